@@ -1,0 +1,106 @@
+# ztensor: tensor files as SQL tables. `make help` lists the targets.
+
+CC ?= cc
+OPT ?= -O2 -g
+PYTHON ?= /usr/bin/python3
+SECONDS ?= 30
+# END OF USER SETTINGS. NOTHING BELOW NEEDS A CHANGE.
+
+ifeq ($(shell uname -s),Darwin)
+  SO = dylib
+  LINK = -dynamiclib
+  BREW := $(shell brew --prefix 2>/dev/null)
+  CPPFLAGS += -I$(BREW)/include -I$(BREW)/opt/sqlite/include -I$(BREW)/opt/openssl/include
+  LDFLAGS += -L$(BREW)/lib -L$(BREW)/opt/openssl/lib
+else
+  SO = so
+  LINK = -shared
+endif
+
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+STRICT = -std=c11 $(WARN) -fPIC -fvisibility=hidden
+LIBS = -lzstd -lcrypto -lisal -lm
+SRC := $(wildcard ext/*.c ext/*/*.c)
+LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
+UNIT := $(wildcard tests/unit/test_*.c)
+FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
+# Sources linked straight against the library instead of through the extension API
+STATIC = -DSQLITE_CORE
+
+OBJ = $(SRC:ext/%.c=build/ext/%.o)
+
+.PHONY: all help deps demo test unit sql warnings asan valgrind fuzz interop bench clean
+
+all: ztensor.$(SO)                  ## build the extension (the default)
+
+ztensor.$(SO): $(OBJ)
+	$(CC) $(LINK) $(LDFLAGS) -o $@ $(OBJ) $(LIBS)
+
+build/ext/%.o: ext/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) -Iext -MMD -MP -c -o $@ $<
+
+-include $(OBJ:.o=.d)
+
+help:                               ## list the targets
+	@sed -n 's/^\([a-z][a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
+
+deps:                               ## install what building and testing need and is missing
+	@sh tests/deps.sh
+
+demo: all                           ## audit a small collection of real files in the sqlite3 shell
+	@sh tests/demo.sh
+
+test: unit sql                      ## the whole test suite
+
+# --- Unit tests: C, of the layers below SQLite's tables ---
+
+unit: $(UNIT:tests/unit/%.c=build/unit/%)  ## C tests of core, container and tensor
+	@set -e; for t in $^; do $$t; done
+
+build/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB) $(wildcard ext/*/*.h) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(LIB) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+
+# --- SQL tests: the extension as its users load it ---
+
+sql: all                            ## tests through the sqlite3 shell and Python
+	$(PYTHON) -m pytest -q tests/sql
+
+# --- Longer checks ---
+
+warnings:                           ## build with gcc and clang, warnings being errors
+	@for cc in gcc clang; do for f in $(SRC); do \
+	  $$cc $(STRICT) -O2 -Werror $(CPPFLAGS) -Iext -fsyntax-only $$f || exit 1; done; echo "$$cc: no warnings"; done
+
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+
+build/asan/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
+	@mkdir -p $(@D)
+	gcc $(STRICT) $(SANITIZE) $(CPPFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
+
+asan: build/asan/ztensor.$(SO)      ## the whole test suite under AddressSanitizer and UBSan
+	$(MAKE) unit OPT="$(SANITIZE)" CC=gcc -B
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  $(PYTHON) -m pytest -q tests/sql
+	@rm -rf build/unit
+
+valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
+	@sh tests/valgrind.sh
+
+fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
+	@for t in $^; do sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
+
+build/fuzz/%: tests/fuzz/%.c $(SRC) $(wildcard ext/*/*.h) Makefile
+	@mkdir -p $(@D)
+	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
+
+interop: all                        ## files freshly written by the format's own libraries
+	@sh tests/interop/run.sh
+
+bench: all                          ## measure against what people use today; prints one table of ratios
+	@$(PYTHON) tests/bench/bench.py
+
+clean:                              ## remove what was built
+	rm -rf build ztensor.$(SO)

@@ -1,0 +1,322 @@
+/* Pull decoder for CBOR. See cbor.h, whose rules C1 to C9 are named here where they are checked. */
+#include "core/cbor.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include "core/host.h"
+#include "core/utf8.h"
+
+#define BREAK 0xFF
+#define INDEFINITE 31
+#define SELF_DESCRIBED 55799u
+
+static size_t left(const zt_cbor *c){
+  return (size_t)(c->end - c->p);
+}
+
+void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err){
+  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err };
+}
+
+void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err){
+  assert( at<=bytes.n );
+  *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .trusted = true };
+}
+
+bool zt_cbor_fail(zt_cbor *c, const char *format, ...){
+  if( !c->err->rc ){
+    va_list ap;
+    char *what;
+    va_start(ap, format);
+    what = sqlite3_vmprintf(format, ap);
+    va_end(ap);
+    if( what ) zt_fail(c->err, SQLITE_ERROR, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
+    else zt_fail_nomem(c->err);
+    sqlite3_free(what);
+  }
+  c->p = c->end;
+  return false;
+}
+
+static const char *type_name(const zt_cbor *c){
+  static const char *const names[] = {
+    "an unsigned integer", "a negative integer", "a byte string", "text", "an array", "a map", "a tag"
+  };
+  if( c->p==c->end ) return "the end of the manifest";
+  if( *c->p>>5<ZT_CBOR_SIMPLE ) return names[*c->p>>5];
+  switch( *c->p & 31 ){
+    case ZT_CBOR_FALSE: case ZT_CBOR_TRUE: return "a boolean";
+    case ZT_CBOR_NULL: return "null";
+    case ZT_CBOR_UNDEFINED: return "undefined";
+    case 25: case 26: case 27: return "a float";
+    case INDEFINITE: return "a break";
+    default: return "a simple value";
+  }
+}
+
+bool zt_cbor_fail_type(zt_cbor *c, const char *expected){
+  return zt_cbor_fail(c, "expected %s, found %s", expected, type_name(c));
+}
+
+/* Read the initial byte and its argument. info is the additional information. */
+static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
+  unsigned width;
+  if( c->p==c->end ) return zt_cbor_fail(c, "the manifest ends in the middle of an item");        /* C6 */
+  *info = *c->p & 31u;
+  item->type = (zt_cbor_type)(*c->p>>5);
+  if( *info<24 ){
+    item->n = *info;
+    c->p++;
+    return true;
+  }
+  if( *info>27 ){
+    item->n = 0;
+    if( *info!=INDEFINITE ) return zt_cbor_fail(c, "reserved initial byte 0x%02x", *c->p);        /* C1 */
+    if( item->type<ZT_CBOR_BYTES || item->type==ZT_CBOR_TAG ){
+      return zt_cbor_fail(c, "initial byte 0x%02x: this type has no indefinite length", *c->p);   /* C2 */
+    }
+    if( item->type==ZT_CBOR_SIMPLE ) return zt_cbor_fail(c, "a break where an item is expected"); /* C3 */
+    c->p++;
+    return true;
+  }
+  width = 1u << (*info-24);
+  if( left(c)<1+width ) return zt_cbor_fail(c, "the manifest ends in the middle of an item");     /* C6 */
+  item->n = zt_be(c->p+1, width);
+  c->p += 1+width;
+  return true;
+}
+
+/* The double that a half float's bits mean (RFC 7049 appendix D). */
+static double half(unsigned bits){
+  int exponent = (int)(bits>>10 & 31);
+  double mantissa = bits & 1023;
+  double r;
+  if( exponent==0 ) r = ldexp(mantissa, -24);
+  else if( exponent!=31 ) r = ldexp(mantissa+1024, exponent-25);
+  else r = mantissa==0 ? INFINITY : NAN;
+  return bits & 0x8000 ? -r : r;
+}
+
+/* A simple value or float whose head was read from at. */
+static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_item *item){
+  float single;
+  uint32_t u;
+  if( info==24 && item->n<32 ){
+    c->p = at;
+    return zt_cbor_fail(c, "a two-byte simple value below 32");                                   /* C5 */
+  }
+  if( info<25 ) return true;
+  item->is_float = true;
+  if( info==25 ) item->real = half((unsigned)item->n);
+  if( info==26 ){
+    u = (uint32_t)item->n;
+    memcpy(&single, &u, sizeof(single));
+    item->real = (double)single;
+  }
+  if( info==27 ) memcpy(&item->real, &item->n, sizeof(item->real));
+  item->n = 0;
+  return true;
+}
+
+/* The n bytes of a definite string follow. at is the first byte of its head. */
+static bool read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
+  if( item->n>left(c) ){
+    c->p = at;
+    return zt_cbor_fail(c, "a string of %llu bytes, %llu are left", item->n, (uint64_t)(c->end-at)); /* C6 */
+  }
+  item->p = c->p;
+  if( item->type==ZT_CBOR_TEXT && !c->trusted && !zt_utf8_valid(item->p, (size_t)item->n) ){
+    c->p = at;
+    return zt_cbor_fail(c, "text that is not UTF-8");                                             /* C7 */
+  }
+  c->p += item->n;
+  return true;
+}
+
+/* Check the chunks of an indefinite string up to its break. */
+static bool read_chunks(zt_cbor *c, zt_cbor_item *item){
+  zt_cbor_item chunk;
+  unsigned info;
+  c->chunked = true;
+  item->p = c->p;
+  for(;;){
+    const uint8_t *at = c->p;
+    if( at<c->end && *at==BREAK ) break;
+    if( !read_head(c, &chunk, &info) ) return false;
+    if( chunk.type!=item->type || info==INDEFINITE ){
+      c->p = at;
+      return zt_cbor_fail(c, "a chunk of a string in chunks is %s", type_name(c));                /* C4 */
+    }
+    if( !read_string(c, at, &chunk) ) return false;
+  }
+  c->p++;
+  return true;
+}
+
+bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
+  const uint8_t *at = c->p;
+  unsigned info;
+  *item = (zt_cbor_item){ 0 };
+  if( !read_head(c, item, &info) ) return false;
+  switch( item->type ){
+    case ZT_CBOR_BYTES: case ZT_CBOR_TEXT:
+      return info==INDEFINITE ? read_chunks(c, item) : read_string(c, at, item);
+    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
+      item->indefinite = info==INDEFINITE;
+      if( item->n>left(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
+        c->p = at;
+        return zt_cbor_fail(c, "%llu %s declared, %llu bytes are left", item->n,
+                            item->type==ZT_CBOR_MAP ? "pairs" : "items", (uint64_t)(c->end-at));  /* C6 */
+      }
+      return true;
+    case ZT_CBOR_SIMPLE:
+      return read_simple(c, at, info, item);
+    default:
+      return true;
+  }
+}
+
+bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
+  level->left = item->n;
+  level->indefinite = item->indefinite;
+  if( c->depth==ZT_CBOR_MAX_DEPTH ){
+    return zt_cbor_fail(c, "nested deeper than %d levels", ZT_CBOR_MAX_DEPTH);                    /* C8 */
+  }
+  c->depth++;
+  return true;
+}
+
+bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
+  zt_cbor_item item;
+  if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, type==ZT_CBOR_MAP ? "a map" : "an array");
+  return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
+}
+
+bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
+  if( c->err->rc ) return false;
+  if( level->indefinite ){
+    if( c->p==c->end || *c->p!=BREAK ) return true;
+    c->p++;
+  }else if( level->left>0 ){
+    level->left--;
+    return true;
+  }
+  c->depth--;
+  return false;
+}
+
+bool zt_cbor_skip(zt_cbor *c){
+  zt_cbor_item item;
+  zt_cbor_level level;
+  if( !zt_cbor_next(c, &item) ) return false;
+  switch( item.type ){
+    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
+      if( !zt_cbor_enter(c, &item, &level) ) return false;
+      while( zt_cbor_more(c, &level) ){
+        zt_cbor_skip(c);
+        if( item.type==ZT_CBOR_MAP ) zt_cbor_skip(c);
+      }
+      return c->err->rc==SQLITE_OK;
+    case ZT_CBOR_TAG:
+      level = (zt_cbor_level){ 0 };
+      item.n = 1;
+      if( !zt_cbor_enter(c, &item, &level) || !zt_cbor_skip(c) ) return false;
+      c->depth--;
+      return true;
+    default:
+      return true;
+  }
+}
+
+void zt_cbor_skip_self_described(zt_cbor *c){
+  zt_cbor_item item;
+  const uint8_t *at = c->p;
+  if( zt_cbor_peek(c)!=ZT_CBOR_TAG || c->p==c->end ) return;
+  if( zt_cbor_next(c, &item) && item.n!=SELF_DESCRIBED ) c->p = at;
+}
+
+bool zt_cbor_finish(zt_cbor *c){
+  if( c->err->rc ) return false;
+  if( c->p!=c->end ) return zt_cbor_fail(c, "%llu bytes after the root item", (uint64_t)left(c)); /* C9 */
+  return true;
+}
+
+bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out){
+  zt_cbor_item item;
+  *out = 0;
+  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "an unsigned integer");
+  if( !zt_cbor_next(c, &item) ) return false;
+  *out = item.n;
+  return true;
+}
+
+bool zt_cbor_text(zt_cbor *c, zt_text *out){
+  zt_cbor_item item;
+  *out = ZT_TEXT("");
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "text");
+  if( !zt_cbor_next(c, &item) ) return false;
+  if( item.n>0 ) *out = (zt_text){ (const char*)item.p, (size_t)item.n };
+  return true;
+}
+
+/* --- Joining chunks --- */
+
+/* Write the shortest head for a string of n bytes at p; returns its length. */
+static size_t write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
+  unsigned width = n<24 ? 0 : n<=UINT8_MAX ? 1 : n<=UINT16_MAX ? 2 : n<=UINT32_MAX ? 4 : 8;
+  unsigned info = width==0 ? (unsigned)n : width==1 ? 24 : width==2 ? 25 : width==4 ? 26 : 27;
+  p[0] = (uint8_t)((unsigned)type<<5 | info);
+  for(unsigned i=0; i<width; i++) p[1+i] = (uint8_t)(n >> 8*(width-1-i));
+  return 1+width;
+}
+
+/* The chunks [from, to) of a string become one definite string at w, which is before them. The contents are moved
+** together first, since the new head may be longer than the first chunk's. */
+static uint8_t *join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from, const uint8_t *to, zt_error *err){
+  zt_cbor chunks;
+  zt_cbor_item chunk;
+  uint8_t head[9];
+  size_t n = 0, nHead;
+  zt_cbor_init_trusted(&chunks, (zt_span){ from, (size_t)(to-from) }, 0, 0, err);
+  while( chunks.p<chunks.end && zt_cbor_next(&chunks, &chunk) ){
+    memmove(w+1+n, chunk.p, (size_t)chunk.n);
+    n += (size_t)chunk.n;
+  }
+  nHead = write_head(head, type, n);
+  memmove(w+nHead, w+1, n);
+  memcpy(w, head, nHead);
+  return w+nHead+n;
+}
+
+/* Move the next item of c to w, joining its chunks. Returns the byte after it. */
+static uint8_t *join_item(zt_cbor *c, uint8_t *w){
+  const uint8_t *at = c->p;
+  zt_cbor_item item;
+  zt_cbor_level level;
+  size_t n;
+  c->chunked = false;
+  if( !zt_cbor_next(c, &item) ) return w;
+  if( c->chunked ) return join_chunks(w, item.type, item.p, c->p-1, c->err);
+  n = (size_t)(c->p - at);
+  memmove(w, at, n);
+  w += n;
+  if( item.type==ZT_CBOR_TAG ) item.n = 1;
+  else if( item.type!=ZT_CBOR_ARRAY && item.type!=ZT_CBOR_MAP ) return w;
+  if( !zt_cbor_enter(c, &item, &level) ) return w;
+  while( zt_cbor_more(c, &level) ){
+    w = join_item(c, w);
+    if( item.type==ZT_CBOR_MAP ) w = join_item(c, w);
+  }
+  if( item.indefinite && !c->err->rc ) *w++ = BREAK;
+  return w;
+}
+
+size_t zt_cbor_join(uint8_t *a, size_t n, zt_error *err){
+  zt_cbor c;
+  uint8_t *w = a;
+  zt_cbor_init(&c, a, n, err);
+  if( zt_cbor_peek(&c)==ZT_CBOR_TAG ) zt_cbor_skip_self_described(&c);
+  w = join_item(&c, w);
+  return zt_cbor_finish(&c) ? (size_t)(w-a) : 0;
+}

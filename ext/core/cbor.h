@@ -1,0 +1,135 @@
+/*
+** Pull decoder for CBOR (RFC 7049) over bytes in memory. It knows the encoding, and nothing of tensors.
+**
+** Promises: constant work per call apart from zt_cbor_skip() and its like; no allocation; recursion bounded by
+** ZT_CBOR_MAX_DEPTH; no read outside [base, end). The error is sticky: after the first failure every call returns false
+** and sets its out-value to zero, so that a reader is straight-line code with one check at its end.
+**
+** Grammar, each rule with the section of RFC 7049 (a file under tests/hostile breaks each):
+**
+**   item  := head                        ; unsigned, negative, simple, float
+**          | head byte*                  ; byte string, text
+**          | head item*                  ; array (n items), map (2n items), tag (1 item)
+**          | head(31) ... 0xff           ; indefinite: chunks, items or pairs up to the break
+**   C1  additional information 28 to 30 is reserved (2.1)
+**   C2  31 only for strings, arrays, maps and the break (2.2)
+**   C3  a break only where the next item, key or chunk could begin (2.2.1)
+**   C4  chunks are definite strings of the same type (2.2.2)
+**   C5  no two-byte simple value below 32 (2.3)
+**   C6  no declared length beyond the bytes left: n items need n bytes, n pairs 2n (3.1)
+**   C7  text is UTF-8: no overlong form, no surrogate, at most U+10FFFF, each chunk by itself (2.1)
+**   C8  at most 64 levels of arrays, maps and tags, the root item being level 1
+**   C9  one root item and no byte after it; tag 55799 may stand before it (2.4.5)
+**
+** Strings in chunks are checked everywhere but handed out nowhere: the decoder notes that it met one, and
+** zt_cbor_join() rewrites the bytes so that none is left.
+*/
+#ifndef ZT_CORE_CBOR_H
+#define ZT_CORE_CBOR_H
+
+#include "core/error.h"
+#include "core/span.h"
+
+#define ZT_CBOR_MAX_DEPTH 64
+
+/* Major types, RFC 7049 section 2.1. */
+typedef enum zt_cbor_type {
+  ZT_CBOR_UINT, ZT_CBOR_NINT, ZT_CBOR_BYTES, ZT_CBOR_TEXT, ZT_CBOR_ARRAY, ZT_CBOR_MAP, ZT_CBOR_TAG, ZT_CBOR_SIMPLE
+} zt_cbor_type;
+
+/* Simple values, RFC 7049 section 2.3. */
+enum { ZT_CBOR_FALSE = 20, ZT_CBOR_TRUE = 21, ZT_CBOR_NULL = 22, ZT_CBOR_UNDEFINED = 23 };
+
+typedef struct zt_cbor {
+  const uint8_t *base;  /* First byte; errors count from here */
+  const uint8_t *p;     /* Next byte; equals end after a failure */
+  const uint8_t *end;
+  zt_error *err;        /* Where the first failure goes */
+  int depth;            /* Levels open around p */
+  bool trusted;         /* These bytes were checked before: text is not checked again */
+  bool chunked;         /* A string in chunks was met */
+} zt_cbor;
+
+/* The head of an item: for strings, p points to the n bytes; for arrays and maps n counts items or pairs; for a
+** negative integer the value is -1-n; for a float, n is 0 and real the value. */
+typedef struct zt_cbor_item {
+  zt_cbor_type type;
+  bool indefinite;   /* Array or map up to a break */
+  bool is_float;     /* type is ZT_CBOR_SIMPLE and the value is in real */
+  uint64_t n;
+  const uint8_t *p;
+  double real;
+} zt_cbor_item;
+
+/* An array or map that is being read. */
+typedef struct zt_cbor_level {
+  uint64_t left;     /* Items or pairs still to come, if definite */
+  bool indefinite;
+} zt_cbor_level;
+
+/* Start at the first of the n bytes of p, which no level is open around. */
+void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
+
+/* Start at position at, depth levels deep, of bytes that were checked before. */
+void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err);
+
+/* Record a failure at the next byte. Always false. */
+bool zt_cbor_fail(zt_cbor *c, const char *format, ...);
+
+/* Record that `expected` was wanted where another item stands. Always false. */
+bool zt_cbor_fail_type(zt_cbor *c, const char *expected);
+
+/* Read the next item's head, and the bytes of a definite string. A string in chunks is checked and passed over: it
+** sets chunked and gives the empty string. */
+bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item);
+
+/* Begin to read the items of an array or the pairs of a map whose head is item (C8). */
+bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level);
+
+/* The next item is an array or a map: read its head and begin to read what is in it. */
+bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
+
+/* True if another item or pair follows; false at the end, which is then consumed, and after a failure. */
+bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level);
+
+/* Pass over one whole item, checking it. */
+bool zt_cbor_skip(zt_cbor *c);
+
+/* Pass over a tag 55799 before the root item (C9). */
+void zt_cbor_skip_self_described(zt_cbor *c);
+
+/* Fail unless every byte was read (C9). */
+bool zt_cbor_finish(zt_cbor *c);
+
+/* Rewrite the n bytes of a, one root item, so that no string is in chunks; the result is never longer. Everything is
+** checked on the way. Returns the new length, or 0 after a failure. */
+size_t zt_cbor_join(uint8_t *a, size_t n, zt_error *err);
+
+/* The major type of the next item, without reading it; ZT_CBOR_SIMPLE at the end of the bytes. */
+static inline zt_cbor_type zt_cbor_peek(const zt_cbor *c){
+  return c->p<c->end ? (zt_cbor_type)(*c->p>>5) : ZT_CBOR_SIMPLE;
+}
+
+/* True if the next item is null, which is then consumed. */
+static inline bool zt_cbor_null(zt_cbor *c){
+  if( c->p<c->end && *c->p==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) ){
+    c->p++;
+    return true;
+  }
+  return false;
+}
+
+/* The next item as an unsigned integer; a failure if it is anything else. */
+bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
+static inline bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
+  if( c->p<c->end && *c->p<24 ){
+    *out = *c->p++;
+    return true;
+  }
+  return zt_cbor_uint_slow(c, out);
+}
+
+/* The next item as text; a failure if it is anything else, or text in chunks. */
+bool zt_cbor_text(zt_cbor *c, zt_text *out);
+
+#endif

@@ -1,0 +1,130 @@
+/* Digests. See digest.h. The table aDigest is the one place that knows the algorithms. */
+#include "core/digest.h"
+
+#include <isa-l/crc.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include "core/host.h"
+
+#define MAX_BYTES 32   /* Longest digest */
+
+typedef struct algorithm {
+  const char *name;
+  unsigned bytes;                             /* Of the digest */
+  bool prefix;                                /* `0x` may stand before the digits */
+  bool (*open)(zt_digest *d);
+  void (*update)(zt_digest *d, zt_span bytes);
+  void (*finish)(zt_digest *d, uint8_t *out);
+} algorithm;
+
+struct zt_digest {
+  const algorithm *algorithm;
+  uint8_t expected[MAX_BYTES];
+  uint32_t crc;
+  EVP_MD_CTX *evp;
+};
+
+static bool crc32c_open(zt_digest *d){
+  d->crc = ~(uint32_t)0;
+  return true;
+}
+
+static void crc32c_update(zt_digest *d, zt_span bytes){
+  while( bytes.n>0 ){
+    int n = bytes.n<INT_MAX ? (int)bytes.n : INT_MAX;
+    uint8_t *p;
+    memcpy(&p, &bytes.p, sizeof(p));   /* ISA-L reads only, but does not say so */
+    d->crc = crc32_iscsi(p, n, d->crc);
+    bytes.p += n;
+    bytes.n -= (size_t)n;
+  }
+}
+
+static void crc32c_finish(zt_digest *d, uint8_t *out){
+  uint32_t crc = ~d->crc;
+  for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(crc >> 8*(3-i));
+}
+
+static bool sha256_open(zt_digest *d){
+  d->evp = EVP_MD_CTX_new();
+  return d->evp && EVP_DigestInit_ex(d->evp, EVP_sha256(), NULL)==1;
+}
+
+static void sha256_update(zt_digest *d, zt_span bytes){
+  EVP_DigestUpdate(d->evp, bytes.p, bytes.n);
+}
+
+static void sha256_finish(zt_digest *d, uint8_t *out){
+  EVP_DigestFinal_ex(d->evp, out, NULL);
+}
+
+static const algorithm aDigest[] = {
+  { "crc32c",  4, true,  crc32c_open, crc32c_update, crc32c_finish },
+  { "sha256", 32, false, sha256_open, sha256_update, sha256_finish },
+};
+
+static int hex_digit(char ch){
+  if( ch>='0' && ch<='9' ) return ch-'0';
+  if( ch>='a' && ch<='f' ) return ch-'a'+10;
+  if( ch>='A' && ch<='F' ) return ch-'A'+10;
+  return -1;
+}
+
+/* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
+static bool parse_hex(zt_text digits, uint8_t *out, unsigned n){
+  if( digits.n!=2*(size_t)n ) return false;
+  for(unsigned i=0; i<n; i++){
+    int hi = hex_digit(digits.z[2*i]), lo = hex_digit(digits.z[2*i+1]);
+    if( hi<0 || lo<0 ) return false;
+    out[i] = (uint8_t)(hi<<4 | lo);
+  }
+  return true;
+}
+
+static const algorithm *find(zt_text name){
+  for(size_t i=0; i<sizeof(aDigest)/sizeof(*aDigest); i++){
+    if( name.n==strlen(aDigest[i].name) && memcmp(name.z, aDigest[i].name, name.n)==0 ) return &aDigest[i];
+  }
+  return NULL;
+}
+
+zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
+  const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
+  zt_digest d = { 0 };
+  zt_text digits;
+  *out = NULL;
+  if( !colon ) return ZT_DIGEST_MALFORMED;
+  d.algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
+  if( !d.algorithm ) return ZT_DIGEST_UNSUPPORTED;
+  digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
+  if( d.algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
+    digits.z += 2;
+    digits.n -= 2;
+  }
+  if( !parse_hex(digits, d.expected, d.algorithm->bytes) ) return ZT_DIGEST_MALFORMED;
+  *out = sqlite3_malloc64(sizeof(d));
+  if( *out ){
+    **out = d;
+    if( d.algorithm->open(*out) ) return ZT_DIGEST_OK;
+    zt_digest_close(*out);
+    *out = NULL;
+  }
+  zt_fail_nomem(err);
+  return ZT_DIGEST_OK;
+}
+
+void zt_digest_update(zt_digest *d, zt_span bytes){
+  d->algorithm->update(d, bytes);
+}
+
+bool zt_digest_matches(zt_digest *d){
+  uint8_t found[MAX_BYTES];
+  d->algorithm->finish(d, found);
+  return memcmp(found, d->expected, d->algorithm->bytes)==0;
+}
+
+void zt_digest_close(zt_digest *d){
+  if( !d ) return;
+  EVP_MD_CTX_free(d->evp);
+  sqlite3_free(d);
+}

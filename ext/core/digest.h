@@ -1,0 +1,32 @@
+/*
+** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L) and sha256 (FIPS 180-4; by libcrypto). Interface to code in
+** digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x before them, sha256 has 64, in
+** either case.
+*/
+#ifndef ZT_CORE_DIGEST_H
+#define ZT_CORE_DIGEST_H
+
+#include "core/error.h"
+
+typedef enum zt_digest_parse {
+  ZT_DIGEST_OK,           /* A known algorithm and the right number of digits */
+  ZT_DIGEST_UNSUPPORTED,  /* Another algorithm */
+  ZT_DIGEST_MALFORMED     /* No algorithm, or the wrong number of digits, or characters that are none */
+} zt_digest_parse;
+
+/* A digest being computed. */
+typedef struct zt_digest zt_digest;
+
+/* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK only, and NULL there
+** if memory was short (recorded in err). */
+zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err);
+
+/* Take in the next bytes. */
+void zt_digest_update(zt_digest *d, zt_span bytes);
+
+/* True if all bytes taken in have the digest that the text states. */
+bool zt_digest_matches(zt_digest *d);
+
+void zt_digest_close(zt_digest *d);
+
+#endif

@@ -1,0 +1,64 @@
+/* Failures and their place. See error.h. */
+#include "core/error.h"
+
+#include <stdarg.h>
+#include "core/host.h"
+#include "core/interrupt.h"
+
+/* Names from a file may be of any length; a message shows this many bytes of one. */
+#define SHOWN 512
+
+/* Append "WHAT 'NAME': ", cut between characters if the name is long. */
+static void append_name(sqlite3_str *out, const char *what, zt_text name){
+  size_t n = name.n;
+  if( n>SHOWN ){
+    n = SHOWN;
+    while( n>0 && ((unsigned char)name.z[n] & 0xC0)==0x80 ) n--;
+  }
+  sqlite3_str_appendf(out, "%s '", what);
+  sqlite3_str_append(out, name.z, (int)n);
+  sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
+}
+
+static int fail_v(zt_error *e, int rc, const char *format, va_list ap){
+  sqlite3_str *out;
+  if( e->rc ) return e->rc;
+  e->rc = rc;
+  out = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(out, "ztensor: ");
+  if( e->path ) sqlite3_str_appendf(out, "%s: ", e->path);
+  if( e->object.z ) append_name(out, "object", e->object);
+  if( e->component.z ) append_name(out, "component", e->component);
+  sqlite3_str_vappendf(out, format, ap);
+  e->message = sqlite3_str_finish(out);
+  if( !e->message ) e->rc = SQLITE_NOMEM;
+  return e->rc;
+}
+
+int zt_fail(zt_error *e, int rc, const char *format, ...){
+  va_list ap;
+  va_start(ap, format);
+  rc = fail_v(e, rc, format, ap);
+  va_end(ap);
+  return rc;
+}
+
+int zt_fail_nomem(zt_error *e){
+  if( !e->rc ) e->rc = SQLITE_NOMEM;
+  return e->rc;
+}
+
+int zt_fail_os(zt_error *e, const char *what, int n){
+  return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, strerror(n));
+}
+
+void zt_error_clear(zt_error *e){
+  sqlite3_free(e->message);
+  e->message = NULL;
+  e->rc = SQLITE_OK;
+}
+
+int zt_interrupt_check(const zt_interrupt *i, zt_error *err){
+  if( !i || !i->asked || !i->asked(i->context) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_INTERRUPT, "interrupted");
+}

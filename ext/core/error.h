@@ -1,0 +1,38 @@
+/*
+** What went wrong, and where. One zt_error goes down through a call; whoever descends into a file, an object or a
+** component sets the place once, and the check that fails states only the fault. The message then reads
+**
+**   ztensor: PATH: object 'NAME': component 'ROLE': what is wrong
+**
+** as far as these parts apply. The first failure wins. Interface to code in error.c.
+*/
+#ifndef ZT_CORE_ERROR_H
+#define ZT_CORE_ERROR_H
+
+#include "core/span.h"
+
+typedef struct zt_error {
+  int rc;             /* SQLite result code; SQLITE_OK until something fails */
+  char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and when memory was too short to say more */
+  const char *path;   /* Place: the file, borrowed; NULL: none */
+  zt_text object;     /* Place: the object, borrowed; z NULL: none */
+  zt_text component;  /* Place: the component, borrowed; z NULL: none */
+} zt_error;
+
+/* An error that has not happened, in no place. Every zt_error starts as this and ends in zt_error_clear(). */
+#define ZT_ERROR_NONE ((zt_error){ 0, NULL, NULL, { NULL, 0 }, { NULL, 0 } })
+
+/* Record a failure: rc is an SQLite error code, format is as in sqlite3_mprintf(). Without effect if one is recorded
+** already. Returns the recorded code. */
+int zt_fail(zt_error *e, int rc, const char *format, ...);
+
+/* Record SQLITE_NOMEM. */
+int zt_fail_nomem(zt_error *e);
+
+/* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such file or directory". */
+int zt_fail_os(zt_error *e, const char *what, int n);
+
+/* Forget the failure and free its message; the place stays. */
+void zt_error_clear(zt_error *e);
+
+#endif

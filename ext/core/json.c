@@ -1,0 +1,206 @@
+/* JSON text. See json.h. */
+#include "core/json.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void zt_json_text(sqlite3_str *out, zt_text text){
+  size_t from = 0;
+  sqlite3_str_appendchar(out, 1, '"');
+  for(size_t i=0; i<text.n; i++){
+    unsigned char ch = (unsigned char)text.z[i];
+    if( ch>=0x20 && ch!='"' && ch!='\\' ) continue;
+    sqlite3_str_append(out, text.z+from, (int)(i-from));
+    if( ch=='"' || ch=='\\' ) sqlite3_str_appendf(out, "\\%c", ch);
+    else if( ch=='\n' ) sqlite3_str_append(out, "\\n", 2);
+    else if( ch=='\r' ) sqlite3_str_append(out, "\\r", 2);
+    else if( ch=='\t' ) sqlite3_str_append(out, "\\t", 2);
+    else sqlite3_str_appendf(out, "\\u%04x", ch);
+    from = i+1;
+  }
+  sqlite3_str_append(out, text.z+from, (int)(text.n-from));
+  sqlite3_str_appendchar(out, 1, '"');
+}
+
+void zt_hex(sqlite3_str *out, zt_span bytes){
+  static const char digits[] = "0123456789abcdef";
+  char buffer[512];
+  size_t n = 0;
+  for(size_t i=0; i<bytes.n; i++){
+    buffer[n++] = digits[bytes.p[i]>>4];
+    buffer[n++] = digits[bytes.p[i] & 15];
+    if( n==sizeof(buffer) || i+1==bytes.n ){
+      sqlite3_str_append(out, buffer, (int)n);
+      n = 0;
+    }
+  }
+}
+
+void zt_json_bytes(sqlite3_str *out, zt_span bytes){
+  sqlite3_str_appendchar(out, 1, '"');
+  zt_hex(out, bytes);
+  sqlite3_str_appendchar(out, 1, '"');
+}
+
+/* The C library's conversions are exact, but write the host's decimal point. */
+static void use_point(char *z){
+  const char *point = localeconv()->decimal_point;
+  char *at;
+  if( strcmp(point, ".")==0 || (at = strstr(z, point))==NULL ) return;
+  *at = '.';
+  memmove(at+1, at+strlen(point), strlen(at+strlen(point))+1);
+}
+
+void zt_json_real(sqlite3_str *out, double r){
+  char z[64];
+  if( isnan(r) ){
+    sqlite3_str_append(out, "null", 4);
+    return;
+  }
+  if( isinf(r) ){
+    sqlite3_str_appendall(out, r<0 ? "-9.0e+999" : "9.0e+999");
+    return;
+  }
+  for(int digits=15; digits<=17; digits++){
+    snprintf(z, sizeof(z), "%.*g", digits, r);
+    if( strtod(z, NULL)==r ) break;
+  }
+  use_point(z);
+  sqlite3_str_appendall(out, z);
+  if( !strpbrk(z, ".e") ) sqlite3_str_append(out, ".0", 2);
+}
+
+void zt_json_uint(sqlite3_str *out, uint64_t u){
+  sqlite3_str_appendf(out, "%llu", (unsigned long long)u);
+}
+
+void zt_json_integer(sqlite3_str *out, const zt_cbor_item *item){
+  if( item->type==ZT_CBOR_UINT ) zt_json_uint(out, item->n);
+  else if( item->n==UINT64_MAX ) sqlite3_str_appendall(out, "-18446744073709551616");
+  else sqlite3_str_appendf(out, "-%llu", (unsigned long long)item->n+1);
+}
+
+/* Divide the n limbs of a, most significant first, by 10^9; returns the remainder. */
+static uint32_t divide(uint32_t *a, size_t n){
+  uint64_t r = 0;
+  for(size_t i=0; i<n; i++){
+    r = r<<32 | a[i];
+    a[i] = (uint32_t)(r/1000000000u);
+    r %= 1000000000u;
+  }
+  return (uint32_t)r;
+}
+
+/* Add one to the n limbs of a, most significant first; the first one is there for the carry. */
+static void increment(uint32_t *a, size_t n){
+  while( n-->0 && ++a[n]==0 ){}
+}
+
+bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
+  uint32_t a[ZT_BIGNUM_MAX/4+2] = { 0 };
+  uint32_t parts[ZT_BIGNUM_MAX*8/29+2];
+  size_t n, nParts = 0, first = 0;
+  if( magnitude.n>ZT_BIGNUM_MAX ) return false;
+  n = (magnitude.n+3)/4+1;
+  for(size_t i=0; i<magnitude.n; i++) a[n-1-i/4] |= (uint32_t)magnitude.p[magnitude.n-1-i] << 8*(i%4);
+  if( negative ) increment(a, n);
+  do{
+    parts[nParts++] = divide(a+first, n-first);
+    while( first<n && a[first]==0 ) first++;
+  }while( first<n );
+  if( negative ) sqlite3_str_appendchar(out, 1, '-');
+  sqlite3_str_appendf(out, "%u", parts[--nParts]);
+  while( nParts>0 ) sqlite3_str_appendf(out, "%09u", parts[--nParts]);
+  return true;
+}
+
+/* The item that tag number `tag` is put on. */
+static void tagged(sqlite3_str *out, zt_cbor *c, uint64_t tag){
+  zt_cbor after = *c;
+  zt_cbor_item item;
+  if( (tag==2 || tag==3) && zt_cbor_peek(c)==ZT_CBOR_BYTES && zt_cbor_next(&after, &item)
+   && zt_json_bignum(out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
+    *c = after;
+  }else{
+    zt_json_item(out, c);
+  }
+}
+
+void zt_json_member(sqlite3_str *out, zt_cbor *c){
+  if( zt_cbor_peek(c)==ZT_CBOR_TEXT ){
+    zt_json_item(out, c);
+  }else{
+    sqlite3_str *key = sqlite3_str_new(NULL);
+    zt_json_key(key, c);
+    zt_json_text(out, (zt_text){ sqlite3_str_value(key), (size_t)sqlite3_str_length(key) });
+    sqlite3_free(sqlite3_str_finish(key));
+  }
+  sqlite3_str_appendchar(out, 1, ':');
+  zt_json_item(out, c);
+}
+
+/* The items of an array or the members of a map, whose head is item. */
+static void contents(sqlite3_str *out, zt_cbor *c, const zt_cbor_item *item){
+  bool map = item->type==ZT_CBOR_MAP;
+  zt_cbor_level level;
+  bool first = true;
+  if( !zt_cbor_enter(c, item, &level) ) return;
+  sqlite3_str_appendchar(out, 1, map ? '{' : '[');
+  while( zt_cbor_more(c, &level) ){
+    if( !first ) sqlite3_str_appendchar(out, 1, ',');
+    first = false;
+    if( map ) zt_json_member(out, c);
+    else zt_json_item(out, c);
+  }
+  sqlite3_str_appendchar(out, 1, map ? '}' : ']');
+}
+
+void zt_json_item(sqlite3_str *out, zt_cbor *c){
+  zt_cbor_item item;
+  if( !zt_cbor_next(c, &item) ) return;
+  switch( item.type ){
+    case ZT_CBOR_UINT: case ZT_CBOR_NINT:
+      zt_json_integer(out, &item);
+      break;
+    case ZT_CBOR_BYTES:
+      zt_json_bytes(out, (zt_span){ item.p, (size_t)item.n });
+      break;
+    case ZT_CBOR_TEXT:
+      zt_json_text(out, (zt_text){ (const char*)item.p, (size_t)item.n });
+      break;
+    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
+      contents(out, c, &item);
+      break;
+    case ZT_CBOR_TAG:
+      tagged(out, c, item.n);
+      break;
+    case ZT_CBOR_SIMPLE:
+      if( item.is_float ) zt_json_real(out, item.real);
+      else if( item.n==ZT_CBOR_TRUE ) sqlite3_str_append(out, "true", 4);
+      else if( item.n==ZT_CBOR_FALSE ) sqlite3_str_append(out, "false", 5);
+      else sqlite3_str_append(out, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and the unassigned */
+      break;
+  }
+}
+
+void zt_json_key(sqlite3_str *out, zt_cbor *c){
+  const uint8_t *at = c->p;
+  zt_cbor_item item;
+  switch( zt_cbor_peek(c) ){
+    case ZT_CBOR_TEXT:
+      if( zt_cbor_next(c, &item) ) sqlite3_str_append(out, (const char*)item.p, (int)item.n);
+      break;
+    case ZT_CBOR_BYTES:
+      if( zt_cbor_next(c, &item) ) zt_hex(out, (zt_span){ item.p, (size_t)item.n });
+      break;
+    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP: case ZT_CBOR_TAG:
+      /* JSON quoted within JSON would double with every level of such keys. */
+      if( zt_cbor_skip(c) ) zt_hex(out, (zt_span){ at, (size_t)(c->p - at) });
+      break;
+    default:
+      zt_json_item(out, c);
+      break;
+  }
+}

@@ -1,0 +1,44 @@
+/*
+** The keys of one CBOR map (or the names of a list of tensors): are they distinct, and where is one. Keys are compared by
+** value, however they are encoded: 0x00 and 0x1800 are the same key; 0, "0" and h'30' are three.
+**
+** Text keys in strictly ascending order, which real writers produce, are found by binary search and need four bytes each;
+** other keys get a hash table, seeded at random, of 6 to 12 bytes each. Interface to code in keys.c.
+*/
+#ifndef ZT_CORE_KEYS_H
+#define ZT_CORE_KEYS_H
+
+#include "core/cbor.h"
+
+typedef struct zt_keys {
+  zt_span bytes;      /* The CBOR bytes that the positions count in, at most 4 GiB; borrowed */
+  uint32_t *at;       /* Position of each key, in order of appearance; owned */
+  uint32_t n;
+  uint32_t capacity;
+  uint32_t *slots;    /* Hash table of indices into at, plus one; 0 is empty. NULL while the keys ascend. Owned */
+  uint32_t mask;      /* Number of slots - 1 */
+  uint64_t seed;
+  zt_text last;       /* The last key while they ascend; z NULL before the first */
+} zt_keys;
+
+/* An empty set over the given bytes. */
+void zt_keys_init(zt_keys *k, zt_span bytes);
+void zt_keys_clear(zt_keys *k);
+
+/* Add the key at p, which is `text` if it is a text key (else text.z is NULL). *duplicate tells that an equal one is
+** there already; it is then not added. Returns SQLITE_OK or SQLITE_NOMEM (recorded in err). */
+int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_error *err);
+
+/* The index of a text key, in order of appearance; -1 if there is none. */
+int64_t zt_keys_find(const zt_keys *k, zt_text text);
+
+/* The text of key i (which must be text). */
+zt_text zt_keys_text(const zt_keys *k, uint32_t i);
+
+/* Give back memory that was allocated ahead. */
+void zt_keys_trim(zt_keys *k);
+
+/* Check the map whose head is next for a key that occurs twice, and pass over it. what names the map in the message. */
+bool zt_cbor_skip_unique(zt_cbor *c, const char *what);
+
+#endif

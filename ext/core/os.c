@@ -1,0 +1,182 @@
+/* The operating system: POSIX. See os.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1   /* d_type, st_mtim, madvise() */
+#endif
+#include "core/os.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "core/host.h"
+
+#define SECOND ((int64_t)1000000000)
+#define TICK (SECOND/50)           /* Longest tick of a kernel's clock that file times come from, doubled */
+#define COARSE_TICK (2*SECOND)     /* Of file systems that keep whole seconds, FAT's two */
+#define LARGE ((size_t)4<<20)      /* Buffers from here on are worth large pages */
+#define LARGE_PAGE ((uintptr_t)2<<20)
+
+#ifdef __APPLE__
+# define MTIME st_mtimespec
+# define CTIME st_ctimespec
+#else
+# define MTIME st_mtim
+# define CTIME st_ctim
+#endif
+
+static int64_t nanoseconds(struct timespec t){
+  int64_t s = (int64_t)t.tv_sec;
+  if( s>INT64_MAX/SECOND-1 || s<INT64_MIN/SECOND+1 ) return s<0 ? INT64_MIN : INT64_MAX;
+  return s*SECOND + t.tv_nsec;
+}
+
+static zt_kind kind_of(mode_t mode){
+  if( S_ISREG(mode) ) return ZT_KIND_FILE;
+  if( S_ISDIR(mode) ) return ZT_KIND_DIRECTORY;
+  if( S_ISFIFO(mode) ) return ZT_KIND_FIFO;
+  if( S_ISSOCK(mode) ) return ZT_KIND_SOCKET;
+  if( S_ISCHR(mode) || S_ISBLK(mode) ) return ZT_KIND_DEVICE;
+  return ZT_KIND_UNKNOWN;
+}
+
+static void from_stat(const struct stat *s, zt_stat *out){
+  out->kind = kind_of(s->st_mode);
+  out->id = (zt_identity){
+    .device = (uint64_t)s->st_dev, .inode = (uint64_t)s->st_ino, .size = s->st_size>0 ? (uint64_t)s->st_size : 0,
+    .mtime = nanoseconds(s->MTIME), .ctime = nanoseconds(s->CTIME)
+  };
+}
+
+int zt_os_stat(const char *path, zt_stat *out){
+  struct stat s;
+  *out = (zt_stat){ 0 };
+  if( stat(path, &s) ) return errno;
+  from_stat(&s, out);
+  return 0;
+}
+
+bool zt_os_exists(const char *path){
+  struct stat s;
+  return lstat(path, &s)==0;
+}
+
+const char *zt_kind_name(zt_kind kind){
+  switch( kind ){
+    case ZT_KIND_MISSING: return "missing";
+    case ZT_KIND_FILE: return "a regular file";
+    case ZT_KIND_DIRECTORY: return "a directory";
+    case ZT_KIND_FIFO: return "a FIFO";
+    case ZT_KIND_SOCKET: return "a socket";
+    case ZT_KIND_DEVICE: return "a device";
+    default: return "no regular file";
+  }
+}
+
+int zt_os_open(const char *path, zt_stat *out, zt_error *err){
+  struct stat s;
+  int fd, n = zt_os_stat(path, out);
+  if( n ){
+    zt_fail_os(err, "open", n);
+    return -1;
+  }
+  if( out->kind!=ZT_KIND_FILE ){
+    zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(out->kind));
+    return -1;
+  }
+  /* It may have been exchanged for a FIFO since: do not wait for a writer. */
+  do fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY); while( fd<0 && errno==EINTR );
+  if( fd<0 || fstat(fd, &s) ){
+    zt_fail_os(err, "open", errno);
+    zt_os_close(fd);
+    return -1;
+  }
+  from_stat(&s, out);
+  if( out->kind!=ZT_KIND_FILE ){
+    zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(out->kind));
+    zt_os_close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+void zt_os_close(int fd){
+  if( fd>=0 ) close(fd);
+}
+
+int zt_os_fstat(int fd, zt_stat *out){
+  struct stat s;
+  *out = (zt_stat){ 0 };
+  if( fstat(fd, &s) ) return errno;
+  from_stat(&s, out);
+  return 0;
+}
+
+int64_t zt_os_read(int fd, uint64_t offset, void *buffer, size_t n, int *error_number){
+  size_t done = 0;
+  *error_number = 0;
+  if( offset>(uint64_t)INT64_MAX-n ){
+    *error_number = EOVERFLOW;
+    return -1;
+  }
+  while( done<n ){
+    size_t want = n-done<(size_t)INT_MAX/2 ? n-done : (size_t)INT_MAX/2;
+    ssize_t got = pread(fd, (char*)buffer+done, want, (off_t)(offset+done));
+    if( got<0 && errno==EINTR ) continue;
+    if( got<0 ){
+      *error_number = errno;
+      return -1;
+    }
+    if( got==0 ) break;
+    done += (size_t)got;
+  }
+  return (int64_t)done;
+}
+
+bool zt_os_settled(const zt_identity *id){
+  struct timespec now;
+  int64_t last = id->mtime>id->ctime ? id->mtime : id->ctime;
+  bool coarse = id->mtime%SECOND==0 && id->ctime%SECOND==0;
+  if( clock_gettime(CLOCK_REALTIME, &now) ) return false;
+  return last<nanoseconds(now) - (coarse ? COARSE_TICK : TICK);
+}
+
+void zt_os_advise_large(void *p, size_t n){
+#ifdef MADV_HUGEPAGE
+  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
+  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
+  /* Advice only: where the system does not take it, pages are small. */
+  if( n>=LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
+#else
+  (void)p;
+  (void)n;
+#endif
+}
+
+zt_directory *zt_os_opendir(const char *path, int *error_number){
+  DIR *d = opendir(path);
+  *error_number = d ? 0 : errno;
+  return (zt_directory*)d;
+}
+
+const char *zt_os_readdir(zt_directory *d, zt_kind *kind){
+  struct dirent *entry;
+  do entry = readdir((DIR*)d); while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
+  if( !entry ) return NULL;
+  *kind = ZT_KIND_UNKNOWN;
+#ifdef DT_REG
+  if( entry->d_type==DT_REG ) *kind = ZT_KIND_FILE;
+  if( entry->d_type==DT_DIR ) *kind = ZT_KIND_DIRECTORY;
+  if( entry->d_type==DT_FIFO ) *kind = ZT_KIND_FIFO;
+  if( entry->d_type==DT_SOCK ) *kind = ZT_KIND_SOCKET;
+  if( entry->d_type==DT_CHR || entry->d_type==DT_BLK ) *kind = ZT_KIND_DEVICE;
+#endif
+  return entry->d_name;
+}
+
+void zt_os_closedir(zt_directory *d){
+  if( d ) closedir((DIR*)d);
+}

@@ -1,0 +1,62 @@
+/*
+** The operating system: the only place that knows one. Paths are UTF-8 (on POSIX systems: whatever bytes the system has).
+** Interface to code in os.c.
+*/
+#ifndef ZT_CORE_OS_H
+#define ZT_CORE_OS_H
+
+#include "core/error.h"
+
+typedef enum zt_kind {
+  ZT_KIND_MISSING, ZT_KIND_FILE, ZT_KIND_DIRECTORY, ZT_KIND_FIFO, ZT_KIND_SOCKET, ZT_KIND_DEVICE, ZT_KIND_UNKNOWN
+} zt_kind;
+
+/* Who a file is and which content it has: two states of one file with equal identity have equal content, if the state is
+** settled (below). */
+typedef struct zt_identity {
+  uint64_t device, inode, size;
+  int64_t mtime, ctime;           /* Nanoseconds since 1970 */
+} zt_identity;
+
+typedef struct zt_stat {
+  zt_kind kind;
+  zt_identity id;
+} zt_stat;
+
+/* What the path names, symbolic links followed. Returns 0 or the errno value; kind is then ZT_KIND_MISSING. */
+int zt_os_stat(const char *path, zt_stat *out);
+
+/* True if the path names something, be it a symbolic link to nowhere. */
+bool zt_os_exists(const char *path);
+
+/* What a kind is called in a message: "a directory". */
+const char *zt_kind_name(zt_kind kind);
+
+/* Open a regular file for reading; refuses anything else without waiting for it. Returns a descriptor, or -1 with the
+** reason in err. *out is the opened file's state. */
+int zt_os_open(const char *path, zt_stat *out, zt_error *err);
+void zt_os_close(int fd);
+
+/* The state of an open file. */
+int zt_os_fstat(int fd, zt_stat *out);
+
+/* Read n bytes at the offset, in as many calls as it takes. Returns the number read, less than n only at the end of the
+** file, or -1 with the reason in *error_number. */
+int64_t zt_os_read(int fd, uint64_t offset, void *buffer, size_t n, int *error_number);
+
+/* True if a file with this identity, looked at now, is old enough for a later change to show in its times: a change
+** within one tick of a file system's clock may leave the times as they were. */
+bool zt_os_settled(const zt_identity *id);
+
+/* Ask for large pages behind the bytes of a large buffer that is about to be filled. */
+void zt_os_advise_large(void *p, size_t n);
+
+/* A directory being read. */
+typedef struct zt_directory zt_directory;
+zt_directory *zt_os_opendir(const char *path, int *error_number);
+/* The next name in it, `.` and `..` left out, or NULL at the end. *kind is ZT_KIND_UNKNOWN where the directory does not
+** tell (or tells a symbolic link). */
+const char *zt_os_readdir(zt_directory *d, zt_kind *kind);
+void zt_os_closedir(zt_directory *d);
+
+#endif

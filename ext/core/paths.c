@@ -1,0 +1,400 @@
+/* What a source argument names. See paths.h. */
+#include "core/paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "core/host.h"
+
+#define ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at, for cycles */
+
+/* A directory that the walk goes through. */
+typedef struct place {
+  const struct place *parent;
+  uint64_t device, inode;
+} place;
+
+/* One name in a directory. */
+typedef struct entry {
+  char *name;
+  zt_kind kind;        /* ZT_KIND_UNKNOWN until somebody needs to know */
+} entry;
+
+typedef struct entries {
+  entry *a;
+  size_t n;
+  bool loaded;
+} entries;
+
+/* A walk over directories. */
+typedef struct walker {
+  const zt_paths_filter *filter;
+  char *path;          /* The path so far; owned */
+  size_t n, capacity;
+  zt_paths *out;
+  size_t room;         /* Allocated members of out->a */
+  zt_error *err;
+} walker;
+
+static void walk(walker *w, const place *parent, const char *pattern);
+
+/* --- The path so far --- */
+
+/* Append name, with a slash before it where one is needed. Returns the length before, for truncate(). */
+static size_t push(walker *w, const char *name, size_t n){
+  size_t before = w->n;
+  size_t need = before + 1 + n + 1;
+  if( need>w->capacity ){
+    char *path = sqlite3_realloc64(w->path, need*2);
+    if( !path ){
+      zt_fail_nomem(w->err);
+      return before;
+    }
+    w->path = path;
+    w->capacity = need*2;
+  }
+  if( w->n>0 && w->path[w->n-1]!='/' ) w->path[w->n++] = '/';
+  if( n>0 ) memcpy(w->path+w->n, name, n);
+  w->n += n;
+  w->path[w->n] = 0;
+  return before;
+}
+
+static void truncate_to(walker *w, size_t n){
+  w->n = n;
+  if( w->path ) w->path[n] = 0;
+}
+
+static const char *directory(const walker *w){
+  return w->n>0 ? w->path : ".";
+}
+
+/* --- Results --- */
+
+static void add(walker *w, int error_number){
+  const zt_paths_filter *f = w->filter;
+  if( w->err->rc || (f->only && strcmp(f->only, w->path)!=0) || (f->keep && !f->keep(f->context, w->path)) ) return;
+  if( w->out->n==ZT_PATHS_MAX ){
+    zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);
+    return;
+  }
+  if( w->out->n==w->room ){
+    size_t room = w->room ? w->room*2 : 16;
+    zt_path *a = sqlite3_realloc64(w->out->a, room*sizeof(*a));
+    if( !a ){
+      zt_fail_nomem(w->err);
+      return;
+    }
+    w->out->a = a;
+    w->room = room;
+  }
+  w->out->a[w->out->n].z = sqlite3_mprintf("%s", w->path);
+  w->out->a[w->out->n].error_number = error_number;
+  if( !w->out->a[w->out->n].z ) zt_fail_nomem(w->err);
+  else w->out->n++;
+}
+
+/* --- The names in a directory --- */
+
+static void entries_clear(entries *e){
+  for(size_t i=0; i<e->n; i++) sqlite3_free(e->a[i].name);
+  sqlite3_free(e->a);
+  *e = (entries){ 0 };
+}
+
+static void entries_add(entries *e, size_t *room, const char *name, size_t n, zt_kind kind, zt_error *err){
+  if( e->n==*room ){
+    size_t more = *room ? *room*2 : 32;
+    entry *a = sqlite3_realloc64(e->a, more*sizeof(*a));
+    if( !a ){
+      zt_fail_nomem(err);
+      return;
+    }
+    e->a = a;
+    *room = more;
+  }
+  e->a[e->n].name = sqlite3_malloc64(n+1);
+  if( !e->a[e->n].name ){
+    zt_fail_nomem(err);
+    return;
+  }
+  memcpy(e->a[e->n].name, name, n);
+  e->a[e->n].name[n] = 0;
+  e->a[e->n].kind = kind;
+  e->n++;
+}
+
+/* The one name of the directory that leads to the only path wanted. */
+static void entries_only(walker *w, entries *e){
+  const char *only = w->filter->only;
+  size_t room = 0, n;
+  if( w->n>0 && strncmp(only, w->path, w->n)!=0 ) return;
+  only += w->n;
+  if( w->n>0 && w->path[w->n-1]!='/' && *only++!='/' ) return;
+  n = strcspn(only, "/");
+  if( n>0 ) entries_add(e, &room, only, n, ZT_KIND_UNKNOWN, w->err);
+}
+
+/* Read the directory, once. One that cannot be read is a result of its own. */
+static void entries_load(walker *w, entries *e){
+  zt_directory *d;
+  const char *name;
+  zt_kind kind;
+  size_t room = 0;
+  int error_number;
+  if( e->loaded || zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
+  e->loaded = true;
+  if( w->filter->only ){
+    entries_only(w, e);
+    return;
+  }
+  d = zt_os_opendir(directory(w), &error_number);
+  if( !d ){
+    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, error_number);
+    return;
+  }
+  while( !w->err->rc && (name = zt_os_readdir(d, &kind))!=NULL ){
+    entries_add(e, &room, name, strlen(name), kind, w->err);
+  }
+  zt_os_closedir(d);
+}
+
+/* Find out what the path so far is, if the directory did not tell. */
+static zt_kind resolve(walker *w, zt_kind kind){
+  zt_stat s;
+  if( kind==ZT_KIND_UNKNOWN && zt_os_stat(w->path, &s)==0 ) kind = s.kind;
+  return kind;
+}
+
+/* --- The walk --- */
+
+/* Go on below the path so far if it is a directory that the path does not go through already. */
+static void descend(walker *w, const place *parent, const char *pattern){
+  place here = { .parent = parent };
+  zt_stat s;
+  if( zt_os_stat(directory(w), &s) || s.kind!=ZT_KIND_DIRECTORY ) return;
+  here.device = s.id.device;
+  here.inode = s.id.inode;
+  for(const place *p=parent; p; p=p->parent){
+    if( p->device==here.device && p->inode==here.inode ) return;
+  }
+  walk(w, &here, pattern);
+}
+
+static bool is_any_depth(const char *segment, size_t n){
+  return n==2 && segment[0]=='*' && segment[1]=='*';
+}
+
+static const char *after(const char *segment, size_t n){
+  segment += n;
+  while( *segment=='/' ) segment++;
+  return segment;
+}
+
+/* Try the segment of n bytes on each name in the directory. next is the rest of the pattern; repeat, if not NULL, is the
+** pattern that goes on in every directory below (what `**` stands in front of). */
+static void try_names(walker *w, const place *here, entries *e, const char *segment, size_t n, const char *next){
+  for(size_t i=0; i<e->n && !w->err->rc; i++){
+    const char *name = e->a[i].name;
+    size_t before;
+    zt_kind kind;
+    if( name[0]=='.' && segment[0]!='.' ) continue;
+    if( !zt_glob_match(segment, n, name) ) continue;
+    before = push(w, name, strlen(name));
+    if( w->err->rc ) return;
+    kind = resolve(w, e->a[i].kind);
+    if( *next && kind==ZT_KIND_DIRECTORY ) descend(w, here, next);
+    if( !*next && kind!=ZT_KIND_DIRECTORY && (kind!=ZT_KIND_UNKNOWN || zt_os_exists(w->path)) ) add(w, 0);
+    truncate_to(w, before);
+  }
+}
+
+/* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */
+static void any_depth(walker *w, const place *here, entries *e, const char *pattern){
+  const char *rest = after(pattern, 2);
+  size_t n = strcspn(rest, "/");
+  if( !*rest ) try_names(w, here, e, "*", 1, "");
+  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
+  else walk(w, here, rest);
+  try_names(w, here, e, "*", 1, pattern);
+}
+
+/* A segment without a pattern's characters. */
+static void named(walker *w, const place *here, const char *segment, size_t n, const char *next){
+  size_t before = push(w, segment, n);
+  if( w->err->rc ) return;
+  if( *next ) descend(w, here, next);
+  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, 0);
+  truncate_to(w, before);
+}
+
+/* Find what the pattern names below the path so far, which is the directory `here`. */
+static void walk(walker *w, const place *here, const char *pattern){
+  size_t n = strcspn(pattern, "/");
+  const char *next = after(pattern, n);
+  bool any = is_any_depth(pattern, n);
+  entries e = { 0 };
+  if( w->err->rc ) return;
+  if( !any && strcspn(pattern, "*?[")>=n ){
+    named(w, here, pattern, n, next);
+    return;
+  }
+  entries_load(w, &e);
+  if( any ) any_depth(w, here, &e, pattern);
+  else try_names(w, here, &e, pattern, n, next);
+  entries_clear(&e);
+}
+
+/* Walk from the path so far on. The directories above it count as gone through, too: a link to one of them is a cycle. */
+static void walk_from_base(walker *w, const char *pattern){
+  place above[ABOVE_MAX];
+  size_t n = w->n, i;
+  zt_stat s;
+  for(i=0; i<ABOVE_MAX && !w->err->rc; i++){
+    if( zt_os_stat(directory(w), &s) || s.kind!=ZT_KIND_DIRECTORY ) break;
+    above[i] = (place){ .device = s.id.device, .inode = s.id.inode };
+    if( i>0 && above[i].device==above[i-1].device && above[i].inode==above[i-1].inode ) break;   /* The root */
+    if( i>0 ) above[i-1].parent = &above[i];
+    push(w, "..", 2);
+  }
+  truncate_to(w, n);
+  if( i>0 ) walk(w, &above[0], pattern);
+}
+
+static int compare(const void *a, const void *b){
+  return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
+}
+
+/* Sort, and drop what two ways through the pattern found twice. */
+static void sort(zt_paths *p){
+  size_t n = 0;
+  if( p->n==0 ) return;
+  qsort(p->a, p->n, sizeof(*p->a), compare);
+  for(size_t i=1; i<p->n; i++){
+    if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
+    else p->a[++n] = p->a[i];
+  }
+  p->n = n+1;
+}
+
+void zt_paths_clear(zt_paths *p){
+  for(size_t i=0; i<p->n; i++) sqlite3_free(p->a[i].z);
+  sqlite3_free(p->a);
+  *p = (zt_paths){ 0 };
+}
+
+static void expand(walker *w, const char *base, size_t nBase, const char *pattern){
+  push(w, base, nBase);
+  if( !w->err->rc ) walk_from_base(w, pattern);
+  sort(w->out);
+}
+
+/* --- Sources --- */
+
+static int hex_digit(char ch){
+  const char *digits = "0123456789abcdef", *at = ch ? strchr(digits, ch|0x20) : NULL;
+  return at && (ch<='9' || ch>='A') ? (int)(at-digits) : -1;
+}
+
+/* The local path of a file: URI (RFC 8089), in memory of its own. */
+static char *path_from_uri(const char *uri, zt_error *err){
+  const char *p = uri + strlen("file:");
+  char *path, *w;
+  if( p[0]=='/' && p[1]=='/' ){
+    p += 2;
+    if( strncmp(p, "localhost/", 10)==0 ) p += 9;
+    if( *p!='/' ){
+      zt_fail(err, SQLITE_ERROR, "a file: URI with a host other than localhost");
+      return NULL;
+    }
+  }
+  path = w = sqlite3_malloc64(strlen(p)+1);
+  if( !path ) zt_fail_nomem(err);
+  for(; path && *p; p++){
+    int hi = p[0]=='%' ? hex_digit(p[1]) : -1;
+    int lo = hi>=0 ? hex_digit(p[2]) : -1;
+    if( *p=='?' || *p=='#' || (*p=='%' && hi*16+lo<=0) ){
+      zt_fail(err, SQLITE_ERROR, *p=='%' ? "a file: URI with a bad percent-encoding" : "a file: URI with a query or fragment");
+      sqlite3_free(path);
+      return NULL;
+    }
+    if( *p=='%' ){
+      *w++ = (char)(hi*16+lo);
+      p += 2;
+    }else{
+      *w++ = *p;
+    }
+  }
+  if( path ) *w = 0;
+  return path;
+}
+
+/* What a source text is, once. */
+typedef enum source_kind { SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN } source_kind;
+
+/* Tell what the source is. *path is the path or pattern that it stands for: the text itself, or *owned. */
+static source_kind classify(const char *source, const char **path, char **owned, zt_stat *stat, zt_error *err){
+  int error_number = zt_os_stat(source, stat);
+  *path = source;
+  if( error_number==0 ) return stat->kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
+  if( zt_os_exists(source) ) return SOURCE_LITERAL;
+  if( strncmp(source, "file:", 5)==0 && *owned==NULL ){
+    *owned = path_from_uri(source, err);
+    return *owned ? classify(*owned, path, owned, stat, err) : SOURCE_FAILED;
+  }
+  if( zt_glob_is_pattern(source) ) return SOURCE_PATTERN;
+  zt_fail_os(err, "open", error_number);
+  return SOURCE_FAILED;
+}
+
+int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err){
+  walker w = { .filter = filter, .out = out, .err = err };
+  char *owned = NULL, *below = NULL;
+  const char *path;
+  size_t nBase;
+  *out = (zt_paths){ 0 };
+  switch( classify(source, &path, &owned, &out->stat, err) ){
+    case SOURCE_LITERAL:
+      out->literal = true;
+      push(&w, path, strlen(path));
+      add(&w, 0);
+      break;
+    case SOURCE_DIRECTORY:
+      below = sqlite3_mprintf("**/%s", filter->files);
+      if( below ) expand(&w, path, strlen(path), below);
+      else zt_fail_nomem(err);
+      break;
+    case SOURCE_PATTERN:
+      nBase = strcspn(path, "*?[");
+      while( nBase>0 && path[nBase-1]!='/' ) nBase--;
+      expand(&w, path, nBase, path+nBase);
+      break;
+    case SOURCE_FAILED:
+      break;
+  }
+  sqlite3_free(below);
+  sqlite3_free(owned);
+  sqlite3_free(w.path);
+  if( err->rc ) zt_paths_clear(out);
+  return err->rc;
+}
+
+int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
+  char *owned = NULL;
+  const char *path;
+  *out = NULL;
+  switch( classify(source, &path, &owned, stat, err) ){
+    case SOURCE_LITERAL:
+    case SOURCE_DIRECTORY:   /* Opening it says what it is */
+      *out = owned ? owned : sqlite3_mprintf("%s", source);
+      owned = NULL;
+      if( !*out ) zt_fail_nomem(err);
+      break;
+    case SOURCE_PATTERN:
+      zt_fail(err, SQLITE_ERROR, "no such file; a function takes exactly one file, not a pattern");
+      break;
+    case SOURCE_FAILED:
+      break;
+  }
+  sqlite3_free(owned);
+  return err->rc;
+}

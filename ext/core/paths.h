@@ -1,0 +1,58 @@
+/*
+** What a source argument names: one path, or all that a pattern or a directory finds. Interface to code in paths.c, and
+** glob.c for the pattern language.
+**
+**   path         a name that exists is taken literally, even with `*` or `[` in it
+**   pattern      `*` `?` `[a-z]` `[!a-z]` within one name, `**` as a whole name for any depth; names that begin with a dot
+**                only where the pattern's name does
+**   directory    all files below it whose name matches: `directory/` `**` `/` files
+**   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then as above
+**
+** Symbolic links to files are followed, and those to directories too unless they lead back to a directory that the path
+** already goes through. Directories are never results.
+*/
+#ifndef ZT_CORE_PATHS_H
+#define ZT_CORE_PATHS_H
+
+#include "core/interrupt.h"
+#include "core/os.h"
+
+#define ZT_PATHS_MAX 10000000   /* Most paths that one pattern may find */
+
+typedef struct zt_path {
+  char *z;             /* NUL-terminated; owned by the list */
+  int error_number;    /* Not 0: a directory on the way that cannot be listed, and why (errno) */
+} zt_path;
+
+typedef struct zt_paths {
+  zt_path *a;          /* Ascending by bytes, each path once; owned */
+  size_t n;
+  bool literal;        /* One path that the source itself named, and what is there: */
+  zt_stat stat;
+} zt_paths;
+
+/* Which paths are wanted. Everything in it is borrowed for the call. */
+typedef struct zt_paths_filter {
+  const char *files;                             /* Names of the files that a directory as source stands for: "*.zt" */
+  const char *only;                              /* Just this path, if the source names it: no directory is listed. NULL: any */
+  bool (*keep)(void *context, const char *path); /* NULL: all */
+  void *context;
+  zt_interrupt interrupt;
+} zt_paths_filter;
+
+/* Find what the source names, restricted by the filter. A literal path that names nothing is a failure; a pattern or
+** directory with nothing in it is not. The list is empty after a failure. */
+int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err);
+void zt_paths_clear(zt_paths *p);
+
+/* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a pattern is a failure.
+** *stat is what is there. */
+int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
+
+/* True if the source has a pattern's characters in it. */
+bool zt_glob_is_pattern(const char *source);
+
+/* True if name matches one segment of a pattern, which ends at n bytes. */
+bool zt_glob_match(const char *pattern, size_t n, const char *name);
+
+#endif

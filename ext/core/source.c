@@ -1,0 +1,87 @@
+/* An opened file or the image of one. See source.h. */
+#include "core/source.h"
+
+#include "core/host.h"
+
+struct zt_source {
+  int fd;                /* -1 for an image */
+  zt_span image;
+  uint64_t size;
+  zt_identity id;
+};
+
+static int source_new(zt_source **out, zt_error *err){
+  zt_source *s = sqlite3_malloc64(sizeof(*s));
+  *out = s;
+  if( !s ) return zt_fail_nomem(err);
+  *s = (zt_source){ .fd = -1 };
+  return SQLITE_OK;
+}
+
+int zt_source_open(const char *path, zt_source **out, zt_error *err){
+  zt_stat state;
+  if( source_new(out, err) ) return err->rc;
+  (*out)->fd = zt_os_open(path, &state, err);
+  if( (*out)->fd<0 ){
+    zt_source_close(*out);
+    *out = NULL;
+    return err->rc;
+  }
+  (*out)->id = state.id;
+  (*out)->size = state.id.size;
+  return SQLITE_OK;
+}
+
+int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
+  if( source_new(out, err) ) return err->rc;
+  (*out)->image = image;
+  (*out)->size = image.n;
+  return SQLITE_OK;
+}
+
+void zt_source_close(zt_source *s){
+  if( !s ) return;
+  zt_os_close(s->fd);
+  sqlite3_free(s);
+}
+
+uint64_t zt_source_size(const zt_source *s){
+  return s->size;
+}
+
+const zt_identity *zt_source_identity(const zt_source *s){
+  return s->fd>=0 ? &s->id : NULL;
+}
+
+zt_span zt_source_image(const zt_source *s){
+  return s->image;
+}
+
+int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err){
+  int64_t got;
+  int error_number;
+  if( !zt_claim(s->size, offset, n) ){
+    return zt_fail(err, SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu", offset, offset+n, s->size);
+  }
+  if( n==0 ) return SQLITE_OK;
+  if( s->fd<0 ){
+    memcpy(buffer, s->image.p+offset, n);
+    return SQLITE_OK;
+  }
+  got = zt_os_read(s->fd, offset, buffer, n, &error_number);
+  if( got<0 ) return zt_fail_os(err, "read", error_number);
+  if( (uint64_t)got<n ){
+    return zt_fail(err, SQLITE_ERROR, "the file was cut short while it was read: byte %llu is missing",
+                   offset+(uint64_t)got);
+  }
+  return SQLITE_OK;
+}
+
+int zt_source_unchanged(zt_source *s, zt_error *err){
+  zt_stat now;
+  if( s->fd<0 ) return SQLITE_OK;
+  if( zt_os_fstat(s->fd, &now) || now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
+    return zt_fail(err, SQLITE_ERROR, "the file was written to while it was read");
+  }
+  return SQLITE_OK;
+}

@@ -1,0 +1,36 @@
+/*
+** An opened file, or the image of one in memory (a BLOB): size, identity, positioned reads. Files are read, never mapped:
+** one that is cut short while it is open is an error here, not a signal that ends the host's process. Interface to code in
+** source.c.
+*/
+#ifndef ZT_CORE_SOURCE_H
+#define ZT_CORE_SOURCE_H
+
+#include "core/os.h"
+
+typedef struct zt_source zt_source;
+
+/* Open the regular file at path. *out is NULL on failure. */
+int zt_source_open(const char *path, zt_source **out, zt_error *err);
+
+/* An image in memory, which must stay as it is until the source is closed. */
+int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);
+
+void zt_source_close(zt_source *s);
+
+/* Size in bytes when it was opened. */
+uint64_t zt_source_size(const zt_source *s);
+
+/* Identity when it was opened; NULL for an image. */
+const zt_identity *zt_source_identity(const zt_source *s);
+
+/* The image itself; p is NULL for a file. */
+zt_span zt_source_image(const zt_source *s);
+
+/* Copy the n bytes at offset into buffer. A failure says which bytes are missing, or what the system said. */
+int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err);
+
+/* Fail if the file was written to since it was opened: bytes read meanwhile belong to no one state of it. */
+int zt_source_unchanged(zt_source *s, zt_error *err);
+
+#endif
