@@ -1,0 +1,169 @@
+/* Opening a container, and decoding from its manifest. See container.h. */
+#include "container/driver.h"
+
+#include <assert.h>
+#include "core/host.h"
+
+#define HEAD 8
+#define TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of the blobs before a manifest */
+
+/* Read the two ends of a source into buffer, HEAD+TAIL bytes. */
+static int read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
+  uint64_t size = zt_source_size(source);
+  size_t nHead = size<HEAD ? (size_t)size : HEAD;
+  size_t nTail = size<TAIL ? (size_t)size : TAIL;
+  if( zt_source_read(source, 0, buffer, nHead, err) ) return err->rc;
+  if( zt_source_read(source, size-nTail, buffer+HEAD, nTail, err) ) return err->rc;
+  *out = (zt_ends){ size, { buffer, nHead }, { buffer+HEAD, nTail } };
+  return SQLITE_OK;
+}
+
+/* Walk the manifest. If strings in chunks were met, join them and walk again: what the first walk found wrong may be
+** a consequence of not knowing them. */
+static int walk(zt_container *c, zt_error *err){
+  zt_cbor cbor;
+  for(;;){
+    zt_keys_clear(&c->names);
+    zt_keys_init(&c->names, zt_container_manifest(c));
+    zt_cbor_init(&cbor, c->manifest, c->nManifest, err);
+    zt_cbor_skip_self_described(&cbor);
+    c->driver->walk(c, &cbor);
+    if( !cbor.chunked || err->rc==SQLITE_NOMEM ) break;
+    zt_error_clear(err);
+    err->object.z = err->component.z = NULL;
+    c->nManifest = zt_cbor_join(c->manifest, c->nManifest, err);
+    if( err->rc ) break;
+  }
+  zt_keys_trim(&c->names);
+  return err->rc;
+}
+
+int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
+  uint8_t buffer[HEAD+TAIL];
+  zt_container *c = NULL;
+  zt_ends ends;
+  *out = NULL;
+  if( read_ends(source, buffer, &ends, err) ) goto end;
+  c = sqlite3_malloc64(sizeof(*c));
+  if( !c ){
+    zt_fail_nomem(err);
+    goto end;
+  }
+  *c = (zt_container){ .references = 1, .file_size = ends.size };
+  c->is_file = zt_source_identity(source)!=NULL;
+  if( c->is_file ) c->identity = *zt_source_identity(source);
+  c->driver = zt_driver_for(&ends);
+  if( !c->driver ){
+    zt_fail(err, SQLITE_ERROR, ends.size==0 ? "the file is empty" : "not a zTensor file: unknown magic number");
+    goto end;
+  }
+  if( c->driver->locate(&ends, &c->extent, err) ) goto end;
+  assert( zt_claim(ends.size, c->extent.offset, c->extent.length) && c->extent.length<=ZT_MAX_MANIFEST );
+  c->nManifest = (size_t)c->extent.length;
+  c->manifest = sqlite3_malloc64(c->nManifest);
+  if( !c->manifest ){
+    zt_fail_nomem(err);
+    goto end;
+  }
+  zt_os_advise_large(c->manifest, c->nManifest);
+  if( zt_source_read(source, c->extent.offset, c->manifest, c->nManifest, err) ) goto end;
+  walk(c, err);
+end:
+  err->object.z = err->component.z = NULL;
+  if( err->rc ) zt_container_close(c);
+  else *out = c;
+  return err->rc;
+}
+
+zt_container *zt_container_ref(zt_container *c){
+  c->references++;
+  return c;
+}
+
+void zt_container_close(zt_container *c){
+  if( !c || --c->references>0 ) return;
+  zt_keys_clear(&c->names);
+  sqlite3_free(c->entries);
+  sqlite3_free(c->manifest);
+  sqlite3_free(c);
+}
+
+const char *zt_container_format(const zt_container *c){ return c->driver->format; }
+zt_text zt_container_version(const zt_container *c){ return c->version; }
+zt_attributes zt_container_attributes(const zt_container *c){ return c->attributes; }
+zt_span zt_container_manifest(const zt_container *c){ return (zt_span){ c->manifest, c->nManifest }; }
+uint64_t zt_container_manifest_length(const zt_container *c){ return c->extent.length; }
+uint64_t zt_container_file_size(const zt_container *c){ return c->file_size; }
+const zt_identity *zt_container_identity(const zt_container *c){ return c->is_file ? &c->identity : NULL; }
+uint32_t zt_container_objects(const zt_container *c){ return c->names.n; }
+int64_t zt_container_find(const zt_container *c, zt_text name){ return zt_keys_find(&c->names, name); }
+zt_text zt_container_name(const zt_container *c, uint32_t i){ return zt_keys_text(&c->names, i); }
+
+size_t zt_container_memory(const zt_container *c){
+  size_t slots = c->names.slots ? (size_t)c->names.mask+1 : 0;
+  return sizeof(*c) + (size_t)c->extent.length + ((size_t)c->names.capacity+slots+c->nEntries)*sizeof(uint32_t);
+}
+
+void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *out){
+  zt_cbor_init_trusted(out, zt_container_manifest(c), at, depth, out->err);
+}
+
+void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
+  assert( i<c->names.n );
+  out->index = i;
+  out->format_prefix = "";
+  out->foreign = false;
+  out->attributes = (zt_attributes){ 0 };
+  out->dtype = (zt_text){ NULL, 0 };
+  c->driver->object(c, i, out);
+}
+
+void zt_components_begin(const zt_container *c, const zt_object *object, zt_component_walk *it){
+  it->container = c;
+  it->object = object;
+  it->err = ZT_ERROR_NONE;
+  it->cbor.err = &it->err;
+  c->driver->begin(it);
+}
+
+bool zt_components_next(zt_component_walk *it, zt_component *out){
+  *out = (zt_component){ .encoding = ZT_TEXT_INIT("raw"), .byte_order = ZT_TEXT_INIT("little") };
+  return it->container->driver->next(it, out);
+}
+
+bool zt_components_find(const zt_container *c, const zt_object *object, zt_text role, zt_component *out){
+  zt_component_walk it;
+  zt_components_begin(c, object, &it);
+  while( zt_components_next(&it, out) ) if( zt_text_equal(out->role, role) ) return true;
+  return false;
+}
+
+bool zt_components_values(const zt_container *c, const zt_object *object, zt_component *out){
+  static const zt_text roles[] = { ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight") };
+  for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
+    if( zt_components_find(c, object, roles[i], out) ) return true;
+  }
+  return false;
+}
+
+void zt_attributes_begin(const zt_container *c, const zt_attributes *a, zt_attribute_walk *it){
+  it->attributes = *a;
+  it->err = ZT_ERROR_NONE;
+  it->cbor.err = &it->err;
+  it->level = (zt_cbor_level){ 0 };
+  zt_container_decode(c, a->at, a->depth, &it->cbor);
+  if( a->at ) zt_cbor_open(&it->cbor, ZT_CBOR_MAP, &it->level);
+}
+
+bool zt_attributes_next(zt_attribute_walk *it){
+  while( zt_cbor_more(&it->cbor, &it->level) ){
+    zt_cbor here = it->cbor;
+    zt_text key;
+    if( !it->attributes.is_field || zt_cbor_peek(&here)!=ZT_CBOR_TEXT ) return true;
+    zt_cbor_text(&here, &key);
+    if( !it->attributes.is_field(key) ) return true;
+    zt_cbor_skip(&it->cbor);
+    zt_cbor_skip(&it->cbor);
+  }
+  return false;
+}

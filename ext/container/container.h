@@ -1,0 +1,118 @@
+/*
+** The one model of a tensor file, whatever its generation: a container has objects (tensors), an object has components
+** (stored byte ranges). Interface to code in container.c; the file formats themselves are drivers (driver.h).
+**
+** Opening reads the manifest, checks all of it once and keeps its bytes; an object or component is decoded from them when
+** somebody stands on it. What is decoded is borrowed from the container and lives as long as it does. After a successful
+** open, decoding cannot fail.
+**
+** Vocabulary is normalised: dtypes have the short names of zTensor 1.2 section 2, formats the names of its section 3. What
+** a generation does not define stays as it is stored, and `foreign` tells that it is not to be interpreted even if another
+** generation uses that very name.
+*/
+#ifndef ZT_CONTAINER_CONTAINER_H
+#define ZT_CONTAINER_CONTAINER_H
+
+#include "core/cbor.h"
+#include "core/source.h"
+
+#define ZT_CONTAINER_FILES "*.zt"   /* Names of the files that a directory as source stands for */
+#define ZT_MAX_RANK 64
+#define ZT_MAX_MANIFEST ((uint64_t)1 << 30)   /* 1.1.0 part IV, 1.2.0 section 5; taken for 0.1 and 1.0 as well */
+
+typedef struct zt_container zt_container;
+
+/* Free-form fields of a file or an object. */
+typedef struct zt_attributes {
+  size_t at;                      /* Position of a CBOR map in the manifest; 0: none */
+  int depth;                      /* Levels open around it */
+  bool (*is_field)(zt_text key);  /* Tells the keys of that map that are no attributes (0.1 has both in one map); NULL: none */
+} zt_attributes;
+
+typedef struct zt_object {
+  uint32_t index;                 /* Place in the manifest's order */
+  zt_text name;
+  const char *format_prefix;      /* "", or what the format's name begins with that is not stored ("sparse_") */
+  zt_text format;                 /* dense, sparse_csr, sparse_coo, quantized_group, or as stored */
+  bool foreign;                   /* The format is no word of this generation */
+  uint32_t rank;                  /* 0 to ZT_MAX_RANK */
+  uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
+  uint64_t elements;              /* Product of the shape, 1 for a scalar */
+  zt_attributes attributes;
+  zt_text dtype;                  /* 1.0 has it here, as stored, and not in components; z NULL elsewhere */
+  size_t at_components;           /* Position in the manifest from which the driver decodes components */
+} zt_object;
+
+typedef struct zt_component {
+  zt_text role;                   /* data, values, indptr, ... */
+  zt_text dtype;                  /* Storage type */
+  zt_text type;                   /* Logical type; z NULL: the same as dtype */
+  bool foreign;                   /* The dtype is no word of this generation */
+  zt_text encoding;               /* raw, zstd, or as stored */
+  zt_text byte_order;             /* As stored; `little` where the file does not say (0.1 alone can) */
+  uint64_t offset, length;        /* Where the stored bytes are: within the file, checked */
+  bool has_decoded_length;        /* The manifest states the length after decoding (1.2's uncompressed_length): */
+  uint64_t decoded_length;
+  zt_text digest;                 /* As stored, over the stored bytes; z NULL: none */
+} zt_component;
+
+/* A walk over the components of one object, in the manifest's order. */
+typedef struct zt_component_walk {
+  const zt_container *container;  /* Borrowed, like object */
+  const zt_object *object;
+  zt_error err;                   /* Stays unused: the manifest was checked */
+  zt_cbor cbor;
+  zt_cbor_level level;
+} zt_component_walk;
+
+/* Read and check the manifest of a source. *out is NULL on failure, which says what is wrong in err's place. The source
+** is not kept. A container counts its references; it starts with one. */
+int zt_container_open(zt_source *source, zt_container **out, zt_error *err);
+zt_container *zt_container_ref(zt_container *c);
+void zt_container_close(zt_container *c);   /* Give up one reference */
+
+const char *zt_container_format(const zt_container *c);      /* "ztensor" */
+zt_text zt_container_version(const zt_container *c);         /* 0.1.0, or what the manifest says */
+zt_attributes zt_container_attributes(const zt_container *c);
+zt_span zt_container_manifest(const zt_container *c);        /* The CBOR bytes, strings in chunks joined */
+uint64_t zt_container_manifest_length(const zt_container *c);/* Bytes that it takes in the file */
+uint64_t zt_container_file_size(const zt_container *c);
+const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
+size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a cache's accounts */
+
+uint32_t zt_container_objects(const zt_container *c);        /* How many */
+
+/* The index of the object of that name, -1 if there is none. */
+int64_t zt_container_find(const zt_container *c, zt_text name);
+
+/* The name of object i alone, which costs less than the whole. */
+zt_text zt_container_name(const zt_container *c, uint32_t i);
+
+/* Decode object i. */
+void zt_container_object(const zt_container *c, uint32_t i, zt_object *out);
+
+/* Begin with an object's components; the object must stay as it is until the end. */
+void zt_components_begin(const zt_container *c, const zt_object *object, zt_component_walk *it);
+
+/* Decode the next component; false at the end. */
+bool zt_components_next(zt_component_walk *it, zt_component *out);
+
+/* Decode the component with that role; false if there is none. */
+bool zt_components_find(const zt_container *c, const zt_object *object, zt_text role, zt_component *out);
+
+/* The component that holds an object's values: data, values or packed_weight; false if there is none. */
+bool zt_components_values(const zt_container *c, const zt_object *object, zt_component *out);
+
+/* A walk over attributes, in the manifest's order. */
+typedef struct zt_attribute_walk {
+  zt_attributes attributes;
+  zt_error err;                   /* Stays unused: the manifest was checked */
+  zt_cbor cbor;
+  zt_cbor_level level;
+} zt_attribute_walk;
+void zt_attributes_begin(const zt_container *c, const zt_attributes *a, zt_attribute_walk *it);
+
+/* True if another attribute follows. Its key and then its value are next in it->cbor, and are the caller's to read. */
+bool zt_attributes_next(zt_attribute_walk *it);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+** What a file format gives the model, and the table of formats. A new format is one file that defines a driver, and one
+** line in driver.c. Interface to code in driver.c, and between container.c and the drivers.
+*/
+#ifndef ZT_CONTAINER_DRIVER_H
+#define ZT_CONTAINER_DRIVER_H
+
+#include "container/container.h"
+#include "core/keys.h"
+
+/* The two ends of a file, from which its format and the place of its manifest follow. */
+typedef struct zt_ends {
+  uint64_t size;       /* Of the file */
+  zt_span head;        /* The first 8 bytes, fewer if the file has fewer */
+  zt_span tail;        /* The last bytes, at least 48 of them unless the file has fewer */
+} zt_ends;
+
+/* Where a manifest lies. */
+typedef struct zt_extent {
+  uint64_t offset, length;
+} zt_extent;
+
+typedef struct zt_driver {
+  const char *name;    /* Generation, for messages and tests */
+  const char *format;  /* The file format's name, as zt_files.container shows it */
+
+  /* True if the file is of this format. Looks at the magic numbers alone; at most one driver says yes to any file. */
+  bool (*probe)(const zt_ends *ends);
+
+  /* Where the manifest is: within the file, not empty, at most ZT_MAX_MANIFEST bytes, or a failure. */
+  int (*locate)(const zt_ends *ends, zt_extent *out, zt_error *err);
+
+  /* Check the whole manifest and index its objects. cbor stands at the root item of c->manifest, and every name of c is
+  ** empty, also when it is called again after zt_cbor_join(). Failures are in cbor->err. */
+  int (*walk)(zt_container *c, zt_cbor *cbor);
+
+  /* Decode object i, component by component. */
+  void (*object)(const zt_container *c, uint32_t i, zt_object *out);
+  void (*begin)(zt_component_walk *it);
+  bool (*next)(zt_component_walk *it, zt_component *out);   /* *out comes zeroed */
+} zt_driver;
+
+struct zt_container {
+  const zt_driver *driver;
+  int references;
+  uint8_t *manifest;         /* Owned; nManifest bytes */
+  size_t nManifest;
+  zt_extent extent;          /* Where it lies in the file; blobs end before it */
+  uint64_t file_size;
+  bool is_file;
+  zt_identity identity;      /* If it is a file */
+  zt_text version;
+  zt_attributes attributes;
+  zt_keys names;             /* The objects' names, in the manifest's order */
+  uint32_t *entries;         /* 0.1, where names are no keys: position of each tensor's map, room for nEntries. Owned */
+  uint32_t nEntries;
+};
+
+/* The driver that claims the file, NULL if none does. */
+const zt_driver *zt_driver_for(const zt_ends *ends);
+
+/* All drivers, ended by NULL, for tests. */
+extern const zt_driver *const zt_drivers[];
+
+/* Decode from the manifest, which was checked, at a position depth levels deep. */
+void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *out);
+
+/* Position of a byte of the manifest. */
+static inline size_t zt_container_position(const zt_container *c, const uint8_t *p){
+  return (size_t)(p - c->manifest);
+}
+
+#endif

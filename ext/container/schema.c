@@ -1,0 +1,180 @@
+/* Reading CBOR maps with known keys, and rules that generations share. See schema.h. */
+#include "container/schema.h"
+
+#include "core/host.h"
+
+#define HEADER 8      /* Bytes before the data area */
+#define SIZE_FIELD 8
+#define ALIGNMENT 64
+
+bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema){
+  f->c = c;
+  f->schema = schema;
+  f->expected = f->current = 0;
+  f->seen = f->present = f->unknown = 0;
+  f->start = *c;
+  return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
+}
+
+static bool is_field(const zt_field *field, zt_text key){
+  return field->n==key.n && memcmp(field->name, key.z, key.n)==0;
+}
+
+/* The field of that name, -1 if there is none. Looks first where a writer that keeps the order would be. */
+static int find(const zt_fields *f, zt_text key){
+  for(int i=f->expected; i<f->schema->n; i++) if( is_field(&f->schema->fields[i], key) ) return i;
+  for(int i=0; i<f->expected; i++) if( is_field(&f->schema->fields[i], key) ) return i;
+  return -1;
+}
+
+/* The map's end is reached: the rules that need all of it. */
+static void check_end(zt_fields *f){
+  zt_cbor again = f->start;
+  if( f->c->trusted ) return;
+  if( f->unknown>1 && !zt_cbor_skip_unique(&again, f->schema->what) ){   /* S2 */
+    f->c->p = f->c->end;
+    return;
+  }
+  for(int i=0; i<f->schema->n; i++){
+    const zt_field *field = &f->schema->fields[i];
+    if( (field->flags & ZT_REQUIRED) && !(f->present>>i & 1) ){
+      zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, field->name);   /* S3 */
+      return;
+    }
+  }
+}
+
+int zt_fields_next(zt_fields *f){
+  zt_cbor *c = f->c;
+  while( zt_cbor_more(c, &f->level) ){
+    const uint8_t *at = c->p;
+    zt_text key;
+    int i;
+    if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
+      zt_cbor_fail_type(c, "a text key");   /* S1 */
+      return -1;
+    }
+    if( !zt_cbor_text(c, &key) ) return -1;
+    i = find(f, key);
+    if( i<0 ){
+      f->unknown++;
+      zt_cbor_skip(c);   /* S5 */
+      continue;
+    }
+    if( f->seen>>i & 1 ){
+      c->p = at;
+      zt_cbor_fail(c, "'%s' stands twice in %s", f->schema->fields[i].name, f->schema->what);   /* S2 */
+      return -1;
+    }
+    f->seen |= 1u<<i;
+    f->expected = i+1;
+    if( (f->schema->fields[i].flags & ZT_NULLABLE) && zt_cbor_null(c) ) continue;   /* S4 */
+    f->present |= 1u<<i;
+    f->current = i;
+    return f->schema->fields[i].id;
+  }
+  if( !c->err->rc ) check_end(f);
+  return -1;
+}
+
+/* S6, with the field's name. */
+static bool fail_field(zt_fields *f, const char *type){
+  char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->current].name);
+  if( expected ) zt_cbor_fail_type(f->c, expected);
+  else zt_fail_nomem(f->c->err);
+  sqlite3_free(expected);
+  return false;
+}
+
+bool zt_fields_text(zt_fields *f, zt_text *out){
+  return zt_cbor_peek(f->c)==ZT_CBOR_TEXT ? zt_cbor_text(f->c, out) : fail_field(f, "text");
+}
+
+bool zt_fields_uint(zt_fields *f, uint64_t *out){
+  return zt_cbor_peek(f->c)==ZT_CBOR_UINT ? zt_cbor_uint(f->c, out) : fail_field(f, "an unsigned integer");
+}
+
+bool zt_schema_has(const zt_schema *schema, zt_text name){
+  for(int i=0; i<schema->n; i++) if( is_field(&schema->fields[i], name) ) return true;
+  return false;
+}
+
+bool zt_schema_name(zt_cbor *c, zt_text *out){
+  const uint8_t *at = c->p;
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "a text key");   /* S1 */
+  if( !zt_cbor_text(c, out) ) return false;
+  if( !c->trusted && out->n>0 && memchr(out->z, 0, out->n) ){
+    c->p = at;
+    return zt_cbor_fail(c, "a name with U+0000 in it");   /* N1 */
+  }
+  return true;
+}
+
+bool zt_schema_shape(zt_cbor *c, zt_object *out){
+  zt_cbor_level level;
+  uint64_t product = 1;
+  bool empty = false, fits = true;
+  const uint8_t *at = c->p;
+  out->rank = 0;
+  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "an array for 'shape'");   /* H1 */
+  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
+  while( zt_cbor_more(c, &level) ){
+    uint64_t d;
+    if( out->rank==ZT_MAX_RANK ) return zt_cbor_fail(c, "a shape of more than %d dimensions", ZT_MAX_RANK);   /* H1 */
+    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "an unsigned integer in 'shape'");        /* H1 */
+    if( !zt_cbor_uint(c, &d) ) return false;
+    out->shape[out->rank++] = d;
+    if( d==0 ) empty = true;
+    else fits = zt_mul64(product, d, &product) && fits;
+  }
+  if( c->err->rc ) return false;
+  if( !fits && !empty ){
+    c->p = at;
+    return zt_cbor_fail(c, "the product of the shape is beyond 64 bits");   /* H2 */
+  }
+  out->elements = empty ? 0 : product;
+  return true;
+}
+
+bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
+  uint64_t end = container->extent.offset;
+  if( offset%ALIGNMENT ) return zt_cbor_fail(c, "offset %llu is not a multiple of %d", offset, ALIGNMENT);   /* R1 */
+  if( offset<HEADER && length>0 ) return zt_cbor_fail(c, "offset %llu lies in the header", offset);           /* R2 */
+  if( !zt_claim(end, offset, length) ){
+    return zt_cbor_fail(c, "offset %llu + length %llu lies beyond the data area's end, %llu", offset, length, end);   /* R3 */
+  }
+  return true;
+}
+
+int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err){
+  uint64_t room, length;
+  unsigned footer = SIZE_FIELD+magic;
+  if( ends->size<HEADER+footer || ends->tail.n<footer ){
+    return zt_fail(err, SQLITE_ERROR, "%llu bytes are too few for a header and a footer", ends->size);   /* M1 */
+  }
+  room = ends->size-HEADER-footer;
+  length = zt_le64(ends->tail.p+ends->tail.n-footer);
+  if( length==0 ) return zt_fail(err, SQLITE_ERROR, "the manifest has 0 bytes");   /* M2 */
+  if( length>ZT_MAX_MANIFEST ){
+    return zt_fail(err, SQLITE_ERROR, "the manifest's size, %llu, is more than %llu", length, ZT_MAX_MANIFEST);   /* M2 */
+  }
+  if( length>room ){
+    return zt_fail(err, SQLITE_ERROR, "the manifest's size, %llu, is more than the %llu bytes between header and footer",
+                   length, room);   /* M2 */
+  }
+  *out = (zt_extent){ HEADER+room-length, length };
+  return SQLITE_OK;
+}
+
+zt_text zt_schema_long_dtype(zt_text name){
+  static const struct { const char *stored; zt_text dtype; } words[] = {
+    { "float64", ZT_TEXT_INIT("f64") }, { "float32", ZT_TEXT_INIT("f32") }, { "float16", ZT_TEXT_INIT("f16") },
+    { "bfloat16", ZT_TEXT_INIT("bf16") }, { "int64", ZT_TEXT_INIT("i64") }, { "int32", ZT_TEXT_INIT("i32") },
+    { "int16", ZT_TEXT_INIT("i16") }, { "int8", ZT_TEXT_INIT("i8") }, { "uint64", ZT_TEXT_INIT("u64") },
+    { "uint32", ZT_TEXT_INIT("u32") }, { "uint16", ZT_TEXT_INIT("u16") }, { "uint8", ZT_TEXT_INIT("u8") }, { "bool", ZT_TEXT_INIT("bool") }
+  };
+  for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
+    if( name.n==strlen(words[i].stored) && memcmp(name.z, words[i].stored, name.n)==0 ) return words[i].dtype;
+  }
+  return (zt_text){ NULL, 0 };
+}

@@ -1,0 +1,300 @@
+/*
+** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0 has none).
+**
+**   file     := "ZTEN1000" blobs manifest size magic
+**   size     := u64le                       ; bytes of the manifest                                       (M1, M2)
+**   magic    := "ZTEN1000"                  ; absent in 1.0: that is how it is told from the later ones
+**   manifest := CBOR map                    ; B1: the root is a map; C1 to C9, S1 to S6
+**       version text (B2: its part before the first dot is 1), attributes map (B3: no key twice in it),
+**       objects map name -> object          ; `tensors` in 1.0; N1, B4: no name twice
+**   object   := CBOR map                    ; B5
+**       shape [u64] (H1, H2), format text, attributes map (B3), components map role -> component (N1, B6: no role twice);
+**       1.0: also dtype text; attributes mean nothing
+**   component := CBOR map                   ; B7
+**       dtype text, type text, offset u64, length u64 (R1 to R3), uncompressed_length u64, encoding text = raw, digest text;
+**       1.0: dtype, type and uncompressed_length mean nothing
+*/
+#include <assert.h>
+#include "container/schema.h"
+#include "core/host.h"
+
+#define MAGIC "ZTEN1000"
+#define FEW 8   /* Components of an object whose roles are compared one with another */
+
+enum { F_VERSION, F_ATTRIBUTES, F_OBJECTS };
+enum { F_SHAPE = 10, F_FORMAT, F_OBJECT_DTYPE, F_OBJECT_ATTRIBUTES, F_COMPONENTS };
+enum { F_DTYPE = 20, F_TYPE, F_OFFSET, F_LENGTH, F_UNCOMPRESSED, F_ENCODING, F_DIGEST };
+
+static const zt_field aRoot10[] = {
+  ZT_FIELD(F_VERSION, "version", ZT_REQUIRED),
+  ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(F_OBJECTS, "tensors", ZT_REQUIRED),
+};
+static const zt_field aRoot11[] = {
+  ZT_FIELD(F_VERSION, "version", ZT_REQUIRED),
+  ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(F_OBJECTS, "objects", ZT_REQUIRED),
+};
+static const zt_field aObject10[] = {
+  ZT_FIELD(F_OBJECT_DTYPE, "dtype", ZT_REQUIRED),
+  ZT_FIELD(F_SHAPE, "shape", ZT_REQUIRED),
+  ZT_FIELD(F_FORMAT, "format", ZT_REQUIRED),
+  ZT_FIELD(F_COMPONENTS, "components", ZT_REQUIRED),
+};
+static const zt_field aObject11[] = {
+  ZT_FIELD(F_SHAPE, "shape", ZT_REQUIRED),
+  ZT_FIELD(F_FORMAT, "format", ZT_REQUIRED),
+  ZT_FIELD(F_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(F_COMPONENTS, "components", ZT_REQUIRED),
+};
+static const zt_field aComponent10[] = {
+  ZT_FIELD(F_OFFSET, "offset", ZT_REQUIRED),
+  ZT_FIELD(F_LENGTH, "length", ZT_REQUIRED),
+  ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
+};
+static const zt_field aComponent11[] = {
+  ZT_FIELD(F_DTYPE, "dtype", ZT_REQUIRED),
+  ZT_FIELD(F_TYPE, "type", ZT_NULLABLE),
+  ZT_FIELD(F_OFFSET, "offset", ZT_REQUIRED),
+  ZT_FIELD(F_LENGTH, "length", ZT_REQUIRED),
+  ZT_FIELD(F_UNCOMPRESSED, "uncompressed_length", ZT_NULLABLE),
+  ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
+};
+
+/* What distinguishes 1.0 from the later ones. */
+typedef struct generation {
+  zt_schema root, object, component;
+} generation;
+
+#define SCHEMA(what, fields) { what, fields, sizeof(fields)/sizeof(*fields) }
+static const generation generation_1_0 = {
+  SCHEMA("the root map", aRoot10), SCHEMA("the object's map", aObject10), SCHEMA("the component's map", aComponent10)
+};
+static const generation generation_1_1 = {
+  SCHEMA("the root map", aRoot11), SCHEMA("the object's map", aObject11), SCHEMA("the component's map", aComponent11)
+};
+
+extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
+
+static const generation *generation_of(const zt_container *c){
+  return c->driver==&zt_driver_zt1_0 ? &generation_1_0 : &generation_1_1;
+}
+
+/* --- Finding the manifest --- */
+
+static bool begins(const zt_ends *ends){
+  return ends->head.n==8 && memcmp(ends->head.p, MAGIC, 8)==0;
+}
+
+/* A file of at most 8 bytes has one magic number, not two. */
+static bool ends_too(const zt_ends *ends){
+  return ends->size>8 && ends->tail.n>=8 && memcmp(ends->tail.p+ends->tail.n-8, MAGIC, 8)==0;
+}
+
+static bool probe_1_0(const zt_ends *ends){
+  return begins(ends) && !ends_too(ends);
+}
+
+static bool probe_1_1(const zt_ends *ends){
+  return begins(ends) && ends_too(ends);
+}
+
+static int locate_1_0(const zt_ends *ends, zt_extent *out, zt_error *err){
+  return zt_schema_locate(ends, 0, out, err);
+}
+
+static int locate_1_1(const zt_ends *ends, zt_extent *out, zt_error *err){
+  return zt_schema_locate(ends, 8, out, err);
+}
+
+/* --- Components --- */
+
+/* Read the next item, a component's map, as it is stored. */
+static bool read_component(zt_cbor *c, const zt_schema *schema, zt_component *out){
+  zt_fields f;
+  bool ok = zt_fields_open(&f, c, schema);
+  while( ok ){
+    switch( zt_fields_next(&f) ){
+      case F_DTYPE:    ok = zt_fields_text(&f, &out->dtype); break;
+      case F_TYPE:     ok = zt_fields_text(&f, &out->type); break;
+      case F_OFFSET:   ok = zt_fields_uint(&f, &out->offset); break;
+      case F_LENGTH:   ok = zt_fields_uint(&f, &out->length); break;
+      case F_ENCODING: ok = zt_fields_text(&f, &out->encoding); break;
+      case F_DIGEST:   ok = zt_fields_text(&f, &out->digest); break;
+      case F_UNCOMPRESSED:
+        ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
+        break;
+      default: return c->err->rc==SQLITE_OK;
+    }
+  }
+  return false;
+}
+
+/* Check the next item, a map of components. */
+static bool check_components(zt_cbor *c, const zt_container *container){
+  zt_cbor again = *c;
+  zt_cbor_level level;
+  zt_text roles[FEW];
+  size_t n = 0;
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map for 'components'");
+  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  for(; zt_cbor_more(c, &level); n++){
+    zt_component component = { 0 };
+    zt_text role;
+    if( !zt_schema_name(c, &role) ) return false;
+    for(size_t i=0; i<n && i<FEW; i++){
+      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", (int)role.n, role.z);   /* B6 */
+    }
+    if( n<FEW ) roles[n] = role;
+    c->err->component = role;
+    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a component's map");   /* B7 */
+    if( !read_component(c, &generation_of(container)->component, &component) ) return false;
+    if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
+    c->err->component.z = NULL;
+  }
+  if( n>FEW && !c->err->rc && !zt_cbor_skip_unique(&again, "'components'") ) c->p = c->end;   /* B6 */
+  return c->err->rc==SQLITE_OK;
+}
+
+/* --- Objects --- */
+
+/* Remember where an attributes map is, checking it unless that was done. */
+static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
+  *out = (zt_attributes){ .at = zt_container_position(container, c->p), .depth = c->depth };
+  if( c->trusted ) return zt_cbor_skip(c);
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map for 'attributes'");
+  return zt_cbor_skip_unique(c, "'attributes'");   /* B3 */
+}
+
+/* Read the next item, an object's map; check what is in it unless that was done. Decoding stops at the components, which
+** writers put last, if nothing else is left to know. */
+static bool read_object(zt_cbor *c, const zt_container *container, zt_object *out){
+  zt_fields f;
+  const generation *g = generation_of(container);
+  bool ok = zt_fields_open(&f, c, &g->object);
+  while( ok ){
+    switch( zt_fields_next(&f) ){
+      case F_SHAPE:             ok = zt_schema_shape(c, out); break;
+      case F_FORMAT:            ok = zt_fields_text(&f, &out->format); break;
+      case F_OBJECT_DTYPE:      ok = zt_fields_text(&f, &out->dtype); break;
+      case F_OBJECT_ATTRIBUTES: ok = read_attributes(c, container, &out->attributes); break;
+      case F_COMPONENTS:
+        out->at_components = zt_container_position(container, c->p);
+        if( !c->trusted ) ok = check_components(c, container);
+        else if( f.level.left==0 && !f.level.indefinite ) return true;
+        else ok = zt_cbor_skip(c);
+        break;
+      default: return c->err->rc==SQLITE_OK;
+    }
+  }
+  return false;
+}
+
+static bool check_objects(zt_cbor *c, zt_container *container){
+  zt_error *err = c->err;
+  zt_cbor_level level;
+  zt_object object;
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map of objects");
+  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  while( zt_cbor_more(c, &level) ){
+    const uint8_t *at = c->p;
+    bool duplicate;
+    zt_text name;
+    if( !zt_schema_name(c, &name) ) return false;
+    err->object = name;
+    if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
+    if( duplicate ) return zt_cbor_fail(c, "two objects have this name");   /* B4 */
+    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "an object's map");   /* B5 */
+    if( !read_object(c, container, &object) ) return false;
+    err->object.z = NULL;
+  }
+  return err->rc==SQLITE_OK;
+}
+
+/* --- The root --- */
+
+static bool check_version(zt_cbor *c, zt_text version){
+  if( version.n==0 || version.z[0]!='1' || (version.n>1 && version.z[1]!='.') ){
+    return zt_cbor_fail(c, "version '%.*s' is not 1.x", (int)version.n, version.z);   /* B2 */
+  }
+  return true;
+}
+
+static int walk(zt_container *c, zt_cbor *cbor){
+  zt_fields f;
+  bool ok = true;
+  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "a map as the root item");   /* B1 */
+  ok = ok && zt_fields_open(&f, cbor, &generation_of(c)->root);
+  while( ok ){
+    switch( zt_fields_next(&f) ){
+      case F_VERSION:    ok = zt_fields_text(&f, &c->version) && check_version(cbor, c->version); break;
+      case F_ATTRIBUTES: ok = read_attributes(cbor, c, &c->attributes); break;
+      case F_OBJECTS:    ok = check_objects(cbor, c); break;
+      default:           ok = false; break;
+    }
+  }
+  zt_cbor_finish(cbor);
+  return cbor->err->rc;
+}
+
+/* --- Decoding --- */
+
+static void object(const zt_container *c, uint32_t i, zt_object *out){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = { .err = &unused };
+  zt_container_decode(c, c->names.at[i], 2, &cbor);
+  zt_cbor_text(&cbor, &out->name);
+  read_object(&cbor, c, out);
+  assert( !unused.rc );
+}
+
+static void begin(zt_component_walk *it){
+  zt_container_decode(it->container, it->object->at_components, 3, &it->cbor);
+  zt_cbor_open(&it->cbor, ZT_CBOR_MAP, &it->level);
+}
+
+/* In 1.0 a component has its tensor's dtype, but indices are u64. */
+static void set_dtype_1_0(const zt_object *object, zt_component *out){
+  bool sparse = zt_text_is(object->format, "sparse_csr") || zt_text_is(object->format, "sparse_coo");
+  if( sparse && (zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr") || zt_text_is(out->role, "coords")) ){
+    out->dtype = ZT_TEXT("u64");
+    return;
+  }
+  out->dtype = zt_schema_long_dtype(object->dtype);
+  if( out->dtype.z ) return;
+  out->dtype = object->dtype;
+  out->foreign = true;
+}
+
+/* 1.1 had logical types among its dtypes (part II section 4). */
+static void set_dtype_1_1(const zt_container *c, zt_component *out){
+  static const struct { zt_text stored, dtype, type; } words[] = {
+    { ZT_TEXT_INIT("f8_e4m3"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e4m3fn") },
+    { ZT_TEXT_INIT("f8_e5m2"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e5m2") },
+    { ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64") },
+    { ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128") },
+  };
+  if( c->version.n<3 || memcmp(c->version.z, "1.1", 3)!=0 || (c->version.n>3 && c->version.z[3]!='.') ) return;
+  for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
+    if( zt_text_equal(out->dtype, words[i].stored) ){
+      out->dtype = words[i].dtype;
+      if( !out->type.z ) out->type = words[i].type;
+      return;
+    }
+  }
+}
+
+static bool next(zt_component_walk *it, zt_component *out){
+  if( !zt_cbor_more(&it->cbor, &it->level) ) return false;
+  zt_cbor_text(&it->cbor, &out->role);
+  read_component(&it->cbor, &generation_of(it->container)->component, out);
+  assert( !it->err.rc );
+  if( it->container->driver==&zt_driver_zt1_0 ) set_dtype_1_0(it->object, out);
+  else set_dtype_1_1(it->container, out);
+  return true;
+}
+
+const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, begin, next };
+const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, begin, next };
