@@ -1,0 +1,27 @@
+/*
+** Opened containers of one connection, least recently used first out, bounded by the bytes they hold. An entry is used
+** again only while the file at the path has the identity (device, inode, size, mtime, ctime) that it was read with, and
+** had settled then (os.h): a file that was replaced or rewritten is read anew. Interface to code in cache.c.
+*/
+#ifndef ZT_SQLITE_CACHE_H
+#define ZT_SQLITE_CACHE_H
+
+#include "container/container.h"
+
+#define ZT_CACHE_BYTES ((size_t)64 << 20)   /* One larger container may stand alone */
+
+typedef struct zt_cache zt_cache;
+
+zt_cache *zt_cache_new(size_t bytes);   /* NULL: out of memory */
+void zt_cache_free(zt_cache *c);
+
+/* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of
+** the path just now, or NULL if nobody asked. If source is not NULL, *source is the opened file, for reading components:
+** it has the container's identity. Both are NULL on failure. */
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, zt_container **out, zt_source **source, zt_error *err);
+
+/* Bytes and entries held, for tests. */
+size_t zt_cache_bytes(const zt_cache *c);
+size_t zt_cache_entries(const zt_cache *c);
+
+#endif

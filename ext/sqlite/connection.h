@@ -1,0 +1,29 @@
+/*
+** What the tables and functions of one database connection share. Interface to code in connection.c.
+*/
+#ifndef ZT_SQLITE_CONNECTION_H
+#define ZT_SQLITE_CONNECTION_H
+
+#include "core/host.h"
+#include "sqlite/cache.h"
+#include "tensor/payload.h"
+
+/* What sqlite3_user_data() gives in a function, and the client data of a table. */
+typedef struct zt_connection {
+  sqlite3 *db;               /* Borrowed: outlives this */
+  int references;            /* One per registered table and function */
+  bool nofs;                 /* BLOB sources only: no path is ever opened */
+  zt_cache *cache;           /* Owned */
+} zt_connection;
+
+/* A connection's state, with one reference. *out is NULL when out of memory. */
+int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out);
+void zt_connection_release(void *c);   /* Give up one reference of a zt_connection; void for SQLite's destructors */
+
+/* The bounds on one call, from the connection's limits. */
+zt_budget zt_connection_budget(zt_connection *c);
+
+/* Tells whether sqlite3_interrupt() was called. */
+zt_interrupt zt_connection_interrupt(zt_connection *c);
+
+#endif

@@ -1,0 +1,59 @@
+/* What several tables show in the same words. See describe.h. */
+#include "sqlite/describe.h"
+
+#include "core/json.h"
+
+void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
+  zt_component_walk it;
+  zt_component component;
+  uint64_t length;
+  zt_components_begin(c, object, &it);
+  while( zt_components_next(&it, &component) ){
+    t->components++;
+    t->stored_known = t->stored_known && zt_add64(t->stored, component.length, &t->stored);
+    t->decoded_known = t->decoded_known && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
+                    && zt_add64(t->decoded, length, &t->decoded);
+  }
+}
+
+void zt_result_format(sqlite3_context *ctx, const zt_object *object){
+  sqlite3_str *out;
+  if( !object->format_prefix[0] ){
+    zt_result_text(ctx, object->format);
+    return;
+  }
+  out = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(out, object->format_prefix);
+  sqlite3_str_append(out, object->format.z, (int)object->format.n);
+  zt_result_str(ctx, out);
+}
+
+void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str_appendchar(out, 1, '[');
+  for(uint32_t i=0; i<object->rank; i++){
+    if( i>0 ) sqlite3_str_appendchar(out, 1, ',');
+    zt_json_uint(out, object->shape[i]);
+  }
+  sqlite3_str_appendchar(out, 1, ']');
+  zt_result_json(ctx, out);
+}
+
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  zt_attribute_walk it;
+  bool first = true;
+  zt_attributes_begin(c, a, &it);
+  sqlite3_str_appendchar(out, 1, '{');
+  while( zt_attributes_next(&it) ){
+    if( !first ) sqlite3_str_appendchar(out, 1, ',');
+    first = false;
+    zt_json_member(out, &it.cbor);
+  }
+  sqlite3_str_appendchar(out, 1, '}');
+  zt_result_json(ctx, out);
+}
+
+void zt_result_type(sqlite3_context *ctx, const zt_component *component){
+  zt_result_text(ctx, component->type.z ? component->type : component->dtype);
+}

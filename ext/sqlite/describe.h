@@ -1,0 +1,29 @@
+/*
+** What several tables show of an object or a file in the same words. Interface to code in describe.c.
+*/
+#ifndef ZT_SQLITE_DESCRIBE_H
+#define ZT_SQLITE_DESCRIBE_H
+
+#include "sqlite/value.h"
+
+/* Sums over components. */
+typedef struct zt_totals {
+  uint64_t components;
+  uint64_t stored, decoded;    /* Bytes */
+  bool stored_known;           /* False if the sum is beyond 64 bits */
+  bool decoded_known;          /* False if that, or if one component's length is not known */
+} zt_totals;
+
+#define ZT_TOTALS_NONE ((zt_totals){ 0, 0, 0, true, true })
+
+/* Add an object's components. */
+void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object);
+
+void zt_result_format(sqlite3_context *ctx, const zt_object *object);
+void zt_result_shape(sqlite3_context *ctx, const zt_object *object);             /* JSON array */
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a);   /* JSON object */
+
+/* A component's dtype; its type, which equals dtype where the file names none. */
+void zt_result_type(sqlite3_context *ctx, const zt_component *component);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and scan.c.
+*/
+#ifndef ZT_SQLITE_PLAN_H
+#define ZT_SQLITE_PLAN_H
+
+#include "sqlite/scan.h"
+
+/* idxNum. For each of the first six that is set, argv has one value, in this order. */
+enum {
+  ZT_PLAN_SOURCE    = 0x01,
+  ZT_PLAN_ON_ERROR  = 0x02,
+  ZT_PLAN_PATH      = 0x04,   /* path = ? */
+  ZT_PLAN_OBJECT    = 0x08,   /* object = ?, or object IN (...) if ZT_PLAN_OBJECTS is set too */
+  ZT_PLAN_LIKE      = 0x10,   /* path LIKE ? */
+  ZT_PLAN_GLOB      = 0x20,   /* path GLOB ? */
+  ZT_PLAN_OBJECTS   = 0x40,   /* The object value is a sqlite3_vtab_in() list */
+  ZT_PLAN_CONTAINER = 0x80,   /* A column is used that needs the file opened */
+  ZT_PLAN_BYTES     = 0x100,  /* A column is used that reads beyond the manifest */
+  ZT_PLAN_STAT      = 0x200,  /* ZT_ROWS_FILES: a column is used that needs what the system says of the file */
+};
+#define ZT_PLAN_VALUES 6
+
+/* SQLite's number of the table's column i: the arguments stand after the visible ones. */
+int zt_plan_column(const zt_table *table, int i);
+
+/* Fill in the plan. has_source: the table was declared with a source, so a query need not give one. */
+int zt_plan(const zt_table *table, bool has_source, sqlite3_index_info *info);
+
+#endif

@@ -1,0 +1,528 @@
+/* The one virtual-table frame. See scan.h; plan.h has what xBestIndex promises. */
+#include "sqlite/scan.h"
+
+#include <stdlib.h>
+#include "core/paths.h"
+#include "sqlite/plan.h"
+#include "sqlite/target.h"
+
+/* A registered table, and what SQLite calls its client data. */
+typedef struct module {
+  zt_connection *connection;   /* With a reference */
+  const zt_table *table;
+} module;
+
+typedef struct vtab {
+  sqlite3_vtab base;           /* First: SQLite's part */
+  const module *module;        /* Borrowed: outlives the table */
+  char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
+  char *on_error;
+} vtab;
+
+typedef struct cursor {
+  sqlite3_vtab_cursor base;    /* First: SQLite's part */
+  zt_scan scan;                /* What the table sees */
+  int plan;                    /* ZT_PLAN_ bits */
+  bool skip;                   /* on_error is 'skip' */
+  bool in_object;              /* The table stands on a row of the current object (or the file) */
+  bool eof;
+  sqlite3_value *value;        /* The source argument, owned; NULL: the one of CREATE VIRTUAL TABLE */
+  zt_paths paths;
+  size_t iPath;                /* Of the next file */
+  bool image_next;             /* The next file is the BLOB in value */
+  zt_container *container;     /* Of the current file, with a reference; scan.container is the same */
+  zt_source *source;
+  zt_text *names;              /* Object names wanted, owned, in text; NULL: all */
+  char *text;
+  size_t nNames;
+  uint32_t *wanted;            /* Those of them that the current file has, ascending, nWanted of nNames */
+  size_t nWanted;
+  uint64_t iObject;            /* Of the next object: in wanted, or in the container */
+  bool decoded;                /* object is scan.object */
+  zt_object object;
+  zt_error err;                /* Its place is the current file */
+  zt_error file_error;         /* What scan.error is taken from */
+  sqlite3_int64 rowid;
+} cursor;
+
+static const zt_table *table_of(const cursor *c){
+  return ((const vtab*)c->base.pVtab)->module->table;
+}
+
+static cursor *cursor_of(zt_scan *scan){
+  return (cursor*)((char*)scan - offsetof(cursor, scan));
+}
+
+const zt_object *zt_scan_object(zt_scan *scan){
+  cursor *c = cursor_of(scan);
+  if( !c->decoded ){
+    zt_container_object(c->container, scan->object, &c->object);
+    c->decoded = true;
+  }
+  return &c->object;
+}
+
+zt_error zt_scan_error(zt_scan *scan){
+  zt_error err = ZT_ERROR_NONE;
+  err.path = cursor_of(scan)->err.path;
+  if( !scan->on_file ) err.object = zt_container_name(scan->container, scan->object);
+  return err;
+}
+
+/* --- Tables --- */
+
+/* An argument of CREATE VIRTUAL TABLE without its quotes, owned. */
+static char *dequote(const char *z){
+  size_t n = strlen(z), w = 0;
+  char *out = sqlite3_mprintf("%s", z);
+  char quote = n>=2 ? z[0] : 0;
+  if( !out || (quote!='\'' && quote!='"') || z[n-1]!=quote ) return out;
+  for(size_t i=1; i<n-1; i++){
+    out[w++] = z[i];
+    if( z[i]==quote && z[i+1]==quote ) i++;
+  }
+  out[w] = 0;
+  return out;
+}
+
+static int disconnect(sqlite3_vtab *p){
+  vtab *v = (vtab*)p;
+  sqlite3_free(v->source);
+  sqlite3_free(v->on_error);
+  sqlite3_free(v);
+  return SQLITE_OK;
+}
+
+static int declare(sqlite3 *db, const zt_table *t){
+  char *sql = sqlite3_mprintf("CREATE TABLE x(%s, source HIDDEN%s%s%s)", t->visible,
+                              t->on_error ? ", on_error HIDDEN" : "", t->hidden ? ", " : "", t->hidden ? t->hidden : "");
+  int rc = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  return rc;
+}
+
+/* xCreate and xConnect: arguments after the first three are (source, on_error). */
+static int connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
+  const module *m = client;
+  int most = m->table->on_error ? 2 : 1, rc;
+  vtab *v;
+  if( argc-3>most ){
+    *message = sqlite3_mprintf("ztensor: %s takes at most %d argument%s", m->table->name, most, most>1 ? "s" : "");
+    return SQLITE_ERROR;
+  }
+  rc = declare(db, m->table);
+  if( rc ) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+  v = sqlite3_malloc64(sizeof(*v));
+  if( !v ) return SQLITE_NOMEM;
+  *v = (vtab){ .module = m };
+  if( argc>3 && (v->source = dequote(argv[3]))==NULL ) rc = SQLITE_NOMEM;
+  if( argc>4 && (v->on_error = dequote(argv[4]))==NULL ) rc = SQLITE_NOMEM;
+  if( rc ) disconnect(&v->base);
+  else *out = &v->base;
+  return rc;
+}
+
+static int best_index(sqlite3_vtab *p, sqlite3_index_info *info){
+  const vtab *v = (const vtab*)p;
+  return zt_plan(v->module->table, v->source!=NULL, info);
+}
+
+/* --- Cursors --- */
+
+static int open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
+  const module *m = ((vtab*)p)->module;
+  cursor *c = sqlite3_malloc64(sizeof(*c));
+  if( !c ) return SQLITE_NOMEM;
+  memset(c, 0, sizeof(*c));
+  c->base.pVtab = p;
+  c->scan.connection = m->connection;
+  if( m->table->row_size ){
+    c->scan.row = sqlite3_malloc64(m->table->row_size);
+    if( !c->scan.row ){
+      sqlite3_free(c);
+      return SQLITE_NOMEM;
+    }
+    memset(c->scan.row, 0, m->table->row_size);
+  }
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static void close_file(cursor *c){
+  zt_source_close(c->source);
+  zt_container_close(c->container);
+  zt_error_clear(&c->file_error);
+  c->source = c->scan.source = NULL;
+  c->container = NULL;
+  c->scan.container = NULL;
+  c->scan.path = c->scan.error = NULL;
+  c->scan.has_stat = c->decoded = c->in_object = false;
+}
+
+/* Back to the state of a new cursor. */
+static void reset(cursor *c){
+  close_file(c);
+  zt_paths_clear(&c->paths);
+  sqlite3_value_free(c->value);
+  sqlite3_free(c->names);
+  sqlite3_free(c->text);
+  sqlite3_free(c->wanted);
+  zt_error_clear(&c->err);
+  c->err = ZT_ERROR_NONE;
+  c->value = NULL;
+  c->names = NULL;
+  c->text = NULL;
+  c->wanted = NULL;
+  c->nNames = c->nWanted = c->iPath = 0;
+  c->image_next = c->skip = c->eof = false;
+  c->rowid = 0;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *p){
+  cursor *c = (cursor*)p;
+  reset(c);
+  sqlite3_free(c->scan.row);
+  sqlite3_free(c);
+  return SQLITE_OK;
+}
+
+/* Hand the recorded failure to SQLite. */
+static int fail(cursor *c){
+  int rc = c->err.rc;
+  sqlite3_vtab *v = c->base.pVtab;
+  c->eof = true;
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM ) return rc;
+  sqlite3_free(v->zErrMsg);
+  v->zErrMsg = c->err.message;
+  c->err.message = NULL;
+  zt_error_clear(&c->err);
+  return rc;
+}
+
+/* --- Moving on --- */
+
+static int compare_index(const void *a, const void *b){
+  uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
+  return (x>y) - (x<y);
+}
+
+/* Look up the wanted names in the file just opened. */
+static void find_wanted(cursor *c){
+  c->iObject = 0;
+  c->nWanted = 0;
+  for(size_t i=0; i<c->nNames; i++){
+    int64_t k = zt_container_find(c->container, c->names[i]);
+    if( k>=0 ) c->wanted[c->nWanted++] = (uint32_t)k;
+  }
+  if( c->nWanted>1 ) qsort(c->wanted, c->nWanted, sizeof(*c->wanted), compare_index);
+}
+
+/* Open the path that the list has next. */
+static void open_path(cursor *c, const zt_path *path){
+  zt_scan *s = &c->scan;
+  const zt_stat *state = c->paths.literal ? &c->paths.stat : NULL;
+  s->path = c->err.path = path->z;
+  if( c->plan & ZT_PLAN_STAT ){
+    s->has_stat = zt_os_stat(path->z, &s->stat)==0;
+    if( s->has_stat ) state = &s->stat;
+  }
+  if( path->error_number ) zt_fail_os(&c->err, "list the directory", path->error_number);
+  else if( c->plan & ZT_PLAN_CONTAINER ){
+    zt_cache_open(s->connection->cache, path->z, state, &c->container, (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
+  }
+}
+
+/* Open the BLOB. Its bytes stay valid for as long as value is. */
+static void open_image(cursor *c){
+  c->image_next = false;
+  c->err.path = "<blob>";
+  c->scan.has_stat = true;
+  c->scan.stat = (zt_stat){ .id.size = (uint64_t)sqlite3_value_bytes(c->value) };
+  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->value, &c->container, &c->source, &c->err);
+}
+
+/* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is. */
+static bool may_go_on(const cursor *c){
+  return c->err.rc==SQLITE_ERROR && (c->skip || table_of(c)->rows==ZT_ROWS_FILES);
+}
+
+/* Stand before the first object of the next file that can be read. False at the end and on failure. */
+static bool next_file(cursor *c){
+  for(;;){
+    close_file(c);
+    if( c->image_next ) open_image(c);
+    else if( c->iPath<c->paths.n ) open_path(c, &c->paths.a[c->iPath++]);
+    else return false;
+    if( c->err.rc && !may_go_on(c) ) return false;
+    c->scan.container = c->container;
+    c->scan.source = c->source;
+    c->iObject = 0;
+    if( !c->err.rc ){
+      if( c->names && c->container ) find_wanted(c);
+      return true;
+    }
+    c->file_error = c->err;
+    c->err = (zt_error){ .path = c->file_error.path };
+    c->scan.error = c->file_error.message;
+    if( table_of(c)->rows==ZT_ROWS_FILES ) return true;
+  }
+}
+
+/* Stand before the rows of the next object, or of the file itself. */
+static bool next_object(cursor *c){
+  uint64_t n = c->names ? c->nWanted : zt_container_objects(c->container);
+  bool file_first = table_of(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !c->names;
+  c->decoded = false;
+  c->scan.on_file = file_first && c->iObject==0;
+  if( c->iObject>=n+file_first ) return false;
+  if( !c->scan.on_file ){
+    uint64_t i = c->iObject-file_first;
+    c->scan.object = c->names ? c->wanted[i] : (uint32_t)i;
+  }
+  c->iObject++;
+  return true;
+}
+
+/* Go to the next row. */
+static int advance(cursor *c){
+  const zt_table *t = table_of(c);
+  if( t->rows==ZT_ROWS_FILES ){
+    c->scan.on_file = true;
+    c->eof = !next_file(c);
+    if( !c->eof && t->first ) t->first(&c->scan);
+    return c->err.rc ? fail(c) : SQLITE_OK;
+  }
+  if( c->in_object && t->next && t->next(&c->scan) ) return SQLITE_OK;
+  for(;;){
+    while( c->container && next_object(c) ){
+      c->in_object = !t->first || t->first(&c->scan);
+      if( c->in_object ) return SQLITE_OK;
+    }
+    if( !next_file(c) ){
+      c->eof = true;
+      return c->err.rc ? fail(c) : SQLITE_OK;
+    }
+  }
+}
+
+/* --- Beginning --- */
+
+/* The values that idxNum says are there. */
+typedef struct arguments {
+  sqlite3_value *source, *on_error, *path, *object, *like, *glob;
+} arguments;
+
+static arguments take_arguments(int plan, sqlite3_value **argv){
+  arguments a = { 0 };
+  if( plan & ZT_PLAN_SOURCE ) a.source = *argv++;
+  if( plan & ZT_PLAN_ON_ERROR ) a.on_error = *argv++;
+  if( plan & ZT_PLAN_PATH ) a.path = *argv++;
+  if( plan & ZT_PLAN_OBJECT ) a.object = *argv++;
+  if( plan & ZT_PLAN_LIKE ) a.like = *argv++;
+  if( plan & ZT_PLAN_GLOB ) a.glob = *argv++;
+  return a;
+}
+
+static int set_on_error(cursor *c, sqlite3_value *value){
+  const vtab *v = (const vtab*)c->base.pVtab;
+  const char *z = v->on_error;
+  if( value && sqlite3_value_type(value)!=SQLITE_NULL ) z = (const char*)sqlite3_value_text(value);
+  c->skip = z && strcmp(z, "skip")==0;
+  if( !z || c->skip || strcmp(z, "abort")==0 ) return SQLITE_OK;
+  return zt_fail(&c->err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", z);
+}
+
+/* Remember one wanted name. Text is all that an object's name can equal. */
+static int add_name(cursor *c, sqlite3_value *value, size_t *nText){
+  zt_text text = zt_value_text(value);
+  zt_text *names;
+  char *bytes;
+  if( !text.z ) return SQLITE_OK;
+  names = sqlite3_realloc64(c->names, (c->nNames+1)*sizeof(*names));
+  if( !names ) return zt_fail_nomem(&c->err);
+  c->names = names;
+  bytes = sqlite3_realloc64(c->text, *nText+text.n+1);
+  if( !bytes ) return zt_fail_nomem(&c->err);
+  c->text = bytes;
+  memcpy(bytes+*nText, text.z, text.n);
+  c->names[c->nNames++].n = text.n;
+  *nText += text.n;
+  return SQLITE_OK;
+}
+
+/* The names of an object constraint. */
+static int set_names(cursor *c, sqlite3_value *value){
+  size_t nText = 0, at = 0;
+  if( !value ) return SQLITE_OK;
+  c->names = sqlite3_malloc64(sizeof(*c->names));   /* Not NULL, even if no name can match */
+  if( !c->names ) return zt_fail_nomem(&c->err);
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( c->plan & ZT_PLAN_OBJECTS ){
+    sqlite3_value *item;
+    int rc = sqlite3_vtab_in_first(value, &item);
+    for(; rc==SQLITE_OK && item; rc = sqlite3_vtab_in_next(value, &item)){
+      if( add_name(c, item, &nText) ) return c->err.rc;
+    }
+  }else
+#endif
+  if( add_name(c, value, &nText) ) return c->err.rc;
+  for(size_t i=0; i<c->nNames; i++){
+    c->names[i].z = c->text+at;
+    at += c->names[i].n;
+  }
+  c->wanted = sqlite3_malloc64((c->nNames+1)*sizeof(*c->wanted));
+  return c->wanted ? SQLITE_OK : zt_fail_nomem(&c->err);
+}
+
+typedef struct path_constraints {
+  const char *like, *glob;
+} path_constraints;
+
+static bool is_ascii(const char *z){
+  while( *z>0 ) z++;
+  return *z==0;
+}
+
+/* May a path satisfy the LIKE and GLOB constraints? SQLite asks its own functions again; a host may have replaced like()
+** by one that knows more letters than ASCII's, so nothing else is decided here. */
+static bool keep_path(void *context, const char *path){
+  const path_constraints *p = context;
+  if( !is_ascii(path) ) return true;
+  return (!p->like || sqlite3_strlike(p->like, path, 0)==0) && (!p->glob || sqlite3_strglob(p->glob, path)==0);
+}
+
+static const char *pattern_of(sqlite3_value *value){
+  const char *z = value && sqlite3_value_type(value)==SQLITE_TEXT ? (const char*)sqlite3_value_text(value) : NULL;
+  return z && is_ascii(z) ? z : NULL;
+}
+
+/* List the paths of a source text. */
+static int list_paths(cursor *c, zt_text source, const arguments *a){
+  path_constraints constraints = { pattern_of(a->like), pattern_of(a->glob) };
+  zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = zt_connection_interrupt(c->scan.connection) };
+  if( c->scan.connection->nofs ){
+    return zt_fail(&c->err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
+  }
+  if( !source.z ) return zt_fail_nomem(&c->err);
+  if( strlen(source.z)!=source.n ) return zt_fail(&c->err, SQLITE_ERROR, "the source is a path with U+0000 in it");
+  if( a->path ){
+    filter.only = zt_value_text(a->path).z;
+    if( !filter.only ) return SQLITE_OK;   /* NULL or a BLOB equals no path */
+  }
+  if( constraints.like || constraints.glob ){
+    filter.keep = keep_path;
+    filter.context = &constraints;
+  }
+  c->err.path = source.z;
+  return zt_paths_find(source.z, &filter, &c->paths, &c->err);
+}
+
+/* Take the source argument: a BLOB is kept, a path listed. */
+static int set_source(cursor *c, const arguments *a){
+  const vtab *v = (const vtab*)c->base.pVtab;
+  const zt_table *t = table_of(c);
+  if( !a->source ){
+    if( v->source ) return list_paths(c, (zt_text){ v->source, strlen(v->source) }, a);
+    return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source: SELECT * FROM %s('model.zt')", t->name, t->name);
+  }
+  switch( sqlite3_value_type(a->source) ){
+    case SQLITE_NULL:
+      return SQLITE_OK;
+    case SQLITE_TEXT:
+    case SQLITE_BLOB:
+      c->value = sqlite3_value_dup(a->source);
+      if( !c->value ) return zt_fail_nomem(&c->err);
+      if( sqlite3_value_type(a->source)==SQLITE_TEXT ) return list_paths(c, zt_value_text(c->value), a);
+      c->image_next = !a->path && !a->like && !a->glob;   /* Those want a path, and it has none */
+      return SQLITE_OK;
+    default:
+      return zt_fail(&c->err, SQLITE_ERROR, "%s: the source must be a path (TEXT) or a tensor file (BLOB), not a number", t->name);
+  }
+}
+
+static int filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
+  cursor *c = (cursor*)p;
+  arguments a = take_arguments(plan, argv);
+  (void)unused;
+  (void)argc;
+  reset(c);
+  c->plan = plan;
+  if( set_on_error(c, a.on_error) || set_names(c, a.object) ) return fail(c);
+  if( set_source(c, &a) ){
+    /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
+    if( c->skip && c->err.rc==SQLITE_ERROR && c->err.path ){
+      zt_error_clear(&c->err);
+      c->eof = true;
+      return SQLITE_OK;
+    }
+    return fail(c);
+  }
+  return advance(c);
+}
+
+static int next(sqlite3_vtab_cursor *p){
+  cursor *c = (cursor*)p;
+  c->rowid++;
+  return advance(c);
+}
+
+static int eof(sqlite3_vtab_cursor *p){
+  return ((cursor*)p)->eof;
+}
+
+static int rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  *out = ((cursor*)p)->rowid;
+  return SQLITE_OK;
+}
+
+/* The value of the argument column i, counted from the source. */
+static void argument(const cursor *c, sqlite3_context *ctx, int i){
+  const vtab *v = (const vtab*)c->base.pVtab;
+  if( i==1 ) zt_result_static(ctx, c->skip ? "skip" : "abort");
+  else if( c->value ) sqlite3_result_value(ctx, c->value);
+  else sqlite3_result_text(ctx, v->source, -1, SQLITE_TRANSIENT);
+}
+
+static int column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  cursor *c = (cursor*)p;
+  const zt_table *t = table_of(c);
+  int nArguments = 1 + t->on_error;
+  if( i<t->nVisible ) t->column(&c->scan, ctx, i);
+  else if( i<t->nVisible+nArguments ) argument(c, ctx, i-t->nVisible);
+  else t->column(&c->scan, ctx, i-nArguments);
+  return SQLITE_OK;
+}
+
+/* --- Registration --- */
+
+/* xCreate is xConnect: the table is eponymous and can be given a name, too. */
+static const sqlite3_module methods = {
+  .iVersion = 0,
+  .xCreate = connect,
+  .xConnect = connect,
+  .xBestIndex = best_index,
+  .xDisconnect = disconnect,
+  .xDestroy = disconnect,
+  .xOpen = open_cursor,
+  .xClose = close_cursor,
+  .xFilter = filter,
+  .xNext = next,
+  .xEof = eof,
+  .xColumn = column,
+  .xRowid = rowid,
+};
+
+static void module_free(void *p){
+  module *m = p;
+  zt_connection_release(m->connection);
+  sqlite3_free(m);
+}
+
+int zt_scan_register(zt_connection *c, const zt_table *table){
+  module *m = sqlite3_malloc64(sizeof(*m));
+  if( !m ) return SQLITE_NOMEM;
+  c->references++;
+  *m = (module){ c, table };
+  return sqlite3_create_module_v2(c->db, table->name, &methods, m, module_free);
+}

@@ -1,0 +1,70 @@
+/*
+** The one virtual-table frame: a source argument becomes paths, paths become containers, containers become objects, and
+** a table says only which rows an object (or a file) has and what is in their columns. Interface to code in scan.c and
+** plan.c.
+**
+** A new table is one file that defines a zt_table, and one line in tables.h.
+*/
+#ifndef ZT_SQLITE_SCAN_H
+#define ZT_SQLITE_SCAN_H
+
+#include "sqlite/connection.h"
+#include "sqlite/value.h"
+
+typedef struct zt_scan zt_scan;
+
+/* Which rows a table has. */
+typedef enum zt_rows_of {
+  ZT_ROWS_FILES,               /* One per file, readable or not */
+  ZT_ROWS_OBJECTS,             /* One per object */
+  ZT_ROWS_OF_OBJECTS,          /* Some per object */
+  ZT_ROWS_FILES_AND_OBJECTS    /* Some for the file itself, then some per object */
+} zt_rows_of;
+
+/* Columns are numbered 0, 1, ... visible ones first, then hidden ones, as the table declares them; the frame puts the
+** arguments (source, on_error) between the two and answers for them. */
+typedef struct zt_table {
+  const char *name;
+  const char *visible;         /* "path TEXT, object TEXT, ..." */
+  const char *hidden;          /* "data BLOB HIDDEN, ..."; NULL: none */
+  int nVisible;
+  bool on_error;               /* Takes the argument on_error */
+  zt_rows_of rows;
+  int iPath, iObject;          /* Columns; -1: none */
+  uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the system says */
+  uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */
+  size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a cursor opens */
+
+  /* Stand on the first row of the current object, or of the file itself: false if it has none. NULL: it has one. */
+  bool (*first)(zt_scan *scan);
+  /* Stand on the next row of the same: false if there is none. NULL: there is none. */
+  bool (*next)(zt_scan *scan);
+  /* Give column i of the current row, or a failure. */
+  void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
+} zt_table;
+
+/* What a table's functions see of a cursor. */
+struct zt_scan {
+  zt_connection *connection;
+  const char *path;              /* NULL for a BLOB */
+  const zt_container *container; /* NULL if the file was not opened, or could not be */
+  zt_source *source;             /* The file's bytes, if a column in `bytes` is used; else NULL */
+  bool on_file;                  /* The current row is one of the file's own, not of an object */
+  uint32_t object;               /* Else: index of the current object */
+  void *row;                     /* row_size bytes */
+  /* For ZT_ROWS_FILES: */
+  bool has_stat;
+  zt_stat stat;                  /* If has_stat */
+  const char *error;             /* Why the file cannot be read; NULL if it can, or nobody asked */
+};
+
+/* The current object, decoded. Stays as it is until the scan moves on. */
+const zt_object *zt_scan_object(zt_scan *scan);
+
+/* An error whose place is the current file, and object unless on_file. */
+zt_error zt_scan_error(zt_scan *scan);
+
+/* Register a table. */
+int zt_scan_register(zt_connection *c, const zt_table *table);
+
+#endif

@@ -1,0 +1,20 @@
+/* Which name was probably meant. Interface to code in suggest.c. */
+#ifndef ZT_SQLITE_SUGGEST_H
+#define ZT_SQLITE_SUGGEST_H
+
+#include "core/span.h"
+
+/* The closest of the names offered so far. */
+typedef struct zt_suggestion {
+  zt_text wanted;      /* What was asked for */
+  zt_text best;        /* Borrowed; z NULL while nothing is close */
+  size_t distance;     /* Of best */
+} zt_suggestion;
+
+void zt_suggest_begin(zt_suggestion *s, zt_text wanted);
+
+/* Offer a name; it becomes the best if it is closer than all before. Close: up to a quarter of the name's bytes
+** inserted, removed, exchanged or swapped with a neighbour; a difference in case costs nothing much. */
+void zt_suggest_offer(zt_suggestion *s, zt_text name);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+** zt_attributes(source, on_error): one row per key of the top level of `attributes`: the file's own first (object is
+** NULL), then each object's, in the manifest's order.
+**
+**   CREATE TABLE zt_attributes(path, object, key, value, type, source HIDDEN, on_error HIDDEN);
+**
+** value is a SQL value, arrays and maps as JSON text; type has json_each()'s words, and blob. Integers beyond 64 signed
+** bits are decimal text of type integer; NaN, which SQLite has no value for, is NULL of type real.
+*/
+#include "core/json.h"
+#include "sqlite/tables.h"
+
+enum { C_PATH, C_OBJECT, C_KEY, C_VALUE, C_TYPE, C_COUNT };
+
+typedef struct row {
+  zt_attribute_walk walk;
+  zt_cbor key, value;      /* Before the current row's */
+} row;
+
+static bool next(zt_scan *scan){
+  row *r = scan->row;
+  if( !zt_attributes_next(&r->walk) ) return false;
+  r->key = r->walk.cbor;
+  zt_cbor_skip(&r->walk.cbor);
+  r->value = r->walk.cbor;
+  zt_cbor_skip(&r->walk.cbor);
+  return true;
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  zt_attributes a = scan->on_file ? zt_container_attributes(scan->container) : zt_scan_object(scan)->attributes;
+  zt_attributes_begin(scan->container, &a, &r->walk);
+  return next(scan);
+}
+
+/* Read the item that the value is, tags dropped; *bignum is 2 or 3 if the innermost one was that of a bignum that can be
+** shown as an integer, else 0. */
+static void untag(zt_cbor *c, zt_cbor_item *item, int *bignum){
+  *bignum = 0;
+  while( zt_cbor_next(c, item) && item->type==ZT_CBOR_TAG ) *bignum = item->n==2 || item->n==3 ? (int)item->n : 0;
+  if( item->type!=ZT_CBOR_BYTES || item->n>ZT_BIGNUM_MAX ) *bignum = 0;
+}
+
+static const char *type_of(const zt_cbor_item *item, int bignum){
+  switch( item->type ){
+    case ZT_CBOR_UINT: case ZT_CBOR_NINT: return "integer";
+    case ZT_CBOR_BYTES: return bignum ? "integer" : "blob";
+    case ZT_CBOR_TEXT: return "text";
+    case ZT_CBOR_ARRAY: return "array";
+    case ZT_CBOR_MAP: return "object";
+    default: break;
+  }
+  if( item->is_float ) return "real";
+  return item->n==ZT_CBOR_TRUE ? "true" : item->n==ZT_CBOR_FALSE ? "false" : "null";
+}
+
+/* An integer of any size: INTEGER if SQLite has it, else decimal TEXT. */
+static void result_integer(sqlite3_context *ctx, const zt_cbor_item *item, int bignum){
+  sqlite3_str *out;
+  if( !bignum && item->n<=INT64_MAX ){
+    sqlite3_result_int64(ctx, item->type==ZT_CBOR_UINT ? (sqlite3_int64)item->n : -1-(sqlite3_int64)item->n);
+    return;
+  }
+  out = sqlite3_str_new(NULL);
+  if( bignum ) zt_json_bignum(out, (zt_span){ item->p, (size_t)item->n }, bignum==3);
+  else zt_json_integer(out, item);
+  zt_result_str(ctx, out);
+}
+
+static void result_value(sqlite3_context *ctx, zt_cbor at){
+  zt_cbor c = at;
+  zt_cbor_item item;
+  sqlite3_str *out;
+  int bignum;
+  untag(&c, &item, &bignum);
+  switch( item.type ){
+    case ZT_CBOR_UINT: case ZT_CBOR_NINT:
+      result_integer(ctx, &item, 0);
+      break;
+    case ZT_CBOR_BYTES:
+      if( bignum ) result_integer(ctx, &item, bignum);
+      else sqlite3_result_blob64(ctx, item.n ? (const void*)item.p : "", item.n, SQLITE_TRANSIENT);
+      break;
+    case ZT_CBOR_TEXT:
+      zt_result_text(ctx, (zt_text){ (const char*)item.p, (size_t)item.n });
+      break;
+    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
+      out = sqlite3_str_new(NULL);
+      zt_json_item(out, &at);
+      zt_result_json(ctx, out);
+      break;
+    default:
+      if( item.is_float ) sqlite3_result_double(ctx, item.real);
+      else if( item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE ) sqlite3_result_int(ctx, item.n==ZT_CBOR_TRUE);
+      break;
+  }
+}
+
+static void result_key(sqlite3_context *ctx, zt_cbor key){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  zt_json_key(out, &key);
+  zt_result_str(ctx, out);
+}
+
+static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const row *r = scan->row;
+  zt_cbor value = r->value;
+  zt_cbor_item item;
+  int bignum;
+  switch( i ){
+    case C_PATH:   if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
+    case C_OBJECT: if( !scan->on_file ) zt_result_text(ctx, zt_container_name(scan->container, scan->object)); break;
+    case C_KEY:    result_key(ctx, r->key); break;
+    case C_VALUE:  result_value(ctx, r->value); break;
+    case C_TYPE:
+      untag(&value, &item, &bignum);
+      zt_result_static(ctx, type_of(&item, bignum));
+      break;
+  }
+}
+
+const zt_table zt_table_attributes = {
+  .name = "zt_attributes",
+  .visible = "path TEXT, object TEXT, key TEXT, value, type TEXT",
+  .nVisible = C_COUNT,
+  .on_error = true,
+  .rows = ZT_ROWS_FILES_AND_OBJECTS,
+  .iPath = C_PATH,
+  .iObject = C_OBJECT,
+  .row_size = sizeof(row),
+  .first = first,
+  .next = next,
+  .column = column,
+};

@@ -1,0 +1,88 @@
+/*
+** zt_components(source, on_error): one row per component, in the manifest's order.
+**
+**   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
+**                              digest, source HIDDEN, on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN);
+**
+** data (the decoded bytes), stored (the bytes as they are in the file) and digest_status are computed when they are
+** selected; without them no byte of a tensor is read. Bytes that cannot be had are an error that names the component.
+*/
+#include "sqlite/describe.h"
+#include "sqlite/tables.h"
+
+enum {
+  C_PATH, C_OBJECT, C_COMPONENT, C_DTYPE, C_TYPE, C_ENCODING, C_BYTE_ORDER, C_OFFSET, C_LENGTH, C_DECODED, C_DIGEST,
+  C_VISIBLE,
+  C_DATA = C_VISIBLE, C_STORED, C_STATUS
+};
+
+typedef struct row {
+  zt_component_walk walk;
+  zt_component component;
+} row;
+
+static bool next(zt_scan *scan){
+  row *r = scan->row;
+  return zt_components_next(&r->walk, &r->component);
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  zt_components_begin(scan->container, zt_scan_object(scan), &r->walk);
+  return next(scan);
+}
+
+/* The columns that read the file. */
+static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  row *r = scan->row;
+  zt_budget budget = zt_connection_budget(scan->connection);
+  zt_payload payload = { scan->source, zt_scan_object(scan), &r->component, &budget };
+  zt_error err = zt_scan_error(scan);
+  zt_buffer buffer = { NULL, 0 };
+  const char *status;
+  err.component = r->component.role;
+  if( i==C_DATA ) zt_payload_read(&payload, 0, UINT64_MAX, &buffer, &err);
+  else if( i==C_STORED ) zt_payload_stored(&payload, &buffer, &err);
+  else zt_payload_digest(&payload, &status, &err);
+  if( err.rc ) zt_result_error(ctx, &err);
+  else if( i!=C_STATUS ) zt_result_buffer(ctx, &buffer);
+  else if( status ) zt_result_static(ctx, status);
+}
+
+static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_component *c = &((row*)scan->row)->component;
+  uint64_t n;
+  switch( i ){
+    case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
+    case C_OBJECT:     zt_result_text(ctx, zt_scan_object(scan)->name); break;
+    case C_COMPONENT:  zt_result_text(ctx, c->role); break;
+    case C_DTYPE:      zt_result_text(ctx, c->dtype); break;
+    case C_TYPE:       zt_result_type(ctx, c); break;
+    case C_ENCODING:   zt_result_text(ctx, c->encoding); break;
+    case C_BYTE_ORDER: zt_result_text(ctx, zt_payload_byte_order(c)); break;
+    case C_OFFSET:     zt_result_uint(ctx, c->offset); break;
+    case C_LENGTH:     zt_result_uint(ctx, c->length); break;
+    case C_DECODED:
+      if( zt_payload_length(zt_scan_object(scan), c, &n)==ZT_LENGTH_KNOWN ) zt_result_uint(ctx, n);
+      break;
+    case C_DIGEST:     zt_result_text(ctx, c->digest); break;
+    default:           bytes_column(scan, ctx, i); break;
+  }
+}
+
+const zt_table zt_table_components = {
+  .name = "zt_components",
+  .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT, byte_order TEXT,"
+             " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT",
+  .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN",
+  .nVisible = C_VISIBLE,
+  .on_error = true,
+  .rows = ZT_ROWS_OF_OBJECTS,
+  .iPath = C_PATH,
+  .iObject = C_OBJECT,
+  .bytes = 1u<<C_DATA | 1u<<C_STORED | 1u<<C_STATUS,
+  .row_size = sizeof(row),
+  .first = first,
+  .next = next,
+  .column = column,
+};

@@ -1,0 +1,32 @@
+/* All tables and functions. A new one is a file table_NAME.c or function_NAME.c, and its name in a list here. */
+#ifndef ZT_SQLITE_TABLES_H
+#define ZT_SQLITE_TABLES_H
+
+#include "sqlite/scan.h"
+
+#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes)
+
+/* Families of functions, each an array that a NULL name ends. */
+#define ZT_FUNCTIONS(X) X(blob) X(manifest) X(version)
+
+/* A scalar function. sqlite3_user_data() is the zt_connection. */
+typedef struct zt_function {
+  const char *name;
+  int nArg;
+  int flags;                   /* SQLITE_UTF8 and what else applies; SQLITE_DIRECTONLY if it takes a source */
+  void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
+} zt_function;
+
+#define ZT_DECLARE_TABLE(name) extern const zt_table zt_table_##name;
+#define ZT_DECLARE_FUNCTION(name) extern const zt_function zt_function_##name[];
+ZT_TABLES(ZT_DECLARE_TABLE)
+ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
+
+/* SQLITE_RESULT_SUBTYPE where the header knows it: the function's result has a subtype. */
+#ifdef SQLITE_RESULT_SUBTYPE
+# define ZT_RESULT_SUBTYPE SQLITE_RESULT_SUBTYPE
+#else
+# define ZT_RESULT_SUBTYPE 0
+#endif
+
+#endif

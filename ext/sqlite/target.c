@@ -1,0 +1,128 @@
+/* What a function's arguments name. See target.h. */
+#include "sqlite/target.h"
+
+#include "core/paths.h"
+#include "sqlite/suggest.h"
+#include "sqlite/value.h"
+
+#define SUGGEST_OBJECTS 100000u   /* Names that are looked at for a suggestion */
+#define LISTED 16                 /* Components that a message lists */
+
+bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
+  return sqlite3_value_type(source)==SQLITE_NULL || (object && sqlite3_value_type(object)==SQLITE_NULL);
+}
+
+int zt_target_open_image(sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err){
+  const uint8_t *p = sqlite3_value_blob(blob);
+  zt_span image = { p ? p : (const uint8_t*)"", (size_t)sqlite3_value_bytes(blob) };
+  *container = NULL;
+  *source = NULL;
+  if( zt_source_open_image(image, source, err) || zt_container_open(*source, container, err) ){
+    zt_source_close(*source);
+    *source = NULL;
+  }
+  return err->rc;
+}
+
+static int open_path(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
+  zt_text text = zt_value_text(source);
+  zt_stat state;
+  if( !text.z ) return zt_fail_nomem(err);
+  if( c->nofs ) return zt_fail(err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
+  if( strlen(text.z)!=text.n ) return zt_fail(err, SQLITE_ERROR, "the source is a path with U+0000 in it");
+  err->path = text.z;
+  if( zt_paths_one(text.z, &out->path, &state, err) ) return err->rc;
+  err->path = out->path;
+  return zt_cache_open(c->cache, out->path, &state, &out->container, bytes ? &out->source : NULL, err);
+}
+
+int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
+  out->path = NULL;
+  out->container = NULL;
+  out->source = NULL;
+  switch( sqlite3_value_type(source) ){
+    case SQLITE_TEXT:
+      return open_path(c, source, bytes, out, err);
+    case SQLITE_BLOB:
+      err->path = "<blob>";
+      return zt_target_open_image(source, &out->container, &out->source, err);
+    default:
+      return zt_fail(err, SQLITE_ERROR, "the source must be a path (TEXT) or a tensor file (BLOB), not a number");
+  }
+}
+
+int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
+  zt_text text = zt_value_text(name);
+  int64_t i = text.z ? zt_container_find(t->container, text) : -1;
+  uint32_t n = zt_container_objects(t->container);
+  zt_suggestion s;
+  if( i>=0 ){
+    zt_container_object(t->container, (uint32_t)i, &t->object);
+    err->object = t->object.name;
+    return SQLITE_OK;
+  }
+  if( sqlite3_value_type(name)==SQLITE_BLOB ) return zt_fail(err, SQLITE_ERROR, "the object's name must be TEXT, not a BLOB");
+  if( !text.z ) return zt_fail_nomem(err);
+  zt_suggest_begin(&s, text);
+  for(uint32_t k=0; k<n && k<SUGGEST_OBJECTS; k++) zt_suggest_offer(&s, zt_container_name(t->container, k));
+  err->object = text;
+  if( !s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such object");
+  return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n, s.best.z);
+}
+
+/* "a, b, c", in memory from sqlite3_malloc64(). */
+static char *list_components(const zt_target *t){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  zt_component_walk it;
+  zt_component component;
+  int n = 0;
+  zt_components_begin(t->container, &t->object, &it);
+  while( zt_components_next(&it, &component) && n<=LISTED ){
+    if( n==LISTED ) sqlite3_str_appendall(out, ", ...");
+    else sqlite3_str_appendf(out, "%s'%.*s'", n ? ", " : "", (int)component.role.n, component.role.z);
+    n++;
+  }
+  return sqlite3_str_finish(out);
+}
+
+/* The only component; a failure lists all there are. */
+static int only_component(zt_target *t, zt_error *err){
+  zt_component_walk it;
+  zt_component second;
+  char *list;
+  zt_components_begin(t->container, &t->object, &it);
+  if( !zt_components_next(&it, &t->component) ) return zt_fail(err, SQLITE_ERROR, "it has no component");
+  if( !zt_components_next(&it, &second) ) return SQLITE_OK;
+  list = list_components(t);
+  if( !list ) return zt_fail_nomem(err);
+  zt_fail(err, SQLITE_ERROR, "name one of its components: %s", list);
+  sqlite3_free(list);
+  return err->rc;
+}
+
+int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err){
+  zt_text text = { NULL, 0 };
+  char *list;
+  if( !role || sqlite3_value_type(role)==SQLITE_NULL ){
+    if( only_component(t, err) ) return err->rc;
+  }else{
+    text = zt_value_text(role);
+    if( !text.z || !zt_components_find(t->container, &t->object, text, &t->component) ){
+      list = list_components(t);
+      err->component = text;
+      if( list ) zt_fail(err, SQLITE_ERROR, "no such component; it has %s", list);
+      else if( zt_components_values(t->container, &t->object, &t->component) ) zt_fail_nomem(err);
+      else zt_fail(err, SQLITE_ERROR, "no such component; it has none");
+      sqlite3_free(list);
+      return err->rc;
+    }
+  }
+  err->component = t->component.role;
+  return SQLITE_OK;
+}
+
+void zt_target_close(zt_target *t){
+  zt_source_close(t->source);
+  zt_container_close(t->container);
+  sqlite3_free(t->path);
+}

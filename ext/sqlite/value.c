@@ -1,0 +1,89 @@
+/* From SQLite's values and to its results. See value.h. */
+#include "sqlite/value.h"
+
+#include <math.h>
+
+#define JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
+
+zt_text zt_value_text(sqlite3_value *v){
+  const char *z;
+  if( sqlite3_value_type(v)==SQLITE_NULL || sqlite3_value_type(v)==SQLITE_BLOB ) return (zt_text){ NULL, 0 };
+  z = (const char*)sqlite3_value_text(v);
+  return (zt_text){ z, z ? (size_t)sqlite3_value_bytes(v) : 0 };
+}
+
+int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out, zt_error *err){
+  double r;
+  *out = otherwise;
+  switch( sqlite3_value_numeric_type(v) ){
+    case SQLITE_NULL:
+      return SQLITE_OK;
+    case SQLITE_INTEGER:
+      if( sqlite3_value_int64(v)<0 ) break;
+      *out = (uint64_t)sqlite3_value_int64(v);
+      return SQLITE_OK;
+    case SQLITE_FLOAT:
+      r = sqlite3_value_double(v);
+      if( !(r>=0) || r>=9007199254740992.0 || floor(r)!=r ) break;
+      *out = (uint64_t)r;
+      return SQLITE_OK;
+    default:
+      break;
+  }
+  return zt_fail(err, SQLITE_ERROR, "%s must be an integer from 0 on, not '%s'", what,
+                 sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB" : (const char*)sqlite3_value_text(v));
+}
+
+void zt_result_text(sqlite3_context *ctx, zt_text text){
+  if( text.z ) sqlite3_result_text64(ctx, text.z, text.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+  else sqlite3_result_null(ctx);
+}
+
+void zt_result_static(sqlite3_context *ctx, const char *literal){
+  sqlite3_result_text(ctx, literal, -1, SQLITE_STATIC);
+}
+
+void zt_result_uint(sqlite3_context *ctx, uint64_t u){
+  char z[24];
+  if( u<=INT64_MAX ){
+    sqlite3_result_int64(ctx, (sqlite3_int64)u);
+    return;
+  }
+  sqlite3_snprintf(sizeof(z), z, "%llu", u);
+  sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
+}
+
+void zt_result_str(sqlite3_context *ctx, sqlite3_str *str){
+  int rc = sqlite3_str_errcode(str);
+  int n = sqlite3_str_length(str);
+  char *z = sqlite3_str_finish(str);
+  if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(ctx);
+  else if( rc ) sqlite3_result_error_toobig(ctx);
+  else if( !z ) zt_result_static(ctx, "");
+  else{
+    sqlite3_result_text64(ctx, z, (sqlite3_uint64)n, sqlite3_free, SQLITE_UTF8);
+    return;
+  }
+  sqlite3_free(z);
+}
+
+void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
+  zt_result_str(ctx, json);
+  sqlite3_result_subtype(ctx, JSON_SUBTYPE);
+}
+
+void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){
+  if( buffer->n==0 ) sqlite3_result_zeroblob(ctx, 0);
+  else sqlite3_result_blob64(ctx, buffer->p, buffer->n, sqlite3_free);
+  *buffer = (zt_buffer){ NULL, 0 };
+}
+
+void zt_result_error(sqlite3_context *ctx, zt_error *err){
+  if( err->rc==SQLITE_NOMEM ){
+    sqlite3_result_error_nomem(ctx);
+  }else{
+    sqlite3_result_error(ctx, err->message, -1);
+    sqlite3_result_error_code(ctx, err->rc);
+  }
+  zt_error_clear(err);
+}

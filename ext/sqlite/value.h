@@ -1,0 +1,27 @@
+/*
+** From SQLite's values and to its results. Interface to code in value.c.
+*/
+#ifndef ZT_SQLITE_VALUE_H
+#define ZT_SQLITE_VALUE_H
+
+#include "core/host.h"
+#include "core/error.h"
+#include "tensor/payload.h"
+
+/* A value's text, borrowed, numbers as SQLite writes them; z NULL for NULL and BLOB. */
+zt_text zt_value_text(sqlite3_value *v);
+
+/* A value that must be a zero-based integer; NULL gives `otherwise`. what names it in the message. */
+int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out, zt_error *err);
+
+void zt_result_text(sqlite3_context *ctx, zt_text text);          /* NULL if z is */
+void zt_result_static(sqlite3_context *ctx, const char *literal);
+void zt_result_uint(sqlite3_context *ctx, uint64_t u);            /* INTEGER, or decimal TEXT above int64 */
+void zt_result_str(sqlite3_context *ctx, sqlite3_str *str);       /* Ends the sqlite3_str */
+void zt_result_json(sqlite3_context *ctx, sqlite3_str *json);     /* The same with the JSON subtype */
+void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer);   /* BLOB; takes the memory over */
+
+/* The recorded failure as the result, and clear it. */
+void zt_result_error(sqlite3_context *ctx, zt_error *err);
+
+#endif
