@@ -18,12 +18,18 @@ static int read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error 
   return SQLITE_OK;
 }
 
+static void clear_index(zt_container *c){
+  zt_keys_clear(&c->names);
+  zt_positions_clear(&c->first);
+  zt_positions_clear(&c->components);
+}
+
 /* Walk the manifest. If strings in chunks were met, join them and walk again: what the first walk found wrong may be
 ** a consequence of not knowing them. */
 static int walk(zt_container *c, zt_error *err){
   zt_cbor cbor;
   for(;;){
-    zt_keys_clear(&c->names);
+    clear_index(c);
     zt_keys_init(&c->names, zt_container_manifest(c));
     zt_cbor_init(&cbor, c->manifest, c->nManifest, err);
     zt_cbor_skip_self_described(&cbor);
@@ -34,7 +40,9 @@ static int walk(zt_container *c, zt_error *err){
     c->nManifest = zt_cbor_join(c->manifest, c->nManifest, err);
     if( err->rc ) break;
   }
-  zt_keys_trim(&c->names);
+  zt_positions_trim(&c->names.at);
+  zt_positions_trim(&c->first);
+  zt_positions_trim(&c->components);
   return err->rc;
 }
 
@@ -82,8 +90,7 @@ zt_container *zt_container_ref(zt_container *c){
 
 void zt_container_close(zt_container *c){
   if( !c || --c->references>0 ) return;
-  zt_keys_clear(&c->names);
-  sqlite3_free(c->entries);
+  clear_index(c);
   sqlite3_free(c->manifest);
   sqlite3_free(c);
 }
@@ -95,13 +102,15 @@ zt_span zt_container_manifest(const zt_container *c){ return (zt_span){ c->manif
 uint64_t zt_container_manifest_length(const zt_container *c){ return c->extent.length; }
 uint64_t zt_container_file_size(const zt_container *c){ return c->file_size; }
 const zt_identity *zt_container_identity(const zt_container *c){ return c->is_file ? &c->identity : NULL; }
-uint32_t zt_container_objects(const zt_container *c){ return c->names.n; }
+uint32_t zt_container_objects(const zt_container *c){ return c->names.at.n; }
+uint32_t zt_container_components(const zt_container *c){ return c->components.n; }
 int64_t zt_container_find(const zt_container *c, zt_text name){ return zt_keys_find(&c->names, name); }
 zt_text zt_container_name(const zt_container *c, uint32_t i){ return zt_keys_text(&c->names, i); }
 
 size_t zt_container_memory(const zt_container *c){
   size_t slots = c->names.slots ? (size_t)c->names.mask+1 : 0;
-  return sizeof(*c) + (size_t)c->extent.length + ((size_t)c->names.capacity+slots+c->nEntries)*sizeof(uint32_t);
+  return sizeof(*c) + (size_t)c->extent.length + ((size_t)c->names.at.capacity + slots + c->first.capacity
+         + c->components.capacity)*sizeof(uint32_t);
 }
 
 void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *out){
@@ -109,7 +118,7 @@ void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *o
 }
 
 void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
-  assert( i<c->names.n );
+  assert( i<c->names.at.n );
   out->index = i;
   out->format_prefix = "";
   out->foreign = false;
@@ -118,30 +127,33 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   c->driver->object(c, i, out);
 }
 
-void zt_components_begin(const zt_container *c, const zt_object *object, zt_component_walk *it){
-  it->container = c;
-  it->object = object;
-  it->err = ZT_ERROR_NONE;
-  it->cbor.err = &it->err;
-  c->driver->begin(it);
+uint32_t zt_container_first(const zt_container *c, uint32_t object){
+  return object<c->first.n ? c->first.a[object] : c->components.n;
 }
 
-bool zt_components_next(zt_component_walk *it, zt_component *out){
-  *out = (zt_component){ .encoding = ZT_TEXT_INIT("raw"), .byte_order = ZT_TEXT_INIT("little") };
-  return it->container->driver->next(it, out);
+void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want, zt_component *out){
+  assert( k>=zt_container_first(c, object) && k<zt_container_first(c, object+1) );
+  out->type.z = out->digest.z = NULL;
+  out->foreign = out->has_decoded_length = false;
+  out->encoding = ZT_TEXT("raw");
+  out->byte_order = ZT_TEXT("little");
+  c->driver->component(c, object, k, want, out);
 }
 
-bool zt_components_find(const zt_container *c, const zt_object *object, zt_text role, zt_component *out){
-  zt_component_walk it;
-  zt_components_begin(c, object, &it);
-  while( zt_components_next(&it, out) ) if( zt_text_equal(out->role, role) ) return true;
+bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){
+  for(uint32_t k=zt_container_first(c, object), end=zt_container_first(c, object+1); k<end; k++){
+    zt_container_component(c, object, k, ZT_COMPONENT_ROLE, out);
+    if( !zt_text_equal(out->role, role) ) continue;
+    zt_container_component(c, object, k, ZT_COMPONENT_ALL, out);
+    return true;
+  }
   return false;
 }
 
-bool zt_components_values(const zt_container *c, const zt_object *object, zt_component *out){
+bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out){
   static const zt_text roles[] = { ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight") };
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
-    if( zt_components_find(c, object, roles[i], out) ) return true;
+    if( zt_component_find(c, object, roles[i], out) ) return true;
   }
   return false;
 }

@@ -40,8 +40,14 @@ typedef struct zt_object {
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   zt_attributes attributes;
   zt_text dtype;                  /* 1.0 has it here, as stored, and not in components; z NULL elsewhere */
-  size_t at_components;           /* Position in the manifest from which the driver decodes components */
 } zt_object;
+
+/* What may be wanted of a component. */
+enum {
+  ZT_COMPONENT_ROLE = 0x01, ZT_COMPONENT_DTYPE = 0x02, ZT_COMPONENT_TYPE = 0x04, ZT_COMPONENT_OFFSET = 0x08,
+  ZT_COMPONENT_LENGTH = 0x10, ZT_COMPONENT_DECODED = 0x20, ZT_COMPONENT_ENCODING = 0x40, ZT_COMPONENT_DIGEST = 0x80,
+  ZT_COMPONENT_BYTE_ORDER = 0x100, ZT_COMPONENT_ALL = 0x1FF
+};
 
 typedef struct zt_component {
   zt_text role;                   /* data, values, indptr, ... */
@@ -55,15 +61,6 @@ typedef struct zt_component {
   uint64_t decoded_length;
   zt_text digest;                 /* As stored, over the stored bytes; z NULL: none */
 } zt_component;
-
-/* A walk over the components of one object, in the manifest's order. */
-typedef struct zt_component_walk {
-  const zt_container *container;  /* Borrowed, like object */
-  const zt_object *object;
-  zt_error err;                   /* Stays unused: the manifest was checked */
-  zt_cbor cbor;
-  zt_cbor_level level;
-} zt_component_walk;
 
 /* Read and check the manifest of a source. *out is NULL on failure, which says what is wrong in err's place. The source
 ** is not kept. A container counts its references; it starts with one. */
@@ -91,17 +88,19 @@ zt_text zt_container_name(const zt_container *c, uint32_t i);
 /* Decode object i. */
 void zt_container_object(const zt_container *c, uint32_t i, zt_object *out);
 
-/* Begin with an object's components; the object must stay as it is until the end. */
-void zt_components_begin(const zt_container *c, const zt_object *object, zt_component_walk *it);
+/* Components are numbered throughout the file, those of one object in the manifest's order one after the other: object i
+** has those from zt_container_first(c, i) up to, not with, zt_container_first(c, i+1). */
+uint32_t zt_container_components(const zt_container *c);     /* How many in all */
+uint32_t zt_container_first(const zt_container *c, uint32_t object);
 
-/* Decode the next component; false at the end. */
-bool zt_components_next(zt_component_walk *it, zt_component *out);
+/* Decode of component k of the object what is wanted, ZT_COMPONENT_ bits; the rest of *out may or may not be set. */
+void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want, zt_component *out);
 
-/* Decode the component with that role; false if there is none. */
-bool zt_components_find(const zt_container *c, const zt_object *object, zt_text role, zt_component *out);
+/* Decode all of the component with that role; false if there is none. */
+bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out);
 
-/* The component that holds an object's values: data, values or packed_weight; false if there is none. */
-bool zt_components_values(const zt_container *c, const zt_object *object, zt_component *out);
+/* Decode all of the component that holds an object's values: data, values or packed_weight; false if there is none. */
+bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
 
 /* A walk over attributes, in the manifest's order. */
 typedef struct zt_attribute_walk {

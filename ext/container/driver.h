@@ -30,14 +30,15 @@ typedef struct zt_driver {
   /* Where the manifest is: within the file, not empty, at most ZT_MAX_MANIFEST bytes, or a failure. */
   int (*locate)(const zt_ends *ends, zt_extent *out, zt_error *err);
 
-  /* Check the whole manifest and index its objects. cbor stands at the root item of c->manifest, and every name of c is
-  ** empty, also when it is called again after zt_cbor_join(). Failures are in cbor->err. */
+  /* Check the whole manifest and index its objects. cbor stands at the root item of c->manifest, and names,
+  ** first and components are empty, also when it is called again after zt_cbor_join(). Failures are in cbor->err. */
   int (*walk)(zt_container *c, zt_cbor *cbor);
 
-  /* Decode object i, component by component. */
+  /* Decode object i, but for its index. *out has the defaults of what a file need not say. */
   void (*object)(const zt_container *c, uint32_t i, zt_object *out);
-  void (*begin)(zt_component_walk *it);
-  bool (*next)(zt_component_walk *it, zt_component *out);   /* *out comes zeroed */
+
+  /* Decode component k, which is one of object i. *out has the defaults of what a file need not say. */
+  void (*component)(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out);
 } zt_driver;
 
 struct zt_container {
@@ -52,8 +53,8 @@ struct zt_container {
   zt_text version;
   zt_attributes attributes;
   zt_keys names;             /* The objects' names, in the manifest's order */
-  uint32_t *entries;         /* 0.1, where names are no keys: position of each tensor's map, room for nEntries. Owned */
-  uint32_t nEntries;
+  zt_positions first;        /* Of each object: the number of its first component */
+  zt_positions components;   /* Of each component: the position from which the driver decodes it */
 };
 
 /* The driver that claims the file, NULL if none does. */

@@ -7,17 +7,8 @@
 #define SIZE_FIELD 8
 #define ALIGNMENT 64
 
-bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema){
-  f->c = c;
-  f->schema = schema;
-  f->expected = f->current = 0;
-  f->seen = f->present = f->unknown = 0;
-  f->start = *c;
-  return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
-}
-
 static bool is_field(const zt_field *field, zt_text key){
-  return field->n==key.n && memcmp(field->name, key.z, key.n)==0;
+  return field->n==key.n && zt_equal(field->name, key.z, key.n);
 }
 
 /* The field of that name, -1 if there is none. Looks first where a writer that keeps the order would be. */
@@ -27,24 +18,26 @@ static int find(const zt_fields *f, zt_text key){
   return -1;
 }
 
-/* The map's end is reached: the rules that need all of it. */
-static void check_end(zt_fields *f){
-  zt_cbor again = f->start;
-  if( f->c->trusted ) return;
-  if( f->unknown>1 && !zt_cbor_skip_unique(&again, f->schema->what) ){   /* S2 */
-    f->c->p = f->c->end;
-    return;
-  }
+/* S2: look at the whole map again, since two unknown keys may be the same. */
+static void check_unknown(zt_fields *f){
+  zt_cbor again = *f->c;
+  again.p = f->start;
+  if( !zt_cbor_skip_unique(&again, f->schema->what) ) f->c->p = f->c->end;
+}
+
+/* S3: say which field is missing. */
+static void fail_missing(zt_fields *f){
   for(int i=0; i<f->schema->n; i++){
     const zt_field *field = &f->schema->fields[i];
-    if( (field->flags & ZT_REQUIRED) && !(f->present>>i & 1) ){
-      zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, field->name);   /* S3 */
+    if( (field->flags & ZT_REQUIRED) && !(f->seen>>i & 1) ){
+      zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, field->name);
       return;
     }
   }
+  zt_cbor_fail(f->c, "%s has null for a required field", f->schema->what);
 }
 
-int zt_fields_next(zt_fields *f){
+int zt_fields_next_slow(zt_fields *f){
   zt_cbor *c = f->c;
   while( zt_cbor_more(c, &f->level) ){
     const uint8_t *at = c->p;
@@ -69,16 +62,18 @@ int zt_fields_next(zt_fields *f){
     f->seen |= 1u<<i;
     f->expected = i+1;
     if( (f->schema->fields[i].flags & ZT_NULLABLE) && zt_cbor_null(c) ) continue;   /* S4 */
-    f->present |= 1u<<i;
+    f->required += f->schema->fields[i].flags & ZT_REQUIRED;
     f->current = i;
     return f->schema->fields[i].id;
   }
-  if( !c->err->rc ) check_end(f);
+  if( c->err->rc || c->trusted ) return -1;
+  if( f->unknown>1 ) check_unknown(f);
+  if( f->required!=f->schema->required ) fail_missing(f);
   return -1;
 }
 
 /* S6, with the field's name. */
-static bool fail_field(zt_fields *f, const char *type){
+bool zt_fields_fail(zt_fields *f, const char *type){
   char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->current].name);
   if( expected ) zt_cbor_fail_type(f->c, expected);
   else zt_fail_nomem(f->c->err);
@@ -86,28 +81,14 @@ static bool fail_field(zt_fields *f, const char *type){
   return false;
 }
 
-bool zt_fields_text(zt_fields *f, zt_text *out){
-  return zt_cbor_peek(f->c)==ZT_CBOR_TEXT ? zt_cbor_text(f->c, out) : fail_field(f, "text");
-}
-
-bool zt_fields_uint(zt_fields *f, uint64_t *out){
-  return zt_cbor_peek(f->c)==ZT_CBOR_UINT ? zt_cbor_uint(f->c, out) : fail_field(f, "an unsigned integer");
-}
-
 bool zt_schema_has(const zt_schema *schema, zt_text name){
   for(int i=0; i<schema->n; i++) if( is_field(&schema->fields[i], name) ) return true;
   return false;
 }
 
-bool zt_schema_name(zt_cbor *c, zt_text *out){
-  const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "a text key");   /* S1 */
-  if( !zt_cbor_text(c, out) ) return false;
-  if( !c->trusted && out->n>0 && memchr(out->z, 0, out->n) ){
-    c->p = at;
-    return zt_cbor_fail(c, "a name with U+0000 in it");   /* N1 */
-  }
-  return true;
+bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
+  c->p = at;
+  return zt_cbor_fail(c, "a name with U+0000 in it");   /* N1 */
 }
 
 bool zt_schema_shape(zt_cbor *c, zt_object *out){

@@ -26,11 +26,12 @@ typedef struct zt_field {
 
 #define ZT_FIELD(id, name, flags) { name, sizeof(name) - 1, (flags), (id) }
 
-/* The fields of one kind of map, at most 32, in the order in which real writers put them. */
+/* The fields of one kind of map, at most 32, their names shorter than 24 bytes, in the order in which real writers put them. */
 typedef struct zt_schema {
   const char *what;   /* "the root map", for messages */
   const zt_field *fields;
   int n;
+  int required;       /* How many of them are */
 } zt_schema;
 
 /* A map being read. */
@@ -40,22 +41,55 @@ typedef struct zt_fields {
   int expected;       /* The field that comes next if the writer keeps the schema's order */
   int current;        /* The field whose value is next */
   uint32_t seen;      /* Bit i: field i was met, be it null */
-  uint32_t present;   /* Bit i: field i has a value */
+  int required;       /* How many required fields had a value */
   uint32_t unknown;   /* How many unknown keys were met */
-  zt_cbor start;      /* Where the map begins, to look again at unknown keys */
   zt_cbor_level level;
+  const uint8_t *start;   /* Where the map begins, to look again at unknown keys */
 } zt_fields;
 
 /* Begin to read the next item, which must be a map. */
-bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema);
+ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema){
+  *f = (zt_fields){ .c = c, .schema = schema, .start = c->p };
+  return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
+}
 
 /* Read keys up to the next known field that has a value, and return its id: the value is next in c and must be read by
 ** the caller. Returns -1 at the map's end and after a failure; all rules are checked by then. */
-int zt_fields_next(zt_fields *f);
+int zt_fields_next_slow(zt_fields *f);
+ZT_INLINE int zt_fields_next(zt_fields *f){
+  const zt_schema *schema = f->schema;
+  const uint8_t *p = f->c->p;
+  size_t left = (size_t)(f->c->end - p);
+  if( f->c->err->rc || f->level.indefinite ) return zt_fields_next_slow(f);
+  if( f->level.left==0 && f->unknown==0 && (f->required==schema->required || f->c->trusted) ){
+    f->c->depth--;
+    return -1;
+  }
+  if( f->level.left==0 || left==0 ) return zt_fields_next_slow(f);
+  /* A key in its shortest form, in the schema's order: what real writers write. */
+  for(int i=f->expected; i<schema->n; i++){
+    const zt_field *field = &schema->fields[i];
+    if( *p!=(ZT_CBOR_TEXT<<5 | field->n) || left<=1u+field->n || !zt_equal(p+1, field->name, field->n) ) continue;
+    if( (f->seen>>i & 1) || p[1+field->n]==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) ) break;
+    f->c->p = p+1+field->n;
+    f->level.left--;
+    f->seen |= 1u<<i;
+    f->required += field->flags & ZT_REQUIRED;
+    f->expected = i+1;
+    f->current = i;
+    return field->id;
+  }
+  return zt_fields_next_slow(f);
+}
 
 /* The current field's value, which must be of the type; the field's name is in the message. */
-bool zt_fields_text(zt_fields *f, zt_text *out);
-bool zt_fields_uint(zt_fields *f, uint64_t *out);
+bool zt_fields_fail(zt_fields *f, const char *type);
+ZT_INLINE bool zt_fields_text(zt_fields *f, zt_text *out){
+  return zt_cbor_peek(f->c)==ZT_CBOR_TEXT ? zt_cbor_text(f->c, out) : zt_fields_fail(f, "text");
+}
+ZT_INLINE bool zt_fields_uint(zt_fields *f, uint64_t *out){
+  return zt_cbor_peek(f->c)==ZT_CBOR_UINT ? zt_cbor_uint(f->c, out) : zt_fields_fail(f, "an unsigned integer");
+}
 
 /* True if a schema has a field of that name. */
 bool zt_schema_has(const zt_schema *schema, zt_text name);
@@ -68,7 +102,12 @@ bool zt_schema_has(const zt_schema *schema, zt_text name);
 **   R2  a component with bytes does not begin before byte 8
 **   R3  offset and offset + length do not lie beyond the manifest's first byte
 */
-bool zt_schema_name(zt_cbor *c, zt_text *out);
+bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
+ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
+  const uint8_t *at = c->p;
+  if( !zt_cbor_text(c, out) ) return false;
+  return c->trusted || !zt_has_nul(out->z, out->n) || zt_schema_fail_name(c, at);
+}
 bool zt_schema_shape(zt_cbor *c, zt_object *out);
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length);
 

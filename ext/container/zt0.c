@@ -28,7 +28,7 @@ static const zt_field aField[] = {
   ZT_FIELD(F_CHECKSUM, "checksum", ZT_NULLABLE),
 };
 
-static const zt_schema tensor_schema = { "a tensor's map", aField, sizeof(aField)/sizeof(*aField) };
+static const zt_schema tensor_schema = { "a tensor's map", aField, sizeof(aField)/sizeof(*aField), 6 };
 
 /* A tensor as it is stored. */
 typedef struct tensor {
@@ -72,19 +72,6 @@ static void read_tensor(zt_cbor *c, tensor *t, zt_object *object){
   }
 }
 
-static int add_entry(zt_container *c, size_t at, zt_error *err){
-  uint32_t i = c->names.n;
-  if( i==c->nEntries ){
-    uint32_t n = i<8 ? 8 : i+i/2;
-    uint32_t *entries = sqlite3_realloc64(c->entries, (uint64_t)n*sizeof(*entries));
-    if( !entries ) return zt_fail_nomem(err);
-    c->entries = entries;
-    c->nEntries = n;
-  }
-  c->entries[i] = (uint32_t)at;
-  return SQLITE_OK;
-}
-
 static int walk(zt_container *c, zt_cbor *cbor){
   zt_error *err = cbor->err;
   zt_cbor_level level;
@@ -99,7 +86,8 @@ static int walk(zt_container *c, zt_cbor *cbor){
     if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) zt_cbor_fail_type(cbor, "a tensor's map");   /* A2 */
     read_tensor(cbor, &t, &object);
     if( err->rc || !zt_schema_range(cbor, c, t.data.offset, t.data.length) ) return err->rc;
-    if( add_entry(c, at, err) || zt_keys_add(&c->names, t.at_name, t.name, &duplicate, err) ) return err->rc;
+    if( zt_positions_push(&c->first, c->components.n, err) || zt_positions_push(&c->components, at, err) ) return err->rc;
+    if( zt_keys_add(&c->names, t.at_name, t.name, &duplicate, err) ) return err->rc;
     if( duplicate ) zt_cbor_fail(cbor, "two tensors have this name");   /* A3 */
     err->object.z = NULL;
   }
@@ -148,7 +136,7 @@ static bool is_field(zt_text key){
 static void decode(const zt_container *c, uint32_t i, tensor *t, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->entries[i], 1, &cbor);
+  zt_container_decode(c, c->components.a[i], 1, &cbor);
   read_tensor(&cbor, t, out);
   assert( !unused.rc );
 }
@@ -157,26 +145,22 @@ static void object(const zt_container *c, uint32_t i, zt_object *out){
   tensor t;
   decode(c, i, &t, out);
   out->name = t.name;
-  out->attributes = (zt_attributes){ .at = c->entries[i], .depth = 1, .is_field = is_field };
+  out->attributes = (zt_attributes){ .at = c->components.a[i], .depth = 1, .is_field = is_field };
   set_format(c, out, t.layout);
 }
 
-static void begin(zt_component_walk *it){
-  it->level.left = 1;
-}
-
-static bool next(zt_component_walk *it, zt_component *out){
+/* Component i is tensor i. */
+static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out){
   zt_object ignored;
   tensor t;
   zt_text dtype;
-  if( it->level.left==0 ) return false;
-  it->level.left = 0;
-  decode(it->container, it->object->index, &t, &ignored);
+  (void)k;
+  (void)want;
+  decode(c, i, &t, &ignored);
   *out = t.data;
   dtype = zt_schema_long_dtype(out->dtype);
   if( dtype.z ) out->dtype = dtype;
   else out->foreign = true;
-  return true;
 }
 
-const zt_driver zt_driver_zt0 = { "0.1", "ztensor", probe, locate, walk, object, begin, next };
+const zt_driver zt_driver_zt0 = { "0.1", "ztensor", probe, locate, walk, object, component };

@@ -20,6 +20,7 @@
 
 #define MAGIC "ZTEN1000"
 #define FEW 8   /* Components of an object whose roles are compared one with another */
+#define WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
 
 enum { F_VERSION, F_ATTRIBUTES, F_OBJECTS };
 enum { F_SHAPE = 10, F_FORMAT, F_OBJECT_DTYPE, F_OBJECT_ATTRIBUTES, F_COMPONENTS };
@@ -68,12 +69,12 @@ typedef struct generation {
   zt_schema root, object, component;
 } generation;
 
-#define SCHEMA(what, fields) { what, fields, sizeof(fields)/sizeof(*fields) }
+#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof(*fields), required }
 static const generation generation_1_0 = {
-  SCHEMA("the root map", aRoot10), SCHEMA("the object's map", aObject10), SCHEMA("the component's map", aComponent10)
+  SCHEMA("the root map", aRoot10, 2), SCHEMA("the object's map", aObject10, 4), SCHEMA("the component's map", aComponent10, 2)
 };
 static const generation generation_1_1 = {
-  SCHEMA("the root map", aRoot11), SCHEMA("the object's map", aObject11), SCHEMA("the component's map", aComponent11)
+  SCHEMA("the root map", aRoot11, 2), SCHEMA("the object's map", aObject11, 3), SCHEMA("the component's map", aComponent11, 3)
 };
 
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
@@ -111,50 +112,57 @@ static int locate_1_1(const zt_ends *ends, zt_extent *out, zt_error *err){
 
 /* --- Components --- */
 
-/* Read the next item, a component's map, as it is stored. */
-static bool read_component(zt_cbor *c, const zt_schema *schema, zt_component *out){
+/* Read the next item, a component's map, as it is stored, up to the last thing that is wanted. */
+ZT_INLINE bool read_component(zt_cbor *c, const zt_schema *schema, unsigned want, zt_component *out){
   zt_fields f;
   bool ok = zt_fields_open(&f, c, schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_DTYPE:    ok = zt_fields_text(&f, &out->dtype); break;
-      case F_TYPE:     ok = zt_fields_text(&f, &out->type); break;
-      case F_OFFSET:   ok = zt_fields_uint(&f, &out->offset); break;
-      case F_LENGTH:   ok = zt_fields_uint(&f, &out->length); break;
-      case F_ENCODING: ok = zt_fields_text(&f, &out->encoding); break;
-      case F_DIGEST:   ok = zt_fields_text(&f, &out->digest); break;
+      case F_DTYPE:    ok = zt_fields_text(&f, &out->dtype);    want &= ~(unsigned)ZT_COMPONENT_DTYPE; break;
+      case F_TYPE:     ok = zt_fields_text(&f, &out->type);     want &= ~(unsigned)ZT_COMPONENT_TYPE; break;
+      case F_OFFSET:   ok = zt_fields_uint(&f, &out->offset);   want &= ~(unsigned)ZT_COMPONENT_OFFSET; break;
+      case F_LENGTH:   ok = zt_fields_uint(&f, &out->length);   want &= ~(unsigned)ZT_COMPONENT_LENGTH; break;
+      case F_ENCODING: ok = zt_fields_text(&f, &out->encoding); want &= ~(unsigned)ZT_COMPONENT_ENCODING; break;
+      case F_DIGEST:   ok = zt_fields_text(&f, &out->digest);   want &= ~(unsigned)ZT_COMPONENT_DIGEST; break;
       case F_UNCOMPRESSED:
         ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
+        want &= ~(unsigned)ZT_COMPONENT_DECODED;
         break;
       default: return c->err->rc==SQLITE_OK;
     }
+    if( want==0 ) return ok;
   }
   return false;
 }
 
-/* Check the next item, a map of components. */
-static bool check_components(zt_cbor *c, const zt_container *container){
-  zt_cbor again = *c;
+/* Check and index the next item, a map of components. */
+static bool check_components(zt_cbor *c, zt_container *container){
+  const uint8_t *start = c->p;
   zt_cbor_level level;
+  zt_component component;
   zt_text roles[FEW];
-  size_t n = 0;
+  uint32_t n = 0;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map for 'components'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
-    zt_component component = { 0 };
     zt_text role;
+    if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
     if( !zt_schema_name(c, &role) ) return false;
-    for(size_t i=0; i<n && i<FEW; i++){
+    for(uint32_t i=0; i<n && i<FEW; i++){
       if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", (int)role.n, role.z);   /* B6 */
     }
     if( n<FEW ) roles[n] = role;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a component's map");   /* B7 */
-    if( !read_component(c, &generation_of(container)->component, &component) ) return false;
+    if( !read_component(c, &generation_of(container)->component, WANT_CHECK, &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
     c->err->component.z = NULL;
   }
-  if( n>FEW && !c->err->rc && !zt_cbor_skip_unique(&again, "'components'") ) c->p = c->end;   /* B6 */
+  if( n>FEW && !c->err->rc ){
+    zt_cbor again = *c;
+    again.p = start;
+    if( !zt_cbor_skip_unique(&again, "'components'") ) c->p = c->end;   /* B6 */
+  }
   return c->err->rc==SQLITE_OK;
 }
 
@@ -168,12 +176,11 @@ static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attrib
   return zt_cbor_skip_unique(c, "'attributes'");   /* B3 */
 }
 
-/* Read the next item, an object's map; check what is in it unless that was done. Decoding stops at the components, which
-** writers put last, if nothing else is left to know. */
-static bool read_object(zt_cbor *c, const zt_container *container, zt_object *out){
+/* Read the next item, an object's map. To check it, `check` is the container, which then indexes its components; decoding
+** ends before the components if they are the last field, as writers put them. */
+static bool read_object(zt_cbor *c, const zt_container *container, zt_container *check, zt_object *out){
   zt_fields f;
-  const generation *g = generation_of(container);
-  bool ok = zt_fields_open(&f, c, &g->object);
+  bool ok = zt_fields_open(&f, c, &generation_of(container)->object);
   while( ok ){
     switch( zt_fields_next(&f) ){
       case F_SHAPE:             ok = zt_schema_shape(c, out); break;
@@ -181,8 +188,7 @@ static bool read_object(zt_cbor *c, const zt_container *container, zt_object *ou
       case F_OBJECT_DTYPE:      ok = zt_fields_text(&f, &out->dtype); break;
       case F_OBJECT_ATTRIBUTES: ok = read_attributes(c, container, &out->attributes); break;
       case F_COMPONENTS:
-        out->at_components = zt_container_position(container, c->p);
-        if( !c->trusted ) ok = check_components(c, container);
+        if( check ) ok = check_components(c, check);
         else if( f.level.left==0 && !f.level.indefinite ) return true;
         else ok = zt_cbor_skip(c);
         break;
@@ -192,12 +198,22 @@ static bool read_object(zt_cbor *c, const zt_container *container, zt_object *ou
   return false;
 }
 
+/* Make room for as many objects as are announced, and as could be there: none is shorter than its fields' names. */
+static void reserve(zt_container *container, const zt_cbor_level *level){
+  uint64_t most = container->nManifest/sizeof("shapeformatcomponents");
+  uint64_t n = level->left<most ? level->left : most;
+  zt_positions_reserve(&container->names.at, n);
+  zt_positions_reserve(&container->first, n);
+  zt_positions_reserve(&container->components, n);
+}
+
 static bool check_objects(zt_cbor *c, zt_container *container){
   zt_error *err = c->err;
   zt_cbor_level level;
   zt_object object;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map of objects");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  reserve(container, &level);
   while( zt_cbor_more(c, &level) ){
     const uint8_t *at = c->p;
     bool duplicate;
@@ -205,9 +221,10 @@ static bool check_objects(zt_cbor *c, zt_container *container){
     if( !zt_schema_name(c, &name) ) return false;
     err->object = name;
     if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
+    if( zt_positions_push(&container->first, container->components.n, err) ) return false;
     if( duplicate ) return zt_cbor_fail(c, "two objects have this name");   /* B4 */
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "an object's map");   /* B5 */
-    if( !read_object(c, container, &object) ) return false;
+    if( !read_object(c, container, container, &object) ) return false;
     err->object.z = NULL;
   }
   return err->rc==SQLITE_OK;
@@ -244,27 +261,25 @@ static int walk(zt_container *c, zt_cbor *cbor){
 static void object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->names.at[i], 2, &cbor);
+  zt_container_decode(c, c->names.at.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &out->name);
-  read_object(&cbor, c, out);
+  read_object(&cbor, c, NULL, out);
   assert( !unused.rc );
 }
 
-static void begin(zt_component_walk *it){
-  zt_container_decode(it->container, it->object->at_components, 3, &it->cbor);
-  zt_cbor_open(&it->cbor, ZT_CBOR_MAP, &it->level);
-}
-
 /* In 1.0 a component has its tensor's dtype, but indices are u64. */
-static void set_dtype_1_0(const zt_object *object, zt_component *out){
-  bool sparse = zt_text_is(object->format, "sparse_csr") || zt_text_is(object->format, "sparse_coo");
+static void set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
+  zt_object o;
+  bool sparse;
+  zt_container_object(c, i, &o);
+  sparse = zt_text_is(o.format, "sparse_csr") || zt_text_is(o.format, "sparse_coo");
   if( sparse && (zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr") || zt_text_is(out->role, "coords")) ){
     out->dtype = ZT_TEXT("u64");
     return;
   }
-  out->dtype = zt_schema_long_dtype(object->dtype);
+  out->dtype = zt_schema_long_dtype(o.dtype);
   if( out->dtype.z ) return;
-  out->dtype = object->dtype;
+  out->dtype = o.dtype;
   out->foreign = true;
 }
 
@@ -286,15 +301,18 @@ static void set_dtype_1_1(const zt_container *c, zt_component *out){
   }
 }
 
-static bool next(zt_component_walk *it, zt_component *out){
-  if( !zt_cbor_more(&it->cbor, &it->level) ) return false;
-  zt_cbor_text(&it->cbor, &out->role);
-  read_component(&it->cbor, &generation_of(it->container)->component, out);
-  assert( !it->err.rc );
-  if( it->container->driver==&zt_driver_zt1_0 ) set_dtype_1_0(it->object, out);
-  else set_dtype_1_1(it->container, out);
-  return true;
+static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = { .err = &unused };
+  zt_container_decode(c, c->components.a[k], 4, &cbor);
+  zt_cbor_text(&cbor, &out->role);
+  want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER);
+  if( want ) read_component(&cbor, &generation_of(c)->component, want, out);
+  assert( !unused.rc );
+  if( !(want & (ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
+  if( c->driver==&zt_driver_zt1_0 ) set_dtype_1_0(c, i, out);
+  else set_dtype_1_1(c, out);
 }
 
-const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, begin, next };
-const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, begin, next };
+const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, component };
+const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, component };

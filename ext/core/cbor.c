@@ -187,26 +187,13 @@ bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
   return true;
 }
 
-bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
+bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   zt_cbor_item item;
   if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, type==ZT_CBOR_MAP ? "a map" : "an array");
   return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
 }
 
-bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
-  if( c->err->rc ) return false;
-  if( level->indefinite ){
-    if( c->p==c->end || *c->p!=BREAK ) return true;
-    c->p++;
-  }else if( level->left>0 ){
-    level->left--;
-    return true;
-  }
-  c->depth--;
-  return false;
-}
-
-bool zt_cbor_skip(zt_cbor *c){
+bool zt_cbor_skip_slow(zt_cbor *c){
   zt_cbor_item item;
   zt_cbor_level level;
   if( !zt_cbor_next(c, &item) ) return false;
@@ -251,7 +238,7 @@ bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out){
   return true;
 }
 
-bool zt_cbor_text(zt_cbor *c, zt_text *out){
+bool zt_cbor_text_slow(zt_cbor *c, zt_text *out){
   zt_cbor_item item;
   *out = ZT_TEXT("");
   if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "text");

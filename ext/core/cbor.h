@@ -29,6 +29,7 @@
 
 #include "core/error.h"
 #include "core/span.h"
+#include "core/utf8.h"
 
 #define ZT_CBOR_MAX_DEPTH 64
 
@@ -86,15 +87,6 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item);
 /* Begin to read the items of an array or the pairs of a map whose head is item (C8). */
 bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level);
 
-/* The next item is an array or a map: read its head and begin to read what is in it. */
-bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
-
-/* True if another item or pair follows; false at the end, which is then consumed, and after a failure. */
-bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level);
-
-/* Pass over one whole item, checking it. */
-bool zt_cbor_skip(zt_cbor *c);
-
 /* Pass over a tag 55799 before the root item (C9). */
 void zt_cbor_skip_self_described(zt_cbor *c);
 
@@ -106,12 +98,12 @@ bool zt_cbor_finish(zt_cbor *c);
 size_t zt_cbor_join(uint8_t *a, size_t n, zt_error *err);
 
 /* The major type of the next item, without reading it; ZT_CBOR_SIMPLE at the end of the bytes. */
-static inline zt_cbor_type zt_cbor_peek(const zt_cbor *c){
+ZT_INLINE zt_cbor_type zt_cbor_peek(const zt_cbor *c){
   return c->p<c->end ? (zt_cbor_type)(*c->p>>5) : ZT_CBOR_SIMPLE;
 }
 
 /* True if the next item is null, which is then consumed. */
-static inline bool zt_cbor_null(zt_cbor *c){
+ZT_INLINE bool zt_cbor_null(zt_cbor *c){
   if( c->p<c->end && *c->p==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) ){
     c->p++;
     return true;
@@ -119,17 +111,84 @@ static inline bool zt_cbor_null(zt_cbor *c){
   return false;
 }
 
-/* The next item as an unsigned integer; a failure if it is anything else. */
+/* --- What is read most, in line: a manifest of a hundred megabytes is walked with these --- */
+
+bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
+bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);
 bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
-static inline bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
-  if( c->p<c->end && *c->p<24 ){
+bool zt_cbor_skip_slow(zt_cbor *c);
+
+/* The next item is an array or a map: read its head and begin to read what is in it. */
+ZT_INLINE bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
+  if( c->p<c->end && *c->p>>5==type && (*c->p & 31)<24 && c->depth<ZT_CBOR_MAX_DEPTH ){
+    unsigned n = *c->p & 31;
+    if( (size_t)(c->end - c->p)>2*n ){
+      level->left = n;
+      level->indefinite = false;
+      c->p++;
+      c->depth++;
+      return true;
+    }
+  }
+  return zt_cbor_open_slow(c, type, level);
+}
+
+/* True if another item or pair follows; false at the end, which is then consumed, and after a failure. */
+ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
+  if( c->err->rc ) return false;
+  if( level->indefinite ){
+    if( c->p==c->end || *c->p!=0xFF ) return true;
+    c->p++;
+  }else if( level->left>0 ){
+    level->left--;
+    return true;
+  }
+  c->depth--;
+  return false;
+}
+
+/* The next item as an unsigned integer; a failure if it is anything else. */
+ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
+  size_t left = (size_t)(c->end - c->p);
+  if( left>0 && *c->p<24 ){
     *out = *c->p++;
+    return true;
+  }
+  if( left>8 && *c->p<=27 ){
+    unsigned width = 1u << (*c->p-24);
+    *out = zt_be64(c->p+1) >> (64-8*width);
+    c->p += 1+width;
     return true;
   }
   return zt_cbor_uint_slow(c, out);
 }
 
 /* The next item as text; a failure if it is anything else, or text in chunks. */
-bool zt_cbor_text(zt_cbor *c, zt_text *out);
+ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
+  size_t left = (size_t)(c->end - c->p);
+  if( left>2 ){
+    size_t head = *c->p==(ZT_CBOR_TEXT<<5 | 24) ? 2 : 1;
+    size_t n = head==2 ? c->p[1] : *c->p - (size_t)(ZT_CBOR_TEXT<<5);
+    if( n<(head==2 ? 256 : 24) && n<=left-head && (c->trusted || zt_utf8_valid(c->p+head, n)) ){
+      *out = (zt_text){ (const char*)c->p+head, n };
+      c->p += head+n;
+      return true;
+    }
+  }
+  return zt_cbor_text_slow(c, out);
+}
+
+/* Pass over one whole item, checking it. */
+ZT_INLINE bool zt_cbor_skip(zt_cbor *c){
+  zt_text text;
+  uint64_t u;
+  switch( zt_cbor_peek(c) ){
+    case ZT_CBOR_UINT: return zt_cbor_uint(c, &u);
+    case ZT_CBOR_TEXT:
+      if( (*c->p & 31)<=24 ) return zt_cbor_text(c, &text);
+      return zt_cbor_skip_slow(c);
+    default: return zt_cbor_skip_slow(c);
+  }
+}
 
 #endif

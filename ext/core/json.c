@@ -116,33 +116,52 @@ bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
   return true;
 }
 
+static void write_item(sqlite3_str *out, zt_cbor *c, bool in_key);
+
 /* The item that tag number `tag` is put on. */
-static void tagged(sqlite3_str *out, zt_cbor *c, uint64_t tag){
+static void tagged(sqlite3_str *out, zt_cbor *c, uint64_t tag, bool in_key){
   zt_cbor after = *c;
   zt_cbor_item item;
   if( (tag==2 || tag==3) && zt_cbor_peek(c)==ZT_CBOR_BYTES && zt_cbor_next(&after, &item)
    && zt_json_bignum(out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
     *c = after;
   }else{
-    zt_json_item(out, c);
+    write_item(out, c, in_key);
   }
 }
 
-void zt_json_member(sqlite3_str *out, zt_cbor *c){
+/* A key, not quoted. JSON quoted within JSON would double with every level of keys in keys: the second level of those
+** that are arrays, maps or tagged is written as the hexadecimal form of its CBOR. */
+static void write_key(sqlite3_str *out, zt_cbor *c, bool in_key){
+  const uint8_t *at = c->p;
+  zt_cbor_type type = zt_cbor_peek(c);
+  zt_cbor_item item;
+  if( type==ZT_CBOR_TEXT ){
+    if( zt_cbor_next(c, &item) ) sqlite3_str_append(out, (const char*)item.p, (int)item.n);
+  }else if( type==ZT_CBOR_BYTES ){
+    if( zt_cbor_next(c, &item) ) zt_hex(out, (zt_span){ item.p, (size_t)item.n });
+  }else if( in_key && (type==ZT_CBOR_ARRAY || type==ZT_CBOR_MAP || type==ZT_CBOR_TAG) ){
+    if( zt_cbor_skip(c) ) zt_hex(out, (zt_span){ at, (size_t)(c->p - at) });
+  }else{
+    write_item(out, c, true);
+  }
+}
+
+static void write_member(sqlite3_str *out, zt_cbor *c, bool in_key){
   if( zt_cbor_peek(c)==ZT_CBOR_TEXT ){
-    zt_json_item(out, c);
+    write_item(out, c, in_key);
   }else{
     sqlite3_str *key = sqlite3_str_new(NULL);
-    zt_json_key(key, c);
+    write_key(key, c, in_key);
     zt_json_text(out, (zt_text){ sqlite3_str_value(key), (size_t)sqlite3_str_length(key) });
     sqlite3_free(sqlite3_str_finish(key));
   }
   sqlite3_str_appendchar(out, 1, ':');
-  zt_json_item(out, c);
+  write_item(out, c, in_key);
 }
 
 /* The items of an array or the members of a map, whose head is item. */
-static void contents(sqlite3_str *out, zt_cbor *c, const zt_cbor_item *item){
+static void contents(sqlite3_str *out, zt_cbor *c, const zt_cbor_item *item, bool in_key){
   bool map = item->type==ZT_CBOR_MAP;
   zt_cbor_level level;
   bool first = true;
@@ -151,13 +170,13 @@ static void contents(sqlite3_str *out, zt_cbor *c, const zt_cbor_item *item){
   while( zt_cbor_more(c, &level) ){
     if( !first ) sqlite3_str_appendchar(out, 1, ',');
     first = false;
-    if( map ) zt_json_member(out, c);
-    else zt_json_item(out, c);
+    if( map ) write_member(out, c, in_key);
+    else write_item(out, c, in_key);
   }
   sqlite3_str_appendchar(out, 1, map ? '}' : ']');
 }
 
-void zt_json_item(sqlite3_str *out, zt_cbor *c){
+static void write_item(sqlite3_str *out, zt_cbor *c, bool in_key){
   zt_cbor_item item;
   if( !zt_cbor_next(c, &item) ) return;
   switch( item.type ){
@@ -171,10 +190,10 @@ void zt_json_item(sqlite3_str *out, zt_cbor *c){
       zt_json_text(out, (zt_text){ (const char*)item.p, (size_t)item.n });
       break;
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      contents(out, c, &item);
+      contents(out, c, &item, in_key);
       break;
     case ZT_CBOR_TAG:
-      tagged(out, c, item.n);
+      tagged(out, c, item.n, in_key);
       break;
     case ZT_CBOR_SIMPLE:
       if( item.is_float ) zt_json_real(out, item.real);
@@ -185,22 +204,14 @@ void zt_json_item(sqlite3_str *out, zt_cbor *c){
   }
 }
 
+void zt_json_item(sqlite3_str *out, zt_cbor *c){
+  write_item(out, c, false);
+}
+
+void zt_json_member(sqlite3_str *out, zt_cbor *c){
+  write_member(out, c, false);
+}
+
 void zt_json_key(sqlite3_str *out, zt_cbor *c){
-  const uint8_t *at = c->p;
-  zt_cbor_item item;
-  switch( zt_cbor_peek(c) ){
-    case ZT_CBOR_TEXT:
-      if( zt_cbor_next(c, &item) ) sqlite3_str_append(out, (const char*)item.p, (int)item.n);
-      break;
-    case ZT_CBOR_BYTES:
-      if( zt_cbor_next(c, &item) ) zt_hex(out, (zt_span){ item.p, (size_t)item.n });
-      break;
-    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP: case ZT_CBOR_TAG:
-      /* JSON quoted within JSON would double with every level of such keys. */
-      if( zt_cbor_skip(c) ) zt_hex(out, (zt_span){ at, (size_t)(c->p - at) });
-      break;
-    default:
-      zt_json_item(out, c);
-      break;
-  }
+  write_key(out, c, false);
 }

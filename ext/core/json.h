@@ -3,7 +3,7 @@
 **
 ** How CBOR becomes JSON: byte strings as lowercase hexadecimal text; undefined, unassigned simple values and NaN as null;
 ** infinities as 9.0e+999 and -9.0e+999; tags dropped, bignums (tags 2 and 3) as integers; keys that are
-** not text as the text of their JSON form, those that are arrays, maps or tagged as the hexadecimal form of their CBOR. A float has a point or an exponent and as many digits as read back as the same double.
+** not text as the text of their JSON form, byte strings without its quotes. A float has a point or an exponent and as many digits as read back as the same double.
 */
 #ifndef ZT_CORE_JSON_H
 #define ZT_CORE_JSON_H

@@ -98,14 +98,14 @@ void zt_keys_init(zt_keys *k, zt_span bytes){
 }
 
 void zt_keys_clear(zt_keys *k){
-  sqlite3_free(k->at);
+  zt_positions_clear(&k->at);
   sqlite3_free(k->slots);
   *k = (zt_keys){ .bytes = k->bytes };
 }
 
 zt_text zt_keys_text(const zt_keys *k, uint32_t i){
   zt_error ignored = ZT_ERROR_NONE;
-  zt_cbor c = key_at(k, k->at[i], &ignored);
+  zt_cbor c = key_at(k, k->at.a[i], &ignored);
   zt_text text;
   zt_cbor_text(&c, &text);
   return text;
@@ -127,19 +127,7 @@ static int rehash(zt_keys *k, uint32_t room, zt_error *err){
   memset(k->slots, 0, (size_t)n*sizeof(*k->slots));
   k->mask = (uint32_t)(n-1);
   if( !k->seed ) sqlite3_randomness(sizeof(k->seed), &k->seed);
-  for(uint32_t i=0; i<k->n; i++) put_slot(k, hash_key(k, k->at[i]), i);
-  return SQLITE_OK;
-}
-
-static int append(zt_keys *k, const uint8_t *p, zt_error *err){
-  if( k->n==k->capacity ){
-    uint32_t capacity = k->capacity<8 ? 8 : k->capacity + k->capacity/2;
-    uint32_t *at = sqlite3_realloc64(k->at, (uint64_t)capacity*sizeof(*at));
-    if( !at ) return zt_fail_nomem(err);
-    k->at = at;
-    k->capacity = capacity;
-  }
-  k->at[k->n++] = (uint32_t)(p - k->bytes.p);
+  for(uint32_t i=0; i<k->at.n; i++) put_slot(k, hash_key(k, k->at.a[i]), i);
   return SQLITE_OK;
 }
 
@@ -149,26 +137,26 @@ int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_
   if( !k->slots ){
     if( text.z && (!k->last.z || zt_text_compare(k->last, text)<0) ){
       k->last = text;
-      return append(k, p, err);
+      return zt_positions_push(&k->at, (size_t)(p - k->bytes.p), err);
     }
-    if( rehash(k, k->n<16 ? 16 : k->n*2, err) ) return err->rc;
+    if( rehash(k, k->at.n<16 ? 16 : k->at.n*2, err) ) return err->rc;
   }
   assert( p>=k->bytes.p && p<k->bytes.p+k->bytes.n );
   hash = text.z ? hash_text(k, text) : hash_key(k, (size_t)(p - k->bytes.p));
   for(uint32_t s=(uint32_t)hash & k->mask; k->slots[s]; s=(s+1) & k->mask){
-    if( equal_keys(k, k->at[k->slots[s]-1], (size_t)(p - k->bytes.p)) ){
+    if( equal_keys(k, k->at.a[k->slots[s]-1], (size_t)(p - k->bytes.p)) ){
       *duplicate = true;
       return SQLITE_OK;
     }
   }
-  if( (uint64_t)k->n+1>((uint64_t)k->mask+1)*2/3 && rehash(k, k->n*2, err) ) return err->rc;
-  if( append(k, p, err) ) return err->rc;
-  put_slot(k, hash, k->n-1);
+  if( (uint64_t)k->at.n+1>((uint64_t)k->mask+1)*2/3 && rehash(k, k->at.n*2, err) ) return err->rc;
+  if( zt_positions_push(&k->at, (size_t)(p - k->bytes.p), err) ) return err->rc;
+  put_slot(k, hash, k->at.n-1);
   return SQLITE_OK;
 }
 
 int64_t zt_keys_find(const zt_keys *k, zt_text text){
-  uint32_t lo = 0, hi = k->n;
+  uint32_t lo = 0, hi = k->at.n;
   if( k->slots ){
     for(uint32_t s=(uint32_t)hash_text(k, text) & k->mask; k->slots[s]; s=(s+1) & k->mask){
       if( zt_text_equal(zt_keys_text(k, k->slots[s]-1), text) ) return k->slots[s]-1;
@@ -183,15 +171,6 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text){
     else hi = mid;
   }
   return -1;
-}
-
-void zt_keys_trim(zt_keys *k){
-  uint32_t *at;
-  if( k->n==k->capacity || k->n==0 ) return;
-  at = sqlite3_realloc64(k->at, (uint64_t)k->n*sizeof(*at));
-  if( !at ) return;
-  k->at = at;
-  k->capacity = k->n;
 }
 
 bool zt_cbor_skip_unique(zt_cbor *c, const char *what){

@@ -9,12 +9,11 @@
 #define ZT_CORE_KEYS_H
 
 #include "core/cbor.h"
+#include "core/positions.h"
 
 typedef struct zt_keys {
   zt_span bytes;      /* The CBOR bytes that the positions count in, at most 4 GiB; borrowed */
-  uint32_t *at;       /* Position of each key, in order of appearance; owned */
-  uint32_t n;
-  uint32_t capacity;
+  zt_positions at;    /* Position of each key, in order of appearance */
   uint32_t *slots;    /* Hash table of indices into at, plus one; 0 is empty. NULL while the keys ascend. Owned */
   uint32_t mask;      /* Number of slots - 1 */
   uint64_t seed;
@@ -34,9 +33,6 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text);
 
 /* The text of key i (which must be text). */
 zt_text zt_keys_text(const zt_keys *k, uint32_t i);
-
-/* Give back memory that was allocated ahead. */
-void zt_keys_trim(zt_keys *k);
 
 /* Check the map whose head is next for a key that occurs twice, and pass over it. what names the map in the message. */
 bool zt_cbor_skip_unique(zt_cbor *c, const char *what);

@@ -76,17 +76,21 @@ const char *zt_kind_name(zt_kind kind){
   }
 }
 
-int zt_os_open(const char *path, zt_stat *out, zt_error *err){
+static int fail_kind(zt_kind kind, zt_error *err){
+  zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(kind));
+  return -1;
+}
+
+int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
   struct stat s;
-  int fd, n = zt_os_stat(path, out);
+  int fd, n = 0;
+  if( known ) *out = *known;
+  else n = zt_os_stat(path, out);
   if( n ){
     zt_fail_os(err, "open", n);
     return -1;
   }
-  if( out->kind!=ZT_KIND_FILE ){
-    zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(out->kind));
-    return -1;
-  }
+  if( out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return fail_kind(out->kind, err);
   /* It may have been exchanged for a FIFO since: do not wait for a writer. */
   do fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY); while( fd<0 && errno==EINTR );
   if( fd<0 || fstat(fd, &s) ){
@@ -96,9 +100,8 @@ int zt_os_open(const char *path, zt_stat *out, zt_error *err){
   }
   from_stat(&s, out);
   if( out->kind!=ZT_KIND_FILE ){
-    zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(out->kind));
     zt_os_close(fd);
-    return -1;
+    return fail_kind(out->kind, err);
   }
   return fd;
 }

@@ -32,9 +32,10 @@ bool zt_os_exists(const char *path);
 /* What a kind is called in a message: "a directory". */
 const char *zt_kind_name(zt_kind kind);
 
-/* Open a regular file for reading; refuses anything else without waiting for it. Returns a descriptor, or -1 with the
-** reason in err. *out is the opened file's state. */
-int zt_os_open(const char *path, zt_stat *out, zt_error *err);
+/* Open a regular file for reading. known is what zt_os_stat() said of the path just now, or NULL if nobody asked: anything
+** but a regular file is refused without opening it. Returns a descriptor, or -1 with the reason in err. *out is the opened
+** file's state. */
+int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err);
 void zt_os_close(int fd);
 
 /* The state of an open file. */

@@ -18,10 +18,10 @@ static int source_new(zt_source **out, zt_error *err){
   return SQLITE_OK;
 }
 
-int zt_source_open(const char *path, zt_source **out, zt_error *err){
+int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err){
   zt_stat state;
   if( source_new(out, err) ) return err->rc;
-  (*out)->fd = zt_os_open(path, &state, err);
+  (*out)->fd = zt_os_open(path, known, &state, err);
   if( (*out)->fd<0 ){
     zt_source_close(*out);
     *out = NULL;

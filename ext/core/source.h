@@ -10,8 +10,8 @@
 
 typedef struct zt_source zt_source;
 
-/* Open the regular file at path. *out is NULL on failure. */
-int zt_source_open(const char *path, zt_source **out, zt_error *err);
+/* Open the regular file at path; known is as for zt_os_open(). *out is NULL on failure. */
+int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err);
 
 /* An image in memory, which must stay as it is until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);

@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For the few functions that every byte of a manifest goes through: in line they keep the position in a register, where a
+** call would take it through memory at every item. */
+#if defined(__GNUC__)
+# define ZT_INLINE static inline __attribute__((always_inline))
+#else
+# define ZT_INLINE static inline
+#endif
+
 /* A borrowed byte range. */
 typedef struct zt_span {
   const uint8_t *p;
@@ -26,8 +34,48 @@ typedef struct zt_text {
 #define ZT_TEXT_INIT(literal) { (literal), sizeof(literal) - 1 }
 #define ZT_TEXT(literal) ((zt_text)ZT_TEXT_INIT(literal))
 
+/* True if n bytes are equal. In line, for the short words that manifests consist of. */
+ZT_INLINE bool zt_equal(const void *a, const void *b, size_t n){
+  const uint8_t *p = a, *q = b;
+  uint64_t x, y;
+  uint32_t s, t;
+  if( n>=8 ){
+    for(size_t i=0; i<n-8; i+=8){
+      memcpy(&x, p+i, 8);
+      memcpy(&y, q+i, 8);
+      if( x!=y ) return false;
+    }
+    memcpy(&x, p+n-8, 8);   /* The last 8, some of them a second time */
+    memcpy(&y, q+n-8, 8);
+    return x==y;
+  }
+  if( n>=4 ){
+    memcpy(&s, p, 4);
+    memcpy(&t, q, 4);
+    if( s!=t ) return false;
+    memcpy(&s, p+n-4, 4);
+    memcpy(&t, q+n-4, 4);
+    return s==t;
+  }
+  for(size_t i=0; i<n; i++) if( p[i]!=q[i] ) return false;
+  return true;
+}
+
+/* True if one of n bytes is 0. In line, for names. */
+ZT_INLINE bool zt_has_nul(const char *z, size_t n){
+  const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+  uint64_t x, found = 0;
+  if( n<8 ) return n>0 && memchr(z, 0, n)!=NULL;
+  for(size_t i=0; i<n-8; i+=8){
+    memcpy(&x, z+i, 8);
+    found |= (x-ones) & ~x & highs;   /* A high bit is set where a byte is 0, and only if one is */
+  }
+  memcpy(&x, z+n-8, 8);
+  return (found | ((x-ones) & ~x & highs))!=0;
+}
+
 static inline bool zt_text_equal(zt_text a, zt_text b){
-  return a.n==b.n && (a.n==0 || memcmp(a.z, b.z, a.n)==0);
+  return a.n==b.n && zt_equal(a.z, b.z, a.n);
 }
 
 #define zt_text_is(text, literal) zt_text_equal((text), ZT_TEXT(literal))
@@ -63,6 +111,12 @@ static inline uint64_t zt_be(const uint8_t *p, unsigned n){
   uint64_t u = 0;
   for(unsigned i=0; i<n; i++) u = u<<8 | p[i];
   return u;
+}
+
+/* The same of 8 bytes; compilers make one load and a swap of it. */
+static inline uint64_t zt_be64(const uint8_t *p){
+  return (uint64_t)p[0]<<56 | (uint64_t)p[1]<<48 | (uint64_t)p[2]<<40 | (uint64_t)p[3]<<32
+       | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
 }
 
 /* Little-endian u64 (a footer's manifest size). */

@@ -95,7 +95,8 @@ static void keep(zt_cache *c, zt_container *container){
   while( c->bytes>c->limit && c->oldest!=e ) drop(c, c->oldest);
 }
 
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, zt_container **out, zt_source **source, zt_error *err){
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,
+                  zt_error *err){
   zt_container *found = NULL;
   zt_source *opened = NULL;
   zt_stat now;
@@ -103,16 +104,19 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, zt_contai
   *out = NULL;
   if( source ) *source = NULL;
   if( !source ){
-    if( !state && zt_os_stat(path, &now)==0 ) state = &now;
-    if( state && state->kind==ZT_KIND_FILE ) found = find(c, &state->id);
+    if( !state ){
+      zt_os_stat(path, &now);   /* What is wrong, opening says */
+      state = &now;
+    }
+    if( state->kind==ZT_KIND_FILE ) found = find(c, &state->id);
   }
   if( !found ){
-    if( zt_source_open(path, &opened, err) ) return err->rc;
+    if( zt_source_open(path, state, &opened, err) ) return err->rc;
     settled = zt_os_settled(zt_source_identity(opened));
     found = find(c, zt_source_identity(opened));
     if( !found ){
       if( zt_container_open(opened, out, err) || zt_source_unchanged(opened, err) ) goto end;
-      if( settled ) keep(c, *out);
+      if( settled && (!scan || c->bytes+zt_container_memory(*out)<=c->limit/ZT_CACHE_SCAN) ) keep(c, *out);
     }
   }
   if( found ) *out = zt_container_ref(found);

@@ -9,6 +9,7 @@
 #include "container/container.h"
 
 #define ZT_CACHE_BYTES ((size_t)64 << 20)   /* One larger container may stand alone */
+#define ZT_CACHE_SCAN 4   /* A scan over many files fills at most this part of it, and pushes nothing out */
 
 typedef struct zt_cache zt_cache;
 
@@ -16,9 +17,11 @@ zt_cache *zt_cache_new(size_t bytes);   /* NULL: out of memory */
 void zt_cache_free(zt_cache *c);
 
 /* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of
-** the path just now, or NULL if nobody asked. If source is not NULL, *source is the opened file, for reading components:
-** it has the container's identity. Both are NULL on failure. */
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, zt_container **out, zt_source **source, zt_error *err);
+** the path just now, or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL, *source
+** is the opened file, for reading components, which the caller closes: it has the container's identity. Both are NULL on
+** failure. */
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,
+                  zt_error *err);
 
 /* Bytes and entries held, for tests. */
 size_t zt_cache_bytes(const zt_cache *c);

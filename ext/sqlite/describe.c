@@ -4,12 +4,10 @@
 #include "core/json.h"
 
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
-  zt_component_walk it;
   zt_component component;
   uint64_t length;
-  zt_components_begin(c, object, &it);
-  while( zt_components_next(&it, &component) ){
-    t->components++;
+  for(uint32_t k=zt_container_first(c, object->index), end=zt_container_first(c, object->index+1); k<end; k++){
+    zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
     t->stored_known = t->stored_known && zt_add64(t->stored, component.length, &t->stored);
     t->decoded_known = t->decoded_known && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
                     && zt_add64(t->decoded, length, &t->decoded);

@@ -8,13 +8,12 @@
 
 /* Sums over components. */
 typedef struct zt_totals {
-  uint64_t components;
   uint64_t stored, decoded;    /* Bytes */
   bool stored_known;           /* False if the sum is beyond 64 bits */
   bool decoded_known;          /* False if that, or if one component's length is not known */
 } zt_totals;
 
-#define ZT_TOTALS_NONE ((zt_totals){ 0, 0, 0, true, true })
+#define ZT_TOTALS_NONE ((zt_totals){ 0, 0, true, true })
 
 /* Add an object's components. */
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object);

@@ -2,6 +2,8 @@
 #include "sqlite/scan.h"
 
 #include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include "core/paths.h"
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
@@ -42,7 +44,6 @@ typedef struct cursor {
   zt_object object;
   zt_error err;                /* Its place is the current file */
   zt_error file_error;         /* What scan.error is taken from */
-  sqlite3_int64 rowid;
 } cursor;
 
 static const zt_table *table_of(const cursor *c){
@@ -136,6 +137,7 @@ static int open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   if( !c ) return SQLITE_NOMEM;
   memset(c, 0, sizeof(*c));
   c->base.pVtab = p;
+  c->scan.on_file = m->table->rows==ZT_ROWS_FILES;
   c->scan.connection = m->connection;
   if( m->table->row_size ){
     c->scan.row = sqlite3_malloc64(m->table->row_size);
@@ -176,7 +178,6 @@ static void reset(cursor *c){
   c->wanted = NULL;
   c->nNames = c->nWanted = c->iPath = 0;
   c->image_next = c->skip = c->eof = false;
-  c->rowid = 0;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *p){
@@ -229,7 +230,8 @@ static void open_path(cursor *c, const zt_path *path){
   }
   if( path->error_number ) zt_fail_os(&c->err, "list the directory", path->error_number);
   else if( c->plan & ZT_PLAN_CONTAINER ){
-    zt_cache_open(s->connection->cache, path->z, state, &c->container, (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
+    zt_cache_open(s->connection->cache, path->z, state, !c->paths.literal, &c->container,
+                  (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
   }
 }
 
@@ -288,7 +290,6 @@ static bool next_object(cursor *c){
 static int advance(cursor *c){
   const zt_table *t = table_of(c);
   if( t->rows==ZT_ROWS_FILES ){
-    c->scan.on_file = true;
     c->eof = !next_file(c);
     if( !c->eof && t->first ) t->first(&c->scan);
     return c->err.rc ? fail(c) : SQLITE_OK;
@@ -326,7 +327,7 @@ static arguments take_arguments(int plan, sqlite3_value **argv){
 
 static int set_on_error(cursor *c, sqlite3_value *value){
   const vtab *v = (const vtab*)c->base.pVtab;
-  const char *z = v->on_error;
+  const char *z = c->skip ? "skip" : v->on_error;
   if( value && sqlite3_value_type(value)!=SQLITE_NULL ) z = (const char*)sqlite3_value_text(value);
   c->skip = z && strcmp(z, "skip")==0;
   if( !z || c->skip || strcmp(z, "abort")==0 ) return SQLITE_OK;
@@ -441,38 +442,55 @@ static int set_source(cursor *c, const arguments *a){
   }
 }
 
+/* Go to the first row that the arguments ask for. */
+static int begin(cursor *c, const arguments *a){
+  if( set_on_error(c, a->on_error) || set_names(c, a->object) ) return fail(c);
+  if( set_source(c, a)==SQLITE_OK ) return advance(c);
+  /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
+  if( !c->skip || c->err.rc!=SQLITE_ERROR || !c->err.path ) return fail(c);
+  zt_error_clear(&c->err);
+  c->eof = true;
+  return SQLITE_OK;
+}
+
+/* On the right side of a RIGHT or FULL JOIN SQLite runs the cursor a second time, for the rows without a partner, and may
+** leave the arguments out then: they are those of the first time. */
 static int filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
   cursor *c = (cursor*)p;
   arguments a = take_arguments(plan, argv);
+  sqlite3_value *last = c->value;
+  bool skip = c->skip;
+  int rc;
   (void)unused;
   (void)argc;
+  c->value = NULL;
   reset(c);
   c->plan = plan;
-  if( set_on_error(c, a.on_error) || set_names(c, a.object) ) return fail(c);
-  if( set_source(c, &a) ){
-    /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
-    if( c->skip && c->err.rc==SQLITE_ERROR && c->err.path ){
-      zt_error_clear(&c->err);
-      c->eof = true;
-      return SQLITE_OK;
-    }
-    return fail(c);
+  if( !a.source && last ){
+    a.source = last;
+    c->skip = skip;
   }
-  return advance(c);
+  rc = begin(c, &a);
+  sqlite3_value_free(last);
+  return rc;
 }
 
 static int next(sqlite3_vtab_cursor *p){
-  cursor *c = (cursor*)p;
-  c->rowid++;
-  return advance(c);
+  return advance((cursor*)p);
 }
 
 static int eof(sqlite3_vtab_cursor *p){
   return ((cursor*)p)->eof;
 }
 
+/* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from scans with different
+** constraints: so it follows from the path and the row's place in the file, and not from what was listed before. */
 static int rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
-  *out = ((cursor*)p)->rowid;
+  cursor *c = (cursor*)p;
+  const zt_table *t = table_of(c);
+  uint64_t file = c->scan.path ? XXH3_64bits(c->scan.path, strlen(c->scan.path)) : 0;
+  uint64_t row = t->rowid ? t->rowid(&c->scan) : c->scan.object;
+  *out = (sqlite3_int64)((file+row) & INT64_MAX);
   return SQLITE_OK;
 }
 

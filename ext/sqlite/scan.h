@@ -39,6 +39,9 @@ typedef struct zt_table {
   bool (*first)(zt_scan *scan);
   /* Stand on the next row of the same: false if there is none. NULL: there is none. */
   bool (*next)(zt_scan *scan);
+  /* A number of the current row that no other row of the same file has, whichever rows a query asks for: below 2^32.
+  ** NULL: the object's index. */
+  uint64_t (*rowid)(zt_scan *scan);
   /* Give column i of the current row, or a failure. */
   void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
 } zt_table;

@@ -27,6 +27,12 @@ static bool next(zt_scan *scan){
   return true;
 }
 
+/* Where the key is in the manifest. */
+static uint64_t rowid(zt_scan *scan){
+  const row *r = scan->row;
+  return (uint64_t)(r->key.p - r->key.base);
+}
+
 static bool first(zt_scan *scan){
   row *r = scan->row;
   zt_attributes a = scan->on_file ? zt_container_attributes(scan->container) : zt_scan_object(scan)->attributes;
@@ -34,12 +40,23 @@ static bool first(zt_scan *scan){
   return next(scan);
 }
 
+/* A bignum (RFC 7049, 2.4.2) that 64 bits hold becomes the integer that it is. */
+static bool shorten(zt_cbor_item *item, bool negative){
+  size_t zeros = 0, n = (size_t)item->n;
+  while( zeros<n && item->p[zeros]==0 ) zeros++;
+  if( n-zeros>8 ) return false;
+  item->type = negative ? ZT_CBOR_NINT : ZT_CBOR_UINT;
+  item->n = zt_be(item->p+zeros, (unsigned)(n-zeros));
+  return true;
+}
+
 /* Read the item that the value is, tags dropped; *bignum is 2 or 3 if the innermost one was that of a bignum that can be
-** shown as an integer, else 0. */
+** shown as an integer but is beyond 64 bits, else 0. */
 static void untag(zt_cbor *c, zt_cbor_item *item, int *bignum){
   *bignum = 0;
   while( zt_cbor_next(c, item) && item->type==ZT_CBOR_TAG ) *bignum = item->n==2 || item->n==3 ? (int)item->n : 0;
-  if( item->type!=ZT_CBOR_BYTES || item->n>ZT_BIGNUM_MAX ) *bignum = 0;
+  if( *bignum==0 ) return;
+  if( item->type!=ZT_CBOR_BYTES || item->n>ZT_BIGNUM_MAX || shorten(item, *bignum==3) ) *bignum = 0;
 }
 
 static const char *type_of(const zt_cbor_item *item, int bignum){
@@ -131,5 +148,6 @@ const zt_table zt_table_attributes = {
   .row_size = sizeof(row),
   .first = first,
   .next = next,
+  .rowid = rowid,
   .column = column,
 };

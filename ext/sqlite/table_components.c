@@ -17,30 +17,50 @@ enum {
 };
 
 typedef struct row {
-  zt_component_walk walk;
+  uint32_t k, end;             /* The current component, and the end of its object's */
+  unsigned have;               /* What is decoded of it, ZT_COMPONENT_ bits */
   zt_component component;
 } row;
 
-static bool next(zt_scan *scan){
-  row *r = scan->row;
-  return zt_components_next(&r->walk, &r->component);
-}
-
 static bool first(zt_scan *scan){
   row *r = scan->row;
-  zt_components_begin(scan->container, zt_scan_object(scan), &r->walk);
-  return next(scan);
+  r->k = zt_container_first(scan->container, scan->object);
+  r->end = zt_container_first(scan->container, scan->object+1);
+  r->have = 0;
+  return r->k<r->end;
+}
+
+static bool next(zt_scan *scan){
+  row *r = scan->row;
+  r->have = 0;
+  return ++r->k<r->end;
+}
+
+static uint64_t rowid(zt_scan *scan){
+  return ((row*)scan->row)->k;
+}
+
+/* The current component with what is wanted of it decoded. Who asks first gets no more than that, for a query that needs
+** one column of a million rows; who asks again, all. */
+static const zt_component *component(zt_scan *scan, unsigned want){
+  row *r = scan->row;
+  if( (r->have & want)!=want ){
+    if( r->have ) want = ZT_COMPONENT_ALL;
+    zt_container_component(scan->container, scan->object, r->k, want, &r->component);
+    r->have = want;
+  }
+  return &r->component;
 }
 
 /* The columns that read the file. */
 static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  row *r = scan->row;
+  const zt_component *c = component(scan, ZT_COMPONENT_ALL);
   zt_budget budget = zt_connection_budget(scan->connection);
-  zt_payload payload = { scan->source, zt_scan_object(scan), &r->component, &budget };
+  zt_payload payload = { scan->source, zt_scan_object(scan), c, &budget };
   zt_error err = zt_scan_error(scan);
   zt_buffer buffer = { NULL, 0 };
   const char *status;
-  err.component = r->component.role;
+  err.component = c->role;
   if( i==C_DATA ) zt_payload_read(&payload, 0, UINT64_MAX, &buffer, &err);
   else if( i==C_STORED ) zt_payload_stored(&payload, &buffer, &err);
   else zt_payload_digest(&payload, &status, &err);
@@ -50,22 +70,23 @@ static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
 }
 
 static void column(zt_scan *scan, sqlite3_context *ctx, int i){
-  const zt_component *c = &((row*)scan->row)->component;
   uint64_t n;
   switch( i ){
     case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
-    case C_OBJECT:     zt_result_text(ctx, zt_scan_object(scan)->name); break;
-    case C_COMPONENT:  zt_result_text(ctx, c->role); break;
-    case C_DTYPE:      zt_result_text(ctx, c->dtype); break;
-    case C_TYPE:       zt_result_type(ctx, c); break;
-    case C_ENCODING:   zt_result_text(ctx, c->encoding); break;
-    case C_BYTE_ORDER: zt_result_text(ctx, zt_payload_byte_order(c)); break;
-    case C_OFFSET:     zt_result_uint(ctx, c->offset); break;
-    case C_LENGTH:     zt_result_uint(ctx, c->length); break;
+    case C_OBJECT:     zt_result_text(ctx, zt_container_name(scan->container, scan->object)); break;
+    case C_COMPONENT:  zt_result_text(ctx, component(scan, ZT_COMPONENT_ROLE)->role); break;
+    case C_DTYPE:      zt_result_text(ctx, component(scan, ZT_COMPONENT_DTYPE)->dtype); break;
+    case C_TYPE:       zt_result_type(ctx, component(scan, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)); break;
+    case C_ENCODING:   zt_result_text(ctx, component(scan, ZT_COMPONENT_ENCODING)->encoding); break;
+    case C_BYTE_ORDER: zt_result_text(ctx, zt_payload_byte_order(component(scan, ZT_COMPONENT_ALL))); break;
+    case C_OFFSET:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_OFFSET)->offset); break;
+    case C_LENGTH:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_LENGTH)->length); break;
+    case C_DIGEST:     zt_result_text(ctx, component(scan, ZT_COMPONENT_DIGEST)->digest); break;
     case C_DECODED:
-      if( zt_payload_length(zt_scan_object(scan), c, &n)==ZT_LENGTH_KNOWN ) zt_result_uint(ctx, n);
+      if( zt_payload_length(zt_scan_object(scan), component(scan, ZT_COMPONENT_ALL), &n)==ZT_LENGTH_KNOWN ){
+        zt_result_uint(ctx, n);
+      }
       break;
-    case C_DIGEST:     zt_result_text(ctx, c->digest); break;
     default:           bytes_column(scan, ctx, i); break;
   }
 }
@@ -84,5 +105,6 @@ const zt_table zt_table_components = {
   .row_size = sizeof(row),
   .first = first,
   .next = next,
+  .rowid = rowid,
   .column = column,
 };

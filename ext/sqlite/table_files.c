@@ -46,7 +46,7 @@ static void manifest_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case C_CONTAINER:  zt_result_static(ctx, zt_container_format(c)); break;
     case C_VERSION:    zt_result_text(ctx, zt_container_version(c)); break;
     case C_OBJECTS:    zt_result_uint(ctx, zt_container_objects(c)); break;
-    case C_COMPONENTS: zt_result_uint(ctx, totals(scan)->components); break;
+    case C_COMPONENTS: zt_result_uint(ctx, zt_container_components(c)); break;
     case C_STORED:     if( totals(scan)->stored_known ) zt_result_uint(ctx, totals(scan)->stored); break;
     case C_DECODED:    if( totals(scan)->decoded_known ) zt_result_uint(ctx, totals(scan)->decoded); break;
     case C_MANIFEST:   zt_result_uint(ctx, zt_container_manifest_length(c)); break;
@@ -55,6 +55,12 @@ static void manifest_column(zt_scan *scan, sqlite3_context *ctx, int i){
       zt_result_attributes(ctx, c, &attributes);
       break;
   }
+}
+
+/* Seconds and fraction are added last: one number of nanoseconds is more than a double holds. */
+static double seconds(int64_t nanoseconds){
+  int64_t fraction = nanoseconds%1000000000;
+  return (double)((nanoseconds-fraction)/1000000000) + (double)fraction*1e-9;
 }
 
 static void column(zt_scan *scan, sqlite3_context *ctx, int i){
@@ -66,7 +72,7 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
       if( scan->has_stat ) zt_result_uint(ctx, scan->stat.id.size);
       break;
     case C_MTIME:
-      if( scan->has_stat && scan->path ) sqlite3_result_double(ctx, (double)scan->stat.id.mtime/1e9);
+      if( scan->has_stat && scan->path ) sqlite3_result_double(ctx, seconds(scan->stat.id.mtime));
       break;
     case C_ERROR:
       if( scan->error ) sqlite3_result_text(ctx, scan->error, -1, SQLITE_TRANSIENT);

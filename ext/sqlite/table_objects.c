@@ -19,8 +19,7 @@ enum {
 static void total_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_totals t = ZT_TOTALS_NONE;
   zt_totals_add(&t, scan->container, zt_scan_object(scan));
-  if( i==C_COMPONENTS ) zt_result_uint(ctx, t.components);
-  else if( i==C_STORED && t.stored_known ) zt_result_uint(ctx, t.stored);
+  if( i==C_STORED && t.stored_known ) zt_result_uint(ctx, t.stored);
   else if( i==C_DECODED && t.decoded_known ) zt_result_uint(ctx, t.decoded);
 }
 
@@ -31,12 +30,13 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
     case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
     case C_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
     case C_FORMAT:     zt_result_format(ctx, zt_scan_object(scan)); break;
-    case C_DTYPE:      if( zt_components_values(c, zt_scan_object(scan), &values) ) zt_result_text(ctx, values.dtype); break;
-    case C_TYPE:       if( zt_components_values(c, zt_scan_object(scan), &values) ) zt_result_type(ctx, &values); break;
+    case C_DTYPE:      if( zt_component_values(c, scan->object, &values) ) zt_result_text(ctx, values.dtype); break;
+    case C_TYPE:       if( zt_component_values(c, scan->object, &values) ) zt_result_type(ctx, &values); break;
     case C_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;
     case C_RANK:       zt_result_uint(ctx, zt_scan_object(scan)->rank); break;
     case C_ELEMENTS:   zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
     case C_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
+    case C_COMPONENTS: zt_result_uint(ctx, zt_container_first(c, scan->object+1)-zt_container_first(c, scan->object)); break;
     default:           total_column(scan, ctx, i); break;
   }
 }

@@ -33,7 +33,7 @@ static int open_path(zt_connection *c, sqlite3_value *source, bool bytes, zt_tar
   err->path = text.z;
   if( zt_paths_one(text.z, &out->path, &state, err) ) return err->rc;
   err->path = out->path;
-  return zt_cache_open(c->cache, out->path, &state, &out->container, bytes ? &out->source : NULL, err);
+  return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);
 }
 
 int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
@@ -70,29 +70,35 @@ int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n, s.best.z);
 }
 
+static zt_text role_of(const zt_target *t, uint32_t k){
+  zt_component component;
+  zt_container_component(t->container, t->object.index, k, ZT_COMPONENT_ROLE, &component);
+  return component.role;
+}
+
 /* "a, b, c", in memory from sqlite3_malloc64(). */
 static char *list_components(const zt_target *t){
   sqlite3_str *out = sqlite3_str_new(NULL);
-  zt_component_walk it;
-  zt_component component;
-  int n = 0;
-  zt_components_begin(t->container, &t->object, &it);
-  while( zt_components_next(&it, &component) && n<=LISTED ){
-    if( n==LISTED ) sqlite3_str_appendall(out, ", ...");
-    else sqlite3_str_appendf(out, "%s'%.*s'", n ? ", " : "", (int)component.role.n, component.role.z);
-    n++;
+  uint32_t first = zt_container_first(t->container, t->object.index);
+  uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
+  for(uint32_t i=0; i<n && i<LISTED; i++){
+    zt_text role = role_of(t, first+i);
+    sqlite3_str_appendf(out, "%s'%.*s'", i ? ", " : "", (int)role.n, role.z);
   }
+  if( n>LISTED ) sqlite3_str_appendall(out, ", ...");
   return sqlite3_str_finish(out);
 }
 
 /* The only component; a failure lists all there are. */
 static int only_component(zt_target *t, zt_error *err){
-  zt_component_walk it;
-  zt_component second;
+  uint32_t first = zt_container_first(t->container, t->object.index);
+  uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
   char *list;
-  zt_components_begin(t->container, &t->object, &it);
-  if( !zt_components_next(&it, &t->component) ) return zt_fail(err, SQLITE_ERROR, "it has no component");
-  if( !zt_components_next(&it, &second) ) return SQLITE_OK;
+  if( n==0 ) return zt_fail(err, SQLITE_ERROR, "it has no component");
+  if( n==1 ){
+    zt_container_component(t->container, t->object.index, first, ZT_COMPONENT_ALL, &t->component);
+    return SQLITE_OK;
+  }
   list = list_components(t);
   if( !list ) return zt_fail_nomem(err);
   zt_fail(err, SQLITE_ERROR, "name one of its components: %s", list);
@@ -100,22 +106,32 @@ static int only_component(zt_target *t, zt_error *err){
   return err->rc;
 }
 
-int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err){
-  zt_text text = { NULL, 0 };
+/* There is no component of that role: say which there are, and which was probably meant. */
+static int no_component(zt_target *t, zt_text role, zt_error *err){
+  uint32_t k = zt_container_first(t->container, t->object.index);
+  uint32_t end = zt_container_first(t->container, t->object.index+1);
+  zt_suggestion s;
   char *list;
+  err->component = role;
+  zt_suggest_begin(&s, role);
+  for(; k<end; k++) zt_suggest_offer(&s, role_of(t, k));
+  if( s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such component; did you mean '%.*s'?", (int)s.best.n, s.best.z);
+  list = list_components(t);
+  if( list ) zt_fail(err, SQLITE_ERROR, "no such component; it has %s", list);
+  else zt_fail(err, SQLITE_ERROR, "no such component; it has none");
+  sqlite3_free(list);
+  return err->rc;
+}
+
+int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err){
+  zt_text text;
   if( !role || sqlite3_value_type(role)==SQLITE_NULL ){
     if( only_component(t, err) ) return err->rc;
   }else{
+    if( sqlite3_value_type(role)==SQLITE_BLOB ) return zt_fail(err, SQLITE_ERROR, "the component's name must be TEXT, not a BLOB");
     text = zt_value_text(role);
-    if( !text.z || !zt_components_find(t->container, &t->object, text, &t->component) ){
-      list = list_components(t);
-      err->component = text;
-      if( list ) zt_fail(err, SQLITE_ERROR, "no such component; it has %s", list);
-      else if( zt_components_values(t->container, &t->object, &t->component) ) zt_fail_nomem(err);
-      else zt_fail(err, SQLITE_ERROR, "no such component; it has none");
-      sqlite3_free(list);
-      return err->rc;
-    }
+    if( !text.z ) return zt_fail_nomem(err);
+    if( !zt_component_find(t->container, t->object.index, text, &t->component) ) return no_component(t, text, err);
   }
   err->component = t->component.role;
   return SQLITE_OK;

@@ -1,0 +1,32 @@
+/*
+** A growing array of 32-bit numbers: positions in a manifest, which has at most 1 GiB, or indices of what is in it. There
+** may be millions, so each costs four bytes. Interface to code in positions.c.
+*/
+#ifndef ZT_CORE_POSITIONS_H
+#define ZT_CORE_POSITIONS_H
+
+#include "core/error.h"
+
+typedef struct zt_positions {
+  uint32_t *a;           /* Owned */
+  uint32_t n, capacity;
+} zt_positions;
+
+/* Make room for n, which is only an estimate: no failure if memory is short. */
+void zt_positions_reserve(zt_positions *p, uint64_t n);
+
+/* Make room for one more. SQLITE_OK or SQLITE_NOMEM, recorded. */
+int zt_positions_grow(zt_positions *p, zt_error *err);
+
+static inline int zt_positions_push(zt_positions *p, size_t value, zt_error *err){
+  if( p->n==p->capacity && zt_positions_grow(p, err) ) return err->rc;
+  p->a[p->n++] = (uint32_t)value;
+  return 0;
+}
+
+/* Give back memory that was allocated ahead. */
+void zt_positions_trim(zt_positions *p);
+
+void zt_positions_clear(zt_positions *p);
+
+#endif

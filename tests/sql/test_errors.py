@@ -1,0 +1,81 @@
+"""What errors say, where they are, and what they leave behind."""
+import sqlite3
+
+import pytest
+
+import writer
+from support import RAISING_TABLES, failure, message, place, prefix, rows, value
+
+GOOD = writer.write({"w": writer.dense(b"abcd")})
+CASES = {  # what is wrong: (the file, object and component that the message must name)
+    "no tensor file": (b"not a tensor file, but long enough", None, None),
+    "cut": (GOOD[:-1], None, None),
+    "no manifest": (b"ZTEN1000" + bytes(8) + b"ZTEN1000", None, None),
+    "not a map": (b"ZTEN1000" + b"\x01" + (1).to_bytes(8, "little") + b"ZTEN1000", None, None),
+    "another major version": (writer.write({}, version="2.0.0"), None, None),
+    "misaligned": (writer.write({"w": {"shape": [1], "components": {"data": {"offset": 65, "length": 1}}}}, first_offset=200),
+                   "w", "data"),
+    "beyond the end": (writer.write({"w": {"shape": [1], "components": {"part": {"offset": 64, "length": 1 << 40}}}}), "w", "part"),
+    "rank over 64": (writer.write({"deep": writer.dense(b"x", [1] * 65)}), "deep", None),
+    "shape overflow": (writer.write({"big": writer.dense(b"x", [1 << 32, 1 << 32])}), "big", None),
+    "no dtype": (writer.write({"w": {"shape": [1], "components": {"data": {"dtype": None, "bytes": b"x"}}}}), "w", "data"),
+    "a name with quotes": (writer.write({"it's \"w\"": writer.dense(b"x", [1] * 65)}), "it's \"w\"", None),
+    "an empty name": (writer.write({"": writer.dense(b"x", [1] * 65)}), "", None),
+}
+EACH_CASE = pytest.mark.parametrize("name", CASES)
+BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
+
+
+@EACH_CASE
+@BOTH_WAYS
+def test_a_message_names_file_object_and_component_and_says_what_is_wrong(db, save, name, how):
+    data, object, component = CASES[name]
+    source = data if how == "blob" else save("bad one.zt", data)
+    for sql in [f"SELECT * FROM {table}(?)" for table in RAISING_TABLES] + ["SELECT zt_blob(?, 'w')", "SELECT zt_manifest(?)"]:
+        text = message(db, sql, source)
+        at = place(source, object, component)
+        assert text.startswith(at)
+        assert text[len(at):].strip()
+
+
+def test_different_faults_have_different_messages(db):
+    texts = {message(db, "SELECT * FROM zt_objects(?)", data) for data, _, _ in CASES.values()}
+    assert len(texts) >= len(CASES) - 1
+
+
+def test_a_broken_tensor_file_is_never_called_a_corrupt_database(db, save):
+    path = save("x.zt", GOOD[:-1])
+    assert failure(db, "SELECT * FROM zt_objects(?)", path).sqlite_errorcode == sqlite3.SQLITE_ERROR
+    assert rows(db, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_the_named_file_is_the_broken_one_of_many(db, tree):
+    with open(tree.files[2], "ab") as file:
+        file.write(b"\n")
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        rows(db, "SELECT count(*) FROM zt_objects(?)", tree.path)
+    assert str(caught.value).startswith(prefix(tree.files[2]))
+
+
+def test_a_connection_works_on_after_an_error(db, sample, save):
+    broken = save("broken.zt", GOOD[:-1])
+    for _ in range(3):
+        assert message(db, "SELECT * FROM zt_components(?)", broken).startswith(prefix(broken))
+        assert message(db, "SELECT zt_blob(?, 'none')", sample).startswith(place(sample, "none"))
+        assert value(db, "SELECT zt_blob(?, 'layer1.bias')", sample) == b"\x02" * 4
+        assert value(db, "SELECT count(*) FROM zt_objects(?)", sample) == 2
+
+
+def test_an_error_in_a_function_ends_the_statement_that_calls_it(db, sample):
+    db.execute("CREATE TABLE result(data)")
+    sql = "INSERT INTO result SELECT zt_blob(?, column1) FROM (VALUES ('layer1.bias'), ('none'), ('layer1.weight'))"
+    assert message(db, sql, sample).startswith(place(sample, "none"))
+    assert rows(db, "SELECT count(*) FROM result") == [(0,)]
+
+
+def test_a_message_may_hold_percent_signs(db, save):
+    # A message used as a format would print or crash on these.
+    path = save("%s%n%d.zt", GOOD)
+    assert message(db, "SELECT zt_blob(?, '%s%n%s')", path).startswith(place(path, "%s%n%s"))
+    file = writer.write({"%s%n": writer.dense(b"x", [1] * 65)})
+    assert message(db, "SELECT * FROM zt_objects(?)", file).startswith(place(file, "%s%n"))

@@ -1,0 +1,391 @@
+"""What a source is: paths, patterns, directories, URIs, BLOBs, NULL."""
+import os
+import socket
+
+import pytest
+
+import writer
+from support import RAISING_TABLES, SOURCE_TABLES, message, prefix, rows, value
+
+TABLES = pytest.mark.parametrize("table", SOURCE_TABLES)
+RAISING = pytest.mark.parametrize("table", RAISING_TABLES)
+
+
+def paths(db, source):
+    """The paths that a source stands for, in the order in which they come."""
+    got = [path for path, in rows(db, "SELECT path FROM zt_files(?)", source)]
+    # Every table sees the same files in the same order.
+    listed = [path for path, in rows(db, "SELECT path FROM zt_objects(?, 'skip')", source)]
+    assert list(dict.fromkeys(listed)) == [p for p in got if p in listed]
+    return got
+
+
+def below(root, found):
+    return [os.path.relpath(path, root) for path in found]
+
+
+@pytest.fixture
+def grow(save, tmp_path):
+    """grow(names): puts the same good file at each of them, gives the directory."""
+    def grow(*names):
+        for name in names:
+            save("g/" + name, writer.sample())
+        return str(tmp_path / "g")
+
+    return grow
+
+
+# ----------------------------------------------------------------------------------------------------- literal paths
+
+def test_a_literal_path_is_that_file_and_comes_back_as_it_was_given(db, sample, monkeypatch, tmp_path):
+    assert paths(db, sample) == [sample]
+    monkeypatch.chdir(tmp_path)
+    assert paths(db, "sample.zt") == ["sample.zt"]
+    assert paths(db, "./sample.zt") == ["./sample.zt"]
+
+
+@pytest.mark.parametrize("name", ["star*.zt", "a[1].zt", "what?.zt", "**.zt", "[a-z].zt", "[.zt"])
+def test_a_name_that_exists_is_taken_literally(db, grow, name):
+    # The other files are those that the name would match as a pattern.
+    root = grow(name, "star9.zt", "a1.zt", "what9.zt", "x.zt", "sub/y.zt")
+    assert below(root, paths(db, f"{root}/{name}")) == [name]
+
+
+@pytest.mark.parametrize("name", ["with space.zt", "quote'd.zt", 'double".zt', "żółć 日本.zt", "new\nline.zt", "100%.zt",
+                                  "a%20b.zt", "-dash.zt", "no-extension", "back\\slash.zt", "#hash?.zt", ".hidden.zt", "~.zt"])
+def test_any_file_name_works(db, grow, name):
+    root = grow(name)
+    path = f"{root}/{name}"
+    assert paths(db, path) == [path]
+    assert value(db, "SELECT zt_blob(?, 'layer1.bias')", path) == b"\x02" * 4
+
+
+@TABLES
+def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path, table):
+    missing = str(tmp_path / "missing.zt")
+    text = message(db, f"SELECT * FROM {table}(?)", missing)
+    assert text.startswith(prefix(missing)) and len(text) > len(prefix(missing))
+
+
+@RAISING
+def test_a_literal_path_that_does_not_exist_gives_no_rows_with_skip(db, tmp_path, table):
+    assert rows(db, f"SELECT * FROM {table}(?, 'skip')", str(tmp_path / "missing.zt")) == []
+
+
+def test_a_missing_file_is_an_error_of_the_functions(db, tmp_path):
+    missing = str(tmp_path / "missing.zt")
+    assert message(db, "SELECT zt_blob(?, 'w')", missing).startswith(prefix(missing))
+    assert message(db, "SELECT zt_manifest(?)", missing).startswith(prefix(missing))
+
+
+@TABLES
+def test_the_empty_text_is_no_file(db, table):
+    assert message(db, f"SELECT * FROM {table}('')").startswith("ztensor: ")
+
+
+@TABLES
+def test_a_path_longer_than_any_file_name_is_an_error(db, table):
+    for path in ("x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000):
+        assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
+
+
+@TABLES
+def test_a_file_is_no_directory(db, sample, table):
+    for path in (sample + "/", sample + "/x.zt"):
+        assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
+
+
+def test_a_file_name_that_is_not_utf8_opens_again(connect, tmp_path):
+    db = connect()
+    db.text_factory = bytes
+    name = os.fsencode(tmp_path) + b"/\xff\xfe.zt"
+    with open(name, "wb") as file:
+        file.write(writer.sample())
+    assert rows(db, "SELECT path, objects, error FROM zt_files(?)", str(tmp_path)) == [(name, 2, None)]
+    assert rows(db, "SELECT o.path, o.object FROM zt_files(?) f JOIN zt_objects(f.path) o", str(tmp_path)) == [
+        (name, b"layer1.weight"), (name, b"layer1.bias")]
+
+
+@TABLES
+def test_a_path_is_not_cut_at_a_nul(db, sample, table):
+    # A path handed to the system as a C string would open sample.zt.
+    assert message(db, f"SELECT * FROM {table}(?)", sample + "\0.txt").startswith("ztensor: ")
+
+
+# ---------------------------------------------------------------------------------------------------------- patterns
+
+@pytest.mark.parametrize("pattern, expected", [
+    ("*.zt", ["a.zt", "a1.zt", "ab.zt", "b.zt"]),
+    ("?.zt", ["a.zt", "b.zt"]),
+    ("a?.zt", ["a1.zt", "ab.zt"]),
+    ("[a]*.zt", ["a.zt", "a1.zt", "ab.zt"]),
+    ("a[0-9].zt", ["a1.zt"]),
+    ("[b-z].zt", ["b.zt"]),
+    ("*/*.zt", ["s/a.zt", "t/a.zt"]),
+    ("[s]/*.zt", ["s/a.zt"]),
+    ("*/u/*.zt", ["s/u/c.zt"]),
+    ("**/*.zt", ["a.zt", "a1.zt", "ab.zt", "b.zt", "s/a.zt", "s/u/c.zt", "s/u/v/d.zt", "t/a.zt"]),
+    ("**/u/*.zt", ["s/u/c.zt"]),
+    ("s/**/*.zt", ["s/a.zt", "s/u/c.zt", "s/u/v/d.zt"]),
+    ("s/**/d.zt", ["s/u/v/d.zt"]),
+    ("**/a.zt", ["a.zt", "s/a.zt", "t/a.zt"]),
+    ("**/**/*.zt", ["a.zt", "a1.zt", "ab.zt", "b.zt", "s/a.zt", "s/u/c.zt", "s/u/v/d.zt", "t/a.zt"]),
+    ("t/*.t", []), ("*.ZT", []), ("no/such/*.zt", []), ("[0-9].zt", []),
+])
+def test_a_pattern_gives_the_files_that_match_sorted(db, grow, pattern, expected):
+    root = grow("b.zt", "a.zt", "ab.zt", "a1.zt", "t/a.zt", "s/a.zt", "s/u/c.zt", "s/u/v/d.zt", "a.txt", "t/notes.t.txt")
+    assert below(root, paths(db, f"{root}/{pattern}")) == expected
+
+
+def test_directories_that_match_a_pattern_are_no_files(db, tree):
+    assert paths(db, tree.path + "/*") == [tree.files[0]]
+    assert paths(db, tree.path + "/[bc]") == []
+
+
+def test_a_pattern_of_many_stars_is_matched_without_trying_every_way(shell, grow):
+    # In the shell, which has a time limit: a naive matcher would take longer than anyone can wait.
+    root = grow("a" * 200 + ".zt")
+    pattern = "a*" * 60 + "b.zt"
+    got = shell(f"""SELECT count(*) FROM zt_files('{root}/{pattern}');
+                    SELECT count(*) FROM zt_files('{root}/{"**/" * 30}{pattern}');
+                    SELECT count(*) FROM zt_files('{root}/{"a*" * 60}.zt');""")
+    assert (got.out.split(), got.err) == (["0", "0", "1"], "")
+
+
+def test_a_relative_pattern_gives_relative_paths(db, grow, monkeypatch):
+    monkeypatch.chdir(grow("a.zt", "s/b.zt"))
+    assert paths(db, "*.zt") == ["a.zt"]
+    assert paths(db, "**/*.zt") == ["a.zt", "s/b.zt"]
+    assert paths(db, "s/*.zt") == ["s/b.zt"]
+    assert rows(db, "SELECT count(*) FROM zt_objects('**/*.zt')") == [(4,)]
+
+
+def test_a_question_mark_is_one_character_not_one_byte(db, grow):
+    root = grow("é.zt", "日.zt", "ab.zt")
+    assert sorted(below(root, paths(db, f"{root}/?.zt"))) == ["é.zt", "日.zt"]
+
+
+def test_files_are_sorted_by_their_whole_path_and_bytewise(db, tree, grow):
+    # '-' sorts before '/', so c-d/z.zt comes before c/y.zt although c < c-d.
+    assert paths(db, tree.path) == tree.files == sorted(tree.files)
+    root = grow("B.zt", "a.zt", "Z/x.zt", "é.zt", "z.zt")
+    assert below(root, paths(db, f"{root}/**/*.zt")) == ["B.zt", "Z/x.zt", "a.zt", "z.zt", "é.zt"]
+
+
+def test_hidden_entries_are_skipped_unless_the_pattern_names_the_dot(db, grow):
+    root = grow("a.zt", ".h.zt", ".git/b.zt", "s/.git/c.zt")
+    assert below(root, paths(db, root)) == ["a.zt"]
+    assert below(root, paths(db, f"{root}/*.zt")) == ["a.zt"]
+    assert below(root, paths(db, f"{root}/**/*.zt")) == ["a.zt"]
+    assert below(root, paths(db, f"{root}/?h.zt")) == []
+    assert below(root, paths(db, f"{root}/.*.zt")) == [".h.zt"]
+    assert below(root, paths(db, f"{root}/.git/*.zt")) == [".git/b.zt"]
+    assert below(root, paths(db, f"{root}/*/.git/*.zt")) == ["s/.git/c.zt"]
+
+
+# ------------------------------------------------------------------------------------------------------- directories
+
+def test_a_directory_is_every_tensor_file_below_it(db, tree):
+    assert paths(db, tree.path) == tree.files
+    assert paths(db, tree.path + "/") == tree.files
+
+
+def test_a_relative_directory_gives_relative_paths(db, tree, monkeypatch):
+    monkeypatch.chdir(tree.path)
+    assert paths(db, "b") == ["b/one.zt", "b/two.zt"]
+    for path in paths(db, "."):
+        assert value(db, "SELECT count(*) FROM zt_objects(?)", path) == 2
+    assert sorted(map(os.path.normpath, paths(db, "."))) == [os.path.relpath(f, tree.path) for f in tree.files]
+
+
+@TABLES
+def test_a_directory_or_pattern_that_matches_nothing_gives_no_rows(db, tmp_path, table):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "notes.txt").write_text("no tensors")
+    assert rows(db, f"SELECT * FROM {table}(?)", str(tmp_path / "empty")) == []
+    assert rows(db, f"SELECT * FROM {table}(?)", str(tmp_path / "*.zt")) == []
+    assert rows(db, f"SELECT * FROM {table}(?)", str(tmp_path / "no" / "**" / "*.zt")) == []
+
+
+def test_a_directory_whose_name_looks_like_a_pattern_is_that_directory(db, grow):
+    root = grow("d[1]/a.zt", "d[1]/s/b.zt", "d1/c.zt")
+    assert below(root, paths(db, f"{root}/d[1]")) == ["d[1]/a.zt", "d[1]/s/b.zt"]
+
+
+def test_a_directory_named_like_a_tensor_file_is_a_directory(db, grow):
+    root = grow("x.zt/inner.zt", "y.zt")
+    assert below(root, paths(db, f"{root}/*.zt")) == ["y.zt"]
+    assert below(root, paths(db, root)) == ["x.zt/inner.zt", "y.zt"]
+    assert below(root, paths(db, f"{root}/x.zt")) == ["x.zt/inner.zt"]
+
+
+def test_a_symlink_to_a_directory_can_be_the_source(db, grow):
+    root = grow("real/a.zt", "real/s/b.zt")
+    os.symlink(f"{root}/real", f"{root}/link")
+    assert below(root, paths(db, f"{root}/link")) == ["link/a.zt", "link/s/b.zt"]
+    assert below(root, paths(db, f"{root}/link/*.zt")) == ["link/a.zt"]
+
+
+def test_symlinked_files_are_followed(db, grow):
+    root = grow("real/a.zt")
+    os.symlink(f"{root}/real/a.zt", f"{root}/link.zt")
+    assert below(root, paths(db, root)) == ["link.zt", "real/a.zt"]
+    assert value(db, "SELECT count(*) FROM zt_objects(?)", f"{root}/link.zt") == 2
+
+
+def test_cycles_of_directories_are_not_followed(db, grow):
+    root = grow("s/a.zt")
+    os.symlink(root, f"{root}/s/up")
+    os.symlink(".", f"{root}/s/self")
+    assert below(root, paths(db, root)) == ["s/a.zt"]
+    assert below(root, paths(db, f"{root}/**/*.zt")) == ["s/a.zt"]
+
+
+# -------------------------------------------------------------------------------------------------------------- URIs
+
+def test_a_file_uri_is_percent_decoded(db, grow):
+    root = grow("a b.zt", "żó.zt", "100%.zt")
+    for uri, name in [("a%20b.zt", "a b.zt"), ("%61%20b.zt", "a b.zt"), ("%C5%BC%c3%b3.zt", "żó.zt"), ("100%25.zt", "100%.zt")]:
+        assert paths(db, f"file://{root}/{uri}") == [f"{root}/{name}"]
+        assert paths(db, f"file://localhost{root}/{uri}") == [f"{root}/{name}"]
+        assert paths(db, f"file:{root}/{uri}") == [f"{root}/{name}"]
+
+
+def test_a_file_uri_may_name_a_directory(db, tree):
+    assert paths(db, f"file://{tree.path}") == tree.files
+
+
+def test_a_file_uri_works_in_the_functions(db, sample):
+    assert value(db, "SELECT zt_blob(?, 'layer1.bias')", f"file://{sample}") == b"\x02" * 4
+
+
+def test_a_file_uri_of_another_host_or_of_a_missing_file_is_an_error(db, sample):
+    assert message(db, "SELECT * FROM zt_objects(?)", f"file://example.org{sample}").startswith("ztensor: ")
+    assert message(db, "SELECT * FROM zt_objects(?)", f"file://{sample}x").startswith("ztensor: ")
+
+
+def test_a_file_uri_with_a_nul_is_an_error(db, sample):
+    assert message(db, "SELECT * FROM zt_objects(?)", f"file://{sample}%00.txt").startswith("ztensor: ")
+
+
+# ------------------------------------------------------------------------------------------------ BLOB, NULL, others
+
+@TABLES
+def test_a_blob_is_the_bytes_of_a_file_and_has_no_path(db, table):
+    got = rows(db, f"SELECT path FROM {table}(?)",
+               writer.write({"w": writer.dense(b"x")}, attributes={"k": 1}))
+    assert got == [(None,)]
+
+
+@TABLES
+def test_a_blob_that_is_no_tensor_file_is_named_as_blob(db, table):
+    for data in (b"", b"x", b"ZTEN1000"):
+        if table == "zt_files":
+            (path, size, error), = rows(db, "SELECT path, size, error FROM zt_files(?)", data)
+            assert (path, size) == (None, len(data))
+        else:
+            error = message(db, f"SELECT * FROM {table}(?)", data)
+        assert error.startswith("ztensor: <blob>: ")
+
+
+@TABLES
+def test_a_null_source_gives_no_rows(db, table):
+    assert rows(db, f"SELECT * FROM {table}(NULL)") == []
+
+
+def test_a_null_source_gives_null_from_the_functions(db):
+    assert rows(db, "SELECT zt_blob(NULL, 'w'), zt_blob(NULL, 'w', 'data', 0, 1), zt_manifest(NULL)") == [(None,) * 3]
+
+
+@TABLES
+@pytest.mark.parametrize("source", ["1", "1.5", "-0.0"])
+def test_a_number_is_no_source(db, table, source):
+    assert message(db, f"SELECT * FROM {table}({source})").startswith("ztensor: ")
+
+
+@pytest.mark.parametrize("call", ["zt_blob({}, 'w')", "zt_manifest({})"])
+@pytest.mark.parametrize("source", ["1", "1.5"])
+def test_a_number_is_no_source_of_a_function(db, call, source):
+    assert message(db, "SELECT " + call.format(source)).startswith("ztensor: ")
+
+
+@pytest.mark.parametrize("call", ["zt_blob(?, 'layer1.bias')", "zt_manifest(?)"])
+def test_a_function_takes_exactly_one_file(db, tree, call):
+    # Also where the pattern or directory holds only one: what it gives must not depend on what else is there.
+    for source in (tree.path + "/*.zt", tree.path + "/[a].zt", tree.path, tree.path + "/no*.zt"):
+        assert message(db, "SELECT " + call, source).startswith("ztensor: ")
+
+
+@TABLES
+def test_a_table_without_a_source_says_how_to_call_it(db, table):
+    assert f"{table}('model.zt')" in message(db, f"SELECT * FROM {table}")
+
+
+@pytest.mark.parametrize("table", SOURCE_TABLES)
+def test_the_hidden_column_source_is_the_argument(db, tree, sample, table):
+    pattern = tree.path + "/b/*.zt"
+    # An attribute, so that zt_attributes has a row as well.
+    with_attributes = writer.write({"w": writer.dense(b"x")}, attributes={"k": 1})
+    for path in tree.files[1:3]:
+        with open(path, "wb") as file:
+            file.write(with_attributes)
+    assert rows(db, f"SELECT DISTINCT source FROM {table}(?)", pattern) == [(pattern,)]
+    assert rows(db, f"SELECT DISTINCT source FROM {table} WHERE source = ?", pattern) == [(pattern,)]
+    assert rows(db, f"SELECT source FROM {table}(?)", with_attributes) == [(with_attributes,)]
+
+
+# ------------------------------------------------------------------------------------------- what is no regular file
+
+def special(root, kind):
+    """Makes something that is not a regular file; gives its path."""
+    path = os.path.join(root, "b.zt")
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        server = socket.socket(socket.AF_UNIX)
+        # Bound by a relative name: the name of a socket may have only about 100 bytes.
+        here = os.getcwd()
+        os.chdir(root)
+        server.bind("b.zt")
+        os.chdir(here)
+        server.close()
+    elif kind == "device":
+        os.symlink("/dev/zero", path)
+    elif kind == "broken link":
+        os.symlink(os.path.join(root, "nothing"), path)
+    elif kind == "link loop":
+        os.symlink(path, path)
+    return path
+
+
+KINDS = pytest.mark.parametrize("kind", ["fifo", "socket", "device", "broken link", "link loop"])
+
+
+@KINDS
+def test_what_is_no_regular_file_is_refused_without_being_opened(trace, grow, kind):
+    # In another process, which a reader that opens the FIFO would leave hanging, not this one.
+    path = special(grow("a.zt"), kind)
+    got = trace(f"""SELECT * FROM zt_files('{path}');
+                    SELECT * FROM zt_objects('{path}');
+                    SELECT zt_blob('{path}', 'w');
+                    SELECT zt_manifest('{path}');
+                    SELECT count(*) FROM zt_objects('{path}', 'skip');""")
+    # zt_files raises only where there is nothing at that name; the shell shows errors on stderr.
+    assert got.out.strip().splitlines()[-1] == "0"
+    assert got.err.count(prefix(path)) + got.out.count(prefix(path)) == 4
+    assert [p for p in got.opened if p == path or p == "/dev/zero"] == []
+
+
+@KINDS
+def test_what_is_no_regular_file_is_unreadable_among_others(shell, grow, kind):
+    root = grow("a.zt", "c.zt")
+    path = special(root, kind)
+    for source in (root, f"{root}/*.zt"):
+        got = shell(f"""SELECT path, objects, error IS NULL FROM zt_files('{source}');
+                        SELECT error LIKE 'ztensor: {path}: %' FROM zt_files('{source}') WHERE objects IS NULL;
+                        SELECT path, object FROM zt_objects('{source}', 'skip');""")
+        assert got.out.splitlines() == [f"{root}/a.zt|2|1", f"{path}||0", f"{root}/c.zt|2|1", "1",
+                                        f"{root}/a.zt|layer1.weight", f"{root}/a.zt|layer1.bias",
+                                        f"{root}/c.zt|layer1.weight", f"{root}/c.zt|layer1.bias"]
+        aborted = shell(f"SELECT count(*) FROM zt_objects('{source}');")
+        assert aborted.out == "" and prefix(path) in aborted.err

@@ -1,0 +1,194 @@
+"""Writes zTensor files of the generations 0.1, 1.0, 1.1 and 1.2 for tests.
+
+Only what the tests need: a CBOR encoder (RFC 7049), the four containers, and zstd frames made of raw and RLE blocks,
+for which no compressor is needed. Nothing is checked here, so that a test can also write what a reader must refuse.
+"""
+import struct
+
+MAGIC_0 = b"ZTEN0001"
+MAGIC_1 = b"ZTEN1000"
+ALIGNMENT = 64
+LONG_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
+              "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8",
+              "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool"}
+
+
+# ---------------------------------------------------------------------------------------------------------- CBOR
+
+class Raw(bytes):
+    """CBOR that is put into the output as it is: tags, simple values, indefinite lengths."""
+
+
+class Pairs(list):
+    """A map as a list of (key, value): any order, any key, the same key twice."""
+
+
+UNDEFINED = Raw(b"\xf7")
+
+
+def tag(number, value):
+    return Raw(head(6, number) + cbor(value))
+
+
+def simple(number):
+    return Raw(head(7, number) if number < 24 else bytes([0xf8, number]))
+
+
+def head(major, argument):
+    """The initial byte and the argument in the fewest bytes."""
+    if argument < 24:
+        return bytes([major << 5 | argument])
+    for information, width in ((24, 1), (25, 2), (26, 4), (27, 8)):
+        if argument < 1 << 8 * width:
+            return bytes([major << 5 | information]) + argument.to_bytes(width, "big")
+    raise ValueError("beyond 64 bits")
+
+
+def cbor(value):
+    if isinstance(value, Raw):
+        return bytes(value)
+    if value is None:
+        return b"\xf6"
+    if isinstance(value, bool):
+        return b"\xf5" if value else b"\xf4"
+    if isinstance(value, int):
+        return head(0, value) if value >= 0 else head(1, -1 - value)
+    if isinstance(value, float):
+        return b"\xfb" + struct.pack(">d", value)
+    if isinstance(value, bytes):
+        return head(2, len(value)) + value
+    if isinstance(value, str):
+        return head(3, len(value.encode())) + value.encode()
+    if isinstance(value, dict):
+        value = Pairs(value.items())
+    if isinstance(value, Pairs):
+        return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value)
+    return head(4, len(value)) + b"".join(map(cbor, value))
+
+
+# ---------------------------------------------------------------------------------------------------- containers
+
+def write(objects, generation="1.2", attributes=None, version=None, first_offset=ALIGNMENT, gap=0):
+    """The bytes of a file.
+
+    `objects` maps names to dicts: shape, format ("dense" if absent), components, attributes (for 0.1: custom fields).
+    `components` maps roles to dicts: dtype ("u8" if absent), bytes, and any further field (encoding, digest, type,
+    uncompressed_length ...). In place of `bytes` there may be offset and length. A 0.1 tensor has one component, `data`.
+    `first_offset` is where the first blob begins, `gap` the number of bytes between the last blob and the manifest.
+    """
+    body, placed = place_blobs(objects, first_offset)
+    body += bytes(gap)
+    if generation == "0.1":
+        manifest = cbor([tensor_0_1(name, object) for name, object in placed.items()])
+        return MAGIC_0 + body[8:] + manifest + struct.pack("<Q", len(manifest))
+    manifest = cbor(root_1(placed, generation, attributes, version))
+    end = b"" if generation == "1.0" else MAGIC_1
+    return MAGIC_1 + body[8:] + manifest + struct.pack("<Q", len(manifest)) + end
+
+
+def place_blobs(objects, first_offset):
+    """Puts every component's bytes at the next aligned offset. The first 8 bytes are left for the magic."""
+    body = bytearray(first_offset if objects else 8)
+    placed = {}
+    for name, object in objects.items():
+        placed[name] = dict(object, components={})
+        for role, component in object.get("components", {}).items():
+            component = dict(component)
+            if "bytes" in component:
+                blob = component.pop("bytes")
+                body += bytes(-len(body) % ALIGNMENT)
+                component.update(offset=len(body), length=len(blob))
+                body += blob
+            placed[name]["components"][role] = component
+    return body, placed
+
+
+def root_1(objects, generation, attributes, version):
+    root = {"version": version or {"1.0": "1.0", "1.1": "1.1.0", "1.2": "1.2.0"}[generation]}
+    if generation == "1.0":
+        root["generator"] = "tests"
+    if attributes is not None:
+        root["attributes"] = attributes
+    build = object_1_0 if generation == "1.0" else object_1
+    root["tensors" if generation == "1.0" else "objects"] = {n: build(o) for n, o in objects.items()}
+    return root
+
+
+def object_1(object):
+    fields = {"shape": object["shape"], "format": object.get("format", "dense")}
+    if "attributes" in object:
+        fields["attributes"] = object["attributes"]
+    fields["components"] = {role: dict({"dtype": "u8"}, **c) for role, c in object["components"].items()}
+    return fields
+
+
+def object_1_0(object):
+    """1.0 has one dtype for the whole tensor, in long names, and no attributes of a tensor."""
+    components = {role: {k: v for k, v in c.items() if k != "dtype"} for role, c in object["components"].items()}
+    return {"dtype": LONG_NAMES[dtype_of(object)], "shape": object["shape"],
+            "format": object.get("format", "dense"), "components": components}
+
+
+def tensor_0_1(name, object):
+    component = dict(object["components"]["data"])
+    component.pop("dtype", None)
+    fields = {"name": name, "offset": component.pop("offset"), "size": component.pop("length"),
+              "dtype": LONG_NAMES[dtype_of(object)], "shape": object["shape"],
+              "encoding": component.pop("encoding", "raw"), "layout": object.get("format", "dense")}
+    fields.update(component)
+    fields.update(object.get("attributes", {}))
+    return fields
+
+
+def dtype_of(object):
+    for role in ("data", "values"):
+        if role in object["components"]:
+            return object["components"][role].get("dtype", "u8")
+    return "u8"
+
+
+def dense(data, shape=None, dtype="u8", **fields):
+    """A dense object of one component; its shape is one dimension of bytes unless given."""
+    return {"shape": [len(data)] if shape is None else shape,
+            "components": {"data": dict(dtype=dtype, bytes=data, **fields)}}
+
+
+def sample(generation="1.2", fill=b"\x01"):
+    """A small good file with two objects, the usual one for tests about something else."""
+    return write({"layer1.weight": dense(fill * 12, [3, 4]), "layer1.bias": dense(b"\x02" * 4)}, generation)
+
+
+def csr():
+    """A 2 by 3 matrix [[0, 7, 0], [0, 0, 9]] as an object with three components."""
+    return {"shape": [2, 3], "format": "sparse_csr", "components": {
+        "values": {"bytes": b"\x07\x09"},
+        "indices": {"dtype": "u64", "bytes": struct.pack("<2Q", 1, 2)},
+        "indptr": {"dtype": "u64", "bytes": struct.pack("<3Q", 0, 1, 2)}}}
+
+
+# ---------------------------------------------------------------------------------------------------------- zstd
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+WINDOW_128_KIB = b"\x38"  # exponent 7, mantissa 0: 1 << (10 + 7), RFC 8878 section 3.1.1.1.2
+BLOCK = 1 << 17
+
+
+def zstd_frame(blocks):
+    """A frame without content size and checksum. `blocks`: (type, size, bytes), type 0 raw, 1 RLE."""
+    out = ZSTD_MAGIC + b"\x00" + WINDOW_128_KIB
+    for i, (kind, size, content) in enumerate(blocks):
+        last = i == len(blocks) - 1
+        out += (size << 3 | kind << 1 | last).to_bytes(3, "little") + content
+    return out
+
+
+def zstd(data):
+    """`data` in raw blocks: not smaller, but zstd."""
+    pieces = [data[i:i + BLOCK] for i in range(0, len(data), BLOCK)] or [b""]
+    return zstd_frame([(0, len(piece), piece) for piece in pieces])
+
+
+def zstd_repeat(byte, count):
+    """`count` times `byte`, four bytes for every 128 KiB."""
+    sizes = [min(BLOCK, count - i) for i in range(0, count, BLOCK)]
+    return zstd_frame([(1, size, byte) for size in sizes])
