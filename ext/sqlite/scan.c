@@ -327,7 +327,7 @@ static arguments take_arguments(int plan, sqlite3_value **argv){
 
 static int set_on_error(cursor *c, sqlite3_value *value){
   const vtab *v = (const vtab*)c->base.pVtab;
-  const char *z = c->skip ? "skip" : v->on_error;
+  const char *z = v->on_error;
   if( value && sqlite3_value_type(value)!=SQLITE_NULL ) z = (const char*)sqlite3_value_text(value);
   c->skip = z && strcmp(z, "skip")==0;
   if( !z || c->skip || strcmp(z, "abort")==0 ) return SQLITE_OK;
@@ -453,26 +453,14 @@ static int begin(cursor *c, const arguments *a){
   return SQLITE_OK;
 }
 
-/* On the right side of a RIGHT or FULL JOIN SQLite runs the cursor a second time, for the rows without a partner, and may
-** leave the arguments out then: they are those of the first time. */
 static int filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
   cursor *c = (cursor*)p;
   arguments a = take_arguments(plan, argv);
-  sqlite3_value *last = c->value;
-  bool skip = c->skip;
-  int rc;
   (void)unused;
   (void)argc;
-  c->value = NULL;
   reset(c);
   c->plan = plan;
-  if( !a.source && last ){
-    a.source = last;
-    c->skip = skip;
-  }
-  rc = begin(c, &a);
-  sqlite3_value_free(last);
-  return rc;
+  return begin(c, &a);
 }
 
 static int next(sqlite3_vtab_cursor *p){

@@ -248,7 +248,8 @@ def test_outer_joins_choose_the_same_rows_as_of_ordinary_tables(db, lookalikes):
     db.execute("CREATE TABLE wanted(file, name)")
     db.executemany("INSERT INTO wanted VALUES (?, ?)", [(lookalikes + "/a.zt", "w"), (lookalikes + "/a.zt", "none"), (None, "w"),
                                                          (lookalikes + "/none.zt", "w")])
-    virtual = f"zt_objects('{lookalikes}')"
+    # A table of its own: up to 3.40 at least, SQLite drops a table-valued function's arguments on the right of a RIGHT JOIN.
+    db.execute(f"CREATE VIRTUAL TABLE temp.named USING zt_objects('{lookalikes}')")
     for sql in ("SELECT file, name, o.path, object FROM wanted LEFT JOIN {} o ON o.path = file AND object = name",
                 "SELECT file, name FROM wanted LEFT JOIN {} o ON o.path = file AND object = name WHERE o.path IS NULL",
                 "SELECT file, name FROM wanted LEFT JOIN {} o ON o.path = file WHERE object IS NULL OR object = 'v'",
@@ -257,7 +258,10 @@ def test_outer_joins_choose_the_same_rows_as_of_ordinary_tables(db, lookalikes):
                 "SELECT file, o.path, object FROM wanted CROSS JOIN {} o WHERE (o.path = file AND object = 'v') OR object = name",
                 "SELECT file, o.path, object FROM wanted RIGHT JOIN {} o ON o.path = file AND name = 'w' WHERE object = 'w'"):
         expected = rows(db, sql.format("o"))
-        assert expected and sorted(rows(db, sql.format(virtual)), key=repr) == sorted(expected, key=repr), sql
+        assert expected and sorted(rows(db, sql.format("named")), key=repr) == sorted(expected, key=repr), sql
+        if "RIGHT" not in sql:
+            virtual = f"zt_objects('{lookalikes}')"
+            assert sorted(rows(db, sql.format(virtual)), key=repr) == sorted(expected, key=repr), sql
 
 
 @pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_components"])
