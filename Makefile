@@ -1,7 +1,7 @@
 # ztensor: tensor files as SQL tables. `make help` lists the targets.
 
 CC ?= cc
-OPT ?= -O2 -g
+OPT ?= -O2 -g -flto=auto
 PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 # END OF USER SETTINGS. NOTHING BELOW NEEDS A CHANGE.
@@ -34,7 +34,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 all: ztensor.$(SO)                  ## build the extension (the default)
 
 ztensor.$(SO): $(OBJ)
-	$(CC) $(LINK) $(LDFLAGS) -o $@ $(OBJ) $(LIBS)
+	$(CC) $(LINK) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJ) $(LIBS)
 
 build/ext/%.o: ext/%.c Makefile
 	@mkdir -p $(@D)

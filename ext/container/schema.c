@@ -26,15 +26,10 @@ static void check_unknown(zt_fields *f){
 }
 
 /* S3: say which field is missing. */
-static void fail_missing(zt_fields *f){
-  for(int i=0; i<f->schema->n; i++){
-    const zt_field *field = &f->schema->fields[i];
-    if( (field->flags & ZT_REQUIRED) && !(f->seen>>i & 1) ){
-      zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, field->name);
-      return;
-    }
-  }
-  zt_cbor_fail(f->c, "%s has null for a required field", f->schema->what);
+static void fail_missing(zt_fields *f, uint32_t missing){
+  int i = 0;
+  while( !(missing>>i & 1) ) i++;
+  zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
 int zt_fields_next_slow(zt_fields *f){
@@ -61,20 +56,18 @@ int zt_fields_next_slow(zt_fields *f){
     }
     f->seen |= 1u<<i;
     f->expected = i+1;
-    if( (f->schema->fields[i].flags & ZT_NULLABLE) && zt_cbor_null(c) ) continue;   /* S4 */
-    f->required += f->schema->fields[i].flags & ZT_REQUIRED;
-    f->current = i;
-    return f->schema->fields[i].id;
+    if( !(f->schema->fields[i].flags & ZT_NULLABLE) || !zt_cbor_null(c) ) return f->schema->fields[i].id;
+    f->nulls |= 1u<<i;   /* S4 */
   }
   if( c->err->rc || c->trusted ) return -1;
   if( f->unknown>1 ) check_unknown(f);
-  if( f->required!=f->schema->required ) fail_missing(f);
+  if( f->schema->required & ~(f->seen & ~f->nulls) ) fail_missing(f, f->schema->required & ~(f->seen & ~f->nulls));
   return -1;
 }
 
 /* S6, with the field's name. */
 bool zt_fields_fail(zt_fields *f, const char *type){
-  char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->current].name);
+  char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->expected-1].name);
   if( expected ) zt_cbor_fail_type(f->c, expected);
   else zt_fail_nomem(f->c->err);
   sqlite3_free(expected);
@@ -91,30 +84,31 @@ bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
   return zt_cbor_fail(c, "a name with U+0000 in it");   /* N1 */
 }
 
-bool zt_schema_shape(zt_cbor *c, zt_object *out){
-  zt_cbor_level level;
-  uint64_t product = 1;
-  bool empty = false, fits = true;
-  const uint8_t *at = c->p;
-  out->rank = 0;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "an array for 'shape'");   /* H1 */
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
-  while( zt_cbor_more(c, &level) ){
-    uint64_t d;
+/* Read the dimensions; false on failure. */
+static bool read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
+  for(out->rank=0; zt_cbor_more(c, level); out->rank++){
     if( out->rank==ZT_MAX_RANK ) return zt_cbor_fail(c, "a shape of more than %d dimensions", ZT_MAX_RANK);   /* H1 */
     if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "an unsigned integer in 'shape'");        /* H1 */
-    if( !zt_cbor_uint(c, &d) ) return false;
-    out->shape[out->rank++] = d;
-    if( d==0 ) empty = true;
-    else fits = zt_mul64(product, d, &product) && fits;
+    if( !zt_cbor_uint(c, &out->shape[out->rank]) ) return false;
   }
-  if( c->err->rc ) return false;
-  if( !fits && !empty ){
-    c->p = at;
-    return zt_cbor_fail(c, "the product of the shape is beyond 64 bits");   /* H2 */
+  return c->err->rc==SQLITE_OK;
+}
+
+bool zt_schema_shape(zt_cbor *c, zt_object *out){
+  const uint8_t *at = c->p;
+  zt_cbor_level level;
+  bool empty = false, fits = true;
+  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "an array for 'shape'");   /* H1 */
+  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !read_dimensions(c, &level, out) ) return false;
+  out->elements = 1;
+  for(uint32_t i=0; i<out->rank; i++){
+    if( out->shape[i]==0 ) empty = true;
+    else if( !zt_mul64(out->elements, out->shape[i], &out->elements) ) fits = false;
   }
-  out->elements = empty ? 0 : product;
-  return true;
+  if( empty ) out->elements = 0;
+  if( fits || empty ) return true;
+  c->p = at;
+  return zt_cbor_fail(c, "the product of the shape is beyond 64 bits");   /* H2 */
 }
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){

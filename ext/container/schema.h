@@ -15,33 +15,34 @@
 
 #include "container/driver.h"
 
-enum { ZT_REQUIRED = 1, ZT_NULLABLE = 2 };
+enum { ZT_NULLABLE = 1 };   /* Null counts as absence (S4) */
 
 typedef struct zt_field {
   const char *name;
   uint8_t n;          /* Bytes of name */
+  uint8_t head;       /* Initial byte of the name as CBOR text */
   uint8_t flags;
   uint8_t id;         /* The driver's own number for it */
 } zt_field;
 
-#define ZT_FIELD(id, name, flags) { name, sizeof(name) - 1, (flags), (id) }
+#define ZT_FIELD(id, name, flags) { name, sizeof(name) - 1, ZT_CBOR_TEXT<<5 | (sizeof(name) - 1), (flags), (id) }
+#define ZT_FIELD_MAX 24   /* Names are shorter, so that their heads are one byte */
 
-/* The fields of one kind of map, at most 32, their names shorter than 24 bytes, in the order in which real writers put them. */
+/* The fields of one kind of map, at most 32, in the order in which real writers put them. */
 typedef struct zt_schema {
   const char *what;   /* "the root map", for messages */
   const zt_field *fields;
   int n;
-  int required;       /* How many of them are */
+  uint32_t required;  /* Bit i: field i must be there */
 } zt_schema;
 
 /* A map being read. */
 typedef struct zt_fields {
   zt_cbor *c;
   const zt_schema *schema;
-  int expected;       /* The field that comes next if the writer keeps the schema's order */
-  int current;        /* The field whose value is next */
-  uint32_t seen;      /* Bit i: field i was met, be it null */
-  int required;       /* How many required fields had a value */
+  int expected;       /* The field that comes next if the writer keeps the schema's order: the last one met, plus 1 */
+  uint32_t seen;      /* Bit i: field i was met */
+  uint32_t nulls;     /* Bit i: and was null */
   uint32_t unknown;   /* How many unknown keys were met */
   zt_cbor_level level;
   const uint8_t *start;   /* Where the map begins, to look again at unknown keys */
@@ -49,7 +50,11 @@ typedef struct zt_fields {
 
 /* Begin to read the next item, which must be a map. */
 ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema){
-  *f = (zt_fields){ .c = c, .schema = schema, .start = c->p };
+  f->c = c;
+  f->schema = schema;
+  f->expected = 0;
+  f->seen = f->nulls = f->unknown = 0;
+  f->start = c->p;
   return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
 }
 
@@ -59,24 +64,22 @@ int zt_fields_next_slow(zt_fields *f);
 ZT_INLINE int zt_fields_next(zt_fields *f){
   const zt_schema *schema = f->schema;
   const uint8_t *p = f->c->p;
-  size_t left = (size_t)(f->c->end - p);
-  if( f->c->err->rc || f->level.indefinite ) return zt_fields_next_slow(f);
-  if( f->level.left==0 && f->unknown==0 && (f->required==schema->required || f->c->trusted) ){
+  if( f->level.left==0 ){
+    if( f->level.indefinite || f->unknown || f->nulls || (schema->required & ~f->seen) ) return zt_fields_next_slow(f);
     f->c->depth--;
     return -1;
   }
-  if( f->level.left==0 || left==0 ) return zt_fields_next_slow(f);
+  if( f->c->end-p<=ZT_FIELD_MAX ) return zt_fields_next_slow(f);   /* As after every failure */
   /* A key in its shortest form, in the schema's order: what real writers write. */
   for(int i=f->expected; i<schema->n; i++){
     const zt_field *field = &schema->fields[i];
-    if( *p!=(ZT_CBOR_TEXT<<5 | field->n) || left<=1u+field->n || !zt_equal(p+1, field->name, field->n) ) continue;
-    if( (f->seen>>i & 1) || p[1+field->n]==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) ) break;
-    f->c->p = p+1+field->n;
+    if( *p!=field->head || !zt_equal(p+1, field->name, field->n) ) continue;
+    p += 1+field->n;
+    if( *p==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) || (f->seen>>i & 1) ) break;
+    f->c->p = p;
     f->level.left--;
     f->seen |= 1u<<i;
-    f->required += field->flags & ZT_REQUIRED;
     f->expected = i+1;
-    f->current = i;
     return field->id;
   }
   return zt_fields_next_slow(f);
@@ -85,10 +88,12 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
 /* The current field's value, which must be of the type; the field's name is in the message. */
 bool zt_fields_fail(zt_fields *f, const char *type);
 ZT_INLINE bool zt_fields_text(zt_fields *f, zt_text *out){
-  return zt_cbor_peek(f->c)==ZT_CBOR_TEXT ? zt_cbor_text(f->c, out) : zt_fields_fail(f, "text");
+  if( zt_cbor_peek(f->c)!=ZT_CBOR_TEXT ) return zt_fields_fail(f, "text");
+  return zt_cbor_text(f->c, out);
 }
 ZT_INLINE bool zt_fields_uint(zt_fields *f, uint64_t *out){
-  return zt_cbor_peek(f->c)==ZT_CBOR_UINT ? zt_cbor_uint(f->c, out) : zt_fields_fail(f, "an unsigned integer");
+  if( zt_cbor_peek(f->c)!=ZT_CBOR_UINT ) return zt_fields_fail(f, "an unsigned integer");
+  return zt_cbor_uint(f->c, out);
 }
 
 /* True if a schema has a field of that name. */

@@ -17,18 +17,19 @@
 enum { F_NAME, F_OFFSET, F_SIZE, F_DTYPE, F_SHAPE, F_ENCODING, F_LAYOUT, F_ENDIANNESS, F_CHECKSUM };
 
 static const zt_field aField[] = {
-  ZT_FIELD(F_NAME, "name", ZT_REQUIRED),
-  ZT_FIELD(F_OFFSET, "offset", ZT_REQUIRED),
-  ZT_FIELD(F_SIZE, "size", ZT_REQUIRED),
-  ZT_FIELD(F_DTYPE, "dtype", ZT_REQUIRED),
-  ZT_FIELD(F_SHAPE, "shape", ZT_REQUIRED),
-  ZT_FIELD(F_ENCODING, "encoding", ZT_REQUIRED|ZT_NULLABLE),
+  ZT_FIELD(F_NAME, "name", 0),
+  ZT_FIELD(F_OFFSET, "offset", 0),
+  ZT_FIELD(F_SIZE, "size", 0),
+  ZT_FIELD(F_DTYPE, "dtype", 0),
+  ZT_FIELD(F_SHAPE, "shape", 0),
+  ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
   ZT_FIELD(F_LAYOUT, "layout", 0),
   ZT_FIELD(F_ENDIANNESS, "data_endianness", ZT_NULLABLE),
   ZT_FIELD(F_CHECKSUM, "checksum", ZT_NULLABLE),
 };
 
-static const zt_schema tensor_schema = { "a tensor's map", aField, sizeof(aField)/sizeof(*aField), 6 };
+/* Required: the first six. */
+static const zt_schema tensor_schema = { "a tensor's map", aField, sizeof(aField)/sizeof(*aField), 0x3F };
 
 /* A tensor as it is stored. */
 typedef struct tensor {

@@ -27,38 +27,38 @@ enum { F_SHAPE = 10, F_FORMAT, F_OBJECT_DTYPE, F_OBJECT_ATTRIBUTES, F_COMPONENTS
 enum { F_DTYPE = 20, F_TYPE, F_OFFSET, F_LENGTH, F_UNCOMPRESSED, F_ENCODING, F_DIGEST };
 
 static const zt_field aRoot10[] = {
-  ZT_FIELD(F_VERSION, "version", ZT_REQUIRED),
+  ZT_FIELD(F_VERSION, "version", 0),
   ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_OBJECTS, "tensors", ZT_REQUIRED),
+  ZT_FIELD(F_OBJECTS, "tensors", 0),
 };
 static const zt_field aRoot11[] = {
-  ZT_FIELD(F_VERSION, "version", ZT_REQUIRED),
+  ZT_FIELD(F_VERSION, "version", 0),
   ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_OBJECTS, "objects", ZT_REQUIRED),
+  ZT_FIELD(F_OBJECTS, "objects", 0),
 };
 static const zt_field aObject10[] = {
-  ZT_FIELD(F_OBJECT_DTYPE, "dtype", ZT_REQUIRED),
-  ZT_FIELD(F_SHAPE, "shape", ZT_REQUIRED),
-  ZT_FIELD(F_FORMAT, "format", ZT_REQUIRED),
-  ZT_FIELD(F_COMPONENTS, "components", ZT_REQUIRED),
+  ZT_FIELD(F_OBJECT_DTYPE, "dtype", 0),
+  ZT_FIELD(F_SHAPE, "shape", 0),
+  ZT_FIELD(F_FORMAT, "format", 0),
+  ZT_FIELD(F_COMPONENTS, "components", 0),
 };
 static const zt_field aObject11[] = {
-  ZT_FIELD(F_SHAPE, "shape", ZT_REQUIRED),
-  ZT_FIELD(F_FORMAT, "format", ZT_REQUIRED),
+  ZT_FIELD(F_SHAPE, "shape", 0),
+  ZT_FIELD(F_FORMAT, "format", 0),
   ZT_FIELD(F_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_COMPONENTS, "components", ZT_REQUIRED),
+  ZT_FIELD(F_COMPONENTS, "components", 0),
 };
 static const zt_field aComponent10[] = {
-  ZT_FIELD(F_OFFSET, "offset", ZT_REQUIRED),
-  ZT_FIELD(F_LENGTH, "length", ZT_REQUIRED),
+  ZT_FIELD(F_OFFSET, "offset", 0),
+  ZT_FIELD(F_LENGTH, "length", 0),
   ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
   ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
 };
 static const zt_field aComponent11[] = {
-  ZT_FIELD(F_DTYPE, "dtype", ZT_REQUIRED),
+  ZT_FIELD(F_DTYPE, "dtype", 0),
   ZT_FIELD(F_TYPE, "type", ZT_NULLABLE),
-  ZT_FIELD(F_OFFSET, "offset", ZT_REQUIRED),
-  ZT_FIELD(F_LENGTH, "length", ZT_REQUIRED),
+  ZT_FIELD(F_OFFSET, "offset", 0),
+  ZT_FIELD(F_LENGTH, "length", 0),
   ZT_FIELD(F_UNCOMPRESSED, "uncompressed_length", ZT_NULLABLE),
   ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
   ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
@@ -69,12 +69,13 @@ typedef struct generation {
   zt_schema root, object, component;
 } generation;
 
+/* required: bit i for field i. */
 #define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof(*fields), required }
 static const generation generation_1_0 = {
-  SCHEMA("the root map", aRoot10, 2), SCHEMA("the object's map", aObject10, 4), SCHEMA("the component's map", aComponent10, 2)
+  SCHEMA("the root map", aRoot10, 1<<0 | 1<<2), SCHEMA("the object's map", aObject10, 0xF), SCHEMA("the component's map", aComponent10, 1<<0 | 1<<1)
 };
 static const generation generation_1_1 = {
-  SCHEMA("the root map", aRoot11, 2), SCHEMA("the object's map", aObject11, 3), SCHEMA("the component's map", aComponent11, 3)
+  SCHEMA("the root map", aRoot11, 1<<0 | 1<<2), SCHEMA("the object's map", aObject11, 1<<0 | 1<<1 | 1<<3), SCHEMA("the component's map", aComponent11, 1<<0 | 1<<2 | 1<<3)
 };
 
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;

@@ -149,33 +149,32 @@ ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
 
 /* The next item as an unsigned integer; a failure if it is anything else. */
 ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
-  size_t left = (size_t)(c->end - c->p);
-  if( left>0 && *c->p<24 ){
-    *out = *c->p++;
-    return true;
+  const uint8_t *p = c->p;
+  if( c->end-p<9 || *p>27 ) return zt_cbor_uint_slow(c, out);
+  if( *p<24 ){
+    *out = *p;
+    c->p = p+1;
+  }else{
+    unsigned width = 1u << (*p-24);
+    *out = zt_be64(p+1) >> (64-8*width);
+    c->p = p+1+width;
   }
-  if( left>8 && *c->p<=27 ){
-    unsigned width = 1u << (*c->p-24);
-    *out = zt_be64(c->p+1) >> (64-8*width);
-    c->p += 1+width;
-    return true;
-  }
-  return zt_cbor_uint_slow(c, out);
+  return true;
 }
 
 /* The next item as text; a failure if it is anything else, or text in chunks. */
 ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
-  size_t left = (size_t)(c->end - c->p);
-  if( left>2 ){
-    size_t head = *c->p==(ZT_CBOR_TEXT<<5 | 24) ? 2 : 1;
-    size_t n = head==2 ? c->p[1] : *c->p - (size_t)(ZT_CBOR_TEXT<<5);
-    if( n<(head==2 ? 256 : 24) && n<=left-head && (c->trusted || zt_utf8_valid(c->p+head, n)) ){
-      *out = (zt_text){ (const char*)c->p+head, n };
-      c->p += head+n;
-      return true;
-    }
-  }
-  return zt_cbor_text_slow(c, out);
+  const uint8_t *p = c->p, *end = c->end;
+  size_t n;
+  if( end-p<2 ) return zt_cbor_text_slow(c, out);
+  n = *p - (size_t)(ZT_CBOR_TEXT<<5);
+  if( *p==(ZT_CBOR_TEXT<<5 | 24) ) n = *++p;
+  else if( n>=24 ) return zt_cbor_text_slow(c, out);
+  p++;
+  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ) return zt_cbor_text_slow(c, out);
+  *out = (zt_text){ (const char*)p, n };
+  c->p = p+n;
+  return true;
 }
 
 /* Pass over one whole item, checking it. */

@@ -70,8 +70,9 @@ static const char *directory(const walker *w){
 
 /* --- Results --- */
 
-static void add(walker *w, int error_number){
+static void add(walker *w, bool regular, int error_number){
   const zt_paths_filter *f = w->filter;
+  char *path;
   if( w->err->rc || (f->only && strcmp(f->only, w->path)!=0) || (f->keep && !f->keep(f->context, w->path)) ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);
@@ -87,10 +88,13 @@ static void add(walker *w, int error_number){
     w->out->a = a;
     w->room = room;
   }
-  w->out->a[w->out->n].z = sqlite3_mprintf("%s", w->path);
-  w->out->a[w->out->n].error_number = error_number;
-  if( !w->out->a[w->out->n].z ) zt_fail_nomem(w->err);
-  else w->out->n++;
+  path = sqlite3_malloc64(w->n+1);
+  if( !path ){
+    zt_fail_nomem(w->err);
+    return;
+  }
+  memcpy(path, w->path, w->n+1);
+  w->out->a[w->out->n++] = (zt_path){ path, regular, error_number };
 }
 
 /* --- The names in a directory --- */
@@ -149,7 +153,7 @@ static void entries_load(walker *w, entries *e){
   }
   d = zt_os_opendir(directory(w), &error_number);
   if( !d ){
-    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, error_number);
+    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, false, error_number);
     return;
   }
   while( !w->err->rc && (name = zt_os_readdir(d, &kind))!=NULL ){
@@ -203,7 +207,9 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     if( w->err->rc ) return;
     kind = resolve(w, e->a[i].kind);
     if( *next && kind==ZT_KIND_DIRECTORY ) descend(w, here, next);
-    if( !*next && kind!=ZT_KIND_DIRECTORY && (kind!=ZT_KIND_UNKNOWN || zt_os_exists(w->path)) ) add(w, 0);
+    if( !*next && kind!=ZT_KIND_DIRECTORY && (kind!=ZT_KIND_UNKNOWN || zt_os_exists(w->path)) ){
+      add(w, e->a[i].kind==ZT_KIND_FILE, 0);
+    }
     truncate_to(w, before);
   }
 }
@@ -223,7 +229,7 @@ static void named(walker *w, const place *here, const char *segment, size_t n, c
   size_t before = push(w, segment, n);
   if( w->err->rc ) return;
   if( *next ) descend(w, here, next);
-  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, 0);
+  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, false, 0);
   truncate_to(w, before);
 }
 
@@ -356,7 +362,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
     case SOURCE_LITERAL:
       out->literal = true;
       push(&w, path, strlen(path));
-      add(&w, 0);
+      add(&w, false, 0);
       break;
     case SOURCE_DIRECTORY:
       below = sqlite3_mprintf("**/%s", filter->files);

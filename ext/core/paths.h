@@ -21,6 +21,7 @@
 
 typedef struct zt_path {
   char *z;             /* NUL-terminated; owned by the list */
+  bool regular;        /* The directory said that it is a regular file */
   int error_number;    /* Not 0: a directory on the way that cannot be listed, and why (errno) */
 } zt_path;
 

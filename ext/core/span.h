@@ -34,31 +34,29 @@ typedef struct zt_text {
 #define ZT_TEXT_INIT(literal) { (literal), sizeof(literal) - 1 }
 #define ZT_TEXT(literal) ((zt_text)ZT_TEXT_INIT(literal))
 
-/* True if n bytes are equal. In line, for the short words that manifests consist of. */
+/* Eight or four bytes as a number, in the machine's own order. */
+ZT_INLINE uint64_t zt_load64(const void *p){
+  uint64_t u;
+  memcpy(&u, p, sizeof(u));
+  return u;
+}
+ZT_INLINE uint32_t zt_load32(const void *p){
+  uint32_t u;
+  memcpy(&u, p, sizeof(u));
+  return u;
+}
+
+/* True if n bytes are equal. In line, for the short words that manifests consist of: the last bytes are compared in one
+** piece, some of them a second time. */
 ZT_INLINE bool zt_equal(const void *a, const void *b, size_t n){
   const uint8_t *p = a, *q = b;
-  uint64_t x, y;
-  uint32_t s, t;
-  if( n>=8 ){
-    for(size_t i=0; i<n-8; i+=8){
-      memcpy(&x, p+i, 8);
-      memcpy(&y, q+i, 8);
-      if( x!=y ) return false;
-    }
-    memcpy(&x, p+n-8, 8);   /* The last 8, some of them a second time */
-    memcpy(&y, q+n-8, 8);
-    return x==y;
+  if( n<4 ){
+    for(size_t i=0; i<n; i++) if( p[i]!=q[i] ) return false;
+    return true;
   }
-  if( n>=4 ){
-    memcpy(&s, p, 4);
-    memcpy(&t, q, 4);
-    if( s!=t ) return false;
-    memcpy(&s, p+n-4, 4);
-    memcpy(&t, q+n-4, 4);
-    return s==t;
-  }
-  for(size_t i=0; i<n; i++) if( p[i]!=q[i] ) return false;
-  return true;
+  if( n<=8 ) return zt_load32(p)==zt_load32(q) && zt_load32(p+n-4)==zt_load32(q+n-4);
+  for(size_t i=0; i<n-8; i+=8) if( zt_load64(p+i)!=zt_load64(q+i) ) return false;
+  return zt_load64(p+n-8)==zt_load64(q+n-8);
 }
 
 /* True if one of n bytes is 0. In line, for names. */
@@ -67,10 +65,10 @@ ZT_INLINE bool zt_has_nul(const char *z, size_t n){
   uint64_t x, found = 0;
   if( n<8 ) return n>0 && memchr(z, 0, n)!=NULL;
   for(size_t i=0; i<n-8; i+=8){
-    memcpy(&x, z+i, 8);
+    x = zt_load64(z+i);
     found |= (x-ones) & ~x & highs;   /* A high bit is set where a byte is 0, and only if one is */
   }
-  memcpy(&x, z+n-8, 8);
+  x = zt_load64(z+n-8);
   return (found | ((x-ones) & ~x & highs))!=0;
 }
 
@@ -92,18 +90,24 @@ static inline bool zt_claim(uint64_t total, uint64_t off, uint64_t len){
   return off<=total && len<=total-off;
 }
 
-/* *out = a + b; false, and *out untouched, where 64 bits do not hold it. */
+/* *out = a + b; false, and *out of no meaning, where 64 bits do not hold it. */
 static inline bool zt_add64(uint64_t a, uint64_t b, uint64_t *out){
-  if( b>UINT64_MAX-a ) return false;
+#if defined(__GNUC__)
+  return !__builtin_add_overflow(a, b, out);
+#else
   *out = a+b;
-  return true;
+  return b<=UINT64_MAX-a;
+#endif
 }
 
-/* *out = a * b; false, and *out untouched, where 64 bits do not hold it. */
+/* *out = a * b; false, and *out of no meaning, where 64 bits do not hold it. */
 static inline bool zt_mul64(uint64_t a, uint64_t b, uint64_t *out){
-  if( a!=0 && b>UINT64_MAX/a ) return false;
+#if defined(__GNUC__)
+  return !__builtin_mul_overflow(a, b, out);
+#else
   *out = a*b;
-  return true;
+  return a==0 || b<=UINT64_MAX/a;
+#endif
 }
 
 /* Big-endian unsigned integer of 1, 2, 4 or 8 bytes (CBOR's arguments). */

@@ -7,19 +7,18 @@
 /* True if the n bytes of p are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no character cut off. */
 bool zt_utf8_valid_slow(const uint8_t *p, size_t n);
 
-/* The same; most names are ASCII, which eight bytes at a time can show. */
-static inline bool zt_utf8_valid(const uint8_t *p, size_t n){
-  uint64_t w;
-  while( n>=8 ){
-    memcpy(&w, p, 8);
-    if( w & 0x8080808080808080u ) return zt_utf8_valid_slow(p, n);
-    p += 8;
-    n -= 8;
+/* The same. In line, since nearly all text is ASCII, which a few loads can show. */
+ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
+  uint64_t high = 0;
+  if( n>=8 ){
+    for(size_t i=0; i<n-8; i+=8) high |= zt_load64(p+i);
+    high |= zt_load64(p+n-8);
+  }else if( n>=4 ){
+    high = zt_load32(p) | zt_load32(p+n-4);
+  }else{
+    for(size_t i=0; i<n; i++) high |= p[i];
   }
-  for(size_t i=0; i<n; i++){
-    if( p[i] & 0x80 ) return zt_utf8_valid_slow(p+i, n-i);
-  }
-  return true;
+  return (high & 0x8080808080808080u)==0 || zt_utf8_valid_slow(p, n);
 }
 
 /* Bytes of the character that begins at p, n of them left: 1 to 4; 1 for a byte that begins none. */

@@ -6,6 +6,7 @@
 #define BUCKETS 1024   /* A power of two */
 
 typedef struct entry {
+  zt_identity id;                  /* The container's */
   zt_container *container;         /* With a reference */
   size_t bytes;
   struct entry *next;              /* In its bucket */
@@ -44,7 +45,7 @@ static void link_newest(zt_cache *c, entry *e){
 }
 
 static void drop(zt_cache *c, entry *e){
-  entry **pp = bucket_of(c, zt_container_identity(e->container));
+  entry **pp = bucket_of(c, &e->id);
   while( *pp!=e ) pp = &(*pp)->next;
   *pp = e->next;
   unlink_use(c, e);
@@ -67,9 +68,8 @@ static bool same(const zt_identity *a, const zt_identity *b){
 ** is dropped. */
 static zt_container *find(zt_cache *c, const zt_identity *id){
   for(entry *e=*bucket_of(c, id); e; e=e->next){
-    const zt_identity *other = zt_container_identity(e->container);
-    if( other->inode!=id->inode || other->device!=id->device ) continue;
-    if( !same(other, id) ){
+    if( e->id.inode!=id->inode || e->id.device!=id->device ) continue;
+    if( !same(&e->id, id) ){
       drop(c, e);
       return NULL;
     }
@@ -87,7 +87,7 @@ static void keep(zt_cache *c, zt_container *container){
   entry **bucket = bucket_of(c, zt_container_identity(container));
   entry *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return;
-  *e = (entry){ .container = zt_container_ref(container), .bytes = zt_container_memory(container), .next = *bucket };
+  *e = (entry){ .id = *zt_container_identity(container), .container = zt_container_ref(container), .bytes = zt_container_memory(container), .next = *bucket };
   *bucket = e;
   link_newest(c, e);
   c->bytes += e->bytes;
@@ -108,7 +108,7 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
       zt_os_stat(path, &now);   /* What is wrong, opening says */
       state = &now;
     }
-    if( state->kind==ZT_KIND_FILE ) found = find(c, &state->id);
+    if( state->kind==ZT_KIND_FILE && state->id.inode ) found = find(c, &state->id);
   }
   if( !found ){
     if( zt_source_open(path, state, &opened, err) ) return err->rc;

@@ -17,7 +17,7 @@ zt_cache *zt_cache_new(size_t bytes);   /* NULL: out of memory */
 void zt_cache_free(zt_cache *c);
 
 /* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of
-** the path just now, or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL, *source
+** the path just now, of which only the kind need be known (size and times 0), or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL, *source
 ** is the opened file, for reading components, which the caller closes: it has the container's identity. Both are NULL on
 ** failure. */
 int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,

@@ -221,8 +221,9 @@ static void find_wanted(cursor *c){
 
 /* Open the path that the list has next. */
 static void open_path(cursor *c, const zt_path *path){
+  static const zt_stat regular = { .kind = ZT_KIND_FILE };
   zt_scan *s = &c->scan;
-  const zt_stat *state = c->paths.literal ? &c->paths.stat : NULL;
+  const zt_stat *state = c->paths.literal ? &c->paths.stat : path->regular ? &regular : NULL;
   s->path = c->err.path = path->z;
   if( c->plan & ZT_PLAN_STAT ){
     s->has_stat = zt_os_stat(path->z, &s->stat)==0;

@@ -1,0 +1,59 @@
+/*
+** What every program of the benchmark shares: the clock, and one way to fail.
+**
+** Each program prints one line, "seconds TAB result TAB result ...". The driver compares the results of the two
+** sides before it believes their seconds.
+*/
+#ifndef ZT_BENCH_H
+#define ZT_BENCH_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A benchmark that goes on after an error measures something else. */
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 1, 2)))
+#endif
+static inline void die(const char *zFormat, ...){
+  va_list ap;
+  va_start(ap, zFormat);
+  vfprintf(stderr, zFormat, ap);
+  va_end(ap);
+  fputc('\n', stderr);
+  exit(1);
+}
+
+static inline double seconds_now(void){
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec*1e-9;
+}
+
+/* malloc, so that the baselines allocate like any C program; it may not fail half-way through a measurement. */
+static inline void *must_alloc(size_t n){
+  void *p = malloc(n ? n : 1);
+  if( p==NULL ) die("out of memory: %zu bytes", n);
+  return p;
+}
+
+/*
+** Order-dependent checksum of some bytes, continued from `sum`. Only runs of --check compute it, outside of any
+** measurement: it proves that both sides hand out the same bytes, not only as many.
+*/
+static inline uint64_t checksum(uint64_t sum, const void *pData, size_t n){
+  const uint8_t *a = pData;
+  for(; n>=8; a+=8, n-=8){
+    uint64_t word;
+    memcpy(&word, a, 8);
+    sum = (sum ^ word)*0x9E3779B97F4A7C15u;
+    sum ^= sum>>29;
+  }
+  for(; n>0; a++, n--) sum = (sum ^ *a)*0x9E3779B97F4A7C15u;
+  return sum;
+}
+
+#endif

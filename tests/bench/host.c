@@ -1,0 +1,248 @@
+/*
+** host [--db FILE] [--ext FILE] SCENARIO ...
+**
+** A small SQLite host: opens a connection (to :memory: unless told), loads the extension, then times one scenario.
+** The clock runs from before the statement is prepared, which is before any file it reads is opened, until it is
+** finalized. In SQL, ?1, ?2 ... are the TEXT arguments. Scenarios:
+**
+**   exec SQL [TEXT...]          run it; no clock
+**   once SQL [TEXT...]          run it and print its only row
+**   again SQL [TEXT...]         the same, run twice in this connection; the clock runs for the second
+**   peak [SQL [TEXT...]]        peak resident bytes in place of seconds; without SQL, of loading alone
+**   lookup NAMES SQL [TEXT...]  prepare once, then reset, bind and step for every line of the file NAMES, which is
+**                               bound after the TEXTs. One row of one integer is expected for each; prints how many
+**                               names, and the sum. The first look-up, which opens the file, is not timed
+**   rows [--check] SQL [TEXT..] step over all rows; prints their number and the sum of the first column's sizes in
+**                               bytes; with --check also a checksum of these bytes
+**   calls [--check] LIST SQL [TEXT...]  the same, but SQL is prepared once and run for every row of LIST, whose first
+**                               column is bound after the TEXTs; so each result is freed before the next is made,
+**                               while SQLite keeps a row's values until the next row's are there
+*/
+#define _DEFAULT_SOURCE
+#include "bench.h"
+
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sqlite3 *connection_open(const char *zDb, const char *zExt){
+  sqlite3 *db = NULL;
+  char *zErr = NULL;
+  if( sqlite3_open(zDb ? zDb : ":memory:", &db)!=SQLITE_OK ) die("%s: %s", zDb, sqlite3_errmsg(db));
+  if( zExt==NULL ) return db;
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, (int*)NULL);
+  if( sqlite3_load_extension(db, zExt, NULL, &zErr)!=SQLITE_OK ) die("%s: %s", zExt, zErr);
+  return db;
+}
+
+static sqlite3_stmt *prepare_bound(sqlite3 *db, char **azArg, int nArg){
+  sqlite3_stmt *pStmt = NULL;
+  if( nArg<1 ) die("SQL is missing");
+  if( sqlite3_prepare_v2(db, azArg[0], -1, &pStmt, NULL)!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
+  for(int i=1; i<nArg; i++){
+    if( sqlite3_bind_text(pStmt, i, azArg[i], -1, SQLITE_STATIC)!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
+  }
+  return pStmt;
+}
+
+/* Steps a statement that must end well. Returns whether there is a row. */
+static int step(sqlite3 *db, sqlite3_stmt *pStmt){
+  int rc = sqlite3_step(pStmt);
+  if( rc!=SQLITE_ROW && rc!=SQLITE_DONE ) die("%s", sqlite3_errmsg(db));
+  return rc==SQLITE_ROW;
+}
+
+/* Runs a statement to its end; zRow gets its last row, each column after a TAB. */
+static void run(sqlite3 *db, char **azArg, int nArg, char *zRow, size_t nRow){
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg, nArg);
+  zRow[0] = '\0';
+  while( step(db, pStmt) ){
+    size_t n = 0;
+    for(int i=0; i<sqlite3_column_count(pStmt); i++){
+      const char *z = (const char*)sqlite3_column_text(pStmt, i);
+      int k = snprintf(zRow + n, nRow - n, "\t%s", z ? z : "NULL");
+      if( k<0 || (size_t)k>=nRow - n ) die("the row is too long");
+      n += (size_t)k;
+    }
+  }
+  sqlite3_finalize(pStmt);
+}
+
+static void scenario_once(sqlite3 *db, char **azArg, int nArg){
+  char zRow[1000];
+  double start = seconds_now();
+  run(db, azArg, nArg, zRow, sizeof(zRow));
+  printf("%.9f%s\n", seconds_now() - start, zRow);
+}
+
+/* The whole file NAMES; its lines become strings, *pn of them. */
+static char **read_lines(const char *zFile, size_t *pn){
+  FILE *f = fopen(zFile, "rb");
+  if( f==NULL || fseek(f, 0, SEEK_END)!=0 ) die("cannot read %s", zFile);
+  long size = ftell(f);
+  if( size<0 || fseek(f, 0, SEEK_SET)!=0 ) die("cannot read %s", zFile);
+  char *a = must_alloc((size_t)size + 1);
+  if( fread(a, 1, (size_t)size, f)!=(size_t)size ) die("cannot read %s", zFile);
+  fclose(f);
+  a[size] = '\0';
+  size_t n = 0;
+  for(long i=0; i<size; i++) n += a[i]=='\n';
+  char **az = must_alloc((n + 1)*sizeof(*az));
+  *pn = 0;
+  for(char *z = strtok(a, "\n"); z!=NULL && *pn<n; z = strtok(NULL, "\n")) az[(*pn)++] = z;
+  return az;
+}
+
+static sqlite3_int64 look_up(sqlite3 *db, sqlite3_stmt *pStmt, int iParam, const char *zName){
+  sqlite3_bind_text(pStmt, iParam, zName, -1, SQLITE_STATIC);
+  if( !step(db, pStmt) ) die("no row for %s", zName);
+  sqlite3_int64 v = sqlite3_column_int64(pStmt, 0);
+  if( step(db, pStmt) ) die("more than one row for %s", zName);
+  sqlite3_reset(pStmt);
+  return v;
+}
+
+static void scenario_lookup(sqlite3 *db, char **azArg, int nArg){
+  size_t n;
+  sqlite3_int64 sum = 0;
+  if( nArg<2 ) die("lookup: NAMES and SQL are needed");
+  char **azName = read_lines(azArg[0], &n);
+  if( n==0 ) die("%s is empty", azArg[0]);
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg + 1, nArg - 1);
+  int iParam = nArg - 1;
+  look_up(db, pStmt, iParam, azName[0]);
+
+  double start = seconds_now();
+  for(size_t i=0; i<n; i++) sum += look_up(db, pStmt, iParam, azName[i]);
+  double seconds = seconds_now() - start;
+
+  printf("%.9f\t%zu\t%lld\n", seconds, n, (long long)sum);
+  sqlite3_finalize(pStmt);
+  free(azName[0]);
+  free(azName);
+}
+
+typedef struct bytes_seen {
+  int doCheck;
+  uint64_t nRow, nByte, sum;
+} bytes_seen;
+
+/* Counts the first column of every row. */
+static void see_rows(sqlite3 *db, sqlite3_stmt *pStmt, bytes_seen *p){
+  while( step(db, pStmt) ){
+    const void *pData = sqlite3_column_blob(pStmt, 0);
+    size_t n = (size_t)sqlite3_column_bytes(pStmt, 0);
+    p->nRow++;
+    p->nByte += n;
+    if( p->doCheck ) p->sum = checksum(p->sum, pData, n);
+  }
+}
+
+static void print_seen(double seconds, const bytes_seen *p){
+  printf("%.9f\t%llu\t%llu", seconds, (unsigned long long)p->nRow, (unsigned long long)p->nByte);
+  if( p->doCheck ) printf("\t%016llx", (unsigned long long)p->sum);
+  printf("\n");
+}
+
+static void scenario_rows(sqlite3 *db, char **azArg, int nArg){
+  bytes_seen seen = {nArg>0 && strcmp(azArg[0], "--check")==0, 0, 0, 0};
+  azArg += seen.doCheck;
+  nArg -= seen.doCheck;
+
+  double start = seconds_now();
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg, nArg);
+  see_rows(db, pStmt, &seen);
+  sqlite3_finalize(pStmt);
+  print_seen(seconds_now() - start, &seen);
+}
+
+static void scenario_calls(sqlite3 *db, char **azArg, int nArg){
+  bytes_seen seen = {nArg>0 && strcmp(azArg[0], "--check")==0, 0, 0, 0};
+  azArg += seen.doCheck;
+  nArg -= seen.doCheck;
+  if( nArg<2 ) die("calls: LIST and SQL are needed");
+  char *zList = azArg[0];
+
+  double start = seconds_now();
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg + 1, nArg - 1);
+  azArg[1] = zList;  /* LIST is bound to the same TEXTs */
+  sqlite3_stmt *pList = prepare_bound(db, azArg + 1, nArg - 1);
+  while( step(db, pList) ){
+    sqlite3_bind_value(pStmt, nArg - 1, sqlite3_column_value(pList, 0));
+    see_rows(db, pStmt, &seen);
+    sqlite3_reset(pStmt);
+  }
+  sqlite3_finalize(pList);
+  sqlite3_finalize(pStmt);
+  print_seen(seconds_now() - start, &seen);
+}
+
+/*
+** Peak memory is measured in a child that this process forks while it is still small: on Linux a process that was
+** started by a bigger one (the driver) reports that one's peak as its own, as ru_maxrss survives exec. The child
+** sends its row through a pipe.
+*/
+static void scenario_peak(const char *zDb, const char *zExt, char **azArg, int nArg){
+  int status = 0, aPipe[2];
+  char zRow[1000] = "";
+  struct rusage usage;
+  if( pipe(aPipe)!=0 ) die("cannot make a pipe");
+  pid_t pid = fork();
+  if( pid<0 ) die("cannot fork");
+  if( pid==0 ){
+    sqlite3 *db = connection_open(zDb, zExt);
+    if( nArg>0 ) run(db, azArg, nArg, zRow, sizeof(zRow));
+    if( sqlite3_close(db)!=SQLITE_OK ) die("the connection does not close");
+    if( write(aPipe[1], zRow, sizeof(zRow))!=(ssize_t)sizeof(zRow) ) die("cannot write to a pipe");
+    _exit(0);
+  }
+  if( wait4(pid, &status, 0, &usage)!=pid || status!=0 ) die("the child failed");
+  if( read(aPipe[0], zRow, sizeof(zRow))!=(ssize_t)sizeof(zRow) ) die("cannot read from a pipe");
+#ifdef __APPLE__
+  long long peak = usage.ru_maxrss;
+#else
+  long long peak = usage.ru_maxrss*1024LL;
+#endif
+  printf("%lld%s\n", peak, zRow);
+}
+
+int main(int argc, char **argv){
+  const char *zDb = NULL, *zExt = NULL;
+  int i = 1;
+  for(; i + 1<argc && strncmp(argv[i], "--", 2)==0; i+=2){
+    if( strcmp(argv[i], "--db")==0 ) zDb = argv[i + 1];
+    else if( strcmp(argv[i], "--ext")==0 ) zExt = argv[i + 1];
+    else die("unknown option %s", argv[i]);
+  }
+  if( i>=argc ) die("usage: host [--db FILE] [--ext FILE] exec|once|again|peak|lookup|rows|calls ...");
+  const char *zScenario = argv[i++];
+  char **azArg = argv + i;
+  int nArg = argc - i;
+
+  if( strcmp(zScenario, "peak")==0 ){
+    scenario_peak(zDb, zExt, azArg, nArg);
+    return 0;
+  }
+  char zRow[1000];
+  sqlite3 *db = connection_open(zDb, zExt);
+  if( strcmp(zScenario, "exec")==0 ){
+    run(db, azArg, nArg, zRow, sizeof(zRow));
+  }else if( strcmp(zScenario, "once")==0 ){
+    scenario_once(db, azArg, nArg);
+  }else if( strcmp(zScenario, "again")==0 ){
+    run(db, azArg, nArg, zRow, sizeof(zRow));
+    scenario_once(db, azArg, nArg);
+  }else if( strcmp(zScenario, "lookup")==0 ){
+    scenario_lookup(db, azArg, nArg);
+  }else if( strcmp(zScenario, "rows")==0 ){
+    scenario_rows(db, azArg, nArg);
+  }else if( strcmp(zScenario, "calls")==0 ){
+    scenario_calls(db, azArg, nArg);
+  }else{
+    die("unknown scenario %s", zScenario);
+  }
+  if( sqlite3_close(db)!=SQLITE_OK ) die("the connection does not close");
+  return 0;
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""The README's examples: every ```sql or ```python block that a ```text block follows is run, from the project's root,
+and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py compares.
+
+SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+EXAMPLE = re.compile(r"^```(sql|python)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
+SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """(language, program, expected output) of each example."""
+    return EXAMPLE.findall(README.read_text())
+
+
+def setup() -> str:
+    return SETUP.search(README.read_text())[1]
+
+
+def run(language: str, program: str) -> str:
+    """What an example prints, with the extension that ZTENSOR names, errors as an interactive shell words them."""
+    extension = os.environ.get("ZTENSOR", "./ztensor").removesuffix(".so")
+    program = program.replace("./ztensor", extension)
+    if language == "sql":
+        command, text = ["sqlite3", "-batch", ":memory:"], setup().replace("./ztensor", extension) + program
+    else:
+        command, text = [sys.executable, "-"], program
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+    done = subprocess.run(command, input=text, cwd=ROOT, env=environment, text=True, timeout=60, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return re.sub(r" near line \d+", "", done.stdout)
+
+
+def write() -> None:
+    def replaced(found: re.Match[str]) -> str:
+        return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2])}```"
+
+    README.write_text(EXAMPLE.sub(replaced, README.read_text()))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit(__doc__)
+    write()

@@ -1,0 +1,38 @@
+"""What the README shows is what happens."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import readme
+
+EXAMPLES = readme.examples()
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_prints_what_the_readme_says(number):
+    language, program, expected = EXAMPLES[number]
+    assert readme.run(language, program) == expected
+
+
+def test_the_readme_has_examples_in_sql_and_python():
+    assert {language for language, _, _ in EXAMPLES} == {"sql", "python"} and len(EXAMPLES) >= 10
+
+
+@pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_components", "zt_attributes"])
+def test_the_reference_lists_the_columns_of_a_table(db, table):
+    text = readme.README.read_text()
+    section = re.search(rf"^### `{table}\(.*?\n(.*?)^##", text, re.M | re.S)[1]
+    documented = [name for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.M) for name in re.findall(r"\w+", row)]
+    actual = [row[1] for row in db.execute(f"PRAGMA table_xinfo({table})")]
+    arguments = {"source", "on_error"}
+    assert [name for name in documented if name not in arguments] == [name for name in actual if name not in arguments]
+
+
+def test_the_reference_lists_every_function(db):
+    text = readme.README.read_text()
+    functions = {row[0] for row in db.execute("SELECT DISTINCT name FROM pragma_function_list WHERE name LIKE 'zt@_%' ESCAPE '@'")}
+    assert functions and all(f"`{name}(" in text for name in functions)
