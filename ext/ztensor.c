@@ -49,6 +49,13 @@ static int load(sqlite3 *db, char **message, const sqlite3_api_routines *api, bo
   static const zt_function *const functions[] = { ZT_FUNCTIONS(FUNCTION) };
   zt_connection *c;
   int rc;
+#ifndef SQLITE_CORE
+  /* One image of this file serves one SQLite library: a second one in the process would take the first one's place. */
+  if( sqlite3_api && sqlite3_api!=api ){
+    *message = api->mprintf("ztensor serves another SQLite library in this process already: load a copy of the file");
+    return SQLITE_ERROR;
+  }
+#endif
   SQLITE_EXTENSION_INIT2(api)
   (void)api;
   if( sqlite3_libversion_number()<3031000 ){

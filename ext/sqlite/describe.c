@@ -20,14 +20,14 @@ void zt_result_format(sqlite3_context *ctx, const zt_object *object){
     zt_result_text(ctx, object->format);
     return;
   }
-  out = sqlite3_str_new(NULL);
+  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   sqlite3_str_appendall(out, object->format_prefix);
   sqlite3_str_append(out, object->format.z, (int)object->format.n);
   zt_result_str(ctx, out);
 }
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
-  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   sqlite3_str_appendchar(out, 1, '[');
   for(uint32_t i=0; i<object->rank; i++){
     if( i>0 ) sqlite3_str_appendchar(out, 1, ',');
@@ -38,7 +38,7 @@ void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
 }
 
 void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a){
-  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   zt_attribute_walk it;
   bool first = true;
   zt_attributes_begin(c, a, &it);

@@ -15,7 +15,7 @@ static void manifest(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( zt_target_open(sqlite3_user_data(ctx), args[0], false, &t, &err) ){
     zt_result_error(ctx, &err);
   }else{
-    sqlite3_str *out = sqlite3_str_new(NULL);
+    sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
     zt_cbor_init_trusted(&c, zt_container_manifest(t.container), 0, 0, &err);
     zt_cbor_skip_self_described(&c);
     zt_json_item(out, &c);

@@ -9,7 +9,7 @@
 
 static void version(sqlite3_context *ctx, int n, sqlite3_value **args){
   const zt_connection *c = sqlite3_user_data(ctx);
-  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   (void)n;
   (void)args;
   sqlite3_str_appendf(out, "%s%s (SQLite %s, zstd %s, %s)", ZT_VERSION, c->nofs ? " nofs" : "", sqlite3_libversion(),

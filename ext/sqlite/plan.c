@@ -70,7 +70,7 @@ static void estimate(const zt_table *table, int plan, sqlite3_index_info *info){
 ** usable yet gives SQLITE_CONSTRAINT, so that the planner tries another order of the join. path and object constraints
 ** only narrow down what is opened and decoded; SQLite checks them again. The first constraint of each kind is used.
 */
-int zt_plan(const zt_table *table, bool has_source, sqlite3_index_info *info){
+int zt_plan(const zt_table *table, bool has_source, bool utf8, sqlite3_index_info *info){
   const term terms[ZT_PLAN_VALUES] = {
     { ZT_PLAN_SOURCE, table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false },
     { ZT_PLAN_ON_ERROR, table->on_error ? table->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
@@ -97,9 +97,10 @@ int zt_plan(const zt_table *table, bool has_source, sqlite3_index_info *info){
   if( table->rows!=ZT_ROWS_FILES || uses(table, info, ~table->light) ) plan |= ZT_PLAN_CONTAINER;
   if( uses(table, info, table->bytes) ) plan |= ZT_PLAN_BYTES;
   if( uses(table, info, table->light & ~((uint64_t)1<<table->iPath)) ) plan |= ZT_PLAN_STAT;
+  if( info->colUsed>>table->nVisible & 1 ) plan |= ZT_PLAN_ECHO;
   estimate(table, plan, info);
   if( !(plan & ZT_PLAN_SOURCE) && !has_source ) info->estimatedCost = 1e12;
-  info->orderByConsumed = ordered_by_path(table, info);
+  info->orderByConsumed = utf8 && ordered_by_path(table, info);
   info->idxNum = plan;
   return SQLITE_OK;
 }

@@ -18,13 +18,15 @@ enum {
   ZT_PLAN_CONTAINER = 0x80,   /* A column is used that needs the file opened */
   ZT_PLAN_BYTES     = 0x100,  /* A column is used that reads beyond the manifest */
   ZT_PLAN_STAT      = 0x200,  /* ZT_ROWS_FILES: a column is used that needs what the system says of the file */
+  ZT_PLAN_ECHO      = 0x400,  /* The column source is used */
 };
 #define ZT_PLAN_VALUES 6
 
 /* SQLite's number of the table's column i: the arguments stand after the visible ones. */
 int zt_plan_column(const zt_table *table, int i);
 
-/* Fill in the plan. has_source: the table was declared with a source, so a query need not give one. */
-int zt_plan(const zt_table *table, bool has_source, sqlite3_index_info *info);
+/* Fill in the plan. has_source: the table was declared with a source, so a query need not give one; utf8: the database's
+** texts are compared as UTF-8, so that paths sorted by bytes are in the order of ORDER BY path. */
+int zt_plan(const zt_table *table, bool has_source, bool utf8, sqlite3_index_info *info);
 
 #endif

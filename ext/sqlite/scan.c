@@ -8,6 +8,8 @@
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
 
+#define POLL_FILES 64   /* Files between two questions whether to go on: no row may come for long */
+
 /* A registered table, and what SQLite calls its client data. */
 typedef struct module {
   zt_connection *connection;   /* With a reference */
@@ -19,6 +21,7 @@ typedef struct vtab {
   const module *module;        /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *on_error;
+  bool utf8;                   /* The database's encoding */
 } vtab;
 
 typedef struct cursor {
@@ -28,10 +31,10 @@ typedef struct cursor {
   bool skip;                   /* on_error is 'skip' */
   bool in_object;              /* The table stands on a row of the current object (or the file) */
   bool eof;
-  sqlite3_value *value;        /* The source argument, owned; NULL: the one of CREATE VIRTUAL TABLE */
+  sqlite3_value *value;        /* The source argument, owned, if it is needed after xFilter; else NULL */
   zt_paths paths;
   size_t iPath;                /* Of the next file */
-  bool image_next;             /* The next file is the BLOB in value */
+  sqlite3_value *image;        /* The next file is this BLOB, valid within xFilter; NULL: it is not */
   zt_container *container;     /* Of the current file, with a reference; scan.container is the same */
   zt_source *source;
   zt_text *names;              /* Object names wanted, owned, in text; NULL: all */
@@ -102,6 +105,14 @@ static int declare(sqlite3 *db, const zt_table *t){
   return rc;
 }
 
+static bool is_utf8(sqlite3 *db){
+  sqlite3_stmt *stmt = NULL;
+  bool utf8 = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &stmt, NULL)==SQLITE_OK && sqlite3_step(stmt)==SQLITE_ROW
+           && sqlite3_stricmp((const char*)sqlite3_column_text(stmt, 0), "UTF-8")==0;
+  sqlite3_finalize(stmt);
+  return utf8;
+}
+
 /* xCreate and xConnect: arguments after the first three are (source, on_error). */
 static int connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
   const module *m = client;
@@ -116,7 +127,7 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
   sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
   v = sqlite3_malloc64(sizeof(*v));
   if( !v ) return SQLITE_NOMEM;
-  *v = (vtab){ .module = m };
+  *v = (vtab){ .module = m, .utf8 = is_utf8(db) };
   if( argc>3 && (v->source = dequote(argv[3]))==NULL ) rc = SQLITE_NOMEM;
   if( argc>4 && (v->on_error = dequote(argv[4]))==NULL ) rc = SQLITE_NOMEM;
   if( rc ) disconnect(&v->base);
@@ -126,7 +137,7 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
 
 static int best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   const vtab *v = (const vtab*)p;
-  return zt_plan(v->module->table, v->source!=NULL, info);
+  return zt_plan(v->module->table, v->source!=NULL, v->utf8, info);
 }
 
 /* --- Cursors --- */
@@ -177,7 +188,8 @@ static void reset(cursor *c){
   c->text = NULL;
   c->wanted = NULL;
   c->nNames = c->nWanted = c->iPath = 0;
-  c->image_next = c->skip = c->eof = false;
+  c->image = NULL;
+  c->skip = c->eof = false;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *p){
@@ -236,13 +248,17 @@ static void open_path(cursor *c, const zt_path *path){
   }
 }
 
-/* Open the BLOB. Its bytes stay valid for as long as value is. */
+/* Open the BLOB. Its bytes are read after xFilter only if a column needs them; then it is a copy of the cursor's own. */
 static void open_image(cursor *c){
-  c->image_next = false;
+  sqlite3_value *image = c->image;
+  c->image = NULL;
   c->err.path = "<blob>";
   c->scan.has_stat = true;
-  c->scan.stat = (zt_stat){ .id.size = (uint64_t)sqlite3_value_bytes(c->value) };
-  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->value, &c->container, &c->source, &c->err);
+  c->scan.stat = (zt_stat){ .id.size = (uint64_t)sqlite3_value_bytes(image) };
+  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(image, &c->container, &c->source, &c->err);
+  if( c->plan & ZT_PLAN_BYTES ) return;
+  zt_source_close(c->source);
+  c->source = NULL;
 }
 
 /* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is. */
@@ -252,9 +268,11 @@ static bool may_go_on(const cursor *c){
 
 /* Stand before the first object of the next file that can be read. False at the end and on failure. */
 static bool next_file(cursor *c){
+  zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   for(;;){
     close_file(c);
-    if( c->image_next ) open_image(c);
+    if( c->iPath%POLL_FILES==POLL_FILES-1 && zt_interrupt_check(&interrupt, &c->err) ) return false;
+    if( c->image ) open_image(c);
     else if( c->iPath<c->paths.n ) open_path(c, &c->paths.a[c->iPath++]);
     else return false;
     if( c->err.rc && !may_go_on(c) ) return false;
@@ -399,15 +417,10 @@ static const char *pattern_of(sqlite3_value *value){
   return z && is_ascii(z) ? z : NULL;
 }
 
-/* List the paths of a source text. */
-static int list_paths(cursor *c, zt_text source, const arguments *a){
+/* List the paths that a source text names. */
+static int list_paths(cursor *c, const char *source, const arguments *a){
   path_constraints constraints = { pattern_of(a->like), pattern_of(a->glob) };
   zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = zt_connection_interrupt(c->scan.connection) };
-  if( c->scan.connection->nofs ){
-    return zt_fail(&c->err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
-  }
-  if( !source.z ) return zt_fail_nomem(&c->err);
-  if( strlen(source.z)!=source.n ) return zt_fail(&c->err, SQLITE_ERROR, "the source is a path with U+0000 in it");
   if( a->path ){
     filter.only = zt_value_text(a->path).z;
     if( !filter.only ) return SQLITE_OK;   /* NULL or a BLOB equals no path */
@@ -416,31 +429,34 @@ static int list_paths(cursor *c, zt_text source, const arguments *a){
     filter.keep = keep_path;
     filter.context = &constraints;
   }
-  c->err.path = source.z;
-  return zt_paths_find(source.z, &filter, &c->paths, &c->err);
+  c->err.path = source;
+  return zt_paths_find(source, &filter, &c->paths, &c->err);
 }
 
-/* Take the source argument: a BLOB is kept, a path listed. */
-static int set_source(cursor *c, const arguments *a){
+/* The source that CREATE VIRTUAL TABLE gave. */
+static int set_declared_source(cursor *c, const arguments *a){
   const vtab *v = (const vtab*)c->base.pVtab;
-  const zt_table *t = table_of(c);
-  if( !a->source ){
-    if( v->source ) return list_paths(c, (zt_text){ v->source, strlen(v->source) }, a);
-    return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source: SELECT * FROM %s('model.zt')", t->name, t->name);
+  const char *name = table_of(c)->name;
+  if( !v->source ){
+    return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source: SELECT * FROM %s('model.zt')", name, name);
   }
-  switch( sqlite3_value_type(a->source) ){
-    case SQLITE_NULL:
-      return SQLITE_OK;
-    case SQLITE_TEXT:
-    case SQLITE_BLOB:
-      c->value = sqlite3_value_dup(a->source);
-      if( !c->value ) return zt_fail_nomem(&c->err);
-      if( sqlite3_value_type(a->source)==SQLITE_TEXT ) return list_paths(c, zt_value_text(c->value), a);
-      c->image_next = !a->path && !a->like && !a->glob;   /* Those want a path, and it has none */
-      return SQLITE_OK;
-    default:
-      return zt_fail(&c->err, SQLITE_ERROR, "%s: the source must be a path (TEXT) or a tensor file (BLOB), not a number", t->name);
+  if( zt_target_check_path(c->scan.connection, (zt_text){ v->source, strlen(v->source) }, &c->err) ) return c->err.rc;
+  return list_paths(c, v->source, a);
+}
+
+/* Take the source argument: a path is listed, a BLOB opened by and by. */
+static int set_source(cursor *c, const arguments *a){
+  const char *path;
+  if( !a->source ) return set_declared_source(c, a);
+  if( sqlite3_value_type(a->source)==SQLITE_NULL ) return SQLITE_OK;
+  if( zt_target_path(c->scan.connection, a->source, &path, &c->err) ) return c->err.rc;
+  if( c->plan & (ZT_PLAN_BYTES|ZT_PLAN_ECHO) ){
+    c->value = sqlite3_value_dup(a->source);
+    if( !c->value ) return zt_fail_nomem(&c->err);
   }
+  if( path ) return list_paths(c, path, a);
+  if( !a->path && !a->like && !a->glob ) c->image = c->value ? c->value : a->source;   /* Those want a path */
+  return SQLITE_OK;
 }
 
 /* Go to the first row that the arguments ask for. */

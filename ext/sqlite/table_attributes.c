@@ -79,7 +79,7 @@ static void result_integer(sqlite3_context *ctx, const zt_cbor_item *item, int b
     sqlite3_result_int64(ctx, item->type==ZT_CBOR_UINT ? (sqlite3_int64)item->n : -1-(sqlite3_int64)item->n);
     return;
   }
-  out = sqlite3_str_new(NULL);
+  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   if( bignum ) zt_json_bignum(out, (zt_span){ item->p, (size_t)item->n }, bignum==3);
   else zt_json_integer(out, item);
   zt_result_str(ctx, out);
@@ -103,7 +103,7 @@ static void result_value(sqlite3_context *ctx, zt_cbor at){
       zt_result_text(ctx, (zt_text){ (const char*)item.p, (size_t)item.n });
       break;
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      out = sqlite3_str_new(NULL);
+      out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
       zt_json_item(out, &at);
       zt_result_json(ctx, out);
       break;
@@ -115,7 +115,7 @@ static void result_value(sqlite3_context *ctx, zt_cbor at){
 }
 
 static void result_key(sqlite3_context *ctx, zt_cbor key){
-  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   zt_json_key(out, &key);
   zt_result_str(ctx, out);
 }

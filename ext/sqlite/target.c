@@ -24,31 +24,37 @@ int zt_target_open_image(sqlite3_value *blob, zt_container **container, zt_sourc
   return err->rc;
 }
 
-static int open_path(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
-  zt_text text = zt_value_text(source);
-  zt_stat state;
-  if( !text.z ) return zt_fail_nomem(err);
+int zt_target_check_path(const zt_connection *c, zt_text text, zt_error *err){
   if( c->nofs ) return zt_fail(err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
   if( strlen(text.z)!=text.n ) return zt_fail(err, SQLITE_ERROR, "the source is a path with U+0000 in it");
-  err->path = text.z;
-  if( zt_paths_one(text.z, &out->path, &state, err) ) return err->rc;
-  err->path = out->path;
-  return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);
+  return SQLITE_OK;
+}
+
+int zt_target_path(const zt_connection *c, sqlite3_value *source, const char **path, zt_error *err){
+  zt_text text;
+  *path = NULL;
+  if( sqlite3_value_type(source)==SQLITE_BLOB ) return SQLITE_OK;
+  if( sqlite3_value_type(source)!=SQLITE_TEXT ){
+    return zt_fail(err, SQLITE_ERROR, "the source must be a path (TEXT) or a tensor file (BLOB), not a number");
+  }
+  text = zt_value_text(source);
+  if( !text.z ) return zt_fail_nomem(err);
+  *path = text.z;
+  return zt_target_check_path(c, text, err);
 }
 
 int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
+  const char *path;
+  zt_stat state;
   out->path = NULL;
   out->container = NULL;
   out->source = NULL;
-  switch( sqlite3_value_type(source) ){
-    case SQLITE_TEXT:
-      return open_path(c, source, bytes, out, err);
-    case SQLITE_BLOB:
-      err->path = "<blob>";
-      return zt_target_open_image(source, &out->container, &out->source, err);
-    default:
-      return zt_fail(err, SQLITE_ERROR, "the source must be a path (TEXT) or a tensor file (BLOB), not a number");
-  }
+  if( zt_target_path(c, source, &path, err) ) return err->rc;
+  err->path = path ? path : "<blob>";
+  if( !path ) return zt_target_open_image(source, &out->container, &out->source, err);
+  if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
+  err->path = out->path;
+  return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);
 }
 
 int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){

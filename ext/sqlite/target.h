@@ -18,6 +18,13 @@ typedef struct zt_target {
 /* True if an argument that must be there is NULL: the function's result is NULL then. */
 bool zt_target_null(sqlite3_value *source, sqlite3_value *object);
 
+/* What a source value is: *path is its text if that is a path this connection may open, NULL for a BLOB; anything else is
+** a failure. The value is not NULL. */
+int zt_target_path(const zt_connection *c, sqlite3_value *source, const char **path, zt_error *err);
+
+/* Fail if this connection opens no files, or the text has U+0000 in it. */
+int zt_target_check_path(const zt_connection *c, zt_text text, zt_error *err);
+
 /* Open the one file that a source value names (TEXT path or file: URI; BLOB image), with its bytes if asked. err's place
 ** is set, and stays valid until the close. */
 int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err);
