@@ -5,6 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/paths.h"
+#include "core/positions.h"
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
 
@@ -37,11 +38,10 @@ typedef struct cursor {
   sqlite3_value *image;        /* The next file is this BLOB, valid within xFilter; NULL: it is not */
   zt_container *container;     /* Of the current file, with a reference; scan.container is the same */
   zt_source *source;
-  zt_text *names;              /* Object names wanted, owned, in text; NULL: all */
-  char *text;
-  size_t nNames;
-  uint32_t *wanted;            /* Those of them that the current file has, ascending, nWanted of nNames */
-  size_t nWanted;
+  bool named;                  /* Only objects with these names are wanted: */
+  char *names;                 /* The names one after the other, owned */
+  zt_positions lengths;        /* The bytes of each */
+  zt_positions wanted;         /* Objects of the current file that have one of them, ascending */
   uint64_t iObject;            /* Of the next object: in wanted, or in the container */
   bool decoded;                /* object is scan.object */
   zt_object object;
@@ -179,17 +179,15 @@ static void reset(cursor *c){
   zt_paths_clear(&c->paths);
   sqlite3_value_free(c->value);
   sqlite3_free(c->names);
-  sqlite3_free(c->text);
-  sqlite3_free(c->wanted);
+  zt_positions_clear(&c->lengths);
+  zt_positions_clear(&c->wanted);
   zt_error_clear(&c->err);
   c->err = ZT_ERROR_NONE;
   c->value = NULL;
   c->names = NULL;
-  c->text = NULL;
-  c->wanted = NULL;
-  c->nNames = c->nWanted = c->iPath = 0;
+  c->iPath = 0;
   c->image = NULL;
-  c->skip = c->eof = false;
+  c->named = c->skip = c->eof = false;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *p){
@@ -220,15 +218,22 @@ static int compare_index(const void *a, const void *b){
   return (x>y) - (x<y);
 }
 
-/* Look up the wanted names in the file just opened. */
-static void find_wanted(cursor *c){
-  c->iObject = 0;
-  c->nWanted = 0;
-  for(size_t i=0; i<c->nNames; i++){
-    int64_t k = zt_container_find(c->container, c->names[i]);
-    if( k>=0 ) c->wanted[c->nWanted++] = (uint32_t)k;
+/* Look up the wanted names in the file just opened; each object once, even if it is wanted twice. */
+static int find_wanted(cursor *c){
+  const char *name = c->names;
+  uint32_t n = 0;
+  c->wanted.n = 0;
+  for(uint32_t i=0; i<c->lengths.n; name += c->lengths.a[i++]){
+    int64_t k = zt_container_find(c->container, (zt_text){ name, c->lengths.a[i] });
+    if( k>=0 && zt_positions_push(&c->wanted, (size_t)k, &c->err) ) return c->err.rc;
   }
-  if( c->nWanted>1 ) qsort(c->wanted, c->nWanted, sizeof(*c->wanted), compare_index);
+  if( c->wanted.n<2 ) return SQLITE_OK;
+  qsort(c->wanted.a, c->wanted.n, sizeof(*c->wanted.a), compare_index);
+  for(uint32_t i=1; i<c->wanted.n; i++){
+    if( c->wanted.a[i]!=c->wanted.a[n] ) c->wanted.a[++n] = c->wanted.a[i];
+  }
+  c->wanted.n = n+1;
+  return SQLITE_OK;
 }
 
 /* Open the path that the list has next. */
@@ -279,10 +284,7 @@ static bool next_file(cursor *c){
     c->scan.container = c->container;
     c->scan.source = c->source;
     c->iObject = 0;
-    if( !c->err.rc ){
-      if( c->names && c->container ) find_wanted(c);
-      return true;
-    }
+    if( !c->err.rc ) return !c->named || !c->container || find_wanted(c)==SQLITE_OK;
     c->file_error = c->err;
     c->err = (zt_error){ .path = c->file_error.path };
     c->scan.error = c->file_error.message;
@@ -292,14 +294,14 @@ static bool next_file(cursor *c){
 
 /* Stand before the rows of the next object, or of the file itself. */
 static bool next_object(cursor *c){
-  uint64_t n = c->names ? c->nWanted : zt_container_objects(c->container);
-  bool file_first = table_of(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !c->names;
+  uint64_t n = c->named ? c->wanted.n : zt_container_objects(c->container);
+  bool file_first = table_of(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !c->named;
   c->decoded = false;
   c->scan.on_file = file_first && c->iObject==0;
   if( c->iObject>=n+file_first ) return false;
   if( !c->scan.on_file ){
     uint64_t i = c->iObject-file_first;
-    c->scan.object = c->names ? c->wanted[i] : (uint32_t)i;
+    c->scan.object = c->named ? c->wanted.a[i] : (uint32_t)i;
   }
   c->iObject++;
   return true;
@@ -354,45 +356,32 @@ static int set_on_error(cursor *c, sqlite3_value *value){
 }
 
 /* Remember one wanted name. Text is all that an object's name can equal. */
-static int add_name(cursor *c, sqlite3_value *value, size_t *nText){
+static int add_name(cursor *c, sqlite3_value *value, sqlite3_str *names){
   zt_text text = zt_value_text(value);
-  zt_text *names;
-  char *bytes;
   if( !text.z ) return SQLITE_OK;
-  names = sqlite3_realloc64(c->names, (c->nNames+1)*sizeof(*names));
-  if( !names ) return zt_fail_nomem(&c->err);
-  c->names = names;
-  bytes = sqlite3_realloc64(c->text, *nText+text.n+1);
-  if( !bytes ) return zt_fail_nomem(&c->err);
-  c->text = bytes;
-  memcpy(bytes+*nText, text.z, text.n);
-  c->names[c->nNames++].n = text.n;
-  *nText += text.n;
-  return SQLITE_OK;
+  sqlite3_str_append(names, text.z, (int)text.n);
+  return zt_positions_push(&c->lengths, text.n, &c->err);
 }
 
 /* The names of an object constraint. */
 static int set_names(cursor *c, sqlite3_value *value){
-  size_t nText = 0, at = 0;
+  sqlite3_str *names;
+  int rc;
   if( !value ) return SQLITE_OK;
-  c->names = sqlite3_malloc64(sizeof(*c->names));   /* Not NULL, even if no name can match */
-  if( !c->names ) return zt_fail_nomem(&c->err);
+  c->named = true;
+  names = sqlite3_str_new(NULL);
 #if SQLITE_VERSION_NUMBER>=3038000
   if( c->plan & ZT_PLAN_OBJECTS ){
     sqlite3_value *item;
-    int rc = sqlite3_vtab_in_first(value, &item);
-    for(; rc==SQLITE_OK && item; rc = sqlite3_vtab_in_next(value, &item)){
-      if( add_name(c, item, &nText) ) return c->err.rc;
+    for(rc=sqlite3_vtab_in_first(value, &item); rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(value, &item)){
+      if( add_name(c, item, names) ) break;
     }
   }else
 #endif
-  if( add_name(c, value, &nText) ) return c->err.rc;
-  for(size_t i=0; i<c->nNames; i++){
-    c->names[i].z = c->text+at;
-    at += c->names[i].n;
-  }
-  c->wanted = sqlite3_malloc64((c->nNames+1)*sizeof(*c->wanted));
-  return c->wanted ? SQLITE_OK : zt_fail_nomem(&c->err);
+  add_name(c, value, names);
+  rc = sqlite3_str_errcode(names);
+  c->names = sqlite3_str_finish(names);
+  return rc ? zt_fail(&c->err, rc, "the names are too long") : c->err.rc;
 }
 
 typedef struct path_constraints {
@@ -400,7 +389,7 @@ typedef struct path_constraints {
 } path_constraints;
 
 static bool is_ascii(const char *z){
-  while( *z>0 ) z++;
+  while( *z && !(*z & 0x80) ) z++;
   return *z==0;
 }
 
