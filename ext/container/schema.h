@@ -60,7 +60,7 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
 
 /* Read keys up to the next known field that has a value, and return its id: the value is next in c and must be read by
 ** the caller. Returns -1 at the map's end and after a failure; all rules are checked by then. */
-int zt_fields_next_slow(zt_fields *f);
+ZT_COLD int zt_fields_next_slow(zt_fields *f);
 ZT_INLINE int zt_fields_next(zt_fields *f){
   const zt_schema *schema = f->schema;
   const uint8_t *p = f->c->p;
@@ -86,7 +86,7 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
 }
 
 /* The current field's value, which must be of the type; the field's name is in the message. */
-bool zt_fields_fail(zt_fields *f, const char *type);
+ZT_COLD bool zt_fields_fail(zt_fields *f, const char *type);
 ZT_INLINE bool zt_fields_text(zt_fields *f, zt_text *out){
   if( zt_cbor_peek(f->c)!=ZT_CBOR_TEXT ) return zt_fields_fail(f, "text");
   return zt_cbor_text(f->c, out);
@@ -107,7 +107,7 @@ bool zt_schema_has(const zt_schema *schema, zt_text name);
 **   R2  a component with bytes does not begin before byte 8
 **   R3  offset and offset + length do not lie beyond the manifest's first byte
 */
-bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
+ZT_COLD bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
 ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
   if( !zt_cbor_text(c, out) ) return false;

@@ -75,10 +75,10 @@ void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err);
 
 /* Record a failure at the next byte. Always false. */
-bool zt_cbor_fail(zt_cbor *c, const char *format, ...);
+ZT_COLD bool zt_cbor_fail(zt_cbor *c, const char *format, ...);
 
 /* Record that `expected` was wanted where another item stands. Always false. */
-bool zt_cbor_fail_type(zt_cbor *c, const char *expected);
+ZT_COLD bool zt_cbor_fail_type(zt_cbor *c, const char *expected);
 
 /* Read the next item's head, and the bytes of a definite string. A string in chunks is checked and passed over: it
 ** sets chunked and gives the empty string. */
@@ -113,9 +113,9 @@ ZT_INLINE bool zt_cbor_null(zt_cbor *c){
 
 /* --- What is read most, in line: a manifest of a hundred megabytes is walked with these --- */
 
-bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
-bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);
-bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
+ZT_COLD bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
+ZT_COLD bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);
+ZT_COLD bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
 bool zt_cbor_skip_slow(zt_cbor *c);
 
 /* The next item is an array or a map: read its head and begin to read what is in it. */

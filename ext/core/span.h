@@ -18,6 +18,13 @@
 # define ZT_INLINE static inline
 #endif
 
+/* For what those functions call when something is unusual: compilers then keep the usual way straight. */
+#if defined(__GNUC__)
+# define ZT_COLD __attribute__((cold, noinline))
+#else
+# define ZT_COLD
+#endif
+
 /* A borrowed byte range. */
 typedef struct zt_span {
   const uint8_t *p;

@@ -5,7 +5,7 @@
 #include "core/span.h"
 
 /* True if the n bytes of p are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no character cut off. */
-bool zt_utf8_valid_slow(const uint8_t *p, size_t n);
+ZT_COLD bool zt_utf8_valid_slow(const uint8_t *p, size_t n);
 
 /* The same. In line, since nearly all text is ASCII, which a few loads can show. */
 ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
