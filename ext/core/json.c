@@ -20,7 +20,7 @@ void zt_json_text(sqlite3_str *out, zt_text text){
     else sqlite3_str_appendf(out, "\\u%04x", ch);
     from = i+1;
   }
-  sqlite3_str_append(out, text.z+from, (int)(text.n-from));
+  if( text.n>from ) sqlite3_str_append(out, text.z+from, (int)(text.n-from));
   sqlite3_str_appendchar(out, 1, '"');
 }
 
