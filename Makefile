@@ -29,8 +29,9 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit sql warnings asan valgrind fuzz interop bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz interop bench clean
 
+# The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
 
 ztensor.$(SO): $(OBJ)
@@ -51,16 +52,31 @@ deps:                               ## install what building and testing need an
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-test: unit sql                      ## the whole test suite
+test: unit replay sql               ## the whole test suite
 
-# --- Unit tests: C, of the layers below SQLite's tables ---
+# --- C tests: the sources, linked straight against the library, below $(B) ---
 
-unit: $(UNIT:tests/unit/%.c=build/unit/%)  ## C tests of core, container and tensor
+B ?= build/static
+.SECONDARY: $(SRC:ext/%.c=$(B)/ext/%.o)
+$(B)/ext/%.o: ext/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -MMD -MP -c -o $@ $<
+
+-include $(SRC:ext/%.c=$(B)/ext/%.d)
+
+unit: $(UNIT:tests/unit/%.c=$(B)/unit/%)   ## C tests of core, container and tensor
 	@set -e; for t in $^; do $$t; done
 
-build/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB) $(wildcard ext/*/*.h) Makefile
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(LIB) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+
+replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%)  ## what fuzzing found once, run again
+	@set -e; for t in $^; do $$t tests/fuzz/regressions/$$(basename $$t)/*; done
+
+$(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $< tests/fuzz/replay.c $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
 # --- SQL tests: the extension as its users load it ---
 
@@ -81,10 +97,9 @@ build/asan/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 	gcc $(STRICT) $(SANITIZE) $(CPPFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
 
 asan: build/asan/ztensor.$(SO)      ## the whole test suite under AddressSanitizer and UBSan
-	$(MAKE) unit OPT="$(SANITIZE)" CC=gcc -B
+	$(MAKE) unit replay OPT="$(SANITIZE)" CC=gcc B=build/asan/static
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  $(PYTHON) -m pytest -q tests/sql
-	@rm -rf build/unit
 
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
 	@sh tests/valgrind.sh
@@ -92,7 +107,7 @@ valgrind: all                       ## the main paths of the SQL suite, free of 
 fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
 	@for t in $^; do sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
 
-build/fuzz/%: tests/fuzz/%.c $(SRC) $(wildcard ext/*/*.h) Makefile
+build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
 

@@ -1,6 +1,7 @@
 /* JSON text. See json.h. */
 #include "core/json.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -53,6 +54,19 @@ static void use_point(char *z){
   memmove(at+1, at+strlen(point), strlen(at+strlen(point))+1);
 }
 
+/* Write r with that many digits; true if they read back as r. At a power of two the doubles above are farther apart than
+** those below, and the next number up may do where the nearest does not. */
+static bool write_real(char *z, size_t n, int digits, double r){
+  char *p;
+  snprintf(z, n, "%.*g", digits, r);
+  if( strtod(z, NULL)==r ) return true;
+  snprintf(z, n, "%.*e", digits-1, r);   /* %g would leave zeros at the end out */
+  for(p=z+strcspn(z, "e")-1; p>z && *p=='9'; p--) *p = '0';
+  if( *p<'0' || *p>'8' ) return false;
+  ++*p;
+  return strtod(z, NULL)==r;
+}
+
 void zt_json_real(sqlite3_str *out, double r){
   char z[64];
   if( isnan(r) ){
@@ -63,9 +77,9 @@ void zt_json_real(sqlite3_str *out, double r){
     sqlite3_str_appendall(out, r<0 ? "-9.0e+999" : "9.0e+999");
     return;
   }
-  for(int digits=15; digits<=17; digits++){
-    snprintf(z, sizeof(z), "%.*g", digits, r);
-    if( strtod(z, NULL)==r ) break;
+  /* 15 digits tell normal doubles apart that have no more; subnormal ones may need fewer. */
+  for(int digits=fabs(r)<DBL_MIN ? 1 : 15; digits<=17; digits++){
+    if( write_real(z, sizeof(z), digits, r) ) break;
   }
   use_point(z);
   sqlite3_str_appendall(out, z);

@@ -9,7 +9,8 @@
 /* --- Equality and hash of keys, by value --- */
 
 static uint64_t mix(uint64_t h, uint64_t x){
-  return (h ^ x) * 0x9E3779B97F4A7C15u + (h>>29);
+  const uint64_t both[2] = { h, x };
+  return XXH3_64bits(both, sizeof(both));
 }
 
 /* What distinguishes a head's value from that of another of the same type. */
@@ -106,8 +107,8 @@ void zt_keys_clear(zt_keys *k){
 zt_text zt_keys_text(const zt_keys *k, uint32_t i){
   zt_error ignored = ZT_ERROR_NONE;
   zt_cbor c = key_at(k, k->at.a[i], &ignored);
-  zt_text text;
-  zt_cbor_text(&c, &text);
+  zt_text text = { NULL, 0 };
+  if( zt_cbor_peek(&c)==ZT_CBOR_TEXT ) zt_cbor_text(&c, &text);
   return text;
 }
 
@@ -159,7 +160,8 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text){
   uint32_t lo = 0, hi = k->at.n;
   if( k->slots ){
     for(uint32_t s=(uint32_t)hash_text(k, text) & k->mask; k->slots[s]; s=(s+1) & k->mask){
-      if( zt_text_equal(zt_keys_text(k, k->slots[s]-1), text) ) return k->slots[s]-1;
+      zt_text found = zt_keys_text(k, k->slots[s]-1);
+      if( found.z && zt_text_equal(found, text) ) return k->slots[s]-1;
     }
     return -1;
   }

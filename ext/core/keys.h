@@ -31,7 +31,7 @@ int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_
 /* The index of a text key, in order of appearance; -1 if there is none. */
 int64_t zt_keys_find(const zt_keys *k, zt_text text);
 
-/* The text of key i (which must be text). */
+/* The text of key i; z NULL if it is no text. */
 zt_text zt_keys_text(const zt_keys *k, uint32_t i);
 
 /* Check the map whose head is next for a key that occurs twice, and pass over it. what names the map in the message. */
