@@ -63,18 +63,11 @@ static const algorithm aDigest[] = {
   { "sha256", 32, false, sha256_open, sha256_update, sha256_finish },
 };
 
-static int hex_digit(char ch){
-  if( ch>='0' && ch<='9' ) return ch-'0';
-  if( ch>='a' && ch<='f' ) return ch-'a'+10;
-  if( ch>='A' && ch<='F' ) return ch-'A'+10;
-  return -1;
-}
-
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
 static bool parse_hex(zt_text digits, uint8_t *out, unsigned n){
   if( digits.n!=2*(size_t)n ) return false;
   for(unsigned i=0; i<n; i++){
-    int hi = hex_digit(digits.z[2*i]), lo = hex_digit(digits.z[2*i+1]);
+    int hi = zt_hex_digit(digits.z[2*i]), lo = zt_hex_digit(digits.z[2*i+1]);
     if( hi<0 || lo<0 ) return false;
     out[i] = (uint8_t)(hi<<4 | lo);
   }

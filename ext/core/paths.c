@@ -70,10 +70,10 @@ static const char *directory(const walker *w){
 
 /* --- Results --- */
 
-static void add(walker *w, bool regular, int error_number){
+static void add(walker *w, const char *found, bool regular, int error_number){
   const zt_paths_filter *f = w->filter;
   char *path;
-  if( w->err->rc || (f->only && strcmp(f->only, w->path)!=0) || (f->keep && !f->keep(f->context, w->path)) ) return;
+  if( w->err->rc || (f->only && strcmp(f->only, found)!=0) || (f->keep && !f->keep(f->context, found)) ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);
     return;
@@ -88,12 +88,11 @@ static void add(walker *w, bool regular, int error_number){
     w->out->a = a;
     w->room = room;
   }
-  path = sqlite3_malloc64(w->n+1);
+  path = sqlite3_mprintf("%s", found);
   if( !path ){
     zt_fail_nomem(w->err);
     return;
   }
-  memcpy(path, w->path, w->n+1);
   w->out->a[w->out->n++] = (zt_path){ path, regular, error_number };
 }
 
@@ -153,7 +152,7 @@ static void entries_load(walker *w, entries *e){
   }
   d = zt_os_opendir(directory(w), &error_number);
   if( !d ){
-    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, false, error_number);
+    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, directory(w), false, error_number);
     return;
   }
   while( !w->err->rc && (name = zt_os_readdir(d, &kind))!=NULL ){
@@ -208,7 +207,7 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     kind = resolve(w, e->a[i].kind);
     if( *next && kind==ZT_KIND_DIRECTORY ) descend(w, here, next);
     if( !*next && kind!=ZT_KIND_DIRECTORY && (kind!=ZT_KIND_UNKNOWN || zt_os_exists(w->path)) ){
-      add(w, e->a[i].kind==ZT_KIND_FILE, 0);
+      add(w, w->path, e->a[i].kind==ZT_KIND_FILE, 0);
     }
     truncate_to(w, before);
   }
@@ -229,7 +228,7 @@ static void named(walker *w, const place *here, const char *segment, size_t n, c
   size_t before = push(w, segment, n);
   if( w->err->rc ) return;
   if( *next ) descend(w, here, next);
-  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, false, 0);
+  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, w->path, false, 0);
   truncate_to(w, before);
 }
 
@@ -296,11 +295,6 @@ static void expand(walker *w, const char *base, size_t nBase, const char *patter
 
 /* --- Sources --- */
 
-static int hex_digit(char ch){
-  const char *digits = "0123456789abcdef", *at = ch ? strchr(digits, ch|0x20) : NULL;
-  return at && (ch<='9' || ch>='A') ? (int)(at-digits) : -1;
-}
-
 /* The local path of a file: URI (RFC 8089), in memory of its own. */
 static char *path_from_uri(const char *uri, zt_error *err){
   const char *p = uri + strlen("file:");
@@ -316,9 +310,9 @@ static char *path_from_uri(const char *uri, zt_error *err){
   path = w = sqlite3_malloc64(strlen(p)+1);
   if( !path ) zt_fail_nomem(err);
   for(; path && *p; p++){
-    int hi = p[0]=='%' ? hex_digit(p[1]) : -1;
-    int lo = hi>=0 ? hex_digit(p[2]) : -1;
-    if( *p=='?' || *p=='#' || (*p=='%' && hi*16+lo<=0) ){
+    int hi = *p=='%' ? zt_hex_digit(p[1]) : 0;
+    int lo = *p=='%' && hi>=0 ? zt_hex_digit(p[2]) : 0;
+    if( *p=='?' || *p=='#' || hi<0 || lo<0 || (*p=='%' && hi==0 && lo==0) ){
       zt_fail(err, SQLITE_ERROR, *p=='%' ? "a file: URI with a bad percent-encoding" : "a file: URI with a query or fragment");
       sqlite3_free(path);
       return NULL;
@@ -361,8 +355,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
   switch( classify(source, &path, &owned, &out->stat, err) ){
     case SOURCE_LITERAL:
       out->literal = true;
-      push(&w, path, strlen(path));
-      add(&w, false, 0);
+      add(&w, path, false, 0);
       break;
     case SOURCE_DIRECTORY:
       below = sqlite3_mprintf("**/%s", filter->files);

@@ -137,4 +137,12 @@ static inline uint64_t zt_le64(const uint8_t *p){
   return u;
 }
 
+/* The value of a hexadecimal digit of either case, -1 for any other character. */
+static inline int zt_hex_digit(char ch){
+  if( ch>='0' && ch<='9' ) return ch-'0';
+  if( ch>='a' && ch<='f' ) return ch-'a'+10;
+  if( ch>='A' && ch<='F' ) return ch-'A'+10;
+  return -1;
+}
+
 #endif
