@@ -1,0 +1,148 @@
+#!/bin/sh
+# Installs what building and testing need and is missing: `make deps`. Nothing is downloaded if nothing is missing.
+#
+# What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
+# what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
+
+CC=${CC:-cc}
+PYTHON=${PYTHON:-/usr/bin/python3}
+system=$(uname -s)
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# Homebrew keeps its headers where a compiler does not look by itself; the Makefile looks there as well.
+if [ "$system" = Darwin ] && brew=$(brew --prefix 2>/dev/null); then
+  CPPFLAGS="$CPPFLAGS -I$brew/include -I$brew/opt/sqlite/include -I$brew/opt/openssl/include"
+  LDFLAGS="$LDFLAGS -L$brew/lib -L$brew/opt/sqlite/lib -L$brew/opt/openssl/lib"
+fi
+
+# --- How to find out whether something is there: each succeeds silently, or fails silently ---
+
+# compiles COMPILER C-LINE FLAG...: a program with that line in it compiles, links and runs.
+compiles() {
+  compiler=$1 line=$2
+  shift 2
+  printf '%s\nint main(void){ return 0; }\n' "$line" >"$work/try.c"
+  # shellcheck disable=SC2086  # Flags are words
+  "$compiler" $CPPFLAGS -o "$work/try" "$work/try.c" $LDFLAGS "$@" >/dev/null 2>&1 && "$work/try" >/dev/null 2>&1
+}
+
+# fuzzes: clang has libFuzzer, and the sanitizers that go with it.
+fuzzes() {
+  printf '%s\n' 'int LLVMFuzzerTestOneInput(const unsigned char *p, unsigned long n);' \
+    'int LLVMFuzzerTestOneInput(const unsigned char *p, unsigned long n){ return n>0 && p==0; }' >"$work/fuzz.c"
+  clang -fsanitize=fuzzer,address,undefined -o "$work/fuzz" "$work/fuzz.c" >/dev/null 2>&1 &&
+    "$work/fuzz" -runs=1 >/dev/null 2>&1
+}
+
+# runs COMMAND...: it ends with status 0.
+runs() {
+  "$@" >/dev/null 2>&1 </dev/null
+}
+
+# --- What is needed: the check, and the packages for apt-get, dnf and brew ("-": nothing to install there) ---
+
+# need WHAT APT DNF BREW CHECK...
+need() {
+  what=$1 apt=$2 dnf=$3 brew_formula=$4
+  shift 4
+  "$@" && return
+  missing="$missing$what
+"
+  case $manager in
+    apt-get) packages="$packages $apt" ;;
+    dnf) packages="$packages $dnf" ;;
+    brew) packages="$packages $brew_formula" ;;
+  esac
+}
+
+check_all() {
+  missing= packages=
+  need 'a C compiler' 'gcc libc6-dev' 'gcc glibc-devel' gcc compiles "$CC" ''
+  need 'gcc with AddressSanitizer' 'gcc libc6-dev' 'gcc libasan libubsan' gcc compiles gcc '' -fsanitize=address,undefined
+  need make make make make runs make --version
+  need 'the SQLite library and its headers' libsqlite3-dev sqlite-devel sqlite compiles "$CC" '#include <sqlite3ext.h>' -lsqlite3
+  need 'libzstd and its headers' libzstd-dev libzstd-devel zstd compiles "$CC" '#include <zstd.h>' -lzstd
+  need "xxHash's headers" libxxhash-dev xxhash-devel xxhash compiles "$CC" '#define XXH_INLINE_ALL
+#include <xxhash.h>'
+  need 'ISA-L and its headers' libisal-dev isa-l-devel isa-l compiles "$CC" '#include <isa-l/crc.h>' -lisal
+  need 'libcrypto and its headers' libssl-dev openssl-devel openssl compiles "$CC" '#include <openssl/evp.h>' -lcrypto
+  need 'cmocka and its headers' libcmocka-dev libcmocka-devel cmocka compiles "$CC" '#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>' -lcmocka
+  need 'the sqlite3 shell' sqlite3 sqlite sqlite runs sqlite3 :memory: 'SELECT 1'
+  need 'clang' clang clang llvm compiles clang ''
+  need "clang's libFuzzer and sanitizers" libclang-rt-dev compiler-rt llvm fuzzes
+  need "$PYTHON, whose sqlite3 loads extensions" python3 python3 python runs "$PYTHON" -c '
+import sqlite3
+sqlite3.connect(":memory:").enable_load_extension(True)'
+  need "pytest of $PYTHON" python3-pytest python3-pytest - runs "$PYTHON" -m pytest --version
+  need "venv of $PYTHON" python3-venv python3 python runs "$PYTHON" -c 'import ensurepip, venv'
+  if [ "$system" = Linux ]; then   # These two exist nowhere else
+    need strace strace strace - runs strace -V
+    need valgrind 'valgrind libc6-dbg' valgrind - runs valgrind -q true
+  fi
+}
+
+# --- Installing ---
+
+find_manager() {
+  for manager in apt-get dnf brew; do
+    command -v $manager >/dev/null 2>&1 && return
+  done
+  manager=
+}
+
+# The packages, each once and in the order of the checks.
+distinct() {
+  for p in $packages; do echo "$p"; done | awk '$0!="-" && !seen[$0]++' | tr '\n' ' ' | sed 's/ $//'
+}
+
+# Say what to do by hand, and give up.
+give_up() {
+  echo "deps: $1. Missing:"
+  printf '%s' "$missing" | sed 's/^/  /'
+  case $manager in
+    '') echo 'Install them with the packages of this system. On Debian they are:'
+        manager=apt-get; check_all; echo "  apt-get install $(distinct)" ;;
+    brew) echo "Try: brew install $(distinct); for pytest: $PYTHON -m pip install pytest" ;;
+    *) echo "Try, as root: $manager install $(distinct)" ;;
+  esac
+  exit 1
+}
+
+# as_root COMMAND...
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install() {
+  # shellcheck disable=SC2086  # Packages are words
+  case $manager in
+    apt-get)
+      as_root apt-get -q update &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $1 ;;
+    dnf) as_root dnf -y --setopt=install_weak_deps=False install $1 ;;
+    brew) brew install $1 ;;
+  esac
+}
+
+find_manager
+check_all
+if [ -z "$missing" ]; then
+  echo 'deps: nothing is missing'
+  exit 0
+fi
+[ -n "$manager" ] || give_up 'no package manager that this script knows'
+[ "$manager" = brew ] || [ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1 || give_up 'installing needs root or sudo'
+list=$(distinct)
+[ -n "$list" ] || give_up "$manager has no package for it"
+echo "deps: installing $list"
+install "$list" || give_up "$manager failed"
+check_all
+[ -z "$missing" ] || give_up 'still not there after installing'
+echo 'deps: everything is there now'

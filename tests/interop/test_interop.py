@@ -1,0 +1,87 @@
+"""Files freshly written by the format's own libraries (run.sh makes them): the tables and zt_blob give exactly what the
+libraries were given."""
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "sql"))
+from support import open_connection, rows, value  # noqa: E402  (it is there only now)
+
+FILES = ROOT / "build" / "interop" / "files"
+RECORDS = sorted(FILES.glob("*/*.json"))
+EACH_FILE = pytest.mark.parametrize("record", RECORDS, ids=[str(r.relative_to(FILES).with_suffix("")) for r in RECORDS])
+
+
+@pytest.fixture(scope="module")
+def db():
+    connection = open_connection()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def expected(record):
+    return json.loads(record.read_text())
+
+
+@pytest.fixture(params=["path", "blob"])
+def source(request, record):
+    path = record.with_suffix(".zt")
+    return str(path) if request.param == "path" else path.read_bytes()
+
+
+def components(expected):
+    """[(object's name, role, component)], sorted."""
+    return sorted((name, role, c) for name, o in expected["objects"].items() for role, c in o["components"].items())
+
+
+def test_each_library_wrote_files():
+    count = {version.name: len(list(version.glob("*.json"))) for version in sorted(FILES.iterdir())}
+    assert count == {"0.1.4": 5, "1.0.1": 8, "1.1.1": 8, "1.2.3": 11}
+    assert [r.with_suffix(".zt") for r in RECORDS] == sorted(FILES.glob("*/*.zt"))
+
+
+@EACH_FILE
+def test_zt_files(db, source, expected):
+    (row,) = rows(db, "SELECT container, version, objects, components, decoded_bytes, attributes, error FROM zt_files(?)", source)
+    container, version, *rest = row
+    assert container == "ztensor"
+    assert version == expected["version"] or version.startswith(expected["version"] + ".")
+    parts = components(expected)
+    assert rest == [len(expected["objects"]), len(parts), sum(c["bytes"] for _, _, c in parts), "{}", None]
+
+
+@EACH_FILE
+def test_zt_objects(db, source, expected):
+    got = rows(db, "SELECT object, format, shape, rank, components, attributes FROM zt_objects(?) ORDER BY object", source)
+    assert [(*row[:2], json.loads(row[2]), *row[3:5], json.loads(row[5])) for row in got] == [
+        (name, o["format"], o["shape"], len(o["shape"]), len(o["components"]), o["attributes"])
+        for name, o in sorted(expected["objects"].items())]
+
+
+@EACH_FILE
+def test_zt_components(db, source, expected):
+    got = rows(db, """SELECT object, component, dtype, type, encoding, byte_order, decoded_length, digest, digest_status
+                      FROM zt_components(?) ORDER BY object, component""", source)
+    algorithms = [(*row[:7], row[7] and row[7].split(":")[0], row[8]) for row in got]
+    assert algorithms == [
+        (name, role, c["dtype"], c["type"] or c["dtype"], c["encoding"], "little", c["bytes"], c["digest"], c["digest"] and "ok")
+        for name, role, c in components(expected)]
+
+
+@EACH_FILE
+def test_zt_blob(db, source, expected):
+    for name, role, c in components(expected):
+        data = value(db, "SELECT zt_blob(?, ?, ?)", source, name, role)
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (c["bytes"], c["sha256"]), (name, role)
+
+
+@EACH_FILE
+def test_zt_attributes(db, source, expected):
+    got = rows(db, "SELECT object, key, value, type FROM zt_attributes(?) ORDER BY object, key", source)
+    shown = [(o, k, json.loads(v) if t in ("array", "object") else bool(v) if t in ("true", "false") else v) for o, k, v, t in got]
+    assert shown == sorted((name, k, v) for name, o in expected["objects"].items() for k, v in o["attributes"].items())
