@@ -72,7 +72,7 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB:ext/%.c=$(B)/ext/%.
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
 replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%)  ## what fuzzing found once, run again
-	@set -e; for t in $^; do $$t tests/fuzz/regressions/$$(basename $$t)/*; done
+	@set -e; for t in $^; do $$t $$(find tests/fuzz/regressions tests/golden tests/hostile -path "*/$$(basename $$t)/*" -o -name '*.zt'); done
 
 $(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)

@@ -1,0 +1,549 @@
+/*
+** Statements and values that nobody would write, against the tables and functions. The input's bytes choose among the
+** tables, functions and columns that the connection says there are (a new one is tried without a change here), operators,
+** joins, and values of every type, over the golden files and images of them. Properties:
+**   - nothing crashes, and every end is a result or an error of an ordinary kind; never SQLITE_CORRUPT
+**   - a constraint that is pushed down gives the rows that it gives when SQLite checks it alone
+**   - an allocation that fails gives SQLITE_NOMEM, or the very same rows or failure
+**   - with the nofs entry point there are no rows of anything but a BLOB
+** Paths stay below tests, whatever the input says.
+*/
+#include <string.h>
+#include "core/host.h"
+#include "fuzz.h"
+
+int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+
+#define GOLDEN "tests/golden/"
+#define LIMIT (1<<20)      /* On the length of results */
+#define STEPS 300000       /* Instructions of SQLite's virtual machine, after which a statement is interrupted */
+#define PARAMETERS 8       /* ?1 and ?2 are sources, the others any values */
+#define MAX_TEXT 64        /* Bytes of a text from the input */
+
+static sqlite3 *db, *nofs;
+
+/* --- Allocations that fail --- */
+
+static sqlite3_mem_methods real_memory;
+static int64_t countdown;     /* The allocation that fails: the first if 1; 0: none */
+static bool fails_on;         /* All after it fail, too */
+static bool failed;           /* One did */
+
+static bool fails_now(void){
+  if( countdown==0 ) return false;
+  if( countdown>1 ){
+    countdown--;
+    return false;
+  }
+  if( !fails_on ) countdown = 0;
+  failed = true;
+  return true;
+}
+
+static void *failing_malloc(int n){
+  return fails_now() ? NULL : real_memory.xMalloc(n);
+}
+
+static void *failing_realloc(void *p, int n){
+  return fails_now() ? NULL : real_memory.xRealloc(p, n);
+}
+
+static void install_memory(void){
+  sqlite3_mem_methods methods;
+  CHECK(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory)==SQLITE_OK, "GETMALLOC");
+  methods = real_memory;
+  methods.xMalloc = failing_malloc;
+  methods.xRealloc = failing_realloc;
+  CHECK(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods)==SQLITE_OK, "MALLOC");
+}
+
+/* --- What there is to ask for --- */
+
+/* Texts read from the database. */
+typedef struct words {
+  char **a;
+  size_t n;
+} words;
+
+static words tables, functions;   /* A function: its name, ':' and its number of arguments */
+static words *columns;            /* Of each table */
+static words names;               /* Of objects and components in the golden files */
+
+static words read_words(const char *sql, const char *argument){
+  words w = { NULL, 0 };
+  sqlite3_stmt *s;
+  CHECK(sqlite3_prepare_v2(db, sql, -1, &s, NULL)==SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+  sqlite3_bind_text(s, 1, argument, -1, SQLITE_STATIC);
+  while( sqlite3_step(s)==SQLITE_ROW ){
+    w.a = realloc(w.a, (w.n+1)*sizeof(*w.a));
+    w.a[w.n++] = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+  }
+  sqlite3_finalize(s);
+  CHECK(w.n>0, "nothing there: %s", sql);
+  return w;
+}
+
+static const char *const paths[] = {
+  GOLDEN "v0.1/wheel_dtypes.zt", GOLDEN "v0.1/crate_sparse.zt", GOLDEN "v1.0/wheel_csr.zt", GOLDEN "v1.0/hand_components.zt",
+  GOLDEN "v1.1/crate_digests_attributes.zt", GOLDEN "v1.1/hand_cbor_variants.zt", GOLDEN "v1.2/hand_zstd.zt",
+  GOLDEN "v1.2/wheel_sparse.zt", GOLDEN "v1.2/hand_names.zt", GOLDEN "v1.2/hand_bad_objects.zt",
+  "tests/hostile/1.2-ok-attribute-keys.zt", "tests/hostile/1.2-ok-attribute-tags.zt",
+};
+#define N(a) (sizeof(a)/sizeof(*(a)))
+
+static const char *const patterns[] = {
+  GOLDEN "v1.0", GOLDEN "v*/wheel_s*.zt", GOLDEN "**/*_names.zt", GOLDEN "v1.[12]/crate*", GOLDEN "v1.2/*z*.zt", GOLDEN "none*",
+  GOLDEN "none.zt", GOLDEN "README.md", "file:" GOLDEN "v1.0/wheel_csr.zt", "file:" GOLDEN "v0.1/w%68eel_ranks.zt", "",
+  GOLDEN "v1.0/", GOLDEN "v1.0/wheel_csr.zt/", "file://elsewhere/x.zt", GOLDEN "[", GOLDEN "**",
+};
+
+static const char *const texts[] = {
+  "", "abort", "skip", "quick", "full", "f32", "f16", "bf16", "u8", "i64", "%", "%.zt", "*", "*wheel*", "raw", "zstd", "dense",
+  "sparse_csr", "sha256", "crc32c", "xxh3", "0", "-1", "1", "[1,2]",
+};
+
+static const sqlite3_int64 integers[] = { 0, 1, -1, 2, 3, 7, 64, 1000, INT32_MAX, INT64_MAX, INT64_MIN, 1LL<<53, 4294967296LL };
+static const double reals[] = { 0.0, -0.0, 0.5, 1.0, -1.0, 2.5, 1e300, -1e300, 1e18, 9007199254740993.0, 1e-320 };
+
+typedef struct image {
+  uint8_t *p;
+  size_t n;
+} image;
+static image images[N(paths)];
+
+static image slurp(const char *path){
+  FILE *f = fopen(path, "rb");
+  image m = { malloc(1<<16), 0 };
+  CHECK(f, "%s: run this in the project's directory", path);
+  m.n = fread(m.p, 1, 1<<16, f);
+  fclose(f);
+  return m;
+}
+
+static int interrupt(void *steps){
+  return --*(int*)steps<=0;
+}
+
+static int steps_left;
+
+static sqlite3 *open_database(int (*init)(sqlite3*, char**, const sqlite3_api_routines*)){
+  sqlite3 *opened;
+  char *message = NULL;
+  CHECK(sqlite3_open(":memory:", &opened)==SQLITE_OK, "open");
+  CHECK(init(opened, &message, NULL)==SQLITE_OK, "%s", message);
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, LIMIT);
+  sqlite3_progress_handler(opened, 1000, interrupt, &steps_left);
+  return opened;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv){
+  (void)argc;
+  (void)argv;
+  sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+  install_memory();
+  db = open_database(sqlite3_ztensor_init);
+  nofs = open_database(sqlite3_ztensor_nofs_init);
+  steps_left = STEPS;
+  tables = read_words("SELECT name FROM pragma_module_list WHERE name GLOB 'zt_*' ORDER BY name", "");
+  functions = read_words("SELECT DISTINCT name || ':' || narg FROM pragma_function_list WHERE name GLOB 'zt_*' ORDER BY 1", "");
+  columns = calloc(tables.n, sizeof(*columns));
+  for(size_t i=0; i<tables.n; i++) columns[i] = read_words("SELECT name FROM pragma_table_xinfo(?1)", tables.a[i]);
+  for(size_t i=0; i<N(paths); i++) images[i] = slurp(paths[i]);
+  names = read_words("SELECT object FROM zt_objects(?1) UNION SELECT component FROM zt_components(?1)", GOLDEN "**/*.zt");
+  return 0;
+}
+
+/* --- Choices, from the input --- */
+
+static const uint8_t *input;
+static size_t input_left;
+
+static unsigned byte(void){
+  if( input_left==0 ) return 0;
+  input_left--;
+  return *input++;
+}
+
+static size_t choose(size_t n){
+  return (n>256 ? byte()<<8 | byte() : byte()) % n;
+}
+
+#define PICK(list) ((list)[choose(N(list))])
+
+/* Bytes of the input; *n is how many. */
+static const uint8_t *take(size_t *n){
+  const uint8_t *p = input;
+  *n = choose(MAX_TEXT+1);
+  if( *n>input_left ) *n = input_left;
+  input += *n;
+  input_left -= *n;
+  return p;
+}
+
+/* --- Values --- */
+
+/* A parameter's value, the same for all runs of a statement. */
+typedef struct value {
+  int type;
+  sqlite3_int64 integer;
+  double real;
+  image bytes;             /* Owned */
+} value;
+
+static value bytes_value(int type, const void *p, size_t n){
+  value v = { .type = type, .bytes = { malloc(n+1), n } };
+  CHECK(v.bytes.p, "malloc");
+  if( n>0 ) memcpy(v.bytes.p, p, n);
+  v.bytes.p[n] = 0;
+  return v;
+}
+
+static value text_value(const char *z){
+  return bytes_value(SQLITE_TEXT, z, strlen(z));
+}
+
+static value input_value(int type){
+  size_t n;
+  const uint8_t *p = take(&n);
+  return bytes_value(type, p, n);
+}
+
+/* A golden file's image; some of its bytes may be others. */
+static value image_value(void){
+  const image *m = &PICK(images);
+  value v = bytes_value(SQLITE_BLOB, m->p, m->n);
+  size_t changes = choose(4)==0 ? choose(8) : 0;
+  for(size_t i=0; i<changes; i++) v.bytes.p[(byte()<<8 | byte()) % v.bytes.n] = (uint8_t)byte();
+  return v;
+}
+
+/* A path of the input's making, below tests/golden: no name in it is `..`, and no percent sign makes one. */
+static value path_value(void){
+  size_t n;
+  const uint8_t *p = take(&n);
+  char z[MAX_TEXT+64];
+  int at = snprintf(z, sizeof(z), "%s", PICK(((const char*[]){ GOLDEN, GOLDEN "v1.2/", "file:" GOLDEN })));
+  for(size_t i=0; i<n; i++){
+    char c = (char)p[i];
+    if( c=='.' && z[at-1]=='.' ) c = '*';
+    if( c=='2' && z[at-1]=='%' ) c = '7';
+    z[at++] = c;
+  }
+  return bytes_value(SQLITE_TEXT, z, (size_t)at);
+}
+
+static value any_value(void){
+  switch( choose(12) ){
+    case 0: return (value){ .type = SQLITE_NULL };
+    case 1: return (value){ .type = SQLITE_INTEGER, .integer = PICK(integers) };
+    case 2: return (value){ .type = SQLITE_INTEGER, .integer = (sqlite3_int64)byte() };
+    case 3: return (value){ .type = SQLITE_FLOAT, .real = PICK(reals) };
+    case 4: return input_value(SQLITE_TEXT);
+    case 5: return input_value(SQLITE_BLOB);
+    case 6: case 7: return text_value(PICK(paths));
+    case 8: return text_value(PICK(texts));
+    default: return text_value(names.a[choose(names.n)]);
+  }
+}
+
+static value source_value(void){
+  switch( choose(9) ){
+    case 0: case 1: case 2: return image_value();
+    case 3: case 4: return text_value(PICK(paths));
+    case 5: return text_value(PICK(patterns));
+    case 6: return path_value();
+    case 7: return input_value(SQLITE_BLOB);
+    default:
+      switch( choose(3) ){
+        case 0: return (value){ .type = SQLITE_NULL };
+        case 1: return (value){ .type = SQLITE_INTEGER, .integer = PICK(integers) };
+        default: return (value){ .type = SQLITE_FLOAT, .real = PICK(reals) };
+      }
+  }
+}
+
+static value values[PARAMETERS];
+
+static void bind(sqlite3_stmt *s){
+  for(int i=0; i<PARAMETERS; i++){
+    const value *v = &values[i];
+    switch( v->type ){
+      case SQLITE_INTEGER: sqlite3_bind_int64(s, i+1, v->integer); break;
+      case SQLITE_FLOAT: sqlite3_bind_double(s, i+1, v->real); break;
+      case SQLITE_TEXT: sqlite3_bind_text(s, i+1, (const char*)v->bytes.p, (int)v->bytes.n, SQLITE_STATIC); break;
+      case SQLITE_BLOB: sqlite3_bind_blob(s, i+1, v->bytes.p, (int)v->bytes.n, SQLITE_STATIC); break;
+      default: break;
+    }
+  }
+}
+
+/* --- Statements --- */
+
+/* A text being made, NUL-terminated; what does not fit makes a statement that SQLite refuses. */
+typedef struct builder {
+  char z[4096];
+  size_t n;
+} builder;
+
+#define ADD(b, ...) ((b)->n += (size_t)add_text((b), sqlite3_mprintf(__VA_ARGS__)))
+
+static int add_text(builder *b, char *text){
+  size_t n = strlen(text), room = sizeof(b->z)-1-b->n;
+  if( n>room ) n = room;
+  memcpy(b->z+b->n, text, n);
+  b->z[b->n+n] = 0;
+  sqlite3_free(text);
+  return (int)n;
+}
+
+/* ?3 and up. */
+static int parameter(void){
+  return 3+(int)choose(PARAMETERS-2);
+}
+
+static bool is_among(const char *word, const words *w){
+  for(size_t i=0; i<w->n; i++) if( strcmp(w->a[i], word)==0 ) return true;
+  return false;
+}
+
+/* A condition on a column. plus is "+", which keeps SQLite from pushing it down, or ""; it stands
+** before names alone, since it would also take away that text is compared with a number as a number. The words are chosen the same way
+** whatever plus is, so that two runs over the same input differ in nothing else. */
+static void add_condition(builder *b, const char *alias, const words *has, const char *plus){
+  const char *column = PICK(((const char*[]){ "path", "object", "path", "object", "component", NULL, NULL, NULL }));
+  if( !column ) column = has->a[choose(has->n)];
+  /* A source must be ?1 or ?2; on_error is an argument, whose NULL means the default. */
+  if( !is_among(column, has) || strcmp(column, "source")==0 || strcmp(column, "on_error")==0 ) column = "path";
+  if( strcmp(column, "path") && strcmp(column, "object") && strcmp(column, "component") ) plus = "";
+  ADD(b, "%s%s.%s", plus, alias, column);
+  switch( choose(12) ){
+    case 0: ADD(b, " LIKE ?%d", parameter()); break;
+    case 1: ADD(b, " GLOB ?%d", parameter()); break;
+    case 2: ADD(b, " IN (?%d, ?%d, ?%d)", parameter(), parameter(), parameter()); break;
+    case 3: ADD(b, " IS ?%d", parameter()); break;
+    case 4: ADD(b, " IS NOT NULL"); break;
+    case 5: ADD(b, " BETWEEN ?%d AND ?%d", parameter(), parameter()); break;
+    case 6: ADD(b, " = ?%d COLLATE NOCASE", parameter()); break;
+    case 7: ADD(b, " IN (SELECT ?%d UNION SELECT ?%d)", parameter(), parameter()); break;
+    case 8: ADD(b, " %s ?%d", PICK(((const char*[]){ "<", ">", "<=", ">=", "<>", "IS NOT" })), parameter()); break;
+    default: ADD(b, " = ?%d", parameter()); break;
+  }
+}
+
+static void add_conditions(builder *b, const char *alias, const words *has, const char *plus, const char *word){
+  size_t n = choose(4);
+  for(size_t i=0; i<n; i++){
+    ADD(b, i ? PICK(((const char*[]){ " AND ", " AND ", " OR " })) : word);
+    add_condition(b, alias, has, plus);
+  }
+}
+
+static void add_arguments(builder *b, const char *first){
+  size_t n = choose(6)==0 ? choose(5) : 1+choose(2);
+  ADD(b, "(%s", first);
+  for(size_t i=1; i<n; i++) ADD(b, ", ?%d", parameter());
+  ADD(b, ") ");
+}
+
+static void add_columns(builder *b, const char *alias, const words *has){
+  switch( choose(6) ){
+    case 0: ADD(b, "count(*)"); break;
+    case 1: ADD(b, "%s.rowid", alias); break;
+    case 2: ADD(b, "%s.*", alias); break;
+    default:
+      ADD(b, "%s.%s", alias, has->a[choose(has->n)]);
+      for(size_t n=choose(3); n>0; n--) ADD(b, ", %s.%s", alias, has->a[choose(has->n)]);
+      break;
+  }
+}
+
+/* SELECT from one table. */
+static void make_select(builder *b, const char *plus){
+  size_t t = choose(tables.n);
+  ADD(b, "SELECT ");
+  add_columns(b, "a", &columns[t]);
+  ADD(b, " FROM %s", tables.a[t]);
+  switch( choose(16) ){
+    case 0: ADD(b, " AS a"); break;   /* Without a source */
+    case 1: ADD(b, " AS a WHERE a.source IN (?1, ?2)"); return;
+    case 2: ADD(b, " AS a WHERE a.source IS ?1"); return;
+    default: add_arguments(b, "?1"); ADD(b, "AS a"); break;
+  }
+  add_conditions(b, "a", &columns[t], plus, " WHERE ");
+}
+
+/* SELECT from two, the second one's source being ?2 or a column of the first. */
+static void make_join(builder *b, const char *plus){
+  size_t t = choose(tables.n), u = choose(tables.n);
+  ADD(b, "SELECT ");
+  add_columns(b, "b", &columns[u]);
+  ADD(b, " FROM %s", tables.a[t]);
+  add_arguments(b, "?1");
+  ADD(b, "AS a %s %s", PICK(((const char*[]){ "JOIN", "LEFT JOIN", "CROSS JOIN", "RIGHT JOIN", "FULL JOIN" })), tables.a[u]);
+  add_arguments(b, PICK(((const char*[]){ "?1", "?2", "a.path", "a.source" })));
+  ADD(b, "AS b");
+  if( choose(2) ) ADD(b, " ON a.path = %sb.path", plus);
+  if( choose(2) ) add_conditions(b, "a", &columns[t], plus, " WHERE ");
+  else add_conditions(b, "b", &columns[u], plus, " WHERE ");
+}
+
+static void make_function(builder *b){
+  const char *function = functions.a[choose(functions.n)];
+  const char *colon = strchr(function, ':');
+  int n = atoi(colon+1);
+  if( n<0 ) n = (int)choose(6);
+  ADD(b, "SELECT %.*s(", (int)(colon-function), function);
+  for(int i=0; i<n; i++) ADD(b, "%s?%d", i ? ", " : "", i==0 ? 1 : i+2);
+  ADD(b, ")");
+}
+
+/* A function for each row of a table. */
+static void make_calls(builder *b){
+  const char *function = functions.a[choose(functions.n)];
+  const char *colon = strchr(function, ':');
+  int n = atoi(colon+1);
+  if( n<0 ) n = (int)choose(6);
+  ADD(b, "SELECT %.*s(", (int)(colon-function), function);
+  for(int i=0; i<n; i++){
+    if( i<3 ) ADD(b, "%s%s", i ? ", " : "", i==0 ? "?1" : i==1 ? "a.object" : "a.component");
+    else ADD(b, ", ?%d", i+2);
+  }
+  ADD(b, ") FROM zt_components(?1) AS a");
+}
+
+/* Something that must be refused, or is rare. */
+static void make_odd(builder *b){
+  const char *table = tables.a[choose(tables.n)];
+  switch( choose(6) ){
+    case 0: ADD(b, "INSERT INTO %s(path) VALUES (?3)", table); break;
+    case 1: ADD(b, "DELETE FROM %s WHERE source = ?1", table); break;
+    case 2: ADD(b, "UPDATE %s SET path = ?3 WHERE source = ?1", table); break;
+    case 3: ADD(b, "SELECT path, count(*), count(DISTINCT rowid) FROM %s(?1) GROUP BY path ORDER BY path", table); break;
+    case 4: ADD(b, "SELECT * FROM %s(?1) ORDER BY path %s LIMIT 20", table, PICK(((const char*[]){ "", "DESC" }))); break;
+    default: ADD(b, "SELECT * FROM %s(?1) WHERE rowid = ?3", table); break;
+  }
+}
+
+/* --- Running --- */
+
+typedef struct outcome {
+  int rc;
+  int64_t rows;
+  uint64_t sum;            /* Of the rows' hashes, the same in any order; and of the failure's message */
+} outcome;
+
+static uint64_t hash(uint64_t h, const void *p, size_t n){
+  const uint8_t *bytes = p;
+  for(size_t i=0; i<n; i++) h = (h ^ bytes[i]) * 0x100000001B3u;
+  return h;
+}
+
+static uint64_t hash_row(sqlite3_stmt *s){
+  uint64_t h = 0xCBF29CE484222325u;
+  int64_t saved = countdown;
+  countdown = 0;           /* Reading a column may allocate, too; failures there are none of the extension's */
+  for(int i=0; i<sqlite3_column_count(s); i++){
+    int type = sqlite3_column_type(s, i);
+    sqlite3_int64 integer = sqlite3_column_int64(s, i);
+    double real = sqlite3_column_double(s, i);
+    h = hash(h, &type, sizeof(type));
+    if( type==SQLITE_INTEGER ) h = hash(h, &integer, sizeof(integer));
+    if( type==SQLITE_FLOAT ) h = hash(h, &real, sizeof(real));
+    if( type==SQLITE_TEXT ) h = hash(h, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
+    if( type==SQLITE_BLOB ) h = hash(h, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
+  }
+  countdown = saved;
+  return h;
+}
+
+static outcome run(sqlite3 *on, const char *sql){
+  outcome o = { 0 };
+  sqlite3_stmt *s = NULL;
+  steps_left = STEPS/1000;
+  o.rc = sqlite3_prepare_v2(on, sql, -1, &s, NULL);
+  if( o.rc==SQLITE_OK ){
+    bind(s);
+    while( (o.rc = sqlite3_step(s))==SQLITE_ROW ){
+      o.rows++;
+      o.sum += hash_row(s);
+    }
+  }
+  CHECK(o.rc==SQLITE_DONE || o.rc==SQLITE_ERROR || o.rc==SQLITE_TOOBIG || o.rc==SQLITE_INTERRUPT
+        || (o.rc==SQLITE_NOMEM && failed), "%s: %d, %s", sql, o.rc, sqlite3_errmsg(on));
+  if( o.rc==SQLITE_ERROR ) o.sum += hash(0, sqlite3_errmsg(on), strlen(sqlite3_errmsg(on)));
+  sqlite3_finalize(s);
+  return o;
+}
+
+/* A failing allocation gives SQLITE_NOMEM, or nothing happens. */
+static void check_failing(const char *sql, const outcome *expected, size_t at, bool on){
+  outcome o;
+  countdown = (int64_t)at;
+  fails_on = on;
+  failed = false;
+  o = run(db, sql);
+  countdown = 0;
+  if( expected->rc==SQLITE_INTERRUPT || o.rc==SQLITE_NOMEM ){
+    failed = false;
+    return;
+  }
+  CHECK(o.rc==expected->rc && o.rows==expected->rows && o.sum==expected->sum,
+        "%s: allocation %zu failed (%d): %d and %lld rows, else %d and %lld rows", sql, at, failed, o.rc, (long long)o.rows,
+        expected->rc, (long long)expected->rows);
+  failed = false;
+}
+
+static bool only_texts(void){
+  for(int i=2; i<PARAMETERS; i++) if( values[i].type==SQLITE_INTEGER || values[i].type==SQLITE_FLOAT ) return false;
+  return true;
+}
+
+static void make(builder *b, unsigned kind, const char *plus){
+  b->n = 0;
+  b->z[0] = 0;
+  switch( kind ){
+    case 0: case 1: case 2: make_select(b, plus); break;
+    case 3: make_join(b, plus); break;
+    case 4: make_function(b); break;
+    case 5: make_calls(b); break;
+    default: make_odd(b); break;
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
+  builder pushed, plain;
+  unsigned kind;
+  size_t fail_at, rest;
+  bool fail_on;
+  const uint8_t *mark;
+  outcome o, other;
+  input = data;
+  input_left = n;
+  fail_at = choose(2000) >> choose(8);   /* Most statements make hundreds of allocations; 0: none fails */
+  fail_on = byte() & 1;
+  kind = byte()%7;
+  mark = input;
+  rest = input_left;
+  make(&pushed, kind, "");
+  input = mark;
+  input_left = rest;
+  make(&plain, kind, "+");
+  for(int i=0; i<PARAMETERS; i++) values[i] = i<2 ? source_value() : any_value();
+
+  o = run(db, pushed.z);
+  if( kind<4 && only_texts() ){   /* ... and that a number is compared with text as text */
+    other = run(db, plain.z);
+    if( o.rc==SQLITE_DONE && other.rc==SQLITE_DONE ){
+      CHECK(o.rows==other.rows && o.sum==other.sum, "%s: %lld rows, %lld rows if not pushed down", pushed.z, (long long)o.rows,
+            (long long)other.rows);
+    }
+  }
+  if( fail_at ) check_failing(pushed.z, &o, fail_at, fail_on);
+  other = run(nofs, pushed.z);
+  if( kind<3 && values[0].type!=SQLITE_BLOB && values[1].type!=SQLITE_BLOB && !strstr(pushed.z, "count(*)") ){
+    CHECK(other.rows==0, "%s: rows without a BLOB", pushed.z);
+  }
+  for(int i=0; i<PARAMETERS; i++) free(values[i].bytes.p);
+  return 0;
+}

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Fuzzes one target for a while: sh tests/fuzz/run.sh build/fuzz/fuzz_cbor 30
+#
+# What it finds interesting stays in build/fuzz/corpus, so that the next run goes on from there. A finding fails the run;
+# the input that shows it is in build/fuzz/findings.
+set -eu
+cd "$(dirname "$0")/../.."
+
+target=$1 seconds=$2
+name=${target##*/}
+seeds=build/fuzz/seeds/$name corpus=build/fuzz/corpus/$name findings=build/fuzz/findings
+log=build/fuzz/$name.log
+
+rm -rf "$seeds"
+mkdir -p "$corpus" "$findings"
+"${PYTHON:-/usr/bin/python3}" tests/fuzz/seeds.py "$name" "$seeds"
+
+status=0
+"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=8192 -dict=tests/fuzz/cbor.dict \
+  -artifact_prefix="$findings/$name-" -print_final_stats=1 "$corpus" "$seeds" tests/fuzz/regressions/"$name" \
+  >"$log" 2>&1 || status=$?
+
+if [ $status -ne 0 ]; then
+  grep -E 'ERROR|SUMMARY|violated|runtime error|Test unit written' "$log" || tail -n 40 "$log"
+  echo "fuzz: $name failed with status $status; all of its output is in $log"
+  exit 1
+fi
+# What libFuzzer says at the end: its last state (coverage, corpus), the number of runs, and the executions.
+echo "$name: $(grep DONE "$log")"
+echo "$name: $(grep '^Done ' "$log"), $(sed -n 's/^stat::number_of_executed_units: */executions: /p' "$log")"
