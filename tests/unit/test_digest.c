@@ -1,0 +1,234 @@
+/* Digests: core/digest.h. */
+#include "test.h"
+
+#include "core/digest.h"
+
+/* Opens the digest, which must be well-formed, takes the bytes in and tells whether they match. */
+static bool matches(const char *text, const void *p, size_t n, size_t piece){
+  zt_error err = ZT_ERROR_NONE;
+  zt_digest *d;
+  bool result;
+  check( zt_digest_open((zt_text){ text, strlen(text) }, &d, &err)==ZT_DIGEST_OK, "%s", text );
+  assert_succeeded(&err, text);
+  assert_non_null(d);
+  for(size_t done=0; done<n;){
+    size_t more = n-done<piece ? n-done : piece;
+    zt_digest_update(d, (zt_span){ (const uint8_t*)p+done, more });
+    done += more;
+  }
+  result = zt_digest_matches(d);
+  zt_digest_close(d);
+  return result;
+}
+
+/* --- Known values --- */
+
+/* A message: `hex` bytes, or `repeat` times the first of them. */
+static const struct { const char *what, *hex; size_t repeat; const char *digest; } known[] = {
+  { "nothing", "", 0, "crc32c:00000000" },
+  { "one byte", "61", 0, "crc32c:c1d04330" },
+  { "the check value, 123456789", "313233343536373839", 0, "crc32c:e3069283" },
+  { "RFC 3720 B.4, 32 zeros", "00", 32, "crc32c:8a9136aa" },
+  { "RFC 3720 B.4, 32 ones", "ff", 32, "crc32c:62a8ab43" },
+  { "RFC 3720 B.4, ascending", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 0, "crc32c:46dd794e" },
+  { "RFC 3720 B.4, descending", "1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100", 0, "crc32c:113fdb5c" },
+  { "RFC 3720 B.4, an iSCSI read", "01c0000000000000 0000000000000000 14000000 00000400 00000014 00000018 2800000000000000 0200000000000000", 0,
+    "crc32c:d9963a56" },
+  { "nothing", "", 0, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+  { "FIPS 180, one block", "616263", 0, "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+  { "FIPS 180, two blocks", "6162636462636465636465666465666765666768666768696768696a68696a6b696a6b6c6a6b6c6d6b6c6d6e6c6d6e6f6d6e6f706e6f7071", 0,
+    "sha256:248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
+  { "FIPS 180, a million a", "61", 1000000, "sha256:cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0" },
+  { "one byte", "bd", 0, "sha256:68325720aabd7c82f30f554b313d0570c95accbb7dc4b5aae11204c08ffe732b" },
+  { "55 zeros", "00", 55, "sha256:02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7" },
+  { "56 zeros", "00", 56, "sha256:d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb" },
+  { "64 zeros", "00", 64, "sha256:f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b" },
+};
+
+static blob message_of(size_t i){
+  blob b = { 0 };
+  if( !known[i].repeat ) return blob_of(known[i].hex);
+  put_repeated(&b, (unsigned)strtoul(known[i].hex, NULL, 16), known[i].repeat);
+  return seal(&b);
+}
+
+static void test_known_values(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(known); i++){
+    blob b = message_of(i);
+    check( matches(known[i].digest, b.p, b.n, b.n+1), "%s, %s", known[i].digest, known[i].what );
+    free(b.p);
+  }
+}
+
+static void test_known_values_in_pieces_of_every_size(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(known); i++){
+    blob b = message_of(i);
+    if( b.n<1000 ){
+      for(size_t piece=1; piece<=b.n; piece++) check( matches(known[i].digest, b.p, b.n, piece), "%s by %zu", known[i].digest, piece );
+    }else{
+      static const size_t pieces[] = { 1, 63, 64, 65, 4096, 262144 };
+      for(size_t k=0; k<COUNT(pieces); k++) check( matches(known[i].digest, b.p, b.n, pieces[k]), "%s by %zu", known[i].digest, pieces[k] );
+    }
+    free(b.p);
+  }
+}
+
+/* crc32c bit by bit: the reflected polynomial 0x82F63B78. */
+static uint32_t reference_crc32c(const uint8_t *p, size_t n){
+  uint32_t crc = 0xFFFFFFFF;
+  for(size_t i=0; i<n; i++){
+    crc ^= p[i];
+    for(int k=0; k<8; k++) crc = crc>>1 ^ (crc & 1 ? 0x82F63B78u : 0);
+  }
+  return ~crc;
+}
+
+static void test_crc32c_of_every_length_and_alignment(void **state){
+  uint64_t seed = 32;
+  (void)state;
+  for(size_t n=0; n<300; n++){
+    for(size_t shift=0; shift<8; shift += n<40 ? 1 : 7){
+      blob b = { 0 };
+      char text[32];
+      for(size_t i=0; i<n+shift; i++) put_byte(&b, (unsigned)random_below(&seed, 256));
+      b = seal(&b);
+      snprintf(text, sizeof(text), "crc32c:%08x", (unsigned)reference_crc32c(b.p+shift, n));
+      check( matches(text, b.p+shift, n, n+1), "%zu bytes", n );
+      check( matches(text, b.p+shift, n, 17), "%zu bytes", n );
+      free(b.p);
+    }
+  }
+}
+
+static void test_one_bit_more_or_less_does_not_match(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(known); i++){
+    blob b = message_of(i);
+    char other[80];
+    for(size_t k=0; k<b.n; k += b.n<1000 ? 1 : 99991){
+      b.p[k] ^= 0x10;
+      assert_false(matches(known[i].digest, b.p, b.n, b.n));
+      b.p[k] ^= 0x10;
+    }
+    if( b.n ) assert_false(matches(known[i].digest, b.p, b.n-1, b.n));
+    for(size_t k=7; known[i].digest[k]; k++){   /* Each digit counts */
+      strcpy(other, known[i].digest);
+      other[k] = other[k]=='0' ? '1' : '0';
+      assert_false(matches(other, b.p, b.n, b.n+1));
+    }
+    free(b.p);
+  }
+}
+
+/* --- The text --- */
+
+#define SHA_OF_NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static void test_well_formed_texts(void **state){
+  static const char *const of_123456789[] = { "crc32c:e3069283", "crc32c:E3069283", "crc32c:e3069283", "crc32c:0xe3069283", "crc32c:0xE3069283", "crc32c:0XE3069283", "crc32c:0Xe3069283" };
+  static const char *const of_nothing[] = {
+    "sha256:" SHA_OF_NOTHING, "sha256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
+    "sha256:E3b0C44298fC1c149aFBf4c8996fb92427ae41e4649b934ca495991b7852B855", "crc32c:00000000", "crc32c:0x00000000"
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(of_123456789); i++) check( matches(of_123456789[i], "123456789", 9, 9), "%s", of_123456789[i] );
+  for(size_t i=0; i<COUNT(of_nothing); i++) check( matches(of_nothing[i], NULL, 0, 1), "%s", of_nothing[i] );
+}
+
+static const struct { const char *what; zt_text text; zt_digest_parse result; } texts[] = {
+#define ROW(what, text, result) { what, ZT_TEXT_INIT(text), result }
+  ROW("nothing", "", ZT_DIGEST_MALFORMED),
+  ROW("no colon", "crc32c", ZT_DIGEST_MALFORMED),
+  ROW("no colon, with digits", "crc32ce3069283", ZT_DIGEST_MALFORMED),
+  ROW("no algorithm and no colon", "e3069283", ZT_DIGEST_MALFORMED),
+  ROW("another separator", "crc32c=e3069283", ZT_DIGEST_MALFORMED),
+  ROW("another separator, sha256", "sha256-" SHA_OF_NOTHING, ZT_DIGEST_MALFORMED),
+  ROW("no digit", "crc32c:", ZT_DIGEST_MALFORMED),
+  ROW("no digit after 0x", "crc32c:0x", ZT_DIGEST_MALFORMED),
+  ROW("half of 0x", "crc32c:0", ZT_DIGEST_MALFORMED),
+  ROW("7 digits", "crc32c:e306928", ZT_DIGEST_MALFORMED),
+  ROW("9 digits", "crc32c:e30692830", ZT_DIGEST_MALFORMED),
+  ROW("16 digits", "crc32c:00000000e3069283", ZT_DIGEST_MALFORMED),
+  ROW("7 digits after 0x", "crc32c:0xe306928", ZT_DIGEST_MALFORMED),
+  ROW("9 digits after 0x", "crc32c:0xe30692833", ZT_DIGEST_MALFORMED),
+  ROW("8 characters with 0x", "crc32c:0xe30692", ZT_DIGEST_MALFORMED),
+  ROW("0x twice", "crc32c:0x0xe3069283", ZT_DIGEST_MALFORMED),
+  ROW("no digits, g", "crc32c:g3069283", ZT_DIGEST_MALFORMED),
+  ROW("no digit at the end", "crc32c:e306928g", ZT_DIGEST_MALFORMED),
+  ROW("a sign", "crc32c:+3069283", ZT_DIGEST_MALFORMED),
+  ROW("a minus sign", "crc32c:-e306928", ZT_DIGEST_MALFORMED),
+  ROW("a blank before the digits", "crc32c: e3069283", ZT_DIGEST_MALFORMED),
+  ROW("a blank instead of a digit", "crc32c: 3069283", ZT_DIGEST_MALFORMED),
+  ROW("a blank after the digits", "crc32c:e3069283 ", ZT_DIGEST_MALFORMED),
+  ROW("a line end", "crc32c:e3069283\n", ZT_DIGEST_MALFORMED),
+  ROW("a NUL after the digits", "crc32c:e3069283\0", ZT_DIGEST_MALFORMED),
+  ROW("a NUL among the digits", "crc32c:e306928\0", ZT_DIGEST_MALFORMED),
+  ROW("characters just beside the digits: /", "crc32c:/3069283", ZT_DIGEST_MALFORMED),
+  ROW("characters just beside the digits: :", "crc32c::3069283", ZT_DIGEST_MALFORMED),
+  ROW("characters just beside the digits: @", "crc32c:@3069283", ZT_DIGEST_MALFORMED),
+  ROW("characters just beside the digits: G", "crc32c:G3069283", ZT_DIGEST_MALFORMED),
+  ROW("characters just beside the digits: `", "crc32c:`3069283", ZT_DIGEST_MALFORMED),
+  ROW("a control character that is a digit but for one bit", "crc32c:\x13" "3069283", ZT_DIGEST_MALFORMED),
+  ROW("a byte above 0x7F", "crc32c:\xB3" "3069283", ZT_DIGEST_MALFORMED),
+  ROW("a second colon", "crc32c:e3069283:", ZT_DIGEST_MALFORMED),
+  ROW("sha256, 63 digits", "sha256:3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ZT_DIGEST_MALFORMED),
+  ROW("sha256, 62 digits", "sha256:b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ZT_DIGEST_MALFORMED),
+  ROW("sha256, 65 digits", "sha256:0" SHA_OF_NOTHING, ZT_DIGEST_MALFORMED),
+  ROW("sha256, 66 digits", "sha256:00" SHA_OF_NOTHING, ZT_DIGEST_MALFORMED),
+  ROW("sha256 with 0x, which only crc32c may have", "sha256:0x" SHA_OF_NOTHING, ZT_DIGEST_MALFORMED),
+  ROW("sha256, no digit", "sha256:", ZT_DIGEST_MALFORMED),
+  ROW("sha256, a character that is no digit", "sha256:z3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", ZT_DIGEST_MALFORMED),
+  ROW("sha256 with crc32c's digits", "sha256:e3069283", ZT_DIGEST_MALFORMED),
+  ROW("crc32c with sha256's digits", "crc32c:" SHA_OF_NOTHING, ZT_DIGEST_MALFORMED),
+  ROW("an empty algorithm", ":e3069283", ZT_DIGEST_UNSUPPORTED),
+  ROW("only a colon", ":", ZT_DIGEST_UNSUPPORTED),
+  ROW("md5", "md5:d41d8cd98f00b204e9800998ecf8427e", ZT_DIGEST_UNSUPPORTED),
+  ROW("xxh3", "xxh3:2d06800538d394c2", ZT_DIGEST_UNSUPPORTED),
+  ROW("crc32", "crc32:cbf43926", ZT_DIGEST_UNSUPPORTED),
+  ROW("crc32cc", "crc32cc:e3069283", ZT_DIGEST_UNSUPPORTED),
+  ROW("CRC32C, names being exact", "CRC32C:e3069283", ZT_DIGEST_UNSUPPORTED),
+  ROW("SHA256, names being exact", "SHA256:" SHA_OF_NOTHING, ZT_DIGEST_UNSUPPORTED),
+  ROW("sha-256", "sha-256:" SHA_OF_NOTHING, ZT_DIGEST_UNSUPPORTED),
+  ROW("sha25", "sha25:" SHA_OF_NOTHING, ZT_DIGEST_UNSUPPORTED),
+  ROW("a blank before the name", " crc32c:e3069283", ZT_DIGEST_UNSUPPORTED),
+  ROW("a blank after the name", "crc32c :e3069283", ZT_DIGEST_UNSUPPORTED),
+  ROW("a NUL in the name", "crc32c\0:e3069283", ZT_DIGEST_UNSUPPORTED),
+#undef ROW
+};
+
+static void test_texts_that_cannot_be_verified(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(texts); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = exact(texts[i].text.z, texts[i].text.n);   /* Not NUL-terminated */
+    zt_digest *d = (zt_digest*)&err;
+    check( zt_digest_open((zt_text){ (char*)b.p, b.n }, &d, &err)==texts[i].result, "%s", texts[i].what );
+    check( d==NULL, "%s", texts[i].what );
+    assert_succeeded(&err, texts[i].what);
+    free(b.p);
+  }
+}
+
+static void test_no_text_at_all_is_malformed_and_no_digest_can_be_closed(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  zt_digest *d;
+  (void)state;
+  assert_int_equal(zt_digest_open((zt_text){ NULL, 0 }, &d, &err), ZT_DIGEST_MALFORMED);
+  assert_null(d);
+  zt_digest_close(NULL);
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_known_values),
+    cmocka_unit_test(test_known_values_in_pieces_of_every_size),
+    cmocka_unit_test(test_crc32c_of_every_length_and_alignment),
+    cmocka_unit_test(test_one_bit_more_or_less_does_not_match),
+    cmocka_unit_test(test_well_formed_texts),
+    cmocka_unit_test(test_texts_that_cannot_be_verified),
+    cmocka_unit_test(test_no_text_at_all_is_malformed_and_no_digest_can_be_closed),
+  };
+  return cmocka_run_group_tests_name("digest", tests, NULL, NULL);
+}

@@ -1,0 +1,453 @@
+/* Distinct keys and where one is: core/keys.h. */
+#include "test.h"
+
+#include <time.h>
+#include "core/keys.h"
+
+/* --- Helpers --- */
+
+/* Add the key that begins at byte `at` of the set. Returns whether it was there already. */
+static bool add(zt_keys *k, size_t at){
+  zt_error err = ZT_ERROR_NONE;
+  zt_cbor c;
+  zt_text text = { NULL, 0 };
+  bool duplicate = true;
+  zt_cbor_init_trusted(&c, k->bytes, at, 0, &err);
+  if( zt_cbor_peek(&c)==ZT_CBOR_TEXT ) assert_true(zt_cbor_text(&c, &text));
+  assert_int_equal(zt_keys_add(k, k->bytes.p+at, text, &duplicate, &err), SQLITE_OK);
+  assert_succeeded(&err, "add");
+  return duplicate;
+}
+
+/* True if a map with these two keys, then with both in a definite and an indefinite map, has a key twice. */
+static bool twice_in_map(const char *a, const char *b){
+  int result[2];
+  for(int indefinite=0; indefinite<2; indefinite++){
+    zt_error err = ZT_ERROR_NONE;
+    blob m = { 0 };
+    zt_cbor c;
+    put_byte(&m, indefinite ? 0xBF : 0xA2);
+    put_hex(&m, a);
+    put_byte(&m, 0x05);
+    put_hex(&m, b);
+    put_byte(&m, 0x06);
+    if( indefinite ) put_byte(&m, 0xFF);
+    m = seal(&m);
+    zt_cbor_init(&c, m.p, m.n, &err);
+    result[indefinite] = !zt_cbor_skip_unique(&c, "this test's map");
+    if( result[indefinite] ) assert_failed(&err, "a key stands twice in this test's map", a);
+    else assert_succeeded(&err, a);
+    assert_ptr_equal(c.p, c.end);
+    free(m.p);
+  }
+  assert_int_equal(result[0], result[1]);
+  return result[0];
+}
+
+static bool twice_in_set(const char *a, const char *b){
+  blob both = { 0 };
+  zt_keys k;
+  bool duplicate;
+  size_t second;
+  put_hex(&both, a);
+  second = both.n;
+  put_hex(&both, b);
+  both = seal(&both);
+  zt_keys_init(&k, span_of(both));
+  assert_false(add(&k, 0));
+  duplicate = add(&k, second);
+  assert_int_equal(k.at.n, duplicate ? 1 : 2);
+  assert_int_equal(k.at.a[0], 0);
+  zt_keys_clear(&k);
+  free(both.p);
+  return duplicate;
+}
+
+/* --- Equality by value --- */
+
+/* Each row holds encodings of one value; no two rows have the same value. */
+static const char *const values[][6] = {
+  { "00", "1800", "190000", "1a00000000", "1b0000000000000000" },
+  { "6130", "780130", "79000130", "7a0000000130", "7b000000000000000130" },   /* "0" */
+  { "4130", "580130", "5b000000000000000130" },                               /* h'30' */
+  { "01", "1801", "190001" },
+  { "20", "3800", "390000", "3b0000000000000000" },                           /* -1 */
+  { "21", "3801" },
+  { "17", "1817" }, { "1818", "190018" }, { "1819" },
+  { "1bffffffffffffffff" }, { "3bffffffffffffffff" }, { "1b8000000000000000" },
+  { "f93c00", "fa3f800000", "fb3ff0000000000000" },                           /* 1.0, which is not 1 */
+  { "f93e00", "fa3fc00000", "fb3ff8000000000000" },                           /* 1.5 */
+  { "fa47c35000", "fb40f86a0000000000" },                                     /* 100000.0 */
+  { "fb3ff199999999999a" },
+  { "f90000", "fa00000000", "fb0000000000000000" },
+  { "f98000", "fa80000000", "fb8000000000000000" },                           /* -0.0, another bit pattern */
+  { "f97c00", "fa7f800000", "fb7ff0000000000000" }, { "f9fc00", "faff800000" },
+  { "f90001", "fa33800000", "fb3e70000000000000" },                           /* 2^-24, a half's least */
+  { "f4" }, { "f5" }, { "f6" }, { "f7" }, { "e0" }, { "f820" }, { "f8ff" },
+  { "40", "5800" }, { "60", "7800", "790000" }, { "4100" }, { "6100" }, { "420000" },
+  { "6161" }, { "6141" }, { "626161" }, { "62c3bc" }, { "6375cc88" },         /* u-umlaut, composed and not */
+  { "80", "9800", "9fff" }, { "8100", "9f00ff", "98011800" }, { "820001", "9f0001ff" }, { "820100" }, { "8180", "9f9fffff", "819fff" },
+  { "818100", "9f8100ff", "819f00ff" }, { "81f93c00", "81fa3f800000" }, { "8101", "9f1801ff" }, { "8120" }, { "816130" }, { "814130" },
+  { "a0", "b800", "bfff" }, { "a10001", "bf0001ff", "b80118001801" }, { "a10100" }, { "a1a000", "bfbfff00ff" }, { "a20001 0203" },
+  { "a200a10001 0203", "bf00bf0001ff0203ff" }, { "a1616100" }, { "a1416100" },
+  { "c100", "d80100", "d9000100", "c11800" }, { "c200" }, { "c101" }, { "c1c100", "c1d80100" }, { "c180", "c19fff" }, { "81c100" }, { "c18100" },
+  { "c24101" }, { "c34101" }, { "d9d9f700", "da0000d9f700" },
+};
+
+static void test_keys_are_equal_by_value_alone(void **state){
+  size_t pairs = 0;
+  (void)state;
+  for(size_t i=0; i<COUNT(values); i++){
+    for(size_t a=0; a<COUNT(values[i]) && values[i][a]; a++){
+      for(size_t j=0; j<COUNT(values); j++){
+        for(size_t b=0; b<COUNT(values[j]) && values[j][b]; b++){
+          check( twice_in_set(values[i][a], values[j][b])==(i==j), "%s and %s", values[i][a], values[j][b] );
+          check( twice_in_map(values[i][a], values[j][b])==(i==j), "%s and %s", values[i][a], values[j][b] );
+          pairs++;
+        }
+      }
+    }
+  }
+  assert_true(pairs>10000);
+}
+
+/* All values at once, then each encoding of each again. */
+static void test_keys_of_all_kinds_in_one_set(void **state){
+  blob all = { 0 };
+  size_t at[COUNT(values)*6], n = 0;
+  zt_keys k;
+  (void)state;
+  for(size_t v=0; v<6; v++){
+    for(size_t i=0; i<COUNT(values); i++){
+      if( !values[i][v] ) continue;
+      at[n++] = all.n;
+      put_hex(&all, values[i][v]);
+    }
+  }
+  all = seal(&all);
+  zt_keys_init(&k, span_of(all));
+  for(size_t i=0; i<n; i++) check( add(&k, at[i])==(i>=COUNT(values)), "key %zu", i );
+  assert_int_equal(k.at.n, COUNT(values));
+  for(size_t i=0; i<COUNT(values); i++) assert_int_equal(k.at.a[i], at[i]);
+  zt_keys_clear(&k);
+  free(all.p);
+}
+
+/* --- Texts in and out of order --- */
+
+/* n names, those of `order` in its order (NULL: ascending); at[i] is where the i-th added one is. */
+static blob names(size_t n, const size_t *order, size_t *at){
+  blob b = { 0 };
+  for(size_t i=0; i<n; i++){
+    char z[32];
+    snprintf(z, sizeof(z), "layer.%06zu", order ? order[i] : i);
+    at[i] = b.n;
+    put_text(&b, z);
+  }
+  return seal(&b);
+}
+
+static void shuffle(size_t *a, size_t n, uint64_t *seed){
+  for(size_t i=0; i<n; i++) a[i] = i;
+  for(size_t i=n; i>1; i--){
+    size_t j = random_below(seed, i), x = a[i-1];
+    a[i-1] = a[j];
+    a[j] = x;
+  }
+}
+
+static void test_every_key_is_found_and_no_other(void **state){
+  static const size_t sizes[] = { 0, 1, 2, 3, 7, 8, 9, 10, 11, 15, 16, 17, 31, 32, 33, 100, 5000 };
+  static const char *const missing[] = { "", "a", "layer", "layer.", "layer.00000", "layer.0000000", "layer.000000 ", "layer.9", "m", "\xF4\x8F\xBF\xBF" };
+  uint64_t seed = 5;
+  (void)state;
+  for(size_t s=0; s<COUNT(sizes); s++){
+    for(int shuffled=0; shuffled<2; shuffled++){
+      size_t n = sizes[s], *order = malloc((n+1)*sizeof(*order)), *at = malloc((n+1)*sizeof(*at));
+      blob b;
+      zt_keys k;
+      shuffle(order, n, &seed);
+      b = names(n, shuffled ? order : NULL, at);
+      zt_keys_init(&k, span_of(b));
+      for(size_t i=0; i<n; i++) assert_false(add(&k, at[i]));
+      assert_int_equal(k.at.n, n);
+      if( !shuffled ) assert_null(k.slots);
+      if( shuffled && n>=9 ) assert_non_null(k.slots);
+      for(size_t i=0; i<n; i++){
+        char z[32];
+        zt_text text;
+        snprintf(z, sizeof(z), "layer.%06zu", shuffled ? order[i] : i);
+        text = (zt_text){ z, strlen(z) };
+        assert_int_equal(zt_keys_find(&k, text), i);
+        assert_text(zt_keys_text(&k, (uint32_t)i), z, "text");
+        text.n--;
+        assert_int_equal(zt_keys_find(&k, text), -1);
+        z[6] = '1';
+        text.n++;
+        assert_int_equal(zt_keys_find(&k, text), -1);
+      }
+      for(size_t i=0; i<COUNT(missing); i++){
+        check( zt_keys_find(&k, (zt_text){ missing[i], strlen(missing[i]) })==-1, "%s", missing[i] );
+      }
+      zt_keys_clear(&k);
+      assert_true(k.at.n==0 && !k.slots);
+      free(b.p);
+      free(at);
+      free(order);
+    }
+  }
+}
+
+/* Whatever key is repeated, and wherever: after ascending ones, or among hashed ones. */
+static void test_a_repeated_name_is_seen_wherever_it_stands(void **state){
+  uint64_t seed = 6;
+  (void)state;
+  for(size_t n=1; n<40; n++){
+    for(size_t twice=0; twice<n; twice++){
+      for(int shuffled=0; shuffled<2; shuffled++){
+        size_t order[40], at[41];
+        char z[32];
+        blob b;
+        zt_keys k;
+        shuffle(order, n, &seed);
+        b = names(n, shuffled ? order : NULL, at);
+        snprintf(z, sizeof(z), "layer.%06zu", shuffled ? order[twice] : twice);
+        at[n] = b.n;
+        put_text(&b, z);
+        zt_keys_init(&k, span_of(b));
+        for(size_t i=0; i<n; i++) assert_false(add(&k, at[i]));
+        for(int again=0; again<3; again++){
+          assert_true(add(&k, at[n]));
+          assert_int_equal(k.at.n, n);
+          assert_int_equal(zt_keys_find(&k, (zt_text){ z, strlen(z) }), twice);
+        }
+        zt_keys_clear(&k);
+        free(b.p);
+      }
+    }
+  }
+}
+
+/* Keys in ascending order, one that is not, and ascending ones again: everything before the change is kept. */
+static void test_order_may_be_lost_at_any_key(void **state){
+  (void)state;
+  for(size_t before=1; before<60; before++){
+    size_t order[61], at[61];
+    blob b;
+    zt_keys k;
+    for(size_t i=0; i<before; i++) order[i] = i+1;
+    order[before] = 0;
+    b = names(before+1, order, at);
+    zt_keys_init(&k, span_of(b));
+    for(size_t i=0; i<before; i++) assert_false(add(&k, at[i]));
+    assert_null(k.slots);
+    assert_false(add(&k, at[before]));
+    assert_non_null(k.slots);
+    for(size_t i=0; i<=before; i++){
+      char z[32];
+      snprintf(z, sizeof(z), "layer.%06zu", order[i]);
+      assert_int_equal(zt_keys_find(&k, (zt_text){ z, strlen(z) }), i);
+      assert_true(add(&k, at[i]));
+    }
+    zt_keys_clear(&k);
+    free(b.p);
+  }
+}
+
+/* Names with heads longer than needed are found, too, in both kinds of set. */
+static void test_names_with_long_heads(void **state){
+  (void)state;
+  for(int descending=0; descending<2; descending++){
+    static const char *const hex[] = { "780161", "79000162", "7a0000000163", "7b000000000000000164" };
+    size_t at[4];
+    blob b = { 0 };
+    zt_keys k;
+    for(size_t i=0; i<4; i++){
+      at[i] = b.n;
+      put_hex(&b, hex[descending ? 3-i : i]);
+    }
+    b = seal(&b);
+    zt_keys_init(&k, span_of(b));
+    for(size_t i=0; i<4; i++) assert_false(add(&k, at[i]));
+    for(char name='a'; name<='d'; name++) assert_int_equal(zt_keys_find(&k, (zt_text){ &name, 1 }), descending ? 'd'-name : name-'a');
+    zt_keys_clear(&k);
+    free(b.p);
+  }
+}
+
+/* Keys that are not text are in the set, but no text: not even the empty one. */
+static void test_a_text_is_never_found_as_another_kind_of_key(void **state){
+  (void)state;
+  for(unsigned round=0; round<64; round++){
+    size_t at[200];
+    blob b = { 0 };
+    zt_keys k;
+    sqlite3_int64 used;
+    for(unsigned i=0; i<200; i++){
+      at[i] = b.n;
+      put_head(&b, i%2 ? ZT_CBOR_UINT : ZT_CBOR_NINT, i);
+    }
+    b = seal(&b);
+    zt_keys_init(&k, span_of(b));
+    for(size_t i=0; i<200; i++) assert_false(add(&k, at[i]));
+    used = sqlite3_memory_used();
+    assert_int_equal(zt_keys_find(&k, ZT_TEXT("")), -1);
+    assert_int_equal(zt_keys_find(&k, ZT_TEXT("missing")), -1);
+    for(uint32_t i=0; i<200; i++) assert_null(zt_keys_text(&k, i).z);
+    assert_int_equal(sqlite3_memory_used(), used);
+    zt_keys_clear(&k);
+    free(b.p);
+  }
+}
+
+/* --- Maps --- */
+
+static void test_a_map_is_passed_over_whole(void **state){
+  static const struct { const char *what, *hex; size_t n; } rows[] = {
+    { "an empty map", "a0 00", 1 },
+    { "an empty indefinite map", "bfff 00", 2 },
+    { "text keys", "a2616100616201 00", 7 },
+    { "keys and values of all kinds", "a5 00 80 80 a0 c100 c101 f6 f6 6161 7f6161ff 00", 17 },
+    { "maps within are not judged", "a1 00 a2 00010002 00", 7 },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = blob_of(rows[i].hex);
+    zt_cbor c;
+    zt_cbor_init(&c, b.p, b.n, &err);
+    check( zt_cbor_skip_unique(&c, "m"), "%s", rows[i].what );
+    assert_succeeded(&err, rows[i].what);
+    check( (size_t)(c.p - b.p)==rows[i].n, "%s: at %zu", rows[i].what, (size_t)(c.p - b.p) );
+    assert_int_equal(c.depth, 0);
+    free(b.p);
+  }
+}
+
+static void test_what_is_wrong_with_a_map_is_said(void **state){
+  static const struct { const char *what, *hex, *message; } rows[] = {
+    { "no map", "80", "expected a map, found an array" },
+    { "nothing", "", "expected a map, found the end of the manifest" },
+    { "a key twice at once", "a2 00 01 00 01", "manifest byte 3: a key stands twice in m" },
+    { "a key twice after others", "a4 00 01 02 03 04 05 1800 01", "manifest byte 7: a key stands twice in m" },
+    { "a text twice in order", "a2 6161 01 6161 01", "manifest byte 4: a key stands twice in m" },
+    { "a text twice out of order", "a3 6162 01 6161 01 6162 01", "manifest byte 7: a key stands twice in m" },
+    { "a bad key", "a1 1c 01", "manifest byte 1: reserved initial byte 0x1c" },
+    { "a bad value", "a1 00 1c", "manifest byte 2: reserved initial byte 0x1c" },
+    { "a key cut off", "bf 00 00 19", "the manifest ends in the middle of an item" },
+    { "no break", "bf 00 00", "the manifest ends in the middle of an item" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = blob_of(rows[i].hex);
+    zt_cbor c;
+    zt_cbor_init(&c, b.p, b.n, &err);
+    check( !zt_cbor_skip_unique(&c, "m"), "%s", rows[i].what );
+    assert_failed(&err, rows[i].message, rows[i].what);
+    free(b.p);
+  }
+}
+
+/* Keys in chunks are compared after the join. */
+static void test_keys_in_chunks_are_left_for_later(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  blob b = blob_of("a2 7f6161ff 00 6161 01");
+  zt_cbor c;
+  (void)state;
+  zt_cbor_init(&c, b.p, b.n, &err);
+  assert_true(zt_cbor_skip_unique(&c, "m"));
+  assert_true(c.chunked);
+  b.n = zt_cbor_join(b.p, b.n, &err);
+  zt_cbor_init(&c, b.p, b.n, &err);
+  assert_false(zt_cbor_skip_unique(&c, "m"));
+  assert_failed(&err, "a key stands twice in m", "joined");
+  free(b.p);
+}
+
+/* --- Many keys --- */
+
+/* Seconds to check a map of n keys; keys[i] is written by put_key. */
+static double seconds(uint32_t n, void (*put_key)(blob *b, uint32_t i)){
+  zt_error err = ZT_ERROR_NONE;
+  blob b = { 0 };
+  zt_cbor c;
+  clock_t start;
+  put_map(&b, n);
+  for(uint32_t i=0; i<n; i++){
+    put_key(&b, i);
+    put_byte(&b, 0xF6);
+  }
+  zt_cbor_init(&c, b.p, b.n, &err);
+  start = clock();
+  assert_true(zt_cbor_skip_unique(&c, "m"));
+  free(b.p);
+  return (double)(clock()-start)/CLOCKS_PER_SEC;
+}
+
+static void put_scattered_name(blob *b, uint32_t i){
+  char z[32];
+  snprintf(z, sizeof(z), "%08x.weight", i*2654435761u);
+  put_text(b, z);
+}
+
+static void put_ascending_name(blob *b, uint32_t i){
+  char z[32];
+  snprintf(z, sizeof(z), "%08x.weight", i);
+  put_text(b, z);
+}
+
+static void put_descending_name(blob *b, uint32_t i){
+  put_ascending_name(b, UINT32_MAX-i);
+}
+
+static void put_number(blob *b, uint32_t i){ put_uint(b, i); }
+static void put_high_number(blob *b, uint32_t i){ put_uint(b, (uint64_t)i<<32); }
+static void put_number_in_an_array(blob *b, uint32_t i){ put_array(b, 1); put_high_number(b, i); }
+static void put_tag_number(blob *b, uint32_t i){ put_head(b, ZT_CBOR_TAG, (uint64_t)i<<32); put_uint(b, 0); }
+static void put_real(blob *b, uint32_t i){
+  double r = i;
+  uint64_t u;
+  memcpy(&u, &r, 8);
+  put_byte(b, 0xFB);
+  for(int k=0; k<8; k++) put_byte(b, (unsigned)(u >> 8*(7-k) & 0xFF));
+}
+
+static void test_a_hundred_thousand_keys_take_no_time(void **state){
+  (void)state;
+  assert_true(seconds(100000, put_ascending_name)<2);
+  assert_true(seconds(100000, put_scattered_name)<2);
+  assert_true(seconds(100000, put_descending_name)<2);
+  assert_true(seconds(100000, put_number)<2);
+}
+
+/* Keys whose lower bits are all the same are as fast as others: doubles, for one, that are whole numbers. */
+static void test_no_kind_of_key_is_slow(void **state){
+  static const struct { const char *what; void (*put_key)(blob *b, uint32_t i); } rows[] = {
+    { "doubles", put_real }, { "multiples of 2^32", put_high_number }, { "arrays of them", put_number_in_an_array },
+    { "tags", put_tag_number },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    double s = seconds(10000, rows[i].put_key), usual = seconds(10000, put_number);
+    check( s<100*usual+0.2, "%s: %f seconds, usually %f", rows[i].what, s, usual );
+  }
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_keys_are_equal_by_value_alone),
+    cmocka_unit_test(test_keys_of_all_kinds_in_one_set),
+    cmocka_unit_test(test_every_key_is_found_and_no_other),
+    cmocka_unit_test(test_a_repeated_name_is_seen_wherever_it_stands),
+    cmocka_unit_test(test_order_may_be_lost_at_any_key),
+    cmocka_unit_test(test_names_with_long_heads),
+    cmocka_unit_test(test_a_text_is_never_found_as_another_kind_of_key),
+    cmocka_unit_test(test_a_map_is_passed_over_whole),
+    cmocka_unit_test(test_what_is_wrong_with_a_map_is_said),
+    cmocka_unit_test(test_keys_in_chunks_are_left_for_later),
+    cmocka_unit_test(test_a_hundred_thousand_keys_take_no_time),
+    cmocka_unit_test(test_no_kind_of_key_is_slow),
+  };
+  return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+}

@@ -1,0 +1,759 @@
+/* What a source names: core/paths.h, on a temporary tree of files, links and directories. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/paths.h"
+
+/* --- The tree --- */
+
+static char tree[] = "/tmp/ztensor-paths-XXXXXX";
+
+static const char *const directories[] = {
+  ".dir", "dir.zt", "empty", "other", "sub", "sub/.hidden", "sub/deep", "sub/deep/deeper"
+};
+static const char *const files[] = {
+  ".dir/inside.zt", ".hidden.zt", "a.zt", "b.zt", "dir.zt/i.zt", "note.txt", "other/1.zt", "other/st*r.zt", "other/star.zt", "other/x1.zt",
+  "other/x[1].zt", "sub/.hidden/g.zt", "sub/.s.zt", "sub/c.zt", "sub/d.ZT", "sub/deep/deeper/f.zt", "sub/deep/e.zt", "\xC3\xBC.zt"
+};
+static const struct { const char *name, *target; } links[] = {
+  { "broken.zt", "nowhere" }, { "link.zt", "a.zt" }, { "linkdir", "sub" }, { "loop.zt", "loop.zt" }, { "sub/deep/self", "." }, { "sub/up", ".." }
+};
+
+static char *in_tree(const char *name){
+  char *path = malloc(sizeof(tree)+strlen(name)+1);
+  sprintf(path, "%s%s%s", tree, *name ? "/" : "", name);
+  return path;
+}
+
+static int make_tree(void **state){
+  (void)state;
+  assert_non_null(mkdtemp(tree));
+  for(size_t i=0; i<COUNT(directories); i++){
+    char *path = in_tree(directories[i]);
+    assert_int_equal(mkdir(path, 0755), 0);
+    free(path);
+  }
+  for(size_t i=0; i<COUNT(files); i++){
+    char *path = in_tree(files[i]);
+    write_file(path, files[i], strlen(files[i]));
+    free(path);
+  }
+  for(size_t i=0; i<COUNT(links); i++){
+    char *path = in_tree(links[i].name);
+    assert_int_equal(symlink(links[i].target, path), 0);
+    free(path);
+  }
+  {
+    char *path = in_tree("fifo.zt");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    free(path);
+  }
+  return 0;
+}
+
+static int remove_tree(void **state){
+  char command[64];
+  (void)state;
+  snprintf(command, sizeof(command), "rm -rf %s", tree);
+  return system(command);
+}
+
+/* The tree as working directory, for tests that need it. */
+static int home = -1;
+
+static int enter_tree(void **state){
+  (void)state;
+  home = open(".", O_RDONLY);
+  return home<0 || chdir(tree);
+}
+
+static int leave_tree(void **state){
+  int rc = fchdir(home);
+  (void)state;
+  close(home);
+  return rc;
+}
+
+/* --- Helpers --- */
+
+static zt_paths_filter any(void){
+  return (zt_paths_filter){ .files = "*.zt" };
+}
+
+static zt_paths find(const char *source, const zt_paths_filter *filter){
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths paths;
+  char *copy = malloc(strlen(source)+1);
+  strcpy(copy, source);
+  check( zt_paths_find(copy, filter, &paths, &err)==SQLITE_OK, "%s: %s", source, err.message );
+  assert_succeeded(&err, source);
+  free(copy);
+  return paths;
+}
+
+/* Ascending, each path once, and `regular` only where it is true. */
+static void assert_in_order(const zt_paths *paths, const char *source){
+  for(size_t i=0; i<paths->n; i++){
+    struct stat s;
+    if( i>0 ) check( strcmp(paths->a[i-1].z, paths->a[i].z)<0, "%s: '%s', '%s'", source, paths->a[i-1].z, paths->a[i].z );
+    if( paths->a[i].regular ) check( lstat(paths->a[i].z, &s)==0 && S_ISREG(s.st_mode), "%s: '%s'", source, paths->a[i].z );
+  }
+}
+
+/* The paths are those of the list, names separated by blanks, each behind the prefix. */
+static void assert_paths(const zt_paths *paths, const char *source, const char *prefix, const char *expected){
+  size_t i = 0;
+  assert_in_order(paths, source);
+  while( *expected ){
+    size_t n = strcspn(expected, " ");
+    char path[256];
+    snprintf(path, sizeof(path), "%s%.*s", prefix, (int)n, expected);
+    check( i<paths->n, "%s: no '%s'", source, path );
+    check( strcmp(paths->a[i].z, path)==0, "%s: '%s', expected '%s'", source, paths->a[i].z, path );
+    assert_int_equal(paths->a[i].error_number, 0);
+    i++;
+    expected += n;
+    expected += strspn(expected, " ");
+  }
+  check( i==paths->n, "%s: '%s' too much", source, paths->a[i].z );
+}
+
+/* --- Patterns and directories --- */
+
+#define OF_OTHER "other/1.zt other/st*r.zt other/star.zt other/x1.zt other/x[1].zt "
+#define ALL_ZT "a.zt b.zt broken.zt dir.zt/i.zt fifo.zt link.zt linkdir/c.zt linkdir/deep/deeper/f.zt linkdir/deep/e.zt loop.zt " \
+  OF_OTHER "sub/c.zt sub/deep/deeper/f.zt sub/deep/e.zt \xC3\xBC.zt"
+#define ALL "a.zt b.zt broken.zt dir.zt/i.zt fifo.zt link.zt linkdir/c.zt linkdir/d.ZT linkdir/deep/deeper/f.zt linkdir/deep/e.zt " \
+  "loop.zt note.txt " OF_OTHER "sub/c.zt sub/d.ZT sub/deep/deeper/f.zt sub/deep/e.zt \xC3\xBC.zt"
+
+/* Patterns below the tree, and what they find there. */
+static const struct { const char *pattern, *expected; } patterns[] = {
+  /* Within one name. Directories, and links to them, are no results; links to nowhere and to themselves are. */
+  { "*", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt note.txt \xC3\xBC.zt" },
+  { "*.zt", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
+  { "?.zt", "a.zt b.zt \xC3\xBC.zt" },
+  { "[ab].zt", "a.zt b.zt" },
+  { "[!a].zt", "b.zt \xC3\xBC.zt" },
+  { "a.*", "a.zt" },
+  { "?ink*", "link.zt" },
+  { "none*", "" },
+  { "A*", "" },
+  /* Hidden names only where the pattern's name begins with a dot. */
+  { ".*", ".hidden.zt" },
+  { ".*.zt", ".hidden.zt" },
+  { ".*/*", ".dir/inside.zt" },
+  { ".*/**", ".dir/inside.zt" },
+  { "[.]*", "" },
+  { "?hidden.zt", "" },
+  { "**/.*", ".hidden.zt linkdir/.s.zt sub/.s.zt" },
+  { "**/.hidden/*.zt", "linkdir/.hidden/g.zt sub/.hidden/g.zt" },
+  { "sub/.hidden/*", "sub/.hidden/g.zt" },
+  { "sub/.*/*", "sub/.hidden/g.zt" },
+  /* Several names. */
+  { "*/*.zt", "dir.zt/i.zt linkdir/c.zt " OF_OTHER "sub/c.zt" },
+  { "*/*", "dir.zt/i.zt linkdir/c.zt linkdir/d.ZT " OF_OTHER "sub/c.zt sub/d.ZT" },
+  { "sub/*.zt", "sub/c.zt" },
+  { "s*/c.zt", "sub/c.zt" },
+  { "*/c.zt", "linkdir/c.zt sub/c.zt" },
+  { "*//c.zt", "linkdir/c.zt sub/c.zt" },
+  { "sub//*.zt", "sub//c.zt" },
+  { "*.zt/*", "dir.zt/i.zt" },
+  { "dir.zt/*", "dir.zt/i.zt" },
+  { "a.zt/*", "" },
+  { "*/none/*", "" },
+  { "none/*.zt", "" },
+  { "empty/*", "" },
+  { "empty/**", "" },
+  { "*/st*r.zt", "other/st*r.zt other/star.zt" },
+  { "other/x[[]1].zt", "other/x[1].zt" },
+  { "**/x[1].zt", "other/x1.zt" },
+  { "**/*[1].zt", "other/1.zt other/x1.zt" },
+  /* Any depth. */
+  { "**", ALL },
+  { "**/", ALL },
+  { "**/**", ALL },
+  { "**/*", ALL },
+  { "**/*.zt", ALL_ZT },
+  { "**/**/*.zt", ALL_ZT },
+  { "**//*.zt", ALL_ZT },
+  { "**/e.zt", "linkdir/deep/e.zt sub/deep/e.zt" },
+  { "**/a.zt", "a.zt" },
+  { "**/deep/*.zt", "linkdir/deep/e.zt sub/deep/e.zt" },
+  { "**/deep/**", "linkdir/deep/deeper/f.zt linkdir/deep/e.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+  { "**/deep/**/*.zt", "linkdir/deep/deeper/f.zt linkdir/deep/e.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+  { "sub/**", "sub/c.zt sub/d.ZT sub/deep/deeper/f.zt sub/deep/e.zt" },
+  { "sub/**/*.zt", "sub/c.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+  { "*/**/f.zt", "linkdir/deep/deeper/f.zt sub/deep/deeper/f.zt" },
+  { "a**.zt", "a.zt" },
+  /* Cycles: a link to a directory that the path goes through, or to one above the pattern's first. */
+  { "sub/*/*.zt", "sub/deep/e.zt" },
+  { "*/up/*.zt", "" },
+  { "*/deep/self/*.zt", "" },
+  { "sub/deep/*/*.zt", "sub/deep/deeper/f.zt" },
+  { "linkdir/**/c.zt", "linkdir/c.zt" },
+  { "sub/deep/**/a.zt", "" },
+  /* The way that the pattern itself names may go anywhere. */
+  { "sub/up/*.zt", "sub/up/a.zt sub/up/b.zt sub/up/broken.zt sub/up/fifo.zt sub/up/link.zt sub/up/loop.zt sub/up/\xC3\xBC.zt" },
+  { "sub/../[a]*", "sub/../a.zt" },
+};
+
+static void test_patterns(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(patterns); i++){
+    zt_paths_filter filter = any();
+    char *source = in_tree(patterns[i].pattern), prefix[sizeof(tree)+1];
+    zt_paths paths = find(source, &filter);
+    snprintf(prefix, sizeof(prefix), "%s/", tree);
+    assert_paths(&paths, source, prefix, patterns[i].expected);
+    assert_false(paths.literal);
+    zt_paths_clear(&paths);
+    assert_true(paths.n==0 && !paths.a);
+    free(source);
+  }
+}
+
+static void test_a_directory_stands_for_the_files_below_it(void **state){
+  static const struct { const char *directory, *prefix, *files, *expected; } rows[] = {
+    { "", "/", "*.zt", ALL_ZT },
+    { "/", "/", "*.zt", ALL_ZT },
+    { "sub", "/sub/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub/", "/sub/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub", "/sub/", "*.ZT", "d.ZT" },
+    { "sub", "/sub/", "*", "c.zt d.ZT deep/deeper/f.zt deep/e.zt" },
+    { "linkdir", "/linkdir/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub/deep/self", "/sub/deep/self/", "*.zt", "deeper/f.zt e.zt" },
+    { "dir.zt", "/dir.zt/", "*.zt", "i.zt" },
+    { ".dir", "/.dir/", "*.zt", "inside.zt" },
+    { "empty", "/empty/", "*.zt", "" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_paths_filter filter = any();
+    char source[128], prefix[128];
+    zt_paths paths;
+    snprintf(source, sizeof(source), "%s%s%s", tree, *rows[i].directory && *rows[i].directory!='/' ? "/" : "", rows[i].directory);
+    snprintf(prefix, sizeof(prefix), "%s%s", tree, rows[i].prefix);
+    filter.files = rows[i].files;
+    paths = find(source, &filter);
+    assert_paths(&paths, source, prefix, rows[i].expected);
+    assert_false(paths.literal);
+    zt_paths_clear(&paths);
+  }
+}
+
+static void test_relative_sources(void **state){
+  static const struct { const char *source, *prefix, *expected; } rows[] = {
+    { "*.zt", "", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
+    { "./*.zt", "./", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
+    { "**/*.zt", "", ALL_ZT },
+    { "sub/*.zt", "sub/", "c.zt" },
+    { "sub", "sub/", "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub/", "sub/", "c.zt deep/deeper/f.zt deep/e.zt" },
+    { ".", "./", ALL_ZT },
+    { "*/up/*.zt", "", "" },
+    { "a.zt", "", "a.zt" },
+    { "./a.zt", "", "./a.zt" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_paths_filter filter = any();
+    zt_paths paths = find(rows[i].source, &filter);
+    assert_paths(&paths, rows[i].source, rows[i].prefix, rows[i].expected);
+    zt_paths_clear(&paths);
+  }
+}
+
+/* --- Literal names --- */
+
+static void test_a_name_that_exists_is_taken_literally(void **state){
+  static const struct { const char *name; zt_kind kind; uint64_t size; } rows[] = {
+    { "a.zt", ZT_KIND_FILE, 4 }, { ".hidden.zt", ZT_KIND_FILE, 10 }, { "note.txt", ZT_KIND_FILE, 8 }, { "other/x[1].zt", ZT_KIND_FILE, 13 },
+    { "other/st*r.zt", ZT_KIND_FILE, 13 }, { "link.zt", ZT_KIND_FILE, 4 }, { "fifo.zt", ZT_KIND_FIFO, 0 }, { "\xC3\xBC.zt", ZT_KIND_FILE, 5 },
+    { "broken.zt", ZT_KIND_MISSING, 0 }, { "loop.zt", ZT_KIND_MISSING, 0 }, { "sub/up/sub/up/a.zt", ZT_KIND_FILE, 4 }, { "sub//c.zt", ZT_KIND_FILE, 8 },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_paths_filter filter = any();
+    char *source = in_tree(rows[i].name), *one;
+    zt_paths paths = find(source, &filter);
+    zt_stat stat;
+    check( paths.literal && paths.n==1, "%s", source );
+    assert_string_equal(paths.a[0].z, source);
+    assert_int_equal(paths.a[0].error_number, 0);
+    check( paths.stat.kind==rows[i].kind && paths.stat.id.size==rows[i].size, "%s", source );
+    zt_paths_clear(&paths);
+    assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_OK);
+    assert_string_equal(one, source);
+    check( stat.kind==rows[i].kind && stat.id.size==rows[i].size, "%s", source );
+    sqlite3_free(one);
+    free(source);
+  }
+}
+
+static void test_a_literal_name_of_nothing_is_a_failure(void **state){
+  static const struct { const char *name, *message; } rows[] = {
+    { "none.zt", "cannot open: No such file or directory" }, { "sub/none/a.zt", "cannot open: No such file or directory" },
+    { "a.zt/", "cannot open: Not a directory" }, { "a.zt/b.zt", "cannot open: Not a directory" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows)+1; i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_paths_filter filter = any();
+    zt_paths paths;
+    zt_stat stat;
+    char *source = i<COUNT(rows) ? in_tree(rows[i].name) : calloc(1, 1), *one = source;   /* The last one is "" */
+    const char *message = i<COUNT(rows) ? rows[i].message : "cannot open: No such file or directory";
+    assert_int_equal(zt_paths_find(source, &filter, &paths, &err), SQLITE_ERROR);
+    assert_failed(&err, message, source);
+    assert_true(paths.n==0 && !paths.a);
+    assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_ERROR);
+    assert_failed(&err, message, source);
+    assert_null(one);
+    free(source);
+  }
+}
+
+static void test_one_path_is_a_file_or_directory_and_no_pattern(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  char *source = in_tree("*.zt"), *one;
+  zt_stat stat;
+  (void)state;
+  assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_ERROR);
+  assert_failed(&err, "a function takes exactly one file, not a pattern", source);
+  assert_null(one);
+  free(source);
+  source = in_tree("sub");
+  assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_OK);
+  assert_string_equal(one, source);
+  assert_int_equal(stat.kind, ZT_KIND_DIRECTORY);
+  sqlite3_free(one);
+  free(source);
+}
+
+/* --- file: URIs --- */
+
+static void check_uri(const char *uri, const char *name, bool as_one){
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = any();
+  char *path = in_tree(name), *one;
+  zt_paths paths = find(uri, &filter);
+  zt_stat stat;
+  check( paths.n==1 && strcmp(paths.a[0].z, path)==0, "%s: '%s'", uri, paths.n ? paths.a[0].z : "nothing" );
+  zt_paths_clear(&paths);
+  if( as_one ){
+    check( zt_paths_one(uri, &one, &stat, &err)==SQLITE_OK, "%s", uri );
+    assert_string_equal(one, path);
+    assert_int_equal(stat.kind, ZT_KIND_FILE);
+    sqlite3_free(one);
+  }
+  free(path);
+}
+
+static void test_uris(void **state){
+  static const struct { const char *before, *after, *name; bool one; } rows[] = {   /* The tree's path stands between */
+    { "file://", "/a.zt", "a.zt", true },
+    { "file:", "/a.zt", "a.zt", true },
+    { "file://localhost", "/a.zt", "a.zt", true },
+    { "file://", "/%61.zt", "a.zt", true },
+    { "file://", "/%61%2e%7A%74", "a.zt", true },
+    { "file://", "%2Fa.zt", "a.zt", true },
+    { "file://", "/%C3%BC.zt", "\xC3\xBC.zt", true },
+    { "file://", "/%c3%bc.zt", "\xC3\xBC.zt", true },
+    { "file://", "/\xC3\xBC.zt", "\xC3\xBC.zt", true },
+    { "file://", "/other/x%5B1%5D.zt", "other/x[1].zt", true },
+    { "file://", "/other/x[1].zt", "other/x[1].zt", true },
+    { "file://", "/other/st%2Ar.zt", "other/st*r.zt", true },
+    { "file://", "/[a].zt", "a.zt", false },
+    { "file://", "/%5Ba%5D.zt", "a.zt", false },
+    { "file://", "/dir.zt", "dir.zt/i.zt", false },
+    { "file://", "/dir.zt/", "dir.zt/i.zt", false },
+    { "file:", "/**/i.zt", "dir.zt/i.zt", false },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    char uri[256];
+    snprintf(uri, sizeof(uri), "%s%s%s", rows[i].before, tree, rows[i].after);
+    check_uri(uri, rows[i].name, rows[i].one);
+  }
+}
+
+static void test_a_relative_uri_and_a_file_with_the_name_of_one(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  char *one;
+  zt_stat stat;
+  (void)state;
+  assert_int_equal(zt_paths_one("file:a%2Ezt", &one, &stat, &err), SQLITE_OK);
+  assert_string_equal(one, "a.zt");
+  sqlite3_free(one);
+  write_file("file:odd%2Ezt", "odd", 3);
+  assert_int_equal(zt_paths_one("file:odd%2Ezt", &one, &stat, &err), SQLITE_OK);
+  assert_string_equal(one, "file:odd%2Ezt");
+  assert_int_equal(stat.id.size, 3);
+  sqlite3_free(one);
+  assert_int_equal(zt_paths_one("file:file:odd%252Ezt", &one, &stat, &err), SQLITE_OK);   /* Decoded once */
+  assert_string_equal(one, "file:odd%2Ezt");
+  sqlite3_free(one);
+  assert_int_equal(unlink("file:odd%2Ezt"), 0);
+  assert_int_equal(zt_paths_one("file:file:a.zt", &one, &stat, &err), SQLITE_ERROR);
+  assert_failed(&err, "cannot open: No such file or directory", "a URI in a URI");
+}
+
+/* Each URI ends in two NULs, so that a reader that runs over the first one is found out without harm. */
+static void assert_bad_uri(const char *uri, const char *message){
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = any();
+  zt_paths paths;
+  zt_stat stat;
+  size_t n = strlen(uri);
+  char *copy = calloc(n+4, 1), *one;
+  memcpy(copy, uri, n);
+  check( zt_paths_find(copy, &filter, &paths, &err)==SQLITE_ERROR, "'%s' is accepted", uri );
+  assert_failed(&err, message, uri);
+  assert_int_equal(paths.n, 0);
+  check( zt_paths_one(copy, &one, &stat, &err)==SQLITE_ERROR, "'%s' is accepted", uri );
+  assert_failed(&err, message, uri);
+  assert_null(one);
+  free(copy);
+}
+
+static void test_bad_uris(void **state){
+  static const struct { const char *uri, *message; } rows[] = {
+    { "file:", "cannot open: No such file or directory" },
+    { "file://", "a file: URI with a host other than localhost" },
+    { "file://host/a.zt", "a file: URI with a host other than localhost" },
+    { "file://localhost", "a file: URI with a host other than localhost" },
+    { "file://localhos/a.zt", "a file: URI with a host other than localhost" },
+    { "file://localhost:80/a.zt", "a file: URI with a host other than localhost" },
+    { "file://127.0.0.1/a.zt", "a file: URI with a host other than localhost" },
+    { "file://%6Cocalhost/a.zt", "a file: URI with a host other than localhost" },
+    { "file:///tmp/a.zt?mode=ro", "a file: URI with a query or fragment" },
+    { "file:///tmp/a.zt?", "a file: URI with a query or fragment" },
+    { "file:///tmp/a.zt#part", "a file: URI with a query or fragment" },
+    { "file:///tmp/?.zt", "a file: URI with a query or fragment" },
+    { "file:///tmp/%", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%zz", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%z1", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%0z", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%%41", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/% 41", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%-1", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%+4", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%g0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%G0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%@0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%`0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%:0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%/0", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%\xB4" "1", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/%00", "a file: URI with a bad percent-encoding" },
+    { "file:///tmp/a%00b.zt", "a file: URI with a bad percent-encoding" },
+    { "file:///none/a.zt", "cannot open: No such file or directory" },
+    { "FILE:///tmp", "cannot open: No such file or directory" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++) assert_bad_uri(rows[i].uri, rows[i].message);
+}
+
+/* The second digit counts as much as the first. */
+static void test_bad_second_digits_in_uris(void **state){
+  static const char *const uris[] = { "file:///tmp/%4z", "file:///tmp/%1g", "file:///tmp/%f%41", "file:///tmp/%4/a.zt", "file:///tmp/%F-1" };
+  (void)state;
+  for(size_t i=0; i<COUNT(uris); i++) assert_bad_uri(uris[i], "a file: URI with a bad percent-encoding");
+}
+
+static void test_uris_cut_after_the_first_digit(void **state){
+  (void)state;
+  assert_bad_uri("file:///tmp/x%4", "a file: URI with a bad percent-encoding");
+  assert_bad_uri("file:%4", "a file: URI with a bad percent-encoding");
+}
+
+/* 0x14 is '4' but for one bit. */
+static void test_control_characters_are_no_digits_in_uris(void **state){
+  (void)state;
+  assert_bad_uri("file:///tmp/%\x14\x11", "a file: URI with a bad percent-encoding");
+  assert_bad_uri("file:///tmp/%4\x11", "a file: URI with a bad percent-encoding");
+}
+
+/* --- Filters --- */
+
+/* Every path that can be made of the tree's names up to some depth, links followed, and some odd spellings. */
+static char **candidates;
+static size_t nCandidates;
+
+static void add_candidate(const char *path){
+  candidates = realloc(candidates, (nCandidates+1)*sizeof(*candidates));
+  candidates[nCandidates] = malloc(strlen(path)+1);
+  strcpy(candidates[nCandidates++], path);
+}
+
+static void add_candidates(const char *directory, int depth){
+  int error_number;
+  zt_directory *d = zt_os_opendir(*directory ? directory : ".", &error_number);
+  zt_kind kind;
+  const char *name;
+  if( !d ) return;
+  while( (name = zt_os_readdir(d, &kind))!=NULL ){
+    char path[256];
+    snprintf(path, sizeof(path), "%s%s%s", directory, *directory ? "/" : "", name);
+    add_candidate(path);
+    if( depth>1 ) add_candidates(path, depth-1);
+  }
+  zt_os_closedir(d);
+}
+
+static void add_odd_candidates(void){
+  static const char *const odd[] = {
+    "", "/", "//a.zt", "/./a.zt", "/../a.zt", "/sub/../a.zt", "/sub/./c.zt", "/sub//c.zt", "/sub/", "/a.zt/", "/none.zt", "/none/a.zt", "/sub/up/../a.zt", "/.", "/..",
+    "/empty/none.zt", "/sub/up/sub/up/a.zt", "a.zt", "/a.zt2", "/a.z", "/other/x1", "2/a.zt"
+  };
+  for(size_t i=0; i<COUNT(odd); i++){
+    char path[256];
+    snprintf(path, sizeof(path), "%s%s", tree, odd[i]);
+    add_candidate(path);
+  }
+  add_candidate("");
+  add_candidate("a.zt");
+  add_candidate("/");
+  add_candidate("sub/c.zt");
+}
+
+static void free_candidates(void){
+  for(size_t i=0; i<nCandidates; i++) free(candidates[i]);
+  free(candidates);
+  candidates = NULL;
+  nCandidates = 0;
+}
+
+/* `only` gives just what filtering the whole list would. Returns how many candidates were in it. */
+static size_t check_only(const char *source){
+  zt_paths_filter filter = any();
+  zt_paths all = find(source, &filter);
+  size_t n = 0;
+  for(size_t i=0; i<nCandidates; i++){
+    zt_paths paths;
+    bool in = false;
+    for(size_t k=0; k<all.n; k++) in = in || strcmp(all.a[k].z, candidates[i])==0;
+    filter.only = candidates[i];
+    paths = find(source, &filter);
+    check( paths.n==in, "%s: only '%s' gives %zu", source, candidates[i], paths.n );
+    if( in ) assert_string_equal(paths.a[0].z, candidates[i]);
+    check( paths.literal==all.literal, "%s", source );
+    zt_paths_clear(&paths);
+    n += in;
+  }
+  zt_paths_clear(&all);
+  return n;
+}
+
+static void test_only_one_path_equals_filtering_the_list(void **state){
+  static const char *const others[] = { "", "sub", "sub/", "linkdir", "a.zt", "other/x[1].zt", "broken.zt", "sub/up" };
+  size_t n = 0;
+  (void)state;
+  add_candidates(tree, 5);
+  add_odd_candidates();
+  assert_true(nCandidates>200);
+  for(size_t i=0; i<COUNT(patterns); i++){
+    char *source = in_tree(patterns[i].pattern);
+    n += check_only(source);
+    free(source);
+  }
+  for(size_t i=0; i<COUNT(others); i++){
+    char *source = in_tree(others[i]);
+    n += check_only(source);
+    free(source);
+  }
+  assert_true(n>200);
+  free_candidates();
+}
+
+static void test_only_one_path_of_relative_sources(void **state){
+  static const char *const sources[] = { "*.zt", "./*.zt", "**/*.zt", "**", "sub", "sub/", ".", "*/*", "a.zt", "sub/../*.zt" };
+  size_t n = 0;
+  (void)state;
+  add_candidates("", 3);
+  add_candidates(".", 3);
+  add_candidates("sub/..", 2);
+  for(size_t i=0; i<COUNT(sources); i++) n += check_only(sources[i]);
+  assert_true(n>60);
+  free_candidates();
+}
+
+static bool keep_if_named(void *context, const char *path){
+  return strstr(path, context)!=NULL;
+}
+
+static void test_keep(void **state){
+  static const struct { const char *pattern, *part, *expected; } rows[] = {
+    { "**/*.zt", "deep", "linkdir/deep/deeper/f.zt linkdir/deep/e.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
+    { "**/*.zt", "linkdir/", "linkdir/c.zt linkdir/deep/deeper/f.zt linkdir/deep/e.zt" },
+    { "*.zt", "a", "a.zt" }, { "*.zt", "none", "" }, { "a.zt", "a.zt", "a.zt" }, { "a.zt", "b.zt", "" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    char part[32], *source = in_tree(rows[i].pattern), prefix[sizeof(tree)+1];
+    zt_paths_filter filter = any();
+    zt_paths paths;
+    snprintf(part, sizeof(part), "/%s", rows[i].part);
+    filter.keep = keep_if_named;
+    filter.context = part + (strcmp(rows[i].part, "deep")==0 || strstr(rows[i].part, "none")!=NULL);
+    snprintf(prefix, sizeof(prefix), "%s/", tree);
+    paths = find(source, &filter);
+    assert_paths(&paths, source, prefix, rows[i].expected);
+    zt_paths_clear(&paths);
+    free(source);
+  }
+}
+
+/* --- Interrupts, and what cannot be read --- */
+
+static bool stop_at_the_third(void *context){
+  return ++*(int*)context>=3;
+}
+
+static void test_an_interrupt_ends_the_walk(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = any();
+  zt_paths paths;
+  int asked = 0;
+  (void)state;
+  filter.interrupt = (zt_interrupt){ stop_at_the_third, &asked };
+  assert_int_equal(zt_paths_find(tree, &filter, &paths, &err), SQLITE_INTERRUPT);
+  assert_string_equal(err.message, "ztensor: interrupted");
+  assert_int_equal(asked, 3);
+  assert_true(paths.n==0 && !paths.a);
+  zt_error_clear(&err);
+}
+
+/* Find while no file can be opened: then a directory cannot be listed, not even by the superuser. */
+static zt_paths find_without_descriptors(const char *source, const zt_paths_filter *filter){
+  zt_error err = ZT_ERROR_NONE;
+  struct rlimit before, none;
+  zt_paths paths;
+  int next = dup(0);
+  assert_true(next>=0);
+  close(next);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = (rlim_t)next;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  zt_paths_find(source, filter, &paths, &err);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_succeeded(&err, source);
+  return paths;
+}
+
+static void test_a_directory_that_cannot_be_listed_is_a_result(void **state){
+  static const struct { const char *source, *path; } rows[] = {
+    { "sub", "sub" }, { "sub/*.zt", "sub/" }, { "sub/**/*.zt", "sub/" }, { "other/x*", "other/" }, { "", "" }
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_paths_filter filter = any();
+    char *source = in_tree(rows[i].source), *path = in_tree(rows[i].path);
+    zt_paths paths = find_without_descriptors(source, &filter);
+    check( paths.n==1 && strcmp(paths.a[0].z, path)==0, "%s: %zu, '%s'", source, paths.n, paths.n ? paths.a[0].z : "" );
+    assert_int_equal(paths.a[0].error_number, EMFILE);
+    assert_false(paths.literal || paths.a[0].regular);
+    zt_paths_clear(&paths);
+    filter.keep = keep_if_named;
+    filter.context = (char[]){ "nothing has this name" };
+    paths = find_without_descriptors(source, &filter);
+    assert_int_equal(paths.n, 0);
+    zt_paths_clear(&paths);
+    free(path);
+    free(source);
+  }
+}
+
+static void test_the_working_directory_has_a_name_when_it_cannot_be_listed(void **state){
+  static const char *const sources[] = { "./*.zt", ".", "*.zt", "**/*.zt" };
+  (void)state;
+  for(size_t i=0; i<COUNT(sources); i++){
+    zt_paths_filter filter = any();
+    zt_paths paths = find_without_descriptors(sources[i], &filter);
+    struct stat s;
+    assert_int_equal(paths.n, 1);
+    assert_int_equal(paths.a[0].error_number, EMFILE);
+    check( stat(paths.a[0].z, &s)==0 && S_ISDIR(s.st_mode), "%s: '%s' is the name of no directory", sources[i], paths.a[0].z );
+    zt_paths_clear(&paths);
+  }
+}
+
+/* Without permission, too. The superuser has every permission; there the directory is listed. */
+static void test_a_directory_without_permission_is_a_result(void **state){
+  zt_paths_filter filter = any();
+  char *closed = in_tree("sub/deep"), *source = in_tree("sub");
+  zt_paths paths;
+  (void)state;
+  assert_int_equal(chmod(closed, 0000), 0);
+  paths = find(source, &filter);
+  if( geteuid()==0 ){
+    assert_int_equal(paths.n, 3);
+  }else{
+    assert_int_equal(paths.n, 2);
+    assert_string_equal(paths.a[1].z, closed);
+    assert_int_equal(paths.a[1].error_number, EACCES);
+  }
+  assert_in_order(&paths, source);
+  zt_paths_clear(&paths);
+  assert_int_equal(chmod(closed, 0755), 0);
+  free(closed);
+  free(source);
+}
+
+/* Longer than the walk's first room for a path, deeper than anything else here. */
+static void test_long_paths(void **state){
+  char pattern[6000] = "long/**/x.zt";
+  zt_paths_filter filter = any();
+  zt_paths paths;
+  (void)state;
+  assert_int_equal(mkdir("long", 0755), 0);
+  assert_int_equal(chdir("long"), 0);
+  for(int depth=0; depth<12; depth++){
+    char name[201];
+    memset(name, 'a'+depth, 200);
+    name[200] = 0;
+    assert_int_equal(mkdir(name, 0755), 0);
+    assert_int_equal(chdir(name), 0);
+  }
+  write_file("x.zt", "x", 1);
+  assert_int_equal(chdir(tree), 0);
+  for(int i=0; i<2; i++){
+    paths = find(pattern, &filter);
+    assert_int_equal(paths.n, 1);
+    assert_int_equal(strlen(paths.a[0].z), 4+12*201+5);
+    zt_paths_clear(&paths);
+    strcpy(pattern, "long/*/*/*/*/*/*/*/*/*/*/*/*/*");
+  }
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_patterns),
+    cmocka_unit_test(test_a_directory_stands_for_the_files_below_it),
+    cmocka_unit_test_setup_teardown(test_relative_sources, enter_tree, leave_tree),
+    cmocka_unit_test(test_a_name_that_exists_is_taken_literally),
+    cmocka_unit_test(test_a_literal_name_of_nothing_is_a_failure),
+    cmocka_unit_test(test_one_path_is_a_file_or_directory_and_no_pattern),
+    cmocka_unit_test(test_uris),
+    cmocka_unit_test_setup_teardown(test_a_relative_uri_and_a_file_with_the_name_of_one, enter_tree, leave_tree),
+    cmocka_unit_test(test_bad_uris),
+    cmocka_unit_test(test_bad_second_digits_in_uris),
+    cmocka_unit_test(test_uris_cut_after_the_first_digit),
+    cmocka_unit_test(test_control_characters_are_no_digits_in_uris),
+    cmocka_unit_test(test_only_one_path_equals_filtering_the_list),
+    cmocka_unit_test_setup_teardown(test_only_one_path_of_relative_sources, enter_tree, leave_tree),
+    cmocka_unit_test(test_keep),
+    cmocka_unit_test(test_an_interrupt_ends_the_walk),
+    cmocka_unit_test(test_a_directory_that_cannot_be_listed_is_a_result),
+    cmocka_unit_test(test_a_directory_without_permission_is_a_result),
+    cmocka_unit_test_setup_teardown(test_the_working_directory_has_a_name_when_it_cannot_be_listed, enter_tree, leave_tree),
+    cmocka_unit_test_setup_teardown(test_long_paths, enter_tree, leave_tree),
+  };
+  return cmocka_run_group_tests_name("paths", tests, make_tree, remove_tree);
+}

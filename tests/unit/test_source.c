@@ -1,0 +1,449 @@
+/* Opened files and images in memory: core/source.h, and what it takes of core/os.h. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "core/source.h"
+
+static char directory[] = "/tmp/ztensor-source-XXXXXX";
+
+static int make_directory(void **state){
+  (void)state;
+  return mkdtemp(directory)==NULL;
+}
+
+static int remove_directory(void **state){
+  char command[64];
+  (void)state;
+  snprintf(command, sizeof(command), "rm -rf %s", directory);
+  return system(command);
+}
+
+/* A path in the directory; the next call but three reuses the memory. */
+static const char *in_directory(const char *name){
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+  snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+  return path;
+}
+
+static zt_source *open_file(const char *path){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  check( zt_source_open(path, NULL, &s, &err)==SQLITE_OK, "%s", err.message );
+  assert_succeeded(&err, path);
+  return s;
+}
+
+static zt_source *open_image(blob b){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  assert_int_equal(zt_source_open_image(span_of(b), &s, &err), SQLITE_OK);
+  assert_succeeded(&err, "image");
+  return s;
+}
+
+/* --- Reads --- */
+
+#define SIZE 20
+
+static blob twenty_bytes(void){
+  blob b = { 0 };
+  for(unsigned i=0; i<SIZE; i++) put_byte(&b, 0x40+i);
+  return seal(&b);
+}
+
+/* Every offset and length, inside, at and beyond the end. */
+static void check_reads(zt_source *s, blob content){
+  assert_int_equal(zt_source_size(s), content.n);
+  for(uint64_t offset=0; offset<=content.n+2; offset++){
+    for(size_t n=0; n<=content.n+2; n++){
+      zt_error err = ZT_ERROR_NONE;
+      uint8_t *buffer = malloc(n);
+      int rc = zt_source_read(s, offset, buffer, n, &err);
+      if( offset+n<=content.n ){
+        assert_int_equal(rc, SQLITE_OK);
+        assert_succeeded(&err, "read");
+        if( n ) assert_memory_equal(buffer, content.p+offset, n);
+      }else{
+        char expected[128];
+        snprintf(expected, sizeof(expected), "ztensor: bytes %llu to %llu lie beyond the file's %zu", (unsigned long long)offset,
+                 (unsigned long long)(offset+n), content.n);
+        assert_int_equal(rc, SQLITE_ERROR);
+        assert_string_equal(err.message, expected);
+        zt_error_clear(&err);
+      }
+      free(buffer);
+    }
+  }
+}
+
+/* Offsets and lengths whose sum does not fit. Nothing may be written. */
+static void check_far_reads(zt_source *s){
+  static const struct { uint64_t offset; size_t n; } rows[] = {
+    { UINT64_MAX, 1 }, { UINT64_MAX, 2 }, { UINT64_MAX-1, 2 }, { 1, SIZE_MAX }, { SIZE_MAX, SIZE_MAX }, { (uint64_t)1<<63, 1 }, { (uint64_t)1<<63, (size_t)1<<63 },
+    { INT64_MAX, 1 }, { 0, SIZE_MAX }, { UINT64_MAX, 0 }, { SIZE+1, 0 }, { (uint64_t)1<<32, 4 }
+  };
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    uint8_t byte = 0xEE;
+    check( zt_source_read(s, rows[i].offset, &byte, rows[i].n, &err)==SQLITE_ERROR, "row %zu", i );
+    assert_failed(&err, "lie beyond the file's 20", "far");
+    assert_int_equal(byte, 0xEE);
+  }
+}
+
+static void test_reads_of_a_file(void **state){
+  blob content = twenty_bytes();
+  const char *path = in_directory("twenty");
+  zt_source *s;
+  (void)state;
+  write_file(path, content.p, content.n);
+  s = open_file(path);
+  check_reads(s, content);
+  check_far_reads(s);
+  assert_null(zt_source_image(s).p);
+  assert_int_equal(zt_source_image(s).n, 0);
+  zt_source_close(s);
+  free(content.p);
+}
+
+static void test_reads_of_an_image(void **state){
+  blob content = twenty_bytes();
+  zt_source *s = open_image(content);
+  (void)state;
+  check_reads(s, content);
+  check_far_reads(s);
+  assert_ptr_equal(zt_source_image(s).p, content.p);
+  assert_int_equal(zt_source_image(s).n, SIZE);
+  assert_null(zt_source_identity(s));
+  zt_source_close(s);
+  free(content.p);
+}
+
+static void test_empty_file_and_empty_image(void **state){
+  blob nothing = { 0 };
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  (void)state;
+  write_file(in_directory("empty"), NULL, 0);
+  s = open_file(in_directory("empty"));
+  check_reads(s, nothing);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  zt_source_close(s);
+  s = open_image(nothing);
+  check_reads(s, nothing);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  zt_source_close(s);
+  zt_source_close(NULL);
+}
+
+static void test_a_large_read(void **state){
+  size_t n = (size_t)9<<20;
+  blob b = { 0 };
+  uint64_t seed = 9;
+  uint8_t *buffer = malloc(n);
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  (void)state;
+  put_room(&b, n);
+  for(size_t i=0; i<n; i += 8){
+    uint64_t u = random64(&seed);
+    memcpy(b.p+i, &u, 8);
+  }
+  write_file(in_directory("large"), b.p, n);
+  s = open_file(in_directory("large"));
+  assert_int_equal(zt_source_read(s, 0, buffer, n, &err), SQLITE_OK);
+  assert_memory_equal(buffer, b.p, n);
+  assert_int_equal(zt_source_read(s, 4097, buffer, n-4097, &err), SQLITE_OK);
+  assert_memory_equal(buffer, b.p+4097, n-4097);
+  zt_source_close(s);
+  unlink(in_directory("large"));
+  free(buffer);
+  free(b.p);
+}
+
+/* --- A file that changes while it is open --- */
+
+static void test_a_file_that_is_cut_short_while_it_is_open(void **state){
+  blob content = twenty_bytes();
+  const char *path = in_directory("cut");
+  (void)state;
+  for(off_t size=0; size<SIZE; size++){
+    zt_error err = ZT_ERROR_NONE;
+    uint8_t buffer[SIZE];
+    char expected[128];
+    zt_source *s;
+    write_file(path, content.p, content.n);
+    s = open_file(path);
+    assert_int_equal(truncate(path, size), 0);
+    assert_int_equal(zt_source_size(s), SIZE);
+    assert_int_equal(zt_source_read(s, 0, buffer, (size_t)size, &err), SQLITE_OK);
+    if( size ) assert_memory_equal(buffer, content.p, (size_t)size);
+    for(off_t offset=0; offset<SIZE; offset++){
+      if( zt_source_read(s, (uint64_t)offset, buffer, (size_t)(SIZE-offset), &err)==SQLITE_OK ) fail_msg("%d of %d", (int)offset, (int)size);
+      snprintf(expected, sizeof(expected), "the file was cut short while it was read: byte %d is missing", (int)(offset<size ? size : offset));
+      assert_failed(&err, expected, "cut");
+    }
+    assert_int_equal(zt_source_unchanged(s, &err), SQLITE_ERROR);
+    assert_failed(&err, "the file was written to while it was read", "cut");
+    zt_source_close(s);
+  }
+  free(content.p);
+}
+
+static void set_time(const char *path, time_t seconds, long nanoseconds){
+  struct timespec times[2] = { { seconds, nanoseconds }, { seconds, nanoseconds } };
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void test_a_file_that_is_written_to_is_noticed(void **state){
+  blob content = twenty_bytes();
+  const char *path = in_directory("written");
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s;
+  FILE *f;
+  (void)state;
+  write_file(path, content.p, content.n);
+  set_time(path, 1000000000, 5);
+  s = open_file(path);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  set_time(path, 1000000000, 6);                       /* A nanosecond later */
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_ERROR);
+  assert_failed(&err, "the file was written to while it was read", "mtime");
+  set_time(path, 999999999, 5);                        /* Or earlier */
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_ERROR);
+  assert_failed(&err, "the file was written to while it was read", "mtime");
+  set_time(path, 1000000000, 5);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  f = fopen(path, "ab");
+  assert_int_equal(fputc('x', f), 'x');
+  fclose(f);
+  set_time(path, 1000000000, 5);                       /* The same time, another size */
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_ERROR);
+  assert_failed(&err, "the file was written to while it was read", "size");
+  assert_int_equal(zt_source_size(s), SIZE);
+  zt_source_close(s);
+  free(content.p);
+}
+
+/* A new file under the old name is another file: the open one stays what it was. */
+static void test_a_file_that_is_replaced_is_read_on(void **state){
+  blob content = twenty_bytes();
+  const char *path = in_directory("replaced");
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t buffer[SIZE];
+  zt_source *s;
+  (void)state;
+  write_file(path, content.p, content.n);
+  s = open_file(path);
+  write_file(in_directory("new"), "short", 5);
+  assert_int_equal(rename(in_directory("new"), path), 0);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  assert_int_equal(zt_source_read(s, 0, buffer, SIZE, &err), SQLITE_OK);
+  assert_memory_equal(buffer, content.p, SIZE);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(zt_source_read(s, 1, buffer, SIZE-1, &err), SQLITE_OK);
+  assert_memory_equal(buffer, content.p+1, SIZE-1);
+  zt_source_close(s);
+  free(content.p);
+}
+
+/* --- Opening --- */
+
+static void test_identity_is_what_the_system_says(void **state){
+  const char *path = in_directory("identity");
+  const zt_identity *id;
+  zt_source *s;
+  zt_stat z;
+  struct stat st;
+  (void)state;
+  write_file(path, "four", 4);
+  set_time(path, 1234567890, 987654321);
+  assert_int_equal(stat(path, &st), 0);
+  assert_int_equal(zt_os_stat(path, &z), 0);
+  s = open_file(path);
+  id = zt_source_identity(s);
+  assert_non_null(id);
+  assert_memory_equal(id, &z.id, sizeof(*id));
+  assert_int_equal(z.kind, ZT_KIND_FILE);
+  assert_int_equal(id->device, st.st_dev);
+  assert_int_equal(id->inode, st.st_ino);
+  assert_int_equal(id->size, 4);
+  assert_int_equal(id->mtime, 1234567890987654321);
+  assert_int_equal(id->ctime, (int64_t)st.st_ctim.tv_sec*1000000000 + st.st_ctim.tv_nsec);
+  zt_source_close(s);
+}
+
+static void check_refused(const char *path, const zt_stat *known, const char *message){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s = (zt_source*)&err;
+  err.path = "the place";
+  check( zt_source_open(path, known, &s, &err)==SQLITE_ERROR, "%s", path );
+  check( s==NULL, "%s", path );
+  assert_failed(&err, message, path);
+}
+
+/* Nothing of this may block. */
+static void test_what_is_no_regular_file_is_refused(void **state){
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  (void)state;
+  snprintf(address.sun_path, sizeof(address.sun_path), "%s", in_directory("socket"));
+  assert_int_equal(bind(fd, (struct sockaddr*)&address, sizeof(address)), 0);
+  assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
+  assert_int_equal(symlink("fifo", in_directory("link to fifo")), 0);
+  assert_int_equal(symlink("nowhere", in_directory("link to nowhere")), 0);
+  check_refused(directory, NULL, "ztensor: the place: is a directory, not a regular file");
+  check_refused(in_directory("fifo"), NULL, "ztensor: the place: is a FIFO, not a regular file");
+  check_refused(in_directory("link to fifo"), NULL, "ztensor: the place: is a FIFO, not a regular file");
+  check_refused(in_directory("socket"), NULL, "ztensor: the place: is a socket, not a regular file");
+  check_refused("/dev/null", NULL, "ztensor: the place: is a device, not a regular file");
+  check_refused(in_directory("missing"), NULL, "ztensor: the place: cannot open: No such file or directory");
+  check_refused(in_directory("link to nowhere"), NULL, "ztensor: the place: cannot open: No such file or directory");
+  check_refused("", NULL, "ztensor: the place: cannot open: No such file or directory");
+  close(fd);
+}
+
+/* What is known of a path spares the question, and is not believed where it matters. */
+static void test_opening_with_what_is_known(void **state){
+  const char *path = in_directory("known");
+  zt_error err = ZT_ERROR_NONE;
+  zt_stat known, missing = { ZT_KIND_MISSING, { 0, 0, 0, 0, 0 } };
+  zt_source *s;
+  (void)state;
+  write_file(path, "four", 4);
+  assert_int_equal(zt_os_stat(path, &known), 0);
+  write_file(path, "twelve bytes", 12);
+  assert_int_equal(zt_source_open(path, &known, &s, &err), SQLITE_OK);
+  assert_int_equal(zt_source_size(s), 12);
+  assert_int_equal(zt_source_unchanged(s, &err), SQLITE_OK);
+  zt_source_close(s);
+  assert_int_equal(zt_source_open(path, &missing, &s, &err), SQLITE_OK);   /* It has come since */
+  assert_int_equal(zt_source_size(s), 12);
+  zt_source_close(s);
+  check_refused(in_directory("gone"), &missing, "cannot open: No such file or directory");
+  check_refused(in_directory("gone"), &known, "cannot open: No such file or directory");
+  assert_int_equal(mkfifo(in_directory("exchanged"), 0600), 0);
+  check_refused(in_directory("exchanged"), &known, "is a FIFO, not a regular file");
+  check_refused(directory, &known, "is a directory, not a regular file");
+  assert_int_equal(zt_os_stat(directory, &known), 0);
+  assert_int_equal(known.kind, ZT_KIND_DIRECTORY);
+  check_refused(path, &known, "is a directory, not a regular file");       /* Not opened to find out */
+}
+
+/* --- The rest of core/os.h --- */
+
+static void test_stat_and_exists(void **state){
+  zt_stat s = { ZT_KIND_FILE, { 1, 1, 1, 1, 1 } };
+  (void)state;
+  assert_int_equal(zt_os_stat(in_directory("missing"), &s), ENOENT);
+  assert_int_equal(s.kind, ZT_KIND_MISSING);
+  assert_false(zt_os_exists(in_directory("missing")));
+  assert_int_equal(symlink("nowhere", in_directory("broken")), 0);
+  assert_int_equal(zt_os_stat(in_directory("broken"), &s), ENOENT);
+  assert_true(zt_os_exists(in_directory("broken")));
+  assert_true(zt_os_exists(directory));
+  assert_int_equal(zt_os_stat("/dev/null", &s), 0);
+  assert_int_equal(s.kind, ZT_KIND_DEVICE);
+  assert_string_equal(zt_kind_name(ZT_KIND_FILE), "a regular file");
+  assert_string_equal(zt_kind_name(ZT_KIND_DIRECTORY), "a directory");
+}
+
+static void test_reading_a_directory(void **state){
+  char path[128];
+  int error_number = 0, n = 0;
+  zt_directory *d;
+  zt_kind kind;
+  const char *name;
+  (void)state;
+  snprintf(path, sizeof(path), "%s", in_directory("listed"));
+  assert_int_equal(mkdir(path, 0755), 0);
+  d = zt_os_opendir(path, &error_number);
+  assert_non_null(d);
+  assert_null(zt_os_readdir(d, &kind));
+  zt_os_closedir(d);
+  write_file(in_directory("listed/file"), "x", 1);
+  assert_int_equal(mkdir(in_directory("listed/.directory"), 0755), 0);
+  assert_int_equal(symlink("file", in_directory("listed/link")), 0);
+  d = zt_os_opendir(path, &error_number);
+  for(; (name = zt_os_readdir(d, &kind))!=NULL; n++){
+    if( strcmp(name, "file")==0 ) assert_true(kind==ZT_KIND_FILE || kind==ZT_KIND_UNKNOWN);
+    else if( strcmp(name, ".directory")==0 ) assert_true(kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN);
+    else{
+      assert_string_equal(name, "link");
+      assert_int_equal(kind, ZT_KIND_UNKNOWN);
+    }
+  }
+  assert_int_equal(n, 3);
+  zt_os_closedir(d);
+  assert_null(zt_os_opendir(in_directory("missing"), &error_number));
+  assert_int_equal(error_number, ENOENT);
+  zt_os_closedir(NULL);
+}
+
+/* A change within one tick of the clock that stamps files may leave their times as they were. */
+static void test_settled(void **state){
+  struct timespec now;
+  int64_t t, second = 1000000000;
+  zt_identity id = { 0 };
+  (void)state;
+  assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
+  t = (int64_t)now.tv_sec*second + now.tv_nsec;
+  id.mtime = id.ctime = t-10*second+1;
+  assert_true(zt_os_settled(&id));
+  id.mtime = id.ctime = t+10*second+1;                 /* In the future */
+  assert_false(zt_os_settled(&id));
+  id.mtime = t-10*second+1;                            /* One of the two */
+  assert_false(zt_os_settled(&id));
+  id.ctime = id.mtime;
+  id.mtime = t+10*second+1;
+  assert_false(zt_os_settled(&id));
+  id.mtime = id.ctime = (t/second - 1)*second;         /* Whole seconds: it may be a file system that keeps no more */
+  assert_false(zt_os_settled(&id));
+  id.mtime = id.ctime = (t/second - 10)*second;
+  assert_true(zt_os_settled(&id));
+  id.mtime = INT64_MAX;
+  assert_false(zt_os_settled(&id));
+  id.mtime = id.ctime = INT64_MIN;
+  assert_true(zt_os_settled(&id));
+}
+
+static void test_advice_about_large_pages_touches_no_byte(void **state){
+  size_t n = (size_t)9<<20;
+  uint8_t *p = malloc(n);
+  (void)state;
+  memset(p, 0x5A, n);
+  zt_os_advise_large(p, n);
+  zt_os_advise_large(p+1, n-1);
+  zt_os_advise_large(p, 0);
+  zt_os_advise_large(NULL, 0);
+  for(size_t i=0; i<n; i++) if( p[i]!=0x5A ) fail_msg("byte %zu", i);
+  free(p);
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reads_of_a_file),
+    cmocka_unit_test(test_reads_of_an_image),
+    cmocka_unit_test(test_empty_file_and_empty_image),
+    cmocka_unit_test(test_a_large_read),
+    cmocka_unit_test(test_a_file_that_is_cut_short_while_it_is_open),
+    cmocka_unit_test(test_a_file_that_is_written_to_is_noticed),
+    cmocka_unit_test(test_a_file_that_is_replaced_is_read_on),
+    cmocka_unit_test(test_identity_is_what_the_system_says),
+    cmocka_unit_test(test_what_is_no_regular_file_is_refused),
+    cmocka_unit_test(test_opening_with_what_is_known),
+    cmocka_unit_test(test_stat_and_exists),
+    cmocka_unit_test(test_reading_a_directory),
+    cmocka_unit_test(test_settled),
+    cmocka_unit_test(test_advice_about_large_pages_touches_no_byte),
+  };
+  return cmocka_run_group_tests_name("source", tests, make_directory, remove_directory);
+}
