@@ -89,7 +89,7 @@ DELETE FROM zt_objects WHERE source = 'tests/golden';
 
 -- Named tables, a view, and a file that changes while it is in the cache
 CREATE VIRTUAL TABLE temp.golden USING zt_objects('tests/golden/v1.*/*.zt', skip);
-CREATE VIRTUAL TABLE temp.unreadable USING zt_files($work/broken);
+CREATE VIRTUAL TABLE temp.unreadable USING zt_files('$work/broken');
 CREATE TEMP VIEW weights AS SELECT * FROM zt_objects('tests/golden/v0.1') WHERE rank = 2;
 SELECT count(*) FROM golden;
 SELECT count(*) FROM golden AS g RIGHT JOIN unreadable AS u ON g.path = u.path;

@@ -13,11 +13,13 @@ log=build/fuzz/$name.log
 
 rm -rf "$seeds"
 mkdir -p "$corpus" "$findings"
+set -- "$corpus" "$seeds"
+[ ! -d "tests/fuzz/regressions/$name" ] || set -- "$@" "tests/fuzz/regressions/$name"
 "${PYTHON:-/usr/bin/python3}" tests/fuzz/seeds.py "$name" "$seeds"
 
 status=0
 "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=8192 -dict=tests/fuzz/cbor.dict \
-  -artifact_prefix="$findings/$name-" -print_final_stats=1 "$corpus" "$seeds" tests/fuzz/regressions/"$name" \
+  -artifact_prefix="$findings/$name-" -print_final_stats=1 "$@" \
   >"$log" 2>&1 || status=$?
 
 if [ $status -ne 0 ]; then
