@@ -8,9 +8,7 @@
 **   - with the nofs entry point there are no rows of anything but a BLOB
 ** Paths stay below tests, whatever the input says.
 */
-#include <string.h>
-#include "core/host.h"
-#include "fuzz.h"
+#include "answers.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
@@ -22,41 +20,6 @@ int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_rou
 #define MAX_TEXT 64        /* Bytes of a text from the input */
 
 static sqlite3 *db, *nofs;
-
-/* --- Allocations that fail --- */
-
-static sqlite3_mem_methods real_memory;
-static int64_t countdown;     /* The allocation that fails: the first if 1; 0: none */
-static bool fails_on;         /* All after it fail, too */
-static bool failed;           /* One did */
-
-static bool fails_now(void){
-  if( countdown==0 ) return false;
-  if( countdown>1 ){
-    countdown--;
-    return false;
-  }
-  if( !fails_on ) countdown = 0;
-  failed = true;
-  return true;
-}
-
-static void *failing_malloc(int n){
-  return fails_now() ? NULL : real_memory.xMalloc(n);
-}
-
-static void *failing_realloc(void *p, int n){
-  return fails_now() ? NULL : real_memory.xRealloc(p, n);
-}
-
-static void install_memory(void){
-  sqlite3_mem_methods methods;
-  CHECK(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory)==SQLITE_OK, "GETMALLOC");
-  methods = real_memory;
-  methods.xMalloc = failing_malloc;
-  methods.xRealloc = failing_realloc;
-  CHECK(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods)==SQLITE_OK, "MALLOC");
-}
 
 /* --- What there is to ask for --- */
 
@@ -140,7 +103,6 @@ static sqlite3 *open_database(int (*init)(sqlite3*, char**, const sqlite3_api_ro
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argc;
   (void)argv;
-  sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
   install_memory();
   db = open_database(sqlite3_ztensor_init);
   nofs = open_database(sqlite3_ztensor_nofs_init);
@@ -427,71 +389,9 @@ static void make_odd(builder *b){
 
 /* --- Running --- */
 
-typedef struct outcome {
-  int rc;
-  int64_t rows;
-  uint64_t sum;            /* Of the rows' hashes, the same in any order; and of the failure's message */
-} outcome;
-
-static uint64_t hash(uint64_t h, const void *p, size_t n){
-  const uint8_t *bytes = p;
-  for(size_t i=0; i<n; i++) h = (h ^ bytes[i]) * 0x100000001B3u;
-  return h;
-}
-
-static uint64_t hash_row(sqlite3_stmt *s){
-  uint64_t h = 0xCBF29CE484222325u;
-  int64_t saved = countdown;
-  countdown = 0;           /* Reading a column may allocate, too; failures there are none of the extension's */
-  for(int i=0; i<sqlite3_column_count(s); i++){
-    int type = sqlite3_column_type(s, i);
-    sqlite3_int64 integer = sqlite3_column_int64(s, i);
-    double real = sqlite3_column_double(s, i);
-    h = hash(h, &type, sizeof(type));
-    if( type==SQLITE_INTEGER ) h = hash(h, &integer, sizeof(integer));
-    if( type==SQLITE_FLOAT ) h = hash(h, &real, sizeof(real));
-    if( type==SQLITE_TEXT ) h = hash(h, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
-    if( type==SQLITE_BLOB ) h = hash(h, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
-  }
-  countdown = saved;
-  return h;
-}
-
-static outcome run(sqlite3 *on, const char *sql){
-  outcome o = { 0 };
-  sqlite3_stmt *s = NULL;
+static answer run(sqlite3 *on, const char *sql){
   steps_left = STEPS/100;
-  o.rc = sqlite3_prepare_v2(on, sql, -1, &s, NULL);
-  if( o.rc==SQLITE_OK ){
-    bind(s);
-    while( (o.rc = sqlite3_step(s))==SQLITE_ROW ){
-      o.rows++;
-      o.sum += hash_row(s);
-    }
-  }
-  CHECK(o.rc==SQLITE_DONE || o.rc==SQLITE_ERROR || o.rc==SQLITE_TOOBIG || o.rc==SQLITE_INTERRUPT
-        || (o.rc==SQLITE_NOMEM && failed), "%s: %d, %s", sql, o.rc, sqlite3_errmsg(on));
-  if( o.rc==SQLITE_ERROR ) o.sum += hash(0, sqlite3_errmsg(on), strlen(sqlite3_errmsg(on)));
-  sqlite3_finalize(s);
-  return o;
-}
-
-/* A failing allocation gives SQLITE_NOMEM, or nothing happens. */
-static void check_failing(const char *sql, const outcome *expected, size_t at, bool on){
-  outcome o;
-  countdown = (int64_t)at;
-  fails_on = on;
-  failed = false;
-  o = run(db, sql);
-  countdown = 0;
-  if( expected->rc==SQLITE_INTERRUPT || o.rc==SQLITE_NOMEM ){
-    failed = false;
-    return;
-  }
-  CHECK(o.rc==expected->rc && o.rows==expected->rows && o.sum==expected->sum,
-        "%s: allocation %zu failed (%d): %d and %lld rows, else %d and %lld rows", sql, at, failed, o.rc, (long long)o.rows,
-        expected->rc, (long long)expected->rows);
-  failed = false;
+  return ask(on, sql, bind);
 }
 
 static bool only_texts(void){
@@ -517,7 +417,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   size_t fail_at, rest;
   bool fail_on;
   const uint8_t *mark;
-  outcome o, other;
+  answer o, other;
   input = data;
   input_left = n;
   fail_at = choose(2000) >> choose(8);   /* Most statements make hundreds of allocations; 0: none fails */
@@ -539,7 +439,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
             (long long)other.rows);
     }
   }
-  if( fail_at ) check_failing(pushed.z, &o, fail_at, fail_on);
+  steps_left = STEPS/100;
+  if( fail_at ) ask_failing(db, pushed.z, bind, &o, (int64_t)fail_at, fail_on);
   other = run(nofs, pushed.z);
   if( kind<3 && values[0].type!=SQLITE_BLOB && values[1].type!=SQLITE_BLOB && !strstr(pushed.z, "count(*)") ){
     CHECK(other.rows==0, "%s: rows without a BLOB", pushed.z);

@@ -1,13 +1,30 @@
 /*
 ** Runs a fuzz target once over each file named on the command line: no libFuzzer, no clang. `make test` keeps the inputs
-** in tests/fuzz/regressions from failing again with it.
+** in tests/fuzz/regressions from failing again with it, and tries the golden and the hostile files on the way.
 */
+#include <signal.h>
 #include "fuzz.h"
+
+/* The sanitizers' way to tell that they end the program; not there without them. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t max){
   (void)data;
   (void)max;
   return n;   /* Only libFuzzer mutates; the target's mutator must link, but nothing calls it */
+}
+
+static const char *current = "no input yet";
+
+/* Say which input it was. What else there is to say was said. */
+static void report(void){
+  fprintf(stderr, "the input is %s\n", current);
+}
+
+static void report_signal(int number){
+  report();
+  signal(number, SIG_DFL);
+  raise(number);
 }
 
 /* The file's bytes, exactly as many as there are, so that a sanitizer sees what is read beyond them. */
@@ -30,14 +47,17 @@ static uint8_t *slurp(const char *path, size_t *n){
 }
 
 int main(int argc, char **argv){
+  if( __sanitizer_set_death_callback ) __sanitizer_set_death_callback(report);
+  else signal(SIGSEGV, report_signal);
+  signal(SIGABRT, report_signal);
   LLVMFuzzerInitialize(&argc, &argv);
   for(int i=1; i<argc; i++){
     size_t n;
     uint8_t *p = slurp(argv[i], &n);
-    fprintf(stderr, "%s\n", argv[i]);   /* What a crash was about */
+    current = argv[i];
     LLVMFuzzerTestOneInput(p, n);
     free(p);
   }
   printf("%s: %d inputs replayed\n", argv[0], argc-1);
-  return argc>1 ? 0 : 2;
+  return argc>1 ? 0 : 2;   /* Nothing to replay is a mistake in how it is called */
 }

@@ -1,6 +1,6 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
-fuzz_open starts from the golden and hostile files themselves, fuzz_cbor from their manifests. fuzz_sql's inputs are
+fuzz_open and fuzz_nomem start from the golden and hostile files themselves, fuzz_cbor from their manifests. fuzz_sql's inputs are
 choices among statements and values, of which any bytes will do.
 """
 import hashlib
@@ -29,7 +29,7 @@ def manifest(data):
 
 
 def seeds(target):
-    if target == "fuzz_open":
+    if target in ("fuzz_open", "fuzz_nomem"):
         return files()
     if target == "fuzz_cbor":
         return [(name, manifest(data)) for name, data in files() if manifest(data)]

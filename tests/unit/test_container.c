@@ -1,0 +1,840 @@
+/*
+** Containers of every generation: the golden files are read right, the hostile ones refused for the right reason, and cut
+** or changed ones never trusted. The expectations are read out of their JSON files by SQLite itself.
+*/
+#include "test.h"
+
+#include <ctype.h>
+#include "container/driver.h"
+#include "core/paths.h"
+#include "rules.h"
+
+#define GOLDEN "tests/golden/v*/*.zt"
+#define HOSTILE "tests/hostile/"
+
+/* --- Expectations --- */
+
+static sqlite3 *db;
+
+static int open_db(void **state){
+  (void)state;
+  return sqlite3_open(":memory:", &db);
+}
+
+static int close_db(void **state){
+  (void)state;
+  return sqlite3_close(db);
+}
+
+/* The rows that sql gives for the JSON text in the file, which is ?1. */
+static sqlite3_stmt *query(const char *sql, const char *path){
+  sqlite3_stmt *statement;
+  blob json = read_file(path);
+  check( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db) );
+  assert_int_equal(sqlite3_bind_text(statement, 1, (char*)json.p, (int)json.n, SQLITE_TRANSIENT), SQLITE_OK);
+  free(json.p);
+  return statement;
+}
+
+static zt_text column(sqlite3_stmt *statement, int i){
+  const char *z = (const char*)sqlite3_column_text(statement, i);
+  return (zt_text){ z, (size_t)sqlite3_column_bytes(statement, i) };
+}
+
+/* Equal, or neither is there. */
+static void assert_column(zt_text text, sqlite3_stmt *statement, int i, const char *row){
+  zt_text expected = column(statement, i);
+  check( (text.z!=NULL)==(expected.z!=NULL), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z ? text.z : "", (int)expected.n, expected.z ? expected.z : "" );
+  check( !text.z || zt_text_equal(text, expected), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z, (int)expected.n, expected.z );
+}
+
+/* --- Opening --- */
+
+static zt_paths all_files(const char *pattern){
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = { .files = "*.zt" };
+  zt_paths paths;
+  assert_int_equal(zt_paths_find(pattern, &filter, &paths, &err), SQLITE_OK);
+  return paths;
+}
+
+/* Open the file's bytes, as an image of exactly their size. */
+static zt_container *open_image(blob b, zt_error *err){
+  zt_source *source;
+  zt_container *c = (zt_container*)err;
+  assert_int_equal(zt_source_open_image(span_of(b), &source, err), SQLITE_OK);
+  zt_container_open(source, &c, err);
+  assert_true((c==NULL)==(err->rc!=SQLITE_OK));
+  assert_true(err->object.z==NULL && err->component.z==NULL);
+  zt_source_close(source);
+  return c;
+}
+
+static zt_container *open_path(const char *path, zt_error *err){
+  zt_source *source;
+  zt_container *c = (zt_container*)err;
+  if( zt_source_open(path, NULL, &source, err) ) fail_msg("%s", err->message);
+  zt_container_open(source, &c, err);
+  assert_true((c==NULL)==(err->rc!=SQLITE_OK));
+  zt_source_close(source);
+  return c;
+}
+
+static zt_container *open_good(const char *path){
+  zt_error err = ZT_ERROR_NONE;
+  zt_container *c = open_path(path, &err);
+  assert_succeeded(&err, path);
+  return c;
+}
+
+/* Every component belongs to one object, is found by its role and lies within the file. */
+static void assert_inside(const zt_container *c, const char *row){
+  uint32_t n = zt_container_objects(c), k = 0;
+  for(uint32_t i=0; i<n; i++){
+    zt_object o;
+    zt_container_object(c, i, &o);
+    check( o.index==i && o.rank<=ZT_MAX_RANK && o.name.z && o.format.z && o.format_prefix, "%s", row );
+    check( zt_text_equal(o.name, zt_container_name(c, i)), "%s", row );
+    check( zt_container_find(c, o.name)==i, "%s: object %u", row, i );
+    check( zt_container_first(c, i)==k, "%s: object %u", row, i );
+    for(; k<zt_container_first(c, i+1); k++){
+      zt_component m, found;
+      zt_container_component(c, i, k, ZT_COMPONENT_ALL, &m);
+      check( zt_claim(zt_container_file_size(c), m.offset, m.length), "%s: object %u", row, i );
+      check( m.offset%64==0 && (m.offset>=8 || m.length==0), "%s: object %u", row, i );
+      check( m.role.z && m.dtype.z && m.encoding.z && m.byte_order.z, "%s: object %u", row, i );
+      check( zt_component_find(c, i, m.role, &found) && found.offset==m.offset && found.length==m.length, "%s: object %u", row, i );
+    }
+  }
+  check( k==zt_container_components(c), "%s", row );
+}
+
+/* --- Golden files --- */
+
+static void check_components(sqlite3_stmt *statement, const zt_container *c, uint32_t i, const char *path){
+  uint32_t k = zt_container_first(c, i);
+  while( sqlite3_step(statement)==SQLITE_ROW ){
+    zt_component m;
+    char row[300];
+    check( k<zt_container_first(c, i+1), "%s: object %u", path, i );
+    zt_container_component(c, i, k++, ZT_COMPONENT_ALL, &m);
+    snprintf(row, sizeof(row), "%s: object %u, %.*s", path, i, (int)m.role.n, m.role.z);
+    assert_column(m.role, statement, 0, row);
+    assert_column(m.dtype, statement, 1, row);
+    assert_column(m.type, statement, 2, row);
+    assert_column(m.encoding, statement, 3, row);
+    check( m.offset==(uint64_t)sqlite3_column_int64(statement, 4), "%s: offset", row );
+    check( m.length==(uint64_t)sqlite3_column_int64(statement, 5), "%s: length", row );
+    assert_column(m.digest, statement, 6, row);
+    check( m.has_decoded_length==(sqlite3_column_type(statement, 7)!=SQLITE_NULL), "%s: uncompressed_length", row );
+    if( m.has_decoded_length ) check( m.decoded_length==(uint64_t)sqlite3_column_int64(statement, 7), "%s: uncompressed_length", row );
+  }
+  check( k==zt_container_first(c, i+1), "%s: object %u has components too many", path, i );
+}
+
+/* The shape as JSON. */
+static void shape_text(const zt_object *o, char *z, size_t n){
+  size_t at = (size_t)snprintf(z, n, "[");
+  for(uint32_t d=0; d<o->rank; d++) at += (size_t)snprintf(z+at, n-at, "%s%llu", d ? "," : "", (unsigned long long)o->shape[d]);
+  snprintf(z+at, n-at, "]");
+}
+
+/* How many attributes a walk over them meets. */
+static int64_t count_attributes(const zt_container *c, const zt_attributes *a){
+  zt_attribute_walk it;
+  int64_t n = 0;
+  zt_attributes_begin(c, a, &it);
+  for(; zt_attributes_next(&it); n++){
+    assert_true(zt_cbor_skip(&it.cbor));
+    assert_true(zt_cbor_skip(&it.cbor));
+  }
+  assert_int_equal(it.err.rc, SQLITE_OK);
+  return n;
+}
+
+/* How many members the JSON form of attributes has: an object, or {"$map": [pairs]}. */
+#define COUNT_OF(attributes) "coalesce(json_array_length(" attributes ", '$.$map'), (SELECT count(*) FROM json_each(" attributes ")))"
+
+static void check_objects(const zt_container *c, const char *path, const char *json){
+  sqlite3_stmt *objects = query("SELECT json_extract(o.value, '$.name'), json_extract(o.value, '$.format'), o.value->'$.shape', "
+    "o.value->'$.elements', " COUNT_OF("json_extract(o.value, '$.attributes')") " FROM json_each(?1, '$.objects') AS o ORDER BY o.id", json);
+  sqlite3_stmt *components = query("SELECT json_extract(value, '$.name'), json_extract(value, '$.dtype'), json_extract(value, '$.type'), "
+    "json_extract(value, '$.encoding'), json_extract(value, '$.offset'), json_extract(value, '$.length'), json_extract(value, '$.digest'), "
+    "json_extract(value, '$.verbatim.uncompressed_length') FROM json_each(?1, '$.objects['||?2||'].components') ORDER BY id", json);
+  uint32_t i = 0;
+  for(; sqlite3_step(objects)==SQLITE_ROW; i++){
+    zt_object o;
+    char row[300], text[2000], format[100];
+    snprintf(row, sizeof(row), "%s: object %u", path, i);
+    check( i<zt_container_objects(c), "%s is missing", row );
+    assert_column(zt_container_name(c, i), objects, 0, row);
+    zt_container_object(c, i, &o);
+    assert_column(o.name, objects, 0, row);
+    snprintf(format, sizeof(format), "%s%.*s", o.format_prefix, (int)o.format.n, o.format.z);
+    assert_column((zt_text){ format, strlen(format) }, objects, 1, row);
+    shape_text(&o, text, sizeof(text));
+    assert_column((zt_text){ text, strlen(text) }, objects, 2, row);
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)o.elements);
+    assert_column((zt_text){ text, strlen(text) }, objects, 3, row);
+    check( count_attributes(c, &o.attributes)==sqlite3_column_int64(objects, 4), "%s: attributes", row );
+    sqlite3_reset(components);
+    sqlite3_bind_int64(components, 2, i);
+    check_components(components, c, i, path);
+  }
+  check( i==zt_container_objects(c), "%s: %u objects, %u expected", path, zt_container_objects(c), i );
+  sqlite3_finalize(objects);
+  sqlite3_finalize(components);
+}
+
+static void check_file(const zt_container *c, const char *path, const char *json){
+  sqlite3_stmt *file = query("SELECT json_extract(?1, '$.version'), json_extract(?1, '$.file_size'), json_extract(?1, '$.manifest_length'), "
+    "json_extract(?1, '$.generation'), " COUNT_OF("json_extract(?1, '$.attributes')") ", json_type(?1, '$.attributes')", json);
+  zt_attributes attributes = zt_container_attributes(c);
+  assert_int_equal(sqlite3_step(file), SQLITE_ROW);
+  if( sqlite3_column_type(file, 0)==SQLITE_NULL ) assert_text(zt_container_version(c), "0.1.0", path);
+  else assert_column(zt_container_version(c), file, 0, path);
+  assert_int_equal(zt_container_file_size(c), sqlite3_column_int64(file, 1));
+  assert_int_equal(zt_container_manifest_length(c), sqlite3_column_int64(file, 2));
+  assert_string_equal(zt_container_format(c), "ztensor");
+  check( (attributes.at==0)==(strcmp((const char*)sqlite3_column_text(file, 5), "null")==0), "%s: attributes", path );
+  check( count_attributes(c, &attributes)==sqlite3_column_int64(file, 4), "%s: attributes", path );
+  assert_true(zt_container_memory(c)>=zt_container_manifest_length(c));
+  assert_true(zt_container_manifest(c).n<=zt_container_manifest_length(c));
+  sqlite3_finalize(file);
+}
+
+static void test_golden_files_are_read_right(void **state){
+  zt_paths paths = all_files(GOLDEN);
+  (void)state;
+  assert_true(paths.n>=80);
+  for(size_t i=0; i<paths.n; i++){
+    zt_error err = ZT_ERROR_NONE;
+    const char *path = paths.a[i].z;
+    blob b = read_file(path);
+    char json[300];
+    zt_stat stat;
+    zt_container *c = open_good(path);
+    snprintf(json, sizeof(json), "%.*s.expected.json", (int)strlen(path)-3, path);
+    check_file(c, path, json);
+    check_objects(c, path, json);
+    assert_inside(c, path);
+    assert_int_equal(zt_os_stat(path, &stat), 0);
+    assert_memory_equal(zt_container_identity(c), &stat.id, sizeof(stat.id));
+    zt_container_close(c);
+    c = open_image(b, &err);
+    assert_succeeded(&err, path);
+    check_file(c, path, json);
+    check_objects(c, path, json);
+    assert_null(zt_container_identity(c));
+    zt_container_close(c);
+    free(b.p);
+  }
+  zt_paths_clear(&paths);
+}
+
+static void test_golden_files_belong_to_the_driver_of_their_generation(void **state){
+  zt_paths paths = all_files(GOLDEN);
+  (void)state;
+  for(size_t i=0; i<paths.n; i++){
+    zt_container *c = open_good(paths.a[i].z);
+    const char *generation = strstr(paths.a[i].z, "/v")+2;
+    const char *expected = strncmp(generation, "1.2", 3)==0 ? "1.1" : generation;   /* One driver serves both */
+    check( strncmp(c->driver->name, expected, 3)==0, "%s: %s", paths.a[i].z, c->driver->name );
+    zt_container_close(c);
+  }
+  zt_paths_clear(&paths);
+}
+
+static bool same_text(zt_text a, zt_text b){
+  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
+}
+
+/* What is asked for is the same, whatever else is asked for. */
+static void check_wants(const zt_container *c, const char *path){
+  for(uint32_t i=0; i<zt_container_objects(c); i++){
+    for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
+      zt_component all;
+      zt_container_component(c, i, k, ZT_COMPONENT_ALL, &all);
+      for(unsigned want=0; want<=ZT_COMPONENT_ALL; want++){
+        zt_component m;
+        memset(&m, 0xA5, sizeof(m));
+        zt_container_component(c, i, k, want, &m);
+        if( want & ZT_COMPONENT_ROLE ) check( same_text(m.role, all.role), "%s: role, %x", path, want );
+        if( want & ZT_COMPONENT_DTYPE ) check( same_text(m.dtype, all.dtype) && m.foreign==all.foreign, "%s: dtype, %x", path, want );
+        if( want & ZT_COMPONENT_TYPE ) check( same_text(m.type, all.type), "%s: type, %x", path, want );
+        if( want & ZT_COMPONENT_OFFSET ) check( m.offset==all.offset, "%s: offset, %x", path, want );
+        if( want & ZT_COMPONENT_LENGTH ) check( m.length==all.length, "%s: length, %x", path, want );
+        if( want & ZT_COMPONENT_DECODED ){
+          check( m.has_decoded_length==all.has_decoded_length, "%s: decoded_length, %x", path, want );
+          if( all.has_decoded_length ) check( m.decoded_length==all.decoded_length, "%s: decoded_length, %x", path, want );
+        }
+        if( want & ZT_COMPONENT_ENCODING ) check( same_text(m.encoding, all.encoding), "%s: encoding, %x", path, want );
+        if( want & ZT_COMPONENT_DIGEST ) check( same_text(m.digest, all.digest), "%s: digest, %x", path, want );
+        if( want & ZT_COMPONENT_BYTE_ORDER ) check( same_text(m.byte_order, all.byte_order), "%s: byte_order, %x", path, want );
+      }
+    }
+  }
+}
+
+static void test_every_combination_of_what_is_wanted_gives_the_same(void **state){
+  static const char *const patterns[] = { GOLDEN, HOSTILE "*-ok-[!2]*.zt", HOSTILE "?.?-digest-*.zt", HOSTILE "*-type-complex*.zt" };
+  (void)state;
+  for(size_t p=0; p<COUNT(patterns); p++){
+    zt_paths paths = all_files(patterns[p]);
+    assert_true(paths.n>3);
+    for(size_t i=0; i<paths.n; i++){
+      zt_container *c = open_good(paths.a[i].z);
+      check_wants(c, paths.a[i].z);
+      zt_container_close(c);
+    }
+    zt_paths_clear(&paths);
+  }
+}
+
+/* --- Files made here --- */
+
+/* The bytes of a file of generation 1.1 or 1.2 with one object, `w`, whose map is in hexadecimal. 64 bytes of data. */
+static blob made(const char *version, const char *object){
+  blob b = { 0 }, manifest = { 0 };
+  put_map(&manifest, 2);
+  put_text(&manifest, "version");
+  put_text(&manifest, version);
+  put_text(&manifest, "objects");
+  put_map(&manifest, 1);
+  put_text(&manifest, "w");
+  put_hex(&manifest, object);
+  put(&b, "ZTEN1000", 8);
+  put_repeated(&b, 0, 56);
+  put_repeated(&b, 0x5A, 64);
+  put(&b, manifest.p, manifest.n);
+  put_le64(&b, manifest.n);
+  put(&b, "ZTEN1000", 8);
+  free(manifest.p);
+  return seal(&b);
+}
+
+#define SHAPE "65 7368617065 8102"                /* shape: [2] */
+#define FORMAT "66 666f726d6174 65 64656e7365"    /* format: dense */
+#define COMPONENTS "6a 636f6d706f6e656e7473"      /* components: */
+#define DATA "64 64617461"                        /* data: */
+#define DTYPE "65 6474797065"
+#define TYPE "64 74797065"
+#define OFFSET "66 6f6666736574 1840"             /* offset: 64 */
+#define LENGTH "66 6c656e677468 10"               /* length: 16 */
+
+/* Fields in an order that no writer uses, with a dtype of 1.1 that stands for two words of the model. */
+static void test_wants_in_an_unusual_order_of_fields(void **state){
+  static const char *const objects[] = {
+    "a3" COMPONENTS "a1" DATA "a4" TYPE "6178" OFFSET LENGTH DTYPE "69 636f6d706c65783634" FORMAT SHAPE,
+    "a3" COMPONENTS "a1" DATA "a4" TYPE "f6" OFFSET LENGTH DTYPE "67 66385f65346d33" FORMAT SHAPE,
+    "a3" SHAPE FORMAT COMPONENTS "a1" DATA "a4" LENGTH OFFSET DTYPE "67 66385f65346d33" TYPE "6178",
+    "a3" SHAPE FORMAT COMPONENTS "bf" DATA "bf" LENGTH OFFSET DTYPE "69 636f6d706c65783634 ffff",
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(objects); i++){
+    for(int version=0; version<2; version++){
+      zt_error err = ZT_ERROR_NONE;
+      blob b = made(version ? "1.2.0" : "1.1.0", objects[i]);
+      zt_container *c = open_image(b, &err);
+      assert_succeeded(&err, objects[i]);
+      check_wants(c, objects[i]);
+      assert_inside(c, objects[i]);
+      zt_container_close(c);
+      free(b.p);
+    }
+  }
+}
+
+/* The type alone: nothing may depend on a dtype that was not read. */
+static void test_a_type_alone_does_not_look_at_what_the_caller_left_there(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  blob b = made("1.1.0", "a3" COMPONENTS "a1" DATA "a4" TYPE "6178" OFFSET LENGTH DTYPE "62 7538" FORMAT SHAPE);
+  zt_container *c = open_image(b, &err);
+  zt_component m;
+  (void)state;
+  assert_succeeded(&err, "type");
+  memset(&m, 0, sizeof(m));
+  m.dtype = ZT_TEXT("complex64");
+  zt_container_component(c, 0, 0, ZT_COMPONENT_TYPE, &m);
+  assert_text(m.type, "x", "type");
+  check( zt_text_is(m.dtype, "complex64") || zt_text_is(m.dtype, "u8"), "'%.*s' is neither what was there nor what the file says", (int)m.dtype.n, m.dtype.z );
+  zt_container_close(c);
+  free(b.p);
+}
+
+static void test_versions(void **state){
+  static const struct { const char *version; bool good; } rows[] = {
+    { "1", true }, { "1.", true }, { "1.1", true }, { "1.2.0", true }, { "1.99", true }, { "1.x", true }, { "1..", true },
+    { "", false }, { "0.1.0", false }, { "2", false }, { "2.0", false }, { "10", false }, { "11.0", false }, { "01.0", false }, { " 1.0", false }, { "v1.0", false },
+    { "1-0", false }, { "1 .0", false }, { "one", false },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = made(rows[i].version, "a3" SHAPE FORMAT COMPONENTS "a0");
+    zt_container *c = open_image(b, &err);
+    char message[64];
+    snprintf(message, sizeof(message), "version '%s' is not 1.x", rows[i].version);
+    if( rows[i].good ){
+      assert_succeeded(&err, rows[i].version);
+      assert_text(zt_container_version(c), rows[i].version, "version");
+    }else{
+      assert_failed(&err, message, rows[i].version);
+    }
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
+/* The dtypes of 1.1 that later became types, in the versions that have them. */
+static void test_dtypes_of_1_1(void **state){
+  static const struct { const char *version, *stored, *dtype, *type; } rows[] = {
+    { "1.1.0", "67 66385f65346d33", "u8", "f8_e4m3fn" }, { "1.1", "67 66385f65356d32", "u8", "f8_e5m2" }, { "1.1.7", "69 636f6d706c65783634", "f32", "complex64" },
+    { "1.1.0", "6a 636f6d706c6578313238", "f64", "complex128" }, { "1.1.0", "63 663332", "f32", NULL }, { "1.2.0", "67 66385f65346d33", "f8_e4m3", NULL },
+    { "1.10.0", "67 66385f65346d33", "f8_e4m3", NULL }, { "1.0.0", "69 636f6d706c65783634", "complex64", NULL }, { "1", "69 636f6d706c65783634", "complex64", NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    char object[300];
+    zt_component m;
+    zt_container *c;
+    blob b;
+    snprintf(object, sizeof(object), "a3" SHAPE FORMAT COMPONENTS "a1" DATA "a3" DTYPE "%s" OFFSET LENGTH, rows[i].stored);
+    b = made(rows[i].version, object);
+    c = open_image(b, &err);
+    assert_succeeded(&err, rows[i].version);
+    assert_true(zt_component_values(c, 0, &m));
+    assert_text(m.dtype, rows[i].dtype, rows[i].version);
+    if( rows[i].type ) assert_text(m.type, rows[i].type, rows[i].version);
+    else assert_null(m.type.z);
+    assert_false(m.foreign);
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
+/* More roles than are compared one with another, and one of them twice. */
+static void test_many_roles(void **state){
+  (void)state;
+  for(size_t n=1; n<=20; n++){
+    for(size_t twice=0; twice<=n; twice++){   /* n: none */
+      zt_error err = ZT_ERROR_NONE;
+      char object[4000] = "a3" SHAPE FORMAT COMPONENTS, head[8];
+      zt_container *c;
+      blob b;
+      snprintf(head, sizeof(head), "b8%02x", (unsigned)(n + (twice<n)));
+      strcat(object, head);
+      for(size_t i=0; i<n + (twice<n); i++){
+        char component[200];
+        snprintf(component, sizeof(component), "6172 62 72%02x a3" DTYPE "62 7538" OFFSET LENGTH, (unsigned)('a' + (i<n ? i : twice)));
+        strcat(object, component+4);
+      }
+      b = made("1.2.0", object);
+      c = open_image(b, &err);
+      if( twice<n ){
+        check( err.rc==SQLITE_ERROR && strstr(err.message, "stands twice")!=NULL, "%zu of %zu: %s", twice, n, err.message );
+        check( strstr(err.message, "object 'w'")!=NULL, "%s", err.message );
+        zt_error_clear(&err);
+      }else{
+        assert_succeeded(&err, "roles");
+        assert_int_equal(zt_container_components(c), n);
+        assert_inside(c, "roles");
+      }
+      zt_container_close(c);
+      free(b.p);
+    }
+  }
+}
+
+static void test_finding_components(void **state){
+  static const struct { const char *roles[3]; const char *values; } rows[] = {
+    { { "data" }, "data" }, { { "values", "data" }, "data" }, { { "packed_weight", "values" }, "values" }, { { "scales", "packed_weight" }, "packed_weight" },
+    { { "scales" }, NULL }, { { "Data" }, NULL }, { { "" }, NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob object = { 0 }, b;
+    size_t n = 0;
+    char hex[1000] = "";
+    zt_component m;
+    zt_container *c;
+    while( n<3 && rows[i].roles[n] ) n++;
+    put_hex(&object, "a3" SHAPE FORMAT COMPONENTS);
+    put_map(&object, n);
+    for(size_t k=0; k<n; k++){
+      put_text(&object, rows[i].roles[k]);
+      put_hex(&object, "a3" DTYPE "62 7538" OFFSET LENGTH);
+    }
+    for(size_t k=0; k<object.n; k++) snprintf(hex+2*k, 3, "%02x", object.p[k]);
+    b = made("1.2.0", hex);
+    c = open_image(b, &err);
+    assert_succeeded(&err, "roles");
+    assert_int_equal(zt_component_values(c, 0, &m), rows[i].values!=NULL);
+    if( rows[i].values ) assert_text(m.role, rows[i].values, "values");
+    for(size_t k=0; k<n; k++){
+      assert_true(zt_component_find(c, 0, (zt_text){ rows[i].roles[k], strlen(rows[i].roles[k]) }, &m));
+      assert_text(m.role, rows[i].roles[k], "role");
+      assert_int_equal(m.offset, 64);
+    }
+    assert_false(zt_component_find(c, 0, ZT_TEXT("none"), &m));
+    zt_container_close(c);
+    free(object.p);
+    free(b.p);
+  }
+}
+
+static void test_references(void **state){
+  zt_container *c = open_good("tests/golden/v1.2/hand_order.zt");
+  sqlite3_int64 used = sqlite3_memory_used();
+  (void)state;
+  assert_ptr_equal(zt_container_ref(c), c);
+  zt_container_close(c);
+  assert_int_equal(sqlite3_memory_used(), used);
+  assert_true(zt_container_objects(c)>0);
+  assert_int_equal(zt_container_find(c, ZT_TEXT("no object has this name")), -1);
+  zt_container_close(c);
+  assert_true(sqlite3_memory_used()<used);
+  zt_container_close(NULL);
+}
+
+/* --- Hostile files --- */
+
+static char *hostile_path(const char *file){
+  static char path[300];
+  snprintf(path, sizeof(path), HOSTILE "%s%s", file, strstr(file, ".zt") ? "" : ".zt");
+  return path;
+}
+
+static void test_every_file_that_breaks_a_rule_is_refused_for_it(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    const char *path = hostile_path(rule_files[i].file), *row = rule_files[i].file;
+    zt_error err = ZT_ERROR_NONE;
+    blob b = read_file(path);
+    bool refused = rule_files[i].message && rule_files[i].rule[0]!='E';
+    zt_container *c;
+    err.path = path;
+    c = open_path(path, &err);
+    if( refused ){
+      size_t n = strlen(rule_files[i].message);
+      check( err.rc==SQLITE_ERROR && err.message, "%s: accepted, against %s", row, rule_files[i].rule );
+      check( strlen(err.message)>=n && strcmp(err.message+strlen(err.message)-n, rule_files[i].message)==0, "%s (%s): '%s', expected '%s'", row,
+             rule_files[i].rule, err.message, rule_files[i].message );
+      check( strncmp(err.message, "ztensor: ", 9)==0 && strncmp(err.message+9, path, strlen(path))==0, "%s", err.message );
+      zt_error_clear(&err);
+      err.path = NULL;
+      open_image(b, &err);
+      assert_failed(&err, rule_files[i].message, row);
+    }else{
+      assert_succeeded(&err, row);
+      assert_inside(c, row);
+      zt_container_close(c);
+    }
+    free(b.p);
+  }
+}
+
+/* The places that messages name, and what opens at all, are as cases.json has it; and each file to be refused is above. */
+static void test_every_case(void **state){
+  sqlite3_stmt *cases = query("SELECT json_extract(value, '$.file'), json_extract(value, '$.expect')='open_error', json_extract(value, '$.object'), "
+    "json_extract(value, '$.component'), json_extract(value, '$.rows.objects'), json_extract(value, '$.rows.components') FROM json_each(?1)", HOSTILE "cases.json");
+  unsigned refused = 0, opened = 0;
+  (void)state;
+  while( sqlite3_step(cases)==SQLITE_ROW ){
+    const char *file = (const char*)sqlite3_column_text(cases, 0);
+    zt_text object = column(cases, 2), component = column(cases, 3);
+    zt_error err = ZT_ERROR_NONE;
+    char place[1000] = "ztensor: ";
+    zt_container *c = open_path(hostile_path(file), &err);
+    if( sqlite3_column_int(cases, 1) ){
+      size_t rules = 0;
+      for(size_t i=0; i<COUNT(rule_files); i++){
+        rules += strlen(rule_files[i].file)==strlen(file)-3 && strncmp(rule_files[i].file, file, strlen(file)-3)==0 && rule_files[i].message;
+      }
+      check( rules==1, "%s is in %zu rows", file, rules );
+      check( err.rc==SQLITE_ERROR && err.message, "%s", file );
+      if( object.z ) snprintf(place+9, sizeof(place)-9, "object '%.*s': ", (int)object.n, object.z);
+      if( component.z ) snprintf(place+strlen(place), sizeof(place)-strlen(place), "component '%.*s': ", (int)component.n, component.z);
+      check( strncmp(err.message, place, strlen(place))==0, "%s: '%s', expected '%s'", file, err.message, place );
+      zt_error_clear(&err);
+      refused++;
+    }else{
+      assert_succeeded(&err, file);
+      check( zt_container_objects(c)==(uint32_t)sqlite3_column_int(cases, 4), "%s", file );
+      check( zt_container_components(c)==(uint32_t)sqlite3_column_int(cases, 5), "%s", file );
+      assert_inside(c, file);
+      zt_container_close(c);
+      opened++;
+    }
+  }
+  sqlite3_finalize(cases);
+  assert_true(refused>200 && opened>150);
+}
+
+/* --- The numbered rules --- */
+
+/* Rules that a source file's comments name: a capital letter and digits, standing alone. seen[letter][number] is set. */
+static void rules_in_comments(const char *path, bool seen[26][100], bool in_code){
+  blob b = read_file(path);
+  bool comment = false;
+  size_t n = 0;
+  for(size_t i=0; i+1<b.n; i++){
+    const char *p = (char*)b.p+i;
+    if( !comment && p[0]=='/' && p[1]=='*' ) comment = true;
+    else if( comment && p[0]=='*' && p[1]=='/' ){
+      comment = false;
+      if( !in_code && n>0 ) break;   /* The grammar alone */
+    }
+    if( !comment || !isupper((unsigned char)p[0]) || (i>0 && (isalnum((unsigned char)p[-1]) || p[-1]=='_')) ) continue;
+    if( isdigit((unsigned char)p[1]) ){
+      char *end;
+      unsigned long number = strtoul(p+1, &end, 10);
+      if( isalnum((unsigned char)*end) || *end=='_' || number>=100 ) continue;
+      seen[p[0]-'A'][number] = true;
+      n++;
+    }
+  }
+  check( n>0, "%s names no rule", path );
+  free(b.p);
+}
+
+static bool has_row(char letter, int number, bool breaking){
+  char rule[16];
+  snprintf(rule, sizeof(rule), "%c%d", letter, number);
+  for(size_t i=0; i<COUNT(rule_files); i++) if( strcmp(rule_files[i].rule, rule)==0 && (rule_files[i].message || !breaking) ) return true;
+  return false;
+}
+
+static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **state){
+  static const char *const grammars[] = { "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h" };
+  static const char *const known[] = { "C9", "A3", "B7", "S6", "N1", "H2", "R3", "M2", "E4" };
+  bool seen[26][100] = { { false } };
+  unsigned rules = 0;
+  (void)state;
+  for(size_t i=0; i<COUNT(grammars); i++) rules_in_comments(grammars[i], seen, true);
+  for(size_t i=0; i<COUNT(known); i++) assert_true(seen[known[i][0]-'A'][known[i][1]-'0']);
+  for(int letter=0; letter<26; letter++){
+    for(int number=0; number<100; number++){
+      if( !seen[letter][number] ) continue;
+      rules++;
+      /* S5 says what is not judged: nothing breaks it but a reader. */
+      check( has_row((char)('A'+letter), number, !(letter=='S'-'A' && number==5)), "%c%d has no file", 'A'+letter, number );
+    }
+  }
+  assert_true(rules>=37);
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    const char *rule = rule_files[i].rule;
+    check( rule[0]=='-' || seen[rule[0]-'A'][atoi(rule+1)], "no grammar has %s, of %s", rule, rule_files[i].file );
+  }
+}
+
+/* Each rule is checked somewhere: the code that does so carries its number. */
+static void test_every_rule_of_the_grammars_is_named_where_it_is_checked(void **state){
+  static const char *const grammars[] = { "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h" };
+  static const char *const checks[] = {
+    "ext/core/cbor.c", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.c", "ext/tensor/payload.c", "ext/tensor/zstd.c"
+  };
+  bool stated[26][100] = { { false } }, checked[26][100] = { { false } };
+  (void)state;
+  for(size_t i=0; i<COUNT(grammars); i++) rules_in_comments(grammars[i], stated, false);
+  for(size_t i=0; i<COUNT(checks); i++) rules_in_comments(checks[i], checked, true);
+  for(int letter=0; letter<26; letter++){
+    for(int number=0; number<100; number++) check( !stated[letter][number] || checked[letter][number], "%c%d", 'A'+letter, number );
+  }
+}
+
+/* --- Probes --- */
+
+static unsigned claims(blob b){
+  blob head = exact(b.p, b.n<8 ? b.n : 8), tail = exact(b.p+(b.n<48 ? 0 : b.n-48), b.n<48 ? b.n : 48);
+  zt_ends ends = { b.n, span_of(head), span_of(tail) };
+  unsigned n = 0;
+  const zt_driver *first = NULL;
+  for(int i=0; zt_drivers[i]; i++){
+    if( !zt_drivers[i]->probe(&ends) ) continue;
+    if( n++==0 ) first = zt_drivers[i];
+  }
+  assert_ptr_equal(zt_driver_for(&ends), first);
+  free(head.p);
+  free(tail.p);
+  return n;
+}
+
+static void test_no_file_is_claimed_by_two_drivers(void **state){
+  static const char *const patterns[] = { GOLDEN, HOSTILE "*.zt" };
+  unsigned claimed = 0, unclaimed = 0;
+  (void)state;
+  for(size_t p=0; p<COUNT(patterns); p++){
+    zt_paths paths = all_files(patterns[p]);
+    for(size_t i=0; i<paths.n; i++){
+      blob b = read_file(paths.a[i].z);
+      unsigned n = claims(b);
+      check( n<=1, "%s: %u", paths.a[i].z, n );
+      claimed += n;
+      unclaimed += n==0;
+      free(b.p);
+    }
+    zt_paths_clear(&paths);
+  }
+  assert_true(claimed>500 && unclaimed>=14);
+}
+
+/* Every arrangement of magic numbers at both ends of files of every length. */
+static void test_no_arrangement_of_magic_numbers_is_claimed_twice(void **state){
+  static const char *const magics[] = { "ZTEN0001", "ZTEN1000", "ZTEN0000", "ZTEN1001", "zten1000", "", "ZTEN2000" };
+  (void)state;
+  for(size_t n=0; n<80; n++){
+    for(size_t h=0; h<COUNT(magics); h++){
+      for(size_t t=0; t<COUNT(magics); t++){
+        blob b = { 0 };
+        size_t nh = strlen(magics[h]), nt = strlen(magics[t]);
+        bool zt0, zt1;
+        put_repeated(&b, 0, n);
+        if( n>=nt ) memcpy(b.p+n-nt, magics[t], nt);
+        if( n>=nh ) memcpy(b.p, magics[h], nh);
+        zt0 = n>=8 && memcmp(b.p, "ZTEN0001", 8)==0;
+        zt1 = n>=8 && memcmp(b.p, "ZTEN1000", 8)==0;
+        check( claims(b)==(zt0 || zt1), "%zu bytes, %s, %s", n, magics[h], magics[t] );
+        free(b.p);
+      }
+    }
+  }
+}
+
+/* --- Cut and changed files --- */
+
+/* Small files of every generation, strings in chunks among them. */
+static const char *const small[] = {
+  "tests/golden/v0.1/hand_no_layout.zt", "tests/golden/v0.1/hand_17_bytes.zt", "tests/golden/v0.1/hand_padding_and_cbor.zt", "tests/golden/v1.0/hand_components.zt",
+  "tests/golden/v1.0/hand_unknown_fields.zt", "tests/golden/v1.1/hand_cbor_variants.zt", "tests/golden/v1.1/wheel_empty.zt", "tests/golden/v1.2/hand_attributes_simple.zt",
+  "tests/golden/v1.2/hand_cbor_chunks.zt", "tests/golden/v1.2/hand_cbor_indefinite.zt", "tests/golden/v1.2/hand_cbor_reversed.zt", "tests/golden/v1.2/hand_gaps.zt",
+};
+
+/* What must be said of the first n bytes of a file. */
+static const char *of_cut(size_t n){
+  if( n==0 ) return "ztensor: the file is empty";
+  if( n<8 ) return "ztensor: not a zTensor file: unknown magic number";
+  if( n<16 ) return "bytes are too few for a header and a footer";
+  return "ztensor: ";   /* Depends on the 8 bytes that the cut has made the size field */
+}
+
+static void test_a_file_cut_anywhere_is_refused(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(small); i++){
+    blob b = read_file(small[i]);
+    unsigned structural = 0;
+    for(size_t n=0; n<b.n; n++){
+      zt_error err = ZT_ERROR_NONE;
+      blob cut = exact(b.p, n);
+      const char *expected = of_cut(n);
+      zt_container *c = open_image(cut, &err);
+      check( c==NULL && err.rc==SQLITE_ERROR && err.message, "%s, %zu bytes", small[i], n );
+      check( strstr(err.message, expected)!=NULL, "%s, %zu bytes: '%s', expected '%s'", small[i], n, err.message, expected );
+      structural += strstr(err.message, "manifest byte")!=NULL;
+      zt_error_clear(&err);
+      free(cut.p);
+    }
+    check( structural<=8, "%s: %u", small[i], structural );   /* Hardly any cut leaves a size that points into the file */
+    free(b.p);
+  }
+}
+
+static void test_a_file_with_bytes_after_its_end_is_refused(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(small); i++){
+    blob b = read_file(small[i]);
+    for(size_t more=1; more<=70; more++){
+      for(unsigned fill=0; fill<256; fill += 51){
+        zt_error err = ZT_ERROR_NONE;
+        blob longer = { 0 };
+        put(&longer, b.p, b.n);
+        put_repeated(&longer, fill, more);
+        longer = seal(&longer);
+        check( open_image(longer, &err)==NULL, "%s and %zu bytes of %u", small[i], more, fill );
+        zt_error_clear(&err);
+        free(longer.p);
+      }
+    }
+    free(b.p);
+  }
+}
+
+/* Cut short within the manifest, with the footer put right: the manifest's own length, then, is what is wrong. */
+static void test_a_manifest_cut_anywhere_is_refused(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(small); i++){
+    zt_container *whole = open_good(small[i]);
+    blob b = read_file(small[i]);
+    size_t n = (size_t)zt_container_manifest_length(whole), start = (size_t)whole->extent.offset;
+    for(size_t keep=1; keep<n; keep++){
+      zt_error err = ZT_ERROR_NONE;
+      blob cut = { 0 };
+      put(&cut, b.p, start+keep);
+      put_le64(&cut, keep);
+      put(&cut, b.p+start+n+8, b.n-start-n-8);
+      cut = seal(&cut);
+      check( open_image(cut, &err)==NULL && err.rc==SQLITE_ERROR, "%s, %zu of %zu", small[i], keep, n );
+      check( strstr(err.message, "manifest byte ")!=NULL, "%s, %zu of %zu: %s", small[i], keep, n, err.message );
+      zt_error_clear(&err);
+      free(cut.p);
+    }
+    zt_container_close(whole);
+    free(b.p);
+  }
+}
+
+static void test_a_file_with_any_byte_changed_is_refused_or_sound(void **state){
+  static const uint8_t flips[] = { 0x01, 0x02, 0x20, 0x40, 0x80, 0xFF };
+  (void)state;
+  for(size_t i=0; i<COUNT(small); i++){
+    blob b = read_file(small[i]);
+    unsigned refused = 0;
+    for(size_t n=0; n<b.n; n++){
+      for(size_t f=0; f<COUNT(flips); f++){
+        zt_error err = ZT_ERROR_NONE;
+        zt_container *c;
+        b.p[n] ^= flips[f];
+        c = open_image(b, &err);
+        if( c ){
+          assert_inside(c, small[i]);
+        }else{
+          check( err.rc==SQLITE_ERROR && err.message && strncmp(err.message, "ztensor: ", 9)==0, "%s, byte %zu", small[i], n );
+          refused++;
+        }
+        zt_error_clear(&err);
+        zt_container_close(c);
+        b.p[n] ^= flips[f];
+      }
+    }
+    check( refused>=16*COUNT(flips)-6, "%s: %u", small[i], refused );
+    free(b.p);
+  }
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_golden_files_are_read_right),
+    cmocka_unit_test(test_golden_files_belong_to_the_driver_of_their_generation),
+    cmocka_unit_test(test_every_combination_of_what_is_wanted_gives_the_same),
+    cmocka_unit_test(test_wants_in_an_unusual_order_of_fields),
+    cmocka_unit_test(test_a_type_alone_does_not_look_at_what_the_caller_left_there),
+    cmocka_unit_test(test_versions),
+    cmocka_unit_test(test_dtypes_of_1_1),
+    cmocka_unit_test(test_many_roles),
+    cmocka_unit_test(test_finding_components),
+    cmocka_unit_test(test_references),
+    cmocka_unit_test(test_every_file_that_breaks_a_rule_is_refused_for_it),
+    cmocka_unit_test(test_every_case),
+    cmocka_unit_test(test_every_rule_of_the_grammars_has_a_file_that_breaks_it),
+    cmocka_unit_test(test_every_rule_of_the_grammars_is_named_where_it_is_checked),
+    cmocka_unit_test(test_no_file_is_claimed_by_two_drivers),
+    cmocka_unit_test(test_no_arrangement_of_magic_numbers_is_claimed_twice),
+    cmocka_unit_test(test_a_file_cut_anywhere_is_refused),
+    cmocka_unit_test(test_a_file_with_bytes_after_its_end_is_refused),
+    cmocka_unit_test(test_a_manifest_cut_anywhere_is_refused),
+    cmocka_unit_test(test_a_file_with_any_byte_changed_is_refused_or_sound),
+  };
+  return cmocka_run_group_tests_name("container", tests, open_db, close_db);
+}

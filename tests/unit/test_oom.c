@@ -1,0 +1,698 @@
+/*
+** Every allocation that core, container and tensor make fails once, and from there on. Whatever fails, the call says
+** SQLITE_NOMEM, or gives the right result where it can do without that memory; and all memory is given back.
+**
+** The library gets an allocator that fails on demand before it is initialized. What libzstd and libcrypto allocate
+** for themselves is not under its control.
+*/
+#include "test.h"
+
+#include <unistd.h>
+#include <zstd.h>
+#include "container/container.h"
+#include "core/json.h"
+#include "core/keys.h"
+#include "core/paths.h"
+#include "rules.h"
+#include "tensor/payload.h"
+
+/* --- An allocator that fails on demand --- */
+
+#define HEADER 16
+
+static size_t outstanding;      /* Bytes that were not given back */
+static unsigned calls;          /* Since arm() */
+static unsigned fail_at;        /* The call that fails; 0: none */
+static bool fail_on;            /* And all after it */
+static unsigned injected;       /* Failures since arm() */
+
+static bool must_fail(void){
+  calls++;
+  if( !fail_at || calls<fail_at || (calls>fail_at && !fail_on) ) return false;
+  injected++;
+  return true;
+}
+
+static void *mem_malloc(int n){
+  char *p;
+  if( must_fail() ) return NULL;
+  p = malloc((size_t)n+HEADER);
+  assert_non_null(p);
+  memcpy(p, &n, sizeof(n));
+  outstanding += (size_t)n;
+  return p+HEADER;
+}
+
+static int mem_size(void *p){
+  int n = 0;
+  if( p ) memcpy(&n, (char*)p-HEADER, sizeof(n));
+  return n;
+}
+
+static void mem_free(void *p){
+  if( !p ) return;
+  outstanding -= (size_t)mem_size(p);
+  free((char*)p-HEADER);
+}
+
+static void *mem_realloc(void *p, int n){
+  void *to = mem_malloc(n);
+  if( !to ) return NULL;
+  memcpy(to, p, (size_t)(mem_size(p)<n ? mem_size(p) : n));
+  mem_free(p);
+  return to;
+}
+
+static int mem_roundup(int n){ return (n+7) & ~7; }
+static int mem_init(void *unused){ (void)unused; return SQLITE_OK; }
+static void mem_shutdown(void *unused){ (void)unused; }
+
+static void arm(unsigned n, bool on){
+  calls = injected = 0;
+  fail_at = n;
+  fail_on = on;
+}
+
+/* Before each test: one that failed leaves the allocator armed. */
+static int disarm(void **state){
+  (void)state;
+  arm(0, false);
+  return 0;
+}
+
+/* --- The sweep --- */
+
+/* Something to do: returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It cleans
+** up after itself either way. */
+typedef struct job {
+  const char *what;
+  int (*run)(const struct job *job);
+  const void *context;
+  int otherwise;          /* What comes of it with memory enough; SQLITE_OK for most */
+  unsigned least;         /* Allocations that it makes at least */
+} job;
+
+static unsigned sweeps, failures;
+
+static void sweep(const job *j){
+  for(int on=0; on<2; on++){
+    unsigned n = 0, nomem = 0;
+    do{
+      size_t before = outstanding;
+      int rc;
+      arm(++n, on);
+      rc = j->run(j);
+      check( n<100000, "%s: no end", j->what );
+      fail_at = 0;
+      check( outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" : "alone", (ssize_t)(outstanding-before) );
+      if( injected==0 ) check( rc==j->otherwise, "%s: %d", j->what, rc );
+      else check( rc==SQLITE_NOMEM || rc==j->otherwise, "%s: allocation %u: %d", j->what, n, rc );
+      nomem += rc==SQLITE_NOMEM;
+      failures += injected;
+    }while( injected>0 );
+    check( n-1>=j->least, "%s: %u allocations", j->what, n-1 );
+    check( j->least==0 || nomem>0, "%s: never SQLITE_NOMEM", j->what );
+    sweeps++;
+  }
+}
+
+/* After SQLITE_NOMEM there is no message, or none that says another thing. Clears the error. */
+static int code_of(zt_error *err){
+  int rc = err->rc;
+  if( rc==SQLITE_NOMEM ) assert_null(err->message);
+  else if( rc ) assert_non_null(err->message);
+  zt_error_clear(err);
+  return rc;
+}
+
+/* --- Sources and containers --- */
+
+static int open_source_file(const job *j){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s = (zt_source*)&err;
+  zt_source_open(j->context, NULL, &s, &err);
+  assert_true((s==NULL)==(err.rc!=SQLITE_OK));
+  zt_source_close(s);
+  return code_of(&err);
+}
+
+static int open_source_image(const job *j){
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *s = (zt_source*)&err;
+  uint8_t byte;
+  zt_source_open_image((zt_span){ j->context, 4 }, &s, &err);
+  assert_true((s==NULL)==(err.rc!=SQLITE_OK));
+  if( s ) zt_source_read(s, 3, &byte, 2, &err);
+  zt_source_close(s);
+  return code_of(&err);
+}
+
+static void test_sources(void **state){
+  static const job jobs[] = {
+    { "a file", open_source_file, "tests/golden/README.md", SQLITE_OK, 1 },
+    { "no file", open_source_file, "tests/golden/none", SQLITE_ERROR, 2 },
+    { "a directory", open_source_file, "tests/golden", SQLITE_ERROR, 2 },
+    { "an image, read beyond its end", open_source_image, "abcd", SQLITE_ERROR, 2 },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(jobs); i++) sweep(&jobs[i]);
+}
+
+/* A file to open, and what is in it if it opens. */
+typedef struct file {
+  const char *path;
+  blob bytes;
+  bool image;
+  uint32_t objects, components;
+  size_t manifest;
+} file;
+
+static int open_container(const job *j){
+  const file *f = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *source = NULL;
+  zt_container *c = NULL;
+  if( f->image ) zt_source_open_image(span_of(f->bytes), &source, &err);
+  else zt_source_open(f->path, NULL, &source, &err);
+  if( source ){
+    c = (zt_container*)&err;
+    zt_container_open(source, &c, &err);
+    assert_true((c==NULL)==(err.rc!=SQLITE_OK));
+    assert_true(!err.object.z && !err.component.z);
+  }
+  if( c ){
+    assert_int_equal(zt_container_objects(c), f->objects);
+    assert_int_equal(zt_container_components(c), f->components);
+    assert_int_equal(zt_container_manifest(c).n, f->manifest);
+    for(uint32_t i=0; i<f->objects; i++) assert_int_equal(zt_container_find(c, zt_container_name(c, i)), i);
+  }
+  zt_container_close(c);
+  zt_source_close(source);
+  return code_of(&err);
+}
+
+static void sweep_file(const char *path, int otherwise, unsigned least){
+  for(int image=0; image<2; image++){
+    file f = { .path = path, .bytes = read_file(path), .image = image };
+    job j = { path, open_container, &f, otherwise, least };
+    if( otherwise==SQLITE_OK ){
+      zt_error err = ZT_ERROR_NONE;
+      zt_source *source;
+      zt_container *c;
+      assert_int_equal(zt_source_open(path, NULL, &source, &err), SQLITE_OK);
+      assert_int_equal(zt_container_open(source, &c, &err), SQLITE_OK);
+      f.objects = zt_container_objects(c);
+      f.components = zt_container_components(c);
+      f.manifest = zt_container_manifest(c).n;
+      zt_container_close(c);
+      zt_source_close(source);
+    }
+    sweep(&j);
+    free(f.bytes.p);
+  }
+}
+
+static void test_containers_of_every_generation(void **state){
+  static const char *const names[] = {   /* Names in and out of order, strings in chunks, attributes, unknown fields */
+    "v0.1/hand_custom_fields", "v0.1/hand_sparse", "v0.1/hand_padding_and_cbor", "v0.1/wheel_names", "v0.1/hand_17_bytes", "v1.0/hand_components",
+    "v1.0/hand_unknown_fields", "v1.0/wheel_names", "v1.0/crate_crc32c", "v1.1/hand_cbor_variants", "v1.1/hand_quantized", "v1.1/wheel_names",
+    "v1.1/crate_digests_attributes", "v1.2/hand_attributes", "v1.2/hand_attributes_indefinite", "v1.2/hand_cbor_chunks", "v1.2/hand_cbor_reversed",
+    "v1.2/hand_cbor_wide", "v1.2/hand_names", "v1.2/hand_order", "v1.2/hand_unknown_fields", "v1.2/wheel_names", "v1.2/wheel_quantized",
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(names); i++){
+    char path[300];
+    snprintf(path, sizeof(path), "tests/golden/%s.zt", names[i]);
+    sweep_file(path, SQLITE_OK, 3);
+  }
+}
+
+/* A file that must be refused is refused, or memory was too short to say why. */
+static void test_files_that_break_rules(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    char path[300];
+    if( !rule_files[i].message || rule_files[i].rule[0]=='E' ) continue;
+    snprintf(path, sizeof(path), "tests/hostile/%s.zt", rule_files[i].file);
+    sweep_file(path, SQLITE_ERROR, 3);
+  }
+}
+
+/* Thousands of objects, out of order: the index grows many times. Room ahead of need is not needed. */
+static void test_a_container_of_many_objects(void **state){
+  for(int ascending=0; ascending<2; ascending++){
+    blob b = { 0 }, manifest = { 0 };
+    file f = { .image = true, .objects = 3000, .components = 3000 };
+    job j = { "many objects", open_container, &f, SQLITE_OK, ascending ? 5 : 10 };
+    (void)state;
+    put_map(&manifest, 2);
+    put_text(&manifest, "version");
+    put_text(&manifest, "1.2.0");
+    put_text(&manifest, "objects");
+    put_byte(&manifest, 0xBF);   /* How many is not said ahead */
+    for(unsigned i=0; i<3000; i++){
+      char name[16];
+      snprintf(name, sizeof(name), "%08x", ascending ? i : i*2654435761u);
+      put_text(&manifest, name);
+      put_hex(&manifest, "a3 65 7368617065 80 66 666f726d6174 65 64656e7365 6a 636f6d706f6e656e7473 a1 64 64617461 a3 65 6474797065 62 7538 66 6f6666736574 1840 66 6c656e677468 01");
+    }
+    put_byte(&manifest, 0xFF);
+    put(&b, "ZTEN1000", 8);
+    put_repeated(&b, 0, 64);
+    put(&b, manifest.p, manifest.n);
+    put_le64(&b, manifest.n);
+    put(&b, "ZTEN1000", 8);
+    f.bytes = b;
+    f.manifest = manifest.n;
+    sweep(&j);
+    free(b.p);
+    free(manifest.p);
+  }
+}
+
+/* --- Keys --- */
+
+typedef struct key_set {
+  blob bytes;
+  size_t at[300], n;
+} key_set;
+
+static int add_keys(const job *j){
+  const key_set *set = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_keys k;
+  bool duplicate = false;
+  zt_keys_init(&k, span_of(set->bytes));
+  for(size_t i=0; i<set->n && !err.rc; i++){
+    zt_error unused = ZT_ERROR_NONE;
+    zt_cbor c;
+    zt_text text;
+    zt_cbor_init_trusted(&c, k.bytes, set->at[i], 0, &unused);
+    zt_cbor_text(&c, &text);
+    if( zt_keys_add(&k, set->bytes.p+set->at[i], text, &duplicate, &err)==SQLITE_OK ) assert_int_equal(zt_keys_find(&k, text), i);
+    assert_false(duplicate);
+  }
+  if( !err.rc ) assert_int_equal(k.at.n, set->n);
+  zt_keys_clear(&k);
+  return code_of(&err);
+}
+
+static int skip_unique(const job *j){
+  const blob *map = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_cbor c;
+  bool ok;
+  zt_cbor_init(&c, map->p, map->n, &err);
+  ok = zt_cbor_skip_unique(&c, "m");
+  assert_int_equal(ok, err.rc==SQLITE_OK);
+  if( ok ) assert_ptr_equal(c.p, c.end);
+  return code_of(&err);
+}
+
+static void test_keys(void **state){
+  static key_set set;
+  job j = { "keys", add_keys, &set, SQLITE_OK, 5 };
+  (void)state;
+  for(int kind=0; kind<3; kind++){   /* Ascending; not; ascending but for the last */
+    set = (key_set){ .n = 300 };
+    for(unsigned i=0; i<300; i++){
+      char name[16];
+      snprintf(name, sizeof(name), "%08x", kind==1 ? i*2654435761u : kind==2 && i==299 ? 0 : i+1);
+      set.at[i] = set.bytes.n;
+      put_text(&set.bytes, name);
+    }
+    sweep(&j);
+    free(set.bytes.p);
+  }
+  for(int twice=0; twice<2; twice++){
+    blob map = { 0 };
+    j = (job){ "a map", skip_unique, &map, twice ? SQLITE_ERROR : SQLITE_OK, 3 };
+    put_map(&map, 100);
+    for(unsigned i=0; i<100; i++){
+      put_uint(&map, twice && i==99 ? 50 : 99-i);
+      put_uint(&map, i);
+    }
+    sweep(&j);
+    free(map.p);
+  }
+}
+
+/* Memory for more than is there now is welcome, not needed. */
+static void test_positions(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  zt_positions p = { 0 };
+  (void)state;
+  arm(1, true);
+  zt_positions_reserve(&p, 100);
+  assert_true(injected==1 && p.capacity==0);
+  assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
+  assert_int_equal(p.n, 0);
+  assert_int_equal(code_of(&err), SQLITE_NOMEM);
+  arm(0, false);
+  zt_positions_reserve(&p, 100);
+  assert_int_equal(p.capacity, 100);
+  for(uint32_t i=0; i<50; i++) assert_int_equal(zt_positions_push(&p, i*i, &err), SQLITE_OK);
+  arm(1, true);
+  zt_positions_trim(&p);
+  assert_true(injected==1 && p.capacity==100 && p.n==50);
+  arm(0, false);
+  zt_positions_trim(&p);
+  assert_true(p.capacity==50 && p.n==50);
+  for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
+  arm(1, true);
+  assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
+  arm(0, false);
+  assert_int_equal(code_of(&err), SQLITE_NOMEM);
+  for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
+  zt_positions_clear(&p);
+  assert_true(!p.a && p.capacity==0);
+}
+
+/* --- Paths --- */
+
+typedef struct search {
+  const char *source, *only;
+  size_t n;
+} search;
+
+static int find_paths(const job *j){
+  const search *s = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = { .files = "*.zt", .only = s->only };
+  zt_paths paths;
+  zt_paths_find(s->source, &filter, &paths, &err);
+  if( err.rc ) assert_true(paths.n==0 && !paths.a);
+  else assert_int_equal(paths.n, s->n);
+  zt_paths_clear(&paths);
+  return code_of(&err);
+}
+
+static int one_path(const job *j){
+  const search *s = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  char *path = (char*)&err;
+  zt_stat stat;
+  zt_paths_one(s->source, &path, &stat, &err);
+  assert_true((path==NULL)==(err.rc!=SQLITE_OK));
+  sqlite3_free(path);
+  return code_of(&err);
+}
+
+static void test_paths(void **state){
+  static search searches[] = {   /* n: set below where it is 1000 */
+    { "tests/golden/v1.0", NULL, 1000 }, { "tests/golden/**/hand_*.zt", NULL, 1000 }, { "tests/*/v1.[01]/*ranks.zt", NULL, 2 }, { "tests/golden/none*", NULL, 0 },
+    { "tests/golden/v1.2/hand_names.zt", NULL, 1 }, { "file:tests/golden/v1.2/hand%5Fnames.zt", NULL, 1 }, { "file:tests/golden/v1.1/wheel_*%2Ezt", NULL, 1000 },
+    { "tests/golden/**/*.zt", "tests/golden/v1.2/hand_names.zt", 1 }, { "tests/golden", "tests/golden/none.zt", 0 },
+  };
+  static const search missing[] = { { "tests/none.zt", NULL, 0 }, { "file://host/none.zt", NULL, 0 }, { "file:tests/none%2Ezt", NULL, 0 }, { "file:tests/%zz", NULL, 0 } };
+  (void)state;
+  for(size_t i=0; i<COUNT(searches); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_paths_filter filter = { .files = "*.zt" };
+    zt_paths paths;
+    job j = { searches[i].source, find_paths, &searches[i], SQLITE_OK, 2 };
+    if( searches[i].n==1000 ){
+      assert_int_equal(zt_paths_find(searches[i].source, &filter, &paths, &err), SQLITE_OK);
+      assert_true(paths.n>5);
+      searches[i].n = paths.n;
+      zt_paths_clear(&paths);
+    }
+    sweep(&j);
+  }
+  for(size_t i=0; i<COUNT(missing); i++){
+    job find = { missing[i].source, find_paths, &missing[i], SQLITE_ERROR, 1 }, one = { missing[i].source, one_path, &missing[i], SQLITE_ERROR, 1 };
+    sweep(&find);
+    sweep(&one);
+  }
+  for(size_t i=4; i<6; i++){
+    job one = { searches[i].source, one_path, &searches[i], SQLITE_OK, 1 };
+    sweep(&one);
+  }
+}
+
+/* --- Payloads --- */
+
+#define CONTENT 300000   /* More than the first room of a buffer that grows */
+
+static char payload_path[] = "/tmp/ztensor-oom-XXXXXX";
+static blob content;
+
+typedef struct read {
+  zt_source *source;
+  zt_object object;
+  zt_component component;
+  uint64_t start, length;   /* Wanted */
+} read_job;
+
+static const zt_budget budget = { 1000000000, 1000000000, { NULL, NULL } };
+
+static int read_payload(const job *j){
+  const read_job *r = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_buffer out = { (uint8_t*)&err, 7 };
+  zt_payload_read(&p, r->start, r->length, &out, &err);
+  if( err.rc ){
+    check( out.p==NULL, "%s", j->what );
+    check( out.n==0, "%s: a failure, and a buffer of %llu bytes", j->what, (unsigned long long)out.n );
+  }else{
+    assert_int_equal(out.n, r->length<CONTENT-r->start ? r->length : CONTENT-r->start);
+    assert_memory_equal(out.p, content.p+r->start, out.n);
+  }
+  sqlite3_free(out.p);
+  return code_of(&err);
+}
+
+static int read_stored(const job *j){
+  const read_job *r = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_buffer out = { (uint8_t*)&err, 7 };
+  zt_payload_stored(&p, &out, &err);
+  if( err.rc ) assert_true(out.p==NULL && out.n==0);
+  else assert_int_equal(out.n, r->component.length);
+  sqlite3_free(out.p);
+  return code_of(&err);
+}
+
+static int check_digest(const job *j){
+  const read_job *r = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  const char *status = "unset";
+  zt_payload_digest(&p, &status, &err);
+  if( err.rc ) assert_null(status);
+  else assert_string_equal(status, "mismatch");
+  return code_of(&err);
+}
+
+/* A component of the file that set_up_payload() wrote: zstd at 64, raw after it. */
+static blob payload_file;
+static size_t zstd_length;
+
+static int set_up_payload(void **state){
+  int fd = mkstemp(payload_path);
+  size_t room = ZSTD_compressBound(CONTENT), n;
+  (void)state;
+  for(size_t i=0; i<CONTENT; i++) put_byte(&content, (unsigned)(i*i>>8 & 0xFF));
+  put_repeated(&payload_file, 0, 64);
+  put_room(&payload_file, room);
+  n = ZSTD_compress(payload_file.p+64, room, content.p, CONTENT, 1);
+  if( fd<0 || ZSTD_isError(n) ) return 1;
+  zstd_length = n;
+  payload_file.n = 64+n;
+  put(&payload_file, content.p, content.n);
+  write_file(payload_path, payload_file.p, payload_file.n);
+  return close(fd);
+}
+
+static int tear_down_payload(void **state){
+  (void)state;
+  free(content.p);
+  free(payload_file.p);
+  return unlink(payload_path);
+}
+
+typedef enum payload_kind { PLAIN, ZSTD_KNOWN, ZSTD_UNKNOWN } payload_kind;
+
+static read_job payload(payload_kind kind, bool image){
+  zt_error err = ZT_ERROR_NONE;
+  read_job r = {
+    .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT },
+    .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT("zstd"), .offset = 64, .length = zstd_length,
+      .has_decoded_length = kind==ZSTD_KNOWN, .decoded_length = CONTENT },
+    .length = UINT64_MAX
+  };
+  if( kind==PLAIN ){
+    r.component.encoding = ZT_TEXT("raw");
+    r.component.offset = 64+zstd_length;
+    r.component.length = CONTENT;
+  }
+  if( image ) assert_int_equal(zt_source_open_image(span_of(payload_file), &r.source, &err), SQLITE_OK);
+  else assert_int_equal(zt_source_open(payload_path, NULL, &r.source, &err), SQLITE_OK);
+  return r;
+}
+
+static void sweep_reads(const char *what, payload_kind kind, unsigned least){
+  static const struct { uint64_t start, length; } ranges[] = { { 0, UINT64_MAX }, { 0, 10 }, { 200000, 70000 }, { 1, UINT64_MAX } };
+  for(int image=0; image<2; image++){
+    read_job r = payload(kind, image);
+    for(size_t i=0; i<COUNT(ranges); i++){
+      job j = { what, read_payload, &r, SQLITE_OK, least };
+      r.start = ranges[i].start;
+      r.length = ranges[i].length;
+      sweep(&j);
+    }
+    zt_source_close(r.source);
+  }
+}
+
+static void test_raw_payloads(void **state){
+  (void)state;
+  sweep_reads("raw", PLAIN, 1);
+}
+
+static void test_zstd_payloads_of_unknown_length(void **state){
+  (void)state;
+  sweep_reads("zstd, the length not known", ZSTD_UNKNOWN, 3);
+}
+
+static void test_zstd_payloads_of_known_length(void **state){
+  (void)state;
+  sweep_reads("zstd, the length known", ZSTD_KNOWN, 1);
+}
+
+static void test_stored_bytes_and_digests(void **state){
+  static const char *const digests[] = { "crc32c:00000000", "sha256:0000000000000000000000000000000000000000000000000000000000000000" };
+  (void)state;
+  for(int image=0; image<2; image++){
+    read_job r = payload(PLAIN, image);
+    job stored = { "stored", read_stored, &r, SQLITE_OK, 1 };
+    sweep(&stored);
+    for(size_t i=0; i<COUNT(digests); i++){
+      job digest = { digests[i], check_digest, &r, SQLITE_OK, image ? 1 : 2 };
+      r.component.digest = (zt_text){ digests[i], strlen(digests[i]) };
+      sweep(&digest);
+    }
+    zt_source_close(r.source);
+  }
+}
+
+/* Failures of payloads: each has a message, or there was no memory for one. */
+static void test_payloads_that_cannot_be_read(void **state){
+  read_job r = payload(ZSTD_KNOWN, true);
+  job j = { "a frame cut", read_payload, &r, SQLITE_ERROR, 2 };
+  (void)state;
+  r.component.length = 100;
+  r.component.has_decoded_length = false;
+  sweep(&j);
+  r.component.encoding = ZT_TEXT("lz4");
+  j.what = "an unknown encoding";
+  j.least = 1;
+  sweep(&j);
+  zt_source_close(r.source);
+}
+
+/* --- Joins and JSON --- */
+
+static int join(const job *j){
+  const blob *b = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  blob copy = exact(b->p, b->n);
+  size_t n = zt_cbor_join(copy.p, copy.n, &err);
+  assert_int_equal(n==0, err.rc!=SQLITE_OK);
+  free(copy.p);
+  return code_of(&err);
+}
+
+static void test_joins(void **state){
+  blob good = blob_of("a27f61616162ff5f4100ff 6163 9f7f6161ffff"), bad = blob_of("a27f61616162ff5f4100ff 6163 9f7f0061ffff");
+  job j = { "a join", join, &good, SQLITE_OK, 0 };   /* Joining is done in place */
+  (void)state;
+  sweep(&j);
+  j = (job){ "a join of what is malformed", join, &bad, SQLITE_ERROR, 2 };
+  sweep(&j);
+  free(good.p);
+  free(bad.p);
+}
+
+typedef struct conversion {
+  blob cbor;
+  char *expected;
+} conversion;
+
+/* The text, or SQLITE_NOMEM in sqlite3_str's own place for errors: never another text. */
+static int convert(const job *j){
+  const conversion *x = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  zt_cbor c;
+  char *z;
+  int rc;
+  zt_cbor_init(&c, x->cbor.p, x->cbor.n, &err);
+  zt_json_item(out, &c);
+  rc = sqlite3_str_errcode(out);
+  z = sqlite3_str_finish(out);
+  if( rc==SQLITE_OK ) check( z && strcmp(z, x->expected)==0, "%s: '%s' instead of '%s'", j->what, z ? z : "", x->expected );
+  else assert_null(z);
+  sqlite3_free(z);
+  zt_error_clear(&err);
+  return rc;
+}
+
+static void sweep_json(const char *what, const char *hex, const char *expected){
+  conversion x = { blob_of(hex), sqlite3_mprintf("%s", expected) };
+  job j = { what, convert, &x, SQLITE_OK, 2 };
+  sweep(&j);
+  sqlite3_free(x.expected);
+  free(x.cbor.p);
+}
+
+static void test_json(void **state){
+  (void)state;
+  sweep_json("an item", "83 6161 f93e00 a1 6162 4401020304", "[\"a\",1.5,{\"b\":\"01020304\"}]");
+  sweep_json("long text", "81 7860 61616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161"
+             "6161616161616161616161616161616161616161616161616161616161616161",
+             "[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]");
+}
+
+/* Keys that are not text are written on the side first: what fails there must not be lost. */
+static void test_json_keys(void **state){
+  (void)state;
+  sweep_json("an integer as a key", "a1 01 02", "{\"1\":2}");
+  sweep_json("an array as a key", "a1 82016161 02", "{\"[1,\\\"a\\\"]\":2}");
+  sweep_json("bytes as a key", "a1 4401020304 02", "{\"01020304\":2}");
+}
+
+/* Last: the sweeps above were no idle ones. */
+static void test_failures_were_injected(void **state){
+  (void)state;
+  assert_true(sweeps>1000);
+  assert_true(failures>10000);
+}
+
+int main(void){
+  static const sqlite3_mem_methods methods = { mem_malloc, mem_free, mem_realloc, mem_size, mem_roundup, mem_init, mem_shutdown, NULL };
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup(test_sources, disarm),
+    cmocka_unit_test_setup(test_containers_of_every_generation, disarm),
+    cmocka_unit_test_setup(test_files_that_break_rules, disarm),
+    cmocka_unit_test_setup(test_a_container_of_many_objects, disarm),
+    cmocka_unit_test_setup(test_keys, disarm),
+    cmocka_unit_test_setup(test_positions, disarm),
+    cmocka_unit_test_setup(test_paths, disarm),
+    cmocka_unit_test_setup(test_raw_payloads, disarm),
+    cmocka_unit_test_setup(test_zstd_payloads_of_unknown_length, disarm),
+    cmocka_unit_test_setup(test_zstd_payloads_of_known_length, disarm),
+    cmocka_unit_test_setup(test_stored_bytes_and_digests, disarm),
+    cmocka_unit_test_setup(test_payloads_that_cannot_be_read, disarm),
+    cmocka_unit_test_setup(test_joins, disarm),
+    cmocka_unit_test_setup(test_json, disarm),
+    cmocka_unit_test_setup(test_json_keys, disarm),
+    cmocka_unit_test_setup(test_failures_were_injected, disarm),
+  };
+  uint8_t seed[8];
+  if( sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) || sqlite3_initialize() ) return 1;
+  sqlite3_randomness(sizeof(seed), seed);   /* Its first call prepares the generator */
+  return cmocka_run_group_tests_name("oom", tests, set_up_payload, tear_down_payload);
+}
