@@ -308,6 +308,7 @@ static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   zt_container_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER);
+  if( want & ZT_COMPONENT_TYPE ) want |= ZT_COMPONENT_DTYPE;   /* From which it may follow */
   if( want ) read_component(&cbor, &generation_of(c)->component, want, out);
   assert( !unused.rc );
   if( !(want & (ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
