@@ -18,15 +18,16 @@ SQLITE_EXTENSION_INIT1
 # define EXPORT __attribute__((visibility("default")))
 #endif
 
-/* What this connection has loaded, as zt_version() tells; no function can be asked or replaced in a safer way while
-** statements run. */
-typedef enum loaded { LOADED_NONE, LOADED_ALL, LOADED_NOFS } loaded;
+/* What this connection has loaded, as zt_version() tells, if it lets itself be asked: an authorizer or a progress handler
+** may be in the way, and then nothing may be taken for granted. */
+typedef enum loaded { LOADED_NONE, LOADED_ALL, LOADED_NOFS, LOADED_UNKNOWN } loaded;
 
 static loaded what_is_loaded(sqlite3 *db){
   sqlite3_stmt *stmt = NULL;
-  loaded found = LOADED_NONE;
-  if( sqlite3_prepare_v2(db, "SELECT zt_version() GLOB '* nofs *'", -1, &stmt, NULL)==SQLITE_OK
-   && sqlite3_step(stmt)==SQLITE_ROW ){
+  loaded found = LOADED_UNKNOWN;
+  if( sqlite3_prepare_v2(db, "SELECT zt_version() GLOB '* nofs *'", -1, &stmt, NULL) ){
+    if( strstr(sqlite3_errmsg(db), "no such function") ) found = LOADED_NONE;
+  }else if( sqlite3_step(stmt)==SQLITE_ROW ){
     found = sqlite3_column_int(stmt, 0) ? LOADED_NOFS : LOADED_ALL;
   }
   sqlite3_finalize(stmt);
@@ -65,6 +66,9 @@ static int load(sqlite3 *db, char **message, const sqlite3_api_routines *api, bo
   switch( what_is_loaded(db) ){
     case LOADED_NONE: break;
     case LOADED_NOFS: return SQLITE_OK;
+    case LOADED_UNKNOWN:
+      *message = sqlite3_mprintf("ztensor: cannot tell what is loaded already: %s", sqlite3_errmsg(db));
+      return SQLITE_ERROR;
     case LOADED_ALL:
       if( !nofs ) return SQLITE_OK;
       *message = sqlite3_mprintf("ztensor is loaded already, and opens files");

@@ -32,6 +32,7 @@ static int walk(zt_container *c, zt_error *err){
     clear_index(c);
     zt_keys_init(&c->names, zt_container_manifest(c));
     zt_cbor_init(&cbor, c->manifest, c->nManifest, err);
+    cbor.rewritten = c->nManifest!=c->extent.length;
     zt_cbor_skip_self_described(&cbor);
     c->driver->walk(c, &cbor);
     if( !cbor.chunked || err->rc==SQLITE_NOMEM ) break;

@@ -55,6 +55,11 @@ struct zt_container {
   zt_keys names;             /* The objects' names, in the manifest's order */
   zt_positions first;        /* Of each object: the number of its first component */
   zt_positions components;   /* Of each component: the position from which the driver decodes it */
+  struct {                   /* 1.0: what components take from their tensor, of the one asked for last */
+    bool valid, sparse;
+    uint32_t object;
+    zt_text dtype;           /* As stored */
+  } last;
 };
 
 /* The driver that claims the file, NULL if none does. */

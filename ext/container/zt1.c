@@ -150,7 +150,7 @@ static bool check_components(zt_cbor *c, zt_container *container){
     if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
     if( !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<FEW; i++){
-      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", (int)role.n, role.z);   /* B6 */
+      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", ZT_SHOWN(role.n), role.z);   /* B6 */
     }
     if( n<FEW ) roles[n] = role;
     c->err->component = role;
@@ -235,7 +235,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
 
 static bool check_version(zt_cbor *c, zt_text version){
   if( version.n==0 || version.z[0]!='1' || (version.n>1 && version.z[1]!='.') ){
-    return zt_cbor_fail(c, "version '%.*s' is not 1.x", (int)version.n, version.z);   /* B2 */
+    return zt_cbor_fail(c, "version '%.*s' is not 1.x", ZT_SHOWN(version.n), version.z);   /* B2 */
   }
   return true;
 }
@@ -268,19 +268,29 @@ static void object(const zt_container *c, uint32_t i, zt_object *out){
   assert( !unused.rc );
 }
 
+/* Remember what the components of object i take from it: an object may have a million, and put them before its dtype. */
+static void remember_object(const zt_container *c, uint32_t i){
+  zt_container *memory = (zt_container*)c;   /* What is remembered is no part of its value */
+  zt_object o;
+  if( c->last.valid && c->last.object==i ) return;
+  zt_container_object(c, i, &o);
+  memory->last.valid = true;
+  memory->last.object = i;
+  memory->last.dtype = o.dtype;
+  memory->last.sparse = zt_text_is(o.format, "sparse_csr") || zt_text_is(o.format, "sparse_coo");
+}
+
 /* In 1.0 a component has its tensor's dtype, but indices are u64. */
 static void set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
-  zt_object o;
-  bool sparse;
-  zt_container_object(c, i, &o);
-  sparse = zt_text_is(o.format, "sparse_csr") || zt_text_is(o.format, "sparse_coo");
-  if( sparse && (zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr") || zt_text_is(out->role, "coords")) ){
+  zt_text role = out->role;
+  remember_object(c, i);
+  if( c->last.sparse && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
     out->dtype = ZT_TEXT("u64");
     return;
   }
-  out->dtype = zt_schema_long_dtype(o.dtype);
+  out->dtype = zt_schema_long_dtype(c->last.dtype);
   if( out->dtype.z ) return;
-  out->dtype = o.dtype;
+  out->dtype = c->last.dtype;
   out->foreign = true;
 }
 

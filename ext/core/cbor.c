@@ -31,7 +31,8 @@ bool zt_cbor_fail(zt_cbor *c, const char *format, ...){
     va_start(ap, format);
     what = sqlite3_vmprintf(format, ap);
     va_end(ap);
-    if( what ) zt_fail(c->err, SQLITE_ERROR, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
+    if( what && c->rewritten ) zt_fail(c->err, SQLITE_ERROR, "manifest: %s", what);
+    else if( what ) zt_fail(c->err, SQLITE_ERROR, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
     else zt_fail_nomem(c->err);
     sqlite3_free(what);
   }

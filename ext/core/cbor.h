@@ -49,6 +49,7 @@ typedef struct zt_cbor {
   int depth;            /* Levels open around p */
   bool trusted;         /* These bytes were checked before: text is not checked again */
   bool chunked;         /* A string in chunks was met */
+  bool rewritten;       /* These bytes are not the file's: positions would mislead */
 } zt_cbor;
 
 /* The head of an item: for strings, p points to the n bytes; for arrays and maps n counts items or pairs; for a

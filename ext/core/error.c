@@ -5,14 +5,11 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 
-/* Names from a file may be of any length; a message shows this many bytes of one. */
-#define SHOWN 512
-
 /* Append "WHAT 'NAME': ", cut between characters if the name is long. */
 static void append_name(sqlite3_str *out, const char *what, zt_text name){
   size_t n = name.n;
-  if( n>SHOWN ){
-    n = SHOWN;
+  if( n>ZT_SHOWN_MAX ){
+    n = ZT_SHOWN_MAX;
     while( n>0 && ((unsigned char)name.z[n] & 0xC0)==0x80 ) n--;
   }
   sqlite3_str_appendf(out, "%s '", what);

@@ -19,6 +19,10 @@ typedef struct zt_error {
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
 } zt_error;
 
+/* Names from a file may be of any length; a message shows this many bytes of one: the precision of a %.*s. */
+#define ZT_SHOWN_MAX 512
+#define ZT_SHOWN(n) ((int)((n)<ZT_SHOWN_MAX ? (n) : ZT_SHOWN_MAX))
+
 /* An error that has not happened, in no place. Every zt_error starts as this and ends in zt_error_clear(). */
 #define ZT_ERROR_NONE ((zt_error){ 0, NULL, NULL, { NULL, 0 }, { NULL, 0 } })
 

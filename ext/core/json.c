@@ -7,22 +7,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void zt_json_text(sqlite3_str *out, zt_text text){
+/* Where JSON goes: plainly, or as the contents of a quoted text (the name of a member that is itself JSON). */
+typedef struct json_sink {
+  sqlite3_str *out;
+  bool in_key;     /* Within a key that is no text */
+  bool quoted;     /* Quotes and backslashes are escaped once more */
+} json_sink;
+
+static void emit(const json_sink *w, const char *z, size_t n){
   size_t from = 0;
-  sqlite3_str_appendchar(out, 1, '"');
+  for(size_t i=0; i<n && w->quoted; i++){
+    if( z[i]!='"' && z[i]!='\\' ) continue;
+    if( i>from ) sqlite3_str_append(w->out, z+from, (int)(i-from));
+    sqlite3_str_append(w->out, "\\", 1);
+    from = i;
+  }
+  if( n>from ) sqlite3_str_append(w->out, z+from, (int)(n-from));
+}
+
+static void emit_text(const json_sink *w, zt_text text){
+  size_t from = 0;
+  emit(w, "\"", 1);
   for(size_t i=0; i<text.n; i++){
     unsigned char ch = (unsigned char)text.z[i];
+    char escape[8];
     if( ch>=0x20 && ch!='"' && ch!='\\' ) continue;
-    sqlite3_str_append(out, text.z+from, (int)(i-from));
-    if( ch=='"' || ch=='\\' ) sqlite3_str_appendf(out, "\\%c", ch);
-    else if( ch=='\n' ) sqlite3_str_append(out, "\\n", 2);
-    else if( ch=='\r' ) sqlite3_str_append(out, "\\r", 2);
-    else if( ch=='\t' ) sqlite3_str_append(out, "\\t", 2);
-    else sqlite3_str_appendf(out, "\\u%04x", ch);
+    emit(w, text.z+from, i-from);
+    if( ch=='"' || ch=='\\' ) sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch);
+    else if( ch=='\n' || ch=='\r' || ch=='\t' ) sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch=='\n' ? 'n' : ch=='\r' ? 'r' : 't');
+    else sqlite3_snprintf(sizeof(escape), escape, "\\u%04x", ch);
+    emit(w, escape, strlen(escape));
     from = i+1;
   }
-  if( text.n>from ) sqlite3_str_append(out, text.z+from, (int)(text.n-from));
-  sqlite3_str_appendchar(out, 1, '"');
+  if( text.n>from ) emit(w, text.z+from, text.n-from);
+  emit(w, "\"", 1);
+}
+
+void zt_json_text(sqlite3_str *out, zt_text text){
+  const json_sink w = { out, false, false };
+  emit_text(&w, text);
 }
 
 void zt_hex(sqlite3_str *out, zt_span bytes){
@@ -37,12 +60,6 @@ void zt_hex(sqlite3_str *out, zt_span bytes){
       n = 0;
     }
   }
-}
-
-void zt_json_bytes(sqlite3_str *out, zt_span bytes){
-  sqlite3_str_appendchar(out, 1, '"');
-  zt_hex(out, bytes);
-  sqlite3_str_appendchar(out, 1, '"');
 }
 
 /* The C library's conversions are exact, but write the host's decimal point. */
@@ -130,102 +147,107 @@ bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
   return true;
 }
 
-static void write_item(sqlite3_str *out, zt_cbor *c, bool in_key);
+static void write_item(const json_sink *w, zt_cbor *c);
 
 /* The item that tag number `tag` is put on. */
-static void tagged(sqlite3_str *out, zt_cbor *c, uint64_t tag, bool in_key){
+static void tagged(const json_sink *w, zt_cbor *c, uint64_t tag){
   zt_cbor after = *c;
   zt_cbor_item item;
   if( (tag==2 || tag==3) && zt_cbor_peek(c)==ZT_CBOR_BYTES && zt_cbor_next(&after, &item)
-   && zt_json_bignum(out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
+   && zt_json_bignum(w->out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
     *c = after;
   }else{
-    write_item(out, c, in_key);
+    write_item(w, c);
   }
 }
 
-/* A key, not quoted. JSON quoted within JSON would double with every level of keys in keys: the second level of those
-** that are arrays, maps or tagged is written as the hexadecimal form of its CBOR. */
-static void write_key(sqlite3_str *out, zt_cbor *c, bool in_key){
+/* A key, without quotes around it. JSON quoted within JSON would double with every level of keys in keys: from the second
+** level on, those that are arrays, maps or tagged are written as the hexadecimal form of their CBOR. */
+static void write_key(const json_sink *w, zt_cbor *c, bool quoted){
+  const json_sink inner = { w->out, true, quoted };
   const uint8_t *at = c->p;
   zt_cbor_type type = zt_cbor_peek(c);
   zt_cbor_item item;
-  if( type==ZT_CBOR_TEXT ){
-    if( zt_cbor_next(c, &item) ) sqlite3_str_append(out, (const char*)item.p, (int)item.n);
-  }else if( type==ZT_CBOR_BYTES ){
-    if( zt_cbor_next(c, &item) ) zt_hex(out, (zt_span){ item.p, (size_t)item.n });
-  }else if( in_key && (type==ZT_CBOR_ARRAY || type==ZT_CBOR_MAP || type==ZT_CBOR_TAG) ){
-    if( zt_cbor_skip(c) ) zt_hex(out, (zt_span){ at, (size_t)(c->p - at) });
+  if( type==ZT_CBOR_TEXT || type==ZT_CBOR_BYTES ){
+    if( !zt_cbor_next(c, &item) ) return;
+    if( type==ZT_CBOR_TEXT ) sqlite3_str_append(w->out, (const char*)item.p, (int)item.n);
+    else zt_hex(w->out, (zt_span){ item.p, (size_t)item.n });
+  }else if( w->in_key && (type==ZT_CBOR_ARRAY || type==ZT_CBOR_MAP || type==ZT_CBOR_TAG) ){
+    if( zt_cbor_skip(c) ) zt_hex(w->out, (zt_span){ at, (size_t)(c->p - at) });
   }else{
-    write_item(out, c, true);
+    write_item(&inner, c);
   }
 }
 
-static void write_member(sqlite3_str *out, zt_cbor *c, bool in_key){
+static void write_member(const json_sink *w, zt_cbor *c){
   if( zt_cbor_peek(c)==ZT_CBOR_TEXT ){
-    write_item(out, c, in_key);
+    write_item(w, c);
   }else{
-    sqlite3_str *key = sqlite3_str_new(NULL);
-    write_key(key, c, in_key);
-    zt_json_text(out, (zt_text){ sqlite3_str_value(key), (size_t)sqlite3_str_length(key) });
-    sqlite3_free(sqlite3_str_finish(key));
+    emit(w, "\"", 1);
+    write_key(w, c, true);
+    emit(w, "\"", 1);
   }
-  sqlite3_str_appendchar(out, 1, ':');
-  write_item(out, c, in_key);
+  emit(w, ":", 1);
+  write_item(w, c);
 }
 
 /* The items of an array or the members of a map, whose head is item. */
-static void contents(sqlite3_str *out, zt_cbor *c, const zt_cbor_item *item, bool in_key){
+static void contents(const json_sink *w, zt_cbor *c, const zt_cbor_item *item){
   bool map = item->type==ZT_CBOR_MAP;
   zt_cbor_level level;
   bool first = true;
   if( !zt_cbor_enter(c, item, &level) ) return;
-  sqlite3_str_appendchar(out, 1, map ? '{' : '[');
+  emit(w, map ? "{" : "[", 1);
   while( zt_cbor_more(c, &level) ){
-    if( !first ) sqlite3_str_appendchar(out, 1, ',');
+    if( !first ) emit(w, ",", 1);
     first = false;
-    if( map ) write_member(out, c, in_key);
-    else write_item(out, c, in_key);
+    if( map ) write_member(w, c);
+    else write_item(w, c);
   }
-  sqlite3_str_appendchar(out, 1, map ? '}' : ']');
+  emit(w, map ? "}" : "]", 1);
 }
 
-static void write_item(sqlite3_str *out, zt_cbor *c, bool in_key){
+static void write_item(const json_sink *w, zt_cbor *c){
   zt_cbor_item item;
   if( !zt_cbor_next(c, &item) ) return;
   switch( item.type ){
     case ZT_CBOR_UINT: case ZT_CBOR_NINT:
-      zt_json_integer(out, &item);
+      zt_json_integer(w->out, &item);
       break;
     case ZT_CBOR_BYTES:
-      zt_json_bytes(out, (zt_span){ item.p, (size_t)item.n });
+      emit(w, "\"", 1);
+      zt_hex(w->out, (zt_span){ item.p, (size_t)item.n });
+      emit(w, "\"", 1);
       break;
     case ZT_CBOR_TEXT:
-      zt_json_text(out, (zt_text){ (const char*)item.p, (size_t)item.n });
+      emit_text(w, (zt_text){ (const char*)item.p, (size_t)item.n });
       break;
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      contents(out, c, &item, in_key);
+      contents(w, c, &item);
       break;
     case ZT_CBOR_TAG:
-      tagged(out, c, item.n, in_key);
+      tagged(w, c, item.n);
       break;
     case ZT_CBOR_SIMPLE:
-      if( item.is_float ) zt_json_real(out, item.real);
-      else if( item.n==ZT_CBOR_TRUE ) sqlite3_str_append(out, "true", 4);
-      else if( item.n==ZT_CBOR_FALSE ) sqlite3_str_append(out, "false", 5);
-      else sqlite3_str_append(out, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and the unassigned */
+      if( item.is_float ) zt_json_real(w->out, item.real);
+      else if( item.n==ZT_CBOR_TRUE ) emit(w, "true", 4);
+      else if( item.n==ZT_CBOR_FALSE ) emit(w, "false", 5);
+      else emit(w, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and the unassigned */
       break;
   }
 }
 
 void zt_json_item(sqlite3_str *out, zt_cbor *c){
-  write_item(out, c, false);
+  const json_sink w = { out, false, false };
+  write_item(&w, c);
 }
 
 void zt_json_member(sqlite3_str *out, zt_cbor *c){
-  write_member(out, c, false);
+  const json_sink w = { out, false, false };
+  write_member(&w, c);
 }
 
 void zt_json_key(sqlite3_str *out, zt_cbor *c){
-  write_key(out, c, false);
+  const json_sink w = { out, false, false };
+  write_key(&w, c, false);
 }

@@ -14,8 +14,7 @@
 /* A text, quoted and escaped. */
 void zt_json_text(sqlite3_str *out, zt_text text);
 
-/* A byte string as quoted lowercase hexadecimal digits; zt_hex without the quotes. */
-void zt_json_bytes(sqlite3_str *out, zt_span bytes);
+/* Lowercase hexadecimal digits, without quotes. */
 void zt_hex(sqlite3_str *out, zt_span bytes);
 
 /* A number, in the fewest digits that read back as the same double. */

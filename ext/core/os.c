@@ -59,9 +59,9 @@ int zt_os_stat(const char *path, zt_stat *out){
   return 0;
 }
 
-bool zt_os_exists(const char *path){
+int zt_os_exists(const char *path){
   struct stat s;
-  return lstat(path, &s)==0;
+  return lstat(path, &s) ? errno : 0;
 }
 
 const char *zt_kind_name(zt_kind kind){

@@ -26,8 +26,8 @@ typedef struct zt_stat {
 /* What the path names, symbolic links followed. Returns 0 or the errno value; kind is then ZT_KIND_MISSING. */
 int zt_os_stat(const char *path, zt_stat *out);
 
-/* True if the path names something, be it a symbolic link to nowhere. */
-bool zt_os_exists(const char *path);
+/* 0 if the path names something, be it a symbolic link to nowhere; else the errno value. */
+int zt_os_exists(const char *path);
 
 /* What a kind is called in a message: "a directory". */
 const char *zt_kind_name(zt_kind kind);

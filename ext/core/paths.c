@@ -32,6 +32,8 @@ typedef struct walker {
   size_t n, capacity;
   zt_paths *out;
   size_t room;         /* Allocated members of out->a */
+  place *links;        /* Directories entered through a symbolic link: each once, or a farm of links has no end. Owned */
+  size_t nLinks;
   zt_error *err;
 } walker;
 
@@ -98,6 +100,15 @@ static void add(walker *w, const char *found, bool regular, int error_number){
 
 /* --- The names in a directory --- */
 
+/* An error that means that nothing is there, rather than that it cannot be told. */
+static bool is_absent(int error_number){
+  return error_number==ENOENT || error_number==ENOTDIR || error_number==ELOOP;
+}
+
+static int compare_entries(const void *a, const void *b){
+  return strcmp(((const entry*)a)->name, ((const entry*)b)->name);
+}
+
 static void entries_clear(entries *e){
   for(size_t i=0; i<e->n; i++) sqlite3_free(e->a[i].name);
   sqlite3_free(e->a);
@@ -144,6 +155,7 @@ static void entries_load(walker *w, entries *e){
   zt_kind kind;
   size_t room = 0;
   int error_number;
+  bool links = false;
   if( e->loaded || zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   e->loaded = true;
   if( w->filter->only ){
@@ -152,13 +164,16 @@ static void entries_load(walker *w, entries *e){
   }
   d = zt_os_opendir(directory(w), &error_number);
   if( !d ){
-    if( error_number!=ENOENT && error_number!=ENOTDIR ) add(w, directory(w), false, error_number);
+    if( !is_absent(error_number) ) add(w, directory(w), false, error_number);
     return;
   }
   while( !w->err->rc && (name = zt_os_readdir(d, &kind))!=NULL ){
+    if( kind==ZT_KIND_UNKNOWN ) links = true;
     entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
+  /* Of several links to one directory the first is followed: let that not depend on the file system. */
+  if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
 }
 
 /* Find out what the path so far is, if the directory did not tell. */
@@ -170,16 +185,37 @@ static zt_kind resolve(walker *w, zt_kind kind){
 
 /* --- The walk --- */
 
-/* Go on below the path so far if it is a directory that the path does not go through already. */
-static void descend(walker *w, const place *parent, const char *pattern){
+/* True if this directory was entered through a symbolic link before; else it is noted. */
+static bool entered_before(walker *w, const place *here){
+  for(size_t i=0; i<w->nLinks; i++){
+    if( w->links[i].device==here->device && w->links[i].inode==here->inode ) return true;
+  }
+  if( (w->nLinks & (w->nLinks-1))==0 ){   /* The room doubles at powers of two */
+    place *links = sqlite3_realloc64(w->links, (w->nLinks ? w->nLinks*2 : 1)*sizeof(*links));
+    if( !links ){
+      zt_fail_nomem(w->err);
+      return true;
+    }
+    w->links = links;
+  }
+  w->links[w->nLinks++] = *here;
+  return false;
+}
+
+/* Go on below the path so far if it is a directory that the path does not go through already. link: it may be reached
+** through a symbolic link. */
+static void descend(walker *w, const place *parent, bool link, const char *pattern){
   place here = { .parent = parent };
   zt_stat s;
-  if( zt_os_stat(directory(w), &s) || s.kind!=ZT_KIND_DIRECTORY ) return;
+  int error_number = zt_os_stat(directory(w), &s);
+  if( error_number && !is_absent(error_number) ) add(w, directory(w), false, error_number);
+  if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return;
   here.device = s.id.device;
   here.inode = s.id.inode;
   for(const place *p=parent; p; p=p->parent){
     if( p->device==here.device && p->inode==here.inode ) return;
   }
+  if( link && entered_before(w, &here) ) return;
   walk(w, &here, pattern);
 }
 
@@ -191,6 +227,13 @@ static const char *after(const char *segment, size_t n){
   segment += n;
   while( *segment=='/' ) segment++;
   return segment;
+}
+
+/* The path so far is a result, if there is such a file, or if that cannot be told. */
+static void add_if_there(walker *w, zt_kind kind){
+  int error_number = kind==ZT_KIND_UNKNOWN ? zt_os_exists(w->path) : 0;
+  if( error_number==0 ) add(w, w->path, kind==ZT_KIND_FILE, 0);
+  else if( !is_absent(error_number) ) add(w, w->path, false, error_number);
 }
 
 /* Try the segment of n bytes on each name in the directory. next is the rest of the pattern; repeat, if not NULL, is the
@@ -205,10 +248,10 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     before = push(w, name, strlen(name));
     if( w->err->rc ) return;
     kind = resolve(w, e->a[i].kind);
-    if( *next && kind==ZT_KIND_DIRECTORY ) descend(w, here, next);
-    if( !*next && kind!=ZT_KIND_DIRECTORY && (kind!=ZT_KIND_UNKNOWN || zt_os_exists(w->path)) ){
-      add(w, w->path, e->a[i].kind==ZT_KIND_FILE, 0);
+    if( *next && (kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN) ){
+      descend(w, here, e->a[i].kind==ZT_KIND_UNKNOWN && !w->filter->only, next);
     }
+    if( !*next && kind!=ZT_KIND_DIRECTORY ) add_if_there(w, e->a[i].kind);
     truncate_to(w, before);
   }
 }
@@ -217,6 +260,11 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
 static void any_depth(walker *w, const place *here, entries *e, const char *pattern){
   const char *rest = after(pattern, 2);
   size_t n = strcspn(rest, "/");
+  while( is_any_depth(rest, n) && rest[n]=='/' ){   /* Twice any depth is any depth */
+    pattern = rest;
+    rest = after(rest, n);
+    n = strcspn(rest, "/");
+  }
   if( !*rest ) try_names(w, here, e, "*", 1, "");
   else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
   else walk(w, here, rest);
@@ -227,8 +275,8 @@ static void any_depth(walker *w, const place *here, entries *e, const char *patt
 static void named(walker *w, const place *here, const char *segment, size_t n, const char *next){
   size_t before = push(w, segment, n);
   if( w->err->rc ) return;
-  if( *next ) descend(w, here, next);
-  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY && zt_os_exists(w->path) ) add(w, w->path, false, 0);
+  if( *next ) descend(w, here, false, next);
+  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY ) add_if_there(w, ZT_KIND_UNKNOWN);
   truncate_to(w, before);
 }
 
@@ -301,7 +349,7 @@ static char *path_from_uri(const char *uri, zt_error *err){
   char *path, *w;
   if( p[0]=='/' && p[1]=='/' ){
     p += 2;
-    if( strncmp(p, "localhost/", 10)==0 ) p += 9;
+    if( sqlite3_strnicmp(p, "localhost/", 10)==0 ) p += 9;
     if( *p!='/' ){
       zt_fail(err, SQLITE_ERROR, "a file: URI with a host other than localhost");
       return NULL;
@@ -336,12 +384,13 @@ static source_kind classify(const char *source, const char **path, char **owned,
   int error_number = zt_os_stat(source, stat);
   *path = source;
   if( error_number==0 ) return stat->kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
-  if( zt_os_exists(source) ) return SOURCE_LITERAL;
-  if( strncmp(source, "file:", 5)==0 && *owned==NULL ){
+  if( zt_os_exists(source)==0 ) return SOURCE_LITERAL;
+  if( sqlite3_strnicmp(source, "file:", 5)==0 && *owned==NULL ){
     *owned = path_from_uri(source, err);
     return *owned ? classify(*owned, path, owned, stat, err) : SOURCE_FAILED;
   }
   if( zt_glob_is_pattern(source) ) return SOURCE_PATTERN;
+  if( !is_absent(error_number) && error_number!=ENAMETOOLONG ) return SOURCE_LITERAL;   /* Opening it says why not */
   zt_fail_os(err, "open", error_number);
   return SOURCE_FAILED;
 }
@@ -373,6 +422,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
   sqlite3_free(below);
   sqlite3_free(owned);
   sqlite3_free(w.path);
+  sqlite3_free(w.links);
   if( err->rc ) zt_paths_clear(out);
   return err->rc;
 }

@@ -22,7 +22,6 @@ typedef struct vtab {
   const module *module;        /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *on_error;
-  bool utf8;                   /* The database's encoding */
 } vtab;
 
 typedef struct cursor {
@@ -127,7 +126,7 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
   sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
   v = sqlite3_malloc64(sizeof(*v));
   if( !v ) return SQLITE_NOMEM;
-  *v = (vtab){ .module = m, .utf8 = is_utf8(db) };
+  *v = (vtab){ .module = m };
   if( argc>3 && (v->source = dequote(argv[3]))==NULL ) rc = SQLITE_NOMEM;
   if( argc>4 && (v->on_error = dequote(argv[4]))==NULL ) rc = SQLITE_NOMEM;
   if( rc ) disconnect(&v->base);
@@ -137,7 +136,8 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
 
 static int best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   const vtab *v = (const vtab*)p;
-  return zt_plan(v->module->table, v->source!=NULL, v->utf8, info);
+  bool utf8 = info->nOrderBy==1 && is_utf8(v->module->connection->db);
+  return zt_plan(v->module->table, v->source!=NULL, utf8, info);
 }
 
 /* --- Cursors --- */
@@ -355,10 +355,26 @@ static int set_on_error(cursor *c, sqlite3_value *value){
   return zt_fail(&c->err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", z);
 }
 
-/* Remember one wanted name. Text is all that an object's name can equal. */
+/* A value that a name or path is compared with: text can be looked up, NULL and a BLOB equal none, and a number may equal
+** several texts, depending on what SQLite compares it with, which it does again anyway. */
+typedef enum comparand { COMPARE_TEXT, COMPARE_NONE, COMPARE_ANY } comparand;
+
+static comparand comparand_of(sqlite3_value *value){
+  switch( sqlite3_value_type(value) ){
+    case SQLITE_TEXT: return COMPARE_TEXT;
+    case SQLITE_NULL: case SQLITE_BLOB: return COMPARE_NONE;
+    default: return COMPARE_ANY;
+  }
+}
+
+/* Remember one wanted name. */
 static int add_name(cursor *c, sqlite3_value *value, sqlite3_str *names){
-  zt_text text = zt_value_text(value);
-  if( !text.z ) return SQLITE_OK;
+  comparand kind = comparand_of(value);
+  zt_text text;
+  if( kind==COMPARE_ANY ) c->named = false;
+  if( kind!=COMPARE_TEXT ) return SQLITE_OK;
+  text = zt_value_text(value);
+  if( !text.z ) return zt_fail_nomem(&c->err);
   sqlite3_str_append(names, text.z, (int)text.n);
   return zt_positions_push(&c->lengths, text.n, &c->err);
 }
@@ -366,7 +382,7 @@ static int add_name(cursor *c, sqlite3_value *value, sqlite3_str *names){
 /* The names of an object constraint. */
 static int set_names(cursor *c, sqlite3_value *value){
   sqlite3_str *names;
-  int rc;
+  int rc = SQLITE_OK, rcStr;
   if( !value ) return SQLITE_OK;
   c->named = true;
   names = sqlite3_str_new(NULL);
@@ -376,12 +392,13 @@ static int set_names(cursor *c, sqlite3_value *value){
     for(rc=sqlite3_vtab_in_first(value, &item); rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(value, &item)){
       if( add_name(c, item, names) ) break;
     }
+    if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   }else
 #endif
   add_name(c, value, names);
-  rc = sqlite3_str_errcode(names);
+  rcStr = sqlite3_str_errcode(names);
   c->names = sqlite3_str_finish(names);
-  return rc ? zt_fail(&c->err, rc, "the names are too long") : c->err.rc;
+  return rc || rcStr ? zt_fail(&c->err, rc ? rc : rcStr, "the names cannot be had") : c->err.rc;
 }
 
 typedef struct path_constraints {
@@ -410,10 +427,8 @@ static const char *pattern_of(sqlite3_value *value){
 static int list_paths(cursor *c, const char *source, const arguments *a){
   path_constraints constraints = { pattern_of(a->like), pattern_of(a->glob) };
   zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = zt_connection_interrupt(c->scan.connection) };
-  if( a->path ){
-    filter.only = zt_value_text(a->path).z;
-    if( !filter.only ) return SQLITE_OK;   /* NULL or a BLOB equals no path */
-  }
+  if( a->path && comparand_of(a->path)==COMPARE_NONE ) return SQLITE_OK;
+  if( a->path && comparand_of(a->path)==COMPARE_TEXT ) filter.only = zt_value_text(a->path).z;
   if( constraints.like || constraints.glob ){
     filter.keep = keep_path;
     filter.context = &constraints;

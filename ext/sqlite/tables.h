@@ -22,11 +22,8 @@ typedef struct zt_function {
 ZT_TABLES(ZT_DECLARE_TABLE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
 
-/* SQLITE_RESULT_SUBTYPE where the header knows it: the function's result has a subtype. */
-#ifdef SQLITE_RESULT_SUBTYPE
-# define ZT_RESULT_SUBTYPE SQLITE_RESULT_SUBTYPE
-#else
-# define ZT_RESULT_SUBTYPE 0
-#endif
+/* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on it; older ones, and this
+** may be built with the header of one, do not look at the bit. */
+#define ZT_RESULT_SUBTYPE 0x001000000
 
 #endif

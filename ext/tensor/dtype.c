@@ -2,27 +2,25 @@
 #include "tensor/dtype.h"
 
 static const zt_dtype aDtype[] = {
-  { "f64",         "f64",  64, 8 },
-  { "f32",         "f32",  32, 4 },
-  { "f16",         "f16",  16, 2 },
-  { "bf16",        "bf16", 16, 2 },
-  { "i64",         "i64",  64, 8 },
-  { "i32",         "i32",  32, 4 },
-  { "i16",         "i16",  16, 2 },
-  { "i8",          "i8",    8, 1 },
-  { "u64",         "u64",  64, 8 },
-  { "u32",         "u32",  32, 4 },
-  { "u16",         "u16",  16, 2 },
-  { "u8",          "u8",    8, 1 },
-  { "bool",        "bool",  8, 1 },
-  { "f8_e4m3fn",   "u8",    8, 1 },
-  { "f8_e5m2",     "u8",    8, 1 },
-  { "f8_e4m3fnuz", "u8",    8, 1 },
-  { "f8_e5m2fnuz", "u8",    8, 1 },
-  { "f8_e8m0",     "u8",    8, 1 },
-  { "f4_e2m1",     "u8",    4, 1 },   /* Low nibble first, a spare last nibble is zero */
-  { "complex64",   "f32",  64, 4 },
-  { "complex128",  "f64", 128, 8 },
+  { "f64",         "f64",  8, 8 },
+  { "f32",         "f32",  4, 4 },
+  { "f16",         "f16",  2, 2 },
+  { "bf16",        "bf16", 2, 2 },
+  { "i64",         "i64",  8, 8 },
+  { "i32",         "i32",  4, 4 },
+  { "i16",         "i16",  2, 2 },
+  { "i8",          "i8",    1, 1 },
+  { "u64",         "u64",  8, 8 },
+  { "u32",         "u32",  4, 4 },
+  { "u16",         "u16",  2, 2 },
+  { "u8",          "u8",    1, 1 },
+  { "bool",        "bool",  1, 1 },
+  { "f8_e4m3fn",   "u8",    1, 1 },
+  { "f8_e5m2",     "u8",    1, 1 },
+  { "f8_e4m3fnuz", "u8",    1, 1 },
+  { "f8_e5m2fnuz", "u8",    1, 1 },
+  { "complex64",   "f32",  8, 4 },
+  { "complex128",  "f64", 16, 8 },
 };
 
 static const zt_dtype *find(zt_text name){
@@ -47,9 +45,5 @@ const zt_dtype *zt_dtype_of(const zt_component *component){
 }
 
 bool zt_dtype_size(const zt_dtype *dtype, uint64_t elements, uint64_t *out){
-  uint64_t bits;
-  if( dtype->bits%8==0 ) return zt_mul64(elements, dtype->bits/8, out);
-  if( !zt_mul64(elements, dtype->bits, &bits) ) return false;
-  *out = bits/8 + (bits%8!=0);
-  return true;
+  return zt_mul64(elements, dtype->width, out);
 }

@@ -1,5 +1,5 @@
 /*
-** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1 are zTensor 2's). Whoever needs to
+** THE table of storage and logical types (zTensor 1.2.0 section 2). Whoever needs to
 ** know a type asks here; a new type is one row in dtype.c.
 */
 #ifndef ZT_TENSOR_DTYPE_H
@@ -10,7 +10,7 @@
 typedef struct zt_dtype {
   const char *name;      /* dtype or type, as the model spells it */
   const char *storage;   /* The dtype that its bytes have; the name itself for a storage type */
-  unsigned bits;         /* Of one element (a complex number: both parts) */
+  unsigned width;        /* Bytes of one element (a complex number: both parts) */
   unsigned unit;         /* Bytes that a change of byte order reverses: the storage type's width */
 } zt_dtype;
 

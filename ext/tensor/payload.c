@@ -44,7 +44,10 @@ static int allocate(zt_buffer *out, uint64_t n, zt_error *err){
   *out = (zt_buffer){ NULL, n };
   if( n==0 ) return SQLITE_OK;
   out->p = sqlite3_malloc64(n);
-  if( !out->p ) return zt_fail_nomem(err);
+  if( !out->p ){
+    out->n = 0;
+    return zt_fail_nomem(err);
+  }
   zt_os_advise_large(out->p, (size_t)n);
   return SQLITE_OK;
 }
@@ -152,7 +155,7 @@ int zt_payload_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   zt_length_state state = zt_payload_length(p->object, component, &job.total);
   *out = (zt_buffer){ NULL, 0 };
   if( !encoding ){
-    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", (int)component->encoding.n, component->encoding.z);   /* E1 */
+    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", ZT_SHOWN(component->encoding.n), component->encoding.z);   /* E1 */
   }
   if( state==ZT_LENGTH_OVERFLOW ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */

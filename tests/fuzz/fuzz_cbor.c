@@ -10,7 +10,8 @@
 **   - bytes that were checked are read the same when they are trusted
 **   - zt_cbor_join() accepts exactly one root item, makes it no longer, changes no value and leaves no chunks
 **   - zt_cbor_skip_unique() finds a key that stands twice, and no other
-**   - the JSON form of what is accepted is valid JSON and of a length in proportion
+**   - the JSON form of what is accepted is valid JSON and of a length in proportion; unquoted by SQLite, the names in it are
+**     what zt_json_key() gives
 */
 #include <math.h>
 #include <string.h>
@@ -19,13 +20,14 @@
 #include "fuzz.h"
 
 static sqlite3 *db;
-static sqlite3_stmt *json_valid;
+static sqlite3_stmt *json_valid, *json_keys;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argc;
   (void)argv;
   CHECK(sqlite3_open(":memory:", &db)==SQLITE_OK, "open");
   CHECK(sqlite3_prepare_v2(db, "SELECT json_valid(?1)", -1, &json_valid, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db));
+  CHECK(sqlite3_prepare_v2(db, "SELECT key FROM json_each(?1)", -1, &json_keys, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db));
   return 0;
 }
 
@@ -293,6 +295,32 @@ static void check_json(const uint8_t *data, size_t n){
   sqlite3_free(sqlite3_str_finish(out));
 }
 
+/* The names of a map's members, as SQLite reads them. It ends a text at U+0000, so nothing behind one is compared. */
+static void check_names(const uint8_t *data, size_t n){
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  zt_cbor whole, c;
+  zt_cbor_level level;
+  zt_cbor_init_trusted(&whole, (zt_span){ data, n }, 0, 0, &err);
+  c = whole;
+  zt_json_item(out, &whole);
+  sqlite3_bind_text(json_keys, 1, sqlite3_str_value(out), sqlite3_str_length(out), SQLITE_STATIC);
+  for(zt_cbor_open(&c, ZT_CBOR_MAP, &level); zt_cbor_more(&c, &level); zt_cbor_skip(&c)){
+    sqlite3_str *key = sqlite3_str_new(NULL);
+    const char *expected, *found;
+    zt_json_key(key, &c);
+    expected = sqlite3_str_length(key) ? sqlite3_str_value(key) : "";
+    CHECK(sqlite3_step(json_keys)==SQLITE_ROW, "a member is missing: %s", expected);
+    found = (const char*)sqlite3_column_text(json_keys, 0);
+    CHECK(found && strcmp(found, expected)==0, "member '%s', its key is '%s'", found, expected);
+    sqlite3_free(sqlite3_str_finish(key));
+  }
+  CHECK(sqlite3_step(json_keys)==SQLITE_DONE, "a member too many: %s", sqlite3_column_text(json_keys, 0));
+  sqlite3_reset(json_keys);
+  sqlite3_clear_bindings(json_keys);
+  sqlite3_free(sqlite3_str_finish(out));
+}
+
 /* The canonical form of a root item, the tag 55799 before it left out: that tag means nothing. */
 static bool judge_root(judge *j, const uint8_t *p, size_t n){
   unsigned major, info;
@@ -382,7 +410,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   check_decoder(data, n, &j, good);
   check_join(data, n);
   if( good && !j.chunked ) check_json(data, (size_t)(j.p - data));
-  if( good && !j.chunked && data[0]>>5==5 ) check_unique(data, &j);
+  if( good && !j.chunked && data[0]>>5==5 ){
+    check_unique(data, &j);
+    check_names(data, (size_t)(j.p - data));
+  }
   free(j.out);
   return 0;
 }

@@ -15,7 +15,7 @@ environment() {
   for python in python3 /usr/bin/python3; do
     rm -rf "$env"
     if "$python" -m venv "$env" &&
-       "$env/bin/python" -m pip -q install --only-binary :all: "ztensor==$1" numpy==2.2.6 ml_dtypes==0.5.1; then
+       "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: "ztensor==$1" numpy==2.2.6 ml_dtypes==0.5.1; then
       touch "$env/complete"
       echo "interop: ztensor $1 for $("$env/bin/python" -V)"
       return

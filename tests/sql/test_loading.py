@@ -233,3 +233,12 @@ def test_a_database_made_by_a_stranger_reads_no_file(connect, tmp_path, sample):
     victim = connect(database)
     for view in ("trap", "trap2", "trap3"):
         assert "unsafe use of" in message(victim, f"SELECT v FROM {view}")
+
+
+def test_an_authorizer_in_the_way_does_not_undo_nofs(connect):
+    db = connect(entry=NOFS)
+    db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_DENY if action == 31 and rest[1] == "zt_version" else sqlite3.SQLITE_OK)
+    with pytest.raises(sqlite3.OperationalError, match="cannot tell what is loaded"):
+        db.load_extension(EXTENSION)
+    db.set_authorizer(None)
+    assert " nofs " in value(db, "SELECT zt_version()")

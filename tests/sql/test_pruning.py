@@ -289,3 +289,14 @@ def test_the_golden_files_in_one_query_give_what_they_give_one_by_one(db):
     got = rows(db, """SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest
                       FROM zt_components(?)""", str(corpus.GOLDEN / "v[01].*" / "*.zt"))
     assert got == expected
+
+
+def test_a_number_is_compared_as_sqlite_does(db, save):
+    # '00' = 0 if the other side is an INTEGER column: what is looked up by name must not decide that.
+    path = save("numbers.zt", writer.write({name: writer.dense(b"\0") for name in ("00", "01", "2")}, "1.2"))
+    db.execute("CREATE TABLE layers(i INTEGER PRIMARY KEY)")
+    db.executemany("INSERT INTO layers VALUES (?)", [(0,), (1,), (2,)])
+    assert rows(db, "SELECT i, object FROM layers LEFT JOIN zt_objects(?) ON object = i ORDER BY i", path) == [
+        (0, "00"), (1, "01"), (2, "2")]
+    assert rows(db, "SELECT object FROM zt_objects(?) WHERE object IN (SELECT i FROM layers) ORDER BY 1", path) == [
+        ("00",), ("01",), ("2",)]

@@ -1,9 +1,11 @@
 """What a source is: paths, patterns, directories, URIs, BLOBs, NULL."""
 import os
+import shutil
 import socket
 
 import pytest
 
+import corpus
 import writer
 from support import RAISING_TABLES, SOURCE_TABLES, message, prefix, rows, value
 
@@ -389,3 +391,36 @@ def test_what_is_no_regular_file_is_unreadable_among_others(shell, grow, kind):
                                         f"{root}/c.zt|layer1.weight", f"{root}/c.zt|layer1.bias"]
         aborted = shell(f"SELECT count(*) FROM zt_objects('{source}');")
         assert aborted.out == "" and prefix(path) in aborted.err
+
+
+def test_directories_full_of_links_to_each_other_end(db, tmp_path):
+    # Paths without a cycle through n such directories are as many as n! and more.
+    names = [f"d{i:02}" for i in range(12)]
+    for name in names:
+        (tmp_path / name).mkdir()
+        shutil.copy(corpus.HOSTILE / "1.2-ok-plain.zt", tmp_path / name / "m.zt")
+        for other in names:
+            if other != name:
+                (tmp_path / name / other).symlink_to(tmp_path / other)
+    paths = [row[0] for row in rows(db, "SELECT path FROM zt_files(?)", str(tmp_path))]
+    assert {f"{tmp_path}/{name}/m.zt" for name in names} <= set(paths)
+    assert len(paths) <= 2 * len(names)   # Each directory by itself, and once through a link
+
+
+def test_any_depth_many_times_is_any_depth(db, tmp_path):
+    directory = tmp_path
+    for i in range(12):
+        directory = directory / "d"
+        directory.mkdir()
+        shutil.copy(corpus.HOSTILE / "1.2-ok-plain.zt", directory / "m.zt")
+    assert len(rows(db, "SELECT path FROM zt_files(?)", f"{tmp_path}/" + "**/" * 40 + "m.zt")) == 12
+
+
+def test_a_file_uri_is_one_whatever_its_case(db):
+    path = str(corpus.HOSTILE / "1.2-ok-plain.zt")
+    assert rows(db, "SELECT path FROM zt_files(?)", "FILE://LocalHost" + path) == [(path,)]
+
+
+@pytest.mark.parametrize("uri", ["file:///x%4", "file:///x%4z", "file:///x%", "file:///%00"])
+def test_a_bad_escape_in_a_uri_is_an_error(db, uri):
+    assert message(db, "SELECT * FROM zt_files(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"

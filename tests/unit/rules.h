@@ -355,7 +355,7 @@ static const rule_file rule_files[] = {
   { "E2", "1.2-zstd-bad-checksum", "zstd: Restored data doesn't match checksum" },
   { "E2", "1.2-zstd-cut", "zstd: Src size is incorrect" },
   { "E2", "1.2-zstd-dictionary", "zstd: Dictionary mismatch" },
-  { "E2", "1.2-zstd-garbage-after", "zstd: Src size is incorrect" },
+  { "E2", "1.2-zstd-garbage-after", "zstd: Unknown frame descriptor" },
   { "E2", "1.2-zstd-header-only", "zstd: Src size is incorrect" },
   { "E2", "1.2-zstd-not-a-frame", "zstd: Unknown frame descriptor" },
   { "E2", "1.2-zstd-reserved-block", "zstd: Data corruption detected" },

@@ -268,7 +268,8 @@ static const struct { const char *rule, *sentence, *hex, *message; } rejects[] =
   { "C4", "a tag within text", "7fc16161ff", "a chunk of a string in chunks is a tag" },
   { "C4", "null within text", "7ff6ff", "a chunk of a string in chunks is null" },
   { "C4", "chunks within chunks, text", "7f7f6161ffff", "manifest byte 1: a chunk of a string in chunks is text" },
-  { "C4", "chunks within chunks, bytes", "5f41005f4100ffff", "manifest byte 3: a chunk of a string in chunks is a byte string" },
+  { "C4", "chunks within chunks, bytes", "5f41005f4100ffff",
+    "manifest byte 3: a chunk of a string in chunks is a byte string" },
   { "C5", "simple(0) in two bytes", "f800", "manifest byte 0: a two-byte simple value below 32" },
   { "C5", "false in two bytes", "f814", "a two-byte simple value below 32" },
   { "C5", "simple(24) in two bytes", "f818", "a two-byte simple value below 32" },
@@ -300,8 +301,10 @@ static const struct { const char *rule, *sentence, *hex, *message; } rejects[] =
   { "C7", "a surrogate", "63eda080", "text that is not UTF-8" },
   { "C7", "above U+10FFFF", "64f4908080", "text that is not UTF-8" },
   { "C7", "a character cut off", "62e6b0", "text that is not UTF-8" },
-  { "C7", "in a text with a head of 2 bytes", "781a6162636465666768696a6b6c6d6e6f7071727374757677787980", "text that is not UTF-8" },
-  { "C7", "in a text with a head of 3 bytes", "79001a6162636465666768696a6b6c6d6e6f7071727374757677787980", "text that is not UTF-8" },
+  { "C7", "in a text with a head of 2 bytes", "781a6162636465666768696a6b6c6d6e6f7071727374757677787980",
+    "text that is not UTF-8" },
+  { "C7", "in a text with a head of 3 bytes", "79001a6162636465666768696a6b6c6d6e6f7071727374757677787980",
+    "text that is not UTF-8" },
   { "C7", "in a chunk", "7f6161618061 62ff", "manifest byte 3: text that is not UTF-8" },
   { "C7", "a character split over two chunks", "7f61c361bcff", "manifest byte 1: text that is not UTF-8" },
   { "C9", "a second item", "0000", "manifest byte 1: 1 bytes after the root item" },
@@ -575,7 +578,8 @@ static void compare_paths(blob b, bool trusted){
     if( fast.ok!=slow.ok || fast.at!=slow.at || fast.depth!=slow.depth || fast.n!=slow.n || fast.indefinite!=slow.indefinite
      || memcmp(fast.text, slow.text, sizeof(fast.text))!=0 || strcmp(fast.message, slow.message)!=0 ){
       for(size_t i=0; i<b.n; i++) print_error("%02x", b.p[i]);
-      fail_msg(": getter %d: %d at %zu '%s', %d at %zu '%s'", what, fast.ok, fast.at, fast.message, slow.ok, slow.at, slow.message);
+      fail_msg(": getter %d: %d at %zu '%s', %d at %zu '%s'", what, fast.ok, fast.at, fast.message, slow.ok, slow.at,
+          slow.message);
     }
   }
 }
@@ -707,7 +711,8 @@ static void test_fast_and_slow_paths_agree_on_random_bytes(void **state){
 
 static void test_types_are_named_in_messages(void **state){
   static const struct { const char *hex, *found; } rows[] = {
-    { "", "the end of the manifest" }, { "00", "an unsigned integer" }, { "20", "a negative integer" }, { "40", "a byte string" },
+    { "", "the end of the manifest" }, { "00", "an unsigned integer" }, { "20", "a negative integer" },
+    { "40", "a byte string" },
     { "60", "text" }, { "7f", "text" }, { "80", "an array" }, { "a0", "a map" }, { "c0", "a tag" }, { "f4", "a boolean" },
     { "f5", "a boolean" }, { "f6", "null" }, { "f7", "undefined" }, { "f90000", "a float" }, { "fa00000000", "a float" },
     { "fb", "a float" }, { "ff", "a break" }, { "e0", "a simple value" }, { "f820", "a simple value" },
@@ -856,7 +861,8 @@ static void test_join_by_hand(void **state){
     { "a self-described root", "d9d9f7817f6161ff", "816161" },
     { "definite strings with long heads stay as they are", "82 7b000000000000000161 7f6162ff", "82 7b000000000000000161 6162" },
     { "a characters' boundary between chunks", "7f62c3bc63e6b0b4ff", "65c3bce6b0b4" },
-    { "floats and simple values after it are moved", "847fff f93c00 fb3ff199999999999a f8ff", "8460f93c00fb3ff199999999999af8ff" },
+    { "floats and simple values after it are moved", "847fff f93c00 fb3ff199999999999a f8ff",
+      "8460f93c00fb3ff199999999999af8ff" },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){

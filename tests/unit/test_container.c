@@ -26,6 +26,9 @@ static int close_db(void **state){
   return sqlite3_close(db);
 }
 
+/* A member of the row's object. */
+#define FIELD(name) "json_extract(value, '$." name "')"
+
 /* The rows that sql gives for the JSON text in the file, which is ?1. */
 static sqlite3_stmt *query(const char *sql, const char *path){
   sqlite3_stmt *statement;
@@ -44,8 +47,10 @@ static zt_text column(sqlite3_stmt *statement, int i){
 /* Equal, or neither is there. */
 static void assert_column(zt_text text, sqlite3_stmt *statement, int i, const char *row){
   zt_text expected = column(statement, i);
-  check( (text.z!=NULL)==(expected.z!=NULL), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z ? text.z : "", (int)expected.n, expected.z ? expected.z : "" );
-  check( !text.z || zt_text_equal(text, expected), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z, (int)expected.n, expected.z );
+  check( (text.z!=NULL)==(expected.z!=NULL), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z ? text.z : "",
+      (int)expected.n, expected.z ? expected.z : "" );
+  check( !text.z || zt_text_equal(text, expected), "%s: '%.*s', expected '%.*s'", row, (int)text.n, text.z, (int)expected.n,
+      expected.z );
 }
 
 /* --- Opening --- */
@@ -103,7 +108,8 @@ static void assert_inside(const zt_container *c, const char *row){
       check( zt_claim(zt_container_file_size(c), m.offset, m.length), "%s: object %u", row, i );
       check( m.offset%64==0 && (m.offset>=8 || m.length==0), "%s: object %u", row, i );
       check( m.role.z && m.dtype.z && m.encoding.z && m.byte_order.z, "%s: object %u", row, i );
-      check( zt_component_find(c, i, m.role, &found) && found.offset==m.offset && found.length==m.length, "%s: object %u", row, i );
+      check( zt_component_find(c, i, m.role, &found) && found.offset==m.offset && found.length==m.length, "%s: object %u", row,
+          i );
     }
   }
   check( k==zt_container_components(c), "%s", row );
@@ -127,7 +133,7 @@ static void check_components(sqlite3_stmt *statement, const zt_container *c, uin
     check( m.length==(uint64_t)sqlite3_column_int64(statement, 5), "%s: length", row );
     assert_column(m.digest, statement, 6, row);
     check( m.has_decoded_length==(sqlite3_column_type(statement, 7)!=SQLITE_NULL), "%s: uncompressed_length", row );
-    if( m.has_decoded_length ) check( m.decoded_length==(uint64_t)sqlite3_column_int64(statement, 7), "%s: uncompressed_length", row );
+    if( m.has_decoded_length ) check( m.decoded_length==(uint64_t)sqlite3_column_int64(statement, 7), "%s: its value", row );
   }
   check( k==zt_container_first(c, i+1), "%s: object %u has components too many", path, i );
 }
@@ -153,14 +159,16 @@ static int64_t count_attributes(const zt_container *c, const zt_attributes *a){
 }
 
 /* How many members the JSON form of attributes has: an object, or {"$map": [pairs]}. */
-#define COUNT_OF(attributes) "coalesce(json_array_length(" attributes ", '$.$map'), (SELECT count(*) FROM json_each(" attributes ")))"
+#define COUNT_OF(attributes) \
+  "coalesce(json_array_length(" attributes ", '$.$map'), (SELECT count(*) FROM json_each(" attributes ")))"
 
 static void check_objects(const zt_container *c, const char *path, const char *json){
-  sqlite3_stmt *objects = query("SELECT json_extract(o.value, '$.name'), json_extract(o.value, '$.format'), o.value->'$.shape', "
-    "o.value->'$.elements', " COUNT_OF("json_extract(o.value, '$.attributes')") " FROM json_each(?1, '$.objects') AS o ORDER BY o.id", json);
-  sqlite3_stmt *components = query("SELECT json_extract(value, '$.name'), json_extract(value, '$.dtype'), json_extract(value, '$.type'), "
-    "json_extract(value, '$.encoding'), json_extract(value, '$.offset'), json_extract(value, '$.length'), json_extract(value, '$.digest'), "
-    "json_extract(value, '$.verbatim.uncompressed_length') FROM json_each(?1, '$.objects['||?2||'].components') ORDER BY id", json);
+  sqlite3_stmt *objects = query("SELECT json_extract(o.value, '$.name'), json_extract(o.value, '$.format'), "
+    "o.value->'$.shape', o.value->'$.elements', " COUNT_OF("json_extract(o.value, '$.attributes')")
+    " FROM json_each(?1, '$.objects') AS o ORDER BY o.id", json);
+  sqlite3_stmt *components = query("SELECT " FIELD("name") ", " FIELD("dtype") ", " FIELD("type") ", "
+    FIELD("encoding") ", " FIELD("offset") ", " FIELD("length") ", " FIELD("digest") ", "
+    FIELD("verbatim.uncompressed_length") " FROM json_each(?1, '$.objects['||?2||'].components') ORDER BY id", json);
   uint32_t i = 0;
   for(; sqlite3_step(objects)==SQLITE_ROW; i++){
     zt_object o;
@@ -187,8 +195,9 @@ static void check_objects(const zt_container *c, const char *path, const char *j
 }
 
 static void check_file(const zt_container *c, const char *path, const char *json){
-  sqlite3_stmt *file = query("SELECT json_extract(?1, '$.version'), json_extract(?1, '$.file_size'), json_extract(?1, '$.manifest_length'), "
-    "json_extract(?1, '$.generation'), " COUNT_OF("json_extract(?1, '$.attributes')") ", json_type(?1, '$.attributes')", json);
+  sqlite3_stmt *file = query("SELECT json_extract(?1, '$.version'), json_extract(?1, '$.file_size'), "
+    "json_extract(?1, '$.manifest_length'), " COUNT_OF("json_extract(?1, '$.attributes')") ", "
+    "json_type(?1, '$.attributes')", json);
   zt_attributes attributes = zt_container_attributes(c);
   assert_int_equal(sqlite3_step(file), SQLITE_ROW);
   if( sqlite3_column_type(file, 0)==SQLITE_NULL ) assert_text(zt_container_version(c), "0.1.0", path);
@@ -196,8 +205,8 @@ static void check_file(const zt_container *c, const char *path, const char *json
   assert_int_equal(zt_container_file_size(c), sqlite3_column_int64(file, 1));
   assert_int_equal(zt_container_manifest_length(c), sqlite3_column_int64(file, 2));
   assert_string_equal(zt_container_format(c), "ztensor");
-  check( (attributes.at==0)==(strcmp((const char*)sqlite3_column_text(file, 5), "null")==0), "%s: attributes", path );
-  check( count_attributes(c, &attributes)==sqlite3_column_int64(file, 4), "%s: attributes", path );
+  check( (attributes.at==0)==(strcmp((const char*)sqlite3_column_text(file, 4), "null")==0), "%s: attributes", path );
+  check( count_attributes(c, &attributes)==sqlite3_column_int64(file, 3), "%s: attributes", path );
   assert_true(zt_container_memory(c)>=zt_container_manifest_length(c));
   assert_true(zt_container_manifest(c).n<=zt_container_manifest_length(c));
   sqlite3_finalize(file);
@@ -260,7 +269,8 @@ static void check_wants(const zt_container *c, const char *path){
         memset(&m, 0xA5, sizeof(m));
         zt_container_component(c, i, k, want, &m);
         if( want & ZT_COMPONENT_ROLE ) check( same_text(m.role, all.role), "%s: role, %x", path, want );
-        if( want & ZT_COMPONENT_DTYPE ) check( same_text(m.dtype, all.dtype) && m.foreign==all.foreign, "%s: dtype, %x", path, want );
+        if( want & ZT_COMPONENT_DTYPE ) check( same_text(m.dtype, all.dtype) && m.foreign==all.foreign, "%s: dtype, %x", path,
+            want );
         if( want & ZT_COMPONENT_TYPE ) check( same_text(m.type, all.type), "%s: type, %x", path, want );
         if( want & ZT_COMPONENT_OFFSET ) check( m.offset==all.offset, "%s: offset, %x", path, want );
         if( want & ZT_COMPONENT_LENGTH ) check( m.length==all.length, "%s: length, %x", path, want );
@@ -277,7 +287,9 @@ static void check_wants(const zt_container *c, const char *path){
 }
 
 static void test_every_combination_of_what_is_wanted_gives_the_same(void **state){
-  static const char *const patterns[] = { GOLDEN, HOSTILE "*-ok-[!2]*.zt", HOSTILE "?.?-digest-*.zt", HOSTILE "*-type-complex*.zt" };
+  static const char *const patterns[] = {
+    GOLDEN, HOSTILE "*-ok-[!2]*.zt", HOSTILE "?.?-digest-*.zt", HOSTILE "*-type-complex*.zt"
+  };
   (void)state;
   for(size_t p=0; p<COUNT(patterns); p++){
     zt_paths paths = all_files(patterns[p]);
@@ -357,7 +369,8 @@ static void test_a_type_alone_does_not_look_at_what_the_caller_left_there(void *
   m.dtype = ZT_TEXT("complex64");
   zt_container_component(c, 0, 0, ZT_COMPONENT_TYPE, &m);
   assert_text(m.type, "x", "type");
-  check( zt_text_is(m.dtype, "complex64") || zt_text_is(m.dtype, "u8"), "'%.*s' is neither what was there nor what the file says", (int)m.dtype.n, m.dtype.z );
+  check( zt_text_is(m.dtype, "complex64") || zt_text_is(m.dtype, "u8"),
+      "'%.*s' is neither what was there nor what the file says", (int)m.dtype.n, m.dtype.z );
   zt_container_close(c);
   free(b.p);
 }
@@ -365,7 +378,8 @@ static void test_a_type_alone_does_not_look_at_what_the_caller_left_there(void *
 static void test_versions(void **state){
   static const struct { const char *version; bool good; } rows[] = {
     { "1", true }, { "1.", true }, { "1.1", true }, { "1.2.0", true }, { "1.99", true }, { "1.x", true }, { "1..", true },
-    { "", false }, { "0.1.0", false }, { "2", false }, { "2.0", false }, { "10", false }, { "11.0", false }, { "01.0", false }, { " 1.0", false }, { "v1.0", false },
+    { "", false }, { "0.1.0", false }, { "2", false }, { "2.0", false }, { "10", false }, { "11.0", false }, { "01.0", false },
+    { " 1.0", false }, { "v1.0", false },
     { "1-0", false }, { "1 .0", false }, { "one", false },
   };
   (void)state;
@@ -389,9 +403,12 @@ static void test_versions(void **state){
 /* The dtypes of 1.1 that later became types, in the versions that have them. */
 static void test_dtypes_of_1_1(void **state){
   static const struct { const char *version, *stored, *dtype, *type; } rows[] = {
-    { "1.1.0", "67 66385f65346d33", "u8", "f8_e4m3fn" }, { "1.1", "67 66385f65356d32", "u8", "f8_e5m2" }, { "1.1.7", "69 636f6d706c65783634", "f32", "complex64" },
-    { "1.1.0", "6a 636f6d706c6578313238", "f64", "complex128" }, { "1.1.0", "63 663332", "f32", NULL }, { "1.2.0", "67 66385f65346d33", "f8_e4m3", NULL },
-    { "1.10.0", "67 66385f65346d33", "f8_e4m3", NULL }, { "1.0.0", "69 636f6d706c65783634", "complex64", NULL }, { "1", "69 636f6d706c65783634", "complex64", NULL },
+    { "1.1.0", "67 66385f65346d33", "u8", "f8_e4m3fn" }, { "1.1", "67 66385f65356d32", "u8", "f8_e5m2" },
+    { "1.1.7", "69 636f6d706c65783634", "f32", "complex64" },
+    { "1.1.0", "6a 636f6d706c6578313238", "f64", "complex128" }, { "1.1.0", "63 663332", "f32", NULL },
+    { "1.2.0", "67 66385f65346d33", "f8_e4m3", NULL },
+    { "1.10.0", "67 66385f65346d33", "f8_e4m3", NULL }, { "1.0.0", "69 636f6d706c65783634", "complex64", NULL },
+    { "1", "69 636f6d706c65783634", "complex64", NULL },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
@@ -414,6 +431,114 @@ static void test_dtypes_of_1_1(void **state){
   }
 }
 
+/* The bytes of a file of generation 0.1 with one tensor, `w`, whose further fields are in hexadecimal. */
+static blob made_0_1(size_t fields, const char *more){
+  blob b = { 0 }, manifest = { 0 };
+  put_array(&manifest, 1);
+  put_map(&manifest, 6+fields);
+  put_text(&manifest, "name");
+  put_text(&manifest, "w");
+  put_hex(&manifest, OFFSET "64 73697a65 10" DTYPE "65 75696e7438" SHAPE);
+  put_text(&manifest, "encoding");
+  put_text(&manifest, "raw");
+  put_hex(&manifest, more);
+  put(&b, "ZTEN0001", 8);
+  put_repeated(&b, 0, 120);
+  put(&b, manifest.p, manifest.n);
+  put_le64(&b, manifest.n);
+  free(manifest.p);
+  return seal(&b);
+}
+
+static void test_layouts_of_0_1(void **state){
+#define LAYOUT "66 6c61796f7574"
+#define KIND "6d 7370617273655f666f726d6174"   /* sparse_format */
+#define SPARSE LAYOUT "66 737061727365"
+  static const struct { const char *what; size_t fields; const char *hex, *prefix, *format; bool foreign; int attributes; } rows[] = {
+    { "no layout", 0, "", "", "dense", false, 0 },
+    { "dense", 1, LAYOUT "65 64656e7365", "", "dense", false, 0 },
+    { "dense, whatever else", 2, LAYOUT "65 64656e7365" KIND "63 637372", "", "dense", false, 1 },
+    { "the writer's csr", 1, LAYOUT "69 737061727365637372", "", "sparse_csr", false, 0 },
+    { "the writer's coo", 1, LAYOUT "69 737061727365636f6f", "", "sparse_coo", false, 0 },
+    { "the specification's csr", 2, SPARSE KIND "63 637372", "", "sparse_csr", false, 1 },
+    { "the specification's coo", 2, KIND "63 636f6f" SPARSE, "", "sparse_coo", false, 1 },
+    { "behind other fields", 5, "6161 63 636f6f 6162 80" SPARSE "6163 01" KIND "63 637372", "", "sparse_csr", false, 4 },
+    { "another kind", 2, SPARSE KIND "63 627372", "sparse_", "bsr", true, 1 },
+    { "the kind in capitals", 2, SPARSE KIND "63 435352", "sparse_", "CSR", true, 1 },
+    { "no kind", 1, SPARSE, "", "sparse", true, 0 },
+    { "no kind, but other text", 2, SPARSE "6161 63 637372", "", "sparse", true, 1 },
+    { "a kind that is no text", 2, SPARSE KIND "05", "", "sparse", true, 1 },
+    { "a word of a later generation", 1, LAYOUT "6a 7370617273655f637372", "", "sparse_csr", true, 0 },
+    { "another layout", 1, LAYOUT "65 626c6f636b", "", "block", true, 0 },
+#undef LAYOUT
+#undef KIND
+#undef SPARSE
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = made_0_1(rows[i].fields, rows[i].hex);
+    zt_container *c = open_image(b, &err);
+    zt_component m;
+    zt_object o;
+    assert_succeeded(&err, rows[i].what);
+    assert_inside(c, rows[i].what);
+    zt_container_object(c, 0, &o);
+    assert_string_equal(o.format_prefix, rows[i].prefix);
+    assert_text(o.format, rows[i].format, rows[i].what);
+    check( o.foreign==rows[i].foreign, "%s", rows[i].what );
+    check( count_attributes(c, &o.attributes)==rows[i].attributes, "%s", rows[i].what );
+    assert_true(zt_component_values(c, 0, &m));
+    assert_text(m.role, "data", rows[i].what);
+    assert_text(m.dtype, "u8", rows[i].what);
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
+/* Append `levels` arrays, one in the other. */
+static void put_nested(char *hex, int levels){
+  for(int i=0; i<levels; i++) strcat(hex, "81");
+  strcat(hex, "00");
+}
+
+/* What was accepted at 64 levels can be decoded: a reader that begins in the middle knows how deep it is. */
+static void test_nesting_up_to_the_limit_decodes(void **state){
+  (void)state;
+  for(int where=0; where<4; where++){
+    /* Levels around the field: of the tensor's map of 0.1, the object's map, its attributes, the component's map */
+    static const int around[] = { 2, 3, 4, 5 };
+    for(int more=0; more<2; more++){
+      zt_error err = ZT_ERROR_NONE;
+      char hex[1000] = "";
+      zt_container *c;
+      blob b;
+      if( where==0 ) strcpy(hex, "6178");
+      if( where==1 ) strcpy(hex, "a4 6178");
+      if( where==2 ) strcpy(hex, "a4" SHAPE FORMAT "6a 61747472696275746573 a1 6178");
+      if( where==3 ) strcpy(hex, "a3" SHAPE FORMAT COMPONENTS "a1" DATA "a4 6178");
+      put_nested(hex, 64-around[where]+more);
+      if( where==1 ) strcat(hex, SHAPE FORMAT);
+      if( where==1 || where==2 ) strcat(hex, COMPONENTS "a1" DATA "a3");
+      if( where>0 ) strcat(hex, DTYPE "62 7538" OFFSET LENGTH);
+      b = where==0 ? made_0_1(1, hex) : made("1.2.0", hex);
+      c = open_image(b, &err);
+      if( more ){
+        assert_failed(&err, "nested deeper than 64 levels", hex);
+      }else{
+        zt_object o;
+        assert_succeeded(&err, hex);
+        assert_inside(c, hex);
+        check_wants(c, hex);
+        zt_container_object(c, 0, &o);
+        assert_int_equal(count_attributes(c, &o.attributes), where==0 || where==2);
+      }
+      zt_container_close(c);
+      free(b.p);
+    }
+  }
+}
+
 /* More roles than are compared one with another, and one of them twice. */
 static void test_many_roles(void **state){
   (void)state;
@@ -427,7 +552,8 @@ static void test_many_roles(void **state){
       strcat(object, head);
       for(size_t i=0; i<n + (twice<n); i++){
         char component[200];
-        snprintf(component, sizeof(component), "6172 62 72%02x a3" DTYPE "62 7538" OFFSET LENGTH, (unsigned)('a' + (i<n ? i : twice)));
+        snprintf(component, sizeof(component), "6172 62 72%02x a3" DTYPE "62 7538" OFFSET LENGTH,
+            (unsigned)('a' + (i<n ? i : twice)));
         strcat(object, component+4);
       }
       b = made("1.2.0", object);
@@ -449,7 +575,8 @@ static void test_many_roles(void **state){
 
 static void test_finding_components(void **state){
   static const struct { const char *roles[3]; const char *values; } rows[] = {
-    { { "data" }, "data" }, { { "values", "data" }, "data" }, { { "packed_weight", "values" }, "values" }, { { "scales", "packed_weight" }, "packed_weight" },
+    { { "data" }, "data" }, { { "values", "data" }, "data" }, { { "packed_weight", "values" }, "values" },
+    { { "scales", "packed_weight" }, "packed_weight" },
     { { "scales" }, NULL }, { { "Data" }, NULL }, { { "" }, NULL },
   };
   (void)state;
@@ -520,7 +647,8 @@ static void test_every_file_that_breaks_a_rule_is_refused_for_it(void **state){
     if( refused ){
       size_t n = strlen(rule_files[i].message);
       check( err.rc==SQLITE_ERROR && err.message, "%s: accepted, against %s", row, rule_files[i].rule );
-      check( strlen(err.message)>=n && strcmp(err.message+strlen(err.message)-n, rule_files[i].message)==0, "%s (%s): '%s', expected '%s'", row,
+      check( strlen(err.message)>=n && strcmp(err.message+strlen(err.message)-n, rule_files[i].message)==0,
+          "%s (%s): '%s', expected '%s'", row,
              rule_files[i].rule, err.message, rule_files[i].message );
       check( strncmp(err.message, "ztensor: ", 9)==0 && strncmp(err.message+9, path, strlen(path))==0, "%s", err.message );
       zt_error_clear(&err);
@@ -538,8 +666,8 @@ static void test_every_file_that_breaks_a_rule_is_refused_for_it(void **state){
 
 /* The places that messages name, and what opens at all, are as cases.json has it; and each file to be refused is above. */
 static void test_every_case(void **state){
-  sqlite3_stmt *cases = query("SELECT json_extract(value, '$.file'), json_extract(value, '$.expect')='open_error', json_extract(value, '$.object'), "
-    "json_extract(value, '$.component'), json_extract(value, '$.rows.objects'), json_extract(value, '$.rows.components') FROM json_each(?1)", HOSTILE "cases.json");
+  sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("expect") "='open_error', " FIELD("object") ", "
+    FIELD("component") ", " FIELD("rows.objects") ", " FIELD("rows.components") " FROM json_each(?1)", HOSTILE "cases.json");
   unsigned refused = 0, opened = 0;
   (void)state;
   while( sqlite3_step(cases)==SQLITE_ROW ){
@@ -551,12 +679,14 @@ static void test_every_case(void **state){
     if( sqlite3_column_int(cases, 1) ){
       size_t rules = 0;
       for(size_t i=0; i<COUNT(rule_files); i++){
-        rules += strlen(rule_files[i].file)==strlen(file)-3 && strncmp(rule_files[i].file, file, strlen(file)-3)==0 && rule_files[i].message;
+        rules += strlen(rule_files[i].file)==strlen(file)-3 && strncmp(rule_files[i].file, file, strlen(file)-3)==0
+            && rule_files[i].message;
       }
       check( rules==1, "%s is in %zu rows", file, rules );
       check( err.rc==SQLITE_ERROR && err.message, "%s", file );
       if( object.z ) snprintf(place+9, sizeof(place)-9, "object '%.*s': ", (int)object.n, object.z);
-      if( component.z ) snprintf(place+strlen(place), sizeof(place)-strlen(place), "component '%.*s': ", (int)component.n, component.z);
+      if( component.z ) snprintf(place+strlen(place), sizeof(place)-strlen(place), "component '%.*s': ", (int)component.n,
+          component.z);
       check( strncmp(err.message, place, strlen(place))==0, "%s: '%s', expected '%s'", file, err.message, place );
       zt_error_clear(&err);
       refused++;
@@ -574,6 +704,15 @@ static void test_every_case(void **state){
 }
 
 /* --- The numbered rules --- */
+
+/* Where the rules stand, and where they are checked. */
+static const char *const grammars[] = {
+  "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h"
+};
+static const char *const checks[] = {
+  "ext/core/cbor.c", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.c", "ext/tensor/payload.c",
+  "ext/tensor/zstd.c"
+};
 
 /* Rules that a source file's comments name: a capital letter and digits, standing alone. seen[letter][number] is set. */
 static void rules_in_comments(const char *path, bool seen[26][100], bool in_code){
@@ -603,12 +742,13 @@ static void rules_in_comments(const char *path, bool seen[26][100], bool in_code
 static bool has_row(char letter, int number, bool breaking){
   char rule[16];
   snprintf(rule, sizeof(rule), "%c%d", letter, number);
-  for(size_t i=0; i<COUNT(rule_files); i++) if( strcmp(rule_files[i].rule, rule)==0 && (rule_files[i].message || !breaking) ) return true;
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    if( strcmp(rule_files[i].rule, rule)==0 && (rule_files[i].message || !breaking) ) return true;
+  }
   return false;
 }
 
 static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **state){
-  static const char *const grammars[] = { "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h" };
   static const char *const known[] = { "C9", "A3", "B7", "S6", "N1", "H2", "R3", "M2", "E4" };
   bool seen[26][100] = { { false } };
   unsigned rules = 0;
@@ -632,16 +772,14 @@ static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **sta
 
 /* Each rule is checked somewhere: the code that does so carries its number. */
 static void test_every_rule_of_the_grammars_is_named_where_it_is_checked(void **state){
-  static const char *const grammars[] = { "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h" };
-  static const char *const checks[] = {
-    "ext/core/cbor.c", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.c", "ext/tensor/payload.c", "ext/tensor/zstd.c"
-  };
   bool stated[26][100] = { { false } }, checked[26][100] = { { false } };
   (void)state;
   for(size_t i=0; i<COUNT(grammars); i++) rules_in_comments(grammars[i], stated, false);
   for(size_t i=0; i<COUNT(checks); i++) rules_in_comments(checks[i], checked, true);
   for(int letter=0; letter<26; letter++){
-    for(int number=0; number<100; number++) check( !stated[letter][number] || checked[letter][number], "%c%d", 'A'+letter, number );
+    for(int number=0; number<100; number++){
+      check( !stated[letter][number] || checked[letter][number], "%c%d", 'A'+letter, number );
+    }
   }
 }
 
@@ -707,9 +845,12 @@ static void test_no_arrangement_of_magic_numbers_is_claimed_twice(void **state){
 
 /* Small files of every generation, strings in chunks among them. */
 static const char *const small[] = {
-  "tests/golden/v0.1/hand_no_layout.zt", "tests/golden/v0.1/hand_17_bytes.zt", "tests/golden/v0.1/hand_padding_and_cbor.zt", "tests/golden/v1.0/hand_components.zt",
-  "tests/golden/v1.0/hand_unknown_fields.zt", "tests/golden/v1.1/hand_cbor_variants.zt", "tests/golden/v1.1/wheel_empty.zt", "tests/golden/v1.2/hand_attributes_simple.zt",
-  "tests/golden/v1.2/hand_cbor_chunks.zt", "tests/golden/v1.2/hand_cbor_indefinite.zt", "tests/golden/v1.2/hand_cbor_reversed.zt", "tests/golden/v1.2/hand_gaps.zt",
+  "tests/golden/v0.1/hand_no_layout.zt", "tests/golden/v0.1/hand_17_bytes.zt", "tests/golden/v0.1/hand_padding_and_cbor.zt",
+  "tests/golden/v1.0/hand_components.zt",
+  "tests/golden/v1.0/hand_unknown_fields.zt", "tests/golden/v1.1/hand_cbor_variants.zt", "tests/golden/v1.1/wheel_empty.zt",
+  "tests/golden/v1.2/hand_attributes_simple.zt",
+  "tests/golden/v1.2/hand_cbor_chunks.zt", "tests/golden/v1.2/hand_cbor_indefinite.zt",
+  "tests/golden/v1.2/hand_cbor_reversed.zt", "tests/golden/v1.2/hand_gaps.zt",
 };
 
 /* What must be said of the first n bytes of a file. */
@@ -822,6 +963,8 @@ int main(void){
     cmocka_unit_test(test_a_type_alone_does_not_look_at_what_the_caller_left_there),
     cmocka_unit_test(test_versions),
     cmocka_unit_test(test_dtypes_of_1_1),
+    cmocka_unit_test(test_layouts_of_0_1),
+    cmocka_unit_test(test_nesting_up_to_the_limit_decodes),
     cmocka_unit_test(test_many_roles),
     cmocka_unit_test(test_finding_components),
     cmocka_unit_test(test_references),

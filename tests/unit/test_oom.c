@@ -104,7 +104,8 @@ static void sweep(const job *j){
       rc = j->run(j);
       check( n<100000, "%s: no end", j->what );
       fail_at = 0;
-      check( outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" : "alone", (ssize_t)(outstanding-before) );
+      check( outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" :
+          "alone", (ssize_t)(outstanding-before) );
       if( injected==0 ) check( rc==j->otherwise, "%s: %d", j->what, rc );
       else check( rc==SQLITE_NOMEM || rc==j->otherwise, "%s: allocation %u: %d", j->what, n, rc );
       nomem += rc==SQLITE_NOMEM;
@@ -214,10 +215,14 @@ static void sweep_file(const char *path, int otherwise, unsigned least){
 
 static void test_containers_of_every_generation(void **state){
   static const char *const names[] = {   /* Names in and out of order, strings in chunks, attributes, unknown fields */
-    "v0.1/hand_custom_fields", "v0.1/hand_sparse", "v0.1/hand_padding_and_cbor", "v0.1/wheel_names", "v0.1/hand_17_bytes", "v1.0/hand_components",
-    "v1.0/hand_unknown_fields", "v1.0/wheel_names", "v1.0/crate_crc32c", "v1.1/hand_cbor_variants", "v1.1/hand_quantized", "v1.1/wheel_names",
-    "v1.1/crate_digests_attributes", "v1.2/hand_attributes", "v1.2/hand_attributes_indefinite", "v1.2/hand_cbor_chunks", "v1.2/hand_cbor_reversed",
-    "v1.2/hand_cbor_wide", "v1.2/hand_names", "v1.2/hand_order", "v1.2/hand_unknown_fields", "v1.2/wheel_names", "v1.2/wheel_quantized",
+    "v0.1/hand_custom_fields", "v0.1/hand_sparse", "v0.1/hand_padding_and_cbor", "v0.1/wheel_names", "v0.1/hand_17_bytes",
+    "v1.0/hand_components",
+    "v1.0/hand_unknown_fields", "v1.0/wheel_names", "v1.0/crate_crc32c", "v1.1/hand_cbor_variants", "v1.1/hand_quantized",
+    "v1.1/wheel_names",
+    "v1.1/crate_digests_attributes", "v1.2/hand_attributes", "v1.2/hand_attributes_indefinite", "v1.2/hand_cbor_chunks",
+    "v1.2/hand_cbor_reversed",
+    "v1.2/hand_cbor_wide", "v1.2/hand_names", "v1.2/hand_order", "v1.2/hand_unknown_fields", "v1.2/wheel_names",
+    "v1.2/wheel_quantized",
   };
   (void)state;
   for(size_t i=0; i<COUNT(names); i++){
@@ -254,7 +259,21 @@ static void test_a_container_of_many_objects(void **state){
       char name[16];
       snprintf(name, sizeof(name), "%08x", ascending ? i : i*2654435761u);
       put_text(&manifest, name);
-      put_hex(&manifest, "a3 65 7368617065 80 66 666f726d6174 65 64656e7365 6a 636f6d706f6e656e7473 a1 64 64617461 a3 65 6474797065 62 7538 66 6f6666736574 1840 66 6c656e677468 01");
+      put_map(&manifest, 3);
+      put_text(&manifest, "shape");
+      put_array(&manifest, 0);
+      put_text(&manifest, "format");
+      put_text(&manifest, "dense");
+      put_text(&manifest, "components");
+      put_map(&manifest, 1);
+      put_text(&manifest, "data");
+      put_map(&manifest, 3);
+      put_text(&manifest, "dtype");
+      put_text(&manifest, "u8");
+      put_text(&manifest, "offset");
+      put_uint(&manifest, 64);
+      put_text(&manifest, "length");
+      put_uint(&manifest, 1);
     }
     put_byte(&manifest, 0xFF);
     put(&b, "ZTEN1000", 8);
@@ -289,7 +308,8 @@ static int add_keys(const job *j){
     zt_text text;
     zt_cbor_init_trusted(&c, k.bytes, set->at[i], 0, &unused);
     zt_cbor_text(&c, &text);
-    if( zt_keys_add(&k, set->bytes.p+set->at[i], text, &duplicate, &err)==SQLITE_OK ) assert_int_equal(zt_keys_find(&k, text), i);
+    if( zt_keys_add(&k, set->bytes.p+set->at[i], text, &duplicate, &err)==SQLITE_OK ) assert_int_equal(zt_keys_find(&k, text),
+        i);
     assert_false(duplicate);
   }
   if( !err.rc ) assert_int_equal(k.at.n, set->n);
@@ -400,11 +420,14 @@ static int one_path(const job *j){
 
 static void test_paths(void **state){
   static search searches[] = {   /* n: set below where it is 1000 */
-    { "tests/golden/v1.0", NULL, 1000 }, { "tests/golden/**/hand_*.zt", NULL, 1000 }, { "tests/*/v1.[01]/*ranks.zt", NULL, 2 }, { "tests/golden/none*", NULL, 0 },
-    { "tests/golden/v1.2/hand_names.zt", NULL, 1 }, { "file:tests/golden/v1.2/hand%5Fnames.zt", NULL, 1 }, { "file:tests/golden/v1.1/wheel_*%2Ezt", NULL, 1000 },
+    { "tests/golden/v1.0", NULL, 1000 }, { "tests/golden/**/hand_*.zt", NULL, 1000 }, { "tests/*/v1.[01]/*ranks.zt", NULL, 2 },
+    { "tests/golden/none*", NULL, 0 },
+    { "tests/golden/v1.2/hand_names.zt", NULL, 1 }, { "file:tests/golden/v1.2/hand%5Fnames.zt", NULL, 1 },
+    { "file:tests/golden/v1.1/wheel_*%2Ezt", NULL, 1000 },
     { "tests/golden/**/*.zt", "tests/golden/v1.2/hand_names.zt", 1 }, { "tests/golden", "tests/golden/none.zt", 0 },
   };
-  static const search missing[] = { { "tests/none.zt", NULL, 0 }, { "file://host/none.zt", NULL, 0 }, { "file:tests/none%2Ezt", NULL, 0 }, { "file:tests/%zz", NULL, 0 } };
+  static const search missing[] = { { "tests/none.zt", NULL, 0 }, { "file://host/none.zt", NULL, 0 },
+      { "file:tests/none%2Ezt", NULL, 0 }, { "file:tests/%zz", NULL, 0 } };
   (void)state;
   for(size_t i=0; i<COUNT(searches); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -420,7 +443,8 @@ static void test_paths(void **state){
     sweep(&j);
   }
   for(size_t i=0; i<COUNT(missing); i++){
-    job find = { missing[i].source, find_paths, &missing[i], SQLITE_ERROR, 1 }, one = { missing[i].source, one_path, &missing[i], SQLITE_ERROR, 1 };
+    job find = { missing[i].source, find_paths, &missing[i], SQLITE_ERROR, 1 },
+        one = { missing[i].source, one_path, &missing[i], SQLITE_ERROR, 1 };
     sweep(&find);
     sweep(&one);
   }
@@ -519,7 +543,8 @@ static read_job payload(payload_kind kind, bool image){
   zt_error err = ZT_ERROR_NONE;
   read_job r = {
     .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT },
-    .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT("zstd"), .offset = 64, .length = zstd_length,
+    .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT("zstd"), .offset = 64,
+      .length = zstd_length,
       .has_decoded_length = kind==ZSTD_KNOWN, .decoded_length = CONTENT },
     .length = UINT64_MAX
   };
@@ -534,7 +559,8 @@ static read_job payload(payload_kind kind, bool image){
 }
 
 static void sweep_reads(const char *what, payload_kind kind, unsigned least){
-  static const struct { uint64_t start, length; } ranges[] = { { 0, UINT64_MAX }, { 0, 10 }, { 200000, 70000 }, { 1, UINT64_MAX } };
+  static const struct { uint64_t start, length; } ranges[] = { { 0, UINT64_MAX }, { 0, 10 }, { 200000, 70000 },
+      { 1, UINT64_MAX } };
   for(int image=0; image<2; image++){
     read_job r = payload(kind, image);
     for(size_t i=0; i<COUNT(ranges); i++){
@@ -563,7 +589,8 @@ static void test_zstd_payloads_of_known_length(void **state){
 }
 
 static void test_stored_bytes_and_digests(void **state){
-  static const char *const digests[] = { "crc32c:00000000", "sha256:0000000000000000000000000000000000000000000000000000000000000000" };
+  static const char *const digests[] = { "crc32c:00000000",
+      "sha256:0000000000000000000000000000000000000000000000000000000000000000" };
   (void)state;
   for(int image=0; image<2; image++){
     read_job r = payload(PLAIN, image);
@@ -649,11 +676,15 @@ static void sweep_json(const char *what, const char *hex, const char *expected){
 }
 
 static void test_json(void **state){
+  char hex[300] = "81 7864", text[200] = "[\"";
   (void)state;
   sweep_json("an item", "83 6161 f93e00 a1 6162 4401020304", "[\"a\",1.5,{\"b\":\"01020304\"}]");
-  sweep_json("long text", "81 7860 61616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161"
-             "6161616161616161616161616161616161616161616161616161616161616161",
-             "[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]");
+  for(int i=0; i<100; i++){   /* Longer than the result's first room */
+    strcat(hex, "61");
+    strcat(text, "a");
+  }
+  strcat(text, "\"]");
+  sweep_json("text that makes the result grow", hex, text);
 }
 
 /* Keys that are not text are written on the side first: what fails there must not be lost. */
@@ -672,7 +703,8 @@ static void test_failures_were_injected(void **state){
 }
 
 int main(void){
-  static const sqlite3_mem_methods methods = { mem_malloc, mem_free, mem_realloc, mem_size, mem_roundup, mem_init, mem_shutdown, NULL };
+  static const sqlite3_mem_methods methods = { mem_malloc, mem_free, mem_realloc, mem_size, mem_roundup, mem_init, mem_shutdown,
+      NULL };
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(test_sources, disarm),
     cmocka_unit_test_setup(test_containers_of_every_generation, disarm),

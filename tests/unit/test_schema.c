@@ -8,7 +8,8 @@
 enum { F_ALPHA = 40, F_BETA, F_GAMMA, F_DELTA };
 
 static const zt_field fields[] = {
-  ZT_FIELD(F_ALPHA, "alpha", 0), ZT_FIELD(F_BETA, "beta", ZT_NULLABLE), ZT_FIELD(F_GAMMA, "gamma_is_a_long_name", ZT_NULLABLE), ZT_FIELD(F_DELTA, "d", 0),
+  ZT_FIELD(F_ALPHA, "alpha", 0), ZT_FIELD(F_BETA, "beta", ZT_NULLABLE), ZT_FIELD(F_GAMMA, "gamma_is_a_long_name", ZT_NULLABLE),
+  ZT_FIELD(F_DELTA, "d", 0),
 };
 static const zt_schema schema = { "the map", fields, COUNT(fields), 1<<0 | 1<<2 };   /* alpha and gamma */
 
@@ -62,7 +63,8 @@ static char *read_with(blob map, size_t after, bool trusted, values *v, size_t *
 }
 
 static bool same_values(const values *a, const values *b){
-  return a->alpha==b->alpha && a->delta==b->delta && a->seen==b->seen && zt_text_equal(a->beta, b->beta) && zt_text_equal(a->gamma, b->gamma);
+  return a->alpha==b->alpha && a->delta==b->delta && a->seen==b->seen && zt_text_equal(a->beta, b->beta)
+      && zt_text_equal(a->gamma, b->gamma);
 }
 
 static void test_maps(void **state){
@@ -81,8 +83,10 @@ static void test_maps(void **state){
     { "S4: the same, indefinite", "bf" A "07" B "f6" G "6167 ff", 0x5, 7, 0, NULL, "g" },
     { "S5: an unknown key", "a3" A "07 6178 83010203" G "6167", 0x5, 7, 0, NULL, "g" },
     { "S5: an unknown key first and one last", "a4 6178 a10102" A "07" G "6167 6179 f6", 0x5, 7, 0, NULL, "g" },
-    { "S5: unknown keys that are almost known", "a5 65 616c706862 01 64 616c7068 01" A "07" G "6167 60 01", 0x5, 7, 0, NULL, "g" },
-    { "keys with long heads", "a2 7805 616c706861 1b0000000000000007 790014 67616d6d615f69735f615f6c6f6e675f6e616d65 780167", 0x5, 7, 0, NULL, "g" },
+    { "S5: unknown keys that are almost known", "a5 65 616c706862 01 64 616c7068 01" A "07" G "6167 60 01", 0x5, 7, 0, NULL,
+      "g" },
+    { "keys with long heads", "a2 7805 616c706861 1b0000000000000007 790014 67616d6d615f69735f615f6c6f6e675f6e616d65 780167",
+      0x5, 7, 0, NULL, "g" },
     { "empty text is a value", "a3" A "00" B "60" G "60", 0x7, 0, 0, "", "" },
     { "the largest integer", "a2" A "1bffffffffffffffff" G "60", 0x5, UINT64_MAX, 0, NULL, "" },
   };
@@ -119,7 +123,8 @@ static void test_rules_of_maps(void **state){
     { "S2", "a field twice, indefinite", "bf" A "07" G "60" G "60 ff", "'gamma_is_a_long_name' stands twice in the map" },
     { "S2", "an unknown key twice", "a4" A "07" G "60 6178 00 6178 00", "a key stands twice in the map" },
     { "S2", "an unknown key twice, other heads", "a4" A "07" G "60 6178 00 780178 00", "a key stands twice in the map" },
-    { "S2", "an unknown key twice, before the fields", "a5 6178 00 6179 00 6178 00" A "07" G "60", "a key stands twice in the map" },
+    { "S2", "an unknown key twice, before the fields", "a5 6178 00 6179 00 6178 00" A "07" G "60",
+      "a key stands twice in the map" },
     { "S2", "the empty key twice", "bf 60 00 60 00" A "07" G "60 ff", "a key stands twice in the map" },
     { "S3", "nothing", "a0", "the map has no 'alpha'" },
     { "S3", "nothing, indefinite", "bfff", "the map has no 'alpha'" },
@@ -138,7 +143,8 @@ static void test_rules_of_maps(void **state){
     { "S6", "a tagged integer", "a2" A "c107" G "60", "expected an unsigned integer for 'alpha', found a tag" },
     { "S6", "an integer for text", "a3" A "07" B "07" G "60", "expected text for 'beta', found an unsigned integer" },
     { "S6", "bytes for text", "a3" A "07" B "40" G "60", "expected text for 'beta', found a byte string" },
-    { "S6", "an integer for text, out of order", "a3" G "60" B "07" A "07", "expected text for 'beta', found an unsigned integer" },
+    { "S6", "an integer for text, out of order", "a3" G "60" B "07" A "07",
+      "expected text for 'beta', found an unsigned integer" },
     { "-", "no map", "80", "expected a map, found an array" },
     { "-", "a value that is no CBOR", "a2" A "1c" G "60", "reserved initial byte 0x1c" },
     { "-", "an unknown value that is no CBOR", "a3" A "07 6178 1c" G "60", "reserved initial byte 0x1c" },
@@ -221,7 +227,8 @@ static void test_random_maps(void **state){
       size_t name = order ? k : random_below(&seed, COUNT(names));
       if( order && random_below(&seed, 5)==0 ) continue;
       keys[n] = names[name];
-      kinds[n++] = random_below(&seed, 12)==0 ? (int)random_below(&seed, VALUE_KINDS) : name==0 || name==3 ? VALUE_UINT : name<3 ? VALUE_TEXT : (int)random_below(&seed, VALUE_KINDS);
+      kinds[n++] = random_below(&seed, 12)==0 ? (int)random_below(&seed, VALUE_KINDS) : name==0 || name==3 ? VALUE_UINT : name<3
+          ? VALUE_TEXT : (int)random_below(&seed, VALUE_KINDS);
       if( order && random_below(&seed, 8)==0 ){
         keys[n] = names[4+random_below(&seed, 4)];
         kinds[n++] = VALUE_ARRAY;
@@ -325,21 +332,26 @@ static void test_shapes(void **state){
     { "2^32 by 2^32 - 1", "821b0000000100000000 1affffffff", 2, 0xFFFFFFFF00000000, NULL },
     { "beyond 64 bits beside a 0", "831b00000001000000001b000000010000000000", 3, 0, NULL },
     { "a 0 before what is beyond 64 bits", "83001bffffffffffffffff1bffffffffffffffff", 3, 0, NULL },
-    { "H1: 65 dimensions", "9841" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 "01", 0, 0, "a shape of more than 64 dimensions" },
-    { "H1: 65 dimensions, one of them 0", "9841" "00" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8, 0, 0, "a shape of more than 64 dimensions" },
-    { "H1: 65 dimensions, indefinite", "9f" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 "01ff", 0, 0, "a shape of more than 64 dimensions" },
+    { "H1: 65 dimensions", "9841" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 "01", 0, 0,
+      "a shape of more than 64 dimensions" },
+    { "H1: 65 dimensions, one of them 0", "9841" "00" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8, 0, 0,
+      "a shape of more than 64 dimensions" },
+    { "H1: 65 dimensions, indefinite", "9f" ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 ONES_8 "01ff", 0, 0,
+      "a shape of more than 64 dimensions" },
     { "H1: an integer", "05", 0, 0, "manifest byte 0: expected an array for 'shape', found an unsigned integer" },
     { "H1: null", "f6", 0, 0, "expected an array for 'shape', found null" },
     { "H1: a map", "a10101", 0, 0, "expected an array for 'shape', found a map" },
     { "H1: text", "6135", 0, 0, "expected an array for 'shape', found text" },
-    { "H1: a negative dimension", "820520", 0, 0, "manifest byte 2: expected an unsigned integer in 'shape', found a negative integer" },
+    { "H1: a negative dimension", "820520", 0, 0,
+      "manifest byte 2: expected an unsigned integer in 'shape', found a negative integer" },
     { "H1: a float", "81f94500", 0, 0, "expected an unsigned integer in 'shape', found a float" },
     { "H1: text as a dimension", "816135", 0, 0, "expected an unsigned integer in 'shape', found text" },
     { "H1: a boolean", "81f5", 0, 0, "expected an unsigned integer in 'shape', found a boolean" },
     { "H1: null as a dimension", "81f6", 0, 0, "expected an unsigned integer in 'shape', found null" },
     { "H1: an array as a dimension", "818105", 0, 0, "expected an unsigned integer in 'shape', found an array" },
     { "H1: a tagged dimension", "81c105", 0, 0, "expected an unsigned integer in 'shape', found a tag" },
-    { "H2: 2^64", "821b00000001000000001b0000000100000000", 0, 0, "manifest byte 0: the product of the shape is beyond 64 bits" },
+    { "H2: 2^64", "821b00000001000000001b0000000100000000", 0, 0,
+      "manifest byte 0: the product of the shape is beyond 64 bits" },
     { "H2: 2 * 2^63", "82021b8000000000000000", 0, 0, "the product of the shape is beyond 64 bits" },
     { "H2: wraps to 1", "821bffffffffffffffff1bffffffffffffffff", 0, 0, "the product of the shape is beyond 64 bits" },
     { "H2: wraps to 0 early, then 5", "831b80000000000000000205", 0, 0, "the product of the shape is beyond 64 bits" },
@@ -360,7 +372,8 @@ static void test_shapes(void **state){
       assert_failed(&err, rows[i].message, rows[i].what);
     }else{
       assert_succeeded(&err, rows[i].what);
-      check( o->rank==rows[i].rank && o->elements==rows[i].elements, "%s: %u, %llu", rows[i].what, o->rank, (unsigned long long)o->elements );
+      check( o->rank==rows[i].rank && o->elements==rows[i].elements, "%s: %u, %llu", rows[i].what, o->rank,
+          (unsigned long long)o->elements );
       assert_ptr_equal(c.p, c.end);
     }
     free(o);
@@ -387,16 +400,23 @@ static void test_dimensions_in_their_order(void **state){
 
 static void test_ranges(void **state){
   static const struct { uint64_t offset, length; const char *message; } rows[] = {
-    { 64, 0, NULL }, { 64, 1, NULL }, { 64, END-64, NULL }, { 960, 40, NULL }, { 960, 0, NULL }, { 0, 0, NULL }, { 128, 64, NULL },
-    { 1, 0, "offset 1 is not a multiple of 64" }, { 8, 1, "offset 8 is not a multiple of 64" }, { 65, 1, "offset 65 is not a multiple of 64" },
-    { 63, 0, "offset 63 is not a multiple of 64" }, { 96, 1, "offset 96 is not a multiple of 64" }, { 1000, 0, "offset 1000 is not a multiple of 64" },
+    { 64, 0, NULL }, { 64, 1, NULL }, { 64, END-64, NULL }, { 960, 40, NULL }, { 960, 0, NULL }, { 0, 0, NULL },
+    { 128, 64, NULL },
+    { 1, 0, "offset 1 is not a multiple of 64" }, { 8, 1, "offset 8 is not a multiple of 64" },
+    { 65, 1, "offset 65 is not a multiple of 64" },
+    { 63, 0, "offset 63 is not a multiple of 64" }, { 96, 1, "offset 96 is not a multiple of 64" },
+    { 1000, 0, "offset 1000 is not a multiple of 64" },
     { UINT64_MAX, 1, "offset 18446744073709551615 is not a multiple of 64" },
     { 0, 1, "offset 0 lies in the header" }, { 0, UINT64_MAX, "offset 0 lies in the header" },
-    { 64, END-63, "offset 64 + length 937 lies beyond the data area's end, 1000" }, { 960, 41, "lies beyond the data area's end, 1000" },
-    { 1024, 0, "offset 1024 + length 0 lies beyond the data area's end, 1000" }, { 1024, 1, "lies beyond the data area's end, 1000" },
+    { 64, END-63, "offset 64 + length 937 lies beyond the data area's end, 1000" },
+    { 960, 41, "lies beyond the data area's end, 1000" },
+    { 1024, 0, "offset 1024 + length 0 lies beyond the data area's end, 1000" },
+    { 1024, 1, "lies beyond the data area's end, 1000" },
     { 64, UINT64_MAX-63, "lies beyond the data area's end" }, { 64, UINT64_MAX, "lies beyond the data area's end" },
-    { UINT64_MAX-63, 64, "offset 18446744073709551552 + length 64 lies beyond" }, { UINT64_MAX-63, 0, "lies beyond the data area's end" },
-    { (uint64_t)1<<63, (uint64_t)1<<63, "lies beyond the data area's end" }, { (uint64_t)1<<63, 1, "lies beyond the data area's end" },
+    { UINT64_MAX-63, 64, "offset 18446744073709551552 + length 64 lies beyond" },
+    { UINT64_MAX-63, 0, "lies beyond the data area's end" },
+    { (uint64_t)1<<63, (uint64_t)1<<63, "lies beyond the data area's end" },
+    { (uint64_t)1<<63, 1, "lies beyond the data area's end" },
     { (uint64_t)1<<32, 1, "lies beyond the data area's end" },
   };
   (void)state;
@@ -454,11 +474,13 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
   ends = (zt_ends){ size, { tail.p, 8 }, { tail.p, tail.n } };
   if( size<tail.n ) ends.tail = (zt_span){ tail.p+tail.n-size, (size_t)size };
   if( message ){
-    check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_ERROR, "%llu bytes, manifest %llu", (unsigned long long)size, (unsigned long long)length );
+    check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_ERROR, "%llu bytes, manifest %llu", (unsigned long long)size,
+        (unsigned long long)length );
     assert_failed(&err, message, "place");
     assert_true(extent.offset==7 && extent.length==7);
   }else{
-    check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_OK, "%llu bytes, manifest %llu: %s", (unsigned long long)size, (unsigned long long)length, err.message );
+    check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_OK, "%llu bytes, manifest %llu: %s", (unsigned long long)size,
+        (unsigned long long)length, err.message );
     assert_int_equal(extent.length, length);
     assert_int_equal(extent.offset, size-8-magic-length);
     assert_true(extent.offset>=8);
@@ -468,9 +490,11 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
 
 static void test_where_a_manifest_may_be(void **state){
   static const uint64_t lengths[] = {
-    (1<<30)-1, 1<<30, (1<<30)+1, (uint64_t)1<<32, ((uint64_t)1<<32)+5, (uint64_t)1<<63, UINT64_MAX, UINT64_MAX-15, UINT64_MAX-7, UINT64_MAX-23
+    (1<<30)-1, 1<<30, (1<<30)+1, (uint64_t)1<<32, ((uint64_t)1<<32)+5, (uint64_t)1<<63, UINT64_MAX, UINT64_MAX-15, UINT64_MAX-7,
+        UINT64_MAX-23
   };
-  static const uint64_t sizes[] = { 1<<20, (1<<30)+15, (1<<30)+16, (1<<30)+23, (1<<30)+24, (uint64_t)1<<40, (uint64_t)INT64_MAX };
+  static const uint64_t sizes[] = { 1<<20, (1<<30)+15, (1<<30)+16, (1<<30)+23, (1<<30)+24, (uint64_t)1<<40,
+      (uint64_t)INT64_MAX };
   (void)state;
   for(unsigned magic=0; magic<=8; magic += 8){
     for(uint64_t size=0; size<100; size++){
@@ -488,9 +512,11 @@ static void test_where_a_manifest_may_be(void **state){
 
 static void test_long_dtypes(void **state){
   static const struct { const char *stored, *dtype; } rows[] = {
-    { "float64", "f64" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "int64", "i64" }, { "int32", "i32" }, { "int16", "i16" },
+    { "float64", "f64" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "int64", "i64" },
+    { "int32", "i32" }, { "int16", "i16" },
     { "int8", "i8" }, { "uint64", "u64" }, { "uint32", "u32" }, { "uint16", "u16" }, { "uint8", "u8" }, { "bool", "bool" },
-    { "f32", NULL }, { "", NULL }, { "float", NULL }, { "float6", NULL }, { "float644", NULL }, { "Float64", NULL }, { "complex64", NULL }, { "int4", NULL }, { "bf16", NULL },
+    { "f32", NULL }, { "", NULL }, { "float", NULL }, { "float6", NULL }, { "float644", NULL }, { "Float64", NULL },
+    { "complex64", NULL }, { "int4", NULL }, { "bf16", NULL },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){

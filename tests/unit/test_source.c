@@ -73,7 +73,8 @@ static void check_reads(zt_source *s, blob content){
         if( n ) assert_memory_equal(buffer, content.p+offset, n);
       }else{
         char expected[128];
-        snprintf(expected, sizeof(expected), "ztensor: bytes %llu to %llu lie beyond the file's %zu", (unsigned long long)offset,
+        snprintf(expected, sizeof(expected), "ztensor: bytes %llu to %llu lie beyond the file's %zu",
+            (unsigned long long)offset,
                  (unsigned long long)(offset+n), content.n);
         assert_int_equal(rc, SQLITE_ERROR);
         assert_string_equal(err.message, expected);
@@ -87,7 +88,8 @@ static void check_reads(zt_source *s, blob content){
 /* Offsets and lengths whose sum does not fit. Nothing may be written. */
 static void check_far_reads(zt_source *s){
   static const struct { uint64_t offset; size_t n; } rows[] = {
-    { UINT64_MAX, 1 }, { UINT64_MAX, 2 }, { UINT64_MAX-1, 2 }, { 1, SIZE_MAX }, { SIZE_MAX, SIZE_MAX }, { (uint64_t)1<<63, 1 }, { (uint64_t)1<<63, (size_t)1<<63 },
+    { UINT64_MAX, 1 }, { UINT64_MAX, 2 }, { UINT64_MAX-1, 2 }, { 1, SIZE_MAX }, { SIZE_MAX, SIZE_MAX }, { (uint64_t)1<<63, 1 },
+    { (uint64_t)1<<63, (size_t)1<<63 },
     { INT64_MAX, 1 }, { 0, SIZE_MAX }, { UINT64_MAX, 0 }, { SIZE+1, 0 }, { (uint64_t)1<<32, 4 }
   };
   for(size_t i=0; i<COUNT(rows); i++){
@@ -187,8 +189,10 @@ static void test_a_file_that_is_cut_short_while_it_is_open(void **state){
     assert_int_equal(zt_source_read(s, 0, buffer, (size_t)size, &err), SQLITE_OK);
     if( size ) assert_memory_equal(buffer, content.p, (size_t)size);
     for(off_t offset=0; offset<SIZE; offset++){
-      if( zt_source_read(s, (uint64_t)offset, buffer, (size_t)(SIZE-offset), &err)==SQLITE_OK ) fail_msg("%d of %d", (int)offset, (int)size);
-      snprintf(expected, sizeof(expected), "the file was cut short while it was read: byte %d is missing", (int)(offset<size ? size : offset));
+      if( zt_source_read(s, (uint64_t)offset, buffer, (size_t)(SIZE-offset), &err)==SQLITE_OK ) fail_msg("%d of %d",
+          (int)offset, (int)size);
+      snprintf(expected, sizeof(expected), "the file was cut short while it was read: byte %d is missing",
+          (int)(offset<size ? size : offset));
       assert_failed(&err, expected, "cut");
     }
     assert_int_equal(zt_source_unchanged(s, &err), SQLITE_ERROR);
@@ -311,6 +315,31 @@ static void test_what_is_no_regular_file_is_refused(void **state){
   close(fd);
 }
 
+/* A program without standard input gets descriptor 0 for the first file that it opens: a descriptor like any other. */
+static void test_descriptor_0_is_a_descriptor(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  int kept = dup(0), rc;
+  uint8_t buffer[4] = { 0 };
+  zt_source *s;
+  bool has_identity = false;
+  (void)state;
+  write_file(in_directory("zero"), "four", 4);
+  close(0);
+  rc = zt_source_open(in_directory("zero"), NULL, &s, &err);
+  if( !rc ){
+    has_identity = zt_source_identity(s)!=NULL;
+    rc = zt_source_read(s, 0, buffer, 4, &err);
+    zt_source_close(s);
+  }
+  if( kept>=0 ){
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+  }
+  assert_int_equal(rc, SQLITE_OK);
+  assert_true(has_identity);
+  assert_memory_equal(buffer, "four", 4);
+}
+
 /* What is known of a path spares the question, and is not believed where it matters. */
 static void test_opening_with_what_is_known(void **state){
   const char *path = in_directory("known");
@@ -345,11 +374,11 @@ static void test_stat_and_exists(void **state){
   (void)state;
   assert_int_equal(zt_os_stat(in_directory("missing"), &s), ENOENT);
   assert_int_equal(s.kind, ZT_KIND_MISSING);
-  assert_false(zt_os_exists(in_directory("missing")));
+  assert_int_equal(zt_os_exists(in_directory("missing")), ENOENT);
   assert_int_equal(symlink("nowhere", in_directory("broken")), 0);
   assert_int_equal(zt_os_stat(in_directory("broken"), &s), ENOENT);
-  assert_true(zt_os_exists(in_directory("broken")));
-  assert_true(zt_os_exists(directory));
+  assert_int_equal(zt_os_exists(in_directory("broken")), 0);
+  assert_int_equal(zt_os_exists(directory), 0);
   assert_int_equal(zt_os_stat("/dev/null", &s), 0);
   assert_int_equal(s.kind, ZT_KIND_DEVICE);
   assert_string_equal(zt_kind_name(ZT_KIND_FILE), "a regular file");
@@ -439,6 +468,7 @@ int main(void){
     cmocka_unit_test(test_a_file_that_is_replaced_is_read_on),
     cmocka_unit_test(test_identity_is_what_the_system_says),
     cmocka_unit_test(test_what_is_no_regular_file_is_refused),
+    cmocka_unit_test(test_descriptor_0_is_a_descriptor),
     cmocka_unit_test(test_opening_with_what_is_known),
     cmocka_unit_test(test_stat_and_exists),
     cmocka_unit_test(test_reading_a_directory),

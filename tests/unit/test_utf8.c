@@ -167,7 +167,8 @@ static void test_random_sequences_of_four_bytes(void **state){
 static void test_every_character_of_four_bytes(void **state){
   (void)state;
   for(uint32_t u=0x10000; u<=0x10FFFF; u++){
-    uint8_t p[4] = { (uint8_t)(0xF0 | u>>18), (uint8_t)(0x80 | (u>>12 & 63)), (uint8_t)(0x80 | (u>>6 & 63)), (uint8_t)(0x80 | (u & 63)) };
+    uint8_t p[4] = { (uint8_t)(0xF0 | u>>18), (uint8_t)(0x80 | (u>>12 & 63)), (uint8_t)(0x80 | (u>>6 & 63)),
+        (uint8_t)(0x80 | (u & 63)) };
     if( !zt_utf8_valid(p, 4) || zt_utf8_length(p, 4)!=4 ) fail_msg("U+%X", u);
   }
 }
