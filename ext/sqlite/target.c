@@ -119,12 +119,13 @@ static int no_component(zt_target *t, zt_text role, zt_error *err){
   zt_suggestion s;
   char *list;
   err->component = role;
+  if( k==end ) return zt_fail(err, SQLITE_ERROR, "no such component; it has none");
   zt_suggest_begin(&s, role);
   for(; k<end; k++) zt_suggest_offer(&s, role_of(t, k));
   if( s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such component; did you mean '%.*s'?", (int)s.best.n, s.best.z);
   list = list_components(t);
   if( list ) zt_fail(err, SQLITE_ERROR, "no such component; it has %s", list);
-  else zt_fail(err, SQLITE_ERROR, "no such component; it has none");
+  else zt_fail_nomem(err);
   sqlite3_free(list);
   return err->rc;
 }
