@@ -182,9 +182,10 @@ static void test_every_range_of_every_form_is_a_slice_of_the_whole(void **state)
   for(int form=0; form<FORMS; form++){
     for(int as_file=0; as_file<2; as_file++){
       for(int by=0; by<3; by++){
-        blob stored = stored_as(form, content);
+        blob stored;
         subject s;
         if( by && (form==RAW || as_file) ) continue;
+        stored = stored_as(form, content);
         open_subject(&s, stored, form==RAW ? "raw" : "zstd", as_file);
         tell_length(&s, (known_by)by, SMALL);
         check_all_ranges(&s, content, form_names[form]);
