@@ -150,7 +150,7 @@ static bool check_components(zt_cbor *c, zt_container *container){
     if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
     if( !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<FEW; i++){
-      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", ZT_SHOWN(role.n), role.z);   /* B6 */
+      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", zt_shown(role), role.z);   /* B6 */
     }
     if( n<FEW ) roles[n] = role;
     c->err->component = role;
@@ -235,7 +235,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
 
 static bool check_version(zt_cbor *c, zt_text version){
   if( version.n==0 || version.z[0]!='1' || (version.n>1 && version.z[1]!='.') ){
-    return zt_cbor_fail(c, "version '%.*s' is not 1.x", ZT_SHOWN(version.n), version.z);   /* B2 */
+    return zt_cbor_fail(c, "version '%.*s' is not 1.x", zt_shown(version), version.z);   /* B2 */
   }
   return true;
 }

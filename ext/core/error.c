@@ -5,16 +5,20 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 
-/* Append "WHAT 'NAME': ", cut between characters if the name is long. */
+int zt_shown(zt_text text){
+  size_t n = text.n;
+  if( n<=ZT_SHOWN_MAX ) return (int)n;
+  n = ZT_SHOWN_MAX;
+  while( n>0 && ((unsigned char)text.z[n] & 0xC0)==0x80 ) n--;
+  return (int)n;
+}
+
+/* Append "WHAT 'NAME': ". */
 static void append_name(sqlite3_str *out, const char *what, zt_text name){
-  size_t n = name.n;
-  if( n>ZT_SHOWN_MAX ){
-    n = ZT_SHOWN_MAX;
-    while( n>0 && ((unsigned char)name.z[n] & 0xC0)==0x80 ) n--;
-  }
+  int n = zt_shown(name);
   sqlite3_str_appendf(out, "%s '", what);
-  sqlite3_str_append(out, name.z, (int)n);
-  sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
+  sqlite3_str_append(out, name.z, n);
+  sqlite3_str_appendall(out, (size_t)n<name.n ? "...': " : "': ");
 }
 
 static int fail_v(zt_error *e, int rc, const char *format, va_list ap){

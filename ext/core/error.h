@@ -19,9 +19,10 @@ typedef struct zt_error {
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
 } zt_error;
 
-/* Names from a file may be of any length; a message shows this many bytes of one: the precision of a %.*s. */
+/* How many bytes of a text from a file a message shows: the precision of a %.*s. Texts may be of any length; a long one is
+** cut between characters. */
 #define ZT_SHOWN_MAX 512
-#define ZT_SHOWN(n) ((int)((n)<ZT_SHOWN_MAX ? (n) : ZT_SHOWN_MAX))
+int zt_shown(zt_text text);
 
 /* An error that has not happened, in no place. Every zt_error starts as this and ends in zt_error_clear(). */
 #define ZT_ERROR_NONE ((zt_error){ 0, NULL, NULL, { NULL, 0 }, { NULL, 0 } })

@@ -13,6 +13,12 @@ typedef struct place {
   uint64_t device, inode;
 } place;
 
+/* A directory that a link led to, and the rest of the pattern that was tried there. */
+typedef struct link_place {
+  uint64_t device, inode;
+  const char *pattern;
+} link_place;
+
 /* One name in a directory. */
 typedef struct entry {
   char *name;
@@ -32,7 +38,8 @@ typedef struct walker {
   size_t n, capacity;
   zt_paths *out;
   size_t room;         /* Allocated members of out->a */
-  place *links;        /* Directories entered through a symbolic link: each once, or a farm of links has no end. Owned */
+  link_place *links;   /* Directories entered through a symbolic link: each once for what follows in the pattern, or a farm
+                       ** of links has no end. Owned */
   size_t nLinks;
   zt_error *err;
 } walker;
@@ -185,20 +192,21 @@ static zt_kind resolve(walker *w, zt_kind kind){
 
 /* --- The walk --- */
 
-/* True if this directory was entered through a symbolic link before; else it is noted. */
-static bool entered_before(walker *w, const place *here){
+/* True if this directory was entered through a symbolic link with that rest of the pattern before; else it is noted. */
+static bool entered_before(walker *w, const place *here, const char *pattern){
   for(size_t i=0; i<w->nLinks; i++){
-    if( w->links[i].device==here->device && w->links[i].inode==here->inode ) return true;
+    const link_place *l = &w->links[i];
+    if( l->device==here->device && l->inode==here->inode && l->pattern==pattern ) return true;
   }
   if( (w->nLinks & (w->nLinks-1))==0 ){   /* The room doubles at powers of two */
-    place *links = sqlite3_realloc64(w->links, (w->nLinks ? w->nLinks*2 : 1)*sizeof(*links));
+    link_place *links = sqlite3_realloc64(w->links, (w->nLinks ? w->nLinks*2 : 1)*sizeof(*links));
     if( !links ){
       zt_fail_nomem(w->err);
       return true;
     }
     w->links = links;
   }
-  w->links[w->nLinks++] = *here;
+  w->links[w->nLinks++] = (link_place){ here->device, here->inode, pattern };
   return false;
 }
 
@@ -215,7 +223,7 @@ static void descend(walker *w, const place *parent, bool link, const char *patte
   for(const place *p=parent; p; p=p->parent){
     if( p->device==here.device && p->inode==here.inode ) return;
   }
-  if( link && entered_before(w, &here) ) return;
+  if( link && entered_before(w, &here, pattern) ) return;
   walk(w, &here, pattern);
 }
 

@@ -89,7 +89,7 @@ static char *list_components(const zt_target *t){
   uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
   for(uint32_t i=0; i<n && i<LISTED; i++){
     zt_text role = role_of(t, first+i);
-    sqlite3_str_appendf(out, "%s'%.*s'", i ? ", " : "", ZT_SHOWN(role.n), role.z);
+    sqlite3_str_appendf(out, "%s'%.*s'", i ? ", " : "", zt_shown(role), role.z);
   }
   if( n>LISTED ) sqlite3_str_appendall(out, ", ...");
   return sqlite3_str_finish(out);

@@ -155,7 +155,7 @@ int zt_payload_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   zt_length_state state = zt_payload_length(p->object, component, &job.total);
   *out = (zt_buffer){ NULL, 0 };
   if( !encoding ){
-    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", ZT_SHOWN(component->encoding.n), component->encoding.z);   /* E1 */
+    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);   /* E1 */
   }
   if( state==ZT_LENGTH_OVERFLOW ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */

@@ -400,6 +400,121 @@ static void test_versions(void **state){
   }
 }
 
+/* Put a text key and its value, which is null if the key is `nothing`. */
+static void put_field(blob *b, const char *key, const char *nothing, const char *hex){
+  put_text(b, key);
+  put_hex(b, strcmp(key, nothing)==0 ? "f6" : hex);
+}
+
+/* A file of the generation with all of its fields, but null for one of them. */
+static blob made_with_null(int generation, const char *nothing){
+  blob b = { 0 }, m = { 0 };
+  if( generation==0 ){
+    put_array(&m, 1);
+    put_map(&m, 9);
+    put_field(&m, "name", nothing, "6177");
+    put_field(&m, "offset", nothing, "1840");
+    put_field(&m, "size", nothing, "10");
+    put_field(&m, "dtype", nothing, "65 75696e7438");
+    put_field(&m, "shape", nothing, "8110");
+    put_field(&m, "encoding", nothing, "63 726177");
+    put_field(&m, "layout", nothing, "65 64656e7365");
+    put_field(&m, "data_endianness", nothing, "66 6c6974746c65");
+    put_field(&m, "checksum", nothing, "60");
+  }else{
+    bool later = generation==1;
+    const char *objects = later ? "objects" : "tensors";
+    put_map(&m, 3);
+    put_field(&m, "version", nothing, "63 312e31");
+    put_field(&m, "attributes", nothing, "a0");
+    put_field(&m, objects, nothing, "a1 6177");
+    if( strcmp(nothing, objects)!=0 ){
+      put_map(&m, 4);
+      if( later ) put_field(&m, "attributes", nothing, "a0");
+      else put_field(&m, "dtype", nothing, "65 75696e7438");
+      put_field(&m, "shape", nothing, "8110");
+      put_field(&m, "format", nothing, "65 64656e7365");
+      put_field(&m, "components", nothing, "a1 64 64617461");
+      if( strcmp(nothing, "components")!=0 ){
+        put_map(&m, later ? 7 : 4);
+        if( later ) put_field(&m, "dtype", nothing, "62 7538");
+        if( later ) put_field(&m, "type", nothing, "62 7538");
+        put_field(&m, "offset", nothing, "1840");
+        put_field(&m, "length", nothing, "10");
+        if( later ) put_field(&m, "uncompressed_length", nothing, "10");
+        put_field(&m, "encoding", nothing, "63 726177");
+        put_field(&m, "digest", nothing, "60");
+      }
+    }
+  }
+  put(&b, generation==0 ? "ZTEN0001" : "ZTEN1000", 8);
+  put_repeated(&b, 0, 120);
+  put(&b, m.p, m.n);
+  put_le64(&b, m.n);
+  if( generation==1 ) put(&b, "ZTEN1000", 8);
+  free(m.p);
+  return seal(&b);
+}
+
+static void test_null_in_every_field(void **state){
+  /* NULL: null is absence, and that is allowed */
+  static const struct { int generation; const char *field, *message; } rows[] = {
+    { 0, "", NULL }, { 1, "", NULL }, { 2, "", NULL },
+    { 0, "name", "expected text for 'name', found null" },
+    { 0, "offset", "expected an unsigned integer for 'offset', found null" },
+    { 0, "size", "expected an unsigned integer for 'size', found null" },
+    { 0, "dtype", "expected text for 'dtype', found null" },
+    { 0, "shape", "expected an array for 'shape', found null" },
+    { 0, "encoding", "a tensor's map has no 'encoding'" },   /* Null is absence, but it must be there */
+    { 0, "layout", "expected text for 'layout', found null" },
+    { 0, "data_endianness", NULL }, { 0, "checksum", NULL },
+    { 1, "version", "expected text for 'version', found null" },
+    { 1, "objects", "expected a map of objects, found null" },
+    { 1, "shape", "expected an array for 'shape', found null" },
+    { 1, "format", "expected text for 'format', found null" },
+    { 1, "components", "expected a map for 'components', found null" },
+    { 1, "dtype", "expected text for 'dtype', found null" },
+    { 1, "offset", "expected an unsigned integer for 'offset', found null" },
+    { 1, "length", "expected an unsigned integer for 'length', found null" },
+    { 1, "attributes", NULL }, { 1, "type", NULL }, { 1, "uncompressed_length", NULL }, { 1, "encoding", NULL },
+    { 1, "digest", NULL },
+    { 2, "version", "expected text for 'version', found null" },
+    { 2, "tensors", "expected a map of objects, found null" },
+    { 2, "dtype", "expected text for 'dtype', found null" },
+    { 2, "shape", "expected an array for 'shape', found null" },
+    { 2, "format", "expected text for 'format', found null" },
+    { 2, "components", "expected a map for 'components', found null" },
+    { 2, "offset", "expected an unsigned integer for 'offset', found null" },
+    { 2, "length", "expected an unsigned integer for 'length', found null" },
+    { 2, "attributes", NULL }, { 2, "encoding", NULL }, { 2, "digest", NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    blob b = made_with_null(rows[i].generation, rows[i].field);
+    zt_container *c = open_image(b, &err);
+    zt_component m;
+    if( rows[i].message ){
+      assert_failed(&err, rows[i].message, rows[i].field);
+    }else{
+      assert_succeeded(&err, rows[i].field);
+      assert_inside(c, rows[i].field);
+      check_wants(c, rows[i].field);
+      assert_true(zt_component_values(c, 0, &m));
+      assert_text(m.dtype, "u8", rows[i].field);
+      assert_text(m.encoding, "raw", rows[i].field);
+      assert_text(m.byte_order, "little", rows[i].field);
+      check( (m.type.z==NULL)==(rows[i].generation!=1 || strcmp(rows[i].field, "type")==0), "%s", rows[i].field );
+      check( (m.digest.z==NULL)==(strcmp(rows[i].field, "digest")==0 || strcmp(rows[i].field, "checksum")==0), "%s",
+          rows[i].field );
+      check( m.has_decoded_length==(rows[i].generation==1 && strcmp(rows[i].field, "uncompressed_length")!=0), "%s",
+          rows[i].field );
+    }
+    zt_container_close(c);
+    free(b.p);
+  }
+}
+
 /* The dtypes of 1.1 that later became types, in the versions that have them. */
 static void test_dtypes_of_1_1(void **state){
   static const struct { const char *version, *stored, *dtype, *type; } rows[] = {
@@ -454,7 +569,8 @@ static void test_layouts_of_0_1(void **state){
 #define LAYOUT "66 6c61796f7574"
 #define KIND "6d 7370617273655f666f726d6174"   /* sparse_format */
 #define SPARSE LAYOUT "66 737061727365"
-  static const struct { const char *what; size_t fields; const char *hex, *prefix, *format; bool foreign; int attributes; } rows[] = {
+  static const struct { const char *what; size_t fields; const char *hex, *prefix, *format; bool foreign; int attributes;
+      } rows[] = {
     { "no layout", 0, "", "", "dense", false, 0 },
     { "dense", 1, LAYOUT "65 64656e7365", "", "dense", false, 0 },
     { "dense, whatever else", 2, LAYOUT "65 64656e7365" KIND "63 637372", "", "dense", false, 1 },
@@ -609,6 +725,43 @@ static void test_finding_components(void **state){
     zt_container_close(c);
     free(object.p);
     free(b.p);
+  }
+}
+
+/* Whatever a file calls its things: the message is not as long, and ends with a whole character. */
+static void test_messages_of_long_words_are_short_and_utf8(void **state){
+  (void)state;
+  for(size_t shift=0; shift<4; shift++){
+    for(int what=0; what<3; what++){   /* A version, a role that stands twice, an object's name */
+      zt_error err = ZT_ERROR_NONE;
+      char word[3000] = "", object[16000] = "", hex[8000] = "";
+      blob b, name = { 0 };
+      while( strlen(word)<shift ) strcat(word, "x");
+      for(int i=0; i<600; i++) strcat(word, "\xE6\xB0\xB4");
+      put_text(&name, word);
+      for(size_t i=0; i<name.n; i++) snprintf(hex+2*i, 3, "%02x", name.p[i]);
+      if( what==0 ) strcpy(object, "a3" SHAPE FORMAT COMPONENTS "a0");
+      if( what==1 ){
+        strcpy(object, "a3" SHAPE FORMAT COMPONENTS "a2");
+        for(int i=0; i<2; i++){
+          strcat(object, hex);
+          strcat(object, "a3" DTYPE "62 7538" OFFSET LENGTH);
+        }
+      }
+      if( what==2 ){
+        strcpy(object, "a3" SHAPE FORMAT COMPONENTS "a1");
+        strcat(object, hex);
+        strcat(object, "a0");
+      }
+      b = made(what==0 ? word : "1.2.0", object);
+      assert_null(open_image(b, &err));
+      assert_int_equal(err.rc, SQLITE_ERROR);
+      check( strlen(err.message)<700, "%d: %zu bytes", what, strlen(err.message) );
+      check( zt_utf8_valid((uint8_t*)err.message, strlen(err.message)), "%d: the message is cut within a character", what );
+      zt_error_clear(&err);
+      free(name.p);
+      free(b.p);
+    }
   }
 }
 
@@ -962,11 +1115,13 @@ int main(void){
     cmocka_unit_test(test_wants_in_an_unusual_order_of_fields),
     cmocka_unit_test(test_a_type_alone_does_not_look_at_what_the_caller_left_there),
     cmocka_unit_test(test_versions),
+    cmocka_unit_test(test_null_in_every_field),
     cmocka_unit_test(test_dtypes_of_1_1),
     cmocka_unit_test(test_layouts_of_0_1),
     cmocka_unit_test(test_nesting_up_to_the_limit_decodes),
     cmocka_unit_test(test_many_roles),
     cmocka_unit_test(test_finding_components),
+    cmocka_unit_test(test_messages_of_long_words_are_short_and_utf8),
     cmocka_unit_test(test_references),
     cmocka_unit_test(test_every_file_that_breaks_a_rule_is_refused_for_it),
     cmocka_unit_test(test_every_case),

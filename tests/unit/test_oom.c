@@ -7,6 +7,7 @@
 */
 #include "test.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 #include "container/container.h"
@@ -454,6 +455,40 @@ static void test_paths(void **state){
   }
 }
 
+/* Links to directories are remembered: that takes memory, too. */
+static void test_paths_with_links(void **state){
+  static const char *const sources[] = { "", "/*/x.zt", "/**/*/*.zt" };
+  char tree[] = "/tmp/ztensor-oom-links-XXXXXX", path[200], command[100];
+  (void)state;
+  assert_non_null(mkdtemp(tree));
+  snprintf(path, sizeof(path), "%s/real", tree);
+  assert_int_equal(mkdir(path, 0755), 0);
+  snprintf(path, sizeof(path), "%s/real/x.zt", tree);
+  write_file(path, "x", 1);
+  for(int i=0; i<9; i++){
+    snprintf(path, sizeof(path), "%s/other%d", tree, i);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/link%d", tree, i);
+    snprintf(command, sizeof(command), "other%d", i);
+    assert_int_equal(symlink(i%2 ? command : "real", path), 0);
+  }
+  for(size_t i=0; i<COUNT(sources); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_paths_filter filter = { .files = "*.zt" };
+    zt_paths paths;
+    search s = { path, NULL, 0 };
+    job j = { sources[i], find_paths, &s, SQLITE_OK, 5 };
+    snprintf(path, sizeof(path), "%s%s", tree, sources[i]);
+    assert_int_equal(zt_paths_find(path, &filter, &paths, &err), SQLITE_OK);
+    assert_true(paths.n>0);
+    s.n = paths.n;
+    zt_paths_clear(&paths);
+    sweep(&j);
+  }
+  snprintf(command, sizeof(command), "rm -rf %s", tree);
+  assert_int_equal(system(command), 0);
+}
+
 /* --- Payloads --- */
 
 #define CONTENT 300000   /* More than the first room of a buffer that grows */
@@ -713,6 +748,7 @@ int main(void){
     cmocka_unit_test_setup(test_keys, disarm),
     cmocka_unit_test_setup(test_positions, disarm),
     cmocka_unit_test_setup(test_paths, disarm),
+    cmocka_unit_test_setup(test_paths_with_links, disarm),
     cmocka_unit_test_setup(test_raw_payloads, disarm),
     cmocka_unit_test_setup(test_zstd_payloads_of_unknown_length, disarm),
     cmocka_unit_test_setup(test_zstd_payloads_of_known_length, disarm),

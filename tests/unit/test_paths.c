@@ -152,6 +152,11 @@ static const struct { const char *pattern, *expected; } patterns[] = {
   { ".*/**", ".dir/inside.zt" },
   { "[.]*", "" },
   { "?hidden.zt", "" },
+  /* Any depth, and a link to a directory within it: one way through the pattern does not hide another. */
+  { "**/*/e.zt", "linkdir/deep/e.zt sub/deep/e.zt" },
+  { "**/*/*/e.zt", "linkdir/deep/e.zt sub/deep/e.zt" },
+  { "**/linkdir/*.zt", "linkdir/c.zt" },
+  { "**/linkdir/**/*.zt", "linkdir/c.zt linkdir/deep/deeper/f.zt linkdir/deep/e.zt" },
   { "**/.*", ".hidden.zt linkdir/.s.zt sub/.s.zt" },
   { "**/.hidden/*.zt", "linkdir/.hidden/g.zt sub/.hidden/g.zt" },
   { "sub/.hidden/*", "sub/.hidden/g.zt" },
