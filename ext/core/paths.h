@@ -8,8 +8,8 @@
 **   directory    all files below it whose name matches: `directory/` `**` `/` files
 **   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then as above
 **
-** Symbolic links to files are followed, and those to directories too unless they lead back to a directory that the path
-** already goes through. Directories are never results.
+** Symbolic links to files are followed, and those to directories too, each directory once for what is left of the pattern,
+** unless they lead back to a directory that the path already goes through. Directories are never results.
 */
 #ifndef ZT_CORE_PATHS_H
 #define ZT_CORE_PATHS_H

@@ -4,7 +4,7 @@
 **     "ztensor: <blob>: "; opening takes memory in proportion to the bytes
 **   - the same bytes give the same answers twice
 **   - zt_files counts and sums up what zt_objects and zt_components list; every object is found by its name
-**   - every component lies within the image; `stored` is exactly those bytes
+**   - every component is aligned and lies between header and manifest; `stored` is exactly those bytes
 **   - zt_blob and `data` give the same bytes, or fail with the same words, which name the place; as many bytes as
 **     decoded_length says; a range of them is that range
 **   - shapes, attributes and the manifest are valid JSON, and agree with zt_attributes and the other columns
@@ -95,7 +95,15 @@ static void tell_row(sqlite3_stmt *s){
 typedef struct image {
   const uint8_t *p;
   size_t n;
+  size_t end;            /* Of the data area: where the manifest begins */
 } image;
+
+#define MAGIC "ZTEN1000"
+
+/* Bytes of the footer: manifest size, and from 1.1 on the magic number again. */
+static size_t footer_of(const uint8_t *p, size_t n){
+  return n>=24 && memcmp(p+n-8, MAGIC, 8)==0 && memcmp(p, MAGIC, 8)==0 ? 16 : 8;
+}
 
 /* A name, copied from a row. */
 typedef struct name {
@@ -300,8 +308,9 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
   for(; (rc = step(s))==SQLITE_ROW; n++){
     uint64_t offset = (uint64_t)sqlite3_column_int64(s, 2), length = (uint64_t)sqlite3_column_int64(s, 3);
     CHECK(sqlite3_column_type(s, 2)==SQLITE_INTEGER && sqlite3_column_type(s, 3)==SQLITE_INTEGER, "offset, length");
-    CHECK(offset<=m->n && length<=m->n-offset, "%llu + %llu is outside of %zu bytes", (unsigned long long)offset,
-          (unsigned long long)length, m->n);
+    CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
+          (unsigned long long)offset, (unsigned long long)length, m->end);
+    CHECK(offset%64==0 && (offset>=8 || length==0), "offset %llu", (unsigned long long)offset);
     CHECK(sqlite3_column_type(s, 10)==SQLITE_NULL, "a BLOB with a path");
     add(stored, s, 3);
     add(decoded, s, 4);
@@ -367,11 +376,16 @@ static void check_attributes(const image *m){
 }
 
 /* files stands on the row of zt_files. */
-static void check_accepted(const image *m, sqlite3_stmt *files){
+static void check_accepted(image *m, sqlite3_stmt *files){
+  sqlite3_int64 manifest = sqlite3_column_int64(files, 8);
+  size_t footer = footer_of(m->p, m->n);
   sum stored = { 0, true }, decoded = { 0, true }, components = { 0, true };
-  int64_t nComponents = check_components(m, &stored, &decoded);
-  int64_t nObjects = check_objects(m, &components);
+  int64_t nComponents, nObjects;
   sqlite3_stmt *s;
+  CHECK(manifest>0 && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
+  m->end = m->n-footer-(size_t)manifest;
+  nComponents = check_components(m, &stored, &decoded);
+  nObjects = check_objects(m, &components);
   CHECK(sqlite3_column_int64(files, 1)==nObjects, "objects: %lld, listed are %lld", sqlite3_column_int64(files, 1), (long long)nObjects);
   CHECK(sqlite3_column_int64(files, 2)==nComponents, "components: %lld, listed are %lld", sqlite3_column_int64(files, 2), (long long)nComponents);
   CHECK(components.n==(uint64_t)nComponents, "zt_objects counts %llu components", (unsigned long long)components.n);
@@ -379,7 +393,6 @@ static void check_accepted(const image *m, sqlite3_stmt *files){
   check_sum(&decoded, files, 4, "decoded_bytes");
   CHECK(sqlite3_column_int(files, 6)==1, "attributes %s", sqlite3_column_text(files, 5));
   CHECK((size_t)sqlite3_column_int64(files, 7)==m->n, "size");
-  CHECK(sqlite3_column_int64(files, 8)>0 && (size_t)sqlite3_column_int64(files, 8)<m->n, "manifest_bytes");
   check_attributes(m);
   s = begin(S_manifest, m);
   step_row(s);
@@ -387,7 +400,7 @@ static void check_accepted(const image *m, sqlite3_stmt *files){
   end(s);
 }
 
-static uint64_t check(const image *m){
+static uint64_t check(image *m){
   sqlite3_stmt *files = begin(S_files, m);
   answers = 0xCBF29CE484222325u;
   step_row(files);
@@ -399,7 +412,7 @@ static uint64_t check(const image *m){
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
-  image first = { data, n }, second = { malloc(n ? n : 1), n };
+  image first = { data, n, 0 }, second = { malloc(n ? n : 1), n, 0 };
   uint64_t once, twice;
   CHECK(second.p, "malloc");
   memcpy((uint8_t*)second.p, data, n);
@@ -411,13 +424,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
 }
 
 /* --- Mutation --- */
-
-#define MAGIC "ZTEN1000"
-
-/* Bytes of the footer: manifest size, and from 1.1 on the magic number again. */
-static size_t footer_of(const uint8_t *p, size_t n){
-  return n>=24 && memcmp(p+n-8, MAGIC, 8)==0 && memcmp(p, MAGIC, 8)==0 ? 16 : 8;
-}
 
 static uint64_t le64(const uint8_t *p){
   uint64_t u = 0;
