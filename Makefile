@@ -47,7 +47,7 @@ help:                               ## list the targets
 	@sed -n 's/^\([a-z][a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
 
 deps:                               ## install what building and testing need and is missing
-	@sh tests/deps.sh
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
@@ -72,7 +72,7 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB:ext/%.c=$(B)/ext/%.
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
 replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%)  ## what fuzzing found once, run again
-	@set -e; for t in $^; do $$t $$(find tests/fuzz/regressions tests/golden tests/hostile -path "*/$$(basename $$t)/*" -o -name '*.zt'); done
+	@set -e; for t in $^; do $$t $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path "*/$$(basename $$t)/*" -o -name '*.zt' \)); done
 
 $(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
@@ -105,14 +105,14 @@ valgrind: all                       ## the main paths of the SQL suite, free of 
 	@sh tests/valgrind.sh
 
 fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
-	@for t in $^; do sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
+	@for t in $^; do PYTHON='$(PYTHON)' sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
 
 build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
 
 interop: all                        ## files freshly written by the format's own libraries
-	@sh tests/interop/run.sh
+	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
 
 bench: all                          ## measure against what people use today; prints one table of ratios
 	@$(PYTHON) tests/bench/bench.py
