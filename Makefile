@@ -29,7 +29,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz interop bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz interop test-s390x bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -119,6 +119,9 @@ build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/
 
 interop: all                        ## files freshly written by the format's own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
+
+test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
+	@sh tests/s390x/run.sh
 
 bench: all                          ## measure against what people use today; prints one table of ratios
 	@$(PYTHON) tests/bench/bench.py

@@ -1,0 +1,125 @@
+#!/bin/sh
+# `make test-s390x`: the same results on a big-endian machine. Builds the extension and the C tests for s390x, runs them
+# under qemu, and compares what the sqlite3 shells of both machines say about the golden and the hostile files.
+#
+# The libraries are Debian's, unpacked into build/s390x/sysroot, so that only the first run downloads. apt is given a
+# state of its own beside them: the system's package lists, architectures and packages stay as they are.
+set -eu
+cd "$(dirname "$0")/../.."
+
+build=build/s390x
+sysroot=$build/sysroot
+packages='libc6-dev libsqlite3-dev libzstd-dev libssl-dev libxxhash-dev libisal-dev libcmocka-dev sqlite3'
+
+for tool in apt-get dpkg s390x-linux-gnu-gcc qemu-s390x; do
+  command -v $tool >/dev/null || { echo "s390x: no $tool; on Debian, make deps installs what is missing" >&2; exit 1; }
+done
+
+# --- The machine's libraries ---
+
+# private_apt ARGUMENT...
+private_apt() {
+  apt-get -q -y -c "$build/apt/apt.conf" "$@"
+}
+
+# The hooks of the system's configuration would clean up after the system's own state.
+configure_apt() {
+  mkdir -p "$build/apt/state/lists/partial" "$build/apt/cache/archives/partial"
+  : >"$build/apt/status"
+  cat >"$build/apt/apt.conf" <<CONF
+APT::Architecture "s390x";
+APT::Architectures { "s390x"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+Acquire::Languages "none";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+Dir::State "$PWD/$build/apt/state";
+Dir::State::status "$PWD/$build/apt/status";
+Dir::Cache "$PWD/$build/apt/cache";
+Debug::NoLocking "true";
+CONF
+}
+
+# A linker follows a link from the root as one of this machine's: make it one within the sysroot.
+make_links_relative() {
+  find "$sysroot" -type l -lname '/*' | while read -r link; do
+    ln -sfrn "$sysroot$(readlink "$link")" "$link"
+  done
+}
+
+# A list of packages that changed is fetched anew, and everything built with it.
+fetch_sysroot() {
+  [ "$(cat "$sysroot/complete" 2>/dev/null)" != "$packages" ] || return 0
+  rm -rf "$build"
+  configure_apt
+  echo 's390x: fetching the libraries'
+  # shellcheck disable=SC2086  # Packages are words
+  if ! { private_apt update && private_apt --download-only install $packages; } >"$build/apt/log" 2>&1; then
+    cat "$build/apt/log"
+    echo "s390x: apt cannot get these for s390x from this system's sources: $packages" >&2
+    exit 1
+  fi
+  for package in "$build"/apt/cache/archives/*.deb; do dpkg -x "$package" "$sysroot"; done
+  rm -rf "$build/apt/cache"
+  make_links_relative
+  echo "$packages" >"$sysroot/complete"
+}
+
+fetch_sysroot
+
+# Its loader is told where the libraries are. (qemu's -L would show the sysroot in place of this machine's directories, to
+# the tests as well.)
+machine="qemu-s390x $sysroot/lib/ld64.so.1 --library-path $sysroot/lib/s390x-linux-gnu:$sysroot/usr/lib/s390x-linux-gnu"
+
+# --- C tests ---
+
+# sum PATTERN: of the numbers in the lines of the log that match the pattern.
+sum() {
+  sed -nE "s/$1/\1/p" "$build/log" | awk '{ n += $1 } END { print n+0 }'
+}
+
+status=0
+MAKEFLAGS='' make --no-print-directory -O -j"$(nproc)" B="$build" CC="s390x-linux-gnu-gcc --sysroot=$sysroot" RUN="$machine" \
+  "$build/ztensor.so" unit replay >"$build/log" 2>&1 || status=$?
+if [ $status -ne 0 ]; then
+  grep -vE '^(s390x-linux-gnu-gcc|\[ +(RUN|OK|PASSED) +\]|\[=+\]) ' "$build/log"
+  echo "s390x: that is what failed; all of the output is in $build/log" >&2
+  exit 1
+fi
+grep -E '^\[  PASSED  \]|inputs replayed$' "$build/log"
+passed=$(sum '^\[  PASSED  \] ([0-9]+) test\(s\)\.?$')
+replayed=$(sum '^.*: ([0-9]+) inputs replayed$')
+echo "s390x: $passed C tests passed, $replayed inputs replayed"
+[ "$passed" -gt 0 ] && [ "$replayed" -gt 0 ]
+
+# --- The files, in the shell ---
+
+# answers NAME EXTENSION SHELL...: what that shell says to the statements goes to NAME.out, its errors to NAME.err. The
+# shell's status is that of the last statement and says nothing.
+answers() {
+  name=$1 extension=$2
+  shift 2
+  "$@" -batch -cmd ".load $extension" :memory: <"$build/statements" >"$build/$name.out" 2>"$build/$name.err" || true
+}
+
+sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/s390x/statements.sql >"$build/statements"
+answers here ./ztensor sqlite3
+# shellcheck disable=SC2086  # A command with arguments
+answers s390x "./$build/ztensor" $machine "$sysroot/usr/bin/sqlite3"
+
+for stream in out err; do
+  diff "$build/here.$stream" "$build/s390x.$stream" >"$build/$stream.diff" && continue
+  head -n 40 "$build/$stream.diff" | cut -c 1-300
+  echo "s390x: the answers differ; all of them: diff $build/here.$stream $build/s390x.$stream" >&2
+  exit 1
+done
+
+# What is not there yet fails in the same way on both machines: say so, lest it be taken for tested.
+sed -n 's/^Parse error near line [0-9]*: /s390x: not compared: /p' "$build/here.err" | sort -u
+statements=$(grep -c '^SELECT' "$build/statements" || true)
+rows=$(grep -vc '^SELECT' "$build/s390x.out" || true)
+errors=$(grep -c ' error near line ' "$build/s390x.err" || true)
+echo "s390x: $statements statements, $rows lines of answers and $errors errors, the same on both machines"
+[ "$(tail -n 1 "$build/s390x.out")" = 'the end' ] && [ "$errors" -lt "$statements" ] && [ "$rows" -gt 0 ]
