@@ -80,6 +80,7 @@ check_all() {
   need "$PYTHON, whose sqlite3 loads extensions" python3 python3 python runs "$PYTHON" -c '
 import sqlite3
 sqlite3.connect(":memory:").enable_load_extension(True)'
+  need "numpy of $PYTHON" python3-numpy python3-numpy - runs "$PYTHON" -c 'import numpy'
   need "pytest of $PYTHON" python3-pytest python3-pytest - runs "$PYTHON" -m pytest --version
   need "venv of $PYTHON" python3-venv python3 python runs "$PYTHON" -c 'import ensurepip, venv'
   if [ "$system" = Linux ]; then   # These two exist nowhere else

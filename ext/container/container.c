@@ -122,7 +122,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   assert( i<c->names.at.n );
   out->index = i;
   out->format_prefix = "";
-  out->foreign = false;
+  out->foreign = out->one_blob = false;
   out->attributes = (zt_attributes){ 0 };
   out->dtype = (zt_text){ NULL, 0 };
   c->driver->object(c, i, out);

@@ -35,6 +35,7 @@ typedef struct zt_object {
   const char *format_prefix;      /* "", or what the format's name begins with that is not stored ("sparse_") */
   zt_text format;                 /* dense, sparse_csr, sparse_coo, quantized_group, or as stored */
   bool foreign;                   /* The format is no word of this generation */
+  bool one_blob;                  /* A sparse object whose arrays stand one after the other in one component, data (0.1) */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
@@ -53,7 +54,7 @@ typedef struct zt_component {
   zt_text role;                   /* data, values, indptr, ... */
   zt_text dtype;                  /* Storage type */
   zt_text type;                   /* Logical type; z NULL: the same as dtype */
-  bool foreign;                   /* The dtype is no word of this generation */
+  bool foreign;                   /* The dtype or type is no word of this generation */
   zt_text encoding;               /* raw, zstd, or as stored */
   zt_text byte_order;             /* As stored; `little` where the file does not say (0.1 alone can) */
   uint64_t offset, length;        /* Where the stored bytes are: within the file, checked */

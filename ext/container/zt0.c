@@ -124,6 +124,7 @@ static void set_format(const zt_container *c, zt_object *object, zt_text layout)
   if( kind.z && zt_text_is(kind, "csr") ) object->format = ZT_TEXT("sparse_csr");
   else if( kind.z && zt_text_is(kind, "coo") ) object->format = ZT_TEXT("sparse_coo");
   else object->foreign = true;
+  object->one_blob = !object->foreign;
   if( kind.z && object->foreign ){
     object->format_prefix = "sparse_";
     object->format = kind;

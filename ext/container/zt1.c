@@ -294,6 +294,11 @@ static void set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
   out->foreign = true;
 }
 
+/* Logical types that zTensor 2 has added: no words of 1.x. */
+static bool is_later_type(zt_text type){
+  return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1");
+}
+
 /* 1.1 had logical types among its dtypes (part II section 4). */
 static void set_dtype_1_1(const zt_container *c, zt_component *out){
   static const struct { zt_text stored, dtype, type; } words[] = {
@@ -302,6 +307,7 @@ static void set_dtype_1_1(const zt_container *c, zt_component *out){
     { ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64") },
     { ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128") },
   };
+  if( out->type.z && is_later_type(out->type) ) out->foreign = true;
   if( c->version.n<3 || memcmp(c->version.z, "1.1", 3)!=0 || (c->version.n>3 && c->version.z[3]!='.') ) return;
   for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
     if( zt_text_equal(out->dtype, words[i].stored) ){

@@ -4,6 +4,9 @@
 #include <isa-l/crc.h>
 #include <limits.h>
 #include <openssl/evp.h>
+#include <stdio.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include "core/host.h"
 
 #define MAX_BYTES 32   /* Longest digest */
@@ -11,6 +14,7 @@
 typedef struct algorithm {
   const char *name;
   unsigned bytes;                             /* Of the digest */
+  bool stated;                                /* A manifest of 1.x may state it */
   bool prefix;                                /* `0x` may stand before the digits */
   bool (*open)(zt_digest *d);
   void (*update)(zt_digest *d, zt_span bytes);
@@ -22,6 +26,8 @@ struct zt_digest {
   uint8_t expected[MAX_BYTES];
   uint32_t crc;
   EVP_MD_CTX *evp;
+  XXH3_state_t *xxh3;                         /* Within memory, aligned */
+  void *memory;
 };
 
 static bool crc32c_open(zt_digest *d){
@@ -58,9 +64,29 @@ static void sha256_finish(zt_digest *d, uint8_t *out){
   EVP_DigestFinal_ex(d->evp, out, NULL);
 }
 
+#define XXH3_ALIGN ((uintptr_t)64)
+
+static bool xxh3_open(zt_digest *d){
+  d->memory = sqlite3_malloc64(sizeof(*d->xxh3) + XXH3_ALIGN);
+  if( !d->memory ) return false;
+  d->xxh3 = (XXH3_state_t*)(((uintptr_t)d->memory + XXH3_ALIGN-1) & ~(XXH3_ALIGN-1));
+  XXH3_INITSTATE(d->xxh3);
+  return XXH3_64bits_reset(d->xxh3)==XXH_OK;
+}
+
+static void xxh3_update(zt_digest *d, zt_span bytes){
+  XXH3_64bits_update(d->xxh3, bytes.p, bytes.n);
+}
+
+static void xxh3_finish(zt_digest *d, uint8_t *out){
+  uint64_t hash = XXH3_64bits_digest(d->xxh3);
+  for(unsigned i=0; i<8; i++) out[i] = (uint8_t)(hash >> 8*(7-i));
+}
+
 static const algorithm aDigest[] = {
-  { "crc32c",  4, true,  crc32c_open, crc32c_update, crc32c_finish },
-  { "sha256", 32, false, sha256_open, sha256_update, sha256_finish },
+  { "crc32c",  4, true,  true,  crc32c_open, crc32c_update, crc32c_finish },
+  { "sha256", 32, true,  false, sha256_open, sha256_update, sha256_finish },
+  { "xxh3",    8, false, false, xxh3_open,   xxh3_update,   xxh3_finish },
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
@@ -81,6 +107,17 @@ static const algorithm *find(zt_text name){
   return NULL;
 }
 
+static int start(const zt_digest *d, zt_digest **out, zt_error *err){
+  *out = sqlite3_malloc64(sizeof(*d));
+  if( *out ){
+    **out = *d;
+    if( d->algorithm->open(*out) ) return SQLITE_OK;
+    zt_digest_close(*out);
+    *out = NULL;
+  }
+  return zt_fail_nomem(err);
+}
+
 zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
   zt_digest d = { 0 };
@@ -88,22 +125,23 @@ zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
   *out = NULL;
   if( !colon ) return ZT_DIGEST_MALFORMED;
   d.algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
-  if( !d.algorithm ) return ZT_DIGEST_UNSUPPORTED;
+  if( !d.algorithm || !d.algorithm->stated ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
   if( d.algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
     digits.n -= 2;
   }
   if( !parse_hex(digits, d.expected, d.algorithm->bytes) ) return ZT_DIGEST_MALFORMED;
-  *out = sqlite3_malloc64(sizeof(d));
-  if( *out ){
-    **out = d;
-    if( d.algorithm->open(*out) ) return ZT_DIGEST_OK;
-    zt_digest_close(*out);
-    *out = NULL;
-  }
-  zt_fail_nomem(err);
+  start(&d, out, err);
   return ZT_DIGEST_OK;
+}
+
+bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){
+  zt_digest d = { .algorithm = find(name) };
+  *out = NULL;
+  if( !d.algorithm ) return false;
+  start(&d, out, err);
+  return true;
 }
 
 void zt_digest_update(zt_digest *d, zt_span bytes){
@@ -116,8 +154,16 @@ bool zt_digest_matches(zt_digest *d){
   return memcmp(found, d->expected, d->algorithm->bytes)==0;
 }
 
+void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
+  uint8_t found[MAX_BYTES];
+  int n = snprintf(out, ZT_DIGEST_TEXT, "%s:", d->algorithm->name);
+  d->algorithm->finish(d, found);
+  for(unsigned i=0; i<d->algorithm->bytes; i++) n += snprintf(out+n, ZT_DIGEST_TEXT-(size_t)n, "%02x", found[i]);
+}
+
 void zt_digest_close(zt_digest *d){
   if( !d ) return;
   EVP_MD_CTX_free(d->evp);
+  sqlite3_free(d->memory);
   sqlite3_free(d);
 }

@@ -1,7 +1,7 @@
 /*
-** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L) and sha256 (FIPS 180-4; by libcrypto). Interface to code in
-** digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x before them, sha256 has 64, in
-** either case.
+** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; by libcrypto) and xxh3 (XXH3-64, seed 0;
+** by xxHash). Interface to code in digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x
+** before them, sha256 has 64, in either case; a manifest of 1.x states no xxh3.
 */
 #ifndef ZT_CORE_DIGEST_H
 #define ZT_CORE_DIGEST_H
@@ -21,11 +21,19 @@ typedef struct zt_digest zt_digest;
 ** if memory was short (recorded in err). */
 zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err);
 
+/* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL if memory was short (recorded). */
+bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err);
+#define ZT_DIGEST_ALGORITHMS "'sha256', 'crc32c', 'xxh3'"   /* For messages */
+
 /* Take in the next bytes. */
 void zt_digest_update(zt_digest *d, zt_span bytes);
 
 /* True if all bytes taken in have the digest that the text states. */
 bool zt_digest_matches(zt_digest *d);
+
+/* The text of all bytes taken in, in lowercase digits, without 0x. */
+#define ZT_DIGEST_TEXT 80
+void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]);
 
 void zt_digest_close(zt_digest *d);
 

@@ -159,6 +159,32 @@ void zt_os_advise_large(void *p, size_t n){
 #endif
 }
 
+/* Anonymous memory whose pages are given back is zero when it is touched again. A page that is not (memory of a shared
+** mapping, which a host's allocator may use) or cannot be given back (locked memory) shows in the mark. */
+static bool give_back(uint8_t *from, uint8_t *to){
+#if defined(__linux__) && defined(MADV_DONTNEED)
+  if( from>=to ) return false;
+  *from = to[-1] = 1;
+  return madvise(from, (size_t)(to-from), MADV_DONTNEED)==0 && *from==0 && to[-1]==0;
+#else
+  (void)from;
+  (void)to;
+  return false;
+#endif
+}
+
+void zt_os_zero(void *p, size_t n){
+  uint8_t *bytes = p;
+  uint8_t *from = (uint8_t*)(((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1));
+  uint8_t *to = (uint8_t*)(((uintptr_t)p + n) & ~(LARGE_PAGE-1));
+  if( n>=LARGE && give_back(from, to) ){
+    memset(bytes, 0, (size_t)(from-bytes));
+    memset(to, 0, (size_t)(bytes+n-to));
+  }else{
+    memset(bytes, 0, n);
+  }
+}
+
 zt_directory *zt_os_opendir(const char *path, int *error_number){
   DIR *d = opendir(path);
   *error_number = d ? 0 : errno;

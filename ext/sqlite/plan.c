@@ -5,18 +5,33 @@
 #define ALL_ROWS 100000
 #define PATH_FACTOR 100
 #define OBJECT_FACTOR 1000
+#define ROWS_OF_OBJECT 10000   /* Elements, or slices */
+#define RANGE_FACTOR 10    /* Of one bound of a range */
 #define OPEN_COST 1000.0   /* Beside the rows: listing directories, opening files */
 
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */
 typedef struct term {
   int bit;
-  int column;          /* SQLite's number */
+  int column;          /* SQLite's number; -1: the table has none such */
   unsigned char op;
   bool text;           /* Compared as text: only with the BINARY collation */
 } term;
 
+#define ARGUMENT_BITS (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1)
+
+int zt_table_arguments(const zt_table *table){
+  int n = 0;
+  while( n<ZT_ARGUMENTS && table->arguments[n] ) n++;
+  return n;
+}
+
+int zt_table_argument(const zt_table *table, const char *name){
+  for(int i=zt_table_arguments(table)-1; i>=0; i--) if( strcmp(table->arguments[i], name)==0 ) return i;
+  return -1;
+}
+
 int zt_plan_column(const zt_table *table, int i){
-  return i<table->nVisible ? i : i + 1 + table->on_error;
+  return i<table->nVisible ? i : i + 1 + zt_table_arguments(table);
 }
 
 static int column_or_none(const zt_table *table, int i){
@@ -57,7 +72,11 @@ static void estimate(const zt_table *table, int plan, sqlite3_index_info *info){
   sqlite3_int64 rows = ALL_ROWS;
   bool unique = false;
   if( plan & ZT_PLAN_PATH ) rows /= PATH_FACTOR;
-  if( plan & ZT_PLAN_OBJECT ) rows /= OBJECT_FACTOR;
+  if( (plan & ZT_PLAN_OBJECT) || zt_table_argument(table, "object")>=0 ) rows /= OBJECT_FACTOR;
+  if( table->iPosition ) rows *= ROWS_OF_OBJECT;
+  if( plan & ZT_PLAN_EQ ) rows /= ROWS_OF_OBJECT;
+  else if( plan & (ZT_PLAN_GT|ZT_PLAN_GE) ) rows /= RANGE_FACTOR;
+  if( plan & (ZT_PLAN_LT|ZT_PLAN_LE) ) rows /= RANGE_FACTOR;
   if( table->rows==ZT_ROWS_FILES ) unique = (plan & ZT_PLAN_PATH)!=0;
   if( table->rows==ZT_ROWS_OBJECTS ) unique = (plan & ZT_PLAN_PATH) && (plan & ZT_PLAN_OBJECT) && !(plan & ZT_PLAN_OBJECTS);
   info->estimatedRows = unique || rows<1 ? 1 : rows;
@@ -67,21 +86,28 @@ static void estimate(const zt_table *table, int plan, sqlite3_index_info *info){
 
 /*
 ** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes them. One that is not
-** usable yet gives SQLITE_CONSTRAINT, so that the planner tries another order of the join. path and object constraints
-** only narrow down what is opened and decoded; SQLite checks them again. The first constraint of each kind is used.
+** usable yet gives SQLITE_CONSTRAINT, so that the planner tries another order of the join. All other constraints
+** only narrow down what is opened, decoded and read; SQLite checks them again. The first constraint of each kind is used.
 */
 int zt_plan(const zt_table *table, bool has_source, bool utf8, sqlite3_index_info *info){
+  const int nArgument = zt_table_arguments(table), iPosition = table->iPosition ? table->iPosition : -1;
   const term terms[ZT_PLAN_VALUES] = {
     { ZT_PLAN_SOURCE, table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ON_ERROR, table->on_error ? table->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_ARGUMENT, nArgument>0 ? table->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_ARGUMENT<<1, nArgument>1 ? table->nVisible+2 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
     { ZT_PLAN_PATH, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_EQ, true },
     { ZT_PLAN_OBJECT, column_or_none(table, table->iObject), SQLITE_INDEX_CONSTRAINT_EQ, true },
     { ZT_PLAN_LIKE, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_LIKE, false },
     { ZT_PLAN_GLOB, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_GLOB, false },
+    { ZT_PLAN_EQ, iPosition, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_GT, iPosition, SQLITE_INDEX_CONSTRAINT_GT, false },
+    { ZT_PLAN_GE, iPosition, SQLITE_INDEX_CONSTRAINT_GE, false },
+    { ZT_PLAN_LT, iPosition, SQLITE_INDEX_CONSTRAINT_LT, false },
+    { ZT_PLAN_LE, iPosition, SQLITE_INDEX_CONSTRAINT_LE, false },
   };
   int plan = 0, nArg = 0;
   for(int t=0; t<ZT_PLAN_VALUES; t++){
-    bool argument = terms[t].bit==ZT_PLAN_SOURCE || terms[t].bit==ZT_PLAN_ON_ERROR;
+    bool argument = (terms[t].bit & ARGUMENT_BITS)!=0;
     for(int i=0; i<info->nConstraint && terms[t].column>=0; i++){
       const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
       if( constraint->iColumn!=terms[t].column || constraint->op!=terms[t].op ) continue;

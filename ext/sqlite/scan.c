@@ -1,6 +1,7 @@
 /* The one virtual-table frame. See scan.h; plan.h has what xBestIndex promises. */
 #include "sqlite/scan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -21,7 +22,7 @@ typedef struct vtab {
   sqlite3_vtab base;           /* First: SQLite's part */
   const module *module;        /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
-  char *on_error;
+  char *argument[ZT_ARGUMENTS];
 } vtab;
 
 typedef struct cursor {
@@ -32,11 +33,13 @@ typedef struct cursor {
   bool in_object;              /* The table stands on a row of the current object (or the file) */
   bool eof;
   sqlite3_value *value;        /* The source argument, owned, if it is needed after xFilter; else NULL */
+  char *argument[ZT_ARGUMENTS];   /* The other arguments of this query, owned; scan.argument has those that are in force */
   zt_paths paths;
   size_t iPath;                /* Of the next file */
   sqlite3_value *image;        /* The next file is this BLOB, valid within xFilter; NULL: it is not */
   zt_container *container;     /* Of the current file, with a reference; scan.container is the same */
   zt_source *source;
+  bool must_exist;             /* The argument object names one that the only file must have */
   bool named;                  /* Only objects with these names are wanted: */
   char *names;                 /* The names one after the other, owned */
   zt_positions lengths;        /* The bytes of each */
@@ -91,16 +94,22 @@ static char *dequote(const char *z){
 static int disconnect(sqlite3_vtab *p){
   vtab *v = (vtab*)p;
   sqlite3_free(v->source);
-  sqlite3_free(v->on_error);
+  for(int i=0; i<ZT_ARGUMENTS; i++) sqlite3_free(v->argument[i]);
   sqlite3_free(v);
   return SQLITE_OK;
 }
 
 static int declare(sqlite3 *db, const zt_table *t){
-  char *sql = sqlite3_mprintf("CREATE TABLE x(%s, source HIDDEN%s%s%s)", t->visible,
-                              t->on_error ? ", on_error HIDDEN" : "", t->hidden ? ", " : "", t->hidden ? t->hidden : "");
-  int rc = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
-  sqlite3_free(sql);
+  sqlite3_str *sql = sqlite3_str_new(db);
+  char *z;
+  int rc;
+  sqlite3_str_appendf(sql, "CREATE TABLE x(%s, source HIDDEN", t->visible);
+  for(int i=0; i<zt_table_arguments(t); i++) sqlite3_str_appendf(sql, ", %s HIDDEN", t->arguments[i]);
+  if( t->hidden ) sqlite3_str_appendf(sql, ", %s", t->hidden);
+  sqlite3_str_appendall(sql, ")");
+  z = sqlite3_str_finish(sql);
+  rc = z ? sqlite3_declare_vtab(db, z) : SQLITE_NOMEM;
+  sqlite3_free(z);
   return rc;
 }
 
@@ -112,10 +121,10 @@ static bool is_utf8(sqlite3 *db){
   return utf8;
 }
 
-/* xCreate and xConnect: arguments after the first three are (source, on_error). */
+/* xCreate and xConnect: arguments after the first three are the source and those after it. */
 static int connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
   const module *m = client;
-  int most = m->table->on_error ? 2 : 1, rc;
+  int most = 1+zt_table_arguments(m->table), rc;
   vtab *v;
   if( argc-3>most ){
     *message = sqlite3_mprintf("ztensor: %s takes at most %d argument%s", m->table->name, most, most>1 ? "s" : "");
@@ -128,7 +137,7 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
   if( !v ) return SQLITE_NOMEM;
   *v = (vtab){ .module = m };
   if( argc>3 && (v->source = dequote(argv[3]))==NULL ) rc = SQLITE_NOMEM;
-  if( argc>4 && (v->on_error = dequote(argv[4]))==NULL ) rc = SQLITE_NOMEM;
+  for(int i=4; i<argc; i++) if( (v->argument[i-4] = dequote(argv[i]))==NULL ) rc = SQLITE_NOMEM;
   if( rc ) disconnect(&v->base);
   else *out = &v->base;
   return rc;
@@ -150,6 +159,7 @@ static int open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   c->base.pVtab = p;
   c->scan.on_file = m->table->rows==ZT_ROWS_FILES;
   c->scan.connection = m->connection;
+  c->scan.err = &c->err;
   if( m->table->row_size ){
     c->scan.row = sqlite3_malloc64(m->table->row_size);
     if( !c->scan.row ){
@@ -162,7 +172,15 @@ static int open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   return SQLITE_OK;
 }
 
+/* Leave the current object, or the file's own rows. */
+static void leave_object(cursor *c){
+  const zt_table *t = table_of(c);
+  if( c->in_object && t->clear ) t->clear(&c->scan);
+  c->in_object = c->decoded = false;
+}
+
 static void close_file(cursor *c){
+  leave_object(c);
   zt_source_close(c->source);
   zt_container_close(c->container);
   zt_error_clear(&c->file_error);
@@ -170,7 +188,7 @@ static void close_file(cursor *c){
   c->container = NULL;
   c->scan.container = NULL;
   c->scan.path = c->scan.error = NULL;
-  c->scan.has_stat = c->decoded = c->in_object = false;
+  c->scan.has_stat = false;
 }
 
 /* Back to the state of a new cursor. */
@@ -178,6 +196,10 @@ static void reset(cursor *c){
   close_file(c);
   zt_paths_clear(&c->paths);
   sqlite3_value_free(c->value);
+  for(int i=0; i<ZT_ARGUMENTS; i++){
+    sqlite3_free(c->argument[i]);
+    c->argument[i] = NULL;
+  }
   sqlite3_free(c->names);
   zt_positions_clear(&c->lengths);
   zt_positions_clear(&c->wanted);
@@ -187,7 +209,7 @@ static void reset(cursor *c){
   c->names = NULL;
   c->iPath = 0;
   c->image = NULL;
-  c->named = c->skip = c->eof = false;
+  c->named = c->must_exist = c->skip = c->eof = false;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *p){
@@ -227,6 +249,7 @@ static int find_wanted(cursor *c){
     int64_t k = zt_container_find(c->container, (zt_text){ name, c->lengths.a[i] });
     if( k>=0 && zt_positions_push(&c->wanted, (size_t)k, &c->err) ) return c->err.rc;
   }
+  if( c->wanted.n==0 && c->must_exist ) return zt_target_no_object(c->container, (zt_text){ c->names, c->lengths.a[0] }, &c->err);
   if( c->wanted.n<2 ) return SQLITE_OK;
   qsort(c->wanted.a, c->wanted.n, sizeof(*c->wanted.a), compare_index);
   for(uint32_t i=1; i<c->wanted.n; i++){
@@ -296,7 +319,6 @@ static bool next_file(cursor *c){
 static bool next_object(cursor *c){
   uint64_t n = c->named ? c->wanted.n : zt_container_objects(c->container);
   bool file_first = table_of(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !c->named;
-  c->decoded = false;
   c->scan.on_file = file_first && c->iObject==0;
   if( c->iObject>=n+file_first ) return false;
   if( !c->scan.on_file ){
@@ -305,6 +327,15 @@ static bool next_object(cursor *c){
   }
   c->iObject++;
   return true;
+}
+
+/* Stand on the first row of the current object, or the file itself, if it has one. */
+static bool enter_object(cursor *c){
+  const zt_table *t = table_of(c);
+  c->in_object = true;
+  if( !t->first || t->first(&c->scan) ) return true;
+  leave_object(c);
+  return false;
 }
 
 /* Go to the next row. */
@@ -316,43 +347,92 @@ static int advance(cursor *c){
     return c->err.rc ? fail(c) : SQLITE_OK;
   }
   if( c->in_object && t->next && t->next(&c->scan) ) return SQLITE_OK;
-  for(;;){
-    while( c->container && next_object(c) ){
-      c->in_object = !t->first || t->first(&c->scan);
-      if( c->in_object ) return SQLITE_OK;
+  while( !c->err.rc ){
+    leave_object(c);
+    while( c->container && !c->err.rc && next_object(c) ){
+      if( enter_object(c) ) return SQLITE_OK;
     }
-    if( !next_file(c) ){
-      c->eof = true;
-      return c->err.rc ? fail(c) : SQLITE_OK;
-    }
+    if( c->err.rc || !next_file(c) ) break;
   }
+  c->eof = true;
+  return c->err.rc ? fail(c) : SQLITE_OK;
 }
 
 /* --- Beginning --- */
 
-/* The values that idxNum says are there. */
+/* The values that idxNum says are there, in its bits' order. */
 typedef struct arguments {
-  sqlite3_value *source, *on_error, *path, *object, *like, *glob;
+  sqlite3_value *source, *argument[ZT_ARGUMENTS], *path, *object, *like, *glob, *eq, *gt, *ge, *lt, *le;
 } arguments;
 
 static arguments take_arguments(int plan, sqlite3_value **argv){
   arguments a = { 0 };
-  if( plan & ZT_PLAN_SOURCE ) a.source = *argv++;
-  if( plan & ZT_PLAN_ON_ERROR ) a.on_error = *argv++;
-  if( plan & ZT_PLAN_PATH ) a.path = *argv++;
-  if( plan & ZT_PLAN_OBJECT ) a.object = *argv++;
-  if( plan & ZT_PLAN_LIKE ) a.like = *argv++;
-  if( plan & ZT_PLAN_GLOB ) a.glob = *argv++;
+  sqlite3_value **const into[ZT_PLAN_VALUES] = { &a.source, &a.argument[0], &a.argument[1], &a.path, &a.object, &a.like, &a.glob,
+                                                 &a.eq, &a.gt, &a.ge, &a.lt, &a.le };
+  for(int i=0; i<ZT_PLAN_VALUES; i++) if( plan>>i & 1 ) *into[i] = *argv++;
   return a;
 }
 
-static int set_on_error(cursor *c, sqlite3_value *value){
+/* Take the arguments after source: those of the query, else those that the table was declared with. */
+static int set_arguments(cursor *c, const arguments *a){
   const vtab *v = (const vtab*)c->base.pVtab;
-  const char *z = v->on_error;
-  if( value && sqlite3_value_type(value)!=SQLITE_NULL ) z = (const char*)sqlite3_value_text(value);
+  for(int i=0; i<zt_table_arguments(table_of(c)); i++){
+    sqlite3_value *value = a->argument[i];
+    c->scan.argument[i] = value ? NULL : v->argument[i];
+    if( !value || sqlite3_value_type(value)==SQLITE_NULL ) continue;
+    c->argument[i] = sqlite3_mprintf("%s", (const char*)sqlite3_value_text(value));
+    if( !c->argument[i] ) return zt_fail_nomem(&c->err);
+    c->scan.argument[i] = c->argument[i];
+  }
+  return SQLITE_OK;
+}
+
+static int set_on_error(cursor *c){
+  int i = zt_table_argument(table_of(c), "on_error");
+  const char *z = i<0 ? NULL : c->scan.argument[i];
   c->skip = z && strcmp(z, "skip")==0;
   if( !z || c->skip || strcmp(z, "abort")==0 ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", z);
+}
+
+static const zt_range nothing = { 1, 0 };
+
+/* Narrow the range to what compares with v as op (a ZT_PLAN_ bit) says. SQLite compares again, so that what is hard to say
+** may be left as it is: what is no number, and numbers with fraction or beyond 2^53. */
+static void narrow(zt_range *range, sqlite3_value *v, int op){
+  bool lower = (op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE))!=0, upper = (op & (ZT_PLAN_EQ|ZT_PLAN_LT|ZT_PLAN_LE))!=0;
+  sqlite3_int64 i;
+  double r;
+  if( !v ) return;
+  switch( sqlite3_value_numeric_type(v) ){
+    case SQLITE_INTEGER:
+      i = sqlite3_value_int64(v);
+      if( i==INT64_MAX || i==INT64_MIN ) return;
+      i += (op==ZT_PLAN_GT) - (op==ZT_PLAN_LT);
+      break;
+    case SQLITE_FLOAT:
+      r = sqlite3_value_double(v);
+      if( fabs(r)>9e15 || (op==ZT_PLAN_EQ && floor(r)!=r) ) return;
+      i = (sqlite3_int64)(lower ? ceil(r) : floor(r));
+      break;
+    case SQLITE_NULL:
+      *range = nothing;
+      return;
+    default:
+      return;
+  }
+  if( upper && i<0 ) *range = nothing;
+  if( lower && i>0 && (uint64_t)i>range->first ) range->first = (uint64_t)i;
+  if( upper && i>=0 && (uint64_t)i<range->last ) range->last = (uint64_t)i;
+}
+
+static void set_range(cursor *c, const arguments *a){
+  c->scan.range = (zt_range){ 0, UINT64_MAX };
+  narrow(&c->scan.range, a->eq, ZT_PLAN_EQ);
+  narrow(&c->scan.range, a->gt, ZT_PLAN_GT);
+  narrow(&c->scan.range, a->ge, ZT_PLAN_GE);
+  narrow(&c->scan.range, a->lt, ZT_PLAN_LT);
+  narrow(&c->scan.range, a->le, ZT_PLAN_LE);
 }
 
 /* A value that a name or path is compared with: text can be looked up, NULL and a BLOB equal none, and a number may equal
@@ -379,10 +459,22 @@ static int add_name(cursor *c, sqlite3_value *value, sqlite3_str *names){
   return zt_positions_push(&c->lengths, text.n, &c->err);
 }
 
+/* The name that the argument object gives: the one object whose rows the table has. */
+static int set_object(cursor *c, int i){
+  const char *z = c->scan.argument[i];
+  c->named = true;
+  if( !z ) return SQLITE_OK;
+  c->names = sqlite3_mprintf("%s", z);
+  if( !c->names ) return zt_fail_nomem(&c->err);
+  return zt_positions_push(&c->lengths, strlen(z), &c->err);
+}
+
 /* The names of an object constraint. */
 static int set_names(cursor *c, sqlite3_value *value){
+  int i = zt_table_argument(table_of(c), "object");
   sqlite3_str *names;
   int rc = SQLITE_OK, rcStr;
+  if( i>=0 ) return set_object(c, i);
   if( !value ) return SQLITE_OK;
   c->named = true;
   names = sqlite3_str_new(NULL);
@@ -437,13 +529,18 @@ static int list_paths(cursor *c, const char *source, const arguments *a){
   return zt_paths_find(source, &filter, &c->paths, &c->err);
 }
 
+/* An argument that must be there is not: say how to call the table. */
+static int fail_usage(cursor *c){
+  const char *name = table_of(c)->name;
+  bool object = zt_table_argument(table_of(c), "object")>=0;
+  return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source%s: SELECT * FROM %s('model.zt'%s)", name, object ? " and an object" : "", name,
+                 object ? ", 'layer.weight'" : "");
+}
+
 /* The source that CREATE VIRTUAL TABLE gave. */
 static int set_declared_source(cursor *c, const arguments *a){
   const vtab *v = (const vtab*)c->base.pVtab;
-  const char *name = table_of(c)->name;
-  if( !v->source ){
-    return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source: SELECT * FROM %s('model.zt')", name, name);
-  }
+  if( !v->source ) return fail_usage(c);
   if( zt_target_check_path(c->scan.connection, (zt_text){ v->source, strlen(v->source) }, &c->err) ) return c->err.rc;
   return list_paths(c, v->source, a);
 }
@@ -463,10 +560,24 @@ static int set_source(cursor *c, const arguments *a){
   return SQLITE_OK;
 }
 
+/* True if the argument object is not there, not even as NULL. */
+static bool lacks_object(const cursor *c, const arguments *a){
+  int i = zt_table_argument(table_of(c), "object");
+  return i>=0 && !a->argument[i] && !c->scan.argument[i];
+}
+
 /* Go to the first row that the arguments ask for. */
 static int begin(cursor *c, const arguments *a){
-  if( set_on_error(c, a->on_error) || set_names(c, a->object) ) return fail(c);
-  if( set_source(c, a)==SQLITE_OK ) return advance(c);
+  set_range(c, a);
+  if( set_arguments(c, a) || set_on_error(c) || set_names(c, a->object) ) return fail(c);
+  if( lacks_object(c, a) ){
+    fail_usage(c);
+    return fail(c);
+  }
+  if( set_source(c, a)==SQLITE_OK ){
+    c->must_exist = c->lengths.n && zt_table_argument(table_of(c), "object")>=0 && (c->image || c->paths.literal);
+    return advance(c);
+  }
   /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
   if( !c->skip || c->err.rc!=SQLITE_ERROR || !c->err.path ) return fail(c);
   zt_error_clear(&c->err);
@@ -506,7 +617,8 @@ static int rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
 /* The value of the argument column i, counted from the source. */
 static void argument(const cursor *c, sqlite3_context *ctx, int i){
   const vtab *v = (const vtab*)c->base.pVtab;
-  if( i==1 ) zt_result_static(ctx, c->skip ? "skip" : "abort");
+  if( i>0 && i-1==zt_table_argument(table_of(c), "on_error") ) zt_result_static(ctx, c->skip ? "skip" : "abort");
+  else if( i>0 ) sqlite3_result_text(ctx, c->scan.argument[i-1], -1, SQLITE_TRANSIENT);
   else if( c->value ) sqlite3_result_value(ctx, c->value);
   else sqlite3_result_text(ctx, v->source, -1, SQLITE_TRANSIENT);
 }
@@ -514,7 +626,7 @@ static void argument(const cursor *c, sqlite3_context *ctx, int i){
 static int column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   cursor *c = (cursor*)p;
   const zt_table *t = table_of(c);
-  int nArguments = 1 + t->on_error;
+  int nArguments = 1 + zt_table_arguments(t);
   if( i<t->nVisible ) t->column(&c->scan, ctx, i);
   else if( i<t->nVisible+nArguments ) argument(c, ctx, i-t->nVisible);
   else t->column(&c->scan, ctx, i-nArguments);

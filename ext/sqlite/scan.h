@@ -21,26 +21,37 @@ typedef enum zt_rows_of {
   ZT_ROWS_FILES_AND_OBJECTS    /* Some for the file itself, then some per object */
 } zt_rows_of;
 
+/* Whole numbers from first to last, both included; none if first is greater. */
+typedef struct zt_range {
+  uint64_t first, last;
+} zt_range;
+
+#define ZT_ARGUMENTS 2   /* Most arguments of a table after source */
+
 /* Columns are numbered 0, 1, ... visible ones first, then hidden ones, as the table declares them; the frame puts the
-** arguments (source, on_error) between the two and answers for them. */
+** arguments (source and those after it) between the two and answers for them. */
 typedef struct zt_table {
   const char *name;
   const char *visible;         /* "path TEXT, object TEXT, ..." */
   const char *hidden;          /* "data BLOB HIDDEN, ..."; NULL: none */
   int nVisible;
-  bool on_error;               /* Takes the argument on_error */
+  const char *arguments[ZT_ARGUMENTS];   /* Their names after source: on_error and object are the frame's, others the table's */
   zt_rows_of rows;
   int iPath, iObject;          /* Columns; -1: none */
+  int iPosition;               /* A column of whole numbers that a query may want a range of; 0: none */
   uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the system says */
   uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */
   size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a cursor opens */
 
-  /* Stand on the first row of the current object, or of the file itself: false if it has none. NULL: it has one. */
+  /* Stand on the first row of the current object, or of the file itself: false if it has none, or on a failure, which is
+  ** in scan->err. NULL: it has one. */
   bool (*first)(zt_scan *scan);
-  /* Stand on the next row of the same: false if there is none. NULL: there is none. */
+  /* Stand on the next row of the same: false if there is none, or on a failure. NULL: there is none. */
   bool (*next)(zt_scan *scan);
-  /* A number of the current row that no other row of the same file has, whichever rows a query asks for: below 2^32.
-  ** NULL: the object's index. */
+  /* Free what the row state owns, and zero it: the scan leaves the object. NULL: it owns nothing. */
+  void (*clear)(zt_scan *scan);
+  /* A number of the current row that no other row of the same file (with an argument object: of the same object) has,
+  ** whichever rows a query asks for. NULL: the object's index. */
   uint64_t (*rowid)(zt_scan *scan);
   /* Give column i of the current row, or a failure. */
   void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
@@ -55,6 +66,9 @@ struct zt_scan {
   bool on_file;                  /* The current row is one of the file's own, not of an object */
   uint32_t object;               /* Else: index of the current object */
   void *row;                     /* row_size bytes */
+  zt_error *err;                 /* For failures of first and next; its path is set */
+  zt_range range;                /* Of iPosition: rows outside it are not wanted */
+  const char *argument[ZT_ARGUMENTS];   /* Values as text; NULL: not given, or NULL */
   /* For ZT_ROWS_FILES: */
   bool has_stat;
   zt_stat stat;                  /* If has_stat */
@@ -66,6 +80,10 @@ const zt_object *zt_scan_object(zt_scan *scan);
 
 /* An error whose place is the current file, and object unless on_file. */
 zt_error zt_scan_error(zt_scan *scan);
+
+/* The index of an argument of that name, -1 if the table has none. */
+int zt_table_argument(const zt_table *table, const char *name);
+int zt_table_arguments(const zt_table *table);   /* How many after source */
 
 /* Register a table. */
 int zt_scan_register(zt_connection *c, const zt_table *table);

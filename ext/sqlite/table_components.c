@@ -97,7 +97,7 @@ const zt_table zt_table_components = {
              " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT",
   .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN",
   .nVisible = C_VISIBLE,
-  .on_error = true,
+  .arguments = { "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = C_PATH,
   .iObject = C_OBJECT,

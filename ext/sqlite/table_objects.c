@@ -46,7 +46,7 @@ const zt_table zt_table_objects = {
   .visible = "path TEXT, object TEXT, format TEXT, dtype TEXT, type TEXT, shape TEXT, rank INTEGER, elements INTEGER,"
              " components INTEGER, stored_bytes INTEGER, decoded_bytes INTEGER, attributes TEXT",
   .nVisible = C_COUNT,
-  .on_error = true,
+  .arguments = { "on_error" },
   .rows = ZT_ROWS_OBJECTS,
   .iPath = C_PATH,
   .iObject = C_OBJECT,

@@ -4,10 +4,10 @@
 
 #include "sqlite/scan.h"
 
-#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes)
+#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats)
 
 /* Families of functions, each an array that a NULL name ends. */
-#define ZT_FUNCTIONS(X) X(blob) X(manifest) X(version)
+#define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(manifest) X(version)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {

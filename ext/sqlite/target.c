@@ -57,11 +57,19 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);
 }
 
+int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err){
+  uint32_t n = zt_container_objects(c);
+  zt_suggestion s;
+  zt_suggest_begin(&s, name);
+  for(uint32_t k=0; k<n && k<SUGGEST_OBJECTS; k++) zt_suggest_offer(&s, zt_container_name(c, k));
+  err->object = name;
+  if( !s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such object");
+  return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n, s.best.z);
+}
+
 int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
   zt_text text = zt_value_text(name);
   int64_t i = text.z ? zt_container_find(t->container, text) : -1;
-  uint32_t n = zt_container_objects(t->container);
-  zt_suggestion s;
   if( i>=0 ){
     zt_container_object(t->container, (uint32_t)i, &t->object);
     err->object = t->object.name;
@@ -69,11 +77,7 @@ int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
   }
   if( sqlite3_value_type(name)==SQLITE_BLOB ) return zt_fail(err, SQLITE_ERROR, "the object's name must be TEXT, not a BLOB");
   if( !text.z ) return zt_fail_nomem(err);
-  zt_suggest_begin(&s, text);
-  for(uint32_t k=0; k<n && k<SUGGEST_OBJECTS; k++) zt_suggest_offer(&s, zt_container_name(t->container, k));
-  err->object = text;
-  if( !s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such object");
-  return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n, s.best.z);
+  return zt_target_no_object(t->container, text, err);
 }
 
 static zt_text role_of(const zt_target *t, uint32_t k){
@@ -142,6 +146,10 @@ int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err){
   }
   err->component = t->component.role;
   return SQLITE_OK;
+}
+
+int zt_target_tensor(const zt_target *t, zt_budget *budget, zt_tensor *out, zt_error *err){
+  return zt_tensor_open(t->source, t->container, &t->object, budget, out, err);
 }
 
 void zt_target_close(zt_target *t){

@@ -5,6 +5,7 @@
 #define ZT_SQLITE_TARGET_H
 
 #include "sqlite/connection.h"
+#include "tensor/layout.h"
 
 /* Everything is valid until zt_target_close(). */
 typedef struct zt_target {
@@ -33,6 +34,12 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
 ** exist is a failure that names it, and the one that was probably meant. err's place then names what was found. */
 int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err);
 int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err);
+
+/* Open the object's values. *out needs zt_tensor_close() in any case, before zt_target_close(). */
+int zt_target_tensor(const zt_target *t, zt_budget *budget, zt_tensor *out, zt_error *err);
+
+/* Fail: there is no object of that name. */
+int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err);
 
 void zt_target_close(zt_target *t);
 

@@ -2,6 +2,7 @@
 #include "sqlite/value.h"
 
 #include <math.h>
+#include "tensor/assemble.h"
 
 #define JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
 
@@ -32,6 +33,27 @@ int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint6
   }
   return zt_fail(err, SQLITE_ERROR, "%s must be an integer from 0 on, not '%s'", what,
                  sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB" : (const char*)sqlite3_value_text(v));
+}
+
+int zt_value_dtype(sqlite3_value *v, const zt_dtype **out, zt_error *err){
+  zt_text text = zt_value_text(v);
+  if( sqlite3_value_type(v)==SQLITE_NULL ) return SQLITE_OK;
+  if( !text.z && sqlite3_value_type(v)!=SQLITE_BLOB ) return zt_fail_nomem(err);
+  return zt_dtype_find(text.z ? text : ZT_TEXT("a BLOB"), out, err);
+}
+
+void zt_result_scalar(sqlite3_context *ctx, zt_scalar value){
+  sqlite3_str *json;
+  switch( value.class ){
+    case ZT_FLOAT: sqlite3_result_double(ctx, value.real); break;
+    case ZT_INT:   sqlite3_result_int64(ctx, value.i); break;
+    case ZT_UINT: case ZT_BOOL: zt_result_uint(ctx, value.u); break;
+    case ZT_COMPLEX:
+      json = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+      zt_json_scalar(json, value);
+      zt_result_json(ctx, json);
+      break;
+  }
 }
 
 void zt_result_text(sqlite3_context *ctx, zt_text text){

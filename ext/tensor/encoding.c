@@ -1,7 +1,7 @@
 /* The table of encodings. See encoding.h. */
 #include "tensor/encoding.h"
 
-static const zt_encoding raw = { "raw", NULL, NULL };
+static const zt_encoding raw = { "raw", NULL, NULL, NULL, NULL };
 
 static const zt_encoding *const aEncoding[] = { &raw, &zt_encoding_zstd };
 

@@ -1,10 +1,10 @@
 /* A component's bytes. See payload.h. */
 #include "tensor/payload.h"
 
-#include "core/digest.h"
 #include "core/host.h"
 #include "tensor/dtype.h"
 #include "tensor/encoding.h"
+#include "tensor/stream.h"
 
 #define WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in the processor's cache */
 #define FIRST_ROOM ((size_t)64 << 10)
@@ -35,139 +35,83 @@ zt_text zt_payload_byte_order(const zt_component *component){
 }
 
 /* Fail with SQLITE_TOOBIG if a result of n bytes exceeds the budget. */
-static int check_result(const zt_payload *p, uint64_t n, zt_error *err){
-  if( n<=p->budget->result ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, p->budget->result);
+static int check_result(const zt_budget *budget, uint64_t n, zt_error *err){
+  if( n<=budget->result ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, budget->result);
 }
 
-static int allocate(zt_buffer *out, uint64_t n, zt_error *err){
-  *out = (zt_buffer){ NULL, n };
-  if( n==0 ) return SQLITE_OK;
+int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
+  *out = (zt_buffer){ NULL, 0 };
+  if( check_result(budget, n, err) || n==0 ) return err->rc;
   out->p = sqlite3_malloc64(n);
-  if( !out->p ){
-    out->n = 0;
-    return zt_fail_nomem(err);
-  }
+  if( !out->p ) return zt_fail_nomem(err);
+  out->n = n;
   zt_os_advise_large(out->p, (size_t)n);
   return SQLITE_OK;
 }
 
-static int finish(const zt_payload *p, zt_buffer *out, zt_error *err){
-  if( !err->rc ) zt_source_unchanged(p->source, err);
-  if( err->rc ){
-    sqlite3_free(out->p);
-    *out = (zt_buffer){ NULL, 0 };
-  }
-  return err->rc;
-}
-
-/* n stored bytes from `start` of the component on, in pieces between which an interrupt can come. */
-static int read_stored(const zt_payload *p, uint64_t start, uint64_t n, zt_buffer *out, zt_error *err){
-  if( check_result(p, n, err) ) return err->rc;
-  allocate(out, n, err);
-  for(uint64_t done=0; done<n && !err->rc;){
-    size_t piece = n-done<ZT_WHOLE_MAX ? (size_t)(n-done) : (size_t)ZT_WHOLE_MAX;
-    zt_source_read(p->source, p->component->offset+start+done, out->p+done, piece, err);
-    done += piece;
-    if( done<n ) zt_interrupt_check(&p->budget->interrupt, err);
-  }
-  return finish(p, out, err);
+void zt_buffer_clear(zt_buffer *b){
+  sqlite3_free(b->p);
+  *b = (zt_buffer){ NULL, 0 };
 }
 
 int zt_payload_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
-  *out = (zt_buffer){ NULL, 0 };
-  return read_stored(p, 0, p->component->length, out, err);
+  zt_component stored = *p->component;
+  zt_payload raw = *p;
+  stored.encoding = ZT_TEXT("raw");
+  raw.component = &stored;
+  return zt_payload_read(&raw, 0, UINT64_MAX, out, err);
 }
 
-/* --- A buffer as a sink --- */
+/* Read n bytes that must be there. */
+static int read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n, zt_buffer *out, zt_error *err){
+  size_t got;
+  if( zt_buffer_new(p->budget, n, out, err) ) return err->rc;
+  return zt_stream_read(s, start, out->p, (size_t)n, &got, err);
+}
 
-typedef struct buffer_sink {
-  zt_sink sink;            /* First, so that one is the other */
-  zt_buffer *out;
-  uint64_t capacity;       /* Bytes that out->p has room for */
-  const zt_payload *payload;
-  bool grows;              /* The length is not known */
-} buffer_sink;
-
-static uint8_t *buffer_room(zt_sink *sink, size_t *n, zt_error *err){
-  buffer_sink *s = (buffer_sink*)sink;
-  if( s->grows && s->out->n==s->capacity ){
-    uint64_t capacity = s->capacity ? s->capacity*2 : FIRST_ROOM;
-    uint64_t most = s->payload->budget->result;
-    uint8_t *p;
-    if( most<UINT64_MAX ) most++;   /* The byte too many shows that there is one */
-    if( capacity>most ) capacity = most;
-    if( check_result(s->payload, s->out->n, err) ) return NULL;
-    p = sqlite3_realloc64(s->out->p, capacity);
-    if( !p ){
-      zt_fail_nomem(err);
-      return NULL;
+/* Read to the end of a content whose length nothing tells, or up to `most` bytes of it. */
+static int read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t most, zt_buffer *out, zt_error *err){
+  uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;   /* The byte too many shows */
+  size_t got = 1;
+  if( limit>most ) limit = most;
+  while( got && out->n<limit && !err->rc ){
+    uint8_t *grown;
+    if( out->n==capacity ){
+      capacity = capacity ? 2*capacity : FIRST_ROOM;
+      if( capacity>limit ) capacity = limit;
+      grown = sqlite3_realloc64(out->p, capacity);
+      if( !grown ) return zt_fail_nomem(err);
+      out->p = grown;
     }
-    s->out->p = p;
-    s->capacity = capacity;
+    zt_stream_read(s, start+out->n, out->p+out->n, (size_t)(capacity-out->n), &got, err);
+    out->n += got;
   }
-  *n = (size_t)(s->capacity - s->out->n);
-  return s->out->p + s->out->n;
-}
-
-static int buffer_commit(zt_sink *sink, size_t n, zt_error *err){
-  buffer_sink *s = (buffer_sink*)sink;
-  (void)err;
-  s->out->n += n;
-  return SQLITE_OK;
+  return err->rc || check_result(p->budget, out->n, err) ? err->rc : SQLITE_OK;
 }
 
 /* Give back what a buffer that grew has too much. */
 static void fit(zt_buffer *out){
   uint8_t *p = out->n ? sqlite3_realloc64(out->p, out->n) : NULL;
-  if( p ){
-    out->p = p;
-  }else if( out->n==0 ){
-    sqlite3_free(out->p);
-    out->p = NULL;
-  }
-}
-
-/* Decode the job's range into a buffer. */
-static int decode(const zt_encoding *encoding, const zt_decode_job *job, zt_buffer *out, zt_error *err){
-  const zt_payload *p = job->payload;
-  buffer_sink s = { { buffer_room, buffer_commit }, out, 0, p, !job->known };
-  if( !s.grows ){
-    if( check_result(p, job->length, err) || allocate(out, job->length, err) ) return err->rc;
-    if( job->known && job->length==job->total && job->total<=ZT_WHOLE_MAX && p->component->length<=ZT_WHOLE_MAX
-     && job->total<=p->budget->decode ){
-      encoding->whole(job, out->p, err);
-      return finish(p, out, err);
-    }
-    s.capacity = job->length;
-    out->n = 0;
-  }
-  encoding->stream(job, &s.sink, err);
-  if( !err->rc ) check_result(p, out->n, err);
-  if( s.grows && !err->rc ) fit(out);
-  return finish(p, out, err);
+  if( p ) out->p = p;
+  else if( out->n==0 ) zt_buffer_clear(out);
 }
 
 int zt_payload_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buffer *out, zt_error *err){
-  const zt_component *component = p->component;
-  const zt_encoding *encoding = zt_encoding_of(component->encoding);
-  zt_decode_job job = { .payload = p, .start = start, .length = length };
-  zt_length_state state = zt_payload_length(p->object, component, &job.total);
+  zt_stream *s;
+  uint64_t total;
   *out = (zt_buffer){ NULL, 0 };
-  if( !encoding ){
-    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);   /* E1 */
+  if( zt_stream_open(p, &s, err) ) return err->rc;
+  if( zt_payload_length(p->object, p->component, &total)==ZT_LENGTH_KNOWN ){
+    if( start>total ) start = total;
+    if( length>total-start ) length = total-start;
+    if( length>0 || total==0 ) read_known(s, p, start, length, out, err);
+  }else if( read_growing(s, p, start, length, out, err)==SQLITE_OK ){
+    fit(out);
   }
-  if( state==ZT_LENGTH_OVERFLOW ){
-    return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
-  }
-  job.known = state==ZT_LENGTH_KNOWN;
-  if( job.known ){
-    if( job.start>job.total ) job.start = job.total;
-    if( job.length>job.total-job.start ) job.length = job.total-job.start;
-    if( job.length==0 && job.total>0 ) return SQLITE_OK;
-  }
-  if( !encoding->stream ) return read_stored(p, job.start, job.length, out, err);
-  return decode(encoding, &job, out, err);
+  if( err->rc ) zt_buffer_clear(out);
+  zt_stream_close(s);
+  return err->rc;
 }
 
 int zt_payload_digest(const zt_payload *p, const char **out, zt_error *err){
@@ -201,6 +145,30 @@ int zt_payload_digest(const zt_payload *p, const char **out, zt_error *err){
   }
   if( !err->rc ) zt_source_unchanged(p->source, err);
   if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
+  sqlite3_free(window);
+  zt_digest_close(digest);
+  return err->rc;
+}
+
+int zt_payload_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err){
+  zt_digest *digest = NULL;
+  zt_stream *s = NULL;
+  uint8_t *window = NULL;
+  uint64_t done = 0;
+  size_t got = 1;
+  if( !zt_digest_new(algorithm, &digest, err) ){
+    return zt_fail(err, SQLITE_ERROR, "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
+  }
+  window = sqlite3_malloc64(WINDOW);
+  if( !window ) zt_fail_nomem(err);
+  if( err->rc || zt_stream_open(p, &s, err) ) goto end;
+  while( got && zt_stream_read(s, done, window, WINDOW, &got, err)==SQLITE_OK ){
+    zt_digest_update(digest, (zt_span){ window, got });
+    done += got;
+  }
+  if( !err->rc ) zt_digest_text(digest, out);
+end:
+  zt_stream_close(s);
   sqlite3_free(window);
   zt_digest_close(digest);
   return err->rc;

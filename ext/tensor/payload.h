@@ -6,6 +6,7 @@
 #define ZT_TENSOR_PAYLOAD_H
 
 #include "container/container.h"
+#include "core/digest.h"
 #include "core/interrupt.h"
 #include "core/source.h"
 
@@ -14,6 +15,7 @@ typedef struct zt_budget {
   uint64_t result;         /* Most bytes of a result (SQLITE_LIMIT_LENGTH) */
   uint64_t decode;         /* Most bytes to decode, those passed over included */
   zt_interrupt interrupt;
+  uint64_t decoded;        /* Bytes decoded so far; starts as 0 */
 } zt_budget;
 
 /* A component in its place. Everything is borrowed. */
@@ -21,7 +23,7 @@ typedef struct zt_payload {
   zt_source *source;
   const zt_object *object;
   const zt_component *component;
-  const zt_budget *budget;
+  zt_budget *budget;
 } zt_payload;
 
 typedef enum zt_length_state {
@@ -43,6 +45,10 @@ typedef struct zt_buffer {
   uint64_t n;
 } zt_buffer;
 
+/* n bytes of memory for a result. SQLITE_TOOBIG if that exceeds the budget. *out is empty on failure. */
+int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err);
+void zt_buffer_clear(zt_buffer *b);   /* Free it */
+
 /* The decoded bytes from start on, at most `length` of them (UINT64_MAX: all), clipped at the end. Of all bytes, every
 ** rule of encoding.h is checked; of a part, what has to be decoded for it. SQLITE_TOOBIG, before anything is read, if the
 ** result would exceed the budget. err's place should name the component. *out is empty on failure. */
@@ -53,5 +59,8 @@ int zt_payload_stored(const zt_payload *p, zt_buffer *out, zt_error *err);
 
 /* What digest_status says: "ok", "mismatch", "unsupported", "malformed", or NULL without a digest. */
 int zt_payload_digest(const zt_payload *p, const char **out, zt_error *err);
+
+/* The digest of the decoded bytes, of that algorithm: "sha256:...". An algorithm that is not known is an error. */
+int zt_payload_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err);
 
 #endif

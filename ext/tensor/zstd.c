@@ -18,14 +18,6 @@ static int fail_zstd(size_t code, zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "zstd: %s", ZSTD_getErrorName(code));   /* E2 */
 }
 
-static int fail_long(const zt_decode_job *job, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "zstd: decodes to more than the %llu bytes that the manifest tells", job->total);   /* E3, E4 */
-}
-
-static int fail_short(const zt_decode_job *job, uint64_t n, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "zstd: decodes to %llu bytes, the manifest tells %llu", n, job->total);   /* E3 */
-}
-
 /* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows older formats, too. */
 static bool is_magic(const uint8_t *p){
   uint32_t magic = (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
@@ -52,13 +44,14 @@ static int check_frames(const uint8_t *p, size_t n, zt_error *err){
   return SQLITE_OK;
 }
 
-static int whole(const zt_decode_job *job, uint8_t *out, zt_error *err){
-  const zt_component *component = job->payload->component;
-  zt_span image = zt_source_image(job->payload->source);
-  size_t nStored = (size_t)component->length, n;
+static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
+  const zt_component *component = p->component;
+  zt_span image = zt_source_image(p->source);
+  size_t nStored = (size_t)component->length, decoded;
   ZSTD_DCtx *ctx = ZSTD_createDCtx();
   uint8_t *copy = NULL;
   const uint8_t *stored;
+  *got = 0;
   if( !ctx ){
     zt_fail_nomem(err);
     goto end;
@@ -68,128 +61,93 @@ static int whole(const zt_decode_job *job, uint8_t *out, zt_error *err){
   }else{
     stored = copy = sqlite3_malloc64(nStored+1);
     if( !copy ) zt_fail_nomem(err);
-    else zt_source_read(job->payload->source, component->offset, copy, nStored, err);
+    else zt_source_read(p->source, component->offset, copy, nStored, err);
     if( err->rc ) goto end;
   }
   if( check_frames(stored, nStored, err) ) goto end;
-  n = ZSTD_decompressDCtx(ctx, out, (size_t)job->total, stored, nStored);
-  if( ZSTD_getErrorCode(n)==ZSTD_error_dstSize_tooSmall ) fail_long(job, err);
-  else if( ZSTD_isError(n) ) fail_zstd(n, err);
-  else if( n!=job->total ) fail_short(job, n, err);
+  decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
+  if( ZSTD_getErrorCode(decoded)==ZSTD_error_dstSize_tooSmall ) *got = n+1;
+  else if( ZSTD_isError(decoded) ) fail_zstd(decoded, err);
+  else *got = decoded;
 end:
   sqlite3_free(copy);
   ZSTD_freeDCtx(ctx);
   return err->rc;
 }
 
-/* A stream being decoded. */
-typedef struct stream {
-  const zt_decode_job *job;
+struct zt_decoder {
+  zt_payload payload;
   ZSTD_DCtx *ctx;
   ZSTD_inBuffer in;
   uint8_t *window;         /* Stored bytes being read; NULL for an image */
-  uint8_t *scratch;        /* Decoded bytes that nobody wants */
   uint64_t read;           /* Stored bytes taken so far */
-  uint64_t position;       /* Decoded bytes so far */
-  uint64_t polled;         /* read + position when the last question was asked */
+  uint64_t work;           /* Bytes taken and decoded since the last question whether to go on */
   bool between;            /* Between two frames, not within one */
-} stream;
+};
 
-/* Provide stored bytes if all so far are used up. */
-static int refill(stream *s, zt_error *err){
-  const zt_payload *p = s->job->payload;
-  zt_span image = zt_source_image(p->source);
-  uint64_t left = p->component->length - s->read;
-  size_t n = left<WINDOW ? (size_t)left : WINDOW;
-  if( s->in.pos<s->in.size || n==0 ) return SQLITE_OK;
-  if( !image.p && zt_source_read(p->source, p->component->offset+s->read, s->window, n, err) ) return err->rc;
-  s->in = (ZSTD_inBuffer){ image.p ? image.p+p->component->offset+s->read : s->window, n, 0 };
-  s->read += n;
+static void close(zt_decoder *d){
+  ZSTD_freeDCtx(d->ctx);
+  sqlite3_free(d->window);
+  sqlite3_free(d);
+}
+
+static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  zt_decoder *d = sqlite3_malloc64(sizeof(*d));
+  *out = NULL;
+  if( !d ) return zt_fail_nomem(err);
+  *d = (zt_decoder){ .payload = *p, .ctx = ZSTD_createDCtx(), .between = true };
+  if( !zt_source_image(p->source).p ) d->window = sqlite3_malloc64(WINDOW);
+  if( !d->ctx || (!d->window && !zt_source_image(p->source).p) ){
+    close(d);
+    return zt_fail_nomem(err);
+  }
+  *out = d;
   return SQLITE_OK;
 }
 
-/* Decode once into out, n bytes long; *got is how many came. */
-static int step(stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err){
+/* Provide stored bytes if all so far are used up. */
+static int refill(zt_decoder *d, zt_error *err){
+  const zt_payload *p = &d->payload;
+  zt_span image = zt_source_image(p->source);
+  uint64_t left = p->component->length - d->read;
+  size_t n = left<WINDOW ? (size_t)left : WINDOW;
+  if( d->in.pos<d->in.size || n==0 ) return SQLITE_OK;
+  if( !image.p && zt_source_read(p->source, p->component->offset+d->read, d->window, n, err) ) return err->rc;
+  d->in = (ZSTD_inBuffer){ image.p ? image.p+p->component->offset+d->read : d->window, n, 0 };
+  d->read += n;
+  d->work += n;
+  return SQLITE_OK;
+}
+
+/* Decode once into out, n bytes long; *got is how many came, perhaps none. */
+static int step(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   ZSTD_outBuffer buffer = { out, n, 0 };
   size_t rc, before;
-  *got = 0;
-  if( refill(s, err) ) return err->rc;
-  before = s->in.pos;
-  if( s->between && s->in.size-s->in.pos>=4 && !is_magic((const uint8_t*)s->in.src+s->in.pos) ) return fail_magic(err);
-  rc = ZSTD_decompressStream(s->ctx, &buffer, &s->in);
+  if( refill(d, err) ) return err->rc;
+  before = d->in.pos;
+  if( d->between && d->in.size-d->in.pos>=4 && !is_magic((const uint8_t*)d->in.src+d->in.pos) ) return fail_magic(err);
+  rc = ZSTD_decompressStream(d->ctx, &buffer, &d->in);
   if( ZSTD_isError(rc) ) return fail_zstd(rc, err);
-  if( buffer.pos>0 || s->in.pos>before ) s->between = rc==0;
+  if( buffer.pos>0 || d->in.pos>before ) d->between = rc==0;
   *got = buffer.pos;
-  s->position += buffer.pos;
-  if( s->position>s->job->payload->budget->decode ){
-    return zt_fail(err, SQLITE_TOOBIG, "zstd: more than %llu bytes would have to be decoded", s->job->payload->budget->decode);
-  }
-  if( s->read+s->position-s->polled>ZT_POLL_BYTES ){
-    s->polled = s->read+s->position;
-    zt_interrupt_check(&s->job->payload->budget->interrupt, err);
-  }
+  d->work += buffer.pos;
+  if( d->work<=ZT_POLL_BYTES ) return SQLITE_OK;
+  d->work = 0;
+  return zt_interrupt_check(&d->payload.budget->interrupt, err);
+}
+
+static bool exhausted(const zt_decoder *d){
+  return d->in.pos==d->in.size && d->read==d->payload.component->length;
+}
+
+static int next(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  *got = 0;
+  if( n>ZT_POLL_BYTES ) n = ZT_POLL_BYTES;
+  do{
+    if( step(d, out, n, got, err) || *got ) return err->rc;
+  }while( !exhausted(d) );
+  if( !d->between ) zt_fail(err, SQLITE_ERROR, "zstd: the stored bytes end within a frame");   /* E2 */
   return err->rc;
 }
 
-static bool exhausted(const stream *s){
-  return s->in.pos==s->in.size && s->read==s->job->payload->component->length;
-}
-
-/* Decode up to position `to`, throwing the bytes away. False if the content ends before, or on failure. */
-static bool pass_over(stream *s, uint64_t to, zt_error *err){
-  size_t got;
-  while( s->position<to ){
-    uint64_t n = to - s->position;
-    if( step(s, s->scratch, n<WINDOW ? (size_t)n : WINDOW, &got, err) ) return false;
-    if( got==0 && exhausted(s) ) return false;
-  }
-  return true;
-}
-
-/* Decode the wanted bytes into the sink. False if the content ends before they all came, or on failure. */
-static bool take(stream *s, zt_sink *sink, zt_error *err){
-  uint64_t left = s->job->length;
-  while( left>0 ){
-    size_t n, got;
-    uint8_t *out = sink->room(sink, &n, err);
-    if( !out || step(s, out, n<left ? n : (size_t)left, &got, err) ) return false;
-    if( got==0 && exhausted(s) ) return false;
-    left -= got;
-    if( sink->commit(sink, got, err) ) return false;
-  }
-  return true;
-}
-
-/* All content is decoded: nothing may be left, and the last frame must be whole. */
-static void finish(stream *s, zt_error *err){
-  size_t got;
-  while( !err->rc && !exhausted(s) ){
-    if( step(s, s->scratch, 1, &got, err) ) return;
-    if( got>0 ){
-      fail_long(s->job, err);
-      return;
-    }
-  }
-  if( !err->rc && !s->between ) zt_fail(err, SQLITE_ERROR, "zstd: the stored bytes end within a frame");   /* E2 */
-}
-
-static int decode(const zt_decode_job *job, zt_sink *sink, zt_error *err){
-  stream s = { .job = job, .between = true };
-  bool all = job->known && job->start+job->length==job->total;
-  s.ctx = ZSTD_createDCtx();
-  s.scratch = sqlite3_malloc64(WINDOW);
-  s.window = sqlite3_malloc64(WINDOW);
-  if( !s.ctx || !s.scratch || !s.window ){
-    zt_fail_nomem(err);
-  }else{
-    bool came = pass_over(&s, job->start, err) && take(&s, sink, err);
-    if( !err->rc && (all || !came) ) finish(&s, err);
-    if( !err->rc && job->known && !came ) fail_short(job, s.position, err);
-  }
-  sqlite3_free(s.window);
-  sqlite3_free(s.scratch);
-  ZSTD_freeDCtx(s.ctx);
-  return err->rc;
-}
-
-const zt_encoding zt_encoding_zstd = { "zstd", whole, decode };
+const zt_encoding zt_encoding_zstd = { "zstd", whole, open, next, close };

@@ -863,7 +863,7 @@ static const char *const grammars[] = {
   "ext/core/cbor.h", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.h", "ext/tensor/encoding.h"
 };
 static const char *const checks[] = {
-  "ext/core/cbor.c", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.c", "ext/tensor/payload.c",
+  "ext/core/cbor.c", "ext/container/zt0.c", "ext/container/zt1.c", "ext/container/schema.c", "ext/tensor/stream.c",
   "ext/tensor/zstd.c"
 };
 

@@ -503,7 +503,7 @@ typedef struct read {
   uint64_t start, length;   /* Wanted */
 } read_job;
 
-static const zt_budget budget = { 1000000000, 1000000000, { NULL, NULL } };
+static zt_budget budget = { .result = 1000000000, .decode = (uint64_t)1<<40 };
 
 static int read_payload(const job *j){
   const read_job *r = j->context;

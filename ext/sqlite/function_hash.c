@@ -1,0 +1,36 @@
+/*
+** zt_hash(source, object, component, algorithm): the digest of a component's decoded bytes, TEXT `algorithm:hex`. Algorithms
+** are sha256, crc32c and xxh3. component NULL: the only one there is. NULL if source or object is.
+*/
+#include "sqlite/tables.h"
+#include "sqlite/target.h"
+
+static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
+  zt_connection *connection = sqlite3_user_data(ctx);
+  zt_budget budget = zt_connection_budget(connection);
+  zt_error err = ZT_ERROR_NONE;
+  zt_text algorithm = zt_value_text(args[3]);
+  char text[ZT_DIGEST_TEXT];
+  zt_target t;
+  zt_payload payload;
+  (void)n;
+  if( zt_target_null(args[0], args[1]) ) return;
+  if( !algorithm.z ){
+    sqlite3_result_error(ctx, "ztensor: zt_hash: name an algorithm: " ZT_DIGEST_ALGORITHMS, -1);
+    return;
+  }
+  if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
+   && zt_target_object(&t, args[1], &err)==SQLITE_OK
+   && zt_target_component(&t, args[2], &err)==SQLITE_OK ){
+    payload = (zt_payload){ t.source, &t.object, &t.component, &budget };
+    zt_payload_hash(&payload, algorithm, text, &err);
+  }
+  zt_target_close(&t);
+  if( err.rc ) zt_result_error(ctx, &err);
+  else sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+}
+
+const zt_function zt_function_hash[] = {
+  { "zt_hash", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, hash },
+  { NULL, 0, 0, NULL },
+};

@@ -1,0 +1,167 @@
+/*
+** zt_elements(source, object): one row per element of a dense object, or per stored element of a sparse one, in storage
+** order.
+**
+**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN);
+**
+** position is the element's place in the dense form, row-major; coords its indices as a JSON array, made when they are
+** selected. Values of dense objects are read when they are selected; of sparse ones, the indices decide what rows there are.
+*/
+#include "sqlite/tables.h"
+#include "tensor/assemble.h"
+
+enum { C_PATH, C_POSITION, C_COORDS, C_VALUE, C_COUNT };
+
+#define WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once */
+
+typedef struct row {
+  zt_budget budget;
+  zt_tensor tensor;
+  uint64_t position;           /* Dense: of the current element */
+  uint64_t last;               /* Dense: the last one that is wanted */
+  uint64_t from, until;        /* Dense: the elements in the window: from <= position < until */
+  uint8_t *window;             /* Dense, owned */
+  uint64_t number;             /* Sparse: stored elements before those in entries */
+  size_t i;                    /* Sparse: the current one of entries */
+  zt_entries *entries;         /* Sparse, owned */
+} row;
+
+static void clear(zt_scan *scan){
+  row *r = scan->row;
+  zt_tensor_close(&r->tensor);
+  sqlite3_free(r->window);
+  sqlite3_free(r->entries);
+  *r = (row){ 0 };
+}
+
+/* Stand on the next stored element that is wanted, the current one included. */
+static bool find(zt_scan *scan){
+  row *r = scan->row;
+  for(;;){
+    for(; r->i<r->entries->n; r->i++){
+      uint64_t cell = r->entries->cell[r->i];
+      if( cell>=scan->range.first && cell<=scan->range.last ) return true;
+    }
+    r->number += r->entries->n;
+    r->i = 0;
+    if( r->tensor.layout->next(&r->tensor, r->entries, scan->err) || r->entries->n==0 ) return false;
+  }
+}
+
+static bool first_stored(zt_scan *scan){
+  row *r = scan->row;
+  uint64_t first = scan->range.first, elements = r->tensor.object->elements, n;
+  if( first>scan->range.last || (first>=elements && first>0) ) return false;
+  n = elements-first;
+  if( n>1 && scan->range.last-first<n-1 ) n = scan->range.last-first+1;
+  r->entries = sqlite3_malloc64(sizeof(*r->entries));
+  if( !r->entries ){
+    zt_fail_nomem(scan->err);
+    return false;
+  }
+  r->entries->n = 0;
+  return r->tensor.layout->seek(&r->tensor, first, n, scan->err)==SQLITE_OK && find(scan);
+}
+
+static bool first_dense(zt_scan *scan){
+  row *r = scan->row;
+  uint64_t elements = r->tensor.object->elements;
+  r->position = scan->range.first;
+  if( r->position>scan->range.last || r->position>=elements ) return false;
+  r->last = scan->range.last<elements ? scan->range.last : elements-1;
+  return true;
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  const zt_object *object = zt_scan_object(scan);
+  bool found;
+  *r = (row){ .budget = zt_connection_budget(scan->connection) };
+  scan->err->object = object->name;
+  if( zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
+  found = zt_tensor_is_sparse(&r->tensor) ? first_stored(scan) : first_dense(scan);
+  if( !scan->err->rc ) scan->err->object.z = NULL;
+  return found;
+}
+
+static bool next(zt_scan *scan){
+  row *r = scan->row;
+  bool found;
+  if( !r->entries ) return r->position++<r->last;
+  r->budget = zt_connection_budget(scan->connection);
+  r->i++;
+  scan->err->object = r->tensor.object->name;
+  found = find(scan);
+  if( !scan->err->rc ) scan->err->object.z = NULL;
+  return found;
+}
+
+static uint64_t position(const row *r){
+  return r->entries ? r->entries->cell[r->i] : r->position;
+}
+
+static uint64_t rowid(zt_scan *scan){
+  const row *r = scan->row;
+  return r->entries ? r->number+r->i : r->position;
+}
+
+/* The current element of a dense object, through a window. */
+static const void *load(zt_scan *scan, zt_error *err){
+  row *r = scan->row;
+  unsigned width = r->tensor.dtype->width;
+  if( r->position<r->from || r->position>=r->until ){
+    bool ahead = r->until>0 && r->position==r->until;   /* A query that has taken one will take the next */
+    uint64_t n = ahead ? r->last-r->position+1 : 1;
+    if( n>WINDOW ) n = WINDOW;
+    r->budget = zt_connection_budget(scan->connection);
+    if( !r->window ) r->window = sqlite3_malloc64(WINDOW*width);
+    if( !r->window ) zt_fail_nomem(err);
+    if( err->rc || zt_tensor_read(&r->tensor, r->position, (size_t)n, r->window, err) ) return NULL;
+    r->from = r->position;
+    r->until = r->position+n;
+  }
+  return r->window + (r->position-r->from)*width;
+}
+
+static void value_column(zt_scan *scan, sqlite3_context *ctx){
+  const row *r = scan->row;
+  zt_error err = zt_scan_error(scan);
+  const void *element;
+  if( r->entries ) element = (const uint8_t*)r->entries->value + r->i*r->tensor.dtype->width;
+  else element = load(scan, &err);
+  if( err.rc ) zt_result_error(ctx, &err);
+  else zt_result_scalar(ctx, zt_scalar_of(r->tensor.dtype, element));
+}
+
+static void coords_column(zt_scan *scan, sqlite3_context *ctx){
+  sqlite3_str *json = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+  zt_json_coords(json, zt_scan_object(scan), position(scan->row));
+  zt_result_json(ctx, json);
+}
+
+static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+  switch( i ){
+    case C_PATH:     if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
+    case C_POSITION: zt_result_uint(ctx, position(scan->row)); break;
+    case C_COORDS:   coords_column(scan, ctx); break;
+    default:         value_column(scan, ctx); break;
+  }
+}
+
+const zt_table zt_table_elements = {
+  .name = "zt_elements",
+  .visible = "path TEXT, position INTEGER, coords TEXT, value",
+  .nVisible = C_COUNT,
+  .arguments = { "object" },
+  .rows = ZT_ROWS_OF_OBJECTS,
+  .iPath = C_PATH,
+  .iObject = -1,
+  .iPosition = C_POSITION,
+  .bytes = ~(uint64_t)0,
+  .row_size = sizeof(row),
+  .first = first,
+  .next = next,
+  .clear = clear,
+  .rowid = rowid,
+  .column = column,
+};

@@ -1,0 +1,120 @@
+/*
+** zt_rows(source, object, dtype): one row per index of the first dimension.
+**
+**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN);
+**
+** vector is that slice, row-major little-endian, converted to dtype (f32 unless it is given), when it is selected. Of a raw
+** dense component its bytes alone are read; rows of any other are read forward.
+*/
+#include "sqlite/tables.h"
+#include "tensor/assemble.h"
+
+enum { C_PATH, C_ROW, C_VECTOR, C_COUNT };
+enum { A_OBJECT, A_DTYPE };
+
+#define TOGETHER ((uint64_t)1 << 20)   /* Bytes of small rows that are read at once */
+
+typedef struct row {
+  zt_budget budget;
+  zt_tensor tensor;
+  const zt_dtype *as;
+  uint64_t row, last;          /* The current row, and the last one that is wanted */
+  uint64_t elements;           /* Of a row */
+  zt_buffer window;            /* Rows that were read ahead, converted */
+  uint64_t from, until;        /* Which: from <= row < until */
+} row;
+
+static void clear(zt_scan *scan){
+  row *r = scan->row;
+  zt_tensor_close(&r->tensor);
+  zt_buffer_clear(&r->window);
+  *r = (row){ 0 };
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  const zt_object *object = zt_scan_object(scan);
+  const char *dtype = scan->argument[A_DTYPE];
+  *r = (row){ .row = scan->range.first, .as = zt_dtype_named(ZT_TEXT("f32")) };
+  r->budget = zt_connection_budget(scan->connection);
+  scan->err->object = object->name;
+  if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
+  if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
+  if( object->shape[0]==0 || scan->range.first>scan->range.last || scan->range.first>=object->shape[0] ) return false;
+  r->last = scan->range.last<object->shape[0] ? scan->range.last : object->shape[0]-1;
+  r->elements = object->elements/object->shape[0];
+  if( scan->source && zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
+  scan->err->object.z = NULL;
+  return true;
+}
+
+static bool next(zt_scan *scan){
+  row *r = scan->row;
+  return r->row++<r->last;
+}
+
+static uint64_t rowid(zt_scan *scan){
+  return ((row*)scan->row)->row;
+}
+
+/* How many rows of `size` bytes to read at once, from the current one on: one, or several small ones where a query takes
+** them in turn. */
+static uint64_t together(const row *r, uint64_t size){
+  uint64_t n = 1, left = r->last-r->row+1;
+  bool apart = r->as->packed && r->elements%r->as->packed;   /* Each row begins with a byte of its own */
+  if( size==0 || apart ) return 1;
+  if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
+  else if( r->until>0 && r->row==r->until ) n = TOGETHER/size;
+  return n<1 ? 1 : n<left ? n : left;
+}
+
+static void vector_column(zt_scan *scan, sqlite3_context *ctx){
+  row *r = scan->row;
+  zt_error err = zt_scan_error(scan);
+  uint64_t n, size = 0;
+  zt_buffer vector;
+  zt_dtype_size(r->as, r->elements, &size);
+  r->budget = zt_connection_budget(scan->connection);
+  if( r->row>=r->until || r->row<r->from ){
+    n = together(r, size);
+    zt_buffer_clear(&r->window);
+    zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vector, &err);
+    if( !err.rc ){
+      r->from = r->row;
+      r->until = r->row+n;
+      if( n==1 ){
+        zt_result_buffer(ctx, &vector);
+        return;
+      }
+      r->window = vector;
+    }
+  }
+  if( err.rc ) zt_result_error(ctx, &err);
+  else sqlite3_result_blob64(ctx, r->window.p + (r->row-r->from)*size, size, SQLITE_TRANSIENT);
+}
+
+static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+  switch( i ){
+    case C_PATH: if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
+    case C_ROW:  zt_result_uint(ctx, ((row*)scan->row)->row); break;
+    default:     vector_column(scan, ctx); break;
+  }
+}
+
+const zt_table zt_table_rows = {
+  .name = "zt_rows",
+  .visible = "path TEXT, row INTEGER, vector BLOB",
+  .nVisible = C_COUNT,
+  .arguments = { "object", "dtype" },
+  .rows = ZT_ROWS_OF_OBJECTS,
+  .iPath = C_PATH,
+  .iObject = -1,
+  .iPosition = C_ROW,
+  .bytes = 1u<<C_VECTOR,
+  .row_size = sizeof(row),
+  .first = first,
+  .next = next,
+  .clear = clear,
+  .rowid = rowid,
+  .column = column,
+};

@@ -1,0 +1,125 @@
+/* Elements of one type in a component. See array.h. */
+#include "tensor/array.h"
+
+#include <assert.h>
+#include "core/host.h"
+
+#define CHUNK 1024   /* Indices that are converted at once */
+
+/* Name the component in the error's place, and take its name back if all is well. */
+static void enter(zt_text role, zt_error *err){
+  if( !err->rc ) err->component = role;
+}
+
+static int leave(zt_error *err){
+  if( !err->rc ) err->component.z = NULL;
+  return err->rc;
+}
+
+int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length, zt_array *out, zt_error *err){
+  const zt_dtype *storage = zt_dtype_storage(p->component->dtype);
+  *out = (zt_array){ .role = p->component->role, .dtype = dtype, .base = base, .length = length };
+  if( storage && zt_text_is(zt_payload_byte_order(p->component), "big") ) out->big = storage->unit;
+  enter(out->role, err);
+  zt_stream_open(p, &out->stream, err);
+  return leave(err);
+}
+
+int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
+  zt_stream *s;
+  enter(p->component->role, err);
+  if( zt_stream_open(p, &s, err)==SQLITE_OK ) zt_stream_length(s, out, err);
+  zt_stream_close(s);
+  return leave(err);
+}
+
+/* The component's elements have no type that is known (L2). */
+static int fail_type(const zt_component *c, zt_error *err){
+  enter(c->role, err);
+  if( !zt_dtype_storage(c->dtype) || (c->foreign && !c->type.z) ){
+    return zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
+  }
+  if( c->foreign || !zt_dtype_named(c->type) ){
+    return zt_fail(err, SQLITE_ERROR, "type '%.*s' is not known", zt_shown(c->type), c->type.z);
+  }
+  return zt_fail(err, SQLITE_ERROR, "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z, zt_shown(c->dtype), c->dtype.z);
+}
+
+int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err){
+  *out = zt_dtype_of(p->component);
+  return *out ? SQLITE_OK : fail_type(p->component, err);
+}
+
+int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
+  const zt_dtype *dtype;
+  uint64_t bytes;
+  *out = (zt_array){ .role = p->component->role };
+  if( zt_array_dtype(p, &dtype, err) || zt_array_measure(p, &bytes, err) ) return err->rc;
+  if( !dtype->packed && bytes%dtype->width ){
+    enter(out->role, err);
+    return zt_fail(err, SQLITE_ERROR, "%llu bytes are no whole number of %s elements", bytes, dtype->name);   /* L3 */
+  }
+  return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width, out, err);
+}
+
+void zt_array_close(zt_array *a){
+  zt_stream_close(a->stream);
+  a->stream = NULL;
+}
+
+static int read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_error *err){
+  size_t got;
+  enter(a->role, err);
+  if( zt_stream_read(a->stream, a->base+offset, out, n, &got, err)==SQLITE_OK && got<n ){
+    zt_fail(err, SQLITE_ERROR, "its bytes end at %llu", a->base+offset+got);
+  }
+  if( a->big && !err->rc ) zt_swap_bytes(out, n, a->big);
+  return leave(err);
+}
+
+/* Packed elements come through a window, as there are more of them in memory than in the file. */
+static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
+  uint8_t window[CHUNK];
+  unsigned packed = a->dtype->packed;
+  while( n>0 ){
+    unsigned skip = (unsigned)(first%packed);
+    size_t m = n<CHUNK ? n : CHUNK-packed;
+    if( read_bytes(a, first/packed, window, (skip+m+packed-1)/packed, err) ) return err->rc;
+    zt_unpack(window, skip, out, m);
+    first += m;
+    out += m;
+    n -= m;
+  }
+  return SQLITE_OK;
+}
+
+int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *err){
+  assert( zt_claim(a->length, first, n) );
+  if( a->dtype->packed ) return read_packed(a, first, n, out, err);
+  if( read_bytes(a, first*a->dtype->width, out, n*a->dtype->width, err) ) return err->rc;
+  if( zt_big_endian() ) zt_swap_bytes(out, n*a->dtype->width, a->dtype->unit);
+  return SQLITE_OK;
+}
+
+int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, zt_error *err){
+  const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
+  uint64_t chunk[CHUNK];
+  if( a->dtype==u64 ) return zt_array_read(a, first, n, out, err);
+  while( n>0 ){
+    size_t m = n<CHUNK ? n : CHUNK, done;
+    if( zt_array_read(a, first, m, chunk, err) ) return err->rc;
+    done = zt_convert(a->dtype, chunk, u64, out, m);
+    if( done<m ){
+      enter(a->role, err);
+      return zt_fail(err, SQLITE_ERROR, "entry %llu is negative", first+done);
+    }
+    first += m;
+    out += m;
+    n -= m;
+  }
+  return SQLITE_OK;
+}
+
+int zt_array_check_empty(zt_array *a, zt_error *err){
+  return a->length ? SQLITE_OK : read_bytes(a, 0, NULL, 0, err);
+}

@@ -1,0 +1,157 @@
+/* A tensor as bytes or text for a result. See assemble.h. */
+#include "tensor/assemble.h"
+
+#include <math.h>
+#include "core/json.h"
+
+int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err){
+  uint64_t bytes;
+  if( !zt_convertible(t->dtype, as) ) return zt_fail(err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name, as->name);
+  if( !zt_dtype_size(as, n, &bytes) ) bytes = UINT64_MAX;
+  if( bytes<=t->budget->result ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s are more than the limit of %llu bytes on a result", n, as->name, t->budget->result);
+}
+
+/* The element at a flat position has no value in the type: name it. */
+static int fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t position, const void *element, zt_error *err){
+  zt_scalar value = zt_scalar_of(t->dtype, element);
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  char *z;
+  sqlite3_str_appendall(text, "element ");
+  zt_json_coords(text, t->object, position);
+  sqlite3_str_appendall(text, " is ");
+  if( value.class==ZT_FLOAT && isnan(value.real) ) sqlite3_str_appendall(text, "NaN");
+  else if( value.class==ZT_FLOAT && isinf(value.real) ) sqlite3_str_appendall(text, value.real<0 ? "-infinity" : "infinity");
+  else zt_json_scalar(text, value);
+  z = sqlite3_str_finish(text);
+  if( z ) zt_fail(err, SQLITE_ERROR, "%s, which %s does not have", z, as->name);
+  else zt_fail_nomem(err);
+  sqlite3_free(z);
+  return err->rc;
+}
+
+/* Convert the elements in `from`, of which the first is at that position, to bytes of a result. `scratch` has room for as
+** many elements of the type. */
+static int convert(const zt_tensor *t, const zt_dtype *as, const void *from, uint64_t position, size_t n, uint8_t *out,
+                   void *scratch, zt_error *err){
+  void *to = as->packed ? scratch : out;
+  size_t done = zt_convert(t->dtype, from, as, to, n);
+  if( done<n ) return fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width, err);
+  if( as->packed ) zt_pack(to, out, n);
+  else if( zt_big_endian() ) zt_swap_bytes(out, n*as->width, as->unit);
+  return SQLITE_OK;
+}
+
+/* Through a window, which begins with whole bytes of the result even if its type is packed. */
+static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, uint8_t *out, zt_error *err){
+  uint64_t window = zt_tensor_window(t) & ~(uint64_t)15, offset;
+  void *elements, *scratch = NULL;
+  if( window>n ) window = n;
+  elements = sqlite3_malloc64(window*t->dtype->width+1);
+  if( as->packed ) scratch = sqlite3_malloc64(window+1);
+  if( !elements || (as->packed && !scratch) ) zt_fail_nomem(err);
+  for(uint64_t done=0; done<n && !err->rc; done+=window){
+    size_t m = n-done<window ? (size_t)(n-done) : (size_t)window;
+    zt_dtype_size(as, done, &offset);
+    if( zt_tensor_read(t, first+done, m, elements, err)==SQLITE_OK ) convert(t, as, elements, first+done, m, out+offset, scratch, err);
+  }
+  sqlite3_free(elements);
+  sqlite3_free(scratch);
+  return err->rc;
+}
+
+int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err){
+  uint64_t bytes = 0;
+  *out = (zt_buffer){ NULL, 0 };
+  if( zt_assemble_check(t, as, n, err) ) return err->rc;
+  zt_dtype_size(as, n, &bytes);
+  if( zt_buffer_new(t->budget, bytes, out, err) ) return err->rc;
+  if( t->object->elements==0 ){
+    zt_tensor_read(t, 0, 0, NULL, err);
+  }else if( as!=t->dtype || as->packed ){
+    assemble_converted(t, as, first, n, out->p, err);
+  }else if( n>0 && zt_tensor_read(t, first, (size_t)n, out->p, err)==SQLITE_OK && zt_big_endian() ){
+    zt_swap_bytes(out->p, (size_t)bytes, as->unit);
+  }
+  if( err->rc ) zt_buffer_clear(out);
+  return err->rc;
+}
+
+/* --- Text --- */
+
+void zt_json_scalar(sqlite3_str *out, zt_scalar value){
+  switch( value.class ){
+    case ZT_FLOAT: zt_json_real(out, value.real); break;
+    case ZT_INT:   sqlite3_str_appendf(out, "%lld", value.i); break;
+    case ZT_UINT:  zt_json_uint(out, value.u); break;
+    case ZT_BOOL:  sqlite3_str_appendall(out, value.u ? "true" : "false"); break;
+    case ZT_COMPLEX:
+      sqlite3_str_append(out, "[", 1);
+      zt_json_real(out, value.real);
+      sqlite3_str_append(out, ",", 1);
+      zt_json_real(out, value.imag);
+      sqlite3_str_append(out, "]", 1);
+      break;
+  }
+}
+
+void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position){
+  uint64_t index[ZT_MAX_RANK];
+  for(uint32_t d=object->rank; d-->0; position /= object->shape[d]) index[d] = position%object->shape[d];
+  sqlite3_str_append(out, "[", 1);
+  for(uint32_t d=0; d<object->rank; d++){
+    if( d>0 ) sqlite3_str_append(out, ",", 1);
+    zt_json_uint(out, index[d]);
+  }
+  sqlite3_str_append(out, "]", 1);
+}
+
+/* Elements on their way to text, read a window at a time. */
+typedef struct writer {
+  zt_tensor *tensor;
+  sqlite3_str *out;
+  zt_error *err;
+  uint64_t position;       /* Of the next element */
+  uint64_t window;         /* Elements that are read at once */
+  uint8_t *elements;
+} writer;
+
+static void write_element(writer *w){
+  const zt_tensor *t = w->tensor;
+  uint64_t i = w->position%w->window, left = t->object->elements-w->position;
+  if( i==0 ){
+    if( zt_interrupt_check(&t->budget->interrupt, w->err) ) return;
+    if( zt_tensor_read(w->tensor, w->position, left<w->window ? (size_t)left : (size_t)w->window, w->elements, w->err) ) return;
+  }
+  zt_json_scalar(w->out, zt_scalar_of(t->dtype, w->elements+i*t->dtype->width));
+  w->position++;
+}
+
+/* The part of the tensor below dimension d that comes next. */
+static void write_dimension(writer *w, uint32_t d){
+  const zt_object *object = w->tensor->object;
+  if( d==object->rank ){
+    write_element(w);
+    return;
+  }
+  sqlite3_str_append(w->out, "[", 1);
+  for(uint64_t i=0; i<object->shape[d] && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
+    if( i>0 ) sqlite3_str_append(w->out, ",", 1);
+    write_dimension(w, d+1);
+  }
+  sqlite3_str_append(w->out, "]", 1);
+}
+
+int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err){
+  writer w = { .tensor = t, .out = out, .err = err, .window = zt_tensor_window(t) };
+  if( t->object->elements > t->budget->result/2 ){   /* An element has at least two characters with what parts it from the next */
+    return zt_fail(err, SQLITE_TOOBIG, "%llu elements as text are more than the limit of %llu bytes on a result", t->object->elements, t->budget->result);
+  }
+  if( w.window>t->object->elements ) w.window = t->object->elements+1;
+  w.elements = sqlite3_malloc64(w.window*t->dtype->width);
+  if( !w.elements ) return zt_fail_nomem(err);
+  if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);
+  if( !err->rc ) write_dimension(&w, 0);
+  sqlite3_free(w.elements);
+  return err->rc;
+}

@@ -1,0 +1,142 @@
+/*
+** The layout sparse_coo: values with their coordinates, in any order (zTensor 1.2.0 section 3). `coords` has the indices of
+** all values in dimension 0, then those in dimension 1, and so on.
+**
+**   K1  coords has as many entries as there are dimensions times values
+**   K2  every coordinate is less than its dimension
+**   K3  coords are integers
+** In 0.1 one blob has, for each value, its indices as u64 and then the value:
+**   K4  the length is a whole number of these
+*/
+#include "core/host.h"
+#include "tensor/layout.h"
+
+#define RECORDS ((size_t)64 << 10)   /* Bytes of a 0.1 blob that are taken apart at once; more than one record has */
+
+typedef struct coo {
+  zt_array values;
+  zt_array coords[ZT_MAX_RANK];    /* One for each dimension */
+  zt_array records;                /* 0.1: the blob's bytes, and nothing of the two above */
+  uint64_t record;                 /* Bytes of one; 0: there are none */
+  uint8_t *window;                 /* RECORDS bytes, if there are records */
+  uint64_t entry;                  /* The next stored element */
+} coo;
+
+static int open_blob(zt_tensor *t, coo *s, zt_error *err){
+  zt_component blob;
+  zt_payload payload = zt_tensor_payload(t, &blob);
+  uint64_t length;
+  if( zt_tensor_component(t, "data", NULL, &blob, err) || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
+  if( zt_array_measure(&payload, &length, err) ) return err->rc;
+  s->record = 8*(uint64_t)t->object->rank + t->dtype->width;
+  if( length%s->record ){
+    err->component = blob.role;
+    return zt_fail(err, SQLITE_ERROR, "%llu bytes are no whole number of values of %s with %u indices", length, t->dtype->name, t->object->rank);   /* K4 */
+  }
+  t->stored = length/s->record;
+  s->window = sqlite3_malloc64(RECORDS);
+  if( !s->window ) return zt_fail_nomem(err);
+  return zt_array_open_part(&payload, zt_dtype_named(ZT_TEXT("u8")), 0, length, &s->records, err);
+}
+
+static int open_components(zt_tensor *t, coo *s, zt_error *err){
+  zt_component component;
+  zt_payload payload = zt_tensor_payload(t, &component);
+  zt_array all = { 0 };
+  uint64_t needed, length, bytes;
+  const zt_dtype *dtype;
+  if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
+  t->dtype = s->values.dtype;
+  t->stored = s->values.length;
+  if( zt_tensor_component(t, "coords", NULL, &component, err) || zt_array_open(&payload, &all, err) ){
+    zt_array_close(&all);
+    return err->rc;
+  }
+  dtype = all.dtype;
+  length = all.length;
+  zt_array_close(&all);
+  if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ) return zt_fail(err, SQLITE_ERROR, "coords are integers, not %s", dtype->name);   /* K3 */
+  if( !zt_mul64(t->object->rank, t->stored, &needed) || needed!=length ){
+    return zt_fail(err, SQLITE_ERROR, "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);   /* K1 */
+  }
+  bytes = t->stored*dtype->width;
+  for(uint32_t d=0; d<t->object->rank; d++){
+    if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+static int open(zt_tensor *t, zt_error *err){
+  coo *s = t->state = sqlite3_malloc64(sizeof(*s));
+  if( !s ) return zt_fail_nomem(err);
+  memset(s, 0, sizeof(*s));
+  return t->object->one_blob ? open_blob(t, s, err) : open_components(t, s, err);
+}
+
+static void close(zt_tensor *t){
+  coo *s = t->state;
+  if( !s ) return;
+  zt_array_close(&s->values);
+  zt_array_close(&s->records);
+  for(uint32_t d=0; d<ZT_MAX_RANK; d++) zt_array_close(&s->coords[d]);
+  sqlite3_free(s->window);
+}
+
+static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
+  (void)first;
+  (void)n;
+  (void)err;
+  ((coo*)t->state)->entry = 0;
+  return SQLITE_OK;
+}
+
+/* Add the coordinate of a stored element in dimension d to its position so far. */
+ZT_INLINE bool place(const zt_tensor *t, uint32_t d, uint64_t coordinate, uint64_t *cell){
+  *cell = *cell*t->object->shape[d] + coordinate;
+  return coordinate<t->object->shape[d];
+}
+
+static int fail_coordinate(const zt_tensor *t, uint32_t d, uint64_t entry, uint64_t coordinate, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "coordinate %llu of value %llu in dimension %u, which has %llu", coordinate, entry, d, t->object->shape[d]);   /* K2 */
+}
+
+static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+  unsigned rank = t->object->rank, width = t->dtype->width;
+  if( out->n>RECORDS/s->record ) out->n = RECORDS/(size_t)s->record;
+  if( zt_array_read(&s->records, s->entry*s->record, out->n*(size_t)s->record, s->window, err) ) return err->rc;
+  for(size_t i=0; i<out->n; i++){
+    uint8_t *record = s->window + i*s->record;
+    out->cell[i] = 0;
+    for(uint32_t d=0; d<rank; d++){
+      uint64_t coordinate = zt_le64(record+8*(size_t)d);
+      if( !place(t, d, coordinate, &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate, err);
+    }
+    memcpy((uint8_t*)out->value+i*width, record+8*(size_t)rank, width);
+  }
+  if( zt_big_endian() ) zt_swap_bytes(out->value, out->n*width, t->dtype->unit);
+  return SQLITE_OK;
+}
+
+static int next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+  uint64_t coordinate[ZT_ENTRIES];
+  memset(out->cell, 0, out->n*sizeof(*out->cell));
+  for(uint32_t d=0; d<t->object->rank; d++){
+    if( zt_array_read_indices(&s->coords[d], s->entry, out->n, coordinate, err) ) return err->rc;
+    for(size_t i=0; i<out->n; i++){
+      if( !place(t, d, coordinate[i], &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate[i], err);
+    }
+  }
+  return zt_array_read(&s->values, s->entry, out->n, out->value, err);
+}
+
+static int next(zt_tensor *t, zt_entries *out, zt_error *err){
+  coo *s = t->state;
+  uint64_t left = t->stored-s->entry;
+  out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  if( out->n==0 ) return SQLITE_OK;
+  if( s->record ? next_records(t, s, out, err) : next_components(t, s, out, err) ) return err->rc;
+  s->entry += out->n;
+  return SQLITE_OK;
+}
+
+const zt_layout zt_layout_coo = { .format = "sparse_coo", .open = open, .close = close, .seek = seek, .next = next };

@@ -1,0 +1,159 @@
+/*
+** The layout sparse_csr: compressed rows (zTensor 1.2.0 section 3). Of a matrix with R rows and C columns, `indptr` has R+1
+** entries: the values from indptr[r] to indptr[r+1] are those of row r, and `indices` has their columns.
+**
+**   P1  there are two dimensions
+**   P2  indptr has R+1 entries, begins with 0, never falls and ends with the number of values
+**   P3  there are as many indices as values
+**   P4  every index is less than C
+**   P5  indices and indptr are integers
+** In 0.1 the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length tells n:
+**   P6  the length leaves whole entries behind indptr
+*/
+#include "core/host.h"
+#include "tensor/layout.h"
+
+#define POINTERS 4096   /* Entries of indptr that are read at once */
+
+typedef struct csr {
+  zt_array values, indices, indptr;
+  uint64_t rows, columns;
+  bool checked;                    /* indptr is as it must be */
+  uint64_t entry, end;             /* The next stored element, and where to stop */
+  uint64_t row;                    /* Of the next stored element, or before it */
+  uint64_t first;                  /* Row of the first of the pointers that are loaded */
+  size_t loaded;                   /* How many are */
+  uint64_t pointers[POINTERS];
+} csr;
+
+static bool is_integer(const zt_dtype *dtype){
+  return dtype->class==ZT_INT || dtype->class==ZT_UINT;
+}
+
+/* The three arrays in one blob. */
+static int open_blob(zt_tensor *t, csr *s, zt_error *err){
+  const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
+  zt_component blob;
+  zt_payload payload = zt_tensor_payload(t, &blob);
+  uint64_t length, pointers, entries, n;
+  if( zt_tensor_component(t, "data", NULL, &blob, err) || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
+  if( zt_array_measure(&payload, &length, err) ) return err->rc;
+  if( !zt_add64(s->rows, 1, &pointers) || !zt_mul64(pointers, 8, &entries) || entries>length
+   || (length-entries)%(8+t->dtype->width) ){
+    err->component = blob.role;
+    return zt_fail(err, SQLITE_ERROR, "%llu bytes are not indptr of %llu rows, indices and values of %s", length, s->rows, t->dtype->name);   /* P6 */
+  }
+  n = (length-entries)/(8+t->dtype->width);
+  if( zt_array_open_part(&payload, u64, 0, pointers, &s->indptr, err) ) return err->rc;
+  if( zt_array_open_part(&payload, u64, entries, n, &s->indices, err) ) return err->rc;
+  return zt_array_open_part(&payload, t->dtype, entries+8*n, n, &s->values, err);
+}
+
+static int open_components(zt_tensor *t, csr *s, zt_error *err){
+  if( zt_tensor_array(t, "values", &s->values, err) || zt_tensor_array(t, "indices", &s->indices, err)
+   || zt_tensor_array(t, "indptr", &s->indptr, err) ) return err->rc;
+  t->dtype = s->values.dtype;
+  return SQLITE_OK;
+}
+
+static int open(zt_tensor *t, zt_error *err){
+  csr *s = t->state = sqlite3_malloc64(sizeof(*s));
+  if( !s ) return zt_fail_nomem(err);
+  memset(s, 0, sizeof(*s));
+  if( t->object->rank!=2 ) return zt_fail(err, SQLITE_ERROR, "sparse_csr has two dimensions, not %u", t->object->rank);   /* P1 */
+  s->rows = t->object->shape[0];
+  s->columns = t->object->shape[1];
+  if( t->object->one_blob ? open_blob(t, s, err) : open_components(t, s, err) ) return err->rc;
+  t->stored = s->values.length;
+  if( !is_integer(s->indices.dtype) || !is_integer(s->indptr.dtype) ){
+    return zt_fail(err, SQLITE_ERROR, "indices and indptr are integers, not %s and %s", s->indices.dtype->name, s->indptr.dtype->name);   /* P5 */
+  }
+  if( s->indptr.length==0 || s->indptr.length-1!=s->rows ){
+    return zt_fail(err, SQLITE_ERROR, "indptr of %llu rows has %llu entries", s->rows, s->indptr.length);   /* P2 */
+  }
+  if( s->indices.length!=t->stored ){
+    return zt_fail(err, SQLITE_ERROR, "there are %llu indices and %llu values", s->indices.length, t->stored);   /* P3 */
+  }
+  return SQLITE_OK;
+}
+
+static void close(zt_tensor *t){
+  csr *s = t->state;
+  if( !s ) return;
+  zt_array_close(&s->values);
+  zt_array_close(&s->indices);
+  zt_array_close(&s->indptr);
+}
+
+/* Load pointers from that of row `first` on. */
+static int load_pointers(csr *s, uint64_t first, zt_error *err){
+  uint64_t left = s->indptr.length-first;
+  s->first = first;
+  s->loaded = left<POINTERS ? (size_t)left : POINTERS;
+  return zt_array_read_indices(&s->indptr, first, s->loaded, s->pointers, err);
+}
+
+/* Pointer i, loading those around it if need be. */
+static int pointer(csr *s, uint64_t i, uint64_t *out, zt_error *err){
+  if( (i<s->first || i-s->first>=s->loaded) && load_pointers(s, i, err) ) return err->rc;
+  *out = s->pointers[i-s->first];
+  return SQLITE_OK;
+}
+
+static int check_pointers(const zt_tensor *t, csr *s, zt_error *err){
+  uint64_t last = 0;
+  for(uint64_t i=0; i<s->indptr.length; i+=s->loaded){
+    if( load_pointers(s, i, err) ) return err->rc;
+    if( i==0 && s->pointers[0]!=0 ) return zt_fail(err, SQLITE_ERROR, "indptr begins with %llu, not 0", s->pointers[0]);   /* P2 */
+    for(size_t k=0; k<s->loaded; k++){
+      if( s->pointers[k]<last ) return zt_fail(err, SQLITE_ERROR, "indptr falls at row %llu: from %llu to %llu", i+k, last, s->pointers[k]);   /* P2 */
+      last = s->pointers[k];
+    }
+  }
+  if( last!=t->stored ) return zt_fail(err, SQLITE_ERROR, "indptr ends with %llu, and there are %llu values", last, t->stored);   /* P2 */
+  s->checked = true;
+  return SQLITE_OK;
+}
+
+static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
+  csr *s = t->state;
+  uint64_t last;
+  if( !s->checked && check_pointers(t, s, err) ) return err->rc;
+  s->row = s->entry = 0;
+  s->end = t->stored;
+  if( n==0 || s->columns==0 ) return SQLITE_OK;
+  last = (first+n-1)/s->columns;
+  if( last+1<s->rows && pointer(s, last+1, &s->end, err) ) return err->rc;
+  s->row = first/s->columns;
+  return pointer(s, s->row, &s->entry, err);
+}
+
+/* The columns of out's entries are in cell: make them positions. */
+static int place(csr *s, zt_entries *out, zt_error *err){
+  for(size_t i=0; i<out->n; ){
+    uint64_t end, column, base = s->row*s->columns;
+    if( pointer(s, s->row+1, &end, err) ) return err->rc;
+    for(; i<out->n && s->entry+i<end; i++){
+      column = out->cell[i];
+      if( column>=s->columns ){
+        return zt_fail(err, SQLITE_ERROR, "column %llu in row %llu, of %llu columns", column, s->row, s->columns);   /* P4 */
+      }
+      out->cell[i] = base+column;
+    }
+    if( i<out->n ) s->row++;
+  }
+  return SQLITE_OK;
+}
+
+static int next(zt_tensor *t, zt_entries *out, zt_error *err){
+  csr *s = t->state;
+  uint64_t left = s->end-s->entry;
+  out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  if( out->n==0 ) return SQLITE_OK;
+  if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
+   || zt_array_read(&s->values, s->entry, out->n, out->value, err) || place(s, out, err) ) return err->rc;
+  s->entry += out->n;
+  return SQLITE_OK;
+}
+
+const zt_layout zt_layout_csr = { .format = "sparse_csr", .open = open, .close = close, .seek = seek, .next = next };

@@ -1,0 +1,38 @@
+/*
+** The layout dense: the component `data` holds the elements in row-major order (zTensor 1.2.0 section 3).
+**
+**   D1  the data is as long as shape and type make it
+*/
+#include "core/host.h"
+#include "tensor/layout.h"
+
+static int open(zt_tensor *t, zt_error *err){
+  zt_component component = { 0 };
+  zt_payload payload = zt_tensor_payload(t, &component);
+  zt_array *data = t->state = sqlite3_malloc64(sizeof(*data));
+  uint64_t needed, length;
+  if( !data ) return zt_fail_nomem(err);
+  *data = (zt_array){ 0 };
+  if( zt_tensor_component(t, "data", NULL, &component, err) || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
+  if( zt_array_open_part(&payload, t->dtype, 0, t->object->elements, data, err) ) return err->rc;
+  if( zt_array_measure(&payload, &length, err) ) return err->rc;
+  err->component = component.role;
+  if( !zt_dtype_size(t->dtype, t->object->elements, &needed) ){
+    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are more than 2^64 bytes", t->object->elements, t->dtype->name);   /* D1 */
+  }
+  if( needed!=length ){
+    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are %llu bytes, and it has %llu", t->object->elements, t->dtype->name, needed, length);   /* D1 */
+  }
+  err->component.z = NULL;
+  return SQLITE_OK;
+}
+
+static void close(zt_tensor *t){
+  if( t->state ) zt_array_close(t->state);
+}
+
+static int read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  return n ? zt_array_read(t->state, first, n, out, err) : zt_array_check_empty(t->state, err);
+}
+
+const zt_layout zt_layout_dense = { .format = "dense", .open = open, .close = close, .read = read };

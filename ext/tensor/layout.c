@@ -1,0 +1,62 @@
+/* The table of layouts. See layout.h. */
+#include "tensor/layout.h"
+
+#include "core/host.h"
+
+#define WINDOW ((uint64_t)256 << 10)      /* Bytes that stay in the processor's cache */
+#define SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once for each */
+
+static const zt_layout *const aLayout[] = { &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized };
+
+static const zt_layout *find(const zt_object *object){
+  if( object->foreign || object->format_prefix[0] ) return NULL;
+  for(size_t i=0; i<sizeof(aLayout)/sizeof(*aLayout); i++){
+    const char *format = aLayout[i]->format;
+    if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ) return aLayout[i];
+  }
+  return NULL;
+}
+
+int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object, zt_budget *budget, zt_tensor *out,
+                   zt_error *err){
+  *out = (zt_tensor){ .source = source, .container = c, .object = object, .budget = budget, .layout = find(object) };
+  if( !out->layout ){
+    return zt_fail(err, SQLITE_ERROR, "no meaning of format '%s%.*s' is known", object->format_prefix, zt_shown(object->format), object->format.z);   /* L1 */
+  }
+  return out->layout->open(out, err);
+}
+
+void zt_tensor_close(zt_tensor *t){
+  if( t->layout ) t->layout->close(t);
+  sqlite3_free(t->state);
+  *t = (zt_tensor){ 0 };
+}
+
+bool zt_tensor_is_sparse(const zt_tensor *t){
+  return t->layout->next!=NULL;
+}
+
+int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  return t->layout->read ? t->layout->read(t, first, n, out, err) : zt_sparse_read(t, first, n, out, err);
+}
+
+uint64_t zt_tensor_window(const zt_tensor *t){
+  return (zt_tensor_is_sparse(t) ? SPARSE_WINDOW : WINDOW)/t->dtype->width;
+}
+
+int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out, zt_error *err){
+  if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ) return SQLITE_OK;
+  if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) }, out) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%.*s needs a component '%s'", zt_shown(t->object->format), t->object->format.z, role);   /* L1 */
+}
+
+zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){
+  return (zt_payload){ t->source, t->object, component, t->budget };
+}
+
+int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err){
+  zt_component component;
+  zt_payload payload = zt_tensor_payload(t, &component);
+  *out = (zt_array){ 0 };
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_open(&payload, out, err);
+}

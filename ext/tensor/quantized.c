@@ -1,0 +1,209 @@
+/*
+** The layout quantized_group: packed integer codes with a scale and a zero point for each group of them (zTensor 1.2.0
+** section 3). The specification does not say how codes are packed and what they mean; only this one convention is
+** interpreted, and whatever does not fit it is an error that names what is missing:
+**
+**   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the last dimension, the first
+**   in the lowest bits; `group_size` codes along the last dimension are a group; `scales` and `zeros` have one entry for
+**   each, in row-major order; value = (code - zero) * scale, computed in f32.
+**
+**   Q1  the attributes have bits (1 to 8), group_size (from 1) and packing ("N_per_WORD")
+**   Q2  WORD is an integer type, N * bits its bits, and packed_weight has it
+**   Q3  the last dimension is a multiple of N and of group_size
+**   Q4  packed_weight has as many words as the codes need
+**   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros of no complex one
+*/
+#include <math.h>
+#include "core/host.h"
+#include "tensor/layout.h"
+
+#define GROUPS 256   /* Scales and zeros that are loaded at once */
+#define WORDS 1024   /* Words */
+
+typedef struct quantized {
+  zt_array words, scales, zeros;
+  uint64_t bits, group, per_word;  /* Bits of a code, codes of a group, of a word */
+  uint64_t first;                  /* First group that is loaded */
+  size_t loaded;                   /* How many are */
+  float scale[GROUPS], zero[GROUPS];
+} quantized;
+
+/* --- Attributes --- */
+
+typedef struct attributes {
+  bool has_bits, has_group, has_packing;
+  uint64_t bits, group;
+  zt_text packing;
+} attributes;
+
+static int read_uint(zt_cbor *c, const char *name, bool *has, uint64_t *out, zt_error *err){
+  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_fail(err, SQLITE_ERROR, "the attribute '%s' must be an unsigned integer", name);   /* Q1 */
+  *has = zt_cbor_uint(c, out);
+  return SQLITE_OK;
+}
+
+static int read_attribute(zt_cbor *c, attributes *out, zt_error *err){
+  zt_text key = { NULL, 0 };
+  if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
+  else zt_cbor_skip(c);
+  if( key.z && zt_text_is(key, "bits") ) return read_uint(c, "bits", &out->has_bits, &out->bits, err);
+  if( key.z && zt_text_is(key, "group_size") ) return read_uint(c, "group_size", &out->has_group, &out->group, err);
+  if( key.z && zt_text_is(key, "packing") && zt_cbor_peek(c)==ZT_CBOR_TEXT ) out->has_packing = zt_cbor_text(c, &out->packing);
+  else zt_cbor_skip(c);
+  return SQLITE_OK;
+}
+
+static int read_attributes(const zt_tensor *t, attributes *out, zt_error *err){
+  zt_attribute_walk it;
+  *out = (attributes){ 0 };
+  zt_attributes_begin(t->container, &t->object->attributes, &it);
+  while( zt_attributes_next(&it) ) if( read_attribute(&it.cbor, out, err) ) return err->rc;
+  if( !out->has_bits || !out->has_group || !out->has_packing ){
+    return zt_fail(err, SQLITE_ERROR, "quantized_group needs the attribute '%s'", !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");   /* Q1 */
+  }
+  if( out->bits<1 || out->bits>8 ) return zt_fail(err, SQLITE_ERROR, "bits is %llu, not 1 to 8", out->bits);   /* Q1 */
+  if( out->group<1 ) return zt_fail(err, SQLITE_ERROR, "group_size is 0");   /* Q1 */
+  return SQLITE_OK;
+}
+
+/* Take "N_per_WORD" apart, and compare it with the words there are. */
+static int read_packing(quantized *s, zt_text packing, zt_error *err){
+  const zt_dtype *word = NULL;
+  uint64_t n = 0;
+  size_t i = 0;
+  for(; i<packing.n && i<3 && packing.z[i]>='0' && packing.z[i]<='9'; i++) n = n*10 + (uint64_t)(packing.z[i]-'0');
+  if( i>0 && packing.n-i>5 && memcmp(packing.z+i, "_per_", 5)==0 ){
+    word = zt_dtype_storage((zt_text){ packing.z+i+5, packing.n-i-5 });
+  }
+  if( !word || (word->class!=ZT_INT && word->class!=ZT_UINT) || n*s->bits!=8*(uint64_t)word->width ){
+    return zt_fail(err, SQLITE_ERROR, "packing '%.*s' does not fill words with codes of %llu bits", zt_shown(packing), packing.z, s->bits);   /* Q2 */
+  }
+  if( word!=s->words.dtype ){
+    return zt_fail(err, SQLITE_ERROR, "packing '%.*s' has words of %s, %.*s has %s", zt_shown(packing), packing.z, word->name, (int)s->words.role.n, s->words.role.z, s->words.dtype->name);   /* Q2 */
+  }
+  s->per_word = n;
+  return SQLITE_OK;
+}
+
+/* --- Opening --- */
+
+static int check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
+  uint64_t elements = t->object->elements, groups = elements/s->group;
+  uint64_t last = t->object->rank ? t->object->shape[t->object->rank-1] : 1;
+  if( last%s->per_word || last%s->group ){
+    return zt_fail(err, SQLITE_ERROR, "the last dimension, %llu, is no multiple of %llu codes in a word and %llu in a group", last, s->per_word, s->group);   /* Q3 */
+  }
+  if( s->words.length!=elements/s->per_word ){
+    return zt_fail(err, SQLITE_ERROR, "%llu codes are %llu words, and there are %llu", elements, elements/s->per_word, s->words.length);   /* Q4 */
+  }
+  if( s->scales.length!=groups || s->zeros.length!=groups ){
+    return zt_fail(err, SQLITE_ERROR, "there are %llu groups, %llu scales and %llu zeros", groups, s->scales.length, s->zeros.length);   /* Q5 */
+  }
+  if( s->scales.dtype->class!=ZT_FLOAT || s->zeros.dtype->class==ZT_COMPLEX ){
+    return zt_fail(err, SQLITE_ERROR, "scales of %s and zeros of %s", s->scales.dtype->name, s->zeros.dtype->name);   /* Q5 */
+  }
+  return SQLITE_OK;
+}
+
+static int open(zt_tensor *t, zt_error *err){
+  quantized *s = t->state = sqlite3_malloc64(sizeof(*s));
+  zt_component words;
+  zt_payload payload = zt_tensor_payload(t, &words);
+  attributes a;
+  if( !s ) return zt_fail_nomem(err);
+  memset(s, 0, sizeof(*s));
+  t->dtype = zt_dtype_named(ZT_TEXT("f32"));
+  if( read_attributes(t, &a, err) ) return err->rc;
+  s->bits = a.bits;
+  s->group = a.group;
+  if( zt_tensor_component(t, "packed_weight", "data", &words, err) || zt_array_open(&payload, &s->words, err) ) return err->rc;
+  if( read_packing(s, a.packing, err) || zt_tensor_array(t, "scales", &s->scales, err) ) return err->rc;
+  return zt_tensor_array(t, "zeros", &s->zeros, err) ? err->rc : check_sizes(t, s, err);
+}
+
+static void close(zt_tensor *t){
+  quantized *s = t->state;
+  if( !s ) return;
+  zt_array_close(&s->words);
+  zt_array_close(&s->scales);
+  zt_array_close(&s->zeros);
+}
+
+/* --- Reading --- */
+
+/* n entries of an array from `first` on, as f32. */
+static int load_floats(zt_array *a, uint64_t first, size_t n, float *out, zt_error *err){
+  uint64_t raw[GROUPS];
+  if( zt_array_read(a, first, n, raw, err)==SQLITE_OK ) zt_convert(a->dtype, raw, zt_dtype_named(ZT_TEXT("f32")), out, n);
+  return err->rc;
+}
+
+/* Have the scale and zero of a group loaded. */
+static int load_group(quantized *s, uint64_t group, zt_error *err){
+  uint64_t left = s->scales.length-group;
+  if( group>=s->first && group-s->first<s->loaded ) return SQLITE_OK;
+  s->first = group;
+  s->loaded = left<GROUPS ? (size_t)left : GROUPS;
+  if( load_floats(&s->scales, group, s->loaded, s->scale, err)==SQLITE_OK ) load_floats(&s->zeros, group, s->loaded, s->zero, err);
+  if( err->rc ) s->loaded = 0;
+  return err->rc;
+}
+
+/* The word at p, w bytes wide, as an unsigned number. */
+static uint64_t word_at(const uint8_t *p, unsigned w){
+  switch( w ){
+    case 1: return *p;
+    case 2: return ((const uint16_t*)(const void*)p)[0];
+    case 4: return zt_load32(p);
+    default: return zt_load64(p);
+  }
+}
+
+/* Values first to first+n, all of which have their codes in the words at p, the first of which is word number `at`. */
+static int unpack(quantized *s, const uint8_t *p, uint64_t at, uint64_t first, size_t n, float *out, zt_error *err){
+  unsigned width = s->words.dtype->width;
+  uint64_t mask = ((uint64_t)1 << s->bits)-1;
+  for(size_t i=0; i<n; ){
+    uint64_t group = (first+i)/s->group, left = (group+1)*s->group-(first+i);
+    size_t end = left<n-i ? i+(size_t)left : n;
+    float scale, zero;
+    if( load_group(s, group, err) ) return err->rc;
+    scale = s->scale[group-s->first];
+    zero = s->zero[group-s->first];
+    for(; i<end; i++){
+      uint64_t k = (first+i)/s->per_word, shift = (first+i)%s->per_word*s->bits;
+      float value = ((float)(word_at(p+(k-at)*width, width) >> shift & mask) - zero) * scale;
+      out[i] = isnan(value) ? (float)NAN : value;   /* Machines differ in the NaN that they compute */
+    }
+  }
+  return SQLITE_OK;
+}
+
+/* Decode what holds no value, too: a tensor without elements may have bytes. */
+static int check_empty(quantized *s, zt_error *err){
+  if( zt_array_check_empty(&s->words, err) || zt_array_check_empty(&s->scales, err) ) return err->rc;
+  return zt_array_check_empty(&s->zeros, err);
+}
+
+static int read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  quantized *s = t->state;
+  uint64_t words[WORDS];
+  float *values = out;
+  if( n==0 ) return check_empty(s, err);
+  while( n>0 ){
+    uint64_t at = first/s->per_word, end = (first+n-1)/s->per_word+1;
+    size_t m = n;
+    if( end-at>WORDS ){
+      end = at+WORDS;
+      m = (size_t)(end*s->per_word-first);
+    }
+    if( zt_array_read(&s->words, at, (size_t)(end-at), words, err)
+     || unpack(s, (uint8_t*)words, at, first, m, values, err) ) return err->rc;
+    first += m;
+    values += m;
+    n -= m;
+  }
+  return SQLITE_OK;
+}
+
+const zt_layout zt_layout_quantized = { .format = "quantized_group", .open = open, .close = close, .read = read };

@@ -1,0 +1,237 @@
+/* Stored elements and the dense form they stand for. See sparse.h. */
+#include "tensor/sparse.h"
+
+#include <assert.h>
+#include "core/host.h"
+#include "tensor/layout.h"
+
+/* --- The dense form --- */
+
+/* What a range of the dense form is filled from. */
+typedef struct scatter {
+  zt_tensor *tensor;
+  uint64_t first;
+  size_t n;
+  uint8_t *out;
+  uint8_t *seen;           /* One bit for each cell that has a value already; NULL while cells come in ascending order */
+} scatter;
+
+/* True if the cells ascend, each beyond the last one; *last, UINT64_MAX before the first, is that of the last entry. */
+static bool ascend(const zt_entries *e, uint64_t *last){
+  uint64_t before = *last;
+  bool ok = e->n==0 || before==UINT64_MAX || e->cell[0]>before;
+  for(size_t i=1; i<e->n; i++) ok &= e->cell[i]>e->cell[i-1];
+  if( e->n ) *last = e->cell[e->n-1];
+  return ok;
+}
+
+#define PUT(T) do{ \
+    const T *value = (const void*)e->value; \
+    T *out = (void*)s->out; \
+    for(size_t i=0; i<e->n; i++) if( e->cell[i]-s->first<s->n ) out[e->cell[i]-s->first] = value[i]; \
+  }while( 0 )
+
+/* Put values into cells of which none has one. */
+static void put(const scatter *s, const zt_entries *e){
+  typedef struct wide { uint64_t a, b; } wide;
+  switch( s->tensor->dtype->width ){
+    case 1: PUT(uint8_t); break;
+    case 2: PUT(uint16_t); break;
+    case 4: PUT(uint32_t); break;
+    case 8: PUT(uint64_t); break;
+    default: PUT(wide); break;
+  }
+}
+
+/* Put values into cells, or add them to those that have one. */
+static int add(const scatter *s, const zt_entries *e, zt_error *err){
+  const zt_dtype *dtype = s->tensor->dtype;
+  for(size_t i=0; i<e->n; i++){
+    uint64_t cell = e->cell[i]-s->first;
+    const uint8_t *value = (const uint8_t*)e->value + i*dtype->width;
+    if( cell>=s->n ) continue;
+    if( !(s->seen[cell/8]>>cell%8 & 1) ) memcpy(s->out+cell*dtype->width, value, dtype->width);
+    else if( !zt_add(dtype, s->out+cell*dtype->width, value) ){
+      return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", dtype->name);
+    }
+    s->seen[cell/8] |= (uint8_t)(1u << cell%8);
+  }
+  return SQLITE_OK;
+}
+
+/* Go through the stored elements. False, and no failure, if they turn out not to be in ascending order. */
+static bool fill(scatter *s, zt_entries *e, zt_error *err){
+  uint64_t last = UINT64_MAX;
+  zt_tensor *t = s->tensor;
+  if( s->n ) zt_os_zero(s->out, s->n*t->dtype->width);
+  if( t->layout->seek(t, s->first, s->n, err) ) return false;
+  for(;;){
+    if( t->layout->next(t, e, err) ) return false;
+    if( e->n==0 ) return true;
+    if( s->seen ){
+      if( add(s, e, err) ) return false;
+    }else{
+      if( !ascend(e, &last) ) return false;
+      put(s, e);
+    }
+  }
+}
+
+int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  scatter s = { .tensor = t, .first = first, .n = n, .out = out };
+  zt_entries *e = sqlite3_malloc64(sizeof(*e));
+  if( !e ) return zt_fail_nomem(err);
+  if( !fill(&s, e, err) && !err->rc ){
+    s.seen = sqlite3_malloc64(n/8+1);
+    if( !s.seen ){
+      zt_fail_nomem(err);
+    }else{
+      memset(s.seen, 0, n/8+1);
+      fill(&s, e, err);
+    }
+  }
+  sqlite3_free(s.seen);
+  sqlite3_free(e);
+  return err->rc;
+}
+
+/* --- The cells alone --- */
+
+#define CELLS ((size_t)1 << 19)   /* Cells that are sorted at once */
+#define DIGIT 11                  /* Bits that one pass of the sort looks at */
+
+/* Cells with their values: the smallest that were met so far. */
+typedef struct smallest {
+  const zt_dtype *dtype;
+  size_t n, capacity;
+  uint64_t from, to;       /* Cells that are looked for: from <= cell < to, or all from there on if `all` */
+  bool all;
+  uint64_t *cell, *other;  /* capacity of each, the second for sorting */
+  uint8_t *value, *otherValue;
+} smallest;
+
+static void clear_smallest(smallest *h){
+  sqlite3_free(h->cell);
+  sqlite3_free(h->other);
+  sqlite3_free(h->value);
+  sqlite3_free(h->otherValue);
+}
+
+static int new_smallest(smallest *h, const zt_dtype *dtype, uint64_t stored, zt_error *err){
+  *h = (smallest){ .dtype = dtype, .all = true, .capacity = stored<CELLS ? (size_t)stored+1 : CELLS };
+  h->cell = sqlite3_malloc64(h->capacity*sizeof(*h->cell));
+  h->other = sqlite3_malloc64(h->capacity*sizeof(*h->cell));
+  h->value = sqlite3_malloc64(h->capacity*dtype->width);
+  h->otherValue = sqlite3_malloc64(h->capacity*dtype->width);
+  return h->cell && h->other && h->value && h->otherValue ? SQLITE_OK : zt_fail_nomem(err);
+}
+
+/* Sort by cell; those of one cell stay in their order. */
+static void sort(smallest *h){
+  uint64_t most = 0;
+  for(size_t i=0; i<h->n; i++) most |= h->cell[i];
+  for(unsigned shift=0; shift<64 && most>>shift; shift+=DIGIT){
+    size_t count[1<<DIGIT] = { 0 }, sum = 0;
+    void *swap;
+    for(size_t i=0; i<h->n; i++) count[h->cell[i]>>shift & ((1<<DIGIT)-1)]++;
+    for(size_t d=0; d<(size_t)1<<DIGIT; d++){
+      size_t c = count[d];
+      count[d] = sum;
+      sum += c;
+    }
+    for(size_t i=0; i<h->n; i++){
+      size_t to = count[h->cell[i]>>shift & ((1<<DIGIT)-1)]++;
+      h->other[to] = h->cell[i];
+      memcpy(h->otherValue+to*h->dtype->width, h->value+i*h->dtype->width, h->dtype->width);
+    }
+    swap = h->cell; h->cell = h->other; h->other = swap;
+    swap = h->value; h->value = h->otherValue; h->otherValue = swap;
+  }
+}
+
+/* Sort, and add up the values of each cell. */
+static int combine(smallest *h, zt_error *err){
+  unsigned width = h->dtype->width;
+  size_t k = 0;
+  sort(h);
+  for(size_t i=1; i<h->n; i++){
+    if( h->cell[i]!=h->cell[k] ){
+      h->cell[++k] = h->cell[i];
+      memmove(h->value+k*width, h->value+i*width, width);
+    }else if( !zt_add(h->dtype, h->value+k*width, h->value+i*width) ){
+      return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", h->dtype->name);
+    }
+  }
+  if( h->n ) h->n = k+1;
+  return SQLITE_OK;
+}
+
+/* Make room: keep the smaller half of the cells, and look for no larger ones in this pass. */
+static int make_room(smallest *h, zt_error *err){
+  if( combine(h, err) || h->n<=h->capacity/2 ) return err->rc;
+  h->n = h->capacity/2;
+  h->to = h->cell[h->n];
+  h->all = false;
+  return SQLITE_OK;
+}
+
+static int collect(smallest *h, const zt_entries *e, zt_error *err){
+  unsigned width = h->dtype->width;
+  for(size_t i=0; i<e->n; i++){
+    if( e->cell[i]<h->from || (!h->all && e->cell[i]>=h->to) ) continue;
+    if( h->n==h->capacity ){
+      if( make_room(h, err) ) return err->rc;
+      if( !h->all && e->cell[i]>=h->to ) continue;
+    }
+    h->cell[h->n] = e->cell[i];
+    memcpy(h->value+h->n*width, (const uint8_t*)e->value+i*width, width);
+    h->n++;
+  }
+  return SQLITE_OK;
+}
+
+typedef void (*taker)(void *context, const void *values, size_t n);
+
+/* Hand out the cells in ascending order, as many in one pass over the stored elements as there is room for. */
+static int take_sorted(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
+  smallest h;
+  if( new_smallest(&h, t->dtype, t->stored, err) ) goto end;
+  do{
+    h.n = 0;
+    h.all = true;
+    if( t->layout->seek(t, 0, t->object->elements, err) ) goto end;
+    do{
+      if( t->layout->next(t, e, err) || collect(&h, e, err) ) goto end;
+    }while( e->n );
+    if( combine(&h, err) ) goto end;
+    for(size_t i=0; i<h.n; i+=ZT_ENTRIES){
+      size_t n = h.n-i<ZT_ENTRIES ? h.n-i : ZT_ENTRIES;
+      take(context, h.value+i*t->dtype->width, n);
+    }
+    h.from = h.to;
+  }while( !h.all );
+end:
+  clear_smallest(&h);
+  return err->rc;
+}
+
+/* Go through the stored elements; NULL: see only whether they are in ascending order. */
+static bool take_ascending(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
+  uint64_t last = UINT64_MAX;
+  if( t->layout->seek(t, 0, t->object->elements, err) ) return false;
+  for(;;){
+    if( t->layout->next(t, e, err) ) return false;
+    if( e->n==0 ) return true;
+    if( take ) take(context, e->value, e->n);
+    else if( !ascend(e, &last) ) return false;
+  }
+}
+
+int zt_sparse_cells(zt_tensor *t, taker take, void *context, zt_error *err){
+  zt_entries *e = sqlite3_malloc64(sizeof(*e));
+  if( !e ) return zt_fail_nomem(err);
+  if( take_ascending(t, e, NULL, NULL, err) ) take_ascending(t, e, take, context, err);
+  else if( !err->rc ) take_sorted(t, e, take, context, err);
+  sqlite3_free(e);
+  return err->rc;
+}

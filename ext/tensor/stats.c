@@ -1,0 +1,272 @@
+/*
+** Statistics of a tensor's values. See stats.h.
+**
+** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the distances to its first
+** element, which loses nothing where a small spread lies far from 0; blocks are then merged as Chan, Golub and LeVeque do. All
+** sums are f64. Those of numbers whose squares f64 cannot hold are taken in units of a power of two.
+*/
+#include "tensor/stats.h"
+
+#include <math.h>
+#include "core/host.h"
+#include "core/vector.h"
+#include "tensor/conversions.h"
+
+#define BLOCK 4096
+#define HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large for f64 */
+#define TINY_SQUARE 1e-140   /* Below this, they may be too small */
+#define LANES 8   /* Sums that are taken side by side, so that compilers may do them at once */
+
+/* Of some finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
+typedef struct moments {
+  uint64_t n;
+  int exponent;
+  double mean;
+  double squares;     /* Sum of the squared distances to the mean */
+  double origin;      /* Sum of the squared distances to 0 */
+} moments;
+
+typedef struct accumulator {
+  const zt_dtype *dtype;
+  zt_stats *stats;
+  moments all;
+  double low, high;           /* Of floats, and of integers that f64 holds */
+  int64_t lowInt, highInt;    /* i64 */
+  uint64_t lowUint, highUint; /* u64 */
+  uint64_t wide[BLOCK];       /* A block as the wide type */
+  double real[BLOCK];         /* Its finite numbers, as f64 */
+} accumulator;
+
+/* Sums over a block, as one loop over all elements takes them. */
+typedef struct sums {
+  double distance, square;    /* Of the distances to the origin that the loop was given, and of their squares */
+  double low, high;
+  uint64_t zeros;
+} sums;
+
+#define SUMS(name, T) \
+  ZT_VECTOR static void sum_##name(const T *p, size_t n, double origin, sums *out){ \
+    double distance[LANES] = { 0 }, square[LANES] = { 0 }; \
+    T low[LANES], high[LANES]; \
+    uint32_t zeros[LANES] = { 0 }; \
+    size_t i = 0; \
+    for(size_t k=0; k<LANES; k++) low[k] = high[k] = p[0]; \
+    for(; i+LANES<=n; i+=LANES){ \
+      for(size_t k=0; k<LANES; k++){ \
+        T x = p[i+k]; \
+        double d = (double)x - origin; \
+        distance[k] += d; \
+        square[k] += d*d; \
+        low[k] = x<low[k] ? x : low[k]; \
+        high[k] = x>high[k] ? x : high[k]; \
+        zeros[k] += x==0; \
+      } \
+    } \
+    for(; i<n; i++){ \
+      T x = p[i]; \
+      double d = (double)x - origin; \
+      distance[0] += d; \
+      square[0] += d*d; \
+      low[0] = x<low[0] ? x : low[0]; \
+      high[0] = x>high[0] ? x : high[0]; \
+      zeros[0] += x==0; \
+    } \
+    *out = (sums){ 0, 0, (double)low[0], (double)high[0], 0 }; \
+    for(size_t k=0; k<LANES; k++){ \
+      out->distance += distance[k]; \
+      out->square += square[k]; \
+      out->low = fmin(out->low, (double)low[k]); \
+      out->high = fmax(out->high, (double)high[k]); \
+      out->zeros += zeros[k]; \
+    } \
+  }
+
+SUMS(f32, float)
+SUMS(f64, double)
+
+/* --- Merging --- */
+
+static void rescale(moments *m, int exponent){
+  int by = m->exponent-exponent;
+  m->mean = ldexp(m->mean, by);
+  m->squares = ldexp(m->squares, 2*by);
+  m->origin = ldexp(m->origin, 2*by);
+  m->exponent = exponent;
+}
+
+static void merge(moments *all, moments m){
+  double n = (double)all->n, k = (double)m.n, delta;
+  if( m.n==0 ) return;
+  if( all->n==0 ){
+    *all = m;
+    return;
+  }
+  if( all->exponent<m.exponent ) rescale(all, m.exponent);
+  else rescale(&m, all->exponent);
+  delta = m.mean - all->mean;
+  all->n += m.n;
+  all->mean += delta*(k/(n+k));
+  all->squares += m.squares + delta*delta*(n/(n+k)*k);
+  all->origin += m.origin;
+}
+
+/* Take the sums over n numbers, of which `origin` is one, in units of 2^exponent. */
+static void take_sums(accumulator *a, const sums *s, uint64_t n, double origin, int exponent){
+  double k = (double)n, squares = s->square - s->distance*s->distance/k;
+  merge(&a->all, (moments){ n, exponent, origin + s->distance/k, squares>0 ? squares : 0,
+                            s->square + 2*origin*s->distance + k*origin*origin });
+}
+
+static void take_bounds(accumulator *a, const sums *s){
+  a->stats->zeros += s->zeros;
+  a->low = fmin(a->low, s->low);
+  a->high = fmax(a->high, s->high);
+}
+
+/* --- Blocks --- */
+
+/* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
+static void take_finite(accumulator *a, double *p, size_t n){
+  double most;
+  sums s;
+  int exponent = 0;
+  if( n==0 ) return;
+  sum_f64(p, n, p[0], &s);
+  take_bounds(a, &s);
+  most = fmax(fabs(s.low), fabs(s.high));
+  if( most>HUGE_SQUARE || (most>0 && most<TINY_SQUARE) ){
+    frexp(most, &exponent);
+    for(size_t i=0; i<n; i++) p[i] = ldexp(p[i], -exponent);
+    sum_f64(p, n, p[0], &s);
+  }
+  take_sums(a, &s, n, p[0], exponent);
+}
+
+/* A block in which some may not be finite. */
+static void take_mixed(accumulator *a, const float *f32, const double *f64, size_t n){
+  size_t k = 0;
+  for(size_t i=0; i<n; i++){
+    double x = f32 ? (double)f32[i] : f64[i];
+    if( isfinite(x) ) a->real[k++] = x;
+    else if( isnan(x) ) a->stats->nans++;
+    else a->stats->infs++;
+  }
+  take_finite(a, a->real, k);
+}
+
+/* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
+static void take_f32(accumulator *a, const float *p, size_t n){
+  sums s;
+  sum_f32(p, n, (double)p[0], &s);
+  if( !isfinite(s.square) ){
+    take_mixed(a, p, NULL, n);
+  }else{
+    take_bounds(a, &s);
+    take_sums(a, &s, n, (double)p[0], 0);
+  }
+}
+
+static void take_f64(accumulator *a, const double *p, size_t n){
+  sums s;
+  sum_f64(p, n, p[0], &s);
+  if( !isfinite(s.square) || fmax(fabs(s.low), fabs(s.high))>HUGE_SQUARE || fmax(fabs(s.low), fabs(s.high))<TINY_SQUARE ){
+    take_mixed(a, NULL, p, n);
+  }else{
+    take_bounds(a, &s);
+    take_sums(a, &s, n, p[0], 0);
+  }
+}
+
+/* Integers: bounds exact, the rest as f64. */
+#define TAKE_INT(name, T, least, most) \
+  static void take_##name(accumulator *a, const T *p, size_t n){ \
+    for(size_t i=0; i<n; i++){ \
+      a->least = p[i]<a->least ? p[i] : a->least; \
+      a->most = p[i]>a->most ? p[i] : a->most; \
+      a->real[i] = (double)p[i]; \
+    } \
+    take_finite(a, a->real, n); \
+  }
+
+TAKE_INT(i64, int64_t, lowInt, highInt)
+TAKE_INT(u64, uint64_t, lowUint, highUint)
+
+/* At most BLOCK elements of the tensor's type. */
+static void take_block(accumulator *a, const void *elements, size_t n){
+  const zt_conversion *conversion = a->dtype->conversion;
+  const void *wide = elements;
+  if( conversion->load ){
+    conversion->load(elements, a->wide, n);
+    wide = a->wide;
+  }
+  switch( a->dtype->wide ){
+    case ZT_F32: take_f32(a, wide, n); break;
+    case ZT_F64: take_f64(a, wide, n); break;
+    case ZT_I64: take_i64(a, wide, n); break;
+    case ZT_U64: take_u64(a, wide, n); break;
+  }
+}
+
+static void take(void *context, const void *elements, size_t n){
+  accumulator *a = context;
+  const uint8_t *p = elements;
+  for(size_t i=0; i<n; i+=BLOCK) take_block(a, p+i*a->dtype->width, n-i<BLOCK ? n-i : BLOCK);
+}
+
+/* k cells that are not stored. */
+static void take_zeros(accumulator *a, uint64_t k){
+  const sums s = { .zeros = k };
+  if( k==0 ) return;
+  take_bounds(a, &s);
+  if( a->lowInt>0 ) a->lowInt = 0;
+  if( a->highInt<0 ) a->highInt = 0;
+  a->lowUint = 0;
+  merge(&a->all, (moments){ .n = k, .exponent = a->all.n ? a->all.exponent : 0 });
+}
+
+/* --- The tensor --- */
+
+static int take_dense(accumulator *a, zt_tensor *t, zt_error *err){
+  uint64_t elements = t->object->elements, window = zt_tensor_window(t), done = 0;
+  void *buffer = sqlite3_malloc64(window*t->dtype->width);
+  if( !buffer ) return zt_fail_nomem(err);
+  if( elements==0 ) zt_tensor_read(t, 0, 0, buffer, err);
+  while( done<elements && !err->rc ){
+    size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
+    if( zt_tensor_read(t, done, n, buffer, err)==SQLITE_OK ) take(a, buffer, n);
+    done += n;
+  }
+  sqlite3_free(buffer);
+  return err->rc;
+}
+
+static void finish(accumulator *a, zt_stats *out){
+  const moments *m = &a->all;
+  out->finite = m->n;
+  out->min = out->max = (zt_scalar){ .class = a->dtype->class };
+  if( m->n==0 ) return;
+  out->min.real = a->low;
+  out->max.real = a->high;
+  out->min.i = a->lowInt;
+  out->max.i = a->highInt;
+  out->min.u = a->lowUint;
+  out->max.u = a->highUint;
+  out->mean = ldexp(m->mean, m->exponent);
+  out->std = ldexp(sqrt(m->squares/(double)m->n), m->exponent);
+  out->l2 = ldexp(sqrt(m->origin), m->exponent);
+}
+
+int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
+  accumulator *a;
+  *out = (zt_stats){ .elements = t->object->elements };
+  if( t->dtype->class==ZT_COMPLEX ) return zt_fail(err, SQLITE_ERROR, "complex numbers have no order: there are no statistics of %s", t->dtype->name);
+  a = sqlite3_malloc64(sizeof(*a));
+  if( !a ) return zt_fail_nomem(err);
+  *a = (accumulator){ .dtype = t->dtype, .stats = out, .low = HUGE_VAL, .high = -HUGE_VAL, .lowInt = INT64_MAX, .highInt = INT64_MIN,
+                      .lowUint = UINT64_MAX };
+  if( !zt_tensor_is_sparse(t) ) take_dense(a, t, err);
+  else if( zt_sparse_cells(t, take, a, err)==SQLITE_OK ) take_zeros(a, out->elements-a->all.n-out->nans-out->infs);
+  if( !err->rc ) finish(a, out);
+  sqlite3_free(a);
+  return err->rc;
+}

@@ -1,0 +1,167 @@
+/* A component's decoded bytes. See stream.h. */
+#include "tensor/stream.h"
+
+#include "core/host.h"
+#include "tensor/encoding.h"
+
+#define SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
+
+struct zt_stream {
+  zt_payload payload;      /* Its component is the next field */
+  zt_component component;
+  const zt_encoding *encoding;
+  bool known;              /* The decoded length is known, before or after decoding: */
+  uint64_t total;
+  bool ended;              /* The decoder is at the end, all of it sound */
+  zt_decoder *decoder;     /* NULL before the first byte */
+  uint64_t position;       /* Where the decoder is */
+  uint64_t polled;         /* Raw bytes read since the last question whether to go on */
+  uint8_t *scratch;        /* NULL until it is needed */
+};
+
+int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
+  const zt_component *component = p->component;
+  const zt_encoding *encoding = zt_encoding_of(component->encoding);
+  uint64_t total;
+  zt_length_state state = zt_payload_length(p->object, component, &total);
+  *out = NULL;
+  if( !encoding ){
+    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);   /* E1 */
+  }
+  if( state==ZT_LENGTH_OVERFLOW ){
+    return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
+  }
+  *out = sqlite3_malloc64(sizeof(**out));
+  if( !*out ) return zt_fail_nomem(err);
+  **out = (zt_stream){ .payload = *p, .component = *component, .encoding = encoding, .known = state==ZT_LENGTH_KNOWN, .total = total };
+  (*out)->payload.component = &(*out)->component;
+  return SQLITE_OK;
+}
+
+static void end_decoder(zt_stream *s){
+  if( s->decoder ) s->encoding->close(s->decoder);
+  s->decoder = NULL;
+  s->position = 0;
+  s->ended = false;
+}
+
+void zt_stream_close(zt_stream *s){
+  if( !s ) return;
+  end_decoder(s);
+  sqlite3_free(s->scratch);
+  sqlite3_free(s);
+}
+
+static int fail_long(const zt_stream *s, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "%s: decodes to more than the %llu bytes that the manifest tells", s->encoding->name, s->total);   /* E3, E4 */
+}
+
+static int fail_short(const zt_stream *s, uint64_t n, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "%s: decodes to %llu bytes, the manifest tells %llu", s->encoding->name, n, s->total);   /* E3 */
+}
+
+/* Count n more bytes as decoded. */
+static int charge(const zt_stream *s, uint64_t n, zt_error *err){
+  zt_budget *budget = s->payload.budget;
+  if( n>budget->decode-budget->decoded ){
+    return zt_fail(err, SQLITE_TOOBIG, "%s: more than %llu bytes would have to be decoded", s->encoding->name, budget->decode);
+  }
+  budget->decoded += n;
+  return SQLITE_OK;
+}
+
+/* --- Raw bytes --- */
+
+static int read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+  const zt_payload *p = &s->payload;
+  uint64_t left = offset<s->total ? s->total-offset : 0;
+  if( n>left ) n = (size_t)left;
+  for(size_t done=0; done<n;){
+    size_t piece = n-done<ZT_POLL_BYTES ? n-done : (size_t)ZT_POLL_BYTES;
+    if( zt_source_read(p->source, p->component->offset+offset+done, buffer+done, piece, err) ) return err->rc;
+    done += piece;
+    s->polled += piece;
+    if( s->polled>=ZT_POLL_BYTES ){
+      s->polled = 0;
+      if( zt_interrupt_check(&p->budget->interrupt, err) ) return err->rc;
+    }
+  }
+  *got = n;
+  return zt_source_unchanged(p->source, err);
+}
+
+/* --- Encoded bytes --- */
+
+/* Decode the next bytes; *got is 0 at the end. */
+static int next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  *got = 0;
+  if( s->ended || s->encoding->next(s->decoder, out, n, got, err) ) return err->rc;
+  s->position += *got;
+  if( s->known && s->position>s->total ) return fail_long(s, err);
+  if( *got ) return charge(s, *got, err);
+  s->ended = true;
+  if( s->known && s->position<s->total ) return fail_short(s, s->position, err);
+  s->known = true;
+  s->total = s->position;
+  return SQLITE_OK;
+}
+
+/* Decode up to position `to` and forget it. Ends before at the content's end. */
+static int pass_over(zt_stream *s, uint64_t to, zt_error *err){
+  size_t got = 1;
+  if( s->position<to && !s->scratch && (s->scratch = sqlite3_malloc64(SCRATCH))==NULL ) return zt_fail_nomem(err);
+  while( s->position<to && got ){
+    uint64_t n = to - s->position;
+    if( next(s, s->scratch, n<SCRATCH ? (size_t)n : SCRATCH, &got, err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+/* All n bytes of the content, in one call. */
+static int read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *err){
+  uint64_t decoded;
+  if( charge(s, n, err) || s->encoding->whole(&s->payload, buffer, n, &decoded, err) ) return err->rc;
+  if( decoded>n ) return fail_long(s, err);
+  if( decoded<n ) return fail_short(s, decoded, err);
+  return SQLITE_OK;
+}
+
+static bool may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
+  return s->known && offset==0 && n==s->total && n<=ZT_WHOLE_MAX && s->payload.component->length<=ZT_WHOLE_MAX
+      && s->position==0;
+}
+
+static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+  size_t done = 0, piece = 1;
+  uint8_t one;
+  if( may_read_whole(s, offset, n) ){
+    *got = n;
+    return read_whole(s, buffer, n, err);
+  }
+  if( offset<s->position ) end_decoder(s);
+  if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
+  if( pass_over(s, offset, err) ) return err->rc;
+  while( done<n && piece ){
+    if( next(s, buffer+done, n-done, &piece, err) ) return err->rc;
+    done += piece;
+  }
+  *got = done;
+  if( s->known && s->position==s->total ) next(s, &one, 1, &piece, err);   /* Nothing must follow the last byte */
+  return err->rc;
+}
+
+int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err){
+  *got = 0;
+  if( !s->encoding->next ) return read_raw(s, offset, buffer, n, got, err);
+  if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
+  if( read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ) zt_source_unchanged(s->payload.source, err);
+  if( err->rc ) *got = 0;
+  return err->rc;
+}
+
+int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err){
+  size_t got;
+  if( !s->known ) zt_stream_read(s, UINT64_MAX, NULL, 0, &got, err);
+  *out = s->total;
+  return err->rc;
+}
