@@ -1,33 +1,36 @@
 #!/bin/sh
 # Has the format's own libraries write files, one release of each generation from PyPI in a virtual environment of its own,
-# and reads them with the extension. The environments stay in build/interop, so that only the first run downloads.
+# and reads them with the extension; hands vectors to sqlite-vec. The environments stay in build/interop, so that only the
+# first run downloads.
 set -eu
 cd "$(dirname "$0")/../.."
 
 tests=tests/interop
 build=build/interop
 
-# environment VERSION: make $build/VERSION with that release and a numpy that all of them work with. Not every Python has
-# wheels of each; the first that has them will do.
+# environment NAME PACKAGE...: make $build/NAME with those packages. Not every Python has wheels of each; the first that has
+# them will do.
 environment() {
   env=$build/$1
+  name=$1
+  shift
   [ -e "$env/complete" ] && return
-  for python in python3 /usr/bin/python3; do
+  for python in "${PYTHON:-/usr/bin/python3}" python3; do
     rm -rf "$env"
     if "$python" -m venv "$env" &&
-       "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: "ztensor==$1" numpy==2.2.6 ml_dtypes==0.5.1; then
+       "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: "$@"; then
       touch "$env/complete"
-      echo "interop: ztensor $1 for $("$env/bin/python" -V)"
+      echo "interop: $name for $("$env/bin/python" -V)"
       return
     fi
   done
-  echo "interop: no Python here can install ztensor $1" >&2
+  echo "interop: no Python here can install $*" >&2
   exit 1
 }
 
 # write VERSION SCRIPT ARGUMENT...: files written by that release, each with a record of what was handed to it.
 write() {
-  environment "$1"
+  environment "$1" "ztensor==$1" numpy==2.2.6 ml_dtypes==0.5.1
   version=$1 script=$2
   shift 2
   mkdir -p "$build/files/$version"
@@ -39,5 +42,6 @@ write 0.1.4 write_0_1.py
 write 1.0.1 write_1_0.py 1.0
 write 1.1.1 write_1_0.py 1.1
 write 1.2.3 write_1_2.py
+environment sqlite-vec sqlite-vec==0.1.6
 
 "${PYTHON:-/usr/bin/python3}" -m pytest -q -p no:cacheprovider "$tests"

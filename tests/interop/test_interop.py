@@ -2,6 +2,7 @@
 libraries were given."""
 import hashlib
 import json
+import struct
 import sys
 from pathlib import Path
 
@@ -78,6 +79,32 @@ def test_zt_blob(db, source, expected):
     for name, role, c in components(expected):
         data = value(db, "SELECT zt_blob(?, ?, ?)", source, name, role)
         assert (len(data), hashlib.sha256(data).hexdigest()) == (c["bytes"], c["sha256"]), (name, role)
+
+
+@EACH_FILE
+def test_zt_hash(db, source, expected):
+    for name, role, c in components(expected):
+        assert value(db, "SELECT zt_hash(?, ?, ?, 'sha256')", source, name, role) == "sha256:" + c["sha256"], (name, role)
+
+
+# The dense form of content.py's sparse tensors.
+SPARSE = {"sparse_csr": struct.pack("<24f", *[1.5, 0, -2, 0, 0, 0], *[0] * 6, *[0, 3, 0, 0, 0, 0], *[0, 0, 0, 0, 4.25, 0]),
+          "sparse_coo": struct.pack("<24q", *[0, 0, 0, 0, 0, 7], *[0] * 6, *[-8, 0, 0, 0, 0, 0], *[0, 9, 0, 0, 0, 0])}
+
+
+@EACH_FILE
+def test_zt_dense(db, source, expected):
+    for name, o in expected["objects"].items():
+        if o["format"] == "dense":
+            data = value(db, "SELECT zt_dense(?, ?)", source, name)
+            assert hashlib.sha256(data).hexdigest() == o["components"]["data"]["sha256"], name
+        elif o["format"] in SPARSE:
+            assert value(db, "SELECT zt_dense(?, ?)", source, name) == SPARSE[o["format"]], name
+
+
+def test_the_libraries_wrote_sparse_tensors():
+    formats = {o["format"] for r in RECORDS for o in json.loads(r.read_text())["objects"].values()}
+    assert formats >= {"dense", *SPARSE}
 
 
 @EACH_FILE
