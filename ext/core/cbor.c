@@ -190,6 +190,7 @@ bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
 
 bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   zt_cbor_item item;
+  *level = (zt_cbor_level){ 0 };
   if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, type==ZT_CBOR_MAP ? "a map" : "an array");
   return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
 }

@@ -121,7 +121,7 @@ int zt_plan(const zt_table *table, bool has_source, bool utf8, sqlite3_index_inf
     }
   }
   if( table->rows!=ZT_ROWS_FILES || uses(table, info, ~table->light) ) plan |= ZT_PLAN_CONTAINER;
-  if( uses(table, info, table->bytes) ) plan |= ZT_PLAN_BYTES;
+  if( table->rows_read || uses(table, info, table->bytes) ) plan |= ZT_PLAN_BYTES;
   if( uses(table, info, table->light & ~((uint64_t)1<<table->iPath)) ) plan |= ZT_PLAN_STAT;
   if( info->colUsed>>table->nVisible & 1 ) plan |= ZT_PLAN_ECHO;
   estimate(table, plan, info);

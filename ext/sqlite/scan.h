@@ -41,6 +41,7 @@ typedef struct zt_table {
   int iPosition;               /* A column of whole numbers that a query may want a range of; 0: none */
   uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the system says */
   uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */
+  bool rows_read;              /* So does telling which rows there are */
   size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a cursor opens */
 
   /* Stand on the first row of the current object, or of the file itself: false if it has none, or on a failure, which is

@@ -15,7 +15,8 @@
 #define BLOCK 4096
 #define HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large for f64 */
 #define TINY_SQUARE 1e-140   /* Below this, they may be too small */
-#define LANES 8   /* Sums that are taken side by side, so that compilers may do them at once */
+#define SUM_LANES 16         /* Sums that are taken side by side */
+#define BOUND_LANES 32       /* The same of bounds and counts */
 
 /* Of some finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
 typedef struct moments {
@@ -37,44 +38,57 @@ typedef struct accumulator {
   double real[BLOCK];         /* Its finite numbers, as f64 */
 } accumulator;
 
-/* Sums over a block, as one loop over all elements takes them. */
+/* What is taken over a block: first the two sums, then the rest. */
 typedef struct sums {
   double distance, square;    /* Of the distances to the origin that the loop was given, and of their squares */
   double low, high;
   uint64_t zeros;
 } sums;
 
+/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing the order of a sum. */
 #define SUMS(name, T) \
-  ZT_VECTOR static void sum_##name(const T *p, size_t n, double origin, sums *out){ \
-    double distance[LANES] = { 0 }, square[LANES] = { 0 }; \
-    T low[LANES], high[LANES]; \
-    uint32_t zeros[LANES] = { 0 }; \
+  ZT_VECTOR static void sum_##name(const T *restrict p, size_t n, double origin, sums *restrict out){ \
+    double distance[SUM_LANES] = { 0 }, square[SUM_LANES] = { 0 }; \
     size_t i = 0; \
-    for(size_t k=0; k<LANES; k++) low[k] = high[k] = p[0]; \
-    for(; i+LANES<=n; i+=LANES){ \
-      for(size_t k=0; k<LANES; k++){ \
-        T x = p[i+k]; \
-        double d = (double)x - origin; \
+    for(; i+SUM_LANES<=n; i+=SUM_LANES){ \
+      const T *q = p+i; \
+      for(size_t k=0; k<SUM_LANES; k++){ \
+        double d = (double)q[k] - origin; \
         distance[k] += d; \
         square[k] += d*d; \
-        low[k] = x<low[k] ? x : low[k]; \
-        high[k] = x>high[k] ? x : high[k]; \
-        zeros[k] += x==0; \
       } \
     } \
     for(; i<n; i++){ \
-      T x = p[i]; \
-      double d = (double)x - origin; \
+      double d = (double)p[i] - origin; \
       distance[0] += d; \
       square[0] += d*d; \
-      low[0] = x<low[0] ? x : low[0]; \
-      high[0] = x>high[0] ? x : high[0]; \
-      zeros[0] += x==0; \
     } \
-    *out = (sums){ 0, 0, (double)low[0], (double)high[0], 0 }; \
-    for(size_t k=0; k<LANES; k++){ \
+    for(size_t k=0; k<SUM_LANES; k++){ \
       out->distance += distance[k]; \
       out->square += square[k]; \
+    } \
+  }
+
+#define BOUNDS(name, T, Count) \
+  ZT_VECTOR static void bound_##name(const T *restrict p, size_t n, sums *restrict out){ \
+    T low[BOUND_LANES], high[BOUND_LANES]; \
+    Count zeros[BOUND_LANES] = { 0 }; \
+    size_t i = 0; \
+    for(size_t k=0; k<BOUND_LANES; k++) low[k] = high[k] = p[0]; \
+    for(; i+BOUND_LANES<=n; i+=BOUND_LANES){ \
+      const T *q = p+i; \
+      for(size_t k=0; k<BOUND_LANES; k++){ \
+        low[k] = q[k]<low[k] ? q[k] : low[k]; \
+        high[k] = q[k]>high[k] ? q[k] : high[k]; \
+        zeros[k] += q[k]==0; \
+      } \
+    } \
+    for(; i<n; i++){ \
+      low[0] = p[i]<low[0] ? p[i] : low[0]; \
+      high[0] = p[i]>high[0] ? p[i] : high[0]; \
+      zeros[0] += p[i]==0; \
+    } \
+    for(size_t k=0; k<BOUND_LANES; k++){ \
       out->low = fmin(out->low, (double)low[k]); \
       out->high = fmax(out->high, (double)high[k]); \
       out->zeros += zeros[k]; \
@@ -83,6 +97,10 @@ typedef struct sums {
 
 SUMS(f32, float)
 SUMS(f64, double)
+BOUNDS(f32, float, uint32_t)
+BOUNDS(f64, double, uint64_t)
+
+#define SUMS_NONE ((sums){ 0, 0, HUGE_VAL, -HUGE_VAL, 0 })
 
 /* --- Merging --- */
 
@@ -125,20 +143,24 @@ static void take_bounds(accumulator *a, const sums *s){
 
 /* --- Blocks --- */
 
+/* True if squares of numbers up to those bounds may be too large or too small for f64. */
+static bool needs_scale(const sums *s){
+  double most = fmax(fabs(s->low), fabs(s->high));
+  return most>HUGE_SQUARE || (most>0 && most<TINY_SQUARE);
+}
+
 /* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
 static void take_finite(accumulator *a, double *p, size_t n){
-  double most;
-  sums s;
+  sums s = SUMS_NONE;
   int exponent = 0;
   if( n==0 ) return;
-  sum_f64(p, n, p[0], &s);
+  bound_f64(p, n, &s);
   take_bounds(a, &s);
-  most = fmax(fabs(s.low), fabs(s.high));
-  if( most>HUGE_SQUARE || (most>0 && most<TINY_SQUARE) ){
-    frexp(most, &exponent);
+  if( needs_scale(&s) ){
+    frexp(fmax(fabs(s.low), fabs(s.high)), &exponent);
     for(size_t i=0; i<n; i++) p[i] = ldexp(p[i], -exponent);
-    sum_f64(p, n, p[0], &s);
   }
+  sum_f64(p, n, p[0], &s);
   take_sums(a, &s, n, p[0], exponent);
 }
 
@@ -156,25 +178,27 @@ static void take_mixed(accumulator *a, const float *f32, const double *f64, size
 
 /* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
 static void take_f32(accumulator *a, const float *p, size_t n){
-  sums s;
+  sums s = SUMS_NONE;
   sum_f32(p, n, (double)p[0], &s);
   if( !isfinite(s.square) ){
     take_mixed(a, p, NULL, n);
-  }else{
-    take_bounds(a, &s);
-    take_sums(a, &s, n, (double)p[0], 0);
+    return;
   }
+  bound_f32(p, n, &s);
+  take_bounds(a, &s);
+  take_sums(a, &s, n, (double)p[0], 0);
 }
 
 static void take_f64(accumulator *a, const double *p, size_t n){
-  sums s;
+  sums s = SUMS_NONE;
   sum_f64(p, n, p[0], &s);
-  if( !isfinite(s.square) || fmax(fabs(s.low), fabs(s.high))>HUGE_SQUARE || fmax(fabs(s.low), fabs(s.high))<TINY_SQUARE ){
+  if( isfinite(s.square) ) bound_f64(p, n, &s);
+  if( !isfinite(s.square) || needs_scale(&s) ){
     take_mixed(a, NULL, p, n);
-  }else{
-    take_bounds(a, &s);
-    take_sums(a, &s, n, p[0], 0);
+    return;
   }
+  take_bounds(a, &s);
+  take_sums(a, &s, n, p[0], 0);
 }
 
 /* Integers: bounds exact, the rest as f64. */
