@@ -50,6 +50,7 @@ static void dense(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_buffer buffer = { NULL, 0 };
   const zt_dtype *as = NULL;
   uint64_t first = 0, count = UINT64_MAX, elements;
+  bool sliced = n>4 && (sqlite3_value_type(args[3])!=SQLITE_NULL || sqlite3_value_type(args[4])!=SQLITE_NULL);
   values v;
   if( zt_target_null(args[0], args[1]) ) return;
   if( n>2 && zt_value_dtype(args[2], &as, &err) ) goto end;
@@ -57,7 +58,7 @@ static void dense(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( n>4 && zt_value_index(args[4], "zt_dense: count", UINT64_MAX, &count, &err) ) goto end;
   if( open_values(ctx, args, &v, &err)==SQLITE_OK ){
     elements = v.target.object.elements;
-    if( n>4 ) slice(&v.target.object, first, count, &first, &elements, &err);
+    if( sliced ) slice(&v.target.object, first, count, &first, &elements, &err);
     if( !err.rc ) zt_assemble(&v.tensor, as ? as : v.tensor.dtype, first, elements, &buffer, &err);
   }
   close_values(&v);

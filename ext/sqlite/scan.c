@@ -329,11 +329,17 @@ static bool next_object(cursor *c){
   return true;
 }
 
+/* What a table's first or next says, whose place in the error is left if it did not fail. */
+static bool found(cursor *c, bool row){
+  if( !c->err.rc ) c->err.object.z = c->err.component.z = NULL;
+  return row && !c->err.rc;
+}
+
 /* Stand on the first row of the current object, or the file itself, if it has one. */
 static bool enter_object(cursor *c){
   const zt_table *t = table_of(c);
   c->in_object = true;
-  if( !t->first || t->first(&c->scan) ) return true;
+  if( !t->first || found(c, t->first(&c->scan)) ) return true;
   leave_object(c);
   return false;
 }
@@ -346,7 +352,7 @@ static int advance(cursor *c){
     if( !c->eof && t->first ) t->first(&c->scan);
     return c->err.rc ? fail(c) : SQLITE_OK;
   }
-  if( c->in_object && t->next && t->next(&c->scan) ) return SQLITE_OK;
+  if( c->in_object && t->next && found(c, t->next(&c->scan)) ) return SQLITE_OK;
   while( !c->err.rc ){
     leave_object(c);
     while( c->container && !c->err.rc && next_object(c) ){

@@ -67,7 +67,7 @@ struct zt_scan {
   bool on_file;                  /* The current row is one of the file's own, not of an object */
   uint32_t object;               /* Else: index of the current object */
   void *row;                     /* row_size bytes */
-  zt_error *err;                 /* For failures of first and next; its path is set */
+  zt_error *err;                 /* For failures of first and next, which may set its object and component */
   zt_range range;                /* Of iPosition: rows outside it are not wanted */
   const char *argument[ZT_ARGUMENTS];   /* Values as text; NULL: not given, or NULL */
   /* For ZT_ROWS_FILES: */

@@ -75,25 +75,19 @@ static bool first_dense(zt_scan *scan){
 static bool first(zt_scan *scan){
   row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
-  bool found;
   *r = (row){ .budget = zt_connection_budget(scan->connection) };
   scan->err->object = object->name;
   if( zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
-  found = zt_tensor_is_sparse(&r->tensor) ? first_stored(scan) : first_dense(scan);
-  if( !scan->err->rc ) scan->err->object.z = NULL;
-  return found;
+  return zt_tensor_is_sparse(&r->tensor) ? first_stored(scan) : first_dense(scan);
 }
 
 static bool next(zt_scan *scan){
   row *r = scan->row;
-  bool found;
   if( !r->entries ) return r->position++<r->last;
   r->budget = zt_connection_budget(scan->connection);
   r->i++;
   scan->err->object = r->tensor.object->name;
-  found = find(scan);
-  if( !scan->err->rc ) scan->err->object.z = NULL;
-  return found;
+  return find(scan);
 }
 
 static uint64_t position(const row *r){

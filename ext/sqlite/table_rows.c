@@ -20,7 +20,8 @@ typedef struct row {
   const zt_dtype *as;
   uint64_t row, last;          /* The current row, and the last one that is wanted */
   uint64_t elements;           /* Of a row */
-  zt_buffer window;            /* Rows that were read ahead, converted */
+  uint64_t expected;           /* The row after the last one that was read: whoever asks for it takes them in turn */
+  zt_buffer window;            /* Rows that were read together, converted */
   uint64_t from, until;        /* Which: from <= row < until */
 } row;
 
@@ -40,11 +41,10 @@ static bool first(zt_scan *scan){
   scan->err->object = object->name;
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
+  if( scan->source && zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
   if( object->shape[0]==0 || scan->range.first>scan->range.last || scan->range.first>=object->shape[0] ) return false;
   r->last = scan->range.last<object->shape[0] ? scan->range.last : object->shape[0]-1;
   r->elements = object->elements/object->shape[0];
-  if( scan->source && zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
-  scan->err->object.z = NULL;
   return true;
 }
 
@@ -64,7 +64,8 @@ static uint64_t together(const row *r, uint64_t size){
   bool apart = r->as->packed && r->elements%r->as->packed;   /* Each row begins with a byte of its own */
   if( size==0 || apart ) return 1;
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
-  else if( r->until>0 && r->row==r->until ) n = TOGETHER/size;
+  else if( r->expected>0 && r->row==r->expected ) n = TOGETHER/size;
+  if( n>r->budget.result/size ) n = r->budget.result/size;
   return n<1 ? 1 : n<left ? n : left;
 }
 
@@ -72,25 +73,29 @@ static void vector_column(zt_scan *scan, sqlite3_context *ctx){
   row *r = scan->row;
   zt_error err = zt_scan_error(scan);
   uint64_t n, size = 0;
-  zt_buffer vector;
+  zt_buffer vectors;
   zt_dtype_size(r->as, r->elements, &size);
-  r->budget = zt_connection_budget(scan->connection);
-  if( r->row>=r->until || r->row<r->from ){
-    n = together(r, size);
-    zt_buffer_clear(&r->window);
-    zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vector, &err);
-    if( !err.rc ){
-      r->from = r->row;
-      r->until = r->row+n;
-      if( n==1 ){
-        zt_result_buffer(ctx, &vector);
-        return;
-      }
-      r->window = vector;
-    }
+  if( r->row>=r->from && r->row<r->until ){
+    sqlite3_result_blob64(ctx, r->window.p + (r->row-r->from)*size, size, SQLITE_TRANSIENT);
+    return;
   }
-  if( err.rc ) zt_result_error(ctx, &err);
-  else sqlite3_result_blob64(ctx, r->window.p + (r->row-r->from)*size, size, SQLITE_TRANSIENT);
+  r->budget = zt_connection_budget(scan->connection);
+  n = together(r, size);
+  zt_buffer_clear(&r->window);
+  r->from = r->until = 0;
+  if( zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vectors, &err) ){
+    zt_result_error(ctx, &err);
+    return;
+  }
+  r->expected = r->row+n;
+  if( n==1 && (size==0 || size>=TOGETHER) ){
+    zt_result_buffer(ctx, &vectors);
+  }else{
+    r->window = vectors;
+    r->from = r->row;
+    r->until = r->expected;
+    sqlite3_result_blob64(ctx, vectors.p, size, SQLITE_TRANSIENT);
+  }
 }
 
 static void column(zt_scan *scan, sqlite3_context *ctx, int i){

@@ -4,6 +4,8 @@
 #include <math.h>
 #include "core/json.h"
 
+#define TEXT_WINDOW 16384   /* Elements that are written between two questions whether to go on */
+
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err){
   uint64_t bytes;
   if( !zt_convertible(t->dtype, as) ) return zt_fail(err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name, as->name);
@@ -142,16 +144,40 @@ static void write_dimension(writer *w, uint32_t d){
   sqlite3_str_append(w->out, "]", 1);
 }
 
+/* The fewest characters of an element: with what parts it from the next one. */
+static uint64_t least_text(zt_class class){
+  switch( class ){
+    case ZT_FLOAT:   return sizeof("0.0,")-1;
+    case ZT_BOOL:    return sizeof("true,")-1;
+    case ZT_COMPLEX: return sizeof("[0.0,0.0],")-1;
+    default:         return sizeof("0,")-1;
+  }
+}
+
+/* True if the text may be within the limit: so many elements, or so many brackets around none. */
+static bool may_fit(const zt_tensor *t){
+  const zt_object *object = t->object;
+  uint64_t pairs = 1;
+  if( object->elements ) return object->elements <= t->budget->result/least_text(t->dtype->class);
+  for(uint32_t d=0; d<object->rank && object->shape[d]; d++) if( !zt_mul64(pairs, object->shape[d], &pairs) ) return false;
+  return pairs <= t->budget->result/(sizeof("[],")-1);
+}
+
+static int fail_json(const zt_tensor *t, zt_error *err){
+  return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s as text, brackets included, are more than the limit of %llu bytes on a result", t->object->elements,
+                 t->dtype->name, t->budget->result);
+}
+
 int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err){
   writer w = { .tensor = t, .out = out, .err = err, .window = zt_tensor_window(t) };
-  if( t->object->elements > t->budget->result/2 ){   /* An element has at least two characters with what parts it from the next */
-    return zt_fail(err, SQLITE_TOOBIG, "%llu elements as text are more than the limit of %llu bytes on a result", t->object->elements, t->budget->result);
-  }
+  if( !may_fit(t) ) return fail_json(t, err);
+  if( w.window>TEXT_WINDOW && !zt_tensor_is_sparse(t) ) w.window = TEXT_WINDOW;
   if( w.window>t->object->elements ) w.window = t->object->elements+1;
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);
   if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);
   if( !err->rc ) write_dimension(&w, 0);
+  if( sqlite3_str_errcode(out)==SQLITE_TOOBIG ) fail_json(t, err);
   sqlite3_free(w.elements);
   return err->rc;
 }

@@ -1,9 +1,10 @@
 /*
 ** Statistics of a tensor's values. See stats.h.
 **
-** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the distances to its first
-** element, which loses nothing where a small spread lies far from 0; blocks are then merged as Chan, Golub and LeVeque do. All
-** sums are f64. Those of numbers whose squares f64 cannot hold are taken in units of a power of two.
+** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the distances to one of its
+** elements, which loses nothing where a small spread lies far from 0; blocks are then merged as Chan, Golub and LeVeque do, and
+** what they add up to is kept in twice the digits. All else is f64. Sums of numbers whose squares f64 cannot hold are taken in
+** units of a power of two.
 */
 #include "tensor/stats.h"
 
@@ -18,11 +19,16 @@
 #define SUM_LANES 16         /* Sums that are taken side by side */
 #define BOUND_LANES 32       /* The same of bounds and counts */
 
+/* high + low, for sums of which the small rest matters. */
+typedef struct twofold {
+  double high, low;
+} twofold;
+
 /* Of some finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
 typedef struct moments {
   uint64_t n;
   int exponent;
-  double mean;
+  twofold sum;
   double squares;     /* Sum of the squared distances to the mean */
   double origin;      /* Sum of the squared distances to 0 */
 } moments;
@@ -104,9 +110,26 @@ BOUNDS(f64, double, uint64_t)
 
 /* --- Merging --- */
 
+static twofold add_twofold(twofold a, twofold b){
+  double s = a.high+b.high, part = s-a.high;
+  double rest = (a.high-(s-part)) + (b.high-part) + a.low + b.low;
+  return (twofold){ s+rest, rest-((s+rest)-s) };
+}
+
+static twofold times(double a, double b){
+  double p = a*b;
+  return (twofold){ p, fma(a, b, -p) };
+}
+
+static twofold divided(twofold a, double b){
+  double q = a.high/b;
+  return (twofold){ q, (fma(-q, b, a.high) + a.low)/b };
+}
+
 static void rescale(moments *m, int exponent){
   int by = m->exponent-exponent;
-  m->mean = ldexp(m->mean, by);
+  m->sum.high = ldexp(m->sum.high, by);
+  m->sum.low = ldexp(m->sum.low, by);
   m->squares = ldexp(m->squares, 2*by);
   m->origin = ldexp(m->origin, 2*by);
   m->exponent = exponent;
@@ -114,6 +137,7 @@ static void rescale(moments *m, int exponent){
 
 static void merge(moments *all, moments m){
   double n = (double)all->n, k = (double)m.n, delta;
+  twofold a, b;
   if( m.n==0 ) return;
   if( all->n==0 ){
     *all = m;
@@ -121,9 +145,11 @@ static void merge(moments *all, moments m){
   }
   if( all->exponent<m.exponent ) rescale(all, m.exponent);
   else rescale(&m, all->exponent);
-  delta = m.mean - all->mean;
+  a = divided(all->sum, n);
+  b = divided(m.sum, k);
+  delta = (b.high-a.high) + (b.low-a.low);
   all->n += m.n;
-  all->mean += delta*(k/(n+k));
+  all->sum = add_twofold(all->sum, m.sum);
   all->squares += m.squares + delta*delta*(n/(n+k)*k);
   all->origin += m.origin;
 }
@@ -131,8 +157,14 @@ static void merge(moments *all, moments m){
 /* Take the sums over n numbers, of which `origin` is one, in units of 2^exponent. */
 static void take_sums(accumulator *a, const sums *s, uint64_t n, double origin, int exponent){
   double k = (double)n, squares = s->square - s->distance*s->distance/k;
-  merge(&a->all, (moments){ n, exponent, origin + s->distance/k, squares>0 ? squares : 0,
+  merge(&a->all, (moments){ n, exponent, add_twofold(times(k, origin), (twofold){ s->distance, 0 }), squares>0 ? squares : 0,
                             s->square + 2*origin*s->distance + k*origin*origin });
+}
+
+/* The number that distances are taken to: any of a block will do for their squares, and a small one for their sum. */
+static double origin_of(double a, double b, double c){
+  double least = fabs(b)<fabs(a) ? b : a;
+  return fabs(c)<fabs(least) ? c : least;
 }
 
 static void take_bounds(accumulator *a, const sums *s){
@@ -152,6 +184,7 @@ static bool needs_scale(const sums *s){
 /* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
 static void take_finite(accumulator *a, double *p, size_t n){
   sums s = SUMS_NONE;
+  double origin;
   int exponent = 0;
   if( n==0 ) return;
   bound_f64(p, n, &s);
@@ -160,8 +193,9 @@ static void take_finite(accumulator *a, double *p, size_t n){
     frexp(fmax(fabs(s.low), fabs(s.high)), &exponent);
     for(size_t i=0; i<n; i++) p[i] = ldexp(p[i], -exponent);
   }
-  sum_f64(p, n, p[0], &s);
-  take_sums(a, &s, n, p[0], exponent);
+  origin = origin_of(p[0], p[n/2], p[n-1]);
+  sum_f64(p, n, origin, &s);
+  take_sums(a, &s, n, origin, exponent);
 }
 
 /* A block in which some may not be finite. */
@@ -178,27 +212,29 @@ static void take_mixed(accumulator *a, const float *f32, const double *f64, size
 
 /* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
 static void take_f32(accumulator *a, const float *p, size_t n){
+  double origin = origin_of((double)p[0], (double)p[n/2], (double)p[n-1]);
   sums s = SUMS_NONE;
-  sum_f32(p, n, (double)p[0], &s);
+  sum_f32(p, n, origin, &s);
   if( !isfinite(s.square) ){
     take_mixed(a, p, NULL, n);
     return;
   }
   bound_f32(p, n, &s);
   take_bounds(a, &s);
-  take_sums(a, &s, n, (double)p[0], 0);
+  take_sums(a, &s, n, origin, 0);
 }
 
 static void take_f64(accumulator *a, const double *p, size_t n){
+  double origin = origin_of(p[0], p[n/2], p[n-1]);
   sums s = SUMS_NONE;
-  sum_f64(p, n, p[0], &s);
+  sum_f64(p, n, origin, &s);
   if( isfinite(s.square) ) bound_f64(p, n, &s);
   if( !isfinite(s.square) || needs_scale(&s) ){
     take_mixed(a, NULL, p, n);
     return;
   }
   take_bounds(a, &s);
-  take_sums(a, &s, n, p[0], 0);
+  take_sums(a, &s, n, origin, 0);
 }
 
 /* Integers: bounds exact, the rest as f64. */
@@ -275,7 +311,7 @@ static void finish(accumulator *a, zt_stats *out){
   out->max.i = a->highInt;
   out->min.u = a->lowUint;
   out->max.u = a->highUint;
-  out->mean = ldexp(m->mean, m->exponent);
+  out->mean = ldexp(divided(m->sum, (double)m->n).high, m->exponent);
   out->std = ldexp(sqrt(m->squares/(double)m->n), m->exponent);
   out->l2 = ldexp(sqrt(m->origin), m->exponent);
 }

@@ -116,8 +116,11 @@ for stream in out err; do
   exit 1
 done
 
-# What is not there yet fails in the same way on both machines: say so, lest it be taken for tested.
-sed -n 's/^Parse error near line [0-9]*: /s390x: not compared: /p' "$build/here.err" | sort -u
+# A function or column that does not exist fails in the same way on both machines, and is not tested by that.
+if grep '^Parse error' "$build/here.err" | cut -d: -f2- | sort -u | grep .; then
+  echo 's390x: statements that the shell does not understand' >&2
+  exit 1
+fi
 statements=$(grep -c '^SELECT' "$build/statements" || true)
 rows=$(grep -vc '^SELECT' "$build/s390x.out" || true)
 errors=$(grep -c ' error near line ' "$build/s390x.err" || true)

@@ -2,7 +2,8 @@
 -- component of the golden files. Every one is a statement of its own, so that one that fails stops nothing else.
 --
 -- :columns stands for the visible columns of the table that is named before it. REAL values are asked for as their bits:
--- SQLite writes the last digits with long double, which is another type on each machine.
+-- SQLite writes the last digits with long double, which is another type on each machine. Of rows there may be any number, as of
+-- a shape of [1000000, 0].
 
 CREATE TEMP TABLE template(scope, columns_of, sql);
 INSERT INTO template VALUES
@@ -11,7 +12,6 @@ INSERT INTO template VALUES
   ('file', 'zt_components', 'SELECT :columns FROM zt_components(:path)'),
   ('file', 'zt_attributes', 'SELECT :columns FROM zt_attributes(:path)'),
   ('file', 'zt_stats', 'SELECT :columns FROM zt_stats(:path)'),
-  ('file', 'zt_check', 'SELECT :columns FROM zt_check(:path, ''full'')'),
   ('file', NULL, 'SELECT zt_manifest(:path)'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object))'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''f64''))'),
@@ -24,8 +24,8 @@ INSERT INTO template VALUES
   ('object', NULL, 'SELECT iif(typeof(v) = ''real'', hex(ieee754_to_blob(v)), v)'
                    || ' FROM (SELECT zt_value(:path, :object:zeros) AS v)'),
   ('object', 'zt_elements', 'SELECT :columns FROM zt_elements(:path, :object)'),
-  ('object', 'zt_rows', 'SELECT :columns FROM zt_rows(:path, :object)'),
-  ('object', 'zt_rows', 'SELECT :columns FROM zt_rows(:path, :object, ''f16'')'),
+  ('object', 'zt_rows', 'SELECT :columns FROM zt_rows(:path, :object) LIMIT 1000'),
+  ('object', 'zt_rows', 'SELECT :columns FROM zt_rows(:path, :object, ''f16'') LIMIT 1000'),
   ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component))'),
   ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component, 3, 5))'),
   ('component', NULL, 'SELECT hex(data) FROM zt_components(:path) WHERE object = :object AND component = :component'),

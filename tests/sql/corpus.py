@@ -207,6 +207,53 @@ def attribute_rows(path, expected):
             for k, v in pairs(attributes)]
 
 
+# ------------------------------------------------------------------------------------- what the elements must be
+
+def golden_objects(chosen):
+    """{argvalues: [(name, path, objects)], ids} for pytest: the golden files that hold objects of the kind chosen, with these
+    objects only."""
+    found = [(name, path, list(filter(chosen, expected["objects"]))) for name, path, expected in golden()]
+    return {"argvalues": [row for row in found if row[2]], "ids": [name for name, _, objects in found if objects]}
+
+
+def has_dense(object):
+    return object["dense"] is not None
+
+
+def has_no_dense(object):
+    """Whether the values cannot be had. Quantized objects are apart: their expectation leaves it open."""
+    return object["dense"] is None and object["format"] != "quantized_group"
+
+
+def cases(*expectations):
+    """{argvalues: cases, ids} for pytest: the hostile files with one of these expectations."""
+    chosen = [c for c in hostile() if c["expect"] in expectations]
+    return {"argvalues": chosen, "ids": [c["file"][:-3] for c in chosen]}
+
+
+def element_type(object):
+    """The type of the elements of an object that has a dense form, as zt_dense names it."""
+    return object["dense"]["type"] or object["dense"]["dtype"]
+
+
+def sample_values(object):
+    """[(flat index, value)] of an expectation, as Python's values (reference.decode gives the same)."""
+    type = element_type(object)
+    if type.startswith("complex"):
+        return [(i, complex(float(re), float(im))) for i, re, im in object["dense"]["samples"]]
+    convert = {"i": int, "u": int, "b": lambda text: text == "1"}.get(type[0] if type != "bf16" else "f", float)
+    return [(i, convert(text)) for i, text in object["dense"]["samples"]]
+
+
+def coordinates(shape, position):
+    """The indices of the element at a row-major position."""
+    found = []
+    for size in reversed(shape):
+        position, i = divmod(position, size)
+        found.append(i)
+    return found[::-1]
+
+
 # ---------------------------------------------------------------------------------------------------------- CBOR
 
 def decode(data):

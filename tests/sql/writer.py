@@ -166,6 +166,66 @@ def csr():
         "indptr": {"dtype": "u64", "bytes": struct.pack("<3Q", 0, 1, 2)}}}
 
 
+def integers(dtype, numbers):
+    """Little-endian integers of a dtype such as `u64`."""
+    return b"".join(n.to_bytes(int(dtype[1:]) // 8, "little", signed=dtype[0] == "i") for n in numbers)
+
+
+def sparse_csr(shape, indptr, indices, values, dtype="u8", index="u64", **fields):
+    """A CSR object. `values`: bytes of elements of `dtype`; `index`: the dtype of the two others; `fields`: of values."""
+    return {"shape": shape, "format": "sparse_csr", "components": {
+        "values": dict(dtype=dtype, bytes=values, **fields),
+        "indices": {"dtype": index, "bytes": integers(index, indices)},
+        "indptr": {"dtype": index, "bytes": integers(index, indptr)}}}
+
+
+def sparse_coo(shape, coords, values, dtype="u8", index="u64", **fields):
+    """A COO object. `coords`: the coordinates of one value after the other; they are stored dimension by dimension."""
+    return {"shape": shape, "format": "sparse_coo", "components": {
+        "values": dict(dtype=dtype, bytes=values, **fields),
+        "coords": {"dtype": index, "bytes": b"".join(integers(index, axis) for axis in zip(*coords))}}}
+
+
+def packed(codes, bits, word):
+    """Codes in words of a dtype, the first in the lowest bits."""
+    width = int(word[1:])
+    count = width // bits
+    words = [sum(c << bits * i for i, c in enumerate(codes[at:at + count])) for at in range(0, len(codes), count)]
+    return integers("u" + word[1:], words)
+
+
+def quantized(shape, codes, bits, group_size, word, scales, zeros, scale_dtype="f32", zero_dtype="f32"):
+    """A quantized_group object; `scales` and `zeros` are bytes."""
+    return {"shape": shape, "format": "quantized_group",
+            "attributes": {"bits": bits, "group_size": group_size, "packing": f"{int(word[1:]) // bits}_per_{word}"},
+            "components": {"packed_weight": {"dtype": word, "bytes": packed(codes, bits, word)},
+                           "scales": {"dtype": scale_dtype, "bytes": scales},
+                           "zeros": {"dtype": zero_dtype, "bytes": zeros}}}
+
+
+def typed(data, shape, type, **fields):
+    """A dense object of one of the storage or logical types of 1.2."""
+    storage = {"complex64": "f32", "complex128": "f64"}.get(type, "u8" if type.startswith("f8_") else type)
+    return dense(data, shape, storage, **fields) if storage == type else dense(data, shape, storage, type=type, **fields)
+
+
+def zstd_parts(object):
+    """The same object with all of its components compressed."""
+    parts = {role: dict(c, bytes=zstd(c["bytes"]), encoding="zstd", uncompressed_length=len(c["bytes"]))
+             for role, c in object["components"].items()}
+    return dict(object, components=parts)
+
+
+def sparse_file(path, shape, dtype, size, tail):
+    """Writes a file of one dense object `w` of so many bytes, a hole but for its last ones, `tail`."""
+    whole = write({"w": {"shape": shape, "components": {"data": {"dtype": dtype, "offset": 64, "length": size}}}})
+    with open(path, "wb") as file:
+        file.write(whole[:8])
+        file.seek(64 + size - len(tail))
+        file.write(tail + whole[8:])
+    return str(path)
+
+
 # ---------------------------------------------------------------------------------------------------------- zstd
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"

@@ -1,0 +1,350 @@
+"""zt_elements: one row for each element of a dense object, or for each stored element of a sparse one."""
+import collections
+import json
+import math
+import sqlite3
+import struct
+
+import pytest
+
+import corpus
+import reference
+import writer
+from support import message, place, prefix, quoted, rows, value
+
+BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
+MIB = 1 << 20
+NUMBERS = [0.0, 1.5, -2.0, math.inf, -math.inf, math.nan, -0.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+
+
+def twelve(dtype="f32"):
+    """A file of one tensor of shape [3, 4]."""
+    return writer.write({"w": writer.typed(reference.encode(dtype, NUMBERS), [3, 4], dtype)})
+
+
+def text(values):
+    """A form that tells -0.0 from 0.0 and 1 from 1.0; NaN is None already."""
+    return [repr(v) for v in values]
+
+
+def same_value(shown, expected):
+    """Whether a value of the table is the one expected. Complex numbers come as JSON, of which spaces are no part."""
+    if isinstance(expected, complex):
+        return repr(json.loads(shown)) == repr(json.loads(reference.shown(None, expected)))
+    return repr(shown) == repr(reference.shown(None, expected))
+
+
+# ---------------------------------------------------------------------------------------------------------------- rows
+
+def test_the_columns_and_their_order(db, sample):
+    db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
+    assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "position", "coords", "value"]
+    assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_elements') ORDER BY hidden, cid") == [
+        ("path", 0), ("position", 0), ("coords", 0), ("value", 0), ("source", 1), ("object", 1)]
+
+
+@BOTH_WAYS
+def test_a_dense_object_gives_one_row_for_each_element_in_row_major_order(db, save, how):
+    source = twelve() if how == "blob" else save("x.zt", twelve())
+    got = rows(db, "SELECT * FROM zt_elements(?, 'w')", source)
+    assert [row[:3] for row in got] == [(corpus.path_of(source), p, f"[{p // 4},{p % 4}]") for p in range(12)]
+    assert text(row[3] for row in got) == text(None if v != v else v for v in NUMBERS)
+
+
+@BOTH_WAYS
+def test_a_sparse_object_gives_its_stored_elements_in_storage_order(db, save, how):
+    file = writer.write({"csr": writer.sparse_csr([3, 4], [0, 2, 2, 3], [3, 1, 0], struct.pack("<3h", 5, 0, -7), "i16"),
+                         "coo": writer.sparse_coo([2, 3, 2], [(1, 2, 1), (0, 0, 0), (1, 0, 1)], struct.pack("<3f", 5, 0, -7),
+                                                  "f32")})
+    source = file if how == "blob" else save("x.zt", file)
+    assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 'csr')", source) == [
+        (3, "[0,3]", 5), (1, "[0,1]", 0), (8, "[2,0]", -7)]
+    assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 'coo')", source) == [
+        (11, "[1,2,1]", 5.0), (0, "[0,0,0]", 0.0), (7, "[1,0,1]", -7.0)]
+
+
+def test_a_scalar_has_one_element_at_no_coordinates(db):
+    file = writer.write({"s": writer.dense(struct.pack("<d", 2.5), [], "f64")})
+    assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 's')", file) == [(0, "[]", 2.5)]
+
+
+@pytest.mark.parametrize("shape", [[0], [0, 5], [5, 0], [0, (1 << 63) + 5], [(1 << 63) + 5, 0]])
+def test_an_empty_tensor_has_no_rows(db, shape):
+    file = writer.write({"w": writer.dense(b"", shape, "f32")})
+    assert rows(db, "SELECT * FROM zt_elements(?, 'w')", file) == []
+    assert rows(db, "SELECT * FROM zt_elements(?, 'w') WHERE position = 0", file) == []
+
+
+@pytest.mark.parametrize("dtype", reference.STORED)
+def test_values_of_every_type_have_their_storage_class(db, dtype):
+    data = b"\0\1\2\xff" if dtype == "bool" else bytes(range(256)) + bytes.fromhex("ffffffffffffffff0000000000000080" * 2)
+    expected = reference.decode(dtype, data)
+    got = rows(db, "SELECT position, value FROM zt_elements(?, 'w')",
+               writer.write({"w": writer.typed(data, [len(expected)], dtype)}))
+    assert [p for p, _ in got] == list(range(len(expected)))
+    for (_, shown), wanted in zip(got, expected):
+        assert same_value(shown, wanted)
+
+
+def test_coords_and_complex_values_have_the_json_subtype(db):
+    file = writer.write({"c": writer.typed(reference.encode("complex64", [1.5 - 2j]), [1, 1], "complex64")})
+    assert json.loads(value(db, "SELECT json_array(coords, value) FROM zt_elements(?, 'c')", file)) == [[0, 0], [1.5, -2.0]]
+
+
+@pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(corpus.has_dense))
+def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, objects):
+    for object in objects:
+        dtype = corpus.element_type(object)
+        # That these bytes are the right ones is tested in test_dense.py.
+        values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]))
+        for position, wanted in corpus.sample_values(object):
+            assert repr(values[position]) == repr(wanted)
+        got = rows(db, "SELECT position, coords, value FROM zt_elements(?, ?)", str(file), object["name"])
+        assert all(json.loads(coords) == corpus.coordinates(object["shape"], p) for p, coords, _ in got)
+        positions = [p for p, _, _ in got]
+        if object["format"] == "dense":
+            assert positions == list(range(object["elements"]))
+        stored = collections.Counter(positions)
+        assert all(same_value(shown, values[p]) for p, _, shown in got if stored[p] == 1)
+        empty = set(range(object["elements"])) - set(positions)
+        assert {repr(values[p]) for p in empty} <= {"0", "0.0", "False", "0j"}
+
+
+# ------------------------------------------------------------------------------------------------- conditions on position
+
+COMPARANDS = ["0", "3", "11", "12", "-1", "2.5", "3.0", "-0.5", "'3'", "'2.5'", "'x'", "''", "NULL", "X'33'", "1e300", "-1e300",
+              "9223372036854775807", "-9223372036854775808", "9223372036854775808.0", "1 + 2", "(SELECT 4)", "1e999", "-1e999"]
+CONDITIONS = [f"{{}} {operator} {c}" for operator in ("=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT") for c in COMPARANDS] + [
+    f"{c} {operator} {{}}" for operator in ("=", "<", ">=") for c in ("3", "2.5", "'3'")] + [
+    f"{{}} BETWEEN {low} AND {high}" for low, high in [
+        ("2", "5"), ("5", "2"), ("-5", "3"), ("9", "99"), ("2.5", "5.5"), ("'2'", "'5'"), ("NULL", "5"), ("2", "NULL"),
+        ("-1e300", "1e300"),
+        ("3", "3"), ("X'00'", "X'ff'"), ("0", "'x'"), ("4.000001", "4.999999"),
+        ("-9223372036854775808", "9223372036854775807")]] + [
+    "{} > 2 AND {} < 7", "{} >= 2 AND {} > 3 AND {} <= 9 AND {} < 9", "{} > 3 AND {} = 5", "{} = 5 AND {} = 6",
+    "{} = 5 AND {} = 5.0",
+    "{} IN (1, 3, 3, 99, -1)", "{} IN (1.0, 2.5, '4', NULL)", "{} IN (SELECT 2 UNION SELECT 4)", "{} IN ()", "{} NOT IN (1, 2)",
+    "{} < 2 OR {} > 9", "{} = 1 OR {} = 1", "{} IS NULL", "{} NOT NULL", "NOT {} = 3", "{} NOT BETWEEN 2 AND 9", "{} LIKE '1%'",
+    "{} > 2 AND {} > 'x'", "{} > 9223372036854775806", "{} < -9223372036854775807", "{} = 2 OR value = 8"]
+FILES = {
+    "dense": twelve(),
+    "zstd": writer.write({"w": writer.zstd_parts(writer.dense(bytes(range(12)), [12]))}),
+    "csr": writer.write({"w": writer.sparse_csr([3, 4], [0, 2, 2, 6], [3, 1, 0, 2, 2, 3], bytes(range(1, 7)))}),
+    "coo": writer.write({"w": writer.sparse_coo([3, 4], [(2, 3), (0, 3), (1, 1), (0, 3), (0, 0)], bytes(range(1, 6)))}),
+    "quantized": writer.write({"w": writer.quantized([3, 4], [0, 1, 2, 3] * 3, 8, 4, "u8", struct.pack("<3f", 1, 2, 3),
+                                                     bytes(12))}),
+    "scalar": writer.write({"w": writer.dense(b"\7", [])}),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db, kind):
+    copy_into_table(db, FILES[kind])
+    chosen = 0
+    for condition in CONDITIONS:
+        sql = f"SELECT position, coords FROM {{}} WHERE {condition.format(*['position'] * 4)}"
+        expected = rows(db, sql.format("copy"))
+        assert sorted(rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind])) == sorted(expected), condition
+        chosen += len(expected)
+    assert chosen > 0
+
+
+def copy_into_table(db, file):
+    """All elements in an ordinary table: what it answers is right."""
+    db.execute("CREATE TABLE copy(position INTEGER, coords TEXT, value)")
+    db.execute("INSERT INTO copy SELECT position, coords, value FROM zt_elements(?, 'w')", (file,))
+    assert rows(db, "SELECT count(*) > 0 FROM copy") == [(1,)]
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("order", ["position", "position DESC", "value, position", "coords DESC"])
+@pytest.mark.parametrize("condition", ["1", "position > 2", "position BETWEEN 1 AND 9"])
+def test_rows_come_in_the_order_asked_for(db, kind, order, condition):
+    copy_into_table(db, FILES[kind])
+    sql = f"SELECT {order.replace(' DESC', '')} FROM {{}} WHERE {condition} ORDER BY {order}"
+    assert rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind]) == rows(db, sql.format("copy"))
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_positions_join_with_those_of_an_ordinary_table(db, kind):
+    db.execute("CREATE TABLE wanted(p)")
+    db.executemany("INSERT INTO wanted VALUES (?)", [(0,), (3,), (3,), (11,), (12,), (-1,), (2.5,), (None,), ("3",), (b"3",)])
+    copy_into_table(db, FILES[kind])
+    for join in ("CROSS JOIN", "LEFT JOIN"):
+        for condition in ("position = p", "position > p", "position BETWEEN p AND p + 2"):
+            sql = f"SELECT p, position, coords FROM wanted {join} {{}} AS e ON {condition}"
+            expected = rows(db, sql.format("copy"))
+            got = rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind])
+            assert expected and sorted(got, key=repr) == sorted(expected, key=repr)
+
+
+def test_a_limit_and_an_offset_choose_their_rows(db):
+    assert rows(db, "SELECT position FROM zt_elements(?, 'w') LIMIT 3 OFFSET 5", twelve()) == [(5,), (6,), (7,)]
+    assert rows(db, "SELECT position FROM zt_elements(?, 'w') WHERE position > 8 LIMIT 1 OFFSET 2", twelve()) == [(11,)]
+
+
+def test_elements_of_tensors_of_any_size_are_found(db, tmp_path):
+    elements = (5 << 30) // 4
+    path = writer.sparse_file(tmp_path / "large.zt", [elements // 4, 4], "f32", 4 * elements, struct.pack("<2f", 1.5, 2.5))
+    assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 'w') WHERE position >= ?", path, elements - 3) == [
+        (elements - 3, f"[{elements // 4 - 1},1]", 0.0), (elements - 2, f"[{elements // 4 - 1},2]", 1.5),
+        (elements - 1, f"[{elements // 4 - 1},3]", 2.5)]
+    assert rows(db, "SELECT value FROM zt_elements(?, 'w') LIMIT 1", path) == [(0.0,)]
+
+
+def test_many_elements_come_out_whole(db):
+    # More than any window that a reader may work in.
+    count = 300_007
+    data = b"".join(i.to_bytes(4, "little") for i in range(count))
+    for object in (writer.dense(data, [count], "u32"), writer.zstd_parts(writer.dense(data, [count], "u32"))):
+        file = writer.write({"w": object})
+        sql = "SELECT count(*), sum(position = value), min(position), max(position) FROM zt_elements(?, 'w')"
+        assert rows(db, sql, file) == [(count, count, 0, count - 1)]
+        assert rows(db, "SELECT value FROM zt_elements(?, 'w') WHERE position BETWEEN 200000 AND 200002", file) == [
+            (200000,), (200001,), (200002,)]
+
+
+# ------------------------------------------------------------------------------------------------------------- sources
+
+def test_a_directory_or_pattern_gives_the_rows_of_each_file_that_has_the_object(db, tree, save):
+    save("tree/other.zt", writer.write({"something": writer.dense(b"\x09")}))
+    expected = [(f, p, v) for i, f in enumerate(tree.files) for p, v in enumerate([i + 1] * 12)]
+    for source in (tree.path, tree.path + "/**/*.zt"):
+        assert rows(db, "SELECT path, position, value FROM zt_elements(?, 'layer1.weight')", source) == expected
+    assert rows(db, "SELECT path, value FROM zt_elements(?, 'something')", tree.path) == [(tree.path + "/other.zt", 9)]
+    assert rows(db, "SELECT * FROM zt_elements(?, 'nothing')", tree.path) == []
+    assert rows(db, "SELECT * FROM zt_elements(?, 'w')", tree.path + "/none*.zt") == []
+
+
+def test_conditions_on_path_and_position_work_together(db, tree):
+    sql = "SELECT path, position, value FROM zt_elements(?, 'layer1.weight') WHERE position = 3 AND path LIKE '%/b/%'"
+    assert rows(db, sql, tree.path) == [(tree.files[1], 3, 2), (tree.files[2], 3, 3)]
+    sql = "SELECT value FROM zt_elements(?, 'layer1.weight') WHERE path = ? AND position < 2"
+    assert rows(db, sql, tree.path, tree.files[4]) == [(5,), (5,)]
+
+
+@BOTH_WAYS
+def test_a_missing_object_of_a_literal_file_is_an_error_that_suggests_the_one_meant(db, save, how):
+    source = writer.sample() if how == "blob" else save("x.zt", writer.sample())
+    text = message(db, "SELECT * FROM zt_elements(?, 'layer1.wieght')", source)
+    assert text.startswith(place(source, "layer1.wieght")) and "did you mean 'layer1.weight'?" in text
+
+
+def test_an_unreadable_file_among_many_is_an_error_that_names_it(db, tree, save):
+    broken = save("tree/a0.zt", b"broken")
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        rows(db, "SELECT * FROM zt_elements(?, 'layer1.bias')", tree.path)
+    assert str(caught.value).startswith(prefix(broken))
+
+
+def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path):
+    missing = str(tmp_path / "none.zt")
+    assert message(db, "SELECT * FROM zt_elements(?, 'w')", missing).startswith(prefix(missing))
+
+
+def test_a_null_source_or_object_gives_no_rows(db, sample):
+    for arguments in ((None, "w"), (sample, None), (None, None)):
+        assert rows(db, "SELECT * FROM zt_elements(?, ?)", *arguments) == []
+
+
+@pytest.mark.parametrize("call", ["zt_elements", "zt_elements()", "zt_elements('{}')"])
+def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
+    assert "zt_elements('model.zt'" in message(db, f"SELECT * FROM {call.format(sample)}")
+
+
+def test_it_takes_no_more_arguments_than_it_has(db, sample):
+    assert "too many arguments" in message(db, "SELECT * FROM zt_elements(?, 'layer1.bias', 'f32')", sample)
+
+
+def test_the_arguments_can_be_given_as_conditions_and_are_seen_in_the_hidden_columns(db, sample):
+    got = rows(db, "SELECT source, object, value FROM zt_elements WHERE source = ? AND object = 'layer1.bias'", sample)
+    assert got == [(sample, "layer1.bias", 2)] * 4
+
+
+def test_a_list_of_objects_gives_the_rows_of_each(db, sample):
+    got = rows(db, """SELECT object, count(*), sum(value) FROM zt_elements(?)
+                      WHERE object IN ('layer1.weight', 'layer1.bias') GROUP BY object""", sample)
+    assert got == [("layer1.bias", 4, 8), ("layer1.weight", 12, 12)]
+    assert rows(db, "SELECT * FROM zt_elements(?, 'layer1.bias') WHERE object = 'layer1.weight'", sample) == []
+
+
+def test_the_object_may_come_from_another_table(db, sample):
+    got = rows(db, """SELECT o.object, count(*), sum(value) FROM zt_objects(?1) o, zt_elements(?1, o.object) e
+                      GROUP BY 1 ORDER BY 1""", sample)
+    assert got == [("layer1.bias", 4, 8), ("layer1.weight", 12, 12)]
+
+
+def test_an_object_that_cannot_be_interpreted_is_an_error(db):
+    file = writer.write({"w": writer.dense(b"123", [4])})
+    assert message(db, "SELECT * FROM zt_elements(?, 'w')", file).startswith(place(file, "w"))
+    assert message(db, "SELECT * FROM zt_elements(?, 'w') WHERE position = 0", file).startswith(place(file, "w"))
+
+
+@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
+def test_hostile_objects_end_in_an_error(db, case):
+    source = str(corpus.HOSTILE / case["file"])
+    with pytest.raises(sqlite3.Error) as caught:
+        for _ in db.execute("SELECT position, coords, value FROM zt_elements(?, ?)", (source, case["object"])):
+            pass
+    assert caught.value.sqlite_errorcode in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG)
+    assert str(caught.value).startswith(place(source, case["object"]))
+
+
+# ------------------------------------------------------------------------------------------------- what is read, security
+
+def test_rowids_are_unique_and_the_same_whatever_the_condition(db, tree):
+    sql = "SELECT rowid, path, position FROM zt_elements(?, 'layer1.weight')"
+    everything = rows(db, sql, tree.path)
+    assert len({rowid for rowid, _, _ in everything}) == 60
+    for condition in ("position = 3", "position > 2 AND path LIKE '%/b/%'", f"path = '{tree.files[4]}'", "position IN (3, 5)"):
+        got = rows(db, f"{sql} WHERE {condition}", tree.path)
+        assert got and set(got) <= set(everything)
+
+
+def test_rowids_of_stored_elements_are_unique_and_the_same_whatever_the_condition(db):
+    # Two of the stored elements share a position.
+    everything = rows(db, "SELECT rowid, position, value FROM zt_elements(?, 'w')", FILES["coo"])
+    assert len({rowid for rowid, _, _ in everything}) == 5
+    for condition in ("position = 3", "position > 2", "position BETWEEN 0 AND 4"):
+        got = rows(db, f"SELECT rowid, position, value FROM zt_elements(?, 'w') WHERE {condition}", FILES["coo"])
+        assert got and set(got) <= set(everything)
+
+
+def test_it_is_read_only(db, sample):
+    db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements({quoted(sample)}, 'layer1.bias')")
+    assert rows(db, "SELECT position, value FROM e") == [(i, 2) for i in range(4)]
+    for sql in ("DELETE FROM e", "UPDATE e SET value = 1", "INSERT INTO e(value) VALUES (1)"):
+        with pytest.raises(sqlite3.OperationalError, match="may not be modified"):
+            db.execute(sql)
+
+
+@pytest.fixture
+def large(save):
+    """The path of a file whose blobs, a million u8 each, lie from 1 MiB to 3 MiB."""
+    objects = {name: writer.dense(bytes([x]) * MIB, [1024, 1024]) for name, x in (("a", 1), ("b", 2))}
+    return save("large.zt", writer.write(objects, first_offset=MIB, gap=MIB))
+
+
+def test_a_range_of_positions_of_raw_data_reads_little_more_than_the_range(trace, large):
+    got = trace(f"SELECT sum(value), count(*) FROM zt_elements('{large}', 'a') WHERE position BETWEEN 500000 AND 500002;")
+    assert got.out.strip() == "3|3"
+    assert 3 <= got.bytes_read(large, MIB, 2 * MIB) <= 64 * 1024
+    assert got.bytes_read(large, 2 * MIB, 3 * MIB) == 0
+
+
+def test_an_impossible_condition_reads_nothing_of_the_tensor(trace, large):
+    got = trace(f"SELECT count(*) FROM zt_elements('{large}', 'a') WHERE position > 5000000;\n"
+                f"SELECT count(*) FROM zt_elements('{large}', 'a') WHERE position = 2.5;")
+    assert got.out.split() == ["0", "0"]
+    assert got.bytes_read(large, MIB, 3 * MIB) == 0
+
+
+def test_nofs_reads_blobs_and_no_path(connect, sample):
+    nofs = connect(entry="sqlite3_ztensor_nofs_init")
+    assert rows(nofs, "SELECT value FROM zt_elements(?, 'layer1.bias')", writer.sample()) == [(2,)] * 4
+    assert message(nofs, "SELECT * FROM zt_elements(?, 'layer1.bias')", sample).startswith("ztensor: ")
+
+
+def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
+    db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
+    assert 'unsafe use of virtual table "zt_elements"' in message(db, "SELECT * FROM stored")

@@ -1,0 +1,410 @@
+"""Sparse objects: their dense form, their stored elements, what breaks them. The golden and hostile ones are in test_dense.py."""
+import math
+import sqlite3
+import struct
+
+import numpy
+import pytest
+
+import corpus
+import reference
+import writer
+from reference import decode, encode
+from support import failure, message, place, rows, value
+
+INDEX_TYPES = pytest.mark.parametrize("index", ["u64", "i64", "u32", "i32", "u16", "i16", "u8", "i8"])
+
+# [[0, 7, 0], [0, 0, 9]] as CSR and as COO.
+MATRIX = [0, 7, 0, 0, 0, 9]
+
+
+def csr(index="u64"):
+    return writer.sparse_csr([2, 3], [0, 1, 2], [1, 2], struct.pack("<2f", 7, 9), "f32", index)
+
+
+def coo(index="u64"):
+    return writer.sparse_coo([2, 3], [(0, 1), (1, 2)], struct.pack("<2f", 7, 9), "f32", index)
+
+
+BOTH = pytest.mark.parametrize("make", [csr, coo])
+
+
+def dense(db, object, dtype=None, generation="1.2"):
+    return value(db, "SELECT zt_dense(?, 's', ?)", writer.write({"s": object}, generation), dtype)
+
+
+def refused(db, object, generation="1.2"):
+    """The message with which an object is refused, without its place."""
+    file = writer.write({"s": object}, generation)
+    text = message(db, "SELECT zt_dense(?, 's')", file)
+    assert text.startswith(place(file, "s"))
+    for sql in ("SELECT zt_json(?, 's')", "SELECT value FROM zt_elements(?, 's')", "SELECT vector FROM zt_rows(?, 's')"):
+        # The tables may give rows before they come to the fault.
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            rows(db, sql, file)
+        assert str(caught.value).startswith(place(file, "s"))
+    return text[len(place(file, "s")):]
+
+
+# --------------------------------------------------------------------------------------------------------- dense form
+
+@BOTH
+@INDEX_TYPES
+@pytest.mark.parametrize("generation", ["1.1", "1.2"])
+def test_indices_may_have_any_integer_dtype(db, make, index, generation):
+    assert decode("f32", dense(db, make(index), generation=generation)) == MATRIX
+
+
+@BOTH
+def test_indices_of_1_0_are_u64_whatever_the_dtype_of_the_tensor(db, make):
+    assert decode("f32", dense(db, make(), generation="1.0")) == MATRIX
+    assert refused(db, make("u32"), "1.0")
+
+
+@BOTH
+def test_all_components_may_be_compressed(db, make):
+    for generation in ("1.1", "1.2"):
+        assert decode("f32", dense(db, writer.zstd_parts(make()), generation=generation)) == MATRIX
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [t for t in reference.STORED if t != "bool"])
+def test_cells_without_a_value_are_zero_bytes(db, make, dtype):
+    object = make()
+    values = encode(dtype, [7, 3])
+    object["components"]["values"] = writer.typed(values, [2], dtype)["components"]["data"]
+    width = reference.WIDTHS[dtype]
+    assert dense(db, object) == bytes(width) + values[:width] + bytes(3 * width) + values[width:]
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "bf16", "bool", "f8_e5m2", "complex64"])
+def test_a_value_alone_in_its_cell_keeps_its_exact_bits(db, make, dtype):
+    # -0, a signalling NaN with a payload, a bool that is neither 0 nor 1.
+    width = reference.WIDTHS[dtype]
+    odd = {"f32": "00000080 0100a07f", "f64": "0000000000000080 010000000000f4ff", "f16": "0080 017d", "bf16": "8000 a17f",
+           "bool": "02 ff", "f8_e5m2": "80 fd", "complex64": "000000800100a07f 0100a0ff00000080"}
+    values = b"".join(bytes.fromhex(part) for part in odd[dtype].split())
+    object = make()
+    object["components"]["values"] = writer.typed(values, [2], dtype)["components"]["data"]
+    assert dense(db, object) == bytes(width) + values[:width] + bytes(3 * width) + values[width:]
+
+
+@BOTH
+def test_a_stored_zero_is_an_element(db, make):
+    object = make()
+    object["components"]["values"]["bytes"] = struct.pack("<2f", 0, -0.0)
+    assert dense(db, object) == bytes(20) + struct.pack("<f", -0.0)
+    assert rows(db, "SELECT position, value FROM zt_elements(?, 's')", writer.write({"s": object})) == [(1, 0.0), (5, 0.0)]
+
+
+def test_rows_may_be_empty_and_columns_in_any_order(db):
+    object = writer.sparse_csr([5, 4], [0, 0, 3, 3, 4, 4], [3, 0, 2, 1], bytes([1, 2, 3, 4]))
+    assert dense(db, object) == bytes([0, 0, 0, 0, 2, 0, 3, 1, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0])
+
+
+def test_coordinates_may_come_in_any_order(db):
+    object = writer.sparse_coo([3, 3], [(2, 1), (0, 2), (1, 0), (0, 0)], bytes([1, 2, 3, 4]))
+    assert dense(db, object) == bytes([4, 0, 2, 3, 0, 0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("shape", [[6], [2, 3], [2, 3, 4], [2, 1, 3, 2, 2], [1] * 10 + [3]])
+def test_coo_has_any_rank(db, shape):
+    count = math.prod(shape)
+    positions = [p for p in range(count) if p % 5 in (1, 3)]
+    coords = [corpus.coordinates(shape, p) for p in positions]
+    values = bytes(range(1, len(positions) + 1))
+    expected = bytearray(count)
+    for position, byte in zip(positions, values):
+        expected[position] = byte
+    assert dense(db, writer.sparse_coo(shape, coords, values)) == expected
+
+
+@pytest.mark.parametrize("object", [
+    writer.sparse_csr([0, 3], [0], [], b"", "f32"), writer.sparse_csr([3, 0], [0, 0, 0, 0], [], b"", "f32"),
+    writer.sparse_coo([0, 3], [], b"", "f32"), writer.sparse_coo([2, 0, 3], [], b"", "f32")])
+def test_an_empty_sparse_tensor_is_an_empty_blob(db, object):
+    # zip(*[]) gives no axis at all: no coordinate is stored, as it must be.
+    assert dense(db, object) == b""
+    assert rows(db, "SELECT * FROM zt_elements(?, 's')", writer.write({"s": object})) == []
+
+
+@BOTH
+def test_no_stored_element_means_all_zeros(db, make):
+    object = make()
+    for role, component in object["components"].items():
+        component["bytes"] = bytes(24) if role == "indptr" else b""
+    assert dense(db, object) == bytes(24)
+    assert value(db, "SELECT zt_json(?, 's')", writer.write({"s": object})) == "[[0.0,0.0,0.0],[0.0,0.0,0.0]]"
+
+
+@BOTH
+@pytest.mark.parametrize("first, count", [(0, 1), (1, 1), (0, 2), (1, 9), (2, 1), (1, 0)])
+def test_a_slice_is_that_part_of_the_whole(db, make, first, count):
+    for object in (make(), writer.zstd_parts(make())):
+        file = writer.write({"s": object})
+        assert value(db, "SELECT zt_dense(?, 's', NULL, ?, ?)", file, first, count) == struct.pack("<6f", *MATRIX)[
+            12 * first:12 * (first + count)]
+
+
+def test_a_slice_of_many_rows_is_that_part_of_the_whole(db):
+    indptr, indices = [0], []
+    for row in range(300):
+        indices += [(7 * row + 3 * k) % 64 for k in range(row % 5)]
+        indptr.append(len(indices))
+    values = encode("i32", range(1, len(indices) + 1))
+    coords = [(row, indices[i]) for row in range(300) for i in range(indptr[row], indptr[row + 1])]
+    file = writer.write({"csr": writer.sparse_csr([300, 64], indptr, indices, values, "i32", "u16"),
+                         "coo": writer.sparse_coo([300, 64], coords, values, "i32", "u16")})
+    whole = [0] * (300 * 64)
+    for (row, column), number in zip(coords, decode("i32", values)):
+        whole[64 * row + column] += number
+    for name in ("csr", "coo"):
+        assert decode("i32", value(db, "SELECT zt_dense(?, ?)", file, name)) == whole
+        for first, count in ((0, 1), (4, 1), (5, 2), (100, 57), (299, 1), (290, 100)):
+            got = decode("i32", value(db, "SELECT zt_dense(?, ?, NULL, ?, ?)", file, name, first, count))
+            assert got == whole[64 * first:64 * (first + count)]
+
+
+@pytest.fixture(scope="module")
+def scattered():
+    """(file, array): 20,000 values in 9 million cells, in no order and some in the same cell; as COO and as CSR."""
+    noise = numpy.random.default_rng(5)
+    side, count = 3000, 20_000
+    at = noise.integers(0, side, (count, 2), dtype="<u2")
+    at[:500] = at[500:1000]
+    numbers = noise.integers(-1000, 1000, count).astype("<f4")
+    whole = numpy.zeros((side, side), "<f4")
+    numpy.add.at(whole, (at[:, 0], at[:, 1]), numbers)       # Small integers: their sums are exact in any order
+    by_row = numpy.argsort(at[:, 0], kind="stable")
+    indptr = numpy.searchsorted(at[by_row, 0], numpy.arange(side + 1))
+    coo = writer.sparse_coo([side, side], [], numbers.tobytes(), "f32", "u16")
+    coo["components"]["coords"]["bytes"] = at.T.tobytes()
+    csr = writer.sparse_csr([side, side], indptr.tolist(), at[by_row, 1].tolist(), numbers[by_row].tobytes(), "f32", "u32")
+    return writer.write({"coo": coo, "csr": csr}), whole
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_many_values_in_no_order_find_their_cells(db, scattered, kind):
+    file, whole = scattered
+    assert value(db, "SELECT zt_dense(?, ?)", file, kind) == whole.tobytes()
+    assert value(db, "SELECT zt_dense(?, ?, 'f64')", file, kind) == whole.astype("<f8").tobytes()
+    assert value(db, "SELECT zt_dense(?, ?, 'i16', 1000, 7)", file, kind) == whole[1000:1007].astype("<i2").tobytes()
+    assert rows(db, "SELECT row, vector FROM zt_rows(?, ?) WHERE row IN (0, 1234, 2999)", file, kind) == [
+        (row, whole[row].tobytes()) for row in (0, 1234, 2999)]
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_many_values_in_no_order_have_the_statistics_of_their_sums(db, scattered, kind):
+    file, whole = scattered
+    wide = whole.astype("f8")      # Sums of these squares stay below 2^53
+    got, = rows(db, "SELECT elements, zeros, min, max, mean, l2, std FROM zt_stats(?) WHERE object = ?", file, kind)
+    assert got[:4] == (wide.size, int((wide == 0).sum()), wide.min(), wide.max())
+    assert got[4:] == pytest.approx((wide.sum() / wide.size, math.sqrt((wide * wide).sum()), wide.std()), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_many_values_in_no_order_add_up_by_position(db, scattered, kind):
+    file, whole = scattered
+    sums = dict(rows(db, "SELECT position, sum(value) FROM zt_elements(?, ?) GROUP BY position", file, kind))
+    assert {p: v for p, v in sums.items() if v} == {int(p): float(whole.flat[p]) for p in numpy.flatnonzero(whole)}
+
+
+# --------------------------------------------------------------------------------------------------------- duplicates
+
+def doubled(values, dtype, kind):
+    """A 1 by 3 matrix whose stored values all lie in column 1."""
+    count = len(values) // reference.WIDTHS[dtype]
+    fields = writer.typed(values, [count], dtype)["components"]["data"]
+    object = (writer.sparse_csr([1, 3], [0, count], [1] * count, values) if kind == "csr" else
+              writer.sparse_coo([1, 3], [(0, 1)] * count, values))
+    object["components"]["values"] = fields
+    return object
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo"])
+@pytest.mark.parametrize("dtype, numbers, total", [
+    ("u8", [1, 2, 3], 6), ("u8", [200, 100], 44), ("i8", [100, 100], -56), ("i16", [1000, -3000, 1], -1999),
+    ("i64", [1 << 62, (1 << 62) - 1], (1 << 63) - 1),
+    ("u64", [1 << 63, (1 << 63) - 1], (1 << 64) - 1), ("f32", [0.5, 0.25], 0.75), ("f64", [1e308, 1e308, -1e308], math.inf),
+    ("f64", [1e308, -1e308, 1e308], 1e308), ("f64", [0.1, 0.2, 0.3], 0.1 + 0.2 + 0.3), ("f64", [0.3, 0.2, 0.1], 0.3 + 0.2 + 0.1),
+    # After each step the sum is rounded to the element type: 1 is lost every time.
+    ("f32", [2.0 ** 24, 1.0, 1.0], 2.0 ** 24), ("f32", [1.0, 1.0, 2.0 ** 24], 2.0 ** 24 + 2),
+    ("f16", [2048.0, 1.0, 1.0], 2048.0), ("f16", [1.0, 1.0, 2048.0], 2050.0), ("f16", [60000.0, 60000.0, -60000.0], math.inf),
+    ("bf16", [256.0, 1.0, 1.0], 256.0), ("bf16", [1.0, 1.0, 256.0], 258.0),
+    ("f8_e4m3fn", [16.0, 1.0, 1.0], 16.0), ("f8_e4m3fn", [1.0, 1.0, 16.0], 18.0), ("f8_e5m2", [8.0, 1.0, 1.0], 8.0),
+    ("complex64", [1 + 2j, 3 - 1j], 4 + 1j), ("complex128", [1 + 2j, 3 - 1j, 0.5j], 4 + 1.5j),
+    ("f32", [-0.0, -0.0], -0.0), ("f32", [math.inf, -math.inf], math.nan),
+])
+def test_values_of_one_cell_add_up_in_storage_order_in_the_element_type(db, kind, dtype, numbers, total):
+    got = decode(dtype, dense(db, doubled(encode(dtype, numbers), dtype, kind)))
+    assert repr([got[0], got[2]]) == repr(decode(dtype, bytes(2 * reference.WIDTHS[dtype])))
+    assert repr(got[1]) == repr(total)
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo"])
+def test_a_bool_of_one_cell_is_true_if_one_of_its_values_is(db, kind):
+    assert list(dense(db, doubled(b"\1\1", "bool", kind), "u8")) == [0, 1, 0]
+    assert list(dense(db, doubled(b"\0\1\0", "bool", kind), "u8")) == [0, 1, 0]
+
+
+@pytest.mark.parametrize("kind", ["csr", "coo"])
+def test_a_conversion_is_of_the_sum(db, kind):
+    # 0.75 + 0.75 is 1.5, whatever each would be as an integer.
+    assert list(dense(db, doubled(encode("f32", [0.75, 0.75]), "f32", kind), "u8")) == [0, 1, 0]
+
+
+def test_duplicates_need_not_be_neighbours(db):
+    object = writer.sparse_coo([2, 2], [(0, 0), (1, 1), (0, 0), (0, 1), (1, 1), (0, 0)], bytes([1, 2, 3, 4, 5, 6]))
+    assert dense(db, object) == bytes([10, 4, 0, 7])
+    file = writer.write({"s": object})
+    assert [value(db, "SELECT zt_value(?, 's', ?, ?)", file, i, j) for i in (0, 1) for j in (0, 1)] == [10, 4, 0, 7]
+    assert rows(db, "SELECT position, value FROM zt_elements(?, 's')", file) == [(0, 1), (3, 2), (0, 3), (1, 4), (3, 5), (0, 6)]
+
+
+# ------------------------------------------------------------------------------------------------------ what is broken
+
+def changed(object, role, **fields):
+    components = dict(object["components"])
+    components[role] = dict(components[role], **fields)
+    return dict(object, components=components)
+
+
+def u64(*numbers):
+    return writer.integers("u64", numbers)
+
+
+@pytest.mark.parametrize("object", [
+    changed(csr(), "indptr", bytes=u64(0, 1)), changed(csr(), "indptr", bytes=u64(0, 1, 2, 2)),
+    changed(csr(), "indptr", bytes=u64(1, 1, 2)), changed(csr(), "indptr", bytes=u64(0, 2, 1)),
+    changed(csr(), "indptr", bytes=u64(0, 1, 1)), changed(csr(), "indptr", bytes=u64(0, 1, 3)),
+    changed(csr(), "indptr", bytes=u64(0, 1, 2)[:-1]), changed(csr(), "indptr", bytes=u64(0, (1 << 64) - 1, 2)),
+    changed(csr(), "indices", bytes=u64(1)), changed(csr(), "indices", bytes=u64(1, 2, 0)),
+    changed(csr(), "indices", bytes=u64(1, 3)),
+    changed(csr(), "indices", bytes=u64(1, 2) + b"\0"), changed(csr(), "values", bytes=bytes(7)),
+    changed(csr(), "indices", dtype="i64", bytes=writer.integers("i64", [1, -1])),
+    changed(csr(), "indptr", dtype="i64", bytes=writer.integers("i64", [0, -1, 2])),
+    changed(csr(), "indices", dtype="f64"), changed(csr(), "indptr", dtype="f64"), changed(csr(), "indices", dtype="q7"),
+    changed(csr(), "values", dtype="q7"), changed(csr(), "values", type="mystery"),
+    dict(csr(), shape=[2]), dict(csr(), shape=[2, 3, 1]), dict(csr(), shape=[]), dict(csr(), shape=[3, 2]),
+    changed(coo(), "coords", bytes=u64(0, 1, 1)), changed(coo(), "coords", bytes=u64(0, 1, 1, 2, 0)),
+    changed(coo(), "coords", bytes=u64(0, 2, 1, 2)), changed(coo(), "coords", bytes=u64(0, 1, 1, 3)),
+    changed(coo(), "coords", bytes=u64(0, 1, 1, (1 << 64) - 1)), changed(coo(), "coords", bytes=u64(0, 1, 1, 2)[:-1]),
+    changed(coo(), "coords", dtype="i64", bytes=writer.integers("i64", [0, 1, -1, 2])), changed(coo(), "coords", dtype="f64"),
+    changed(coo(), "values", bytes=bytes(7)), dict(coo(), shape=[2, 2]), dict(coo(), shape=[6]), dict(coo(), shape=[2, 3, 1]),
+])
+def test_broken_indices_are_an_error_that_says_what_is_wrong(db, object):
+    assert refused(db, object)
+
+
+@pytest.mark.parametrize("make, role", [(csr, "values"), (csr, "indices"), (csr, "indptr"), (coo, "values"), (coo, "coords")])
+def test_a_missing_role_is_named(db, make, role):
+    object = make()
+    object["components"] = {r: c for r, c in object["components"].items() if r != role}
+    assert role in refused(db, object)
+
+
+@pytest.mark.parametrize("make, role", [(csr, "values"), (csr, "indices"), (csr, "indptr"), (coo, "values"), (coo, "coords")])
+def test_a_part_that_cannot_be_decoded_is_named(db, make, role):
+    object = changed(make(), role, encoding="lz4")
+    assert f"component '{role}'" in refused(db, object)
+
+
+@BOTH
+def test_more_roles_than_needed_are_fine(db, make):
+    object = make()
+    object["components"]["note"] = {"dtype": "q7", "bytes": b"x", "encoding": "lz4"}
+    assert decode("f32", dense(db, object)) == MATRIX
+
+
+@BOTH
+def test_a_slice_that_holds_the_fault_is_an_error(db, make):
+    broken = changed(make(), "indices" if make is csr else "coords", bytes=u64(1, 3) if make is csr else u64(0, 1, 1, 3))
+    file = writer.write({"s": broken})
+    for sql in ("SELECT zt_dense(?, 's', NULL, 1, 1)", "SELECT zt_value(?, 's', 1, 2)",
+                "SELECT vector FROM zt_rows(?, 's') WHERE row = 1"):
+        assert message(db, sql, file).startswith(place(file, "s"))
+
+
+# ----------------------------------------------------------------------------------------------------------- huge shapes
+
+SIDE = 1 << 30
+FAR = [(0, 5), (3, 1 << 29), (SIDE - 1, SIDE - 1)]
+
+
+@pytest.fixture
+def huge():
+    """Three numbers in a square of 2^60 cells."""
+    return writer.write({"s": writer.sparse_coo([SIDE, SIDE], FAR, struct.pack("<3d", 1.5, -2.5, 4.0), "f64")})
+
+
+def test_a_dense_form_beyond_all_memory_is_too_big_and_the_elements_are_there(db, huge):
+    for sql in ("SELECT zt_dense(?, 's')", "SELECT zt_dense(?, 's', 'f16', 0, 2)", "SELECT zt_json(?, 's')"):
+        error = failure(db, sql, huge)
+        assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG and str(error).startswith(place(huge, "s"))
+    assert rows(db, "SELECT position, coords, value FROM zt_elements(?, 's')", huge) == [
+        (SIDE * i + j, f"[{i},{j}]", v) for (i, j), v in zip(FAR, (1.5, -2.5, 4.0))]
+    assert rows(db, "SELECT value FROM zt_elements(?, 's') WHERE position > ?", huge, SIDE) == [(-2.5,), (4.0,)]
+
+
+def test_single_values_of_a_huge_sparse_object(db, huge):
+    for (i, j), number in zip([*FAR, (0, 4), (SIDE - 1, 0)], (1.5, -2.5, 4.0, 0.0, 0.0)):
+        assert value(db, "SELECT zt_value(?, 's', ?, ?)", huge, i, j) == number
+
+
+def test_statistics_of_a_huge_sparse_object_count_its_implicit_zeros(db, huge):
+    n = SIDE * SIDE
+    mean = 3.0 / n
+    got, = rows(db, "SELECT elements, zeros, nans, infs, min, max, mean, std, l2, error FROM zt_stats(?)", huge)
+    squares = 1.5 ** 2 + 2.5 ** 2 + 16
+    assert got[:6] == (n, n - 3, 0, 0, -2.5, 4.0) and got[9] is None
+    assert got[6:9] == pytest.approx((mean, math.sqrt(squares / n - mean * mean), math.sqrt(squares)), rel=1e-12, abs=0)
+
+
+def test_a_row_of_a_tall_sparse_object(db):
+    file = writer.write({"s": writer.sparse_coo([1 << 50, 3], [(1 << 49, 1), ((1 << 50) - 1, 2)], struct.pack("<2f", 7, 9),
+                                                "f32")})
+    assert value(db, "SELECT zt_dense(?, 's', NULL, ?, 1)", file, 1 << 49) == struct.pack("<3f", 0, 7, 0)
+    assert rows(db, "SELECT row, vector FROM zt_rows(?, 's') WHERE row >= ?", file, (1 << 50) - 2) == [
+        ((1 << 50) - 2, bytes(12)), ((1 << 50) - 1, struct.pack("<3f", 0, 0, 9))]
+    assert rows(db, "SELECT row, vector FROM zt_rows(?, 's') LIMIT 2", file) == [(0, bytes(12)), (1, bytes(12))]
+
+
+# ------------------------------------------------------------------------------------------------------------------- 0.1
+
+def in_one_blob(layout, payload, shape, dtype="f32", **fields):
+    """A sparse tensor of 0.1: one blob that holds indices and values."""
+    return {"shape": shape, "format": layout, "components": {"data": dict(dtype=dtype, bytes=payload, **fields)}}
+
+
+CSR_0_1 = u64(0, 1, 2) + u64(1, 2) + struct.pack("<2f", 7, 9)
+COO_0_1 = u64(0, 1) + struct.pack("<f", 7) + u64(1, 2) + struct.pack("<f", 9)
+
+
+@pytest.mark.parametrize("layout, payload", [("sparsecsr", CSR_0_1), ("sparsecoo", COO_0_1)])
+def test_0_1_keeps_a_sparse_tensor_in_one_blob(db, layout, payload):
+    for object in (in_one_blob(layout, payload, [2, 3]), in_one_blob(layout, writer.zstd(payload), [2, 3], encoding="zstd"),
+                   dict(in_one_blob("sparse", payload, [2, 3]), attributes={"sparse_format": layout[6:]})):
+        file = writer.write({"s": object}, "0.1")
+        assert decode("f32", value(db, "SELECT zt_dense(?, 's')", file)) == MATRIX
+        assert decode("f32", value(db, "SELECT zt_dense(?, 's', NULL, 1, 1)", file)) == MATRIX[3:]
+        assert rows(db, "SELECT position, value FROM zt_elements(?, 's')", file) == [(1, 7.0), (5, 9.0)]
+        assert rows(db, "SELECT zt_value(?1, 's', 1, 2), zt_value(?1, 's', 1, 1)", file) == [(9.0, 0.0)]
+
+
+@pytest.mark.parametrize("layout", ["sparsecsr", "sparsecoo"])
+def test_a_big_endian_blob_of_0_1_is_swapped_as_a_whole(db, layout):
+    parts = [0, 1, 2, 1, 2, 7.0, 9.0] if layout == "sparsecsr" else [0, 1, 7.0, 1, 2, 9.0]
+    payload = b"".join(struct.pack(">d" if isinstance(part, float) else ">Q", part) for part in parts)
+    file = writer.write({"s": in_one_blob(layout, payload, [2, 3], "f64", data_endianness="big")}, "0.1")
+    assert value(db, "SELECT zt_dense(?, 's')", file) == struct.pack("<6d", *MATRIX)
+    assert rows(db, "SELECT position, value FROM zt_elements(?, 's')", file) == [(1, 7.0), (5, 9.0)]
+
+
+@pytest.mark.parametrize("layout, payload", [
+    ("sparsecsr", CSR_0_1[:-1]), ("sparsecsr", CSR_0_1 + b"\0"), ("sparsecsr", CSR_0_1[:24]), ("sparsecsr", b""),
+    ("sparsecsr", u64(0, 1, 3) + CSR_0_1[24:]), ("sparsecsr", u64(0, 1, 2) + u64(1, 3) + CSR_0_1[40:]),
+    ("sparsecsr", u64(0, 1, 1 << 61) + CSR_0_1[24:]), ("sparsecoo", COO_0_1[:-1]), ("sparsecoo", COO_0_1 + b"\0"),
+    ("sparsecoo", u64(2, 1) + COO_0_1[16:]), ("sparsecoo", COO_0_1[:20] + u64(1, 3) + COO_0_1[36:])])
+def test_a_broken_sparse_blob_of_0_1_is_an_error(db, layout, payload):
+    assert refused(db, in_one_blob(layout, payload, [2, 3]), "0.1")
