@@ -1,6 +1,6 @@
 /*
 ** Floats of 16 bits and less (zTensor 1.2.0 section 2; OCP 8-bit and microscaling formats): f16, bf16, four fp8 types,
-** f8_e8m0, f4_e2m1. See convert.h. Their values, NaNs included, are those that ml_dtypes gives them.
+** f8_e8m0, f4_e2m1. See convert.h. The values of the last six, NaN's sign included, are those that ml_dtypes gives them.
 **
 ** Decoding never makes a subnormal f32 on the way: a host may have told its processor to take those for zero.
 */
@@ -19,22 +19,26 @@ ZT_INLINE uint32_t as_bits(float f){
   return bits;
 }
 
-/* The f32 of an 8- or 16-bit pattern: one sign bit, then the exponent with its bias, then `mantissa` bits. A magnitude from
-** `special` on is NaN or an infinity, whose f32 bits follow from it by the same shift with the largest exponent. */
-ZT_INLINE float decode(uint32_t code, unsigned bits, unsigned mantissa, int bias, uint32_t special){
+/* The f32 of an 8- or 16-bit pattern: one sign bit, then the exponent with its bias, then `mantissa` bits. The magnitude
+** `infinity` and those above it are no numbers: NaN, whose payload 16 bits keep and 8 bits have none to speak of. */
+ZT_INLINE float decode(uint32_t code, unsigned bits, unsigned mantissa, int bias, uint32_t infinity){
   uint32_t sign = code >> (bits-1) << 31;
   uint32_t magnitude = code & ((1u << (bits-1))-1);
   uint32_t shifted = magnitude << (23-mantissa);
   uint32_t normal = shifted + ((uint32_t)(127-bias) << 23);
   uint32_t subnormal = as_bits((float)(int32_t)magnitude * as_float((uint32_t)(127+1-bias-(int)mantissa) << 23));
   uint32_t value = magnitude < (1u << mantissa) ? subnormal : normal;
-  uint32_t quiet = magnitude > special ? 0x7FC00000u : 0x7F800000u;
-  return as_float(sign | (magnitude < special ? value : shifted | quiet));
+  uint32_t nan = bits==16 ? shifted | 0x7FC00000u : 0x7FC00000u;
+  value = magnitude==infinity ? 0x7F800000u : value;
+  return as_float(sign | (magnitude > infinity ? nan : value));
 }
 
-/* The fnuz types have one NaN, where -0 would be. */
+/* The types that have no infinity: e4m3fn has NaN where its largest magnitude would be, the fnuz types where -0 would be. */
+ZT_INLINE float decode_fn(uint32_t code, unsigned mantissa, int bias){
+  return (code & 0x7F)==0x7F ? as_float(code >> 7 << 31 | 0x7FC00000u) : decode(code, 8, mantissa, bias, 0x80);
+}
 ZT_INLINE float decode_fnuz(uint32_t code, unsigned mantissa, int bias){
-  return code==0x80 ? as_float(0x7FC00000u) : decode(code, 8, mantissa, bias, 0x80);
+  return code==0x80 ? as_float(0xFFC00000u) : decode(code, 8, mantissa, bias, 0x80);
 }
 
 #define LOADER(name, T, expression) \
@@ -49,7 +53,7 @@ ZT_INLINE float decode_fnuz(uint32_t code, unsigned mantissa, int bias){
 
 LOADER(f16_plain, uint16_t, decode(code, 16, 10, 15, 0x7C00))
 LOADER(bf16, uint16_t, as_float(code << 16))
-LOADER(f8_e4m3fn, uint8_t, decode(code, 8, 3, 7, 0x7F))
+LOADER(f8_e4m3fn, uint8_t, decode_fn(code, 3, 7))
 LOADER(f8_e5m2, uint8_t, decode(code, 8, 2, 15, 0x7C))
 LOADER(f8_e4m3fnuz, uint8_t, decode_fnuz(code, 3, 8))
 LOADER(f8_e5m2fnuz, uint8_t, decode_fnuz(code, 2, 16))

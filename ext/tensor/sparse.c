@@ -25,38 +25,63 @@ static bool ascend(const zt_entries *e, uint64_t *last){
   return ok;
 }
 
-#define PUT(T) do{ \
-    const T *value = (const void*)e->value; \
-    T *out = (void*)s->out; \
-    for(size_t i=0; i<e->n; i++) if( e->cell[i]-s->first<s->n ) out[e->cell[i]-s->first] = value[i]; \
-  }while( 0 )
+#define AHEAD 16   /* Entries from now on, whose memory is asked for already */
 
-/* Put values into cells of which none has one. */
-static void put(const scatter *s, const zt_entries *e){
-  typedef struct wide { uint64_t a, b; } wide;
-  switch( s->tensor->dtype->width ){
-    case 1: PUT(uint8_t); break;
-    case 2: PUT(uint16_t); break;
-    case 4: PUT(uint32_t); break;
-    case 8: PUT(uint64_t); break;
-    default: PUT(wide); break;
-  }
+#if defined(__GNUC__)
+# define PREFETCH(p) __builtin_prefetch((p), 1)
+#else
+# define PREFETCH(p) ((void)(p))
+#endif
+
+/* Put a value into a cell, or add it to the one that is there. */
+ZT_INLINE bool add_value(const scatter *s, uint64_t cell, const void *value, size_t width){
+  uint8_t *out = s->out + cell*width, bit = (uint8_t)(1u << cell%8);
+  if( s->seen[cell/8] & bit ) return zt_add(s->tensor->dtype, out, value);
+  s->seen[cell/8] |= bit;
+  memcpy(out, value, width);
+  return true;
 }
 
-/* Put values into cells, or add them to those that have one. */
-static int add(const scatter *s, const zt_entries *e, zt_error *err){
-  const zt_dtype *dtype = s->tensor->dtype;
+/* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending order no cell has a value
+** yet; else, `seen` tells. False if values do not add up. */
+ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
+  const uint8_t *value = (const void*)e->value;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first;
-    const uint8_t *value = (const uint8_t*)e->value + i*dtype->width;
-    if( cell>=s->n ) continue;
-    if( !(s->seen[cell/8]>>cell%8 & 1) ) memcpy(s->out+cell*dtype->width, value, dtype->width);
-    else if( !zt_add(dtype, s->out+cell*dtype->width, value) ){
-      return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", dtype->name);
-    }
-    s->seen[cell/8] |= (uint8_t)(1u << cell%8);
+    if( cell<s->n ) memcpy(s->out + cell*width, value + i*width, width);
   }
-  return SQLITE_OK;
+  return true;
+}
+
+ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
+  const uint8_t *value = (const void*)e->value;
+  for(size_t i=0; i<e->n; i++){
+    uint64_t cell = e->cell[i]-s->first, later = i+AHEAD<e->n ? e->cell[i+AHEAD]-s->first : 0;
+    if( later<s->n ){
+      PREFETCH(s->seen + later/8);
+      PREFETCH(s->out + later*width);
+    }
+    if( cell<s->n && !add_value(s, cell, value + i*width, width) ) return false;
+  }
+  return true;
+}
+
+#define FOR_WIDTH(f) \
+  static bool f##_entries(const scatter *s, const zt_entries *e){ \
+    switch( s->tensor->dtype->width ){ \
+      case 1: return f##_values(s, e, 1); \
+      case 2: return f##_values(s, e, 2); \
+      case 4: return f##_values(s, e, 4); \
+      case 8: return f##_values(s, e, 8); \
+      default: return f##_values(s, e, 16); \
+    } \
+  }
+
+FOR_WIDTH(put)
+FOR_WIDTH(add)
+
+static int fail_add(const zt_dtype *dtype, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", dtype->name);
 }
 
 /* Go through the stored elements. False, and no failure, if they turn out not to be in ascending order. */
@@ -68,11 +93,10 @@ static bool fill(scatter *s, zt_entries *e, zt_error *err){
   for(;;){
     if( t->layout->next(t, e, err) ) return false;
     if( e->n==0 ) return true;
-    if( s->seen ){
-      if( add(s, e, err) ) return false;
-    }else{
-      if( !ascend(e, &last) ) return false;
-      put(s, e);
+    if( !s->seen && !ascend(e, &last) ) return false;
+    if( !(s->seen ? add_entries(s, e) : put_entries(s, e)) ){
+      fail_add(t->dtype, err);
+      return false;
     }
   }
 }
@@ -86,6 +110,7 @@ int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
     if( !s.seen ){
       zt_fail_nomem(err);
     }else{
+      zt_os_advise_large(s.seen, n/8+1);
       memset(s.seen, 0, n/8+1);
       fill(&s, e, err);
     }
@@ -159,7 +184,7 @@ static int combine(smallest *h, zt_error *err){
       h->cell[++k] = h->cell[i];
       memmove(h->value+k*width, h->value+i*width, width);
     }else if( !zt_add(h->dtype, h->value+k*width, h->value+i*width) ){
-      return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", h->dtype->name);
+      return fail_add(h->dtype, err);
     }
   }
   if( h->n ) h->n = k+1;

@@ -135,6 +135,11 @@ static void rescale(moments *m, int exponent){
   m->exponent = exponent;
 }
 
+/* Zeros are zeros in any unit. */
+static bool all_zero(const moments *m){
+  return m->sum.high==0 && m->squares==0 && m->origin==0;
+}
+
 static void merge(moments *all, moments m){
   double n = (double)all->n, k = (double)m.n, delta;
   twofold a, b;
@@ -143,6 +148,8 @@ static void merge(moments *all, moments m){
     *all = m;
     return;
   }
+  if( all_zero(&m) ) m.exponent = all->exponent;
+  if( all_zero(all) ) all->exponent = m.exponent;
   if( all->exponent<m.exponent ) rescale(all, m.exponent);
   else rescale(&m, all->exponent);
   a = divided(all->sum, n);
@@ -281,7 +288,7 @@ static void take_zeros(accumulator *a, uint64_t k){
   if( a->lowInt>0 ) a->lowInt = 0;
   if( a->highInt<0 ) a->highInt = 0;
   a->lowUint = 0;
-  merge(&a->all, (moments){ .n = k, .exponent = a->all.n ? a->all.exponent : 0 });
+  merge(&a->all, (moments){ .n = k });
 }
 
 /* --- The tensor --- */

@@ -99,9 +99,8 @@ static int next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err
   s->position += *got;
   if( s->known && s->position>s->total ) return fail_long(s, err);
   if( *got ) return charge(s, *got, err);
-  s->ended = true;
   if( s->known && s->position<s->total ) return fail_short(s, s->position, err);
-  s->known = true;
+  s->ended = s->known = true;
   s->total = s->position;
   return SQLITE_OK;
 }

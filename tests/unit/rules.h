@@ -2,15 +2,19 @@
 ** Every numbered rule of the grammars above the decoders, and the files under tests/hostile that break it, each with what
 ** the message must say after naming the place. Files that only look as if they broke one have no message.
 **
-** test_container.c opens the files of all rules but E1 to E4, which test_payload.c reads; it also proves that no rule of the
-** grammars is missing here, and no file that must be refused.
+** test_container.c opens the files of the rules of manifests; those of E1 to E4 are read by test_payload.c, those of values
+** (L, D, P, K, Q) by test_layout.c. A name that begins with `made:` is no file: test_layout.c makes it. test_container.c also
+** proves that no rule of the grammars is missing here, and no file that must be refused.
 */
 #ifndef ZT_TESTS_UNIT_RULES_H
 #define ZT_TESTS_UNIT_RULES_H
 
+#include <stdbool.h>
+#include <string.h>
+
 typedef struct rule_file {
   const char *rule;      /* "-": before any format is known */
-  const char *file;      /* Under tests/hostile, without .zt */
+  const char *file;      /* Under tests/hostile, without .zt; or made:NAME */
   const char *message;   /* NULL: accepted */
 } rule_file;
 
@@ -381,6 +385,190 @@ static const rule_file rule_files[] = {
   { "E4", "1.2-zstd-bomb-1gib", "zstd: decodes to more than the 16 bytes that the manifest tells" },
   { "E4", "1.2-zstd-bomb-no-size", "zstd: decodes to more than the 16 bytes that the manifest tells" },
   { "E4", "1.2-zstd-long", "zstd: decodes to more than the 16 bytes that the manifest tells" },
+  /* L1: the format is known, and every role of it is there */
+  { "L1", "0.1-format-unknown", "no meaning of format 'blocked' is known" },
+  { "L1", "0.1-sparse-without-sparse-format", "no meaning of format 'sparse' is known" },
+  { "L1", "1.0-format-unknown", "no meaning of format 'quantized_4bit' is known" },
+  { "L1", "1.0-role-csr-no-values", "sparse_csr needs a component 'values'" },
+  { "L1", "1.0-role-dense-no-data", "dense needs a component 'data'" },
+  { "L1", "1.1-format-unknown", "no meaning of format 'ragged' is known" },
+  { "L1", "1.1-role-coo-no-values", "sparse_coo needs a component 'values'" },
+  { "L1", "1.1-role-csr-no-indices", "sparse_csr needs a component 'indices'" },
+  { "L1", "1.1-role-dense-no-data", "dense needs a component 'data'" },
+  { "L1", "1.2-format-unknown", "no meaning of format 'sparse_bsr' is known" },
+  { "L1", "1.2-role-coo-no-coords", "sparse_coo needs a component 'coords'" },
+  { "L1", "1.2-role-csr-no-indptr", "sparse_csr needs a component 'indptr'" },
+  { "L1", "1.2-role-dense-no-data", "dense needs a component 'data'" },
+  { "L1", "1.2-role-no-components", "dense needs a component 'data'" },
+  { "L1", "1.2-role-quant-no-scales", "quantized_group needs a component 'scales'" },
+  { "L1", "made:quant-no-words", "quantized_group needs a component 'packed_weight'" },
+  { "L1", "made:quant-no-zeros", "quantized_group needs a component 'zeros'" },
+  { "L1", "1.2-ok-extra-role", NULL },
+  /* L2: every component's type is known, and stands on its own storage type */
+  { "L2", "0.1-dtype-unknown", "component 'data': dtype 'complex64' is not known" },
+  { "L2", "1.0-dtype-unknown", "component 'data': dtype 'float8' is not known" },
+  { "L2", "1.1-dtype-unknown", "component 'data': dtype 'q4' is not known" },
+  { "L2", "1.2-dtype-case", "component 'data': dtype 'F32' is not known" },
+  { "L2", "1.2-dtype-empty", "component 'data': dtype '' is not known" },
+  { "L2", "1.2-dtype-unknown", "component 'data': dtype 'f128' is not known" },
+  { "L2", "1.2-ok-type-unknown", "component 'data': type 'f6_e3m2' is not known" },
+  { "L2", "1.2-type-complex128-on-f32", "component 'data': type 'complex128' is not stored as 'f32'" },
+  { "L2", "1.2-type-complex64-on-f64", "component 'data': type 'complex64' is not stored as 'f64'" },
+  { "L2", "1.2-type-complex64-on-u8", "component 'data': type 'complex64' is not stored as 'u8'" },
+  { "L2", "made:dtype-that-is-a-type", "component 'data': dtype 'complex64' is not known" },
+  { "L2", "made:type-of-a-later-generation", "component 'data': type 'f4_e2m1' is not known" },
+  { "L2", "made:csr-indices-type", "component 'indices': dtype 'u128' is not known" },
+  { "L2", "made:coo-coords-type", "component 'coords': type 'i4' is not known" },
+  { "L2", "made:quant-zeros-type", "component 'zeros': type 'complex64' is not stored as 'f64'" },
+  /* L3: decoded lengths are what shape and types make */
+  { "L3", "made:csr-values-length", "component 'values': 7 bytes are no whole number of f32 elements" },
+  { "L3", "made:csr-indices-length", "component 'indices': 5 bytes are no whole number of u16 elements" },
+  { "L3", "made:coo-coords-length", "component 'coords': 9 bytes are no whole number of i64 elements" },
+  { "L3", "made:quant-words-length", "component 'packed_weight': 6 bytes are no whole number of i32 elements" },
+  /* D1: the data is as long as shape and type make it */
+  { "D1", "0.1-length-long", "component 'data': 3 elements of f32 are 12 bytes, and it has 16" },
+  { "D1", "0.1-length-short", "component 'data': 6 elements of f32 are 24 bytes, and it has 16" },
+  { "D1", "1.0-length-short", "component 'data': 6 elements of f32 are 24 bytes, and it has 16" },
+  { "D1", "1.1-length-4tib", "component 'data': 1099511627776 elements of f32 are 4398046511104 bytes, and it has 16" },
+  { "D1", "1.1-length-short", "component 'data': 6 elements of f32 are 24 bytes, and it has 16" },
+  { "D1", "1.2-length-empty-shape", "component 'data': 0 elements of f32 are 0 bytes, and it has 16" },
+  { "D1", "1.2-length-long", "component 'data': 3 elements of f32 are 12 bytes, and it has 16" },
+  { "D1", "1.2-length-scalar", "component 'data': 1 elements of f32 are 4 bytes, and it has 16" },
+  { "D1", "1.2-length-short", "component 'data': 6 elements of f32 are 24 bytes, and it has 16" },
+  { "D1", "1.2-length-wraps-to-0", "component 'data': 4611686018427387904 elements of f32 are more than 2^64 bytes" },
+  { "D1", "1.2-type-complex64-length", "component 'data': 4 elements of complex64 are 32 bytes, and it has 16" },
+  { "D1", "1.2-zstd-ulen-against-shape", "component 'data': 6 elements of f32 are 24 bytes, and it has 16" },
+  { "D1", "1.2-ok-shape-zero-and-huge", NULL },
+  { "D1", "1.2-ok-rank-64", NULL },
+  /* P1: CSR has two dimensions */
+  { "P1", "1.1-csr-rank-3", "sparse_csr has two dimensions, not 3" },
+  { "P1", "1.2-csr-rank-1", "sparse_csr has two dimensions, not 1" },
+  { "P1", "made:csr-scalar", "sparse_csr has two dimensions, not 0" },
+  { "P1", "1.2-ok-csr", NULL },
+  /* P2: indptr has R+1 entries, begins with 0, never falls and ends with the number of values */
+  { "P2", "1.0-csr-indptr-last-more", "indptr ends with 4, and there are 3 values" },
+  { "P2", "1.0-csr-indptr-short", "indptr of 3 rows has 3 entries" },
+  { "P2", "1.1-csr-indptr-start", "indptr begins with 1, not 0" },
+  { "P2", "1.2-csr-indptr-empty", "indptr of 3 rows has 0 entries" },
+  { "P2", "1.2-csr-indptr-falls", "indptr falls at row 2: from 2 to 1" },
+  { "P2", "1.2-csr-indptr-huge", "indptr falls at row 3: from 9223372036854775808 to 3" },
+  { "P2", "1.2-csr-indptr-last-less", "indptr ends with 2, and there are 3 values" },
+  { "P2", "1.2-csr-indptr-last-more", "indptr ends with 4, and there are 3 values" },
+  { "P2", "1.2-csr-indptr-long", "indptr of 3 rows has 5 entries" },
+  { "P2", "1.2-csr-indptr-short", "indptr of 3 rows has 3 entries" },
+  { "P2", "1.2-csr-indptr-start", "indptr begins with 1, not 0" },
+  { "P2", "1.2-csr-rows-2-40", "indptr of 1099511627776 rows has 4 entries" },
+  { "P2", "made:csr-rows-max", "indptr of 18446744073709551615 rows has 0 entries" },
+  { "P2", "made:csr-indptr-negative", "component 'indptr': entry 2 is negative" },
+  { "P2", "made:csr-indptr-falls-late", "indptr falls at row 5000: from 4 to 3" },
+  { "P2", "made:csr-indptr-falls-between-windows", "indptr falls at row 4096: from 4 to 3" },
+  { "P2", "made:old-csr-indptr-start", "indptr begins with 1, not 0" },
+  { "P2", "made:old-csr-indptr-last", "indptr ends with 3, and there are 2 values" },
+  { "P2", "made:csr-no-row-and-a-value", "indptr ends with 0, and there are 1 values" },
+  /* P3: there are as many indices as values */
+  { "P3", "1.2-csr-indices-short", "there are 2 indices and 3 values" },
+  { "P3", "made:csr-indices-long", "there are 3 indices and 2 values" },
+  /* P4: every index is less than C */
+  { "P4", "1.0-csr-column-equal", "column 4 in row 2, of 4 columns" },
+  { "P4", "1.0-csr-column-far", "column 1073741824 in row 2, of 4 columns" },
+  { "P4", "1.1-csr-column-equal", "column 4 in row 2, of 4 columns" },
+  { "P4", "1.1-csr-column-far", "column 1073741824 in row 2, of 4 columns" },
+  { "P4", "1.2-csr-column-equal", "column 4 in row 2, of 4 columns" },
+  { "P4", "1.2-csr-column-far", "column 1073741824 in row 2, of 4 columns" },
+  { "P4", "1.2-csr-column-max", "column 18446744073709551615 in row 2, of 4 columns" },
+  { "P4", "made:csr-column-negative", "component 'indices': entry 1 is negative" },
+  { "P4", "made:csr-no-column", "column 0 in row 0, of 0 columns" },
+  { "P4", "made:old-csr-column", "column 3 in row 1, of 3 columns" },
+  /* P5: indices and indptr are integers */
+  { "P5", "made:csr-indices-float", "indices and indptr are integers, not f32 and u64" },
+  { "P5", "made:csr-indptr-float", "indices and indptr are integers, not u64 and f64" },
+  { "P5", "made:csr-indices-bool", "indices and indptr are integers, not bool and u64" },
+  { "P5", "made:csr-indices-complex", "indices and indptr are integers, not complex64 and u64" },
+  /* P6: the length leaves whole entries behind indptr */
+  { "P6", "made:old-csr-cut", "component 'data': 55 bytes are not indptr of 3 rows, indices and values of f32" },
+  { "P6", "made:old-csr-no-indptr", "component 'data': 31 bytes are not indptr of 3 rows, indices and values of f32" },
+  { "P6", "made:old-csr-rows-2-61", "component 'data': 44 bytes are not indptr of 2305843009213693951 rows, indices and values of f32" },
+  { "P6", "made:old-csr-rows-max", "component 'data': 44 bytes are not indptr of 18446744073709551615 rows, indices and values of f32" },
+  { "P6", "made:old-csr-cut-zstd", "component 'data': 55 bytes are not indptr of 3 rows, indices and values of f32" },
+  /* K1: coords has as many entries as there are dimensions times values */
+  { "K1", "1.0-coo-coords-short", "coords has 5 entries for 3 values in 2 dimensions" },
+  { "K1", "1.2-coo-coords-long", "coords has 7 entries for 3 values in 2 dimensions" },
+  { "K1", "1.2-coo-coords-short", "coords has 5 entries for 3 values in 2 dimensions" },
+  { "K1", "made:coo-scalar-with-coords", "coords has 1 entries for 1 values in 0 dimensions" },
+  { "K1", "1.2-ok-coo", NULL },
+  /* K2: every coordinate is less than its dimension */
+  { "K2", "1.1-coo-row-out", "coordinate 3 of value 1 in dimension 0, which has 3" },
+  { "K2", "1.2-coo-column-out", "coordinate 9223372036854775808 of value 2 in dimension 1, which has 4" },
+  { "K2", "1.2-coo-row-out", "coordinate 3 of value 1 in dimension 0, which has 3" },
+  { "K2", "1.2-coo-swapped", "coordinate 2 of value 2 in dimension 0, which has 2" },
+  { "K2", "made:coo-negative", "component 'coords': entry 1 is negative" },
+  { "K2", "made:coo-empty-dimension", "coordinate 0 of value 0 in dimension 1, which has 0" },
+  { "K2", "made:old-coo-out", "coordinate 4 of value 1 in dimension 1, which has 4" },
+  { "K2", "made:old-coo-max", "coordinate 18446744073709551615 of value 0 in dimension 0, which has 3" },
+  /* K3: coords are integers */
+  { "K3", "made:coo-coords-float", "coords are integers, not f64" },
+  { "K3", "made:coo-coords-bool", "coords are integers, not bool" },
+  { "K3", "made:coo-coords-fp8", "coords are integers, not f8_e4m3fn" },
+  /* K4: the length is a whole number of values with their indices */
+  { "K4", "made:old-coo-cut", "component 'data': 39 bytes are no whole number of values of f32 with 2 indices" },
+  { "K4", "made:old-coo-of-another-type", "component 'data': 40 bytes are no whole number of values of f64 with 2 indices" },
+  { "K4", "made:old-coo-cut-zstd", "component 'data': 39 bytes are no whole number of values of f32 with 2 indices" },
+  /* Q1: the attributes have bits (1 to 8), group_size (from 1) and packing */
+  { "Q1", "1.2-quant-bits-0", "bits is 0, not 1 to 8" },
+  { "Q1", "1.2-quant-bits-text", "the attribute 'bits' must be an unsigned integer" },
+  { "Q1", "1.2-quant-group-0", "group_size is 0" },
+  { "Q1", "1.2-quant-group-negative", "the attribute 'group_size' must be an unsigned integer" },
+  { "Q1", "1.2-quant-no-attributes", "quantized_group needs the attribute 'bits'" },
+  { "Q1", "1.2-quant-no-bits", "quantized_group needs the attribute 'bits'" },
+  { "Q1", "made:quant-bits-9", "bits is 9, not 1 to 8" },
+  { "Q1", "made:quant-no-group", "quantized_group needs the attribute 'group_size'" },
+  { "Q1", "made:quant-no-packing", "quantized_group needs the attribute 'packing'" },
+  { "Q1", "made:quant-packing-int", "quantized_group needs the attribute 'packing'" },
+  { "Q1", "1.2-ok-quant", NULL },
+  /* Q2: WORD is an integer type, N * bits its bits, and packed_weight has it */
+  { "Q2", "1.2-quant-packing-contradicts", "packing '4_per_i32' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-float", "packing '8_per_f32' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-bool", "packing '2_per_bool' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-unknown", "packing '8_per_i33' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-empty", "packing '' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-no-number", "packing '_per_i32' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-no-word", "packing '8_per_' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-number-alone", "packing '8' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-long", "packing '0008_per_i32' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-too-many", "packing '9_per_i32' does not fill words with codes of 4 bits" },
+  { "Q2", "made:quant-packing-uneven", "packing '10_per_i32' does not fill words with codes of 3 bits" },
+  { "Q2", "made:quant-packing-other-word", "packing '8_per_i32' has words of i32, packed_weight has u32" },
+  { "Q2", "made:quant-packing-other-data", "packing '8_per_i32' has words of i32, data has i64" },
+  /* Q3: the last dimension is a multiple of N and of group_size */
+  { "Q3", "1.2-quant-group-count", "the last dimension, 16, is no multiple of 8 codes in a word and 32 in a group" },
+  { "Q3", "made:quant-word-across-rows", "the last dimension, 12, is no multiple of 8 codes in a word and 4 in a group" },
+  { "Q3", "made:quant-group-across-rows", "the last dimension, 16, is no multiple of 8 codes in a word and 5 in a group" },
+  { "Q3", "made:quant-scalar", "the last dimension, 1, is no multiple of 8 codes in a word and 4 in a group" },
+  { "Q3", "made:quant-group-max", "the last dimension, 16, is no multiple of 8 codes in a word and 18446744073709551615 in a group" },
+  /* Q4: packed_weight has as many words as the codes need */
+  { "Q4", "made:quant-words-short", "32 codes are 4 words, and there are 3" },
+  { "Q4", "made:quant-words-long", "32 codes are 4 words, and there are 5" },
+  { "Q4", "made:quant-words-too-many-for-none", "0 codes are 0 words, and there are 1" },
+  /* Q5: scales and zeros have an entry for each group; scales is of a float type, zeros of no complex one */
+  { "Q5", "made:quant-scales-short", "there are 8 groups, 7 scales and 8 zeros" },
+  { "Q5", "made:quant-zeros-long", "there are 8 groups, 8 scales and 9 zeros" },
+  { "Q5", "made:quant-scales-int", "scales of i32 and zeros of f16" },
+  { "Q5", "made:quant-scales-complex", "scales of complex64 and zeros of f16" },
+  { "Q5", "made:quant-zeros-complex", "scales of f16 and zeros of complex64" },
 };
+
+/* True if the rule is about values, whose file opens. */
+static inline bool rule_of_values(const rule_file *r){
+  return strchr("LDPKQ", r->rule[0])!=NULL;
+}
+
+/* True if opening the file shows what is wrong. */
+static inline bool rule_of_manifest(const rule_file *r){
+  return r->rule[0]!='E' && !rule_of_values(r);
+}
+
+static inline bool rule_is_made(const rule_file *r){
+  return strncmp(r->file, "made:", 5)==0;
+}
 
 #endif

@@ -225,6 +225,90 @@ static void test_no_text_at_all_is_malformed_and_no_digest_can_be_closed(void **
   zt_digest_close(NULL);
 }
 
+/* --- By name --- */
+
+/* The text of the bytes' digest, taken in in pieces; NULL: the algorithm is not known. */
+static const char *text_of(const char *algorithm, const void *p, size_t n, size_t piece){
+  static char text[ZT_DIGEST_TEXT];
+  zt_error err = ZT_ERROR_NONE;
+  zt_digest *d = (zt_digest*)&err;
+  bool found = zt_digest_new((zt_text){ algorithm, strlen(algorithm) }, &d, &err);
+  assert_succeeded(&err, algorithm);
+  assert_int_equal(d!=NULL, found);
+  if( !found ) return NULL;
+  for(size_t done=0; done<n;){
+    size_t more = n-done<piece ? n-done : piece;
+    zt_digest_update(d, (zt_span){ (const uint8_t*)p+done, more });
+    done += more;
+  }
+  memset(text, 'x', sizeof(text));
+  zt_digest_text(d, text);
+  zt_digest_close(d);
+  return text;
+}
+
+static void test_the_text_of_known_values(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(known); i++){
+    blob b = message_of(i);
+    char algorithm[8] = "";
+    memcpy(algorithm, known[i].digest, 6);   /* Both have six letters */
+    for(size_t piece=1; piece<=b.n+1; piece += b.n<1000 ? 7 : 77777) assert_string_equal(text_of(algorithm, b.p, b.n, piece), known[i].digest);
+    free(b.p);
+  }
+}
+
+/* XXH3 of 64 bits, seed 0: the vectors that xxHash's own sanity check has, over the bytes that it makes. */
+static void test_xxh3(void **state){
+  static const struct { size_t n; const char *text; } rows[] = {
+    { 0, "xxh3:2d06800538d394c2" },
+    { 1, "xxh3:c44bdff4074eecdb" },
+    { 6, "xxh3:27b56a84cd2d7325" },
+    { 12, "xxh3:a713daf0dfbb77e7" },
+    { 24, "xxh3:a3fe70bf9d3510eb" },
+    { 48, "xxh3:397da259ecba1f11" },
+    { 80, "xxh3:bcdefbbb2c47c90a" },
+    { 195, "xxh3:cd94217ee362ec3a" },
+    { 403, "xxh3:cdeb804d65c6dea4" },
+    { 512, "xxh3:617e49599013cb6b" },
+    { 2048, "xxh3:dd59e2c3a5f038e0" },
+    { 2240, "xxh3:6e73a90539cf2948" },
+    { 2367, "xxh3:cb37aeb9e5d361ed" },
+  };
+  uint8_t p[2367];
+  uint64_t generator = 2654435761u;
+  (void)state;
+  for(size_t i=0; i<sizeof(p); i++, generator *= 11400714785074694797u) p[i] = (uint8_t)(generator>>56);
+  for(size_t i=0; i<COUNT(rows); i++){
+    static const size_t pieces[] = { 1, 3, 16, 63, 64, 65, 255, 256, 257, 1024, 2367 };
+    for(size_t k=0; k<COUNT(pieces); k++) assert_string_equal(text_of("xxh3", p, rows[i].n, pieces[k]), rows[i].text);
+  }
+}
+
+static void test_algorithms_are_known_by_their_exact_names(void **state){
+  static const char *const unknown[] = { "", "SHA256", "sha-256", "sha25", "sha2566", "crc32", "crc32C", "xxh3 ", "xxh", "xxh64", "xxh3_64", "md5", "sha256:", "crc32c:00000000" };
+  (void)state;
+  for(size_t i=0; i<COUNT(unknown); i++) check( text_of(unknown[i], "", 0, 1)==NULL, "'%s'", unknown[i] );
+  assert_string_equal(text_of("crc32c", "", 0, 1), "crc32c:00000000");
+  assert_string_equal(text_of("sha256", "", 0, 1), "sha256:" SHA_OF_NOTHING);
+  assert_string_equal(ZT_DIGEST_ALGORITHMS, "'sha256', 'crc32c', 'xxh3'");
+}
+
+/* What a text says of bytes, a digest opened with it confirms: where a manifest may state one. */
+static void test_texts_are_what_manifests_state(void **state){
+  uint64_t seed = 40;
+  (void)state;
+  for(size_t n=0; n<200; n+=13){
+    uint8_t p[200];
+    char text[ZT_DIGEST_TEXT];
+    for(size_t i=0; i<n; i++) p[i] = (uint8_t)random_below(&seed, 256);
+    strcpy(text, text_of("crc32c", p, n, 50));
+    assert_true(matches(text, p, n, 1));
+    strcpy(text, text_of("sha256", p, n, 50));
+    assert_true(matches(text, p, n, 1));
+  }
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_known_values),
@@ -234,6 +318,10 @@ int main(void){
     cmocka_unit_test(test_well_formed_texts),
     cmocka_unit_test(test_texts_that_cannot_be_verified),
     cmocka_unit_test(test_no_text_at_all_is_malformed_and_no_digest_can_be_closed),
+    cmocka_unit_test(test_the_text_of_known_values),
+    cmocka_unit_test(test_xxh3),
+    cmocka_unit_test(test_algorithms_are_known_by_their_exact_names),
+    cmocka_unit_test(test_texts_are_what_manifests_state),
   };
   return cmocka_run_group_tests_name("digest", tests, NULL, NULL);
 }

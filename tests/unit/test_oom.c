@@ -5,7 +5,7 @@
 ** The library gets an allocator that fails on demand before it is initialized. What libzstd and libcrypto allocate
 ** for themselves is not under its control.
 */
-#include "test.h"
+#include "tensors.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "core/paths.h"
 #include "rules.h"
 #include "tensor/payload.h"
+#include "tensor/stats.h"
 
 /* --- An allocator that fails on demand --- */
 
@@ -238,7 +239,7 @@ static void test_files_that_break_rules(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rule_files); i++){
     char path[300];
-    if( !rule_files[i].message || rule_files[i].rule[0]=='E' ) continue;
+    if( !rule_files[i].message || !rule_of_manifest(&rule_files[i]) ) continue;
     snprintf(path, sizeof(path), "tests/hostile/%s.zt", rule_files[i].file);
     sweep_file(path, SQLITE_ERROR, 3);
   }
@@ -655,6 +656,230 @@ static void test_payloads_that_cannot_be_read(void **state){
   zt_source_close(r.source);
 }
 
+/* --- Digests by name, types by name --- */
+
+static int hash(const job *j){
+  const read_job *r = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  char text[ZT_DIGEST_TEXT];
+  budget.decoded = 0;
+  zt_payload_hash(&p, (zt_text){ j->what, strlen(j->what) }, text, &err);
+  if( !err.rc ) check( strncmp(text, j->what, strlen(j->what))==0 && strlen(text)>=15, "%s: %s", j->what, text );
+  return code_of(&err);
+}
+
+static void test_hashes(void **state){
+  static const char *const algorithms[] = { "crc32c", "sha256", "xxh3", "none" };
+  (void)state;
+  for(int kind=PLAIN; kind<=ZSTD_UNKNOWN; kind++){
+    for(int image=0; image<2; image++){
+      read_job r = payload((payload_kind)kind, image);
+      for(size_t i=0; i<COUNT(algorithms); i++){
+        job j = { algorithms[i], hash, &r, i<3 ? SQLITE_OK : SQLITE_ERROR, i<3 ? 2 : 1 };
+        sweep(&j);
+      }
+      zt_source_close(r.source);
+    }
+  }
+}
+
+static int find_dtype(const job *j){
+  zt_error err = ZT_ERROR_NONE;
+  const zt_dtype *d = (const zt_dtype*)&err;
+  zt_dtype_find((zt_text){ j->what, strlen(j->what) }, &d, &err);
+  assert_int_equal(d==NULL, err.rc!=SQLITE_OK);
+  return code_of(&err);
+}
+
+static void test_a_dtype_that_is_not_known(void **state){
+  job j = { "float32", find_dtype, NULL, SQLITE_ERROR, 3 };
+  (void)state;
+  sweep(&j);
+}
+
+/* --- Values --- */
+
+/* What is asked of an object, and what comes of it. */
+typedef enum question { ELEMENTS, RANGE, BYTES, CONVERTED, PACKED, NOT_ALL, TEXT, STATISTICS, QUESTIONS } question;
+
+typedef struct tensor_job {
+  opened *o;
+  question question;
+  blob want;               /* Filled where it is empty */
+} tensor_job;
+
+static void keep_or_compare(blob *want, const void *p, size_t n, const char *what){
+  if( !want->p ) *want = exact(p ? p : "", n);
+  else check( want->n==n && memcmp(want->p, p ? p : "", n)==0, "%s: another result", what );
+}
+
+static int ask_tensor(const job *j){
+  tensor_job *q = (tensor_job*)(uintptr_t)j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_buffer out = { NULL, 0 };
+  zt_tensor t;
+  zt_stats stats;
+  uint64_t n = q->o->object.elements, elements[2000];
+  q->o->budget.decoded = 0;
+  if( zt_tensor_open(q->o->source, q->o->container, &q->o->object, &q->o->budget, &t, &err)==SQLITE_OK ){
+    if( q->question==RANGE ) n = n>3 ? n/3 : n;
+    switch( q->question ){
+      case ELEMENTS: case RANGE:
+        assert_true(n*t.dtype->width<=sizeof(elements));
+        zt_tensor_read(&t, q->question==RANGE ? 1 : 0, (size_t)n, elements, &err);
+        if( !err.rc ) keep_or_compare(&q->want, elements, (size_t)n*t.dtype->width, j->what);
+        break;
+      case BYTES: zt_assemble(&t, t.dtype, 0, n, &out, &err); break;
+      case CONVERTED: zt_assemble(&t, named("f64"), 0, n, &out, &err); break;
+      case PACKED: zt_assemble(&t, named("f4_e2m1"), 0, n, &out, &err); break;
+      case NOT_ALL: zt_assemble(&t, named("f8_e8m0"), 0, n, &out, &err); break;
+      case STATISTICS:
+        zt_stats_compute(&t, &stats, &err);
+        if( !err.rc ) keep_or_compare(&q->want, &stats.mean, sizeof(stats.mean), j->what);
+        break;
+      default: {
+        sqlite3_str *text = sqlite3_str_new(NULL);
+        char *z;
+        zt_assemble_json(&t, text, &err);
+        if( !err.rc && sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(&err);
+        z = sqlite3_str_finish(text);
+        if( !err.rc ) keep_or_compare(&q->want, z, strlen(z), j->what);
+        sqlite3_free(z);
+      }
+    }
+    if( q->question>=BYTES && q->question<=NOT_ALL && !err.rc ) keep_or_compare(&q->want, out.p, (size_t)out.n, j->what);
+  }
+  if( err.rc ) assert_true(out.p==NULL && out.n==0);
+  zt_buffer_clear(&out);
+  zt_tensor_close(&t);
+  return code_of(&err);
+}
+
+static blob bytes_of(const uint8_t *p, size_t n, unsigned width){
+  blob b = { 0 };
+  for(size_t i=0; i<n; i++) put_bits(&b, p[i], width);
+  return b;
+}
+
+enum { DENSE, CSR, COO, QUANTIZED, OLD_CSR, OLD_COO, EMPTY, LAYOUTS };
+
+/* Small objects of small values. Of those that are sparse, one cell has two, out of order. */
+static recipe layout_of(int layout){
+  static const uint8_t data[] = { 1, 2, 3, 0, 5, 6 }, indptr[] = { 0, 2, 4 }, indices[] = { 2, 0, 1, 1 }, ones[] = { 1, 1, 1, 1 }, rows[] = { 1, 0, 1, 1 };
+  static const char *const formats[] = { "dense", "sparse_csr", "sparse_coo", "quantized_group", "sparsecsr", "sparsecoo", "sparse_coo" };
+  recipe r = { .format = formats[layout], .rank = 2, .shape = { 2, 3 }, .old = layout==OLD_CSR || layout==OLD_COO };
+  blob b = { 0 };
+  switch( layout ){
+    case DENSE: add_part(&r, "data", "i16", NULL, bytes_of(data, 6, 2)); break;
+    case CSR:
+      add_part(&r, "values", "u16", NULL, bytes_of(ones, 4, 2));
+      add_part(&r, "indices", "i32", NULL, bytes_of(indices, 4, 4));
+      add_part(&r, "indptr", "u64", NULL, bytes_of(indptr, 3, 8));
+      break;
+    case COO:
+      b = bytes_of(rows, 4, 4);
+      for(size_t i=0; i<4; i++) put_bits(&b, indices[i], 4);
+      add_part(&r, "values", "u16", NULL, bytes_of(ones, 4, 2));
+      add_part(&r, "coords", "u32", NULL, b);
+      break;
+    case QUANTIZED:
+      r.shape[1] = 8;
+      put_map(&r.attributes, 3);
+      put_key_uint(&r.attributes, "bits", 2);
+      put_key_uint(&r.attributes, "group_size", 4);
+      put_key_text(&r.attributes, "packing", "4_per_u8");
+      add_part(&r, "packed_weight", "u8", NULL, bytes_of((const uint8_t*)"\x1B\x1B\xE4\x00", 4, 1));
+      for(size_t i=0; i<4; i++) put_real(&b, "f16", 1);
+      add_part(&r, "scales", "f16", NULL, b);
+      add_part(&r, "zeros", "u8", NULL, bytes_of(ones, 4, 1));
+      break;
+    case OLD_CSR:
+      b = bytes_of(indptr, 3, 8);
+      for(size_t i=0; i<4; i++) put_bits(&b, indices[i], 8);
+      for(size_t i=0; i<4; i++) put_real(&b, "f32", 2);
+      add_part(&r, "data", "float32", NULL, b);
+      break;
+    case OLD_COO:
+      for(size_t i=0; i<4; i++){
+        put_bits(&b, rows[i], 8);
+        put_bits(&b, indices[i], 8);
+        put_real(&b, "f64", 2);
+      }
+      add_part(&r, "data", "float64", NULL, b);
+      break;
+    default:
+      r.shape[1] = 0;
+      add_part(&r, "values", "f32", NULL, bytes_of(NULL, 0, 4));
+      add_part(&r, "coords", "u8", NULL, bytes_of(NULL, 0, 1));
+      break;
+  }
+  return r;
+}
+
+static void test_values_of_every_layout(void **state){
+  static const char *const what[] = { "dense", "csr", "coo", "quantized", "csr of 0.1", "coo of 0.1", "nothing" };
+  static char path[] = "/tmp/ztensor-oom-values-XXXXXX";
+  int fd = mkstemp(path);
+  (void)state;
+  assert_true(fd>=0 && close(fd)==0);
+  for(int layout=0; layout<LAYOUTS; layout++){
+    for(int s=RAW; s<=ZSTD_STATED; s++){
+      for(int image=0; image<2; image++){
+        recipe r = layout_of(layout);
+        opened o;
+        if( r.old && s==ZSTD_STATED ) s = ZSTD;
+        for(size_t i=0; i<r.n; i++) r.parts[i].storing = (storing)s;
+        open_recipe(&o, &r, image ? NULL : path, what[layout]);
+        for(int q=0; q<QUESTIONS; q++){
+          tensor_job context = { &o, (question)q, { 0 } };
+          job j = { what[layout], ask_tensor, &context, q==NOT_ALL && layout!=EMPTY ? SQLITE_ERROR : SQLITE_OK, layout==DENSE ? 2 : 3 };
+          arm(0, false);
+          assert_int_equal(ask_tensor(&j), j.otherwise);   /* Of all memory, to compare with */
+          sweep(&j);
+          free(context.want.p);
+        }
+        close_opened(&o);
+        clear_recipe(&r);
+      }
+      if( layout>=OLD_CSR && layout<=OLD_COO && s==ZSTD ) break;
+    }
+  }
+  unlink(path);
+}
+
+/* What is wrong with an object is said, or memory was too short to say it. */
+static void test_values_that_break_rules(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    char path[300];
+    if( !rule_files[i].message || !rule_of_values(&rule_files[i]) || rule_is_made(&rule_files[i]) ) continue;
+    snprintf(path, sizeof(path), "tests/hostile/%s.zt", rule_files[i].file);
+    for(int q=BYTES; q<QUESTIONS; q++){
+      opened o;
+      tensor_job context = { &o, (question)q, { 0 } };
+      job j = { rule_files[i].file, ask_tensor, &context, SQLITE_ERROR, 1 };
+      uint32_t bad = 0;
+      open_path(&o, path);
+      for(uint32_t k=0; k<zt_container_objects(o.container); k++){   /* The one that is at fault */
+        zt_error err = ZT_ERROR_NONE;
+        zt_buffer out = { NULL, 0 };
+        zt_tensor t;
+        zt_container_object(o.container, k, &o.object);
+        arm(0, false);
+        if( zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err)==SQLITE_OK ) zt_assemble(&t, t.dtype, 0, o.object.elements, &out, &err);
+        if( err.rc ) bad = k;
+        zt_buffer_clear(&out);
+        zt_tensor_close(&t);
+        zt_error_clear(&err);
+      }
+      zt_container_object(o.container, bad, &o.object);
+      if( q==BYTES || q==TEXT || q==STATISTICS ) sweep(&j);
+      close_opened(&o);
+    }
+  }
+}
+
 /* --- Joins and JSON --- */
 
 static int join(const job *j){
@@ -754,6 +979,10 @@ int main(void){
     cmocka_unit_test_setup(test_zstd_payloads_of_known_length, disarm),
     cmocka_unit_test_setup(test_stored_bytes_and_digests, disarm),
     cmocka_unit_test_setup(test_payloads_that_cannot_be_read, disarm),
+    cmocka_unit_test_setup(test_hashes, disarm),
+    cmocka_unit_test_setup(test_a_dtype_that_is_not_known, disarm),
+    cmocka_unit_test_setup(test_values_of_every_layout, disarm),
+    cmocka_unit_test_setup(test_values_that_break_rules, disarm),
     cmocka_unit_test_setup(test_joins, disarm),
     cmocka_unit_test_setup(test_json, disarm),
     cmocka_unit_test_setup(test_json_keys, disarm),
