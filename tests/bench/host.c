@@ -1,9 +1,10 @@
 /*
-** host [--db FILE] [--ext FILE] SCENARIO ...
+** host [--db FILE] [--ext FILE]... [--touch MB] SCENARIO ...
 **
-** A small SQLite host: opens a connection (to :memory: unless told), loads the extension, then times one scenario.
+** A small SQLite host: opens a connection (to :memory: unless told), loads the extensions, then times one scenario.
 ** The clock runs from before the statement is prepared, which is before any file it reads is opened, until it is
-** finalized. In SQL, ?1, ?2 ... are the TEXT arguments. Scenarios:
+** finalized. --touch has so much memory allocated, written and freed again before that: see harness.py. In SQL, ?1,
+** ?2 ... are the TEXT arguments. Scenarios:
 **
 **   exec SQL [TEXT...]          run it; no clock
 **   once SQL [TEXT...]          run it and print its only row
@@ -17,23 +18,39 @@
 **   calls [--check] LIST SQL [TEXT...]  the same, but SQL is prepared once and run for every row of LIST, whose first
 **                               column is bound after the TEXTs; so each result is freed before the next is made,
 **                               while SQLite keeps a row's values until the next row's are there
+**   fill SCHEMA SQL CHECK [TEXT...]  run SQL, which inserts something; SCHEMA is run before and CHECK after it, both
+**                               without a clock. Prints the only row of CHECK
+**   fails SQL [TEXT...]         step a statement that fails; prints the result code
+**   interrupt MS SQL [TEXT...]  the same, but another thread calls sqlite3_interrupt() MS milliseconds after the first
+**                               step began, and the clock runs from there until the statement is finalized
 */
 #define _DEFAULT_SOURCE
 #include "bench.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static sqlite3 *connection_open(const char *zDb, const char *zExt){
+enum { MAX_EXTENSION = 2 };
+
+typedef struct host_setup {
+  const char *zDb;                   /* NULL: in memory */
+  const char *azExt[MAX_EXTENSION];  /* to load; NULL where there are fewer */
+} host_setup;
+
+static sqlite3 *connection_open(const host_setup *pSetup){
   sqlite3 *db = NULL;
   char *zErr = NULL;
-  if( sqlite3_open(zDb ? zDb : ":memory:", &db)!=SQLITE_OK ) die("%s: %s", zDb, sqlite3_errmsg(db));
-  if( zExt==NULL ) return db;
+  const char *zDb = pSetup->zDb ? pSetup->zDb : ":memory:";
+  if( sqlite3_open(zDb, &db)!=SQLITE_OK ) die("%s: %s", zDb, sqlite3_errmsg(db));
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, (int*)NULL);
-  if( sqlite3_load_extension(db, zExt, NULL, &zErr)!=SQLITE_OK ) die("%s: %s", zExt, zErr);
+  for(int i=0; i<MAX_EXTENSION && pSetup->azExt[i]!=NULL; i++){
+    if( sqlite3_load_extension(db, pSetup->azExt[i], NULL, &zErr)!=SQLITE_OK ) die("%s: %s", pSetup->azExt[i], zErr);
+  }
   return db;
 }
 
@@ -75,6 +92,16 @@ static void scenario_once(sqlite3 *db, char **azArg, int nArg){
   double start = seconds_now();
   run(db, azArg, nArg, zRow, sizeof(zRow));
   printf("%.9f%s\n", seconds_now() - start, zRow);
+}
+
+static void scenario_exec(sqlite3 *db, char **azArg, int nArg){
+  char zRow[1000];
+  run(db, azArg, nArg, zRow, sizeof(zRow));
+}
+
+static void scenario_again(sqlite3 *db, char **azArg, int nArg){
+  scenario_exec(db, azArg, nArg);
+  scenario_once(db, azArg, nArg);
 }
 
 /* The whole file NAMES; its lines become strings, *pn of them. */
@@ -179,12 +206,81 @@ static void scenario_calls(sqlite3 *db, char **azArg, int nArg){
   print_seen(seconds_now() - start, &seen);
 }
 
+static void scenario_fill(sqlite3 *db, char **azArg, int nArg){
+  char zRow[1000];
+  if( nArg<3 ) die("fill: SCHEMA, SQL and CHECK are needed");
+  char *zCheck = azArg[2];
+  run(db, azArg, 1, zRow, sizeof(zRow));
+  azArg[2] = azArg[1];  /* SQL stands before its TEXTs */
+
+  double start = seconds_now();
+  run(db, azArg + 2, nArg - 2, zRow, sizeof(zRow));
+  double seconds = seconds_now() - start;
+
+  run(db, &zCheck, 1, zRow, sizeof(zRow));
+  printf("%.9f%s\n", seconds, zRow);
+}
+
+/* Steps a statement, which has to fail, and finalizes it. Returns the result code. */
+static int fail(sqlite3_stmt *pStmt){
+  int rc = sqlite3_step(pStmt);
+  sqlite3_finalize(pStmt);
+  return rc;
+}
+
+static void scenario_fails(sqlite3 *db, char **azArg, int nArg){
+  double start = seconds_now();
+  int rc = fail(prepare_bound(db, azArg, nArg));
+  printf("%.9f\t%d\n", seconds_now() - start, rc);
+}
+
+typedef struct interrupter {
+  sqlite3 *db;
+  long delay;    /* milliseconds */
+  double start;  /* when it interrupted */
+} interrupter;
+
+static void *interrupt_later(void *pArg){
+  interrupter *p = pArg;
+  struct timespec delay = {p->delay/1000, p->delay%1000*1000000};
+  nanosleep(&delay, NULL);
+  p->start = seconds_now();
+  sqlite3_interrupt(p->db);
+  return NULL;
+}
+
+static void scenario_interrupt(sqlite3 *db, char **azArg, int nArg){
+  pthread_t thread;
+  if( nArg<2 ) die("interrupt: MS and SQL are needed");
+  interrupter other = {db, atol(azArg[0]), 0};
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg + 1, nArg - 1);
+  if( pthread_create(&thread, NULL, interrupt_later, &other)!=0 ) die("cannot start a thread");
+  int rc = fail(pStmt);
+  double end = seconds_now();
+  pthread_join(thread, NULL);
+  printf("%.9f\t%d\n", end - other.start, rc);
+}
+
+/* Big pages where there are any, as big results are made of them. */
+static void touch_memory(size_t n){
+  const size_t nPage = (size_t)2<<20;
+  n = (n + nPage - 1)/nPage*nPage;
+  void *p = aligned_alloc(nPage, n);
+  if( p==NULL ) die("out of memory: %zu bytes", n);
+#ifdef MADV_HUGEPAGE
+  madvise(p, n, MADV_HUGEPAGE);
+#endif
+  memset(p, 1, n);
+  __asm__ volatile("" : : "r"(p) : "memory");  /* or the compiler would see that nobody reads it */
+  free(p);
+}
+
 /*
 ** Peak memory is measured in a child that this process forks while it is still small: on Linux a process that was
 ** started by a bigger one (the driver) reports that one's peak as its own, as ru_maxrss survives exec. The child
 ** sends its row through a pipe.
 */
-static void scenario_peak(const char *zDb, const char *zExt, char **azArg, int nArg){
+static void scenario_peak(const host_setup *pSetup, char **azArg, int nArg){
   int status = 0, aPipe[2];
   char zRow[1000] = "";
   struct rusage usage;
@@ -192,7 +288,7 @@ static void scenario_peak(const char *zDb, const char *zExt, char **azArg, int n
   pid_t pid = fork();
   if( pid<0 ) die("cannot fork");
   if( pid==0 ){
-    sqlite3 *db = connection_open(zDb, zExt);
+    sqlite3 *db = connection_open(pSetup);
     if( nArg>0 ) run(db, azArg, nArg, zRow, sizeof(zRow));
     if( sqlite3_close(db)!=SQLITE_OK ) die("the connection does not close");
     if( write(aPipe[1], zRow, sizeof(zRow))!=(ssize_t)sizeof(zRow) ) die("cannot write to a pipe");
@@ -208,41 +304,56 @@ static void scenario_peak(const char *zDb, const char *zExt, char **azArg, int n
   printf("%lld%s\n", peak, zRow);
 }
 
-int main(int argc, char **argv){
-  const char *zDb = NULL, *zExt = NULL;
-  int i = 1;
+/* Reads the options into *pSetup and *pTouch; returns the index of the first other argument. */
+static int read_options(int argc, char **argv, host_setup *pSetup, size_t *pTouch){
+  int i = 1, nExt = 0;
   for(; i + 1<argc && strncmp(argv[i], "--", 2)==0; i+=2){
-    if( strcmp(argv[i], "--db")==0 ) zDb = argv[i + 1];
-    else if( strcmp(argv[i], "--ext")==0 ) zExt = argv[i + 1];
+    if( strcmp(argv[i], "--db")==0 ) pSetup->zDb = argv[i + 1];
+    else if( strcmp(argv[i], "--ext")==0 && nExt<MAX_EXTENSION ) pSetup->azExt[nExt++] = argv[i + 1];
+    else if( strcmp(argv[i], "--touch")==0 ) *pTouch = strtoul(argv[i + 1], NULL, 10)*1000000;
     else die("unknown option %s", argv[i]);
   }
-  if( i>=argc ) die("usage: host [--db FILE] [--ext FILE] exec|once|again|peak|lookup|rows|calls ...");
-  const char *zScenario = argv[i++];
-  char **azArg = argv + i;
-  int nArg = argc - i;
+  return i;
+}
 
+typedef void (*scenario_fn)(sqlite3 *db, char **azArg, int nArg);
+
+static const struct {
+  const char *zName;
+  scenario_fn fn;
+} aScenario[] = {
+  {"exec", scenario_exec},
+  {"once", scenario_once},
+  {"again", scenario_again},
+  {"lookup", scenario_lookup},
+  {"rows", scenario_rows},
+  {"calls", scenario_calls},
+  {"fill", scenario_fill},
+  {"fails", scenario_fails},
+  {"interrupt", scenario_interrupt},
+};
+
+static scenario_fn scenario_find(const char *zName){
+  for(size_t i=0; i<sizeof(aScenario)/sizeof(aScenario[0]); i++){
+    if( strcmp(zName, aScenario[i].zName)==0 ) return aScenario[i].fn;
+  }
+  die("unknown scenario %s", zName);
+}
+
+int main(int argc, char **argv){
+  host_setup setup = {NULL, {NULL}};
+  size_t nTouch = 0;
+  int i = read_options(argc, argv, &setup, &nTouch);
+  if( i>=argc ) die("usage: host [--db FILE] [--ext FILE]... [--touch MB] SCENARIO ...");
+  const char *zScenario = argv[i++];
   if( strcmp(zScenario, "peak")==0 ){
-    scenario_peak(zDb, zExt, azArg, nArg);
+    scenario_peak(&setup, argv + i, argc - i);
     return 0;
   }
-  char zRow[1000];
-  sqlite3 *db = connection_open(zDb, zExt);
-  if( strcmp(zScenario, "exec")==0 ){
-    run(db, azArg, nArg, zRow, sizeof(zRow));
-  }else if( strcmp(zScenario, "once")==0 ){
-    scenario_once(db, azArg, nArg);
-  }else if( strcmp(zScenario, "again")==0 ){
-    run(db, azArg, nArg, zRow, sizeof(zRow));
-    scenario_once(db, azArg, nArg);
-  }else if( strcmp(zScenario, "lookup")==0 ){
-    scenario_lookup(db, azArg, nArg);
-  }else if( strcmp(zScenario, "rows")==0 ){
-    scenario_rows(db, azArg, nArg);
-  }else if( strcmp(zScenario, "calls")==0 ){
-    scenario_calls(db, azArg, nArg);
-  }else{
-    die("unknown scenario %s", zScenario);
-  }
+  scenario_fn scenario = scenario_find(zScenario);
+  sqlite3 *db = connection_open(&setup);
+  if( nTouch>0 ) touch_memory(nTouch);
+  scenario(db, argv + i, argc - i);
   if( sqlite3_close(db)!=SQLITE_OK ) die("the connection does not close");
   return 0;
 }

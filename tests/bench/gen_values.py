@@ -1,0 +1,98 @@
+"""gen_values.py f32|f16|f8 FILE         64 tensors of 16 MiB
+gen_values.py big RAW ZSTD            one f32 tensor of 1 GiB, 262,144 x 1,024, raw and in one zstd frame
+gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,000 nonzeros: as CSR, as COO in the
+                                      order in which scipy.sparse.random() draws them, and as COO sorted row by row
+gen_values.py vectors FILE            100,000 embeddings of 768 bf16
+
+The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Iterator
+
+import ml_dtypes
+import numpy
+import scipy.sparse
+from layout import Writer
+
+TENSORS = 64
+TENSOR_BYTES = 16 << 20
+COLUMNS = 4096
+SIDE, NONZEROS = 15_000, 4_000_000
+
+
+def normal(seed: int, count: int) -> numpy.ndarray:
+    return numpy.random.default_rng(seed).standard_normal(count, numpy.float32)
+
+
+def tensors(kind: str) -> Iterator[numpy.ndarray]:
+    for i in range(TENSORS):
+        if kind == "f8":
+            yield numpy.random.default_rng(i).integers(256, size=TENSOR_BYTES, dtype=numpy.uint8)
+        else:
+            dtype = numpy.dtype({"f32": "<f4", "f16": "<f2"}[kind])
+            yield normal(i, TENSOR_BYTES // dtype.itemsize).astype(dtype)
+
+
+def gen_tensors(kind: str, path: str) -> None:
+    dtype, logical = ("u8", "f8_e4m3fn") if kind == "f8" else (kind, None)
+    file = Writer(path)
+    for i, array in enumerate(tensors(kind)):
+        name = f"layers.{i:02}.weight"
+        file.add_object(name, (array.size // COLUMNS, COLUMNS))
+        file.add(name, "data", dtype, [array], logical)
+    file.close()
+
+
+def gen_big(raw: str, zstd: str) -> None:
+    """The same numbers as in the f32 file."""
+    for path in (raw, zstd):
+        file = Writer(path)
+        file.add_object("weight", (TENSORS * TENSOR_BYTES // 4096, 1024))
+        file.add("weight", "data", "f32", tensors("f32"), zstd=path == zstd)
+        file.close()
+
+
+def write_sparse(path: str, form: str, components: dict[str, numpy.ndarray]) -> None:
+    file = Writer(path)
+    file.add_object("matrix", (SIDE, SIDE), form)
+    for role, array in components.items():
+        values = role == "values"
+        file.add("matrix", role, "f32" if values else "u64", [array.astype(numpy.float32 if values else numpy.uint64)])
+    file.close()
+
+
+def gen_sparse(csr_path: str, coo_path: str, sorted_path: str) -> None:
+    coo = scipy.sparse.random(SIDE, SIDE, NONZEROS / SIDE**2, "coo", numpy.float32, rng=numpy.random.default_rng(1))
+    csr = coo.tocsr()
+    csr.sort_indices()
+    write_sparse(csr_path, "sparse_csr", {"values": csr.data, "indices": csr.indices, "indptr": csr.indptr})
+    for path, matrix in ((coo_path, coo), (sorted_path, csr.tocoo())):
+        coords = numpy.concatenate([matrix.row, matrix.col])
+        write_sparse(path, "sparse_coo", {"values": matrix.data, "coords": coords})
+
+
+def gen_vectors(path: str) -> None:
+    array = normal(2, 100_000 * 768).astype(ml_dtypes.bfloat16)
+    file = Writer(path)
+    file.add_object("embedding", (100_000, 768))
+    file.add("embedding", "data", "bf16", [array.view(numpy.uint16)])
+    file.close()
+
+
+def main() -> None:
+    kind, *paths = sys.argv[1:]
+    if kind == "big":
+        gen_big(*paths)
+    elif kind == "sparse":
+        gen_sparse(*paths)
+    elif kind == "vectors":
+        gen_vectors(*paths)
+    else:
+        gen_tensors(kind, *paths)
+
+
+if __name__ == "__main__":
+    main()

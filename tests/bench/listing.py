@@ -1,0 +1,159 @@
+"""Measurements of listing files and of handing out their bytes as they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Callable
+
+from harness import (EXTENSION, HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, c_program,
+                     generate, host, is_newer, limit, ours, per_item, program, read_afresh, run)
+
+# ---- programs ----
+
+
+def walk() -> Path:
+    return c_program("walk")
+
+
+def fetch() -> Path:
+    return c_program("fetch", "-lzstd")
+
+
+def rust_listing() -> Path:
+    """Cargo itself knows whether there is anything to build."""
+    target = WORK / "rust"
+    run("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / "rust" / "Cargo.toml",
+        "--target-dir", target)
+    return target / "release" / "listing"
+
+
+# ---- workloads ----
+
+
+def generate_c(kind: str, *names: str) -> None:
+    gen = c_program("gen", "-lzstd", "-lm")
+    generate(kind, [gen], [gen], *names)
+
+
+def million() -> None:
+    generate_c("million", "million.zt", "million.names")
+
+
+def tree() -> None:
+    generate_c("tree", "tree")
+
+
+def blobs() -> None:
+    generate_c("blobs", "raw.zt", "zstd.zt")
+
+
+def native(index: bool) -> Path:
+    """The million rows as a table of a database. The index gets a database of its own: where there is one, SQLite
+    answers max(object) and count(*) from it, and the comparison would be with something else."""
+    million()
+    table, indexed = WORK / "million.db", WORK / "million-index.db"
+    if not is_newer(table, WORK / "million.stamp", EXTENSION):
+        print("importing workload million into SQLite ...", file=sys.stderr)
+        new = WORK / "million.db.new"
+        new.unlink(missing_ok=True)
+        indexed.unlink(missing_ok=True)
+        run(host(), "--db", new, "--ext", EXTENSION, "exec",
+            "CREATE TABLE components AS SELECT * FROM zt_components(?1)", "million.zt")
+        new.rename(table)
+        os.sync()
+    if index and not is_newer(indexed, table):
+        new = WORK / "million-index.db.new"
+        shutil.copyfile(table, new)
+        run(host(), "--db", new, "exec", "CREATE INDEX components_object ON components(object)")
+        new.rename(indexed)
+        os.sync()
+    return indexed if index else table
+
+
+def manifest_size(path: Path) -> int:
+    with open(path, "rb") as file:
+        file.seek(-16, os.SEEK_END)
+        return int.from_bytes(file.read(8), "little")
+
+
+# ---- measurements ----
+
+
+def native_table(*scenario: object, index: bool = False) -> Sample:
+    return program(host(), "--db", native(index), *scenario)
+
+
+TOTALS = "SELECT count(*), sum(length) FROM "
+MAXIMUM = "SELECT max(object) FROM "
+LENGTH = "SELECT length FROM "
+ONE_QUERY = ["rows", "SELECT zt_blob(?1, object) FROM zt_objects(?1)"]
+ONE_CALL_EACH = ["calls", "SELECT object FROM zt_objects(?1)", "SELECT zt_blob(?1, ?2)"]
+
+
+def aggregate(scenario: str, select: str) -> tuple[Sample, Sample]:
+    theirs = native_table(scenario, select + "components")
+    return ours(scenario, select + "zt_components(?1)", "million.zt"), theirs
+
+
+def lookup() -> tuple[Sample, Sample]:
+    theirs = native_table("lookup", "million.names", LENGTH + "components WHERE object = ?1", index=True)
+    mine = ours("lookup", "million.names", LENGTH + "zt_components(?1) WHERE object = ?2", "million.zt")
+    return per_item(mine), per_item(theirs)
+
+
+def memory() -> tuple[Sample, Sample]:
+    """What the query needs beyond a process that only loads the extension, against what it may need."""
+    million()
+    allowed = manifest_size(WORK / "million.zt") + 48 * MEGABYTE
+    expected = program(walk(), "million.zt")()[1]
+    return added_memory(TOTALS + "zt_components(?1)", "million.zt"), limit(allowed, *expected)
+
+
+def listing(workload: Callable[[], None], path: str, other: Callable[[], Path]) -> tuple[Sample, Sample]:
+    workload()
+    theirs = program(other(), path)
+    return ours("once", TOTALS + "zt_components(?1)", path), theirs
+
+
+def extraction(path: str, *scenario: str) -> tuple[Sample, Sample]:
+    """Before the clock matters, both sides must have handed out the same bytes."""
+    blobs()
+    read_afresh(path)
+    kind, *sql = scenario
+    theirs = program(fetch(), path)
+    expected = program(fetch(), "--check", path)()[1]
+    found = ours(kind, "--check", *sql, path)()[1]
+    if found != expected:
+        raise BenchError(f"zt_blob gives other bytes than the baseline: {found}, not {expected}")
+    return ours(kind, *sql, path), theirs
+
+
+MEASUREMENTS = [
+    Measurement("million-native", "1 file, 1,000,000 components", "count(*), sum(length)", "native table", "ms", 2.0,
+                lambda: aggregate("once", TOTALS)),
+    Measurement("million-rust", "1 file, 1,000,000 components", "count(*), sum(length)", "Rust library", "ms", 0.10,
+                lambda: listing(million, "million.zt", rust_listing)),
+    Measurement("million-c", "1 file, 1,000,000 components", "count(*), sum(length)", "C walk", "ms", None,
+                lambda: listing(million, "million.zt", walk)),
+    Measurement("million-again", "1 file, 1,000,000 components", "asked again", "native table", "ms", 1.25,
+                lambda: aggregate("again", TOTALS)),
+    Measurement("million-max", "1 file, 1,000,000 components", "max(object)", "native table", "ms", 2.5,
+                lambda: aggregate("once", MAXIMUM)),
+    Measurement("million-memory", "1 file, 1,000,000 components", "peak memory", "manifest + 48 MB", "MB", 1.0,
+                memory),
+    Measurement("million-lookup", "1 file, 1,000,000 components", "one object by name", "native, indexed", "us", 3.0,
+                lookup),
+    Measurement("tree-c", "10,000 files of 100 objects", "count(*), sum(length)", "C walk", "ms", 1.8,
+                lambda: listing(tree, "tree", walk)),
+    Measurement("tree-rust", "10,000 files of 100 objects", "count(*), sum(length)", "Rust library", "ms", 0.22,
+                lambda: listing(tree, "tree", rust_listing)),
+    Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
+                lambda: extraction("raw.zt", *ONE_QUERY)),
+    Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,
+                lambda: extraction("raw.zt", *ONE_CALL_EACH)),
+    Measurement("blob-zstd", "64 tensors of 16 MiB, zstd", "zt_blob, one query", "ZSTD_decompress", "ms", 1.08,
+                lambda: extraction("zstd.zt", *ONE_QUERY)),
+]

@@ -1,0 +1,183 @@
+"""Measurements of what the numbers in tensors are turned into: other types, statistics, dense matrices, vectors; and
+of how much memory that takes, and how soon it ends when it must."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from harness import (EXTENSION, HERE, Measurement, Sample, added_memory, generate, host, limit, ours, program, python,
+                     read_afresh, slowest, venv)
+from listing import blobs
+
+MIB = 1 << 20
+
+# ---- workloads ----
+
+
+def generate_python(kind: str, *names: str) -> None:
+    generate(kind, [HERE / "gen_values.py", HERE / "layout.py"], python("gen_values.py"), *names)
+
+
+def tensors(dtype: str) -> str:
+    """The file of 64 tensors of 16 MiB of that type."""
+    if dtype == "bf16":
+        blobs()
+        return "raw.zt"
+    kind = "f8" if dtype == "f8_e4m3fn" else dtype
+    generate_python(kind, f"{kind}.zt")
+    return f"{kind}.zt"
+
+
+def big(encoding: str) -> str:
+    """The file of one f32 tensor of 1 GiB."""
+    generate_python("big", "big-raw.zt", "big-zstd.zt")
+    return f"big-{encoding}.zt"
+
+
+def sparse(path: str) -> str:
+    generate_python("sparse", "csr.zt", "coo.zt", "coo-sorted.zt")
+    return path
+
+
+def vectors() -> str:
+    generate_python("vectors", "vectors.zt")
+    return "vectors.zt"
+
+
+# ---- measurements ----
+
+
+def baseline(*arguments: object) -> Sample:
+    return program(*python("baseline.py"), *arguments)
+
+
+@cache
+def check(*arguments: str) -> None:
+    """Before the clock matters, both sides must make the same numbers."""
+    baseline("--check", EXTENSION, *arguments)()
+
+
+def conversion(dtype: str, to: str, where: str) -> tuple[Sample, Sample]:
+    path = read_afresh(tensors(dtype))
+    check("convert", "file", path, dtype, to)
+    touch = ["--touch", 256]
+    return (ours(*touch, "rows", f"SELECT zt_dense(?1, object, '{to}') FROM zt_objects(?1)", path),
+            baseline(*touch, "convert", where, path, dtype, to))
+
+
+STATS = ("SELECT count(*), sum(elements), sum(nans), min(min), max(max), avg(mean), avg(std)"
+         " FROM zt_stats(?1) WHERE error IS NULL")
+
+
+def statistics(dtype: str, where: str) -> tuple[Sample, Sample]:
+    path = read_afresh(tensors(dtype))
+    return ours("once", STATS, path), baseline("--touch", 128, "stats", where, path, dtype)
+
+
+def toarray(path: str) -> tuple[Sample, Sample]:
+    check("toarray", read_afresh(sparse(path)))
+    touch = ["--touch", 1000]
+    return ours(*touch, "rows", "SELECT zt_dense(?1, 'matrix')", path), baseline(*touch, "toarray", path)
+
+
+VECTORS = "zt_rows(?1, 'embedding')"
+
+
+def embeddings() -> tuple[Sample, Sample]:
+    """The rows alone, against the whole of which they are a part."""
+    path = read_afresh(vectors())
+    [vec] = (venv() / "lib").glob("python*/site-packages/sqlite_vec/vec0.*")
+    whole = program(host(), "--ext", EXTENSION, "--ext", vec, "--touch", 500, "fill",
+                    "CREATE VIRTUAL TABLE vectors USING vec0(embedding float[768])",
+                    f"INSERT INTO vectors(rowid, embedding) SELECT row, vector FROM {VECTORS}",
+                    "SELECT count(*), sum(length(embedding)) FROM vectors", path)
+    return ours("once", f"SELECT count(*), sum(length(vector)) FROM {VECTORS}", path), whole
+
+
+def stats_memory(encoding: str) -> tuple[Sample, Sample]:
+    expected = baseline("stats", "file", big("raw"), "f32")()[1]
+    return added_memory(STATS, big(encoding)), limit(64 * MIB, *expected)
+
+
+ROW = 200_000  # of 262,144: most of the frame lies before it
+
+
+def row_memory(encoding: str) -> tuple[Sample, Sample]:
+    expected = baseline("row", big("raw"), ROW)()[1]
+    sql = f"SELECT hex(substr(vector, 1, 16)) FROM zt_rows(?1, 'weight') WHERE row = {ROW}"
+    return added_memory(sql, big(encoding)), limit(64 * MIB, *expected)
+
+
+SQLITE_INTERRUPT, SQLITE_TOOBIG = 9, 18
+
+
+def too_big(encoding: str) -> tuple[Sample, Sample]:
+    sql = "SELECT zt_dense(?1, 'weight')"
+    return ours("fails", sql, big(encoding)), limit(0.010, SQLITE_TOOBIG)
+
+
+def interruption(sql: str) -> tuple[Sample, Sample]:
+    """Interrupted soon after the start and later on; the frame takes twice as long to decode."""
+    path = big("zstd")
+    delays = [5, 50, 150, 300]
+    return (slowest(*(ours("--touch", 600, "interrupt", delay, sql, path) for delay in delays)),
+            limit(0.100, *(SQLITE_INTERRUPT for _ in delays)))
+
+
+IN_MEMORY = "in memory"
+WITH_READING = "with reading"
+
+
+def conversion_rows(dtype: str, to: str, other: str, bound: float) -> list[Measurement]:
+    """The bound is on the comparison with arrays that are in memory already, although zt_dense reads the file."""
+    name, workload, what = f"dense-{dtype}-{to}", f"64 tensors of 16 MiB, {dtype}", f"zt_dense to {to}"
+    return [
+        Measurement(name, workload, what, f"{other}, {IN_MEMORY}", "ms", bound,
+                    lambda: conversion(dtype, to, "memory")),
+        Measurement(f"{name}-file", workload, what, f"{other}, {WITH_READING}", "ms", None,
+                    lambda: conversion(dtype, to, "file")),
+    ]
+
+
+def statistics_rows(dtype: str, other: str) -> list[Measurement]:
+    name, workload, what = f"stats-{dtype}", f"64 tensors of 16 MiB, {dtype}", "zt_stats"
+    return [
+        Measurement(name, workload, what, f"{other}, {IN_MEMORY}", "ms", 0.12, lambda: statistics(dtype, "memory")),
+        Measurement(f"{name}-file", workload, what, f"{other}, {WITH_READING}", "ms", None,
+                    lambda: statistics(dtype, "file")),
+    ]
+
+
+MATRIX = "15,000 x 15,000, 4 M nonzeros"
+BIG = "1 tensor of 1 GiB, "
+
+MEASUREMENTS = [
+    *conversion_rows("f32", "f16", "numpy", 0.15),
+    *conversion_rows("f16", "f32", "numpy", 0.25),
+    *conversion_rows("bf16", "f32", "ml_dtypes", 1.3),
+    *conversion_rows("f8_e4m3fn", "f32", "numpy table", 0.2),
+    *statistics_rows("f32", "numpy"),
+    *statistics_rows("bf16", "ml_dtypes + numpy"),
+    *statistics_rows("f16", "numpy, as f32"),
+    Measurement("sparse-csr", f"CSR {MATRIX}", "zt_dense", "scipy toarray()", "ms", 1.2, lambda: toarray("csr.zt")),
+    Measurement("sparse-coo", f"COO {MATRIX}", "zt_dense", "scipy toarray()", "ms", 1.2, lambda: toarray("coo.zt")),
+    Measurement("sparse-coo-sorted", f"COO {MATRIX}, sorted", "zt_dense", "scipy toarray()", "ms", 1.2,
+                lambda: toarray("coo-sorted.zt")),
+    Measurement("rows-vec", "100,000 x 768 bf16", "zt_rows", "insert into sqlite-vec", "ms", 0.2, embeddings),
+    Measurement("stats-memory-raw", BIG + "raw", "zt_stats, peak memory", "64 MiB", "MB", 1.0,
+                lambda: stats_memory("raw")),
+    Measurement("stats-memory-zstd", BIG + "zstd", "zt_stats, peak memory", "64 MiB", "MB", 1.0,
+                lambda: stats_memory("zstd")),
+    Measurement("rows-memory-raw", BIG + "raw", "zt_rows of one, peak memory", "64 MiB", "MB", 1.0,
+                lambda: row_memory("raw")),
+    Measurement("rows-memory-zstd", BIG + "zstd", "zt_rows of one, peak memory", "64 MiB", "MB", 1.0,
+                lambda: row_memory("zstd")),
+    Measurement("toobig-raw", BIG + "raw", "zt_dense, SQLITE_TOOBIG", "10 ms", "ms", 1.0, lambda: too_big("raw")),
+    Measurement("toobig-zstd", BIG + "zstd", "zt_dense, SQLITE_TOOBIG", "10 ms", "ms", 1.0, lambda: too_big("zstd")),
+    Measurement("interrupt-dense", BIG + "zstd", "zt_dense, interrupted", "100 ms", "ms", 1.0,
+                lambda: interruption("SELECT zt_dense(?1, 'weight', 'f16')"), max),
+    Measurement("interrupt-stats", BIG + "zstd", "zt_stats, interrupted", "100 ms", "ms", 1.0,
+                lambda: interruption("SELECT * FROM zt_stats(?1)"), max),
+    Measurement("interrupt-hash", BIG + "zstd", "zt_hash, interrupted", "100 ms", "ms", 1.0,
+                lambda: interruption("SELECT zt_hash(?1, 'weight', 'data', 'sha256')"), max),
+]
