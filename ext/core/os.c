@@ -159,6 +159,17 @@ void zt_os_advise_large(void *p, size_t n){
 #endif
 }
 
+void zt_os_offer(void *p, size_t n){
+#ifdef MADV_FREE
+  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
+  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
+  if( from<to ) (void)madvise((void*)from, to-from, MADV_FREE);
+#else
+  (void)p;
+  (void)n;
+#endif
+}
+
 /* Anonymous memory whose pages are given back is zero when it is touched again. A page that is not (memory of a shared
 ** mapping, which a host's allocator may use) or cannot be given back (locked memory) shows in the mark. */
 static bool give_back(uint8_t *from, uint8_t *to){

@@ -56,6 +56,7 @@ static void drop(zt_cache *c, entry *e){
 }
 
 void zt_cache_free(zt_cache *c){
+  if( !c ) return;
   while( c->newest ) drop(c, c->newest);
   sqlite3_free(c);
 }

@@ -5,9 +5,9 @@ int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
   zt_connection *c = sqlite3_malloc64(sizeof(*c));
   *out = NULL;
   if( !c ) return SQLITE_NOMEM;
-  *c = (zt_connection){ .db = db, .references = 1, .nofs = nofs, .cache = zt_cache_new(ZT_CACHE_BYTES) };
-  if( !c->cache ){
-    sqlite3_free(c);
+  *c = (zt_connection){ .db = db, .references = 1, .nofs = nofs, .cache = zt_cache_new(ZT_CACHE_BYTES), .spare = zt_spare_new() };
+  if( !c->cache || !c->spare ){
+    zt_connection_release(c);
     return SQLITE_NOMEM;
   }
   *out = c;
@@ -18,6 +18,7 @@ void zt_connection_release(void *p){
   zt_connection *c = p;
   if( --c->references>0 ) return;
   zt_cache_free(c->cache);
+  zt_spare_release(c->spare);
   sqlite3_free(c);
 }
 
@@ -45,5 +46,6 @@ zt_interrupt zt_connection_interrupt(zt_connection *c){
 
 zt_budget zt_connection_budget(zt_connection *c){
   uint64_t limit = (uint64_t)sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, -1);
-  return (zt_budget){ .result = limit, .decode = c->nofs ? limit : UINT64_MAX, .interrupt = zt_connection_interrupt(c) };
+  return (zt_budget){ .result = limit, .decode = c->nofs ? limit : UINT64_MAX, .interrupt = zt_connection_interrupt(c),
+                      .spare = c->spare };
 }

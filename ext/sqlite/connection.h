@@ -6,7 +6,7 @@
 
 #include "core/host.h"
 #include "sqlite/cache.h"
-#include "tensor/payload.h"
+#include "tensor/buffer.h"
 
 /* What sqlite3_user_data() gives in a function, and the client data of a table. */
 typedef struct zt_connection {
@@ -14,6 +14,7 @@ typedef struct zt_connection {
   int references;            /* One per registered table and function */
   bool nofs;                 /* BLOB sources only: no path is ever opened */
   zt_cache *cache;           /* Owned */
+  zt_spare *spare;           /* Memory of results, with a reference */
 } zt_connection;
 
 /* A connection's state, with one reference. *out is NULL when out of memory. */

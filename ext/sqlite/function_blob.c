@@ -21,7 +21,7 @@ static void blob(sqlite3_context *ctx, int n, sqlite3_value **args){
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
    && zt_target_component(&t, n>2 ? args[2] : NULL, &err)==SQLITE_OK ){
     payload = (zt_payload){ t.source, &t.object, &t.component, &budget };
-    zt_payload_read(&payload, start, length, &buffer, &err);
+    zt_content_read(&payload, start, length, &buffer, &err);
   }
   zt_target_close(&t);
 end:

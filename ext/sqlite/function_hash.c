@@ -23,7 +23,7 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
    && zt_target_component(&t, args[2], &err)==SQLITE_OK ){
     payload = (zt_payload){ t.source, &t.object, &t.component, &budget };
-    zt_payload_hash(&payload, algorithm, text, &err);
+    zt_content_hash(&payload, algorithm, text, &err);
   }
   zt_target_close(&t);
   if( err.rc ) zt_result_error(ctx, &err);

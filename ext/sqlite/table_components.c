@@ -61,9 +61,9 @@ static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_buffer buffer = { NULL, 0 };
   const char *status;
   err.component = c->role;
-  if( i==C_DATA ) zt_payload_read(&payload, 0, UINT64_MAX, &buffer, &err);
-  else if( i==C_STORED ) zt_payload_stored(&payload, &buffer, &err);
-  else zt_payload_digest(&payload, &status, &err);
+  if( i==C_DATA ) zt_content_read(&payload, 0, UINT64_MAX, &buffer, &err);
+  else if( i==C_STORED ) zt_content_stored(&payload, &buffer, &err);
+  else zt_content_digest(&payload, &status, &err);
   if( err.rc ) zt_result_error(ctx, &err);
   else if( i!=C_STATUS ) zt_result_buffer(ctx, &buffer);
   else if( status ) zt_result_static(ctx, status);

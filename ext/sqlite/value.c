@@ -96,7 +96,7 @@ void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
 
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){
   if( buffer->n==0 ) sqlite3_result_zeroblob(ctx, 0);
-  else sqlite3_result_blob64(ctx, buffer->p, buffer->n, sqlite3_free);
+  else sqlite3_result_blob64(ctx, buffer->p, buffer->n, zt_buffer_free);
   *buffer = (zt_buffer){ NULL, 0 };
 }
 

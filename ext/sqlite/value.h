@@ -7,7 +7,7 @@
 #include "core/host.h"
 #include "core/error.h"
 #include "tensor/convert.h"
-#include "tensor/payload.h"
+#include "tensor/content.h"
 
 /* A value's text, borrowed, numbers as SQLite writes them; z NULL for NULL and BLOB. */
 zt_text zt_value_text(sqlite3_value *v);

@@ -5,6 +5,7 @@
 #define ZT_TENSOR_ASSEMBLE_H
 
 #include "core/host.h"
+#include "tensor/buffer.h"
 #include "tensor/layout.h"
 
 /* Elements first to first+n, which exist, converted to `as`: little-endian, packed where the type is. SQLITE_TOOBIG before

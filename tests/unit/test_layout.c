@@ -7,6 +7,7 @@
 #include <math.h>
 #include "core/paths.h"
 #include "rules.h"
+#include "core/digest.h"
 #include "tensor/sparse.h"
 #include "tensor/stats.h"
 
@@ -202,7 +203,7 @@ static int ask(opened *o, int way, zt_error *err){
   }
   zt_tensor_close(&t);
   check( !err->rc || (out.p==NULL && out.n==0), "a failure, and %llu bytes", (unsigned long long)out.n );
-  sqlite3_free(out.p);
+  zt_buffer_free(out.p);
   return err->rc;
 }
 

@@ -15,7 +15,7 @@
 #include "core/keys.h"
 #include "core/paths.h"
 #include "rules.h"
-#include "tensor/payload.h"
+#include "tensor/content.h"
 #include "tensor/stats.h"
 
 /* --- An allocator that fails on demand --- */
@@ -511,7 +511,7 @@ static int read_payload(const job *j){
   zt_error err = ZT_ERROR_NONE;
   zt_payload p = { r->source, &r->object, &r->component, &budget };
   zt_buffer out = { (uint8_t*)&err, 7 };
-  zt_payload_read(&p, r->start, r->length, &out, &err);
+  zt_content_read(&p, r->start, r->length, &out, &err);
   if( err.rc ){
     check( out.p==NULL, "%s", j->what );
     check( out.n==0, "%s: a failure, and a buffer of %llu bytes", j->what, (unsigned long long)out.n );
@@ -519,7 +519,7 @@ static int read_payload(const job *j){
     assert_int_equal(out.n, r->length<CONTENT-r->start ? r->length : CONTENT-r->start);
     assert_memory_equal(out.p, content.p+r->start, out.n);
   }
-  sqlite3_free(out.p);
+  zt_buffer_free(out.p);
   return code_of(&err);
 }
 
@@ -528,10 +528,10 @@ static int read_stored(const job *j){
   zt_error err = ZT_ERROR_NONE;
   zt_payload p = { r->source, &r->object, &r->component, &budget };
   zt_buffer out = { (uint8_t*)&err, 7 };
-  zt_payload_stored(&p, &out, &err);
+  zt_content_stored(&p, &out, &err);
   if( err.rc ) assert_true(out.p==NULL && out.n==0);
   else assert_int_equal(out.n, r->component.length);
-  sqlite3_free(out.p);
+  zt_buffer_free(out.p);
   return code_of(&err);
 }
 
@@ -540,7 +540,7 @@ static int check_digest(const job *j){
   zt_error err = ZT_ERROR_NONE;
   zt_payload p = { r->source, &r->object, &r->component, &budget };
   const char *status = "unset";
-  zt_payload_digest(&p, &status, &err);
+  zt_content_digest(&p, &status, &err);
   if( err.rc ) assert_null(status);
   else assert_string_equal(status, "mismatch");
   return code_of(&err);
@@ -664,7 +664,7 @@ static int hash(const job *j){
   zt_payload p = { r->source, &r->object, &r->component, &budget };
   char text[ZT_DIGEST_TEXT];
   budget.decoded = 0;
-  zt_payload_hash(&p, (zt_text){ j->what, strlen(j->what) }, text, &err);
+  zt_content_hash(&p, (zt_text){ j->what, strlen(j->what) }, text, &err);
   if( !err.rc ) check( strncmp(text, j->what, strlen(j->what))==0 && strlen(text)>=15, "%s: %s", j->what, text );
   return code_of(&err);
 }

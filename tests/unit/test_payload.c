@@ -8,7 +8,7 @@
 #include "rules.h"
 #include "tensor/dtype.h"
 #include "tensor/encoding.h"
-#include "tensor/payload.h"
+#include "tensor/content.h"
 
 #define HOSTILE "tests/hostile/"
 #define ALL UINT64_MAX
@@ -114,7 +114,7 @@ static void check_range(const subject *s, blob content, uint64_t start, uint64_t
   zt_buffer out = { (uint8_t*)&err, 1 };
   int rc;
   s->payload.budget->decoded = 0;
-  rc = zt_payload_read(&s->payload, start, length, &out, &err);
+  rc = zt_content_read(&s->payload, start, length, &out, &err);
   check( rc==SQLITE_OK, "%s, [%llu, +%llu): %s", row, (unsigned long long)start, (unsigned long long)length, err.message );
   assert_succeeded(&err, row);
   check( out.n==n, "%s, [%llu, +%llu): %llu bytes", row, (unsigned long long)start, (unsigned long long)length,
@@ -122,7 +122,7 @@ static void check_range(const subject *s, blob content, uint64_t start, uint64_t
   check( (out.p==NULL)==(n==0), "%s", row );
   check( n==0 || memcmp(out.p, content.p+from, n)==0, "%s, [%llu, +%llu)", row, (unsigned long long)start,
       (unsigned long long)length );
-  sqlite3_free(out.p);
+  zt_buffer_free(out.p);
 }
 
 static void check_all_ranges(const subject *s, blob content, const char *row){
@@ -290,13 +290,13 @@ static void test_rules_of_a_large_component(void **state){
     put_repeated(&stored, 0x28, rows[i].more);
     open_subject(&s, stored, "zstd", false);
     tell_length(&s, BY_FIELD, rows[i].told);
-    check( zt_payload_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s", rows[i].what );
+    check( zt_content_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s", rows[i].what );
     assert_failed(&err, rows[i].message, rows[i].what);
     assert_true(out.p==NULL && out.n==0);
     /* Of a part, no more than it takes */
-    check( zt_payload_read(&s.payload, 0, 1000, &out, &err)==SQLITE_OK, "%s", rows[i].what );
+    check( zt_content_read(&s.payload, 0, 1000, &out, &err)==SQLITE_OK, "%s", rows[i].what );
     assert_memory_equal(out.p, large.p, 1000);
-    sqlite3_free(out.p);
+    zt_buffer_free(out.p);
     close_subject(&s);
     free(stored.p);
   }
@@ -332,10 +332,10 @@ static int read_large(int how, const subject *zstd, const subject *plain, caller
   tell_length(&s, how==READ_UNKNOWN ? BY_NOTHING : BY_FIELD, LARGE);
   s.component.digest = ZT_TEXT("crc32c:00000000");
   switch( how ){
-    case READ_STORED: return zt_payload_stored(&s.payload, out, err);
-    case READ_DIGEST: return zt_payload_digest(&s.payload, &status, err);
-    case READ_END: return zt_payload_read(&s.payload, LARGE-10, ALL, out, err);
-    default: return zt_payload_read(&s.payload, 0, ALL, out, err);
+    case READ_STORED: return zt_content_stored(&s.payload, out, err);
+    case READ_DIGEST: return zt_content_digest(&s.payload, &status, err);
+    case READ_END: return zt_content_read(&s.payload, LARGE-10, ALL, out, err);
+    default: return zt_content_read(&s.payload, 0, ALL, out, err);
   }
 }
 
@@ -350,7 +350,7 @@ static void test_a_large_read_can_be_interrupted_at_every_question(void **state)
     caller never = { 0, 0, false };
     zt_buffer out;
     assert_int_equal(read_large(how, &zstd, &plain, &never, &out, &err), SQLITE_OK);
-    sqlite3_free(out.p);
+    zt_buffer_free(out.p);
     /* Every few megabytes; stored bytes, which are only copied, in larger pieces. */
     check( never.asked>=(how==READ_STORED || how==READ_RAW ? 1 : 8), "%d: asked %d times", how, never.asked );
     for(int stop=1; stop<=never.asked; stop += never.asked>1 ? never.asked-1 : 1){
@@ -395,12 +395,12 @@ static void test_a_file_that_is_cut_short_is_an_error(void **state){
       open_subject(&s, stored, form==RAW ? "raw" : "zstd", true);
       tell_length(&s, BY_FIELD, SMALL);
       assert_int_equal(truncate(file_path, OFFSET+1), 0);
-      assert_int_equal(zt_payload_read(&s.payload, (uint64_t)range, 20, &out, &err), SQLITE_ERROR);
+      assert_int_equal(zt_content_read(&s.payload, (uint64_t)range, 20, &out, &err), SQLITE_ERROR);
       assert_failed(&err, "cut short", form_names[form]);
-      assert_int_equal(zt_payload_read(&s.payload, 0, ALL, &out, &err), SQLITE_ERROR);
+      assert_int_equal(zt_content_read(&s.payload, 0, ALL, &out, &err), SQLITE_ERROR);
       assert_failed(&err, "cut short", form_names[form]);
       assert_true(out.p==NULL && out.n==0);
-      assert_int_equal(zt_payload_stored(&s.payload, &out, &err), SQLITE_ERROR);
+      assert_int_equal(zt_content_stored(&s.payload, &out, &err), SQLITE_ERROR);
       assert_failed(&err, "cut short", form_names[form]);
       assert_true(out.p==NULL && out.n==0);
       close_subject(&s);
@@ -416,7 +416,7 @@ static void assert_too_big(const subject *s, uint64_t start, uint64_t length, co
   zt_error err = ZT_ERROR_NONE;
   zt_buffer out;
   s->payload.budget->decoded = 0;
-  check( zt_payload_read(&s->payload, start, length, &out, &err)==SQLITE_TOOBIG, "%s: %d %s", row, err.rc, err.message
+  check( zt_content_read(&s->payload, start, length, &out, &err)==SQLITE_TOOBIG, "%s: %d %s", row, err.rc, err.message
       ? err.message : "" );
   check( strstr(err.message, message)!=NULL, "%s: '%s'", row, err.message );
   assert_true(out.p==NULL && out.n==0);
@@ -465,7 +465,7 @@ static void test_a_known_result_beyond_the_limit_is_refused_before_reading(void 
       assert_int_equal(truncate(file_path, 0), 0);
       s.budget.result = SMALL-1;
       assert_too_big(&s, 0, ALL, "23 bytes are more than the limit of 22 on a result", encodings[e]);
-      assert_int_equal(zt_payload_stored(&s.payload, &out, &err), SQLITE_TOOBIG);
+      assert_int_equal(zt_content_stored(&s.payload, &out, &err), SQLITE_TOOBIG);
       assert_string_equal(err.message, "ztensor: 23 bytes are more than the limit of 22 on a result");
       assert_true(out.p==NULL && out.n==0);
       zt_error_clear(&err);
@@ -540,7 +540,7 @@ static void assert_refused(const char *what, blob stored, uint64_t told){
         subject s;
         open_subject(&s, stored, "zstd", as_file);
         tell_length(&s, (known_by)by, told);
-        check( zt_payload_read(&s.payload, start, ALL, &out, &err)==SQLITE_ERROR, "%s, from byte %llu: accepted", what,
+        check( zt_content_read(&s.payload, start, ALL, &out, &err)==SQLITE_ERROR, "%s, from byte %llu: accepted", what,
             (unsigned long long)start );
         assert_failed(&err, "zstd: ", what);
         assert_true(out.p==NULL && out.n==0);
@@ -564,17 +564,17 @@ static void test_a_frame_cut_anywhere_is_refused(void **state){
       tell_length(&s, BY_FIELD, SMALL);
       /* Cut between two frames, what is left decodes, but not to all the bytes. */
       if( form!=SKIPPABLE && form!=EMPTY_FRAMES ){
-        check( zt_payload_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s, %zu of %zu", form_names[form], n, stored.n );
+        check( zt_content_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s, %zu of %zu", form_names[form], n, stored.n );
         assert_failed(&err, "zstd: ", form_names[form]);
         assert_true(out.p==NULL && out.n==0);
-        check( zt_payload_read(&s.payload, 1, ALL, &out, &err)==SQLITE_ERROR, "%s, %zu of %zu", form_names[form], n, stored.n );
+        check( zt_content_read(&s.payload, 1, ALL, &out, &err)==SQLITE_ERROR, "%s, %zu of %zu", form_names[form], n, stored.n );
         assert_failed(&err, "zstd: ", form_names[form]);
       }else{
-        int whole = zt_payload_read(&s.payload, 0, ALL, &out, &err), range;
-        sqlite3_free(out.p);
+        int whole = zt_content_read(&s.payload, 0, ALL, &out, &err), range;
+        zt_buffer_free(out.p);
         zt_error_clear(&err);
-        range = zt_payload_read(&s.payload, 1, ALL, &out, &err);
-        sqlite3_free(out.p);
+        range = zt_content_read(&s.payload, 1, ALL, &out, &err);
+        zt_buffer_free(out.p);
         zt_error_clear(&err);
         check( whole==range, "%s, %zu of %zu: %d and %d", form_names[form], n, stored.n, whole, range );
       }
@@ -666,11 +666,11 @@ static void test_windows_of_every_size_are_treated_alike_in_whole_and_in_part(vo
         int rc;
         open_subject(&s, stored, "zstd", false);
         tell_length(&s, BY_FIELD, 4);
-        rc = zt_payload_read(&s.payload, ranges[i].start, ranges[i].length, &out, &err);
+        rc = zt_content_read(&s.payload, ranges[i].start, ranges[i].length, &out, &err);
         if( rc==SQLITE_OK ) assert_memory_equal(out.p, &"abcd"[ranges[i].start], out.n);
         if( i==0 ) first = rc;
         check( rc==first, "window descriptor %02x: %d as a whole, %d in part", descriptor, first, rc );
-        sqlite3_free(out.p);
+        zt_buffer_free(out.p);
         zt_error_clear(&err);
         close_subject(&s);
         free(stored.p);
@@ -702,14 +702,14 @@ static void test_encodings_are_known_by_their_exact_names(void **state){
     assert_int_equal(zt_payload_length(&s.object, &s.component, &n), ZT_LENGTH_UNKNOWN);
     snprintf(message, sizeof(message), "encoding '%s' is not known", unknown[i]);
     for(uint64_t length=0; length<2; length++){
-      assert_int_equal(zt_payload_read(&s.payload, 0, length-1, &out, &err), SQLITE_ERROR);
+      assert_int_equal(zt_content_read(&s.payload, 0, length-1, &out, &err), SQLITE_ERROR);
       assert_failed(&err, message, unknown[i]);
       assert_true(out.p==NULL && out.n==0);
     }
-    assert_int_equal(zt_payload_stored(&s.payload, &out, &err), SQLITE_OK);   /* As they are, they can be had */
+    assert_int_equal(zt_content_stored(&s.payload, &out, &err), SQLITE_OK);   /* As they are, they can be had */
     assert_int_equal(out.n, SMALL);
     assert_memory_equal(out.p, content.p, SMALL);
-    sqlite3_free(out.p);
+    zt_buffer_free(out.p);
     close_subject(&s);
     free(content.p);
   }
@@ -846,7 +846,7 @@ static const char *status_of(const subject *s, const char *digest){
   const char *status = "unset";
   c.digest = (zt_text){ digest, digest ? strlen(digest) : 0 };
   p.component = &c;
-  assert_int_equal(zt_payload_digest(&p, &status, &err), SQLITE_OK);
+  assert_int_equal(zt_content_digest(&p, &status, &err), SQLITE_OK);
   assert_succeeded(&err, digest ? digest : "none");
   return status;
 }
@@ -891,7 +891,7 @@ static void test_a_digest_of_a_file_that_is_gone_is_an_error(void **state){
   open_subject(&s, content, "raw", true);
   s.component.digest = ZT_TEXT("crc32c:00000000");
   assert_int_equal(truncate(file_path, OFFSET), 0);
-  assert_int_equal(zt_payload_digest(&s.payload, &status, &err), SQLITE_ERROR);
+  assert_int_equal(zt_content_digest(&s.payload, &status, &err), SQLITE_ERROR);
   assert_failed(&err, "cut short", "digest");
   assert_null(status);
   close_subject(&s);
@@ -964,10 +964,10 @@ static void check_golden_component(const opened *f, uint32_t i, uint32_t k, sqli
   int rc;
   zt_container_object(f->container, i, &object);
   zt_container_component(f->container, i, k, ZT_COMPONENT_ALL, &component);
-  assert_int_equal(zt_payload_stored(&p, &out, &err), SQLITE_OK);
+  assert_int_equal(zt_content_stored(&p, &out, &err), SQLITE_OK);
   check( has_sha256(out, (const char*)sqlite3_column_text(expected, 0)), "%s: stored", row );
-  sqlite3_free(out.p);
-  rc = zt_payload_read(&p, 0, ALL, &out, &err);
+  zt_buffer_free(out.p);
+  rc = zt_content_read(&p, 0, ALL, &out, &err);
   if( sqlite3_column_type(expected, 1)==SQLITE_NULL ){
     check( rc==SQLITE_ERROR && err.message, "%s: decoded", row );
     zt_error_clear(&err);
@@ -976,8 +976,8 @@ static void check_golden_component(const opened *f, uint32_t i, uint32_t k, sqli
     check( out.n==(uint64_t)sqlite3_column_int64(expected, 1), "%s: %llu bytes", row, (unsigned long long)out.n );
     check( has_sha256(out, (const char*)sqlite3_column_text(expected, 2)), "%s: decoded", row );
   }
-  sqlite3_free(out.p);
-  assert_int_equal(zt_payload_digest(&p, &status, &err), SQLITE_OK);
+  zt_buffer_free(out.p);
+  assert_int_equal(zt_content_digest(&p, &status, &err), SQLITE_OK);
   if( sqlite3_column_type(expected, 3)==SQLITE_NULL ){
     check( !status || strcmp(status, "unsupported")==0 || strcmp(status, "malformed")==0, "%s: digest %s", row, status );
   }else{
@@ -1047,7 +1047,7 @@ static void check_unreadable(const opened *f, zt_text object_name, zt_text role,
     err.path = "p";
     err.object = object_name;
     err.component = role;
-    rc = zt_payload_read(&p, start, ALL, &out, &err);
+    rc = zt_content_read(&p, start, ALL, &out, &err);
     check( rc==SQLITE_ERROR || (rc==SQLITE_TOOBIG && strstr(rule->message, "limit")!=NULL), "%s: %d", rule->file, rc );
     snprintf(expected, sizeof(expected), "ztensor: p: object '%.*s': component '%.*s': ", (int)object_name.n, object_name.z,
         (int)role.n, role.z);
@@ -1070,8 +1070,8 @@ static void check_readable(const opened *f, zt_text except_object, zt_text excep
       zt_buffer out;
       zt_container_component(f->container, i, k, ZT_COMPONENT_ALL, &component);
       if( zt_text_equal(object.name, except_object) && zt_text_equal(component.role, except_role) ) continue;
-      check( zt_payload_read(&p, 0, ALL, &out, &err)==SQLITE_OK, "%s, object %u: %s", row, i, err.message );
-      sqlite3_free(out.p);
+      check( zt_content_read(&p, 0, ALL, &out, &err)==SQLITE_OK, "%s, object %u: %s", row, i, err.message );
+      zt_buffer_free(out.p);
     }
   }
 }
@@ -1124,9 +1124,9 @@ static void test_odd_but_good_components_decode_to_the_right_bytes(void **state)
     assert_true(zt_component_find(f.container, object.index, (zt_text){ (const char*)sqlite3_column_text(cases, 2),
         (size_t)sqlite3_column_bytes(cases, 2) }, &component));
     p = (zt_payload){ f.source, &object, &component, &generous };
-    check( zt_payload_read(&p, 0, ALL, &out, &err)==SQLITE_OK, "%s: %s", file, err.message );
+    check( zt_content_read(&p, 0, ALL, &out, &err)==SQLITE_OK, "%s: %s", file, err.message );
     check( has_sha256(out, (const char*)sqlite3_column_text(cases, 3)), "%s", file );
-    sqlite3_free(out.p);
+    zt_buffer_free(out.p);
     close_file(&f);
   }
   assert_true(n>=30);
@@ -1153,7 +1153,7 @@ static void test_hostile_digests(void **state){
         char quoted[32];
         zt_container_object(f.container, i, &object);
         assert_true(zt_component_values(f.container, i, &component));
-        assert_int_equal(zt_payload_digest(&p, &status, &err), SQLITE_OK);
+        assert_int_equal(zt_content_digest(&p, &status, &err), SQLITE_OK);
         snprintf(quoted, sizeof(quoted), "\"%s\"", status ? status : "none");
         if( zt_text_equal(object.name, (zt_text){ object_name, strlen(object_name) }) ){
           check( strstr((const char*)sqlite3_column_text(cases, 3), quoted)!=NULL, "%s: %s", file, quoted );

@@ -1,0 +1,116 @@
+/* Memory for results. See buffer.h. */
+#include "tensor/buffer.h"
+
+#include <assert.h>
+#include "core/host.h"
+
+#define LARGE ((uint64_t)4 << 20)          /* Results from here on begin at a large page */
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
+/* What stands right before the bytes of a buffer. */
+typedef struct head {
+  void *base;            /* What sqlite3_malloc64() gave */
+  zt_spare *spare;       /* Where it goes when it is done with, with a reference; NULL: nowhere */
+  uint64_t capacity;     /* Bytes from the buffer's first on */
+} head;
+
+struct zt_spare {
+  int references;
+  bool open;             /* The connection is there, and may want it again */
+  uint8_t *kept;         /* A buffer, owned; NULL: none */
+};
+
+static head *head_of(void *p){
+  return (head*)p - 1;
+}
+
+/* --- What is kept --- */
+
+zt_spare *zt_spare_new(void){
+  zt_spare *s = sqlite3_malloc64(sizeof(*s));
+  if( s ) *s = (zt_spare){ .references = 1, .open = true };
+  return s;
+}
+
+static void unref(zt_spare *s){
+  if( --s->references==0 ) sqlite3_free(s);
+}
+
+void zt_spare_release(zt_spare *s){
+  if( !s ) return;
+  s->open = false;
+  if( s->kept ) sqlite3_free(head_of(s->kept)->base);
+  s->kept = NULL;
+  unref(s);
+}
+
+/* Take what is kept if n bytes fit it and do not leave most of it unused; NULL if not. */
+static uint8_t *take(zt_spare *s, uint64_t n){
+  uint8_t *p = s ? s->kept : NULL;
+  if( !p || head_of(p)->capacity<n || n<head_of(p)->capacity/4 ) return NULL;
+  s->kept = NULL;
+  s->references++;
+  return p;
+}
+
+/* Keep a buffer that is done with. False if it is not worth it. */
+static bool keep(uint8_t *p){
+  head *h = head_of(p);
+  zt_spare *s = h->spare;
+  if( !s || !s->open || s->kept || h->capacity<LARGE || h->capacity>ZT_SPARE_MAX ) return false;
+  zt_os_offer(p, (size_t)h->capacity);
+  s->kept = p;
+  unref(s);
+  return true;
+}
+
+/* --- Buffers --- */
+
+static uint8_t *allocate(zt_spare *spare, uint64_t n){
+  bool large = n>=LARGE;
+  uint64_t extra = sizeof(head) + (large ? LARGE_PAGE : 0), size;
+  uint8_t *base = zt_add64(n, extra, &size) ? sqlite3_malloc64(size) : NULL, *p;
+  if( !base ) return NULL;
+  p = base + sizeof(head);
+  if( large ) p += (LARGE_PAGE - (uintptr_t)p%LARGE_PAGE)%LARGE_PAGE;
+  *head_of(p) = (head){ base, spare, n };
+  if( spare ) spare->references++;
+  if( large ) zt_os_advise_large(p, (size_t)n);
+  return p;
+}
+
+int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
+  *out = (zt_buffer){ NULL, 0 };
+  if( n>budget->result ){
+    return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, budget->result);
+  }
+  if( n==0 ) return SQLITE_OK;
+  out->p = take(budget->spare, n);
+  if( !out->p ) out->p = allocate(budget->spare, n);
+  if( !out->p ) return zt_fail_nomem(err);
+  out->n = n;
+  return SQLITE_OK;
+}
+
+int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err){
+  head *h = b->p ? head_of(b->p) : NULL;
+  uint64_t size;
+  assert( !h || ((uint8_t*)(h+1)==b->p && h->base==(void*)h) );   /* Only what grew here grows on: it is not aligned */
+  if( !zt_add64(capacity, sizeof(head), &size) || (h = sqlite3_realloc64(h, size))==NULL ) return zt_fail_nomem(err);
+  *h = (head){ .base = h, .capacity = capacity };
+  b->p = (uint8_t*)(h+1);
+  return SQLITE_OK;
+}
+
+void zt_buffer_free(void *p){
+  head *h;
+  if( !p || keep(p) ) return;
+  h = head_of(p);
+  if( h->spare ) unref(h->spare);
+  sqlite3_free(h->base);
+}
+
+void zt_buffer_clear(zt_buffer *b){
+  zt_buffer_free(b->p);
+  *b = (zt_buffer){ NULL, 0 };
+}

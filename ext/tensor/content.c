@@ -1,0 +1,129 @@
+/* A component's bytes as results. See content.h. */
+#include "tensor/content.h"
+
+#include "core/host.h"
+#include "tensor/encoding.h"
+#include "tensor/stream.h"
+
+#define WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in the processor's cache */
+#define FIRST_ROOM ((size_t)64 << 10)
+
+int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
+  zt_component stored = *p->component;
+  zt_payload raw = *p;
+  stored.encoding = ZT_TEXT("raw");
+  raw.component = &stored;
+  return zt_content_read(&raw, 0, UINT64_MAX, out, err);
+}
+
+/* Read n bytes that must be there. */
+static int read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n, zt_buffer *out, zt_error *err){
+  size_t got;
+  if( zt_buffer_new(p->budget, n, out, err) ) return err->rc;
+  return zt_stream_read(s, start, out->p, (size_t)n, &got, err);
+}
+
+/* Read to the end of a content whose length nothing tells, or up to `most` bytes of it. */
+static int read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t most, zt_buffer *out, zt_error *err){
+  uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;   /* The byte too many shows */
+  size_t got = 1;
+  if( limit>most ) limit = most;
+  while( got && out->n<limit && !err->rc ){
+    if( out->n==capacity ){
+      capacity = capacity ? 2*capacity : FIRST_ROOM;
+      if( capacity>limit ) capacity = limit;
+      if( zt_buffer_reserve(out, capacity, err) ) return err->rc;
+    }
+    zt_stream_read(s, start+out->n, out->p+out->n, (size_t)(capacity-out->n), &got, err);
+    out->n += got;
+  }
+  if( !err->rc && out->n>p->budget->result ){
+    zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", out->n, p->budget->result);
+  }
+  return err->rc;
+}
+
+/* Give back what a buffer that grew has too much. */
+static void fit(zt_buffer *out){
+  zt_error unused = ZT_ERROR_NONE;
+  if( out->n==0 ) zt_buffer_clear(out);
+  else zt_buffer_reserve(out, out->n, &unused);
+  zt_error_clear(&unused);
+}
+
+int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buffer *out, zt_error *err){
+  zt_stream *s;
+  uint64_t total;
+  *out = (zt_buffer){ NULL, 0 };
+  if( zt_stream_open(p, &s, err) ) return err->rc;
+  if( zt_payload_length(p->object, p->component, &total)==ZT_LENGTH_KNOWN ){
+    if( start>total ) start = total;
+    if( length>total-start ) length = total-start;
+    if( length>0 || total==0 ) read_known(s, p, start, length, out, err);
+  }else if( read_growing(s, p, start, length, out, err)==SQLITE_OK ){
+    fit(out);
+  }
+  if( err->rc ) zt_buffer_clear(out);
+  zt_stream_close(s);
+  return err->rc;
+}
+
+int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
+  const zt_component *component = p->component;
+  zt_span image = zt_source_image(p->source);
+  zt_digest *digest = NULL;
+  uint8_t *window = NULL;
+  uint64_t done = 0, polled = 0;
+  *out = NULL;
+  if( !component->digest.z ) return SQLITE_OK;
+  switch( zt_digest_open(component->digest, &digest, err) ){
+    case ZT_DIGEST_UNSUPPORTED: *out = "unsupported"; return SQLITE_OK;
+    case ZT_DIGEST_MALFORMED: *out = "malformed"; return SQLITE_OK;
+    case ZT_DIGEST_OK: break;
+  }
+  if( !err->rc && !image.p ){
+    window = sqlite3_malloc64(WINDOW);
+    if( !window ) zt_fail_nomem(err);
+  }
+  while( done<component->length && !err->rc ){
+    uint64_t left = component->length-done;
+    size_t n = left<WINDOW ? (size_t)left : WINDOW;
+    zt_span bytes = { image.p ? image.p+component->offset+done : window, n };
+    if( !image.p && zt_source_read(p->source, component->offset+done, window, n, err) ) break;
+    zt_digest_update(digest, bytes);
+    done += n;
+    if( done-polled>=ZT_POLL_BYTES ){
+      polled = done;
+      zt_interrupt_check(&p->budget->interrupt, err);
+    }
+  }
+  if( !err->rc ) zt_source_unchanged(p->source, err);
+  if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
+  sqlite3_free(window);
+  zt_digest_close(digest);
+  return err->rc;
+}
+
+int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err){
+  zt_digest *digest = NULL;
+  zt_stream *s = NULL;
+  uint8_t *window = NULL;
+  uint64_t done = 0;
+  size_t got = 1;
+  if( !zt_digest_new(algorithm, &digest, err) ){
+    return zt_fail(err, SQLITE_ERROR, "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
+  }
+  window = sqlite3_malloc64(WINDOW);
+  if( !window ) zt_fail_nomem(err);
+  if( err->rc || zt_stream_open(p, &s, err) ) goto end;
+  while( got && zt_stream_read(s, done, window, WINDOW, &got, err)==SQLITE_OK ){
+    zt_digest_update(digest, (zt_span){ window, got });
+    done += got;
+  }
+  if( !err->rc ) zt_digest_text(digest, out);
+end:
+  zt_stream_close(s);
+  sqlite3_free(window);
+  zt_digest_close(digest);
+  return err->rc;
+}
