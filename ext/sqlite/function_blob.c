@@ -20,7 +20,7 @@ static void blob(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
    && zt_target_component(&t, n>2 ? args[2] : NULL, &err)==SQLITE_OK ){
-    payload = (zt_payload){ t.source, &t.object, &t.component, &budget };
+    payload = (zt_payload){ .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget };
     zt_content_read(&payload, start, length, &buffer, &err);
   }
   zt_target_close(&t);

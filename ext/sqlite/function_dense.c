@@ -102,7 +102,7 @@ static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
   uint64_t element[ZT_ELEMENT_MAX/8], position;
   values v;
   if( n<2 ){
-    sqlite3_result_error(ctx, "zt_value needs a source and an object: zt_value('model.zt', 'layer.weight', i, j)", -1);
+    sqlite3_result_error(ctx, "ztensor: zt_value needs a source and an object: zt_value('model.zt', 'layer.weight', i, j)", -1);
     return;
   }
   for(int i=0; i<n; i++) if( sqlite3_value_type(args[i])==SQLITE_NULL ) return;

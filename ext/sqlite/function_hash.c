@@ -22,7 +22,7 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
    && zt_target_component(&t, args[2], &err)==SQLITE_OK ){
-    payload = (zt_payload){ t.source, &t.object, &t.component, &budget };
+    payload = (zt_payload){ .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget };
     zt_content_hash(&payload, algorithm, text, &err);
   }
   zt_target_close(&t);

@@ -379,6 +379,16 @@ static arguments take_arguments(int plan, sqlite3_value **argv){
   return a;
 }
 
+/* An argument must be text, all of it. */
+static int take_text(cursor *c, int i, sqlite3_value *value){
+  const char *name = table_of(c)->arguments[i], *z;
+  if( sqlite3_value_type(value)==SQLITE_BLOB ) return zt_fail(&c->err, SQLITE_ERROR, "the argument %s must be TEXT, not a BLOB", name);
+  z = (const char*)sqlite3_value_text(value);
+  if( !z ) return zt_fail_nomem(&c->err);
+  if( strlen(z)==(size_t)sqlite3_value_bytes(value) ) return SQLITE_OK;
+  return zt_fail(&c->err, SQLITE_ERROR, "the argument %s has U+0000 in it", name);
+}
+
 /* Take the arguments after source: those of the query, else those that the table was declared with. */
 static int set_arguments(cursor *c, const arguments *a){
   const vtab *v = (const vtab*)c->base.pVtab;
@@ -386,6 +396,7 @@ static int set_arguments(cursor *c, const arguments *a){
     sqlite3_value *value = a->argument[i];
     c->scan.argument[i] = value ? NULL : v->argument[i];
     if( !value || sqlite3_value_type(value)==SQLITE_NULL ) continue;
+    if( take_text(c, i, value) ) return c->err.rc;
     c->argument[i] = sqlite3_mprintf("%s", (const char*)sqlite3_value_text(value));
     if( !c->argument[i] ) return zt_fail_nomem(&c->err);
     c->scan.argument[i] = c->argument[i];

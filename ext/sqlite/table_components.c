@@ -56,7 +56,7 @@ static const zt_component *component(zt_scan *scan, unsigned want){
 static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_component *c = component(scan, ZT_COMPONENT_ALL);
   zt_budget budget = zt_connection_budget(scan->connection);
-  zt_payload payload = { scan->source, zt_scan_object(scan), c, &budget };
+  zt_payload payload = { .source = scan->source, .object = zt_scan_object(scan), .component = c, .budget = &budget };
   zt_error err = zt_scan_error(scan);
   zt_buffer buffer = { NULL, 0 };
   const char *status;

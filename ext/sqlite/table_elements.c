@@ -21,7 +21,6 @@ typedef struct row {
   uint64_t last;               /* Dense: the last one that is wanted */
   uint64_t from, until;        /* Dense: the elements in the window: from <= position < until */
   uint8_t *window;             /* Dense, owned */
-  uint64_t number;             /* Sparse: stored elements before those in entries */
   size_t i;                    /* Sparse: the current one of entries */
   zt_entries *entries;         /* Sparse, owned */
 } row;
@@ -42,7 +41,6 @@ static bool find(zt_scan *scan){
       uint64_t cell = r->entries->cell[r->i];
       if( cell>=scan->range.first && cell<=scan->range.last ) return true;
     }
-    r->number += r->entries->n;
     r->i = 0;
     if( r->tensor.layout->next(&r->tensor, r->entries, scan->err) || r->entries->n==0 ) return false;
   }
@@ -66,6 +64,7 @@ static bool first_stored(zt_scan *scan){
 static bool first_dense(zt_scan *scan){
   row *r = scan->row;
   uint64_t elements = r->tensor.object->elements;
+  if( elements==0 ) zt_tensor_read(&r->tensor, 0, 0, NULL, scan->err);   /* What is stored is checked all the same */
   r->position = scan->range.first;
   if( r->position>scan->range.last || r->position>=elements ) return false;
   r->last = scan->range.last<elements ? scan->range.last : elements-1;
@@ -96,7 +95,7 @@ static uint64_t position(const row *r){
 
 static uint64_t rowid(zt_scan *scan){
   const row *r = scan->row;
-  return r->entries ? r->number+r->i : r->position;
+  return r->entries ? r->entries->first+r->i : r->position;
 }
 
 /* The current element of a dense object, through a window. */
@@ -104,7 +103,7 @@ static const void *load(zt_scan *scan, zt_error *err){
   row *r = scan->row;
   unsigned width = r->tensor.dtype->width;
   if( r->position<r->from || r->position>=r->until ){
-    bool ahead = r->until>0 && r->position==r->until;   /* A query that has taken one will take the next */
+    bool ahead = r->until>0 && r->position-r->until<WINDOW;   /* A query that took those before will take those behind */
     uint64_t n = ahead ? r->last-r->position+1 : 1;
     if( n>WINDOW ) n = WINDOW;
     r->budget = zt_connection_budget(scan->connection);

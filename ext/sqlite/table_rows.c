@@ -20,7 +20,7 @@ typedef struct row {
   const zt_dtype *as;
   uint64_t row, last;          /* The current row, and the last one that is wanted */
   uint64_t elements;           /* Of a row */
-  uint64_t expected;           /* The row after the last one that was read: whoever asks for it takes them in turn */
+  uint64_t expected;           /* The row after the last one that was read; 0: none was */
   zt_buffer window;            /* Rows that were read together, converted */
   uint64_t from, until;        /* Which: from <= row < until */
 } row;
@@ -38,8 +38,8 @@ static bool first(zt_scan *scan){
   const char *dtype = scan->argument[A_DTYPE];
   *r = (row){ .row = scan->range.first, .as = zt_dtype_named(ZT_TEXT("f32")) };
   r->budget = zt_connection_budget(scan->connection);
-  scan->err->object = object->name;
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
+  scan->err->object = object->name;
   if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
   if( scan->source && zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
   if( object->shape[0]==0 || scan->range.first>scan->range.last || scan->range.first>=object->shape[0] ) return false;
@@ -60,11 +60,12 @@ static uint64_t rowid(zt_scan *scan){
 /* How many rows of `size` bytes to read at once, from the current one on: one, or several small ones where a query takes
 ** them in turn. */
 static uint64_t together(const row *r, uint64_t size){
-  uint64_t n = 1, left = r->last-r->row+1;
+  uint64_t n = 1, left = r->last-r->row+1, most = size ? TOGETHER/size : 1;
+  bool in_turn = r->expected>0 && r->row-r->expected<most;
   bool apart = r->as->packed && r->elements%r->as->packed;   /* Each row begins with a byte of its own */
   if( size==0 || apart ) return 1;
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
-  else if( r->expected>0 && r->row==r->expected ) n = TOGETHER/size;
+  else if( in_turn ) n = most;
   if( n>r->budget.result/size ) n = r->budget.result/size;
   return n<1 ? 1 : n<left ? n : left;
 }

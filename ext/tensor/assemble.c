@@ -4,7 +4,7 @@
 #include <math.h>
 #include "core/json.h"
 
-#define TEXT_WINDOW 16384   /* Elements that are written between two questions whether to go on */
+#define TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err){
   uint64_t bytes;
@@ -56,6 +56,7 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
     size_t m = n-done<window ? (size_t)(n-done) : (size_t)window;
     zt_dtype_size(as, done, &offset);
     if( zt_tensor_read(t, first+done, m, elements, err)==SQLITE_OK ) convert(t, as, elements, first+done, m, out+offset, scratch, err);
+    zt_tensor_poll(t, m, err);
   }
   sqlite3_free(elements);
   sqlite3_free(scratch);
@@ -122,11 +123,11 @@ static void write_element(writer *w){
   const zt_tensor *t = w->tensor;
   uint64_t i = w->position%w->window, left = t->object->elements-w->position;
   if( i==0 ){
-    if( zt_interrupt_check(&t->budget->interrupt, w->err) ) return;
     if( zt_tensor_read(w->tensor, w->position, left<w->window ? (size_t)left : (size_t)w->window, w->elements, w->err) ) return;
   }
   zt_json_scalar(w->out, zt_scalar_of(t->dtype, w->elements+i*t->dtype->width));
   w->position++;
+  zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
 }
 
 /* The part of the tensor below dimension d that comes next. */
@@ -140,6 +141,7 @@ static void write_dimension(writer *w, uint32_t d){
   for(uint64_t i=0; i<object->shape[d] && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
     if( i>0 ) sqlite3_str_append(w->out, ",", 1);
     write_dimension(w, d+1);
+    if( object->elements==0 ) zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
   }
   sqlite3_str_append(w->out, "]", 1);
 }
@@ -164,14 +166,12 @@ static bool may_fit(const zt_tensor *t){
 }
 
 static int fail_json(const zt_tensor *t, zt_error *err){
-  return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s as text, brackets included, are more than the limit of %llu bytes on a result", t->object->elements,
-                 t->dtype->name, t->budget->result);
+  return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result", t->budget->result);
 }
 
 int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err){
   writer w = { .tensor = t, .out = out, .err = err, .window = zt_tensor_window(t) };
   if( !may_fit(t) ) return fail_json(t, err);
-  if( w.window>TEXT_WINDOW && !zt_tensor_is_sparse(t) ) w.window = TEXT_WINDOW;
   if( w.window>t->object->elements ) w.window = t->object->elements+1;
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);

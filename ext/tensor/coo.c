@@ -60,6 +60,7 @@ static int open_components(zt_tensor *t, coo *s, zt_error *err){
     return zt_fail(err, SQLITE_ERROR, "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);   /* K1 */
   }
   bytes = t->stored*dtype->width;
+  payload.side_by_side = t->object->rank;
   for(uint32_t d=0; d<t->object->rank; d++){
     if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ) return err->rc;
   }
@@ -83,11 +84,14 @@ static void close(zt_tensor *t){
 }
 
 static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
+  coo *s = t->state;
   (void)first;
   (void)n;
-  (void)err;
-  ((coo*)t->state)->entry = 0;
-  return SQLITE_OK;
+  s->entry = 0;
+  if( t->stored>0 ) return SQLITE_OK;
+  if( s->record ) return zt_array_check_empty(&s->records, err);
+  for(uint32_t d=0; d<t->object->rank; d++) if( zt_array_check_empty(&s->coords[d], err) ) return err->rc;
+  return zt_array_check_empty(&s->values, err);
 }
 
 /* Add the coordinate of a stored element in dimension d to its position so far. */
@@ -133,6 +137,7 @@ static int next(zt_tensor *t, zt_entries *out, zt_error *err){
   coo *s = t->state;
   uint64_t left = t->stored-s->entry;
   out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   if( s->record ? next_records(t, s, out, err) : next_components(t, s, out, err) ) return err->rc;
   s->entry += out->n;

@@ -44,6 +44,7 @@ static int open_blob(zt_tensor *t, csr *s, zt_error *err){
     return zt_fail(err, SQLITE_ERROR, "%llu bytes are not indptr of %llu rows, indices and values of %s", length, s->rows, t->dtype->name);   /* P6 */
   }
   n = (length-entries)/(8+t->dtype->width);
+  payload.side_by_side = 3;
   if( zt_array_open_part(&payload, u64, 0, pointers, &s->indptr, err) ) return err->rc;
   if( zt_array_open_part(&payload, u64, entries, n, &s->indices, err) ) return err->rc;
   return zt_array_open_part(&payload, t->dtype, entries+8*n, n, &s->values, err);
@@ -119,6 +120,7 @@ static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   csr *s = t->state;
   uint64_t last;
   if( !s->checked && check_pointers(t, s, err) ) return err->rc;
+  if( zt_array_check_empty(&s->indices, err) || zt_array_check_empty(&s->values, err) ) return err->rc;
   s->row = s->entry = 0;
   s->end = t->stored;
   if( n==0 || s->columns==0 ) return SQLITE_OK;
@@ -149,6 +151,7 @@ static int next(zt_tensor *t, zt_entries *out, zt_error *err){
   csr *s = t->state;
   uint64_t left = s->end-s->entry;
   out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
    || zt_array_read(&s->values, s->entry, out->n, out->value, err) || place(s, out, err) ) return err->rc;

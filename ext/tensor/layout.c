@@ -6,6 +6,8 @@
 #define WINDOW ((uint64_t)256 << 10)      /* Bytes that stay in the processor's cache */
 #define SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once for each */
 
+#define POLL_ELEMENTS ((uint64_t)1 << 20)
+
 static const zt_layout *const aLayout[] = { &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized };
 
 static const zt_layout *find(const zt_object *object){
@@ -40,8 +42,16 @@ int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
   return t->layout->read ? t->layout->read(t, first, n, out, err) : zt_sparse_read(t, first, n, out, err);
 }
 
+int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
+  t->passed += n;
+  if( t->passed<POLL_ELEMENTS ) return SQLITE_OK;
+  t->passed = 0;
+  return zt_interrupt_check(&t->budget->interrupt, err);
+}
+
 uint64_t zt_tensor_window(const zt_tensor *t){
-  return (zt_tensor_is_sparse(t) ? SPARSE_WINDOW : WINDOW)/t->dtype->width;
+  uint64_t n = (zt_tensor_is_sparse(t) ? SPARSE_WINDOW : WINDOW)/t->dtype->width;
+  return n<4*POLL_ELEMENTS ? n : 4*POLL_ELEMENTS;
 }
 
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out, zt_error *err){
@@ -51,7 +61,7 @@ int zt_tensor_component(const zt_tensor *t, const char *role, const char *other,
 }
 
 zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){
-  return (zt_payload){ t->source, t->object, component, t->budget };
+  return (zt_payload){ .source = t->source, .object = t->object, .component = component, .budget = t->budget };
 }
 
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err){

@@ -27,6 +27,7 @@ typedef struct zt_tensor {
   const zt_dtype *dtype;           /* Of its elements: the values' own type, f32 if they are computed */
   void *state;                     /* The layout's own */
   uint64_t stored;                 /* Sparse layouts: number of stored elements */
+  uint64_t passed;                 /* Elements since the last question whether to go on */
 } zt_tensor;
 
 struct zt_layout {
@@ -58,6 +59,9 @@ bool zt_tensor_is_sparse(const zt_tensor *t);
 /* Elements first to first+n of the dense form, as elements in memory. n is at least 1; or 0 if there are no elements, and
 ** then what is stored is checked all the same. */
 int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
+
+/* n more elements were worked on: fail if the loop shall stop. Asks every million elements. */
+int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err);
 
 /* How many elements it is best to read at once, if all are wanted one after the other. */
 uint64_t zt_tensor_window(const zt_tensor *t);

@@ -24,6 +24,7 @@ typedef struct zt_payload {
   const zt_object *object;
   const zt_component *component;
   zt_budget *budget;
+  unsigned side_by_side;           /* Streams that read it at the same time, if more than one: they share what memory one may have */
 } zt_payload;
 
 typedef enum zt_length_state {

@@ -301,6 +301,7 @@ static int take_dense(accumulator *a, zt_tensor *t, zt_error *err){
   while( done<elements && !err->rc ){
     size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
     if( zt_tensor_read(t, done, n, buffer, err)==SQLITE_OK ) take(a, buffer, n);
+    zt_tensor_poll(t, n, err);
     done += n;
   }
   sqlite3_free(buffer);
@@ -309,6 +310,7 @@ static int take_dense(accumulator *a, zt_tensor *t, zt_error *err){
 
 static void finish(accumulator *a, zt_stats *out){
   const moments *m = &a->all;
+  twofold mean;
   out->finite = m->n;
   out->min = out->max = (zt_scalar){ .class = a->dtype->class };
   if( m->n==0 ) return;
@@ -318,7 +320,8 @@ static void finish(accumulator *a, zt_stats *out){
   out->max.i = a->highInt;
   out->min.u = a->lowUint;
   out->max.u = a->highUint;
-  out->mean = ldexp(divided(m->sum, (double)m->n).high, m->exponent);
+  mean = divided(m->sum, (double)m->n);
+  out->mean = ldexp(mean.high+mean.low, m->exponent);
   out->std = ldexp(sqrt(m->squares/(double)m->n), m->exponent);
   out->l2 = ldexp(sqrt(m->origin), m->exponent);
 }

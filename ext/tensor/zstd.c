@@ -92,6 +92,7 @@ static void close(zt_decoder *d){
 }
 
 static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  int log = WINDOW_LOG_MAX;
   zt_decoder *d = sqlite3_malloc64(sizeof(*d));
   *out = NULL;
   if( !d ) return zt_fail_nomem(err);
@@ -101,6 +102,8 @@ static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
     close(d);
     return zt_fail_nomem(err);
   }
+  for(unsigned n=1; n<p->side_by_side; n*=2) log--;
+  ZSTD_DCtx_setParameter(d->ctx, ZSTD_d_windowLogMax, log);
   *out = d;
   return SQLITE_OK;
 }

@@ -348,3 +348,37 @@ def test_nofs_reads_blobs_and_no_path(connect, sample):
 def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
     db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
     assert 'unsafe use of virtual table "zt_elements"' in message(db, "SELECT * FROM stored")
+
+
+def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
+    """OR recognises rows by it, and FULL JOIN does."""
+    matrix = writer.sparse_csr([300, 4], [2 * i for i in range(301)], [1, 3] * 300, bytes(i % 250 + 1 for i in range(600)))
+    path = save("csr.zt", writer.write({"w": matrix}))
+    db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements('{path}', w)")
+    whole = dict(rows(db, "SELECT position, rowid FROM e"))
+    for low in (0, 5, 700, 1190):
+        assert dict(rows(db, "SELECT position, rowid FROM e WHERE position >= ?", low)) == {
+            position: rowid for position, rowid in whole.items() if position >= low}
+    got = rows(db, "SELECT position FROM e WHERE position = 1 OR position > 1194 OR position BETWEEN 40 AND 44")
+    assert sorted(got) == [(1,), (41,), (43,), (1195,), (1197,), (1199,)]
+
+
+@pytest.mark.parametrize("table", ["zt_elements(?, {})", "zt_rows(?, {})"])
+def test_the_name_of_an_object_is_all_of_it(db, table):
+    file = writer.write({"w": writer.dense(bytes(4), [4], dtype="u8")})
+    assert "U+0000" in message(db, "SELECT * FROM " + table.format("'w' || char(0) || 'x'"), file)
+    assert "must be TEXT, not a BLOB" in message(db, "SELECT * FROM " + table.format("x'77'"), file)
+
+
+def test_bytes_of_objects_without_elements_are_checked(db):
+    junk = dict(encoding="zstd", uncompressed_length=0)
+    file = writer.write({
+        "dense": writer.dense(b"junk", [0, 3], dtype="u8", **junk),
+        "coo": {"shape": [2], "format": "sparse_coo", "components": {
+            "values": {"dtype": "u8", "bytes": b""}, "coords": {"dtype": "u64", "bytes": b"junk", **junk}}},
+        "csr": {"shape": [0, 5], "format": "sparse_csr", "components": {
+            "values": {"dtype": "u8", "bytes": b"junk", **junk}, "indices": {"dtype": "u64", "bytes": b""},
+            "indptr": {"dtype": "u64", "bytes": bytes(8)}}}})
+    for name in ("dense", "coo", "csr"):
+        for sql in ("SELECT * FROM zt_elements(?, ?)", "SELECT zt_dense(?, ?)", "SELECT zt_json(?, ?)"):
+            assert "zstd: Unknown frame descriptor" in message(db, sql, file, name), (name, sql)

@@ -425,3 +425,9 @@ def test_nofs_reads_blobs_and_no_path(connect, sample):
 def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
     db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_stats({quoted(sample)})")
     assert 'unsafe use of virtual table "zt_stats"' in message(db, "SELECT * FROM stored")
+
+
+def test_the_mean_of_equal_values_is_that_value(db):
+    x = 1e9 + 0.1
+    file = writer.write({"w": writer.dense(struct.pack("<d", x) * 100001, [100001], dtype="f64")})
+    assert rows(db, "SELECT min, max, mean, std FROM zt_stats(?)", file) == [(x, x, x, 0.0)]

@@ -509,7 +509,7 @@ static zt_budget budget = { .result = 1000000000, .decode = (uint64_t)1<<40 };
 static int read_payload(const job *j){
   const read_job *r = j->context;
   zt_error err = ZT_ERROR_NONE;
-  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_payload p = { .source = r->source, .object = &r->object, .component = &r->component, .budget = &budget };
   zt_buffer out = { (uint8_t*)&err, 7 };
   zt_content_read(&p, r->start, r->length, &out, &err);
   if( err.rc ){
@@ -526,7 +526,7 @@ static int read_payload(const job *j){
 static int read_stored(const job *j){
   const read_job *r = j->context;
   zt_error err = ZT_ERROR_NONE;
-  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_payload p = { .source = r->source, .object = &r->object, .component = &r->component, .budget = &budget };
   zt_buffer out = { (uint8_t*)&err, 7 };
   zt_content_stored(&p, &out, &err);
   if( err.rc ) assert_true(out.p==NULL && out.n==0);
@@ -538,7 +538,7 @@ static int read_stored(const job *j){
 static int check_digest(const job *j){
   const read_job *r = j->context;
   zt_error err = ZT_ERROR_NONE;
-  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_payload p = { .source = r->source, .object = &r->object, .component = &r->component, .budget = &budget };
   const char *status = "unset";
   zt_content_digest(&p, &status, &err);
   if( err.rc ) assert_null(status);
@@ -661,7 +661,7 @@ static void test_payloads_that_cannot_be_read(void **state){
 static int hash(const job *j){
   const read_job *r = j->context;
   zt_error err = ZT_ERROR_NONE;
-  zt_payload p = { r->source, &r->object, &r->component, &budget };
+  zt_payload p = { .source = r->source, .object = &r->object, .component = &r->component, .budget = &budget };
   char text[ZT_DIGEST_TEXT];
   budget.decoded = 0;
   zt_content_hash(&p, (zt_text){ j->what, strlen(j->what) }, text, &err);

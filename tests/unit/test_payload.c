@@ -59,7 +59,7 @@ static void open_subject(subject *s, blob stored, const char *encoding, bool as_
       .encoding = { encoding, strlen(encoding) },
     .byte_order = ZT_TEXT_INIT("little"), .offset = OFFSET, .length = stored.n };
   s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  s->payload = (zt_payload){ s->source, &s->object, &s->component, &s->budget };
+  s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
 }
 
 static void close_subject(subject *s){
@@ -327,7 +327,7 @@ static int read_large(int how, const subject *zstd, const subject *plain, caller
   subject s = how>=READ_STORED ? *plain : *zstd;
   const char *status;
   s.budget.interrupt = (zt_interrupt){ answer, c };
-  s.payload = (zt_payload){ s.source, &s.object, &s.component, &s.budget };
+  s.payload = (zt_payload){ .source = s.source, .object = &s.object, .component = &s.component, .budget = &s.budget };
   *out = (zt_buffer){ NULL, 0 };
   tell_length(&s, how==READ_UNKNOWN ? BY_NOTHING : BY_FIELD, LARGE);
   s.component.digest = ZT_TEXT("crc32c:00000000");
@@ -958,7 +958,7 @@ static void check_golden_component(const opened *f, uint32_t i, uint32_t k, sqli
   zt_error err = ZT_ERROR_NONE;
   zt_object object;
   zt_component component;
-  zt_payload p = { f->source, &object, &component, &generous };
+  zt_payload p = { .source = f->source, .object = &object, .component = &component, .budget = &generous };
   zt_buffer out;
   const char *status;
   int rc;
@@ -1036,7 +1036,7 @@ static const rule_file *rule_of(const char *file){
 static void check_unreadable(const opened *f, zt_text object_name, zt_text role, const rule_file *rule){
   zt_object object;
   zt_component component;
-  zt_payload p = { f->source, &object, &component, &generous };
+  zt_payload p = { .source = f->source, .object = &object, .component = &component, .budget = &generous };
   char expected[500];
   zt_buffer out;
   zt_container_object(f->container, (uint32_t)zt_container_find(f->container, object_name), &object);
@@ -1066,7 +1066,7 @@ static void check_readable(const opened *f, zt_text except_object, zt_text excep
     for(uint32_t k=zt_container_first(f->container, i); k<zt_container_first(f->container, i+1); k++){
       zt_error err = ZT_ERROR_NONE;
       zt_component component;
-      zt_payload p = { f->source, &object, &component, &generous };
+      zt_payload p = { .source = f->source, .object = &object, .component = &component, .budget = &generous };
       zt_buffer out;
       zt_container_component(f->container, i, k, ZT_COMPONENT_ALL, &component);
       if( zt_text_equal(object.name, except_object) && zt_text_equal(component.role, except_role) ) continue;
@@ -1123,7 +1123,7 @@ static void test_odd_but_good_components_decode_to_the_right_bytes(void **state)
         (zt_text){ (const char*)sqlite3_column_text(cases, 1), (size_t)sqlite3_column_bytes(cases, 1) }), &object);
     assert_true(zt_component_find(f.container, object.index, (zt_text){ (const char*)sqlite3_column_text(cases, 2),
         (size_t)sqlite3_column_bytes(cases, 2) }, &component));
-    p = (zt_payload){ f.source, &object, &component, &generous };
+    p = (zt_payload){ .source = f.source, .object = &object, .component = &component, .budget = &generous };
     check( zt_content_read(&p, 0, ALL, &out, &err)==SQLITE_OK, "%s: %s", file, err.message );
     check( has_sha256(out, (const char*)sqlite3_column_text(cases, 3)), "%s", file );
     zt_buffer_free(out.p);
@@ -1148,7 +1148,7 @@ static void test_hostile_digests(void **state){
         zt_error err = ZT_ERROR_NONE;
         zt_object object;
         zt_component component;
-        zt_payload p = { f.source, &object, &component, &generous };
+        zt_payload p = { .source = f.source, .object = &object, .component = &component, .budget = &generous };
         const char *status;
         char quoted[32];
         zt_container_object(f.container, i, &object);

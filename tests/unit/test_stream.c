@@ -48,7 +48,7 @@ static void open_subject(subject *s, const void *stored, size_t n, const char *e
     .byte_order = ZT_TEXT_INIT("little"), .offset = OFFSET, .length = n, .has_decoded_length = by==BY_FIELD, .decoded_length = told };
   if( by==BY_NOTHING ) s->component.role = ZT_TEXT("values");
   s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  s->payload = (zt_payload){ s->source, &s->object, &s->component, &s->budget };
+  s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
 }
 
 static void close_subject(subject *s){
