@@ -12,6 +12,8 @@
 #define WINDOW ((size_t)256 << 10)
 #define SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
 #define WINDOW_LOG_MAX 27     /* What libzstd takes for a stream unless told otherwise */
+#define WINDOW_MAX ((uint64_t)1 << WINDOW_LOG_MAX)
+#define BLOCK_MAX ((uint64_t)128 << 10)
 
 static int fail_zstd(size_t code, zt_error *err){
   if( ZSTD_getErrorCode(code)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
@@ -28,15 +30,48 @@ static int fail_magic(zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "zstd: Unknown frame descriptor");   /* E2 */
 }
 
-/* Look at the head of each frame (RFC 8878 3.1.1.1): what libzstd refuses in part is refused in whole, in the same words, though
-** decoding in one call needs no window. What is wrong behind the heads, decoding finds. */
+/* What a frame says before its blocks (RFC 8878 3.1.1.1). */
+typedef struct frame_head {
+  size_t size;             /* Bytes that it takes */
+  uint64_t window;
+} frame_head;
+
+/* p is a frame, not a skippable one, whose head is whole. */
+static frame_head read_head(const uint8_t *p, size_t n){
+  static const uint8_t dictionary[] = { 0, 1, 2, 4 }, content[] = { 0, 2, 4, 8 };
+  bool single = (p[4] & SINGLE_SEGMENT)!=0;
+  unsigned flag = p[4]>>6, log = 10u+(p[5]>>3);
+  frame_head h = { 5u + !single + dictionary[p[4] & 3] + (single && flag==0 ? 1u : content[flag]), 0 };
+  if( single ) h.window = ZSTD_getFrameContentSize(p, n);
+  else h.window = ((uint64_t)1 << log) + (((uint64_t)1 << log)/8)*(p[5] & 7);
+  return h;
+}
+
+/* Blocks are no larger than the window, and than BLOCK_MAX (3.1.1.2.4). */
+static bool has_large_block(const uint8_t *p, size_t n, frame_head h){
+  uint64_t most = h.window<BLOCK_MAX ? h.window : BLOCK_MAX;
+  bool last = false;
+  for(size_t i=h.size; !last && i+3<=n; ){
+    uint32_t head = (uint32_t)p[i] | (uint32_t)p[i+1]<<8 | (uint32_t)p[i+2]<<16, size = head>>3;
+    bool repeated = (head>>1 & 3)==1;
+    if( size>most ) return true;
+    last = head & 1;
+    i += 3 + (repeated ? 1 : size);
+  }
+  return false;
+}
+
+/* Look at the head of each frame and of its blocks: what libzstd refuses in part is refused in whole, in the same words,
+** though decoding in one call needs no window. What is wrong behind the heads, decoding finds. */
 static int check_frames(const uint8_t *p, size_t n, zt_error *err){
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
     if( !is_magic(p) ) return fail_magic(err);
     if( ZSTD_isError(frame) ) break;
-    if( p[0]==0x28 && !(p[4] & SINGLE_SEGMENT) && 10u+(p[5]>>3)+((p[5] & 7)!=0)>WINDOW_LOG_MAX ){
-      return zt_fail(err, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding");
+    if( p[0]==0x28 ){
+      frame_head h = read_head(p, frame);
+      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return zt_fail(err, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding");
+      if( has_large_block(p, frame, h) ) return zt_fail(err, SQLITE_ERROR, "zstd: Data corruption detected");
     }
     p += frame;
     n -= frame;

@@ -8,21 +8,32 @@
 **   - zt_blob and `data` give the same bytes, or fail with the same words, which name the place; as many bytes as
 **     decoded_length says; a range of them is that range
 **   - shapes, attributes and the manifest are valid JSON, and agree with zt_attributes and the other columns
+**   - zt_hash is the digest of zt_blob's bytes
+**   - zt_dense gives an object's elements, or fails with words that name it; slices of it, the vectors of zt_rows, the values
+**     of zt_elements, zt_value and zt_json are its elements; other types are its elements converted; zt_stats are computed
+**     from them, and its error is NULL if and only if zt_dense gives any
+**   - what decodes to more than fits a result is refused soon with the nofs entry point
 */
 #include <string.h>
 #include "core/host.h"
 #include "fuzz.h"
+#include "values.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
 #define LIMIT (1<<20)          /* On the length of results */
-#define HEAP (16<<20)          /* All that SQLite and the extension may allocate */
+#define HEAP (64<<20)          /* All that SQLite and the extension may allocate */
 #define MOST_PARTS 48          /* Components whose bytes are looked at: each costs several statements */
+#define MOST_VALUES 6          /* Objects whose values are looked at: each costs dozens */
+#define MOST_ROWS 2000         /* Rows of elements that are taken */
+#define MOST_VECTORS 40        /* Rows of vectors */
+#define MOST_ELEMENTS 20000    /* Elements that are compared one by one */
 #define PREFIX "ztensor: <blob>: "
 
-static sqlite3 *db;
+static sqlite3 *db, *nofs;
 
-/* The image is ?1, an object's name ?2, a component's ?3, a range ?4 and ?5. */
+/* The image is ?1, an object's name ?2, a component's ?3, a range ?4 and ?5, a type ?6, a position ?7. */
 #define STATEMENTS(X) \
   X(files, "SELECT error, objects, components, stored_bytes, decoded_bytes, attributes, json_valid(attributes), size," \
     " manifest_bytes, container, version, path, mtime FROM zt_files(?1)") \
@@ -43,13 +54,36 @@ static sqlite3 *db;
   X(data, "SELECT data FROM zt_components(?1) WHERE object = ?2 AND component = ?3") \
   X(stored, "SELECT stored FROM zt_components(?1) WHERE object = ?2 AND component = ?3") \
   X(status, "SELECT digest_status FROM zt_components(?1) WHERE object = ?2 AND component = ?3") \
-  X(skipped, "SELECT count(*) FROM zt_objects(?1, 'skip')")
+  X(skipped, "SELECT count(*) FROM zt_objects(?1, 'skip')") \
+  X(hash, "SELECT zt_hash(?1, ?2, ?3, 'crc32c'), zt_hash(?1, ?2, ?3, 'sha256'), zt_hash(?1, ?2, ?3, 'xxh3')") \
+  X(light, "SELECT count(zt_blob(?1, ?2, component)) FROM zt_components(?1) WHERE object = ?2") \
+  X(dense, "SELECT zt_dense(?1, ?2)") \
+  X(dense_as, "SELECT zt_dense(?1, ?2, ?6)") \
+  X(slice, "SELECT zt_dense(?1, ?2, NULL, ?4, ?5)") \
+  X(json, "SELECT json_valid(j), j FROM (SELECT zt_json(?1, ?2) AS j)") \
+  X(elements, "SELECT position, coords, value FROM zt_elements(?1, ?2)") \
+  X(position, "SELECT position, coords, value FROM zt_elements(?1, ?2) WHERE position = ?7") \
+  X(rows, "SELECT row, vector, length(vector) FROM zt_rows(?1, ?2, ?6)") \
+  X(stats, "SELECT error, elements, zeros, nans, infs, min, max, mean, std, l2 FROM zt_stats(?1, 'abort') WHERE object = ?2")
 
 #define NAME(name, sql) S_##name,
 #define SQL(name, sql) sql,
 enum { STATEMENTS(NAME) S_COUNT };
 static const char *const texts[] = { STATEMENTS(SQL) };
 static sqlite3_stmt *statements[S_COUNT];
+
+/* Of the nofs connection, for what may decode to very much. */
+#define BOUNDED(X) \
+  X("SELECT zt_dense(?1, ?2)") \
+  X("SELECT zt_value(?1, ?2, 0)") \
+  X("SELECT * FROM zt_stats(?1) WHERE object = ?2") \
+  X("SELECT position, value FROM zt_elements(?1, ?2) LIMIT 5") \
+  X("SELECT row, vector FROM zt_rows(?1, ?2) LIMIT 2") \
+  X("SELECT zt_hash(?1, ?2, component, 'xxh3') FROM zt_components(?1) WHERE object = ?2")
+#define TEXT(sql) sql,
+static const char *const bounded_texts[] = { BOUNDED(TEXT) };
+#define N_BOUNDED (sizeof(bounded_texts)/sizeof(*bounded_texts))
+static sqlite3_stmt *bounded[N_BOUNDED];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   char *message = NULL;
@@ -62,6 +96,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
     CHECK(sqlite3_prepare_v2(db, texts[i], -1, &statements[i], NULL)==SQLITE_OK, "%s: %s", texts[i], sqlite3_errmsg(db));
   }
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LIMIT);
+  CHECK(sqlite3_open(":memory:", &nofs)==SQLITE_OK, "open");
+  CHECK(sqlite3_ztensor_nofs_init(nofs, &message, NULL)==SQLITE_OK, "%s", message);
+  for(size_t i=0; i<N_BOUNDED; i++){
+    CHECK(sqlite3_prepare_v2(nofs, bounded_texts[i], -1, &bounded[i], NULL)==SQLITE_OK, "%s: %s", bounded_texts[i], sqlite3_errmsg(nofs));
+  }
+  sqlite3_limit(nofs, SQLITE_LIMIT_LENGTH, LIMIT);
   sqlite3_hard_heap_limit64(HEAP);
   return 0;
 }
@@ -215,6 +255,13 @@ static void check_place(const name *object, const name *component){
   CHECK(has_prefix(sqlite3_errmsg(db), expected, (size_t)n), "'%s' does not begin with '%s'", sqlite3_errmsg(db), expected);
 }
 
+/* The message of a failure names the object. */
+static void check_object_place(sqlite3 *of, const name *object){
+  char expected[2048];
+  int n = snprintf(expected, sizeof(expected), object->n>500 ? PREFIX "object '" : PREFIX "object '%.*s': ", object->n, object->z);
+  CHECK(has_prefix(sqlite3_errmsg(of), expected, (size_t)n), "'%s' does not begin with '%s'", sqlite3_errmsg(of), expected);
+}
+
 /* A component, from its row of zt_components. */
 typedef struct part {
   name object, component;
@@ -234,6 +281,23 @@ static void check_range(const image *m, const part *p, const uint8_t *whole, int
   CHECK(sqlite3_column_type(s, 0)==SQLITE_BLOB && sqlite3_column_bytes(s, 0)==expected, "a range of %d bytes, expected %d",
         sqlite3_column_bytes(s, 0), expected);
   CHECK(expected==0 || memcmp(sqlite3_column_blob(s, 0), whole+n/3, (size_t)expected)==0, "other bytes in a range");
+  end(s);
+}
+
+/* Digests of the decoded bytes, if they can be had. */
+static void check_hash(const image *m, const part *p, const uint8_t *bytes, int n){
+  static const struct { const char *prefix; int n; } forms[] = { { "crc32c:", 8 }, { "sha256:", 64 }, { "xxh3:", 16 } };
+  sqlite3_stmt *s = begin_at(S_hash, m, &p->object, &p->component);
+  char crc[16];
+  step_row(s);
+  for(int i=0; i<3; i++){
+    const char *hash = (const char*)sqlite3_column_text(s, i);
+    size_t nPrefix = strlen(forms[i].prefix);
+    CHECK(has_prefix(hash, forms[i].prefix, nPrefix) && strspn(hash+nPrefix, "0123456789abcdef")==(size_t)forms[i].n
+          && hash[nPrefix+(size_t)forms[i].n]==0, "zt_hash: %s", hash);
+  }
+  snprintf(crc, sizeof(crc), "crc32c:%08x", (unsigned)crc32c_of(bytes, (size_t)n));
+  CHECK(strcmp((const char*)sqlite3_column_text(s, 0), crc)==0, "zt_hash: %s, expected %s", sqlite3_column_text(s, 0), crc);
   end(s);
 }
 
@@ -261,6 +325,7 @@ static void check_decoded(const image *m, const part *p){
     CHECK(sqlite3_column_type(data, 0)==SQLITE_BLOB && sqlite3_column_bytes(data, 0)==n, "data has another length");
     CHECK(n==0 || memcmp(sqlite3_column_blob(data, 0), bytes, (size_t)n)==0, "data has other bytes");
     check_range(m, p, bytes, n);
+    if( n<=MOST_ELEMENTS ) check_hash(m, p, bytes, n);
   }
   end(blob);
   end(data);
@@ -321,6 +386,299 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
   return n;
 }
 
+/* --- Values --- */
+
+/* An object, from its row of zt_objects, and its elements. */
+typedef struct tensor {
+  name object;
+  uint64_t shape[64], elements;
+  unsigned rank;
+  bool sparse, quantized;
+  const dtype *type;         /* Of its elements; NULL: not known */
+  const uint8_t *array;     /* What zt_dense gives; NULL: nothing */
+  uint64_t n;               /* Bytes of it */
+} tensor;
+
+static sqlite3_stmt *begin_tensor(int which, const image *m, const tensor *t){
+  return begin_at(which, m, &t->object, NULL);
+}
+
+static number element(const tensor *t, uint64_t i, unsigned k){
+  return value_at(t->type, t->array, i, k);
+}
+
+static void check_element(sqlite3_stmt *s, int column, const tensor *t, uint64_t i){
+  check_scalar(s, column, t->type, element(t, i, 0), t->type->kind==K_COMPLEX ? element(t, i, 1) : 0);
+}
+
+/* All elements as another type: those that zt_dense gave, converted. */
+static void check_converted(const image *m, const tensor *t, const char *name_of_type){
+  const dtype *to = type_named(name_of_type);
+  sqlite3_stmt *s = begin_tensor(S_dense_as, m, t);
+  number expected = 0, got;
+  uint64_t i = 0;
+  const uint8_t *bytes;
+  int rc;
+  sqlite3_bind_text(s, 6, name_of_type, -1, SQLITE_STATIC);
+  rc = step(s);
+  if( rc!=SQLITE_ROW ) check_object_place(db, &t->object);
+  if( t->type->kind==K_COMPLEX ){
+    CHECK(rc==SQLITE_ERROR, "complex numbers as %s", to->name);
+  }else if( rc==SQLITE_ROW ){
+    bytes = sqlite3_column_blob(s, 0);
+    CHECK((uint64_t)sqlite3_column_bytes(s, 0)==size_of(to, t->elements), "%d bytes as %s", sqlite3_column_bytes(s, 0), to->name);
+    for(; i<t->elements && EXACT; i++){
+      got = value_at(to, bytes, i, 0);
+      CHECK(convert_number(to, element(t, i, 0), &expected) && same_number(got, expected), "element %llu is %Lg, which as %s is %Lg and not %Lg",
+            (unsigned long long)i, element(t, i, 0), to->name, expected, got);
+    }
+  }else{
+    while( i<t->elements && convert_number(to, element(t, i, 0), &expected) ) i++;
+    CHECK(i<t->elements, "all can be converted to %s: %s", to->name, sqlite3_errmsg(db));
+  }
+  end(s);
+}
+
+/* Indices [rows/3, rows/3+rows/2+1) of the first dimension are that part of all elements. */
+static void check_slice(const image *m, const tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_slice, m, t);
+  uint64_t rows = t->rank ? t->shape[0] : 0, first = rows/3, count = rows/2+1, each;
+  sqlite3_bind_int64(s, 4, (sqlite3_int64)(first & INT64_MAX));
+  sqlite3_bind_int64(s, 5, (sqlite3_int64)(count & INT64_MAX));
+  if( t->rank==0 ){
+    CHECK(step(s)==SQLITE_ERROR, "a slice of a scalar");
+    check_object_place(db, &t->object);
+  }else{
+    step_row(s);
+    each = rows ? t->elements/rows : 0;
+    if( count>rows-first ) count = rows-first;
+    CHECK((uint64_t)sqlite3_column_bytes(s, 0)==size_of(t->type, count*each), "a slice of %d bytes", sqlite3_column_bytes(s, 0));
+    if( t->elements && !t->type->packed ){
+      CHECK(count==0 || memcmp(sqlite3_column_blob(s, 0), t->array+size_of(t->type, first*each), (size_t)size_of(t->type, count*each))==0,
+            "other bytes in a slice");
+    }
+  }
+  end(s);
+}
+
+/* Of a tensor that is too large for a result, the vectors are there all the same, if one of them is not. */
+static void check_first_rows(const image *m, const tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_rows, m, t);
+  uint64_t each = t->shape[0] ? t->elements/t->shape[0] : 0;
+  int rc = SQLITE_ROW;
+  sqlite3_bind_text(s, 6, t->type->name, -1, SQLITE_STATIC);
+  for(int i=0; i<3 && rc==SQLITE_ROW; i++){
+    rc = step(s);
+    if( rc==SQLITE_ROW ) CHECK((uint64_t)sqlite3_column_bytes(s, 1)==size_of(t->type, each), "a row of %d bytes", sqlite3_column_bytes(s, 1));
+    if( rc==SQLITE_TOOBIG ) CHECK(each>LIMIT/t->type->width, "%s", sqlite3_errmsg(db));
+  }
+  end(s);
+}
+
+/* The vectors, in the tensor's own type, are its bytes. */
+static void check_rows(const image *m, const tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_rows, m, t);
+  uint64_t rows = t->rank ? t->shape[0] : 0, each = rows ? t->elements/rows : 0, i = 0;
+  int rc = SQLITE_ROW;
+  sqlite3_bind_text(s, 6, t->type->name, -1, SQLITE_STATIC);
+  for(; i<MOST_VECTORS && (rc = step(s))==SQLITE_ROW; i++){
+    CHECK((uint64_t)sqlite3_column_int64(s, 0)==i, "row %lld after %llu", sqlite3_column_int64(s, 0), (unsigned long long)i);
+    CHECK(i<rows && (uint64_t)sqlite3_column_bytes(s, 1)==size_of(t->type, each), "a row of %d bytes", sqlite3_column_bytes(s, 1));
+    CHECK(sqlite3_column_int(s, 2)==sqlite3_column_bytes(s, 1), "a row read twice has %d and %d bytes", sqlite3_column_bytes(s, 1),
+          sqlite3_column_int(s, 2));
+    if( each && !t->type->packed ){
+      CHECK(memcmp(sqlite3_column_blob(s, 1), t->array+size_of(t->type, i*each), (size_t)size_of(t->type, each))==0, "other bytes in row %llu",
+            (unsigned long long)i);
+    }
+  }
+  if( t->rank==0 ) CHECK(rc==SQLITE_ERROR, "rows of a scalar");
+  else CHECK(i==(rows<MOST_VECTORS ? rows : MOST_VECTORS) && (rc==SQLITE_ROW || rc==SQLITE_DONE), "%llu rows of %llu: %s", (unsigned long long)i,
+             (unsigned long long)rows, sqlite3_errmsg(db));
+  if( rc==SQLITE_ERROR ) check_object_place(db, &t->object);
+  end(s);
+}
+
+/* zt_value with the indices in `coords`, "[2,0,5]". Statements are made as ranks are met. */
+static sqlite3_stmt *begin_value(const image *m, const tensor *t, const char *coords){
+  static sqlite3_stmt *by_rank[65];
+  uint64_t index[64];
+  unsigned n = read_shape(coords, index);
+  sqlite3_stmt *s = by_rank[n];
+  if( !s ){
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    char *z;
+    sqlite3_str_appendall(sql, "SELECT zt_value(?1, ?2");
+    for(unsigned i=0; i<n; i++) sqlite3_str_appendf(sql, ", ?%u", i+3);
+    sqlite3_str_appendall(sql, ")");
+    z = sqlite3_str_finish(sql);
+    CHECK(z && sqlite3_prepare_v2(db, z, -1, &by_rank[n], NULL)==SQLITE_OK, "%s: %s", z, sqlite3_errmsg(db));
+    sqlite3_free(z);
+    s = by_rank[n];
+  }
+  sqlite3_bind_blob(s, 1, m->p, (int)m->n, SQLITE_STATIC);
+  sqlite3_bind_text(s, 2, t->object.z, t->object.n, SQLITE_STATIC);
+  for(unsigned i=0; i<n; i++) sqlite3_bind_int64(s, (int)i+3, (sqlite3_int64)index[i]);
+  return s;
+}
+
+/* One element, by its position and by its indices. */
+static void check_position(const image *m, const tensor *t, uint64_t i){
+  sqlite3_stmt *s = begin_tensor(S_position, m, t), *value;
+  uint64_t index[64], at = 0;
+  unsigned n;
+  sqlite3_bind_int64(s, 7, (sqlite3_int64)i);
+  if( !t->sparse ){
+    step_row(s);
+    CHECK((uint64_t)sqlite3_column_int64(s, 0)==i, "position %lld, asked for %llu", sqlite3_column_int64(s, 0), (unsigned long long)i);
+    check_element(s, 2, t, i);
+    n = read_shape((const char*)sqlite3_column_text(s, 1), index);
+    CHECK(n==t->rank, "coords %s", sqlite3_column_text(s, 1));
+    for(unsigned d=0; d<n; d++){
+      CHECK(index[d]<t->shape[d], "coords %s", sqlite3_column_text(s, 1));
+      at = at*t->shape[d] + index[d];
+    }
+    CHECK(at==i, "coords %s of %llu", sqlite3_column_text(s, 1), (unsigned long long)i);
+    value = begin_value(m, t, (const char*)sqlite3_column_text(s, 1));
+    step_row(value);
+    check_element(value, 0, t, i);
+    end(value);
+    CHECK(step(s)==SQLITE_DONE, "two elements at a position");
+  }
+  end(s);
+}
+
+/* The rows of zt_elements, which are those of zt_dense if that gives any. */
+static void check_elements(const image *m, const tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_elements, m, t), *value;
+  uint64_t i = 0;
+  int rc = SQLITE_ROW;
+  for(; i<MOST_ROWS && (rc = step(s))==SQLITE_ROW; i++){
+    uint64_t position = strtoull((const char*)sqlite3_column_text(s, 0), NULL, 10);
+    CHECK(position<t->elements, "position %llu of %llu", (unsigned long long)position, (unsigned long long)t->elements);
+    if( t->sparse ){
+      if( !t->array || i>3 ) continue;
+      value = begin_value(m, t, (const char*)sqlite3_column_text(s, 1));
+      step_row(value);
+      check_element(value, 0, t, position);
+      end(value);
+    }else{
+      CHECK(position==i, "position %llu after %llu", (unsigned long long)position, (unsigned long long)i);
+      if( t->array ) check_element(s, 2, t, i);
+    }
+  }
+  if( rc!=SQLITE_ROW && rc!=SQLITE_DONE ) check_object_place(db, &t->object);
+  if( t->array ) CHECK(rc==SQLITE_ROW || rc==SQLITE_DONE, "zt_elements: %s", sqlite3_errmsg(db));
+  if( t->array && !t->sparse ) CHECK(i==(t->elements<MOST_ROWS ? t->elements : MOST_ROWS), "%llu elements", (unsigned long long)i);
+  end(s);
+}
+
+static void check_json(const image *m, const tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_json, m, t);
+  int rc = step(s);
+  json_reader r = { .type = t->type, .array = t->array, .shape = t->shape, .rank = t->rank };
+  if( rc==SQLITE_ROW ){
+    r.p = (const char*)sqlite3_column_text(s, 1);
+    CHECK(sqlite3_column_int(s, 0)==1, "zt_json: %s", r.p);
+    CHECK(json_matches(&r, 0) && *r.p==0, "zt_json differs from zt_dense at '%.40s'", r.p);
+    CHECK(r.i==t->elements, "zt_json has %llu elements", (unsigned long long)r.i);
+  }else{
+    CHECK(rc==SQLITE_TOOBIG, "zt_json: %s", sqlite3_errmsg(db));
+  }
+  end(s);
+}
+
+/* failed: zt_dense gave an error, and not for the size of the result. */
+static void check_statistics(const image *m, const tensor *t, bool failed){
+  sqlite3_stmt *s = begin_tensor(S_stats, m, t);
+  plain_stats expected;
+  const char *error;
+  step_row(s);
+  error = (const char*)sqlite3_column_text(s, 0);
+  if( failed ) CHECK(error, "statistics of what zt_dense cannot give");
+  else if( t->array && t->type->kind!=K_COMPLEX ) CHECK(!error, "no statistics of what zt_dense gives: %s", error);
+  if( error ){
+    for(int i=2; i<sqlite3_column_count(s); i++) CHECK(sqlite3_column_type(s, i)==SQLITE_NULL, "%s of no values", sqlite3_column_name(s, i));
+  }else{
+    CHECK(sqlite3_column_double(s, 2)+sqlite3_column_double(s, 3)+sqlite3_column_double(s, 4)<=(double)t->elements, "more than there are");
+    if( sqlite3_column_type(s, 5)!=SQLITE_NULL ){
+      double low = sqlite3_column_double(s, 5), high = sqlite3_column_double(s, 6), mean = sqlite3_column_double(s, 7);
+      double rounding = 1e-14*fmax(fabs(low), fabs(high));
+      CHECK(low-rounding<=mean && mean<=high+rounding, "min %g, mean %g, max %g", low, mean, high);
+      CHECK(sqlite3_column_double(s, 8)>=0 && sqlite3_column_double(s, 9)>=0, "std %g, l2 %g", sqlite3_column_double(s, 8),
+            sqlite3_column_double(s, 9));
+    }
+    if( t->array && t->elements<=MOST_ELEMENTS ){
+      expected = stats_of(t->type, t->array, t->elements);
+      check_stats(s, 2, t->type, &expected);
+    }
+  }
+  CHECK(step(s)==SQLITE_DONE, "two rows of one object");
+  end(s);
+}
+
+/* All that can be had of an object's values, if they decode to no more than fits a result. */
+static void check_light(const image *m, tensor *t){
+  sqlite3_stmt *s = begin_tensor(S_dense, m, t);
+  int rc = step(s);
+  if( rc==SQLITE_ROW ){
+    CHECK(t->type, "elements of a type that is not known");
+    CHECK(sqlite3_column_type(s, 0)==SQLITE_BLOB, "zt_dense gives no BLOB");
+    t->n = (uint64_t)sqlite3_column_bytes(s, 0);
+    t->array = t->n ? sqlite3_column_blob(s, 0) : (const void*)"";
+    CHECK(t->elements<=2*LIMIT && t->n==size_of(t->type, t->elements), "%llu bytes of %llu elements of %s", (unsigned long long)t->n,
+          (unsigned long long)t->elements, t->type->name);
+  }else{
+    check_object_place(db, &t->object);
+    if( rc==SQLITE_TOOBIG ) CHECK(t->elements>LIMIT/(t->type ? t->type->width : 1), "%s", sqlite3_errmsg(db));
+  }
+  check_elements(m, t);
+  check_statistics(m, t, rc==SQLITE_ERROR);
+  if( rc==SQLITE_TOOBIG && t->type && t->rank ) check_first_rows(m, t);
+  if( t->array ){
+    check_slice(m, t);
+    check_rows(m, t);
+    if( t->elements<=MOST_ELEMENTS ){
+      check_json(m, t);
+      check_converted(m, t, "f64");
+      check_converted(m, t, "f32");
+      check_converted(m, t, "i8");
+    }
+    if( t->elements ) check_position(m, t, t->elements/2);
+    if( t->elements ) check_position(m, t, t->elements-1);
+  }
+  end(s);
+}
+
+/* Where nothing but the nofs entry point's promise keeps it short. */
+static void check_heavy(const image *m, const tensor *t){
+  for(size_t i=0; i<N_BOUNDED; i++){
+    sqlite3_stmt *s = bounded[i];
+    int rc;
+    sqlite3_bind_blob(s, 1, m->p, (int)m->n, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, t->object.z, t->object.n, SQLITE_STATIC);
+    while( (rc = sqlite3_step(s))==SQLITE_ROW ) tell_row(s);
+    CHECK(rc==SQLITE_DONE || rc==SQLITE_ERROR || rc==SQLITE_TOOBIG, "%s: %s", sqlite3_sql(s), sqlite3_errmsg(nofs));
+    if( rc!=SQLITE_DONE ) check_object_place(nofs, &t->object);
+    end(s);
+  }
+}
+
+/* row is one of zt_objects. */
+static void check_values(const image *m, const name *object, sqlite3_stmt *row){
+  const char *format = (const char*)sqlite3_column_text(row, 10);
+  tensor t = { .object = *object };
+  sqlite3_stmt *s;
+  t.rank = read_shape((const char*)sqlite3_column_text(row, 9), t.shape);
+  t.elements = strtoull((const char*)sqlite3_column_text(row, 8), NULL, 10);
+  t.sparse = strncmp(format, "sparse_", 7)==0;
+  t.quantized = strcmp(format, "quantized_group")==0;
+  t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));
+  s = begin_tensor(S_light, m, &t);
+  if( step(s)==SQLITE_TOOBIG ) check_heavy(m, &t);
+  else check_light(m, &t);
+  end(s);
+}
+
 /* Rows of zt_objects: how many, and the sum of components. */
 static int64_t check_objects(const image *m, sum *components){
   sqlite3_stmt *s = begin(S_objects, m), *one;
@@ -341,6 +699,7 @@ static int64_t check_objects(const image *m, sum *components){
       end(one);
       check_equal_counts(begin_at(S_object_keys, m, &object, NULL));
     }
+    if( n<MOST_VALUES ) check_values(m, &object, s);
     free(object.z);
   }
   CHECK(rc==SQLITE_DONE, "%s", sqlite3_errmsg(db));

@@ -51,6 +51,7 @@ static const char *const paths[] = {
   GOLDEN "v0.1/wheel_dtypes.zt", GOLDEN "v0.1/crate_sparse.zt", GOLDEN "v1.0/wheel_csr.zt", GOLDEN "v1.0/hand_components.zt",
   GOLDEN "v1.1/crate_digests_attributes.zt", GOLDEN "v1.1/hand_cbor_variants.zt", GOLDEN "v1.2/hand_zstd.zt",
   GOLDEN "v1.2/wheel_sparse.zt", GOLDEN "v1.2/hand_names.zt", GOLDEN "v1.2/hand_bad_objects.zt",
+  GOLDEN "v1.2/wheel_types.zt", GOLDEN "v1.2/wheel_quantized.zt", GOLDEN "v0.1/crate_big_endian.zt", GOLDEN "v1.2/wheel_ranks.zt",
   "tests/hostile/1.2-ok-attribute-keys.zt", "tests/hostile/1.2-ok-attribute-tags.zt",
 };
 #define N(a) (sizeof(a)/sizeof(*(a)))
@@ -64,6 +65,11 @@ static const char *const patterns[] = {
 static const char *const texts[] = {
   "", "abort", "skip", "quick", "full", "f32", "f16", "bf16", "u8", "i64", "%", "%.zt", "*", "*wheel*", "raw", "zstd", "dense",
   "sparse_csr", "sha256", "crc32c", "xxh3", "0", "-1", "1", "[1,2]",
+};
+
+static const char *const dtypes[] = {
+  "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz",
+  "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "complex64", "complex128", "F32", "float32", "",
 };
 
 static const sqlite3_int64 integers[] = { 0, 1, -1, 2, 3, 7, 64, 1000, INT32_MAX, INT64_MAX, INT64_MIN, 1LL<<53, 4294967296LL };
@@ -196,9 +202,10 @@ static value path_value(void){
 }
 
 static value any_value(void){
-  switch( choose(12) ){
+  switch( choose(14) ){
     case 0: return (value){ .type = SQLITE_NULL };
-    case 1: return (value){ .type = SQLITE_INTEGER, .integer = PICK(integers) };
+    case 12: return text_value(PICK(dtypes));
+    case 13: case 1: return (value){ .type = SQLITE_INTEGER, .integer = PICK(integers) };
     case 2: return (value){ .type = SQLITE_INTEGER, .integer = (sqlite3_int64)byte() };
     case 3: return (value){ .type = SQLITE_FLOAT, .real = PICK(reals) };
     case 4: return input_value(SQLITE_TEXT);
@@ -269,16 +276,35 @@ static bool is_among(const char *word, const words *w){
   return false;
 }
 
-/* A condition on a column. plus is "+", which keeps SQLite from pushing it down, or ""; it stands
-** before names alone, since it would also take away that text is compared with a number as a number. The words are chosen the same way
-** whatever plus is, so that two runs over the same input differ in nothing else. */
-static void add_condition(builder *b, const char *alias, const words *has, const char *plus){
+/* True for a table with an argument object: rows of elements or slices. */
+static bool takes_object(const words *has){
+  return is_among("position", has) || is_among("row", has);
+}
+
+/* Columns that are arguments: comparing them with something is giving it, whose NULL means the default. A source must be ?1
+** or ?2. */
+static bool is_argument(const char *column, const words *has){
+  if( strcmp(column, "source")==0 || strcmp(column, "on_error")==0 ) return true;
+  return takes_object(has) && (strcmp(column, "object")==0 || strcmp(column, "dtype")==0);
+}
+
+/* A column, such that constraints on it are pushed down; or if plain, the same value with the same affinity, such that none
+** are. */
+static void add_column(builder *b, const char *alias, const char *column, bool plain){
+  bool text = strcmp(column, "path")==0 || strcmp(column, "object")==0 || strcmp(column, "component")==0;
+  bool number = strcmp(column, "position")==0 || strcmp(column, "row")==0;
+  if( plain && (text || number) ) ADD(b, "CAST(%s.%s AS %s)", alias, column, text ? "TEXT" : "INTEGER");
+  else ADD(b, "%s.%s", alias, column);
+}
+
+/* A condition on a column. The words are chosen the same way whether it is plain or not, so that two runs over the same input
+** differ in nothing else. */
+static void add_condition(builder *b, const char *alias, const words *has, bool plain){
   const char *column = PICK(((const char*[]){ "path", "object", "path", "object", "component", NULL, NULL, NULL }));
+  if( takes_object(has) && (!column || strcmp(column, "object")==0) ) column = is_among("row", has) ? "row" : "position";
   if( !column ) column = has->a[choose(has->n)];
-  /* A source must be ?1 or ?2; on_error is an argument, whose NULL means the default. */
-  if( !is_among(column, has) || strcmp(column, "source")==0 || strcmp(column, "on_error")==0 ) column = "path";
-  if( strcmp(column, "path") && strcmp(column, "object") && strcmp(column, "component") ) plus = "";
-  ADD(b, "%s%s.%s", plus, alias, column);
+  if( !is_among(column, has) || is_argument(column, has) ) column = "path";
+  add_column(b, alias, column, plain);
   switch( choose(12) ){
     case 0: ADD(b, " LIKE ?%d", parameter()); break;
     case 1: ADD(b, " GLOB ?%d", parameter()); break;
@@ -293,18 +319,30 @@ static void add_condition(builder *b, const char *alias, const words *has, const
   }
 }
 
-static void add_conditions(builder *b, const char *alias, const words *has, const char *plus, const char *word){
+static void add_conditions(builder *b, const char *alias, const words *has, bool plain, const char *word){
   size_t n = choose(4);
   for(size_t i=0; i<n; i++){
     ADD(b, i ? PICK(((const char*[]){ " AND ", " AND ", " OR " })) : word);
-    add_condition(b, alias, has, plus);
+    add_condition(b, alias, has, plain);
   }
 }
 
-static void add_arguments(builder *b, const char *first){
+/* An object of the source, mostly one that there is. */
+static void add_object(builder *b, const char *source){
+  if( choose(6)==0 ) ADD(b, "?%d", parameter());
+  else ADD(b, "(SELECT object FROM zt_objects(%s, 'skip') LIMIT 1 OFFSET %d)", source, (int)choose(16));
+}
+
+static void add_arguments(builder *b, const char *first, const words *has){
   size_t n = choose(6)==0 ? choose(5) : 1+choose(2);
+  if( takes_object(has) && choose(8) ) n = 2+(is_among("row", has) ? choose(2) : 0);
   ADD(b, "(%s", first);
-  for(size_t i=1; i<n; i++) ADD(b, ", ?%d", parameter());
+  for(size_t i=1; i<n; i++){
+    ADD(b, ", ");
+    if( i==1 && takes_object(has) ) add_object(b, first[0]=='?' ? first : "?1");
+    else if( i==2 && takes_object(has) && choose(2) ) ADD(b, "'%s'", PICK(dtypes));
+    else ADD(b, "?%d", parameter());
+  }
   ADD(b, ") ");
 }
 
@@ -320,34 +358,47 @@ static void add_columns(builder *b, const char *alias, const words *has){
   }
 }
 
+/* The arguments after source, by the names of their columns. */
+static void add_hidden(builder *b, const words *has){
+  if( !takes_object(has) ) return;
+  ADD(b, " AND a.object %s ", PICK(((const char*[]){ "=", "=", "IS", "IN" })));
+  ADD(b, "(");
+  add_object(b, "?1");
+  ADD(b, ")");
+  if( is_among("dtype", has) && choose(2) ) ADD(b, " AND a.dtype = '%s'", PICK(dtypes));
+}
+
 /* SELECT from one table. */
-static void make_select(builder *b, const char *plus){
+static void make_select(builder *b, bool plain){
   size_t t = choose(tables.n);
   ADD(b, "SELECT ");
   add_columns(b, "a", &columns[t]);
   ADD(b, " FROM %s", tables.a[t]);
   switch( choose(16) ){
     case 0: ADD(b, " AS a"); break;   /* Without a source */
-    case 1: ADD(b, " AS a WHERE a.source IN (?1, ?2)"); return;
-    case 2: ADD(b, " AS a WHERE a.source IS ?1"); return;
-    default: add_arguments(b, "?1"); ADD(b, "AS a"); break;
+    case 1: ADD(b, " AS a WHERE a.source IN (?1, ?2)"); add_hidden(b, &columns[t]); return;
+    case 2: ADD(b, " AS a WHERE a.source IS ?1"); add_hidden(b, &columns[t]); return;
+    default: add_arguments(b, "?1", &columns[t]); ADD(b, "AS a"); break;
   }
-  add_conditions(b, "a", &columns[t], plus, " WHERE ");
+  add_conditions(b, "a", &columns[t], plain, " WHERE ");
 }
 
 /* SELECT from two, the second one's source being ?2 or a column of the first. */
-static void make_join(builder *b, const char *plus){
+static void make_join(builder *b, bool plain){
   size_t t = choose(tables.n), u = choose(tables.n);
   ADD(b, "SELECT ");
   add_columns(b, "b", &columns[u]);
   ADD(b, " FROM %s", tables.a[t]);
-  add_arguments(b, "?1");
+  add_arguments(b, "?1", &columns[t]);
   ADD(b, "AS a %s %s", PICK(((const char*[]){ "JOIN", "LEFT JOIN", "CROSS JOIN", "RIGHT JOIN", "FULL JOIN" })), tables.a[u]);
-  add_arguments(b, PICK(((const char*[]){ "?1", "?2", "a.path", "a.source" })));
+  add_arguments(b, PICK(((const char*[]){ "?1", "?2", "a.path", "a.source" })), &columns[u]);
   ADD(b, "AS b");
-  if( choose(2) ) ADD(b, " ON a.path = %sb.path", plus);
-  if( choose(2) ) add_conditions(b, "a", &columns[t], plus, " WHERE ");
-  else add_conditions(b, "b", &columns[u], plus, " WHERE ");
+  if( choose(2) ){
+    ADD(b, " ON a.path = ");
+    add_column(b, "b", "path", plain);
+  }
+  if( choose(2) ) add_conditions(b, "a", &columns[t], plain, " WHERE ");
+  else add_conditions(b, "b", &columns[u], plain, " WHERE ");
 }
 
 static void make_function(builder *b){
@@ -356,7 +407,12 @@ static void make_function(builder *b){
   int n = atoi(colon+1);
   if( n<0 ) n = (int)choose(6);
   ADD(b, "SELECT %.*s(", (int)(colon-function), function);
-  for(int i=0; i<n; i++) ADD(b, "%s?%d", i ? ", " : "", i==0 ? 1 : i+2);
+  for(int i=0; i<n; i++){
+    ADD(b, i ? ", " : "");
+    if( i==1 ) add_object(b, "?1");
+    else if( i==2 && strncmp(function, "zt_dense", 8)==0 && choose(2) ) ADD(b, "'%s'", PICK(dtypes));
+    else ADD(b, "?%d", i==0 ? 1 : i+2);
+  }
   ADD(b, ")");
 }
 
@@ -368,7 +424,9 @@ static void make_calls(builder *b){
   if( n<0 ) n = (int)choose(6);
   ADD(b, "SELECT %.*s(", (int)(colon-function), function);
   for(int i=0; i<n; i++){
-    if( i<3 ) ADD(b, "%s%s", i ? ", " : "", i==0 ? "?1" : i==1 ? "a.object" : "a.component");
+    if( i==2 && strncmp(function, "zt_dense", 8)==0 ) ADD(b, ", '%s'", PICK(dtypes));
+    else if( i==2 && strncmp(function, "zt_value", 8)==0 ) ADD(b, ", %d", (int)choose(4));
+    else if( i<3 ) ADD(b, "%s%s", i ? ", " : "", i==0 ? "?1" : i==1 ? "a.object" : "a.component");
     else ADD(b, ", ?%d", i+2);
   }
   ADD(b, ") FROM zt_components(?1) AS a");
@@ -394,17 +452,12 @@ static answer run(sqlite3 *on, const char *sql){
   return ask(on, sql, bind);
 }
 
-static bool only_texts(void){
-  for(int i=2; i<PARAMETERS; i++) if( values[i].type==SQLITE_INTEGER || values[i].type==SQLITE_FLOAT ) return false;
-  return true;
-}
-
-static void make(builder *b, unsigned kind, const char *plus){
+static void make(builder *b, unsigned kind, bool plain){
   b->n = 0;
   b->z[0] = 0;
   switch( kind ){
-    case 0: case 1: case 2: make_select(b, plus); break;
-    case 3: make_join(b, plus); break;
+    case 0: case 1: case 2: make_select(b, plain); break;
+    case 3: make_join(b, plain); break;
     case 4: make_function(b); break;
     case 5: make_calls(b); break;
     default: make_odd(b); break;
@@ -425,14 +478,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   kind = byte()%7;
   mark = input;
   rest = input_left;
-  make(&pushed, kind, "");
+  make(&pushed, kind, false);
   input = mark;
   input_left = rest;
-  make(&plain, kind, "+");
+  make(&plain, kind, true);
   for(int i=0; i<PARAMETERS; i++) values[i] = i<2 ? source_value() : any_value();
 
   o = run(db, pushed.z);
-  if( kind<4 && only_texts() ){   /* ... and that a number is compared with text as text */
+  if( kind<4 ){
     other = run(db, plain.z);
     if( o.rc==SQLITE_DONE && other.rc==SQLITE_DONE ){
       CHECK(o.rows==other.rows && o.sum==other.sum, "%s: %lld rows, %lld rows if not pushed down", pushed.z, (long long)o.rows,

@@ -1,13 +1,18 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
-fuzz_open and fuzz_nomem start from the golden and hostile files themselves, fuzz_cbor from their manifests. fuzz_sql's inputs are
-choices among statements and values, of which any bytes will do.
+fuzz_open and fuzz_nomem start from the golden and hostile files themselves, and from files of one small object each, which
+mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs of fuzz_sql and fuzz_values are choices, of
+which any bytes will do.
 """
 import hashlib
+import struct
 import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "sql"))
+import writer  # noqa: E402
+
 MOST = 8192     # bytes of a seed: mutating what is larger seldom hits what matters
 FOOTER_MAGIC = b"ZTEN1000"
 
@@ -15,7 +20,7 @@ FOOTER_MAGIC = b"ZTEN1000"
 def files():
     """[(name, bytes)]"""
     found = sorted((TESTS / "golden").glob("v*/*.zt")) + sorted((TESTS / "hostile").glob("*.zt"))
-    contents = [(path.stem, path.read_bytes()) for path in found if path.stat().st_size <= MOST]
+    contents = [(f"{path.parent.name}-{path.stem}", path.read_bytes()) for path in found if path.stat().st_size <= MOST]
     assert contents, f"no files below {TESTS}"
     return contents
 
@@ -28,12 +33,53 @@ def manifest(data):
     return data[end - size:end] if 0 < size <= end else b""
 
 
+def small():
+    """[(name, object, generation)]: each kind of tensor once, as small as it can be."""
+    types = ("f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool f8_e4m3fn f8_e5m2 f8_e4m3fnuz f8_e5m2fnuz"
+             " complex64 complex128").split()
+    widths = dict(zip(types, [8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1, 1, 1, 1, 1, 1, 8, 16]))
+    pattern = bytes.fromhex("0000803f00007fc0000080ff01000000ff7f7f7f0080ff800100000000f03f7e")
+    for name in types:
+        yield name, writer.typed((pattern * 3)[:6 * widths[name]], [2, 3], name), "1.2"
+    floats = struct.pack("<4f", 1, -2.5, 3e38, 0)
+    coo = writer.sparse_coo([3, 1, 4], [(2, 0, 1), (0, 0, 3), (2, 0, 1), (1, 0, 0)], floats, "f32", "u16")
+    csr = writer.sparse_csr([3, 4], [0, 2, 2, 4], [3, 0, 1, 1], floats, "f32", "i32")
+    one = struct.pack("<4Q", 0, 1, 1, 2) + struct.pack("<2Q", 2, 0) + struct.pack("<2f", 1.5, -0.0)
+    codes = writer.quantized([2, 8], [i % 16 for i in range(16)], 4, 4, "u32", struct.pack("<4f", 1, .5, -2, 1e38),
+                             struct.pack("<4e", 0, 8, 1, 7), zero_dtype="f16")
+    yield "csr", csr, "1.2"
+    yield "csr-1.0", writer.csr(), "1.0"
+    yield "csr-blob", dict(writer.dense(one, [3, 4], "f32"), format="sparsecsr"), "0.1"
+    yield "csr-big", dict(writer.dense(one, [3, 4], "f32", data_endianness="big"), format="sparsecsr"), "0.1"
+    yield "csr-empty", writer.sparse_csr([3, 0], [0, 0, 0, 0], [], b""), "1.2"
+    yield "csr-huge", writer.sparse_csr([1, 1 << 62], [0, 2], [0, (1 << 62) - 1], b"\x01\x02"), "1.2"
+    yield "csr-zstd", writer.zstd_parts(csr), "1.2"
+    yield "coo", coo, "1.2"
+    yield "coo-blob", dict(writer.dense(struct.pack("<QQfQQf", 2, 3, 1, 0, 0, 2), [3, 4], "f32"), format="sparsecoo"), "0.1"
+    yield "coo-scalar", writer.sparse_coo([], [], b"\x02\x03"), "1.2"
+    yield "coo-huge", writer.sparse_coo([1 << 31, 1 << 31], [(1 << 30, 5), (0, 1 << 30)], b"\x01\x02"), "1.2"
+    yield "coo-empty", writer.sparse_coo([1 << 40, 0], [], b""), "1.2"
+    yield "coo-ranks", writer.sparse_coo([1] * 64, [[0] * 64] * 2, b"\x01\x02", "u8", "u8"), "1.2"
+    yield "coo-zstd", writer.zstd_parts(coo), "1.2"
+    yield "quantized", codes, "1.2"
+    yield "quantized-zstd", writer.zstd_parts(codes), "1.2"
+    yield "quantized-empty", writer.quantized([0, 8], [], 2, 4, "u16", b"", b""), "1.2"
+    yield "scalar", writer.dense(struct.pack("<d", 1e-310), [], "f64"), "1.2"
+    yield "empty", writer.dense(b"", [1 << 40, 0, 7], "i16"), "1.2"
+    yield "ones", writer.dense(b"\x07", [1] * 64), "1.2"
+    yield "big", writer.dense(struct.pack(">3i", 1, -2, 1 << 30), [3], "i32", data_endianness="big"), "0.1"
+    for length in {}, {"uncompressed_length": 300000}:
+        name = "zstd-known" if length else "zstd"
+        yield name, writer.dense(writer.zstd_repeat(b"\x3c", 300000), [1000, 150], "f16", encoding="zstd", **length), "1.2"
+    yield "zstd-long", writer.dense(writer.zstd_repeat(b"\x01", 3 << 20), [3 << 20], "u8", encoding="zstd"), "1.2"
+
+
 def seeds(target):
     if target in ("fuzz_open", "fuzz_nomem"):
-        return files()
+        return files() + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_cbor":
         return [(name, manifest(data)) for name, data in files() if manifest(data)]
-    if target == "fuzz_sql":
+    if target in ("fuzz_sql", "fuzz_values"):
         # Hashes: bytes without order, the same on each run.
         return [(str(i), b"".join(hashlib.sha256(b"%d %d" % (i, k)).digest() for k in range(1 + i % 4))) for i in range(256)]
     raise SystemExit(f"no seeds for {target}")
