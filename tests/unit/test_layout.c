@@ -928,7 +928,7 @@ static void convert_file_bytes(blob bytes, const char *from, const char *to, voi
   const zt_dtype *d = named(from);
   size_t n = bytes.n/d->width;
   uint8_t *copy = malloc(bytes.n+1);
-  memcpy(copy, bytes.p, bytes.n);
+  if( bytes.n ) memcpy(copy, bytes.p, bytes.n);
   if( zt_big_endian() ) zt_swap_bytes(copy, bytes.n, d->unit);
   assert_int_equal(zt_convert(d, copy, named(to), out, n), n);
   free(copy);
