@@ -60,6 +60,16 @@ SELECT sum(length(zt_blob(path, object, component, decoded_length/2, 1000)))
 SELECT sum(length(zt_blob(readfile(path), object, component, 1, 100)))
   FROM zt_components('tests/golden/v1.[01]/wheel_zstd.zt') WHERE encoding = 'zstd';
 
+-- Values of every kind: dense, sparse, quantized, raw and zstd
+SELECT count(error), sum(elements), sum(zeros), sum(nans), count(min), count(std) FROM zt_stats('tests/golden');
+SELECT count(*) FROM (SELECT zt_dense(path, object) AS a, zt_dense(path, object, 'f32') AS b, zt_json(path, object) AS c
+  FROM zt_stats('tests/golden/v*/[hw]*.zt') WHERE error IS NULL AND elements BETWEEN 1 AND 1000) WHERE length(a) + length(b) + length(c) > 0;
+SELECT sum(length(coords)), count(value), count(DISTINCT position) FROM zt_objects('tests/golden/v*/*sparse*.zt') AS o
+  JOIN zt_stats(o.path) AS s USING (path, object) JOIN zt_elements(o.path, o.object) AS e WHERE s.error IS NULL;
+SELECT count(vector), sum(row) FROM zt_rows('tests/golden/v1.2/wheel_quantized.zt', 'q_proj.z', 'bf16') WHERE row BETWEEN 3 AND 40;
+SELECT zt_value('tests/golden/v1.2/wheel_quantized.zt', 'q_proj.z', 63, 255);
+SELECT zt_hash('tests/golden/v1.2/wheel_quantized.zt', 'q_proj.z', 'scales', column1) FROM (VALUES ('sha256'), ('crc32c'), ('xxh3'));
+
 -- Files that cannot be read
 SELECT count(*), count(error), count(objects) FROM zt_files('$work/broken');
 SELECT count(*) FROM zt_objects('$work/broken', 'skip');
@@ -81,6 +91,11 @@ SELECT zt_blob('tests/golden/v1.0/wheel_csr.zt', object) FROM zt_objects('tests/
 SELECT zt_blob('tests/golden/v1.0/wheel_csr.zt', object, 'value') FROM zt_objects('tests/golden/v1.0/wheel_csr.zt');
 SELECT zt_blob('tests/golden/v1.0/wheel_csr.zt', object, 'values', -1, 2) FROM zt_objects('tests/golden/v1.0/wheel_csr.zt');
 SELECT zt_blob('tests/golden/v1.2/hand_zstd.zt', 'wrong_uncompressed_length');
+SELECT zt_dense('tests/golden/v1.2/hand_bad_objects.zt', 'index_huge');
+SELECT zt_dense('tests/golden/v1.2/hand_zstd.zt', 'corrupt', 'f64');
+SELECT zt_json('tests/golden/v1.2/hand_bad_objects.zt', 'coo_out_of_range');
+SELECT * FROM zt_elements('tests/golden/v1.2/hand_bad_objects.zt', 'indptr_decreasing');
+SELECT * FROM zt_rows('tests/golden/v1.2/wheel_dtypes.zt', 'none');
 SELECT zt_manifest(x'00');
 SELECT zt_manifest('tests/golden/*');
 CREATE VIRTUAL TABLE temp.wrong USING zt_objects(a, b, c);

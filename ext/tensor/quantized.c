@@ -172,7 +172,8 @@ static int unpack(quantized *s, const uint8_t *p, uint64_t at, uint64_t first, s
     zero = s->zero[group-s->first];
     for(; i<end; i++){
       uint64_t k = (first+i)/s->per_word, shift = (first+i)%s->per_word*s->bits;
-      float value = ((float)(word_at(p+(k-at)*width, width) >> shift & mask) - zero) * scale;
+      float shifted = (float)(word_at(p+(k-at)*width, width) >> shift & mask) - zero;   /* Rounded to f32, as machines that */
+      float value = shifted * scale;                                                   /* compute in f64 would not by themselves */
       out[i] = isnan(value) ? (float)NAN : value;   /* Machines differ in the NaN that they compute */
     }
   }

@@ -314,8 +314,8 @@ static void finish(accumulator *a, zt_stats *out){
   out->finite = m->n;
   out->min = out->max = (zt_scalar){ .class = a->dtype->class };
   if( m->n==0 ) return;
-  out->min.real = a->low;
-  out->max.real = a->high;
+  out->min.real = a->low==0 ? 0 : a->low;   /* Machines differ in whether -0 is less than 0 */
+  out->max.real = a->high==0 ? 0 : a->high;
   out->min.i = a->lowInt;
   out->max.i = a->highInt;
   out->min.u = a->lowUint;
