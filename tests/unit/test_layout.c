@@ -963,7 +963,8 @@ static void check_quantized(const char *shape, uint64_t bits, const char *word, 
   convert_file_bytes(scales, scale_type, "f32", scale);
   convert_file_bytes(zeros, zero_logical ? zero_logical : zero_type, "f32", zero);
   for(uint64_t i=0; i<elements; i++){
-    want[i] = ((float)code_at(&codes, width, i, per_word, bits) - zero[i/group]) * scale[i/group];
+    float shifted = (float)code_at(&codes, width, i, per_word, bits) - zero[i/group];   /* f32 at each step, whatever the machine has */
+    want[i] = shifted * scale[i/group];
     if( isnan(want[i]) ) want[i] = (float)NAN;
   }
   snprintf(packing, sizeof(packing), "%llu_per_%s", (unsigned long long)per_word, word);
