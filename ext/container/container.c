@@ -63,7 +63,7 @@ int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
   if( c->is_file ) c->identity = *zt_source_identity(source);
   c->driver = zt_driver_for(&ends);
   if( !c->driver ){
-    zt_fail(err, SQLITE_ERROR, ends.size==0 ? "the file is empty" : "not a zTensor file: unknown magic number");
+    zt_break(err, "T1", ends.size==0 ? "the file is empty" : "not a zTensor file: unknown magic number");
     goto end;
   }
   if( c->driver->locate(&ends, &c->extent, err) ) goto end;
@@ -98,6 +98,9 @@ void zt_container_close(zt_container *c){
 
 const char *zt_container_format(const zt_container *c){ return c->driver->format; }
 zt_text zt_container_version(const zt_container *c){ return c->version; }
+unsigned zt_container_demands(const zt_container *c){ return c->demands; }
+bool zt_container_is_newer(const zt_container *c){ return c->newer; }
+uint64_t zt_container_data_end(const zt_container *c){ return c->extent.offset; }
 zt_attributes zt_container_attributes(const zt_container *c){ return c->attributes; }
 zt_span zt_container_manifest(const zt_container *c){ return (zt_span){ c->manifest, c->nManifest }; }
 uint64_t zt_container_manifest_length(const zt_container *c){ return c->extent.length; }

@@ -72,8 +72,14 @@ void zt_container_close(zt_container *c);   /* Give up one reference */
 const char *zt_container_format(const zt_container *c);      /* "ztensor" */
 zt_text zt_container_version(const zt_container *c);         /* 0.1.0, or what the manifest says */
 zt_attributes zt_container_attributes(const zt_container *c);
+
+/* What the file's specification demands beyond what makes it readable. */
+enum { ZT_DEMANDS_ZERO_PADDING = 0x1, ZT_DEMANDS_U64_INDICES = 0x2, ZT_DEMANDS_DECODED_LENGTH = 0x4 };
+unsigned zt_container_demands(const zt_container *c);
+bool zt_container_is_newer(const zt_container *c);           /* Its version is none that is known, though it can be read */
 zt_span zt_container_manifest(const zt_container *c);        /* The CBOR bytes, strings in chunks joined */
 uint64_t zt_container_manifest_length(const zt_container *c);/* Bytes that it takes in the file */
+uint64_t zt_container_data_end(const zt_container *c);       /* Blobs lie before it */
 uint64_t zt_container_file_size(const zt_container *c);
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
 size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a cache's accounts */

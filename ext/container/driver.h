@@ -1,6 +1,8 @@
 /*
 ** What a file format gives the model, and the table of formats. A new format is one file that defines a driver, and one
 ** line in driver.c. Interface to code in driver.c, and between container.c and the drivers.
+**
+**   T1  the file begins with the magic number of a format
 */
 #ifndef ZT_CONTAINER_DRIVER_H
 #define ZT_CONTAINER_DRIVER_H
@@ -51,6 +53,8 @@ struct zt_container {
   bool is_file;
   zt_identity identity;      /* If it is a file */
   zt_text version;
+  unsigned demands;          /* ZT_DEMANDS_ bits; set by walk, like the two around it */
+  bool newer;
   zt_attributes attributes;
   zt_keys names;             /* The objects' names, in the manifest's order */
   zt_positions first;        /* Of each object: the number of its first component */

@@ -22,14 +22,14 @@ static int find(const zt_fields *f, zt_text key){
 static void check_unknown(zt_fields *f){
   zt_cbor again = *f->c;
   again.p = f->start;
-  if( !zt_cbor_skip_unique(&again, f->schema->what) ) f->c->p = f->c->end;
+  if( !zt_cbor_skip_unique(&again, "S2", f->schema->what) ) f->c->p = f->c->end;
 }
 
 /* S3: say which field is missing. */
 static void fail_missing(zt_fields *f, uint32_t missing){
   int i = 0;
   while( !(missing>>i & 1) ) i++;
-  zt_cbor_fail(f->c, "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
+  zt_cbor_fail(f->c, "S3", "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
 int zt_fields_next_slow(zt_fields *f){
@@ -39,7 +39,7 @@ int zt_fields_next_slow(zt_fields *f){
     zt_text key;
     int i;
     if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
-      zt_cbor_fail_type(c, "a text key");   /* S1 */
+      zt_cbor_fail_type(c, "S1", "a text key");
       return -1;
     }
     if( !zt_cbor_text(c, &key) ) return -1;
@@ -51,7 +51,7 @@ int zt_fields_next_slow(zt_fields *f){
     }
     if( f->seen>>i & 1 ){
       c->p = at;
-      zt_cbor_fail(c, "'%s' stands twice in %s", f->schema->fields[i].name, f->schema->what);   /* S2 */
+      zt_cbor_fail(c, "S2", "'%s' stands twice in %s", f->schema->fields[i].name, f->schema->what);
       return -1;
     }
     f->seen |= 1u<<i;
@@ -68,7 +68,7 @@ int zt_fields_next_slow(zt_fields *f){
 /* S6, with the field's name. */
 bool zt_fields_fail(zt_fields *f, const char *type){
   char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->expected-1].name);
-  if( expected ) zt_cbor_fail_type(f->c, expected);
+  if( expected ) zt_cbor_fail_type(f->c, "S6", expected);
   else zt_fail_nomem(f->c->err);
   sqlite3_free(expected);
   return false;
@@ -81,14 +81,14 @@ bool zt_schema_has(const zt_schema *schema, zt_text name){
 
 bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
   c->p = at;
-  return zt_cbor_fail(c, "a name with U+0000 in it");   /* N1 */
+  return zt_cbor_fail(c, "N1", "a name with U+0000 in it");
 }
 
 /* Read the dimensions; false on failure. */
 static bool read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
   for(out->rank=0; zt_cbor_more(c, level); out->rank++){
-    if( out->rank==ZT_MAX_RANK ) return zt_cbor_fail(c, "a shape of more than %d dimensions", ZT_MAX_RANK);   /* H1 */
-    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "an unsigned integer in 'shape'");        /* H1 */
+    if( out->rank==ZT_MAX_RANK ) return zt_cbor_fail(c, "H1", "a shape of more than %d dimensions", ZT_MAX_RANK);
+    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "H1", "an unsigned integer in 'shape'");
     if( !zt_cbor_uint(c, &out->shape[out->rank]) ) return false;
   }
   return c->err->rc==SQLITE_OK;
@@ -98,7 +98,7 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
   const uint8_t *at = c->p;
   zt_cbor_level level;
   bool empty = false, fits = true;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "an array for 'shape'");   /* H1 */
+  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "H1", "an array for 'shape'");
   if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !read_dimensions(c, &level, out) ) return false;
   out->elements = 1;
   for(uint32_t i=0; i<out->rank; i++){
@@ -108,15 +108,15 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
   if( empty ) out->elements = 0;
   if( fits || empty ) return true;
   c->p = at;
-  return zt_cbor_fail(c, "the product of the shape is beyond 64 bits");   /* H2 */
+  return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
 }
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
   uint64_t end = container->extent.offset;
-  if( offset%ALIGNMENT ) return zt_cbor_fail(c, "offset %llu is not a multiple of %d", offset, ALIGNMENT);   /* R1 */
-  if( offset<HEADER && length>0 ) return zt_cbor_fail(c, "offset %llu lies in the header", offset);           /* R2 */
+  if( offset%ALIGNMENT ) return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, ALIGNMENT);
+  if( offset<HEADER && length>0 ) return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
   if( !zt_claim(end, offset, length) ){
-    return zt_cbor_fail(c, "offset %llu + length %llu lies beyond the data area's end, %llu", offset, length, end);   /* R3 */
+    return zt_cbor_fail(c, "R3", "offset %llu + length %llu lies beyond the data area's end, %llu", offset, length, end);
   }
   return true;
 }
@@ -125,17 +125,17 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
   uint64_t room, length;
   unsigned footer = SIZE_FIELD+magic;
   if( ends->size<HEADER+footer || ends->tail.n<footer ){
-    return zt_fail(err, SQLITE_ERROR, "%llu bytes are too few for a header and a footer", ends->size);   /* M1 */
+    return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", ends->size);
   }
   room = ends->size-HEADER-footer;
   length = zt_le64(ends->tail.p+ends->tail.n-footer);
-  if( length==0 ) return zt_fail(err, SQLITE_ERROR, "the manifest has 0 bytes");   /* M2 */
+  if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
-    return zt_fail(err, SQLITE_ERROR, "the manifest's size, %llu, is more than %llu", length, ZT_MAX_MANIFEST);   /* M2 */
+    return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu", length, ZT_MAX_MANIFEST);
   }
   if( length>room ){
-    return zt_fail(err, SQLITE_ERROR, "the manifest's size, %llu, is more than the %llu bytes between header and footer",
-                   length, room);   /* M2 */
+    return zt_break(err, "M2", "the manifest's size, %llu, is more than the %llu bytes between header and footer",
+                   length, room);
   }
   *out = (zt_extent){ HEADER+room-length, length };
   return SQLITE_OK;

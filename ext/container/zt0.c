@@ -80,16 +80,16 @@ static int walk(zt_container *c, zt_cbor *cbor){
   tensor t;
   bool duplicate;
   c->version = ZT_TEXT("0.1.0");
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ) zt_cbor_fail_type(cbor, "an array as the root item");   /* A1 */
+  if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ) zt_cbor_fail_type(cbor, "A1", "an array as the root item");
   if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return err->rc;
   while( zt_cbor_more(cbor, &level) ){
     size_t at = zt_container_position(c, cbor->p);
-    if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) zt_cbor_fail_type(cbor, "a tensor's map");   /* A2 */
+    if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) zt_cbor_fail_type(cbor, "A2", "a tensor's map");
     read_tensor(cbor, &t, &object);
     if( err->rc || !zt_schema_range(cbor, c, t.data.offset, t.data.length) ) return err->rc;
     if( zt_positions_push(&c->first, c->components.n, err) || zt_positions_push(&c->components, at, err) ) return err->rc;
     if( zt_keys_add(&c->names, t.at_name, t.name, &duplicate, err) ) return err->rc;
-    if( duplicate ) zt_cbor_fail(cbor, "two tensors have this name");   /* A3 */
+    if( duplicate ) zt_cbor_fail(cbor, "A3", "two tensors have this name");
     err->object.z = NULL;
   }
   zt_cbor_finish(cbor);

@@ -19,6 +19,7 @@
 #include "core/host.h"
 
 #define MAGIC "ZTEN1000"
+#define MINOR_MAX 1000
 #define FEW 8   /* Components of an object whose roles are compared one with another */
 #define WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
 
@@ -143,18 +144,18 @@ static bool check_components(zt_cbor *c, zt_container *container){
   zt_component component;
   zt_text roles[FEW];
   uint32_t n = 0;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map for 'components'");
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'components'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
     if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
     if( !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<FEW; i++){
-      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "component '%.*s' stands twice", zt_shown(role), role.z);   /* B6 */
+      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
     }
     if( n<FEW ) roles[n] = role;
     c->err->component = role;
-    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a component's map");   /* B7 */
+    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
     if( !read_component(c, &generation_of(container)->component, WANT_CHECK, &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
     c->err->component.z = NULL;
@@ -162,7 +163,7 @@ static bool check_components(zt_cbor *c, zt_container *container){
   if( n>FEW && !c->err->rc ){
     zt_cbor again = *c;
     again.p = start;
-    if( !zt_cbor_skip_unique(&again, "'components'") ) c->p = c->end;   /* B6 */
+    if( !zt_cbor_skip_unique(&again, "B6", "'components'") ) c->p = c->end;
   }
   return c->err->rc==SQLITE_OK;
 }
@@ -173,8 +174,8 @@ static bool check_components(zt_cbor *c, zt_container *container){
 static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
   *out = (zt_attributes){ .at = zt_container_position(container, c->p), .depth = c->depth };
   if( c->trusted ) return zt_cbor_skip(c);
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map for 'attributes'");
-  return zt_cbor_skip_unique(c, "'attributes'");   /* B3 */
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
+  return zt_cbor_skip_unique(c, "B3", "'attributes'");
 }
 
 /* Read the next item, an object's map. To check it, `check` is the container, which then indexes its components; decoding
@@ -212,7 +213,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
   zt_error *err = c->err;
   zt_cbor_level level;
   zt_object object;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "a map of objects");
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   reserve(container, &level);
   while( zt_cbor_more(c, &level) ){
@@ -223,8 +224,8 @@ static bool check_objects(zt_cbor *c, zt_container *container){
     err->object = name;
     if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
     if( zt_positions_push(&container->first, container->components.n, err) ) return false;
-    if( duplicate ) return zt_cbor_fail(c, "two objects have this name");   /* B4 */
-    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "an object's map");   /* B5 */
+    if( duplicate ) return zt_cbor_fail(c, "B4", "two objects have this name");
+    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
     if( !read_object(c, container, container, &object) ) return false;
     err->object.z = NULL;
   }
@@ -233,9 +234,29 @@ static bool check_objects(zt_cbor *c, zt_container *container){
 
 /* --- The root --- */
 
+/* What follows "1." up to the next dot: the minor version; 0 if there is none, -1 if it is no number, or a long one. */
+static int minor_of(zt_text version){
+  int minor = 0;
+  size_t i = 2;
+  if( version.n<2 ) return 0;
+  for(; i<version.n && version.z[i]!='.'; i++){
+    if( version.z[i]<'0' || version.z[i]>'9' || minor>MINOR_MAX ) return -1;
+    minor = 10*minor + version.z[i]-'0';
+  }
+  return i>2 ? minor : -1;
+}
+
+/* What the version demands (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
+static void set_demands(zt_container *c){
+  int minor = minor_of(c->version);
+  c->newer = minor<0 || minor>2;
+  c->demands = ZT_DEMANDS_ZERO_PADDING;
+  if( c->driver==&zt_driver_zt1_1 && (minor<0 || minor>1) ) c->demands |= ZT_DEMANDS_U64_INDICES|ZT_DEMANDS_DECODED_LENGTH;
+}
+
 static bool check_version(zt_cbor *c, zt_text version){
   if( version.n==0 || version.z[0]!='1' || (version.n>1 && version.z[1]!='.') ){
-    return zt_cbor_fail(c, "version '%.*s' is not 1.x", zt_shown(version), version.z);   /* B2 */
+    return zt_cbor_fail(c, "B2", "version '%.*s' is not 1.x", zt_shown(version), version.z);
   }
   return true;
 }
@@ -243,7 +264,7 @@ static bool check_version(zt_cbor *c, zt_text version){
 static int walk(zt_container *c, zt_cbor *cbor){
   zt_fields f;
   bool ok = true;
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "a map as the root item");   /* B1 */
+  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
   ok = ok && zt_fields_open(&f, cbor, &generation_of(c)->root);
   while( ok ){
     switch( zt_fields_next(&f) ){
@@ -253,6 +274,7 @@ static int walk(zt_container *c, zt_cbor *cbor){
       default:           ok = false; break;
     }
   }
+  if( !cbor->err->rc ) set_demands(c);
   zt_cbor_finish(cbor);
   return cbor->err->rc;
 }

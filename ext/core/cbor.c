@@ -24,15 +24,15 @@ void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_er
   *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .trusted = true };
 }
 
-bool zt_cbor_fail(zt_cbor *c, const char *format, ...){
+bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...){
   if( !c->err->rc ){
     va_list ap;
     char *what;
     va_start(ap, format);
     what = sqlite3_vmprintf(format, ap);
     va_end(ap);
-    if( what && c->rewritten ) zt_fail(c->err, SQLITE_ERROR, "manifest: %s", what);
-    else if( what ) zt_fail(c->err, SQLITE_ERROR, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
+    if( what && c->rewritten ) zt_break(c->err, rule, "manifest: %s", what);
+    else if( what ) zt_break(c->err, rule, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
     else zt_fail_nomem(c->err);
     sqlite3_free(what);
   }
@@ -56,14 +56,14 @@ static const char *type_name(const zt_cbor *c){
   }
 }
 
-bool zt_cbor_fail_type(zt_cbor *c, const char *expected){
-  return zt_cbor_fail(c, "expected %s, found %s", expected, type_name(c));
+bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected){
+  return zt_cbor_fail(c, rule, "expected %s, found %s", expected, type_name(c));
 }
 
 /* Read the initial byte and its argument. info is the additional information. */
 static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   unsigned width;
-  if( c->p==c->end ) return zt_cbor_fail(c, "the manifest ends in the middle of an item");        /* C6 */
+  if( c->p==c->end ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
   *info = *c->p & 31u;
   item->type = (zt_cbor_type)(*c->p>>5);
   if( *info<24 ){
@@ -73,16 +73,16 @@ static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   }
   if( *info>27 ){
     item->n = 0;
-    if( *info!=INDEFINITE ) return zt_cbor_fail(c, "reserved initial byte 0x%02x", *c->p);        /* C1 */
+    if( *info!=INDEFINITE ) return zt_cbor_fail(c, "C1", "reserved initial byte 0x%02x", *c->p);
     if( item->type<ZT_CBOR_BYTES || item->type==ZT_CBOR_TAG ){
-      return zt_cbor_fail(c, "initial byte 0x%02x: this type has no indefinite length", *c->p);   /* C2 */
+      return zt_cbor_fail(c, "C2", "initial byte 0x%02x: this type has no indefinite length", *c->p);
     }
-    if( item->type==ZT_CBOR_SIMPLE ) return zt_cbor_fail(c, "a break where an item is expected"); /* C3 */
+    if( item->type==ZT_CBOR_SIMPLE ) return zt_cbor_fail(c, "C3", "a break where an item is expected");
     c->p++;
     return true;
   }
   width = 1u << (*info-24);
-  if( left(c)<1+width ) return zt_cbor_fail(c, "the manifest ends in the middle of an item");     /* C6 */
+  if( left(c)<1+width ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
   item->n = zt_be(c->p+1, width);
   c->p += 1+width;
   return true;
@@ -105,7 +105,7 @@ static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_it
   uint32_t u;
   if( info==24 && item->n<32 ){
     c->p = at;
-    return zt_cbor_fail(c, "a two-byte simple value below 32");                                   /* C5 */
+    return zt_cbor_fail(c, "C5", "a two-byte simple value below 32");
   }
   if( info<25 ) return true;
   item->is_float = true;
@@ -124,12 +124,12 @@ static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_it
 static bool read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
   if( item->n>left(c) ){
     c->p = at;
-    return zt_cbor_fail(c, "a string of %llu bytes, %llu are left", item->n, (uint64_t)(c->end-at)); /* C6 */
+    return zt_cbor_fail(c, "C6", "a string of %llu bytes, %llu are left", item->n, (uint64_t)(c->end-at));
   }
   item->p = c->p;
   if( item->type==ZT_CBOR_TEXT && !c->trusted && !zt_utf8_valid(item->p, (size_t)item->n) ){
     c->p = at;
-    return zt_cbor_fail(c, "text that is not UTF-8");                                             /* C7 */
+    return zt_cbor_fail(c, "C7", "text that is not UTF-8");
   }
   c->p += item->n;
   return true;
@@ -147,7 +147,7 @@ static bool read_chunks(zt_cbor *c, zt_cbor_item *item){
     if( !read_head(c, &chunk, &info) ) return false;
     if( chunk.type!=item->type || info==INDEFINITE ){
       c->p = at;
-      return zt_cbor_fail(c, "a chunk of a string in chunks is %s", type_name(c));                /* C4 */
+      return zt_cbor_fail(c, "C4", "a chunk of a string in chunks is %s", type_name(c));
     }
     if( !read_string(c, at, &chunk) ) return false;
   }
@@ -167,8 +167,8 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
       item->indefinite = info==INDEFINITE;
       if( item->n>left(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
         c->p = at;
-        return zt_cbor_fail(c, "%llu %s declared, %llu bytes are left", item->n,
-                            item->type==ZT_CBOR_MAP ? "pairs" : "items", (uint64_t)(c->end-at));  /* C6 */
+        return zt_cbor_fail(c, "C6", "%llu %s declared, %llu bytes are left", item->n,
+                            item->type==ZT_CBOR_MAP ? "pairs" : "items", (uint64_t)(c->end-at));
       }
       return true;
     case ZT_CBOR_SIMPLE:
@@ -182,7 +182,7 @@ bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
   level->left = item->n;
   level->indefinite = item->indefinite;
   if( c->depth==ZT_CBOR_MAX_DEPTH ){
-    return zt_cbor_fail(c, "nested deeper than %d levels", ZT_CBOR_MAX_DEPTH);                    /* C8 */
+    return zt_cbor_fail(c, "C8", "nested deeper than %d levels", ZT_CBOR_MAX_DEPTH);
   }
   c->depth++;
   return true;
@@ -191,7 +191,7 @@ bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
 bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   zt_cbor_item item;
   *level = (zt_cbor_level){ 0 };
-  if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, type==ZT_CBOR_MAP ? "a map" : "an array");
+  if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, NULL, type==ZT_CBOR_MAP ? "a map" : "an array");
   return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
 }
 
@@ -227,14 +227,14 @@ void zt_cbor_skip_self_described(zt_cbor *c){
 
 bool zt_cbor_finish(zt_cbor *c){
   if( c->err->rc ) return false;
-  if( c->p!=c->end ) return zt_cbor_fail(c, "%llu bytes after the root item", (uint64_t)left(c)); /* C9 */
+  if( c->p!=c->end ) return zt_cbor_fail(c, "C9", "%llu bytes after the root item", (uint64_t)left(c));
   return true;
 }
 
 bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out){
   zt_cbor_item item;
   *out = 0;
-  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "an unsigned integer");
+  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, NULL, "an unsigned integer");
   if( !zt_cbor_next(c, &item) ) return false;
   *out = item.n;
   return true;
@@ -243,7 +243,7 @@ bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out){
 bool zt_cbor_text_slow(zt_cbor *c, zt_text *out){
   zt_cbor_item item;
   *out = ZT_TEXT("");
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "text");
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, NULL, "text");
   if( !zt_cbor_next(c, &item) ) return false;
   if( item.n>0 ) *out = (zt_text){ (const char*)item.p, (size_t)item.n };
   return true;

@@ -75,11 +75,11 @@ void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
 /* Start at position at, depth levels deep, of bytes that were checked before. */
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err);
 
-/* Record a failure at the next byte. Always false. */
-ZT_COLD bool zt_cbor_fail(zt_cbor *c, const char *format, ...);
+/* Record a failure at the next byte, against that rule (core/error.h). Always false. */
+ZT_COLD bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...);
 
 /* Record that `expected` was wanted where another item stands. Always false. */
-ZT_COLD bool zt_cbor_fail_type(zt_cbor *c, const char *expected);
+ZT_COLD bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected);
 
 /* Read the next item's head, and the bytes of a definite string. A string in chunks is checked and passed over: it
 ** sets chunked and gives the empty string. */

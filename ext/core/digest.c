@@ -118,22 +118,32 @@ static int start(const zt_digest *d, zt_digest **out, zt_error *err){
   return zt_fail_nomem(err);
 }
 
-zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
+/* Take a digest's text apart. */
+static zt_digest_parse parse(zt_text text, zt_digest *out){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
-  zt_digest d = { 0 };
   zt_text digits;
-  *out = NULL;
   if( !colon ) return ZT_DIGEST_MALFORMED;
-  d.algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
-  if( !d.algorithm || !d.algorithm->stated ) return ZT_DIGEST_UNSUPPORTED;
+  out->algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
+  if( !out->algorithm || !out->algorithm->stated ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
-  if( d.algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
+  if( out->algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
     digits.n -= 2;
   }
-  if( !parse_hex(digits, d.expected, d.algorithm->bytes) ) return ZT_DIGEST_MALFORMED;
-  start(&d, out, err);
-  return ZT_DIGEST_OK;
+  return parse_hex(digits, out->expected, out->algorithm->bytes) ? ZT_DIGEST_OK : ZT_DIGEST_MALFORMED;
+}
+
+zt_digest_parse zt_digest_check(zt_text text){
+  zt_digest unused = { 0 };
+  return parse(text, &unused);
+}
+
+zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
+  zt_digest d = { 0 };
+  zt_digest_parse result = parse(text, &d);
+  *out = NULL;
+  if( result==ZT_DIGEST_OK ) start(&d, out, err);
+  return result;
 }
 
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){

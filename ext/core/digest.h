@@ -17,6 +17,9 @@ typedef enum zt_digest_parse {
 /* A digest being computed. */
 typedef struct zt_digest zt_digest;
 
+/* What a digest's text is, without computing anything. */
+zt_digest_parse zt_digest_check(zt_text text);
+
 /* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK only, and NULL there
 ** if memory was short (recorded in err). */
 zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err);

@@ -11,9 +11,17 @@
 
 #include "core/span.h"
 
+/* The parts of a message, within it: names as far as they are shown, z NULL where the place has none. */
+typedef struct zt_parts {
+  zt_text object, component;
+  const char *fault;  /* What is wrong */
+} zt_parts;
+
 typedef struct zt_error {
   int rc;             /* SQLite result code; SQLITE_OK until something fails */
   char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and when memory was too short to say more */
+  zt_parts parts;     /* Of the message, if there is one */
+  const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is wrong is no fault of the file */
   const char *path;   /* Place: the file, borrowed; NULL: none */
   zt_text object;     /* Place: the object, borrowed; z NULL: none */
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
@@ -25,11 +33,14 @@ typedef struct zt_error {
 int zt_shown(zt_text text);
 
 /* An error that has not happened, in no place. Every zt_error starts as this and ends in zt_error_clear(). */
-#define ZT_ERROR_NONE ((zt_error){ 0, NULL, NULL, { NULL, 0 }, { NULL, 0 } })
+#define ZT_ERROR_NONE ((zt_error){ 0 })
 
 /* Record a failure: rc is an SQLite error code, format is as in sqlite3_mprintf(). Without effect if one is recorded
 ** already. Returns the recorded code. */
 int zt_fail(zt_error *e, int rc, const char *format, ...);
+
+/* Record that a file breaks a rule: SQLITE_ERROR. Rules are numbered above the decoders that check them, "C7". */
+int zt_break(zt_error *e, const char *rule, const char *format, ...);
 
 /* Record SQLITE_NOMEM. */
 int zt_fail_nomem(zt_error *e);

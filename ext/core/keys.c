@@ -175,7 +175,7 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text){
   return -1;
 }
 
-bool zt_cbor_skip_unique(zt_cbor *c, const char *what){
+bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what){
   zt_keys keys;
   zt_cbor_level level;
   zt_keys_init(&keys, (zt_span){ c->base, (size_t)(c->end - c->base) });
@@ -190,7 +190,7 @@ bool zt_cbor_skip_unique(zt_cbor *c, const char *what){
     if( !c->err->rc && !c->chunked ) zt_keys_add(&keys, at, text, &duplicate, c->err);
     if( duplicate ){
       c->p = at;
-      zt_cbor_fail(c, "a key stands twice in %s", what);
+      zt_cbor_fail(c, rule, "a key stands twice in %s", what);
     }
     zt_cbor_skip(c);
   }

@@ -35,6 +35,6 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text);
 zt_text zt_keys_text(const zt_keys *k, uint32_t i);
 
 /* Check the map whose head is next for a key that occurs twice, and pass over it. what names the map in the message. */
-bool zt_cbor_skip_unique(zt_cbor *c, const char *what);
+bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what);
 
 #endif

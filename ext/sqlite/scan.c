@@ -55,6 +55,11 @@ static const zt_table *table_of(const cursor *c){
   return ((const vtab*)c->base.pVtab)->module->table;
 }
 
+/* True if what stands for a row is a file, readable or not, and no object. */
+static bool is_of_files(const zt_table *t){
+  return t->rows==ZT_ROWS_FILES || t->rows==ZT_ROWS_OF_FILES;
+}
+
 static cursor *cursor_of(zt_scan *scan){
   return (cursor*)((char*)scan - offsetof(cursor, scan));
 }
@@ -157,7 +162,7 @@ static int open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   if( !c ) return SQLITE_NOMEM;
   memset(c, 0, sizeof(*c));
   c->base.pVtab = p;
-  c->scan.on_file = m->table->rows==ZT_ROWS_FILES;
+  c->scan.on_file = is_of_files(m->table);
   c->scan.connection = m->connection;
   c->scan.err = &c->err;
   if( m->table->row_size ){
@@ -187,7 +192,8 @@ static void close_file(cursor *c){
   c->source = c->scan.source = NULL;
   c->container = NULL;
   c->scan.container = NULL;
-  c->scan.path = c->scan.error = NULL;
+  c->scan.path = NULL;
+  c->scan.error = NULL;
   c->scan.has_stat = false;
 }
 
@@ -291,7 +297,14 @@ static void open_image(cursor *c){
 
 /* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is. */
 static bool may_go_on(const cursor *c){
-  return c->err.rc==SQLITE_ERROR && (c->skip || table_of(c)->rows==ZT_ROWS_FILES);
+  return c->err.rc==SQLITE_ERROR && (c->skip || is_of_files(table_of(c)));
+}
+
+/* What is wrong is the current file's, not the query's. */
+static void set_file_error(cursor *c){
+  c->file_error = c->err;
+  c->err = (zt_error){ .path = c->file_error.path };
+  c->scan.error = &c->file_error;
 }
 
 /* Stand before the first object of the next file that can be read. False at the end and on failure. */
@@ -308,10 +321,8 @@ static bool next_file(cursor *c){
     c->scan.source = c->source;
     c->iObject = 0;
     if( !c->err.rc ) return !c->named || !c->container || find_wanted(c)==SQLITE_OK;
-    c->file_error = c->err;
-    c->err = (zt_error){ .path = c->file_error.path };
-    c->scan.error = c->file_error.message;
-    if( table_of(c)->rows==ZT_ROWS_FILES ) return true;
+    set_file_error(c);
+    if( is_of_files(table_of(c)) ) return true;
   }
 }
 
@@ -344,21 +355,21 @@ static bool enter_object(cursor *c){
   return false;
 }
 
+/* Stand on the first row of the next object of the current file, or of the file itself. */
+static bool enter_next(cursor *c){
+  while( c->container && !c->err.rc && next_object(c) ) if( enter_object(c) ) return true;
+  return false;
+}
+
 /* Go to the next row. */
 static int advance(cursor *c){
   const zt_table *t = table_of(c);
-  if( t->rows==ZT_ROWS_FILES ){
-    c->eof = !next_file(c);
-    if( !c->eof && t->first ) t->first(&c->scan);
-    return c->err.rc ? fail(c) : SQLITE_OK;
-  }
   if( c->in_object && t->next && found(c, t->next(&c->scan)) ) return SQLITE_OK;
   while( !c->err.rc ){
     leave_object(c);
-    while( c->container && !c->err.rc && next_object(c) ){
-      if( enter_object(c) ) return SQLITE_OK;
-    }
+    if( !is_of_files(t) && enter_next(c) ) return SQLITE_OK;
     if( c->err.rc || !next_file(c) ) break;
+    if( is_of_files(t) && enter_object(c) ) return SQLITE_OK;
   }
   c->eof = true;
   return c->err.rc ? fail(c) : SQLITE_OK;
@@ -567,11 +578,11 @@ static int set_source(cursor *c, const arguments *a){
   const char *path;
   if( !a->source ) return set_declared_source(c, a);
   if( sqlite3_value_type(a->source)==SQLITE_NULL ) return SQLITE_OK;
-  if( zt_target_path(c->scan.connection, a->source, &path, &c->err) ) return c->err.rc;
   if( c->plan & (ZT_PLAN_BYTES|ZT_PLAN_ECHO) ){
     c->value = sqlite3_value_dup(a->source);
     if( !c->value ) return zt_fail_nomem(&c->err);
   }
+  if( zt_target_path(c->scan.connection, c->value ? c->value : a->source, &path, &c->err) ) return c->err.rc;
   if( path ) return list_paths(c, path, a);
   if( !a->path && !a->like && !a->glob ) c->image = c->value ? c->value : a->source;   /* Those want a path */
   return SQLITE_OK;
@@ -581,6 +592,15 @@ static int set_source(cursor *c, const arguments *a){
 static bool lacks_object(const cursor *c, const arguments *a){
   int i = zt_table_argument(table_of(c), "object");
   return i>=0 && !a->argument[i] && !c->scan.argument[i];
+}
+
+/* The source names nothing: stand on it as on a file that cannot be read. */
+static int stand_on_missing(cursor *c){
+  c->scan.path = c->err.path;
+  set_file_error(c);
+  if( enter_object(c) ) return SQLITE_OK;
+  c->eof = true;
+  return c->err.rc ? fail(c) : SQLITE_OK;
 }
 
 /* Go to the first row that the arguments ask for. */
@@ -596,7 +616,9 @@ static int begin(cursor *c, const arguments *a){
     return advance(c);
   }
   /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
-  if( !c->skip || c->err.rc!=SQLITE_ERROR || !c->err.path ) return fail(c);
+  if( c->err.rc!=SQLITE_ERROR || !c->err.path ) return fail(c);
+  if( table_of(c)->rows==ZT_ROWS_OF_FILES ) return stand_on_missing(c);
+  if( !c->skip ) return fail(c);
   zt_error_clear(&c->err);
   c->eof = true;
   return SQLITE_OK;

@@ -16,6 +16,7 @@ typedef struct zt_scan zt_scan;
 /* Which rows a table has. */
 typedef enum zt_rows_of {
   ZT_ROWS_FILES,               /* One per file, readable or not */
+  ZT_ROWS_OF_FILES,            /* Some per file, readable or not; nothing about a file ends the query */
   ZT_ROWS_OBJECTS,             /* One per object */
   ZT_ROWS_OF_OBJECTS,          /* Some per object */
   ZT_ROWS_FILES_AND_OBJECTS    /* Some for the file itself, then some per object */
@@ -70,10 +71,10 @@ struct zt_scan {
   zt_error *err;                 /* For failures of first and next, which may set its object and component */
   zt_range range;                /* Of iPosition: rows outside it are not wanted */
   const char *argument[ZT_ARGUMENTS];   /* Values as text; NULL: not given, or NULL */
-  /* For ZT_ROWS_FILES: */
+  /* For ZT_ROWS_FILES and ZT_ROWS_OF_FILES: */
   bool has_stat;
   zt_stat stat;                  /* If has_stat */
-  const char *error;             /* Why the file cannot be read; NULL if it can, or nobody asked */
+  const zt_error *error;         /* Why the file cannot be read; NULL if it can, or nobody asked */
 };
 
 /* The current object, decoded. Stays as it is until the scan moves on. */

@@ -75,7 +75,7 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
       if( scan->has_stat && scan->path ) sqlite3_result_double(ctx, seconds(scan->stat.id.mtime));
       break;
     case C_ERROR:
-      if( scan->error ) sqlite3_result_text(ctx, scan->error, -1, SQLITE_TRANSIENT);
+      if( scan->error ) sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
       break;
     default:
       if( scan->container ) manifest_column(scan, ctx, i);

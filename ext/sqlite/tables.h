@@ -4,7 +4,7 @@
 
 #include "sqlite/scan.h"
 
-#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats)
+#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
 
 /* Families of functions, each an array that a NULL name ends. */
 #define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(manifest) X(version)

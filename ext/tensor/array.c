@@ -33,21 +33,25 @@ int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
   return leave(err);
 }
 
-/* The component's elements have no type that is known (L2). */
+/* The component's elements have no type that is known, or none that it can be. */
 static int fail_type(const zt_component *c, zt_error *err){
   enter(c->role, err);
   if( !zt_dtype_storage(c->dtype) || (c->foreign && !c->type.z) ){
-    return zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
+    return zt_break(err, "L2", "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
   }
   if( c->foreign || !zt_dtype_named(c->type) ){
-    return zt_fail(err, SQLITE_ERROR, "type '%.*s' is not known", zt_shown(c->type), c->type.z);
+    return zt_break(err, "L5", "type '%.*s' is not known", zt_shown(c->type), c->type.z);
   }
-  return zt_fail(err, SQLITE_ERROR, "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z, zt_shown(c->dtype), c->dtype.z);
+  return zt_break(err, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z, zt_shown(c->dtype), c->dtype.z);
 }
 
 int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err){
+  zt_text order = zt_payload_byte_order(p->component);
   *out = zt_dtype_of(p->component);
-  return *out ? SQLITE_OK : fail_type(p->component, err);
+  if( !*out ) return fail_type(p->component, err);
+  if( zt_text_is(order, "little") || zt_text_is(order, "big") ) return SQLITE_OK;
+  enter(p->component->role, err);
+  return zt_break(err, "L8", "byte order '%.*s' is not known", zt_shown(order), order.z);
 }
 
 int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
@@ -57,7 +61,7 @@ int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
   if( zt_array_dtype(p, &dtype, err) || zt_array_measure(p, &bytes, err) ) return err->rc;
   if( !dtype->packed && bytes%dtype->width ){
     enter(out->role, err);
-    return zt_fail(err, SQLITE_ERROR, "%llu bytes are no whole number of %s elements", bytes, dtype->name);   /* L3 */
+    return zt_break(err, "L3", "%llu bytes are no whole number of %s elements", bytes, dtype->name);
   }
   return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width, out, err);
 }
@@ -71,7 +75,7 @@ static int read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_erro
   size_t got;
   enter(a->role, err);
   if( zt_stream_read(a->stream, a->base+offset, out, n, &got, err)==SQLITE_OK && got<n ){
-    zt_fail(err, SQLITE_ERROR, "its bytes end at %llu", a->base+offset+got);
+    zt_break(err, "L3", "its bytes end at %llu", a->base+offset+got);
   }
   if( a->big && !err->rc ) zt_swap_bytes(out, n, a->big);
   return leave(err);
@@ -111,7 +115,7 @@ int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, 
     done = zt_convert(a->dtype, chunk, u64, out, m);
     if( done<m ){
       enter(a->role, err);
-      return zt_fail(err, SQLITE_ERROR, "entry %llu is negative", first+done);
+      return zt_break(err, "L7", "entry %llu is negative", first+done);
     }
     first += m;
     out += m;

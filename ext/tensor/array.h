@@ -16,7 +16,7 @@ typedef struct zt_array {
   unsigned big;             /* The component is big-endian (0.1): bytes of its own elements, in which all of it is reversed */
 } zt_array;
 
-/* All elements of a component, whose type must be known (L2) and whose length a whole number of them (L3); of a packed
+/* All elements of a component, whose type must be known (L2, L5, L6) and whose length a whole number of them (L3); of a packed
 ** type, what the last byte has too many counts. Failures of these functions name the component. *out needs
 ** zt_array_close() in any case. */
 int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err);
@@ -34,7 +34,7 @@ int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, 
 /* Decode to the end of an array that has no element, which no read does: its bytes are checked, too. */
 int zt_array_check_empty(zt_array *a, zt_error *err);
 
-/* The type of a component's elements (L2). */
+/* The type of a component's elements (L2, L5, L6, L8). */
 int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err);
 
 /* Bytes of a component after decoding; decodes where nothing else tells. */

@@ -31,7 +31,7 @@ static int open_blob(zt_tensor *t, coo *s, zt_error *err){
   s->record = 8*(uint64_t)t->object->rank + t->dtype->width;
   if( length%s->record ){
     err->component = blob.role;
-    return zt_fail(err, SQLITE_ERROR, "%llu bytes are no whole number of values of %s with %u indices", length, t->dtype->name, t->object->rank);   /* K4 */
+    return zt_break(err, "K4", "%llu bytes are no whole number of values of %s with %u indices", length, t->dtype->name, t->object->rank);
   }
   t->stored = length/s->record;
   s->window = sqlite3_malloc64(RECORDS);
@@ -55,9 +55,9 @@ static int open_components(zt_tensor *t, coo *s, zt_error *err){
   dtype = all.dtype;
   length = all.length;
   zt_array_close(&all);
-  if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ) return zt_fail(err, SQLITE_ERROR, "coords are integers, not %s", dtype->name);   /* K3 */
+  if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ) return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
   if( !zt_mul64(t->object->rank, t->stored, &needed) || needed!=length ){
-    return zt_fail(err, SQLITE_ERROR, "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);   /* K1 */
+    return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);
   }
   bytes = t->stored*dtype->width;
   payload.side_by_side = t->object->rank;
@@ -101,7 +101,7 @@ ZT_INLINE bool place(const zt_tensor *t, uint32_t d, uint64_t coordinate, uint64
 }
 
 static int fail_coordinate(const zt_tensor *t, uint32_t d, uint64_t entry, uint64_t coordinate, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "coordinate %llu of value %llu in dimension %u, which has %llu", coordinate, entry, d, t->object->shape[d]);   /* K2 */
+  return zt_break(err, "K2", "coordinate %llu of value %llu in dimension %u, which has %llu", coordinate, entry, d, t->object->shape[d]);
 }
 
 static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){

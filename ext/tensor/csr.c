@@ -41,7 +41,7 @@ static int open_blob(zt_tensor *t, csr *s, zt_error *err){
   if( !zt_add64(s->rows, 1, &pointers) || !zt_mul64(pointers, 8, &entries) || entries>length
    || (length-entries)%(8+t->dtype->width) ){
     err->component = blob.role;
-    return zt_fail(err, SQLITE_ERROR, "%llu bytes are not indptr of %llu rows, indices and values of %s", length, s->rows, t->dtype->name);   /* P6 */
+    return zt_break(err, "P6", "%llu bytes are not indptr of %llu rows, indices and values of %s", length, s->rows, t->dtype->name);
   }
   n = (length-entries)/(8+t->dtype->width);
   payload.side_by_side = 3;
@@ -61,19 +61,19 @@ static int open(zt_tensor *t, zt_error *err){
   csr *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  if( t->object->rank!=2 ) return zt_fail(err, SQLITE_ERROR, "sparse_csr has two dimensions, not %u", t->object->rank);   /* P1 */
+  if( t->object->rank!=2 ) return zt_break(err, "P1", "sparse_csr has two dimensions, not %u", t->object->rank);
   s->rows = t->object->shape[0];
   s->columns = t->object->shape[1];
   if( t->object->one_blob ? open_blob(t, s, err) : open_components(t, s, err) ) return err->rc;
   t->stored = s->values.length;
   if( !is_integer(s->indices.dtype) || !is_integer(s->indptr.dtype) ){
-    return zt_fail(err, SQLITE_ERROR, "indices and indptr are integers, not %s and %s", s->indices.dtype->name, s->indptr.dtype->name);   /* P5 */
+    return zt_break(err, "P5", "indices and indptr are integers, not %s and %s", s->indices.dtype->name, s->indptr.dtype->name);
   }
   if( s->indptr.length==0 || s->indptr.length-1!=s->rows ){
-    return zt_fail(err, SQLITE_ERROR, "indptr of %llu rows has %llu entries", s->rows, s->indptr.length);   /* P2 */
+    return zt_break(err, "P2", "indptr of %llu rows has %llu entries", s->rows, s->indptr.length);
   }
   if( s->indices.length!=t->stored ){
-    return zt_fail(err, SQLITE_ERROR, "there are %llu indices and %llu values", s->indices.length, t->stored);   /* P3 */
+    return zt_break(err, "P3", "there are %llu indices and %llu values", s->indices.length, t->stored);
   }
   return SQLITE_OK;
 }
@@ -105,13 +105,13 @@ static int check_pointers(const zt_tensor *t, csr *s, zt_error *err){
   uint64_t last = 0;
   for(uint64_t i=0; i<s->indptr.length; i+=s->loaded){
     if( load_pointers(s, i, err) ) return err->rc;
-    if( i==0 && s->pointers[0]!=0 ) return zt_fail(err, SQLITE_ERROR, "indptr begins with %llu, not 0", s->pointers[0]);   /* P2 */
+    if( i==0 && s->pointers[0]!=0 ) return zt_break(err, "P2", "indptr begins with %llu, not 0", s->pointers[0]);
     for(size_t k=0; k<s->loaded; k++){
-      if( s->pointers[k]<last ) return zt_fail(err, SQLITE_ERROR, "indptr falls at row %llu: from %llu to %llu", i+k, last, s->pointers[k]);   /* P2 */
+      if( s->pointers[k]<last ) return zt_break(err, "P2", "indptr falls at row %llu: from %llu to %llu", i+k, last, s->pointers[k]);
       last = s->pointers[k];
     }
   }
-  if( last!=t->stored ) return zt_fail(err, SQLITE_ERROR, "indptr ends with %llu, and there are %llu values", last, t->stored);   /* P2 */
+  if( last!=t->stored ) return zt_break(err, "P2", "indptr ends with %llu, and there are %llu values", last, t->stored);
   s->checked = true;
   return SQLITE_OK;
 }
@@ -138,7 +138,7 @@ static int place(csr *s, zt_entries *out, zt_error *err){
     for(; i<out->n && s->entry+i<end; i++){
       column = out->cell[i];
       if( column>=s->columns ){
-        return zt_fail(err, SQLITE_ERROR, "column %llu in row %llu, of %llu columns", column, s->row, s->columns);   /* P4 */
+        return zt_break(err, "P4", "column %llu in row %llu, of %llu columns", column, s->row, s->columns);
       }
       out->cell[i] = base+column;
     }

@@ -18,10 +18,10 @@ static int open(zt_tensor *t, zt_error *err){
   if( zt_array_measure(&payload, &length, err) ) return err->rc;
   err->component = component.role;
   if( !zt_dtype_size(t->dtype, t->object->elements, &needed) ){
-    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are more than 2^64 bytes", t->object->elements, t->dtype->name);   /* D1 */
+    return zt_break(err, "D1", "%llu elements of %s are more than 2^64 bytes", t->object->elements, t->dtype->name);
   }
   if( needed!=length ){
-    return zt_fail(err, SQLITE_ERROR, "%llu elements of %s are %llu bytes, and it has %llu", t->object->elements, t->dtype->name, needed, length);   /* D1 */
+    return zt_break(err, "D1", "%llu elements of %s are %llu bytes, and it has %llu", t->object->elements, t->dtype->name, needed, length);
   }
   err->component.z = NULL;
   return SQLITE_OK;

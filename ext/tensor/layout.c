@@ -23,7 +23,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
                    zt_error *err){
   *out = (zt_tensor){ .source = source, .container = c, .object = object, .budget = budget, .layout = find(object) };
   if( !out->layout ){
-    return zt_fail(err, SQLITE_ERROR, "no meaning of format '%s%.*s' is known", object->format_prefix, zt_shown(object->format), object->format.z);   /* L1 */
+    return zt_break(err, "L1", "no meaning of format '%s%.*s' is known", object->format_prefix, zt_shown(object->format), object->format.z);
   }
   return out->layout->open(out, err);
 }
@@ -57,7 +57,7 @@ uint64_t zt_tensor_window(const zt_tensor *t){
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out, zt_error *err){
   if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ) return SQLITE_OK;
   if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) }, out) ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_ERROR, "%.*s needs a component '%s'", zt_shown(t->object->format), t->object->format.z, role);   /* L1 */
+  return zt_break(err, "L4", "%.*s needs a component '%s'", zt_shown(t->object->format), t->object->format.z, role);
 }
 
 zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){

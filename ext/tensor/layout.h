@@ -4,9 +4,14 @@
 **
 ** Whatever the layout, a tensor is an array of elements in the row-major order of its shape; the element at flat
 ** position i is that of the dense form. Rules (zTensor 1.2.0 section 3; tests/hostile has files for each):
-**   L1  the format is known, and every role of it is there
-**   L2  every component's type is known, and stands on its own storage type
+**   L1  the format is known
+**   L2  every component's dtype is known
 **   L3  decoded lengths are what shape and types make
+**   L4  every role of the format is there
+**   L5  every component's logical type is known
+**   L6  it stands on its own storage type
+**   L7  no index is negative
+**   L8  a component's byte order is little or big (0.1.0)
 ** and those of each layout, in its file.
 */
 #ifndef ZT_TENSOR_LAYOUT_H
@@ -33,7 +38,7 @@ typedef struct zt_tensor {
 struct zt_layout {
   const char *format;
 
-  /* Find the components and check L1 to L3; set t->dtype, and t->state to memory from sqlite3_malloc64(). Reads no
+  /* Find the components and check L1 to L6; set t->dtype, and t->state to memory from sqlite3_malloc64(). Reads no
   ** element, unless a length cannot be known otherwise. close is called also after a failure, state NULL or not. */
   int (*open)(zt_tensor *t, zt_error *err);
   void (*close)(zt_tensor *t);
@@ -66,7 +71,7 @@ int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err);
 /* How many elements it is best to read at once, if all are wanted one after the other. */
 uint64_t zt_tensor_window(const zt_tensor *t);
 
-/* For layouts: the component of that role, or of the other one, which may be NULL (L1); and its bytes. */
+/* For layouts: the component of that role, or of the other one, which may be NULL (L4); and its bytes. */
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out, zt_error *err);
 zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component);
 

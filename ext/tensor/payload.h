@@ -14,6 +14,7 @@ typedef struct zt_budget {
   uint64_t result;         /* Most bytes of a result (SQLITE_LIMIT_LENGTH) */
   uint64_t decode;         /* Most bytes to decode, those passed over included */
   zt_interrupt interrupt;
+  bool manifest_only;      /* No stored byte may be read: what would need one fails with SQLITE_ABORT */
   uint64_t decoded;        /* Bytes decoded so far; starts as 0 */
   struct zt_spare *spare;  /* Where results may take memory from (buffer.h); NULL: from nowhere */
 } zt_budget;

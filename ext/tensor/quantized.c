@@ -37,7 +37,7 @@ typedef struct attributes {
 } attributes;
 
 static int read_uint(zt_cbor *c, const char *name, bool *has, uint64_t *out, zt_error *err){
-  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_fail(err, SQLITE_ERROR, "the attribute '%s' must be an unsigned integer", name);   /* Q1 */
+  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_break(err, "Q1", "the attribute '%s' must be an unsigned integer", name);
   *has = zt_cbor_uint(c, out);
   return SQLITE_OK;
 }
@@ -59,10 +59,10 @@ static int read_attributes(const zt_tensor *t, attributes *out, zt_error *err){
   zt_attributes_begin(t->container, &t->object->attributes, &it);
   while( zt_attributes_next(&it) ) if( read_attribute(&it.cbor, out, err) ) return err->rc;
   if( !out->has_bits || !out->has_group || !out->has_packing ){
-    return zt_fail(err, SQLITE_ERROR, "quantized_group needs the attribute '%s'", !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");   /* Q1 */
+    return zt_break(err, "Q1", "quantized_group needs the attribute '%s'", !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");
   }
-  if( out->bits<1 || out->bits>8 ) return zt_fail(err, SQLITE_ERROR, "bits is %llu, not 1 to 8", out->bits);   /* Q1 */
-  if( out->group<1 ) return zt_fail(err, SQLITE_ERROR, "group_size is 0");   /* Q1 */
+  if( out->bits<1 || out->bits>8 ) return zt_break(err, "Q1", "bits is %llu, not 1 to 8", out->bits);
+  if( out->group<1 ) return zt_break(err, "Q1", "group_size is 0");
   return SQLITE_OK;
 }
 
@@ -76,10 +76,10 @@ static int read_packing(quantized *s, zt_text packing, zt_error *err){
     word = zt_dtype_storage((zt_text){ packing.z+i+5, packing.n-i-5 });
   }
   if( !word || (word->class!=ZT_INT && word->class!=ZT_UINT) || n*s->bits!=8*(uint64_t)word->width ){
-    return zt_fail(err, SQLITE_ERROR, "packing '%.*s' does not fill words with codes of %llu bits", zt_shown(packing), packing.z, s->bits);   /* Q2 */
+    return zt_break(err, "Q2", "packing '%.*s' does not fill words with codes of %llu bits", zt_shown(packing), packing.z, s->bits);
   }
   if( word!=s->words.dtype ){
-    return zt_fail(err, SQLITE_ERROR, "packing '%.*s' has words of %s, %.*s has %s", zt_shown(packing), packing.z, word->name, (int)s->words.role.n, s->words.role.z, s->words.dtype->name);   /* Q2 */
+    return zt_break(err, "Q2", "packing '%.*s' has words of %s, %.*s has %s", zt_shown(packing), packing.z, word->name, (int)s->words.role.n, s->words.role.z, s->words.dtype->name);
   }
   s->per_word = n;
   return SQLITE_OK;
@@ -91,16 +91,16 @@ static int check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
   uint64_t elements = t->object->elements, groups = elements/s->group;
   uint64_t last = t->object->rank ? t->object->shape[t->object->rank-1] : 1;
   if( last%s->per_word || last%s->group ){
-    return zt_fail(err, SQLITE_ERROR, "the last dimension, %llu, is no multiple of %llu codes in a word and %llu in a group", last, s->per_word, s->group);   /* Q3 */
+    return zt_break(err, "Q3", "the last dimension, %llu, is no multiple of %llu codes in a word and %llu in a group", last, s->per_word, s->group);
   }
   if( s->words.length!=elements/s->per_word ){
-    return zt_fail(err, SQLITE_ERROR, "%llu codes are %llu words, and there are %llu", elements, elements/s->per_word, s->words.length);   /* Q4 */
+    return zt_break(err, "Q4", "%llu codes are %llu words, and there are %llu", elements, elements/s->per_word, s->words.length);
   }
   if( s->scales.length!=groups || s->zeros.length!=groups ){
-    return zt_fail(err, SQLITE_ERROR, "there are %llu groups, %llu scales and %llu zeros", groups, s->scales.length, s->zeros.length);   /* Q5 */
+    return zt_break(err, "Q5", "there are %llu groups, %llu scales and %llu zeros", groups, s->scales.length, s->zeros.length);
   }
   if( s->scales.dtype->class!=ZT_FLOAT || s->zeros.dtype->class==ZT_COMPLEX ){
-    return zt_fail(err, SQLITE_ERROR, "scales of %s and zeros of %s", s->scales.dtype->name, s->zeros.dtype->name);   /* Q5 */
+    return zt_break(err, "Q5", "scales of %s and zeros of %s", s->scales.dtype->name, s->zeros.dtype->name);
   }
   return SQLITE_OK;
 }

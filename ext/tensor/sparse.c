@@ -260,3 +260,39 @@ int zt_sparse_cells(zt_tensor *t, taker take, void *context, zt_error *err){
   sqlite3_free(e);
   return err->rc;
 }
+
+/* --- Their order --- */
+
+/* Compare the cells of a piece with one another, and with *last, the one before: UINT64_MAX if there is none. */
+static void compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
+  for(size_t i=0; i<e->n; i++){
+    if( *last!=UINT64_MAX && e->cell[i]<*last && out->ascending ){
+      out->ascending = false;
+      out->at = e->first+i;
+    }
+    if( e->cell[i]==*last ) out->repeated++;
+    *last = e->cell[i];
+  }
+}
+
+static void count_cells(void *context, const void *values, size_t n){
+  (void)values;
+  *(uint64_t*)context += n;
+}
+
+int zt_sparse_order(zt_tensor *t, zt_order *out, zt_error *err){
+  uint64_t last = UINT64_MAX, cells = 0;
+  zt_entries *e = sqlite3_malloc64(sizeof(*e));
+  *out = (zt_order){ .ascending = true };
+  if( !e ) return zt_fail_nomem(err);
+  if( t->layout->seek(t, 0, t->object->elements, err) ) goto end;
+  do{
+    if( t->layout->next(t, e, err) || zt_tensor_poll(t, e->n, err) ) goto end;
+    compare_cells(e, &last, out);
+  }while( e->n );
+  if( out->ascending && out->repeated==0 ) goto end;
+  if( zt_sparse_cells(t, count_cells, &cells, err)==SQLITE_OK ) out->repeated = t->stored-cells;
+end:
+  sqlite3_free(e);
+  return err->rc;
+}

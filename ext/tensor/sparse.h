@@ -31,4 +31,14 @@ int zt_sparse_read(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_
 int zt_sparse_cells(struct zt_tensor *t, void (*take)(void *context, const void *values, size_t n), void *context,
                     zt_error *err);
 
+/* In which order the stored elements come. */
+typedef struct zt_order {
+  bool ascending;                  /* No cell is before that of an earlier element */
+  uint64_t at;                     /* If not: the first element whose cell is */
+  uint64_t repeated;               /* Elements whose cell an earlier one has */
+} zt_order;
+
+/* Go through all stored elements, checking every rule of them. Memory and time are as for zt_sparse_cells(). */
+int zt_sparse_order(struct zt_tensor *t, zt_order *out, zt_error *err);
+
 #endif

@@ -26,7 +26,7 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   zt_length_state state = zt_payload_length(p->object, component, &total);
   *out = NULL;
   if( !encoding ){
-    return zt_fail(err, SQLITE_ERROR, "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);   /* E1 */
+    return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);
   }
   if( state==ZT_LENGTH_OVERFLOW ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
@@ -53,11 +53,11 @@ void zt_stream_close(zt_stream *s){
 }
 
 static int fail_long(const zt_stream *s, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "%s: decodes to more than the %llu bytes that the manifest tells", s->encoding->name, s->total);   /* E3, E4 */
+  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells", s->encoding->name, s->total);
 }
 
 static int fail_short(const zt_stream *s, uint64_t n, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "%s: decodes to %llu bytes, the manifest tells %llu", s->encoding->name, n, s->total);   /* E3 */
+  return zt_break(err, "E3", "%s: decodes to %llu bytes, the manifest tells %llu", s->encoding->name, n, s->total);
 }
 
 /* Count n more bytes as decoded. */
@@ -151,6 +151,7 @@ static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n
 
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err){
   *got = 0;
+  if( s->payload.budget->manifest_only ) return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   if( !s->encoding->next ) return read_raw(s, offset, buffer, n, got, err);
   if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
   if( read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ) zt_source_unchanged(s->payload.source, err);

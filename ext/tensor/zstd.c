@@ -17,7 +17,7 @@
 
 static int fail_zstd(size_t code, zt_error *err){
   if( ZSTD_getErrorCode(code)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
-  return zt_fail(err, SQLITE_ERROR, "zstd: %s", ZSTD_getErrorName(code));   /* E2 */
+  return zt_break(err, "E2", "zstd: %s", ZSTD_getErrorName(code));
 }
 
 /* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows older formats, too. */
@@ -27,7 +27,7 @@ static bool is_magic(const uint8_t *p){
 }
 
 static int fail_magic(zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "zstd: Unknown frame descriptor");   /* E2 */
+  return zt_break(err, "E2", "zstd: Unknown frame descriptor");
 }
 
 /* What a frame says before its blocks (RFC 8878 3.1.1.1). */
@@ -70,8 +70,8 @@ static int check_frames(const uint8_t *p, size_t n, zt_error *err){
     if( ZSTD_isError(frame) ) break;
     if( p[0]==0x28 ){
       frame_head h = read_head(p, frame);
-      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return zt_fail(err, SQLITE_ERROR, "zstd: Frame requires too much memory for decoding");
-      if( has_large_block(p, frame, h) ) return zt_fail(err, SQLITE_ERROR, "zstd: Data corruption detected");
+      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
+      if( has_large_block(p, frame, h) ) return zt_break(err, "E2", "zstd: Data corruption detected");
     }
     p += frame;
     n -= frame;
@@ -184,7 +184,7 @@ static int next(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *er
   do{
     if( step(d, out, n, got, err) || *got ) return err->rc;
   }while( !exhausted(d) );
-  if( !d->between ) zt_fail(err, SQLITE_ERROR, "zstd: the stored bytes end within a frame");   /* E2 */
+  if( !d->between ) zt_break(err, "E2", "zstd: the stored bytes end within a frame");
   return err->rc;
 }
 

@@ -64,6 +64,7 @@ typedef struct recipe {
   size_t n;
   part parts[MAX_PARTS];
   bool old, big;           /* 0.1, where dtypes have long names; big-endian */
+  const char *order;       /* 0.1: the byte order that it states; NULL: as `big` says */
 } recipe;
 
 static inline part *add_part(recipe *r, const char *role, const char *dtype, const char *type, blob bytes){
@@ -114,7 +115,7 @@ static inline void put_old(blob *file, blob *manifest, const recipe *r){
   const part *p = &r->parts[0];
   uint64_t offset, length = put_stored(file, r, p, &offset);
   put_array(manifest, 1);
-  put_map(manifest, r->big ? 8 : 7);
+  put_map(manifest, r->big || r->order ? 8 : 7);
   put_key_text(manifest, "name", "x");
   put_key_uint(manifest, "offset", offset);
   put_key_uint(manifest, "size", length);
@@ -122,7 +123,8 @@ static inline void put_old(blob *file, blob *manifest, const recipe *r){
   put_shape(manifest, r);
   put_key_text(manifest, "encoding", p->storing==RAW ? "raw" : "zstd");
   put_key_text(manifest, "layout", r->format);
-  if( r->big ) put_key_text(manifest, "data_endianness", "big");
+  if( r->order ) put_key_text(manifest, "data_endianness", r->order);
+  else if( r->big ) put_key_text(manifest, "data_endianness", "big");
 }
 
 static inline void put_new(blob *file, blob *manifest, const recipe *r){

@@ -724,7 +724,7 @@ static void test_types_are_named_in_messages(void **state){
     char expected[100];
     zt_cbor c;
     zt_cbor_init(&c, b.p, b.n, &err);
-    assert_false(zt_cbor_fail_type(&c, "a piano"));
+    assert_false(zt_cbor_fail_type(&c, NULL, "a piano"));
     snprintf(expected, sizeof(expected), "ztensor: manifest byte 0: expected a piano, found %s", rows[i].found);
     assert_string_equal(err.message, expected);
     assert_ptr_equal(c.p, c.end);
@@ -765,7 +765,7 @@ static void test_the_first_failure_stays_and_everything_after_it_fails(void **st
     assert_false(zt_cbor_more(&c, &level));
     assert_false(zt_cbor_null(&c));
     assert_false(zt_cbor_finish(&c));
-    assert_false(zt_cbor_fail(&c, "another failure"));
+    assert_false(zt_cbor_fail(&c, NULL, "another failure"));
     zt_cbor_skip_self_described(&c);
     assert_int_equal(u, 0);
     assert_true(text.z && text.n==0);

@@ -64,7 +64,7 @@ typedef struct made {
   const char *name, *format, *shape;
   words parts[MAX_PARTS];
   uint64_t bits, group;    /* 0: not there */
-  const char *packing;
+  const char *packing;     /* 0.1: the byte order */
   const char *attributes;  /* In hexadecimal, instead of these */
   bool old;
   storing storing;
@@ -93,7 +93,8 @@ static recipe recipe_of(const made *m){
     put_numbers(&b, w->type ? w->type : w->dtype, w->numbers);
     add_part(&r, w->role, w->dtype, w->type, b)->storing = m->storing;
   }
-  if( m->attributes ) put_hex(&r.attributes, m->attributes);
+  if( m->old ) r.order = m->packing;
+  else if( m->attributes ) put_hex(&r.attributes, m->attributes);
   else if( m->bits || m->group || m->packing ) r.attributes = attributes_of(m->bits, m->group, m->packing);
   return r;
 }
@@ -154,6 +155,8 @@ static const made all_made[] = {
   { "old-coo-cut", "sparsecoo", "3 4", { { "data", "float32", NULL, "#39" } }, OLD },
   { "old-coo-of-another-type", "sparsecoo", "3 4", { { "data", "float64", NULL, "#40" } }, OLD },
   { "old-coo-cut-zstd", "sparsecoo", "3 4", { { "data", "float32", NULL, "#39" } }, OLD_ZSTD },
+  { "old-byte-order", "dense", "2", { { "data", "float32", NULL, "f32 1 2" } }, 0, 0, "middle", NULL, true, RAW },
+  { "old-byte-order-csr", "sparsecsr", "1 1", { { "data", "float32", NULL, "u64 0 1 0 f32 1" } }, 0, 0, "Big", NULL, true, RAW },
   { "quant-bits-9", QUANT, { WORDS, SCALES, ZEROS }, PACKED(9, "8_per_i32") },
   { "quant-no-group", QUANT, { WORDS, SCALES, ZEROS }, 4, 0, "8_per_i32", NULL, false, RAW },
   { "quant-no-packing", QUANT, { WORDS, SCALES, ZEROS }, PACKED(4, NULL) },
@@ -208,9 +211,9 @@ static int ask(opened *o, int way, zt_error *err){
 }
 
 /* The values cannot be had in any way, all for the same reason; and little memory was asked for. */
-static void check_refused(opened *o, const char *message, const char *row){
+static void check_refused(opened *o, const rule_file *rule, const char *row){
   char want[1000];
-  snprintf(want, sizeof(want), "ztensor: p: object '%.*s': %s", (int)o->object.name.n, o->object.name.z, message);
+  snprintf(want, sizeof(want), "ztensor: p: object '%.*s': %s", (int)o->object.name.n, o->object.name.z, rule->message);
   for(int way=0; way<WAYS; way++){
     zt_error err = ZT_ERROR_NONE;
     sqlite3_int64 before = sqlite3_memory_used();
@@ -219,6 +222,7 @@ static void check_refused(opened *o, const char *message, const char *row){
     sqlite3_memory_highwater(1);
     check( ask(o, way, &err)==SQLITE_ERROR, "%s, %d: %d %s", row, way, err.rc, err.message ? err.message : "" );
     check( strcmp(err.message, want)==0, "%s, %d: '%s', expected '%s'", row, way, err.message, want );
+    check( err.rule && strcmp(err.rule, rule->rule)==0, "%s: against %s, not %s", row, err.rule ? err.rule : "no rule", rule->rule );
     check( sqlite3_memory_highwater(0)<before+((sqlite3_int64)64<<20), "%s: %lld bytes", row, (long long)sqlite3_memory_highwater(0) );
     zt_error_clear(&err);
   }
@@ -275,7 +279,7 @@ static void test_hostile_files_are_refused_for_their_rule(void **state){
       if( image ) open_bytes(&o, read_file(path), path);
       else open_path(&o, path);
       select_object(&o, object, 0);
-      check_refused(&o, rule->message, file);
+      check_refused(&o, rule, file);
       for(uint32_t i=0; i<zt_container_objects(o.container); i++){
         zt_error err = ZT_ERROR_NONE;
         select_object(&o, (zt_text){ NULL, 0 }, i);
@@ -306,7 +310,7 @@ static void test_made_objects_are_refused_for_their_rule(void **state){
     for(int image=0; image<2; image++){
       opened o;
       open_recipe(&o, &r, image ? NULL : file_path, all_made[i].name);
-      check_refused(&o, rule->message, all_made[i].name);
+      check_refused(&o, rule, all_made[i].name);
       close_opened(&o);
     }
     clear_recipe(&r);

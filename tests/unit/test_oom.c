@@ -325,7 +325,7 @@ static int skip_unique(const job *j){
   zt_cbor c;
   bool ok;
   zt_cbor_init(&c, map->p, map->n, &err);
-  ok = zt_cbor_skip_unique(&c, "m");
+  ok = zt_cbor_skip_unique(&c, "S2", "m");
   assert_int_equal(ok, err.rc==SQLITE_OK);
   if( ok ) assert_ptr_equal(c.p, c.end);
   return code_of(&err);

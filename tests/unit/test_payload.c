@@ -1052,6 +1052,7 @@ static void check_unreadable(const opened *f, zt_text object_name, zt_text role,
     snprintf(expected, sizeof(expected), "ztensor: p: object '%.*s': component '%.*s': ", (int)object_name.n, object_name.z,
         (int)role.n, role.z);
     check( strncmp(err.message, expected, strlen(expected))==0, "%s: %s", rule->file, err.message );
+    if( rc==SQLITE_ERROR && start==0 ) check( err.rule && strcmp(err.rule, rule->rule)==0, "%s: against %s", rule->file, err.rule ? err.rule : "no rule" );
     if( start==0 ) check( strcmp(err.message+strlen(expected), rule->message)==0, "%s: '%s', expected '%s'", rule->file,
         err.message, rule->message );
     assert_true(out.p==NULL && out.n==0);

@@ -1,0 +1,341 @@
+/* Findings about a file. See check.h. */
+#include "tensor/check.h"
+
+#include <assert.h>
+#include "container/blobs.h"
+#include "core/host.h"
+#include "tensor/content.h"
+#include "tensor/encoding.h"
+#include "tensor/layout.h"
+#include "tensor/stream.h"
+
+#define WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the processor's cache */
+#define FOUND_MAX 8                  /* Findings of one step, at most */
+#define POLL_STEPS 1024              /* Steps between two questions whether to go on */
+#define HEADER 8                     /* Bytes before the data area, in every format */
+
+/* What is checked next. */
+typedef enum stage { VERSION, BLOBS, OBJECT, COMPONENT, TENSOR, END } stage;
+
+struct zt_check {
+  zt_source *source;
+  const zt_container *container;
+  const char *path;
+  zt_budget limits;              /* Of each step */
+  zt_budget budget;              /* Of the current one */
+  bool full;
+  stage stage;
+  uint64_t steps;
+  zt_blobs blobs;
+  uint32_t iBlob;                /* Of the next one */
+  uint32_t furthest;             /* Of those before, the one that ends last, */
+  uint64_t end;                  /* and where; the header's end before the first */
+  uint32_t iObject, iComponent;  /* The next ones */
+  zt_object object;              /* The current one */
+  bool limited;                  /* A component of it is too large to be decoded here */
+  uint8_t *window;               /* WINDOW bytes; NULL until they are needed */
+  zt_error found[FOUND_MAX];     /* Findings of the last step, */
+  int nFound, iFound;            /* and how many of them were handed out */
+};
+
+int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_budget *budget, const char *path,
+                  zt_check **out, zt_error *err){
+  *out = sqlite3_malloc64(sizeof(**out));
+  if( !*out ) return zt_fail_nomem(err);
+  memset(*out, 0, sizeof(**out));
+  (*out)->source = source;
+  (*out)->container = c;
+  (*out)->path = path;
+  (*out)->limits = *budget;
+  (*out)->limits.manifest_only = !full;
+  (*out)->full = full;
+  (*out)->end = HEADER;
+  return SQLITE_OK;
+}
+
+void zt_check_close(zt_check *check){
+  if( !check ) return;
+  for(; check->iFound<check->nFound; check->iFound++) zt_error_clear(&check->found[check->iFound]);
+  zt_blobs_clear(&check->blobs);
+  sqlite3_free(check->window);
+  sqlite3_free(check);
+}
+
+/* --- Findings --- */
+
+/* A new finding in the place of the current object, if there is one, and of the component, which may be NULL. */
+static zt_error *report(zt_check *c, const zt_component *component){
+  zt_error *e = &c->found[c->nFound++];
+  assert( c->nFound<=FOUND_MAX );
+  *e = ZT_ERROR_NONE;
+  e->path = c->path;
+  if( c->stage>OBJECT ) e->object = c->object.name;
+  if( component ) e->component = component->role;
+  return e;
+}
+
+/* What a call said whose failure is the last finding: keep it if it is one of the file. */
+static int judge(zt_check *c, zt_error *err){
+  zt_error *e = &c->found[c->nFound-1];
+  switch( e->rc ){
+    case SQLITE_ERROR: case SQLITE_TOOBIG:
+      return SQLITE_OK;
+    case SQLITE_NOMEM: case SQLITE_INTERRUPT:
+      *err = *e;
+      break;
+    default:   /* All is well; or SQLITE_ABORT, at what quick checks leave out */
+      zt_error_clear(e);
+      break;
+  }
+  c->nFound--;
+  return err->rc;
+}
+
+/* The place of the first byte with other bits than those of `allowed`; n if there is none. */
+static size_t find_other(const uint8_t *p, size_t n, uint8_t allowed){
+  uint8_t bits = 0;
+  size_t i = 0;
+  for(size_t k=0; k<n; k++) bits |= p[k];
+  if( !(bits & ~allowed) ) return n;
+  while( !(p[i] & ~allowed) ) i++;
+  return i;
+}
+
+static int need_window(zt_check *c, zt_error *err){
+  if( !c->window && (c->window = sqlite3_malloc64(WINDOW))==NULL ) return zt_fail_nomem(err);
+  return SQLITE_OK;
+}
+
+/* --- The file --- */
+
+static void check_version(zt_check *c){
+  zt_text version = zt_container_version(c->container);
+  if( !zt_container_is_newer(c->container) ) return;
+  zt_break(report(c, NULL), "W1", "version '%.*s' is none that is known", zt_shown(version), version.z);
+}
+
+/* Bytes from `from` to `to` belong to no component: they must be zero. */
+static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
+  zt_error *e = report(c, NULL);
+  if( need_window(c, err) ) return err->rc;
+  for(uint64_t at=from; at<to && !e->rc; ){
+    size_t n = to-at<WINDOW ? (size_t)(to-at) : WINDOW, i;
+    if( zt_source_read(c->source, at, c->window, n, e) || zt_interrupt_check(&c->budget.interrupt, e) ) break;
+    i = find_other(c->window, n, 0);
+    if( i<n ) zt_break(e, "W2", "byte %llu belongs to no component and is 0x%02x, not 0", at+i, c->window[i]);
+    at += n;
+  }
+  return judge(c, err);
+}
+
+/* What lies between the blobs so far and byte `to`. */
+static int check_gap(zt_check *c, uint64_t to, zt_error *err){
+  if( to<=c->end ) return SQLITE_OK;
+  if( to-c->end>ZT_GAP_MAX ){
+    zt_break(report(c, NULL), "W4", "bytes %llu to %llu belong to no component", c->end, to);
+  }
+  if( !c->full || !(zt_container_demands(c->container) & ZT_DEMANDS_ZERO_PADDING) ) return SQLITE_OK;
+  return check_padding(c, c->end, to, err);
+}
+
+/* A blob that begins before another ends, without being the same. */
+static void report_overlap(zt_check *c, const zt_blob *blob, const zt_blob *other){
+  zt_component component, its;
+  zt_text name = zt_container_name(c->container, other->object);
+  zt_error *e;
+  zt_container_component(c->container, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
+  zt_container_component(c->container, other->object, other->component, ZT_COMPONENT_ROLE, &its);
+  e = report(c, &component);
+  e->object = zt_container_name(c->container, blob->object);
+  zt_break(e, "W3", "bytes %llu to %llu overlap those of object '%.*s': component '%.*s', %llu to %llu",
+           blob->offset, blob->offset+blob->length, zt_shown(name), name.z, zt_shown(its.role), its.role.z,
+           other->offset, other->offset+other->length);
+}
+
+/* The next blob, and what lies before it; behind the last one, what lies there. */
+static int step_blob(zt_check *c, zt_error *err){
+  const zt_blob *blob = &c->blobs.a[c->iBlob], *other = &c->blobs.a[c->furthest];
+  if( c->iBlob==c->blobs.n ){
+    c->stage = OBJECT;
+    return check_gap(c, zt_container_data_end(c->container), err);
+  }
+  if( check_gap(c, blob->offset, err) ) return err->rc;
+  if( blob->offset<c->end ){
+    bool same = c->iBlob>0 && blob[-1].offset==blob->offset && blob[-1].length==blob->length;
+    if( !same ) report_overlap(c, blob, other);
+  }
+  if( blob->offset+blob->length>c->end ){
+    c->end = blob->offset+blob->length;
+    c->furthest = c->iBlob;
+  }
+  c->iBlob++;
+  return SQLITE_OK;
+}
+
+/* --- Components --- */
+
+static bool is_index(const zt_object *object, zt_text role){
+  if( object->foreign || !(zt_text_is(object->format, "sparse_csr") || zt_text_is(object->format, "sparse_coo")) ) return false;
+  return zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords");
+}
+
+static int check_digest(zt_check *c, const zt_payload *p, zt_error *err){
+  const zt_component *component = p->component;
+  zt_text digest = component->digest;
+  const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
+  zt_error *e = report(c, component);
+  if( !digest.z ){
+    zt_break(e, "W5", "there is no digest");
+    return judge(c, err);
+  }
+  switch( zt_digest_check(digest) ){
+    case ZT_DIGEST_UNSUPPORTED:
+      zt_break(e, "W6", "digest algorithm '%.*s' is not known", zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
+      break;
+    case ZT_DIGEST_MALFORMED:
+      zt_break(e, "W7", "'%.*s' is no digest", zt_shown(digest), digest.z);
+      break;
+    case ZT_DIGEST_OK:
+      if( !c->full || zt_content_digest(p, &status, e) || strcmp(status, "ok")==0 ) break;
+      zt_break(e, "W8", "the stored bytes do not have the digest '%.*s'", zt_shown(digest), digest.z);
+      break;
+  }
+  return judge(c, err);
+}
+
+/* Decode all of it, which checks the encoding's rules; booleans are looked at. */
+static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error *err){
+  const zt_dtype *dtype = zt_dtype_of(p->component);
+  uint8_t allowed = dtype && dtype->class==ZT_BOOL ? 1 : 0xFF, other = 0;
+  zt_error *e = report(c, p->component);
+  uint64_t at = 0, where = 0;
+  size_t got = 1, i;
+  if( need_window(c, err) ) return err->rc;
+  while( got && zt_stream_read(s, at, c->window, WINDOW, &got, e)==SQLITE_OK ){
+    i = find_other(c->window, got, allowed);
+    if( i<got ){
+      other = c->window[i];
+      where = at+i;
+      allowed = 0xFF;   /* One of them is enough */
+    }
+    at += got;
+  }
+  c->limited |= e->rc==SQLITE_TOOBIG;
+  if( judge(c, err) ) return err->rc;
+  if( other ) zt_break(report(c, p->component), "W9", "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
+  return SQLITE_OK;
+}
+
+/* What the manifest says of a component. */
+static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
+  const zt_component *component = p->component;
+  const zt_encoding *encoding = zt_encoding_of(component->encoding);
+  unsigned demands = zt_container_demands(c->container);
+  const zt_dtype *dtype;
+  zt_array_dtype(p, &dtype, report(c, component));
+  if( judge(c, err) ) return err->rc;
+  if( (demands & ZT_DEMANDS_U64_INDICES) && is_index(&c->object, component->role) && !zt_text_is(component->dtype, "u64") ){
+    zt_break(report(c, component), "W12", "indices of '%.*s', not u64", zt_shown(component->dtype), component->dtype.z);
+  }
+  if( (demands & ZT_DEMANDS_DECODED_LENGTH) && !component->has_decoded_length && encoding && encoding->next ){
+    zt_break(report(c, component), "W13", "encoding '%s' without uncompressed_length", encoding->name);
+  }
+  return SQLITE_OK;
+}
+
+static int step_component(zt_check *c, zt_error *err){
+  zt_component component;
+  zt_payload p = { .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget };
+  zt_stream *s = NULL;
+  zt_error *e;
+  if( c->iComponent==zt_container_first(c->container, c->iObject+1) ){
+    c->stage = TENSOR;
+    return SQLITE_OK;
+  }
+  zt_container_component(c->container, c->iObject, c->iComponent++, ZT_COMPONENT_ALL, &component);
+  if( check_component(c, &p, err) || check_digest(c, &p, err) ) return err->rc;
+  e = report(c, &component);
+  zt_stream_open(&p, &s, e);
+  c->limited |= e->rc==SQLITE_TOOBIG;
+  if( judge(c, err)==SQLITE_OK && s && c->full ) check_bytes(c, &p, s, err);
+  zt_stream_close(s);
+  return err->rc;
+}
+
+/* --- Objects --- */
+
+static int step_object(zt_check *c){
+  if( c->iObject==zt_container_objects(c->container) ){
+    c->stage = END;
+    return SQLITE_OK;
+  }
+  zt_container_object(c->container, c->iObject, &c->object);
+  c->iComponent = zt_container_first(c->container, c->iObject);
+  c->limited = false;
+  c->stage = COMPONENT;
+  return SQLITE_OK;
+}
+
+/* True if each component by itself was found to break this rule. */
+static bool is_of_components(const zt_check *c, const zt_error *e){
+  static const char *const rules[] = { "L2", "L5", "L6", "L8", "E1", "E2", "E3", "E4" };
+  if( e->rc==SQLITE_TOOBIG ) return c->limited;
+  for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(e->rule, rules[i])==0 ) return true;
+  return false;
+}
+
+/* The order of a sparse tensor's stored elements, and all rules of them. */
+static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
+  zt_error *e = report(c, NULL);
+  zt_order order;
+  bool sound = zt_sparse_order(t, &order, e)==SQLITE_OK;
+  if( is_of_components(c, e) ) zt_error_clear(e);
+  if( judge(c, err) || !sound ) return err->rc;
+  if( !order.ascending ) zt_break(report(c, NULL), "W10", "stored element %llu lies in a cell before that of an earlier one", order.at);
+  if( order.repeated ) zt_break(report(c, NULL), "W11", "%llu of %llu stored elements lie in a cell that has one already", order.repeated, t->stored);
+  return SQLITE_OK;
+}
+
+/* What the components together make. */
+static int step_tensor(zt_check *c, zt_error *err){
+  zt_error *e = report(c, NULL);
+  zt_tensor t;
+  bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
+  if( is_of_components(c, e) ) zt_error_clear(e);
+  if( judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ) check_order(c, &t, err);
+  zt_tensor_close(&t);
+  c->iObject++;
+  c->stage = OBJECT;
+  return err->rc;
+}
+
+/* --- All of it --- */
+
+static int step(zt_check *c, zt_error *err){
+  c->budget = c->limits;
+  if( ++c->steps%POLL_STEPS==0 && zt_interrupt_check(&c->budget.interrupt, err) ) return err->rc;
+  switch( c->stage ){
+    case VERSION:
+      check_version(c);
+      c->stage = BLOBS;
+      return zt_blobs_sort(c->container, &c->blobs, err);
+    case BLOBS:     return step_blob(c, err);
+    case OBJECT:    return step_object(c);
+    case COMPONENT: return step_component(c, err);
+    case TENSOR:    return step_tensor(c, err);
+    case END:       break;
+  }
+  return SQLITE_OK;
+}
+
+bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
+  while( c->iFound==c->nFound && c->stage!=END ){
+    c->iFound = c->nFound = 0;
+    if( step(c, err) ) return false;
+  }
+  if( c->iFound==c->nFound ) return false;
+  *finding = c->found[c->iFound++];
+  if( finding->rc!=SQLITE_NOMEM ) return true;
+  zt_fail_nomem(err);
+  return false;
+}
