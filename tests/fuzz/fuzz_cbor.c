@@ -396,7 +396,7 @@ static void check_unique(const uint8_t *data, const judge *j){
   duplicate = judge_duplicates(data, n, &tell);
   if( !tell ) return;
   zt_cbor_init(&c, data, n, &err);
-  ok = zt_cbor_skip_unique(&c, "the map");
+  ok = zt_cbor_skip_unique(&c, "S2", "the map");
   CHECK(ok==!duplicate, "unique: %d (%s), judged: %d", ok, err.message, !duplicate);
   CHECK(!ok || c.p==j->p, "ends at %td; judged: %td", c.p-data, j->p-data);
   zt_error_clear(&err);
