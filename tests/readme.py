@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""The README's examples: every ```sql or ```python block that a ```text block follows is run, from the project's root,
+"""The README's examples and its table of rules. Every ```sql or ```python block that a ```text block follows is run, from the project's root,
 and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py compares.
 
-SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension.
+SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. The
+table of zt_check's rules is that of ext/tensor/rule.c.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 EXAMPLE = re.compile(r"^```(sql|python)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
+RULES_HEAD = "| rule | severity | what is true of a sound file | from |"
+RULES = re.compile(re.escape(RULES_HEAD) + r"(\n\|.*)*")
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
 
 
@@ -42,11 +45,22 @@ def run(language: str, program: str) -> str:
     return re.sub(r" near line \d+", "", done.stdout)
 
 
+def rules() -> str:
+    """The rows of ext/tensor/rule.c as a table, each name once."""
+    text = (ROOT / "ext/tensor/rule.c").read_text()
+    macros = dict(re.findall(r'^#define (\w+)(?:\(section\))? "(.*?)"', text, re.M)) | {"E": "error", "W": "warning"}
+    lines = {}
+    for slug, severity, meaning, macro, section in re.findall(
+            r'^  \{ "\w+", "([\w-]+)", (\w), "(.*?)", (\w*)\(?(?:"(.*?)"\)?)? \},$', text, re.M):
+        lines.setdefault(slug, f"| `{slug}` | {macros[severity]} | {meaning} | {macros.get(macro, '')}{section} |")
+    return "\n".join([RULES_HEAD, "|---|---|---|---|", *lines.values()])
+
+
 def write() -> None:
     def replaced(found: re.Match[str]) -> str:
         return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2])}```"
 
-    README.write_text(EXAMPLE.sub(replaced, README.read_text()))
+    README.write_text(RULES.sub(lambda _: rules(), EXAMPLE.sub(replaced, README.read_text())))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 #define W ZT_SEVERITY_WARNING
 #define RFC(section) "RFC 7049 section " section
 #define V12(section) "zTensor 1.2.0 section " section
-#define V01(section) "zTensor 0.1.0, " section
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
 
@@ -64,7 +63,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "L2", "unknown-dtype", E, "a component's dtype is one of its generation", V12("2") },
   { "L5", "unknown-type", W, "a component's logical type is one of its generation", V12("2") },
   { "L6", "type-storage", E, "a logical type stands on its own storage type", V12("2") },
-  { "L8", "byte-order", E, "data_endianness is little or big", V01("optional fields") },
+  { "L8", "byte-order", E, "data_endianness is little or big", "zTensor 0.1.0, tensor metadata" },
   { "L4", "missing-component", E, "every component that the format needs is there", V12("3") },
   { "L3", "length", E, "a component is as long as shape and type make it", V12("2") },
   { "D1", "length", E, "a component is as long as shape and type make it", V12("2") },
@@ -89,7 +88,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "Q4", "quantized-length", E, "there are as many words, scales and zeros as the shape needs", V12("3") },
   { "Q5", "quantized-length", E, "there are as many words, scales and zeros as the shape needs", V12("3") },
   /* The file's layout */
-  { "W1", "unknown-version", W, "the version is 0.1 or 1.0 to 1.2", V12("version policy") },
+  { "W1", "unknown-version", W, "the version is 0.1 or 1.0 to 1.2", "zTensor 1.2.0, version policy" },
   { "W2", "nonzero-padding", W, "bytes that belong to no component are zero (1.x)", V12("4") },
   { "W3", "overlapping-blobs", W, "two components share all of their bytes, or none", SENSE },
   { "W4", "gap", W, "no more than 64 bytes in one place belong to no component", V12("4") },

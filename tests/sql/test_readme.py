@@ -22,14 +22,19 @@ def test_the_readme_has_examples_in_sql_and_python():
     assert {language for language, _, _ in EXAMPLES} == {"sql", "python"} and len(EXAMPLES) >= 10
 
 
-@pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows", "zt_stats"])
+@pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows", "zt_stats", "zt_check"])
 def test_the_reference_lists_the_columns_of_a_table(db, table):
     text = readme.README.read_text()
     section = re.search(rf"^### `{table}\(.*?\n(.*?)^##", text, re.M | re.S)[1]
     documented = [name for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.M) for name in re.findall(r"\w+", row)]
     actual = [row[1] for row in db.execute(f"PRAGMA table_xinfo({table})")]
-    arguments = {"source", "on_error"} if "object" in documented else {"source", "object", "dtype"}
+    arguments = {"source", "on_error", "level"} if "object" in documented else {"source", "object", "dtype"}
     assert [name for name in documented if name not in arguments] == [name for name in actual if name not in arguments]
+
+
+def test_the_table_of_rules_is_that_of_the_source():
+    assert len(readme.rules().splitlines()) > 40
+    assert readme.RULES.search(readme.README.read_text())[0] == readme.rules()
 
 
 def test_the_reference_lists_every_function(db):
