@@ -1,7 +1,7 @@
 #!/bin/sh
 # Has the format's own libraries write files, one release of each generation from PyPI in a virtual environment of its own,
-# and reads them with the extension; hands vectors to sqlite-vec. The environments stay in build/interop, so that only the
-# first run downloads.
+# and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them.
+# The environments stay in build/interop, so that only the first run downloads.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -43,5 +43,19 @@ write 1.0.1 write_1_0.py 1.0
 write 1.1.1 write_1_0.py 1.1
 write 1.2.3 write_1_2.py
 environment sqlite-vec sqlite-vec==0.1.6
+
+# track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged.
+track() {
+  name=$1 script=$2
+  shift 2
+  environment "$name" "$@" ztensor==1.2.3 numpy==2.2.6 ml_dtypes==0.5.1
+  "$build/$name/bin/python" "$tests/$script" "$build/trackers/$name"
+}
+
+rm -rf "$build/trackers"
+track mlflow write_mlflow.py mlflow-skinny==3.17.2 sqlalchemy==2.1.9 alembic==1.20.1 pandas==2.2.3
+track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
+track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
+track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
 
 "${PYTHON:-/usr/bin/python3}" -m pytest -q -p no:cacheprovider "$tests"

@@ -1,0 +1,114 @@
+-- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts.
+--
+-- It needs the tables of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow, which is
+-- only read:
+--
+--   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
+--     "ATTACH 'file:mlflow.db?mode=ro' AS mlflow" ".read sql/mlflow.sql" \
+--     "SELECT * FROM mlflow_best_models WHERE metric = 'val_loss' ORDER BY rank_min LIMIT 5"
+--
+-- The views read the tensor files themselves, so that they are right before any file is in the catalog: `sqlite3 :memory:` will
+-- do, too. They are temporary; read this script in each session. That also brings run_files up to date for this database.
+--
+-- Runs in MLflow's trash are left out. Artifacts are found where they are files on this machine, be artifact_uri a path or a
+-- file: URI; remote stores (s3:, mlflow-artifacts: ...) have no rows. Artifacts of runs are those of log_artifact() and those
+-- of log_model(), which MLflow 3 keeps beside the run.
+
+DROP VIEW IF EXISTS temp.mlflow_places;
+DROP VIEW IF EXISTS temp.mlflow_models;
+DROP VIEW IF EXISTS temp.mlflow_best_models;
+DROP VIEW IF EXISTS temp.mlflow_failed_models;
+DROP VIEW IF EXISTS temp.mlflow_changed_models;
+DROP VIEW IF EXISTS temp.mlflow_refresh;
+
+-- Where does each run keep its artifacts? As a pattern, NULL if that is not on this machine. The directory `id` has the
+-- artifacts. A pattern, because a literal path that is not there would be an error, and a run without artifacts has none.
+CREATE TEMP VIEW mlflow_places(run, id, pattern) AS
+WITH place(run, id, uri) AS (
+  SELECT run_uuid, run_uuid, nullif(artifact_uri, '') FROM mlflow.runs WHERE lifecycle_stage = 'active'
+  UNION ALL
+  SELECT r.run_uuid, i.destination_id, e.artifact_location || '/models/' || i.destination_id || '/artifacts'
+  FROM mlflow.inputs AS i
+  JOIN mlflow.runs AS r ON r.run_uuid = i.source_id
+  JOIN mlflow.experiments AS e ON e.experiment_id = r.experiment_id
+  WHERE i.source_type = 'RUN_OUTPUT' AND i.destination_type = 'MODEL_OUTPUT' AND r.lifecycle_stage = 'active'
+),
+-- MLflow decodes %41 in plain paths, too.
+decoded(run, id, uri) AS (
+  SELECT run, id, CASE WHEN uri GLOB '/*%[0-9A-Fa-f][0-9A-Fa-f]*' THEN 'file://' || uri ELSE uri END FROM place
+),
+-- What is special in a pattern is put in brackets.
+escaped(run, id, uri, pattern) AS (
+  SELECT run, id, uri, replace(replace(replace(uri, '[', '[[]'), '*', '[*]'), '?', '[?]') || '/**/*.zt' FROM decoded
+)
+SELECT run, id, CASE
+  WHEN uri NOT GLOB '[A-Za-z]*:*' THEN pattern
+  WHEN (uri GLOB 'file:/[^/]*' OR uri GLOB 'file:///*' OR uri GLOB 'file://localhost/*') AND uri NOT GLOB '*[?#]*'
+    AND pattern NOT GLOB '*%[^0-9A-Fa-f]*' AND pattern NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*' AND pattern NOT GLOB '*%00*'
+  THEN replace(replace(replace(replace(replace(replace(pattern,
+    '%5B', '[%5B]'), '%5b', '[%5b]'), '%2A', '[%2A]'), '%2a', '[%2a]'), '%3F', '[%3F]'), '%3f', '[%3f]')
+  END
+FROM escaped;
+
+-- Which tensor files does each run have, and what is in them? `error` says why one cannot be read.
+-- CROSS JOIN keeps the order: files are opened only of those runs that a query asks for. total() cannot overflow.
+CREATE TEMP VIEW mlflow_models AS
+SELECT e.name AS experiment, r.run_uuid AS run, r.name AS name, r.status AS status,
+  substr(f.path, instr(f.path, p.id || '/artifacts/') + length(p.id || '/artifacts/')) AS artifact,
+  CASE WHEN f.error IS NULL THEN (SELECT CAST(total(elements) AS INTEGER) FROM zt_objects(f.path, 'skip')) END AS parameters,
+  (SELECT group_concat(type) FROM (SELECT DISTINCT type FROM zt_objects(f.path, 'skip') ORDER BY type)) AS dtypes,
+  f.size AS size, f.path AS path, f.error AS error, f.mtime AS mtime, r.end_time / 1000.0 AS ended
+FROM mlflow.runs AS r
+CROSS JOIN mlflow.experiments AS e ON e.experiment_id = r.experiment_id
+CROSS JOIN mlflow_places AS p ON p.run = r.run_uuid
+CROSS JOIN zt_files(p.pattern) AS f;
+
+-- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better:
+-- rank_min is 1 for the least value in the experiment, rank_max for the greatest. A rank that is missing is a run without models.
+CREATE TEMP VIEW mlflow_best_models AS
+WITH ranked AS (
+  SELECT m.run_uuid, m.key, m.value,
+    rank() OVER (PARTITION BY r.experiment_id, m.key ORDER BY m.value) AS rank_min,
+    rank() OVER (PARTITION BY r.experiment_id, m.key ORDER BY m.value DESC) AS rank_max
+  FROM mlflow.latest_metrics AS m
+  JOIN mlflow.runs AS r ON r.run_uuid = m.run_uuid
+  WHERE NOT m.is_nan AND r.status = 'FINISHED' AND r.lifecycle_stage = 'active'
+)
+SELECT m.experiment, b.key AS metric, b.rank_min, b.rank_max, b.value, m.run, m.name, m.artifact, m.parameters, m.dtypes,
+  m.size, m.path, m.error
+FROM ranked AS b CROSS JOIN mlflow_models AS m ON m.run = b.run_uuid;
+
+-- Which models did runs leave behind that failed or were killed?
+CREATE TEMP VIEW mlflow_failed_models AS
+SELECT experiment, run, name, status, artifact, parameters, dtypes, size, path, error
+FROM mlflow_models WHERE status IN ('FAILED', 'KILLED');
+
+-- Which artifacts changed since they were logged? Those written more than a minute after their run ended: end_time is the
+-- tracker's clock, the file's time the file server's, and a minute is more than they should differ by. And those with a tag of
+-- the run, `digest:ARTIFACT:OBJECT:COMPONENT`, of which the file no longer states that digest, or has other bytes than it
+-- states. An artifact that was logged late, after its run, is among them.
+CREATE TEMP VIEW mlflow_changed_models AS
+SELECT * FROM (
+  SELECT m.experiment, m.run, m.name, m.artifact,
+    CASE
+      WHEN EXISTS (
+        SELECT 1 FROM mlflow.tags AS t JOIN zt_components(m.path, 'skip') AS c
+          ON t.key = 'digest:' || m.artifact || ':' || c.object || ':' || c.component
+        WHERE t.run_uuid = m.run AND (c.digest IS NOT t.value OR c.digest_status = 'mismatch')) THEN 'another digest'
+      WHEN m.mtime > m.ended + 60 THEN 'written after the run'
+    END AS change,
+    datetime(m.ended, 'unixepoch') AS ended, datetime(m.mtime, 'unixepoch') AS written, m.size, m.path, m.error
+  FROM mlflow_models AS m
+) WHERE change IS NOT NULL;
+
+-- run_files. A trigger, because its statements stand or fall together. `logged` is the run's end: by then its artifacts were.
+CREATE TEMP VIEW mlflow_refresh(database) AS SELECT NULL;
+CREATE TEMP TRIGGER mlflow_refresh INSTEAD OF INSERT ON mlflow_refresh BEGIN
+  DELETE FROM run_files WHERE tracker = 'mlflow' AND database = NEW.database;
+  INSERT INTO run_files(tracker, database, run, name, status, path, logged)
+  SELECT 'mlflow', NEW.database, run, name,
+    CASE status WHEN 'FINISHED' THEN 'finished' WHEN 'FAILED' THEN 'failed' WHEN 'RUNNING' THEN 'running' ELSE status END,
+    path, ended
+  FROM mlflow_models;
+END;
+INSERT INTO mlflow_refresh SELECT file FROM pragma_database_list WHERE name = 'mlflow';
