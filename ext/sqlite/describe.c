@@ -3,6 +3,8 @@
 
 #include "core/json.h"
 
+#define DIGITS 21   /* Of a dimension, and a comma */
+
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
   zt_component component;
   uint64_t length;
@@ -27,20 +29,26 @@ void zt_result_format(sqlite3_context *ctx, const zt_object *object){
 }
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
-  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  sqlite3_str_appendchar(out, 1, '[');
-  for(uint32_t i=0; i<object->rank; i++){
-    if( i>0 ) sqlite3_str_appendchar(out, 1, ',');
-    zt_json_uint(out, object->shape[i]);
+  char text[ZT_MAX_RANK*DIGITS+2], *end = text+sizeof(text), *p = end;   /* Written from its end */
+  *--p = ']';
+  for(uint32_t i=object->rank; i-->0; ){
+    uint64_t n = object->shape[i];
+    do *--p = (char)('0'+n%10); while( n/=10 );
+    if( i>0 ) *--p = ',';
   }
-  sqlite3_str_appendchar(out, 1, ']');
-  zt_result_json(ctx, out);
+  *--p = '[';
+  zt_result_json_text(ctx, (zt_text){ p, (size_t)(end-p) });
 }
 
 void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a){
-  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+  sqlite3_str *out;
   zt_attribute_walk it;
   bool first = true;
+  if( !a->at ){
+    zt_result_json_text(ctx, ZT_TEXT("{}"));
+    return;
+  }
+  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   zt_attributes_begin(c, a, &it);
   sqlite3_str_appendchar(out, 1, '{');
   while( zt_attributes_next(&it) ){

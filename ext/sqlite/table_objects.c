@@ -15,23 +15,48 @@ enum {
   C_COUNT
 };
 
+/* What is found out once per row, when a column first asks. */
+typedef struct row {
+  bool looked, found;          /* The component that holds the values was looked for; there is one: */
+  zt_component values;
+  bool summed;
+  zt_totals totals;
+} row;
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  r->looked = r->summed = false;
+  return true;
+}
+
+static void values_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  row *r = scan->row;
+  if( !r->looked ) r->found = zt_component_values(scan->container, scan->object, &r->values);
+  r->looked = true;
+  if( r->found && i==C_DTYPE ) zt_result_text(ctx, r->values.dtype);
+  else if( r->found ) zt_result_type(ctx, &r->values);
+}
+
 /* Sums over the object's components. */
 static void total_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  zt_totals t = ZT_TOTALS_NONE;
-  zt_totals_add(&t, scan->container, zt_scan_object(scan));
-  if( i==C_STORED && t.stored_known ) zt_result_uint(ctx, t.stored);
-  else if( i==C_DECODED && t.decoded_known ) zt_result_uint(ctx, t.decoded);
+  row *r = scan->row;
+  if( !r->summed ){
+    r->totals = ZT_TOTALS_NONE;
+    zt_totals_add(&r->totals, scan->container, zt_scan_object(scan));
+    r->summed = true;
+  }
+  if( i==C_STORED && r->totals.stored_known ) zt_result_uint(ctx, r->totals.stored);
+  else if( i==C_DECODED && r->totals.decoded_known ) zt_result_uint(ctx, r->totals.decoded);
 }
 
 static void column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
-  zt_component values;
   switch( i ){
     case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
     case C_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
     case C_FORMAT:     zt_result_format(ctx, zt_scan_object(scan)); break;
-    case C_DTYPE:      if( zt_component_values(c, scan->object, &values) ) zt_result_text(ctx, values.dtype); break;
-    case C_TYPE:       if( zt_component_values(c, scan->object, &values) ) zt_result_type(ctx, &values); break;
+    case C_DTYPE:
+    case C_TYPE:       values_column(scan, ctx, i); break;
     case C_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;
     case C_RANK:       zt_result_uint(ctx, zt_scan_object(scan)->rank); break;
     case C_ELEMENTS:   zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
@@ -50,5 +75,7 @@ const zt_table zt_table_objects = {
   .rows = ZT_ROWS_OBJECTS,
   .iPath = C_PATH,
   .iObject = C_OBJECT,
+  .row_size = sizeof(row),
+  .first = first,
   .column = column,
 };

@@ -94,6 +94,11 @@ void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
   sqlite3_result_subtype(ctx, JSON_SUBTYPE);
 }
 
+void zt_result_json_text(sqlite3_context *ctx, zt_text json){
+  zt_result_text(ctx, json);
+  sqlite3_result_subtype(ctx, JSON_SUBTYPE);
+}
+
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){
   if( buffer->n==0 ) sqlite3_result_zeroblob(ctx, 0);
   else sqlite3_result_blob64(ctx, buffer->p, buffer->n, zt_buffer_free);

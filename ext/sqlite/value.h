@@ -24,6 +24,7 @@ void zt_result_static(sqlite3_context *ctx, const char *literal);
 void zt_result_uint(sqlite3_context *ctx, uint64_t u);            /* INTEGER, or decimal TEXT above int64 */
 void zt_result_str(sqlite3_context *ctx, sqlite3_str *str);       /* Ends the sqlite3_str */
 void zt_result_json(sqlite3_context *ctx, sqlite3_str *json);     /* The same with the JSON subtype */
+void zt_result_json_text(sqlite3_context *ctx, zt_text json);
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer);   /* BLOB; takes the memory over */
 
 /* The recorded failure as the result, and clear it. */

@@ -19,11 +19,12 @@ import platform
 import shutil
 import sys
 
+import auditing
 import listing
 import values
 from harness import BUILT, EXTENSION, WORK, BenchError, measure
 
-MEASUREMENTS = [*listing.MEASUREMENTS, *values.MEASUREMENTS]
+MEASUREMENTS = [*listing.MEASUREMENTS, *values.MEASUREMENTS, *auditing.MEASUREMENTS]
 
 HEADER = ["workload", "what", "alternative", "unit", "ours", "theirs", "ratio", "bound", "within"]
 

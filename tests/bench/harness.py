@@ -1,5 +1,5 @@
-"""How the benchmark runs programs and measures them: bench.py prints the table, listing.py and values.py say what is
-measured.
+"""How the benchmark runs programs and measures them: bench.py prints the table, listing.py, values.py and auditing.py
+say what is measured.
 
 Memory that a measurement uses much of is touched first (`touch`): allocated, written and freed again, on either side,
 before its clock starts. A virtual machine gives memory that lay idle for seconds back to its host, and the first touch
@@ -18,7 +18,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Sequence
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -33,11 +33,12 @@ class BenchError(Exception):
     """A measurement that cannot be made."""
 
 
-def run(*command: object) -> str:
-    """Runs a program in the work directory, so that paths in the workloads' rows are short, and returns its output."""
+def run(*command: object, text: str = "") -> str:
+    """Runs a program in the work directory, so that paths in the workloads' rows are short, and returns its output.
+    text is its input."""
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, cwd=WORK, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, cwd=WORK, input=text, capture_output=True, text=True, check=False)
     except OSError as error:
         raise BenchError(f"{words[0]}: {error.strerror}") from error
     if done.returncode != 0:
@@ -63,6 +64,14 @@ def c_program(name: str, *libraries: str) -> Path:
 
 def host() -> Path:
     return c_program("host", "-lsqlite3", "-lpthread")
+
+
+def library() -> Path:
+    """The program that uses the format's own Rust library. Cargo itself knows whether there is anything to build."""
+    target = WORK / "rust"
+    run("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / "rust" / "Cargo.toml",
+        "--target-dir", target)
+    return target / "release" / "library"
 
 
 def venv() -> Path:
@@ -129,6 +138,23 @@ def ours(*scenario: object) -> Sample:
     return program(host(), "--ext", EXTENSION, *scenario)
 
 
+CLOCK = "SELECT printf('%.3f', (julianday('now') - 2440587.5)*86400.0);"
+
+
+def shell(database: Path, commands: list[str], before: Sequence[str] = (), after: Sequence[str] = ()) -> Sample:
+    """Commands for SQLite's shell, whose clock knows milliseconds. It does not run for those before and after them;
+    what the latter print are the results."""
+    silent = ".output /dev/null"
+    script = "\n".join([silent, *before, ".output", CLOCK, silent, *commands, ".output", CLOCK, *after])
+
+    def sample() -> tuple[float, list[str]]:
+        lines = run("sqlite3", "-batch", "-bail", "-list", "-noheader", database, text=script).splitlines()
+        start, end, *results = lines
+        return float(end) - float(start), [field for line in results for field in line.split("|")]
+
+    return sample
+
+
 def added_memory(*query: object) -> Sample:
     """The peak memory of a process that runs a query, beyond that of one that only loads the extension."""
     loaded, queried = ours("peak"), ours("peak", *query)
@@ -144,6 +170,19 @@ def added_memory(*query: object) -> Sample:
 def limit(value: float, *results: object) -> Sample:
     """In place of an alternative: what it may be, and the results that are expected."""
     return lambda: (value, [str(result) for result in results])
+
+
+def expecting(sample: Sample, *results: object) -> Sample:
+    """For sides that find different things: each must find what it is expected to."""
+    expected = [str(result) for result in results]
+
+    def checked() -> tuple[float, list[str]]:
+        value, found = sample()
+        if found != expected:
+            raise BenchError(f"found {found}, not {expected}")
+        return value, []
+
+    return checked
 
 
 def slowest(*samples: Sample) -> Sample:
@@ -177,6 +216,7 @@ class Measurement:
     bound: float | None  # None: for orientation only
     prepare: Callable[[], tuple[Sample, Sample]]  # ours, theirs
     typical: Callable[[list[float]], float] = statistics.median  # of several samples
+    once: bool = False  # one sample without a warm-up, of what takes very long
 
 
 UNITS = {"ms": 1e3, "us": 1e6, "MB": 1 / MEGABYTE}
@@ -203,11 +243,11 @@ def measure(item: Measurement, samples: int, verbose: bool) -> list[str]:
     """The item's row of the table."""
     sides = item.prepare()
     values: tuple[list[float], list[float]] = ([], [])
-    for i in range(samples + 1):
+    for i in range(1 if item.once else samples + 1):
         found = [side() for side in sides]
         if not same(found[0][1], found[1][1]):
             raise BenchError(f"results differ: ours {found[0][1]}, theirs {found[1][1]}")
-        if i > 0:  # the first is the warm-up
+        if i > 0 or item.once:  # the first is the warm-up
             for series, (value, _) in zip(values, found):
                 series.append(value * UNITS[item.unit])
     if verbose:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from harness import (EXTENSION, HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, c_program,
-                     generate, host, is_newer, limit, ours, per_item, program, read_afresh, run)
+from harness import (EXTENSION, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, c_program, generate,
+                     host, is_newer, library, limit, ours, per_item, program, read_afresh, run)
 
 # ---- programs ----
 
@@ -20,14 +20,6 @@ def walk() -> Path:
 
 def fetch() -> Path:
     return c_program("fetch", "-lzstd")
-
-
-def rust_listing() -> Path:
-    """Cargo itself knows whether there is anything to build."""
-    target = WORK / "rust"
-    run("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / "rust" / "Cargo.toml",
-        "--target-dir", target)
-    return target / "release" / "listing"
 
 
 # ---- workloads ----
@@ -108,14 +100,21 @@ def memory() -> tuple[Sample, Sample]:
     """What the query needs beyond a process that only loads the extension, against what it may need."""
     million()
     allowed = manifest_size(WORK / "million.zt") + 48 * MEGABYTE
-    expected = program(walk(), "million.zt")()[1]
+    expected = c_walk("million.zt")()[1]
     return added_memory(TOTALS + "zt_components(?1)", "million.zt"), limit(allowed, *expected)
 
 
-def listing(workload: Callable[[], None], path: str, other: Callable[[], Path]) -> tuple[Sample, Sample]:
+def c_walk(path: str) -> Sample:
+    return program(walk(), path)
+
+
+def rust_list(path: str) -> Sample:
+    return program(library(), "list", path)
+
+
+def listing(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     workload()
-    theirs = program(other(), path)
-    return ours("once", TOTALS + "zt_components(?1)", path), theirs
+    return ours("once", TOTALS + "zt_components(?1)", path), other(path)
 
 
 def extraction(path: str, *scenario: str) -> tuple[Sample, Sample]:
@@ -135,9 +134,9 @@ MEASUREMENTS = [
     Measurement("million-native", "1 file, 1,000,000 components", "count(*), sum(length)", "native table", "ms", 2.0,
                 lambda: aggregate("once", TOTALS)),
     Measurement("million-rust", "1 file, 1,000,000 components", "count(*), sum(length)", "Rust library", "ms", 0.10,
-                lambda: listing(million, "million.zt", rust_listing)),
+                lambda: listing(million, "million.zt", rust_list)),
     Measurement("million-c", "1 file, 1,000,000 components", "count(*), sum(length)", "C walk", "ms", None,
-                lambda: listing(million, "million.zt", walk)),
+                lambda: listing(million, "million.zt", c_walk)),
     Measurement("million-again", "1 file, 1,000,000 components", "asked again", "native table", "ms", 1.25,
                 lambda: aggregate("again", TOTALS)),
     Measurement("million-max", "1 file, 1,000,000 components", "max(object)", "native table", "ms", 2.5,
@@ -147,9 +146,9 @@ MEASUREMENTS = [
     Measurement("million-lookup", "1 file, 1,000,000 components", "one object by name", "native, indexed", "us", 3.0,
                 lookup),
     Measurement("tree-c", "10,000 files of 100 objects", "count(*), sum(length)", "C walk", "ms", 1.8,
-                lambda: listing(tree, "tree", walk)),
+                lambda: listing(tree, "tree", c_walk)),
     Measurement("tree-rust", "10,000 files of 100 objects", "count(*), sum(length)", "Rust library", "ms", 0.22,
-                lambda: listing(tree, "tree", rust_listing)),
+                lambda: listing(tree, "tree", rust_list)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

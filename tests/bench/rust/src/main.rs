@@ -1,63 +1,22 @@
-//! listing PATH
+//! library list PATH              lists a zTensor file, or every `*.zt` below a directory
+//! library write CHECKSUM PATH    writes a file whose components have digests: `sha256` or `crc32c`
+//! library verify WAY PATH        reads a file and compares its digests: `read`, `map` or `view`
 //!
-//! Opens a zTensor file, or every `*.zt` below a directory, with the format's own library and lists every object's
-//! name and its components' lengths. Prints seconds, components, sum of their lengths. The clock stops when the last
-//! one is listed, before the library frees anything of a single file.
+//! All with the format's own library. list and verify print one line: seconds, then what they found.
+
+mod digests;
+mod list;
 
 use std::error::Error;
-use std::hint::black_box;
 use std::path::Path;
-use std::time::Instant;
-
-#[derive(Default)]
-struct Totals {
-    components: u64,
-    bytes: u64,
-}
-
-type Reader = Box<dyn ztensor::TensorReader + Send>;
-
-fn list(reader: &Reader, totals: &mut Totals) {
-    for (name, object) in reader.tensors() {
-        black_box(name.as_str());
-        for component in object.components.values() {
-            totals.components += 1;
-            totals.bytes += component.length;
-        }
-    }
-}
-
-fn list_directory(directory: &Path, totals: &mut Totals) -> Result<(), Box<dyn Error>> {
-    for entry in std::fs::read_dir(directory)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            list_directory(&path, totals)?;
-        } else if path.extension().is_some_and(|extension| extension == "zt") {
-            list(&ztensor::open(&path)?, totals);
-        }
-    }
-    Ok(())
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let argument = std::env::args_os().nth(1).ok_or("usage: listing PATH")?;
-    let path = Path::new(&argument);
-    let mut totals = Totals::default();
-
-    let start = Instant::now();
-    let seconds;
-    if path.is_dir() {
-        list_directory(path, &mut totals)?;
-        seconds = start.elapsed().as_secs_f64();
-    } else {
-        let reader = ztensor::open(path)?;
-        list(&reader, &mut totals);
-        seconds = start.elapsed().as_secs_f64();
-        // Freeing a million objects takes long, and it is not part of the question.
-        std::mem::forget(reader);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["list", path] => list::run(Path::new(path)),
+        ["write", checksum, path] => digests::write(checksum, Path::new(path)),
+        ["verify", way, path] => digests::verify(way, Path::new(path)),
+        _ => Err("usage: library list PATH | write CHECKSUM PATH | verify WAY PATH".into()),
     }
-
-    println!("{seconds:.9}\t{}\t{}", totals.components, totals.bytes);
-    Ok(())
 }

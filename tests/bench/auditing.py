@@ -1,0 +1,244 @@
+"""Measurements of what an audit of a collection does: digests compared, files checked, a catalog kept up to date."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Callable
+
+from harness import (EXTENSION, ROOT, WORK, Measurement, Sample, expecting, generate, is_newer, library, ours, program,
+                     read_afresh, shell)
+from listing import tree
+
+# ---- workloads ----
+
+
+def digests(algorithm: str) -> str:
+    """The file of 64 tensors of 4 MiB with digests, written by the format's own library."""
+    path = f"{algorithm}.zt"
+    generate(algorithm, [library()], [library(), "write"], path)
+    return path
+
+
+def damaged(path: str) -> str:
+    """A copy in which one bit of a tensor is another."""
+    copy = WORK / f"damaged-{path}"
+    if not is_newer(copy, WORK / path):
+        shutil.copyfile(WORK / path, copy)
+        with open(copy, "r+b") as file:
+            file.seek(os.path.getsize(copy) // 2)
+            [byte] = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+        os.sync()
+    return copy.name
+
+
+# ---- digests ----
+
+TENSORS = 64
+STATUS = ["once", "SELECT count(*), count(*) FILTER (WHERE digest_status IS NOT 'ok') FROM zt_components(?1)"]
+FINDINGS = ["once", "SELECT count(*) FROM zt_check(?1, 'full')"]
+
+
+def status(path: str) -> Sample:
+    return ours(*STATUS, path)
+
+
+def full_check(path: str) -> Sample:
+    return ours(*FINDINGS, path)
+
+
+def verify(way: str, path: str) -> Sample:
+    return program(library(), "verify", way, path)
+
+
+@cache
+def check_damage(path: str, way: str) -> None:
+    """Before the clock matters, both sides must see damage where there is some."""
+    copy = damaged(path)
+    for sample in (status(copy), verify(way, copy)):
+        expecting(sample, TENSORS, 1)()
+
+
+def digest_status(algorithm: str, way: str) -> tuple[Sample, Sample]:
+    path = read_afresh(digests(algorithm))
+    check_damage(path, way)
+    return status(path), verify(way, path)
+
+
+def check_digests(algorithm: str, way: str) -> tuple[Sample, Sample]:
+    path = read_afresh(digests(algorithm))
+    check_damage(path, way)
+    expecting(full_check(damaged(path)), 1)()
+    return expecting(full_check(path), 0), expecting(verify(way, path), TENSORS, 0)
+
+
+def digest_rows(algorithm: str, bound: float) -> list[Measurement]:
+    """The bound is on the comparison with the library's call that verifies what it reads into memory. It verifies
+    nothing that it maps; who does so by hand, with the parts that it has for writing, saves the copy."""
+    workload = f"64 tensors of 4 MiB, {algorithm}"
+    reads, views = "Rust library, reading", "Rust library, by hand from its map"
+    return [
+        Measurement(f"check-{algorithm}", workload, "zt_check, full", reads, "ms", bound,
+                    lambda: check_digests(algorithm, "read")),
+        Measurement(f"check-{algorithm}-map", workload, "zt_check, full", views, "ms", None,
+                    lambda: check_digests(algorithm, "view")),
+        Measurement(f"digest-{algorithm}", workload, "digest_status", reads, "ms", bound,
+                    lambda: digest_status(algorithm, "read")),
+        Measurement(f"digest-{algorithm}-map", workload, "digest_status", views, "ms", None,
+                    lambda: digest_status(algorithm, "view")),
+    ]
+
+
+# ---- checks of many files ----
+
+FILES = 10_000
+PATH_BYTES = FILES * len("tree/run-00/step-00000.zt")
+
+
+def check_quick() -> tuple[Sample, Sample]:
+    """Both sides read every manifest. The tree has no digests; whether that is a finding does not matter here."""
+    tree()
+    return (expecting(ours("rows", "SELECT * FROM zt_check(?1) WHERE rule <> 'missing-digest'", "tree"), 0, 0),
+            expecting(ours("rows", "SELECT * FROM zt_files(?1)", "tree"), FILES, PATH_BYTES))
+
+
+# ---- the catalog ----
+
+CATALOG, REFRESH = ROOT / "sql" / "catalog.sql", ROOT / "sql" / "refresh.sql"
+LOAD = f".load {EXTENSION}"
+SOURCE = [".param init", ".param set :source tree"]
+READ = f".read {REFRESH}"
+
+
+def schema(database: Path) -> None:
+    database.unlink(missing_ok=True)
+    shell(database, [f".read {CATALOG}"])()
+
+
+@cache
+def catalog() -> Path:
+    """A catalog of the tree, up to date."""
+    tree()
+    target = WORK / "catalog.db"
+    if not is_newer(target, CATALOG, REFRESH, EXTENSION):
+        print("refreshing a catalog of the tree ...", file=sys.stderr)
+        new = WORK / "catalog.db.new"
+        schema(new)
+        shell(new, [LOAD, *SOURCE, READ])()
+        new.rename(target)
+    shell(target, [LOAD, *SOURCE, READ])()
+    os.sync()
+    return target
+
+
+def catalog_tables(database: Path) -> list[str]:
+    with closing(sqlite3.connect(database)) as db:
+        rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
+        return [name for name, in rows]
+
+
+def native_rows() -> Path:
+    """The catalog's rows as tables without keys and indexes, in the order of the catalog's keys."""
+    full, target = catalog(), WORK / "catalog-rows.db"
+    if not is_newer(target, full):
+        target.unlink(missing_ok=True)
+        copies = [f"CREATE TABLE rows.{name} AS SELECT * FROM main.{name};" for name in catalog_tables(full)]
+        shell(full, [f"ATTACH '{target}' AS rows;", *copies])()
+        os.sync()
+    return target
+
+
+def into_new(commands: list[str], before: list[str]) -> Sample:
+    """Fills a new catalog."""
+    empty, new = WORK / "catalog-empty.db", WORK / "catalog-new.db"
+    schema(empty)
+    totals = [f"SELECT count(*) FROM {name};" for name in catalog_tables(empty)]
+    totals.append("SELECT sum(length(path) + size + objects + stored_bytes) FROM files;")
+    totals.append("SELECT sum(length(object) + length(shape) + elements) FROM objects;")
+    totals.append("SELECT sum(length(object) + length(dtype) + offset + length) FROM components;")
+    filling = shell(new, commands, before, totals)
+
+    def sample() -> tuple[float, list[str]]:
+        shutil.copyfile(empty, new)
+        try:
+            return filling()
+        finally:
+            new.unlink()
+
+    return sample
+
+
+def first_refresh() -> tuple[Sample, Sample]:
+    rows = native_rows()
+    inserts = [f"INSERT INTO main.{name} SELECT * FROM rows.{name};" for name in catalog_tables(rows)]
+    return (into_new([READ], [LOAD, *SOURCE]),
+            into_new(["BEGIN;", *inserts, "COMMIT;"], [f"ATTACH '{rows}' AS rows;"]))
+
+
+# What is known of a file without opening it, in the catalog and from the shell's fsdir().
+TIMES = ("CAST(mtime AS INTEGER)", "mtime")
+SIZES = ("size", "length(data)")
+
+
+def refresh(known: str, before: Callable[[], None] = lambda: None) -> Sample:
+    listed = f"SELECT count(*), sum(length(path)), sum({known}) FROM files;"
+    refreshing = shell(catalog(), [READ], [LOAD, *SOURCE], [listed])
+
+    def sample() -> tuple[float, list[str]]:
+        before()
+        return refreshing()
+
+    return sample
+
+
+def fsdir(known: str, *others: str) -> Sample:
+    listing = f"CREATE TEMP TABLE listed AS SELECT count(*), sum(length(name)), sum({known}) FROM fsdir('tree')" \
+              " WHERE name GLOB '*.zt';"
+    return shell(Path(":memory:"), [listing, *others], [LOAD], ["SELECT * FROM listed;"])
+
+
+def refresh_nothing(known: tuple[str, str]) -> tuple[Sample, Sample]:
+    mine, theirs = known
+    return refresh(mine), fsdir(theirs)
+
+
+CHANGED = "tree/run-50/step-50000.zt"
+
+
+def change() -> None:
+    """As if the file had been written again."""
+    found = os.stat(WORK / CHANGED)
+    os.utime(WORK / CHANGED, ns=(found.st_atime_ns, found.st_mtime_ns + 1_000_000_000))
+
+
+def refresh_one() -> tuple[Sample, Sample]:
+    mine, theirs = TIMES
+    reading = [f"SELECT * FROM {table}('{CHANGED}');"
+               for table in ("zt_files", "zt_objects", "zt_components", "zt_attributes")]
+    return refresh(mine, change), fsdir(theirs, *reading)
+
+
+TREE = "10,000 files of 100 objects"
+
+MEASUREMENTS = [
+    *digest_rows("sha256", 1.0),
+    *digest_rows("crc32c", 1.2),
+    Measurement("check-quick", TREE, "zt_check, quick", "zt_files, all columns", "ms", None, check_quick),
+    Measurement("refresh-first", TREE, "refresh.sql, new catalog", "INSERT from native tables", "ms", 2.0,
+                first_refresh),
+    Measurement("refresh-nothing", TREE, "refresh.sql, no change", "fsdir: names, mtimes", "ms", 3.0,
+                lambda: refresh_nothing(TIMES)),
+    Measurement("refresh-one", TREE, "refresh.sql, 1 file changed", "fsdir: the same; that file", "ms", 3.0,
+                refresh_one),
+    # fsdir() of SQLite 3.40 tells a file's size only by reading all of it: 13.8 GB, half a minute. The names and mtimes
+    # above cost it what sizes would, a stat() for each file; so that comparison is the one that means something.
+    Measurement("refresh-sizes", TREE, "refresh.sql, no change", "fsdir: names, lengths of data", "ms", 3.0,
+                lambda: refresh_nothing(SIZES), once=True),
+]
