@@ -32,7 +32,7 @@ struct zt_check {
   uint64_t end;                  /* and where; the header's end before the first */
   uint32_t iObject, iComponent;  /* The next ones */
   zt_object object;              /* The current one */
-  bool limited;                  /* A component of it is too large to be decoded here */
+  bool lost;                     /* Bytes of it cannot be had here: the system refused, or a limit does not allow */
   uint8_t *window;               /* WINDOW bytes; NULL until they are needed */
   zt_error found[FOUND_MAX];     /* Findings of the last step, */
   int nFound, iFound;            /* and how many of them were handed out */
@@ -180,8 +180,15 @@ static bool is_index(const zt_object *object, zt_text role){
   return zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords");
 }
 
-/* *read tells that all stored bytes were read. */
-static int check_digest(zt_check *c, const zt_payload *p, bool *read, zt_error *err){
+/* True if a finding is about bytes that cannot be had, whatever they are. */
+static bool is_loss(const zt_error *e){
+  return e->rc==SQLITE_TOOBIG || (e->rc==SQLITE_ERROR && !e->rule);
+}
+
+/* What became of the stored bytes when the digest was checked. */
+typedef enum seen { NOT_READ, READ, LOST } seen;
+
+static int check_digest(zt_check *c, const zt_payload *p, seen *out, zt_error *err){
   const zt_component *component = p->component;
   zt_text digest = component->digest;
   const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
@@ -198,10 +205,10 @@ static int check_digest(zt_check *c, const zt_payload *p, bool *read, zt_error *
       zt_break(e, "W7", "'%.*s' is no digest", zt_shown(digest), digest.z);
       break;
     case ZT_DIGEST_OK:
-      if( !c->full || zt_content_digest(p, &status, e) ) break;
-      *read = true;
-      if( strcmp(status, "ok")==0 ) break;
-      zt_break(e, "W8", "the stored bytes do not have the digest '%.*s'", zt_shown(digest), digest.z);
+      if( !c->full ) break;
+      *out = zt_content_digest(p, &status, e) ? LOST : READ;
+      if( *out==READ && strcmp(status, "ok")!=0 )
+        zt_break(e, "W8", "the stored bytes do not have the digest '%.*s'", zt_shown(digest), digest.z);
       break;
   }
   return judge(c, err);
@@ -228,7 +235,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
     }
     at += got;
   }
-  c->limited |= e->rc==SQLITE_TOOBIG;
+  c->lost |= is_loss(e);
   if( judge(c, err) ) return err->rc;
   if( other ) zt_break(report(c, p->component), "W9", "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
   return SQLITE_OK;
@@ -254,7 +261,8 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
 static int step_component(zt_check *c, zt_error *err){
   zt_component component;
   zt_payload p = { .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget };
-  bool read = false;   /* Its digest took in all bytes: of raw ones nothing is left to see */
+  seen bytes = NOT_READ;
+  bool again = false;   /* There is more to see than the digest did */
   zt_stream *s = NULL;
   zt_error *e;
   if( c->iComponent==zt_container_first(c->container, c->iObject+1) ){
@@ -262,12 +270,12 @@ static int step_component(zt_check *c, zt_error *err){
     return SQLITE_OK;
   }
   zt_container_component(c->container, c->iObject, c->iComponent++, ZT_COMPONENT_ALL, &component);
-  if( check_component(c, &p, err) || check_digest(c, &p, &read, err) ) return err->rc;
+  if( check_component(c, &p, err) || check_digest(c, &p, &bytes, err) ) return err->rc;
   e = report(c, &component);
   zt_stream_open(&p, &s, e);
-  c->limited |= e->rc==SQLITE_TOOBIG;
-  read = read && zt_text_is(component.encoding, "raw") && !is_bool(&component);
-  if( judge(c, err)==SQLITE_OK && s && c->full && !read ) check_bytes(c, &p, s, err);
+  c->lost |= is_loss(e) || bytes==LOST;
+  if( bytes==NOT_READ || (bytes==READ && (!zt_text_is(component.encoding, "raw") || is_bool(&component))) ) again = c->full;
+  if( judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
   zt_stream_close(s);
   return err->rc;
 }
@@ -281,7 +289,7 @@ static int step_object(zt_check *c){
   }
   zt_container_object(c->container, c->iObject, &c->object);
   c->iComponent = zt_container_first(c->container, c->iObject);
-  c->limited = false;
+  c->lost = false;
   c->stage = COMPONENT;
   return SQLITE_OK;
 }
@@ -289,7 +297,7 @@ static int step_object(zt_check *c){
 /* True if each component by itself was found to break this rule. */
 static bool is_of_components(const zt_check *c, const zt_error *e){
   static const char *const rules[] = { "L2", "L5", "L6", "L8", "E1", "E2", "E3", "E4" };
-  if( e->rc==SQLITE_TOOBIG ) return c->limited;
+  if( is_loss(e) ) return c->lost;
   for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(e->rule, rules[i])==0 ) return true;
   return false;
 }
