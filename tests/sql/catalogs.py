@@ -1,0 +1,70 @@
+"""Catalogs for the tests of sql/: made, refreshed and asked as users do it, by the sqlite3 shell."""
+import json
+import re
+import sqlite3
+import subprocess
+from types import SimpleNamespace
+
+from support import EXTENSION, ROOT, quoted
+
+SQL = ROOT / "sql"
+SCRIPTS = ["catalog.sql", "refresh.sql", "audit.sql"]
+SHELL_SECONDS = 60
+# Columns that both the catalog and the zt_ tables have.
+FILES = "path, container, version, size, mtime, objects, components, stored_bytes, decoded_bytes, manifest_bytes, " \
+        "attributes, error"
+
+
+def shell(database, *commands, cwd=None, prefix=(), input=None):
+    """The sqlite3 shell with commands as arguments, or a script as its input."""
+    done = subprocess.run([*prefix, "sqlite3", "-batch", str(database), *commands], cwd=cwd, input=input, capture_output=True,
+                          text=True, timeout=SHELL_SECONDS, stdin=None if input is not None else subprocess.DEVNULL)
+    return SimpleNamespace(out=done.stdout, err=done.stderr, code=done.returncode)
+
+
+def parameter(text):
+    """The shell's command that sets :source, with both quotes."""
+    return '.parameter set :source "' + quoted(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def refresh_commands(source):
+    return [f".load {EXTENSION}", parameter(source), ".mode json", f".read {SQL}/refresh.sql"]
+
+
+def refresh(database, source, cwd=None):
+    """Refreshes, and gives the report as a dict, without its zeros and the source."""
+    done = shell(database, *refresh_commands(source), cwd=cwd)
+    assert (done.err, done.code) == ("", 0)
+    [report] = json.loads(done.out)
+    assert report.pop("source") == source
+    return {name: count for name, count in report.items() if count}
+
+
+def create(path, *scripts):
+    """A new catalog, or the views of an old one made anew."""
+    for script in ("catalog.sql", *scripts):
+        done = shell(path, input=(SQL / script).read_text())
+        assert (done.out, done.err, done.code) == ("", "", 0)
+    return str(path)
+
+
+def ask(database, sql, *arguments):
+    """Rows, by a connection without ztensor."""
+    db = sqlite3.connect(database)
+    try:
+        return db.execute(sql, arguments).fetchall()
+    finally:
+        db.close()
+
+
+def state(database):
+    """All that a catalog says of files, but for the time of reading them."""
+    columns = "source, " + FILES
+    return [ask(database, f"SELECT {columns} FROM files ORDER BY path")] + [
+        ask(database, f"SELECT * FROM {table} ORDER BY {order}") for table, order in
+        [("objects", "1, 2"), ("components", "1, 2, 3"), ("attributes", "1, 2, 3, 4"), ("run_files", "1, 2, 3, 4")]]
+
+
+def views(script):
+    """The names of the views that a script creates, in its order."""
+    return re.findall(r"^CREATE (?:TEMP )?VIEW (\w+)", (SQL / script).read_text(), re.MULTILINE)

@@ -1,0 +1,416 @@
+"""sql/refresh.sql: the catalog is what the zt_ tables say, with as little reading as that takes, whatever gets in the way."""
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+import tracing
+import writer
+from catalogs import FILES, SQL, ask, create, parameter, refresh, refresh_commands, shell, state
+from support import EXTENSION, ROOT, open_connection
+
+
+def model(fill, attributes=None):
+    return writer.write({"w": writer.dense(bytes([fill]) * 8), "v": writer.csr()}, attributes=attributes)
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return create(tmp_path / "catalog.db")
+
+
+@pytest.fixture
+def put(tmp_path):
+    """put(name, bytes, age): writes models/name, with an mtime so many seconds ago, and gives its path as source."""
+    def put(name, data, age=1000):
+        path = tmp_path / "models" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        os.utime(path, (time.time() - age,) * 2)
+        return str(path)
+
+    return put
+
+
+def assert_equal_to_tables(catalog, source):
+    """Row for row, NaN-free as the columns are; `source` is all that the catalog holds."""
+    db = open_connection()
+    for table, columns, order in [("files", FILES, "1"), ("objects", "*", "1, 2"), ("components", "*", "1, 2, 3"),
+                                  ("attributes", "*", "1, 2, 3, 5, 4")]:
+        skip = "" if table == "files" else ", 'skip'"
+        expected = db.execute(f"SELECT {columns} FROM zt_{table}(?{skip}) ORDER BY {order}", (source,)).fetchall()
+        assert ask(catalog, f"SELECT {columns} FROM {table} ORDER BY {order}") == expected
+    db.close()
+
+
+def test_a_first_refresh_equals_the_tables(catalog):
+    source = str(ROOT / "tests" / "**" / "*.zt")
+    report = refresh(catalog, source)
+    broken = ask(catalog, "SELECT count(*) FROM broken")[0][0]
+    assert report == {"files": report["files"], "added": report["files"], "broken": broken} and broken > 100
+    assert_equal_to_tables(catalog, source)
+    assert ask(catalog, "SELECT DISTINCT source FROM files") == [(source,)]
+    assert all(abs(t - time.time()) < 60 for (t,) in ask(catalog, "SELECT refreshed FROM files"))
+    before = ask(catalog, "SELECT * FROM files")
+    assert refresh(catalog, source) == {"files": report["files"], "unchanged": report["files"], "broken": broken}
+    assert ask(catalog, "SELECT * FROM files") == before
+
+
+def test_changed_added_vanished_broken_and_mended_files(catalog, put, tmp_path):
+    source = str(tmp_path / "models")
+    a, b, c = put("a.zt", model(1)), put("b.zt", model(2, {"n": 1})), put("sub/c.zt", model(3))
+    assert refresh(catalog, source) == {"files": 3, "added": 3}
+    put("b.zt", model(2, {"n": 2}), age=900)                       # the size stays
+    assert refresh(catalog, source) == {"files": 3, "changed": 1, "unchanged": 2}
+    assert ask(catalog, "SELECT value FROM attributes") == [(2,)]
+    put("b.zt", model(2))                                          # the mtime stays
+    assert refresh(catalog, source) == {"files": 3, "changed": 1, "unchanged": 2}
+    assert ask(catalog, "SELECT value FROM attributes") == []
+    put("d.zt", model(4))
+    os.unlink(a)
+    assert refresh(catalog, source) == {"files": 3, "added": 1, "removed": 1, "unchanged": 2}
+    put("b.zt", b"broken")
+    assert refresh(catalog, source) == {"files": 3, "changed": 1, "unchanged": 2, "broken": 1}
+    assert ask(catalog, "SELECT path, objects, error LIKE 'ztensor: ' || path || ': %' FROM files WHERE error IS NOT NULL") == [
+        (b, None, 1)]
+    assert_equal_to_tables(catalog, source)
+    assert refresh(catalog, source) == {"files": 3, "unchanged": 3, "broken": 1}
+    put("b.zt", model(5), age=800)
+    assert refresh(catalog, source) == {"files": 3, "changed": 1, "unchanged": 2}
+    assert_equal_to_tables(catalog, source)
+    shutil.rmtree(source)
+    os.mkdir(source)
+    assert refresh(catalog, source) == {"removed": 3}
+    assert state(catalog) == [[], [], [], [], []]
+
+
+def test_only_the_time_of_a_read_file_moves(catalog, put, tmp_path):
+    a, b = put("a.zt", model(1)), put("b.zt", model(2))
+    refresh(catalog, str(tmp_path / "models"))
+    db = sqlite3.connect(catalog)
+    db.execute("UPDATE files SET refreshed = 1")
+    db.commit()
+    db.close()
+    put("b.zt", model(3), age=900)
+    refresh(catalog, str(tmp_path / "models"))
+    assert ask(catalog, "SELECT path FROM files WHERE refreshed = 1") == [(a,)]
+
+
+def test_a_source_removes_only_its_own(catalog, put, tmp_path):
+    a, b, c = put("a/x.zt", model(1)), put("b/x.zt", model(2)), put("b/y.zt", model(3))
+    whole, one, other = (str(tmp_path / "models" / name) for name in ("", "a", "b"))
+    refresh(catalog, one)
+    refresh(catalog, other)
+    os.unlink(a)
+    os.unlink(b)
+    assert refresh(catalog, one) == {"removed": 1}
+    assert ask(catalog, "SELECT path FROM files") == [(b,), (c,)]
+    assert refresh(catalog, f"{other}/[x]*.zt") == {}              # another text is another source
+    assert ask(catalog, "SELECT path FROM files") == [(b,), (c,)]
+    assert refresh(catalog, other) == {"files": 1, "unchanged": 1, "removed": 1}
+    assert refresh(catalog, f"{whole}/**/*.zt") == {"files": 1, "unchanged": 1}
+    assert ask(catalog, "SELECT path, source FROM files") == [(c, f"{whole}/**/*.zt")]
+    assert ask(catalog, "SELECT DISTINCT path FROM objects") == [(c,)]
+
+
+def test_a_directory_removes_what_other_sources_found_below_it_if_it_is_gone(catalog, put, tmp_path):
+    names = ["sub/gone.zt", "sub/odd [*] é's.zt", "sub/there.zt", ".hidden/there.zt", "there.ckpt", "gone.ckpt",
+             "sub/w?at.zt"]
+    paths = {name: put(name, model(1)) for name in names}
+    put("sub/what.zt", model(1))                                   # not the same as w?at.zt
+    for name in names:
+        refresh(catalog, paths[name])
+    for name in ("sub/gone.zt", "sub/odd [*] é's.zt", "gone.ckpt", "sub/w?at.zt"):
+        os.unlink(paths[name])
+    assert refresh(catalog, str(tmp_path / "models")) == {"files": 2, "added": 1, "unchanged": 1, "removed": 4}
+    assert {path for (path,) in ask(catalog, "SELECT path FROM files")} == {
+        paths["sub/there.zt"], paths[".hidden/there.zt"], paths["there.ckpt"], str(tmp_path / "models/sub/what.zt")}
+
+
+@pytest.mark.parametrize("name", ["it's.zt", 'a "quoted" one.zt', "with space.zt", "star*.zt", "[brackets].zt", "日本語 é.zt",
+                                  "new\nline.zt", "percent%20.zt", "-dash.zt", "file:odd.zt", "back\\slash.zt"])
+def test_names(catalog, put, tmp_path, name):
+    source = str(tmp_path / "models")
+    path, other = put(name, model(1)), put("other.zt", model(2))
+    assert refresh(catalog, source) == {"files": 2, "added": 2}
+    assert_equal_to_tables(catalog, source)
+    assert refresh(catalog, source) == {"files": 2, "unchanged": 2}
+    put(name, model(2, {"longer": 1}))
+    assert refresh(catalog, path) == {"files": 1, "changed": 1}
+    assert refresh(catalog, source) == {"files": 2, "unchanged": 2}
+    os.unlink(path)
+    assert refresh(catalog, source) == {"files": 1, "unchanged": 1, "removed": 1}
+    assert ask(catalog, "SELECT DISTINCT path FROM components") == [(other,)]
+
+
+@pytest.mark.parametrize("source", [".", "models", "models/", "./models", "models/**/*.zt", "**/*.zt", "models/sub/a.zt"])
+def test_relative_sources(catalog, put, tmp_path, source):
+    put("sub/a.zt", model(1))
+    assert refresh(catalog, source, cwd=tmp_path) == {"files": 1, "added": 1}
+    assert refresh(catalog, source, cwd=tmp_path) == {"files": 1, "unchanged": 1}
+    [(path,)] = ask(catalog, "SELECT path FROM files")
+    assert os.path.samefile(tmp_path / path, tmp_path / "models/sub/a.zt")
+
+
+def test_a_dangling_link_is_broken_until_it_leads_somewhere(catalog, put, tmp_path):
+    put("a.zt", model(1))
+    os.symlink(tmp_path / "elsewhere", tmp_path / "models/link.zt")
+    source = str(tmp_path / "models")
+    assert refresh(catalog, source) == {"files": 2, "added": 2, "broken": 1}
+    assert refresh(catalog, source) == {"files": 2, "retried": 1, "unchanged": 1, "broken": 1}
+    (tmp_path / "elsewhere").write_bytes(model(2))
+    assert refresh(catalog, source) == {"files": 2, "changed": 1, "unchanged": 1}
+    assert_equal_to_tables(catalog, source)
+
+
+# --------------------------------------------------------------------------------------------------------- privileges
+
+@pytest.fixture
+def another_user():
+    """(directory, run): a directory, and refresh(source) there as a user whom modes keep out."""
+    directory = tempfile.mkdtemp()
+    extension = shutil.copy(EXTENSION + ".so", directory)
+    shutil.copy(SQL / "refresh.sql", directory)
+    create(directory + "/catalog.db")
+    os.mkdir(directory + "/models")
+    user = 65534 if os.geteuid() == 0 else os.geteuid()
+    prefix = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"] if os.geteuid() == 0 else []
+
+    def run(source):
+        for path in (directory, directory + "/catalog.db"):
+            os.chmod(path, 0o777 if path == directory else 0o666)
+        done = shell("catalog.db", f".load ./{os.path.basename(extension)[:-3]}", parameter(source), ".mode json",
+                     ".read refresh.sql",
+                     cwd=directory, prefix=prefix)
+        assert (done.err, done.code) == ("", 0)
+        [report] = json.loads(done.out)
+        return {name: count for name, count in report.items() if count and name != "source"}
+
+    yield directory, run
+    for root, _, _ in os.walk(directory):
+        os.chmod(root, 0o755)
+    shutil.rmtree(directory)
+
+
+def test_what_is_below_a_directory_that_cannot_be_listed_is_kept(another_user):
+    directory, run = another_user
+    for name in ("a/x.zt", "a/deep/y.zt", "a-b/z.zt", "a0.zt"):
+        os.makedirs(os.path.dirname(f"{directory}/models/{name}"), exist_ok=True)
+        with open(f"{directory}/models/{name}", "wb") as file:
+            file.write(model(1))
+    catalog = directory + "/catalog.db"
+    assert run("models") == {"files": 4, "added": 4}
+    os.unlink(f"{directory}/models/a-b/z.zt")
+    os.chmod(f"{directory}/models/a", 0)
+    assert run("models") == {"files": 2, "added": 1, "unchanged": 1, "removed": 1, "kept": 2, "broken": 1}
+    assert run("models") == {"files": 2, "retried": 1, "unchanged": 1, "kept": 2, "broken": 1}
+    paths = "SELECT path, error IS NULL FROM files"
+    assert ask(catalog, paths) == [("models/a", 0), ("models/a/deep/y.zt", 1), ("models/a/x.zt", 1), ("models/a0.zt", 1)]
+    assert ask(catalog, "SELECT count(*) FROM objects") == [(6,)]
+    os.chmod(f"{directory}/models/a", 0o755)
+    assert run("models") == {"files": 3, "unchanged": 3, "removed": 1}
+    os.chmod(f"{directory}/models", 0)
+    assert run("models") == {"files": 1, "added": 1, "kept": 3, "broken": 1}
+    os.chmod(f"{directory}/models", 0o755)
+    assert run("models") == {"files": 3, "unchanged": 3, "removed": 1}
+    assert ask(catalog, paths) == [("models/a/deep/y.zt", 1), ("models/a/x.zt", 1), ("models/a0.zt", 1)]
+
+
+def test_a_file_that_may_be_read_again_is_read_though_its_mtime_stayed(another_user):
+    directory, run = another_user
+    with open(f"{directory}/models/x.zt", "wb") as file:
+        file.write(model(1))
+    os.chmod(file.name, 0)
+    assert run("models") == {"files": 1, "added": 1, "broken": 1}
+    assert run("models") == {"files": 1, "retried": 1, "broken": 1}
+    os.chmod(file.name, 0o644)
+    assert run("models") == {"files": 1, "retried": 1}
+    assert run("models") == {"files": 1, "unchanged": 1}
+    assert ask(directory + "/catalog.db", "SELECT objects, error FROM files") == [(2, None)]
+
+
+# ------------------------------------------------------------------------------------------------------------ failures
+
+def failure(catalog, *before, cwd=None):
+    """What the shell says when refresh.sql fails after these commands. The catalog stays, and no transaction is open."""
+    expected = state(catalog)
+    done = shell(catalog, cwd=cwd, input="\n".join([*before, f".read {SQL}/refresh.sql", "BEGIN;", "COMMIT;",
+                                                    "SELECT 'goes on';"]))
+    assert (done.out, state(catalog)) == ("goes on\n", expected)
+    return done.err
+
+
+@pytest.fixture
+def filled(catalog, put, tmp_path):
+    put("a.zt", model(1))
+    refresh(catalog, str(tmp_path / "models"))
+    return catalog
+
+
+def test_without_a_source_it_says_how_to_set_one(filled):
+    assert "which files? .parameter set :source models" in failure(filled, f".load {EXTENSION}")
+
+
+@pytest.mark.parametrize("value", ["2024-06-01", "7", "1e3", "x'00'"])
+def test_a_source_that_the_shell_took_for_something_else_is_refused(filled, value):
+    message = failure(filled, f".load {EXTENSION}", f".parameter set :source {value}")
+    assert "the source is not text" in message
+
+
+def test_a_numeric_name_in_both_quotes_is_a_source(catalog, tmp_path):
+    os.mkdir(tmp_path / "2024-06-01")
+    (tmp_path / "2024-06-01/a.zt").write_bytes(model(1))
+    assert refresh(catalog, "2024-06-01", cwd=tmp_path) == {"files": 1, "added": 1}
+
+
+def test_a_path_that_does_not_exist_changes_nothing(filled, tmp_path):
+    message = failure(filled, f".load {EXTENSION}", parameter(tmp_path / "none"))
+    assert f"ztensor: {tmp_path}/none: cannot open: No such file or directory" in message
+
+
+def test_without_the_extension_it_says_what_is_missing(filled):
+    assert "zt_files" in failure(filled, parameter("models"))
+
+
+def test_without_a_catalog_it_says_how_to_make_one(tmp_path):
+    done = shell(tmp_path / "new.db", f".load {EXTENSION}", parameter(tmp_path), f".read {SQL}/refresh.sql")
+    assert "this database has no catalog yet: .read sql/catalog.sql first" in done.err
+    assert (done.out, done.code) == ("", 1)
+    assert ask(str(tmp_path / "new.db"), "SELECT * FROM sqlite_master") == []
+
+
+def test_a_catalog_locked_by_another_changes_nothing(filled, put, tmp_path):
+    put("b.zt", model(2))
+    other = sqlite3.connect(filled, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert "database is locked" in failure(filled, f".load {EXTENSION}", parameter(tmp_path / "models"))
+    other.execute("ROLLBACK")
+    other.close()
+    assert refresh(filled, str(tmp_path / "models")) == {"files": 2, "added": 1, "unchanged": 1}
+
+
+# --------------------------------------------------------------------------------------------------------------- usage
+
+def test_as_input_of_the_shell_from_any_directory(catalog, put, tmp_path):
+    put("a.zt", model(1))
+    done = shell(catalog, "-cmd", f".load {EXTENSION}", "-cmd", ".parameter set :source models",
+                 input=(SQL / "refresh.sql").read_text(),
+                 cwd=tmp_path)
+    assert (done.out, done.err, done.code) == ("models|1|1|0|0|0|0|0|0\n", "", 0)
+
+
+def test_twice_in_one_session_and_then_other_sources(catalog, put, tmp_path):
+    put("a/x.zt", model(1))
+    put("b/y.zt", model(2))
+    read = f".read {SQL}/refresh.sql"
+    done = shell(catalog, f".load {EXTENSION}", ".parameter set :source models/a", read, read,
+                 "INSERT INTO refresh(source) VALUES ('models/b')", "INSERT INTO refresh(source) SELECT source FROM sources",
+                 "SELECT source, files, added, unchanged FROM refresh", "SELECT count(*) FROM temp.refresh_listed",
+                 cwd=tmp_path)
+    assert (done.err, done.out.splitlines()) == ("", [
+        "models/a|1|1|0|0|0|0|0|0", "models/a|1|0|0|0|1|0|0|0",
+        "models/a|1|0|1", "models/b|1|1|0", "models/a|1|0|1", "models/b|1|0|1", "0"])
+
+
+def test_of_several_sources_one_that_fails_undoes_all(catalog, put, tmp_path):
+    put("a/x.zt", model(1))
+    done = shell(catalog, f".load {EXTENSION}", ".parameter set :source models/a/*.zt", f".read {SQL}/refresh.sql",
+                 "INSERT INTO refresh(source) VALUES ('models'), ('none')", "SELECT count(*) FROM refresh", cwd=tmp_path)
+    assert "ztensor: none: cannot open" in done.err
+    assert ask(catalog, "SELECT source FROM files") == [("models/a/*.zt",)]
+
+
+def test_the_catalog_outlives_ztensor(catalog, put, tmp_path):
+    put("a.zt", model(1))
+    refresh(catalog, "models", cwd=tmp_path)
+    done = shell(catalog, "SELECT path, object, shape, component FROM objects JOIN components USING (path, object) ORDER BY 2, 4")
+    assert done.out.splitlines() == ["models/a.zt|v|[2,3]|indices", "models/a.zt|v|[2,3]|indptr", "models/a.zt|v|[2,3]|values",
+                                     "models/a.zt|w|[8]|data"]
+
+
+def test_a_session_of_python(catalog, put, tmp_path):
+    put("a.zt", model(1))
+    db = open_connection(catalog)
+    with pytest.raises(sqlite3.Error, match="which files"):
+        db.executescript((SQL / "refresh.sql").read_text())
+    db.execute("INSERT INTO refresh(source) VALUES (?)", (str(tmp_path / "models"),))
+    assert db.execute("SELECT files, added FROM refresh").fetchall() == [(1, 1)]
+    db.close()
+
+
+# ------------------------------------------------------------------------------------------------- what is opened, when
+
+def opened(catalog, source, log):
+    done = shell(catalog, *refresh_commands(source), prefix=tracing.command(log))
+    assert (done.err, done.code) == ("", 0)
+    return tracing.Trace(log.read_text(), done).tensor_files()
+
+
+def test_only_what_changed_is_opened_and_each_once(catalog, put, tmp_path):
+    source, log = str(tmp_path / "models"), tmp_path / "log"
+    paths = [put(f"{i % 3}/{i:02}.zt", model(i)) for i in range(30)] + [put("broken.zt", b"broken")]
+    assert sorted(set(opened(catalog, source, log))) == sorted(paths)
+    assert opened(catalog, source, log) == []
+    changed = [put(f"{i % 3}/{i:02}.zt", model(i, {"n": i})) for i in (3, 11)]
+    time.sleep(0.1)   # ztensor does not remember a file that changed within the last tick of the file system's clock
+    assert sorted(opened(catalog, source, log)) == sorted(changed)
+    os.unlink(paths[0])
+    assert opened(catalog, source, log) == []
+    assert opened(catalog, source + "/**/*.zt", log) == []
+    assert_equal_to_tables(catalog, source)
+
+
+# ------------------------------------------------------------------------------------------------------------- SIGKILL
+
+def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, put):
+    """50 refreshes each of which adds, changes and removes a third of the files, killed at random moments."""
+    random.seed(20241121)
+    source, old, new, work = str(tmp_path / "models"), tmp_path / "old.db", tmp_path / "new.db", tmp_path / "work.db"
+
+    def many(n):
+        return writer.write({f"layer.{i}.weight": writer.dense(bytes([n % 256]) * 4) for i in range(30)}, attributes={"n": n})
+
+    create(old)
+    for i in range(120):
+        put(f"{i:03}.zt", many(i))
+    refresh(old, source)
+    for i in range(60):
+        put(f"{i:03}.zt", many(1000 + i), age=900)
+        os.unlink(tmp_path / f"models/{i + 60:03}.zt")
+        put(f"{i + 120:03}.zt", many(i))
+    states = {"old": state(old)}
+    shutil.copy(old, new)
+    began = time.monotonic()
+    refresh(new, source)
+    duration = time.monotonic() - began
+    states["new"] = state(new)
+    assert states["old"] != states["new"]
+
+    outcomes, within = [], 0
+    for _ in range(50):
+        shutil.copy(old, work)
+        began = time.monotonic()
+        process = subprocess.Popen(["sqlite3", "-batch", str(work), *refresh_commands(source)], stdout=subprocess.DEVNULL)
+        try:
+            process.wait(random.uniform(0.1, 1.2) * duration)
+            duration = time.monotonic() - began
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            duration *= 1.03   # a machine that has become slower shall not make all kills early ones
+        within += os.path.exists(f"{work}-journal")
+        assert ask(work, "PRAGMA integrity_check") == [("ok",)]
+        [outcome] = [name for name, rows in states.items() if rows == state(work)]
+        outcomes.append(outcome)
+        if outcome == "old":
+            assert refresh(work, source) == {"files": 120, "added": 60, "changed": 60, "removed": 60}
+            assert state(work) == states["new"]
+    assert within >= 10, f"{within} of 50 kills while the catalog was being written"
+    assert set(outcomes) == {"old", "new"}
