@@ -165,7 +165,7 @@ static void entries_load(walker *w, entries *e){
   bool links = false;
   if( e->loaded || zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   e->loaded = true;
-  if( w->filter->only ){
+  if( w->filter->only && strcmp(w->filter->only, directory(w))!=0 ){   /* The path wanted may be a directory that cannot be read */
     entries_only(w, e);
     return;
   }

@@ -170,6 +170,17 @@ def test_a_file_without_permission_is_unreadable(another_user):
     assert got[5] == f"[('{directory}/open.zt',)]"
 
 
+def test_a_directory_that_cannot_be_listed_is_found_by_its_path_too(another_user):
+    directory, run = another_user
+    for name in ("locked", "open"):
+        os.mkdir(f"{directory}/{name}")
+    os.chmod(f"{directory}/locked", 0)
+    query = f"SELECT path, error LIKE '%locked: cannot list the directory: %' FROM zt_files('{directory}')"
+    expected = f"[('{directory}/locked', 1)]"
+    assert run(query, f"{query} WHERE path = '{directory}/locked'", f"{query} WHERE path = '{directory}/open'") == [
+        expected, expected, "[]"]
+
+
 # ------------------------------------------------------------------------------------------------------------- threads
 
 def test_threads_with_a_connection_each_read_the_right_bytes():
