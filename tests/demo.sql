@@ -40,6 +40,26 @@ SELECT error FROM zt_files('tests/hostile/1.2-not-[hlsz]*.zt') WHERE error IS NO
 .headers on
 
 .print
+.print == What is wrong with files: rules and examples
+SELECT severity, rule, count(*) AS findings, min(substr(path, 14)) AS example, min(message) AS message
+FROM zt_check('tests/golden/v*/hand_*.zt', 'full') WHERE rule <> 'missing-digest'
+GROUP BY rule ORDER BY severity, findings DESC LIMIT 8;
+
+.print
+.print == A catalog of the collection, and what its views say of it
+.read sql/catalog.sql
+.parameter set :source tests/golden
+.read sql/refresh.sql
+.read sql/audit.sql
+SELECT type, objects, files, bytes, percent FROM dtype_totals LIMIT 4;
+SELECT count(*) AS unlicensed_files FROM unlicensed_files;
+SELECT finding, count(*) AS tensors, count(DISTINCT path) AS files FROM suspect_tensors GROUP BY finding;
+SELECT object, part, change, before, after FROM differences
+WHERE path_a = 'tests/golden/v1.1/wheel_zstd.zt' AND path_b = 'tests/golden/v1.2/wheel_zstd.zt';
+.print Again, with nothing changed: no file is opened
+.read sql/refresh.sql
+
+.print
 .print == Joined with a table of experiments
 CREATE TABLE experiments(run TEXT, loss REAL, artifact TEXT);
 INSERT INTO experiments VALUES

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""The README's examples and its table of rules. Every ```sql or ```python block that a ```text block follows is run, from the project's root,
-and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py compares.
+"""The README's examples and its table of rules. Every ```sql, ```python or ```sh block that a ```text block follows is run,
+from the project's root, and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py
+compares.
 
-SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. The
-table of zt_check's rules is that of ext/tensor/rule.c.
+SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. Blocks of the
+shell share a catalog.db of their own, so that each comes after those before it. The table of zt_check's rules is that of
+ext/tensor/rule.c.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-EXAMPLE = re.compile(r"^```(sql|python)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
+EXAMPLE = re.compile(r"^```(sql|python|sh)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
 RULES_HEAD = "| rule | severity | what is true of a sound file | from |"
 RULES = re.compile(re.escape(RULES_HEAD) + r"(\n\|.*)*")
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
@@ -31,18 +34,31 @@ def setup() -> str:
     return SETUP.search(README.read_text())[1]
 
 
-def run(language: str, program: str) -> str:
-    """What an example prints, with the extension that ZTENSOR names, errors as an interactive shell words them."""
+def output(command: list[str], text: str) -> str:
+    """What a program prints, with the extension that ZTENSOR names, errors as an interactive shell words them."""
     extension = os.environ.get("ZTENSOR", "./ztensor").removesuffix(".so")
-    program = program.replace("./ztensor", extension)
-    if language == "sql":
-        command, text = ["sqlite3", "-batch", ":memory:"], setup().replace("./ztensor", extension) + program
-    else:
-        command, text = [sys.executable, "-"], program
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
-    done = subprocess.run(command, input=text, cwd=ROOT, env=environment, text=True, timeout=60, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(command, input=text.replace("./ztensor", extension), cwd=ROOT, env=environment, text=True,
+                          timeout=60, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return re.sub(r" near line \d+", "", done.stdout)
+
+
+def run_shell(program: str) -> str:
+    """What a program of the shell prints, after those before it in the README."""
+    with tempfile.TemporaryDirectory() as directory:
+        for language, other, _ in examples():
+            if language == "sh":
+                printed = output(["sh"], other.replace("catalog.db", directory + "/catalog.db"))
+                if other == program:
+                    return printed
+    raise ValueError(program)
+
+
+def run(language: str, program: str) -> str:
+    """What an example prints."""
+    if language == "sql":
+        return output(["sqlite3", "-batch", ":memory:"], setup() + program)
+    return run_shell(program) if language == "sh" else output([sys.executable, "-"], program)
 
 
 def rules() -> str:

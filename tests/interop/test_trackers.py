@@ -174,6 +174,18 @@ def test_the_example_in_the_comment(name, tmp_path):
 
 
 @EACH
+def test_the_command_in_the_readme(session, tmp_path):
+    command, = re.findall(rf"^sqlite3 (?:.+\\\n)*?.*sql/{session.name}\.sql(?:(?!```).+\n)+", (ROOT / "README.md").read_text(), re.M)
+    for old, new in (("catalog.db", session.catalog), ("./ztensor", EXTENSION), ("sql/", f"{ROOT}/sql/"),
+                     (f"file:{session.name}.db", f"file:{quote(str(session.database))}"), ("artifacts artifacts", f'artifacts \\"{quoted(STORE)}\\"')):
+        command = command.replace(old, str(new))
+    session.run()   # Makes the catalog
+    done = subprocess.run(["sh", "-c", command], cwd=session.home, capture_output=True, text=True, timeout=60,
+                          env=dict(os.environ, TZ=ZONE))
+    assert done.stderr == "" and ".zt" in done.stdout
+
+
+@EACH
 def test_the_script_is_plain_sql_for_other_programs(session, monkeypatch):
     monkeypatch.chdir(session.home)
     monkeypatch.setenv("TZ", ZONE)

@@ -1,6 +1,7 @@
 """What the README shows is what happens."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import readme
+from support import EXTENSION
 
 EXAMPLES = readme.examples()
 
@@ -18,8 +20,8 @@ def test_an_example_prints_what_the_readme_says(number):
     assert readme.run(language, program) == expected
 
 
-def test_the_readme_has_examples_in_sql_and_python():
-    assert {language for language, _, _ in EXAMPLES} == {"sql", "python"} and len(EXAMPLES) >= 10
+def test_the_readme_has_examples_in_all_languages():
+    assert {language for language, _, _ in EXAMPLES} == {"sql", "python", "sh"} and len(EXAMPLES) >= 10
 
 
 @pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows", "zt_stats", "zt_check"])
@@ -30,6 +32,15 @@ def test_the_reference_lists_the_columns_of_a_table(db, table):
     actual = [row[1] for row in db.execute(f"PRAGMA table_xinfo({table})")]
     arguments = {"source", "on_error", "level"} if "object" in documented else {"source", "object", "dtype"}
     assert [name for name in documented if name not in arguments] == [name for name in actual if name not in arguments]
+
+
+def test_the_lines_for_sqliterc(tmp_path):
+    lines = re.search(r"^```text\n(\.load \S+\n.*?)^```", readme.README.read_text(), re.M | re.S)[1]
+    (tmp_path / "sqliterc").write_text(re.sub(r"(?<=\.load )\S+", EXTENSION, lines))
+    # The shell looks its user's home directory up, whatever HOME says; -init names a file to read in its place.
+    done = subprocess.run(["sqlite3", "-init", tmp_path / "sqliterc", ":memory:", "SELECT count(*) AS files FROM zt_files('tests/golden/v0.1')"],
+                          cwd=readme.ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert "│ files │" in done.stdout
 
 
 def test_the_table_of_rules_is_that_of_the_source():
