@@ -15,8 +15,8 @@ SAVEPOINT audit;
 -- ---- Duplicates
 
 -- What is the digest of each component, written one way: lower case, without 0x, and its algorithm? NULL if it has none.
-DROP VIEW IF EXISTS digests;
-CREATE VIEW digests AS
+DROP VIEW IF EXISTS main.digests;
+CREATE VIEW main.digests AS
 SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
        CASE WHEN digest LIKE '_%:_%' THEN lower(substr(digest, 1, instr(digest, ':') - 1)) END AS algorithm,
        CASE WHEN digest LIKE '_%:_%' THEN replace(lower(digest), ':0x', ':') END AS digest
@@ -24,8 +24,8 @@ FROM components;
 
 -- Which stored contents are there more than once, by their digests, and how many bytes would one copy of each save? A
 -- checksum, such as crc32c, with the length as its only witness, makes a candidate; a cryptographic digest is proof.
-DROP VIEW IF EXISTS duplicates;
-CREATE VIEW duplicates AS
+DROP VIEW IF EXISTS main.duplicates;
+CREATE VIEW main.duplicates AS
 SELECT digest, dtype, encoding, length, count(*) AS copies, count(DISTINCT path) AS files,
        (count(*) - 1) * length AS spare_bytes,
        CASE WHEN algorithm LIKE 'sha%' OR algorithm LIKE 'blake%' THEN 'proof' ELSE 'candidate' END AS evidence,
@@ -36,8 +36,8 @@ GROUP BY digest, length, dtype, encoding, byte_order HAVING count(*) > 1
 ORDER BY spare_bytes DESC, digest;
 
 -- Where are the copies of each of these contents?
-DROP VIEW IF EXISTS copies;
-CREATE VIEW copies AS
+DROP VIEW IF EXISTS main.copies;
+CREATE VIEW main.copies AS
 SELECT digest, dtype, encoding, length, path, object, component
 FROM (SELECT *, count(*) OVER (PARTITION BY digest, length, dtype, encoding, byte_order) AS n FROM digests
       WHERE length > 0 AND digest IS NOT NULL)
@@ -45,8 +45,8 @@ WHERE n > 1
 ORDER BY digest, path, object, component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
-DROP VIEW IF EXISTS tied_weights;
-CREATE VIEW tied_weights AS
+DROP VIEW IF EXISTS main.tied_weights;
+CREATE VIEW main.tied_weights AS
 SELECT path, offset, length, object, component, shared
 FROM (SELECT *, count(*) OVER (PARTITION BY path, offset, length) AS shared FROM components WHERE length > 0)
 WHERE shared > 1
@@ -56,8 +56,8 @@ ORDER BY path, offset, object, component;
 
 -- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown: digests are
 -- over the stored bytes, so they tell only where dtype, encoding, byte order and algorithm agree; else lengths may.
-DROP VIEW IF EXISTS component_pairs;
-CREATE VIEW component_pairs AS
+DROP VIEW IF EXISTS main.component_pairs;
+CREATE VIEW main.component_pairs AS
 SELECT a.path AS path_a, b.path AS path_b, a.object, a.component, a.dtype, a.type AS type_a, b.type AS type_b,
        a.encoding AS encoding_a, b.encoding AS encoding_b, a.byte_order AS byte_order_a, b.byte_order AS byte_order_b,
        a.decoded_length AS length_a, b.decoded_length AS length_b, a.digest AS digest_a, b.digest AS digest_b,
@@ -74,8 +74,8 @@ FROM digests AS a CROSS JOIN digests AS b ON b.object = a.object AND b.component
 -- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths),
 -- attributes (key `part`; object NULL: of the file), unreadable. Where neither digests nor lengths tell whether the content
 -- has changed, hashed_differences does.
-DROP VIEW IF EXISTS differences;
-CREATE VIEW differences AS
+DROP VIEW IF EXISTS main.differences;
+CREATE VIEW main.differences AS
 SELECT a.path AS path_a, b.path AS path_b, NULL AS object, NULL AS part, 'unreadable' AS change,
        a.error AS before, b.error AS after
 FROM files AS a CROSS JOIN files AS b WHERE a.error IS NOT NULL OR b.error IS NOT NULL
@@ -141,36 +141,36 @@ WHERE NOT EXISTS (SELECT 1 FROM attributes AS x WHERE x.path = a.path AND x.obje
 -- ---- Shares and sizes
 
 -- Which types does each file consist of, and what share of its bytes has each?
-DROP VIEW IF EXISTS dtype_shares;
-CREATE VIEW dtype_shares AS
+DROP VIEW IF EXISTS main.dtype_shares;
+CREATE VIEW main.dtype_shares AS
 SELECT o.path, o.dtype, o.type, count(*) AS objects, sum(o.elements) AS elements, sum(o.stored_bytes) AS bytes,
        round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
 FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.dtype, o.type;
 
 -- Which types does the whole collection consist of, and what share of the bytes has each?
-DROP VIEW IF EXISTS dtype_totals;
-CREATE VIEW dtype_totals AS
+DROP VIEW IF EXISTS main.dtype_totals;
+CREATE VIEW main.dtype_totals AS
 SELECT dtype, type, count(*) AS objects, count(DISTINCT path) AS files, sum(elements) AS elements, sum(stored_bytes) AS bytes,
        round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
 FROM objects GROUP BY dtype, type ORDER BY bytes DESC;
 
 -- Which formats (dense, sparse, quantized) does each file consist of, and what share of its bytes has each?
-DROP VIEW IF EXISTS format_shares;
-CREATE VIEW format_shares AS
+DROP VIEW IF EXISTS main.format_shares;
+CREATE VIEW main.format_shares AS
 SELECT o.path, o.format, count(*) AS objects, sum(o.elements) AS elements, sum(o.stored_bytes) AS bytes,
        round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
 FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.format;
 
 -- Which formats does the whole collection consist of, and what share of the bytes has each?
-DROP VIEW IF EXISTS format_totals;
-CREATE VIEW format_totals AS
+DROP VIEW IF EXISTS main.format_totals;
+CREATE VIEW main.format_totals AS
 SELECT format, count(*) AS objects, count(DISTINCT path) AS files, sum(elements) AS elements, sum(stored_bytes) AS bytes,
        round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
 FROM objects GROUP BY format ORDER BY bytes DESC;
 
 -- Which are the largest tensors?
-DROP VIEW IF EXISTS largest_tensors;
-CREATE VIEW largest_tensors AS
+DROP VIEW IF EXISTS main.largest_tensors;
+CREATE VIEW main.largest_tensors AS
 SELECT path, object, format, type, shape, elements, stored_bytes, decoded_bytes
 FROM objects ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC, path, object;
 
@@ -178,8 +178,8 @@ FROM objects ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC, 
 
 -- Which licence does each file state? Of attributes at any depth that have the word in their names: license, LICENCE,
 -- general.license, license_name; one that is empty, blank or null states none.
-DROP VIEW IF EXISTS licences;
-CREATE VIEW licences AS
+DROP VIEW IF EXISTS main.licences;
+CREATE VIEW main.licences AS
 SELECT f.path, j.fullkey AS key, j.value AS licence
 FROM files AS f CROSS JOIN json_tree(f.attributes) AS j
 WHERE '.' || replace(replace(replace(replace(replace(lower(j.key),
@@ -187,27 +187,27 @@ WHERE '.' || replace(replace(replace(replace(replace(lower(j.key),
   AND j.type NOT IN ('null', 'false') AND trim(j.value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}');
 
 -- Which files state no licence?
-DROP VIEW IF EXISTS unlicensed_files;
-CREATE VIEW unlicensed_files AS
+DROP VIEW IF EXISTS main.unlicensed_files;
+CREATE VIEW main.unlicensed_files AS
 SELECT path, version, objects, stored_bytes FROM files AS f
 WHERE error IS NULL AND NOT EXISTS (SELECT 1 FROM licences AS l WHERE l.path = f.path);
 
 -- Which components have no digest, so that nobody can tell whether their bytes are what was written?
-DROP VIEW IF EXISTS missing_digests;
-CREATE VIEW missing_digests AS
+DROP VIEW IF EXISTS main.missing_digests;
+CREATE VIEW main.missing_digests AS
 SELECT path, object, component, dtype, length FROM components WHERE coalesce(digest, '') = '';
 
 -- ---- Runs
 
 -- Which files does no run refer to?
-DROP VIEW IF EXISTS unreferenced_files;
-CREATE VIEW unreferenced_files AS
+DROP VIEW IF EXISTS main.unreferenced_files;
+CREATE VIEW main.unreferenced_files AS
 SELECT path, size, datetime(mtime, 'unixepoch') AS modified, error FROM files AS f
 WHERE NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path);
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
-DROP VIEW IF EXISTS lost_runs;
-CREATE VIEW lost_runs AS
+DROP VIEW IF EXISTS main.lost_runs;
+CREATE VIEW main.lost_runs AS
 SELECT tracker, database, run, name, status, path, datetime(logged, 'unixepoch') AS logged FROM run_files AS r
 WHERE NOT EXISTS (SELECT 1 FROM files AS f WHERE f.path = r.path);
 

@@ -67,4 +67,4 @@ def state(database):
 
 def views(script):
     """The names of the views that a script creates, in its order."""
-    return re.findall(r"^CREATE (?:TEMP )?VIEW (\w+)", (SQL / script).read_text(), re.MULTILINE)
+    return re.findall(r"^CREATE (?:TEMP )?VIEW (?:main\.)?(\w+)", (SQL / script).read_text(), re.MULTILINE)

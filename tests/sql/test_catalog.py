@@ -146,8 +146,14 @@ def test_a_script_begins_with_what_it_is_for_and_how_to_call_it(script):
 @pytest.mark.parametrize("script", ["catalog.sql", "audit.sql"])
 def test_above_every_view_stands_its_question(script):
     text = (SQL / script).read_text()
-    found = re.findall(r"^-- \w[^\n]*(?:\n--[^\n]*)*\nDROP VIEW IF EXISTS (?:temp\.)?(\w+);\nCREATE (?:TEMP )?VIEW \1 AS",
+    found = re.findall(r"^-- \w[^\n]*(?:\n--[^\n]*)*\nDROP VIEW IF EXISTS (?:temp\.|main\.)?(\w+);\nCREATE (?:TEMP )?VIEW (?:main\.)?\1 AS",
                        text, re.MULTILINE)
     assert found == catalogs.views(script)
     for comment in re.findall(r"((?:^--[^\n]*\n)+)DROP VIEW", text, re.MULTILINE):
         assert "?" in comment, comment
+
+
+def test_temporary_tables_of_the_same_names_do_not_matter(tmp_path):
+    tables = [f"CREATE TEMP TABLE {name}(mine);" for name in ("models", "sources", "duplicates", "digests")]
+    done = shell(tmp_path / "catalog.db", *tables, f".read {SQL}/catalog.sql", f".read {SQL}/audit.sql", "SELECT count(*) FROM main.models")
+    assert (done.out, done.err, done.code) == ("0\n", "", 0)
