@@ -70,6 +70,14 @@ SELECT count(vector), sum(row) FROM zt_rows('tests/golden/v1.2/wheel_quantized.z
 SELECT zt_value('tests/golden/v1.2/wheel_quantized.zt', 'q_proj.z', 63, 255);
 SELECT zt_hash('tests/golden/v1.2/wheel_quantized.zt', 'q_proj.z', 'scales', column1) FROM (VALUES ('sha256'), ('crc32c'), ('xxh3'));
 
+-- Findings: quick and full, of files, images and of paths that name nothing; the first one alone
+SELECT severity, rule, count(*), count(object), sum(length(message)) FROM zt_check('tests/golden') GROUP BY 1, 2;
+SELECT severity, rule, count(*), count(component), sum(length(message)) FROM zt_check('tests/golden', 'full') GROUP BY 1, 2;
+SELECT rule, count(*), sum(length(message) + length(meaning) + length(specification)) FROM zt_check('tests/hostile', 'full') GROUP BY 1;
+SELECT count(*), count(c.path), count(DISTINCT c.rule) FROM models, zt_check(models.image, 'full') AS c;
+SELECT rule, c.path FROM (VALUES ('$work/none.zt'), (NULL), ('$work/broken'), (x'00')) AS v, zt_check(v.column1) AS c;
+SELECT rule FROM zt_check('tests/golden', 'full') LIMIT 1;
+
 -- Files that cannot be read
 SELECT count(*), count(error), count(objects) FROM zt_files('$work/broken');
 SELECT count(*) FROM zt_objects('$work/broken', 'skip');
@@ -84,6 +92,7 @@ SELECT * FROM zt_objects('$work/broken/cut.zt');
 SELECT * FROM zt_components('$work/broken/empty.zt', 'abort');
 SELECT * FROM zt_attributes('$work/none.zt');
 SELECT * FROM zt_objects('tests/golden', 'perhaps');
+SELECT * FROM zt_check('tests/golden', 'perhaps');
 SELECT * FROM zt_objects;
 SELECT * FROM zt_objects(42);
 SELECT zt_blob('$work/broken/good.zt', 'none');
@@ -126,7 +135,9 @@ SELECT count(*) FROM zt_objects('tests/golden/v1.2');
 .open :memory:
 .load ./ztensor sqlite3_ztensor_nofs_init
 SELECT count(*), sum(length(data)) FROM zt_components(readfile('tests/golden/v1.2/wheel_sparse.zt'));
+SELECT rule, count(*) FROM zt_check(readfile('tests/golden/v1.2/wheel_sparse.zt'), 'full') GROUP BY 1;
 -- FAIL
+SELECT * FROM zt_check('tests/golden/v1.2/wheel_sparse.zt');
 SELECT count(*) FROM zt_components('tests/golden/v1.2/wheel_sparse.zt');
 SELECT zt_blob('tests/golden/v1.2/wheel_sparse.zt', 'x');
 -- WORK

@@ -122,6 +122,8 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
 }
 
 int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err){
+  /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for the size. */
+  const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
   unsigned footer = SIZE_FIELD+magic;
   if( ends->size<HEADER+footer || ends->tail.n<footer ){
@@ -131,11 +133,11 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
   length = zt_le64(ends->tail.p+ends->tail.n-footer);
   if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
-    return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu", length, ZT_MAX_MANIFEST);
+    return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu%s", length, ZT_MAX_MANIFEST, cut);
   }
   if( length>room ){
-    return zt_break(err, "M2", "the manifest's size, %llu, is more than the %llu bytes between header and footer",
-                   length, room);
+    return zt_break(err, "M2", "the manifest's size, %llu, is more than the %llu bytes between header and footer%s",
+                   length, room, cut);
   }
   *out = (zt_extent){ HEADER+room-length, length };
   return SQLITE_OK;

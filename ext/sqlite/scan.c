@@ -606,7 +606,8 @@ static int stand_on_missing(cursor *c){
 /* Go to the first row that the arguments ask for. */
 static int begin(cursor *c, const arguments *a){
   set_range(c, a);
-  if( set_arguments(c, a) || set_on_error(c) || set_names(c, a->object) ) return fail(c);
+  if( set_arguments(c, a)==SQLITE_OK && table_of(c)->begin ) table_of(c)->begin(&c->scan);
+  if( c->err.rc || set_on_error(c) || set_names(c, a->object) ) return fail(c);
   if( lacks_object(c, a) ){
     fail_usage(c);
     return fail(c);

@@ -45,6 +45,8 @@ typedef struct zt_table {
   bool rows_read;              /* So does telling which rows there are */
   size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a cursor opens */
 
+  /* Look at the arguments, before anything is opened: a failure is in scan->err. NULL: nothing to say. */
+  void (*begin)(zt_scan *scan);
   /* Stand on the first row of the current object, or of the file itself: false if it has none, or on a failure, which is
   ** in scan->err. NULL: it has one. */
   bool (*first)(zt_scan *scan);

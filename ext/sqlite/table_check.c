@@ -36,18 +36,23 @@ static bool next(zt_scan *scan){
   return r->check && zt_check_next(r->check, &r->found, scan->err);
 }
 
+static bool is_full(const zt_scan *scan){
+  return scan->argument[0] && strcmp(scan->argument[0], "full")==0;
+}
+
+static void begin(zt_scan *scan){
+  const char *level = scan->argument[0];
+  if( !level || is_full(scan) || strcmp(level, "quick")==0 ) return;
+  zt_fail(scan->err, SQLITE_ERROR, "level must be 'quick' or 'full', not '%s'", level);
+}
+
 static bool first(zt_scan *scan){
-  const char *level = scan->argument[0] ? scan->argument[0] : "quick", *path = scan->path ? scan->path : "<blob>";
-  bool full = strcmp(level, "full")==0;
+  const char *path = scan->path ? scan->path : "<blob>";
   zt_budget budget = zt_connection_budget(scan->connection);
   row *r = scan->row;
-  if( !full && strcmp(level, "quick")!=0 ){
-    scan->err->path = NULL;
-    return zt_fail(scan->err, SQLITE_ERROR, "level must be 'quick' or 'full', not '%s'", level)==SQLITE_OK;
-  }
   r->finding = scan->error;
   if( r->finding ) return true;
-  return zt_check_open(scan->source, scan->container, full, &budget, path, &r->check, scan->err)==SQLITE_OK && next(scan);
+  return zt_check_open(scan->source, scan->container, is_full(scan), &budget, path, &r->check, scan->err)==SQLITE_OK && next(scan);
 }
 
 static uint64_t rowid(zt_scan *scan){
@@ -81,6 +86,7 @@ const zt_table zt_table_check = {
   .iObject = -1,
   .rows_read = true,
   .row_size = sizeof(row),
+  .begin = begin,
   .first = first,
   .next = next,
   .clear = clear,

@@ -36,6 +36,8 @@ static const char *const statements[] = {
   "SELECT zt_hash(?1, object, component, 'sha256'), zt_hash(?1, object, component, 'xxh3') FROM zt_components(?1) LIMIT 8",
   "SELECT * FROM zt_stats(?1) LIMIT 4",
   "SELECT object, min FROM zt_stats(?1, 'skip') LIMIT 4",
+  "SELECT *, meaning, specification FROM zt_check(?1)",
+  "SELECT * FROM zt_check(?1, 'full') LIMIT 64",
   "SELECT b.* FROM zt_objects(?1) AS a, zt_elements(?1, a.object) AS b LIMIT 16",
   "SELECT b.value FROM zt_objects(?1) AS a, zt_elements(?1, a.object) AS b WHERE b.position BETWEEN 2 AND 5 LIMIT 8",
   "SELECT b.* FROM zt_objects(?1) AS a, zt_rows(?1, a.object) AS b LIMIT 8",

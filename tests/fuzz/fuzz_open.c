@@ -13,6 +13,9 @@
 **     of zt_elements, zt_value and zt_json are its elements; other types are its elements converted; zt_stats are computed
 **     from them, and its error is NULL if and only if zt_dense gives any
 **   - what decodes to more than fits a result is refused soon with the nofs entry point
+**   - zt_check gives rows or none and never fails: of a refused image the one that says so, of another's quick check some of
+**     the full one's; an object without zt_dense has an error among them (or a type that is not known), one with it none but
+**     of digests and of what it does not need
 */
 #include <string.h>
 #include "core/host.h"
@@ -80,10 +83,11 @@ static sqlite3_stmt *statements[S_COUNT];
   X("SELECT position, value FROM zt_elements(?1, ?2) LIMIT 5") \
   X("SELECT row, vector FROM zt_rows(?1, ?2) LIMIT 2") \
   X("SELECT zt_hash(?1, ?2, component, 'xxh3') FROM zt_components(?1) WHERE object = ?2")
+#define CHECK_COLUMNS "SELECT object, component, severity, rule, message, meaning, specification, path FROM zt_check"
 #define TEXT(sql) sql,
 static const char *const bounded_texts[] = { BOUNDED(TEXT) };
 #define N_BOUNDED (sizeof(bounded_texts)/sizeof(*bounded_texts))
-static sqlite3_stmt *bounded[N_BOUNDED];
+static sqlite3_stmt *bounded[N_BOUNDED], *quick_check, *full_check;   /* The first of db, all others of nofs */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   char *message = NULL;
@@ -101,6 +105,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   for(size_t i=0; i<N_BOUNDED; i++){
     CHECK(sqlite3_prepare_v2(nofs, bounded_texts[i], -1, &bounded[i], NULL)==SQLITE_OK, "%s: %s", bounded_texts[i], sqlite3_errmsg(nofs));
   }
+  CHECK(sqlite3_prepare_v2(db, CHECK_COLUMNS "(?1)", -1, &quick_check, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db));
+  CHECK(sqlite3_prepare_v2(nofs, CHECK_COLUMNS "(?1, 'full')", -1, &full_check, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(nofs));
   sqlite3_limit(nofs, SQLITE_LIMIT_LENGTH, LIMIT);
   sqlite3_hard_heap_limit64(HEAP);
   return 0;
@@ -198,6 +204,94 @@ static bool has_prefix(const char *message, const char *prefix, size_t n){
   return message && strncmp(message, prefix, n)==0;
 }
 
+/* --- Findings --- */
+
+#define MOST_FINDINGS 4000
+
+typedef struct finding {
+  uint64_t row;              /* Hash of all that it says */
+  name object;               /* z NULL: it is of the file */
+  bool of_component, of_data, error;
+  char rule[32];
+} finding;
+
+typedef struct findings {
+  finding a[MOST_FINDINGS];
+  size_t n;
+  bool all;                  /* There are no more */
+} findings;
+
+static findings quick, full;   /* Of the current image */
+
+static void clear_findings(findings *f){
+  for(size_t i=0; i<f->n; i++) free(f->a[i].object.z);
+  f->n = 0;
+}
+
+static uint64_t hash_columns(sqlite3_stmt *s){
+  uint64_t before = answers, h;
+  answers = 0xCBF29CE484222325u;
+  tell_row(s);
+  h = answers;
+  answers = before;
+  return h;
+}
+
+static void list_findings(findings *f, const image *m, sqlite3_stmt *s){
+  int rc = SQLITE_DONE;
+  clear_findings(f);
+  sqlite3_bind_blob(s, 1, m->n ? (const void*)m->p : "", (int)m->n, SQLITE_STATIC);
+  while( f->n<MOST_FINDINGS && (rc = sqlite3_step(s))==SQLITE_ROW ){
+    finding *x = &f->a[f->n++];
+    const char *severity = (const char*)sqlite3_column_text(s, 2), *component = (const char*)sqlite3_column_text(s, 1);
+    tell_row(s);
+    *x = (finding){ .row = hash_columns(s), .error = severity && strcmp(severity, "error")==0, .of_component = component!=NULL,
+                    .of_data = component && strcmp(component, "data")==0 };
+    if( sqlite3_column_type(s, 0)!=SQLITE_NULL ) x->object = copy_name(s, 0);
+    CHECK(x->error || (severity && strcmp(severity, "warning")==0), "severity %s", severity);
+    for(int i=3; i<7; i++) CHECK(sqlite3_column_bytes(s, i)>0, "%s of a finding", sqlite3_column_name(s, i));
+    CHECK(sqlite3_column_type(s, 7)==SQLITE_NULL, "path of an image");
+    snprintf(x->rule, sizeof(x->rule), "%s", sqlite3_column_text(s, 3));
+  }
+  CHECK(rc==SQLITE_DONE || rc==SQLITE_ROW, "%s: %d", sqlite3_sql(s), rc);
+  f->all = rc==SQLITE_DONE;
+  end(s);
+}
+
+static int compare_findings(const void *a, const void *b){
+  const finding *x = a, *y = b;
+  return (x->row>y->row) - (x->row<y->row);
+}
+
+/* error: why the image is refused, or NULL. */
+static void check_findings(const image *m, const char *error){
+  size_t k = 0;
+  list_findings(&quick, m, quick_check);
+  list_findings(&full, m, full_check);
+  qsort(quick.a, quick.n, sizeof(*quick.a), compare_findings);
+  qsort(full.a, full.n, sizeof(*full.a), compare_findings);
+  if( error ) CHECK(quick.n==1 && full.n==1 && quick.a[0].error, "%zu and %zu findings of a refused image", quick.n, full.n);
+  for(size_t i=0; i<quick.n && full.all; i++){
+    while( k<full.n && full.a[k].row<quick.a[i].row ) k++;
+    CHECK(k<full.n && full.a[k].row==quick.a[i].row, "a quick check finds %s, a full one does not", quick.a[i].rule);
+    k++;
+  }
+}
+
+/* What was found must fit what zt_dense said: rc. */
+static void check_blame(const name *object, int rc){
+  const char *blamed = NULL;
+  for(size_t i=0; i<full.n; i++){
+    const finding *x = &full.a[i];
+    if( !x->object.z || x->object.n!=object->n || memcmp(x->object.z, object->z, (size_t)object->n)!=0 ) continue;
+    if( !x->error && strcmp(x->rule, "unknown-type")!=0 ) continue;
+    if( strcmp(x->rule, "digest-mismatch")==0 || strcmp(x->rule, "malformed-digest")==0 ) continue;
+    blamed = x->rule;
+    if( rc==SQLITE_ROW ) CHECK(x->of_component && !x->of_data, "%s, and zt_dense gives the elements", x->rule);
+  }
+  if( rc==SQLITE_ERROR && full.all ) CHECK(blamed, "nothing is found, and zt_dense fails: %s", sqlite3_errmsg(db));
+}
+
 /* --- A refused image --- */
 
 /* All refuse it in the words that zt_files has. */
@@ -205,6 +299,7 @@ static void check_refused(const image *m, const char *error){
   static const int all[] = { S_objects, S_components, S_attributes, S_manifest, S_blob };
   static const name none = { "", 0 };
   CHECK(has_prefix(error, PREFIX, strlen(PREFIX)), "%s", error);
+  check_findings(m, error);
   for(size_t i=0; i<sizeof(all)/sizeof(*all); i++){
     sqlite3_stmt *s = begin_at(all[i], m, &none, NULL);
     int rc = step(s);
@@ -631,6 +726,7 @@ static void check_light(const image *m, tensor *t){
     check_object_place(db, &t->object);
     if( rc==SQLITE_TOOBIG ) CHECK(t->elements>LIMIT/(t->type ? t->type->width : 1), "%s", sqlite3_errmsg(db));
   }
+  check_blame(&t->object, rc);
   check_elements(m, t);
   check_statistics(m, t, rc==SQLITE_ERROR);
   if( rc==SQLITE_TOOBIG && t->type && t->rank ) check_first_rows(m, t);
@@ -743,6 +839,7 @@ static void check_accepted(image *m, sqlite3_stmt *files){
   sqlite3_stmt *s;
   CHECK(manifest>0 && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
   m->end = m->n-footer-(size_t)manifest;
+  check_findings(m, NULL);
   nComponents = check_components(m, &stored, &decoded);
   nObjects = check_objects(m, &components);
   CHECK(sqlite3_column_int64(files, 1)==nObjects, "objects: %lld, listed are %lld", sqlite3_column_int64(files, 1), (long long)nObjects);

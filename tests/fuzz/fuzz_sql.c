@@ -284,7 +284,7 @@ static bool takes_object(const words *has){
 /* Columns that are arguments: comparing them with something is giving it, whose NULL means the default. A source must be ?1
 ** or ?2. */
 static bool is_argument(const char *column, const words *has){
-  if( strcmp(column, "source")==0 || strcmp(column, "on_error")==0 ) return true;
+  if( strcmp(column, "source")==0 || strcmp(column, "on_error")==0 || strcmp(column, "level")==0 ) return true;
   return takes_object(has) && (strcmp(column, "object")==0 || strcmp(column, "dtype")==0);
 }
 
@@ -341,6 +341,7 @@ static void add_arguments(builder *b, const char *first, const words *has){
     ADD(b, ", ");
     if( i==1 && takes_object(has) ) add_object(b, first[0]=='?' ? first : "?1");
     else if( i==2 && takes_object(has) && choose(2) ) ADD(b, "'%s'", PICK(dtypes));
+    else if( i==1 && is_among("level", has) && choose(8) ) ADD(b, "'%s'", PICK(((const char*[]){ "quick", "full" })));
     else ADD(b, "?%d", parameter());
   }
   ADD(b, ") ");
@@ -360,6 +361,7 @@ static void add_columns(builder *b, const char *alias, const words *has){
 
 /* The arguments after source, by the names of their columns. */
 static void add_hidden(builder *b, const words *has){
+  if( is_among("level", has) && choose(2) ) ADD(b, " AND a.level = 'full'");
   if( !takes_object(has) ) return;
   ADD(b, " AND a.object %s ", PICK(((const char*[]){ "=", "=", "IS", "IN" })));
   ADD(b, "(");

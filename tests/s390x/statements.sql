@@ -12,6 +12,8 @@ INSERT INTO template VALUES
   ('file', 'zt_components', 'SELECT :columns FROM zt_components(:path)'),
   ('file', 'zt_attributes', 'SELECT :columns FROM zt_attributes(:path)'),
   ('file', 'zt_stats', 'SELECT :columns FROM zt_stats(:path)'),
+  ('file', 'zt_check', 'SELECT :columns FROM zt_check(:path)'),
+  ('file', 'zt_check', 'SELECT :columns FROM zt_check(:path, ''full'')'),
   ('file', NULL, 'SELECT zt_manifest(:path)'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object))'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''f64''))'),

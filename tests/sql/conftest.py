@@ -1,6 +1,10 @@
 """Fixtures: connections with the extension loaded, files to read, and the real sqlite3 shell."""
+import os
 import re
+import shutil
 import subprocess
+import sys
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -81,3 +85,39 @@ def tree(save, tmp_path):
     for i, name in enumerate(names):
         save("tree/" + name, writer.sample(fill=bytes([i + 1])))
     return SimpleNamespace(path=str(tmp_path / "tree"), files=[str(tmp_path / "tree" / name) for name in names])
+
+
+# Root may read everything: another user must try. Prints what the statements give, one line each.
+AS_ANOTHER_USER = """
+import os, sqlite3, sys
+extension, *statements = sys.argv[1:]
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(extension)
+for sql in statements:
+    try:
+        print(db.execute(sql).fetchall())
+    except sqlite3.Error as error:
+        print(error.sqlite_errorcode, error)
+"""
+
+
+@pytest.fixture
+def another_user():
+    """(directory, run): a directory that everyone may enter, and run(statements) as a user without privileges."""
+    directory = tempfile.mkdtemp()
+    os.chmod(directory, 0o755)
+    extension = shutil.copy(support.EXTENSION + ".so", directory)
+
+    def run(*statements):
+        done = subprocess.run([sys.executable, "-c", AS_ANOTHER_USER, extension[:-3], *statements], cwd=directory,
+                              capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    yield directory, run
+    shutil.rmtree(directory)

@@ -116,42 +116,6 @@ def test_a_file_that_becomes_a_directory_is_one(db, sample):
 
 # --------------------------------------------------------------------------------------------------------- permissions
 
-# Root may read everything: another user must try. Prints what the statements give, one line each.
-AS_ANOTHER_USER = """
-import os, sqlite3, sys
-extension, *statements = sys.argv[1:]
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-db = sqlite3.connect(":memory:")
-db.enable_load_extension(True)
-db.load_extension(extension)
-for sql in statements:
-    try:
-        print(db.execute(sql).fetchall())
-    except sqlite3.Error as error:
-        print(error.sqlite_errorcode, error)
-"""
-
-
-@pytest.fixture
-def another_user():
-    """(directory, run): a directory that everyone may enter, and run(statements) as a user without privileges."""
-    directory = tempfile.mkdtemp()
-    os.chmod(directory, 0o755)
-    extension = shutil.copy(EXTENSION + ".so", directory)
-
-    def run(*statements):
-        done = subprocess.run([sys.executable, "-c", AS_ANOTHER_USER, extension[:-3], *statements], cwd=directory,
-                              capture_output=True, text=True, timeout=60)
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout.splitlines()
-
-    yield directory, run
-    shutil.rmtree(directory)
-
-
 def test_a_file_without_permission_is_unreadable(another_user):
     directory, run = another_user
     for name, mode in (("open.zt", 0o644), ("secret.zt", 0)):

@@ -279,7 +279,8 @@ def test_a_row_has_the_same_rowid_whatever_the_condition(db, lookalikes, table):
 
 def test_rowids_are_unique_within_a_query(db, lookalikes):
     for table in ("zt_files", "zt_objects", "zt_components"):
-        assert rows(db, f"SELECT count(*) - count(DISTINCT rowid) FROM {table}(?)", lookalikes) == [(0,)]
+        rowids = rows(db, f"SELECT rowid FROM {table}(?)", lookalikes)   # SQLite takes them for distinct without looking
+        assert len(set(rowids)) == len(rowids) > 1
 
 
 def test_the_golden_files_in_one_query_give_what_they_give_one_by_one(db):

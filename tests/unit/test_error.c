@@ -106,6 +106,70 @@ static void test_long_names_are_cut_between_characters(void **state){
   }
 }
 
+/* The parts lie within the message: names as it shows them, and what is wrong. */
+static void test_the_parts_of_a_message(void **state){
+  static const struct { const char *path, *object, *component; } rows[] = {
+    { NULL, NULL, NULL }, { "m.zt", NULL, NULL }, { NULL, "w", NULL }, { "m.zt", "w", NULL }, { "m.zt", "w", "data" }, { NULL, NULL, "data" },
+    { "", "", "" }, { "object 'x': ", "': component '", "': bad" }, { "a: b", "%s", "it's" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    zt_error err = ZT_ERROR_NONE;
+    const char *end;
+    err.path = rows[i].path;
+    if( rows[i].object ) err.object = (zt_text){ rows[i].object, strlen(rows[i].object) };
+    if( rows[i].component ) err.component = (zt_text){ rows[i].component, strlen(rows[i].component) };
+    assert_int_equal(zt_break(&err, "C7", "bad: %d", 7), SQLITE_ERROR);
+    assert_string_equal(err.rule, "C7");
+    end = err.message+strlen(err.message);
+    assert_string_equal(err.parts.fault, "bad: 7");
+    assert_ptr_equal(err.parts.fault+6, end);
+    if( rows[i].object ) assert_text(err.parts.object, rows[i].object, rows[i].object);
+    else assert_null(err.parts.object.z);
+    if( rows[i].component ) assert_text(err.parts.component, rows[i].component, rows[i].component);
+    else assert_null(err.parts.component.z);
+    if( rows[i].object ) assert_true(err.parts.object.z>err.message && err.parts.object.z<end);
+    if( rows[i].component ) assert_true(err.parts.component.z>err.message && err.parts.component.z<end);
+    assert_int_equal(zt_break(&err, "C8", "worse"), SQLITE_ERROR);   /* The first wins, rule and all */
+    assert_string_equal(err.rule, "C7");
+    assert_string_equal(err.parts.fault, "bad: 7");
+    zt_error_clear(&err);
+    assert_true(!err.rule && !err.parts.fault && !err.parts.object.z && !err.parts.component.z);
+  }
+}
+
+/* Names in a message are cut, and its parts with them; the names themselves may be gone by then. */
+static void test_the_parts_of_a_message_outlive_the_names(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  blob object = { 0 }, component = { 0 };
+  (void)state;
+  put_repeated(&object, 'o', 3000);
+  put_repeated(&component, 'c', 512);
+  err.object = (zt_text){ (char*)object.p, object.n };
+  err.component = (zt_text){ (char*)component.p, component.n };
+  zt_fail(&err, SQLITE_ERROR, "bad");
+  memset(object.p, 'x', object.n);
+  memset(component.p, 'x', component.n);
+  free(object.p);
+  free(component.p);
+  assert_null(err.rule);
+  assert_string_equal(err.parts.fault, "bad");
+  assert_int_equal(err.parts.object.n, 512);   /* Without the dots */
+  assert_memory_equal(err.parts.object.z, "ooo", 3);
+  assert_memory_equal(err.parts.object.z+512, "...", 3);
+  assert_int_equal(err.parts.component.n, 512);
+  zt_error_clear(&err);
+}
+
+static void test_without_a_message_there_are_no_parts(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  (void)state;
+  err.object = ZT_TEXT("w");
+  zt_fail_nomem(&err);
+  assert_true(!err.message && !err.parts.fault && !err.parts.object.z && !err.parts.component.z && !err.rule);
+  zt_error_clear(&err);
+}
+
 static bool yes(void *context){ return *(bool*)context; }
 
 static void test_interrupts(void **state){
@@ -131,6 +195,9 @@ int main(void){
     cmocka_unit_test(test_the_place_stays_when_a_failure_is_forgotten),
     cmocka_unit_test(test_the_system_says_why),
     cmocka_unit_test(test_long_names_are_cut_between_characters),
+    cmocka_unit_test(test_the_parts_of_a_message),
+    cmocka_unit_test(test_the_parts_of_a_message_outlive_the_names),
+    cmocka_unit_test(test_without_a_message_there_are_no_parts),
     cmocka_unit_test(test_interrupts),
   };
   return cmocka_run_group_tests_name("error", tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "core/keys.h"
 #include "core/paths.h"
 #include "rules.h"
+#include "tensor/check.h"
 #include "tensor/content.h"
 #include "tensor/stats.h"
 
@@ -880,6 +881,64 @@ static void test_values_that_break_rules(void **state){
   }
 }
 
+/* --- Findings --- */
+
+typedef struct check_job {
+  opened *o;
+  bool full;
+  blob want;               /* Rules and messages, one after the other; filled where it is empty */
+} check_job;
+
+static int check_file(const job *j){
+  check_job *q = (check_job*)(uintptr_t)j->context;
+  zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+  zt_budget limits = { .result = 1000000000, .decode = (uint64_t)1<<40 };
+  zt_check *c = (zt_check*)&err;
+  blob got = { 0 };
+  zt_check_open(q->o->source, q->o->container, q->full, &limits, j->what, &c, &err);
+  assert_true((c==NULL)==(err.rc!=SQLITE_OK));
+  while( c && zt_check_next(c, &found, &err) ){
+    assert_true(found.rc!=SQLITE_OK && found.rc!=SQLITE_NOMEM && found.rc!=SQLITE_INTERRUPT);
+    assert_non_null(found.message);
+    if( found.rule ) put(&got, found.rule, strlen(found.rule));
+    put(&got, found.message, strlen(found.message));
+    put(&got, found.parts.fault, strlen(found.parts.fault));
+    zt_error_clear(&found);
+    found = ZT_ERROR_NONE;
+  }
+  assert_null(found.message);
+  zt_check_close(c);
+  if( !err.rc ) keep_or_compare(&q->want, got.p, got.n, j->what);
+  else check( got.n<=q->want.n && (got.n==0 || memcmp(got.p, q->want.p, got.n)==0), "%s: other findings before the failure", j->what );
+  free(got.p);
+  return code_of(&err);
+}
+
+static void test_findings(void **state){
+  static const char *const names[] = {
+    "golden/v0.1/hand_sparse", "golden/v0.1/hand_unrecognised", "golden/v1.0/hand_unknown_fields", "golden/v1.1/hand_digests",
+    "golden/v1.1/hand_sparse_types", "golden/v1.2/hand_bad_objects", "golden/v1.2/hand_gaps", "golden/v1.2/hand_padding",
+    "golden/v1.2/hand_quantized", "golden/v1.2/hand_shared_blob", "golden/v1.2/hand_sparse", "golden/v1.2/hand_unknown_type",
+    "golden/v1.2/hand_zstd", "golden/v1.2/wheel_sparse", "hostile/1.2-ok-odd-names", "hostile/1.2-ok-zero-length-at-end",
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(names); i++){
+    for(int full=0; full<2; full++){
+      opened o;
+      char path[300];
+      check_job context = { &o, full, { 0 } };
+      job j = { names[i], check_file, &context, SQLITE_OK, full ? 4 : 2 };
+      snprintf(path, sizeof(path), "tests/%s.zt", names[i]);
+      if( i%2 ) open_path(&o, path);
+      else open_bytes(&o, read_file(path), path);
+      assert_int_equal(check_file(&j), SQLITE_OK);   /* Of all memory, to compare with */
+      sweep(&j);
+      close_opened(&o);
+      free(context.want.p);
+    }
+  }
+}
+
 /* --- Joins and JSON --- */
 
 static int join(const job *j){
@@ -983,6 +1042,7 @@ int main(void){
     cmocka_unit_test_setup(test_a_dtype_that_is_not_known, disarm),
     cmocka_unit_test_setup(test_values_of_every_layout, disarm),
     cmocka_unit_test_setup(test_values_that_break_rules, disarm),
+    cmocka_unit_test_setup(test_findings, disarm),
     cmocka_unit_test_setup(test_joins, disarm),
     cmocka_unit_test_setup(test_json, disarm),
     cmocka_unit_test_setup(test_json_keys, disarm),

@@ -450,8 +450,8 @@ static void test_an_empty_component_may_stand_at_the_end(void **state){
 static const char *place(uint64_t size, unsigned magic, uint64_t length){
   if( size<8+8+magic ) return "bytes are too few for a header and a footer";
   if( length==0 ) return "the manifest has 0 bytes";
-  if( length>1<<30 ) return "is more than 1073741824";
-  if( length>size-16-magic ) return "bytes between header and footer";
+  if( length>1<<30 ) return magic ? "is more than 1073741824" : "is more than 1073741824; is the file cut short?";
+  if( length>size-16-magic ) return magic ? "bytes between header and footer" : "bytes between header and footer; is the file cut short?";
   return NULL;
 }
 

@@ -1,0 +1,572 @@
+/*
+** Findings about files, by the numbers of their rules: tensor/check.h, rule.h. That each rule has a file which breaks it alone
+** is the business of tests/sql/test_check.py; here are the edges: bytes, versions, windows, passes.
+*/
+#include "tensors.h"
+
+#include "rules.h"
+#include "tensor/check.h"
+#include "tensor/rule.h"
+#include "tensor/sparse.h"
+
+#define WINDOW ((size_t)256 << 10)   /* Bytes that a check looks at together */
+#define PASS ((size_t)1 << 19)       /* Stored elements that are sorted at once */
+
+/* --- Findings --- */
+
+/* All findings of an opened file: their numbers, and the object's and component's name where there is one: "W4 W9:x.data".
+** That there is no digest (W5) is left out: these files have none. `last`, if given: the words of the last one. */
+static void list_findings(const opened *o, bool full, char *out, size_t room, char last[1000], const char *row){
+  zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+  zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX };
+  zt_check *check = NULL;
+  size_t n = 0;
+  out[0] = 0;
+  assert_int_equal(zt_check_open(o->source, o->container, full, &budget, "m.zt", &check, &err), SQLITE_OK);
+  while( zt_check_next(check, &found, &err) ){
+    check( found.rc!=SQLITE_OK && found.message, "%s", row );
+    check( strncmp(found.message, "ztensor: m.zt: ", 15)==0, "%s: %s", row, found.message );
+    check( strcmp(found.message+strlen(found.message)-strlen(found.parts.fault), found.parts.fault)==0, "%s: %s", row, found.message );
+    if( !found.rule || strcmp(found.rule, "W5")!=0 ){
+      if( last ) snprintf(last, 1000, "%s", found.parts.fault);
+      n += (size_t)snprintf(out+n, room-n, "%s%s", n ? " " : "", found.rule ? found.rule : "?");
+      if( found.object.z ) n += (size_t)snprintf(out+n, room-n, ":%.*s", (int)found.object.n, found.object.z);
+      if( found.component.z ) n += (size_t)snprintf(out+n, room-n, ".%.*s", (int)found.component.n, found.component.z);
+      check( n<room, "%s", row );
+    }
+    zt_error_clear(&found);
+    found = ZT_ERROR_NONE;
+  }
+  assert_succeeded(&err, row);
+  check( !zt_check_next(check, &found, &err), "%s: more after the end", row );
+  zt_check_close(check);
+}
+
+static void assert_findings(const opened *o, const char *quick, const char *full, const char *row){
+  char got[4000];
+  list_findings(o, false, got, sizeof(got), NULL, row);
+  check( strcmp(got, quick)==0, "%s: quick: '%s', expected '%s'", row, got, quick );
+  list_findings(o, true, got, sizeof(got), NULL, row);
+  check( strcmp(got, full)==0, "%s: full: '%s', expected '%s'", row, got, full );
+}
+
+/* The same, and the last finding's words. */
+static void assert_last(const opened *o, const char *full, const char *words, const char *row){
+  char got[4000], last[1000] = "";
+  list_findings(o, true, got, sizeof(got), last, row);
+  check( strcmp(got, full)==0, "%s: '%s', expected '%s'", row, got, full );
+  check( strcmp(last, words)==0, "%s: '%s', expected '%s'", row, last, words );
+}
+
+/* --- Files of dense objects --- */
+
+typedef struct spot {
+  const char *object;
+  uint64_t offset, length;
+} spot;
+
+/* The manifest stands at `end`; before it, all is zero. */
+static blob area_file(const char *version, const spot *spots, size_t n, uint64_t end){
+  blob file = { 0 }, manifest = { 0 };
+  put(&file, "ZTEN1000", 8);
+  put_repeated(&file, 0, (size_t)end-8);
+  put_map(&manifest, 2);
+  put_key_text(&manifest, "version", version);
+  put_text(&manifest, "objects");
+  put_map(&manifest, n);
+  for(size_t i=0; i<n; i++){
+    put_text(&manifest, spots[i].object);
+    put_map(&manifest, 3);
+    put_text(&manifest, "shape");
+    put_array(&manifest, 1);
+    put_uint(&manifest, spots[i].length);
+    put_key_text(&manifest, "format", "dense");
+    put_text(&manifest, "components");
+    put_map(&manifest, 1);
+    put_text(&manifest, "data");
+    put_map(&manifest, 3);
+    put_key_text(&manifest, "dtype", "u8");
+    put_key_uint(&manifest, "offset", spots[i].offset);
+    put_key_uint(&manifest, "length", spots[i].length);
+  }
+  put(&file, manifest.p, manifest.n);
+  put_le64(&file, manifest.n);
+  put(&file, "ZTEN1000", 8);
+  free(manifest.p);
+  return seal(&file);
+}
+
+#define MAX_SPOTS 5
+
+static void test_gaps(void **state){
+  static const struct { const char *row; spot spots[MAX_SPOTS]; uint64_t end; const char *expected; } rows[] = {
+    { "no blob, no gap", { { 0 } }, 8, "" },
+    { "64 bytes and no blob", { { 0 } }, 72, "" },
+    { "65 bytes and no blob", { { 0 } }, 73, "W4" },
+    { "a blob of no byte is none", { { "a", 64, 0 } }, 128, "W4" },
+    { "56 bytes before the first", { { "a", 64, 1 } }, 65, "" },
+    { "120 bytes before the first", { { "a", 128, 1 } }, 129, "W4" },
+    { "64 bytes between", { { "a", 64, 64 }, { "b", 192, 1 } }, 193, "" },
+    { "65 bytes between", { { "a", 64, 63 }, { "b", 192, 1 } }, 193, "W4" },
+    { "63 bytes between", { { "a", 64, 65 }, { "b", 192, 1 } }, 193, "" },
+    { "64 bytes behind the last", { { "a", 64, 1 } }, 129, "" },
+    { "65 bytes behind the last", { { "a", 64, 1 } }, 130, "W4" },
+    { "three gaps", { { "a", 128, 1 }, { "b", 256, 1 } }, 400, "W4 W4 W4" },
+    { "the manifest's order is another", { { "b", 192, 64 }, { "a", 64, 64 } }, 320, "" },
+    { "a gap is none where a long blob reaches", { { "a", 64, 300 }, { "b", 64, 300 }, { "c", 320, 44 } }, 428, "W3:c.data" },
+    { "behind the one that reaches furthest", { { "a", 64, 300 }, { "b", 128, 1 } }, 428, "W3:b.data" },
+    { "and 65 behind it", { { "a", 64, 300 }, { "b", 128, 1 } }, 429, "W3:b.data W4" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    opened o;
+    size_t n = 0;
+    while( n<MAX_SPOTS && rows[i].spots[n].object ) n++;
+    open_bytes(&o, area_file("1.2.0", rows[i].spots, n, rows[i].end), rows[i].row);
+    assert_findings(&o, rows[i].expected, rows[i].expected, rows[i].row);
+    close_opened(&o);
+  }
+}
+
+static void test_overlaps(void **state){
+  static const struct { const char *row; spot spots[MAX_SPOTS]; const char *expected; } rows[] = {
+    { "side by side", { { "a", 64, 64 }, { "b", 128, 192 } }, "" },
+    { "one byte", { { "a", 64, 65 }, { "b", 128, 192 } }, "W3:b.data" },
+    { "the same", { { "a", 64, 256 }, { "b", 64, 256 }, { "c", 64, 256 } }, "" },
+    { "the same, and part of it", { { "a", 64, 256 }, { "b", 64, 256 }, { "c", 64, 255 } }, "W3:a.data" },
+    { "backward", { { "c", 192, 128 }, { "b", 128, 128 }, { "a", 64, 128 } }, "W3:b.data W3:c.data" },
+    { "one within another within another", { { "a", 64, 256 }, { "b", 128, 128 }, { "c", 192, 1 } }, "W3:b.data W3:c.data" },
+    { "two within one, apart", { { "a", 64, 256 }, { "b", 128, 1 }, { "c", 192, 1 } }, "W3:b.data W3:c.data" },
+    { "each range is named once", { { "a", 64, 256 }, { "b", 128, 8 }, { "c", 128, 8 }, { "d", 128, 9 } }, "W3:b.data W3:d.data" },
+    { "an empty one in the midst of one", { { "a", 64, 256 }, { "b", 128, 0 } }, "" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    opened o;
+    size_t n = 0;
+    while( n<MAX_SPOTS && rows[i].spots[n].object ) n++;
+    open_bytes(&o, area_file("1.2.0", rows[i].spots, n, 320), rows[i].row);
+    assert_findings(&o, rows[i].expected, rows[i].expected, rows[i].row);
+    close_opened(&o);
+  }
+}
+
+static void test_an_overlap_names_both(void **state){
+  static const spot spots[] = { { "inner", 128, 8 }, { "first", 64, 100 }, { "furthest", 64, 200 }, { "last", 192, 128 } };
+  opened o;
+  (void)state;
+  open_bytes(&o, area_file("1.2.0", spots, 4, 320), "overlaps");
+  assert_last(&o, "W3:furthest.data W3:inner.data W3:last.data",
+              "bytes 192 to 320 overlap those of object 'furthest': component 'data', 64 to 264", "overlaps");
+  close_opened(&o);
+}
+
+/* Each byte in turn is not zero: those of blobs may be anything, the others not. */
+static void test_every_byte_of_padding(void **state){
+  static const spot spots[] = { { "a", 64, 10 }, { "b", 128, 64 }, { "c", 256, 1 } };
+  blob file = area_file("1.2.0", spots, 3, 300);
+  opened o;
+  (void)state;
+  for(uint64_t at=8; at<300; at++){
+    char row[40], words[100] = "";
+    bool owned = (at>=64 && at<74) || (at>=128 && at<192) || at==256;
+    blob changed = exact(file.p, file.n);
+    snprintf(row, sizeof(row), "byte %llu", (unsigned long long)at);
+    if( !owned ) snprintf(words, sizeof(words), "%s belongs to no component and is 0x80, not 0", row);
+    changed.p[at] = 0x80;
+    open_bytes(&o, changed, row);
+    assert_findings(&o, "", owned ? "" : "W2", row);
+    assert_last(&o, owned ? "" : "W2", words, row);
+    close_opened(&o);
+  }
+  free(file.p);
+}
+
+/* Gaps larger than what is looked at together, from memory. */
+static void test_padding_of_many_windows(void **state){
+  static const size_t places[] = { 8, 9, WINDOW-1, WINDOW, WINDOW+7, WINDOW+8, WINDOW+9, 2*WINDOW+8, 3*WINDOW-1 };
+  (void)state;
+  for(size_t i=0; i<COUNT(places); i++){
+    opened o;
+    char words[100];
+    blob file = area_file("1.1.0", NULL, 0, 3*WINDOW);
+    file.p[places[i]] = 1;
+    file.p[3*WINDOW-1] = 1;   /* The first is named */
+    open_bytes(&o, file, "windows");
+    snprintf(words, sizeof(words), "byte %zu belongs to no component and is 0x01, not 0", places[i]);
+    assert_findings(&o, "W4", "W4 W2", words);
+    assert_last(&o, "W4 W2", words, words);
+    close_opened(&o);
+  }
+}
+
+/* --- Versions --- */
+
+static void test_versions(void **state){
+  static const struct { const char *version; bool known; } rows[] = {
+    { "1", true }, { "1.0", true }, { "1.1", true }, { "1.2", true }, { "1.2.0", true }, { "1.2.99", true }, { "1.2.x", true }, { "1.0.", true },
+    { "1.00", true }, { "1.02.0", true },
+    { "1.", false }, { "1..2", false }, { "1.3", false }, { "1.10.0", false }, { "1.20", false }, { "1.x", false }, { "1.2x", false },
+    { "1.-1", false }, { "1.+2", false }, { "1. 2", false }, { "1.2 ", false }, { "1.4294967298", false }, { "1.18446744073709551618.0", false },
+  };
+  blob large = { 0 };
+  opened o;
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    open_bytes(&o, area_file(rows[i].version, NULL, 0, 8), rows[i].version);
+    assert_findings(&o, rows[i].known ? "" : "W1", rows[i].known ? "" : "W1", rows[i].version);
+    close_opened(&o);
+  }
+  put(&large, "1.", 2);
+  put_repeated(&large, '2', 100000);
+  put_byte(&large, 0);
+  open_bytes(&o, area_file((char*)large.p, NULL, 0, 8), "a very long version");
+  assert_findings(&o, "W1", "W1", "a very long version");
+  close_opened(&o);
+  free(large.p);
+}
+
+/* What 1.2 demands, 1.1 does not; what cannot be read as a version may be later than 1.2. */
+static void test_a_later_generation_demands_more(void **state){
+  static const struct { const char *version, *expected; } rows[] = {
+    { "1.1.0", "" }, { "1", "" }, { "1.0", "" }, { "1.2.0", "W12:x.coords W13:x.coords" }, { "1.x", "W1 W12:x.coords W13:x.coords" },
+    { "1.10.0", "W1 W12:x.coords W13:x.coords" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    recipe r = { .format = "sparse_coo", .rank = 1, .shape = { 3 } };
+    blob values = { 0 }, coords = { 0 }, file, changed = { 0 };
+    size_t manifest;
+    uint8_t *at;
+    opened o;
+    put_byte(&values, 7);
+    put_bits(&coords, 2, 4);
+    add_part(&r, "values", "u8", NULL, values);
+    add_part(&r, "coords", "i32", NULL, coords)->storing = ZSTD;
+    file = file_of(&r);
+    at = memmem(file.p, file.n, "\x65" "1.2.0", 6);
+    assert_non_null(at);
+    manifest = (size_t)(at-file.p)-9;   /* The root's head and "version" */
+    put(&changed, file.p, (size_t)(at-file.p));
+    put_text(&changed, rows[i].version);
+    put(&changed, at+6, file.n-16-(size_t)(at+6-file.p));
+    put_le64(&changed, changed.n-manifest);
+    put(&changed, "ZTEN1000", 8);
+    open_bytes(&o, seal(&changed), rows[i].version);
+    assert_findings(&o, rows[i].expected, rows[i].expected, rows[i].version);
+    close_opened(&o);
+    free(file.p);
+    clear_recipe(&r);
+  }
+}
+
+/* --- Bytes --- */
+
+static void test_booleans(void **state){
+  static const size_t places[] = { 0, 1, 63, WINDOW-1, WINDOW, WINDOW+1, 2*WINDOW-1, 2*WINDOW, 3*WINDOW+99 };
+  static const char *const what[] = { "raw", "zstd", "zstd of a stated length" };
+  size_t n = 3*WINDOW+100;
+  (void)state;
+  for(int s=RAW; s<=ZSTD_STATED; s++){
+    for(size_t i=0; i<=COUNT(places); i++){
+      recipe r = { .format = "dense", .rank = 1, .shape = { n } };
+      blob bytes = { 0 };
+      const char *quick = s==ZSTD ? "W13:x.data" : "";
+      char full[100], words[100] = "";
+      opened o;
+      put_repeated(&bytes, 1, n);
+      bytes.p[5] = 0;
+      if( i<COUNT(places) ){
+        bytes.p[n-1] = 0xFF;
+        bytes.p[places[i]] = 0x10;
+        snprintf(words, sizeof(words), "byte %zu is 0x10: a bool is 0 or 1", places[i]);
+      }
+      snprintf(full, sizeof(full), "%s%s%s", quick, i<COUNT(places) && quick[0] ? " " : "", i<COUNT(places) ? "W9:x.data" : "");
+      add_part(&r, "data", "bool", NULL, bytes)->storing = (storing)s;
+      open_recipe(&o, &r, NULL, what[s]);
+      assert_findings(&o, quick, full, what[s]);
+      if( words[0] ) assert_last(&o, full, words, what[s]);
+      close_opened(&o);
+      clear_recipe(&r);
+    }
+  }
+}
+
+/* What else is wrong with a component is said, too; what is wrong with the object for that reason is not. */
+static void test_several_findings_of_one_component(void **state){
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
+  blob values = { 0 }, indices = { 0 }, indptr = { 0 };
+  opened o;
+  (void)state;
+  put(&values, "\x03\x01", 2);
+  put_bits(&indices, 1, 4);
+  put_bits(&indices, 1, 4);
+  put_bits(&indptr, 0, 8);
+  put_bits(&indptr, 2, 8);
+  add_part(&r, "values", "bool", NULL, values);
+  add_part(&r, "indices", "i4", NULL, indices)->storing = ZSTD;
+  add_part(&r, "indptr", "u64", "odd", indptr);
+  open_recipe(&o, &r, NULL, "several");
+  assert_findings(&o, "L2:x.indices W12:x.indices W13:x.indices L5:x.indptr",
+                  "W9:x.values L2:x.indices W12:x.indices W13:x.indices L5:x.indptr", "several");
+  close_opened(&o);
+  r.parts[1].dtype = "u32";
+  r.parts[1].storing = RAW;
+  r.parts[2].type = NULL;
+  open_recipe(&o, &r, NULL, "order");
+  assert_findings(&o, "W12:x.indices", "W9:x.values W12:x.indices W11:x", "order");
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
+/* A frame that breaks off after a byte that is no bool: both are said where the bytes before it can be had. */
+static void test_a_component_that_breaks_off(void **state){
+  recipe r = { .format = "odd", .rank = 1, .shape = { 10 } };
+  char got[1000];
+  blob file, bytes = { 0 };
+  opened o;
+  (void)state;
+  put_repeated(&bytes, 2, 10);
+  add_part(&r, "data", "bool", NULL, bytes)->storing = ZSTD;
+  file = file_of(&r);
+  file.p[64] ^= 1;
+  open_bytes(&o, file, "no frame");
+  list_findings(&o, true, got, sizeof(got), NULL, "no frame");
+  assert_string_equal(got, "W13:x.data E2:x.data L1:x");
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
+/* --- The order of stored elements --- */
+
+typedef struct expected {
+  bool ascending;
+  uint64_t at, repeated;
+} expected;
+
+static int compare_cells(const void *a, const void *b){
+  uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
+  return (x>y) - (x<y);
+}
+
+/* Sorts the cells. */
+static expected order_of(uint64_t *cells, size_t n){
+  expected e = { .ascending = true };
+  for(size_t i=1; i<n; i++){
+    if( cells[i]>=cells[i-1] ) continue;
+    e.ascending = false;
+    e.at = i;
+    break;
+  }
+  qsort(cells, n, sizeof(*cells), compare_cells);
+  for(size_t i=1; i<n; i++) e.repeated += cells[i]==cells[i-1];
+  return e;
+}
+
+/* A tensor of rows times columns that stores ones in these cells. CSR: their rows must ascend. */
+static recipe sparse_recipe(bool csr, uint64_t rows, uint64_t columns, const uint64_t *cells, size_t n, storing how){
+  recipe r = { .format = csr ? "sparse_csr" : "sparse_coo", .rank = 2, .shape = { rows, columns } };
+  blob values = { 0 }, indices = { 0 }, indptr = { 0 };
+  put_repeated(&values, 1, n);
+  if( csr ){
+    size_t i = 0;
+    put_bits(&indptr, 0, 8);
+    for(uint64_t row=0; row<rows; row++){
+      while( i<n && cells[i]/columns==row ) i++;
+      put_bits(&indptr, i, 8);
+    }
+    assert_int_equal(i, n);
+    add_part(&r, "indptr", "u64", NULL, indptr)->storing = how;
+  }else{
+    for(size_t i=0; i<n; i++) put_bits(&indices, cells[i]/columns, 8);
+  }
+  for(size_t i=0; i<n; i++) put_bits(&indices, cells[i]%columns, 8);
+  add_part(&r, csr ? "indices" : "coords", "u64", NULL, indices)->storing = how;
+  add_part(&r, "values", "u8", NULL, values)->storing = how;
+  return r;
+}
+
+static void assert_order(bool csr, uint64_t rows, uint64_t columns, uint64_t *cells, size_t n, storing how, const char *row){
+  recipe r = sparse_recipe(csr, rows, columns, cells, n, how);
+  expected e = order_of(cells, n);
+  zt_error err = ZT_ERROR_NONE;
+  char full[100], words[200] = "";
+  zt_order order;
+  zt_tensor t;
+  opened o;
+  open_recipe(&o, &r, NULL, row);
+  open_tensor(&o, &t, row);
+  assert_int_equal(zt_sparse_order(&t, &order, &err), SQLITE_OK);
+  check( order.ascending==e.ascending && (e.ascending || order.at==e.at), "%s: %llu, expected %llu", row, (unsigned long long)order.at,
+         (unsigned long long)e.at );
+  check( order.repeated==e.repeated, "%s: %llu, expected %llu", row, (unsigned long long)order.repeated, (unsigned long long)e.repeated );
+  zt_tensor_close(&t);
+  snprintf(full, sizeof(full), "%s%s%s", e.ascending ? "" : "W10:x", !e.ascending && e.repeated ? " " : "", e.repeated ? "W11:x" : "");
+  if( e.repeated ) snprintf(words, sizeof(words), "%llu of %zu stored elements lie in a cell that has one already", (unsigned long long)e.repeated, n);
+  else if( !e.ascending ) snprintf(words, sizeof(words), "stored element %llu lies in a cell before that of an earlier one", (unsigned long long)e.at);
+  assert_findings(&o, "", full, row);
+  assert_last(&o, full, words, row);
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
+static void test_the_order_of_a_few_elements(void **state){
+  static const struct { const char *row; uint64_t cells[6]; size_t n; } rows[] = {
+    { "none", { 0 }, 0 }, { "one", { 5 }, 1 }, { "ascending", { 0, 1, 11 }, 3 }, { "descending in a row", { 3, 2, 1, 0 }, 4 },
+    { "the last", { 0, 1, 3, 2 }, 4 }, { "the first", { 1, 0, 2, 3 }, 4 }, { "twice", { 1, 1 }, 2 }, { "cell 0 twice", { 0, 0 }, 2 },
+    { "three times", { 7, 7, 7 }, 3 }, { "twice, not together", { 5, 4, 5 }, 3 }, { "two pairs", { 4, 6, 4, 6 }, 4 },
+    { "all", { 2, 1, 2, 1, 0, 0 }, 6 }, { "the last cell", { 11, 11 }, 2 },
+  };
+  (void)state;
+  for(int csr=0; csr<2; csr++){
+    for(int how=RAW; how<=ZSTD_STATED; how+=ZSTD_STATED-RAW){
+      for(size_t i=0; i<COUNT(rows); i++){
+        uint64_t cells[6];
+        memcpy(cells, rows[i].cells, sizeof(cells));
+        assert_order(csr, 3, 4, cells, rows[i].n, (storing)how, rows[i].row);
+      }
+    }
+  }
+}
+
+/* At the edges of what is read at once, and of what is sorted at once. */
+static void test_the_order_of_many_elements(void **state){
+  static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, PASS, PASS+1, 2*PASS+100 };
+  uint64_t random = 99;
+  (void)state;
+  for(size_t i=0; i<COUNT(counts); i++){
+    size_t n = counts[i];
+    uint64_t *cells = malloc(n*sizeof(*cells)), columns = 1000003;
+    char row[60];
+    assert_non_null(cells);
+    for(int kind=n<PASS ? 0 : 2; kind<6; kind++){
+      for(size_t k=0; k<n; k++) cells[k] = kind<5 ? k : random_below(&random, n+n/4);
+      if( kind==1 ) cells[n-1] = 0;                               /* One far from its like */
+      if( kind==2 ) cells[n-1] = cells[n-2];                      /* Two side by side */
+      if( kind==3 ) for(size_t k=0; k<n; k++) cells[k] = n-1-k;   /* Each before the last */
+      if( kind==4 && n>ZT_ENTRIES ) cells[ZT_ENTRIES] = cells[ZT_ENTRIES-1];   /* The same, in two pieces */
+      snprintf(row, sizeof(row), "%zu elements, kind %d", n, kind);
+      assert_order(kind%2==0, 2, columns, cells, n, RAW, row);
+    }
+    free(cells);
+  }
+}
+
+/* --- What ends a check --- */
+
+static bool yes(void *context){ return --*(int*)context<=0; }
+
+/* An interrupt is no finding; what was found before it was handed out. */
+static void test_interrupts(void **state){
+  blob file = area_file("1.1.0", NULL, 0, (size_t)64<<20);
+  zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+  int questions = 3;
+  zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX, .interrupt = { yes, &questions } };
+  zt_check *check = NULL;
+  opened o;
+  (void)state;
+  file.p[((size_t)64<<20)-1] = 1;
+  open_bytes(&o, file, "interrupts");
+  assert_int_equal(zt_check_open(o.source, o.container, true, &budget, NULL, &check, &err), SQLITE_OK);
+  while( zt_check_next(check, &found, &err) ){
+    assert_string_equal(found.rule, "W4");
+    zt_error_clear(&found);
+  }
+  assert_int_equal(err.rc, SQLITE_INTERRUPT);
+  assert_null(found.message);
+  zt_error_clear(&err);
+  zt_check_close(check);
+  zt_check_close(NULL);
+  close_opened(&o);
+}
+
+/* Whoever closes a check before its end holds nothing of it. */
+static void test_a_check_can_be_closed_at_any_time(void **state){
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
+  blob bytes = { 0 };
+  opened o;
+  (void)state;
+  put(&bytes, "\x03\x01", 2);
+  add_part(&r, "values", "i4", NULL, bytes)->storing = ZSTD;
+  open_recipe(&o, &r, NULL, "closed");
+  for(int n=0; n<5; n++){
+    zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
+    sqlite3_int64 before = sqlite3_memory_used();
+    zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX };
+    zt_check *check;
+    assert_int_equal(zt_check_open(o.source, o.container, true, &budget, NULL, &check, &err), SQLITE_OK);
+    for(int i=0; i<n && zt_check_next(check, &found, &err); i++) zt_error_clear(&found);
+    zt_check_close(check);
+    assert_succeeded(&err, "closed");
+    assert_int_equal(sqlite3_memory_used(), before);
+  }
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
+/* --- The table of rules --- */
+
+static bool is_slug(const char *z){
+  for(; *z; z++) if( !((*z>='a' && *z<='z') || (*z>='0' && *z<='9') || *z=='-') ) return false;
+  return true;
+}
+
+static void test_the_table_of_rules(void **state){
+  size_t n = 0;
+  (void)state;
+  for(const zt_rule *r=zt_rules; r->number; r++, n++){
+    check( r->slug[0] && is_slug(r->slug), "%s", r->slug );
+    check( strcmp(r->severity, ZT_SEVERITY_ERROR)==0 || strcmp(r->severity, ZT_SEVERITY_WARNING)==0, "%s", r->number );
+    check( r->meaning[0] && r->specification[0], "%s", r->number );
+    for(const zt_rule *q=zt_rules; q<r; q++){
+      check( strcmp(q->number, r->number)!=0, "%s twice", r->number );
+      if( strcmp(q->slug, r->slug)!=0 ) continue;
+      check( strcmp(q->severity, r->severity)==0 && strcmp(q->meaning, r->meaning)==0, "%s has two meanings", r->slug );
+    }
+  }
+  assert_true(n>50);
+}
+
+/* Every number for which a file under tests/hostile is refused has a row of its own. */
+static void test_every_rule_with_a_file_is_in_the_table(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(rule_files); i++){
+    zt_error e = { .rc = SQLITE_ERROR, .rule = rule_files[i].rule };
+    if( !rule_files[i].message ) continue;
+    check( strcmp(zt_rule_of(&e)->number, rule_files[i].rule)==0, "%s", rule_files[i].rule );
+  }
+}
+
+static void test_failures_without_a_number(void **state){
+  zt_error e = ZT_ERROR_NONE;
+  (void)state;
+  e.rc = SQLITE_ERROR;
+  assert_string_equal(zt_rule_of(&e)->slug, "unreadable");
+  e.rc = SQLITE_TOOBIG;
+  assert_string_equal(zt_rule_of(&e)->slug, "limit");
+  e.rule = "X99";
+  assert_string_equal(zt_rule_of(&e)->number, "F1");
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_gaps),
+    cmocka_unit_test(test_overlaps),
+    cmocka_unit_test(test_an_overlap_names_both),
+    cmocka_unit_test(test_every_byte_of_padding),
+    cmocka_unit_test(test_padding_of_many_windows),
+    cmocka_unit_test(test_versions),
+    cmocka_unit_test(test_a_later_generation_demands_more),
+    cmocka_unit_test(test_booleans),
+    cmocka_unit_test(test_several_findings_of_one_component),
+    cmocka_unit_test(test_a_component_that_breaks_off),
+    cmocka_unit_test(test_the_order_of_a_few_elements),
+    cmocka_unit_test(test_the_order_of_many_elements),
+    cmocka_unit_test(test_interrupts),
+    cmocka_unit_test(test_a_check_can_be_closed_at_any_time),
+    cmocka_unit_test(test_the_table_of_rules),
+    cmocka_unit_test(test_every_rule_with_a_file_is_in_the_table),
+    cmocka_unit_test(test_failures_without_a_number),
+  };
+  return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
