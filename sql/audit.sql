@@ -14,21 +14,24 @@ SAVEPOINT audit;
 
 -- ---- Duplicates
 
--- What is the digest of each component, written one way: lower case, without 0x, and its algorithm? NULL if it has none.
+-- What is the digest of each component, written one way: lower case, without 0x, and its algorithm? Both are NULL if it has
+-- none, or one that nobody can check: of an algorithm unknown here, or without the right number of digits.
 DROP VIEW IF EXISTS main.digests;
 CREATE VIEW main.digests AS
 SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
-       CASE WHEN digest LIKE '_%:_%' THEN lower(substr(digest, 1, instr(digest, ':') - 1)) END AS algorithm,
-       CASE WHEN digest LIKE '_%:_%' THEN replace(lower(digest), ':0x', ':') END AS digest
-FROM components;
+       CASE WHEN known THEN substr(one_way, 1, instr(one_way, ':') - 1) END AS algorithm, CASE WHEN known THEN one_way END AS digest
+FROM (SELECT *, substr(one_way, instr(one_way, ':') + 1) NOT GLOB '*[^0-9a-f]*'
+             AND (one_way GLOB 'sha256:*' AND length(one_way) = 71 OR one_way GLOB 'crc32c:*' AND length(one_way) = 15
+                  OR one_way GLOB 'xxh3:*' AND length(one_way) = 21) AS known
+      FROM (SELECT *, replace(lower(digest), 'crc32c:0x', 'crc32c:') AS one_way FROM components));
 
 -- Which stored contents are there more than once, by their digests, and how many bytes would one copy of each save? A
 -- checksum, such as crc32c, with the length as its only witness, makes a candidate; a cryptographic digest is proof.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
-SELECT digest, dtype, encoding, length, count(*) AS copies, count(DISTINCT path) AS files,
+SELECT digest, dtype, encoding, byte_order, length, count(*) AS copies, count(DISTINCT path) AS files,
        (count(*) - 1) * length AS spare_bytes,
-       CASE WHEN algorithm LIKE 'sha%' OR algorithm LIKE 'blake%' THEN 'proof' ELSE 'candidate' END AS evidence,
+       CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
        min(path) AS first_path, max(path) AS last_path
 FROM (SELECT DISTINCT path, offset, length, dtype, encoding, byte_order, algorithm, digest FROM digests
       WHERE length > 0 AND digest IS NOT NULL)
@@ -38,11 +41,10 @@ ORDER BY spare_bytes DESC, digest;
 -- Where are the copies of each of these contents?
 DROP VIEW IF EXISTS main.copies;
 CREATE VIEW main.copies AS
-SELECT digest, dtype, encoding, length, path, object, component
-FROM (SELECT *, count(*) OVER (PARTITION BY digest, length, dtype, encoding, byte_order) AS n FROM digests
-      WHERE length > 0 AND digest IS NOT NULL)
-WHERE n > 1
-ORDER BY digest, path, object, component;
+SELECT c.digest, c.dtype, c.encoding, c.length, c.path, c.object, c.component
+FROM duplicates AS d JOIN digests AS c
+  ON c.digest = d.digest AND c.length = d.length AND c.dtype = d.dtype AND c.encoding = d.encoding AND c.byte_order = d.byte_order
+ORDER BY c.digest, c.path, c.object, c.component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
 DROP VIEW IF EXISTS main.tied_weights;
@@ -55,15 +57,16 @@ ORDER BY path, offset, object, component;
 -- ---- Differences
 
 -- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown: digests are
--- over the stored bytes, so they tell only where dtype, encoding, byte order and algorithm agree; else lengths may.
+-- over the stored bytes, so they tell only where dtype, encoding, byte order and algorithm agree; else lengths may. Equal
+-- checksums, such as crc32c, leave it unknown.
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
 SELECT a.path AS path_a, b.path AS path_b, a.object, a.component, a.dtype, a.type AS type_a, b.type AS type_b,
        a.encoding AS encoding_a, b.encoding AS encoding_b, a.byte_order AS byte_order_a, b.byte_order AS byte_order_b,
        a.decoded_length AS length_a, b.decoded_length AS length_b, a.digest AS digest_a, b.digest AS digest_b,
        CASE WHEN a.dtype IS NOT b.dtype OR a.byte_order IS NOT b.byte_order THEN 'unknown'
-            WHEN a.encoding = b.encoding AND a.digest = b.digest AND a.length = b.length THEN 'same'
-            WHEN a.encoding = b.encoding AND a.algorithm = b.algorithm AND a.encoding = 'raw' THEN 'changed'
+            WHEN a.encoding = b.encoding AND a.digest = b.digest AND a.length = b.length AND a.algorithm = 'sha256' THEN 'same'
+            WHEN a.encoding = b.encoding AND a.algorithm = b.algorithm AND a.encoding = 'raw' AND a.digest <> b.digest THEN 'changed'
             WHEN a.decoded_length <> b.decoded_length THEN 'changed'
             WHEN a.length = 0 AND b.length = 0 THEN 'same'
             ELSE 'unknown' END AS verdict
@@ -143,28 +146,28 @@ WHERE NOT EXISTS (SELECT 1 FROM attributes AS x WHERE x.path = a.path AND x.obje
 -- Which types does each file consist of, and what share of its bytes has each?
 DROP VIEW IF EXISTS main.dtype_shares;
 CREATE VIEW main.dtype_shares AS
-SELECT o.path, o.dtype, o.type, count(*) AS objects, sum(o.elements) AS elements, sum(o.stored_bytes) AS bytes,
+SELECT o.path, o.dtype, o.type, count(*) AS objects, CAST(total(o.elements) AS INTEGER) AS elements, sum(o.stored_bytes) AS bytes,
        round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
 FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.dtype, o.type;
 
 -- Which types does the whole collection consist of, and what share of the bytes has each?
 DROP VIEW IF EXISTS main.dtype_totals;
 CREATE VIEW main.dtype_totals AS
-SELECT dtype, type, count(*) AS objects, count(DISTINCT path) AS files, sum(elements) AS elements, sum(stored_bytes) AS bytes,
+SELECT dtype, type, count(*) AS objects, count(DISTINCT path) AS files, CAST(total(elements) AS INTEGER) AS elements, sum(stored_bytes) AS bytes,
        round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
 FROM objects GROUP BY dtype, type ORDER BY bytes DESC;
 
 -- Which formats (dense, sparse, quantized) does each file consist of, and what share of its bytes has each?
 DROP VIEW IF EXISTS main.format_shares;
 CREATE VIEW main.format_shares AS
-SELECT o.path, o.format, count(*) AS objects, sum(o.elements) AS elements, sum(o.stored_bytes) AS bytes,
+SELECT o.path, o.format, count(*) AS objects, CAST(total(o.elements) AS INTEGER) AS elements, sum(o.stored_bytes) AS bytes,
        round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
 FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.format;
 
 -- Which formats does the whole collection consist of, and what share of the bytes has each?
 DROP VIEW IF EXISTS main.format_totals;
 CREATE VIEW main.format_totals AS
-SELECT format, count(*) AS objects, count(DISTINCT path) AS files, sum(elements) AS elements, sum(stored_bytes) AS bytes,
+SELECT format, count(*) AS objects, count(DISTINCT path) AS files, CAST(total(elements) AS INTEGER) AS elements, sum(stored_bytes) AS bytes,
        round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
 FROM objects GROUP BY format ORDER BY bytes DESC;
 
@@ -192,10 +195,10 @@ CREATE VIEW main.unlicensed_files AS
 SELECT path, version, objects, stored_bytes FROM files AS f
 WHERE error IS NULL AND NOT EXISTS (SELECT 1 FROM licences AS l WHERE l.path = f.path);
 
--- Which components have no digest, so that nobody can tell whether their bytes are what was written?
+-- Which components have no digest that can be checked, so that nobody can tell whether their bytes are what was written?
 DROP VIEW IF EXISTS main.missing_digests;
 CREATE VIEW main.missing_digests AS
-SELECT path, object, component, dtype, length FROM components WHERE coalesce(digest, '') = '';
+SELECT path, object, component, dtype, length FROM digests WHERE digest IS NULL;
 
 -- ---- Runs
 
@@ -214,7 +217,8 @@ WHERE NOT EXISTS (SELECT 1 FROM files AS f WHERE f.path = r.path);
 RELEASE audit;
 
 -- ---- Views that read tensors, when they are asked: name a path where you can. Files that have vanished since the catalog
--- was refreshed are passed over, but an error in hashed_differences.
+-- was refreshed are passed over, as is what cannot be decoded. A path with * or [ in it is a pattern where there is no such file
+-- any more: so each view looks at the path of what it gets.
 
 -- Which tensors hold nothing, nothing but zeros (or 99 % zeros, unless the format is sparse), NaN, or infinities?
 DROP VIEW IF EXISTS temp.suspect_tensors;
@@ -227,20 +231,20 @@ SELECT path, object, substr(CASE WHEN elements = 0 THEN ', empty' WHEN zeros = e
 FROM (SELECT f.path, s.object, o.format, o.type, o.shape, s.elements, s.zeros, s.nans, s.infs, s.min, s.max
       FROM files AS f CROSS JOIN zt_stats(f.path, 'skip') AS s
            CROSS JOIN objects AS o ON o.path = f.path AND o.object = s.object
-      WHERE f.error IS NULL AND s.error IS NULL)
+      WHERE f.error IS NULL AND s.path = f.path AND s.error IS NULL)
 WHERE elements = 0 OR zeros = elements OR (zeros >= 0.99 * elements AND format NOT LIKE 'sparse%') OR nans > 0 OR infs > 0;
 
 -- Which tensors' values cannot be had, and why?
 DROP VIEW IF EXISTS temp.uninterpreted_tensors;
 CREATE TEMP VIEW uninterpreted_tensors AS
 SELECT f.path, s.object, s.error FROM files AS f CROSS JOIN zt_stats(f.path, 'skip') AS s
-WHERE f.error IS NULL AND s.error IS NOT NULL;
+WHERE f.error IS NULL AND s.path = f.path AND s.error IS NOT NULL;
 
 -- Which components are not what was written, or have a digest that cannot be checked?
 DROP VIEW IF EXISTS temp.digest_failures;
 CREATE TEMP VIEW digest_failures AS
 SELECT f.path, c.object, c.component, c.digest, c.digest_status FROM files AS f CROSS JOIN zt_components(f.path, 'skip') AS c
-WHERE f.error IS NULL AND c.digest_status <> 'ok';
+WHERE f.error IS NULL AND c.path = f.path AND c.digest_status <> 'ok';
 
 -- Which contents are there more than once, where digests do not tell? Hashes components whose dtype and decoded length
 -- occur more than once, unless all of those have a digest; finds copies that are encoded differently, too. A hash of what
@@ -253,13 +257,14 @@ FROM (SELECT path, dtype, byte_order, decoded_length, length, zt_hash(path, obje
       FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.encoding, c.byte_order, c.decoded_length,
                    c.length
             FROM components AS c
-            JOIN (SELECT dtype, decoded_length FROM components WHERE length > 0 AND encoding IN ('raw', 'zstd')
-                  GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(nullif(digest, '')) < count(*)) AS g
+            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND encoding IN ('raw', 'zstd')
+                  GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
             WHERE c.length > 0 AND c.encoding IN ('raw', 'zstd')
             GROUP BY c.path, c.offset, c.length, c.dtype, c.byte_order) AS c
-      WHERE CASE encoding WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.object = c.object)
-                 ELSE EXISTS (SELECT 1 FROM zt_stats(c.path, 'skip') AS s WHERE s.object = c.object AND s.error IS NULL) END)
+      WHERE CASE encoding WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.path = c.path AND o.object = c.object)
+                 ELSE EXISTS (SELECT 1 FROM zt_stats(c.path, 'skip') AS s
+                              WHERE s.path = c.path AND s.object = c.object AND s.error IS NULL) END)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1;
 
 -- Which components differ between two files, where digests do not tell? ... WHERE path_a = 'old.zt' AND path_b = 'new.zt'
@@ -270,6 +275,13 @@ FROM (SELECT *, CASE WHEN open THEN zt_hash(path_a, object, component, 'xxh3') E
              CASE WHEN open THEN zt_hash(path_b, object, component, 'xxh3') END AS after
       -- Not as a WHERE: that could come after the hashes, and before it is known whether both have the component.
       FROM (SELECT *, verdict = 'unknown' AND type_a IS type_b AND byte_order_a = byte_order_b
-                      AND encoding_a IN ('raw', 'zstd') AND encoding_b IN ('raw', 'zstd') AS open
-            FROM component_pairs))
+                      AND CASE encoding_a
+                            WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(path_a, 'skip') AS o WHERE o.path = path_a AND o.object = p.object)
+                            WHEN 'zstd' THEN EXISTS (SELECT 1 FROM zt_stats(path_a, 'skip') AS s
+                                                     WHERE s.path = path_a AND s.object = p.object AND s.error IS NULL) END
+                      AND CASE encoding_b
+                            WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(path_b, 'skip') AS o WHERE o.path = path_b AND o.object = p.object)
+                            WHEN 'zstd' THEN EXISTS (SELECT 1 FROM zt_stats(path_b, 'skip') AS s
+                                                     WHERE s.path = path_b AND s.object = p.object AND s.error IS NULL) END AS open
+            FROM component_pairs AS p))
 WHERE before <> after;

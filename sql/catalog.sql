@@ -7,7 +7,8 @@
 --   sqlite3 catalog.db < sql/catalog.sql
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
--- It can be read again at any time, from any directory, and into a database that has other tables.
+-- It can be read again at any time, from any directory, and into a database that has other tables; but views of these names
+-- are replaced, and a table of such a name is an error.
 
 SAVEPOINT catalog;
 
@@ -121,7 +122,7 @@ FROM files WHERE error IS NULL GROUP BY container, version;
 -- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements.)
 DROP VIEW IF EXISTS main.models;
 CREATE VIEW main.models AS
-SELECT path, version, objects, (SELECT sum(elements) FROM objects AS o WHERE o.path = f.path) AS parameters,
+SELECT path, version, objects, (SELECT CAST(total(elements) AS INTEGER) FROM objects AS o WHERE o.path = f.path) AS parameters,
        stored_bytes, decoded_bytes, datetime(mtime, 'unixepoch') AS modified
 FROM files AS f WHERE error IS NULL;
 
@@ -136,7 +137,7 @@ FROM objects GROUP BY object;
 DROP VIEW IF EXISTS main.architectures;
 CREATE VIEW main.architectures AS
 SELECT count(*) AS files, objects, parameters, min(path) AS first_path, max(path) AS last_path
-FROM (SELECT path, count(*) AS objects, sum(elements) AS parameters,
+FROM (SELECT path, count(*) AS objects, CAST(total(elements) AS INTEGER) AS parameters,
              group_concat(quote(object) || quote(format) || quote(type) || shape) AS layout
       FROM objects GROUP BY path)
 GROUP BY layout;

@@ -22,6 +22,9 @@
 --   INSERT INTO refresh(source) SELECT source FROM sources;
 --   SELECT * FROM refresh;
 --
+-- A source that is gone itself, a file or a directory, is an error, as a misspelt one is: DELETE FROM files WHERE source = '...'
+-- forgets what was found there. Where two programs refresh at the same time, .timeout 60000 has one wait for the other.
+--
 -- The one INSERT at the end does all the work, by TEMP triggers. So a refresh that fails or is killed leaves the catalog as
 -- it was, and no transaction open, whatever the shell does after an error. As with make and rsync, a file rewritten with
 -- the same size and mtime passes for unchanged.

@@ -47,6 +47,15 @@ static int walk(zt_container *c, zt_error *err){
   return err->rc;
 }
 
+/* No driver claims the file: say what it is, if that is plain. */
+static int fail_magic(const zt_ends *ends, zt_error *err){
+  if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
+  if( ends->head.n==8 && memcmp(ends->head.p, "version ", 8)==0 ){
+    return zt_break(err, "T1", "not a zTensor file, but text like a git-lfs pointer's: was it pulled?");
+  }
+  return zt_break(err, "T1", "not a zTensor file: unknown magic number");
+}
+
 int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
   uint8_t buffer[HEAD+TAIL];
   zt_container *c = NULL;
@@ -63,7 +72,7 @@ int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
   if( c->is_file ) c->identity = *zt_source_identity(source);
   c->driver = zt_driver_for(&ends);
   if( !c->driver ){
-    zt_break(err, "T1", ends.size==0 ? "the file is empty" : "not a zTensor file: unknown magic number");
+    fail_magic(&ends, err);
     goto end;
   }
   if( c->driver->locate(&ends, &c->extent, err) ) goto end;

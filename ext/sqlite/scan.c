@@ -643,14 +643,22 @@ static int eof(sqlite3_vtab_cursor *p){
   return ((cursor*)p)->eof;
 }
 
+/* A number for the current file, which is the same whenever it is asked. BLOBs are told apart by their manifests. */
+static uint64_t file_number(const cursor *c){
+  zt_span manifest;
+  if( c->scan.path ) return XXH3_64bits(c->scan.path, strlen(c->scan.path));
+  if( !c->container ) return c->scan.stat.id.size;
+  manifest = zt_container_manifest(c->container);
+  return XXH3_64bits(manifest.p, manifest.n);
+}
+
 /* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from scans with different
 ** constraints: so it follows from the path and the row's place in the file, and not from what was listed before. */
 static int rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   cursor *c = (cursor*)p;
   const zt_table *t = table_of(c);
-  uint64_t file = c->scan.path ? XXH3_64bits(c->scan.path, strlen(c->scan.path)) : 0;
   uint64_t row = t->rowid ? t->rowid(&c->scan) : c->scan.object;
-  *out = (sqlite3_int64)((file+row) & INT64_MAX);
+  *out = (sqlite3_int64)((file_number(c)+row) & INT64_MAX);
   return SQLITE_OK;
 }
 
@@ -658,7 +666,9 @@ static int rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
 static void argument(const cursor *c, sqlite3_context *ctx, int i){
   const vtab *v = (const vtab*)c->base.pVtab;
   if( i>0 && i-1==zt_table_argument(table_of(c), "on_error") ) zt_result_static(ctx, c->skip ? "skip" : "abort");
-  else if( i>0 ) sqlite3_result_text(ctx, c->scan.argument[i-1], -1, SQLITE_TRANSIENT);
+  else if( i>0 && c->scan.argument[i-1] ) sqlite3_result_text(ctx, c->scan.argument[i-1], -1, SQLITE_TRANSIENT);
+  else if( i>0 && table_of(c)->defaults[i-1] ) zt_result_static(ctx, table_of(c)->defaults[i-1]);
+  else if( i>0 ) sqlite3_result_null(ctx);
   else if( c->value ) sqlite3_result_value(ctx, c->value);
   else sqlite3_result_text(ctx, v->source, -1, SQLITE_TRANSIENT);
 }

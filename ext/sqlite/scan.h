@@ -37,6 +37,7 @@ typedef struct zt_table {
   const char *hidden;          /* "data BLOB HIDDEN, ..."; NULL: none */
   int nVisible;
   const char *arguments[ZT_ARGUMENTS];   /* Their names after source: on_error and object are the frame's, others the table's */
+  const char *defaults[ZT_ARGUMENTS];    /* What those of the table's own mean if they are not given; NULL: NULL */
   zt_rows_of rows;
   int iPath, iObject;          /* Columns; -1: none */
   int iPosition;               /* A column of whole numbers that a query may want a range of; 0: none */

@@ -81,6 +81,7 @@ const zt_table zt_table_check = {
   .hidden = "meaning TEXT HIDDEN, specification TEXT HIDDEN",
   .nVisible = C_COUNT,
   .arguments = { "level" },
+  .defaults = { "quick" },
   .rows = ZT_ROWS_OF_FILES,
   .iPath = C_PATH,
   .iObject = -1,

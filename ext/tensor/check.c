@@ -74,11 +74,22 @@ static zt_error *report(zt_check *c, const zt_component *component){
   return e;
 }
 
+/* True if the file is no longer what it was when it was opened. */
+static bool has_changed(const zt_check *c){
+  zt_error e = ZT_ERROR_NONE;
+  bool changed = zt_source_unchanged(c->source, &e)!=SQLITE_OK;
+  zt_error_clear(&e);
+  return changed;
+}
+
 /* What a call said whose failure is the last finding: keep it if it is one of the file. */
 static int judge(zt_check *c, zt_error *err){
   zt_error *e = &c->found[c->nFound-1];
   switch( e->rc ){
-    case SQLITE_ERROR: case SQLITE_TOOBIG:
+    case SQLITE_ERROR:
+      if( !e->rule && has_changed(c) ) c->stage = END;   /* What follows would be of another file */
+      return SQLITE_OK;
+    case SQLITE_TOOBIG:
       return SQLITE_OK;
     case SQLITE_NOMEM: case SQLITE_INTERRUPT:
       *err = *e;
@@ -214,14 +225,15 @@ static int check_digest(zt_check *c, const zt_payload *p, seen *out, zt_error *e
   return judge(c, err);
 }
 
-static bool is_bool(const zt_component *component){
+/* True if all bytes are booleans: in the one blob of a sparse object they stand among indices. */
+static bool is_bool(const zt_object *object, const zt_component *component){
   const zt_dtype *dtype = zt_dtype_of(component);
-  return dtype && dtype->class==ZT_BOOL;
+  return dtype && dtype->class==ZT_BOOL && !object->one_blob;
 }
 
 /* Decode all of it, which checks the encoding's rules; booleans are looked at. */
 static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error *err){
-  uint8_t allowed = is_bool(p->component) ? 1 : 0xFF, other = 0;
+  uint8_t allowed = is_bool(&c->object, p->component) ? 1 : 0xFF, other = 0;
   zt_error *e = report(c, p->component);
   uint64_t at = 0, where = 0;
   size_t got = 1, i;
@@ -274,7 +286,7 @@ static int step_component(zt_check *c, zt_error *err){
   e = report(c, &component);
   zt_stream_open(&p, &s, e);
   c->lost |= is_loss(e) || bytes==LOST;
-  if( bytes==NOT_READ || (bytes==READ && (!zt_text_is(component.encoding, "raw") || is_bool(&component))) ) again = c->full;
+  if( bytes==NOT_READ || (bytes==READ && (!zt_text_is(component.encoding, "raw") || is_bool(&c->object, &component))) ) again = c->full;
   if( judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
   zt_stream_close(s);
   return err->rc;
@@ -323,7 +335,7 @@ static int step_tensor(zt_check *c, zt_error *err){
   if( judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ) check_order(c, &t, err);
   zt_tensor_close(&t);
   c->iObject++;
-  c->stage = OBJECT;
+  if( c->stage!=END ) c->stage = OBJECT;
   return err->rc;
 }
 

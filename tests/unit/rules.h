@@ -29,7 +29,7 @@ static const rule_file rule_files[] = {
   { "T1", "1.2-not-empty", "the file is empty" },
   { "T1", "1.2-not-gzip", "not a zTensor file: unknown magic number" },
   { "T1", "1.2-not-html", "not a zTensor file: unknown magic number" },
-  { "T1", "1.2-not-lfs-pointer", "not a zTensor file: unknown magic number" },
+  { "T1", "1.2-not-lfs-pointer", "not a zTensor file, but text like a git-lfs pointer's: was it pulled?" },
   { "T1", "1.2-not-random", "not a zTensor file: unknown magic number" },
   { "T1", "1.2-not-safetensors", "not a zTensor file: unknown magic number" },
   { "T1", "1.2-not-zeros", "not a zTensor file: unknown magic number" },
