@@ -1,5 +1,5 @@
 /*
-** ztensor: tensor files (zTensor 0.1 to 1.2) as SQL tables. The entry points of the loadable extension:
+** ztensor: tensor files (zTensor 0.1 to 2) as SQL tables. The entry points of the loadable extension:
 **
 **   sqlite3_ztensor_init        what `.load ./ztensor` calls
 **   sqlite3_ztensor_nofs_init   the same tables and functions for BLOB sources only: nothing opens a path

@@ -18,7 +18,7 @@ SAVEPOINT audit;
 -- none, or one that nobody can check: of an algorithm unknown here, or without the right number of digits.
 DROP VIEW IF EXISTS main.digests;
 CREATE VIEW main.digests AS
-SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
+SELECT path, object, component, dtype, type, encoding, byte_order, shard, offset, length, decoded_length,
        CASE WHEN known THEN substr(one_way, 1, instr(one_way, ':') - 1) END AS algorithm, CASE WHEN known THEN one_way END AS digest
 FROM (SELECT *, substr(one_way, instr(one_way, ':') + 1) NOT GLOB '*[^0-9a-f]*'
              AND (one_way GLOB 'sha256:*' AND length(one_way) = 71 OR one_way GLOB 'crc32c:*' AND length(one_way) = 15
@@ -26,7 +26,8 @@ FROM (SELECT *, substr(one_way, instr(one_way, ':') + 1) NOT GLOB '*[^0-9a-f]*'
       FROM (SELECT *, replace(lower(digest), 'crc32c:0x', 'crc32c:') AS one_way FROM components));
 
 -- Which stored contents are there more than once, by their digests, and how many bytes would one copy of each save? A
--- checksum, such as crc32c, with the length as its only witness, makes a candidate; a cryptographic digest is proof.
+-- checksum, such as crc32c, with the length as its only witness, makes a candidate; a cryptographic digest is proof. What
+-- lies in a shard is left out: it is there once, however many files refer to it.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
 SELECT digest, dtype, encoding, byte_order, length, count(*) AS copies, count(DISTINCT path) AS files,
@@ -34,7 +35,7 @@ SELECT digest, dtype, encoding, byte_order, length, count(*) AS copies, count(DI
        CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
        min(path) AS first_path, max(path) AS last_path
 FROM (SELECT DISTINCT path, offset, length, dtype, encoding, byte_order, algorithm, digest FROM digests
-      WHERE length > 0 AND digest IS NOT NULL)
+      WHERE length > 0 AND shard IS NULL AND digest IS NOT NULL)
 GROUP BY digest, length, dtype, encoding, byte_order HAVING count(*) > 1
 ORDER BY spare_bytes DESC, digest;
 
@@ -44,13 +45,14 @@ CREATE VIEW main.copies AS
 SELECT c.digest, c.dtype, c.encoding, c.length, c.path, c.object, c.component
 FROM duplicates AS d JOIN digests AS c
   ON c.digest = d.digest AND c.length = d.length AND c.dtype = d.dtype AND c.encoding = d.encoding AND c.byte_order = d.byte_order
+ AND c.shard IS NULL
 ORDER BY c.digest, c.path, c.object, c.component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
 DROP VIEW IF EXISTS main.tied_weights;
 CREATE VIEW main.tied_weights AS
-SELECT path, offset, length, object, component, shared
-FROM (SELECT *, count(*) OVER (PARTITION BY path, offset, length) AS shared FROM components WHERE length > 0)
+SELECT path, shard, offset, length, object, component, shared
+FROM (SELECT *, count(*) OVER (PARTITION BY path, shard, offset, length) AS shared FROM components WHERE length > 0)
 WHERE shared > 1
 ORDER BY path, offset, object, component;
 
@@ -62,7 +64,7 @@ ORDER BY path, offset, object, component;
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
 SELECT a.path AS path_a, b.path AS path_b, a.object, a.component, a.dtype, a.type AS type_a, b.type AS type_b,
-       a.encoding AS encoding_a, b.encoding AS encoding_b, a.byte_order AS byte_order_a, b.byte_order AS byte_order_b,
+       a.encoding AS encoding_a, b.encoding AS encoding_b, a.shard AS shard_a, b.shard AS shard_b, a.byte_order AS byte_order_a, b.byte_order AS byte_order_b,
        a.decoded_length AS length_a, b.decoded_length AS length_b, a.digest AS digest_a, b.digest AS digest_b,
        CASE WHEN a.dtype IS NOT b.dtype OR a.byte_order IS NOT b.byte_order THEN 'unknown'
             WHEN a.encoding = b.encoding AND a.digest = b.digest AND a.length = b.length AND a.algorithm = 'sha256' THEN 'same'
@@ -189,11 +191,11 @@ WHERE '.' || replace(replace(replace(replace(replace(lower(j.key),
         'licence', 'license'), '_', '.'), '-', '.'), ':', '.'), ' ', '.') || '.' LIKE '%.license.%'
   AND j.type NOT IN ('null', 'false') AND trim(j.value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}');
 
--- Which files state no licence?
+-- Which files state no licence? (Data shards, which have no manifest, cannot.)
 DROP VIEW IF EXISTS main.unlicensed_files;
 CREATE VIEW main.unlicensed_files AS
 SELECT path, version, objects, stored_bytes FROM files AS f
-WHERE error IS NULL AND NOT EXISTS (SELECT 1 FROM licences AS l WHERE l.path = f.path);
+WHERE error IS NULL AND manifest_bytes > 0 AND NOT EXISTS (SELECT 1 FROM licences AS l WHERE l.path = f.path);
 
 -- Which components have no digest that can be checked, so that nobody can tell whether their bytes are what was written?
 DROP VIEW IF EXISTS main.missing_digests;
@@ -202,11 +204,11 @@ SELECT path, object, component, dtype, length FROM digests WHERE digest IS NULL;
 
 -- ---- Runs
 
--- Which files does no run refer to?
+-- Which files does no run refer to? (Data shards are referred to by their models.)
 DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
 SELECT path, size, datetime(mtime, 'unixepoch') AS modified, error FROM files AS f
-WHERE NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path);
+WHERE manifest_bytes IS NOT 0 AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path);
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
 DROP VIEW IF EXISTS main.lost_runs;
@@ -243,8 +245,9 @@ WHERE f.error IS NULL AND s.path = f.path AND s.error IS NOT NULL;
 -- Which components are not what was written, or have a digest that cannot be checked?
 DROP VIEW IF EXISTS temp.digest_failures;
 CREATE TEMP VIEW digest_failures AS
-SELECT f.path, c.object, c.component, c.digest, c.digest_status FROM files AS f CROSS JOIN zt_components(f.path, 'skip') AS c
-WHERE f.error IS NULL AND c.path = f.path AND c.digest_status <> 'ok';
+SELECT f.path, c.object, c.component, c.rule, c.message FROM files AS f CROSS JOIN zt_check(f.path, 'full') AS c
+WHERE f.error IS NULL AND c.path = f.path
+  AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'shard-digest', 'shard-size', 'missing-shard');
 
 -- Which contents are there more than once, where digests do not tell? Hashes components whose dtype and decoded length
 -- occur more than once, unless all of those have a digest; finds copies that are encoded differently, too. A hash of what
@@ -254,15 +257,15 @@ CREATE TEMP VIEW hashed_duplicates AS
 SELECT hash, dtype, decoded_length, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes,
        min(path) AS first_path, max(path) AS last_path
 FROM (SELECT path, dtype, byte_order, decoded_length, length, zt_hash(path, object, component, 'xxh3') AS hash
-      FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.encoding, c.byte_order, c.decoded_length,
+      FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.encoding, c.byte_order, c.shard, c.decoded_length,
                    c.length
             FROM components AS c
-            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND encoding IN ('raw', 'zstd')
+            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND encoding IN ('raw', 'zstd', 'zt.zstd-seekable/1')
                   GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            WHERE c.length > 0 AND c.encoding IN ('raw', 'zstd')
-            GROUP BY c.path, c.offset, c.length, c.dtype, c.byte_order) AS c
-      WHERE CASE encoding WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.path = c.path AND o.object = c.object)
+            WHERE c.length > 0 AND c.encoding IN ('raw', 'zstd', 'zt.zstd-seekable/1')
+            GROUP BY c.path, c.shard, c.offset, c.length, c.dtype, c.byte_order) AS c
+      WHERE CASE WHEN encoding = 'raw' AND shard IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.path = c.path AND o.object = c.object)
                  ELSE EXISTS (SELECT 1 FROM zt_stats(c.path, 'skip') AS s
                               WHERE s.path = c.path AND s.object = c.object AND s.error IS NULL) END)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1;
@@ -275,13 +278,13 @@ FROM (SELECT *, CASE WHEN open THEN zt_hash(path_a, object, component, 'xxh3') E
              CASE WHEN open THEN zt_hash(path_b, object, component, 'xxh3') END AS after
       -- Not as a WHERE: that could come after the hashes, and before it is known whether both have the component.
       FROM (SELECT *, verdict = 'unknown' AND type_a IS type_b AND byte_order_a = byte_order_b
-                      AND CASE encoding_a
-                            WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(path_a, 'skip') AS o WHERE o.path = path_a AND o.object = p.object)
-                            WHEN 'zstd' THEN EXISTS (SELECT 1 FROM zt_stats(path_a, 'skip') AS s
+                      AND CASE
+                            WHEN encoding_a = 'raw' AND shard_a IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(path_a, 'skip') AS o WHERE o.path = path_a AND o.object = p.object)
+                            WHEN encoding_a IN ('raw', 'zstd', 'zt.zstd-seekable/1') THEN EXISTS (SELECT 1 FROM zt_stats(path_a, 'skip') AS s
                                                      WHERE s.path = path_a AND s.object = p.object AND s.error IS NULL) END
-                      AND CASE encoding_b
-                            WHEN 'raw' THEN EXISTS (SELECT 1 FROM zt_objects(path_b, 'skip') AS o WHERE o.path = path_b AND o.object = p.object)
-                            WHEN 'zstd' THEN EXISTS (SELECT 1 FROM zt_stats(path_b, 'skip') AS s
+                      AND CASE
+                            WHEN encoding_b = 'raw' AND shard_b IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(path_b, 'skip') AS o WHERE o.path = path_b AND o.object = p.object)
+                            WHEN encoding_b IN ('raw', 'zstd', 'zt.zstd-seekable/1') THEN EXISTS (SELECT 1 FROM zt_stats(path_b, 'skip') AS s
                                                      WHERE s.path = path_b AND s.object = p.object AND s.error IS NULL) END AS open
             FROM component_pairs AS p))
 WHERE before <> after;

@@ -61,6 +61,7 @@ CREATE TABLE IF NOT EXISTS main.components(
   length         INTEGER,
   decoded_length,
   digest         TEXT,
+  shard          TEXT,              -- the shard that has the bytes; NULL: the file itself
   PRIMARY KEY(path, object, component)
 ) WITHOUT ROWID;
 

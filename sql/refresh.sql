@@ -68,7 +68,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   SELECT NEW.path, object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes
   FROM zt_objects(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
   INSERT INTO components
-  SELECT NEW.path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest
+  SELECT NEW.path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard
   FROM zt_components(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
   INSERT INTO attributes
   SELECT NEW.path, object, key, value, type FROM zt_attributes(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;

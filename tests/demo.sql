@@ -1,4 +1,4 @@
--- The audit that `make deps demo` shows, over real files of all four generations (tests/golden), written by the format's own
+-- The audit that `make deps demo` shows, over real files of all five generations (tests/golden), written by the format's own
 -- libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
 .load ./ztensor
 .mode box

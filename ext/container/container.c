@@ -19,6 +19,7 @@ static int read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error 
 }
 
 static void clear_index(zt_container *c){
+  zt_keys_clear(&c->shards);
   zt_keys_clear(&c->names);
   zt_positions_clear(&c->first);
   zt_positions_clear(&c->components);
@@ -30,10 +31,10 @@ static int walk(zt_container *c, zt_error *err){
   zt_cbor cbor;
   for(;;){
     clear_index(c);
+    zt_keys_init(&c->shards, zt_container_manifest(c));
     zt_keys_init(&c->names, zt_container_manifest(c));
     zt_cbor_init(&cbor, c->manifest, c->nManifest, err);
     cbor.rewritten = c->nManifest!=c->extent.length;
-    zt_cbor_skip_self_described(&cbor);
     c->driver->walk(c, &cbor);
     if( !cbor.chunked || err->rc==SQLITE_NOMEM ) break;
     zt_error_clear(err);
@@ -41,6 +42,7 @@ static int walk(zt_container *c, zt_error *err){
     c->nManifest = zt_cbor_join(c->manifest, c->nManifest, err);
     if( err->rc ) break;
   }
+  zt_positions_trim(&c->shards.at);
   zt_positions_trim(&c->names.at);
   zt_positions_trim(&c->first);
   zt_positions_trim(&c->components);
@@ -78,7 +80,7 @@ int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
   if( c->driver->locate(&ends, &c->extent, err) ) goto end;
   assert( zt_claim(ends.size, c->extent.offset, c->extent.length) && c->extent.length<=ZT_MAX_MANIFEST );
   c->nManifest = (size_t)c->extent.length;
-  c->manifest = sqlite3_malloc64(c->nManifest);
+  c->manifest = sqlite3_malloc64(c->nManifest+1);
   if( !c->manifest ){
     zt_fail_nomem(err);
     goto end;
@@ -91,6 +93,17 @@ end:
   if( err->rc ) zt_container_close(c);
   else *out = c;
   return err->rc;
+}
+
+int zt_container_check_format(zt_source *source, const char *generation, zt_error *err){
+  uint8_t buffer[HEAD+TAIL];
+  const zt_driver *driver;
+  zt_extent extent;
+  zt_ends ends;
+  if( read_ends(source, buffer, &ends, err) ) return err->rc;
+  driver = zt_driver_for(&ends);
+  if( driver && strcmp(driver->name, generation)==0 ) return driver->locate(&ends, &extent, err);
+  return zt_break(err, "T1", "not a file of zTensor %s: another magic number", generation);
 }
 
 zt_container *zt_container_ref(zt_container *c){
@@ -109,7 +122,9 @@ const char *zt_container_format(const zt_container *c){ return c->driver->format
 zt_text zt_container_version(const zt_container *c){ return c->version; }
 unsigned zt_container_demands(const zt_container *c){ return c->demands; }
 bool zt_container_is_newer(const zt_container *c){ return c->newer; }
-uint64_t zt_container_data_end(const zt_container *c){ return c->extent.offset; }
+uint64_t zt_container_gap(const zt_container *c){ return c->driver->gap; }
+uint64_t zt_container_manifest_offset(const zt_container *c){ return c->extent.offset; }
+uint64_t zt_container_footer_offset(const zt_container *c){ return c->file_size-c->driver->footer; }
 zt_attributes zt_container_attributes(const zt_container *c){ return c->attributes; }
 zt_span zt_container_manifest(const zt_container *c){ return (zt_span){ c->manifest, c->nManifest }; }
 uint64_t zt_container_manifest_length(const zt_container *c){ return c->extent.length; }
@@ -121,9 +136,8 @@ int64_t zt_container_find(const zt_container *c, zt_text name){ return zt_keys_f
 zt_text zt_container_name(const zt_container *c, uint32_t i){ return zt_keys_text(&c->names, i); }
 
 size_t zt_container_memory(const zt_container *c){
-  size_t slots = c->names.slots ? (size_t)c->names.mask+1 : 0;
-  return sizeof(*c) + (size_t)c->extent.length + ((size_t)c->names.at.capacity + slots + c->first.capacity
-         + c->components.capacity)*sizeof(uint32_t);
+  return sizeof(*c) + (size_t)c->extent.length + zt_keys_memory(&c->shards) + zt_keys_memory(&c->names)
+         + ((size_t)c->first.capacity + c->components.capacity)*sizeof(uint32_t);
 }
 
 void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *out){
@@ -134,7 +148,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   assert( i<c->names.at.n );
   out->index = i;
   out->format_prefix = "";
-  out->foreign = out->one_blob = false;
+  out->foreign = out->one_blob = out->strict = false;
   out->attributes = (zt_attributes){ 0 };
   out->dtype = (zt_text){ NULL, 0 };
   c->driver->object(c, i, out);
@@ -146,11 +160,28 @@ uint32_t zt_container_first(const zt_container *c, uint32_t object){
 
 void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want, zt_component *out){
   assert( k>=zt_container_first(c, object) && k<zt_container_first(c, object+1) );
-  out->type.z = out->digest.z = NULL;
-  out->foreign = out->has_decoded_length = false;
+  out->type.z = out->digest.z = out->shard.z = NULL;
+  out->foreign = out->has_decoded_length = out->strict = out->digest_is_of_decoded = false;
   out->encoding = ZT_TEXT("raw");
   out->byte_order = ZT_TEXT("little");
   c->driver->component(c, object, k, want, out);
+}
+
+uint32_t zt_container_shards(const zt_container *c){ return c->shards.at.n; }
+
+void zt_container_shard(const zt_container *c, uint32_t i, zt_shard *out){
+  assert( i<c->shards.at.n );
+  c->driver->shard(c, i, out);
+}
+
+uint32_t zt_container_shard_number(const zt_container *c, zt_text name){
+  return name.z ? (uint32_t)(zt_keys_find(&c->shards, name)+1) : 0;
+}
+
+bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out){
+  int64_t i = zt_keys_find(&c->shards, name);
+  if( i>=0 ) zt_container_shard(c, (uint32_t)i, out);
+  return i>=0;
 }
 
 bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_component *out){

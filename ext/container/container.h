@@ -35,6 +35,7 @@ typedef struct zt_object {
   const char *format_prefix;      /* "", or what the format's name begins with that is not stored ("sparse_") */
   zt_text format;                 /* dense, sparse_csr, sparse_coo, quantized_group, or as stored */
   bool foreign;                   /* The format is no word of this generation */
+  bool strict;                    /* Sparse elements must ascend (CSR), and be alone in their cells (zTensor 2) */
   bool one_blob;                  /* A sparse object whose arrays stand one after the other in one component, data (0.1) */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
@@ -47,7 +48,7 @@ typedef struct zt_object {
 enum {
   ZT_COMPONENT_ROLE = 0x01, ZT_COMPONENT_DTYPE = 0x02, ZT_COMPONENT_TYPE = 0x04, ZT_COMPONENT_OFFSET = 0x08,
   ZT_COMPONENT_LENGTH = 0x10, ZT_COMPONENT_DECODED = 0x20, ZT_COMPONENT_ENCODING = 0x40, ZT_COMPONENT_DIGEST = 0x80,
-  ZT_COMPONENT_BYTE_ORDER = 0x100, ZT_COMPONENT_ALL = 0x1FF
+  ZT_COMPONENT_BYTE_ORDER = 0x100, ZT_COMPONENT_SHARD = 0x200, ZT_COMPONENT_ALL = 0x3FF
 };
 
 typedef struct zt_component {
@@ -55,12 +56,16 @@ typedef struct zt_component {
   zt_text dtype;                  /* Storage type */
   zt_text type;                   /* Logical type; z NULL: the same as dtype */
   bool foreign;                   /* The dtype or type is no word of this generation */
+  bool strict;                    /* A bool is 0 or 1, and spare bits are 0: else the bytes have no values (zTensor 2) */
   zt_text encoding;               /* raw, zstd, or as stored */
   zt_text byte_order;             /* As stored; `little` where the file does not say (0.1 alone can) */
-  uint64_t offset, length;        /* Where the stored bytes are: within the file, checked */
+  uint64_t offset, length;        /* Where the stored bytes are: within the file, or what the shard's size should be, checked */
+  zt_text shard;                  /* The shard that has them; z NULL: this file */
+  uint64_t shard_size;            /* What the manifest says of the shard's size */
   bool has_decoded_length;        /* The manifest states the length after decoding (1.2's uncompressed_length): */
   uint64_t decoded_length;
-  zt_text digest;                 /* As stored, over the stored bytes; z NULL: none */
+  zt_text digest;                 /* As stored; z NULL: none */
+  bool digest_is_of_decoded;      /* It is over the decoded bytes (zTensor 2), not the stored ones */
 } zt_component;
 
 /* Read and check the manifest of a source. *out is NULL on failure, which says what is wrong in err's place. The source
@@ -70,16 +75,18 @@ zt_container *zt_container_ref(zt_container *c);
 void zt_container_close(zt_container *c);   /* Give up one reference */
 
 const char *zt_container_format(const zt_container *c);      /* "ztensor" */
-zt_text zt_container_version(const zt_container *c);         /* 0.1.0, or what the manifest says */
+zt_text zt_container_version(const zt_container *c);         /* 0.1.0, what the manifest says, or 2 */
 zt_attributes zt_container_attributes(const zt_container *c);
 
 /* What the file's specification demands beyond what makes it readable. */
 enum { ZT_DEMANDS_ZERO_PADDING = 0x1, ZT_DEMANDS_U64_INDICES = 0x2, ZT_DEMANDS_DECODED_LENGTH = 0x4 };
 unsigned zt_container_demands(const zt_container *c);
+uint64_t zt_container_gap(const zt_container *c);            /* Most bytes between blobs that alignment explains */
 bool zt_container_is_newer(const zt_container *c);           /* Its version is none that is known, though it can be read */
 zt_span zt_container_manifest(const zt_container *c);        /* The CBOR bytes, strings in chunks joined */
-uint64_t zt_container_manifest_length(const zt_container *c);/* Bytes that it takes in the file */
-uint64_t zt_container_data_end(const zt_container *c);       /* Blobs lie before it */
+uint64_t zt_container_manifest_offset(const zt_container *c);/* Where it lies in the file, */
+uint64_t zt_container_manifest_length(const zt_container *c);/* and the bytes that it takes there; 0: there is none */
+uint64_t zt_container_footer_offset(const zt_container *c);  /* Blobs and manifest lie before it */
 uint64_t zt_container_file_size(const zt_container *c);
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
 size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a cache's accounts */
@@ -108,6 +115,20 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 
 /* Decode all of the component that holds an object's values: data, values or packed_weight; false if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
+
+/* Fail unless the source has the magic number and footer of that generation. Reads its two ends. */
+int zt_container_check_format(zt_source *source, const char *generation, zt_error *err);
+
+/* A sibling file that has the bytes of components (zTensor 2): shard n of model.zt is model-n.zt. */
+typedef struct zt_shard {
+  zt_text name;
+  uint64_t size;
+  zt_text digest;                 /* Of the whole file */
+} zt_shard;
+uint32_t zt_container_shards(const zt_container *c);         /* How many */
+void zt_container_shard(const zt_container *c, uint32_t i, zt_shard *out);
+bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out);
+uint32_t zt_container_shard_number(const zt_container *c, zt_text name);   /* Its index plus 1; 0 if name.z is NULL */
 
 /* A walk over attributes, in the manifest's order. */
 typedef struct zt_attribute_walk {

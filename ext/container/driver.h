@@ -19,7 +19,8 @@ typedef struct zt_ends {
 
 /* Where a manifest lies. */
 typedef struct zt_extent {
-  uint64_t offset, length;
+  uint64_t offset, length;   /* 0 and 0: there is none */
+  uint64_t hash;             /* zTensor 2 */
 } zt_extent;
 
 typedef struct zt_driver {
@@ -29,10 +30,10 @@ typedef struct zt_driver {
   /* True if the file is of this format. Looks at the magic numbers alone; at most one driver says yes to any file. */
   bool (*probe)(const zt_ends *ends);
 
-  /* Where the manifest is: within the file, not empty, at most ZT_MAX_MANIFEST bytes, or a failure. */
+  /* Where the manifest is: within the file, at most ZT_MAX_MANIFEST bytes, or a failure. */
   int (*locate)(const zt_ends *ends, zt_extent *out, zt_error *err);
 
-  /* Check the whole manifest and index its objects. cbor stands at the root item of c->manifest, and names,
+  /* Check the whole manifest and index its objects. cbor stands at the first byte of c->manifest, and shards, names,
   ** first and components are empty, also when it is called again after zt_cbor_join(). Failures are in cbor->err. */
   int (*walk)(zt_container *c, zt_cbor *cbor);
 
@@ -41,6 +42,12 @@ typedef struct zt_driver {
 
   /* Decode component k, which is one of object i. *out has the defaults of what a file need not say. */
   void (*component)(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out);
+
+  /* Decode shard i. NULL: the format has none. */
+  void (*shard)(const zt_container *c, uint32_t i, zt_shard *out);
+
+  unsigned footer;     /* Bytes of the footer */
+  unsigned gap;        /* Most bytes between blobs that alignment explains */
 } zt_driver;
 
 struct zt_container {
@@ -48,7 +55,7 @@ struct zt_container {
   int references;
   uint8_t *manifest;         /* Owned; nManifest bytes */
   size_t nManifest;
-  zt_extent extent;          /* Where it lies in the file; blobs end before it */
+  zt_extent extent;          /* Where it lies in the file; up to 1.2, blobs end before it */
   uint64_t file_size;
   bool is_file;
   zt_identity identity;      /* If it is a file */
@@ -56,6 +63,7 @@ struct zt_container {
   unsigned demands;          /* ZT_DEMANDS_ bits; set by walk, like the two around it */
   bool newer;
   zt_attributes attributes;
+  zt_keys shards;            /* Their names, in the manifest's order */
   zt_keys names;             /* The objects' names, in the manifest's order */
   zt_positions first;        /* Of each object: the number of its first component */
   zt_positions components;   /* Of each component: the position from which the driver decodes it */

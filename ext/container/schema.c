@@ -32,18 +32,35 @@ static void fail_missing(zt_fields *f, uint32_t missing){
   zt_cbor_fail(f->c, "S3", "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
+/* G3, of the key at `at` that was just read. The one before it is the field met last, unless an unknown one was met. */
+static bool check_order(zt_fields *f, const uint8_t *at){
+  zt_span key = { at, (size_t)(f->c->p-at) }, last = f->last;
+  uint8_t buffer[ZT_FIELD_MAX+1];
+  if( !last.p && f->expected>0 ){
+    const zt_field *field = &f->schema->fields[f->expected-1];
+    buffer[0] = field->head;
+    memcpy(buffer+1, field->name, field->n);
+    last = (zt_span){ buffer, 1u+field->n };
+  }
+  f->last = key;
+  if( !last.p || zt_cbor_ascends(last.p, last.n, key.p, key.n) ) return true;
+  f->c->p = at;
+  return zt_cbor_fail(f->c, "G3", "a map's keys do not ascend");
+}
+
 int zt_fields_next_slow(zt_fields *f){
   zt_cbor *c = f->c;
   while( zt_cbor_more(c, &f->level) ){
     const uint8_t *at = c->p;
+    bool is_text = zt_cbor_peek(c)==ZT_CBOR_TEXT;
     zt_text key;
     int i;
-    if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
+    if( !is_text && !c->strict && !c->trusted ){
       zt_cbor_fail_type(c, "S1", "a text key");
       return -1;
     }
-    if( !zt_cbor_text(c, &key) ) return -1;
-    i = find(f, key);
+    if( !(is_text ? zt_cbor_text(c, &key) : zt_cbor_skip(c)) || (c->strict && !check_order(f, at)) ) return -1;
+    i = is_text ? find(f, key) : -1;
     if( i<0 ){
       f->unknown++;
       zt_cbor_skip(c);   /* S5 */
@@ -60,7 +77,7 @@ int zt_fields_next_slow(zt_fields *f){
     f->nulls |= 1u<<i;   /* S4 */
   }
   if( c->err->rc || c->trusted ) return -1;
-  if( f->unknown>1 ) check_unknown(f);
+  if( f->unknown>1 && !c->strict ) check_unknown(f);
   if( f->schema->required & ~(f->seen & ~f->nulls) ) fail_missing(f, f->schema->required & ~(f->seen & ~f->nulls));
   return -1;
 }
@@ -139,7 +156,7 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
     return zt_break(err, "M2", "the manifest's size, %llu, is more than the %llu bytes between header and footer%s",
                    length, room, cut);
   }
-  *out = (zt_extent){ HEADER+room-length, length };
+  *out = (zt_extent){ HEADER+room-length, length, 0 };
   return SQLITE_OK;
 }
 

@@ -9,6 +9,8 @@
 **   S4  null counts as absence where the field may be null
 **   S5  unknown fields are ignored
 **   S6  a value has its field's type
+** A strict decoder (cbor.h) wants the keys in the order of their encoding, in which the schema's fields then are; to it, keys
+** that are no text are unknown ones.
 */
 #ifndef ZT_CONTAINER_SCHEMA_H
 #define ZT_CONTAINER_SCHEMA_H
@@ -44,6 +46,7 @@ typedef struct zt_fields {
   uint32_t seen;      /* Bit i: field i was met */
   uint32_t nulls;     /* Bit i: and was null */
   uint32_t unknown;   /* How many unknown keys were met */
+  zt_span last;       /* Strict: the last key, encoded, once an unknown one was met: then all are compared */
   zt_cbor_level level;
   const uint8_t *start;   /* Where the map begins, to look again at unknown keys */
 } zt_fields;
@@ -54,6 +57,7 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
   f->schema = schema;
   f->expected = 0;
   f->seen = f->nulls = f->unknown = 0;
+  f->last = (zt_span){ NULL, 0 };
   f->start = c->p;
   return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
 }
@@ -69,7 +73,7 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
     f->c->depth--;
     return -1;
   }
-  if( f->c->end-p<=ZT_FIELD_MAX ) return zt_fields_next_slow(f);   /* As after every failure */
+  if( f->c->end-p<=ZT_FIELD_MAX || f->last.p ) return zt_fields_next_slow(f);   /* The former as after every failure */
   /* A key in its shortest form, in the schema's order: what real writers write. */
   for(int i=f->expected; i<schema->n; i++){
     const zt_field *field = &schema->fields[i];
@@ -99,7 +103,7 @@ ZT_INLINE bool zt_fields_uint(zt_fields *f, uint64_t *out){
 /* True if a schema has a field of that name. */
 bool zt_schema_has(const zt_schema *schema, zt_text name);
 
-/* Rules that the generations 0.1 to 1.2 share.
+/* Rules that the generations 0.1 to 1.2 share; H1 and H2 are those of zTensor 2, too.
 **   N1  an object's or component's name is text without U+0000
 **   H1  shape is an array of unsigned integers, at most ZT_MAX_RANK of them
 **   H2  the product of the dimensions fits 64 bits, unless one is 0

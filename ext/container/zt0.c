@@ -80,6 +80,7 @@ static int walk(zt_container *c, zt_cbor *cbor){
   tensor t;
   bool duplicate;
   c->version = ZT_TEXT("0.1.0");
+  zt_cbor_skip_self_described(cbor);
   if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ) zt_cbor_fail_type(cbor, "A1", "an array as the root item");
   if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return err->rc;
   while( zt_cbor_more(cbor, &level) ){
@@ -165,4 +166,4 @@ static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   else out->foreign = true;
 }
 
-const zt_driver zt_driver_zt0 = { "0.1", "ztensor", probe, locate, walk, object, component };
+const zt_driver zt_driver_zt0 = { "0.1", "ztensor", probe, locate, walk, object, component, NULL, 8, 64 };

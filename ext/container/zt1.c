@@ -264,6 +264,7 @@ static bool check_version(zt_cbor *c, zt_text version){
 static int walk(zt_container *c, zt_cbor *cbor){
   zt_fields f;
   bool ok = true;
+  zt_cbor_skip_self_described(cbor);
   if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
   ok = ok && zt_fields_open(&f, cbor, &generation_of(c)->root);
   while( ok ){
@@ -354,5 +355,5 @@ static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   else set_dtype_1_1(c, out);
 }
 
-const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, component };
-const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, component };
+const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, component, NULL, 8, 64 };
+const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, component, NULL, 16, 64 };

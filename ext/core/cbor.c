@@ -16,12 +16,18 @@ static size_t left(const zt_cbor *c){
 }
 
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err){
-  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err };
+  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH };
 }
 
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err){
   assert( at<=bytes.n );
-  *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .trusted = true };
+  *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .most = ZT_CBOR_MAX_DEPTH,
+                  .trusted = true };
+}
+
+void zt_cbor_make_strict(zt_cbor *c){
+  c->strict = true;
+  c->most = ZT_CBOR_STRICT_DEPTH;
 }
 
 bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...){
@@ -78,12 +84,16 @@ static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
       return zt_cbor_fail(c, "C2", "initial byte 0x%02x: this type has no indefinite length", *c->p);
     }
     if( item->type==ZT_CBOR_SIMPLE ) return zt_cbor_fail(c, "C3", "a break where an item is expected");
+    if( c->strict ) return zt_cbor_fail(c, "G1", "an indefinite length");
     c->p++;
     return true;
   }
   width = 1u << (*info-24);
   if( left(c)<1+width ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
   item->n = zt_be(c->p+1, width);
+  if( c->strict && item->type!=ZT_CBOR_SIMPLE && !zt_cbor_is_shortest(item->n, width) ){
+    return zt_cbor_fail(c, "G2", "%llu in %u bytes: not the shortest form", item->n, 1+width);
+  }
   c->p += 1+width;
   return true;
 }
@@ -99,6 +109,16 @@ static double half(unsigned bits){
   return bits & 0x8000 ? -r : r;
 }
 
+/* G4. A float is the shortest if the next shorter one cannot have its value. info: 25 to 27. */
+static bool is_shortest_float(const zt_cbor_item *item, unsigned info){
+  double r = item->real;
+  if( isnan(r) ) return info==25 && item->n==0x7E00;
+  if( info==27 ) return (double)(float)r!=r;
+  if( info==25 || isinf(r) ) return info==25;
+  if( fabs(r)>65504 || r==0 ) return r!=0;
+  return fabs(r)<0x1p-14 ? r!=rint(r*0x1p24)*0x1p-24 : (item->n & 0x1FFF)!=0;
+}
+
 /* A simple value or float whose head was read from at. */
 static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_item *item){
   float single;
@@ -107,7 +127,11 @@ static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_it
     c->p = at;
     return zt_cbor_fail(c, "C5", "a two-byte simple value below 32");
   }
-  if( info<25 ) return true;
+  if( info<25 ){
+    if( !c->strict || (item->n>=ZT_CBOR_FALSE && item->n<=ZT_CBOR_NULL) ) return true;
+    c->p = at;
+    return zt_cbor_fail(c, "G5", "a simple value other than false, true and null");
+  }
   item->is_float = true;
   if( info==25 ) item->real = half((unsigned)item->n);
   if( info==26 ){
@@ -116,6 +140,10 @@ static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_it
     item->real = (double)single;
   }
   if( info==27 ) memcpy(&item->real, &item->n, sizeof(item->real));
+  if( c->strict && !is_shortest_float(item, info) ){
+    c->p = at;
+    return zt_cbor_fail(c, "G4", isnan(item->real) ? "a NaN other than f97e00" : "a float not in its shortest form");
+  }
   item->n = 0;
   return true;
 }
@@ -181,8 +209,8 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
 bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
   level->left = item->n;
   level->indefinite = item->indefinite;
-  if( c->depth==ZT_CBOR_MAX_DEPTH ){
-    return zt_cbor_fail(c, "C8", "nested deeper than %d levels", ZT_CBOR_MAX_DEPTH);
+  if( c->depth==c->most && (!c->strict || item->n>0) ){
+    return zt_cbor_fail(c, c->strict ? "G6" : "C8", "nested deeper than %d levels", c->most);
   }
   c->depth++;
   return true;
@@ -195,19 +223,45 @@ bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
 }
 
+bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb){
+  return memcmp(a, b, na<nb ? na : nb)<0;   /* No encoded item begins another */
+}
+
+/* Pass over the pairs of a map that was entered. */
+static bool skip_pairs(zt_cbor *c, zt_cbor_level *level){
+  const uint8_t *last = NULL, *key;
+  size_t nLast = 0;
+  while( zt_cbor_more(c, level) ){
+    key = c->p;
+    if( !zt_cbor_skip(c) ) return false;
+    if( c->strict && last && !zt_cbor_ascends(last, nLast, key, (size_t)(c->p-key)) ){
+      c->p = key;
+      return zt_cbor_fail(c, "G3", "a map's keys do not ascend");
+    }
+    last = key;
+    nLast = (size_t)(c->p-key);
+    zt_cbor_skip(c);
+  }
+  return c->err->rc==SQLITE_OK;
+}
+
 bool zt_cbor_skip_slow(zt_cbor *c){
+  const uint8_t *at = c->p;
   zt_cbor_item item;
   zt_cbor_level level;
   if( !zt_cbor_next(c, &item) ) return false;
   switch( item.type ){
-    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
+    case ZT_CBOR_ARRAY:
       if( !zt_cbor_enter(c, &item, &level) ) return false;
-      while( zt_cbor_more(c, &level) ){
-        zt_cbor_skip(c);
-        if( item.type==ZT_CBOR_MAP ) zt_cbor_skip(c);
-      }
+      while( zt_cbor_more(c, &level) ) zt_cbor_skip(c);
       return c->err->rc==SQLITE_OK;
+    case ZT_CBOR_MAP:
+      return zt_cbor_enter(c, &item, &level) && skip_pairs(c, &level);
     case ZT_CBOR_TAG:
+      if( c->strict ){
+        c->p = at;
+        return zt_cbor_fail(c, "G5", "a tag");
+      }
       level = (zt_cbor_level){ 0 };
       item.n = 1;
       if( !zt_cbor_enter(c, &item, &level) || !zt_cbor_skip(c) ) return false;
@@ -251,8 +305,7 @@ bool zt_cbor_text_slow(zt_cbor *c, zt_text *out){
 
 /* --- Joining chunks --- */
 
-/* Write the shortest head for a string of n bytes at p; returns its length. */
-static size_t write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
+size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
   unsigned width = n<24 ? 0 : n<=UINT8_MAX ? 1 : n<=UINT16_MAX ? 2 : n<=UINT32_MAX ? 4 : 8;
   unsigned info = width==0 ? (unsigned)n : width==1 ? 24 : width==2 ? 25 : width==4 ? 26 : 27;
   p[0] = (uint8_t)((unsigned)type<<5 | info);
@@ -265,14 +318,14 @@ static size_t write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
 static uint8_t *join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from, const uint8_t *to, zt_error *err){
   zt_cbor chunks;
   zt_cbor_item chunk;
-  uint8_t head[9];
+  uint8_t head[ZT_CBOR_HEAD];
   size_t n = 0, nHead;
   zt_cbor_init_trusted(&chunks, (zt_span){ from, (size_t)(to-from) }, 0, 0, err);
   while( chunks.p<chunks.end && zt_cbor_next(&chunks, &chunk) ){
     memmove(w+1+n, chunk.p, (size_t)chunk.n);
     n += (size_t)chunk.n;
   }
-  nHead = write_head(head, type, n);
+  nHead = zt_cbor_write_head(head, type, n);
   memmove(w+nHead, w+1, n);
   memcpy(w, head, nHead);
   return w+nHead+n;

@@ -21,6 +21,16 @@
 **   C8  at most 64 levels of arrays, maps and tags, the root item being level 1
 **   C9  one root item and no byte after it; tag 55799 may stand before it (2.4.5)
 **
+** A strict decoder accepts the deterministic encoding alone (RFC 8949 section 4.2.1), as zTensor 2 demands:
+**
+**   G1  no indefinite length
+**   G2  integers and lengths in their shortest form
+**   G3  the keys of a map ascend, bytewise in their encoding; so none occurs twice
+**   G4  a float in the shortest form that has its value; NaN is f97e00
+**   G5  no tag, and no simple value but false, true and null
+**   G6  at most 32 levels, and what is empty on the next
+** G3 is checked of what is passed over; who reads a map key by key compares its keys with zt_cbor_ascends().
+**
 ** Strings in chunks are checked everywhere but handed out nowhere: the decoder notes that it met one, and
 ** zt_cbor_join() rewrites the bytes so that none is left.
 */
@@ -32,6 +42,7 @@
 #include "core/utf8.h"
 
 #define ZT_CBOR_MAX_DEPTH 64
+#define ZT_CBOR_STRICT_DEPTH 32
 
 /* Major types, RFC 7049 section 2.1. */
 typedef enum zt_cbor_type {
@@ -47,6 +58,8 @@ typedef struct zt_cbor {
   const uint8_t *end;
   zt_error *err;        /* Where the first failure goes */
   int depth;            /* Levels open around p */
+  int most;             /* Levels that may be */
+  bool strict;          /* G1 to G6 hold, too */
   bool trusted;         /* These bytes were checked before: text is not checked again */
   bool chunked;         /* A string in chunks was met */
   bool rewritten;       /* These bytes are not the file's: positions would mislead */
@@ -72,6 +85,9 @@ typedef struct zt_cbor_level {
 /* Start at the first of the n bytes of p, which no level is open around. */
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
 
+/* From here on, accept the deterministic encoding alone. */
+void zt_cbor_make_strict(zt_cbor *c);
+
 /* Start at position at, depth levels deep, of bytes that were checked before. */
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err);
 
@@ -93,6 +109,11 @@ void zt_cbor_skip_self_described(zt_cbor *c);
 
 /* Fail unless every byte was read (C9). */
 bool zt_cbor_finish(zt_cbor *c);
+
+/* Write the shortest head of an item of that type and argument to p, which has room for ZT_CBOR_HEAD bytes; returns its
+** length. */
+#define ZT_CBOR_HEAD 9
+size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n);
 
 /* Rewrite the n bytes of a, one root item, so that no string is in chunks; the result is never longer. Everything is
 ** checked on the way. Returns the new length, or 0 after a failure. */
@@ -119,9 +140,17 @@ ZT_COLD bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);
 ZT_COLD bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
 bool zt_cbor_skip_slow(zt_cbor *c);
 
+/* True if no shorter head than one with width bytes behind it (1, 2, 4, 8) can have the argument n (G2). */
+ZT_INLINE bool zt_cbor_is_shortest(uint64_t n, unsigned width){
+  return width==1 ? n>=24 : n >> 4*width!=0;
+}
+
+/* True if the encoded key at b, which ends where another item begins, comes after the one at a (G3): both were read. */
+bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb);
+
 /* The next item is an array or a map: read its head and begin to read what is in it. */
 ZT_INLINE bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
-  if( c->p<c->end && *c->p>>5==type && (*c->p & 31)<24 && c->depth<ZT_CBOR_MAX_DEPTH ){
+  if( c->p<c->end && *c->p>>5==type && (*c->p & 31)<24 && c->depth<c->most ){
     unsigned n = *c->p & 31;
     if( (size_t)(c->end - c->p)>2*n ){
       level->left = n;
@@ -158,6 +187,7 @@ ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
   }else{
     unsigned width = 1u << (*p-24);
     *out = zt_be64(p+1) >> (64-8*width);
+    if( c->strict && !zt_cbor_is_shortest(*out, width) ) return zt_cbor_uint_slow(c, out);
     c->p = p+1+width;
   }
   return true;
@@ -169,8 +199,12 @@ ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
   size_t n;
   if( end-p<2 ) return zt_cbor_text_slow(c, out);
   n = *p - (size_t)(ZT_CBOR_TEXT<<5);
-  if( *p==(ZT_CBOR_TEXT<<5 | 24) ) n = *++p;
-  else if( n>=24 ) return zt_cbor_text_slow(c, out);
+  if( *p==(ZT_CBOR_TEXT<<5 | 24) ){
+    n = *++p;
+    if( c->strict && n<24 ) return zt_cbor_text_slow(c, out);
+  }else if( n>=24 ){
+    return zt_cbor_text_slow(c, out);
+  }
   p++;
   if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ) return zt_cbor_text_slow(c, out);
   *out = (zt_text){ (const char*)p, n };

@@ -8,13 +8,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/host.h"
+#include "core/xxh3_avx2.h"
 
 #define MAX_BYTES 32   /* Longest digest */
 
 typedef struct algorithm {
   const char *name;
   unsigned bytes;                             /* Of the digest */
-  bool stated;                                /* A manifest of 1.x may state it */
+  unsigned stated;                            /* Which manifests may state it: ZT_DIGESTS_ */
   bool prefix;                                /* `0x` may stand before the digits */
   bool (*open)(zt_digest *d);
   void (*update)(zt_digest *d, zt_span bytes);
@@ -75,6 +76,12 @@ static bool xxh3_open(zt_digest *d){
 }
 
 static void xxh3_update(zt_digest *d, zt_span bytes){
+#if ZT_XXH3_AVX2
+  if( __builtin_cpu_supports("avx2") ){
+    zt_xxh3_update_avx2(d->xxh3, bytes.p, bytes.n);
+    return;
+  }
+#endif
   XXH3_64bits_update(d->xxh3, bytes.p, bytes.n);
 }
 
@@ -84,9 +91,9 @@ static void xxh3_finish(zt_digest *d, uint8_t *out){
 }
 
 static const algorithm aDigest[] = {
-  { "crc32c",  4, true,  true,  crc32c_open, crc32c_update, crc32c_finish },
-  { "sha256", 32, true,  false, sha256_open, sha256_update, sha256_finish },
-  { "xxh3",    8, false, false, xxh3_open,   xxh3_update,   xxh3_finish },
+  { "crc32c",  4, ZT_DIGESTS_1,  true,  crc32c_open, crc32c_update, crc32c_finish },
+  { "sha256", 32, ZT_DIGESTS_1|ZT_DIGESTS_2,  false, sha256_open, sha256_update, sha256_finish },
+  { "xxh3",    8, ZT_DIGESTS_2, false, xxh3_open,   xxh3_update,   xxh3_finish },
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
@@ -119,12 +126,12 @@ static int start(const zt_digest *d, zt_digest **out, zt_error *err){
 }
 
 /* Take a digest's text apart. */
-static zt_digest_parse parse(zt_text text, zt_digest *out){
+static zt_digest_parse parse(zt_text text, unsigned words, zt_digest *out){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
   zt_text digits;
   if( !colon ) return ZT_DIGEST_MALFORMED;
   out->algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
-  if( !out->algorithm || !out->algorithm->stated ) return ZT_DIGEST_UNSUPPORTED;
+  if( !out->algorithm || !(out->algorithm->stated & words) ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
   if( out->algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
@@ -133,14 +140,14 @@ static zt_digest_parse parse(zt_text text, zt_digest *out){
   return parse_hex(digits, out->expected, out->algorithm->bytes) ? ZT_DIGEST_OK : ZT_DIGEST_MALFORMED;
 }
 
-zt_digest_parse zt_digest_check(zt_text text){
+zt_digest_parse zt_digest_check(zt_text text, unsigned words){
   zt_digest unused = { 0 };
-  return parse(text, &unused);
+  return parse(text, words, &unused);
 }
 
-zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err){
+zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err){
   zt_digest d = { 0 };
-  zt_digest_parse result = parse(text, &d);
+  zt_digest_parse result = parse(text, words, &d);
   *out = NULL;
   if( result==ZT_DIGEST_OK ) start(&d, out, err);
   return result;
@@ -176,4 +183,11 @@ void zt_digest_close(zt_digest *d){
   EVP_MD_CTX_free(d->evp);
   sqlite3_free(d->memory);
   sqlite3_free(d);
+}
+
+uint64_t zt_digest_xxh3(zt_span bytes){
+#if ZT_XXH3_AVX2
+  if( __builtin_cpu_supports("avx2") ) return zt_xxh3_avx2(bytes.p, bytes.n);
+#endif
+  return XXH3_64bits(bytes.p, bytes.n);
 }

@@ -1,7 +1,7 @@
 /*
 ** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; by libcrypto) and xxh3 (XXH3-64, seed 0;
 ** by xxHash). Interface to code in digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x
-** before them, sha256 has 64, in either case; a manifest of 1.x states no xxh3.
+** before them, sha256 has 64, in either case.
 */
 #ifndef ZT_CORE_DIGEST_H
 #define ZT_CORE_DIGEST_H
@@ -17,12 +17,18 @@ typedef enum zt_digest_parse {
 /* A digest being computed. */
 typedef struct zt_digest zt_digest;
 
-/* What a digest's text is, without computing anything. */
-zt_digest_parse zt_digest_check(zt_text text);
+/* Which digests a manifest may state. */
+enum {
+  ZT_DIGESTS_1 = 0x1,     /* Up to 1.2: crc32c, sha256 */
+  ZT_DIGESTS_2 = 0x2      /* zTensor 2: xxh3, sha256 */
+};
+
+/* What a digest's text is, without computing anything. words: ZT_DIGESTS_. */
+zt_digest_parse zt_digest_check(zt_text text, unsigned words);
 
 /* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK only, and NULL there
 ** if memory was short (recorded in err). */
-zt_digest_parse zt_digest_open(zt_text text, zt_digest **out, zt_error *err);
+zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err);
 
 /* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL if memory was short (recorded). */
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err);
@@ -39,5 +45,8 @@ bool zt_digest_matches(zt_digest *d);
 void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]);
 
 void zt_digest_close(zt_digest *d);
+
+/* The xxh3 of bytes in memory, as a number. */
+uint64_t zt_digest_xxh3(zt_span bytes);
 
 #endif

@@ -104,6 +104,19 @@ void zt_keys_clear(zt_keys *k){
   *k = (zt_keys){ .bytes = k->bytes };
 }
 
+size_t zt_keys_memory(const zt_keys *k){
+  return (k->at.capacity + (k->slots ? (size_t)k->mask+1 : 0))*sizeof(uint32_t);
+}
+
+void zt_keys_by_encoding(zt_keys *k){
+  k->encoded = true;
+}
+
+static int compare(const zt_keys *k, zt_text a, zt_text b){
+  if( k->encoded && a.n!=b.n ) return a.n<b.n ? -1 : 1;
+  return zt_text_compare(a, b);
+}
+
 zt_text zt_keys_text(const zt_keys *k, uint32_t i){
   zt_error ignored = ZT_ERROR_NONE;
   zt_cbor c = key_at(k, k->at.a[i], &ignored);
@@ -136,7 +149,7 @@ int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_
   uint64_t hash;
   *duplicate = false;
   if( !k->slots ){
-    if( text.z && (!k->last.z || zt_text_compare(k->last, text)<0) ){
+    if( text.z && (!k->last.z || compare(k, k->last, text)<0) ){
       k->last = text;
       return zt_positions_push(&k->at, (size_t)(p - k->bytes.p), err);
     }
@@ -167,7 +180,7 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text){
   }
   while( lo<hi ){
     uint32_t mid = lo + (hi-lo)/2;
-    int c = zt_text_compare(zt_keys_text(k, mid), text);
+    int c = compare(k, zt_keys_text(k, mid), text);
     if( c==0 ) return mid;
     if( c<0 ) lo = mid+1;
     else hi = mid;

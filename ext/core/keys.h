@@ -17,12 +17,19 @@ typedef struct zt_keys {
   uint32_t *slots;    /* Hash table of indices into at, plus one; 0 is empty. NULL while the keys ascend. Owned */
   uint32_t mask;      /* Number of slots - 1 */
   uint64_t seed;
+  bool encoded;       /* Ascending is meant of the encoded texts: short ones first (RFC 8949 section 4.2.1) */
   zt_text last;       /* The last key while they ascend; z NULL before the first */
 } zt_keys;
 
 /* An empty set over the given bytes. */
 void zt_keys_init(zt_keys *k, zt_span bytes);
 void zt_keys_clear(zt_keys *k);
+
+/* Bytes of memory that it holds. */
+size_t zt_keys_memory(const zt_keys *k);
+
+/* Before the first key: they will ascend by their encoding, not by their texts. */
+void zt_keys_by_encoding(zt_keys *k);
 
 /* Add the key at p, which is `text` if it is a text key (else text.z is NULL). *duplicate tells that an equal one is
 ** there already; it is then not added. Returns SQLITE_OK or SQLITE_NOMEM (recorded in err). */

@@ -8,19 +8,22 @@ struct zt_source {
   zt_span image;
   uint64_t size;
   zt_identity id;
+  char path[];           /* Of a file; "" for an image */
 };
 
-static int source_new(zt_source **out, zt_error *err){
-  zt_source *s = sqlite3_malloc64(sizeof(*s));
+static int source_new(const char *path, zt_source **out, zt_error *err){
+  size_t n = strlen(path)+1;
+  zt_source *s = sqlite3_malloc64(sizeof(*s)+n);
   *out = s;
   if( !s ) return zt_fail_nomem(err);
   *s = (zt_source){ .fd = -1 };
+  memcpy(s->path, path, n);
   return SQLITE_OK;
 }
 
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err){
   zt_stat state;
-  if( source_new(out, err) ) return err->rc;
+  if( source_new(path, out, err) ) return err->rc;
   (*out)->fd = zt_os_open(path, known, &state, err);
   if( (*out)->fd<0 ){
     zt_source_close(*out);
@@ -33,7 +36,7 @@ int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_e
 }
 
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
-  if( source_new(out, err) ) return err->rc;
+  if( source_new("", out, err) ) return err->rc;
   (*out)->image = image;
   (*out)->size = image.n;
   return SQLITE_OK;
@@ -51,6 +54,10 @@ uint64_t zt_source_size(const zt_source *s){
 
 const zt_identity *zt_source_identity(const zt_source *s){
   return s->fd>=0 ? &s->id : NULL;
+}
+
+const char *zt_source_path(const zt_source *s){
+  return s->fd>=0 ? s->path : NULL;
 }
 
 zt_span zt_source_image(const zt_source *s){

@@ -24,6 +24,9 @@ uint64_t zt_source_size(const zt_source *s);
 /* Identity when it was opened; NULL for an image. */
 const zt_identity *zt_source_identity(const zt_source *s);
 
+/* The path that it was opened by; NULL for an image. */
+const char *zt_source_path(const zt_source *s);
+
 /* The image itself; p is NULL for a file. */
 zt_span zt_source_image(const zt_source *s);
 

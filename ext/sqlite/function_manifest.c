@@ -1,6 +1,6 @@
 /*
 ** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype (core/json.h says how CBOR becomes
-** JSON). NULL if source is.
+** JSON). NULL if source is, or the file has none: a data shard.
 */
 #include "core/json.h"
 #include "sqlite/tables.h"
@@ -14,7 +14,7 @@ static void manifest(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( zt_target_null(args[0], NULL) ) return;
   if( zt_target_open(sqlite3_user_data(ctx), args[0], false, &t, &err) ){
     zt_result_error(ctx, &err);
-  }else{
+  }else if( zt_container_manifest(t.container).n ){
     sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
     zt_cbor_init_trusted(&c, zt_container_manifest(t.container), 0, 0, &err);
     zt_cbor_skip_self_described(&c);

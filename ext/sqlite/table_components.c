@@ -2,7 +2,7 @@
 ** zt_components(source, on_error): one row per component, in the manifest's order.
 **
 **   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
-**                              digest, source HIDDEN, on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN);
+**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN);
 **
 ** data (the decoded bytes), stored (the bytes as they are in the file) and digest_status are computed when they are
 ** selected; without them no byte of a tensor is read. Bytes that cannot be had are an error that names the component.
@@ -11,7 +11,7 @@
 #include "sqlite/tables.h"
 
 enum {
-  C_PATH, C_OBJECT, C_COMPONENT, C_DTYPE, C_TYPE, C_ENCODING, C_BYTE_ORDER, C_OFFSET, C_LENGTH, C_DECODED, C_DIGEST,
+  C_PATH, C_OBJECT, C_COMPONENT, C_DTYPE, C_TYPE, C_ENCODING, C_BYTE_ORDER, C_OFFSET, C_LENGTH, C_DECODED, C_DIGEST, C_SHARD,
   C_VISIBLE,
   C_DATA = C_VISIBLE, C_STORED, C_STATUS
 };
@@ -82,6 +82,7 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
     case C_OFFSET:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_OFFSET)->offset); break;
     case C_LENGTH:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_LENGTH)->length); break;
     case C_DIGEST:     zt_result_text(ctx, component(scan, ZT_COMPONENT_DIGEST)->digest); break;
+    case C_SHARD:      zt_result_text(ctx, component(scan, ZT_COMPONENT_SHARD)->shard); break;
     case C_DECODED:
       if( zt_payload_length(zt_scan_object(scan), component(scan, ZT_COMPONENT_ALL), &n)==ZT_LENGTH_KNOWN ){
         zt_result_uint(ctx, n);
@@ -94,7 +95,7 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
 const zt_table zt_table_components = {
   .name = "zt_components",
   .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT, byte_order TEXT,"
-             " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT",
+             " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT, shard TEXT",
   .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN",
   .nVisible = C_VISIBLE,
   .arguments = { "on_error" },

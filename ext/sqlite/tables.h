@@ -7,7 +7,7 @@
 #define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
 
 /* Families of functions, each an array that a NULL name ends. */
-#define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(manifest) X(version)
+#define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(content_id) X(manifest) X(version)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {

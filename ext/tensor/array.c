@@ -5,6 +5,7 @@
 #include "core/host.h"
 
 #define CHUNK 1024   /* Indices that are converted at once */
+#define WINDOW 4096  /* Bytes of packed elements that are read at once */
 
 /* Name the component in the error's place, and take its name back if all is well. */
 static void enter(zt_text role, zt_error *err){
@@ -18,7 +19,8 @@ static int leave(zt_error *err){
 
 int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length, zt_array *out, zt_error *err){
   const zt_dtype *storage = zt_dtype_storage(p->component->dtype);
-  *out = (zt_array){ .role = p->component->role, .dtype = dtype, .base = base, .length = length };
+  *out = (zt_array){ .role = p->component->role, .dtype = dtype, .base = base, .length = length,
+                     .strict = p->component->strict };
   if( storage && zt_text_is(zt_payload_byte_order(p->component), "big") ) out->big = storage->unit;
   enter(out->role, err);
   zt_stream_open(p, &out->stream, err);
@@ -66,9 +68,25 @@ int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
   return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width, out, err);
 }
 
+int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_array *out, zt_error *err){
+  const zt_dtype *dtype;
+  uint64_t needed, bytes;
+  *out = (zt_array){ .role = p->component->role };
+  if( zt_array_dtype(p, &dtype, err) || zt_array_open_part(p, dtype, 0, length, out, err) ) return err->rc;
+  if( zt_array_measure(p, &bytes, err) ) return err->rc;
+  enter(out->role, err);
+  if( !zt_dtype_size(dtype, length, &needed) ) return zt_break(err, rule, "%llu elements of %s are more than 2^64 bytes", length, dtype->name);
+  if( needed!=bytes ) return zt_break(err, rule, "%llu elements of %s are %llu bytes, and it has %llu", length, dtype->name, needed, bytes);
+  return leave(err);
+}
+
 void zt_array_close(zt_array *a){
   zt_stream_close(a->stream);
   a->stream = NULL;
+}
+
+void zt_array_trim(zt_array *a, uint64_t n){
+  if( n<a->length && a->length-n<a->dtype->packed ) a->length = n;
 }
 
 static int read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_error *err){
@@ -81,13 +99,33 @@ static int read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_erro
   return leave(err);
 }
 
+/* L9: n booleans from element `first` on. */
+static int check_bools(zt_array *a, uint64_t first, const uint8_t *p, size_t n, zt_error *err){
+  uint8_t bits = 0;
+  size_t i = 0;
+  for(size_t k=0; k<n; k++) bits |= p[k];
+  if( bits<=1 ) return SQLITE_OK;
+  while( p[i]<=1 ) i++;
+  enter(a->role, err);
+  return zt_break(err, "L9", "byte %llu is 0x%02x: a bool is 0 or 1", first+i, p[i]);
+}
+
+/* L9: what a last byte has beside the last element. */
+static int check_spare(zt_array *a, zt_error *err){
+  unsigned packed = a->dtype->packed, used = (unsigned)(a->length%packed);
+  uint8_t byte;
+  if( used==0 || read_bytes(a, a->length/packed, &byte, 1, err) || byte>>(8/packed*used)==0 ) return err->rc;
+  enter(a->role, err);
+  return zt_break(err, "L9", "the spare bits of the last byte, 0x%02x, are not 0", byte);
+}
+
 /* Packed elements come through a window, as there are more of them in memory than in the file. */
 static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
-  uint8_t window[CHUNK];
+  uint8_t window[WINDOW];
   unsigned packed = a->dtype->packed;
   while( n>0 ){
     unsigned skip = (unsigned)(first%packed);
-    size_t m = n<CHUNK ? n : CHUNK-packed;
+    size_t m = n<packed*(WINDOW-1) ? n : packed*(WINDOW-1);
     if( read_bytes(a, first/packed, window, (skip+m+packed-1)/packed, err) ) return err->rc;
     zt_unpack(window, skip, out, m);
     first += m;
@@ -99,8 +137,12 @@ static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_e
 
 int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *err){
   assert( zt_claim(a->length, first, n) );
-  if( a->dtype->packed ) return read_packed(a, first, n, out, err);
+  if( a->dtype->packed ){
+    if( read_packed(a, first, n, out, err)==SQLITE_OK && a->strict && first+n==a->length ) check_spare(a, err);
+    return err->rc;
+  }
   if( read_bytes(a, first*a->dtype->width, out, n*a->dtype->width, err) ) return err->rc;
+  if( a->strict && a->dtype->class==ZT_BOOL && check_bools(a, first, out, n, err) ) return err->rc;
   if( zt_big_endian() ) zt_swap_bytes(out, n*a->dtype->width, a->dtype->unit);
   return SQLITE_OK;
 }

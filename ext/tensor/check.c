@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include "container/blobs.h"
+#include "container/shard.h"
 #include "core/host.h"
 #include "tensor/content.h"
 #include "tensor/encoding.h"
@@ -12,10 +13,9 @@
 #define WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the processor's cache */
 #define FOUND_MAX 8                  /* Findings of one step, at most */
 #define POLL_STEPS 1024              /* Steps between two questions whether to go on */
-#define HEADER 8                     /* Bytes before the data area, in every format */
 
 /* What is checked next. */
-typedef enum stage { VERSION, BLOBS, OBJECT, COMPONENT, TENSOR, END } stage;
+typedef enum stage { VERSION, BLOBS, SHARDS, OBJECT, COMPONENT, TENSOR, END } stage;
 
 struct zt_check {
   zt_source *source;
@@ -27,10 +27,7 @@ struct zt_check {
   stage stage;
   uint64_t steps;
   zt_blobs blobs;
-  uint32_t iBlob;                /* Of the next one */
-  uint32_t furthest;             /* Of those before, the one that ends last, */
-  uint64_t end;                  /* and where; the header's end before the first */
-  uint32_t iObject, iComponent;  /* The next ones */
+  uint32_t iShard, iObject, iComponent;  /* The next ones */
   zt_object object;              /* The current one */
   bool lost;                     /* Bytes of it cannot be had here: the system refused, or a limit does not allow */
   uint8_t *window;               /* WINDOW bytes; NULL until they are needed */
@@ -49,7 +46,6 @@ int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_
   (*out)->limits = *budget;
   (*out)->limits.manifest_only = !full;
   (*out)->full = full;
-  (*out)->end = HEADER;
   return SQLITE_OK;
 }
 
@@ -140,48 +136,52 @@ static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err)
   return judge(c, err);
 }
 
-/* What lies between the blobs so far and byte `to`. */
-static int check_gap(zt_check *c, uint64_t to, zt_error *err){
-  if( to<=c->end ) return SQLITE_OK;
-  if( to-c->end>ZT_GAP_MAX ){
-    zt_break(report(c, NULL), "W4", "bytes %llu to %llu belong to no component", c->end, to);
-  }
+/* What lies between blobs. */
+static int check_gap(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
+  if( to<=from || zt_container_manifest_length(c->container)==0 ) return SQLITE_OK;   /* A data shard's bytes are others' */
+  if( to-from>zt_container_gap(c->container) ) zt_break(report(c, NULL), "W4", "bytes %llu to %llu belong to no component", from, to);
   if( !c->full || !(zt_container_demands(c->container) & ZT_DEMANDS_ZERO_PADDING) ) return SQLITE_OK;
-  return check_padding(c, c->end, to, err);
-}
-
-/* A blob that begins before another ends, without being the same. */
-static void report_overlap(zt_check *c, const zt_blob *blob, const zt_blob *other){
-  zt_component component, its;
-  zt_text name = zt_container_name(c->container, other->object);
-  zt_error *e;
-  zt_container_component(c->container, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
-  zt_container_component(c->container, other->object, other->component, ZT_COMPONENT_ROLE, &its);
-  e = report(c, &component);
-  e->object = zt_container_name(c->container, blob->object);
-  zt_break(e, "W3", "bytes %llu to %llu overlap those of object '%.*s': component '%.*s', %llu to %llu",
-           blob->offset, blob->offset+blob->length, zt_shown(name), name.z, zt_shown(its.role), its.role.z,
-           other->offset, other->offset+other->length);
+  return check_padding(c, from, to, err);
 }
 
 /* The next blob, and what lies before it; behind the last one, what lies there. */
 static int step_blob(zt_check *c, zt_error *err){
-  const zt_blob *blob = &c->blobs.a[c->iBlob], *other = &c->blobs.a[c->furthest];
-  if( c->iBlob==c->blobs.n ){
+  zt_blob_step step;
+  if( !zt_blobs_next(c->container, &c->blobs, &step) ){
+    c->stage = SHARDS;
+    return SQLITE_OK;
+  }
+  if( step.other ){
+    zt_blobs_fail(c->container, &step, "W3", report(c, NULL));
+    if( judge(c, err) ) return err->rc;
+  }
+  return check_gap(c, step.gap, step.end, err);
+}
+
+/* The next shard: it is there, and has its size and digest. */
+static int step_shard(zt_check *c, zt_error *err){
+  zt_component all = { .encoding = ZT_TEXT_INIT("raw"), .digest_is_of_decoded = true };
+  zt_payload p = { .object = &c->object, .component = &all, .budget = &c->budget };
+  zt_error *e = report(c, NULL);
+  const char *status = NULL;
+  zt_shard shard;
+  if( !c->full || c->iShard==zt_container_shards(c->container) ){
     c->stage = OBJECT;
-    return check_gap(c, zt_container_data_end(c->container), err);
+    return judge(c, err);
   }
-  if( check_gap(c, blob->offset, err) ) return err->rc;
-  if( blob->offset<c->end ){
-    bool same = c->iBlob>0 && blob[-1].offset==blob->offset && blob[-1].length==blob->length;
-    if( !same ) report_overlap(c, blob, other);
+  zt_container_shard(c->container, c->iShard++, &shard);
+  if( zt_shard_open(c->source, shard.name, shard.size, &p.source, e)==SQLITE_OK ){
+    all.length = shard.size;
+    all.digest = shard.digest;
+    zt_content_digest(&p, &status, e);
+    if( status && strcmp(status, "mismatch")==0 ){
+      zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name), shard.name.z, zt_shown(shard.digest), shard.digest.z);
+    }else if( status && strcmp(status, "ok")!=0 ){
+      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : "W6", "the digest of shard '%.*s', '%.*s', is %s", zt_shown(shard.name), shard.name.z, zt_shown(shard.digest), shard.digest.z, status);
+    }
   }
-  if( blob->offset+blob->length>c->end ){
-    c->end = blob->offset+blob->length;
-    c->furthest = c->iBlob;
-  }
-  c->iBlob++;
-  return SQLITE_OK;
+  zt_source_close(p.source);
+  return judge(c, err);
 }
 
 /* --- Components --- */
@@ -193,7 +193,7 @@ static bool is_index(const zt_object *object, zt_text role){
 
 /* True if a finding is about bytes that cannot be had, whatever they are. */
 static bool is_loss(const zt_error *e){
-  return e->rc==SQLITE_TOOBIG || (e->rc==SQLITE_ERROR && !e->rule);
+  return e->rc==SQLITE_TOOBIG || (e->rc==SQLITE_ERROR && (!e->rule || e->rule[0]=='X'));
 }
 
 /* What became of the stored bytes when the digest was checked. */
@@ -208,7 +208,7 @@ static int check_digest(zt_check *c, const zt_payload *p, seen *out, zt_error *e
     zt_break(e, "W5", "there is no digest");
     return judge(c, err);
   }
-  switch( zt_digest_check(digest) ){
+  switch( zt_digest_check(digest, zt_payload_digests(component)) ){
     case ZT_DIGEST_UNSUPPORTED:
       zt_break(e, "W6", "digest algorithm '%.*s' is not known", zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
       break;
@@ -219,7 +219,8 @@ static int check_digest(zt_check *c, const zt_payload *p, seen *out, zt_error *e
       if( !c->full ) break;
       *out = zt_content_digest(p, &status, e) ? LOST : READ;
       if( *out==READ && strcmp(status, "ok")!=0 )
-        zt_break(e, "W8", "the stored bytes do not have the digest '%.*s'", zt_shown(digest), digest.z);
+        zt_break(e, "W8", "the %s bytes do not have the digest '%.*s'", component->digest_is_of_decoded ? "decoded" : "stored",
+                 zt_shown(digest), digest.z);
       break;
   }
   return judge(c, err);
@@ -249,14 +250,14 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   }
   c->lost |= is_loss(e);
   if( judge(c, err) ) return err->rc;
-  if( other ) zt_break(report(c, p->component), "W9", "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
+  if( other ) zt_break(report(c, p->component), p->component->strict ? "L9" : "W9", "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
   return SQLITE_OK;
 }
 
 /* What the manifest says of a component. */
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
-  const zt_encoding *encoding = zt_encoding_of(component->encoding);
+  const zt_encoding *encoding = zt_encoding_of(component);
   unsigned demands = zt_container_demands(c->container);
   const zt_dtype *dtype;
   zt_array_dtype(p, &dtype, report(c, component));
@@ -286,7 +287,8 @@ static int step_component(zt_check *c, zt_error *err){
   e = report(c, &component);
   zt_stream_open(&p, &s, e);
   c->lost |= is_loss(e) || bytes==LOST;
-  if( bytes==NOT_READ || (bytes==READ && (!zt_text_is(component.encoding, "raw") || is_bool(&c->object, &component))) ) again = c->full;
+  if( bytes==NOT_READ || is_bool(&c->object, &component) ) again = c->full && bytes!=LOST;
+  else if( bytes==READ ) again = !zt_text_is(component.encoding, "raw") && !component.digest_is_of_decoded;
   if( judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
   zt_stream_close(s);
   return err->rc;
@@ -306,10 +308,23 @@ static int step_object(zt_check *c){
   return SQLITE_OK;
 }
 
-/* True if each component by itself was found to break this rule. */
+/* True if a component of the current object is of a packed type. */
+static bool has_packed(const zt_check *c){
+  for(uint32_t k=zt_container_first(c->container, c->iObject); k<zt_container_first(c->container, c->iObject+1); k++){
+    zt_component component;
+    const zt_dtype *dtype;
+    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &component);
+    dtype = zt_dtype_of(&component);
+    if( dtype && dtype->packed ) return true;
+  }
+  return false;
+}
+
+/* True if each component by itself was found to break this rule. L9 is, of booleans; spare bits are seen by who reads elements. */
 static bool is_of_components(const zt_check *c, const zt_error *e){
-  static const char *const rules[] = { "L2", "L5", "L6", "L8", "E1", "E2", "E3", "E4" };
+  static const char *const rules[] = { "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4" };
   if( is_loss(e) ) return c->lost;
+  if( e->rule && strcmp(e->rule, "L9")==0 && has_packed(c) ) return false;
   for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(e->rule, rules[i])==0 ) return true;
   return false;
 }
@@ -321,16 +336,20 @@ static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
   bool sound = zt_sparse_order(t, &order, e)==SQLITE_OK;
   if( is_of_components(c, e) ) zt_error_clear(e);
   if( judge(c, err) || !sound ) return err->rc;
-  if( !order.ascending ) zt_break(report(c, NULL), "W10", "stored element %llu lies in a cell before that of an earlier one", order.at);
+  if( !order.ascending && !c->object.strict ) zt_break(report(c, NULL), "W10", "stored element %llu lies in a cell before that of an earlier one", order.at);
   if( order.repeated ) zt_break(report(c, NULL), "W11", "%llu of %llu stored elements lie in a cell that has one already", order.repeated, t->stored);
   return SQLITE_OK;
 }
 
 /* What the components together make. */
 static int step_tensor(zt_check *c, zt_error *err){
+  uint64_t element[ZT_ELEMENT_MAX/8];
   zt_error *e = report(c, NULL);
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
+  if( sound && c->full && c->object.strict && !zt_tensor_is_sparse(&t) && c->object.elements>0 && has_packed(c) ){   /* L9, of a last byte */
+    zt_tensor_read(&t, c->object.elements-1, 1, element, e);
+  }
   if( is_of_components(c, e) ) zt_error_clear(e);
   if( judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ) check_order(c, &t, err);
   zt_tensor_close(&t);
@@ -350,6 +369,7 @@ static int step(zt_check *c, zt_error *err){
       c->stage = BLOBS;
       return zt_blobs_sort(c->container, &c->blobs, err);
     case BLOBS:     return step_blob(c, err);
+    case SHARDS:    return step_shard(c, err);
     case OBJECT:    return step_object(c);
     case COMPONENT: return step_component(c, err);
     case TENSOR:    return step_tensor(c, err);

@@ -6,17 +6,17 @@
 **   W1   the version is one that is known                                       (1.2.0, version policy)
 **   W2   bytes that belong to no component are zero                             (1.1.0 part I, 1.2.0 section 4)
 **   W3   components share all of their bytes, or none
-**   W4   no more than 64 bytes in one place belong to no component              (1.2.0 section 4: 0 to 63)
+**   W4   no more bytes in one place belong to no component than alignment needs (1.2.0 section 4)
 **   W5   a component has a digest
 **   W6   its algorithm is known                                                 (1.2.0 section 1)
 **   W7   and its digits are as many as that has: else an error                  (1.2.0 section 1)
-**   W8   and the stored bytes have that digest: else an error                   (1.2.0 section 1)
+**   W8   and the bytes have that digest, stored or decoded: else an error       (1.2.0 section 1; 2)
 **   W9   a boolean is 0 or 1                                                    (1.2.0 section 2)
 **   W10  stored elements stand in ascending order of their cells
 **   W11  no two of them are in one cell
 **   W12  index components are u64                                               (1.2.0 section 3)
 **   W13  what is compressed has an uncompressed_length                          (1.2.0 section 1)
-** Which of them a file's generation demands, its driver says (zt_demands). Unknown logical types (L5) are a warning, too.
+** Which of them a file's generation demands, its driver says (zt_container_demands). Unknown logical types (L5) are a warning, too.
 */
 #ifndef ZT_TENSOR_CHECK_H
 #define ZT_TENSOR_CHECK_H
@@ -26,10 +26,8 @@
 /* A file being checked. */
 typedef struct zt_check zt_check;
 
-#define ZT_GAP_MAX 64   /* Bytes between blobs that alignment explains */
-
 /* Begin to check a file that was opened; all is borrowed until zt_check_close(). `full` reads every byte of it, else only
-** what the manifest says is checked. Memory: 24 bytes a component, and bounded windows. *out is NULL on failure. */
+** what the manifest says is checked. Memory: 32 bytes a component, at first 64, and bounded windows. *out is NULL on failure. */
 int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_budget *budget, const char *path,
                   zt_check **out, zt_error *err);
 void zt_check_close(zt_check *check);

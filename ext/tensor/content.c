@@ -8,10 +8,17 @@
 #define WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in the processor's cache */
 #define FIRST_ROOM ((size_t)64 << 10)
 
-int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
-  zt_component stored = *p->component;
-  zt_payload raw = *p;
+/* A component whose content is what another one stores. */
+static zt_component as_stored(const zt_component *component){
+  zt_component stored = *component;
   stored.encoding = ZT_TEXT("raw");
+  stored.has_decoded_length = false;
+  return stored;
+}
+
+int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
+  zt_component stored = as_stored(p->component);
+  zt_payload raw = *p;
   raw.component = &stored;
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }
@@ -68,62 +75,48 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   return err->rc;
 }
 
-int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
-  const zt_component *component = p->component;
-  zt_span image = zt_source_image(p->source);
-  zt_digest *digest = NULL;
-  uint8_t *window = NULL;
-  uint64_t done = 0, polled = 0;
-  *out = NULL;
-  if( !component->digest.z ) return SQLITE_OK;
-  switch( zt_digest_open(component->digest, &digest, err) ){
-    case ZT_DIGEST_UNSUPPORTED: *out = "unsupported"; return SQLITE_OK;
-    case ZT_DIGEST_MALFORMED: *out = "malformed"; return SQLITE_OK;
-    case ZT_DIGEST_OK: break;
-  }
-  if( !err->rc && !image.p ){
-    window = sqlite3_malloc64(WINDOW);
-    if( !window ) zt_fail_nomem(err);
-  }
-  while( done<component->length && !err->rc ){
-    uint64_t left = component->length-done;
-    size_t n = left<WINDOW ? (size_t)left : WINDOW;
-    zt_span bytes = { image.p ? image.p+component->offset+done : window, n };
-    if( !image.p && zt_source_read(p->source, component->offset+done, window, n, err) ) break;
-    zt_digest_update(digest, bytes);
-    done += n;
-    if( done-polled>=ZT_POLL_BYTES ){
-      polled = done;
-      zt_interrupt_check(&p->budget->interrupt, err);
-    }
-  }
-  if( !err->rc ) zt_source_unchanged(p->source, err);
-  if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
-  sqlite3_free(window);
-  zt_digest_close(digest);
-  return err->rc;
-}
-
-int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err){
-  zt_digest *digest = NULL;
+/* All decoded bytes into a digest. */
+static int digest_content(const zt_payload *p, zt_digest *digest, zt_error *err){
+  uint8_t *window = sqlite3_malloc64(WINDOW);
   zt_stream *s = NULL;
-  uint8_t *window = NULL;
   uint64_t done = 0;
   size_t got = 1;
-  if( !zt_digest_new(algorithm, &digest, err) ){
-    return zt_fail(err, SQLITE_ERROR, "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
-  }
-  window = sqlite3_malloc64(WINDOW);
   if( !window ) zt_fail_nomem(err);
   if( err->rc || zt_stream_open(p, &s, err) ) goto end;
   while( got && zt_stream_read(s, done, window, WINDOW, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;
   }
-  if( !err->rc ) zt_digest_text(digest, out);
 end:
   zt_stream_close(s);
   sqlite3_free(window);
+  return err->rc;
+}
+
+int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
+  zt_component stored = as_stored(p->component);
+  zt_payload of_stored = *p;
+  zt_digest *digest = NULL;
+  *out = NULL;
+  if( !p->component->digest.z ) return SQLITE_OK;
+  switch( zt_digest_open(p->component->digest, zt_payload_digests(p->component), &digest, err) ){
+    case ZT_DIGEST_UNSUPPORTED: *out = "unsupported"; return SQLITE_OK;
+    case ZT_DIGEST_MALFORMED: *out = "malformed"; return SQLITE_OK;
+    case ZT_DIGEST_OK: break;
+  }
+  of_stored.component = &stored;
+  if( !err->rc ) digest_content(p->component->digest_is_of_decoded ? p : &of_stored, digest, err);
+  if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
+  zt_digest_close(digest);
+  return err->rc;
+}
+
+int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err){
+  zt_digest *digest = NULL;
+  if( !zt_digest_new(algorithm, &digest, err) ){
+    return zt_fail(err, SQLITE_ERROR, "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
+  }
+  if( !err->rc && digest_content(p, digest, err)==SQLITE_OK ) zt_digest_text(digest, out);
   zt_digest_close(digest);
   return err->rc;
 }

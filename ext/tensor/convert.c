@@ -116,6 +116,12 @@ CONVERSION(u16)
 CONVERSION(u8)
 CONVERSION(bool)
 
+const zt_conversion *zt_conversion_of(const zt_dtype *dtype){
+#define ROW(name, storage, class, wide, width, unit, packed, conversion) &zt_conversion_##conversion,
+  static const zt_conversion *const aConversion[] = { ZT_DTYPES(ROW) };
+  return aConversion[dtype->id];
+}
+
 /* --- Any type to any other --- */
 
 bool zt_convertible(const zt_dtype *from, const zt_dtype *to){
@@ -126,17 +132,17 @@ bool zt_convertible(const zt_dtype *from, const zt_dtype *to){
 static size_t convert(const zt_dtype *from, const uint8_t *src, unsigned width, const zt_dtype *to, uint8_t *dst,
                       unsigned widthTo, size_t n){
   static const unsigned aWidth[ZT_WIDES] = { [ZT_F32] = 4, [ZT_F64] = 8, [ZT_I64] = 8, [ZT_U64] = 8 };
-  size_t (*store)(const void*, void*, size_t) = to->conversion->store[from->wide];
+  size_t (*store)(const void*, void*, size_t) = zt_conversion_of(to)->store[from->wide];
   uint64_t block[BLOCK];
-  if( !from->conversion->load ) return store(src, dst, n);
-  if( !to->conversion->load && to->wide==from->wide ){
+  if( !zt_conversion_of(from)->load ) return store(src, dst, n);
+  if( !zt_conversion_of(to)->load && to->wide==from->wide ){
     assert( widthTo==aWidth[to->wide] );
-    from->conversion->load(src, dst, n);
+    zt_conversion_of(from)->load(src, dst, n);
     return n;
   }
   for(size_t done=0; done<n;){
     size_t m = n-done<BLOCK ? n-done : BLOCK, stored;
-    from->conversion->load(src+done*width, block, m);
+    zt_conversion_of(from)->load(src+done*width, block, m);
     stored = store(block, dst+done*widthTo, m);
     done += stored;
     if( stored<m ) return done;
@@ -201,8 +207,20 @@ void zt_swap_bytes(void *p, size_t n, unsigned unit){
   }
 }
 
+ZT_VECTOR static void unpack_pairs(const uint8_t *restrict from, uint8_t *restrict to, size_t pairs){
+  for(size_t i=0; i<pairs; i++){
+    to[2*i] = from[i] & 0xF;
+    to[2*i+1] = from[i] >> 4;
+  }
+}
+
 void zt_unpack(const uint8_t *from, unsigned first, uint8_t *to, size_t n){
-  for(size_t i=0; i<n; i++) to[i] = (from[(first+i)/2] >> 4*((first+i)%2)) & 0xF;
+  if( first && n>0 ){
+    *to++ = *from++ >> 4;
+    n--;
+  }
+  unpack_pairs(from, to, n/2);
+  if( n%2 ) to[n-1] = from[n/2] & 0xF;
 }
 
 void zt_pack(const uint8_t *from, uint8_t *to, size_t n){
@@ -221,7 +239,7 @@ typedef union wide {
 
 static wide load_one(const zt_dtype *dtype, const void *element, unsigned width){
   wide w = { .u64 = 0 };
-  if( dtype->conversion->load ) dtype->conversion->load(element, &w, 1);
+  if( zt_conversion_of(dtype)->load ) zt_conversion_of(dtype)->load(element, &w, 1);
   else memcpy(&w, element, width);
   return w;
 }
@@ -246,7 +264,7 @@ static bool add_one(const zt_dtype *dtype, void *cell, const void *value, unsign
       }
       return true;
   }
-  return dtype->conversion->store[dtype->wide](&a, cell, 1)==1;
+  return zt_conversion_of(dtype)->store[dtype->wide](&a, cell, 1)==1;
 }
 
 bool zt_add(const zt_dtype *dtype, void *cell, const void *value){

@@ -14,7 +14,7 @@
 #ifndef ZT_TENSOR_CONVERT_H
 #define ZT_TENSOR_CONVERT_H
 
-#include "tensor/dtype.h"
+#include "container/dtype.h"
 
 /* False for complex to real. */
 bool zt_convertible(const zt_dtype *from, const zt_dtype *to);

@@ -40,14 +40,13 @@ static int open_blob(zt_tensor *t, coo *s, zt_error *err){
 }
 
 static int open_components(zt_tensor *t, coo *s, zt_error *err){
-  zt_component component;
+  zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array all = { 0 };
   uint64_t needed, length, bytes;
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  t->stored = s->values.length;
   if( zt_tensor_component(t, "coords", NULL, &component, err) || zt_array_open(&payload, &all, err) ){
     zt_array_close(&all);
     return err->rc;
@@ -56,6 +55,8 @@ static int open_components(zt_tensor *t, coo *s, zt_error *err){
   length = all.length;
   zt_array_close(&all);
   if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ) return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
+  if( t->object->rank ) zt_array_trim(&s->values, length/t->object->rank);
+  t->stored = s->values.length;
   if( !zt_mul64(t->object->rank, t->stored, &needed) || needed!=length ){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);
   }

@@ -7,6 +7,7 @@
 **   P3  there are as many indices as values
 **   P4  every index is less than C
 **   P5  indices and indptr are integers
+**   P7  strict (zTensor 2): columns ascend within a row
 ** In 0.1 the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length tells n:
 **   P6  the length leaves whole entries behind indptr
 */
@@ -21,6 +22,8 @@ typedef struct csr {
   bool checked;                    /* indptr is as it must be */
   uint64_t entry, end;             /* The next stored element, and where to stop */
   uint64_t row;                    /* Of the next stored element, or before it */
+  uint64_t begun;                  /* The first element of the row that was read */
+  uint64_t column;                 /* Of the last element */
   uint64_t first;                  /* Row of the first of the pointers that are loaded */
   size_t loaded;                   /* How many are */
   uint64_t pointers[POINTERS];
@@ -54,6 +57,7 @@ static int open_components(zt_tensor *t, csr *s, zt_error *err){
   if( zt_tensor_array(t, "values", &s->values, err) || zt_tensor_array(t, "indices", &s->indices, err)
    || zt_tensor_array(t, "indptr", &s->indptr, err) ) return err->rc;
   t->dtype = s->values.dtype;
+  zt_array_trim(&s->values, s->indices.length);
   return SQLITE_OK;
 }
 
@@ -121,28 +125,37 @@ static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   uint64_t last;
   if( !s->checked && check_pointers(t, s, err) ) return err->rc;
   if( zt_array_check_empty(&s->indices, err) || zt_array_check_empty(&s->values, err) ) return err->rc;
-  s->row = s->entry = 0;
+  s->row = s->entry = s->begun = 0;
   s->end = t->stored;
   if( n==0 || s->columns==0 ) return SQLITE_OK;
   last = (first+n-1)/s->columns;
   if( last+1<s->rows && pointer(s, last+1, &s->end, err) ) return err->rc;
   s->row = first/s->columns;
-  return pointer(s, s->row, &s->entry, err);
+  pointer(s, s->row, &s->entry, err);
+  s->begun = s->entry;
+  return err->rc;
 }
 
 /* The columns of out's entries are in cell: make them positions. */
-static int place(csr *s, zt_entries *out, zt_error *err){
+static int place(csr *s, bool strict, zt_entries *out, zt_error *err){
   for(size_t i=0; i<out->n; ){
     uint64_t end, column, base = s->row*s->columns;
     if( pointer(s, s->row+1, &end, err) ) return err->rc;
     for(; i<out->n && s->entry+i<end; i++){
       column = out->cell[i];
+      if( strict && s->entry+i>s->begun && column<=s->column ){
+        return zt_break(err, "P7", "column %llu in row %llu follows column %llu", column, s->row, s->column);
+      }
+      s->column = column;
       if( column>=s->columns ){
         return zt_break(err, "P4", "column %llu in row %llu, of %llu columns", column, s->row, s->columns);
       }
       out->cell[i] = base+column;
     }
-    if( i<out->n ) s->row++;
+    if( i<out->n ){
+      s->row++;
+      s->begun = s->entry+i;
+    }
   }
   return SQLITE_OK;
 }
@@ -154,7 +167,7 @@ static int next(zt_tensor *t, zt_entries *out, zt_error *err){
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
-   || zt_array_read(&s->values, s->entry, out->n, out->value, err) || place(s, out, err) ) return err->rc;
+   || zt_array_read(&s->values, s->entry, out->n, out->value, err) || place(s, t->object->strict, out, err) ) return err->rc;
   s->entry += out->n;
   return SQLITE_OK;
 }

@@ -10,21 +10,12 @@ static int open(zt_tensor *t, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array *data = t->state = sqlite3_malloc64(sizeof(*data));
-  uint64_t needed, length;
   if( !data ) return zt_fail_nomem(err);
   *data = (zt_array){ 0 };
-  if( zt_tensor_component(t, "data", NULL, &component, err) || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
-  if( zt_array_open_part(&payload, t->dtype, 0, t->object->elements, data, err) ) return err->rc;
-  if( zt_array_measure(&payload, &length, err) ) return err->rc;
-  err->component = component.role;
-  if( !zt_dtype_size(t->dtype, t->object->elements, &needed) ){
-    return zt_break(err, "D1", "%llu elements of %s are more than 2^64 bytes", t->object->elements, t->dtype->name);
-  }
-  if( needed!=length ){
-    return zt_break(err, "D1", "%llu elements of %s are %llu bytes, and it has %llu", t->object->elements, t->dtype->name, needed, length);
-  }
-  err->component.z = NULL;
-  return SQLITE_OK;
+  if( zt_tensor_component(t, "data", NULL, &component, err) ) return err->rc;
+  zt_array_open_of(&payload, t->object->elements, "D1", data, err);
+  t->dtype = data->dtype;
+  return err->rc;
 }
 
 static void close(zt_tensor *t){

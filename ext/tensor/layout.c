@@ -8,12 +8,15 @@
 
 #define POLL_ELEMENTS ((uint64_t)1 << 20)
 
-static const zt_layout *const aLayout[] = { &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized };
+static const zt_layout *const aLayout[] = {
+  &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized, &zt_layout_mx, &zt_layout_quant_group
+};
 
 static const zt_layout *find(const zt_object *object){
   if( object->foreign || object->format_prefix[0] ) return NULL;
   for(size_t i=0; i<sizeof(aLayout)/sizeof(*aLayout); i++){
     const char *format = aLayout[i]->format;
+    if( aLayout[i]->strict && !object->strict ) continue;
     if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ) return aLayout[i];
   }
   return NULL;
@@ -69,4 +72,17 @@ int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_erro
   zt_payload payload = zt_tensor_payload(t, &component);
   *out = (zt_array){ 0 };
   return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_open(&payload, out, err);
+}
+
+int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule, zt_array *out, zt_error *err){
+  zt_component component;
+  zt_payload payload = zt_tensor_payload(t, &component);
+  *out = (zt_array){ 0 };
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_open_of(&payload, length, rule, out, err);
+}
+
+int zt_tensor_dtype(const zt_tensor *t, const char *role, const zt_dtype **out, zt_error *err){
+  zt_component component;
+  zt_payload payload = zt_tensor_payload(t, &component);
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_dtype(&payload, out, err);
 }

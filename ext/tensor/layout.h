@@ -12,6 +12,9 @@
 **   L6  it stands on its own storage type
 **   L7  no index is negative
 **   L8  a component's byte order is little or big (0.1.0)
+** and of zTensor 2, which has more rules of data, the model's `strict`:
+**   L9  a bool is 0 or 1, and the spare half of a last byte of f4_e2m1 is 0
+**   L10 no two stored elements lie in one cell
 ** and those of each layout, in its file.
 */
 #ifndef ZT_TENSOR_LAYOUT_H
@@ -37,6 +40,7 @@ typedef struct zt_tensor {
 
 struct zt_layout {
   const char *format;
+  bool strict;                     /* A word of zTensor 2 alone */
 
   /* Find the components and check L1 to L6; set t->dtype, and t->state to memory from sqlite3_malloc64(). Reads no
   ** element, unless a length cannot be known otherwise. close is called also after a failure, state NULL or not. */
@@ -78,6 +82,10 @@ zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component);
 /* For layouts: all elements of the component of that role. */
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err);
 
-extern const zt_layout zt_layout_dense, zt_layout_csr, zt_layout_coo, zt_layout_quantized;
+/* The same of as many elements as there must be: another length breaks the rule. And their type alone. */
+int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule, zt_array *out, zt_error *err);
+int zt_tensor_dtype(const zt_tensor *t, const char *role, const zt_dtype **out, zt_error *err);
+
+extern const zt_layout zt_layout_dense, zt_layout_csr, zt_layout_coo, zt_layout_quantized, zt_layout_mx, zt_layout_quant_group;
 
 #endif

@@ -38,6 +38,9 @@ typedef enum zt_length_state {
 ** and where that is absent, what shape and type of a dense object's data make (zTensor 1.2.0 sections 1 and 2). */
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component, uint64_t *out);
 
+/* Which digests the component's manifest may state (core/digest.h). */
+unsigned zt_payload_digests(const zt_component *component);
+
 /* `little`; `big` for raw multi-byte elements of a file that says so (0.1.0, data_endianness); else as stored. */
 zt_text zt_payload_byte_order(const zt_component *component);
 

@@ -13,19 +13,13 @@
 **   Q4  packed_weight has as many words as the codes need
 **   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros of no complex one
 */
-#include <math.h>
 #include "core/host.h"
-#include "tensor/layout.h"
-
-#define GROUPS 256   /* Scales and zeros that are loaded at once */
-#define WORDS 1024   /* Words */
+#include "tensor/groups.h"
 
 typedef struct quantized {
-  zt_array words, scales, zeros;
+  zt_array words;
   uint64_t bits, group, per_word;  /* Bits of a code, codes of a group, of a word */
-  uint64_t first;                  /* First group that is loaded */
-  size_t loaded;                   /* How many are */
-  float scale[GROUPS], zero[GROUPS];
+  zt_affine affine;
 } quantized;
 
 /* --- Attributes --- */
@@ -88,6 +82,7 @@ static int read_packing(quantized *s, zt_text packing, zt_error *err){
 /* --- Opening --- */
 
 static int check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
+  const zt_array *scales = &s->affine.scales.plain, *zeros = &s->affine.zeros.plain;
   uint64_t elements = t->object->elements, groups = elements/s->group;
   uint64_t last = t->object->rank ? t->object->shape[t->object->rank-1] : 1;
   if( last%s->per_word || last%s->group ){
@@ -96,13 +91,24 @@ static int check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
   if( s->words.length!=elements/s->per_word ){
     return zt_break(err, "Q4", "%llu codes are %llu words, and there are %llu", elements, elements/s->per_word, s->words.length);
   }
-  if( s->scales.length!=groups || s->zeros.length!=groups ){
-    return zt_break(err, "Q5", "there are %llu groups, %llu scales and %llu zeros", groups, s->scales.length, s->zeros.length);
+  if( scales->length!=groups || zeros->length!=groups ){
+    return zt_break(err, "Q5", "there are %llu groups, %llu scales and %llu zeros", groups, scales->length, zeros->length);
   }
-  if( s->scales.dtype->class!=ZT_FLOAT || s->zeros.dtype->class==ZT_COMPLEX ){
-    return zt_break(err, "Q5", "scales of %s and zeros of %s", s->scales.dtype->name, s->zeros.dtype->name);
+  if( scales->dtype->class!=ZT_FLOAT || zeros->dtype->class==ZT_COMPLEX ){
+    return zt_break(err, "Q5", "scales of %s and zeros of %s", scales->dtype->name, zeros->dtype->name);
   }
   return SQLITE_OK;
+}
+
+/* What was found, to what values are computed from. */
+static void prepare(quantized *s){
+  zt_affine *a = &s->affine;
+  a->codes.bits = (unsigned)s->bits;
+  a->has_zeros = true;
+  a->scales.length = a->zeros.length = a->scales.plain.length;
+  a->scales.size = a->zeros.size = s->group;
+  a->scales.inner = a->zeros.inner = 1;
+  zt_codes_take(&a->codes, &s->words);
 }
 
 static int open(zt_tensor *t, zt_error *err){
@@ -117,94 +123,21 @@ static int open(zt_tensor *t, zt_error *err){
   s->bits = a.bits;
   s->group = a.group;
   if( zt_tensor_component(t, "packed_weight", "data", &words, err) || zt_array_open(&payload, &s->words, err) ) return err->rc;
-  if( read_packing(s, a.packing, err) || zt_tensor_array(t, "scales", &s->scales, err) ) return err->rc;
-  return zt_tensor_array(t, "zeros", &s->zeros, err) ? err->rc : check_sizes(t, s, err);
+  if( read_packing(s, a.packing, err) || zt_tensor_array(t, "scales", &s->affine.scales.plain, err) ) return err->rc;
+  if( zt_tensor_array(t, "zeros", &s->affine.zeros.plain, err) || check_sizes(t, s, err) ) return err->rc;
+  prepare(s);
+  return SQLITE_OK;
 }
 
 static void close(zt_tensor *t){
   quantized *s = t->state;
   if( !s ) return;
   zt_array_close(&s->words);
-  zt_array_close(&s->scales);
-  zt_array_close(&s->zeros);
-}
-
-/* --- Reading --- */
-
-/* n entries of an array from `first` on, as f32. */
-static int load_floats(zt_array *a, uint64_t first, size_t n, float *out, zt_error *err){
-  uint64_t raw[GROUPS];
-  if( zt_array_read(a, first, n, raw, err)==SQLITE_OK ) zt_convert(a->dtype, raw, zt_dtype_named(ZT_TEXT("f32")), out, n);
-  return err->rc;
-}
-
-/* Have the scale and zero of a group loaded. */
-static int load_group(quantized *s, uint64_t group, zt_error *err){
-  uint64_t left = s->scales.length-group;
-  if( group>=s->first && group-s->first<s->loaded ) return SQLITE_OK;
-  s->first = group;
-  s->loaded = left<GROUPS ? (size_t)left : GROUPS;
-  if( load_floats(&s->scales, group, s->loaded, s->scale, err)==SQLITE_OK ) load_floats(&s->zeros, group, s->loaded, s->zero, err);
-  if( err->rc ) s->loaded = 0;
-  return err->rc;
-}
-
-/* The word at p, w bytes wide, as an unsigned number. */
-static uint64_t word_at(const uint8_t *p, unsigned w){
-  switch( w ){
-    case 1: return *p;
-    case 2: return ((const uint16_t*)(const void*)p)[0];
-    case 4: return zt_load32(p);
-    default: return zt_load64(p);
-  }
-}
-
-/* Values first to first+n, all of which have their codes in the words at p, the first of which is word number `at`. */
-static int unpack(quantized *s, const uint8_t *p, uint64_t at, uint64_t first, size_t n, float *out, zt_error *err){
-  unsigned width = s->words.dtype->width;
-  uint64_t mask = ((uint64_t)1 << s->bits)-1;
-  for(size_t i=0; i<n; ){
-    uint64_t group = (first+i)/s->group, left = (group+1)*s->group-(first+i);
-    size_t end = left<n-i ? i+(size_t)left : n;
-    float scale, zero;
-    if( load_group(s, group, err) ) return err->rc;
-    scale = s->scale[group-s->first];
-    zero = s->zero[group-s->first];
-    for(; i<end; i++){
-      uint64_t k = (first+i)/s->per_word, shift = (first+i)%s->per_word*s->bits;
-      float shifted = (float)(word_at(p+(k-at)*width, width) >> shift & mask) - zero;   /* Rounded to f32, as machines that */
-      float value = shifted * scale;                                                   /* compute in f64 would not by themselves */
-      out[i] = isnan(value) ? (float)NAN : value;   /* Machines differ in the NaN that they compute */
-    }
-  }
-  return SQLITE_OK;
-}
-
-/* Decode what holds no value, too: a tensor without elements may have bytes. */
-static int check_empty(quantized *s, zt_error *err){
-  if( zt_array_check_empty(&s->words, err) || zt_array_check_empty(&s->scales, err) ) return err->rc;
-  return zt_array_check_empty(&s->zeros, err);
+  zt_affine_close(&s->affine);
 }
 
 static int read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
-  quantized *s = t->state;
-  uint64_t words[WORDS];
-  float *values = out;
-  if( n==0 ) return check_empty(s, err);
-  while( n>0 ){
-    uint64_t at = first/s->per_word, end = (first+n-1)/s->per_word+1;
-    size_t m = n;
-    if( end-at>WORDS ){
-      end = at+WORDS;
-      m = (size_t)(end*s->per_word-first);
-    }
-    if( zt_array_read(&s->words, at, (size_t)(end-at), words, err)
-     || unpack(s, (uint8_t*)words, at, first, m, values, err) ) return err->rc;
-    first += m;
-    values += m;
-    n -= m;
-  }
-  return SQLITE_OK;
+  return zt_affine_read(&((quantized*)t->state)->affine, first, n, out, err);
 }
 
 const zt_layout zt_layout_quantized = { .format = "quantized_group", .open = open, .close = close, .read = read };

@@ -36,7 +36,7 @@ static bool ascend(const zt_entries *e, uint64_t *last){
 /* Put a value into a cell, or add it to the one that is there. */
 ZT_INLINE bool add_value(const scatter *s, uint64_t cell, const void *value, size_t width){
   uint8_t *out = s->out + cell*width, bit = (uint8_t)(1u << cell%8);
-  if( s->seen[cell/8] & bit ) return zt_add(s->tensor->dtype, out, value);
+  if( s->seen[cell/8] & bit ) return !s->tensor->object->strict && zt_add(s->tensor->dtype, out, value);
   s->seen[cell/8] |= bit;
   memcpy(out, value, width);
   return true;
@@ -80,6 +80,10 @@ ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
 FOR_WIDTH(put)
 FOR_WIDTH(add)
 
+static int fail_repeated(zt_error *err){
+  return zt_break(err, "L10", "two stored elements lie in one cell");
+}
+
 static int fail_add(const zt_dtype *dtype, zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", dtype->name);
 }
@@ -95,7 +99,8 @@ static bool fill(scatter *s, zt_entries *e, zt_error *err){
     if( e->n==0 ) return true;
     if( !s->seen && !ascend(e, &last) ) return false;
     if( !(s->seen ? add_entries(s, e) : put_entries(s, e)) ){
-      fail_add(t->dtype, err);
+      if( t->object->strict ) fail_repeated(err);
+      else fail_add(t->dtype, err);
       return false;
     }
   }
@@ -128,6 +133,7 @@ int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
 /* Cells with their values: the smallest that were met so far. */
 typedef struct smallest {
   const zt_dtype *dtype;
+  bool strict;             /* No cell may come twice */
   size_t n, capacity;
   uint64_t from, to;       /* Cells that are looked for: from <= cell < to, or all from there on if `all` */
   bool all;
@@ -183,6 +189,8 @@ static int combine(smallest *h, zt_error *err){
     if( h->cell[i]!=h->cell[k] ){
       h->cell[++k] = h->cell[i];
       memmove(h->value+k*width, h->value+i*width, width);
+    }else if( h->strict ){
+      return fail_repeated(err);
     }else if( !zt_add(h->dtype, h->value+k*width, h->value+i*width) ){
       return fail_add(h->dtype, err);
     }
@@ -221,6 +229,7 @@ typedef void (*taker)(void *context, const void *values, size_t n);
 static int take_sorted(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
   smallest h;
   if( new_smallest(&h, t->dtype, t->stored, err) ) goto end;
+  h.strict = t->object->strict;
   do{
     h.n = 0;
     h.all = true;

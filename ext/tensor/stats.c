@@ -260,7 +260,7 @@ TAKE_INT(u64, uint64_t, lowUint, highUint)
 
 /* At most BLOCK elements of the tensor's type. */
 static void take_block(accumulator *a, const void *elements, size_t n){
-  const zt_conversion *conversion = a->dtype->conversion;
+  const zt_conversion *conversion = zt_conversion_of(a->dtype);
   const void *wide = elements;
   if( conversion->load ){
     conversion->load(elements, a->wide, n);

@@ -1,6 +1,7 @@
 /* A component's decoded bytes. See stream.h. */
 #include "tensor/stream.h"
 
+#include "container/shard.h"
 #include "core/host.h"
 #include "tensor/encoding.h"
 
@@ -9,6 +10,7 @@
 struct zt_stream {
   zt_payload payload;      /* Its component is the next field */
   zt_component component;
+  zt_source *shard;        /* Where its bytes are, if they are in a shard and were asked for; owned */
   const zt_encoding *encoding;
   bool known;              /* The decoded length is known, before or after decoding: */
   uint64_t total;
@@ -21,7 +23,7 @@ struct zt_stream {
 
 int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   const zt_component *component = p->component;
-  const zt_encoding *encoding = zt_encoding_of(component->encoding);
+  const zt_encoding *encoding = zt_encoding_of(component);
   uint64_t total;
   zt_length_state state = zt_payload_length(p->object, component, &total);
   *out = NULL;
@@ -48,6 +50,7 @@ static void end_decoder(zt_stream *s){
 void zt_stream_close(zt_stream *s){
   if( !s ) return;
   end_decoder(s);
+  zt_source_close(s->shard);
   sqlite3_free(s->scratch);
   sqlite3_free(s);
 }
@@ -137,8 +140,12 @@ static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n
     *got = n;
     return read_whole(s, buffer, n, err);
   }
-  if( offset<s->position ) end_decoder(s);
+  if( offset<s->position && !s->encoding->seek ) end_decoder(s);
   if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
+  if( s->encoding->seek && offset!=s->position ){
+    s->ended = false;
+    if( s->encoding->seek(s->decoder, offset, &s->position, err) ) return err->rc;
+  }
   if( pass_over(s, offset, err) ) return err->rc;
   while( done<n && piece ){
     if( next(s, buffer+done, n-done, &piece, err) ) return err->rc;
@@ -149,9 +156,16 @@ static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n
   return err->rc;
 }
 
+static int open_shard(zt_stream *s, zt_error *err){
+  if( zt_shard_open(s->payload.source, s->component.shard, s->component.shard_size, &s->shard, err) ) return err->rc;
+  s->payload.source = s->shard;
+  return SQLITE_OK;
+}
+
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err){
   *got = 0;
   if( s->payload.budget->manifest_only ) return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
+  if( s->component.shard.z && !s->shard && open_shard(s, err) ) return err->rc;
   if( !s->encoding->next ) return read_raw(s, offset, buffer, n, got, err);
   if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
   if( read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ) zt_source_unchanged(s->payload.source, err);

@@ -188,4 +188,4 @@ static int next(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *er
   return err->rc;
 }
 
-const zt_encoding zt_encoding_zstd = { "zstd", whole, open, next, close };
+const zt_encoding zt_encoding_zstd = { "zstd", true, false, whole, open, next, close, NULL };

@@ -2,13 +2,16 @@
 ** gen million FILE NAMES   one file of 1,000,000 objects; NAMES gets 100,000 of their names, drawn at random
 ** gen tree DIR             10,000 files of 100 objects: 100 subdirectories of 100 files
 ** gen blobs RAW ZSTD       two files with the same 64 tensors of 16 MiB, stored raw and as zstd
+** gen million-2 FILE       the objects of million in a zTensor 2 file
 **
-** Writes what the format's 1.2 library writes, byte for byte: names in ascending order; in each object shape, format,
+** Writes what the format's libraries write, byte for byte. 1.2: names in ascending order; in each object shape, format,
 ** components; in each component dtype, offset, length, and only where they apply uncompressed_length, encoding and
 ** digest; every number in its shortest form; blobs at multiples of 64, in the order in which they were added (which
-** is not the order of the names); the manifest right behind the last blob.
+** is not the order of the names); the manifest right behind the last blob. 2: keys in the order of their encoding, which is
+** by length first; a digest for each part; blobs at multiples of 4096, and the manifest, too.
 **
-** The data of the first two is a hole: listing does not read it, so the files take the room of their manifests.
+** The data of a million is a hole, as is that of the tree: listing does not read it, so the files take the room of their
+** manifests.
 */
 #define _DEFAULT_SOURCE
 #include "bench.h"
@@ -17,6 +20,8 @@
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include <zstd.h>
 
 /* A dense object with its only component, `data`. */
@@ -28,7 +33,7 @@ typedef struct object {
   uint64_t offset;
   uint64_t length;    /* stored */
   uint64_t decoded;   /* of a zstd component; 0: it is raw */
-  char zDigest[20];   /* empty: none */
+  char zDigest[24];   /* empty: none */
 } object;
 
 typedef struct output {
@@ -118,11 +123,13 @@ static void pwrite_all(int fd, const void *pData, size_t n, uint64_t offset){
   }
 }
 
-/* Gives an object the next place for its blob. *pEnd is where the blobs end so far. */
-static void place(object *pObj, uint64_t *pEnd){
-  pObj->offset = (*pEnd + 63) & ~(uint64_t)63;
+/* Gives an object the next place for its blob, at a multiple of `align`. *pEnd is where the blobs end so far. */
+static void place_at(object *pObj, uint64_t align, uint64_t *pEnd){
+  pObj->offset = (*pEnd + align - 1) & ~(align - 1);
   *pEnd = pObj->offset + pObj->length;
 }
+
+static void place(object *pObj, uint64_t *pEnd){ place_at(pObj, 64, pEnd); }
 
 static int compare_names(const void *p1, const void *p2){
   return strcmp(((const object*)p1)->zName, ((const object*)p2)->zName);
@@ -180,24 +187,101 @@ static void write_names(const char *zPath, const object *aObj, size_t nObj){
   if( fclose(f)!=0 ) die("cannot write %s", zPath);
 }
 
-static void gen_million(const char *zPath, const char *zNames){
+/* The objects, their blobs at multiples of `align`; *pEnd is where these end. */
+static object *make_million(uint64_t align, uint64_t *pEnd){
   object *aObj = must_alloc(N_MILLION*sizeof(*aObj));
   object *p = aObj;
-  output out = {NULL, 0, 0};
-  uint64_t end = 8, seed = 1;
+  uint64_t seed = 1;
+  *pEnd = 8;
   for(int layer=0; layer<N_LAYER; layer++){
     for(int expert=0; expert<N_EXPERT; expert++){
       for(int matrix=1; matrix<=3; matrix++){
         make_expert(p, layer, expert, matrix, &seed);
-        place(p++, &end);
+        place_at(p++, align, pEnd);
       }
     }
     *p = (object){.zDtype = "f32", .aShape = {64, 0}, .rank = 1, .length = 256};
     snprintf(p->zName, sizeof(p->zName), "layers.%d.norm.weight", layer);
-    place(p++, &end);
+    place_at(p++, align, pEnd);
   }
+  return aObj;
+}
+
+static void gen_million(const char *zPath, const char *zNames){
+  output out = {NULL, 0, 0};
+  uint64_t end;
+  object *aObj = make_million(64, &end);
   finish_file(create_file(zPath), aObj, N_MILLION, end, &out);
   write_names(zNames, aObj, N_MILLION);
+  free(out.a);
+  free(aObj);
+}
+
+/* ---- million-2: the same in the container of zTensor 2 ---- */
+
+static int compare_encoded(const void *p1, const void *p2){
+  size_t n1 = strlen(((const object*)p1)->zName), n2 = strlen(((const object*)p2)->zName);
+  return n1!=n2 ? (n1<n2 ? -1 : 1) : compare_names(p1, p2);
+}
+
+static void put_object_2(output *p, const object *pObj){
+  put_text(p, pObj->zName);
+  put_map(p, 3);
+  put_text(p, "parts");
+  put_map(p, 1);
+  put_text(p, "data");
+  put_map(p, pObj->decoded ? 5 : 3);
+  put_text(p, "blob");
+  put_array(p, 2);
+  put_uint(p, pObj->offset);
+  put_uint(p, pObj->length);
+  put_text(p, "dtype");
+  put_text(p, pObj->zDtype);
+  put_text(p, "digest");
+  put_text(p, pObj->zDigest);
+  if( pObj->decoded ){
+    put_text(p, "encoding");
+    put_text(p, "zt.zstd-seekable/1");
+    put_text(p, "decoded_length");
+    put_uint(p, pObj->decoded);
+  }
+  put_text(p, "shape");
+  put_array(p, pObj->rank);
+  for(unsigned i=0; i<pObj->rank; i++) put_uint(p, pObj->aShape[i]);
+  put_text(p, "layout");
+  put_text(p, "dense");
+}
+
+static void put_u64le(output *p, uint64_t v){
+  uint8_t a[8];
+  for(int i=0; i<8; i++) a[i] = (uint8_t)(v>>(8*i));
+  put_bytes(p, a, 8);
+}
+
+static void gen_million_2(const char *zPath){
+  static const char zMagic[] = "\x89ZT2\r\n\x1a\n";
+  output out = {NULL, 0, 0};
+  uint64_t end, seed = 8;
+  object *aObj = make_million(4096, &end);
+  for(size_t i=0; i<N_MILLION; i++){
+    snprintf(aObj[i].zDigest, sizeof(aObj[i].zDigest), "xxh3:%016llx", (unsigned long long)random_next(&seed));
+  }
+  qsort(aObj, N_MILLION, sizeof(*aObj), compare_encoded);
+  put_map(&out, 1);
+  put_text(&out, "objects");
+  put_map(&out, N_MILLION);
+  for(size_t i=0; i<N_MILLION; i++) put_object_2(&out, &aObj[i]);
+  uint64_t nManifest = out.n, offset = (end + 4095) & ~(uint64_t)4095;
+  uint64_t hash = XXH3_64bits(out.a, out.n);
+  put_u64le(&out, offset);
+  put_u64le(&out, nManifest);
+  put_u64le(&out, hash);
+  put_u64le(&out, 2);
+  put_bytes(&out, zMagic, 8);
+  int fd = create_file(zPath);
+  pwrite_all(fd, zMagic, 8, 0);
+  pwrite_all(fd, out.a, out.n, offset);
+  if( close(fd)!=0 ) die("cannot close a file");
   free(out.a);
   free(aObj);
 }
@@ -338,6 +422,7 @@ int main(int argc, char **argv){
   if( argc==4 && strcmp(argv[1], "million")==0 ) gen_million(argv[2], argv[3]);
   else if( argc==3 && strcmp(argv[1], "tree")==0 ) gen_tree(argv[2]);
   else if( argc==4 && strcmp(argv[1], "blobs")==0 ) gen_blobs(argv[2], argv[3]);
-  else die("usage: gen million FILE NAMES | gen tree DIR | gen blobs RAW ZSTD");
+  else if( argc==3 && strcmp(argv[1], "million-2")==0 ) gen_million_2(argv[2]);
+  else die("usage: gen million FILE NAMES | gen tree DIR | gen blobs RAW ZSTD | gen million-2 FILE");
   return 0;
 }

@@ -66,12 +66,22 @@ def host() -> Path:
     return c_program("host", "-lsqlite3", "-lpthread")
 
 
-def library() -> Path:
-    """The program that uses the format's own Rust library. Cargo itself knows whether there is anything to build."""
-    target = WORK / "rust"
-    run("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / "rust" / "Cargo.toml",
+def rust_program(directory: str, name: str) -> Path:
+    """Cargo itself knows whether there is anything to build."""
+    target = WORK / directory
+    run("cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / directory / "Cargo.toml",
         "--target-dir", target)
-    return target / "release" / "library"
+    return target / "release" / name
+
+
+def library() -> Path:
+    """The program that uses the format's own Rust library."""
+    return rust_program("rust", "library")
+
+
+def library2() -> Path:
+    """The one that uses the library of zTensor 2."""
+    return rust_program("rust2", "library2")
 
 
 def venv() -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Callable
 
 from harness import (EXTENSION, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, c_program, generate,
-                     host, is_newer, library, limit, ours, per_item, program, read_afresh, run)
+                     host, is_newer, library, library2, limit, ours, per_item, program, read_afresh, run)
 
 # ---- programs ----
 
@@ -40,6 +40,16 @@ def tree() -> None:
 
 def blobs() -> None:
     generate_c("blobs", "raw.zt", "zstd.zt")
+
+
+def million_2() -> None:
+    generate_c("million-2", "million-2.zt")
+
+
+def seekable() -> str:
+    """The zTensor 2 file of one f32 tensor of 1 GiB in 1,024 frames, written by the format's own library."""
+    generate("seekable", [library2()], [library2(), "write"], "seekable.zt")
+    return "seekable.zt"
 
 
 def native(index: bool) -> Path:
@@ -112,6 +122,10 @@ def rust_list(path: str) -> Sample:
     return program(library(), "list", path)
 
 
+def rust2_list(way: str) -> Callable[[str], Sample]:
+    return lambda path: program(library2(), "list", way, path)
+
+
 def listing(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
     workload()
     return ours("once", TOTALS + "zt_components(?1)", path), other(path)
@@ -130,6 +144,22 @@ def extraction(path: str, *scenario: str) -> tuple[Sample, Sample]:
     return ours(kind, *sql, path), theirs
 
 
+GIB = 1 << 30
+RANGE = "SELECT zt_blob(?1, 'weight', 'data', ?2, 4096)"
+
+
+def range_of_frames(start: int) -> tuple[Sample, Sample]:
+    """Before the clock matters, both sides must have handed out the same bytes."""
+    path = read_afresh(seekable())
+    _, place = ours("once", "SELECT offset, length FROM zt_components(?1)", path)()
+    frames = c_program("frames", "-lzstd")
+    expected = program(frames, "--check", path, *place, start, 4096)()[1]
+    found = ours("rows", "--check", RANGE, path, start)()[1]
+    if found != expected:
+        raise BenchError(f"zt_blob gives other bytes than the baseline: {found}, not {expected}")
+    return ours("rows", RANGE, path, start), program(frames, path, *place, start, 4096)
+
+
 MEASUREMENTS = [
     Measurement("million-native", "1 file, 1,000,000 components", "count(*), sum(length)", "native table", "ms", 2.0,
                 lambda: aggregate("once", TOTALS)),
@@ -145,6 +175,11 @@ MEASUREMENTS = [
                 memory),
     Measurement("million-lookup", "1 file, 1,000,000 components", "one object by name", "native, indexed", "us", 3.0,
                 lookup),
+    Measurement("million-2-rust", "zTensor 2, 1,000,000 components", "count(*), sum(length)", "Rust library", "ms", 0.06,
+                lambda: listing(million_2, "million-2.zt", rust2_list("open"))),
+    Measurement("million-2-manifest", "zTensor 2, 1,000,000 components", "count(*), sum(length)",
+                "Rust library, the manifest only", "ms", None,
+                lambda: listing(million_2, "million-2.zt", rust2_list("manifest"))),
     Measurement("tree-c", "10,000 files of 100 objects", "count(*), sum(length)", "C walk", "ms", 1.8,
                 lambda: listing(tree, "tree", c_walk)),
     Measurement("tree-rust", "10,000 files of 100 objects", "count(*), sum(length)", "Rust library", "ms", 0.22,
@@ -155,4 +190,8 @@ MEASUREMENTS = [
                 lambda: extraction("raw.zt", *ONE_CALL_EACH)),
     Measurement("blob-zstd", "64 tensors of 16 MiB, zstd", "zt_blob, one query", "ZSTD_decompress", "ms", 1.08,
                 lambda: extraction("zstd.zt", *ONE_QUERY)),
+    Measurement("range-frame", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB", "decoding 1 frame", "ms", 3.0,
+                lambda: range_of_frames(GIB // 2)),
+    Measurement("range-frames", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB", "decoding 2 frames", "ms", 3.0,
+                lambda: range_of_frames(GIB // 2 - 2048)),
 ]

@@ -9,6 +9,7 @@
 **   - what is read in line (zt_cbor_uint() ...) agrees with zt_cbor_next()
 **   - bytes that were checked are read the same when they are trusted
 **   - zt_cbor_join() accepts exactly one root item, makes it no longer, changes no value and leaves no chunks
+**   - a strict decoder accepts exactly the deterministic encoding (G1 to G6), which another judge knows
 **   - zt_cbor_skip_unique() finds a key that stands twice, and no other
 **   - the JSON form of what is accepted is valid JSON and of a length in proportion; unquoted by SQLite, the names in it are
 **     what zt_json_key() gives
@@ -402,6 +403,106 @@ static void check_unique(const uint8_t *data, const judge *j){
   zt_error_clear(&err);
 }
 
+/* --- The deterministic encoding --- */
+
+typedef struct plain {
+  const uint8_t *p, *end;
+} plain;
+
+/* The argument of a head, in the shortest form. */
+static bool plain_argument(plain *j, unsigned info, uint64_t *n){
+  unsigned width = info<24 ? 0 : 1u << (info-24);
+  *n = info;
+  if( info>27 || (size_t)(j->end-j->p)<width ) return false;
+  if( width ) *n = 0;
+  for(unsigned i=0; i<width; i++) *n = *n<<8 | *j->p++;
+  return width==0 || (width==1 ? *n>=24 : *n >> 4*width!=0);
+}
+
+/* True if a number of 16 bits has the value. */
+static bool plain_fits_half(double x){
+  x = fabs(x);
+  if( isinf(x) ) return true;
+  if( x>65504 ) return false;
+  x = ldexp(x, 24);
+  if( x!=floor(x) ) return false;
+  while( x>=2048 && fmod(x, 2)==0 ) x /= 2;
+  return x<2048;
+}
+
+static bool plain_float(plain *j, unsigned info){
+  unsigned width = 1u << (info-24);
+  uint64_t bits = 0;
+  double x;
+  float f;
+  if( (size_t)(j->end-j->p)<width ) return false;
+  for(unsigned i=0; i<width; i++) bits = bits<<8 | *j->p++;
+  if( width==2 ) return (bits & 0x7C00)!=0x7C00 || (bits & 0x3FF)==0 || bits==0x7E00;
+  if( width==4 ){
+    uint32_t b = (uint32_t)bits;
+    memcpy(&f, &b, 4);
+    return !isnan(f) && !plain_fits_half((double)f);
+  }
+  memcpy(&x, &bits, 8);
+  if( isnan(x) || plain_fits_half(x) ) return false;
+  return fabs(x)>3.4028234663852886e38 || (double)(float)x!=x;
+}
+
+/* One item, `depth` levels within others. */
+static bool plain_item(plain *j, unsigned depth){
+  plain last = { NULL, NULL };
+  unsigned major, info;
+  uint64_t n;
+  if( j->p==j->end ) return false;
+  major = *j->p>>5;
+  info = *j->p++ & 31;
+  if( major==7 ) return info>=25 && info<=27 ? plain_float(j, info) : info>=20 && info<=22;
+  if( major==6 || !plain_argument(j, info, &n) ) return false;
+  if( major<2 ) return true;
+  if( major<4 ){
+    const uint8_t *end;
+    if( n>(uint64_t)(j->end-j->p) ) return false;
+    end = j->p+n;
+    while( major==3 && j->p<end ){
+      size_t length = judge_character(j->p, (size_t)(end-j->p));
+      if( length==0 ) return false;
+      j->p += length;
+    }
+    j->p = end;
+    return true;
+  }
+  if( n>(uint64_t)(j->end-j->p) || (n>0 ? depth>=32 : depth>32) ) return false;
+  for(uint64_t i=0; i<n; i++){
+    plain key = { j->p, NULL };
+    if( !plain_item(j, depth+1) ) return false;
+    if( major==4 ) continue;
+    key.end = j->p;
+    if( last.p ){
+      size_t a = (size_t)(last.end-last.p), b = (size_t)(key.end-key.p);
+      int order = memcmp(last.p, key.p, a<b ? a : b);
+      if( order>0 || (order==0 && a>=b) ) return false;
+    }
+    last = key;
+    if( !plain_item(j, depth+1) ) return false;
+  }
+  return true;
+}
+
+static void check_strict(const uint8_t *data, size_t n){
+  zt_error err = ZT_ERROR_NONE;
+  plain j = { data, data+n };
+  bool ok, good = plain_item(&j, 0);
+  zt_cbor c;
+  zt_cbor_init(&c, data, n, &err);
+  zt_cbor_make_strict(&c);
+  ok = zt_cbor_skip(&c);
+  in_bounds(&c);
+  CHECK(ok==good, "strict: %d (%s), judged: %d", ok, err.message, good);
+  if( good ) CHECK(c.p==j.p && c.depth==0 && !c.chunked, "strict: ends at %td, judged: %td", c.p-data, j.p-data);
+  else CHECK(err.rule, "strict: no rule: %s", err.message);
+  zt_error_clear(&err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   judge j;
   bool good;
@@ -409,6 +510,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   good = judge_begin(&j, data, n);
   check_decoder(data, n, &j, good);
   check_join(data, n);
+  check_strict(data, n);
   if( good && !j.chunked ) check_json(data, (size_t)(j.p - data));
   if( good && !j.chunked && data[0]>>5==5 ){
     check_unique(data, &j);

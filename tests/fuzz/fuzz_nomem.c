@@ -1,11 +1,12 @@
 /*
-** Any bytes as the image of a tensor file, while memory runs out. A statement is run once as it is, and then again and
+** Any bytes as the image of a tensor file (or what zt2.h makes of them), while memory runs out. A statement is run once as it is, and then again and
 ** again while one of its allocations fails, or that one and all after it. Properties:
 **   - it fails with SQLITE_NOMEM, or gives the very same rows or failure as with enough memory
 **   - afterwards no more memory is held than before
 ** Which of the allocations fail, and of which half of the statements, depends on the bytes: over many inputs, all of them.
 */
 #include "answers.h"
+#include "zt2.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
@@ -18,6 +19,7 @@ static const char *const statements[] = {
   "SELECT * FROM zt_components(?1)",
   "SELECT * FROM zt_attributes(?1)",
   "SELECT zt_manifest(?1)",
+  "SELECT zt_content_id(?1)",
   "SELECT object, on_error FROM zt_objects(?1, 'skip')",
   "SELECT component, digest_status, stored FROM zt_components(?1)",
   "SELECT component, data FROM zt_components(?1)",
@@ -83,10 +85,14 @@ static void check(const char *sql, uint64_t seed){
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   uint64_t seed = hash(0xCBF29CE484222325u, data, n);
   if( n>8192 ) return 0;   /* Each statement runs several times */
-  image = data;
-  image_size = n;
+  image = zt2_expand(data, n, &image_size);
   for(size_t i=0; i<sizeof(statements)/sizeof(*statements); i++){
     if( seed>>(8+i) & 1 ) check(statements[i], seed ^ seed>>17 ^ i);
   }
+  free((uint8_t*)image);
   return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed){
+  return zt2_is_short(data, n) ? zt2_mutate(data, n, max, seed) : LLVMFuzzerMutate(data, n, max);
 }

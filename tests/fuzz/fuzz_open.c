@@ -1,5 +1,5 @@
 /*
-** Any bytes as the BLOB image of a tensor file, through SQL on a connection with the extension. Properties:
+** Any bytes as the BLOB image of a tensor file (or what zt2.h makes of them), through SQL on a connection with the extension. Properties:
 **   - the image opens for all tables and functions, or is refused by all of them in the same words, which begin with
 **     "ztensor: <blob>: "; opening takes memory in proportion to the bytes
 **   - the same bytes give the same answers twice
@@ -9,6 +9,7 @@
 **     decoded_length says; a range of them is that range
 **   - shapes, attributes and the manifest are valid JSON, and agree with zt_attributes and the other columns
 **   - zt_hash is the digest of zt_blob's bytes
+**   - zt_content_id is a digest of a zTensor 2 file all of whose components state theirs, and else NULL
 **   - zt_dense gives an object's elements, or fails with words that name it; slices of it, the vectors of zt_rows, the values
 **     of zt_elements, zt_value and zt_json are its elements; other types are its elements converted; zt_stats are computed
 **     from them, and its error is NULL if and only if zt_dense gives any
@@ -21,6 +22,7 @@
 #include "core/host.h"
 #include "fuzz.h"
 #include "values.h"
+#include "zt2.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
@@ -42,8 +44,9 @@ static sqlite3 *db, *nofs;
     " manifest_bytes, container, version, path, mtime FROM zt_files(?1)") \
   X(objects, "SELECT object, components, rank, json_array_length(shape), json_valid(shape), json_valid(attributes)," \
     " stored_bytes, decoded_bytes, elements, shape, format, dtype, type, attributes, path FROM zt_objects(?1)") \
-  X(components, "SELECT object, component, offset, length, decoded_length, encoding, digest, dtype, type, byte_order, path" \
-    " FROM zt_components(?1)") \
+  X(components, "SELECT object, component, offset, length, decoded_length, encoding, digest, dtype, type, byte_order, path," \
+    " shard FROM zt_components(?1)") \
+  X(content_id, "SELECT zt_content_id(?1), (SELECT count(*) FROM zt_components(?1) WHERE digest IS NULL)") \
   X(attributes, "SELECT object, key, value, type, typeof(value), json_valid(value), path FROM zt_attributes(?1)") \
   X(manifest, "SELECT json_valid(m), m FROM (SELECT zt_manifest(?1) AS m)") \
   X(one_object, "SELECT components, shape, elements FROM zt_objects(?1) WHERE object = ?2") \
@@ -141,8 +144,12 @@ static void tell_row(sqlite3_stmt *s){
 typedef struct image {
   const uint8_t *p;
   size_t n;
-  size_t end;            /* Of the data area: where the manifest begins */
+  size_t end;            /* Of the data area: where the manifest begins, or the footer of zTensor 2 */
 } image;
+
+static bool is_zt2(const image *m){
+  return m->n>=8 && memcmp(m->p, ZT2_MAGIC, 8)==0;
+}
 
 #define MAGIC "ZTEN1000"
 
@@ -364,6 +371,7 @@ typedef struct part {
   bool known;               /* Its decoded length is: */
   int64_t decoded;
   bool raw, digest;
+  bool elsewhere;           /* Its bytes are in a shard, which an image does not have */
 } part;
 
 /* The range [n/3, n/3+n/2) of bytes that were had as a whole. */
@@ -403,10 +411,11 @@ static void check_decoded(const image *m, const part *p){
   int rc = step(blob), n;
   const uint8_t *bytes;
   char *message;
+  CHECK(!p->elsewhere || rc==SQLITE_ERROR, "bytes of a shard: %d", rc);
   if( rc!=SQLITE_ROW ){
     check_place(&p->object, &p->component);
     message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-    CHECK(!p->raw || p->length>LIMIT, "raw bytes that cannot be had: %s", message);
+    CHECK(!p->raw || p->elsewhere || p->length>LIMIT, "raw bytes that cannot be had: %s", message);
     CHECK(step(data)==rc && strcmp(sqlite3_errmsg(db), message)==0, "data: '%s', zt_blob: '%s'", sqlite3_errmsg(db), message);
     sqlite3_free(message);
   }else{
@@ -429,12 +438,23 @@ static void check_decoded(const image *m, const part *p){
 static void check_stored(const image *m, const part *p){
   sqlite3_stmt *s = begin_at(S_stored, m, &p->object, &p->component);
   const char *status;
+  if( p->elsewhere ){
+    CHECK(step(s)==SQLITE_ERROR, "stored bytes of a shard");
+    check_place(&p->object, &p->component);
+    end(s);
+    return;
+  }
   step_row(s);
   CHECK(sqlite3_column_type(s, 0)==SQLITE_BLOB && (uint64_t)sqlite3_column_bytes(s, 0)==p->length, "stored has another length");
   CHECK(p->length==0 || memcmp(sqlite3_column_blob(s, 0), m->p+p->offset, (size_t)p->length)==0, "stored has other bytes");
   end(s);
   s = begin_at(S_status, m, &p->object, &p->component);
-  step_row(s);
+  if( is_zt2(m) && !p->raw && step(s)!=SQLITE_ROW ){   /* A digest of what cannot be decoded */
+    check_place(&p->object, &p->component);
+    end(s);
+    return;
+  }
+  if( !is_zt2(m) || p->raw ) step_row(s);
   status = (const char*)sqlite3_column_text(s, 0);
   CHECK((status!=NULL)==p->digest, "digest_status %s", status);
   CHECK(!status || strcmp(status, "ok")==0 || strcmp(status, "mismatch")==0 || strcmp(status, "unsupported")==0
@@ -448,9 +468,10 @@ static void check_part(const image *m, sqlite3_stmt *row){
     .object = copy_name(row, 0), .component = copy_name(row, 1),
     .offset = (uint64_t)sqlite3_column_int64(row, 2), .length = (uint64_t)sqlite3_column_int64(row, 3),
     .known = sqlite3_column_type(row, 4)==SQLITE_INTEGER, .decoded = sqlite3_column_int64(row, 4),
-    .raw = encoding && strcmp(encoding, "raw")==0, .digest = sqlite3_column_type(row, 6)!=SQLITE_NULL,
+    .digest = sqlite3_column_type(row, 6)!=SQLITE_NULL, .elsewhere = sqlite3_column_type(row, 11)!=SQLITE_NULL,
   };
   sqlite3_stmt *s = begin_at(S_one_component, m, &p.object, &p.component);
+  p.raw = p.known && encoding && strcmp(encoding, "raw")==0;   /* zTensor 2 may name an encoding so, which is none that is known */
   step_row(s);
   CHECK(sqlite3_column_int(s, 0)==1, "%d components of one name", sqlite3_column_int(s, 0));
   end(s);
@@ -468,8 +489,9 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
   for(; (rc = step(s))==SQLITE_ROW; n++){
     uint64_t offset = (uint64_t)sqlite3_column_int64(s, 2), length = (uint64_t)sqlite3_column_int64(s, 3);
     CHECK(sqlite3_column_type(s, 2)==SQLITE_INTEGER && sqlite3_column_type(s, 3)==SQLITE_INTEGER, "offset, length");
-    CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
+    if( sqlite3_column_type(s, 11)==SQLITE_NULL ) CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
           (unsigned long long)offset, (unsigned long long)length, m->end);
+    if( is_zt2(m) ) CHECK(offset%ZT2_PAGE==0 && offset>=ZT2_PAGE, "offset %llu", (unsigned long long)offset);
     CHECK(offset%64==0 && (offset>=8 || length==0), "offset %llu", (unsigned long long)offset);
     CHECK(sqlite3_column_type(s, 10)==SQLITE_NULL, "a BLOB with a path");
     add(stored, s, 3);
@@ -767,7 +789,7 @@ static void check_values(const image *m, const name *object, sqlite3_stmt *row){
   t.rank = read_shape((const char*)sqlite3_column_text(row, 9), t.shape);
   t.elements = strtoull((const char*)sqlite3_column_text(row, 8), NULL, 10);
   t.sparse = strncmp(format, "sparse_", 7)==0;
-  t.quantized = strcmp(format, "quantized_group")==0;
+  t.quantized = strcmp(format, "quantized_group")==0 || (is_zt2(m) && (strcmp(format, "zt.mx/1")==0 || strcmp(format, "zt.quant_group/1")==0));
   t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));
   s = begin_tensor(S_light, m, &t);
   if( step(s)==SQLITE_TOOBIG ) check_heavy(m, &t);
@@ -830,6 +852,18 @@ static void check_attributes(const image *m){
   check_equal_counts(begin(S_file_keys, m));
 }
 
+/* n: how many components there are. */
+static void check_content_id(const image *m, int64_t n){
+  sqlite3_stmt *s = begin(S_content_id, m);
+  const char *id;
+  step_row(s);
+  id = (const char*)sqlite3_column_text(s, 0);
+  if( id ) CHECK(is_zt2(m) && strlen(id)==71 && strncmp(id, "sha256:", 7)==0 && strspn(id+7, "0123456789abcdef")==64, "zt_content_id: %s", id);
+  if( id ) CHECK(sqlite3_column_int64(s, 1)==0, "zt_content_id, and %lld components have no digest", sqlite3_column_int64(s, 1));
+  if( !id ) CHECK(!is_zt2(m) || n==0 || sqlite3_column_int64(s, 1)>0, "no zt_content_id, and all components have a digest");
+  end(s);
+}
+
 /* files stands on the row of zt_files. */
 static void check_accepted(image *m, sqlite3_stmt *files){
   sqlite3_int64 manifest = sqlite3_column_int64(files, 8);
@@ -837,8 +871,9 @@ static void check_accepted(image *m, sqlite3_stmt *files){
   sum stored = { 0, true }, decoded = { 0, true }, components = { 0, true };
   int64_t nComponents, nObjects;
   sqlite3_stmt *s;
-  CHECK(manifest>0 && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
-  m->end = m->n-footer-(size_t)manifest;
+  if( is_zt2(m) ) footer = ZT2_FOOTER;
+  CHECK((is_zt2(m) || manifest>0) && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
+  m->end = m->n-footer-(is_zt2(m) ? 0 : (size_t)manifest);
   check_findings(m, NULL);
   nComponents = check_components(m, &stored, &decoded);
   nObjects = check_objects(m, &components);
@@ -850,8 +885,14 @@ static void check_accepted(image *m, sqlite3_stmt *files){
   CHECK(sqlite3_column_int(files, 6)==1, "attributes %s", sqlite3_column_text(files, 5));
   CHECK((size_t)sqlite3_column_int64(files, 7)==m->n, "size");
   check_attributes(m);
+  check_content_id(m, nComponents);
   s = begin(S_manifest, m);
   step_row(s);
+  if( is_zt2(m) && manifest==0 ){   /* A data shard */
+    CHECK(sqlite3_column_type(s, 1)==SQLITE_NULL, "a manifest of none: %s", sqlite3_column_text(s, 1));
+    end(s);
+    return;
+  }
   CHECK(sqlite3_column_int(s, 0)==1, "manifest %s", sqlite3_column_text(s, 1));
   end(s);
 }
@@ -868,13 +909,14 @@ static uint64_t check(image *m){
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
-  image first = { data, n, 0 }, second = { malloc(n ? n : 1), n, 0 };
+  image first = { 0 }, second = { 0 };
   uint64_t once, twice;
-  CHECK(second.p, "malloc");
-  memcpy((uint8_t*)second.p, data, n);
+  first.p = zt2_expand(data, n, &first.n);
+  second.p = zt2_expand(data, n, &second.n);
   once = check(&first);
   twice = check(&second);
   CHECK(once==twice, "the same bytes give other answers");
+  free((uint8_t*)first.p);
   free((uint8_t*)second.p);
   return 0;
 }
@@ -893,6 +935,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned see
   uint8_t footer[16];
   size_t nFooter, nManifest, at, changed;
   uint64_t size;
+  if( zt2_is_short(data, n) ) return zt2_mutate(data, n, max, seed);
   if( n<24 || seed%8==0 ) return LLVMFuzzerMutate(data, n, max);
   nFooter = footer_of(data, n);
   size = le64(data+n-nFooter);

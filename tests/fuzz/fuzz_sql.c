@@ -52,19 +52,21 @@ static const char *const paths[] = {
   GOLDEN "v1.1/crate_digests_attributes.zt", GOLDEN "v1.1/hand_cbor_variants.zt", GOLDEN "v1.2/hand_zstd.zt",
   GOLDEN "v1.2/wheel_sparse.zt", GOLDEN "v1.2/hand_names.zt", GOLDEN "v1.2/hand_bad_objects.zt",
   GOLDEN "v1.2/wheel_types.zt", GOLDEN "v1.2/wheel_quantized.zt", GOLDEN "v0.1/crate_big_endian.zt", GOLDEN "v1.2/wheel_ranks.zt",
-  "tests/hostile/1.2-ok-attribute-keys.zt", "tests/hostile/1.2-ok-attribute-tags.zt",
+  "tests/hostile/1.2-ok-attribute-keys.zt", "tests/hostile/1.2-ok-attribute-tags.zt", GOLDEN "v2/wheel_names.zt",
+  GOLDEN "v2/hand_sharded.zt", GOLDEN "v2/hand_sharded_missing.zt", GOLDEN "v2/hand_seekable_frames.zt", GOLDEN "v2/hand_bad_data.zt",
+  GOLDEN "v2/wheel_quant.zt", GOLDEN "v2/wheel_logical.zt", GOLDEN "v2/hand_sharded-part-1.zt",
 };
 #define N(a) (sizeof(a)/sizeof(*(a)))
 
 static const char *const patterns[] = {
   GOLDEN "v1.0", GOLDEN "v*/wheel_s*.zt", GOLDEN "**/*_names.zt", GOLDEN "v1.[12]/crate*", GOLDEN "v1.2/*z*.zt", GOLDEN "none*",
   GOLDEN "none.zt", GOLDEN "README.md", "file:" GOLDEN "v1.0/wheel_csr.zt", "file:" GOLDEN "v0.1/w%68eel_ranks.zt", "",
-  GOLDEN "v1.0/", GOLDEN "v1.0/wheel_csr.zt/", "file://elsewhere/x.zt", GOLDEN "[", GOLDEN "**/**/hand_b*",
+  GOLDEN "v2", GOLDEN "v2/hand_s*.zt", GOLDEN "v1.0/", GOLDEN "v1.0/wheel_csr.zt/", "file://elsewhere/x.zt", GOLDEN "[", GOLDEN "**/**/hand_b*",
 };
 
 static const char *const texts[] = {
   "", "abort", "skip", "quick", "full", "f32", "f16", "bf16", "u8", "i64", "%", "%.zt", "*", "*wheel*", "raw", "zstd", "dense",
-  "sparse_csr", "sha256", "crc32c", "xxh3", "0", "-1", "1", "[1,2]",
+  "sparse_csr", "zt.mx/1", "zt.zstd-seekable/1", "sha256", "crc32c", "xxh3", "0", "-1", "1", "[1,2]",
 };
 
 static const char *const dtypes[] = {

@@ -1,7 +1,7 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
-fuzz_open and fuzz_nomem start from the golden and hostile files themselves, and from files of one small object each, which
-mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs of fuzz_sql and fuzz_values are choices, of
+fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
+from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs of fuzz_sql and fuzz_values are choices, of
 which any bytes will do.
 """
 import hashlib
@@ -31,6 +31,47 @@ def manifest(data):
     end = len(data) - footer
     size = int.from_bytes(data[max(end, 0):max(end, 0) + 8], "little")
     return data[end - size:end] if 0 < size <= end else b""
+
+
+MAGIC_2 = b"\x89ZT2\r\n\x1a\n"
+PAGE, CHUNK, PAGES = 4096, 256, 16    # zt2.h
+
+
+def short(data):
+    """A zTensor 2 file in the form of zt2.h, as far as that has room; None if it has no manifest there."""
+    if len(data) < 48 or not (data.startswith(MAGIC_2) and data.endswith(MAGIC_2)):
+        return None
+    offset, length = struct.unpack_from("<QQ", data, len(data) - 40)
+    if not 0 < length < 4000 or offset + length > len(data) - 40:
+        return None
+    rest = b"".join(data[at:at + CHUNK].ljust(CHUNK, b"\0") for at in range(PAGE, min(offset, PAGE * (PAGES + 1)), PAGE))
+    return b"zt2" + struct.pack("<H", length) + data[offset:offset + length] + rest.rstrip(b"\0")
+
+
+def shorts():
+    """[(name, input)]"""
+    for path in sorted((TESTS / "golden").glob("v2/*.zt")) + sorted((TESTS / "hostile").glob("2-*.zt")):
+        data = short(path.read_bytes())
+        if data:
+            yield f"short-{path.stem}", data
+    for name, tensor, generation in list(small()) + list(small_2()):
+        if generation != "1.2" or "zstd" in name:
+            continue
+        try:
+            data = short(writer.write({"t": tensor}, "2"))
+        except (KeyError, ValueError):    # What zTensor 2 does not have
+            continue
+        if data:
+            yield "short-small-" + name, data
+
+
+def small_2():
+    """The same of what zTensor 2 has alone."""
+    floats = struct.pack("<6f", 1, -2.5, 3e38, 0, 5, 6)
+    yield "seekable", writer.seekable_dense(floats, 8, [6], "f32"), "1.2"
+    yield "seekable-sums", writer.seekable_dense(bytes(64), 64, [64], "u8", digest=writer.xxh3(bytes(64))), "1.2"
+    yield "f4", writer.typed(b"\x21\x43\x05", [5], "f4_e2m1"), "1.2"
+    yield "e8m0", writer.typed(b"\x7f\x80\x00\xff", [2, 2], "f8_e8m0"), "1.2"
 
 
 def small():
@@ -76,9 +117,10 @@ def small():
 
 def seeds(target):
     if target in ("fuzz_open", "fuzz_nomem"):
-        return files() + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
+        return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_cbor":
-        return [(name, manifest(data)) for name, data in files() if manifest(data)]
+        short_ones = [(name, data[5:5 + int.from_bytes(data[3:5], "little")]) for name, data in shorts()]
+        return [(name, manifest(data)) for name, data in files() if manifest(data)] + short_ones
     if target in ("fuzz_sql", "fuzz_values"):
         # Hashes: bytes without order, the same on each run.
         return [(str(i), b"".join(hashlib.sha256(b"%d %d" % (i, k)).digest() for k in range(1 + i % 4))) for i in range(256)]

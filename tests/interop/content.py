@@ -1,9 +1,9 @@
 """What the writers write, and a record of it. Used by write_*.py, each under the Python that has one version of ztensor.
 
 A file's record, FILE.json, says what a reader must find in it:
-  {"version": "1.2", "objects": {NAME: {"format", "shape", "attributes", "components": {ROLE: COMPONENT}}}}
+  {"version": "1.2", "objects": {NAME: {"format", "shape", "attributes", "components": {ROLE: COMPONENT}}}, "attributes": {}}
   COMPONENT: {"dtype", "type", "encoding", "digest", "bytes", "sha256"}: digest is an algorithm or null; bytes and sha256 are
-  of the decoded bytes.
+  of the decoded bytes; "shard" if a shard has them.
 It is made from the arrays that were handed to the library, never from the file.
 """
 import hashlib
@@ -85,6 +85,6 @@ def dense(array, **options):
     return object(array.shape, {"data": component(array, **options)})
 
 
-def record(path, version, objects):
+def record(path, version, objects, attributes=None):
     """Write the record of the file at path, whose version begins with `version`."""
-    Path(path).with_suffix(".json").write_text(json.dumps({"version": version, "objects": objects}))
+    Path(path).with_suffix(".json").write_text(json.dumps({"version": version, "objects": objects, "attributes": attributes or {}}))

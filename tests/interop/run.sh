@@ -42,6 +42,7 @@ write 0.1.4 write_0_1.py
 write 1.0.1 write_1_0.py 1.0
 write 1.1.1 write_1_0.py 1.1
 write 1.2.3 write_1_2.py
+write 2.1.2 write_2.py
 environment sqlite-vec sqlite-vec==0.1.6
 
 # track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged.

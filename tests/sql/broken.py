@@ -254,6 +254,7 @@ BROKEN = {
                       "type 'complex64' is not stored as 'u64'")],
     "byte-order": [("", one(writer.dense(F32, [6], "f32", data_endianness="middle"), "0.1"), "quick", "w", "data",
                     "byte order 'middle' is not known")],
+    "no-parts": [("", writer.write_2({"w": {"shape": [1], "components": {}}}), "quick", "w", None, "manifest byte 20: an object without parts")],
     "missing-component": [
         ("none at all", one({"shape": [1], "components": {}}), "quick", "w", None, "dense needs a component 'data'"),
         ("another", one({"shape": [1], "components": {"datum": {"bytes": b"\1"}}}),
@@ -359,3 +360,110 @@ BROKEN["overlapping-blobs"] = [
      "bytes 192 to 256 overlap those of object 'b': component 'data', 64 to 320"),
     ("of one offset", overlapping(("a", 64, 256), ("b", 64, 64)), "quick", "a", "data",
      "bytes 64 to 320 overlap those of object 'b': component 'data', 64 to 128")]
+
+
+# ------------------------------------------------------------------------------------------------------------- zTensor 2
+
+def two(object, shards=None, **footer):
+    """A zTensor 2 file of one object `w`; its components have digests."""
+    return writer.write_2({"w": sealed(object)}, shards=shards, **footer)
+
+
+def rooted(manifest):
+    """A zTensor 2 file that has only a manifest."""
+    return writer.with_manifest_2(bytes(8), manifest)
+
+
+def framed(stored):
+    """A zTensor 2 file of one object of six u8 in frames."""
+    return two(writer.dense(stored, [6], encoding=writer.SEEKABLE, decoded_length=6, digest=digest(b"abcdef")))
+
+
+def mx(data=bytes(8), scales=b"\x7f\x7f", shape=(2, 4), type="f8_e5m2", **attributes):
+    attributes = {"block_size": 4, "scale_form": "e8m0_exponent", **attributes}
+    return {"shape": list(shape), "format": "zt.mx/1", "attributes": {k: v for k, v in attributes.items() if v is not None},
+            "components": {"data": {"bytes": data, "type": type}, "scales": {"bytes": scales, "type": "f8_e8m0"}}}
+
+
+def group(data=bytes(4), scales=F32[:8], packing=None, **attributes):
+    attributes = {"bits": 4, "group_size": 4, "axis": 1, "scale_form": "f32_factors", "zero_point": {"form": "none"},
+                  "packing": {"word": "u8", "order": "lsb_first", "per_word": 2, **(packing or {})}, **attributes}
+    return {"shape": [2, 4], "format": "zt.quant_group/1", "attributes": {k: v for k, v in attributes.items() if v is not None},
+            "components": {"data": {"bytes": data}, "scales": {"dtype": "f32", "bytes": scales}}}
+
+
+def more(object, **components):
+    return dict(object, components={**object["components"], **components})
+
+
+FRAME = writer.checked_frame(b"abc")
+TABLE = {"size": 8192, "digest": digest(b"")}
+SHARD = {"shape": [1], "components": {"data": {"shard": "s", "offset": 4096, "length": 1, "digest": digest(b"\1")}}}
+PLACED = {"dtype": "u8", "digest": digest(b"\1")}
+
+BROKEN.update({
+    "footer-magic": [("nothing at the end", writer.write_2({}, magic=bytes(8)), "quick", None, None,
+     "the file does not end with its magic number: it is cut, or something follows")],
+    "manifest-hash": [("another hash", writer.write_2({}, hash=1), "quick", None, None,
+     "the manifest does not have its hash, 0000000000000001")],
+    "not-deterministic": [
+        ("a longer number", rooted(b"\xa1\x67objects\xb8\x00"), "quick", None, None,
+         "manifest byte 9: 0 in 2 bytes: not the shortest form"),
+        ("keys in another order", rooted(b"\xa2\x67objects\xa0\x61a\0"), "quick", None, None,
+         "manifest byte 10: a map's keys do not ascend"),
+        ("an indefinite length", rooted(b"\xa1\x67objects\xbf\xff"), "quick", None, None,
+         "manifest byte 9: an indefinite length"),
+        ("a tag", rooted(b"\xa2\x61a\xc1\0\x67objects\xa0"), "quick", None, None, "manifest byte 3: a tag"),
+        ("a wide float", rooted(b"\xa2\x61a\xfa\0\0\0\0\x67objects\xa0"), "quick", None, None,
+         "manifest byte 3: a float not in its shortest form")],
+    "blob-overlap": [("a part of another", writer.write_2({
+        "a": {"shape": [9], "components": {"data": {"bytes": bytes(9), "digest": digest(bytes(9))}}},
+        "b": {"shape": [1], "components": {"data": {"offset": 4096, "length": 1, **PLACED}}}}), "quick", "a", "data",
+         "bytes 4096 to 4105 overlap those of object 'b': component 'data', 4096 to 4097")],
+    "layout": [("a part too many", two(more(writer.dense(b"\1"), more={"bytes": b"\1"})), "quick", "w", None,
+     "manifest byte 251: layout 'dense': its one part is 'data'")],
+    "shard-name": [("a dot first", writer.write_2({}, shards={".s": TABLE}), "quick", None, None,
+     "manifest byte 12: '.s' is no name of a shard")],
+    "unknown-shard": [("no table", writer.write_2({"w": SHARD}), "quick", "w", "data",
+     "manifest byte 133: shard 's' is not in the table of shards")],
+    "seek-table": [
+        ("none", framed(writer.checked_frame(b"abcdef") + bytes(20)), "full", "w", "data",
+         "zt.zstd-seekable/1: it does not end with a seek table"),
+        ("frames that grow", framed(writer.checked_frame(b"ab") + writer.checked_frame(b"cdef") + writer.seek_table(
+            [(len(FRAME) - 1, 2), (len(FRAME) + 1, 4)])), "full", "w", "data",
+             "zt.zstd-seekable/1: frames of other sizes than the first one's"),
+        ("less content", framed(FRAME + writer.seek_table([(len(FRAME), 3)])), "full", "w", "data",
+         "zt.zstd-seekable/1: the seek table tells of more or fewer bytes than decoded_length")],
+    "invalid-value": [
+        ("a bool", two(writer.dense(b"\0\2", dtype="bool")), "full", "w", "data", "byte 1 is 0x02: a bool is 0 or 1"),
+        ("half a byte", two(writer.dense(b"\x11\x11", [3], type="f4_e2m1")), "full", "w", "data",
+         "the spare bits of the last byte, 0x11, are not 0")],
+    "repeated-cell": [("two", two(writer.sparse_coo([2, 3], [(0, 1), (0, 1)], b"\1\2")), "full", "w", None,
+     "two stored elements lie in one cell")],
+    "unsorted-columns": [("two", two(writer.sparse_csr([2, 3], [0, 2, 2], [1, 0], b"\1\2")), "full", "w", None,
+     "column 0 in row 0 follows column 1")],
+    "mx-attributes": [("no block_size", two(mx(block_size=None)), "quick", "w", None,
+     "zt.mx/1 needs the attribute 'block_size'"),
+                      ("blocks of one", two(mx(block_size=1)), "quick", "w", None, "block_size is 1, not 2 or more")],
+    "mx-shape": [("half a block", two(mx(shape=(4, 2))), "quick", "w", None, "dimension 1, of 2, is no multiple of 4")],
+    "mx-type": [("bool", two(mx(type="bool")), "quick", "w", None, "data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, not bool")],
+    "mx-length": [("a scale too many", two(mx(scales=b"\x7f\x7f\x7f")), "quick", "w", "scales",
+     "2 elements of f8_e8m0 are 2 bytes, and it has 3")],
+    "extra-component": [("of mx", two(more(mx(), more={"bytes": b"\1"})), "quick", "w", None,
+     "a component 'more' is none of this zt.mx/1"),
+                        ("of quant_group", two(more(group(), more={"bytes": b"\1"})), "quick", "w", None,
+                         "a component 'more' is none of this zt.quant_group/1")],
+    "quant-group-attributes": [("no bits", two(group(bits=None)), "quick", "w", None,
+     "zt.quant_group/1 needs the attribute 'bits'"),
+                               ("bits", two(group(bits=7)), "quick", "w", None, "bits is 7, not 2, 3, 4, 5, 6 or 8")],
+    "quant-group-packing": [("the word", two(group(packing={"word": "u12"})), "quick", "w", None,
+     "packing.word 'u12' is not known"),
+                            ("the order", two(group(packing={"order": "random"})), "quick", "w", None,
+                             "packing.order 'random' is not known")],
+    "quant-group-shape": [("half a group", two(group(group_size=3)), "quick", "w", None,
+     "dimension 1, of 4, is no multiple of 3")],
+    "quant-group-length": [("a word too many", two(group(bytes(5))), "quick", "w", "data",
+     "4 elements of u8 are 4 bytes, and it has 5"),
+                           ("a scale too few", two(group(scales=F32[:4])), "quick", "w", "scales",
+                            "2 elements of f32 are 8 bytes, and it has 4")],
+})

@@ -1,7 +1,9 @@
 """The golden and the hostile files, and what the SQL interface must say about them."""
 import functools
 import json
+import math
 import struct
+from fractions import Fraction
 from pathlib import Path
 
 from support import ROOT
@@ -10,11 +12,15 @@ GOLDEN = ROOT / "tests" / "golden"
 HOSTILE = ROOT / "tests" / "hostile"
 # Where an object's values are: the first of these roles that it has gives its dtype and type.
 VALUE_ROLES = ("data", "values", "packed_weight")
+# Formats whose values the model knows, though expected.json leaves them open.
+QUANTIZED = ("quantized_group", "zt.quant_group/1", "zt.mx/1")
 WIDTHS = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1,
           "u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1}
 # logical type: (its storage type, storage elements per element)
 TYPES = {"f8_e4m3fn": ("u8", 1), "f8_e5m2": ("u8", 1), "f8_e4m3fnuz": ("u8", 1), "f8_e5m2fnuz": ("u8", 1),
          "complex64": ("f32", 2), "complex128": ("f64", 2)}
+# The same of zTensor 2, where a bool is one of them.
+TYPES_2 = {**TYPES, "bool": ("u8", 1), "f8_e8m0": ("u8", 1), "f4_e2m1": ("u8", Fraction(1, 2))}
 INT64 = range(-(1 << 63), 1 << 63)
 
 
@@ -24,7 +30,7 @@ INT64 = range(-(1 << 63), 1 << 63)
 def golden():
     """[(name, path, expectation)], sorted by name."""
     found = []
-    for path in sorted(GOLDEN.glob("v[01].*/*.zt")):
+    for path in sorted(GOLDEN.glob("v*/*.zt")):
         expected = json.loads(path.with_name(path.stem + ".expected.json").read_text())
         found.append((f"{path.parent.name}/{path.stem}", path, expected))
     return found
@@ -137,6 +143,8 @@ def decoded_length(object, component):
     stated = component["verbatim"].get("uncompressed_length")
     if component["encoding"] == "raw":
         return component["length"]
+    if component["encoding"] == "zt.zstd-seekable/1":
+        return component["decoded_length"]
     if component["encoding"] != "zstd":
         return None
     if stated is not None:
@@ -146,10 +154,10 @@ def decoded_length(object, component):
     return None
 
 
-def dense_size(elements, dtype, type):
+def dense_size(elements, dtype, type, types=TYPES):
     """Bytes of a dense array, None for an unknown type."""
-    storage, ratio = TYPES.get(type or dtype, (type or dtype, 1))
-    return elements * ratio * WIDTHS[dtype] if storage == dtype and dtype in WIDTHS else None
+    storage, ratio = types.get(type or dtype, (type or dtype, 1))
+    return math.ceil(elements * ratio) * WIDTHS[dtype] if storage == dtype and dtype in WIDTHS else None
 
 
 def total(values):
@@ -183,6 +191,18 @@ def component_row(path, object, component):
 def components_of(expected):
     """[(object, component)] in manifest order."""
     return [(o, c) for o in expected["objects"] for c in o["components"]]
+
+
+def in_reach(objects, how):
+    """Those of the objects, or of (object, component), all of whose bytes are there: of a BLOB only what is in no shard."""
+    return [item for item in objects if not out_of_reach(item, how)]
+
+
+def out_of_reach(item, how):
+    """The components of an object, or the one of (object, component), whose bytes are not there. A shard's that is missing
+    have no hash."""
+    components = [item[1]] if isinstance(item, tuple) else item["components"]
+    return [c for c in components if c.get("shard") and (how == "blob" or c["stored_sha256"] is None)]
 
 
 def digest_status(component):
@@ -222,7 +242,7 @@ def has_dense(object):
 
 def has_no_dense(object):
     """Whether the values cannot be had. Quantized objects are apart: their expectation leaves it open."""
-    return object["dense"] is None and object["format"] != "quantized_group"
+    return object["dense"] is None and object["format"] not in QUANTIZED
 
 
 def cases(*expectations):

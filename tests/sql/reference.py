@@ -80,8 +80,10 @@ def patterns(dtype, data):
     return [int.from_bytes(data[i:i + width], "little") for i in range(0, len(data), width)]
 
 
-def decode(dtype, data):
-    """The values in little-endian bytes."""
+def decode(dtype, data, count=None):
+    """The values in little-endian bytes; `count` of them where the last byte of f4_e2m1 may have half a byte too much."""
+    if dtype == "f4_e2m1":
+        return [table(dtype)[pattern] for pattern in patterns(dtype, data)][:count]
     if dtype in COMPLEX:
         parts = decode(COMPLEX[dtype], data)
         return [complex(re, im) for re, im in zip(parts[::2], parts[1::2])]
@@ -201,6 +203,53 @@ def expressible(dtype, value):
         return True
     except Inexpressible:
         return False
+
+
+# --------------------------------------------------------------------------------------- the quantized layouts of zTensor 2
+
+def f32(value):
+    """The nearest value of that type."""
+    return decode("f32", encode("f32", [value]))[0]
+
+
+def group_numbers(shape, axis, size):
+    """Of each element in row-major order, which entry of the scales is its own: they have the shape that has the number of
+    groups in place of the axis. Size 0: each has one."""
+    size = size or 1
+    inner = math.prod(shape[axis + 1:])
+    groups = shape[axis] // size
+    return [(i // inner // shape[axis] * groups + i // inner % shape[axis] // size) * inner + i % inner
+            for i in range(math.prod(shape))]
+
+
+def mx(shape, attributes, dtype, data, scales):
+    """The values of a zt.mx/1 object. `dtype`: of `data`; MXINT8 has 6 bits behind the point."""
+    elements = decode(dtype, data, math.prod(shape))
+    if dtype == "i8":
+        elements = [e / 64 for e in elements]
+    powers = decode(E8M0, scales)
+    numbers = group_numbers(shape, attributes.get("axis", len(shape) - 1), attributes["block_size"])
+    return [f32(element * powers[n]) for element, n in zip(elements, numbers)]
+
+
+def unpack(packing, bits, data, count):
+    """Codes out of words, in the order that `packing` tells."""
+    width, per_word = int(packing["word"][1:]) // 8, packing["per_word"]
+    words = [int.from_bytes(data[i:i + width], "little") for i in range(0, len(data), width)]
+    steps = range(per_word) if packing["order"] == "lsb_first" else range(per_word - 1, -1, -1)
+    return [word >> bits * step & (1 << bits) - 1 for word in words for step in steps][:count]
+
+
+def quant_group(shape, attributes, data, scales, zeros=None):
+    """The values of a zt.quant_group/1 object. `scales` and `zeros`: numbers, but for zeros that are packed as the codes are."""
+    numbers = group_numbers(shape, attributes["axis"], attributes["group_size"])
+    codes = unpack(attributes["packing"], attributes["bits"], data, len(numbers))
+    point = attributes["zero_point"]
+    if point["form"] != "tensor":
+        zeros = [point.get("value", 0)] * len(scales)
+    elif point["packing"] == "same_as_data":
+        zeros = unpack(attributes["packing"], attributes["bits"], zeros, len(scales))
+    return [f32(f32(code - zeros[n]) * f32(scales[n])) for code, n in zip(codes, numbers)]
 
 
 # -------------------------------------------------------------------------------------------------------- comparing

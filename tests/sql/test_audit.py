@@ -105,8 +105,8 @@ def test_copies(build):
 
 def test_tied_weights(build):
     catalog = build(**duplicated())
-    assert ask(catalog, "SELECT * FROM tied_weights") == [("models/a.zt", 64, 16, "tied", "data", 2),
-                                                          ("models/a.zt", 64, 16, "w", "data", 2)]
+    assert ask(catalog, "SELECT * FROM tied_weights") == [("models/a.zt", None, 64, 16, "tied", "data", 2),
+                                                          ("models/a.zt", None, 64, 16, "w", "data", 2)]
 
 
 def test_what_is_no_digest_proves_nothing(build):
@@ -381,8 +381,8 @@ def test_digest_failures(build):
     catalog = build(a=writer.write({"ok": dense(b"x", digest=sha256(b"x")), "none": dense(b"x"),
                                     "wrong": dense(b"y", digest=sha256(b"x")),
                                     "odd": dense(b"x", digest="md5:00")}))
-    assert audit(catalog, "SELECT object, component, digest_status FROM digest_failures ORDER BY object") == [
-        ("odd", "data", "unsupported"), ("wrong", "data", "mismatch")]
+    assert audit(catalog, "SELECT object, component, rule FROM digest_failures ORDER BY object") == [
+        ("odd", "data", "unknown-digest"), ("wrong", "data", "digest-mismatch")]
 
 
 def test_a_condition_on_the_path_opens_one_file(build, tmp_path):

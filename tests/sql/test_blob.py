@@ -15,6 +15,8 @@ KINDS = {
     "several frames": writer.write({"w": writer.dense(writer.zstd(DATA[:30]) + writer.zstd(DATA[30:]), [100], encoding="zstd",
                                                       uncompressed_length=100)}),
     "0.1": writer.write({"w": writer.dense(DATA)}, "0.1"),
+    "2": writer.write({"w": writer.dense(DATA)}, "2"),
+    "2 seekable": writer.write({"w": writer.seekable_dense(DATA, 30)}, "2"),
 }
 EACH_KIND = pytest.mark.parametrize("kind", KINDS)
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])

@@ -11,7 +11,7 @@ COLUMNS = {
     "files": "path source container version size mtime objects components stored_bytes decoded_bytes manifest_bytes"
              " attributes error refreshed",
     "objects": "path object format dtype type shape rank elements components stored_bytes decoded_bytes attributes",
-    "components": "path object component dtype type encoding byte_order offset length decoded_length digest",
+    "components": "path object component dtype type encoding byte_order offset length decoded_length digest shard",
     "attributes": "path object key value type",
     "run_files": "tracker database run name status path logged",
 }

@@ -96,7 +96,7 @@ def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, ob
     for object in objects:
         dtype = corpus.element_type(object)
         # That these bytes are the right ones is tested in test_dense.py.
-        values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]))
+        values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]), object["elements"])
         for position, wanted in corpus.sample_values(object):
             assert repr(values[position]) == repr(wanted)
         got = rows(db, "SELECT position, coords, value FROM zt_elements(?, ?)", str(file), object["name"])

@@ -16,7 +16,7 @@ def sha256(data):
 
 def test_there_are_files_of_every_generation():
     generations = [expected["generation"] for _, _, expected in corpus.golden()]
-    assert {g: generations.count(g) for g in sorted(set(generations))} == {"0.1": 20, "1.0": 15, "1.1": 20, "1.2": 47}
+    assert {g: generations.count(g) for g in sorted(set(generations))} == {"0.1": 20, "1.0": 15, "1.1": 20, "1.2": 47, "2": 26}
 
 
 @FILES
@@ -61,16 +61,21 @@ def test_zt_components_lists_the_components_in_manifest_order(db, how, name, fil
 @FILES
 @BOTH_WAYS
 def test_stored_bytes_are_those_in_the_file(db, how, name, file, expected):
-    got = rows(db, "SELECT object, component, stored FROM zt_components(?)", corpus.source_of(file, how))
-    assert [(o, c, sha256(stored)) for o, c, stored in got] == \
-        [(o["name"], c["name"], c["stored_sha256"]) for o, c in corpus.components_of(expected)]
+    source = corpus.source_of(file, how)
+    for object, component in corpus.in_reach(corpus.components_of(expected), how):
+        stored = value(db, "SELECT stored FROM zt_components(?) WHERE object = ? AND component = ?", source, object["name"],
+                       component["name"])
+        assert sha256(stored) == component["stored_sha256"]
 
 
 @FILES
 @BOTH_WAYS
 def test_digest_status_is_that_of_each_component(db, how, name, file, expected):
-    got = rows(db, "SELECT object, component, digest_status FROM zt_components(?)", corpus.source_of(file, how))
-    assert got == [(o["name"], c["name"], corpus.digest_status(c)) for o, c in corpus.components_of(expected)]
+    source = corpus.source_of(file, how)
+    for object, component in corpus.in_reach(corpus.components_of(expected), how):
+        status = value(db, "SELECT digest_status FROM zt_components(?) WHERE object = ? AND component = ?", source,
+                       object["name"], component["name"])
+        assert status == corpus.digest_status(component)
 
 
 @FILES
@@ -79,7 +84,7 @@ def test_data_and_zt_blob_are_the_decoded_bytes(db, how, name, file, expected):
     source = corpus.source_of(file, how)
     from_column = "SELECT data FROM zt_components(?) WHERE object = ? AND component = ?"
     from_function = "SELECT zt_blob(?, ?, ?)"
-    for object, component in corpus.components_of(expected):
+    for object, component in corpus.in_reach(corpus.components_of(expected), how):
         at = source, object["name"], component["name"]
         if component["decoded_sha256"] is None:
             assert message(db, from_column, *at).startswith(place(*at))
@@ -103,6 +108,9 @@ def test_zt_attributes_lists_the_files_own_and_then_each_objects(db, how, name, 
 def test_zt_manifest_is_the_manifest_as_json(db, how, name, file, expected):
     data = file.read_bytes()
     begin = expected["manifest_offset"]
-    manifest = corpus.decode(data[begin:begin + expected["manifest_length"]])
-    got = corpus.parse(value(db, "SELECT zt_manifest(?)", corpus.source_of(file, how)))
-    assert repr(got) == repr(corpus.plain(manifest))
+    got = value(db, "SELECT zt_manifest(?)", corpus.source_of(file, how))
+    if begin is None:
+        assert got is None    # A data shard has none
+    else:
+        manifest = corpus.decode(data[begin:begin + expected["manifest_length"]])
+        assert repr(corpus.parse(got)) == repr(corpus.plain(manifest))

@@ -148,7 +148,7 @@ def test_a_directory_that_cannot_be_listed_is_found_by_its_path_too(another_user
 # ------------------------------------------------------------------------------------------------------------- threads
 
 def test_threads_with_a_connection_each_read_the_right_bytes():
-    files = [(str(path), e) for name, path, e in corpus.golden() if name.startswith(("v1.2/wheel", "v0.1/wheel"))]
+    files = [(str(path), e) for name, path, e in corpus.golden() if name.startswith(("v1.2/wheel", "v0.1/wheel", "v2/wheel"))]
     expected = sorted((path, o["name"], c["decoded_sha256"]) for path, e in files for o, c in corpus.components_of(e))
     begin = threading.Barrier(4)
     results = []

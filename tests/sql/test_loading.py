@@ -139,7 +139,7 @@ def test_nofs_opens_nothing(trace, tree):
     assert EXTENSION + ".so" in got.opened
 
 
-@pytest.mark.parametrize("name", ["v0.1/hand_checksums", "v1.0/wheel_csr", "v1.1/hand_zstd", "v1.2/wheel_sparse"])
+@pytest.mark.parametrize("name", ["v0.1/hand_checksums", "v1.0/wheel_csr", "v1.1/hand_zstd", "v1.2/wheel_sparse", "v2/wheel_sparse"])
 def test_nofs_reads_blobs_as_the_other_entry_point_does(nofs, db, name):
     file = corpus.GOLDEN.joinpath(name + ".zt").read_bytes()
     for sql in ("SELECT * FROM zt_files(?)", "SELECT * FROM zt_objects(?)",

@@ -136,7 +136,12 @@ def test_golden_objects_have_the_rows_of_their_dense_form(db, name, file, object
             got = rows(db, "SELECT row, vector FROM zt_rows(?, ?, ?)", str(file), object["name"], dtype)
             whole = value(db, "SELECT zt_dense(?, ?)", str(file), object["name"])
             assert [row for row, _ in got] == list(range(object["shape"][0]))
-            assert b"".join(vector for _, vector in got) == whole
+            if dtype == "f4_e2m1":    # Each row begins with a byte of its own
+                width = object["elements"] // object["shape"][0]
+                values = [reference.decode(dtype, vector, width) for _, vector in got]
+                assert sum(values, []) == reference.decode(dtype, whole, object["elements"])
+            else:
+                assert b"".join(vector for _, vector in got) == whole
             assert len({len(vector) for _, vector in got}) <= 1
         else:
             at = str(file), object["name"]

@@ -300,7 +300,7 @@ def test_golden_objects_have_the_statistics_of_their_dense_form(db, name, file, 
         dtype = corpus.element_type(object)
         if dtype in reference.COMPLEX:
             continue
-        values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]))
+        values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]), object["elements"])
         *measures, error = got[object["name"]]
         assert error is None
         compare(tuple(measures), statistics(values))

@@ -16,7 +16,7 @@ VISIBLE = {
                    "decoded_bytes": "INTEGER", "attributes": "TEXT"},
     "zt_components": {"path": "TEXT", "object": "TEXT", "component": "TEXT", "dtype": "TEXT", "type": "TEXT",
                       "encoding": "TEXT", "byte_order": "TEXT", "offset": "INTEGER", "length": "INTEGER",
-                      "decoded_length": "INTEGER", "digest": "TEXT"},
+                      "decoded_length": "INTEGER", "digest": "TEXT", "shard": "TEXT"},
     "zt_attributes": {"path": "TEXT", "object": "TEXT", "key": "TEXT", "value": None, "type": "TEXT"},
 }
 # Arguments come before hidden output, because positional arguments bind to hidden columns in order.

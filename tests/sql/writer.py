@@ -1,13 +1,18 @@
-"""Writes zTensor files of the generations 0.1, 1.0, 1.1 and 1.2 for tests.
+"""Writes zTensor files of the generations 0.1, 1.0, 1.1, 1.2 and 2 for tests.
 
-Only what the tests need: a CBOR encoder (RFC 7049), the four containers, and zstd frames made of raw and RLE blocks,
+Only what the tests need: a CBOR encoder (RFC 7049), the five containers, and zstd frames made of raw and RLE blocks,
 for which no compressor is needed. Nothing is checked here, so that a test can also write what a reader must refuse.
 """
+import ctypes
+import ctypes.util
+import hashlib
 import struct
 
 MAGIC_0 = b"ZTEN0001"
 MAGIC_1 = b"ZTEN1000"
+MAGIC_2 = b"\x89ZT2\r\n\x1a\n"
 ALIGNMENT = 64
+ALIGNMENT_2 = 4096
 LONG_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
               "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8",
               "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool"}
@@ -66,6 +71,45 @@ def cbor(value):
     return head(4, len(value)) + b"".join(map(cbor, value))
 
 
+def deterministic(value):
+    """What a manifest of zTensor 2 is to encode: maps in order, floats in the fewest bytes. Raw and Pairs stay as they are."""
+    if isinstance(value, dict):
+        return Pairs(sorted(((k, deterministic(v)) for k, v in value.items()), key=lambda pair: cbor(pair[0])))
+    if isinstance(value, (list, tuple)) and not isinstance(value, Pairs):
+        return [deterministic(v) for v in value]
+    return shortest(value) if isinstance(value, float) else value
+
+
+def shortest(number):
+    if number != number:
+        return Raw(b"\xf9\x7e\x00")
+    for head_byte, code in ((b"\xf9", ">e"), (b"\xfa", ">f")):
+        try:
+            data = struct.pack(code, number)
+        except OverflowError:
+            continue
+        if struct.unpack(code, data)[0] == number:
+            return Raw(head_byte + data)
+    return Raw(b"\xfb" + struct.pack(">d", number))
+
+
+# -------------------------------------------------------------------------------------------------------- digests
+
+XXHASH = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
+XXHASH.XXH3_64bits.restype = XXHASH.XXH64.restype = ctypes.c_uint64
+XXHASH.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+XXHASH.XXH64.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+
+
+def xxh3(data):
+    """As a digest in a manifest."""
+    return f"xxh3:{XXHASH.XXH3_64bits(data, len(data)):016x}"
+
+
+def sha256(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
 # ---------------------------------------------------------------------------------------------------- containers
 
 def write(objects, generation="1.2", attributes=None, version=None, first_offset=ALIGNMENT, gap=0):
@@ -76,6 +120,8 @@ def write(objects, generation="1.2", attributes=None, version=None, first_offset
     uncompressed_length ...). In place of `bytes` there may be offset and length. A 0.1 tensor has one component, `data`.
     `first_offset` is where the first blob begins, `gap` the number of bytes between the last blob and the manifest.
     """
+    if generation == "2":
+        return write_2(objects, attributes, first_offset=max(first_offset, ALIGNMENT_2), gap=gap)
     body, placed = place_blobs(objects, first_offset)
     body += bytes(gap)
     if generation == "0.1":
@@ -86,7 +132,7 @@ def write(objects, generation="1.2", attributes=None, version=None, first_offset
     return MAGIC_1 + body[8:] + manifest + struct.pack("<Q", len(manifest)) + end
 
 
-def place_blobs(objects, first_offset):
+def place_blobs(objects, first_offset, alignment=ALIGNMENT):
     """Puts every component's bytes at the next aligned offset. The first 8 bytes are left for the magic."""
     body = bytearray(first_offset if objects else 8)
     placed = {}
@@ -96,7 +142,7 @@ def place_blobs(objects, first_offset):
             component = dict(component)
             if "bytes" in component:
                 blob = component.pop("bytes")
-                body += bytes(-len(body) % ALIGNMENT)
+                body += bytes(-len(body) % alignment)
                 component.update(offset=len(body), length=len(blob))
                 body += blob
             placed[name]["components"][role] = component
@@ -138,6 +184,69 @@ def tensor_0_1(name, object):
     fields.update(component)
     fields.update(object.get("attributes", {}))
     return fields
+
+
+# Layouts of zTensor 2 under the names that the tables give them.
+LAYOUTS = {"sparse_csr": "zt.sparse_csr/1", "sparse_coo": "zt.sparse_coo/1"}
+
+
+def write_2(objects, attributes=None, shards=None, first_offset=ALIGNMENT_2, gap=0, root=None, **footer):
+    """A zTensor 2 file. A component's `uncompressed_length` is called decoded_length there, a bool is a u8 of type bool.
+
+    `shards`: {name: bytes of the file}, or what the table is to say of it. `root` is put into the root map; it may replace
+    what is there. `footer`: see footer_2().
+    """
+    body, placed = place_blobs(objects, first_offset, ALIGNMENT_2)
+    fields = {"objects": {name: object_2(object) for name, object in placed.items()}}
+    if attributes is not None:
+        fields["attributes"] = attributes
+    if shards is not None:
+        fields["shards"] = {n: {"size": len(s), "digest": sha256(s)} if isinstance(s, bytes) else s for n, s in shards.items()}
+    manifest = cbor(deterministic({**fields, **(root or {})}))
+    return with_manifest_2(bytes(body) + bytes(gap), manifest, **footer)
+
+
+def with_manifest_2(body, manifest, **footer):
+    """Header and blobs, of which the first 8 bytes become the magic; the manifest behind them; the footer."""
+    body += bytes(-len(body) % ALIGNMENT_2)
+    return MAGIC_2 + body[8:] + manifest + footer_2(len(body), manifest, **footer)
+
+
+def footer_2(offset, manifest, length=None, hash=None, version=2, reserved=0, magic=MAGIC_2):
+    length = len(manifest) if length is None else length
+    hash = XXHASH.XXH3_64bits(manifest, len(manifest)) if hash is None else hash
+    return struct.pack("<QQQII", offset, length, hash, version, reserved) + magic
+
+
+def data_shard(*blobs):
+    """A file of blobs without a manifest, the first one at byte 4096."""
+    body = bytes(ALIGNMENT_2) + b"".join(blob + bytes(-len(blob) % ALIGNMENT_2) for blob in blobs)
+    return MAGIC_2 + body[8:] + footer_2(0, b"", hash=0)
+
+
+def object_2(object):
+    fields = {"shape": object["shape"], "layout": LAYOUTS.get(object.get("format"), object.get("format", "dense")),
+              "parts": {role: part_2(component) for role, component in object["components"].items()}}
+    if "attributes" in object:
+        fields["attributes"] = object["attributes"]
+    return fields
+
+
+def part_2(component):
+    part = {"dtype": "u8", **component}
+    if "offset" in part:
+        part["blob"] = [part.pop("offset"), part.pop("length")]
+    if part["dtype"] == "bool":
+        part.update(dtype="u8", type="bool")
+    if "uncompressed_length" in part:
+        part["decoded_length"] = part.pop("uncompressed_length")
+    return part
+
+
+def in_shard(shard, offset, length, shape=None, dtype="u8", **fields):
+    """A dense object whose bytes are in a shard."""
+    return {"shape": [length] if shape is None else shape,
+            "components": {"data": dict(dtype=dtype, shard=shard, offset=offset, length=length, **fields)}}
 
 
 def dtype_of(object):
@@ -233,13 +342,13 @@ WINDOW_128_KIB = b"\x38"  # exponent 7, mantissa 0: 1 << (10 + 7), RFC 8878 sect
 BLOCK = 1 << 17
 
 
-def zstd_frame(blocks):
-    """A frame without content size and checksum. `blocks`: (type, size, bytes), type 0 raw, 1 RLE."""
-    out = ZSTD_MAGIC + b"\x00" + WINDOW_128_KIB
+def zstd_frame(blocks, checksum=None):
+    """A frame without content size. `blocks`: (type, size, bytes), type 0 raw, 1 RLE; `checksum`: of the content, if any."""
+    out = ZSTD_MAGIC + (b"\x00" if checksum is None else b"\x04") + WINDOW_128_KIB
     for i, (kind, size, content) in enumerate(blocks):
         last = i == len(blocks) - 1
         out += (size << 3 | kind << 1 | last).to_bytes(3, "little") + content
-    return out
+    return out if checksum is None else out + struct.pack("<I", checksum)
 
 
 def zstd(data):
@@ -252,3 +361,32 @@ def zstd_repeat(byte, count):
     """`count` times `byte`, four bytes for every 128 KiB."""
     sizes = [min(BLOCK, count - i) for i in range(0, count, BLOCK)]
     return zstd_frame([(1, size, byte) for size in sizes])
+
+
+SEEKABLE = "zt.zstd-seekable/1"
+
+
+def checked_frame(data):
+    """A frame with a content checksum, in raw blocks."""
+    pieces = [data[i:i + BLOCK] for i in range(0, len(data), BLOCK)] or [b""]
+    return zstd_frame([(0, len(piece), piece) for piece in pieces], XXHASH.XXH64(data, len(data), 0) & 0xffffffff)
+
+
+def seek_table(entries, checksums=False):
+    """`entries`: (stored bytes, content bytes) of each frame."""
+    rows = b"".join(struct.pack("<II", *entry) + (b"\0\0\0\0" if checksums else b"") for entry in entries)
+    content = rows + struct.pack("<IBI", len(entries), 0x80 if checksums else 0, 0x8f92eab1)
+    return struct.pack("<II", 0x184d2a5e, len(content)) + content
+
+
+def seekable(data, size, checksums=False):
+    """`data` in frames of `size` bytes and a table of them."""
+    pieces = [data[i:i + size] for i in range(0, len(data), size)]
+    frames = [checked_frame(piece) for piece in pieces]
+    return b"".join(frames) + seek_table([(len(f), len(p)) for f, p in zip(frames, pieces)], checksums)
+
+
+def seekable_dense(data, size, shape=None, dtype="u8", **fields):
+    """A dense object of zTensor 2 so encoded."""
+    shape = [len(data)] if shape is None else shape
+    return dense(seekable(data, size), shape, dtype, encoding=SEEKABLE, decoded_length=len(data), **fields)

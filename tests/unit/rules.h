@@ -4,7 +4,7 @@
 **
 ** test_container.c opens the files of the rules of manifests; those of E1 to E4 are read by test_payload.c, those of values
 ** (L, D, P, K, Q) by test_layout.c. A name that begins with `made:` is no file: test_layout.c makes it. test_container.c also
-** proves that no rule of the grammars is missing here, and no file that must be refused.
+** proves that no rule of the grammars is missing here or in rules_zt2.h, and no file that must be refused.
 */
 #ifndef ZT_TESTS_UNIT_RULES_H
 #define ZT_TESTS_UNIT_RULES_H

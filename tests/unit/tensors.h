@@ -232,4 +232,51 @@ static inline void open_tensor(opened *o, zt_tensor *t, const char *row){
   check( err.component.z==NULL, "%s: the place stays", row );
 }
 
+/* --- Ranges --- */
+
+static inline void check_range(zt_tensor *t, const uint8_t *want, uint64_t first, size_t n, const char *row){
+  unsigned width = t->dtype->width;
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t *out = malloc(n*width+1);   /* And no byte more: AddressSanitizer looks */
+  memset(out, 0xC3, n*width+1);
+  t->budget->decoded = 0;
+  zt_tensor_read(t, first, n, out, &err);
+  assert_succeeded(&err, row);
+  if( memcmp(out, want+first*width, n*width) || out[n*width]!=0xC3 ){
+    for(size_t i=0; i<n; i++){
+      check( memcmp(out+i*width, want+(first+i)*width, width)==0, "%s: element %llu of [%llu, +%zu)", row, (unsigned long long)(first+i), (unsigned long long)first, n );
+    }
+    fail_msg("%s: written behind [%llu, +%zu)", row, (unsigned long long)first, n);
+  }
+  free(out);
+}
+
+/* Elements in windows of several sizes, forward and backward, at random places, and as bytes of a result. */
+static inline void check_tensor(opened *o, const zt_dtype *d, const uint8_t *want, const char *row){
+  uint64_t elements = o->object.elements, seed = elements+17;
+  const size_t windows[] = { 1, 2, 3, 7, 31, 64, 1000, 4096, elements>1 ? (size_t)elements-1 : 1, (size_t)elements };
+  zt_error err = ZT_ERROR_NONE;
+  zt_buffer out;
+  zt_tensor t;
+  open_tensor(o, &t, row);
+  check( t.dtype==d, "%s: %s", row, t.dtype->name );
+  for(size_t w=0; w<COUNT(windows) && elements>0; w++){
+    size_t window = windows[w], reads = (size_t)elements/window;
+    if( window>elements || reads>64 ) continue;
+    for(uint64_t at=0; at<elements; at+=window) check_range(&t, want, at, window<elements-at ? window : (size_t)(elements-at), row);
+    for(size_t i=0; i<reads && i<10; i++) check_range(&t, want, (reads-1-i)*window, window, row);
+  }
+  for(int i=0; i<16 && elements>0; i++){
+    uint64_t first = random_below(&seed, (size_t)elements), n = 1+random_below(&seed, (size_t)(elements-first));
+    check_range(&t, want, first, i%2 || n<9 ? (size_t)n : 1+(size_t)n%9, row);
+  }
+  o->budget.decoded = 0;
+  assert_int_equal(zt_assemble(&t, d, 0, elements, &out, &err), SQLITE_OK);
+  check( out.n==elements*d->width, "%s: %llu bytes", row, (unsigned long long)out.n );
+  if( zt_big_endian() ) zt_swap_bytes(out.p, (size_t)out.n, d->unit);
+  check( out.n==0 || memcmp(out.p, want, (size_t)out.n)==0, "%s: bytes", row );
+  zt_buffer_clear(&out);
+  zt_tensor_close(&t);
+}
+
 #endif

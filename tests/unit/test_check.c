@@ -2,61 +2,16 @@
 ** Findings about files, by the numbers of their rules: tensor/check.h, rule.h. That each rule has a file which breaks it alone
 ** is the business of tests/sql/test_check.py; here are the edges: bytes, versions, windows, passes.
 */
-#include "tensors.h"
+#include "findings.h"
 
 #include "rules.h"
-#include "tensor/check.h"
+#include "seekable.h"
+#include "zt2.h"
 #include "tensor/rule.h"
 #include "tensor/sparse.h"
 
 #define WINDOW ((size_t)256 << 10)   /* Bytes that a check looks at together */
 #define PASS ((size_t)1 << 19)       /* Stored elements that are sorted at once */
-
-/* --- Findings --- */
-
-/* All findings of an opened file: their numbers, and the object's and component's name where there is one: "W4 W9:x.data".
-** That there is no digest (W5) is left out: these files have none. `last`, if given: the words of the last one. */
-static void list_findings(const opened *o, bool full, char *out, size_t room, char last[1000], const char *row){
-  zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
-  zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX };
-  zt_check *check = NULL;
-  size_t n = 0;
-  out[0] = 0;
-  assert_int_equal(zt_check_open(o->source, o->container, full, &budget, "m.zt", &check, &err), SQLITE_OK);
-  while( zt_check_next(check, &found, &err) ){
-    check( found.rc!=SQLITE_OK && found.message, "%s", row );
-    check( strncmp(found.message, "ztensor: m.zt: ", 15)==0, "%s: %s", row, found.message );
-    check( strcmp(found.message+strlen(found.message)-strlen(found.parts.fault), found.parts.fault)==0, "%s: %s", row, found.message );
-    if( !found.rule || strcmp(found.rule, "W5")!=0 ){
-      if( last ) snprintf(last, 1000, "%s", found.parts.fault);
-      n += (size_t)snprintf(out+n, room-n, "%s%s", n ? " " : "", found.rule ? found.rule : "?");
-      if( found.object.z ) n += (size_t)snprintf(out+n, room-n, ":%.*s", (int)found.object.n, found.object.z);
-      if( found.component.z ) n += (size_t)snprintf(out+n, room-n, ".%.*s", (int)found.component.n, found.component.z);
-      check( n<room, "%s", row );
-    }
-    zt_error_clear(&found);
-    found = ZT_ERROR_NONE;
-  }
-  assert_succeeded(&err, row);
-  check( !zt_check_next(check, &found, &err), "%s: more after the end", row );
-  zt_check_close(check);
-}
-
-static void assert_findings(const opened *o, const char *quick, const char *full, const char *row){
-  char got[4000];
-  list_findings(o, false, got, sizeof(got), NULL, row);
-  check( strcmp(got, quick)==0, "%s: quick: '%s', expected '%s'", row, got, quick );
-  list_findings(o, true, got, sizeof(got), NULL, row);
-  check( strcmp(got, full)==0, "%s: full: '%s', expected '%s'", row, got, full );
-}
-
-/* The same, and the last finding's words. */
-static void assert_last(const opened *o, const char *full, const char *words, const char *row){
-  char got[4000], last[1000] = "";
-  list_findings(o, true, got, sizeof(got), last, row);
-  check( strcmp(got, full)==0, "%s: '%s', expected '%s'", row, got, full );
-  check( strcmp(last, words)==0, "%s: '%s', expected '%s'", row, last, words );
-}
 
 /* --- Files of dense objects --- */
 
@@ -337,6 +292,39 @@ static void test_a_component_that_breaks_off(void **state){
   clear_recipe(&r);
 }
 
+/* --- zTensor 2 --- */
+
+/* Rules of an encoding are said of the component, once, whoever meets them first: the digest, a bool, or the tensor. */
+static void test_parts_of_frames(void **state){
+  static const struct { const char *row; size_t from_end; int total; const char *found; } rows[] = {
+    { "sound", 0, 0, "" }, { "a checksum", 43, 0, "Y1:x.data" }, { "an entry's content", 21, 0, "Y2:x.data" }, { "the foot", 1, 0, "Y3:x.data" }, { "an entry's stored bytes", 25, 0, "Y4:x.data" },
+    { "decoded_length", 0, 1, "Y4:x.data" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(int digest=0; digest<3; digest++){   /* None; right; wrong */
+      for(int type=0; type<2; type++){
+        uint8_t content[50] = { 0 };
+        blob stored = seekable_part(content, 50, 20, 0, NULL), file;
+        size_t mark, total = (size_t)(50+rows[i].total);
+        char notation[600], text[60] = "";
+        const char *full = rows[i].found[0]==0 && digest==2 ? "W8:x.data" : rows[i].found;
+        opened o;
+        if( digest ) snprintf(text, sizeof(text), ", 'digest': 'xxh3:%016llx'", (unsigned long long)XXH3_64bits(content, 50)^(unsigned long long)(digest-1));
+        snprintf(notation, sizeof(notation), "{'objects': {'x': {'parts': {'data': {'blob': [4096, %zu]%s, 'dtype': 'u8'%s, 'encoding': '" SEEKABLE "', 'decoded_length': %zu}}, 'shape': [%zu], 'layout': 'dense'}}}", stored.n,
+                 type ? ", 'type': 'bool'" : "", text, total, total);
+        file = zt2_file(zt2_manifest(notation, &mark), 8192, 0);
+        memcpy(file.p+ZT2_PAGE, stored.p, stored.n);
+        if( rows[i].from_end ) file.p[ZT2_PAGE+stored.n-rows[i].from_end] ^= 0x10;
+        open_bytes(&o, file, rows[i].row);
+        assert_findings(&o, "", full, rows[i].row);
+        close_opened(&o);
+        free(stored.p);
+      }
+    }
+  }
+}
+
 /* --- The order of stored elements --- */
 
 typedef struct expected {
@@ -560,6 +548,7 @@ int main(void){
     cmocka_unit_test(test_booleans),
     cmocka_unit_test(test_several_findings_of_one_component),
     cmocka_unit_test(test_a_component_that_breaks_off),
+    cmocka_unit_test(test_parts_of_frames),
     cmocka_unit_test(test_the_order_of_a_few_elements),
     cmocka_unit_test(test_the_order_of_many_elements),
     cmocka_unit_test(test_interrupts),

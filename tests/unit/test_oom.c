@@ -11,10 +11,13 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "container/container.h"
+#include "container/content_id.h"
 #include "core/json.h"
 #include "core/keys.h"
 #include "core/paths.h"
 #include "rules.h"
+#include "seekable.h"
+#include "zt2.h"
 #include "tensor/check.h"
 #include "tensor/content.h"
 #include "tensor/stats.h"
@@ -225,7 +228,8 @@ static void test_containers_of_every_generation(void **state){
     "v1.1/crate_digests_attributes", "v1.2/hand_attributes", "v1.2/hand_attributes_indefinite", "v1.2/hand_cbor_chunks",
     "v1.2/hand_cbor_reversed",
     "v1.2/hand_cbor_wide", "v1.2/hand_names", "v1.2/hand_order", "v1.2/hand_unknown_fields", "v1.2/wheel_names",
-    "v1.2/wheel_quantized",
+    "v1.2/wheel_quantized", "v2/hand_attribute_kinds", "v2/hand_sharded", "v2/hand_unknown_fields", "v2/wheel_names", "v2/wheel_ranks",
+    "v2/wheel_shared",
   };
   (void)state;
   for(size_t i=0; i<COUNT(names); i++){
@@ -657,6 +661,121 @@ static void test_payloads_that_cannot_be_read(void **state){
   zt_source_close(r.source);
 }
 
+/* --- Frames with a table: zt.zstd-seekable/1 --- */
+
+static void test_seekable_payloads(void **state){
+  static const struct { uint64_t start, length; } ranges[] = { { 0, UINT64_MAX }, { 0, 10 }, { 200000, 70000 }, { 299999, 5 }, { 1, UINT64_MAX } };
+  static const size_t eaches[] = { 40000, 300000 };
+  char path[] = "/tmp/ztensor-oom-seekable-XXXXXX";
+  int fd = mkstemp(path);
+  (void)state;
+  assert_true(fd>=0 && close(fd)==0);
+  for(size_t e=0; e<COUNT(eaches); e++){
+    blob stored = seekable_part(content.p, CONTENT, eaches[e], SUMS, NULL);
+    write_file(path, stored.p, stored.n);
+    for(int image=0; image<2; image++){
+      for(int broken=0; broken<2; broken++){
+        zt_error err = ZT_ERROR_NONE;
+        read_job r = { .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT, .strict = true },
+          .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT(SEEKABLE), .strict = true, .length = stored.n-(size_t)broken,
+                         .has_decoded_length = true, .decoded_length = CONTENT } };
+        if( image ) assert_int_equal(zt_source_open_image(span_of(stored), &r.source, &err), SQLITE_OK);
+        else assert_int_equal(zt_source_open(path, NULL, &r.source, &err), SQLITE_OK);
+        for(size_t i=0; i<COUNT(ranges); i++){
+          job j = { SEEKABLE, read_payload, &r, broken ? SQLITE_ERROR : SQLITE_OK, broken ? 3 : 4 };
+          r.start = ranges[i].start;
+          r.length = ranges[i].length;
+          sweep(&j);
+        }
+        zt_source_close(r.source);
+      }
+    }
+    free(stored.p);
+  }
+  unlink(path);
+}
+
+/* --- Shards, and what a model is identified by --- */
+
+/* Every component of a file, whose bytes may be in others. The first failure is the result. */
+static int read_all(const job *j){
+  const char *path = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *source = NULL;
+  zt_container *c = NULL;
+  zt_budget limits = { .result = 1000000000, .decode = UINT64_MAX };
+  zt_source_open(path, NULL, &source, &err);
+  if( source ) zt_container_open(source, &c, &err);
+  for(uint32_t i=0; c && !err.rc && i<zt_container_objects(c); i++){
+    zt_object object;
+    zt_container_object(c, i, &object);
+    for(uint32_t k=zt_container_first(c, i); !err.rc && k<zt_container_first(c, i+1); k++){
+      zt_component component;
+      zt_payload p = { .source = source, .object = &object, .component = &component, .budget = &limits };
+      const char *status = NULL;
+      zt_buffer out;
+      zt_container_component(c, i, k, ZT_COMPONENT_ALL, &component);
+      zt_content_read(&p, 0, UINT64_MAX, &out, &err);
+      if( err.rc ) assert_true(out.p==NULL && out.n==0);
+      zt_buffer_clear(&out);
+      if( !err.rc ) zt_content_digest(&p, &status, &err);
+    }
+  }
+  zt_container_close(c);
+  zt_source_close(source);
+  return code_of(&err);
+}
+
+static void test_shards(void **state){
+  static const struct { const char *path; int otherwise; } files[] = {
+    { "tests/golden/v2/hand_sharded.zt", SQLITE_OK }, { "tests/golden/v2/hand_sharded_missing.zt", SQLITE_ERROR }, { "tests/golden/v2/crate_overlay.zt", SQLITE_OK },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(files); i++){
+    job j = { files[i].path, read_all, files[i].path, files[i].otherwise, 8 };
+    sweep(&j);
+  }
+}
+
+typedef struct id_job {
+  opened *o;
+  blob want;
+} id_job;
+
+static int identify(const job *j){
+  id_job *q = (id_job*)(uintptr_t)j->context;
+  zt_error err = ZT_ERROR_NONE;
+  char text[ZT_DIGEST_TEXT] = "";
+  bool known = false;
+  zt_content_id(q->o->container, text, &known, &err);
+  if( !err.rc ){
+    blob got = { 0 };
+    put_byte(&got, known);
+    if( known ) put(&got, text, strlen(text));
+    if( !q->want.p ) q->want = exact(got.p, got.n);
+    else check( same_blob(got, q->want), "%s: '%s'", j->what, text );
+    free(got.p);
+  }
+  return code_of(&err);
+}
+
+static void test_content_ids(void **state){
+  static const char *const names[] = { "v2/wheel_names", "v2/hand_unknown_fields", "v2/hand_sharded", "v2/hand_bad_data" };
+  (void)state;
+  for(size_t i=0; i<COUNT(names); i++){
+    char path[100];
+    opened o;
+    id_job context = { &o, { 0 } };
+    job j = { names[i], identify, &context, SQLITE_OK, 1 };
+    snprintf(path, sizeof(path), "tests/golden/%s.zt", names[i]);
+    open_path(&o, path);
+    assert_int_equal(identify(&j), SQLITE_OK);   /* Of all memory, to compare with */
+    sweep(&j);
+    close_opened(&o);
+    free(context.want.p);
+  }
+}
+
 /* --- Digests by name, types by name --- */
 
 static int hash(const job *j){
@@ -849,6 +968,33 @@ static void test_values_of_every_layout(void **state){
   unlink(path);
 }
 
+/* Those of zTensor 2 that compute values. All bytes are zeros, which all have meanings. */
+static void test_values_of_computed_layouts(void **state){
+  static const char *const objects[] = {
+    "'parts': {'data': {'blob': [4096, 16], 'type': 'f4_e2m1', 'dtype': 'u8'}, 'scales': {'blob': [8192, 4], 'type': 'f8_e8m0', 'dtype': 'u8'}},"
+      "'shape': [8, 4], 'layout': 'zt.mx/1', 'attributes': {'axis': 0, 'block_size': 8, 'scale_form': 'e8m0_exponent'}",
+    "'parts': {'data': {'blob': [4096, 8], 'dtype': 'u32'}, 'zeros': {'blob': [8192, 8], 'dtype': 'u32'}, 'scales': {'blob': [12288, 32], 'dtype': 'f16'}},"
+      "'shape': [1, 16], 'layout': 'zt.quant_group/1', 'attributes': {'axis': 1, 'bits': 4, 'packing': {'word': 'u32', 'order': 'msb_first', 'per_word': 8}, 'group_size': 1,"
+      "'scale_form': 'f16_factors', 'zero_point': {'form': 'tensor', 'packing': 'same_as_data'}}" };
+  (void)state;
+  for(size_t i=0; i<COUNT(objects); i++){
+    char notation[1000];
+    size_t mark;
+    opened o;
+    snprintf(notation, sizeof(notation), "{'objects': {'x': {%s}}}", objects[i]);
+    open_bytes(&o, zt2_file(zt2_manifest(notation, &mark), 16384, 0), objects[i]);
+    for(int q=0; q<QUESTIONS; q++){
+      tensor_job context = { &o, (question)q, { 0 } };
+      job j = { objects[i], ask_tensor, &context, q==NOT_ALL ? SQLITE_ERROR : SQLITE_OK, 3 };
+      arm(0, false);
+      assert_int_equal(ask_tensor(&j), j.otherwise);
+      sweep(&j);
+      free(context.want.p);
+    }
+    close_opened(&o);
+  }
+}
+
 /* What is wrong with an object is said, or memory was too short to say it. */
 static void test_values_that_break_rules(void **state){
   (void)state;
@@ -920,6 +1066,8 @@ static void test_findings(void **state){
     "golden/v1.1/hand_sparse_types", "golden/v1.2/hand_bad_objects", "golden/v1.2/hand_gaps", "golden/v1.2/hand_padding",
     "golden/v1.2/hand_quantized", "golden/v1.2/hand_shared_blob", "golden/v1.2/hand_sparse", "golden/v1.2/hand_unknown_type",
     "golden/v1.2/hand_zstd", "golden/v1.2/wheel_sparse", "hostile/1.2-ok-odd-names", "hostile/1.2-ok-zero-length-at-end",
+    "golden/v2/hand_bad_data", "golden/v2/hand_sharded", "golden/v2/hand_unknown_vocabulary", "golden/v2/hand_sharded_missing",
+    "golden/v2/hand_seekable_frames", "golden/v2/crate_overlay", "golden/v2/wheel_quant", "golden/v2/wheel_sparse",
   };
   (void)state;
   for(size_t i=0; i<COUNT(names); i++){
@@ -936,6 +1084,46 @@ static void test_findings(void **state){
       close_opened(&o);
       free(context.want.p);
     }
+  }
+}
+
+/* What zTensor 2 demands of data: every question about such an object fails, or memory was too short to say why. */
+static void test_values_that_break_rules_of_data(void **state){
+  static const struct { const char *what, *object, *hex[3]; } rows[] = {
+    { "L9, a bool", "'parts': {'data': {'blob': [4096, 4], 'type': 'bool', 'dtype': 'u8'}}, 'shape': [4], 'layout': 'dense'", { "01000201" } },
+    { "L9, a spare half", "'parts': {'data': {'blob': [4096, 2], 'type': 'f4_e2m1', 'dtype': 'u8'}}, 'shape': [3], 'layout': 'dense'", { "2111" } },
+    { "L10", "'parts': {'coords': {'blob': [4096, 12], 'dtype': 'u32'}, 'values': {'blob': [8192, 3], 'dtype': 'u8'}}, 'shape': [4], 'layout': 'zt.sparse_coo/1'", { "020000000100000002000000", "010101" } },
+    { "P7", "'parts': {'indptr': {'blob': [4096, 8], 'dtype': 'u32'}, 'values': {'blob': [8192, 2], 'dtype': 'u8'}, 'indices': {'blob': [12288, 8], 'dtype': 'u32'}}, 'shape': [1, 4], 'layout': 'zt.sparse_csr/1'",
+      { "0000000002000000", "0101", "0200000001000000" } },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    char notation[1000];
+    size_t mark;
+    blob image;
+    opened o;
+    snprintf(notation, sizeof(notation), "{'objects': {'x': {%s}}}", rows[i].object);
+    image = zt2_file(zt2_manifest(notation, &mark), 16384, 0);
+    for(size_t k=0; k<3 && rows[i].hex[k]; k++){
+      blob bytes = blob_of(rows[i].hex[k]);
+      memcpy(image.p+ZT2_PAGE*(k+1), bytes.p, bytes.n);
+      free(bytes.p);
+    }
+    open_bytes(&o, image, rows[i].what);
+    for(int q=0; q<QUESTIONS; q++){
+      tensor_job context = { &o, (question)q, { 0 } };
+      check_job of_file = { &o, q%2, { 0 } };
+      job j = { rows[i].what, ask_tensor, &context, SQLITE_ERROR, 2 }, check_j = { rows[i].what, check_file, &of_file, SQLITE_OK, 2 };
+      if( q!=RANGE ) sweep(&j);
+      if( q<2 ){
+        arm(0, false);
+        assert_int_equal(check_file(&check_j), SQLITE_OK);
+        sweep(&check_j);
+        free(of_file.want.p);
+      }
+      free(context.want.p);
+    }
+    close_opened(&o);
   }
 }
 
@@ -1038,11 +1226,16 @@ int main(void){
     cmocka_unit_test_setup(test_zstd_payloads_of_known_length, disarm),
     cmocka_unit_test_setup(test_stored_bytes_and_digests, disarm),
     cmocka_unit_test_setup(test_payloads_that_cannot_be_read, disarm),
+    cmocka_unit_test_setup(test_seekable_payloads, disarm),
+    cmocka_unit_test_setup(test_shards, disarm),
+    cmocka_unit_test_setup(test_content_ids, disarm),
     cmocka_unit_test_setup(test_hashes, disarm),
     cmocka_unit_test_setup(test_a_dtype_that_is_not_known, disarm),
     cmocka_unit_test_setup(test_values_of_every_layout, disarm),
+    cmocka_unit_test_setup(test_values_of_computed_layouts, disarm),
     cmocka_unit_test_setup(test_values_that_break_rules, disarm),
     cmocka_unit_test_setup(test_findings, disarm),
+    cmocka_unit_test_setup(test_values_that_break_rules_of_data, disarm),
     cmocka_unit_test_setup(test_joins, disarm),
     cmocka_unit_test_setup(test_json, disarm),
     cmocka_unit_test_setup(test_json_keys, disarm),

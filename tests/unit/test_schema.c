@@ -457,7 +457,7 @@ static const char *place(uint64_t size, unsigned magic, uint64_t length){
 
 static void check_locate(uint64_t size, unsigned magic, uint64_t length){
   zt_error err = ZT_ERROR_NONE;
-  zt_extent extent = { 7, 7 };
+  zt_extent extent = { 7, 7, 0 };
   blob tail = { 0 };
   const char *message = place(size, magic, length);
   zt_ends ends;

@@ -1,0 +1,34 @@
+/* Shards. See shard.h. */
+#include "container/shard.h"
+
+#include "core/host.h"
+
+#define SUFFIX ".zt"
+
+/* The path of a shard, owned; NULL if memory is short. A name's stem ends before its last dot, unless it begins with that. */
+static char *path_of(const char *path, zt_text name){
+  const char *slash = strrchr(path, '/'), *base = slash ? slash+1 : path, *dot = strrchr(base, '.');
+  size_t n = dot && dot>base ? (size_t)(dot-path) : strlen(path);
+  return sqlite3_mprintf("%.*s-%.*s" SUFFIX, (int)n, path, (int)name.n, name.z);
+}
+
+int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **out, zt_error *err){
+  const char *path = zt_source_path(source);
+  zt_error of_shard = ZT_ERROR_NONE;
+  char *z;
+  *out = NULL;
+  if( !path ) return zt_break(err, "X1", "its bytes are in shard '%.*s', a file beside this one; a BLOB has none", (int)name.n, name.z);
+  z = path_of(path, name);
+  if( !z ) return zt_fail_nomem(err);
+  if( zt_source_open(z, NULL, out, &of_shard)==SQLITE_NOMEM ) zt_fail_nomem(err);
+  else if( of_shard.rc ) zt_break(err, "X1", "shard %s: %s", z, of_shard.parts.fault);
+  else if( zt_source_size(*out)!=size ) zt_break(err, "X2", "shard %s has %llu bytes, and should have %llu", z, zt_source_size(*out), size);
+  else if( zt_container_check_format(*out, "2", &of_shard) ) zt_break(err, "X4", "shard %s: %s", z, of_shard.parts.fault);
+  if( err->rc ){
+    zt_source_close(*out);
+    *out = NULL;
+  }
+  zt_error_clear(&of_shard);
+  sqlite3_free(z);
+  return err->rc;
+}

@@ -1,0 +1,891 @@
+/*
+** The layouts of zTensor 2 that compute values: zt.mx/1 and zt.quant_group/1 (tensor/mx.c, quant_group.c, groups.h). What
+** values must be is made here again, in the simplest way; every rule is broken alone, and kept by a hair. And its rules of
+** data that is stored as it is: L9, L10 (tensor/layout.h), P7 (tensor/csr.c).
+*/
+#include "findings.h"
+#include "zt2.h"
+
+#include <math.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+#include "tensor/stats.h"
+
+/* --- Files around an object --- */
+
+/* Space for the bytes of parts, which rows put between 4096 and the manifest. */
+#define AT ((size_t)65536)
+
+static void open_notation(opened *o, const char *notation, const char *row){
+  size_t mark;
+  open_bytes(o, zt2_file(zt2_manifest(notation, &mark), AT, 0), row);
+}
+
+#define PARTS 3
+
+typedef struct stored_part {
+  const char *role, *dtype, *type;
+  blob bytes;              /* Owned */
+} stored_part;
+
+/* The second object of a file; frees the parts' bytes. */
+static void open_object(opened *o, const char *layout, const char *shape, const char *attributes, stored_part *parts, size_t n, const char *row){
+  char parts_text[600] = "", notation[2000];
+  size_t at = ZT2_PAGE, mark;
+  blob file;
+  for(size_t i=0; i<n; i++){
+    size_t used = strlen(parts_text);
+    snprintf(parts_text+used, sizeof(parts_text)-used, "'%s': {'blob': [%zu, %zu]%s%s%s, 'dtype': '%s'} ", parts[i].role, at, parts[i].bytes.n,
+             parts[i].type ? ", 'type': '" : "", parts[i].type ? parts[i].type : "", parts[i].type ? "'" : "", parts[i].dtype);
+    at += (parts[i].bytes.n/ZT2_PAGE+1)*ZT2_PAGE;
+  }
+  snprintf(notation, sizeof(notation), "{'objects': {'a': {'parts': {'data': {'blob': [4096, 0], 'dtype': 'u8'}}, 'shape': [0], 'layout': 'dense'}, 'x': {'parts': {%s}, 'shape': [%s], 'layout': '%s', 'attributes': {%s}}}}", parts_text, shape, layout, attributes);
+  file = zt2_file(zt2_manifest(notation, &mark), at, 0);
+  at = ZT2_PAGE;
+  for(size_t i=0; i<n; i++){
+    if( parts[i].bytes.n ) memcpy(file.p+at, parts[i].bytes.p, parts[i].bytes.n);
+    at += (parts[i].bytes.n/ZT2_PAGE+1)*ZT2_PAGE;
+    free(parts[i].bytes.p);
+  }
+  open_bytes(o, file, row);
+  zt_container_object(o->container, 1, &o->object);
+}
+
+/* --- The rules --- */
+
+#define DATA "'data': {'blob': [4096, 16], 'type': 'f4_e2m1', 'dtype': 'u8'}"
+#define MX_SCALES "'scales': {'blob': [8192, 4], 'type': 'f8_e8m0', 'dtype': 'u8'}"
+#define MX "{'objects': {'x': {'parts': {" DATA ", " MX_SCALES "}, 'shape': [2, 16], 'layout': 'zt.mx/1', 'attributes': {'axis': 1, 'block_size': 8, 'scale_form': 'e8m0_exponent'}}}}"
+
+#define CODES "'data': {'blob': [4096, 16], 'dtype': 'u32'}"
+#define ZEROS "'zeros': {'blob': [8192, 16], 'dtype': 'f16'}"
+#define SCALES "'scales': {'blob': [12288, 16], 'dtype': 'f16'}"
+#define QUANT "{'objects': {'x': {'parts': {" CODES ", " ZEROS ", " SCALES "}, 'shape': [2, 16], 'layout': 'zt.quant_group/1', 'attributes': {" \
+  "'axis': 1, 'bits': 4, 'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 8}, 'group_size': 4, 'scale_form': 'f16_factors', " \
+  "'zero_point': {'form': 'tensor', 'packing': 'plain'}}}}}"
+
+#define NONE "'zero_point': {'form': 'none'}"
+#define TENSOR "'zero_point': {'form': 'tensor', 'packing': 'plain'}"
+
+static const struct { const char *rule, *base, *from, *to, *message; } rules[] = {
+  /* V1: block_size is there, and at least 2; scale_form is e8m0_exponent */
+  { "V1", MX, "'block_size': 8, ", "", "zt.mx/1 needs the attribute 'block_size'" },
+  { "V1", MX, "'block_size': 8", "'block_size': 0", "block_size is 0, not 2 or more" },
+  { "V1", MX, "'block_size': 8", "'block_size': 1", "block_size is 1, not 2 or more" },
+  { "V1", MX, "'block_size': 8", "'block_size': -8", "the attribute 'block_size' must be an unsigned integer" },
+  { "V1", MX, "'block_size': 8", "'block_size': <f94800>", "the attribute 'block_size' must be an unsigned integer" },
+  { "V1", MX, "'axis': 1", "'axis': '1'", "the attribute 'axis' must be an unsigned integer" },
+  { "V1", MX, "'e8m0_exponent'", "'e8m0_exponents'", "scale_form is 'e8m0_exponents', not e8m0_exponent" },
+  { "V1", MX, "'e8m0_exponent'", "127", "the attribute 'scale_form' must be text" },
+  { "V1", MX, "'attributes': {'axis': 1, 'block_size': 8, 'scale_form': 'e8m0_exponent'}", "", "zt.mx/1 needs the attribute 'block_size'" },
+  { "V1", MX, "'axis': 1, ", "", NULL },
+  { "V1", MX, ", 'scale_form': 'e8m0_exponent'", "", NULL },
+  { "V1", MX, "'block_size': 8, ", "'bits': {'a': [1, 2]}, 'note': null, 'block_size': 8, ", NULL },
+  { "V4", MX, "'block_size': 8, ", "'block_size': 2, ", "component 'scales': 16 elements of f8_e8m0 are 16 bytes, and it has 4" },
+  /* V2: axis is a dimension, which is a multiple of block_size */
+  { "V2", MX, "'axis': 1", "'axis': 2", "axis 2 of 2 dimensions" },
+  { "V2", MX, "'axis': 1", "'axis': 18446744073709551615", "axis 18446744073709551615 of 2 dimensions" },
+  { "V2", MX, "'axis': 1", "'axis': 0", "dimension 0, of 2, is no multiple of 8" },
+  { "V2", MX, "'block_size': 8", "'block_size': 3", "dimension 1, of 16, is no multiple of 3" },
+  { "V2", MX, "'block_size': 8", "'block_size': 32", "dimension 1, of 16, is no multiple of 32" },
+  { "V2", MX, "[2, 16], 'layout': 'zt.mx/1', 'attributes': {'axis': 1, ", "[], 'layout': 'zt.mx/1', 'attributes': {", "axis 0 of 0 dimensions" },
+  { "V2", MX, "[2, 16], 'layout': 'zt.mx/1', 'attributes': {'axis': 1", "[16, 2], 'layout': 'zt.mx/1', 'attributes': {'axis': 0", NULL },
+  /* V3: data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, scales of f8_e8m0 */
+  { "V3", MX, DATA, "'data': {'blob': [4096, 32], 'dtype': 'u8'}", "data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, not u8" },
+  { "V3", MX, DATA, "'data': {'blob': [4096, 32], 'type': 'f8_e4m3fnuz', 'dtype': 'u8'}", "data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, not f8_e4m3fnuz" },
+  { "V3", MX, DATA, "'data': {'blob': [4096, 64], 'dtype': 'f16'}", "data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, not f16" },
+  { "V3", MX, ", 'type': 'f8_e8m0'", "", "scales are of f8_e8m0, not u8" },
+  { "V3", MX, "'f8_e8m0'", "'f8_e4m3fn'", "scales are of f8_e8m0, not f8_e4m3fn" },
+  { "V3", MX, DATA, "'data': {'blob': [4096, 32], 'type': 'f8_e4m3fn', 'dtype': 'u8'}", NULL },
+  { "V3", MX, DATA, "'data': {'blob': [4096, 32], 'type': 'f8_e5m2', 'dtype': 'u8'}", NULL },
+  { "V3", MX, DATA, "'data': {'blob': [4096, 32], 'dtype': 'i8'}", NULL },
+  { "L5", MX, DATA, "'data': {'blob': [4096, 24], 'type': 'f6_e2m3', 'dtype': 'u8'}", "component 'data': type 'f6_e2m3' is not known" },
+  { "L4", MX, ", " MX_SCALES, "", "zt.mx/1 needs a component 'scales'" },
+  { "L4", MX, DATA, "'date': {'blob': [4096, 16], 'dtype': 'u8'}", "zt.mx/1 needs a component 'data'" },
+  /* V4: data has as many elements as the shape, scales one for each block */
+  { "V4", MX, "[4096, 16]", "[4096, 15]", "component 'data': 32 elements of f4_e2m1 are 16 bytes, and it has 15" },
+  { "V4", MX, "[4096, 16]", "[4096, 17]", "component 'data': 32 elements of f4_e2m1 are 16 bytes, and it has 17" },
+  { "V4", MX, "[8192, 4]", "[8192, 3]", "component 'scales': 4 elements of f8_e8m0 are 4 bytes, and it has 3" },
+  { "V4", MX, "[8192, 4]", "[8192, 5]", "component 'scales': 4 elements of f8_e8m0 are 4 bytes, and it has 5" },
+  { "V4", MX, "[2, 16]", "[0, 16]", "component 'data': 0 elements of f4_e2m1 are 0 bytes, and it has 16" },
+  /* V5: there is no other component */
+  { "V5", MX, MX_SCALES, "'zeros': {'blob': [12288, 4], 'dtype': 'u8'}, " MX_SCALES, "a component 'zeros' is none of this zt.mx/1" },
+
+  /* U1: the attributes are there and known */
+  { "U1", QUANT, "'axis': 1, ", "", "zt.quant_group/1 needs the attribute 'axis'" },
+  { "U1", QUANT, "'bits': 4, ", "", "zt.quant_group/1 needs the attribute 'bits'" },
+  { "U1", QUANT, "'group_size': 4, ", "", "zt.quant_group/1 needs the attribute 'group_size'" },
+  { "U1", QUANT, "'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 8}, ", "", "zt.quant_group/1 needs the attribute 'packing.word'" },
+  { "U1", QUANT, "'order': 'lsb_first', ", "", "zt.quant_group/1 needs the attribute 'packing.order'" },
+  { "U1", QUANT, "'word': 'u32', ", "", "zt.quant_group/1 needs the attribute 'packing.word'" },
+  { "U1", QUANT, ", 'per_word': 8", "", "zt.quant_group/1 needs the attribute 'packing.per_word'" },
+  { "U1", QUANT, "'scale_form': 'f16_factors', ", "", "zt.quant_group/1 needs the attribute 'scale_form'" },
+  { "U1", QUANT, ", " TENSOR, "", "zt.quant_group/1 needs the attribute 'zero_point.form'" },
+  { "U1", QUANT, TENSOR, "'zero_point': {}", "zt.quant_group/1 needs the attribute 'zero_point.form'" },
+  { "U1", QUANT, "'bits': 4", "'bits': 1", "bits is 1, not 2, 3, 4, 5, 6 or 8" },
+  { "U1", QUANT, "'bits': 4", "'bits': 7", "bits is 7, not 2, 3, 4, 5, 6 or 8" },
+  { "U1", QUANT, "'bits': 4", "'bits': 9", "bits is 9, not 2, 3, 4, 5, 6 or 8" },
+  { "U1", QUANT, "'bits': 4", "'bits': -4", "the attribute 'bits' must be an unsigned integer" },
+  { "U1", QUANT, "'bits': 4", "'bits': 'four'", "the attribute 'bits' must be an unsigned integer" },
+  { "U1", QUANT, "'group_size': 4", "'group_size': null", "the attribute 'group_size' must be an unsigned integer" },
+  { "U1", QUANT, "{'word': 'u32', 'order': 'lsb_first', 'per_word': 8}", "'8_per_u32'", "the attribute 'packing' must be a map" },
+  { "U1", QUANT, "'word': 'u32'", "'word': 32", "the attribute 'packing.word' must be text" },
+  { "U1", QUANT, "'per_word': 8", "'per_word': '8'", "the attribute 'packing.per_word' must be an unsigned integer" },
+  { "U1", QUANT, "'per_word': 8", "'per_word': 8, 'interleave': 4", "the attribute 'packing' has a key 'interleave' whose meaning is not known" },
+  { "U1", QUANT, "{'word': 'u32'", "{1: 2, 'word': 'u32'", "the attribute 'packing' has a key '' whose meaning is not known" },
+  { "U1", QUANT, "'f16_factors'", "'f8_factors'", "scale_form 'f8_factors' is not known" },
+  { "U1", QUANT, "'f16_factors'", "''", "scale_form '' is not known" },
+  { "U1", QUANT, "'form': 'tensor'", "'form': 'tensors'", "zero_point.form 'tensors' is not known" },
+  { "U1", QUANT, TENSOR, "'zero_point': 'none'", "the attribute 'zero_point' must be a map" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'tensor'}", "zero_point.form 'tensor' needs zero_point.packing" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'implied'}", "zero_point.form 'implied' needs zero_point.value" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'implied', 'value': <f94800>}", "the attribute 'zero_point.value' must be an integer" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'implied', 'value': 8, 'packing': 'plain'}", "zero_point.form 'implied' has no zero_point.packing" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'none', 'value': 8}", "zero_point.form 'none' has no zero_point.value" },
+  { "U1", QUANT, TENSOR, "'zero_point': {'form': 'tensor', 'value': 0, 'packing': 'plain'}", "zero_point.form 'tensor' has no zero_point.value" },
+  { "U1", QUANT, "'packing': 'plain'", "'packing': 'packed'", "zero_point.packing 'packed' is not known" },
+  { "U1", QUANT, "'packing': 'plain'", "'packing': 'plain', 'value_domain': 1", "the attribute 'zero_point' has a key 'value_domain' whose meaning is not known" },
+  { "U1", QUANT, "'axis': 1, ", "'qnf': 'g4_u4', 'axis': 1, ", NULL },
+  { "U1", QUANT, "'bits': 4, ", "'bits': 4, 'form': 'x', 'word': 7, ", NULL },   /* Of no map */
+  /* U2: packing.word is an unsigned type, data is of it or the signed one, per_word codes are all of its bits */
+  { "U2", QUANT, "'word': 'u32'", "'word': 'i32'", "packing.word 'i32' is not known" },
+  { "U2", QUANT, "'word': 'u32'", "'word': 'u16'", "8 codes of 4 bits do not fill a word of u16" },
+  { "U2", QUANT, "'word': 'u32', 'order': 'lsb_first', 'per_word': 8", "'word': 'u16', 'order': 'lsb_first', 'per_word': 4", "data is of u32, and packing.word is u16" },
+  { "U2", QUANT, "lsb_first", "sequential", "packing.order 'sequential' is not known" },
+  { "U2", QUANT, "'per_word': 8", "'per_word': 7", "7 codes of 4 bits do not fill a word of u32" },
+  { "U2", QUANT, "'per_word': 8", "'per_word': 4611686018427387912", "4611686018427387912 codes of 4 bits do not fill a word of u32" },
+  { "U2", QUANT, "'bits': 4, 'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 8}", "'bits': 3, 'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 10}", "10 codes of 3 bits do not fill a word of u32" },
+  { "U2", QUANT, "'data': {'blob': [4096, 16], 'dtype': 'u32'}", "'data': {'blob': [4096, 16], 'dtype': 'f32'}", "data is of f32, and packing.word is u32" },
+  { "U2", QUANT, "'data': {'blob': [4096, 16], 'dtype': 'u32'}", "'data': {'blob': [4096, 16], 'dtype': 'u8'}", "data is of u8, and packing.word is u32" },
+  { "U2", QUANT, "'data': {'blob': [4096, 16], 'dtype': 'u32'}", "'data': {'blob': [4096, 16], 'type': 'complex64', 'dtype': 'f32'}", "data is of complex64, and packing.word is u32" },
+  { "U2", QUANT, "'data': {'blob': [4096, 16], 'dtype': 'u32'}", "'data': {'blob': [4096, 16], 'dtype': 'i32'}", NULL },
+  /* U3: axis is a dimension, which is a multiple of group_size; codes, and packed zeros, are a whole number of words */
+  { "U3", QUANT, "'axis': 1", "'axis': 2", "axis 2 of 2 dimensions" },
+  { "U3", QUANT, "'group_size': 4", "'group_size': 5", "dimension 1, of 16, is no multiple of 5" },
+  { "U3", QUANT, "'group_size': 4", "'group_size': 32", "dimension 1, of 16, is no multiple of 32" },
+  { "U3", QUANT, "'axis': 1", "'axis': 0", "dimension 0, of 2, is no multiple of 4" },
+  { "U3", QUANT, "[2, 16]", "[3, 4]", "12 codes of data are no whole number of words of 8" },
+  { "U3", QUANT, "'shape': [2, 16]", "'shape': []", "axis 1 of 0 dimensions" },
+  { "U3", QUANT, NULL, "{'objects': {'x': {'parts': {" CODES ", 'zeros': {'blob': [8192, 4], 'dtype': 'u32'}, 'scales': {'blob': [12288, 8], 'dtype': 'f16'}}, 'shape': [2, 16], 'layout': 'zt.quant_group/1', 'attributes': {"
+    "'axis': 1, 'bits': 4, 'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 8}, 'group_size': 8, 'scale_form': 'f16_factors', 'zero_point': {'form': 'tensor', 'packing': 'same_as_data'}}}}}",
+    "4 codes of zeros are no whole number of words of 8" },
+  /* U4: data has as many words as the codes need */
+  { "U4", QUANT, "[4096, 16]", "[4096, 12]", "component 'data': 4 elements of u32 are 16 bytes, and it has 12" },
+  { "U4", QUANT, "[4096, 16]", "[4096, 20]", "component 'data': 4 elements of u32 are 16 bytes, and it has 20" },
+  { "U4", QUANT, "[4096, 16]", "[4096, 17]", "component 'data': 4 elements of u32 are 16 bytes, and it has 17" },
+  { "U4", QUANT, "[2, 16]", "[0, 16]", "component 'data': 0 elements of u32 are 0 bytes, and it has 16" },
+  /* U5: scales and zeros have an entry for each group, of a type that scale_form and zero_point allow */
+  { "U5", QUANT, "[12288, 16]", "[12288, 14]", "component 'scales': 8 elements of f16 are 16 bytes, and it has 14" },
+  { "U5", QUANT, "[12288, 16]", "[12288, 18]", "component 'scales': 8 elements of f16 are 16 bytes, and it has 18" },
+  { "U5", QUANT, "[8192, 16]", "[8192, 14]", "component 'zeros': 8 elements of f16 are 16 bytes, and it has 14" },
+  { "U5", QUANT, "'group_size': 4", "'group_size': 0", "component 'scales': 32 elements of f16 are 64 bytes, and it has 16" },
+  { "U5", QUANT, "'scales': {'blob': [12288, 16], 'dtype': 'f16'}", "'scales': {'blob': [12288, 32], 'dtype': 'f32'}", "scales of f32 are no f16_factors" },
+  { "U5", QUANT, "'scales': {'blob': [12288, 16], 'dtype': 'f16'}", "'scales': {'blob': [12288, 8], 'type': 'f8_e8m0', 'dtype': 'u8'}", "scales of f8_e8m0 are no f16_factors" },
+  { "U5", QUANT, "'f16_factors'", "'e8m0_exponent'", "scales of f16 are no e8m0_exponent" },
+  { "U5", QUANT, "'scales': {'blob': [12288, 16], 'dtype': 'f16'}", "'scales': {'blob': [12288, 16], 'dtype': 'i16'}", "scales of i16 are no f16_factors" },
+  { "U5", QUANT, "'scales': {'blob': [12288, 16], 'dtype': 'f16'}", "'scales': {'blob': [12288, 16], 'dtype': 'bf16'}", NULL },
+  { "U5", QUANT, "'f16_factors'", "'f32_factors'", NULL },
+  { "U5", QUANT, "'zeros': {'blob': [8192, 16], 'dtype': 'f16'}", "'zeros': {'blob': [8192, 8], 'type': 'bool', 'dtype': 'u8'}", "zeros are of bool" },
+  { "U5", QUANT, "'zeros': {'blob': [8192, 16], 'dtype': 'f16'}", "'zeros': {'blob': [8192, 64], 'type': 'complex64', 'dtype': 'f32'}", "zeros are of complex64" },
+  { "U5", QUANT, "'packing': 'plain'", "'packing': 'same_as_data'", "zeros of f16 are not packed as data of u32" },
+  { "U5", QUANT, "'zeros': {'blob': [8192, 16], 'dtype': 'f16'}", "'zeros': {'blob': [8192, 8], 'dtype': 'i8'}", NULL },
+  { "L4", QUANT, ZEROS ", ", "", "zt.quant_group/1 needs a component 'zeros'" },
+  { "L4", QUANT, ", " SCALES, "", "zt.quant_group/1 needs a component 'scales'" },
+  { "L4", QUANT, CODES ", ", "", "zt.quant_group/1 needs a component 'data'" },
+  /* U6: there is no other component */
+  { "U6", QUANT, TENSOR, NONE, "a component 'zeros' is none of this zt.quant_group/1" },
+  { "U6", QUANT, TENSOR, "'zero_point': {'form': 'implied', 'value': 8}", "a component 'zeros' is none of this zt.quant_group/1" },
+  { "U6", QUANT, ZEROS, "'g_idx': {'blob': [20480, 64], 'dtype': 'i32'}, " ZEROS, "a component 'g_idx' is none of this zt.quant_group/1" },
+};
+
+
+static void test_what_breaks_a_rule_is_refused_for_it(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(rules); i++){
+    char *notation = zt2_replaced(rules[i].base, rules[i].from, rules[i].to), row[2000], expected[600];
+    zt_error err = ZT_ERROR_NONE;
+    zt_tensor t;
+    opened o;
+    snprintf(row, sizeof(row), "%s: %s", rules[i].rule, notation);
+    open_notation(&o, notation, row);
+    zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err);
+    if( rules[i].message ){
+      snprintf(expected, sizeof(expected), "ztensor: %s", rules[i].message);
+      check( err.rc==SQLITE_ERROR, "%s: accepted", row );
+      check( strcmp(err.message, expected)==0, "%s: '%s'", row, err.message );
+      check( err.rule && strcmp(err.rule, rules[i].rule)==0, "%s: against %s", row, err.rule ? err.rule : "no rule" );
+    }else{
+      float out[32];
+      assert_succeeded(&err, row);
+      zt_tensor_read(&t, 0, 32, out, &err);
+      assert_succeeded(&err, row);
+    }
+    zt_error_clear(&err);
+    zt_tensor_close(&t);
+    close_opened(&o);
+    free(notation);
+  }
+}
+
+static void test_every_rule_has_rows(void **state){
+  static const char *const all[] = { "V1", "V2", "V3", "V4", "V5", "U1", "U2", "U3", "U4", "U5", "U6" };
+  (void)state;
+  for(size_t i=0; i<COUNT(all); i++){
+    bool broken = false;
+    for(size_t k=0; k<COUNT(rules); k++) broken |= rules[k].message && strcmp(rules[k].rule, all[i])==0;
+    check( broken, "%s", all[i] );
+  }
+}
+
+/* The names are words of zTensor 2 alone. */
+static void test_an_older_generation_does_not_have_these_layouts(void **state){
+  static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1" };
+  (void)state;
+  for(size_t i=0; i<COUNT(formats); i++){
+    recipe r = { .format = formats[i], .rank = 1, .shape = { 0 } };
+    zt_error err = ZT_ERROR_NONE;
+    zt_tensor t;
+    opened o;
+    add_part(&r, "data", "u8", NULL, (blob){ 0 });
+    open_recipe(&o, &r, NULL, formats[i]);
+    zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err);
+    assert_failed(&err, "no meaning of format", formats[i]);
+    zt_tensor_close(&t);
+    close_opened(&o);
+    clear_recipe(&r);
+  }
+}
+
+/* --- Values, in the simplest way --- */
+
+typedef struct grid {
+  uint64_t shape[4];
+  unsigned rank;
+  uint64_t elements;
+} grid;
+
+static grid grid_of(const char *shape){
+  grid g = { { 0 }, 0, 1 };
+  char *end;
+  for(uint64_t n=strtoull(shape, &end, 10); end!=shape; n=strtoull(shape, &end, 10)){
+    g.shape[g.rank++] = n;
+    g.elements *= n;
+    shape = *end==',' ? end+1 : end;
+  }
+  return g;
+}
+
+/* Where the entry of element i is: its coordinates, one of them divided, in the row-major order of the shape so divided. */
+static uint64_t entry_of(const grid *g, unsigned axis, uint64_t group, uint64_t i){
+  uint64_t coordinates[4], at = 0;
+  for(unsigned d=g->rank; d-->0; i/=g->shape[d]) coordinates[d] = i%g->shape[d];
+  for(unsigned d=0; d<g->rank; d++) at = at*(d==axis ? g->shape[d]/group : g->shape[d]) + (d==axis ? coordinates[d]/group : coordinates[d]);
+  return at;
+}
+
+static float canonical(float x){
+  return isnan(x) ? (float)NAN : x;
+}
+
+static blob random_bytes(size_t n, uint64_t *seed){
+  blob b = { 0 };
+  for(size_t i=0; i<n; i++) put_byte(&b, (unsigned)random_below(seed, 256));
+  return b;
+}
+
+/* --- zt.mx/1 --- */
+
+/* What a byte stands for; every value is one of double. */
+static double mx_element(const char *type, unsigned code){
+  static const double f4[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
+  double sign = code & 0x80 ? -1 : 1;
+  unsigned e, m;
+  if( strcmp(type, "f4_e2m1")==0 ) return code & 8 ? -f4[code & 7] : f4[code & 7];
+  if( strcmp(type, "i8")==0 ) return (code<128 ? (int)code : (int)code-256)/64.0;
+  if( strcmp(type, "f8_e4m3fn")==0 ){
+    e = code>>3 & 15;
+    m = code & 7;
+    if( e==15 && m==7 ) return (double)NAN;
+    return sign * (e ? ldexp(8+m, (int)e-10) : ldexp(m, -9));
+  }
+  e = code>>2 & 31;
+  m = code & 3;
+  if( e==31 ) return m ? (double)NAN : sign*(double)INFINITY;
+  return sign * (e ? ldexp(4+m, (int)e-17) : ldexp(m, -16));
+}
+
+/* Scale bytes from `least` on, below `most`. */
+static void check_mx(const char *type, const char *shape, int axis, uint64_t block, unsigned least, unsigned most){
+  grid g = grid_of(shape);
+  uint64_t seed = g.elements*31+block*7+least+(uint64_t)type[1], blocks = g.elements/block;
+  bool packed = strcmp(type, "f4_e2m1")==0, plain = strcmp(type, "i8")==0;
+  blob data = random_bytes((size_t)(packed ? (g.elements+1)/2 : g.elements), &seed), scales = { 0 };
+  float *want = malloc(g.elements*sizeof(*want)+1);
+  char row[200], attributes[100];
+  opened o;
+  if( packed && g.elements%2 ) data.p[data.n-1] &= 15;
+  for(uint64_t i=0; i<blocks; i++) put_byte(&scales, random_below(&seed, 9)==0 ? 255 : least+(unsigned)random_below(&seed, most-least));
+  for(uint64_t i=0; i<g.elements; i++){
+    unsigned code = packed ? (unsigned)data.p[i/2] >> 4*(i%2) & 15 : data.p[i];
+    unsigned scale = scales.p[entry_of(&g, axis<0 ? g.rank-1 : (unsigned)axis, block, i)];
+    want[i] = scale==255 ? (float)NAN : canonical((float)ldexp(mx_element(type, code), (int)scale-127));
+  }
+  snprintf(row, sizeof(row), "%s [%s], blocks of %llu along %d, scales from %u", type, shape, (unsigned long long)block, axis, least);
+  if( axis<0 ) snprintf(attributes, sizeof(attributes), "'block_size': %llu", (unsigned long long)block);
+  else snprintf(attributes, sizeof(attributes), "'axis': %d, 'block_size': %llu, 'scale_form': 'e8m0_exponent'", axis, (unsigned long long)block);
+  open_object(&o, "zt.mx/1", shape, attributes, (stored_part[]){ { "data", plain ? "i8" : "u8", plain ? NULL : type, data }, { "scales", "u8", "f8_e8m0", scales } }, 2, row);
+  check_tensor(&o, named("f32"), (uint8_t*)want, row);
+  close_opened(&o);
+  free(want);
+}
+
+static const char *const mx_types[] = { "f4_e2m1", "f8_e4m3fn", "f8_e5m2", "i8" };
+
+static void test_mx_of_every_type_axis_and_block_size(void **state){
+  static const struct { const char *shape; int axis; uint64_t block; } rows[] = {
+    { "64", -1, 32 }, { "64", 0, 2 }, { "3, 64", 1, 32 }, { "64, 3", 0, 32 }, { "2, 6, 5", 1, 3 }, { "2, 6, 5", 0, 2 }, { "4, 2, 3, 10", 2, 3 },
+    { "4, 2, 3, 10", -1, 5 }, { "8, 1", 0, 4 }, { "1, 8, 1, 1", 1, 2 }, { "9", -1, 3 }, { "3, 3", 0, 3 }, { "0, 64", 1, 32 }, { "64, 0", 0, 32 }, { "0", 0, 2 },
+    { "5, 4096", 1, 32 }, { "64, 300", 0, 32 }, { "2, 12, 700", 1, 4 }
+  };
+  (void)state;
+  for(size_t t=0; t<COUNT(mx_types); t++){
+    for(size_t i=0; i<COUNT(rows); i++){
+      check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 110, 140);
+      check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 0, 255);
+      check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 0, 30);      /* Subnormal */
+      check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 240, 255);   /* Infinite */
+    }
+  }
+}
+
+/* Lines of entries that do and do not fit the window. */
+static void test_mx_lines_longer_than_every_window(void **state){
+  (void)state;
+  check_mx("f8_e4m3fn", "8, 65536", 0, 4, 100, 150);
+  check_mx("f4_e2m1", "8, 65537", 0, 2, 100, 150);
+  check_mx("i8", "2, 4, 150000", 1, 2, 0, 20);
+  check_mx("f8_e5m2", "300000", 0, 2, 0, 255);
+}
+
+/* All elements with all scales: rounded once. A host may have its processor take subnormal numbers for zero. */
+static void check_every_product(bool flush){
+  for(size_t t=0; t<COUNT(mx_types); t++){
+    bool packed = t==0, plain = t==3;
+    blob data = { 0 }, scales = { 0 };
+    static float out[256*256];
+    zt_error err = ZT_ERROR_NONE;
+    zt_tensor x;
+    opened o;
+    for(unsigned s=0; s<256; s++){
+      put_byte(&scales, s);
+      for(unsigned i=0; i<(packed ? 128u : 256u); i++) put_byte(&data, packed ? (2*i+1)%16 << 4 | 2*i%16 : i);
+    }
+    open_object(&o, "zt.mx/1", "256, 256", "'block_size': 256", (stored_part[]){ { "data", plain ? "i8" : "u8", plain ? NULL : mx_types[t], data }, { "scales", "u8", "f8_e8m0", scales } }, 2, mx_types[t]);
+    open_tensor(&o, &x, mx_types[t]);
+#ifdef __SSE__
+    unsigned before = _mm_getcsr();
+    if( flush ) _mm_setcsr(before | 0x8040);   /* Results, and operands */
+#endif
+    zt_tensor_read(&x, 0, 256*256, out, &err);
+#ifdef __SSE__
+    _mm_setcsr(before);
+#endif
+    assert_succeeded(&err, mx_types[t]);
+    for(unsigned i=0; i<256*256; i++){
+      unsigned scale = i/256, code = packed ? i%16 : i%256;
+      float want = scale==255 ? (float)NAN : canonical((float)ldexp(mx_element(mx_types[t], code), (int)scale-127));
+      check( memcmp(&want, &out[i], 4)==0, "%s: element %u, scale %u: %a, not %a%s", mx_types[t], code, scale, (double)out[i], (double)want, flush ? ", flushing" : "" );
+    }
+    zt_tensor_close(&x);
+    close_opened(&o);
+  }
+}
+
+static void test_mx_rounds_once(void **state){
+  (void)state;
+  check_every_product(false);
+  check_every_product(true);
+}
+
+/* --- zt.quant_group/1 --- */
+
+typedef struct quant {
+  const char *shape;
+  unsigned axis;
+  uint64_t group;          /* 0: an entry each */
+  unsigned bits;
+  const char *word;        /* Type of data */
+  bool high_first;
+  const char *form, *scale, *scale_type;
+  const char *zero;        /* none, implied VALUE, plain, same_as_data */
+  const char *zero_dtype, *zero_type;
+} quant;
+
+/* Bits of a code, by hand: word by word, bit by bit. */
+static float quant_code(const blob *b, const quant *q, uint64_t i){
+  unsigned width = named(q->word)->width, per_word = 8*width/q->bits, place = (unsigned)(i%per_word), code = 0;
+  uint64_t word = 0;
+  for(unsigned k=width; k-->0; ) word = word<<8 | b->p[i/per_word*width+k];
+  if( q->high_first ) place = per_word-1-place;
+  for(unsigned k=0; k<q->bits; k++) code |= (unsigned)(word >> (place*q->bits+k) & 1) << k;
+  return per_word==1 && q->word[0]=='i' && code>127 ? (float)code-256 : (float)code;
+}
+
+/* Numbers of a file as f32, one by one. */
+static float number_at(const blob *b, const char *type, uint64_t i){
+  const zt_dtype *d = named(type);
+  uint64_t element[2] = { 0 };
+  float out;
+  memcpy(element, b->p+i*d->width, d->width);
+  if( zt_big_endian() ) zt_swap_bytes(element, d->width, d->unit);
+  zt_convert(d, element, named("f32"), &out, 1);
+  return out;
+}
+
+static void check_quant(const quant *q){
+  grid g = grid_of(q->shape);
+  uint64_t group = q->group ? q->group : 1, entries = g.elements/group, per_word = 8*named(q->word)->width/q->bits, seed = g.elements*17+q->bits+group;
+  bool packed = strcmp(q->zero, "same_as_data")==0, tensor = packed || strcmp(q->zero, "plain")==0;
+  const char *scale_type = q->scale_type ? q->scale_type : q->scale, *zero_type = q->zero_type ? q->zero_type : q->zero_dtype;
+  blob data = random_bytes((size_t)(g.elements*q->bits/8), &seed), scales = random_bytes((size_t)(entries*named(scale_type)->width), &seed), zeros = { 0 };
+  float *want = malloc(g.elements*sizeof(*want)+1);
+  char row[400], attributes[400], zero_point[100];
+  opened o;
+  if( packed ) zeros = random_bytes((size_t)(entries*q->bits/8), &seed);
+  else if( tensor ) zeros = random_bytes((size_t)(entries*named(zero_type)->width), &seed);
+  for(uint64_t i=0; i<g.elements; i++){
+    uint64_t entry = entry_of(&g, q->axis, group, i);
+    float zero = packed ? quant_code(&zeros, q, entry) : tensor ? number_at(&zeros, zero_type, entry) : q->zero[0]=='i' ? (float)atoi(q->zero+8) : 0;
+    float shifted = quant_code(&data, q, i) - zero;   /* f32 at each step, whatever the machine has */
+    float value = shifted * number_at(&scales, scale_type, entry);
+    want[i] = canonical(value);
+  }
+  snprintf(row, sizeof(row), "[%s] %u bits in %s, groups of %llu along %u, %s, %s, %s", q->shape, q->bits, q->word, (unsigned long long)q->group, q->axis, q->high_first ? "high first" : "low first", scale_type, q->zero);
+  if( tensor ) snprintf(zero_point, sizeof(zero_point), "'form': 'tensor', 'packing': '%s'", q->zero);
+  else if( q->zero[0]=='i' ) snprintf(zero_point, sizeof(zero_point), "'form': 'implied', 'value': %d", atoi(q->zero+8));
+  else snprintf(zero_point, sizeof(zero_point), "'form': 'none'");
+  snprintf(attributes, sizeof(attributes), "'axis': %u, 'bits': %u, 'packing': {'word': 'u%u', 'order': '%s_first', 'per_word': %llu}, 'group_size': %llu, 'scale_form': '%s', 'zero_point': {%s}",
+           q->axis, q->bits, 8*named(q->word)->width, q->high_first ? "msb" : "lsb", (unsigned long long)per_word, (unsigned long long)q->group, q->form, zero_point);
+  if( tensor ) open_object(&o, "zt.quant_group/1", q->shape, attributes, (stored_part[]){ { "data", q->word, NULL, data }, { "zeros", packed ? q->word : q->zero_dtype, packed ? NULL : q->zero_type, zeros }, { "scales", q->scale, q->scale_type, scales } }, 3, row);
+  else open_object(&o, "zt.quant_group/1", q->shape, attributes, (stored_part[]){ { "data", q->word, NULL, data }, { "scales", q->scale, q->scale_type, scales } }, 2, row);
+  check_tensor(&o, named("f32"), (uint8_t*)want, row);
+  close_opened(&o);
+  free(want);
+}
+
+static void test_quant_group_of_every_packing(void **state){
+  static const char *const words[] = { "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64" };
+  static const struct { const char *form, *dtype, *type; } scales[] = {
+    { "f32_factors", "f32", NULL }, { "f16_factors", "f16", NULL }, { "f16_factors", "bf16", NULL }, { "e8m0_exponent", "u8", "f8_e8m0" },
+    { "f32_factors", "f64", NULL }, { "f32_factors", "f16", NULL }, { "f32_factors", "u8", "f8_e4m3fn" } };
+  static const struct { const char *zero, *dtype, *type; } zeros[] = {
+    { "none", NULL, NULL }, { "implied 8", NULL, NULL }, { "implied -3", NULL, NULL }, { "plain", "f16", NULL }, { "same_as_data", NULL, NULL }, { "plain", "i8", NULL },
+    { "plain", "u64", NULL }, { "plain", "u8", "f8_e5m2" }, { "plain", "i64", NULL }, { "plain", "f64", NULL } };
+  static const struct { const char *shape; unsigned axis; uint64_t group; } grids[] = {
+    { "4, 128", 1, 64 }, { "128, 32", 0, 32 }, { "4, 64, 8", 1, 16 }, { "512", 0, 32 }, { "4, 128", 1, 0 }, { "128, 4", 0, 0 }, { "16, 33, 32", 0, 1 }, { "16, 96", 1, 3 }, { "128, 5, 64", 0, 128 } };
+  unsigned n = 0;
+  (void)state;
+  for(unsigned bits=2; bits<=8; bits*=2){
+    for(size_t w=0; w<COUNT(words); w++){
+      for(size_t i=0; i<COUNT(grids); i++){
+        for(size_t z=0; z<3; z++, n++){
+          quant q = { grids[i].shape, grids[i].axis, grids[i].group, bits, words[w], n%2, scales[n%COUNT(scales)].form, scales[n%COUNT(scales)].dtype, scales[n%COUNT(scales)].type,
+                      zeros[n%COUNT(zeros)].zero, zeros[n%COUNT(zeros)].dtype, zeros[n%COUNT(zeros)].type };
+          uint64_t per_word = 8*named(words[w])->width/bits, entries = grid_of(q.shape).elements/(q.group ? q.group : 1);
+          if( entries%per_word && strcmp(q.zero, "same_as_data")==0 ) continue;
+          check_quant(&q);
+        }
+      }
+    }
+  }
+}
+
+/* Words across rows; more codes, runs and lines than are loaded at once; no element. */
+static void test_quant_group_of_unusual_sizes(void **state){
+  static const quant rows[] = {
+    { "8, 3", 0, 4, 4, "u32", false, "f32_factors", "f32", NULL, "none", NULL, NULL },
+    { "8, 3", 1, 3, 2, "u16", true, "f32_factors", "f32", NULL, "implied 1", NULL, NULL },
+    { "3, 40000", 1, 8, 4, "u32", false, "f16_factors", "f16", NULL, "same_as_data", NULL, NULL },
+    { "4, 100000", 0, 2, 4, "i32", true, "f16_factors", "f16", NULL, "same_as_data", NULL, NULL },
+    { "8, 65536", 0, 4, 8, "u8", false, "f32_factors", "f32", NULL, "plain", "u8", NULL },
+    { "70000", 0, 0, 8, "i8", false, "f32_factors", "f32", NULL, "none", NULL, NULL },
+    { "0, 16", 1, 8, 4, "u32", false, "f16_factors", "f16", NULL, "plain", "f16", NULL },
+    { "16, 0", 0, 8, 4, "u32", false, "f16_factors", "f16", NULL, "same_as_data", NULL, NULL },
+    { "1, 8", 1, 8, 4, "u32", true, "e8m0_exponent", "u8", "f8_e8m0", "none", NULL, NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++) check_quant(&rows[i]);
+}
+
+/* Zeros of any size, the least and the largest that CBOR has: as f32. */
+static void test_implied_zeros(void **state){
+  static const struct { const char *value; float zero; } rows[] = {
+    { "0", 0 }, { "-1", -1 }, { "16777217", 16777216 }, { "18446744073709551615", 0x1p64f }, { "-9223372036854775808", -0x1p63f }, { "<3bffffffffffffffff>", -0x1p64f } };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    char attributes[400];
+    float out[2], one[2] = { 1, 1 };
+    blob data = { 0 }, scales = { 0 };
+    zt_error err = ZT_ERROR_NONE;
+    zt_tensor t;
+    opened o;
+    put_hex(&data, "0203");
+    for(size_t k=0; k<2; k++) put_real(&scales, "f32", (double)one[k]);
+    snprintf(attributes, sizeof(attributes), "'axis': 0, 'bits': 8, 'packing': {'word': 'u8', 'order': 'lsb_first', 'per_word': 1}, 'group_size': 1, 'scale_form': 'f32_factors', 'zero_point': {'form': 'implied', 'value': %s}", rows[i].value);
+    open_object(&o, "zt.quant_group/1", "2", attributes, (stored_part[]){ { "data", "u8", NULL, data }, { "scales", "f32", NULL, scales } }, 2, rows[i].value);
+    open_tensor(&o, &t, rows[i].value);
+    zt_tensor_read(&t, 0, 2, out, &err);
+    assert_succeeded(&err, rows[i].value);
+    for(size_t k=0; k<2; k++){
+      float want = (float)(2+k) - rows[i].zero;
+      check( out[k]==want, "%s: %g, not %g", rows[i].value, (double)out[k], (double)want );
+    }
+    zt_tensor_close(&t);
+    close_opened(&o);
+  }
+}
+
+/* --- Rules of data: L9, L10, P7 --- */
+
+/* Elements first to first+n can be read, or break the rule; message NULL: they can. Of all of them, so do statistics and text. */
+static void check_read(opened *o, uint64_t first, size_t n, const char *rule, const char *message, const char *row){
+  uint8_t *out = malloc(16*n);
+  char expected[200];
+  assert_non_null(out);
+  snprintf(expected, sizeof(expected), "ztensor: %s", message ? message : "");
+  for(int how=0; how<(first==0 && n==o->object.elements ? 4 : 2); how++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_stats stats;
+    zt_buffer bytes = { NULL, 0 };
+    zt_tensor t;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    open_tensor(o, &t, row);
+    switch( how ){
+      case 0: zt_tensor_read(&t, first, n, out, &err); break;
+      case 1: zt_assemble(&t, t.dtype, first, n, &bytes, &err); break;
+      case 2: zt_stats_compute(&t, &stats, &err); break;
+      default: zt_assemble_json(&t, text, &err); break;
+    }
+    if( message ){
+      check( err.rc==SQLITE_ERROR, "%s, [%llu, +%zu): accepted, %d", row, (unsigned long long)first, n, how );
+      check( strcmp(err.message, expected)==0, "%s, [%llu, +%zu): '%s', expected '%s'", row, (unsigned long long)first, n, err.message, expected );
+      check( err.rule && strcmp(err.rule, rule)==0, "%s: against %s", row, err.rule ? err.rule : "no rule" );
+      check( bytes.p==NULL, "%s", row );
+    }else{
+      check( err.rc==SQLITE_OK, "%s, [%llu, +%zu): %s", row, (unsigned long long)first, n, err.message );
+    }
+    sqlite3_free(sqlite3_str_finish(text));
+    zt_buffer_clear(&bytes);
+    zt_error_clear(&err);
+    zt_tensor_close(&t);
+  }
+  free(out);
+}
+
+static void open_dense(opened *o, const char *type, size_t elements, blob bytes, const char *row){
+  char shape[30];
+  snprintf(shape, sizeof(shape), "%zu", elements);
+  open_object(o, "dense", shape, "", (stored_part[]){ { "data", "u8", type, bytes } }, 1, row);
+}
+
+/* One byte that is none of a bool's, at every place of a few, and at the edges of what is read together. */
+static void test_a_bool_is_0_or_1(void **state){
+  static const size_t sizes[] = { 1, 2, 3, 8, 33, 4097, 300000 };
+  (void)state;
+  for(size_t i=0; i<COUNT(sizes); i++){
+    size_t n = sizes[i], at = 0;
+    while( at<n ){
+      blob bytes = { 0 };
+      uint8_t wrong = (uint8_t)(at%3==0 ? 2 : at%3==1 ? 0x80 : 0xFF);
+      char row[80], message[200];
+      opened o;
+      for(size_t k=0; k<n; k++) put_byte(&bytes, k%2);
+      bytes.p[at] = wrong;
+      if( at+3<n ) bytes.p[at+3] = 7;   /* The first is named */
+      snprintf(row, sizeof(row), "byte %zu of %zu", at, n);
+      snprintf(message, sizeof(message), "component 'data': byte %zu is 0x%02x: a bool is 0 or 1", at, wrong);
+      open_dense(&o, "bool", n, bytes, row);
+      check_read(&o, 0, n, "L9", message, row);
+      check_read(&o, at, 1, "L9", message, row);
+      if( at>0 ) check_read(&o, at-1, 2, "L9", message, row);
+      if( at>0 ) check_read(&o, 0, at, "L9", NULL, row);
+      if( at+1<n ) check_read(&o, at+1, at+3<n ? 2 : n-at-1, "L9", NULL, row);
+      assert_findings(&o, "", "L9:x.data", row);
+      assert_last(&o, "L9:x.data", message+18, row);
+      close_opened(&o);
+      at += at<40 ? 1 : at<4093 ? 4093-at : at<4098 ? 1 : at<262140 ? 262140-at : at<262148 ? 1 : n-1>at ? n-1-at : 1;
+    }
+  }
+}
+
+static void test_all_bytes_of_a_bool(void **state){
+  (void)state;
+  for(unsigned byte=0; byte<256; byte++){
+    blob bytes = { 0 };
+    char message[200];
+    opened o;
+    put_byte(&bytes, byte);
+    open_dense(&o, "bool", 1, bytes, "a byte");
+    snprintf(message, sizeof(message), "component 'data': byte 0 is 0x%02x: a bool is 0 or 1", byte);
+    check_read(&o, 0, 1, "L9", byte>1 ? message : NULL, "a byte");
+    close_opened(&o);
+  }
+}
+
+/* The high half of a last byte that has one element alone. Who does not read that element does not see it. */
+static void test_the_spare_half_of_a_last_byte_is_0(void **state){
+  static const size_t sizes[] = { 1, 3, 9, 8191, 8193, 16381, 16383, 100001 };
+  (void)state;
+  for(size_t i=0; i<COUNT(sizes); i++){
+    for(unsigned spare=0; spare<16; spare++){
+      for(int mx=0; mx<2; mx++){
+        static const char message[] = "component 'data': the spare bits of the last byte, 0x%x5, are not 0";
+        size_t n = sizes[i];
+        blob bytes = { 0 }, scales = { 0 };
+        char row[80], words[200], shape[30], attributes[60];
+        opened o;
+        if( mx && (n%3 || (spare && spare!=8)) ) continue;
+        if( n>100 && spare && spare!=1 && spare!=8 ) continue;
+        put_repeated(&bytes, 0x77, n/2);
+        put_byte(&bytes, spare<<4 | 5);
+        snprintf(row, sizeof(row), "%zu elements, spare %u%s", n, spare, mx ? ", zt.mx/1" : "");
+        snprintf(words, sizeof(words), message, spare);
+        if( mx ){
+          snprintf(shape, sizeof(shape), "%zu", n);
+          snprintf(attributes, sizeof(attributes), "'block_size': 3");
+          put_repeated(&scales, 127, n/3);
+          open_object(&o, "zt.mx/1", shape, attributes, (stored_part[]){ { "data", "u8", "f4_e2m1", bytes }, { "scales", "u8", "f8_e8m0", scales } }, 2, row);
+        }else{
+          open_dense(&o, "f4_e2m1", n, bytes, row);
+        }
+        check_read(&o, 0, n, "L9", spare ? words : NULL, row);
+        check_read(&o, n-1, 1, "L9", spare ? words : NULL, row);
+        if( n>1 && !mx ) check_read(&o, 0, n-1, "L9", NULL, row);
+        if( n>3 && !mx ) check_read(&o, n-3, 2, "L9", NULL, row);
+        assert_findings(&o, "", spare ? "L9:x.data" : "", row);
+        close_opened(&o);
+      }
+    }
+  }
+}
+
+/* No byte is spare. */
+static void test_every_half_of_an_even_number_is_an_element(void **state){
+  blob bytes = { 0 };
+  opened o;
+  (void)state;
+  put_repeated(&bytes, 0xFF, 4);
+  open_dense(&o, "f4_e2m1", 8, bytes, "even");
+  check_read(&o, 0, 8, "L9", NULL, "even");
+  assert_findings(&o, "", "", "even");
+  close_opened(&o);
+}
+
+/* --- Sparse ones --- */
+
+/* n ones in these cells of a shape of rows and columns, cells of a row one after the other; values of that type. */
+static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, const uint64_t *cells, size_t n, const char *type, blob values, bool wide, const char *row){
+  unsigned width = wide ? 8 : 4;
+  const char *dtype = wide ? "u64" : "u32";
+  blob indices = { 0 }, indptr = { 0 };
+  char shape[60];
+  size_t i = 0;
+  snprintf(shape, sizeof(shape), "%llu, %llu", (unsigned long long)rows, (unsigned long long)columns);
+  if( !values.p ) put_repeated(&values, 1, n);
+  if( !csr ) for(size_t k=0; k<n; k++) put_bits(&indices, cells[k]/columns, width);
+  for(size_t k=0; k<n; k++) put_bits(&indices, cells[k]%columns, width);
+  if( !csr ){
+    open_object(o, "zt.sparse_coo/1", shape, "", (stored_part[]){ { "coords", dtype, NULL, indices }, { "values", "u8", type, values } }, 2, row);
+    return;
+  }
+  put_bits(&indptr, 0, width);
+  for(uint64_t r=0; r<rows; r++){
+    while( i<n && cells[i]/columns==r ) i++;
+    put_bits(&indptr, i, width);
+  }
+  assert_int_equal(i, n);
+  open_object(o, "zt.sparse_csr/1", shape, "", (stored_part[]){ { "indptr", dtype, NULL, indptr }, { "values", "u8", type, values }, { "indices", dtype, NULL, indices } }, 3, row);
+}
+
+#define REPEATED "two stored elements lie in one cell"
+
+/* Cells of [3, 4]. */
+static void test_no_cell_of_a_coo_is_stored_twice(void **state){
+  static const struct { const char *row; uint64_t cells[6]; size_t n; int64_t twice; } rows_of[] = {
+    { "none", { 0 }, 0, -1 }, { "one", { 5 }, 1, -1 }, { "all different", { 0, 3, 5, 11 }, 4, -1 }, { "different, in no order", { 11, 0, 7, 3, 4, 1 }, 6, -1 },
+    { "two together", { 7, 7 }, 2, 7 }, { "the first cell", { 0, 0, 4 }, 3, 0 }, { "the last cell", { 2, 11, 11 }, 3, 11 },
+    { "together, in order", { 1, 4, 4, 9 }, 4, 4 }, { "apart", { 4, 9, 4 }, 3, 4 }, { "together, in no order", { 9, 4, 4, 1 }, 4, 4 },
+    { "three times", { 6, 6, 6 }, 3, 6 }, { "the first and the last", { 3, 0, 1, 2, 11, 3 }, 6, 3 },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows_of); i++){
+    for(int wide=0; wide<2; wide++){
+      const char *row = rows_of[i].row;
+      uint64_t twice = (uint64_t)rows_of[i].twice;
+      bool broken = rows_of[i].twice>=0;
+      opened o;
+      open_sparse(&o, false, 3, 4, rows_of[i].cells, rows_of[i].n, NULL, (blob){ 0 }, wide, row);
+      for(uint64_t first=0; first<12; first++){
+        for(uint64_t n=1; first+n<=12; n++) check_read(&o, first, n, "L10", broken && twice>=first && twice<first+n ? REPEATED : NULL, row);
+      }
+      assert_findings(&o, "", broken ? "L10:x" : "", row);
+      if( broken ) assert_last(&o, "L10:x", REPEATED, row);
+      close_opened(&o);
+    }
+  }
+}
+
+/* At the edges of what is read at once, and of what is sorted at once. */
+static void test_one_cell_twice_among_many(void **state){
+  static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, ((size_t)1<<19)+1 };
+  (void)state;
+  for(size_t i=0; i<COUNT(counts); i++){
+    size_t n = counts[i];
+    uint64_t *cells = malloc(n*sizeof(*cells)), columns = n;
+    assert_non_null(cells);
+    for(int kind=0; kind<6; kind++){   /* None; two by two; the ends; a window's border; none, and two, backwards */
+      bool broken = kind!=0 && kind!=4;
+      char row[80];
+      opened o;
+      for(size_t k=0; k<n; k++) cells[k] = kind>=4 ? n-1-k : k;
+      if( kind==1 || kind==5 ) cells[n-1] = cells[n-2];
+      if( kind==2 ) cells[n-1] = cells[0];
+      if( kind==3 ) cells[n/2+1] = cells[n>ZT_ENTRIES ? ZT_ENTRIES : n/2];
+      snprintf(row, sizeof(row), "%zu elements, kind %d", n, kind);
+      open_sparse(&o, false, 1, columns, cells, n, NULL, (blob){ 0 }, kind%2, row);
+      check_read(&o, 0, n, "L10", broken ? REPEATED : NULL, row);
+      assert_findings(&o, "", broken ? "L10:x" : "", row);
+      close_opened(&o);
+    }
+    free(cells);
+  }
+}
+
+/* One row of n elements, then two of one: element k stands in the column of the one before it, or falls behind it. */
+static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool wide){
+  uint64_t *cells = malloc((n+before+2)*sizeof(*cells)), columns = 3*(n+before)+9, left = before;
+  char row[120], message[200];
+  size_t m = 0;
+  opened o;
+  assert_non_null(cells);
+  for(uint64_t i=0; i<before; i++) cells[m++] = i*(columns/(before+1));   /* Row 0 */
+  for(size_t i=0; i<n; i++) cells[m++] = columns + 3*i+3;                 /* Row 1 */
+  cells[m++] = 2*columns;                                               /* Row 2: columns begin anew */
+  cells[m++] = 4*columns;                                               /* Row 4; row 3 is empty */
+  if( k ) cells[left+k] = cells[left+k-1]-(falls ? 1 : 0);
+  snprintf(row, sizeof(row), "%zu elements behind %llu, element %zu %s", n, (unsigned long long)before, k, falls ? "falls" : "is equal");
+  snprintf(message, sizeof(message), "column %llu in row 1 follows column %llu", (unsigned long long)(cells[left+k]-columns), (unsigned long long)(k ? cells[left+k-1]-columns : 0));
+  open_sparse(&o, true, 5, columns, cells, m, NULL, (blob){ 0 }, wide, row);
+  check_read(&o, 0, 5*(size_t)columns, "P7", k ? message : NULL, row);
+  check_read(&o, columns, (size_t)columns, "P7", k ? message : NULL, row);
+  check_read(&o, columns+cells[left+k]%columns, 1, "P7", k ? message : NULL, row);
+  check_read(&o, 0, (size_t)columns, "P7", NULL, row);
+  check_read(&o, 2*columns, 3*(size_t)columns, "P7", NULL, row);
+  assert_findings(&o, "", k ? "P7:x" : "", row);
+  if( k ) assert_last(&o, "P7:x", message, row);
+  close_opened(&o);
+  free(cells);
+}
+
+static void test_columns_of_a_csr_ascend_within_a_row(void **state){
+  static const size_t counts[] = { 1, 2, 5, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES, 2*ZT_ENTRIES+2 };
+  static const uint64_t befores[] = { 0, 1, 3, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
+  (void)state;
+  for(size_t i=0; i<COUNT(counts); i++){
+    for(size_t b=0; b<COUNT(befores); b++){
+      size_t n = counts[i], places[] = { 0, 1, 2, n/2, ZT_ENTRIES-2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, n-1, ZT_ENTRIES-befores[b] };
+      for(size_t k=0; k<COUNT(places); k++) if( places[k]<n ) check_columns(n, places[k], k%2, befores[b], (i+b)%2);
+    }
+  }
+}
+
+/* The last column of a row and the first of the next are the same, or fall; whatever lies on a window's border. */
+static void test_columns_of_a_csr_begin_anew_in_each_row(void **state){
+  static const size_t lengths[] = { 1, 2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
+  (void)state;
+  for(size_t i=0; i<COUNT(lengths); i++){
+    size_t n = lengths[i], rows_in = n<3 ? 5000 : 5;
+    uint64_t *cells = malloc(n*rows_in*sizeof(*cells)), columns = n+1;
+    opened o;
+    assert_non_null(cells);
+    for(size_t k=0; k<n*rows_in; k++) cells[k] = k/n*columns + k%n + (k/n%2==0);
+    open_sparse(&o, true, rows_in, columns, cells, n*rows_in, NULL, (blob){ 0 }, i%2, "anew");
+    check_read(&o, 0, (size_t)columns*rows_in, "P7", NULL, "anew");
+    assert_findings(&o, "", "", "anew");
+    close_opened(&o);
+    free(cells);
+  }
+}
+
+/* Values of bool, and of two in a byte: L9 of what is read. */
+static void test_values_of_sparse_objects_are_looked_at(void **state){
+  static const uint64_t cells[] = { 1, 4, 10 };
+  (void)state;
+  for(int csr=0; csr<2; csr++){
+    for(unsigned kind=0; kind<4; kind++){
+      static const char *const messages[] = { NULL, "component 'values': byte 1 is 0x02: a bool is 0 or 1", NULL, "component 'values': the spare bits of the last byte, 0x34, are not 0" };
+      static const char *const hex[] = { "000101", "010200", "2104", "2134" };
+      blob values = blob_of(hex[kind]);
+      char row[60];
+      opened o;
+      snprintf(row, sizeof(row), "%s, kind %u", csr ? "csr" : "coo", kind);
+      open_sparse(&o, csr, 3, 4, cells, 3, kind<2 ? "bool" : "f4_e2m1", values, false, row);
+      check_read(&o, 0, 12, "L9", messages[kind], row);
+      if( csr ) check_read(&o, 0, 4, "L9", NULL, row);   /* The first row, of one element */
+      assert_findings(&o, "", !messages[kind] ? "" : "L9:x.values", row);
+      close_opened(&o);
+    }
+  }
+}
+
+/* What zTensor 2 forbids, 1.2 does not: cells add up, any byte but 0 is true. */
+static void test_an_older_generation_does_not_have_these_rules(void **state){
+  recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 3 } };
+  blob values = { 0 }, indices = { 0 }, indptr = { 0 };
+  uint8_t out[3];
+  zt_error err = ZT_ERROR_NONE;
+  zt_tensor t;
+  opened o;
+  (void)state;
+  put(&values, "\x05\x06\x07", 3);
+  for(unsigned i=0; i<3; i++) put_bits(&indices, i==2 ? 0 : 1, 8);
+  put_bits(&indptr, 0, 8);
+  put_bits(&indptr, 3, 8);
+  add_part(&r, "values", "u8", NULL, values);
+  add_part(&r, "indices", "u64", NULL, indices);
+  add_part(&r, "indptr", "u64", NULL, indptr);
+  open_recipe(&o, &r, NULL, "1.2");
+  open_tensor(&o, &t, "1.2");
+  zt_tensor_read(&t, 0, 3, out, &err);
+  assert_succeeded(&err, "1.2");
+  assert_memory_equal(out, "\x07\x0B\x00", 3);
+  zt_tensor_close(&t);
+  close_opened(&o);
+  clear_recipe(&r);
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_what_breaks_a_rule_is_refused_for_it),
+    cmocka_unit_test(test_every_rule_has_rows),
+    cmocka_unit_test(test_an_older_generation_does_not_have_these_layouts),
+    cmocka_unit_test(test_mx_of_every_type_axis_and_block_size),
+    cmocka_unit_test(test_mx_lines_longer_than_every_window),
+    cmocka_unit_test(test_mx_rounds_once),
+    cmocka_unit_test(test_quant_group_of_every_packing),
+    cmocka_unit_test(test_quant_group_of_unusual_sizes),
+    cmocka_unit_test(test_implied_zeros),
+    cmocka_unit_test(test_a_bool_is_0_or_1),
+    cmocka_unit_test(test_all_bytes_of_a_bool),
+    cmocka_unit_test(test_the_spare_half_of_a_last_byte_is_0),
+    cmocka_unit_test(test_every_half_of_an_even_number_is_an_element),
+    cmocka_unit_test(test_no_cell_of_a_coo_is_stored_twice),
+    cmocka_unit_test(test_one_cell_twice_among_many),
+    cmocka_unit_test(test_columns_of_a_csr_ascend_within_a_row),
+    cmocka_unit_test(test_columns_of_a_csr_begin_anew_in_each_row),
+    cmocka_unit_test(test_values_of_sparse_objects_are_looked_at),
+    cmocka_unit_test(test_an_older_generation_does_not_have_these_rules),
+  };
+  return cmocka_run_group_tests_name("layout2", tests, NULL, NULL);
+}
