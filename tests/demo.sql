@@ -29,7 +29,7 @@ GROUP BY zt_components.digest HAVING copies > 1 ORDER BY spare_bytes DESC LIMIT 
 
 .print
 .print == Digests: are the bytes what was written?
-SELECT digest_status, count(*) AS components FROM zt_components('tests/golden') WHERE digest IS NOT NULL GROUP BY 1;
+SELECT digest_status, count(*) AS components FROM zt_components('tests/golden/v*/[cw]*.zt') WHERE digest IS NOT NULL GROUP BY 1;
 
 .print
 .print == Files that cannot be read, and why
