@@ -37,6 +37,7 @@ static int sort(zt_blobs *b, zt_error *err){
   uint64_t offsets = 0;
   uint32_t shards = 0, i = 0, k;
   if( !other ) return zt_fail_nomem(err);
+  zt_os_advise_large(other, b->n*sizeof(*other));
   for(k=1; k<b->n; k++){
     offsets |= b->a[k].offset ^ b->a[0].offset;
     shards |= b->a[k].shard ^ b->a[0].shard;
@@ -67,6 +68,7 @@ int zt_blobs_sort(const zt_container *c, zt_blobs *out, zt_error *err){
   bool sorted = true;
   *out = (zt_blobs){ .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)), .end = HEADER };
   if( !out->a ) return zt_fail_nomem(err);
+  zt_os_advise_large(out->a, ((size_t)zt_container_components(c)+1)*sizeof(*out->a));
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
       zt_component component;

@@ -7,9 +7,13 @@
   { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, packed },
 static const zt_dtype aDtype[] = { ZT_DTYPES(ROW) };
 
+/* The names again, with their lengths: a manifest names a type for each component. */
+#define NAME(name, ...) ZT_TEXT_INIT(#name),
+static const zt_text aName[] = { ZT_DTYPES(NAME) };
+
 const zt_dtype *zt_dtype_named(zt_text name){
   for(size_t i=0; i<sizeof(aDtype)/sizeof(*aDtype); i++){
-    if( name.n==strlen(aDtype[i].name) && memcmp(name.z, aDtype[i].name, name.n)==0 ) return &aDtype[i];
+    if( zt_text_equal(name, aName[i]) ) return &aDtype[i];
   }
   return NULL;
 }
