@@ -2,7 +2,7 @@
 ** Containers of every generation: the golden files are read right, the hostile ones refused for the right reason, and cut
 ** or changed ones never trusted. The expectations are read out of their JSON files by SQLite itself.
 */
-#include "test.h"
+#include "expectations.h"
 
 #include <ctype.h>
 #include "container/driver.h"
@@ -14,36 +14,6 @@
 #define HOSTILE "tests/hostile/"
 
 /* --- Expectations --- */
-
-static sqlite3 *db;
-
-static int open_db(void **state){
-  (void)state;
-  return sqlite3_open(":memory:", &db);
-}
-
-static int close_db(void **state){
-  (void)state;
-  return sqlite3_close(db);
-}
-
-/* A member of the row's object. */
-#define FIELD(name) "json_extract(value, '$." name "')"
-
-/* The rows that sql gives for the JSON text in the file, which is ?1. */
-static sqlite3_stmt *query(const char *sql, const char *path){
-  sqlite3_stmt *statement;
-  blob json = read_file(path);
-  check( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db) );
-  assert_int_equal(sqlite3_bind_text(statement, 1, (char*)json.p, (int)json.n, SQLITE_TRANSIENT), SQLITE_OK);
-  free(json.p);
-  return statement;
-}
-
-static zt_text column(sqlite3_stmt *statement, int i){
-  const char *z = (const char*)sqlite3_column_text(statement, i);
-  return (zt_text){ z, (size_t)sqlite3_column_bytes(statement, i) };
-}
 
 /* Equal, or neither is there. */
 static void assert_column(zt_text text, sqlite3_stmt *statement, int i, const char *row){

@@ -6,26 +6,21 @@
 
 #include <math.h>
 #include "core/paths.h"
+#include "expectations.h"
 #include "rules.h"
+#include "subject.h"
 #include "core/digest.h"
 #include "tensor/sparse.h"
 #include "tensor/stats.h"
 
 #define HOSTILE "tests/hostile/"
 
-static char file_path[] = "/tmp/ztensor-layout-XXXXXX";
-static sqlite3 *db;
-
 static int set_up(void **state){
-  int fd = mkstemp(file_path);
-  (void)state;
-  if( fd<0 || sqlite3_open(":memory:", &db) ) return 1;
-  return close(fd);
+  return make_file(state) || open_db(state);
 }
 
 static int tear_down(void **state){
-  (void)state;
-  return unlink(file_path) | sqlite3_close(db);
+  return remove_file(state) | close_db(state);
 }
 
 /* --- Objects in words --- */
@@ -234,23 +229,6 @@ static const rule_file *rule_of(const char *file){
      && strncmp(rule_files[i].file, file, strlen(file)-3)==0 ) return &rule_files[i];
   }
   return NULL;
-}
-
-/* A member of the row's object. */
-#define FIELD(name) "json_extract(value, '$." name "')"
-
-static sqlite3_stmt *query(const char *sql, const char *path){
-  sqlite3_stmt *statement;
-  blob json = read_file(path);
-  check( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db) );
-  assert_int_equal(sqlite3_bind_text(statement, 1, (char*)json.p, (int)json.n, SQLITE_TRANSIENT), SQLITE_OK);
-  free(json.p);
-  return statement;
-}
-
-static zt_text column(sqlite3_stmt *statement, int i){
-  const char *z = (const char*)sqlite3_column_text(statement, i);
-  return (zt_text){ z, (size_t)sqlite3_column_bytes(statement, i) };
 }
 
 /* The object of that name, or of that index, of an opened file. */

@@ -1,7 +1,7 @@
 /* A component's bytes: tensor/payload.h, tensor/encoding.h and container/dtype.h. */
-#include "test.h"
+#include "expectations.h"
+#include "subject.h"
 
-#include <unistd.h>
 #include <zstd.h>
 #include "core/digest.h"
 #include "core/paths.h"
@@ -14,68 +14,19 @@
 #define ALL UINT64_MAX
 #define OFFSET 128   /* Of the stored bytes in the files made here */
 
-static char file_path[] = "/tmp/ztensor-payload-XXXXXX";
-static sqlite3 *db;
-
 static int set_up(void **state){
-  int fd = mkstemp(file_path);
-  (void)state;
-  if( fd<0 || sqlite3_open(":memory:", &db) ) return 1;
-  return close(fd);
+  return make_file(state) || open_db(state);
 }
 
 static int tear_down(void **state){
-  (void)state;
-  return unlink(file_path) | sqlite3_close(db);
+  return remove_file(state) | close_db(state);
 }
 
 /* --- A component in a file made here --- */
 
-typedef struct subject {
-  blob file;
-  zt_source *source;
-  zt_object object;
-  zt_component component;
-  zt_budget budget;
-  zt_payload payload;
-} subject;
-
-/* The stored bytes in the middle of others. The object is dense, of u8 elements; no length is stated. */
+/* The stored bytes in the middle of others; no length is stated. */
 static void open_subject(subject *s, blob stored, const char *encoding, bool as_file){
-  zt_error err = ZT_ERROR_NONE;
-  blob b = { 0 };
-  put_repeated(&b, 0xEE, OFFSET);
-  put(&b, stored.p, stored.n);
-  put_repeated(&b, 0xDD, 64);
-  *s = (subject){ .file = seal(&b) };
-  if( as_file ){
-    write_file(file_path, s->file.p, s->file.n);
-    assert_int_equal(zt_source_open(file_path, NULL, &s->source, &err), SQLITE_OK);
-  }else{
-    assert_int_equal(zt_source_open_image(span_of(s->file), &s->source, &err), SQLITE_OK);
-  }
-  s->object = (zt_object){ .name = ZT_TEXT_INIT("w"), .format = ZT_TEXT_INIT("dense"), .format_prefix = "", .rank = 1 };
-  s->component = (zt_component){ .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"),
-      .encoding = { encoding, strlen(encoding) },
-    .byte_order = ZT_TEXT_INIT("little"), .offset = OFFSET, .length = stored.n };
-  s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
-}
-
-static void close_subject(subject *s){
-  zt_source_close(s->source);
-  free(s->file.p);
-}
-
-/* What the manifest tells of the decoded length. */
-typedef enum known_by { BY_FIELD, BY_SHAPE, BY_NOTHING } known_by;
-
-static void tell_length(subject *s, known_by by, uint64_t total){
-  s->component.has_decoded_length = by==BY_FIELD;
-  s->component.decoded_length = total;
-  s->object.elements = s->object.shape[0] = total;
-  s->object.format = by==BY_NOTHING ? ZT_TEXT("sparse_coo") : ZT_TEXT("dense");
-  s->component.role = by==BY_NOTHING ? ZT_TEXT("values") : ZT_TEXT("data");
+  place_subject(s, OFFSET, span_of(stored), 64, encoding, as_file);
 }
 
 /* --- zstd frames --- */
@@ -899,18 +850,6 @@ static void test_a_digest_of_a_file_that_is_gone_is_an_error(void **state){
 }
 
 /* --- Golden and hostile files --- */
-
-/* A member of the row's object. */
-#define FIELD(name) "json_extract(value, '$." name "')"
-
-static sqlite3_stmt *query(const char *sql, const char *path){
-  sqlite3_stmt *statement;
-  blob json = read_file(path);
-  check( sqlite3_prepare_v2(db, sql, -1, &statement, NULL)==SQLITE_OK, "%s", sqlite3_errmsg(db) );
-  assert_int_equal(sqlite3_bind_text(statement, 1, (char*)json.p, (int)json.n, SQLITE_TRANSIENT), SQLITE_OK);
-  free(json.p);
-  return statement;
-}
 
 /* An opened file, through its path or its bytes. */
 typedef struct opened {

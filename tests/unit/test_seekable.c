@@ -3,8 +3,8 @@
 ** against the whole; and what a range costs.
 */
 #include "seekable.h"
+#include "subject.h"
 
-#include <unistd.h>
 #include "tensor/content.h"
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
@@ -13,55 +13,14 @@
 #define OFFSET ((size_t)4096)   /* Of the part in its file */
 #define MIB ((size_t)1 << 20)
 
-static char file_path[] = "/tmp/ztensor-seekable-XXXXXX";
-
-static int set_up(void **state){
-  int fd = mkstemp(file_path);
-  (void)state;
-  if( fd<0 || sqlite3_initialize() ) return 1;
-  return close(fd);
-}
-
-static int tear_down(void **state){
-  (void)state;
-  return unlink(file_path);
-}
-
 /* --- A part in a file --- */
-
-typedef struct subject {
-  blob file;
-  zt_source *source;
-  zt_object object;
-  zt_component component;
-  zt_budget budget;
-  zt_payload payload;
-} subject;
 
 /* The part between other bytes; it says that it decodes to `total` bytes. */
 static void open_subject(subject *s, blob part, uint64_t total, bool as_file){
-  zt_error err = ZT_ERROR_NONE;
-  blob b = { 0 };
-  put_repeated(&b, 0xEE, OFFSET);
-  put(&b, part.p, part.n);
-  put_repeated(&b, 0xDD, as_file ? 64 : 0);   /* Nothing behind an image: AddressSanitizer sees a read there */
-  *s = (subject){ .file = seal(&b) };
-  if( as_file ){
-    write_file(file_path, s->file.p, s->file.n);
-    assert_int_equal(zt_source_open(file_path, NULL, &s->source, &err), SQLITE_OK);
-  }else{
-    assert_int_equal(zt_source_open_image(span_of(s->file), &s->source, &err), SQLITE_OK);
-  }
-  s->object = (zt_object){ .name = ZT_TEXT_INIT("w"), .format = ZT_TEXT_INIT("dense"), .format_prefix = "", .strict = true, .rank = 1, .shape = { total }, .elements = total };
-  s->component = (zt_component){ .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT(SEEKABLE), .strict = true,
-    .byte_order = ZT_TEXT_INIT("little"), .offset = OFFSET, .length = part.n, .has_decoded_length = true, .decoded_length = total };
-  s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
-}
-
-static void close_subject(subject *s){
-  zt_source_close(s->source);
-  free(s->file.p);
+  /* Nothing behind an image: AddressSanitizer sees a read there. */
+  place_subject(s, OFFSET, span_of(part), as_file ? 64 : 0, SEEKABLE, as_file);
+  tell_length(s, BY_FIELD, total);
+  s->object.strict = s->component.strict = true;
 }
 
 static blob counted(size_t n){
@@ -799,5 +758,5 @@ int main(void){
     cmocka_unit_test(test_a_part_cut_anywhere_is_refused),
     cmocka_unit_test(test_the_encoding_is_one_of_zTensor_2_alone),
   };
-  return cmocka_run_group_tests_name("seekable", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("seekable", tests, make_file, remove_file);
 }

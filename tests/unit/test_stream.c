@@ -1,59 +1,19 @@
 /* A component's bytes from front to back and the elements among them: tensor/stream.h and tensor/array.h. */
+#include "subject.h"
 #include "tensors.h"
 
 #include "tensor/array.h"
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
 
-static char file_path[] = "/tmp/ztensor-stream-XXXXXX";
-
-static int set_up(void **state){
-  int fd = mkstemp(file_path);
-  (void)state;
-  return fd<0 || close(fd);
-}
-
-static int tear_down(void **state){
-  (void)state;
-  return unlink(file_path);
-}
-
 /* --- A component at the very end of a file --- */
 
 #define OFFSET 64
 
-typedef struct subject {
-  blob file;
-  zt_source *source;
-  zt_object object;
-  zt_component component;
-  zt_budget budget;
-  zt_payload payload;
-} subject;
-
-typedef enum known_by { BY_FIELD, BY_SHAPE, BY_NOTHING } known_by;
-
 /* The object has `told` bytes, as u8 elements. */
 static void open_subject(subject *s, const void *stored, size_t n, const char *encoding, known_by by, uint64_t told, bool as_file){
-  zt_error err = ZT_ERROR_NONE;
-  blob b = { 0 };
-  put_repeated(&b, 0xEE, OFFSET);
-  put(&b, stored, n);
-  *s = (subject){ .file = seal(&b) };
-  if( as_file ) write_file(file_path, s->file.p, s->file.n);
-  if( as_file ) assert_int_equal(zt_source_open(file_path, NULL, &s->source, &err), SQLITE_OK);
-  else assert_int_equal(zt_source_open_image(span_of(s->file), &s->source, &err), SQLITE_OK);
-  s->object = (zt_object){ .format = ZT_TEXT_INIT("dense"), .format_prefix = "", .rank = 1, .shape = { told }, .elements = told };
-  s->component = (zt_component){ .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = { encoding, strlen(encoding) },
-    .byte_order = ZT_TEXT_INIT("little"), .offset = OFFSET, .length = n, .has_decoded_length = by==BY_FIELD, .decoded_length = told };
-  if( by==BY_NOTHING ) s->component.role = ZT_TEXT("values");
-  s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
-}
-
-static void close_subject(subject *s){
-  zt_source_close(s->source);
-  free(s->file.p);
+  place_subject(s, OFFSET, (zt_span){ stored, n }, 0, encoding, as_file);
+  tell_length(s, by, told);
 }
 
 static zt_stream *open_stream(const subject *s){
@@ -810,5 +770,5 @@ int main(void){
     cmocka_unit_test(test_places),
     cmocka_unit_test(test_arrays_without_elements_are_checked),
   };
-  return cmocka_run_group_tests_name("stream", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("stream", tests, make_file, remove_file);
 }
