@@ -9,6 +9,7 @@
 ** Paths stay below tests, whatever the input says.
 */
 #include "answers.h"
+#include "choices.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
@@ -125,19 +126,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
 }
 
 /* --- Choices, from the input --- */
-
-static const uint8_t *input;
-static size_t input_left;
-
-static unsigned byte(void){
-  if( input_left==0 ) return 0;
-  input_left--;
-  return *input++;
-}
-
-static size_t choose(size_t n){
-  return (n>256 ? byte()<<8 | byte() : byte()) % n;
-}
 
 #define PICK(list) ((list)[choose(N(list))])
 

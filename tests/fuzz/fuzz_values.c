@@ -13,6 +13,7 @@
 #endif
 #include <unistd.h>
 #include <zstd.h>
+#include "choices.h"
 #include "values.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
@@ -64,19 +65,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
 
 /* --- Choices, from the input --- */
 
-static const uint8_t *input;
-static size_t input_left;
 static uint64_t noise_state;   /* Goes on where the input ends; the same for the same input */
-
-static unsigned byte(void){
-  if( input_left==0 ) return 0;
-  input_left--;
-  return *input++;
-}
-
-static size_t choose(size_t n){
-  return (n>256 ? byte()<<8 | byte() : byte()) % n;
-}
 
 static uint64_t noise(void){
   noise_state ^= noise_state<<13;
@@ -87,7 +76,7 @@ static uint64_t noise(void){
 
 /* A number below n: of the input while there is some. */
 static uint64_t below(uint64_t n){
-  return (input_left ? n>65536 ? noise() ^ byte() : (uint64_t)byte()<<8 | byte() : noise()) % n;
+  return (input_left ? n>65536 ? noise() ^ byte() : two_bytes() : noise()) % n;
 }
 
 /* --- Bytes --- */
@@ -211,7 +200,7 @@ static void put_values(bytes *b, const dtype *t, size_t n){
   const size_t nExtremes = sizeof(extremes)/sizeof(*extremes);
   unsigned width = t->kind==K_COMPLEX ? t->width/2 : t->width, kind = (unsigned)choose(8), one = byte();
   size_t parts = t->kind==K_COMPLEX ? 2*n : n;
-  uint64_t same = (uint64_t)byte()<<56 | (uint64_t)byte()<<8 | byte(), cut = kind==6 ? below(parts+1) : 0;
+  uint64_t same = (uint64_t)byte()<<56 | two_bytes(), cut = kind==6 ? below(parts+1) : 0;
   for(size_t i=0; i<parts; i++){
     uint64_t u = same;
     double x = extremes[kind==2 ? below(nExtremes) : kind==7 && below(3)==0 ? one%nExtremes : 0];
