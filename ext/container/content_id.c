@@ -21,14 +21,15 @@ static zt_span take(zt_cbor *c){
   return (zt_span){ at, (size_t)(c->p-at) };
 }
 
-/* Read the next item, a map, and take those of its items that are wanted. */
+/* Read the next item, a map, and take those of its items that are wanted. A key that is unknown may be of any type. */
 static void take_items(zt_cbor *c, item *items, size_t n){
   zt_cbor_level level;
-  zt_text key;
   zt_cbor_open(c, ZT_CBOR_MAP, &level);
   while( zt_cbor_more(c, &level) ){
+    zt_text key = { NULL, 0 };
     zt_span value;
-    zt_cbor_text(c, &key);
+    if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
+    else zt_cbor_skip(c);
     value = take(c);
     for(size_t i=0; i<n; i++) if( zt_text_equal(key, (zt_text){ items[i].key, strlen(items[i].key) }) ) items[i].value = value;
   }
