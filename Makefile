@@ -4,6 +4,7 @@ CC ?= cc
 OPT ?= -O2 -g -flto=auto
 PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
+COUNT ?= 100000
 # END OF USER SETTINGS. NOTHING BELOW NEEDS A CHANGE.
 
 ifeq ($(shell uname -s),Darwin)
@@ -29,7 +30,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz interop test-s390x bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate interop test-s390x bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -116,6 +117,10 @@ fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
 build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
+
+mutate:                             ## COUNT=100000 mutated files through every table and function, under the sanitizers
+	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
+	@sh tests/fuzz/mutate.sh build/asan/static/replay/fuzz_diff $(COUNT)
 
 interop: all                        ## files freshly written by the format's own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh

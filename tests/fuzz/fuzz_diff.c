@@ -68,10 +68,12 @@ static sqlite3_stmt *objects, *parts;   /* What there is in the file */
 static char directory[] = "/tmp/fuzz_diff_XXXXXX";
 static char file[64], prefix[96];       /* The mutant's path, and how failures of it begin */
 static bytes mutant;
+static unsigned long readable;          /* Mutants that have rows */
 
 static void clean_up(void){
   unlink(file);
   rmdir(directory);
+  printf("%lu are readable files\n", readable);
 }
 
 static sqlite3_stmt *prepare(const char *sql){
@@ -200,17 +202,18 @@ static void compare(const pair *q, const char *object, const char *part){
   end(q->blob);
 }
 
-/* Each of n statements, for `most` rows of the list, of which the input chooses the first. */
-static void compare_each(sqlite3_stmt *list, const pair *q, size_t n, int most){
-  int first = (int)choose(16);
+/* Each of n statements, for `most` rows of the list, of which the input chooses the first. How many rows were seen. */
+static int compare_each(sqlite3_stmt *list, const pair *q, size_t n, int most){
+  int first = (int)choose(16), row;
   sqlite3_bind_blob(list, 1, mutant.p, (int)mutant.n, SQLITE_STATIC);
-  for(int row=0; row<first+most && sqlite3_step(list)==SQLITE_ROW; row++){
+  for(row=0; row<first+most && sqlite3_step(list)==SQLITE_ROW; row++){
     if( row<first ) continue;
     const char *object = (const char*)sqlite3_column_text(list, 0);
     const char *part = sqlite3_column_count(list)>1 ? (const char*)sqlite3_column_text(list, 1) : NULL;
     for(size_t i=0; i<n; i++) compare(&q[i], object, part);
   }
   end(list);
+  return row;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
@@ -219,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   make_mutant(&mutant);
   write_mutant();
   for(size_t i=0; i<N(of_file); i++) compare(&pairs[i], NULL, NULL);
-  compare_each(objects, pairs+N(of_file), N(of_object), MOST_OBJECTS);
+  readable += compare_each(objects, pairs+N(of_file), N(of_object), MOST_OBJECTS)>0;
   compare_each(parts, pairs+N(of_file)+N(of_object), N(of_part), MOST_PARTS);
   return 0;
 }

@@ -94,10 +94,10 @@ static size_t read_item(const bytes *b, size_t at, unsigned depth){
   item *self, spare;
   uint64_t parts;
   if( at>=b->n || depth>MOST_DEPTH ) return 0;
-  self = nItems<MOST_ITEMS ? &items[nItems++] : &spare;
   info = b->p[at] & 31;
   width = info<24 ? 0 : 1u<<(info-24);
   if( info>27 || width>b->n-at-1 ) return 0;
+  self = nItems<MOST_ITEMS ? &items[nItems++] : &spare;
   *self = (item){ .at = at, .head = 1+width, .major = b->p[at]>>5, .value = width ? 0 : info };
   for(unsigned i=0; i<width; i++) self->value = self->value<<8 | b->p[at+1+i];
   at += self->head;
@@ -166,7 +166,7 @@ static void change_integer(bytes *b){
     case 4: value = other->value; break;
     case 5: value = i->value*2; break;
     case 6: value = i->value ^ (uint64_t)1<<choose(64); break;
-    default: value = i->value+64*(1+choose(4)); break;
+    default: value = i->value + (choose(2) ? 64 : 4096)*(1+choose(4)); break;
   }
   replace(b, i->at, i->end, head, make_head(head, 0, value));
 }

@@ -1,8 +1,8 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
 fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
-from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs of fuzz_sql and fuzz_values are choices, of
-which any bytes will do.
+from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs
+of the others are choices, of which any bytes will do.
 """
 import hashlib
 import struct
@@ -121,7 +121,7 @@ def seeds(target):
     if target == "fuzz_cbor":
         short_ones = [(name, data[5:5 + int.from_bytes(data[3:5], "little")]) for name, data in shorts()]
         return [(name, manifest(data)) for name, data in files() if manifest(data)] + short_ones
-    if target in ("fuzz_sql", "fuzz_values"):
+    if target in ("fuzz_sql", "fuzz_values", "fuzz_diff"):
         # Hashes: bytes without order, the same on each run.
         return [(str(i), b"".join(hashlib.sha256(b"%d %d" % (i, k)).digest() for k in range(1 + i % 4))) for i in range(256)]
     raise SystemExit(f"no seeds for {target}")
