@@ -30,7 +30,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate interop test-s390x bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile interop test-s390x bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -121,6 +121,10 @@ build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/
 mutate:                             ## COUNT=100000 mutated files through every table and function, under the sanitizers
 	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
 	@sh tests/fuzz/mutate.sh build/asan/static/replay/fuzz_diff $(COUNT)
+
+hostile:                            ## what each hostile file costs at most, under the sanitizers
+	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
+	@$(PYTHON) tests/fuzz/hostile.py build/asan/static/replay/fuzz_diff
 
 interop: all                        ## files freshly written by the format's own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh

@@ -5,6 +5,8 @@
 **   - a failure names its file: the path, or <blob>
 **   - the file is written over in place again and again, on one connection: nothing of the one before is seen
 ** The statements name every table, function and column there is; a new one that they do not is a failure.
+**
+** An input of CHOICES bytes makes a mutant. Any other is a file as it is: so the golden and the hostile files are compared, too.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE   /* mkdtemp() */
@@ -15,7 +17,9 @@
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
+#define CHOICES 64
 #define LIMIT (1<<20)       /* On the length of results */
+#define FILE_LIMIT 1000000000   /* The same of a whole file: as SQLite has it */
 #define MOST_OBJECTS 3      /* Of a file, whose values are asked for */
 #define MOST_PARTS 4        /* Components, whose bytes are */
 
@@ -116,7 +120,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   atexit(clean_up);
   CHECK(sqlite3_open(":memory:", &db)==SQLITE_OK, "open");
   CHECK(sqlite3_ztensor_init(db, &message, NULL)==SQLITE_OK, "%s", message);
-  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LIMIT);
   n = prepare_pairs(of_file, N(of_file), 0);
   n = prepare_pairs(of_object, N(of_object), n);
   prepare_pairs(of_part, N(of_part), n);
@@ -217,12 +220,25 @@ static int compare_each(sqlite3_stmt *list, const pair *q, size_t n, int most){
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
+  bool whole = n!=CHOICES;
   input = data;
-  input_left = n;
-  make_mutant(&mutant);
+  input_left = whole ? 0 : n;
+  if( n>MUTANT_MAX ) return 0;
+  mutant.n = n;
+  if( !whole ) make_mutant(&mutant);
+  else if( n>0 ) memcpy(mutant.p, data, n);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, whole ? FILE_LIMIT : LIMIT);
   write_mutant();
   for(size_t i=0; i<N(of_file); i++) compare(&pairs[i], NULL, NULL);
   readable += compare_each(objects, pairs+N(of_file), N(of_object), MOST_OBJECTS)>0;
   compare_each(parts, pairs+N(of_file)+N(of_object), N(of_part), MOST_PARTS);
   return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed){
+  size_t changed = LLVMFuzzerMutate(data, n<CHOICES ? n : CHOICES, CHOICES);
+  (void)max;
+  (void)seed;
+  memset(data+changed, 0, CHOICES-changed);
+  return CHOICES;
 }
