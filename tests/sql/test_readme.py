@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import readme
-from support import EXTENSION
+from support import EXTENSION, ROOT
 
 EXAMPLES = readme.examples()
 
@@ -32,6 +32,20 @@ def test_the_reference_lists_the_columns_of_a_table(db, table):
     actual = [row[1] for row in db.execute(f"PRAGMA table_xinfo({table})")]
     arguments = {"source", "on_error", "level"} if "object" in documented else {"source", "object", "dtype"}
     assert [name for name in documented if name not in arguments] == [name for name in actual if name not in arguments]
+
+
+def test_the_limits_are_those_of_the_code():
+    defined = {}
+    for source in (ROOT / "ext").glob("*/*.[ch]"):
+        for name, number in re.findall(r"^#define ([A-Z_]+) +\(?(?:\(\w+\))?(\d+(?: ?<< ?\d+)?)", source.read_text(), re.M):
+            defined.setdefault(name, set()).add(eval(number))
+    section = re.search(r"^## Limits\n(.*?)^##", readme.README.read_text(), re.M | re.S)[1]
+    rows = re.findall(r"^\|([^|]*)\|([^|]*)\| (`[A-Z_]{5,}`(?:, `[A-Z_]+`)*) \|", section, re.M)
+    assert len(rows) >= 14
+    for what, limit, names in rows:
+        for name in re.findall(r"\w+", names):
+            sizes = {text for n in defined[name] for text in (f"{n:,}", f"{n >> 10} KiB", f"{n >> 20} MiB", f"{n >> 30} GiB")}
+            assert any(re.search(rf"(?<![\d,]){size}(?![\d,])", what + limit) for size in sizes), (name, sizes)
 
 
 def test_the_lines_for_sqliterc(tmp_path):
