@@ -5,7 +5,8 @@
 #ifndef ZT_CORE_VECTOR_H
 #define ZT_CORE_VECTOR_H
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+/* Under ThreadSanitizer, gcc instruments what chooses the clone, too, which runs before there is a sanitizer to call. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 # if __GNUC__>=12
 #  define ZT_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 # else
