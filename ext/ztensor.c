@@ -43,6 +43,19 @@ static int register_functions(zt_connection *c, const zt_function *f){
   return rc;
 }
 
+/* Take the SQLite library that this call comes from. One image of this file serves one library: a second one in the process
+** would take the first one's place. Threads load it at the same time, and while others run: the pointer is written once. */
+static bool take_api(const sqlite3_api_routines *api){
+#ifdef SQLITE_CORE
+  (void)api;
+  return true;
+#else
+  const sqlite3_api_routines *first = __atomic_load_n(&sqlite3_api, __ATOMIC_ACQUIRE);
+  if( !first && __atomic_compare_exchange_n(&sqlite3_api, &first, api, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ) return true;
+  return first==api;
+#endif
+}
+
 static int load(sqlite3 *db, char **message, const sqlite3_api_routines *api, bool nofs){
 #define TABLE(name) &zt_table_##name,
 #define FUNCTION(name) zt_function_##name,
@@ -50,15 +63,10 @@ static int load(sqlite3 *db, char **message, const sqlite3_api_routines *api, bo
   static const zt_function *const functions[] = { ZT_FUNCTIONS(FUNCTION) };
   zt_connection *c;
   int rc;
-#ifndef SQLITE_CORE
-  /* One image of this file serves one SQLite library: a second one in the process would take the first one's place. */
-  if( sqlite3_api && sqlite3_api!=api ){
+  if( !take_api(api) ){
     *message = api->mprintf("ztensor serves another SQLite library in this process already: load a copy of the file");
     return SQLITE_ERROR;
   }
-#endif
-  SQLITE_EXTENSION_INIT2(api)
-  (void)api;
   if( sqlite3_libversion_number()<3031000 ){
     *message = sqlite3_mprintf("ztensor needs SQLite 3.31 or later, this is %s", sqlite3_libversion());
     return SQLITE_ERROR;
