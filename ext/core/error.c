@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include "core/host.h"
 #include "core/interrupt.h"
+#include "core/os.h"
 
 int zt_shown(zt_text text){
   size_t n = text.n;
@@ -69,7 +70,8 @@ int zt_fail_nomem(zt_error *e){
 }
 
 int zt_fail_os(zt_error *e, const char *what, int n){
-  return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, strerror(n));
+  char buffer[ZT_OS_MESSAGE];
+  return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }
 
 void zt_error_clear(zt_error *e){

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,6 +28,15 @@
 # define MTIME st_mtim
 # define CTIME st_ctim
 #endif
+
+const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]){
+#ifdef __GLIBC__
+  return strerror_r(n, buffer, ZT_OS_MESSAGE);   /* Its own: returns the text, which need not be in the buffer */
+#else
+  if( strerror_r(n, buffer, ZT_OS_MESSAGE) ) snprintf(buffer, ZT_OS_MESSAGE, "error %d", n);
+  return buffer;
+#endif
+}
 
 static int64_t nanoseconds(struct timespec t){
   int64_t s = (int64_t)t.tv_sec;

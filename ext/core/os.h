@@ -7,6 +7,11 @@
 
 #include "core/error.h"
 
+#define ZT_OS_MESSAGE 256   /* Bytes of a message */
+
+/* What the errno value n means: in the buffer or for ever, since strerror() may use one buffer for all threads. */
+const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]);
+
 typedef enum zt_kind {
   ZT_KIND_MISSING, ZT_KIND_FILE, ZT_KIND_DIRECTORY, ZT_KIND_FIFO, ZT_KIND_SOCKET, ZT_KIND_DEVICE, ZT_KIND_UNKNOWN
 } zt_kind;
