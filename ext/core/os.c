@@ -2,6 +2,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* d_type, st_mtim, madvise() */
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory have more all the same */
+#endif
+#ifndef _TIME_BITS
+#define _TIME_BITS 64          /* And times, from 2038 on */
+#endif
 #include "core/os.h"
 
 #include <dirent.h>
@@ -212,9 +218,11 @@ zt_directory *zt_os_opendir(const char *path, int *error_number){
   return (zt_directory*)d;
 }
 
-const char *zt_os_readdir(zt_directory *d, zt_kind *kind){
+const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   struct dirent *entry;
+  errno = 0;   /* The end of a directory leaves it as it is */
   do entry = readdir((DIR*)d); while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
+  *error_number = entry ? 0 : errno;
   if( !entry ) return NULL;
   *kind = ZT_KIND_UNKNOWN;
 #ifdef DT_REG

@@ -66,9 +66,9 @@ void zt_os_zero(void *p, size_t n);
 /* A directory being read. */
 typedef struct zt_directory zt_directory;
 zt_directory *zt_os_opendir(const char *path, int *error_number);
-/* The next name in it, `.` and `..` left out, or NULL at the end. *kind is ZT_KIND_UNKNOWN where the directory does not
-** tell (or tells a symbolic link). */
-const char *zt_os_readdir(zt_directory *d, zt_kind *kind);
+/* The next name in it, `.` and `..` left out, or NULL at the end and where it cannot be read on, which *error_number tells;
+** at the end it is 0. *kind is ZT_KIND_UNKNOWN where the directory does not tell (or tells a symbolic link). */
+const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number);
 void zt_os_closedir(zt_directory *d);
 
 #endif

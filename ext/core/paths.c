@@ -155,7 +155,7 @@ static void entries_only(walker *w, entries *e){
   if( n>0 ) entries_add(e, &room, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
-/* Read the directory, once. One that cannot be read is a result of its own. */
+/* Read the directory, once. One that cannot be read, or not to its end, is a result of its own. */
 static void entries_load(walker *w, entries *e){
   zt_directory *d;
   const char *name;
@@ -170,15 +170,12 @@ static void entries_load(walker *w, entries *e){
     return;
   }
   d = zt_os_opendir(directory(w), &error_number);
-  if( !d ){
-    if( !is_absent(error_number) ) add(w, directory(w), false, error_number);
-    return;
-  }
-  while( !w->err->rc && (name = zt_os_readdir(d, &kind))!=NULL ){
+  while( d && !w->err->rc && (name = zt_os_readdir(d, &kind, &error_number))!=NULL ){
     if( kind==ZT_KIND_UNKNOWN ) links = true;
     entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
+  if( error_number && !is_absent(error_number) ) add(w, directory(w), false, error_number);
   /* Of several links to one directory the first is followed: let that not depend on the file system. */
   if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
 }

@@ -10,6 +10,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* mkdtemp(), setenv(), futimens(): for the tests of files */
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64   /* As in os.c: also where long has 32 bits */
+#endif
+#ifndef _TIME_BITS
+#define _TIME_BITS 64
+#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -537,7 +537,7 @@ static void add_candidates(const char *directory, int depth){
   zt_kind kind;
   const char *name;
   if( !d ) return;
-  while( (name = zt_os_readdir(d, &kind))!=NULL ){
+  while( (name = zt_os_readdir(d, &kind, &error_number))!=NULL ){
     char path[256];
     snprintf(path, sizeof(path), "%s%s%s", directory, *directory ? "/" : "", name);
     add_candidate(path);

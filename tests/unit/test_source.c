@@ -1,6 +1,7 @@
 /* Opened files and images in memory: core/source.h, and what it takes of core/os.h. */
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -90,7 +91,7 @@ static void check_reads(zt_source *s, blob content){
 static void check_far_reads(zt_source *s){
   static const struct { uint64_t offset; size_t n; } rows[] = {
     { UINT64_MAX, 1 }, { UINT64_MAX, 2 }, { UINT64_MAX-1, 2 }, { 1, SIZE_MAX }, { SIZE_MAX, SIZE_MAX }, { (uint64_t)1<<63, 1 },
-    { (uint64_t)1<<63, (size_t)1<<63 },
+    { (uint64_t)1<<63, SIZE_MAX/2+1 },
     { INT64_MAX, 1 }, { 0, SIZE_MAX }, { UINT64_MAX, 0 }, { SIZE+1, 0 }, { (uint64_t)1<<32, 4 }
   };
   for(size_t i=0; i<COUNT(rows); i++){
@@ -170,6 +171,34 @@ static void test_a_large_read(void **state){
   unlink(in_directory("large"));
   free(buffer);
   free(b.p);
+}
+
+/* Offsets and times of more than 32 bits, also where long has no more. The file is a hole but for its two ends. */
+static void test_a_file_beyond_4_gib_and_2038(void **state){
+  const uint64_t size = ((uint64_t)5<<30) + 3;
+  const char *path = in_directory("far");
+  struct timespec times[2] = { { 4102444800, 7 }, { 4102444800, 7 } };
+  zt_error err = ZT_ERROR_NONE;
+  uint8_t buffer[4];
+  struct stat st;
+  zt_source *s;
+  int fd;
+  (void)state;
+  write_file(path, "near", 4);
+  fd = open(path, O_WRONLY);
+  assert_int_equal(pwrite(fd, "end", 3, (off_t)size-3), 3);
+  assert_int_equal(futimens(fd, times), 0);
+  assert_int_equal(fstat(fd, &st), 0);
+  close(fd);
+  s = open_file(path);
+  assert_int_equal(zt_source_size(s), size);
+  assert_int_equal(zt_source_identity(s)->mtime, (int64_t)st.st_mtim.tv_sec*1000000000 + st.st_mtim.tv_nsec);
+  assert_int_equal(zt_source_read(s, size-4, buffer, 4, &err), SQLITE_OK);
+  assert_memory_equal(buffer, "\0end", 4);
+  assert_int_equal(zt_source_read(s, (uint64_t)4<<30, buffer, 4, &err), SQLITE_OK);
+  assert_memory_equal(buffer, "\0\0\0\0", 4);
+  zt_source_close(s);
+  unlink(path);
 }
 
 /* --- A file that changes while it is open --- */
@@ -397,13 +426,14 @@ static void test_reading_a_directory(void **state){
   assert_int_equal(mkdir(path, 0755), 0);
   d = zt_os_opendir(path, &error_number);
   assert_non_null(d);
-  assert_null(zt_os_readdir(d, &kind));
+  assert_null(zt_os_readdir(d, &kind, &error_number));
+  assert_int_equal(error_number, 0);
   zt_os_closedir(d);
   write_file(in_directory("listed/file"), "x", 1);
   assert_int_equal(mkdir(in_directory("listed/.directory"), 0755), 0);
   assert_int_equal(symlink("file", in_directory("listed/link")), 0);
   d = zt_os_opendir(path, &error_number);
-  for(; (name = zt_os_readdir(d, &kind))!=NULL; n++){
+  for(; (name = zt_os_readdir(d, &kind, &error_number))!=NULL; n++){
     if( strcmp(name, "file")==0 ) assert_true(kind==ZT_KIND_FILE || kind==ZT_KIND_UNKNOWN);
     else if( strcmp(name, ".directory")==0 ) assert_true(kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN);
     else{
@@ -412,6 +442,12 @@ static void test_reading_a_directory(void **state){
     }
   }
   assert_int_equal(n, 3);
+  assert_int_equal(error_number, 0);
+  zt_os_closedir(d);
+  d = zt_os_opendir(path, &error_number);
+  close(dirfd((DIR*)d));                               /* It cannot be read: that is not its end */
+  assert_null(zt_os_readdir(d, &kind, &error_number));
+  assert_int_equal(error_number, EBADF);
   zt_os_closedir(d);
   assert_null(zt_os_opendir(in_directory("missing"), &error_number));
   assert_int_equal(error_number, ENOENT);
@@ -530,6 +566,7 @@ int main(void){
     cmocka_unit_test(test_reads_of_an_image),
     cmocka_unit_test(test_empty_file_and_empty_image),
     cmocka_unit_test(test_a_large_read),
+    cmocka_unit_test(test_a_file_beyond_4_gib_and_2038),
     cmocka_unit_test(test_a_file_that_is_cut_short_while_it_is_open),
     cmocka_unit_test(test_a_file_that_is_written_to_is_noticed),
     cmocka_unit_test(test_a_file_that_is_replaced_is_read_on),
