@@ -92,7 +92,7 @@ void zt_cbor_make_strict(zt_cbor *c);
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err);
 
 /* Record a failure at the next byte, against that rule (core/error.h). Always false. */
-ZT_COLD bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...);
+ZT_COLD ZT_FORMAT(3, 4) bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...);
 
 /* Record that `expected` was wanted where another item stands. Always false. */
 ZT_COLD bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected);

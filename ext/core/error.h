@@ -37,10 +37,10 @@ int zt_shown(zt_text text);
 
 /* Record a failure: rc is an SQLite error code, format is as in sqlite3_mprintf(). Without effect if one is recorded
 ** already. Returns the recorded code. */
-int zt_fail(zt_error *e, int rc, const char *format, ...);
+ZT_FORMAT(3, 4) int zt_fail(zt_error *e, int rc, const char *format, ...);
 
 /* Record that a file breaks a rule: SQLITE_ERROR. Rules are numbered above the decoders that check them, "C7". */
-int zt_break(zt_error *e, const char *rule, const char *format, ...);
+ZT_FORMAT(3, 4) int zt_break(zt_error *e, const char *rule, const char *format, ...);
 
 /* Record SQLITE_NOMEM. */
 int zt_fail_nomem(zt_error *e);

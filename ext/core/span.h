@@ -5,6 +5,7 @@
 #ifndef ZT_CORE_SPAN_H
 #define ZT_CORE_SPAN_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,14 @@
 # define ZT_COLD __attribute__((cold, noinline))
 #else
 # define ZT_COLD
+#endif
+
+/* For functions that take a format: its place among the arguments, and that of the first value. Compilers check the values
+** where %llu names uint64_t, which is where long has 32 bits; elsewhere they would see another type of the same size. */
+#if defined(__GNUC__) && !defined(_WIN32) && ULONG_MAX<UINT64_MAX
+# define ZT_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+# define ZT_FORMAT(text, first)
 #endif
 
 /* A borrowed byte range. */
