@@ -268,7 +268,7 @@ static void scatter(tensor *t){
   memcpy(sorted, t->entries, t->nEntries*sizeof(*sorted));
   qsort(sorted, t->nEntries, sizeof(*sorted), compare_entries);
   t->cells = calloc(t->nEntries+1, t->type->width);
-  if( t->elements<=MOST_ELEMENTS ) t->array = calloc(t->elements+1, t->type->width);
+  if( t->elements<=MOST_ELEMENTS ) t->array = calloc((size_t)t->elements+1, t->type->width);
   for(size_t i=0; i<t->nEntries; ){
     uint64_t at = sorted[i].cell;
     memcpy(cell, t->stored+sorted[i++].number*width, width);
@@ -415,8 +415,8 @@ static void make_quantized(tensor *t){
   groups = t->elements/t->group;
   put_values(&scales, scale_type, (size_t)groups);
   put_values(&zeros, zero_type, (size_t)groups);
-  codes = malloc(t->elements+1);
-  t->array = malloc(4*t->elements+1);
+  codes = malloc((size_t)t->elements+1);
+  t->array = malloc(4*(size_t)t->elements+1);
   CHECK(codes && t->array, "malloc");
   for(uint64_t i=0; i<t->elements; i++) codes[i] = (uint8_t)(below(256) & (((uint64_t)1 << t->bits)-1));
   for(uint64_t i=0; i<t->elements; i+=t->per_word){

@@ -786,7 +786,7 @@ static void test_cells_each_once_in_bounded_memory(void **state){
     taken k = { .values = rows[i].n };
     sqlite3_int64 before = sqlite3_memory_used();
     if( zt_big_endian() ) continue;
-    if( rows[i].distinct ) k.seen = calloc(rows[i].n+1, 1);
+    if( rows[i].distinct ) k.seen = calloc((size_t)rows[i].n+1, 1);
     sqlite3_memory_highwater(1);
     assert_int_equal(zt_sparse_cells(&t, take_u32, &k, &err), SQLITE_OK);
     check( k.cells==rows[i].cells && k.sum==rows[i].sum, "%s: %llu cells, %llu", rows[i].what, (unsigned long long)k.cells, (unsigned long long)k.sum );
@@ -894,9 +894,9 @@ static void check_quantized(const char *shape, uint64_t bits, const char *word, 
     if( random_below(&seed, 20)==0 ) memset(scales.p+scales.n-named(scale_type)->width, 0xFF, named(scale_type)->width);   /* NaN */
     for(unsigned b=0; b<zero_width; b++) put_byte(&zeros, (unsigned)random_below(&seed, named(zero_type)->class==ZT_BOOL ? 2 : 256));
   }
-  scale = malloc(groups*4+1);
-  zero = malloc(groups*4+1);
-  want = malloc(elements*4+1);
+  scale = malloc((size_t)groups*4+1);
+  zero = malloc((size_t)groups*4+1);
+  want = malloc((size_t)elements*4+1);
   convert_file_bytes(scales, scale_type, "f32", scale);
   convert_file_bytes(zeros, zero_logical ? zero_logical : zero_type, "f32", zero);
   for(uint64_t i=0; i<elements; i++){
@@ -994,7 +994,7 @@ static void test_dense_objects_of_every_type(void **state){
         blob data = { 0 };
         char row[100];
         set_shape(&r, shapes[s], &elements);
-        want = malloc(elements*d->width+16);
+        want = malloc((size_t)elements*d->width+16);
         for(uint64_t i=0; i<elements; i++){
           for(unsigned b=0; b<d->width; b++) want[i*d->width+b] = (uint8_t)random_below(&seed, 256);
           put_element(&data, d, want+i*d->width);

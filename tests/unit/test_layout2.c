@@ -321,7 +321,7 @@ static void check_mx(const char *type, const char *shape, int axis, uint64_t blo
   uint64_t seed = g.elements*31+block*7+least+(uint64_t)type[1], blocks = g.elements/block;
   bool packed = strcmp(type, "f4_e2m1")==0, plain = strcmp(type, "i8")==0;
   blob data = random_bytes((size_t)(packed ? (g.elements+1)/2 : g.elements), &seed), scales = { 0 };
-  float *want = malloc(g.elements*sizeof(*want)+1);
+  float *want = malloc((size_t)g.elements*sizeof(*want)+1);
   char row[200], attributes[100];
   opened o;
   if( packed && g.elements%2 ) data.p[data.n-1] &= 15;
@@ -449,7 +449,7 @@ static void check_quant(const quant *q){
   bool packed = strcmp(q->zero, "same_as_data")==0, tensor = packed || strcmp(q->zero, "plain")==0;
   const char *scale_type = q->scale_type ? q->scale_type : q->scale, *zero_type = q->zero_type ? q->zero_type : q->zero_dtype;
   blob data = random_bytes((size_t)(g.elements*q->bits/8), &seed), scales = random_bytes((size_t)(entries*named(scale_type)->width), &seed), zeros = { 0 };
-  float *want = malloc(g.elements*sizeof(*want)+1);
+  float *want = malloc((size_t)g.elements*sizeof(*want)+1);
   char row[400], attributes[400], zero_point[100];
   opened o;
   if( packed ) zeros = random_bytes((size_t)(entries*q->bits/8), &seed);
@@ -727,7 +727,7 @@ static void test_no_cell_of_a_coo_is_stored_twice(void **state){
       opened o;
       open_sparse(&o, false, 3, 4, rows_of[i].cells, rows_of[i].n, NULL, (blob){ 0 }, wide, row);
       for(uint64_t first=0; first<12; first++){
-        for(uint64_t n=1; first+n<=12; n++) check_read(&o, first, n, "L10", broken && twice>=first && twice<first+n ? REPEATED : NULL, row);
+        for(size_t n=1; first+n<=12; n++) check_read(&o, first, n, "L10", broken && twice>=first && twice<first+n ? REPEATED : NULL, row);
       }
       assert_findings(&o, "", broken ? "L10:x" : "", row);
       if( broken ) assert_last(&o, "L10:x", REPEATED, row);
@@ -764,7 +764,7 @@ static void test_one_cell_twice_among_many(void **state){
 
 /* One row of n elements, then two of one: element k stands in the column of the one before it, or falls behind it. */
 static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool wide){
-  uint64_t *cells = malloc((n+before+2)*sizeof(*cells)), columns = 3*(n+before)+9, left = before;
+  uint64_t *cells = malloc((size_t)(n+before+2)*sizeof(*cells)), columns = 3*(n+before)+9, left = before;
   char row[120], message[200];
   size_t m = 0;
   opened o;
@@ -794,7 +794,7 @@ static void test_columns_of_a_csr_ascend_within_a_row(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     for(size_t b=0; b<COUNT(befores); b++){
-      size_t n = counts[i], places[] = { 0, 1, 2, n/2, ZT_ENTRIES-2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, n-1, ZT_ENTRIES-befores[b] };
+      size_t n = counts[i], places[] = { 0, 1, 2, n/2, ZT_ENTRIES-2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, n-1, ZT_ENTRIES-(size_t)befores[b] };
       for(size_t k=0; k<COUNT(places); k++) if( places[k]<n ) check_columns(n, places[k], k%2, befores[b], (i+b)%2);
     }
   }

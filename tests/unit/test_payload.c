@@ -71,7 +71,7 @@ static void check_range(const subject *s, blob content, uint64_t start, uint64_t
   check( out.n==n, "%s, [%llu, +%llu): %llu bytes", row, (unsigned long long)start, (unsigned long long)length,
       (unsigned long long)out.n );
   check( (out.p==NULL)==(n==0), "%s", row );
-  check( n==0 || memcmp(out.p, content.p+from, n)==0, "%s, [%llu, +%llu)", row, (unsigned long long)start,
+  check( n==0 || memcmp(out.p, content.p+from, (size_t)n)==0, "%s, [%llu, +%llu)", row, (unsigned long long)start,
       (unsigned long long)length );
   zt_buffer_free(out.p);
 }
@@ -618,7 +618,7 @@ static void test_windows_of_every_size_are_treated_alike_in_whole_and_in_part(vo
         open_subject(&s, stored, "zstd", false);
         tell_length(&s, BY_FIELD, 4);
         rc = zt_content_read(&s.payload, ranges[i].start, ranges[i].length, &out, &err);
-        if( rc==SQLITE_OK ) assert_memory_equal(out.p, &"abcd"[ranges[i].start], out.n);
+        if( rc==SQLITE_OK ) assert_memory_equal(out.p, &"abcd"[ranges[i].start], (size_t)out.n);
         if( i==0 ) first = rc;
         check( rc==first, "window descriptor %02x: %d as a whole, %d in part", descriptor, first, rc );
         zt_buffer_free(out.p);

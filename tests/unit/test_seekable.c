@@ -47,7 +47,7 @@ static void check_range(const subject *s, blob content, uint64_t start, uint64_t
   zt_content_read(&s->payload, start, length, &out, &err);
   check( err.rc==SQLITE_OK, "%s, [%llu, +%llu): %s", row, (unsigned long long)start, (unsigned long long)length, err.message );
   check( out.n==n, "%s, [%llu, +%llu): %llu bytes", row, (unsigned long long)start, (unsigned long long)length, (unsigned long long)out.n );
-  check( n==0 || memcmp(out.p, content.p+from, n)==0, "%s, [%llu, +%llu)", row, (unsigned long long)start, (unsigned long long)length );
+  check( n==0 || memcmp(out.p, content.p+from, (size_t)n)==0, "%s, [%llu, +%llu)", row, (unsigned long long)start, (unsigned long long)length );
   zt_buffer_free(out.p);
 }
 
@@ -628,7 +628,7 @@ static void test_frames_of_more_than_16_mib(void **state){
     free(content.p);
   }
   put_frame(&b, "a", 1, 0);
-  put_repeated(&b, 0, n-b.n);
+  put_repeated(&b, 0, (size_t)n-b.n);
   put_hex(&b, "5e2a4d18 11000000");
   put_le32(&b, n);
   put_hex(&b, "01000000 01000000 00 b1ea928f");

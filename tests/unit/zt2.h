@@ -92,7 +92,7 @@ static inline size_t zt2_put_items(blob *b, zt2_notation *n, char end){
       free(inner.p);
       n->z = m.z;
     }else if( zt2_word(n, "(") ){
-      put_repeated(b, 0x81, zt2_number(n));
+      put_repeated(b, 0x81, (size_t)zt2_number(n));
       check( zt2_word(n, ")"), "no end: %s", n->z );
       items--;
     }else if( *n->z=='\'' ){
