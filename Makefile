@@ -30,7 +30,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile interop test-s390x bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile interop test-s390x test-arm64 test-armhf bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -55,7 +55,8 @@ demo: all                           ## audit a small collection of real files in
 
 test: unit replay sql               ## the whole test suite
 
-# --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot ---
+# --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
+# program is run by a target of its own, PROGRAM.run, so that -j runs them side by side ---
 
 B ?= build/static
 RUN =
@@ -66,15 +67,17 @@ $(B)/ext/%.o: ext/%.c Makefile
 
 -include $(SRC:ext/%.c=$(B)/ext/%.d)
 
-unit: $(UNIT:tests/unit/%.c=$(B)/unit/%)   ## C tests of core, container and tensor
-	@set -e; for t in $^; do $(RUN) $$t; done
+unit: $(UNIT:tests/unit/%.c=$(B)/unit/%.run)   ## C tests of core, container and tensor
+$(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %
+	@$(RUN) $<
 
 $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
-replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%)  ## what fuzzing found once, run again
-	@set -e; for t in $^; do $(RUN) $$t $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path "*/$$(basename $$t)/*" -o -name '*.zt' \)); done
+replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)  ## what fuzzing found once, run again
+$(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %
+	@$(RUN) $< $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path '*/$(*F)/*' -o -name '*.zt' \))
 
 $(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
@@ -130,7 +133,13 @@ interop: all                        ## files freshly written by the format's own
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
 
 test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
-	@sh tests/s390x/run.sh
+	@sh tests/cross/run.sh s390x
+
+test-arm64: all                     ## the same on an ARM of 64 bits
+	@sh tests/cross/run.sh arm64
+
+test-armhf: all                     ## the same on an ARM of 32 bits
+	@sh tests/cross/run.sh armhf
 
 bench: all                          ## measure against what people use today; prints one table of ratios
 	@$(PYTHON) tests/bench/bench.py

@@ -87,9 +87,11 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
     need strace strace strace - runs strace -V
     need valgrind 'valgrind libc6-dbg' valgrind - runs valgrind -q true
   fi
-  if [ "$manager" = apt-get ]; then   # A big-endian machine's libraries come from Debian alone
+  if [ "$manager" = apt-get ]; then   # Other machines' libraries come from Debian alone
     need 'a compiler for s390x' gcc-s390x-linux-gnu - - runs s390x-linux-gnu-gcc --version
-    need 'an emulator of s390x' qemu-user - - runs qemu-s390x --version
+    need 'a compiler for arm64' gcc-aarch64-linux-gnu - - runs aarch64-linux-gnu-gcc --version
+    need 'a compiler for armhf' gcc-arm-linux-gnueabihf - - runs arm-linux-gnueabihf-gcc --version
+    need 'emulators of these' qemu-user - - runs qemu-s390x --version
   fi
 }
 

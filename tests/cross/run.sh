@@ -1,18 +1,30 @@
 #!/bin/sh
-# `make test-s390x`: the same results on a big-endian machine. Builds the extension and the C tests for s390x, runs them
-# under qemu, and compares what the sqlite3 shells of both machines say about the golden and the hostile files.
+# `make test-s390x` and the like, sh tests/cross/run.sh MACHINE: the same results on another machine. Builds the extension
+# and the C tests for it, runs them, under qemu where this machine cannot, and compares what the sqlite3 shells of both
+# machines say about the golden and the hostile files.
 #
-# The libraries are Debian's, unpacked into build/s390x/sysroot, so that only the first run downloads. apt is given a
+# The libraries are Debian's, unpacked into build/MACHINE/sysroot, so that only the first run downloads. apt is given a
 # state of its own beside them: the system's package lists, architectures and packages stay as they are.
 set -eu
 cd "$(dirname "$0")/../.."
 
-build=build/s390x
+# --- The machines: Debian's name; the compiler, the directory of the libraries, their loader, the emulator ---
+
+machine=${1:?which machine}
+case $machine in
+  s390x) set -- s390x-linux-gnu-gcc s390x-linux-gnu ld64.so.1 qemu-s390x ;;                    # Big-endian
+  arm64) set -- aarch64-linux-gnu-gcc aarch64-linux-gnu ld-linux-aarch64.so.1 qemu-aarch64 ;;  # char is unsigned
+  armhf) set -- arm-linux-gnueabihf-gcc arm-linux-gnueabihf ld-linux-armhf.so.3 qemu-arm ;;    # size_t has 32 bits
+  *) echo "$machine: not in the table of machines in $0" >&2; exit 2 ;;
+esac
+compiler=$1 libraries=$2 loader=$3 emulator=$4
+
+build=build/$machine
 sysroot=$build/sysroot
 packages='libc6-dev libsqlite3-dev libzstd-dev libssl-dev libxxhash-dev libisal-dev libcmocka-dev sqlite3'
 
-for tool in apt-get dpkg s390x-linux-gnu-gcc qemu-s390x; do
-  command -v $tool >/dev/null || { echo "s390x: no $tool; on Debian, make deps installs what is missing" >&2; exit 1; }
+for tool in apt-get dpkg "$compiler" "$emulator"; do
+  command -v "$tool" >/dev/null || { echo "$machine: no $tool; on Debian, make deps installs what is missing" >&2; exit 1; }
 done
 
 # --- The machine's libraries ---
@@ -27,8 +39,8 @@ configure_apt() {
   mkdir -p "$build/apt/state/lists/partial" "$build/apt/cache/archives/partial"
   : >"$build/apt/status"
   cat >"$build/apt/apt.conf" <<CONF
-APT::Architecture "s390x";
-APT::Architectures { "s390x"; };
+APT::Architecture "$machine";
+APT::Architectures { "$machine"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 #clear APT::Update::Post-Invoke;
@@ -54,11 +66,12 @@ fetch_sysroot() {
   [ "$(cat "$sysroot/complete" 2>/dev/null)" != "$packages" ] || return 0
   rm -rf "$build"
   configure_apt
-  echo 's390x: fetching the libraries'
+  echo "$machine: fetching the libraries"
+  # One list of several may be missing for a while, as when its mirror is behind: what counts is whether the packages come.
   # shellcheck disable=SC2086  # Packages are words
-  if ! { private_apt update && private_apt --download-only install $packages; } >"$build/apt/log" 2>&1; then
+  if ! { private_apt update; private_apt --download-only install $packages; } >"$build/apt/log" 2>&1; then
     cat "$build/apt/log"
-    echo "s390x: apt cannot get these for s390x from this system's sources: $packages" >&2
+    echo "$machine: apt cannot get these for $machine from this system's sources: $packages" >&2
     exit 1
   fi
   for package in "$build"/apt/cache/archives/*.deb; do dpkg -x "$package" "$sysroot"; done
@@ -71,7 +84,8 @@ fetch_sysroot
 
 # Its loader is told where the libraries are. (qemu's -L would show the sysroot in place of this machine's directories, to
 # the tests as well.)
-machine="qemu-s390x $sysroot/lib/ld64.so.1 --library-path $sysroot/lib/s390x-linux-gnu:$sysroot/usr/lib/s390x-linux-gnu"
+run="$sysroot/lib/$loader --library-path $sysroot/lib/$libraries:$sysroot/usr/lib/$libraries"
+$run "$sysroot/usr/bin/sqlite3" -version >/dev/null 2>&1 || run="$emulator $run"
 
 # --- C tests ---
 
@@ -81,17 +95,17 @@ sum() {
 }
 
 status=0
-MAKEFLAGS='' make --no-print-directory -O -j"$(nproc)" B="$build" CC="s390x-linux-gnu-gcc --sysroot=$sysroot" RUN="$machine" \
+MAKEFLAGS='' make --no-print-directory -O -j"$(nproc)" B="$build" CC="$compiler --sysroot=$sysroot" CFLAGS=-Werror RUN="$run" \
   "$build/ztensor.so" unit replay >"$build/log" 2>&1 || status=$?
 if [ $status -ne 0 ]; then
-  grep -vE '^(s390x-linux-gnu-gcc|\[ +(RUN|OK|PASSED) +\]|\[=+\]) ' "$build/log"
-  echo "s390x: that is what failed; all of the output is in $build/log" >&2
+  grep -vE "^($compiler|\[ +(RUN|OK|PASSED) +\]|\[=+\]) " "$build/log"
+  echo "$machine: that is what failed; all of the output is in $build/log" >&2
   exit 1
 fi
 grep -E '^\[  PASSED  \]|inputs replayed$' "$build/log"
 passed=$(sum '^\[  PASSED  \] ([0-9]+) test\(s\)\.?$')
 replayed=$(sum '^.*: ([0-9]+) inputs replayed$')
-echo "s390x: $passed C tests passed, $replayed inputs replayed"
+echo "$machine: $passed C tests passed, $replayed inputs replayed"
 [ "$passed" -gt 0 ] && [ "$replayed" -gt 0 ]
 
 # --- The files, in the shell ---
@@ -104,25 +118,25 @@ answers() {
   "$@" -batch -cmd ".load $extension" :memory: <"$build/statements" >"$build/$name.out" 2>"$build/$name.err" || [ $? -eq 1 ]
 }
 
-sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/s390x/statements.sql >"$build/statements"
+sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/cross/statements.sql >"$build/statements"
 answers here ./ztensor sqlite3
 # shellcheck disable=SC2086  # A command with arguments
-answers s390x "./$build/ztensor" $machine "$sysroot/usr/bin/sqlite3"
+answers there "./$build/ztensor" $run "$sysroot/usr/bin/sqlite3"
 
 for stream in out err; do
-  diff "$build/here.$stream" "$build/s390x.$stream" >"$build/$stream.diff" && continue
+  diff "$build/here.$stream" "$build/there.$stream" >"$build/$stream.diff" && continue
   head -n 40 "$build/$stream.diff" | cut -c 1-300
-  echo "s390x: the answers differ; all of them: diff $build/here.$stream $build/s390x.$stream" >&2
+  echo "$machine: the answers differ; all of them: diff $build/here.$stream $build/there.$stream" >&2
   exit 1
 done
 
 # A function or column that does not exist fails in the same way on both machines, and is not tested by that.
 if grep '^Parse error' "$build/here.err" | cut -d: -f2- | sort -u | grep .; then
-  echo 's390x: statements that the shell does not understand' >&2
+  echo "$machine: statements that the shell does not understand" >&2
   exit 1
 fi
 statements=$(sed -n '/^SELECT/p' "$build/statements" | wc -l)
-rows=$(sed '/^SELECT/d' "$build/s390x.out" | wc -l)
-errors=$(sed -n '/ error near line /p' "$build/s390x.err" | wc -l)
-echo "s390x: $statements statements, $rows lines of answers and $errors errors, the same on both machines"
-[ "$(tail -n 1 "$build/s390x.out")" = 'the end' ] && [ "$errors" -lt "$statements" ] && [ "$rows" -gt 0 ]
+rows=$(sed '/^SELECT/d' "$build/there.out" | wc -l)
+errors=$(sed -n '/ error near line /p' "$build/there.err" | wc -l)
+echo "$machine: $statements statements, $rows lines of answers and $errors errors, the same on both machines"
+[ "$(tail -n 1 "$build/there.out")" = 'the end' ] && [ "$errors" -lt "$statements" ] && [ "$rows" -gt 0 ]
