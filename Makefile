@@ -30,7 +30,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile interop test-s390x test-arm64 test-armhf bench clean
+.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile coverage interop test-s390x test-arm64 test-armhf bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -128,6 +128,9 @@ mutate:                             ## COUNT=100000 mutated files through every 
 hostile:                            ## what each hostile file costs at most, under the sanitizers
 	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
 	@$(PYTHON) tests/fuzz/hostile.py build/asan/static/replay/fuzz_diff
+
+coverage:                           ## how much of ext/ the test suite reaches; fails below 95 % of lines, 90 % of branches
+	@PYTHON='$(PYTHON)' sh tests/coverage.sh
 
 interop: all                        ## files freshly written by the format's own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh

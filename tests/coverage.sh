@@ -1,0 +1,35 @@
+#!/bin/sh
+# `make coverage`: how much of ext/ the test suite reaches. Builds the sources with gcov's counters, once for the C tests and once
+# as the extension, runs the suite, and adds both up. Fails below the least that is allowed. The report of lines and
+# branches that nothing reached is in build/coverage/missing.
+set -eu
+cd "$(dirname "$0")/.."
+
+least_lines=95 least_branches=90
+build=build/coverage
+flags='-O0 -g --coverage -DNDEBUG'   # What an assertion says cannot be, no test can reach
+quiet='--quiet --rc lcov_branch_coverage=1'
+
+rm -rf "$build"
+mkdir -p "$build"
+make -s -j"$(nproc)" B="$build" CC=gcc OPT="$flags" unit replay >"$build/log" 2>&1 || { tail -n 40 "$build/log"; exit 1; }
+make -s B="$build/extension" CC=gcc OPT="$flags" "$build/extension/ztensor.so" >>"$build/log" 2>&1
+ZTENSOR="$PWD/$build/extension/ztensor.so" "${PYTHON:-/usr/bin/python3}" -m pytest -q tests/sql >>"$build/log" 2>&1 || { tail -n 40 "$build/log"; exit 1; }
+
+# shellcheck disable=SC2086  # Flags are words
+{
+  lcov $quiet --capture --directory "$build" --base-directory . --output-file "$build/all"
+  lcov $quiet --extract "$build/all" "$PWD/ext/*" --output-file "$build/info"
+}
+
+# The totals, and for each file the lines and branches that no test reached.
+awk -F '[:,]' -v here="$PWD/" -v missing="$build/missing" -v lines="$least_lines" -v branches="$least_branches" '
+  /^SF:/ { file = $2; sub(here, "", file) }
+  /^DA:/ { nLines++; if( $3>0 ) reachedLines++; else print file ":" $2 ": line" >missing }
+  /^BRDA:/ { nBranches++; if( $5!="-" && $5>0 ) reachedBranches++; else print file ":" $2 ": branch " $4 >missing }
+  END {
+    if( nLines==0 || nBranches==0 ){ print "coverage: nothing was measured"; exit 1 }
+    l = 100*reachedLines/nLines; b = 100*reachedBranches/nBranches
+    printf "coverage: %.1f %% of %d lines, %.1f %% of %d branches of ext/; at least %d and %d are asked for\n", l, nLines, b, nBranches, lines, branches
+    exit l>=lines && b>=branches ? 0 : 1
+  }' "$build/info"
