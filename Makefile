@@ -71,7 +71,7 @@ unit: $(UNIT:tests/unit/%.c=$(B)/unit/%.run)   ## C tests of core, container and
 $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %
 	@$(RUN) $<
 
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
@@ -79,7 +79,7 @@ replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)  ## what fuzzing found once, ru
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %
 	@$(RUN) $< $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path '*/$(*F)/*' -o -name '*.zt' \))
 
-$(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
+$(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $< tests/fuzz/replay.c $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
@@ -117,7 +117,7 @@ valgrind: all                       ## the main paths of the SQL suite, free of 
 fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
 	@for t in $^; do PYTHON='$(PYTHON)' sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
 
-build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
+build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
 

@@ -3,43 +3,8 @@
 #ifndef ZT_TESTS_ANSWERS_H
 #define ZT_TESTS_ANSWERS_H
 
-#include <string.h>
-#include "core/host.h"
 #include "fuzz.h"
-
-/* --- Allocations that fail --- */
-
-static sqlite3_mem_methods real_memory;
-static int64_t allocations;   /* How many there were */
-static int64_t fails_at;      /* The number of the one that fails; 0: none */
-static bool fails_on;         /* All after it fail, too */
-static bool failed;           /* One did */
-
-static bool fails_now(void){
-  allocations++;
-  if( fails_at==0 || allocations<fails_at || (allocations>fails_at && !fails_on) ) return false;
-  failed = true;
-  return true;
-}
-
-static void *failing_malloc(int n){
-  return fails_now() ? NULL : real_memory.xMalloc(n);
-}
-
-static void *failing_realloc(void *p, int n){
-  return fails_now() ? NULL : real_memory.xRealloc(p, n);
-}
-
-/* Put the failing allocator before SQLite's. No lookaside memory: each allocation is the sanitizer's to watch. */
-static void install_memory(void){
-  sqlite3_mem_methods methods;
-  CHECK(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0)==SQLITE_OK, "LOOKASIDE");
-  CHECK(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory)==SQLITE_OK, "GETMALLOC");
-  methods = real_memory;
-  methods.xMalloc = failing_malloc;
-  methods.xRealloc = failing_realloc;
-  CHECK(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods)==SQLITE_OK, "MALLOC");
-}
+#include "../oom/memory.h"
 
 /* --- Answers --- */
 
@@ -58,8 +23,7 @@ static uint64_t hash(uint64_t h, const void *p, size_t n){
 
 static uint64_t hash_row(sqlite3_stmt *s){
   uint64_t h = 0xCBF29CE484222325u;
-  int64_t at = fails_at;
-  fails_at = 0;            /* Reading a column may allocate, too; failures there are none of the extension's */
+  memory.paused = true;    /* Reading a column may allocate, too; failures there are none of the extension's */
   for(int i=0; i<sqlite3_column_count(s); i++){
     int type = sqlite3_column_type(s, i);
     sqlite3_int64 integer = sqlite3_column_int64(s, i);
@@ -70,7 +34,7 @@ static uint64_t hash_row(sqlite3_stmt *s){
     if( type==SQLITE_TEXT ) h = hash(h, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
     if( type==SQLITE_BLOB ) h = hash(h, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
   }
-  fails_at = at;
+  memory.paused = false;
   return h;
 }
 
@@ -78,8 +42,7 @@ static uint64_t hash_row(sqlite3_stmt *s){
 static answer ask(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s)){
   answer a = { 0 };
   sqlite3_stmt *s = NULL;
-  allocations = 0;
-  failed = false;
+  uint64_t calls = memory.calls;
   a.rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
   if( a.rc==SQLITE_OK ){
     bind(s);
@@ -89,10 +52,10 @@ static answer ask(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s)){
     }
   }
   CHECK(a.rc==SQLITE_DONE || a.rc==SQLITE_ERROR || a.rc==SQLITE_TOOBIG || a.rc==SQLITE_INTERRUPT
-        || (a.rc==SQLITE_NOMEM && failed), "%s: %d, %s", sql, a.rc, sqlite3_errmsg(db));
+        || (a.rc==SQLITE_NOMEM && memory.injected>0), "%s: %d, %s", sql, a.rc, sqlite3_errmsg(db));
   if( a.rc==SQLITE_ERROR ) a.sum += hash(0, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
   sqlite3_finalize(s);
-  a.allocations = allocations;
+  a.allocations = (int64_t)(memory.calls-calls);
   return a;
 }
 
@@ -100,10 +63,9 @@ static answer ask(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s)){
 ** difference. */
 static void ask_failing(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s), const answer *expected, int64_t at, bool on){
   answer a;
-  fails_at = at;
-  fails_on = on;
+  memory_arm((uint64_t)at, on);
   a = ask(db, sql, bind);
-  fails_at = 0;
+  memory_arm(0, false);
   if( a.rc==SQLITE_NOMEM || a.rc==SQLITE_INTERRUPT || expected->rc==SQLITE_INTERRUPT ) return;
   CHECK(a.rc==expected->rc && a.rows==expected->rows && a.sum==expected->sum,
         "%s: allocation %lld failed: %d and %lld rows, else %d and %lld rows; or others: %s", sql, (long long)at, a.rc,

@@ -54,7 +54,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   char *message = NULL;
   (void)argc;
   (void)argv;
-  install_memory();
+  CHECK(memory_install(), "the allocator");
   CHECK(sqlite3_open(":memory:", &db)==SQLITE_OK, "open");
   CHECK(sqlite3_ztensor_init(db, &message, NULL)==SQLITE_OK, "%s", message);
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LIMIT);

@@ -112,7 +112,7 @@ static sqlite3 *open_database(int (*init)(sqlite3*, char**, const sqlite3_api_ro
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argc;
   (void)argv;
-  install_memory();
+  CHECK(memory_install(), "the allocator");
   db = open_database(sqlite3_ztensor_init);
   nofs = open_database(sqlite3_ztensor_nofs_init);
   steps_left = STEPS;

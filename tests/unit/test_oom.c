@@ -18,75 +18,19 @@
 #include "rules.h"
 #include "seekable.h"
 #include "zt2.h"
+#include "../oom/memory.h"
 #include "tensor/check.h"
 #include "tensor/content.h"
 #include "tensor/stats.h"
 
-/* --- An allocator that fails on demand --- */
-
-#define HEADER 16
-
-static size_t outstanding;      /* Bytes that were not given back */
-static unsigned calls;          /* Since arm() */
-static unsigned fail_at;        /* The call that fails; 0: none */
-static bool fail_on;            /* And all after it */
-static unsigned injected;       /* Failures since arm() */
-
-static bool must_fail(void){
-  calls++;
-  if( !fail_at || calls<fail_at || (calls>fail_at && !fail_on) ) return false;
-  injected++;
-  return true;
-}
-
-static void *mem_malloc(int n){
-  char *p;
-  if( must_fail() ) return NULL;
-  p = malloc((size_t)n+HEADER);
-  assert_non_null(p);
-  memcpy(p, &n, sizeof(n));
-  outstanding += (size_t)n;
-  return p+HEADER;
-}
-
-static int mem_size(void *p){
-  int n = 0;
-  if( p ) memcpy(&n, (char*)p-HEADER, sizeof(n));
-  return n;
-}
-
-static void mem_free(void *p){
-  if( !p ) return;
-  outstanding -= (size_t)mem_size(p);
-  free((char*)p-HEADER);
-}
-
-static void *mem_realloc(void *p, int n){
-  void *to = mem_malloc(n);
-  if( !to ) return NULL;
-  memcpy(to, p, (size_t)(mem_size(p)<n ? mem_size(p) : n));
-  mem_free(p);
-  return to;
-}
-
-static int mem_roundup(int n){ return (n+7) & ~7; }
-static int mem_init(void *unused){ (void)unused; return SQLITE_OK; }
-static void mem_shutdown(void *unused){ (void)unused; }
-
-static void arm(unsigned n, bool on){
-  calls = injected = 0;
-  fail_at = n;
-  fail_on = on;
-}
+/* --- The sweep --- */
 
 /* Before each test: one that failed leaves the allocator armed. */
 static int disarm(void **state){
   (void)state;
-  arm(0, false);
+  memory_arm(0, false);
   return 0;
 }
-
-/* --- The sweep --- */
 
 /* Something to do: returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It cleans
 ** up after itself either way. */
@@ -98,25 +42,25 @@ typedef struct job {
   unsigned least;         /* Allocations that it makes at least */
 } job;
 
-static unsigned sweeps, failures;
+static uint64_t sweeps, failures;
 
 static void sweep(const job *j){
   for(int on=0; on<2; on++){
     unsigned n = 0, nomem = 0;
     do{
-      size_t before = outstanding;
+      size_t before = memory.outstanding;
       int rc;
-      arm(++n, on);
+      memory_arm(++n, on);
       rc = j->run(j);
       check( n<100000, "%s: no end", j->what );
-      fail_at = 0;
-      check( outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" :
-          "alone", (ssize_t)(outstanding-before) );
-      if( injected==0 ) check( rc==j->otherwise, "%s: %d", j->what, rc );
+      memory.fails_at = 0;
+      check( memory.outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" :
+          "alone", (ssize_t)(memory.outstanding-before) );
+      if( memory.injected==0 ) check( rc==j->otherwise, "%s: %d", j->what, rc );
       else check( rc==SQLITE_NOMEM || rc==j->otherwise, "%s: allocation %u: %d", j->what, n, rc );
       nomem += rc==SQLITE_NOMEM;
-      failures += injected;
-    }while( injected>0 );
+      failures += memory.injected;
+    }while( memory.injected>0 );
     check( n-1>=j->least, "%s: %u allocations", j->what, n-1 );
     check( j->least==0 || nomem>0, "%s: never SQLITE_NOMEM", j->what );
     sweeps++;
@@ -369,26 +313,26 @@ static void test_positions(void **state){
   zt_error err = ZT_ERROR_NONE;
   zt_positions p = { 0 };
   (void)state;
-  arm(1, true);
+  memory_arm(1, true);
   zt_positions_reserve(&p, 100);
-  assert_true(injected==1 && p.capacity==0);
+  assert_true(memory.injected==1 && p.capacity==0);
   assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
   assert_int_equal(p.n, 0);
   assert_int_equal(code_of(&err), SQLITE_NOMEM);
-  arm(0, false);
+  memory_arm(0, false);
   zt_positions_reserve(&p, 100);
   assert_int_equal(p.capacity, 100);
   for(uint32_t i=0; i<50; i++) assert_int_equal(zt_positions_push(&p, i*i, &err), SQLITE_OK);
-  arm(1, true);
+  memory_arm(1, true);
   zt_positions_trim(&p);
-  assert_true(injected==1 && p.capacity==100 && p.n==50);
-  arm(0, false);
+  assert_true(memory.injected==1 && p.capacity==100 && p.n==50);
+  memory_arm(0, false);
   zt_positions_trim(&p);
   assert_true(p.capacity==50 && p.n==50);
   for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
-  arm(1, true);
+  memory_arm(1, true);
   assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
-  arm(0, false);
+  memory_arm(0, false);
   assert_int_equal(code_of(&err), SQLITE_NOMEM);
   for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
   zt_positions_clear(&p);
@@ -954,7 +898,7 @@ static void test_values_of_every_layout(void **state){
         for(int q=0; q<QUESTIONS; q++){
           tensor_job context = { &o, (question)q, { 0 } };
           job j = { what[layout], ask_tensor, &context, q==NOT_ALL && layout!=EMPTY ? SQLITE_ERROR : SQLITE_OK, layout==DENSE ? 2 : 3 };
-          arm(0, false);
+          memory_arm(0, false);
           assert_int_equal(ask_tensor(&j), j.otherwise);   /* Of all memory, to compare with */
           sweep(&j);
           free(context.want.p);
@@ -986,7 +930,7 @@ static void test_values_of_computed_layouts(void **state){
     for(int q=0; q<QUESTIONS; q++){
       tensor_job context = { &o, (question)q, { 0 } };
       job j = { objects[i], ask_tensor, &context, q==NOT_ALL ? SQLITE_ERROR : SQLITE_OK, 3 };
-      arm(0, false);
+      memory_arm(0, false);
       assert_int_equal(ask_tensor(&j), j.otherwise);
       sweep(&j);
       free(context.want.p);
@@ -1013,7 +957,7 @@ static void test_values_that_break_rules(void **state){
         zt_buffer out = { NULL, 0 };
         zt_tensor t;
         zt_container_object(o.container, k, &o.object);
-        arm(0, false);
+        memory_arm(0, false);
         if( zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err)==SQLITE_OK ) zt_assemble(&t, t.dtype, 0, o.object.elements, &out, &err);
         if( err.rc ) bad = k;
         zt_buffer_clear(&out);
@@ -1116,7 +1060,7 @@ static void test_values_that_break_rules_of_data(void **state){
       job j = { rows[i].what, ask_tensor, &context, SQLITE_ERROR, 2 }, check_j = { rows[i].what, check_file, &of_file, SQLITE_OK, 2 };
       if( q!=RANGE ) sweep(&j);
       if( q<2 ){
-        arm(0, false);
+        memory_arm(0, false);
         assert_int_equal(check_file(&check_j), SQLITE_OK);
         sweep(&check_j);
         free(of_file.want.p);
@@ -1210,8 +1154,6 @@ static void test_failures_were_injected(void **state){
 }
 
 int main(void){
-  static const sqlite3_mem_methods methods = { mem_malloc, mem_free, mem_realloc, mem_size, mem_roundup, mem_init, mem_shutdown,
-      NULL };
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup(test_sources, disarm),
     cmocka_unit_test_setup(test_containers_of_every_generation, disarm),
@@ -1241,8 +1183,6 @@ int main(void){
     cmocka_unit_test_setup(test_json_keys, disarm),
     cmocka_unit_test_setup(test_failures_were_injected, disarm),
   };
-  uint8_t seed[8];
-  if( sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) || sqlite3_initialize() ) return 1;
-  sqlite3_randomness(sizeof(seed), seed);   /* Its first call prepares the generator */
+  if( !memory_install() ) return 1;
   return cmocka_run_group_tests_name("oom", tests, set_up_payload, tear_down_payload);
 }
