@@ -20,7 +20,7 @@ endif
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 STRICT = -std=c11 $(WARN) -fPIC -fvisibility=hidden
-LIBS = -lzstd -lcrypto -lisal -lm
+LIBS = -lzstd -lcrypto -lisal -ldl -lm
 SRC := $(wildcard ext/*.c ext/*/*.c)
 LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
 UNIT := $(wildcard tests/unit/test_*.c)

@@ -1,6 +1,6 @@
 /* The operating system: POSIX. See os.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1   /* d_type, st_mtim, madvise() */
+#define _GNU_SOURCE 1   /* d_type, st_mtim, madvise(), dladdr() */
 #endif
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory have more all the same */
@@ -11,6 +11,7 @@
 #include "core/os.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -237,4 +238,11 @@ const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
 
 void zt_os_closedir(zt_directory *d){
   if( d ) closedir((DIR*)d);
+}
+
+void zt_os_stay_loaded(void){
+  static const char here;
+  Dl_info self;
+  /* One reference more, which nobody gives back. A program that has this linked in is no library, and stays anyway. */
+  if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
 }

@@ -71,4 +71,7 @@ zt_directory *zt_os_opendir(const char *path, int *error_number);
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number);
 void zt_os_closedir(zt_directory *d);
 
+/* Keep the extension's code in the process to its end, whoever closes the library. */
+void zt_os_stay_loaded(void);
+
 #endif
