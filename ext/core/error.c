@@ -1,6 +1,7 @@
 /* Failures and their place. See error.h. */
 #include "core/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include "core/host.h"
 #include "core/interrupt.h"
@@ -71,6 +72,7 @@ int zt_fail_nomem(zt_error *e){
 
 int zt_fail_os(zt_error *e, const char *what, int n){
   char buffer[ZT_OS_MESSAGE];
+  if( n==ENOMEM ) return zt_fail_nomem(e);   /* No property of the file */
   return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }
 

@@ -45,7 +45,8 @@ ZT_FORMAT(3, 4) int zt_break(zt_error *e, const char *rule, const char *format, 
 /* Record SQLITE_NOMEM. */
 int zt_fail_nomem(zt_error *e);
 
-/* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such file or directory". */
+/* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such file or directory"; of ENOMEM,
+** SQLITE_NOMEM. */
 int zt_fail_os(zt_error *e, const char *what, int n);
 
 /* Forget the failure and free its message; the place stays. */

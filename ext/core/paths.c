@@ -82,6 +82,7 @@ static const char *directory(const walker *w){
 static void add(walker *w, const char *found, bool regular, int error_number){
   const zt_paths_filter *f = w->filter;
   char *path;
+  if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says: what is there was not found */
   if( w->err->rc || (f->only && strcmp(f->only, found)!=0) || (f->keep && !f->keep(f->context, found)) ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);

@@ -133,7 +133,7 @@ static int connect(sqlite3 *db, void *client, int argc, const char *const *argv,
   vtab *v;
   if( argc-3>most ){
     *message = sqlite3_mprintf("ztensor: %s takes at most %d argument%s", m->table->name, most, most>1 ? "s" : "");
-    return SQLITE_ERROR;
+    return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   rc = declare(db, m->table);
   if( rc ) return rc;
