@@ -30,7 +30,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit replay sql warnings asan valgrind fuzz mutate hostile coverage interop test-s390x test-arm64 test-armhf bench clean
+.PHONY: all help deps demo test unit oom replay sql warnings asan valgrind fuzz mutate hostile coverage interop test-s390x test-arm64 test-armhf bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -53,7 +53,7 @@ deps:                               ## install what building and testing need an
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-test: unit replay sql               ## the whole test suite
+test: unit oom replay sql           ## the whole test suite
 
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
 # program is run by a target of its own, PROGRAM.run, so that -j runs them side by side ---
@@ -72,6 +72,17 @@ $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %
 	@$(RUN) $<
 
 $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+
+# The extension as a file that the test loads
+LOADED ?= ztensor.$(SO)
+
+oom: $(B)/oom/test_sql $(LOADED)    ## memory runs out in every statement and in loading, one allocation after the other
+	@$< ./$(LOADED) >$(B)/oom/log 2>&1 || { grep -v -e '^\[ *RUN' -e '^\[ *OK' $(B)/oom/log; exit 1; }
+	@tail -n 1 $(B)/oom/log
+
+$(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
@@ -107,7 +118,7 @@ build/asan/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 	gcc $(STRICT) $(SANITIZE) $(CPPFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
 
 asan: build/asan/ztensor.$(SO)      ## the whole test suite under AddressSanitizer and UBSan
-	$(MAKE) unit replay OPT="$(SANITIZE)" CC=gcc B=build/asan/static
+	$(MAKE) unit oom replay OPT="$(SANITIZE)" CC=gcc B=build/asan/static LOADED=build/asan/ztensor.$(SO)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  $(PYTHON) -m pytest -q tests/sql
 

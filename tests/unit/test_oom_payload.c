@@ -33,7 +33,7 @@ static int read_payload(const job *j){
     check( out.n==0, "%s: a failure, and a buffer of %llu bytes", j->what, (unsigned long long)out.n );
   }else{
     assert_int_equal(out.n, r->length<CONTENT-r->start ? r->length : CONTENT-r->start);
-    assert_memory_equal(out.p, content.p+r->start, out.n);
+    assert_memory_equal(out.p, content.p+r->start, (size_t)out.n);
   }
   zt_buffer_free(out.p);
   return code_of(&err);
