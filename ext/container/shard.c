@@ -12,6 +12,18 @@ static char *path_of(const char *path, zt_text name){
   return sqlite3_mprintf("%.*s-%.*s" SUFFIX, (int)n, path, (int)name.n, name.z);
 }
 
+/* Hand on why a shard cannot be opened. It breaks the rule, unless it was the system that refused: then that is all we know. */
+static void fail(zt_error *err, const char *rule, const char *path, const zt_error *of_shard){
+  if( of_shard->rc==SQLITE_NOMEM ){
+    zt_fail_nomem(err);
+  }else if( of_shard->system==0 || zt_os_absent(of_shard->system) ){
+    zt_break(err, rule, "shard %s: %s", path, of_shard->parts.fault);
+  }else{
+    zt_fail(err, SQLITE_ERROR, "shard %s: %s", path, of_shard->parts.fault);
+    err->system = of_shard->system;
+  }
+}
+
 int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **out, zt_error *err){
   const char *path = zt_source_path(source);
   zt_error of_shard = ZT_ERROR_NONE;
@@ -20,10 +32,10 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
   if( !path ) return zt_break(err, "X1", "its bytes are in shard '%.*s', a file beside this one; a BLOB has none", (int)name.n, name.z);
   z = path_of(path, name);
   if( !z ) return zt_fail_nomem(err);
-  if( zt_source_open(z, NULL, out, &of_shard)==SQLITE_NOMEM ) zt_fail_nomem(err);
-  else if( of_shard.rc ) zt_break(err, "X1", "shard %s: %s", z, of_shard.parts.fault);
+  if( zt_source_open(z, NULL, out, &of_shard) ) fail(err, "X1", z, &of_shard);
   else if( zt_source_size(*out)!=size ) zt_break(err, "X2", "shard %s has %llu bytes, and should have %llu", z, zt_source_size(*out), size);
-  else if( zt_container_check_format(*out, "2", &of_shard) ) zt_break(err, "X4", "shard %s: %s", z, of_shard.parts.fault);
+  else if( zt_container_check_format(*out, "2", &of_shard) ) fail(err, "X4", z, &of_shard);
+  else zt_source_set_shard(*out);
   if( err->rc ){
     zt_source_close(*out);
     *out = NULL;

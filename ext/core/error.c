@@ -41,6 +41,8 @@ static int fail_v(zt_error *e, int rc, const char *rule, const char *format, va_
   if( e->object.z ) object = append_name(out, "object", e->object);
   if( e->component.z ) component = append_name(out, "component", e->component);
   fault = sqlite3_str_length(out);
+  if( e->shard ) sqlite3_str_appendf(out, "shard %s: ", e->shard);
+  e->shard = NULL;
   sqlite3_str_vappendf(out, format, ap);
   e->message = sqlite3_str_finish(out);
   if( e->message ) e->parts = (zt_parts){ part(e->message, object, e->object), part(e->message, component, e->component), e->message+fault };
@@ -73,6 +75,7 @@ int zt_fail_nomem(zt_error *e){
 int zt_fail_os(zt_error *e, const char *what, int n){
   char buffer[ZT_OS_MESSAGE];
   if( n==ENOMEM ) return zt_fail_nomem(e);   /* No property of the file */
+  if( !e->rc ) e->system = n;
   return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }
 
@@ -80,6 +83,7 @@ void zt_error_clear(zt_error *e){
   sqlite3_free(e->message);
   e->message = NULL;
   e->rule = NULL;
+  e->system = 0;
   e->parts = (zt_parts){ 0 };
   e->rc = SQLITE_OK;
 }

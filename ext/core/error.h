@@ -2,7 +2,7 @@
 ** What went wrong, and where. One zt_error goes down through a call; whoever descends into a file, an object or a
 ** component sets the place once, and the check that fails states only the fault. The message then reads
 **
-**   ztensor: PATH: object 'NAME': component 'ROLE': what is wrong
+**   ztensor: PATH: object 'NAME': component 'ROLE': shard PATH: what is wrong
 **
 ** as far as these parts apply. The first failure wins. Interface to code in error.c.
 */
@@ -14,7 +14,7 @@
 /* The parts of a message, within it: names as far as they are shown, z NULL where the place has none. */
 typedef struct zt_parts {
   zt_text object, component;
-  const char *fault;  /* What is wrong */
+  const char *fault;  /* What is wrong, and with which shard */
 } zt_parts;
 
 typedef struct zt_error {
@@ -22,9 +22,11 @@ typedef struct zt_error {
   char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and when memory was too short to say more */
   zt_parts parts;     /* Of the message, if there is one */
   const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is wrong is no fault of the file */
+  int system;         /* What the system said (errno), if it was that; 0: it was not */
   const char *path;   /* Place: the file, borrowed; NULL: none */
   zt_text object;     /* Place: the object, borrowed; z NULL: none */
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
+  const char *shard;  /* Place of the next failure alone: the shard's path, borrowed; NULL: none */
 } zt_error;
 
 /* How many bytes of a text from a file a message shows: the precision of a %.*s. Texts may be of any length; a long one is

@@ -28,6 +28,10 @@
 #define LARGE ((size_t)4<<20)      /* Buffers from here on are worth large pages */
 #define LARGE_PAGE ((uintptr_t)2<<20)
 
+/* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART. After a failure errno
+** says why, and is 0 where that was none. */
+#define UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
+
 #ifdef __APPLE__
 # define MTIME st_mtimespec
 # define CTIME st_ctimespec
@@ -70,15 +74,27 @@ static void from_stat(const struct stat *s, zt_stat *out){
 
 int zt_os_stat(const char *path, zt_stat *out){
   struct stat s;
+  int rc;
   *out = (zt_stat){ 0 };
-  if( stat(path, &s) ) return errno;
+  UNINTERRUPTED( (rc = stat(path, &s))!=0 );
+  if( rc ) return errno;
   from_stat(&s, out);
   return 0;
 }
 
 int zt_os_exists(const char *path){
   struct stat s;
-  return lstat(path, &s) ? errno : 0;
+  int rc;
+  UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
+  return rc ? errno : 0;
+}
+
+bool zt_os_absent(int error_number){
+  return error_number==ENOENT || error_number==ENOTDIR || error_number==ELOOP;
+}
+
+bool zt_os_exhausted(int error_number){
+  return error_number==EMFILE || error_number==ENFILE;
 }
 
 const char *zt_kind_name(zt_kind kind){
@@ -99,7 +115,6 @@ static int fail_kind(zt_kind kind, zt_error *err){
 }
 
 int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
-  struct stat s;
   int fd, n = 0;
   if( known ) *out = *known;
   else n = zt_os_stat(path, out);
@@ -109,13 +124,13 @@ int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *e
   }
   if( out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return fail_kind(out->kind, err);
   /* It may have been exchanged for a FIFO since: do not wait for a writer. */
-  do fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY); while( fd<0 && errno==EINTR );
-  if( fd<0 || fstat(fd, &s) ){
-    zt_fail_os(err, "open", errno);
+  UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
+  n = fd<0 ? errno : zt_os_fstat(fd, out);
+  if( n ){
+    zt_fail_os(err, "open", n);
     zt_os_close(fd);
     return -1;
   }
-  from_stat(&s, out);
   if( out->kind!=ZT_KIND_FILE ){
     zt_os_close(fd);
     return fail_kind(out->kind, err);
@@ -129,8 +144,10 @@ void zt_os_close(int fd){
 
 int zt_os_fstat(int fd, zt_stat *out){
   struct stat s;
+  int rc;
   *out = (zt_stat){ 0 };
-  if( fstat(fd, &s) ) return errno;
+  UNINTERRUPTED( (rc = fstat(fd, &s))!=0 );
+  if( rc ) return errno;
   from_stat(&s, out);
   return 0;
 }
@@ -144,8 +161,8 @@ int64_t zt_os_read(int fd, uint64_t offset, void *buffer, size_t n, int *error_n
   }
   while( done<n ){
     size_t want = n-done<(size_t)INT_MAX/2 ? n-done : (size_t)INT_MAX/2;
-    ssize_t got = pread(fd, (char*)buffer+done, want, (off_t)(offset+done));
-    if( got<0 && errno==EINTR ) continue;
+    ssize_t got;
+    UNINTERRUPTED( (got = pread(fd, (char*)buffer+done, want, (off_t)(offset+done)))<0 );
     if( got<0 ){
       *error_number = errno;
       return -1;
@@ -214,15 +231,17 @@ void zt_os_zero(void *p, size_t n){
 }
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
-  DIR *d = opendir(path);
+  DIR *d;
+  UNINTERRUPTED( (d = opendir(path))==NULL );
   *error_number = d ? 0 : errno;
   return (zt_directory*)d;
 }
 
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   struct dirent *entry;
-  errno = 0;   /* The end of a directory leaves it as it is */
-  do entry = readdir((DIR*)d); while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
+  do{
+    UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
+  }while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
   *error_number = entry ? 0 : errno;
   if( !entry ) return NULL;
   *kind = ZT_KIND_UNKNOWN;

@@ -34,6 +34,12 @@ int zt_os_stat(const char *path, zt_stat *out);
 /* 0 if the path names something, be it a symbolic link to nowhere; else the errno value. */
 int zt_os_exists(const char *path);
 
+/* True if the error means that nothing is there, rather than that it cannot be told. */
+bool zt_os_absent(int error_number);
+
+/* True if it is the process, or the system, that has no descriptors for more files: no fault of a file. */
+bool zt_os_exhausted(int error_number);
+
 /* What a kind is called in a message: "a directory". */
 const char *zt_kind_name(zt_kind kind);
 
@@ -66,8 +72,8 @@ void zt_os_zero(void *p, size_t n);
 /* A directory being read. */
 typedef struct zt_directory zt_directory;
 zt_directory *zt_os_opendir(const char *path, int *error_number);
-/* The next name in it, `.` and `..` left out, or NULL at the end and where it cannot be read on, which *error_number tells;
-** at the end it is 0. *kind is ZT_KIND_UNKNOWN where the directory does not tell (or tells a symbolic link). */
+/* The next name in it, `.` and `..` left out, or NULL: at the end, or if it cannot be read on, and why is in *error_number.
+** *kind is ZT_KIND_UNKNOWN where the directory does not tell (or tells a symbolic link). */
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number);
 void zt_os_closedir(zt_directory *d);
 

@@ -41,6 +41,7 @@ typedef struct walker {
   link_place *links;   /* Directories entered through a symbolic link: each once for what follows in the pattern, or a farm
                        ** of links has no end. Owned */
   size_t nLinks;
+  size_t nSource;      /* Length of the source's path, if that is a directory: it was there, and must be; else 0 */
   zt_error *err;
 } walker;
 
@@ -79,10 +80,9 @@ static const char *directory(const walker *w){
 
 /* --- Results --- */
 
-static void add(walker *w, const char *found, bool regular, int error_number){
+/* Add a copy of the path to the results, with what is known of it. */
+static void add_path(walker *w, const char *found, zt_path as){
   const zt_paths_filter *f = w->filter;
-  char *path;
-  if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says: what is there was not found */
   if( w->err->rc || (f->only && strcmp(f->only, found)!=0) || (f->keep && !f->keep(f->context, found)) ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);
@@ -98,19 +98,38 @@ static void add(walker *w, const char *found, bool regular, int error_number){
     w->out->a = a;
     w->room = room;
   }
-  path = sqlite3_mprintf("%s", found);
-  if( !path ){
-    zt_fail_nomem(w->err);
-    return;
+  as.z = sqlite3_mprintf("%s", found);
+  if( as.z ) w->out->a[w->out->n++] = as;
+  else zt_fail_nomem(w->err);
+}
+
+static void add(walker *w, const char *found, bool regular){
+  add_path(w, found, (zt_path){ .regular = regular });
+}
+
+/* True if a path begins with that directory. */
+static bool is_below(const char *path, const char *above){
+  size_t n = strlen(above);
+  if( strcmp(above, ".")==0 && strncmp(path, "./", 2)!=0 ) return *path!='/';
+  return n>0 && strncmp(path, above, n)==0 && (above[n-1]=='/' || path[n]=='/');
+}
+
+/* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted, if it leads there. */
+static void add_failed(walker *w, const char *found, const char *action, int error_number){
+  const char *only = w->filter->only;
+  if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
+  if( only && is_below(only, found) ){
+    found = only;
+    action = "open";
   }
-  w->out->a[w->out->n++] = (zt_path){ path, regular, error_number };
+  add_path(w, found, (zt_path){ .error_number = error_number, .action = action });
 }
 
 /* --- The names in a directory --- */
 
-/* An error that means that nothing is there, rather than that it cannot be told. */
-static bool is_absent(int error_number){
-  return error_number==ENOENT || error_number==ENOTDIR || error_number==ELOOP;
+/* True if there is no directory at the path so far; the one that the source names must be there. */
+static bool is_absent(const walker *w, int error_number){
+  return zt_os_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
 }
 
 static int compare_entries(const void *a, const void *b){
@@ -162,7 +181,7 @@ static void entries_load(walker *w, entries *e){
   const char *name;
   zt_kind kind;
   size_t room = 0;
-  int error_number;
+  int error_number = 0;
   bool links = false;
   if( e->loaded || zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   e->loaded = true;
@@ -176,16 +195,9 @@ static void entries_load(walker *w, entries *e){
     entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
-  if( error_number && !is_absent(error_number) ) add(w, directory(w), false, error_number);
+  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
   /* Of several links to one directory the first is followed: let that not depend on the file system. */
   if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
-}
-
-/* Find out what the path so far is, if the directory did not tell. */
-static zt_kind resolve(walker *w, zt_kind kind){
-  zt_stat s;
-  if( kind==ZT_KIND_UNKNOWN && zt_os_stat(w->path, &s)==0 ) kind = s.kind;
-  return kind;
 }
 
 /* --- The walk --- */
@@ -214,7 +226,7 @@ static void descend(walker *w, const place *parent, bool link, const char *patte
   place here = { .parent = parent };
   zt_stat s;
   int error_number = zt_os_stat(directory(w), &s);
-  if( error_number && !is_absent(error_number) ) add(w, directory(w), false, error_number);
+  if( error_number && !zt_os_absent(error_number) ) add_failed(w, directory(w), "list the directory", error_number);
   if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return;
   here.device = s.id.device;
   here.inode = s.id.inode;
@@ -235,11 +247,15 @@ static const char *after(const char *segment, size_t n){
   return segment;
 }
 
-/* The path so far is a result, if there is such a file, or if that cannot be told. */
-static void add_if_there(walker *w, zt_kind kind){
-  int error_number = kind==ZT_KIND_UNKNOWN ? zt_os_exists(w->path) : 0;
-  if( error_number==0 ) add(w, w->path, kind==ZT_KIND_FILE, 0);
-  else if( !is_absent(error_number) ) add(w, w->path, false, error_number);
+/* The path so far is a result, if there is such a file and it is no directory, or if that cannot be told. told: what the
+** directory says that it is. */
+static void add_if_file(walker *w, zt_kind told){
+  zt_stat s = { .kind = told };
+  int error_number = told==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
+  if( s.kind==ZT_KIND_DIRECTORY ) return;
+  if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);   /* A link to nowhere is a result */
+  if( error_number==0 ) add(w, w->path, told==ZT_KIND_FILE);
+  else if( !zt_os_absent(error_number) ) add_failed(w, w->path, "open", error_number);
 }
 
 /* Try the segment of n bytes on each name in the directory. next is the rest of the pattern; repeat, if not NULL, is the
@@ -247,17 +263,14 @@ static void add_if_there(walker *w, zt_kind kind){
 static void try_names(walker *w, const place *here, entries *e, const char *segment, size_t n, const char *next){
   for(size_t i=0; i<e->n && !w->err->rc; i++){
     const char *name = e->a[i].name;
+    zt_kind kind = e->a[i].kind;
     size_t before;
-    zt_kind kind;
     if( name[0]=='.' && segment[0]!='.' ) continue;
     if( !zt_glob_match(segment, n, name) ) continue;
     before = push(w, name, strlen(name));
     if( w->err->rc ) return;
-    kind = resolve(w, e->a[i].kind);
-    if( *next && (kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN) ){
-      descend(w, here, e->a[i].kind==ZT_KIND_UNKNOWN && !w->filter->only, next);
-    }
-    if( !*next && kind!=ZT_KIND_DIRECTORY ) add_if_there(w, e->a[i].kind);
+    if( !*next ) add_if_file(w, kind);
+    else if( kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN ) descend(w, here, kind==ZT_KIND_UNKNOWN && !w->filter->only, next);
     truncate_to(w, before);
   }
 }
@@ -282,7 +295,7 @@ static void named(walker *w, const place *here, const char *segment, size_t n, c
   size_t before = push(w, segment, n);
   if( w->err->rc ) return;
   if( *next ) descend(w, here, false, next);
-  else if( resolve(w, ZT_KIND_UNKNOWN)!=ZT_KIND_DIRECTORY ) add_if_there(w, ZT_KIND_UNKNOWN);
+  else add_if_file(w, ZT_KIND_UNKNOWN);
   truncate_to(w, before);
 }
 
@@ -303,20 +316,26 @@ static void walk(walker *w, const place *here, const char *pattern){
   entries_clear(&e);
 }
 
-/* Walk from the path so far on. The directories above it count as gone through, too: a link to one of them is a cycle. */
+/* Walk from the path so far on. The directories above it count as gone through, too: a link to one of them is a cycle. They
+** end where we may not look, or at a name too long. */
 static void walk_from_base(walker *w, const char *pattern){
   place above[ABOVE_MAX];
   size_t n = w->n, i;
+  int error_number = 0;
   zt_stat s;
   for(i=0; i<ABOVE_MAX && !w->err->rc; i++){
-    if( zt_os_stat(directory(w), &s) || s.kind!=ZT_KIND_DIRECTORY ) break;
+    error_number = zt_os_stat(directory(w), &s);
+    if( !error_number && s.kind!=ZT_KIND_DIRECTORY ) error_number = ENOTDIR;
+    if( error_number ) break;
     above[i] = (place){ .device = s.id.device, .inode = s.id.inode };
     if( i>0 && above[i].device==above[i-1].device && above[i].inode==above[i-1].inode ) break;   /* The root */
     if( i>0 ) above[i-1].parent = &above[i];
     push(w, "..", 2);
   }
   truncate_to(w, n);
-  if( i>0 ) walk(w, &above[0], pattern);
+  if( i>0 && (zt_os_absent(error_number) || error_number==EACCES || error_number==ENAMETOOLONG) ) error_number = 0;
+  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  else if( i>0 ) walk(w, &above[0], pattern);
 }
 
 static int compare(const void *a, const void *b){
@@ -385,18 +404,21 @@ static char *path_from_uri(const char *uri, zt_error *err){
 /* What a source text is, once. */
 typedef enum source_kind { SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN } source_kind;
 
-/* Tell what the source is. *path is the path or pattern that it stands for: the text itself, or *owned. */
-static source_kind classify(const char *source, const char **path, char **owned, zt_stat *stat, zt_error *err){
+/* Tell what the source is. *path is the path or pattern that it stands for: the text itself, or *owned. *refused: not 0 if
+** it cannot be told what is there, and why. */
+static source_kind classify(const char *source, const char **path, char **owned, zt_stat *stat, int *refused, zt_error *err){
   int error_number = zt_os_stat(source, stat);
+  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;   /* Which is so of many a pattern */
   *path = source;
+  *refused = error_number;
   if( error_number==0 ) return stat->kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
   if( zt_os_exists(source)==0 ) return SOURCE_LITERAL;
   if( sqlite3_strnicmp(source, "file:", 5)==0 && *owned==NULL ){
     *owned = path_from_uri(source, err);
-    return *owned ? classify(*owned, path, owned, stat, err) : SOURCE_FAILED;
+    return *owned ? classify(*owned, path, owned, stat, refused, err) : SOURCE_FAILED;
   }
-  if( zt_glob_is_pattern(source) ) return SOURCE_PATTERN;
-  if( !is_absent(error_number) && error_number!=ENAMETOOLONG ) return SOURCE_LITERAL;   /* Opening it says why not */
+  if( zt_glob_is_pattern(source) && (denied || zt_os_absent(error_number)) ) return SOURCE_PATTERN;
+  if( !zt_os_absent(error_number) && error_number!=ENAMETOOLONG ) return SOURCE_LITERAL;   /* Opening it says why not */
   zt_fail_os(err, "open", error_number);
   return SOURCE_FAILED;
 }
@@ -406,14 +428,17 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
   char *owned = NULL, *below = NULL;
   const char *path;
   size_t nBase;
+  int refused;
   *out = (zt_paths){ 0 };
-  switch( classify(source, &path, &owned, &out->stat, err) ){
+  switch( classify(source, &path, &owned, &out->stat, &refused, err) ){
     case SOURCE_LITERAL:
       out->literal = true;
-      add(&w, path, false, 0);
+      if( refused ) add_failed(&w, path, "open", refused);
+      else add(&w, path, false);
       break;
     case SOURCE_DIRECTORY:
       below = sqlite3_mprintf("**/%s", filter->files);
+      w.nSource = strlen(path);
       if( below ) expand(&w, path, strlen(path), below);
       else zt_fail_nomem(err);
       break;
@@ -436,10 +461,11 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   char *owned = NULL;
   const char *path;
+  int refused;
   *out = NULL;
-  switch( classify(source, &path, &owned, stat, err) ){
-    case SOURCE_LITERAL:
-    case SOURCE_DIRECTORY:   /* Opening it says what it is */
+  switch( classify(source, &path, &owned, stat, &refused, err) ){
+    case SOURCE_LITERAL:     /* Opening it says why not, */
+    case SOURCE_DIRECTORY:   /* and what it is */
       *out = owned ? owned : sqlite3_mprintf("%s", source);
       owned = NULL;
       if( !*out ) zt_fail_nomem(err);

@@ -22,7 +22,8 @@
 typedef struct zt_path {
   char *z;             /* NUL-terminated; owned by the list */
   bool regular;        /* The directory said that it is a regular file */
-  int error_number;    /* Not 0: a directory on the way that cannot be listed, and why (errno) */
+  int error_number;    /* Not 0: what is there, or below it, cannot be told, and why (errno), */
+  const char *action;  /* and at what: "open", "list the directory"; static */
 } zt_path;
 
 typedef struct zt_paths {

@@ -8,6 +8,7 @@ struct zt_source {
   zt_span image;
   uint64_t size;
   zt_identity id;
+  bool shard;            /* Of another file, which is the one that errors are about */
   char path[];           /* Of a file; "" for an image */
 };
 
@@ -64,11 +65,21 @@ zt_span zt_source_image(const zt_source *s){
   return s->image;
 }
 
+void zt_source_set_shard(zt_source *s){
+  s->shard = true;
+}
+
+/* The place of a failure to read: in a shard, which one. */
+static zt_error *in(const zt_source *s, zt_error *err){
+  err->shard = s->shard ? s->path : NULL;
+  return err;
+}
+
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err){
   int64_t got;
   int error_number;
   if( !zt_claim(s->size, offset, n) ){
-    return zt_fail(err, SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu", offset, offset+n, s->size);
+    return zt_fail(in(s, err), SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu", offset, offset+n, s->size);
   }
   if( n==0 ) return SQLITE_OK;
   if( s->fd<0 ){
@@ -76,9 +87,9 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     return SQLITE_OK;
   }
   got = zt_os_read(s->fd, offset, buffer, n, &error_number);
-  if( got<0 ) return zt_fail_os(err, "read", error_number);
+  if( got<0 ) return zt_fail_os(in(s, err), "read", error_number);
   if( (uint64_t)got<n ){
-    return zt_fail(err, SQLITE_ERROR, "the file was cut short while it was read: byte %llu is missing",
+    return zt_fail(in(s, err), SQLITE_ERROR, "the file was cut short while it was read: byte %llu is missing",
                    offset+(uint64_t)got);
   }
   return SQLITE_OK;
@@ -86,9 +97,22 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
 
 int zt_source_unchanged(zt_source *s, zt_error *err){
   zt_stat now;
+  int error_number;
   if( s->fd<0 ) return SQLITE_OK;
-  if( zt_os_fstat(s->fd, &now) || now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
-    return zt_fail(err, SQLITE_ERROR, "the file was written to while it was read");
+  error_number = zt_os_fstat(s->fd, &now);
+  if( error_number ) return zt_fail_os(in(s, err), "read", error_number);
+  if( now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
+    return zt_fail(in(s, err), SQLITE_ERROR, "the file was written to while it was read");
   }
   return SQLITE_OK;
+}
+
+int zt_source_explain(zt_source *s, zt_error *err){
+  zt_error changed = ZT_ERROR_NONE;
+  if( err->rule && zt_source_unchanged(s, &changed) ){
+    zt_error_clear(err);
+    zt_source_unchanged(s, err);
+  }
+  zt_error_clear(&changed);
+  return err->rc;
 }

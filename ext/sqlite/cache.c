@@ -116,7 +116,11 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
     settled = zt_os_settled(zt_source_identity(opened));
     found = find(c, zt_source_identity(opened));
     if( !found ){
-      if( zt_container_open(opened, out, err) || zt_source_unchanged(opened, err) ) goto end;
+      if( zt_container_open(opened, out, err) ){
+        zt_source_explain(opened, err);
+        goto end;
+      }
+      if( zt_source_unchanged(opened, err) ) goto end;
       if( settled && (!scan || c->bytes+zt_container_memory(*out)<=c->limit/ZT_CACHE_SCAN) ) keep(c, *out);
     }
   }

@@ -271,14 +271,17 @@ static void open_path(cursor *c, const zt_path *path){
   zt_scan *s = &c->scan;
   const zt_stat *state = c->paths.literal ? &c->paths.stat : path->regular ? &regular : NULL;
   s->path = c->err.path = path->z;
+  if( path->error_number ) zt_fail_os(&c->err, path->action, path->error_number);
   if( c->plan & ZT_PLAN_STAT ){
-    s->has_stat = zt_os_stat(path->z, &s->stat)==0;
+    int error_number = zt_os_stat(path->z, &s->stat);
+    s->has_stat = error_number==0;
     if( s->has_stat ) state = &s->stat;
+    else zt_fail_os(&c->err, "open", error_number);
   }
-  if( path->error_number ) zt_fail_os(&c->err, "list the directory", path->error_number);
-  else if( c->plan & ZT_PLAN_CONTAINER ){
+  if( !c->err.rc && (c->plan & ZT_PLAN_CONTAINER) ){
     zt_cache_open(s->connection->cache, path->z, state, !c->paths.literal, &c->container,
                   (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
+    if( c->container ) s->stat.id = *zt_container_identity(c->container);   /* It may have been exchanged since */
   }
 }
 
@@ -295,9 +298,10 @@ static void open_image(cursor *c){
   c->source = NULL;
 }
 
-/* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is. */
+/* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is; and what
+** there was no descriptor for is not skipped as if the file were broken. */
 static bool may_go_on(const cursor *c){
-  return c->err.rc==SQLITE_ERROR && (c->skip || is_of_files(table_of(c)));
+  return c->err.rc==SQLITE_ERROR && (is_of_files(table_of(c)) || (c->skip && !zt_os_exhausted(c->err.system)));
 }
 
 /* What is wrong is the current file's, not the query's. */

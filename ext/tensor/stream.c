@@ -169,6 +169,7 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
   if( !s->encoding->next ) return read_raw(s, offset, buffer, n, got, err);
   if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
   if( read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ) zt_source_unchanged(s->payload.source, err);
+  else zt_source_explain(s->payload.source, err);
   if( err->rc ) *got = 0;
   return err->rc;
 }
