@@ -16,6 +16,7 @@ ifeq ($(shell uname -s),Darwin)
 else
   SO = so
   LINK = -shared
+  FAULTS = faults   # Preloading a library is Linux's
 endif
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -30,7 +31,8 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit oom replay sql warnings asan valgrind fuzz mutate hostile coverage interop test-s390x test-arm64 test-armhf bench clean
+.PHONY: all help deps demo test unit oom replay sql faults warnings asan valgrind fuzz mutate hostile coverage interop \
+  test-s390x test-arm64 test-armhf bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -101,8 +103,15 @@ $(B)/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 
 # --- SQL tests: the extension as its users load it ---
 
-sql: all                            ## tests through the sqlite3 shell and Python
+sql: all $(FAULTS)                  ## tests through the sqlite3 shell and Python
 	$(PYTHON) -m pytest -q tests/sql
+
+build/faults.so: tests/faults/faults.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
+
+faults: all build/faults.so         ## tests while the system's calls fail, are interrupted, and files change
+	LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
 
 # --- Longer checks ---
 
@@ -117,10 +126,13 @@ build/asan/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	gcc $(STRICT) $(SANITIZE) $(CPPFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
 
-asan: build/asan/ztensor.$(SO)      ## the whole test suite under AddressSanitizer and UBSan
+asan: build/asan/ztensor.$(SO) build/faults.so  ## the whole test suite under AddressSanitizer and UBSan
 	$(MAKE) unit oom replay OPT="$(SANITIZE)" CC=gcc B=build/asan/static LOADED=build/asan/ztensor.$(SO)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  $(PYTHON) -m pytest -q tests/sql
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) \
+	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $(CURDIR)/build/faults.so" \
+	  $(PYTHON) -m pytest -q tests/faults
 
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
 	@sh tests/valgrind.sh

@@ -1,0 +1,66 @@
+"""The files and statements that every fault is tried on."""
+import os
+import struct
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import writer
+from support import open_connection
+
+try:
+    import faults
+    faults.LIBRARY.zt_faults
+except AttributeError:
+    pytest.exit("build/faults.so must be preloaded: make faults", returncode=4)
+
+
+def floats(*numbers):
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+MATRIX = [1.5, -2.0, 3.25, 0.0, 7.0, -0.5]
+
+
+def older(generation):
+    """A file of 1.2 or 0.1 with a matrix `w`, once more compressed as `z`, both with digests; 1.2 has a sparse `s`, too."""
+    data = floats(*MATRIX)
+    stored = writer.zstd(data)
+    z = writer.dense(stored, [2, 3], "f32", encoding="zstd", digest=writer.sha256(stored))
+    objects = {"w": writer.dense(data, [2, 3], "f32", digest=writer.sha256(data)), "z": z}
+    if generation == "0.1":
+        return writer.write(objects, generation)
+    z["components"]["data"]["uncompressed_length"] = len(data)
+    return writer.write({**objects, "s": writer.csr()}, generation, attributes={"k": 1})
+
+
+def newest():
+    """A file of zTensor 2 whose `w` lies in a shard, `z` is seekable; and the shard."""
+    data = floats(*MATRIX)
+    shard = writer.data_shard(data)
+    objects = {"w": writer.in_shard("s", 4096, len(data), [2, 3], "f32", digest=writer.sha256(data)),
+               "z": writer.seekable_dense(data, 8, [2, 3], "f32", digest=writer.sha256(data))}
+    return writer.write_2(objects, {"k": 1}, shards={"s": shard}), shard
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    """Files of three generations and a shard, in a directory with one below it and links to a file and a directory."""
+    top = tmp_path_factory.mktemp("faults")
+    new, shard = newest()
+    for name, data in {"d/a.zt": older("1.2"), "d/b.zt": new, "d/b-s.zt": shard, "d/sub/c.zt": older("0.1"),
+                       "e/f.zt": older("1.2")}.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(data)
+    (top / "d/link").symlink_to(top / "e")
+    (top / "d/g.zt").symlink_to(top / "e/f.zt")
+    return top
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded():
+    """A connection that keeps the extension in memory while others come and go."""
+    db = open_connection()
+    yield db
+    db.close()

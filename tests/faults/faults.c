@@ -1,0 +1,173 @@
+/*
+** The operating system, failing on demand: a library to be preloaded. Each of its calls that the extension makes asks a
+** function of the test first, which says whether it fails and how, and may do anything to the files before it goes on.
+**
+** Only what happens below one directory is asked about, and the clock and madvise() (under no path) if the test wants that.
+*/
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1   /* RTLD_NEXT */
+#endif
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILES 1024        /* Descriptors that are followed */
+#define DIRECTORIES 64    /* Directories that may be open at once */
+
+/* Asked before a call, by the name of its function, of a path. Returns 0, or the errno value that it fails with. *n: how many
+** bytes it is to read, which may be made less; a read of none is the end of the file. */
+typedef int question(const char *call, const char *path, size_t *n);
+
+typedef struct directory {
+  DIR *d;                 /* NULL: free */
+  char path[PATH_MAX];
+} directory;
+
+static question *ask;     /* NULL: nobody asks */
+static char root[PATH_MAX];
+static size_t nRoot;
+static bool pathless;     /* Calls without a path are asked about, too */
+static bool asking;       /* What is called now is the test's own. The tests have one thread */
+static char files[FILES][PATH_MAX];   /* By descriptor; "": none of those below the root */
+static directory directories[DIRECTORIES];
+
+/* The test's interface: what is called below `below` is asked about from now on; NULL ends it. */
+void zt_faults(question *q, const char *below, int with_pathless);
+int zt_faults_open(void);
+
+void zt_faults(question *q, const char *below, int with_pathless){
+  ask = q;
+  pathless = with_pathless!=0;
+  nRoot = strlen(below);
+  memcpy(root, below, nRoot+1);
+}
+
+/* How many files and directories below the root are open. */
+int zt_faults_open(void){
+  int n = 0;
+  for(int i=0; i<FILES; i++) n += files[i][0]!=0;
+  for(int i=0; i<DIRECTORIES; i++) n += directories[i].d!=NULL;
+  return n;
+}
+
+#define REAL(function) ((__typeof__(&function))(intptr_t)dlsym(RTLD_NEXT, #function))
+
+static bool watched(const char *path){
+  return ask && !asking && path && *path && strncmp(path, root, nRoot)==0;
+}
+
+/* True if the call is to fail; errno is set then. */
+static bool fails(const char *call, const char *path, size_t *n){
+  size_t unused = 0;
+  int before = errno, e;
+  asking = true;
+  e = ask(call, path, n ? n : &unused);
+  asking = false;
+  errno = e ? e : before;
+  return e!=0;
+}
+
+static bool path_fails(const char *call, const char *path){
+  return watched(path) && fails(call, path, NULL);
+}
+
+static const char *path_of(int fd){
+  return fd>=0 && fd<FILES ? files[fd] : NULL;
+}
+
+static directory *find(DIR *d){
+  for(int i=0; i<DIRECTORIES; i++) if( directories[i].d==d ) return &directories[i];
+  return NULL;
+}
+
+/* --- The calls --- */
+
+int open(const char *path, int flags, ...){
+  bool of_test = !watched(path);
+  mode_t mode = 0;
+  int fd;
+  if( flags & O_CREAT ){
+    va_list ap;
+    va_start(ap, flags);
+    mode = va_arg(ap, mode_t);
+    va_end(ap);
+  }
+  if( path_fails("open", path) ) return -1;
+  fd = REAL(open)(path, flags, mode);
+  if( fd>=0 && fd<FILES && !of_test ) strcpy(files[fd], path);
+  return fd;
+}
+
+int close(int fd){
+  const char *path = path_of(fd);
+  bool failing = path_fails("close", path);
+  int e = errno, rc;
+  if( path && *path ) files[fd][0] = 0;
+  rc = REAL(close)(fd);   /* As Linux has it: closed, whatever it says */
+  if( !failing ) return rc;
+  errno = e;
+  return -1;
+}
+
+ssize_t pread(int fd, void *buffer, size_t n, off_t offset){
+  if( watched(path_of(fd)) && fails("pread", path_of(fd), &n) ) return -1;
+  return REAL(pread)(fd, buffer, n, offset);
+}
+
+int stat(const char *restrict path, struct stat *restrict out){
+  return path_fails("stat", path) ? -1 : REAL(stat)(path, out);
+}
+
+int lstat(const char *restrict path, struct stat *restrict out){
+  return path_fails("lstat", path) ? -1 : REAL(lstat)(path, out);
+}
+
+int fstat(int fd, struct stat *out){
+  return path_fails("fstat", path_of(fd)) ? -1 : REAL(fstat)(fd, out);
+}
+
+DIR *opendir(const char *path){
+  bool of_test = !watched(path);
+  directory *free = find(NULL);
+  DIR *d;
+  if( path_fails("opendir", path) ) return NULL;
+  d = REAL(opendir)(path);
+  if( d && free && !of_test ){
+    free->d = d;
+    strcpy(free->path, path);
+  }
+  return d;
+}
+
+struct dirent *readdir(DIR *d){
+  directory *known = find(d);
+  return known && path_fails("readdir", known->path) ? NULL : REAL(readdir)(d);
+}
+
+int closedir(DIR *d){
+  directory *known = find(d);
+  bool failing = known && path_fails("closedir", known->path);
+  int e = errno, rc;
+  if( known ) known->d = NULL;
+  rc = REAL(closedir)(d);
+  if( !failing ) return rc;
+  errno = e;
+  return -1;
+}
+
+int madvise(void *p, size_t n, int advice){
+  return ask && !asking && pathless && fails("madvise", "", NULL) ? -1 : REAL(madvise)(p, n, advice);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out){
+  return ask && !asking && pathless && fails("clock_gettime", "", NULL) ? -1 : REAL(clock_gettime)(clock, out);
+}

@@ -1,0 +1,149 @@
+"""What the system may do to a call without anything being wrong: signals, reads that give little, and advice not taken."""
+import errno
+import random
+import re
+import subprocess
+from collections import Counter
+
+import pytest
+
+import statements
+import writer
+from faults import ERRORS, answer, failing, left_open
+from support import EXTENSION, open_connection
+
+CALLS = re.compile(r"(open|openat|openat2|creat|fopen|fdopen|v?f?l?statx?|fstatat|__[fl]?xstat|p?readv?2?|preadv2?|lseek|fread|close|fclose"
+                   r"|opendir|fdopendir|readdir|readdir_r|scandir|closedir|access|faccessat|readlink|realpath|mmap|madvise"
+                   r"|posix_fadvise|clock_gettime|gettimeofday|ioctl|fcntl)(64)?(_2|_chk)?")
+
+
+def symbols(path, *options):
+    listed = subprocess.run(["nm", "-D", *options, path], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].split("@")[0] for line in listed.splitlines()}
+
+
+def test_every_call_that_the_extension_makes_of_the_system_can_fail():
+    made = {name for name in symbols(EXTENSION + ".so", "--undefined-only") if CALLS.fullmatch(name)}
+    library, = {line.split()[-1] for line in open("/proc/self/maps") if line.endswith("/faults.so\n")}
+    assert made == set(ERRORS)
+    assert made <= symbols(library, "--defined-only")
+
+
+def all_statements(tree):
+    for name in ("d/a.zt", "d/b.zt", "d/sub/c.zt"):
+        yield from statements.of_file(tree / name)
+    yield from statements.of_directory(tree)
+
+
+class Interrupted:
+    """Each call is ended by a signal so many times before it is made. One that closes is not made again."""
+
+    def __init__(self, times):
+        self.times, self.left, self.counts = times, times, Counter()
+
+    def __call__(self, call, path, size):
+        self.counts[call] += 1
+        if call in ("close", "closedir"):
+            return errno.EINTR
+        if self.left == 0:
+            self.left = self.times
+            return 0
+        self.left -= 1
+        return errno.EINTR
+
+
+class Short:
+    """Reads give so many bytes at most; `pick` says how many."""
+
+    def __init__(self, pick):
+        self.pick, self.counts = pick, Counter()
+
+    def __call__(self, call, path, size):
+        if call == "pread" and size[0] > 1:
+            size[0] = min(size[0], self.pick())
+            self.counts[call] += 1
+        return 0
+
+
+def seeded(most):
+    generator = random.Random(most)
+    return lambda: generator.randint(1, most)
+
+
+EVERYWHERE = {
+    "interrupted once": (lambda: Interrupted(1), {"open", "stat", "lstat", "fstat", "pread", "opendir", "readdir", "close", "closedir"}),
+    "interrupted often": (lambda: Interrupted(40), {"open", "stat", "lstat", "fstat", "pread", "opendir", "readdir", "close", "closedir"}),
+    "a byte at a time": (lambda: Short(lambda: 1), {"pread"}),
+    "a few bytes at a time": (lambda: Short(seeded(7)), {"pread"}),
+    "many bytes at a time": (lambda: Short(seeded(300)), {"pread"}),
+}
+
+
+@pytest.mark.parametrize("how", EVERYWHERE)
+def test_rows_are_the_same(tree, how, capsys):
+    make, functions = EVERYWHERE[how]
+    total = Counter()
+    for statement in all_statements(tree):
+        db = open_connection()
+        clean = answer(db, statement.sql)
+        db.close()
+        db = open_connection()
+        question = make()
+        with failing(tree, question):
+            got = answer(db, statement.sql)
+            assert left_open() == 0
+        db.close()
+        assert isinstance(clean, list) and got == clean, f"{statement.sql}: {got}"
+        assert question.counts.total() > 0, statement.sql
+        total += question.counts
+    with capsys.disabled():
+        print(f"\n{how}: {dict(total)}", end="")
+    assert set(total) == functions
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Tensors large enough for advice about their memory: dense, and one of four million zeros and one."""
+    directory = tmp_path_factory.mktemp("large")
+    size = 12 << 20
+    path = directory / "large.zt"
+    path.write_bytes(writer.write({"w": writer.dense(bytes(range(256)) * (size // 256)),
+                                   "s": writer.sparse_coo([size], [(5,)], b"\x07")}))
+    return path
+
+
+def test_advice_about_memory_that_is_refused_changes_nothing(large):
+    sql = f"""SELECT zt_hash('{large}', 'w', 'data', 'xxh3'), zt_blob('{large}', 'w') = zt_dense('{large}', 'w'),
+                     hex(substr(zt_dense('{large}', 's'), 1, 8)), length(replace(hex(zt_dense('{large}', 's')), '00', '')),
+                     zt_dense('{large}', 's', 'u8', 5, 1), zt_dense('{large}', 'w') = zt_blob('{large}', 'w')"""
+    db = open_connection()
+    clean = answer(db, sql)
+    assert clean[0][1:] == (1, "0000000000070000", 2, b"\x07", 1)
+    for error in ERRORS["madvise"]:
+        counts = Counter()
+
+        def refuse(call, path, size):
+            counts[call] += 1
+            return getattr(errno, error) if call == "madvise" else 0
+
+        with failing(large.parent, refuse, pathless=True):
+            assert answer(db, sql) == clean
+        assert counts["madvise"] > 0
+    db.close()
+
+
+def test_without_a_clock_nothing_is_remembered_and_all_is_right(tree):
+    path = tree / "d/a.zt"
+    sql = f"SELECT zt_manifest('{path}'), zt_json('{path}', 'w')"
+    db = open_connection()
+    clean = answer(db, sql)
+    counts = Counter()
+
+    def refuse(call, path, size):
+        counts[call] += 1
+        return errno.EINVAL if call == "clock_gettime" else 0
+
+    with failing(tree, refuse, pathless=True):
+        assert answer(db, sql) == clean
+    assert counts["clock_gettime"] > 0
+    db.close()
