@@ -31,7 +31,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit oom replay sql faults warnings asan valgrind fuzz mutate hostile coverage interop \
+.PHONY: all help deps demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile coverage interop \
   test-s390x test-arm64 test-armhf bench clean
 
 # The first target
@@ -118,6 +118,23 @@ faults: all build/faults.so         ## tests while the system's calls fail, are 
 warnings:                           ## build with gcc and clang, warnings being errors
 	@for cc in gcc clang; do for f in $(SRC); do \
 	  $$cc $(STRICT) -O2 -Werror $(CPPFLAGS) -Iext -fsyntax-only $$f || exit 1; done; echo "$$cc: no warnings"; done
+
+# Each file by itself, and again only after a change; written for the clang-tidy and gcc of Debian 12
+ANALYZED = $(SRC:ext/%.c=build/analyze/%.tidy) $(SRC:ext/%.c=build/analyze/%.gcc)
+
+analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, what they find being errors
+	@+$(MAKE) -s -k -j2 $(ANALYZED)
+	@tidy=$(words $(filter %.tidy,$(ANALYZED))) gcc=$(words $(filter %.gcc,$(ANALYZED))); \
+	  echo "clang-tidy: $$tidy files without a finding; gcc -fanalyzer: $$gcc files"; test $$tidy -gt 0 && test $$gcc -gt 0
+
+build/analyze/%.tidy: ext/%.c $(wildcard ext/*/*.h) .clang-tidy Makefile
+	@mkdir -p $(@D)
+	clang-tidy --quiet --config-file=.clang-tidy $< -- $(STRICT) $(CPPFLAGS) -Iext 2>$@ || { cat $@; rm $@; false; }
+
+build/analyze/%.gcc: ext/%.c $(wildcard ext/*/*.h) Makefile
+	@mkdir -p $(@D)
+	gcc $(STRICT) -O2 -fanalyzer -Werror $(CPPFLAGS) -Iext -c -o /dev/null $<
+	@touch $@
 
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1

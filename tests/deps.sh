@@ -83,9 +83,11 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   need "numpy of $PYTHON" python3-numpy python3-numpy - runs "$PYTHON" -c 'import numpy'
   need "pytest of $PYTHON" python3-pytest python3-pytest - runs "$PYTHON" -m pytest --version
   need "venv of $PYTHON" python3-venv python3 python runs "$PYTHON" -c 'import ensurepip, venv'
-  if [ "$system" = Linux ]; then   # These two exist nowhere else
+  if [ "$system" = Linux ]; then   # strace and valgrind exist nowhere else, and gcc is another compiler
     need strace strace strace - runs strace -V
     need valgrind 'valgrind libc6-dbg' valgrind - runs valgrind -q true
+    need clang-tidy clang-tidy clang-tools-extra llvm runs clang-tidy --version
+    need "gcc's analyzer" gcc gcc gcc compiles gcc '' -fanalyzer
   fi
   if [ "$manager" = apt-get ]; then   # Other machines' libraries come from Debian alone
     need 'a compiler for s390x' gcc-s390x-linux-gnu - - runs s390x-linux-gnu-gcc --version

@@ -61,7 +61,7 @@ static int fail_magic(const zt_ends *ends, zt_error *err){
 int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
   uint8_t buffer[HEAD+TAIL];
   zt_container *c = NULL;
-  zt_ends ends;
+  zt_ends ends = { 0 };
   *out = NULL;
   if( read_ends(source, buffer, &ends, err) ) goto end;
   c = sqlite3_malloc64(sizeof(*c));

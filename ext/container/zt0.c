@@ -50,8 +50,10 @@ static int locate(const zt_ends *ends, zt_extent *out, zt_error *err){
 static void read_tensor(zt_cbor *c, tensor *t, zt_object *object){
   zt_fields f;
   bool ok = zt_fields_open(&f, c, &tensor_schema);
-  t->layout = ZT_TEXT("dense");
-  t->data = (zt_component){ .role = ZT_TEXT_INIT("data"), .byte_order = ZT_TEXT_INIT("little") };
+  *t = (tensor){
+    .layout = ZT_TEXT_INIT("dense"),
+    .data = { .role = ZT_TEXT_INIT("data"), .byte_order = ZT_TEXT_INIT("little") }
+  };
   while( ok ){
     switch( zt_fields_next(&f) ){
       case F_NAME:

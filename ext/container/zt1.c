@@ -71,7 +71,7 @@ typedef struct generation {
 } generation;
 
 /* required: bit i for field i. */
-#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof(*fields), required }
+#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
 static const generation generation_1_0 = {
   SCHEMA("the root map", aRoot10, 1<<0 | 1<<2), SCHEMA("the object's map", aObject10, 0xF), SCHEMA("the component's map", aComponent10, 1<<0 | 1<<1)
 };

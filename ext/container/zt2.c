@@ -68,7 +68,7 @@ static const zt_field aShard[] = {
 };
 
 /* required: bit i for field i. */
-#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof(*fields), required }
+#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
 static const zt_schema root_schema = SCHEMA("the root map", aRoot, 1<<1);
 static const zt_schema object_schema = SCHEMA("the object's map", aObject, 1<<0 | 1<<1 | 1<<2);
 static const zt_schema part_schema = SCHEMA("the part's map", aPart, 1<<0 | 1<<2);
@@ -407,7 +407,7 @@ static bool check_objects(walker *w){
   zt_cbor *c = w->c;
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
-  zt_object object;
+  zt_object object = { 0 };
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'objects'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   while( zt_cbor_more(c, &level) ){

@@ -165,7 +165,7 @@ static bool read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
 
 /* Check the chunks of an indefinite string up to its break. */
 static bool read_chunks(zt_cbor *c, zt_cbor_item *item){
-  zt_cbor_item chunk;
+  zt_cbor_item chunk = { 0 };
   unsigned info;
   c->chunked = true;
   item->p = c->p;

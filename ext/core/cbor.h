@@ -152,7 +152,7 @@ bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb);
 ZT_INLINE bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   if( c->p<c->end && *c->p>>5==type && (*c->p & 31)<24 && c->depth<c->most ){
     unsigned n = *c->p & 31;
-    if( (size_t)(c->end - c->p)>2*n ){
+    if( (size_t)(c->end - c->p)>2*(size_t)n ){
       level->left = n;
       level->indefinite = false;
       c->p++;

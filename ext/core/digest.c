@@ -97,9 +97,9 @@ static const algorithm aDigest[] = {
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
-static bool parse_hex(zt_text digits, uint8_t *out, unsigned n){
-  if( digits.n!=2*(size_t)n ) return false;
-  for(unsigned i=0; i<n; i++){
+static bool parse_hex(zt_text digits, uint8_t *out, size_t n){
+  if( digits.n!=2*n ) return false;
+  for(size_t i=0; i<n; i++){
     int hi = zt_hex_digit(digits.z[2*i]), lo = zt_hex_digit(digits.z[2*i+1]);
     if( hi<0 || lo<0 ) return false;
     out[i] = (uint8_t)(hi<<4 | lo);

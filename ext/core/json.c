@@ -75,9 +75,9 @@ static void use_point(char *z){
 ** those below, and the next number up may do where the nearest does not. */
 static bool write_real(char *z, size_t n, int digits, double r){
   char *p;
-  snprintf(z, n, "%.*g", digits, r);
+  (void)snprintf(z, n, "%.*g", digits, r);
   if( strtod(z, NULL)==r ) return true;
-  snprintf(z, n, "%.*e", digits-1, r);   /* %g would leave zeros at the end out */
+  (void)snprintf(z, n, "%.*e", digits-1, r);   /* %g would leave zeros at the end out */
   for(p=z+strcspn(z, "e")-1; p>z && *p=='9'; p--) *p = '0';
   if( *p<'0' || *p>'8' ) return false;
   ++*p;

@@ -1,4 +1,5 @@
 /* The operating system: POSIX. See os.h. */
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library wants these names */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* d_type, st_mtim, madvise(), dladdr() */
 #endif
@@ -8,6 +9,7 @@
 #ifndef _TIME_BITS
 #define _TIME_BITS 64          /* And times, from 2038 on */
 #endif
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "core/os.h"
 
 #include <dirent.h>

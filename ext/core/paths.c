@@ -53,7 +53,7 @@ static void walk(walker *w, const place *parent, const char *pattern);
 static size_t push(walker *w, const char *name, size_t n){
   size_t before = w->n;
   size_t need = before + 1 + n + 1;
-  if( need>w->capacity ){
+  if( !w->path || need>w->capacity ){
     char *path = sqlite3_realloc64(w->path, need*2);
     if( !path ){
       zt_fail_nomem(w->err);

@@ -12,34 +12,40 @@ struct zt_source {
   char path[];           /* Of a file; "" for an image */
 };
 
-static int source_new(const char *path, zt_source **out, zt_error *err){
+static zt_source *source_new(const char *path, zt_error *err){
   size_t n = strlen(path)+1;
   zt_source *s = sqlite3_malloc64(sizeof(*s)+n);
-  *out = s;
-  if( !s ) return zt_fail_nomem(err);
+  if( !s ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
   *s = (zt_source){ .fd = -1 };
   memcpy(s->path, path, n);
-  return SQLITE_OK;
+  return s;
 }
 
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err){
+  zt_source *s = source_new(path, err);
   zt_stat state;
-  if( source_new(path, out, err) ) return err->rc;
-  (*out)->fd = zt_os_open(path, known, &state, err);
-  if( (*out)->fd<0 ){
-    zt_source_close(*out);
-    *out = NULL;
+  *out = NULL;
+  if( !s ) return err->rc;
+  s->fd = zt_os_open(path, known, &state, err);
+  if( s->fd<0 ){
+    zt_source_close(s);
     return err->rc;
   }
-  (*out)->id = state.id;
-  (*out)->size = state.id.size;
+  s->id = state.id;
+  s->size = state.id.size;
+  *out = s;
   return SQLITE_OK;
 }
 
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
-  if( source_new("", out, err) ) return err->rc;
-  (*out)->image = image;
-  (*out)->size = image.n;
+  zt_source *s = source_new("", err);
+  *out = s;
+  if( !s ) return err->rc;
+  s->image = image;
+  s->size = image.n;
   return SQLITE_OK;
 }
 

@@ -86,8 +86,8 @@ zt_error zt_scan_error(zt_scan *scan){
 static char *dequote(const char *z){
   size_t n = strlen(z), w = 0;
   char *out = sqlite3_mprintf("%s", z);
-  char quote = n>=2 ? z[0] : 0;
-  if( !out || (quote!='\'' && quote!='"') || z[n-1]!=quote ) return out;
+  char quote = z[0];
+  if( !out || n<2 || (quote!='\'' && quote!='"') || z[n-1]!=quote ) return out;
   for(size_t i=1; i<n-1; i++){
     out[w++] = z[i];
     if( z[i]==quote && z[i+1]==quote ) i++;

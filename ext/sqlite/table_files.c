@@ -59,8 +59,8 @@ static void manifest_column(zt_scan *scan, sqlite3_context *ctx, int i){
 
 /* Seconds and fraction are added last: one number of nanoseconds is more than a double holds. */
 static double seconds(int64_t nanoseconds){
-  int64_t fraction = nanoseconds%1000000000;
-  return (double)((nanoseconds-fraction)/1000000000) + (double)fraction*1e-9;
+  int64_t whole = nanoseconds/1000000000, fraction = nanoseconds%1000000000;
+  return (double)whole + (double)fraction*1e-9;
 }
 
 static void column(zt_scan *scan, sqlite3_context *ctx, int i){

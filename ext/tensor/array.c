@@ -57,8 +57,8 @@ int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err){
 }
 
 int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
-  const zt_dtype *dtype;
-  uint64_t bytes;
+  const zt_dtype *dtype = NULL;
+  uint64_t bytes = 0;
   *out = (zt_array){ .role = p->component->role };
   if( zt_array_dtype(p, &dtype, err) || zt_array_measure(p, &bytes, err) ) return err->rc;
   if( !dtype->packed && bytes%dtype->width ){
@@ -69,8 +69,8 @@ int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
 }
 
 int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_array *out, zt_error *err){
-  const zt_dtype *dtype;
-  uint64_t needed, bytes;
+  const zt_dtype *dtype = NULL;
+  uint64_t needed, bytes = 0;
   *out = (zt_array){ .role = p->component->role };
   if( zt_array_dtype(p, &dtype, err) || zt_array_open_part(p, dtype, 0, length, out, err) ) return err->rc;
   if( zt_array_measure(p, &bytes, err) ) return err->rc;
@@ -122,7 +122,7 @@ static int check_spare(zt_array *a, zt_error *err){
 /* Packed elements come through a window, as there are more of them in memory than in the file. */
 static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
   uint8_t window[WINDOW];
-  unsigned packed = a->dtype->packed;
+  size_t packed = a->dtype->packed;
   while( n>0 ){
     unsigned skip = (unsigned)(first%packed);
     size_t m = n<packed*(WINDOW-1) ? n : packed*(WINDOW-1);

@@ -1,6 +1,7 @@
 /* A tensor as bytes or text for a result. See assemble.h. */
 #include "tensor/assemble.h"
 
+#include <assert.h>
 #include <math.h>
 #include "core/json.h"
 
@@ -173,6 +174,7 @@ int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err){
   writer w = { .tensor = t, .out = out, .err = err, .window = zt_tensor_window(t) };
   if( !may_fit(t) ) return fail_json(t, err);
   if( w.window>t->object->elements ) w.window = t->object->elements+1;
+  assert( w.window>0 );   /* No element is as wide as a window */
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);
   if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);

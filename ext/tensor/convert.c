@@ -13,7 +13,7 @@
 #define LOADER(name, T, Wide) \
   ZT_VECTOR static void load_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
-    Wide *out = to; \
+    Wide *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++) out[i] = (Wide)p[i]; \
   }
 
@@ -34,7 +34,7 @@ ZT_VECTOR static void load_bool(const void *from, void *to, size_t n){
 #define STORE_ALL(name, wide, T, U) \
   ZT_VECTOR static size_t store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
-    U *out = to; \
+    U *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++) out[i] = (U)p[i]; \
     return n; \
   }
@@ -52,7 +52,7 @@ STORE_ALL(f32, u64, uint64_t, float)
 #define STORE_SOME(name, wide, T, U, fits) \
   static size_t store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
-    U *out = to; \
+    U *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++){ \
       T x = p[i]; \
       if( !(fits) ) return i; \

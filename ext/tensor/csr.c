@@ -139,7 +139,7 @@ static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
 /* The columns of out's entries are in cell: make them positions. */
 static int place(csr *s, bool strict, zt_entries *out, zt_error *err){
   for(size_t i=0; i<out->n; ){
-    uint64_t end, column, base = s->row*s->columns;
+    uint64_t end = 0, column, base = s->row*s->columns;
     if( pointer(s, s->row+1, &end, err) ) return err->rc;
     for(; i<out->n && s->entry+i<end; i++){
       column = out->cell[i];

@@ -8,7 +8,7 @@ static const zt_encoding *const aEncoding[] = { &raw, &zt_encoding_zstd, &zt_enc
 const zt_encoding *zt_encoding_of(const zt_component *component){
   zt_text name = component->encoding;
   if( component->strict && !component->has_decoded_length ) return &raw;
-  for(size_t i=0; i<sizeof(aEncoding)/sizeof(*aEncoding); i++){
+  for(size_t i=0; i<sizeof(aEncoding)/sizeof(aEncoding[0]); i++){
     const zt_encoding *e = aEncoding[i];
     if( !zt_text_equal(name, (zt_text){ e->name, strlen(e->name) }) ) continue;
     return (component->strict ? e->of_2 : e->of_1) ? e : NULL;

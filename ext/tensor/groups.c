@@ -114,7 +114,7 @@ void zt_codes_take(zt_codes *c, zt_array *words){
 ** wide the words are: files are little-endian. */
 #define UNPACK(name, bits, shift) \
   ZT_VECTOR static void name(const uint8_t *restrict p, uint8_t *restrict out, size_t n){ \
-    for(size_t i=0; i<n; i++) for(unsigned k=0; k<8/bits; k++) out[8/bits*i+k] = p[i] >> (shift) & ((1u<<bits)-1); \
+    for(size_t i=0; i<n; i++) for(unsigned k=0; k<8/(bits); k++) out[8/(bits)*i+k] = p[i] >> (shift) & ((1u<<(bits))-1); \
   }
 UNPACK(unpack1_low, 1, k)
 UNPACK(unpack2_low, 2, 2*k)

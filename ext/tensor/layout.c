@@ -14,7 +14,7 @@ static const zt_layout *const aLayout[] = {
 
 static const zt_layout *find(const zt_object *object){
   if( object->foreign || object->format_prefix[0] ) return NULL;
-  for(size_t i=0; i<sizeof(aLayout)/sizeof(*aLayout); i++){
+  for(size_t i=0; i<sizeof(aLayout)/sizeof(aLayout[0]); i++){
     const char *format = aLayout[i]->format;
     if( aLayout[i]->strict && !object->strict ) continue;
     if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ) return aLayout[i];

@@ -81,26 +81,27 @@ static int read_settings(const zt_tensor *t, settings *s, zt_error *err){
 
 /* --- Opening --- */
 
-/* The type of data's words. */
-static int check_packing(const zt_tensor *t, const settings *s, zt_codes *codes, const zt_dtype **out, zt_error *err){
+/* What the codes are in, and that data's words are of that type. */
+static int check_packing(const zt_tensor *t, const settings *s, zt_codes *codes, zt_error *err){
   static const char *const words[] = { "u8", "u16", "u32", "u64", NULL };
   static const char *const orders[] = { "lsb_first", "msb_first", NULL };
+  const zt_dtype *d;
   uint64_t bits = s->a[BITS].u, n = s->a[PER_WORD].u;
   int word, order;
   if( choose(&s->a[WORD], "U2", words, &word, err) || choose(&s->a[ORDER], "U2", orders, &order, err) ) return err->rc;
   *codes = (zt_codes){ .bits = (unsigned)bits, .width = 1u<<word, .high_first = order==1 };
-  if( n>64 || n*bits!=8*codes->width ) return zt_break(err, "U2", "%llu codes of %llu bits do not fill a word of %s", n, bits, words[word]);
-  if( zt_tensor_dtype(t, "data", out, err) ) return err->rc;
-  if( ((*out)->class!=ZT_INT && (*out)->class!=ZT_UINT) || (*out)->width!=codes->width ){
-    return zt_break(err, "U2", "data is of %s, and packing.word is %s", (*out)->name, words[word]);
+  if( n>64 || n*bits!=8*(uint64_t)codes->width ) return zt_break(err, "U2", "%llu codes of %llu bits do not fill a word of %s", n, bits, words[word]);
+  if( zt_tensor_dtype(t, "data", &d, err) ) return err->rc;
+  if( (d->class!=ZT_INT && d->class!=ZT_UINT) || d->width!=codes->width ){
+    return zt_break(err, "U2", "data is of %s, and packing.word is %s", d->name, words[word]);
   }
-  codes->is_signed = n==1 && (*out)->class==ZT_INT;
+  codes->is_signed = n==1 && d->class==ZT_INT;
   return SQLITE_OK;
 }
 
 /* Codes of a component that must have n of them. */
 static int open_codes(const zt_tensor *t, const char *role, const char *rule, uint64_t n, zt_codes *out, zt_error *err){
-  uint64_t per_word = 8*out->width/out->bits;
+  uint64_t per_word = 8*(uint64_t)out->width/out->bits;
   zt_array words;
   if( n%per_word ) return zt_break(err, "U3", "%llu codes of %s are no whole number of words of %llu", n, role, per_word);
   if( zt_tensor_array_of(t, role, n/per_word, rule, &words, err) ) zt_array_close(&words);
@@ -119,9 +120,9 @@ static int open_scales(const zt_tensor *t, const settings *s, zt_group_entries *
   return zt_tensor_array_of(t, "scales", out->length, "U5", &out->plain, err);
 }
 
-static int open_zeros(const zt_tensor *t, const settings *s, const zt_dtype *word, zt_group_entries *out, zt_error *err){
-  const zt_dtype *d;
-  if( zt_tensor_dtype(t, "zeros", &d, err) ) return err->rc;
+static int open_zeros(const zt_tensor *t, const settings *s, zt_group_entries *out, zt_error *err){
+  const zt_dtype *d, *word;
+  if( zt_tensor_dtype(t, "zeros", &d, err) || zt_tensor_dtype(t, "data", &word, err) ) return err->rc;
   if( s->zero_packing==SAME_AS_DATA ){
     if( d!=word ) return zt_break(err, "U5", "zeros of %s are not packed as data of %s", d->name, word->name);
     return open_codes(t, "zeros", "U5", out->length, &out->codes, err);
@@ -132,15 +133,14 @@ static int open_zeros(const zt_tensor *t, const settings *s, const zt_dtype *wor
 
 static int open_parts(const zt_tensor *t, const settings *s, zt_affine *a, zt_error *err){
   const char *const roles[] = { "data", "scales", s->zero_form==TENSOR ? "zeros" : NULL, NULL };
-  const zt_dtype *word;
   uint64_t group = s->a[GROUP_SIZE].u;
-  if( check_packing(t, s, &a->codes, &word, err) ) return err->rc;
+  if( check_packing(t, s, &a->codes, err) ) return err->rc;
   if( zt_group_entries_place(&a->scales, t, "U3", s->a[AXIS].u, group ? group : 1, err) ) return err->rc;
   a->zeros = a->scales;
   a->zeros.codes = a->codes;
   if( open_codes(t, "data", "U4", t->object->elements, &a->codes, err) || open_scales(t, s, &a->scales, err) ) return err->rc;
   a->has_zeros = s->zero_form==TENSOR;
-  if( a->has_zeros && open_zeros(t, s, word, &a->zeros, err) ) return err->rc;
+  if( a->has_zeros && open_zeros(t, s, &a->zeros, err) ) return err->rc;
   return zt_groups_check_roles(t, "U6", roles, err);
 }
 

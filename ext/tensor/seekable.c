@@ -104,7 +104,7 @@ end:
   return err->rc;
 }
 
-static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
+static int open_decoder(const zt_payload *p, zt_decoder **out, zt_error *err){
   zt_decoder *d = sqlite3_malloc64(sizeof(*d));
   *out = NULL;
   if( !d ) return zt_fail_nomem(err);
@@ -164,7 +164,8 @@ static int decode(zt_decoder *d, uint8_t *out, zt_error *err){
 static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
   zt_decoder *d;
   *got = 0;
-  if( open(p, &d, err) ) return err->rc;
+  open_decoder(p, &d, err);
+  if( !d ) return err->rc;
   assert( d->total==n );   /* decoded_length, both (Y4) */
   while( d->iFrame<d->nFrame && decode(d, out+*got, err)==SQLITE_OK ) *got += content_of(d, d->iFrame-1);
   close(d);
@@ -206,4 +207,4 @@ static int seek(zt_decoder *d, uint64_t offset, uint64_t *position, zt_error *er
   return err->rc;
 }
 
-const zt_encoding zt_encoding_seekable = { NAME, false, true, whole, open, next, close, seek };
+const zt_encoding zt_encoding_seekable = { NAME, false, true, whole, open_decoder, next, close, seek };

@@ -118,11 +118,6 @@ static void store_f16_hardware(const float *p, uint16_t *out, size_t n){
 static bool has_f16(void){
   return __builtin_cpu_supports("f16c");
 }
-#else
-# define has_f16() false
-# define load_f16_hardware load_f16_plain
-# define store_f16_hardware store_f32_f16_plain
-#endif
 
 static void load_f16(const void *from, void *to, size_t n){
   if( has_f16() ) load_f16_hardware(from, to, n);
@@ -134,6 +129,10 @@ static size_t store_f32_f16(const void *from, void *to, size_t n){
   else store_f32_f16_plain(from, to, n);
   return n;
 }
+#else
+# define load_f16 load_f16_plain
+# define store_f32_f16 store_f32_f16_plain
+#endif
 
 /* --- The other way in general --- */
 
@@ -220,7 +219,7 @@ static double sticky_signed(int64_t i){
 #define STORE(name, wide, T, U, value, encoder) \
   static size_t store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *restrict p = from; \
-    U *out = to; \
+    U *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++){ \
       int32_t code = encoder(value(p[i])); \
       if( code==NONE ) return i; \

@@ -95,9 +95,11 @@ static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, z
     stored = image.p+component->offset;
   }else{
     stored = copy = sqlite3_malloc64(nStored+1);
-    if( !copy ) zt_fail_nomem(err);
-    else zt_source_read(p->source, component->offset, copy, nStored, err);
-    if( err->rc ) goto end;
+    if( !copy ){
+      zt_fail_nomem(err);
+      goto end;
+    }
+    if( zt_source_read(p->source, component->offset, copy, nStored, err) ) goto end;
   }
   if( check_frames(stored, nStored, err) ) goto end;
   decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
