@@ -76,6 +76,9 @@ static void test_the_system_says_why(void **state){
   assert_int_equal(zt_fail_os(&err, "open", ENOENT), SQLITE_ERROR);
   assert_string_equal(err.message, "ztensor: m.zt: cannot open: No such file or directory");
   zt_error_clear(&err);
+  assert_int_equal(zt_fail_os(&err, "open", ENOMEM), SQLITE_NOMEM);   /* Whose fault that is, nobody knows */
+  assert_null(err.message);
+  zt_error_clear(&err);
 }
 
 /* A name may have a gigabyte; a message shows 512 bytes of it, and whole characters. */
