@@ -60,7 +60,8 @@ CREATE TEMP TABLE refresh_missing(path TEXT PRIMARY KEY, kept DEFAULT 0) WITHOUT
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- Inserting here reads a file: all at once, while ztensor remembers its manifest. `odd`: the path would be a pattern if there
--- were no such file, as there may not be any more. Only then the path of each row is looked at, which takes time.
+-- were no such file, as there may not be any more, or is perhaps a directory's that could not be listed, and now can. Only
+-- then the path of each row is looked at, which takes time.
 CREATE TEMP VIEW refresh_read AS SELECT NULL AS source, path, size, mtime, NULL AS odd FROM refresh_listed;
 
 CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
@@ -102,7 +103,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE files SET source = NEW.source
   WHERE path IN (SELECT path FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   INSERT INTO refresh_read
-  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' FROM refresh_listed WHERE state <> 'unchanged';
+  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR path NOT GLOB '*.zt' FROM refresh_listed WHERE state <> 'unchanged';
 
   -- Missing is what this source found last time, and not now,
   INSERT INTO refresh_missing(path)

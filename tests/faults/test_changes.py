@@ -221,7 +221,9 @@ def test_a_file_is_cut_in_the_middle_of_a_tensor(tmp_path, component):
                 continue
             assert reason(text, path, True), f"{sql}, call {n}: {text}"
             cuts.append(text)
-        assert any(text.endswith(f": byte {len(data) // 2} is missing") for text in cuts), sql
+        missing = {int(text.split()[-3]) for text in cuts if text.endswith(" is missing")}
+        # Where the end is read alone, that is where it begins.
+        assert missing and min(missing) >= len(data) // 2 and ("zt_elements" in sql or min(missing) == len(data) // 2), sql
 
 
 def test_a_shard_is_named_by_what_is_wrong_with_it(tmp_path, file):
