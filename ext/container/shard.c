@@ -12,7 +12,7 @@ static char *path_of(const char *path, zt_text name){
   return sqlite3_mprintf("%.*s-%.*s" SUFFIX, (int)n, path, (int)name.n, name.z);
 }
 
-/* Hand on why a shard cannot be opened. It breaks the rule, unless it was the system that refused: then that is all we know. */
+/* Hand on why a shard cannot be opened. It breaks the rule, unless the system refused: then that is all that is known. */
 static void fail(zt_error *err, const char *rule, const char *path, const zt_error *of_shard){
   if( of_shard->rc==SQLITE_NOMEM ){
     zt_fail_nomem(err);

@@ -28,8 +28,8 @@ REPORTING = {
 # A finding that the system is to blame for has the text that an error would have.
 FINDING = "path, object, component, severity, rule, iif(message LIKE '%cannot %', 'ztensor: ' || path || ': ' || message, NULL)"
 FUNCTIONS = ["zt_blob(p, 'w')", "zt_blob(p, 'z', 'data', 4, 8)", "zt_dense(p, 'w')", "zt_dense(p, 'z', 'f16', 1, 1)",
-             "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)", "zt_hash(p, 'w', 'data', 'xxh3')",
-             "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)"]
+             "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)",
+             "zt_hash(p, 'w', 'data', 'xxh3')", "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)"]
 
 
 def of_tables(source, sources):
@@ -42,7 +42,8 @@ def of_tables(source, sources):
         yield Statement(table, f"SELECT {columns} FROM {table}({source}, {arguments})", sources)
     for table, columns in REPORTING.items():
         yield Statement(table, f"SELECT {columns} FROM {table}({source})", sources, reports=True)
-    yield Statement("zt_stats skip", f"SELECT {REPORTING['zt_stats']} FROM zt_stats({source}, 'skip')", sources, skips=True, reports=True)
+    yield Statement("zt_stats skip", f"SELECT {REPORTING['zt_stats']} FROM zt_stats({source}, 'skip')", sources, skips=True,
+                    reports=True)
     for level in ("quick", "full"):
         yield Statement(f"zt_check {level}", f"SELECT {FINDING} FROM zt_check({source}, '{level}')", sources, reports=True)
 

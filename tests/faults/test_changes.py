@@ -137,7 +137,8 @@ def without_times(rows):
 
 def reason(text, path, itself):
     """True if a message names the file; `itself`: and says that it has changed, and not what came of that."""
-    return re.fullmatch(f"ztensor: {re.escape(str(path))}: (object '[^']*': )?(component '[^']*': )?({CHANGED if itself else '.*'})", text)
+    fault = CHANGED if itself else ".*"
+    return re.fullmatch(f"ztensor: {re.escape(str(path))}: (object '[^']*': )?(component '[^']*': )?({fault})", text)
 
 
 def assert_old_or_new(statement, path, states, got, itself, said):
@@ -205,7 +206,8 @@ def test_a_file_is_cut_in_the_middle_of_a_tensor(tmp_path, component):
     encoded = {"raw": raw, "zstd": writer.zstd_parts(raw), "seekable": writer.seekable_dense(MEGABYTE, 1 << 16)}
     path = tmp_path / "m.zt"
     data = writer.write({"w": encoded[component]}, "2" if component == "seekable" else "1.2")
-    for sql in (f"SELECT zt_hash('{path}', 'w', 'data', 'xxh3')", f"SELECT sum(value) FROM zt_elements('{path}', 'w') WHERE position > 900000",
+    for sql in (f"SELECT zt_hash('{path}', 'w', 'data', 'xxh3')",
+                f"SELECT sum(value) FROM zt_elements('{path}', 'w') WHERE position > 900000",
                 f"SELECT zt_blob('{path}', 'w')", f"SELECT count(error), max(error) FROM zt_stats('{path}')"):
         restore(path, data)
         log = Log()
@@ -239,8 +241,9 @@ def test_a_shard_is_named_by_what_is_wrong_with_it(tmp_path, file):
         got = fresh(sql, tmp_path, Change(n, lambda: os.truncate(shard, 4100)))
         if isinstance(got, sqlite3.Error):
             said.add(str(got))
-    assert said == {f"{place} has 4100 bytes, and should have {size}", f"{place}: the file was cut short while it was read: byte 4100 is missing",
-                    f"{place}: the file was cut short while it was read: byte {size - 48} is missing", f"{place}: the file was written to while it was read"}
+    short = f"{place}: the file was cut short while it was read: byte"
+    assert said == {f"{place} has 4100 bytes, and should have {size}", f"{short} 4100 is missing", f"{short} {size - 48} is missing",
+                    f"{place}: the file was written to while it was read"}
 
 
 # ----------------------------------------------------------------------------------------------------------- directories

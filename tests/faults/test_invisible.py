@@ -12,7 +12,7 @@ import writer
 from faults import ERRORS, answer, failing, left_open
 from support import EXTENSION, open_connection
 
-CALLS = re.compile(r"(open|openat|openat2|creat|fopen|fdopen|v?f?l?statx?|fstatat|__[fl]?xstat|p?readv?2?|preadv2?|lseek|fread|close|fclose"
+CALLS = re.compile(r"(open|openat|openat2|creat|fopen|fdopen|f?l?statx?|fstatat|__[fl]?xstat|p?readv?2?|lseek|fread|close|fclose"
                    r"|opendir|fdopendir|readdir|readdir_r|scandir|closedir|access|faccessat|readlink|realpath|mmap|madvise"
                    r"|posix_fadvise|clock_gettime|gettimeofday|ioctl|fcntl)(64)?(_2|_chk)?")
 
@@ -70,9 +70,10 @@ def seeded(most):
     return lambda: generator.randint(1, most)
 
 
+WITH_PATHS = set(ERRORS) - {"madvise", "clock_gettime"}
 EVERYWHERE = {
-    "interrupted once": (lambda: Interrupted(1), {"open", "stat", "lstat", "fstat", "pread", "opendir", "readdir", "close", "closedir"}),
-    "interrupted often": (lambda: Interrupted(40), {"open", "stat", "lstat", "fstat", "pread", "opendir", "readdir", "close", "closedir"}),
+    "interrupted once": (lambda: Interrupted(1), WITH_PATHS),
+    "interrupted often": (lambda: Interrupted(40), WITH_PATHS),
     "a byte at a time": (lambda: Short(lambda: 1), {"pread"}),
     "a few bytes at a time": (lambda: Short(seeded(7)), {"pread"}),
     "many bytes at a time": (lambda: Short(seeded(300)), {"pread"}),
