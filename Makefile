@@ -129,7 +129,8 @@ analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, 
 
 build/analyze/%.tidy: ext/%.c $(wildcard ext/*/*.h) .clang-tidy Makefile
 	@mkdir -p $(@D)
-	clang-tidy --quiet --config-file=.clang-tidy $< -- $(STRICT) $(CPPFLAGS) -Iext 2>$@ || { cat $@; rm $@; false; }
+	clang-tidy --quiet --config-file=.clang-tidy $< -- $(STRICT) $(CPPFLAGS) -Iext 2>$@.log || { cat $@.log; false; }
+	@touch $@
 
 build/analyze/%.gcc: ext/%.c $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
