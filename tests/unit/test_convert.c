@@ -112,6 +112,19 @@ static double magnitude(const type *t, int64_t code){
   return ldexp((double)(fraction + (1 << t->mantissa)), (int)exponent-t->bias-(int)t->mantissa);
 }
 
+/* The same, of a small type out of a table: a search asks for many, and an emulated machine takes long over each. */
+static double known_magnitude(const type *t, int64_t code){
+  static double *tables[COUNT(types)];
+  double **table = &tables[t-types];
+  if( t->bits>16 ) return magnitude(t, code);
+  if( !*table ){
+    *table = malloc(((size_t)t->largest+3)*sizeof(**table));
+    assert_non_null(*table);
+    for(int64_t c=t->kind==E8M0 ? -1 : 0; c<=(int64_t)t->largest+1; c++) (*table)[c+1] = magnitude(t, c);
+  }
+  return (*table)[code+1];
+}
+
 static number value_of(const type *t, uint64_t code){
   uint64_t sign = (uint64_t)1 << (t->bits-1), rest = code & (sign-1);
   number x = { .is = NUMBER, .negative = (code & sign)!=0 };
@@ -161,14 +174,14 @@ static int compare(const number *x, double m){
 static int64_t nearest(const type *t, const number *x){
   int64_t low = t->kind==E8M0 ? -1 : 0, high = (int64_t)t->largest+1;
   int c;
-  if( compare(x, magnitude(t, high))>=0 ) return high;
-  if( compare(x, magnitude(t, low))<0 ) return IMPOSSIBLE;
+  if( compare(x, known_magnitude(t, high))>=0 ) return high;
+  if( compare(x, known_magnitude(t, low))<0 ) return IMPOSSIBLE;
   while( high-low>1 ){   /* magnitude(low) <= |x| < magnitude(high) */
     int64_t middle = low + (high-low)/2;
-    if( compare(x, magnitude(t, middle))>=0 ) low = middle;
+    if( compare(x, known_magnitude(t, middle))>=0 ) low = middle;
     else high = middle;
   }
-  c = compare(x, (magnitude(t, low)+magnitude(t, high))/2);
+  c = compare(x, (known_magnitude(t, low)+known_magnitude(t, high))/2);
   return c<0 || (c==0 && low%2==0) ? low : high;
 }
 
