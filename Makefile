@@ -32,7 +32,7 @@ STATIC = -DSQLITE_CORE
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile coverage interop \
-  test-s390x test-arm64 test-armhf bench clean
+  test-s390x test-arm64 test-armhf tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -184,6 +184,20 @@ test-arm64: all                     ## the same on an ARM of 64 bits
 
 test-armhf: all                     ## the same on an ARM of 32 bits
 	@sh tests/cross/run.sh armhf
+
+# Many threads ask over files that another process replaces: of all rows it is known what they must be
+$(B)/soak: tests/soak/soak.c $(SRC:ext/%.c=$(B)/ext/%.o)
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -o $@ $^ $(LDFLAGS) $(LIBS) -lsqlite3 -lpthread
+
+TSAN = B=build/tsan OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
+
+tsan:                               ## many threads over files being replaced, for SECONDS=30, under ThreadSanitizer
+	@$(MAKE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)
+	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/tsan/soak build/tsan/ztensor.$(SO) $(SECONDS) 0
+
+soak: build/static/soak build/static/ztensor.$(SO)  ## the same without, and no memory may be lost; e.g. SECONDS=600
+	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/static/soak build/static/ztensor.$(SO) $(SECONDS) 4096
 
 bench: all                          ## measure against what people use today; prints one table of ratios
 	@$(PYTHON) tests/bench/bench.py

@@ -90,8 +90,8 @@ static bool take_api(const sqlite3_api_routines *api){
   return true;
 #else
   const sqlite3_api_routines *first = __atomic_load_n(&sqlite3_api, __ATOMIC_ACQUIRE);
-  if( !first && __atomic_compare_exchange_n(&sqlite3_api, &first, api, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ) return true;
-  return first==api;
+  if( first ) return first==api;
+  return __atomic_compare_exchange_n(&sqlite3_api, &first, api, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || first==api;
 #endif
 }
 

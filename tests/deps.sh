@@ -62,6 +62,7 @@ check_all() {
   missing= packages=
   need 'a C compiler' 'gcc libc6-dev' 'gcc glibc-devel' gcc compiles "$CC" ''
   need 'gcc with AddressSanitizer' 'gcc libc6-dev' 'gcc libasan libubsan' gcc compiles gcc '' -fsanitize=address,undefined
+  need 'gcc with ThreadSanitizer' 'gcc libc6-dev' 'gcc libtsan' gcc compiles gcc '' -fsanitize=thread
   need make make make make runs make --version
   need 'the SQLite library and its headers' libsqlite3-dev sqlite-devel sqlite compiles "$CC" '#include <sqlite3ext.h>' -lsqlite3
   need 'libzstd and its headers' libzstd-dev libzstd-devel zstd compiles "$CC" '#include <zstd.h>' -lzstd

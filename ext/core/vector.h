@@ -6,7 +6,8 @@
 #define ZT_CORE_VECTOR_H
 
 /* Under ThreadSanitizer, gcc instruments what chooses the clone, too, which runs before there is a sanitizer to call. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) \
+ && !defined(__SANITIZE_THREAD__)
 # if __GNUC__>=12
 #  define ZT_VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 # else
