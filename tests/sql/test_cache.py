@@ -23,7 +23,7 @@ QUERIES = {
     "SELECT data FROM zt_components(?)": lambda n: bytes([n]) * 8,
     "SELECT value FROM zt_attributes(?)": lambda n: n % 10,
     "SELECT attributes FROM zt_files(?)": lambda n: '{"n":%d}' % (n % 10),
-    "SELECT zt_manifest(?) ->> '$.attributes.n'": lambda n: n % 10,
+    "SELECT json_extract(zt_manifest(?), '$.attributes.n')": lambda n: n % 10,
 }
 
 

@@ -1,9 +1,12 @@
 """What is not needed is not read (seen with strace), and nothing is lost by that (compared with an ordinary table)."""
+import re
+import sqlite3
+
 import pytest
 
 import corpus
 import writer
-from support import rows
+from support import message, rows
 
 MIB = 1 << 20
 GENERATIONS = pytest.mark.parametrize("generation", ["0.1", "1.0", "1.1", "1.2", "2"])
@@ -223,6 +226,7 @@ def test_joins_choose_the_same_rows_as_of_ordinary_tables(db, lookalikes):
         assert rows(db, sql.format(left, right)) == expected
 
 
+IN_AT_ONCE = sqlite3.sqlite_version_info >= (3, 38)   # SQLite hands over all values of an IN in one call
 ORDERS = ["path", "path DESC", "path COLLATE NOCASE, rowid", "object, path", "object DESC, path DESC", "path, object DESC",
           "path DESC, object", "length(path), path, object"]
 
@@ -231,8 +235,10 @@ ORDERS = ["path", "path DESC", "path COLLATE NOCASE, rowid", "object, path", "ob
 def test_rows_come_in_the_order_asked_for(db, lookalikes, where):
     db.execute("CREATE TABLE copy AS SELECT * FROM zt_objects(?)", (lookalikes,))
     for order in ORDERS:
-        expected = rows(db, f"SELECT path, object FROM copy {where} ORDER BY {order}")
-        assert rows(db, f"SELECT path, object FROM zt_objects(?) {where} ORDER BY {order}", lookalikes) == expected, order
+        # Where the host asks for one value of an IN after the other, rows of one path come in the order of the values.
+        columns = "path" if "IN" in where and not IN_AT_ONCE and "object" not in order else "path, object"
+        expected = rows(db, f"SELECT {columns} FROM copy {where} ORDER BY {order}")
+        assert rows(db, f"SELECT {columns} FROM zt_objects(?) {where} ORDER BY {order}", lookalikes) == expected, order
 
 
 def test_several_sources_come_in_the_order_asked_for(db, lookalikes):
@@ -253,10 +259,13 @@ def test_outer_joins_choose_the_same_rows_as_of_ordinary_tables(db, lookalikes):
     for sql in ("SELECT file, name, o.path, object FROM wanted LEFT JOIN {} o ON o.path = file AND object = name",
                 "SELECT file, name FROM wanted LEFT JOIN {} o ON o.path = file AND object = name WHERE o.path IS NULL",
                 "SELECT file, name FROM wanted LEFT JOIN {} o ON o.path = file WHERE object IS NULL OR object = 'v'",
-                "SELECT file, o.path, object FROM wanted FULL JOIN {} o ON o.path = file AND object = name",
                 "SELECT file, o.path, object FROM wanted CROSS JOIN {} o ON o.path = file OR object = name",
                 "SELECT file, o.path, object FROM wanted CROSS JOIN {} o WHERE (o.path = file AND object = 'v') OR object = name",
+                "SELECT file, o.path, object FROM wanted FULL JOIN {} o ON o.path = file AND object = name",
                 "SELECT file, o.path, object FROM wanted RIGHT JOIN {} o ON o.path = file AND name = 'w' WHERE object = 'w'"):
+        if re.search("FULL|RIGHT", sql) and sqlite3.sqlite_version_info < (3, 39):
+            assert message(db, sql.format("named")) == "RIGHT and FULL OUTER JOINs are not currently supported"
+            continue
         expected = rows(db, sql.format("o"))
         assert expected and sorted(rows(db, sql.format("named")), key=repr) == sorted(expected, key=repr), sql
         if "RIGHT" not in sql:
@@ -299,5 +308,6 @@ def test_a_number_is_compared_as_sqlite_does(db, save):
     db.executemany("INSERT INTO layers VALUES (?)", [(0,), (1,), (2,)])
     assert rows(db, "SELECT i, object FROM layers LEFT JOIN zt_objects(?) ON object = i ORDER BY i", path) == [
         (0, "00"), (1, "01"), (2, "2")]
+    # A host that asks for the values of an IN one by one compares them again as if they came from no column.
     assert rows(db, "SELECT object FROM zt_objects(?) WHERE object IN (SELECT i FROM layers) ORDER BY 1", path) == [
-        ("00",), ("01",), ("2",)]
+        *([("00",), ("01",)] if IN_AT_ONCE else []), ("2",)]

@@ -97,15 +97,13 @@ def test_a_file_is_no_directory(db, sample, table):
         assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
 
 
-def test_a_file_name_that_is_not_utf8_opens_again(connect, tmp_path):
-    db = connect()
-    db.text_factory = bytes
+def test_a_file_name_that_is_not_utf8_opens_again(db, tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff\xfe.zt"
     with open(name, "wb") as file:
         file.write(writer.sample())
-    assert rows(db, "SELECT path, objects, error FROM zt_files(?)", str(tmp_path)) == [(name, 2, None)]
-    assert rows(db, "SELECT o.path, o.object FROM zt_files(?) f JOIN zt_objects(f.path) o", str(tmp_path)) == [
-        (name, b"layer1.weight"), (name, b"layer1.bias")]
+    assert rows(db, "SELECT CAST(path AS BLOB), objects, error FROM zt_files(?)", str(tmp_path)) == [(name, 2, None)]
+    assert rows(db, "SELECT CAST(o.path AS BLOB), o.object FROM zt_files(?) f JOIN zt_objects(f.path) o", str(tmp_path)) == [
+        (name, "layer1.weight"), (name, "layer1.bias")]
 
 
 @TABLES
