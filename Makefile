@@ -32,7 +32,7 @@ STATIC = -DSQLITE_CORE
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile coverage interop \
-  test-s390x test-arm64 test-armhf tsan soak bench clean
+  hosts test-s390x test-arm64 test-armhf tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -55,7 +55,7 @@ deps:                               ## install what building and testing need an
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-test: unit oom replay sql           ## the whole test suite
+test: unit oom replay sql faults    ## the whole test suite
 
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
 # program is run by a target of its own, PROGRAM.run, so that -j runs them side by side ---
@@ -175,6 +175,9 @@ coverage:                           ## how much of ext/ the test suite reaches; 
 
 interop: all                        ## files freshly written by the format's own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
+
+hosts: all                          ## programs that bring their own SQLite, and other versions of SQLite; needs much
+	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
 
 test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
 	@sh tests/cross/run.sh s390x

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Has the format's own libraries write files, one release of each generation from PyPI in a virtual environment of its own,
-# and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them.
+# and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them;
+# asks the same of Python's two drivers of SQLite.
 # The environments stay in build/interop, so that only the first run downloads.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -59,4 +60,5 @@ track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
 
+sh tests/hosts/python.sh
 "${PYTHON:-/usr/bin/python3}" -m pytest -q -p no:cacheprovider "$tests"
