@@ -61,13 +61,14 @@ static inline bool is_file(const loading *l){
 }
 
 static inline void check_loaded(const loading *l, int rc, const char *message, uint64_t n){
-  bool nomem = memory.injected>0 && (rc==SQLITE_NOMEM || (is_file(l) && rc==SQLITE_ERROR));
+  bool expected, nomem = memory.injected>0 && (rc==SQLITE_NOMEM || (is_file(l) && rc==SQLITE_ERROR));
   if( nomem ) totals.nomem++;
   else if( memory.injected ) totals.same++;
   if( nomem && !is_file(l) ) check( message==NULL, "%s: allocation %llu: '%s'", l->what, (unsigned long long)n, message );
   if( nomem ) return;
-  if( l->error ) check( rc==SQLITE_ERROR && message && strstr(message, l->error), "%s: allocation %llu: %d, '%s'", l->what, (unsigned long long)n, rc, message ? message : "" );
-  else check( rc==SQLITE_OK, "%s: allocation %llu: %d, '%s'", l->what, (unsigned long long)n, rc, message ? message : "" );
+  if( l->error ) expected = rc==SQLITE_ERROR && message && strstr(message, l->error);
+  else expected = rc==SQLITE_OK;
+  check( expected, "%s: allocation %llu: %d, '%s'", l->what, (unsigned long long)n, rc, message ? message : "" );
 }
 
 /* SQLite may fail after the entry point succeeded, when it notes the library: then everything is there. Within a statement
@@ -96,7 +97,8 @@ static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all
   message = NULL;
   found = count_registered(db);
   if( !may_be_left(l, rc, found, all) ){
-    check( found==(rc==SQLITE_OK || l->before ? all : 0), "%s: allocation %llu failed: %d, and %zu of %zu are there", l->what, (unsigned long long)n, rc, found, all );
+    check( found==(rc==SQLITE_OK || l->before ? all : 0), "%s: allocation %llu failed: %d, and %zu of %zu are there", l->what,
+           (unsigned long long)n, rc, found, all );
   }
   if( rc!=SQLITE_OK && !l->error && l->load!=select_extension ){
     check( l->load(db, &message, NULL)==SQLITE_OK, "%s: again: '%s'", l->what, message );
@@ -146,7 +148,10 @@ static void test_loading_twice(void **state){
 }
 
 static void test_loading_a_library(void **state){
-  static const loading rows[] = { { "sqlite3_load_extension()", load_extension, NULL, NULL }, { "load_extension()", select_extension, NULL, NULL } };
+  static const loading rows[] = {
+    { "sqlite3_load_extension()", load_extension, NULL, NULL },
+    { "load_extension()", select_extension, NULL, NULL },
+  };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++) sweep_loading(&rows[i], 50);
 }

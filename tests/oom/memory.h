@@ -96,7 +96,8 @@ static inline bool memory_install(void){
   static const sqlite3_mem_methods methods = { memory_xMalloc, memory_free, memory_xRealloc, memory_xSize, memory_xRoundup,
                                                memory_xInit, memory_xShutdown, NULL };
   uint8_t seed[8];
-  if( sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) || sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) || sqlite3_initialize() ) return false;
+  if( sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0) || sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) ) return false;
+  if( sqlite3_initialize() ) return false;
   sqlite3_test_control(SQLITE_TESTCTRL_BENIGN_MALLOC_HOOKS, memory_begin_benign, memory_end_benign);
   sqlite3_randomness(sizeof(seed), seed);   /* Its first call prepares the generator */
   return true;

@@ -191,6 +191,7 @@ static inline expectation expect(const oom_case *c){
   size_t before = memory.outstanding;
   sqlite3 *db = open_database(c);
   sqlite3_stmt *s = NULL;
+  bool right;
   if( c->image ) e.image = read_file(c->image);
   memory_arm(0, false);
   e.answer = ask(db, c->sql, &e.image, &s);
@@ -199,8 +200,9 @@ static inline expectation expect(const oom_case *c){
   if( c->after ) e.after = ask_once(db, c->after);
   e.held = held_since(db, before);
   close_database(db, before, c->sql);
-  if( c->error ) check( e.answer.rc==SQLITE_ERROR && strstr(e.answer.message, c->error), "%s: %d, '%s'", c->sql, e.answer.rc, e.answer.message );
-  else check( e.answer.rc==SQLITE_DONE && (e.answer.n>0 || e.after.n>0), "%s: %d, '%s'", c->sql, e.answer.rc, e.answer.message );
+  if( c->error ) right = e.answer.rc==SQLITE_ERROR && strstr(e.answer.message, c->error);
+  else right = e.answer.rc==SQLITE_DONE && (e.answer.n>0 || e.after.n>0);
+  check( right, "%s: %d, '%s'", c->sql, e.answer.rc, e.answer.message );
   check( e.calls>=LEAST, "%s: %llu allocations", c->sql, (unsigned long long)e.calls );
   return e;
 }
@@ -240,7 +242,8 @@ static inline bool run_new(const expectation *e, uint64_t at, bool on){
   answer_free(&a);
   sqlite3_finalize(s);
   held = held_since(db, before);
-  check( held<=e->held+SLACK, "%s: allocation %llu failed, and %zu bytes are held instead of %zu", e->c->sql, (unsigned long long)at, held, e->held );
+  check( held<=e->held+SLACK, "%s: allocation %llu failed, and %zu bytes are held instead of %zu", e->c->sql,
+         (unsigned long long)at, held, e->held );
   close_database(db, before, e->c->sql);
   return memory.injected>0;
 }
@@ -273,8 +276,8 @@ static inline void sweep_again(const expectation *e){
       if( memory.injected==0 ) check_same(&a, &e->answer, e->c->sql);
       else check_answer(&a, e, n, on);
       answer_free(&a);
-      check( held_since(db, before)<=held+SLACK, "%s: allocation %llu of a second run failed, and %zu bytes are held instead of %zu", e->c->sql,
-             (unsigned long long)n, held_since(db, before), held );
+      check( held_since(db, before)<=held+SLACK, "%s: allocation %llu of a second run failed, and %zu bytes are held instead of %zu",
+             e->c->sql, (unsigned long long)n, held_since(db, before), held );
       if( memory.injected==0 ) break;
     }
   }

@@ -34,7 +34,8 @@ static void test_refresh(void **state){
   blob script = read_file("sql/catalog.sql"), refresh = read_file("sql/refresh.sql"), all = { 0 };
   oom_case c = { .sql = "INSERT INTO refresh(source) VALUES ('" TREE "')",
                  .after = "SELECT path, source, size, error FROM files UNION ALL SELECT path, object, elements, type FROM objects"
-                          " UNION ALL SELECT path, object, length, digest FROM components UNION ALL SELECT path, object, value, key FROM attributes"
+                          " UNION ALL SELECT path, object, length, digest FROM components"
+                          " UNION ALL SELECT path, object, value, key FROM attributes"
                           " UNION ALL SELECT source, files, added, broken FROM refresh" };
   const char *now;
   (void)state;
@@ -100,8 +101,8 @@ int main(int argc, char **argv){
   }
   memcpy(tests+N(first)+N(cases), last, sizeof(last));
   failed = _cmocka_run_group_tests("out of memory in SQL", tests, N(tests), make_tree, remove_tree);
-  printf("oom: %u cases, %llu failures injected (%llu in libzstd, %llu in libcrypto, %llu in opendir()): %llu times SQLITE_NOMEM, %llu times the"
-         " same result; %llu allocations beyond the %dth of a statement passed over\n", totals.cases, (unsigned long long)totals.injected,
+  printf("oom: %u cases, %llu failures injected (%llu in libzstd, %llu in libcrypto, %llu in opendir()): %llu times SQLITE_NOMEM,"
+         " %llu times the same result; %llu allocations beyond the %dth of a statement passed over\n", totals.cases, (unsigned long long)totals.injected,
          (unsigned long long)libraries.zstd, (unsigned long long)libraries.crypto, (unsigned long long)libraries.directories,
          (unsigned long long)totals.nomem, (unsigned long long)totals.same, (unsigned long long)totals.passed_over, EACH);
   return failed;

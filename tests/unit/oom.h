@@ -69,7 +69,8 @@ static inline bool begin_sweeps(void){
 
 /* Last: the sweeps before were no idle ones. */
 static inline void check_sweeps(uint64_t least_sweeps, uint64_t least_failures){
-  check( sweeps>=least_sweeps && failures>=least_failures, "%llu sweeps, %llu failures", (unsigned long long)sweeps, (unsigned long long)failures );
+  check( sweeps>=least_sweeps && failures>=least_failures, "%llu sweeps, %llu failures", (unsigned long long)sweeps,
+         (unsigned long long)failures );
 }
 
 #endif
