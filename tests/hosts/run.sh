@@ -50,22 +50,35 @@ java_driver() {
   java -cp "$build/java:$build/java/$jar.jar" Smoke "$extension"
 }
 
-# The driver is compiled where no binary of it can be had; the headers that came with node will do.
-node_driver() {
-  mkdir -p "$build/node"
-  if ! cmp -s tests/hosts/node/package.json "$build/node/complete"; then
-    prefix=$(dirname "$(dirname "$(command -v node)")")
+# package NAME VERSION: that npm package in $build/NAME-VERSION. A driver is compiled where no binary of it can be had; the headers
+# that came with node will do.
+package() {
+  directory=$build/$1-$2
+  [ ! -e "$directory/complete" ] || return 0
+  prefix=$(dirname "$(dirname "$(command -v node)")")
+  mkdir -p "$directory"
+  (
     [ ! -e "$prefix/include/node/node.h" ] || export npm_config_nodedir="$prefix"
-    cp tests/hosts/node/package.json "$build/node"
-    npm --prefix "$build/node" --silent --no-audit --no-fund install
-    cp "$build/node/package.json" "$build/node/complete"
-  fi
-  NODE_PATH=$build/node/node_modules node tests/hosts/node/smoke.js "$extension"
+    npm --prefix "$directory" --silent --no-audit --no-fund install "$1@$2"
+  )
+  touch "$directory/complete"
+}
+
+better_sqlite3() {
+  package better-sqlite3 12.11.1
+  NODE_PATH=$directory/node_modules node tests/hosts/node/smoke.js "$extension"
+}
+
+# node:sqlite came with Node 22.
+node_sqlite() {
+  package node 24.9.0
+  "$directory/node_modules/node/bin/node" --no-warnings tests/hosts/node/builtin.js "$extension"
 }
 
 step Go go_driver
 step Rust rust
 step Java java_driver
-step Node node_driver
+step better-sqlite3 better_sqlite3
+step node:sqlite node_sqlite
 step 'Python, and the SQL suite through apsw' sh tests/hosts/python.sh suite
 step 'the SQL suite with other versions of SQLite' sh tests/hosts/sqlite.sh

@@ -57,8 +57,17 @@ library() {
   mv "$3/new.so" "$3/libsqlite3.so.0"
 }
 
-# check VERSION DIRECTORY: both hosts run on that library, and the suite passes.
+# headers DIRECTORY: the extension compiles with those of that version.
+headers() {
+  for file in ext/*.c ext/*/*.c; do
+    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$1/vendor/libsqlite3-sys/sqlite3" -Iext "$file" || return
+  done
+}
+
+# check VERSION DIRECTORY: the extension compiles with its headers, both hosts run on the library, and the suite passes.
 check() {
+  rm -f "$2/suite.log"
+  headers "$2" || return
   export LD_LIBRARY_PATH="$PWD/$2"
   [ "$("$python" -c 'import sqlite3; print(sqlite3.sqlite_version)')" = "$1" ] &&
     [ "$(sqlite3 :memory: 'SELECT sqlite_version()')" = "$1" ] &&
@@ -81,8 +90,8 @@ for version in ${*:-$(echo "$crates" | awk '{ print $1 }')}; do
     echo "SQLite $version: $(passed "$directory")"
   else
     failures=$((failures + 1))
-    echo "SQLite $version: FAILED: $(tail -n 1 "$directory/suite.log")"
-    grep -E '^(FAILED|ERROR) ' "$directory/suite.log" | sed 's/^/  /' || [ $? = 1 ]
+    echo "SQLite $version: FAILED"
+    [ ! -e "$directory/suite.log" ] || sed -n -E '/^(FAILED|ERROR) |^=* ?[0-9]+ (failed|passed|error)/p' "$directory/suite.log"
   fi
 done
 [ "$failures" = 0 ]
