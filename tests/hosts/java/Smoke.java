@@ -96,8 +96,8 @@ public class Smoke {
         return null;
       }));
     }
+    pool.shutdown();   // Its threads end when their work does, and with an error, too
     for (Future<?> one : all) one.get();
-    pool.shutdown();
   }
 
   public static void main(String[] arguments) throws Exception {
