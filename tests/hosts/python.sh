@@ -11,7 +11,8 @@ extension=${ZTENSOR:-./ztensor}
 if [ ! -e "$env/complete" ]; then
   rm -rf "$env"
   "$python" -m venv "$env"
-  "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: apsw==3.54.1.0 numpy==2.2.6 pytest==8.4.2
+  "$env/bin/python" -m pip -q --disable-pip-version-check install --only-binary :all: \
+    apsw==3.54.1.0 numpy==2.2.6 pytest==8.4.2
   touch "$env/complete"
 fi
 

@@ -50,8 +50,8 @@ java_driver() {
   java -cp "$build/java:$build/java/$jar.jar" Smoke "$extension"
 }
 
-# package NAME VERSION: that npm package in $build/NAME-VERSION. A driver is compiled where no binary of it can be had; the headers
-# that came with node will do.
+# package NAME VERSION: that npm package in $build/NAME-VERSION. A driver is compiled where no binary of it can be had; the
+# headers that came with node will do.
 package() {
   directory=$build/$1-$2
   [ ! -e "$directory/complete" ] || return 0

@@ -125,7 +125,8 @@ func interrupt(db *sql.DB) {
 	defer cancel()
 	const many = "zt_components('tests/golden')"
 	var n int64
-	err := db.QueryRowContext(ctx, "SELECT count(a.offset + b.offset + c.offset) FROM "+many+" a, "+many+" b, "+many+" c").Scan(&n)
+	const statement = "SELECT count(a.offset + b.offset + c.offset) FROM " + many + " a, " + many + " b, " + many + " c"
+	err := db.QueryRowContext(ctx, statement).Scan(&n)
 	same(errors.Is(err, context.DeadlineExceeded), true)
 }
 

@@ -1,7 +1,8 @@
 """What the extension must say of two files, whatever the host; and a count of the checks."""
 MODEL = "tests/golden/v1.2/wheel_save_file.zt"
 QUERY = "SELECT object, dtype, shape, elements FROM zt_objects(?)"
-OBJECTS = [("blk.0.attn.k", "i64", "[3,4]", 12), ("blk.0.attn.q", "bf16", "[3,4]", 12), ("model.embed.weight", "f32", "[3,4]", 12)]
+OBJECTS = [("blk.0.attn.k", "i64", "[3,4]", 12), ("blk.0.attn.q", "bf16", "[3,4]", 12),
+           ("model.embed.weight", "f32", "[3,4]", 12)]
 BYTES = bytes.fromhex("7f8080007f7f7fff803f80bf813fcd3dc07f807f80ff0080")    # blk.0.attn.q as it is
 ROW = bytes.fromhex("0000803f000080bf0000813f0000cd3d")                      # Its second row as f32
 BROKEN = "tests/hostile/1.2-align-65.zt"
