@@ -55,10 +55,12 @@ deps:                               ## install what building and testing need an
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-test: unit oom replay sql faults    ## the whole test suite
+test: unit oom replay sql           ## the whole test suite
 
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
-# program is run by a target of its own, PROGRAM.run, so that -j runs them side by side ---
+# program is run by a target of its own, PROGRAM.run, as many side by side as there are processors ---
+
+SIDE_BY_SIDE = @+$(MAKE) --no-print-directory -O -j"$$(getconf _NPROCESSORS_ONLN)"
 
 B ?= build/static
 RUN =
@@ -69,7 +71,8 @@ $(B)/ext/%.o: ext/%.c Makefile
 
 -include $(SRC:ext/%.c=$(B)/ext/%.d)
 
-unit: $(UNIT:tests/unit/%.c=$(B)/unit/%.run)   ## C tests of core, container and tensor
+unit:                               ## C tests of core, container and tensor
+	$(SIDE_BY_SIDE) $(UNIT:tests/unit/%.c=$(B)/unit/%.run)
 $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %
 	@$(RUN) $<
 
@@ -88,7 +91,8 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
-replay: $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)  ## what fuzzing found once, run again
+replay:                             ## what fuzzing found once, run again
+	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %
 	@$(RUN) $< $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path '*/$(*F)/*' -o -name '*.zt' \))
 
@@ -96,7 +100,7 @@ $(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h test
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $< tests/fuzz/replay.c $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
-# The extension below $(B): for another machine
+# The extension below $(B): for another machine, or with other options
 $(B)/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
@@ -123,7 +127,7 @@ warnings:                           ## build with gcc and clang, warnings being 
 ANALYZED = $(SRC:ext/%.c=build/analyze/%.tidy) $(SRC:ext/%.c=build/analyze/%.gcc)
 
 analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, what they find being errors
-	@+$(MAKE) -s -k -j2 $(ANALYZED)
+	$(SIDE_BY_SIDE) -s -k $(ANALYZED)
 	@tidy=$(words $(filter %.tidy,$(ANALYZED))) gcc=$(words $(filter %.gcc,$(ANALYZED))); \
 	  echo "clang-tidy: $$tidy files without a finding; gcc -fanalyzer: $$gcc files"; test $$tidy -gt 0 && test $$gcc -gt 0
 
@@ -138,14 +142,11 @@ build/analyze/%.gcc: ext/%.c $(wildcard ext/*/*.h) Makefile
 	@touch $@
 
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+ASAN = B=build/asan CC=gcc OPT="$(SANITIZE)"
 ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 
-build/asan/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
-	@mkdir -p $(@D)
-	gcc $(STRICT) $(SANITIZE) $(CPPFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
-
-asan: build/asan/ztensor.$(SO) build/faults.so  ## the whole test suite under AddressSanitizer and UBSan
-	$(MAKE) unit oom replay OPT="$(SANITIZE)" CC=gcc B=build/asan/static LOADED=build/asan/ztensor.$(SO)
+asan: build/faults.so               ## the whole test suite under AddressSanitizer and UBSan
+	$(MAKE) $(ASAN) unit oom replay LOADED=build/asan/ztensor.$(SO)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  $(PYTHON) -m pytest -q tests/sql
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) \
@@ -155,20 +156,23 @@ asan: build/asan/ztensor.$(SO) build/faults.so  ## the whole test suite under Ad
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
 	@sh tests/valgrind.sh
 
-fuzz: $(FUZZ:tests/fuzz/%.c=build/fuzz/%)  ## fuzz each target for SECONDS=30
-	@for t in $^; do PYTHON='$(PYTHON)' sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
+FUZZER = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 
-build/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC) $(wildcard ext/*/*.h) Makefile
+fuzz:                               ## fuzz each target for SECONDS=30
+	$(SIDE_BY_SIDE) -s B=build/fuzz CC=clang OPT="$(FUZZER)" $(FUZZ:tests/fuzz/%.c=build/fuzz/%)
+	@for t in $(FUZZ:tests/fuzz/%.c=build/fuzz/%); do PYTHON='$(PYTHON)' sh tests/fuzz/run.sh $$t $(SECONDS) || exit 1; done
+
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	clang $(STRICT) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(SRC) $(LDFLAGS) $(LIBS) -lsqlite3
+	$(CC) $(STRICT) $(OPT) -fsanitize=fuzzer $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
 mutate:                             ## COUNT=100000 mutated files through every table and function, under the sanitizers
-	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
-	@sh tests/fuzz/mutate.sh build/asan/static/replay/fuzz_diff $(COUNT)
+	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
+	@sh tests/fuzz/mutate.sh build/asan/replay/fuzz_diff $(COUNT)
 
 hostile:                            ## what each hostile file costs at most, under the sanitizers
-	$(MAKE) -s build/asan/static/replay/fuzz_diff OPT="$(SANITIZE)" CC=gcc B=build/asan/static
-	@$(PYTHON) tests/fuzz/hostile.py build/asan/static/replay/fuzz_diff
+	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
+	@$(PYTHON) tests/fuzz/hostile.py build/asan/replay/fuzz_diff
 
 coverage:                           ## how much of ext/ the test suite reaches; fails below 95 % of lines, 90 % of branches
 	@PYTHON='$(PYTHON)' sh tests/coverage.sh
@@ -196,7 +200,7 @@ $(B)/soak: tests/soak/soak.c $(SRC:ext/%.c=$(B)/ext/%.o)
 TSAN = B=build/tsan OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
 
 tsan:                               ## many threads over files being replaced, for SECONDS=30, under ThreadSanitizer
-	@$(MAKE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)
+	$(SIDE_BY_SIDE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/tsan/soak build/tsan/ztensor.$(SO) $(SECONDS) 0
 
 soak: build/static/soak build/static/ztensor.$(SO)  ## the same without, and no memory may be lost; e.g. SECONDS=600

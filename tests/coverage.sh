@@ -12,9 +12,17 @@ quiet='--quiet --rc lcov_branch_coverage=1'
 
 rm -rf "$build"
 mkdir -p "$build"
-make -s -j"$(nproc)" B="$build" CC=gcc OPT="$flags" unit replay >"$build/log" 2>&1 || { tail -n 40 "$build/log"; exit 1; }
-make -s B="$build/extension" CC=gcc OPT="$flags" "$build/extension/ztensor.so" >>"$build/log" 2>&1
-ZTENSOR="$PWD/$build/extension/ztensor.so" "${PYTHON:-/usr/bin/python3}" -m pytest -q tests/sql >>"$build/log" 2>&1 || { tail -n 40 "$build/log"; exit 1; }
+# say COMMAND...: it goes to the log, whose end is shown if it fails.
+say() {
+  "$@" >>"$build/log" 2>&1 || { tail -n 40 "$build/log"; exit 1; }
+}
+
+extension=$build/extension/ztensor.so
+python=${PYTHON:-/usr/bin/python3}
+say make -s B="$build/extension" CC=gcc OPT="$flags" "$extension"
+say make -s B="$build" CC=gcc OPT="$flags" LOADED="$extension" unit oom replay build/faults.so
+say env ZTENSOR="$PWD/$extension" "$python" -m pytest -q tests/sql
+say env ZTENSOR="$PWD/$extension" LD_PRELOAD="$PWD/build/faults.so" "$python" -m pytest -q tests/faults
 
 # shellcheck disable=SC2086  # Flags are words
 {

@@ -95,7 +95,7 @@ sum() {
 }
 
 status=0
-MAKEFLAGS='' make --no-print-directory -O -j"$(nproc)" B="$build" CC="$compiler --sysroot=$sysroot" CFLAGS=-Werror RUN="$run" \
+MAKEFLAGS='' make --no-print-directory B="$build" CC="$compiler --sysroot=$sysroot" CFLAGS=-Werror RUN="$run" \
   "$build/ztensor.so" unit replay >"$build/log" 2>&1 || status=$?
 if [ $status -ne 0 ]; then
   grep -vE "^($compiler|\[ +(RUN|OK|PASSED) +\]|\[=+\]) " "$build/log"
