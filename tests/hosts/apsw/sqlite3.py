@@ -6,6 +6,7 @@ import apsw
 from apsw import (SQLITE_DENY, SQLITE_ERROR, SQLITE_INTERRUPT, SQLITE_LIMIT_LENGTH, SQLITE_OK,  # noqa: F401
                   SQLITE_TOOBIG)
 
+apsw.allow_missing_dict_bindings(True)   # As sqlite3: a parameter that executescript() meets is NULL
 sqlite_version = apsw.sqlite_lib_version()
 sqlite_version_info = tuple(map(int, sqlite_version.split(".")))
 
@@ -73,6 +74,9 @@ class Cursor:
     def fetchall(self):
         return list(self)
 
+    def close(self):
+        self.rows.close(True)
+
 
 class Connection:
     def __init__(self, database, isolation_level="", check_same_thread=True):
@@ -100,7 +104,7 @@ class Connection:
     def executescript(self, sql):
         self.commit()
         with errors():
-            self.apsw.execute(sql)
+            self.apsw.execute(sql, {})
 
     def commit(self):
         if not self.apsw.get_autocommit():
