@@ -7,7 +7,7 @@
 
 /* The path of a shard, owned; NULL if memory is short. A name's stem ends before its last dot, unless it begins with that. */
 static char *path_of(const char *path, zt_text name){
-  const char *slash = strrchr(path, '/'), *base = slash ? slash+1 : path, *dot = strrchr(base, '.');
+  const char *base = zt_path_name(path), *dot = strrchr(base, '.');
   size_t n = dot && dot>base ? (size_t)(dot-path) : strlen(path);
   return sqlite3_mprintf("%.*s-%.*s" SUFFIX, (int)n, path, (int)name.n, name.z);
 }

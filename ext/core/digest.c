@@ -3,14 +3,14 @@
 
 #include <isa-l/crc.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/host.h"
+#include "core/sha256.h"
 #include "core/xxh3_avx2.h"
 
-#define MAX_BYTES 32   /* Longest digest */
+#define MAX_BYTES ZT_SHA256_BYTES   /* Longest digest */
 
 typedef struct algorithm {
   const char *name;
@@ -26,7 +26,7 @@ struct zt_digest {
   const algorithm *algorithm;
   uint8_t expected[MAX_BYTES];
   uint32_t crc;
-  EVP_MD_CTX *evp;
+  zt_sha256 *sha256;
   XXH3_state_t *xxh3;                         /* Within memory, aligned */
   void *memory;
 };
@@ -53,16 +53,16 @@ static void crc32c_finish(zt_digest *d, uint8_t *out){
 }
 
 static bool sha256_open(zt_digest *d){
-  d->evp = EVP_MD_CTX_new();
-  return d->evp && EVP_DigestInit_ex(d->evp, EVP_sha256(), NULL)==1;
+  d->sha256 = zt_sha256_new();
+  return d->sha256!=NULL;
 }
 
 static void sha256_update(zt_digest *d, zt_span bytes){
-  EVP_DigestUpdate(d->evp, bytes.p, bytes.n);
+  zt_sha256_update(d->sha256, bytes);
 }
 
 static void sha256_finish(zt_digest *d, uint8_t *out){
-  EVP_DigestFinal_ex(d->evp, out, NULL);
+  zt_sha256_finish(d->sha256, out);
 }
 
 #define XXH3_ALIGN ((uintptr_t)64)
@@ -180,7 +180,7 @@ void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
 
 void zt_digest_close(zt_digest *d){
   if( !d ) return;
-  EVP_MD_CTX_free(d->evp);
+  zt_sha256_free(d->sha256);
   sqlite3_free(d->memory);
   sqlite3_free(d);
 }

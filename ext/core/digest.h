@@ -1,5 +1,5 @@
 /*
-** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; by libcrypto) and xxh3 (XXH3-64, seed 0;
+** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; see sha256.h) and xxh3 (XXH3-64, seed 0;
 ** by xxHash). Interface to code in digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x
 ** before them, sha256 has 64, in either case.
 */

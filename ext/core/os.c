@@ -1,103 +1,10 @@
-/* The operating system: POSIX. See os.h. */
-/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library wants these names */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1   /* d_type, st_mtim, madvise(), dladdr() */
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory have more all the same */
-#endif
-#ifndef _TIME_BITS
-#define _TIME_BITS 64          /* And times, from 2038 on */
-#endif
-/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-#include "core/os.h"
+/* What the operating systems have in common. See os.h; the rest is in os_posix.c and os_windows.c. */
+#include "core/os_system.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include "core/host.h"
 
-#define SECOND ((int64_t)1000000000)
-#define TICK (SECOND/50)           /* Longest tick of a kernel's clock that file times come from, doubled */
-#define COARSE_TICK (2*SECOND)     /* Of file systems that keep whole seconds, FAT's two */
-#define LARGE ((size_t)4<<20)      /* Buffers from here on are worth large pages */
-#define LARGE_PAGE ((uintptr_t)2<<20)
-
-/* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART. After a failure errno
-** says why, and is 0 where that was none. */
-#define UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
-
-#ifdef __APPLE__
-# define MTIME st_mtimespec
-# define CTIME st_ctimespec
-#else
-# define MTIME st_mtim
-# define CTIME st_ctim
-#endif
-
-const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]){
-#ifdef __GLIBC__
-  return strerror_r(n, buffer, ZT_OS_MESSAGE);   /* Its own: returns the text, which need not be in the buffer */
-#else
-  if( strerror_r(n, buffer, ZT_OS_MESSAGE) ) snprintf(buffer, ZT_OS_MESSAGE, "error %d", n);
-  return buffer;
-#endif
-}
-
-static int64_t nanoseconds(struct timespec t){
-  int64_t s = (int64_t)t.tv_sec;
-  if( s>INT64_MAX/SECOND-1 || s<INT64_MIN/SECOND+1 ) return s<0 ? INT64_MIN : INT64_MAX;
-  return s*SECOND + t.tv_nsec;
-}
-
-static zt_kind kind_of(mode_t mode){
-  if( S_ISREG(mode) ) return ZT_KIND_FILE;
-  if( S_ISDIR(mode) ) return ZT_KIND_DIRECTORY;
-  if( S_ISFIFO(mode) ) return ZT_KIND_FIFO;
-  if( S_ISSOCK(mode) ) return ZT_KIND_SOCKET;
-  if( S_ISCHR(mode) || S_ISBLK(mode) ) return ZT_KIND_DEVICE;
-  return ZT_KIND_UNKNOWN;
-}
-
-static void from_stat(const struct stat *s, zt_stat *out){
-  out->kind = kind_of(s->st_mode);
-  out->id = (zt_identity){
-    .device = (uint64_t)s->st_dev, .inode = (uint64_t)s->st_ino, .size = s->st_size>0 ? (uint64_t)s->st_size : 0,
-    .mtime = nanoseconds(s->MTIME), .ctime = nanoseconds(s->CTIME)
-  };
-}
-
-int zt_os_stat(const char *path, zt_stat *out){
-  struct stat s;
-  int rc;
-  *out = (zt_stat){ 0 };
-  UNINTERRUPTED( (rc = stat(path, &s))!=0 );
-  if( rc ) return errno;
-  from_stat(&s, out);
-  return 0;
-}
-
-int zt_os_exists(const char *path){
-  struct stat s;
-  int rc;
-  UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
-  return rc ? errno : 0;
-}
-
-bool zt_os_absent(int error_number){
-  return error_number==ENOENT || error_number==ENOTDIR || error_number==ELOOP;
-}
-
-bool zt_os_exhausted(int error_number){
-  return error_number==EMFILE || error_number==ENFILE;
-}
+#define COARSE_TICK ZT_SECOND   /* Of file systems that keep whole seconds (doubled below: FAT keeps every other one) */
 
 const char *zt_kind_name(zt_kind kind){
   switch( kind ){
@@ -111,159 +18,22 @@ const char *zt_kind_name(zt_kind kind){
   }
 }
 
-static int fail_kind(zt_kind kind, zt_error *err){
+zt_file zt_os_refuse(zt_kind kind, zt_error *err){
   zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(kind));
   return -1;
 }
 
-int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
-  int fd, n = 0;
-  if( known ) *out = *known;
-  else n = zt_os_stat(path, out);
-  if( n ){
-    zt_fail_os(err, "open", n);
-    return -1;
-  }
-  if( out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return fail_kind(out->kind, err);
-  /* It may have been exchanged for a FIFO since: do not wait for a writer. */
-  UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
-  n = fd<0 ? errno : zt_os_fstat(fd, out);
-  if( n ){
-    zt_fail_os(err, "open", n);
-    zt_os_close(fd);
-    return -1;
-  }
-  if( out->kind!=ZT_KIND_FILE ){
-    zt_os_close(fd);
-    return fail_kind(out->kind, err);
-  }
-  return fd;
+bool zt_os_absent(int error_number){
+  return error_number==ENOENT || error_number==ENOTDIR || error_number==ELOOP;
 }
 
-void zt_os_close(int fd){
-  if( fd>=0 ) close(fd);
-}
-
-int zt_os_fstat(int fd, zt_stat *out){
-  struct stat s;
-  int rc;
-  *out = (zt_stat){ 0 };
-  UNINTERRUPTED( (rc = fstat(fd, &s))!=0 );
-  if( rc ) return errno;
-  from_stat(&s, out);
-  return 0;
-}
-
-int64_t zt_os_read(int fd, uint64_t offset, void *buffer, size_t n, int *error_number){
-  size_t done = 0;
-  *error_number = 0;
-  if( offset>(uint64_t)INT64_MAX-n ){
-    *error_number = EOVERFLOW;
-    return -1;
-  }
-  while( done<n ){
-    size_t want = n-done<(size_t)INT_MAX/2 ? n-done : (size_t)INT_MAX/2;
-    ssize_t got;
-    UNINTERRUPTED( (got = pread(fd, (char*)buffer+done, want, (off_t)(offset+done)))<0 );
-    if( got<0 ){
-      *error_number = errno;
-      return -1;
-    }
-    if( got==0 ) break;
-    done += (size_t)got;
-  }
-  return (int64_t)done;
+bool zt_os_exhausted(int error_number){
+  return error_number==EMFILE || error_number==ENFILE;
 }
 
 bool zt_os_settled(const zt_identity *id){
-  struct timespec now;
-  int64_t last = id->mtime>id->ctime ? id->mtime : id->ctime;
-  bool coarse = id->mtime%SECOND==0 && id->ctime%SECOND==0;
-  if( clock_gettime(CLOCK_REALTIME, &now) ) return false;
-  return last<nanoseconds(now) - (coarse ? COARSE_TICK : TICK);
-}
-
-void zt_os_advise_large(void *p, size_t n){
-#ifdef MADV_HUGEPAGE
-  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
-  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
-  /* Advice only: where the system does not take it, pages are small. */
-  if( n>=LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
-#else
-  (void)p;
-  (void)n;
-#endif
-}
-
-void zt_os_offer(void *p, size_t n){
-#ifdef MADV_FREE
-  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
-  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
-  if( from<to ) (void)madvise((void*)from, to-from, MADV_FREE);
-#else
-  (void)p;
-  (void)n;
-#endif
-}
-
-/* Anonymous memory whose pages are given back is zero when it is touched again. A page that is not (memory of a shared
-** mapping, which a host's allocator may use) or cannot be given back (locked memory) shows in the mark. */
-static bool give_back(uint8_t *from, uint8_t *to){
-#if defined(__linux__) && defined(MADV_DONTNEED)
-  if( from>=to ) return false;
-  *from = to[-1] = 1;
-  return madvise(from, (size_t)(to-from), MADV_DONTNEED)==0 && *from==0 && to[-1]==0;
-#else
-  (void)from;
-  (void)to;
-  return false;
-#endif
-}
-
-void zt_os_zero(void *p, size_t n){
-  uint8_t *bytes = p;
-  uint8_t *from = (uint8_t*)(((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1));
-  uint8_t *to = (uint8_t*)(((uintptr_t)p + n) & ~(LARGE_PAGE-1));
-  if( n>=LARGE && give_back(from, to) ){
-    memset(bytes, 0, (size_t)(from-bytes));
-    memset(to, 0, (size_t)(bytes+n-to));
-  }else{
-    memset(bytes, 0, n);
-  }
-}
-
-zt_directory *zt_os_opendir(const char *path, int *error_number){
-  DIR *d;
-  UNINTERRUPTED( (d = opendir(path))==NULL );
-  *error_number = d ? 0 : errno;
-  return (zt_directory*)d;
-}
-
-const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
-  struct dirent *entry;
-  do{
-    UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
-  }while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
-  *error_number = entry ? 0 : errno;
-  if( !entry ) return NULL;
-  *kind = ZT_KIND_UNKNOWN;
-#ifdef DT_REG
-  if( entry->d_type==DT_REG ) *kind = ZT_KIND_FILE;
-  if( entry->d_type==DT_DIR ) *kind = ZT_KIND_DIRECTORY;
-  if( entry->d_type==DT_FIFO ) *kind = ZT_KIND_FIFO;
-  if( entry->d_type==DT_SOCK ) *kind = ZT_KIND_SOCKET;
-  if( entry->d_type==DT_CHR || entry->d_type==DT_BLK ) *kind = ZT_KIND_DEVICE;
-#endif
-  return entry->d_name;
-}
-
-void zt_os_closedir(zt_directory *d){
-  if( d ) closedir((DIR*)d);
-}
-
-void zt_os_stay_loaded(void){
-  static const char here;
-  Dl_info self;
-  /* One reference more, which nobody gives back. A program that has this linked in is no library, and stays anyway. */
-  if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
+  int64_t now, tick, last = id->mtime>id->ctime ? id->mtime : id->ctime;
+  bool coarse = id->mtime%ZT_SECOND==0 && id->ctime%ZT_SECOND==0;
+  if( !zt_os_now(&now, &tick) ) return false;
+  return last<now - 2*(coarse ? COARSE_TICK : tick);
 }

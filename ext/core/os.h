@@ -1,6 +1,6 @@
 /*
 ** The operating system: the only place that knows one. Paths are UTF-8 (on POSIX systems: whatever bytes the system has).
-** Interface to code in os.c.
+** Interface to code in os.c, and in os_posix.c or os_windows.c.
 */
 #ifndef ZT_CORE_OS_H
 #define ZT_CORE_OS_H
@@ -11,6 +11,31 @@
 
 /* What the errno value n means: in the buffer or for ever, since strerror() may use one buffer for all threads. */
 const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]);
+
+/* The bytes that stand between the names of a path. A slash is one everywhere. */
+#ifdef _WIN32
+# define ZT_SEPARATORS "/\\"
+#else
+# define ZT_SEPARATORS "/"
+#endif
+
+static inline bool zt_is_separator(char ch){
+  const char other = ZT_SEPARATORS[1];   /* If there is another one */
+  return ch=='/' || (other && ch==other);
+}
+
+/* The last name in a path. */
+static inline const char *zt_path_name(const char *path){
+  const char *name = path;
+  for(; *path; path++) if( zt_is_separator(*path) ) name = path+1;
+  return name;
+}
+
+/* The path of a file: URI (RFC 8089), decoded, becomes one of the system's: on Windows, /C:/x becomes C:/x. */
+void zt_os_from_uri(char *path);
+
+/* An open file; -1 is none. */
+typedef intptr_t zt_file;
 
 typedef enum zt_kind {
   ZT_KIND_MISSING, ZT_KIND_FILE, ZT_KIND_DIRECTORY, ZT_KIND_FIFO, ZT_KIND_SOCKET, ZT_KIND_DEVICE, ZT_KIND_UNKNOWN
@@ -44,17 +69,17 @@ bool zt_os_exhausted(int error_number);
 const char *zt_kind_name(zt_kind kind);
 
 /* Open a regular file for reading. known is what zt_os_stat() said of the path just now, or NULL if nobody asked: anything
-** but a regular file is refused without opening it. Returns a descriptor, or -1 with the reason in err. *out is the opened
+** but a regular file is refused without opening it. Returns -1 with the reason in err on failure. *out is the opened
 ** file's state. */
-int zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err);
-void zt_os_close(int fd);
+zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err);
+void zt_os_close(zt_file file);
 
 /* The state of an open file. */
-int zt_os_fstat(int fd, zt_stat *out);
+int zt_os_fstat(zt_file file, zt_stat *out);
 
 /* Read n bytes at the offset, in as many calls as it takes. Returns the number read, less than n only at the end of the
 ** file, or -1 with the reason in *error_number. */
-int64_t zt_os_read(int fd, uint64_t offset, void *buffer, size_t n, int *error_number);
+int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number);
 
 /* True if a file with this identity, looked at now, is old enough for a later change to show in its times: a change
 ** within one tick of a file system's clock may leave the times as they were. */

@@ -36,6 +36,7 @@ typedef struct walker {
   const zt_paths_filter *filter;
   char *path;          /* The path so far; owned */
   size_t n, capacity;
+  char separator;      /* Between the names that are found: the source's last, a slash if it has none */
   zt_paths *out;
   size_t room;         /* Allocated members of out->a */
   link_place *links;   /* Directories entered through a symbolic link: each once for what follows in the pattern, or a farm
@@ -49,7 +50,7 @@ static void walk(walker *w, const place *parent, const char *pattern);
 
 /* --- The path so far --- */
 
-/* Append name, with a slash before it where one is needed. Returns the length before, for truncate(). */
+/* Append name, with a separator before it where one is needed. Returns the length before, for truncate(). */
 static size_t push(walker *w, const char *name, size_t n){
   size_t before = w->n;
   size_t need = before + 1 + n + 1;
@@ -62,7 +63,7 @@ static size_t push(walker *w, const char *name, size_t n){
     w->path = path;
     w->capacity = need*2;
   }
-  if( w->n>0 && w->path[w->n-1]!='/' ) w->path[w->n++] = '/';
+  if( w->n>0 && !zt_is_separator(w->path[w->n-1]) ) w->path[w->n++] = w->separator;
   if( n>0 ) memcpy(w->path+w->n, name, n);
   w->n += n;
   w->path[w->n] = 0;
@@ -110,8 +111,8 @@ static void add(walker *w, const char *found, bool regular){
 /* True if a path begins with that directory. */
 static bool is_below(const char *path, const char *above){
   size_t n = strlen(above);
-  if( strcmp(above, ".")==0 && strncmp(path, "./", 2)!=0 ) return *path!='/';
-  return n>0 && strncmp(path, above, n)==0 && (above[n-1]=='/' || path[n]=='/');
+  if( strcmp(above, ".")==0 && !(path[0]=='.' && zt_is_separator(path[1])) ) return !zt_is_separator(*path);
+  return n>0 && strncmp(path, above, n)==0 && (zt_is_separator(above[n-1]) || zt_is_separator(path[n]));
 }
 
 /* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted, if it leads there. */
@@ -170,8 +171,8 @@ static void entries_only(walker *w, entries *e){
   size_t room = 0, n;
   if( w->n>0 && strncmp(only, w->path, w->n)!=0 ) return;
   only += w->n;
-  if( w->n>0 && w->path[w->n-1]!='/' && *only++!='/' ) return;
-  n = strcspn(only, "/");
+  if( w->n>0 && !zt_is_separator(w->path[w->n-1]) && *only++!=w->separator ) return;
+  n = strcspn(only, ZT_SEPARATORS);
   if( n>0 ) entries_add(e, &room, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
@@ -243,7 +244,7 @@ static bool is_any_depth(const char *segment, size_t n){
 
 static const char *after(const char *segment, size_t n){
   segment += n;
-  while( *segment=='/' ) segment++;
+  while( zt_is_separator(*segment) ) segment++;
   return segment;
 }
 
@@ -278,11 +279,11 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
 /* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */
 static void any_depth(walker *w, const place *here, entries *e, const char *pattern){
   const char *rest = after(pattern, 2);
-  size_t n = strcspn(rest, "/");
-  while( is_any_depth(rest, n) && rest[n]=='/' ){   /* Twice any depth is any depth */
+  size_t n = strcspn(rest, ZT_SEPARATORS);
+  while( is_any_depth(rest, n) && zt_is_separator(rest[n]) ){   /* Twice any depth is any depth */
     pattern = rest;
     rest = after(rest, n);
-    n = strcspn(rest, "/");
+    n = strcspn(rest, ZT_SEPARATORS);
   }
   if( !*rest ) try_names(w, here, e, "*", 1, "");
   else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
@@ -301,7 +302,7 @@ static void named(walker *w, const place *here, const char *segment, size_t n, c
 
 /* Find what the pattern names below the path so far, which is the directory `here`. */
 static void walk(walker *w, const place *here, const char *pattern){
-  size_t n = strcspn(pattern, "/");
+  size_t n = strcspn(pattern, ZT_SEPARATORS);
   const char *next = after(pattern, n);
   bool any = is_any_depth(pattern, n);
   entries e = { 0 };
@@ -360,7 +361,13 @@ void zt_paths_clear(zt_paths *p){
   *p = (zt_paths){ 0 };
 }
 
+static char separator_of(const char *source){
+  const char *name = zt_path_name(source);
+  return name>source ? name[-1] : '/';
+}
+
 static void expand(walker *w, const char *base, size_t nBase, const char *pattern){
+  w->separator = separator_of(base);
   push(w, base, nBase);
   if( !w->err->rc ) walk_from_base(w, pattern);
   sort(w->out);
@@ -397,7 +404,10 @@ static char *path_from_uri(const char *uri, zt_error *err){
       *w++ = *p;
     }
   }
-  if( path ) *w = 0;
+  if( path ){
+    *w = 0;
+    zt_os_from_uri(path);
+  }
   return path;
 }
 
@@ -444,7 +454,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
       break;
     case SOURCE_PATTERN:
       nBase = strcspn(path, "*?[");
-      while( nBase>0 && path[nBase-1]!='/' ) nBase--;
+      while( nBase>0 && !zt_is_separator(path[nBase-1]) ) nBase--;
       expand(&w, path, nBase, path+nBase);
       break;
     case SOURCE_FAILED:

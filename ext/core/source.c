@@ -4,7 +4,7 @@
 #include "core/host.h"
 
 struct zt_source {
-  int fd;                /* -1 for an image */
+  zt_file file;          /* -1 for an image */
   zt_span image;
   uint64_t size;
   zt_identity id;
@@ -19,7 +19,7 @@ static zt_source *source_new(const char *path, zt_error *err){
     zt_fail_nomem(err);
     return NULL;
   }
-  *s = (zt_source){ .fd = -1 };
+  *s = (zt_source){ .file = -1 };
   memcpy(s->path, path, n);
   return s;
 }
@@ -29,8 +29,8 @@ int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_e
   zt_stat state;
   *out = NULL;
   if( !s ) return err->rc;
-  s->fd = zt_os_open(path, known, &state, err);
-  if( s->fd<0 ){
+  s->file = zt_os_open(path, known, &state, err);
+  if( s->file<0 ){
     zt_source_close(s);
     return err->rc;
   }
@@ -51,7 +51,7 @@ int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
 
 void zt_source_close(zt_source *s){
   if( !s ) return;
-  zt_os_close(s->fd);
+  zt_os_close(s->file);
   sqlite3_free(s);
 }
 
@@ -60,11 +60,11 @@ uint64_t zt_source_size(const zt_source *s){
 }
 
 const zt_identity *zt_source_identity(const zt_source *s){
-  return s->fd>=0 ? &s->id : NULL;
+  return s->file>=0 ? &s->id : NULL;
 }
 
 const char *zt_source_path(const zt_source *s){
-  return s->fd>=0 ? s->path : NULL;
+  return s->file>=0 ? s->path : NULL;
 }
 
 zt_span zt_source_image(const zt_source *s){
@@ -88,11 +88,11 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     return zt_fail(in(s, err), SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu", offset, offset+n, s->size);
   }
   if( n==0 ) return SQLITE_OK;
-  if( s->fd<0 ){
+  if( s->file<0 ){
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
   }
-  got = zt_os_read(s->fd, offset, buffer, n, &error_number);
+  got = zt_os_read(s->file, offset, buffer, n, &error_number);
   if( got<0 ) return zt_fail_os(in(s, err), "read", error_number);
   if( (uint64_t)got<n ){
     return zt_fail(in(s, err), SQLITE_ERROR, "the file was cut short while it was read: byte %llu is missing",
@@ -104,8 +104,8 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
 int zt_source_unchanged(zt_source *s, zt_error *err){
   zt_stat now;
   int error_number;
-  if( s->fd<0 ) return SQLITE_OK;
-  error_number = zt_os_fstat(s->fd, &now);
+  if( s->file<0 ) return SQLITE_OK;
+  error_number = zt_os_fstat(s->file, &now);
   if( error_number ) return zt_fail_os(in(s, err), "read", error_number);
   if( now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
     return zt_fail(in(s, err), SQLITE_ERROR, "the file was written to while it was read");

@@ -1,8 +1,8 @@
 /*
 ** zt_version(): the version of this extension and of the libraries it runs with; "nofs" if it opens no files.
 */
-#include <openssl/crypto.h>
 #include <zstd.h>
+#include "core/sha256.h"
 #include "sqlite/tables.h"
 
 #define ZT_VERSION "0.1.0"
@@ -13,7 +13,7 @@ static void version(sqlite3_context *ctx, int n, sqlite3_value **args){
   (void)n;
   (void)args;
   sqlite3_str_appendf(out, "%s%s (SQLite %s, zstd %s, %s)", ZT_VERSION, c->nofs ? " nofs" : "", sqlite3_libversion(),
-                      ZSTD_versionString(), OpenSSL_version(OPENSSL_VERSION));
+                      ZSTD_versionString(), zt_sha256_library());
   zt_result_str(ctx, out);
 }
 

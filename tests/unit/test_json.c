@@ -1,8 +1,8 @@
 /*
 ** JSON text out of CBOR: core/json.h.
 **
-** Numbers must not depend on the host's locale. The first tests of that need none but "C": json.c is compiled into this
-** program a second time, with a C library whose decimal point is a comma, or two bytes long.
+** Numbers must not depend on the host's locale. The tests of that need none but "C": json.c is compiled into this program
+** a second time, with a C library whose decimal point is a comma, or two bytes long. test_locale.c takes a real one.
 */
 #include "test.h"
 
@@ -548,42 +548,6 @@ static void test_a_foreign_decimal_point_within_items(void **state){
   free(b.p);
 }
 
-/* Locales of this system with another decimal point, if it has any; if not, one that localedef(1) makes, if that is there. */
-static bool set_comma_locale(char *directory){
-  static const char *const names[] = {
-    "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8", "fr_FR", "ru_RU.UTF-8", "es_ES.UTF-8", "German", "French"
-  };
-  static const char source[] =
-      "comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
-  char path[64], command[256];
-  for(size_t i=0; i<COUNT(names); i++) if( setlocale(LC_NUMERIC, names[i]) ) return true;
-  snprintf(path, sizeof(path), "%s/source", directory);
-  write_file(path, source, sizeof(source)-1);
-  snprintf(command, sizeof(command), "localedef -c -i %s/source -f UTF-8 %s/comma.UTF-8 >/dev/null 2>&1", directory, directory);
-  (void)!system(command);
-  setenv("LOCPATH", directory, 1);
-  return setlocale(LC_NUMERIC, "comma.UTF-8")!=NULL;
-}
-
-static void test_the_hosts_locale_changes_nothing(void **state){
-  static const double reals[] = { 0.5, 1.5, -1234567.25, 1e-7, 1.7976931348623157e308, 0.1, 3.0, 1e23 };
-  char directory[] = "/tmp/ztensor-locale-XXXXXX", command[64], expected[COUNT(reals)][64], z[64];
-  bool comma;
-  (void)state;
-  assert_non_null(mkdtemp(directory));
-  for(size_t i=0; i<COUNT(reals); i++) real_text(reals[i], expected[i], sizeof(expected[i]));
-  comma = set_comma_locale(directory);
-  assert_int_equal(strcmp(localeconv()->decimal_point, ",")==0, comma);
-  for(size_t i=0; i<COUNT(reals); i++){
-    real_text(reals[i], z, sizeof(z));
-    assert_string_equal(z, expected[i]);
-  }
-  setlocale(LC_NUMERIC, "C");
-  for(size_t i=0; i<COUNT(reals); i++) assert_true(strtod(expected[i], NULL)==reals[i]);
-  snprintf(command, sizeof(command), "rm -rf %s", directory);
-  assert_int_equal(system(command), 0);
-}
-
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_items_of_all_kinds),
@@ -600,7 +564,6 @@ int main(void){
     cmocka_unit_test(test_floats_with_unusual_neighbours_have_the_fewest_digits),
     cmocka_unit_test(test_a_foreign_decimal_point_changes_nothing),
     cmocka_unit_test(test_a_foreign_decimal_point_within_items),
-    cmocka_unit_test(test_the_hosts_locale_changes_nothing),
   };
   return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/*
+** Reals in JSON where the host has set a locale with another decimal point: core/json.h. test_json.c has what needs no
+** such locale.
+*/
+#include "test.h"
+
+#include <locale.h>
+#include "core/json.h"
+
+static void real_text(double r, char *z, size_t n){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  char *text;
+  zt_json_real(out, r);
+  text = sqlite3_str_finish(out);
+  assert_non_null(text);
+  assert_true(strlen(text)<n);
+  strcpy(z, text);
+  sqlite3_free(text);
+}
+
+/* Locales of this system with another decimal point, if it has any; if not, one that localedef(1) makes, if that is there. */
+static bool set_comma_locale(char *directory){
+  static const char *const names[] = {
+    "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8", "fr_FR", "ru_RU.UTF-8", "es_ES.UTF-8", "German", "French"
+  };
+  static const char source[] =
+      "comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
+  char path[64], command[256];
+  for(size_t i=0; i<COUNT(names); i++) if( setlocale(LC_NUMERIC, names[i]) ) return true;
+  snprintf(path, sizeof(path), "%s/source", directory);
+  write_file(path, source, sizeof(source)-1);
+  snprintf(command, sizeof(command), "localedef -c -i %s/source -f UTF-8 %s/comma.UTF-8 >/dev/null 2>&1", directory, directory);
+  (void)!system(command);
+  setenv("LOCPATH", directory, 1);
+  return setlocale(LC_NUMERIC, "comma.UTF-8")!=NULL;
+}
+
+static void test_the_hosts_locale_changes_nothing(void **state){
+  static const double reals[] = { 0.5, 1.5, -1234567.25, 1e-7, 1.7976931348623157e308, 0.1, 3.0, 1e23 };
+  char directory[] = "/tmp/ztensor-locale-XXXXXX", command[64], expected[COUNT(reals)][64], z[64];
+  bool comma;
+  (void)state;
+  assert_non_null(mkdtemp(directory));
+  for(size_t i=0; i<COUNT(reals); i++) real_text(reals[i], expected[i], sizeof(expected[i]));
+  comma = set_comma_locale(directory);
+  assert_int_equal(strcmp(localeconv()->decimal_point, ",")==0, comma);
+  for(size_t i=0; i<COUNT(reals); i++){
+    real_text(reals[i], z, sizeof(z));
+    assert_string_equal(z, expected[i]);
+  }
+  setlocale(LC_NUMERIC, "C");
+  for(size_t i=0; i<COUNT(reals); i++) assert_true(strtod(expected[i], NULL)==reals[i]);
+  snprintf(command, sizeof(command), "rm -rf %s", directory);
+  assert_int_equal(system(command), 0);
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_the_hosts_locale_changes_nothing),
+  };
+  return cmocka_run_group_tests_name("locale", tests, NULL, NULL);
+}
