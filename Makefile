@@ -31,8 +31,8 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile coverage interop \
-  hosts test-s390x test-arm64 test-armhf tsan soak bench clean
+.PHONY: all help deps deps-machines demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile \
+  coverage interop hosts test-s390x test-arm64 test-armhf windows tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -52,6 +52,9 @@ help:                               ## list the targets
 deps:                               ## install what building and testing need and is missing
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh
 
+deps-machines:                      ## what test-arm64, test-armhf and windows need besides (Debian)
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh machines
+
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
@@ -64,6 +67,7 @@ SIDE_BY_SIDE = @+$(MAKE) --no-print-directory -O -j"$$(getconf _NPROCESSORS_ONLN
 
 B ?= build/static
 RUN =
+EXE =
 .SECONDARY: $(SRC:ext/%.c=$(B)/ext/%.o)
 $(B)/ext/%.o: ext/%.c Makefile
 	@mkdir -p $(@D)
@@ -73,10 +77,10 @@ $(B)/ext/%.o: ext/%.c Makefile
 
 unit:                               ## C tests of core, container and tensor
 	$(SIDE_BY_SIDE) $(UNIT:tests/unit/%.c=$(B)/unit/%.run)
-$(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %
+$(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %$(EXE)
 	@$(RUN) $<
 
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
+$(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
 
@@ -93,10 +97,10 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 
 replay:                             ## what fuzzing found once, run again
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
-$(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %
+$(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
 	@$(RUN) $< $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path '*/$(*F)/*' -o -name '*.zt' \))
 
-$(B)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
+$(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $< tests/fuzz/replay.c $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
@@ -205,6 +209,9 @@ tsan:                               ## many threads over files being replaced, f
 
 soak: build/static/soak build/static/ztensor.$(SO)  ## the same without, and no memory may be lost; e.g. SECONDS=600
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/static/soak build/static/ztensor.$(SO) $(SECONDS) 4096
+
+windows: all                        ## build/windows/ztensor.dll by MinGW-w64, and its tests under wine
+	@sh tests/windows/run.sh
 
 bench: all                          ## measure against what people use today; prints one table of ratios
 	@$(PYTHON) tests/bench/bench.py

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what building and testing need and is missing: `make deps`. Nothing is downloaded if nothing is missing.
+# Installs what building and testing need and is missing: `make deps`; with the argument `machines`, also what the tests on
+# further machines need: `make deps-machines`. Nothing is downloaded if nothing is missing.
 #
 # What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
 # what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
 
+also=${1:-}
 CC=${CC:-cc}
 PYTHON=${PYTHON:-/usr/bin/python3}
 system=$(uname -s)
@@ -40,6 +42,11 @@ fuzzes() {
 # runs COMMAND...: it ends with status 0.
 runs() {
   "$@" >/dev/null 2>&1 </dev/null
+}
+
+# Debian's package puts it where no shell looks.
+find_wine() {
+  command -v wine64 || command -v wine || [ -x /usr/lib/wine/wine64 ]
 }
 
 # --- What is needed: the check, and the packages for apt-get, dnf and brew ("-": nothing to install there) ---
@@ -92,9 +99,16 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   fi
   if [ "$manager" = apt-get ]; then   # Other machines' libraries come from Debian alone
     need 'a compiler for s390x' gcc-s390x-linux-gnu - - runs s390x-linux-gnu-gcc --version
+    need 'an emulator of s390x' qemu-user - - runs qemu-s390x --version
+  fi
+  if [ "$manager$also" = apt-getmachines ]; then
     need 'a compiler for arm64' gcc-aarch64-linux-gnu - - runs aarch64-linux-gnu-gcc --version
     need 'a compiler for armhf' gcc-arm-linux-gnueabihf - - runs arm-linux-gnueabihf-gcc --version
-    need 'emulators of these' qemu-user - - runs qemu-s390x --version
+    need 'a compiler for Windows' gcc-mingw-w64-x86-64 - - runs x86_64-w64-mingw32-gcc --version
+    need 'an assembler for ISA-L' nasm - - runs nasm --version
+    need "tclsh, for SQLite's sources" tcl - - runs tclsh /dev/null
+    need "xz, for Debian's sources" xz-utils - - runs xz --version
+    need wine wine64 - - runs find_wine
   fi
 }
 

@@ -24,7 +24,7 @@ sysroot=$build/sysroot
 packages='libc6-dev libsqlite3-dev libzstd-dev libssl-dev libxxhash-dev libisal-dev libcmocka-dev sqlite3'
 
 for tool in apt-get dpkg "$compiler" "$emulator"; do
-  command -v "$tool" >/dev/null || { echo "$machine: no $tool; on Debian, make deps installs what is missing" >&2; exit 1; }
+  command -v "$tool" >/dev/null || { echo "$machine: no $tool; on Debian, make deps-machines installs what is missing" >&2; exit 1; }
 done
 
 # --- The machine's libraries ---
