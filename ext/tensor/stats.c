@@ -51,7 +51,8 @@ typedef struct sums {
   uint64_t zeros;
 } sums;
 
-/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing the order of a sum. */
+/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing the order of a sum. (Bounds
+** are compared, not fmin() and fmax() of: there gcc 12 for ARM ends with an internal error.) */
 #define SUMS(name, T) \
   ZT_VECTOR static void sum_##name(const T *restrict p, size_t n, double origin, sums *restrict out){ \
     double distance[SUM_LANES] = { 0 }, square[SUM_LANES] = { 0 }; \
@@ -95,8 +96,8 @@ typedef struct sums {
       zeros[0] += p[i]==0; \
     } \
     for(size_t k=0; k<BOUND_LANES; k++){ \
-      out->low = fmin(out->low, (double)low[k]); \
-      out->high = fmax(out->high, (double)high[k]); \
+      if( (double)low[k]<out->low ) out->low = (double)low[k]; \
+      if( (double)high[k]>out->high ) out->high = (double)high[k]; \
       out->zeros += zeros[k]; \
     } \
   }
