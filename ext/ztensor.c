@@ -43,7 +43,7 @@ static int what_is_loaded(sqlite3 *db, loaded *out){
 #define FUNCTION(name) zt_function_##name,
 static const zt_table *const tables[] = { ZT_TABLES(TABLE) };
 static const zt_function *const families[] = { ZT_FUNCTIONS(FUNCTION) };
-#define N(array) (sizeof(array)/sizeof(*(array)))
+#define N(array) (sizeof(array)/sizeof((array)[0]))
 
 /* Function number i of all families; NULL behind the last one. */
 static const zt_function *function_at(size_t i){

@@ -363,7 +363,8 @@ void zt_paths_clear(zt_paths *p){
 
 static char separator_of(const char *source){
   const char *name = zt_path_name(source);
-  return name>source ? name[-1] : '/';
+  if( name>source ) return name[-1];
+  return '/';
 }
 
 static void expand(walker *w, const char *base, size_t nBase, const char *pattern){

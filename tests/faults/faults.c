@@ -8,6 +8,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* RTLD_NEXT, syscall() */
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64   /* As ext/core/os_posix.c has it: what is defined here has the names that are called there, open64() */
+#endif
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
