@@ -758,7 +758,7 @@ static void make_few(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = (i*79
 /* The first half fills few cells, the others then many */
 static void make_few_then_many(uint64_t i, uint64_t *cell, uint64_t *value){
   *cell = i<600000 ? i%5 : ((uint64_t)1<<40)-i;
-  *value = i<600000 ? 0 : i-600000+(i==600000 ? 0 : 0);
+  *value = i<600000 ? 0 : i-600000;
 }
 
 static void test_cells_each_once_in_bounded_memory(void **state){
