@@ -30,7 +30,7 @@ VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "fs
          "opendir": "list the directory", "readdir": "list the directory"}
 # Nothing is there, to somebody who looks for names: no error.
 ABSENT = {"ENOENT", "ENOTDIR", "ELOOP"}
-# It is the process that has no room, and not the file that is at fault: no reason to skip it.
+# It is the process that has no room, and not the file that is at fault: no reason to skip it. ENOMEM is SQLITE_NOMEM.
 EXHAUSTED = {"EMFILE", "ENFILE", "ENOMEM"}
 
 
@@ -105,7 +105,7 @@ def answer(db, sql):
     """The rows, or the failure."""
     try:
         return db.execute(sql).fetchall()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, MemoryError) as error:
         return error
 
 
@@ -119,13 +119,16 @@ def descriptors():
 
 
 def judge(statement, clean, got, fault):
-    """How the statement took the fault: 'same', 'error', 'row' (of an error) or 'skipped'. Anything else is an assertion."""
+    """How the statement took the fault: 'same', 'error', 'no memory', 'row' (of an error) or 'skipped'; else it asserts."""
     said = f"{statement.sql}\ncall {fault.n}: {fault.call}({fault.path}): {fault.error}{', lasting' * fault.lasting}\ngave {got!r}"
     if got == clean:
         quiet = fault.call not in LOUD or (fault.call == "opendir" and fault.error in ABSENT)
         assert quiet or (statement.skips and fault.error not in EXHAUSTED), said
         return "same"
     assert fault.call not in INVISIBLE, said
+    if isinstance(got, MemoryError):
+        assert fault.error == "ENOMEM", said
+        return "no memory"
     if isinstance(got, sqlite3.Error):
         assert got.sqlite_errorcode == sqlite3.SQLITE_ERROR and fault.names(str(got)), said
         return "error"
