@@ -76,7 +76,7 @@ check_all() {
   need "xxHash's headers" libxxhash-dev xxhash-devel xxhash compiles "$CC" '#define XXH_INLINE_ALL
 #include <xxhash.h>'
   need 'ISA-L and its headers' libisal-dev isa-l-devel isa-l compiles "$CC" '#include <isa-l/crc.h>' -lisal
-  need 'libcrypto and its headers' libssl-dev openssl-devel openssl compiles "$CC" '#include <openssl/evp.h>' -lcrypto
+  need 'libcrypto and its headers' libssl-dev openssl-devel openssl compiles "$CC" '#include <openssl/sha.h>' -lcrypto
   need 'cmocka and its headers' libcmocka-dev libcmocka-devel cmocka compiles "$CC" '#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

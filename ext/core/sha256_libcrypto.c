@@ -2,26 +2,33 @@
 #include "core/sha256.h"
 
 #if !ZT_SHA256_CNG
+/* EVP, which libcrypto would rather have used, looks for an implementation the first time that it is called: it reads the
+** file that configures OpenSSL and loads the modules named there. Where no path may be opened that is not for us to do. */
+# define OPENSSL_SUPPRESS_DEPRECATED
 # include <openssl/crypto.h>
-# include <openssl/evp.h>
+# include <openssl/sha.h>
+# include "core/host.h"
+
+struct zt_sha256 {
+  SHA256_CTX state;
+};
 
 zt_sha256 *zt_sha256_new(void){
-  EVP_MD_CTX *evp = EVP_MD_CTX_new();
-  if( evp && EVP_DigestInit_ex(evp, EVP_sha256(), NULL)==1 ) return (zt_sha256*)evp;
-  EVP_MD_CTX_free(evp);
-  return NULL;
+  zt_sha256 *s = sqlite3_malloc64(sizeof(*s));
+  if( s ) SHA256_Init(&s->state);
+  return s;
 }
 
 void zt_sha256_update(zt_sha256 *s, zt_span bytes){
-  EVP_DigestUpdate((EVP_MD_CTX*)s, bytes.p, bytes.n);
+  SHA256_Update(&s->state, bytes.p, bytes.n);
 }
 
 void zt_sha256_finish(zt_sha256 *s, uint8_t out[ZT_SHA256_BYTES]){
-  EVP_DigestFinal_ex((EVP_MD_CTX*)s, out, NULL);
+  SHA256_Final(out, &s->state);
 }
 
 void zt_sha256_free(zt_sha256 *s){
-  EVP_MD_CTX_free((EVP_MD_CTX*)s);
+  sqlite3_free(s);
 }
 
 const char *zt_sha256_library(void){

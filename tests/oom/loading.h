@@ -109,7 +109,6 @@ static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all
     if( count_registered(db)==all ) assert_true(a.rc==SQLITE_DONE && a.n==1);
     answer_free(&a);
   }
-  libraries_forget();
   close_database(db, before, l->what);
   return injected;
 }

@@ -174,7 +174,6 @@ static inline void check_after(sqlite3 *db, const expectation *e, bool done){
 
 /* Bytes held since there were `before`, what SQLite keeps only to be faster left out. */
 static inline size_t held_since(sqlite3 *db, size_t before){
-  libraries_forget();
   sqlite3_db_release_memory(db);
   return memory.outstanding-before;
 }

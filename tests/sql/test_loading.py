@@ -139,6 +139,16 @@ def test_nofs_opens_nothing(trace, tree):
     assert EXTENSION + ".so" in got.opened
 
 
+def test_nofs_opens_nothing_by_its_libraries_either(trace):
+    file = f"x'{writer.sample().hex()}'"
+    queries = [f"SELECT zt_hash({file}, 'layer1.bias', 'data', '{a}');" for a in ("sha256", "crc32c", "xxh3")]
+    queries += [f"SELECT * FROM {table}({file});" for table in SOURCE_TABLES]
+    queries += [f"SELECT zt_version(), zt_content_id({file}), zt_dense({file}, 'layer1.bias');"]
+    least, got = trace("SELECT zt_version();", entry=NOFS), trace("\n".join(queries), entry=NOFS)
+    assert "sha256:" in got.out
+    assert set(got.opened) - set(least.opened) <= {"/dev/urandom"}   # SQLite's own
+
+
 @pytest.mark.parametrize("name", ["v0.1/hand_checksums", "v1.0/wheel_csr", "v1.1/hand_zstd", "v1.2/wheel_sparse", "v2/wheel_sparse"])
 def test_nofs_reads_blobs_as_the_other_entry_point_does(nofs, db, name):
     file = corpus.GOLDEN.joinpath(name + ".zt").read_bytes()

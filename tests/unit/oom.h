@@ -1,7 +1,7 @@
 /*
 ** Every allocation of a call fails once, and from there on. Whatever fails, the call says SQLITE_NOMEM, or gives the right
-** result where it can do without that memory; and all memory is given back. What libzstd, libcrypto and the C library allocate
-** for themselves is among it.
+** result where it can do without that memory; and all memory is given back. What libzstd and the C library allocate for
+** themselves is among it.
 */
 #ifndef ZT_TESTS_UNIT_OOM_H
 #define ZT_TESTS_UNIT_OOM_H
@@ -39,7 +39,6 @@ static inline void sweep(const job *j){
       rc = j->run(j);
       check( n<100000, "%s: no end", j->what );
       memory.fails_at = 0;
-      libraries_forget();
       check( memory.outstanding==before, "%s: allocation %u %s: %zd bytes were not given back", j->what, n, on ? "and all after it" :
           "alone", (ssize_t)(memory.outstanding-before) );
       if( memory.injected==0 ) check( rc==j->otherwise, "%s: %d", j->what, rc );
@@ -62,9 +61,9 @@ static inline int code_of(zt_error *err){
   return rc;
 }
 
-/* Before all tests. False: the libraries cannot be told. */
+/* Before all tests. False: SQLite cannot be told. */
 static inline bool begin_sweeps(void){
-  return libraries_install() && memory_install();
+  return memory_install();
 }
 
 /* Last: the sweeps before were no idle ones. */
