@@ -4,68 +4,51 @@
 # sqlite3 shells of both systems say about the golden and the hostile files.
 #
 # The libraries are built from Debian's sources (without Debian's patches) into build/windows/sysroot, so that only the
-# first run downloads and builds them. apt is given a state of its own beside them: the system's stays as it is.
+# first run downloads and builds them.
 set -eu
 cd "$(dirname "$0")/../.."
 
+machine=windows
 build=build/windows
 sysroot=$build/sysroot
 sources='sqlite3 libzstd libisal xxhash cmocka'
 host=x86_64-w64-mingw32
-cc=$host-gcc
-statements=tests/cross/statements.sql
+compiler=$host-gcc
+. tests/cross/machine.sh
 
 wine=$(command -v wine64 || command -v wine || echo /usr/lib/wine/wine64)
-for tool in apt-get $host-gcc nasm tclsh xz "$wine"; do
-  command -v "$tool" >/dev/null || { echo "windows: no $tool; on Debian, make deps-machines installs what is missing" >&2; exit 1; }
-done
+need apt-get $compiler nasm tclsh xz "$wine"
 
 # --- The libraries ---
 
-# private_apt ARGUMENT...
-private_apt() {
-  apt-get -q -c "$build/apt/apt.conf" "$@"
-}
-
-# The system's sources, but of source packages. The hooks of its configuration would clean up after its own state.
-configure_apt() {
-  mkdir -p "$build/apt/state/lists/partial" "$build/apt/cache/archives/partial" "$build/apt/parts"
-  : >"$build/apt/status"
-  : >"$build/apt/sources.list"
+# The system's sources, but of source packages.
+configure_sources() {
+  mkdir -p "$apt/parts"
+  : >"$apt/sources.list"
   for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [ ! -f "$list" ] || sed -n 's/^deb /deb-src /p' "$list" >>"$build/apt/sources.list"
+    [ ! -f "$list" ] || sed -n 's/^deb /deb-src /p' "$list" >>"$apt/sources.list"
   done
   for list in /etc/apt/sources.list.d/*.sources; do
-    [ ! -f "$list" ] || sed 's/^Types:.*/Types: deb-src/' "$list" >"$build/apt/parts/${list##*/}"
+    [ ! -f "$list" ] || sed 's/^Types:.*/Types: deb-src/' "$list" >"$apt/parts/${list##*/}"
   done
-  cat >"$build/apt/apt.conf" <<CONF
-APT::Sandbox::User "root";
-#clear APT::Update::Post-Invoke;
-#clear APT::Update::Post-Invoke-Success;
-Acquire::Languages "none";
-Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
-Dir::State "$PWD/$build/apt/state";
-Dir::State::status "$PWD/$build/apt/status";
-Dir::Cache "$PWD/$build/apt/cache";
-Dir::Etc::SourceList "$PWD/$build/apt/sources.list";
-Dir::Etc::SourceParts "$PWD/$build/apt/parts";
-Debug::NoLocking "true";
+  configure_apt <<CONF
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "$apt/parts";
 CONF
 }
 
 fetch_sources() {
-  configure_apt
+  configure_sources
   echo 'windows: fetching the sources of the libraries'
   # shellcheck disable=SC2086  # Packages are words
-  if ! { private_apt update && (cd "$build/apt" && apt-get -q -c apt.conf --tar-only source $sources)
-  } >"$build/apt/log" 2>&1; then
-    cat "$build/apt/log"
+  if ! { private_apt update && (cd "$apt" && private_apt --tar-only source $sources); } >"$apt/log" 2>&1; then
+    cat "$apt/log"
     echo "windows: apt cannot get the sources of these from this system's sources: $sources" >&2
     exit 1
   fi
   for package in $sources; do
     mkdir -p "$build/source/$package"
-    tar -xf "$build/apt/${package}"_*.orig.tar.* -C "$build/source/$package" --strip-components=1
+    tar -xf "$apt/${package}"_*.orig.tar.* -C "$build/source/$package" --strip-components=1
   done
 }
 
@@ -79,8 +62,8 @@ build_sqlite() {
   bld=$build/source/sqlite3/build
   mkdir -p "$bld"
   quietly make -C "$bld" -f ../main.mk TOP=.. TCC=cc BCC=cc NAWK=awk OPTS= sqlite3.c shell.c
-  quietly $cc -O1 -c -o "$bld/sqlite3.o" "$bld/sqlite3.c"
-  quietly $cc -O1 -o "$build/sqlite3.exe" -I"$bld" "$bld/shell.c" "$bld/sqlite3.o"
+  quietly $compiler -O1 -c -o "$bld/sqlite3.o" "$bld/sqlite3.c"
+  quietly $compiler -O1 -o "$build/sqlite3.exe" -I"$bld" "$bld/shell.c" "$bld/sqlite3.o"
   quietly $host-ar cr "$sysroot/lib/libsqlite3.a" "$bld/sqlite3.o"
   cp "$bld/sqlite3.h" "$bld/sqlite3ext.h" "$sysroot/include"
 }
@@ -91,11 +74,11 @@ build_libraries() {
   mkdir -p "$sysroot/include/isa-l" "$sysroot/lib"
   echo 'windows: building the libraries'
   build_sqlite
-  quietly make -C "$zstd" -j"$jobs" CC=$cc AR=$host-ar OS=Windows_NT TARGET_SYSTEM=MINGW MOREFLAGS=-O2 \
+  quietly make -C "$zstd" -j"$jobs" CC=$compiler AR=$host-ar OS=Windows_NT TARGET_SYSTEM=MINGW MOREFLAGS=-O2 \
     ZSTD_LEGACY_SUPPORT=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 libzstd.a
-  quietly make -C "$isal" -j"$jobs" -f Makefile.unx arch=mingw CC=$cc host_cpu=x86_64 AS=nasm \
+  quietly make -C "$isal" -j"$jobs" -f Makefile.unx arch=mingw CC=$compiler host_cpu=x86_64 AS=nasm \
     units=crc lib_name=libisal.a lib
-  quietly $cc -O1 -DHAVE_MALLOC_H -DHAVE_INTTYPES_H -DHAVE_SIGNAL_H -I"$cmocka/include" -c -o "$build/cmocka.o" \
+  quietly $compiler -O1 -DHAVE_MALLOC_H -DHAVE_INTTYPES_H -DHAVE_SIGNAL_H -I"$cmocka/include" -c -o "$build/cmocka.o" \
     "$cmocka/src/cmocka.c"
   quietly $host-ar cr "$sysroot/lib/libcmocka.a" "$build/cmocka.o"
   cp "$zstd/zstd.h" "$zstd/zstd_errors.h" "$build/source/xxhash/xxhash.h" "$cmocka/include/cmocka.h" "$sysroot/include"
@@ -108,7 +91,7 @@ if [ "$(cat "$sysroot/complete" 2>/dev/null)" != "$sources" ]; then
   rm -rf "$build"
   fetch_sources
   build_libraries
-  rm -rf "$build/source" "$build/apt"
+  rm -rf "$build/source" "$apt"
   echo "$sources" >"$sysroot/complete"
 fi
 
@@ -130,7 +113,7 @@ fi
 
 # for_windows TARGET-OR-VARIABLE...
 for_windows() {
-  MAKEFLAGS='' make --no-print-directory B="$build" SO=dll EXE=.exe RUN="$wine" CC=$cc \
+  MAKEFLAGS='' make --no-print-directory B="$build" SO=dll EXE=.exe RUN="$wine" CC=$compiler \
     CPPFLAGS="-I$sysroot/include" LIBS='-lzstd -lisal -lbcrypt -lm' "$@"
 }
 
@@ -138,11 +121,6 @@ for_windows() {
 quietly for_windows OPT=-O2 CFLAGS='-Werror -Wno-float-conversion' LDFLAGS="-L$sysroot/lib -s" "$build/ztensor.dll"
 
 # --- C tests ---
-
-# sum PATTERN: of the numbers in the lines of the log that match the pattern.
-sum() {
-  tr -d '\r' <"$build/log" | sed -nE "s/$1/\1/p" | awk '{ n += $1 } END { print n+0 }'
-}
 
 # Not those that need mkdtemp(), symbolic links, a socket or other processes, which windows_os.c stands in for; and not
 # test_json.c, which holds MinGW's strtod() to what it does not do: some doubles just below a power of two come back as that.
@@ -161,48 +139,12 @@ for target in tests/fuzz/fuzz_*.c; do
 done
 
 # Formats are MinGW's own, but cmocka declares them to be those of Windows.
-if ! for_windows OPT=-O1 CFLAGS='-Wno-float-conversion -Wno-format -Wno-format-extra-args' LDFLAGS="-L$sysroot/lib" \
-     UNIT="$unit" FUZZ="$fuzz" unit replay >"$build/log" 2>&1; then
-  tr -d '\r' <"$build/log" | grep -vE "^($cc|\[ +(RUN|OK|PASSED) +\]|\[=+\]) "
-  echo "windows: that is what failed; all of the output is in $build/log" >&2
-  exit 1
-fi
-passed=$(sum '^\[  PASSED  \] ([0-9]+) test\(s\)\.?$')
-replayed=$(sum '^.*: ([0-9]+) inputs replayed$')
-echo "windows: $passed C tests passed, $replayed inputs replayed"
-[ "$passed" -gt 0 ] && [ "$replayed" -gt 0 ]
+c_tests for_windows OPT=-O1 CFLAGS='-Wno-float-conversion -Wno-format -Wno-format-extra-args' LDFLAGS="-L$sysroot/lib" \
+  UNIT="$unit" FUZZ="$fuzz"
 
 # --- The files, in the shell ---
 
-# answers NAME EXTENSION SHELL...: what that shell says to the statements goes to NAME.out, its errors to NAME.err, with the
-# lines' ends of this system. Some of the statements must fail, which makes the shell's status 1; a signal makes it another.
-answers() {
-  name=$1 extension=$2
-  shift 2
-  "$@" -batch -cmd ".load $extension" :memory: <"$build/statements" >"$build/raw.out" 2>"$build/raw.err" || [ $? -eq 1 ]
-  for stream in out err; do tr -d '\r' <"$build/raw.$stream" >"$build/$name.$stream"; done
-}
-
 # Windows keeps the times of files in units of 100 ns.
-sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <"$statements" >"$build/raw"
+sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/cross/statements.sql >"$build/raw"
 sed 's/"mtime"/CAST("mtime" AS INTEGER)/g' "$build/raw" >"$build/statements"
-answers here ./ztensor sqlite3
-answers windows "$build/ztensor" "$wine" "$build/sqlite3.exe"
-
-for stream in out err; do
-  diff "$build/here.$stream" "$build/windows.$stream" >"$build/$stream.diff" && continue
-  head -n 40 "$build/$stream.diff" | cut -c 1-300
-  echo "windows: the answers differ; all of them: diff $build/here.$stream $build/windows.$stream" >&2
-  exit 1
-done
-
-# A function or column that does not exist fails in the same way on both systems, and is not tested by that.
-if grep '^Parse error' "$build/here.err" | cut -d: -f2- | sort -u | grep .; then
-  echo 'windows: statements that the shell does not understand' >&2
-  exit 1
-fi
-asked=$(sed -n '/^SELECT/p' "$build/statements" | wc -l)
-rows=$(sed '/^SELECT/d' "$build/windows.out" | wc -l)
-errors=$(sed -n '/ error near line /p' "$build/windows.err" | wc -l)
-echo "windows: $asked statements, $rows lines of answers and $errors errors, the same on both systems"
-[ "$(tail -n 1 "$build/windows.out")" = 'the end' ] && [ "$errors" -lt "$asked" ] && [ "$rows" -gt 0 ]
+compare_answers "$build/ztensor" "$wine" "$build/sqlite3.exe"
