@@ -1,4 +1,7 @@
-/* Choices that a target reads out of its input: whoever changes a byte chooses otherwise. */
+/*
+** Choices that a target reads out of its input: whoever changes a byte chooses otherwise. No expression makes two of them whose
+** order C leaves open: each compiler would choose an order of its own, and a finding would not be found again.
+*/
 #ifndef ZT_TESTS_FUZZ_CHOICES_H
 #define ZT_TESTS_FUZZ_CHOICES_H
 
@@ -15,7 +18,7 @@ static inline unsigned byte(void){
   return *input++;
 }
 
-/* The next two. One after the other: each compiler would choose an order of its own, and a finding would not be found again. */
+/* The next two. */
 static inline unsigned two_bytes(void){
   unsigned high = byte();
   return high<<8 | byte();

@@ -172,7 +172,10 @@ static value image_value(void){
   const image *m = &PICK(images);
   value v = bytes_value(SQLITE_BLOB, m->p, m->n);
   size_t changes = choose(4)==0 ? choose(8) : 0;
-  for(size_t i=0; i<changes; i++) v.bytes.p[(byte()<<8 | byte()) % v.bytes.n] = (uint8_t)byte();
+  for(size_t i=0; i<changes; i++){
+    uint8_t *at = v.bytes.p + two_bytes()%v.bytes.n;
+    *at = (uint8_t)byte();
+  }
   return v;
 }
 
@@ -465,7 +468,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   answer o, other;
   input = data;
   input_left = n;
-  fail_at = choose(2000) >> choose(8);   /* Most statements make hundreds of allocations; 0: none fails */
+  fail_at = choose(2000);   /* Most statements make hundreds of allocations; 0: none fails */
+  fail_at >>= choose(8);
   fail_on = byte() & 1;
   kind = byte()%7;
   mark = input;

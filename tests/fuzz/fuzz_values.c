@@ -200,7 +200,7 @@ static void put_values(bytes *b, const dtype *t, size_t n){
   const size_t nExtremes = sizeof(extremes)/sizeof(*extremes);
   unsigned width = t->kind==K_COMPLEX ? t->width/2 : t->width, kind = (unsigned)choose(8), one = byte();
   size_t parts = t->kind==K_COMPLEX ? 2*n : n;
-  uint64_t same = (uint64_t)byte()<<56 | two_bytes(), cut = kind==6 ? below(parts+1) : 0;
+  uint64_t high = (uint64_t)byte()<<56, same = high | two_bytes(), cut = kind==6 ? below(parts+1) : 0;
   for(size_t i=0; i<parts; i++){
     uint64_t u = same;
     double x = extremes[kind==2 ? below(nExtremes) : kind==7 && below(3)==0 ? one%nExtremes : 0];
@@ -404,7 +404,8 @@ static void make_quantized(tensor *t){
   uint8_t *codes;
   t->bits = (uint64_t)1 << choose(4);
   t->per_word = 8*word->width/t->bits;
-  t->group = t->per_word<<choose(3) >> choose(3);
+  t->group = t->per_word<<choose(3);
+  t->group >>= choose(3);
   if( t->group<1 ) t->group = 1;
   t->type = type_named("f32");
   choose_shape(t, (unsigned)choose(3));

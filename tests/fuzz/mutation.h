@@ -156,7 +156,7 @@ static void change_integer(bytes *b){
   };
   uint8_t head[9];
   item *i = choose_item(0), *other = choose_item(0);
-  uint64_t value;
+  uint64_t value, step;
   if( !i ) return;
   switch( choose(8) ){
     case 0: value = values[choose(sizeof(values)/sizeof(*values))]; break;
@@ -166,7 +166,10 @@ static void change_integer(bytes *b){
     case 4: value = other->value; break;
     case 5: value = i->value*2; break;
     case 6: value = i->value ^ (uint64_t)1<<choose(64); break;
-    default: value = i->value + (choose(2) ? 64 : 4096)*(1+choose(4)); break;
+    default:
+      step = choose(2) ? 64 : 4096;
+      value = i->value + step*(1+choose(4));
+      break;
   }
   replace(b, i->at, i->end, head, make_head(head, 0, value));
 }
@@ -222,7 +225,8 @@ static void change_count(bytes *b, bool twice){
 }
 
 static void flip_bit(uint8_t *p, size_t n){
-  if( n>0 ) p[two_bytes()%n] ^= (uint8_t)(1u<<choose(8));
+  size_t at = n>0 ? two_bytes()%n : 0;
+  if( n>0 ) p[at] ^= (uint8_t)(1u<<choose(8));
 }
 
 static void change_manifest(bytes *manifest){
@@ -251,15 +255,29 @@ static void mend_footer(bytes *b, const golden *g, size_t nManifest){
   }
 }
 
+/* A number that is small, or nearly as large as can be, in one of the last places where a file has one. */
+static void spoil_number(bytes *b){
+  size_t from_end = 8*(1+choose(6));
+  uint64_t value = choose(2) ? two_bytes() : UINT64_MAX-byte();
+  if( b->n>=from_end ) put_le64(b->p+b->n-from_end, value);
+}
+
+/* Cut it anywhere. */
+static void cut(bytes *b){
+  size_t at = (size_t)two_bytes()<<8;
+  at |= byte();
+  b->n = b->n>0 ? at%b->n : 0;
+}
+
 /* As no writer would leave it: bits, lengths, ends. */
 static void spoil(bytes *b){
   size_t end = b->n<64 ? b->n : 64;
   switch( choose(6) ){
     case 0: flip_bit(b->p, b->n); break;
     case 1: flip_bit(b->p+b->n-end, end); break;
-    case 2: b->n = b->n>0 ? (two_bytes()<<8 | byte())%b->n : 0; break;
+    case 2: cut(b); break;
     case 3: b->n -= b->n>0 ? 1+choose(end) : 0; break;
-    case 4: if( b->n>=48 ) put_le64(b->p+b->n-8*(1+choose(6)), choose(2) ? two_bytes() : UINT64_MAX-byte()); break;
+    case 4: spoil_number(b); break;
     default: replace(b, b->n, b->n, b->p, choose(64)); break;
   }
 }
