@@ -75,6 +75,9 @@ $(B)/ext/%.o: ext/%.c Makefile
 
 -include $(SRC:ext/%.c=$(B)/ext/%.d)
 
+# A program of the C files and objects among its prerequisites
+PROGRAM = $(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $(filter %.c %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
+
 unit:                               ## C tests of core, container and tensor
 	$(SIDE_BY_SIDE) $(UNIT:tests/unit/%.c=$(B)/unit/%.run)
 $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %$(EXE)
@@ -82,7 +85,7 @@ $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %$(EXE)
 
 $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+	$(PROGRAM) -Itests/unit -lcmocka
 
 # The extension as a file that the test loads
 LOADED ?= ztensor.$(SO)
@@ -93,7 +96,7 @@ oom: $(B)/oom/test_sql $(LOADED)    ## memory runs out in every statement and in
 
 $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -Itests/unit -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3 -lcmocka
+	$(PROGRAM) -Itests/unit -lcmocka
 
 replay:                             ## what fuzzing found once, run again
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
@@ -102,7 +105,7 @@ $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
 
 $(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $< tests/fuzz/replay.c $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
+	$(PROGRAM)
 
 # The extension below $(B): for another machine, or with other options
 $(B)/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
@@ -148,13 +151,12 @@ build/analyze/%.gcc: ext/%.c $(wildcard ext/*/*.h) Makefile
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ASAN = B=build/asan CC=gcc OPT="$(SANITIZE)"
 ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+ASAN_LIBS = $$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)
 
 asan: build/faults.so               ## the whole test suite under AddressSanitizer and UBSan
 	$(MAKE) $(ASAN) unit oom replay LOADED=build/asan/ztensor.$(SO)
-	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  $(PYTHON) -m pytest -q tests/sql
-	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) \
-	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $(CURDIR)/build/faults.so" \
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/sql
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
@@ -168,7 +170,7 @@ fuzz:                               ## fuzz each target for SECONDS=30
 
 $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) -fsanitize=fuzzer $(CPPFLAGS) $(STATIC) -Iext -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
+	$(PROGRAM) -fsanitize=fuzzer
 
 mutate:                             ## COUNT=100000 mutated files through every table and function, under the sanitizers
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
@@ -197,9 +199,9 @@ test-armhf: all                     ## the same on an ARM of 32 bits
 	@sh tests/cross/run.sh armhf
 
 # Many threads ask over files that another process replaces: of all rows it is known what they must be
-$(B)/soak: tests/soak/soak.c $(SRC:ext/%.c=$(B)/ext/%.o)
+$(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -o $@ $^ $(LDFLAGS) $(LIBS) -lsqlite3 -lpthread
+	$(PROGRAM) -lpthread
 
 TSAN = B=build/tsan OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
 
