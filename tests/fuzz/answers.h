@@ -5,6 +5,7 @@
 
 #include "fuzz.h"
 #include "../oom/memory.h"
+#include "../oom/rows.h"
 
 /* --- Answers --- */
 
@@ -14,29 +15,6 @@ typedef struct answer {
   uint64_t sum;            /* Of the rows' hashes, the same in any order; and of the failure's message */
   int64_t allocations;
 } answer;
-
-static uint64_t hash(uint64_t h, const void *p, size_t n){
-  const uint8_t *bytes = p;
-  for(size_t i=0; i<n; i++) h = (h ^ bytes[i]) * 0x100000001B3u;
-  return h;
-}
-
-static uint64_t hash_row(sqlite3_stmt *s){
-  uint64_t h = 0xCBF29CE484222325u;
-  memory.paused = true;    /* Reading a column may allocate, too; failures there are none of the extension's */
-  for(int i=0; i<sqlite3_column_count(s); i++){
-    int type = sqlite3_column_type(s, i);
-    sqlite3_int64 integer = sqlite3_column_int64(s, i);
-    double real = sqlite3_column_double(s, i);
-    h = hash(h, &type, sizeof(type));
-    if( type==SQLITE_INTEGER ) h = hash(h, &integer, sizeof(integer));
-    if( type==SQLITE_FLOAT ) h = hash(h, &real, sizeof(real));
-    if( type==SQLITE_TEXT ) h = hash(h, sqlite3_column_text(s, i), (size_t)sqlite3_column_bytes(s, i));
-    if( type==SQLITE_BLOB ) h = hash(h, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
-  }
-  memory.paused = false;
-  return h;
-}
 
 /* Run a statement to its end. bind gives it its values. */
 static answer ask(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s)){
@@ -48,12 +26,14 @@ static answer ask(sqlite3 *db, const char *sql, void (*bind)(sqlite3_stmt *s)){
     bind(s);
     while( (a.rc = sqlite3_step(s))==SQLITE_ROW ){
       a.rows++;
-      a.sum += hash_row(s);
+      memory.paused = true;    /* Failures to read a column are none of the extension's */
+      a.sum += hash_row(0, s, 0);
+      memory.paused = false;
     }
   }
   CHECK(a.rc==SQLITE_DONE || a.rc==SQLITE_ERROR || a.rc==SQLITE_TOOBIG || a.rc==SQLITE_INTERRUPT
         || (a.rc==SQLITE_NOMEM && memory.injected>0), "%s: %d, %s", sql, a.rc, sqlite3_errmsg(db));
-  if( a.rc==SQLITE_ERROR ) a.sum += hash(0, sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
+  if( a.rc==SQLITE_ERROR ) a.sum += XXH3_64bits(sqlite3_errmsg(db), strlen(sqlite3_errmsg(db)));
   sqlite3_finalize(s);
   a.allocations = (int64_t)(memory.calls-calls);
   return a;

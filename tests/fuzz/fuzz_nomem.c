@@ -83,7 +83,7 @@ static void check(const char *sql, uint64_t seed){
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
-  uint64_t seed = hash(0xCBF29CE484222325u, data, n);
+  uint64_t seed = XXH3_64bits(data, n);
   if( n>8192 ) return 0;   /* Each statement runs several times */
   image = zt2_expand(data, n, &image_size);
   for(size_t i=0; i<sizeof(statements)/sizeof(*statements); i++){

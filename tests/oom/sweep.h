@@ -10,6 +10,7 @@
 #include "test.h"
 
 #include "libraries.h"
+#include "rows.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
@@ -50,24 +51,6 @@ static inline void answer_free(answer *a){
   *a = (answer){ 0 };
 }
 
-static inline uint64_t hash(uint64_t h, const void *p, size_t n){
-  const uint8_t *bytes = p;
-  for(size_t i=0; i<n; i++) h = (h ^ bytes[i]) * 0x100000001B3u;
-  return h;
-}
-
-static inline uint64_t hash_row(sqlite3_stmt *s){
-  uint64_t h = 0xCBF29CE484222325u;
-  for(int i=0; i<sqlite3_column_count(s); i++){
-    int type = sqlite3_column_type(s, i);
-    double real = sqlite3_column_double(s, i);
-    const void *p = type==SQLITE_FLOAT ? &real : sqlite3_column_blob(s, i);
-    h = hash(h, &type, sizeof(type));
-    h = hash(h, p, type==SQLITE_FLOAT ? sizeof(real) : (size_t)sqlite3_column_bytes(s, i));
-  }
-  return h;
-}
-
 static inline void add_row(answer *a, sqlite3_stmt *s){
   memory.paused = true;   /* What a host asks for beside the rows */
   if( a->n==a->room ){
@@ -75,7 +58,7 @@ static inline void add_row(answer *a, sqlite3_stmt *s){
     a->rows = realloc(a->rows, a->room*sizeof(*a->rows));
     assert_non_null(a->rows);
   }
-  a->rows[a->n++] = hash_row(s);
+  a->rows[a->n++] = hash_row(0, s, 0);
   memory.paused = false;
 }
 

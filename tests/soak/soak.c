@@ -29,14 +29,13 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #ifdef __GLIBC__
 # include <malloc.h>
 # define KNOWS_HEAP __GLIBC_PREREQ(2, 33)
 #else
 # define KNOWS_HEAP 0
 #endif
+#include "../oom/rows.h"
 
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const void *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const void *api);
@@ -259,20 +258,12 @@ typedef struct answer {
 static answer answers[QUESTIONS][FILES][VERSIONS];
 static uint64_t long_answers[LONG_QUESTIONS];
 
-static uint64_t hash_row(sqlite3_stmt *s, uint64_t hash, bool *names_shard){
+static bool names_shard(sqlite3_stmt *s){
   for(int i=1; i<sqlite3_column_count(s); i++){
-    int type = sqlite3_column_type(s, i);
-    if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
-      sqlite3_int64 integer = sqlite3_column_int64(s, i);
-      double real = sqlite3_column_double(s, i);
-      hash = XXH3_64bits_withSeed(type==SQLITE_FLOAT ? (const void*)&real : (const void*)&integer, 8, hash+(uint64_t)type);
-    }else{
-      const void *p = type==SQLITE_TEXT ? (const void*)sqlite3_column_text(s, i) : sqlite3_column_blob(s, i);
-      if( type==SQLITE_TEXT && strstr(p, slots[SHARD_SLOT].shard) ) *names_shard = true;
-      hash = XXH3_64bits_withSeed(p, (size_t)sqlite3_column_bytes(s, i), hash+(uint64_t)type);
-    }
+    if( sqlite3_column_type(s, i)!=SQLITE_TEXT ) continue;
+    if( strstr((const char*)sqlite3_column_text(s, i), slots[SHARD_SLOT].shard) ) return true;
   }
-  return hash;
+  return false;
 }
 
 /* A file's versions have different answers, so that one tells the version. */
@@ -382,7 +373,8 @@ static void take_row(asking *a, sqlite3_stmt *s){
     a->hash = 0;
     a->names_shard = false;
   }
-  a->hash = hash_row(s, questions[a->question].each ? 0 : a->hash, &a->names_shard);
+  a->hash = hash_row(questions[a->question].each ? 0 : a->hash, s, 1);
+  a->names_shard = a->names_shard || names_shard(s);
   if( questions[a->question].each ) judge_part(a, a->n, a->hash);
   a->n++;
 }
@@ -486,12 +478,11 @@ static void ask_long(worker *w, sqlite3 *db, unsigned q, bool record){
   sqlite3_stmt *s = prepare(w, db, long_questions[q]);
   char message[PATH_SIZE];
   uint64_t hash = 0;
-  bool unused;
   int rc;
   if( !s ) return;
   sqlite3_bind_text(s, 1, huge, -1, SQLITE_STATIC);
   w->statements++;
-  while( (rc = step(s, message, sizeof(message)))==SQLITE_ROW ) hash = hash_row(s, hash, &unused);
+  while( (rc = step(s, message, sizeof(message)))==SQLITE_ROW ) hash = hash_row(hash, s, 1);
   if( rc==SQLITE_INTERRUPT && w->interrupted ) w->interrupts++;
   else if( rc!=SQLITE_DONE ) violation("error %d: %s: %s", rc, message, long_questions[q]);
   else if( record ) long_answers[q] = hash;
