@@ -91,9 +91,10 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   need "numpy of $PYTHON" python3-numpy python3-numpy - runs "$PYTHON" -c 'import numpy'
   need "pytest of $PYTHON" python3-pytest python3-pytest - runs "$PYTHON" -m pytest --version
   need "venv of $PYTHON" python3-venv python3 python runs "$PYTHON" -c 'import ensurepip, venv'
-  if [ "$system" = Linux ]; then   # strace and valgrind exist nowhere else, and gcc is another compiler
+  if [ "$system" = Linux ]; then   # Some exist nowhere else, and gcc is another compiler there
     need strace strace strace - runs strace -V
     need valgrind 'valgrind libc6-dbg' valgrind - runs valgrind -q true
+    need lcov lcov lcov - runs lcov --version
     need clang-tidy clang-tidy clang-tools-extra llvm runs clang-tidy --version
     need "gcc's analyzer" gcc gcc gcc compiles gcc '' -fanalyzer
   fi
