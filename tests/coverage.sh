@@ -1,7 +1,7 @@
 #!/bin/sh
-# `make coverage`: how much of ext/ the test suite reaches. Builds the sources with gcov's counters, once for the C tests and once
-# as the extension, runs the suite, and adds both up. Fails below the least that is allowed. The report of lines and
-# branches that nothing reached is in build/coverage/missing.
+# `make coverage`: how much of ext/ the test suite reaches. Builds the sources with gcov's counters, once for the C tests and
+# once as the extension, runs the suite, and adds both up. Fails below the least that is allowed. The lines and branches that
+# nothing reached are in build/coverage/missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -45,6 +45,7 @@ awk -F '[:,]' -v here="$PWD/" -v missing="$build/missing" -v lines="$least_lines
   END {
     if( nLines==0 || nBranches==0 ){ print "coverage: nothing was measured"; exit 1 }
     l = 100*reachedLines/nLines; b = 100*reachedBranches/nBranches
-    printf "coverage: %.1f %% of %d lines, %.1f %% of %d branches of ext/; at least %d and %d are asked for\n", l, nLines, b, nBranches, lines, branches
+    printf "coverage: %.1f %% of %d lines, %.1f %% of %d branches of ext/; ", l, nLines, b, nBranches
+    printf "at least %d and %d are asked for\n", lines, branches
     exit l>=lines && b>=branches ? 0 : 1
   }' "$build/info"

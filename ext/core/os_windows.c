@@ -196,8 +196,7 @@ zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_erro
   if( n==0 && out->kind==ZT_KIND_FILE ) return (zt_file)h;
   zt_os_close((zt_file)h);
   if( n==0 ) return zt_os_refuse(out->kind, err);
-  if( n==ENOMEM ) zt_fail_nomem(err);
-  else zt_fail_os(err, "open", n);
+  zt_fail_os(err, "open", n);
   return -1;
 }
 

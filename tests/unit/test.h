@@ -11,7 +11,7 @@
 #define _GNU_SOURCE 1   /* mkdtemp(), setenv(), futimens(): for the tests of files */
 #endif
 #ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64   /* As in os.c: also where long has 32 bits */
+#define _FILE_OFFSET_BITS 64   /* As in os_posix.c: also where long has 32 bits */
 #endif
 #ifndef _TIME_BITS
 #define _TIME_BITS 64
