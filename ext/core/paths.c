@@ -221,9 +221,12 @@ static bool entered_before(walker *w, const place *here, const char *pattern){
   return false;
 }
 
-/* Go on below the path so far if it is a directory that the path does not go through already. link: it may be reached
-** through a symbolic link. */
-static void descend(walker *w, const place *parent, bool link, const char *pattern){
+/* How a step of the path came about: by the name of a directory, which may be a symbolic link, or by a dot or two of the
+** pattern's, which lead back because they are told to. */
+typedef enum step { STEP_NAME, STEP_LINK, STEP_DOTS } step;
+
+/* Go on below the path so far if it is a directory that the path does not go through already, or goes back to. */
+static void descend(walker *w, const place *parent, step how, const char *pattern){
   place here = { .parent = parent };
   zt_stat s;
   int error_number = zt_os_stat(directory(w), &s);
@@ -232,14 +235,21 @@ static void descend(walker *w, const place *parent, bool link, const char *patte
   here.device = s.id.device;
   here.inode = s.id.inode;
   for(const place *p=parent; p; p=p->parent){
-    if( p->device==here.device && p->inode==here.inode ) return;
+    if( p->device!=here.device || p->inode!=here.inode ) continue;
+    if( how==STEP_DOTS ) walk(w, p, pattern);
+    return;
   }
-  if( link && entered_before(w, &here, pattern) ) return;
+  if( how==STEP_LINK && entered_before(w, &here, pattern) ) return;
   walk(w, &here, pattern);
 }
 
 static bool is_any_depth(const char *segment, size_t n){
   return n==2 && segment[0]=='*' && segment[1]=='*';
+}
+
+/* The names that a directory does not list. */
+static bool is_dots(const char *segment, size_t n){
+  return segment[0]=='.' && (n==1 || (n==2 && segment[1]=='.'));
 }
 
 static const char *after(const char *segment, size_t n){
@@ -271,7 +281,8 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     before = push(w, name, strlen(name));
     if( w->err->rc ) return;
     if( !*next ) add_if_file(w, kind);
-    else if( kind==ZT_KIND_DIRECTORY || kind==ZT_KIND_UNKNOWN ) descend(w, here, kind==ZT_KIND_UNKNOWN && !w->filter->only, next);
+    else if( kind==ZT_KIND_DIRECTORY ) descend(w, here, STEP_NAME, next);
+    else if( kind==ZT_KIND_UNKNOWN ) descend(w, here, w->filter->only ? STEP_NAME : STEP_LINK, next);
     truncate_to(w, before);
   }
 }
@@ -286,7 +297,7 @@ static void any_depth(walker *w, const place *here, entries *e, const char *patt
     n = strcspn(rest, ZT_SEPARATORS);
   }
   if( !*rest ) try_names(w, here, e, "*", 1, "");
-  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
+  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) && !is_dots(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
   else walk(w, here, rest);
   try_names(w, here, e, "*", 1, pattern);
 }
@@ -295,7 +306,7 @@ static void any_depth(walker *w, const place *here, entries *e, const char *patt
 static void named(walker *w, const place *here, const char *segment, size_t n, const char *next){
   size_t before = push(w, segment, n);
   if( w->err->rc ) return;
-  if( *next ) descend(w, here, false, next);
+  if( *next ) descend(w, here, is_dots(segment, n) ? STEP_DOTS : STEP_NAME, next);
   else add_if_file(w, ZT_KIND_UNKNOWN);
   truncate_to(w, before);
 }

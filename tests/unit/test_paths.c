@@ -207,6 +207,11 @@ static const struct { const char *pattern, *expected; } patterns[] = {
   /* The way that the pattern itself names may go anywhere. */
   { "sub/up/*.zt", "sub/up/a.zt sub/up/b.zt sub/up/broken.zt sub/up/fifo.zt sub/up/link.zt sub/up/loop.zt sub/up/\xC3\xBC.zt" },
   { "sub/../[a]*", "sub/../a.zt" },
+  { "*/./c.zt", "linkdir/./c.zt sub/./c.zt" },
+  { "[s]ub/../[a]*", "sub/../a.zt" },
+  { "[s]ub/deep/../*/e.zt", "sub/deep/../deep/e.zt" },
+  { "sub/*/./../../[a].zt", "sub/deep/./../../a.zt" },
+  { "sub/**/../[c].zt", "sub/deep/../c.zt" },
 };
 
 static void test_patterns(void **state){
