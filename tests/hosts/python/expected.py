@@ -1,4 +1,6 @@
-"""What the extension must say of two files, whatever the host; and a count of the checks."""
+"""What the extension must say of two files, whatever the host, on connections and threads; and a count of the checks."""
+from concurrent.futures import ThreadPoolExecutor
+
 MODEL = "tests/golden/v1.2/wheel_save_file.zt"
 QUERY = "SELECT object, dtype, shape, elements FROM zt_objects(?)"
 OBJECTS = [("blk.0.attn.k", "i64", "[3,4]", 12), ("blk.0.attn.q", "bf16", "[3,4]", 12),
@@ -37,3 +39,14 @@ def content(value):
 def image(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def many(connect, check, thread):
+    """Connections that outlive each other, and threads. Returns one that is left."""
+    first, second = connect(), connect()
+    check(first)
+    first.close()
+    check(second)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(thread, range(4)))
+    return second

@@ -1,12 +1,11 @@
 """The extension in apsw, which brings its own SQLite: smoke_apsw.py EXTENSION, in the project's root."""
 import platform
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import apsw
 
 import expected
-from expected import BROKEN, MODEL, OBJECTS, QUERY, WRONG, content, fails, image, same
+from expected import BROKEN, MODEL, OBJECTS, QUERY, WRONG, content, fails, image, many, same
 
 
 def connect():
@@ -43,16 +42,11 @@ def other_library():
 
 
 def main():
-    first, second = connect(), connect()
-    check(first)
-    first.close()
-    check(second)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(thread, range(4)))
+    db = many(connect, check, thread)
     other_library()
-    check(second)
+    check(db)
     version = apsw.sqlite_lib_version()
-    same(f"SQLite {version}," in second.execute("SELECT zt_version()").get, True)
+    same(f"SQLite {version}," in db.execute("SELECT zt_version()").get, True)
     print(f"Python {platform.python_version()}, apsw {apsw.apsw_version()}, SQLite {version}: {len(expected.checks)} checks")
 
 

@@ -2,10 +2,9 @@
 import platform
 import sqlite3
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import expected
-from expected import BROKEN, MODEL, OBJECTS, QUERY, WRONG, content, fails, image, same
+from expected import BROKEN, MODEL, OBJECTS, QUERY, WRONG, content, fails, image, many, same
 
 
 def connect():
@@ -37,13 +36,8 @@ def thread(_):
 
 
 def main():
-    first, second = connect(), connect()
-    check(first)
-    first.close()
-    check(second)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(thread, range(4)))
-    same(f"SQLite {sqlite3.sqlite_version}," in second.execute("SELECT zt_version()").fetchone()[0], True)
+    db = many(connect, check, thread)
+    same(f"SQLite {sqlite3.sqlite_version}," in db.execute("SELECT zt_version()").fetchone()[0], True)
     print(f"Python {platform.python_version()}, sqlite3, SQLite {sqlite3.sqlite_version}: {len(expected.checks)} checks")
 
 
