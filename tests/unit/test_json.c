@@ -4,7 +4,7 @@
 ** Numbers must not depend on the host's locale. The tests of that need none but "C": json.c is compiled into this program
 ** a second time, with a C library whose decimal point is a comma, or two bytes long. test_locale.c takes a real one.
 */
-#include "test.h"
+#include "real_text.h"
 
 #include <locale.h>
 #include <math.h>
@@ -116,17 +116,6 @@ static bool is_json(const char *z){
   sqlite3_finalize(statement);
   sqlite3_close(db);
   return valid;
-}
-
-static void real_text(double r, char *z, size_t n){
-  sqlite3_str *out = sqlite3_str_new(NULL);
-  char *text;
-  zt_json_real(out, r);
-  text = sqlite3_str_finish(out);
-  assert_non_null(text);
-  assert_true(strlen(text)<n);
-  strcpy(z, text);
-  sqlite3_free(text);
 }
 
 static double double_of(uint64_t bits){

@@ -2,21 +2,9 @@
 ** Reals in JSON where the host has set a locale with another decimal point: core/json.h. test_json.c has what needs no
 ** such locale.
 */
-#include "test.h"
+#include "real_text.h"
 
 #include <locale.h>
-#include "core/json.h"
-
-static void real_text(double r, char *z, size_t n){
-  sqlite3_str *out = sqlite3_str_new(NULL);
-  char *text;
-  zt_json_real(out, r);
-  text = sqlite3_str_finish(out);
-  assert_non_null(text);
-  assert_true(strlen(text)<n);
-  strcpy(z, text);
-  sqlite3_free(text);
-}
 
 /* Locales of this system with another decimal point, if it has any; if not, one that localedef(1) makes, if that is there. */
 static bool set_comma_locale(char *directory){
