@@ -20,7 +20,7 @@
 #define UNIT ((int64_t)100)              /* Nanoseconds in a unit of it */
 #define EPOCH INT64_C(116444736000000000)   /* Its units from 1601 to 1970 */
 #define READ_MAX ((size_t)64<<20)        /* Bytes in one call; networks refuse some that are much longer */
-#define NAME_MAX_BYTES (3*MAX_PATH)      /* A name of MAX_PATH UTF-16 units, in UTF-8 */
+#define ENTRY_MAX_BYTES (3*MAX_PATH)     /* A name of MAX_PATH UTF-16 units, in UTF-8 */
 #define SHORT_PATH (MAX_PATH-12)         /* UTF-16 units of a path that every function takes as it is */
 
 static int errno_of(DWORD error){
@@ -260,7 +260,7 @@ struct zt_directory {
   HANDLE handle;
   bool read;                     /* An entry that nobody has asked for yet */
   WIN32_FIND_DATAW entry;
-  char name[NAME_MAX_BYTES];
+  char name[ENTRY_MAX_BYTES];
 };
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
