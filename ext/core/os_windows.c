@@ -320,7 +320,8 @@ const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]){
 
 void zt_os_stay_loaded(void){
   static const char here;
+  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_PIN|GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
   HMODULE self;
-  (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN|GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (LPCWSTR)(const void*)&here, &self);
+  (void)GetModuleHandleExW(flags, (LPCWSTR)(const void*)&here, &self);
 }
 #endif

@@ -128,7 +128,8 @@ static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err)
   if( need_window(c, err) ) return err->rc;
   for(uint64_t at=from; at<to && !e->rc; ){
     size_t n = to-at<WINDOW ? (size_t)(to-at) : WINDOW, i;
-    if( zt_source_read(c->source, at, c->window, n, e) || zt_source_unchanged(c->source, e) || zt_interrupt_check(&c->budget.interrupt, e) ) break;
+    if( zt_source_read(c->source, at, c->window, n, e) || zt_source_unchanged(c->source, e) ) break;
+    if( zt_interrupt_check(&c->budget.interrupt, e) ) break;
     i = find_other(c->window, n, 0);
     if( i<n ) zt_break(e, "W2", "byte %llu belongs to no component and is 0x%02x, not 0", at+i, c->window[i]);
     at += n;

@@ -90,7 +90,9 @@ static int check_packing(const zt_tensor *t, const settings *s, zt_codes *codes,
   int word, order;
   if( choose(&s->a[WORD], "U2", words, &word, err) || choose(&s->a[ORDER], "U2", orders, &order, err) ) return err->rc;
   *codes = (zt_codes){ .bits = (unsigned)bits, .width = 1u<<word, .high_first = order==1 };
-  if( n>64 || n*bits!=8*(uint64_t)codes->width ) return zt_break(err, "U2", "%llu codes of %llu bits do not fill a word of %s", n, bits, words[word]);
+  if( n>64 || n*bits!=8*(uint64_t)codes->width ){
+    return zt_break(err, "U2", "%llu codes of %llu bits do not fill a word of %s", n, bits, words[word]);
+  }
   if( zt_tensor_dtype(t, "data", &d, err) ) return err->rc;
   if( (d->class!=ZT_INT && d->class!=ZT_UINT) || d->width!=codes->width ){
     return zt_break(err, "U2", "data is of %s, and packing.word is %s", d->name, words[word]);

@@ -94,7 +94,8 @@ static size_t prepare_pairs(const char *const *sql, size_t n, size_t at){
 /* Every table, function and hidden column is in one of the statements: their names are in one text. */
 static void check_complete(void){
   sqlite3_stmt *s = prepare(
-    "SELECT name FROM pragma_module_list WHERE name GLOB 'zt_*' UNION ALL SELECT name FROM pragma_function_list WHERE name GLOB 'zt_*'"
+    "SELECT name FROM pragma_module_list WHERE name GLOB 'zt_*'"
+    " UNION ALL SELECT name FROM pragma_function_list WHERE name GLOB 'zt_*'"
     " UNION ALL SELECT x.name FROM pragma_module_list AS m, pragma_table_xinfo(m.name) AS x WHERE m.name GLOB 'zt_*' AND x.hidden"
   );
   int n = 0;
@@ -157,7 +158,9 @@ static bool same_value(sqlite3_stmt *path, sqlite3_stmt *blob, int i){
   if( strcmp(name, "path")==0 ) return type==SQLITE_TEXT && sqlite3_column_type(blob, i)==SQLITE_NULL;
   if( strcmp(name, "mtime")==0 ) return type==SQLITE_FLOAT && sqlite3_column_type(blob, i)==SQLITE_NULL;
   if( sqlite3_column_type(blob, i)!=type ) return false;
-  if( type==SQLITE_TEXT && same_text((const char*)sqlite3_column_text(path, i), (const char*)sqlite3_column_text(blob, i)) ) return true;
+  if( type==SQLITE_TEXT ){
+    return same_text((const char*)sqlite3_column_text(path, i), (const char*)sqlite3_column_text(blob, i));
+  }
   if( type==SQLITE_FLOAT ){
     double a = sqlite3_column_double(path, i), b = sqlite3_column_double(blob, i);
     return memcmp(&a, &b, sizeof(a))==0;

@@ -203,7 +203,9 @@ static void test_values_that_break_rules(void **state){
         zt_tensor t;
         zt_container_object(o.container, k, &o.object);
         memory_arm(0, false);
-        if( zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err)==SQLITE_OK ) zt_assemble(&t, t.dtype, 0, o.object.elements, &out, &err);
+        if( zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err)==SQLITE_OK ){
+          zt_assemble(&t, t.dtype, 0, o.object.elements, &out, &err);
+        }
         if( err.rc ) bad = k;
         zt_buffer_clear(&out);
         zt_tensor_close(&t);
@@ -279,10 +281,14 @@ static void test_findings(void **state){
 /* What zTensor 2 demands of data: every question about such an object fails, or memory was too short to say why. */
 static void test_values_that_break_rules_of_data(void **state){
   static const struct { const char *what, *object, *hex[3]; } rows[] = {
-    { "L9, a bool", "'parts': {'data': {'blob': [4096, 4], 'type': 'bool', 'dtype': 'u8'}}, 'shape': [4], 'layout': 'dense'", { "01000201" } },
-    { "L9, a spare half", "'parts': {'data': {'blob': [4096, 2], 'type': 'f4_e2m1', 'dtype': 'u8'}}, 'shape': [3], 'layout': 'dense'", { "2111" } },
-    { "L10", "'parts': {'coords': {'blob': [4096, 12], 'dtype': 'u32'}, 'values': {'blob': [8192, 3], 'dtype': 'u8'}}, 'shape': [4], 'layout': 'zt.sparse_coo/1'", { "020000000100000002000000", "010101" } },
-    { "P7", "'parts': {'indptr': {'blob': [4096, 8], 'dtype': 'u32'}, 'values': {'blob': [8192, 2], 'dtype': 'u8'}, 'indices': {'blob': [12288, 8], 'dtype': 'u32'}}, 'shape': [1, 4], 'layout': 'zt.sparse_csr/1'",
+    { "L9, a bool", "'parts': {'data': {'blob': [4096, 4], 'type': 'bool', 'dtype': 'u8'}}, 'shape': [4], 'layout': 'dense'",
+      { "01000201" } },
+    { "L9, a spare half", "'parts': {'data': {'blob': [4096, 2], 'type': 'f4_e2m1', 'dtype': 'u8'}}, 'shape': [3], 'layout': 'dense'",
+      { "2111" } },
+    { "L10", "'parts': {'coords': {'blob': [4096, 12], 'dtype': 'u32'}, 'values': {'blob': [8192, 3], 'dtype': 'u8'}},"
+             "'shape': [4], 'layout': 'zt.sparse_coo/1'", { "020000000100000002000000", "010101" } },
+    { "P7", "'parts': {'indptr': {'blob': [4096, 8], 'dtype': 'u32'}, 'values': {'blob': [8192, 2], 'dtype': 'u8'},"
+            "'indices': {'blob': [12288, 8], 'dtype': 'u32'}}, 'shape': [1, 4], 'layout': 'zt.sparse_csr/1'",
       { "0000000002000000", "0101", "0200000001000000" } },
   };
   (void)state;
