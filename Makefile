@@ -58,7 +58,9 @@ deps-machines:                      ## what test-arm64, test-armhf and windows n
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
-test: unit oom replay sql           ## the whole test suite
+# One after the other, also with -j: they share objects, and each builds what it needs of them side by side
+test:                               ## the whole test suite
+	@for t in unit oom replay sql; do $(MAKE) --no-print-directory $$t || exit 1; done
 
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
 # program is run by a target of its own, PROGRAM.run, as many side by side as there are processors ---
@@ -154,7 +156,7 @@ ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 ASAN_LIBS = $$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)
 
 asan: build/faults.so               ## the whole test suite under AddressSanitizer and UBSan
-	$(MAKE) $(ASAN) unit oom replay LOADED=build/asan/ztensor.$(SO)
+	for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/sql
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
