@@ -297,8 +297,11 @@ static void any_depth(walker *w, const place *here, entries *e, const char *patt
     n = strcspn(rest, ZT_SEPARATORS);
   }
   if( !*rest ) try_names(w, here, e, "*", 1, "");
-  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) && !is_dots(rest, n) ) try_names(w, here, e, rest, n, after(rest, n));
-  else walk(w, here, rest);
+  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) && !is_dots(rest, n) ){
+    try_names(w, here, e, rest, n, after(rest, n));
+  }else{
+    walk(w, here, rest);
+  }
   try_names(w, here, e, "*", 1, pattern);
 }
 
