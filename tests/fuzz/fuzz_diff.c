@@ -226,7 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   bool whole = n!=CHOICES;
   input = data;
   input_left = whole ? 0 : n;
-  if( n>MUTANT_MAX ) return 0;
+  CHECK(n<=MUTANT_MAX, "a file of %zu bytes", n);
   mutant.n = n;
   if( !whole ) make_mutant(&mutant);
   else if( n>0 ) memcpy(mutant.p, data, n);
