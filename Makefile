@@ -93,7 +93,7 @@ $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB
 LOADED ?= ztensor.$(SO)
 
 oom: $(B)/oom/test_sql $(LOADED)    ## memory runs out in every statement and in loading, one allocation after the other
-	@$< ./$(LOADED) >$(B)/oom/log 2>&1 || { grep -v -e '^\[ *RUN' -e '^\[ *OK' $(B)/oom/log; exit 1; }
+	@$< $(abspath $(LOADED)) >$(B)/oom/log 2>&1 || { grep -v -e '^\[ *RUN' -e '^\[ *OK' $(B)/oom/log; exit 1; }
 	@tail -n 1 $(B)/oom/log
 
 $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
