@@ -31,8 +31,8 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines demo test unit oom replay sql faults warnings analyze asan valgrind fuzz mutate hostile \
-  coverage interop hosts test-s390x test-arm64 test-armhf windows tsan soak bench clean
+.PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-c asan-sql \
+  valgrind fuzz mutate hostile coverage interop hosts test-s390x test-arm64 test-armhf windows tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -59,8 +59,11 @@ demo: all                           ## audit a small collection of real files in
 	@sh tests/demo.sh
 
 # One after the other, also with -j: they share objects, and each builds what it needs of them side by side
-test:                               ## the whole test suite
-	@for t in unit oom replay sql; do $(MAKE) --no-print-directory $$t || exit 1; done
+test: all                           ## the whole test suite
+	$(SIDE_BY_SIDE) test-c sql
+
+test-c:
+	@for t in unit oom replay; do $(MAKE) --no-print-directory $$t || exit 1; done
 
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
 # program is run by a target of its own, PROGRAM.run, as many side by side as there are processors ---
@@ -155,8 +158,14 @@ ASAN = B=build/asan CC=gcc OPT="$(SANITIZE)"
 ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 ASAN_LIBS = $$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)
 
-asan: build/faults.so               ## the whole test suite under AddressSanitizer and UBSan
-	for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
+asan:                               ## the whole test suite under AddressSanitizer and UBSan
+	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
+	$(SIDE_BY_SIDE) asan-c asan-sql
+
+asan-c:
+	@for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
+
+asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/sql
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults

@@ -146,7 +146,8 @@ def test_nofs_opens_nothing_by_its_libraries_either(trace):
     queries += [f"SELECT zt_version(), zt_content_id({file}), zt_dense({file}, 'layer1.bias');"]
     least, got = trace("SELECT zt_version();", entry=NOFS), trace("\n".join(queries), entry=NOFS)
     assert "sha256:" in got.out
-    assert set(got.opened) - set(least.opened) <= {"/dev/urandom"}   # SQLite's own
+    known = set(least.opened) | {"/dev/urandom"}   # That is SQLite's own; below /proc a sanitizer looks
+    assert {path for path in got.opened if not path.startswith("/proc/")} <= known
 
 
 @pytest.mark.parametrize("name", ["v0.1/hand_checksums", "v1.0/wheel_csr", "v1.1/hand_zstd", "v1.2/wheel_sparse", "v2/wheel_sparse"])
