@@ -68,7 +68,7 @@ test-c:
 # --- C tests: the sources, linked straight against the library, below $(B); $(RUN) runs what this machine cannot. Each
 # program is run by a target of its own, PROGRAM.run, as many side by side as there are processors ---
 
-SIDE_BY_SIDE = @+$(MAKE) --no-print-directory -O -j"$$(getconf _NPROCESSORS_ONLN)"
+SIDE_BY_SIDE = @+$(MAKE) --no-print-directory -O $(if $(findstring jobserver,$(MAKEFLAGS)),,-j"$$(getconf _NPROCESSORS_ONLN)")
 
 B ?= build/static
 RUN =
