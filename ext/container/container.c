@@ -118,6 +118,7 @@ void zt_container_close(zt_container *c){
   sqlite3_free(c);
 }
 
+bool zt_container_is_shared(const zt_container *c){ return c->references>1; }
 const char *zt_container_format(const zt_container *c){ return c->driver->format; }
 zt_text zt_container_version(const zt_container *c){ return c->version; }
 unsigned zt_container_demands(const zt_container *c){ return c->demands; }

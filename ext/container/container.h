@@ -73,6 +73,7 @@ typedef struct zt_component {
 int zt_container_open(zt_source *source, zt_container **out, zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
 void zt_container_close(zt_container *c);   /* Give up one reference */
+bool zt_container_is_shared(const zt_container *c);   /* There is more than one */
 
 const char *zt_container_format(const zt_container *c);      /* "ztensor" */
 zt_text zt_container_version(const zt_container *c);         /* 0.1.0, what the manifest says, or 2 */

@@ -1,7 +1,8 @@
 /*
 ** Opened containers of one connection, least recently used first out, bounded by the bytes they hold. An entry is used
 ** again only while the file at the path has the identity (device, inode, size, mtime, ctime) that it was read with, and
-** had settled then (os.h): a file that was replaced or rewritten is read anew. Interface to code in cache.c.
+** had settled then (os.h): a file that was replaced or rewritten is read anew. What a statement uses stays, whatever it uses
+** next. Interface to code in cache.c.
 */
 #ifndef ZT_SQLITE_CACHE_H
 #define ZT_SQLITE_CACHE_H
@@ -9,7 +10,7 @@
 #include "container/container.h"
 
 #define ZT_CACHE_BYTES ((size_t)64 << 20)   /* One larger container may stand alone */
-#define ZT_CACHE_SCAN 4   /* A scan over many files fills at most this part of it, and pushes nothing out */
+#define ZT_CACHE_SCAN 4   /* What scans over many files come by has one part in so many of it */
 
 typedef struct zt_cache zt_cache;
 

@@ -1,23 +1,47 @@
 /* xBestIndex of the frame. See plan.h. */
 #include "sqlite/plan.h"
 
-/* Estimates: what a whole source has, and by what a constraint divides that. */
-#define ALL_ROWS 100000
-#define PATH_FACTOR 100
-#define OBJECT_FACTOR 1000
-#define ROWS_OF_OBJECT 10000   /* Elements, or slices */
-#define RANGE_FACTOR 10    /* Of one bound of a range */
-#define OPEN_COST 1000.0   /* Beside the rows: listing directories, opening files */
+#include "core/paths.h"
+
+/*
+** Costs are in steps over a row of an ordinary table, which is what SQLite counts in: to look at a
+** file's state, to open one and check its manifest, to decode a row of it, to read a tensor.
+*/
+#define PLAN_STAT 3.0
+#define PLAN_OPEN 100.0
+#define PLAN_ROW 2.0
+#define PLAN_READ 100000.0
+#define PLAN_NO_SOURCE 1e12    /* There is no source: the query fails, but with a message */
+#define PLAN_IGNORED 1e18      /* An argument comes too late: only where there is no other way */
+
+/* How many there are, where nothing tells. */
+#define PLAN_FILES 1000.0      /* Of a pattern, a directory or a list */
+#define PLAN_SOME_FILES 4.0    /* Of a source that is known only when the query runs: mostly a path */
+#define PLAN_OBJECTS_OF_FILE 100.0
+#define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
+#define PLAN_LISTED 10.0       /* Values of an IN */
+#define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
 
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */
-typedef struct term {
+typedef struct plan_term {
   int bit;
-  int column;          /* SQLite's number; -1: the table has none such */
+  int column;            /* SQLite's number; -1: the table has none such */
   unsigned char op;
-  bool text;           /* Compared as text: only with the BINARY collation */
-} term;
+  bool text;             /* Compared as text: only with the BINARY collation */
+} plan_term;
 
-#define ARGUMENT_BITS (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1)
+/* xBestIndex at work. */
+typedef struct planner {
+  const zt_plan_table *of;
+  const zt_table *table;
+  sqlite3_index_info *info;
+  int plan;              /* ZT_PLAN_ bits */
+  int nArgument;         /* Of argv */
+  int used;              /* Constraints that are handed to xFilter, beside LIMIT and OFFSET */
+  bool late;             /* An argument can be had only in another order of the join */
+  bool null_argument;    /* An optional argument may be NULL */
+  bool exact;            /* What was pushed down leaves nothing for SQLite to check */
+} planner;
 
 int zt_table_arguments(const zt_table *table){
   int n = 0;
@@ -30,30 +54,35 @@ int zt_table_argument(const zt_table *table, const char *name){
   return -1;
 }
 
-int zt_plan_column(const zt_table *table, int i){
-  return i<table->nVisible ? i : i + 1 + zt_table_arguments(table);
+int zt_plan_surplus(const zt_table *table){
+  return table->hidden ? table->nVisible + 1 + zt_table_arguments(table) : -1;
 }
 
-static int column_or_none(const zt_table *table, int i){
+int zt_plan_column(const zt_table *table, int i){
+  return i<table->nVisible ? i : i + 2 + zt_table_arguments(table);
+}
+
+static int plan_column_or_none(const zt_table *table, int i){
   return i<0 ? -1 : zt_plan_column(table, i);
 }
 
-/* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there on; no table has that
-** many. */
-static bool uses(const zt_table *table, const sqlite3_index_info *info, uint64_t mask){
-  for(int i=0; i<63; i++){
-    if( (mask>>i & 1) && (info->colUsed>>zt_plan_column(table, i) & 1) ) return true;
+/* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there
+** on; no table has that many. */
+static bool plan_uses(const planner *p, uint64_t mask){
+  for(int i=0; i<62; i++){
+    if( (mask>>i & 1) && (p->info->colUsed>>zt_plan_column(p->table, i) & 1) ) return true;
   }
   return false;
 }
 
-static bool is_binary(sqlite3_index_info *info, int i){
+static bool plan_is_binary(sqlite3_index_info *info, int i){
   const char *collation = sqlite3_vtab_collation(info, i);
   return collation && sqlite3_stricmp(collation, "BINARY")==0;
 }
 
-/* Ask for all values of an IN at once, where the host can: a directory is then read once, not once per value. */
-static bool takes_list(sqlite3_index_info *info, int i){
+/* Ask for all values of an IN at once, where the host can: a directory is then read once, not once
+** per value, and SQLite compares them with the affinity that it should. */
+static bool plan_takes_list(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, i, -1) ) return sqlite3_vtab_in(info, i, 1)!=0;
 #else
@@ -63,70 +92,328 @@ static bool takes_list(sqlite3_index_info *info, int i){
   return false;
 }
 
-/* Rows come in ascending order of path. */
-static bool ordered_by_path(const zt_table *table, const sqlite3_index_info *info){
-  return info->nOrderBy==1 && info->aOrderBy[0].iColumn==zt_plan_column(table, table->iPath) && !info->aOrderBy[0].desc;
+/* The value that constraint i compares with, if it is known yet; else NULL. */
+static sqlite3_value *plan_value(sqlite3_index_info *info, int i){
+  sqlite3_value *value = NULL;
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, i, &value)!=SQLITE_OK ) value = NULL;
+#else
+  (void)info;
+  (void)i;
+#endif
+  return value;
 }
 
-static void estimate(const zt_table *table, int plan, sqlite3_index_info *info){
-  sqlite3_int64 rows = ALL_ROWS;
-  bool unique = false;
-  if( plan & ZT_PLAN_PATH ) rows /= PATH_FACTOR;
-  if( (plan & ZT_PLAN_OBJECT) || zt_table_argument(table, "object")>=0 ) rows /= OBJECT_FACTOR;
-  if( table->iPosition ) rows *= ROWS_OF_OBJECT;
-  if( plan & ZT_PLAN_EQ ) rows /= ROWS_OF_OBJECT;
-  else if( plan & (ZT_PLAN_GT|ZT_PLAN_GE) ) rows /= RANGE_FACTOR;
-  if( plan & (ZT_PLAN_LT|ZT_PLAN_LE) ) rows /= RANGE_FACTOR;
-  if( table->rows==ZT_ROWS_FILES ) unique = (plan & ZT_PLAN_PATH)!=0;
-  if( table->rows==ZT_ROWS_OBJECTS ) unique = (plan & ZT_PLAN_PATH) && (plan & ZT_PLAN_OBJECT) && !(plan & ZT_PLAN_OBJECTS);
-  info->estimatedRows = unique || rows<1 ? 1 : rows;
-  info->estimatedCost = (double)info->estimatedRows + ((plan & ZT_PLAN_PATH) ? OPEN_COST/PATH_FACTOR : OPEN_COST);
-  if( unique ) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+static bool plan_is_text(sqlite3_value *value){
+  return value && sqlite3_value_type(value)==SQLITE_TEXT;
+}
+
+/* --- Constraints --- */
+
+#define PLAN_SOURCE_BITS (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1 | ZT_PLAN_ARGUMENT<<2)
+#define PLAN_RANGE_BITS (ZT_PLAN_EQ | ZT_PLAN_GT | ZT_PLAN_GE | ZT_PLAN_LT | ZT_PLAN_LE)
+
+/* The constraint to use for a term, the first that is usable; -1 if none is. *unusable: there is one
+** that is not. */
+static int plan_find(const planner *p, const plan_term *term, bool *unusable){
+  int found = -1;
+  *unusable = false;
+  for(int i=0; i<p->info->nConstraint && term->column>=0; i++){
+    const struct sqlite3_index_constraint *constraint = &p->info->aConstraint[i];
+    if( constraint->iColumn!=term->column || constraint->op!=term->op ) continue;
+    if( !constraint->usable ) *unusable = true;
+    else if( found<0 && (!term->text || plan_is_binary(p->info, i)) ) found = i;
+  }
+  return found;
+}
+
+/* True if a query without this argument is refused. */
+static bool plan_is_required(const planner *p, int bit){
+  int object = zt_table_argument(p->table, "object");
+  if( bit==ZT_PLAN_SOURCE ) return p->of->source==NULL;
+  return object>=0 && bit==ZT_PLAN_ARGUMENT<<object;
+}
+
+/* Hand constraint i to xFilter as the term's value. */
+static void plan_use(planner *p, const plan_term *term, int i){
+  bool argument = (term->bit & PLAN_SOURCE_BITS)!=0;
+  bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
+  sqlite3_value *value = optional ? plan_value(p->info, i) : NULL;
+  p->plan |= term->bit;
+  p->used++;
+  p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
+  p->info->aConstraintUsage[i].omit = argument;
+  if( term->bit==ZT_PLAN_PATH && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_PATHS;
+  if( term->bit==ZT_PLAN_OBJECT && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_OBJECTS;
+  if( !argument && !(term->bit & PLAN_RANGE_BITS) ) p->exact = false;
+  if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
+}
+
+/* Choose among the constraints. SQLITE_CONSTRAINT if a required argument cannot be had yet. */
+static int plan_choose(planner *p){
+  const zt_table *t = p->table;
+  const int n = zt_table_arguments(t), position = t->iPosition ? t->iPosition : -1;
+  const int path = plan_column_or_none(t, t->iPath), object = plan_column_or_none(t, t->iObject);
+  const plan_term terms[] = {
+    { ZT_PLAN_SOURCE, t->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_ARGUMENT, n>0 ? t->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_ARGUMENT<<1, n>1 ? t->nVisible+2 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_ARGUMENT<<2, n>2 ? t->nVisible+3 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_PATH, path, SQLITE_INDEX_CONSTRAINT_EQ, true },
+    { ZT_PLAN_OBJECT, object, SQLITE_INDEX_CONSTRAINT_EQ, true },
+    { ZT_PLAN_PATH_LIKE, path, SQLITE_INDEX_CONSTRAINT_LIKE, false },
+    { ZT_PLAN_PATH_GLOB, path, SQLITE_INDEX_CONSTRAINT_GLOB, false },
+    { ZT_PLAN_OBJECT_LIKE, object, SQLITE_INDEX_CONSTRAINT_LIKE, false },
+    { ZT_PLAN_OBJECT_GLOB, object, SQLITE_INDEX_CONSTRAINT_GLOB, false },
+    { ZT_PLAN_EQ, position, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_GT, position, SQLITE_INDEX_CONSTRAINT_GT, false },
+    { ZT_PLAN_GE, position, SQLITE_INDEX_CONSTRAINT_GE, false },
+    { ZT_PLAN_LT, position, SQLITE_INDEX_CONSTRAINT_LT, false },
+    { ZT_PLAN_LE, position, SQLITE_INDEX_CONSTRAINT_LE, false },
+  };
+  for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++){
+    bool unusable;
+    int i = plan_find(p, &terms[k], &unusable);
+    if( i>=0 ){
+      plan_use(p, &terms[k], i);
+    }else if( unusable && (terms[k].bit & PLAN_SOURCE_BITS) ){
+      if( plan_is_required(p, terms[k].bit) ) return SQLITE_CONSTRAINT;
+      p->late = true;
+    }
+  }
+  return SQLITE_OK;
+}
+
+/* --- Files --- */
+
+/* How many files a source stands for. nofs: that could open none but a BLOB. */
+static double plan_files_of(const char *source, bool *one){
+  zt_stat stat;
+  *one = false;
+  if( zt_os_stat(source, &stat)==0 ) *one = stat.kind!=ZT_KIND_DIRECTORY;
+  else if( !zt_glob_is_pattern(source) ) return 1;
+  return *one ? 1 : PLAN_FILES;
+}
+
+/* How many files the query has to look at. */
+static double plan_files(planner *p, bool *one){
+  const zt_plan_table *of = p->of;
+  bool unusable;
+  const plan_term source = { ZT_PLAN_SOURCE, p->table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false };
+  sqlite3_value *value;
+  const char *z = of->source;
+  *one = false;
+  if( p->plan & ZT_PLAN_SOURCE ){
+    value = plan_value(p->info, plan_find(p, &source, &unusable));
+    if( !value ) return PLAN_SOME_FILES;
+    *one = sqlite3_value_type(value)==SQLITE_BLOB;
+    z = plan_is_text(value) ? (const char*)sqlite3_value_text(value) : NULL;
+  }
+  if( !z || of->connection->nofs ) return 1;
+  return plan_files_of(z, one);
+}
+
+/* True if the term's constraint compares with a value that is known to be TEXT, and with one alone. */
+static bool plan_compares_text(planner *p, int column){
+  const plan_term term = { 0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true };
+  bool unusable;
+  int i = plan_find(p, &term, &unusable);
+  return i>=0 && plan_is_text(plan_value(p->info, i));
 }
 
 /*
-** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes them. One that is not
-** usable yet gives SQLITE_CONSTRAINT, so that the planner tries another order of the join. All other constraints
-** only narrow down what is opened, decoded and read; SQLite checks them again. The first constraint of each kind is used.
+** A row is alone with its path, or its path and object. That holds where these are compared as text:
+** a column of numbers makes numbers of the names that it is compared with.
 */
-int zt_plan(const zt_table *table, bool has_source, bool utf8, sqlite3_index_info *info){
-  const int nArgument = zt_table_arguments(table), iPosition = table->iPosition ? table->iPosition : -1;
-  const term terms[ZT_PLAN_VALUES] = {
-    { ZT_PLAN_SOURCE, table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ARGUMENT, nArgument>0 ? table->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ARGUMENT<<1, nArgument>1 ? table->nVisible+2 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_PATH, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_EQ, true },
-    { ZT_PLAN_OBJECT, column_or_none(table, table->iObject), SQLITE_INDEX_CONSTRAINT_EQ, true },
-    { ZT_PLAN_LIKE, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_LIKE, false },
-    { ZT_PLAN_GLOB, column_or_none(table, table->iPath), SQLITE_INDEX_CONSTRAINT_GLOB, false },
-    { ZT_PLAN_EQ, iPosition, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_GT, iPosition, SQLITE_INDEX_CONSTRAINT_GT, false },
-    { ZT_PLAN_GE, iPosition, SQLITE_INDEX_CONSTRAINT_GE, false },
-    { ZT_PLAN_LT, iPosition, SQLITE_INDEX_CONSTRAINT_LT, false },
-    { ZT_PLAN_LE, iPosition, SQLITE_INDEX_CONSTRAINT_LE, false },
-  };
-  int plan = 0, nArg = 0;
-  for(int t=0; t<ZT_PLAN_VALUES; t++){
-    bool argument = (terms[t].bit & ARGUMENT_BITS)!=0;
-    for(int i=0; i<info->nConstraint && terms[t].column>=0; i++){
-      const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-      if( constraint->iColumn!=terms[t].column || constraint->op!=terms[t].op ) continue;
-      if( !constraint->usable && argument ) return SQLITE_CONSTRAINT;
-      if( !constraint->usable || (terms[t].text && !is_binary(info, i)) ) continue;
-      plan |= terms[t].bit;
-      info->aConstraintUsage[i].argvIndex = ++nArg;
-      info->aConstraintUsage[i].omit = argument;
-      if( terms[t].bit==ZT_PLAN_OBJECT && takes_list(info, i) ) plan |= ZT_PLAN_OBJECTS;
-      break;
-    }
+static bool plan_is_unique(planner *p){
+  const zt_table *t = p->table;
+  if( p->plan & (ZT_PLAN_PATHS|ZT_PLAN_OBJECTS) || !(p->plan & ZT_PLAN_PATH) ) return false;
+  if( t->rows==ZT_ROWS_FILES ) return plan_compares_text(p, t->iPath);
+  return t->rows==ZT_ROWS_OBJECTS && (p->plan & ZT_PLAN_OBJECT) && plan_compares_text(p, t->iPath)
+      && plan_compares_text(p, t->iObject);
+}
+
+/* --- Costs --- */
+
+static double plan_at_least_one(double n){
+  return n<1 ? 1 : n;
+}
+
+/* Rows of one object that the query asks for. */
+static double plan_rows_of_object(const planner *p, int plan){
+  double rows = p->table->iPosition ? PLAN_ROWS_OF_OBJECT : 1;
+  if( plan & ZT_PLAN_EQ ) return 1;
+  if( plan & (ZT_PLAN_GT|ZT_PLAN_GE) ) rows /= PLAN_NARROWS;
+  if( plan & (ZT_PLAN_LT|ZT_PLAN_LE) ) rows /= PLAN_NARROWS;
+  return plan_at_least_one(rows);
+}
+
+/* Objects of one file that the query asks for. */
+static double plan_objects_of_file(const planner *p, int plan){
+  const zt_table *t = p->table;
+  double objects = PLAN_OBJECTS_OF_FILE;
+  if( t->rows==ZT_ROWS_FILES || t->rows==ZT_ROWS_OF_FILES || zt_table_argument(t, "object")>=0 ) return 1;
+  if( plan & ZT_PLAN_OBJECTS ) objects = PLAN_LISTED;
+  else if( plan & ZT_PLAN_OBJECT ) return 1;
+  if( plan & (ZT_PLAN_OBJECT_LIKE|ZT_PLAN_OBJECT_GLOB) ) objects /= PLAN_NARROWS;
+  return plan_at_least_one(objects);
+}
+
+/*
+** Where an optional argument may be NULL, constraints save nothing. SQLite from 3.49 on may otherwise
+** take the two sides of an OR for two scans, and then check all arguments again; an argument that is
+** NULL passes no check.
+*/
+static bool plan_may_discount(const planner *p){
+  return !p->null_argument || sqlite3_libversion_number()<3049000;
+}
+
+static void plan_estimate(planner *p, double files){
+  const zt_table *t = p->table;
+  sqlite3_index_info *info = p->info;
+  int plan = plan_may_discount(p) ? p->plan : 0;
+  double objects, rows, cost, each = (p->plan & ZT_PLAN_CONTAINER) ? PLAN_OPEN : PLAN_STAT;
+  if( plan & ZT_PLAN_PATHS ) files = files<PLAN_LISTED ? files : PLAN_LISTED;
+  else if( plan & ZT_PLAN_PATH ) files = 1;
+  if( plan & (ZT_PLAN_PATH_LIKE|ZT_PLAN_PATH_GLOB) ) files = plan_at_least_one(files/PLAN_NARROWS);
+  objects = files*plan_objects_of_file(p, plan);
+  rows = objects*plan_rows_of_object(p, plan);
+  cost = files*each + rows*PLAN_ROW;
+  if( p->plan & ZT_PLAN_BYTES ) cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
+  if( !(p->plan & ZT_PLAN_SOURCE) && !p->of->source ) cost = PLAN_NO_SOURCE;
+  if( p->late ) cost = PLAN_IGNORED;
+  info->estimatedCost = cost;
+  info->estimatedRows = (sqlite3_int64)rows;
+  if( plan && plan_is_unique(p) ){
+    info->estimatedRows = 1;
+    info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
   }
-  if( table->rows!=ZT_ROWS_FILES || uses(table, info, ~table->light) ) plan |= ZT_PLAN_CONTAINER;
-  if( table->rows_read || uses(table, info, table->bytes) ) plan |= ZT_PLAN_BYTES;
-  if( uses(table, info, table->light & ~((uint64_t)1<<table->iPath)) ) plan |= ZT_PLAN_STAT;
-  if( info->colUsed>>table->nVisible & 1 ) plan |= ZT_PLAN_ECHO;
-  estimate(table, plan, info);
-  if( !(plan & ZT_PLAN_SOURCE) && !has_source ) info->estimatedCost = 1e12;
-  info->orderByConsumed = utf8 && ordered_by_path(table, info);
-  info->idxNum = plan;
+}
+
+/* --- Order, and how many rows --- */
+
+static bool plan_is_utf8(sqlite3 *db){
+  sqlite3_stmt *stmt = NULL;
+  bool utf8 = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &stmt, NULL)==SQLITE_OK && sqlite3_step(stmt)==SQLITE_ROW
+           && sqlite3_stricmp((const char*)sqlite3_column_text(stmt, 0), "UTF-8")==0;
+  sqlite3_finalize(stmt);
+  return utf8;
+}
+
+/* 0: ORDER BY. 1, 2: equal rows must stand side by side, in any order. 3: both. */
+static int plan_distinct(sqlite3_index_info *info){
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( sqlite3_libversion_number()>=3038000 ) return sqlite3_vtab_distinct(info);
+#else
+  (void)info;
+#endif
+  return 0;
+}
+
+/* Rows of one path stand side by side, and among them those of one object. */
+static bool plan_is_adjacent(const planner *p){
+  const zt_table *t = p->table;
+  bool path = false;
+  for(int i=0; i<p->info->nOrderBy; i++){
+    int column = p->info->aOrderBy[i].iColumn;
+    if( column==plan_column_or_none(t, t->iPath) ) path = true;
+    else if( t->iObject<0 || column!=zt_plan_column(t, t->iObject) ) return false;
+  }
+  return path;
+}
+
+/*
+** Files come in the order of their paths, or the other way round; the rows of an object in that of
+** iPosition, where it has one. Objects come as they are stored, which is not the order of their names.
+*/
+static int plan_order(const planner *p, bool one){
+  const zt_table *t = p->table;
+  const struct sqlite3_index_orderby *by = p->info->aOrderBy;
+  int n = p->info->nOrderBy, order = 0;
+  if( n>0 && by->iColumn==zt_plan_column(t, t->iPath) ){
+    if( !plan_is_utf8(p->of->connection->db) ) return 0;
+    order = by->desc ? ZT_PLAN_SORTED|ZT_PLAN_REVERSED : ZT_PLAN_SORTED;
+    by++;
+    n--;
+  }else if( one ){
+    order = ZT_PLAN_ONE_FILE;
+  }else{
+    return 0;
+  }
+  if( n==0 ) return order;
+  if( n>1 || !t->iPosition || by->iColumn!=t->iPosition || (by->desc && !t->backward) ) return 0;
+  return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
+}
+
+/* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
+static void plan_consume_order(planner *p, bool one){
+  int distinct = plan_distinct(p->info), order;
+  if( p->info->nOrderBy==0 ) return;
+  order = plan_order(p, one);
+  p->plan |= order;
+  p->info->orderByConsumed = order!=0 || ((distinct==1 || distinct==2) && plan_is_adjacent(p));
+}
+
+/*
+** LIMIT and OFFSET are counted here where nobody else takes rows away: no term is left for SQLite to
+** check, and the rows come in the order asked for.
+*/
+static void plan_count(planner *p){
+#if SQLITE_VERSION_NUMBER>=3038000
+  sqlite3_index_info *info = p->info;
+  int limit = -1, offset = -1, others = 0;
+  bool has_offset = false;
+  for(int i=0; i<info->nConstraint; i++){
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+    if( constraint->op==SQLITE_INDEX_CONSTRAINT_OFFSET ) has_offset = true;
+    if( constraint->op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limit = constraint->usable ? i : -1;
+    else if( constraint->op==SQLITE_INDEX_CONSTRAINT_OFFSET ) offset = constraint->usable ? i : -1;
+    else others++;
+  }
+  if( others!=p->used || !p->exact || (info->nOrderBy && !info->orderByConsumed) ) return;
+  if( limit<0 || has_offset!=(offset>=0) ) return;
+  for(int i=0; i<info->nConstraint; i++) if( i!=limit && i!=offset && sqlite3_vtab_in(info, i, -1) ) return;
+  info->aConstraintUsage[limit].argvIndex = ++p->nArgument;
+  info->aConstraintUsage[limit].omit = 1;
+  p->plan |= ZT_PLAN_LIMIT;
+  if( offset<0 ) return;
+  info->aConstraintUsage[offset].argvIndex = ++p->nArgument;
+  info->aConstraintUsage[offset].omit = 1;
+  p->plan |= ZT_PLAN_OFFSET;
+#else
+  (void)p;
+#endif
+}
+
+/* One argument too many would otherwise be a condition on the first hidden column. */
+static bool plan_has_surplus(const planner *p){
+  int column = zt_plan_surplus(p->table);
+  for(int i=0; i<p->info->nConstraint && column>=0; i++) if( p->info->aConstraint[i].iColumn==column ) return true;
+  return false;
+}
+
+/*
+** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
+** them. A required one that is not usable yet gives SQLITE_CONSTRAINT, so that the planner tries
+** another order of the join. All other constraints only narrow down what is opened, decoded and read;
+** SQLite checks them again. Of each kind the first that is usable is taken.
+*/
+int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
+  const zt_table *t = of->table;
+  planner p = { .of = of, .table = t, .info = info, .exact = true };
+  double files;
+  bool one;
+  if( plan_has_surplus(&p) ){
+    *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name, 1+zt_table_arguments(t));
+    return *message ? SQLITE_ERROR : SQLITE_NOMEM;
+  }
+  if( plan_choose(&p) ) return SQLITE_CONSTRAINT;
+  if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
+  if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
+  files = plan_files(&p, &one);
+  plan_estimate(&p, files);
+  plan_consume_order(&p, one);
+  plan_count(&p);
+  info->idxNum = p.plan;
   return SQLITE_OK;
 }

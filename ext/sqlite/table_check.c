@@ -40,12 +40,6 @@ static bool is_full(const zt_scan *scan){
   return scan->argument[0] && strcmp(scan->argument[0], "full")==0;
 }
 
-static void begin(zt_scan *scan){
-  const char *level = scan->argument[0];
-  if( !level || is_full(scan) || strcmp(level, "quick")==0 ) return;
-  zt_fail(scan->err, SQLITE_ERROR, "level must be 'quick' or 'full', not '%s'", level);
-}
-
 static bool first(zt_scan *scan){
   const char *path = scan->path ? scan->path : "<blob>";
   zt_budget budget = zt_connection_budget(scan->connection);
@@ -82,12 +76,12 @@ const zt_table zt_table_check = {
   .nVisible = C_COUNT,
   .arguments = { "level" },
   .defaults = { "quick" },
+  .choices = { { "quick", "full", NULL } },
   .rows = ZT_ROWS_OF_FILES,
   .iPath = C_PATH,
   .iObject = -1,
   .rows_read = true,
   .row_size = sizeof(row),
-  .begin = begin,
   .first = first,
   .next = next,
   .clear = clear,

@@ -1,8 +1,8 @@
 /*
-** zt_elements(source, object): one row per element of a dense object, or per stored element of a sparse one, in storage
+** zt_elements(source, object, on_error): one row per element of a dense object, or per stored element of a sparse one, in storage
 ** order.
 **
-**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN);
+**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN, on_error HIDDEN);
 **
 ** position is the element's place in the dense form, row-major; coords its indices as a JSON array, made when they are
 ** selected. Values of dense objects are read when they are selected; of sparse ones, the indices decide what rows there are.
@@ -52,12 +52,12 @@ static bool first_stored(zt_scan *scan){
   if( first>scan->range.last || (first>=elements && first>0) ) return false;
   n = elements-first;
   if( n>1 && scan->range.last-first<n-1 ) n = scan->range.last-first+1;
-  r->entries = sqlite3_malloc64(sizeof(*r->entries));
+  if( !r->entries ) r->entries = sqlite3_malloc64(sizeof(*r->entries));
   if( !r->entries ){
     zt_fail_nomem(scan->err);
     return false;
   }
-  r->entries->n = 0;
+  r->i = r->entries->n = 0;
   return r->tensor.layout->seek(&r->tensor, first, n, scan->err)==SQLITE_OK && find(scan);
 }
 
@@ -71,12 +71,18 @@ static bool first_dense(zt_scan *scan){
   return true;
 }
 
-static bool first(zt_scan *scan){
+static bool open(zt_scan *scan){
   row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
   *r = (row){ .budget = zt_connection_budget(scan->connection) };
   scan->err->object = object->name;
-  if( zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
+  return zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err)==SQLITE_OK;
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  r->budget = zt_connection_budget(scan->connection);
+  scan->err->object = r->tensor.object->name;
   return zt_tensor_is_sparse(&r->tensor) ? first_stored(scan) : first_dense(scan);
 }
 
@@ -87,6 +93,16 @@ static bool next(zt_scan *scan){
   r->i++;
   scan->err->object = r->tensor.object->name;
   return find(scan);
+}
+
+/* Elements of a dense object are counted off; those that a sparse one stores have to be gone through. */
+static uint64_t skip(zt_scan *scan, uint64_t n){
+  row *r = scan->row;
+  uint64_t left = r->last-r->position;
+  if( r->entries ) return 0;
+  if( n>left ) n = left;
+  r->position += n;
+  return n;
 }
 
 static uint64_t position(const row *r){
@@ -122,7 +138,7 @@ static void value_column(zt_scan *scan, sqlite3_context *ctx){
   const void *element;
   if( r->entries ) element = (const uint8_t*)r->entries->value + r->i*r->tensor.dtype->width;
   else element = load(scan, &err);
-  if( err.rc ) zt_result_error(ctx, &err);
+  if( err.rc ) zt_scan_fail(scan, ctx, &err);
   else zt_result_scalar(ctx, zt_scalar_of(r->tensor.dtype, element));
 }
 
@@ -145,7 +161,7 @@ const zt_table zt_table_elements = {
   .name = "zt_elements",
   .visible = "path TEXT, position INTEGER, coords TEXT, value",
   .nVisible = C_COUNT,
-  .arguments = { "object" },
+  .arguments = { "object", "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = C_PATH,
   .iObject = -1,
@@ -153,8 +169,10 @@ const zt_table zt_table_elements = {
   .bytes = 1u<<C_VALUE,
   .rows_read = true,
   .row_size = sizeof(row),
+  .open = open,
   .first = first,
   .next = next,
+  .skip = skip,
   .clear = clear,
   .rowid = rowid,
   .column = column,

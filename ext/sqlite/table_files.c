@@ -4,8 +4,9 @@
 **   CREATE TABLE zt_files(path, container, version, size, mtime, objects, components, stored_bytes, decoded_bytes,
 **                         manifest_bytes, attributes, error, source HIDDEN);
 **
-** A file that cannot be read has its path, size and mtime, and the reason in error; it never ends a query. One that is
-** not opened (path, size and mtime are all that is asked for) is not checked either.
+** A file that cannot be read has its path, size and mtime, and the reason in error; it never ends a query. A file is looked
+** at when a column is asked for that says so, and opened when one is that needs its manifest: a row that a condition on path,
+** size or mtime drops costs no opening.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"
@@ -69,15 +70,17 @@ static void column(zt_scan *scan, sqlite3_context *ctx, int i){
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
       break;
     case C_SIZE:
-      if( scan->has_stat ) zt_result_uint(ctx, scan->stat.id.size);
+      if( zt_scan_stat(scan) ) zt_result_uint(ctx, zt_scan_stat(scan)->id.size);
       break;
     case C_MTIME:
-      if( scan->has_stat && scan->path ) sqlite3_result_double(ctx, seconds(scan->stat.id.mtime));
+      if( scan->path && zt_scan_stat(scan) ) sqlite3_result_double(ctx, seconds(zt_scan_stat(scan)->id.mtime));
       break;
     case C_ERROR:
+      zt_scan_open(scan, ctx);
       if( scan->error ) sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
       break;
     default:
+      zt_scan_open(scan, ctx);
       if( scan->container ) manifest_column(scan, ctx, i);
       break;
   }

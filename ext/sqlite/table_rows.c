@@ -1,7 +1,7 @@
 /*
-** zt_rows(source, object, dtype): one row per index of the first dimension.
+** zt_rows(source, object, dtype, on_error): one row per index of the first dimension.
 **
-**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN);
+**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN, on_error HIDDEN);
 **
 ** vector is that slice, row-major little-endian, converted to dtype (f32 unless it is given), when it is selected. Of a raw
 ** dense component its bytes alone are read; rows of any other are read forward.
@@ -18,7 +18,7 @@ typedef struct row {
   zt_budget budget;
   zt_tensor tensor;
   const zt_dtype *as;
-  uint64_t row, last;          /* The current row, and the last one that is wanted */
+  uint64_t row, last;          /* The current row, and the last one that is wanted, in the order asked for */
   uint64_t elements;           /* Of a row */
   uint64_t expected;           /* The row after the last one that was read; 0: none was */
   zt_buffer window;            /* Rows that were read together, converted */
@@ -32,25 +32,43 @@ static void clear(zt_scan *scan){
   *r = (row){ 0 };
 }
 
-static bool first(zt_scan *scan){
+static bool open(zt_scan *scan){
   row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
   const char *dtype = scan->argument[A_DTYPE];
-  *r = (row){ .row = scan->range.first, .as = zt_dtype_named(ZT_TEXT("f32")) };
-  r->budget = zt_connection_budget(scan->connection);
+  *r = (row){ .as = zt_dtype_named(ZT_TEXT("f32")), .budget = zt_connection_budget(scan->connection) };
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;
   if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
-  if( scan->source && zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err) ) return false;
-  if( object->shape[0]==0 || scan->range.first>scan->range.last || scan->range.first>=object->shape[0] ) return false;
-  r->last = scan->range.last<object->shape[0] ? scan->range.last : object->shape[0]-1;
-  r->elements = object->elements/object->shape[0];
+  if( object->shape[0] ) r->elements = object->elements/object->shape[0];
+  return !scan->source || zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err)==SQLITE_OK;
+}
+
+static bool first(zt_scan *scan){
+  row *r = scan->row;
+  uint64_t n = zt_scan_object(scan)->shape[0], low = scan->range.first, high = scan->range.last;
+  if( low>high || low>=n ) return false;
+  if( high>=n ) high = n-1;
+  r->row = scan->descending ? high : low;
+  r->last = scan->descending ? low : high;
   return true;
 }
 
 static bool next(zt_scan *scan){
   row *r = scan->row;
-  return r->row++<r->last;
+  if( r->row==r->last ) return false;
+  if( scan->descending ) r->row--;
+  else r->row++;
+  return true;
+}
+
+static uint64_t skip(zt_scan *scan, uint64_t n){
+  row *r = scan->row;
+  uint64_t left = scan->descending ? r->row-r->last : r->last-r->row;
+  if( n>left ) n = left;
+  if( scan->descending ) r->row -= n;
+  else r->row += n;
+  return n;
 }
 
 static uint64_t rowid(zt_scan *scan){
@@ -59,8 +77,9 @@ static uint64_t rowid(zt_scan *scan){
 
 /* How many rows of `size` bytes to read at once, from the current one on: one, or several small ones where a query takes
 ** them in turn. */
-static uint64_t together(const row *r, uint64_t size){
-  uint64_t n = 1, left = r->last-r->row+1, most = size ? TOGETHER/size : 1;
+static uint64_t together(const zt_scan *scan, uint64_t size){
+  const row *r = scan->row;
+  uint64_t n = 1, left = scan->descending ? 1 : r->last-r->row+1, most = size ? TOGETHER/size : 1;
   bool in_turn = r->expected>0 && r->row-r->expected<most;
   bool apart = r->as->packed && r->elements%r->as->packed;   /* Each row begins with a byte of its own */
   if( size==0 || apart ) return 1;
@@ -81,11 +100,11 @@ static void vector_column(zt_scan *scan, sqlite3_context *ctx){
     return;
   }
   r->budget = zt_connection_budget(scan->connection);
-  n = together(r, size);
+  n = together(scan, size);
   zt_buffer_clear(&r->window);
   r->from = r->until = 0;
   if( zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vectors, &err) ){
-    zt_result_error(ctx, &err);
+    zt_scan_fail(scan, ctx, &err);
     return;
   }
   r->expected = r->row+n;
@@ -111,15 +130,18 @@ const zt_table zt_table_rows = {
   .name = "zt_rows",
   .visible = "path TEXT, row INTEGER, vector BLOB",
   .nVisible = C_COUNT,
-  .arguments = { "object", "dtype" },
+  .arguments = { "object", "dtype", "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = C_PATH,
   .iObject = -1,
   .iPosition = C_ROW,
+  .backward = true,
   .bytes = 1u<<C_VECTOR,
   .row_size = sizeof(row),
+  .open = open,
   .first = first,
   .next = next,
+  .skip = skip,
   .clear = clear,
   .rowid = rowid,
   .column = column,

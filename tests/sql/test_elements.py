@@ -40,7 +40,7 @@ def test_the_columns_and_their_order(db, sample):
     db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
     assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "position", "coords", "value"]
     assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_elements') ORDER BY hidden, cid") == [
-        ("path", 0), ("position", 0), ("coords", 0), ("value", 0), ("source", 1), ("object", 1)]
+        ("path", 0), ("position", 0), ("coords", 0), ("value", 0), ("source", 1), ("object", 1), ("on_error", 1)]
 
 
 @BOTH_WAYS
@@ -253,7 +253,7 @@ def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
 
 
 def test_it_takes_no_more_arguments_than_it_has(db, sample):
-    assert "too many arguments" in message(db, "SELECT * FROM zt_elements(?, 'layer1.bias', 'f32')", sample)
+    assert "too many arguments" in message(db, "SELECT * FROM zt_elements(?, 'layer1.bias', 'skip', 1)", sample)
 
 
 def test_the_arguments_can_be_given_as_conditions_and_are_seen_in_the_hidden_columns(db, sample):

@@ -28,7 +28,8 @@ def test_the_columns_and_their_order(db, sample):
     db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_rows({quoted(sample)}, 'layer1.bias')")
     assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "row", "vector"]
     assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_rows') ORDER BY hidden, cid") == [
-        ("path", 0), ("row", 0), ("vector", 0), ("source", 1), ("object", 1), ("dtype", 1)]
+        ("path", 0), ("row", 0), ("vector", 0), ("source", 1), ("object", 1), ("dtype", 1),
+        ("on_error", 1)]
 
 
 KINDS = {
@@ -273,7 +274,7 @@ def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
 
 
 def test_it_takes_no_more_arguments_than_it_has(db, sample):
-    assert "too many arguments" in message(db, "SELECT * FROM zt_rows(?, 'layer1.bias', 'f32', 1)", sample)
+    assert "too many arguments" in message(db, "SELECT * FROM zt_rows(?, 'layer1.bias', 'f32', 'skip', 1)", sample)
 
 
 def test_the_arguments_are_seen_in_the_hidden_columns(db, sample):

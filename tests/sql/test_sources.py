@@ -62,7 +62,7 @@ def test_any_file_name_works(db, grow, name):
     assert value(db, "SELECT zt_blob(?, 'layer1.bias')", path) == b"\x02" * 4
 
 
-@TABLES
+@RAISING
 def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path, table):
     missing = str(tmp_path / "missing.zt")
     text = message(db, f"SELECT * FROM {table}(?)", missing)
@@ -80,18 +80,36 @@ def test_a_missing_file_is_an_error_of_the_functions(db, tmp_path):
     assert message(db, "SELECT zt_manifest(?)", missing).startswith(prefix(missing))
 
 
-@TABLES
+NO_FILES = ["missing.zt", "", "x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000, "file:///x%4", "file://host/x.zt"]
+
+
+@pytest.mark.parametrize("path", NO_FILES, ids=lambda path: path[:20] or "empty")
+def test_what_names_no_file_is_a_row_of_zt_files(db, path):
+    ((shown, size, mtime, container, error),) = rows(db, "SELECT path, size, mtime, container, error FROM zt_files(?)", path)
+    assert (shown, size, mtime, container) == (path, None, None, None)
+    assert error.startswith(prefix(path)) and len(error) > len(prefix(path))
+    assert rows(db, "SELECT count(*) FROM zt_files(?)", path) == [(1,)]
+
+
+def test_a_lost_file_keeps_its_row_of_a_left_join(db, sample):
+    db.execute("CREATE TABLE runs(id, artifact)")
+    db.executemany("INSERT INTO runs VALUES (?, ?)", [(1, sample), (2, "gone.zt"), (3, None)])
+    got = rows(db, "SELECT id, objects, error FROM runs LEFT JOIN zt_files(artifact) ORDER BY id")
+    assert got == [(1, 2, None), (2, None, "ztensor: gone.zt: cannot open: No such file or directory"), (3, None, None)]
+
+
+@RAISING
 def test_the_empty_text_is_no_file(db, table):
     assert message(db, f"SELECT * FROM {table}('')").startswith("ztensor: ")
 
 
-@TABLES
+@RAISING
 def test_a_path_longer_than_any_file_name_is_an_error(db, table):
     for path in ("x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000):
         assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
 
 
-@TABLES
+@RAISING
 def test_a_file_is_no_directory(db, sample, table):
     for path in (sample + "/", sample + "/x.zt"):
         assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
@@ -421,4 +439,4 @@ def test_a_file_uri_is_one_whatever_its_case(db):
 
 @pytest.mark.parametrize("uri", ["file:///x%4", "file:///x%4z", "file:///x%", "file:///%00"])
 def test_a_bad_escape_in_a_uri_is_an_error(db, uri):
-    assert message(db, "SELECT * FROM zt_files(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"
+    assert message(db, "SELECT * FROM zt_objects(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"

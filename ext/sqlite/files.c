@@ -1,0 +1,144 @@
+/* The files that a source names. See files.h. */
+#include "sqlite/files.h"
+
+#include <stdlib.h>
+
+static void files_forget(zt_files *f, zt_listed *file){
+  if( file->kept ) f->bytes -= zt_container_memory(file->kept);
+  zt_container_close(file->kept);
+  sqlite3_free(file->path.z);
+  *file = (zt_listed){ 0 };
+}
+
+/* Forget the files, not which source they are of. */
+static void files_empty(zt_files *f){
+  for(size_t i=0; i<f->n; i++) files_forget(f, &f->a[i]);
+  sqlite3_free(f->a);
+  f->a = NULL;
+  f->n = f->next = 0;
+  f->complete = false;
+}
+
+void zt_files_clear(zt_files *f){
+  files_empty(f);
+  sqlite3_free(f->source);
+  *f = (zt_files){ 0 };
+}
+
+int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err){
+  *same = f->source && f->nSource==source.n && memcmp(f->source, source.z, source.n)==0;
+  if( *same ){
+    f->again = true;
+    return SQLITE_OK;
+  }
+  zt_files_clear(f);
+  f->source = sqlite3_malloc64(source.n+1);
+  if( !f->source ) return zt_fail_nomem(err);
+  memcpy(f->source, source.z, source.n);
+  f->source[source.n] = 0;
+  f->nSource = source.n;
+  return SQLITE_OK;
+}
+
+/* Take the paths over into the list. */
+static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
+  for(size_t i=0; i<paths->n; i++){
+    a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id, .literal = paths->literal, .stat = paths->stat };
+    paths->a[i].z = NULL;
+  }
+}
+
+int zt_files_list(zt_files *f, zt_interrupt interrupt, zt_error *err){
+  zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = interrupt };
+  zt_paths paths;
+  if( f->complete ) return SQLITE_OK;
+  files_empty(f);
+  err->path = f->source;
+  if( zt_paths_find(f->source, &filter, &paths, err) ) return err->rc;
+  f->a = sqlite3_malloc64((paths.n+1)*sizeof(*f->a));
+  if( f->a ){
+    files_take(f, f->a, &paths);
+    f->n = paths.n;
+    f->complete = true;
+  }else{
+    zt_fail_nomem(err);
+  }
+  zt_paths_clear(&paths);
+  return err->rc;
+}
+
+static zt_listed *files_search(zt_files *f, const char *path){
+  for(size_t i=0; i<f->n; i++) if( f->a[i].path.z && strcmp(f->a[i].path.z, path)==0 ) return &f->a[i];
+  return NULL;
+}
+
+static int files_compare(const void *path, const void *file){
+  return strcmp(path, ((const zt_listed*)file)->path.z);
+}
+
+/* Look for one path without listing anything, and remember it in the place of another one. */
+static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out, zt_error *err){
+  zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .only = path, .interrupt = interrupt };
+  zt_paths paths;
+  if( !f->a ){
+    f->a = sqlite3_malloc64(ZT_FILES_LOOKED*sizeof(*f->a));
+    if( !f->a ) return zt_fail_nomem(err);
+    memset(f->a, 0, ZT_FILES_LOOKED*sizeof(*f->a));
+    f->n = ZT_FILES_LOOKED;
+  }
+  err->path = f->source;
+  if( zt_paths_find(f->source, &filter, &paths, err) ) return err->rc;
+  if( paths.n>0 ){
+    *out = &f->a[f->next];
+    f->next = (f->next+1) % ZT_FILES_LOOKED;
+    files_forget(f, *out);
+    files_take(f, *out, &paths);
+  }
+  zt_paths_clear(&paths);
+  return SQLITE_OK;
+}
+
+int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err){
+  *out = NULL;
+  if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
+  if( f->complete ){
+    *out = bsearch(path.z, f->a, f->n, sizeof(*f->a), files_compare);
+    return SQLITE_OK;
+  }
+  *out = files_search(f, path.z);
+  return *out ? SQLITE_OK : files_look(f, path.z, interrupt, out, err);
+}
+
+/* Keep an opened container for the next time. Of a list that is gone through again and again the first
+** ones are as good as any; of files looked for, the last one is the most likely to be asked for. */
+static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
+  size_t bytes = zt_container_memory(container);
+  if( file->kept ) f->bytes -= zt_container_memory(file->kept);
+  zt_container_close(file->kept);
+  file->kept = NULL;
+  for(size_t i=0; i<f->n && !f->complete && f->bytes+bytes>ZT_FILES_BYTES; i++){
+    if( !f->a[i].kept ) continue;
+    f->bytes -= zt_container_memory(f->a[i].kept);
+    zt_container_close(f->a[i].kept);
+    f->a[i].kept = NULL;
+  }
+  if( f->bytes+bytes>ZT_FILES_BYTES ) return;
+  file->kept = zt_container_ref(container);
+  f->bytes += bytes;
+}
+
+int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out, zt_source **source,
+                  zt_error *err){
+  static const zt_stat regular = { .kind = ZT_KIND_FILE };
+  const zt_stat *state = file->literal ? &file->stat : file->path.regular ? &regular : NULL;
+  *out = NULL;
+  if( source ) *source = NULL;
+  if( file->path.error_number ) return zt_fail_os(err, file->path.action, file->path.error_number);
+  if( file->kept && !source ){
+    *out = zt_container_ref(file->kept);
+    return SQLITE_OK;
+  }
+  if( zt_cache_open(cache, file->path.z, state, !file->literal, out, source, err) ) return err->rc;
+  if( !f->complete || f->again ) files_keep(f, file, *out);
+  return SQLITE_OK;
+}

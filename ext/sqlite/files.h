@@ -1,0 +1,53 @@
+/*
+** The files that a source names, as one cursor sees them while its statement runs. A source that is
+** asked for again, as the inner side of a join does for each row of the outer one, is neither listed
+** nor looked for again, and containers that were opened stay open. Interface to code in files.c.
+*/
+#ifndef ZT_SQLITE_FILES_H
+#define ZT_SQLITE_FILES_H
+
+#include "core/paths.h"
+#include "sqlite/connection.h"
+
+#define ZT_FILES_LOOKED 16                    /* Paths that were looked for one by one and are remembered */
+#define ZT_FILES_BYTES ((size_t)256 << 20)    /* Most bytes of manifests that a cursor keeps open */
+
+/* A file of the list. */
+typedef struct zt_listed {
+  zt_path path;              /* Owned */
+  uint64_t id;               /* No other file that this list had or has has it */
+  bool literal;              /* The source itself named it, and what is there: */
+  zt_stat stat;
+  zt_container *kept;        /* With a reference; NULL: it is not open */
+} zt_listed;
+
+typedef struct zt_files {
+  char *source;              /* Owned; NULL: nothing was asked for yet */
+  size_t nSource;
+  bool complete;             /* All files of the source; else those looked for */
+  bool again;                /* The source was asked for before: what is opened is kept */
+  zt_listed *a;              /* Owned */
+  size_t n;
+  size_t next;               /* Of those looked for: the one to forget next */
+  uint64_t last_id;
+  size_t bytes;              /* Of the containers kept */
+} zt_files;
+
+/* From here on files of this source are asked for. True if they were before. */
+int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err);
+
+/* List all of them. */
+int zt_files_list(zt_files *f, zt_interrupt interrupt, zt_error *err);
+
+/* *out is the file at this path, or NULL if the source does not name it. It is valid until the next
+** call. */
+int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err);
+
+/* Open a file of the list: its container with a reference, and the file itself if source is not NULL
+** (cache.h). */
+int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out, zt_source **source,
+                  zt_error *err);
+
+void zt_files_clear(zt_files *f);
+
+#endif

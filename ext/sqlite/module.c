@@ -1,0 +1,146 @@
+/* Connecting to a table. See module.h. */
+#include "sqlite/module.h"
+
+#include "sqlite/plan.h"
+
+#define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before the arguments */
+
+/* --- Arguments --- */
+
+static bool module_is_space(char ch){
+  return ch==' ' || ch=='\t' || ch=='\n' || ch=='\r' || ch=='\f';
+}
+
+/* An argument without its quotes, owned. */
+static char *module_dequote(const char *z){
+  size_t n = strlen(z), w = 0;
+  char *out = sqlite3_mprintf("%s", z);
+  char quote = z[0];
+  if( !out || n<2 || (quote!='\'' && quote!='"') || z[n-1]!=quote ) return out;
+  for(size_t i=1; i<n-1; i++){
+    out[w++] = z[i];
+    if( z[i]==quote && z[i+1]==quote ) i++;
+  }
+  out[w] = 0;
+  return out;
+}
+
+/* The length of the name in `name = value`, 0 if that is not the form. */
+static size_t module_name(const char *z, const char **value){
+  size_t n = 0;
+  while( (z[n]>='a' && z[n]<='z') || (z[n]>='A' && z[n]<='Z') || z[n]=='_' ) n++;
+  *value = z+n;
+  while( module_is_space(**value) ) (*value)++;
+  if( n==0 || **value!='=' ) return 0;
+  do (*value)++; while( module_is_space(**value) );
+  return n;
+}
+
+/* Where the argument of that name belongs: 0 is the source; -1: the table has none such. */
+static int module_place(const zt_table *table, const char *name, size_t n){
+  if( n==6 && sqlite3_strnicmp(name, "source", 6)==0 ) return 0;
+  for(int i=0; i<zt_table_arguments(table); i++){
+    if( strlen(table->arguments[i])==n && sqlite3_strnicmp(name, table->arguments[i], (int)n)==0 ) return i+1;
+  }
+  return -1;
+}
+
+static int module_fail_name(const zt_table *table, const char *name, size_t n, zt_error *err){
+  sqlite3_str *names = sqlite3_str_new(NULL);
+  char *list;
+  for(int i=0; i<zt_table_arguments(table); i++) sqlite3_str_appendf(names, ", %s", table->arguments[i]);
+  list = sqlite3_str_finish(names);
+  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes source%s", table->name, (int)n, name, list ? list : "");
+  sqlite3_free(list);
+  return err->rc;
+}
+
+int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err){
+  const char *const *choices = table->choices[i];
+  const zt_dtype *dtype = NULL;
+  if( strcmp(table->arguments[i], "on_error")==0 ){
+    if( strcmp(value, "abort")==0 || strcmp(value, "skip")==0 ) return SQLITE_OK;
+    return zt_fail(err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", value);
+  }
+  if( strcmp(table->arguments[i], "dtype")==0 ) return zt_dtype_find((zt_text){ value, strlen(value) }, &dtype, err);
+  if( !choices[0] ) return SQLITE_OK;
+  for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i], choices[0], choices[1], value);
+}
+
+/* Take one argument, which is the i-th. *named: an argument with a name came before, or is this one. */
+static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *err){
+  const zt_table *table = v->module->table;
+  const char *value;
+  size_t n = module_name(z, &value);
+  char **place;
+  if( n==0 && *named ) return zt_fail(err, SQLITE_ERROR, "%s: an argument without a name comes after one with a name: %s", table->name, z);
+  if( n>0 ){
+    *named = true;
+    i = module_place(table, z, n);
+    if( i<0 ) return module_fail_name(table, z, n, err);
+  }else{
+    value = z;
+  }
+  place = i==0 ? &v->source : &v->argument[i-1];
+  if( *place ) return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", table->name, i ? table->arguments[i-1] : "source");
+  *place = module_dequote(value);
+  if( !*place ) return zt_fail_nomem(err);
+  return i>0 ? zt_module_check(table, i-1, *place, err) : SQLITE_OK;
+}
+
+/* --- Tables --- */
+
+int zt_module_disconnect(sqlite3_vtab *p){
+  zt_vtab *v = (zt_vtab*)p;
+  sqlite3_free(v->source);
+  for(int i=0; i<ZT_ARGUMENTS; i++) sqlite3_free(v->argument[i]);
+  sqlite3_free(v);
+  return SQLITE_OK;
+}
+
+/* Without a type of their own, hidden columns would be compared as numbers: SQLite reads one in HIDDEN. */
+static int module_declare(sqlite3 *db, const zt_table *t){
+  sqlite3_str *sql = sqlite3_str_new(db);
+  char *z;
+  int rc;
+  sqlite3_str_appendf(sql, "CREATE TABLE x(%s, source BLOB HIDDEN", t->visible);
+  for(int i=0; i<zt_table_arguments(t); i++) sqlite3_str_appendf(sql, ", %s TEXT HIDDEN", t->arguments[i]);
+  if( t->hidden ) sqlite3_str_appendf(sql, ", \"too many arguments\" HIDDEN, %s", t->hidden);
+  sqlite3_str_appendall(sql, ")");
+  z = sqlite3_str_finish(sql);
+  rc = z ? sqlite3_declare_vtab(db, z) : SQLITE_NOMEM;
+  sqlite3_free(z);
+  return rc;
+}
+
+/* Take all arguments of CREATE VIRTUAL TABLE. */
+static int module_take_all(zt_vtab *v, int argc, const char *const *argv, zt_error *err){
+  const zt_table *table = v->module->table;
+  int most = 1+zt_table_arguments(table);
+  bool named = false;
+  if( argc-MODULE_FIRST>most ){
+    return zt_fail(err, SQLITE_ERROR, "%s takes at most %d argument%s", table->name, most, most>1 ? "s" : "");
+  }
+  for(int i=MODULE_FIRST; i<argc; i++) if( module_take(v, i-MODULE_FIRST, argv[i], &named, err) ) return err->rc;
+  return SQLITE_OK;
+}
+
+int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
+  const zt_module *m = client;
+  zt_error err = ZT_ERROR_NONE;
+  zt_vtab *v = sqlite3_malloc64(sizeof(*v));
+  int rc;
+  if( !v ) return SQLITE_NOMEM;
+  *v = (zt_vtab){ .module = m };
+  rc = module_take_all(v, argc, argv, &err);
+  if( rc==SQLITE_OK ) rc = module_declare(db, m->table);
+  *message = err.message;
+  if( rc ){
+    zt_module_disconnect(&v->base);
+    return rc;
+  }
+  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+  *out = &v->base;
+  return SQLITE_OK;
+}

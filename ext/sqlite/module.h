@@ -1,0 +1,36 @@
+/*
+** What SQLite calls a module and a table: connecting, and the arguments of CREATE VIRTUAL TABLE.
+** Interface between module.c and scan.c.
+**
+**   CREATE VIRTUAL TABLE temp.m USING zt_objects('models', skip);
+**   CREATE VIRTUAL TABLE temp.m USING zt_objects(source='models', on_error=skip);
+**
+** Arguments come in their order, or by name: in any order, after those that come in theirs. A name or
+** a value that the table does not know is an error here, and not zero rows later.
+*/
+#ifndef ZT_SQLITE_MODULE_H
+#define ZT_SQLITE_MODULE_H
+
+#include "sqlite/scan.h"
+
+/* A registered table, and what SQLite calls its client data. */
+typedef struct zt_module {
+  zt_connection *connection;   /* With a reference */
+  const zt_table *table;
+} zt_module;
+
+typedef struct zt_vtab {
+  sqlite3_vtab base;           /* First: SQLite's part */
+  const zt_module *module;     /* Borrowed: outlives the table */
+  char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
+  char *argument[ZT_ARGUMENTS];
+} zt_vtab;
+
+/* xCreate, xConnect and xDisconnect. */
+int zt_module_connect(sqlite3 *db, void *module, int argc, const char *const *argv, sqlite3_vtab **out, char **message);
+int zt_module_disconnect(sqlite3_vtab *vtab);
+
+/* Fail unless the table's argument i may have this value. */
+int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
+
+#endif

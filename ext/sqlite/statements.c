@@ -1,0 +1,73 @@
+/* What the running statements look like. See statements.h. */
+#include "sqlite/statements.h"
+
+#include <string.h>
+#include "core/span.h"
+
+#define STATEMENTS_BEFORE_JOIN 3   /* Most words that stand before JOIN: LEFT OUTER, in any order, with NATURAL among them */
+
+static bool statements_is_word(char ch){
+  return (ch>='a' && ch<='z') || (ch>='A' && ch<='Z') || (ch>='0' && ch<='9') || ch=='_' || ch=='$' || (ch & 0x80);
+}
+
+/* Pass over what is quoted, or a comment; one character if it is neither. */
+static const char *statements_pass(const char *z){
+  const char *end;
+  if( z[0]=='-' && z[1]=='-' ) return z+strcspn(z, "\n");
+  if( z[0]=='/' && z[1]=='*' ){
+    end = strstr(z+2, "*/");
+    return end ? end+2 : z+strlen(z);
+  }
+  if( *z!='\'' && *z!='"' && *z!='`' && *z!='[' ) return z+1;
+  end = strchr(z+1, *z=='[' ? ']' : *z);   /* A quote that is doubled is two texts here, which is as good */
+  return end ? end+1 : z+strlen(z);
+}
+
+/* The next word of a statement, n bytes long; NULL at its end. Other than words are passed over, and *alone tells that there
+** were none of them. */
+static const char *statements_word(const char *z, size_t *n, bool *alone){
+  *alone = true;
+  while( *z && !statements_is_word(*z) ){
+    bool blank = strchr(" \t\r\n\f", *z)!=NULL || (z[0]=='-' && z[1]=='-') || (z[0]=='/' && z[1]=='*');
+    if( !blank ) *alone = false;
+    z = statements_pass(z);
+  }
+  for(*n=0; statements_is_word(z[*n]); (*n)++){}
+  return *n ? z : NULL;
+}
+
+static bool statements_is(const char *z, size_t n, const char *word){
+  return strlen(word)==n && sqlite3_strnicmp(z, word, (int)n)==0;
+}
+
+static bool statements_speaks_of_outer(const char *sql){
+  int since = STATEMENTS_BEFORE_JOIN+1;   /* Words since LEFT, RIGHT, FULL or OUTER */
+  size_t n = 0;
+  bool alone;
+  for(const char *z=sql; z && (z = statements_word(z, &n, &alone))!=NULL; z+=n){
+    if( !alone ) since = STATEMENTS_BEFORE_JOIN+1;
+    if( statements_is(z, n, "join") && since<=STATEMENTS_BEFORE_JOIN ) return true;
+    since++;
+    if( statements_is(z, n, "left") || statements_is(z, n, "right") || statements_is(z, n, "full")
+     || statements_is(z, n, "outer") ) since = 1;
+  }
+  return false;
+}
+
+bool zt_statements_join_outer(sqlite3 *db){
+  static const char views[] = "SELECT sql FROM sqlite_temp_master WHERE type IN ('view', 'trigger')";
+  sqlite3_stmt *stmt;
+  bool outer = false;
+  int rc;
+  for(stmt=sqlite3_next_stmt(db, NULL); stmt && !outer; stmt=sqlite3_next_stmt(db, stmt)){
+    if( sqlite3_stmt_busy(stmt) ) outer = statements_speaks_of_outer(sqlite3_sql(stmt));
+  }
+  if( outer ) return true;
+  rc = sqlite3_prepare_v2(db, views, -1, &stmt, NULL);
+  if( rc ) return true;
+  while( !outer && (rc = sqlite3_step(stmt))==SQLITE_ROW ){
+    outer = statements_speaks_of_outer((const char*)sqlite3_column_text(stmt, 0));
+  }
+  sqlite3_finalize(stmt);
+  return outer || rc!=SQLITE_DONE;
+}

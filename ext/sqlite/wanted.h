@@ -1,0 +1,60 @@
+/*
+** What of a source a query wants, from the values that xFilter gets: paths, objects, a range of rows.
+** All of it is copied, so that it lasts as long as the scan; memory is used again by the next one.
+** Interface to code in wanted.c.
+*/
+#ifndef ZT_SQLITE_WANTED_H
+#define ZT_SQLITE_WANTED_H
+
+#include "sqlite/scan.h"
+#include "core/positions.h"
+
+/* Texts that a column is compared with, each NUL-terminated, one after the other. */
+typedef struct zt_names {
+  bool any;              /* The comparison excludes nothing that can be told by the text */
+  char *bytes;           /* Owned */
+  size_t n, room;        /* Bytes used and allocated */
+  zt_positions at;       /* Where each begins */
+} zt_names;
+
+static inline uint32_t zt_names_count(const zt_names *names){
+  return names->at.n;
+}
+
+static inline zt_text zt_names_get(const zt_names *names, uint32_t i){
+  size_t end = i+1<names->at.n ? names->at.a[i+1] : names->n;
+  return (zt_text){ names->bytes+names->at.a[i], end-names->at.a[i]-1 };
+}
+
+/* One text instead of those that were there. */
+int zt_names_set(zt_names *names, zt_text text, zt_error *err);
+void zt_names_clear(zt_names *names);
+
+/* A LIKE or GLOB, which SQLite checks again; NULL: none. Owned. */
+typedef struct zt_patterns {
+  char *like, *glob;
+} zt_patterns;
+
+typedef struct zt_wanted {
+  zt_names paths, objects;
+  zt_patterns path_patterns, object_patterns;
+  zt_range range;        /* Of iPosition */
+  uint64_t limit;        /* Most rows; UINT64_MAX: all */
+  uint64_t offset;       /* Rows before the first one */
+} zt_wanted;
+
+/* Take the values after the arguments: argv as plan says. patterns: LIKE and GLOB may be made use of. */
+int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, zt_error *err);
+
+/* True if the patterns leave a path, or an object's name. */
+bool zt_wanted_path(const zt_wanted *w, const char *path);
+bool zt_wanted_object(const zt_wanted *w, zt_text name);
+
+/* True if objects are told by their names at all. */
+static inline bool zt_wanted_filters(const zt_wanted *w){
+  return w->object_patterns.like || w->object_patterns.glob;
+}
+
+void zt_wanted_clear(zt_wanted *w);
+
+#endif
