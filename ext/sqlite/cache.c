@@ -25,11 +25,12 @@ struct zt_cache {
   queue asked;                     /* What was asked for by its path */
   queue passed;                    /* What scans over many files came by, so that they push nothing out of the other */
   size_t n;
+  unsigned cursors;                /* That are open */
 };
 
-zt_cache *zt_cache_new(size_t bytes){
+zt_cache *zt_cache_new(void){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
-  if( c ) *c = (zt_cache){ .asked.limit = bytes-bytes/ZT_CACHE_SCAN, .passed.limit = bytes/ZT_CACHE_SCAN };
+  if( c ) *c = (zt_cache){ .asked.limit = ZT_CACHE_HELD, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN };
   return c;
 }
 
@@ -68,12 +69,20 @@ static void drop(zt_cache *c, entry *e){
 
 /* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and somebody else who asks for it
 ** meanwhile would open it again. */
-static void make_room(zt_cache *c, queue *q){
+static void make_room(zt_cache *c, queue *q, size_t limit){
   entry *newer;
-  for(entry *e=q->oldest; e && e!=q->newest && q->bytes>q->limit; e=newer){
+  for(entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
     newer = e->newer;
     if( !zt_container_is_shared(e->container) ) drop(c, e);
   }
+}
+
+void zt_cache_hold(zt_cache *c){
+  c->cursors++;
+}
+
+void zt_cache_release(zt_cache *c){
+  if( --c->cursors==0 ) make_room(c, &c->asked, ZT_CACHE_BYTES-ZT_CACHE_BYTES/ZT_CACHE_SCAN);
 }
 
 void zt_cache_free(zt_cache *c){
@@ -100,7 +109,7 @@ static zt_container *find(zt_cache *c, const zt_identity *id, bool scan){
     if( q->newest!=e ){
       unlink_use(e);
       link_newest(q, e);
-      make_room(c, q);
+      make_room(c, q, q->limit);
     }
     return e->container;
   }
@@ -117,7 +126,7 @@ static void keep(zt_cache *c, zt_container *container, bool scan){
   *bucket = e;
   link_newest(q, e);
   c->n++;
-  make_room(c, q);
+  make_room(c, q, q->limit);
 }
 
 int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,

@@ -9,12 +9,13 @@
 
 #include "container/container.h"
 
-#define ZT_CACHE_BYTES ((size_t)64 << 20)   /* One larger container may stand alone */
+#define ZT_CACHE_BYTES ((size_t)64 << 20)   /* Between statements; one larger container may stand alone */
+#define ZT_CACHE_HELD ((size_t)256 << 20)   /* While a statement runs, which may go to and fro between large ones */
 #define ZT_CACHE_SCAN 4   /* What scans over many files come by has one part in so many of it */
 
 typedef struct zt_cache zt_cache;
 
-zt_cache *zt_cache_new(size_t bytes);   /* NULL: out of memory */
+zt_cache *zt_cache_new(void);   /* NULL: out of memory */
 void zt_cache_free(zt_cache *c);
 
 /* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of
@@ -23,6 +24,11 @@ void zt_cache_free(zt_cache *c);
 ** failure. */
 int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,
                   zt_error *err);
+
+/* A table's cursor is open, or not any more: when the last one closes, the cache shrinks to what it holds between statements.
+** Functions, which nobody tells when their statement ends, leave that to the next table. */
+void zt_cache_hold(zt_cache *c);
+void zt_cache_release(zt_cache *c);
 
 /* Bytes and entries held, for tests. */
 size_t zt_cache_bytes(const zt_cache *c);

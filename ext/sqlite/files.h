@@ -10,7 +10,7 @@
 #include "sqlite/connection.h"
 
 #define ZT_FILES_LOOKED 16                    /* Paths that were looked for one by one and are remembered */
-#define ZT_FILES_BYTES ((size_t)256 << 20)    /* Most bytes of manifests that a cursor keeps open */
+#define ZT_FILES_BYTES ((size_t)64 << 20)     /* Most bytes of manifests that a cursor keeps open */
 
 /* A file of the list. */
 typedef struct zt_listed {

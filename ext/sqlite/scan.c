@@ -115,6 +115,7 @@ static int scan_open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
     }
     memset(c->scan.row, 0, m->table->row_size);
   }
+  zt_cache_hold(m->connection->cache);
   *out = &c->base;
   return SQLITE_OK;
 }
@@ -163,6 +164,7 @@ static int scan_close_cursor(sqlite3_vtab_cursor *p){
   zt_wanted_clear(&c->wanted);
   zt_positions_clear(&c->positions);
   zt_error_clear(&c->err);
+  zt_cache_release(c->scan.connection->cache);
   sqlite3_free(c->scan.row);
   sqlite3_free(c);
   return SQLITE_OK;

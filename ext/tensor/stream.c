@@ -6,6 +6,8 @@
 #include "tensor/encoding.h"
 
 #define SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
+#define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Decoded bytes that are kept where reads go back and forth */
+#define STREAM_RETURNS 8   /* Reads that go back before that is done, where the encoding can seek */
 
 struct zt_stream {
   zt_payload payload;      /* Its component is the next field */
@@ -19,6 +21,8 @@ struct zt_stream {
   uint64_t position;       /* Where the decoder is */
   uint64_t polled;         /* Raw bytes read since the last question whether to go on */
   uint8_t *scratch;        /* NULL until it is needed */
+  unsigned returns;        /* Reads that went back */
+  uint8_t *kept;           /* All of the content, owned, once reads go back and forth; else NULL */
 };
 
 int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
@@ -52,6 +56,7 @@ void zt_stream_close(zt_stream *s){
   end_decoder(s);
   zt_source_close(s->shard);
   sqlite3_free(s->scratch);
+  sqlite3_free(s->kept);
   sqlite3_free(s);
 }
 
@@ -133,6 +138,34 @@ static bool may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
       && s->position==0;
 }
 
+/* True if a read at the offset had better find all of the content in memory: looking up elements in no order would otherwise
+** decode it again for each of them. */
+static bool stream_keeps(zt_stream *s, uint64_t offset){
+  unsigned shares = s->payload.side_by_side>1 ? s->payload.side_by_side : 1;
+  if( s->kept ) return true;
+  if( offset>=s->position || !s->known || s->total>STREAM_KEPT_MAX/shares ) return false;
+  if( s->payload.component->length>ZT_WHOLE_MAX ) return false;
+  return ++s->returns > (s->encoding->seek ? STREAM_RETURNS : 0);
+}
+
+/* Decode all of the content and keep it. */
+static int stream_keep(zt_stream *s, zt_error *err){
+  uint8_t *all = sqlite3_malloc64(s->total+1);
+  if( !all ) return zt_fail_nomem(err);
+  end_decoder(s);
+  if( read_whole(s, all, (size_t)s->total, err) ) sqlite3_free(all);
+  else s->kept = all;
+  return err->rc;
+}
+
+static int stream_read_kept(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+  uint64_t left = offset<s->total ? s->total-offset : 0;
+  if( !s->kept && stream_keep(s, err) ) return err->rc;
+  *got = n<left ? n : (size_t)left;
+  if( *got ) memcpy(buffer, s->kept+offset, *got);
+  return SQLITE_OK;
+}
+
 static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
@@ -140,6 +173,7 @@ static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n
     *got = n;
     return read_whole(s, buffer, n, err);
   }
+  if( stream_keeps(s, offset) ) return stream_read_kept(s, offset, buffer, n, got, err);
   if( offset<s->position && !s->encoding->seek ) end_decoder(s);
   if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
   if( s->encoding->seek && offset!=s->position ){

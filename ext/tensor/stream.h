@@ -16,7 +16,7 @@ void zt_stream_close(zt_stream *s);
 
 /* Copy the n bytes at offset. *got is less than n only where the content ends; then, and whenever the last byte is read,
 ** all rules of encoding.h are checked. What has to be decoded to get there, and no more, is decoded: forward from where
-** the last read ended, or again from the beginning if that is behind. */
+** the last read ended. A read that goes back decodes from the beginning, and keeps all of a content that is not too large. */
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err);
 
 /* The number of bytes in all. Where nothing short of decoding tells, this decodes. */
