@@ -23,7 +23,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },
-  { .sql = "SELECT *, source, on_error, data, stored, digest_status, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
+  { .sql = "SELECT *, source, on_error, \"too many arguments\", data, stored, digest_status, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
   { .sql = "SELECT *, source, on_error, data, stored, digest_status, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
@@ -33,7 +33,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, object, dtype, rowid FROM zt_rows(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats('" SMALL "')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats(?1, 'skip')", .image = V12 "hand_bad_objects.zt" },
-  { .sql = "SELECT *, source, level, meaning, specification, rowid FROM zt_check('" V12 "hand_bad_objects.zt', 'full')" },
+  { .sql = "SELECT *, source, level, \"too many arguments\", meaning, specification, rowid FROM zt_check('" V12 "hand_bad_objects.zt', 'full')" },
   { .sql = "SELECT *, source, level, meaning, specification, rowid FROM zt_check(?1)", .image = V12 "hand_unknown_type.zt" },
 
   /* Every function */
