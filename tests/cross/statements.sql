@@ -22,7 +22,9 @@ INSERT INTO template VALUES
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''bf16''))'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''i32''))'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, NULL, 1, 2))'),
+  ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''torch.float32'', 1))'),
   ('object', NULL, 'SELECT zt_json(:path, :object)'),
+  ('object', NULL, 'SELECT zt_json(:path, :object, ''f16'', 1, 2)'),
   ('object', NULL, 'SELECT iif(typeof(v) = ''real'', hex(ieee754_to_blob(v)), v)'
                    || ' FROM (SELECT zt_value(:path, :object:zeros) AS v)'),
   ('object', 'zt_elements', 'SELECT :columns FROM zt_elements(:path, :object)'),
@@ -30,6 +32,7 @@ INSERT INTO template VALUES
   ('object', 'zt_rows', 'SELECT :columns FROM zt_rows(:path, :object, ''f16'') LIMIT 1000'),
   ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component))'),
   ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component, 3, 5))'),
+  ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component, 3))'),
   ('component', NULL, 'SELECT hex(data) FROM zt_components(:path) WHERE object = :object AND component = :component'),
   ('component', NULL, 'SELECT hex(stored) FROM zt_components(:path) WHERE object = :object AND component = :component'),
   ('component', NULL, 'SELECT digest_status FROM zt_components(:path) WHERE object = :object AND component = :component'),
