@@ -23,6 +23,7 @@ static const char *const statements[] = {
   "SELECT object, on_error FROM zt_objects(?1, 'skip')",
   "SELECT component, digest_status, stored FROM zt_components(?1)",
   "SELECT component, data FROM zt_components(?1)",
+  "SELECT component, hash FROM zt_components(?1, 'skip')",
   "SELECT zt_blob(?1, object, component, 1, 100) FROM zt_components(?1) LIMIT 8",
   "SELECT zt_blob(?1, object) FROM zt_objects(?1) LIMIT 8",
   "SELECT zt_blob(?1, object, 'datum') FROM zt_objects(?1) LIMIT 1",

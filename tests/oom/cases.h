@@ -23,8 +23,8 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },
-  { .sql = "SELECT *, source, on_error, data, stored, digest_status, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
-  { .sql = "SELECT *, source, on_error, data, stored, digest_status, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
+  { .sql = "SELECT *, source, on_error, data, stored, digest_status, hash, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
+  { .sql = "SELECT *, source, on_error, data, stored, digest_status, hash, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
   { .sql = "SELECT *, source, object, rowid FROM zt_elements('" SMALL "', 'blk.0.attn.q')" },
@@ -35,6 +35,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats(?1, 'skip')", .image = V12 "hand_bad_objects.zt" },
   { .sql = "SELECT *, source, level, meaning, specification, rowid FROM zt_check('" V12 "hand_bad_objects.zt', 'full')" },
   { .sql = "SELECT *, source, level, meaning, specification, rowid FROM zt_check(?1)", .image = V12 "hand_unknown_type.zt" },
+  { .sql = "SELECT *, rowid FROM zt_rules" },
 
   /* Every function */
   { .sql = "SELECT zt_version()" },
@@ -76,6 +77,8 @@ static const oom_case cases[] = {
   { .sql = "SELECT object, component, digest, digest_status FROM zt_components('" V12 "hand_digests.zt')" },
   { .sql = "SELECT object, digest_status FROM zt_components(?1)", .image = V2 "hand_unknown_fields.zt" },
   { .sql = "SELECT object, digest_status, stored, shard FROM zt_components('" V2 "hand_sharded.zt')" },
+  { .sql = "SELECT object, hash FROM zt_components('" V2 "hand_sharded_missing.zt', 'skip')" },
+  { .sql = "SELECT object, hash FROM zt_components(?1, 'skip')", .image = V12 "hand_zstd.zt" },
   { .sql = "SELECT object, zt_dense(path, object) FROM zt_objects('" V2 "crate_overlay.zt')" },
   { .sql = "SELECT object, data FROM zt_components('" V0 "wheel_large.zt') LIMIT 1" },
   { .sql = "SELECT length(zt_blob('" TREE "/large', 'x')), length(zt_blob('" TREE "/large', 'x', 'data', 0, 6000000)), length(zt_dense('" TREE "/large', 'x'))" },
@@ -105,6 +108,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT path, size, error FROM zt_files('" HOSTILE "1.2-dup-*.zt')" },
 
   /* What is pushed down, and how tables are joined */
+  { .sql = "SELECT c.rule, r.meaning FROM zt_check('" V12 "hand_bad_objects.zt', 'full') AS c JOIN zt_rules AS r USING (rule)" },
   { .sql = "SELECT path, object FROM zt_objects('" TREE "', 'skip') WHERE path = '" TREE "/a.zt'" },
   { .sql = "SELECT path, object FROM zt_objects('" TREE "', 'skip') WHERE path IN ('" TREE "/a.zt', '" TREE "/sub/b.zt')" },
   { .sql = "SELECT path, object FROM zt_objects('" TREE "', 'skip') WHERE path LIKE '%/a.zt' AND object IN ('blk.0.attn.q', 'blk.0.attn.k', NULL, 1)" },
@@ -159,6 +163,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT value FROM zt_elements('" V12 "hand_bad_objects.zt', 'data_short')", .error = "data_short" },
   { .sql = "SELECT data FROM zt_components('" V12 "hand_zstd.zt')", .error = "zstd" },
   { .sql = "SELECT data FROM zt_components('" V2 "hand_sharded_missing.zt')", .error = "gone" },
+  { .sql = "SELECT hash FROM zt_components('" V2 "hand_sharded_missing.zt')", .error = "gone" },
   { .sql = "SELECT zt_blob('" SMALL "', 'blk.0.atn.q')", .error = "did you mean" },
   { .sql = "SELECT zt_blob('" SMALL "', 'nothing like it')", .error = "no such object" },
   { .sql = "SELECT zt_blob('" V12 "hand_sparse.zt', 'csr.f32')", .error = "name one of its components" },
