@@ -422,7 +422,7 @@ static int set_arguments(cursor *c, const arguments *a){
 static int set_on_error(cursor *c){
   int i = zt_table_argument(table_of(c), "on_error");
   const char *z = i<0 ? NULL : c->scan.argument[i];
-  c->skip = z && strcmp(z, "skip")==0;
+  c->skip = c->scan.skip = z && strcmp(z, "skip")==0;
   if( !z || c->skip || strcmp(z, "abort")==0 ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", z);
 }

@@ -68,6 +68,7 @@ struct zt_scan {
   const char *path;              /* NULL for a BLOB */
   const zt_container *container; /* NULL if the file was not opened, or could not be */
   zt_source *source;             /* The file's bytes, if a column in `bytes` is used; else NULL */
+  bool skip;                     /* on_error is 'skip' */
   bool on_file;                  /* The current row is one of the file's own, not of an object */
   uint32_t object;               /* Else: index of the current object */
   void *row;                     /* row_size bytes */

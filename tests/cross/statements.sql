@@ -35,6 +35,7 @@ INSERT INTO template VALUES
   ('component', NULL, 'SELECT hex(zt_blob(:path, :object, :component, 3))'),
   ('component', NULL, 'SELECT hex(data) FROM zt_components(:path) WHERE object = :object AND component = :component'),
   ('component', NULL, 'SELECT hex(stored) FROM zt_components(:path) WHERE object = :object AND component = :component'),
+  ('component', NULL, 'SELECT hash FROM zt_components(:path, ''skip'') WHERE object = :object AND component = :component'),
   ('component', NULL, 'SELECT digest_status FROM zt_components(:path) WHERE object = :object AND component = :component'),
   ('component', NULL, 'SELECT zt_hash(:path, :object, :component, ''sha256'')'),
   ('component', NULL, 'SELECT zt_hash(:path, :object, :component, ''crc32c'')'),
