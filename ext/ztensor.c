@@ -55,12 +55,14 @@ static const zt_function *function_at(size_t i){
   return NULL;
 }
 
-/* Take back the first tables, modules and functions. SQLite unloads a library whose loading has failed, so that nothing of it may be
-** left. A function that cannot be taken back, as none can while a statement runs, keeps it. */
+/* Take back the first tables, modules and functions. SQLite unloads a library whose loading has
+** failed, so that nothing of it may be left. A function that cannot be taken back, as none can while a statement runs, keeps it. */
 static void take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t nFunction){
   int rc = SQLITE_OK;
   for(size_t i=0; i<nTable; i++) rc |= sqlite3_create_module_v2(db, tables[i]->name, NULL, NULL, NULL);
-  for(size_t i=0; i<nModule; i++) rc |= sqlite3_create_module_v2(db, modules[i]->name, NULL, NULL, NULL);
+  for(size_t i=0; i<nModule; i++){
+    rc |= sqlite3_create_module_v2(db, modules[i]->name, NULL, NULL, NULL);
+  }
   for(size_t i=0; i<nFunction; i++){
     const zt_function *f = function_at(i);
     rc |= sqlite3_create_function_v2(db, f->name, f->nArg, f->flags, NULL, NULL, NULL, NULL, NULL);
@@ -75,7 +77,8 @@ static int register_all(zt_connection *c){
   int rc = SQLITE_OK;
   while( nTable<N(tables) && (rc = zt_scan_register(c, tables[nTable]))==SQLITE_OK ) nTable++;
   while( rc==SQLITE_OK && nModule<N(modules) ){
-    rc = sqlite3_create_module_v2(c->db, modules[nModule]->name, &modules[nModule]->methods, NULL, NULL);
+    const zt_module *m = modules[nModule];
+    rc = sqlite3_create_module_v2(c->db, m->name, &m->methods, NULL, NULL);
     if( rc==SQLITE_OK ) nModule++;
   }
   while( rc==SQLITE_OK && (f = function_at(nFunction))!=NULL ){

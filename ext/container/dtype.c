@@ -26,13 +26,14 @@ typedef struct dtype_names {
 enum { DTYPE_LONG, DTYPE_WORD, DTYPE_UPPER, DTYPE_CODE, DTYPE_FAMILIES };
 
 #define DTYPE_NONE { NULL, 0 }
-#define DTYPE_ALSO(name, long, word, upper, code) [ZT_DTYPE_##name] = { { ZT_TEXT_INIT(long), word, upper, code } },
+#define DTYPE_ALSO(name, long, word, upper, code) \
+  [ZT_DTYPE_##name] = { { ZT_TEXT_INIT(long), word, upper, code } },
 #define DTYPE_IS(literal) ZT_TEXT_INIT(literal)
 
 /*
-** THE table of other names: of numpy (with ml_dtypes) and torch; the words of C that both use; of safetensors and GGUF;
-** numpy's type strings. A name that they use for different types is none: float, int, long. Results are little-endian, so
-** there is no '>f4'.
+** THE table of other names: of numpy (with ml_dtypes) and torch; the words of C that both use; of
+** safetensors and GGUF; numpy's type strings. A name that they use for different types is none:
+** float, int, long. Results are little-endian, so there is no '>f4'.
 */
 static const dtype_names aOther[ZT_DTYPE_COUNT] = {
   DTYPE_ALSO(f64, "float64", DTYPE_IS("double"), DTYPE_IS("F64"), DTYPE_IS("<f8"))
@@ -61,7 +62,9 @@ static const dtype_names aOther[ZT_DTYPE_COUNT] = {
 /* The type that one of the first families calls so. */
 static const zt_dtype *dtype_other(zt_text name, int families){
   for(size_t i=0; i<ZT_DTYPE_COUNT; i++){
-    for(int f=0; f<families; f++) if( name.n && zt_text_equal(name, aOther[i].names[f]) ) return &aDtype[i];
+    for(int f=0; f<families; f++){
+      if( name.n && zt_text_equal(name, aOther[i].names[f]) ) return &aDtype[i];
+    }
   }
   return NULL;
 }
@@ -73,9 +76,10 @@ const zt_dtype *zt_dtype_long(zt_text name){
 /* Whatever name it is. torch writes its own name before its types. */
 static const zt_dtype *dtype_any(zt_text name){
   const zt_text torch = ZT_TEXT("torch.");
+  const bool of_torch = name.n>torch.n && memcmp(name.z, torch.z, torch.n)==0;
   const zt_dtype *d = zt_dtype_named(name);
   if( d ) return d;
-  if( name.n<=torch.n || memcmp(name.z, torch.z, torch.n)!=0 ) return dtype_other(name, DTYPE_FAMILIES);
+  if( !of_torch ) return dtype_other(name, DTYPE_FAMILIES);
   return dtype_other((zt_text){ name.z+torch.n, name.n-torch.n }, DTYPE_WORD+1);
 }
 
@@ -87,8 +91,8 @@ int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err){
   list = sqlite3_str_new(NULL);
   for(size_t i=0; i<sizeof(aDtype)/sizeof(*aDtype); i++) sqlite3_str_appendf(list, "%s%s", i ? ", " : "", aDtype[i].name);
   z = sqlite3_str_finish(list);
-  if( z ) zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known: there are %s, and what numpy, torch and safetensors call these",
-                  zt_shown(name), name.z, z);
+  if( z ) zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known: there are %s, and what numpy, torch "
+                  "and safetensors call these", zt_shown(name), name.z, z);
   else zt_fail_nomem(err);
   sqlite3_free(z);
   return err->rc;

@@ -1,11 +1,13 @@
 /*
 ** A tensor's values:
 **
-**   zt_dense(source, object [, dtype [, first [, count]]])  BLOB: row-major little-endian elements of that type; of `count`
-**                                                           indices of the first dimension from `first` on, clipped at
-**                                                           the end
-**   zt_json(source, object [, dtype [, first [, count]]])   TEXT: the same as nested JSON arrays
-**   zt_value(source, object, i, j, ...)                     one element
+**   zt_dense(source, object [, dtype [, first [, count]]])
+**     BLOB: row-major little-endian elements of that type; of `count` indices of the first
+**     dimension from `first` on, clipped at the end
+**   zt_json(source, object [, dtype [, first [, count]]])
+**     TEXT: the same as nested JSON arrays
+**   zt_value(source, object, i, j, ...)
+**     one element
 **
 ** NULL if source or object is. What cannot be interpreted is an error that names what is wrong with which object.
 */
@@ -13,7 +15,8 @@
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
 
-/* A function's object, opened. Everything is closed by close_values(), also of what was never opened. */
+/* A function's object, opened. Everything is closed by close_values(), also if it was never opened:
+** all zero. */
 typedef struct values {
   zt_budget budget;
   zt_target target;
@@ -34,11 +37,17 @@ static void close_values(values *v){
   zt_target_close(&v->target);
 }
 
-/* Open what zt_dense and zt_json are asked for, whose other arguments are optional and may be NULL. */
-static int dense_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first, const char *count, values *v,
-                      zt_error *err){
+/* True if argument i is there and not NULL. */
+static bool dense_has(int n, sqlite3_value **args, int i){
+  return n>i && sqlite3_value_type(args[i])!=SQLITE_NULL;
+}
+
+/* Open what zt_dense and zt_json are asked for, whose last three arguments are optional. first and
+** count name two of them in messages. */
+static int dense_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
+                      const char *count, values *v, zt_error *err){
+  bool sliced = dense_has(n, args, 3) || dense_has(n, args, 4);
   uint64_t row = 0, rows = UINT64_MAX;
-  bool sliced = (n>3 && sqlite3_value_type(args[3])!=SQLITE_NULL) || (n>4 && sqlite3_value_type(args[4])!=SQLITE_NULL);
   if( n>2 && zt_value_dtype(args[2], &v->as, err) ) return err->rc;
   if( n>3 && zt_value_index(args[3], first, 0, &row, err) ) return err->rc;
   if( n>4 && zt_value_index(args[4], count, UINT64_MAX, &rows, err) ) return err->rc;

@@ -1,16 +1,18 @@
 /*
-** zt_hash(source, object, [component,] algorithm): the digest of a component's decoded bytes, TEXT `algorithm:hex`. Algorithms
-** are sha256, crc32c and xxh3. Without component, or if it is NULL: the only one there is. NULL if source or object is.
+** zt_hash(source, object, [component,] algorithm): the digest of a component's decoded bytes, TEXT
+** `algorithm:hex`. Algorithms are sha256, crc32c and xxh3. Without component, or if it is NULL: the
+** only one there is. NULL if source or object is.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-/* Find the component; role NULL: the only one. Who names one and no algorithm is told which there are. */
+/* Find the component; role NULL: the only one. Who names one and no algorithm is told which there
+** are. */
 static int hash_component(zt_target *t, sqlite3_value *role, zt_text algorithm, zt_error *err){
   if( !role && !zt_digest_known(algorithm)
    && zt_component_find(t->container, t->object.index, algorithm, &t->component) ){
-    return zt_fail(err, SQLITE_ERROR, "'%.*s' is a component: name an algorithm after it: " ZT_DIGEST_ALGORITHMS,
-                   zt_shown(algorithm), algorithm.z);
+    return zt_fail(err, SQLITE_ERROR, "'%.*s' is a component: name an algorithm after it: "
+                   ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
   }
   return zt_target_component(t, role, err);
 }

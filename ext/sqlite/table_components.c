@@ -2,12 +2,13 @@
 ** zt_components(source, on_error): one row per component, in the manifest's order.
 **
 **   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
-**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN, stored HIDDEN,
-**                              digest_status HIDDEN, hash HIDDEN);
+**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN,
+**                              stored HIDDEN, digest_status HIDDEN, hash HIDDEN);
 **
-** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash (xxh3 of the decoded bytes) are
-** computed when they are selected; without them no byte of a tensor is read. Bytes that cannot be had are an error that
-** names the component; of hash alone, with 'skip', a NULL, so that an audit needs no second look at doubtful files.
+** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash
+** (xxh3 of the decoded bytes) are computed when they are selected; without them no byte of a tensor
+** is read. Bytes that cannot be had are an error that names the component; of hash alone, with
+** 'skip', a NULL, so that an audit needs no second look at doubtful files.
 */
 #include "core/os.h"
 #include "sqlite/describe.h"
@@ -57,7 +58,8 @@ static const zt_component *component(zt_scan *scan, unsigned want){
 
 /* True if it is for the bytes, and for nothing else, that a hash cannot be had. */
 static bool components_may_skip(const zt_scan *scan, const zt_error *err){
-  return scan->skip && (err->rc==SQLITE_ERROR || err->rc==SQLITE_TOOBIG) && !zt_os_exhausted(err->system);
+  bool of_bytes = err->rc==SQLITE_ERROR || err->rc==SQLITE_TOOBIG;
+  return scan->skip && of_bytes && !zt_os_exhausted(err->system);
 }
 
 /* The columns that read the file. */

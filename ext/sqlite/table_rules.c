@@ -3,8 +3,8 @@
 **
 **   CREATE TABLE zt_rules(rule, severity, meaning, specification);
 **
-** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It is no table of the frame,
-** whose tables have a source.
+** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
+** is no table of the frame, whose tables have a source.
 */
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
@@ -16,8 +16,10 @@ typedef struct rules_cursor {
   const zt_rule *rule;         /* The current one; a NULL number: the end */
 } rules_cursor;
 
-static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
-  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT, specification TEXT)");
+static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **message){
+  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT,"
+                                    " specification TEXT)");
   (void)client;
   (void)argc;
   (void)argv;
@@ -69,7 +71,8 @@ static int rules_next(sqlite3_vtab_cursor *p){
   return SQLITE_OK;
 }
 
-static int rules_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
+static int rules_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                        sqlite3_value **argv){
   (void)plan;
   (void)unused;
   (void)argc;

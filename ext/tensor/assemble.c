@@ -149,8 +149,11 @@ static void write_converted(writer *w, const uint8_t *element){
   const zt_tensor *t = w->tensor;
   uint64_t converted[ZT_ELEMENT_MAX/8];
   if( w->as==t->dtype ) zt_json_scalar(w->out, zt_scalar_of(w->as, element));
-  else if( zt_convert(t->dtype, element, w->as, converted, 1) ) zt_json_scalar(w->out, zt_scalar_of(w->as, converted));
-  else fail_element(t, w->as, w->slice->first+w->done, element, w->err);
+  else if( !zt_convert(t->dtype, element, w->as, converted, 1) ){
+    fail_element(t, w->as, w->slice->first+w->done, element, w->err);
+  }else{
+    zt_json_scalar(w->out, zt_scalar_of(w->as, converted));
+  }
 }
 
 static void write_element(writer *w){
@@ -207,8 +210,10 @@ static int fail_json(const zt_tensor *t, zt_error *err){
   return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result", t->budget->result);
 }
 
-int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out, zt_error *err){
-  writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err, .window = zt_tensor_window(t) };
+int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
+                     zt_error *err){
+  writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err,
+               .window = zt_tensor_window(t) };
   if( assemble_check_types(t, as, err) ) return err->rc;
   if( !may_fit(t, as, slice) ) return fail_json(t, err);
   if( w.window>slice->n ) w.window = slice->n+1;
