@@ -40,8 +40,10 @@ static int what_is_loaded(sqlite3 *db, loaded *out){
 /* --- Registration --- */
 
 #define TABLE(name) &zt_table_##name,
+#define MODULE(name) &zt_module_##name,
 #define FUNCTION(name) zt_function_##name,
 static const zt_table *const tables[] = { ZT_TABLES(TABLE) };
+static const zt_module *const modules[] = { ZT_MODULES(MODULE) };
 static const zt_function *const families[] = { ZT_FUNCTIONS(FUNCTION) };
 #define N(array) (sizeof(array)/sizeof((array)[0]))
 
@@ -53,11 +55,14 @@ static const zt_function *function_at(size_t i){
   return NULL;
 }
 
-/* Take back the first tables and functions. SQLite unloads a library whose loading has failed, so that nothing of it may be
-** left. A function that cannot be taken back, as none can while a statement runs, keeps it. */
-static void take_back(sqlite3 *db, size_t nTable, size_t nFunction){
+/* Take back the first tables, modules and functions. SQLite unloads a library whose loading has
+** failed, so that nothing of it may be left. A function that cannot be taken back, as none can while a statement runs, keeps it. */
+static void take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t nFunction){
   int rc = SQLITE_OK;
   for(size_t i=0; i<nTable; i++) rc |= sqlite3_create_module_v2(db, tables[i]->name, NULL, NULL, NULL);
+  for(size_t i=0; i<nModule; i++){
+    rc |= sqlite3_create_module_v2(db, modules[i]->name, NULL, NULL, NULL);
+  }
   for(size_t i=0; i<nFunction; i++){
     const zt_function *f = function_at(i);
     rc |= sqlite3_create_function_v2(db, f->name, f->nArg, f->flags, NULL, NULL, NULL, NULL, NULL);
@@ -68,15 +73,20 @@ static void take_back(sqlite3 *db, size_t nTable, size_t nFunction){
 /* Register everything, or nothing. */
 static int register_all(zt_connection *c){
   const zt_function *f;
-  size_t nTable = 0, nFunction = 0;
+  size_t nTable = 0, nModule = 0, nFunction = 0;
   int rc = SQLITE_OK;
   while( nTable<N(tables) && (rc = zt_scan_register(c, tables[nTable]))==SQLITE_OK ) nTable++;
+  while( rc==SQLITE_OK && nModule<N(modules) ){
+    const zt_module *m = modules[nModule];
+    rc = sqlite3_create_module_v2(c->db, m->name, &m->methods, NULL, NULL);
+    if( rc==SQLITE_OK ) nModule++;
+  }
   while( rc==SQLITE_OK && (f = function_at(nFunction))!=NULL ){
     c->references++;
     rc = sqlite3_create_function_v2(c->db, f->name, f->nArg, f->flags, c, f->call, NULL, NULL, zt_connection_release);
     if( rc==SQLITE_OK ) nFunction++;
   }
-  if( rc ) take_back(c->db, nTable, nFunction);
+  if( rc ) take_back(c->db, nTable, nModule, nFunction);
   return rc;
 }
 

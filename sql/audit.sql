@@ -250,41 +250,34 @@ WHERE f.error IS NULL AND c.path = f.path
   AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'shard-digest', 'shard-size', 'missing-shard');
 
 -- Which contents are there more than once, where digests do not tell? Hashes components whose dtype and decoded length
--- occur more than once, unless all of those have a digest; finds copies that are encoded differently, too. A hash of what
--- cannot be decoded would be an error: such are passed over, and so they are decoded twice (see uninterpreted_tensors).
+-- occur more than once, unless all of those have a digest; finds copies that are encoded differently, too. What cannot be
+-- decoded has no hash. DISTINCT, though the rows are, has each hash computed once.
 DROP VIEW IF EXISTS temp.hashed_duplicates;
 CREATE TEMP VIEW hashed_duplicates AS
 SELECT hash, dtype, decoded_length, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes,
        min(path) AS first_path, max(path) AS last_path
-FROM (SELECT path, dtype, byte_order, decoded_length, length, zt_hash(path, object, component, 'xxh3') AS hash
-      FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.encoding, c.byte_order, c.shard, c.decoded_length,
-                   c.length
+FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.decoded_length, c.length, z.hash
+      FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.byte_order, c.shard, c.decoded_length, c.length
             FROM components AS c
-            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND encoding IN ('raw', 'zstd', 'zt.zstd-seekable/1')
+            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0
                   GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            WHERE c.length > 0 AND c.encoding IN ('raw', 'zstd', 'zt.zstd-seekable/1')
+            WHERE c.length > 0
             GROUP BY c.path, c.shard, c.offset, c.length, c.dtype, c.byte_order) AS c
-      WHERE CASE WHEN encoding = 'raw' AND shard IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(c.path, 'skip') AS o WHERE o.path = c.path AND o.object = c.object)
-                 ELSE EXISTS (SELECT 1 FROM zt_stats(c.path, 'skip') AS s
-                              WHERE s.path = c.path AND s.object = c.object AND s.error IS NULL) END)
-GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1;
+      CROSS JOIN zt_components(c.path, 'skip') AS z
+        ON z.path = c.path AND z.object = c.object AND z.component = c.component)
+GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;
 
 -- Which components differ between two files, where digests do not tell? ... WHERE path_a = 'old.zt' AND path_b = 'new.zt'
+-- HAVING, in place of a WHERE, has each hash computed once, and only of the paths that are asked for.
 DROP VIEW IF EXISTS temp.hashed_differences;
 CREATE TEMP VIEW hashed_differences AS
 SELECT path_a, path_b, object, component AS part, 'content' AS change, before, after
-FROM (SELECT *, CASE WHEN open THEN zt_hash(path_a, object, component, 'xxh3') END AS before,
-             CASE WHEN open THEN zt_hash(path_b, object, component, 'xxh3') END AS after
-      -- Not as a WHERE: that could come after the hashes, and before it is known whether both have the component.
-      FROM (SELECT *, verdict = 'unknown' AND type_a IS type_b AND byte_order_a = byte_order_b
-                      AND CASE
-                            WHEN encoding_a = 'raw' AND shard_a IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(path_a, 'skip') AS o WHERE o.path = path_a AND o.object = p.object)
-                            WHEN encoding_a IN ('raw', 'zstd', 'zt.zstd-seekable/1') THEN EXISTS (SELECT 1 FROM zt_stats(path_a, 'skip') AS s
-                                                     WHERE s.path = path_a AND s.object = p.object AND s.error IS NULL) END
-                      AND CASE
-                            WHEN encoding_b = 'raw' AND shard_b IS NULL THEN EXISTS (SELECT 1 FROM zt_objects(path_b, 'skip') AS o WHERE o.path = path_b AND o.object = p.object)
-                            WHEN encoding_b IN ('raw', 'zstd', 'zt.zstd-seekable/1') THEN EXISTS (SELECT 1 FROM zt_stats(path_b, 'skip') AS s
-                                                     WHERE s.path = path_b AND s.object = p.object AND s.error IS NULL) END AS open
-            FROM component_pairs AS p))
-WHERE before <> after;
+FROM (SELECT p.path_a, p.path_b, p.object, p.component, a.hash AS before, b.hash AS after
+      FROM component_pairs AS p
+      CROSS JOIN zt_components(p.path_a, 'skip') AS a
+        ON a.path = p.path_a AND a.object = p.object AND a.component = p.component
+      CROSS JOIN zt_components(p.path_b, 'skip') AS b
+        ON b.path = p.path_b AND b.object = p.object AND b.component = p.component
+      WHERE p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
+GROUP BY path_a, path_b, object, component HAVING before <> after;

@@ -22,7 +22,7 @@ DROP VIEW IF EXISTS temp.mlflow_changed_models;
 DROP VIEW IF EXISTS temp.mlflow_refresh;
 
 -- Where does each run keep its artifacts? As a pattern, NULL if that is not on this machine. The directory `id` has the
--- artifacts. A pattern, because a literal path that is not there would be an error, and a run without artifacts has none.
+-- artifacts. A pattern, because a directory that is not there would be a row, and a run without artifacts has none.
 CREATE TEMP VIEW mlflow_places(run, id, pattern) AS
 WITH place(run, id, uri) AS (
   SELECT run_uuid, run_uuid, nullif(artifact_uri, '') FROM mlflow.runs WHERE lifecycle_stage = 'active'

@@ -26,9 +26,9 @@ DROP TABLE IF EXISTS temp.optuna_store;
 -- A view cannot have parameters.
 CREATE TEMP TABLE optuna_store AS SELECT :artifacts AS directory;
 
--- Which files do trials and studies (trial_id is NULL) refer to, under what name? `pattern` matches just that file, NULL if it
--- is not on this machine or in a store that was not named. A pattern, because a literal path that is not there would be an error.
-CREATE TEMP VIEW optuna_references(study_id, trial_id, name, location, pattern) AS
+-- Which files do trials and studies (trial_id is NULL) refer to, under what name? `source` is NULL if it is not on this machine
+-- or in a store that was not named.
+CREATE TEMP VIEW optuna_references(study_id, trial_id, name, location, source) AS
 WITH user(study_id, trial_id, key, value) AS (
   SELECT t.study_id, a.trial_id, a.key, a.value_json
   FROM optuna.trial_user_attributes AS a JOIN optuna.trials AS t ON t.trial_id = a.trial_id
@@ -52,19 +52,17 @@ reference(study_id, trial_id, name, location) AS (
   SELECT study_id, trial_id, json_extract(value, '$.filename'), s.directory || '/' || json_extract(value, '$.artifact_id')
   FROM artifact CROSS JOIN temp.optuna_store AS s WHERE json_extract(value, '$.filename') LIKE '%.zt'
 ),
--- What is special in a pattern is put in brackets, and the last character, so that it is one.
-escaped(study_id, trial_id, name, location, pattern) AS (
-  SELECT study_id, trial_id, name, location,
-    replace(replace(replace(substr(location, 1, length(location) - 1), '[', '[[]'), '*', '[*]'), '?', '[?]')
-      || '[' || substr(location, -1) || ']'
+-- What is special in a pattern is put in brackets, for what is not there must not name other files.
+escaped(study_id, trial_id, name, location, source) AS (
+  SELECT study_id, trial_id, name, location, replace(replace(replace(location, '[', '[[]'), '*', '[*]'), '?', '[?]')
   FROM reference
 )
 SELECT study_id, trial_id, name, location, CASE
-  WHEN location NOT GLOB '[A-Za-z]*:*' THEN pattern
+  WHEN location NOT GLOB '[A-Za-z]*:*' THEN source
   WHEN (location GLOB 'file:/[^/]*' OR location GLOB 'file:///*' OR location GLOB 'file://localhost/*')
     AND location NOT GLOB '*[?#]*' AND location NOT GLOB '*%[^0-9A-Fa-f]*' AND location NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*'
     AND location NOT GLOB '*%00*'
-  THEN replace(replace(replace(replace(replace(replace(pattern,
+  THEN replace(replace(replace(replace(replace(replace(source,
     '%5B', '[%5B]'), '%5b', '[%5b]'), '%2A', '[%2A]'), '%2a', '[%2a]'), '%3F', '[%3F]'), '%3f', '[%3f]')
   END
 FROM escaped;
@@ -78,7 +76,7 @@ SELECT s.study_name AS study, t.number AS trial, t.state AS state, r.name AS nam
     THEN (SELECT CAST(total(elements) AS INTEGER) FROM zt_objects(f.path, 'skip')) END AS parameters,
   (SELECT group_concat(type) FROM (SELECT DISTINCT type FROM zt_objects(f.path, 'skip') ORDER BY type)) AS dtypes,
   f.size AS size, coalesce(f.path, r.location) AS path,
-  CASE WHEN r.pattern IS NULL THEN 'not a file here' WHEN f.path IS NULL THEN 'no such file' ELSE f.error END AS error,
+  CASE WHEN r.source IS NULL THEN 'not a file here' WHEN f.path IS NULL THEN 'no such file' ELSE f.error END AS error,
   f.mtime AS mtime,
   round((CASE WHEN CAST(v.library_version AS INTEGER) < 5 THEN julianday(t.datetime_complete, 'utc')
     ELSE julianday(t.datetime_complete) END - 2440587.5) * 86400, 3) AS ended, r.study_id, r.trial_id
@@ -86,7 +84,8 @@ FROM optuna_references AS r
 CROSS JOIN optuna.version_info AS v
 CROSS JOIN optuna.studies AS s ON s.study_id = r.study_id
 LEFT JOIN optuna.trials AS t ON t.trial_id = r.trial_id
-LEFT JOIN zt_files(r.pattern) AS f;
+-- A directory is no model, whatever its name.
+LEFT JOIN zt_files(r.source) AS f ON f.path = r.location OR r.location GLOB 'file:*' OR r.location GLOB '~/*';
 
 -- Which completed trials did best, by study and objective in its direction, and how large are their models? As for Optuna's
 -- best_trial, those that violate a constraint do not count. A rank that is missing is a trial without models.
@@ -114,11 +113,12 @@ CREATE TEMP VIEW optuna_failed_models AS
 SELECT study, trial, state, name, parameters, dtypes, size, path, error FROM optuna_models WHERE state = 'FAIL';
 
 -- Which models changed since their trial, or are gone? Those written more than a minute after it completed: the trial's time and
--- the file's may be of different clocks. An artifact that was uploaded late, after its trial, is among them.
+-- the file's may be of different clocks. An artifact that was uploaded late, after its trial, is among them. Of what is gone,
+-- there is no time, and `error` says why.
 CREATE TEMP VIEW optuna_changed_models AS
-SELECT study, trial, state, name, CASE error WHEN 'no such file' THEN 'gone' ELSE 'written after the trial' END AS change,
+SELECT study, trial, state, name, CASE WHEN mtime IS NULL THEN 'gone' ELSE 'written after the trial' END AS change,
   datetime(ended, 'unixepoch') AS ended, datetime(mtime, 'unixepoch') AS written, size, path, error
-FROM optuna_models WHERE mtime > ended + 60 OR error = 'no such file';
+FROM optuna_models WHERE mtime > ended + 60 OR (mtime IS NULL AND error <> 'not a file here');
 
 -- run_files. A trigger, because its statements stand or fall together. A run is a trial, by its id; what a study refers to has
 -- 'study:ID'. `logged` is the trial's end: by then its files were written.

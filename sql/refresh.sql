@@ -2,7 +2,7 @@
 --
 -- Reads the files that are new or whose size or time of change (mtime) is another than in the catalog, removes those that
 -- have vanished, records those that cannot be read, and says how many of each. The parameter :source names the collection:
--- a directory, a pattern or a file. Nothing changed: no file is opened. catalog.sql makes the catalog, once:
+-- a directory, a pattern, a file, or a list of those as a JSON array. Nothing changed: no file is opened. catalog.sql makes the catalog, once:
 --
 --   sqlite3 catalog.db ".read sql/catalog.sql"
 --   sqlite3 catalog.db ".load ./ztensor" ".parameter set :source models" ".read sql/refresh.sql"
@@ -59,9 +59,9 @@ CREATE TEMP TABLE refresh_missing(path TEXT PRIMARY KEY, kept DEFAULT 0) WITHOUT
 -- Files, and directories, that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- Inserting here reads a file: all at once, while ztensor remembers its manifest. `odd`: the path would be a pattern if there
--- were no such file, as there may not be any more, or is perhaps a directory's that could not be listed, and now can. Only
--- then the path of each row is looked at, which takes time.
+-- Inserting here reads a file: all at once, while ztensor remembers its manifest. `odd`: the path would be a pattern or a list
+-- if there were no such file, as there may not be any more, or is perhaps a directory's that could not be listed, and now
+-- can. Only then the path of each row is looked at, which takes time.
 CREATE TEMP VIEW refresh_read AS SELECT NULL AS source, path, size, mtime, NULL AS odd FROM refresh_listed;
 
 CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
@@ -73,14 +73,12 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   FROM zt_components(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
   INSERT INTO attributes
   SELECT NEW.path, object, key, value, type FROM zt_attributes(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
-  -- A file that has vanished has no row in zt_files(source), but is an error in zt_files(path), which is faster.
   INSERT INTO files
   SELECT NEW.path, NEW.source, z.container, z.version, NEW.size, NEW.mtime, z.objects, z.components, z.stored_bytes,
          z.decoded_bytes, z.manifest_bytes, z.attributes,
          CASE WHEN z.path IS NULL THEN 'ztensor: ' || NEW.path || ': cannot be listed, or has just vanished' ELSE z.error END,
          CAST(strftime('%s', 'now') AS INTEGER)
-  FROM (SELECT CASE WHEN EXISTS (SELECT 1 FROM objects WHERE path = NEW.path) THEN NEW.path ELSE NEW.source END AS source) AS s
-  LEFT JOIN zt_files(s.source) AS z ON z.path = NEW.path;
+  FROM (SELECT NEW.path AS path) AS s LEFT JOIN zt_files(s.path) AS z ON z.path = s.path;
 END;
 
 CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
@@ -98,6 +96,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
               ELSE 'unchanged' END,
          f.source IS NOT NEW.source
   FROM zt_files(NEW.source) AS z LEFT JOIN files AS f ON f.path = z.path;
+  -- A source that is not there is a row of zt_files, and an error of zt_objects.
+  SELECT count(*) FROM zt_objects((SELECT path FROM refresh_listed WHERE path = NEW.source AND size IS NULL));
 
   DELETE FROM files WHERE path IN (SELECT path FROM refresh_listed WHERE state IN ('changed', 'retried'));
   UPDATE files SET source = NEW.source
@@ -109,13 +109,10 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT INTO refresh_missing(path)
   SELECT path FROM files WHERE source = NEW.source AND path NOT IN (SELECT path FROM refresh_listed);
   -- and what another source found below this directory, if it is nowhere: this source may just pass over it (.hidden/x.zt).
-  -- A pattern, here the path with ? for its last character, finds nothing where a path would be an error.
   INSERT INTO refresh_missing(path)
   SELECT path FROM files AS f
   WHERE path > rtrim(NEW.source, '/') || '/' AND path < rtrim(NEW.source, '/') || '0' AND source IS NOT NEW.source
-    AND NOT EXISTS (SELECT 1 FROM zt_files(
-          replace(replace(replace(substr(f.path, 1, length(f.path) - 1), '[', '[[]'), '*', '[*]'), '?', '[?]') || '?') AS z
-          WHERE z.path = f.path);
+    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
   -- Not missing is what is below a directory that cannot be listed. A zero follows the slash in ASCII.
   INSERT INTO refresh_broken

@@ -71,8 +71,8 @@ SELECT experiment, run, status, role, name, parameters, dtypes, size, error
 FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 
 -- Which files may be those that were logged, and are they still the same? An artifact's are the catalog's of that name, a
--- resource's is the one at its path. `found` is 1 if one of them is the same. What cannot be read is compared by its size.
--- The pattern matches just that file: a literal path that is not there would be an error.
+-- resource's is the one at its path, if it is there. `found` is 1 if one of them is the same. What cannot be read is compared
+-- by its size. What is special in a pattern is put in brackets, for what is not there must not name other files.
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
   SELECT l.run, l.role, l.id, f.path FROM sacred_logged AS l JOIN files AS f
@@ -95,8 +95,8 @@ compared AS (
     END AS same
   FROM sacred_contents AS m
   CROSS JOIN candidate AS c ON c.run = m.run AND c.role = m.role AND c.id = m.id
-  CROSS JOIN zt_files(replace(replace(replace(substr(c.path, 1, length(c.path) - 1), '[', '[[]'), '*', '[*]'), '?', '[?]')
-    || '[' || substr(c.path, -1) || ']') AS f
+  CROSS JOIN zt_files(replace(replace(replace(c.path, '[', '[[]'), '*', '[*]'), '?', '[?]')) AS f
+    ON f.path = c.path AND f.size IS NOT NULL
 )
 SELECT *, max(same) OVER (PARTITION BY run, role, id) AS found FROM compared;
 

@@ -4,8 +4,8 @@ from the project's root, and must print just that. `tests/readme.py --write` put
 compares.
 
 SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. Blocks of the
-shell share a catalog.db of their own, so that each comes after those before it. The table of zt_check's rules is that of
-ext/tensor/rule.c.
+shell share a catalog.db of their own, so that each comes after those before it. The table of zt_check's rules is what zt_rules
+gives.
 """
 
 from __future__ import annotations
@@ -62,14 +62,10 @@ def run(language: str, program: str) -> str:
 
 
 def rules() -> str:
-    """The rows of ext/tensor/rule.c as a table, each name once."""
-    text = (ROOT / "ext/tensor/rule.c").read_text()
-    macros = dict(re.findall(r'^#define (\w+)(?:\(section\))? "(.*?)"', text, re.M)) | {"E": "error", "W": "warning"}
-    lines = {}
-    for slug, severity, meaning, macro, section in re.findall(
-            r'^  \{ "\w+", "([\w-]+)", (\w), "(.*?)", (\w*)\(?(?:"(.*?)"\)?)? \},$', text, re.M):
-        lines.setdefault(slug, f"| `{slug}` | {macros[severity]} | {meaning} | {macros.get(macro, '')}{section} |")
-    return "\n".join([RULES_HEAD, "|---|---|---|---|", *lines.values()])
+    """The rows of zt_rules as a table."""
+    row = "'| `' || rule || '` | ' || severity || ' | ' || meaning || ' | ' || specification || ' |'"
+    printed = output(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode list\nSELECT {row} FROM zt_rules;\n")
+    return f"{RULES_HEAD}\n|---|---|---|---|\n{printed.rstrip()}"
 
 
 def write() -> None:

@@ -18,15 +18,81 @@ const zt_dtype *zt_dtype_named(zt_text name){
   return NULL;
 }
 
+/* --- What others call the types --- */
+
+typedef struct dtype_names {
+  zt_text names[4];
+} dtype_names;
+enum { DTYPE_LONG, DTYPE_WORD, DTYPE_UPPER, DTYPE_CODE, DTYPE_FAMILIES };
+
+#define DTYPE_NONE { NULL, 0 }
+#define DTYPE_ALSO(name, long, word, upper, code) \
+  [ZT_DTYPE_##name] = { { ZT_TEXT_INIT(long), word, upper, code } },
+#define DTYPE_IS(literal) ZT_TEXT_INIT(literal)
+
+/*
+** THE table of other names: of numpy (with ml_dtypes) and torch; the words of C that both use; of
+** safetensors and GGUF; numpy's type strings. A name that they use for different types is none:
+** float, int, long. Results are little-endian, so there is no '>f4'.
+*/
+static const dtype_names aOther[ZT_DTYPE_COUNT] = {
+  DTYPE_ALSO(f64, "float64", DTYPE_IS("double"), DTYPE_IS("F64"), DTYPE_IS("<f8"))
+  DTYPE_ALSO(f32, "float32", DTYPE_NONE, DTYPE_IS("F32"), DTYPE_IS("<f4"))
+  DTYPE_ALSO(f16, "float16", DTYPE_IS("half"), DTYPE_IS("F16"), DTYPE_IS("<f2"))
+  DTYPE_ALSO(bf16, "bfloat16", DTYPE_NONE, DTYPE_IS("BF16"), DTYPE_NONE)
+  DTYPE_ALSO(i64, "int64", DTYPE_NONE, DTYPE_IS("I64"), DTYPE_IS("<i8"))
+  DTYPE_ALSO(i32, "int32", DTYPE_NONE, DTYPE_IS("I32"), DTYPE_IS("<i4"))
+  DTYPE_ALSO(i16, "int16", DTYPE_NONE, DTYPE_IS("I16"), DTYPE_IS("<i2"))
+  DTYPE_ALSO(i8, "int8", DTYPE_NONE, DTYPE_IS("I8"), DTYPE_IS("|i1"))
+  DTYPE_ALSO(u64, "uint64", DTYPE_NONE, DTYPE_IS("U64"), DTYPE_IS("<u8"))
+  DTYPE_ALSO(u32, "uint32", DTYPE_NONE, DTYPE_IS("U32"), DTYPE_IS("<u4"))
+  DTYPE_ALSO(u16, "uint16", DTYPE_NONE, DTYPE_IS("U16"), DTYPE_IS("<u2"))
+  DTYPE_ALSO(u8, "uint8", DTYPE_NONE, DTYPE_IS("U8"), DTYPE_IS("|u1"))
+  DTYPE_ALSO(bool, "bool", DTYPE_NONE, DTYPE_IS("BOOL"), DTYPE_IS("|b1"))
+  DTYPE_ALSO(f8_e4m3fn, "float8_e4m3fn", DTYPE_NONE, DTYPE_IS("F8_E4M3"), DTYPE_NONE)
+  DTYPE_ALSO(f8_e5m2, "float8_e5m2", DTYPE_NONE, DTYPE_IS("F8_E5M2"), DTYPE_NONE)
+  DTYPE_ALSO(f8_e4m3fnuz, "float8_e4m3fnuz", DTYPE_NONE, DTYPE_IS("F8_E4M3FNUZ"), DTYPE_NONE)
+  DTYPE_ALSO(f8_e5m2fnuz, "float8_e5m2fnuz", DTYPE_NONE, DTYPE_IS("F8_E5M2FNUZ"), DTYPE_NONE)
+  DTYPE_ALSO(f8_e8m0, "float8_e8m0fnu", DTYPE_NONE, DTYPE_IS("F8_E8M0"), DTYPE_NONE)
+  DTYPE_ALSO(f4_e2m1, "float4_e2m1fn", DTYPE_NONE, DTYPE_IS("F4"), DTYPE_NONE)
+  DTYPE_ALSO(complex64, "complex64", DTYPE_NONE, DTYPE_IS("C64"), DTYPE_IS("<c8"))
+  DTYPE_ALSO(complex128, "complex128", DTYPE_NONE, DTYPE_NONE, DTYPE_IS("<c16"))
+};
+
+/* The type that one of the first families calls so. */
+static const zt_dtype *dtype_other(zt_text name, int families){
+  for(size_t i=0; i<ZT_DTYPE_COUNT; i++){
+    for(int f=0; f<families; f++){
+      if( name.n && zt_text_equal(name, aOther[i].names[f]) ) return &aDtype[i];
+    }
+  }
+  return NULL;
+}
+
+const zt_dtype *zt_dtype_long(zt_text name){
+  return dtype_other(name, DTYPE_LONG+1);
+}
+
+/* Whatever name it is. torch writes its own name before its types. */
+static const zt_dtype *dtype_any(zt_text name){
+  const zt_text torch = ZT_TEXT("torch.");
+  const bool of_torch = name.n>torch.n && memcmp(name.z, torch.z, torch.n)==0;
+  const zt_dtype *d = zt_dtype_named(name);
+  if( d ) return d;
+  if( !of_torch ) return dtype_other(name, DTYPE_FAMILIES);
+  return dtype_other((zt_text){ name.z+torch.n, name.n-torch.n }, DTYPE_WORD+1);
+}
+
 int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err){
   sqlite3_str *list;
   char *z;
-  *out = zt_dtype_named(name);
+  *out = dtype_any(name);
   if( *out ) return SQLITE_OK;
   list = sqlite3_str_new(NULL);
   for(size_t i=0; i<sizeof(aDtype)/sizeof(*aDtype); i++) sqlite3_str_appendf(list, "%s%s", i ? ", " : "", aDtype[i].name);
   z = sqlite3_str_finish(list);
-  if( z ) zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known: there are %s", zt_shown(name), name.z, z);
+  if( z ) zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known: there are %s, and what numpy, torch "
+                  "and safetensors call these", zt_shown(name), name.z, z);
   else zt_fail_nomem(err);
   sqlite3_free(z);
   return err->rc;

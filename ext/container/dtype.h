@@ -65,7 +65,11 @@ const zt_dtype *zt_dtype_of(const zt_component *component);
 /* The type of that name, storage or logical; NULL if there is none. */
 const zt_dtype *zt_dtype_named(zt_text name);
 
-/* The same for a name that a user gave: one that there is not is an error. */
+/* The type that numpy and torch call so (float32); NULL if there is none. */
+const zt_dtype *zt_dtype_long(zt_text name);
+
+/* The type that a user gave a name of: ours, or one of the others in dtype.c's table. One that
+** there is not is an error. */
 int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err);
 
 /* The storage type of that name; NULL if there is none. */

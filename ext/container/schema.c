@@ -1,6 +1,7 @@
 /* Reading CBOR maps with known keys, and rules that generations share. See schema.h. */
 #include "container/schema.h"
 
+#include "container/dtype.h"
 #include "core/host.h"
 
 #define HEADER 8      /* Bytes before the data area */
@@ -161,14 +162,7 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
 }
 
 zt_text zt_schema_long_dtype(zt_text name){
-  static const struct { const char *stored; zt_text dtype; } words[] = {
-    { "float64", ZT_TEXT_INIT("f64") }, { "float32", ZT_TEXT_INIT("f32") }, { "float16", ZT_TEXT_INIT("f16") },
-    { "bfloat16", ZT_TEXT_INIT("bf16") }, { "int64", ZT_TEXT_INIT("i64") }, { "int32", ZT_TEXT_INIT("i32") },
-    { "int16", ZT_TEXT_INIT("i16") }, { "int8", ZT_TEXT_INIT("i8") }, { "uint64", ZT_TEXT_INIT("u64") },
-    { "uint32", ZT_TEXT_INIT("u32") }, { "uint16", ZT_TEXT_INIT("u16") }, { "uint8", ZT_TEXT_INIT("u8") }, { "bool", ZT_TEXT_INIT("bool") }
-  };
-  for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
-    if( name.n==strlen(words[i].stored) && memcmp(name.z, words[i].stored, name.n)==0 ) return words[i].dtype;
-  }
-  return (zt_text){ NULL, 0 };
+  const zt_dtype *d = zt_dtype_long(name);
+  if( !d || strcmp(d->name, d->storage)!=0 ) return (zt_text){ NULL, 0 };
+  return (zt_text){ d->name, strlen(d->name) };
 }

@@ -153,6 +153,10 @@ zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt
   return result;
 }
 
+bool zt_digest_known(zt_text name){
+  return find(name)!=NULL;
+}
+
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){
   zt_digest d = { .algorithm = find(name) };
   *out = NULL;

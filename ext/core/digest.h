@@ -30,6 +30,9 @@ zt_digest_parse zt_digest_check(zt_text text, unsigned words);
 ** if memory was short (recorded in err). */
 zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err);
 
+/* True if there is an algorithm of that name. */
+bool zt_digest_known(zt_text name);
+
 /* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL if memory was short (recorded). */
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err);
 #define ZT_DIGEST_ALGORITHMS "'sha256', 'crc32c', 'xxh3'"   /* For messages */

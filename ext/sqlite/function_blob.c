@@ -1,7 +1,7 @@
 /*
-** zt_blob(source, object [, component [, start, length]]): the decoded bytes of one component, in the file's byte order,
-** or `length` of them from `start` on, clipped at the end like substr(). Without component: the only one there is.
-** NULL if source or object is.
+** zt_blob(source, object [, component [, start [, length]]]): the decoded bytes of one component,
+** in the file's byte order, or `length` of them from `start` on, clipped at the end like substr().
+** Without component: the only one there is. NULL if source or object is.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
@@ -32,6 +32,7 @@ end:
 const zt_function zt_function_blob[] = {
   { "zt_blob", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
   { "zt_blob", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
+  { "zt_blob", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
   { "zt_blob", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
   { NULL, 0, 0, NULL },
 };

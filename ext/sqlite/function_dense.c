@@ -1,10 +1,13 @@
 /*
 ** A tensor's values:
 **
-**   zt_dense(source, object [, dtype [, first, count]])   BLOB: row-major little-endian elements of that type; of `count`
-**                                                         indices of the first dimension from `first` on, clipped at the end
-**   zt_json(source, object)                               the same as nested JSON arrays
-**   zt_value(source, object, i, j, ...)                   one element
+**   zt_dense(source, object [, dtype [, first [, count]]])
+**     BLOB: row-major little-endian elements of that type; of `count` indices of the first
+**     dimension from `first` on, clipped at the end
+**   zt_json(source, object [, dtype [, first [, count]]])
+**     TEXT: the same as nested JSON arrays
+**   zt_value(source, object, i, j, ...)
+**     one element
 **
 ** NULL if source or object is. What cannot be interpreted is an error that names what is wrong with which object.
 */
@@ -12,17 +15,19 @@
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
 
-/* A function's object, opened. Everything is closed by close_values(). */
+/* A function's object, opened. Everything is closed by close_values(), also if it was never opened:
+** all zero. */
 typedef struct values {
   zt_budget budget;
   zt_target target;
   zt_tensor tensor;
+  const zt_dtype *as;      /* What of it is asked for, and in which type */
+  zt_slice slice;
 } values;
 
 static int open_values(sqlite3_context *ctx, sqlite3_value **args, values *v, zt_error *err){
   zt_connection *connection = sqlite3_user_data(ctx);
   v->budget = zt_connection_budget(connection);
-  v->tensor = (zt_tensor){ 0 };
   if( zt_target_open(connection, args[0], true, &v->target, err) || zt_target_object(&v->target, args[1], err) ) return err->rc;
   return zt_target_tensor(&v->target, &v->budget, &v->tensor, err);
 }
@@ -32,49 +37,48 @@ static void close_values(values *v){
   zt_target_close(&v->target);
 }
 
-/* Elements of one index of the first dimension; a failure for a scalar. */
-static int slice(const zt_object *object, uint64_t first, uint64_t count, uint64_t *from, uint64_t *n, zt_error *err){
-  uint64_t rows, each;
-  if( object->rank==0 ) return zt_fail(err, SQLITE_ERROR, "a scalar has no first dimension to slice");
-  rows = object->shape[0];
-  each = rows ? object->elements/rows : 0;
-  if( first>rows ) first = rows;
-  if( count>rows-first ) count = rows-first;
-  *from = first*each;
-  *n = count*each;
-  return SQLITE_OK;
+/* True if argument i is there and not NULL. */
+static bool dense_has(int n, sqlite3_value **args, int i){
+  return n>i && sqlite3_value_type(args[i])!=SQLITE_NULL;
+}
+
+/* Open what zt_dense and zt_json are asked for, whose last three arguments are optional. first and
+** count name two of them in messages. */
+static int dense_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
+                      const char *count, values *v, zt_error *err){
+  bool sliced = dense_has(n, args, 3) || dense_has(n, args, 4);
+  uint64_t row = 0, rows = UINT64_MAX;
+  if( n>2 && zt_value_dtype(args[2], &v->as, err) ) return err->rc;
+  if( n>3 && zt_value_index(args[3], first, 0, &row, err) ) return err->rc;
+  if( n>4 && zt_value_index(args[4], count, UINT64_MAX, &rows, err) ) return err->rc;
+  if( open_values(ctx, args, v, err) ) return err->rc;
+  if( !v->as ) v->as = v->tensor.dtype;
+  v->slice = zt_slice_all(&v->target.object);
+  return sliced ? zt_slice_of(&v->target.object, row, rows, &v->slice, err) : SQLITE_OK;
 }
 
 static void dense(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { NULL, 0 };
-  const zt_dtype *as = NULL;
-  uint64_t first = 0, count = UINT64_MAX, elements;
-  bool sliced = n>4 && (sqlite3_value_type(args[3])!=SQLITE_NULL || sqlite3_value_type(args[4])!=SQLITE_NULL);
-  values v;
+  values v = { 0 };
   if( zt_target_null(args[0], args[1]) ) return;
-  if( n>2 && zt_value_dtype(args[2], &as, &err) ) goto end;
-  if( n>3 && zt_value_index(args[3], "zt_dense: first", 0, &first, &err) ) goto end;
-  if( n>4 && zt_value_index(args[4], "zt_dense: count", UINT64_MAX, &count, &err) ) goto end;
-  if( open_values(ctx, args, &v, &err)==SQLITE_OK ){
-    elements = v.target.object.elements;
-    if( sliced ) slice(&v.target.object, first, count, &first, &elements, &err);
-    if( !err.rc ) zt_assemble(&v.tensor, as ? as : v.tensor.dtype, first, elements, &buffer, &err);
+  if( dense_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err)==SQLITE_OK ){
+    zt_assemble(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
   }
   close_values(&v);
-end:
   if( err.rc ) zt_result_error(ctx, &err);
   else zt_result_buffer(ctx, &buffer);
 }
 
 static void json(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
+  values v = { 0 };
   sqlite3_str *out;
-  values v;
-  (void)n;
   if( zt_target_null(args[0], args[1]) ) return;
   out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  if( open_values(ctx, args, &v, &err)==SQLITE_OK ) zt_assemble_json(&v.tensor, out, &err);
+  if( dense_open(ctx, n, args, "zt_json: first", "zt_json: count", &v, &err)==SQLITE_OK ){
+    zt_assemble_json(&v.tensor, v.as, &v.slice, out, &err);
+  }
   close_values(&v);
   if( err.rc ){
     sqlite3_free(sqlite3_str_finish(out));
@@ -100,7 +104,7 @@ static int position_of(const zt_object *object, int n, sqlite3_value **indices, 
 static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   uint64_t element[ZT_ELEMENT_MAX/8], position;
-  values v;
+  values v = { 0 };
   if( n<2 ){
     sqlite3_result_error(ctx, "ztensor: zt_value needs a source and an object: zt_value('model.zt', 'layer.weight', i, j)", -1);
     return;
@@ -117,8 +121,12 @@ static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
 const zt_function zt_function_dense[] = {
   { "zt_dense", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
   { "zt_dense", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
+  { "zt_dense", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
   { "zt_dense", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
   { "zt_json", 2, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
+  { "zt_json", 3, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
+  { "zt_json", 4, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
+  { "zt_json", 5, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
   { "zt_value", -1, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, value },
   { NULL, 0, 0, NULL },
 };

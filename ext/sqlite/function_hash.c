@@ -1,19 +1,30 @@
 /*
-** zt_hash(source, object, component, algorithm): the digest of a component's decoded bytes, TEXT `algorithm:hex`. Algorithms
-** are sha256, crc32c and xxh3. component NULL: the only one there is. NULL if source or object is.
+** zt_hash(source, object, [component,] algorithm): the digest of a component's decoded bytes, TEXT
+** `algorithm:hex`. Algorithms are sha256, crc32c and xxh3. Without component, or if it is NULL: the
+** only one there is. NULL if source or object is.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
+
+/* Find the component; role NULL: the only one. Who names one and no algorithm is told which there
+** are. */
+static int hash_component(zt_target *t, sqlite3_value *role, zt_text algorithm, zt_error *err){
+  if( !role && !zt_digest_known(algorithm)
+   && zt_component_find(t->container, t->object.index, algorithm, &t->component) ){
+    return zt_fail(err, SQLITE_ERROR, "'%.*s' is a component: name an algorithm after it: "
+                   ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
+  }
+  return zt_target_component(t, role, err);
+}
 
 static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_connection *connection = sqlite3_user_data(ctx);
   zt_budget budget = zt_connection_budget(connection);
   zt_error err = ZT_ERROR_NONE;
-  zt_text algorithm = zt_value_text(args[3]);
+  zt_text algorithm = zt_value_text(args[n-1]);
   char text[ZT_DIGEST_TEXT];
   zt_target t;
   zt_payload payload;
-  (void)n;
   if( zt_target_null(args[0], args[1]) ) return;
   if( !algorithm.z ){
     sqlite3_result_error(ctx, "ztensor: zt_hash: name an algorithm: " ZT_DIGEST_ALGORITHMS, -1);
@@ -21,7 +32,7 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
   }
   if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
-   && zt_target_component(&t, args[2], &err)==SQLITE_OK ){
+   && hash_component(&t, n>3 ? args[2] : NULL, algorithm, &err)==SQLITE_OK ){
     payload = (zt_payload){ .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget };
     zt_content_hash(&payload, algorithm, text, &err);
   }
@@ -31,6 +42,7 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
 }
 
 const zt_function zt_function_hash[] = {
+  { "zt_hash", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, hash },
   { "zt_hash", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, hash },
   { NULL, 0, 0, NULL },
 };

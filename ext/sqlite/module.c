@@ -127,7 +127,7 @@ static int module_take_all(zt_vtab *v, int argc, const char *const *argv, zt_err
 }
 
 int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
-  const zt_module *m = client;
+  const zt_table_module *m = client;
   zt_error err = ZT_ERROR_NONE;
   zt_vtab *v = sqlite3_malloc64(sizeof(*v));
   int rc;

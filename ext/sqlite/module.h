@@ -14,14 +14,14 @@
 #include "sqlite/scan.h"
 
 /* A registered table, and what SQLite calls its client data. */
-typedef struct zt_module {
+typedef struct zt_table_module {
   zt_connection *connection;   /* With a reference */
   const zt_table *table;
-} zt_module;
+} zt_table_module;
 
 typedef struct zt_vtab {
   sqlite3_vtab base;           /* First: SQLite's part */
-  const zt_module *module;     /* Borrowed: outlives the table */
+  const zt_table_module *module;     /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *argument[ZT_ARGUMENTS];
 } zt_vtab;

@@ -92,14 +92,15 @@ zt_error zt_scan_error(zt_scan *scan){
 }
 
 void zt_scan_fail(zt_scan *scan, sqlite3_context *ctx, zt_error *err){
-  if( scan->skip && err->rc==SQLITE_ERROR && !zt_os_exhausted(err->system) ) zt_error_clear(err);
+  bool of_file = err->rc==SQLITE_ERROR || err->rc==SQLITE_TOOBIG;
+  if( scan->skip && of_file && !zt_os_exhausted(err->system) ) zt_error_clear(err);
   else zt_result_error(ctx, err);
 }
 
 /* --- Opening and closing --- */
 
 static int scan_open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
-  const zt_module *m = ((zt_vtab*)p)->module;
+  const zt_table_module *m = ((zt_vtab*)p)->module;
   scan_cursor *c = sqlite3_malloc64(sizeof(*c));
   if( !c ) return SQLITE_NOMEM;
   memset(c, 0, sizeof(*c));
@@ -778,15 +779,15 @@ static const sqlite3_module scan_methods = {
 };
 
 static void scan_module_free(void *p){
-  zt_module *m = p;
+  zt_table_module *m = p;
   zt_connection_release(m->connection);
   sqlite3_free(m);
 }
 
 int zt_scan_register(zt_connection *c, const zt_table *table){
-  zt_module *m = sqlite3_malloc64(sizeof(*m));
+  zt_table_module *m = sqlite3_malloc64(sizeof(*m));
   if( !m ) return SQLITE_NOMEM;
   c->references++;
-  *m = (zt_module){ c, table };
+  *m = (zt_table_module){ c, table };
   return sqlite3_create_module_v2(c->db, table->name, &scan_methods, m, scan_module_free);
 }

@@ -2,10 +2,13 @@
 ** zt_components(source, on_error): one row per component, in the manifest's order.
 **
 **   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
-**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN);
+**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN,
+**                              stored HIDDEN, digest_status HIDDEN, hash HIDDEN);
 **
-** data (the decoded bytes), stored (the bytes as they are in the file) and digest_status are computed when they are
-** selected; without them no byte of a tensor is read. Bytes that cannot be had are an error that names the component.
+** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash
+** (xxh3 of the decoded bytes) are computed when they are selected; without them no byte of a tensor
+** is read. Bytes that cannot be had are an error that names the component; of hash alone, with
+** 'skip', a NULL, so that an audit needs no second look at doubtful files.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"
@@ -13,7 +16,7 @@
 enum {
   C_PATH, C_OBJECT, C_COMPONENT, C_DTYPE, C_TYPE, C_ENCODING, C_BYTE_ORDER, C_OFFSET, C_LENGTH, C_DECODED, C_DIGEST, C_SHARD,
   C_VISIBLE,
-  C_DATA = C_VISIBLE, C_STORED, C_STATUS
+  C_DATA = C_VISIBLE, C_STORED, C_STATUS, C_HASH
 };
 
 typedef struct row {
@@ -59,12 +62,16 @@ static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_payload payload = { .source = scan->source, .object = zt_scan_object(scan), .component = c, .budget = &budget };
   zt_error err = zt_scan_error(scan);
   zt_buffer buffer = { NULL, 0 };
-  const char *status;
+  char hash[ZT_DIGEST_TEXT];
+  const char *status = NULL;
   err.component = c->role;
   if( i==C_DATA ) zt_content_read(&payload, 0, UINT64_MAX, &buffer, &err);
   else if( i==C_STORED ) zt_content_stored(&payload, &buffer, &err);
-  else zt_content_digest(&payload, &status, &err);
-  if( err.rc ) zt_result_error(ctx, &err);
+  else if( i==C_STATUS ) zt_content_digest(&payload, &status, &err);
+  else zt_content_hash(&payload, ZT_TEXT("xxh3"), hash, &err);
+  if( err.rc && i==C_HASH ) zt_scan_fail(scan, ctx, &err);
+  else if( err.rc ) zt_result_error(ctx, &err);
+  else if( i==C_HASH ) sqlite3_result_text(ctx, hash, -1, SQLITE_TRANSIENT);
   else if( i!=C_STATUS ) zt_result_buffer(ctx, &buffer);
   else if( status ) zt_result_static(ctx, status);
 }
@@ -96,13 +103,13 @@ const zt_table zt_table_components = {
   .name = "zt_components",
   .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT, byte_order TEXT,"
              " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT, shard TEXT",
-  .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN",
+  .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN, hash TEXT HIDDEN",
   .nVisible = C_VISIBLE,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
   .iPath = C_PATH,
   .iObject = C_OBJECT,
-  .bytes = 1u<<C_DATA | 1u<<C_STORED | 1u<<C_STATUS,
+  .bytes = 1u<<C_DATA | 1u<<C_STORED | 1u<<C_STATUS | 1u<<C_HASH,
   .row_size = sizeof(row),
   .first = first,
   .next = next,

@@ -6,6 +6,9 @@
 
 #define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
 
+/* Tables without a source, which know nothing of the frame nor of the connection. */
+#define ZT_MODULES(X) X(rules)
+
 /* Families of functions, each an array that a NULL name ends. */
 #define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(content_id) X(manifest) X(version)
 
@@ -17,9 +20,17 @@ typedef struct zt_function {
   void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
 } zt_function;
 
+/* A table of ZT_MODULES. */
+typedef struct zt_module {
+  const char *name;
+  sqlite3_module methods;
+} zt_module;
+
 #define ZT_DECLARE_TABLE(name) extern const zt_table zt_table_##name;
+#define ZT_DECLARE_MODULE(name) extern const zt_module zt_module_##name;
 #define ZT_DECLARE_FUNCTION(name) extern const zt_function zt_function_##name[];
 ZT_TABLES(ZT_DECLARE_TABLE)
+ZT_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
 
 /* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on it; older ones, and this

@@ -7,9 +7,14 @@
 
 #define TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
+static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
+  if( zt_convertible(t->dtype, as) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name, as->name);
+}
+
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err){
   uint64_t bytes;
-  if( !zt_convertible(t->dtype, as) ) return zt_fail(err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name, as->name);
+  if( assemble_check_types(t, as, err) ) return err->rc;
   if( !zt_dtype_size(as, n, &bytes) ) bytes = UINT64_MAX;
   if( bytes<=t->budget->result ) return SQLITE_OK;
   return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s are more than the limit of %llu bytes on a result", n, as->name, t->budget->result);
@@ -81,6 +86,23 @@ int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt
   return err->rc;
 }
 
+/* --- Slices --- */
+
+zt_slice zt_slice_all(const zt_object *object){
+  return (zt_slice){ 0, object->rank ? object->shape[0] : 1, 0, object->elements };
+}
+
+int zt_slice_of(const zt_object *object, uint64_t row, uint64_t rows, zt_slice *out, zt_error *err){
+  uint64_t all, each;
+  if( object->rank==0 ) return zt_fail(err, SQLITE_ERROR, "a scalar has no first dimension to slice");
+  all = object->shape[0];
+  each = all ? object->elements/all : 0;
+  if( row>all ) row = all;
+  if( rows>all-row ) rows = all-row;
+  *out = (zt_slice){ row, rows, row*each, rows*each };
+  return SQLITE_OK;
+}
+
 /* --- Text --- */
 
 void zt_json_scalar(sqlite3_str *out, zt_scalar value){
@@ -113,33 +135,49 @@ void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position
 /* Elements on their way to text, read a window at a time. */
 typedef struct writer {
   zt_tensor *tensor;
+  const zt_dtype *as;
+  const zt_slice *slice;
   sqlite3_str *out;
   zt_error *err;
-  uint64_t position;       /* Of the next element */
+  uint64_t done;           /* Elements of the slice that are written */
   uint64_t window;         /* Elements that are read at once */
   uint8_t *elements;
 } writer;
 
-static void write_element(writer *w){
+/* An element of the type that the text is of. */
+static void write_converted(writer *w, const uint8_t *element){
   const zt_tensor *t = w->tensor;
-  uint64_t i = w->position%w->window, left = t->object->elements-w->position;
-  if( i==0 ){
-    if( zt_tensor_read(w->tensor, w->position, left<w->window ? (size_t)left : (size_t)w->window, w->elements, w->err) ) return;
+  uint64_t converted[ZT_ELEMENT_MAX/8];
+  if( w->as==t->dtype ) zt_json_scalar(w->out, zt_scalar_of(w->as, element));
+  else if( !zt_convert(t->dtype, element, w->as, converted, 1) ){
+    fail_element(t, w->as, w->slice->first+w->done, element, w->err);
+  }else{
+    zt_json_scalar(w->out, zt_scalar_of(w->as, converted));
   }
-  zt_json_scalar(w->out, zt_scalar_of(t->dtype, w->elements+i*t->dtype->width));
-  w->position++;
+}
+
+static void write_element(writer *w){
+  uint64_t i = w->done%w->window, left = w->slice->n-w->done;
+  if( i==0 ){
+    size_t n = left<w->window ? (size_t)left : (size_t)w->window;
+    if( zt_tensor_read(w->tensor, w->slice->first+w->done, n, w->elements, w->err) ) return;
+  }
+  write_converted(w, w->elements + i*w->tensor->dtype->width);
+  w->done++;
   zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
 }
 
-/* The part of the tensor below dimension d that comes next. */
+/* The part of the slice below dimension d that comes next. */
 static void write_dimension(writer *w, uint32_t d){
   const zt_object *object = w->tensor->object;
+  uint64_t n;
   if( d==object->rank ){
     write_element(w);
     return;
   }
+  n = d==0 ? w->slice->rows : object->shape[d];
   sqlite3_str_append(w->out, "[", 1);
-  for(uint64_t i=0; i<object->shape[d] && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
+  for(uint64_t i=0; i<n && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
     if( i>0 ) sqlite3_str_append(w->out, ",", 1);
     write_dimension(w, d+1);
     if( object->elements==0 ) zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
@@ -158,11 +196,13 @@ static uint64_t least_text(zt_class class){
 }
 
 /* True if the text may be within the limit: so many elements, or so many brackets around none. */
-static bool may_fit(const zt_tensor *t){
+static bool may_fit(const zt_tensor *t, const zt_dtype *as, const zt_slice *slice){
   const zt_object *object = t->object;
-  uint64_t pairs = 1;
-  if( object->elements ) return object->elements <= t->budget->result/least_text(t->dtype->class);
-  for(uint32_t d=0; d<object->rank && object->shape[d]; d++) if( !zt_mul64(pairs, object->shape[d], &pairs) ) return false;
+  uint64_t pairs = slice->rows;
+  if( object->elements ) return slice->n <= t->budget->result/least_text(as->class);
+  for(uint32_t d=1; pairs && d<object->rank && object->shape[d]; d++){
+    if( !zt_mul64(pairs, object->shape[d], &pairs) ) return false;
+  }
   return pairs <= t->budget->result/(sizeof("[],")-1);
 }
 
@@ -170,10 +210,13 @@ static int fail_json(const zt_tensor *t, zt_error *err){
   return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result", t->budget->result);
 }
 
-int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err){
-  writer w = { .tensor = t, .out = out, .err = err, .window = zt_tensor_window(t) };
-  if( !may_fit(t) ) return fail_json(t, err);
-  if( w.window>t->object->elements ) w.window = t->object->elements+1;
+int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
+                     zt_error *err){
+  writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err,
+               .window = zt_tensor_window(t) };
+  if( assemble_check_types(t, as, err) ) return err->rc;
+  if( !may_fit(t, as, slice) ) return fail_json(t, err);
+  if( w.window>slice->n ) w.window = slice->n+1;
   assert( w.window>0 );   /* No element is as wide as a window */
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);

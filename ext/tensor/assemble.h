@@ -16,9 +16,21 @@ int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt
 /* Fail as that would before it reads anything: the types cannot be converted, or the result is too big. */
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err);
 
-/* All of it as nested JSON arrays; a scalar as itself. Numbers as in json.h, bool as true and false, complex numbers as
-** [re,im]. */
-int zt_assemble_json(zt_tensor *t, sqlite3_str *out, zt_error *err);
+/* Indices of the first dimension, and the elements that they have. */
+typedef struct zt_slice {
+  uint64_t row, rows;          /* row to row+rows; of a scalar 0 and 1 */
+  uint64_t first, n;           /* Flat: first to first+n */
+} zt_slice;
+
+/* All of an object; and `rows` indices from `row` on, clipped at the end, which a scalar does not
+** have. */
+zt_slice zt_slice_all(const zt_object *object);
+int zt_slice_of(const zt_object *object, uint64_t row, uint64_t rows, zt_slice *out, zt_error *err);
+
+/* A slice, converted to `as`, as nested JSON arrays; a scalar as itself. Numbers as in json.h, bool
+** as true and false, complex numbers as [re,im]. Fails as zt_assemble() does. */
+int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
+                     zt_error *err);
 void zt_json_scalar(sqlite3_str *out, zt_scalar value);
 
 /* The indices of a flat position as a JSON array: "[2,0,5]". */

@@ -11,6 +11,8 @@
 #define RFC8949 "RFC 8949 section 4.2.1"
 #define MX "zTensor 2, profile zt.mx/1"
 #define QUANT "zTensor 2, profile zt.quant_group/1"
+#define PROFILES "zTensor 2, profiles zt.mx/1 and zt.quant_group/1"
+#define VERSIONS "zTensor 1.2.0, version policy"
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
 
@@ -33,7 +35,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "C9", "cbor-trailing", E, "the manifest is one CBOR item and nothing else", V12("1") },
   { "Z1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
   { "Z2", "footer-magic", E, "the file ends with its magic number (2)", V2 },
-  { "Z3", "version", E, "the major version is that of the container: 1, or 2", V12("1") },
+  { "Z3", "version", E, "the major version is that of the container: 1, or 2", VERSIONS },
   { "Z4", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file", V12("5") },
   { "Z5", "manifest-hash", E, "the manifest has the hash that the footer states (2)", V2 },
   { "G1", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
@@ -45,7 +47,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   /* The manifest */
   { "A1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
   { "B1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
-  { "B2", "version", E, "the major version is that of the container: 1, or 2", "zTensor 1.2.0, version policy" },
+  { "B2", "version", E, "the major version is that of the container: 1, or 2", VERSIONS },
   { "S1", "field-name", E, "the keys of the manifest's own maps are text", V12("1") },
   { "S2", "duplicate-field", E, "no key of a map occurs twice", RFC("3.7") },
   { "S3", "missing-field", E, "required fields are there", V12("1") },
@@ -128,15 +130,15 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "V2", "mx-shape", E, "axis is a dimension, and a whole number of blocks", MX },
   { "V3", "mx-type", E, "data is of an MX element type, scales of f8_e8m0", MX },
   { "V4", "mx-length", E, "there are as many elements and scales as the shape needs", MX },
-  { "V5", "extra-component", E, "the object has no component but those of its format", MX },
+  { "V5", "extra-component", E, "the object has no component but those of its format", PROFILES },
   { "U1", "quant-group-attributes", E, "bits, group_size, axis, packing, scale_form and zero_point are there and known", QUANT },
   { "U2", "quant-group-packing", E, "codes fill words of data's dtype, in a known order", QUANT },
   { "U3", "quant-group-shape", E, "axis is a dimension, and a whole number of groups; codes are a whole number of words", QUANT },
   { "U4", "quant-group-length", E, "there are as many words, scales and zeros as the shape needs", QUANT },
   { "U5", "quant-group-length", E, "there are as many words, scales and zeros as the shape needs", QUANT },
-  { "U6", "extra-component", E, "the object has no component but those of its format", QUANT },
+  { "U6", "extra-component", E, "the object has no component but those of its format", PROFILES },
   /* The file's layout */
-  { "W1", "unknown-version", W, "the version is one that is known: 0.1, 1.0 to 1.2, 2", "zTensor 1.2.0, version policy" },
+  { "W1", "unknown-version", W, "the version is one that is known: 0.1, 1.0 to 1.2, 2", VERSIONS },
   { "W2", "nonzero-padding", W, "bytes that belong to no component are zero (1.x, 2)", V12("4") },
   { "W3", "overlapping-blobs", W, "two components share all of their bytes, or none", SENSE },
   { "W4", "gap", W, "no more bytes in one place belong to no component than alignment needs: 64, in zTensor 2 65,536", V12("4") },

@@ -1,6 +1,7 @@
 /*
-** THE table of rules: what zt_check reports, under which name. The rules are numbered above the decoders that check them
-** ("C7", core/error.h); several numbers may share a name. A new rule is one row in rule.c. Interface to code in rule.c.
+** THE table of rules: what zt_check reports, under which name, and what zt_rules lists. The rules
+** are numbered above the decoders that check them ("C7", core/error.h); several numbers may share a
+** name, and all else then. A new rule is one row in rule.c. Interface to code in rule.c.
 */
 #ifndef ZT_TENSOR_RULE_H
 #define ZT_TENSOR_RULE_H

@@ -19,7 +19,7 @@ LISTING = {
     "zt_components": "path, object, component, offset, length, digest, shard",
     "zt_attributes": "path, object, key, value",
 }
-BYTES = "path, object, component, data, stored, digest_status"
+BYTES = "path, object, component, data, stored, digest_status, hash"
 VALUES = {"zt_elements": ("'w'", "path, position, coords, value"), "zt_rows": ("'w'", "path, row, vector")}
 REPORTING = {
     "zt_files": "path, size, mtime, version, objects, components, stored_bytes, decoded_bytes, manifest_bytes, attributes, error",
@@ -28,7 +28,7 @@ REPORTING = {
 # A finding that the system is to blame for has the text that an error would have.
 FINDING = "path, object, component, severity, rule, iif(message LIKE '%cannot %', 'ztensor: ' || path || ': ' || message, NULL)"
 FUNCTIONS = ["zt_blob(p, 'w')", "zt_blob(p, 'z', 'data', 4, 8)", "zt_dense(p, 'w')", "zt_dense(p, 'z', 'f16', 1, 1)",
-             "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)",
+             "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_json(p, 'z', 'f64', 1)", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)",
              "zt_hash(p, 'w', 'data', 'xxh3')", "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)"]
 
 
@@ -38,6 +38,9 @@ def of_tables(source, sources):
         yield Statement(table, f"SELECT {columns} FROM {table}({source})", sources)
         yield Statement(table + " skip", f"SELECT {columns} FROM {table}({source}, 'skip')", sources, skips=True)
     yield Statement("zt_components bytes", f"SELECT {BYTES} FROM zt_components({source})", sources)
+    # LIMIT keeps SQLite from asking for a hash twice.
+    yield Statement("zt_components hash skip", f"""SELECT * FROM (SELECT path, object, component, hash
+                    FROM zt_components({source}, 'skip') LIMIT -1) WHERE hash IS NOT NULL""", sources, skips=True)
     for table, (arguments, columns) in VALUES.items():
         yield Statement(table, f"SELECT {columns} FROM {table}({source}, {arguments})", sources)
     for table, columns in REPORTING.items():

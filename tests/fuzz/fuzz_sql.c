@@ -1,7 +1,7 @@
 /*
 ** Statements and values that nobody would write, against the tables and functions. The input's bytes choose among the
-** tables, functions and columns that the connection says there are (a new one is tried without a change here), operators,
-** joins, and values of every type, over the golden files and images of them. Properties:
+** tables of a source, functions and columns that the connection says there are (a new one is tried without a change here),
+** operators, joins, and values of every type, over the golden files and images of them. Properties:
 **   - nothing crashes, and every end is a result or an error of an ordinary kind; never SQLITE_CORRUPT
 **   - a constraint that is pushed down gives the rows that it gives when SQLite checks it alone
 **   - an allocation that fails gives SQLITE_NOMEM, or the very same rows or failure
@@ -72,7 +72,7 @@ static const char *const texts[] = {
 
 static const char *const dtypes[] = {
   "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz",
-  "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "complex64", "complex128", "F32", "float32", "",
+  "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "complex64", "complex128", "F32", "float32", "torch.bool", "<f2", "float", "",
 };
 
 static const sqlite3_int64 integers[] = { 0, 1, -1, 2, 3, 7, 64, 1000, INT32_MAX, INT64_MAX, INT64_MIN, 1LL<<53, 4294967296LL };
@@ -116,7 +116,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   db = open_database(sqlite3_ztensor_init);
   nofs = open_database(sqlite3_ztensor_nofs_init);
   steps_left = STEPS;
-  tables = read_words("SELECT name FROM pragma_module_list WHERE name GLOB 'zt_*' ORDER BY name", "");
+  tables = read_words("SELECT name FROM pragma_module_list AS m WHERE name GLOB 'zt_*'"
+                      " AND EXISTS (SELECT 1 FROM pragma_table_xinfo(m.name) AS c WHERE c.name = 'source') ORDER BY name", "");
   functions = read_words("SELECT DISTINCT name || ':' || narg FROM pragma_function_list WHERE name GLOB 'zt_*' ORDER BY 1", "");
   columns = calloc(tables.n, sizeof(*columns));
   for(size_t i=0; i<tables.n; i++) columns[i] = read_words("SELECT name FROM pragma_table_xinfo(?1)", tables.a[i]);

@@ -147,6 +147,26 @@ def test_hashed_differences_pass_over_what_cannot_be_decoded(build):
     assert audit(catalog, "SELECT path_a, path_b FROM hashed_differences WHERE path_a < path_b") == [("models/a.zt", "models/c.zt")]
 
 
+MIB = 1 << 20
+
+
+def read_by(catalog, tmp_path, sql):
+    """(what a view says, bytes read of the MiB in each of three files)."""
+    done = shell(catalog, f".load {EXTENSION}", f".read {SQL}/audit.sql", sql, prefix=tracing.command(tmp_path / "log"))
+    assert done.err == ""
+    traced = tracing.Trace((tmp_path / "log").read_text(), done)
+    return done.out.split(), [traced.bytes_read(f"{tmp_path}/models/{name}.zt", MIB, 2 * MIB) for name in "abc"]
+
+
+def test_views_that_hash_read_what_they_are_asked_for_and_once(build, tmp_path):
+    catalog = build(**{name: writer.write({"w": dense(bytes([byte]) * MIB)}, first_offset=MIB)
+                       for name, byte in (("a", 1), ("b", 2), ("c", 1))})
+    assert read_by(catalog, tmp_path, "SELECT first_path, last_path, copies FROM hashed_duplicates") == (
+        ["models/a.zt|models/c.zt|2"], [MIB] * 3)
+    differences = "SELECT object, before <> after FROM hashed_differences WHERE path_a = 'models/a.zt' AND path_b = 'models/b.zt'"
+    assert read_by(catalog, tmp_path, differences) == (["w|1"], [MIB, MIB, 0])
+
+
 def test_hashed_duplicates(build):
     same = b"0123456789abcdef" * 4
     catalog = build(

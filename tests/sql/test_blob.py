@@ -47,6 +47,13 @@ def test_a_range_is_clipped_at_the_end(db, source, kind, how, start, length):
 
 
 @EACH_KIND
+@BOTH_WAYS
+@pytest.mark.parametrize("start", [0, 1, 30, 99, 100, 101, 1 << 62, (1 << 63) - 1])
+def test_a_start_without_a_length_goes_to_the_end(db, source, kind, how, start):
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', ?)", source(kind, how), start) == DATA[start:]
+
+
+@EACH_KIND
 def test_an_empty_range_is_an_empty_blob_and_not_null(db, kind):
     assert rows(db, "SELECT typeof(zt_blob(?1, 'w', 'data', 7, 0)), typeof(zt_blob(?1, 'w', 'data', 1000, 5))", KINDS[kind]) == [
         ("blob", "blob")]
@@ -59,15 +66,16 @@ def test_an_empty_component_is_an_empty_blob_and_not_null(db):
 
 
 @pytest.mark.parametrize("arguments, expected", [
-    ("NULL", DATA), ("NULL, NULL, NULL", DATA), ("'data', NULL, NULL", DATA), ("'data', 90, NULL", DATA[90:]),
+    ("NULL", DATA), ("NULL, NULL", DATA), ("NULL, NULL, NULL", DATA), ("'data', NULL, NULL", DATA), ("'data', NULL", DATA),
+    ("NULL, 90", DATA[90:]), ("'data', 90, NULL", DATA[90:]),
     ("'data', NULL, 10", DATA[:10]), ("NULL, 10, 10", DATA[10:20])])
 def test_a_null_optional_argument_means_its_default(db, arguments, expected):
     assert value(db, f"SELECT zt_blob(?, 'w', {arguments})", KINDS["raw"]) == expected
 
 
 def test_a_null_object_gives_null(db):
-    assert rows(db, "SELECT zt_blob(?1, NULL), zt_blob(?1, NULL, 'data'), zt_blob(?1, NULL, 'data', 0, 1)", KINDS["raw"]) == [
-        (None, None, None)]
+    assert rows(db, """SELECT zt_blob(?1, NULL), zt_blob(?1, NULL, 'data'), zt_blob(?1, NULL, 'data', 0),
+                              zt_blob(?1, NULL, 'data', 0, 1)""", KINDS["raw"]) == [(None,) * 4]
 
 
 @pytest.mark.parametrize("start, length", [("-1", "1"), ("0", "-1"), ("-100", "-1"), ("0.5", "1"), ("0", "1.5"), ("-1.5", "1"),
@@ -76,7 +84,12 @@ def test_a_negative_or_fractional_start_or_length_is_an_error(db, start, length)
     assert message(db, f"SELECT zt_blob(?, 'w', 'data', {start}, {length})", KINDS["raw"]).startswith("ztensor: ")
 
 
-@pytest.mark.parametrize("arguments", ["", "?1", "?1, 'w', 'data', 0", "?1, 'w', 'data', 0, 1, 2"])
+@pytest.mark.parametrize("start", ["-1", "0.5", "'x'", "x'31'"])
+def test_a_start_alone_must_be_an_index_too(db, start):
+    assert message(db, f"SELECT zt_blob(?, 'w', 'data', {start})", KINDS["raw"]).startswith("ztensor: zt_blob: start must be ")
+
+
+@pytest.mark.parametrize("arguments", ["", "?1", "?1, 'w', 'data', 0, 1, 2"])
 def test_any_other_number_of_arguments_is_an_error(db, arguments):
     assert "zt_blob" in message(db, f"SELECT zt_blob({arguments}), ?1", KINDS["raw"])
 
@@ -188,6 +201,7 @@ def test_ranges_work_on_tensors_of_any_size(db, tmp_path):
         file.write(b"tail" + whole[8:])
     path = str(path)
     assert value(db, "SELECT zt_blob(?, 'w', 'data', ?, 100)", path, size - 6) == b"\0\0tail"
+    assert value(db, "SELECT zt_blob(?, 'w', NULL, ?)", path, size - 6) == b"\0\0tail"
     assert value(db, "SELECT zt_blob(?, 'w', 'data', ?, 2)", path, 1 << 32) == b"\0\0"
     assert rows(db, "SELECT length, decoded_length FROM zt_components(?)", path) == [(size, size)]
     error = failure(db, "SELECT zt_blob(?, 'w')", path)

@@ -7,7 +7,7 @@ import pytest
 import corpus
 import writer
 from broken import BROKEN, digest, one, sealed
-from support import ROOT, message, place, rows, value
+from support import message, place, rows, value
 
 COLUMNS = "path, object, component, severity, rule, message"
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
@@ -25,17 +25,10 @@ def rules(db, source, level="full"):
     return [row[3] for row in findings(db, source, level)]
 
 
-def table_of_rules():
-    """{slug: {(severity, meaning, specification)}} as rule.c has it."""
-    text = (ROOT / "ext" / "tensor" / "rule.c").read_text()
-    macros = dict(re.findall(r'#define (OURS|SENSE|V2|RFC8949|MX|QUANT) "(.*)"', text))
-    prefixes = dict(re.findall(r'#define (RFC|V12|V01)\(section\) "(.*)" section', text))
-    found = {}
-    for slug, severity, meaning, source in re.findall(r'\{ "\w+", "([a-z0-9-]+)", ([EW]), "(.*?)", (.*) \},', text):
-        call = re.match(r'(\w+)\("(.*)"\)', source)
-        where = macros.get(source) or (prefixes[call[1]] + call[2] if call else source.strip('"'))
-        found.setdefault(slug, set()).add(({"E": "error", "W": "warning"}[severity], meaning, where))
-    return found
+@pytest.fixture
+def known(db):
+    """{rule: (severity, meaning, specification)} of zt_rules."""
+    return {row[0]: row[1:] for row in rows(db, "SELECT rule, severity, meaning, specification FROM zt_rules")}
 
 
 # ------------------------------------------------------------------------------------------------ files that break one rule
@@ -44,26 +37,25 @@ CASES = [(slug, *case) for slug, cases in BROKEN.items() for case in cases]
 EACH = pytest.mark.parametrize("slug, name, file, level, object, component, text", CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES])
 
 
-def test_every_rule_has_a_file_that_breaks_it():
+def test_every_rule_has_a_file_that_breaks_it(known):
     # A BLOB is never unreadable: files are, further below. It has no shards: test_zt2.py.
-    assert set(table_of_rules()) == set(BROKEN) | {"unreadable", "missing-shard", "shard-size", "shard-format", "shard-digest"}
+    assert set(known) == set(BROKEN) | {"unreadable", "missing-shard", "shard-size", "shard-format", "shard-digest"}
     assert all(BROKEN.values())
 
 
 @EACH
 @BOTH_WAYS
-def test_a_file_that_breaks_one_rule_has_one_finding(db, save, how, slug, name, file, level, object, component, text):
+def test_a_file_that_breaks_one_rule_has_one_finding(db, save, known, how, slug, name, file, level, object, component, text):
     source = file if how == "blob" else save("x.zt", file)
-    (severity,) = {severity for severity, _, _ in table_of_rules()[slug]}
-    expected = [(object, component, severity, slug, text)]
+    expected = [(object, component, known[slug][0], slug, text)]
     assert findings(db, source, "full") == expected
     assert findings(db, source, "quick") == (expected if level == "quick" else [])
 
 
 @EACH
-def test_meaning_and_specification_are_those_of_the_rule(db, slug, name, file, level, object, component, text):
+def test_meaning_and_specification_are_those_of_the_rule(db, known, slug, name, file, level, object, component, text):
     (got,) = rows(db, "SELECT severity, meaning, specification FROM zt_check(?, 'full')", file)
-    assert got in table_of_rules()[slug]
+    assert got == known[slug]
 
 
 # ------------------------------------------------------------------------------------------------------------- clean files
@@ -225,10 +217,10 @@ def test_odd_names_are_shown_as_they_are(db):
 @pytest.mark.parametrize("case", **corpus.cases("open_error"))
 @BOTH_WAYS
 @LEVELS
-def test_an_unsound_file_has_one_error_which_is_that_of_the_tables(db, how, level, case):
+def test_an_unsound_file_has_one_error_which_is_that_of_the_tables(db, known, how, level, case):
     source = corpus.source_of(corpus.HOSTILE / case["file"], how)
     (object, component, severity, rule, text), = findings(db, source, level)
-    assert severity == "error" and rule in table_of_rules()
+    assert severity == known[rule][0] == "error"
     assert case["object"] in (None, object) and case["component"] in (None, component)
     whole = message(db, "SELECT * FROM zt_objects(?)", source)
     assert text and whole == place(source, object, component) + text

@@ -68,12 +68,6 @@ def test_a_null_dtype_is_f32(db):
     assert rows(db, "SELECT vector FROM zt_rows(?, 'w', NULL)", KINDS["f64"]) == [(v,) for v in VECTORS]
 
 
-@pytest.mark.parametrize("dtype", ["F32", "float32", "", "f128", 32])
-def test_an_unknown_dtype_is_an_error(db, dtype):
-    text = message(db, "SELECT * FROM zt_rows(?, 'w', ?)", KINDS["f32"], dtype)
-    assert text.startswith("ztensor: ") and str(dtype) in text
-
-
 @EACH_KIND
 def test_a_vector_is_the_same_as_often_as_it_is_asked_for(db, kind):
     got = rows(db, "SELECT vector, length(vector), vector, hex(vector) FROM zt_rows(?, 'w')", KINDS[kind])

@@ -121,9 +121,86 @@ def test_json_of_many_elements_is_whole(db):
         assert json.loads(text) == reference.nested([5, 60_001], list(data))
 
 
+@pytest.mark.parametrize("dtype", reference.STORED)
+@pytest.mark.parametrize("to", ["f64", "f16", "i8", "bool", "f8_e5m2", "f4_e2m1", "complex64"])
+def test_json_of_another_type_is_that_of_the_converted_values(db, dtype, to):
+    file = file_of([True, False, True] if dtype == "bool" else [1, 2, 4, 1] if dtype == "f8_e8m0" else [1, 0, 3, 2], dtype)
+    if dtype.startswith("complex") and not to.startswith("complex"):
+        assert f"cannot become {to}" in message(db, "SELECT zt_json(?, 'w', ?)", file, to)
+        return
+    n, = json.loads(value(db, "SELECT shape FROM zt_objects(?)", file))
+    converted = reference.decode(to, value(db, "SELECT zt_dense(?, 'w', ?)", file, to), n)
+    assert meaning(value(db, "SELECT zt_json(?, 'w', ?)", file, to)) == meaning(as_json([n], converted))
+
+
+@pytest.mark.parametrize("kind", ["raw", "zstd", "csr", "coo"])
+@pytest.mark.parametrize("first, count", [(0, 3), (0, 1), (1, 1), (2, 1), (1, 9), (3, 1), (4, 1), (1, 0), (0, 0), (1, None),
+                                          (None, 2), (None, None), (0, (1 << 63) - 1), ((1 << 63) - 1, (1 << 63) - 1)])
+def test_json_of_a_slice_is_that_of_its_rows(db, kind, first, count):
+    object = {"raw": writer.dense(bytes([0, 7, 0, 0, 0, 9]), [3, 2]),
+              "zstd": writer.zstd_parts(writer.dense(bytes([0, 7, 0, 0, 0, 9]), [3, 2])),
+              "csr": writer.sparse_csr([3, 2], [0, 1, 1, 2], [1, 1], b"\7\x09"),
+              "coo": writer.sparse_coo([3, 2], [(0, 1), (2, 1)], b"\7\x09")}[kind]
+    file = writer.write({"w": object})
+    end = 3 if count is None else (first or 0) + count
+    expected = [[0, 7], [0, 0], [0, 9]][first or 0:end]
+    assert json.loads(value(db, "SELECT zt_json(?, 'w', NULL, ?, ?)", file, first, count)) == expected
+    assert value(db, "SELECT zt_json(?, 'w', 'f32', ?, ?)", file, first, count) == str(
+        [list(map(float, row)) for row in expected]).replace(" ", "")
+    if count is None:
+        assert json.loads(value(db, "SELECT zt_json(?, 'w', NULL, ?)", file, first)) == expected
+
+
+@pytest.mark.parametrize("shape, first, count, text", [
+    ([0], 0, 1, "[]"), ([0, 3], 0, 1, "[]"), ([3, 0], 0, 3, "[[],[],[]]"), ([3, 0], 1, 1, "[[]]"), ([3, 0], 1, None, "[[],[]]"),
+    ([3, 0], 3, 1, "[]"), ([2, 2, 0], 1, 5, "[[[],[]]]"), ([1 << 62, 0], (1 << 62) - 2, None, "[[],[]]"),
+    ([1 << 62, 0], 5, 1, "[[]]")])
+def test_json_of_a_slice_of_an_empty_tensor(db, shape, first, count, text):
+    file = writer.write({"w": writer.dense(b"", shape, "f32")})
+    assert value(db, "SELECT zt_json(?, 'w', NULL, ?, ?)", file, first, count) == text
+
+
+def test_json_of_a_slice_of_a_scalar_is_an_error(db):
+    file = file_of([1.5], "f32", [])
+    assert value(db, "SELECT zt_json(?, 'w', 'f64', NULL, NULL)", file) == "1.5"
+    for arguments in ("0", "0, 1", "NULL, 1", "0, NULL"):
+        assert message(db, f"SELECT zt_json(?, 'w', NULL, {arguments})", file) == place(file, "w") + (
+            "a scalar has no first dimension to slice")
+
+
+@pytest.mark.parametrize("arguments, what", [("NULL, -1", "first"), ("NULL, 0.5, 1", "first"), ("NULL, 0, -1", "count"),
+                                             ("NULL, 0, 'x'", "count")])
+def test_json_of_a_slice_that_is_none_is_an_error(db, arguments, what):
+    assert message(db, f"SELECT zt_json(?, 'w', {arguments})", file_of([1], "u8")).startswith(f"ztensor: zt_json: {what} must be ")
+
+
+def test_json_names_the_element_that_the_type_does_not_have(db):
+    file = file_of([1, 2, 3, 300], "i16", [2, 2])
+    text = place(file, "w") + "element [1,1] is 300, which u8 does not have"
+    assert message(db, "SELECT zt_json(?, 'w', 'u8')", file) == text
+    assert message(db, "SELECT zt_json(?, 'w', 'u8', 1)", file) == text
+    assert value(db, "SELECT zt_json(?, 'w', 'u8', 0, 1)", file) == "[[1,2]]"
+
+
+def test_json_of_many_converted_elements_is_whole(db):
+    data = b"\1\2\3\4\5" * 60_001
+    file = writer.write({"w": writer.zstd_parts(writer.dense(data, [60_001, 5]))})
+    assert json.loads(value(db, "SELECT zt_json(?, 'w', 'f64', 1)", file)) == [[1.0, 2.0, 3.0, 4.0, 5.0]] * 60_000
+
+
+def test_json_of_a_slice_may_be_of_more_than_the_limit(db):
+    file = writer.write({"w": writer.dense(bytes(90_000), [90_000])})
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100_000)
+    assert failure(db, "SELECT zt_json(?, 'w')", file).sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+    assert value(db, "SELECT zt_json(?, 'w', NULL, 89998)", file) == "[0,0]"
+    assert failure(db, "SELECT zt_json(?, 'w', 'f32', 0, 25000)", file).sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+
+
 def test_json_has_the_json_subtype(db):
     file = writer.write({"w": writer.dense(b"\1\2", [1, 2]), "s": writer.dense(b"\3", []), "t": writer.dense(b"\1", [], "bool")})
     assert value(db, "SELECT json_array(zt_json(?1, 'w'), zt_json(?1, 's'), zt_json(?1, 't'))", file) == "[[[1,2]],3,true]"
+    assert value(db, "SELECT json_array(zt_json(?1, 'w', 'i8'), zt_json(?1, 'w', NULL, 0), zt_json(?1, 'w', NULL, 1, 1))",
+                 file) == "[[[1,2]],[[1,2]],[]]"
 
 
 def test_json_feeds_json_each(db):
@@ -236,7 +313,9 @@ def test_an_empty_tensor_has_no_element(db, shape):
 
 def test_a_null_source_or_object_gives_null(db, sample):
     assert rows(db, """SELECT zt_value(NULL, 'w', 0), zt_value(?1, NULL, 0), zt_json(NULL, 'w'), zt_json(?1, NULL),
-                              zt_hash(NULL, 'w', NULL, 'sha256'), zt_hash(?1, NULL, NULL, 'sha256')""", sample) == [(None,) * 6]
+                              zt_json(NULL, 'w', 'f32', 0, 1), zt_json(?1, NULL, 'f32', 0), zt_json(?1, NULL, 'f32'),
+                              zt_hash(NULL, 'w', 'sha256'), zt_hash(?1, NULL, 'sha256'),
+                              zt_hash(NULL, 'w', NULL, 'sha256'), zt_hash(?1, NULL, NULL, 'sha256')""", sample) == [(None,) * 11]
 
 
 @GOLDEN
@@ -360,6 +439,33 @@ def test_an_unknown_algorithm_is_an_error_that_lists_the_known_ones(db, sample, 
     assert text.startswith("ztensor: ") and all(known in text for known in ("sha256", "crc32c", "xxh3"))
 
 
+@pytest.mark.parametrize("algorithm", ["sha256", "crc32c", "xxh3"])
+def test_with_three_arguments_the_third_is_the_algorithm(db, sample, algorithm):
+    assert value(db, "SELECT zt_hash(?1, 'layer1.bias', ?2) = zt_hash(?1, 'layer1.bias', 'data', ?2)", sample, algorithm) == 1
+    file = writer.write({"s": writer.csr()})
+    assert message(db, "SELECT zt_hash(?, 's', ?)", file, algorithm) == place(file, "s") + (
+        "name one of its components: 'values', 'indices', 'indptr'")
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "", "SHA256", 256, b"sha256", None])
+def test_three_arguments_without_an_algorithm_are_an_error_that_lists_them(db, sample, algorithm):
+    text = message(db, "SELECT zt_hash(?, 'layer1.bias', ?)", sample, algorithm)
+    assert text.startswith("ztensor: ") and all(known in text for known in ("sha256", "crc32c", "xxh3"))
+
+
+@pytest.mark.parametrize("object, component", [("w", "data"), ("s", "indptr")])
+def test_a_component_without_an_algorithm_is_an_error_that_lists_them(db, object, component):
+    file = writer.write({"w": writer.dense(b"1"), "s": writer.csr()})
+    assert message(db, "SELECT zt_hash(?, ?, ?)", file, object, component) == place(file, object) + (
+        f"'{component}' is a component: name an algorithm after it: 'sha256', 'crc32c', 'xxh3'")
+
+
+def test_an_algorithm_is_one_also_where_a_component_has_its_name(db):
+    file = writer.write({"w": {"shape": [1], "components": {"xxh3": {"bytes": b"1", "dtype": "u8"}}}})
+    assert value(db, "SELECT zt_hash(?, 'w', 'sha256')", file) == sha256(b"1")
+    assert value(db, "SELECT zt_hash(?1, 'w', 'xxh3') = zt_hash(?1, 'w', 'xxh3', 'xxh3')", file) == 1
+
+
 def test_hashes_of_tensors_of_any_size(db, save):
     count = 1_000_000
     packed = writer.dense(writer.zstd_repeat(b"\5", count), [count], encoding="zstd", uncompressed_length=count)
@@ -377,7 +483,8 @@ def test_what_cannot_be_decoded_cannot_be_hashed(db):
 
 # ------------------------------------------------------------------------------------------------------------ all of them
 
-CALLS = ["zt_json({}, 'layer1.bias')", "zt_value({}, 'layer1.bias', 1)", "zt_hash({}, 'layer1.bias', NULL, 'crc32c')"]
+CALLS = ["zt_json({}, 'layer1.bias')", "zt_json({}, 'layer1.bias', 'f32', 0, 1)", "zt_value({}, 'layer1.bias', 1)",
+         "zt_hash({}, 'layer1.bias', 'crc32c')", "zt_hash({}, 'layer1.bias', NULL, 'crc32c')"]
 EACH_CALL = pytest.mark.parametrize("call", CALLS)
 
 
@@ -399,8 +506,8 @@ def test_an_unsound_file_is_an_error_that_names_it(db, save, call):
         assert message(db, "SELECT " + call.format("?"), source).startswith(prefix(source))
 
 
-@pytest.mark.parametrize("call", ["zt_json()", "zt_json(?1)", "zt_json(?1, 'w', 1)", "zt_value()", "zt_value(?1)",
-                                  "zt_hash(?1, 'w')", "zt_hash(?1, 'w', 'data')", "zt_hash(?1, 'w', 'data', 'sha256', 1)"])
+@pytest.mark.parametrize("call", ["zt_json()", "zt_json(?1)", "zt_json(?1, 'w', 'f32', 0, 1, 2)", "zt_value()", "zt_value(?1)",
+                                  "zt_hash(?1)", "zt_hash(?1, 'w')", "zt_hash(?1, 'w', 'data', 'sha256', 1)"])
 def test_a_wrong_number_of_arguments_is_an_error(db, sample, call):
     assert call.split("(")[0] in message(db, f"SELECT {call}, ?1", sample)
 

@@ -33,6 +33,12 @@ static inline void put_real(blob *b, const char *dtype, double x){
   put_element(b, named(dtype), element);
 }
 
+/* All of a tensor as text. */
+static inline int json_of(zt_tensor *t, sqlite3_str *out, zt_error *err){
+  zt_slice all = zt_slice_all(t->object);
+  return zt_assemble_json(t, t->dtype, &all, out, err);
+}
+
 /* The low bytes of a number. */
 static inline void put_bits(blob *b, uint64_t u, unsigned width){
   for(unsigned i=0; i<width; i++) put_byte(b, (unsigned)(u >> 8*i & 0xFF));

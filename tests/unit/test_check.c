@@ -515,7 +515,8 @@ static void test_the_table_of_rules(void **state){
     for(const zt_rule *q=zt_rules; q<r; q++){
       check( strcmp(q->number, r->number)!=0, "%s twice", r->number );
       if( strcmp(q->slug, r->slug)!=0 ) continue;
-      check( strcmp(q->severity, r->severity)==0 && strcmp(q->meaning, r->meaning)==0, "%s has two meanings", r->slug );
+      check( strcmp(q->severity, r->severity)==0 && strcmp(q->meaning, r->meaning)==0
+             && strcmp(q->specification, r->specification)==0, "%s has two meanings", r->slug );
     }
   }
   assert_true(n>50);

@@ -960,6 +960,14 @@ static void test_scalars(void **state){
 }
 
 static void test_names_that_a_user_may_give(void **state){
+  static const struct { const char *name, *ours; } others[] = {
+    { "float32", "f32" }, { "torch.float32", "f32" }, { "F32", "f32" }, { "<f4", "f32" }, { "double", "f64" },
+    { "torch.half", "f16" }, { "bfloat16", "bf16" }, { "BF16", "bf16" }, { "|u1", "u8" }, { "U8", "u8" },
+    { "torch.bool", "bool" }, { "BOOL", "bool" }, { "F8_E4M3", "f8_e4m3fn" }, { "float8_e5m2fnuz", "f8_e5m2fnuz" },
+    { "torch.complex64", "complex64" }, { "<c16", "complex128" }, { "F4", "f4_e2m1" },
+  };
+  static const char *const unknown[] = { "float", "", "f3", "float3", "float322", "Float32", "torch.", "torch.f32", "torch.F32",
+                                         "torch.<f4", ">f4", "f4", "F8_E4M3FN", "torch.torch.int8" };
   (void)state;
   for(size_t i=0; i<COUNT(all_names); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -967,8 +975,16 @@ static void test_names_that_a_user_may_give(void **state){
     assert_int_equal(zt_dtype_find((zt_text){ all_names[i], strlen(all_names[i]) }, &d, &err), SQLITE_OK);
     assert_string_equal(d->name, all_names[i]);
   }
-  for(int i=0; i<3; i++){
-    static const char *const unknown[] = { "float32", "", "f3" };
+  for(size_t i=0; i<COUNT(others); i++){
+    zt_error err = ZT_ERROR_NONE;
+    const zt_dtype *d;
+    blob b = exact(others[i].name, strlen(others[i].name));   /* Nothing is read beyond it */
+    assert_int_equal(zt_dtype_find((zt_text){ (char*)b.p, b.n }, &d, &err), SQLITE_OK);
+    assert_string_equal(d->name, others[i].ours);
+    assert_null(strcmp(others[i].name, others[i].ours) ? zt_dtype_named((zt_text){ (char*)b.p, b.n }) : NULL);
+    free(b.p);
+  }
+  for(size_t i=0; i<COUNT(unknown); i++){
     zt_error err = ZT_ERROR_NONE;
     const zt_dtype *d = (const zt_dtype*)&err;
     char want[100];

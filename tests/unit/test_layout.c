@@ -195,7 +195,7 @@ static int ask(opened *o, int way, zt_error *err){
     if( way==STATISTICS && t.dtype->class!=ZT_COMPLEX ) zt_stats_compute(&t, &stats, err);
     if( way==TEXT ){
       sqlite3_str *text = sqlite3_str_new(NULL);
-      zt_assemble_json(&t, text, err);
+      json_of(&t, text, err);
       sqlite3_free(sqlite3_str_finish(text));
     }
   }
@@ -1297,7 +1297,7 @@ static void check_json(const made *m, const char *want){
   char *z;
   open_recipe(&o, &r, NULL, want);
   open_tensor(&o, &t, want);
-  assert_int_equal(zt_assemble_json(&t, out, &err), SQLITE_OK);
+  assert_int_equal(json_of(&t, out, &err), SQLITE_OK);
   z = sqlite3_str_finish(out);
   check( z && strcmp(z, want)==0, "'%s', expected '%s'", z, want );
   sqlite3_free(z);
@@ -1333,6 +1333,47 @@ static void test_nested_arrays(void **state){
   for(size_t i=0; i<COUNT(rows); i++) check_json(&rows[i].object, rows[i].json);
 }
 
+static void test_slices_as_text_of_another_type(void **state){
+  static const made m = { "", "dense", "3 2", { { "data", "i16", NULL, "1 2 3 300 5 -6" } }, NONE };
+  static const made hollow = { "", "dense", "3 0", { { "data", "i16", NULL, "" } }, NONE };
+  static const struct { const made *object; uint64_t row, rows; const char *as, *json, *message; } rows[] = {
+    { &m, 0, 3, "i16", "[[1,2],[3,300],[5,-6]]", NULL },
+    { &m, 1, 1, "f32", "[[3.0,300.0]]", NULL },
+    { &m, 2, UINT64_MAX, "f64", "[[5.0,-6.0]]", NULL },
+    { &m, 0, 1, "f4_e2m1", "[[1.0,2.0]]", NULL },
+    { &m, 0, 1, "bool", "[[true,true]]", NULL },
+    { &m, 2, 1, "complex128", "[[[5.0,0.0],[-6.0,0.0]]]", NULL },
+    { &m, 3, 1, "u8", "[]", NULL },
+    { &m, UINT64_MAX, UINT64_MAX, "u8", "[]", NULL },
+    { &m, 1, 2, "u8", NULL, "ztensor: element [1,1] is 300, which u8 does not have" },
+    { &m, 2, 1, "u8", NULL, "ztensor: element [2,1] is -6, which u8 does not have" },
+    { &hollow, 1, 9, "f64", "[[],[]]", NULL },
+    { &hollow, 3, 9, "f64", "[]", NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    recipe r = recipe_of(rows[i].object);
+    zt_error err = ZT_ERROR_NONE;
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    zt_slice slice;
+    zt_tensor t;
+    opened o;
+    char *z;
+    open_recipe(&o, &r, NULL, rows[i].as);
+    open_tensor(&o, &t, rows[i].as);
+    assert_int_equal(zt_slice_of(t.object, rows[i].row, rows[i].rows, &slice, &err), SQLITE_OK);
+    zt_assemble_json(&t, named(rows[i].as), &slice, out, &err);
+    z = sqlite3_str_finish(out);
+    if( rows[i].message ) assert_string_equal(err.message, rows[i].message);
+    else check( !err.rc && strcmp(z, rows[i].json)==0, "'%s', expected '%s'", z, rows[i].json );
+    sqlite3_free(z);
+    zt_error_clear(&err);
+    zt_tensor_close(&t);
+    close_opened(&o);
+    clear_recipe(&r);
+  }
+}
+
 static void test_text_of_more_than_a_window(void **state){
   recipe r = { .format = "dense", .rank = 2, .shape = { 700, 100 } };
   blob data = { 0 };
@@ -1347,7 +1388,7 @@ static void test_text_of_more_than_a_window(void **state){
   open_recipe(&o, &r, NULL, "text");
   open_tensor(&o, &t, "text");
   assert_true(zt_tensor_window(&t)<70000);
-  assert_int_equal(zt_assemble_json(&t, out, &err), SQLITE_OK);
+  assert_int_equal(json_of(&t, out, &err), SQLITE_OK);
   p = z = sqlite3_str_finish(out);
   for(long i=0; i<70000; i++){
     while( *p=='[' || *p==']' || *p==',' ) p++;
@@ -1373,7 +1414,7 @@ static void test_text_beyond_the_limit(void **state){
     open_recipe(&o, &r, NULL, "limit");
     open_tensor(&o, &t, "limit");
     o.budget.result = 2*1048576-(uint64_t)more;
-    zt_assemble_json(&t, out, &err);
+    json_of(&t, out, &err);
     if( more ){
       assert_int_equal(err.rc, SQLITE_TOOBIG);
       assert_string_equal(err.message, "ztensor: its text is more than the limit of 2097151 bytes on a result");
@@ -1405,7 +1446,7 @@ static void test_text_of_a_huge_shape_without_elements(void **state){
   o.budget.result = 1000;
   sqlite3_memory_highwater(1);
   sqlite3_hard_heap_limit64(before+((sqlite3_int64)64<<20));
-  zt_assemble_json(&t, out, &err);
+  json_of(&t, out, &err);
   sqlite3_hard_heap_limit64(0);
   most = sqlite3_memory_highwater(0)-before;
   sqlite3_free(sqlite3_str_finish(out));
@@ -1444,7 +1485,7 @@ static void test_text_can_be_interrupted_between_windows(void **state){
     o.budget.interrupt = (zt_interrupt){ answer, &c };
     open_tensor(&o, &t, "interrupt");
     c = (caller){ 0, stop };
-    assert_int_equal(zt_assemble_json(&t, out, &err), stop ? SQLITE_INTERRUPT : SQLITE_OK);
+    assert_int_equal(json_of(&t, out, &err), stop ? SQLITE_INTERRUPT : SQLITE_OK);
     if( stop==0 ) assert_true(c.asked>=3);
     else assert_int_equal(c.asked, stop);
     zt_error_clear(&err);
@@ -1507,6 +1548,7 @@ int main(void){
     cmocka_unit_test(test_results_beyond_the_limit),
     cmocka_unit_test(test_a_huge_sparse_result_is_refused_before_memory_is_asked_for),
     cmocka_unit_test(test_nested_arrays),
+    cmocka_unit_test(test_slices_as_text_of_another_type),
     cmocka_unit_test(test_text_of_more_than_a_window),
     cmocka_unit_test(test_text_beyond_the_limit),
     cmocka_unit_test(test_text_of_a_huge_shape_without_elements),

@@ -565,7 +565,7 @@ static void check_read(opened *o, uint64_t first, size_t n, const char *rule, co
       case 0: zt_tensor_read(&t, first, n, out, &err); break;
       case 1: zt_assemble(&t, t.dtype, first, n, &bytes, &err); break;
       case 2: zt_stats_compute(&t, &stats, &err); break;
-      default: zt_assemble_json(&t, text, &err); break;
+      default: json_of(&t, text, &err); break;
     }
     if( message ){
       check( err.rc==SQLITE_ERROR, "%s, [%llu, +%zu): accepted, %d", row, (unsigned long long)first, n, how );

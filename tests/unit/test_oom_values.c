@@ -50,7 +50,7 @@ static int ask_tensor(const job *j){
       default: {
         sqlite3_str *text = sqlite3_str_new(NULL);
         char *z;
-        zt_assemble_json(&t, text, &err);
+        json_of(&t, text, &err);
         if( !err.rc && sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(&err);
         z = sqlite3_str_finish(text);
         if( !err.rc ) keep_or_compare(&q->want, z, strlen(z), j->what);

@@ -1,0 +1,118 @@
+/*
+** zt_rules: one row per rule of zt_check, in the order in which rule.c has them.
+**
+**   CREATE TABLE zt_rules(rule, severity, meaning, specification);
+**
+** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
+** is no table of the frame, whose tables have a source.
+*/
+#include "sqlite/tables.h"
+#include "tensor/rule.h"
+
+enum { RULES_RULE, RULES_SEVERITY, RULES_MEANING, RULES_SPECIFICATION };
+
+typedef struct rules_cursor {
+  sqlite3_vtab_cursor base;    /* First: SQLite's part */
+  const zt_rule *rule;         /* The current one; a NULL number: the end */
+} rules_cursor;
+
+static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **message){
+  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT,"
+                                    " specification TEXT)");
+  (void)client;
+  (void)argc;
+  (void)argv;
+  (void)message;
+  if( rc ) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  *out = sqlite3_malloc64(sizeof(**out));
+  if( !*out ) return SQLITE_NOMEM;
+  memset(*out, 0, sizeof(**out));
+  return SQLITE_OK;
+}
+
+static int rules_disconnect(sqlite3_vtab *p){
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+static int rules_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
+  (void)p;
+  info->estimatedRows = 100;
+  info->estimatedCost = 100;
+  return SQLITE_OK;
+}
+
+static int rules_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
+  rules_cursor *c = sqlite3_malloc64(sizeof(*c));
+  (void)p;
+  if( !c ) return SQLITE_NOMEM;
+  memset(c, 0, sizeof(*c));
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static int rules_close(sqlite3_vtab_cursor *p){
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+/* True if a rule of another number has the name already: they have one row. */
+static bool rules_had(const zt_rule *rule){
+  const zt_rule *r = zt_rules;
+  while( strcmp(r->slug, rule->slug)!=0 ) r++;
+  return r<rule;
+}
+
+static int rules_next(sqlite3_vtab_cursor *p){
+  rules_cursor *c = (rules_cursor*)p;
+  do c->rule++; while( c->rule->number && rules_had(c->rule) );
+  return SQLITE_OK;
+}
+
+static int rules_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                        sqlite3_value **argv){
+  (void)plan;
+  (void)unused;
+  (void)argc;
+  (void)argv;
+  ((rules_cursor*)p)->rule = zt_rules;
+  return SQLITE_OK;
+}
+
+static int rules_eof(sqlite3_vtab_cursor *p){
+  return ((rules_cursor*)p)->rule->number==NULL;
+}
+
+static int rules_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  const zt_rule *rule = ((rules_cursor*)p)->rule;
+  switch( i ){
+    case RULES_RULE:          zt_result_static(ctx, rule->slug); break;
+    case RULES_SEVERITY:      zt_result_static(ctx, rule->severity); break;
+    case RULES_MEANING:       zt_result_static(ctx, rule->meaning); break;
+    case RULES_SPECIFICATION: zt_result_static(ctx, rule->specification); break;
+    default: break;
+  }
+  return SQLITE_OK;
+}
+
+static int rules_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  *out = ((rules_cursor*)p)->rule - zt_rules;
+  return SQLITE_OK;
+}
+
+/* No xCreate: a name of its own would say nothing. */
+const zt_module zt_module_rules = { "zt_rules", {
+  .iVersion = 0,
+  .xConnect = rules_connect,
+  .xBestIndex = rules_best_index,
+  .xDisconnect = rules_disconnect,
+  .xOpen = rules_open,
+  .xClose = rules_close,
+  .xFilter = rules_filter,
+  .xNext = rules_next,
+  .xEof = rules_eof,
+  .xColumn = rules_column,
+  .xRowid = rules_rowid,
+} };
