@@ -11,14 +11,16 @@
 #define PLAN_OPEN 100.0
 #define PLAN_ROW 2.0
 #define PLAN_READ 100000.0
-#define PLAN_NO_SOURCE 1e12    /* There is no source: the query fails, but with a message */
-#define PLAN_IGNORED 1e18      /* An argument comes too late: only where there is no other way */
+#define PLAN_LATE 1e30         /* An argument can be had only in another order of the join: for want of a better one */
+#define PLAN_LACKING 1e60      /* That, or not at all, and it must be there: the query fails, but with a message */
+#define PLAN_DEFAULT 16.0      /* By what an argument that is not given multiplies: see plan_price() */
 
 /* How many there are, where nothing tells. */
 #define PLAN_FILES 1000.0      /* Of a pattern, a directory or a list */
 #define PLAN_SOME_FILES 4.0    /* Of a source that is known only when the query runs: mostly a path */
 #define PLAN_OBJECTS_OF_FILE 100.0
 #define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
+#define PLAN_LARGE_OFFSET 100000
 #define PLAN_LISTED 10.0       /* Values of an IN */
 #define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
 
@@ -38,7 +40,10 @@ typedef struct planner {
   int plan;              /* ZT_PLAN_ bits */
   int nArgument;         /* Of argv */
   int used;              /* Constraints that are handed to xFilter, beside LIMIT and OFFSET */
-  bool late;             /* An argument can be had only in another order of the join */
+  bool late;             /* An optional one can be had only in another order of the join */
+  bool lacking;          /* An argument that must be there is not */
+  bool optional;         /* An optional one is given */
+  int defaults;          /* How many are not */
   bool null_argument;    /* An optional argument may be NULL */
   bool exact;            /* What was pushed down leaves nothing for SQLite to check */
 } planner;
@@ -131,7 +136,7 @@ static int plan_find(const planner *p, const plan_term *term, bool *unusable){
 static bool plan_is_required(const planner *p, int bit){
   int object = zt_table_argument(p->table, "object");
   if( bit==ZT_PLAN_SOURCE ) return p->of->source==NULL;
-  return object>=0 && bit==ZT_PLAN_ARGUMENT<<object;
+  return object>=0 && bit==ZT_PLAN_ARGUMENT<<object && !p->of->object;
 }
 
 /* Hand constraint i to xFilter as the term's value. */
@@ -140,6 +145,7 @@ static void plan_use(planner *p, const plan_term *term, int i){
   bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
   sqlite3_value *value = optional ? plan_value(p->info, i) : NULL;
   p->plan |= term->bit;
+  p->optional = p->optional || optional;
   p->used++;
   p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
   p->info->aConstraintUsage[i].omit = argument;
@@ -149,8 +155,15 @@ static void plan_use(planner *p, const plan_term *term, int i){
   if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
 }
 
-/* Choose among the constraints. SQLITE_CONSTRAINT if a required argument cannot be had yet. */
-static int plan_choose(planner *p){
+/* An argument is not given with the query. */
+static void plan_omit(planner *p, int bit, bool late){
+  if( plan_is_required(p, bit) ) p->lacking = true;
+  else if( late ) p->late = true;
+  else if( bit!=ZT_PLAN_SOURCE ) p->defaults++;
+}
+
+/* Choose among the constraints. */
+static void plan_choose(planner *p){
   const zt_table *t = p->table;
   const int n = zt_table_arguments(t), position = t->iPosition ? t->iPosition : -1;
   const int path = plan_column_or_none(t, t->iPath), object = plan_column_or_none(t, t->iObject);
@@ -174,14 +187,9 @@ static int plan_choose(planner *p){
   for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++){
     bool unusable;
     int i = plan_find(p, &terms[k], &unusable);
-    if( i>=0 ){
-      plan_use(p, &terms[k], i);
-    }else if( unusable && (terms[k].bit & PLAN_SOURCE_BITS) ){
-      if( plan_is_required(p, terms[k].bit) ) return SQLITE_CONSTRAINT;
-      p->late = true;
-    }
+    if( i>=0 ) plan_use(p, &terms[k], i);
+    else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ) plan_omit(p, terms[k].bit, unusable);
   }
-  return SQLITE_OK;
 }
 
 /* --- Files --- */
@@ -268,6 +276,30 @@ static bool plan_may_discount(const planner *p){
   return !p->null_argument || sqlite3_libversion_number()<3049000;
 }
 
+/*
+** True if the WHERE clause being planned has no term but those that are listed: their numbers have no
+** gap. SQLite does not list one that compares two columns of this table, and hands over LIMIT all the
+** same, 3.40 at least; nor an OR.
+*/
+static bool plan_sees_all(const sqlite3_index_info *info){
+  for(int i=0; i<info->nConstraint; i++) if( info->aConstraint[i].iTermOffset!=i ) return false;
+  return true;
+}
+
+/*
+** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR. Where
+** sides give an argument different values, each must be a scan of its own: that is what makes a side
+** with an argument cheap, and the whole without one dear.
+*/
+static double plan_price(const planner *p, double cost){
+  bool side = p->optional && !(p->plan & ZT_PLAN_SOURCE) && plan_sees_all(p->info);
+  if( p->lacking && !side ) return PLAN_LACKING;
+  if( p->late ) return PLAN_LATE;
+  if( p->lacking ) return 1;
+  for(int i=0; i<p->defaults; i++) cost *= PLAN_DEFAULT;
+  return cost;
+}
+
 static void plan_estimate(planner *p, double files){
   const zt_table *t = p->table;
   sqlite3_index_info *info = p->info;
@@ -280,9 +312,7 @@ static void plan_estimate(planner *p, double files){
   rows = objects*plan_rows_of_object(p, plan);
   cost = files*each + rows*PLAN_ROW;
   if( p->plan & ZT_PLAN_BYTES ) cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
-  if( !(p->plan & ZT_PLAN_SOURCE) && !p->of->source ) cost = PLAN_NO_SOURCE;
-  if( p->late ) cost = PLAN_IGNORED;
-  info->estimatedCost = cost;
+  info->estimatedCost = plan_price(p, cost);
   info->estimatedRows = (sqlite3_int64)rows;
   if( plan && plan_is_unique(p) ){
     info->estimatedRows = 1;
@@ -300,14 +330,16 @@ static bool plan_is_utf8(sqlite3 *db){
   return utf8;
 }
 
-/* 0: ORDER BY. 1, 2: equal rows must stand side by side, in any order. 3: both. */
-static int plan_distinct(sqlite3_index_info *info){
+/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.46 say so, too, of a GROUP BY
+** whose order an ORDER BY relies on. */
+static bool plan_wants_groups(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER>=3038000
-  if( sqlite3_libversion_number()>=3038000 ) return sqlite3_vtab_distinct(info);
+  int distinct = sqlite3_libversion_number()>=3038000 ? sqlite3_vtab_distinct(info) : 0;
+  return distinct==2 || (distinct==1 && sqlite3_libversion_number()>=3046000);
 #else
   (void)info;
+  return false;
 #endif
-  return 0;
 }
 
 /* Rows of one path stand side by side, and among them those of one object. */
@@ -347,12 +379,24 @@ static int plan_order(const planner *p, bool one){
 
 /* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
 static void plan_consume_order(planner *p, bool one){
-  int distinct = plan_distinct(p->info), order;
+  int order;
   if( p->info->nOrderBy==0 ) return;
   order = plan_order(p, one);
   p->plan |= order;
-  p->info->orderByConsumed = order!=0 || ((distinct==1 || distinct==2) && plan_is_adjacent(p));
+  p->info->orderByConsumed = order!=0 || (plan_wants_groups(p->info) && plan_is_adjacent(p));
 }
+
+#if SQLITE_VERSION_NUMBER>=3038000
+/*
+** True if OFFSET may be counted here. Before 3.46, SQLite hands it to each side of a UNION ALL, which is
+** told when the query runs, and refused: so there, only what SQLite itself would take long to pass over.
+*/
+static bool plan_may_offset(sqlite3_index_info *info, int i){
+  sqlite3_value *value = plan_value(info, i);
+  if( sqlite3_libversion_number()>=3046000 ) return true;
+  return value && sqlite3_value_type(value)==SQLITE_INTEGER && sqlite3_value_int64(value)>=PLAN_LARGE_OFFSET;
+}
+#endif
 
 /*
 ** LIMIT and OFFSET are counted here where nobody else takes rows away: no term is left for SQLite to
@@ -371,7 +415,8 @@ static void plan_count(planner *p){
     else others++;
   }
   if( others!=p->used || !p->exact || (info->nOrderBy && !info->orderByConsumed) ) return;
-  if( limit<0 || has_offset!=(offset>=0) ) return;
+  if( limit<0 || has_offset!=(offset>=0) || !plan_sees_all(info) ) return;
+  if( has_offset && !plan_may_offset(info, offset) ) return;
   for(int i=0; i<info->nConstraint; i++) if( i!=limit && i!=offset && sqlite3_vtab_in(info, i, -1) ) return;
   info->aConstraintUsage[limit].argvIndex = ++p->nArgument;
   info->aConstraintUsage[limit].omit = 1;
@@ -394,9 +439,10 @@ static bool plan_has_surplus(const planner *p){
 
 /*
 ** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
-** them. A required one that is not usable yet gives SQLITE_CONSTRAINT, so that the planner tries
-** another order of the join. All other constraints only narrow down what is opened, decoded and read;
-** SQLite checks them again. Of each kind the first that is usable is taken.
+** them. With one that is not usable yet the plan costs more than any other. (SQLITE_CONSTRAINT would
+** say that there is none; but SQLite, 3.40 at least, then may not ask for the one that there is.) All
+** other constraints only narrow down what is opened, decoded and read; SQLite checks them again. Of
+** each kind the first that is usable is taken.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
@@ -407,7 +453,7 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
     *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name, 1+zt_table_arguments(t));
     return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
-  if( plan_choose(&p) ) return SQLITE_CONSTRAINT;
+  plan_choose(&p);
   if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
   if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
   files = plan_files(&p, &one);

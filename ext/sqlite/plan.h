@@ -55,10 +55,10 @@ typedef struct zt_plan_table {
   const zt_connection *connection;
   const zt_table *table;
   const char *source;    /* That the table was declared with, so that a query need not give one; NULL: none */
+  const char *object;    /* The same of the argument object */
 } zt_plan_table;
 
-/* Fill in the plan. SQLITE_CONSTRAINT: there is none with these terms. SQLITE_ERROR: *message, from
-** sqlite3_mprintf(), says what is wrong with the query. */
+/* Fill in the plan. SQLITE_ERROR: *message, from sqlite3_mprintf(), says what is wrong with the query. */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message);
 
 #endif

@@ -29,6 +29,7 @@ typedef struct scan_cursor {
   zt_files files;              /* If the source is a text */
   zt_wanted wanted;
   bool patterns_known, patterns;   /* LIKE and GLOB may be made use of, if that is known */
+  bool compound_known, compound;   /* The statement may be a compound one, if that is known */
   zt_listed **only;            /* The files with the wanted paths, ascending, owned; NULL: all */
   size_t nOnly;
   size_t iFile;                /* Of the next file */
@@ -639,11 +640,21 @@ static bool scan_may_use_patterns(scan_cursor *c){
   return c->patterns;
 }
 
+/* Before SQLite 3.46, each side of a UNION ALL is told the whole OFFSET, and SQLite believes that it was counted. */
+static int scan_check_offset(scan_cursor *c){
+  if( !c->wanted.offset || sqlite3_libversion_number()>=3046000 ) return SQLITE_OK;
+  if( !c->compound_known ) c->compound = zt_statements_are_compound(c->scan.connection->db);
+  c->compound_known = true;
+  if( !c->compound ) return SQLITE_OK;
+  return zt_fail(&c->err, SQLITE_ERROR, "SQLite %s cannot tell the OFFSET of a compound SELECT: write OFFSET 0+%llu",
+                 sqlite3_libversion(), c->wanted.offset);
+}
+
 /* Take what a query asks for, beside source and arguments. */
 static int scan_take_wanted(scan_cursor *c, sqlite3_value **argv){
   zt_scan *s = &c->scan;
   int object = zt_table_argument(scan_table(c), "object");
-  if( zt_wanted_take(&c->wanted, c->plan, argv, scan_may_use_patterns(c), &c->err) ) return c->err.rc;
+  if( zt_wanted_take(&c->wanted, c->plan, argv, scan_may_use_patterns(c), &c->err) || scan_check_offset(c) ) return c->err.rc;
   s->range = c->wanted.range;
   s->ascending = (c->plan & ZT_PLAN_ASCENDING)!=0;
   s->descending = (c->plan & ZT_PLAN_DESCENDING)!=0;
@@ -685,7 +696,8 @@ static int scan_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int
 
 static int scan_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   const zt_vtab *v = (const zt_vtab*)p;
-  zt_plan_table of = { v->module->connection, v->module->table, v->source };
+  int object = zt_table_argument(v->module->table, "object");
+  zt_plan_table of = { v->module->connection, v->module->table, v->source, object<0 ? NULL : v->argument[object] };
   char *message = NULL;
   int rc = zt_plan(&of, info, &message);
   if( !message ) return rc;

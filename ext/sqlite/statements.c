@@ -54,20 +54,36 @@ static bool statements_speaks_of_outer(const char *sql){
   return false;
 }
 
-bool zt_statements_join_outer(sqlite3 *db){
+static bool statements_speaks_of_compound(const char *sql){
+  size_t n = 0;
+  bool alone;
+  for(const char *z=sql; z && (z = statements_word(z, &n, &alone))!=NULL; z+=n){
+    if( statements_is(z, n, "union") || statements_is(z, n, "except") || statements_is(z, n, "intersect") ) return true;
+  }
+  return false;
+}
+
+/* True if something that runs now speaks of it, or if that cannot be told. */
+static bool statements_any(sqlite3 *db, bool (*speaks)(const char *sql)){
   static const char views[] = "SELECT sql FROM sqlite_temp_master WHERE type IN ('view', 'trigger')";
   sqlite3_stmt *stmt;
-  bool outer = false;
+  bool found = false;
   int rc;
-  for(stmt=sqlite3_next_stmt(db, NULL); stmt && !outer; stmt=sqlite3_next_stmt(db, stmt)){
-    if( sqlite3_stmt_busy(stmt) ) outer = statements_speaks_of_outer(sqlite3_sql(stmt));
+  for(stmt=sqlite3_next_stmt(db, NULL); stmt && !found; stmt=sqlite3_next_stmt(db, stmt)){
+    if( sqlite3_stmt_busy(stmt) ) found = speaks(sqlite3_sql(stmt));
   }
-  if( outer ) return true;
+  if( found ) return true;
   rc = sqlite3_prepare_v2(db, views, -1, &stmt, NULL);
   if( rc ) return true;
-  while( !outer && (rc = sqlite3_step(stmt))==SQLITE_ROW ){
-    outer = statements_speaks_of_outer((const char*)sqlite3_column_text(stmt, 0));
-  }
+  while( !found && (rc = sqlite3_step(stmt))==SQLITE_ROW ) found = speaks((const char*)sqlite3_column_text(stmt, 0));
   sqlite3_finalize(stmt);
-  return outer || rc!=SQLITE_DONE;
+  return found || rc!=SQLITE_DONE;
+}
+
+bool zt_statements_join_outer(sqlite3 *db){
+  return statements_any(db, statements_speaks_of_outer);
+}
+
+bool zt_statements_are_compound(sqlite3 *db){
+  return statements_any(db, statements_speaks_of_compound);
 }

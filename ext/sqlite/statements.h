@@ -9,4 +9,7 @@
 ** one. (Views and triggers of other databases cannot use this extension.) */
 bool zt_statements_join_outer(sqlite3 *db);
 
+/* The same of UNION, EXCEPT and INTERSECT. */
+bool zt_statements_are_compound(sqlite3 *db);
+
 #endif
