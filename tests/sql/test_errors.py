@@ -79,3 +79,44 @@ def test_a_message_may_hold_percent_signs(db, save):
     assert message(db, "SELECT zt_blob(?, '%s%n%s')", path).startswith(place(path, "%s%n%s"))
     file = writer.write({"%s%n": writer.dense(b"x", [1] * 65)})
     assert message(db, "SELECT * FROM zt_objects(?)", file).startswith(place(file, "%s%n"))
+
+
+# ------------------------------------------------------------------------------------------------------------ terminals
+
+HIDDEN = "a\x1b[31mb\nc\x7f\x9b\u202ed"
+SHOWN = "a\\x1b[31mb\\nc\\x7f\\u009b\\u202ed"
+
+
+@BOTH_WAYS
+def test_what_a_terminal_obeys_is_escaped_in_messages(db, save, how):
+    def source(name, data):
+        return (data, "<blob>") if how == "blob" else (save(name + ".zt", data), str(save(name + ".zt", data)))
+
+    deep, at = source("deep", writer.write({HIDDEN: writer.dense(b"x", [1] * 65)}))
+    assert message(db, "SELECT * FROM zt_objects(?)", deep).startswith(f"ztensor: {at}: object '{SHOWN}': ")
+    assert value(db, "SELECT error FROM zt_files(?)", deep).startswith(f"ztensor: {at}: object '{SHOWN}': ")
+    role, at = source("role", writer.write({HIDDEN: {"shape": [1], "components": {HIDDEN: {"offset": 64, "length": 1 << 40}}}}))
+    assert message(db, "SELECT * FROM zt_objects(?)", role).startswith(
+        f"ztensor: {at}: object '{SHOWN}': component '{SHOWN}': ")
+    dtype, at = source("dtype", writer.write({"w": writer.dense(b"x", dtype=HIDDEN)}))
+    text = message(db, "SELECT zt_dense(?, 'w')", dtype)
+    assert SHOWN in text and text.isprintable()
+    assert SHOWN in message(db, "SELECT zt_blob(?, ?)", dtype, HIDDEN)
+    # Rows hold what the file says.
+    assert value(db, "SELECT dtype FROM zt_objects(?)", dtype) == HIDDEN
+    assert rows(db, "SELECT object, instr(message, ?) FROM zt_check(?) WHERE severity = 'error'", HIDDEN, deep) == [(HIDDEN, 0)]
+    assert rows(db, "SELECT object, component FROM zt_check(?) WHERE severity = 'error'", role) == [(HIDDEN, HIDDEN)]
+
+
+def test_paths_are_escaped_in_messages_and_not_in_rows(db, save):
+    path = save(HIDDEN + ".zt", GOOD[:-1])
+    shown = path.replace(HIDDEN, SHOWN)
+    assert message(db, "SELECT * FROM zt_objects(?)", path).startswith(f"ztensor: {shown}: ")
+    (row, error), = rows(db, "SELECT path, error FROM zt_files(?)", path)
+    assert row == path and error.startswith(f"ztensor: {shown}: ")
+
+
+def test_a_path_that_is_no_utf8_is_shown_in_a_message(db, tmp_path):
+    with open(bytes(tmp_path) + b"/\xff\x9b.zt", "wb") as file:
+        file.write(GOOD[:-1])
+    assert message(db, "SELECT * FROM zt_objects(?)", str(tmp_path)).startswith(f"ztensor: {tmp_path}/\\xff\\x9b.zt: ")
