@@ -86,9 +86,8 @@ static const char *directory(const walker *w){
 /* --- Results --- */
 
 /* Add a copy of the path to the results, with what is known of it. */
-static void add_path(walker *w, const char *found, zt_path as){
-  const zt_paths_filter *f = w->filter;
-  if( w->err->rc || (f->only && strcmp(f->only, found)!=0) || (f->keep && !f->keep(f->context, found)) ) return;
+static void paths_append(walker *w, const char *found, zt_path as){
+  if( w->err->rc ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the source has more than %d paths", ZT_PATHS_MAX);
     return;
@@ -106,6 +105,12 @@ static void add_path(walker *w, const char *found, zt_path as){
   as.z = sqlite3_mprintf("%s", found);
   if( as.z ) w->out->a[w->out->n++] = as;
   else zt_fail_nomem(w->err);
+}
+
+/* The same, if the filter wants it. */
+static void add_path(walker *w, const char *found, zt_path as){
+  const zt_paths_filter *f = w->filter;
+  if( (!f->only || strcmp(f->only, found)==0) && (!f->keep || f->keep(f->context, found)) ) paths_append(w, found, as);
 }
 
 static void add(walker *w, const char *found, bool regular){
@@ -517,7 +522,8 @@ typedef struct paths_source {
   char *owned;
   size_t fixed;        /* How many bytes of it, at the beginning, are no pattern whatever they look like */
   zt_stat stat;
-  int error_number;    /* Of a literal path: not 0 if nothing is there, or it cannot be told what is, and why */
+  bool missing;        /* A literal path, and nothing is there: */
+  int error_number;    /* Of one: not 0 if nothing is there, or what it leads to cannot be told, and why */
 } paths_source;
 
 static source_kind classify(paths_source *s, zt_error *err){
@@ -538,19 +544,19 @@ static source_kind classify(paths_source *s, zt_error *err){
     }
   }
   if( zt_glob_is_pattern(s->path+s->fixed) && (denied || zt_os_absent(error_number)) ) return SOURCE_PATTERN;
+  s->missing = paths_absent(error_number);
   return SOURCE_LITERAL;
 }
 
-/* Add the path that the source names, whatever is there. Where that cannot be told, it may be a directory that the only path
-** wanted is in. */
+/* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a file or a directory with the
+** wanted ones in it, so no filter hides that. Where it cannot be told what is there, it may be such a directory. */
 static void paths_add_literal(walker *w, const paths_source *s){
+  zt_path as = { .literal = true, .regular = s->stat.kind==ZT_KIND_FILE, .error_number = s->error_number, .action = "open" };
   const char *only = w->filter->only;
-  bool untold = s->error_number!=0 && !paths_absent(s->error_number);
-  bool below = untold && only && is_below(only, s->path);
-  zt_path as = { .literal = !below, .regular = s->stat.kind==ZT_KIND_FILE, .error_number = s->error_number };
-  as.action = s->error_number ? "open" : NULL;
   if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
-  add_path(w, below ? only : s->path, as);
+  else if( s->missing ) paths_append(w, s->path, as);
+  else if( s->error_number && only && is_below(only, s->path) ) add_failed(w, s->path, "open", s->error_number);
+  else add_path(w, s->path, as);
 }
 
 static void paths_add_directory(walker *w, const char *path){

@@ -49,7 +49,7 @@ typedef struct zt_paths_filter {
 } zt_paths_filter;
 
 /* Find what the source names, restricted by the filter. Neither a literal path that names nothing nor a pattern or directory
-** with nothing in it is a failure: the first is a path with an error_number. What is wrong with a list is one of the query and
+** with nothing in it is a failure: the first is a path with an error_number, whatever the filter says. What is wrong with a list is one of the query and
 ** no file's: err has no path then, or the element's while it was recorded. The list is empty after a failure. */
 int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err);
 void zt_paths_clear(zt_paths *p);

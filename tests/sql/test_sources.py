@@ -80,6 +80,18 @@ def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path, table):
     assert unreadable(db, table, missing) == prefix(missing) + "cannot open: No such file or directory"
 
 
+@RAISING
+def test_no_constraint_hides_that_a_source_is_not_there(db, tree, table):
+    # It could have been a directory with the wanted path in it.
+    lost = tree.path + "/lost"
+    for where in ("path = ?1 || '/a.zt'", "path = 'a.zt'", "path LIKE '%.zt'", "path GLOB '*/a.zt'"):
+        for source in (lost, json.dumps([lost, tree.path])):
+            assert message(db, f"SELECT ?1, * FROM {table}(?2) WHERE {where}", lost, source) == (
+                prefix(lost) + "cannot open: No such file or directory")
+            assert rows(db, f"SELECT ?1, path FROM {table}(?2, 'skip') WHERE path = ?1 || '/a.zt'", lost, source) == []
+    assert rows(db, "SELECT path FROM zt_files(?) WHERE path = ?", lost, lost + "/a.zt") == []
+
+
 def test_a_left_join_survives_a_lost_file(db, sample, tmp_path):
     missing, long = str(tmp_path / "missing.zt"), "x" * 5000
     db.execute("CREATE TABLE runs(artifact)")
