@@ -73,7 +73,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   FROM zt_components(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
   INSERT INTO attributes
   SELECT NEW.path, object, key, value, type FROM zt_attributes(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
-  -- A file that has vanished has no row in zt_files(source), but is an error in zt_files(path), which is faster.
+  -- A file that has vanished has no row in zt_files(source), but one with its error in zt_files(path), which is faster.
   INSERT INTO files
   SELECT NEW.path, NEW.source, z.container, z.version, NEW.size, NEW.mtime, z.objects, z.components, z.stored_bytes,
          z.decoded_bytes, z.manifest_bytes, z.attributes,
@@ -87,6 +87,9 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT RAISE(ABORT, 'which files? .parameter set :source models') WHERE NEW.source IS NULL;
   SELECT RAISE(ABORT, 'the source is not text: .parameter set :source "''2024-06-01''" needs both quotes')
   WHERE typeof(NEW.source) <> 'text';
+
+  -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
+  SELECT count(*) FROM zt_objects(NEW.source) WHERE path = '';
 
   -- These columns of zt_files open no file. What the system refused ('cannot open', 'cannot read') may be allowed by now,
   -- and does not show in the mtime; 9 and 2 are the lengths of 'ztensor: ' and ': '.
@@ -109,7 +112,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT INTO refresh_missing(path)
   SELECT path FROM files WHERE source = NEW.source AND path NOT IN (SELECT path FROM refresh_listed);
   -- and what another source found below this directory, if it is nowhere: this source may just pass over it (.hidden/x.zt).
-  -- A pattern, here the path with ? for its last character, finds nothing where a path would be an error.
+  -- A pattern, here the path with ? for its last character, finds nothing where a path would have a row.
   INSERT INTO refresh_missing(path)
   SELECT path FROM files AS f
   WHERE path > rtrim(NEW.source, '/') || '/' AND path < rtrim(NEW.source, '/') || '0' AND source IS NOT NEW.source

@@ -18,9 +18,10 @@ int zt_shown(zt_text text){
 
 /* Characters that do not show as themselves: first and last. */
 static const struct { uint32_t first, last; } error_unseen[] = {
-  { 0x00, 0x1F }, { 0x7F, 0x9F },       /* Controls, which terminals obey */
-  { 0x061C, 0x061C }, { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x206F },   /* Without width; direction of writing */
-  { 0x2028, 0x2029 },                   /* Ends of lines and paragraphs */
+  { 0x00, 0x1F }, { 0x7F, 0x9F },   /* Controls, which terminals obey */
+  { 0x2028, 0x2029 },               /* Ends of lines and paragraphs */
+  /* What turns the direction of writing, or has no width */
+  { 0x061C, 0x061C }, { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x206F },
   { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F }
 };
 
@@ -33,7 +34,9 @@ static bool error_is_unseen(uint32_t u){
 
 /* Append a character, of n bytes of UTF-8 or a byte that is none, so that it can be seen. */
 static void error_append_unseen(sqlite3_str *out, uint32_t u, size_t n){
-  if( u=='\n' || u=='\r' || u=='\t' ) sqlite3_str_appendf(out, "\\%c", u=='\n' ? 'n' : u=='\r' ? 'r' : 't');
+  if( u=='\n' ) sqlite3_str_appendall(out, "\\n");
+  else if( u=='\r' ) sqlite3_str_appendall(out, "\\r");
+  else if( u=='\t' ) sqlite3_str_appendall(out, "\\t");
   else if( n==1 ) sqlite3_str_appendf(out, "\\x%02x", u);
   else sqlite3_str_appendf(out, u>0xFFFF ? "\\U%08x" : "\\u%04x", u);
 }
@@ -101,8 +104,9 @@ static void error_set_message(zt_error *e, const char *what){
   component = error_keep(out, e->component);
   e->message = sqlite3_str_finish(out);
   if( !e->message ) return;
-  e->parts = (zt_parts){ error_part(e->message, object, e->object), error_part(e->message, component, e->component),
-                         e->message+fault };
+  e->parts.object = error_part(e->message, object, e->object);
+  e->parts.component = error_part(e->message, component, e->component);
+  e->parts.fault = e->message+fault;
 }
 
 static int fail_v(zt_error *e, int rc, const char *rule, const char *format, va_list ap){

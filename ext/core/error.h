@@ -6,9 +6,10 @@
 **
 ** as far as these parts apply. The first failure wins. Interface to code in error.c.
 **
-** Messages go to terminals and logs, and paths, names and other texts of files go into messages. So what a terminal obeys,
-** what turns the direction of writing, what has no width, and bytes that are no UTF-8 are shown escaped: \n, \x1b, \u202e.
-** A backslash stays one: nobody has to read the message back.
+** Messages go to terminals and logs, and paths, names and other texts of files go into messages. So
+** what a terminal obeys, what turns the direction of writing, what has no width, and bytes that are
+** no UTF-8 are shown escaped: \n, \x1b, \u202e. A backslash stays one: nobody has to read the
+** message back.
 */
 #ifndef ZT_CORE_ERROR_H
 #define ZT_CORE_ERROR_H
@@ -23,8 +24,8 @@ typedef struct zt_parts {
 
 typedef struct zt_error {
   int rc;             /* SQLite result code; SQLITE_OK until something fails */
-  char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and for SQLITE_NOMEM and SQLITE_INTERRUPT, which
-                      ** SQLite has its own words for */
+  char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and for SQLITE_NOMEM
+                      ** and SQLITE_INTERRUPT, which SQLite has its own words for */
   zt_parts parts;     /* Of the message, if there is one */
   const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is wrong is no fault of the file */
   int system;         /* What the system said (errno), if it was that; 0: it was not */

@@ -56,15 +56,27 @@ static void list_blanks(zt_list *l){
 
 /* Record what is wrong at the byte where the list stands. */
 static void list_broken(const zt_list *l, const char *what, zt_error *err){
-  zt_fail(err, SQLITE_ERROR, "the source is a list: byte %llu: %s", (unsigned long long)l->at, what);
+  uint64_t at = l->at;
+  zt_fail(err, SQLITE_ERROR, "the source is a list: byte %llu: %s", at, what);
 }
 
-/* An element of another type. */
+/* What an element is that begins with that character, and is no text; NULL: nothing. */
+static const char *list_type(const char *z){
+  switch( *z ){
+    case '[': return "an array";
+    case '{': return "an object";
+    case 'n': return list_word(z) ? "null" : NULL;
+    case 't': case 'f': return list_word(z) ? "a boolean" : NULL;
+    default:  return list_word(z) ? "a number" : NULL;
+  }
+}
+
 static void list_no_text(const zt_list *l, zt_error *err){
-  char ch = l->text[l->at];
-  const char *what = ch=='[' ? "an array" : ch=='{' ? "an object" : ch=='n' ? "null" : ch=='t' || ch=='f' ? "a boolean" : "a number";
-  if( list_word(l->text+l->at)==0 && ch!='[' && ch!='{' ) list_broken(l, ch ? "no text begins here" : "it ends without ]", err);
-  else zt_fail(err, SQLITE_ERROR, "the source is a list: element %llu is %s, not text", (unsigned long long)l->n, what);
+  const char *z = l->text+l->at, *type = list_type(z);
+  uint64_t n = l->n;
+  if( !*z ) list_broken(l, "it ends without ]", err);
+  else if( !type ) list_broken(l, "no text begins here", err);
+  else zt_fail(err, SQLITE_ERROR, "the source is a list: element %llu is %s, not text", n, type);
 }
 
 /* The four digits of an escape. */
@@ -78,7 +90,8 @@ static uint32_t list_digits(const char *z){
   return u;
 }
 
-/* The character of an escape, of which p is the byte behind the backslash; *n: how many bytes it takes from there. */
+/* The character of an escape, of which p is the byte behind the backslash; *n: how many bytes it
+** takes from there. */
 static uint32_t list_escape(const char *p, size_t *n){
   static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
   const char *name = *p ? strchr(names, *p) : NULL;
@@ -121,8 +134,12 @@ static bool list_decode(zt_list *l, char *out, zt_error *err){
     size_t n = 1;
     uint32_t u;
     if( ch=='"' ) break;
+    if( ch==0 ){
+      list_broken(l, "a text ends without \"", err);
+      return false;
+    }
     if( ch<0x20 ){
-      list_broken(l, ch ? "a control character in a text must be escaped" : "a text ends without \"", err);
+      list_broken(l, "a control character in a text must be escaped", err);
       return false;
     }
     if( ch!='\\' ){

@@ -34,7 +34,8 @@ static inline const char *zt_path_name(const char *path){
 /* The path of a file: URI (RFC 8089), decoded, becomes one of the system's: on Windows, /C:/x becomes C:/x. */
 void zt_os_from_uri(char *path);
 
-/* The user's home directory, in memory from sqlite3_malloc64(); NULL with the reason in err if there is none. */
+/* The user's home directory, in memory from sqlite3_malloc64(); NULL with the reason in err if
+** there is none. */
 char *zt_os_home(zt_error *err);
 
 /* An open file; -1 is none. */

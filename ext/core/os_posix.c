@@ -251,24 +251,30 @@ void zt_os_stay_loaded(void){
   if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
 }
 
+static char *os_copy(const char *path, zt_error *err){
+  char *out = sqlite3_mprintf("%s", path);
+  if( !out ) zt_fail_nomem(err);
+  return out;
+}
+
 /* The home directory that the system's users have, where the environment names none. */
 static char *os_home_of_user(zt_error *err){
   struct passwd user, *found = NULL;
   char *buffer = sqlite3_malloc64(HOME_ENTRY), *home = NULL;
-  if( !buffer ) zt_fail_nomem(err);
-  else if( getpwuid_r(getuid(), &user, buffer, HOME_ENTRY, &found) || !found || !*user.pw_dir ) zt_os_homeless(err);
-  else if( (home = sqlite3_mprintf("%s", user.pw_dir))==NULL ) zt_fail_nomem(err);
+  if( !buffer ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
+  (void)getpwuid_r(getuid(), &user, buffer, HOME_ENTRY, &found);   /* Else found is NULL */
+  if( found && *user.pw_dir ) home = os_copy(user.pw_dir, err);
+  else zt_os_homeless(err);
   sqlite3_free(buffer);
   return home;
 }
 
 char *zt_os_home(zt_error *err){
   const char *named = getenv("HOME");
-  char *home;
-  if( !named || !*named ) return os_home_of_user(err);
-  home = sqlite3_mprintf("%s", named);
-  if( !home ) zt_fail_nomem(err);
-  return home;
+  return named && *named ? os_copy(named, err) : os_home_of_user(err);
 }
 
 void zt_os_from_uri(char *path){

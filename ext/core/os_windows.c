@@ -135,7 +135,8 @@ char *zt_os_home(zt_error *err){
     return NULL;
   }
   *path = 0;   /* Another thread may change it meanwhile */
-  out = GetEnvironmentVariableW(L"USERPROFILE", path, n)<n && *path ? os_home_narrow(path, err) : zt_os_homeless(err);
+  n = GetEnvironmentVariableW(L"USERPROFILE", path, n);   /* Without its NUL, if it fits */
+  out = *path ? os_home_narrow(path, err) : zt_os_homeless(err);
   sqlite3_free(path);
   return out;
 }

@@ -31,7 +31,7 @@ typedef struct entries {
   entry *a;
   size_t n;
   bool loaded;
-  bool listed;         /* The directory has them; else they are the names that the only path wanted has */
+  bool listed;         /* The directory has them; else the only path wanted does */
 } entries;
 
 /* A walk over directories. */
@@ -110,7 +110,8 @@ static void paths_append(walker *w, const char *found, zt_path as){
 /* The same, if the filter wants it. */
 static void add_path(walker *w, const char *found, zt_path as){
   const zt_paths_filter *f = w->filter;
-  if( (!f->only || strcmp(f->only, found)==0) && (!f->keep || f->keep(f->context, found)) ) paths_append(w, found, as);
+  if( f->only && strcmp(f->only, found)!=0 ) return;
+  if( !f->keep || f->keep(f->context, found) ) paths_append(w, found, as);
 }
 
 static void add(walker *w, const char *found, bool regular){
@@ -151,6 +152,11 @@ static bool is_absent(const walker *w, int error_number){
 static bool paths_go_on(walker *w){
   if( ++w->steps%PATHS_POLL==0 ) zt_interrupt_check(&w->filter->interrupt, w->err);
   return w->err->rc==SQLITE_OK;
+}
+
+/* Add the path so far: a directory that cannot be listed, or not all of it. */
+static void paths_add_unlisted(walker *w, int error_number){
+  add_failed(w, directory(w), "list the directory", error_number);
 }
 
 static int compare_entries(const void *a, const void *b){
@@ -217,7 +223,7 @@ static void entries_load(walker *w, entries *e){
     entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
-  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
   /* Of several links to one directory the first is followed: let that not depend on the file system. */
   if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
 }
@@ -246,13 +252,13 @@ static bool entered_before(walker *w, const place *here, const char *pattern){
 ** pattern's, which lead back because they are told to. */
 typedef enum step { STEP_NAME, STEP_LINK, STEP_DOTS } step;
 
-/* Go on below the path so far if it is a directory that the path does not go through already, or goes back to. Returns what
-** the system says of the path: 0, or the errno value. */
+/* Go on below the path so far if it is a directory that the path does not go through already, or
+** goes back to. Returns what the system says of the path: 0, or the errno value. */
 static int descend(walker *w, const place *parent, step how, const char *pattern){
   place here = { .parent = parent };
   zt_stat s;
   int error_number = zt_os_stat(directory(w), &s);
-  if( error_number && !paths_absent(error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  if( error_number && !paths_absent(error_number) ) paths_add_unlisted(w, error_number);
   if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return error_number;
   here.device = s.id.device;
   here.inode = s.id.inode;
@@ -292,10 +298,12 @@ static int add_if_file(walker *w, zt_kind told){
   return error_number;
 }
 
-/* Try the segment of n bytes on each name in the directory. next is the rest of the pattern; repeat, if not NULL, is the
-** pattern that goes on in every directory below (what `**` stands in front of). A name that is there, and whose path is too
-** long, is one that the directory cannot be listed for. */
+/* Try the segment of n bytes on each name in the directory. next is the rest of the pattern;
+** repeat, if not NULL, is the pattern that goes on in every directory below (what `**` stands in
+** front of). A name that is there, and whose path is too long, is one that the directory cannot be
+** listed for. */
 static void try_names(walker *w, const place *here, entries *e, const char *segment, size_t n, const char *next){
+  step link = w->filter->only ? STEP_NAME : STEP_LINK;
   for(size_t i=0; i<e->n && paths_go_on(w); i++){
     const char *name = e->a[i].name;
     zt_kind kind = e->a[i].kind;
@@ -307,9 +315,9 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     if( w->err->rc ) return;
     if( !*next ) error_number = add_if_file(w, kind);
     else if( kind==ZT_KIND_DIRECTORY ) error_number = descend(w, here, STEP_NAME, next);
-    else if( kind==ZT_KIND_UNKNOWN ) error_number = descend(w, here, w->filter->only ? STEP_NAME : STEP_LINK, next);
+    else if( kind==ZT_KIND_UNKNOWN ) error_number = descend(w, here, link, next);
     truncate_to(w, before);
-    if( error_number==ENAMETOOLONG && e->listed ) add_failed(w, directory(w), "list the directory", error_number);
+    if( error_number==ENAMETOOLONG && e->listed ) paths_add_unlisted(w, error_number);
   }
 }
 
@@ -375,7 +383,7 @@ static void walk_from_base(walker *w, const char *pattern){
   }
   truncate_to(w, n);
   if( i>0 && (paths_absent(error_number) || error_number==EACCES) ) error_number = 0;
-  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
   else if( i>0 ) walk(w, &above[0], pattern);
 }
 
@@ -498,7 +506,8 @@ static char *path_from_uri(const char *uri, zt_error *err){
   return path;
 }
 
-/* The path that `~` or `~/...` stands for, in memory of its own. *fixed: how much of it is the home directory's. */
+/* The path that `~` or `~/...` stands for, in memory of its own. *fixed: how much of it is the home
+** directory's. */
 static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
   char *home = zt_os_home(err), *path;
   size_t n = home ? strlen(home) : 0;
@@ -514,16 +523,18 @@ static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
   return path;
 }
 
-typedef enum source_kind { SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN, SOURCE_LIST } source_kind;
+typedef enum source_kind {
+  SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN, SOURCE_LIST
+} source_kind;
 
 /* What a source text is, once. */
 typedef struct paths_source {
   const char *path;    /* The path, pattern or list that it stands for: the text itself, or */
   char *owned;
-  size_t fixed;        /* How many bytes of it, at the beginning, are no pattern whatever they look like */
+  size_t fixed;        /* Bytes at its beginning that are no pattern, whatever they look like */
   zt_stat stat;
   bool missing;        /* A literal path, and nothing is there: */
-  int error_number;    /* Of one: not 0 if nothing is there, or what it leads to cannot be told, and why */
+  int error_number;    /* Of one: not 0 if it cannot be told what it leads to, and why */
 } paths_source;
 
 static source_kind classify(paths_source *s, zt_error *err){
@@ -543,19 +554,24 @@ static source_kind classify(paths_source *s, zt_error *err){
       return classify(s, err);
     }
   }
-  if( zt_glob_is_pattern(s->path+s->fixed) && (denied || zt_os_absent(error_number)) ) return SOURCE_PATTERN;
+  if( denied || zt_os_absent(error_number) ){
+    if( zt_glob_is_pattern(s->path+s->fixed) ) return SOURCE_PATTERN;
+  }
   s->missing = paths_absent(error_number);
   return SOURCE_LITERAL;
 }
 
-/* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a file or a directory with the
-** wanted ones in it, so no filter hides that. Where it cannot be told what is there, it may be such a directory. */
+/* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a
+** file or a directory with the wanted ones in it, so no filter hides that. Where it cannot be told
+** what is there, it may be such a directory. */
 static void paths_add_literal(walker *w, const paths_source *s){
-  zt_path as = { .literal = true, .regular = s->stat.kind==ZT_KIND_FILE, .error_number = s->error_number, .action = "open" };
+  zt_path as = { .literal = true, .error_number = s->error_number, .action = "open" };
   const char *only = w->filter->only;
+  bool above = s->error_number!=0 && only && is_below(only, s->path);
+  as.regular = s->stat.kind==ZT_KIND_FILE;
   if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
   else if( s->missing ) paths_append(w, s->path, as);
-  else if( s->error_number && only && is_below(only, s->path) ) add_failed(w, s->path, "open", s->error_number);
+  else if( above ) add_failed(w, s->path, "open", s->error_number);
   else add_path(w, s->path, as);
 }
 
@@ -602,7 +618,8 @@ static void paths_add(walker *w, const char *text, bool element){
   sqlite3_free(s.owned);
 }
 
-/* Add what the elements name, one after the other. A failure is the query's: its place is the element, and no file. */
+/* Add what the elements name, one after the other. A failure is the query's: its place is the
+** element, and no file. */
 static void paths_add_list(walker *w, const char *text){
   const char *before = w->err->path;
   zt_list list = { .text = text };

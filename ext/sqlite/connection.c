@@ -3,7 +3,8 @@
 
 #include "core/os.h"
 
-#define CONNECTION_PAUSE ((int64_t)20*1000*1000)   /* Nanoseconds at least between two statements that ask: 0.1 ms each */
+/* Nanoseconds at least between two statements that ask, which take 0.1 ms each. */
+#define CONNECTION_PAUSE ((int64_t)20*1000*1000)
 
 int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
   zt_connection *c = sqlite3_malloc64(sizeof(*c));
@@ -26,16 +27,17 @@ void zt_connection_release(void *p){
   sqlite3_free(c);
 }
 
-/* SQLite counts the instructions of its virtual machine alone, and calls a host's progress handler after every n of one
-** statement. A scan that finds nothing, or one long value, runs none; so this statement, of some 7,000, runs in its place from
-** time to time. It reads no table, calls no function and is done when it returns: one that were kept would keep the
-** connection from closing. What it is for an authorizer, the statement around it was, too: a SELECT. */
+/* SQLite counts the instructions of its virtual machine alone, and calls a host's progress handler
+** after every n of one statement. A scan that finds nothing, or one long value, runs none; so this
+** statement, of some 7,000, runs in its place from time to time. It reads no table, calls no
+** function and is done when it returns: one that were kept would keep the connection from closing.
+** What it is for an authorizer, the statement around it was, too: a SELECT. */
 static const char connection_steps[] =
   "WITH t(x) AS (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9))"
   " SELECT 1 FROM t AS a, t AS b, t AS c WHERE a.x+b.x+c.x<0";
 
-/* True if a statement that starts while another one runs, as one does whenever this is asked, is ended by SQLite: after
-** sqlite3_interrupt() at once, and if the progress handler says so. */
+/* True if a statement that starts while another one runs, as one does whenever this is asked, is
+** ended by SQLite: after sqlite3_interrupt() at once, and if the progress handler says so. */
 static bool connection_ends_statements(sqlite3 *db){
   sqlite3_stmt *stmt = NULL;
   int rc = sqlite3_prepare_v2(db, connection_steps, -1, &stmt, NULL);
