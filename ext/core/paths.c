@@ -391,11 +391,48 @@ static int compare(const void *a, const void *b){
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
 }
 
+/* Merge the ascending paths from..middle and middle..end of a into b. False if the walk shall not
+** go on; a is as it was. */
+static bool paths_merge(walker *w, const zt_path *a, size_t from, size_t middle, size_t end,
+                        zt_path *b){
+  size_t i = from, k = middle, n = from;
+  if( middle<end && compare(&a[middle-1], &a[middle])>0 ){
+    while( i<middle && k<end ){
+      if( !paths_go_on(w) ) return false;
+      b[n++] = compare(&a[i], &a[k])<=0 ? a[i++] : a[k++];
+    }
+  }
+  memcpy(b+n, a+i, (middle-i)*sizeof(*b));
+  memcpy(b+n+(middle-i), a+k, (end-k)*sizeof(*b));
+  return true;
+}
+
+/* Make n paths ascend, by merging runs of them that get longer and longer: qsort() asks nobody
+** whether to go on. */
+static void paths_order(walker *w, zt_path *paths, size_t n){
+  zt_path *other = n>1 ? sqlite3_malloc64(n*sizeof(*other)) : NULL, *a = paths, *b = other;
+  bool merged = true;
+  if( n>1 && !other ) zt_fail_nomem(w->err);
+  for(size_t run=1; other && merged && run<n; run*=2){
+    zt_path *filled = b;
+    for(size_t i=0; merged && i<n; i+=2*run){
+      size_t middle = run<n-i ? i+run : n;
+      merged = paths_merge(w, a, i, middle, middle<n && run<n-middle ? middle+run : n, b);
+    }
+    if( !merged ) break;
+    b = a;
+    a = filled;
+  }
+  if( a!=paths ) memcpy(paths, a, n*sizeof(*paths));
+  sqlite3_free(other);
+}
+
 /* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
-static void sort(zt_paths *p, size_t from){
+static void sort(walker *w, size_t from){
+  zt_paths *p = w->out;
   size_t n = from;
   if( p->n==from ) return;
-  qsort(p->a+from, p->n-from, sizeof(*p->a), compare);
+  paths_order(w, p->a+from, p->n-from);
   for(size_t i=from+1; i<p->n; i++){
     if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
     else p->a[++n] = p->a[i];
@@ -403,9 +440,12 @@ static void sort(zt_paths *p, size_t from){
   p->n = n+1;
 }
 
-void zt_paths_sort(zt_paths *p){
-  if( !p->sorted ) sort(p, 0);
-  p->sorted = true;
+int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
+  zt_paths_filter filter = { .interrupt = *interrupt };
+  walker w = { .filter = &filter, .out = p, .err = err };
+  if( !p->sorted ) sort(&w, 0);
+  p->sorted = err->rc==SQLITE_OK;
+  return err->rc;
 }
 
 static bool paths_ascend(const zt_paths *p){
@@ -465,7 +505,7 @@ static void expand(walker *w, const char *base, size_t nBase, const char *patter
   truncate_to(w, 0);
   push(w, base, nBase);
   if( !w->err->rc ) walk_from_base(w, pattern);
-  sort(w->out, from);
+  sort(w, from);
 }
 
 /* --- Sources --- */

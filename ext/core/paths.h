@@ -59,7 +59,7 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
 void zt_paths_clear(zt_paths *p);
 
 /* Make them ascend. */
-void zt_paths_sort(zt_paths *p);
+int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
 
 /* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a
 ** pattern or list is a failure. *stat is what is there, if anything. */

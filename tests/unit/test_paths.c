@@ -652,6 +652,7 @@ static void test_what_home_is_not(void **state){
 static void check_list(const char *source, bool sorted, const char *expected){
   zt_paths_filter filter = any();
   zt_paths paths = find(source, &filter);
+  zt_error err = ZT_ERROR_NONE;
   blob got = { 0 };
   for(size_t i=0; i<paths.n; i++){
     if( i ) put_byte(&got, ' ');
@@ -661,7 +662,7 @@ static void check_list(const char *source, bool sorted, const char *expected){
   check( strcmp((char*)got.p, expected)==0, "%s: %s", source, (char*)got.p );
   check( paths.sorted==sorted, "%s", source );
   assert_false(paths.literal);
-  zt_paths_sort(&paths);
+  assert_int_equal(zt_paths_sort(&paths, &filter.interrupt, &err), SQLITE_OK);
   assert_in_order(&paths, source);
   free(got.p);
   zt_paths_clear(&paths);
@@ -714,6 +715,46 @@ static void test_what_a_list_knows_of_its_paths(void **state){
   zt_paths_clear(&paths);
 }
 
+static bool stop_at_the_third(void *context){
+  return ++*(int*)context>=3;
+}
+
+/* Lists of every length, in an order without order: sorted, or interrupted and whole. */
+static void test_sorting(void **state){
+  (void)state;
+  for(size_t n=0; n<2000; n += n<40 ? 1 : 397){
+    for(int stop=0; stop<2; stop++){
+      blob source = { 0 };
+      zt_paths_filter filter = any();
+      zt_error err = ZT_ERROR_NONE;
+      zt_paths paths;
+      size_t found;
+      int asked = 0;
+      put(&source, "[", 1);
+      for(size_t i=0; i<n; i++){
+        char name[32];
+        put(&source, name, (size_t)snprintf(name, sizeof(name), "%s\"none/%zu\"", i ? "," : "", i*7919%(n+n/2)));
+      }
+      put(&source, "]", 2);
+      paths = find((char*)source.p, &filter);
+      found = paths.n;
+      if( stop ) filter.interrupt = (zt_interrupt){ stop_at_the_third, &asked };
+      if( zt_paths_sort(&paths, &filter.interrupt, &err)==SQLITE_OK ){
+        assert_in_order(&paths, (char*)source.p);
+        assert_int_equal(paths.n, found);
+      }else{
+        assert_int_equal(err.rc, SQLITE_INTERRUPT);
+        assert_false(paths.sorted);
+      }
+      check( err.rc==SQLITE_OK || (stop && n>100), "%zu", n );
+      check( stop==0 || n<1000 || err.rc==SQLITE_INTERRUPT, "%zu", n );
+      zt_error_clear(&err);
+      zt_paths_clear(&paths);
+      free(source.p);
+    }
+  }
+}
+
 /* The name of a file comes before what it says. */
 static void test_a_file_with_the_name_of_a_list(void **state){
   (void)state;
@@ -755,10 +796,6 @@ static void test_one_path_is_no_list(void **state){
     assert_failed(&err, "a function takes exactly one file, not a list", sources[i]);
     assert_null(one);
   }
-}
-
-static bool stop_at_the_third(void *context){
-  return ++*(int*)context>=3;
 }
 
 static void test_an_interrupt_ends_a_list(void **state){
@@ -1114,6 +1151,7 @@ int main(void){
     cmocka_unit_test_setup_teardown(test_what_home_is_not, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_lists, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_what_a_list_knows_of_its_paths, enter_tree, leave_tree),
+    cmocka_unit_test_setup_teardown(test_sorting, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_a_file_with_the_name_of_a_list, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_lists_that_fail, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_one_path_is_no_list, enter_tree, leave_tree),
