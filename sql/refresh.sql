@@ -86,6 +86,9 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT RAISE(ABORT, 'the source is not text: .parameter set :source "''2024-06-01''" needs both quotes')
   WHERE typeof(NEW.source) <> 'text';
 
+  -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
+  SELECT count(*) FROM zt_objects(NEW.source) WHERE path = '';
+
   -- These columns of zt_files open no file. What the system refused ('cannot open', 'cannot read') may be allowed by now,
   -- and does not show in the mtime; 9 and 2 are the lengths of 'ztensor: ' and ': '.
   INSERT INTO refresh_listed
@@ -96,8 +99,6 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
               ELSE 'unchanged' END,
          f.source IS NOT NEW.source
   FROM zt_files(NEW.source) AS z LEFT JOIN files AS f ON f.path = z.path;
-  -- A source that is not there is a row of zt_files, and an error of zt_objects.
-  SELECT count(*) FROM zt_objects((SELECT path FROM refresh_listed WHERE path = NEW.source AND size IS NULL));
 
   DELETE FROM files WHERE path IN (SELECT path FROM refresh_listed WHERE state IN ('changed', 'retried'));
   UPDATE files SET source = NEW.source

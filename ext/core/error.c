@@ -6,6 +6,7 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 #include "core/os.h"
+#include "core/utf8.h"
 
 int zt_shown(zt_text text){
   size_t n = text.n;
@@ -15,38 +16,109 @@ int zt_shown(zt_text text){
   return (int)n;
 }
 
-/* Append "WHAT 'NAME': ". Returns the position of the name. */
-static int append_name(sqlite3_str *out, const char *what, zt_text name){
-  int n = zt_shown(name), at;
+/* Characters that do not show as themselves: first and last. */
+static const struct { uint32_t first, last; } error_unseen[] = {
+  { 0x00, 0x1F }, { 0x7F, 0x9F },   /* Controls, which terminals obey */
+  { 0x2028, 0x2029 },               /* Ends of lines and paragraphs */
+  /* What turns the direction of writing, or has no width */
+  { 0x061C, 0x061C }, { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x206F },
+  { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F }
+};
+
+static bool error_is_unseen(uint32_t u){
+  for(size_t i=0; i<sizeof(error_unseen)/sizeof(*error_unseen); i++){
+    if( u>=error_unseen[i].first && u<=error_unseen[i].last ) return true;
+  }
+  return false;
+}
+
+/* Append a character, of n bytes of UTF-8 or a byte that is none, so that it can be seen. */
+static void error_append_unseen(sqlite3_str *out, uint32_t u, size_t n){
+  if( u=='\n' ) sqlite3_str_appendall(out, "\\n");
+  else if( u=='\r' ) sqlite3_str_appendall(out, "\\r");
+  else if( u=='\t' ) sqlite3_str_appendall(out, "\\t");
+  else if( n==1 ) sqlite3_str_appendf(out, "\\x%02x", u);
+  else sqlite3_str_appendf(out, u>0xFFFF ? "\\U%08x" : "\\u%04x", u);
+}
+
+/* Append a text, escaped where need be. What is plain between goes in one piece. */
+static void error_append(sqlite3_str *out, const char *z, size_t n){
+  size_t plain = 0, i = 0;
+  while( i<n ){
+    size_t length = zt_utf8_length((const uint8_t*)z+i, n-i);
+    uint32_t u = (unsigned char)z[i];
+    bool bad = length==1 && u>=0x80;
+    if( length>1 ) u &= 0x7Fu>>length;
+    for(size_t k=1; k<length; k++) u = u<<6 | ((unsigned char)z[i+k] & 0x3F);
+    if( bad || error_is_unseen(u) ){
+      sqlite3_str_append(out, z+plain, (int)(i-plain));
+      error_append_unseen(out, u, length);
+      plain = i+length;
+    }
+    i += length;
+  }
+  sqlite3_str_append(out, z+plain, (int)(n-plain));
+}
+
+/* Append "WHAT 'NAME': ". */
+static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
+  size_t n = (size_t)zt_shown(name);
   sqlite3_str_appendf(out, "%s '", what);
-  at = sqlite3_str_length(out);
-  sqlite3_str_append(out, name.z, n);
-  sqlite3_str_appendall(out, (size_t)n<name.n ? "...': " : "': ");
+  error_append(out, name.z, n);
+  sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
+}
+
+/* Append "PATH: ". */
+static void error_append_path(sqlite3_str *out, const char *path){
+  error_append(out, path, strlen(path));
+  sqlite3_str_appendall(out, ": ");
+}
+
+/* Keep a name behind what is there. Returns where. */
+static int error_keep(sqlite3_str *out, zt_text name){
+  int at = sqlite3_str_length(out);
+  sqlite3_str_append(out, name.z ? name.z : "", name.z ? zt_shown(name) : 0);
   return at;
 }
 
-static zt_text part(const char *message, int at, zt_text name){
+static zt_text error_part(const char *message, int at, zt_text name){
   return name.z ? (zt_text){ message+at, (size_t)zt_shown(name) } : name;
 }
 
+/* Make the message, and its parts. */
+static void error_set_message(zt_error *e, const char *what){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  int fault, object, component;
+  sqlite3_str_appendall(out, "ztensor: ");
+  if( e->path ) error_append_path(out, e->path);
+  if( e->object.z ) error_append_name(out, "object", e->object);
+  if( e->component.z ) error_append_name(out, "component", e->component);
+  fault = sqlite3_str_length(out);
+  if( e->shard ){
+    sqlite3_str_appendall(out, "shard ");
+    error_append_path(out, e->shard);
+  }
+  error_append(out, what, strlen(what));
+  sqlite3_str_append(out, "", 1);   /* The message's NUL */
+  object = error_keep(out, e->object);
+  component = error_keep(out, e->component);
+  e->message = sqlite3_str_finish(out);
+  if( !e->message ) return;
+  e->parts.object = error_part(e->message, object, e->object);
+  e->parts.component = error_part(e->message, component, e->component);
+  e->parts.fault = e->message+fault;
+}
+
 static int fail_v(zt_error *e, int rc, const char *rule, const char *format, va_list ap){
-  int object = 0, component = 0, fault;
-  sqlite3_str *out;
+  char *what;
   if( e->rc ) return e->rc;
   e->rc = rc;
   e->rule = rule;
-  out = sqlite3_str_new(NULL);
-  sqlite3_str_appendall(out, "ztensor: ");
-  if( e->path ) sqlite3_str_appendf(out, "%s: ", e->path);
-  if( e->object.z ) object = append_name(out, "object", e->object);
-  if( e->component.z ) component = append_name(out, "component", e->component);
-  fault = sqlite3_str_length(out);
-  if( e->shard ) sqlite3_str_appendf(out, "shard %s: ", e->shard);
+  what = sqlite3_vmprintf(format, ap);
+  if( what ) error_set_message(e, what);
+  sqlite3_free(what);
   e->shard = NULL;
-  sqlite3_str_vappendf(out, format, ap);
-  e->message = sqlite3_str_finish(out);
-  if( e->message ) e->parts = (zt_parts){ part(e->message, object, e->object), part(e->message, component, e->component), e->message+fault };
-  else e->rc = SQLITE_NOMEM;
+  if( !e->message ) e->rc = SQLITE_NOMEM;
   return e->rc;
 }
 
@@ -72,6 +144,11 @@ int zt_fail_nomem(zt_error *e){
   return e->rc;
 }
 
+int zt_fail_interrupt(zt_error *e){
+  if( !e->rc ) e->rc = SQLITE_INTERRUPT;
+  return e->rc;
+}
+
 int zt_fail_os(zt_error *e, const char *what, int n){
   char buffer[ZT_OS_MESSAGE];
   if( n==ENOMEM ) return zt_fail_nomem(e);   /* No property of the file */
@@ -90,5 +167,5 @@ void zt_error_clear(zt_error *e){
 
 int zt_interrupt_check(const zt_interrupt *i, zt_error *err){
   if( !i || !i->asked || !i->asked(i->context) ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_INTERRUPT, "interrupted");
+  return zt_fail_interrupt(err);
 }

@@ -5,21 +5,27 @@
 **   ztensor: PATH: object 'NAME': component 'ROLE': shard PATH: what is wrong
 **
 ** as far as these parts apply. The first failure wins. Interface to code in error.c.
+**
+** Messages go to terminals and logs, and paths, names and other texts of files go into messages. So
+** what a terminal obeys, what turns the direction of writing, what has no width, and bytes that are
+** no UTF-8 are shown escaped: \n, \x1b, \u202e. A backslash stays one: nobody has to read the
+** message back.
 */
 #ifndef ZT_CORE_ERROR_H
 #define ZT_CORE_ERROR_H
 
 #include "core/span.h"
 
-/* The parts of a message, within it: names as far as they are shown, z NULL where the place has none. */
+/* The parts of a message, in its memory. z is NULL where the place has no such name. */
 typedef struct zt_parts {
-  zt_text object, component;
-  const char *fault;  /* What is wrong, and with which shard */
+  zt_text object, component;   /* As they are, as far as they are shown: behind the message */
+  const char *fault;           /* What is wrong, and with which shard: the message's end */
 } zt_parts;
 
 typedef struct zt_error {
   int rc;             /* SQLite result code; SQLITE_OK until something fails */
-  char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and when memory was too short to say more */
+  char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and for SQLITE_NOMEM
+                      ** and SQLITE_INTERRUPT, which SQLite has its own words for */
   zt_parts parts;     /* Of the message, if there is one */
   const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is wrong is no fault of the file */
   int system;         /* What the system said (errno), if it was that; 0: it was not */
@@ -44,8 +50,9 @@ ZT_FORMAT(3, 4) int zt_fail(zt_error *e, int rc, const char *format, ...);
 /* Record that a file breaks a rule: SQLITE_ERROR. Rules are numbered above the decoders that check them, "C7". */
 ZT_FORMAT(3, 4) int zt_break(zt_error *e, const char *rule, const char *format, ...);
 
-/* Record SQLITE_NOMEM. */
+/* Record SQLITE_NOMEM, or SQLITE_INTERRUPT: neither has a place. */
 int zt_fail_nomem(zt_error *e);
+int zt_fail_interrupt(zt_error *e);
 
 /* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such file or directory"; of ENOMEM,
 ** SQLITE_NOMEM. */

@@ -31,6 +31,11 @@ bool zt_os_exhausted(int error_number){
   return error_number==EMFILE || error_number==ENFILE;
 }
 
+char *zt_os_homeless(zt_error *err){
+  zt_fail(err, SQLITE_ERROR, "there is no home directory for ~ to stand for");
+  return NULL;
+}
+
 bool zt_os_settled(const zt_identity *id){
   int64_t now, tick, last = id->mtime>id->ctime ? id->mtime : id->ctime;
   bool coarse = id->mtime%ZT_SECOND==0 && id->ctime%ZT_SECOND==0;

@@ -34,6 +34,10 @@ static inline const char *zt_path_name(const char *path){
 /* The path of a file: URI (RFC 8089), decoded, becomes one of the system's: on Windows, /C:/x becomes C:/x. */
 void zt_os_from_uri(char *path);
 
+/* The user's home directory, in memory from sqlite3_malloc64(); NULL with the reason in err if
+** there is none. */
+char *zt_os_home(zt_error *err);
+
 /* An open file; -1 is none. */
 typedef intptr_t zt_file;
 
@@ -84,6 +88,9 @@ int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *e
 /* True if a file with this identity, looked at now, is old enough for a later change to show in its times: a change
 ** within one tick of a file system's clock may leave the times as they were. */
 bool zt_os_settled(const zt_identity *id);
+
+/* Nanoseconds, above 0, by a clock that nobody sets: for what lies between two times. */
+int64_t zt_os_elapsed(void);
 
 /* Ask for large pages behind the bytes of a large buffer that is about to be filled. */
 void zt_os_advise_large(void *p, size_t n);

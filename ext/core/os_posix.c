@@ -18,7 +18,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -28,6 +30,7 @@
 #define TICK (ZT_SECOND/100)       /* Longest tick of a kernel's clock that file times come from */
 #define LARGE ((size_t)4<<20)      /* Buffers from here on are worth large pages */
 #define LARGE_PAGE ((uintptr_t)2<<20)
+#define HOME_ENTRY ((size_t)16<<10)   /* Bytes that the system's entry of a user may take */
 
 /* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART. After a failure errno
 ** says why, and is 0 where that was none. */
@@ -157,6 +160,12 @@ bool zt_os_now(int64_t *now, int64_t *tick){
   return true;
 }
 
+int64_t zt_os_elapsed(void){
+  struct timespec t;
+  if( clock_gettime(CLOCK_MONOTONIC, &t) ) return 1;
+  return nanoseconds(t)+1;
+}
+
 void zt_os_advise_large(void *p, size_t n){
 #ifdef MADV_HUGEPAGE
   uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
@@ -240,6 +249,32 @@ void zt_os_stay_loaded(void){
   Dl_info self;
   /* One reference more, which nobody gives back. A program that has this linked in is no library, and stays anyway. */
   if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
+}
+
+static char *os_copy(const char *path, zt_error *err){
+  char *out = sqlite3_mprintf("%s", path);
+  if( !out ) zt_fail_nomem(err);
+  return out;
+}
+
+/* The home directory that the system's users have, where the environment names none. */
+static char *os_home_of_user(zt_error *err){
+  struct passwd user, *found = NULL;
+  char *buffer = sqlite3_malloc64(HOME_ENTRY), *home = NULL;
+  if( !buffer ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
+  (void)getpwuid_r(getuid(), &user, buffer, HOME_ENTRY, &found);   /* Else found is NULL */
+  if( found && *user.pw_dir ) home = os_copy(user.pw_dir, err);
+  else zt_os_homeless(err);
+  sqlite3_free(buffer);
+  return home;
+}
+
+char *zt_os_home(zt_error *err){
+  const char *named = getenv("HOME");
+  return named && *named ? os_copy(named, err) : os_home_of_user(err);
 }
 
 void zt_os_from_uri(char *path){

@@ -113,6 +113,34 @@ void zt_os_from_uri(char *path){
   if( letter ) memmove(path, path+1, strlen(path));
 }
 
+/* UTF-16 with its NUL as UTF-8, in memory of the caller's. */
+static char *os_home_narrow(const wchar_t *path, zt_error *err){
+  int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
+  char *out;
+  if( n<=0 ) return zt_os_homeless(err);
+  out = sqlite3_malloc64((size_t)n);
+  if( out ) WideCharToMultiByte(CP_UTF8, 0, path, -1, out, n, NULL, NULL);
+  else zt_fail_nomem(err);
+  return out;
+}
+
+char *zt_os_home(zt_error *err){
+  DWORD n = GetEnvironmentVariableW(L"USERPROFILE", NULL, 0);   /* With its NUL; 0: there is none */
+  wchar_t *path;
+  char *out;
+  if( n<=1 ) return zt_os_homeless(err);
+  path = sqlite3_malloc64(n*sizeof(*path));
+  if( !path ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
+  *path = 0;   /* Another thread may change it meanwhile */
+  n = GetEnvironmentVariableW(L"USERPROFILE", path, n);   /* Without its NUL, if it fits */
+  out = *path ? os_home_narrow(path, err) : zt_os_homeless(err);
+  sqlite3_free(path);
+  return out;
+}
+
 /* --- Files --- */
 
 static HANDLE handle_of(zt_file file){
@@ -236,6 +264,10 @@ bool zt_os_now(int64_t *now, int64_t *tick){
   *now = nanoseconds((int64_t)join(t.dwHighDateTime, t.dwLowDateTime));
   *tick = TICK;
   return true;
+}
+
+int64_t zt_os_elapsed(void){
+  return (int64_t)(GetTickCount64()+1)*1000000;
 }
 
 /* --- Memory --- */

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "core/host.h"
+#include "core/list.h"
 
+#define PATHS_POLL 256   /* Entries of directories between two questions whether to go on */
 #define ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at, for cycles */
 
 /* A directory that the walk goes through. */
@@ -29,6 +31,7 @@ typedef struct entries {
   entry *a;
   size_t n;
   bool loaded;
+  bool listed;         /* The directory has them; else the only path wanted does */
 } entries;
 
 /* A walk over directories. */
@@ -43,6 +46,7 @@ typedef struct walker {
                        ** of links has no end. Owned */
   size_t nLinks;
   size_t nSource;      /* Length of the source's path, if that is a directory: it was there, and must be; else 0 */
+  unsigned steps;      /* For questions whether to go on */
   zt_error *err;
 } walker;
 
@@ -82,11 +86,10 @@ static const char *directory(const walker *w){
 /* --- Results --- */
 
 /* Add a copy of the path to the results, with what is known of it. */
-static void add_path(walker *w, const char *found, zt_path as){
-  const zt_paths_filter *f = w->filter;
-  if( w->err->rc || (f->only && strcmp(f->only, found)!=0) || (f->keep && !f->keep(f->context, found)) ) return;
+static void paths_append(walker *w, const char *found, zt_path as){
+  if( w->err->rc ) return;
   if( w->out->n==ZT_PATHS_MAX ){
-    zt_fail(w->err, SQLITE_TOOBIG, "the pattern finds more than %d paths", ZT_PATHS_MAX);
+    zt_fail(w->err, SQLITE_TOOBIG, "the source has more than %d paths", ZT_PATHS_MAX);
     return;
   }
   if( w->out->n==w->room ){
@@ -102,6 +105,13 @@ static void add_path(walker *w, const char *found, zt_path as){
   as.z = sqlite3_mprintf("%s", found);
   if( as.z ) w->out->a[w->out->n++] = as;
   else zt_fail_nomem(w->err);
+}
+
+/* The same, if the filter wants it. */
+static void add_path(walker *w, const char *found, zt_path as){
+  const zt_paths_filter *f = w->filter;
+  if( f->only && strcmp(f->only, found)!=0 ) return;
+  if( !f->keep || f->keep(f->context, found) ) paths_append(w, found, as);
 }
 
 static void add(walker *w, const char *found, bool regular){
@@ -128,9 +138,25 @@ static void add_failed(walker *w, const char *found, const char *action, int err
 
 /* --- The names in a directory --- */
 
+/* True if the error means that no path leads to anything. */
+static bool paths_absent(int error_number){
+  return zt_os_absent(error_number) || error_number==ENAMETOOLONG;
+}
+
 /* True if there is no directory at the path so far; the one that the source names must be there. */
 static bool is_absent(const walker *w, int error_number){
-  return zt_os_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
+  return paths_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
+}
+
+/* True if the walk shall go on. */
+static bool paths_go_on(walker *w){
+  if( ++w->steps%PATHS_POLL==0 ) zt_interrupt_check(&w->filter->interrupt, w->err);
+  return w->err->rc==SQLITE_OK;
+}
+
+/* Add the path so far: a directory that cannot be listed, or not all of it. */
+static void paths_add_unlisted(walker *w, int error_number){
+  add_failed(w, directory(w), "list the directory", error_number);
 }
 
 static int compare_entries(const void *a, const void *b){
@@ -191,12 +217,13 @@ static void entries_load(walker *w, entries *e){
     return;
   }
   d = zt_os_opendir(directory(w), &error_number);
-  while( d && !w->err->rc && (name = zt_os_readdir(d, &kind, &error_number))!=NULL ){
+  e->listed = true;
+  while( d && paths_go_on(w) && (name = zt_os_readdir(d, &kind, &error_number))!=NULL ){
     if( kind==ZT_KIND_UNKNOWN ) links = true;
     entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
-  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
   /* Of several links to one directory the first is followed: let that not depend on the file system. */
   if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
 }
@@ -225,22 +252,23 @@ static bool entered_before(walker *w, const place *here, const char *pattern){
 ** pattern's, which lead back because they are told to. */
 typedef enum step { STEP_NAME, STEP_LINK, STEP_DOTS } step;
 
-/* Go on below the path so far if it is a directory that the path does not go through already, or goes back to. */
-static void descend(walker *w, const place *parent, step how, const char *pattern){
+/* Go on below the path so far if it is a directory that the path does not go through already, or
+** goes back to. Returns what the system says of the path: 0, or the errno value. */
+static int descend(walker *w, const place *parent, step how, const char *pattern){
   place here = { .parent = parent };
   zt_stat s;
   int error_number = zt_os_stat(directory(w), &s);
-  if( error_number && !zt_os_absent(error_number) ) add_failed(w, directory(w), "list the directory", error_number);
-  if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return;
+  if( error_number && !paths_absent(error_number) ) paths_add_unlisted(w, error_number);
+  if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return error_number;
   here.device = s.id.device;
   here.inode = s.id.inode;
   for(const place *p=parent; p; p=p->parent){
     if( p->device!=here.device || p->inode!=here.inode ) continue;
     if( how==STEP_DOTS ) walk(w, p, pattern);
-    return;
+    return 0;
   }
-  if( how==STEP_LINK && entered_before(w, &here, pattern) ) return;
-  walk(w, &here, pattern);
+  if( how!=STEP_LINK || !entered_before(w, &here, pattern) ) walk(w, &here, pattern);
+  return 0;
 }
 
 static bool is_any_depth(const char *segment, size_t n){
@@ -259,31 +287,37 @@ static const char *after(const char *segment, size_t n){
 }
 
 /* The path so far is a result, if there is such a file and it is no directory, or if that cannot be told. told: what the
-** directory says that it is. */
-static void add_if_file(walker *w, zt_kind told){
+** directory says that it is. Returns what the system says of the path: 0, or the errno value. */
+static int add_if_file(walker *w, zt_kind told){
   zt_stat s = { .kind = told };
   int error_number = told==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
-  if( s.kind==ZT_KIND_DIRECTORY ) return;
+  if( s.kind==ZT_KIND_DIRECTORY ) return 0;
   if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);   /* A link to nowhere is a result */
   if( error_number==0 ) add(w, w->path, told==ZT_KIND_FILE);
-  else if( !zt_os_absent(error_number) ) add_failed(w, w->path, "open", error_number);
+  else if( !paths_absent(error_number) ) add_failed(w, w->path, "open", error_number);
+  return error_number;
 }
 
-/* Try the segment of n bytes on each name in the directory. next is the rest of the pattern; repeat, if not NULL, is the
-** pattern that goes on in every directory below (what `**` stands in front of). */
+/* Try the segment of n bytes on each name in the directory. next is the rest of the pattern;
+** repeat, if not NULL, is the pattern that goes on in every directory below (what `**` stands in
+** front of). A name that is there, and whose path is too long, is one that the directory cannot be
+** listed for. */
 static void try_names(walker *w, const place *here, entries *e, const char *segment, size_t n, const char *next){
-  for(size_t i=0; i<e->n && !w->err->rc; i++){
+  step link = w->filter->only ? STEP_NAME : STEP_LINK;
+  for(size_t i=0; i<e->n && paths_go_on(w); i++){
     const char *name = e->a[i].name;
     zt_kind kind = e->a[i].kind;
     size_t before;
+    int error_number = 0;
     if( name[0]=='.' && segment[0]!='.' ) continue;
     if( !zt_glob_match(segment, n, name) ) continue;
     before = push(w, name, strlen(name));
     if( w->err->rc ) return;
-    if( !*next ) add_if_file(w, kind);
-    else if( kind==ZT_KIND_DIRECTORY ) descend(w, here, STEP_NAME, next);
-    else if( kind==ZT_KIND_UNKNOWN ) descend(w, here, w->filter->only ? STEP_NAME : STEP_LINK, next);
+    if( !*next ) error_number = add_if_file(w, kind);
+    else if( kind==ZT_KIND_DIRECTORY ) error_number = descend(w, here, STEP_NAME, next);
+    else if( kind==ZT_KIND_UNKNOWN ) error_number = descend(w, here, link, next);
     truncate_to(w, before);
+    if( error_number==ENAMETOOLONG && e->listed ) paths_add_unlisted(w, error_number);
   }
 }
 
@@ -348,8 +382,8 @@ static void walk_from_base(walker *w, const char *pattern){
     push(w, "..", 2);
   }
   truncate_to(w, n);
-  if( i>0 && (zt_os_absent(error_number) || error_number==EACCES || error_number==ENAMETOOLONG) ) error_number = 0;
-  if( error_number && !is_absent(w, error_number) ) add_failed(w, directory(w), "list the directory", error_number);
+  if( i>0 && (paths_absent(error_number) || error_number==EACCES) ) error_number = 0;
+  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
   else if( i>0 ) walk(w, &above[0], pattern);
 }
 
@@ -357,16 +391,99 @@ static int compare(const void *a, const void *b){
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
 }
 
-/* Sort, and drop what two ways through the pattern found twice. */
-static void sort(zt_paths *p){
-  size_t n = 0;
-  if( p->n==0 ) return;
-  qsort(p->a, p->n, sizeof(*p->a), compare);
-  for(size_t i=1; i<p->n; i++){
+/* Merge the ascending paths from..middle and middle..end of a into b. False if the walk shall not
+** go on; a is as it was. */
+static bool paths_merge(walker *w, const zt_path *a, size_t from, size_t middle, size_t end,
+                        zt_path *b){
+  size_t i = from, k = middle, n = from;
+  if( middle<end && compare(&a[middle-1], &a[middle])>0 ){
+    while( i<middle && k<end ){
+      if( !paths_go_on(w) ) return false;
+      b[n++] = compare(&a[i], &a[k])<=0 ? a[i++] : a[k++];
+    }
+  }
+  memcpy(b+n, a+i, (middle-i)*sizeof(*b));
+  memcpy(b+n+(middle-i), a+k, (end-k)*sizeof(*b));
+  return true;
+}
+
+/* Make n paths ascend, by merging runs of them that get longer and longer: qsort() asks nobody
+** whether to go on. */
+static void paths_order(walker *w, zt_path *paths, size_t n){
+  zt_path *other = n>1 ? sqlite3_malloc64(n*sizeof(*other)) : NULL, *a = paths, *b = other;
+  bool merged = true;
+  if( n>1 && !other ) zt_fail_nomem(w->err);
+  for(size_t run=1; other && merged && run<n; run*=2){
+    zt_path *filled = b;
+    for(size_t i=0; merged && i<n; i+=2*run){
+      size_t middle = run<n-i ? i+run : n;
+      merged = paths_merge(w, a, i, middle, middle<n && run<n-middle ? middle+run : n, b);
+    }
+    if( !merged ) break;
+    b = a;
+    a = filled;
+  }
+  if( a!=paths ) memcpy(paths, a, n*sizeof(*paths));
+  sqlite3_free(other);
+}
+
+/* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
+static void sort(walker *w, size_t from){
+  zt_paths *p = w->out;
+  size_t n = from;
+  if( p->n==from ) return;
+  paths_order(w, p->a+from, p->n-from);
+  for(size_t i=from+1; i<p->n; i++){
     if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
     else p->a[++n] = p->a[i];
   }
   p->n = n+1;
+}
+
+int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
+  zt_paths_filter filter = { .interrupt = *interrupt };
+  walker w = { .filter = &filter, .out = p, .err = err };
+  if( !p->sorted ) sort(&w, 0);
+  p->sorted = err->rc==SQLITE_OK;
+  return err->rc;
+}
+
+static bool paths_ascend(const zt_paths *p){
+  for(size_t i=1; i<p->n; i++) if( compare(&p->a[i-1], &p->a[i])>=0 ) return false;
+  return true;
+}
+
+/* Where a path stands. */
+typedef struct paths_place {
+  char *z;
+  size_t i;
+} paths_place;
+
+static int paths_compare_places(const void *a, const void *b){
+  const paths_place *x = a, *y = b;
+  int c = strcmp(x->z, y->z);
+  return c ? c : (x->i>y->i) - (x->i<y->i);
+}
+
+/* Keep each path at its first place alone. */
+static void paths_drop_repeated(zt_paths *p, zt_error *err){
+  paths_place *places = sqlite3_malloc64(p->n*sizeof(*places));
+  size_t n = 0;
+  if( !places ){
+    zt_fail_nomem(err);
+    return;
+  }
+  for(size_t i=0; i<p->n; i++) places[i] = (paths_place){ p->a[i].z, i };
+  qsort(places, p->n, sizeof(*places), paths_compare_places);
+  for(size_t i=1; i<p->n; i++){
+    if( strcmp(places[i-1].z, places[i].z)==0 ) p->a[places[i].i].z = NULL;
+  }
+  for(size_t i=1; i<p->n; i++){
+    if( !p->a[places[i].i].z ) sqlite3_free(places[i].z);
+  }
+  for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
+  p->n = n;
+  sqlite3_free(places);
 }
 
 void zt_paths_clear(zt_paths *p){
@@ -382,10 +499,13 @@ static char separator_of(const char *source){
 }
 
 static void expand(walker *w, const char *base, size_t nBase, const char *pattern){
+  size_t from = w->out->n;
   w->separator = separator_of(base);
+  w->nLinks = 0;   /* Those are by place in the pattern, and this one is another */
+  truncate_to(w, 0);
   push(w, base, nBase);
   if( !w->err->rc ) walk_from_base(w, pattern);
-  sort(w->out);
+  sort(w, from);
 }
 
 /* --- Sources --- */
@@ -426,57 +546,143 @@ static char *path_from_uri(const char *uri, zt_error *err){
   return path;
 }
 
-/* What a source text is, once. */
-typedef enum source_kind { SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN } source_kind;
-
-/* Tell what the source is. *path is the path or pattern that it stands for: the text itself, or *owned. *refused: not 0 if
-** it cannot be told what is there, and why. */
-static source_kind classify(const char *source, const char **path, char **owned, zt_stat *stat, int *refused, zt_error *err){
-  int error_number = zt_os_stat(source, stat);
-  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;   /* Which is so of many a pattern */
-  *path = source;
-  *refused = error_number;
-  if( error_number==0 ) return stat->kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
-  if( zt_os_exists(source)==0 ) return SOURCE_LITERAL;
-  if( sqlite3_strnicmp(source, "file:", 5)==0 && *owned==NULL ){
-    *owned = path_from_uri(source, err);
-    return *owned ? classify(*owned, path, owned, stat, refused, err) : SOURCE_FAILED;
+/* The path that `~` or `~/...` stands for, in memory of its own. *fixed: how much of it is the home
+** directory's. */
+static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
+  char *home = zt_os_home(err), *path;
+  size_t n = home ? strlen(home) : 0;
+  if( !home || !source[1] ){
+    *fixed = n;
+    return home;
   }
-  if( zt_glob_is_pattern(source) && (denied || zt_os_absent(error_number)) ) return SOURCE_PATTERN;
-  if( !zt_os_absent(error_number) && error_number!=ENAMETOOLONG ) return SOURCE_LITERAL;   /* Opening it says why not */
-  zt_fail_os(err, "open", error_number);
-  return SOURCE_FAILED;
+  while( n>0 && zt_is_separator(home[n-1]) ) n--;
+  path = sqlite3_mprintf("%.*s%s", (int)n, home, source+1);
+  if( !path ) zt_fail_nomem(err);
+  *fixed = n;
+  sqlite3_free(home);
+  return path;
 }
 
-int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err){
-  walker w = { .filter = filter, .out = out, .err = err };
-  char *owned = NULL, *below = NULL;
-  const char *path;
-  size_t nBase;
-  int refused;
-  *out = (zt_paths){ 0 };
-  switch( classify(source, &path, &owned, &out->stat, &refused, err) ){
+typedef enum source_kind {
+  SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN, SOURCE_LIST
+} source_kind;
+
+/* What a source text is, once. */
+typedef struct paths_source {
+  const char *path;    /* The path, pattern or list that it stands for: the text itself, or */
+  char *owned;
+  size_t fixed;        /* Bytes at its beginning that are no pattern, whatever they look like */
+  zt_stat stat;
+  bool missing;        /* A literal path, and nothing is there: */
+  int error_number;    /* Of one: not 0 if it cannot be told what it leads to, and why */
+} paths_source;
+
+static source_kind classify(paths_source *s, zt_error *err){
+  int error_number = zt_os_stat(s->path, &s->stat);
+  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;   /* Which is so of many a pattern */
+  s->error_number = error_number;
+  if( error_number==0 ) return s->stat.kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
+  if( zt_os_exists(s->path)==0 ) return SOURCE_LITERAL;
+  if( !s->owned ){
+    bool home = s->path[0]=='~' && (!s->path[1] || zt_is_separator(s->path[1]));
+    if( home ) s->owned = paths_from_home(s->path, &s->fixed, err);
+    else if( sqlite3_strnicmp(s->path, "file:", 5)==0 ) s->owned = path_from_uri(s->path, err);
+    else if( zt_list_is(s->path) ) return SOURCE_LIST;
+    if( err->rc ) return SOURCE_FAILED;
+    if( s->owned ){
+      s->path = s->owned;
+      return classify(s, err);
+    }
+  }
+  if( denied || zt_os_absent(error_number) ){
+    if( zt_glob_is_pattern(s->path+s->fixed) ) return SOURCE_PATTERN;
+  }
+  s->missing = paths_absent(error_number);
+  return SOURCE_LITERAL;
+}
+
+/* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a
+** file or a directory with the wanted ones in it, so no filter hides that. Where it cannot be told
+** what is there, it may be such a directory. */
+static void paths_add_literal(walker *w, const paths_source *s){
+  zt_path as = { .literal = true, .error_number = s->error_number, .action = "open" };
+  const char *only = w->filter->only;
+  bool above = s->error_number!=0 && only && is_below(only, s->path);
+  as.regular = s->stat.kind==ZT_KIND_FILE;
+  if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
+  else if( s->missing ) paths_append(w, s->path, as);
+  else if( above ) add_failed(w, s->path, "open", s->error_number);
+  else add_path(w, s->path, as);
+}
+
+static void paths_add_directory(walker *w, const char *path){
+  char *below = sqlite3_mprintf("**/%s", w->filter->files);
+  w->nSource = strlen(path);
+  if( below ) expand(w, path, w->nSource, below);
+  else zt_fail_nomem(w->err);
+  sqlite3_free(below);
+}
+
+/* The walk begins where the last name ends that has no pattern in or before it. */
+static void paths_add_pattern(walker *w, const paths_source *s){
+  size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
+  while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
+  w->nSource = 0;
+  expand(w, s->path, n, s->path+n);
+}
+
+static void paths_add_list(walker *w, const char *text);
+
+/* Add what a source names, or an element of one. */
+static void paths_add(walker *w, const char *text, bool element){
+  paths_source s = { .path = text };
+  switch( classify(&s, w->err) ){
     case SOURCE_LITERAL:
-      out->literal = true;
-      if( refused ) add_failed(&w, path, "open", refused);
-      else add(&w, path, false);
+      w->out->literal = !element;
+      w->out->stat = s.stat;
+      paths_add_literal(w, &s);
       break;
     case SOURCE_DIRECTORY:
-      below = sqlite3_mprintf("**/%s", filter->files);
-      w.nSource = strlen(path);
-      if( below ) expand(&w, path, strlen(path), below);
-      else zt_fail_nomem(err);
+      paths_add_directory(w, s.path);
       break;
     case SOURCE_PATTERN:
-      nBase = strcspn(path, "*?[");
-      while( nBase>0 && !zt_is_separator(path[nBase-1]) ) nBase--;
-      expand(&w, path, nBase, path+nBase);
+      paths_add_pattern(w, &s);
+      break;
+    case SOURCE_LIST:
+      if( element ) zt_fail(w->err, SQLITE_ERROR, "a list of sources is no element of one");
+      else paths_add_list(w, text);
       break;
     case SOURCE_FAILED:
       break;
   }
-  sqlite3_free(below);
-  sqlite3_free(owned);
+  sqlite3_free(s.owned);
+}
+
+/* Add what the elements name, one after the other. A failure is the query's: its place is the
+** element, and no file. */
+static void paths_add_list(walker *w, const char *text){
+  const char *before = w->err->path;
+  zt_list list = { .text = text };
+  char *element;
+  w->err->path = NULL;
+  while( !w->err->rc && zt_list_next(&list, &element, w->err) ){
+    w->err->path = element;
+    if( !zt_interrupt_check(&w->filter->interrupt, w->err) ) paths_add(w, element, true);
+    w->err->path = NULL;
+    sqlite3_free(element);
+  }
+  if( w->err->rc ) return;
+  w->err->path = before;
+  w->out->sorted = paths_ascend(w->out);
+  if( w->out->sorted ) return;
+  paths_drop_repeated(w->out, w->err);
+  w->out->sorted = paths_ascend(w->out);
+}
+
+int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err){
+  walker w = { .filter = filter, .out = out, .err = err };
+  *out = (zt_paths){ .sorted = true };
+  paths_add(&w, source, false);
   sqlite3_free(w.path);
   sqlite3_free(w.links);
   if( err->rc ) zt_paths_clear(out);
@@ -484,23 +690,26 @@ int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *o
 }
 
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
-  char *owned = NULL;
-  const char *path;
-  int refused;
+  static const char refused[] = "no such file; a function takes exactly one file, not a %s";
+  paths_source s = { .path = source };
   *out = NULL;
-  switch( classify(source, &path, &owned, stat, &refused, err) ){
-    case SOURCE_LITERAL:     /* Opening it says why not, */
+  switch( classify(&s, err) ){
+    case SOURCE_LITERAL:     /* Opening it says what is wrong, */
     case SOURCE_DIRECTORY:   /* and what it is */
-      *out = owned ? owned : sqlite3_mprintf("%s", source);
-      owned = NULL;
+      *out = s.owned ? s.owned : sqlite3_mprintf("%s", source);
+      s.owned = NULL;
       if( !*out ) zt_fail_nomem(err);
       break;
     case SOURCE_PATTERN:
-      zt_fail(err, SQLITE_ERROR, "no such file; a function takes exactly one file, not a pattern");
+      zt_fail(err, SQLITE_ERROR, refused, "pattern");
+      break;
+    case SOURCE_LIST:
+      zt_fail(err, SQLITE_ERROR, refused, "list");
       break;
     case SOURCE_FAILED:
       break;
   }
-  sqlite3_free(owned);
+  *stat = s.stat;
+  sqlite3_free(s.owned);
   return err->rc;
 }

@@ -1,15 +1,21 @@
 /*
-** What a source argument names: one path, or all that a pattern or a directory finds. Interface to code in paths.c, and
-** glob.c for the pattern language.
+** What a source argument names: one path, or all that a pattern, a directory or a list finds.
+** Interface to code in paths.c, and glob.c for the pattern language.
 **
 **   path         a name that exists is taken literally, even with `*` or `[` in it
 **   pattern      `*` `?` `[a-z]` `[!a-z]` within one name, `**` as a whole name for any depth; names that begin with a dot
 **                only where the pattern's name does
 **   directory    all files below it whose name matches: `directory/` `**` `/` files
-**   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then as above
+**   ~            the home directory, and `~/...` what is below it, then as above; nothing in what
+**                the home directory itself is called is a pattern
+**   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then path, pattern or
+**                directory
+**   list         a JSON array of sources, each as above (list.h)
 **
 ** Symbolic links to files are followed, and those to directories too, each directory once for what is left of the pattern,
 ** unless they lead back to a directory that the path already goes through. Directories are never results.
+** What is too long for the system to take is no path: a pattern with such a name in it finds
+** nothing there, and a directory that has what no path leads to cannot be listed.
 */
 #ifndef ZT_CORE_PATHS_H
 #define ZT_CORE_PATHS_H
@@ -17,19 +23,21 @@
 #include "core/interrupt.h"
 #include "core/os.h"
 
-#define ZT_PATHS_MAX 10000000   /* Most paths that one pattern may find */
+#define ZT_PATHS_MAX 10000000   /* Most paths that one source may find */
 
 typedef struct zt_path {
   char *z;             /* NUL-terminated; owned by the list */
-  bool regular;        /* The directory said that it is a regular file */
-  int error_number;    /* Not 0: what is there, or below it, cannot be told, and why (errno), */
-  const char *action;  /* and at what: "open", "list the directory"; static */
+  bool literal;        /* The source, or an element of its list, names just this */
+  bool regular;        /* The system said that it is a regular file */
+  int error_number;    /* Not 0: nothing is there, or nobody can tell what is, or is below; errno */
+  const char *action;  /* What cannot be done then: "open", "list the directory"; static */
 } zt_path;
 
 typedef struct zt_paths {
-  zt_path *a;          /* Ascending by bytes, each path once; owned */
+  zt_path *a;          /* Each path once; owned */
   size_t n;
-  bool literal;        /* One path that the source itself named, and what is there: */
+  bool sorted;         /* Ascending by bytes: always but for a list, whose sources keep their order */
+  bool literal;        /* One path that the source itself named, no list, and what is there: */
   zt_stat stat;
 } zt_paths;
 
@@ -42,13 +50,19 @@ typedef struct zt_paths_filter {
   zt_interrupt interrupt;
 } zt_paths_filter;
 
-/* Find what the source names, restricted by the filter. A literal path that names nothing is a failure; a pattern or
-** directory with nothing in it is not. The list is empty after a failure. */
+/* Find what the source names, restricted by the filter. Neither a literal path that names nothing
+** nor a pattern or directory with nothing in it is a failure: the first is a path with an
+** error_number, whatever the filter says. What is wrong with a list is one of the query and no
+** file's: err has no path then, or the element's while it was recorded. The list is empty after a
+** failure. */
 int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err);
 void zt_paths_clear(zt_paths *p);
 
-/* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a pattern is a failure.
-** *stat is what is there. */
+/* Make them ascend. */
+int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
+
+/* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a
+** pattern or list is a failure. *stat is what is there, if anything. */
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 
 /* True if the source has a pattern's characters in it. */

@@ -15,6 +15,7 @@ typedef struct zt_connection {
   bool nofs;                 /* BLOB sources only: no path is ever opened */
   zt_cache *cache;           /* Owned */
   zt_spare *spare;           /* Memory of results, with a reference */
+  int64_t asked;             /* When the progress handler last had its turn; 0: never */
 } zt_connection;
 
 /* A connection's state, with one reference. *out is NULL when out of memory. */
@@ -24,7 +25,9 @@ void zt_connection_release(void *c);   /* Give up one reference of a zt_connecti
 /* The bounds on one call, from the connection's limits. */
 zt_budget zt_connection_budget(zt_connection *c);
 
-/* Tells whether sqlite3_interrupt() was called. */
+/* Tells whether the running statement shall end: sqlite3_interrupt() was called, or the host's
+** progress handler, which gets its turn here as if SQLite were at work, says so. For the thread
+** that runs the statement. */
 zt_interrupt zt_connection_interrupt(zt_connection *c);
 
 #endif

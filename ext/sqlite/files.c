@@ -2,6 +2,7 @@
 #include "sqlite/files.h"
 
 #include <stdlib.h>
+#include "core/list.h"
 
 static void files_forget(zt_files *f, zt_listed *file){
   if( file->kept ) f->bytes -= zt_container_memory(file->kept);
@@ -16,7 +17,7 @@ static void files_empty(zt_files *f){
   sqlite3_free(f->a);
   f->a = NULL;
   f->n = f->next = 0;
-  f->complete = false;
+  f->complete = f->sorted = false;
 }
 
 void zt_files_clear(zt_files *f){
@@ -43,23 +44,28 @@ int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err){
 /* Take the paths over into the list. */
 static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   for(size_t i=0; i<paths->n; i++){
-    a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id, .literal = paths->literal, .stat = paths->stat };
+    a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id, .has_stat = paths->literal, .stat = paths->stat };
     paths->a[i].z = NULL;
   }
 }
 
-int zt_files_list(zt_files *f, zt_interrupt interrupt, zt_error *err){
+int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *err){
   zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = interrupt };
   zt_paths paths;
-  if( f->complete ) return SQLITE_OK;
+  if( f->complete && (f->sorted || !sorted) ) return SQLITE_OK;
   files_empty(f);
   err->path = f->source;
   if( zt_paths_find(f->source, &filter, &paths, err) ) return err->rc;
+  if( sorted && !paths.sorted && zt_paths_sort(&paths, &interrupt, err) ){
+    zt_paths_clear(&paths);
+    return err->rc;
+  }
   f->a = sqlite3_malloc64((paths.n+1)*sizeof(*f->a));
   if( f->a ){
     files_take(f, f->a, &paths);
     f->n = paths.n;
     f->complete = true;
+    f->sorted = paths.sorted || sorted;
   }else{
     zt_fail_nomem(err);
   }
@@ -101,11 +107,10 @@ static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_
 int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err){
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
-  if( f->complete ){
-    *out = bsearch(path.z, f->a, f->n, sizeof(*f->a), files_compare);
-    return SQLITE_OK;
-  }
-  *out = files_search(f, path.z);
+  if( zt_list_is(f->source) && zt_files_list(f, f->sorted, interrupt, err) ) return err->rc;
+  if( f->complete && f->sorted ) *out = bsearch(path.z, f->a, f->n, sizeof(*f->a), files_compare);
+  else *out = files_search(f, path.z);
+  if( f->complete ) return SQLITE_OK;
   return *out ? SQLITE_OK : files_look(f, path.z, interrupt, out, err);
 }
 
@@ -130,7 +135,7 @@ static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
 int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out, zt_source **source,
                   zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
-  const zt_stat *state = file->literal ? &file->stat : file->path.regular ? &regular : NULL;
+  const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
   *out = NULL;
   if( source ) *source = NULL;
   if( file->path.error_number ) return zt_fail_os(err, file->path.action, file->path.error_number);
@@ -138,7 +143,7 @@ int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **
     *out = zt_container_ref(file->kept);
     return SQLITE_OK;
   }
-  if( zt_cache_open(cache, file->path.z, state, !file->literal, out, source, err) ) return err->rc;
+  if( zt_cache_open(cache, file->path.z, state, !file->path.literal, out, source, err) ) return err->rc;
   if( !f->complete || f->again ) files_keep(f, file, *out);
   return SQLITE_OK;
 }

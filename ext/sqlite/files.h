@@ -16,7 +16,7 @@
 typedef struct zt_listed {
   zt_path path;              /* Owned */
   uint64_t id;               /* No other file that this list had or has has it */
-  bool literal;              /* The source itself named it, and what is there: */
+  bool has_stat;             /* What is there is known: */
   zt_stat stat;
   zt_container *kept;        /* With a reference; NULL: it is not open */
 } zt_listed;
@@ -25,6 +25,7 @@ typedef struct zt_files {
   char *source;              /* Owned; NULL: nothing was asked for yet */
   size_t nSource;
   bool complete;             /* All files of the source; else those looked for */
+  bool sorted;               /* By their paths */
   bool again;                /* The source was asked for before: what is opened is kept */
   zt_listed *a;              /* Owned */
   size_t n;
@@ -36,11 +37,11 @@ typedef struct zt_files {
 /* From here on files of this source are asked for. True if they were before. */
 int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err);
 
-/* List all of them. */
-int zt_files_list(zt_files *f, zt_interrupt interrupt, zt_error *err);
+/* List all of them; sorted: in the order of their paths, whatever the source says. */
+int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *err);
 
-/* *out is the file at this path, or NULL if the source does not name it. It is valid until the next
-** call. */
+/* *out is the file at this path, or NULL if the source does not name it; where the source names one
+** that is not there, that. It is valid until the next call. */
 int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err);
 
 /* Open a file of the list: its container with a reference, and the file itself if source is not NULL

@@ -12,8 +12,7 @@
 #include "sqlite/target.h"
 #include "sqlite/wanted.h"
 
-#define SCAN_POLL 64          /* Files between two questions whether to go on: no row may come for long */
-#define SCAN_POLL_ROWS 65536  /* The same of objects and rows that are passed over */
+#define SCAN_POLL 65536       /* Objects and rows that are passed over between two questions whether to go on */
 #define SCAN_BLOB 65536       /* A BLOB of so many bytes is kept for the column source even if nothing else needs it */
 
 typedef struct scan_cursor {
@@ -30,8 +29,9 @@ typedef struct scan_cursor {
   zt_wanted wanted;
   bool patterns_known, patterns;   /* LIKE and GLOB may be made use of, if that is known */
   bool compound_known, compound;   /* The statement may be a compound one, if that is known */
-  zt_listed **only;            /* The files with the wanted paths, ascending, owned; NULL: all */
-  size_t nOnly;
+  bool few;                    /* Only some of the files, */
+  zt_listed **only;            /* those with the wanted paths, ascending; owned */
+  size_t nOnly, onlyRoom;
   size_t iFile;                /* Of the next file */
   uint64_t left;               /* Rows that may still come */
   bool eof;
@@ -153,8 +153,6 @@ static void scan_reset(scan_cursor *c){
     c->argument[i] = NULL;
     c->scan.argument[i] = NULL;
   }
-  sqlite3_free(c->only);
-  c->only = NULL;
   c->blob = NULL;
   c->asked = c->is_blob = c->missing = false;
   c->number = 0;
@@ -167,6 +165,7 @@ static int scan_close_cursor(sqlite3_vtab_cursor *p){
   zt_positions_clear(&c->positions);
   zt_error_clear(&c->err);
   zt_cache_release(c->scan.connection->cache);
+  sqlite3_free(c->only);
   sqlite3_free(c->scan.row);
   sqlite3_free(c);
   return SQLITE_OK;
@@ -246,15 +245,20 @@ static void scan_open_image(scan_cursor *c, sqlite3_value *image){
   if( c->err.rc && scan_may_go_on(c) ) scan_set_file_error(c);
 }
 
+/* The source names this file, which is not there: no condition hides that. */
+static bool scan_is_lost(const zt_listed *file){
+  return file->path.literal && file->path.error_number;
+}
+
 /* The next file that is wanted; NULL: there is none. */
 static zt_listed *scan_next_listed(scan_cursor *c){
   bool reversed = (c->plan & ZT_PLAN_REVERSED)!=0;
-  size_t n = c->only ? c->nOnly : c->files.n;
+  size_t n = c->few ? c->nOnly : c->files.n;
   while( c->iFile<n ){
     size_t i = reversed ? n-1-c->iFile : c->iFile;
-    zt_listed *file = c->only ? c->only[i] : &c->files.a[i];
+    zt_listed *file = c->few ? c->only[i] : &c->files.a[i];
     c->iFile++;
-    if( zt_wanted_path(&c->wanted, file->path.z) ) return file;
+    if( scan_is_lost(file) || zt_wanted_path(&c->wanted, file->path.z) ) return file;
   }
   return NULL;
 }
@@ -276,7 +280,7 @@ static bool scan_next_file(scan_cursor *c){
   for(;;){
     zt_listed *file = c->is_blob ? NULL : scan_next_listed(c);
     if( !file ) return false;
-    if( c->iFile%SCAN_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return false;
+    if( zt_interrupt_check(&interrupt, &c->err) ) return false;
     scan_stand_on(c, file);
     c->iObject = 0;
     if( scan_table(c)->rows==ZT_ROWS_FILES ) return true;
@@ -317,7 +321,7 @@ static int scan_find_objects(scan_cursor *c){
 static bool scan_lacks_object(scan_cursor *c){
   const zt_names *names = &c->wanted.objects;
   if( !scan_is_of_one(scan_table(c)) || c->positions.n || !zt_names_count(names) ) return false;
-  return c->is_blob || (c->file && c->file->literal);
+  return c->is_blob || (c->file && c->file->path.literal);
 }
 
 /* Choose the next object of the current file, or the file itself. */
@@ -338,7 +342,7 @@ static bool scan_next_object(scan_cursor *c){
     if( c->scan.on_file ) return true;
     c->scan.object = named ? c->positions.a[i] : (uint32_t)i;
     if( !zt_wanted_filters(&c->wanted) || zt_wanted_object(&c->wanted, zt_container_name(c->container, c->scan.object)) ) return true;
-    if( c->iObject%SCAN_POLL_ROWS==0 && zt_interrupt_check(&interrupt, &c->err) ) return false;
+    if( c->iObject%SCAN_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return false;
   }
   return false;
 }
@@ -408,7 +412,7 @@ static int scan_skip(scan_cursor *c, uint64_t n){
       if( rc ) return rc;
       n--;
     }
-    if( n%SCAN_POLL_ROWS==0 && zt_interrupt_check(&interrupt, &c->err) ) return scan_fail(c);
+    if( n%SCAN_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return scan_fail(c);
   }
   return SQLITE_OK;
 }
@@ -553,21 +557,37 @@ static int scan_compare_listed(const void *a, const void *b){
   return strcmp((*(zt_listed *const*)a)->path.z, (*(zt_listed *const*)b)->path.z);
 }
 
+static int scan_add_only(scan_cursor *c, zt_listed *file){
+  zt_listed **only;
+  if( c->nOnly==c->onlyRoom ){
+    size_t room = c->onlyRoom ? c->onlyRoom*2 : 4;
+    only = sqlite3_realloc64(c->only, room*sizeof(*only));
+    if( !only ) return zt_fail_nomem(&c->err);
+    c->only = only;
+    c->onlyRoom = room;
+  }
+  c->only[c->nOnly++] = file;
+  return SQLITE_OK;
+}
+
 /* Find the files with the wanted paths. One is looked up; of several, the source is listed once. */
 static int scan_find_paths(scan_cursor *c){
   const zt_names *paths = &c->wanted.paths;
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   uint32_t n = zt_names_count(paths);
-  zt_listed **only = sqlite3_realloc64(c->only, (n+1)*sizeof(*only));
-  if( !only ) return zt_fail_nomem(&c->err);
-  c->only = only;
+  bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
+  zt_listed **only;
   c->nOnly = 0;
-  if( n>ZT_FILES_LOOKED/2 && zt_files_list(&c->files, interrupt, &c->err) ) return c->err.rc;
+  if( n>ZT_FILES_LOOKED/2 && zt_files_list(&c->files, sorted, interrupt, &c->err) ) return c->err.rc;
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
     if( zt_files_find(&c->files, zt_names_get(paths, i), interrupt, &file, &c->err) ) return c->err.rc;
-    if( file ) only[c->nOnly++] = file;
+    if( file && scan_add_only(c, file) ) return c->err.rc;
   }
+  for(size_t i=0; i<c->files.n && c->files.complete; i++){
+    if( scan_is_lost(&c->files.a[i]) && scan_add_only(c, &c->files.a[i]) ) return c->err.rc;
+  }
+  only = c->only;
   qsort(only, c->nOnly, sizeof(*only), scan_compare_listed);
   for(size_t i=n=0; i<c->nOnly; i++) if( n==0 || only[n-1]!=only[i] ) only[n++] = only[i];
   c->nOnly = n;
@@ -576,10 +596,10 @@ static int scan_find_paths(scan_cursor *c){
 
 /* Find the files to go through. */
 static int scan_find_files(scan_cursor *c){
-  if( !c->wanted.paths.any ) return scan_find_paths(c);
-  sqlite3_free(c->only);
-  c->only = NULL;
-  if( zt_files_list(&c->files, zt_connection_interrupt(c->scan.connection), &c->err) ) return c->err.rc;
+  bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
+  c->few = !c->wanted.paths.any;
+  if( c->few ) return scan_find_paths(c);
+  if( zt_files_list(&c->files, sorted, zt_connection_interrupt(c->scan.connection), &c->err) ) return c->err.rc;
   if( !(c->plan & ZT_PLAN_ONE_FILE) || c->files.n<2 ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR, "it was one file when the statement was prepared; there are several by now");
 }

@@ -109,7 +109,7 @@ void zt_result_error(sqlite3_context *ctx, zt_error *err){
   if( err->rc==SQLITE_NOMEM ){
     sqlite3_result_error_nomem(ctx);
   }else{
-    sqlite3_result_error(ctx, err->message, -1);
+    if( err->message ) sqlite3_result_error(ctx, err->message, -1);
     sqlite3_result_error_code(ctx, err->rc);
   }
   zt_error_clear(err);

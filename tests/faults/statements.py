@@ -1,4 +1,5 @@
 """The statements: every table and function, of every kind of source."""
+import json
 
 
 class Statement:
@@ -69,6 +70,8 @@ def of_directory(tree):
     for table, columns in LISTING.items():
         yield Statement(table + " of a URI", f"SELECT {columns} FROM {table}('file://{d}/sub')", [f"{d}/sub"])
         yield Statement(table + " path", f"SELECT {columns} FROM {table}('{d}') WHERE path = '{d}/link/f.zt'", [d])
+        both = json.dumps([f"{d}/sub", f"{d}/a.zt"])
+        yield Statement(table + " JSON", f"SELECT {columns} FROM {table}('{both}')", json.loads(both))
         names = ", ".join(f"('{d}/{name}')" for name in ("a.zt", "sub/c.zt", "g.zt"))
         each = ", ".join("x." + column for column in columns.split(", "))
         yield Statement(table + " list", f"WITH list(p) AS (VALUES {names}) SELECT {each} FROM list JOIN {table}(list.p) AS x",

@@ -348,11 +348,17 @@ static void check_equal_counts(sqlite3_stmt *s){
   end(s);
 }
 
-/* The message of a failure names the component; names are cut in messages if they are long. */
+/* True if a message shows the name as it is: long ones are cut, and of others some characters are escaped. */
+static bool is_plain(const name *x){
+  for(int i=0; i<x->n; i++) if( x->z[i]<0x20 || x->z[i]>0x7E ) return false;
+  return x->n<=500;
+}
+
+/* The message of a failure names the component. */
 static void check_place(const name *object, const name *component){
   char expected[2048];
   int n;
-  if( object->n>500 || component->n>500 ) n = snprintf(expected, sizeof(expected), PREFIX "object '");
+  if( !is_plain(object) || !is_plain(component) ) n = snprintf(expected, sizeof(expected), PREFIX "object '");
   else n = snprintf(expected, sizeof(expected), PREFIX "object '%.*s': component '%.*s': ", object->n, object->z, component->n, component->z);
   CHECK(has_prefix(sqlite3_errmsg(db), expected, (size_t)n), "'%s' does not begin with '%s'", sqlite3_errmsg(db), expected);
 }
@@ -360,7 +366,8 @@ static void check_place(const name *object, const name *component){
 /* The message of a failure names the object. */
 static void check_object_place(sqlite3 *of, const name *object){
   char expected[2048];
-  int n = snprintf(expected, sizeof(expected), object->n>500 ? PREFIX "object '" : PREFIX "object '%.*s': ", object->n, object->z);
+  const char *place = is_plain(object) ? PREFIX "object '%.*s': " : PREFIX "object '";
+  int n = snprintf(expected, sizeof(expected), place, object->n, object->z);
   CHECK(has_prefix(sqlite3_errmsg(of), expected, (size_t)n), "'%s' does not begin with '%s'", sqlite3_errmsg(of), expected);
 }
 

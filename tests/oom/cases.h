@@ -106,6 +106,9 @@ static const oom_case cases[] = {
   { .sql = "SELECT path, rule, message FROM zt_check('" TREE "', 'full') WHERE severity = 'error'" },
   { .sql = "SELECT * FROM zt_objects('" TREE "')", .error = "cut" },
   { .sql = "SELECT path, size, error FROM zt_files('" HOSTILE "1.2-dup-*.zt')" },
+  { .sql = "SELECT path, size, error FROM zt_files('[\"" TREE "/sub\", \"" TREE "/none.zt\", \"" TREE "/*.zt\", \"" TREE "/a.zt\"]')" },
+  { .sql = "SELECT path, object FROM zt_objects('[\"file:" TREE "/a.zt\", \"" TREE "/c\\u0075t.zt\"]', 'skip')" },
+  { .sql = "SELECT path, error FROM zt_files('~/none/none.zt')" },
 
   /* What is pushed down, and how tables are joined */
   { .sql = "SELECT c.rule, r.meaning FROM zt_check('" V12 "hand_bad_objects.zt', 'full') AS c JOIN zt_rules AS r USING (rule)" },
@@ -150,6 +153,8 @@ static const oom_case cases[] = {
   { .sql = "SELECT zt_manifest('" TREE "/directory.zt')", .error = "is a directory" },
   { .sql = "SELECT zt_manifest('" TREE "/*.zt')", .error = "not a pattern" },
   { .sql = "SELECT zt_manifest('file:a%zz')", .error = "percent-encoding" },
+  { .sql = "SELECT zt_manifest('[\"a.zt\"]')", .error = "not a list" },
+  { .sql = "SELECT * FROM zt_objects('[\"" TREE "/a.zt\", 7]', 'skip')", .error = "element 1 is a number" },
   { .sql = "SELECT zt_manifest('file://elsewhere/a')", .error = "localhost" },
   { .sql = "SELECT * FROM zt_objects(42)", .error = "not a number" },
   { .sql = "SELECT * FROM zt_objects(zeroblob(200))", .error = "<blob>" },

@@ -79,3 +79,114 @@ def test_a_message_may_hold_percent_signs(db, save):
     assert message(db, "SELECT zt_blob(?, '%s%n%s')", path).startswith(place(path, "%s%n%s"))
     file = writer.write({"%s%n": writer.dense(b"x", [1] * 65)})
     assert message(db, "SELECT * FROM zt_objects(?)", file).startswith(place(file, "%s%n"))
+
+
+# ------------------------------------------------------------------------------------------------------------ terminals
+
+HIDDEN = "a\x1b[31mb\nc\x7f\x9b\u202ed"
+SHOWN = "a\\x1b[31mb\\nc\\x7f\\u009b\\u202ed"
+
+
+@BOTH_WAYS
+def test_what_a_terminal_obeys_is_escaped_in_messages(db, save, how):
+    def source(name, data):
+        return (data, "<blob>") if how == "blob" else (save(name + ".zt", data), str(save(name + ".zt", data)))
+
+    deep, at = source("deep", writer.write({HIDDEN: writer.dense(b"x", [1] * 65)}))
+    assert message(db, "SELECT * FROM zt_objects(?)", deep).startswith(f"ztensor: {at}: object '{SHOWN}': ")
+    assert value(db, "SELECT error FROM zt_files(?)", deep).startswith(f"ztensor: {at}: object '{SHOWN}': ")
+    role, at = source("role", writer.write({HIDDEN: {"shape": [1], "components": {HIDDEN: {"offset": 64, "length": 1 << 40}}}}))
+    assert message(db, "SELECT * FROM zt_objects(?)", role).startswith(
+        f"ztensor: {at}: object '{SHOWN}': component '{SHOWN}': ")
+    dtype, at = source("dtype", writer.write({"w": writer.dense(b"x", dtype=HIDDEN)}))
+    text = message(db, "SELECT zt_dense(?, 'w')", dtype)
+    assert SHOWN in text and text.isprintable()
+    assert SHOWN in message(db, "SELECT zt_blob(?, ?)", dtype, HIDDEN)
+    # Rows hold what the file says.
+    assert value(db, "SELECT dtype FROM zt_objects(?)", dtype) == HIDDEN
+    assert rows(db, "SELECT object, instr(message, ?) FROM zt_check(?) WHERE severity = 'error'", HIDDEN, deep) == [(HIDDEN, 0)]
+    assert rows(db, "SELECT object, component FROM zt_check(?) WHERE severity = 'error'", role) == [(HIDDEN, HIDDEN)]
+
+
+def test_paths_are_escaped_in_messages_and_not_in_rows(db, save):
+    path = save(HIDDEN + ".zt", GOOD[:-1])
+    shown = path.replace(HIDDEN, SHOWN)
+    assert message(db, "SELECT * FROM zt_objects(?)", path).startswith(f"ztensor: {shown}: ")
+    (row, error), = rows(db, "SELECT path, error FROM zt_files(?)", path)
+    assert row == path and error.startswith(f"ztensor: {shown}: ")
+
+
+def test_a_path_that_is_no_utf8_is_shown_in_a_message(db, tmp_path):
+    with open(bytes(tmp_path) + b"/\xff\x9b.zt", "wb") as file:
+        file.write(GOOD[:-1])
+    assert message(db, "SELECT * FROM zt_objects(?)", str(tmp_path)).startswith(f"ztensor: {tmp_path}/\\xff\\x9b.zt: ")
+
+
+# ----------------------------------------------------------------------------------------------------------- interrupts
+
+def interrupted(db, sql, *arguments):
+    """A statement that must be interrupted, with the words that hosts know."""
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        rows(db, sql, *arguments)
+    assert (caught.value.args, caught.value.sqlite_errorcode) == (("interrupted",), sqlite3.SQLITE_INTERRUPT)
+
+
+# Each runs a few instructions of SQLite's, however long it takes: by them alone no progress handler is called. The last
+# two are asked within a value.
+SCANS = ["SELECT count(*) FROM zt_files(?)", "SELECT count(*) FROM zt_objects(?, 'skip')", "SELECT count(*) FROM zt_check(?)",
+         "SELECT path FROM zt_files(?) WHERE path = 'none'"]
+
+
+@pytest.mark.parametrize("sql", SCANS)
+@pytest.mark.parametrize("n", [1000, 5000])
+def test_a_progress_handler_ends_a_scan_that_finds_nothing(connect, tmp_path, sql, n):
+    db, asked = connect(), []
+    (tmp_path / "empty").mkdir()
+    assert rows(db, "SELECT count(*) FROM (SELECT 1)") == [(1,)]
+    db.set_progress_handler(lambda: asked.append(1) or 1, n)
+    interrupted(db, sql, str(tmp_path))
+    assert asked == [1]
+    # It goes on where the handler says so.
+    db.set_progress_handler(None, n)
+    assert rows(db, sql, str(tmp_path)) in ([(0,)], [])
+
+
+@pytest.mark.parametrize("call", ["zt_dense(?, 'w')", "zt_hash(?, 'w', NULL, 'sha256')", "zt_json(?, 'w')"])
+def test_a_progress_handler_ends_one_long_value(connect, save, call):
+    db = connect()
+    path = save("large.zt", writer.write({"w": writer.dense(bytes(40 << 20))}))
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT length(" + call + ")", path)
+    db.set_progress_handler(lambda: 0, 1000)
+    assert value(db, "SELECT length(" + call + ")", path) > 60
+
+
+def test_a_progress_handler_and_a_failure_of_its_own(connect, tmp_path):
+    # Which Python reports elsewhere: the statement is interrupted.
+    db = connect()
+    db.set_progress_handler(lambda: 1 / 0, 1000)
+    interrupted(db, "SELECT count(*) FROM zt_files(?)", str(tmp_path))
+
+
+def test_an_interrupted_statement_leaves_a_connection_that_works_and_closes(connect, tree):
+    db = connect()
+    db.execute("CREATE TABLE kept(path)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO kept VALUES ('before')")
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT count(*) FROM zt_files(?)", tree.path)
+    db.set_progress_handler(None, 0)
+    assert rows(db, "SELECT * FROM kept") == [("before",)]
+    db.execute("COMMIT")
+    assert rows(db, "SELECT path FROM zt_files(?)", tree.path) == [(path,) for path in tree.files]
+    assert rows(db, "SELECT * FROM kept") == [("before",)]
+    db.close()
+
+
+def test_an_authorizer_that_allows_the_scan_allows_the_interrupt(connect, tree):
+    db = connect()
+    db.execute("CREATE VIRTUAL TABLE temp.files USING zt_files('" + tree.path + "')")
+    denied = {sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_PRAGMA, sqlite3.SQLITE_INSERT}
+    db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in denied else sqlite3.SQLITE_OK)
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT path FROM files")

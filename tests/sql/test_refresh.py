@@ -276,7 +276,7 @@ def test_a_path_that_does_not_exist_changes_nothing(filled, tmp_path):
 
 
 def test_without_the_extension_it_says_what_is_missing(filled):
-    assert "zt_files" in failure(filled, parameter("models"))
+    assert "no such table: zt_" in failure(filled, parameter("models"))
 
 
 def test_without_a_catalog_it_says_how_to_make_one(tmp_path):

@@ -1,7 +1,9 @@
 """What a source is: paths, patterns, directories, URIs, BLOBs, NULL."""
+import json
 import os
 import shutil
 import socket
+import sqlite3
 
 import pytest
 
@@ -62,11 +64,40 @@ def test_any_file_name_works(db, grow, name):
     assert value(db, "SELECT zt_blob(?, 'layer1.bias')", path) == b"\x02" * 4
 
 
-@RAISING
+def unreadable(db, table, source):
+    """What a table says of a path that opens nothing: an error; zt_files, in a row of its own."""
+    if table != "zt_files":
+        return message(db, f"SELECT * FROM {table}(?)", source)
+    (path, *others, error), = rows(db, "SELECT * FROM zt_files(?)", source)
+    assert path == source and set(others) == {None}
+    assert rows(db, "SELECT path FROM zt_files(?)", source) == [(source,)]
+    return error
+
+
+@TABLES
 def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path, table):
     missing = str(tmp_path / "missing.zt")
-    text = message(db, f"SELECT * FROM {table}(?)", missing)
-    assert text.startswith(prefix(missing)) and len(text) > len(prefix(missing))
+    assert unreadable(db, table, missing) == prefix(missing) + "cannot open: No such file or directory"
+
+
+@RAISING
+def test_no_constraint_hides_that_a_source_is_not_there(db, tree, table):
+    # It could have been a directory with the wanted path in it.
+    lost = tree.path + "/lost"
+    for where in ("path = ?1 || '/a.zt'", "path = 'a.zt'", "path LIKE '%.zt'", "path GLOB '*/a.zt'"):
+        for source in (lost, json.dumps([lost, tree.path])):
+            assert message(db, f"SELECT ?1, * FROM {table}(?2) WHERE {where}", lost, source) == (
+                prefix(lost) + "cannot open: No such file or directory")
+            assert rows(db, f"SELECT ?1, path FROM {table}(?2, 'skip') WHERE path = ?1 || '/a.zt'", lost, source) == []
+    assert rows(db, "SELECT path FROM zt_files(?) WHERE path = ?", lost, lost + "/a.zt") == []
+
+
+def test_a_left_join_survives_a_lost_file(db, sample, tmp_path):
+    missing, long = str(tmp_path / "missing.zt"), "x" * 5000
+    db.execute("CREATE TABLE runs(artifact)")
+    db.executemany("INSERT INTO runs VALUES (?)", [(sample,), (missing,), (long,), (None,)])
+    got = rows(db, "SELECT artifact, path, objects, error LIKE '%: cannot open: %' FROM runs LEFT JOIN zt_files(artifact)")
+    assert got == [(sample, sample, 2, None), (missing, missing, None, 1), (long, long, None, 1), (None, None, None, None)]
 
 
 @RAISING
@@ -80,39 +111,42 @@ def test_a_missing_file_is_an_error_of_the_functions(db, tmp_path):
     assert message(db, "SELECT zt_manifest(?)", missing).startswith(prefix(missing))
 
 
-NO_FILES = ["missing.zt", "", "x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000, "file:///x%4", "file://host/x.zt"]
-
-
-@pytest.mark.parametrize("path", NO_FILES, ids=lambda path: path[:20] or "empty")
-def test_what_names_no_file_is_a_row_of_zt_files(db, path):
-    ((shown, size, mtime, container, error),) = rows(db, "SELECT path, size, mtime, container, error FROM zt_files(?)", path)
-    assert (shown, size, mtime, container) == (path, None, None, None)
-    assert error.startswith(prefix(path)) and len(error) > len(prefix(path))
-    assert rows(db, "SELECT count(*) FROM zt_files(?)", path) == [(1,)]
-
-
-def test_a_lost_file_keeps_its_row_of_a_left_join(db, sample):
-    db.execute("CREATE TABLE runs(id, artifact)")
-    db.executemany("INSERT INTO runs VALUES (?, ?)", [(1, sample), (2, "gone.zt"), (3, None)])
-    got = rows(db, "SELECT id, objects, error FROM runs LEFT JOIN zt_files(artifact) ORDER BY id")
-    assert got == [(1, 2, None), (2, None, "ztensor: gone.zt: cannot open: No such file or directory"), (3, None, None)]
-
-
-@RAISING
+@TABLES
 def test_the_empty_text_is_no_file(db, table):
-    assert message(db, f"SELECT * FROM {table}('')").startswith("ztensor: ")
+    assert unreadable(db, table, "").startswith("ztensor: ")
 
 
-@RAISING
+@TABLES
 def test_a_path_longer_than_any_file_name_is_an_error(db, table):
     for path in ("x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000):
-        assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
+        assert unreadable(db, table, path) == prefix(path) + "cannot open: File name too long"
 
 
-@RAISING
+LONG = ["x" * 256, "x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 5000]
+
+
+@TABLES
+@pytest.mark.parametrize("long", LONG, ids=len)
+def test_a_path_that_is_too_long_matches_nothing(db, tree, monkeypatch, table, long):
+    monkeypatch.chdir(tree.path)
+    for source in (".", "*.zt", "**/*.zt", tree.files[0], tree.path, '["b", "a.zt"]'):
+        assert rows(db, f"SELECT * FROM {table}(?) WHERE path = ?", source, long) == []
+        assert rows(db, f"SELECT * FROM {table}(?) WHERE path IN (?, ?)", source, long, long + "x") == []
+    assert rows(db, f"SELECT * FROM (SELECT ? AS p) AS a JOIN {table}(?) AS t ON t.path = a.p", long, tree.path) == []
+
+
+@TABLES
+@pytest.mark.parametrize("long", LONG, ids=len)
+def test_a_pattern_with_a_name_that_is_too_long_finds_nothing(db, tree, monkeypatch, table, long):
+    monkeypatch.chdir(tree.path)
+    for pattern in (f"*/{long}", f"{long}/*", f"**/{long}/*.zt", f"[b]/{long}", f"b/{long}*", f"*{long}"):
+        assert rows(db, f"SELECT * FROM {table}(?)", pattern) == []
+
+
+@TABLES
 def test_a_file_is_no_directory(db, sample, table):
     for path in (sample + "/", sample + "/x.zt"):
-        assert message(db, f"SELECT * FROM {table}(?)", path).startswith("ztensor: ")
+        assert unreadable(db, table, path).startswith(prefix(path))
 
 
 def test_a_file_name_that_is_not_utf8_opens_again(db, tmp_path):
@@ -257,6 +291,120 @@ def test_cycles_of_directories_are_not_followed(db, grow):
     os.symlink(".", f"{root}/s/self")
     assert below(root, paths(db, root)) == ["s/a.zt"]
     assert below(root, paths(db, f"{root}/**/*.zt")) == ["s/a.zt"]
+
+
+# -------------------------------------------------------------------------------------------------------------- home
+
+def test_a_tilde_is_the_home_directory(db, tree, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", tree.path)
+    assert paths(db, "~/a.zt") == [f"{tree.path}/a.zt"]
+    assert paths(db, "~") == paths(db, "~/") == tree.files
+    assert paths(db, "~/b") == paths(db, "~/b/*.zt") == tree.files[1:3]
+    assert paths(db, "~/**/y.zt") == [f"{tree.path}/c/y.zt"]
+    assert len(value(db, "SELECT zt_blob('~/a.zt', 'layer1.bias')")) == 4
+    assert rows(db, "SELECT DISTINCT source FROM zt_objects('~/a.zt')") == [("~/a.zt",)]
+    missing = f"{tree.path}/none.zt"
+    assert message(db, "SELECT * FROM zt_objects('~/none.zt')") == prefix(missing) + "cannot open: No such file or directory"
+    assert message(db, "SELECT zt_blob('~/none.zt', 'w')").startswith(prefix(missing))
+    assert message(db, "SELECT zt_blob('~', 'w')") == prefix(tree.path) + "is a directory, not a regular file"
+    # Somebody's home is none of ours, and a name that exists is taken literally.
+    assert message(db, "SELECT * FROM zt_objects('~root/a.zt')").startswith(prefix("~root/a.zt"))
+    (tmp_path / "~").mkdir()
+    shutil.copy(tree.files[0], tmp_path / "~" / "here.zt")
+    assert paths(db, "~/here.zt") == paths(db, "~") == ["~/here.zt"]
+
+
+# ------------------------------------------------------------------------------------------------------------- lists
+
+def test_a_list_is_each_of_its_sources_in_that_order(db, tree, monkeypatch):
+    a, one, two, z, y = tree.files
+    monkeypatch.setenv("HOME", tree.path)
+    for sources, expected in [
+        ([], []), ([y], [y]), ([y, a], [y, a]), ([tree.path + "/c*", a], [a]), ([tree.path + "/c*/*", a], [z, y, a]),
+        ([tree.path + "/c", tree.path + "/b", a], [y, one, two, a]), (["~/c/y.zt", "file://" + two.replace("o", "%6F")], [y, two]),
+        ([two, tree.path, two], [two, a, one, z, y]), ([tree.path + "/none*", a, a], [a]), (["", a], ["", a]),
+    ]:
+        source = json.dumps(sources)
+        assert [path for path, in rows(db, "SELECT path FROM zt_files(?)", source)] == expected
+        assert [path for path, in rows(db, "SELECT path FROM zt_objects(?, 'skip') WHERE object = 'layer1.bias'", source)] == [
+            path for path in expected if path]
+
+
+def test_a_list_may_come_from_json_functions(db, tree):
+    db.execute("CREATE TABLE runs(artifact)")
+    db.executemany("INSERT INTO runs VALUES (?)", [(path,) for path in reversed(tree.files)])
+    assert rows(db, "SELECT path FROM zt_files((SELECT json_group_array(artifact) FROM runs))") == [
+        (path,) for path in reversed(tree.files)]
+    assert value(db, "SELECT count(*) FROM zt_objects(json_array(?, ?))", *tree.files[:2]) == 4
+    db.execute(f"CREATE VIRTUAL TABLE temp.two USING zt_files('{json.dumps(tree.files[:2])}')")
+    assert rows(db, "SELECT path FROM two") == [(path,) for path in tree.files[:2]]
+
+
+@TABLES
+def test_a_missing_file_of_a_list_is_one_as_any_other(db, tree, tmp_path, table):
+    missing = str(tmp_path / "missing.zt")
+    source = json.dumps([tree.files[1], missing, tree.files[0]])
+    if table == "zt_files":
+        assert rows(db, "SELECT path, objects, error FROM zt_files(?)", source) == [
+            (tree.files[1], 2, None), (missing, None, prefix(missing) + "cannot open: No such file or directory"),
+            (tree.files[0], 2, None)]
+    else:
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            rows(db, f"SELECT count(*) FROM {table}(?)", source)
+        assert str(caught.value) == prefix(missing) + "cannot open: No such file or directory"
+        found = [path for path, in rows(db, f"SELECT DISTINCT path FROM {table}(?, 'skip')", source)]
+        assert found == ([tree.files[1], tree.files[0]] if table != "zt_attributes" else [])
+
+
+def test_a_list_is_pruned_as_any_source(db, tree):
+    source = json.dumps([tree.path + "/c", tree.path + "/b/*.zt", tree.files[0]])
+    assert rows(db, "SELECT path FROM zt_files(?) WHERE path = ?", source, tree.files[2]) == [(tree.files[2],)]
+    assert rows(db, "SELECT path FROM zt_files(?) WHERE path LIKE '%/_.zt'", source) == [(tree.files[4],), (tree.files[0],)]
+    assert rows(db, "SELECT path FROM zt_files(?) WHERE path GLOB '*o.zt'", source) == [(tree.files[2],)]
+
+
+@TABLES
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("source, expected", [
+    ('["a.zt", 7]', "the source is a list: element 1 is a number, not text"),
+    ('["a.zt", null]', "the source is a list: element 1 is null, not text"),
+    ('[null, "a.zt"]', "the source is a list: element 0 is null, not text"),
+    ('[["a.zt"]]', "the source is a list: element 0 is an array, not text"),
+    ('["a.zt", {"x": 1}]', "the source is a list: element 1 is an object, not text"),
+    ('["a.zt"', "the source is a list: byte 7: it ends without ]"),
+    ('["a.zt" "b.zt"]', "the source is a list: byte 8: neither , nor ] is here"),
+    ('["a.zt", "file://host/x"]', "file://host/x: a file: URI with a host other than localhost"),
+    ('["a.zt", "[\\"b.zt\\"]"]', '["b.zt"]: a list of sources is no element of one'),
+])
+def test_what_is_wrong_with_a_list_ends_the_query(db, table, skip, source, expected):
+    arguments = "?, 'skip'" if skip and table != "zt_files" else "?"
+    assert message(db, f"SELECT * FROM {table}({arguments})", source) == "ztensor: " + expected
+
+
+def test_a_name_like_a_list_is_that_file_and_a_class_of_characters_is_no_list(db, grow, monkeypatch):
+    monkeypatch.chdir(grow('["a.zt"]', "a.zt", "1", "n"))
+    assert paths(db, '["a.zt"]') == ['["a.zt"]']
+    assert paths(db, "[a-b].zt") == ["a.zt"]
+    assert paths(db, "[0-9]") == ["1"]
+    assert paths(db, "[mn]") == ["n"]
+
+
+@pytest.mark.parametrize("call", ["zt_blob(?, 'layer1.bias')", "zt_manifest(?)"])
+def test_a_function_takes_no_list(db, sample, call):
+    for sources in ([sample], [sample, sample], []):
+        assert message(db, "SELECT " + call, json.dumps(sources)).endswith(
+            ": no such file; a function takes exactly one file, not a list")
+
+
+@pytest.mark.parametrize("source", ["~", "~/a.zt", '["a.zt"]', "[]", '["a.zt"'])
+def test_without_files_no_text_is_a_source(trace, source):
+    got = trace(f"""SELECT count(*) FROM zt_files('{source}');
+                    SELECT zt_manifest('{source}');
+                    CREATE VIRTUAL TABLE temp.t USING zt_files('{source}');
+                    SELECT * FROM t;""", "sqlite3_ztensor_nofs_init")
+    assert (got.out, got.err.count("this connection opens no files")) == ("", 3)
+    assert [path for path in got.opened if "a.zt" in path] == []
 
 
 # -------------------------------------------------------------------------------------------------------------- URIs
@@ -439,4 +587,4 @@ def test_a_file_uri_is_one_whatever_its_case(db):
 
 @pytest.mark.parametrize("uri", ["file:///x%4", "file:///x%4z", "file:///x%", "file:///%00"])
 def test_a_bad_escape_in_a_uri_is_an_error(db, uri):
-    assert message(db, "SELECT * FROM zt_objects(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"
+    assert message(db, "SELECT * FROM zt_files(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"

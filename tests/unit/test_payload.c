@@ -307,7 +307,7 @@ static void test_a_large_read_can_be_interrupted_at_every_question(void **state)
     for(int stop=1; stop<=never.asked; stop += never.asked>1 ? never.asked-1 : 1){
       caller c = { 0, stop, false };
       check( read_large(how, &zstd, &plain, &c, &out, &err)==SQLITE_INTERRUPT, "%d", how );
-      assert_string_equal(err.message, "ztensor: interrupted");
+      assert_null(err.message);   /* SQLite has its own words */
       assert_int_equal(c.asked, stop);
       assert_true(out.p==NULL && out.n==0);
       zt_error_clear(&err);

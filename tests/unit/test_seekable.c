@@ -315,7 +315,7 @@ static void test_a_read_can_be_interrupted_before_every_frame(void **state){
       zt_content_read(&s.payload, whole ? 0 : 1, ALL, &out, &err);
       if( stop<=12 ){
         check( err.rc==SQLITE_INTERRUPT, "%d: %d", stop, err.rc );
-        assert_string_equal(err.message, "ztensor: interrupted");
+        assert_null(err.message);   /* SQLite has its own words */
         assert_true(out.p==NULL && out.n==0);
         assert_int_equal(c.asked, stop);
       }else{

@@ -493,7 +493,7 @@ static void test_asking_whether_to_go_on(void **state){
         if( stop ){
           assert_int_equal(c.asked, stop);
           assert_int_equal(got, 0);
-          assert_string_equal(err.message, "ztensor: interrupted");
+          assert_null(err.message);   /* SQLite has its own words */
         }else{
           most = c.asked;
           if( form==PLAIN && way==2 ) assert_int_equal(c.asked, 0);
