@@ -5,8 +5,9 @@
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
     baseline.py row FILE ROW                                 one row of the file's only tensor; no clock
 
-Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With --check EXTENSION each array is compared with
-what zt_dense makes of the same tensor, and then the seconds mean nothing. --touch is host.c's.
+Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With
+--check EXTENSION each array is compared with what zt_dense makes of the same tensor, and then the
+seconds mean nothing. --touch is host.c's.
 
 "memory": the clock starts when all arrays are in memory, and runs for the conversion alone. "file": each tensor is read
 with numpy.fromfile() while the clock runs, and forgotten after use. Either way a result is freed when the next one is

@@ -1,8 +1,9 @@
 /*
 ** What every program of the benchmark shares: the clock, and one way to fail.
 **
-** Each program prints one line, "seconds TAB result TAB result ...". The driver compares the results of the two
-** sides before it believes their seconds. Behind the seconds, after a space, may stand those of the processors.
+** Each program prints one line, "seconds TAB result TAB result ...". The driver compares what the
+** two sides found before it believes their seconds. Behind the seconds, after a space, may stand
+** those of the processors.
 */
 #ifndef ZT_BENCH_H
 #define ZT_BENCH_H

@@ -13,8 +13,8 @@
 ** is not the order of the names); the manifest right behind the last blob. 2: keys in the order of their encoding, which is
 ** by length first; a digest for each part; blobs at multiples of 4096, and the manifest, too.
 **
-** The data of a million is a hole, as is that of all other files but the blobs: listing does not read it, so the
-** files take the room of their manifests.
+** All data but that of the blobs is a hole: listing does not read it, so the files take the room of
+** their manifests.
 */
 #define _DEFAULT_SOURCE
 #include "bench.h"
