@@ -18,7 +18,7 @@ many samples were taken: fewer than N where they take long.
 --against measures no alternative but two builds: what the table has as ours, by this build and by
 OTHER, a ztensor.so or the clone in which it was built, whose scripts in sql/ are then taken, too. A
 ratio is that of two samples, one taken after the other; the least, the median and the most of them
-are shown.
+are shown. A build is worse (NO) where both kinds of seconds say so; "?" is where only one does.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def arguments() -> argparse.Namespace:
         help=f"end a program after so long (default {PLAN.cut:g})")
     add("--budget", metavar="SECONDS", type=float,
         help=f"take fewer samples where N would take longer (default {PLAN.budget:g})")
-    add("--quick", action="store_true", help="like --samples 3 --cut 20 --budget 10")
+    add("--quick", action="store_true", help="like --samples 3 --cut 20 --budget 15")
     add("--fresh", action="store_true", help="build programs and workloads anew")
     add("--verbose", action="store_true", help="print every sample to stderr")
     options = parser.parse_args()
@@ -78,7 +78,7 @@ def arguments() -> argparse.Namespace:
 
 def set_plan(options: argparse.Namespace) -> None:
     if options.quick:
-        PLAN.samples, PLAN.cut, PLAN.budget = 3, 20.0, 10.0
+        PLAN.samples, PLAN.cut, PLAN.budget = 3, 20.0, 15.0
     for name in ("samples", "cut", "budget"):
         if getattr(options, name) is not None:
             setattr(PLAN, name, getattr(options, name))

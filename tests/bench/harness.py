@@ -18,10 +18,11 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, Iterator, NamedTuple, Sequence
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -53,15 +54,26 @@ class Plan:
 
 
 PLAN = Plan()
+CUT: list[float | None] = [None]  # the seconds that a program may take; None: all it needs
 
 
-def run(*command: object, text: str = "", cut: float | None = None) -> str:
+@contextmanager
+def cutting(seconds: float | None) -> Iterator[None]:
+    before = CUT[0]
+    CUT[0] = seconds
+    try:
+        yield
+    finally:
+        CUT[0] = before
+
+
+def run(*command: object, text: str = "") -> str:
     """Runs a program in the work directory, so that paths in the workloads' rows are short, and returns its output.
     text is its input."""
     words = [str(word) for word in command]
     try:
         done = subprocess.run(words, cwd=WORK, input=text, capture_output=True, text=True,
-                              check=False, timeout=cut)
+                              check=False, timeout=CUT[0])
     except subprocess.TimeoutExpired as error:
         raise CutError(error.timeout) from error
     except OSError as error:
@@ -206,7 +218,7 @@ def program(*command: object) -> Sample:
     then its results."""
 
     def sample() -> Reading:
-        clock, *results = run(*command, cut=PLAN.cut).rstrip("\n").split("\t")
+        clock, *results = run(*command).rstrip("\n").split("\t")
         value, *cpu = map(float, clock.split())
         return Reading(value, cpu[0] if cpu else None, results)
 
@@ -221,7 +233,13 @@ def lazily(make: Callable[[], Sample]) -> Sample:
     """A side whose preparation takes long and may not be needed: a comparison of two builds asks
     for ours alone."""
     made = cache(make)
-    return lambda: made()()
+
+    def sample() -> Reading:
+        with cutting(None):
+            side = made()
+        return side()
+
+    return sample
 
 
 def children_cpu() -> float:
@@ -241,8 +259,7 @@ def shell(database: Path, commands: list[str], before: Sequence[str] = (), after
 
     def sample() -> Reading:
         before_it = children_cpu()
-        output = run("sqlite3", "-batch", "-bail", "-list", "-noheader", database, text=script,
-                     cut=PLAN.cut)
+        output = run("sqlite3", "-batch", "-bail", "-list", "-noheader", database, text=script)
         start, end, *results = output.splitlines()
         return Reading(float(end) - float(start), children_cpu() - before_it,
                        [value for line in results for value in line.split("|")])
@@ -364,8 +381,9 @@ def take_samples(item: Measurement, sides: Sequence[Sample]) -> list[Series]:
     start = time.monotonic()
     for turn in range(PLAN.samples + 1):
         pairs = list(zip(series, sides))
-        for one, side in pairs if turn % 2 == 0 else reversed(pairs):
-            one.take(side)
+        with cutting(PLAN.cut):
+            for one, side in pairs if turn % 2 == 0 else reversed(pairs):
+                one.take(side)
         if all(one.cut for one in series):
             raise BenchError(f"either side takes longer than {PLAN.cut:g} s")
         found = [one.readings[-1].results for one in series if one.readings]
@@ -449,7 +467,8 @@ def paired(mine: Sequence[float], theirs: Sequence[float]) -> list[float]:
 
 def compare(item: Measurement, new: Build, old: Build, verbose: bool) -> list[str]:
     """A row about our side alone, made by two builds. Each sample of the one is compared with that
-    of the other taken next to it, since both then met the same machine."""
+    of the other taken next to it, since both then met the same machine. A build is worse where its
+    seconds and those of the processors say so; where only one of them does, that is a question."""
     sides = []
     for each in (new, old):
         use(each)
@@ -465,7 +484,9 @@ def compare(item: Measurement, new: Build, old: Build, verbose: bool) -> list[st
         ratio = statistics.median(ratios)
         least, shown, most = (show_ratio(value) for value in (min(ratios), ratio, max(ratios)))
     cpus = paired(mine.cpus(), theirs.cpus())
+    cpu = statistics.median(cpus) if cpus else ratio
+    worse = [ratio > NO_WORSE, cpu > NO_WORSE]
+    verdict = "NO" if all(worse) else "?" if any(worse) else "yes"
     return [item.name, item.workload, item.what, item.unit, show_value(item, mine),
-            show_value(item, theirs), least, shown, most, f"{NO_WORSE:.2f}",
-            "yes" if ratio <= NO_WORSE else "NO",
-            show_ratio(statistics.median(cpus)) if cpus else "", count_samples(series)]
+            show_value(item, theirs), least, shown, most, f"{NO_WORSE:.2f}", verdict,
+            show_ratio(cpu) if cpus else "", count_samples(series)]
