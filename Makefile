@@ -226,8 +226,8 @@ soak: build/static/soak build/static/ztensor.$(SO)  ## the same without, and no 
 windows: all                        ## build/windows/ztensor.dll by MinGW-w64, and its tests under wine
 	@sh tests/windows/run.sh
 
-bench: all                          ## measure against what people use today; prints one table of ratios
-	@$(PYTHON) tests/bench/bench.py
+bench: all                          ## measure against what people use today, or one build: AGAINST=../other
+	@$(PYTHON) tests/bench/bench.py $(if $(AGAINST),--against '$(AGAINST)')
 
 clean:                              ## remove what was built
 	rm -rf build ztensor.$(SO)

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Callable
 
-from harness import (EXTENSION, ROOT, WORK, Measurement, Sample, expecting, generate, is_newer, library, library2, ours,
-                     program, read_afresh, shell)
+from harness import (WORK, Build, Measurement, Reading, Sample, build, expecting, generate,
+                     is_newer, lazily, library, library2, ours, program, read_afresh, shell)
 from listing import tree
 
 # ---- workloads ----
@@ -66,11 +66,15 @@ def verify(way: str, path: str) -> Sample:
 
 
 @cache
-def check_damage(path: str, way: str) -> None:
-    """Before the clock matters, both sides must see damage where there is some."""
+def see_damage(_: Build, path: str, way: str) -> None:
     copy = damaged(path)
     for sample in (status(copy), verify(way, copy)):
         expecting(sample, TENSORS, 1)()
+
+
+def check_damage(path: str, way: str) -> None:
+    """Before the clock matters, both sides must see damage where there is some."""
+    see_damage(build(), path, way)
 
 
 def digest_status(algorithm: str, way: str) -> tuple[Sample, Sample]:
@@ -118,31 +122,44 @@ def check_quick() -> tuple[Sample, Sample]:
 
 # ---- the catalog ----
 
-CATALOG, REFRESH = ROOT / "sql" / "catalog.sql", ROOT / "sql" / "refresh.sql"
-LOAD = f".load {EXTENSION}"
 SOURCE = [".param init", ".param set :source tree"]
-READ = f".read {REFRESH}"
+
+
+def load() -> str:
+    return f".load {build().extension}"
+
+
+def script(name: str) -> Path:
+    return build().scripts / name
+
+
+def read(name: str) -> str:
+    return f".read {script(name)}"
 
 
 def schema(database: Path) -> None:
     database.unlink(missing_ok=True)
-    shell(database, [f".read {CATALOG}"])()
+    shell(database, [read("catalog.sql")])()
 
 
 @cache
-def catalog() -> Path:
-    """A catalog of the tree, up to date."""
+def catalog_of(made_with: Build) -> Path:
     tree()
-    target = WORK / "catalog.db"
-    if not is_newer(target, CATALOG, REFRESH, EXTENSION):
+    target, new = made_with.place / "catalog.db", made_with.place / "catalog.db.new"
+    refreshing = [load(), *SOURCE, read("refresh.sql")]
+    if not is_newer(target, script("catalog.sql"), script("refresh.sql"), made_with.extension):
         print("refreshing a catalog of the tree ...", file=sys.stderr)
-        new = WORK / "catalog.db.new"
         schema(new)
-        shell(new, [LOAD, *SOURCE, READ])()
+        shell(new, refreshing)()
         new.rename(target)
-    shell(target, [LOAD, *SOURCE, READ])()
+    shell(target, refreshing)()
     os.sync()
     return target
+
+
+def catalog() -> Path:
+    """A catalog of the tree, up to date."""
+    return catalog_of(build())
 
 
 def catalog_tables(database: Path) -> list[str]:
@@ -153,7 +170,7 @@ def catalog_tables(database: Path) -> list[str]:
 
 def native_rows() -> Path:
     """The catalog's rows as tables without keys and indexes, in the order of the catalog's keys."""
-    full, target = catalog(), WORK / "catalog-rows.db"
+    full, target = catalog(), build().place / "catalog-rows.db"
     if not is_newer(target, full):
         target.unlink(missing_ok=True)
         copies = [f"CREATE TABLE rows.{name} AS SELECT * FROM main.{name};" for name in catalog_tables(full)]
@@ -164,7 +181,7 @@ def native_rows() -> Path:
 
 def into_new(commands: list[str], before: list[str]) -> Sample:
     """Fills a new catalog."""
-    empty, new = WORK / "catalog-empty.db", WORK / "catalog-new.db"
+    empty, new = build().place / "catalog-empty.db", build().place / "catalog-new.db"
     schema(empty)
     totals = [f"SELECT count(*) FROM {name};" for name in catalog_tables(empty)]
     totals.append("SELECT sum(length(path) + size + objects + stored_bytes) FROM files;")
@@ -172,7 +189,7 @@ def into_new(commands: list[str], before: list[str]) -> Sample:
     totals.append("SELECT sum(length(object) + length(dtype) + offset + length) FROM components;")
     filling = shell(new, commands, before, totals)
 
-    def sample() -> tuple[float, list[str]]:
+    def sample() -> Reading:
         shutil.copyfile(empty, new)
         try:
             return filling()
@@ -182,11 +199,15 @@ def into_new(commands: list[str], before: list[str]) -> Sample:
     return sample
 
 
-def first_refresh() -> tuple[Sample, Sample]:
+def insert_rows() -> Sample:
     rows = native_rows()
     inserts = [f"INSERT INTO main.{name} SELECT * FROM rows.{name};" for name in catalog_tables(rows)]
-    return (into_new([READ], [LOAD, *SOURCE]),
-            into_new(["BEGIN;", *inserts, "COMMIT;"], [f"ATTACH '{rows}' AS rows;"]))
+    return into_new(["BEGIN;", *inserts, "COMMIT;"], [f"ATTACH '{rows}' AS rows;"])
+
+
+def first_refresh() -> tuple[Sample, Sample]:
+    tree()
+    return into_new([read("refresh.sql")], [load(), *SOURCE]), lazily(insert_rows)
 
 
 # What is known of a file without opening it, in the catalog and from the shell's fsdir().
@@ -194,21 +215,27 @@ TIMES = ("CAST(mtime AS INTEGER)", "mtime")
 SIZES = ("size", "length(data)")
 
 
-def refresh(known: str, before: Callable[[], None] = lambda: None) -> Sample:
-    listed = f"SELECT count(*), sum(length(path)), sum({known}) FROM files;"
-    refreshing = shell(catalog(), [READ], [LOAD, *SOURCE], [listed])
+def refresh(known: str, apart: Callable[[], int] = lambda: 0) -> Sample:
+    """apart() is called before; what it returns is left out of the sum of what is known."""
+    target, before, commands = catalog(), [load(), *SOURCE], [read("refresh.sql")]
 
-    def sample() -> tuple[float, list[str]]:
-        before()
-        return refreshing()
+    def sample() -> Reading:
+        listed = f"SELECT count(*), sum(length(path)), sum({known}) - {apart()} FROM files;"
+        return shell(target, commands, before, [listed])()
 
     return sample
 
 
-def fsdir(known: str, *others: str) -> Sample:
-    listing = f"CREATE TEMP TABLE listed AS SELECT count(*), sum(length(name)), sum({known}) FROM fsdir('tree')" \
-              " WHERE name GLOB '*.zt';"
-    return shell(Path(":memory:"), [listing, *others], [LOAD], ["SELECT * FROM listed;"])
+def fsdir(known: str, *others: str, apart: Callable[[], int] = lambda: 0) -> Sample:
+    listing = ("CREATE TEMP TABLE listed AS SELECT count(*) AS files, sum(length(name)) AS names,"
+               f" sum({known}) AS known FROM fsdir('tree') WHERE name GLOB '*.zt';")
+    before = [load()]
+
+    def sample() -> Reading:
+        listed = f"SELECT files, names, known - {apart()} FROM listed;"
+        return shell(Path(":memory:"), [listing, *others], before, [listed])()
+
+    return sample
 
 
 def refresh_nothing(known: tuple[str, str]) -> tuple[Sample, Sample]:
@@ -219,17 +246,23 @@ def refresh_nothing(known: tuple[str, str]) -> tuple[Sample, Sample]:
 CHANGED = "tree/run-50/step-50000.zt"
 
 
-def change() -> None:
+def changed() -> int:
+    """When the file was last written."""
+    return os.stat(WORK / CHANGED).st_mtime_ns // 1_000_000_000
+
+
+def change() -> int:
     """As if the file had been written again."""
     found = os.stat(WORK / CHANGED)
     os.utime(WORK / CHANGED, ns=(found.st_atime_ns, found.st_mtime_ns + 1_000_000_000))
+    return changed()
 
 
 def refresh_one() -> tuple[Sample, Sample]:
     mine, theirs = TIMES
     reading = [f"SELECT * FROM {table}('{CHANGED}');"
                for table in ("zt_files", "zt_objects", "zt_components", "zt_attributes")]
-    return refresh(mine, change), fsdir(theirs, *reading)
+    return refresh(mine, change), fsdir(theirs, *reading, apart=changed)
 
 
 TREE = "10,000 files of 100 objects"

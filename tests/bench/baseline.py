@@ -5,8 +5,9 @@
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
     baseline.py row FILE ROW                                 one row of the file's only tensor; no clock
 
-Prints seconds, then what it found, like the programs in C (bench.h). With --check EXTENSION each array is compared with
-what zt_dense makes of the same tensor, and then the seconds mean nothing. --touch is host.c's.
+Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With
+--check EXTENSION each array is compared with what zt_dense makes of the same tensor, and then the
+seconds mean nothing. --touch is host.c's.
 
 "memory": the clock starts when all arrays are in memory, and runs for the conversion alone. "file": each tensor is read
 with numpy.fromfile() while the clock runs, and forgotten after use. Either way a result is freed when the next one is
@@ -85,17 +86,25 @@ def touch_memory(megabytes: int) -> None:
     numpy.ones(megabytes * 1_000_000, numpy.uint8)
 
 
-def timed(options: argparse.Namespace, consume: Callable[[Tensors], None]) -> float:
+class Stopwatch:
+    def __init__(self) -> None:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+
+    def passed(self) -> str:
+        return f"{time.perf_counter() - self.wall:.9f} {time.process_time() - self.cpu:.9f}"
+
+
+def timed(options: argparse.Namespace, consume: Callable[[Tensors], None]) -> str:
     given = arrays(options.file, options.dtype)
     if options.where == "memory":
         given = iter(list(given))
     touch_memory(options.touch)
-    start = time.perf_counter()
+    start = Stopwatch()
     consume(given)
-    return time.perf_counter() - start
+    return start.passed()
 
 
-def convert(options: argparse.Namespace) -> tuple[float, list[object]]:
+def convert(options: argparse.Namespace) -> tuple[str, list[object]]:
     seen = Seen(options)
     target = DTYPES[options.to]
 
@@ -107,7 +116,7 @@ def convert(options: argparse.Namespace) -> tuple[float, list[object]]:
     return timed(options, consume), seen.results()
 
 
-def stats(options: argparse.Namespace) -> tuple[float, list[object]]:
+def stats(options: argparse.Namespace) -> tuple[str, list[object]]:
     """numpy's reductions, for bf16 and f16 after a conversion to f32, for which the clock runs as well: their own are
     no alternative. ml_dtypes adds up bf16 in bf16. numpy's std of f16 overflows over so many elements, and its min and
     max alone take longer than the conversion and everything in f32."""
@@ -137,21 +146,21 @@ def sparse_matrix(path: str):
     return scipy.sparse.coo_array((read["values"], (coords[0], coords[1])), item["shape"])
 
 
-def toarray(options: argparse.Namespace) -> tuple[float, list[object]]:
+def toarray(options: argparse.Namespace) -> tuple[str, list[object]]:
     seen = Seen(options)
     matrix = sparse_matrix(options.file)
     touch_memory(options.touch)
-    start = time.perf_counter()
+    start = Stopwatch()
     dense = matrix.toarray()
     seen.see("matrix", dense)
     del dense
-    return time.perf_counter() - start, seen.results()
+    return start.passed(), seen.results()
 
 
-def row(options: argparse.Namespace) -> tuple[float, list[object]]:
+def row(options: argparse.Namespace) -> tuple[str, list[object]]:
     [item] = layout.read_objects(options.file).values()
     data = numpy.memmap(options.file, numpy.float32, "r", item["components"]["data"]["offset"], tuple(item["shape"]))
-    return 0.0, [data[options.row].tobytes()[:16].hex().upper()]
+    return "0", [data[options.row].tobytes()[:16].hex().upper()]
 
 
 def arguments() -> argparse.Namespace:
@@ -177,7 +186,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     seconds, results = options.function(options)
-    print("\t".join([f"{seconds:.9f}", *map(str, results)]))
+    print("\t".join([seconds, *map(str, results)]))
 
 
 if __name__ == "__main__":

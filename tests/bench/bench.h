@@ -1,8 +1,9 @@
 /*
 ** What every program of the benchmark shares: the clock, and one way to fail.
 **
-** Each program prints one line, "seconds TAB result TAB result ...". The driver compares the results of the two
-** sides before it believes their seconds.
+** Each program prints one line, "seconds TAB result TAB result ...". The driver compares what the
+** two sides found before it believes their seconds. Behind the seconds, after a space, may stand
+** those of the processors.
 */
 #ifndef ZT_BENCH_H
 #define ZT_BENCH_H
@@ -31,6 +32,32 @@ static inline double seconds_now(void){
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec*1e-9;
+}
+
+/* Seconds that have passed, and the processors' seconds of all threads of this process meanwhile. */
+typedef struct stopwatch {
+  double wall, cpu;
+} stopwatch;
+
+static inline double stopwatch_cpu(void){
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec*1e-9;
+}
+
+static inline stopwatch stopwatch_start(void){
+  stopwatch now = {seconds_now(), stopwatch_cpu()};
+  return now;
+}
+
+static inline stopwatch stopwatch_stop(stopwatch start){
+  stopwatch passed = {seconds_now() - start.wall, stopwatch_cpu() - start.cpu};
+  return passed;
+}
+
+/* The first field of a program's line. */
+static inline void stopwatch_print(stopwatch passed){
+  printf("%.9f %.9f", passed.wall, passed.cpu);
 }
 
 /* malloc, so that the baselines allocate like any C program; it may not fail half-way through a measurement. */

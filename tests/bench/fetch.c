@@ -46,15 +46,16 @@ int main(int argc, char **argv){
     die("usage: fetch [--check] FILE");
   }
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   total.fd = open(argv[argc - 1], O_RDONLY | O_CLOEXEC);
   if( total.fd<0 ) die("cannot open %s", argv[argc - 1]);
   size_t n = manifest_read(total.fd, &manifest);
   manifest_walk(manifest.a, n, fetch_component, &total);
   close(total.fd);
-  double seconds = seconds_now() - start;
+  stopwatch passed = stopwatch_stop(start);
 
-  printf("%.9f\t%llu\t%llu", seconds, (unsigned long long)total.nComponent, (unsigned long long)total.nByte);
+  stopwatch_print(passed);
+  printf("\t%llu\t%llu", (unsigned long long)total.nComponent, (unsigned long long)total.nByte);
   if( total.doCheck ) printf("\t%016llx", (unsigned long long)total.sum);
   printf("\n");
   free(manifest.a);

@@ -49,7 +49,7 @@ int main(int argc, char **argv){
   size_t first = (size_t)(start/aFrame[0].content), last = (size_t)((start + count - 1)/aFrame[0].content);
   if( last>=n ) die("the content ends before");
 
-  double begin = seconds_now();
+  stopwatch begin = stopwatch_start();
   ZSTD_DCtx *pCtx = ZSTD_createDCtx();
   uint8_t *aContent = must_alloc((last - first + 1)*aFrame[0].content);
   for(size_t i=first; i<=last; i++){
@@ -60,9 +60,10 @@ int main(int argc, char **argv){
     nContent += rc;
     free(aStored);
   }
-  double seconds = seconds_now() - begin;
+  stopwatch passed = stopwatch_stop(begin);
 
-  printf("%.9f\t1\t%llu", seconds, (unsigned long long)count);
+  stopwatch_print(passed);
+  printf("\t1\t%llu", (unsigned long long)count);
   if( doCheck ) printf("\t%016llx", (unsigned long long)checksum(0, aContent + start%aFrame[0].content, (size_t)count));
   printf("\n");
   ZSTD_freeDCtx(pCtx);

@@ -3,6 +3,9 @@
 ** gen tree DIR             10,000 files of 100 objects: 100 subdirectories of 100 files
 ** gen blobs RAW ZSTD       two files with the same 64 tensors of 16 MiB, stored raw and as zstd
 ** gen million-2 FILE       the objects of million in a zTensor 2 file
+** gen pair DIR             2 files of 250,000 objects, whose manifests are of 30 MB
+** gen shelf DIR            24 files of 15,625 objects
+** gen hole FILE            one file of one u8 tensor of 1,200,000,000 elements
 **
 ** Writes what the format's libraries write, byte for byte. 1.2: names in ascending order; in each object shape, format,
 ** components; in each component dtype, offset, length, and only where they apply uncompressed_length, encoding and
@@ -10,8 +13,8 @@
 ** is not the order of the names); the manifest right behind the last blob. 2: keys in the order of their encoding, which is
 ** by length first; a digest for each part; blobs at multiples of 4096, and the manifest, too.
 **
-** The data of a million is a hole, as is that of the tree: listing does not read it, so the files take the room of their
-** manifests.
+** All data but that of the blobs is a hole: listing does not read it, so the files take the room of
+** their manifests.
 */
 #define _DEFAULT_SOURCE
 #include "bench.h"
@@ -165,7 +168,9 @@ static uint64_t random_next(uint64_t *pState){
 
 /* ---- million: a mixture-of-experts checkpoint, 64 layers of 5,208 experts of 3 matrices, and a norm each ---- */
 
-enum { N_LAYER = 64, N_EXPERT = 5208, N_MILLION = N_LAYER*(3*N_EXPERT + 1), N_LOOKUP = 100000 };
+enum { N_LAYER = 64, N_EXPERT = 5208, N_OF_LAYER = 3*N_EXPERT + 1, N_MILLION = N_LAYER*N_OF_LAYER };
+enum { N_LOOKUP = 100000 };
+static const uint64_t seedMillion = 1;
 
 /* One expert in eight is stored compressed and with a digest, as a writer may decide tensor by tensor. */
 static void make_expert(object *p, int layer, int expert, int matrix, uint64_t *pSeed){
@@ -187,13 +192,12 @@ static void write_names(const char *zPath, const object *aObj, size_t nObj){
   if( fclose(f)!=0 ) die("cannot write %s", zPath);
 }
 
-/* The objects, their blobs at multiples of `align`; *pEnd is where these end. */
-static object *make_million(uint64_t align, uint64_t *pEnd){
-  object *aObj = must_alloc(N_MILLION*sizeof(*aObj));
+/* The objects of so many layers, their blobs at multiples of `align`; *pEnd is where these end. */
+static object *make_layers(int nLayer, uint64_t seed, uint64_t align, uint64_t *pEnd){
+  object *aObj = must_alloc((size_t)nLayer*N_OF_LAYER*sizeof(*aObj));
   object *p = aObj;
-  uint64_t seed = 1;
   *pEnd = 8;
-  for(int layer=0; layer<N_LAYER; layer++){
+  for(int layer=0; layer<nLayer; layer++){
     for(int expert=0; expert<N_EXPERT; expert++){
       for(int matrix=1; matrix<=3; matrix++){
         make_expert(p, layer, expert, matrix, &seed);
@@ -210,7 +214,7 @@ static object *make_million(uint64_t align, uint64_t *pEnd){
 static void gen_million(const char *zPath, const char *zNames){
   output out = {NULL, 0, 0};
   uint64_t end;
-  object *aObj = make_million(64, &end);
+  object *aObj = make_layers(N_LAYER, seedMillion, 64, &end);
   finish_file(create_file(zPath), aObj, N_MILLION, end, &out);
   write_names(zNames, aObj, N_MILLION);
   free(out.a);
@@ -262,7 +266,7 @@ static void gen_million_2(const char *zPath){
   static const char zMagic[] = "\x89ZT2\r\n\x1a\n";
   output out = {NULL, 0, 0};
   uint64_t end, seed = 8;
-  object *aObj = make_million(4096, &end);
+  object *aObj = make_layers(N_LAYER, seedMillion, 4096, &end);
   for(size_t i=0; i<N_MILLION; i++){
     snprintf(aObj[i].zDigest, sizeof(aObj[i].zDigest), "xxh3:%016llx", (unsigned long long)random_next(&seed));
   }
@@ -337,6 +341,32 @@ static void gen_tree(const char *zDir){
       gen_model(zPath, 32 + 8*(uint64_t)(i%8), &out);
     }
   }
+  free(out.a);
+}
+
+/* ---- pair and shelf: a few files of some layers of the million ---- */
+
+static void gen_files(const char *zDir, int nFile, int nLayer){
+  char zPath[1000];
+  output out = {NULL, 0, 0};
+  uint64_t end;
+  make_directory(zDir);
+  for(int i=0; i<nFile; i++){
+    object *aObj = make_layers(nLayer, seedMillion + (uint64_t)i, 64, &end);
+    snprintf(zPath, sizeof(zPath), "%s/part-%02d.zt", zDir, i);
+    finish_file(create_file(zPath), aObj, (size_t)nLayer*N_OF_LAYER, end, &out);
+    free(aObj);
+  }
+  free(out.a);
+}
+
+static void gen_hole(const char *zPath){
+  output out = {NULL, 0, 0};
+  object hole = {.zName = "weight", .zDtype = "u8", .aShape = {1200000000}, .rank = 1,
+                 .length = 1200000000};
+  uint64_t end = 8;
+  place(&hole, &end);
+  finish_file(create_file(zPath), &hole, 1, end, &out);
   free(out.a);
 }
 
@@ -423,6 +453,9 @@ int main(int argc, char **argv){
   else if( argc==3 && strcmp(argv[1], "tree")==0 ) gen_tree(argv[2]);
   else if( argc==4 && strcmp(argv[1], "blobs")==0 ) gen_blobs(argv[2], argv[3]);
   else if( argc==3 && strcmp(argv[1], "million-2")==0 ) gen_million_2(argv[2]);
-  else die("usage: gen million FILE NAMES | gen tree DIR | gen blobs RAW ZSTD | gen million-2 FILE");
+  else if( argc==3 && strcmp(argv[1], "pair")==0 ) gen_files(argv[2], 2, 16);
+  else if( argc==3 && strcmp(argv[1], "shelf")==0 ) gen_files(argv[2], 24, 1);
+  else if( argc==3 && strcmp(argv[1], "hole")==0 ) gen_hole(argv[2]);
+  else die("usage: gen million|million-2|blobs|hole FILE... | gen tree|pair|shelf DIR");
   return 0;
 }

@@ -3,6 +3,7 @@ gen_values.py big RAW ZSTD            one f32 tensor of 1 GiB, 262,144 x 1,024, 
 gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,000 nonzeros: as CSR, as COO in the
                                       order in which scipy.sparse.random() draws them, and as COO sorted row by row
 gen_values.py vectors FILE            100,000 embeddings of 768 bf16
+gen_values.py asked FILE              4,096 x 64 f32 in one zstd frame; 20,000 f32, raw and again so
 
 The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
 """
@@ -82,6 +83,17 @@ def gen_vectors(path: str) -> None:
     file.close()
 
 
+def gen_asked(path: str) -> None:
+    file = Writer(path)
+    table, line = normal(3, 4096 * 64), normal(4, 20_000)
+    for name, array, shape, zstd in (("table", table, (4096, 64), True),
+                                     ("raw", line, (20_000,), False),
+                                     ("zstd", line, (20_000,), True)):
+        file.add_object(name, shape)
+        file.add(name, "data", "f32", [array], zstd=zstd)
+    file.close()
+
+
 def main() -> None:
     kind, *paths = sys.argv[1:]
     if kind == "big":
@@ -90,6 +102,8 @@ def main() -> None:
         gen_sparse(*paths)
     elif kind == "vectors":
         gen_vectors(*paths)
+    elif kind == "asked":
+        gen_asked(*paths)
     else:
         gen_tensors(kind, *paths)
 

@@ -4,10 +4,11 @@
 ** A small SQLite host: opens a connection (to :memory: unless told), loads the extensions, then times one scenario.
 ** The clock runs from before the statement is prepared, which is before any file it reads is opened, until it is
 ** finalized. --touch has so much memory allocated, written and freed again before that: see harness.py. In SQL, ?1,
-** ?2 ... are the TEXT arguments. Scenarios:
+** ?2 ... are the TEXT arguments. SQL may be several statements, which run in turn, in the scenarios exec, once, again,
+** peak and fill. Scenarios:
 **
 **   exec SQL [TEXT...]          run it; no clock
-**   once SQL [TEXT...]          run it and print its only row
+**   once SQL [TEXT...]          run it and print its last row
 **   again SQL [TEXT...]         the same, run twice in this connection; the clock runs for the second
 **   peak [SQL [TEXT...]]        peak resident bytes in place of seconds; without SQL, of loading alone
 **   lookup NAMES SQL [TEXT...]  prepare once, then reset, bind and step for every line of the file NAMES, which is
@@ -54,14 +55,25 @@ static sqlite3 *connection_open(const host_setup *pSetup){
   return db;
 }
 
-static sqlite3_stmt *prepare_bound(sqlite3 *db, char **azArg, int nArg){
+/*
+** Prepares the first statement of zSql and binds to it as many of the TEXTs as it has parameters.
+** *pzTail is what follows it.
+*/
+static sqlite3_stmt *prepare_next(sqlite3 *db, const char *zSql, char **azText, int nText,
+                                  const char **pzTail){
   sqlite3_stmt *pStmt = NULL;
-  if( nArg<1 ) die("SQL is missing");
-  if( sqlite3_prepare_v2(db, azArg[0], -1, &pStmt, NULL)!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
-  for(int i=1; i<nArg; i++){
-    if( sqlite3_bind_text(pStmt, i, azArg[i], -1, SQLITE_STATIC)!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
+  if( sqlite3_prepare_v2(db, zSql, -1, &pStmt, pzTail)!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
+  int n = sqlite3_bind_parameter_count(pStmt);
+  for(int i=0; i<nText && i<n; i++){
+    int rc = sqlite3_bind_text(pStmt, i + 1, azText[i], -1, SQLITE_STATIC);
+    if( rc!=SQLITE_OK ) die("%s", sqlite3_errmsg(db));
   }
   return pStmt;
+}
+
+static sqlite3_stmt *prepare_bound(sqlite3 *db, char **azArg, int nArg){
+  if( nArg<1 ) die("SQL is missing");
+  return prepare_next(db, azArg[0], azArg + 1, nArg - 1, NULL);
 }
 
 /* Steps a statement that must end well. Returns whether there is a row. */
@@ -71,27 +83,35 @@ static int step(sqlite3 *db, sqlite3_stmt *pStmt){
   return rc==SQLITE_ROW;
 }
 
-/* Runs a statement to its end; zRow gets its last row, each column after a TAB. */
-static void run(sqlite3 *db, char **azArg, int nArg, char *zRow, size_t nRow){
-  sqlite3_stmt *pStmt = prepare_bound(db, azArg, nArg);
-  zRow[0] = '\0';
-  while( step(db, pStmt) ){
-    size_t n = 0;
-    for(int i=0; i<sqlite3_column_count(pStmt); i++){
-      const char *z = (const char*)sqlite3_column_text(pStmt, i);
-      int k = snprintf(zRow + n, nRow - n, "\t%s", z ? z : "NULL");
-      if( k<0 || (size_t)k>=nRow - n ) die("the row is too long");
-      n += (size_t)k;
-    }
+/* zRow gets the row that the statement is on, each column after a TAB. */
+static void show_row(sqlite3_stmt *pStmt, char *zRow, size_t nRow){
+  size_t n = 0;
+  for(int i=0; i<sqlite3_column_count(pStmt); i++){
+    const char *z = (const char*)sqlite3_column_text(pStmt, i);
+    int k = snprintf(zRow + n, nRow - n, "\t%s", z ? z : "NULL");
+    if( k<0 || (size_t)k>=nRow - n ) die("the row is too long");
+    n += (size_t)k;
   }
-  sqlite3_finalize(pStmt);
+}
+
+/* Runs statements to their end; zRow gets the last row. */
+static void run(sqlite3 *db, char **azArg, int nArg, char *zRow, size_t nRow){
+  if( nArg<1 ) die("SQL is missing");
+  zRow[0] = '\0';
+  for(const char *zSql=azArg[0]; *zSql!='\0'; ){
+    sqlite3_stmt *pStmt = prepare_next(db, zSql, azArg + 1, nArg - 1, &zSql);
+    if( pStmt==NULL ) break;  /* only spaces were left */
+    while( step(db, pStmt) ) show_row(pStmt, zRow, nRow);
+    sqlite3_finalize(pStmt);
+  }
 }
 
 static void scenario_once(sqlite3 *db, char **azArg, int nArg){
   char zRow[1000];
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   run(db, azArg, nArg, zRow, sizeof(zRow));
-  printf("%.9f%s\n", seconds_now() - start, zRow);
+  stopwatch_print(stopwatch_stop(start));
+  printf("%s\n", zRow);
 }
 
 static void scenario_exec(sqlite3 *db, char **azArg, int nArg){
@@ -141,11 +161,11 @@ static void scenario_lookup(sqlite3 *db, char **azArg, int nArg){
   int iParam = nArg - 1;
   look_up(db, pStmt, iParam, azName[0]);
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   for(size_t i=0; i<n; i++) sum += look_up(db, pStmt, iParam, azName[i]);
-  double seconds = seconds_now() - start;
+  stopwatch_print(stopwatch_stop(start));
 
-  printf("%.9f\t%zu\t%lld\n", seconds, n, (long long)sum);
+  printf("\t%zu\t%lld\n", n, (long long)sum);
   sqlite3_finalize(pStmt);
   free(azName[0]);
   free(azName);
@@ -167,8 +187,9 @@ static void see_rows(sqlite3 *db, sqlite3_stmt *pStmt, bytes_seen *p){
   }
 }
 
-static void print_seen(double seconds, const bytes_seen *p){
-  printf("%.9f\t%llu\t%llu", seconds, (unsigned long long)p->nRow, (unsigned long long)p->nByte);
+static void print_seen(stopwatch passed, const bytes_seen *p){
+  stopwatch_print(passed);
+  printf("\t%llu\t%llu", (unsigned long long)p->nRow, (unsigned long long)p->nByte);
   if( p->doCheck ) printf("\t%016llx", (unsigned long long)p->sum);
   printf("\n");
 }
@@ -178,11 +199,11 @@ static void scenario_rows(sqlite3 *db, char **azArg, int nArg){
   azArg += seen.doCheck;
   nArg -= seen.doCheck;
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   sqlite3_stmt *pStmt = prepare_bound(db, azArg, nArg);
   see_rows(db, pStmt, &seen);
   sqlite3_finalize(pStmt);
-  print_seen(seconds_now() - start, &seen);
+  print_seen(stopwatch_stop(start), &seen);
 }
 
 static void scenario_calls(sqlite3 *db, char **azArg, int nArg){
@@ -192,7 +213,7 @@ static void scenario_calls(sqlite3 *db, char **azArg, int nArg){
   if( nArg<2 ) die("calls: LIST and SQL are needed");
   char *zList = azArg[0];
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   sqlite3_stmt *pStmt = prepare_bound(db, azArg + 1, nArg - 1);
   azArg[1] = zList;  /* LIST is bound to the same TEXTs */
   sqlite3_stmt *pList = prepare_bound(db, azArg + 1, nArg - 1);
@@ -203,7 +224,7 @@ static void scenario_calls(sqlite3 *db, char **azArg, int nArg){
   }
   sqlite3_finalize(pList);
   sqlite3_finalize(pStmt);
-  print_seen(seconds_now() - start, &seen);
+  print_seen(stopwatch_stop(start), &seen);
 }
 
 static void scenario_fill(sqlite3 *db, char **azArg, int nArg){
@@ -213,12 +234,13 @@ static void scenario_fill(sqlite3 *db, char **azArg, int nArg){
   run(db, azArg, 1, zRow, sizeof(zRow));
   azArg[2] = azArg[1];  /* SQL stands before its TEXTs */
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   run(db, azArg + 2, nArg - 2, zRow, sizeof(zRow));
-  double seconds = seconds_now() - start;
+  stopwatch passed = stopwatch_stop(start);
 
   run(db, &zCheck, 1, zRow, sizeof(zRow));
-  printf("%.9f%s\n", seconds, zRow);
+  stopwatch_print(passed);
+  printf("%s\n", zRow);
 }
 
 /* Steps a statement, which has to fail, and finalizes it. Returns the result code. */
@@ -229,9 +251,10 @@ static int fail(sqlite3_stmt *pStmt){
 }
 
 static void scenario_fails(sqlite3 *db, char **azArg, int nArg){
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   int rc = fail(prepare_bound(db, azArg, nArg));
-  printf("%.9f\t%d\n", seconds_now() - start, rc);
+  stopwatch_print(stopwatch_stop(start));
+  printf("\t%d\n", rc);
 }
 
 typedef struct interrupter {

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from harness import (EXTENSION, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, c_program, generate,
-                     host, is_newer, library, library2, limit, ours, per_item, program, read_afresh, run)
+from harness import (MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, build,
+                     c_program, generate, host, is_newer, lazily, library, library2, limit, ours,
+                     per_item, program, read_afresh, run)
 
 # ---- programs ----
 
@@ -57,12 +58,12 @@ def native(index: bool) -> Path:
     answers max(object) and count(*) from it, and the comparison would be with something else."""
     million()
     table, indexed = WORK / "million.db", WORK / "million-index.db"
-    if not is_newer(table, WORK / "million.stamp", EXTENSION):
+    if not is_newer(table, WORK / "million.stamp", build().extension):
         print("importing workload million into SQLite ...", file=sys.stderr)
         new = WORK / "million.db.new"
         new.unlink(missing_ok=True)
         indexed.unlink(missing_ok=True)
-        run(host(), "--db", new, "--ext", EXTENSION, "exec",
+        run(host(), "--db", new, "--ext", build().extension, "exec",
             "CREATE TABLE components AS SELECT * FROM zt_components(?1)", "million.zt")
         new.rename(table)
         os.sync()
@@ -85,7 +86,7 @@ def manifest_size(path: Path) -> int:
 
 
 def native_table(*scenario: object, index: bool = False) -> Sample:
-    return program(host(), "--db", native(index), *scenario)
+    return lazily(lambda: program(host(), "--db", native(index), *scenario))
 
 
 TOTALS = "SELECT count(*), sum(length) FROM "
@@ -96,11 +97,13 @@ ONE_CALL_EACH = ["calls", "SELECT object FROM zt_objects(?1)", "SELECT zt_blob(?
 
 
 def aggregate(scenario: str, select: str) -> tuple[Sample, Sample]:
+    million()
     theirs = native_table(scenario, select + "components")
     return ours(scenario, select + "zt_components(?1)", "million.zt"), theirs
 
 
 def lookup() -> tuple[Sample, Sample]:
+    million()
     theirs = native_table("lookup", "million.names", LENGTH + "components WHERE object = ?1", index=True)
     mine = ours("lookup", "million.names", LENGTH + "zt_components(?1) WHERE object = ?2", "million.zt")
     return per_item(mine), per_item(theirs)
@@ -110,7 +113,7 @@ def memory() -> tuple[Sample, Sample]:
     """What the query needs beyond a process that only loads the extension, against what it may need."""
     million()
     allowed = manifest_size(WORK / "million.zt") + 48 * MEGABYTE
-    expected = c_walk("million.zt")()[1]
+    expected = c_walk("million.zt")().results
     return added_memory(TOTALS + "zt_components(?1)", "million.zt"), limit(allowed, *expected)
 
 
@@ -137,8 +140,8 @@ def extraction(path: str, *scenario: str) -> tuple[Sample, Sample]:
     read_afresh(path)
     kind, *sql = scenario
     theirs = program(fetch(), path)
-    expected = program(fetch(), "--check", path)()[1]
-    found = ours(kind, "--check", *sql, path)()[1]
+    expected = program(fetch(), "--check", path)().results
+    found = ours(kind, "--check", *sql, path)().results
     if found != expected:
         raise BenchError(f"zt_blob gives other bytes than the baseline: {found}, not {expected}")
     return ours(kind, *sql, path), theirs
@@ -151,10 +154,10 @@ RANGE = "SELECT zt_blob(?1, 'weight', 'data', ?2, 4096)"
 def range_of_frames(start: int) -> tuple[Sample, Sample]:
     """Before the clock matters, both sides must have handed out the same bytes."""
     path = read_afresh(seekable())
-    _, place = ours("once", "SELECT offset, length FROM zt_components(?1)", path)()
+    place = ours("once", "SELECT offset, length FROM zt_components(?1)", path)().results
     frames = c_program("frames", "-lzstd")
-    expected = program(frames, "--check", path, *place, start, 4096)()[1]
-    found = ours("rows", "--check", RANGE, path, start)()[1]
+    expected = program(frames, "--check", path, *place, start, 4096)().results
+    found = ours("rows", "--check", RANGE, path, start)().results
     if found != expected:
         raise BenchError(f"zt_blob gives other bytes than the baseline: {found}, not {expected}")
     return ours("rows", RANGE, path, start), program(frames, path, *place, start, 4096)
@@ -190,8 +193,8 @@ MEASUREMENTS = [
                 lambda: extraction("raw.zt", *ONE_CALL_EACH)),
     Measurement("blob-zstd", "64 tensors of 16 MiB, zstd", "zt_blob, one query", "ZSTD_decompress", "ms", 1.08,
                 lambda: extraction("zstd.zt", *ONE_QUERY)),
-    Measurement("range-frame", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB", "decoding 1 frame", "ms", 3.0,
-                lambda: range_of_frames(GIB // 2)),
-    Measurement("range-frames", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB", "decoding 2 frames", "ms", 3.0,
-                lambda: range_of_frames(GIB // 2 - 2048)),
+    Measurement("range-frame", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB of 1",
+                "decoding 1 frame", "ms", 3.0, lambda: range_of_frames(GIB // 2)),
+    Measurement("range-frames", "1 GiB in frames of 1 MiB", "zt_blob, 4 KiB of 2",
+                "decoding 2 frames", "ms", 3.0, lambda: range_of_frames(GIB // 2 - 2048)),
 ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from harness import (EXTENSION, HERE, Measurement, Sample, added_memory, generate, host, limit, ours, program, python,
-                     read_afresh, slowest, venv)
+from pathlib import Path
+
+from harness import (HERE, Measurement, Sample, added_memory, build, generate, host, limit, ours,
+                     program, python, read_afresh, slowest, venv)
 from listing import blobs
 
 MIB = 1 << 20
@@ -52,9 +54,13 @@ def baseline(*arguments: object) -> Sample:
 
 
 @cache
+def check_extension(extension: Path, *arguments: str) -> None:
+    baseline("--check", extension, *arguments)()
+
+
 def check(*arguments: str) -> None:
     """Before the clock matters, both sides must make the same numbers."""
-    baseline("--check", EXTENSION, *arguments)()
+    check_extension(build().extension, *arguments)
 
 
 def conversion(dtype: str, to: str, where: str) -> tuple[Sample, Sample]:
@@ -87,7 +93,7 @@ def embeddings() -> tuple[Sample, Sample]:
     """The rows alone, against the whole of which they are a part."""
     path = read_afresh(vectors())
     [vec] = (venv() / "lib").glob("python*/site-packages/sqlite_vec/vec0.*")
-    whole = program(host(), "--ext", EXTENSION, "--ext", vec, "--touch", 500, "fill",
+    whole = program(host(), "--ext", build().extension, "--ext", vec, "--touch", 500, "fill",
                     "CREATE VIRTUAL TABLE vectors USING vec0(embedding float[768])",
                     f"INSERT INTO vectors(rowid, embedding) SELECT row, vector FROM {VECTORS}",
                     "SELECT count(*), sum(length(embedding)) FROM vectors", path)
@@ -95,7 +101,7 @@ def embeddings() -> tuple[Sample, Sample]:
 
 
 def stats_memory(encoding: str) -> tuple[Sample, Sample]:
-    expected = baseline("stats", "file", big("raw"), "f32")()[1]
+    expected = baseline("stats", "file", big("raw"), "f32")().results
     return added_memory(STATS, big(encoding)), limit(64 * MIB, *expected)
 
 
@@ -103,7 +109,7 @@ ROW = 200_000  # of 262,144: most of the frame lies before it
 
 
 def row_memory(encoding: str) -> tuple[Sample, Sample]:
-    expected = baseline("row", big("raw"), ROW)()[1]
+    expected = baseline("row", big("raw"), ROW)().results
     sql = f"SELECT hex(substr(vector, 1, 16)) FROM zt_rows(?1, 'weight') WHERE row = {ROW}"
     return added_memory(sql, big(encoding)), limit(64 * MIB, *expected)
 

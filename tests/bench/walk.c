@@ -58,7 +58,7 @@ int main(int argc, char **argv){
   struct stat st;
   if( argc!=2 ) die("usage: walk PATH");
 
-  double start = seconds_now();
+  stopwatch start = stopwatch_start();
   int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
   if( fd<0 || fstat(fd, &st)!=0 ) die("cannot open %s", argv[1]);
   if( S_ISDIR(st.st_mode) ){
@@ -66,9 +66,10 @@ int main(int argc, char **argv){
   }else{
     walk_file(&total, fd);
   }
-  double seconds = seconds_now() - start;
+  stopwatch passed = stopwatch_stop(start);
 
-  printf("%.9f\t%llu\t%llu\n", seconds, (unsigned long long)total.nComponent, (unsigned long long)total.nByte);
+  stopwatch_print(passed);
+  printf("\t%llu\t%llu\n", (unsigned long long)total.nComponent, (unsigned long long)total.nByte);
   free(total.manifest.a);
   return 0;
 }
