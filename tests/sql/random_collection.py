@@ -1,4 +1,4 @@
-"""A small collection of tensor files, and ordinary tables that hold what each table of the extension says about it.
+"""A small collection of tensor files, and ordinary tables with what the extension says about it.
 
     python3 tests/sql/random_collection.py DIRECTORY
 
@@ -14,12 +14,14 @@ import sys
 
 import writer
 
-# Those after source that must be given, and those that may be; the ones this build has not are left out.
+# Arguments after source that must be given, and those that may be, as far as the build has them.
 REQUIRED = {"zt_elements": ["object"], "zt_rows": ["object"]}
 OPTIONAL = {"zt_files": [], "zt_check": ["level"], "zt_rows": ["dtype", "on_error"], "zt_rules": []}
 CHOICES = {"on_error": [None, "skip"], "level": [None, "full"], "dtype": [None, "f64"]}
-TABLES = ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows",
-          "zt_stats", "zt_check", "zt_rules"]
+TABLES = [
+    "zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows",
+    "zt_stats", "zt_check", "zt_rules"
+]
 SAMPLES = 16
 
 
@@ -28,40 +30,54 @@ def f32(*numbers):
 
 
 def files():
-    """Name: bytes. Floats have fractions, so that no 1.0 stands beside a 1 where SQLite may give either."""
+    """Name: bytes. Floats have fractions: of a 1.0 and a 1 SQLite may give either."""
     sparse = writer.sparse_csr([2, 3], [0, 2, 3], [2, 0, 1], b"\x07\x08\x09")
     coo = writer.sparse_coo([3, 4], [(2, 3), (0, 3), (1, 1)], b"\x01\x02\x03")
     quantized = writer.quantized([1, 4], [0, 1, 2, 3], 8, 4, "u8", f32(0.5), b"\0\0\0\0")
     digest = {"digest": "crc32c:0x00000000"}
-    values = {"0": 1, "text": "0", "real": 2.5, "none": None, "yes": True, "list": [1, "a"],
-              "bytes": b"\x30", "a": "A", "map": {"k": -1}}
-    numbers = {"0": writer.dense(b"\0\1", [2]), "00": writer.dense(bytes(range(6)), [3, 2]),
-               "0.0": writer.dense(f32(0.5, -2.25), [1, 2], "f32"), "-0": sparse,
-               "1": writer.zstd_parts(writer.dense(f32(1.5, 2.5, -0.5), [3], "f32")),
-               "1e3": writer.zstd_parts(writer.dense(bytes(range(8)), [4, 2])), "1000": coo,
-               "a": dict(writer.dense(b"\5\6\7", [3], **digest), attributes=values)}
-    letters = {"a": writer.dense(struct.pack("<2q", -1, 1000), [2], "i64"), "A": quantized,
-               "w ": writer.dense(b"\0\1", [2], "bool"), "w": writer.dense(b"", [0, 3]),
-               "é": writer.zstd_parts(sparse), "": writer.dense(b"\1", [1]),
-               "a%_": dict(writer.dense(b"\2", [1]), attributes={"0": "1", "1": 0})}
+    values = {
+        "0": 1, "text": "0", "real": 2.5, "none": None, "yes": True, "list": [1, "a"],
+        "bytes": b"\x30", "a": "A", "map": {"k": -1}
+    }
+    numbers = {
+        "0": writer.dense(b"\0\1", [2]), "00": writer.dense(bytes(range(6)), [3, 2]),
+        "0.0": writer.dense(f32(0.5, -2.25), [1, 2], "f32"), "-0": sparse,
+        "1": writer.zstd_parts(writer.dense(f32(1.5, 2.5, -0.5), [3], "f32")),
+        "1e3": writer.zstd_parts(writer.dense(bytes(range(8)), [4, 2])), "1000": coo,
+        "a": dict(writer.dense(b"\5\6\7", [3], **digest), attributes=values)
+    }
+    letters = {
+        "a": writer.dense(struct.pack("<2q", -1, 1000), [2],
+                          "i64"), "A": quantized, "w ": writer.dense(b"\0\1", [2], "bool"),
+        "w": writer.dense(b"", [0, 3]), "é": writer.zstd_parts(sparse),
+        "": writer.dense(b"\1", [1]), "a%_": dict(writer.dense(b"\2", [1]),
+                                                  attributes={"0": "1", "1": 0})
+    }
     few = {"a": writer.dense(f32(0.5, 0.75), [2, 1], "f32"), "0": writer.dense(b"\1", [1])}
-    odd = {"a": writer.dense(b"\1\2", [2]), "short": writer.dense(b"\1", [2]),
-           "strange": writer.dense(b"\1", [1], "z9")}
+    odd = {
+        "a": writer.dense(b"\1\2", [2]), "short": writer.dense(b"\1", [2]),
+        "strange": writer.dense(b"\1", [1], "z9")
+    }
     return {
         "d/a.zt": writer.write(numbers, attributes=values), "d/B.zt": writer.write(letters, "1.1"),
-        "d/b_.zt": writer.write(few, "2", attributes={"a": "1e3"}),
-        "d/sub/ü.zt": writer.write(few, "1.0"), "01": writer.write(few, "0.1"),
-        "1.0": writer.write({"1.0": sparse, "a": coo}, attributes={"1": 1000}),
+        "d/b_.zt": writer.write(few, "2",
+                                attributes={"a": "1e3"}), "d/sub/ü.zt": writer.write(few, "1.0"),
+        "01": writer.write(few, "0.1"), "1.0": writer.write({"1.0": sparse, "a": coo},
+                                                            attributes={"1": 1000}),
         "mixed/broken.zt": b"broken", "mixed/good.zt": writer.sample(),
-        "mixed/odd.zt": writer.write(odd)}
+        "mixed/odd.zt": writer.write(odd)
+    }
 
 
 IMAGES = {"one": "d/a.zt", "two": "1.0"}
-DIRECTORIES = {"d": ["d/a.zt", "d/B.zt", "d/b_.zt", "d/sub/ü.zt"],
-               "d/*.zt": ["d/a.zt", "d/B.zt", "d/b_.zt"]}
-NAMES = {"d/a.zt": ["0", "00", "0.0", "-0", "1", "1e3", "1000", "a"],
-         "d/B.zt": ["a", "A", "w ", "w", "é", "", "a%_"], "d/b_.zt": ["a", "0"],
-         "d/sub/ü.zt": ["a", "0"], "01": ["a", "0"], "1.0": ["1.0", "a"]}
+DIRECTORIES = {
+    "d": ["d/a.zt", "d/B.zt", "d/b_.zt", "d/sub/ü.zt"], "d/*.zt": ["d/a.zt", "d/B.zt", "d/b_.zt"]
+}
+NAMES = {
+    "d/a.zt": ["0", "00", "0.0", "-0", "1", "1e3", "1000",
+               "a"], "d/B.zt": ["a", "A", "w ", "w", "é", "", "a%_"], "d/b_.zt": ["a", "0"],
+    "d/sub/ü.zt": ["a", "0"], "01": ["a", "0"], "1.0": ["1.0", "a"]
+}
 # Sources with an unreadable file: only where that ends no query.
 MIXED = ["mixed", "mixed/broken.zt", "mixed/good.zt", "mixed/odd.zt"]
 
@@ -92,6 +108,7 @@ def sources(mixed):
 
 
 class Column:
+
     def __init__(self, name, type, argument, hidden):
         self.name, self.type, self.argument, self.hidden = name, type, argument, hidden
         self.samples = ["NULL"]
@@ -169,13 +186,15 @@ class Table:
 
     def give_name(self, db, i, arguments):
         """Some calls have a name, too, which RIGHT and FULL JOIN need."""
-        if not arguments or not arguments[0].startswith("'") or i % 3 and "mixed" not in arguments[0]:
+        if not arguments or not arguments[0].startswith(
+                "'") or i % 3 and "mixed" not in arguments[0]:
             return
         while arguments[-1] is None:
             arguments = arguments[:-1]
         if None not in arguments:
             given = f"given_{self.name}_{i}"
-            db.execute(f"CREATE VIRTUAL TABLE temp.{given} USING {self.name}({', '.join(arguments)})")
+            db.execute(
+                f"CREATE VIRTUAL TABLE temp.{given} USING {self.name}({', '.join(arguments)})")
             self.given[given] = i
 
 
@@ -190,14 +209,15 @@ NATIVE = {
     "anything": "v",
 }
 ROWS = {
-    "pairs": [("d/a.zt", "0"), ("d/a.zt", "00"), ("d/a.zt", "a"), ("01", "0"), ("d", "none"), ("d", "a"),
-              (None, "a"), ("1.0", "1.0"), ("1.0", None), ("d/B.zt", ""), ("d/a.zt", "1e3")],
+    "pairs": [("d/a.zt", "0"), ("d/a.zt", "00"), ("d/a.zt", "a"), ("01", "0"), ("d", "none"),
+              ("d", "a"), (None, "a"), ("1.0", "1.0"), ("1.0", None), ("d/B.zt", ""),
+              ("d/a.zt", "1e3")],
     "names": [("d/a.zt", "a"), ("d/a.zt", "0"), ("D/A.ZT", "A"), ("d/B.zt", "00"), (None, "a"),
               ("d/B.zt", None), ("01", "0"), ("1", "1"), ("1.0", "1.0"), ("d/b_.zt", "w ")],
-    "ints": [(i,) for i in (0, 1, 2, 2, 3, 1000, -1, None)],
-    "reals": [(r,) for r in (0.0, 1.0, 1000.0, 1.5, -0.5, None)],
-    "texts": [(t,) for t in ("0", "00", "1.0", "1e3", "a", "A", "d/a.zt", "01", "", "2", None)],
-    "anything": [(v,) for v in (0, 1.0, "1", "01", "a", b"a", None, 1000, "d/B.zt", 2.5)],
+    "ints": [(i, ) for i in (0, 1, 2, 2, 3, 1000, -1, None)],
+    "reals": [(r, ) for r in (0.0, 1.0, 1000.0, 1.5, -0.5, None)],
+    "texts": [(t, ) for t in ("0", "00", "1.0", "1e3", "a", "A", "d/a.zt", "01", "", "2", None)],
+    "anything": [(v, ) for v in (0, 1.0, "1", "01", "a", b"a", None, 1000, "d/B.zt", 2.5)],
 }
 
 
@@ -217,7 +237,9 @@ class Collection:
         images = {name: contents[path] for name, path in IMAGES.items()}
         db.executemany("INSERT INTO images VALUES (?, ?)", list(images.items()))
         given = ["d/a.zt", "d", None, "01", images["one"], "1.0", "d/a.zt", "d/sub/ü.zt"]
-        rows_of = dict(ROWS, s=enumerate(given), pairs=[(i, *p) for i, p in enumerate(ROWS["pairs"])])
+        rows_of = dict(ROWS,
+                       s=enumerate(given),
+                       pairs=[(i, *p) for i, p in enumerate(ROWS["pairs"])])
         for name, rows in rows_of.items():
             rows = list(rows)
             db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
@@ -230,7 +252,7 @@ class Collection:
 def native_columns(db, name):
     columns = []
     for _, column, type, _, _, _ in db.execute(f"PRAGMA table_info({name})").fetchall():
-        # Where these give arguments, SQLite may put a constant that they are compared with in their place.
+        # These give arguments, and SQLite may put what they are compared with in their place.
         columns.append(Column(column, type, column in ("src", "obj"), False))
         found = db.execute(f"SELECT DISTINCT {column} FROM {name} WHERE length({column}) < 40")
         columns[-1].samples = sorted(literal(value) for value, in found)

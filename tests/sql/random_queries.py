@@ -1,7 +1,7 @@
-"""Random queries, each in two forms: of the extension's tables, and of the ordinary tables that stand for them.
+"""Random queries, each of the extension's tables and of ordinary tables that stand for them.
 
-The same seed makes the same choices for both. Only what stands in FROM differs, and, where the ordinary
-table has the rows of several calls, the conditions that tell these apart.
+The same seed makes the same choices for both. Only what stands in FROM differs, and, where the
+ordinary table has the rows of several calls, the conditions that tell these apart.
 """
 import random
 import sqlite3
@@ -10,10 +10,14 @@ from collections import Counter
 VERSION = sqlite3.sqlite_version_info
 COMPARISONS = ["=", "=", "=", "<", "<=", ">", ">=", "<>", "==", "IS", "IS NOT"]
 INEQUALITIES = ["<", "<=", ">", ">=", "<>", "IS", "IS NOT"]
-ODD = ["NULL", "0", "1", "2", "-1", "1000", "1.0", "0.5", "1e3", "9223372036854775807", "-9e999", "''",
-       "'0'", "'00'", "'1'", "'1e3'", "'1.0'", "'a'", "'A'", "'é'", "'~'", "X'30'", "X''", "X'ff'"]
-PATTERNS = ["'%'", "''", "'a%'", "'%A'", "'_'", "'%.ZT'", "'d/_.zt'", "'%/%'", "'*'", "'[a-w]*'", "'?'",
-            "'d/*'", "'%0%'", "'1*'", "NULL", "5", "'%é%'", "'*é*'", "'%ü%'", "'D/%'", "'0%'", "X'25'"]
+ODD = [
+    "NULL", "0", "1", "2", "-1", "1000", "1.0", "0.5", "1e3", "9223372036854775807", "-9e999", "''",
+    "'0'", "'00'", "'1'", "'1e3'", "'1.0'", "'a'", "'A'", "'é'", "'~'", "X'30'", "X''", "X'ff'"
+]
+PATTERNS = [
+    "'%'", "''", "'a%'", "'%A'", "'_'", "'%.ZT'", "'d/_.zt'", "'%/%'", "'*'", "'[a-w]*'", "'?'",
+    "'d/*'", "'%0%'", "'1*'", "NULL", "5", "'%é%'", "'*é*'", "'%ü%'", "'D/%'", "'0%'", "X'25'"
+]
 # Columns that a scan knows how to narrow down are asked about most.
 KEYS = {"path", "object", "position", "row"}
 COLLATIONS = ["NOCASE", "RTRIM", "BINARY"]
@@ -28,9 +32,9 @@ LONG = "hex(zeroblob(3000))"
 
 
 class Query:
-    """`sql`; `whole`: the same without LIMIT; `keys`: (place, collation) of the columns that order it."""
+    """`sql`; `whole`: it without LIMIT; `keys`: (place, collation) of the columns that order it."""
 
-    def __init__(self, sql, keys=(), limit="", total=False, loose=False, setup=()):
+    def __init__(self, sql, keys=(), limit="", total=False, loose=False):
         self.whole, self.sql = sql, sql + limit
         self.keys, self.limited, self.total, self.loose = keys, limit != "", total, loose
 
@@ -41,8 +45,8 @@ class Reference:
     def __init__(self, alias, columns, name, mixed=False):
         self.alias, self.columns, self.name, self.mixed = alias, columns, name, mixed
         self.text, self.terms, self.lateral = "", [], False
-        self.asked = False   # Its arguments, or those of its ordinary table, are conditions
-        self.given = False   # It is a table made by CREATE VIRTUAL TABLE
+        self.asked = False  # Its arguments, or those of its ordinary table, are conditions
+        self.given = False  # It is a table made by CREATE VIRTUAL TABLE
 
     def column(self, name):
         return next((c for c in self.columns if c.name == name), None)
@@ -61,10 +65,10 @@ class Generator:
         self.native = native
         self.aliases = 0
         self.calls = {}
-        # `x IN ()` is false. SQLite drops the rest of such an ON, arguments included, and asks without them.
+        # `x IN ()` is false. Of such an ON SQLite drops the rest, arguments included.
         self.least = 0
 
-    # ------------------------------------------------------------------------------------------ chance
+    # --------------------------------------------------------------------------------------- chance
 
     def chance(self, percent):
         return self.random.random() * 100 < percent
@@ -73,14 +77,14 @@ class Generator:
         return choices[int(self.random.random() * len(choices))]
 
     def turned(self, terms):
-        """The same terms from another one on: a single choice, however many there are in this form."""
+        """The same terms from another one on: a single choice, however many this form has."""
         start = int(self.random.random() * 60)
         return terms[start % len(terms):] + terms[:start % len(terms)] if terms else terms
 
     def some(self, choices, least, most):
         return [self.pick(choices) for _ in range(self.random.randint(least, most))]
 
-    # ------------------------------------------------------------------------------------- what is in FROM
+    # ------------------------------------------------------------------------------ what is in FROM
 
     def alias(self):
         self.aliases += 1
@@ -147,7 +151,8 @@ class Generator:
             reference.terms.append(f"{reference.named(argument)} IS {table.defaults[argument]}")
 
     def written(self, table):
-        """Calls without a subquery: SQLite forgets `source = (SELECT ...)` within an OR (tag-20220303a in where.c)."""
+        """Calls without a subquery: SQLite forgets `source = (SELECT ...)` when it takes the sides
+        of another OR one by one (tag-20220303a in where.c)."""
         return [a for a in table.copies if not a[0].startswith("(")]
 
     def conditions(self, table):
@@ -171,8 +176,10 @@ class Generator:
         """IN with several values of one argument."""
         arguments = self.pick([a for a in self.safe_calls(table) if a in self.written(table)])
         place = self.random.randrange(len(table.arguments))
-        same = [a[place] for a in self.safe_calls(table) if a in self.written(table)
-                if a[:place] + a[place + 1:] == arguments[:place] + arguments[place + 1:] and a[place]]
+        same = [
+            a[place] for a in self.safe_calls(table) if a in self.written(table)
+            if a[:place] + a[place + 1:] == arguments[:place] + arguments[place + 1:] and a[place]
+        ]
         reference = self.new(table, arguments)
         self.all_of(table, reference)
         values = self.some(same, 1, 4) if same else []
@@ -210,15 +217,20 @@ class Generator:
         """Arguments from what stands before; None if nothing there may be one."""
         found = []
         for other in earlier:
-            found += [(other, source, object) for source, object in (
-                ("src", "obj"), ("path", "object")) if other.column(source) and other.column(object)
-                and other.name in ("pairs", "zt_objects", "zt_stats", "zt_components")]
+            found += [(other, source, object)
+                      for source, object in (("src", "obj"), ("path", "object"))
+                      if other.column(source) and other.column(object) and other.name in (
+                          "pairs", "zt_objects", "zt_stats", "zt_components")]
             if "object" not in table.required:
-                found += [(other, c, None) for c in ("src", "path", "source") if other.column(c)
-                          and (other.name in ("s", "pairs") or other.name.startswith("zt_"))
-                          and other.name != "zt_rules"]
-        found = [f for f in found if not f[0].mixed or ("object" not in table.required and (
-            "on_error" in table.optional or not table.optional or table.name == "zt_check"))]
+                found += [
+                    (other, c, None) for c in ("src", "path", "source")
+                    if other.column(c) and (other.name in (
+                        "s", "pairs") or other.name.startswith("zt_")) and other.name != "zt_rules"
+                ]
+        found = [
+            f for f in found if not f[0].mixed or ("object" not in table.required and (
+                "on_error" in table.optional or not table.optional or table.name == "zt_check"))
+        ]
         if "object" in table.required:
             found = [f for f in found if not f[0].mixed]
         if not found:
@@ -257,7 +269,8 @@ class Generator:
             elif self.chance(60):
                 reference = self.ordinary()
             else:
-                other = self.tables[self.pick([t for t in self.tables if self.tables[t].given or not outer])]
+                other = self.tables[self.pick(
+                    [t for t in self.tables if self.tables[t].given or not outer])]
                 reference = self.reference(other, references, outer)
             if i == 0:
                 text, where = reference.text, reference.terms
@@ -273,7 +286,8 @@ class Generator:
         if outer and self.chance(70):
             kind = self.pick(["RIGHT JOIN", "FULL JOIN"])
         using = self.using(references, reference)
-        if using and kind != "," and not (kind == "LEFT JOIN" and reference.asked) and self.chance(40):
+        if using and kind != "," and not (kind == "LEFT JOIN"
+                                          and reference.asked) and self.chance(40):
             return f" {kind} {reference.text} USING ({', '.join(using)})", reference.terms
         link = [self.link(references, reference)] if self.chance(85) else []
         link += self.pin(references, reference) if self.chance(15) else []
@@ -289,7 +303,7 @@ class Generator:
         return f" {kind} {reference.text} ON {' AND '.join(terms) or '1'}", []
 
     def using(self, references, reference):
-        """Names that the last reference has in common with exactly one before: SQLite once took the wrong one of two."""
+        """Names that the last reference has in common with exactly one before."""
         common = []
         for name in ("path", "object"):
             have = [r for r in references if r.column(name) and not r.column(name).argument]
@@ -297,7 +311,6 @@ class Generator:
                 common.append(name)
         if len(common) == 2 and self.chance(30):
             common.pop()
-        # RIGHT and FULL JOIN make coalesce() of such columns, which is asked under an alias here.
         return common
 
     def link(self, references, reference):
@@ -320,7 +333,7 @@ class Generator:
         return f"{left} {operator} {right}"
 
     def pin(self, references, reference):
-        """What names one row of the last reference, or would if all names were texts; LIKE of one before."""
+        """What names one row of the last reference, if it is text; LIKE of one before."""
         columns = [c for c in reference.columns if c.name in KEYS and not c.argument]
         if not columns:
             return []
@@ -328,11 +341,12 @@ class Generator:
         terms = [f"{reference.sql(c)} = {self.constant(c)}" for c in columns[:-1]]
         if self.chance(40):
             before = self.pick(references)
-            paths = [c for c in before.columns if c.name in KEYS and not c.argument] or before.columns[:1]
+            paths = [c for c in before.columns if c.name in KEYS and not c.argument
+                     ] or before.columns[:1]
             terms.append(self.like(references, before, paths[0], before.sql(paths[0])))
         return terms + [f"{reference.sql(columns[-1])} = {other.sql(of)}"]
 
-    # ---------------------------------------------------------------------------------------- conditions
+    # ----------------------------------------------------------------------------------- conditions
 
     def weighted(self, references):
         """(reference, column) of each column, those that matter several times."""
@@ -349,7 +363,8 @@ class Generator:
             leaf = self.leaf(references)
             return f"NOT {leaf}" if self.chance(8) else leaf
         operator = self.pick([" AND ", " OR ", " OR "])
-        text = operator.join(self.condition(references, depth - 1) for _ in range(self.random.randint(2, 3)))
+        text = operator.join(
+            self.condition(references, depth - 1) for _ in range(self.random.randint(2, 3)))
         return f"NOT ({text})" if self.chance(10) else f"({text})"
 
     def leaf(self, references):
@@ -357,8 +372,10 @@ class Generator:
         sql = reference.sql(column)
         if column.argument:
             return self.on_argument(reference, column, sql)
-        kinds = [self.comparison] * 6 + [self.list] * 3 + [self.selection, self.like, self.like, self.null,
-                 self.between, self.between, self.columns, self.columns, self.expression, self.rows, self.exists]
+        kinds = [self.comparison] * 6 + [self.list] * 3 + [
+            self.selection, self.like, self.like, self.null, self.between, self.between,
+            self.columns, self.columns, self.expression, self.rows, self.exists
+        ]
         return self.pick(kinds)(references, reference, column, sql)
 
     def on_argument(self, reference, column, sql):
@@ -371,8 +388,10 @@ class Generator:
             return f"{sql} NOT IN ({', '.join(self.constant(column) for _ in range(2))})"
         if column.name == "source" and not reference.given and not reference.mixed and (
                 reference.name not in ("zt_elements", "zt_rows")):
-            return self.pick([f"{sql} = {reference.named('path')}" if reference.column("path") else "1",
-                              f"{sql} = 'd'", f"{sql} IN ('d', '01', '1.0')", f"{sql} = '01'"])
+            return self.pick([
+                f"{sql} = {reference.named('path')}" if reference.column("path") else "1",
+                f"{sql} = 'd'", f"{sql} IN ('d', '01', '1.0')", f"{sql} = '01'"
+            ])
         return f"{sql} BETWEEN {self.constant(column)} AND {self.constant(column)}"
 
     def comparison(self, references, reference, column, sql):
@@ -391,7 +410,10 @@ class Generator:
         """A reference for a subquery."""
         if self.chance(60):
             return self.ordinary()
-        names = [t for t in self.tables if t in ("zt_files", "zt_objects", "zt_components", "zt_elements")]
+        names = [
+            t for t in self.tables
+            if t in ("zt_files", "zt_objects", "zt_components", "zt_elements")
+        ]
         return self.positional(self.tables[self.pick(names)])
 
     def selection(self, references, reference, column, sql):
@@ -415,7 +437,8 @@ class Generator:
         if kind == "count":
             return f"(SELECT count(*) {body}) {self.pick(['>', '=', '<'])} {self.pick('0123')}"
         if kind == "in":
-            names = [c for c in inner.columns if c.type == "TEXT" and not c.argument] or inner.columns[:1]
+            names = [c for c in inner.columns if c.type == "TEXT" and not c.argument
+                     ] or inner.columns[:1]
             name = self.pick(names)
             if IN_AT_ONCE or column.type == name.type:
                 return f"{sql} IN (SELECT {inner.sql(name)} {body})"
@@ -423,7 +446,8 @@ class Generator:
         return f"{kind} (SELECT 1 {body})"
 
     def leaf_simple(self, reference):
-        """No COLLATE: SQLite 3.54 then does not take the two sides of an OR one by one, json_each's neither."""
+        """No COLLATE: SQLite 3.54 then does not take the sides of an OR one by one, of json_each
+        neither."""
         column = self.pick([c for c in reference.columns if not c.argument])
         return f"{reference.sql(column)} {self.pick(COMPARISONS)} {self.constant(column)}"
 
@@ -433,8 +457,10 @@ class Generator:
         if texts and self.chance(60):
             text = self.pick(texts)[1:-1]
             cut = self.random.randint(1, len(text) - 1)
-            pattern = self.pick([f"'{text[:cut].rstrip(chr(39))}%'", f"'%{text[cut:].lstrip(chr(39))}'", f"'{text}'",
-                                 f"'{text[:cut].rstrip(chr(39))}*'", f"'{text.upper()}'"])
+            pattern = self.pick([
+                f"'{text[:cut].rstrip(chr(39))}%'", f"'%{text[cut:].lstrip(chr(39))}'", f"'{text}'",
+                f"'{text[:cut].rstrip(chr(39))}*'", f"'{text.upper()}'"
+            ])
         operator = self.pick(["LIKE", "LIKE", "GLOB", "NOT LIKE", "NOT GLOB"])
         escape = f" ESCAPE '{self.pick('a/0%')}'" if "LIKE" in operator and self.chance(15) else ""
         return f"{sql} {operator} {pattern}{escape}"
@@ -443,34 +469,42 @@ class Generator:
         return f"{sql} {self.pick(['IS NULL', 'IS NOT NULL', 'NOTNULL', 'ISNULL'])}"
 
     def between(self, references, reference, column, sql):
-        return f"{sql}{self.pick(['', '', ' NOT'])} BETWEEN {self.constant(column)} AND {self.constant(column)}"
+        negated = self.pick(["", "", " NOT"])
+        low, high = self.constant(column), self.constant(column)
+        return f"{sql}{negated} BETWEEN {low} AND {high}"
 
     def columns(self, references, reference, column, sql):
         other, of = self.pick([(r, c) for r, c in self.weighted(references) if not c.argument])
         return f"{sql} {self.pick(COMPARISONS)} {other.sql(of)}"
 
     def expression(self, references, reference, column, sql):
-        return self.pick([f"length({sql}) > {self.pick('012345')}", f"typeof({sql}) = '{self.pick(['text', 'null', 'integer', 'real'])}'",
-                          f"+{sql} = {self.constant(column)}", f"{sql} || '' = {self.constant(column)}",
-                          f"CAST({sql} AS INTEGER) = {self.pick(ODD)}", f"coalesce({sql}, 0) <> {self.constant(column)}",
-                          f"{sql} = lower({self.constant(column)})"])
+        return self.pick([
+            f"length({sql}) > {self.pick('012345')}",
+            f"typeof({sql}) = '{self.pick(['text', 'null', 'integer', 'real'])}'",
+            f"+{sql} = {self.constant(column)}", f"{sql} || '' = {self.constant(column)}",
+            f"CAST({sql} AS INTEGER) = {self.pick(ODD)}",
+            f"coalesce({sql}, 0) <> {self.constant(column)}",
+            f"{sql} = lower({self.constant(column)})"
+        ])
 
     def rows(self, references, reference, column, sql):
         """Two columns at once."""
         two = self.pick([c for c in reference.columns if not c.argument])
         pair = f"({sql}, {reference.sql(two)})"
         if self.chance(50):
-            return f"{pair} {self.pick(['=', '<', '>=', '<>', 'IS'])} ({self.constant(column)}, {self.constant(two)})"
+            operator = self.pick(["=", "<", ">=", "<>", "IS"])
+            return f"{pair} {operator} ({self.constant(column)}, {self.constant(two)})"
         if column.type != "TEXT" or two.type != "TEXT":
             return f"{pair} = ({self.constant(column)}, {self.constant(two)})"
         return f"{pair} IN (SELECT path, object FROM names)"
 
-    # -------------------------------------------------------------------------------------------- queries
+    # -------------------------------------------------------------------------------------- queries
 
     def query(self, table):
         table = self.tables[table]
-        return self.pick([self.plain] * 8 + [self.grouped, self.windowed, self.compound, self.nested,
-                                             self.scalar])(table)
+        return self.pick([self.plain] * 8 +
+                         [self.grouped, self.windowed, self.compound, self.nested, self.scalar])(
+                             table)
 
     def where(self, terms, references):
         if self.chance(65):
@@ -496,22 +530,24 @@ class Generator:
         outputs = self.outputs(references)
         columns = ", ".join(r.sql(c) for r, c in outputs)
         distinct = self.chance(20)
-        sql = f"SELECT {'DISTINCT ' if distinct else ''}{columns}{source}{self.where(terms, references)}"
+        sql = f"SELECT {'DISTINCT ' if distinct else ''}{columns}"
+        sql += source + self.where(terms, references)
         total = self.chance(25)
         keys, order = self.order(outputs, distinct, total)
         limit = self.limit() if self.chance(30) else ""
         return Query(sql + order, keys, limit, total and order != "", distinct)
 
     def order(self, outputs, distinct, total):
-        """ORDER BY one to three columns that are given; then all others, if equal rows are to be alike."""
+        """ORDER BY some columns that are given; total: then all, so that equal rows are alike."""
         if not total and self.chance(45):
             return [], ""
         keys, terms = [], []
         for place, (reference, column) in list(enumerate(outputs))[:self.random.randint(1, 3)]:
             collation = self.pick(COLLATIONS) if self.chance(8) and not distinct else ""
             nulls = self.pick([" NULLS FIRST", " NULLS LAST"]) if self.chance(5) else ""
-            terms.append(reference.sql(column) + (f" COLLATE {collation}" if collation else "")
-                         + self.pick(["", "", "", " DESC", " ASC"]) + nulls)
+            terms.append(
+                reference.sql(column) + (f" COLLATE {collation}" if collation else "") +
+                self.pick(["", "", "", " DESC", " ASC"]) + nulls)
             keys.append((place, collation))
         if total:
             terms += [str(i + 1) for i in range(len(outputs))]
@@ -523,13 +559,17 @@ class Generator:
         columns = ", ".join(r.sql(c) for r, c in outputs)
         of, column = self.pick(self.weighted(references))
         of = of.sql(column)
-        counts = ", ".join(self.some(["count(*)", f"count({of})", f"min({of})", f"max({of})",
-                                      f"count(DISTINCT {of})"], 1, 3))
-        having = f" HAVING count(*) {self.pick(['>', '=', '<'])} {self.pick('123')}" if self.chance(20) else ""
+        counts = ", ".join(
+            self.some(
+                ["count(*)", f"count({of})", f"min({of})", f"max({of})", f"count(DISTINCT {of})"],
+                1, 3))
+        having = f" HAVING count(*) {self.pick(['>', '=', '<'])} {self.pick('123')}" if self.chance(
+            20) else ""
         order = f" ORDER BY {columns}" if self.chance(40) else ""
         if self.chance(20):
             return Query(f"SELECT {counts}{source}{self.where(terms, references)}", loose=True)
-        sql = f"SELECT {columns}, {counts}{source}{self.where(terms, references)} GROUP BY {columns}{having}{order}"
+        sql = f"SELECT {columns}, {counts}{source}{self.where(terms, references)}"
+        sql += f" GROUP BY {columns}{having}{order}"
         keys = [(i, "") for i in range(len(outputs))] if order else []
         return Query(sql, keys, self.limit() if order and self.chance(30) else "", loose=True)
 
@@ -540,11 +580,14 @@ class Generator:
         outputs = [r.sql(c) for r, c in self.outputs(references, 3)]
         columns = ", ".join(outputs)
         first = outputs[0]
-        window = self.pick([f"row_number() OVER (ORDER BY {columns})", f"count(*) OVER (PARTITION BY {first})",
-                            f"lag({first}) OVER (ORDER BY {columns})", f"rank() OVER (ORDER BY {first} DESC)",
-                            f"row_number() OVER (PARTITION BY {first} ORDER BY {columns})",
-                            f"max({first}) OVER (ORDER BY {columns})"])
-        return Query(f"SELECT {columns}, {window}{source}{self.where(terms, references)}", loose=True)
+        window = self.pick([
+            f"row_number() OVER (ORDER BY {columns})", f"count(*) OVER (PARTITION BY {first})",
+            f"lag({first}) OVER (ORDER BY {columns})", f"rank() OVER (ORDER BY {first} DESC)",
+            f"row_number() OVER (PARTITION BY {first} ORDER BY {columns})",
+            f"max({first}) OVER (ORDER BY {columns})"
+        ])
+        return Query(f"SELECT {columns}, {window}{source}{self.where(terms, references)}",
+                     loose=True)
 
     def compound(self, table):
         width = self.random.randint(1, 2)
@@ -558,7 +601,9 @@ class Generator:
         operator = self.pick([" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT "])
         order = " ORDER BY 1" if self.chance(50) else ""
         keys = [(0, "")] if order else []
-        return Query(operator.join(parts) + order, keys, self.limit() if order and self.chance(30) else "",
+        return Query(operator.join(parts) + order,
+                     keys,
+                     self.limit() if order and self.chance(30) else "",
                      loose=True)
 
     def nested(self, table):
@@ -570,14 +615,18 @@ class Generator:
         places = ", ".join(str(i + 1) for i in range(len(outputs)))
         limit = f" ORDER BY {places}{self.limit()}" if self.chance(60) else ""
         inner = f"(SELECT {columns}{source}{self.where(terms, references)}{limit}) AS n"
-        where = f" WHERE n.c0 {self.pick(COMPARISONS)} {self.constant(outputs[0][1])}" if self.chance(60) else ""
+        where = ""
+        if self.chance(60):
+            where = f" WHERE n.c0 {self.pick(COMPARISONS)} {self.constant(outputs[0][1])}"
         if self.chance(30):
             return Query(f"SELECT count(*), count(DISTINCT n.c0) FROM {inner}{where}", loose=True)
         if self.chance(40):
             other = self.ordinary()
             of = other.sql(other.columns[0])
-            return Query(f"SELECT n.c0, {of} FROM {inner} {self.pick(['JOIN', 'LEFT JOIN'])} {other.text}"
-                         f" ON n.c0 = {of}{where}", loose=True)
+            return Query(
+                f"SELECT n.c0, {of} FROM {inner} {self.pick(['JOIN', 'LEFT JOIN'])} {other.text}"
+                f" ON n.c0 = {of}{where}",
+                loose=True)
         return Query(f"SELECT * FROM {inner}{where} ORDER BY 1", [(0, "")], loose=True)
 
     def scalar(self, table):
@@ -585,32 +634,41 @@ class Generator:
         source, terms, references = self.body(table)
         outputs = ", ".join(r.sql(c) for r, c in self.outputs(references, 2))
         inner = self.reference(table, references) if self.chance(70) else self.ordinary()
-        column = inner.sql(self.pick([c for c in inner.columns if c.name not in ("data", "stored")]))
+        column = inner.sql(self.pick([c for c in inner.columns
+                                      if c.name not in ("data", "stored")]))
         terms_inner = inner.terms + ([self.link(references, inner)] if self.chance(70) else [])
         where = f" WHERE {' AND '.join(terms_inner)}" if terms_inner else ""
-        what = self.pick(["count(*)", f"max({column})", f"min({column})", f"count(DISTINCT {column})"])
-        return Query(f"SELECT {outputs}, (SELECT {what} FROM {inner.text}{where}){source}"
-                     f"{self.where(terms, references)}", loose=True)
+        what = self.pick(
+            ["count(*)", f"max({column})", f"min({column})", f"count(DISTINCT {column})"])
+        return Query(
+            f"SELECT {outputs}, (SELECT {what} FROM {inner.text}{where}){source}"
+            f"{self.where(terms, references)}",
+            loose=True)
 
 
 def pair(collection, table, seed):
     """The same query of the extension's tables and of ordinary ones."""
     generators = [Generator(collection, f"{table} {seed}", native) for native in (False, True)]
     queries = [generator.query(table) for generator in generators]
-    assert generators[0].random.random() == generators[1].random.random()   # As many choices for both
+    assert generators[0].random.random() == generators[1].random.random(
+    )  # As many choices for both
     return queries
 
 
-# ------------------------------------------------------------------------------------------------ comparing
+# ---------------------------------------------------------------------------------------- comparing
+
 
 def marked(row, loose):
-    """A row with the types of its values. loose: where SQLite may give either of two equal numbers."""
-    return tuple((type(v).__name__, v) if not (loose and isinstance(v, float) and v.is_integer())
-                 else ("int", int(v)) for v in row)
+    """A row with the types of its values. loose: SQLite may give either of two equal numbers."""
+    return tuple((type(v).__name__,
+                  v) if not (loose and isinstance(v, float) and v.is_integer()) else ("int", int(v))
+                 for v in row)
 
 
-FOLD = {"": lambda v: v, "BINARY": lambda v: v, "RTRIM": lambda v: v.rstrip(" "),
-        "NOCASE": lambda v: "".join(c.lower() if c.isascii() else c for c in v)}
+FOLD = {
+    "": lambda v: v, "BINARY": lambda v: v, "RTRIM": lambda v: v.rstrip(" "),
+    "NOCASE": lambda v: "".join(c.lower() if c.isascii() else c for c in v)
+}
 
 
 def order_of(rows, keys):
@@ -619,8 +677,9 @@ def order_of(rows, keys):
 
 
 def difference(query, expected, whole, got):
-    """What is wrong with the rows that were got, or None. `whole`: what is expected without LIMIT."""
-    expected, whole, got = ([marked(row, query.loose) for row in rows] for rows in (expected, whole, got))
+    """What is wrong with what was got, or None. `whole`: what is expected without LIMIT."""
+    expected, whole, got = ([marked(row, query.loose) for row in rows]
+                            for rows in (expected, whole, got))
     if len(got) != len(expected):
         return f"{len(got)} rows, not {len(expected)}"
     if query.total:

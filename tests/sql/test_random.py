@@ -1,7 +1,7 @@
-"""Thousands of random queries of each table, compared with an ordinary table that holds the same rows.
+"""Thousands of random queries of each table, compared with ordinary tables that hold the same rows.
 
-RANDOM_QUERIES in the environment says how many of each table, RANDOM_SEED which is the first. What a
-failure prints can be pasted into a shell: see random_collection.py.
+RANDOM_QUERIES in the environment says how many of each table, RANDOM_SEED which is the first. What
+a failure prints can be pasted into a shell: see random_collection.py.
 """
 import os
 import sqlite3
@@ -13,8 +13,8 @@ from random_collection import TABLES, Collection
 
 QUERIES = int(os.environ.get("RANDOM_QUERIES", 2000))
 FIRST = int(os.environ.get("RANDOM_SEED", 0))
-STEPS = 2_000_000   # Of SQLite's machine: a query that takes more is left
-SHOWN = 3           # Failures
+STEPS = 2_000_000  # Of SQLite's machine: a query that takes more is left
+SHOWN = 3  # Failures
 LEFT = "left"
 
 
@@ -39,7 +39,7 @@ class Asker:
             return None, str(error)
 
     def ask(self, table, seed):
-        """What is wrong with the answer, or None; LEFT of a query that takes too long, or that SQLite refuses."""
+        """What is wrong with the answer, or None; LEFT if it takes too long or is refused."""
         virtual, native = random_queries.pair(self.collection, table, seed)
         expected, refused = self.answer(native.sql)
         if refused == "interrupted":
@@ -51,15 +51,17 @@ class Asker:
             what = error or f"it gives rows, but of ordinary tables {refused}"
         else:
             whole = self.answer(native.whole)[0] if native.limited else expected
-            what = LEFT if whole is None else random_queries.difference(native, expected, whole, got)
+            what = LEFT if whole is None else random_queries.difference(
+                native, expected, whole, got)
         if what is None or what is LEFT:
             return what
-        return f"{table}, seed {seed}: {what}\n  {virtual.sql};\n  -- must give what this gives:\n  {native.sql};"
+        return (f"{table}, seed {seed}: {what}\n  {virtual.sql};\n"
+                f"  -- must give what this gives:\n  {native.sql};")
 
 
 @pytest.fixture
 def asker(tmp_path, monkeypatch, connect):
-    monkeypatch.chdir(tmp_path)   # Paths are relative, so that a seed makes the same text everywhere
+    monkeypatch.chdir(tmp_path)  # Paths are relative, so that a seed makes the same text everywhere
     db = connect()
     return Asker(db, Collection(db))
 
@@ -78,7 +80,8 @@ def test_random_queries_give_what_ordinary_tables_give(asker, table):
     assert left * 50 <= QUERIES
 
 
-# ----------------------------------------------------------------------------------------------- this test can fail
+# ------------------------------------------------------------------------------- this test can fail
+
 
 @pytest.mark.parametrize("change", [
     "DELETE FROM {} WHERE rowid IN (SELECT max(rowid) FROM {})",
@@ -95,10 +98,13 @@ def test_a_wrong_row_is_noticed(asker, change):
     assert len(agreed) > 80 and len(noticed) > 5
 
 
-@pytest.mark.parametrize("got, noticed", [
-    ([(1, "a"), (2, "b")], False), ([(2, "b"), (1, "a")], True), ([(1.0, "a"), (2, "b")], True),
-    ([("1", "a"), (2, "b")], True), ([(1, b"a"), (2, "b")], True), ([(1, None), (2, "b")], True),
-    ([(1, "a")], True), ([(1, "a"), (2, "b"), (2, "b")], True)])
+@pytest.mark.parametrize("got, noticed", [([(1, "a"), (2, "b")], False), ([(2, "b"),
+                                                                           (1, "a")], True),
+                                          ([(1.0, "a"), (2, "b")], True),
+                                          ([("1", "a"), (2, "b")], True),
+                                          ([(1, b"a"), (2, "b")], True),
+                                          ([(1, None), (2, "b")], True), ([(1, "a")], True),
+                                          ([(1, "a"), (2, "b"), (2, "b")], True)])
 def test_types_and_order_and_number_of_rows_matter(got, noticed):
     expected = [(1, "a"), (2, "b")]
     for query in (random_queries.Query("", [(0, "")]), random_queries.Query("", total=True)):
@@ -114,12 +120,17 @@ def test_of_a_limit_without_order_any_rows_do(asker):
 
 def test_every_kind_of_query_is_asked(asker):
     """A word that no query has would be a part of SQL that is not compared."""
-    texts = [random_queries.pair(asker.collection, table, seed)[0].sql
-             for table in asker.collection.tables for seed in range(400)]
-    words = ["LEFT JOIN", "CROSS JOIN", "USING (path)", "USING (path, object)", " IN (SELECT", " NOT IN (", "EXISTS",
-             "LIKE", "GLOB", "ESCAPE", "BETWEEN", " IS NOT NULL", "IS NULL", "COLLATE NOCASE", "DISTINCT",
-             "GROUP BY", "HAVING", "UNION ALL", "EXCEPT", "INTERSECT", " OVER (", "ORDER BY", " DESC", "LIMIT",
-             "OFFSET", " OR ", "NOT (", "NULL)", "X'30'", "(SELECT image", "temp.given_"]
+    texts = [
+        random_queries.pair(asker.collection, table, seed)[0].sql
+        for table in asker.collection.tables for seed in range(400)
+    ]
+    words = [
+        "LEFT JOIN", "CROSS JOIN", "USING (path)", "USING (path, object)", " IN (SELECT",
+        " NOT IN (", "EXISTS", "LIKE", "GLOB", "ESCAPE", "BETWEEN", " IS NOT NULL", "IS NULL",
+        "COLLATE NOCASE", "DISTINCT", "GROUP BY", "HAVING", "UNION ALL", "EXCEPT", "INTERSECT",
+        " OVER (", "ORDER BY", " DESC", "LIMIT", "OFFSET", " OR ", "NOT (", "NULL)", "X'30'",
+        "(SELECT image", "temp.given_"
+    ]
     if random_queries.OUTER_JOINS:
         words += ["RIGHT JOIN", "FULL JOIN"]
     missing = [word for word in words if not any(word in text for text in texts)]
