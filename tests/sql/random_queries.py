@@ -535,7 +535,7 @@ class Generator:
         total = self.chance(25)
         keys, order = self.order(outputs, distinct, total)
         limit = self.limit() if self.chance(30) else ""
-        return Query(sql + order, keys, limit, total and order != "", distinct)
+        return Query(sql + order, keys, limit, total, distinct or total)
 
     def order(self, outputs, distinct, total):
         """ORDER BY some columns that are given; total: then all, so that equal rows are alike."""
@@ -671,9 +671,15 @@ FOLD = {
 }
 
 
+def key(kind, value, collation):
+    """What a value is sorted by: equal numbers are one, as are texts that the collation equates."""
+    if kind == "float" and value.is_integer():
+        return "int", int(value)
+    return kind, FOLD[collation](value) if kind == "str" else value
+
+
 def order_of(rows, keys):
-    return [[(kind, FOLD[collation](v) if kind == "str" else v) for place, collation in keys
-             for kind, v in [row[place]]] for row in rows]
+    return [[key(*row[place], collation) for place, collation in keys] for row in rows]
 
 
 def difference(query, expected, whole, got):
