@@ -1,0 +1,344 @@
+"""Joins, and conditions on arguments and names: the same rows as of ordinary tables.
+
+What test_random.py asks at random, said plainly where it once went wrong or is easily got wrong.
+"""
+import os
+import sqlite3
+
+import pytest
+
+import writer
+from support import SOURCE_TABLES, failure, message, rows, value
+
+NAMES = ["0", "00", "0.0", "-0", "1", "1e3", "1000", "a"]
+# SQLite hands over all values of an IN in one call. Before, it compared each again as if it came
+# from no column.
+IN_AT_ONCE = sqlite3.sqlite_version_info >= (3, 38)
+
+
+@pytest.fixture
+def numbers(save):
+    """The path of a file with objects whose names look like numbers, two elements each."""
+    return save(
+        "numbers.zt",
+        writer.write({name: writer.dense(bytes([i, i + 100]), [2])
+                      for i, name in enumerate(NAMES)}))
+
+
+@pytest.fixture
+def native(db, numbers):
+    """`ints`, and `o`, an ordinary table with what zt_objects says of `numbers`."""
+    db.execute("CREATE TABLE ints(i INTEGER)")
+    db.executemany("INSERT INTO ints VALUES (?)", [(i, ) for i in (0, 1, 1000, 5, None)])
+    db.execute("CREATE TABLE o(path TEXT, object TEXT, dtype TEXT)")
+    db.execute("INSERT INTO o SELECT path, object, dtype FROM zt_objects(?)", (numbers, ))
+    return db
+
+
+# ----------------------------------------------------------------- arguments are texts, not numbers
+
+ALIKE = "('0', '00', '0.0', '1e3', '1000', 'a')"
+
+
+@pytest.mark.parametrize("table, each", [("zt_elements", 2), ("zt_rows", 2)])
+def test_objects_that_look_like_numbers_are_told_apart(db, numbers, table, each):
+    sql = f"""SELECT object, count(*) FROM {table} WHERE source = ? AND object IN {ALIKE}
+              GROUP BY object ORDER BY 1"""
+    assert rows(db, sql,
+                numbers) == [(name, each) for name in ("0", "0.0", "00", "1000", "1e3", "a")]
+    got = rows(db,
+               f"SELECT object FROM {table} WHERE source = ? AND (object = '0' OR object = '00')",
+               numbers)
+    assert sorted(got) == [("0", )] * each + [("00", )] * each
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_object_is_what_its_column_says(db, numbers, name):
+    assert rows(db, "SELECT DISTINCT object, typeof(object) FROM zt_elements(?, ?)", numbers,
+                name) == [(name, "text")]
+    assert value(db, "SELECT count(*) FROM zt_elements(?, ?) WHERE object = ?", numbers, name,
+                 name) == 2
+
+
+@pytest.mark.parametrize("table", SOURCE_TABLES)
+def test_sources_that_look_like_numbers_are_told_apart(db, tmp_path, monkeypatch, table):
+    monkeypatch.chdir(tmp_path)
+    for name in ("01", "1.0", "1"):
+        with open(name, "wb") as file:
+            file.write(writer.write({"w": writer.dense(b"x")}, attributes={"k": name}))
+    sql = f"""SELECT DISTINCT path, source, typeof(source) FROM {table}
+              WHERE source IN ('01', '1.0') ORDER BY 1"""
+    assert rows(db, sql) == [("01", "01", "text"), ("1.0", "1.0", "text")]
+    assert rows(
+        db,
+        f"SELECT DISTINCT path FROM {table} WHERE source = '01' OR source = '1.0' ORDER BY 1") == [
+            ("01", ), ("1.0", )
+        ]
+    assert rows(db, f"SELECT path FROM {table}('01') WHERE source = '1.0'") == []
+
+
+@pytest.mark.parametrize("name", ["00", "1e3", "-0"])
+def test_a_table_made_from_a_query_keeps_the_text_of_an_argument(db, numbers, name):
+    db.execute("CREATE TABLE kept AS SELECT source, object, value FROM zt_elements(?, ?)",
+               (numbers, name))
+    assert rows(db, "SELECT DISTINCT source, object, typeof(object) FROM kept") == [(numbers, name,
+                                                                                     "text")]
+
+
+def test_a_table_made_from_a_query_keeps_a_blob_of_a_source(db):
+    image = writer.sample()
+    db.execute("CREATE TABLE kept AS SELECT source, object FROM zt_objects(?)", (image, ))
+    assert rows(db, "SELECT DISTINCT source FROM kept") == [(image, )]
+
+
+# -------------------------------------------------------------------------- a name may be any value
+
+
+def test_a_number_may_be_equal_to_several_names(native, numbers):
+    """A number is compared with texts as a number: no look-up by name finds all it equals."""
+    wanted = "SELECT i FROM ints i LEFT JOIN {} o ON o.path = ? AND o.object = i.i"
+    expected = rows(native, wanted.format("o"), numbers)
+    assert len(expected) == 9  # 0 is four names, 1000 two; 5 and NULL are none
+    for table in ("zt_objects(?2)", "zt_stats(?2)"):
+        got = rows(native, wanted.replace("?", "?1").format(table), numbers, numbers)
+        assert sorted(got, key=repr) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("other",
+                         ["CAST(i.i AS TEXT)", "i.i || ''", "i.i", "+i.i", "CAST(i.i AS REAL)"])
+@pytest.mark.parametrize("columns", ["i.i", "i.i, o.object", "count(*)"])
+def test_a_left_join_keeps_every_row(native, numbers, other, columns):
+    sql = f"SELECT {columns} FROM ints i LEFT JOIN {{}} o ON o.path = ?1 AND o.object = {other}"
+    got = rows(native, sql.format("zt_objects(?1)"), numbers)
+    assert sorted(got, key=repr) == sorted(rows(native, sql.format("o"), numbers), key=repr)
+
+
+@pytest.mark.parametrize("column", ["i", "CAST(i AS TEXT)", "i || ''", "CAST(i AS REAL)", "i + 0"])
+@pytest.mark.parametrize("table", ["zt_files", "zt_objects", "zt_check"])
+def test_a_path_in_numbers_is_compared_as_sqlite_does(db, tmp_path, monkeypatch, table, column):
+    monkeypatch.chdir(tmp_path)
+    for name in ("01", "1", "2.0"):
+        with open(name, "wb") as file:
+            file.write(writer.sample())
+    db.execute("CREATE TABLE ints(i INTEGER)")
+    db.executemany("INSERT INTO ints VALUES (?)", [(1, ), (2, ), (None,)])
+    db.execute("CREATE TABLE copy(path TEXT)")
+    db.execute(f"INSERT INTO copy SELECT path FROM {table}('[0-9]*')")
+    sql = f"SELECT path FROM {{}} WHERE path IN (SELECT {column} FROM ints)"
+    if IN_AT_ONCE or column != "i":
+        assert sorted(rows(db, sql.format(f"{table}('[0-9]*')"))) == sorted(
+            rows(db, sql.format("copy")))
+    sql = f"SELECT i, path FROM ints JOIN {{}} c ON c.path = {column}"
+    assert sorted(rows(db,
+                       sql.format(f"{table}('[0-9]*')"))) == sorted(rows(db, sql.format("copy")))
+
+
+@pytest.mark.parametrize("length", [300, 5000, 100_000])
+@pytest.mark.parametrize(
+    "table", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_stats", "zt_check"])
+def test_a_path_too_long_for_the_system_is_equal_to_none(db, sample, tree, table, length):
+    columns = "path, size" if table == "zt_files" else "path"
+    for source in (sample, tree.path):
+        for condition in ("path = ?2", "path IN (?2, 'x')", "path = ?2 AND path LIKE '%'"):
+            for name in ("x" * length, "/" + "x" * length, "x/" * (length // 2)):
+                assert rows(db, f"SELECT {columns} FROM {table}(?1) WHERE {condition}", source,
+                            name) == []
+
+
+# ------------------------------------------------------------------------------- optional arguments
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("SELECT row FROM zt_rows(?, 'a', NULL) WHERE row < 1 OR row > 0", [(0, ), (1, )]),
+    ("SELECT object FROM zt_objects(?, NULL) WHERE path = 'x' OR object = 'a'", [("a", )]),
+    ("SELECT object FROM zt_objects(?, NULL) WHERE object = '0' OR object = 'a'", [("0", ),
+                                                                                   ("a", )]),
+    ("SELECT count(*) FROM zt_components(?, NULL) WHERE path = 'x' OR object = 'a' OR rank", None),
+    ("SELECT count(*) FROM zt_check(?, NULL) WHERE path = 'x' OR object = 'a'", [(1, )]),
+    ("SELECT object FROM zt_stats(?, NULL) WHERE path = 'x' OR object = 'a'", [("a", )]),
+    ("SELECT count(*) FROM ints LEFT JOIN zt_objects(?, NULL) o ON o.object = 'a' OR o.path = i", [
+        (5, )
+    ]),
+    ("""SELECT object FROM zt_objects
+         WHERE source = ? AND on_error = NULL AND (path = 'x' OR object = 'a')""",
+     [("a", )]),
+])
+def test_an_optional_argument_given_as_null_is_not_given(native, numbers, sql, expected):
+    if expected is None:
+        assert "no such column" in str(failure(native, sql, numbers))
+    else:
+        assert sorted(rows(native, sql, numbers)) == expected
+
+
+# --------------------------------------------------------------------- queries that have a solution
+
+
+def test_an_argument_that_cannot_be_had_in_one_way_may_be_had_in_another(native, numbers):
+    native.execute("CREATE TABLE s(src)")
+    native.executemany("INSERT INTO s VALUES (?)", [(numbers, ), ("x", ), (None,)])
+    assert rows(native, "SELECT path FROM zt_files WHERE source = path AND source = ?",
+                numbers) == [(numbers, )]
+    assert rows(native, "SELECT path FROM zt_files WHERE source = ? AND source = path",
+                numbers) == [(numbers, )]
+    got = rows(
+        native,
+        """SELECT a.object, s.src FROM zt_objects(?) a
+           LEFT JOIN s ON s.src = a.source AND a.source = 'x'""",
+        numbers)
+    assert got == [(name, None) for name in NAMES]
+    got = rows(
+        native,
+        """SELECT a.object, s.src FROM zt_objects(?) a JOIN s ON s.src = a.source
+           WHERE a.object = '00'""",
+        numbers)
+    assert got == [("00", numbers)]
+    got = rows(
+        native,
+        "SELECT count(*) FROM zt_objects(?1) a JOIN zt_objects(?1) b ON a.source = b.source",
+        numbers)
+    assert got == [(64, )]
+
+
+def test_a_lateral_call_with_or_and_group_by_has_a_solution(native, numbers):
+    native.execute("CREATE TABLE s(src)")
+    native.execute("INSERT INTO s VALUES (?)", (numbers, ))
+    sql = """SELECT o.object, count(*) FROM s JOIN zt_objects(s.src) o
+             WHERE o.object = '0' OR o.object = '00' OR o.path = 'x' GROUP BY o.object ORDER BY 1"""
+    assert rows(native, sql) == [("0", 1), ("00", 1)]
+    sql = """SELECT o.object, count(c.component) FROM s JOIN zt_objects(s.src) o
+             JOIN zt_components(s.src) c USING (path, object)
+             WHERE o.object = 'a' OR c.object = '1' GROUP BY o.object ORDER BY 1"""
+    assert rows(native, sql) == [("1", 1), ("a", 1)]
+
+
+@pytest.mark.parametrize("sql", [
+    """SELECT count(*) FROM zt_files f JOIN zt_objects(f.path) o ON o.path = f.path
+       WHERE f.source IN (?, 'none*')""",
+    """SELECT count(*) FROM zt_objects o JOIN zt_components(o.path) c USING (path, object)
+       WHERE o.source IN (?, 'none*')""",
+    """SELECT count(*) FROM zt_objects o JOIN zt_components(o.source) c USING (path, object)
+       WHERE o.source = ? AND o.on_error IN ('skip', 'skip')""",
+])
+def test_a_list_of_arguments_joins_with_what_follows_from_it(db, numbers, sql):
+    if IN_AT_ONCE:
+        assert value(db, sql, numbers) == 8
+    else:  # SQLite asks for a plan without the list, is refused it, and gives up
+        assert message(db, sql, numbers) == "no query solution"
+
+
+# ---------------------------------------------------------------------------------- OR of arguments
+
+
+def test_either_of_two_arguments_gives_the_rows_of_both(db, numbers, sample, save):
+    again = save("again.zt", open(numbers, "rb").read())
+    sql = """SELECT path, object FROM zt_objects
+             WHERE (source = ?1 AND dtype = 'u8') OR (source = ?2 AND rank = 1)
+                OR (source = ?3 AND rank = 2)"""
+    assert sorted(rows(db, sql, numbers, again,
+                       sample)) == sorted([(path, name) for path in (numbers, again)
+                                           for name in NAMES] + [(sample, "layer1.weight")])
+    # The same file twice, by two sources: its rows differ by the column source.
+    pattern = os.path.dirname(numbers) + "/num*.zt"
+    sql = """SELECT source, object FROM zt_objects
+             WHERE (source = ?1 AND rank = 1) OR (source = ?2 AND dtype = 'u8')"""
+    assert sorted(rows(db, sql, numbers, pattern)) == sorted(
+        (s, name) for s in (numbers, pattern) for name in NAMES)
+
+
+@pytest.mark.parametrize("table", ["zt_elements", "zt_rows"])
+def test_either_of_two_objects_gives_the_rows_of_both(db, numbers, table):
+    what = "position" if table == "zt_elements" else "row"
+    sql = f"""SELECT object, {what} FROM {table}
+              WHERE (source = ?1 AND object = 'a' AND {what} >= 0)
+                 OR (source = ?1 AND object = '0')"""
+    assert sorted(rows(db, sql, numbers)) == [("0", 0), ("0", 1), ("a", 0), ("a", 1)]
+
+
+def test_either_of_two_dtypes_gives_the_rows_in_both(db, numbers):
+    sql = """SELECT dtype, row, hex(vector) FROM zt_rows WHERE source = ?1 AND object = 'a'
+             AND ((dtype = 'u8' AND row >= 0) OR (dtype = 'i8' AND row < 2))"""
+    assert sorted(rows(db, sql, numbers)) == [("i8", 0, "07"), ("i8", 1, "6B"), ("u8", 0, "07"),
+                                              ("u8", 1, "6B")]
+
+
+def test_either_of_two_levels_gives_the_findings_of_both(db, numbers):
+    quick = rows(db, "SELECT level, object, rule FROM zt_check(?, 'quick')", numbers)
+    full = rows(db, "SELECT level, object, rule FROM zt_check(?, 'full')", numbers)
+    assert quick and full
+    for condition in ("level IN ('quick', 'full')", "level = 'quick' OR level = 'full'"):
+        sql = f"SELECT level, object, rule FROM zt_check WHERE source = ? AND ({condition})"
+        assert sorted(rows(db, sql, numbers)) == sorted(quick + full)
+    sql = """SELECT level, object, rule FROM zt_check WHERE
+             (source = ?1 AND level = 'quick' AND rule > '')
+             OR (source = ?1 AND level = 'full' AND object > '')"""
+    assert sorted(rows(db, sql, numbers)) == sorted(quick + full)
+
+
+@pytest.mark.parametrize(
+    "condition", ["on_error IN ('abort', 'skip')", "on_error = 'skip' OR on_error = 'abort'"])
+def test_either_of_two_ways_with_errors_gives_the_rows_of_both(db, numbers, condition):
+    sql = f"SELECT on_error, count(*) FROM zt_objects WHERE source = ? AND ({condition}) GROUP BY 1"
+    assert rows(db, sql, numbers) == [("abort", 8), ("skip", 8)]
+
+
+# ----------------------------------------------------------------------------------- LIKE in a join
+
+
+@pytest.mark.parametrize("operator, pattern", [("LIKE", "%/b/%"), ("GLOB", "*/b/*"),
+                                               ("NOT LIKE", "%/b/%"), ("NOT GLOB", "*/b/*"),
+                                               ("=", "x"), ("IS", "x"), (">", "x")])
+@pytest.mark.parametrize("table", ["zt_files", "zt_objects"])
+def test_a_condition_on_the_left_of_a_left_join_loses_no_row_of_it(db, tree, table, operator,
+                                                                   pattern):
+    db.execute("CREATE TABLE t(x)")
+    db.execute("INSERT INTO t VALUES (1), (2)")
+    db.execute("CREATE TABLE copy(path TEXT)")
+    db.execute(f"INSERT INTO copy SELECT path FROM {table}(?)", (tree.path, ))
+    for join in ("a LEFT JOIN t", "a LEFT JOIN t ON 1 LEFT JOIN t t2"):
+        sql = f"SELECT a.path, x FROM {{}} {join} ON a.path {operator} '{pattern}'".replace(
+            "x FROM", "t.x FROM")
+        assert sorted(rows(db, sql.format(f"{table}(?)"), tree.path),
+                      key=repr) == sorted(rows(db, sql.format("copy")), key=repr)
+
+
+@pytest.mark.parametrize("operator, pattern", [("LIKE", "LAYER1.W%"), ("GLOB", "*.bias")])
+def test_a_pattern_on_the_right_of_a_left_join_chooses_there(db, tree, operator, pattern):
+    db.execute("CREATE TABLE t(x)")
+    db.execute("INSERT INTO t VALUES (1), (2)")
+    sql = f"""SELECT x, count(o.path) FROM t LEFT JOIN zt_objects(?) o ON o.object {operator} ?
+              GROUP BY x"""
+    assert rows(db, sql, tree.path, pattern) == [(1, 5), (2, 5)]
+    assert rows(db, sql, tree.path, "none") == [(1, 0), (2, 0)]
+    sql = f"""SELECT x, count(o.path) FROM t LEFT JOIN zt_objects(?) o ON o.path {operator} ?
+              GROUP BY x"""
+    assert rows(db, sql, tree.path, "*") == [(1, 10 if operator == "GLOB" else 0),
+                                             (2, 10 if operator == "GLOB" else 0)]
+
+
+# ------------------------------------------------------------------------------------------- rowids
+
+
+@pytest.mark.parametrize("table, columns", [
+    ("zt_files", ["path", "size", "version", "attributes", "source"]),
+    ("zt_objects", ["path", "object", "shape", "attributes", "source"]),
+    ("zt_components", ["path", "object", "offset", "data", "digest_status", "source"]),
+    ("zt_stats", ["path", "object", "mean", "source"]), ("zt_check", ["rule", "message", "source"])
+])
+def test_a_row_of_a_blob_has_one_rowid_whatever_columns_are_asked_for(db, table, columns):
+    image = writer.sample()
+    expected = rows(db, f"SELECT rowid FROM {table}(?)", image)
+    assert len(set(expected)) == len(expected) > 0
+    for column in columns:
+        assert [(row[0], )
+                for row in rows(db, f"SELECT rowid, {column} FROM {table}(?)", image)] == expected
+
+
+def test_rows_of_different_arguments_have_different_rowids(db, numbers):
+    for sql in (
+            "SELECT rowid FROM zt_elements WHERE source = ? AND object IN ('0', '00', 'a')",
+            """SELECT rowid FROM zt_rows
+               WHERE source = ? AND object = 'a' AND dtype IN ('u8', 'i8', 'f64')""",
+            "SELECT rowid FROM zt_objects WHERE source = ? AND on_error IN ('abort', 'skip')",
+            "SELECT rowid FROM zt_check WHERE source = ? AND level IN ('quick', 'full')"):
+        found = rows(db, sql, numbers)
+        assert len(found) > 2 and len(set(found)) == len(found)

@@ -1,0 +1,140 @@
+"""Thousands of random queries of each table, compared with ordinary tables that hold the same rows.
+
+RANDOM_QUERIES in the environment says how many of each table, RANDOM_SEED which is the first. What
+a failure prints can be pasted into a shell: see random_collection.py.
+"""
+import os
+import sqlite3
+
+import pytest
+
+import random_queries
+from random_collection import TABLES, Collection
+
+QUERIES = int(os.environ.get("RANDOM_QUERIES", 2000))
+FIRST = int(os.environ.get("RANDOM_SEED", 0))
+STEPS = 2_000_000  # Of SQLite's machine: a query that takes more is left
+SHOWN = 3  # Failures
+LEFT = "left"
+# Where o.path = 'x' is asked for, SQLite may call zt_objects(o.path) with 'x' before it looks for such
+# a row in o: there may be no such file.
+ASKED_FOR_A_CONSTANT = ("No such file or directory", "no such object")
+
+
+class Asker:
+    """Asks queries in both forms."""
+
+    def __init__(self, db, collection):
+        self.db, self.collection = db, collection
+        self.steps = 0
+        db.set_progress_handler(self.progress, 1000)
+
+    def progress(self):
+        self.steps += 1000
+        return self.steps > STEPS
+
+    def answer(self, sql):
+        """(rows, None) or (None, what SQLite says)."""
+        self.steps = 0
+        try:
+            return self.db.execute(sql).fetchall(), None
+        except sqlite3.Error as error:
+            return None, str(error)
+
+    def ask(self, table, seed):
+        """What is wrong with the answer, or None; LEFT if it takes too long or is refused."""
+        virtual, native = random_queries.pair(self.collection, table, seed)
+        expected, refused = self.answer(native.sql)
+        if refused == "interrupted":
+            return LEFT
+        got, error = self.answer(virtual.sql)
+        if error and (refused or any(text in error for text in ASKED_FOR_A_CONSTANT)):
+            return LEFT
+        if refused or error:
+            what = error or f"it gives rows, but of ordinary tables {refused}"
+        else:
+            whole = self.answer(native.whole)[0] if native.limited else expected
+            what = LEFT if whole is None else random_queries.difference(
+                native, expected, whole, got)
+        if what is None or what is LEFT:
+            return what
+        return (f"{table}, seed {seed}: {what}\n  {virtual.sql};\n"
+                f"  -- must give what this gives:\n  {native.sql};")
+
+
+@pytest.fixture
+def asker(tmp_path, monkeypatch, connect):
+    monkeypatch.chdir(tmp_path)  # Paths are relative, so that a seed makes the same text everywhere
+    db = connect()
+    return Asker(db, Collection(db))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_random_queries_give_what_ordinary_tables_give(asker, table):
+    failed, left = [], 0
+    for seed in range(FIRST, FIRST + QUERIES):
+        what = asker.ask(table, seed) if table in asker.collection.tables else None
+        left += what is LEFT
+        if what and what is not LEFT:
+            failed.append(what)
+        if len(failed) == SHOWN:
+            break
+    assert not failed, "\n\n".join(["queries with another answer:"] + failed)
+    assert left * 50 <= QUERIES
+
+
+# ------------------------------------------------------------------------------- this test can fail
+
+
+@pytest.mark.parametrize("change", [
+    "DELETE FROM {} WHERE rowid IN (SELECT max(rowid) FROM {})",
+    "INSERT INTO {} SELECT * FROM {} LIMIT 1",
+    "UPDATE {} SET path = 'elsewhere'",
+    "UPDATE {} SET source = CAST(source AS BLOB)",
+])
+def test_a_wrong_row_is_noticed(asker, change):
+    agreed = [seed for seed in range(100) if asker.ask("zt_objects", seed) is None]
+    table = asker.collection.tables["zt_objects"]
+    for copy in [table.every, *table.copies.values()]:
+        asker.db.execute(change.format(copy, copy))
+    noticed = [seed for seed in agreed if asker.ask("zt_objects", seed)]
+    assert len(agreed) > 80 and len(noticed) > 5
+
+
+@pytest.mark.parametrize("got, noticed", [([(1, "a"), (2, "b")], False), ([(2, "b"),
+                                                                           (1, "a")], True),
+                                          ([(1.0, "a"), (2, "b")], True),
+                                          ([("1", "a"), (2, "b")], True),
+                                          ([(1, b"a"), (2, "b")], True),
+                                          ([(1, None), (2, "b")], True), ([(1, "a")], True),
+                                          ([(1, "a"), (2, "b"), (2, "b")], True)])
+def test_types_and_order_and_number_of_rows_matter(got, noticed):
+    expected = [(1, "a"), (2, "b")]
+    for query in (random_queries.Query("", [(0, "")]), random_queries.Query("", total=True)):
+        assert (random_queries.difference(query, expected, expected, got) is not None) == noticed
+
+
+def test_of_a_limit_without_order_any_rows_do(asker):
+    query = random_queries.Query("", limit=" LIMIT 1")
+    whole = [(1, "a"), (2, "b")]
+    assert random_queries.difference(query, whole[:1], whole, whole[1:]) is None
+    assert random_queries.difference(query, whole[:1], whole, [(3, "c")]) == "other rows"
+
+
+def test_every_kind_of_query_is_asked(asker):
+    """A word that no query has would be a part of SQL that is not compared."""
+    texts = [
+        random_queries.pair(asker.collection, table, seed)[0].sql
+        for table in asker.collection.tables for seed in range(400)
+    ]
+    words = [
+        "LEFT JOIN", "CROSS JOIN", "USING (path)", "USING (path, object)", " IN (SELECT",
+        " NOT IN (", "EXISTS", "LIKE", "GLOB", "ESCAPE", "BETWEEN", " IS NOT NULL", "IS NULL",
+        "COLLATE NOCASE", "DISTINCT", "GROUP BY", "HAVING", "UNION ALL", "EXCEPT", "INTERSECT",
+        " OVER (", "ORDER BY", " DESC", "LIMIT", "OFFSET", " OR ", "NOT (", "NULL)", "X'30'",
+        "(SELECT image", "temp.given_"
+    ]
+    if random_queries.OUTER_JOINS:
+        words += ["RIGHT JOIN", "FULL JOIN"]
+    missing = [word for word in words if not any(word in text for text in texts)]
+    assert missing == []
