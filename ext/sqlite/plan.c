@@ -42,6 +42,7 @@ typedef struct planner {
   int used;              /* Constraints that are handed to xFilter, beside LIMIT and OFFSET */
   bool late;             /* An optional one can be had only in another order of the join */
   bool lacking;          /* An argument that must be there is not */
+  bool sourceless;       /* It is the source, of which no term speaks */
   bool optional;         /* An optional one is given */
   int defaults;          /* How many are not */
   bool null_argument;    /* An optional argument may be NULL */
@@ -86,7 +87,8 @@ static bool plan_is_binary(sqlite3_index_info *info, int i){
 }
 
 /* Ask for all values of an IN at once, where the host can: a directory is then read once, not once
-** per value, and SQLite compares them with the affinity that it should. */
+** per value, and SQLite compares them with the affinity that it should. Of arguments, because it looks
+** for plans without an IN, too, and takes it for a plan that there is none. */
 static bool plan_takes_list(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, i, -1) ) return sqlite3_vtab_in(info, i, 1)!=0;
@@ -149,6 +151,7 @@ static void plan_use(planner *p, const plan_term *term, int i){
   p->used++;
   p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
   p->info->aConstraintUsage[i].omit = argument;
+  if( argument && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_LIST*term->bit;
   if( term->bit==ZT_PLAN_PATH && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_PATHS;
   if( term->bit==ZT_PLAN_OBJECT && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_OBJECTS;
   if( !argument && !(term->bit & PLAN_RANGE_BITS) ) p->exact = false;
@@ -157,6 +160,7 @@ static void plan_use(planner *p, const plan_term *term, int i){
 
 /* An argument is not given with the query. */
 static void plan_omit(planner *p, int bit, bool late){
+  if( bit==ZT_PLAN_SOURCE && !late ) p->sourceless = true;
   if( plan_is_required(p, bit) ) p->lacking = true;
   else if( late ) p->late = true;
   else if( bit!=ZT_PLAN_SOURCE ) p->defaults++;
@@ -292,7 +296,7 @@ static bool plan_sees_all(const sqlite3_index_info *info){
 ** with an argument cheap, and the whole without one dear.
 */
 static double plan_price(const planner *p, double cost){
-  bool side = p->optional && !(p->plan & ZT_PLAN_SOURCE) && plan_sees_all(p->info);
+  bool side = p->optional && p->sourceless && plan_sees_all(p->info);
   if( p->lacking && !side ) return PLAN_LACKING;
   if( p->late ) return PLAN_LATE;
   if( p->lacking ) return 1;
@@ -380,7 +384,7 @@ static int plan_order(const planner *p, bool one){
 /* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
 static void plan_consume_order(planner *p, bool one){
   int order;
-  if( p->info->nOrderBy==0 ) return;
+  if( p->info->nOrderBy==0 || (p->plan & ZT_PLAN_LISTS) ) return;
   order = plan_order(p, one);
   p->plan |= order;
   p->info->orderByConsumed = order!=0 || (plan_wants_groups(p->info) && plan_is_adjacent(p));

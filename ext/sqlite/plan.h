@@ -31,8 +31,10 @@ enum {
   ZT_PLAN_REVERSED    = 1<<22,   /* from the last to the first */
   ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must come in the order of iPosition, */
   ZT_PLAN_DESCENDING  = 1<<24,   /* or in the opposite one */
-  ZT_PLAN_ONE_FILE    = 1<<25    /* It was one file that the source named */
+  ZT_PLAN_ONE_FILE    = 1<<25,   /* It was one file that the source named */
+  ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of the arguments */
 };
+#define ZT_PLAN_LISTS (ZT_PLAN_LIST | ZT_PLAN_LIST<<1 | ZT_PLAN_LIST<<2 | ZT_PLAN_LIST<<3)
 #define ZT_PLAN_VALUES 17
 #define ZT_PLAN_PATTERNS (ZT_PLAN_PATH_LIKE | ZT_PLAN_PATH_GLOB | ZT_PLAN_OBJECT_LIKE | ZT_PLAN_OBJECT_GLOB)
 

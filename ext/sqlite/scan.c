@@ -15,10 +15,17 @@
 #define SCAN_POLL 65536       /* Objects and rows that are passed over between two questions whether to go on */
 #define SCAN_BLOB 65536       /* A BLOB of so many bytes is kept for the column source even if nothing else needs it */
 
+/* The values that an argument has, one after the other. */
+typedef struct scan_choice {
+  sqlite3_value **a;           /* Owned, as they are */
+  size_t n, i;                 /* How many; the current one */
+} scan_choice;
+
 typedef struct scan_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
   zt_scan scan;                /* What the table sees */
   int plan;                    /* ZT_PLAN_ bits */
+  scan_choice choice[1+ZT_ARGUMENTS];   /* Values of source and arguments, if one of them is a list */
   bool asked;                  /* What follows is of arguments that were taken: */
   char *argument[ZT_ARGUMENTS];   /* Those of the query, owned; scan.argument has those in force */
   bool is_blob;                /* The source is a BLOB: */
@@ -143,9 +150,18 @@ static void scan_leave_file(scan_cursor *c){
   c->standing = c->opened = c->has_stat = c->tried_stat = c->found = false;
 }
 
+static void scan_clear_choices(scan_cursor *c){
+  for(int k=0; k<=ZT_ARGUMENTS; k++){
+    for(size_t i=0; i<c->choice[k].n; i++) sqlite3_value_free(c->choice[k].a[i]);
+    sqlite3_free(c->choice[k].a);
+    c->choice[k] = (scan_choice){ 0 };
+  }
+}
+
 /* Back to the state of a new cursor, but for memory that is used again. */
 static void scan_reset(scan_cursor *c){
   scan_leave_file(c);
+  scan_clear_choices(c);
   zt_files_clear(&c->files);
   sqlite3_value_free(c->blob);
   for(int i=0; i<ZT_ARGUMENTS; i++){
@@ -417,20 +433,6 @@ static int scan_skip(scan_cursor *c, uint64_t n){
   return SQLITE_OK;
 }
 
-static int scan_next(sqlite3_vtab_cursor *p){
-  scan_cursor *c = (scan_cursor*)p;
-  if( c->left==0 ){
-    c->eof = true;
-    return SQLITE_OK;
-  }
-  c->left--;
-  return scan_advance(c);
-}
-
-static int scan_eof(sqlite3_vtab_cursor *p){
-  return ((scan_cursor*)p)->eof;
-}
-
 /* --- Arguments --- */
 
 /* An argument must be text, all of it; NULL is one that is not given. */
@@ -477,13 +479,12 @@ static int scan_fail_usage(scan_cursor *c){
 }
 
 /* Take the arguments after source. */
-static int scan_take_arguments(scan_cursor *c, sqlite3_value **argv, bool *same){
+static int scan_take_arguments(scan_cursor *c, sqlite3_value **value, bool *same){
   const zt_table *t = scan_table(c);
   int on_error = zt_table_argument(t, "on_error"), object = zt_table_argument(t, "object");
   for(int i=0; i<zt_table_arguments(t); i++){
-    sqlite3_value *value = (c->plan & ZT_PLAN_ARGUMENT<<i) ? *argv++ : NULL;
-    if( scan_take_argument(c, i, value, same) ) return c->err.rc;
-    if( i==object && !value && !c->scan.argument[i] ) return scan_fail_usage(c);
+    if( scan_take_argument(c, i, value[i], same) ) return c->err.rc;
+    if( i==object && !value[i] && !c->scan.argument[i] ) return scan_fail_usage(c);
   }
   c->scan.skip = on_error>=0 && c->scan.argument[on_error] && strcmp(c->scan.argument[on_error], "skip")==0;
   return SQLITE_OK;
@@ -673,45 +674,127 @@ static int scan_check_offset(scan_cursor *c){
 /* Take what a query asks for, beside source and arguments. */
 static int scan_take_wanted(scan_cursor *c, sqlite3_value **argv){
   zt_scan *s = &c->scan;
-  int object = zt_table_argument(scan_table(c), "object");
   if( zt_wanted_take(&c->wanted, c->plan, argv, scan_may_use_patterns(c), &c->err) || scan_check_offset(c) ) return c->err.rc;
   s->range = c->wanted.range;
   s->ascending = (c->plan & ZT_PLAN_ASCENDING)!=0;
   s->descending = (c->plan & ZT_PLAN_DESCENDING)!=0;
   c->left = c->wanted.limit;
-  c->found = false;
-  if( object<0 ) return SQLITE_OK;
-  return zt_names_set(&c->wanted.objects, (zt_text){ s->argument[object], s->argument[object] ? strlen(s->argument[object]) : 0 },
-                      &c->err);
+  return SQLITE_OK;
 }
 
-/* xFilter. A cursor that is asked for the same source again keeps what it has opened of it. */
+/* The object that an argument names is the one that is wanted. */
+static int scan_take_object(scan_cursor *c){
+  int object = zt_table_argument(scan_table(c), "object");
+  const char *z = object<0 ? NULL : c->scan.argument[object];
+  return object<0 ? SQLITE_OK : zt_names_set(&c->wanted.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
+}
+
+/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that is asked for the same again
+** keeps what it has opened of it. */
+static int scan_begin(scan_cursor *c, sqlite3_value **value){
+  bool same = c->asked, none = false;
+  c->eof = c->on_row = c->begun = c->found = false;
+  c->iFile = 0;
+  c->iObject = 0;
+  if( scan_take_arguments(c, value+1, &same) ) return scan_fail(c);
+  if( !same ) scan_leave_object(c);
+  if( scan_take_source(c, value[0], &same, &none) || scan_take_object(c) ) return scan_fail(c);
+  if( !same ) c->number = 0;
+  c->asked = true;
+  c->eof = none;
+  if( none ) return SQLITE_OK;
+  return c->is_blob ? scan_begin_blob(c, value[0], same) : scan_begin_files(c);
+}
+
+/* --- Lists of arguments --- */
+
+static int scan_add_choice(scan_cursor *c, scan_choice *choice, sqlite3_value *value){
+  sqlite3_value **a = sqlite3_realloc64(choice->a, (choice->n+1)*sizeof(*a));
+  if( !a ) return zt_fail_nomem(&c->err);
+  choice->a = a;
+  a[choice->n] = sqlite3_value_dup(value);
+  return a[choice->n] ? (choice->n++, SQLITE_OK) : zt_fail_nomem(&c->err);
+}
+
+/* Copy the values of source and arguments, which are given after each other once xFilter is over. */
+static int scan_take_choices(scan_cursor *c, sqlite3_value **value){
+  scan_clear_choices(c);
+  for(int k=0; k<=ZT_ARGUMENTS; k++){
+    sqlite3_value *item = value[k];
+    int rc = SQLITE_OK;
+    if( !(c->plan & ZT_PLAN_LIST<<k) ){
+      if( item && scan_add_choice(c, &c->choice[k], item) ) return c->err.rc;
+      continue;
+    }
+#if SQLITE_VERSION_NUMBER>=3038000
+    for(rc=sqlite3_vtab_in_first(value[k], &item); rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(value[k], &item)){
+      if( scan_add_choice(c, &c->choice[k], item) ) return c->err.rc;
+    }
+#endif
+    if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return zt_fail(&c->err, rc, "the values of an IN cannot be had");
+    if( c->choice[k].n==0 ) c->eof = true;
+  }
+  return SQLITE_OK;
+}
+
+/* Choose the next values. False after the last ones. */
+static bool scan_next_choice(scan_cursor *c){
+  for(int k=ZT_ARGUMENTS; k>=0; k--){
+    if( ++c->choice[k].i<c->choice[k].n ) return true;
+    c->choice[k].i = 0;
+  }
+  return false;
+}
+
+static int scan_begin_choice(scan_cursor *c){
+  sqlite3_value *value[1+ZT_ARGUMENTS];
+  for(int k=0; k<=ZT_ARGUMENTS; k++) value[k] = c->choice[k].n ? c->choice[k].a[c->choice[k].i] : NULL;
+  return scan_begin(c, value);
+}
+
+/* At the end of the rows of some values, go to those of the next. */
+static int scan_go_on(scan_cursor *c, int rc){
+  while( rc==SQLITE_OK && c->eof && (c->plan & ZT_PLAN_LISTS) && scan_next_choice(c) ) rc = scan_begin_choice(c);
+  return rc;
+}
+
+/* --- xFilter and xNext --- */
+
 static int scan_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
   scan_cursor *c = (scan_cursor*)p;
-  sqlite3_value *source = (plan & ZT_PLAN_SOURCE) ? argv[0] : NULL;
-  bool same = c->asked && c->plan==plan, none = false;
+  sqlite3_value *value[1+ZT_ARGUMENTS] = { NULL };
   int rc;
   (void)unused;
   (void)argc;
+  for(int k=0; k<=ZT_ARGUMENTS; k++) if( plan & ZT_PLAN_SOURCE<<k ) value[k] = *argv++;
   c->plan = plan;
-  c->eof = c->on_row = c->begun = false;
-  c->iFile = 0;
-  c->iObject = 0;
-  if( source ) argv++;
-  if( scan_take_arguments(c, argv, &same) ) return scan_fail(c);
-  if( !same ) scan_leave_object(c);
-  if( scan_take_source(c, source, &same, &none) ) return scan_fail(c);
-  for(int i=0; i<ZT_ARGUMENTS; i++) argv += (plan & ZT_PLAN_ARGUMENT<<i)!=0;
-  if( !same ) c->number = 0;
-  c->asked = true;
+  c->eof = false;
   if( scan_take_wanted(c, argv) ) return scan_fail(c);
-  if( none || c->left==0 ){
+  if( plan & ZT_PLAN_LISTS ){
+    if( scan_take_choices(c, value) ) return scan_fail(c);
+    return c->eof ? SQLITE_OK : scan_go_on(c, scan_begin_choice(c));
+  }
+  if( c->left==0 ){
     c->eof = true;
     return SQLITE_OK;
   }
   c->left--;
-  rc = c->is_blob ? scan_begin_blob(c, source, same) : scan_begin_files(c);
+  rc = scan_begin(c, value);
   return rc || !c->wanted.offset ? rc : scan_skip(c, c->wanted.offset);
+}
+
+static int scan_next(sqlite3_vtab_cursor *p){
+  scan_cursor *c = (scan_cursor*)p;
+  if( c->left==0 ){
+    c->eof = true;
+    return SQLITE_OK;
+  }
+  c->left--;
+  return scan_go_on(c, scan_advance(c));
+}
+
+static int scan_eof(sqlite3_vtab_cursor *p){
+  return ((scan_cursor*)p)->eof;
 }
 
 static int scan_best_index(sqlite3_vtab *p, sqlite3_index_info *info){

@@ -126,7 +126,8 @@ class Table:
     def __init__(self, db, name):
         self.name, self.every = name, "every_" + name
         self.columns, self.copies, self.given, self.defaults = [], {}, {}, {}
-        present = {row[1]: row for row in db.execute(f"PRAGMA table_xinfo({name})")}
+        present = {row[1]: row for row in db.execute(f"PRAGMA table_xinfo({name})")
+                   if row[1] != "too many arguments"}
         self.required = ["source"] + REQUIRED.get(name, []) if name != "zt_rules" else []
         self.optional = [a for a in OPTIONAL.get(name, ["on_error"]) if a in present]
         self.arguments = self.required + self.optional

@@ -149,7 +149,8 @@ def plan(db, sql):
     "table", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_stats", "zt_check"])
 @pytest.mark.parametrize("order", [
     "SELECT path FROM {} ORDER BY path", "SELECT path, count(*) FROM {} GROUP BY path",
-    "SELECT path FROM {} ORDER BY path ASC LIMIT 2", "SELECT DISTINCT path FROM {}"
+    "SELECT path FROM {} ORDER BY path ASC LIMIT 2",
+    "SELECT DISTINCT path FROM {} ORDER BY path"
 ])
 def test_paths_come_in_order_and_are_not_sorted_again(db, tree, table, order):
     sql = order.format(f"{table}('{tree.path}')")
