@@ -176,8 +176,9 @@ static void test_a_range_of_cells(void **state){
           char row[100];
           zt_object object;
           zt_tensor t = stored_tensor(&s, &object, 3001);
-          snprintf(row, sizeof(row), "%llu+%llu of %s, %zu, %d", (unsigned long long)ranges[i].first,
-                   (unsigned long long)ranges[i].n, dtypes[d], piece, inside);
+          snprintf(row, sizeof(row), "%llu+%llu of %s, %zu, %d",
+                   (unsigned long long)ranges[i].first, (unsigned long long)ranges[i].n, dtypes[d],
+                   piece, inside);
           check_sorted(&s, &t, ranges[i].first, ranges[i].n, row);
         }
       }
