@@ -1,6 +1,6 @@
 /*
-** zt_elements(source, object, on_error): one row per element of a dense object, or per stored element of a sparse one, in storage
-** order.
+** zt_elements(source, object, on_error): one row per element of a dense object, or per stored
+** element of a sparse one, in storage order; in that of positions, if a query asks for it.
 **
 **   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN, on_error HIDDEN);
 **
@@ -9,6 +9,7 @@
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"
+#include "tensor/sorted.h"
 
 enum { C_PATH, C_POSITION, C_COORDS, C_VALUE, C_COUNT };
 
@@ -23,14 +24,33 @@ typedef struct row {
   uint8_t *window;             /* Dense, owned */
   size_t i;                    /* Sparse: the current one of entries */
   zt_entries *entries;         /* Sparse, owned */
+  zt_sorted *sorted;           /* Sparse, owned: where they come from, if positions must ascend */
 } row;
 
 static void clear(zt_scan *scan){
   row *r = scan->row;
+  zt_sorted_close(r->sorted);
   zt_tensor_close(&r->tensor);
   sqlite3_free(r->window);
   sqlite3_free(r->entries);
   *r = (row){ 0 };
+}
+
+/* Stand before the first stored element of a range, in storage order or in that of positions. */
+static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
+  row *r = scan->row;
+  zt_tensor *t = &r->tensor;
+  zt_sorted_close(r->sorted);
+  r->sorted = NULL;
+  r->i = r->entries->n = 0;
+  if( !scan->ascending ) return t->layout->seek(t, first, n, scan->err);
+  return zt_sorted_open(t, first, n, ZT_REPEATS_KEPT, r->entries, &r->sorted, scan->err);
+}
+
+static int elements_load(zt_scan *scan){
+  row *r = scan->row;
+  if( r->sorted ) return zt_sorted_next(r->sorted, scan->err);
+  return r->tensor.layout->next(&r->tensor, r->entries, scan->err);
 }
 
 /* Stand on the next stored element that is wanted, the current one included. */
@@ -42,7 +62,7 @@ static bool find(zt_scan *scan){
       if( cell>=scan->range.first && cell<=scan->range.last ) return true;
     }
     r->i = 0;
-    if( r->tensor.layout->next(&r->tensor, r->entries, scan->err) || r->entries->n==0 ) return false;
+    if( elements_load(scan) || r->entries->n==0 ) return false;
   }
 }
 
@@ -57,8 +77,7 @@ static bool first_stored(zt_scan *scan){
     zt_fail_nomem(scan->err);
     return false;
   }
-  r->i = r->entries->n = 0;
-  return r->tensor.layout->seek(&r->tensor, first, n, scan->err)==SQLITE_OK && find(scan);
+  return elements_begin(scan, first, n)==SQLITE_OK && find(scan);
 }
 
 static bool first_dense(zt_scan *scan){
@@ -111,7 +130,8 @@ static uint64_t position(const row *r){
 
 static uint64_t rowid(zt_scan *scan){
   const row *r = scan->row;
-  return r->entries ? r->entries->first+r->i : r->position;
+  if( !r->entries ) return r->position;
+  return r->sorted ? zt_sorted_number(r->sorted, r->i) : r->entries->first+r->i;
 }
 
 /* The current element of a dense object, through a window. */

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include "core/host.h"
-#include "tensor/layout.h"
+#include "tensor/sorted.h"
 
 /* --- The dense form --- */
 
@@ -80,12 +80,10 @@ ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
 FOR_WIDTH(put)
 FOR_WIDTH(add)
 
-static int fail_repeated(zt_error *err){
-  return zt_break(err, "L10", "two stored elements lie in one cell");
-}
-
-static int fail_add(const zt_dtype *dtype, zt_error *err){
-  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has", dtype->name);
+int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
+  if( t->object->strict ) return zt_break(err, "L10", "two stored elements lie in one cell");
+  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has",
+                 t->dtype->name);
 }
 
 /* Go through the stored elements. False, and no failure, if they turn out not to be in ascending order. */
@@ -99,8 +97,7 @@ static bool fill(scatter *s, zt_entries *e, zt_error *err){
     if( e->n==0 ) return true;
     if( !s->seen && !ascend(e, &last) ) return false;
     if( !(s->seen ? add_entries(s, e) : put_entries(s, e)) ){
-      if( t->object->strict ) fail_repeated(err);
-      else fail_add(t->dtype, err);
+      zt_sparse_fail_add(t, err);
       return false;
     }
   }
@@ -127,145 +124,15 @@ int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
 
 /* --- The cells alone --- */
 
-#define CELLS ((size_t)1 << 19)   /* Cells that are sorted at once */
-#define DIGIT 11                  /* Bits that one pass of the sort looks at */
-
-/* Cells with their values: the smallest that were met so far. */
-typedef struct smallest {
-  const zt_dtype *dtype;
-  bool strict;             /* No cell may come twice */
-  size_t n, capacity;
-  uint64_t from, to;       /* Cells that are looked for: from <= cell < to, or all from there on if `all` */
-  bool all;
-  uint64_t *cell, *other;  /* capacity of each, the second for sorting */
-  uint8_t *value, *otherValue;
-} smallest;
-
-static void clear_smallest(smallest *h){
-  sqlite3_free(h->cell);
-  sqlite3_free(h->other);
-  sqlite3_free(h->value);
-  sqlite3_free(h->otherValue);
-}
-
-static int new_smallest(smallest *h, const zt_dtype *dtype, uint64_t stored, zt_error *err){
-  *h = (smallest){ .dtype = dtype, .all = true, .capacity = stored<CELLS ? (size_t)stored+1 : CELLS };
-  h->cell = sqlite3_malloc64(h->capacity*sizeof(*h->cell));
-  h->other = sqlite3_malloc64(h->capacity*sizeof(*h->cell));
-  h->value = sqlite3_malloc64(h->capacity*dtype->width);
-  h->otherValue = sqlite3_malloc64(h->capacity*dtype->width);
-  return h->cell && h->other && h->value && h->otherValue ? SQLITE_OK : zt_fail_nomem(err);
-}
-
-/* Sort by cell; those of one cell stay in their order. */
-static void sort(smallest *h){
-  uint64_t most = 0;
-  for(size_t i=0; i<h->n; i++) most |= h->cell[i];
-  for(unsigned shift=0; shift<64 && most>>shift; shift+=DIGIT){
-    size_t count[1<<DIGIT] = { 0 }, sum = 0;
-    void *swap;
-    for(size_t i=0; i<h->n; i++) count[h->cell[i]>>shift & ((1<<DIGIT)-1)]++;
-    for(size_t d=0; d<(size_t)1<<DIGIT; d++){
-      size_t c = count[d];
-      count[d] = sum;
-      sum += c;
-    }
-    for(size_t i=0; i<h->n; i++){
-      size_t to = count[h->cell[i]>>shift & ((1<<DIGIT)-1)]++;
-      h->other[to] = h->cell[i];
-      memcpy(h->otherValue+to*h->dtype->width, h->value+i*h->dtype->width, h->dtype->width);
-    }
-    swap = h->cell; h->cell = h->other; h->other = swap;
-    swap = h->value; h->value = h->otherValue; h->otherValue = swap;
-  }
-}
-
-/* Sort, and add up the values of each cell. */
-static int combine(smallest *h, zt_error *err){
-  unsigned width = h->dtype->width;
-  size_t k = 0;
-  sort(h);
-  for(size_t i=1; i<h->n; i++){
-    if( h->cell[i]!=h->cell[k] ){
-      h->cell[++k] = h->cell[i];
-      memmove(h->value+k*width, h->value+i*width, width);
-    }else if( h->strict ){
-      return fail_repeated(err);
-    }else if( !zt_add(h->dtype, h->value+k*width, h->value+i*width) ){
-      return fail_add(h->dtype, err);
-    }
-  }
-  if( h->n ) h->n = k+1;
-  return SQLITE_OK;
-}
-
-/* Make room: keep the smaller half of the cells, and look for no larger ones in this pass. */
-static int make_room(smallest *h, zt_error *err){
-  if( combine(h, err) || h->n<=h->capacity/2 ) return err->rc;
-  h->n = h->capacity/2;
-  h->to = h->cell[h->n];
-  h->all = false;
-  return SQLITE_OK;
-}
-
-static int collect(smallest *h, const zt_entries *e, zt_error *err){
-  unsigned width = h->dtype->width;
-  for(size_t i=0; i<e->n; i++){
-    if( e->cell[i]<h->from || (!h->all && e->cell[i]>=h->to) ) continue;
-    if( h->n==h->capacity ){
-      if( make_room(h, err) ) return err->rc;
-      if( !h->all && e->cell[i]>=h->to ) continue;
-    }
-    h->cell[h->n] = e->cell[i];
-    memcpy(h->value+h->n*width, (const uint8_t*)e->value+i*width, width);
-    h->n++;
-  }
-  return SQLITE_OK;
-}
-
-typedef void (*taker)(void *context, const void *values, size_t n);
-
-/* Hand out the cells in ascending order, as many in one pass over the stored elements as there is room for. */
-static int take_sorted(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
-  smallest h;
-  if( new_smallest(&h, t->dtype, t->stored, err) ) goto end;
-  h.strict = t->object->strict;
-  do{
-    h.n = 0;
-    h.all = true;
-    if( t->layout->seek(t, 0, t->object->elements, err) ) goto end;
-    do{
-      if( t->layout->next(t, e, err) || collect(&h, e, err) ) goto end;
-    }while( e->n );
-    if( combine(&h, err) ) goto end;
-    for(size_t i=0; i<h.n; i+=ZT_ENTRIES){
-      size_t n = h.n-i<ZT_ENTRIES ? h.n-i : ZT_ENTRIES;
-      take(context, h.value+i*t->dtype->width, n);
-    }
-    h.from = h.to;
-  }while( !h.all );
-end:
-  clear_smallest(&h);
-  return err->rc;
-}
-
-/* Go through the stored elements; NULL: see only whether they are in ascending order. */
-static bool take_ascending(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
-  uint64_t last = UINT64_MAX;
-  if( t->layout->seek(t, 0, t->object->elements, err) ) return false;
-  for(;;){
-    if( t->layout->next(t, e, err) ) return false;
-    if( e->n==0 ) return true;
-    if( take ) take(context, e->value, e->n);
-    else if( !ascend(e, &last) ) return false;
-  }
-}
-
-int zt_sparse_cells(zt_tensor *t, taker take, void *context, zt_error *err){
+int zt_sparse_cells(zt_tensor *t, void (*take)(void *context, const void *values, size_t n),
+                    void *context, zt_error *err){
+  zt_sorted *s = NULL;
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
-  if( take_ascending(t, e, NULL, NULL, err) ) take_ascending(t, e, take, context, err);
-  else if( !err->rc ) take_sorted(t, e, take, context, err);
+  if( zt_sorted_open(t, 0, t->object->elements, ZT_REPEATS_ADDED, e, &s, err) ) goto end;
+  while( zt_sorted_next(s, err)==SQLITE_OK && e->n ) take(context, e->value, e->n);
+end:
+  zt_sorted_close(s);
   sqlite3_free(e);
   return err->rc;
 }

@@ -31,6 +31,9 @@ int zt_sparse_read(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_
 int zt_sparse_cells(struct zt_tensor *t, void (*take)(void *context, const void *values, size_t n), void *context,
                     zt_error *err);
 
+/* The values of one cell do not make one: say why. A strict file has one alone (L10). */
+int zt_sparse_fail_add(const struct zt_tensor *t, zt_error *err);
+
 /* In which order the stored elements come. */
 typedef struct zt_order {
   bool ascending;                  /* No cell is before that of an earlier element */

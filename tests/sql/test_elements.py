@@ -10,7 +10,7 @@ import pytest
 import corpus
 import reference
 import writer
-from support import message, place, prefix, quoted, rows, value
+from support import failure, message, place, prefix, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 MIB = 1 << 20
@@ -163,6 +163,92 @@ def test_rows_come_in_the_order_asked_for(db, kind, order, condition):
     copy_into_table(db, FILES[kind])
     sql = f"SELECT {order.replace(' DESC', '')} FROM {{}} WHERE {condition} ORDER BY {order}"
     assert rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind]) == rows(db, sql.format("copy"))
+
+
+UNSORTED = {
+    "csr": FILES["csr"],
+    "coo": FILES["coo"],
+    "sorted csr": writer.write({"w": writer.csr()}),
+    "sorted coo with repeats": writer.write({"w": writer.sparse_coo([3, 4], [(0, 1), (0, 1), (2, 0), (2, 3)],
+                                                                    bytes(range(4)))}),
+    "nothing stored": writer.write({"w": writer.sparse_coo([3, 4], [], b"")}),
+    "no elements": writer.write({"w": writer.sparse_csr([0, 5], [0], [], b"")}),
+    "0.1 csr": writer.write({"w": {"shape": [3, 4], "format": "sparsecsr", "components": {"data": {
+        "bytes": struct.pack("<10Q6B", 0, 2, 2, 6, 3, 1, 0, 2, 2, 3, *range(1, 7))}}}}, "0.1"),
+    "0.1 coo": writer.write({"w": {"shape": [3, 4], "format": "sparsecoo", "components": {"data": {
+        "bytes": struct.pack("<" + 5 * "2QB", 2, 3, 1, 0, 3, 2, 1, 1, 3, 0, 3, 4, 0, 0, 5)}}}}, "0.1"),
+    "thousands": writer.write({"w": writer.sparse_coo(
+        [100, 100], [(i * 37 % 101 % 100, i * 59 % 97) for i in range(9001)], bytes(i % 251 for i in range(9001)))}),
+}
+LITERAL_IS_KNOWN = sqlite3.sqlite_version_info >= (3, 38)   # When a statement is planned
+
+
+def literal(file):
+    return f"x'{file.hex()}'"
+
+
+@pytest.mark.parametrize("kind", UNSORTED)
+@pytest.mark.parametrize("order", ["position", "position DESC"])
+def test_stored_elements_come_in_the_order_of_their_positions(db, kind, order):
+    """Those of one position stay in storage order, if they ascend."""
+    db.execute("CREATE TABLE copy AS SELECT position, coords, value, rowid AS id FROM zt_elements(?, 'w')",
+               (UNSORTED[kind],))
+    source = f"(SELECT *, rowid AS id FROM zt_elements({literal(UNSORTED[kind])}, 'w'))"
+    for condition in ("1", "position > 2", "position BETWEEN 1 AND 9", "position = 3",
+                      "position > 1 AND position < 99", "position IN (11, 3, 0)", "position < 0", "value % 2",
+                      "position > 2 AND value > 3"):
+        for limit in ("", "LIMIT 1", "LIMIT 3 OFFSET 2", "LIMIT 100 OFFSET 4000", "LIMIT 0",
+                      "LIMIT -1 OFFSET 1"):
+            sql = f"SELECT position, coords, value, id FROM {{}} WHERE {condition} ORDER BY {order}{{}} {limit}"
+            expected = rows(db, sql.format("copy", ", rowid"))
+            assert rows(db, sql.format(source, "")) == expected, (condition, limit)
+
+
+@pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(corpus.has_dense))
+def test_golden_objects_come_in_the_order_of_their_positions(db, name, file, objects):
+    for object in objects:
+        source = f"zt_elements({quoted(file)}, {quoted(object['name'])})"
+        stored = rows(db, f"SELECT position, rowid, coords, value FROM {source}")
+        ordered = rows(db, f"SELECT position, rowid, coords, value FROM {source} ORDER BY position")
+        assert ordered == sorted(stored, key=lambda row: row[0]), object["name"]
+
+
+@pytest.mark.parametrize("source, order, sorts", [
+    ("{path}", "position", not LITERAL_IS_KNOWN), ("{blob}", "position", not LITERAL_IS_KNOWN),
+    ("{path}", "path, position", False), ("{pattern}", "path, position", False),
+    ("{path}", "position DESC", True), ("{path}", "value", True), ("?", "position", True),
+    ("{pattern}", "position", True)])
+def test_the_order_of_positions_needs_no_sorting_by_sqlite(db, save, source, order, sorts):
+    path = save("x.zt", FILES["coo"])
+    source = source.format(path=quoted(path), blob=literal(FILES["coo"]),
+                           pattern=quoted(path.replace("x.zt", "*.zt")))
+    sql = f"EXPLAIN QUERY PLAN SELECT * FROM zt_elements({source}, 'w') ORDER BY {order}"
+    plan = rows(db, sql, *[path] * (source == "?"))
+    assert any("TEMP B-TREE" in detail for *_, detail in plan) == sorts
+
+
+def test_files_of_a_pattern_come_each_in_the_order_of_positions(db, save):
+    paths = [save(f"many/{kind}.zt", FILES[kind]) for kind in ("coo", "csr", "dense")]
+    got = rows(db, "SELECT path, position FROM zt_elements(?, 'w') ORDER BY path, position",
+               paths[0].replace("coo", "*"))
+    assert got == sorted(got)
+    assert [path for path, _ in got] == [paths[0]] * 5 + [paths[1]] * 6 + [paths[2]] * 12
+
+
+def test_rows_in_order_can_be_asked_for_again_and_again(db, save):
+    path = save("x.zt", FILES["csr"])
+    got = rows(db, f"""WITH w(low) AS (VALUES (0), (3), (9), (2))
+                       SELECT low, (SELECT group_concat(position) FROM (
+                         SELECT position FROM zt_elements({quoted(path)}, 'w') WHERE position >= low ORDER BY position)) FROM w""")
+    assert got == [(0, "1,3,8,10,10,11"), (3, "3,8,10,10,11"), (9, "10,10,11"), (2, "3,8,10,10,11")]
+
+
+@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
+def test_indices_that_are_bad_are_the_same_error_in_order(db, case):
+    sql = f"SELECT value FROM zt_elements({quoted(corpus.HOSTILE / case['file'])}, {quoted(case['object'])})"
+    with pytest.raises(sqlite3.Error) as caught:
+        list(db.execute(sql))
+    assert str(failure(db, sql + " ORDER BY position")) == str(caught.value)
 
 
 @pytest.mark.parametrize("kind", FILES)
