@@ -296,7 +296,7 @@ static bool scan_next_file(scan_cursor *c){
   for(;;){
     zt_listed *file = c->is_blob ? NULL : scan_next_listed(c);
     if( !file ) return false;
-    if( zt_interrupt_check(&interrupt, &c->err) ) return false;
+    if( c->iFile>1 && zt_interrupt_check(&interrupt, &c->err) ) return false;
     scan_stand_on(c, file);
     c->iObject = 0;
     if( scan_table(c)->rows==ZT_ROWS_FILES ) return true;
@@ -428,7 +428,7 @@ static int scan_skip(scan_cursor *c, uint64_t n){
       if( rc ) return rc;
       n--;
     }
-    if( n%SCAN_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return scan_fail(c);
+    if( n>0 && n%SCAN_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return scan_fail(c);
   }
   return SQLITE_OK;
 }
