@@ -116,9 +116,9 @@ static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
       uint64_t coordinate = zt_le64(record+8*(size_t)d);
       if( !place(t, d, coordinate, &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate, err);
     }
-    memcpy((uint8_t*)out->value+i*width, record+8*(size_t)rank, width);
+    memcpy(out->value.u8+i*width, record+8*(size_t)rank, width);
   }
-  if( zt_big_endian() ) zt_swap_bytes(out->value, out->n*width, t->dtype->unit);
+  if( zt_big_endian() ) zt_swap_bytes(&out->value, out->n*width, t->dtype->unit);
   return SQLITE_OK;
 }
 
@@ -131,7 +131,7 @@ static int next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err)
       if( !place(t, d, coordinate[i], &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate[i], err);
     }
   }
-  return zt_array_read(&s->values, s->entry, out->n, out->value, err);
+  return zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
 static int next(zt_tensor *t, zt_entries *out, zt_error *err){

@@ -45,7 +45,7 @@ ZT_INLINE bool add_value(const scatter *s, uint64_t cell, const void *value, siz
 /* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending order no cell has a value
 ** yet; else, `seen` tells. False if values do not add up. */
 ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = (const void*)e->value;
+  const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first;
     if( cell<s->n ) memcpy(s->out + cell*width, value + i*width, width);
@@ -54,7 +54,7 @@ ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
 }
 
 ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = (const void*)e->value;
+  const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first, later = i+AHEAD<e->n ? e->cell[i+AHEAD]-s->first : 0;
     if( later<s->n ){
@@ -217,7 +217,7 @@ static int collect(smallest *h, const zt_entries *e, zt_error *err){
       if( !h->all && e->cell[i]>=h->to ) continue;
     }
     h->cell[h->n] = e->cell[i];
-    memcpy(h->value+h->n*width, (const uint8_t*)e->value+i*width, width);
+    memcpy(h->value+h->n*width, e->value.u8+i*width, width);
     h->n++;
   }
   return SQLITE_OK;
@@ -249,22 +249,27 @@ end:
   return err->rc;
 }
 
-/* Go through the stored elements; NULL: see only whether they are in ascending order. */
+/* Go through the stored elements; NULL: see only whether they are in ascending order. False, and no failure, if they are not. */
 static bool take_ascending(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
   uint64_t last = UINT64_MAX;
   if( t->layout->seek(t, 0, t->object->elements, err) ) return false;
   for(;;){
-    if( t->layout->next(t, e, err) ) return false;
+    if( t->layout->next(t, e, err) || !ascend(e, &last) ) return false;
     if( e->n==0 ) return true;
-    if( take ) take(context, e->value, e->n);
-    else if( !ascend(e, &last) ) return false;
+    if( take ) take(context, &e->value, e->n);
   }
+}
+
+/* Hand out the cells, which were in ascending order just before. */
+static int take_ordered(zt_tensor *t, zt_entries *e, taker take, void *context, zt_error *err){
+  if( take_ascending(t, e, take, context, err) ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "its indices were written to while they were read");
 }
 
 int zt_sparse_cells(zt_tensor *t, taker take, void *context, zt_error *err){
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
-  if( take_ascending(t, e, NULL, NULL, err) ) take_ascending(t, e, take, context, err);
+  if( take_ascending(t, e, NULL, NULL, err) ) take_ordered(t, e, take, context, err);
   else if( !err->rc ) take_sorted(t, e, take, context, err);
   sqlite3_free(e);
   return err->rc;

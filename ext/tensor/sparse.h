@@ -19,7 +19,7 @@ typedef struct zt_entries {
   size_t n;                        /* 0: there are no more */
   uint64_t first;                  /* Number of the first of them among all that the object stores */
   uint64_t cell[ZT_ENTRIES];       /* Flat position, less than the object's elements */
-  uint64_t value[ZT_ENTRIES*ZT_ELEMENT_MAX/8];   /* n elements of the tensor's type, as in memory */
+  ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) value;   /* n elements of the tensor's type, as in memory */
 } zt_entries;
 
 /* The dense form's elements first to first+n. */
