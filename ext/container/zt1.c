@@ -149,7 +149,7 @@ static bool check_components(zt_cbor *c, zt_container *container){
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
     if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
-    if( !zt_schema_name(c, &role) ) return false;
+    if( !zt_cbor_poll(c) || !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<FEW; i++){
       if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
     }
@@ -220,7 +220,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
     const uint8_t *at = c->p;
     bool duplicate;
     zt_text name;
-    if( !zt_schema_name(c, &name) ) return false;
+    if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
     err->object = name;
     if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
     if( zt_positions_push(&container->first, container->components.n, err) ) return false;

@@ -17,11 +17,12 @@ struct zt_cache {
   entry *buckets[BUCKETS];
   entry *newest, *oldest;
   size_t bytes, limit, n;
+  zt_interrupt interrupt;
 };
 
-zt_cache *zt_cache_new(size_t bytes){
+zt_cache *zt_cache_new(size_t bytes, zt_interrupt interrupt){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
-  if( c ) *c = (zt_cache){ .limit = bytes };
+  if( c ) *c = (zt_cache){ .limit = bytes, .interrupt = interrupt };
   return c;
 }
 
@@ -116,7 +117,7 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
     settled = zt_os_settled(zt_source_identity(opened));
     found = find(c, zt_source_identity(opened));
     if( !found ){
-      if( zt_container_open(opened, out, err) ){
+      if( zt_container_open(opened, &c->interrupt, out, err) ){
         zt_source_explain(opened, err);
         goto end;
       }

@@ -292,7 +292,7 @@ static void open_image(cursor *c){
   c->err.path = "<blob>";
   c->scan.has_stat = true;
   c->scan.stat = (zt_stat){ .id.size = (uint64_t)sqlite3_value_bytes(image) };
-  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(image, &c->container, &c->source, &c->err);
+  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->scan.connection, image, &c->container, &c->source, &c->err);
   if( c->plan & ZT_PLAN_BYTES ) return;
   zt_source_close(c->source);
   c->source = NULL;

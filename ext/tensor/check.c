@@ -368,7 +368,7 @@ static int step(zt_check *c, zt_error *err){
     case VERSION:
       check_version(c);
       c->stage = BLOBS;
-      return zt_blobs_sort(c->container, &c->blobs, err);
+      return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
     case BLOBS:     return step_blob(c, err);
     case SHARDS:    return step_shard(c, err);
     case OBJECT:    return step_object(c);

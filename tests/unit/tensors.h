@@ -196,7 +196,7 @@ static inline void open_source(opened *o, zt_source *source, const char *row){
   zt_error err = ZT_ERROR_NONE;
   o->source = source;
   o->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  zt_container_open(source, &o->container, &err);
+  zt_container_open(source, NULL, &o->container, &err);
   assert_succeeded(&err, row);
   if( zt_container_objects(o->container)>0 ) zt_container_object(o->container, 0, &o->object);
 }
