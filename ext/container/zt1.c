@@ -149,11 +149,12 @@ static bool check_components(zt_cbor *c, zt_container *container){
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
     if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
-    if( !zt_cbor_poll(c) || !zt_schema_name(c, &role) ) return false;
+    if( !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<FEW; i++){
       if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
     }
     if( n<FEW ) roles[n] = role;
+    else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
     if( !read_component(c, &generation_of(container)->component, WANT_CHECK, &component) ) return false;
