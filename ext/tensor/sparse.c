@@ -92,7 +92,6 @@ static int fail_add(const zt_dtype *dtype, zt_error *err){
 static bool fill(scatter *s, zt_entries *e, zt_error *err){
   uint64_t last = UINT64_MAX;
   zt_tensor *t = s->tensor;
-  if( s->n ) zt_os_zero(s->out, s->n*t->dtype->width);
   if( t->layout->seek(t, s->first, s->n, err) ) return false;
   for(;;){
     if( t->layout->next(t, e, err) ) return false;
@@ -107,6 +106,12 @@ static bool fill(scatter *s, zt_entries *e, zt_error *err){
 }
 
 int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  if( n ) memset(out, 0, n*t->dtype->width);
+  return zt_sparse_fill(t, first, n, out, err);
+}
+
+/* What was filled until order was lost is filled again: the cells are the same. */
+int zt_sparse_fill(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   scatter s = { .tensor = t, .first = first, .n = n, .out = out };
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
