@@ -15,6 +15,7 @@ static int compare(const void *a, const void *b){
   return x->component<y->component ? -1 : 1;
 }
 
+#define POLL_COMPONENTS 65536   /* Components between two questions whether to go on */
 #define DIGIT 11   /* Bits that one pass of the sort looks at */
 
 /* Move n blobs to another place, in the order of one digit of their offset, or of their shard; equal ones stay in theirs. */
@@ -32,7 +33,7 @@ static void sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsigned sh
 }
 
 /* Sort by digits, of which most are the same in all offsets; what begins at one place, which is rare, by comparing. */
-static int sort(zt_blobs *b, zt_error *err){
+static int sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
   zt_blob *other = sqlite3_malloc64((uint64_t)b->n*sizeof(*other)), *swap;
   uint64_t offsets = 0;
   uint32_t shards = 0, i = 0, k;
@@ -48,14 +49,16 @@ static int sort(zt_blobs *b, zt_error *err){
     if( ((by_shard ? shards : offsets) >> from & ((1<<DIGIT)-1))==0 ) continue;
     sort_digit(b->a, other, b->n, from, by_shard);
     swap = b->a; b->a = other; other = swap;
+    if( zt_interrupt_check(interrupt, err) ) goto end;
   }
   for(; i<b->n; i=k){
     bool ascend = true;
     for(k=i+1; k<b->n && b->a[k].shard==b->a[i].shard && b->a[k].offset==b->a[i].offset; k++) ascend &= compare(&b->a[k-1], &b->a[k])<0;
     if( !ascend ) qsort(b->a+i, k-i, sizeof(*b->a), compare);
   }
+end:
   sqlite3_free(other);
-  return SQLITE_OK;
+  return err->rc;
 }
 
 /* Add one at the end; false if it belongs before that. */
@@ -64,7 +67,7 @@ static bool add(zt_blobs *out, zt_blob blob){
   return out->n++==0 || compare(&out->a[out->n-2], &out->a[out->n-1])<0;
 }
 
-int zt_blobs_sort(const zt_container *c, zt_blobs *out, zt_error *err){
+int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out, zt_error *err){
   bool sorted = true;
   *out = (zt_blobs){ .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)), .end = HEADER };
   if( !out->a ) return zt_fail_nomem(err);
@@ -72,6 +75,7 @@ int zt_blobs_sort(const zt_container *c, zt_blobs *out, zt_error *err){
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
       zt_component component;
+      if( k%POLL_COMPONENTS==POLL_COMPONENTS-1 && zt_interrupt_check(interrupt, err) ) return err->rc;
       zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD, &component);
       if( component.length==0 ) continue;
       sorted &= add(out, (zt_blob){ component.offset, component.length, zt_container_shard_number(c, component.shard), i, k });
@@ -80,7 +84,7 @@ int zt_blobs_sort(const zt_container *c, zt_blobs *out, zt_error *err){
   if( zt_container_manifest_length(c) ){
     sorted &= add(out, (zt_blob){ zt_container_manifest_offset(c), zt_container_manifest_length(c), 0, ZT_BLOB_MANIFEST, UINT32_MAX });
   }
-  return sorted ? SQLITE_OK : sort(out, err);
+  return sorted ? SQLITE_OK : sort(out, interrupt, err);
 }
 
 void zt_blobs_clear(zt_blobs *b){

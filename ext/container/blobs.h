@@ -23,8 +23,9 @@ typedef struct zt_blobs {
   uint64_t end;                  /* and where; the header's end before the first */
 } zt_blobs;
 
-/* 32 bytes a component, 64 while they are put into order, which takes a few passes. *out needs zt_blobs_clear() in any case. */
-int zt_blobs_sort(const zt_container *c, zt_blobs *out, zt_error *err);
+/* 32 bytes a component, 64 while they are put into order, which takes a few passes. `interrupt`, which may be NULL, is asked
+** whether to go on. *out needs zt_blobs_clear() in any case. */
+int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out, zt_error *err);
 void zt_blobs_clear(zt_blobs *b);
 
 /* One blob, and how it lies to those before it. */

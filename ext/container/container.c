@@ -5,6 +5,7 @@
 #include "core/host.h"
 
 #define HEAD 8
+#define PIECE ((size_t)16 << 20)   /* Bytes of a manifest that are read at once */
 #define TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of the blobs before a manifest */
 
 /* Read the two ends of a source into buffer, HEAD+TAIL bytes. */
@@ -27,21 +28,24 @@ static void clear_index(zt_container *c){
 
 /* Walk the manifest. If strings in chunks were met, join them and walk again: what the first walk found wrong may be
 ** a consequence of not knowing them. */
-static int walk(zt_container *c, zt_error *err){
+static int walk(zt_container *c, const zt_interrupt *interrupt, zt_error *err){
   zt_cbor cbor;
   for(;;){
     clear_index(c);
     zt_keys_init(&c->shards, zt_container_manifest(c));
     zt_keys_init(&c->names, zt_container_manifest(c));
+    c->shards.interrupt = c->names.interrupt = interrupt;
     zt_cbor_init(&cbor, c->manifest, c->nManifest, err);
+    zt_cbor_set_interrupt(&cbor, interrupt);
     cbor.rewritten = c->nManifest!=c->extent.length;
     c->driver->walk(c, &cbor);
-    if( !cbor.chunked || err->rc==SQLITE_NOMEM ) break;
+    if( !cbor.chunked || (err->rc && err->rc!=SQLITE_ERROR) ) break;
     zt_error_clear(err);
     err->object.z = err->component.z = NULL;
-    c->nManifest = zt_cbor_join(c->manifest, c->nManifest, err);
+    c->nManifest = zt_cbor_join(c->manifest, c->nManifest, interrupt, err);
     if( err->rc ) break;
   }
+  c->shards.interrupt = c->names.interrupt = NULL;
   zt_positions_trim(&c->shards.at);
   zt_positions_trim(&c->names.at);
   zt_positions_trim(&c->first);
@@ -58,7 +62,17 @@ static int fail_magic(const zt_ends *ends, zt_error *err){
   return zt_break(err, "T1", "not a zTensor file: unknown magic number");
 }
 
-int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
+/* Read the manifest, in pieces between which it is asked whether to go on. */
+static int read_manifest(zt_container *c, zt_source *source, const zt_interrupt *interrupt, zt_error *err){
+  for(size_t at=0, n; at<c->nManifest; at+=n){
+    n = c->nManifest-at<PIECE ? c->nManifest-at : PIECE;
+    if( at>0 && zt_interrupt_check(interrupt, err) ) return err->rc;
+    if( zt_source_read(source, c->extent.offset+at, c->manifest+at, n, err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out, zt_error *err){
   uint8_t buffer[HEAD+TAIL];
   zt_container *c = NULL;
   zt_ends ends = { 0 };
@@ -86,8 +100,8 @@ int zt_container_open(zt_source *source, zt_container **out, zt_error *err){
     goto end;
   }
   zt_os_advise_large(c->manifest, c->nManifest);
-  if( zt_source_read(source, c->extent.offset, c->manifest, c->nManifest, err) ) goto end;
-  walk(c, err);
+  if( read_manifest(c, source, interrupt, err) ) goto end;
+  walk(c, interrupt, err);
 end:
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);

@@ -69,8 +69,9 @@ typedef struct zt_component {
 } zt_component;
 
 /* Read and check the manifest of a source. *out is NULL on failure, which says what is wrong in err's place. The source
-** is not kept. A container counts its references; it starts with one. */
-int zt_container_open(zt_source *source, zt_container **out, zt_error *err);
+** is not kept, and neither is whom to ask whether to go on, which may be NULL. A container counts its references; it starts
+** with one. */
+int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out, zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
 void zt_container_close(zt_container *c);   /* Give up one reference */
 bool zt_container_is_shared(const zt_container *c);   /* There is more than one */

@@ -87,6 +87,7 @@ static int walk(zt_container *c, zt_cbor *cbor){
   if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return err->rc;
   while( zt_cbor_more(cbor, &level) ){
     size_t at = zt_container_position(c, cbor->p);
+    if( !zt_cbor_poll(cbor) ) return err->rc;
     if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) zt_cbor_fail_type(cbor, "A2", "a tensor's map");
     read_tensor(cbor, &t, &object);
     if( err->rc || !zt_schema_range(cbor, c, t.data.offset, t.data.length) ) return err->rc;

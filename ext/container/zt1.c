@@ -154,6 +154,7 @@ static bool check_components(zt_cbor *c, zt_container *container){
       if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
     }
     if( n<FEW ) roles[n] = role;
+    else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
     if( !read_component(c, &generation_of(container)->component, WANT_CHECK, &component) ) return false;
@@ -220,7 +221,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
     const uint8_t *at = c->p;
     bool duplicate;
     zt_text name;
-    if( !zt_schema_name(c, &name) ) return false;
+    if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
     err->object = name;
     if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
     if( zt_positions_push(&container->first, container->components.n, err) ) return false;

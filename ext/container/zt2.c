@@ -127,7 +127,7 @@ static bool is_shard_name(zt_text name){
 /* Read the next key of a map of names, which is behind the one at *last (NULL: there is none). */
 static bool next_key(zt_cbor *c, zt_span *last, zt_text *name){
   const uint8_t *at = c->p;
-  if( !read_name(c, name) ) return false;
+  if( !zt_cbor_poll(c) || !read_name(c, name) ) return false;
   if( last->p && !zt_cbor_ascends(last->p, last->n, at, (size_t)(c->p-at)) ){
     c->p = at;
     return zt_cbor_fail(c, "G3", "a map's keys do not ascend");
@@ -459,10 +459,10 @@ static bool check_shards(zt_cbor *c, zt_container *container){
 }
 
 /* Z13, where the walk did not show it: blobs in the order in which they lie. */
-static int check_blobs(const zt_container *c, zt_error *err){
+static int check_blobs(const zt_container *c, const zt_interrupt *interrupt, zt_error *err){
   zt_blob_step step;
   zt_blobs blobs;
-  zt_blobs_sort(c, &blobs, err);
+  zt_blobs_sort(c, interrupt, &blobs, err);
   while( !err->rc && zt_blobs_next(c, &blobs, &step) ) if( step.other ) zt_blobs_fail(c, &step, "Z13", err);
   zt_blobs_clear(&blobs);
   return err->rc;
@@ -491,7 +491,7 @@ static int walk(zt_container *c, zt_cbor *cbor){
     }
   }
   zt_cbor_finish(cbor);
-  return err->rc || !w.sort ? err->rc : check_blobs(c, err);
+  return err->rc || !w.sort ? err->rc : check_blobs(c, cbor->interrupt, err);
 }
 
 /* --- Decoding --- */

@@ -16,13 +16,29 @@ static size_t left(const zt_cbor *c){
 }
 
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err){
-  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH };
+  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH, .poll = p+n };
+}
+
+static const uint8_t *next_poll(const zt_cbor *c){
+  return left(c)>ZT_CBOR_POLL_BYTES ? c->p+ZT_CBOR_POLL_BYTES : c->end;
+}
+
+void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt){
+  c->interrupt = interrupt;
+  c->poll = next_poll(c);
+}
+
+bool zt_cbor_ask(zt_cbor *c){
+  c->poll = next_poll(c);
+  if( !c->interrupt || zt_interrupt_check(c->interrupt, c->err)==SQLITE_OK ) return true;
+  c->p = c->end;
+  return false;
 }
 
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err){
   assert( at<=bytes.n );
   *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .most = ZT_CBOR_MAX_DEPTH,
-                  .trusted = true };
+                  .trusted = true, .poll = bytes.p+bytes.n };
 }
 
 void zt_cbor_make_strict(zt_cbor *c){
@@ -233,7 +249,7 @@ static bool skip_pairs(zt_cbor *c, zt_cbor_level *level){
   size_t nLast = 0;
   while( zt_cbor_more(c, level) ){
     key = c->p;
-    if( !zt_cbor_skip(c) ) return false;
+    if( !zt_cbor_poll(c) || !zt_cbor_skip(c) ) return false;
     if( c->strict && last && !zt_cbor_ascends(last, nLast, key, (size_t)(c->p-key)) ){
       c->p = key;
       return zt_cbor_fail(c, "G3", "a map's keys do not ascend");
@@ -253,7 +269,7 @@ bool zt_cbor_skip_slow(zt_cbor *c){
   switch( item.type ){
     case ZT_CBOR_ARRAY:
       if( !zt_cbor_enter(c, &item, &level) ) return false;
-      while( zt_cbor_more(c, &level) ) zt_cbor_skip(c);
+      while( zt_cbor_more(c, &level) && zt_cbor_poll(c) ) zt_cbor_skip(c);
       return c->err->rc==SQLITE_OK;
     case ZT_CBOR_MAP:
       return zt_cbor_enter(c, &item, &level) && skip_pairs(c, &level);
@@ -346,7 +362,7 @@ static uint8_t *join_item(zt_cbor *c, uint8_t *w){
   if( item.type==ZT_CBOR_TAG ) item.n = 1;
   else if( item.type!=ZT_CBOR_ARRAY && item.type!=ZT_CBOR_MAP ) return w;
   if( !zt_cbor_enter(c, &item, &level) ) return w;
-  while( zt_cbor_more(c, &level) ){
+  while( zt_cbor_more(c, &level) && zt_cbor_poll(c) ){
     w = join_item(c, w);
     if( item.type==ZT_CBOR_MAP ) w = join_item(c, w);
   }
@@ -354,10 +370,11 @@ static uint8_t *join_item(zt_cbor *c, uint8_t *w){
   return w;
 }
 
-size_t zt_cbor_join(uint8_t *a, size_t n, zt_error *err){
+size_t zt_cbor_join(uint8_t *a, size_t n, const zt_interrupt *interrupt, zt_error *err){
   zt_cbor c;
   uint8_t *w = a;
   zt_cbor_init(&c, a, n, err);
+  zt_cbor_set_interrupt(&c, interrupt);
   if( zt_cbor_peek(&c)==ZT_CBOR_TAG ) zt_cbor_skip_self_described(&c);
   w = join_item(&c, w);
   return zt_cbor_finish(&c) ? (size_t)(w-a) : 0;

@@ -1,7 +1,7 @@
 /*
 ** Pull decoder for CBOR (RFC 7049) over bytes in memory. It knows the encoding, and nothing of tensors.
 **
-** Promises: constant work per call apart from zt_cbor_skip() and its like; no allocation; recursion bounded by
+** Promises: constant work per call apart from zt_cbor_skip() and its like, which can be interrupted; no allocation; recursion bounded by
 ** ZT_CBOR_MAX_DEPTH; no read outside [base, end). The error is sticky: after the first failure every call returns false
 ** and sets its out-value to zero, so that a reader is straight-line code with one check at its end.
 **
@@ -37,7 +37,7 @@
 #ifndef ZT_CORE_CBOR_H
 #define ZT_CORE_CBOR_H
 
-#include "core/error.h"
+#include "core/interrupt.h"
 #include "core/span.h"
 #include "core/utf8.h"
 
@@ -63,7 +63,11 @@ typedef struct zt_cbor {
   bool trusted;         /* These bytes were checked before: text is not checked again */
   bool chunked;         /* A string in chunks was met */
   bool rewritten;       /* These bytes are not the file's: positions would mislead */
+  const uint8_t *poll;  /* From here on it is asked whether to go on */
+  const zt_interrupt *interrupt;   /* Who is asked; borrowed. NULL: nobody */
 } zt_cbor;
+
+#define ZT_CBOR_POLL_BYTES ((size_t)1 << 20)   /* Bytes between two questions whether to go on */
 
 /* The head of an item: for strings, p points to the n bytes; for arrays and maps n counts items or pairs; for a
 ** negative integer the value is -1-n; for a float, n is 0 and real the value. */
@@ -84,6 +88,9 @@ typedef struct zt_cbor_level {
 
 /* Start at the first of the n bytes of p, which no level is open around. */
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
+
+/* From here on, it may be asked that this ends. Long loops over what is decoded call zt_cbor_poll(), as skipping does. */
+void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt);
 
 /* From here on, accept the deterministic encoding alone. */
 void zt_cbor_make_strict(zt_cbor *c);
@@ -117,7 +124,7 @@ size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n);
 
 /* Rewrite the n bytes of a, one root item, so that no string is in chunks; the result is never longer. Everything is
 ** checked on the way. Returns the new length, or 0 after a failure. */
-size_t zt_cbor_join(uint8_t *a, size_t n, zt_error *err);
+size_t zt_cbor_join(uint8_t *a, size_t n, const zt_interrupt *interrupt, zt_error *err);
 
 /* The major type of the next item, without reading it; ZT_CBOR_SIMPLE at the end of the bytes. */
 ZT_INLINE zt_cbor_type zt_cbor_peek(const zt_cbor *c){
@@ -134,6 +141,14 @@ ZT_INLINE bool zt_cbor_null(zt_cbor *c){
 }
 
 /* --- What is read most, in line: a manifest of a hundred megabytes is walked with these --- */
+
+/* Ask whether to go on: a failure if not. */
+ZT_COLD bool zt_cbor_ask(zt_cbor *c);
+
+/* The same if it is time to. */
+ZT_INLINE bool zt_cbor_poll(zt_cbor *c){
+  return c->p<c->poll || zt_cbor_ask(c);
+}
 
 ZT_COLD bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);
 ZT_COLD bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);

@@ -95,11 +95,9 @@ int64_t zt_os_elapsed(void);
 /* Ask for large pages behind the bytes of a large buffer that is about to be filled. */
 void zt_os_advise_large(void *p, size_t n);
 
-/* The n bytes at p hold nothing of worth until they are written again: the system may have their pages if it is short. */
-void zt_os_offer(void *p, size_t n);
-
-/* Set the n bytes at p to 0. Of large memory nobody has written to yet this touches little: the system hands out zeros. */
-void zt_os_zero(void *p, size_t n);
+/* n bytes of pages that are nobody else's: 0, and there only once they are touched. NULL if the system gives none. */
+void *zt_os_map(size_t n);
+void zt_os_unmap(void *p, size_t n);
 
 /* A directory being read. */
 typedef struct zt_directory zt_directory;

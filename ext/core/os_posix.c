@@ -178,41 +178,13 @@ void zt_os_advise_large(void *p, size_t n){
 #endif
 }
 
-void zt_os_offer(void *p, size_t n){
-#ifdef MADV_FREE
-  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
-  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
-  if( from<to ) (void)madvise((void*)from, to-from, MADV_FREE);
-#else
-  (void)p;
-  (void)n;
-#endif
+void *zt_os_map(size_t n){
+  void *p = mmap(NULL, n, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0);
+  return p==MAP_FAILED ? NULL : p;
 }
 
-/* Anonymous memory whose pages are given back is zero when it is touched again. A page that is not (memory of a shared
-** mapping, which a host's allocator may use) or cannot be given back (locked memory) shows in the mark. */
-static bool give_back(uint8_t *from, uint8_t *to){
-#if defined(__linux__) && defined(MADV_DONTNEED)
-  if( from>=to ) return false;
-  *from = to[-1] = 1;
-  return madvise(from, (size_t)(to-from), MADV_DONTNEED)==0 && *from==0 && to[-1]==0;
-#else
-  (void)from;
-  (void)to;
-  return false;
-#endif
-}
-
-void zt_os_zero(void *p, size_t n){
-  uint8_t *bytes = p;
-  uint8_t *from = (uint8_t*)(((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1));
-  uint8_t *to = (uint8_t*)(((uintptr_t)p + n) & ~(LARGE_PAGE-1));
-  if( n>=LARGE && give_back(from, to) ){
-    memset(bytes, 0, (size_t)(from-bytes));
-    memset(to, 0, (size_t)(bytes+n-to));
-  }else{
-    memset(bytes, 0, n);
-  }
+void zt_os_unmap(void *p, size_t n){
+  (void)munmap(p, n);
 }
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){

@@ -26,11 +26,12 @@ struct zt_cache {
   queue passed;                    /* What scans over many files came by, so that they push nothing out of the other */
   size_t n;
   unsigned cursors;                /* That are open */
+  zt_interrupt interrupt;
 };
 
-zt_cache *zt_cache_new(void){
+zt_cache *zt_cache_new(zt_interrupt interrupt){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
-  if( c ) *c = (zt_cache){ .asked.limit = ZT_CACHE_HELD, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN };
+  if( c ) *c = (zt_cache){ .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN };
   return c;
 }
 
@@ -149,7 +150,7 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
     settled = zt_os_settled(zt_source_identity(opened));
     found = find(c, zt_source_identity(opened), scan);
     if( !found ){
-      if( zt_container_open(opened, out, err) ){
+      if( zt_container_open(opened, &c->interrupt, out, err) ){
         zt_source_explain(opened, err);
         goto end;
       }

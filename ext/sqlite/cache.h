@@ -15,7 +15,8 @@
 
 typedef struct zt_cache zt_cache;
 
-zt_cache *zt_cache_new(void);   /* NULL: out of memory */
+/* interrupt is whom the reading of a manifest asks whether to go on. NULL: out of memory. */
+zt_cache *zt_cache_new(zt_interrupt interrupt);
 void zt_cache_free(zt_cache *c);
 
 /* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of

@@ -10,7 +10,8 @@ int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
   zt_connection *c = sqlite3_malloc64(sizeof(*c));
   *out = NULL;
   if( !c ) return SQLITE_NOMEM;
-  *c = (zt_connection){ .db = db, .references = 1, .nofs = nofs, .cache = zt_cache_new(), .spare = zt_spare_new() };
+  *c = (zt_connection){ .db = db, .references = 1, .nofs = nofs, .spare = zt_spare_new() };
+  c->cache = zt_cache_new(zt_connection_interrupt(c));
   if( !c->cache || !c->spare ){
     zt_connection_release(c);
     return SQLITE_NOMEM;

@@ -103,7 +103,8 @@ static int position_of(const zt_object *object, int n, sqlite3_value **indices, 
 
 static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
-  uint64_t element[ZT_ELEMENT_MAX/8], position;
+  ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
+  uint64_t position;
   values v = { 0 };
   if( n<2 ){
     sqlite3_result_error(ctx, "ztensor: zt_value needs a source and an object: zt_value('model.zt', 'layer.weight', i, j)", -1);
@@ -111,8 +112,8 @@ static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
   }
   for(int i=0; i<n; i++) if( sqlite3_value_type(args[i])==SQLITE_NULL ) return;
   if( open_values(ctx, args, &v, &err)==SQLITE_OK && position_of(&v.target.object, n-2, args+2, &position, &err)==SQLITE_OK
-   && zt_tensor_read(&v.tensor, position, 1, element, &err)==SQLITE_OK ){
-    zt_result_scalar(ctx, zt_scalar_of(v.tensor.dtype, element));
+   && zt_tensor_read(&v.tensor, position, 1, &element, &err)==SQLITE_OK ){
+    zt_result_scalar(ctx, zt_scalar_of(v.tensor.dtype, &element));
   }
   close_values(&v);
   if( err.rc ) zt_result_error(ctx, &err);

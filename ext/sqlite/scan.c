@@ -251,7 +251,7 @@ static void scan_open_image(scan_cursor *c, sqlite3_value *image){
   c->standing = c->begun = c->opened = c->has_stat = c->tried_stat = true;
   c->stat = (zt_stat){ .id.size = c->blob_size };
   c->err.path = "<blob>";
-  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->blob ? c->blob : image, &c->container, &c->source, &c->err);
+  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->scan.connection, c->blob ? c->blob : image, &c->container, &c->source, &c->err);
   if( !(c->plan & ZT_PLAN_BYTES) ){
     zt_source_close(c->source);
     c->source = NULL;

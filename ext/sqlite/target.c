@@ -12,12 +12,13 @@ bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
   return sqlite3_value_type(source)==SQLITE_NULL || (object && sqlite3_value_type(object)==SQLITE_NULL);
 }
 
-int zt_target_open_image(sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err){
+int zt_target_open_image(zt_connection *c, sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err){
+  zt_interrupt interrupt = zt_connection_interrupt(c);
   const uint8_t *p = sqlite3_value_blob(blob);
   zt_span image = { p ? p : (const uint8_t*)"", (size_t)sqlite3_value_bytes(blob) };
   *container = NULL;
   *source = NULL;
-  if( zt_source_open_image(image, source, err) || zt_container_open(*source, container, err) ){
+  if( zt_source_open_image(image, source, err) || zt_container_open(*source, &interrupt, container, err) ){
     zt_source_close(*source);
     *source = NULL;
   }
@@ -51,7 +52,7 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   out->source = NULL;
   if( zt_target_path(c, source, &path, err) ) return err->rc;
   err->path = path ? path : "<blob>";
-  if( !path ) return zt_target_open_image(source, &out->container, &out->source, err);
+  if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
   if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
   err->path = out->path;
   return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);

@@ -44,6 +44,6 @@ int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err);
 void zt_target_close(zt_target *t);
 
 /* Open the image in a BLOB value, which must stay as it is while *source is open. */
-int zt_target_open_image(sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err);
+int zt_target_open_image(zt_connection *c, sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err);
 
 #endif

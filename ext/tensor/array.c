@@ -149,12 +149,12 @@ int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *er
 
 int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, zt_error *err){
   const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
-  uint64_t chunk[CHUNK];
+  ZT_NUMBERS(CHUNK) chunk;
   if( a->dtype==u64 ) return zt_array_read(a, first, n, out, err);
   while( n>0 ){
     size_t m = n<CHUNK ? n : CHUNK, done;
-    if( zt_array_read(a, first, m, chunk, err) ) return err->rc;
-    done = zt_convert(a->dtype, chunk, u64, out, m);
+    if( zt_array_read(a, first, m, &chunk, err) ) return err->rc;
+    done = zt_convert(a->dtype, &chunk, u64, out, m);
     if( done<m ){
       enter(a->role, err);
       return zt_break(err, "L7", "entry %llu is negative", first+done);

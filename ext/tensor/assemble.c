@@ -69,18 +69,27 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   return err->rc;
 }
 
+/* As they are in memory, into a buffer of the result. */
+static int read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err){
+  if( zt_tensor_is_sparse(t) ) zt_sparse_fill(t, first, (size_t)n, out->p, err);
+  else zt_tensor_read(t, first, (size_t)n, out->p, err);
+  if( !err->rc && zt_big_endian() ) zt_swap_bytes(out->p, (size_t)out->n, t->dtype->unit);
+  return err->rc;
+}
+
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err){
+  bool plain = as==t->dtype && !as->packed, zeros = plain && zt_tensor_is_sparse(t);
   uint64_t bytes = 0;
   *out = (zt_buffer){ NULL, 0 };
   if( zt_assemble_check(t, as, n, err) ) return err->rc;
   zt_dtype_size(as, n, &bytes);
-  if( zt_buffer_new(t->budget, bytes, out, err) ) return err->rc;
+  if( (zeros ? zt_buffer_new_zeros : zt_buffer_new)(t->budget, bytes, out, err) ) return err->rc;
   if( t->object->elements==0 ){
     zt_tensor_read(t, 0, 0, NULL, err);
-  }else if( as!=t->dtype || as->packed ){
+  }else if( !plain ){
     assemble_converted(t, as, first, n, out->p, err);
-  }else if( n>0 && zt_tensor_read(t, first, (size_t)n, out->p, err)==SQLITE_OK && zt_big_endian() ){
-    zt_swap_bytes(out->p, (size_t)bytes, as->unit);
+  }else if( n>0 ){
+    read_plain(t, first, n, out, err);
   }
   if( err->rc ) zt_buffer_clear(out);
   return err->rc;

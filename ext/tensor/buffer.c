@@ -12,6 +12,8 @@ typedef struct head {
   void *base;            /* What sqlite3_malloc64() gave */
   zt_spare *spare;       /* Where it goes when it is done with, with a reference; NULL: nowhere */
   uint64_t capacity;     /* Bytes from the buffer's first on */
+  void *map;             /* Pages that the buffer is in, instead of what is at base; NULL: there are none */
+  size_t nMap;
 } head;
 
 struct zt_spare {
@@ -58,7 +60,6 @@ static bool keep(uint8_t *p){
   head *h = head_of(p);
   zt_spare *s = h->spare;
   if( !s || !s->open || s->kept || h->capacity<LARGE || h->capacity>ZT_SPARE_MAX ) return false;
-  zt_os_offer(p, (size_t)h->capacity);
   s->kept = p;
   unref(s);
   return true;
@@ -66,30 +67,63 @@ static bool keep(uint8_t *p){
 
 /* --- Buffers --- */
 
+/* Where a buffer may begin that has `room` bytes before it: at a large page. */
+static uint8_t *align(void *base, size_t room){
+  uint8_t *p = (uint8_t*)base + room;
+  return p + (LARGE_PAGE - (uintptr_t)p%LARGE_PAGE)%LARGE_PAGE;
+}
+
 static uint8_t *allocate(zt_spare *spare, uint64_t n){
   bool large = n>=LARGE;
   uint64_t extra = sizeof(head) + (large ? LARGE_PAGE : 0), size;
   uint8_t *base = zt_add64(n, extra, &size) ? sqlite3_malloc64(size) : NULL, *p;
   if( !base ) return NULL;
-  p = base + sizeof(head);
-  if( large ) p += (LARGE_PAGE - (uintptr_t)p%LARGE_PAGE)%LARGE_PAGE;
-  *head_of(p) = (head){ base, spare, n };
+  p = large ? align(base, sizeof(head)) : base + sizeof(head);
+  *head_of(p) = (head){ .base = base, .spare = spare, .capacity = n };
   if( spare ) spare->references++;
   if( large ) zt_os_advise_large(p, (size_t)n);
   return p;
 }
 
+/* In pages mapped for it. SQLite's memory stands for them, untouched, so that it is counted and its limits hold. NULL if
+** there are none. */
+static uint8_t *map(uint64_t n){
+  uint64_t size = n + sizeof(head) + LARGE_PAGE;
+  void *base = sqlite3_malloc64(n), *pages = base && size<=SIZE_MAX ? zt_os_map((size_t)size) : NULL;
+  uint8_t *p;
+  if( !pages ){
+    sqlite3_free(base);
+    return NULL;
+  }
+  p = align(pages, sizeof(head));
+  *head_of(p) = (head){ .base = base, .capacity = n, .map = pages, .nMap = (size_t)size };
+  zt_os_advise_large(p, (size_t)n);
+  return p;
+}
+
+static int check_size(const zt_budget *budget, uint64_t n, zt_error *err){
+  if( n<=budget->result ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, budget->result);
+}
+
 int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
   *out = (zt_buffer){ NULL, 0 };
-  if( n>budget->result ){
-    return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, budget->result);
-  }
-  if( n==0 ) return SQLITE_OK;
+  if( check_size(budget, n, err) || n==0 ) return err->rc;
   out->p = take(budget->spare, n);
   if( !out->p ) out->p = allocate(budget->spare, n);
   if( !out->p ) return zt_fail_nomem(err);
   out->n = n;
   return SQLITE_OK;
+}
+
+int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
+  *out = (zt_buffer){ NULL, 0 };
+  if( check_size(budget, n, err) || n==0 ) return err->rc;
+  if( n>=LARGE ) out->p = map(n);
+  out->n = n;
+  if( out->p ) return SQLITE_OK;
+  if( zt_buffer_new(budget, n, out, err)==SQLITE_OK ) memset(out->p, 0, (size_t)n);
+  return err->rc;
 }
 
 int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err){
@@ -103,11 +137,12 @@ int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err){
 }
 
 void zt_buffer_free(void *p){
-  head *h;
+  head h;
   if( !p || keep(p) ) return;
-  h = head_of(p);
-  if( h->spare ) unref(h->spare);
-  sqlite3_free(h->base);
+  h = *head_of(p);
+  if( h.spare ) unref(h.spare);
+  if( h.map ) zt_os_unmap(h.map, h.nMap);
+  sqlite3_free(h.base);
 }
 
 void zt_buffer_clear(zt_buffer *b){

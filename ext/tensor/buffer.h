@@ -2,7 +2,8 @@
 ** Memory for results, which SQLite takes over. Interface to code in buffer.c.
 **
 ** New memory is dear: the system clears every page of it. Large results begin at the boundary of a large page, and one of
-** them is kept when it is done with, for the next; its pages are the system's to take back meanwhile, should it need them.
+** them is kept when it is done with, for the next. Where few bytes are other than 0, the system's cleared pages are what is
+** wanted: then they are mapped for the result, and given back with it.
 */
 #ifndef ZT_TENSOR_BUFFER_H
 #define ZT_TENSOR_BUFFER_H
@@ -17,6 +18,9 @@ typedef struct zt_buffer {
 
 /* n bytes. SQLITE_TOOBIG if that exceeds the budget. *out is empty on failure. */
 int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err);
+
+/* The same of bytes that are 0. */
+int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err);
 
 /* Room for `capacity` bytes, of which the first n are as they were; n stays. On failure, everything does. */
 int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err);

@@ -344,12 +344,12 @@ static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
 
 /* What the components together make. */
 static int step_tensor(zt_check *c, zt_error *err){
-  uint64_t element[ZT_ELEMENT_MAX/8];
+  ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
   zt_error *e = report(c, NULL);
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
   if( sound && c->full && c->object.strict && !zt_tensor_is_sparse(&t) && c->object.elements>0 && has_packed(c) ){   /* L9, of a last byte */
-    zt_tensor_read(&t, c->object.elements-1, 1, element, e);
+    zt_tensor_read(&t, c->object.elements-1, 1, &element, e);
   }
   if( is_of_components(c, e) ) zt_error_clear(e);
   if( judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ) check_order(c, &t, err);
@@ -368,7 +368,7 @@ static int step(zt_check *c, zt_error *err){
     case VERSION:
       check_version(c);
       c->stage = BLOBS;
-      return zt_blobs_sort(c->container, &c->blobs, err);
+      return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
     case BLOBS:     return step_blob(c, err);
     case SHARDS:    return step_shard(c, err);
     case OBJECT:    return step_object(c);

@@ -131,19 +131,18 @@ bool zt_convertible(const zt_dtype *from, const zt_dtype *to){
 /* Convert n numbers that are no complex ones, or the parts of such. */
 static size_t convert(const zt_dtype *from, const uint8_t *src, unsigned width, const zt_dtype *to, uint8_t *dst,
                       unsigned widthTo, size_t n){
-  static const unsigned aWidth[ZT_WIDES] = { [ZT_F32] = 4, [ZT_F64] = 8, [ZT_I64] = 8, [ZT_U64] = 8 };
   size_t (*store)(const void*, void*, size_t) = zt_conversion_of(to)->store[from->wide];
-  uint64_t block[BLOCK];
+  ZT_NUMBERS(BLOCK) block;
   if( !zt_conversion_of(from)->load ) return store(src, dst, n);
   if( !zt_conversion_of(to)->load && to->wide==from->wide ){
-    assert( widthTo==aWidth[to->wide] );
+    assert( widthTo==(to->wide==ZT_F32 ? 4u : 8u) );
     zt_conversion_of(from)->load(src, dst, n);
     return n;
   }
   for(size_t done=0; done<n;){
     size_t m = n-done<BLOCK ? n-done : BLOCK, stored;
-    zt_conversion_of(from)->load(src+done*width, block, m);
-    stored = store(block, dst+done*widthTo, m);
+    zt_conversion_of(from)->load(src+done*width, &block, m);
+    stored = store(&block, dst+done*widthTo, m);
     done += stored;
     if( stored<m ) return done;
   }
@@ -152,12 +151,12 @@ static size_t convert(const zt_dtype *from, const uint8_t *src, unsigned width, 
 
 /* Real numbers to complex ones, in blocks whose real parts are then spread. */
 static size_t spread(const zt_dtype *from, const uint8_t *src, const zt_dtype *to, uint8_t *dst, size_t n){
-  uint64_t block[BLOCK];
+  ZT_NUMBERS(BLOCK) block;
   memset(dst, 0, n*to->width);
   for(size_t done=0; done<n;){
     size_t m = n-done<BLOCK ? n-done : BLOCK;
-    convert(from, src+done*from->width, from->width, to, (uint8_t*)block, to->unit, m);
-    for(size_t i=0; i<m; i++) memcpy(dst+(done+i)*to->width, (uint8_t*)block+i*to->unit, to->unit);
+    convert(from, src+done*from->width, from->width, to, block.u8, to->unit, m);
+    for(size_t i=0; i<m; i++) memcpy(dst+(done+i)*to->width, block.u8+i*to->unit, to->unit);
     done += m;
   }
   return n;

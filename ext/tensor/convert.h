@@ -16,6 +16,14 @@
 
 #include "container/dtype.h"
 
+/* Memory for n numbers, or n parts of complex ones, of whatever type is found when it is there: declared as each of them,
+** since C has an object read as nothing else than it was declared to be (C11 6.5, paragraph 7), and compilers count on that.
+** Memory from sqlite3_malloc64() is not declared, and needs none of this. */
+#define ZT_NUMBERS(n) union { \
+    uint64_t u64[n]; int64_t i64[n]; double f64[n]; uint32_t u32[n]; int32_t i32[n]; float f32[n]; \
+    uint16_t u16[n]; int16_t i16[n]; uint8_t u8[n]; int8_t i8[n]; \
+  }
+
 /* False for complex to real. */
 bool zt_convertible(const zt_dtype *from, const zt_dtype *to);
 

@@ -12,10 +12,15 @@
 #include "tensor/layout.h"
 
 #define RECORDS ((size_t)64 << 10)   /* Bytes of a 0.1 blob that are taken apart at once; more than one record has */
+#define GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
 
 typedef struct coo {
   zt_array values;
-  zt_array coords[ZT_MAX_RANK];    /* One for each dimension */
+  zt_array coords[ZT_MAX_RANK];    /* One for each dimension: they are read side by side */
+  zt_array all;                    /* If there is no memory for as many readers: the coordinates of all dimensions, */
+  uint64_t *gathered;              /* and those of the elements from number `from` on, `room` for each dimension; owned */
+  uint64_t from, room;
+  size_t n;                        /* Elements whose coordinates are there */
   zt_array records;                /* 0.1: the blob's bytes, and nothing of the two above */
   uint64_t record;                 /* Bytes of one; 0: there are none */
   uint8_t *window;                 /* RECORDS bytes, if there are records */
@@ -61,7 +66,7 @@ static int open_components(zt_tensor *t, coo *s, zt_error *err){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);
   }
   bytes = t->stored*dtype->width;
-  payload.side_by_side = t->object->rank;
+  payload.side_by_side = t->stored ? t->object->rank : 1;
   for(uint32_t d=0; d<t->object->rank; d++){
     if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ) return err->rc;
   }
@@ -80,7 +85,9 @@ static void close(zt_tensor *t){
   if( !s ) return;
   zt_array_close(&s->values);
   zt_array_close(&s->records);
+  zt_array_close(&s->all);
   for(uint32_t d=0; d<ZT_MAX_RANK; d++) zt_array_close(&s->coords[d]);
+  sqlite3_free(s->gathered);
   sqlite3_free(s->window);
 }
 
@@ -91,7 +98,7 @@ static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   s->entry = 0;
   if( t->stored>0 ) return SQLITE_OK;
   if( s->record ) return zt_array_check_empty(&s->records, err);
-  for(uint32_t d=0; d<t->object->rank; d++) if( zt_array_check_empty(&s->coords[d], err) ) return err->rc;
+  if( t->object->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;   /* The bytes are the same for each */
   return zt_array_check_empty(&s->values, err);
 }
 
@@ -116,22 +123,81 @@ static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
       uint64_t coordinate = zt_le64(record+8*(size_t)d);
       if( !place(t, d, coordinate, &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate, err);
     }
-    memcpy((uint8_t*)out->value+i*width, record+8*(size_t)rank, width);
+    memcpy(out->value.u8+i*width, record+8*(size_t)rank, width);
   }
-  if( zt_big_endian() ) zt_swap_bytes(out->value, out->n*width, t->dtype->unit);
+  if( zt_big_endian() ) zt_swap_bytes(&out->value, out->n*width, t->dtype->unit);
   return SQLITE_OK;
 }
 
-static int next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+/* Readers side by side, one in each dimension, would take too much memory: one reader is to go through all dimensions, once
+** for each GATHERED coordinates. */
+static int use_one_reader(zt_tensor *t, coo *s, zt_error *err){
+  zt_component component = { 0 };
+  zt_payload payload = zt_tensor_payload(t, &component);
+  uint32_t rank = t->object->rank;
+  uint64_t *gathered;
+  zt_error_clear(err);
+  err->component.z = NULL;
+  if( zt_tensor_component(t, "coords", NULL, &component, err) ) return err->rc;
+  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ) return err->rc;
+  s->room = t->stored<GATHERED/rank ? t->stored : GATHERED/rank;
+  gathered = sqlite3_malloc64(s->room*rank*sizeof(*gathered));
+  if( !gathered ){
+    zt_array_close(&s->all);
+    return zt_fail_nomem(err);
+  }
+  zt_os_advise_large(gathered, (size_t)s->room*rank*sizeof(*gathered));
+  for(uint32_t d=0; d<rank; d++) zt_array_close(&s->coords[d]);
+  s->gathered = gathered;
+  return SQLITE_OK;
+}
+
+/* Have the coordinates of the next elements, as many as there is room for. */
+static int gather(zt_tensor *t, coo *s, zt_error *err){
+  uint64_t left = t->stored-s->entry;
+  size_t n = (size_t)(left<s->room ? left : s->room);
+  s->n = 0;
+  for(uint32_t d=0; d<t->object->rank; d++){
+    if( zt_array_read_indices(&s->all, d*t->stored+s->entry, n, s->gathered+d*s->room, err) ) return err->rc;
+  }
+  s->from = s->entry;
+  s->n = n;
+  return SQLITE_OK;
+}
+
+/* The coordinates of out's elements in dimension d, which one reader for each reads. */
+static int read_dimension(coo *s, uint32_t d, const zt_entries *out, uint64_t *to, zt_error *err){
+  if( !s->gathered ) return zt_array_read_indices(&s->coords[d], s->entry, out->n, to, err);
+  memcpy(to, s->gathered+d*s->room+(s->entry-s->from), out->n*sizeof(*to));
+  return SQLITE_OK;
+}
+
+static int read_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   uint64_t coordinate[ZT_ENTRIES];
   memset(out->cell, 0, out->n*sizeof(*out->cell));
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_read_indices(&s->coords[d], s->entry, out->n, coordinate, err) ) return err->rc;
+    if( read_dimension(s, d, out, coordinate, err) ) return err->rc;
     for(size_t i=0; i<out->n; i++){
       if( !place(t, d, coordinate[i], &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate[i], err);
     }
   }
-  return zt_array_read(&s->values, s->entry, out->n, out->value, err);
+  return SQLITE_OK;
+}
+
+/* The same of what was gathered, which may be fewer elements. */
+static int read_gathered_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+  uint64_t there;
+  if( (s->entry<s->from || s->entry-s->from>=s->n) && gather(t, s, err) ) return err->rc;
+  there = s->from+s->n-s->entry;
+  if( out->n>there ) out->n = (size_t)there;
+  return read_cells(t, s, out, err);
+}
+
+static int next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+  bool alone = t->object->rank<2;
+  if( !s->gathered && read_cells(t, s, out, err)==SQLITE_TOOBIG && !alone ) use_one_reader(t, s, err);
+  if( s->gathered && !err->rc ) read_gathered_cells(t, s, out, err);
+  return err->rc ? err->rc : zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
 static int next(zt_tensor *t, zt_entries *out, zt_error *err){

@@ -98,9 +98,30 @@ static int load_pointers(csr *s, uint64_t first, zt_error *err){
   return zt_array_read_indices(&s->indptr, first, s->loaded, s->pointers, err);
 }
 
+/* All pointers were right when they were checked, and these are not: another program has the file mapped, which no time
+** of the file shows. */
+static int fail_changed(zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "indptr was written to while it was read");
+}
+
+/* Load pointers again. They are looked at again, too: where they lead must be there. */
+static int reload_pointers(csr *s, uint64_t first, zt_error *err){
+  uint64_t last = 0;
+  if( first>=s->indptr.length ) return fail_changed(err);
+  if( load_pointers(s, first, err) ) return err->rc;
+  for(size_t k=0; k<s->loaded; k++){
+    if( s->pointers[k]<last || s->pointers[k]>s->values.length ) return fail_changed(err);
+    last = s->pointers[k];
+  }
+  return first==0 && s->pointers[0]!=0 ? fail_changed(err) : SQLITE_OK;
+}
+
 /* Pointer i, loading those around it if need be. */
 static int pointer(csr *s, uint64_t i, uint64_t *out, zt_error *err){
-  if( (i<s->first || i-s->first>=s->loaded) && load_pointers(s, i, err) ) return err->rc;
+  if( (i<s->first || i-s->first>=s->loaded) && reload_pointers(s, i, err) ){
+    s->loaded = 0;
+    return err->rc;
+  }
   *out = s->pointers[i-s->first];
   return SQLITE_OK;
 }
@@ -131,9 +152,9 @@ static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   last = (first+n-1)/s->columns;
   if( last+1<s->rows && pointer(s, last+1, &s->end, err) ) return err->rc;
   s->row = first/s->columns;
-  pointer(s, s->row, &s->entry, err);
+  if( pointer(s, s->row, &s->entry, err) ) return err->rc;
   s->begun = s->entry;
-  return err->rc;
+  return s->entry>s->end ? fail_changed(err) : SQLITE_OK;
 }
 
 /* The columns of out's entries are in cell: make them positions. */
@@ -167,7 +188,7 @@ static int next(zt_tensor *t, zt_entries *out, zt_error *err){
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
-   || zt_array_read(&s->values, s->entry, out->n, out->value, err) || place(s, t->object->strict, out, err) ) return err->rc;
+   || zt_array_read(&s->values, s->entry, out->n, &out->value, err) || place(s, t->object->strict, out, err) ) return err->rc;
   s->entry += out->n;
   return SQLITE_OK;
 }

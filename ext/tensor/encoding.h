@@ -41,6 +41,9 @@ typedef struct zt_encoding {
 ** ones. */
 const zt_encoding *zt_encoding_of(const zt_component *component);
 
+/* E4: what is stored decodes to more bytes than the manifest tells. */
+int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
+
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable;
 
 #endif

@@ -166,14 +166,14 @@ int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *
 /* n entries from `first` on, as f32. */
 static int read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err){
   const zt_dtype *f32 = zt_dtype_named(ZT_TEXT("f32"));
-  uint64_t raw[AHEAD];
+  ZT_NUMBERS(AHEAD) raw;
   for(size_t i=0, m; i<n; i+=m){
     m = n-i<AHEAD ? n-i : AHEAD;
     if( !e->plain.stream ){
       if( zt_codes_read(&e->codes, first+i, m, out+i, err) ) return err->rc;
     }else{
-      if( zt_array_read(&e->plain, first+i, m, raw, err) ) return err->rc;
-      zt_convert(e->plain.dtype, raw, f32, out+i, m);
+      if( zt_array_read(&e->plain, first+i, m, &raw, err) ) return err->rc;
+      zt_convert(e->plain.dtype, &raw, f32, out+i, m);
     }
   }
   return SQLITE_OK;

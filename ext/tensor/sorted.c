@@ -15,7 +15,8 @@ struct zt_sorted {
   zt_entries *e;
   zt_repeats repeats;
   uint64_t first, end;     /* The range: first <= cell < end */
-  bool in_order;           /* As they are stored; nothing of what follows is used */
+  bool in_order;           /* As they are stored; nothing but the next of what follows is used */
+  uint64_t least;          /* The smallest cell that may come next */
   uint64_t from, from_number;   /* Where the pass begins */
   uint64_t to, to_number;  /* Where it ends, and the next one begins; to is end: there is none */
   size_t n, capacity;      /* Gathered elements */
@@ -68,13 +69,13 @@ static bool sorted_ascend(const zt_sorted *s, uint64_t *least){
 /* See whether they can be given as they come, reading no further than to the first that cannot. */
 static int sorted_look(zt_sorted *s, zt_error *err){
   zt_tensor *t = s->tensor;
-  uint64_t least = 0;
   if( t->layout->seek(t, s->first, s->end-s->first, err) ) return err->rc;
   do{
     if( t->layout->next(t, s->e, err) || zt_tensor_poll(t, s->e->n, err) ) return err->rc;
-    if( !sorted_ascend(s, &least) ) return SQLITE_OK;
+    if( !sorted_ascend(s, &s->least) ) return SQLITE_OK;
   }while( s->e->n );
   s->in_order = true;
+  s->least = 0;
   return SQLITE_OK;
 }
 
@@ -155,7 +156,7 @@ static int sorted_collect(zt_sorted *s, zt_error *err){
     }
     s->cell[s->n] = e->cell[i];
     if( s->number ) s->number[s->n] = e->first+i;
-    memcpy(s->value+s->n*width, (const uint8_t*)e->value+i*width, width);
+    memcpy(s->value+s->n*width, e->value.u8+i*width, width);
     s->n++;
   }
   return SQLITE_OK;
@@ -194,13 +195,14 @@ int zt_sorted_next(zt_sorted *s, zt_error *err){
   unsigned width = t->dtype->width;
   size_t n;
   if( s->in_order ){
-    if( t->layout->next(t, s->e, err)==SQLITE_OK ) zt_tensor_poll(t, s->e->n, err);
-    return err->rc;
+    if( t->layout->next(t, s->e, err) || zt_tensor_poll(t, s->e->n, err) ) return err->rc;
+    if( sorted_ascend(s, &s->least) ) return SQLITE_OK;
+    return zt_fail(err, SQLITE_ERROR, "its indices were written to while they were read");
   }
   if( s->given==s->n && s->to<s->end && sorted_gather(s, err) ) return err->rc;
   n = s->n-s->given<ZT_ENTRIES ? s->n-s->given : ZT_ENTRIES;
   memcpy(s->e->cell, s->cell+s->given, n*sizeof(*s->cell));
-  memcpy(s->e->value, s->value+s->given*width, n*width);
+  memcpy(s->e->value.u8, s->value+s->given*width, n*width);
   s->e->n = n;
   s->given += n;
   return SQLITE_OK;

@@ -45,7 +45,7 @@ ZT_INLINE bool add_value(const scatter *s, uint64_t cell, const void *value, siz
 /* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending order no cell has a value
 ** yet; else, `seen` tells. False if values do not add up. */
 ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = (const void*)e->value;
+  const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first;
     if( cell<s->n ) memcpy(s->out + cell*width, value + i*width, width);
@@ -54,7 +54,7 @@ ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
 }
 
 ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = (const void*)e->value;
+  const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first, later = i+AHEAD<e->n ? e->cell[i+AHEAD]-s->first : 0;
     if( later<s->n ){
@@ -90,7 +90,6 @@ int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
 static bool fill(scatter *s, zt_entries *e, zt_error *err){
   uint64_t last = UINT64_MAX;
   zt_tensor *t = s->tensor;
-  if( s->n ) zt_os_zero(s->out, s->n*t->dtype->width);
   if( t->layout->seek(t, s->first, s->n, err) ) return false;
   for(;;){
     if( t->layout->next(t, e, err) ) return false;
@@ -104,6 +103,12 @@ static bool fill(scatter *s, zt_entries *e, zt_error *err){
 }
 
 int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+  if( n ) memset(out, 0, n*t->dtype->width);
+  return zt_sparse_fill(t, first, n, out, err);
+}
+
+/* What was filled until order was lost is filled again: the cells are the same. */
+int zt_sparse_fill(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   scatter s = { .tensor = t, .first = first, .n = n, .out = out };
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
@@ -130,7 +135,7 @@ int zt_sparse_cells(zt_tensor *t, void (*take)(void *context, const void *values
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
   if( zt_sorted_open(t, 0, t->object->elements, ZT_REPEATS_ADDED, e, &s, err) ) goto end;
-  while( zt_sorted_next(s, err)==SQLITE_OK && e->n ) take(context, e->value, e->n);
+  while( zt_sorted_next(s, err)==SQLITE_OK && e->n ) take(context, &e->value, e->n);
 end:
   zt_sorted_close(s);
   sqlite3_free(e);

@@ -19,11 +19,12 @@ typedef struct zt_entries {
   size_t n;                        /* 0: there are no more */
   uint64_t first;                  /* Number of the first of them among all that the object stores */
   uint64_t cell[ZT_ENTRIES];       /* Flat position, less than the object's elements */
-  uint64_t value[ZT_ENTRIES*ZT_ELEMENT_MAX/8];   /* n elements of the tensor's type, as in memory */
+  ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) value;   /* n elements of the tensor's type, as in memory */
 } zt_entries;
 
-/* The dense form's elements first to first+n. */
+/* The dense form's elements first to first+n; the same where `out` is all 0 already. */
 int zt_sparse_read(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
+int zt_sparse_fill(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 
 /* Hand every cell that has a stored element to `take`, once, with its value, in no particular order, in pieces of at most
 ** ZT_ENTRIES. Takes bounded memory: where the cells are not stored in ascending order, the stored elements are read as

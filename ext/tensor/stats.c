@@ -40,7 +40,7 @@ typedef struct accumulator {
   double low, high;           /* Of floats, and of integers that f64 holds */
   int64_t lowInt, highInt;    /* i64 */
   uint64_t lowUint, highUint; /* u64 */
-  uint64_t wide[BLOCK];       /* A block as the wide type */
+  ZT_NUMBERS(BLOCK) wide;     /* A block as the wide type */
   double real[BLOCK];         /* Its finite numbers, as f64 */
 } accumulator;
 
@@ -264,8 +264,8 @@ static void take_block(accumulator *a, const void *elements, size_t n){
   const zt_conversion *conversion = zt_conversion_of(a->dtype);
   const void *wide = elements;
   if( conversion->load ){
-    conversion->load(elements, a->wide, n);
-    wide = a->wide;
+    conversion->load(elements, &a->wide, n);
+    wide = &a->wide;
   }
   switch( a->dtype->wide ){
     case ZT_F32: take_f32(a, wide, n); break;

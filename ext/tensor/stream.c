@@ -61,7 +61,7 @@ void zt_stream_close(zt_stream *s){
 }
 
 static int fail_long(const zt_stream *s, zt_error *err){
-  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells", s->encoding->name, s->total);
+  return zt_encoding_fail_long(s->encoding, s->total, err);
 }
 
 static int fail_short(const zt_stream *s, uint64_t n, zt_error *err){

@@ -13,6 +13,7 @@
 #define SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
 #define WINDOW_LOG_MAX 27     /* What libzstd takes for a stream unless told otherwise */
 #define WINDOW_MAX ((uint64_t)1 << WINDOW_LOG_MAX)
+#define WINDOW_LOG_ANY 31     /* What any decoder can have */
 #define BLOCK_MAX ((uint64_t)128 << 10)
 
 static int fail_zstd(size_t code, zt_error *err){
@@ -28,6 +29,27 @@ static bool is_magic(const uint8_t *p){
 
 static int fail_magic(zt_error *err){
   return zt_break(err, "E2", "zstd: Unknown frame descriptor");
+}
+
+/* The largest window that each of some readers may have: all of them together have what one may. */
+static int window_log(unsigned readers){
+  int log = WINDOW_LOG_MAX;
+  for(unsigned n=1; n<readers; n*=2) log--;
+  return log;
+}
+
+/* The window of the frame whose first n bytes are at p is too large: it is broken if no decoder could have that, or if the
+** window is all of a content that must not be there; else it is only that this program has less. */
+static int fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
+  bool there = n>5 && is_magic(p), single = there && (p[4] & SINGLE_SEGMENT);
+  uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, told;
+  unsigned long long most = 1ull << window_log(reader->side_by_side);
+  if( there && !single && 10+(p[5]>>3)>WINDOW_LOG_ANY ) return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
+  if( content && content<ZSTD_CONTENTSIZE_ERROR && zt_payload_length(reader->object, reader->component, &told)==ZT_LENGTH_KNOWN
+   && content>told ) return zt_encoding_fail_long(&zt_encoding_zstd, told, err);
+  if( reader->side_by_side<2 ) return zt_fail(err, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of %llu bytes", most);
+  return zt_fail(err, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of %llu bytes for each of %u readers", most,
+                 reader->side_by_side);
 }
 
 /* What a frame says before its blocks (RFC 8878 3.1.1.1). */
@@ -63,14 +85,14 @@ static bool has_large_block(const uint8_t *p, size_t n, frame_head h){
 
 /* Look at the head of each frame and of its blocks: what libzstd refuses in part is refused in whole, in the same words,
 ** though decoding in one call needs no window. What is wrong behind the heads, decoding finds. */
-static int check_frames(const uint8_t *p, size_t n, zt_error *err){
+static int check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
     if( !is_magic(p) ) return fail_magic(err);
     if( ZSTD_isError(frame) ) break;
     if( p[0]==0x28 ){
       frame_head h = read_head(p, frame);
-      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
+      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return fail_window(reader, p, frame, err);
       if( has_large_block(p, frame, h) ) return zt_break(err, "E2", "zstd: Data corruption detected");
     }
     p += frame;
@@ -101,7 +123,7 @@ static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, z
     }
     if( zt_source_read(p->source, component->offset, copy, nStored, err) ) goto end;
   }
-  if( check_frames(stored, nStored, err) ) goto end;
+  if( check_frames(p, stored, nStored, err) ) goto end;
   decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
   if( ZSTD_getErrorCode(decoded)==ZSTD_error_dstSize_tooSmall ) *got = n+1;
   else if( ZSTD_isError(decoded) ) fail_zstd(decoded, err);
@@ -129,7 +151,6 @@ static void close(zt_decoder *d){
 }
 
 static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
-  int log = WINDOW_LOG_MAX;
   zt_decoder *d = sqlite3_malloc64(sizeof(*d));
   *out = NULL;
   if( !d ) return zt_fail_nomem(err);
@@ -139,8 +160,7 @@ static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
     close(d);
     return zt_fail_nomem(err);
   }
-  for(unsigned n=1; n<p->side_by_side; n*=2) log--;
-  ZSTD_DCtx_setParameter(d->ctx, ZSTD_d_windowLogMax, log);
+  ZSTD_DCtx_setParameter(d->ctx, ZSTD_d_windowLogMax, window_log(p->side_by_side));
   *out = d;
   return SQLITE_OK;
 }
@@ -167,6 +187,9 @@ static int step(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *er
   before = d->in.pos;
   if( d->between && d->in.size-d->in.pos>=4 && !is_magic((const uint8_t*)d->in.src+d->in.pos) ) return fail_magic(err);
   rc = ZSTD_decompressStream(d->ctx, &buffer, &d->in);
+  if( ZSTD_getErrorCode(rc)==ZSTD_error_frameParameter_windowTooLarge ){
+    return fail_window(&d->payload, (const uint8_t*)d->in.src+before, d->in.size-before, err);
+  }
   if( ZSTD_isError(rc) ) return fail_zstd(rc, err);
   if( buffer.pos>0 || d->in.pos>before ) d->between = rc==0;
   *got = buffer.pos;

@@ -2,7 +2,7 @@
 ** The operating system, failing on demand: a library to be preloaded. Each of its calls that the extension makes asks a
 ** function of the test first, which says whether it fails and how, and may do anything to the files before it goes on.
 **
-** Only what happens below one directory is asked about, and the clock and madvise() (under no path) if the test wants that.
+** Only what happens below one directory is asked about, and the clock, madvise() and mmap() (under no path) if the test wants that.
 ** The calls are made by other names than those that they have here: a sanitizer makes them before dlsym() can be called.
 */
 #ifndef _GNU_SOURCE
@@ -30,7 +30,7 @@
 #define DIRECTORIES 64    /* Directories that may be open at once */
 
 /* Asked before a call, by the name of its function, of a path. Returns 0, or the errno value that it fails with. *n: how many
-** bytes it is to read, which may be made less; a read of none is the end of the file. */
+** bytes it is to read, which may be made less; a read of none is the end of the file. Of madvise(), the advice. */
 typedef int question(const char *call, const char *path, size_t *n);
 
 typedef struct directory {
@@ -172,7 +172,14 @@ int closedir(DIR *d){
 }
 
 int madvise(void *p, size_t n, int advice){
-  return ask && !asking && pathless && fails("madvise", "", NULL) ? -1 : (int)syscall(SYS_madvise, p, n, advice);
+  size_t what = (size_t)advice;
+  return ask && !asking && pathless && fails("madvise", "", &what) ? -1 : (int)syscall(SYS_madvise, p, n, advice);
+}
+
+/* Of anonymous memory: the C library's own calls do not come here. */
+void *mmap(void *p, size_t n, int protection, int flags, int fd, off_t offset){
+  if( ask && !asking && pathless && fd<0 && fails("mmap", "", NULL) ) return MAP_FAILED;
+  return (void*)syscall(SYS_mmap, p, n, protection, flags, fd, offset);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *out){

@@ -21,11 +21,12 @@ ERRORS = {
     "close": ["EINTR", "EIO", "ENOSPC"],
     "closedir": ["EINTR", "EBADF"],
     "madvise": ["ENOMEM", "EINVAL", "EAGAIN"],
+    "mmap": ["ENOMEM", "EAGAIN", "EPERM"],
     "clock_gettime": ["EINVAL"],
 }
 # What these cannot do must be said; what stat() cannot tell may come out otherwise.
 LOUD = {"open", "pread", "opendir", "readdir"}
-INVISIBLE = {"close", "closedir", "madvise", "clock_gettime"}
+INVISIBLE = {"close", "closedir", "madvise", "mmap", "clock_gettime"}
 VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "fstat": "open|read", "pread": "read",
          "opendir": "list the directory", "readdir": "list the directory"}
 # Nothing is there, to somebody who looks for names: no error.

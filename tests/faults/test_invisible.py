@@ -1,5 +1,6 @@
 """What the system may do to a call without anything being wrong: signals, reads that give little, and advice not taken."""
 import errno
+import mmap
 import random
 import re
 import subprocess
@@ -70,7 +71,7 @@ def seeded(most):
     return lambda: generator.randint(1, most)
 
 
-WITH_PATHS = set(ERRORS) - {"madvise", "clock_gettime"}
+WITH_PATHS = set(ERRORS) - {"madvise", "mmap", "clock_gettime"}
 EVERYWHERE = {
     "interrupted once": (lambda: Interrupted(1), WITH_PATHS),
     "interrupted often": (lambda: Interrupted(40), WITH_PATHS),
@@ -113,24 +114,43 @@ def large(tmp_path_factory):
     return path
 
 
-def test_advice_about_memory_that_is_refused_changes_nothing(large):
+def test_advice_and_memory_that_are_refused_change_nothing(large):
     sql = f"""SELECT zt_hash('{large}', 'w', 'data', 'xxh3'), zt_blob('{large}', 'w') = zt_dense('{large}', 'w'),
                      hex(substr(zt_dense('{large}', 's'), 1, 8)), length(replace(hex(zt_dense('{large}', 's')), '00', '')),
                      zt_dense('{large}', 's', 'u8', 5, 1), zt_dense('{large}', 'w') = zt_blob('{large}', 'w')"""
     db = open_connection()
     clean = answer(db, sql)
     assert clean[0][1:] == (1, "0000000000070000", 2, b"\x07", 1)
-    for error in ERRORS["madvise"]:
-        counts = Counter()
+    for refused in ("madvise", "mmap"):
+        for error in ERRORS[refused]:
+            counts = Counter()
 
-        def refuse(call, path, size):
-            counts[call] += 1
-            return getattr(errno, error) if call == "madvise" else 0
+            def refuse(call, path, size):
+                counts[call] += 1
+                return getattr(errno, error) if call == refused else 0
 
-        with failing(large.parent, refuse, pathless=True):
-            assert answer(db, sql) == clean
-        assert counts["madvise"] > 0
+            with failing(large.parent, refuse, pathless=True):
+                assert answer(db, sql) == clean
+            assert counts[refused] > 0
     db.close()
+
+
+def test_memory_of_the_host_is_never_given_back(large):
+    """The one advice is that large pages are welcome: what else may lie in them is not the extension's to know."""
+    db = open_connection()
+    given = set()
+
+    def note(call, path, size):
+        if call == "madvise":
+            given.add(size[0])
+        return 0
+
+    with failing(large.parent, note, pathless=True):
+        for call in ("zt_blob", "zt_dense"):
+            for name in ("w", "s"):
+                answer(db, f"SELECT length({call}('{large}', '{name}', {'NULL' if call == 'zt_dense' else repr('data')}))")
+    db.close()
+    assert given == {mmap.MADV_HUGEPAGE}
 
 
 def test_without_a_clock_nothing_is_remembered_and_all_is_right(tree):

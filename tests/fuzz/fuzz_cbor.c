@@ -340,7 +340,7 @@ static void check_join(const uint8_t *data, size_t n){
   size_t joined, again;
   CHECK(copy, "malloc");
   memcpy(copy, data, n);
-  joined = zt_cbor_join(copy, n, &err);
+  joined = zt_cbor_join(copy, n, NULL, &err);
   CHECK((joined>0)==good && (err.rc==SQLITE_OK)==good, "joined: %zu (%s), judged: %d", joined, err.message, good);
   CHECK(joined<=n, "%zu bytes became %zu", n, joined);
   if( good ){
@@ -349,7 +349,7 @@ static void check_join(const uint8_t *data, size_t n){
     CHECK(after.nOut==before.nOut && memcmp(after.out, before.out, after.nOut)==0, "another value");
     check_json(copy, joined);
     if( copy[0]>>5!=6 ){
-      again = zt_cbor_join(copy, joined, &err);
+      again = zt_cbor_join(copy, joined, NULL, &err);
       CHECK(again==joined, "joining twice: %zu, then %zu", joined, again);
     }
   }

@@ -326,6 +326,83 @@ def test_a_slice_that_holds_the_fault_is_an_error(db, make):
         assert message(db, sql, file).startswith(place(file, "s"))
 
 
+# ------------------------------------------------------------------------------------------------- windows of zstd frames
+
+def windowed(object, log):
+    """The object compressed, in frames that ask for a window of 2^log bytes."""
+    object = writer.zstd_parts(object)
+    for part in object["components"].values():
+        part["bytes"] = part["bytes"][:5] + bytes([(log - 10) << 3]) + part["bytes"][6:]
+    return object
+
+
+def cube(index="u64"):
+    """Two elements in three dimensions."""
+    return writer.sparse_coo([2, 2, 3], [(0, 0, 1), (1, 0, 2)], struct.pack("<2f", 7, 9), "f32", index)
+
+
+CUBE = [0, 7, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]
+
+
+@pytest.mark.parametrize("log", [20, 25, 26, 27])
+@pytest.mark.parametrize("index", ["u64", "u16"])
+def test_coordinates_in_frames_of_large_windows(db, log, index):
+    file = writer.write({"s": windowed(cube(index), log)})
+    assert decode("f32", value(db, "SELECT zt_dense(?, 's')", file)) == CUBE
+    assert [value(db, "SELECT zt_value(?, 's', ?, ?, ?)", file, *i) for i in ((0, 0, 1), (1, 0, 2), (1, 1, 2))] == [7, 9, 0]
+    assert rows(db, "SELECT coords, value FROM zt_elements(?, 's')", file) == [("[0,0,1]", 7), ("[1,0,2]", 9)]
+    assert rows(db, "SELECT zeros, max FROM zt_stats(?)", file) == [(10, 9)]
+    assert {row[0] for row in rows(db, "SELECT rule FROM zt_check(?, 'full')", file)} <= {"missing-digest", "index-dtype"}
+
+
+def runs(*lengths):
+    """Bytes 0, 1, 2 ... so many times each, as a frame of each run."""
+    return b"".join(writer.zstd_repeat(bytes([i]), n) for i, n in enumerate(lengths) if n)
+
+
+@pytest.mark.parametrize("log", [17, 27])
+def test_more_coordinates_than_are_gathered_at_once(db, log):
+    n = 5_000_000
+    first, second = (0, 3_000_000, 2_000_000), (4_500_000, 500_000)
+    coords = runs(*first) + runs(*second)
+    coords = coords.replace(writer.ZSTD_MAGIC + b"\0" + writer.WINDOW_128_KIB, writer.ZSTD_MAGIC + b"\0" + bytes([(log - 10) << 3]))
+    object = {"shape": [3, 2], "format": "sparse_coo", "components": {
+        "values": {"dtype": "u64", "bytes": writer.zstd_repeat(b"\1", 8 * n), "encoding": "zstd", "uncompressed_length": 8 * n},
+        "coords": {"dtype": "u8", "bytes": coords, "encoding": "zstd", "uncompressed_length": 2 * n}}}
+    file = writer.write({"s": object})
+    one = 0x0101010101010101
+    counts = [0, 0, 3_000_000, 0, 1_500_000, 500_000]
+    assert decode("u64", dense(db, object, "u64")) == [k * one % 2**64 for k in counts]
+    assert value(db, "SELECT coords FROM zt_elements(?, 's') LIMIT 1 OFFSET 4499999", file) == "[2,0]"
+
+
+@pytest.mark.parametrize("object, role, name", [(cube(), "values", "s"), (writer.dense(bytes(40)), "data", "s")])
+def test_a_window_beyond_what_may_be_held_is_too_big(db, object, role, name):
+    """Whole and in part; and zt_check says what it could not look at, once."""
+    file = writer.write({"s": windowed(object, 28), "t": writer.dense(b"\2", dtype="bool")})
+    text = f"zstd: a frame's window is more than the limit of {1 << 27} bytes"
+    for sql in ("SELECT zt_blob(?, 's', '{}')", "SELECT zt_blob(?, 's', '{}', 2, 3)", "SELECT zt_hash(?, 's', '{}', 'xxh3')"):
+        error = failure(db, sql.format(role), file)
+        assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG and str(error) == f"{place(file, 's', role)}{text}"
+    assert failure(db, "SELECT zt_dense(?, 's')", file).sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+    found = rows(db, "SELECT object, component, message FROM zt_check(?, 'full') WHERE rule NOT IN ('missing-digest')", file)
+    assert ("s", role, text) in found and len(found) == 1 + len(object["components"]) and found[-1][:2] == ("t", "data")
+
+
+def test_a_blob_of_0_1_is_read_by_three_at_once(db):
+    values, indices, indptr = struct.pack("<2f", 7, 9), u64(1, 2), u64(0, 1, 2)
+    data = writer.zstd(indptr + indices + values)
+    for log, fits in ((25, True), (26, False)):
+        stored = data[:5] + bytes([(log - 10) << 3]) + data[6:]
+        file = writer.write({"s": dict(writer.dense(stored, [2, 3], "f32", encoding="zstd"), format="sparsecsr")}, "0.1")
+        if fits:
+            assert decode("f32", value(db, "SELECT zt_dense(?, 's')", file)) == MATRIX
+        else:
+            error = failure(db, "SELECT zt_dense(?, 's')", file)
+            assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+            assert str(error).endswith(f"zstd: a frame's window is more than the limit of {1 << 25} bytes for each of 3 readers")
+
+
 # ----------------------------------------------------------------------------------------------------------- huge shapes
 
 SIDE = 1 << 30

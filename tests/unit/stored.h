@@ -29,7 +29,7 @@ static inline int stored_next(zt_tensor *t, zt_entries *out, zt_error *err){
     uint64_t value;
     s->make(s->at++, &out->cell[i], &value);
     if( zt_big_endian() ) value <<= 64-8*s->dtype->width;   /* Its low bytes, first in memory */
-    memcpy((uint8_t*)out->value+i*s->dtype->width, &value, s->dtype->width);
+    memcpy(out->value.u8+i*s->dtype->width, &value, s->dtype->width);
   }
   return err->rc;
 }

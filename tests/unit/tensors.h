@@ -50,9 +50,21 @@ static inline void put_zstd(blob *b, const void *p, size_t n){
   b->n -= room-length;
 }
 
+/* The same in a frame that asks for the largest window there may be, 2^27 bytes, of which it needs few. */
+static inline void put_zstd_wide(blob *b, const void *p, size_t n){
+  ZSTD_CCtx *ctx = ZSTD_createCCtx();
+  size_t room = ZSTD_compressBound(n), at = b->n, length;
+  ZSTD_CCtx_setParameter(ctx, ZSTD_c_contentSizeFlag, 0);
+  length = ZSTD_compress2(ctx, put_room(b, room), room, p, n);
+  assert_false(ZSTD_isError(length));
+  b->n -= room-length;
+  b->p[at+5] = (27-10)<<3;
+  ZSTD_freeCCtx(ctx);
+}
+
 /* --- A file around one object --- */
 
-typedef enum storing { RAW, ZSTD, ZSTD_STATED } storing;   /* The last with uncompressed_length */
+typedef enum storing { RAW, ZSTD, ZSTD_STATED, ZSTD_WIDE } storing;   /* The third with uncompressed_length, the last with wide windows */
 
 typedef struct part {
   const char *role, *dtype, *type;
@@ -107,7 +119,8 @@ static inline size_t put_stored(blob *file, const recipe *r, const part *p, uint
   size_t before;
   put_repeated(file, 0, (64-file->n%64)%64);
   *offset = before = file->n;
-  if( p->storing!=RAW ) put_zstd(file, p->bytes.p, p->bytes.n);
+  if( p->storing==ZSTD_WIDE ) put_zstd_wide(file, p->bytes.p, p->bytes.n);
+  else if( p->storing!=RAW ) put_zstd(file, p->bytes.p, p->bytes.n);
   else put(file, p->bytes.p, p->bytes.n);
   if( r->big && p->storing==RAW ){
     unsigned unit = strstr(p->dtype, "64") ? 8 : strstr(p->dtype, "32") ? 4 : strstr(p->dtype, "16") ? 2 : 1;
@@ -189,7 +202,7 @@ static inline void open_source(opened *o, zt_source *source, const char *row){
   zt_error err = ZT_ERROR_NONE;
   o->source = source;
   o->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
-  zt_container_open(source, &o->container, &err);
+  zt_container_open(source, NULL, &o->container, &err);
   assert_succeeded(&err, row);
   if( zt_container_objects(o->container)>0 ) zt_container_object(o->container, 0, &o->object);
 }

@@ -12,7 +12,7 @@ static zt_container *open_image(blob b){
   zt_source *source;
   zt_container *c;
   assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
-  zt_container_open(source, &c, &err);
+  zt_container_open(source, NULL, &c, &err);
   assert_succeeded(&err, "image");
   zt_source_close(source);
   return c;
@@ -74,7 +74,7 @@ static char *steps_of(const zt_container *c){
   zt_error err = ZT_ERROR_NONE;
   zt_blobs blobs;
   zt_blob_step step;
-  assert_int_equal(zt_blobs_sort(c, &blobs, &err), SQLITE_OK);
+  assert_int_equal(zt_blobs_sort(c, NULL, &blobs, &err), SQLITE_OK);
   while( zt_blobs_next(c, &blobs, &step) ){
     const zt_blob *both[2] = { step.blob, step.other };
     if( step.gap<step.end && step.gap>0 && step.gap==zt_container_manifest_offset(c)+zt_container_manifest_length(c) ){
@@ -199,7 +199,7 @@ static void test_random_ranges_against_comparing_each_with_each(void **state){
       }
     }
     c = container_1_2((const uint64_t(*)[2])ranges, n, 1024);
-    assert_int_equal(zt_blobs_sort(c, &blobs, &err), SQLITE_OK);
+    assert_int_equal(zt_blobs_sort(c, NULL, &blobs, &err), SQLITE_OK);
     while( zt_blobs_next(c, &blobs, &step) ){
       found |= step.other!=NULL;
       if( step.gap<step.end ) gaps += step.end-step.gap;
@@ -222,7 +222,7 @@ static void test_an_overlap_is_told_in_the_place_of_the_later_blob(void **state)
   zt_blob_step step;
   (void)state;
   err.path = "a.zt";
-  assert_int_equal(zt_blobs_sort(c, &blobs, &err), SQLITE_OK);
+  assert_int_equal(zt_blobs_sort(c, NULL, &blobs, &err), SQLITE_OK);
   while( zt_blobs_next(c, &blobs, &step) && !step.other );
   assert_int_equal(zt_blobs_fail(c, &step, "Z14", &err), SQLITE_ERROR);
   assert_string_equal(err.rule, "Z14");

@@ -46,6 +46,42 @@ static void test_sizes(void **state){
   }
 }
 
+/* Zeros, whatever was kept; counted as SQLite's memory, whose limit holds. */
+static void test_zeros(void **state){
+  static const uint64_t sizes[] = { 1, 4095, 4*MIB-1, 4*MIB, 16*MIB, 65*MIB };
+  zt_error err = ZT_ERROR_NONE;
+  (void)state;
+  for(size_t i=0; i<COUNT(sizes); i++){
+    zt_spare *spare = zt_spare_new();
+    zt_budget budget = { .result = 1000000000, .spare = spare };
+    zt_buffer b = new_buffer(spare, 16*MIB);
+    sqlite3_int64 before;
+    zt_buffer_clear(&b);
+    before = sqlite3_memory_used();
+    for(int again=0; again<2; again++){
+      uint64_t wrong = 0;
+      assert_int_equal(zt_buffer_new_zeros(&budget, sizes[i], &b, &err), SQLITE_OK);
+      assert_int_equal(b.n, sizes[i]);
+      for(uint64_t k=0; k<b.n; k++) wrong += b.p[k]!=0;
+      check( wrong==0, "%zu", i );
+      check( sizes[i]<4*MIB || (uintptr_t)b.p%LARGE_PAGE==0, "%zu", i );
+      check( sqlite3_memory_used()-before>=(sqlite3_int64)b.n, "%zu", i );
+      memset(b.p, 0xA5, (size_t)b.n);
+      zt_buffer_clear(&b);
+      assert_int_equal(sqlite3_memory_used(), before);
+    }
+    budget.spare = NULL;
+    sqlite3_hard_heap_limit64(before+(sqlite3_int64)sizes[i]/2);
+    assert_int_equal(zt_buffer_new_zeros(&budget, sizes[i], &b, &err), SQLITE_NOMEM);
+    sqlite3_hard_heap_limit64(0);
+    assert_true(b.p==NULL && b.n==0);
+    zt_error_clear(&err);
+    zt_spare_release(spare);
+  }
+  assert_int_equal(zt_buffer_new_zeros(&(zt_budget){ .result = 100 }, 101, &(zt_buffer){ NULL, 0 }, &err), SQLITE_TOOBIG);
+  zt_error_clear(&err);
+}
+
 static void test_nothing_and_too_much(void **state){
   zt_budget budget = { .result = 100 };
   zt_error err = ZT_ERROR_NONE;
@@ -137,6 +173,7 @@ static void test_a_result_outlives_its_connection(void **state){
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_sizes, set_up, nothing_is_left),
+    cmocka_unit_test_setup_teardown(test_zeros, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_nothing_and_too_much, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_growing_keeps_the_bytes, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_a_large_one_serves_the_next, set_up, nothing_is_left),

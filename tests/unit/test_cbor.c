@@ -80,7 +80,7 @@ static bool skip_all(blob b, zt_error *err){
 /* A copy of b without chunks. */
 static blob join(blob b, zt_error *err){
   blob copy = exact(b.p, b.n), out;
-  size_t n = zt_cbor_join(copy.p, copy.n, err);
+  size_t n = zt_cbor_join(copy.p, copy.n, NULL, err);
   assert_true(n<=b.n);
   assert_true((n==0)==(err->rc!=SQLITE_OK));
   out = exact(copy.p, n);

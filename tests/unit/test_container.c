@@ -39,7 +39,7 @@ static zt_container *open_image(blob b, zt_error *err){
   zt_source *source;
   zt_container *c = (zt_container*)err;
   assert_int_equal(zt_source_open_image(span_of(b), &source, err), SQLITE_OK);
-  zt_container_open(source, &c, err);
+  zt_container_open(source, NULL, &c, err);
   assert_true((c==NULL)==(err->rc!=SQLITE_OK));
   assert_true(err->object.z==NULL && err->component.z==NULL);
   zt_source_close(source);
@@ -50,7 +50,7 @@ static zt_container *open_path(const char *path, zt_error *err){
   zt_source *source;
   zt_container *c = (zt_container*)err;
   if( zt_source_open(path, NULL, &source, err) ) fail_msg("%s", err->message);
-  zt_container_open(source, &c, err);
+  zt_container_open(source, NULL, &c, err);
   assert_true((c==NULL)==(err->rc!=SQLITE_OK));
   zt_source_close(source);
   return c;

@@ -14,7 +14,7 @@ static zt_container *open_image(blob b, const char *row){
   zt_source *source;
   zt_container *c;
   assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
-  zt_container_open(source, &c, &err);
+  zt_container_open(source, NULL, &c, &err);
   assert_succeeded(&err, row);
   zt_source_close(source);
   return c;

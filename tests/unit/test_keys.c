@@ -363,7 +363,7 @@ static void test_keys_in_chunks_are_left_for_later(void **state){
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_cbor_skip_unique(&c, "S2", "m"));
   assert_true(c.chunked);
-  b.n = zt_cbor_join(b.p, b.n, &err);
+  b.n = zt_cbor_join(b.p, b.n, NULL, &err);
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_false(zt_cbor_skip_unique(&c, "S2", "m"));
   assert_failed(&err, "a key stands twice in m", "joined");
@@ -432,8 +432,84 @@ static void test_no_kind_of_key_is_slow(void **state){
   assert_distinct(100000, put_tag_number);
 }
 
+/* A map of n shuffled names of 8 digits, those at `twice` (n: none) and before it being the same; where each key stands. */
+static blob shuffled(uint32_t n, uint32_t first, uint32_t twice, size_t *at){
+  blob b = { 0 };
+  put_map(&b, n);
+  for(uint32_t i=0; i<n; i++){
+    char z[16];
+    if( i==twice ) *at = b.n;
+    snprintf(z, sizeof(z), "%08x", (i==twice ? first : i)*2654435761u);
+    put_text(&b, z);
+    put_byte(&b, 0xF6);
+  }
+  return b;
+}
+
+/* Keys in order take none; of others, no more are gathered at once than half of the manifest's bytes have room for. */
+static void test_memory_is_bounded(void **state){
+  static const struct { uint32_t n; size_t most; } rows[] = { { 32, 0 }, { 33, 33*8 }, { 65536, 65536*8 }, { 400000, 400000*10/2 } };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    size_t at = 0, more = 0;
+    blob b = shuffled(rows[i].n, 0, rows[i].n, &at);
+    zt_error err = ZT_ERROR_NONE;
+    sqlite3_int64 before = sqlite3_memory_used(), most;
+    zt_cbor c;
+    zt_cbor_init(&c, b.p, b.n, &err);
+    sqlite3_memory_highwater(1);
+    check( zt_cbor_skip_unique(&c, "S2", "m"), "%u", rows[i].n );
+    most = sqlite3_memory_highwater(0)-before;
+    more = most>0 ? 64 : 0;   /* What SQLite takes for itself, and its first number at random */
+    check( most<=(sqlite3_int64)(rows[i].most+more), "%u: %lld bytes", rows[i].n, (long long)most );
+    assert_int_equal(sqlite3_memory_used(), before);
+    free(b.p);
+  }
+}
+
+/* In whatever part of all keys it is. */
+static void test_the_first_key_that_stands_twice_is_named(void **state){
+  const uint32_t n = 200000;
+  uint64_t seed = 5;
+  (void)state;
+  for(int round=0; round<12; round++){
+    uint32_t twice = 1+(uint32_t)random_below(&seed, n-1), first = (uint32_t)random_below(&seed, twice);
+    size_t at = 0;
+    blob b = shuffled(n, first, twice, &at);
+    zt_error err = ZT_ERROR_NONE;
+    char message[80];
+    zt_cbor c;
+    if( round%2 ) memcpy(b.p+b.n-10, b.p+5, 10);   /* The last key is the first one: not the first that is there twice */
+    zt_cbor_init(&c, b.p, b.n, &err);
+    assert_false(zt_cbor_skip_unique(&c, "S2", "m"));
+    snprintf(message, sizeof(message), "manifest byte %zu: a key stands twice in m", at);
+    assert_failed(&err, message, "shuffled");
+    free(b.p);
+  }
+}
+
+/* Many that are all the same take no longer. */
+static void test_one_key_many_times(void **state){
+  zt_error err = ZT_ERROR_NONE;
+  blob b = { 0 };
+  zt_cbor c;
+  (void)state;
+  put_map(&b, 300000);
+  for(uint32_t i=0; i<300000; i++){
+    put_uint(&b, 7);
+    put_byte(&b, 0xF6);
+  }
+  zt_cbor_init(&c, b.p, b.n, &err);
+  assert_false(zt_cbor_skip_unique(&c, "S2", "m"));
+  assert_failed(&err, "manifest byte 7: a key stands twice in m", "the same");
+  free(b.p);
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_memory_is_bounded),
+    cmocka_unit_test(test_the_first_key_that_stands_twice_is_named),
+    cmocka_unit_test(test_one_key_many_times),
     cmocka_unit_test(test_keys_are_equal_by_value_alone),
     cmocka_unit_test(test_keys_of_all_kinds_in_one_set),
     cmocka_unit_test(test_every_key_is_found_and_no_other),

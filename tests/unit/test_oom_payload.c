@@ -216,7 +216,7 @@ static int read_all(const job *j){
   zt_container *c = NULL;
   zt_budget limits = { .result = 1000000000, .decode = UINT64_MAX };
   zt_source_open(path, NULL, &source, &err);
-  if( source ) zt_container_open(source, &c, &err);
+  if( source ) zt_container_open(source, NULL, &c, &err);
   for(uint32_t i=0; c && !err.rc && i<zt_container_objects(c); i++){
     zt_object object;
     zt_container_object(c, i, &object);

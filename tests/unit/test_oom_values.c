@@ -133,7 +133,7 @@ static void test_values_of_every_layout(void **state){
   (void)state;
   assert_true(fd>=0 && close(fd)==0);
   for(int layout=0; layout<LAYOUTS; layout++){
-    for(int s=RAW; s<=ZSTD_STATED; s++){
+    for(int s=RAW; s<=ZSTD_WIDE; s++){
       for(int image=0; image<2; image++){
         recipe r = layout_of(layout);
         opened o;

@@ -867,7 +867,7 @@ static opened open_file(const char *path, bool image){
   }else{
     assert_int_equal(zt_source_open(path, NULL, &f.source, &err), SQLITE_OK);
   }
-  zt_container_open(f.source, &f.container, &err);
+  zt_container_open(f.source, NULL, &f.container, &err);
   assert_succeeded(&err, path);
   return f;
 }

@@ -16,7 +16,7 @@ static zt_container *open_image(blob b, const char *path, zt_error *err){
   zt_container *c;
   err->path = path;
   assert_int_equal(zt_source_open_image(span_of(b), &source, err), SQLITE_OK);
-  zt_container_open(source, &c, err);
+  zt_container_open(source, NULL, &c, err);
   assert_true((c==NULL)==(err->rc!=SQLITE_OK));
   assert_true(err->object.z==NULL && err->component.z==NULL);
   zt_source_close(source);

@@ -118,7 +118,7 @@ for_windows() {
 }
 
 # MinGW's isnan() has an expression for each type, all of which are compiled.
-quietly for_windows OPT=-O2 CFLAGS='-Werror -Wno-float-conversion' LDFLAGS="-L$sysroot/lib -s" "$build/ztensor.dll"
+quietly for_windows OPT=-O2 CFLAGS='-DNDEBUG -Werror -Wno-float-conversion' LDFLAGS="-L$sysroot/lib -s" "$build/ztensor.dll"
 
 # --- C tests ---
 

@@ -1,0 +1,195 @@
+/*
+** A manifest may have 1 GiB: whoever opens it asks every so often whether to go on, and ends soon if not.
+*/
+#include "test.h"
+
+#include "container/container.h"
+#include "core/keys.h"
+#include "zt2.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* Counts the questions, and says no to one of them; 0: to none. */
+typedef struct caller {
+  int asked, stop_at;
+} caller;
+
+static bool answer(void *context){
+  caller *c = context;
+  return ++c->asked==c->stop_at;
+}
+
+/* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. */
+static void check_open(blob file, const char *row){
+  caller c = { 0, 0 };
+  zt_interrupt interrupt = { answer, &c };
+  int all = 1;
+  for(int stop=0; stop<=all; stop += 1+all/8){
+    zt_error err = ZT_ERROR_NONE;
+    sqlite3_int64 before = sqlite3_memory_used();
+    zt_container *container;
+    zt_source *source;
+    assert_int_equal(zt_source_open_image(span_of(file), &source, &err), SQLITE_OK);
+    c = (caller){ 0, stop };
+    zt_container_open(source, &interrupt, &container, &err);
+    if( stop==0 ){
+      assert_succeeded(&err, row);
+      check( c.asked>=(int)(file.n/MIB), "%s: asked %d times", row, c.asked );
+      all = c.asked;
+    }else{
+      check( err.rc==SQLITE_INTERRUPT && c.asked==stop, "%s: %d, asked %d times of %d", row, err.rc, c.asked, stop );
+      assert_true(err.object.z==NULL && err.component.z==NULL);
+    }
+    zt_error_clear(&err);
+    zt_container_close(container);
+    zt_source_close(source);
+    assert_int_equal(sqlite3_memory_used(), before);
+  }
+  free(file.p);
+}
+
+static blob file_of(blob *manifest, bool old){
+  blob file = { 0 };
+  put(&file, old ? "ZTEN0001" : "ZTEN1000", 8);
+  put_repeated(&file, 0, 56);
+  put(&file, manifest->p, manifest->n);
+  put_le64(&file, manifest->n);
+  if( !old ) put(&file, "ZTEN1000", 8);
+  free(manifest->p);
+  *manifest = (blob){ 0 };
+  return seal(&file);
+}
+
+static void put_key_uint(blob *b, const char *key, uint64_t u){
+  put_text(b, key);
+  put_uint(b, u);
+}
+
+static void put_key_text(blob *b, const char *key, const char *z){
+  put_text(b, key);
+  put_text(b, z);
+}
+
+static void put_name(blob *b, uint32_t i, bool shuffle){
+  char z[16];
+  snprintf(z, sizeof(z), "%08x", shuffle ? i*2654435761u : i);
+  put_text(b, z);
+}
+
+/* "objects" of 1.2, n of them, each with so many components. */
+static void put_objects(blob *b, uint32_t n, uint32_t components, bool shuffle){
+  put_text(b, "objects");
+  put_map(b, n);
+  for(uint32_t i=0; i<n; i++){
+    put_name(b, i, shuffle);
+    put_map(b, 3);
+    put_text(b, "shape");
+    put_array(b, 0);
+    put_key_text(b, "format", "dense");
+    put_text(b, "components");
+    put_map(b, components);
+    for(uint32_t k=0; k<components; k++){
+      put_name(b, k, shuffle);
+      put_map(b, 3);
+      put_key_text(b, "dtype", "u8");
+      put_key_uint(b, "offset", 64);
+      put_key_uint(b, "length", 0);
+    }
+  }
+}
+
+static blob begin(unsigned fields){
+  blob b = { 0 };
+  put_map(&b, fields);
+  put_key_text(&b, "version", "1.2.0");
+  return b;
+}
+
+static void test_objects(void **state){
+  (void)state;
+  for(int shuffle=0; shuffle<2; shuffle++){
+    blob b = begin(2);
+    put_objects(&b, 200000, 1, shuffle);
+    check_open(file_of(&b, false), "objects");
+    b = begin(2);
+    put_objects(&b, 1, 300000, shuffle);
+    check_open(file_of(&b, false), "components");
+  }
+}
+
+static void test_objects_of_0_1(void **state){
+  blob b = { 0 };
+  (void)state;
+  put_array(&b, 100000);
+  for(uint32_t i=0; i<100000; i++){
+    put_map(&b, 6);
+    put_text(&b, "name");
+    put_name(&b, i, true);
+    put_key_uint(&b, "offset", 64);
+    put_key_uint(&b, "size", 0);
+    put_key_text(&b, "dtype", "uint8");
+    put_text(&b, "shape");
+    put_array(&b, 0);
+    put_key_text(&b, "encoding", "raw");
+  }
+  check_open(file_of(&b, true), "0.1");
+}
+
+/* What is passed over: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
+static void test_what_is_passed_over(void **state){
+  static const char *const what[] = { "attributes", "unknown fields", "an array", "arrays", "a map", "chunks" };
+  (void)state;
+  for(size_t i=0; i<COUNT(what); i++){
+    uint32_t n = 300000;
+    blob b = begin(i==1 ? 2+n : 3);
+    put_objects(&b, 0, 0, false);
+    if( i!=1 ) put_text(&b, i==0 ? "attributes" : "unknown");
+    if( i==0 ) put_map(&b, n);
+    if( i==2 || i==3 || i==5 ) put_array(&b, n);
+    if( i==4 ) put_map(&b, n);
+    for(uint32_t k=0; k<n; k++){
+      if( i==3 ) put_hex(&b, "8301a2010203048163616263");
+      else if( i==5 ) put_hex(&b, "7f6361626363646566ff");
+      else put_name(&b, k, true);
+      if( i<2 || i==4 ) put_uint(&b, k);
+    }
+    check_open(file_of(&b, false), what[i]);
+  }
+}
+
+/* Blobs that have to be brought into order. */
+static void test_blobs_of_zt2(void **state){
+  blob manifest = { 0 };
+  uint32_t n = 150000;
+  (void)state;
+  put_map(&manifest, 1);
+  put_text(&manifest, "objects");
+  put_map(&manifest, n);
+  for(uint32_t i=0; i<n; i++){
+    put_name(&manifest, i, false);
+    put_map(&manifest, 3);
+    put_text(&manifest, "parts");
+    put_map(&manifest, 1);
+    put_text(&manifest, "data");
+    put_map(&manifest, 2);
+    put_text(&manifest, "blob");
+    put_array(&manifest, 2);
+    put_uint(&manifest, i%2 ? 4096 : 8192);
+    put_uint(&manifest, 1);
+    put_key_text(&manifest, "dtype", "u8");
+    put_text(&manifest, "shape");
+    put_array(&manifest, 0);
+    put_key_text(&manifest, "layout", "dense");
+  }
+  check_open(zt2_file(manifest, 12288, 0), "blobs");
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_objects),
+    cmocka_unit_test(test_objects_of_0_1),
+    cmocka_unit_test(test_what_is_passed_over),
+    cmocka_unit_test(test_blobs_of_zt2),
+  };
+  return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
+}
