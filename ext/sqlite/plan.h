@@ -1,5 +1,5 @@
 /*
-** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and scan.c, wanted.c.
+** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and filter.c, wanted.c.
 */
 #ifndef ZT_SQLITE_PLAN_H
 #define ZT_SQLITE_PLAN_H
