@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include "core/host.h"
 
-#define HEADER 8   /* Bytes before the data area, in every format */
+#define BLOBS_HEADER 8   /* Bytes before the data area, in every format */
 
 /* By shard, offset, length, and component: no two are equal. */
-static int compare(const void *a, const void *b){
+static int blobs_compare(const void *a, const void *b){
   const zt_blob *x = a, *y = b;
   if( x->shard!=y->shard ) return x->shard<y->shard ? -1 : 1;
   if( x->offset!=y->offset ) return x->offset<y->offset ? -1 : 1;
@@ -15,25 +15,29 @@ static int compare(const void *a, const void *b){
   return x->component<y->component ? -1 : 1;
 }
 
-#define POLL_COMPONENTS 65536   /* Components between two questions whether to go on */
-#define DIGIT 11   /* Bits that one pass of the sort looks at */
+#define BLOBS_POLL_COMPONENTS 65536   /* Components between two questions whether to go on */
+#define BLOBS_DIGIT 11   /* Bits that one pass of the sort looks at */
 
-/* Move n blobs to another place, in the order of one digit of their offset, or of their shard; equal ones stay in theirs. */
-static void sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsigned shift, bool by_shard){
-  uint32_t count[1<<DIGIT] = { 0 }, sum = 0;
-#define DIGIT_OF(blob) ((size_t)((by_shard ? (blob).shard : (blob).offset) >> shift & ((1<<DIGIT)-1)))
-  for(uint32_t i=0; i<n; i++) count[DIGIT_OF(from[i])]++;
-  for(size_t d=0; d<(size_t)1<<DIGIT; d++){
+/* Move n blobs to another place, in the order of one digit of their offset, or of their shard;
+** equal ones stay in theirs. */
+static void blobs_sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsigned shift,
+                             bool by_shard){
+  uint32_t count[1<<BLOBS_DIGIT] = { 0 }, sum = 0;
+#define BLOBS_DIGIT_OF(blob) \
+  ((size_t)((by_shard ? (blob).shard : (blob).offset) >> shift & ((1<<BLOBS_DIGIT)-1)))
+  for(uint32_t i=0; i<n; i++) count[BLOBS_DIGIT_OF(from[i])]++;
+  for(size_t d=0; d<(size_t)1<<BLOBS_DIGIT; d++){
     uint32_t c = count[d];
     count[d] = sum;
     sum += c;
   }
-  for(uint32_t i=0; i<n; i++) to[count[DIGIT_OF(from[i])]++] = from[i];
-#undef DIGIT_OF
+  for(uint32_t i=0; i<n; i++) to[count[BLOBS_DIGIT_OF(from[i])]++] = from[i];
+#undef BLOBS_DIGIT_OF
 }
 
-/* Sort by digits, of which most are the same in all offsets; what begins at one place, which is rare, by comparing. */
-static int sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
+/* Sort by digits, of which most are the same in all offsets; what begins at one place, which is
+** rare, by comparing. */
+static int blobs_sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
   zt_blob *other = sqlite3_malloc64((uint64_t)b->n*sizeof(*other)), *swap;
   uint64_t offsets = 0;
   uint32_t shards = 0, i = 0, k;
@@ -43,18 +47,20 @@ static int sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
     offsets |= b->a[k].offset ^ b->a[0].offset;
     shards |= b->a[k].shard ^ b->a[0].shard;
   }
-  for(unsigned shift=0; shift<96; shift+=DIGIT){
+  for(unsigned shift=0; shift<96; shift+=BLOBS_DIGIT){
     bool by_shard = shift>=66;
     unsigned from = by_shard ? shift-66 : shift;
-    if( ((by_shard ? shards : offsets) >> from & ((1<<DIGIT)-1))==0 ) continue;
-    sort_digit(b->a, other, b->n, from, by_shard);
+    if( ((by_shard ? shards : offsets) >> from & ((1<<BLOBS_DIGIT)-1))==0 ) continue;
+    blobs_sort_digit(b->a, other, b->n, from, by_shard);
     swap = b->a; b->a = other; other = swap;
     if( zt_interrupt_check(interrupt, err) ) goto end;
   }
   for(; i<b->n; i=k){
     bool ascend = true;
-    for(k=i+1; k<b->n && b->a[k].shard==b->a[i].shard && b->a[k].offset==b->a[i].offset; k++) ascend &= compare(&b->a[k-1], &b->a[k])<0;
-    if( !ascend ) qsort(b->a+i, k-i, sizeof(*b->a), compare);
+    for(k=i+1; k<b->n && b->a[k].shard==b->a[i].shard && b->a[k].offset==b->a[i].offset; k++){
+      ascend &= blobs_compare(&b->a[k-1], &b->a[k])<0;
+    }
+    if( !ascend ) qsort(b->a+i, k-i, sizeof(*b->a), blobs_compare);
   }
 end:
   sqlite3_free(other);
@@ -62,29 +68,40 @@ end:
 }
 
 /* Add one at the end; false if it belongs before that. */
-static bool add(zt_blobs *out, zt_blob blob){
+static bool blobs_add(zt_blobs *out, zt_blob blob){
   out->a[out->n] = blob;
-  return out->n++==0 || compare(&out->a[out->n-2], &out->a[out->n-1])<0;
+  return out->n++==0 || blobs_compare(&out->a[out->n-2], &out->a[out->n-1])<0;
 }
 
-int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out, zt_error *err){
+int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out,
+                  zt_error *err){
   bool sorted = true;
-  *out = (zt_blobs){ .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)), .end = HEADER };
+  *out = (zt_blobs){
+    .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)),
+    .end = BLOBS_HEADER
+  };
   if( !out->a ) return zt_fail_nomem(err);
   zt_os_advise_large(out->a, ((size_t)zt_container_components(c)+1)*sizeof(*out->a));
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
       zt_component component;
-      if( k%POLL_COMPONENTS==POLL_COMPONENTS-1 && zt_interrupt_check(interrupt, err) ) return err->rc;
-      zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD, &component);
+      if( k%BLOBS_POLL_COMPONENTS==BLOBS_POLL_COMPONENTS-1 && zt_interrupt_check(interrupt, err) ){
+        return err->rc;
+      }
+      zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD,
+                             &component);
       if( component.length==0 ) continue;
-      sorted &= add(out, (zt_blob){ component.offset, component.length, zt_container_shard_number(c, component.shard), i, k });
+      sorted &= blobs_add(out,
+                          (zt_blob){ component.offset, component.length,
+                                     zt_container_shard_number(c, component.shard), i, k });
     }
   }
   if( zt_container_manifest_length(c) ){
-    sorted &= add(out, (zt_blob){ zt_container_manifest_offset(c), zt_container_manifest_length(c), 0, ZT_BLOB_MANIFEST, UINT32_MAX });
+    sorted &= blobs_add(out,
+                        (zt_blob){ zt_container_manifest_offset(c), zt_container_manifest_length(c),
+                                   0, ZT_BLOB_MANIFEST, UINT32_MAX });
   }
-  return sorted ? SQLITE_OK : sort(out, interrupt, err);
+  return sorted ? SQLITE_OK : blobs_sort(out, interrupt, err);
 }
 
 void zt_blobs_clear(zt_blobs *b){
@@ -96,16 +113,21 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   const zt_blob *blob = &b->a[b->next];
   bool own = b->next==0 || b->a[b->next-1].shard==0;
   *out = (zt_blob_step){ .gap = b->end };
-  if( own && b->end!=UINT64_MAX && (b->next==b->n || blob->shard>0) ){   /* The last one of this file was before */
+  /* The last one of this file was before */
+  if( own && b->end!=UINT64_MAX && (b->next==b->n || blob->shard>0) ){
     out->end = zt_container_footer_offset(c);
     b->end = UINT64_MAX;
     return true;
   }
   if( b->next==b->n ) return false;
   out->blob = blob;
-  if( b->end==UINT64_MAX || (b->next>0 && blob[-1].shard!=blob->shard) ) b->end = 0;   /* The first one in a shard */
+  /* The first one in a shard */
+  if( b->end==UINT64_MAX || (b->next>0 && blob[-1].shard!=blob->shard) ) b->end = 0;
   if( blob->shard==0 ) out->end = blob->offset;
-  if( b->next>0 && blob->offset<b->end && !(blob[-1].offset==blob->offset && blob[-1].length==blob->length) ) out->other = &b->a[b->furthest];
+  if( b->next>0 && blob->offset<b->end
+   && !(blob[-1].offset==blob->offset && blob[-1].length==blob->length) ){
+    out->other = &b->a[b->furthest];
+  }
   if( blob->offset+blob->length>b->end ){
     b->end = blob->offset+blob->length;
     b->furthest = b->next;
@@ -115,7 +137,7 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
 }
 
 /* "object 'w': component 'data'", within text. */
-static void describe(const zt_container *c, const zt_blob *blob, sqlite3_str *text){
+static void blobs_describe(const zt_container *c, const zt_blob *blob, sqlite3_str *text){
   zt_component component;
   zt_text name;
   if( blob->object==ZT_BLOB_MANIFEST ){
@@ -124,7 +146,8 @@ static void describe(const zt_container *c, const zt_blob *blob, sqlite3_str *te
   }
   name = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
-  sqlite3_str_appendf(text, "object '%.*s': component '%.*s'", zt_shown(name), name.z, zt_shown(component.role), component.role.z);
+  sqlite3_str_appendf(text, "object '%.*s': component '%.*s'", zt_shown(name), name.z,
+                      zt_shown(component.role), component.role.z);
 }
 
 int zt_blobs_fail(const zt_container *c, const zt_blob_step *step, const char *rule, zt_error *err){
@@ -139,11 +162,14 @@ int zt_blobs_fail(const zt_container *c, const zt_blob_step *step, const char *r
   err->object = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
   err->component = component.role;
-  describe(c, other, text);
+  blobs_describe(c, other, text);
   z = sqlite3_str_finish(text);
-  if( z ) zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset, blob->offset+blob->length, z,
-                   other->offset, other->offset+other->length);
-  else zt_fail_nomem(err);
+  if( z ){
+    zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset,
+             blob->offset+blob->length, z, other->offset, other->offset+other->length);
+  }else{
+    zt_fail_nomem(err);
+  }
   sqlite3_free(z);
   return err->rc;
 }

@@ -4,34 +4,35 @@
 #include <assert.h>
 #include "core/host.h"
 
-#define HEAD 8
-#define PIECE ((size_t)16 << 20)   /* Bytes of a manifest that are read at once */
-#define TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of the blobs before a manifest */
+#define CONTAINER_HEAD 8
+#define CONTAINER_PIECE ((size_t)16 << 20)   /* Bytes of a manifest that are read at once */
+#define CONTAINER_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear
+                            ** of the blobs before a manifest */
 
-/* Read the two ends of a source into buffer, HEAD+TAIL bytes. */
-static int read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
+/* Read the two ends of a source into buffer, CONTAINER_HEAD+CONTAINER_TAIL bytes. */
+static int container_read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
   uint64_t size = zt_source_size(source);
-  size_t nHead = size<HEAD ? (size_t)size : HEAD;
-  size_t nTail = size<TAIL ? (size_t)size : TAIL;
+  size_t nHead = size<CONTAINER_HEAD ? (size_t)size : CONTAINER_HEAD;
+  size_t nTail = size<CONTAINER_TAIL ? (size_t)size : CONTAINER_TAIL;
   if( zt_source_read(source, 0, buffer, nHead, err) ) return err->rc;
-  if( zt_source_read(source, size-nTail, buffer+HEAD, nTail, err) ) return err->rc;
-  *out = (zt_ends){ size, { buffer, nHead }, { buffer+HEAD, nTail } };
+  if( zt_source_read(source, size-nTail, buffer+CONTAINER_HEAD, nTail, err) ) return err->rc;
+  *out = (zt_ends){ size, { buffer, nHead }, { buffer+CONTAINER_HEAD, nTail } };
   return SQLITE_OK;
 }
 
-static void clear_index(zt_container *c){
+static void container_clear_index(zt_container *c){
   zt_keys_clear(&c->shards);
   zt_keys_clear(&c->names);
   zt_positions_clear(&c->first);
   zt_positions_clear(&c->components);
 }
 
-/* Walk the manifest. If strings in chunks were met, join them and walk again: what the first walk found wrong may be
-** a consequence of not knowing them. */
-static int walk(zt_container *c, const zt_interrupt *interrupt, zt_error *err){
+/* Walk the manifest. If strings in chunks were met, join them and walk again: what the first walk
+** found wrong may be a consequence of not knowing them. */
+static int container_walk(zt_container *c, const zt_interrupt *interrupt, zt_error *err){
   zt_cbor cbor;
   for(;;){
-    clear_index(c);
+    container_clear_index(c);
     zt_keys_init(&c->shards, zt_container_manifest(c));
     zt_keys_init(&c->names, zt_container_manifest(c));
     c->shards.interrupt = c->names.interrupt = interrupt;
@@ -54,30 +55,33 @@ static int walk(zt_container *c, const zt_interrupt *interrupt, zt_error *err){
 }
 
 /* No driver claims the file: say what it is, if that is plain. */
-static int fail_magic(const zt_ends *ends, zt_error *err){
+static int container_fail_magic(const zt_ends *ends, zt_error *err){
   if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
   if( ends->head.n==8 && memcmp(ends->head.p, "version ", 8)==0 ){
-    return zt_break(err, "T1", "not a zTensor file, but text like a git-lfs pointer's: was it pulled?");
+    return zt_break(err, "T1",
+                    "not a zTensor file, but text like a git-lfs pointer's: was it pulled?");
   }
   return zt_break(err, "T1", "not a zTensor file: unknown magic number");
 }
 
 /* Read the manifest, in pieces between which it is asked whether to go on. */
-static int read_manifest(zt_container *c, zt_source *source, const zt_interrupt *interrupt, zt_error *err){
+static int container_read_manifest(zt_container *c, zt_source *source,
+                                   const zt_interrupt *interrupt, zt_error *err){
   for(size_t at=0, n; at<c->nManifest; at+=n){
-    n = c->nManifest-at<PIECE ? c->nManifest-at : PIECE;
+    n = c->nManifest-at<CONTAINER_PIECE ? c->nManifest-at : CONTAINER_PIECE;
     if( at>0 && zt_interrupt_check(interrupt, err) ) return err->rc;
     if( zt_source_read(source, c->extent.offset+at, c->manifest+at, n, err) ) return err->rc;
   }
   return SQLITE_OK;
 }
 
-int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out, zt_error *err){
-  uint8_t buffer[HEAD+TAIL];
+int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
+                      zt_error *err){
+  uint8_t buffer[CONTAINER_HEAD+CONTAINER_TAIL];
   zt_container *c = NULL;
   zt_ends ends = { 0 };
   *out = NULL;
-  if( read_ends(source, buffer, &ends, err) ) goto end;
+  if( container_read_ends(source, buffer, &ends, err) ) goto end;
   c = sqlite3_malloc64(sizeof(*c));
   if( !c ){
     zt_fail_nomem(err);
@@ -88,11 +92,12 @@ int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_conta
   if( c->is_file ) c->identity = *zt_source_identity(source);
   c->driver = zt_driver_for(&ends);
   if( !c->driver ){
-    fail_magic(&ends, err);
+    container_fail_magic(&ends, err);
     goto end;
   }
   if( c->driver->locate(&ends, &c->extent, err) ) goto end;
-  assert( zt_claim(ends.size, c->extent.offset, c->extent.length) && c->extent.length<=ZT_MAX_MANIFEST );
+  assert( zt_claim(ends.size, c->extent.offset, c->extent.length)
+       && c->extent.length<=ZT_MAX_MANIFEST );
   c->nManifest = (size_t)c->extent.length;
   c->manifest = sqlite3_malloc64(c->nManifest+1);
   if( !c->manifest ){
@@ -100,8 +105,8 @@ int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_conta
     goto end;
   }
   zt_os_advise_large(c->manifest, c->nManifest);
-  if( read_manifest(c, source, interrupt, err) ) goto end;
-  walk(c, interrupt, err);
+  if( container_read_manifest(c, source, interrupt, err) ) goto end;
+  container_walk(c, interrupt, err);
 end:
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
@@ -110,11 +115,11 @@ end:
 }
 
 int zt_container_check_format(zt_source *source, const char *generation, zt_error *err){
-  uint8_t buffer[HEAD+TAIL];
+  uint8_t buffer[CONTAINER_HEAD+CONTAINER_TAIL];
   const zt_driver *driver;
   zt_extent extent;
   zt_ends ends;
-  if( read_ends(source, buffer, &ends, err) ) return err->rc;
+  if( container_read_ends(source, buffer, &ends, err) ) return err->rc;
   driver = zt_driver_for(&ends);
   if( driver && strcmp(driver->name, generation)==0 ) return driver->locate(&ends, &extent, err);
   return zt_break(err, "T1", "not a file of zTensor %s: another magic number", generation);
@@ -127,7 +132,7 @@ zt_container *zt_container_ref(zt_container *c){
 
 void zt_container_close(zt_container *c){
   if( !c || --c->references>0 ) return;
-  clear_index(c);
+  container_clear_index(c);
   sqlite3_free(c->manifest);
   sqlite3_free(c);
 }
@@ -141,17 +146,24 @@ uint64_t zt_container_gap(const zt_container *c){ return c->driver->gap; }
 uint64_t zt_container_manifest_offset(const zt_container *c){ return c->extent.offset; }
 uint64_t zt_container_footer_offset(const zt_container *c){ return c->file_size-c->driver->footer; }
 zt_attributes zt_container_attributes(const zt_container *c){ return c->attributes; }
-zt_span zt_container_manifest(const zt_container *c){ return (zt_span){ c->manifest, c->nManifest }; }
+zt_span zt_container_manifest(const zt_container *c){
+  return (zt_span){ c->manifest, c->nManifest };
+}
 uint64_t zt_container_manifest_length(const zt_container *c){ return c->extent.length; }
 uint64_t zt_container_file_size(const zt_container *c){ return c->file_size; }
-const zt_identity *zt_container_identity(const zt_container *c){ return c->is_file ? &c->identity : NULL; }
+const zt_identity *zt_container_identity(const zt_container *c){
+  return c->is_file ? &c->identity : NULL;
+}
 uint32_t zt_container_objects(const zt_container *c){ return c->names.at.n; }
 uint32_t zt_container_components(const zt_container *c){ return c->components.n; }
-int64_t zt_container_find(const zt_container *c, zt_text name){ return zt_keys_find(&c->names, name); }
+int64_t zt_container_find(const zt_container *c, zt_text name){
+  return zt_keys_find(&c->names, name);
+}
 zt_text zt_container_name(const zt_container *c, uint32_t i){ return zt_keys_text(&c->names, i); }
 
 size_t zt_container_memory(const zt_container *c){
-  return sizeof(*c) + (size_t)c->extent.length + zt_keys_memory(&c->shards) + zt_keys_memory(&c->names)
+  return sizeof(*c) + (size_t)c->extent.length + zt_keys_memory(&c->shards)
+         + zt_keys_memory(&c->names)
          + ((size_t)c->first.capacity + c->components.capacity)*sizeof(uint32_t);
 }
 
@@ -173,7 +185,8 @@ uint32_t zt_container_first(const zt_container *c, uint32_t object){
   return object<c->first.n ? c->first.a[object] : c->components.n;
 }
 
-void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want, zt_component *out){
+void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want,
+                            zt_component *out){
   assert( k>=zt_container_first(c, object) && k<zt_container_first(c, object+1) );
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->foreign = out->has_decoded_length = out->strict = out->digest_is_of_decoded = false;
@@ -210,7 +223,9 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 }
 
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out){
-  static const zt_text roles[] = { ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight") };
+  static const zt_text roles[] = {
+    ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("packed_weight")
+  };
   for(size_t i=0; i<sizeof(roles)/sizeof(*roles); i++){
     if( zt_component_find(c, object, roles[i], out) ) return true;
   }

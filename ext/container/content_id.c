@@ -1,6 +1,6 @@
 /*
-** A model's content digest. See content_id.h. A manifest of zTensor 2 is in deterministic encoding, and so are its items: they
-** are taken as they are, and only the maps around them are made anew.
+** A model's content digest. See content_id.h. A manifest of zTensor 2 is in deterministic encoding,
+** and so are its items: they are taken as they are, and only the maps around them are made anew.
 */
 #include "container/content_id.h"
 
@@ -9,20 +9,21 @@
 #include "core/host.h"
 
 /* An item that may be in a map: its key, and its encoding; p NULL if it is not there. */
-typedef struct item {
+typedef struct content_id_item {
   const char *key;
   zt_span value;
-} item;
+} content_id_item;
 
 /* Pass over the next item. */
-static zt_span take(zt_cbor *c){
+static zt_span content_id_take(zt_cbor *c){
   const uint8_t *at = c->p;
   zt_cbor_skip(c);
   return (zt_span){ at, (size_t)(c->p-at) };
 }
 
-/* Read the next item, a map, and take those of its items that are wanted. A key that is unknown may be of any type. */
-static void take_items(zt_cbor *c, item *items, size_t n){
+/* Read the next item, a map, and take those of its items that are wanted. A key that is unknown may
+** be of any type. */
+static void content_id_take_items(zt_cbor *c, content_id_item *items, size_t n){
   zt_cbor_level level;
   zt_cbor_open(c, ZT_CBOR_MAP, &level);
   while( zt_cbor_more(c, &level) ){
@@ -30,66 +31,71 @@ static void take_items(zt_cbor *c, item *items, size_t n){
     zt_span value;
     if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
     else zt_cbor_skip(c);
-    value = take(c);
-    for(size_t i=0; i<n; i++) if( zt_text_equal(key, (zt_text){ items[i].key, strlen(items[i].key) }) ) items[i].value = value;
+    value = content_id_take(c);
+    for(size_t i=0; i<n; i++){
+      if( zt_text_equal(key, (zt_text){ items[i].key, strlen(items[i].key) }) ){
+        items[i].value = value;
+      }
+    }
   }
 }
 
-static void put(zt_digest *d, zt_span bytes){
+static void content_id_put(zt_digest *d, zt_span bytes){
   zt_digest_update(d, bytes);
 }
 
-static void put_head(zt_digest *d, zt_cbor_type type, uint64_t n){
+static void content_id_put_head(zt_digest *d, zt_cbor_type type, uint64_t n){
   uint8_t head[ZT_CBOR_HEAD];
-  put(d, (zt_span){ head, zt_cbor_write_head(head, type, n) });
+  content_id_put(d, (zt_span){ head, zt_cbor_write_head(head, type, n) });
 }
 
-static void put_text(zt_digest *d, const char *text){
-  put_head(d, ZT_CBOR_TEXT, strlen(text));
-  put(d, (zt_span){ (const uint8_t*)text, strlen(text) });
+static void content_id_put_text(zt_digest *d, const char *text){
+  content_id_put_head(d, ZT_CBOR_TEXT, strlen(text));
+  content_id_put(d, (zt_span){ (const uint8_t*)text, strlen(text) });
 }
 
 /* A map of those items that are there. They stand in the order of their encoded keys. */
-static void put_items(zt_digest *d, const item *items, size_t n){
+static void content_id_put_items(zt_digest *d, const content_id_item *items, size_t n){
   uint64_t there = 0;
   for(size_t i=0; i<n; i++) there += items[i].value.p!=NULL;
-  put_head(d, ZT_CBOR_MAP, there);
+  content_id_put_head(d, ZT_CBOR_MAP, there);
   for(size_t i=0; i<n; i++){
     if( !items[i].value.p ) continue;
-    put_text(d, items[i].key);
-    put(d, items[i].value);
+    content_id_put_text(d, items[i].key);
+    content_id_put(d, items[i].value);
   }
 }
 
 /* The parts of an object; false if one has no digest. */
-static bool put_parts(const zt_container *c, uint32_t object, zt_digest *d, zt_error *err){
+static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_digest *d,
+                                 zt_error *err){
   uint32_t first = zt_container_first(c, object), end = zt_container_first(c, object+1);
-  put_text(d, "parts");
-  put_head(d, ZT_CBOR_MAP, end-first);
+  content_id_put_text(d, "parts");
+  content_id_put_head(d, ZT_CBOR_MAP, end-first);
   for(uint32_t k=first; k<end; k++){
-    item items[] = { { "type", { 0 } }, { "dtype", { 0 } }, { "digest", { 0 } } };
+    content_id_item items[] = { { "type", { 0 } }, { "dtype", { 0 } }, { "digest", { 0 } } };
     zt_cbor cbor = { .err = err };
     zt_container_decode(c, c->components.a[k], 4, &cbor);
-    put(d, take(&cbor));
-    take_items(&cbor, items, 3);
+    content_id_put(d, content_id_take(&cbor));
+    content_id_take_items(&cbor, items, 3);
     if( !items[2].value.p ) return false;
-    put_items(d, items, 3);
+    content_id_put_items(d, items, 3);
   }
   return true;
 }
 
-static bool put_object(const zt_container *c, uint32_t i, zt_digest *d, zt_error *err){
-  item items[] = { { "shape", { 0 } }, { "layout", { 0 } }, { "attributes", { 0 } } };
+static bool content_id_put_object(const zt_container *c, uint32_t i, zt_digest *d, zt_error *err){
+  content_id_item items[] = { { "shape", { 0 } }, { "layout", { 0 } }, { "attributes", { 0 } } };
   zt_cbor cbor = { .err = err };
   zt_container_decode(c, c->names.at.a[i], 2, &cbor);
-  put(d, take(&cbor));
-  take_items(&cbor, items, 3);
-  put_head(d, ZT_CBOR_MAP, items[2].value.p ? 4 : 3);
-  if( !put_parts(c, i, d, err) ) return false;
+  content_id_put(d, content_id_take(&cbor));
+  content_id_take_items(&cbor, items, 3);
+  content_id_put_head(d, ZT_CBOR_MAP, items[2].value.p ? 4 : 3);
+  if( !content_id_put_parts(c, i, d, err) ) return false;
   for(size_t k=0; k<3; k++){
     if( !items[k].value.p ) continue;
-    put_text(d, items[k].key);
-    put(d, items[k].value);
+    content_id_put_text(d, items[k].key);
+    content_id_put(d, items[k].value);
   }
   return true;
 }
@@ -101,10 +107,12 @@ int zt_content_id(const zt_container *c, char out[ZT_DIGEST_TEXT], bool *known, 
   if( !*known ) return SQLITE_OK;
   zt_digest_new(ZT_TEXT("sha256"), &d, err);
   if( !d ) return err->rc;
-  put_head(d, ZT_CBOR_ARRAY, 2);
-  put_text(d, "zt.content/1");
-  put_head(d, ZT_CBOR_MAP, zt_container_objects(c));
-  for(uint32_t i=0; i<zt_container_objects(c) && *known; i++) *known = put_object(c, i, d, &unused);
+  content_id_put_head(d, ZT_CBOR_ARRAY, 2);
+  content_id_put_text(d, "zt.content/1");
+  content_id_put_head(d, ZT_CBOR_MAP, zt_container_objects(c));
+  for(uint32_t i=0; i<zt_container_objects(c) && *known; i++){
+    *known = content_id_put_object(c, i, d, &unused);
+  }
   assert( !unused.rc );
   zt_digest_text(d, out);
   zt_digest_close(d);

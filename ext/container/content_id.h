@@ -1,5 +1,6 @@
 /*
-** A model's content digest: equal for the same tensors however they are packed. Interface to code in content_id.c.
+** A model's content digest: equal for the same tensors however they are packed. Interface to code
+** in content_id.c.
 */
 #ifndef ZT_CONTAINER_CONTENT_ID_H
 #define ZT_CONTAINER_CONTENT_ID_H
@@ -11,8 +12,8 @@
 **
 **   ["zt.content/1", {object: {shape, layout, attributes?, parts: {part: {dtype, type?, digest}}}}]
 **
-** *known is false, and out of no meaning, where a part has no digest, and for generations before zTensor 2, whose digests
-** are over the bytes as they are packed. */
+** *known is false, and out of no meaning, where a part has no digest, and for generations before
+** zTensor 2, whose digests are over the bytes as they are packed. */
 int zt_content_id(const zt_container *c, char out[ZT_DIGEST_TEXT], bool *known, zt_error *err);
 
 #endif

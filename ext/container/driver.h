@@ -1,6 +1,7 @@
 /*
-** What a file format gives the model, and the table of formats. A new format is one file that defines a driver, and one
-** line in driver.c. Interface to code in driver.c, and between container.c and the drivers.
+** What a file format gives the model, and the table of formats. A new format is one file that
+** defines a driver, and one line in driver.c. Interface to code in driver.c, and between
+** container.c and the drivers.
 **
 **   T1  the file begins with the magic number of a format
 */
@@ -27,21 +28,25 @@ typedef struct zt_driver {
   const char *name;    /* Generation, for messages and tests */
   const char *format;  /* The file format's name, as zt_files.container shows it */
 
-  /* True if the file is of this format. Looks at the magic numbers alone; at most one driver says yes to any file. */
+  /* True if the file is of this format. Looks at the magic numbers alone; at most one driver says
+  ** yes to any file. */
   bool (*probe)(const zt_ends *ends);
 
   /* Where the manifest is: within the file, at most ZT_MAX_MANIFEST bytes, or a failure. */
   int (*locate)(const zt_ends *ends, zt_extent *out, zt_error *err);
 
-  /* Check the whole manifest and index its objects. cbor stands at the first byte of c->manifest, and shards, names,
-  ** first and components are empty, also when it is called again after zt_cbor_join(). Failures are in cbor->err. */
+  /* Check the whole manifest and index its objects. cbor stands at the first byte of c->manifest,
+  ** and shards, names, first and components are empty, also when it is called again after
+  ** zt_cbor_join(). Failures are in cbor->err. */
   int (*walk)(zt_container *c, zt_cbor *cbor);
 
   /* Decode object i, but for its index. *out has the defaults of what a file need not say. */
   void (*object)(const zt_container *c, uint32_t i, zt_object *out);
 
-  /* Decode component k, which is one of object i. *out has the defaults of what a file need not say. */
-  void (*component)(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out);
+  /* Decode component k, which is one of object i. *out has the defaults of what a file need
+  ** not say. */
+  void (*component)(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                    zt_component *out);
 
   /* Decode shard i. NULL: the format has none. */
   void (*shard)(const zt_container *c, uint32_t i, zt_shard *out);
@@ -67,7 +72,8 @@ struct zt_container {
   zt_keys names;             /* The objects' names, in the manifest's order */
   zt_positions first;        /* Of each object: the number of its first component */
   zt_positions components;   /* Of each component: the position from which the driver decodes it */
-  struct {                   /* 1.0: what components take from their tensor, of the one asked for last */
+  struct {                   /* 1.0: what components take from their tensor, of the one asked
+                             ** for last */
     bool valid, sparse;
     uint32_t object;
     zt_text dtype;           /* As stored */

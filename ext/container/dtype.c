@@ -3,17 +3,17 @@
 
 #include "core/host.h"
 
-#define ROW(name, storage, class, wide, width, unit, packed, conversion) \
+#define DTYPE_ROW(name, storage, class, wide, width, unit, packed, conversion) \
   { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, packed },
-static const zt_dtype aDtype[] = { ZT_DTYPES(ROW) };
+static const zt_dtype dtype_table[] = { ZT_DTYPES(DTYPE_ROW) };
 
 /* The names again, with their lengths: a manifest names a type for each component. */
-#define NAME(name, ...) ZT_TEXT_INIT(#name),
-static const zt_text aName[] = { ZT_DTYPES(NAME) };
+#define DTYPE_NAME(name, ...) ZT_TEXT_INIT(#name),
+static const zt_text dtype_name_table[] = { ZT_DTYPES(DTYPE_NAME) };
 
 const zt_dtype *zt_dtype_named(zt_text name){
-  for(size_t i=0; i<sizeof(aDtype)/sizeof(*aDtype); i++){
-    if( zt_text_equal(name, aName[i]) ) return &aDtype[i];
+  for(size_t i=0; i<sizeof(dtype_table)/sizeof(*dtype_table); i++){
+    if( zt_text_equal(name, dtype_name_table[i]) ) return &dtype_table[i];
   }
   return NULL;
 }
@@ -35,7 +35,7 @@ enum { DTYPE_LONG, DTYPE_WORD, DTYPE_UPPER, DTYPE_CODE, DTYPE_FAMILIES };
 ** safetensors and GGUF; numpy's type strings. A name that they use for different types is none:
 ** float, int, long. Results are little-endian, so there is no '>f4'.
 */
-static const dtype_names aOther[ZT_DTYPE_COUNT] = {
+static const dtype_names dtype_others[ZT_DTYPE_COUNT] = {
   DTYPE_ALSO(f64, "float64", DTYPE_IS("double"), DTYPE_IS("F64"), DTYPE_IS("<f8"))
   DTYPE_ALSO(f32, "float32", DTYPE_NONE, DTYPE_IS("F32"), DTYPE_IS("<f4"))
   DTYPE_ALSO(f16, "float16", DTYPE_IS("half"), DTYPE_IS("F16"), DTYPE_IS("<f2"))
@@ -63,7 +63,7 @@ static const dtype_names aOther[ZT_DTYPE_COUNT] = {
 static const zt_dtype *dtype_other(zt_text name, int families){
   for(size_t i=0; i<ZT_DTYPE_COUNT; i++){
     for(int f=0; f<families; f++){
-      if( name.n && zt_text_equal(name, aOther[i].names[f]) ) return &aDtype[i];
+      if( name.n && zt_text_equal(name, dtype_others[i].names[f]) ) return &dtype_table[i];
     }
   }
   return NULL;
@@ -89,11 +89,17 @@ int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err){
   *out = dtype_any(name);
   if( *out ) return SQLITE_OK;
   list = sqlite3_str_new(NULL);
-  for(size_t i=0; i<sizeof(aDtype)/sizeof(*aDtype); i++) sqlite3_str_appendf(list, "%s%s", i ? ", " : "", aDtype[i].name);
+  for(size_t i=0; i<sizeof(dtype_table)/sizeof(*dtype_table); i++){
+    sqlite3_str_appendf(list, "%s%s", i ? ", " : "", dtype_table[i].name);
+  }
   z = sqlite3_str_finish(list);
-  if( z ) zt_fail(err, SQLITE_ERROR, "dtype '%.*s' is not known: there are %s, and what numpy, torch "
-                  "and safetensors call these", zt_shown(name), name.z, z);
-  else zt_fail_nomem(err);
+  if( z ){
+    zt_fail(err, SQLITE_ERROR,
+            "dtype '%.*s' is not known: there are %s, and what numpy, torch and safetensors call"
+            " these", zt_shown(name), name.z, z);
+  }else{
+    zt_fail_nomem(err);
+  }
   sqlite3_free(z);
   return err->rc;
 }
@@ -109,7 +115,8 @@ const zt_dtype *zt_dtype_of(const zt_component *component){
   storage = zt_dtype_storage(component->dtype);
   if( !storage || !component->type.z ) return storage;
   d = zt_dtype_named(component->type);
-  if( d && component->strict && d->id==ZT_DTYPE_bool ) return storage->id==ZT_DTYPE_u8 ? d : NULL;   /* No storage type of zTensor 2 */
+  /* No storage type of zTensor 2 */
+  if( d && component->strict && d->id==ZT_DTYPE_bool ) return storage->id==ZT_DTYPE_u8 ? d : NULL;
   return d && strcmp(d->storage, storage->name)==0 ? d : NULL;
 }
 

@@ -1,6 +1,7 @@
 /*
-** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1: zTensor 2). Whoever needs to know
-** a type asks here; a new type is one row below, and its conversions in tensor/convert.c.
+** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1: zTensor 2).
+** Whoever needs to know a type asks here; a new type is one row below, and its conversions in
+** tensor/convert.c.
 */
 #ifndef ZT_CONTAINER_DTYPE_H
 #define ZT_CONTAINER_DTYPE_H
@@ -9,13 +10,14 @@
 
 typedef enum zt_class { ZT_FLOAT, ZT_INT, ZT_UINT, ZT_BOOL, ZT_COMPLEX } zt_class;
 
-/* How a conversion goes through a type: each is converted from and to one of these four without loss. */
+/* How a conversion goes through a type: each is converted from and to one of these four
+** without loss. */
 typedef enum zt_wide { ZT_F32, ZT_F64, ZT_I64, ZT_U64 } zt_wide;
 #define ZT_WIDES 4
 
 /*
-** X(name, storage, class, wide, width, unit, packed, conversion): one row a type, the columns being those of zt_dtype. A
-** complex type converts by the type of its parts.
+** X(name, storage, class, wide, width, unit, packed, conversion): one row a type, the columns being
+** those of zt_dtype. A complex type converts by the type of its parts.
 */
 #define ZT_DTYPES(X) \
   X(f64,         f64,  ZT_FLOAT,   ZT_F64,  8, 8, 0, f64) \
@@ -58,8 +60,8 @@ typedef struct zt_dtype {
   unsigned packed;       /* Elements in a byte of a file, if more than one; else 0 */
 } zt_dtype;
 
-/* The type of a component's elements: its logical type if it has one, else its dtype. NULL if that is not known, or
-** stands on another storage type than its own. */
+/* The type of a component's elements: its logical type if it has one, else its dtype. NULL if that
+** is not known, or stands on another storage type than its own. */
 const zt_dtype *zt_dtype_of(const zt_component *component);
 
 /* The type of that name, storage or logical; NULL if there is none. */

@@ -4,37 +4,41 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-#define HEADER 8      /* Bytes before the data area */
-#define SIZE_FIELD 8
-#define ALIGNMENT 64
+#define SCHEMA_HEADER 8   /* Bytes before the data area */
+#define SCHEMA_SIZE_FIELD 8
+#define SCHEMA_ALIGNMENT 64
 
-static bool is_field(const zt_field *field, zt_text key){
+static bool schema_is_field(const zt_field *field, zt_text key){
   return field->n==key.n && zt_equal(field->name, key.z, key.n);
 }
 
-/* The field of that name, -1 if there is none. Looks first where a writer that keeps the order would be. */
-static int find(const zt_fields *f, zt_text key){
-  for(int i=f->expected; i<f->schema->n; i++) if( is_field(&f->schema->fields[i], key) ) return i;
-  for(int i=0; i<f->expected; i++) if( is_field(&f->schema->fields[i], key) ) return i;
+/* The field of that name, -1 if there is none. Looks first where a writer that keeps the order
+** would be. */
+static int schema_find(const zt_fields *f, zt_text key){
+  for(int i=f->expected; i<f->schema->n; i++){
+    if( schema_is_field(&f->schema->fields[i], key) ) return i;
+  }
+  for(int i=0; i<f->expected; i++) if( schema_is_field(&f->schema->fields[i], key) ) return i;
   return -1;
 }
 
 /* S2: look at the whole map again, since two unknown keys may be the same. */
-static void check_unknown(zt_fields *f){
+static void schema_check_unknown(zt_fields *f){
   zt_cbor again = *f->c;
   again.p = f->start;
   if( !zt_cbor_skip_unique(&again, "S2", f->schema->what) ) f->c->p = f->c->end;
 }
 
 /* S3: say which field is missing. */
-static void fail_missing(zt_fields *f, uint32_t missing){
+static void schema_fail_missing(zt_fields *f, uint32_t missing){
   int i = 0;
   while( !(missing>>i & 1) ) i++;
   zt_cbor_fail(f->c, "S3", "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
-/* G3, of the key at `at` that was just read. The one before it is the field met last, unless an unknown one was met. */
-static bool check_order(zt_fields *f, const uint8_t *at){
+/* G3, of the key at `at` that was just read. The one before it is the field met last, unless an
+** unknown one was met. */
+static bool schema_check_order(zt_fields *f, const uint8_t *at){
   zt_span key = { at, (size_t)(f->c->p-at) }, last = f->last;
   uint8_t buffer[ZT_FIELD_MAX+1];
   if( !last.p && f->expected>0 ){
@@ -60,8 +64,9 @@ int zt_fields_next_slow(zt_fields *f){
       zt_cbor_fail_type(c, "S1", "a text key");
       return -1;
     }
-    if( !(is_text ? zt_cbor_text(c, &key) : zt_cbor_skip(c)) || (c->strict && !check_order(f, at)) ) return -1;
-    i = is_text ? find(f, key) : -1;
+    if( !(is_text ? zt_cbor_text(c, &key) : zt_cbor_skip(c))
+     || (c->strict && !schema_check_order(f, at)) ) return -1;
+    i = is_text ? schema_find(f, key) : -1;
     if( i<0 ){
       f->unknown++;
       zt_cbor_skip(c);   /* S5 */
@@ -74,12 +79,16 @@ int zt_fields_next_slow(zt_fields *f){
     }
     f->seen |= 1u<<i;
     f->expected = i+1;
-    if( !(f->schema->fields[i].flags & ZT_NULLABLE) || !zt_cbor_null(c) ) return f->schema->fields[i].id;
+    if( !(f->schema->fields[i].flags & ZT_NULLABLE) || !zt_cbor_null(c) ){
+      return f->schema->fields[i].id;
+    }
     f->nulls |= 1u<<i;   /* S4 */
   }
   if( c->err->rc || c->trusted ) return -1;
-  if( f->unknown>1 && !c->strict ) check_unknown(f);
-  if( f->schema->required & ~(f->seen & ~f->nulls) ) fail_missing(f, f->schema->required & ~(f->seen & ~f->nulls));
+  if( f->unknown>1 && !c->strict ) schema_check_unknown(f);
+  if( f->schema->required & ~(f->seen & ~f->nulls) ){
+    schema_fail_missing(f, f->schema->required & ~(f->seen & ~f->nulls));
+  }
   return -1;
 }
 
@@ -93,7 +102,7 @@ bool zt_fields_fail(zt_fields *f, const char *type){
 }
 
 bool zt_schema_has(const zt_schema *schema, zt_text name){
-  for(int i=0; i<schema->n; i++) if( is_field(&schema->fields[i], name) ) return true;
+  for(int i=0; i<schema->n; i++) if( schema_is_field(&schema->fields[i], name) ) return true;
   return false;
 }
 
@@ -103,10 +112,14 @@ bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
 }
 
 /* Read the dimensions; false on failure. */
-static bool read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
+static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
   for(out->rank=0; zt_cbor_more(c, level); out->rank++){
-    if( out->rank==ZT_MAX_RANK ) return zt_cbor_fail(c, "H1", "a shape of more than %d dimensions", ZT_MAX_RANK);
-    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "H1", "an unsigned integer in 'shape'");
+    if( out->rank==ZT_MAX_RANK ){
+      return zt_cbor_fail(c, "H1", "a shape of more than %d dimensions", ZT_MAX_RANK);
+    }
+    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
+      return zt_cbor_fail_type(c, "H1", "an unsigned integer in 'shape'");
+    }
     if( !zt_cbor_uint(c, &out->shape[out->rank]) ) return false;
   }
   return c->err->rc==SQLITE_OK;
@@ -117,7 +130,9 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
   zt_cbor_level level;
   bool empty = false, fits = true;
   if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "H1", "an array for 'shape'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !read_dimensions(c, &level, out) ) return false;
+  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !schema_read_dimensions(c, &level, out) ){
+    return false;
+  }
   out->elements = 1;
   for(uint32_t i=0; i<out->rank; i++){
     if( out->shape[i]==0 ) empty = true;
@@ -131,33 +146,41 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
   uint64_t end = container->extent.offset;
-  if( offset%ALIGNMENT ) return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, ALIGNMENT);
-  if( offset<HEADER && length>0 ) return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
+  if( offset%SCHEMA_ALIGNMENT ){
+    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, SCHEMA_ALIGNMENT);
+  }
+  if( offset<SCHEMA_HEADER && length>0 ){
+    return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
+  }
   if( !zt_claim(end, offset, length) ){
-    return zt_cbor_fail(c, "R3", "offset %llu + length %llu lies beyond the data area's end, %llu", offset, length, end);
+    return zt_cbor_fail(c, "R3", "offset %llu + length %llu lies beyond the data area's end, %llu",
+                        offset, length, end);
   }
   return true;
 }
 
 int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err){
-  /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for the size. */
+  /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for
+  ** the size. */
   const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
-  unsigned footer = SIZE_FIELD+magic;
-  if( ends->size<HEADER+footer || ends->tail.n<footer ){
+  unsigned footer = SCHEMA_SIZE_FIELD+magic;
+  if( ends->size<SCHEMA_HEADER+footer || ends->tail.n<footer ){
     return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", ends->size);
   }
-  room = ends->size-HEADER-footer;
+  room = ends->size-SCHEMA_HEADER-footer;
   length = zt_le64(ends->tail.p+ends->tail.n-footer);
   if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
-    return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu%s", length, ZT_MAX_MANIFEST, cut);
+    return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu%s", length,
+                    ZT_MAX_MANIFEST, cut);
   }
   if( length>room ){
-    return zt_break(err, "M2", "the manifest's size, %llu, is more than the %llu bytes between header and footer%s",
-                   length, room, cut);
+    return zt_break(err, "M2",
+                    "the manifest's size, %llu, is more than the %llu bytes between header and"
+                    " footer%s", length, room, cut);
   }
-  *out = (zt_extent){ HEADER+room-length, length, 0 };
+  *out = (zt_extent){ SCHEMA_HEADER+room-length, length, 0 };
   return SQLITE_OK;
 }
 

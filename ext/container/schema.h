@@ -1,6 +1,7 @@
 /*
-** Reading a CBOR map whose keys are known: which fields there are, which must be there, which may be null. One reader
-** serves the check at opening and the decoding of a row. Interface to code in schema.c, for drivers.
+** Reading a CBOR map whose keys are known: which fields there are, which must be there, which may
+** be null. One reader serves the check at opening and the decoding of a row. Interface to code in
+** schema.c, for drivers.
 **
 ** Rules, for every such map (tests/hostile has files for each):
 **   S1  keys are text
@@ -9,8 +10,8 @@
 **   S4  null counts as absence where the field may be null
 **   S5  unknown fields are ignored
 **   S6  a value has its field's type
-** A strict decoder (cbor.h) wants the keys in the order of their encoding, in which the schema's fields then are; to it, keys
-** that are no text are unknown ones.
+** A strict decoder (cbor.h) wants the keys in the order of their encoding, in which the schema's
+** fields then are; to it, keys that are no text are unknown ones.
 */
 #ifndef ZT_CONTAINER_SCHEMA_H
 #define ZT_CONTAINER_SCHEMA_H
@@ -27,7 +28,8 @@ typedef struct zt_field {
   uint8_t id;         /* The driver's own number for it */
 } zt_field;
 
-#define ZT_FIELD(id, name, flags) { name, sizeof(name) - 1, ZT_CBOR_TEXT<<5 | (sizeof(name) - 1), (flags), (id) }
+#define ZT_FIELD(id, name, flags) \
+  { name, sizeof(name) - 1, ZT_CBOR_TEXT<<5 | (sizeof(name) - 1), (flags), (id) }
 #define ZT_FIELD_MAX 24   /* Names are shorter, so that their heads are one byte */
 
 /* The fields of one kind of map, at most 32, in the order in which real writers put them. */
@@ -42,11 +44,13 @@ typedef struct zt_schema {
 typedef struct zt_fields {
   zt_cbor *c;
   const zt_schema *schema;
-  int expected;       /* The field that comes next if the writer keeps the schema's order: the last one met, plus 1 */
+  int expected;       /* The field that comes next if the writer keeps the schema's order: the last
+                      ** one met, plus 1 */
   uint32_t seen;      /* Bit i: field i was met */
   uint32_t nulls;     /* Bit i: and was null */
   uint32_t unknown;   /* How many unknown keys were met */
-  zt_span last;       /* Strict: the last key, encoded, once an unknown one was met: then all are compared */
+  zt_span last;       /* Strict: the last key, encoded, once an unknown one was met: then all
+                      ** are compared */
   zt_cbor_level level;
   const uint8_t *start;   /* Where the map begins, to look again at unknown keys */
 } zt_fields;
@@ -62,18 +66,22 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
   return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
 }
 
-/* Read keys up to the next known field that has a value, and return its id: the value is next in c and must be read by
-** the caller. Returns -1 at the map's end and after a failure; all rules are checked by then. */
+/* Read keys up to the next known field that has a value, and return its id: the value is next in c
+** and must be read by the caller. Returns -1 at the map's end and after a failure; all rules are
+** checked by then. */
 ZT_COLD int zt_fields_next_slow(zt_fields *f);
 ZT_INLINE int zt_fields_next(zt_fields *f){
   const zt_schema *schema = f->schema;
   const uint8_t *p = f->c->p;
   if( f->level.left==0 ){
-    if( f->level.indefinite || f->unknown || f->nulls || (schema->required & ~f->seen) ) return zt_fields_next_slow(f);
+    if( f->level.indefinite || f->unknown || f->nulls || (schema->required & ~f->seen) ){
+      return zt_fields_next_slow(f);
+    }
     f->c->depth--;
     return -1;
   }
-  if( f->c->end-p<=ZT_FIELD_MAX || f->last.p ) return zt_fields_next_slow(f);   /* The former as after every failure */
+  /* The former as after every failure */
+  if( f->c->end-p<=ZT_FIELD_MAX || f->last.p ) return zt_fields_next_slow(f);
   /* A key in its shortest form, in the schema's order: what real writers write. */
   for(int i=f->expected; i<schema->n; i++){
     const zt_field *field = &schema->fields[i];
@@ -124,13 +132,16 @@ ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
 bool zt_schema_shape(zt_cbor *c, zt_object *out);
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length);
 
-/* Place a manifest whose size is the u64 that ends `magic` bytes before the file's end (0.1, 1.0: 0; 1.1: 8).
+/* Place a manifest whose size is the u64 that ends `magic` bytes before the file's end (0.1, 1.0:
+** 0; 1.1: 8).
 **   M1  header, size and footer fit the file
-**   M2  the manifest has at least one byte, at most ZT_MAX_MANIFEST, at most those between header and footer
+**   M2  the manifest has at least one byte, at most ZT_MAX_MANIFEST, at most those between header
+**       and footer
 */
 int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err);
 
-/* A dtype of 0.1 and 1.0 (float32 ...) in the model's short form; z NULL if it is none of theirs. */
+/* A dtype of 0.1 and 1.0 (float32 ...) in the model's short form; z NULL if it is none
+** of theirs. */
 zt_text zt_schema_long_dtype(zt_text name);
 
 #endif

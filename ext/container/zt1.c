@@ -1,132 +1,163 @@
 /*
-** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0 has none).
+** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0
+** has none).
 **
 **   file     := "ZTEN1000" blobs manifest size magic
-**   size     := u64le                       ; bytes of the manifest                                       (M1, M2)
-**   magic    := "ZTEN1000"                  ; absent in 1.0: that is how it is told from the later ones
+**   size     := u64le                       ; bytes of the manifest  (M1, M2)
+**   magic    := "ZTEN1000"                  ; absent in 1.0: that is how it is told from the
+**                                           ;     later ones
 **   manifest := CBOR map                    ; B1: the root is a map; C1 to C9, S1 to S6
-**       version text (B2: its part before the first dot is 1), attributes map (B3: no key twice in it),
+**       version text (B2: its part before the first dot is 1), attributes map (B3: no key twice
+**       in it),
 **       objects map name -> object          ; `tensors` in 1.0; N1, B4: no name twice
 **   object   := CBOR map                    ; B5
-**       shape [u64] (H1, H2), format text, attributes map (B3), components map role -> component (N1, B6: no role twice);
+**       shape [u64] (H1, H2), format text, attributes map (B3), components map role -> component
+**       (N1, B6: no role twice);
 **       1.0: also dtype text; attributes mean nothing
 **   component := CBOR map                   ; B7
-**       dtype text, type text, offset u64, length u64 (R1 to R3), uncompressed_length u64, encoding text = raw, digest text;
+**       dtype text, type text, offset u64, length u64 (R1 to R3), uncompressed_length u64, encoding
+**       text = raw, digest text;
 **       1.0: dtype, type and uncompressed_length mean nothing
 */
 #include <assert.h>
 #include "container/schema.h"
 #include "core/host.h"
 
-#define MAGIC "ZTEN1000"
-#define MINOR_MAX 1000
-#define FEW 8   /* Components of an object whose roles are compared one with another */
-#define WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+#define ZT1_MAGIC "ZTEN1000"
+#define ZT1_MINOR_MAX 1000
+#define ZT1_FEW 8   /* Components of an object whose roles are compared one with another */
+#define ZT1_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
 
-enum { F_VERSION, F_ATTRIBUTES, F_OBJECTS };
-enum { F_SHAPE = 10, F_FORMAT, F_OBJECT_DTYPE, F_OBJECT_ATTRIBUTES, F_COMPONENTS };
-enum { F_DTYPE = 20, F_TYPE, F_OFFSET, F_LENGTH, F_UNCOMPRESSED, F_ENCODING, F_DIGEST };
+enum { ZT1_VERSION, ZT1_ATTRIBUTES, ZT1_OBJECTS };
+enum { ZT1_SHAPE = 10, ZT1_FORMAT, ZT1_OBJECT_DTYPE, ZT1_OBJECT_ATTRIBUTES, ZT1_COMPONENTS };
+enum {
+  ZT1_DTYPE = 20, ZT1_TYPE, ZT1_OFFSET, ZT1_LENGTH, ZT1_UNCOMPRESSED, ZT1_ENCODING, ZT1_DIGEST
+};
 
-static const zt_field aRoot10[] = {
-  ZT_FIELD(F_VERSION, "version", 0),
-  ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_OBJECTS, "tensors", 0),
+static const zt_field zt1_root10_fields[] = {
+  ZT_FIELD(ZT1_VERSION, "version", 0),
+  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(ZT1_OBJECTS, "tensors", 0),
 };
-static const zt_field aRoot11[] = {
-  ZT_FIELD(F_VERSION, "version", 0),
-  ZT_FIELD(F_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_OBJECTS, "objects", 0),
+static const zt_field zt1_root11_fields[] = {
+  ZT_FIELD(ZT1_VERSION, "version", 0),
+  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(ZT1_OBJECTS, "objects", 0),
 };
-static const zt_field aObject10[] = {
-  ZT_FIELD(F_OBJECT_DTYPE, "dtype", 0),
-  ZT_FIELD(F_SHAPE, "shape", 0),
-  ZT_FIELD(F_FORMAT, "format", 0),
-  ZT_FIELD(F_COMPONENTS, "components", 0),
+static const zt_field zt1_object10_fields[] = {
+  ZT_FIELD(ZT1_OBJECT_DTYPE, "dtype", 0),
+  ZT_FIELD(ZT1_SHAPE, "shape", 0),
+  ZT_FIELD(ZT1_FORMAT, "format", 0),
+  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
 };
-static const zt_field aObject11[] = {
-  ZT_FIELD(F_SHAPE, "shape", 0),
-  ZT_FIELD(F_FORMAT, "format", 0),
-  ZT_FIELD(F_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(F_COMPONENTS, "components", 0),
+static const zt_field zt1_object11_fields[] = {
+  ZT_FIELD(ZT1_SHAPE, "shape", 0),
+  ZT_FIELD(ZT1_FORMAT, "format", 0),
+  ZT_FIELD(ZT1_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
+  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
 };
-static const zt_field aComponent10[] = {
-  ZT_FIELD(F_OFFSET, "offset", 0),
-  ZT_FIELD(F_LENGTH, "length", 0),
-  ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
+static const zt_field zt1_component10_fields[] = {
+  ZT_FIELD(ZT1_OFFSET, "offset", 0),
+  ZT_FIELD(ZT1_LENGTH, "length", 0),
+  ZT_FIELD(ZT1_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(ZT1_DIGEST, "digest", ZT_NULLABLE),
 };
-static const zt_field aComponent11[] = {
-  ZT_FIELD(F_DTYPE, "dtype", 0),
-  ZT_FIELD(F_TYPE, "type", ZT_NULLABLE),
-  ZT_FIELD(F_OFFSET, "offset", 0),
-  ZT_FIELD(F_LENGTH, "length", 0),
-  ZT_FIELD(F_UNCOMPRESSED, "uncompressed_length", ZT_NULLABLE),
-  ZT_FIELD(F_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(F_DIGEST, "digest", ZT_NULLABLE),
+static const zt_field zt1_component11_fields[] = {
+  ZT_FIELD(ZT1_DTYPE, "dtype", 0),
+  ZT_FIELD(ZT1_TYPE, "type", ZT_NULLABLE),
+  ZT_FIELD(ZT1_OFFSET, "offset", 0),
+  ZT_FIELD(ZT1_LENGTH, "length", 0),
+  ZT_FIELD(ZT1_UNCOMPRESSED, "uncompressed_length", ZT_NULLABLE),
+  ZT_FIELD(ZT1_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(ZT1_DIGEST, "digest", ZT_NULLABLE),
 };
 
 /* What distinguishes 1.0 from the later ones. */
-typedef struct generation {
+typedef struct zt1_generation {
   zt_schema root, object, component;
-} generation;
+} zt1_generation;
 
 /* required: bit i for field i. */
-#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
-static const generation generation_1_0 = {
-  SCHEMA("the root map", aRoot10, 1<<0 | 1<<2), SCHEMA("the object's map", aObject10, 0xF), SCHEMA("the component's map", aComponent10, 1<<0 | 1<<1)
+#define ZT1_SCHEMA(what, fields, required) \
+  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
+static const zt1_generation zt1_generation_1_0 = {
+  ZT1_SCHEMA("the root map", zt1_root10_fields, 1<<0 | 1<<2),
+  ZT1_SCHEMA("the object's map", zt1_object10_fields, 0xF),
+  ZT1_SCHEMA("the component's map", zt1_component10_fields, 1<<0 | 1<<1)
 };
-static const generation generation_1_1 = {
-  SCHEMA("the root map", aRoot11, 1<<0 | 1<<2), SCHEMA("the object's map", aObject11, 1<<0 | 1<<1 | 1<<3), SCHEMA("the component's map", aComponent11, 1<<0 | 1<<2 | 1<<3)
+static const zt1_generation zt1_generation_1_1 = {
+  ZT1_SCHEMA("the root map", zt1_root11_fields, 1<<0 | 1<<2),
+  ZT1_SCHEMA("the object's map", zt1_object11_fields, 1<<0 | 1<<1 | 1<<3),
+  ZT1_SCHEMA("the component's map", zt1_component11_fields, 1<<0 | 1<<2 | 1<<3)
 };
 
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
 
-static const generation *generation_of(const zt_container *c){
-  return c->driver==&zt_driver_zt1_0 ? &generation_1_0 : &generation_1_1;
+static const zt1_generation *zt1_generation_of(const zt_container *c){
+  return c->driver==&zt_driver_zt1_0 ? &zt1_generation_1_0 : &zt1_generation_1_1;
 }
 
 /* --- Finding the manifest --- */
 
-static bool begins(const zt_ends *ends){
-  return ends->head.n==8 && memcmp(ends->head.p, MAGIC, 8)==0;
+static bool zt1_begins(const zt_ends *ends){
+  return ends->head.n==8 && memcmp(ends->head.p, ZT1_MAGIC, 8)==0;
 }
 
 /* A file of at most 8 bytes has one magic number, not two. */
-static bool ends_too(const zt_ends *ends){
-  return ends->size>8 && ends->tail.n>=8 && memcmp(ends->tail.p+ends->tail.n-8, MAGIC, 8)==0;
+static bool zt1_ends_too(const zt_ends *ends){
+  return ends->size>8 && ends->tail.n>=8 && memcmp(ends->tail.p+ends->tail.n-8, ZT1_MAGIC, 8)==0;
 }
 
-static bool probe_1_0(const zt_ends *ends){
-  return begins(ends) && !ends_too(ends);
+static bool zt1_probe_1_0(const zt_ends *ends){
+  return zt1_begins(ends) && !zt1_ends_too(ends);
 }
 
-static bool probe_1_1(const zt_ends *ends){
-  return begins(ends) && ends_too(ends);
+static bool zt1_probe_1_1(const zt_ends *ends){
+  return zt1_begins(ends) && zt1_ends_too(ends);
 }
 
-static int locate_1_0(const zt_ends *ends, zt_extent *out, zt_error *err){
+static int zt1_locate_1_0(const zt_ends *ends, zt_extent *out, zt_error *err){
   return zt_schema_locate(ends, 0, out, err);
 }
 
-static int locate_1_1(const zt_ends *ends, zt_extent *out, zt_error *err){
+static int zt1_locate_1_1(const zt_ends *ends, zt_extent *out, zt_error *err){
   return zt_schema_locate(ends, 8, out, err);
 }
 
 /* --- Components --- */
 
 /* Read the next item, a component's map, as it is stored, up to the last thing that is wanted. */
-ZT_INLINE bool read_component(zt_cbor *c, const zt_schema *schema, unsigned want, zt_component *out){
+ZT_INLINE bool zt1_read_component(zt_cbor *c, const zt_schema *schema, unsigned want,
+                                  zt_component *out){
   zt_fields f;
   bool ok = zt_fields_open(&f, c, schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_DTYPE:    ok = zt_fields_text(&f, &out->dtype);    want &= ~(unsigned)ZT_COMPONENT_DTYPE; break;
-      case F_TYPE:     ok = zt_fields_text(&f, &out->type);     want &= ~(unsigned)ZT_COMPONENT_TYPE; break;
-      case F_OFFSET:   ok = zt_fields_uint(&f, &out->offset);   want &= ~(unsigned)ZT_COMPONENT_OFFSET; break;
-      case F_LENGTH:   ok = zt_fields_uint(&f, &out->length);   want &= ~(unsigned)ZT_COMPONENT_LENGTH; break;
-      case F_ENCODING: ok = zt_fields_text(&f, &out->encoding); want &= ~(unsigned)ZT_COMPONENT_ENCODING; break;
-      case F_DIGEST:   ok = zt_fields_text(&f, &out->digest);   want &= ~(unsigned)ZT_COMPONENT_DIGEST; break;
-      case F_UNCOMPRESSED:
+      case ZT1_DTYPE:
+        ok = zt_fields_text(&f, &out->dtype);
+        want &= ~(unsigned)ZT_COMPONENT_DTYPE;
+        break;
+      case ZT1_TYPE:
+        ok = zt_fields_text(&f, &out->type);
+        want &= ~(unsigned)ZT_COMPONENT_TYPE;
+        break;
+      case ZT1_OFFSET:
+        ok = zt_fields_uint(&f, &out->offset);
+        want &= ~(unsigned)ZT_COMPONENT_OFFSET;
+        break;
+      case ZT1_LENGTH:
+        ok = zt_fields_uint(&f, &out->length);
+        want &= ~(unsigned)ZT_COMPONENT_LENGTH;
+        break;
+      case ZT1_ENCODING:
+        ok = zt_fields_text(&f, &out->encoding);
+        want &= ~(unsigned)ZT_COMPONENT_ENCODING;
+        break;
+      case ZT1_DIGEST:
+        ok = zt_fields_text(&f, &out->digest);
+        want &= ~(unsigned)ZT_COMPONENT_DIGEST;
+        break;
+      case ZT1_UNCOMPRESSED:
         ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
         want &= ~(unsigned)ZT_COMPONENT_DECODED;
         break;
@@ -138,30 +169,35 @@ ZT_INLINE bool read_component(zt_cbor *c, const zt_schema *schema, unsigned want
 }
 
 /* Check and index the next item, a map of components. */
-static bool check_components(zt_cbor *c, zt_container *container){
+static bool zt1_check_components(zt_cbor *c, zt_container *container){
   const uint8_t *start = c->p;
   zt_cbor_level level;
   zt_component component;
-  zt_text roles[FEW];
+  zt_text roles[ZT1_FEW];
   uint32_t n = 0;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'components'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
-    if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ) return false;
-    if( !zt_schema_name(c, &role) ) return false;
-    for(uint32_t i=0; i<n && i<FEW; i++){
-      if( zt_text_equal(roles[i], role) ) return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
+    if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ){
+      return false;
     }
-    if( n<FEW ) roles[n] = role;
+    if( !zt_schema_name(c, &role) ) return false;
+    for(uint32_t i=0; i<n && i<ZT1_FEW; i++){
+      if( zt_text_equal(roles[i], role) ){
+        return zt_cbor_fail(c, "B6", "component '%.*s' stands twice", zt_shown(role), role.z);
+      }
+    }
+    if( n<ZT1_FEW ) roles[n] = role;
     else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
-    if( !read_component(c, &generation_of(container)->component, WANT_CHECK, &component) ) return false;
+    if( !zt1_read_component(c, &zt1_generation_of(container)->component, ZT1_WANT_CHECK,
+                            &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
     c->err->component.z = NULL;
   }
-  if( n>FEW && !c->err->rc ){
+  if( n>ZT1_FEW && !c->err->rc ){
     zt_cbor again = *c;
     again.p = start;
     if( !zt_cbor_skip_unique(&again, "B6", "'components'") ) c->p = c->end;
@@ -172,26 +208,28 @@ static bool check_components(zt_cbor *c, zt_container *container){
 /* --- Objects --- */
 
 /* Remember where an attributes map is, checking it unless that was done. */
-static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
+static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
   *out = (zt_attributes){ .at = zt_container_position(container, c->p), .depth = c->depth };
   if( c->trusted ) return zt_cbor_skip(c);
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
   return zt_cbor_skip_unique(c, "B3", "'attributes'");
 }
 
-/* Read the next item, an object's map. To check it, `check` is the container, which then indexes its components; decoding
-** ends before the components if they are the last field, as writers put them. */
-static bool read_object(zt_cbor *c, const zt_container *container, zt_container *check, zt_object *out){
+/* Read the next item, an object's map. To check it, `check` is the container, which then indexes
+** its components; decoding ends before the components if they are the last field, as writers
+** put them. */
+static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_container *check,
+                            zt_object *out){
   zt_fields f;
-  bool ok = zt_fields_open(&f, c, &generation_of(container)->object);
+  bool ok = zt_fields_open(&f, c, &zt1_generation_of(container)->object);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_SHAPE:             ok = zt_schema_shape(c, out); break;
-      case F_FORMAT:            ok = zt_fields_text(&f, &out->format); break;
-      case F_OBJECT_DTYPE:      ok = zt_fields_text(&f, &out->dtype); break;
-      case F_OBJECT_ATTRIBUTES: ok = read_attributes(c, container, &out->attributes); break;
-      case F_COMPONENTS:
-        if( check ) ok = check_components(c, check);
+      case ZT1_SHAPE:             ok = zt_schema_shape(c, out); break;
+      case ZT1_FORMAT:            ok = zt_fields_text(&f, &out->format); break;
+      case ZT1_OBJECT_DTYPE:      ok = zt_fields_text(&f, &out->dtype); break;
+      case ZT1_OBJECT_ATTRIBUTES: ok = zt1_read_attributes(c, container, &out->attributes); break;
+      case ZT1_COMPONENTS:
+        if( check ) ok = zt1_check_components(c, check);
         else if( f.level.left==0 && !f.level.indefinite ) return true;
         else ok = zt_cbor_skip(c);
         break;
@@ -201,8 +239,9 @@ static bool read_object(zt_cbor *c, const zt_container *container, zt_container 
   return false;
 }
 
-/* Make room for as many objects as are announced, and as could be there: none is shorter than its fields' names. */
-static void reserve(zt_container *container, const zt_cbor_level *level){
+/* Make room for as many objects as are announced, and as could be there: none is shorter than its
+** fields' names. */
+static void zt1_reserve(zt_container *container, const zt_cbor_level *level){
   uint64_t most = container->nManifest/sizeof("shapeformatcomponents");
   uint64_t n = level->left<most ? level->left : most;
   zt_positions_reserve(&container->names.at, n);
@@ -210,13 +249,13 @@ static void reserve(zt_container *container, const zt_cbor_level *level){
   zt_positions_reserve(&container->components, n);
 }
 
-static bool check_objects(zt_cbor *c, zt_container *container){
+static bool zt1_check_objects(zt_cbor *c, zt_container *container){
   zt_error *err = c->err;
   zt_cbor_level level;
   zt_object object;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
-  reserve(container, &level);
+  zt1_reserve(container, &level);
   while( zt_cbor_more(c, &level) ){
     const uint8_t *at = c->p;
     bool duplicate;
@@ -227,7 +266,7 @@ static bool check_objects(zt_cbor *c, zt_container *container){
     if( zt_positions_push(&container->first, container->components.n, err) ) return false;
     if( duplicate ) return zt_cbor_fail(c, "B4", "two objects have this name");
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
-    if( !read_object(c, container, container, &object) ) return false;
+    if( !zt1_read_object(c, container, container, &object) ) return false;
     err->object.z = NULL;
   }
   return err->rc==SQLITE_OK;
@@ -235,65 +274,73 @@ static bool check_objects(zt_cbor *c, zt_container *container){
 
 /* --- The root --- */
 
-/* What follows "1." up to the next dot: the minor version; 0 if there is none, -1 if it is no number, or a long one. */
-static int minor_of(zt_text version){
+/* What follows "1." up to the next dot: the minor version; 0 if there is none, -1 if it is no
+** number, or a long one. */
+static int zt1_minor_of(zt_text version){
   int minor = 0;
   size_t i = 2;
   if( version.n<2 ) return 0;
   for(; i<version.n && version.z[i]!='.'; i++){
-    if( version.z[i]<'0' || version.z[i]>'9' || minor>MINOR_MAX ) return -1;
+    if( version.z[i]<'0' || version.z[i]>'9' || minor>ZT1_MINOR_MAX ) return -1;
     minor = 10*minor + version.z[i]-'0';
   }
   return i>2 ? minor : -1;
 }
 
 /* What the version demands (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
-static void set_demands(zt_container *c){
-  int minor = minor_of(c->version);
+static void zt1_set_demands(zt_container *c){
+  int minor = zt1_minor_of(c->version);
   c->newer = minor<0 || minor>2;
   c->demands = ZT_DEMANDS_ZERO_PADDING;
-  if( c->driver==&zt_driver_zt1_1 && (minor<0 || minor>1) ) c->demands |= ZT_DEMANDS_U64_INDICES|ZT_DEMANDS_DECODED_LENGTH;
+  if( c->driver==&zt_driver_zt1_1 && (minor<0 || minor>1) ){
+    c->demands |= ZT_DEMANDS_U64_INDICES|ZT_DEMANDS_DECODED_LENGTH;
+  }
 }
 
-static bool check_version(zt_cbor *c, zt_text version){
+static bool zt1_check_version(zt_cbor *c, zt_text version){
   if( version.n==0 || version.z[0]!='1' || (version.n>1 && version.z[1]!='.') ){
     return zt_cbor_fail(c, "B2", "version '%.*s' is not 1.x", zt_shown(version), version.z);
   }
   return true;
 }
 
-static int walk(zt_container *c, zt_cbor *cbor){
+static int zt1_walk(zt_container *c, zt_cbor *cbor){
   zt_fields f;
   bool ok = true;
   zt_cbor_skip_self_described(cbor);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
-  ok = ok && zt_fields_open(&f, cbor, &generation_of(c)->root);
+  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
+    ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
+  }
+  ok = ok && zt_fields_open(&f, cbor, &zt1_generation_of(c)->root);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_VERSION:    ok = zt_fields_text(&f, &c->version) && check_version(cbor, c->version); break;
-      case F_ATTRIBUTES: ok = read_attributes(cbor, c, &c->attributes); break;
-      case F_OBJECTS:    ok = check_objects(cbor, c); break;
-      default:           ok = false; break;
+      case ZT1_VERSION:
+        ok = zt_fields_text(&f, &c->version) && zt1_check_version(cbor, c->version);
+        break;
+      case ZT1_ATTRIBUTES: ok = zt1_read_attributes(cbor, c, &c->attributes); break;
+      case ZT1_OBJECTS:    ok = zt1_check_objects(cbor, c); break;
+      default:             ok = false; break;
     }
   }
-  if( !cbor->err->rc ) set_demands(c);
+  if( !cbor->err->rc ) zt1_set_demands(c);
   zt_cbor_finish(cbor);
   return cbor->err->rc;
 }
 
 /* --- Decoding --- */
 
-static void object(const zt_container *c, uint32_t i, zt_object *out){
+static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_container_decode(c, c->names.at.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &out->name);
-  read_object(&cbor, c, NULL, out);
+  zt1_read_object(&cbor, c, NULL, out);
   assert( !unused.rc );
 }
 
-/* Remember what the components of object i take from it: an object may have a million, and put them before its dtype. */
-static void remember_object(const zt_container *c, uint32_t i){
+/* Remember what the components of object i take from it: an object may have a million, and put them
+** before its dtype. */
+static void zt1_remember_object(const zt_container *c, uint32_t i){
   zt_container *memory = (zt_container*)c;   /* What is remembered is no part of its value */
   zt_object o;
   if( c->last.valid && c->last.object==i ) return;
@@ -305,10 +352,11 @@ static void remember_object(const zt_container *c, uint32_t i){
 }
 
 /* In 1.0 a component has its tensor's dtype, but indices are u64. */
-static void set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
+static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
   zt_text role = out->role;
-  remember_object(c, i);
-  if( c->last.sparse && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
+  zt1_remember_object(c, i);
+  if( c->last.sparse
+   && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
     out->dtype = ZT_TEXT("u64");
     return;
   }
@@ -319,20 +367,21 @@ static void set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
 }
 
 /* Logical types that zTensor 2 has added: no words of 1.x. */
-static bool is_later_type(zt_text type){
+static bool zt1_is_later_type(zt_text type){
   return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1");
 }
 
 /* 1.1 had logical types among its dtypes (part II section 4). */
-static void set_dtype_1_1(const zt_container *c, zt_component *out){
+static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   static const struct { zt_text stored, dtype, type; } words[] = {
     { ZT_TEXT_INIT("f8_e4m3"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e4m3fn") },
     { ZT_TEXT_INIT("f8_e5m2"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e5m2") },
     { ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64") },
     { ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128") },
   };
-  if( out->type.z && is_later_type(out->type) ) out->foreign = true;
-  if( c->version.n<3 || memcmp(c->version.z, "1.1", 3)!=0 || (c->version.n>3 && c->version.z[3]!='.') ) return;
+  if( out->type.z && zt1_is_later_type(out->type) ) out->foreign = true;
+  if( c->version.n<3 || memcmp(c->version.z, "1.1", 3)!=0
+   || (c->version.n>3 && c->version.z[3]!='.') ) return;
   for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
     if( zt_text_equal(out->dtype, words[i].stored) ){
       out->dtype = words[i].dtype;
@@ -342,19 +391,24 @@ static void set_dtype_1_1(const zt_container *c, zt_component *out){
   }
 }
 
-static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out){
+static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                          zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_container_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER);
   if( want & ZT_COMPONENT_TYPE ) want |= ZT_COMPONENT_DTYPE;   /* From which it may follow */
-  if( want ) read_component(&cbor, &generation_of(c)->component, want, out);
+  if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
   if( !(want & (ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
-  if( c->driver==&zt_driver_zt1_0 ) set_dtype_1_0(c, i, out);
-  else set_dtype_1_1(c, out);
+  if( c->driver==&zt_driver_zt1_0 ) zt1_set_dtype_1_0(c, i, out);
+  else zt1_set_dtype_1_1(c, out);
 }
 
-const zt_driver zt_driver_zt1_0 = { "1.0", "ztensor", probe_1_0, locate_1_0, walk, object, component, NULL, 8, 64 };
-const zt_driver zt_driver_zt1_1 = { "1.1", "ztensor", probe_1_1, locate_1_1, walk, object, component, NULL, 16, 64 };
+const zt_driver zt_driver_zt1_0 = {
+  "1.0", "ztensor", zt1_probe_1_0, zt1_locate_1_0, zt1_walk, zt1_object, zt1_component, NULL, 8, 64
+};
+const zt_driver zt_driver_zt1_1 = {
+  "1.1", "ztensor", zt1_probe_1_1, zt1_locate_1_1, zt1_walk, zt1_object, zt1_component, NULL, 16, 64
+};

@@ -2,24 +2,33 @@
 ** zTensor 2 (Draft 4).
 **
 **   file     := magic blobs footer          ; Z1: at least 48 bytes
-**   footer   := manifest_offset u64le, manifest_length u64le, manifest_hash u64le, version u32le, reserved u32le, magic
+**   footer   := manifest_offset u64le, manifest_length u64le, manifest_hash u64le, version u32le,
+**            reserved u32le, magic
 **               ; Z2: the magic stands at the end, too; Z3: version is 2
-**               ; Z4: the manifest is a blob (Z7) of 1 byte to 1 GiB; or offset, length and hash are 0: a data shard, without one
+**               ; Z4: the manifest is a blob (Z7) of 1 byte to 1 GiB; or offset, length and hash
+**               ;     are 0: a data shard, without one
 **               ; Z5: manifest_hash is the XXH3-64 of the manifest's bytes
 **   manifest := CBOR map, strict (C1 to C9, G1 to G6; S1 to S6)
-**       shards     map name -> { size u64, digest digest }        ; Z6: 1 to 64 of A-Z a-z 0-9 . _ -, the first no dot
+**       shards     map name -> { size u64, digest digest }        ; Z6: 1 to 64 of A-Z a-z 0-9 . _
+**                                                                 ;     -, the first no dot
 **       objects    map name -> object                             ; Z8
 **       attributes map name -> any                                ; Z8
-**   object   := shape [u64] (H1, H2), layout text, attributes map, parts map name -> part     ; Z9: parts are not empty
-**   part     := blob [offset u64, length u64]                     ; Z7: offset is a multiple of 4096, from 4096 on, and the blob
-**                                                                 ;     ends before the footer (of its shard)
+**   object   := shape [u64] (H1, H2), layout text, attributes map, parts map name -> part
+**                                                                 ; Z9: parts are not empty
+**   part     := blob [offset u64, length u64]                     ; Z7: offset is a multiple of
+**                                                                 ;     4096, from 4096 on, and the
+**                                                                 ;     blob ends before the footer
+**                                                                 ;     (of its shard)
 **       shard text                                                ; Z10: one of the shards
 **       dtype text, type text                                     ; Z11: dtype is one of twelve; L6
 **       encoding text, decoded_length u64                         ; Z12: both, or neither
-**       digest text                                               ; Z15: an algorithm of a-z 0-9, a colon, digits 0-9 a-f
-**   name     := text                                              ; Z8: 1 to 1024 bytes without U+0000
+**       digest text                                               ; Z15: an algorithm of a-z 0-9, a
+**                                                                 ;     colon, digits 0-9 a-f
+**   name     := text                                              ; Z8: 1 to 1024 bytes
+**                                                                 ;     without U+0000
 **   Z13  of one file, blobs and manifest are pairwise identical or disjoint, empty ones aside
-**   Z14  the parts of a layout that is known are just those it has, and as long as shape and types make them
+**   Z14  the parts of a layout that is known are just those it has, and as long as shape and types
+**        make them
 */
 #include <assert.h>
 #include "container/blobs.h"
@@ -28,64 +37,74 @@
 #include "core/digest.h"
 #include "core/host.h"
 
-#define MAGIC "\x89ZT2\r\n\x1a\n"
-#define FOOTER 40
-#define ALIGNMENT 4096
-#define CANONICAL ((unsigned)64 << 10)   /* Alignment of canonical files */
-#define NAME_MAX_BYTES 1024
-#define SHARD_NAME_MAX 64
-#define WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+#define ZT2_MAGIC "\x89ZT2\r\n\x1a\n"
+#define ZT2_FOOTER 40
+#define ZT2_ALIGNMENT 4096
+#define ZT2_CANONICAL ((unsigned)64 << 10)   /* Alignment of canonical files */
+#define ZT2_NAME_MAX_BYTES 1024
+#define ZT2_SHARD_NAME_MAX 64
+#define ZT2_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
 
-enum { F_SHARDS, F_OBJECTS, F_ATTRIBUTES };
-enum { F_PARTS = 10, F_SHAPE, F_LAYOUT, F_OBJECT_ATTRIBUTES };
-enum { F_BLOB = 20, F_TYPE, F_DTYPE, F_SHARD, F_DIGEST, F_ENCODING, F_DECODED_LENGTH };
-enum { F_SIZE = 30, F_SHARD_DIGEST };
+enum { ZT2_SHARDS, ZT2_OBJECTS, ZT2_ATTRIBUTES };
+enum { ZT2_PARTS = 10, ZT2_SHAPE, ZT2_LAYOUT, ZT2_OBJECT_ATTRIBUTES };
+enum {
+  ZT2_BLOB = 20, ZT2_TYPE, ZT2_DTYPE, ZT2_SHARD, ZT2_DIGEST, ZT2_ENCODING, ZT2_DECODED_LENGTH
+};
+enum { ZT2_SIZE = 30, ZT2_SHARD_DIGEST };
 
 /* In the order of the encoded keys (G3). */
-static const zt_field aRoot[] = {
-  ZT_FIELD(F_SHARDS, "shards", 0),
-  ZT_FIELD(F_OBJECTS, "objects", 0),
-  ZT_FIELD(F_ATTRIBUTES, "attributes", 0),
+static const zt_field zt2_root_fields[] = {
+  ZT_FIELD(ZT2_SHARDS, "shards", 0),
+  ZT_FIELD(ZT2_OBJECTS, "objects", 0),
+  ZT_FIELD(ZT2_ATTRIBUTES, "attributes", 0),
 };
-static const zt_field aObject[] = {
-  ZT_FIELD(F_PARTS, "parts", 0),
-  ZT_FIELD(F_SHAPE, "shape", 0),
-  ZT_FIELD(F_LAYOUT, "layout", 0),
-  ZT_FIELD(F_OBJECT_ATTRIBUTES, "attributes", 0),
+static const zt_field zt2_object_fields[] = {
+  ZT_FIELD(ZT2_PARTS, "parts", 0),
+  ZT_FIELD(ZT2_SHAPE, "shape", 0),
+  ZT_FIELD(ZT2_LAYOUT, "layout", 0),
+  ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0),
 };
-static const zt_field aPart[] = {
-  ZT_FIELD(F_BLOB, "blob", 0),
-  ZT_FIELD(F_TYPE, "type", 0),
-  ZT_FIELD(F_DTYPE, "dtype", 0),
-  ZT_FIELD(F_SHARD, "shard", 0),
-  ZT_FIELD(F_DIGEST, "digest", 0),
-  ZT_FIELD(F_ENCODING, "encoding", 0),
-  ZT_FIELD(F_DECODED_LENGTH, "decoded_length", 0),
+static const zt_field zt2_part_fields[] = {
+  ZT_FIELD(ZT2_BLOB, "blob", 0),
+  ZT_FIELD(ZT2_TYPE, "type", 0),
+  ZT_FIELD(ZT2_DTYPE, "dtype", 0),
+  ZT_FIELD(ZT2_SHARD, "shard", 0),
+  ZT_FIELD(ZT2_DIGEST, "digest", 0),
+  ZT_FIELD(ZT2_ENCODING, "encoding", 0),
+  ZT_FIELD(ZT2_DECODED_LENGTH, "decoded_length", 0),
 };
-static const zt_field aShard[] = {
-  ZT_FIELD(F_SIZE, "size", 0),
-  ZT_FIELD(F_SHARD_DIGEST, "digest", 0),
+static const zt_field zt2_shard_fields[] = {
+  ZT_FIELD(ZT2_SIZE, "size", 0),
+  ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0),
 };
 
 /* required: bit i for field i. */
-#define SCHEMA(what, fields, required) { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
-static const zt_schema root_schema = SCHEMA("the root map", aRoot, 1<<1);
-static const zt_schema object_schema = SCHEMA("the object's map", aObject, 1<<0 | 1<<1 | 1<<2);
-static const zt_schema part_schema = SCHEMA("the part's map", aPart, 1<<0 | 1<<2);
-static const zt_schema shard_schema = SCHEMA("the shard's map", aShard, 1<<0 | 1<<1);
+#define ZT2_SCHEMA(what, fields, required) \
+  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
+static const zt_schema zt2_root_schema = ZT2_SCHEMA("the root map", zt2_root_fields, 1<<1);
+static const zt_schema zt2_object_schema = ZT2_SCHEMA("the object's map", zt2_object_fields,
+                                                      1<<0 | 1<<1 | 1<<2);
+static const zt_schema zt2_part_schema = ZT2_SCHEMA("the part's map", zt2_part_fields, 1<<0 | 1<<2);
+static const zt_schema zt2_shard_schema = ZT2_SCHEMA("the shard's map", zt2_shard_fields,
+                                                     1<<0 | 1<<1);
 
 /* --- Finding the manifest --- */
 
-static bool probe(const zt_ends *ends){
-  return ends->head.n==8 && memcmp(ends->head.p, MAGIC, 8)==0;
+static bool zt2_probe(const zt_ends *ends){
+  return ends->head.n==8 && memcmp(ends->head.p, ZT2_MAGIC, 8)==0;
 }
 
-static int locate(const zt_ends *ends, zt_extent *out, zt_error *err){
+static int zt2_locate(const zt_ends *ends, zt_extent *out, zt_error *err){
   const uint8_t *footer;
   uint64_t offset, length, hash, version;
-  if( ends->size<8+FOOTER ) return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", ends->size);
-  footer = ends->tail.p+ends->tail.n-FOOTER;
-  if( memcmp(footer+32, MAGIC, 8)!=0 ) return zt_break(err, "Z2", "the file does not end with its magic number: it is cut, or something follows");
+  if( ends->size<8+ZT2_FOOTER ){
+    return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", ends->size);
+  }
+  footer = ends->tail.p+ends->tail.n-ZT2_FOOTER;
+  if( memcmp(footer+32, ZT2_MAGIC, 8)!=0 ){
+    return zt_break(err, "Z2",
+                    "the file does not end with its magic number: it is cut, or something follows");
+  }
   offset = zt_le64(footer);
   length = zt_le64(footer+8);
   hash = zt_le64(footer+16);
@@ -95,10 +114,18 @@ static int locate(const zt_ends *ends, zt_extent *out, zt_error *err){
     *out = (zt_extent){ 0, 0, 0 };
     return SQLITE_OK;
   }
-  if( length==0 || length>ZT_MAX_MANIFEST ) return zt_break(err, "Z4", "the manifest's length, %llu, is not 1 to %llu", length, ZT_MAX_MANIFEST);
-  if( offset<ALIGNMENT || offset%ALIGNMENT ) return zt_break(err, "Z4", "the manifest's offset, %llu, is no positive multiple of %d", offset, ALIGNMENT);
-  if( !zt_claim(ends->size-FOOTER, offset, length) ){
-    return zt_break(err, "Z4", "the manifest's offset %llu + length %llu lie beyond the footer, at %llu", offset, length, ends->size-FOOTER);
+  if( length==0 || length>ZT_MAX_MANIFEST ){
+    return zt_break(err, "Z4", "the manifest's length, %llu, is not 1 to %llu", length,
+                    ZT_MAX_MANIFEST);
+  }
+  if( offset<ZT2_ALIGNMENT || offset%ZT2_ALIGNMENT ){
+    return zt_break(err, "Z4", "the manifest's offset, %llu, is no positive multiple of %d", offset,
+                    ZT2_ALIGNMENT);
+  }
+  if( !zt_claim(ends->size-ZT2_FOOTER, offset, length) ){
+    return zt_break(err, "Z4",
+                    "the manifest's offset %llu + length %llu lie beyond the footer, at %llu",
+                    offset, length, ends->size-ZT2_FOOTER);
   }
   *out = (zt_extent){ offset, length, hash };
   return SQLITE_OK;
@@ -107,27 +134,31 @@ static int locate(const zt_ends *ends, zt_extent *out, zt_error *err){
 /* --- Names --- */
 
 /* Z8. */
-static bool read_name(zt_cbor *c, zt_text *out){
+static bool zt2_read_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
   if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
   if( !zt_cbor_text(c, out) ) return false;
-  if( c->trusted || (out->n>0 && out->n<=NAME_MAX_BYTES && !zt_has_nul(out->z, out->n)) ) return true;
+  if( c->trusted || (out->n>0 && out->n<=ZT2_NAME_MAX_BYTES && !zt_has_nul(out->z, out->n)) ){
+    return true;
+  }
   c->p = at;
-  return zt_cbor_fail(c, "Z8", out->n==0 ? "an empty name" : out->n>NAME_MAX_BYTES ? "a name of more than 1024 bytes" : "a name with U+0000 in it");
+  return zt_cbor_fail(c, "Z8",
+                      out->n==0 ? "an empty name" : out->n>ZT2_NAME_MAX_BYTES
+                      ? "a name of more than 1024 bytes" : "a name with U+0000 in it");
 }
 
 /* Z6. */
-static bool is_shard_name(zt_text name){
+static bool zt2_is_shard_name(zt_text name){
   static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  if( name.n==0 || name.n>SHARD_NAME_MAX || name.z[0]=='.' ) return false;
+  if( name.n==0 || name.n>ZT2_SHARD_NAME_MAX || name.z[0]=='.' ) return false;
   for(size_t i=0; i<name.n; i++) if( !memchr(allowed, name.z[i], sizeof(allowed)-1) ) return false;
   return true;
 }
 
 /* Read the next key of a map of names, which is behind the one at *last (NULL: there is none). */
-static bool next_key(zt_cbor *c, zt_span *last, zt_text *name){
+static bool zt2_next_key(zt_cbor *c, zt_span *last, zt_text *name){
   const uint8_t *at = c->p;
-  if( !zt_cbor_poll(c) || !read_name(c, name) ) return false;
+  if( !zt_cbor_poll(c) || !zt2_read_name(c, name) ) return false;
   if( last->p && !zt_cbor_ascends(last->p, last->n, at, (size_t)(c->p-at)) ){
     c->p = at;
     return zt_cbor_fail(c, "G3", "a map's keys do not ascend");
@@ -139,7 +170,7 @@ static bool next_key(zt_cbor *c, zt_span *last, zt_text *name){
 /* --- Parts --- */
 
 /* Z7: [offset, length]. */
-static bool read_blob(zt_cbor *c, zt_component *out){
+static bool zt2_read_blob(zt_cbor *c, zt_component *out){
   zt_cbor_level level;
   const uint8_t *at = c->p;
   if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
@@ -150,25 +181,45 @@ static bool read_blob(zt_cbor *c, zt_component *out){
   }
   for(int i=0; i<2; i++){
     if( !zt_cbor_more(c, &level) ) return false;
-    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_cbor_fail_type(c, "S6", "an unsigned integer in 'blob'");
+    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
+      return zt_cbor_fail_type(c, "S6", "an unsigned integer in 'blob'");
+    }
     if( !zt_cbor_uint(c, i ? &out->length : &out->offset) ) return false;
   }
   return !zt_cbor_more(c, &level) && c->err->rc==SQLITE_OK;
 }
 
 /* Read the next item, a part's map, as it is stored, up to the last thing that is wanted. */
-static bool read_part(zt_cbor *c, unsigned want, zt_component *out){
+static bool zt2_read_part(zt_cbor *c, unsigned want, zt_component *out){
   zt_fields f;
-  bool ok = zt_fields_open(&f, c, &part_schema);
+  bool ok = zt_fields_open(&f, c, &zt2_part_schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_BLOB:     ok = read_blob(c, out);                  want &= ~(unsigned)(ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH); break;
-      case F_TYPE:     ok = zt_fields_text(&f, &out->type);     want &= ~(unsigned)ZT_COMPONENT_TYPE; break;
-      case F_DTYPE:    ok = zt_fields_text(&f, &out->dtype);    want &= ~(unsigned)ZT_COMPONENT_DTYPE; break;
-      case F_SHARD:    ok = zt_fields_text(&f, &out->shard);    want &= ~(unsigned)ZT_COMPONENT_SHARD; break;
-      case F_DIGEST:   ok = zt_fields_text(&f, &out->digest);   want &= ~(unsigned)ZT_COMPONENT_DIGEST; break;
-      case F_ENCODING: ok = zt_fields_text(&f, &out->encoding); want &= ~(unsigned)ZT_COMPONENT_ENCODING; break;
-      case F_DECODED_LENGTH:
+      case ZT2_BLOB:
+        ok = zt2_read_blob(c, out);
+        want &= ~(unsigned)(ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH);
+        break;
+      case ZT2_TYPE:
+        ok = zt_fields_text(&f, &out->type);
+        want &= ~(unsigned)ZT_COMPONENT_TYPE;
+        break;
+      case ZT2_DTYPE:
+        ok = zt_fields_text(&f, &out->dtype);
+        want &= ~(unsigned)ZT_COMPONENT_DTYPE;
+        break;
+      case ZT2_SHARD:
+        ok = zt_fields_text(&f, &out->shard);
+        want &= ~(unsigned)ZT_COMPONENT_SHARD;
+        break;
+      case ZT2_DIGEST:
+        ok = zt_fields_text(&f, &out->digest);
+        want &= ~(unsigned)ZT_COMPONENT_DIGEST;
+        break;
+      case ZT2_ENCODING:
+        ok = zt_fields_text(&f, &out->encoding);
+        want &= ~(unsigned)ZT_COMPONENT_ENCODING;
+        break;
+      case ZT2_DECODED_LENGTH:
         ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
         want &= ~(unsigned)ZT_COMPONENT_DECODED;
         break;
@@ -180,12 +231,13 @@ static bool read_part(zt_cbor *c, unsigned want, zt_component *out){
 }
 
 /* True if dtype is one of the twelve storage types: bool is a logical type here. */
-static bool is_storage_type(zt_text dtype){
+static bool zt2_is_storage_type(zt_text dtype){
   return zt_dtype_storage(dtype)!=NULL && !zt_text_is(dtype, "bool");
 }
 
-/* True if 8 characters are lowercase hexadecimal digits. A high bit of x+(0x80-c) is set where a byte is at least c. */
-static bool is_hex8(const char *z){
+/* True if 8 characters are lowercase hexadecimal digits. A high bit of x+(0x80-c) is set where a
+** byte is at least c. */
+static bool zt2_is_hex8(const char *z){
   const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
   uint64_t x = zt_load64(z), digits, letters;
   if( x & highs ) return false;
@@ -195,56 +247,74 @@ static bool is_hex8(const char *z){
 }
 
 /* Z15. What an algorithm that is known has as digits, whoever verifies the digest says. */
-static bool is_digest(zt_text digest){
+static bool zt2_is_digest(zt_text digest){
   const char *z = digest.z;
   size_t i = 0, n = digest.n;
   while( i<n && ((z[i]>='a' && z[i]<='z') || (z[i]>='0' && z[i]<='9')) ) i++;
   if( i==0 || i+1>=n || z[i]!=':' ) return false;
-  for(i++; n-i>=8; i+=8) if( !is_hex8(z+i) ) return false;
+  for(i++; n-i>=8; i+=8) if( !zt2_is_hex8(z+i) ) return false;
   for(; i<n; i++) if( !((z[i]>='0' && z[i]<='9') || (z[i]>='a' && z[i]<='f')) ) return false;
   return true;
 }
 
-/* L6: a logical type that is known stands on its own storage type. The name of a storage type is none. */
-static bool is_misplaced(const zt_component *part){
-  return part->type.z && zt_dtype_named(part->type) && !is_storage_type(part->type) && !zt_dtype_of(part);
+/* L6: a logical type that is known stands on its own storage type. The name of a storage type
+** is none. */
+static bool zt2_is_misplaced(const zt_component *part){
+  return part->type.z && zt_dtype_named(part->type) && !zt2_is_storage_type(part->type)
+      && !zt_dtype_of(part);
 }
 
 /* Z7, of blobs that end before byte `end`. */
-static bool check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
-  if( part->offset<ALIGNMENT || part->offset%ALIGNMENT ) return zt_cbor_fail(c, "Z7", "offset %llu is no positive multiple of %d", part->offset, ALIGNMENT);
+static bool zt2_check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
+  if( part->offset<ZT2_ALIGNMENT || part->offset%ZT2_ALIGNMENT ){
+    return zt_cbor_fail(c, "Z7", "offset %llu is no positive multiple of %d", part->offset,
+                        ZT2_ALIGNMENT);
+  }
   if( zt_claim(end, part->offset, part->length) ) return true;
-  return zt_cbor_fail(c, "Z7", "offset %llu + length %llu lies beyond the data area's end, %llu", part->offset, part->length, end);
+  return zt_cbor_fail(c, "Z7", "offset %llu + length %llu lies beyond the data area's end, %llu",
+                      part->offset, part->length, end);
 }
 
 /* What a part alone can break. */
-static bool check_part(zt_cbor *c, const zt_container *container, const zt_component *part){
+static bool zt2_check_part(zt_cbor *c, const zt_container *container, const zt_component *part){
   bool encoded = part->encoding.z!=NULL;
   zt_shard shard = { .size = container->file_size };
   if( part->shard.z && !zt_container_shard_find(container, part->shard, &shard) ){
-    return zt_cbor_fail(c, "Z10", "shard '%.*s' is not in the table of shards", zt_shown(part->shard), part->shard.z);
+    return zt_cbor_fail(c, "Z10", "shard '%.*s' is not in the table of shards",
+                        zt_shown(part->shard), part->shard.z);
   }
-  if( !is_storage_type(part->dtype) ) return zt_cbor_fail(c, "Z11", "dtype '%.*s' is not known", zt_shown(part->dtype), part->dtype.z);
-  if( is_misplaced(part) ){
-    return zt_cbor_fail(c, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(part->type), part->type.z, zt_shown(part->dtype), part->dtype.z);
+  if( !zt2_is_storage_type(part->dtype) ){
+    return zt_cbor_fail(c, "Z11", "dtype '%.*s' is not known", zt_shown(part->dtype),
+                        part->dtype.z);
   }
-  if( encoded!=part->has_decoded_length ) return zt_cbor_fail(c, "Z12", encoded ? "an encoding without decoded_length" : "decoded_length without an encoding");
-  if( part->digest.z && !is_digest(part->digest) ) return zt_cbor_fail(c, "Z15", "'%.*s' is no digest", zt_shown(part->digest), part->digest.z);
-  return check_blob(c, part, shard.size<FOOTER ? 0 : shard.size-FOOTER);
+  if( zt2_is_misplaced(part) ){
+    return zt_cbor_fail(c, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(part->type),
+                        part->type.z, zt_shown(part->dtype), part->dtype.z);
+  }
+  if( encoded!=part->has_decoded_length ){
+    return zt_cbor_fail(c, "Z12",
+                        encoded ? "an encoding without decoded_length"
+                        : "decoded_length without an encoding");
+  }
+  if( part->digest.z && !zt2_is_digest(part->digest) ){
+    return zt_cbor_fail(c, "Z15", "'%.*s' is no digest", zt_shown(part->digest), part->digest.z);
+  }
+  return zt2_check_blob(c, part, shard.size<ZT2_FOOTER ? 0 : shard.size-ZT2_FOOTER);
 }
 
 /* A walk through a manifest. */
-typedef struct walker {
+typedef struct zt2_walker {
   zt_cbor *c;
   zt_container *container;
-  uint64_t end;        /* Of the blobs so far, as long as each begins where the one before ends, or behind */
+  uint64_t end;        /* Of the blobs so far, as long as each begins where the one before ends,
+                       ** or behind */
   bool sort;           /* They do not, or some are in shards: Z13 has to be seen from their order */
   uint32_t nParts;     /* Of the object being read */
   zt_component part;   /* The last of them */
-} walker;
+} zt2_walker;
 
 /* Z13, as far as one blob after the other shows it. */
-static bool note_blob(walker *w){
+static bool zt2_note_blob(zt2_walker *w){
   const zt_component *part = &w->part;
   const zt_extent *manifest = &w->container->extent;
   if( part->length==0 ) return true;
@@ -255,12 +325,12 @@ static bool note_blob(walker *w){
   w->end = part->offset+part->length;
   if( w->end<=manifest->offset || part->offset>=manifest->offset+manifest->length ) return true;
   if( part->offset==manifest->offset && part->length==manifest->length ) return true;
-  return zt_cbor_fail(w->c, "Z13", "bytes %llu to %llu overlap the manifest, %llu to %llu", part->offset, w->end,
-                      manifest->offset, manifest->offset+manifest->length);
+  return zt_cbor_fail(w->c, "Z13", "bytes %llu to %llu overlap the manifest, %llu to %llu",
+                      part->offset, w->end, manifest->offset, manifest->offset+manifest->length);
 }
 
 /* Check and index the next item, a map of parts. */
-static bool check_parts(walker *w){
+static bool zt2_check_parts(zt2_walker *w){
   zt_cbor *c = w->c;
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
@@ -269,11 +339,13 @@ static bool check_parts(walker *w){
   if( level.left==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
   for(w->nParts=0; zt_cbor_more(c, &level); w->nParts++){
     w->part = (zt_component){ .strict = true };
-    if( zt_positions_push(&w->container->components, zt_container_position(w->container, c->p), c->err) ) return false;
-    if( !next_key(c, &last, &w->part.role) ) return false;
+    if( zt_positions_push(&w->container->components, zt_container_position(w->container, c->p),
+                          c->err) ) return false;
+    if( !zt2_next_key(c, &last, &w->part.role) ) return false;
     c->err->component = w->part.role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a part's map");
-    if( !read_part(c, WANT_CHECK, &w->part) || !check_part(c, w->container, &w->part) || !note_blob(w) ) return false;
+    if( !zt2_read_part(c, ZT2_WANT_CHECK, &w->part) || !zt2_check_part(c, w->container, &w->part)
+     || !zt2_note_blob(w) ) return false;
     c->err->component.z = NULL;
   }
   return c->err->rc==SQLITE_OK;
@@ -282,7 +354,7 @@ static bool check_parts(walker *w){
 /* --- Objects --- */
 
 /* Remember where an attributes map is, checking it unless that was done. */
-static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
+static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_text key;
@@ -290,20 +362,23 @@ static bool read_attributes(zt_cbor *c, const zt_container *container, zt_attrib
   if( c->trusted ) return zt_cbor_skip(c);
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
-  while( zt_cbor_more(c, &level) ) if( !next_key(c, &last, &key) || !zt_cbor_skip(c) ) return false;
+  while( zt_cbor_more(c, &level) ){
+    if( !zt2_next_key(c, &last, &key) || !zt_cbor_skip(c) ) return false;
+  }
   return c->err->rc==SQLITE_OK;
 }
 
 /* Read the next item, an object's map; with a walker, to check and index it, else to decode it. */
-static bool read_object(zt_cbor *c, const zt_container *container, walker *w, zt_object *out){
+static bool zt2_read_object(zt_cbor *c, const zt_container *container, zt2_walker *w,
+                            zt_object *out){
   zt_fields f;
-  bool ok = zt_fields_open(&f, c, &object_schema);
+  bool ok = zt_fields_open(&f, c, &zt2_object_schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_PARTS:             ok = w ? check_parts(w) : zt_cbor_skip(c); break;
-      case F_SHAPE:             ok = zt_schema_shape(c, out); break;
-      case F_LAYOUT:            ok = zt_fields_text(&f, &out->format); break;
-      case F_OBJECT_ATTRIBUTES: ok = read_attributes(c, container, &out->attributes); break;
+      case ZT2_PARTS:             ok = w ? zt2_check_parts(w) : zt_cbor_skip(c); break;
+      case ZT2_SHAPE:             ok = zt_schema_shape(c, out); break;
+      case ZT2_LAYOUT:            ok = zt_fields_text(&f, &out->format); break;
+      case ZT2_OBJECT_ATTRIBUTES: ok = zt2_read_attributes(c, container, &out->attributes); break;
       default: return c->err->rc==SQLITE_OK;
     }
   }
@@ -311,18 +386,18 @@ static bool read_object(zt_cbor *c, const zt_container *container, walker *w, zt
 }
 
 /* The layouts that are known, and the names that the model has for them. */
-static const struct { zt_text layout, format; } aLayout[] = {
+static const struct { zt_text layout, format; } zt2_layouts[] = {
   { ZT_TEXT_INIT("dense"), ZT_TEXT_INIT("dense") },
   { ZT_TEXT_INIT("zt.sparse_csr/1"), ZT_TEXT_INIT("sparse_csr") },
   { ZT_TEXT_INIT("zt.sparse_coo/1"), ZT_TEXT_INIT("sparse_coo") },
 };
 
 /* Layouts but dense have a version: without one it may be another generation's word. */
-static void set_format(zt_object *object){
+static void zt2_set_format(zt_object *object){
   zt_text layout = object->format;
-  for(size_t i=0; i<sizeof(aLayout)/sizeof(*aLayout); i++){
-    if( !zt_text_equal(layout, aLayout[i].layout) ) continue;
-    object->format = aLayout[i].format;
+  for(size_t i=0; i<sizeof(zt2_layouts)/sizeof(*zt2_layouts); i++){
+    if( !zt_text_equal(layout, zt2_layouts[i].layout) ) continue;
+    object->format = zt2_layouts[i].format;
     return;
   }
   object->foreign = layout.n==0 || !memchr(layout.z, '/', layout.n);
@@ -330,79 +405,100 @@ static void set_format(zt_object *object){
 
 /* --- Sizes of layouts (Z14) --- */
 
-static uint64_t decoded_length(const zt_component *part){
+static uint64_t zt2_decoded_length(const zt_component *part){
   return part->has_decoded_length ? part->decoded_length : part->length;
 }
 
 /* True if a part is as long as n elements of its type; also if its type is not known. */
-static bool has_length(const zt_component *part, uint64_t n){
+static bool zt2_has_length(const zt_component *part, uint64_t n){
   const zt_dtype *dtype = zt_dtype_of(part);
   uint64_t bytes;
-  return !dtype || (zt_dtype_size(dtype, n, &bytes) && bytes==decoded_length(part));
+  return !dtype || (zt_dtype_size(dtype, n, &bytes) && bytes==zt2_decoded_length(part));
 }
 
 /* The parts of the object being read that have those roles, all of them and no other. */
-static bool find_parts(const walker *w, const zt_text *roles, uint32_t n, zt_component *out){
+static bool zt2_find_parts(const zt2_walker *w, const zt_text *roles, uint32_t n,
+                           zt_component *out){
   uint32_t object = w->container->first.n-1;
   if( w->nParts!=n ) return false;
-  for(uint32_t i=0; i<n; i++) if( !zt_component_find(w->container, object, roles[i], &out[i]) ) return false;
+  for(uint32_t i=0; i<n; i++){
+    if( !zt_component_find(w->container, object, roles[i], &out[i]) ) return false;
+  }
   return true;
 }
 
-static bool fail_layout(const walker *w, const zt_object *object, const char *what){
-  return zt_cbor_fail(w->c, "Z14", "layout '%.*s': %s", zt_shown(object->format), object->format.z, what);
+static bool zt2_fail_layout(const zt2_walker *w, const zt_object *object, const char *what){
+  return zt_cbor_fail(w->c, "Z14", "layout '%.*s': %s", zt_shown(object->format), object->format.z,
+                      what);
 }
 
-static bool check_dense(const walker *w, const zt_object *object){
-  if( w->nParts!=1 || !zt_text_is(w->part.role, "data") ) return fail_layout(w, object, "its one part is 'data'");
-  if( has_length(&w->part, object->elements) ) return true;
+static bool zt2_check_dense(const zt2_walker *w, const zt_object *object){
+  if( w->nParts!=1 || !zt_text_is(w->part.role, "data") ){
+    return zt2_fail_layout(w, object, "its one part is 'data'");
+  }
+  if( zt2_has_length(&w->part, object->elements) ) return true;
   w->c->err->component = w->part.role;
   return zt_cbor_fail(w->c, "Z14", "%llu elements of %.*s do not have %llu bytes", object->elements,
-                      zt_shown(w->part.type.z ? w->part.type : w->part.dtype), (w->part.type.z ? w->part.type : w->part.dtype).z,
-                      decoded_length(&w->part));
+                      zt_shown(w->part.type.z ? w->part.type : w->part.dtype),
+                      (w->part.type.z ? w->part.type : w->part.dtype).z,
+                      zt2_decoded_length(&w->part));
 }
 
 /* Indices of u32 or u64: how many, and true if that is a whole number. */
-static bool count_indices(const zt_component *part, uint64_t *out){
+static bool zt2_count_indices(const zt_component *part, uint64_t *out){
   unsigned width = zt_text_is(part->dtype, "u32") ? 4 : zt_text_is(part->dtype, "u64") ? 8 : 0;
-  if( width==0 || part->type.z || decoded_length(part)%width ) return false;
-  *out = decoded_length(part)/width;
+  if( width==0 || part->type.z || zt2_decoded_length(part)%width ) return false;
+  *out = zt2_decoded_length(part)/width;
   return true;
 }
 
-static bool check_csr(const walker *w, const zt_object *object){
-  static const zt_text roles[] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("indices"), ZT_TEXT_INIT("indptr") };
+static bool zt2_check_csr(const zt2_walker *w, const zt_object *object){
+  static const zt_text roles[] = {
+    ZT_TEXT_INIT("values"), ZT_TEXT_INIT("indices"), ZT_TEXT_INIT("indptr")
+  };
   zt_component part[3];
   uint64_t n, pointers;
-  if( object->rank!=2 ) return fail_layout(w, object, "it has two dimensions");
-  if( !find_parts(w, roles, 3, part) ) return fail_layout(w, object, "its parts are 'values', 'indices' and 'indptr'");
-  if( !count_indices(&part[1], &n) || !count_indices(&part[2], &pointers) || !zt_text_equal(part[1].dtype, part[2].dtype) ){
-    return fail_layout(w, object, "indices and indptr are whole numbers of u32, or both of u64");
+  if( object->rank!=2 ) return zt2_fail_layout(w, object, "it has two dimensions");
+  if( !zt2_find_parts(w, roles, 3, part) ){
+    return zt2_fail_layout(w, object, "its parts are 'values', 'indices' and 'indptr'");
   }
-  if( pointers==0 || pointers-1!=object->shape[0] ) return fail_layout(w, object, "indptr has an entry for each row, and one");
-  return has_length(&part[0], n) || fail_layout(w, object, "there are as many values as indices");
+  if( !zt2_count_indices(&part[1], &n) || !zt2_count_indices(&part[2], &pointers)
+   || !zt_text_equal(part[1].dtype, part[2].dtype) ){
+    return zt2_fail_layout(w, object,
+                           "indices and indptr are whole numbers of u32, or both of u64");
+  }
+  if( pointers==0 || pointers-1!=object->shape[0] ){
+    return zt2_fail_layout(w, object, "indptr has an entry for each row, and one");
+  }
+  return zt2_has_length(&part[0], n)
+      || zt2_fail_layout(w, object, "there are as many values as indices");
 }
 
-static bool check_coo(const walker *w, const zt_object *object){
+static bool zt2_check_coo(const zt2_walker *w, const zt_object *object){
   static const zt_text roles[] = { ZT_TEXT_INIT("values"), ZT_TEXT_INIT("coords") };
   zt_component part[2];
   uint64_t n;
-  if( object->rank==0 ) return fail_layout(w, object, "it has at least one dimension");
-  if( !find_parts(w, roles, 2, part) ) return fail_layout(w, object, "its parts are 'values' and 'coords'");
-  if( !count_indices(&part[1], &n) || n%object->rank ) return fail_layout(w, object, "coords are u32 or u64, as many for each dimension");
-  return has_length(&part[0], n/object->rank) || fail_layout(w, object, "there are as many values as coordinates in each dimension");
+  if( object->rank==0 ) return zt2_fail_layout(w, object, "it has at least one dimension");
+  if( !zt2_find_parts(w, roles, 2, part) ){
+    return zt2_fail_layout(w, object, "its parts are 'values' and 'coords'");
+  }
+  if( !zt2_count_indices(&part[1], &n) || n%object->rank ){
+    return zt2_fail_layout(w, object, "coords are u32 or u64, as many for each dimension");
+  }
+  return zt2_has_length(&part[0], n/object->rank)
+      || zt2_fail_layout(w, object, "there are as many values as coordinates in each dimension");
 }
 
-static bool check_layout(const walker *w, const zt_object *object){
-  if( zt_text_is(object->format, "dense") ) return check_dense(w, object);
-  if( zt_text_is(object->format, "zt.sparse_csr/1") ) return check_csr(w, object);
-  if( zt_text_is(object->format, "zt.sparse_coo/1") ) return check_coo(w, object);
+static bool zt2_check_layout(const zt2_walker *w, const zt_object *object){
+  if( zt_text_is(object->format, "dense") ) return zt2_check_dense(w, object);
+  if( zt_text_is(object->format, "zt.sparse_csr/1") ) return zt2_check_csr(w, object);
+  if( zt_text_is(object->format, "zt.sparse_coo/1") ) return zt2_check_coo(w, object);
   return true;
 }
 
 /* --- The root --- */
 
-static bool check_objects(walker *w){
+static bool zt2_check_objects(zt2_walker *w){
   zt_container *container = w->container;
   zt_cbor *c = w->c;
   zt_span last = { NULL, 0 };
@@ -414,31 +510,31 @@ static bool check_objects(walker *w){
     const uint8_t *at = c->p;
     bool duplicate;
     zt_text name;
-    if( !next_key(c, &last, &name) ) return false;
+    if( !zt2_next_key(c, &last, &name) ) return false;
     c->err->object = name;
     if( zt_keys_add(&container->names, at, name, &duplicate, c->err) ) return false;
     if( zt_positions_push(&container->first, container->components.n, c->err) ) return false;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "an object's map");
-    if( !read_object(c, container, w, &object) || !check_layout(w, &object) ) return false;
+    if( !zt2_read_object(c, container, w, &object) || !zt2_check_layout(w, &object) ) return false;
     c->err->object.z = NULL;
   }
   return c->err->rc==SQLITE_OK;
 }
 
-static bool read_shard(zt_cbor *c, zt_shard *out){
+static bool zt2_read_shard(zt_cbor *c, zt_shard *out){
   zt_fields f;
-  bool ok = zt_fields_open(&f, c, &shard_schema);
+  bool ok = zt_fields_open(&f, c, &zt2_shard_schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_SIZE:         ok = zt_fields_uint(&f, &out->size); break;
-      case F_SHARD_DIGEST: ok = zt_fields_text(&f, &out->digest); break;
+      case ZT2_SIZE:         ok = zt_fields_uint(&f, &out->size); break;
+      case ZT2_SHARD_DIGEST: ok = zt_fields_text(&f, &out->digest); break;
       default: return c->err->rc==SQLITE_OK;
     }
   }
   return false;
 }
 
-static bool check_shards(zt_cbor *c, zt_container *container){
+static bool zt2_check_shards(zt_cbor *c, zt_container *container){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'shards'");
@@ -447,67 +543,82 @@ static bool check_shards(zt_cbor *c, zt_container *container){
     const uint8_t *at = c->p;
     zt_shard shard = { 0 };
     bool duplicate;
-    if( !next_key(c, &last, &shard.name) ) return false;
-    if( !is_shard_name(shard.name) ) return zt_cbor_fail(c, "Z6", "'%.*s' is no name of a shard", zt_shown(shard.name), shard.name.z);
+    if( !zt2_next_key(c, &last, &shard.name) ) return false;
+    if( !zt2_is_shard_name(shard.name) ){
+      return zt_cbor_fail(c, "Z6", "'%.*s' is no name of a shard", zt_shown(shard.name),
+                          shard.name.z);
+    }
     if( zt_keys_add(&container->shards, at, shard.name, &duplicate, c->err) ) return false;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a shard's map");
-    if( !read_shard(c, &shard) ) return false;
-    if( shard.size<8+FOOTER ) return zt_cbor_fail(c, "Z7", "a shard of %llu bytes, too few for a header and a footer", shard.size);
-    if( !is_digest(shard.digest) ) return zt_cbor_fail(c, "Z15", "'%.*s' is no digest", zt_shown(shard.digest), shard.digest.z);
+    if( !zt2_read_shard(c, &shard) ) return false;
+    if( shard.size<8+ZT2_FOOTER ){
+      return zt_cbor_fail(c, "Z7", "a shard of %llu bytes, too few for a header and a footer",
+                          shard.size);
+    }
+    if( !zt2_is_digest(shard.digest) ){
+      return zt_cbor_fail(c, "Z15", "'%.*s' is no digest", zt_shown(shard.digest), shard.digest.z);
+    }
   }
   return c->err->rc==SQLITE_OK;
 }
 
 /* Z13, where the walk did not show it: blobs in the order in which they lie. */
-static int check_blobs(const zt_container *c, const zt_interrupt *interrupt, zt_error *err){
+static int zt2_check_blobs(const zt_container *c, const zt_interrupt *interrupt, zt_error *err){
   zt_blob_step step;
   zt_blobs blobs;
   zt_blobs_sort(c, interrupt, &blobs, err);
-  while( !err->rc && zt_blobs_next(c, &blobs, &step) ) if( step.other ) zt_blobs_fail(c, &step, "Z13", err);
+  while( !err->rc && zt_blobs_next(c, &blobs, &step) ){
+    if( step.other ) zt_blobs_fail(c, &step, "Z13", err);
+  }
   zt_blobs_clear(&blobs);
   return err->rc;
 }
 
-static int walk(zt_container *c, zt_cbor *cbor){
-  walker w = { .c = cbor, .container = c };
+static int zt2_walk(zt_container *c, zt_cbor *cbor){
+  zt2_walker w = { .c = cbor, .container = c };
   zt_error *err = cbor->err;
   zt_fields f;
   bool ok = true;
   c->version = ZT_TEXT("2");
   c->demands = ZT_DEMANDS_ZERO_PADDING;
   if( c->nManifest==0 ) return SQLITE_OK;   /* A data shard */
-  if( zt_digest_xxh3(zt_container_manifest(c))!=c->extent.hash ) return zt_break(err, "Z5", "the manifest does not have its hash, %016llx", c->extent.hash);
+  if( zt_digest_xxh3(zt_container_manifest(c))!=c->extent.hash ){
+    return zt_break(err, "Z5", "the manifest does not have its hash, %016llx", c->extent.hash);
+  }
   zt_cbor_make_strict(cbor);
   zt_keys_by_encoding(&c->shards);
   zt_keys_by_encoding(&c->names);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) ok = zt_cbor_fail_type(cbor, "S6", "a map as the root item");
-  ok = ok && zt_fields_open(&f, cbor, &root_schema);
+  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
+    ok = zt_cbor_fail_type(cbor, "S6", "a map as the root item");
+  }
+  ok = ok && zt_fields_open(&f, cbor, &zt2_root_schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case F_SHARDS:     ok = check_shards(cbor, c); break;
-      case F_OBJECTS:    ok = check_objects(&w); break;
-      case F_ATTRIBUTES: ok = read_attributes(cbor, c, &c->attributes); break;
-      default:           ok = false; break;
+      case ZT2_SHARDS:     ok = zt2_check_shards(cbor, c); break;
+      case ZT2_OBJECTS:    ok = zt2_check_objects(&w); break;
+      case ZT2_ATTRIBUTES: ok = zt2_read_attributes(cbor, c, &c->attributes); break;
+      default:             ok = false; break;
     }
   }
   zt_cbor_finish(cbor);
-  return err->rc || !w.sort ? err->rc : check_blobs(c, cbor->interrupt, err);
+  return err->rc || !w.sort ? err->rc : zt2_check_blobs(c, cbor->interrupt, err);
 }
 
 /* --- Decoding --- */
 
-static void object(const zt_container *c, uint32_t i, zt_object *out){
+static void zt2_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_container_decode(c, c->names.at.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &out->name);
-  read_object(&cbor, c, NULL, out);
-  set_format(out);
+  zt2_read_object(&cbor, c, NULL, out);
+  zt2_set_format(out);
   out->strict = true;
   assert( !unused.rc );
 }
 
-static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned want, zt_component *out){
+static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                          zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_shard shard;
@@ -515,18 +626,26 @@ static void component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   zt_container_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   out->strict = out->digest_is_of_decoded = true;
-  if( want & ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER) ) read_part(&cbor, want, out);
+  if( want & ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER) ){
+    zt2_read_part(&cbor, want, out);
+  }
   assert( !unused.rc );
-  if( (want & ZT_COMPONENT_SHARD) && out->shard.z && zt_container_shard_find(c, out->shard, &shard) ) out->shard_size = shard.size;
+  if( (want & ZT_COMPONENT_SHARD) && out->shard.z
+   && zt_container_shard_find(c, out->shard, &shard) ){
+    out->shard_size = shard.size;
+  }
 }
 
-static void shard(const zt_container *c, uint32_t i, zt_shard *out){
+static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_container_decode(c, c->shards.at.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &out->name);
-  read_shard(&cbor, out);
+  zt2_read_shard(&cbor, out);
   assert( !unused.rc );
 }
 
-const zt_driver zt_driver_zt2 = { "2", "ztensor", probe, locate, walk, object, component, shard, FOOTER, CANONICAL };
+const zt_driver zt_driver_zt2 = {
+  "2", "ztensor", zt2_probe, zt2_locate, zt2_walk, zt2_object, zt2_component, zt2_shard, ZT2_FOOTER,
+  ZT2_CANONICAL
+};

@@ -7,29 +7,31 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
-#define BREAK 0xFF
-#define INDEFINITE 31
-#define SELF_DESCRIBED 55799u
+#define CBOR_BREAK 0xFF
+#define CBOR_INDEFINITE 31
+#define CBOR_SELF_DESCRIBED 55799u
 
-static size_t left(const zt_cbor *c){
+static size_t cbor_left(const zt_cbor *c){
   return (size_t)(c->end - c->p);
 }
 
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err){
-  *c = (zt_cbor){ .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH, .poll = p+n };
+  *c = (zt_cbor){
+    .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH, .poll = p+n
+  };
 }
 
-static const uint8_t *next_poll(const zt_cbor *c){
-  return left(c)>ZT_CBOR_POLL_BYTES ? c->p+ZT_CBOR_POLL_BYTES : c->end;
+static const uint8_t *cbor_next_poll(const zt_cbor *c){
+  return cbor_left(c)>ZT_CBOR_POLL_BYTES ? c->p+ZT_CBOR_POLL_BYTES : c->end;
 }
 
 void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt){
   c->interrupt = interrupt;
-  c->poll = next_poll(c);
+  c->poll = cbor_next_poll(c);
 }
 
 bool zt_cbor_ask(zt_cbor *c){
-  c->poll = next_poll(c);
+  c->poll = cbor_next_poll(c);
   if( !c->interrupt || zt_interrupt_check(c->interrupt, c->err)==SQLITE_OK ) return true;
   c->p = c->end;
   return false;
@@ -37,8 +39,10 @@ bool zt_cbor_ask(zt_cbor *c){
 
 void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_error *err){
   assert( at<=bytes.n );
-  *c = (zt_cbor){ .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth, .most = ZT_CBOR_MAX_DEPTH,
-                  .trusted = true, .poll = bytes.p+bytes.n };
+  *c = (zt_cbor){
+    .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth,
+    .most = ZT_CBOR_MAX_DEPTH, .trusted = true, .poll = bytes.p+bytes.n
+  };
 }
 
 void zt_cbor_make_strict(zt_cbor *c){
@@ -54,17 +58,21 @@ bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...){
     what = sqlite3_vmprintf(format, ap);
     va_end(ap);
     if( what && c->rewritten ) zt_break(c->err, rule, "manifest: %s", what);
-    else if( what ) zt_break(c->err, rule, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
-    else zt_fail_nomem(c->err);
+    else if( what ){
+      zt_break(c->err, rule, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
+    }else{
+      zt_fail_nomem(c->err);
+    }
     sqlite3_free(what);
   }
   c->p = c->end;
   return false;
 }
 
-static const char *type_name(const zt_cbor *c){
+static const char *cbor_type_name(const zt_cbor *c){
   static const char *const names[] = {
-    "an unsigned integer", "a negative integer", "a byte string", "text", "an array", "a map", "a tag"
+    "an unsigned integer", "a negative integer", "a byte string", "text", "an array", "a map",
+    "a tag"
   };
   if( c->p==c->end ) return "the end of the manifest";
   if( *c->p>>5<ZT_CBOR_SIMPLE ) return names[*c->p>>5];
@@ -73,17 +81,17 @@ static const char *type_name(const zt_cbor *c){
     case ZT_CBOR_NULL: return "null";
     case ZT_CBOR_UNDEFINED: return "undefined";
     case 25: case 26: case 27: return "a float";
-    case INDEFINITE: return "a break";
+    case CBOR_INDEFINITE: return "a break";
     default: return "a simple value";
   }
 }
 
 bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected){
-  return zt_cbor_fail(c, rule, "expected %s, found %s", expected, type_name(c));
+  return zt_cbor_fail(c, rule, "expected %s, found %s", expected, cbor_type_name(c));
 }
 
 /* Read the initial byte and its argument. info is the additional information. */
-static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
+static bool cbor_read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   unsigned width;
   if( c->p==c->end ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
   *info = *c->p & 31u;
@@ -95,17 +103,24 @@ static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   }
   if( *info>27 ){
     item->n = 0;
-    if( *info!=INDEFINITE ) return zt_cbor_fail(c, "C1", "reserved initial byte 0x%02x", *c->p);
-    if( item->type<ZT_CBOR_BYTES || item->type==ZT_CBOR_TAG ){
-      return zt_cbor_fail(c, "C2", "initial byte 0x%02x: this type has no indefinite length", *c->p);
+    if( *info!=CBOR_INDEFINITE ){
+      return zt_cbor_fail(c, "C1", "reserved initial byte 0x%02x", *c->p);
     }
-    if( item->type==ZT_CBOR_SIMPLE ) return zt_cbor_fail(c, "C3", "a break where an item is expected");
+    if( item->type<ZT_CBOR_BYTES || item->type==ZT_CBOR_TAG ){
+      return zt_cbor_fail(c, "C2", "initial byte 0x%02x: this type has no indefinite length",
+                          *c->p);
+    }
+    if( item->type==ZT_CBOR_SIMPLE ){
+      return zt_cbor_fail(c, "C3", "a break where an item is expected");
+    }
     if( c->strict ) return zt_cbor_fail(c, "G1", "an indefinite length");
     c->p++;
     return true;
   }
   width = 1u << (*info-24);
-  if( left(c)<1+width ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
+  if( cbor_left(c)<1+width ){
+    return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
+  }
   item->n = zt_be(c->p+1, width);
   if( c->strict && item->type!=ZT_CBOR_SIMPLE && !zt_cbor_is_shortest(item->n, width) ){
     return zt_cbor_fail(c, "G2", "%llu in %u bytes: not the shortest form", item->n, 1+width);
@@ -115,7 +130,7 @@ static bool read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
 }
 
 /* The double that a half float's bits mean (RFC 7049 appendix D). */
-static double half(unsigned bits){
+static double cbor_half(unsigned bits){
   int exponent = (int)(bits>>10 & 31);
   double mantissa = bits & 1023;
   double r;
@@ -126,7 +141,7 @@ static double half(unsigned bits){
 }
 
 /* G4. A float is the shortest if the next shorter one cannot have its value. info: 25 to 27. */
-static bool is_shortest_float(const zt_cbor_item *item, unsigned info){
+static bool cbor_is_shortest_float(const zt_cbor_item *item, unsigned info){
   double r = item->real;
   if( isnan(r) ) return info==25 && item->n==0x7E00;
   if( info==27 ) return (double)(float)r!=r;
@@ -136,7 +151,7 @@ static bool is_shortest_float(const zt_cbor_item *item, unsigned info){
 }
 
 /* A simple value or float whose head was read from at. */
-static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_item *item){
+static bool cbor_read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_item *item){
   float single;
   uint32_t u;
   if( info==24 && item->n<32 ){
@@ -149,26 +164,29 @@ static bool read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_it
     return zt_cbor_fail(c, "G5", "a simple value other than false, true and null");
   }
   item->is_float = true;
-  if( info==25 ) item->real = half((unsigned)item->n);
+  if( info==25 ) item->real = cbor_half((unsigned)item->n);
   if( info==26 ){
     u = (uint32_t)item->n;
     memcpy(&single, &u, sizeof(single));
     item->real = (double)single;
   }
   if( info==27 ) memcpy(&item->real, &item->n, sizeof(item->real));
-  if( c->strict && !is_shortest_float(item, info) ){
+  if( c->strict && !cbor_is_shortest_float(item, info) ){
     c->p = at;
-    return zt_cbor_fail(c, "G4", isnan(item->real) ? "a NaN other than f97e00" : "a float not in its shortest form");
+    return zt_cbor_fail(c, "G4",
+                        isnan(item->real) ? "a NaN other than f97e00"
+                        : "a float not in its shortest form");
   }
   item->n = 0;
   return true;
 }
 
 /* The n bytes of a definite string follow. at is the first byte of its head. */
-static bool read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
-  if( item->n>left(c) ){
+static bool cbor_read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
+  if( item->n>cbor_left(c) ){
     c->p = at;
-    return zt_cbor_fail(c, "C6", "a string of %llu bytes, %llu are left", item->n, (uint64_t)(c->end-at));
+    return zt_cbor_fail(c, "C6", "a string of %llu bytes, %llu are left", item->n,
+                        (uint64_t)(c->end-at));
   }
   item->p = c->p;
   if( item->type==ZT_CBOR_TEXT && !c->trusted && !zt_utf8_valid(item->p, (size_t)item->n) ){
@@ -180,20 +198,20 @@ static bool read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
 }
 
 /* Check the chunks of an indefinite string up to its break. */
-static bool read_chunks(zt_cbor *c, zt_cbor_item *item){
+static bool cbor_read_chunks(zt_cbor *c, zt_cbor_item *item){
   zt_cbor_item chunk = { 0 };
   unsigned info;
   c->chunked = true;
   item->p = c->p;
   for(;;){
     const uint8_t *at = c->p;
-    if( at<c->end && *at==BREAK ) break;
-    if( !read_head(c, &chunk, &info) ) return false;
-    if( chunk.type!=item->type || info==INDEFINITE ){
+    if( at<c->end && *at==CBOR_BREAK ) break;
+    if( !cbor_read_head(c, &chunk, &info) ) return false;
+    if( chunk.type!=item->type || info==CBOR_INDEFINITE ){
       c->p = at;
-      return zt_cbor_fail(c, "C4", "a chunk of a string in chunks is %s", type_name(c));
+      return zt_cbor_fail(c, "C4", "a chunk of a string in chunks is %s", cbor_type_name(c));
     }
-    if( !read_string(c, at, &chunk) ) return false;
+    if( !cbor_read_string(c, at, &chunk) ) return false;
   }
   c->p++;
   return true;
@@ -203,20 +221,20 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
   const uint8_t *at = c->p;
   unsigned info;
   *item = (zt_cbor_item){ 0 };
-  if( !read_head(c, item, &info) ) return false;
+  if( !cbor_read_head(c, item, &info) ) return false;
   switch( item->type ){
     case ZT_CBOR_BYTES: case ZT_CBOR_TEXT:
-      return info==INDEFINITE ? read_chunks(c, item) : read_string(c, at, item);
+      return info==CBOR_INDEFINITE ? cbor_read_chunks(c, item) : cbor_read_string(c, at, item);
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      item->indefinite = info==INDEFINITE;
-      if( item->n>left(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
+      item->indefinite = info==CBOR_INDEFINITE;
+      if( item->n>cbor_left(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
         c->p = at;
         return zt_cbor_fail(c, "C6", "%llu %s declared, %llu bytes are left", item->n,
                             item->type==ZT_CBOR_MAP ? "pairs" : "items", (uint64_t)(c->end-at));
       }
       return true;
     case ZT_CBOR_SIMPLE:
-      return read_simple(c, at, info, item);
+      return cbor_read_simple(c, at, info, item);
     default:
       return true;
   }
@@ -235,7 +253,9 @@ bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
 bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
   zt_cbor_item item;
   *level = (zt_cbor_level){ 0 };
-  if( zt_cbor_peek(c)!=type ) return zt_cbor_fail_type(c, NULL, type==ZT_CBOR_MAP ? "a map" : "an array");
+  if( zt_cbor_peek(c)!=type ){
+    return zt_cbor_fail_type(c, NULL, type==ZT_CBOR_MAP ? "a map" : "an array");
+  }
   return zt_cbor_next(c, &item) && zt_cbor_enter(c, &item, level);
 }
 
@@ -244,7 +264,7 @@ bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb){
 }
 
 /* Pass over the pairs of a map that was entered. */
-static bool skip_pairs(zt_cbor *c, zt_cbor_level *level){
+static bool cbor_skip_pairs(zt_cbor *c, zt_cbor_level *level){
   const uint8_t *last = NULL, *key;
   size_t nLast = 0;
   while( zt_cbor_more(c, level) ){
@@ -272,7 +292,7 @@ bool zt_cbor_skip_slow(zt_cbor *c){
       while( zt_cbor_more(c, &level) && zt_cbor_poll(c) ) zt_cbor_skip(c);
       return c->err->rc==SQLITE_OK;
     case ZT_CBOR_MAP:
-      return zt_cbor_enter(c, &item, &level) && skip_pairs(c, &level);
+      return zt_cbor_enter(c, &item, &level) && cbor_skip_pairs(c, &level);
     case ZT_CBOR_TAG:
       if( c->strict ){
         c->p = at;
@@ -292,12 +312,14 @@ void zt_cbor_skip_self_described(zt_cbor *c){
   zt_cbor_item item;
   const uint8_t *at = c->p;
   if( zt_cbor_peek(c)!=ZT_CBOR_TAG || c->p==c->end ) return;
-  if( zt_cbor_next(c, &item) && item.n!=SELF_DESCRIBED ) c->p = at;
+  if( zt_cbor_next(c, &item) && item.n!=CBOR_SELF_DESCRIBED ) c->p = at;
 }
 
 bool zt_cbor_finish(zt_cbor *c){
   if( c->err->rc ) return false;
-  if( c->p!=c->end ) return zt_cbor_fail(c, "C9", "%llu bytes after the root item", (uint64_t)left(c));
+  if( c->p!=c->end ){
+    return zt_cbor_fail(c, "C9", "%llu bytes after the root item", (uint64_t)cbor_left(c));
+  }
   return true;
 }
 
@@ -329,9 +351,10 @@ size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
   return 1+width;
 }
 
-/* The chunks [from, to) of a string become one definite string at w, which is before them. The contents are moved
-** together first, since the new head may be longer than the first chunk's. */
-static uint8_t *join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from, const uint8_t *to, zt_error *err){
+/* The chunks [from, to) of a string become one definite string at w, which is before them. The
+** contents are moved together first, since the new head may be longer than the first chunk's. */
+static uint8_t *cbor_join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from,
+                                 const uint8_t *to, zt_error *err){
   zt_cbor chunks;
   zt_cbor_item chunk;
   uint8_t head[ZT_CBOR_HEAD];
@@ -348,14 +371,14 @@ static uint8_t *join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from, 
 }
 
 /* Move the next item of c to w, joining its chunks. Returns the byte after it. */
-static uint8_t *join_item(zt_cbor *c, uint8_t *w){
+static uint8_t *cbor_join_item(zt_cbor *c, uint8_t *w){
   const uint8_t *at = c->p;
   zt_cbor_item item;
   zt_cbor_level level;
   size_t n;
   c->chunked = false;
   if( !zt_cbor_next(c, &item) ) return w;
-  if( c->chunked ) return join_chunks(w, item.type, item.p, c->p-1, c->err);
+  if( c->chunked ) return cbor_join_chunks(w, item.type, item.p, c->p-1, c->err);
   n = (size_t)(c->p - at);
   memmove(w, at, n);
   w += n;
@@ -363,10 +386,10 @@ static uint8_t *join_item(zt_cbor *c, uint8_t *w){
   else if( item.type!=ZT_CBOR_ARRAY && item.type!=ZT_CBOR_MAP ) return w;
   if( !zt_cbor_enter(c, &item, &level) ) return w;
   while( zt_cbor_more(c, &level) && zt_cbor_poll(c) ){
-    w = join_item(c, w);
-    if( item.type==ZT_CBOR_MAP ) w = join_item(c, w);
+    w = cbor_join_item(c, w);
+    if( item.type==ZT_CBOR_MAP ) w = cbor_join_item(c, w);
   }
-  if( item.indefinite && !c->err->rc ) *w++ = BREAK;
+  if( item.indefinite && !c->err->rc ) *w++ = CBOR_BREAK;
   return w;
 }
 
@@ -376,6 +399,6 @@ size_t zt_cbor_join(uint8_t *a, size_t n, const zt_interrupt *interrupt, zt_erro
   zt_cbor_init(&c, a, n, err);
   zt_cbor_set_interrupt(&c, interrupt);
   if( zt_cbor_peek(&c)==ZT_CBOR_TAG ) zt_cbor_skip_self_described(&c);
-  w = join_item(&c, w);
+  w = cbor_join_item(&c, w);
   return zt_cbor_finish(&c) ? (size_t)(w-a) : 0;
 }

@@ -1,9 +1,11 @@
 /*
-** Pull decoder for CBOR (RFC 7049) over bytes in memory. It knows the encoding, and nothing of tensors.
+** Pull decoder for CBOR (RFC 7049) over bytes in memory. It knows the encoding, and nothing
+** of tensors.
 **
-** Promises: constant work per call apart from zt_cbor_skip() and its like, which can be interrupted; no allocation; recursion bounded by
-** ZT_CBOR_MAX_DEPTH; no read outside [base, end). The error is sticky: after the first failure every call returns false
-** and sets its out-value to zero, so that a reader is straight-line code with one check at its end.
+** Promises: constant work per call apart from zt_cbor_skip() and its like, which can be
+** interrupted; no allocation; recursion bounded by ZT_CBOR_MAX_DEPTH; no read outside [base, end).
+** The error is sticky: after the first failure every call returns false and sets its out-value to
+** zero, so that a reader is straight-line code with one check at its end.
 **
 ** Grammar, each rule with the section of RFC 7049 (a file under tests/hostile breaks each):
 **
@@ -21,7 +23,8 @@
 **   C8  at most 64 levels of arrays, maps and tags, the root item being level 1
 **   C9  one root item and no byte after it; tag 55799 may stand before it (2.4.5)
 **
-** A strict decoder accepts the deterministic encoding alone (RFC 8949 section 4.2.1), as zTensor 2 demands:
+** A strict decoder accepts the deterministic encoding alone (RFC 8949 section 4.2.1), as zTensor
+** 2 demands:
 **
 **   G1  no indefinite length
 **   G2  integers and lengths in their shortest form
@@ -29,10 +32,11 @@
 **   G4  a float in the shortest form that has its value; NaN is f97e00
 **   G5  no tag, and no simple value but false, true and null
 **   G6  at most 32 levels, and what is empty on the next
-** G3 is checked of what is passed over; who reads a map key by key compares its keys with zt_cbor_ascends().
+** G3 is checked of what is passed over; who reads a map key by key compares its keys with
+** zt_cbor_ascends().
 **
-** Strings in chunks are checked everywhere but handed out nowhere: the decoder notes that it met one, and
-** zt_cbor_join() rewrites the bytes so that none is left.
+** Strings in chunks are checked everywhere but handed out nowhere: the decoder notes that it met
+** one, and zt_cbor_join() rewrites the bytes so that none is left.
 */
 #ifndef ZT_CORE_CBOR_H
 #define ZT_CORE_CBOR_H
@@ -46,7 +50,8 @@
 
 /* Major types, RFC 7049 section 2.1. */
 typedef enum zt_cbor_type {
-  ZT_CBOR_UINT, ZT_CBOR_NINT, ZT_CBOR_BYTES, ZT_CBOR_TEXT, ZT_CBOR_ARRAY, ZT_CBOR_MAP, ZT_CBOR_TAG, ZT_CBOR_SIMPLE
+  ZT_CBOR_UINT, ZT_CBOR_NINT, ZT_CBOR_BYTES, ZT_CBOR_TEXT, ZT_CBOR_ARRAY, ZT_CBOR_MAP, ZT_CBOR_TAG,
+  ZT_CBOR_SIMPLE
 } zt_cbor_type;
 
 /* Simple values, RFC 7049 section 2.3. */
@@ -69,8 +74,8 @@ typedef struct zt_cbor {
 
 #define ZT_CBOR_POLL_BYTES ((size_t)1 << 20)   /* Bytes between two questions whether to go on */
 
-/* The head of an item: for strings, p points to the n bytes; for arrays and maps n counts items or pairs; for a
-** negative integer the value is -1-n; for a float, n is 0 and real the value. */
+/* The head of an item: for strings, p points to the n bytes; for arrays and maps n counts items or
+** pairs; for a negative integer the value is -1-n; for a float, n is 0 and real the value. */
 typedef struct zt_cbor_item {
   zt_cbor_type type;
   bool indefinite;   /* Array or map up to a break */
@@ -89,7 +94,8 @@ typedef struct zt_cbor_level {
 /* Start at the first of the n bytes of p, which no level is open around. */
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err);
 
-/* From here on, it may be asked that this ends. Long loops over what is decoded call zt_cbor_poll(), as skipping does. */
+/* From here on, it may be asked that this ends. Long loops over what is decoded call
+** zt_cbor_poll(), as skipping does. */
 void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt);
 
 /* From here on, accept the deterministic encoding alone. */
@@ -104,8 +110,8 @@ ZT_COLD ZT_FORMAT(3, 4) bool zt_cbor_fail(zt_cbor *c, const char *rule, const ch
 /* Record that `expected` was wanted where another item stands. Always false. */
 ZT_COLD bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected);
 
-/* Read the next item's head, and the bytes of a definite string. A string in chunks is checked and passed over: it
-** sets chunked and gives the empty string. */
+/* Read the next item's head, and the bytes of a definite string. A string in chunks is checked and
+** passed over: it sets chunked and gives the empty string. */
 bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item);
 
 /* Begin to read the items of an array or the pairs of a map whose head is item (C8). */
@@ -117,13 +123,13 @@ void zt_cbor_skip_self_described(zt_cbor *c);
 /* Fail unless every byte was read (C9). */
 bool zt_cbor_finish(zt_cbor *c);
 
-/* Write the shortest head of an item of that type and argument to p, which has room for ZT_CBOR_HEAD bytes; returns its
-** length. */
+/* Write the shortest head of an item of that type and argument to p, which has room for
+** ZT_CBOR_HEAD bytes; returns its length. */
 #define ZT_CBOR_HEAD 9
 size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n);
 
-/* Rewrite the n bytes of a, one root item, so that no string is in chunks; the result is never longer. Everything is
-** checked on the way. Returns the new length, or 0 after a failure. */
+/* Rewrite the n bytes of a, one root item, so that no string is in chunks; the result is never
+** longer. Everything is checked on the way. Returns the new length, or 0 after a failure. */
 size_t zt_cbor_join(uint8_t *a, size_t n, const zt_interrupt *interrupt, zt_error *err);
 
 /* The major type of the next item, without reading it; ZT_CBOR_SIMPLE at the end of the bytes. */
@@ -155,12 +161,14 @@ ZT_COLD bool zt_cbor_text_slow(zt_cbor *c, zt_text *out);
 ZT_COLD bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out);
 bool zt_cbor_skip_slow(zt_cbor *c);
 
-/* True if no shorter head than one with width bytes behind it (1, 2, 4, 8) can have the argument n (G2). */
+/* True if no shorter head than one with width bytes behind it (1, 2, 4, 8) can have the argument
+** n (G2). */
 ZT_INLINE bool zt_cbor_is_shortest(uint64_t n, unsigned width){
   return width==1 ? n>=24 : n >> 4*width!=0;
 }
 
-/* True if the encoded key at b, which ends where another item begins, comes after the one at a (G3): both were read. */
+/* True if the encoded key at b, which ends where another item begins, comes after the one at a
+** (G3): both were read. */
 bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb);
 
 /* The next item is an array or a map: read its head and begin to read what is in it. */
@@ -178,7 +186,8 @@ ZT_INLINE bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level)
   return zt_cbor_open_slow(c, type, level);
 }
 
-/* True if another item or pair follows; false at the end, which is then consumed, and after a failure. */
+/* True if another item or pair follows; false at the end, which is then consumed, and after
+** a failure. */
 ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
   if( c->err->rc ) return false;
   if( level->indefinite ){

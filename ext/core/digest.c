@@ -1,4 +1,4 @@
-/* Digests. See digest.h. The table aDigest is the one place that knows the algorithms. */
+/* Digests. See digest.h. The table digest_table is the one place that knows the algorithms. */
 #include "core/digest.h"
 
 #include <isa-l/crc.h>
@@ -10,9 +10,9 @@
 #include "core/sha256.h"
 #include "core/xxh3_avx2.h"
 
-#define MAX_BYTES ZT_SHA256_BYTES   /* Longest digest */
+#define DIGEST_MAX_BYTES ZT_SHA256_BYTES   /* Longest digest */
 
-typedef struct algorithm {
+typedef struct digest_algorithm {
   const char *name;
   unsigned bytes;                             /* Of the digest */
   unsigned stated;                            /* Which manifests may state it: ZT_DIGESTS_ */
@@ -20,23 +20,23 @@ typedef struct algorithm {
   bool (*open)(zt_digest *d);
   void (*update)(zt_digest *d, zt_span bytes);
   void (*finish)(zt_digest *d, uint8_t *out);
-} algorithm;
+} digest_algorithm;
 
 struct zt_digest {
-  const algorithm *algorithm;
-  uint8_t expected[MAX_BYTES];
+  const digest_algorithm *algorithm;
+  uint8_t expected[DIGEST_MAX_BYTES];
   uint32_t crc;
   zt_sha256 *sha256;
   XXH3_state_t *xxh3;                         /* Within memory, aligned */
   void *memory;
 };
 
-static bool crc32c_open(zt_digest *d){
+static bool digest_crc32c_open(zt_digest *d){
   d->crc = ~(uint32_t)0;
   return true;
 }
 
-static void crc32c_update(zt_digest *d, zt_span bytes){
+static void digest_crc32c_update(zt_digest *d, zt_span bytes){
   while( bytes.n>0 ){
     int n = bytes.n<INT_MAX ? (int)bytes.n : INT_MAX;
     uint8_t *p;
@@ -47,35 +47,35 @@ static void crc32c_update(zt_digest *d, zt_span bytes){
   }
 }
 
-static void crc32c_finish(zt_digest *d, uint8_t *out){
+static void digest_crc32c_finish(zt_digest *d, uint8_t *out){
   uint32_t crc = ~d->crc;
   for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(crc >> 8*(3-i));
 }
 
-static bool sha256_open(zt_digest *d){
+static bool digest_sha256_open(zt_digest *d){
   d->sha256 = zt_sha256_new();
   return d->sha256!=NULL;
 }
 
-static void sha256_update(zt_digest *d, zt_span bytes){
+static void digest_sha256_update(zt_digest *d, zt_span bytes){
   zt_sha256_update(d->sha256, bytes);
 }
 
-static void sha256_finish(zt_digest *d, uint8_t *out){
+static void digest_sha256_finish(zt_digest *d, uint8_t *out){
   zt_sha256_finish(d->sha256, out);
 }
 
-#define XXH3_ALIGN ((uintptr_t)64)
+#define DIGEST_XXH3_ALIGN ((uintptr_t)64)
 
-static bool xxh3_open(zt_digest *d){
-  d->memory = sqlite3_malloc64(sizeof(*d->xxh3) + XXH3_ALIGN);
+static bool digest_xxh3_open(zt_digest *d){
+  d->memory = sqlite3_malloc64(sizeof(*d->xxh3) + DIGEST_XXH3_ALIGN);
   if( !d->memory ) return false;
-  d->xxh3 = (XXH3_state_t*)(((uintptr_t)d->memory + XXH3_ALIGN-1) & ~(XXH3_ALIGN-1));
+  d->xxh3 = (XXH3_state_t*)(((uintptr_t)d->memory + DIGEST_XXH3_ALIGN-1) & ~(DIGEST_XXH3_ALIGN-1));
   XXH3_INITSTATE(d->xxh3);
   return XXH3_64bits_reset(d->xxh3)==XXH_OK;
 }
 
-static void xxh3_update(zt_digest *d, zt_span bytes){
+static void digest_xxh3_update(zt_digest *d, zt_span bytes){
 #if ZT_XXH3_AVX2
   if( __builtin_cpu_supports("avx2") ){
     zt_xxh3_update_avx2(d->xxh3, bytes.p, bytes.n);
@@ -85,19 +85,22 @@ static void xxh3_update(zt_digest *d, zt_span bytes){
   XXH3_64bits_update(d->xxh3, bytes.p, bytes.n);
 }
 
-static void xxh3_finish(zt_digest *d, uint8_t *out){
+static void digest_xxh3_finish(zt_digest *d, uint8_t *out){
   uint64_t hash = XXH3_64bits_digest(d->xxh3);
   for(unsigned i=0; i<8; i++) out[i] = (uint8_t)(hash >> 8*(7-i));
 }
 
-static const algorithm aDigest[] = {
-  { "crc32c",  4, ZT_DIGESTS_1,  true,  crc32c_open, crc32c_update, crc32c_finish },
-  { "sha256", 32, ZT_DIGESTS_1|ZT_DIGESTS_2,  false, sha256_open, sha256_update, sha256_finish },
-  { "xxh3",    8, ZT_DIGESTS_2, false, xxh3_open,   xxh3_update,   xxh3_finish },
+static const digest_algorithm digest_table[] = {
+  { "crc32c", 4, ZT_DIGESTS_1, true,
+    digest_crc32c_open, digest_crc32c_update, digest_crc32c_finish },
+  { "sha256", 32, ZT_DIGESTS_1|ZT_DIGESTS_2, false,
+    digest_sha256_open, digest_sha256_update, digest_sha256_finish },
+  { "xxh3", 8, ZT_DIGESTS_2, false,
+    digest_xxh3_open, digest_xxh3_update, digest_xxh3_finish },
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
-static bool parse_hex(zt_text digits, uint8_t *out, size_t n){
+static bool digest_parse_hex(zt_text digits, uint8_t *out, size_t n){
   if( digits.n!=2*n ) return false;
   for(size_t i=0; i<n; i++){
     int hi = zt_hex_digit(digits.z[2*i]), lo = zt_hex_digit(digits.z[2*i+1]);
@@ -107,14 +110,16 @@ static bool parse_hex(zt_text digits, uint8_t *out, size_t n){
   return true;
 }
 
-static const algorithm *find(zt_text name){
-  for(size_t i=0; i<sizeof(aDigest)/sizeof(*aDigest); i++){
-    if( name.n==strlen(aDigest[i].name) && memcmp(name.z, aDigest[i].name, name.n)==0 ) return &aDigest[i];
+static const digest_algorithm *digest_find(zt_text name){
+  for(size_t i=0; i<sizeof(digest_table)/sizeof(*digest_table); i++){
+    if( name.n==strlen(digest_table[i].name) && memcmp(name.z, digest_table[i].name, name.n)==0 ){
+      return &digest_table[i];
+    }
   }
   return NULL;
 }
 
-static int start(const zt_digest *d, zt_digest **out, zt_error *err){
+static int digest_start(const zt_digest *d, zt_digest **out, zt_error *err){
   *out = sqlite3_malloc64(sizeof(*d));
   if( *out ){
     **out = *d;
@@ -126,42 +131,43 @@ static int start(const zt_digest *d, zt_digest **out, zt_error *err){
 }
 
 /* Take a digest's text apart. */
-static zt_digest_parse parse(zt_text text, unsigned words, zt_digest *out){
+static zt_digest_parse digest_parse(zt_text text, unsigned words, zt_digest *out){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
   zt_text digits;
   if( !colon ) return ZT_DIGEST_MALFORMED;
-  out->algorithm = find((zt_text){ text.z, (size_t)(colon - text.z) });
+  out->algorithm = digest_find((zt_text){ text.z, (size_t)(colon - text.z) });
   if( !out->algorithm || !(out->algorithm->stated & words) ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
   if( out->algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
     digits.n -= 2;
   }
-  return parse_hex(digits, out->expected, out->algorithm->bytes) ? ZT_DIGEST_OK : ZT_DIGEST_MALFORMED;
+  return digest_parse_hex(digits, out->expected, out->algorithm->bytes) ? ZT_DIGEST_OK
+       : ZT_DIGEST_MALFORMED;
 }
 
 zt_digest_parse zt_digest_check(zt_text text, unsigned words){
   zt_digest unused = { 0 };
-  return parse(text, words, &unused);
+  return digest_parse(text, words, &unused);
 }
 
 zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err){
   zt_digest d = { 0 };
-  zt_digest_parse result = parse(text, words, &d);
+  zt_digest_parse result = digest_parse(text, words, &d);
   *out = NULL;
-  if( result==ZT_DIGEST_OK ) start(&d, out, err);
+  if( result==ZT_DIGEST_OK ) digest_start(&d, out, err);
   return result;
 }
 
 bool zt_digest_known(zt_text name){
-  return find(name)!=NULL;
+  return digest_find(name)!=NULL;
 }
 
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){
-  zt_digest d = { .algorithm = find(name) };
+  zt_digest d = { .algorithm = digest_find(name) };
   *out = NULL;
   if( !d.algorithm ) return false;
-  start(&d, out, err);
+  digest_start(&d, out, err);
   return true;
 }
 
@@ -170,16 +176,18 @@ void zt_digest_update(zt_digest *d, zt_span bytes){
 }
 
 bool zt_digest_matches(zt_digest *d){
-  uint8_t found[MAX_BYTES];
+  uint8_t found[DIGEST_MAX_BYTES];
   d->algorithm->finish(d, found);
   return memcmp(found, d->expected, d->algorithm->bytes)==0;
 }
 
 void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
-  uint8_t found[MAX_BYTES];
+  uint8_t found[DIGEST_MAX_BYTES];
   int n = snprintf(out, ZT_DIGEST_TEXT, "%s:", d->algorithm->name);
   d->algorithm->finish(d, found);
-  for(unsigned i=0; i<d->algorithm->bytes; i++) n += snprintf(out+n, ZT_DIGEST_TEXT-(size_t)n, "%02x", found[i]);
+  for(unsigned i=0; i<d->algorithm->bytes; i++){
+    n += snprintf(out+n, ZT_DIGEST_TEXT-(size_t)n, "%02x", found[i]);
+  }
 }
 
 void zt_digest_close(zt_digest *d){

@@ -1,7 +1,8 @@
 /*
-** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; see sha256.h) and xxh3 (XXH3-64, seed 0;
-** by xxHash). Interface to code in digest.c. A digest's text is `algorithm:hex`: crc32c has 8 digits, with or without 0x
-** before them, sha256 has 64, in either case.
+** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; see sha256.h)
+** and xxh3 (XXH3-64, seed 0; by xxHash). Interface to code in digest.c. A digest's text is
+** `algorithm:hex`: crc32c has 8 digits, with or without 0x before them, sha256 has 64, in
+** either case.
 */
 #ifndef ZT_CORE_DIGEST_H
 #define ZT_CORE_DIGEST_H
@@ -11,7 +12,8 @@
 typedef enum zt_digest_parse {
   ZT_DIGEST_OK,           /* A known algorithm and the right number of digits */
   ZT_DIGEST_UNSUPPORTED,  /* Another algorithm */
-  ZT_DIGEST_MALFORMED     /* No algorithm, or the wrong number of digits, or characters that are none */
+  ZT_DIGEST_MALFORMED     /* No algorithm, or the wrong number of digits, or characters that
+                          ** are none */
 } zt_digest_parse;
 
 /* A digest being computed. */
@@ -26,14 +28,15 @@ enum {
 /* What a digest's text is, without computing anything. words: ZT_DIGESTS_. */
 zt_digest_parse zt_digest_check(zt_text text, unsigned words);
 
-/* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK only, and NULL there
-** if memory was short (recorded in err). */
+/* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK
+** only, and NULL there if memory was short (recorded in err). */
 zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err);
 
 /* True if there is an algorithm of that name. */
 bool zt_digest_known(zt_text name);
 
-/* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL if memory was short (recorded). */
+/* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL
+** if memory was short (recorded). */
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err);
 #define ZT_DIGEST_ALGORITHMS "'sha256', 'crc32c', 'xxh3'"   /* For messages */
 

@@ -109,7 +109,7 @@ static void error_set_message(zt_error *e, const char *what){
   e->parts.fault = e->message+fault;
 }
 
-static int fail_v(zt_error *e, int rc, const char *rule, const char *format, va_list ap){
+static int error_fail_v(zt_error *e, int rc, const char *rule, const char *format, va_list ap){
   char *what;
   if( e->rc ) return e->rc;
   e->rc = rc;
@@ -125,7 +125,7 @@ static int fail_v(zt_error *e, int rc, const char *rule, const char *format, va_
 int zt_fail(zt_error *e, int rc, const char *format, ...){
   va_list ap;
   va_start(ap, format);
-  rc = fail_v(e, rc, NULL, format, ap);
+  rc = error_fail_v(e, rc, NULL, format, ap);
   va_end(ap);
   return rc;
 }
@@ -134,7 +134,7 @@ int zt_break(zt_error *e, const char *rule, const char *format, ...){
   va_list ap;
   int rc;
   va_start(ap, format);
-  rc = fail_v(e, SQLITE_ERROR, rule, format, ap);
+  rc = error_fail_v(e, SQLITE_ERROR, rule, format, ap);
   va_end(ap);
   return rc;
 }

@@ -1,6 +1,7 @@
 /*
-** What went wrong, and where. One zt_error goes down through a call; whoever descends into a file, an object or a
-** component sets the place once, and the check that fails states only the fault. The message then reads
+** What went wrong, and where. One zt_error goes down through a call; whoever descends into a file,
+** an object or a component sets the place once, and the check that fails states only the fault. The
+** message then reads
 **
 **   ztensor: PATH: object 'NAME': component 'ROLE': shard PATH: what is wrong
 **
@@ -27,7 +28,8 @@ typedef struct zt_error {
   char *message;      /* The whole message, owned; NULL while rc is SQLITE_OK, and for SQLITE_NOMEM
                       ** and SQLITE_INTERRUPT, which SQLite has its own words for */
   zt_parts parts;     /* Of the message, if there is one */
-  const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is wrong is no fault of the file */
+  const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is
+                      ** wrong is no fault of the file */
   int system;         /* What the system said (errno), if it was that; 0: it was not */
   const char *path;   /* Place: the file, borrowed; NULL: none */
   zt_text object;     /* Place: the object, borrowed; z NULL: none */
@@ -35,27 +37,29 @@ typedef struct zt_error {
   const char *shard;  /* Place of the next failure alone: the shard's path, borrowed; NULL: none */
 } zt_error;
 
-/* How many bytes of a text from a file a message shows: the precision of a %.*s. Texts may be of any length; a long one is
-** cut between characters. */
+/* How many bytes of a text from a file a message shows: the precision of a %.*s. Texts may be of
+** any length; a long one is cut between characters. */
 #define ZT_SHOWN_MAX 512
 int zt_shown(zt_text text);
 
-/* An error that has not happened, in no place. Every zt_error starts as this and ends in zt_error_clear(). */
+/* An error that has not happened, in no place. Every zt_error starts as this and ends in
+** zt_error_clear(). */
 #define ZT_ERROR_NONE ((zt_error){ 0 })
 
-/* Record a failure: rc is an SQLite error code, format is as in sqlite3_mprintf(). Without effect if one is recorded
-** already. Returns the recorded code. */
+/* Record a failure: rc is an SQLite error code, format is as in sqlite3_mprintf(). Without effect
+** if one is recorded already. Returns the recorded code. */
 ZT_FORMAT(3, 4) int zt_fail(zt_error *e, int rc, const char *format, ...);
 
-/* Record that a file breaks a rule: SQLITE_ERROR. Rules are numbered above the decoders that check them, "C7". */
+/* Record that a file breaks a rule: SQLITE_ERROR. Rules are numbered above the decoders that check
+** them, "C7". */
 ZT_FORMAT(3, 4) int zt_break(zt_error *e, const char *rule, const char *format, ...);
 
 /* Record SQLITE_NOMEM, or SQLITE_INTERRUPT: neither has a place. */
 int zt_fail_nomem(zt_error *e);
 int zt_fail_interrupt(zt_error *e);
 
-/* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such file or directory"; of ENOMEM,
-** SQLITE_NOMEM. */
+/* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such
+** file or directory"; of ENOMEM, SQLITE_NOMEM. */
 int zt_fail_os(zt_error *e, const char *what, int n);
 
 /* Forget the failure and free its message; the place stays. */

@@ -2,20 +2,20 @@
 #include "core/paths.h"
 #include "core/utf8.h"
 
-static size_t char_length(const char *z, const char *end){
+static size_t glob_char_length(const char *z, const char *end){
   return zt_utf8_length((const uint8_t*)z, (size_t)(end-z));
 }
 
 /* The value of the n-byte character at z, comparable with others. */
-static uint32_t char_value(const char *z, size_t n){
+static uint32_t glob_char_value(const char *z, size_t n){
   uint32_t u = 0;
   for(size_t i=0; i<n; i++) u = u<<8 | (unsigned char)z[i];
   return u;
 }
 
-/* The class that begins at p ('['): *end is the byte after its ']', NULL if there is none and '[' stands for itself.
-** Returns whether the character is in it. */
-static bool in_class(const char *p, const char *pEnd, uint32_t value, const char **end){
+/* The class that begins at p ('['): *end is the byte after its ']', NULL if there is none and '['
+** stands for itself. Returns whether the character is in it. */
+static bool glob_in_class(const char *p, const char *pEnd, uint32_t value, const char **end){
   bool negate = false, found = false, first = true;
   *end = NULL;
   p++;
@@ -24,12 +24,12 @@ static bool in_class(const char *p, const char *pEnd, uint32_t value, const char
     p++;
   }
   while( p<pEnd && (*p!=']' || first) ){
-    size_t n = char_length(p, pEnd);
-    uint32_t lo = char_value(p, n), hi = lo;
+    size_t n = glob_char_length(p, pEnd);
+    uint32_t lo = glob_char_value(p, n), hi = lo;
     p += n;
     if( pEnd-p>=2 && p[0]=='-' && p[1]!=']' ){
-      n = char_length(p+1, pEnd);
-      hi = char_value(p+1, n);
+      n = glob_char_length(p+1, pEnd);
+      hi = glob_char_value(p+1, n);
       p += 1+n;
     }
     if( value>=lo && value<=hi ) found = true;
@@ -40,8 +40,10 @@ static bool in_class(const char *p, const char *pEnd, uint32_t value, const char
   return found!=negate;
 }
 
-/* True if the character at name matches the pattern's next element, which is no `*`; *pNext is what follows that. */
-static bool match_one(const char *p, const char *pEnd, const char *name, size_t nName, const char **pNext){
+/* True if the character at name matches the pattern's next element, which is no `*`; *pNext is what
+** follows that. */
+static bool glob_match_one(const char *p, const char *pEnd, const char *name, size_t nName,
+                           const char **pNext){
   const char *end;
   size_t n;
   if( *p=='?' ){
@@ -49,31 +51,32 @@ static bool match_one(const char *p, const char *pEnd, const char *name, size_t 
     return true;
   }
   if( *p=='[' ){
-    bool in = in_class(p, pEnd, char_value(name, nName), &end);
+    bool in = glob_in_class(p, pEnd, glob_char_value(name, nName), &end);
     if( end ){
       *pNext = end;
       return in;
     }
   }
-  n = char_length(p, pEnd);
+  n = glob_char_length(p, pEnd);
   *pNext = p+n;
   return n==nName && memcmp(p, name, n)==0;
 }
 
 bool zt_glob_match(const char *pattern, size_t n, const char *name){
   const char *p = pattern, *pEnd = pattern+n, *end = name+strlen(name), *next;
-  const char *star = NULL, *retry = NULL;   /* The last `*`, and where the name goes on if it takes one more */
+  /* The last `*`, and where the name goes on if it takes one more */
+  const char *star = NULL, *retry = NULL;
   while( name<end ){
-    size_t nName = char_length(name, end);
+    size_t nName = glob_char_length(name, end);
     if( p<pEnd && *p=='*' ){
       star = ++p;
       retry = name;
-    }else if( p<pEnd && match_one(p, pEnd, name, nName, &next) ){
+    }else if( p<pEnd && glob_match_one(p, pEnd, name, nName, &next) ){
       p = next;
       name += nName;
     }else if( star ){
       p = star;
-      retry += char_length(retry, end);
+      retry += glob_char_length(retry, end);
       name = retry;
     }else{
       return false;

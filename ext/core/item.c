@@ -44,7 +44,8 @@ uint64_t zt_item_hash(zt_cbor *c, uint64_t seed){
       h = item_mix(item_mix(seed, item.type), item.n);
       return item_mix(h, zt_item_hash(c, seed));
     default:
-      return item_mix(item_mix(seed, (uint64_t)item.type + (item.is_float ? 100 : 0)), item_value(&item));
+      return item_mix(item_mix(seed, (uint64_t)item.type + (item.is_float ? 100 : 0)),
+                      item_value(&item));
   }
 }
 
@@ -52,7 +53,9 @@ bool zt_item_equal(zt_cbor *a, zt_cbor *b){
   zt_cbor_item x, y;
   zt_cbor_level la, lb;
   bool ma, mb;
-  if( !zt_cbor_next(a, &x) || !zt_cbor_next(b, &y) || x.type!=y.type || x.is_float!=y.is_float ) return false;
+  if( !zt_cbor_next(a, &x) || !zt_cbor_next(b, &y) || x.type!=y.type || x.is_float!=y.is_float ){
+    return false;
+  }
   switch( x.type ){
     case ZT_CBOR_TEXT: case ZT_CBOR_BYTES:
       return x.n==y.n && memcmp(x.p, y.p, (size_t)x.n)==0;

@@ -1,6 +1,6 @@
 /*
-** Equality and hash of CBOR items by value, however they are encoded: 0x00 and 0x1800 are the same; 0, "0" and h'30' are three.
-** The items were checked before. Interface to code in item.c.
+** Equality and hash of CBOR items by value, however they are encoded: 0x00 and 0x1800 are the same;
+** 0, "0" and h'30' are three. The items were checked before. Interface to code in item.c.
 */
 #ifndef ZT_CORE_ITEM_H
 #define ZT_CORE_ITEM_H

@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where JSON goes: plainly, or as the contents of a quoted text (the name of a member that is itself JSON). */
+/* Where JSON goes: plainly, or as the contents of a quoted text (the name of a member that is
+** itself JSON). */
 typedef struct json_sink {
   sqlite3_str *out;
   bool in_key;     /* Within a key that is no text */
   bool quoted;     /* Quotes and backslashes are escaped once more */
 } json_sink;
 
-static void emit(const json_sink *w, const char *z, size_t n){
+static void json_emit(const json_sink *w, const char *z, size_t n){
   size_t from = 0;
   for(size_t i=0; i<n && w->quoted; i++){
     if( z[i]!='"' && z[i]!='\\' ) continue;
@@ -25,27 +26,30 @@ static void emit(const json_sink *w, const char *z, size_t n){
   if( n>from ) sqlite3_str_append(w->out, z+from, (int)(n-from));
 }
 
-static void emit_text(const json_sink *w, zt_text text){
+static void json_emit_text(const json_sink *w, zt_text text){
   size_t from = 0;
-  emit(w, "\"", 1);
+  json_emit(w, "\"", 1);
   for(size_t i=0; i<text.n; i++){
     unsigned char ch = (unsigned char)text.z[i];
     char escape[8];
     if( ch>=0x20 && ch!='"' && ch!='\\' ) continue;
-    emit(w, text.z+from, i-from);
+    json_emit(w, text.z+from, i-from);
     if( ch=='"' || ch=='\\' ) sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch);
-    else if( ch=='\n' || ch=='\r' || ch=='\t' ) sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch=='\n' ? 'n' : ch=='\r' ? 'r' : 't');
-    else sqlite3_snprintf(sizeof(escape), escape, "\\u%04x", ch);
-    emit(w, escape, strlen(escape));
+    else if( ch=='\n' || ch=='\r' || ch=='\t' ){
+      sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch=='\n' ? 'n' : ch=='\r' ? 'r' : 't');
+    }else{
+      sqlite3_snprintf(sizeof(escape), escape, "\\u%04x", ch);
+    }
+    json_emit(w, escape, strlen(escape));
     from = i+1;
   }
-  if( text.n>from ) emit(w, text.z+from, text.n-from);
-  emit(w, "\"", 1);
+  if( text.n>from ) json_emit(w, text.z+from, text.n-from);
+  json_emit(w, "\"", 1);
 }
 
 void zt_json_text(sqlite3_str *out, zt_text text){
   const json_sink w = { out, false, false };
-  emit_text(&w, text);
+  json_emit_text(&w, text);
 }
 
 void zt_hex(sqlite3_str *out, zt_span bytes){
@@ -63,7 +67,7 @@ void zt_hex(sqlite3_str *out, zt_span bytes){
 }
 
 /* The C library's conversions are exact, but write the host's decimal point. */
-static void use_point(char *z){
+static void json_use_point(char *z){
   const char *point = localeconv()->decimal_point;
   char *at;
   if( strcmp(point, ".")==0 || (at = strstr(z, point))==NULL ) return;
@@ -71,9 +75,9 @@ static void use_point(char *z){
   memmove(at+1, at+strlen(point), strlen(at+strlen(point))+1);
 }
 
-/* Write r with that many digits; true if they read back as r. At a power of two the doubles above are farther apart than
-** those below, and the next number up may do where the nearest does not. */
-static bool write_real(char *z, size_t n, int digits, double r){
+/* Write r with that many digits; true if they read back as r. At a power of two the doubles above
+** are farther apart than those below, and the next number up may do where the nearest does not. */
+static bool json_write_real(char *z, size_t n, int digits, double r){
   char *p;
   (void)snprintf(z, n, "%.*g", digits, r);
   if( strtod(z, NULL)==r ) return true;
@@ -96,9 +100,9 @@ void zt_json_real(sqlite3_str *out, double r){
   }
   /* 15 digits tell normal doubles apart that have no more; subnormal ones may need fewer. */
   for(int digits=fabs(r)<DBL_MIN ? 1 : 15; digits<=17; digits++){
-    if( write_real(z, sizeof(z), digits, r) ) break;
+    if( json_write_real(z, sizeof(z), digits, r) ) break;
   }
-  use_point(z);
+  json_use_point(z);
   sqlite3_str_appendall(out, z);
   if( !strpbrk(z, ".e") ) sqlite3_str_append(out, ".0", 2);
 }
@@ -114,7 +118,7 @@ void zt_json_integer(sqlite3_str *out, const zt_cbor_item *item){
 }
 
 /* Divide the n limbs of a, most significant first, by 10^9; returns the remainder. */
-static uint32_t divide(uint32_t *a, size_t n){
+static uint32_t json_divide(uint32_t *a, size_t n){
   uint64_t r = 0;
   for(size_t i=0; i<n; i++){
     r = r<<32 | a[i];
@@ -125,7 +129,7 @@ static uint32_t divide(uint32_t *a, size_t n){
 }
 
 /* Add one to the n limbs of a, most significant first; the first one is there for the carry. */
-static void increment(uint32_t *a, size_t n){
+static void json_increment(uint32_t *a, size_t n){
   while( n-->0 && ++a[n]==0 ){}
 }
 
@@ -135,10 +139,12 @@ bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
   size_t n, nParts = 0, first = 0;
   if( magnitude.n>ZT_BIGNUM_MAX ) return false;
   n = (magnitude.n+3)/4+1;
-  for(size_t i=0; i<magnitude.n; i++) a[n-1-i/4] |= (uint32_t)magnitude.p[magnitude.n-1-i] << 8*(i%4);
-  if( negative ) increment(a, n);
+  for(size_t i=0; i<magnitude.n; i++){
+    a[n-1-i/4] |= (uint32_t)magnitude.p[magnitude.n-1-i] << 8*(i%4);
+  }
+  if( negative ) json_increment(a, n);
   do{
-    parts[nParts++] = divide(a+first, n-first);
+    parts[nParts++] = json_divide(a+first, n-first);
     while( first<n && a[first]==0 ) first++;
   }while( first<n );
   if( negative ) sqlite3_str_appendchar(out, 1, '-');
@@ -147,23 +153,24 @@ bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
   return true;
 }
 
-static void write_item(const json_sink *w, zt_cbor *c);
+static void json_write_item(const json_sink *w, zt_cbor *c);
 
 /* The item that tag number `tag` is put on. */
-static void tagged(const json_sink *w, zt_cbor *c, uint64_t tag){
+static void json_tagged(const json_sink *w, zt_cbor *c, uint64_t tag){
   zt_cbor after = *c;
   zt_cbor_item item;
   if( (tag==2 || tag==3) && zt_cbor_peek(c)==ZT_CBOR_BYTES && zt_cbor_next(&after, &item)
    && zt_json_bignum(w->out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
     *c = after;
   }else{
-    write_item(w, c);
+    json_write_item(w, c);
   }
 }
 
-/* A key, without quotes around it. JSON quoted within JSON would double with every level of keys in keys: from the second
-** level on, those that are arrays, maps or tagged are written as the hexadecimal form of their CBOR. */
-static void write_key(const json_sink *w, zt_cbor *c, bool quoted){
+/* A key, without quotes around it. JSON quoted within JSON would double with every level of keys in
+** keys: from the second level on, those that are arrays, maps or tagged are written as the
+** hexadecimal form of their CBOR. */
+static void json_write_key(const json_sink *w, zt_cbor *c, bool quoted){
   const json_sink inner = { w->out, true, quoted };
   const uint8_t *at = c->p;
   zt_cbor_type type = zt_cbor_peek(c);
@@ -175,39 +182,39 @@ static void write_key(const json_sink *w, zt_cbor *c, bool quoted){
   }else if( w->in_key && (type==ZT_CBOR_ARRAY || type==ZT_CBOR_MAP || type==ZT_CBOR_TAG) ){
     if( zt_cbor_skip(c) ) zt_hex(w->out, (zt_span){ at, (size_t)(c->p - at) });
   }else{
-    write_item(&inner, c);
+    json_write_item(&inner, c);
   }
 }
 
-static void write_member(const json_sink *w, zt_cbor *c){
+static void json_write_member(const json_sink *w, zt_cbor *c){
   if( zt_cbor_peek(c)==ZT_CBOR_TEXT ){
-    write_item(w, c);
+    json_write_item(w, c);
   }else{
-    emit(w, "\"", 1);
-    write_key(w, c, true);
-    emit(w, "\"", 1);
+    json_emit(w, "\"", 1);
+    json_write_key(w, c, true);
+    json_emit(w, "\"", 1);
   }
-  emit(w, ":", 1);
-  write_item(w, c);
+  json_emit(w, ":", 1);
+  json_write_item(w, c);
 }
 
 /* The items of an array or the members of a map, whose head is item. */
-static void contents(const json_sink *w, zt_cbor *c, const zt_cbor_item *item){
+static void json_contents(const json_sink *w, zt_cbor *c, const zt_cbor_item *item){
   bool map = item->type==ZT_CBOR_MAP;
   zt_cbor_level level;
   bool first = true;
   if( !zt_cbor_enter(c, item, &level) ) return;
-  emit(w, map ? "{" : "[", 1);
+  json_emit(w, map ? "{" : "[", 1);
   while( zt_cbor_more(c, &level) ){
-    if( !first ) emit(w, ",", 1);
+    if( !first ) json_emit(w, ",", 1);
     first = false;
-    if( map ) write_member(w, c);
-    else write_item(w, c);
+    if( map ) json_write_member(w, c);
+    else json_write_item(w, c);
   }
-  emit(w, map ? "}" : "]", 1);
+  json_emit(w, map ? "}" : "]", 1);
 }
 
-static void write_item(const json_sink *w, zt_cbor *c){
+static void json_write_item(const json_sink *w, zt_cbor *c){
   zt_cbor_item item;
   if( !zt_cbor_next(c, &item) ) return;
   switch( item.type ){
@@ -215,39 +222,40 @@ static void write_item(const json_sink *w, zt_cbor *c){
       zt_json_integer(w->out, &item);
       break;
     case ZT_CBOR_BYTES:
-      emit(w, "\"", 1);
+      json_emit(w, "\"", 1);
       zt_hex(w->out, (zt_span){ item.p, (size_t)item.n });
-      emit(w, "\"", 1);
+      json_emit(w, "\"", 1);
       break;
     case ZT_CBOR_TEXT:
-      emit_text(w, (zt_text){ (const char*)item.p, (size_t)item.n });
+      json_emit_text(w, (zt_text){ (const char*)item.p, (size_t)item.n });
       break;
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      contents(w, c, &item);
+      json_contents(w, c, &item);
       break;
     case ZT_CBOR_TAG:
-      tagged(w, c, item.n);
+      json_tagged(w, c, item.n);
       break;
     case ZT_CBOR_SIMPLE:
       if( item.is_float ) zt_json_real(w->out, item.real);
-      else if( item.n==ZT_CBOR_TRUE ) emit(w, "true", 4);
-      else if( item.n==ZT_CBOR_FALSE ) emit(w, "false", 5);
-      else emit(w, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and the unassigned */
+      else if( item.n==ZT_CBOR_TRUE ) json_emit(w, "true", 4);
+      else if( item.n==ZT_CBOR_FALSE ) json_emit(w, "false", 5);
+      else json_emit(w, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and
+                                      ** the unassigned */
       break;
   }
 }
 
 void zt_json_item(sqlite3_str *out, zt_cbor *c){
   const json_sink w = { out, false, false };
-  write_item(&w, c);
+  json_write_item(&w, c);
 }
 
 void zt_json_member(sqlite3_str *out, zt_cbor *c){
   const json_sink w = { out, false, false };
-  write_member(&w, c);
+  json_write_member(&w, c);
 }
 
 void zt_json_key(sqlite3_str *out, zt_cbor *c){
   const json_sink w = { out, false, false };
-  write_key(&w, c, false);
+  json_write_key(&w, c, false);
 }

@@ -1,10 +1,12 @@
-/* What the operating systems have in common. See os.h; the rest is in os_posix.c and os_windows.c. */
+/* What the operating systems have in common. See os.h; the rest is in os_posix.c and
+** os_windows.c. */
 #include "core/os_system.h"
 
 #include <errno.h>
 #include "core/host.h"
 
-#define COARSE_TICK ZT_SECOND   /* Of file systems that keep whole seconds (doubled below: FAT keeps every other one) */
+#define OS_COARSE_TICK ZT_SECOND   /* Of file systems that keep whole seconds (doubled below: FAT
+                                   ** keeps every other one) */
 
 const char *zt_kind_name(zt_kind kind){
   switch( kind ){
@@ -40,5 +42,5 @@ bool zt_os_settled(const zt_identity *id){
   int64_t now, tick, last = id->mtime>id->ctime ? id->mtime : id->ctime;
   bool coarse = id->mtime%ZT_SECOND==0 && id->ctime%ZT_SECOND==0;
   if( !zt_os_now(&now, &tick) ) return false;
-  return last<now - 2*(coarse ? COARSE_TICK : tick);
+  return last<now - 2*(coarse ? OS_COARSE_TICK : tick);
 }

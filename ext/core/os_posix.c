@@ -1,10 +1,11 @@
 /* The operating system: POSIX. See os.h. */
-/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library wants these names */
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the C library's */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* d_type, st_mtim, madvise(), dladdr() */
 #endif
 #ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory have more all the same */
+#define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory
+                               ** have more all the same */
 #endif
 #ifndef _TIME_BITS
 #define _TIME_BITS 64          /* And times, from 2038 on */
@@ -27,39 +28,40 @@
 #include <unistd.h>
 #include "core/host.h"
 
-#define TICK (ZT_SECOND/100)       /* Longest tick of a kernel's clock that file times come from */
-#define LARGE ((size_t)4<<20)      /* Buffers from here on are worth large pages */
-#define LARGE_PAGE ((uintptr_t)2<<20)
-#define HOME_ENTRY ((size_t)16<<10)   /* Bytes that the system's entry of a user may take */
+#define OS_TICK (ZT_SECOND/100)    /* Longest tick of a kernel's clock that file times come from */
+#define OS_LARGE ((size_t)4<<20)   /* Buffers from here on are worth large pages */
+#define OS_LARGE_PAGE ((uintptr_t)2<<20)
+#define OS_HOME_ENTRY ((size_t)16<<10)   /* Bytes that the system's entry of a user may take */
 
-/* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART. After a failure errno
-** says why, and is 0 where that was none. */
-#define UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
+/* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART.
+** After a failure errno says why, and is 0 where that was none. */
+#define OS_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
 #ifdef __APPLE__
-# define MTIME st_mtimespec
-# define CTIME st_ctimespec
+# define OS_MTIME st_mtimespec
+# define OS_CTIME st_ctimespec
 #else
-# define MTIME st_mtim
-# define CTIME st_ctim
+# define OS_MTIME st_mtim
+# define OS_CTIME st_ctim
 #endif
 
 const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]){
 #ifdef __GLIBC__
-  return strerror_r(n, buffer, ZT_OS_MESSAGE);   /* Its own: returns the text, which need not be in the buffer */
+  /* Its own: returns the text, which need not be in the buffer */
+  return strerror_r(n, buffer, ZT_OS_MESSAGE);
 #else
   if( strerror_r(n, buffer, ZT_OS_MESSAGE) ) snprintf(buffer, ZT_OS_MESSAGE, "error %d", n);
   return buffer;
 #endif
 }
 
-static int64_t nanoseconds(struct timespec t){
+static int64_t os_nanoseconds(struct timespec t){
   int64_t s = (int64_t)t.tv_sec;
   if( s>INT64_MAX/ZT_SECOND-1 || s<INT64_MIN/ZT_SECOND+1 ) return s<0 ? INT64_MIN : INT64_MAX;
   return s*ZT_SECOND + t.tv_nsec;
 }
 
-static zt_kind kind_of(mode_t mode){
+static zt_kind os_kind_of(mode_t mode){
   if( S_ISREG(mode) ) return ZT_KIND_FILE;
   if( S_ISDIR(mode) ) return ZT_KIND_DIRECTORY;
   if( S_ISFIFO(mode) ) return ZT_KIND_FIFO;
@@ -68,11 +70,12 @@ static zt_kind kind_of(mode_t mode){
   return ZT_KIND_UNKNOWN;
 }
 
-static void from_stat(const struct stat *s, zt_stat *out){
-  out->kind = kind_of(s->st_mode);
+static void os_from_stat(const struct stat *s, zt_stat *out){
+  out->kind = os_kind_of(s->st_mode);
   out->id = (zt_identity){
-    .device = (uint64_t)s->st_dev, .inode = (uint64_t)s->st_ino, .size = s->st_size>0 ? (uint64_t)s->st_size : 0,
-    .mtime = nanoseconds(s->MTIME), .ctime = nanoseconds(s->CTIME)
+    .device = (uint64_t)s->st_dev, .inode = (uint64_t)s->st_ino,
+    .size = s->st_size>0 ? (uint64_t)s->st_size : 0, .mtime = os_nanoseconds(s->OS_MTIME),
+    .ctime = os_nanoseconds(s->OS_CTIME)
   };
 }
 
@@ -80,16 +83,16 @@ int zt_os_stat(const char *path, zt_stat *out){
   struct stat s;
   int rc;
   *out = (zt_stat){ 0 };
-  UNINTERRUPTED( (rc = stat(path, &s))!=0 );
+  OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
   if( rc ) return errno;
-  from_stat(&s, out);
+  os_from_stat(&s, out);
   return 0;
 }
 
 int zt_os_exists(const char *path){
   struct stat s;
   int rc;
-  UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
+  OS_UNINTERRUPTED( (rc = lstat(path, &s))!=0 );
   return rc ? errno : 0;
 }
 
@@ -103,7 +106,7 @@ zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_erro
   }
   if( out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return zt_os_refuse(out->kind, err);
   /* It may have been exchanged for a FIFO since: do not wait for a writer. */
-  UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
+  OS_UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
   n = fd<0 ? errno : zt_os_fstat(fd, out);
   if( n ){
     zt_fail_os(err, "open", n);
@@ -125,9 +128,9 @@ int zt_os_fstat(zt_file file, zt_stat *out){
   struct stat s;
   int rc;
   *out = (zt_stat){ 0 };
-  UNINTERRUPTED( (rc = fstat((int)file, &s))!=0 );
+  OS_UNINTERRUPTED( (rc = fstat((int)file, &s))!=0 );
   if( rc ) return errno;
-  from_stat(&s, out);
+  os_from_stat(&s, out);
   return 0;
 }
 
@@ -141,7 +144,7 @@ int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *e
   while( done<n ){
     size_t want = n-done<(size_t)INT_MAX/2 ? n-done : (size_t)INT_MAX/2;
     ssize_t got;
-    UNINTERRUPTED( (got = pread((int)file, (char*)buffer+done, want, (off_t)(offset+done)))<0 );
+    OS_UNINTERRUPTED( (got = pread((int)file, (char*)buffer+done, want, (off_t)(offset+done)))<0 );
     if( got<0 ){
       *error_number = errno;
       return -1;
@@ -155,23 +158,23 @@ int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *e
 bool zt_os_now(int64_t *now, int64_t *tick){
   struct timespec t;
   if( clock_gettime(CLOCK_REALTIME, &t) ) return false;
-  *now = nanoseconds(t);
-  *tick = TICK;
+  *now = os_nanoseconds(t);
+  *tick = OS_TICK;
   return true;
 }
 
 int64_t zt_os_elapsed(void){
   struct timespec t;
   if( clock_gettime(CLOCK_MONOTONIC, &t) ) return 1;
-  return nanoseconds(t)+1;
+  return os_nanoseconds(t)+1;
 }
 
 void zt_os_advise_large(void *p, size_t n){
 #ifdef MADV_HUGEPAGE
-  uintptr_t from = ((uintptr_t)p + LARGE_PAGE-1) & ~(LARGE_PAGE-1);
-  uintptr_t to = ((uintptr_t)p + n) & ~(LARGE_PAGE-1);
+  uintptr_t from = ((uintptr_t)p + OS_LARGE_PAGE-1) & ~(OS_LARGE_PAGE-1);
+  uintptr_t to = ((uintptr_t)p + n) & ~(OS_LARGE_PAGE-1);
   /* Advice only: where the system does not take it, pages are small. */
-  if( n>=LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
+  if( n>=OS_LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
 #else
   (void)p;
   (void)n;
@@ -189,7 +192,7 @@ void zt_os_unmap(void *p, size_t n){
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
   DIR *d;
-  UNINTERRUPTED( (d = opendir(path))==NULL );
+  OS_UNINTERRUPTED( (d = opendir(path))==NULL );
   *error_number = d ? 0 : errno;
   return (zt_directory*)d;
 }
@@ -197,7 +200,7 @@ zt_directory *zt_os_opendir(const char *path, int *error_number){
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   struct dirent *entry;
   do{
-    UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
+    OS_UNINTERRUPTED( (entry = readdir((DIR*)d))==NULL );
   }while( entry && (strcmp(entry->d_name, ".")==0 || strcmp(entry->d_name, "..")==0) );
   *error_number = entry ? 0 : errno;
   if( !entry ) return NULL;
@@ -219,7 +222,8 @@ void zt_os_closedir(zt_directory *d){
 void zt_os_stay_loaded(void){
   static const char here;
   Dl_info self;
-  /* One reference more, which nobody gives back. A program that has this linked in is no library, and stays anyway. */
+  /* One reference more, which nobody gives back. A program that has this linked in is no library,
+  ** and stays anyway. */
   if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
 }
 
@@ -232,12 +236,12 @@ static char *os_copy(const char *path, zt_error *err){
 /* The home directory that the system's users have, where the environment names none. */
 static char *os_home_of_user(zt_error *err){
   struct passwd user, *found = NULL;
-  char *buffer = sqlite3_malloc64(HOME_ENTRY), *home = NULL;
+  char *buffer = sqlite3_malloc64(OS_HOME_ENTRY), *home = NULL;
   if( !buffer ){
     zt_fail_nomem(err);
     return NULL;
   }
-  (void)getpwuid_r(getuid(), &user, buffer, HOME_ENTRY, &found);   /* Else found is NULL */
+  (void)getpwuid_r(getuid(), &user, buffer, OS_HOME_ENTRY, &found);   /* Else found is NULL */
   if( found && *user.pw_dir ) home = os_copy(user.pw_dir, err);
   else zt_os_homeless(err);
   sqlite3_free(buffer);

@@ -12,7 +12,8 @@ zt_file zt_os_refuse(zt_kind kind, zt_error *err);
 /* Record that the user has no home directory. Returns NULL. */
 char *zt_os_homeless(zt_error *err);
 
-/* The time, and the longest tick of the clock that file times come from. False if there is no clock. */
+/* The time, and the longest tick of the clock that file times come from. False if there is
+** no clock. */
 bool zt_os_now(int64_t *now, int64_t *tick);
 
 #endif

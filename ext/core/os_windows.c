@@ -1,9 +1,10 @@
 /*
 ** The operating system: Windows. See os.h.
 **
-** Paths are UTF-8 here and UTF-16 there. Files are opened so that others may write to, rename and delete them meanwhile, as
-** on POSIX systems. A file's ctime is what the system calls its change time; its device and inode are its volume's serial
-** number and its index on that. Symbolic links and junctions are followed by the system.
+** Paths are UTF-8 here and UTF-16 there. Files are opened so that others may write to, rename and
+** delete them meanwhile, as on POSIX systems. A file's ctime is what the system calls its change
+** time; its device and inode are its volume's serial number and its index on that. Symbolic links
+** and junctions are followed by the system.
 */
 #include "core/os_system.h"
 
@@ -16,14 +17,16 @@
 #include <windows.h>
 #include "core/host.h"
 
-#define TICK (ZT_SECOND/64)              /* Longest tick of the clock that file times come from */
-#define UNIT ((int64_t)100)              /* Nanoseconds in a unit of it */
-#define EPOCH INT64_C(116444736000000000)   /* Its units from 1601 to 1970 */
-#define READ_MAX ((size_t)64<<20)        /* Bytes in one call; networks refuse some that are much longer */
-#define ENTRY_MAX_BYTES (3*MAX_PATH)     /* A name of MAX_PATH UTF-16 units, in UTF-8 */
-#define SHORT_PATH (MAX_PATH-12)         /* UTF-16 units of a path that every function takes as it is */
+#define OS_TICK (ZT_SECOND/64)           /* Longest tick of the clock that file times come from */
+#define OS_UNIT ((int64_t)100)           /* Nanoseconds in a unit of it */
+#define OS_EPOCH INT64_C(116444736000000000)   /* Its units from 1601 to 1970 */
+#define OS_READ_MAX ((size_t)64<<20)     /* Bytes in one call; networks refuse some that are
+                                         ** much longer */
+#define OS_ENTRY_MAX_BYTES (3*MAX_PATH)  /* A name of MAX_PATH UTF-16 units, in UTF-8 */
+#define OS_SHORT_PATH (MAX_PATH-12)      /* UTF-16 units of a path that every function takes as
+                                         ** it is */
 
-static int errno_of(DWORD error){
+static int os_errno_of(DWORD error){
   switch( error ){
     case ERROR_SUCCESS: return 0;
     case ERROR_FILE_NOT_FOUND:
@@ -48,10 +51,11 @@ static int errno_of(DWORD error){
 
 /* --- Paths --- */
 
-/* The absolute path, which memory of the caller's holds; NULL if memory is short, or path is nothing the system can
-** make one of. */
-static wchar_t *absolute(const wchar_t *path){
-  DWORD n = GetFullPathNameW(path, 0, NULL, NULL), written;   /* With its NUL, which written does not count */
+/* The absolute path, which memory of the caller's holds; NULL if memory is short, or path is
+** nothing the system can make one of. */
+static wchar_t *os_absolute(const wchar_t *path){
+  /* With its NUL, which written does not count */
+  DWORD n = GetFullPathNameW(path, 0, NULL, NULL), written;
   wchar_t *out = n ? sqlite3_malloc64(n*sizeof(*out)) : NULL;
   if( !out ) return NULL;
   written = GetFullPathNameW(path, n, out, NULL);
@@ -61,8 +65,8 @@ static wchar_t *absolute(const wchar_t *path){
 }
 
 /* The absolute path, with the prefix that lifts the limit on its length. Takes path. */
-static wchar_t *lengthen(wchar_t *path){
-  wchar_t *full = absolute(path), *out = NULL;
+static wchar_t *os_lengthen(wchar_t *path){
+  wchar_t *full = os_absolute(path), *out = NULL;
   if( full ){
     bool network = full[0]==L'\\' && full[1]==L'\\';   /* \\server\share */
     const wchar_t *prefix = network ? L"\\\\?\\UNC\\" : L"\\\\?\\", *rest = network ? full+2 : full;
@@ -79,32 +83,33 @@ static wchar_t *lengthen(wchar_t *path){
 }
 
 /* True for \\?\ and \\.\: the system takes what follows as it is. */
-static bool is_verbatim(const wchar_t *path){
+static bool os_is_verbatim(const wchar_t *path){
   return path[0]==L'\\' && path[1]==L'\\' && (path[2]==L'?' || path[2]==L'.') && path[3]==L'\\';
 }
 
 /* A path as the system takes it. */
-typedef struct wide {
+typedef struct os_wide {
   wchar_t *z;                    /* Owned, or the member below */
-  wchar_t brief[SHORT_PATH];
-} wide;
+  wchar_t brief[OS_SHORT_PATH];
+} os_wide;
 
 /* Convert a path; suffix is to follow it. Returns 0 or the errno value. */
-static int widen(wide *w, const char *path, const wchar_t *suffix){
+static int os_widen(os_wide *w, const char *path, const wchar_t *suffix){
   const size_t nSuffix = wcslen(suffix);
-  int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);   /* With its NUL */
-  bool is_short = n>0 && (size_t)n+nSuffix<=SHORT_PATH;
+  /* With its NUL */
+  int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+  bool is_short = n>0 && (size_t)n+nSuffix<=OS_SHORT_PATH;
   w->z = w->brief;
   if( n<=0 ) return EILSEQ;
   if( !is_short ) w->z = sqlite3_malloc64(((size_t)n+nSuffix)*sizeof(*w->z));
   if( !w->z ) return ENOMEM;
   MultiByteToWideChar(CP_UTF8, 0, path, -1, w->z, n);
   memcpy(w->z+n-1, suffix, (nSuffix+1)*sizeof(*w->z));
-  if( !is_short && !is_verbatim(w->z) ) w->z = lengthen(w->z);
+  if( !is_short && !os_is_verbatim(w->z) ) w->z = os_lengthen(w->z);
   return w->z ? 0 : ENOMEM;
 }
 
-static void wide_clear(wide *w){
+static void os_wide_clear(os_wide *w){
   if( w->z!=w->brief ) sqlite3_free(w->z);
 }
 
@@ -143,73 +148,79 @@ char *zt_os_home(zt_error *err){
 
 /* --- Files --- */
 
-static HANDLE handle_of(zt_file file){
+static HANDLE os_handle_of(zt_file file){
   return (HANDLE)file;
 }
 
 /* INVALID_HANDLE_VALUE, which is the zt_file -1, with *error_number set on failure. */
-static HANDLE open_path(const char *path, DWORD access, DWORD flags, int *error_number){
+static HANDLE os_open_path(const char *path, DWORD access, DWORD flags, int *error_number){
   const DWORD share = FILE_SHARE_READ|FILE_SHARE_WRITE|FILE_SHARE_DELETE;
   HANDLE h = INVALID_HANDLE_VALUE;
-  wide w;
-  *error_number = widen(&w, path, L"");
+  os_wide w;
+  *error_number = os_widen(&w, path, L"");
   if( *error_number==0 ){
     h = CreateFileW(w.z, access, share, NULL, OPEN_EXISTING, flags, NULL);
-    if( h==INVALID_HANDLE_VALUE ) *error_number = errno_of(GetLastError());
+    if( h==INVALID_HANDLE_VALUE ) *error_number = os_errno_of(GetLastError());
   }
-  wide_clear(&w);
+  os_wide_clear(&w);
   return h;
 }
 
 /* Units since 1601 as nanoseconds since 1970. */
-static int64_t nanoseconds(int64_t units){
-  units -= EPOCH;
-  if( units>INT64_MAX/UNIT || units<INT64_MIN/UNIT ) return units<0 ? INT64_MIN : INT64_MAX;
-  return units*UNIT;
+static int64_t os_nanoseconds(int64_t units){
+  units -= OS_EPOCH;
+  if( units>INT64_MAX/OS_UNIT || units<INT64_MIN/OS_UNIT ) return units<0 ? INT64_MIN : INT64_MAX;
+  return units*OS_UNIT;
 }
 
-static uint64_t join(DWORD high, DWORD low){
+static uint64_t os_join(DWORD high, DWORD low){
   return (uint64_t)high<<32 | low;
 }
 
 /* A file system without change times says 0. */
-static int from_handle(HANDLE h, zt_stat *out){
+static int os_from_handle(HANDLE h, zt_stat *out){
   BY_HANDLE_FILE_INFORMATION file;
   FILE_BASIC_INFO basic;
   DWORD type = GetFileType(h);
   *out = (zt_stat){ 0 };
   if( type!=FILE_TYPE_DISK ){
-    out->kind = type==FILE_TYPE_PIPE ? ZT_KIND_FIFO : type==FILE_TYPE_CHAR ? ZT_KIND_DEVICE : ZT_KIND_UNKNOWN;
+    out->kind = type==FILE_TYPE_PIPE ? ZT_KIND_FIFO : type==FILE_TYPE_CHAR ? ZT_KIND_DEVICE
+              : ZT_KIND_UNKNOWN;
     return 0;
   }
-  if( !GetFileInformationByHandle(h, &file) || !GetFileInformationByHandleEx(h, FileBasicInfo, &basic, sizeof(basic)) ){
-    return errno_of(GetLastError());
+  if( !GetFileInformationByHandle(h, &file)
+   || !GetFileInformationByHandleEx(h, FileBasicInfo, &basic, sizeof(basic)) ){
+    return os_errno_of(GetLastError());
   }
   out->kind = basic.FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? ZT_KIND_DIRECTORY : ZT_KIND_FILE;
   out->id = (zt_identity){
-    .device = file.dwVolumeSerialNumber, .inode = join(file.nFileIndexHigh, file.nFileIndexLow),
-    .size = join(file.nFileSizeHigh, file.nFileSizeLow),
-    .mtime = nanoseconds(basic.LastWriteTime.QuadPart),
-    .ctime = nanoseconds((basic.ChangeTime.QuadPart ? basic.ChangeTime : basic.LastWriteTime).QuadPart)
+    .device = file.dwVolumeSerialNumber, .inode = os_join(file.nFileIndexHigh, file.nFileIndexLow),
+    .size = os_join(file.nFileSizeHigh, file.nFileSizeLow),
+    .mtime = os_nanoseconds(basic.LastWriteTime.QuadPart),
+    .ctime = os_nanoseconds((basic.ChangeTime.QuadPart ? basic.ChangeTime
+                             : basic.LastWriteTime).QuadPart)
   };
   return 0;
 }
 
 int zt_os_stat(const char *path, zt_stat *out){
   int error_number;
-  HANDLE h = open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, &error_number);   /* Directories, too */
+  /* Directories, too */
+  HANDLE h = os_open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, &error_number);
   *out = (zt_stat){ 0 };
   if( h==INVALID_HANDLE_VALUE ) return error_number;
-  error_number = from_handle(h, out);
+  error_number = os_from_handle(h, out);
   CloseHandle(h);
   return error_number;
 }
 
 int zt_os_exists(const char *path){
-  wide w;
-  int error_number = widen(&w, path, L"");
-  if( error_number==0 && GetFileAttributesW(w.z)==INVALID_FILE_ATTRIBUTES ) error_number = errno_of(GetLastError());
-  wide_clear(&w);
+  os_wide w;
+  int error_number = os_widen(&w, path, L"");
+  if( error_number==0 && GetFileAttributesW(w.z)==INVALID_FILE_ATTRIBUTES ){
+    error_number = os_errno_of(GetLastError());
+  }
+  os_wide_clear(&w);
   return error_number;
 }
 
@@ -218,9 +229,11 @@ zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_erro
   int n = 0;
   if( known ) *out = *known;
   else n = zt_os_stat(path, out);
-  if( n==0 && out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return zt_os_refuse(out->kind, err);
-  if( n==0 ) h = open_path(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL, &n);
-  if( n==0 ) n = from_handle(h, out);
+  if( n==0 && out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ){
+    return zt_os_refuse(out->kind, err);
+  }
+  if( n==0 ) h = os_open_path(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL, &n);
+  if( n==0 ) n = os_from_handle(h, out);
   if( n==0 && out->kind==ZT_KIND_FILE ) return (zt_file)h;
   zt_os_close((zt_file)h);
   if( n==0 ) return zt_os_refuse(out->kind, err);
@@ -229,11 +242,11 @@ zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_erro
 }
 
 void zt_os_close(zt_file file){
-  if( file!=-1 ) CloseHandle(handle_of(file));
+  if( file!=-1 ) CloseHandle(os_handle_of(file));
 }
 
 int zt_os_fstat(zt_file file, zt_stat *out){
-  return from_handle(handle_of(file), out);
+  return os_from_handle(os_handle_of(file), out);
 }
 
 int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
@@ -247,9 +260,10 @@ int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *e
     uint64_t at = offset+done;
     OVERLAPPED where = { .Offset = (DWORD)(at & 0xFFFFFFFF), .OffsetHigh = (DWORD)(at>>32) };
     DWORD got = 0;
-    if( !ReadFile(handle_of(file), (char*)buffer+done, (DWORD)(n-done<READ_MAX ? n-done : READ_MAX), &got, &where) ){
+    if( !ReadFile(os_handle_of(file), (char*)buffer+done,
+                  (DWORD)(n-done<OS_READ_MAX ? n-done : OS_READ_MAX), &got, &where) ){
       if( GetLastError()==ERROR_HANDLE_EOF ) break;
-      *error_number = errno_of(GetLastError());
+      *error_number = os_errno_of(GetLastError());
       return -1;
     }
     if( got==0 ) break;
@@ -261,8 +275,8 @@ int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *e
 bool zt_os_now(int64_t *now, int64_t *tick){
   FILETIME t;
   GetSystemTimeAsFileTime(&t);
-  *now = nanoseconds((int64_t)join(t.dwHighDateTime, t.dwLowDateTime));
-  *tick = TICK;
+  *now = os_nanoseconds((int64_t)os_join(t.dwHighDateTime, t.dwLowDateTime));
+  *tick = OS_TICK;
   return true;
 }
 
@@ -294,30 +308,31 @@ struct zt_directory {
   HANDLE handle;
   bool read;                     /* An entry that nobody has asked for yet */
   WIN32_FIND_DATAW entry;
-  char name[ENTRY_MAX_BYTES];
+  char name[OS_ENTRY_MAX_BYTES];
 };
 
 zt_directory *zt_os_opendir(const char *path, int *error_number){
   zt_directory *d = sqlite3_malloc64(sizeof(*d));
-  wide w;
+  os_wide w;
   if( !d ){
     *error_number = ENOMEM;
     return NULL;
   }
   d->read = true;
-  *error_number = widen(&w, path, L"\\*");
+  *error_number = os_widen(&w, path, L"\\*");
   if( *error_number==0 ){
-    d->handle = FindFirstFileExW(w.z, FindExInfoBasic, &d->entry, FindExSearchNameMatch, NULL, FIND_FIRST_EX_LARGE_FETCH);
-    if( d->handle==INVALID_HANDLE_VALUE ) *error_number = errno_of(GetLastError());
+    d->handle = FindFirstFileExW(w.z, FindExInfoBasic, &d->entry, FindExSearchNameMatch, NULL,
+                                 FIND_FIRST_EX_LARGE_FETCH);
+    if( d->handle==INVALID_HANDLE_VALUE ) *error_number = os_errno_of(GetLastError());
   }
-  wide_clear(&w);
+  os_wide_clear(&w);
   if( *error_number==0 ) return d;
   sqlite3_free(d);
   return NULL;
 }
 
 /* Behind a reparse point is whatever it leads to. */
-static zt_kind kind_of(DWORD attributes){
+static zt_kind os_kind_of(DWORD attributes){
   if( attributes & FILE_ATTRIBUTE_REPARSE_POINT ) return ZT_KIND_UNKNOWN;
   return attributes & FILE_ATTRIBUTE_DIRECTORY ? ZT_KIND_DIRECTORY : ZT_KIND_FILE;
 }
@@ -328,13 +343,13 @@ const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   for(;;){
     if( !d->read && !FindNextFileW(d->handle, &d->entry) ){
       DWORD error = GetLastError();
-      *error_number = error==ERROR_NO_MORE_FILES ? 0 : errno_of(error);
+      *error_number = error==ERROR_NO_MORE_FILES ? 0 : os_errno_of(error);
       return NULL;
     }
     d->read = false;
     WideCharToMultiByte(CP_UTF8, 0, d->entry.cFileName, -1, d->name, sizeof(d->name), NULL, NULL);
     if( strcmp(d->name, ".")==0 || strcmp(d->name, "..")==0 ) continue;
-    *kind = kind_of(d->entry.dwFileAttributes);
+    *kind = os_kind_of(d->entry.dwFileAttributes);
     return d->name;
   }
 }

@@ -7,55 +7,59 @@
 #include "core/list.h"
 
 #define PATHS_POLL 256   /* Entries of directories between two questions whether to go on */
-#define ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at, for cycles */
+#define PATHS_ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at,
+                              ** for cycles */
 
 /* A directory that the walk goes through. */
-typedef struct place {
-  const struct place *parent;
+typedef struct paths_level {
+  const struct paths_level *parent;
   uint64_t device, inode;
-} place;
+} paths_level;
 
 /* A directory that a link led to, and the rest of the pattern that was tried there. */
-typedef struct link_place {
+typedef struct paths_link_place {
   uint64_t device, inode;
   const char *pattern;
-} link_place;
+} paths_link_place;
 
 /* One name in a directory. */
-typedef struct entry {
+typedef struct paths_entry {
   char *name;
   zt_kind kind;        /* ZT_KIND_UNKNOWN until somebody needs to know */
-} entry;
+} paths_entry;
 
-typedef struct entries {
-  entry *a;
+typedef struct paths_entries {
+  paths_entry *a;
   size_t n;
   bool loaded;
   bool listed;         /* The directory has them; else the only path wanted does */
-} entries;
+} paths_entries;
 
 /* A walk over directories. */
-typedef struct walker {
+typedef struct paths_walker {
   const zt_paths_filter *filter;
-  char *path;          /* The path so far; owned */
+  char *path;                /* The path so far; owned */
   size_t n, capacity;
-  char separator;      /* Between the names that are found: the source's last, a slash if it has none */
+  char separator;            /* Between the names that are found: the source's last, a slash if it
+                             ** has none */
   zt_paths *out;
-  size_t room;         /* Allocated members of out->a */
-  link_place *links;   /* Directories entered through a symbolic link: each once for what follows in the pattern, or a farm
-                       ** of links has no end. Owned */
+  size_t room;               /* Allocated members of out->a */
+  paths_link_place *links;   /* Directories entered through a symbolic link: each once for what
+                             ** follows in the pattern, or a farm of links has no end. Owned */
   size_t nLinks;
-  size_t nSource;      /* Length of the source's path, if that is a directory: it was there, and must be; else 0 */
-  unsigned steps;      /* For questions whether to go on */
+  size_t nSource;            /* Length of the source's path, if that is a directory: it was there,
+                             ** and must be; else 0 */
+  unsigned steps;            /* For questions whether to go on */
   zt_error *err;
-} walker;
+} paths_walker;
 
-static void walk(walker *w, const place *parent, const char *pattern);
+static void paths_walk(paths_walker *w, const paths_level *parent, const char *pattern);
 
 /* --- The path so far --- */
 
-/* Append name, with a separator before it where one is needed. Returns the length before, for truncate(). */
-static size_t push(walker *w, const char *name, size_t n){
+/* Append name, with a separator before it where one is needed. Returns the length before,
+** for truncate(). */
+static size_t paths_push(paths_walker *w, const char *name, size_t n){
   size_t before = w->n;
   size_t need = before + 1 + n + 1;
   if( !w->path || need>w->capacity ){
@@ -74,19 +78,19 @@ static size_t push(walker *w, const char *name, size_t n){
   return before;
 }
 
-static void truncate_to(walker *w, size_t n){
+static void paths_truncate_to(paths_walker *w, size_t n){
   w->n = n;
   if( w->path ) w->path[n] = 0;
 }
 
-static const char *directory(const walker *w){
+static const char *paths_directory(const paths_walker *w){
   return w->n>0 ? w->path : ".";
 }
 
 /* --- Results --- */
 
 /* Add a copy of the path to the results, with what is known of it. */
-static void paths_append(walker *w, const char *found, zt_path as){
+static void paths_append(paths_walker *w, const char *found, zt_path as){
   if( w->err->rc ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the source has more than %d paths", ZT_PATHS_MAX);
@@ -108,32 +112,37 @@ static void paths_append(walker *w, const char *found, zt_path as){
 }
 
 /* The same, if the filter wants it. */
-static void add_path(walker *w, const char *found, zt_path as){
+static void paths_add_path(paths_walker *w, const char *found, zt_path as){
   const zt_paths_filter *f = w->filter;
   if( f->only && strcmp(f->only, found)!=0 ) return;
   if( !f->keep || f->keep(f->context, found) ) paths_append(w, found, as);
 }
 
-static void add(walker *w, const char *found, bool regular){
-  add_path(w, found, (zt_path){ .regular = regular });
+static void paths_add_found(paths_walker *w, const char *found, bool regular){
+  paths_add_path(w, found, (zt_path){ .regular = regular });
 }
 
 /* True if a path begins with that directory. */
-static bool is_below(const char *path, const char *above){
+static bool paths_is_below(const char *path, const char *above){
   size_t n = strlen(above);
-  if( strcmp(above, ".")==0 && !(path[0]=='.' && zt_is_separator(path[1])) ) return !zt_is_separator(*path);
-  return n>0 && strncmp(path, above, n)==0 && (zt_is_separator(above[n-1]) || zt_is_separator(path[n]));
+  if( strcmp(above, ".")==0 && !(path[0]=='.' && zt_is_separator(path[1])) ){
+    return !zt_is_separator(*path);
+  }
+  return n>0 && strncmp(path, above, n)==0
+      && (zt_is_separator(above[n-1]) || zt_is_separator(path[n]));
 }
 
-/* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted, if it leads there. */
-static void add_failed(walker *w, const char *found, const char *action, int error_number){
+/* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted,
+** if it leads there. */
+static void paths_add_failed(paths_walker *w, const char *found, const char *action,
+                             int error_number){
   const char *only = w->filter->only;
   if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
-  if( only && is_below(only, found) ){
+  if( only && paths_is_below(only, found) ){
     found = only;
     action = "open";
   }
-  add_path(w, found, (zt_path){ .error_number = error_number, .action = action });
+  paths_add_path(w, found, (zt_path){ .error_number = error_number, .action = action });
 }
 
 /* --- The names in a directory --- */
@@ -144,35 +153,36 @@ static bool paths_absent(int error_number){
 }
 
 /* True if there is no directory at the path so far; the one that the source names must be there. */
-static bool is_absent(const walker *w, int error_number){
+static bool paths_is_absent(const paths_walker *w, int error_number){
   return paths_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
 }
 
 /* True if the walk shall go on. */
-static bool paths_go_on(walker *w){
+static bool paths_go_on(paths_walker *w){
   if( ++w->steps%PATHS_POLL==0 ) zt_interrupt_check(&w->filter->interrupt, w->err);
   return w->err->rc==SQLITE_OK;
 }
 
 /* Add the path so far: a directory that cannot be listed, or not all of it. */
-static void paths_add_unlisted(walker *w, int error_number){
-  add_failed(w, directory(w), "list the directory", error_number);
+static void paths_add_unlisted(paths_walker *w, int error_number){
+  paths_add_failed(w, paths_directory(w), "list the directory", error_number);
 }
 
-static int compare_entries(const void *a, const void *b){
-  return strcmp(((const entry*)a)->name, ((const entry*)b)->name);
+static int paths_compare_entries(const void *a, const void *b){
+  return strcmp(((const paths_entry*)a)->name, ((const paths_entry*)b)->name);
 }
 
-static void entries_clear(entries *e){
+static void paths_entries_clear(paths_entries *e){
   for(size_t i=0; i<e->n; i++) sqlite3_free(e->a[i].name);
   sqlite3_free(e->a);
-  *e = (entries){ 0 };
+  *e = (paths_entries){ 0 };
 }
 
-static void entries_add(entries *e, size_t *room, const char *name, size_t n, zt_kind kind, zt_error *err){
+static void paths_entries_add(paths_entries *e, size_t *room, const char *name, size_t n,
+                              zt_kind kind, zt_error *err){
   if( e->n==*room ){
     size_t more = *room ? *room*2 : 32;
-    entry *a = sqlite3_realloc64(e->a, more*sizeof(*a));
+    paths_entry *a = sqlite3_realloc64(e->a, more*sizeof(*a));
     if( !a ){
       zt_fail_nomem(err);
       return;
@@ -192,18 +202,18 @@ static void entries_add(entries *e, size_t *room, const char *name, size_t n, zt
 }
 
 /* The one name of the directory that leads to the only path wanted. */
-static void entries_only(walker *w, entries *e){
+static void paths_entries_only(paths_walker *w, paths_entries *e){
   const char *only = w->filter->only;
   size_t room = 0, n;
   if( w->n>0 && strncmp(only, w->path, w->n)!=0 ) return;
   only += w->n;
   if( w->n>0 && !zt_is_separator(w->path[w->n-1]) && *only++!=w->separator ) return;
   n = strcspn(only, ZT_SEPARATORS);
-  if( n>0 ) entries_add(e, &room, only, n, ZT_KIND_UNKNOWN, w->err);
+  if( n>0 ) paths_entries_add(e, &room, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
 /* Read the directory, once. One that cannot be read, or not to its end, is a result of its own. */
-static void entries_load(walker *w, entries *e){
+static void paths_entries_load(paths_walker *w, paths_entries *e){
   zt_directory *d;
   const char *name;
   zt_kind kind;
@@ -212,89 +222,98 @@ static void entries_load(walker *w, entries *e){
   bool links = false;
   if( e->loaded || zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   e->loaded = true;
-  if( w->filter->only && strcmp(w->filter->only, directory(w))!=0 ){   /* The path wanted may be a directory that cannot be read */
-    entries_only(w, e);
+  /* The path wanted may be a directory that cannot be read */
+  if( w->filter->only && strcmp(w->filter->only, paths_directory(w))!=0 ){
+    paths_entries_only(w, e);
     return;
   }
-  d = zt_os_opendir(directory(w), &error_number);
+  d = zt_os_opendir(paths_directory(w), &error_number);
   e->listed = true;
   while( d && paths_go_on(w) && (name = zt_os_readdir(d, &kind, &error_number))!=NULL ){
     if( kind==ZT_KIND_UNKNOWN ) links = true;
-    entries_add(e, &room, name, strlen(name), kind, w->err);
+    paths_entries_add(e, &room, name, strlen(name), kind, w->err);
   }
   zt_os_closedir(d);
-  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
-  /* Of several links to one directory the first is followed: let that not depend on the file system. */
-  if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), compare_entries);
+  if( error_number && !paths_is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
+  /* Of several links to one directory the first is followed: let that not depend on the
+  ** file system. */
+  if( links && e->n>1 ) qsort(e->a, e->n, sizeof(*e->a), paths_compare_entries);
 }
 
 /* --- The walk --- */
 
-/* True if this directory was entered through a symbolic link with that rest of the pattern before; else it is noted. */
-static bool entered_before(walker *w, const place *here, const char *pattern){
+/* True if this directory was entered through a symbolic link with that rest of the pattern before;
+** else it is noted. */
+static bool paths_entered_before(paths_walker *w, const paths_level *here, const char *pattern){
   for(size_t i=0; i<w->nLinks; i++){
-    const link_place *l = &w->links[i];
+    const paths_link_place *l = &w->links[i];
     if( l->device==here->device && l->inode==here->inode && l->pattern==pattern ) return true;
   }
   if( (w->nLinks & (w->nLinks-1))==0 ){   /* The room doubles at powers of two */
-    link_place *links = sqlite3_realloc64(w->links, (w->nLinks ? w->nLinks*2 : 1)*sizeof(*links));
+    paths_link_place *links = sqlite3_realloc64(w->links,
+                                                (w->nLinks ? w->nLinks*2 : 1)*sizeof(*links));
     if( !links ){
       zt_fail_nomem(w->err);
       return true;
     }
     w->links = links;
   }
-  w->links[w->nLinks++] = (link_place){ here->device, here->inode, pattern };
+  w->links[w->nLinks++] = (paths_link_place){ here->device, here->inode, pattern };
   return false;
 }
 
-/* How a step of the path came about: by the name of a directory, which may be a symbolic link, or by a dot or two of the
-** pattern's, which lead back because they are told to. */
-typedef enum step { STEP_NAME, STEP_LINK, STEP_DOTS } step;
+/* How a step of the path came about: by the name of a directory, which may be a symbolic link, or
+** by a dot or two of the pattern's, which lead back because they are told to. */
+typedef enum paths_step { PATHS_STEP_NAME, PATHS_STEP_LINK, PATHS_STEP_DOTS } paths_step;
 
 /* Go on below the path so far if it is a directory that the path does not go through already, or
 ** goes back to. Returns what the system says of the path: 0, or the errno value. */
-static int descend(walker *w, const place *parent, step how, const char *pattern){
-  place here = { .parent = parent };
+static int paths_descend(paths_walker *w, const paths_level *parent, paths_step how,
+                         const char *pattern){
+  paths_level here = { .parent = parent };
   zt_stat s;
-  int error_number = zt_os_stat(directory(w), &s);
+  int error_number = zt_os_stat(paths_directory(w), &s);
   if( error_number && !paths_absent(error_number) ) paths_add_unlisted(w, error_number);
   if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return error_number;
   here.device = s.id.device;
   here.inode = s.id.inode;
-  for(const place *p=parent; p; p=p->parent){
+  for(const paths_level *p=parent; p; p=p->parent){
     if( p->device!=here.device || p->inode!=here.inode ) continue;
-    if( how==STEP_DOTS ) walk(w, p, pattern);
+    if( how==PATHS_STEP_DOTS ) paths_walk(w, p, pattern);
     return 0;
   }
-  if( how!=STEP_LINK || !entered_before(w, &here, pattern) ) walk(w, &here, pattern);
+  if( how!=PATHS_STEP_LINK || !paths_entered_before(w, &here, pattern) ){
+    paths_walk(w, &here, pattern);
+  }
   return 0;
 }
 
-static bool is_any_depth(const char *segment, size_t n){
+static bool paths_is_any_depth(const char *segment, size_t n){
   return n==2 && segment[0]=='*' && segment[1]=='*';
 }
 
 /* The names that a directory does not list. */
-static bool is_dots(const char *segment, size_t n){
+static bool paths_is_dots(const char *segment, size_t n){
   return segment[0]=='.' && (n==1 || (n==2 && segment[1]=='.'));
 }
 
-static const char *after(const char *segment, size_t n){
+static const char *paths_after(const char *segment, size_t n){
   segment += n;
   while( zt_is_separator(*segment) ) segment++;
   return segment;
 }
 
-/* The path so far is a result, if there is such a file and it is no directory, or if that cannot be told. told: what the
-** directory says that it is. Returns what the system says of the path: 0, or the errno value. */
-static int add_if_file(walker *w, zt_kind told){
+/* The path so far is a result, if there is such a file and it is no directory, or if that cannot be
+** told. told: what the directory says that it is. Returns what the system says of the path: 0, or
+** the errno value. */
+static int paths_add_if_file(paths_walker *w, zt_kind told){
   zt_stat s = { .kind = told };
   int error_number = told==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
   if( s.kind==ZT_KIND_DIRECTORY ) return 0;
-  if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);   /* A link to nowhere is a result */
-  if( error_number==0 ) add(w, w->path, told==ZT_KIND_FILE);
-  else if( !paths_absent(error_number) ) add_failed(w, w->path, "open", error_number);
+  /* A link to nowhere is a result */
+  if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);
+  if( error_number==0 ) paths_add_found(w, w->path, told==ZT_KIND_FILE);
+  else if( !paths_absent(error_number) ) paths_add_failed(w, w->path, "open", error_number);
   return error_number;
 }
 
@@ -302,8 +321,9 @@ static int add_if_file(walker *w, zt_kind told){
 ** repeat, if not NULL, is the pattern that goes on in every directory below (what `**` stands in
 ** front of). A name that is there, and whose path is too long, is one that the directory cannot be
 ** listed for. */
-static void try_names(walker *w, const place *here, entries *e, const char *segment, size_t n, const char *next){
-  step link = w->filter->only ? STEP_NAME : STEP_LINK;
+static void paths_try_names(paths_walker *w, const paths_level *here, paths_entries *e,
+                            const char *segment, size_t n, const char *next){
+  paths_step link = w->filter->only ? PATHS_STEP_NAME : PATHS_STEP_LINK;
   for(size_t i=0; i<e->n && paths_go_on(w); i++){
     const char *name = e->a[i].name;
     zt_kind kind = e->a[i].kind;
@@ -311,95 +331,102 @@ static void try_names(walker *w, const place *here, entries *e, const char *segm
     int error_number = 0;
     if( name[0]=='.' && segment[0]!='.' ) continue;
     if( !zt_glob_match(segment, n, name) ) continue;
-    before = push(w, name, strlen(name));
+    before = paths_push(w, name, strlen(name));
     if( w->err->rc ) return;
-    if( !*next ) error_number = add_if_file(w, kind);
-    else if( kind==ZT_KIND_DIRECTORY ) error_number = descend(w, here, STEP_NAME, next);
-    else if( kind==ZT_KIND_UNKNOWN ) error_number = descend(w, here, link, next);
-    truncate_to(w, before);
+    if( !*next ) error_number = paths_add_if_file(w, kind);
+    else if( kind==ZT_KIND_DIRECTORY ) error_number = paths_descend(w, here, PATHS_STEP_NAME, next);
+    else if( kind==ZT_KIND_UNKNOWN ) error_number = paths_descend(w, here, link, next);
+    paths_truncate_to(w, before);
     if( error_number==ENAMETOOLONG && e->listed ) paths_add_unlisted(w, error_number);
   }
 }
 
 /* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */
-static void any_depth(walker *w, const place *here, entries *e, const char *pattern){
-  const char *rest = after(pattern, 2);
+static void paths_any_depth(paths_walker *w, const paths_level *here, paths_entries *e,
+                            const char *pattern){
+  const char *rest = paths_after(pattern, 2);
   size_t n = strcspn(rest, ZT_SEPARATORS);
-  while( is_any_depth(rest, n) && zt_is_separator(rest[n]) ){   /* Twice any depth is any depth */
+  /* Twice any depth is any depth */
+  while( paths_is_any_depth(rest, n) && zt_is_separator(rest[n]) ){
     pattern = rest;
-    rest = after(rest, n);
+    rest = paths_after(rest, n);
     n = strcspn(rest, ZT_SEPARATORS);
   }
-  if( !*rest ) try_names(w, here, e, "*", 1, "");
-  else if( zt_glob_is_pattern(rest) && !is_any_depth(rest, n) && !is_dots(rest, n) ){
-    try_names(w, here, e, rest, n, after(rest, n));
+  if( !*rest ) paths_try_names(w, here, e, "*", 1, "");
+  else if( zt_glob_is_pattern(rest) && !paths_is_any_depth(rest, n) && !paths_is_dots(rest, n) ){
+    paths_try_names(w, here, e, rest, n, paths_after(rest, n));
   }else{
-    walk(w, here, rest);
+    paths_walk(w, here, rest);
   }
-  try_names(w, here, e, "*", 1, pattern);
+  paths_try_names(w, here, e, "*", 1, pattern);
 }
 
 /* A segment without a pattern's characters. */
-static void named(walker *w, const place *here, const char *segment, size_t n, const char *next){
-  size_t before = push(w, segment, n);
+static void paths_named(paths_walker *w, const paths_level *here, const char *segment, size_t n,
+                        const char *next){
+  size_t before = paths_push(w, segment, n);
   if( w->err->rc ) return;
-  if( *next ) descend(w, here, is_dots(segment, n) ? STEP_DOTS : STEP_NAME, next);
-  else add_if_file(w, ZT_KIND_UNKNOWN);
-  truncate_to(w, before);
+  if( *next ){
+    paths_descend(w, here, paths_is_dots(segment, n) ? PATHS_STEP_DOTS : PATHS_STEP_NAME, next);
+  }else{
+    paths_add_if_file(w, ZT_KIND_UNKNOWN);
+  }
+  paths_truncate_to(w, before);
 }
 
 /* Find what the pattern names below the path so far, which is the directory `here`. */
-static void walk(walker *w, const place *here, const char *pattern){
+static void paths_walk(paths_walker *w, const paths_level *here, const char *pattern){
   size_t n = strcspn(pattern, ZT_SEPARATORS);
-  const char *next = after(pattern, n);
-  bool any = is_any_depth(pattern, n);
-  entries e = { 0 };
+  const char *next = paths_after(pattern, n);
+  bool any = paths_is_any_depth(pattern, n);
+  paths_entries e = { 0 };
   if( w->err->rc ) return;
   if( !any && strcspn(pattern, "*?[")>=n ){
-    named(w, here, pattern, n, next);
+    paths_named(w, here, pattern, n, next);
     return;
   }
-  entries_load(w, &e);
-  if( any ) any_depth(w, here, &e, pattern);
-  else try_names(w, here, &e, pattern, n, next);
-  entries_clear(&e);
+  paths_entries_load(w, &e);
+  if( any ) paths_any_depth(w, here, &e, pattern);
+  else paths_try_names(w, here, &e, pattern, n, next);
+  paths_entries_clear(&e);
 }
 
-/* Walk from the path so far on. The directories above it count as gone through, too: a link to one of them is a cycle. They
-** end where we may not look, or at a name too long. */
-static void walk_from_base(walker *w, const char *pattern){
-  place above[ABOVE_MAX];
+/* Walk from the path so far on. The directories above it count as gone through, too: a link to one
+** of them is a cycle. They end where we may not look, or at a name too long. */
+static void paths_walk_from_base(paths_walker *w, const char *pattern){
+  paths_level above[PATHS_ABOVE_MAX];
   size_t n = w->n, i;
   int error_number = 0;
   zt_stat s;
-  for(i=0; i<ABOVE_MAX && !w->err->rc; i++){
-    error_number = zt_os_stat(directory(w), &s);
+  for(i=0; i<PATHS_ABOVE_MAX && !w->err->rc; i++){
+    error_number = zt_os_stat(paths_directory(w), &s);
     if( !error_number && s.kind!=ZT_KIND_DIRECTORY ) error_number = ENOTDIR;
     if( error_number ) break;
-    above[i] = (place){ .device = s.id.device, .inode = s.id.inode };
-    if( i>0 && above[i].device==above[i-1].device && above[i].inode==above[i-1].inode ) break;   /* The root */
+    above[i] = (paths_level){ .device = s.id.device, .inode = s.id.inode };
+    /* The root */
+    if( i>0 && above[i].device==above[i-1].device && above[i].inode==above[i-1].inode ) break;
     if( i>0 ) above[i-1].parent = &above[i];
-    push(w, "..", 2);
+    paths_push(w, "..", 2);
   }
-  truncate_to(w, n);
+  paths_truncate_to(w, n);
   if( i>0 && (paths_absent(error_number) || error_number==EACCES) ) error_number = 0;
-  if( error_number && !is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
-  else if( i>0 ) walk(w, &above[0], pattern);
+  if( error_number && !paths_is_absent(w, error_number) ) paths_add_unlisted(w, error_number);
+  else if( i>0 ) paths_walk(w, &above[0], pattern);
 }
 
-static int compare(const void *a, const void *b){
+static int paths_compare(const void *a, const void *b){
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
 }
 
 /* Merge the ascending paths from..middle and middle..end of a into b. False if the walk shall not
 ** go on; a is as it was. */
-static bool paths_merge(walker *w, const zt_path *a, size_t from, size_t middle, size_t end,
+static bool paths_merge(paths_walker *w, const zt_path *a, size_t from, size_t middle, size_t end,
                         zt_path *b){
   size_t i = from, k = middle, n = from;
-  if( middle<end && compare(&a[middle-1], &a[middle])>0 ){
+  if( middle<end && paths_compare(&a[middle-1], &a[middle])>0 ){
     while( i<middle && k<end ){
       if( !paths_go_on(w) ) return false;
-      b[n++] = compare(&a[i], &a[k])<=0 ? a[i++] : a[k++];
+      b[n++] = paths_compare(&a[i], &a[k])<=0 ? a[i++] : a[k++];
     }
   }
   memcpy(b+n, a+i, (middle-i)*sizeof(*b));
@@ -409,7 +436,7 @@ static bool paths_merge(walker *w, const zt_path *a, size_t from, size_t middle,
 
 /* Make n paths ascend, by merging runs of them that get longer and longer: qsort() asks nobody
 ** whether to go on. */
-static void paths_order(walker *w, zt_path *paths, size_t n){
+static void paths_order(paths_walker *w, zt_path *paths, size_t n){
   zt_path *other = n>1 ? sqlite3_malloc64(n*sizeof(*other)) : NULL, *a = paths, *b = other;
   bool merged = true;
   if( n>1 && !other ) zt_fail_nomem(w->err);
@@ -428,7 +455,7 @@ static void paths_order(walker *w, zt_path *paths, size_t n){
 }
 
 /* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
-static void sort(walker *w, size_t from){
+static void paths_sort(paths_walker *w, size_t from){
   zt_paths *p = w->out;
   size_t n = from;
   if( p->n==from ) return;
@@ -442,14 +469,14 @@ static void sort(walker *w, size_t from){
 
 int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
   zt_paths_filter filter = { .interrupt = *interrupt };
-  walker w = { .filter = &filter, .out = p, .err = err };
-  if( !p->sorted ) sort(&w, 0);
+  paths_walker w = { .filter = &filter, .out = p, .err = err };
+  if( !p->sorted ) paths_sort(&w, 0);
   p->sorted = err->rc==SQLITE_OK;
   return err->rc;
 }
 
 static bool paths_ascend(const zt_paths *p){
-  for(size_t i=1; i<p->n; i++) if( compare(&p->a[i-1], &p->a[i])>=0 ) return false;
+  for(size_t i=1; i<p->n; i++) if( paths_compare(&p->a[i-1], &p->a[i])>=0 ) return false;
   return true;
 }
 
@@ -492,26 +519,26 @@ void zt_paths_clear(zt_paths *p){
   *p = (zt_paths){ 0 };
 }
 
-static char separator_of(const char *source){
+static char paths_separator_of(const char *source){
   const char *name = zt_path_name(source);
   if( name>source ) return name[-1];
   return '/';
 }
 
-static void expand(walker *w, const char *base, size_t nBase, const char *pattern){
+static void paths_expand(paths_walker *w, const char *base, size_t nBase, const char *pattern){
   size_t from = w->out->n;
-  w->separator = separator_of(base);
+  w->separator = paths_separator_of(base);
   w->nLinks = 0;   /* Those are by place in the pattern, and this one is another */
-  truncate_to(w, 0);
-  push(w, base, nBase);
-  if( !w->err->rc ) walk_from_base(w, pattern);
-  sort(w, from);
+  paths_truncate_to(w, 0);
+  paths_push(w, base, nBase);
+  if( !w->err->rc ) paths_walk_from_base(w, pattern);
+  paths_sort(w, from);
 }
 
 /* --- Sources --- */
 
 /* The local path of a file: URI (RFC 8089), in memory of its own. */
-static char *path_from_uri(const char *uri, zt_error *err){
+static char *paths_path_from_uri(const char *uri, zt_error *err){
   const char *p = uri + strlen("file:");
   char *path, *w;
   if( p[0]=='/' && p[1]=='/' ){
@@ -528,7 +555,9 @@ static char *path_from_uri(const char *uri, zt_error *err){
     int hi = *p=='%' ? zt_hex_digit(p[1]) : 0;
     int lo = *p=='%' && hi>=0 ? zt_hex_digit(p[2]) : 0;
     if( *p=='?' || *p=='#' || hi<0 || lo<0 || (*p=='%' && hi==0 && lo==0) ){
-      zt_fail(err, SQLITE_ERROR, *p=='%' ? "a file: URI with a bad percent-encoding" : "a file: URI with a query or fragment");
+      zt_fail(err, SQLITE_ERROR,
+              *p=='%' ? "a file: URI with a bad percent-encoding"
+              : "a file: URI with a query or fragment");
       sqlite3_free(path);
       return NULL;
     }
@@ -563,9 +592,10 @@ static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
   return path;
 }
 
-typedef enum source_kind {
-  SOURCE_FAILED, SOURCE_LITERAL, SOURCE_DIRECTORY, SOURCE_PATTERN, SOURCE_LIST
-} source_kind;
+typedef enum paths_source_kind {
+  PATHS_SOURCE_FAILED, PATHS_SOURCE_LITERAL, PATHS_SOURCE_DIRECTORY, PATHS_SOURCE_PATTERN,
+  PATHS_SOURCE_LIST
+} paths_source_kind;
 
 /* What a source text is, once. */
 typedef struct paths_source {
@@ -577,82 +607,88 @@ typedef struct paths_source {
   int error_number;    /* Of one: not 0 if it cannot be told what it leads to, and why */
 } paths_source;
 
-static source_kind classify(paths_source *s, zt_error *err){
+static paths_source_kind paths_classify(paths_source *s, zt_error *err){
   int error_number = zt_os_stat(s->path, &s->stat);
-  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;   /* Which is so of many a pattern */
+  /* Which is so of many a pattern */
+  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;
   s->error_number = error_number;
-  if( error_number==0 ) return s->stat.kind==ZT_KIND_DIRECTORY ? SOURCE_DIRECTORY : SOURCE_LITERAL;
-  if( zt_os_exists(s->path)==0 ) return SOURCE_LITERAL;
+  if( error_number==0 ){
+    return s->stat.kind==ZT_KIND_DIRECTORY ? PATHS_SOURCE_DIRECTORY : PATHS_SOURCE_LITERAL;
+  }
+  if( zt_os_exists(s->path)==0 ) return PATHS_SOURCE_LITERAL;
   if( !s->owned ){
     bool home = s->path[0]=='~' && (!s->path[1] || zt_is_separator(s->path[1]));
     if( home ) s->owned = paths_from_home(s->path, &s->fixed, err);
-    else if( sqlite3_strnicmp(s->path, "file:", 5)==0 ) s->owned = path_from_uri(s->path, err);
-    else if( zt_list_is(s->path) ) return SOURCE_LIST;
-    if( err->rc ) return SOURCE_FAILED;
+    else if( sqlite3_strnicmp(s->path, "file:", 5)==0 ){
+      s->owned = paths_path_from_uri(s->path, err);
+    }else if( zt_list_is(s->path) ){
+      return PATHS_SOURCE_LIST;
+    }
+    if( err->rc ) return PATHS_SOURCE_FAILED;
     if( s->owned ){
       s->path = s->owned;
-      return classify(s, err);
+      return paths_classify(s, err);
     }
   }
   if( denied || zt_os_absent(error_number) ){
-    if( zt_glob_is_pattern(s->path+s->fixed) ) return SOURCE_PATTERN;
+    if( zt_glob_is_pattern(s->path+s->fixed) ) return PATHS_SOURCE_PATTERN;
   }
   s->missing = paths_absent(error_number);
-  return SOURCE_LITERAL;
+  return PATHS_SOURCE_LITERAL;
 }
 
 /* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a
 ** file or a directory with the wanted ones in it, so no filter hides that. Where it cannot be told
 ** what is there, it may be such a directory. */
-static void paths_add_literal(walker *w, const paths_source *s){
+static void paths_add_literal(paths_walker *w, const paths_source *s){
   zt_path as = { .literal = true, .error_number = s->error_number, .action = "open" };
   const char *only = w->filter->only;
-  bool above = s->error_number!=0 && only && is_below(only, s->path);
+  bool above = s->error_number!=0 && only && paths_is_below(only, s->path);
   as.regular = s->stat.kind==ZT_KIND_FILE;
   if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
   else if( s->missing ) paths_append(w, s->path, as);
-  else if( above ) add_failed(w, s->path, "open", s->error_number);
-  else add_path(w, s->path, as);
+  else if( above ) paths_add_failed(w, s->path, "open", s->error_number);
+  else paths_add_path(w, s->path, as);
 }
 
-static void paths_add_directory(walker *w, const char *path){
+static void paths_add_directory(paths_walker *w, const char *path){
   char *below = sqlite3_mprintf("**/%s", w->filter->files);
   w->nSource = strlen(path);
-  if( below ) expand(w, path, w->nSource, below);
+  if( below ) paths_expand(w, path, w->nSource, below);
   else zt_fail_nomem(w->err);
   sqlite3_free(below);
 }
 
 /* The walk begins where the last name ends that has no pattern in or before it. */
-static void paths_add_pattern(walker *w, const paths_source *s){
+static void paths_add_pattern(paths_walker *w, const paths_source *s){
   size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
   while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
   w->nSource = 0;
-  expand(w, s->path, n, s->path+n);
+  paths_expand(w, s->path, n, s->path+n);
 }
 
-static void paths_add_list(walker *w, const char *text);
+static void paths_add_list(paths_walker *w, const char *text);
 
 /* Add what a source names, or an element of one. */
-static void paths_add(walker *w, const char *text, bool element){
+static void paths_add(paths_walker *w, const char *text, bool element){
   paths_source s = { .path = text };
-  switch( classify(&s, w->err) ){
-    case SOURCE_LITERAL:
+  switch( paths_classify(&s, w->err) ){
+    case PATHS_SOURCE_LITERAL:
       w->out->literal = !element;
       w->out->stat = s.stat;
       paths_add_literal(w, &s);
       break;
-    case SOURCE_DIRECTORY:
+    case PATHS_SOURCE_DIRECTORY:
       paths_add_directory(w, s.path);
       break;
-    case SOURCE_PATTERN:
+    case PATHS_SOURCE_PATTERN:
       paths_add_pattern(w, &s);
       break;
-    case SOURCE_LIST:
+    case PATHS_SOURCE_LIST:
       if( element ) zt_fail(w->err, SQLITE_ERROR, "a list of sources is no element of one");
       else paths_add_list(w, text);
       break;
-    case SOURCE_FAILED:
+    case PATHS_SOURCE_FAILED:
       break;
   }
   sqlite3_free(s.owned);
@@ -660,7 +696,7 @@ static void paths_add(walker *w, const char *text, bool element){
 
 /* Add what the elements name, one after the other. A failure is the query's: its place is the
 ** element, and no file. */
-static void paths_add_list(walker *w, const char *text){
+static void paths_add_list(paths_walker *w, const char *text){
   const char *before = w->err->path;
   zt_list list = { .text = text };
   char *element;
@@ -680,7 +716,7 @@ static void paths_add_list(walker *w, const char *text){
 }
 
 int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err){
-  walker w = { .filter = filter, .out = out, .err = err };
+  paths_walker w = { .filter = filter, .out = out, .err = err };
   *out = (zt_paths){ .sorted = true };
   paths_add(&w, source, false);
   sqlite3_free(w.path);
@@ -693,20 +729,20 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   static const char refused[] = "no such file; a function takes exactly one file, not a %s";
   paths_source s = { .path = source };
   *out = NULL;
-  switch( classify(&s, err) ){
-    case SOURCE_LITERAL:     /* Opening it says what is wrong, */
-    case SOURCE_DIRECTORY:   /* and what it is */
+  switch( paths_classify(&s, err) ){
+    case PATHS_SOURCE_LITERAL:     /* Opening it says what is wrong, */
+    case PATHS_SOURCE_DIRECTORY:   /* and what it is */
       *out = s.owned ? s.owned : sqlite3_mprintf("%s", source);
       s.owned = NULL;
       if( !*out ) zt_fail_nomem(err);
       break;
-    case SOURCE_PATTERN:
+    case PATHS_SOURCE_PATTERN:
       zt_fail(err, SQLITE_ERROR, refused, "pattern");
       break;
-    case SOURCE_LIST:
+    case PATHS_SOURCE_LIST:
       zt_fail(err, SQLITE_ERROR, refused, "list");
       break;
-    case SOURCE_FAILED:
+    case PATHS_SOURCE_FAILED:
       break;
   }
   *stat = s.stat;

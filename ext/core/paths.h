@@ -3,8 +3,8 @@
 ** Interface to code in paths.c, and glob.c for the pattern language.
 **
 **   path         a name that exists is taken literally, even with `*` or `[` in it
-**   pattern      `*` `?` `[a-z]` `[!a-z]` within one name, `**` as a whole name for any depth; names that begin with a dot
-**                only where the pattern's name does
+**   pattern      `*` `?` `[a-z]` `[!a-z]` within one name, `**` as a whole name for any depth;
+**                names that begin with a dot only where the pattern's name does
 **   directory    all files below it whose name matches: `directory/` `**` `/` files
 **   ~            the home directory, and `~/...` what is below it, then as above; nothing in what
 **                the home directory itself is called is a pattern
@@ -12,10 +12,11 @@
 **                directory
 **   list         a JSON array of sources, each as above (list.h)
 **
-** Symbolic links to files are followed, and those to directories too, each directory once for what is left of the pattern,
-** unless they lead back to a directory that the path already goes through. Directories are never results.
-** What is too long for the system to take is no path: a pattern with such a name in it finds
-** nothing there, and a directory that has what no path leads to cannot be listed.
+** Symbolic links to files are followed, and those to directories too, each directory once for what
+** is left of the pattern, unless they lead back to a directory that the path already goes through.
+** Directories are never results. What is too long for the system to take is no path: a pattern with
+** such a name in it finds nothing there, and a directory that has what no path leads to cannot
+** be listed.
 */
 #ifndef ZT_CORE_PATHS_H
 #define ZT_CORE_PATHS_H
@@ -36,15 +37,18 @@ typedef struct zt_path {
 typedef struct zt_paths {
   zt_path *a;          /* Each path once; owned */
   size_t n;
-  bool sorted;         /* Ascending by bytes: always but for a list, whose sources keep their order */
+  bool sorted;         /* Ascending by bytes: always but for a list, whose sources keep
+                       ** their order */
   bool literal;        /* One path that the source itself named, no list, and what is there: */
   zt_stat stat;
 } zt_paths;
 
 /* Which paths are wanted. Everything in it is borrowed for the call. */
 typedef struct zt_paths_filter {
-  const char *files;                             /* Names of the files that a directory as source stands for: "*.zt" */
-  const char *only;                              /* Just this path, if the source names it: no directory is listed. NULL: any */
+  const char *files;                             /* Names of the files that a directory as source
+                                                 ** stands for: "*.zt" */
+  const char *only;                              /* Just this path, if the source names it: no
+                                                 ** directory is listed. NULL: any */
   bool (*keep)(void *context, const char *path); /* NULL: all */
   void *context;
   zt_interrupt interrupt;

@@ -3,7 +3,7 @@
 
 #include "core/host.h"
 
-static bool resize(zt_positions *p, uint32_t capacity){
+static bool positions_resize(zt_positions *p, uint32_t capacity){
   uint32_t *a = sqlite3_realloc64(p->a, (uint64_t)capacity*sizeof(*a));
   if( !a ) return false;
   p->a = a;
@@ -12,16 +12,16 @@ static bool resize(zt_positions *p, uint32_t capacity){
 }
 
 void zt_positions_reserve(zt_positions *p, uint64_t n){
-  if( n>p->capacity && n<=UINT32_MAX ) resize(p, (uint32_t)n);
+  if( n>p->capacity && n<=UINT32_MAX ) positions_resize(p, (uint32_t)n);
 }
 
 int zt_positions_grow(zt_positions *p, zt_error *err){
   uint32_t capacity = p->capacity<8 ? 8 : p->capacity + p->capacity/2;
-  return resize(p, capacity) ? 0 : zt_fail_nomem(err);
+  return positions_resize(p, capacity) ? 0 : zt_fail_nomem(err);
 }
 
 void zt_positions_trim(zt_positions *p){
-  if( p->n>0 && p->n<p->capacity ) resize(p, p->n);   /* Without effect if that fails */
+  if( p->n>0 && p->n<p->capacity ) positions_resize(p, p->n);   /* Without effect if that fails */
 }
 
 void zt_positions_clear(zt_positions *p){

@@ -1,6 +1,7 @@
 /*
-** A growing array of 32-bit numbers: positions in a manifest, which has at most 1 GiB, or indices of what is in it. There
-** may be millions, so each costs four bytes. Interface to code in positions.c.
+** A growing array of 32-bit numbers: positions in a manifest, which has at most 1 GiB, or indices
+** of what is in it. There may be millions, so each costs four bytes. Interface to code in
+** positions.c.
 */
 #ifndef ZT_CORE_POSITIONS_H
 #define ZT_CORE_POSITIONS_H

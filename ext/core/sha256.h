@@ -1,7 +1,7 @@
 /*
-** SHA-256 (FIPS 180-4) over a stream of bytes, by the library that the system has for it: CNG on Windows, whose own it is
-** and where libcrypto would have to be built and shipped; else libcrypto. Interface to code in sha256_libcrypto.c and
-** sha256_cng.c.
+** SHA-256 (FIPS 180-4) over a stream of bytes, by the library that the system has for it: CNG on
+** Windows, whose own it is and where libcrypto would have to be built and shipped; else libcrypto.
+** Interface to code in sha256_libcrypto.c and sha256_cng.c.
 */
 #ifndef ZT_CORE_SHA256_H
 #define ZT_CORE_SHA256_H

@@ -6,7 +6,7 @@
 # include <bcrypt.h>
 # include "core/host.h"
 
-# define STEP ((size_t)1<<30)   /* Bytes in one call, which counts in 32 bits */
+# define SHA256_STEP ((size_t)1<<30)   /* Bytes in one call, which counts in 32 bits */
 
 struct zt_sha256 {
   BCRYPT_ALG_HANDLE algorithm;
@@ -25,7 +25,7 @@ zt_sha256 *zt_sha256_new(void){
 
 void zt_sha256_update(zt_sha256 *s, zt_span bytes){
   while( bytes.n>0 ){
-    size_t n = bytes.n<STEP ? bytes.n : STEP;
+    size_t n = bytes.n<SHA256_STEP ? bytes.n : SHA256_STEP;
     uint8_t *p;
     memcpy(&p, &bytes.p, sizeof(p));   /* It reads only, but does not say so */
     BCryptHashData(s->hash, p, (ULONG)n, 0);

@@ -2,8 +2,9 @@
 #include "core/sha256.h"
 
 #if !ZT_SHA256_CNG
-/* EVP, which libcrypto would rather have used, looks for an implementation the first time that it is called: it reads the
-** file that configures OpenSSL and loads the modules named there. Where no path may be opened that is not for us to do. */
+/* EVP, which libcrypto would rather have used, looks for an implementation the first time that it
+** is called: it reads the file that configures OpenSSL and loads the modules named there. Where no
+** path may be opened that is not for us to do. */
 # define OPENSSL_SUPPRESS_DEPRECATED
 # include <openssl/crypto.h>
 # include <openssl/sha.h>

@@ -76,7 +76,7 @@ void zt_source_set_shard(zt_source *s){
 }
 
 /* The place of a failure to read: in a shard, which one. */
-static zt_error *in(const zt_source *s, zt_error *err){
+static zt_error *source_in(const zt_source *s, zt_error *err){
   err->shard = s->shard ? s->path : NULL;
   return err;
 }
@@ -85,7 +85,8 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
   int64_t got;
   int error_number;
   if( !zt_claim(s->size, offset, n) ){
-    return zt_fail(in(s, err), SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu", offset, offset+n, s->size);
+    return zt_fail(source_in(s, err), SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu",
+                   offset, offset+n, s->size);
   }
   if( n==0 ) return SQLITE_OK;
   if( s->file<0 ){
@@ -93,9 +94,10 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     return SQLITE_OK;
   }
   got = zt_os_read(s->file, offset, buffer, n, &error_number);
-  if( got<0 ) return zt_fail_os(in(s, err), "read", error_number);
+  if( got<0 ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( (uint64_t)got<n ){
-    return zt_fail(in(s, err), SQLITE_ERROR, "the file was cut short while it was read: byte %llu is missing",
+    return zt_fail(source_in(s, err), SQLITE_ERROR,
+                   "the file was cut short while it was read: byte %llu is missing",
                    offset+(uint64_t)got);
   }
   return SQLITE_OK;
@@ -106,9 +108,9 @@ int zt_source_unchanged(zt_source *s, zt_error *err){
   int error_number;
   if( s->file<0 ) return SQLITE_OK;
   error_number = zt_os_fstat(s->file, &now);
-  if( error_number ) return zt_fail_os(in(s, err), "read", error_number);
+  if( error_number ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
-    return zt_fail(in(s, err), SQLITE_ERROR, "the file was written to while it was read");
+    return zt_fail(source_in(s, err), SQLITE_ERROR, "the file was written to while it was read");
   }
   return SQLITE_OK;
 }

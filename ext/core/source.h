@@ -1,7 +1,7 @@
 /*
-** An opened file, or the image of one in memory (a BLOB): size, identity, positioned reads. Files are read, never mapped:
-** one that is cut short while it is open is an error here, not a signal that ends the host's process. Interface to code in
-** source.c.
+** An opened file, or the image of one in memory (a BLOB): size, identity, positioned reads. Files
+** are read, never mapped: one that is cut short while it is open is an error here, not a signal
+** that ends the host's process. Interface to code in source.c.
 */
 #ifndef ZT_CORE_SOURCE_H
 #define ZT_CORE_SOURCE_H
@@ -33,13 +33,16 @@ zt_span zt_source_image(const zt_source *s);
 /* It is a shard of the file that errors have as their place: say which one, if reading it fails. */
 void zt_source_set_shard(zt_source *s);
 
-/* Copy the n bytes at offset into buffer. A failure says which bytes are missing, or what the system said. */
+/* Copy the n bytes at offset into buffer. A failure says which bytes are missing, or what the
+** system said. */
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err);
 
-/* Fail if the file was written to since it was opened: bytes read meanwhile belong to no one state of it. */
+/* Fail if the file was written to since it was opened: bytes read meanwhile belong to no one state
+** of it. */
 int zt_source_unchanged(zt_source *s, zt_error *err);
 
-/* The bytes read break a rule: if the file was written to since it was opened, say that instead. Returns the recorded code. */
+/* The bytes read break a rule: if the file was written to since it was opened, say that instead.
+** Returns the recorded code. */
 int zt_source_explain(zt_source *s, zt_error *err);
 
 #endif

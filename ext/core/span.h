@@ -1,6 +1,7 @@
 /*
-** Byte ranges, byte order and the one place of overflow-checked arithmetic. Sizes and offsets that come from a file are
-** uint64_t and pass through these functions before anything is allocated, added up or read.
+** Byte ranges, byte order and the one place of overflow-checked arithmetic. Sizes and offsets that
+** come from a file are uint64_t and pass through these functions before anything is allocated,
+** added up or read.
 */
 #ifndef ZT_CORE_SPAN_H
 #define ZT_CORE_SPAN_H
@@ -11,23 +12,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For the few functions that every byte of a manifest goes through: in line they keep the position in a register, where a
-** call would take it through memory at every item. */
+/* For the few functions that every byte of a manifest goes through: in line they keep the position
+** in a register, where a call would take it through memory at every item. */
 #if defined(__GNUC__)
 # define ZT_INLINE static inline __attribute__((always_inline))
 #else
 # define ZT_INLINE static inline
 #endif
 
-/* For what those functions call when something is unusual: compilers then keep the usual way straight. */
+/* For what those functions call when something is unusual: compilers then keep the usual
+** way straight. */
 #if defined(__GNUC__)
 # define ZT_COLD __attribute__((cold, noinline))
 #else
 # define ZT_COLD
 #endif
 
-/* For functions that take a format: its place among the arguments, and that of the first value. Compilers check the values
-** where %llu names uint64_t, which is where long has 32 bits; elsewhere they would see another type of the same size. */
+/* For functions that take a format: its place among the arguments, and that of the first value.
+** Compilers check the values where %llu names uint64_t, which is where long has 32 bits; elsewhere
+** they would see another type of the same size. */
 #if defined(__GNUC__) && !defined(_WIN32) && ULONG_MAX<UINT64_MAX
 # define ZT_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -40,7 +43,8 @@ typedef struct zt_span {
   size_t n;
 } zt_span;
 
-/* Borrowed UTF-8 text, not NUL-terminated. z is NULL where there is no text at all, which the empty text is not. */
+/* Borrowed UTF-8 text, not NUL-terminated. z is NULL where there is no text at all, which the empty
+** text is not. */
 typedef struct zt_text {
   const char *z;
   size_t n;
@@ -62,8 +66,8 @@ ZT_INLINE uint32_t zt_load32(const void *p){
   return u;
 }
 
-/* True if n bytes are equal. In line, for the short words that manifests consist of: the last bytes are compared in one
-** piece, some of them a second time. */
+/* True if n bytes are equal. In line, for the short words that manifests consist of: the last bytes
+** are compared in one piece, some of them a second time. */
 ZT_INLINE bool zt_equal(const void *a, const void *b, size_t n){
   const uint8_t *p = a, *q = b;
   if( n<4 ){
@@ -101,7 +105,8 @@ static inline int zt_text_compare(zt_text a, zt_text b){
   return c ? c : (a.n>b.n) - (a.n<b.n);
 }
 
-/* True if the range [off, off+len) lies within the first total bytes; in subtraction form, so nothing can wrap. */
+/* True if the range [off, off+len) lies within the first total bytes; in subtraction form, so
+** nothing can wrap. */
 static inline bool zt_claim(uint64_t total, uint64_t off, uint64_t len){
   return off<=total && len<=total-off;
 }

@@ -1,30 +1,33 @@
 /*
 ** Is a key of a CBOR map there twice. See keys.h.
 **
-** Keys in ascending order are distinct, and need no memory. Those of another order are gathered, each as 32 bits of its hash
-** and its position, and sorted by that: equal ones then stand side by side. Of a map that has too many for the memory that
-** this may take, those of one part of all hashes are gathered at a time.
+** Keys in ascending order are distinct, and need no memory. Those of another order are gathered,
+** each as 32 bits of its hash and its position, and sorted by that: equal ones then stand side by
+** side. Of a map that has too many for the memory that this may take, those of one part of all
+** hashes are gathered at a time.
 */
 #include "core/host.h"
 #include "core/item.h"
 #include "core/keys.h"
 #include "core/os.h"
 
-#define FEW 32                       /* Keys that are compared one with another */
-#define LEAST_ROOM ((size_t)1 << 16) /* Keys that may be gathered in any case */
-#define BYTES_PER_GATHERED 16        /* Bytes of the manifest for each key that may be gathered, which takes 8 */
-#define BUCKETS 256
+#define UNIQUE_FEW 32                  /* Keys that are compared one with another */
+#define UNIQUE_LEAST_ROOM ((size_t)1 << 16) /* Keys that may be gathered in any case */
+#define UNIQUE_BYTES_PER_GATHERED 16   /* Bytes of the manifest for each key that may be gathered,
+                                       ** which takes 8 */
+#define UNIQUE_BUCKETS 256
 
 typedef struct unique {
-  zt_cbor map;             /* Where the map begins */
-  zt_span bytes;           /* What positions count in */
+  zt_cbor map;                /* Where the map begins */
+  zt_span bytes;              /* What positions count in */
   uint64_t seed;
-  uint64_t n;              /* Keys of the map */
-  uint64_t few[FEW];       /* The first ones' entries */
-  uint64_t *entries;       /* Of one part; owned */
+  uint64_t n;                 /* Keys of the map */
+  uint64_t few[UNIQUE_FEW];   /* The first ones' entries */
+  uint64_t *entries;          /* Of one part; owned */
   size_t nEntry, room;
-  size_t reached;          /* Position of the key for which there was no room */
-  uint64_t found;          /* Position of the first key that another one before it equals; UINT64_MAX: there is none */
+  size_t reached;             /* Position of the key for which there was no room */
+  uint64_t found;             /* Position of the first key that another one before it equals;
+                              ** UINT64_MAX: there is none */
 } unique;
 
 /* --- Entries: a hash above a position --- */
@@ -54,18 +57,18 @@ static void unique_insert(uint64_t *a, size_t n){
 }
 
 /* Move entries to their buckets by the byte at `shift`; end[b] becomes where bucket b ends. */
-static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[BUCKETS]){
-  size_t next[BUCKETS], sum = 0;
-  memset(end, 0, BUCKETS*sizeof(*end));
-  for(size_t i=0; i<n; i++) end[a[i]>>shift & (BUCKETS-1)]++;
-  for(size_t b=0; b<BUCKETS; b++){
+static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[UNIQUE_BUCKETS]){
+  size_t next[UNIQUE_BUCKETS], sum = 0;
+  memset(end, 0, UNIQUE_BUCKETS*sizeof(*end));
+  for(size_t i=0; i<n; i++) end[a[i]>>shift & (UNIQUE_BUCKETS-1)]++;
+  for(size_t b=0; b<UNIQUE_BUCKETS; b++){
     next[b] = sum;
     end[b] = sum += end[b];
   }
-  for(size_t b=0; b<BUCKETS; b++){
+  for(size_t b=0; b<UNIQUE_BUCKETS; b++){
     while( next[b]<end[b] ){
       uint64_t x = a[next[b]];
-      for(size_t d=x>>shift & (BUCKETS-1); d!=b; d=x>>shift & (BUCKETS-1)){
+      for(size_t d=x>>shift & (UNIQUE_BUCKETS-1); d!=b; d=x>>shift & (UNIQUE_BUCKETS-1)){
         uint64_t y = a[next[d]];
         a[next[d]++] = x;
         x = y;
@@ -77,24 +80,27 @@ static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[BUCK
 
 /* Sort by the byte at `shift` and those below it, in place. */
 static void unique_sort(uint64_t *a, size_t n, unsigned shift, zt_cbor *c){
-  size_t end[BUCKETS], from = 0;
-  if( n<=FEW ){
+  size_t end[UNIQUE_BUCKETS], from = 0;
+  if( n<=UNIQUE_FEW ){
     unique_insert(a, n);
     return;
   }
   unique_spread(a, n, shift, end);
-  for(size_t b=0; shift>0 && b<BUCKETS && !c->err->rc; from=end[b++]){
+  for(size_t b=0; shift>0 && b<UNIQUE_BUCKETS && !c->err->rc; from=end[b++]){
     unique_sort(a+from, end[b]-from, shift-8, c);
-    if( n>LEAST_ROOM ) zt_cbor_ask(c);
+    if( n>UNIQUE_LEAST_ROOM ) zt_cbor_ask(c);
   }
 }
 
-/* Compare those whose hashes are equal: sorted, they stand side by side, in the order of their positions. */
+/* Compare those whose hashes are equal: sorted, they stand side by side, in the order of
+** their positions. */
 static void unique_compare(unique *u, const uint64_t *a, size_t n){
   for(size_t i=0, k; i<n; i=k){
     for(k=i+1; k<n && a[k]>>32==a[i]>>32; k++){
       for(size_t j=i; j<k && unique_position(a[k])<u->found; j++){
-        if( zt_item_equal_at(u->bytes, unique_position(a[j]), unique_position(a[k])) ) u->found = unique_position(a[k]);
+        if( zt_item_equal_at(u->bytes, unique_position(a[j]), unique_position(a[k])) ){
+          u->found = unique_position(a[k]);
+        }
       }
     }
   }
@@ -109,14 +115,15 @@ static bool unique_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
   return zt_cbor_peek(c)==ZT_CBOR_TEXT ? zt_cbor_text(c, key) : zt_cbor_skip(c);
 }
 
-/* Pass over the map, counting its keys. True if they are not in an order that shows that they are distinct. */
+/* Pass over the map, counting its keys. True if they are not in an order that shows that they
+** are distinct. */
 static bool unique_pass(unique *u, zt_cbor *c){
   zt_text key, last = { NULL, 0 };
   bool ascend = true;
   zt_cbor_level level;
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(const uint8_t *at=c->p; unique_next(c, &level, &key); at=c->p){
-    if( u->n<FEW ) u->few[u->n] = (uint64_t)(at - c->base);
+    if( u->n<UNIQUE_FEW ) u->few[u->n] = (uint64_t)(at - c->base);
     u->n++;
     ascend = ascend && key.z && (!last.z || zt_text_compare(last, key)<0);
     last = key;
@@ -125,7 +132,8 @@ static bool unique_pass(unique *u, zt_cbor *c){
   return !ascend && !c->err->rc;
 }
 
-/* Gather the keys of one part of all hashes. False if there is no room for them, which chance may bring about. */
+/* Gather the keys of one part of all hashes. False if there is no room for them, which chance may
+** bring about. */
 static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
   zt_cbor c = u->map;
   zt_cbor_level level;
@@ -149,15 +157,17 @@ static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
 /* --- All of it --- */
 
 static void unique_check_few(unique *u){
-  for(size_t i=0; i<u->n; i++) u->few[i] = unique_entry(unique_hash(u, (size_t)u->few[i]), (size_t)u->few[i]);
+  for(size_t i=0; i<u->n; i++){
+    u->few[i] = unique_entry(unique_hash(u, (size_t)u->few[i]), (size_t)u->few[i]);
+  }
   unique_insert(u->few, (size_t)u->n);
   unique_compare(u, u->few, (size_t)u->n);
 }
 
 static int unique_check_many(unique *u, zt_cbor *c){
-  size_t most = u->bytes.n/BYTES_PER_GATHERED;
+  size_t most = u->bytes.n/UNIQUE_BYTES_PER_GATHERED;
   uint64_t parts = 1;
-  if( most<LEAST_ROOM ) most = LEAST_ROOM;
+  if( most<UNIQUE_LEAST_ROOM ) most = UNIQUE_LEAST_ROOM;
   if( u->n>most ) parts = u->n/(most-most/32)+1;
   u->room = u->n<most ? (size_t)u->n : most;
   u->entries = sqlite3_malloc64(u->room*sizeof(*u->entries));
@@ -180,7 +190,7 @@ bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what){
   /* Keys in chunks are compared when the chunks were joined. */
   if( !unique_pass(&u, c) || c->chunked ) return c->err->rc==SQLITE_OK;
   sqlite3_randomness(sizeof(u.seed), &u.seed);
-  if( u.n<=FEW ) unique_check_few(&u);
+  if( u.n<=UNIQUE_FEW ) unique_check_few(&u);
   else if( unique_check_many(&u, c) ) return false;
   if( u.found==UINT64_MAX ) return true;
   c->p = c->base+u.found;

@@ -2,7 +2,8 @@
 #include "core/utf8.h"
 
 size_t zt_utf8_length(const uint8_t *p, size_t n){
-  /* The second byte alone tells overlong forms, surrogates and values above U+10FFFF (RFC 3629 section 4). */
+  /* The second byte alone tells overlong forms, surrogates and values above U+10FFFF (RFC 3629
+  ** section 4). */
   uint8_t lo = 0x80, hi = 0xBF;
   size_t len;
   if( p[0]<0xC2 || p[0]>0xF4 ) return 1;

@@ -4,7 +4,8 @@
 
 #include "core/span.h"
 
-/* True if the n bytes of p are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no character cut off. */
+/* True if the n bytes of p are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no
+** character cut off. */
 ZT_COLD bool zt_utf8_valid_slow(const uint8_t *p, size_t n);
 
 /* The same. In line, since nearly all text is ASCII, which a few loads can show. */
@@ -21,7 +22,8 @@ ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
   return (high & 0x8080808080808080u)==0 || zt_utf8_valid_slow(p, n);
 }
 
-/* Bytes of the character that begins at p, n of them left: 1 to 4; 1 for a byte that begins none. */
+/* Bytes of the character that begins at p, n of them left: 1 to 4; 1 for a byte that
+** begins none. */
 size_t zt_utf8_length(const uint8_t *p, size_t n);
 
 #endif

@@ -1,11 +1,13 @@
 /*
-** For loops over many elements: compiled again for processors with 256- and 512-bit vectors, one of which is chosen when the
-** extension is loaded. Plain C elsewhere; the results are the same to the bit.
+** For loops over many elements: compiled again for processors with 256- and 512-bit vectors, one of
+** which is chosen when the extension is loaded. Plain C elsewhere; the results are the same to
+** the bit.
 */
 #ifndef ZT_CORE_VECTOR_H
 #define ZT_CORE_VECTOR_H
 
-/* Under ThreadSanitizer, gcc instruments what chooses the clone, too, which runs before there is a sanitizer to call. */
+/* Under ThreadSanitizer, gcc instruments what chooses the clone, too, which runs before there is a
+** sanitizer to call. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) \
  && !defined(__SANITIZE_THREAD__)
 # if __GNUC__>=12
@@ -13,7 +15,8 @@
 # else
 #  define ZT_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 # endif
-/* Floating point exceptions are nobody's business here: without that, choosing between two results is no vector loop. */
+/* Floating point exceptions are nobody's business here: without that, choosing between two results
+** is no vector loop. */
 # define ZT_VECTOR ZT_VECTOR_CLONES __attribute__((optimize("O3", "no-trapping-math")))
 #else
 # define ZT_VECTOR

@@ -3,27 +3,28 @@
 
 #include "core/host.h"
 
-#define BUCKETS 1024   /* A power of two */
+#define CACHE_BUCKETS 1024   /* A power of two */
 
-typedef struct entry {
-  zt_identity id;                  /* The container's */
-  zt_container *container;         /* With a reference */
+typedef struct cache_entry {
+  zt_identity id;                      /* The container's */
+  zt_container *container;             /* With a reference */
   size_t bytes;
-  struct entry *next;              /* In its bucket */
-  struct entry *newer, *older;     /* By last use, in its queue */
-  struct queue *queue;
-} entry;
+  struct cache_entry *next;            /* In its bucket */
+  struct cache_entry *newer, *older;   /* By last use, in its queue */
+  struct cache_queue *queue;
+} cache_entry;
 
 /* Entries by last use. */
-typedef struct queue {
-  entry *newest, *oldest;
+typedef struct cache_queue {
+  cache_entry *newest, *oldest;
   size_t bytes, limit;
-} queue;
+} cache_queue;
 
 struct zt_cache {
-  entry *buckets[BUCKETS];
-  queue asked;                     /* What was asked for by its path */
-  queue passed;                    /* What scans over many files came by, so that they push nothing out of the other */
+  cache_entry *buckets[CACHE_BUCKETS];
+  cache_queue asked;               /* What was asked for by its path */
+  cache_queue passed;              /* What scans over many files came by, so that they push nothing
+                                   ** out of the other */
   size_t n;
   unsigned cursors;                /* That are open */
   zt_interrupt interrupt;
@@ -31,16 +32,21 @@ struct zt_cache {
 
 zt_cache *zt_cache_new(zt_interrupt interrupt){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
-  if( c ) *c = (zt_cache){ .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN };
+  if( c ){
+    *c = (zt_cache){
+      .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD,
+      .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
+    };
+  }
   return c;
 }
 
-static entry **bucket_of(zt_cache *c, const zt_identity *id){
-  return &c->buckets[(id->inode ^ id->inode>>10 ^ id->device) & (BUCKETS-1)];
+static cache_entry **cache_bucket_of(zt_cache *c, const zt_identity *id){
+  return &c->buckets[(id->inode ^ id->inode>>10 ^ id->device) & (CACHE_BUCKETS-1)];
 }
 
-static void unlink_use(entry *e){
-  queue *q = e->queue;
+static void cache_unlink_use(cache_entry *e){
+  cache_queue *q = e->queue;
   if( e->newer ) e->newer->older = e->older;
   else q->newest = e->older;
   if( e->older ) e->older->newer = e->newer;
@@ -49,7 +55,7 @@ static void unlink_use(entry *e){
   q->bytes -= e->bytes;
 }
 
-static void link_newest(queue *q, entry *e){
+static void cache_link_newest(cache_queue *q, cache_entry *e){
   e->queue = q;
   e->older = q->newest;
   if( q->newest ) q->newest->newer = e;
@@ -58,23 +64,23 @@ static void link_newest(queue *q, entry *e){
   q->bytes += e->bytes;
 }
 
-static void drop(zt_cache *c, entry *e){
-  entry **pp = bucket_of(c, &e->id);
+static void cache_drop(zt_cache *c, cache_entry *e){
+  cache_entry **pp = cache_bucket_of(c, &e->id);
   while( *pp!=e ) pp = &(*pp)->next;
   *pp = e->next;
-  unlink_use(e);
+  cache_unlink_use(e);
   c->n--;
   zt_container_close(e->container);
   sqlite3_free(e);
 }
 
-/* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and somebody else who asks for it
-** meanwhile would open it again. */
-static void make_room(zt_cache *c, queue *q, size_t limit){
-  entry *newer;
-  for(entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
+/* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
+** somebody else who asks for it meanwhile would open it again. */
+static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
+  cache_entry *newer;
+  for(cache_entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
     newer = e->newer;
-    if( !zt_container_is_shared(e->container) ) drop(c, e);
+    if( !zt_container_is_shared(e->container) ) cache_drop(c, e);
   }
 }
 
@@ -83,34 +89,36 @@ void zt_cache_hold(zt_cache *c){
 }
 
 void zt_cache_release(zt_cache *c){
-  if( --c->cursors==0 ) make_room(c, &c->asked, ZT_CACHE_BYTES-ZT_CACHE_BYTES/ZT_CACHE_SCAN);
+  if( --c->cursors==0 ) cache_make_room(c, &c->asked, ZT_CACHE_BYTES-ZT_CACHE_BYTES/ZT_CACHE_SCAN);
 }
 
 void zt_cache_free(zt_cache *c){
   if( !c ) return;
-  while( c->asked.newest ) drop(c, c->asked.newest);
-  while( c->passed.newest ) drop(c, c->passed.newest);
+  while( c->asked.newest ) cache_drop(c, c->asked.newest);
+  while( c->passed.newest ) cache_drop(c, c->passed.newest);
   sqlite3_free(c);
 }
 
-static bool same(const zt_identity *a, const zt_identity *b){
-  return a->inode==b->inode && a->device==b->device && a->size==b->size && a->mtime==b->mtime && a->ctime==b->ctime;
+static bool cache_same(const zt_identity *a, const zt_identity *b){
+  return a->inode==b->inode && a->device==b->device && a->size==b->size && a->mtime==b->mtime
+      && a->ctime==b->ctime;
 }
 
-/* The container of a file in this state, which becomes the newest; NULL if there is none. An older state of the same file
-** is dropped. What a scan came by is worth more once somebody asks for it. */
-static zt_container *find(zt_cache *c, const zt_identity *id, bool scan){
-  for(entry *e=*bucket_of(c, id); e; e=e->next){
-    queue *q = scan ? e->queue : &c->asked;
+/* The container of a file in this state, which becomes the newest; NULL if there is none. An older
+** state of the same file is dropped. What a scan came by is worth more once somebody asks
+** for it. */
+static zt_container *cache_find(zt_cache *c, const zt_identity *id, bool scan){
+  for(cache_entry *e=*cache_bucket_of(c, id); e; e=e->next){
+    cache_queue *q = scan ? e->queue : &c->asked;
     if( e->id.inode!=id->inode || e->id.device!=id->device ) continue;
-    if( !same(&e->id, id) ){
-      drop(c, e);
+    if( !cache_same(&e->id, id) ){
+      cache_drop(c, e);
       return NULL;
     }
     if( q->newest!=e ){
-      unlink_use(e);
-      link_newest(q, e);
-      make_room(c, q, q->limit);
+      cache_unlink_use(e);
+      cache_link_newest(q, e);
+      cache_make_room(c, q, q->limit);
     }
     return e->container;
   }
@@ -118,20 +126,23 @@ static zt_container *find(zt_cache *c, const zt_identity *id, bool scan){
 }
 
 /* Keep a container. Without memory for that it is just not kept. */
-static void keep(zt_cache *c, zt_container *container, bool scan){
-  queue *q = scan ? &c->passed : &c->asked;
-  entry **bucket = bucket_of(c, zt_container_identity(container));
-  entry *e = sqlite3_malloc64(sizeof(*e));
+static void cache_keep(zt_cache *c, zt_container *container, bool scan){
+  cache_queue *q = scan ? &c->passed : &c->asked;
+  cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
+  cache_entry *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return;
-  *e = (entry){ .id = *zt_container_identity(container), .container = zt_container_ref(container), .bytes = zt_container_memory(container), .next = *bucket };
+  *e = (cache_entry){
+    .id = *zt_container_identity(container), .container = zt_container_ref(container),
+    .bytes = zt_container_memory(container), .next = *bucket
+  };
   *bucket = e;
-  link_newest(q, e);
+  cache_link_newest(q, e);
   c->n++;
-  make_room(c, q, q->limit);
+  cache_make_room(c, q, q->limit);
 }
 
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,
-                  zt_error *err){
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
+                  zt_container **out, zt_source **source, zt_error *err){
   zt_container *found = NULL;
   zt_source *opened = NULL;
   zt_stat now;
@@ -143,19 +154,19 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
       zt_os_stat(path, &now);   /* What is wrong, opening says */
       state = &now;
     }
-    if( state->kind==ZT_KIND_FILE && state->id.inode ) found = find(c, &state->id, scan);
+    if( state->kind==ZT_KIND_FILE && state->id.inode ) found = cache_find(c, &state->id, scan);
   }
   if( !found ){
     if( zt_source_open(path, state, &opened, err) ) return err->rc;
     settled = zt_os_settled(zt_source_identity(opened));
-    found = find(c, zt_source_identity(opened), scan);
+    found = cache_find(c, zt_source_identity(opened), scan);
     if( !found ){
       if( zt_container_open(opened, &c->interrupt, out, err) ){
         zt_source_explain(opened, err);
         goto end;
       }
       if( zt_source_unchanged(opened, err) ) goto end;
-      if( settled ) keep(c, *out, scan);
+      if( settled ) cache_keep(c, *out, scan);
     }
   }
   if( found ) *out = zt_container_ref(found);

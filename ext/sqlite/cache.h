@@ -1,16 +1,19 @@
 /*
-** Opened containers of one connection, least recently used first out, bounded by the bytes they hold. An entry is used
-** again only while the file at the path has the identity (device, inode, size, mtime, ctime) that it was read with, and
-** had settled then (os.h): a file that was replaced or rewritten is read anew. What a statement uses stays, whatever it uses
-** next. Interface to code in cache.c.
+** Opened containers of one connection, least recently used first out, bounded by the bytes they
+** hold. An entry is used again only while the file at the path has the identity (device, inode,
+** size, mtime, ctime) that it was read with, and had settled then (os.h): a file that was replaced
+** or rewritten is read anew. What a statement uses stays, whatever it uses next. Interface to code
+** in cache.c.
 */
 #ifndef ZT_SQLITE_CACHE_H
 #define ZT_SQLITE_CACHE_H
 
 #include "container/container.h"
 
-#define ZT_CACHE_BYTES ((size_t)64 << 20)   /* Between statements; one larger container may stand alone */
-#define ZT_CACHE_HELD ((size_t)256 << 20)   /* While a statement runs, which may go to and fro between large ones */
+#define ZT_CACHE_BYTES ((size_t)64 << 20)   /* Between statements; one larger container may
+                                            ** stand alone */
+#define ZT_CACHE_HELD ((size_t)256 << 20)   /* While a statement runs, which may go to and fro
+                                            ** between large ones */
 #define ZT_CACHE_SCAN 4   /* What scans over many files come by has one part in so many of it */
 
 typedef struct zt_cache zt_cache;
@@ -19,15 +22,17 @@ typedef struct zt_cache zt_cache;
 zt_cache *zt_cache_new(zt_interrupt interrupt);
 void zt_cache_free(zt_cache *c);
 
-/* The container at path, from the cache or read now, with a reference for the caller. state is what zt_os_stat() said of
-** the path just now, of which only the kind need be known (size and times 0), or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL, *source
-** is the opened file, for reading components, which the caller closes: it has the container's identity. Both are NULL on
-** failure. */
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan, zt_container **out, zt_source **source,
-                  zt_error *err);
+/* The container at path, from the cache or read now, with a reference for the caller. state is what
+** zt_os_stat() said of the path just now, of which only the kind need be known (size and times 0),
+** or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL,
+** *source is the opened file, for reading components, which the caller closes: it has the
+** container's identity. Both are NULL on failure. */
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
+                  zt_container **out, zt_source **source, zt_error *err);
 
-/* A table's cursor is open, or not any more: when the last one closes, the cache shrinks to what it holds between statements.
-** Functions, which nobody tells when their statement ends, leave that to the next table. */
+/* A table's cursor is open, or not any more: when the last one closes, the cache shrinks to what it
+** holds between statements. Functions, which nobody tells when their statement ends, leave that to
+** the next table. */
 void zt_cache_hold(zt_cache *c);
 void zt_cache_release(zt_cache *c);
 

@@ -65,6 +65,6 @@ zt_interrupt zt_connection_interrupt(zt_connection *c){
 
 zt_budget zt_connection_budget(zt_connection *c){
   uint64_t limit = (uint64_t)sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, -1);
-  return (zt_budget){ .result = limit, .decode = c->nofs ? limit : UINT64_MAX, .interrupt = zt_connection_interrupt(c),
-                      .spare = c->spare };
+  return (zt_budget){ .result = limit, .decode = c->nofs ? limit : UINT64_MAX,
+                      .interrupt = zt_connection_interrupt(c), .spare = c->spare };
 }

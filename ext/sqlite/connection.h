@@ -1,5 +1,6 @@
 /*
-** What the tables and functions of one database connection share. Interface to code in connection.c.
+** What the tables and functions of one database connection share. Interface to code in
+** connection.c.
 */
 #ifndef ZT_SQLITE_CONNECTION_H
 #define ZT_SQLITE_CONNECTION_H
@@ -20,7 +21,8 @@ typedef struct zt_connection {
 
 /* A connection's state, with one reference. *out is NULL when out of memory. */
 int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out);
-void zt_connection_release(void *c);   /* Give up one reference of a zt_connection; void for SQLite's destructors */
+void zt_connection_release(void *c);   /* Give up one reference of a zt_connection; void for
+                                       ** SQLite's destructors */
 
 /* The bounds on one call, from the connection's limits. */
 zt_budget zt_connection_budget(zt_connection *c);

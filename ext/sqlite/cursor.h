@@ -1,6 +1,6 @@
 /*
-** A cursor of the frame. Interface between scan.c, which goes from row to row and gives columns, and
-** filter.c, which begins a scan.
+** A cursor of the frame. Interface between scan.c, which goes from row to row and gives columns,
+** and filter.c, which begins a scan.
 */
 #ifndef ZT_SQLITE_CURSOR_H
 #define ZT_SQLITE_CURSOR_H
@@ -9,8 +9,10 @@
 #include "sqlite/module.h"
 #include "sqlite/wanted.h"
 
-#define ZT_CURSOR_POLL 65536       /* Objects and rows that are passed over between two questions whether to go on */
-#define ZT_CURSOR_BLOB 65536       /* A BLOB of so many bytes is kept for the column source even if nothing else needs it */
+#define ZT_CURSOR_POLL 65536       /* Objects and rows that are passed over between two questions
+                                   ** whether to go on */
+#define ZT_CURSOR_BLOB 65536       /* A BLOB of so many bytes is kept for the column source even if
+                                   ** nothing else needs it */
 
 /* The values that an argument has, one after the other. */
 typedef struct zt_choice {
@@ -39,11 +41,12 @@ typedef struct zt_cursor {
   size_t iFile;                /* Of the next file */
   uint64_t left;               /* Rows that may still come */
   bool eof;
-  bool missing;                /* The source itself cannot be told, which a row is to say */
-  bool begun;                  /* The scan has come to the file or BLOB on which the cursor stands: */
+  bool begun;                  /* The scan has come to the file or BLOB on which the
+                               ** cursor stands: */
   bool standing;               /* It stands on one, perhaps since an earlier scan: */
   zt_listed *file;             /* The file; NULL: a BLOB */
-  uint64_t file_id;            /* That it had then: the place in the list may be another file's by now */
+  uint64_t file_id;            /* That it had then: the place in the list may be another file's
+                               ** by now */
   bool opened;                 /* It was tried to open it */
   zt_container *container;     /* With a reference; scan.container is the same */
   zt_source *source;
@@ -93,7 +96,8 @@ void zt_cursor_clear_choices(zt_cursor *c);
 /* Hand the recorded failure to SQLite. Nothing of what was begun is used again. */
 int zt_cursor_fail(zt_cursor *c);
 
-/* True if a file that cannot be read is no reason to end the query; what is wrong is then that file's. */
+/* True if a file that cannot be read is no reason to end the query; what is wrong is then
+** that file's. */
 bool zt_cursor_may_go_on(const zt_cursor *c);
 void zt_cursor_set_file_error(zt_cursor *c);
 
@@ -112,7 +116,8 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n);
 /* --- filter.c --- */
 
 /* xFilter. */
-int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv);
+int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                     sqlite3_value **argv);
 
 /* rc is of the rows of some arguments: at their end, go to those of the next. */
 int zt_cursor_go_on(zt_cursor *c, int rc);

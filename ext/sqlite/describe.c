@@ -3,15 +3,17 @@
 
 #include "core/json.h"
 
-#define DIGITS 21   /* Of a dimension, and a comma */
+#define DESCRIBE_DIGITS 21   /* Of a dimension, and a comma */
 
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
   zt_component component;
   uint64_t length;
-  for(uint32_t k=zt_container_first(c, object->index), end=zt_container_first(c, object->index+1); k<end; k++){
+  for(uint32_t k=zt_container_first(c, object->index), end=zt_container_first(c, object->index+1);
+      k<end; k++){
     zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
     t->stored_known = t->stored_known && zt_add64(t->stored, component.length, &t->stored);
-    t->decoded_known = t->decoded_known && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
+    t->decoded_known = t->decoded_known
+                    && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
                     && zt_add64(t->decoded, length, &t->decoded);
   }
 }
@@ -29,7 +31,8 @@ void zt_result_format(sqlite3_context *ctx, const zt_object *object){
 }
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
-  char text[ZT_MAX_RANK*DIGITS+2], *end = text+sizeof(text), *p = end;   /* Written from its end */
+  /* Written from its end */
+  char text[ZT_MAX_RANK*DESCRIBE_DIGITS+2], *end = text+sizeof(text), *p = end;
   *--p = ']';
   for(uint32_t i=object->rank; i-->0; ){
     uint64_t n = object->shape[i];

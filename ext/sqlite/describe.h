@@ -1,5 +1,6 @@
 /*
-** What several tables show of an object or a file in the same words. Interface to code in describe.c.
+** What several tables show of an object or a file in the same words. Interface to code
+** in describe.c.
 */
 #ifndef ZT_SQLITE_DESCRIBE_H
 #define ZT_SQLITE_DESCRIBE_H
@@ -20,7 +21,8 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
 
 void zt_result_format(sqlite3_context *ctx, const zt_object *object);
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object);             /* JSON array */
-void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a);   /* JSON object */
+/* JSON object */
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a);
 
 /* A component's dtype; its type, which equals dtype where the file names none. */
 void zt_result_type(sqlite3_context *ctx, const zt_component *component);

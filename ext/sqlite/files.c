@@ -44,7 +44,9 @@ int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err){
 /* Take the paths over into the list. */
 static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   for(size_t i=0; i<paths->n; i++){
-    a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id, .has_stat = paths->literal, .stat = paths->stat };
+    a[i] = (zt_listed){
+      .path = paths->a[i], .id = ++f->last_id, .has_stat = paths->literal, .stat = paths->stat
+    };
     paths->a[i].z = NULL;
   }
 }
@@ -74,7 +76,9 @@ int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *er
 }
 
 static zt_listed *files_search(zt_files *f, const char *path){
-  for(size_t i=0; i<f->n; i++) if( f->a[i].path.z && strcmp(f->a[i].path.z, path)==0 ) return &f->a[i];
+  for(size_t i=0; i<f->n; i++){
+    if( f->a[i].path.z && strcmp(f->a[i].path.z, path)==0 ) return &f->a[i];
+  }
   return NULL;
 }
 
@@ -83,7 +87,8 @@ static int files_compare(const void *path, const void *file){
 }
 
 /* Look for one path without listing anything, and remember it in the place of another one. */
-static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out, zt_error *err){
+static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out,
+                      zt_error *err){
   zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .only = path, .interrupt = interrupt };
   zt_paths paths;
   if( !f->a ){
@@ -104,7 +109,8 @@ static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_
   return SQLITE_OK;
 }
 
-int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err){
+int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out,
+                  zt_error *err){
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
   if( zt_list_is(f->source) && zt_files_list(f, f->sorted, interrupt, err) ) return err->rc;
@@ -114,8 +120,9 @@ int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed *
   return *out ? SQLITE_OK : files_look(f, path.z, interrupt, out, err);
 }
 
-/* Keep an opened container for the next time. Of a list that is gone through again and again the first
-** ones are as good as any; of files looked for, the last one is the most likely to be asked for. */
+/* Keep an opened container for the next time. Of a list that is gone through again and again the
+** first ones are as good as any; of files looked for, the last one is the most likely to be
+** asked for. */
 static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
   size_t bytes = zt_container_memory(container);
   if( file->kept ) f->bytes -= zt_container_memory(file->kept);
@@ -132,8 +139,8 @@ static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
   f->bytes += bytes;
 }
 
-int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out, zt_source **source,
-                  zt_error *err){
+int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
+                  zt_source **source, zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
   const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
   *out = NULL;
@@ -143,7 +150,9 @@ int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **
     *out = zt_container_ref(file->kept);
     return SQLITE_OK;
   }
-  if( zt_cache_open(cache, file->path.z, state, !file->path.literal, out, source, err) ) return err->rc;
+  if( zt_cache_open(cache, file->path.z, state, !file->path.literal, out, source, err) ){
+    return err->rc;
+  }
   if( !f->complete || f->again ) files_keep(f, file, *out);
   return SQLITE_OK;
 }

@@ -1,7 +1,8 @@
 /*
 ** The files that a source names, as one cursor sees them while its statement runs. A source that is
-** asked for again, as the inner side of a join does for each row of the outer one, is neither listed
-** nor looked for again, and containers that were opened stay open. Interface to code in files.c.
+** asked for again, as the inner side of a join does for each row of the outer one, is neither
+** listed nor looked for again, and containers that were opened stay open. Interface to code
+** in files.c.
 */
 #ifndef ZT_SQLITE_FILES_H
 #define ZT_SQLITE_FILES_H
@@ -9,7 +10,8 @@
 #include "core/paths.h"
 #include "sqlite/connection.h"
 
-#define ZT_FILES_LOOKED 16                    /* Paths that were looked for one by one and are remembered */
+#define ZT_FILES_LOOKED 16                    /* Paths that were looked for one by one and
+                                              ** are remembered */
 #define ZT_FILES_BYTES ((size_t)64 << 20)     /* Most bytes of manifests that a cursor keeps open */
 
 /* A file of the list. */
@@ -42,12 +44,13 @@ int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *er
 
 /* *out is the file at this path, or NULL if the source does not name it; where the source names one
 ** that is not there, that. It is valid until the next call. */
-int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out, zt_error *err);
-
-/* Open a file of the list: its container with a reference, and the file itself if source is not NULL
-** (cache.h). */
-int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out, zt_source **source,
+int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out,
                   zt_error *err);
+
+/* Open a file of the list: its container with a reference, and the file itself if source is not
+** NULL (cache.h). */
+int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
+                  zt_source **source, zt_error *err);
 
 void zt_files_clear(zt_files *f);
 

@@ -15,15 +15,17 @@ static int filter_take_text(zt_cursor *c, int i, sqlite3_value *value, const cha
   const char *name = zt_cursor_table(c)->arguments[i];
   *out = NULL;
   if( sqlite3_value_type(value)==SQLITE_NULL ) return SQLITE_OK;
-  if( sqlite3_value_type(value)==SQLITE_BLOB ) return zt_fail(&c->err, SQLITE_ERROR, "the argument %s must be TEXT, not a BLOB", name);
+  if( sqlite3_value_type(value)==SQLITE_BLOB ){
+    return zt_fail(&c->err, SQLITE_ERROR, "the argument %s must be TEXT, not a BLOB", name);
+  }
   *out = (const char*)sqlite3_value_text(value);
   if( !*out ) return zt_fail_nomem(&c->err);
   if( strlen(*out)==(size_t)sqlite3_value_bytes(value) ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR, "the argument %s has U+0000 in it", name);
 }
 
-/* Take argument i: that of the query, else that which the table was declared with. *same becomes false if it is another one
-** than before. */
+/* Take argument i: that of the query, else that which the table was declared with. *same becomes
+** false if it is another one than before. */
 static int filter_take_argument(zt_cursor *c, int i, sqlite3_value *value, bool *same){
   const zt_vtab *v = (const zt_vtab*)c->base.pVtab;
   const char *z, *before = c->scan.argument[i];
@@ -42,15 +44,16 @@ static int filter_take_argument(zt_cursor *c, int i, sqlite3_value *value, bool 
     if( !c->argument[i] ) return zt_fail_nomem(&c->err);
     c->scan.argument[i] = c->argument[i];
   }
-  return c->scan.argument[i] ? zt_module_check(zt_cursor_table(c), i, c->scan.argument[i], &c->err) : SQLITE_OK;
+  return c->scan.argument[i] ? zt_module_check(zt_cursor_table(c), i, c->scan.argument[i], &c->err)
+       : SQLITE_OK;
 }
 
 /* An argument that must be there is not: say how to call the table. */
 static int filter_fail_usage(zt_cursor *c){
   const char *name = zt_cursor_table(c)->name;
   bool object = zt_table_is_of_one(zt_cursor_table(c));
-  return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source%s: SELECT * FROM %s('model.zt'%s)", name, object ? " and an object" : "", name,
-                 object ? ", 'layer.weight'" : "");
+  return zt_fail(&c->err, SQLITE_ERROR, "%s needs a source%s: SELECT * FROM %s('model.zt'%s)", name,
+                 object ? " and an object" : "", name, object ? ", 'layer.weight'" : "");
 }
 
 /* Take the arguments after source. */
@@ -61,15 +64,17 @@ static int filter_take_arguments(zt_cursor *c, sqlite3_value **value, bool *same
     if( filter_take_argument(c, i, value[i], same) ) return c->err.rc;
     if( i==object && !value[i] && !c->scan.argument[i] ) return filter_fail_usage(c);
   }
-  c->scan.skip = on_error>=0 && c->scan.argument[on_error] && strcmp(c->scan.argument[on_error], "skip")==0;
+  c->scan.skip = on_error>=0 && c->scan.argument[on_error]
+              && strcmp(c->scan.argument[on_error], "skip")==0;
   return SQLITE_OK;
 }
 
 /* --- Sources --- */
 
 /*
-** A number for a BLOB that follows from its content, of which no more than some hundred bytes are looked at: its size and
-** ends, where generations have their magic numbers and hashes, and samples from all over it.
+** A number for a BLOB that follows from its content, of which no more than some hundred bytes are
+** looked at: its size and ends, where generations have their magic numbers and hashes, and samples
+** from all over it.
 */
 static uint64_t filter_blob_number(const uint8_t *p, uint64_t n){
   enum { ENDS = 256, SAMPLES = 64, SAMPLE = 16 };
@@ -81,11 +86,13 @@ static uint64_t filter_blob_number(const uint8_t *p, uint64_t n){
   return h;
 }
 
-/* The source is a BLOB. It is copied if its bytes are read after xFilter, or if that costs next to nothing. */
+/* The source is a BLOB. It is copied if its bytes are read after xFilter, or if that costs next
+** to nothing. */
 static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
   const uint8_t *p = sqlite3_value_blob(value);
   uint64_t n = (uint64_t)sqlite3_value_bytes(value);
-  *same = *same && c->is_blob && c->blob && c->blob_size==n && (n==0 || memcmp(p, sqlite3_value_blob(c->blob), (size_t)n)==0);
+  *same = *same && c->is_blob && c->blob && c->blob_size==n
+       && (n==0 || memcmp(p, sqlite3_value_blob(c->blob), (size_t)n)==0);
   if( *same ) return SQLITE_OK;
   zt_cursor_leave_file(c);
   zt_files_clear(&c->files);
@@ -103,7 +110,8 @@ static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
 static int filter_take_path(zt_cursor *c, zt_text source, bool *same){
   bool same_source;
   if( zt_target_check_path(c->scan.connection, source, &c->err) ) return c->err.rc;
-  if( c->is_blob || !c->files.source || c->files.nSource!=source.n || memcmp(c->files.source, source.z, source.n)!=0 ){
+  if( c->is_blob || !c->files.source || c->files.nSource!=source.n
+   || memcmp(c->files.source, source.z, source.n)!=0 ){
     zt_cursor_leave_file(c);
   }
   sqlite3_value_free(c->blob);
@@ -114,7 +122,8 @@ static int filter_take_path(zt_cursor *c, zt_text source, bool *same){
   return SQLITE_OK;
 }
 
-/* Take the source: that of the query, else that which the table was declared with. *none: it is NULL. */
+/* Take the source: that of the query, else that which the table was declared with. *none: it
+** is NULL. */
 static int filter_take_source(zt_cursor *c, sqlite3_value *value, bool *same, bool *none){
   const zt_vtab *v = (const zt_vtab*)c->base.pVtab;
   const char *path;
@@ -154,10 +163,14 @@ static int filter_find_paths(zt_cursor *c){
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
   zt_listed **only;
   c->nOnly = 0;
-  if( n>ZT_FILES_LOOKED/2 && zt_files_list(&c->files, sorted, interrupt, &c->err) ) return c->err.rc;
+  if( n>ZT_FILES_LOOKED/2 && zt_files_list(&c->files, sorted, interrupt, &c->err) ){
+    return c->err.rc;
+  }
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
-    if( zt_files_find(&c->files, zt_names_get(paths, i), interrupt, &file, &c->err) ) return c->err.rc;
+    if( zt_files_find(&c->files, zt_names_get(paths, i), interrupt, &file, &c->err) ){
+      return c->err.rc;
+    }
     if( file && filter_add_only(c, file) ) return c->err.rc;
   }
   for(size_t i=0; i<c->files.n && c->files.complete; i++){
@@ -175,9 +188,12 @@ static int filter_find_files(zt_cursor *c){
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
   c->few = !c->wanted.paths.any;
   if( c->few ) return filter_find_paths(c);
-  if( zt_files_list(&c->files, sorted, zt_connection_interrupt(c->scan.connection), &c->err) ) return c->err.rc;
+  if( zt_files_list(&c->files, sorted, zt_connection_interrupt(c->scan.connection), &c->err) ){
+    return c->err.rc;
+  }
   if( !(c->plan & ZT_PLAN_ONE_FILE) || c->files.n<2 ) return SQLITE_OK;
-  return zt_fail(&c->err, SQLITE_ERROR, "it was one file when the statement was prepared; there are several by now");
+  return zt_fail(&c->err, SQLITE_ERROR,
+                 "it was one file when the statement was prepared; there are several by now");
 }
 
 /* The source names nothing that could be listed: stand on it as on a file that cannot be read. */
@@ -193,7 +209,8 @@ static int filter_stand_on_missing(zt_cursor *c){
 /* Go to the first row of a source that is a text. */
 static int filter_begin_files(zt_cursor *c){
   if( filter_find_files(c)==SQLITE_OK ) return zt_cursor_advance(c);
-  /* A path that names nothing is a file that cannot be read; anything else is wrong with the query. */
+  /* A path that names nothing is a file that cannot be read; anything else is wrong with
+  ** the query. */
   if( c->err.rc!=SQLITE_ERROR || !c->err.path ) return zt_cursor_fail(c);
   zt_cursor_leave_file(c);
   c->err.path = c->files.source;
@@ -207,7 +224,8 @@ static int filter_begin_files(zt_cursor *c){
 /* Go to the first row of a BLOB. A BLOB that is the same as before is open already. */
 static int filter_begin_blob(zt_cursor *c, sqlite3_value *image, bool same){
   const zt_table *t = zt_cursor_table(c);
-  if( !c->wanted.paths.any || c->wanted.path_patterns.like || c->wanted.path_patterns.glob ){   /* It has no path */
+  /* It has no path */
+  if( !c->wanted.paths.any || c->wanted.path_patterns.like || c->wanted.path_patterns.glob ){
     c->eof = true;
     return SQLITE_OK;
   }
@@ -228,7 +246,8 @@ static int filter_begin_blob(zt_cursor *c, sqlite3_value *image, bool same){
   return c->err.rc ? zt_cursor_fail(c) : SQLITE_OK;
 }
 
-/* Before SQLite 3.51, a LIKE or GLOB in the ON of an outer join reaches the table on the left, which must keep its rows. */
+/* Before SQLite 3.51, a LIKE or GLOB in the ON of an outer join reaches the table on the left,
+** which must keep its rows. */
 static bool filter_may_use_patterns(zt_cursor *c){
   if( !(c->plan & ZT_PLAN_PATTERNS) || sqlite3_libversion_number()>=3051000 ) return true;
   if( !c->patterns_known ) c->patterns = !zt_statements_join_outer(c->scan.connection->db);
@@ -236,20 +255,23 @@ static bool filter_may_use_patterns(zt_cursor *c){
   return c->patterns;
 }
 
-/* Before SQLite 3.46, each side of a UNION ALL is told the whole OFFSET, and SQLite believes that it was counted. */
+/* Before SQLite 3.46, each side of a UNION ALL is told the whole OFFSET, and SQLite believes that
+** it was counted. */
 static int filter_check_offset(zt_cursor *c){
   if( !c->wanted.offset || sqlite3_libversion_number()>=3046000 ) return SQLITE_OK;
   if( !c->compound_known ) c->compound = zt_statements_are_compound(c->scan.connection->db);
   c->compound_known = true;
   if( !c->compound ) return SQLITE_OK;
-  return zt_fail(&c->err, SQLITE_ERROR, "SQLite %s cannot tell the OFFSET of a compound SELECT: write OFFSET 0+%llu",
+  return zt_fail(&c->err, SQLITE_ERROR,
+                 "SQLite %s cannot tell the OFFSET of a compound SELECT: write OFFSET 0+%llu",
                  sqlite3_libversion(), c->wanted.offset);
 }
 
 /* Take what a query asks for, beside source and arguments. */
 static int filter_take_wanted(zt_cursor *c, sqlite3_value **argv){
   zt_scan *s = &c->scan;
-  if( zt_wanted_take(&c->wanted, c->plan, argv, filter_may_use_patterns(c), &c->err) || filter_check_offset(c) ) return c->err.rc;
+  if( zt_wanted_take(&c->wanted, c->plan, argv, filter_may_use_patterns(c), &c->err)
+   || filter_check_offset(c) ) return c->err.rc;
   s->range = c->wanted.range;
   s->ascending = (c->plan & ZT_PLAN_ASCENDING)!=0;
   s->descending = (c->plan & ZT_PLAN_DESCENDING)!=0;
@@ -261,11 +283,12 @@ static int filter_take_wanted(zt_cursor *c, sqlite3_value **argv){
 static int filter_take_object(zt_cursor *c){
   int object = zt_table_argument(zt_cursor_table(c), "object");
   const char *z = object<0 ? NULL : c->scan.argument[object];
-  return object<0 ? SQLITE_OK : zt_names_set(&c->wanted.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
+  return object<0 ? SQLITE_OK
+       : zt_names_set(&c->wanted.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
 }
 
-/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that is asked for the same again
-** keeps what it has opened of it. */
+/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that
+** is asked for the same again keeps what it has opened of it. */
 static int filter_begin(zt_cursor *c, sqlite3_value **value){
   bool same = c->asked, none = false;
   c->eof = c->on_row = c->begun = c->found = false;
@@ -273,7 +296,9 @@ static int filter_begin(zt_cursor *c, sqlite3_value **value){
   c->iObject = 0;
   if( filter_take_arguments(c, value+1, &same) ) return zt_cursor_fail(c);
   if( !same ) zt_cursor_leave_object(c);
-  if( filter_take_source(c, value[0], &same, &none) || filter_take_object(c) ) return zt_cursor_fail(c);
+  if( filter_take_source(c, value[0], &same, &none) || filter_take_object(c) ){
+    return zt_cursor_fail(c);
+  }
   if( !same ) c->number = 0;
   c->asked = true;
   c->eof = none;
@@ -291,7 +316,8 @@ static int filter_add_choice(zt_cursor *c, zt_choice *choice, sqlite3_value *val
   return a[choice->n] ? (choice->n++, SQLITE_OK) : zt_fail_nomem(&c->err);
 }
 
-/* Copy the values of source and arguments, which are given after each other once xFilter is over. */
+/* Copy the values of source and arguments, which are given after each other once xFilter
+** is over. */
 static int filter_take_choices(zt_cursor *c, sqlite3_value **value){
   zt_cursor_clear_choices(c);
   for(int k=0; k<=ZT_ARGUMENTS; k++){
@@ -302,11 +328,14 @@ static int filter_take_choices(zt_cursor *c, sqlite3_value **value){
       continue;
     }
 #if SQLITE_VERSION_NUMBER>=3038000
-    for(rc=sqlite3_vtab_in_first(value[k], &item); rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(value[k], &item)){
+    for(rc=sqlite3_vtab_in_first(value[k], &item); rc==SQLITE_OK && item;
+        rc=sqlite3_vtab_in_next(value[k], &item)){
       if( filter_add_choice(c, &c->choice[k], item) ) return c->err.rc;
     }
 #endif
-    if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return zt_fail(&c->err, rc, "the values of an IN cannot be had");
+    if( rc!=SQLITE_OK && rc!=SQLITE_DONE ){
+      return zt_fail(&c->err, rc, "the values of an IN cannot be had");
+    }
     if( c->choice[k].n==0 ) c->eof = true;
   }
   return SQLITE_OK;
@@ -323,19 +352,24 @@ static bool filter_next_choice(zt_cursor *c){
 
 static int filter_begin_choice(zt_cursor *c){
   sqlite3_value *value[1+ZT_ARGUMENTS];
-  for(int k=0; k<=ZT_ARGUMENTS; k++) value[k] = c->choice[k].n ? c->choice[k].a[c->choice[k].i] : NULL;
+  for(int k=0; k<=ZT_ARGUMENTS; k++){
+    value[k] = c->choice[k].n ? c->choice[k].a[c->choice[k].i] : NULL;
+  }
   return filter_begin(c, value);
 }
 
 /* At the end of the rows of some values, go to those of the next. */
 int zt_cursor_go_on(zt_cursor *c, int rc){
-  while( rc==SQLITE_OK && c->eof && (c->plan & ZT_PLAN_LISTS) && filter_next_choice(c) ) rc = filter_begin_choice(c);
+  while( rc==SQLITE_OK && c->eof && (c->plan & ZT_PLAN_LISTS) && filter_next_choice(c) ){
+    rc = filter_begin_choice(c);
+  }
   return rc;
 }
 
 /* --- xFilter and xNext --- */
 
-int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc, sqlite3_value **argv){
+int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                     sqlite3_value **argv){
   zt_cursor *c = (zt_cursor*)p;
   sqlite3_value *value[1+ZT_ARGUMENTS] = { NULL };
   int rc;

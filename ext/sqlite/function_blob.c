@@ -6,7 +6,7 @@
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-static void blob(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void blob_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_connection *connection = sqlite3_user_data(ctx);
   zt_budget budget = zt_connection_budget(connection);
   zt_error err = ZT_ERROR_NONE;
@@ -20,7 +20,9 @@ static void blob(sqlite3_context *ctx, int n, sqlite3_value **args){
   if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
    && zt_target_component(&t, n>2 ? args[2] : NULL, &err)==SQLITE_OK ){
-    payload = (zt_payload){ .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget };
+    payload = (zt_payload){
+      .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget
+    };
     zt_content_read(&payload, start, length, &buffer, &err);
   }
   zt_target_close(&t);
@@ -30,9 +32,9 @@ end:
 }
 
 const zt_function zt_function_blob[] = {
-  { "zt_blob", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
-  { "zt_blob", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
-  { "zt_blob", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
-  { "zt_blob", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, blob },
+  { "zt_blob", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, blob_function },
+  { "zt_blob", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, blob_function },
+  { "zt_blob", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, blob_function },
+  { "zt_blob", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, blob_function },
   { NULL, 0, 0, NULL },
 };

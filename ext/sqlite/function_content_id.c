@@ -1,25 +1,28 @@
 /*
-** zt_content_id(source): the model's content digest, TEXT `sha256:hex`, equal for the same tensors however they are packed
-** (container/content_id.h). NULL if a part has no digest, for generations before zTensor 2, and if source is.
+** zt_content_id(source): the model's content digest, TEXT `sha256:hex`, equal for the same tensors
+** however they are packed (container/content_id.h). NULL if a part has no digest, for generations
+** before zTensor 2, and if source is.
 */
 #include "container/content_id.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-static void content_id(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void content_id_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   char text[ZT_DIGEST_TEXT];
   bool known = false;
   zt_target t;
   (void)n;
   if( zt_target_null(args[0], NULL) ) return;
-  if( zt_target_open(sqlite3_user_data(ctx), args[0], false, &t, &err)==SQLITE_OK ) zt_content_id(t.container, text, &known, &err);
+  if( zt_target_open(sqlite3_user_data(ctx), args[0], false, &t, &err)==SQLITE_OK ){
+    zt_content_id(t.container, text, &known, &err);
+  }
   zt_target_close(&t);
   if( err.rc ) zt_result_error(ctx, &err);
   else if( known ) sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }
 
 const zt_function zt_function_content_id[] = {
-  { "zt_content_id", 1, SQLITE_UTF8|SQLITE_DIRECTONLY, content_id },
+  { "zt_content_id", 1, SQLITE_UTF8|SQLITE_DIRECTONLY, content_id_function },
   { NULL, 0, 0, NULL },
 };

@@ -9,77 +9,81 @@
 **   zt_value(source, object, i, j, ...)
 **     one element
 **
-** NULL if source or object is. What cannot be interpreted is an error that names what is wrong with which object.
+** NULL if source or object is. What cannot be interpreted is an error that names what is wrong with
+** which object.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
 
-/* A function's object, opened. Everything is closed by close_values(), also if it was never opened:
-** all zero. */
-typedef struct values {
+/* A function's object, opened. Everything is closed by dense_function_close_values(), also if it
+** was never opened: all zero. */
+typedef struct dense_function_values {
   zt_budget budget;
   zt_target target;
   zt_tensor tensor;
   const zt_dtype *as;      /* What of it is asked for, and in which type */
   zt_slice slice;
-} values;
+} dense_function_values;
 
-static int open_values(sqlite3_context *ctx, sqlite3_value **args, values *v, zt_error *err){
+static int dense_function_open_values(sqlite3_context *ctx, sqlite3_value **args,
+                                      dense_function_values *v, zt_error *err){
   zt_connection *connection = sqlite3_user_data(ctx);
   v->budget = zt_connection_budget(connection);
-  if( zt_target_open(connection, args[0], true, &v->target, err) || zt_target_object(&v->target, args[1], err) ) return err->rc;
+  if( zt_target_open(connection, args[0], true, &v->target, err)
+   || zt_target_object(&v->target, args[1], err) ) return err->rc;
   return zt_target_tensor(&v->target, &v->budget, &v->tensor, err);
 }
 
-static void close_values(values *v){
+static void dense_function_close_values(dense_function_values *v){
   zt_tensor_close(&v->tensor);
   zt_target_close(&v->target);
 }
 
 /* True if argument i is there and not NULL. */
-static bool dense_has(int n, sqlite3_value **args, int i){
+static bool dense_function_has(int n, sqlite3_value **args, int i){
   return n>i && sqlite3_value_type(args[i])!=SQLITE_NULL;
 }
 
 /* Open what zt_dense and zt_json are asked for, whose last three arguments are optional. first and
 ** count name two of them in messages. */
-static int dense_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
-                      const char *count, values *v, zt_error *err){
-  bool sliced = dense_has(n, args, 3) || dense_has(n, args, 4);
+static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
+                               const char *count, dense_function_values *v, zt_error *err){
+  bool sliced = dense_function_has(n, args, 3) || dense_function_has(n, args, 4);
   uint64_t row = 0, rows = UINT64_MAX;
   if( n>2 && zt_value_dtype(args[2], &v->as, err) ) return err->rc;
   if( n>3 && zt_value_index(args[3], first, 0, &row, err) ) return err->rc;
   if( n>4 && zt_value_index(args[4], count, UINT64_MAX, &rows, err) ) return err->rc;
-  if( open_values(ctx, args, v, err) ) return err->rc;
+  if( dense_function_open_values(ctx, args, v, err) ) return err->rc;
   if( !v->as ) v->as = v->tensor.dtype;
   v->slice = zt_slice_all(&v->target.object);
   return sliced ? zt_slice_of(&v->target.object, row, rows, &v->slice, err) : SQLITE_OK;
 }
 
-static void dense(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void dense_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer buffer = { NULL, 0 };
-  values v = { 0 };
+  dense_function_values v = { 0 };
   if( zt_target_null(args[0], args[1]) ) return;
-  if( dense_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v, &err)==SQLITE_OK ){
+  if( dense_function_open(ctx, n, args, "zt_dense: first", "zt_dense: count", &v,
+                          &err)==SQLITE_OK ){
     zt_assemble(&v.tensor, v.as, v.slice.first, v.slice.n, &buffer, &err);
   }
-  close_values(&v);
+  dense_function_close_values(&v);
   if( err.rc ) zt_result_error(ctx, &err);
   else zt_result_buffer(ctx, &buffer);
 }
 
-static void json(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void dense_function_json(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
-  values v = { 0 };
+  dense_function_values v = { 0 };
   sqlite3_str *out;
   if( zt_target_null(args[0], args[1]) ) return;
   out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  if( dense_open(ctx, n, args, "zt_json: first", "zt_json: count", &v, &err)==SQLITE_OK ){
+  if( dense_function_open(ctx, n, args, "zt_json: first", "zt_json: count", &v, &err)==SQLITE_OK ){
     zt_assemble_json(&v.tensor, v.as, &v.slice, out, &err);
   }
-  close_values(&v);
+  dense_function_close_values(&v);
   if( err.rc ){
     sqlite3_free(sqlite3_str_finish(out));
     zt_result_error(ctx, &err);
@@ -89,45 +93,55 @@ static void json(sqlite3_context *ctx, int n, sqlite3_value **args){
 }
 
 /* The flat position of an element with these indices. */
-static int position_of(const zt_object *object, int n, sqlite3_value **indices, uint64_t *out, zt_error *err){
+static int dense_function_position_of(const zt_object *object, int n, sqlite3_value **indices,
+                                      uint64_t *out, zt_error *err){
   *out = 0;
-  if( (uint32_t)n!=object->rank ) return zt_fail(err, SQLITE_ERROR, "%d ind%s for %u dimension%s", n, n==1 ? "ex" : "ices", object->rank, object->rank==1 ? "" : "s");
+  if( (uint32_t)n!=object->rank ){
+    return zt_fail(err, SQLITE_ERROR, "%d ind%s for %u dimension%s", n, n==1 ? "ex" : "ices",
+                   object->rank, object->rank==1 ? "" : "s");
+  }
   for(int d=0; d<n; d++){
     uint64_t i;
     if( zt_value_index(indices[d], "zt_value: an index", 0, &i, err) ) return err->rc;
-    if( i>=object->shape[d] ) return zt_fail(err, SQLITE_ERROR, "index %llu in dimension %d, which has %llu", i, d, object->shape[d]);
+    if( i>=object->shape[d] ){
+      return zt_fail(err, SQLITE_ERROR, "index %llu in dimension %d, which has %llu", i, d,
+                     object->shape[d]);
+    }
     *out = *out*object->shape[d] + i;
   }
   return SQLITE_OK;
 }
 
-static void value(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void dense_function_value(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
   uint64_t position;
-  values v = { 0 };
+  dense_function_values v = { 0 };
   if( n<2 ){
-    sqlite3_result_error(ctx, "ztensor: zt_value needs a source and an object: zt_value('model.zt', 'layer.weight', i, j)", -1);
+    sqlite3_result_error(ctx,
+                         "ztensor: zt_value needs a source and an object: zt_value('model.zt',"
+                         " 'layer.weight', i, j)", -1);
     return;
   }
   for(int i=0; i<n; i++) if( sqlite3_value_type(args[i])==SQLITE_NULL ) return;
-  if( open_values(ctx, args, &v, &err)==SQLITE_OK && position_of(&v.target.object, n-2, args+2, &position, &err)==SQLITE_OK
+  if( dense_function_open_values(ctx, args, &v, &err)==SQLITE_OK
+   && dense_function_position_of(&v.target.object, n-2, args+2, &position, &err)==SQLITE_OK
    && zt_tensor_read(&v.tensor, position, 1, &element, &err)==SQLITE_OK ){
     zt_result_scalar(ctx, zt_scalar_of(v.tensor.dtype, &element));
   }
-  close_values(&v);
+  dense_function_close_values(&v);
   if( err.rc ) zt_result_error(ctx, &err);
 }
 
 const zt_function zt_function_dense[] = {
-  { "zt_dense", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
-  { "zt_dense", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
-  { "zt_dense", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
-  { "zt_dense", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, dense },
-  { "zt_json", 2, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
-  { "zt_json", 3, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
-  { "zt_json", 4, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
-  { "zt_json", 5, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, json },
-  { "zt_value", -1, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, value },
+  { "zt_dense", 2, SQLITE_UTF8|SQLITE_DIRECTONLY, dense_function },
+  { "zt_dense", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, dense_function },
+  { "zt_dense", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, dense_function },
+  { "zt_dense", 5, SQLITE_UTF8|SQLITE_DIRECTONLY, dense_function },
+  { "zt_json", 2, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, dense_function_json },
+  { "zt_json", 3, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, dense_function_json },
+  { "zt_json", 4, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, dense_function_json },
+  { "zt_json", 5, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, dense_function_json },
+  { "zt_value", -1, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, dense_function_value },
   { NULL, 0, 0, NULL },
 };

@@ -8,7 +8,8 @@
 
 /* Find the component; role NULL: the only one. Who names one and no algorithm is told which there
 ** are. */
-static int hash_component(zt_target *t, sqlite3_value *role, zt_text algorithm, zt_error *err){
+static int hash_function_component(zt_target *t, sqlite3_value *role, zt_text algorithm,
+                                   zt_error *err){
   if( !role && !zt_digest_known(algorithm)
    && zt_component_find(t->container, t->object.index, algorithm, &t->component) ){
     return zt_fail(err, SQLITE_ERROR, "'%.*s' is a component: name an algorithm after it: "
@@ -17,7 +18,7 @@ static int hash_component(zt_target *t, sqlite3_value *role, zt_text algorithm, 
   return zt_target_component(t, role, err);
 }
 
-static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void hash_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_connection *connection = sqlite3_user_data(ctx);
   zt_budget budget = zt_connection_budget(connection);
   zt_error err = ZT_ERROR_NONE;
@@ -32,8 +33,10 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
   }
   if( zt_target_open(connection, args[0], true, &t, &err)==SQLITE_OK
    && zt_target_object(&t, args[1], &err)==SQLITE_OK
-   && hash_component(&t, n>3 ? args[2] : NULL, algorithm, &err)==SQLITE_OK ){
-    payload = (zt_payload){ .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget };
+   && hash_function_component(&t, n>3 ? args[2] : NULL, algorithm, &err)==SQLITE_OK ){
+    payload = (zt_payload){
+      .source = t.source, .object = &t.object, .component = &t.component, .budget = &budget
+    };
     zt_content_hash(&payload, algorithm, text, &err);
   }
   zt_target_close(&t);
@@ -42,7 +45,7 @@ static void hash(sqlite3_context *ctx, int n, sqlite3_value **args){
 }
 
 const zt_function zt_function_hash[] = {
-  { "zt_hash", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, hash },
-  { "zt_hash", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, hash },
+  { "zt_hash", 3, SQLITE_UTF8|SQLITE_DIRECTONLY, hash_function },
+  { "zt_hash", 4, SQLITE_UTF8|SQLITE_DIRECTONLY, hash_function },
   { NULL, 0, 0, NULL },
 };

@@ -1,12 +1,12 @@
 /*
-** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype (core/json.h says how CBOR becomes
-** JSON). NULL if source is, or the file has none: a data shard.
+** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype (core/json.h says
+** how CBOR becomes JSON). NULL if source is, or the file has none: a data shard.
 */
 #include "core/json.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-static void manifest(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void manifest_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_target t;
   zt_cbor c;
@@ -25,6 +25,6 @@ static void manifest(sqlite3_context *ctx, int n, sqlite3_value **args){
 }
 
 const zt_function zt_function_manifest[] = {
-  { "zt_manifest", 1, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, manifest },
+  { "zt_manifest", 1, SQLITE_UTF8|SQLITE_DIRECTONLY|ZT_RESULT_SUBTYPE, manifest_function },
   { NULL, 0, 0, NULL },
 };

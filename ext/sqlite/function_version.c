@@ -1,5 +1,6 @@
 /*
-** zt_version(): the version of this extension and of the libraries it runs with; "nofs" if it opens no files.
+** zt_version(): the version of this extension and of the libraries it runs with; "nofs" if it opens
+** no files.
 */
 #include <zstd.h>
 #include "core/sha256.h"
@@ -7,17 +8,17 @@
 
 #define ZT_VERSION "0.1.0"
 
-static void version(sqlite3_context *ctx, int n, sqlite3_value **args){
+static void version_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   const zt_connection *c = sqlite3_user_data(ctx);
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
   (void)n;
   (void)args;
-  sqlite3_str_appendf(out, "%s%s (SQLite %s, zstd %s, %s)", ZT_VERSION, c->nofs ? " nofs" : "", sqlite3_libversion(),
-                      ZSTD_versionString(), zt_sha256_library());
+  sqlite3_str_appendf(out, "%s%s (SQLite %s, zstd %s, %s)", ZT_VERSION, c->nofs ? " nofs" : "",
+                      sqlite3_libversion(), ZSTD_versionString(), zt_sha256_library());
   zt_result_str(ctx, out);
 }
 
 const zt_function zt_function_version[] = {
-  { "zt_version", 0, SQLITE_UTF8|SQLITE_INNOCUOUS, version },
+  { "zt_version", 0, SQLITE_UTF8|SQLITE_INNOCUOUS, version_function },
   { NULL, 0, 0, NULL },
 };

@@ -3,7 +3,8 @@
 
 #include "sqlite/plan.h"
 
-#define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before the arguments */
+#define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before
+                         ** the arguments */
 
 /* --- Arguments --- */
 
@@ -40,7 +41,9 @@ static size_t module_name(const char *z, const char **value){
 static int module_place(const zt_table *table, const char *name, size_t n){
   if( n==6 && sqlite3_strnicmp(name, "source", 6)==0 ) return 0;
   for(int i=0; i<zt_table_arguments(table); i++){
-    if( strlen(table->arguments[i])==n && sqlite3_strnicmp(name, table->arguments[i], (int)n)==0 ) return i+1;
+    if( strlen(table->arguments[i])==n && sqlite3_strnicmp(name, table->arguments[i], (int)n)==0 ){
+      return i+1;
+    }
   }
   return -1;
 }
@@ -48,9 +51,12 @@ static int module_place(const zt_table *table, const char *name, size_t n){
 static int module_fail_name(const zt_table *table, const char *name, size_t n, zt_error *err){
   sqlite3_str *names = sqlite3_str_new(NULL);
   char *list;
-  for(int i=0; i<zt_table_arguments(table); i++) sqlite3_str_appendf(names, ", %s", table->arguments[i]);
+  for(int i=0; i<zt_table_arguments(table); i++){
+    sqlite3_str_appendf(names, ", %s", table->arguments[i]);
+  }
   list = sqlite3_str_finish(names);
-  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes source%s", table->name, (int)n, name, list ? list : "");
+  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes source%s", table->name, (int)n,
+          name, list ? list : "");
   sqlite3_free(list);
   return err->rc;
 }
@@ -62,19 +68,27 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
     if( strcmp(value, "abort")==0 || strcmp(value, "skip")==0 ) return SQLITE_OK;
     return zt_fail(err, SQLITE_ERROR, "on_error must be 'abort' or 'skip', not '%s'", value);
   }
-  if( strcmp(table->arguments[i], "dtype")==0 ) return zt_dtype_find((zt_text){ value, strlen(value) }, &dtype, err);
+  if( strcmp(table->arguments[i], "dtype")==0 ){
+    return zt_dtype_find((zt_text){ value, strlen(value) }, &dtype, err);
+  }
   if( !choices[0] ) return SQLITE_OK;
   for(int k=0; choices[k]; k++) if( strcmp(value, choices[k])==0 ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i], choices[0], choices[1], value);
+  return zt_fail(err, SQLITE_ERROR, "%s must be '%s' or '%s', not '%s'", table->arguments[i],
+                 choices[0], choices[1], value);
 }
 
-/* Take one argument, which is the i-th. *named: an argument with a name came before, or is this one. */
+/* Take one argument, which is the i-th. *named: an argument with a name came before, or is
+** this one. */
 static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *err){
   const zt_table *table = v->module->table;
   const char *value;
   size_t n = module_name(z, &value);
   char **place;
-  if( n==0 && *named ) return zt_fail(err, SQLITE_ERROR, "%s: an argument without a name comes after one with a name: %s", table->name, z);
+  if( n==0 && *named ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "%s: an argument without a name comes after one with a name: %s", table->name,
+                   z);
+  }
   if( n>0 ){
     *named = true;
     i = module_place(table, z, n);
@@ -83,7 +97,10 @@ static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *
     value = z;
   }
   place = i==0 ? &v->source : &v->argument[i-1];
-  if( *place ) return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", table->name, i ? table->arguments[i-1] : "source");
+  if( *place ){
+    return zt_fail(err, SQLITE_ERROR, "%s: the argument %s is given twice", table->name,
+                   i ? table->arguments[i-1] : "source");
+  }
   *place = module_dequote(value);
   if( !*place ) return zt_fail_nomem(err);
   return i>0 ? zt_module_check(table, i-1, *place, err) : SQLITE_OK;
@@ -99,13 +116,16 @@ int zt_module_disconnect(sqlite3_vtab *p){
   return SQLITE_OK;
 }
 
-/* Without a type of their own, hidden columns would be compared as numbers: SQLite reads one in HIDDEN. */
+/* Without a type of their own, hidden columns would be compared as numbers: SQLite reads one
+** in HIDDEN. */
 static int module_declare(sqlite3 *db, const zt_table *t){
   sqlite3_str *sql = sqlite3_str_new(db);
   char *z;
   int rc;
   sqlite3_str_appendf(sql, "CREATE TABLE x(%s, source BLOB HIDDEN", t->visible);
-  for(int i=0; i<zt_table_arguments(t); i++) sqlite3_str_appendf(sql, ", %s TEXT HIDDEN", t->arguments[i]);
+  for(int i=0; i<zt_table_arguments(t); i++){
+    sqlite3_str_appendf(sql, ", %s TEXT HIDDEN", t->arguments[i]);
+  }
   if( t->hidden ) sqlite3_str_appendf(sql, ", \"too many arguments\" HIDDEN, %s", t->hidden);
   sqlite3_str_appendall(sql, ")");
   z = sqlite3_str_finish(sql);
@@ -120,13 +140,17 @@ static int module_take_all(zt_vtab *v, int argc, const char *const *argv, zt_err
   int most = 1+zt_table_arguments(table);
   bool named = false;
   if( argc-MODULE_FIRST>most ){
-    return zt_fail(err, SQLITE_ERROR, "%s takes at most %d argument%s", table->name, most, most>1 ? "s" : "");
+    return zt_fail(err, SQLITE_ERROR, "%s takes at most %d argument%s", table->name, most,
+                   most>1 ? "s" : "");
   }
-  for(int i=MODULE_FIRST; i<argc; i++) if( module_take(v, i-MODULE_FIRST, argv[i], &named, err) ) return err->rc;
+  for(int i=MODULE_FIRST; i<argc; i++){
+    if( module_take(v, i-MODULE_FIRST, argv[i], &named, err) ) return err->rc;
+  }
   return SQLITE_OK;
 }
 
-int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **out, char **message){
+int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                      sqlite3_vtab **out, char **message){
   const zt_table_module *m = client;
   zt_error err = ZT_ERROR_NONE;
   zt_vtab *v = sqlite3_malloc64(sizeof(*v));

@@ -5,8 +5,8 @@
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects('models', skip);
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects(source='models', on_error=skip);
 **
-** Arguments come in their order, or by name: in any order, after those that come in theirs. A name or
-** a value that the table does not know is an error here, and not zero rows later.
+** Arguments come in their order, or by name: in any order, after those that come in theirs. A name
+** or a value that the table does not know is an error here, and not zero rows later.
 */
 #ifndef ZT_SQLITE_MODULE_H
 #define ZT_SQLITE_MODULE_H
@@ -27,7 +27,8 @@ typedef struct zt_vtab {
 } zt_vtab;
 
 /* xCreate, xConnect and xDisconnect. */
-int zt_module_connect(sqlite3 *db, void *module, int argc, const char *const *argv, sqlite3_vtab **out, char **message);
+int zt_module_connect(sqlite3 *db, void *module, int argc, const char *const *argv,
+                      sqlite3_vtab **out, char **message);
 int zt_module_disconnect(sqlite3_vtab *vtab);
 
 /* Fail unless the table's argument i may have this value. */

@@ -11,13 +11,17 @@
 #define PLAN_OPEN 100.0
 #define PLAN_ROW 2.0
 #define PLAN_READ 100000.0
-#define PLAN_LATE 1e30         /* An argument can be had only in another order of the join: for want of a better one */
-#define PLAN_LACKING 1e60      /* That, or not at all, and it must be there: the query fails, but with a message */
-#define PLAN_DEFAULT 16.0      /* By what an argument that is not given multiplies: see plan_price() */
+#define PLAN_LATE 1e30         /* An argument can be had only in another order of the join: for want
+                               ** of a better one */
+#define PLAN_LACKING 1e60      /* That, or not at all, and it must be there: the query fails, but
+                               ** with a message */
+#define PLAN_DEFAULT 16.0      /* By what an argument that is not given multiplies: see
+                               ** plan_price() */
 
 /* How many there are, where nothing tells. */
 #define PLAN_FILES 1000.0      /* Of a pattern, a directory or a list */
-#define PLAN_SOME_FILES 4.0    /* Of a source that is known only when the query runs: mostly a path */
+#define PLAN_SOME_FILES 4.0    /* Of a source that is known only when the query runs: mostly
+                               ** a path */
 #define PLAN_OBJECTS_OF_FILE 100.0
 #define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
 #define PLAN_LARGE_OFFSET 100000
@@ -33,7 +37,7 @@ typedef struct plan_term {
 } plan_term;
 
 /* xBestIndex at work. */
-typedef struct planner {
+typedef struct plan_planner {
   const zt_plan_table *of;
   const zt_table *table;
   sqlite3_index_info *info;
@@ -47,7 +51,7 @@ typedef struct planner {
   int defaults;          /* How many are not */
   bool null_argument;    /* An optional argument may be NULL */
   bool exact;            /* What was pushed down leaves nothing for SQLite to check */
-} planner;
+} plan_planner;
 
 int zt_table_arguments(const zt_table *table){
   int n = 0;
@@ -56,7 +60,9 @@ int zt_table_arguments(const zt_table *table){
 }
 
 int zt_table_argument(const zt_table *table, const char *name){
-  for(int i=zt_table_arguments(table)-1; i>=0; i--) if( strcmp(table->arguments[i], name)==0 ) return i;
+  for(int i=zt_table_arguments(table)-1; i>=0; i--){
+    if( strcmp(table->arguments[i], name)==0 ) return i;
+  }
   return -1;
 }
 
@@ -74,7 +80,7 @@ static int plan_column_or_none(const zt_table *table, int i){
 
 /* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there
 ** on; no table has that many. */
-static bool plan_uses(const planner *p, uint64_t mask){
+static bool plan_uses(const plan_planner *p, uint64_t mask){
   for(int i=0; i<62; i++){
     if( (mask>>i & 1) && (p->info->colUsed>>zt_plan_column(p->table, i) & 1) ) return true;
   }
@@ -87,11 +93,13 @@ static bool plan_is_binary(sqlite3_index_info *info, int i){
 }
 
 /* Ask for all values of an IN at once, where the host can: a directory is then read once, not once
-** per value, and SQLite compares them with the affinity that it should. Of arguments, because it looks
-** for plans without an IN, too, and takes it for a plan that there is none. */
+** per value, and SQLite compares them with the affinity that it should. Of arguments, because it
+** looks for plans without an IN, too, and takes it for a plan that there is none. */
 static bool plan_takes_list(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
-  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, i, -1) ) return sqlite3_vtab_in(info, i, 1)!=0;
+  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, i, -1) ){
+    return sqlite3_vtab_in(info, i, 1)!=0;
+  }
 #else
   (void)info;
   (void)i;
@@ -103,7 +111,9 @@ static bool plan_takes_list(sqlite3_index_info *info, int i){
 static sqlite3_value *plan_value(sqlite3_index_info *info, int i){
   sqlite3_value *value = NULL;
 #if SQLITE_VERSION_NUMBER>=3038000
-  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, i, &value)!=SQLITE_OK ) value = NULL;
+  if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_rhs_value(info, i, &value)!=SQLITE_OK ){
+    value = NULL;
+  }
 #else
   (void)info;
   (void)i;
@@ -117,12 +127,13 @@ static bool plan_is_text(sqlite3_value *value){
 
 /* --- Constraints --- */
 
-#define PLAN_SOURCE_BITS (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1 | ZT_PLAN_ARGUMENT<<2)
+#define PLAN_SOURCE_BITS \
+  (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1 | ZT_PLAN_ARGUMENT<<2)
 #define PLAN_RANGE_BITS (ZT_PLAN_EQ | ZT_PLAN_GT | ZT_PLAN_GE | ZT_PLAN_LT | ZT_PLAN_LE)
 
-/* The constraint to use for a term, the first that is usable; -1 if none is. *unusable: there is one
-** that is not. */
-static int plan_find(const planner *p, const plan_term *term, bool *unusable){
+/* The constraint to use for a term, the first that is usable; -1 if none is. *unusable: there is
+** one that is not. */
+static int plan_find(const plan_planner *p, const plan_term *term, bool *unusable){
   int found = -1;
   *unusable = false;
   for(int i=0; i<p->info->nConstraint && term->column>=0; i++){
@@ -135,14 +146,14 @@ static int plan_find(const planner *p, const plan_term *term, bool *unusable){
 }
 
 /* True if a query without this argument is refused. */
-static bool plan_is_required(const planner *p, int bit){
+static bool plan_is_required(const plan_planner *p, int bit){
   int object = zt_table_argument(p->table, "object");
   if( bit==ZT_PLAN_SOURCE ) return p->of->source==NULL;
   return object>=0 && bit==ZT_PLAN_ARGUMENT<<object && !p->of->object;
 }
 
 /* Hand constraint i to xFilter as the term's value. */
-static void plan_use(planner *p, const plan_term *term, int i){
+static void plan_use(plan_planner *p, const plan_term *term, int i){
   bool argument = (term->bit & PLAN_SOURCE_BITS)!=0;
   bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
   sqlite3_value *value = optional ? plan_value(p->info, i) : NULL;
@@ -159,7 +170,7 @@ static void plan_use(planner *p, const plan_term *term, int i){
 }
 
 /* An argument is not given with the query. */
-static void plan_omit(planner *p, int bit, bool late){
+static void plan_omit(plan_planner *p, int bit, bool late){
   if( bit==ZT_PLAN_SOURCE && !late ) p->sourceless = true;
   if( plan_is_required(p, bit) ) p->lacking = true;
   else if( late ) p->late = true;
@@ -167,7 +178,7 @@ static void plan_omit(planner *p, int bit, bool late){
 }
 
 /* Choose among the constraints. */
-static void plan_choose(planner *p){
+static void plan_choose(plan_planner *p){
   const zt_table *t = p->table;
   const int n = zt_table_arguments(t), position = t->iPosition ? t->iPosition : -1;
   const int path = plan_column_or_none(t, t->iPath), object = plan_column_or_none(t, t->iObject);
@@ -192,7 +203,9 @@ static void plan_choose(planner *p){
     bool unusable;
     int i = plan_find(p, &terms[k], &unusable);
     if( i>=0 ) plan_use(p, &terms[k], i);
-    else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ) plan_omit(p, terms[k].bit, unusable);
+    else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ){
+      plan_omit(p, terms[k].bit, unusable);
+    }
   }
 }
 
@@ -208,10 +221,12 @@ static double plan_files_of(const char *source, bool *one){
 }
 
 /* How many files the query has to look at. */
-static double plan_files(planner *p, bool *one){
+static double plan_files(plan_planner *p, bool *one){
   const zt_plan_table *of = p->of;
   bool unusable;
-  const plan_term source = { ZT_PLAN_SOURCE, p->table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false };
+  const plan_term source = {
+    ZT_PLAN_SOURCE, p->table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false
+  };
   sqlite3_value *value;
   const char *z = of->source;
   *one = false;
@@ -225,19 +240,22 @@ static double plan_files(planner *p, bool *one){
   return plan_files_of(z, one);
 }
 
-/* True if the term's constraint compares with a value that is known to be TEXT, and with one alone. */
-static bool plan_compares_text(planner *p, int column){
-  const plan_term term = { 0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true };
+/* True if the term's constraint compares with a value that is known to be TEXT, and with
+** one alone. */
+static bool plan_compares_text(plan_planner *p, int column){
+  const plan_term term = {
+    0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true
+  };
   bool unusable;
   int i = plan_find(p, &term, &unusable);
   return i>=0 && plan_is_text(plan_value(p->info, i));
 }
 
 /*
-** A row is alone with its path, or its path and object. That holds where these are compared as text:
-** a column of numbers makes numbers of the names that it is compared with.
+** A row is alone with its path, or its path and object. That holds where these are compared as
+** text: a column of numbers makes numbers of the names that it is compared with.
 */
-static bool plan_is_unique(planner *p){
+static bool plan_is_unique(plan_planner *p){
   const zt_table *t = p->table;
   if( p->plan & (ZT_PLAN_PATHS|ZT_PLAN_OBJECTS) || !(p->plan & ZT_PLAN_PATH) ) return false;
   if( t->rows==ZT_ROWS_FILES ) return plan_compares_text(p, t->iPath);
@@ -252,7 +270,7 @@ static double plan_at_least_one(double n){
 }
 
 /* Rows of one object that the query asks for. */
-static double plan_rows_of_object(const planner *p, int plan){
+static double plan_rows_of_object(const plan_planner *p, int plan){
   double rows = p->table->iPosition ? PLAN_ROWS_OF_OBJECT : 1;
   if( plan & ZT_PLAN_EQ ) return 1;
   if( plan & (ZT_PLAN_GT|ZT_PLAN_GE) ) rows /= PLAN_NARROWS;
@@ -261,10 +279,12 @@ static double plan_rows_of_object(const planner *p, int plan){
 }
 
 /* Objects of one file that the query asks for. */
-static double plan_objects_of_file(const planner *p, int plan){
+static double plan_objects_of_file(const plan_planner *p, int plan){
   const zt_table *t = p->table;
   double objects = PLAN_OBJECTS_OF_FILE;
-  if( t->rows==ZT_ROWS_FILES || t->rows==ZT_ROWS_OF_FILES || zt_table_argument(t, "object")>=0 ) return 1;
+  if( t->rows==ZT_ROWS_FILES || t->rows==ZT_ROWS_OF_FILES || zt_table_argument(t, "object")>=0 ){
+    return 1;
+  }
   if( plan & ZT_PLAN_OBJECTS ) objects = PLAN_LISTED;
   else if( plan & ZT_PLAN_OBJECT ) return 1;
   if( plan & (ZT_PLAN_OBJECT_LIKE|ZT_PLAN_OBJECT_GLOB) ) objects /= PLAN_NARROWS;
@@ -272,18 +292,18 @@ static double plan_objects_of_file(const planner *p, int plan){
 }
 
 /*
-** Where an optional argument may be NULL, constraints save nothing. SQLite from 3.49 on may otherwise
-** take the two sides of an OR for two scans, and then check all arguments again; an argument that is
-** NULL passes no check.
+** Where an optional argument may be NULL, constraints save nothing. SQLite from 3.49 on may
+** otherwise take the two sides of an OR for two scans, and then check all arguments again; an
+** argument that is NULL passes no check.
 */
-static bool plan_may_discount(const planner *p){
+static bool plan_may_discount(const plan_planner *p){
   return !p->null_argument || sqlite3_libversion_number()<3049000;
 }
 
 /*
-** True if the WHERE clause being planned has no term but those that are listed: their numbers have no
-** gap. SQLite does not list one that compares two columns of this table, and hands over LIMIT all the
-** same, 3.40 at least; nor an OR.
+** True if the WHERE clause being planned has no term but those that are listed: their numbers have
+** no gap. SQLite does not list one that compares two columns of this table, and hands over LIMIT
+** all the same, 3.40 at least; nor an OR.
 */
 static bool plan_sees_all(const sqlite3_index_info *info){
   for(int i=0; i<info->nConstraint; i++) if( info->aConstraint[i].iTermOffset!=i ) return false;
@@ -291,11 +311,11 @@ static bool plan_sees_all(const sqlite3_index_info *info){
 }
 
 /*
-** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR. Where
-** sides give an argument different values, each must be a scan of its own: that is what makes a side
-** with an argument cheap, and the whole without one dear.
+** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR.
+** Where sides give an argument different values, each must be a scan of its own: that is what makes
+** a side with an argument cheap, and the whole without one dear.
 */
-static double plan_price(const planner *p, double cost){
+static double plan_price(const plan_planner *p, double cost){
   bool side = p->optional && p->sourceless && plan_sees_all(p->info);
   if( p->lacking && !side ) return PLAN_LACKING;
   if( p->late ) return PLAN_LATE;
@@ -304,7 +324,7 @@ static double plan_price(const planner *p, double cost){
   return cost;
 }
 
-static void plan_estimate(planner *p, double files){
+static void plan_estimate(plan_planner *p, double files){
   const zt_table *t = p->table;
   sqlite3_index_info *info = p->info;
   int plan = plan_may_discount(p) ? p->plan : 0;
@@ -315,7 +335,9 @@ static void plan_estimate(planner *p, double files){
   objects = files*plan_objects_of_file(p, plan);
   rows = objects*plan_rows_of_object(p, plan);
   cost = files*each + rows*PLAN_ROW;
-  if( p->plan & ZT_PLAN_BYTES ) cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
+  if( p->plan & ZT_PLAN_BYTES ){
+    cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
+  }
   info->estimatedCost = plan_price(p, cost);
   info->estimatedRows = (sqlite3_int64)rows;
   if( plan && plan_is_unique(p) ){
@@ -328,14 +350,15 @@ static void plan_estimate(planner *p, double files){
 
 static bool plan_is_utf8(sqlite3 *db){
   sqlite3_stmt *stmt = NULL;
-  bool utf8 = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &stmt, NULL)==SQLITE_OK && sqlite3_step(stmt)==SQLITE_ROW
+  bool utf8 = sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &stmt, NULL)==SQLITE_OK
+           && sqlite3_step(stmt)==SQLITE_ROW
            && sqlite3_stricmp((const char*)sqlite3_column_text(stmt, 0), "UTF-8")==0;
   sqlite3_finalize(stmt);
   return utf8;
 }
 
-/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.46 say so, too, of a GROUP BY
-** whose order an ORDER BY relies on. */
+/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.46
+** say so, too, of a GROUP BY whose order an ORDER BY relies on. */
 static bool plan_wants_groups(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER>=3038000
   int distinct = sqlite3_libversion_number()>=3038000 ? sqlite3_vtab_distinct(info) : 0;
@@ -347,7 +370,7 @@ static bool plan_wants_groups(sqlite3_index_info *info){
 }
 
 /* Rows of one path stand side by side, and among them those of one object. */
-static bool plan_is_adjacent(const planner *p){
+static bool plan_is_adjacent(const plan_planner *p){
   const zt_table *t = p->table;
   bool path = false;
   for(int i=0; i<p->info->nOrderBy; i++){
@@ -360,9 +383,10 @@ static bool plan_is_adjacent(const planner *p){
 
 /*
 ** Files come in the order of their paths, or the other way round; the rows of an object in that of
-** iPosition, where it has one. Objects come as they are stored, which is not the order of their names.
+** iPosition, where it has one. Objects come as they are stored, which is not the order of
+** their names.
 */
-static int plan_order(const planner *p, bool one){
+static int plan_order(const plan_planner *p, bool one){
   const zt_table *t = p->table;
   const struct sqlite3_index_orderby *by = p->info->aOrderBy;
   int n = p->info->nOrderBy, order = 0;
@@ -382,7 +406,7 @@ static int plan_order(const planner *p, bool one){
 }
 
 /* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
-static void plan_consume_order(planner *p, bool one){
+static void plan_consume_order(plan_planner *p, bool one){
   int order;
   if( p->info->nOrderBy==0 || (p->plan & ZT_PLAN_LISTS) ) return;
   order = plan_order(p, one);
@@ -392,21 +416,23 @@ static void plan_consume_order(planner *p, bool one){
 
 #if SQLITE_VERSION_NUMBER>=3038000
 /*
-** True if OFFSET may be counted here. Before 3.46, SQLite hands it to each side of a UNION ALL, which is
-** told when the query runs, and refused: so there, only what SQLite itself would take long to pass over.
+** True if OFFSET may be counted here. Before 3.46, SQLite hands it to each side of a UNION ALL,
+** which is told when the query runs, and refused: so there, only what SQLite itself would take long
+** to pass over.
 */
 static bool plan_may_offset(sqlite3_index_info *info, int i){
   sqlite3_value *value = plan_value(info, i);
   if( sqlite3_libversion_number()>=3046000 ) return true;
-  return value && sqlite3_value_type(value)==SQLITE_INTEGER && sqlite3_value_int64(value)>=PLAN_LARGE_OFFSET;
+  return value && sqlite3_value_type(value)==SQLITE_INTEGER
+      && sqlite3_value_int64(value)>=PLAN_LARGE_OFFSET;
 }
 #endif
 
 /*
-** LIMIT and OFFSET are counted here where nobody else takes rows away: no term is left for SQLite to
-** check, and the rows come in the order asked for.
+** LIMIT and OFFSET are counted here where nobody else takes rows away: no term is left for SQLite
+** to check, and the rows come in the order asked for.
 */
-static void plan_count(planner *p){
+static void plan_count(plan_planner *p){
 #if SQLITE_VERSION_NUMBER>=3038000
   sqlite3_index_info *info = p->info;
   int limit = -1, offset = -1, others = 0;
@@ -421,7 +447,9 @@ static void plan_count(planner *p){
   if( others!=p->used || !p->exact || (info->nOrderBy && !info->orderByConsumed) ) return;
   if( limit<0 || has_offset!=(offset>=0) || !plan_sees_all(info) ) return;
   if( has_offset && !plan_may_offset(info, offset) ) return;
-  for(int i=0; i<info->nConstraint; i++) if( i!=limit && i!=offset && sqlite3_vtab_in(info, i, -1) ) return;
+  for(int i=0; i<info->nConstraint; i++){
+    if( i!=limit && i!=offset && sqlite3_vtab_in(info, i, -1) ) return;
+  }
   info->aConstraintUsage[limit].argvIndex = ++p->nArgument;
   info->aConstraintUsage[limit].omit = 1;
   p->plan |= ZT_PLAN_LIMIT;
@@ -435,26 +463,29 @@ static void plan_count(planner *p){
 }
 
 /* One argument too many would otherwise be a condition on the first hidden column. */
-static bool plan_has_surplus(const planner *p){
+static bool plan_has_surplus(const plan_planner *p){
   int column = zt_plan_surplus(p->table);
-  for(int i=0; i<p->info->nConstraint && column>=0; i++) if( p->info->aConstraint[i].iColumn==column ) return true;
+  for(int i=0; i<p->info->nConstraint && column>=0; i++){
+    if( p->info->aConstraint[i].iColumn==column ) return true;
+  }
   return false;
 }
 
 /*
 ** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
-** them. With one that is not usable yet the plan costs more than any other. (SQLITE_CONSTRAINT would
-** say that there is none; but SQLite, 3.40 at least, then may not ask for the one that there is.) All
-** other constraints only narrow down what is opened, decoded and read; SQLite checks them again. Of
-** each kind the first that is usable is taken.
+** them. With one that is not usable yet the plan costs more than any other. (SQLITE_CONSTRAINT
+** would say that there is none; but SQLite, 3.40 at least, then may not ask for the one that there
+** is.) All other constraints only narrow down what is opened, decoded and read; SQLite checks them
+** again. Of each kind the first that is usable is taken.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
-  planner p = { .of = of, .table = t, .info = info, .exact = true };
+  plan_planner p = { .of = of, .table = t, .info = info, .exact = true };
   double files;
   bool one;
   if( plan_has_surplus(&p) ){
-    *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name, 1+zt_table_arguments(t));
+    *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name,
+                               1+zt_table_arguments(t));
     return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   plan_choose(&p);

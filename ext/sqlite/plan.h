@@ -1,15 +1,18 @@
 /*
-** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and filter.c, wanted.c.
+** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and
+** filter.c, wanted.c.
 */
 #ifndef ZT_SQLITE_PLAN_H
 #define ZT_SQLITE_PLAN_H
 
 #include "sqlite/scan.h"
 
-/* idxNum. For each of the first ZT_PLAN_VALUES bits that is set, argv has one value, in this order. */
+/* idxNum. For each of the first ZT_PLAN_VALUES bits that is set, argv has one value, in
+** this order. */
 enum {
   ZT_PLAN_SOURCE      = 1<<0,
-  ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next ones have the next bits */
+  ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next ones have the
+                                 ** next bits */
   ZT_PLAN_PATH        = 1<<4,    /* path = ?, or path IN (...) if ZT_PLAN_PATHS is set too */
   ZT_PLAN_OBJECT      = 1<<5,    /* object = ?, or object IN (...) if ZT_PLAN_OBJECTS is set too */
   ZT_PLAN_PATH_LIKE   = 1<<6,
@@ -32,11 +35,13 @@ enum {
   ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must come in the order of iPosition, */
   ZT_PLAN_DESCENDING  = 1<<24,   /* or in the opposite one */
   ZT_PLAN_ONE_FILE    = 1<<25,   /* It was one file that the source named */
-  ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of the arguments */
+  ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of
+                                 ** the arguments */
 };
 #define ZT_PLAN_LISTS (ZT_PLAN_LIST | ZT_PLAN_LIST<<1 | ZT_PLAN_LIST<<2 | ZT_PLAN_LIST<<3)
 #define ZT_PLAN_VALUES 17
-#define ZT_PLAN_PATTERNS (ZT_PLAN_PATH_LIKE | ZT_PLAN_PATH_GLOB | ZT_PLAN_OBJECT_LIKE | ZT_PLAN_OBJECT_GLOB)
+#define ZT_PLAN_PATTERNS \
+  (ZT_PLAN_PATH_LIKE | ZT_PLAN_PATH_GLOB | ZT_PLAN_OBJECT_LIKE | ZT_PLAN_OBJECT_GLOB)
 
 /* The place of a bit among the values. */
 static inline int zt_plan_value(int bit){
@@ -56,11 +61,13 @@ int zt_plan_surplus(const zt_table *table);
 typedef struct zt_plan_table {
   const zt_connection *connection;
   const zt_table *table;
-  const char *source;    /* That the table was declared with, so that a query need not give one; NULL: none */
+  const char *source;    /* That the table was declared with, so that a query need not give one;
+                         ** NULL: none */
   const char *object;    /* The same of the argument object */
 } zt_plan_table;
 
-/* Fill in the plan. SQLITE_ERROR: *message, from sqlite3_mprintf(), says what is wrong with the query. */
+/* Fill in the plan. SQLITE_ERROR: *message, from sqlite3_mprintf(), says what is wrong with
+** the query. */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message);
 
 #endif

@@ -1,4 +1,5 @@
-/* The one virtual-table frame: going from row to row, columns, registration. See scan.h and cursor.h. */
+/* The one virtual-table frame: going from row to row, columns, registration. See scan.h
+** and cursor.h. */
 #include "sqlite/cursor.h"
 
 #include <stdlib.h>
@@ -98,7 +99,7 @@ void zt_cursor_reset(zt_cursor *c){
     c->scan.argument[i] = NULL;
   }
   c->blob = NULL;
-  c->asked = c->is_blob = c->missing = false;
+  c->asked = c->is_blob = false;
   c->number = 0;
 }
 
@@ -133,11 +134,13 @@ int zt_cursor_fail(zt_cursor *c){
 
 /* --- Files --- */
 
-/* True if a file that cannot be read is no reason to end the query. Being out of memory or interrupted always is; and what
-** there was no descriptor for is not skipped as if the file were broken. */
+/* True if a file that cannot be read is no reason to end the query. Being out of memory or
+** interrupted always is; and what there was no descriptor for is not skipped as if the file
+** were broken. */
 bool zt_cursor_may_go_on(const zt_cursor *c){
   return c->err.rc==SQLITE_ERROR
-      && (zt_table_is_of_files(zt_cursor_table(c)) || (c->scan.skip && !zt_os_exhausted(c->err.system)));
+      && (zt_table_is_of_files(zt_cursor_table(c))
+          || (c->scan.skip && !zt_os_exhausted(c->err.system)));
 }
 
 /* What is wrong is the current file's, not the query's. */
@@ -151,8 +154,8 @@ void zt_cursor_set_file_error(zt_cursor *c){
 static void scan_open_file(zt_cursor *c){
   if( c->opened || !c->file ) return;
   c->opened = true;
-  zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container, (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL,
-                &c->err);
+  zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container,
+                (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
   c->scan.container = c->container;
   c->scan.source = c->source;
   if( !c->container ) return;
@@ -174,12 +177,16 @@ const zt_stat *zt_scan_stat(zt_scan *scan){
   return c->has_stat ? &c->stat : NULL;
 }
 
-/* Open the BLOB, within xFilter. Its bytes are read after that only if a column needs them; then c->blob has them. */
+/* Open the BLOB, within xFilter. Its bytes are read after that only if a column needs them; then
+** c->blob has them. */
 void zt_cursor_open_image(zt_cursor *c, sqlite3_value *image){
   c->standing = c->begun = c->opened = c->has_stat = c->tried_stat = true;
   c->stat = (zt_stat){ .id.size = c->blob_size };
   c->err.path = "<blob>";
-  if( c->plan & ZT_PLAN_CONTAINER ) zt_target_open_image(c->scan.connection, c->blob ? c->blob : image, &c->container, &c->source, &c->err);
+  if( c->plan & ZT_PLAN_CONTAINER ){
+    zt_target_open_image(c->scan.connection, c->blob ? c->blob : image, &c->container, &c->source,
+                         &c->err);
+  }
   if( !(c->plan & ZT_PLAN_BYTES) ){
     zt_source_close(c->source);
     c->source = NULL;
@@ -212,8 +219,8 @@ static void scan_stand_on(zt_cursor *c, zt_listed *file){
   c->scan.path = c->err.path = file->path.z;
 }
 
-/* Stand before the first object of the next file that can be read. False at the end and on failure; at the end, the cursor
-** goes on standing where it is. */
+/* Stand before the first object of the next file that can be read. False at the end and on failure;
+** at the end, the cursor goes on standing where it is. */
 static bool scan_next_file(zt_cursor *c){
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   for(;;){
@@ -259,14 +266,17 @@ static int scan_find_objects(zt_cursor *c){
 /* The one object that the argument names is not in the one file that the source names. */
 static bool scan_lacks_object(zt_cursor *c){
   const zt_names *names = &c->wanted.objects;
-  if( !zt_table_is_of_one(zt_cursor_table(c)) || c->positions.n || !zt_names_count(names) ) return false;
+  if( !zt_table_is_of_one(zt_cursor_table(c)) || c->positions.n || !zt_names_count(names) ){
+    return false;
+  }
   return c->is_blob || (c->file && c->file->path.literal);
 }
 
 /* Choose the next object of the current file, or the file itself. */
 static bool scan_next_object(zt_cursor *c){
   bool named = !c->wanted.objects.any;
-  bool file_first = zt_cursor_table(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !named && !zt_wanted_filters(&c->wanted);
+  bool file_first = zt_cursor_table(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !named
+                 && !zt_wanted_filters(&c->wanted);
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   uint64_t n;
   if( named && !c->found && scan_find_objects(c) ) return false;
@@ -280,7 +290,8 @@ static bool scan_next_object(zt_cursor *c){
     c->scan.on_file = file_first && c->iObject==1;
     if( c->scan.on_file ) return true;
     c->scan.object = named ? c->positions.a[i] : (uint32_t)i;
-    if( !zt_wanted_filters(&c->wanted) || zt_wanted_object(&c->wanted, zt_container_name(c->container, c->scan.object)) ) return true;
+    if( !zt_wanted_filters(&c->wanted)
+     || zt_wanted_object(&c->wanted, zt_container_name(c->container, c->scan.object)) ) return true;
     if( c->iObject%ZT_CURSOR_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return false;
   }
   return false;
@@ -295,7 +306,8 @@ static bool scan_said(zt_cursor *c, bool yes){
 /* Let the table work on the chosen object, or the file itself, if it does not already. */
 static bool scan_open_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
-  if( c->entered && t->open && c->entered_file==c->scan.on_file && c->entered_object==c->scan.object ) return true;
+  if( c->entered && t->open && c->entered_file==c->scan.on_file
+   && c->entered_object==c->scan.object ) return true;
   zt_cursor_leave_object(c);
   c->entered = true;
   c->entered_file = c->scan.on_file;
@@ -317,7 +329,9 @@ bool zt_cursor_enter_object(zt_cursor *c){
 
 /* Stand on the first row of the next object of the current file, or of the file itself. */
 static bool scan_enter_next(zt_cursor *c){
-  while( c->container && !c->err.rc && scan_next_object(c) ) if( zt_cursor_enter_object(c) ) return true;
+  while( c->container && !c->err.rc && scan_next_object(c) ){
+    if( zt_cursor_enter_object(c) ) return true;
+  }
   if( !c->err.rc || !c->scan.skip || !zt_cursor_may_go_on(c) ) return false;
   zt_error_clear(&c->err);
   c->err.object.z = c->err.component.z = NULL;
@@ -351,7 +365,9 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n){
       if( rc ) return rc;
       n--;
     }
-    if( n>0 && n%ZT_CURSOR_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return zt_cursor_fail(c);
+    if( n>0 && n%ZT_CURSOR_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ){
+      return zt_cursor_fail(c);
+    }
   }
   return SQLITE_OK;
 }
@@ -373,7 +389,9 @@ static int scan_eof(sqlite3_vtab_cursor *p){
 static int scan_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   const zt_vtab *v = (const zt_vtab*)p;
   int object = zt_table_argument(v->module->table, "object");
-  zt_plan_table of = { v->module->connection, v->module->table, v->source, object<0 ? NULL : v->argument[object] };
+  zt_plan_table of = {
+    v->module->connection, v->module->table, v->source, object<0 ? NULL : v->argument[object]
+  };
   char *message = NULL;
   int rc = zt_plan(&of, info, &message);
   if( !message ) return rc;
@@ -396,9 +414,9 @@ static uint64_t scan_number(zt_cursor *c){
   return c->number;
 }
 
-/* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from scans with different
-** constraints: so it follows from the arguments, the path and the row's place in the file, and not from what was listed
-** before. */
+/* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from
+** scans with different constraints: so it follows from the arguments, the path and the row's place
+** in the file, and not from what was listed before. */
 static int scan_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   zt_cursor *c = (zt_cursor*)p;
   const zt_table *t = zt_cursor_table(c);
@@ -417,12 +435,15 @@ static void scan_source_column(const zt_cursor *c, sqlite3_context *ctx){
     sqlite3_result_value(ctx, c->blob);
   }else{
     err.path = "<blob>";
-    zt_fail(&err, SQLITE_ERROR, "of a BLOB of more than %d bytes, the column source is kept only if its bytes are read", ZT_CURSOR_BLOB);
+    zt_fail(&err, SQLITE_ERROR,
+            "of a BLOB of more than %d bytes, the column source is kept only if its bytes are read",
+            ZT_CURSOR_BLOB);
     zt_result_error(ctx, &err);
   }
 }
 
-/* The value of the argument column i, counted from the source; behind the last one, of the column that catches one too many. */
+/* The value of the argument column i, counted from the source; behind the last one, of the column
+** that catches one too many. */
 static void scan_argument_column(const zt_cursor *c, sqlite3_context *ctx, int i){
   const zt_table *t = zt_cursor_table(c);
   const char *z;

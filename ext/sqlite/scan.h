@@ -1,7 +1,7 @@
 /*
-** The one virtual-table frame: a source argument becomes paths, paths become containers, containers become objects, and
-** a table says only which rows an object (or a file) has and what is in their columns. Interface to code in scan.c,
-** module.c and plan.c.
+** The one virtual-table frame: a source argument becomes paths, paths become containers, containers
+** become objects, and a table says only which rows an object (or a file) has and what is in their
+** columns. Interface to code in scan.c, module.c and plan.c.
 **
 ** A new table is one file that defines a zt_table, and one line in tables.h.
 */
@@ -16,7 +16,8 @@ typedef struct zt_scan zt_scan;
 /* Which rows a table has. */
 typedef enum zt_rows_of {
   ZT_ROWS_FILES,               /* One per file, readable or not */
-  ZT_ROWS_OF_FILES,            /* Some per file, readable or not; nothing about a file ends the query */
+  ZT_ROWS_OF_FILES,            /* Some per file, readable or not; nothing about a file ends
+                               ** the query */
   ZT_ROWS_OBJECTS,             /* One per object */
   ZT_ROWS_OF_OBJECTS,          /* Some per object */
   ZT_ROWS_FILES_AND_OBJECTS    /* Some for the file itself, then some per object */
@@ -29,40 +30,50 @@ typedef struct zt_range {
 
 #define ZT_ARGUMENTS 3   /* Most arguments of a table after source */
 
-/* Columns are numbered 0, 1, ... visible ones first, then hidden ones, as the table declares them; the frame puts the
-** arguments (source and those after it) between the two, and a column that catches one argument too many, and answers for
-** them. */
+/* Columns are numbered 0, 1, ... visible ones first, then hidden ones, as the table declares them;
+** the frame puts the arguments (source and those after it) between the two, and a column that
+** catches one argument too many, and answers for them. */
 typedef struct zt_table {
   const char *name;
   const char *visible;         /* "path TEXT, object TEXT, ..." */
   const char *hidden;          /* "data BLOB HIDDEN, ..."; NULL: none */
   int nVisible;
-  const char *arguments[ZT_ARGUMENTS];   /* Their names after source: on_error and object are the frame's, others the table's */
-  const char *defaults[ZT_ARGUMENTS];    /* What those of the table's own mean if they are not given; NULL: NULL */
-  const char *choices[ZT_ARGUMENTS][3];  /* The values that they can have, ended by NULL; none: any */
+  const char *arguments[ZT_ARGUMENTS];   /* Their names after source: on_error and object are the
+                                         ** frame's, others the table's */
+  const char *defaults[ZT_ARGUMENTS];    /* What those of the table's own mean if they are not
+                                         ** given; NULL: NULL */
+  const char *choices[ZT_ARGUMENTS][3];  /* The values that they can have, ended by NULL;
+                                         ** none: any */
   zt_rows_of rows;
   int iPath, iObject;          /* Columns; -1: none */
-  int iPosition;               /* A column of whole numbers that a query may want a range of; 0: none */
+  int iPosition;               /* A column of whole numbers that a query may want a range of;
+                               ** 0: none */
   bool backward;               /* Rows can come in descending order of iPosition, too */
-  uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the system says */
+  uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the
+                               ** system says */
   uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */
   bool rows_read;              /* So does telling which rows there are */
-  size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a cursor opens */
+  size_t row_size;             /* Bytes of the table's own state of a row; zeroed when a
+                               ** cursor opens */
 
-  /* Prepare for the rows of the current object: false on a failure, which is in scan->err. A query that asks for rows of
-  ** one object again and again, as `row IN (...)` does, finds it open. NULL: nothing to do. */
+  /* Prepare for the rows of the current object: false on a failure, which is in scan->err. A query
+  ** that asks for rows of one object again and again, as `row IN (...)` does, finds it open. NULL:
+  ** nothing to do. */
   bool (*open)(zt_scan *scan);
-  /* Stand on the first row of the current object, or of the file itself: false if it has none, or on a failure, which is
-  ** in scan->err. May be called again. NULL: it has one. */
+  /* Stand on the first row of the current object, or of the file itself: false if it has none, or
+  ** on a failure, which is in scan->err. May be called again. NULL: it has one. */
   bool (*first)(zt_scan *scan);
-  /* Stand on the next row of the same: false if there is none, or on a failure. NULL: there is none. */
+  /* Stand on the next row of the same: false if there is none, or on a failure. NULL: there
+  ** is none. */
   bool (*next)(zt_scan *scan);
-  /* Move on by at most n rows, to one that the object has. Returns by how many. NULL: next is as good. */
+  /* Move on by at most n rows, to one that the object has. Returns by how many. NULL: next is
+  ** as good. */
   uint64_t (*skip)(zt_scan *scan, uint64_t n);
-  /* Free what the row state owns, and zero it: the scan leaves the object. NULL: it owns nothing. */
+  /* Free what the row state owns, and zero it: the scan leaves the object. NULL: it
+  ** owns nothing. */
   void (*clear)(zt_scan *scan);
-  /* A number of the current row that no other row of the same file (with an argument object: of the same object) has,
-  ** whichever rows a query asks for. NULL: the object's index. */
+  /* A number of the current row that no other row of the same file (with an argument object: of the
+  ** same object) has, whichever rows a query asks for. NULL: the object's index. */
   uint64_t (*rowid)(zt_scan *scan);
   /* Give column i of the current row, or a failure. */
   void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
@@ -77,7 +88,8 @@ struct zt_scan {
   bool on_file;                  /* The current row is one of the file's own, not of an object */
   uint32_t object;               /* Else: index of the current object */
   void *row;                     /* row_size bytes */
-  zt_error *err;                 /* For failures of first and next, which may set its object and component */
+  zt_error *err;                 /* For failures of first and next, which may set its object
+                                 ** and component */
   zt_range range;                /* Of iPosition: rows outside it are not wanted */
   bool ascending, descending;    /* Rows must come in that order of iPosition */
   bool skip;                     /* on_error is 'skip': what cannot be had is left out, or NULL */
@@ -85,10 +97,12 @@ struct zt_scan {
   const zt_error *error;         /* Why the file cannot be read; NULL if it can, or nobody asked */
 };
 
-/* ZT_ROWS_FILES: open the file, once; container or error is set then. What is no fault of the file is the result. */
+/* ZT_ROWS_FILES: open the file, once; container or error is set then. What is no fault of the file
+** is the result. */
 void zt_scan_open(zt_scan *scan, sqlite3_context *ctx);
 
-/* ZT_ROWS_FILES: what the system says of the file; of a BLOB, its size alone. NULL: it cannot be told. */
+/* ZT_ROWS_FILES: what the system says of the file; of a BLOB, its size alone. NULL: it cannot
+** be told. */
 const zt_stat *zt_scan_stat(zt_scan *scan);
 
 /* The current object, decoded. Stays as it is until the scan moves on. */
@@ -101,8 +115,8 @@ zt_error zt_scan_error(zt_scan *scan);
 int zt_table_argument(const zt_table *table, const char *name);
 int zt_table_arguments(const zt_table *table);   /* How many after source */
 
-/* A value that stands for what cannot be had: NULL with 'skip', else the failure, which is cleared. What is no fault of
-** the file always is a failure. */
+/* A value that stands for what cannot be had: NULL with 'skip', else the failure, which is cleared.
+** What is no fault of the file always is a failure. */
 void zt_scan_fail(zt_scan *scan, sqlite3_context *ctx, zt_error *err);
 
 /* Register a table. */

@@ -4,10 +4,12 @@
 #include <string.h>
 #include "core/span.h"
 
-#define STATEMENTS_BEFORE_JOIN 3   /* Most words that stand before JOIN: LEFT OUTER, in any order, with NATURAL among them */
+#define STATEMENTS_BEFORE_JOIN 3   /* Most words that stand before JOIN: LEFT OUTER, in any order,
+                                   ** with NATURAL among them */
 
 static bool statements_is_word(char ch){
-  return (ch>='a' && ch<='z') || (ch>='A' && ch<='Z') || (ch>='0' && ch<='9') || ch=='_' || ch=='$' || (ch & 0x80);
+  return (ch>='a' && ch<='z') || (ch>='A' && ch<='Z') || (ch>='0' && ch<='9') || ch=='_' || ch=='$'
+      || (ch & 0x80);
 }
 
 /* Pass over what is quoted, or a comment; one character if it is neither. */
@@ -19,16 +21,18 @@ static const char *statements_pass(const char *z){
     return end ? end+2 : z+strlen(z);
   }
   if( *z!='\'' && *z!='"' && *z!='`' && *z!='[' ) return z+1;
-  end = strchr(z+1, *z=='[' ? ']' : *z);   /* A quote that is doubled is two texts here, which is as good */
+  /* A quote that is doubled is two texts here, which is as good */
+  end = strchr(z+1, *z=='[' ? ']' : *z);
   return end ? end+1 : z+strlen(z);
 }
 
-/* The next word of a statement, n bytes long; NULL at its end. Other than words are passed over, and *alone tells that there
-** were none of them. */
+/* The next word of a statement, n bytes long; NULL at its end. Other than words are passed over,
+** and *alone tells that there were none of them. */
 static const char *statements_word(const char *z, size_t *n, bool *alone){
   *alone = true;
   while( *z && !statements_is_word(*z) ){
-    bool blank = strchr(" \t\r\n\f", *z)!=NULL || (z[0]=='-' && z[1]=='-') || (z[0]=='/' && z[1]=='*');
+    bool blank = strchr(" \t\r\n\f", *z)!=NULL || (z[0]=='-' && z[1]=='-')
+              || (z[0]=='/' && z[1]=='*');
     if( !blank ) *alone = false;
     z = statements_pass(z);
   }
@@ -58,14 +62,16 @@ static bool statements_speaks_of_compound(const char *sql){
   size_t n = 0;
   bool alone;
   for(const char *z=sql; z && (z = statements_word(z, &n, &alone))!=NULL; z+=n){
-    if( statements_is(z, n, "union") || statements_is(z, n, "except") || statements_is(z, n, "intersect") ) return true;
+    if( statements_is(z, n, "union") || statements_is(z, n, "except")
+     || statements_is(z, n, "intersect") ) return true;
   }
   return false;
 }
 
 /* True if something that runs now speaks of it, or if that cannot be told. */
 static bool statements_any(sqlite3 *db, bool (*speaks)(const char *sql)){
-  static const char views[] = "SELECT sql FROM sqlite_temp_master WHERE type IN ('view', 'trigger')";
+  static const char views[] =
+    "SELECT sql FROM sqlite_temp_master WHERE type IN ('view', 'trigger')";
   sqlite3_stmt *stmt;
   bool found = false;
   int rc;
@@ -75,7 +81,9 @@ static bool statements_any(sqlite3 *db, bool (*speaks)(const char *sql)){
   if( found ) return true;
   rc = sqlite3_prepare_v2(db, views, -1, &stmt, NULL);
   if( rc ) return true;
-  while( !found && (rc = sqlite3_step(stmt))==SQLITE_ROW ) found = speaks((const char*)sqlite3_column_text(stmt, 0));
+  while( !found && (rc = sqlite3_step(stmt))==SQLITE_ROW ){
+    found = speaks((const char*)sqlite3_column_text(stmt, 0));
+  }
   sqlite3_finalize(stmt);
   return found || rc!=SQLITE_DONE;
 }

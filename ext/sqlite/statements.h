@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include "core/host.h"
 
-/* False if no statement that runs now can have an outer join in it: neither its text nor a TEMP view or trigger speaks of
-** one. (Views and triggers of other databases cannot use this extension.) */
+/* False if no statement that runs now can have an outer join in it: neither its text nor a TEMP
+** view or trigger speaks of one. (Views and triggers of other databases cannot use
+** this extension.) */
 bool zt_statements_join_outer(sqlite3 *db);
 
 /* The same of UNION, EXCEPT and INTERSECT. */

@@ -1,30 +1,32 @@
 /* Which name was probably meant. See suggest.h. */
 #include "sqlite/suggest.h"
 
-#define LONGEST 128   /* Bytes of a name that is compared; longer ones are not */
+#define SUGGEST_LONGEST 128   /* Bytes of a name that is compared; longer ones are not */
 
-static size_t smaller(size_t a, size_t b){
+static size_t suggest_smaller(size_t a, size_t b){
   return a<b ? a : b;
 }
 
-static unsigned char fold(char ch){
+static unsigned char suggest_fold(char ch){
   return (unsigned char)(ch>='A' && ch<='Z' ? ch|0x20 : ch);
 }
 
-/* The number of edits between a and b (optimal string alignment), case not counted; more than `most` may be any number
-** above it. */
-static size_t distance(zt_text a, zt_text b, size_t most){
-  size_t rows[3][LONGEST+1];
+/* The number of edits between a and b (optimal string alignment), case not counted; more than
+** `most` may be any number above it. */
+static size_t suggest_distance(zt_text a, zt_text b, size_t most){
+  size_t rows[3][SUGGEST_LONGEST+1];
   size_t *before = rows[0], *last = rows[1], *now = rows[2];
   for(size_t j=0; j<=b.n; j++) last[j] = j;
   for(size_t i=1; i<=a.n; i++){
     size_t least = now[0] = i;
     size_t *unused;
     for(size_t j=1; j<=b.n; j++){
-      unsigned char x = fold(a.z[i-1]), y = fold(b.z[j-1]);
-      now[j] = smaller(smaller(last[j], now[j-1])+1, last[j-1]+(x!=y));
-      if( i>1 && j>1 && x==fold(b.z[j-2]) && fold(a.z[i-2])==y ) now[j] = smaller(now[j], before[j-2]+1);
-      least = smaller(least, now[j]);
+      unsigned char x = suggest_fold(a.z[i-1]), y = suggest_fold(b.z[j-1]);
+      now[j] = suggest_smaller(suggest_smaller(last[j], now[j-1])+1, last[j-1]+(x!=y));
+      if( i>1 && j>1 && x==suggest_fold(b.z[j-2]) && suggest_fold(a.z[i-2])==y ){
+        now[j] = suggest_smaller(now[j], before[j-2]+1);
+      }
+      least = suggest_smaller(least, now[j]);
     }
     if( least>most ) return least;
     unused = before;
@@ -44,9 +46,9 @@ void zt_suggest_begin(zt_suggestion *s, zt_text wanted){
 
 void zt_suggest_offer(zt_suggestion *s, zt_text name){
   size_t d, most = s->distance-1;
-  if( s->distance==0 || name.n>LONGEST || s->wanted.n>LONGEST || name.n==0 ) return;
+  if( s->distance==0 || name.n>SUGGEST_LONGEST || s->wanted.n>SUGGEST_LONGEST || name.n==0 ) return;
   if( name.n>s->wanted.n+most || s->wanted.n>name.n+most ) return;
-  d = distance(s->wanted, name, most);
+  d = suggest_distance(s->wanted, name, most);
   if( d<s->distance && d<name.n ){
     s->distance = d;
     s->best = name;

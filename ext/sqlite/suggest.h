@@ -13,8 +13,9 @@ typedef struct zt_suggestion {
 
 void zt_suggest_begin(zt_suggestion *s, zt_text wanted);
 
-/* Offer a name; it becomes the best if it is closer than all before. Close: up to a quarter of the name's bytes
-** inserted, removed, exchanged or swapped with a neighbour; a difference in case costs nothing much. */
+/* Offer a name; it becomes the best if it is closer than all before. Close: up to a quarter of the
+** name's bytes inserted, removed, exchanged or swapped with a neighbour; a difference in case costs
+** nothing much. */
 void zt_suggest_offer(zt_suggestion *s, zt_text name);
 
 #endif

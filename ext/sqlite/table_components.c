@@ -1,9 +1,10 @@
 /*
 ** zt_components(source, on_error): one row per component, in the manifest's order.
 **
-**   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
-**                              digest, shard, source HIDDEN, on_error HIDDEN, data HIDDEN,
-**                              stored HIDDEN, digest_status HIDDEN, hash HIDDEN);
+**   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset,
+**                              length, decoded_length, digest, shard, source HIDDEN,
+**                              on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN,
+**                              hash HIDDEN);
 **
 ** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash
 ** (xxh3 of the decoded bytes) are computed when they are selected; without them no byte of a tensor
@@ -14,39 +15,40 @@
 #include "sqlite/tables.h"
 
 enum {
-  C_PATH, C_OBJECT, C_COMPONENT, C_DTYPE, C_TYPE, C_ENCODING, C_BYTE_ORDER, C_OFFSET, C_LENGTH, C_DECODED, C_DIGEST, C_SHARD,
-  C_VISIBLE,
-  C_DATA = C_VISIBLE, C_STORED, C_STATUS, C_HASH
+  COMPONENTS_PATH, COMPONENTS_OBJECT, COMPONENTS_COMPONENT, COMPONENTS_DTYPE, COMPONENTS_TYPE,
+  COMPONENTS_ENCODING, COMPONENTS_BYTE_ORDER, COMPONENTS_OFFSET, COMPONENTS_LENGTH,
+  COMPONENTS_DECODED, COMPONENTS_DIGEST, COMPONENTS_SHARD, COMPONENTS_VISIBLE,
+  COMPONENTS_DATA = COMPONENTS_VISIBLE, COMPONENTS_STORED, COMPONENTS_STATUS, COMPONENTS_HASH
 };
 
-typedef struct row {
+typedef struct components_row {
   uint32_t k, end;             /* The current component, and the end of its object's */
   unsigned have;               /* What is decoded of it, ZT_COMPONENT_ bits */
   zt_component component;
-} row;
+} components_row;
 
-static bool first(zt_scan *scan){
-  row *r = scan->row;
+static bool components_first(zt_scan *scan){
+  components_row *r = scan->row;
   r->k = zt_container_first(scan->container, scan->object);
   r->end = zt_container_first(scan->container, scan->object+1);
   r->have = 0;
   return r->k<r->end;
 }
 
-static bool next(zt_scan *scan){
-  row *r = scan->row;
+static bool components_next(zt_scan *scan){
+  components_row *r = scan->row;
   r->have = 0;
   return ++r->k<r->end;
 }
 
-static uint64_t rowid(zt_scan *scan){
-  return ((row*)scan->row)->k;
+static uint64_t components_rowid(zt_scan *scan){
+  return ((components_row*)scan->row)->k;
 }
 
-/* The current component with what is wanted of it decoded. Who asks first gets no more than that, for a query that needs
-** one column of a million rows; who asks again, all. */
-static const zt_component *component(zt_scan *scan, unsigned want){
-  row *r = scan->row;
+/* The current component with what is wanted of it decoded. Who asks first gets no more than that,
+** for a query that needs one column of a million rows; who asks again, all. */
+static const zt_component *components_component(zt_scan *scan, unsigned want){
+  components_row *r = scan->row;
   if( (r->have & want)!=want ){
     if( r->have ) want = ZT_COMPONENT_ALL;
     zt_container_component(scan->container, scan->object, r->k, want, &r->component);
@@ -56,63 +58,90 @@ static const zt_component *component(zt_scan *scan, unsigned want){
 }
 
 /* The columns that read the file. */
-static void bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  const zt_component *c = component(scan, ZT_COMPONENT_ALL);
+static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_component *c = components_component(scan, ZT_COMPONENT_ALL);
   zt_budget budget = zt_connection_budget(scan->connection);
-  zt_payload payload = { .source = scan->source, .object = zt_scan_object(scan), .component = c, .budget = &budget };
+  zt_payload payload = {
+    .source = scan->source, .object = zt_scan_object(scan), .component = c, .budget = &budget
+  };
   zt_error err = zt_scan_error(scan);
   zt_buffer buffer = { NULL, 0 };
   char hash[ZT_DIGEST_TEXT];
   const char *status = NULL;
   err.component = c->role;
-  if( i==C_DATA ) zt_content_read(&payload, 0, UINT64_MAX, &buffer, &err);
-  else if( i==C_STORED ) zt_content_stored(&payload, &buffer, &err);
-  else if( i==C_STATUS ) zt_content_digest(&payload, &status, &err);
+  if( i==COMPONENTS_DATA ) zt_content_read(&payload, 0, UINT64_MAX, &buffer, &err);
+  else if( i==COMPONENTS_STORED ) zt_content_stored(&payload, &buffer, &err);
+  else if( i==COMPONENTS_STATUS ) zt_content_digest(&payload, &status, &err);
   else zt_content_hash(&payload, ZT_TEXT("xxh3"), hash, &err);
-  if( err.rc && i==C_HASH ) zt_scan_fail(scan, ctx, &err);
+  if( err.rc && i==COMPONENTS_HASH ) zt_scan_fail(scan, ctx, &err);
   else if( err.rc ) zt_result_error(ctx, &err);
-  else if( i==C_HASH ) sqlite3_result_text(ctx, hash, -1, SQLITE_TRANSIENT);
-  else if( i!=C_STATUS ) zt_result_buffer(ctx, &buffer);
+  else if( i==COMPONENTS_HASH ) sqlite3_result_text(ctx, hash, -1, SQLITE_TRANSIENT);
+  else if( i!=COMPONENTS_STATUS ) zt_result_buffer(ctx, &buffer);
   else if( status ) zt_result_static(ctx, status);
 }
 
-static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
   uint64_t n;
   switch( i ){
-    case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
-    case C_OBJECT:     zt_result_text(ctx, zt_container_name(scan->container, scan->object)); break;
-    case C_COMPONENT:  zt_result_text(ctx, component(scan, ZT_COMPONENT_ROLE)->role); break;
-    case C_DTYPE:      zt_result_text(ctx, component(scan, ZT_COMPONENT_DTYPE)->dtype); break;
-    case C_TYPE:       zt_result_type(ctx, component(scan, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)); break;
-    case C_ENCODING:   zt_result_text(ctx, component(scan, ZT_COMPONENT_ENCODING)->encoding); break;
-    case C_BYTE_ORDER: zt_result_text(ctx, zt_payload_byte_order(component(scan, ZT_COMPONENT_ALL))); break;
-    case C_OFFSET:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_OFFSET)->offset); break;
-    case C_LENGTH:     zt_result_uint(ctx, component(scan, ZT_COMPONENT_LENGTH)->length); break;
-    case C_DIGEST:     zt_result_text(ctx, component(scan, ZT_COMPONENT_DIGEST)->digest); break;
-    case C_SHARD:      zt_result_text(ctx, component(scan, ZT_COMPONENT_SHARD)->shard); break;
-    case C_DECODED:
-      if( zt_payload_length(zt_scan_object(scan), component(scan, ZT_COMPONENT_ALL), &n)==ZT_LENGTH_KNOWN ){
+    case COMPONENTS_PATH:
+      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
+      break;
+    case COMPONENTS_OBJECT:
+      zt_result_text(ctx, zt_container_name(scan->container, scan->object));
+      break;
+    case COMPONENTS_COMPONENT:
+      zt_result_text(ctx, components_component(scan, ZT_COMPONENT_ROLE)->role);
+      break;
+    case COMPONENTS_DTYPE:
+      zt_result_text(ctx, components_component(scan, ZT_COMPONENT_DTYPE)->dtype);
+      break;
+    case COMPONENTS_TYPE:
+      zt_result_type(ctx, components_component(scan, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE));
+      break;
+    case COMPONENTS_ENCODING:
+      zt_result_text(ctx, components_component(scan, ZT_COMPONENT_ENCODING)->encoding);
+      break;
+    case COMPONENTS_BYTE_ORDER:
+      zt_result_text(ctx, zt_payload_byte_order(components_component(scan, ZT_COMPONENT_ALL)));
+      break;
+    case COMPONENTS_OFFSET:
+      zt_result_uint(ctx, components_component(scan, ZT_COMPONENT_OFFSET)->offset);
+      break;
+    case COMPONENTS_LENGTH:
+      zt_result_uint(ctx, components_component(scan, ZT_COMPONENT_LENGTH)->length);
+      break;
+    case COMPONENTS_DIGEST:
+      zt_result_text(ctx, components_component(scan, ZT_COMPONENT_DIGEST)->digest);
+      break;
+    case COMPONENTS_SHARD:
+      zt_result_text(ctx, components_component(scan, ZT_COMPONENT_SHARD)->shard);
+      break;
+    case COMPONENTS_DECODED:
+      if( zt_payload_length(zt_scan_object(scan), components_component(scan, ZT_COMPONENT_ALL),
+                            &n)==ZT_LENGTH_KNOWN ){
         zt_result_uint(ctx, n);
       }
       break;
-    default:           bytes_column(scan, ctx, i); break;
+    default:           components_bytes_column(scan, ctx, i); break;
   }
 }
 
 const zt_table zt_table_components = {
   .name = "zt_components",
-  .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT, byte_order TEXT,"
-             " offset INTEGER, length INTEGER, decoded_length INTEGER, digest TEXT, shard TEXT",
+  .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT,"
+             " byte_order TEXT, offset INTEGER, length INTEGER, decoded_length INTEGER,"
+             " digest TEXT, shard TEXT",
   .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN, hash TEXT HIDDEN",
-  .nVisible = C_VISIBLE,
+  .nVisible = COMPONENTS_VISIBLE,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
-  .iPath = C_PATH,
-  .iObject = C_OBJECT,
-  .bytes = 1u<<C_DATA | 1u<<C_STORED | 1u<<C_STATUS | 1u<<C_HASH,
-  .row_size = sizeof(row),
-  .first = first,
-  .next = next,
-  .rowid = rowid,
-  .column = column,
+  .iPath = COMPONENTS_PATH,
+  .iObject = COMPONENTS_OBJECT,
+  .bytes = 1u<<COMPONENTS_DATA | 1u<<COMPONENTS_STORED | 1u<<COMPONENTS_STATUS
+           | 1u<<COMPONENTS_HASH,
+  .row_size = sizeof(components_row),
+  .first = components_first,
+  .next = components_next,
+  .rowid = components_rowid,
+  .column = components_column,
 };

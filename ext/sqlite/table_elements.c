@@ -2,20 +2,22 @@
 ** zt_elements(source, object, on_error): one row per element of a dense object, or per stored
 ** element of a sparse one, in storage order; in that of positions, if a query asks for it.
 **
-**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN, on_error HIDDEN);
+**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN,
+**                            on_error HIDDEN);
 **
-** position is the element's place in the dense form, row-major; coords its indices as a JSON array, made when they are
-** selected. Values of dense objects are read when they are selected; of sparse ones, the indices decide what rows there are.
+** position is the element's place in the dense form, row-major; coords its indices as a JSON array,
+** made when they are selected. Values of dense objects are read when they are selected; of sparse
+** ones, the indices decide what rows there are.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"
 #include "tensor/sorted.h"
 
-enum { C_PATH, C_POSITION, C_COORDS, C_VALUE, C_COUNT };
+enum { ELEMENTS_PATH, ELEMENTS_POSITION, ELEMENTS_COORDS, ELEMENTS_VALUE, ELEMENTS_COUNT };
 
-#define WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once */
+#define ELEMENTS_WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once */
 
-typedef struct row {
+typedef struct elements_row {
   zt_budget budget;
   zt_tensor tensor;
   uint64_t position;           /* Dense: of the current element */
@@ -25,20 +27,20 @@ typedef struct row {
   size_t i;                    /* Sparse: the current one of entries */
   zt_entries *entries;         /* Sparse, owned */
   zt_sorted *sorted;           /* Sparse, owned: where they come from, if positions must ascend */
-} row;
+} elements_row;
 
-static void clear(zt_scan *scan){
-  row *r = scan->row;
+static void elements_clear(zt_scan *scan){
+  elements_row *r = scan->row;
   zt_sorted_close(r->sorted);
   zt_tensor_close(&r->tensor);
   sqlite3_free(r->window);
   sqlite3_free(r->entries);
-  *r = (row){ 0 };
+  *r = (elements_row){ 0 };
 }
 
 /* Stand before the first stored element of a range, in storage order or in that of positions. */
 static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
-  row *r = scan->row;
+  elements_row *r = scan->row;
   zt_tensor *t = &r->tensor;
   zt_sorted_close(r->sorted);
   r->sorted = NULL;
@@ -48,14 +50,14 @@ static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
 }
 
 static int elements_load(zt_scan *scan){
-  row *r = scan->row;
+  elements_row *r = scan->row;
   if( r->sorted ) return zt_sorted_next(r->sorted, scan->err);
   return r->tensor.layout->next(&r->tensor, r->entries, scan->err);
 }
 
 /* Stand on the next stored element that is wanted, the current one included. */
-static bool find(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_find(zt_scan *scan){
+  elements_row *r = scan->row;
   for(;;){
     for(; r->i<r->entries->n; r->i++){
       uint64_t cell = r->entries->cell[r->i];
@@ -66,8 +68,8 @@ static bool find(zt_scan *scan){
   }
 }
 
-static bool first_stored(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_first_stored(zt_scan *scan){
+  elements_row *r = scan->row;
   uint64_t first = scan->range.first, elements = r->tensor.object->elements, n;
   if( first>scan->range.last || (first>=elements && first>0) ) return false;
   n = elements-first;
@@ -77,46 +79,49 @@ static bool first_stored(zt_scan *scan){
     zt_fail_nomem(scan->err);
     return false;
   }
-  return elements_begin(scan, first, n)==SQLITE_OK && find(scan);
+  return elements_begin(scan, first, n)==SQLITE_OK && elements_find(scan);
 }
 
-static bool first_dense(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_first_dense(zt_scan *scan){
+  elements_row *r = scan->row;
   uint64_t elements = r->tensor.object->elements;
-  if( elements==0 ) zt_tensor_read(&r->tensor, 0, 0, NULL, scan->err);   /* What is stored is checked all the same */
+  /* What is stored is checked all the same */
+  if( elements==0 ) zt_tensor_read(&r->tensor, 0, 0, NULL, scan->err);
   r->position = scan->range.first;
   if( r->position>scan->range.last || r->position>=elements ) return false;
   r->last = scan->range.last<elements ? scan->range.last : elements-1;
   return true;
 }
 
-static bool open(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_open(zt_scan *scan){
+  elements_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
-  *r = (row){ .budget = zt_connection_budget(scan->connection) };
+  *r = (elements_row){ .budget = zt_connection_budget(scan->connection) };
   scan->err->object = object->name;
-  return zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err)==SQLITE_OK;
+  return zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
+                        scan->err)==SQLITE_OK;
 }
 
-static bool first(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_first(zt_scan *scan){
+  elements_row *r = scan->row;
   r->budget = zt_connection_budget(scan->connection);
   scan->err->object = r->tensor.object->name;
-  return zt_tensor_is_sparse(&r->tensor) ? first_stored(scan) : first_dense(scan);
+  return zt_tensor_is_sparse(&r->tensor) ? elements_first_stored(scan) : elements_first_dense(scan);
 }
 
-static bool next(zt_scan *scan){
-  row *r = scan->row;
+static bool elements_next(zt_scan *scan){
+  elements_row *r = scan->row;
   if( !r->entries ) return r->position++<r->last;
   r->budget = zt_connection_budget(scan->connection);
   r->i++;
   scan->err->object = r->tensor.object->name;
-  return find(scan);
+  return elements_find(scan);
 }
 
-/* Elements of a dense object are counted off; those that a sparse one stores have to be gone through. */
-static uint64_t skip(zt_scan *scan, uint64_t n){
-  row *r = scan->row;
+/* Elements of a dense object are counted off; those that a sparse one stores have to be
+** gone through. */
+static uint64_t elements_skip(zt_scan *scan, uint64_t n){
+  elements_row *r = scan->row;
   uint64_t left = r->last-r->position;
   if( r->entries ) return 0;
   if( n>left ) n = left;
@@ -124,26 +129,27 @@ static uint64_t skip(zt_scan *scan, uint64_t n){
   return n;
 }
 
-static uint64_t position(const row *r){
+static uint64_t elements_position(const elements_row *r){
   return r->entries ? r->entries->cell[r->i] : r->position;
 }
 
-static uint64_t rowid(zt_scan *scan){
-  const row *r = scan->row;
+static uint64_t elements_rowid(zt_scan *scan){
+  const elements_row *r = scan->row;
   if( !r->entries ) return r->position;
   return r->sorted ? zt_sorted_number(r->sorted, r->i) : r->entries->first+r->i;
 }
 
 /* The current element of a dense object, through a window. */
-static const void *load(zt_scan *scan, zt_error *err){
-  row *r = scan->row;
+static const void *elements_own_load(zt_scan *scan, zt_error *err){
+  elements_row *r = scan->row;
   unsigned width = r->tensor.dtype->width;
   if( r->position<r->from || r->position>=r->until ){
-    bool ahead = r->until>0 && r->position-r->until<WINDOW;   /* A query that took those before will take those behind */
+    /* A query that took those before will take those behind */
+    bool ahead = r->until>0 && r->position-r->until<ELEMENTS_WINDOW;
     uint64_t n = ahead ? r->last-r->position+1 : 1;
-    if( n>WINDOW ) n = WINDOW;
+    if( n>ELEMENTS_WINDOW ) n = ELEMENTS_WINDOW;
     r->budget = zt_connection_budget(scan->connection);
-    if( !r->window ) r->window = sqlite3_malloc64(WINDOW*width);
+    if( !r->window ) r->window = sqlite3_malloc64(ELEMENTS_WINDOW*width);
     if( !r->window ) zt_fail_nomem(err);
     if( err->rc || zt_tensor_read(&r->tensor, r->position, (size_t)n, r->window, err) ) return NULL;
     r->from = r->position;
@@ -152,48 +158,50 @@ static const void *load(zt_scan *scan, zt_error *err){
   return r->window + (r->position-r->from)*width;
 }
 
-static void value_column(zt_scan *scan, sqlite3_context *ctx){
-  const row *r = scan->row;
+static void elements_value_column(zt_scan *scan, sqlite3_context *ctx){
+  const elements_row *r = scan->row;
   zt_error err = zt_scan_error(scan);
   const void *element;
   if( r->entries ) element = r->entries->value.u8 + r->i*r->tensor.dtype->width;
-  else element = load(scan, &err);
+  else element = elements_own_load(scan, &err);
   if( err.rc ) zt_scan_fail(scan, ctx, &err);
   else zt_result_scalar(ctx, zt_scalar_of(r->tensor.dtype, element));
 }
 
-static void coords_column(zt_scan *scan, sqlite3_context *ctx){
+static void elements_coords_column(zt_scan *scan, sqlite3_context *ctx){
   sqlite3_str *json = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  zt_json_coords(json, zt_scan_object(scan), position(scan->row));
+  zt_json_coords(json, zt_scan_object(scan), elements_position(scan->row));
   zt_result_json(ctx, json);
 }
 
-static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+static void elements_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case C_PATH:     if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
-    case C_POSITION: zt_result_uint(ctx, position(scan->row)); break;
-    case C_COORDS:   coords_column(scan, ctx); break;
-    default:         value_column(scan, ctx); break;
+    case ELEMENTS_PATH:
+      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
+      break;
+    case ELEMENTS_POSITION: zt_result_uint(ctx, elements_position(scan->row)); break;
+    case ELEMENTS_COORDS:   elements_coords_column(scan, ctx); break;
+    default:                elements_value_column(scan, ctx); break;
   }
 }
 
 const zt_table zt_table_elements = {
   .name = "zt_elements",
   .visible = "path TEXT, position INTEGER, coords TEXT, value",
-  .nVisible = C_COUNT,
+  .nVisible = ELEMENTS_COUNT,
   .arguments = { "object", "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
-  .iPath = C_PATH,
+  .iPath = ELEMENTS_PATH,
   .iObject = -1,
-  .iPosition = C_POSITION,
-  .bytes = 1u<<C_VALUE,
+  .iPosition = ELEMENTS_POSITION,
+  .bytes = 1u<<ELEMENTS_VALUE,
   .rows_read = true,
-  .row_size = sizeof(row),
-  .open = open,
-  .first = first,
-  .next = next,
-  .skip = skip,
-  .clear = clear,
-  .rowid = rowid,
-  .column = column,
+  .row_size = sizeof(elements_row),
+  .open = elements_open,
+  .first = elements_first,
+  .next = elements_next,
+  .skip = elements_skip,
+  .clear = elements_clear,
+  .rowid = elements_rowid,
+  .column = elements_column,
 };

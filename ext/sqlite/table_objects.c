@@ -1,81 +1,90 @@
 /*
 ** zt_objects(source, on_error): one row per object (tensor), in the manifest's order.
 **
-**   CREATE TABLE zt_objects(path, object, format, dtype, type, shape, rank, elements, components, stored_bytes,
-**                           decoded_bytes, attributes, source HIDDEN, on_error HIDDEN);
+**   CREATE TABLE zt_objects(path, object, format, dtype, type, shape, rank, elements, components,
+**                           stored_bytes, decoded_bytes, attributes, source HIDDEN,
+**                           on_error HIDDEN);
 **
-** dtype and type are those of the component that holds the values, NULL if there is none. Every manifest was checked as a
-** whole before its first row: there are no rows of a damaged one.
+** dtype and type are those of the component that holds the values, NULL if there is none. Every
+** manifest was checked as a whole before its first row: there are no rows of a damaged one.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"
 
 enum {
-  C_PATH, C_OBJECT, C_FORMAT, C_DTYPE, C_TYPE, C_SHAPE, C_RANK, C_ELEMENTS, C_COMPONENTS, C_STORED, C_DECODED, C_ATTRIBUTES,
-  C_COUNT
+  OBJECTS_PATH, OBJECTS_OBJECT, OBJECTS_FORMAT, OBJECTS_DTYPE, OBJECTS_TYPE, OBJECTS_SHAPE,
+  OBJECTS_RANK, OBJECTS_ELEMENTS, OBJECTS_COMPONENTS, OBJECTS_STORED, OBJECTS_DECODED,
+  OBJECTS_ATTRIBUTES, OBJECTS_COUNT
 };
 
 /* What is found out once per row, when a column first asks. */
-typedef struct row {
-  bool looked, found;          /* The component that holds the values was looked for; there is one: */
+typedef struct objects_row {
+  bool looked, found;          /* The component that holds the values was looked for; there
+                               ** is one: */
   zt_component values;
   bool summed;
   zt_totals totals;
-} row;
+} objects_row;
 
-static bool first(zt_scan *scan){
-  row *r = scan->row;
+static bool objects_first(zt_scan *scan){
+  objects_row *r = scan->row;
   r->looked = r->summed = false;
   return true;
 }
 
-static void values_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  row *r = scan->row;
+static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  objects_row *r = scan->row;
   if( !r->looked ) r->found = zt_component_values(scan->container, scan->object, &r->values);
   r->looked = true;
-  if( r->found && i==C_DTYPE ) zt_result_text(ctx, r->values.dtype);
+  if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
   else if( r->found ) zt_result_type(ctx, &r->values);
 }
 
 /* Sums over the object's components. */
-static void total_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  row *r = scan->row;
+static void objects_total_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  objects_row *r = scan->row;
   if( !r->summed ){
     r->totals = ZT_TOTALS_NONE;
     zt_totals_add(&r->totals, scan->container, zt_scan_object(scan));
     r->summed = true;
   }
-  if( i==C_STORED && r->totals.stored_known ) zt_result_uint(ctx, r->totals.stored);
-  else if( i==C_DECODED && r->totals.decoded_known ) zt_result_uint(ctx, r->totals.decoded);
+  if( i==OBJECTS_STORED && r->totals.stored_known ) zt_result_uint(ctx, r->totals.stored);
+  else if( i==OBJECTS_DECODED && r->totals.decoded_known ) zt_result_uint(ctx, r->totals.decoded);
 }
 
-static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
   switch( i ){
-    case C_PATH:       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
-    case C_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
-    case C_FORMAT:     zt_result_format(ctx, zt_scan_object(scan)); break;
-    case C_DTYPE:
-    case C_TYPE:       values_column(scan, ctx, i); break;
-    case C_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;
-    case C_RANK:       zt_result_uint(ctx, zt_scan_object(scan)->rank); break;
-    case C_ELEMENTS:   zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
-    case C_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
-    case C_COMPONENTS: zt_result_uint(ctx, zt_container_first(c, scan->object+1)-zt_container_first(c, scan->object)); break;
-    default:           total_column(scan, ctx, i); break;
+    case OBJECTS_PATH:
+      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
+      break;
+    case OBJECTS_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
+    case OBJECTS_FORMAT:     zt_result_format(ctx, zt_scan_object(scan)); break;
+    case OBJECTS_DTYPE:
+    case OBJECTS_TYPE:       objects_values_column(scan, ctx, i); break;
+    case OBJECTS_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;
+    case OBJECTS_RANK:       zt_result_uint(ctx, zt_scan_object(scan)->rank); break;
+    case OBJECTS_ELEMENTS:   zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
+    case OBJECTS_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
+    case OBJECTS_COMPONENTS:
+      zt_result_uint(ctx,
+                     zt_container_first(c, scan->object+1)-zt_container_first(c, scan->object));
+      break;
+    default:                 objects_total_column(scan, ctx, i); break;
   }
 }
 
 const zt_table zt_table_objects = {
   .name = "zt_objects",
-  .visible = "path TEXT, object TEXT, format TEXT, dtype TEXT, type TEXT, shape TEXT, rank INTEGER, elements INTEGER,"
-             " components INTEGER, stored_bytes INTEGER, decoded_bytes INTEGER, attributes TEXT",
-  .nVisible = C_COUNT,
+  .visible = "path TEXT, object TEXT, format TEXT, dtype TEXT, type TEXT, shape TEXT,"
+             " rank INTEGER, elements INTEGER, components INTEGER, stored_bytes INTEGER,"
+             " decoded_bytes INTEGER, attributes TEXT",
+  .nVisible = OBJECTS_COUNT,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_OBJECTS,
-  .iPath = C_PATH,
-  .iObject = C_OBJECT,
-  .row_size = sizeof(row),
-  .first = first,
-  .column = column,
+  .iPath = OBJECTS_PATH,
+  .iObject = OBJECTS_OBJECT,
+  .row_size = sizeof(objects_row),
+  .first = objects_first,
+  .column = objects_column,
 };

@@ -1,51 +1,58 @@
 /*
 ** zt_rows(source, object, dtype, on_error): one row per index of the first dimension.
 **
-**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN, on_error HIDDEN);
+**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN,
+**                        on_error HIDDEN);
 **
-** vector is that slice, row-major little-endian, converted to dtype (f32 unless it is given), when it is selected. Of a raw
-** dense component its bytes alone are read; rows of any other are read forward.
+** vector is that slice, row-major little-endian, converted to dtype (f32 unless it is given), when
+** it is selected. Of a raw dense component its bytes alone are read; rows of any other are
+** read forward.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"
 
-enum { C_PATH, C_ROW, C_VECTOR, C_COUNT };
-enum { A_OBJECT, A_DTYPE };
+enum { ROWS_PATH, ROWS_ROW, ROWS_VECTOR, ROWS_COUNT };
+enum { ROWS_ARGUMENT_OBJECT, ROWS_ARGUMENT_DTYPE };
 
-#define TOGETHER ((uint64_t)1 << 20)   /* Bytes of small rows that are read at once */
+#define ROWS_TOGETHER ((uint64_t)1 << 20)   /* Bytes of small rows that are read at once */
 
-typedef struct row {
+typedef struct rows_row {
   zt_budget budget;
   zt_tensor tensor;
   const zt_dtype *as;
-  uint64_t row, last;          /* The current row, and the last one that is wanted, in the order asked for */
+  uint64_t row, last;          /* The current row, and the last one that is wanted, in the order
+                               ** asked for */
   uint64_t elements;           /* Of a row */
   uint64_t expected;           /* The row after the last one that was read; 0: none was */
   zt_buffer window;            /* Rows that were read together, converted */
   uint64_t from, until;        /* Which: from <= row < until */
-} row;
+} rows_row;
 
-static void clear(zt_scan *scan){
-  row *r = scan->row;
+static void rows_clear(zt_scan *scan){
+  rows_row *r = scan->row;
   zt_tensor_close(&r->tensor);
   zt_buffer_clear(&r->window);
-  *r = (row){ 0 };
+  *r = (rows_row){ 0 };
 }
 
-static bool open(zt_scan *scan){
-  row *r = scan->row;
+static bool rows_open(zt_scan *scan){
+  rows_row *r = scan->row;
   const zt_object *object = zt_scan_object(scan);
-  const char *dtype = scan->argument[A_DTYPE];
-  *r = (row){ .as = zt_dtype_named(ZT_TEXT("f32")), .budget = zt_connection_budget(scan->connection) };
+  const char *dtype = scan->argument[ROWS_ARGUMENT_DTYPE];
+  *r = (rows_row){
+    .as = zt_dtype_named(ZT_TEXT("f32")), .budget = zt_connection_budget(scan->connection)
+  };
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;
   if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
   if( object->shape[0] ) r->elements = object->elements/object->shape[0];
-  return !scan->source || zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor, scan->err)==SQLITE_OK;
+  return !scan->source
+      || zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
+                        scan->err)==SQLITE_OK;
 }
 
-static bool first(zt_scan *scan){
-  row *r = scan->row;
+static bool rows_first(zt_scan *scan){
+  rows_row *r = scan->row;
   uint64_t n = zt_scan_object(scan)->shape[0], low = scan->range.first, high = scan->range.last;
   if( low>high || low>=n ) return false;
   if( high>=n ) high = n-1;
@@ -54,16 +61,16 @@ static bool first(zt_scan *scan){
   return true;
 }
 
-static bool next(zt_scan *scan){
-  row *r = scan->row;
+static bool rows_next(zt_scan *scan){
+  rows_row *r = scan->row;
   if( r->row==r->last ) return false;
   if( scan->descending ) r->row--;
   else r->row++;
   return true;
 }
 
-static uint64_t skip(zt_scan *scan, uint64_t n){
-  row *r = scan->row;
+static uint64_t rows_skip(zt_scan *scan, uint64_t n){
+  rows_row *r = scan->row;
   uint64_t left = scan->descending ? r->row-r->last : r->last-r->row;
   if( n>left ) n = left;
   if( scan->descending ) r->row -= n;
@@ -71,17 +78,19 @@ static uint64_t skip(zt_scan *scan, uint64_t n){
   return n;
 }
 
-static uint64_t rowid(zt_scan *scan){
-  return ((row*)scan->row)->row;
+static uint64_t rows_rowid(zt_scan *scan){
+  return ((rows_row*)scan->row)->row;
 }
 
-/* How many rows of `size` bytes to read at once, from the current one on: one, or several small ones where a query takes
-** them in turn. */
-static uint64_t together(const zt_scan *scan, uint64_t size){
-  const row *r = scan->row;
-  uint64_t n = 1, left = scan->descending ? 1 : r->last-r->row+1, most = size ? TOGETHER/size : 1;
+/* How many rows of `size` bytes to read at once, from the current one on: one, or several small
+** ones where a query takes them in turn. */
+static uint64_t rows_together(const zt_scan *scan, uint64_t size){
+  const rows_row *r = scan->row;
+  uint64_t n = 1, left = scan->descending ? 1 : r->last-r->row+1, most = size ? ROWS_TOGETHER/size
+             : 1;
   bool in_turn = r->expected>0 && r->row-r->expected<most;
-  bool apart = r->as->packed && r->elements%r->as->packed;   /* Each row begins with a byte of its own */
+  /* Each row begins with a byte of its own */
+  bool apart = r->as->packed && r->elements%r->as->packed;
   if( size==0 || apart ) return 1;
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
   else if( in_turn ) n = most;
@@ -89,8 +98,8 @@ static uint64_t together(const zt_scan *scan, uint64_t size){
   return n<1 ? 1 : n<left ? n : left;
 }
 
-static void vector_column(zt_scan *scan, sqlite3_context *ctx){
-  row *r = scan->row;
+static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){
+  rows_row *r = scan->row;
   zt_error err = zt_scan_error(scan);
   uint64_t n, size = 0;
   zt_buffer vectors;
@@ -100,7 +109,7 @@ static void vector_column(zt_scan *scan, sqlite3_context *ctx){
     return;
   }
   r->budget = zt_connection_budget(scan->connection);
-  n = together(scan, size);
+  n = rows_together(scan, size);
   zt_buffer_clear(&r->window);
   r->from = r->until = 0;
   if( zt_assemble(&r->tensor, r->as, r->row*r->elements, n*r->elements, &vectors, &err) ){
@@ -108,7 +117,7 @@ static void vector_column(zt_scan *scan, sqlite3_context *ctx){
     return;
   }
   r->expected = r->row+n;
-  if( n==1 && (size==0 || size>=TOGETHER) ){
+  if( n==1 && (size==0 || size>=ROWS_TOGETHER) ){
     zt_result_buffer(ctx, &vectors);
   }else{
     r->window = vectors;
@@ -118,31 +127,33 @@ static void vector_column(zt_scan *scan, sqlite3_context *ctx){
   }
 }
 
-static void column(zt_scan *scan, sqlite3_context *ctx, int i){
+static void rows_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case C_PATH: if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT); break;
-    case C_ROW:  zt_result_uint(ctx, ((row*)scan->row)->row); break;
-    default:     vector_column(scan, ctx); break;
+    case ROWS_PATH:
+      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
+      break;
+    case ROWS_ROW:  zt_result_uint(ctx, ((rows_row*)scan->row)->row); break;
+    default:        rows_vector_column(scan, ctx); break;
   }
 }
 
 const zt_table zt_table_rows = {
   .name = "zt_rows",
   .visible = "path TEXT, row INTEGER, vector BLOB",
-  .nVisible = C_COUNT,
+  .nVisible = ROWS_COUNT,
   .arguments = { "object", "dtype", "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,
-  .iPath = C_PATH,
+  .iPath = ROWS_PATH,
   .iObject = -1,
-  .iPosition = C_ROW,
+  .iPosition = ROWS_ROW,
   .backward = true,
-  .bytes = 1u<<C_VECTOR,
-  .row_size = sizeof(row),
-  .open = open,
-  .first = first,
-  .next = next,
-  .skip = skip,
-  .clear = clear,
-  .rowid = rowid,
-  .column = column,
+  .bytes = 1u<<ROWS_VECTOR,
+  .row_size = sizeof(rows_row),
+  .open = rows_open,
+  .first = rows_first,
+  .next = rows_next,
+  .skip = rows_skip,
+  .clear = rows_clear,
+  .rowid = rows_rowid,
+  .column = rows_column,
 };

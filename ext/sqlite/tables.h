@@ -1,10 +1,12 @@
-/* All tables and functions. A new one is a file table_NAME.c or function_NAME.c, and its name in a list here. */
+/* All tables and functions. A new one is a file table_NAME.c or function_NAME.c, and its name in a
+** list here. */
 #ifndef ZT_SQLITE_TABLES_H
 #define ZT_SQLITE_TABLES_H
 
 #include "sqlite/scan.h"
 
-#define ZT_TABLES(X) X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
+#define ZT_TABLES(X) \
+  X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
 
 /* Tables without a source, which know nothing of the frame nor of the connection. */
 #define ZT_MODULES(X) X(rules)
@@ -16,7 +18,8 @@
 typedef struct zt_function {
   const char *name;
   int nArg;
-  int flags;                   /* SQLITE_UTF8 and what else applies; SQLITE_DIRECTONLY if it takes a source */
+  int flags;                   /* SQLITE_UTF8 and what else applies; SQLITE_DIRECTONLY if it takes
+                               ** a source */
   void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
 } zt_function;
 
@@ -33,8 +36,8 @@ ZT_TABLES(ZT_DECLARE_TABLE)
 ZT_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
 
-/* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on it; older ones, and this
-** may be built with the header of one, do not look at the bit. */
+/* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on
+** it; older ones, and this may be built with the header of one, do not look at the bit. */
 #define ZT_RESULT_SUBTYPE 0x001000000
 
 #endif

@@ -5,20 +5,23 @@
 #include "sqlite/suggest.h"
 #include "sqlite/value.h"
 
-#define SUGGEST_OBJECTS 100000u   /* Names that are looked at for a suggestion */
-#define LISTED 16                 /* Components that a message lists */
+#define TARGET_SUGGEST_OBJECTS 100000u   /* Names that are looked at for a suggestion */
+#define TARGET_LISTED 16                 /* Components that a message lists */
 
 bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
-  return sqlite3_value_type(source)==SQLITE_NULL || (object && sqlite3_value_type(object)==SQLITE_NULL);
+  return sqlite3_value_type(source)==SQLITE_NULL
+      || (object && sqlite3_value_type(object)==SQLITE_NULL);
 }
 
-int zt_target_open_image(zt_connection *c, sqlite3_value *blob, zt_container **container, zt_source **source, zt_error *err){
+int zt_target_open_image(zt_connection *c, sqlite3_value *blob, zt_container **container,
+                         zt_source **source, zt_error *err){
   zt_interrupt interrupt = zt_connection_interrupt(c);
   const uint8_t *p = sqlite3_value_blob(blob);
   zt_span image = { p ? p : (const uint8_t*)"", (size_t)sqlite3_value_bytes(blob) };
   *container = NULL;
   *source = NULL;
-  if( zt_source_open_image(image, source, err) || zt_container_open(*source, &interrupt, container, err) ){
+  if( zt_source_open_image(image, source, err)
+   || zt_container_open(*source, &interrupt, container, err) ){
     zt_source_close(*source);
     *source = NULL;
   }
@@ -26,8 +29,12 @@ int zt_target_open_image(zt_connection *c, sqlite3_value *blob, zt_container **c
 }
 
 int zt_target_check_path(const zt_connection *c, zt_text text, zt_error *err){
-  if( c->nofs ) return zt_fail(err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
-  if( strlen(text.z)!=text.n ) return zt_fail(err, SQLITE_ERROR, "the source is a path with U+0000 in it");
+  if( c->nofs ){
+    return zt_fail(err, SQLITE_ERROR, "the source must be a BLOB: this connection opens no files");
+  }
+  if( strlen(text.z)!=text.n ){
+    return zt_fail(err, SQLITE_ERROR, "the source is a path with U+0000 in it");
+  }
   return SQLITE_OK;
 }
 
@@ -36,7 +43,8 @@ int zt_target_path(const zt_connection *c, sqlite3_value *source, const char **p
   *path = NULL;
   if( sqlite3_value_type(source)==SQLITE_BLOB ) return SQLITE_OK;
   if( sqlite3_value_type(source)!=SQLITE_TEXT ){
-    return zt_fail(err, SQLITE_ERROR, "the source must be a path (TEXT) or a tensor file (BLOB), not a number");
+    return zt_fail(err, SQLITE_ERROR,
+                   "the source must be a path (TEXT) or a tensor file (BLOB), not a number");
   }
   text = zt_value_text(source);
   if( !text.z ) return zt_fail_nomem(err);
@@ -44,7 +52,8 @@ int zt_target_path(const zt_connection *c, sqlite3_value *source, const char **p
   return zt_target_check_path(c, text, err);
 }
 
-int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out, zt_error *err){
+int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out,
+                   zt_error *err){
   const char *path;
   zt_stat state;
   out->path = NULL;
@@ -55,17 +64,21 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
   if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
   err->path = out->path;
-  return zt_cache_open(c->cache, out->path, &state, false, &out->container, bytes ? &out->source : NULL, err);
+  return zt_cache_open(c->cache, out->path, &state, false, &out->container,
+                       bytes ? &out->source : NULL, err);
 }
 
 int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err){
   uint32_t n = zt_container_objects(c);
   zt_suggestion s;
   zt_suggest_begin(&s, name);
-  for(uint32_t k=0; k<n && k<SUGGEST_OBJECTS; k++) zt_suggest_offer(&s, zt_container_name(c, k));
+  for(uint32_t k=0; k<n && k<TARGET_SUGGEST_OBJECTS; k++){
+    zt_suggest_offer(&s, zt_container_name(c, k));
+  }
   err->object = name;
   if( !s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such object");
-  return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n, s.best.z);
+  return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n,
+                 s.best.z);
 }
 
 int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
@@ -76,32 +89,34 @@ int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
     err->object = t->object.name;
     return SQLITE_OK;
   }
-  if( sqlite3_value_type(name)==SQLITE_BLOB ) return zt_fail(err, SQLITE_ERROR, "the object's name must be TEXT, not a BLOB");
+  if( sqlite3_value_type(name)==SQLITE_BLOB ){
+    return zt_fail(err, SQLITE_ERROR, "the object's name must be TEXT, not a BLOB");
+  }
   if( !text.z ) return zt_fail_nomem(err);
   return zt_target_no_object(t->container, text, err);
 }
 
-static zt_text role_of(const zt_target *t, uint32_t k){
+static zt_text target_role_of(const zt_target *t, uint32_t k){
   zt_component component;
   zt_container_component(t->container, t->object.index, k, ZT_COMPONENT_ROLE, &component);
   return component.role;
 }
 
 /* "a, b, c", in memory from sqlite3_malloc64(). */
-static char *list_components(const zt_target *t){
+static char *target_list_components(const zt_target *t){
   sqlite3_str *out = sqlite3_str_new(NULL);
   uint32_t first = zt_container_first(t->container, t->object.index);
   uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
-  for(uint32_t i=0; i<n && i<LISTED; i++){
-    zt_text role = role_of(t, first+i);
+  for(uint32_t i=0; i<n && i<TARGET_LISTED; i++){
+    zt_text role = target_role_of(t, first+i);
     sqlite3_str_appendf(out, "%s'%.*s'", i ? ", " : "", zt_shown(role), role.z);
   }
-  if( n>LISTED ) sqlite3_str_appendall(out, ", ...");
+  if( n>TARGET_LISTED ) sqlite3_str_appendall(out, ", ...");
   return sqlite3_str_finish(out);
 }
 
 /* The only component; a failure lists all there are. */
-static int only_component(zt_target *t, zt_error *err){
+static int target_only_component(zt_target *t, zt_error *err){
   uint32_t first = zt_container_first(t->container, t->object.index);
   uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
   char *list;
@@ -110,7 +125,7 @@ static int only_component(zt_target *t, zt_error *err){
     zt_container_component(t->container, t->object.index, first, ZT_COMPONENT_ALL, &t->component);
     return SQLITE_OK;
   }
-  list = list_components(t);
+  list = target_list_components(t);
   if( !list ) return zt_fail_nomem(err);
   zt_fail(err, SQLITE_ERROR, "name one of its components: %s", list);
   sqlite3_free(list);
@@ -118,7 +133,7 @@ static int only_component(zt_target *t, zt_error *err){
 }
 
 /* There is no component of that role: say which there are, and which was probably meant. */
-static int no_component(zt_target *t, zt_text role, zt_error *err){
+static int target_no_component(zt_target *t, zt_text role, zt_error *err){
   uint32_t k = zt_container_first(t->container, t->object.index);
   uint32_t end = zt_container_first(t->container, t->object.index+1);
   zt_suggestion s;
@@ -126,9 +141,12 @@ static int no_component(zt_target *t, zt_text role, zt_error *err){
   err->component = role;
   if( k==end ) return zt_fail(err, SQLITE_ERROR, "no such component; it has none");
   zt_suggest_begin(&s, role);
-  for(; k<end; k++) zt_suggest_offer(&s, role_of(t, k));
-  if( s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such component; did you mean '%.*s'?", (int)s.best.n, s.best.z);
-  list = list_components(t);
+  for(; k<end; k++) zt_suggest_offer(&s, target_role_of(t, k));
+  if( s.best.z ){
+    return zt_fail(err, SQLITE_ERROR, "no such component; did you mean '%.*s'?", (int)s.best.n,
+                   s.best.z);
+  }
+  list = target_list_components(t);
   if( list ) zt_fail(err, SQLITE_ERROR, "no such component; it has %s", list);
   else zt_fail_nomem(err);
   sqlite3_free(list);
@@ -138,12 +156,16 @@ static int no_component(zt_target *t, zt_text role, zt_error *err){
 int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err){
   zt_text text;
   if( !role || sqlite3_value_type(role)==SQLITE_NULL ){
-    if( only_component(t, err) ) return err->rc;
+    if( target_only_component(t, err) ) return err->rc;
   }else{
-    if( sqlite3_value_type(role)==SQLITE_BLOB ) return zt_fail(err, SQLITE_ERROR, "the component's name must be TEXT, not a BLOB");
+    if( sqlite3_value_type(role)==SQLITE_BLOB ){
+      return zt_fail(err, SQLITE_ERROR, "the component's name must be TEXT, not a BLOB");
+    }
     text = zt_value_text(role);
     if( !text.z ) return zt_fail_nomem(err);
-    if( !zt_component_find(t->container, t->object.index, text, &t->component) ) return no_component(t, text, err);
+    if( !zt_component_find(t->container, t->object.index, text, &t->component) ){
+      return target_no_component(t, text, err);
+    }
   }
   err->component = t->component.role;
   return SQLITE_OK;

@@ -4,16 +4,19 @@
 #include <math.h>
 #include "tensor/assemble.h"
 
-#define JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
+#define VALUE_JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
 
 zt_text zt_value_text(sqlite3_value *v){
   const char *z;
-  if( sqlite3_value_type(v)==SQLITE_NULL || sqlite3_value_type(v)==SQLITE_BLOB ) return (zt_text){ NULL, 0 };
+  if( sqlite3_value_type(v)==SQLITE_NULL || sqlite3_value_type(v)==SQLITE_BLOB ){
+    return (zt_text){ NULL, 0 };
+  }
   z = (const char*)sqlite3_value_text(v);
   return (zt_text){ z, z ? (size_t)sqlite3_value_bytes(v) : 0 };
 }
 
-int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out, zt_error *err){
+int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint64_t *out,
+                   zt_error *err){
   double r;
   *out = otherwise;
   switch( sqlite3_value_numeric_type(v) ){
@@ -32,7 +35,8 @@ int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint6
       break;
   }
   return zt_fail(err, SQLITE_ERROR, "%s must be an integer from 0 on, not '%s'", what,
-                 sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB" : (const char*)sqlite3_value_text(v));
+                 sqlite3_value_type(v)==SQLITE_BLOB ? "a BLOB"
+                 : (const char*)sqlite3_value_text(v));
 }
 
 int zt_value_dtype(sqlite3_value *v, const zt_dtype **out, zt_error *err){
@@ -91,12 +95,12 @@ void zt_result_str(sqlite3_context *ctx, sqlite3_str *str){
 
 void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
   zt_result_str(ctx, json);
-  sqlite3_result_subtype(ctx, JSON_SUBTYPE);
+  sqlite3_result_subtype(ctx, VALUE_JSON_SUBTYPE);
 }
 
 void zt_result_json_text(sqlite3_context *ctx, zt_text json){
   zt_result_text(ctx, json);
-  sqlite3_result_subtype(ctx, JSON_SUBTYPE);
+  sqlite3_result_subtype(ctx, VALUE_JSON_SUBTYPE);
 }
 
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){

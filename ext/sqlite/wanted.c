@@ -14,13 +14,13 @@ void zt_names_clear(zt_names *names){
   *names = (zt_names){ .any = true };
 }
 
-static void names_begin(zt_names *names, bool any){
+static void wanted_names_begin(zt_names *names, bool any){
   names->any = any;
   names->n = 0;
   names->at.n = 0;
 }
 
-static int names_add(zt_names *names, zt_text text, zt_error *err){
+static int wanted_names_add(zt_names *names, zt_text text, zt_error *err){
   size_t need = names->n+text.n+1;
   if( need>names->room ){
     char *bytes = sqlite3_realloc64(names->bytes, need*2);
@@ -36,19 +36,19 @@ static int names_add(zt_names *names, zt_text text, zt_error *err){
 }
 
 int zt_names_set(zt_names *names, zt_text text, zt_error *err){
-  names_begin(names, false);
-  return text.z ? names_add(names, text, err) : SQLITE_OK;
+  wanted_names_begin(names, false);
+  return text.z ? wanted_names_add(names, text, err) : SQLITE_OK;
 }
 
 /* Add a value that a column is compared with: text can be looked up, NULL and a BLOB equal no text,
-** and a number may equal several texts, depending on what SQLite compares it with, which it does again
-** anyway. */
-static int names_add_value(zt_names *names, sqlite3_value *value, zt_error *err){
+** and a number may equal several texts, depending on what SQLite compares it with, which it does
+** again anyway. */
+static int wanted_names_add_value(zt_names *names, sqlite3_value *value, zt_error *err){
   zt_text text;
   switch( sqlite3_value_type(value) ){
     case SQLITE_TEXT:
       text = zt_value_text(value);
-      return text.z ? names_add(names, text, err) : zt_fail_nomem(err);
+      return text.z ? wanted_names_add(names, text, err) : zt_fail_nomem(err);
     case SQLITE_NULL: case SQLITE_BLOB:
       return SQLITE_OK;
     default:
@@ -58,26 +58,27 @@ static int names_add_value(zt_names *names, sqlite3_value *value, zt_error *err)
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000
-static int names_add_list(zt_names *names, sqlite3_value *list, zt_error *err){
+static int wanted_names_add_list(zt_names *names, sqlite3_value *list, zt_error *err){
   sqlite3_value *item;
   int rc = sqlite3_vtab_in_first(list, &item);
   for(; rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(list, &item)){
-    if( names_add_value(names, item, err) ) return err->rc;
+    if( wanted_names_add_value(names, item, err) ) return err->rc;
   }
-  return rc==SQLITE_OK || rc==SQLITE_DONE ? SQLITE_OK : zt_fail(err, rc, "the values of an IN cannot be had");
+  return rc==SQLITE_OK || rc==SQLITE_DONE ? SQLITE_OK
+       : zt_fail(err, rc, "the values of an IN cannot be had");
 }
 #endif
 
 /* The names of a constraint: one value, or a list. */
-static int names_take(zt_names *names, sqlite3_value *value, bool list, zt_error *err){
-  names_begin(names, value==NULL);
+static int wanted_names_take(zt_names *names, sqlite3_value *value, bool list, zt_error *err){
+  wanted_names_begin(names, value==NULL);
   if( !value ) return SQLITE_OK;
 #if SQLITE_VERSION_NUMBER>=3038000
-  if( list ) return names_add_list(names, value, err);
+  if( list ) return wanted_names_add_list(names, value, err);
 #else
   (void)list;
 #endif
-  return names_add_value(names, value, err);
+  return wanted_names_add_value(names, value, err);
 }
 
 /* --- Patterns --- */
@@ -87,9 +88,9 @@ static bool wanted_is_ascii(const char *z, size_t n){
   return true;
 }
 
-/* Take a pattern. A host may have replaced like() by one that knows more letters than ASCII's: of those
-** nothing is decided here. */
-static int patterns_take(char **pattern, sqlite3_value *value, zt_error *err){
+/* Take a pattern. A host may have replaced like() by one that knows more letters than ASCII's: of
+** those nothing is decided here. */
+static int wanted_patterns_take(char **pattern, sqlite3_value *value, zt_error *err){
   zt_text text = { NULL, 0 };
   sqlite3_free(*pattern);
   *pattern = NULL;
@@ -99,18 +100,19 @@ static int patterns_take(char **pattern, sqlite3_value *value, zt_error *err){
   return *pattern ? SQLITE_OK : zt_fail_nomem(err);
 }
 
-static void patterns_clear(zt_patterns *p){
+static void wanted_patterns_clear(zt_patterns *p){
   sqlite3_free(p->like);
   sqlite3_free(p->glob);
   *p = (zt_patterns){ 0 };
 }
 
-static bool patterns_leave(const zt_patterns *p, const char *z){
-  return (!p->like || sqlite3_strlike(p->like, z, 0)==0) && (!p->glob || sqlite3_strglob(p->glob, z)==0);
+static bool wanted_patterns_leave(const zt_patterns *p, const char *z){
+  return (!p->like || sqlite3_strlike(p->like, z, 0)==0)
+      && (!p->glob || sqlite3_strglob(p->glob, z)==0);
 }
 
 bool zt_wanted_path(const zt_wanted *w, const char *path){
-  return !wanted_is_ascii(path, strlen(path)) || patterns_leave(&w->path_patterns, path);
+  return !wanted_is_ascii(path, strlen(path)) || wanted_patterns_leave(&w->path_patterns, path);
 }
 
 bool zt_wanted_object(const zt_wanted *w, zt_text name){
@@ -118,7 +120,7 @@ bool zt_wanted_object(const zt_wanted *w, zt_text name){
   if( name.n>=sizeof(z) || !wanted_is_ascii(name.z, name.n) ) return true;
   memcpy(z, name.z, name.n);
   z[name.n] = 0;
-  return patterns_leave(&w->object_patterns, z);
+  return wanted_patterns_leave(&w->object_patterns, z);
 }
 
 /* --- Ranges --- */
@@ -128,48 +130,50 @@ static const zt_range wanted_nothing = { 1, 0 };
 /* No position that is shown as an INTEGER is beyond that. */
 #define WANTED_BEYOND ((uint64_t)INT64_MAX + 1)
 
-static void range_from(zt_range *range, uint64_t first){
+static void wanted_range_from(zt_range *range, uint64_t first){
   if( first>range->first ) range->first = first;
 }
 
-static void range_to(zt_range *range, uint64_t last){
+static void wanted_range_to(zt_range *range, uint64_t last){
   if( last<range->last ) range->last = last;
 }
 
 /* The positions that compare with i as op says. */
-static void range_integer(zt_range *range, sqlite3_int64 i, int op){
-  bool lower = (op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE))!=0, upper = (op & (ZT_PLAN_EQ|ZT_PLAN_LT|ZT_PLAN_LE))!=0;
+static void wanted_range_integer(zt_range *range, sqlite3_int64 i, int op){
+  bool lower = (op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE))!=0,
+       upper = (op & (ZT_PLAN_EQ|ZT_PLAN_LT|ZT_PLAN_LE))!=0;
   if( upper && (i<0 || (i==0 && op==ZT_PLAN_LT)) ) *range = wanted_nothing;
-  else if( upper ) range_to(range, (uint64_t)i-(op==ZT_PLAN_LT));
-  if( lower && i>=0 ) range_from(range, (uint64_t)i+(op==ZT_PLAN_GT));
+  else if( upper ) wanted_range_to(range, (uint64_t)i-(op==ZT_PLAN_LT));
+  if( lower && i>=0 ) wanted_range_from(range, (uint64_t)i+(op==ZT_PLAN_GT));
 }
 
 /* The same of a real. */
-static void range_real(zt_range *range, double r, int op){
+static void wanted_range_real(zt_range *range, double r, int op){
   bool below = r<-9.3e18, beyond = r>=9223372036854775808.0, whole = floor(r)==r;
   if( beyond ){
-    if( op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE) ) range_from(range, WANTED_BEYOND);
+    if( op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE) ) wanted_range_from(range, WANTED_BEYOND);
   }else if( below ){
     if( op & (ZT_PLAN_EQ|ZT_PLAN_LT|ZT_PLAN_LE) ) *range = wanted_nothing;
   }else if( op==ZT_PLAN_EQ && !whole ){
     *range = wanted_nothing;
   }else if( whole ){
-    range_integer(range, (sqlite3_int64)r, op);
+    wanted_range_integer(range, (sqlite3_int64)r, op);
   }else{
     bool lower = op==ZT_PLAN_GT || op==ZT_PLAN_GE;
-    range_integer(range, (sqlite3_int64)(lower ? ceil(r) : floor(r)), lower ? ZT_PLAN_GE : ZT_PLAN_LE);
+    wanted_range_integer(range, (sqlite3_int64)(lower ? ceil(r) : floor(r)),
+                         lower ? ZT_PLAN_GE : ZT_PLAN_LE);
   }
 }
 
-/* Narrow the range to what compares with v as op (a ZT_PLAN_ bit) says: a whole number with a number,
-** which is less than any text and BLOB. */
-static void range_narrow(zt_range *range, sqlite3_value *v, int op){
+/* Narrow the range to what compares with v as op (a ZT_PLAN_ bit) says: a whole number with a
+** number, which is less than any text and BLOB. */
+static void wanted_range_narrow(zt_range *range, sqlite3_value *v, int op){
   switch( sqlite3_value_numeric_type(v) ){
-    case SQLITE_INTEGER: range_integer(range, sqlite3_value_int64(v), op); break;
-    case SQLITE_FLOAT:   range_real(range, sqlite3_value_double(v), op); break;
+    case SQLITE_INTEGER: wanted_range_integer(range, sqlite3_value_int64(v), op); break;
+    case SQLITE_FLOAT:   wanted_range_real(range, sqlite3_value_double(v), op); break;
     case SQLITE_NULL:    *range = wanted_nothing; break;
     default:
-      if( op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE) ) range_from(range, WANTED_BEYOND);
+      if( op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE) ) wanted_range_from(range, WANTED_BEYOND);
       break;
   }
 }
@@ -184,25 +188,34 @@ static uint64_t wanted_count(sqlite3_value *v, uint64_t otherwise){
 
 int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, zt_error *err){
   sqlite3_value *value[ZT_PLAN_VALUES] = { NULL };
-  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++) if( plan>>i & 1 ) value[i] = *argv++;
-#define VALUE(bit) value[zt_plan_value(bit)]
-  if( names_take(&w->paths, VALUE(ZT_PLAN_PATH), plan & ZT_PLAN_PATHS, err)
-   || names_take(&w->objects, VALUE(ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS, err)
-   || patterns_take(&w->path_patterns.like, patterns ? VALUE(ZT_PLAN_PATH_LIKE) : NULL, err)
-   || patterns_take(&w->path_patterns.glob, patterns ? VALUE(ZT_PLAN_PATH_GLOB) : NULL, err)
-   || patterns_take(&w->object_patterns.like, patterns ? VALUE(ZT_PLAN_OBJECT_LIKE) : NULL, err)
-   || patterns_take(&w->object_patterns.glob, patterns ? VALUE(ZT_PLAN_OBJECT_GLOB) : NULL, err) ) return err->rc;
+  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
+    if( plan>>i & 1 ) value[i] = *argv++;
+  }
+#define WANTED_VALUE(bit) value[zt_plan_value(bit)]
+  if( wanted_names_take(&w->paths, WANTED_VALUE(ZT_PLAN_PATH), plan & ZT_PLAN_PATHS, err)
+   || wanted_names_take(&w->objects, WANTED_VALUE(ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS, err)
+   || wanted_patterns_take(&w->path_patterns.like,
+                           patterns ? WANTED_VALUE(ZT_PLAN_PATH_LIKE) : NULL, err)
+   || wanted_patterns_take(&w->path_patterns.glob,
+                           patterns ? WANTED_VALUE(ZT_PLAN_PATH_GLOB) : NULL, err)
+   || wanted_patterns_take(&w->object_patterns.like,
+                           patterns ? WANTED_VALUE(ZT_PLAN_OBJECT_LIKE) : NULL, err)
+   || wanted_patterns_take(&w->object_patterns.glob,
+                           patterns ? WANTED_VALUE(ZT_PLAN_OBJECT_GLOB) : NULL,
+                           err) ) return err->rc;
   w->range = (zt_range){ 0, UINT64_MAX };
-  for(int bit=ZT_PLAN_EQ; bit<=ZT_PLAN_LE; bit<<=1) if( plan & bit ) range_narrow(&w->range, VALUE(bit), bit);
-  w->limit = wanted_count(VALUE(ZT_PLAN_LIMIT), UINT64_MAX);
-  w->offset = wanted_count(VALUE(ZT_PLAN_OFFSET), 0);
-#undef VALUE
+  for(int bit=ZT_PLAN_EQ; bit<=ZT_PLAN_LE; bit<<=1){
+    if( plan & bit ) wanted_range_narrow(&w->range, WANTED_VALUE(bit), bit);
+  }
+  w->limit = wanted_count(WANTED_VALUE(ZT_PLAN_LIMIT), UINT64_MAX);
+  w->offset = wanted_count(WANTED_VALUE(ZT_PLAN_OFFSET), 0);
+#undef WANTED_VALUE
   return SQLITE_OK;
 }
 
 void zt_wanted_clear(zt_wanted *w){
   zt_names_clear(&w->paths);
   zt_names_clear(&w->objects);
-  patterns_clear(&w->path_patterns);
-  patterns_clear(&w->object_patterns);
+  wanted_patterns_clear(&w->path_patterns);
+  wanted_patterns_clear(&w->object_patterns);
 }

@@ -1,7 +1,7 @@
 /*
-** What of a source a query wants, from the values that xFilter gets: paths, objects, a range of rows.
-** All of it is copied, so that it lasts as long as the scan; memory is used again by the next one.
-** Interface to code in wanted.c.
+** What of a source a query wants, from the values that xFilter gets: paths, objects, a range of
+** rows. All of it is copied, so that it lasts as long as the scan; memory is used again by the next
+** one. Interface to code in wanted.c.
 */
 #ifndef ZT_SQLITE_WANTED_H
 #define ZT_SQLITE_WANTED_H
@@ -43,7 +43,8 @@ typedef struct zt_wanted {
   uint64_t offset;       /* Rows before the first one */
 } zt_wanted;
 
-/* Take the values after the arguments: argv as plan says. patterns: LIKE and GLOB may be made use of. */
+/* Take the values after the arguments: argv as plan says. patterns: LIKE and GLOB may be made
+** use of. */
 int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, zt_error *err);
 
 /* True if the patterns leave a path, or an object's name. */

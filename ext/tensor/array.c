@@ -4,55 +4,57 @@
 #include <assert.h>
 #include "core/host.h"
 
-#define CHUNK 1024   /* Indices that are converted at once */
-#define WINDOW 4096  /* Bytes of packed elements that are read at once */
+#define ARRAY_CHUNK 1024    /* Indices that are converted at once */
+#define ARRAY_WINDOW 4096   /* Bytes of packed elements that are read at once */
 
 /* Name the component in the error's place, and take its name back if all is well. */
-static void enter(zt_text role, zt_error *err){
+static void array_enter(zt_text role, zt_error *err){
   if( !err->rc ) err->component = role;
 }
 
-static int leave(zt_error *err){
+static int array_leave(zt_error *err){
   if( !err->rc ) err->component.z = NULL;
   return err->rc;
 }
 
-int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length, zt_array *out, zt_error *err){
+int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length,
+                       zt_array *out, zt_error *err){
   const zt_dtype *storage = zt_dtype_storage(p->component->dtype);
   *out = (zt_array){ .role = p->component->role, .dtype = dtype, .base = base, .length = length,
                      .strict = p->component->strict };
   if( storage && zt_text_is(zt_payload_byte_order(p->component), "big") ) out->big = storage->unit;
-  enter(out->role, err);
+  array_enter(out->role, err);
   zt_stream_open(p, &out->stream, err);
-  return leave(err);
+  return array_leave(err);
 }
 
 int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
   zt_stream *s;
-  enter(p->component->role, err);
+  array_enter(p->component->role, err);
   if( zt_stream_open(p, &s, err)==SQLITE_OK ) zt_stream_length(s, out, err);
   zt_stream_close(s);
-  return leave(err);
+  return array_leave(err);
 }
 
 /* The component's elements have no type that is known, or none that it can be. */
-static int fail_type(const zt_component *c, zt_error *err){
-  enter(c->role, err);
+static int array_fail_type(const zt_component *c, zt_error *err){
+  array_enter(c->role, err);
   if( !zt_dtype_storage(c->dtype) || (c->foreign && !c->type.z) ){
     return zt_break(err, "L2", "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
   }
   if( c->foreign || !zt_dtype_named(c->type) ){
     return zt_break(err, "L5", "type '%.*s' is not known", zt_shown(c->type), c->type.z);
   }
-  return zt_break(err, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z, zt_shown(c->dtype), c->dtype.z);
+  return zt_break(err, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z,
+                  zt_shown(c->dtype), c->dtype.z);
 }
 
 int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err){
   zt_text order = zt_payload_byte_order(p->component);
   *out = zt_dtype_of(p->component);
-  if( !*out ) return fail_type(p->component, err);
+  if( !*out ) return array_fail_type(p->component, err);
   if( zt_text_is(order, "little") || zt_text_is(order, "big") ) return SQLITE_OK;
-  enter(p->component->role, err);
+  array_enter(p->component->role, err);
   return zt_break(err, "L8", "byte order '%.*s' is not known", zt_shown(order), order.z);
 }
 
@@ -62,22 +64,31 @@ int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
   *out = (zt_array){ .role = p->component->role };
   if( zt_array_dtype(p, &dtype, err) || zt_array_measure(p, &bytes, err) ) return err->rc;
   if( !dtype->packed && bytes%dtype->width ){
-    enter(out->role, err);
+    array_enter(out->role, err);
     return zt_break(err, "L3", "%llu bytes are no whole number of %s elements", bytes, dtype->name);
   }
-  return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width, out, err);
+  return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width,
+                            out, err);
 }
 
-int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_array *out, zt_error *err){
+int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_array *out,
+                     zt_error *err){
   const zt_dtype *dtype = NULL;
   uint64_t needed, bytes = 0;
   *out = (zt_array){ .role = p->component->role };
-  if( zt_array_dtype(p, &dtype, err) || zt_array_open_part(p, dtype, 0, length, out, err) ) return err->rc;
+  if( zt_array_dtype(p, &dtype, err) || zt_array_open_part(p, dtype, 0, length, out, err) ){
+    return err->rc;
+  }
   if( zt_array_measure(p, &bytes, err) ) return err->rc;
-  enter(out->role, err);
-  if( !zt_dtype_size(dtype, length, &needed) ) return zt_break(err, rule, "%llu elements of %s are more than 2^64 bytes", length, dtype->name);
-  if( needed!=bytes ) return zt_break(err, rule, "%llu elements of %s are %llu bytes, and it has %llu", length, dtype->name, needed, bytes);
-  return leave(err);
+  array_enter(out->role, err);
+  if( !zt_dtype_size(dtype, length, &needed) ){
+    return zt_break(err, rule, "%llu elements of %s are more than 2^64 bytes", length, dtype->name);
+  }
+  if( needed!=bytes ){
+    return zt_break(err, rule, "%llu elements of %s are %llu bytes, and it has %llu", length,
+                    dtype->name, needed, bytes);
+  }
+  return array_leave(err);
 }
 
 void zt_array_close(zt_array *a){
@@ -89,44 +100,47 @@ void zt_array_trim(zt_array *a, uint64_t n){
   if( n<a->length && a->length-n<a->dtype->packed ) a->length = n;
 }
 
-static int read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_error *err){
+static int array_read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_error *err){
   size_t got;
-  enter(a->role, err);
+  array_enter(a->role, err);
   if( zt_stream_read(a->stream, a->base+offset, out, n, &got, err)==SQLITE_OK && got<n ){
     zt_break(err, "L3", "its bytes end at %llu", a->base+offset+got);
   }
   if( a->big && !err->rc ) zt_swap_bytes(out, n, a->big);
-  return leave(err);
+  return array_leave(err);
 }
 
 /* L9: n booleans from element `first` on. */
-static int check_bools(zt_array *a, uint64_t first, const uint8_t *p, size_t n, zt_error *err){
+static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size_t n,
+                             zt_error *err){
   uint8_t bits = 0;
   size_t i = 0;
   for(size_t k=0; k<n; k++) bits |= p[k];
   if( bits<=1 ) return SQLITE_OK;
   while( p[i]<=1 ) i++;
-  enter(a->role, err);
+  array_enter(a->role, err);
   return zt_break(err, "L9", "byte %llu is 0x%02x: a bool is 0 or 1", first+i, p[i]);
 }
 
 /* L9: what a last byte has beside the last element. */
-static int check_spare(zt_array *a, zt_error *err){
+static int array_check_spare(zt_array *a, zt_error *err){
   unsigned packed = a->dtype->packed, used = (unsigned)(a->length%packed);
   uint8_t byte;
-  if( used==0 || read_bytes(a, a->length/packed, &byte, 1, err) || byte>>(8/packed*used)==0 ) return err->rc;
-  enter(a->role, err);
+  if( used==0 || array_read_bytes(a, a->length/packed, &byte, 1, err) || byte>>(8/packed*used)==0 ){
+    return err->rc;
+  }
+  array_enter(a->role, err);
   return zt_break(err, "L9", "the spare bits of the last byte, 0x%02x, are not 0", byte);
 }
 
 /* Packed elements come through a window, as there are more of them in memory than in the file. */
-static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
-  uint8_t window[WINDOW];
+static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
+  uint8_t window[ARRAY_WINDOW];
   size_t packed = a->dtype->packed;
   while( n>0 ){
     unsigned skip = (unsigned)(first%packed);
-    size_t m = n<packed*(WINDOW-1) ? n : packed*(WINDOW-1);
-    if( read_bytes(a, first/packed, window, (skip+m+packed-1)/packed, err) ) return err->rc;
+    size_t m = n<packed*(ARRAY_WINDOW-1) ? n : packed*(ARRAY_WINDOW-1);
+    if( array_read_bytes(a, first/packed, window, (skip+m+packed-1)/packed, err) ) return err->rc;
     zt_unpack(window, skip, out, m);
     first += m;
     out += m;
@@ -138,25 +152,29 @@ static int read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_e
 int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *err){
   assert( zt_claim(a->length, first, n) );
   if( a->dtype->packed ){
-    if( read_packed(a, first, n, out, err)==SQLITE_OK && a->strict && first+n==a->length ) check_spare(a, err);
+    if( array_read_packed(a, first, n, out, err)==SQLITE_OK && a->strict && first+n==a->length ){
+      array_check_spare(a, err);
+    }
     return err->rc;
   }
-  if( read_bytes(a, first*a->dtype->width, out, n*a->dtype->width, err) ) return err->rc;
-  if( a->strict && a->dtype->class==ZT_BOOL && check_bools(a, first, out, n, err) ) return err->rc;
+  if( array_read_bytes(a, first*a->dtype->width, out, n*a->dtype->width, err) ) return err->rc;
+  if( a->strict && a->dtype->class==ZT_BOOL && array_check_bools(a, first, out, n, err) ){
+    return err->rc;
+  }
   if( zt_big_endian() ) zt_swap_bytes(out, n*a->dtype->width, a->dtype->unit);
   return SQLITE_OK;
 }
 
 int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, zt_error *err){
   const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
-  ZT_NUMBERS(CHUNK) chunk;
+  ZT_NUMBERS(ARRAY_CHUNK) chunk;
   if( a->dtype==u64 ) return zt_array_read(a, first, n, out, err);
   while( n>0 ){
-    size_t m = n<CHUNK ? n : CHUNK, done;
+    size_t m = n<ARRAY_CHUNK ? n : ARRAY_CHUNK, done;
     if( zt_array_read(a, first, m, &chunk, err) ) return err->rc;
     done = zt_convert(a->dtype, &chunk, u64, out, m);
     if( done<m ){
-      enter(a->role, err);
+      array_enter(a->role, err);
       return zt_break(err, "L7", "entry %llu is negative", first+done);
     }
     first += m;
@@ -167,5 +185,5 @@ int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, 
 }
 
 int zt_array_check_empty(zt_array *a, zt_error *err){
-  return a->length ? SQLITE_OK : read_bytes(a, 0, NULL, 0, err);
+  return a->length ? SQLITE_OK : array_read_bytes(a, 0, NULL, 0, err);
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "core/json.h"
 
-#define TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
+#define ASSEMBLE_TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
 static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
   if( zt_convertible(t->dtype, as) ) return SQLITE_OK;
@@ -17,11 +17,14 @@ int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_err
   if( assemble_check_types(t, as, err) ) return err->rc;
   if( !zt_dtype_size(as, n, &bytes) ) bytes = UINT64_MAX;
   if( bytes<=t->budget->result ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s are more than the limit of %llu bytes on a result", n, as->name, t->budget->result);
+  return zt_fail(err, SQLITE_TOOBIG,
+                 "%llu elements of %s are more than the limit of %llu bytes on a result", n,
+                 as->name, t->budget->result);
 }
 
 /* The element at a flat position has no value in the type: name it. */
-static int fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t position, const void *element, zt_error *err){
+static int assemble_fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t position,
+                                 const void *element, zt_error *err){
   zt_scalar value = zt_scalar_of(t->dtype, element);
   sqlite3_str *text = sqlite3_str_new(NULL);
   char *z;
@@ -29,8 +32,11 @@ static int fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t positio
   zt_json_coords(text, t->object, position);
   sqlite3_str_appendall(text, " is ");
   if( value.class==ZT_FLOAT && isnan(value.real) ) sqlite3_str_appendall(text, "NaN");
-  else if( value.class==ZT_FLOAT && isinf(value.real) ) sqlite3_str_appendall(text, value.real<0 ? "-infinity" : "infinity");
-  else zt_json_scalar(text, value);
+  else if( value.class==ZT_FLOAT && isinf(value.real) ){
+    sqlite3_str_appendall(text, value.real<0 ? "-infinity" : "infinity");
+  }else{
+    zt_json_scalar(text, value);
+  }
   z = sqlite3_str_finish(text);
   if( z ) zt_fail(err, SQLITE_ERROR, "%s, which %s does not have", z, as->name);
   else zt_fail_nomem(err);
@@ -38,20 +44,25 @@ static int fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t positio
   return err->rc;
 }
 
-/* Convert the elements in `from`, of which the first is at that position, to bytes of a result. `scratch` has room for as
-** many elements of the type. */
-static int convert(const zt_tensor *t, const zt_dtype *as, const void *from, uint64_t position, size_t n, uint8_t *out,
-                   void *scratch, zt_error *err){
+/* Convert the elements in `from`, of which the first is at that position, to bytes of a result.
+** `scratch` has room for as many elements of the type. */
+static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *from,
+                            uint64_t position, size_t n, uint8_t *out, void *scratch,
+                            zt_error *err){
   void *to = as->packed ? scratch : out;
   size_t done = zt_convert(t->dtype, from, as, to, n);
-  if( done<n ) return fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width, err);
+  if( done<n ){
+    return assemble_fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width,
+                                 err);
+  }
   if( as->packed ) zt_pack(to, out, n);
   else if( zt_big_endian() ) zt_swap_bytes(out, n*as->width, as->unit);
   return SQLITE_OK;
 }
 
 /* Through a window, which begins with whole bytes of the result even if its type is packed. */
-static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, uint8_t *out, zt_error *err){
+static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
+                              uint8_t *out, zt_error *err){
   uint64_t window = zt_tensor_window(t) & ~(uint64_t)15, offset;
   void *elements, *scratch = NULL;
   if( window>n ) window = n;
@@ -61,7 +72,9 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   for(uint64_t done=0; done<n && !err->rc; done+=window){
     size_t m = n-done<window ? (size_t)(n-done) : (size_t)window;
     zt_dtype_size(as, done, &offset);
-    if( zt_tensor_read(t, first+done, m, elements, err)==SQLITE_OK ) convert(t, as, elements, first+done, m, out+offset, scratch, err);
+    if( zt_tensor_read(t, first+done, m, elements, err)==SQLITE_OK ){
+      assemble_convert(t, as, elements, first+done, m, out+offset, scratch, err);
+    }
     zt_tensor_poll(t, m, err);
   }
   sqlite3_free(elements);
@@ -70,14 +83,16 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
 }
 
 /* As they are in memory, into a buffer of the result. */
-static int read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err){
+static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out,
+                               zt_error *err){
   if( zt_tensor_is_sparse(t) ) zt_sparse_fill(t, first, (size_t)n, out->p, err);
   else zt_tensor_read(t, first, (size_t)n, out->p, err);
   if( !err->rc && zt_big_endian() ) zt_swap_bytes(out->p, (size_t)out->n, t->dtype->unit);
   return err->rc;
 }
 
-int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err){
+int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
+                zt_error *err){
   bool plain = as==t->dtype && !as->packed, zeros = plain && zt_tensor_is_sparse(t);
   uint64_t bytes = 0;
   *out = (zt_buffer){ NULL, 0 };
@@ -89,7 +104,7 @@ int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt
   }else if( !plain ){
     assemble_converted(t, as, first, n, out->p, err);
   }else if( n>0 ){
-    read_plain(t, first, n, out, err);
+    assemble_read_plain(t, first, n, out, err);
   }
   if( err->rc ) zt_buffer_clear(out);
   return err->rc;
@@ -103,7 +118,9 @@ zt_slice zt_slice_all(const zt_object *object){
 
 int zt_slice_of(const zt_object *object, uint64_t row, uint64_t rows, zt_slice *out, zt_error *err){
   uint64_t all, each;
-  if( object->rank==0 ) return zt_fail(err, SQLITE_ERROR, "a scalar has no first dimension to slice");
+  if( object->rank==0 ){
+    return zt_fail(err, SQLITE_ERROR, "a scalar has no first dimension to slice");
+  }
   all = object->shape[0];
   each = all ? object->elements/all : 0;
   if( row>all ) row = all;
@@ -132,7 +149,9 @@ void zt_json_scalar(sqlite3_str *out, zt_scalar value){
 
 void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position){
   uint64_t index[ZT_MAX_RANK];
-  for(uint32_t d=object->rank; d-->0; position /= object->shape[d]) index[d] = position%object->shape[d];
+  for(uint32_t d=object->rank; d-->0; position /= object->shape[d]){
+    index[d] = position%object->shape[d];
+  }
   sqlite3_str_append(out, "[", 1);
   for(uint32_t d=0; d<object->rank; d++){
     if( d>0 ) sqlite3_str_append(out, ",", 1);
@@ -142,7 +161,7 @@ void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position
 }
 
 /* Elements on their way to text, read a window at a time. */
-typedef struct writer {
+typedef struct assemble_writer {
   zt_tensor *tensor;
   const zt_dtype *as;
   const zt_slice *slice;
@@ -151,51 +170,51 @@ typedef struct writer {
   uint64_t done;           /* Elements of the slice that are written */
   uint64_t window;         /* Elements that are read at once */
   uint8_t *elements;
-} writer;
+} assemble_writer;
 
 /* An element of the type that the text is of. */
-static void write_converted(writer *w, const uint8_t *element){
+static void assemble_write_converted(assemble_writer *w, const uint8_t *element){
   const zt_tensor *t = w->tensor;
   uint64_t converted[ZT_ELEMENT_MAX/8];
   if( w->as==t->dtype ) zt_json_scalar(w->out, zt_scalar_of(w->as, element));
   else if( !zt_convert(t->dtype, element, w->as, converted, 1) ){
-    fail_element(t, w->as, w->slice->first+w->done, element, w->err);
+    assemble_fail_element(t, w->as, w->slice->first+w->done, element, w->err);
   }else{
     zt_json_scalar(w->out, zt_scalar_of(w->as, converted));
   }
 }
 
-static void write_element(writer *w){
+static void assemble_write_element(assemble_writer *w){
   uint64_t i = w->done%w->window, left = w->slice->n-w->done;
   if( i==0 ){
     size_t n = left<w->window ? (size_t)left : (size_t)w->window;
     if( zt_tensor_read(w->tensor, w->slice->first+w->done, n, w->elements, w->err) ) return;
   }
-  write_converted(w, w->elements + i*w->tensor->dtype->width);
+  assemble_write_converted(w, w->elements + i*w->tensor->dtype->width);
   w->done++;
-  zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
+  zt_tensor_poll(w->tensor, ASSEMBLE_TEXT_WORK, w->err);
 }
 
 /* The part of the slice below dimension d that comes next. */
-static void write_dimension(writer *w, uint32_t d){
+static void assemble_write_dimension(assemble_writer *w, uint32_t d){
   const zt_object *object = w->tensor->object;
   uint64_t n;
   if( d==object->rank ){
-    write_element(w);
+    assemble_write_element(w);
     return;
   }
   n = d==0 ? w->slice->rows : object->shape[d];
   sqlite3_str_append(w->out, "[", 1);
   for(uint64_t i=0; i<n && !w->err->rc && !sqlite3_str_errcode(w->out); i++){
     if( i>0 ) sqlite3_str_append(w->out, ",", 1);
-    write_dimension(w, d+1);
-    if( object->elements==0 ) zt_tensor_poll(w->tensor, TEXT_WORK, w->err);
+    assemble_write_dimension(w, d+1);
+    if( object->elements==0 ) zt_tensor_poll(w->tensor, ASSEMBLE_TEXT_WORK, w->err);
   }
   sqlite3_str_append(w->out, "]", 1);
 }
 
 /* The fewest characters of an element: with what parts it from the next one. */
-static uint64_t least_text(zt_class class){
+static uint64_t assemble_least_text(zt_class class){
   switch( class ){
     case ZT_FLOAT:   return sizeof("0.0,")-1;
     case ZT_BOOL:    return sizeof("true,")-1;
@@ -205,33 +224,34 @@ static uint64_t least_text(zt_class class){
 }
 
 /* True if the text may be within the limit: so many elements, or so many brackets around none. */
-static bool may_fit(const zt_tensor *t, const zt_dtype *as, const zt_slice *slice){
+static bool assemble_may_fit(const zt_tensor *t, const zt_dtype *as, const zt_slice *slice){
   const zt_object *object = t->object;
   uint64_t pairs = slice->rows;
-  if( object->elements ) return slice->n <= t->budget->result/least_text(as->class);
+  if( object->elements ) return slice->n <= t->budget->result/assemble_least_text(as->class);
   for(uint32_t d=1; pairs && d<object->rank && object->shape[d]; d++){
     if( !zt_mul64(pairs, object->shape[d], &pairs) ) return false;
   }
   return pairs <= t->budget->result/(sizeof("[],")-1);
 }
 
-static int fail_json(const zt_tensor *t, zt_error *err){
-  return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result", t->budget->result);
+static int assemble_fail_json(const zt_tensor *t, zt_error *err){
+  return zt_fail(err, SQLITE_TOOBIG, "its text is more than the limit of %llu bytes on a result",
+                 t->budget->result);
 }
 
 int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sqlite3_str *out,
                      zt_error *err){
-  writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err,
+  assemble_writer w = { .tensor = t, .as = as, .slice = slice, .out = out, .err = err,
                .window = zt_tensor_window(t) };
   if( assemble_check_types(t, as, err) ) return err->rc;
-  if( !may_fit(t, as, slice) ) return fail_json(t, err);
+  if( !assemble_may_fit(t, as, slice) ) return assemble_fail_json(t, err);
   if( w.window>slice->n ) w.window = slice->n+1;
   assert( w.window>0 );   /* No element is as wide as a window */
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);
   if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);
-  if( !err->rc ) write_dimension(&w, 0);
-  if( sqlite3_str_errcode(out)==SQLITE_TOOBIG ) fail_json(t, err);
+  if( !err->rc ) assemble_write_dimension(&w, 0);
+  if( sqlite3_str_errcode(out)==SQLITE_TOOBIG ) assemble_fail_json(t, err);
   sqlite3_free(w.elements);
   return err->rc;
 }

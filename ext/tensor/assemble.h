@@ -8,12 +8,14 @@
 #include "tensor/buffer.h"
 #include "tensor/layout.h"
 
-/* Elements first to first+n, which exist, converted to `as`: little-endian, packed where the type is. SQLITE_TOOBIG before
-** anything is read if that exceeds the budget; a value that cannot be converted is an error that names the element.
-** *out is empty on failure. */
-int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out, zt_error *err);
+/* Elements first to first+n, which exist, converted to `as`: little-endian, packed where the type
+** is. SQLITE_TOOBIG before anything is read if that exceeds the budget; a value that cannot be
+** converted is an error that names the element. *out is empty on failure. */
+int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
+                zt_error *err);
 
-/* Fail as that would before it reads anything: the types cannot be converted, or the result is too big. */
+/* Fail as that would before it reads anything: the types cannot be converted, or the result is
+** too big. */
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err);
 
 /* Indices of the first dimension, and the elements that they have. */

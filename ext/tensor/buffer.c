@@ -4,17 +4,18 @@
 #include <assert.h>
 #include "core/host.h"
 
-#define LARGE ((uint64_t)4 << 20)          /* Results from here on begin at a large page */
-#define LARGE_PAGE ((uintptr_t)2 << 20)
+#define BUFFER_LARGE ((uint64_t)4 << 20)   /* Results from here on begin at a large page */
+#define BUFFER_LARGE_PAGE ((uintptr_t)2 << 20)
 
 /* What stands right before the bytes of a buffer. */
-typedef struct head {
+typedef struct buffer_head {
   void *base;            /* What sqlite3_malloc64() gave */
   zt_spare *spare;       /* Where it goes when it is done with, with a reference; NULL: nowhere */
   uint64_t capacity;     /* Bytes from the buffer's first on */
-  void *map;             /* Pages that the buffer is in, instead of what is at base; NULL: there are none */
+  void *map;             /* Pages that the buffer is in, instead of what is at base; NULL: there
+                         ** are none */
   size_t nMap;
-} head;
+} buffer_head;
 
 struct zt_spare {
   int references;
@@ -22,8 +23,8 @@ struct zt_spare {
   uint8_t *kept;         /* A buffer, owned; NULL: none */
 };
 
-static head *head_of(void *p){
-  return (head*)p - 1;
+static buffer_head *buffer_head_of(void *p){
+  return (buffer_head*)p - 1;
 }
 
 /* --- What is kept --- */
@@ -34,83 +35,89 @@ zt_spare *zt_spare_new(void){
   return s;
 }
 
-static void unref(zt_spare *s){
+static void buffer_unref(zt_spare *s){
   if( --s->references==0 ) sqlite3_free(s);
 }
 
 void zt_spare_release(zt_spare *s){
   if( !s ) return;
   s->open = false;
-  if( s->kept ) sqlite3_free(head_of(s->kept)->base);
+  if( s->kept ) sqlite3_free(buffer_head_of(s->kept)->base);
   s->kept = NULL;
-  unref(s);
+  buffer_unref(s);
 }
 
 /* Take what is kept if n bytes fit it and do not leave most of it unused; NULL if not. */
-static uint8_t *take(zt_spare *s, uint64_t n){
+static uint8_t *buffer_take(zt_spare *s, uint64_t n){
   uint8_t *p = s ? s->kept : NULL;
-  if( !p || head_of(p)->capacity<n || n<head_of(p)->capacity/4 ) return NULL;
+  if( !p || buffer_head_of(p)->capacity<n || n<buffer_head_of(p)->capacity/4 ) return NULL;
   s->kept = NULL;
   s->references++;
   return p;
 }
 
 /* Keep a buffer that is done with. False if it is not worth it. */
-static bool keep(uint8_t *p){
-  head *h = head_of(p);
+static bool buffer_keep(uint8_t *p){
+  buffer_head *h = buffer_head_of(p);
   zt_spare *s = h->spare;
-  if( !s || !s->open || s->kept || h->capacity<LARGE || h->capacity>ZT_SPARE_MAX ) return false;
+  if( !s || !s->open || s->kept || h->capacity<BUFFER_LARGE || h->capacity>ZT_SPARE_MAX ){
+    return false;
+  }
   s->kept = p;
-  unref(s);
+  buffer_unref(s);
   return true;
 }
 
 /* --- Buffers --- */
 
 /* Where a buffer may begin that has `room` bytes before it: at a large page. */
-static uint8_t *align(void *base, size_t room){
+static uint8_t *buffer_align(void *base, size_t room){
   uint8_t *p = (uint8_t*)base + room;
-  return p + (LARGE_PAGE - (uintptr_t)p%LARGE_PAGE)%LARGE_PAGE;
+  return p + (BUFFER_LARGE_PAGE - (uintptr_t)p%BUFFER_LARGE_PAGE)%BUFFER_LARGE_PAGE;
 }
 
-static uint8_t *allocate(zt_spare *spare, uint64_t n){
-  bool large = n>=LARGE;
-  uint64_t extra = sizeof(head) + (large ? LARGE_PAGE : 0), size;
+static uint8_t *buffer_allocate(zt_spare *spare, uint64_t n){
+  bool large = n>=BUFFER_LARGE;
+  uint64_t extra = sizeof(buffer_head) + (large ? BUFFER_LARGE_PAGE : 0), size;
   uint8_t *base = zt_add64(n, extra, &size) ? sqlite3_malloc64(size) : NULL, *p;
   if( !base ) return NULL;
-  p = large ? align(base, sizeof(head)) : base + sizeof(head);
-  *head_of(p) = (head){ .base = base, .spare = spare, .capacity = n };
+  p = large ? buffer_align(base, sizeof(buffer_head)) : base + sizeof(buffer_head);
+  *buffer_head_of(p) = (buffer_head){ .base = base, .spare = spare, .capacity = n };
   if( spare ) spare->references++;
   if( large ) zt_os_advise_large(p, (size_t)n);
   return p;
 }
 
-/* In pages mapped for it. SQLite's memory stands for them, untouched, so that it is counted and its limits hold. NULL if
-** there are none. */
-static uint8_t *map(uint64_t n){
-  uint64_t size = n + sizeof(head) + LARGE_PAGE;
-  void *base = sqlite3_malloc64(n), *pages = base && size<=SIZE_MAX ? zt_os_map((size_t)size) : NULL;
+/* In pages mapped for it. SQLite's memory stands for them, untouched, so that it is counted and its
+** limits hold. NULL if there are none. */
+static uint8_t *buffer_map(uint64_t n){
+  uint64_t size = n + sizeof(buffer_head) + BUFFER_LARGE_PAGE;
+  void *base = sqlite3_malloc64(n), *pages = base && size<=SIZE_MAX ? zt_os_map((size_t)size)
+             : NULL;
   uint8_t *p;
   if( !pages ){
     sqlite3_free(base);
     return NULL;
   }
-  p = align(pages, sizeof(head));
-  *head_of(p) = (head){ .base = base, .capacity = n, .map = pages, .nMap = (size_t)size };
+  p = buffer_align(pages, sizeof(buffer_head));
+  *buffer_head_of(p) = (buffer_head){
+    .base = base, .capacity = n, .map = pages, .nMap = (size_t)size
+  };
   zt_os_advise_large(p, (size_t)n);
   return p;
 }
 
-static int check_size(const zt_budget *budget, uint64_t n, zt_error *err){
+static int buffer_check_size(const zt_budget *budget, uint64_t n, zt_error *err){
   if( n<=budget->result ) return SQLITE_OK;
-  return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n, budget->result);
+  return zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", n,
+                 budget->result);
 }
 
 int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
   *out = (zt_buffer){ NULL, 0 };
-  if( check_size(budget, n, err) || n==0 ) return err->rc;
-  out->p = take(budget->spare, n);
-  if( !out->p ) out->p = allocate(budget->spare, n);
+  if( buffer_check_size(budget, n, err) || n==0 ) return err->rc;
+  out->p = buffer_take(budget->spare, n);
+  if( !out->p ) out->p = buffer_allocate(budget->spare, n);
   if( !out->p ) return zt_fail_nomem(err);
   out->n = n;
   return SQLITE_OK;
@@ -118,8 +125,8 @@ int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error 
 
 int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err){
   *out = (zt_buffer){ NULL, 0 };
-  if( check_size(budget, n, err) || n==0 ) return err->rc;
-  if( n>=LARGE ) out->p = map(n);
+  if( buffer_check_size(budget, n, err) || n==0 ) return err->rc;
+  if( n>=BUFFER_LARGE ) out->p = buffer_map(n);
   out->n = n;
   if( out->p ) return SQLITE_OK;
   if( zt_buffer_new(budget, n, out, err)==SQLITE_OK ) memset(out->p, 0, (size_t)n);
@@ -127,20 +134,23 @@ int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_
 }
 
 int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err){
-  head *h = b->p ? head_of(b->p) : NULL;
+  buffer_head *h = b->p ? buffer_head_of(b->p) : NULL;
   uint64_t size;
-  assert( !h || ((uint8_t*)(h+1)==b->p && h->base==(void*)h) );   /* Only what grew here grows on: it is not aligned */
-  if( !zt_add64(capacity, sizeof(head), &size) || (h = sqlite3_realloc64(h, size))==NULL ) return zt_fail_nomem(err);
-  *h = (head){ .base = h, .capacity = capacity };
+  /* Only what grew here grows on: it is not aligned */
+  assert( !h || ((uint8_t*)(h+1)==b->p && h->base==(void*)h) );
+  if( !zt_add64(capacity, sizeof(buffer_head), &size) || (h = sqlite3_realloc64(h, size))==NULL ){
+    return zt_fail_nomem(err);
+  }
+  *h = (buffer_head){ .base = h, .capacity = capacity };
   b->p = (uint8_t*)(h+1);
   return SQLITE_OK;
 }
 
 void zt_buffer_free(void *p){
-  head h;
-  if( !p || keep(p) ) return;
-  h = *head_of(p);
-  if( h.spare ) unref(h.spare);
+  buffer_head h;
+  if( !p || buffer_keep(p) ) return;
+  h = *buffer_head_of(p);
+  if( h.spare ) buffer_unref(h.spare);
   if( h.map ) zt_os_unmap(h.map, h.nMap);
   sqlite3_free(h.base);
 }

@@ -10,33 +10,37 @@
 #include "tensor/layout.h"
 #include "tensor/stream.h"
 
-#define WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the processor's cache */
-#define FOUND_MAX 8                  /* Findings of one step, at most */
-#define POLL_STEPS 1024              /* Steps between two questions whether to go on */
+#define CHECK_WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the
+                                           ** processor's cache */
+#define CHECK_FOUND_MAX 8                  /* Findings of one step, at most */
+#define CHECK_POLL_STEPS 1024              /* Steps between two questions whether to go on */
 
 /* What is checked next. */
-typedef enum stage { VERSION, BLOBS, SHARDS, OBJECT, COMPONENT, TENSOR, END } stage;
+typedef enum check_stage {
+  CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
+} check_stage;
 
 struct zt_check {
   zt_source *source;
   const zt_container *container;
   const char *path;
-  zt_budget limits;              /* Of each step */
-  zt_budget budget;              /* Of the current one */
+  zt_budget limits;                  /* Of each step */
+  zt_budget budget;                  /* Of the current one */
   bool full;
-  stage stage;
+  check_stage stage;
   uint64_t steps;
   zt_blobs blobs;
   uint32_t iShard, iObject, iComponent;  /* The next ones */
-  zt_object object;              /* The current one */
-  bool lost;                     /* Bytes of it cannot be had here: the system refused, or a limit does not allow */
-  uint8_t *window;               /* WINDOW bytes; NULL until they are needed */
-  zt_error found[FOUND_MAX];     /* Findings of the last step, */
-  int nFound, iFound;            /* and how many of them were handed out */
+  zt_object object;                  /* The current one */
+  bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
+                                     ** limit does not allow */
+  uint8_t *window;                   /* CHECK_WINDOW bytes; NULL until they are needed */
+  zt_error found[CHECK_FOUND_MAX];   /* Findings of the last step, */
+  int nFound, iFound;                /* and how many of them were handed out */
 };
 
-int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_budget *budget, const char *path,
-                  zt_check **out, zt_error *err){
+int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_budget *budget,
+                  const char *path, zt_check **out, zt_error *err){
   *out = sqlite3_malloc64(sizeof(**out));
   if( !*out ) return zt_fail_nomem(err);
   memset(*out, 0, sizeof(**out));
@@ -59,19 +63,20 @@ void zt_check_close(zt_check *check){
 
 /* --- Findings --- */
 
-/* A new finding in the place of the current object, if there is one, and of the component, which may be NULL. */
-static zt_error *report(zt_check *c, const zt_component *component){
+/* A new finding in the place of the current object, if there is one, and of the component, which
+** may be NULL. */
+static zt_error *check_report(zt_check *c, const zt_component *component){
   zt_error *e = &c->found[c->nFound++];
-  assert( c->nFound<=FOUND_MAX );
+  assert( c->nFound<=CHECK_FOUND_MAX );
   *e = ZT_ERROR_NONE;
   e->path = c->path;
-  if( c->stage>OBJECT ) e->object = c->object.name;
+  if( c->stage>CHECK_OBJECT ) e->object = c->object.name;
   if( component ) e->component = component->role;
   return e;
 }
 
 /* True if the file is no longer what it was when it was opened. */
-static bool has_changed(const zt_check *c){
+static bool check_has_changed(const zt_check *c){
   zt_error e = ZT_ERROR_NONE;
   bool changed = zt_source_unchanged(c->source, &e)!=SQLITE_OK;
   zt_error_clear(&e);
@@ -79,11 +84,12 @@ static bool has_changed(const zt_check *c){
 }
 
 /* What a call said whose failure is the last finding: keep it if it is one of the file. */
-static int judge(zt_check *c, zt_error *err){
+static int check_judge(zt_check *c, zt_error *err){
   zt_error *e = &c->found[c->nFound-1];
   switch( e->rc ){
     case SQLITE_ERROR:
-      if( !e->rule && has_changed(c) ) c->stage = END;   /* What follows would be of another file */
+      /* What follows would be of another file */
+      if( !e->rule && check_has_changed(c) ) c->stage = CHECK_END;
       return SQLITE_OK;
     case SQLITE_TOOBIG:
       return SQLITE_OK;
@@ -99,7 +105,7 @@ static int judge(zt_check *c, zt_error *err){
 }
 
 /* The place of the first byte with other bits than those of `allowed`; n if there is none. */
-static size_t find_other(const uint8_t *p, size_t n, uint8_t allowed){
+static size_t check_find_other(const uint8_t *p, size_t n, uint8_t allowed){
   uint8_t bits = 0;
   size_t i = 0;
   if( allowed==0xFF ) return n;
@@ -109,8 +115,8 @@ static size_t find_other(const uint8_t *p, size_t n, uint8_t allowed){
   return i;
 }
 
-static int need_window(zt_check *c, zt_error *err){
-  if( !c->window && (c->window = sqlite3_malloc64(WINDOW))==NULL ) return zt_fail_nomem(err);
+static int check_need_window(zt_check *c, zt_error *err){
+  if( !c->window && (c->window = sqlite3_malloc64(CHECK_WINDOW))==NULL ) return zt_fail_nomem(err);
   return SQLITE_OK;
 }
 
@@ -119,56 +125,65 @@ static int need_window(zt_check *c, zt_error *err){
 static void check_version(zt_check *c){
   zt_text version = zt_container_version(c->container);
   if( !zt_container_is_newer(c->container) ) return;
-  zt_break(report(c, NULL), "W1", "version '%.*s' is none that is known", zt_shown(version), version.z);
+  zt_break(check_report(c, NULL), "W1", "version '%.*s' is none that is known", zt_shown(version),
+           version.z);
 }
 
 /* Bytes from `from` to `to` belong to no component: they must be zero. */
 static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
-  zt_error *e = report(c, NULL);
-  if( need_window(c, err) ) return err->rc;
+  zt_error *e = check_report(c, NULL);
+  if( check_need_window(c, err) ) return err->rc;
   for(uint64_t at=from; at<to && !e->rc; ){
-    size_t n = to-at<WINDOW ? (size_t)(to-at) : WINDOW, i;
+    size_t n = to-at<CHECK_WINDOW ? (size_t)(to-at) : CHECK_WINDOW, i;
     if( zt_source_read(c->source, at, c->window, n, e) || zt_source_unchanged(c->source, e) ) break;
     if( zt_interrupt_check(&c->budget.interrupt, e) ) break;
-    i = find_other(c->window, n, 0);
-    if( i<n ) zt_break(e, "W2", "byte %llu belongs to no component and is 0x%02x, not 0", at+i, c->window[i]);
+    i = check_find_other(c->window, n, 0);
+    if( i<n ){
+      zt_break(e, "W2", "byte %llu belongs to no component and is 0x%02x, not 0", at+i,
+               c->window[i]);
+    }
     at += n;
   }
-  return judge(c, err);
+  return check_judge(c, err);
 }
 
 /* What lies between blobs. */
 static int check_gap(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
-  if( to<=from || zt_container_manifest_length(c->container)==0 ) return SQLITE_OK;   /* A data shard's bytes are others' */
-  if( to-from>zt_container_gap(c->container) ) zt_break(report(c, NULL), "W4", "bytes %llu to %llu belong to no component", from, to);
-  if( !c->full || !(zt_container_demands(c->container) & ZT_DEMANDS_ZERO_PADDING) ) return SQLITE_OK;
+  /* A data shard's bytes are others' */
+  if( to<=from || zt_container_manifest_length(c->container)==0 ) return SQLITE_OK;
+  if( to-from>zt_container_gap(c->container) ){
+    zt_break(check_report(c, NULL), "W4", "bytes %llu to %llu belong to no component", from, to);
+  }
+  if( !c->full || !(zt_container_demands(c->container) & ZT_DEMANDS_ZERO_PADDING) ){
+    return SQLITE_OK;
+  }
   return check_padding(c, from, to, err);
 }
 
 /* The next blob, and what lies before it; behind the last one, what lies there. */
-static int step_blob(zt_check *c, zt_error *err){
+static int check_step_blob(zt_check *c, zt_error *err){
   zt_blob_step step;
   if( !zt_blobs_next(c->container, &c->blobs, &step) ){
-    c->stage = SHARDS;
+    c->stage = CHECK_SHARDS;
     return SQLITE_OK;
   }
   if( step.other ){
-    zt_blobs_fail(c->container, &step, "W3", report(c, NULL));
-    if( judge(c, err) ) return err->rc;
+    zt_blobs_fail(c->container, &step, "W3", check_report(c, NULL));
+    if( check_judge(c, err) ) return err->rc;
   }
   return check_gap(c, step.gap, step.end, err);
 }
 
 /* The next shard: it is there, and has its size and digest. */
-static int step_shard(zt_check *c, zt_error *err){
+static int check_step_shard(zt_check *c, zt_error *err){
   zt_component all = { .encoding = ZT_TEXT_INIT("raw"), .digest_is_of_decoded = true };
   zt_payload p = { .object = &c->object, .component = &all, .budget = &c->budget };
-  zt_error *e = report(c, NULL);
+  zt_error *e = check_report(c, NULL);
   const char *status = NULL;
   zt_shard shard;
   if( !c->full || c->iShard==zt_container_shards(c->container) ){
-    c->stage = OBJECT;
-    return judge(c, err);
+    c->stage = CHECK_OBJECT;
+    return check_judge(c, err);
   }
   zt_container_shard(c->container, c->iShard++, &shard);
   if( zt_shard_open(c->source, shard.name, shard.size, &p.source, e)==SQLITE_OK ){
@@ -176,72 +191,79 @@ static int step_shard(zt_check *c, zt_error *err){
     all.digest = shard.digest;
     zt_content_digest(&p, &status, e);
     if( status && strcmp(status, "mismatch")==0 ){
-      zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name), shard.name.z, zt_shown(shard.digest), shard.digest.z);
+      zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name),
+               shard.name.z, zt_shown(shard.digest), shard.digest.z);
     }else if( status && strcmp(status, "ok")!=0 ){
-      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : "W6", "the digest of shard '%.*s', '%.*s', is %s", zt_shown(shard.name), shard.name.z, zt_shown(shard.digest), shard.digest.z, status);
+      zt_break(e, strcmp(status, "malformed")==0 ? "W7" : "W6",
+               "the digest of shard '%.*s', '%.*s', is %s", zt_shown(shard.name), shard.name.z,
+               zt_shown(shard.digest), shard.digest.z, status);
     }
   }
   zt_source_close(p.source);
-  return judge(c, err);
+  return check_judge(c, err);
 }
 
 /* --- Components --- */
 
-static bool is_index(const zt_object *object, zt_text role){
-  if( object->foreign || !(zt_text_is(object->format, "sparse_csr") || zt_text_is(object->format, "sparse_coo")) ) return false;
+static bool check_is_index(const zt_object *object, zt_text role){
+  if( object->foreign
+   || !(zt_text_is(object->format, "sparse_csr")
+        || zt_text_is(object->format, "sparse_coo")) ) return false;
   return zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords");
 }
 
 /* True if a finding is about bytes that cannot be had, whatever they are. */
-static bool is_loss(const zt_error *e){
+static bool check_is_loss(const zt_error *e){
   return e->rc==SQLITE_TOOBIG || (e->rc==SQLITE_ERROR && (!e->rule || e->rule[0]=='X'));
 }
 
 /* What became of the stored bytes when the digest was checked. */
-typedef enum seen { NOT_READ, READ, LOST } seen;
+typedef enum check_seen { CHECK_NOT_READ, CHECK_READ, CHECK_LOST } check_seen;
 
-static int check_digest(zt_check *c, const zt_payload *p, seen *out, zt_error *err){
+static int check_digest(zt_check *c, const zt_payload *p, check_seen *out, zt_error *err){
   const zt_component *component = p->component;
   zt_text digest = component->digest;
   const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
-  zt_error *e = report(c, component);
+  zt_error *e = check_report(c, component);
   if( !digest.z ){
     zt_break(e, "W5", "there is no digest");
-    return judge(c, err);
+    return check_judge(c, err);
   }
   switch( zt_digest_check(digest, zt_payload_digests(component)) ){
     case ZT_DIGEST_UNSUPPORTED:
-      zt_break(e, "W6", "digest algorithm '%.*s' is not known", zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
+      zt_break(e, "W6", "digest algorithm '%.*s' is not known",
+               zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
       break;
     case ZT_DIGEST_MALFORMED:
       zt_break(e, "W7", "'%.*s' is no digest", zt_shown(digest), digest.z);
       break;
     case ZT_DIGEST_OK:
       if( !c->full ) break;
-      *out = zt_content_digest(p, &status, e) ? LOST : READ;
-      if( *out==READ && strcmp(status, "ok")!=0 )
-        zt_break(e, "W8", "the %s bytes do not have the digest '%.*s'", component->digest_is_of_decoded ? "decoded" : "stored",
-                 zt_shown(digest), digest.z);
+      *out = zt_content_digest(p, &status, e) ? CHECK_LOST : CHECK_READ;
+      if( *out==CHECK_READ && strcmp(status, "ok")!=0 )
+        zt_break(e, "W8", "the %s bytes do not have the digest '%.*s'",
+                 component->digest_is_of_decoded ? "decoded" : "stored", zt_shown(digest),
+                 digest.z);
       break;
   }
-  return judge(c, err);
+  return check_judge(c, err);
 }
 
 /* True if all bytes are booleans: in the one blob of a sparse object they stand among indices. */
-static bool is_bool(const zt_object *object, const zt_component *component){
+static bool check_is_bool(const zt_object *object, const zt_component *component){
   const zt_dtype *dtype = zt_dtype_of(component);
   return dtype && dtype->class==ZT_BOOL && !object->one_blob;
 }
 
 /* Decode all of it, which checks the encoding's rules; booleans are looked at. */
 static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error *err){
-  uint8_t allowed = is_bool(&c->object, p->component) ? 1 : 0xFF, other = 0;
-  zt_error *e = report(c, p->component);
+  uint8_t allowed = check_is_bool(&c->object, p->component) ? 1 : 0xFF, other = 0;
+  zt_error *e = check_report(c, p->component);
   uint64_t at = 0, where = 0;
   size_t got = 1, i;
-  if( need_window(c, err) ) return err->rc;
-  while( got && zt_stream_read(s, at, c->window, WINDOW, &got, e)==SQLITE_OK ){
-    i = find_other(c->window, got, allowed);
+  if( check_need_window(c, err) ) return err->rc;
+  while( got && zt_stream_read(s, at, c->window, CHECK_WINDOW, &got, e)==SQLITE_OK ){
+    i = check_find_other(c->window, got, allowed);
     if( i<got ){
       other = c->window[i];
       where = at+i;
@@ -249,9 +271,12 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
     }
     at += got;
   }
-  c->lost |= is_loss(e);
-  if( judge(c, err) ) return err->rc;
-  if( other ) zt_break(report(c, p->component), p->component->strict ? "L9" : "W9", "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
+  c->lost |= check_is_loss(e);
+  if( check_judge(c, err) ) return err->rc;
+  if( other ){
+    zt_break(check_report(c, p->component), p->component->strict ? "L9" : "W9",
+             "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
+  }
   return SQLITE_OK;
 }
 
@@ -261,128 +286,157 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_encoding *encoding = zt_encoding_of(component);
   unsigned demands = zt_container_demands(c->container);
   const zt_dtype *dtype;
-  zt_array_dtype(p, &dtype, report(c, component));
-  if( judge(c, err) ) return err->rc;
-  if( (demands & ZT_DEMANDS_U64_INDICES) && is_index(&c->object, component->role) && !zt_text_is(component->dtype, "u64") ){
-    zt_break(report(c, component), "W12", "indices of '%.*s', not u64", zt_shown(component->dtype), component->dtype.z);
+  zt_array_dtype(p, &dtype, check_report(c, component));
+  if( check_judge(c, err) ) return err->rc;
+  if( (demands & ZT_DEMANDS_U64_INDICES) && check_is_index(&c->object, component->role)
+   && !zt_text_is(component->dtype, "u64") ){
+    zt_break(check_report(c, component), "W12", "indices of '%.*s', not u64",
+             zt_shown(component->dtype), component->dtype.z);
   }
-  if( (demands & ZT_DEMANDS_DECODED_LENGTH) && !component->has_decoded_length && encoding && encoding->next ){
-    zt_break(report(c, component), "W13", "encoding '%s' without uncompressed_length", encoding->name);
+  if( (demands & ZT_DEMANDS_DECODED_LENGTH) && !component->has_decoded_length && encoding
+   && encoding->next ){
+    zt_break(check_report(c, component), "W13", "encoding '%s' without uncompressed_length",
+             encoding->name);
   }
   return SQLITE_OK;
 }
 
-static int step_component(zt_check *c, zt_error *err){
+static int check_step_component(zt_check *c, zt_error *err){
   zt_component component;
-  zt_payload p = { .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget };
-  seen bytes = NOT_READ;
+  zt_payload p = {
+    .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget
+  };
+  check_seen bytes = CHECK_NOT_READ;
   bool again = false;   /* There is more to see than the digest did */
   zt_stream *s = NULL;
   zt_error *e;
   if( c->iComponent==zt_container_first(c->container, c->iObject+1) ){
-    c->stage = TENSOR;
+    c->stage = CHECK_TENSOR;
     return SQLITE_OK;
   }
   zt_container_component(c->container, c->iObject, c->iComponent++, ZT_COMPONENT_ALL, &component);
   if( check_component(c, &p, err) || check_digest(c, &p, &bytes, err) ) return err->rc;
-  e = report(c, &component);
+  e = check_report(c, &component);
   zt_stream_open(&p, &s, e);
-  c->lost |= is_loss(e) || bytes==LOST;
-  if( bytes==NOT_READ || is_bool(&c->object, &component) ) again = c->full && bytes!=LOST;
-  else if( bytes==READ ) again = !zt_text_is(component.encoding, "raw") && !component.digest_is_of_decoded;
-  if( judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
+  c->lost |= check_is_loss(e) || bytes==CHECK_LOST;
+  if( bytes==CHECK_NOT_READ || check_is_bool(&c->object, &component) ){
+    again = c->full && bytes!=CHECK_LOST;
+  }else if( bytes==CHECK_READ ){
+    again = !zt_text_is(component.encoding, "raw") && !component.digest_is_of_decoded;
+  }
+  if( check_judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
   zt_stream_close(s);
   return err->rc;
 }
 
 /* --- Objects --- */
 
-static int step_object(zt_check *c){
+static int check_step_object(zt_check *c){
   if( c->iObject==zt_container_objects(c->container) ){
-    c->stage = END;
+    c->stage = CHECK_END;
     return SQLITE_OK;
   }
   zt_container_object(c->container, c->iObject, &c->object);
   c->iComponent = zt_container_first(c->container, c->iObject);
   c->lost = false;
-  c->stage = COMPONENT;
+  c->stage = CHECK_COMPONENT;
   return SQLITE_OK;
 }
 
 /* True if a component of the current object is of a packed type. */
-static bool has_packed(const zt_check *c){
-  for(uint32_t k=zt_container_first(c->container, c->iObject); k<zt_container_first(c->container, c->iObject+1); k++){
+static bool check_has_packed(const zt_check *c){
+  for(uint32_t k=zt_container_first(c->container, c->iObject);
+      k<zt_container_first(c->container, c->iObject+1); k++){
     zt_component component;
     const zt_dtype *dtype;
-    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, &component);
+    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE,
+                           &component);
     dtype = zt_dtype_of(&component);
     if( dtype && dtype->packed ) return true;
   }
   return false;
 }
 
-/* True if each component by itself was found to break this rule. L9 is, of booleans; spare bits are seen by who reads elements. */
-static bool is_of_components(const zt_check *c, const zt_error *e){
-  static const char *const rules[] = { "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4" };
-  if( is_loss(e) ) return c->lost;
-  if( e->rule && strcmp(e->rule, "L9")==0 && has_packed(c) ) return false;
-  for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(e->rule, rules[i])==0 ) return true;
+/* True if each component by itself was found to break this rule. L9 is, of booleans; spare bits are
+** seen by who reads elements. */
+static bool check_is_of_components(const zt_check *c, const zt_error *e){
+  static const char *const rules[] = {
+    "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4"
+  };
+  if( check_is_loss(e) ) return c->lost;
+  if( e->rule && strcmp(e->rule, "L9")==0 && check_has_packed(c) ) return false;
+  for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++){
+    if( strcmp(e->rule, rules[i])==0 ) return true;
+  }
   return false;
 }
 
 /* The order of a sparse tensor's stored elements, and all rules of them. */
 static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
-  zt_error *e = report(c, NULL);
+  zt_error *e = check_report(c, NULL);
   zt_order order;
   bool sound = zt_sparse_order(t, &order, e)==SQLITE_OK;
-  if( is_of_components(c, e) ) zt_error_clear(e);
-  if( judge(c, err) || !sound ) return err->rc;
-  if( !order.ascending && !c->object.strict ) zt_break(report(c, NULL), "W10", "stored element %llu lies in a cell before that of an earlier one", order.at);
-  if( order.repeated ) zt_break(report(c, NULL), "W11", "%llu of %llu stored elements lie in a cell that has one already", order.repeated, t->stored);
+  if( check_is_of_components(c, e) ) zt_error_clear(e);
+  if( check_judge(c, err) || !sound ) return err->rc;
+  if( !order.ascending && !c->object.strict ){
+    zt_break(check_report(c, NULL), "W10",
+             "stored element %llu lies in a cell before that of an earlier one", order.at);
+  }
+  if( order.repeated ){
+    zt_break(check_report(c, NULL), "W11",
+             "%llu of %llu stored elements lie in a cell that has one already", order.repeated,
+             t->stored);
+  }
   return SQLITE_OK;
 }
 
 /* What the components together make. */
-static int step_tensor(zt_check *c, zt_error *err){
+static int check_step_tensor(zt_check *c, zt_error *err){
   ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
-  zt_error *e = report(c, NULL);
+  zt_error *e = check_report(c, NULL);
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
-  if( sound && c->full && c->object.strict && !zt_tensor_is_sparse(&t) && c->object.elements>0 && has_packed(c) ){   /* L9, of a last byte */
+  /* L9, of a last byte */
+  if( sound && c->full && c->object.strict && !zt_tensor_is_sparse(&t) && c->object.elements>0
+   && check_has_packed(c) ){
     zt_tensor_read(&t, c->object.elements-1, 1, &element, e);
   }
-  if( is_of_components(c, e) ) zt_error_clear(e);
-  if( judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ) check_order(c, &t, err);
+  if( check_is_of_components(c, e) ) zt_error_clear(e);
+  if( check_judge(c, err)==SQLITE_OK && sound && c->full && zt_tensor_is_sparse(&t) ){
+    check_order(c, &t, err);
+  }
   zt_tensor_close(&t);
   c->iObject++;
-  if( c->stage!=END ) c->stage = OBJECT;
+  if( c->stage!=CHECK_END ) c->stage = CHECK_OBJECT;
   return err->rc;
 }
 
 /* --- All of it --- */
 
-static int step(zt_check *c, zt_error *err){
+static int check_step(zt_check *c, zt_error *err){
   c->budget = c->limits;
-  if( ++c->steps%POLL_STEPS==0 && zt_interrupt_check(&c->budget.interrupt, err) ) return err->rc;
+  if( ++c->steps%CHECK_POLL_STEPS==0 && zt_interrupt_check(&c->budget.interrupt, err) ){
+    return err->rc;
+  }
   switch( c->stage ){
-    case VERSION:
+    case CHECK_VERSION:
       check_version(c);
-      c->stage = BLOBS;
+      c->stage = CHECK_BLOBS;
       return zt_blobs_sort(c->container, &c->budget.interrupt, &c->blobs, err);
-    case BLOBS:     return step_blob(c, err);
-    case SHARDS:    return step_shard(c, err);
-    case OBJECT:    return step_object(c);
-    case COMPONENT: return step_component(c, err);
-    case TENSOR:    return step_tensor(c, err);
-    case END:       break;
+    case CHECK_BLOBS:     return check_step_blob(c, err);
+    case CHECK_SHARDS:    return check_step_shard(c, err);
+    case CHECK_OBJECT:    return check_step_object(c);
+    case CHECK_COMPONENT: return check_step_component(c, err);
+    case CHECK_TENSOR:    return check_step_tensor(c, err);
+    case CHECK_END:       break;
   }
   return SQLITE_OK;
 }
 
 bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
-  while( c->iFound==c->nFound && c->stage!=END ){
+  while( c->iFound==c->nFound && c->stage!=CHECK_END ){
     c->iFound = c->nFound = 0;
-    if( step(c, err) ) return false;
+    if( check_step(c, err) ) return false;
   }
   if( c->iFound==c->nFound ) return false;
   *finding = c->found[c->iFound++];

@@ -5,11 +5,12 @@
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
 
-#define WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in the processor's cache */
-#define FIRST_ROOM ((size_t)64 << 10)
+#define CONTENT_WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in
+                                             ** the processor's cache */
+#define CONTENT_FIRST_ROOM ((size_t)64 << 10)
 
 /* A component whose content is what another one stores. */
-static zt_component as_stored(const zt_component *component){
+static zt_component content_as_stored(const zt_component *component){
   zt_component stored = *component;
   stored.encoding = ZT_TEXT("raw");
   stored.has_decoded_length = false;
@@ -17,27 +18,30 @@ static zt_component as_stored(const zt_component *component){
 }
 
 int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
-  zt_component stored = as_stored(p->component);
+  zt_component stored = content_as_stored(p->component);
   zt_payload raw = *p;
   raw.component = &stored;
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }
 
 /* Read n bytes that must be there. */
-static int read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n, zt_buffer *out, zt_error *err){
+static int content_read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n,
+                              zt_buffer *out, zt_error *err){
   size_t got;
   if( zt_buffer_new(p->budget, n, out, err) ) return err->rc;
   return zt_stream_read(s, start, out->p, (size_t)n, &got, err);
 }
 
 /* Read to the end of a content whose length nothing tells, or up to `most` bytes of it. */
-static int read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t most, zt_buffer *out, zt_error *err){
-  uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;   /* The byte too many shows */
+static int content_read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t most,
+                                zt_buffer *out, zt_error *err){
+  /* The byte too many shows */
+  uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;
   size_t got = 1;
   if( limit>most ) limit = most;
   while( got && out->n<limit && !err->rc ){
     if( out->n==capacity ){
-      capacity = capacity ? 2*capacity : FIRST_ROOM;
+      capacity = capacity ? 2*capacity : CONTENT_FIRST_ROOM;
       if( capacity>limit ) capacity = limit;
       if( zt_buffer_reserve(out, capacity, err) ) return err->rc;
     }
@@ -45,20 +49,22 @@ static int read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint6
     out->n += got;
   }
   if( !err->rc && out->n>p->budget->result ){
-    zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", out->n, p->budget->result);
+    zt_fail(err, SQLITE_TOOBIG, "%llu bytes are more than the limit of %llu on a result", out->n,
+            p->budget->result);
   }
   return err->rc;
 }
 
 /* Give back what a buffer that grew has too much. */
-static void fit(zt_buffer *out){
+static void content_fit(zt_buffer *out){
   zt_error unused = ZT_ERROR_NONE;
   if( out->n==0 ) zt_buffer_clear(out);
   else zt_buffer_reserve(out, out->n, &unused);
   zt_error_clear(&unused);
 }
 
-int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buffer *out, zt_error *err){
+int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buffer *out,
+                    zt_error *err){
   zt_stream *s;
   uint64_t total;
   *out = (zt_buffer){ NULL, 0 };
@@ -66,9 +72,9 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   if( zt_payload_length(p->object, p->component, &total)==ZT_LENGTH_KNOWN ){
     if( start>total ) start = total;
     if( length>total-start ) length = total-start;
-    if( length>0 || total==0 ) read_known(s, p, start, length, out, err);
-  }else if( read_growing(s, p, start, length, out, err)==SQLITE_OK ){
-    fit(out);
+    if( length>0 || total==0 ) content_read_known(s, p, start, length, out, err);
+  }else if( content_read_growing(s, p, start, length, out, err)==SQLITE_OK ){
+    content_fit(out);
   }
   if( err->rc ) zt_buffer_clear(out);
   zt_stream_close(s);
@@ -76,14 +82,14 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
 }
 
 /* All decoded bytes into a digest. */
-static int digest_content(const zt_payload *p, zt_digest *digest, zt_error *err){
-  uint8_t *window = sqlite3_malloc64(WINDOW);
+static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err){
+  uint8_t *window = sqlite3_malloc64(CONTENT_WINDOW);
   zt_stream *s = NULL;
   uint64_t done = 0;
   size_t got = 1;
   if( !window ) zt_fail_nomem(err);
   if( err->rc || zt_stream_open(p, &s, err) ) goto end;
-  while( got && zt_stream_read(s, done, window, WINDOW, &got, err)==SQLITE_OK ){
+  while( got && zt_stream_read(s, done, window, CONTENT_WINDOW, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;
   }
@@ -94,7 +100,7 @@ end:
 }
 
 int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
-  zt_component stored = as_stored(p->component);
+  zt_component stored = content_as_stored(p->component);
   zt_payload of_stored = *p;
   zt_digest *digest = NULL;
   *out = NULL;
@@ -105,18 +111,21 @@ int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
     case ZT_DIGEST_OK: break;
   }
   of_stored.component = &stored;
-  if( !err->rc ) digest_content(p->component->digest_is_of_decoded ? p : &of_stored, digest, err);
+  if( !err->rc ) content_digest(p->component->digest_is_of_decoded ? p : &of_stored, digest, err);
   if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
   zt_digest_close(digest);
   return err->rc;
 }
 
-int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT], zt_error *err){
+int zt_content_hash(const zt_payload *p, zt_text algorithm, char out[ZT_DIGEST_TEXT],
+                    zt_error *err){
   zt_digest *digest = NULL;
   if( !zt_digest_new(algorithm, &digest, err) ){
-    return zt_fail(err, SQLITE_ERROR, "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS, zt_shown(algorithm), algorithm.z);
+    return zt_fail(err, SQLITE_ERROR,
+                   "digest algorithm '%.*s' is not known: there are " ZT_DIGEST_ALGORITHMS,
+                   zt_shown(algorithm), algorithm.z);
   }
-  if( !err->rc && digest_content(p, digest, err)==SQLITE_OK ) zt_digest_text(digest, out);
+  if( !err->rc && content_digest(p, digest, err)==SQLITE_OK ) zt_digest_text(digest, out);
   zt_digest_close(digest);
   return err->rc;
 }

@@ -1,6 +1,6 @@
 /*
-** The layout sparse_coo: values with their coordinates, in any order (zTensor 1.2.0 section 3). `coords` has the indices of
-** all values in dimension 0, then those in dimension 1, and so on.
+** The layout sparse_coo: values with their coordinates, in any order (zTensor 1.2.0 section 3).
+** `coords` has the indices of all values in dimension 0, then those in dimension 1, and so on.
 **
 **   K1  coords has as many entries as there are dimensions times values
 **   K2  every coordinate is less than its dimension
@@ -11,40 +11,45 @@
 #include "core/host.h"
 #include "tensor/layout.h"
 
-#define RECORDS ((size_t)64 << 10)   /* Bytes of a 0.1 blob that are taken apart at once; more than one record has */
-#define GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
+#define COO_RECORDS ((size_t)64 << 10)   /* Bytes of a 0.1 blob that are taken apart at once; more
+                                         ** than one record has */
+#define COO_GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
 
 typedef struct coo {
   zt_array values;
   zt_array coords[ZT_MAX_RANK];    /* One for each dimension: they are read side by side */
-  zt_array all;                    /* If there is no memory for as many readers: the coordinates of all dimensions, */
-  uint64_t *gathered;              /* and those of the elements from number `from` on, `room` for each dimension; owned */
+  zt_array all;                    /* If there is no memory for as many readers: the coordinates of
+                                   ** all dimensions, */
+  uint64_t *gathered;              /* and those of the elements from number `from` on, `room` for
+                                   ** each dimension; owned */
   uint64_t from, room;
   size_t n;                        /* Elements whose coordinates are there */
   zt_array records;                /* 0.1: the blob's bytes, and nothing of the two above */
   uint64_t record;                 /* Bytes of one; 0: there are none */
-  uint8_t *window;                 /* RECORDS bytes, if there are records */
+  uint8_t *window;                 /* COO_RECORDS bytes, if there are records */
   uint64_t entry;                  /* The next stored element */
 } coo;
 
-static int open_blob(zt_tensor *t, coo *s, zt_error *err){
+static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   zt_component blob;
   zt_payload payload = zt_tensor_payload(t, &blob);
   uint64_t length;
-  if( zt_tensor_component(t, "data", NULL, &blob, err) || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
+  if( zt_tensor_component(t, "data", NULL, &blob, err)
+   || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
   if( zt_array_measure(&payload, &length, err) ) return err->rc;
   s->record = 8*(uint64_t)t->object->rank + t->dtype->width;
   if( length%s->record ){
     err->component = blob.role;
-    return zt_break(err, "K4", "%llu bytes are no whole number of values of %s with %u indices", length, t->dtype->name, t->object->rank);
+    return zt_break(err, "K4", "%llu bytes are no whole number of values of %s with %u indices",
+                    length, t->dtype->name, t->object->rank);
   }
   t->stored = length/s->record;
-  s->window = sqlite3_malloc64(RECORDS);
+  s->window = sqlite3_malloc64(COO_RECORDS);
   if( !s->window ) return zt_fail_nomem(err);
   return zt_array_open_part(&payload, zt_dtype_named(ZT_TEXT("u8")), 0, length, &s->records, err);
 }
 
-static int open_components(zt_tensor *t, coo *s, zt_error *err){
+static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array all = { 0 };
@@ -52,35 +57,41 @@ static int open_components(zt_tensor *t, coo *s, zt_error *err){
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  if( zt_tensor_component(t, "coords", NULL, &component, err) || zt_array_open(&payload, &all, err) ){
+  if( zt_tensor_component(t, "coords", NULL, &component, err)
+   || zt_array_open(&payload, &all, err) ){
     zt_array_close(&all);
     return err->rc;
   }
   dtype = all.dtype;
   length = all.length;
   zt_array_close(&all);
-  if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ) return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
+  if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ){
+    return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
+  }
   if( t->object->rank ) zt_array_trim(&s->values, length/t->object->rank);
   t->stored = s->values.length;
   if( !zt_mul64(t->object->rank, t->stored, &needed) || needed!=length ){
-    return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length, t->stored, t->object->rank);
+    return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length,
+                    t->stored, t->object->rank);
   }
   bytes = t->stored*dtype->width;
   payload.side_by_side = t->stored ? t->object->rank : 1;
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ) return err->rc;
+    if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ){
+      return err->rc;
+    }
   }
   return SQLITE_OK;
 }
 
-static int open(zt_tensor *t, zt_error *err){
+static int coo_open(zt_tensor *t, zt_error *err){
   coo *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  return t->object->one_blob ? open_blob(t, s, err) : open_components(t, s, err);
+  return t->object->one_blob ? coo_open_blob(t, s, err) : coo_open_components(t, s, err);
 }
 
-static void close(zt_tensor *t){
+static void coo_close(zt_tensor *t){
   coo *s = t->state;
   if( !s ) return;
   zt_array_close(&s->values);
@@ -91,37 +102,44 @@ static void close(zt_tensor *t){
   sqlite3_free(s->window);
 }
 
-static int seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
+static int coo_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   coo *s = t->state;
   (void)first;
   (void)n;
   s->entry = 0;
   if( t->stored>0 ) return SQLITE_OK;
   if( s->record ) return zt_array_check_empty(&s->records, err);
-  if( t->object->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;   /* The bytes are the same for each */
+  /* The bytes are the same for each */
+  if( t->object->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;
   return zt_array_check_empty(&s->values, err);
 }
 
 /* Add the coordinate of a stored element in dimension d to its position so far. */
-ZT_INLINE bool place(const zt_tensor *t, uint32_t d, uint64_t coordinate, uint64_t *cell){
+ZT_INLINE bool coo_place(const zt_tensor *t, uint32_t d, uint64_t coordinate, uint64_t *cell){
   *cell = *cell*t->object->shape[d] + coordinate;
   return coordinate<t->object->shape[d];
 }
 
-static int fail_coordinate(const zt_tensor *t, uint32_t d, uint64_t entry, uint64_t coordinate, zt_error *err){
-  return zt_break(err, "K2", "coordinate %llu of value %llu in dimension %u, which has %llu", coordinate, entry, d, t->object->shape[d]);
+static int coo_fail_coordinate(const zt_tensor *t, uint32_t d, uint64_t entry, uint64_t coordinate,
+                               zt_error *err){
+  return zt_break(err, "K2", "coordinate %llu of value %llu in dimension %u, which has %llu",
+                  coordinate, entry, d, t->object->shape[d]);
 }
 
-static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+static int coo_next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   unsigned rank = t->object->rank, width = t->dtype->width;
-  if( out->n>RECORDS/s->record ) out->n = RECORDS/(size_t)s->record;
-  if( zt_array_read(&s->records, s->entry*s->record, out->n*(size_t)s->record, s->window, err) ) return err->rc;
+  if( out->n>COO_RECORDS/s->record ) out->n = COO_RECORDS/(size_t)s->record;
+  if( zt_array_read(&s->records, s->entry*s->record, out->n*(size_t)s->record, s->window, err) ){
+    return err->rc;
+  }
   for(size_t i=0; i<out->n; i++){
     uint8_t *record = s->window + i*s->record;
     out->cell[i] = 0;
     for(uint32_t d=0; d<rank; d++){
       uint64_t coordinate = zt_le64(record+8*(size_t)d);
-      if( !place(t, d, coordinate, &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate, err);
+      if( !coo_place(t, d, coordinate, &out->cell[i]) ){
+        return coo_fail_coordinate(t, d, s->entry+i, coordinate, err);
+      }
     }
     memcpy(out->value.u8+i*width, record+8*(size_t)rank, width);
   }
@@ -129,9 +147,9 @@ static int next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Readers side by side, one in each dimension, would take too much memory: one reader is to go through all dimensions, once
-** for each GATHERED coordinates. */
-static int use_one_reader(zt_tensor *t, coo *s, zt_error *err){
+/* Readers side by side, one in each dimension, would take too much memory: one reader is to go
+** through all dimensions, once for each COO_GATHERED coordinates. */
+static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   uint32_t rank = t->object->rank;
@@ -139,8 +157,10 @@ static int use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_error_clear(err);
   err->component.z = NULL;
   if( zt_tensor_component(t, "coords", NULL, &component, err) ) return err->rc;
-  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ) return err->rc;
-  s->room = t->stored<GATHERED/rank ? t->stored : GATHERED/rank;
+  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ){
+    return err->rc;
+  }
+  s->room = t->stored<COO_GATHERED/rank ? t->stored : COO_GATHERED/rank;
   gathered = sqlite3_malloc64(s->room*rank*sizeof(*gathered));
   if( !gathered ){
     zt_array_close(&s->all);
@@ -153,12 +173,14 @@ static int use_one_reader(zt_tensor *t, coo *s, zt_error *err){
 }
 
 /* Have the coordinates of the next elements, as many as there is room for. */
-static int gather(zt_tensor *t, coo *s, zt_error *err){
+static int coo_gather(zt_tensor *t, coo *s, zt_error *err){
   uint64_t left = t->stored-s->entry;
   size_t n = (size_t)(left<s->room ? left : s->room);
   s->n = 0;
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_read_indices(&s->all, d*t->stored+s->entry, n, s->gathered+d*s->room, err) ) return err->rc;
+    if( zt_array_read_indices(&s->all, d*t->stored+s->entry, n, s->gathered+d*s->room, err) ){
+      return err->rc;
+    }
   }
   s->from = s->entry;
   s->n = n;
@@ -166,49 +188,58 @@ static int gather(zt_tensor *t, coo *s, zt_error *err){
 }
 
 /* The coordinates of out's elements in dimension d, which one reader for each reads. */
-static int read_dimension(coo *s, uint32_t d, const zt_entries *out, uint64_t *to, zt_error *err){
+static int coo_read_dimension(coo *s, uint32_t d, const zt_entries *out, uint64_t *to,
+                              zt_error *err){
   if( !s->gathered ) return zt_array_read_indices(&s->coords[d], s->entry, out->n, to, err);
   memcpy(to, s->gathered+d*s->room+(s->entry-s->from), out->n*sizeof(*to));
   return SQLITE_OK;
 }
 
-static int read_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+static int coo_read_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   uint64_t coordinate[ZT_ENTRIES];
   memset(out->cell, 0, out->n*sizeof(*out->cell));
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( read_dimension(s, d, out, coordinate, err) ) return err->rc;
+    if( coo_read_dimension(s, d, out, coordinate, err) ) return err->rc;
     for(size_t i=0; i<out->n; i++){
-      if( !place(t, d, coordinate[i], &out->cell[i]) ) return fail_coordinate(t, d, s->entry+i, coordinate[i], err);
+      if( !coo_place(t, d, coordinate[i], &out->cell[i]) ){
+        return coo_fail_coordinate(t, d, s->entry+i, coordinate[i], err);
+      }
     }
   }
   return SQLITE_OK;
 }
 
 /* The same of what was gathered, which may be fewer elements. */
-static int read_gathered_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+static int coo_read_gathered_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   uint64_t there;
-  if( (s->entry<s->from || s->entry-s->from>=s->n) && gather(t, s, err) ) return err->rc;
+  if( (s->entry<s->from || s->entry-s->from>=s->n) && coo_gather(t, s, err) ) return err->rc;
   there = s->from+s->n-s->entry;
   if( out->n>there ) out->n = (size_t)there;
-  return read_cells(t, s, out, err);
+  return coo_read_cells(t, s, out, err);
 }
 
-static int next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+static int coo_next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
   bool alone = t->object->rank<2;
-  if( !s->gathered && read_cells(t, s, out, err)==SQLITE_TOOBIG && !alone ) use_one_reader(t, s, err);
-  if( s->gathered && !err->rc ) read_gathered_cells(t, s, out, err);
+  if( !s->gathered && coo_read_cells(t, s, out, err)==SQLITE_TOOBIG && !alone ){
+    coo_use_one_reader(t, s, err);
+  }
+  if( s->gathered && !err->rc ) coo_read_gathered_cells(t, s, out, err);
   return err->rc ? err->rc : zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
-static int next(zt_tensor *t, zt_entries *out, zt_error *err){
+static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){
   coo *s = t->state;
   uint64_t left = t->stored-s->entry;
   out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
-  if( s->record ? next_records(t, s, out, err) : next_components(t, s, out, err) ) return err->rc;
+  if( s->record ? coo_next_records(t, s, out, err) : coo_next_components(t, s, out, err) ){
+    return err->rc;
+  }
   s->entry += out->n;
   return SQLITE_OK;
 }
 
-const zt_layout zt_layout_coo = { .format = "sparse_coo", .open = open, .close = close, .seek = seek, .next = next };
+const zt_layout zt_layout_coo = {
+  .format = "sparse_coo", .open = coo_open, .close = coo_close, .seek = coo_seek, .next = coo_next
+};

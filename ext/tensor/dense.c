@@ -1,12 +1,13 @@
 /*
-** The layout dense: the component `data` holds the elements in row-major order (zTensor 1.2.0 section 3).
+** The layout dense: the component `data` holds the elements in row-major order (zTensor 1.2.0
+** section 3).
 **
 **   D1  the data is as long as shape and type make it
 */
 #include "core/host.h"
 #include "tensor/layout.h"
 
-static int open(zt_tensor *t, zt_error *err){
+static int dense_open(zt_tensor *t, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array *data = t->state = sqlite3_malloc64(sizeof(*data));
@@ -18,12 +19,14 @@ static int open(zt_tensor *t, zt_error *err){
   return err->rc;
 }
 
-static void close(zt_tensor *t){
+static void dense_close(zt_tensor *t){
   if( t->state ) zt_array_close(t->state);
 }
 
-static int read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+static int dense_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   return n ? zt_array_read(t->state, first, n, out, err) : zt_array_check_empty(t->state, err);
 }
 
-const zt_layout zt_layout_dense = { .format = "dense", .open = open, .close = close, .read = read };
+const zt_layout zt_layout_dense = {
+  .format = "dense", .open = dense_open, .close = dense_close, .read = dense_read
+};

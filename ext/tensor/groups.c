@@ -6,22 +6,24 @@
 #include "core/host.h"
 #include "core/vector.h"
 
-#define WINDOW ((uint64_t)64 << 10)   /* The most entries that are kept */
-#define AHEAD 256                     /* The fewest that are read at once */
+#define GROUPS_WINDOW ((uint64_t)64 << 10)   /* The most entries that are kept */
+#define GROUPS_AHEAD 256                     /* The fewest that are read at once */
 
 /* --- Settings --- */
 
-static int fail_setting(const zt_setting *s, const char *rule, zt_error *err){
+static int groups_fail_setting(const zt_setting *s, const char *rule, zt_error *err){
   static const char *const names[] = { "an unsigned integer", "an integer", "text" };
-  return zt_break(err, rule, "the attribute '%s%s%s' must be %s", s->map ? s->map : "", s->map ? "." : "", s->name, names[s->type]);
+  return zt_break(err, rule, "the attribute '%s%s%s' must be %s", s->map ? s->map : "",
+                  s->map ? "." : "", s->name, names[s->type]);
 }
 
 /* The next item is its value. */
-static int read_setting(zt_cbor *c, const char *rule, zt_setting *s, zt_error *err){
+static int groups_read_setting(zt_cbor *c, const char *rule, zt_setting *s, zt_error *err){
   zt_cbor_type type = zt_cbor_peek(c);
   zt_cbor_item item;
-  if( s->type==ZT_SETTING_TEXT ? type!=ZT_CBOR_TEXT : type!=ZT_CBOR_UINT && (type!=ZT_CBOR_NINT || s->type!=ZT_SETTING_INT) ){
-    return fail_setting(s, rule, err);
+  if( s->type==ZT_SETTING_TEXT ? type!=ZT_CBOR_TEXT : type!=ZT_CBOR_UINT
+   && (type!=ZT_CBOR_NINT || s->type!=ZT_SETTING_INT) ){
+    return groups_fail_setting(s, rule, err);
   }
   zt_cbor_next(c, &item);
   s->there = true;
@@ -31,21 +33,23 @@ static int read_setting(zt_cbor *c, const char *rule, zt_setting *s, zt_error *e
   return SQLITE_OK;
 }
 
-static bool is(zt_text text, const char *name){
+static bool groups_is(zt_text text, const char *name){
   return zt_text_equal(text, (zt_text){ name, strlen(name) });
 }
 
-static bool same_map(const char *a, const char *b){
+static bool groups_same_map(const char *a, const char *b){
   return a && b ? strcmp(a, b)==0 : a==b;
 }
 
-static zt_setting *find(zt_setting *a, size_t n, const char *map, zt_text key){
-  for(size_t i=0; i<n; i++) if( same_map(a[i].map, map) && is(key, a[i].name) ) return &a[i];
+static zt_setting *groups_find(zt_setting *a, size_t n, const char *map, zt_text key){
+  for(size_t i=0; i<n; i++){
+    if( groups_same_map(a[i].map, map) && groups_is(key, a[i].name) ) return &a[i];
+  }
   return NULL;
 }
 
 /* The next key, z NULL if it is no text. */
-static zt_text next_key(zt_cbor *c){
+static zt_text groups_next_key(zt_cbor *c){
   zt_text key = { NULL, 0 };
   if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
   else zt_cbor_skip(c);
@@ -53,24 +57,33 @@ static zt_text next_key(zt_cbor *c){
 }
 
 /* The next item is the value of an attribute of which some keys are wanted. */
-static int read_map(zt_cbor *c, const char *rule, const char *map, zt_setting *a, size_t n, zt_error *err){
+static int groups_read_map(zt_cbor *c, const char *rule, const char *map, zt_setting *a, size_t n,
+                           zt_error *err){
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_break(err, rule, "the attribute '%s' must be a map", map);
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ){
+    return zt_break(err, rule, "the attribute '%s' must be a map", map);
+  }
   zt_cbor_open(c, ZT_CBOR_MAP, &level);
   while( zt_cbor_more(c, &level) ){
-    zt_text key = next_key(c);
-    zt_setting *s = key.z ? find(a, n, map, key) : NULL;
-    if( !s ) return zt_break(err, rule, "the attribute '%s' has a key '%.*s' whose meaning is not known", map, zt_shown(key), key.z ? key.z : "");
-    if( read_setting(c, rule, s, err) ) return err->rc;
+    zt_text key = groups_next_key(c);
+    zt_setting *s = key.z ? groups_find(a, n, map, key) : NULL;
+    if( !s ){
+      return zt_break(err, rule, "the attribute '%s' has a key '%.*s' whose meaning is not known",
+                      map, zt_shown(key), key.z ? key.z : "");
+    }
+    if( groups_read_setting(c, rule, s, err) ) return err->rc;
   }
   return SQLITE_OK;
 }
 
-static int read_attribute(zt_cbor *c, const char *rule, zt_setting *a, size_t n, zt_error *err){
-  zt_text key = next_key(c);
-  zt_setting *s = key.z ? find(a, n, NULL, key) : NULL;
-  if( s ) return read_setting(c, rule, s, err);
-  for(size_t i=0; key.z && i<n; i++) if( a[i].map && is(key, a[i].map) ) return read_map(c, rule, a[i].map, a, n, err);
+static int groups_read_attribute(zt_cbor *c, const char *rule, zt_setting *a, size_t n,
+                                 zt_error *err){
+  zt_text key = groups_next_key(c);
+  zt_setting *s = key.z ? groups_find(a, n, NULL, key) : NULL;
+  if( s ) return groups_read_setting(c, rule, s, err);
+  for(size_t i=0; key.z && i<n; i++){
+    if( a[i].map && groups_is(key, a[i].map) ) return groups_read_map(c, rule, a[i].map, a, n, err);
+  }
   zt_cbor_skip(c);
   return SQLITE_OK;
 }
@@ -78,24 +91,28 @@ static int read_attribute(zt_cbor *c, const char *rule, zt_setting *a, size_t n,
 int zt_settings_read(const zt_tensor *t, const char *rule, zt_setting *a, size_t n, zt_error *err){
   zt_attribute_walk it;
   zt_attributes_begin(t->container, &t->object->attributes, &it);
-  while( zt_attributes_next(&it) ) if( read_attribute(&it.cbor, rule, a, n, err) ) return err->rc;
+  while( zt_attributes_next(&it) ){
+    if( groups_read_attribute(&it.cbor, rule, a, n, err) ) return err->rc;
+  }
   for(size_t i=0; i<n; i++){
     if( a[i].there || a[i].optional ) continue;
-    return zt_break(err, rule, "%.*s needs the attribute '%s%s%s'", zt_shown(t->object->format), t->object->format.z,
-                    a[i].map ? a[i].map : "", a[i].map ? "." : "", a[i].name);
+    return zt_break(err, rule, "%.*s needs the attribute '%s%s%s'", zt_shown(t->object->format),
+                    t->object->format.z, a[i].map ? a[i].map : "", a[i].map ? "." : "", a[i].name);
   }
   return SQLITE_OK;
 }
 
-int zt_groups_check_roles(const zt_tensor *t, const char *rule, const char *const *roles, zt_error *err){
+int zt_groups_check_roles(const zt_tensor *t, const char *rule, const char *const *roles,
+                          zt_error *err){
   uint32_t object = t->object->index, end = zt_container_first(t->container, object+1);
   for(uint32_t k=zt_container_first(t->container, object); k<end; k++){
     zt_component c;
     size_t i = 0;
     zt_container_component(t->container, object, k, ZT_COMPONENT_ROLE, &c);
-    while( roles[i] && !is(c.role, roles[i]) ) i++;
+    while( roles[i] && !groups_is(c.role, roles[i]) ) i++;
     if( roles[i] ) continue;
-    return zt_break(err, rule, "a component '%.*s' is none of this %.*s", zt_shown(c.role), c.role.z, zt_shown(t->object->format), t->object->format.z);
+    return zt_break(err, rule, "a component '%.*s' is none of this %.*s", zt_shown(c.role),
+                    c.role.z, zt_shown(t->object->format), t->object->format.z);
   }
   return SQLITE_OK;
 }
@@ -110,65 +127,77 @@ void zt_codes_take(zt_codes *c, zt_array *words){
   words->stream = NULL;
 }
 
-/* The codes of n bytes, one each. A code lies within a byte, and in words of the lowest first the bytes come in order, however
-** wide the words are: files are little-endian. */
-#define UNPACK(name, bits, shift) \
+/* The codes of n bytes, one each. A code lies within a byte, and in words of the lowest first the
+** bytes come in order, however wide the words are: files are little-endian. */
+#define GROUPS_UNPACK(name, bits, shift) \
   ZT_VECTOR static void name(const uint8_t *restrict p, uint8_t *restrict out, size_t n){ \
-    for(size_t i=0; i<n; i++) for(unsigned k=0; k<8/(bits); k++) out[8/(bits)*i+k] = p[i] >> (shift) & ((1u<<(bits))-1); \
+    for(size_t i=0; i<n; i++){ \
+      for(unsigned k=0; k<8/(bits); k++) out[8/(bits)*i+k] = p[i] >> (shift) & ((1u<<(bits))-1); \
+    } \
   }
-UNPACK(unpack1_low, 1, k)
-UNPACK(unpack2_low, 2, 2*k)
-UNPACK(unpack4_low, 4, 4*k)
-UNPACK(unpack1_high, 1, 7-k)
-UNPACK(unpack2_high, 2, 6-2*k)
-UNPACK(unpack4_high, 4, 4-4*k)
+GROUPS_UNPACK(groups_unpack1_low, 1, k)
+GROUPS_UNPACK(groups_unpack2_low, 2, 2*k)
+GROUPS_UNPACK(groups_unpack4_low, 4, 4*k)
+GROUPS_UNPACK(groups_unpack1_high, 1, 7-k)
+GROUPS_UNPACK(groups_unpack2_high, 2, 6-2*k)
+GROUPS_UNPACK(groups_unpack4_high, 4, 4-4*k)
 
-static void unpack(const zt_codes *c, const uint8_t *p, uint8_t *out, size_t n){
+static void groups_unpack(const zt_codes *c, const uint8_t *p, uint8_t *out, size_t n){
   switch( c->bits ){
-    case 1: (c->high_first ? unpack1_high : unpack1_low)(p, out, n); break;
-    case 2: (c->high_first ? unpack2_high : unpack2_low)(p, out, n); break;
-    case 4: (c->high_first ? unpack4_high : unpack4_low)(p, out, n); break;
+    case 1: (c->high_first ? groups_unpack1_high : groups_unpack1_low)(p, out, n); break;
+    case 2: (c->high_first ? groups_unpack2_high : groups_unpack2_low)(p, out, n); break;
+    case 4: (c->high_first ? groups_unpack4_high : groups_unpack4_low)(p, out, n); break;
     default: memcpy(out, p, n);
   }
 }
 
 /* `sign` is 0, or the bit that is worth what it is less. */
-ZT_VECTOR static void to_floats(const uint8_t *restrict codes, int sign, float *restrict out, size_t n){
+ZT_VECTOR static void groups_to_floats(const uint8_t *restrict codes, int sign, float *restrict out,
+                                       size_t n){
   for(size_t i=0; i<n; i++) out[i] = (float)((codes[i] ^ sign) - sign);
 }
 
 int zt_codes_read(zt_codes *c, uint64_t first, size_t n, float *out, zt_error *err){
-  uint8_t bytes[ZT_GROUPS_CHUNK+16], codes[ZT_GROUPS_CHUNK+128];   /* With what the words at either end have before and behind */
+  /* With what the words at either end have before and behind */
+  uint8_t bytes[ZT_GROUPS_CHUNK+16], codes[ZT_GROUPS_CHUNK+128];
   unsigned per_word = 8*c->width/c->bits;
   uint64_t at = first/per_word*c->width;
   size_t end = n ? (size_t)(((first+n-1)/per_word+1)*c->width-at) : 0;
   assert( n<=ZT_GROUPS_CHUNK );
   if( zt_array_read(&c->bytes, at, end, bytes, err) ) return err->rc;
   if( c->high_first ) zt_swap_bytes(bytes, end, c->width);
-  unpack(c, bytes, codes, end);
-  to_floats(codes+first%per_word, c->is_signed ? 0x80 : 0, out, n);
+  groups_unpack(c, bytes, codes, end);
+  groups_to_floats(codes+first%per_word, c->is_signed ? 0x80 : 0, out, n);
   return SQLITE_OK;
 }
 
 /* --- Entries --- */
 
-int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *rule, uint64_t axis, uint64_t size, zt_error *err){
+int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *rule, uint64_t axis,
+                           uint64_t size, zt_error *err){
   const zt_object *object = t->object;
-  if( axis>=object->rank ) return zt_break(err, rule, "axis %llu of %u dimensions", axis, object->rank);
-  if( object->shape[axis]%size ) return zt_break(err, rule, "dimension %llu, of %llu, is no multiple of %llu", axis, object->shape[axis], size);
+  if( axis>=object->rank ){
+    return zt_break(err, rule, "axis %llu of %u dimensions", axis, object->rank);
+  }
+  if( object->shape[axis]%size ){
+    return zt_break(err, rule, "dimension %llu, of %llu, is no multiple of %llu", axis,
+                    object->shape[axis], size);
+  }
   e->length = object->elements/size;
   e->size = size;
   e->inner = 1;
-  for(uint32_t d=(uint32_t)axis+1; d<object->rank; d++) e->inner *= object->shape[d];   /* Without elements it may wrap: nothing is read */
+  /* Without elements it may wrap: nothing is read */
+  for(uint32_t d=(uint32_t)axis+1; d<object->rank; d++) e->inner *= object->shape[d];
   return SQLITE_OK;
 }
 
 /* n entries from `first` on, as f32. */
-static int read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err){
+static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out,
+                               zt_error *err){
   const zt_dtype *f32 = zt_dtype_named(ZT_TEXT("f32"));
-  ZT_NUMBERS(AHEAD) raw;
+  ZT_NUMBERS(GROUPS_AHEAD) raw;
   for(size_t i=0, m; i<n; i+=m){
-    m = n-i<AHEAD ? n-i : AHEAD;
+    m = n-i<GROUPS_AHEAD ? n-i : GROUPS_AHEAD;
     if( !e->plain.stream ){
       if( zt_codes_read(&e->codes, first+i, m, out+i, err) ) return err->rc;
     }else{
@@ -179,29 +208,33 @@ static int read_entries(zt_group_entries *e, uint64_t first, size_t n, float *ou
   return SQLITE_OK;
 }
 
-/* Have entries first to first+n, at most WINDOW, in the window; those behind them are likely to be wanted next. */
-static int load(zt_group_entries *e, uint64_t first, uint64_t n, zt_error *err){
+/* Have entries first to first+n, at most GROUPS_WINDOW, in the window; those behind them are likely
+** to be wanted next. */
+static int groups_load(zt_group_entries *e, uint64_t first, uint64_t n, zt_error *err){
   uint64_t left = e->length-first;
-  if( n<AHEAD ) n = left<AHEAD ? left : AHEAD;
+  if( n<GROUPS_AHEAD ) n = left<GROUPS_AHEAD ? left : GROUPS_AHEAD;
   if( !e->window ){
-    e->window = sqlite3_malloc64((e->length<WINDOW ? e->length : WINDOW)*sizeof(*e->window));
+    e->window = sqlite3_malloc64((e->length<GROUPS_WINDOW ? e->length
+                                  : GROUPS_WINDOW)*sizeof(*e->window));
     if( !e->window ) return zt_fail_nomem(err);
   }
   e->loaded = 0;
-  if( read_entries(e, first, (size_t)n, e->window, err) ) return err->rc;
+  if( groups_read_entries(e, first, (size_t)n, e->window, err) ) return err->rc;
   e->first = first;
   e->loaded = (size_t)n;
   return SQLITE_OK;
 }
 
-static bool has(const zt_group_entries *e, uint64_t first, uint64_t n){
+static bool groups_has(const zt_group_entries *e, uint64_t first, uint64_t n){
   return first>=e->first && first-e->first<=e->loaded && n<=e->loaded-(size_t)(first-e->first);
 }
 
 /* Along the last axis: groups lie one after the other. */
-static int read_runs(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err){
-  uint64_t entry = first/e->size, entries = (first+n-1)/e->size+1-entry, left = (entry+1)*e->size-first;
-  if( !has(e, entry, entries) && load(e, entry, entries, err) ) return err->rc;
+static int groups_read_runs(zt_group_entries *e, uint64_t first, size_t n, float *out,
+                            zt_error *err){
+  uint64_t entry = first/e->size, entries = (first+n-1)/e->size+1-entry,
+           left = (entry+1)*e->size-first;
+  if( !groups_has(e, entry, entries) && groups_load(e, entry, entries, err) ) return err->rc;
   for(size_t i=0; i<n; entry++, left=e->size){
     size_t end = left<n-i ? i+(size_t)left : n;
     float value = e->window[entry-e->first];
@@ -210,15 +243,19 @@ static int read_runs(zt_group_entries *e, uint64_t first, size_t n, float *out, 
   return SQLITE_OK;
 }
 
-/* Along another axis: the elements up to where the axis goes on are of as many groups, the same ones `size` times. So a line
-** of entries is read once, unless it is longer than the window. */
-static int read_lines(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err){
+/* Along another axis: the elements up to where the axis goes on are of as many groups, the same
+** ones `size` times. So a line of entries is read once, unless it is longer than the window. */
+static int groups_read_lines(zt_group_entries *e, uint64_t first, size_t n, float *out,
+                             zt_error *err){
   for(size_t i=0; i<n; ){
-    uint64_t at = (first+i)%e->inner, line = (first+i)/e->inner/e->size*e->inner, left = e->inner-at;
+    uint64_t at = (first+i)%e->inner, line = (first+i)/e->inner/e->size*e->inner,
+             left = e->inner-at;
     size_t m = left<n-i ? (size_t)left : n-i;
-    if( !has(e, line+at, m) ){
-      bool fits = e->inner<=WINDOW;
-      if( load(e, fits ? line : line+at, fits ? e->inner : left<WINDOW ? left : WINDOW, err) ) return err->rc;
+    if( !groups_has(e, line+at, m) ){
+      bool fits = e->inner<=GROUPS_WINDOW;
+      if( groups_load(e, fits ? line : line+at,
+                      fits ? e->inner : left<GROUPS_WINDOW ? left : GROUPS_WINDOW,
+                      err) ) return err->rc;
     }
     memcpy(out+i, e->window+(line+at-e->first), m*sizeof(*out));
     i += m;
@@ -228,7 +265,8 @@ static int read_lines(zt_group_entries *e, uint64_t first, size_t n, float *out,
 
 int zt_group_entries_read(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err){
   assert( n>0 && n<=ZT_GROUPS_CHUNK );
-  return e->inner==1 ? read_runs(e, first, n, out, err) : read_lines(e, first, n, out, err);
+  return e->inner==1 ? groups_read_runs(e, first, n, out, err)
+       : groups_read_lines(e, first, n, out, err);
 }
 
 int zt_group_entries_check_empty(zt_group_entries *e, zt_error *err){
@@ -245,33 +283,38 @@ void zt_group_entries_close(zt_group_entries *e){
 /* --- (code - zero) * scale --- */
 
 /* codes become values. */
-ZT_VECTOR static void compute(float *restrict codes, const float *restrict zeros, const float *restrict scales, size_t n){
+ZT_VECTOR static void groups_compute(float *restrict codes, const float *restrict zeros,
+                                     const float *restrict scales, size_t n){
   for(size_t i=0; i<n; i++){
     float shifted = codes[i] - zeros[i];      /* Rounded to f32, as machines that */
     float value = shifted * scales[i];        /* compute in f64 would not by themselves */
-    codes[i] = isnan(value) ? (float)NAN : value;   /* Machines differ in the NaN that they compute */
+    /* Machines differ in the NaN that they compute */
+    codes[i] = isnan(value) ? (float)NAN : value;
   }
 }
 
-static int read_chunk(zt_affine *a, uint64_t first, size_t n, float *out, zt_error *err){
-  if( zt_codes_read(&a->codes, first, n, out, err) || zt_group_entries_read(&a->scales, first, n, a->scale, err) ) return err->rc;
+static int groups_read_chunk(zt_affine *a, uint64_t first, size_t n, float *out, zt_error *err){
+  if( zt_codes_read(&a->codes, first, n, out, err)
+   || zt_group_entries_read(&a->scales, first, n, a->scale, err) ) return err->rc;
   if( a->has_zeros && zt_group_entries_read(&a->zeros, first, n, a->shift, err) ) return err->rc;
   for(size_t i=0; !a->has_zeros && i<n; i++) a->shift[i] = a->zero;
-  compute(out, a->shift, a->scale, n);
+  groups_compute(out, a->shift, a->scale, n);
   return SQLITE_OK;
 }
 
 /* Decode what holds no value, too: a tensor without elements may have bytes. */
-static int check_empty(zt_affine *a, zt_error *err){
-  if( zt_array_check_empty(&a->codes.bytes, err) || zt_group_entries_check_empty(&a->scales, err) ) return err->rc;
+static int groups_check_empty(zt_affine *a, zt_error *err){
+  if( zt_array_check_empty(&a->codes.bytes, err) || zt_group_entries_check_empty(&a->scales, err) ){
+    return err->rc;
+  }
   return a->has_zeros ? zt_group_entries_check_empty(&a->zeros, err) : SQLITE_OK;
 }
 
 int zt_affine_read(zt_affine *a, uint64_t first, size_t n, float *out, zt_error *err){
-  if( n==0 ) return check_empty(a, err);
+  if( n==0 ) return groups_check_empty(a, err);
   for(size_t i=0, m; i<n; i+=m){
     m = n-i<ZT_GROUPS_CHUNK ? n-i : ZT_GROUPS_CHUNK;
-    if( read_chunk(a, first+i, m, out+i, err) ) return err->rc;
+    if( groups_read_chunk(a, first+i, m, out+i, err) ) return err->rc;
   }
   return SQLITE_OK;
 }

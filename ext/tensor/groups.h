@@ -1,6 +1,7 @@
 /*
-** What layouts share whose elements stand for numbers in groups along an axis, each group with a scale: settings among an
-** object's attributes, codes in words, and the entry of its group for each element. Interface to code in groups.c.
+** What layouts share whose elements stand for numbers in groups along an axis, each group with a
+** scale: settings among an object's attributes, codes in words, and the entry of its group for each
+** element. Interface to code in groups.c.
 */
 #ifndef ZT_TENSOR_GROUPS_H
 #define ZT_TENSOR_GROUPS_H
@@ -15,7 +16,8 @@ typedef enum zt_setting_type { ZT_SETTING_UINT, ZT_SETTING_INT, ZT_SETTING_TEXT 
 
 /* An attribute that a layout wants to know, and what the object has. */
 typedef struct zt_setting {
-  const char *map;         /* The attribute whose value is a map that has this key; NULL: it is an attribute itself */
+  const char *map;         /* The attribute whose value is a map that has this key; NULL: it is an
+                           ** attribute itself */
   const char *name;
   zt_setting_type type;
   bool optional;
@@ -25,12 +27,14 @@ typedef struct zt_setting {
   zt_text text;            /* Borrowed from the manifest */
 } zt_setting;
 
-/* Fill in all of them, which break the rule if one has another type, or is missing and not optional. Attributes that are
-** not wanted are passed over; keys that are not wanted, in a map that has some that are, break the rule, too. */
+/* Fill in all of them, which break the rule if one has another type, or is missing and not
+** optional. Attributes that are not wanted are passed over; keys that are not wanted, in a map that
+** has some that are, break the rule, too. */
 int zt_settings_read(const zt_tensor *t, const char *rule, zt_setting *a, size_t n, zt_error *err);
 
 /* The object has components of these roles alone (a NULL ends them), or breaks the rule. */
-int zt_groups_check_roles(const zt_tensor *t, const char *rule, const char *const *roles, zt_error *err);
+int zt_groups_check_roles(const zt_tensor *t, const char *rule, const char *const *roles,
+                          zt_error *err);
 
 /* --- Codes --- */
 
@@ -52,8 +56,9 @@ int zt_codes_read(zt_codes *c, uint64_t first, size_t n, float *out, zt_error *e
 /* --- Entries --- */
 
 /*
-** One number for each group: of floats or integers, or codes. Groups are `size` elements along an axis behind which the
-** dimensions' product is `inner`; entries are in the row-major order of the shape that has groups in that axis.
+** One number for each group: of floats or integers, or codes. Groups are `size` elements along an
+** axis behind which the dimensions' product is `inner`; entries are in the row-major order of the
+** shape that has groups in that axis.
 */
 typedef struct zt_group_entries {
   zt_array plain;          /* Of codes: not open */
@@ -65,8 +70,10 @@ typedef struct zt_group_entries {
   size_t loaded;
 } zt_group_entries;
 
-/* Set length, size and inner for groups of `size` along the axis; a shape that has none breaks the rule. */
-int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *rule, uint64_t axis, uint64_t size, zt_error *err);
+/* Set length, size and inner for groups of `size` along the axis; a shape that has none breaks
+** the rule. */
+int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *rule, uint64_t axis,
+                           uint64_t size, zt_error *err);
 
 /* The entry of the group of each of the elements first to first+n. */
 int zt_group_entries_read(zt_group_entries *e, uint64_t first, size_t n, float *out, zt_error *err);
@@ -85,7 +92,8 @@ typedef struct zt_affine {
   float scale[ZT_GROUPS_CHUNK], shift[ZT_GROUPS_CHUNK];
 } zt_affine;
 
-/* Elements first to first+n, computed in f32 and rounded at each step, as zt_layout.read gives them. */
+/* Elements first to first+n, computed in f32 and rounded at each step, as zt_layout.read
+** gives them. */
 int zt_affine_read(zt_affine *a, uint64_t first, size_t n, float *out, zt_error *err);
 void zt_affine_close(zt_affine *a);
 

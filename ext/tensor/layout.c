@@ -3,30 +3,38 @@
 
 #include "core/host.h"
 
-#define WINDOW ((uint64_t)256 << 10)      /* Bytes that stay in the processor's cache */
-#define SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once for each */
+#define LAYOUT_WINDOW ((uint64_t)256 << 10)   /* Bytes that stay in the processor's cache */
+#define LAYOUT_SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once
+                                                  ** for each */
 
-#define POLL_ELEMENTS ((uint64_t)1 << 20)
+#define LAYOUT_POLL_ELEMENTS ((uint64_t)1 << 20)
 
-static const zt_layout *const aLayout[] = {
-  &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized, &zt_layout_mx, &zt_layout_quant_group
+static const zt_layout *const layout_table[] = {
+  &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized, &zt_layout_mx,
+  &zt_layout_quant_group
 };
 
-static const zt_layout *find(const zt_object *object){
+static const zt_layout *layout_find(const zt_object *object){
   if( object->foreign || object->format_prefix[0] ) return NULL;
-  for(size_t i=0; i<sizeof(aLayout)/sizeof(aLayout[0]); i++){
-    const char *format = aLayout[i]->format;
-    if( aLayout[i]->strict && !object->strict ) continue;
-    if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ) return aLayout[i];
+  for(size_t i=0; i<sizeof(layout_table)/sizeof(layout_table[0]); i++){
+    const char *format = layout_table[i]->format;
+    if( layout_table[i]->strict && !object->strict ) continue;
+    if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ){
+      return layout_table[i];
+    }
   }
   return NULL;
 }
 
-int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object, zt_budget *budget, zt_tensor *out,
-                   zt_error *err){
-  *out = (zt_tensor){ .source = source, .container = c, .object = object, .budget = budget, .layout = find(object) };
+int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object,
+                   zt_budget *budget, zt_tensor *out, zt_error *err){
+  *out = (zt_tensor){
+    .source = source, .container = c, .object = object, .budget = budget,
+    .layout = layout_find(object)
+  };
   if( !out->layout ){
-    return zt_break(err, "L1", "no meaning of format '%s%.*s' is known", object->format_prefix, zt_shown(object->format), object->format.z);
+    return zt_break(err, "L1", "no meaning of format '%s%.*s' is known", object->format_prefix,
+                    zt_shown(object->format), object->format.z);
   }
   return out->layout->open(out, err);
 }
@@ -42,47 +50,58 @@ bool zt_tensor_is_sparse(const zt_tensor *t){
 }
 
 int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
-  return t->layout->read ? t->layout->read(t, first, n, out, err) : zt_sparse_read(t, first, n, out, err);
+  return t->layout->read ? t->layout->read(t, first, n, out, err)
+       : zt_sparse_read(t, first, n, out, err);
 }
 
 int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
   t->passed += n;
-  if( t->passed<POLL_ELEMENTS ) return SQLITE_OK;
+  if( t->passed<LAYOUT_POLL_ELEMENTS ) return SQLITE_OK;
   t->passed = 0;
   return zt_interrupt_check(&t->budget->interrupt, err);
 }
 
 uint64_t zt_tensor_window(const zt_tensor *t){
-  uint64_t n = (zt_tensor_is_sparse(t) ? SPARSE_WINDOW : WINDOW)/t->dtype->width;
-  return n<4*POLL_ELEMENTS ? n : 4*POLL_ELEMENTS;
+  uint64_t n = (zt_tensor_is_sparse(t) ? LAYOUT_SPARSE_WINDOW : LAYOUT_WINDOW)/t->dtype->width;
+  return n<4*LAYOUT_POLL_ELEMENTS ? n : 4*LAYOUT_POLL_ELEMENTS;
 }
 
-int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out, zt_error *err){
-  if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ) return SQLITE_OK;
-  if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) }, out) ) return SQLITE_OK;
-  return zt_break(err, "L4", "%.*s needs a component '%s'", zt_shown(t->object->format), t->object->format.z, role);
+int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,
+                        zt_error *err){
+  if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ){
+    return SQLITE_OK;
+  }
+  if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) },
+                                 out) ) return SQLITE_OK;
+  return zt_break(err, "L4", "%.*s needs a component '%s'", zt_shown(t->object->format),
+                  t->object->format.z, role);
 }
 
 zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){
-  return (zt_payload){ .source = t->source, .object = t->object, .component = component, .budget = t->budget };
+  return (zt_payload){ .source = t->source, .object = t->object, .component = component,
+                       .budget = t->budget };
 }
 
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err){
   zt_component component;
   zt_payload payload = zt_tensor_payload(t, &component);
   *out = (zt_array){ 0 };
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_open(&payload, out, err);
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
+       : zt_array_open(&payload, out, err);
 }
 
-int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule, zt_array *out, zt_error *err){
+int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule,
+                       zt_array *out, zt_error *err){
   zt_component component;
   zt_payload payload = zt_tensor_payload(t, &component);
   *out = (zt_array){ 0 };
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_open_of(&payload, length, rule, out, err);
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
+       : zt_array_open_of(&payload, length, rule, out, err);
 }
 
 int zt_tensor_dtype(const zt_tensor *t, const char *role, const zt_dtype **out, zt_error *err){
   zt_component component;
   zt_payload payload = zt_tensor_payload(t, &component);
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc : zt_array_dtype(&payload, out, err);
+  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
+       : zt_array_dtype(&payload, out, err);
 }

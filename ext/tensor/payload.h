@@ -1,6 +1,7 @@
 /*
-** A component in its place: what the manifest tells of its bytes, and the bounds on reading them. Knows nothing of what the
-** elements mean. Interface to code in payload.c; the bytes come from stream.h and content.h.
+** A component in its place: what the manifest tells of its bytes, and the bounds on reading them.
+** Knows nothing of what the elements mean. Interface to code in payload.c; the bytes come from
+** stream.h and content.h.
 */
 #ifndef ZT_TENSOR_PAYLOAD_H
 #define ZT_TENSOR_PAYLOAD_H
@@ -14,7 +15,8 @@ typedef struct zt_budget {
   uint64_t result;         /* Most bytes of a result (SQLITE_LIMIT_LENGTH) */
   uint64_t decode;         /* Most bytes to decode, those passed over included */
   zt_interrupt interrupt;
-  bool manifest_only;      /* No stored byte may be read: what would need one fails with SQLITE_ABORT */
+  bool manifest_only;      /* No stored byte may be read: what would need one fails with
+                           ** SQLITE_ABORT */
   uint64_t decoded;        /* Bytes decoded so far; starts as 0 */
   struct zt_spare *spare;  /* Where results may take memory from (buffer.h); NULL: from nowhere */
 } zt_budget;
@@ -25,7 +27,8 @@ typedef struct zt_payload {
   const zt_object *object;
   const zt_component *component;
   zt_budget *budget;
-  unsigned side_by_side;           /* Streams that read it at the same time, if more than one: they share what memory one may have */
+  unsigned side_by_side;           /* Streams that read it at the same time, if more than one: they
+                                   ** share what memory one may have */
 } zt_payload;
 
 typedef enum zt_length_state {
@@ -34,14 +37,17 @@ typedef enum zt_length_state {
   ZT_LENGTH_OVERFLOW       /* What shape and dtype make is beyond 64 bits */
 } zt_length_state;
 
-/* The number of bytes after decoding, as far as the manifest tells: raw: the stored length; zstd: uncompressed_length,
-** and where that is absent, what shape and type of a dense object's data make (zTensor 1.2.0 sections 1 and 2). */
-zt_length_state zt_payload_length(const zt_object *object, const zt_component *component, uint64_t *out);
+/* The number of bytes after decoding, as far as the manifest tells: raw: the stored length; zstd:
+** uncompressed_length, and where that is absent, what shape and type of a dense object's data make
+** (zTensor 1.2.0 sections 1 and 2). */
+zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
+                                  uint64_t *out);
 
 /* Which digests the component's manifest may state (core/digest.h). */
 unsigned zt_payload_digests(const zt_component *component);
 
-/* `little`; `big` for raw multi-byte elements of a file that says so (0.1.0, data_endianness); else as stored. */
+/* `little`; `big` for raw multi-byte elements of a file that says so (0.1.0, data_endianness); else
+** as stored. */
 zt_text zt_payload_byte_order(const zt_component *component);
 
 #endif

@@ -1,17 +1,21 @@
 /*
-** The layout quantized_group: packed integer codes with a scale and a zero point for each group of them (zTensor 1.2.0
-** section 3). The specification does not say how codes are packed and what they mean; only this one convention is
-** interpreted, and whatever does not fit it is an error that names what is missing:
+** The layout quantized_group: packed integer codes with a scale and a zero point for each group of
+** them (zTensor 1.2.0 section 3). The specification does not say how codes are packed and what they
+** mean; only this one convention is interpreted, and whatever does not fit it is an error that
+** names what is missing:
 **
-**   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the last dimension, the first
-**   in the lowest bits; `group_size` codes along the last dimension are a group; `scales` and `zeros` have one entry for
+**   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the
+**   last dimension, the first
+**   in the lowest bits; `group_size` codes along the last dimension are a group; `scales` and
+**   `zeros` have one entry for
 **   each, in row-major order; value = (code - zero) * scale, computed in f32.
 **
 **   Q1  the attributes have bits (1 to 8), group_size (from 1) and packing ("N_per_WORD")
 **   Q2  WORD is an integer type, N * bits its bits, and packed_weight has it
 **   Q3  the last dimension is a multiple of N and of group_size
 **   Q4  packed_weight has as many words as the codes need
-**   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros of no complex one
+**   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros of no
+**       complex one
 */
 #include "core/host.h"
 #include "tensor/groups.h"
@@ -24,56 +28,77 @@ typedef struct quantized {
 
 /* --- Attributes --- */
 
-typedef struct attributes {
+typedef struct quantized_attributes {
   bool has_bits, has_group, has_packing;
   uint64_t bits, group;
   zt_text packing;
-} attributes;
+} quantized_attributes;
 
-static int read_uint(zt_cbor *c, const char *name, bool *has, uint64_t *out, zt_error *err){
-  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ) return zt_break(err, "Q1", "the attribute '%s' must be an unsigned integer", name);
+static int quantized_read_uint(zt_cbor *c, const char *name, bool *has, uint64_t *out,
+                               zt_error *err){
+  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
+    return zt_break(err, "Q1", "the attribute '%s' must be an unsigned integer", name);
+  }
   *has = zt_cbor_uint(c, out);
   return SQLITE_OK;
 }
 
-static int read_attribute(zt_cbor *c, attributes *out, zt_error *err){
+static int quantized_read_attribute(zt_cbor *c, quantized_attributes *out, zt_error *err){
   zt_text key = { NULL, 0 };
   if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
   else zt_cbor_skip(c);
-  if( key.z && zt_text_is(key, "bits") ) return read_uint(c, "bits", &out->has_bits, &out->bits, err);
-  if( key.z && zt_text_is(key, "group_size") ) return read_uint(c, "group_size", &out->has_group, &out->group, err);
-  if( key.z && zt_text_is(key, "packing") && zt_cbor_peek(c)==ZT_CBOR_TEXT ) out->has_packing = zt_cbor_text(c, &out->packing);
-  else zt_cbor_skip(c);
+  if( key.z && zt_text_is(key, "bits") ){
+    return quantized_read_uint(c, "bits", &out->has_bits, &out->bits, err);
+  }
+  if( key.z && zt_text_is(key, "group_size") ){
+    return quantized_read_uint(c, "group_size", &out->has_group, &out->group, err);
+  }
+  if( key.z && zt_text_is(key, "packing") && zt_cbor_peek(c)==ZT_CBOR_TEXT ){
+    out->has_packing = zt_cbor_text(c, &out->packing);
+  }else{
+    zt_cbor_skip(c);
+  }
   return SQLITE_OK;
 }
 
-static int read_attributes(const zt_tensor *t, attributes *out, zt_error *err){
+static int quantized_read_attributes(const zt_tensor *t, quantized_attributes *out, zt_error *err){
   zt_attribute_walk it;
-  *out = (attributes){ 0 };
+  *out = (quantized_attributes){ 0 };
   zt_attributes_begin(t->container, &t->object->attributes, &it);
-  while( zt_attributes_next(&it) ) if( read_attribute(&it.cbor, out, err) ) return err->rc;
-  if( !out->has_bits || !out->has_group || !out->has_packing ){
-    return zt_break(err, "Q1", "quantized_group needs the attribute '%s'", !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");
+  while( zt_attributes_next(&it) ){
+    if( quantized_read_attribute(&it.cbor, out, err) ) return err->rc;
   }
-  if( out->bits<1 || out->bits>8 ) return zt_break(err, "Q1", "bits is %llu, not 1 to 8", out->bits);
+  if( !out->has_bits || !out->has_group || !out->has_packing ){
+    return zt_break(err, "Q1", "quantized_group needs the attribute '%s'",
+                    !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");
+  }
+  if( out->bits<1 || out->bits>8 ){
+    return zt_break(err, "Q1", "bits is %llu, not 1 to 8", out->bits);
+  }
   if( out->group<1 ) return zt_break(err, "Q1", "group_size is 0");
   return SQLITE_OK;
 }
 
 /* Take "N_per_WORD" apart, and compare it with the words there are. */
-static int read_packing(quantized *s, zt_text packing, zt_error *err){
+static int quantized_read_packing(quantized *s, zt_text packing, zt_error *err){
   const zt_dtype *word = NULL;
   uint64_t n = 0;
   size_t i = 0;
-  for(; i<packing.n && i<3 && packing.z[i]>='0' && packing.z[i]<='9'; i++) n = n*10 + (uint64_t)(packing.z[i]-'0');
+  for(; i<packing.n && i<3 && packing.z[i]>='0' && packing.z[i]<='9'; i++){
+    n = n*10 + (uint64_t)(packing.z[i]-'0');
+  }
   if( i>0 && packing.n-i>5 && memcmp(packing.z+i, "_per_", 5)==0 ){
     word = zt_dtype_storage((zt_text){ packing.z+i+5, packing.n-i-5 });
   }
-  if( !word || (word->class!=ZT_INT && word->class!=ZT_UINT) || n*s->bits!=8*(uint64_t)word->width ){
-    return zt_break(err, "Q2", "packing '%.*s' does not fill words with codes of %llu bits", zt_shown(packing), packing.z, s->bits);
+  if( !word || (word->class!=ZT_INT && word->class!=ZT_UINT)
+   || n*s->bits!=8*(uint64_t)word->width ){
+    return zt_break(err, "Q2", "packing '%.*s' does not fill words with codes of %llu bits",
+                    zt_shown(packing), packing.z, s->bits);
   }
   if( word!=s->words.dtype ){
-    return zt_break(err, "Q2", "packing '%.*s' has words of %s, %.*s has %s", zt_shown(packing), packing.z, word->name, (int)s->words.role.n, s->words.role.z, s->words.dtype->name);
+    return zt_break(err, "Q2", "packing '%.*s' has words of %s, %.*s has %s", zt_shown(packing),
+                    packing.z, word->name, (int)s->words.role.n, s->words.role.z,
+                    s->words.dtype->name);
   }
   s->per_word = n;
   return SQLITE_OK;
@@ -81,27 +106,32 @@ static int read_packing(quantized *s, zt_text packing, zt_error *err){
 
 /* --- Opening --- */
 
-static int check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
+static int quantized_check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
   const zt_array *scales = &s->affine.scales.plain, *zeros = &s->affine.zeros.plain;
   uint64_t elements = t->object->elements, groups = elements/s->group;
   uint64_t last = t->object->rank ? t->object->shape[t->object->rank-1] : 1;
   if( last%s->per_word || last%s->group ){
-    return zt_break(err, "Q3", "the last dimension, %llu, is no multiple of %llu codes in a word and %llu in a group", last, s->per_word, s->group);
+    return zt_break(err, "Q3",
+                    "the last dimension, %llu, is no multiple of %llu codes in a word and %llu in"
+                    " a group", last, s->per_word, s->group);
   }
   if( s->words.length!=elements/s->per_word ){
-    return zt_break(err, "Q4", "%llu codes are %llu words, and there are %llu", elements, elements/s->per_word, s->words.length);
+    return zt_break(err, "Q4", "%llu codes are %llu words, and there are %llu", elements,
+                    elements/s->per_word, s->words.length);
   }
   if( scales->length!=groups || zeros->length!=groups ){
-    return zt_break(err, "Q5", "there are %llu groups, %llu scales and %llu zeros", groups, scales->length, zeros->length);
+    return zt_break(err, "Q5", "there are %llu groups, %llu scales and %llu zeros", groups,
+                    scales->length, zeros->length);
   }
   if( scales->dtype->class!=ZT_FLOAT || zeros->dtype->class==ZT_COMPLEX ){
-    return zt_break(err, "Q5", "scales of %s and zeros of %s", scales->dtype->name, zeros->dtype->name);
+    return zt_break(err, "Q5", "scales of %s and zeros of %s", scales->dtype->name,
+                    zeros->dtype->name);
   }
   return SQLITE_OK;
 }
 
 /* What was found, to what values are computed from. */
-static void prepare(quantized *s){
+static void quantized_prepare(quantized *s){
   zt_affine *a = &s->affine;
   a->codes.bits = (unsigned)s->bits;
   a->has_zeros = true;
@@ -111,33 +141,39 @@ static void prepare(quantized *s){
   zt_codes_take(&a->codes, &s->words);
 }
 
-static int open(zt_tensor *t, zt_error *err){
+static int quantized_open(zt_tensor *t, zt_error *err){
   quantized *s = t->state = sqlite3_malloc64(sizeof(*s));
   zt_component words;
   zt_payload payload = zt_tensor_payload(t, &words);
-  attributes a;
+  quantized_attributes a;
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
   t->dtype = zt_dtype_named(ZT_TEXT("f32"));
-  if( read_attributes(t, &a, err) ) return err->rc;
+  if( quantized_read_attributes(t, &a, err) ) return err->rc;
   s->bits = a.bits;
   s->group = a.group;
-  if( zt_tensor_component(t, "packed_weight", "data", &words, err) || zt_array_open(&payload, &s->words, err) ) return err->rc;
-  if( read_packing(s, a.packing, err) || zt_tensor_array(t, "scales", &s->affine.scales.plain, err) ) return err->rc;
-  if( zt_tensor_array(t, "zeros", &s->affine.zeros.plain, err) || check_sizes(t, s, err) ) return err->rc;
-  prepare(s);
+  if( zt_tensor_component(t, "packed_weight", "data", &words, err)
+   || zt_array_open(&payload, &s->words, err) ) return err->rc;
+  if( quantized_read_packing(s, a.packing, err)
+   || zt_tensor_array(t, "scales", &s->affine.scales.plain, err) ) return err->rc;
+  if( zt_tensor_array(t, "zeros", &s->affine.zeros.plain, err)
+   || quantized_check_sizes(t, s, err) ) return err->rc;
+  quantized_prepare(s);
   return SQLITE_OK;
 }
 
-static void close(zt_tensor *t){
+static void quantized_close(zt_tensor *t){
   quantized *s = t->state;
   if( !s ) return;
   zt_array_close(&s->words);
   zt_affine_close(&s->affine);
 }
 
-static int read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
+static int quantized_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   return zt_affine_read(&((quantized*)t->state)->affine, first, n, out, err);
 }
 
-const zt_layout zt_layout_quantized = { .format = "quantized_group", .open = open, .close = close, .read = read };
+const zt_layout zt_layout_quantized = {
+  .format = "quantized_group", .open = quantized_open, .close = quantized_close,
+  .read = quantized_read
+};

@@ -11,7 +11,8 @@
 typedef struct zt_rule {
   const char *number;          /* As the check that fails states it */
   const char *slug;            /* zt_check.rule: stable */
-  const char *severity;        /* "error": something cannot be read or interpreted; else "warning" */
+  const char *severity;        /* "error": something cannot be read or interpreted;
+                               ** else "warning" */
   const char *meaning;         /* What is true of a sound file */
   const char *specification;   /* What demands or advises it */
 } zt_rule;
@@ -22,7 +23,8 @@ typedef struct zt_rule {
 /* All rules; a NULL number ends them. */
 extern const zt_rule zt_rules[];
 
-/* The rule that a recorded failure is against. What the system refused, and limits, are rules, too. */
+/* The rule that a recorded failure is against. What the system refused, and limits, are
+** rules, too. */
 const zt_rule *zt_rule_of(const zt_error *e);
 
 #endif

@@ -1,48 +1,55 @@
 /*
-** Floats of 16 bits and less (zTensor 1.2.0 section 2; OCP 8-bit and microscaling formats): f16, bf16, four fp8 types,
-** f8_e8m0, f4_e2m1. See convert.h. The values of the last six, NaN's sign included, are those that ml_dtypes gives them.
+** Floats of 16 bits and less (zTensor 1.2.0 section 2; OCP 8-bit and microscaling formats): f16,
+** bf16, four fp8 types, f8_e8m0, f4_e2m1. See convert.h. The values of the last six, NaN's sign
+** included, are those that ml_dtypes gives them.
 **
-** Decoding never makes a subnormal f32 on the way: a host may have told its processor to take those for zero.
+** Decoding never makes a subnormal f32 on the way: a host may have told its processor to take those
+** for zero.
 */
 #include "core/vector.h"
 #include "tensor/conversions.h"
 
-ZT_INLINE float as_float(uint32_t bits){
+ZT_INLINE float small_as_float(uint32_t bits){
   float f;
   memcpy(&f, &bits, sizeof(f));
   return f;
 }
 
-ZT_INLINE uint32_t as_bits(float f){
+ZT_INLINE uint32_t small_as_bits(float f){
   uint32_t bits;
   memcpy(&bits, &f, sizeof(bits));
   return bits;
 }
 
-/* The f32 of an 8- or 16-bit pattern: one sign bit, then the exponent with its bias, then `mantissa` bits. The magnitude
-** `infinity` and those above it are no numbers: NaN, whose payload 16 bits keep and 8 bits have none to speak of. */
-ZT_INLINE float decode(uint32_t code, unsigned bits, unsigned mantissa, int bias, uint32_t infinity){
+/* The f32 of an 8- or 16-bit pattern: one sign bit, then the exponent with its bias, then
+** `mantissa` bits. The magnitude `infinity` and those above it are no numbers: NaN, whose payload
+** 16 bits keep and 8 bits have none to speak of. */
+ZT_INLINE float small_decode(uint32_t code, unsigned bits, unsigned mantissa, int bias,
+                             uint32_t infinity){
   uint32_t sign = code >> (bits-1) << 31;
   uint32_t magnitude = code & ((1u << (bits-1))-1);
   uint32_t shifted = magnitude << (23-mantissa);
   uint32_t normal = shifted + ((uint32_t)(127-bias) << 23);
-  uint32_t subnormal = as_bits((float)(int32_t)magnitude * as_float((uint32_t)(127+1-bias-(int)mantissa) << 23));
+  uint32_t subnormal = small_as_bits((float)(int32_t)magnitude
+                                     * small_as_float((uint32_t)(127+1-bias-(int)mantissa) << 23));
   uint32_t value = magnitude < (1u << mantissa) ? subnormal : normal;
   uint32_t nan = bits==16 ? shifted | 0x7FC00000u : 0x7FC00000u;
   value = magnitude==infinity ? 0x7F800000u : value;
-  return as_float(sign | (magnitude > infinity ? nan : value));
+  return small_as_float(sign | (magnitude > infinity ? nan : value));
 }
 
-/* The types that have no infinity: e4m3fn has NaN where its largest magnitude would be, the fnuz types where -0 would be. */
-ZT_INLINE float decode_fn(uint32_t code, unsigned mantissa, int bias){
-  return (code & 0x7F)==0x7F ? as_float(code >> 7 << 31 | 0x7FC00000u) : decode(code, 8, mantissa, bias, 0x80);
+/* The types that have no infinity: e4m3fn has NaN where its largest magnitude would be, the fnuz
+** types where -0 would be. */
+ZT_INLINE float small_decode_fn(uint32_t code, unsigned mantissa, int bias){
+  return (code & 0x7F)==0x7F ? small_as_float(code >> 7 << 31 | 0x7FC00000u)
+       : small_decode(code, 8, mantissa, bias, 0x80);
 }
-ZT_INLINE float decode_fnuz(uint32_t code, unsigned mantissa, int bias){
-  return code==0x80 ? as_float(0xFFC00000u) : decode(code, 8, mantissa, bias, 0x80);
+ZT_INLINE float small_decode_fnuz(uint32_t code, unsigned mantissa, int bias){
+  return code==0x80 ? small_as_float(0xFFC00000u) : small_decode(code, 8, mantissa, bias, 0x80);
 }
 
-#define LOADER(name, T, expression) \
-  ZT_VECTOR static void load_##name(const void *from, void *to, size_t n){ \
+#define SMALL_LOADER(name, T, expression) \
+  ZT_VECTOR static void small_load_##name(const void *from, void *to, size_t n){ \
     const T *restrict p = from; \
     float *restrict out = to; \
     for(size_t i=0; i<n; i++){ \
@@ -51,24 +58,28 @@ ZT_INLINE float decode_fnuz(uint32_t code, unsigned mantissa, int bias){
     } \
   }
 
-LOADER(f16_plain, uint16_t, decode(code, 16, 10, 15, 0x7C00))
-LOADER(bf16, uint16_t, as_float(code << 16))
-LOADER(f8_e4m3fn, uint8_t, decode_fn(code, 3, 7))
-LOADER(f8_e5m2, uint8_t, decode(code, 8, 2, 15, 0x7C))
-LOADER(f8_e4m3fnuz, uint8_t, decode_fnuz(code, 3, 8))
-LOADER(f8_e5m2fnuz, uint8_t, decode_fnuz(code, 2, 16))
-LOADER(f4_e2m1, uint8_t, decode((code & 8) << 4 | (code & 7), 8, 1, 1, 0x80))
+SMALL_LOADER(f16_plain, uint16_t, small_decode(code, 16, 10, 15, 0x7C00))
+SMALL_LOADER(bf16, uint16_t, small_as_float(code << 16))
+SMALL_LOADER(f8_e4m3fn, uint8_t, small_decode_fn(code, 3, 7))
+SMALL_LOADER(f8_e5m2, uint8_t, small_decode(code, 8, 2, 15, 0x7C))
+SMALL_LOADER(f8_e4m3fnuz, uint8_t, small_decode_fnuz(code, 3, 8))
+SMALL_LOADER(f8_e5m2fnuz, uint8_t, small_decode_fnuz(code, 2, 16))
+SMALL_LOADER(f4_e2m1, uint8_t, small_decode((code & 8) << 4 | (code & 7), 8, 1, 1, 0x80))
 
 /* Code 0 is 2^-127, which is subnormal as f32: made from its bits. */
-LOADER(f8_e8m0, uint8_t, code==0xFF ? as_float(0x7FC00000u) : as_float(code==0 ? 0x00400000u : code << 23))
+SMALL_LOADER(f8_e8m0, uint8_t,
+             code==0xFF ? small_as_float(0x7FC00000u) : small_as_float(code==0 ? 0x00400000u
+                                                                       : code << 23))
 
 /* --- The other way: f32 to f16 and bf16, in loops that vectorise --- */
 
-/* Round to nearest even. Below 2^-14 the sum with 0.5 has its last bit where f16 has it, and rounds by itself. */
-ZT_INLINE uint16_t f16_of(float f){
-  uint32_t bits = as_bits(f), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+/* Round to nearest even. Below 2^-14 the sum with 0.5 has its last bit where f16 has it, and rounds
+** by itself. */
+ZT_INLINE uint16_t small_f16_of(float f){
+  uint32_t bits = small_as_bits(f), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
   uint32_t normal = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;
-  uint32_t subnormal = as_bits(as_float(magnitude < 0x38800000u ? magnitude : 0) + 0.5f) - as_bits(0.5f);
+  uint32_t subnormal = small_as_bits(small_as_float(magnitude < 0x38800000u ? magnitude : 0) + 0.5f)
+                       - small_as_bits(0.5f);
   uint32_t nan = 0x7E00u | (magnitude >> 13 & 0x3FFu);
   uint32_t value = magnitude < 0x38800000u ? subnormal : normal;
   value = magnitude >= 0x477FF000u ? 0x7C00u : value;
@@ -76,22 +87,22 @@ ZT_INLINE uint16_t f16_of(float f){
   return (uint16_t)(sign | value);
 }
 
-ZT_INLINE uint16_t bf16_of(float f){
-  uint32_t bits = as_bits(f), magnitude = bits & 0x7FFFFFFFu;
+ZT_INLINE uint16_t small_bf16_of(float f){
+  uint32_t bits = small_as_bits(f), magnitude = bits & 0x7FFFFFFFu;
   uint32_t value = (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
   return (uint16_t)(magnitude > 0x7F800000u ? bits >> 16 | 0x40u : value);
 }
 
-#define STORE_F32(name, f) \
-  ZT_VECTOR static size_t store_f32_##name(const void *from, void *to, size_t n){ \
+#define SMALL_STORE_F32(name, f) \
+  ZT_VECTOR static size_t small_store_f32_##name(const void *from, void *to, size_t n){ \
     const float *restrict p = from; \
     uint16_t *restrict out = to; \
     for(size_t i=0; i<n; i++) out[i] = f(p[i]); \
     return n; \
   }
 
-STORE_F32(f16_plain, f16_of)
-STORE_F32(bf16, bf16_of)
+SMALL_STORE_F32(f16_plain, small_f16_of)
+SMALL_STORE_F32(bf16, small_bf16_of)
 
 /* --- Both ways of f16 where the processor has them --- */
 
@@ -99,56 +110,60 @@ STORE_F32(bf16, bf16_of)
 #include <immintrin.h>
 
 __attribute__((target("avx,f16c")))
-static void load_f16_hardware(const uint16_t *p, float *out, size_t n){
+static void small_load_f16_hardware(const uint16_t *p, float *out, size_t n){
   size_t i = 0;
-  for(; i+8<=n; i+=8) _mm256_storeu_ps(out+i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(const void*)(p+i))));
-  load_f16_plain(p+i, out+i, n-i);
+  for(; i+8<=n; i+=8){
+    _mm256_storeu_ps(out+i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(const void*)(p+i))));
+  }
+  small_load_f16_plain(p+i, out+i, n-i);
 }
 
 __attribute__((target("avx,f16c")))
-static void store_f16_hardware(const float *p, uint16_t *out, size_t n){
+static void small_store_f16_hardware(const float *p, uint16_t *out, size_t n){
   size_t i = 0;
   for(; i+8<=n; i+=8){
-    __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(p+i), _MM_FROUND_TO_NEAREST_INT|_MM_FROUND_NO_EXC);
+    __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(p+i),
+                                   _MM_FROUND_TO_NEAREST_INT|_MM_FROUND_NO_EXC);
     _mm_storeu_si128((__m128i*)(void*)(out+i), half);
   }
-  store_f32_f16_plain(p+i, out+i, n-i);
+  small_store_f32_f16_plain(p+i, out+i, n-i);
 }
 
-static bool has_f16(void){
+static bool small_has_f16(void){
   return __builtin_cpu_supports("f16c");
 }
 
-static void load_f16(const void *from, void *to, size_t n){
-  if( has_f16() ) load_f16_hardware(from, to, n);
-  else load_f16_plain(from, to, n);
+static void small_load_f16(const void *from, void *to, size_t n){
+  if( small_has_f16() ) small_load_f16_hardware(from, to, n);
+  else small_load_f16_plain(from, to, n);
 }
 
-static size_t store_f32_f16(const void *from, void *to, size_t n){
-  if( has_f16() ) store_f16_hardware(from, to, n);
-  else store_f32_f16_plain(from, to, n);
+static size_t small_store_f32_f16(const void *from, void *to, size_t n){
+  if( small_has_f16() ) small_store_f16_hardware(from, to, n);
+  else small_store_f32_f16_plain(from, to, n);
   return n;
 }
 #else
-# define load_f16 load_f16_plain
-# define store_f32_f16 store_f32_f16_plain
+# define small_load_f16 small_load_f16_plain
+# define small_store_f32_f16 small_store_f32_f16_plain
 #endif
 
 /* --- The other way in general --- */
 
 /* A float format with a sign, and subnormal numbers where mantissa is not 0. */
-typedef struct small {
+typedef struct small_float {
   unsigned bits, mantissa;
   int bias;
   uint32_t largest;        /* Magnitude of the largest finite number */
-  int32_t infinity, nan;   /* Codes of what is too large, without the sign, and of NaN; NONE: there is none */
+  int32_t infinity, nan;   /* Codes of what is too large, without the sign, and of NaN; SMALL_NONE:
+                           ** there is none */
   bool fnuz;               /* NaN and 0 have no sign */
-} small;
+} small_float;
 
-#define NONE (-1)
+#define SMALL_NONE (-1)
 
-/* The code nearest to x, ties to even; NONE if there is none. */
-static int32_t encode(const small *s, double x){
+/* The code nearest to x, ties to even; SMALL_NONE if there is none. */
+static int32_t small_encode(const small_float *s, double x){
   uint64_t bits, significand, half, rest;
   uint32_t sign, magnitude;
   int exponent, least = 1-s->bias, shift;
@@ -156,7 +171,9 @@ static int32_t encode(const small *s, double x){
   sign = (uint32_t)(bits >> 63) << (s->bits-1);
   bits &= ~((uint64_t)1 << 63);
   exponent = (int)(bits >> 52) - 1023;
-  if( exponent==1024 && bits << 12 ) return s->nan==NONE || s->fnuz ? s->nan : s->nan | (int32_t)sign;
+  if( exponent==1024 && bits << 12 ){
+    return s->nan==SMALL_NONE || s->fnuz ? s->nan : s->nan | (int32_t)sign;
+  }
   significand = (bits & (((uint64_t)1 << 52)-1)) | (uint64_t)1 << 52;
   shift = 52-(int)s->mantissa + (exponent<least ? least-exponent : 0);
   if( shift>54 ){
@@ -169,101 +186,104 @@ static int32_t encode(const small *s, double x){
     magnitude += (uint32_t)((exponent>least ? exponent : least) - least) << s->mantissa;
   }
   if( exponent==1024 || magnitude>s->largest ){
-    if( s->infinity==NONE || s->fnuz ) return s->infinity;
+    if( s->infinity==SMALL_NONE || s->fnuz ) return s->infinity;
     magnitude = (uint32_t)s->infinity;
   }
   if( s->fnuz && magnitude==0 ) sign = 0;
   return (int32_t)(sign | magnitude);
 }
 
-/* f8_e8m0 is a power of two, 2^(code-127): rounded to the nearest, from the middle of two to the even code. */
-static int32_t encode_e8m0(double x){
+/* f8_e8m0 is a power of two, 2^(code-127): rounded to the nearest, from the middle of two to the
+** even code. */
+static int32_t small_encode_e8m0(double x){
   uint64_t bits, fraction;
   int exponent;
   memcpy(&bits, &x, sizeof(bits));
   exponent = (int)(bits >> 52 & 0x7FF) - 1023 + 127;
   fraction = bits & (((uint64_t)1 << 52)-1);
   if( exponent==1024+127 && fraction ) return 0xFF;
-  if( bits>>63 || exponent<-1 ) return NONE;
+  if( bits>>63 || exponent<-1 ) return SMALL_NONE;
   exponent += fraction > (uint64_t)1 << 51 || (fraction==(uint64_t)1 << 51 && (exponent & 1));
-  return exponent<0 || exponent>0xFE ? NONE : exponent;
+  return exponent<0 || exponent>0xFE ? SMALL_NONE : exponent;
 }
 
-static const small aSmall[] = {
-#define F16 0
-  { 16, 10,  15, 0x7BFF, 0x7C00, 0x7E00, false },
-#define BF16 1
+static const small_float small_table[] = {
+#define SMALL_F16 0
+  { 16, 10,        15, 0x7BFF, 0x7C00, 0x7E00, false },
+#define SMALL_BF16 1
   { 16,  7, 127, 0x7F7F, 0x7F80, 0x7FC0, false },
-#define F8_E4M3FN 2
+#define SMALL_F8_E4M3FN 2
   {  8,  3,   7, 0x7E,   0x7F,   0x7F,   false },
-#define F8_E5M2 3
+#define SMALL_F8_E5M2 3
   {  8,  2,  15, 0x7B,   0x7C,   0x7E,   false },
-#define F8_E4M3FNUZ 4
+#define SMALL_F8_E4M3FNUZ 4
   {  8,  3,   8, 0x7F,   0x80,   0x80,   true },
-#define F8_E5M2FNUZ 5
+#define SMALL_F8_E5M2FNUZ 5
   {  8,  2,  16, 0x7F,   0x80,   0x80,   true },
-#define F4_E2M1 6
-  {  4,  1,   1, 0x7,    NONE,   NONE,   false },
+#define SMALL_F4_E2M1 6
+  {  4,  1,   1, 0x7,    SMALL_NONE,   SMALL_NONE,   false },
 };
 
-/* An integer as a double that rounds to any of these types as the integer itself would: what does not fit 53 bits is cut
-** to fewer, the last of which tells whether anything was lost. */
-static double sticky(uint64_t u){
+/* An integer as a double that rounds to any of these types as the integer itself would: what does
+** not fit 53 bits is cut to fewer, the last of which tells whether anything was lost. */
+static double small_sticky(uint64_t u){
   return u>>53 ? (double)(u>>11 | ((u & 0x7FF)!=0)) * 2048.0 : (double)u;
 }
 
-static double sticky_signed(int64_t i){
-  return i<0 ? -sticky(0-(uint64_t)i) : sticky((uint64_t)i);
+static double small_sticky_signed(int64_t i){
+  return i<0 ? -small_sticky(0-(uint64_t)i) : small_sticky((uint64_t)i);
 }
 
-#define STORE(name, wide, T, U, value, encoder) \
-  static size_t store_##wide##_##name(const void *from, void *to, size_t n){ \
+#define SMALL_STORE(name, wide, T, U, value, encoder) \
+  static size_t small_store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *restrict p = from; \
     U *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++){ \
       int32_t code = encoder(value(p[i])); \
-      if( code==NONE ) return i; \
+      if( code==SMALL_NONE ) return i; \
       out[i] = (U)code; \
     } \
     return n; \
   }
 
-#define STORE_WIDES(name, U, encoder) \
-  STORE(name, f64, double, U, (double), encoder) \
-  STORE(name, i64, int64_t, U, sticky_signed, encoder) \
-  STORE(name, u64, uint64_t, U, sticky, encoder)
+#define SMALL_STORE_WIDES(name, U, encoder) \
+  SMALL_STORE(name, f64, double, U, (double), encoder) \
+  SMALL_STORE(name, i64, int64_t, U, small_sticky_signed, encoder) \
+  SMALL_STORE(name, u64, uint64_t, U, small_sticky, encoder)
 
-#define ENCODE_F16(x) encode(&aSmall[F16], x)
-#define ENCODE_BF16(x) encode(&aSmall[BF16], x)
-#define ENCODE_F8_E4M3FN(x) encode(&aSmall[F8_E4M3FN], x)
-#define ENCODE_F8_E5M2(x) encode(&aSmall[F8_E5M2], x)
-#define ENCODE_F8_E4M3FNUZ(x) encode(&aSmall[F8_E4M3FNUZ], x)
-#define ENCODE_F8_E5M2FNUZ(x) encode(&aSmall[F8_E5M2FNUZ], x)
-#define ENCODE_F4_E2M1(x) encode(&aSmall[F4_E2M1], x)
+#define SMALL_ENCODE_F16(x) small_encode(&small_table[SMALL_F16], x)
+#define SMALL_ENCODE_BF16(x) small_encode(&small_table[SMALL_BF16], x)
+#define SMALL_ENCODE_F8_E4M3FN(x) small_encode(&small_table[SMALL_F8_E4M3FN], x)
+#define SMALL_ENCODE_F8_E5M2(x) small_encode(&small_table[SMALL_F8_E5M2], x)
+#define SMALL_ENCODE_F8_E4M3FNUZ(x) small_encode(&small_table[SMALL_F8_E4M3FNUZ], x)
+#define SMALL_ENCODE_F8_E5M2FNUZ(x) small_encode(&small_table[SMALL_F8_E5M2FNUZ], x)
+#define SMALL_ENCODE_F4_E2M1(x) small_encode(&small_table[SMALL_F4_E2M1], x)
 
-STORE_WIDES(f16, uint16_t, ENCODE_F16)
-STORE_WIDES(bf16, uint16_t, ENCODE_BF16)
-STORE_WIDES(f8_e4m3fn, uint8_t, ENCODE_F8_E4M3FN)
-STORE_WIDES(f8_e5m2, uint8_t, ENCODE_F8_E5M2)
-STORE_WIDES(f8_e4m3fnuz, uint8_t, ENCODE_F8_E4M3FNUZ)
-STORE_WIDES(f8_e5m2fnuz, uint8_t, ENCODE_F8_E5M2FNUZ)
-STORE_WIDES(f8_e8m0, uint8_t, encode_e8m0)
-STORE_WIDES(f4_e2m1, uint8_t, ENCODE_F4_E2M1)
-STORE(f8_e4m3fn, f32, float, uint8_t, (double), ENCODE_F8_E4M3FN)
-STORE(f8_e5m2, f32, float, uint8_t, (double), ENCODE_F8_E5M2)
-STORE(f8_e4m3fnuz, f32, float, uint8_t, (double), ENCODE_F8_E4M3FNUZ)
-STORE(f8_e5m2fnuz, f32, float, uint8_t, (double), ENCODE_F8_E5M2FNUZ)
-STORE(f8_e8m0, f32, float, uint8_t, (double), encode_e8m0)
-STORE(f4_e2m1, f32, float, uint8_t, (double), ENCODE_F4_E2M1)
+SMALL_STORE_WIDES(f16, uint16_t, SMALL_ENCODE_F16)
+SMALL_STORE_WIDES(bf16, uint16_t, SMALL_ENCODE_BF16)
+SMALL_STORE_WIDES(f8_e4m3fn, uint8_t, SMALL_ENCODE_F8_E4M3FN)
+SMALL_STORE_WIDES(f8_e5m2, uint8_t, SMALL_ENCODE_F8_E5M2)
+SMALL_STORE_WIDES(f8_e4m3fnuz, uint8_t, SMALL_ENCODE_F8_E4M3FNUZ)
+SMALL_STORE_WIDES(f8_e5m2fnuz, uint8_t, SMALL_ENCODE_F8_E5M2FNUZ)
+SMALL_STORE_WIDES(f8_e8m0, uint8_t, small_encode_e8m0)
+SMALL_STORE_WIDES(f4_e2m1, uint8_t, SMALL_ENCODE_F4_E2M1)
+SMALL_STORE(f8_e4m3fn, f32, float, uint8_t, (double), SMALL_ENCODE_F8_E4M3FN)
+SMALL_STORE(f8_e5m2, f32, float, uint8_t, (double), SMALL_ENCODE_F8_E5M2)
+SMALL_STORE(f8_e4m3fnuz, f32, float, uint8_t, (double), SMALL_ENCODE_F8_E4M3FNUZ)
+SMALL_STORE(f8_e5m2fnuz, f32, float, uint8_t, (double), SMALL_ENCODE_F8_E5M2FNUZ)
+SMALL_STORE(f8_e8m0, f32, float, uint8_t, (double), small_encode_e8m0)
+SMALL_STORE(f4_e2m1, f32, float, uint8_t, (double), SMALL_ENCODE_F4_E2M1)
 
-#define CONVERSION(name) const zt_conversion zt_conversion_##name = { \
-  load_##name, { [ZT_F32] = store_f32_##name, [ZT_F64] = store_f64_##name, [ZT_I64] = store_i64_##name, [ZT_U64] = store_u64_##name } };
+#define SMALL_CONVERSION(name) const zt_conversion zt_conversion_##name = { \
+  small_load_##name, \
+    { [ZT_F32] = small_store_f32_##name, [ZT_F64] = small_store_f64_##name, \
+      [ZT_I64] = small_store_i64_##name, [ZT_U64] = small_store_u64_##name } };
 
-CONVERSION(f16)
-CONVERSION(bf16)
-CONVERSION(f8_e4m3fn)
-CONVERSION(f8_e5m2)
-CONVERSION(f8_e4m3fnuz)
-CONVERSION(f8_e5m2fnuz)
-CONVERSION(f8_e8m0)
-CONVERSION(f4_e2m1)
+SMALL_CONVERSION(f16)
+SMALL_CONVERSION(bf16)
+SMALL_CONVERSION(f8_e4m3fn)
+SMALL_CONVERSION(f8_e5m2)
+SMALL_CONVERSION(f8_e4m3fnuz)
+SMALL_CONVERSION(f8_e5m2fnuz)
+SMALL_CONVERSION(f8_e8m0)
+SMALL_CONVERSION(f4_e2m1)

@@ -8,16 +8,18 @@
 /* --- The dense form --- */
 
 /* What a range of the dense form is filled from. */
-typedef struct scatter {
+typedef struct sparse_scatter {
   zt_tensor *tensor;
   uint64_t first;
   size_t n;
   uint8_t *out;
-  uint8_t *seen;           /* One bit for each cell that has a value already; NULL while cells come in ascending order */
-} scatter;
+  uint8_t *seen;           /* One bit for each cell that has a value already; NULL while cells come
+                           ** in ascending order */
+} sparse_scatter;
 
-/* True if the cells ascend, each beyond the last one; *last, UINT64_MAX before the first, is that of the last entry. */
-static bool ascend(const zt_entries *e, uint64_t *last){
+/* True if the cells ascend, each beyond the last one; *last, UINT64_MAX before the first, is that
+** of the last entry. */
+static bool sparse_ascend(const zt_entries *e, uint64_t *last){
   uint64_t before = *last;
   bool ok = e->n==0 || before==UINT64_MAX || e->cell[0]>before;
   for(size_t i=1; i<e->n; i++) ok &= e->cell[i]>e->cell[i-1];
@@ -25,26 +27,29 @@ static bool ascend(const zt_entries *e, uint64_t *last){
   return ok;
 }
 
-#define AHEAD 16   /* Entries from now on, whose memory is asked for already */
+#define SPARSE_AHEAD 16   /* Entries from now on, whose memory is asked for already */
 
 #if defined(__GNUC__)
-# define PREFETCH(p) __builtin_prefetch((p), 1)
+# define SPARSE_PREFETCH(p) __builtin_prefetch((p), 1)
 #else
-# define PREFETCH(p) ((void)(p))
+# define SPARSE_PREFETCH(p) ((void)(p))
 #endif
 
 /* Put a value into a cell, or add it to the one that is there. */
-ZT_INLINE bool add_value(const scatter *s, uint64_t cell, const void *value, size_t width){
+ZT_INLINE bool sparse_add_value(const sparse_scatter *s, uint64_t cell, const void *value,
+                                size_t width){
   uint8_t *out = s->out + cell*width, bit = (uint8_t)(1u << cell%8);
-  if( s->seen[cell/8] & bit ) return !s->tensor->object->strict && zt_add(s->tensor->dtype, out, value);
+  if( s->seen[cell/8] & bit ){
+    return !s->tensor->object->strict && zt_add(s->tensor->dtype, out, value);
+  }
   s->seen[cell/8] |= bit;
   memcpy(out, value, width);
   return true;
 }
 
-/* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending order no cell has a value
-** yet; else, `seen` tells. False if values do not add up. */
-ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
+/* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending
+** order no cell has a value yet; else, `seen` tells. False if values do not add up. */
+ZT_INLINE bool sparse_put_values(const sparse_scatter *s, const zt_entries *e, size_t width){
   const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first;
@@ -53,21 +58,22 @@ ZT_INLINE bool put_values(const scatter *s, const zt_entries *e, size_t width){
   return true;
 }
 
-ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
+ZT_INLINE bool sparse_add_values(const sparse_scatter *s, const zt_entries *e, size_t width){
   const uint8_t *value = e->value.u8;
   for(size_t i=0; i<e->n; i++){
-    uint64_t cell = e->cell[i]-s->first, later = i+AHEAD<e->n ? e->cell[i+AHEAD]-s->first : 0;
+    uint64_t cell = e->cell[i]-s->first, later = i+SPARSE_AHEAD<e->n
+                  ? e->cell[i+SPARSE_AHEAD]-s->first : 0;
     if( later<s->n ){
-      PREFETCH(s->seen + later/8);
-      PREFETCH(s->out + later*width);
+      SPARSE_PREFETCH(s->seen + later/8);
+      SPARSE_PREFETCH(s->out + later*width);
     }
-    if( cell<s->n && !add_value(s, cell, value + i*width, width) ) return false;
+    if( cell<s->n && !sparse_add_value(s, cell, value + i*width, width) ) return false;
   }
   return true;
 }
 
-#define FOR_WIDTH(f) \
-  static bool f##_entries(const scatter *s, const zt_entries *e){ \
+#define SPARSE_FOR_WIDTH(f) \
+  static bool f##_entries(const sparse_scatter *s, const zt_entries *e){ \
     switch( s->tensor->dtype->width ){ \
       case 1: return f##_values(s, e, 1); \
       case 2: return f##_values(s, e, 2); \
@@ -77,8 +83,8 @@ ZT_INLINE bool add_values(const scatter *s, const zt_entries *e, size_t width){
     } \
   }
 
-FOR_WIDTH(put)
-FOR_WIDTH(add)
+SPARSE_FOR_WIDTH(sparse_put)
+SPARSE_FOR_WIDTH(sparse_add)
 
 int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
   if( t->object->strict ) return zt_break(err, "L10", "two stored elements lie in one cell");
@@ -86,16 +92,17 @@ int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
                  t->dtype->name);
 }
 
-/* Go through the stored elements. False, and no failure, if they turn out not to be in ascending order. */
-static bool fill(scatter *s, zt_entries *e, zt_error *err){
+/* Go through the stored elements. False, and no failure, if they turn out not to be in
+** ascending order. */
+static bool sparse_fill(sparse_scatter *s, zt_entries *e, zt_error *err){
   uint64_t last = UINT64_MAX;
   zt_tensor *t = s->tensor;
   if( t->layout->seek(t, s->first, s->n, err) ) return false;
   for(;;){
     if( t->layout->next(t, e, err) ) return false;
     if( e->n==0 ) return true;
-    if( !s->seen && !ascend(e, &last) ) return false;
-    if( !(s->seen ? add_entries(s, e) : put_entries(s, e)) ){
+    if( !s->seen && !sparse_ascend(e, &last) ) return false;
+    if( !(s->seen ? sparse_add_entries(s, e) : sparse_put_entries(s, e)) ){
       zt_sparse_fail_add(t, err);
       return false;
     }
@@ -109,17 +116,17 @@ int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
 
 /* What was filled until order was lost is filled again: the cells are the same. */
 int zt_sparse_fill(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
-  scatter s = { .tensor = t, .first = first, .n = n, .out = out };
+  sparse_scatter s = { .tensor = t, .first = first, .n = n, .out = out };
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return zt_fail_nomem(err);
-  if( !fill(&s, e, err) && !err->rc ){
+  if( !sparse_fill(&s, e, err) && !err->rc ){
     s.seen = sqlite3_malloc64(n/8+1);
     if( !s.seen ){
       zt_fail_nomem(err);
     }else{
       zt_os_advise_large(s.seen, n/8+1);
       memset(s.seen, 0, n/8+1);
-      fill(&s, e, err);
+      sparse_fill(&s, e, err);
     }
   }
   sqlite3_free(s.seen);
@@ -144,8 +151,9 @@ end:
 
 /* --- Their order --- */
 
-/* Compare the cells of a piece with one another, and with *last, the one before: UINT64_MAX if there is none. */
-static void compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
+/* Compare the cells of a piece with one another, and with *last, the one before: UINT64_MAX if
+** there is none. */
+static void sparse_compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
   for(size_t i=0; i<e->n; i++){
     if( *last!=UINT64_MAX && e->cell[i]<*last && out->ascending ){
       out->ascending = false;
@@ -156,7 +164,7 @@ static void compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
   }
 }
 
-static void count_cells(void *context, const void *values, size_t n){
+static void sparse_count_cells(void *context, const void *values, size_t n){
   (void)values;
   *(uint64_t*)context += n;
 }
@@ -169,10 +177,12 @@ int zt_sparse_order(zt_tensor *t, zt_order *out, zt_error *err){
   if( t->layout->seek(t, 0, t->object->elements, err) ) goto end;
   do{
     if( t->layout->next(t, e, err) || zt_tensor_poll(t, e->n, err) ) goto end;
-    compare_cells(e, &last, out);
+    sparse_compare_cells(e, &last, out);
   }while( e->n );
   if( out->ascending && out->repeated==0 ) goto end;
-  if( zt_sparse_cells(t, count_cells, &cells, err)==SQLITE_OK ) out->repeated = t->stored-cells;
+  if( zt_sparse_cells(t, sparse_count_cells, &cells, err)==SQLITE_OK ){
+    out->repeated = t->stored-cells;
+  }
 end:
   sqlite3_free(e);
   return err->rc;

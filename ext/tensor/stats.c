@@ -1,10 +1,11 @@
 /*
 ** Statistics of a tensor's values. See stats.h.
 **
-** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the distances to one of its
-** elements, which loses nothing where a small spread lies far from 0; blocks are then merged as Chan, Golub and LeVeque do, and
-** what they add up to is kept in twice the digits. All else is f64. Sums of numbers whose squares f64 cannot hold are taken in
-** units of a power of two.
+** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the
+** distances to one of its elements, which loses nothing where a small spread lies far from 0;
+** blocks are then merged as Chan, Golub and LeVeque do, and what they add up to is kept in twice
+** the digits. All else is f64. Sums of numbers whose squares f64 cannot hold are taken in units of
+** a power of two.
 */
 #include "tensor/stats.h"
 
@@ -13,53 +14,57 @@
 #include "core/vector.h"
 #include "tensor/conversions.h"
 
-#define BLOCK 4096
-#define HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large for f64 */
-#define TINY_SQUARE 1e-140   /* Below this, they may be too small */
-#define SUM_LANES 16         /* Sums that are taken side by side */
-#define BOUND_LANES 32       /* The same of bounds and counts */
+#define STATS_BLOCK 4096
+#define STATS_HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large
+                                   ** for f64 */
+#define STATS_TINY_SQUARE 1e-140   /* Below this, they may be too small */
+#define STATS_SUM_LANES 16         /* Sums that are taken side by side */
+#define STATS_BOUND_LANES 32       /* The same of bounds and counts */
 
 /* high + low, for sums of which the small rest matters. */
-typedef struct twofold {
+typedef struct stats_twofold {
   double high, low;
-} twofold;
+} stats_twofold;
 
 /* Of some finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
-typedef struct moments {
+typedef struct stats_moments {
   uint64_t n;
   int exponent;
-  twofold sum;
+  stats_twofold sum;
   double squares;     /* Sum of the squared distances to the mean */
   double origin;      /* Sum of the squared distances to 0 */
-} moments;
+} stats_moments;
 
-typedef struct accumulator {
+typedef struct stats_accumulator {
   const zt_dtype *dtype;
   zt_stats *stats;
-  moments all;
-  double low, high;           /* Of floats, and of integers that f64 holds */
-  int64_t lowInt, highInt;    /* i64 */
+  stats_moments all;
+  double low, high;               /* Of floats, and of integers that f64 holds */
+  int64_t lowInt, highInt;        /* i64 */
   uint64_t lowUint, highUint; /* u64 */
-  ZT_NUMBERS(BLOCK) wide;     /* A block as the wide type */
-  double real[BLOCK];         /* Its finite numbers, as f64 */
-} accumulator;
+  ZT_NUMBERS(STATS_BLOCK) wide;   /* A block as the wide type */
+  double real[STATS_BLOCK];       /* Its finite numbers, as f64 */
+} stats_accumulator;
 
 /* What is taken over a block: first the two sums, then the rest. */
-typedef struct sums {
-  double distance, square;    /* Of the distances to the origin that the loop was given, and of their squares */
+typedef struct stats_sums {
+  double distance, square;    /* Of the distances to the origin that the loop was given, and of
+                              ** their squares */
   double low, high;
   uint64_t zeros;
-} sums;
+} stats_sums;
 
-/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing the order of a sum. (Bounds
-** are compared, not fmin() and fmax() of: there gcc 12 for ARM ends with an internal error.) */
-#define SUMS(name, T) \
-  ZT_VECTOR static void sum_##name(const T *restrict p, size_t n, double origin, sums *restrict out){ \
-    double distance[SUM_LANES] = { 0 }, square[SUM_LANES] = { 0 }; \
+/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing
+** the order of a sum. (Bounds are compared, not fmin() and fmax() of: there gcc 12 for ARM ends
+** with an internal error.) */
+#define STATS_SUMS(name, T) \
+  ZT_VECTOR static void stats_sum_##name(const T *restrict p, size_t n, double origin, \
+                                         stats_sums *restrict out){ \
+    double distance[STATS_SUM_LANES] = { 0 }, square[STATS_SUM_LANES] = { 0 }; \
     size_t i = 0; \
-    for(; i+SUM_LANES<=n; i+=SUM_LANES){ \
+    for(; i+STATS_SUM_LANES<=n; i+=STATS_SUM_LANES){ \
       const T *q = p+i; \
-      for(size_t k=0; k<SUM_LANES; k++){ \
+      for(size_t k=0; k<STATS_SUM_LANES; k++){ \
         double d = (double)q[k] - origin; \
         distance[k] += d; \
         square[k] += d*d; \
@@ -70,21 +75,22 @@ typedef struct sums {
       distance[0] += d; \
       square[0] += d*d; \
     } \
-    for(size_t k=0; k<SUM_LANES; k++){ \
+    for(size_t k=0; k<STATS_SUM_LANES; k++){ \
       out->distance += distance[k]; \
       out->square += square[k]; \
     } \
   }
 
-#define BOUNDS(name, T, Count) \
-  ZT_VECTOR static void bound_##name(const T *restrict p, size_t n, sums *restrict out){ \
-    T low[BOUND_LANES], high[BOUND_LANES]; \
-    Count zeros[BOUND_LANES] = { 0 }; \
+#define STATS_BOUNDS(name, T, Count) \
+  ZT_VECTOR static void stats_bound_##name(const T *restrict p, size_t n, \
+                                           stats_sums *restrict out){ \
+    T low[STATS_BOUND_LANES], high[STATS_BOUND_LANES]; \
+    Count zeros[STATS_BOUND_LANES] = { 0 }; \
     size_t i = 0; \
-    for(size_t k=0; k<BOUND_LANES; k++) low[k] = high[k] = p[0]; \
-    for(; i+BOUND_LANES<=n; i+=BOUND_LANES){ \
+    for(size_t k=0; k<STATS_BOUND_LANES; k++) low[k] = high[k] = p[0]; \
+    for(; i+STATS_BOUND_LANES<=n; i+=STATS_BOUND_LANES){ \
       const T *q = p+i; \
-      for(size_t k=0; k<BOUND_LANES; k++){ \
+      for(size_t k=0; k<STATS_BOUND_LANES; k++){ \
         low[k] = q[k]<low[k] ? q[k] : low[k]; \
         high[k] = q[k]>high[k] ? q[k] : high[k]; \
         zeros[k] += q[k]==0; \
@@ -95,39 +101,39 @@ typedef struct sums {
       high[0] = p[i]>high[0] ? p[i] : high[0]; \
       zeros[0] += p[i]==0; \
     } \
-    for(size_t k=0; k<BOUND_LANES; k++){ \
+    for(size_t k=0; k<STATS_BOUND_LANES; k++){ \
       if( (double)low[k]<out->low ) out->low = (double)low[k]; \
       if( (double)high[k]>out->high ) out->high = (double)high[k]; \
       out->zeros += zeros[k]; \
     } \
   }
 
-SUMS(f32, float)
-SUMS(f64, double)
-BOUNDS(f32, float, uint32_t)
-BOUNDS(f64, double, uint64_t)
+STATS_SUMS(f32, float)
+STATS_SUMS(f64, double)
+STATS_BOUNDS(f32, float, uint32_t)
+STATS_BOUNDS(f64, double, uint64_t)
 
-#define SUMS_NONE ((sums){ 0, 0, HUGE_VAL, -HUGE_VAL, 0 })
+#define STATS_SUMS_NONE ((stats_sums){ 0, 0, HUGE_VAL, -HUGE_VAL, 0 })
 
 /* --- Merging --- */
 
-static twofold add_twofold(twofold a, twofold b){
+static stats_twofold stats_add_twofold(stats_twofold a, stats_twofold b){
   double s = a.high+b.high, part = s-a.high;
   double rest = (a.high-(s-part)) + (b.high-part) + a.low + b.low;
-  return (twofold){ s+rest, rest-((s+rest)-s) };
+  return (stats_twofold){ s+rest, rest-((s+rest)-s) };
 }
 
-static twofold times(double a, double b){
+static stats_twofold stats_times(double a, double b){
   double p = a*b;
-  return (twofold){ p, fma(a, b, -p) };
+  return (stats_twofold){ p, fma(a, b, -p) };
 }
 
-static twofold divided(twofold a, double b){
+static stats_twofold stats_divided(stats_twofold a, double b){
   double q = a.high/b;
-  return (twofold){ q, (fma(-q, b, a.high) + a.low)/b };
+  return (stats_twofold){ q, (fma(-q, b, a.high) + a.low)/b };
 }
 
-static void rescale(moments *m, int exponent){
+static void stats_rescale(stats_moments *m, int exponent){
   int by = m->exponent-exponent;
   m->sum.high = ldexp(m->sum.high, by);
   m->sum.low = ldexp(m->sum.low, by);
@@ -137,45 +143,51 @@ static void rescale(moments *m, int exponent){
 }
 
 /* Zeros are zeros in any unit. */
-static bool all_zero(const moments *m){
+static bool stats_all_zero(const stats_moments *m){
   return m->sum.high==0 && m->squares==0 && m->origin==0;
 }
 
-static void merge(moments *all, moments m){
+static void stats_merge(stats_moments *all, stats_moments m){
   double n = (double)all->n, k = (double)m.n, delta;
-  twofold a, b;
+  stats_twofold a, b;
   if( m.n==0 ) return;
   if( all->n==0 ){
     *all = m;
     return;
   }
-  if( all_zero(&m) ) m.exponent = all->exponent;
-  if( all_zero(all) ) all->exponent = m.exponent;
-  if( all->exponent<m.exponent ) rescale(all, m.exponent);
-  else rescale(&m, all->exponent);
-  a = divided(all->sum, n);
-  b = divided(m.sum, k);
+  if( stats_all_zero(&m) ) m.exponent = all->exponent;
+  if( stats_all_zero(all) ) all->exponent = m.exponent;
+  if( all->exponent<m.exponent ) stats_rescale(all, m.exponent);
+  else stats_rescale(&m, all->exponent);
+  a = stats_divided(all->sum, n);
+  b = stats_divided(m.sum, k);
   delta = (b.high-a.high) + (b.low-a.low);
   all->n += m.n;
-  all->sum = add_twofold(all->sum, m.sum);
+  all->sum = stats_add_twofold(all->sum, m.sum);
   all->squares += m.squares + delta*delta*(n/(n+k)*k);
   all->origin += m.origin;
 }
 
 /* Take the sums over n numbers, of which `origin` is one, in units of 2^exponent. */
-static void take_sums(accumulator *a, const sums *s, uint64_t n, double origin, int exponent){
+static void stats_take_sums(stats_accumulator *a, const stats_sums *s, uint64_t n, double origin,
+                            int exponent){
   double k = (double)n, squares = s->square - s->distance*s->distance/k;
-  merge(&a->all, (moments){ n, exponent, add_twofold(times(k, origin), (twofold){ s->distance, 0 }), squares>0 ? squares : 0,
-                            s->square + 2*origin*s->distance + k*origin*origin });
+  stats_merge(&a->all,
+              (stats_moments){ n, exponent,
+                               stats_add_twofold(stats_times(k, origin),
+                                                 (stats_twofold){ s->distance, 0 }),
+                               squares>0 ? squares : 0,
+                               s->square + 2*origin*s->distance + k*origin*origin });
 }
 
-/* The number that distances are taken to: any of a block will do for their squares, and a small one for their sum. */
-static double origin_of(double a, double b, double c){
+/* The number that distances are taken to: any of a block will do for their squares, and a small one
+** for their sum. */
+static double stats_origin_of(double a, double b, double c){
   double least = fabs(b)<fabs(a) ? b : a;
   return fabs(c)<fabs(least) ? c : least;
 }
 
-static void take_bounds(accumulator *a, const sums *s){
+static void stats_take_bounds(stats_accumulator *a, const stats_sums *s){
   a->stats->zeros += s->zeros;
   a->low = fmin(a->low, s->low);
   a->high = fmax(a->high, s->high);
@@ -184,30 +196,30 @@ static void take_bounds(accumulator *a, const sums *s){
 /* --- Blocks --- */
 
 /* True if squares of numbers up to those bounds may be too large or too small for f64. */
-static bool needs_scale(const sums *s){
+static bool stats_needs_scale(const stats_sums *s){
   double most = fmax(fabs(s->low), fabs(s->high));
-  return most>HUGE_SQUARE || (most>0 && most<TINY_SQUARE);
+  return most>STATS_HUGE_SQUARE || (most>0 && most<STATS_TINY_SQUARE);
 }
 
 /* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
-static void take_finite(accumulator *a, double *p, size_t n){
-  sums s = SUMS_NONE;
+static void stats_take_finite(stats_accumulator *a, double *p, size_t n){
+  stats_sums s = STATS_SUMS_NONE;
   double origin;
   int exponent = 0;
   if( n==0 ) return;
-  bound_f64(p, n, &s);
-  take_bounds(a, &s);
-  if( needs_scale(&s) ){
+  stats_bound_f64(p, n, &s);
+  stats_take_bounds(a, &s);
+  if( stats_needs_scale(&s) ){
     frexp(fmax(fabs(s.low), fabs(s.high)), &exponent);
     for(size_t i=0; i<n; i++) p[i] = ldexp(p[i], -exponent);
   }
-  origin = origin_of(p[0], p[n/2], p[n-1]);
-  sum_f64(p, n, origin, &s);
-  take_sums(a, &s, n, origin, exponent);
+  origin = stats_origin_of(p[0], p[n/2], p[n-1]);
+  stats_sum_f64(p, n, origin, &s);
+  stats_take_sums(a, &s, n, origin, exponent);
 }
 
 /* A block in which some may not be finite. */
-static void take_mixed(accumulator *a, const float *f32, const double *f64, size_t n){
+static void stats_take_mixed(stats_accumulator *a, const float *f32, const double *f64, size_t n){
   size_t k = 0;
   for(size_t i=0; i<n; i++){
     double x = f32 ? (double)f32[i] : f64[i];
@@ -215,52 +227,52 @@ static void take_mixed(accumulator *a, const float *f32, const double *f64, size
     else if( isnan(x) ) a->stats->nans++;
     else a->stats->infs++;
   }
-  take_finite(a, a->real, k);
+  stats_take_finite(a, a->real, k);
 }
 
 /* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
-static void take_f32(accumulator *a, const float *p, size_t n){
-  double origin = origin_of((double)p[0], (double)p[n/2], (double)p[n-1]);
-  sums s = SUMS_NONE;
-  sum_f32(p, n, origin, &s);
+static void stats_take_f32(stats_accumulator *a, const float *p, size_t n){
+  double origin = stats_origin_of((double)p[0], (double)p[n/2], (double)p[n-1]);
+  stats_sums s = STATS_SUMS_NONE;
+  stats_sum_f32(p, n, origin, &s);
   if( !isfinite(s.square) ){
-    take_mixed(a, p, NULL, n);
+    stats_take_mixed(a, p, NULL, n);
     return;
   }
-  bound_f32(p, n, &s);
-  take_bounds(a, &s);
-  take_sums(a, &s, n, origin, 0);
+  stats_bound_f32(p, n, &s);
+  stats_take_bounds(a, &s);
+  stats_take_sums(a, &s, n, origin, 0);
 }
 
-static void take_f64(accumulator *a, const double *p, size_t n){
-  double origin = origin_of(p[0], p[n/2], p[n-1]);
-  sums s = SUMS_NONE;
-  sum_f64(p, n, origin, &s);
-  if( isfinite(s.square) ) bound_f64(p, n, &s);
-  if( !isfinite(s.square) || needs_scale(&s) ){
-    take_mixed(a, NULL, p, n);
+static void stats_take_f64(stats_accumulator *a, const double *p, size_t n){
+  double origin = stats_origin_of(p[0], p[n/2], p[n-1]);
+  stats_sums s = STATS_SUMS_NONE;
+  stats_sum_f64(p, n, origin, &s);
+  if( isfinite(s.square) ) stats_bound_f64(p, n, &s);
+  if( !isfinite(s.square) || stats_needs_scale(&s) ){
+    stats_take_mixed(a, NULL, p, n);
     return;
   }
-  take_bounds(a, &s);
-  take_sums(a, &s, n, origin, 0);
+  stats_take_bounds(a, &s);
+  stats_take_sums(a, &s, n, origin, 0);
 }
 
 /* Integers: bounds exact, the rest as f64. */
-#define TAKE_INT(name, T, least, most) \
-  static void take_##name(accumulator *a, const T *p, size_t n){ \
+#define STATS_TAKE_INT(name, T, least, most) \
+  static void stats_take_##name(stats_accumulator *a, const T *p, size_t n){ \
     for(size_t i=0; i<n; i++){ \
       a->least = p[i]<a->least ? p[i] : a->least; \
       a->most = p[i]>a->most ? p[i] : a->most; \
       a->real[i] = (double)p[i]; \
     } \
-    take_finite(a, a->real, n); \
+    stats_take_finite(a, a->real, n); \
   }
 
-TAKE_INT(i64, int64_t, lowInt, highInt)
-TAKE_INT(u64, uint64_t, lowUint, highUint)
+STATS_TAKE_INT(i64, int64_t, lowInt, highInt)
+STATS_TAKE_INT(u64, uint64_t, lowUint, highUint)
 
-/* At most BLOCK elements of the tensor's type. */
-static void take_block(accumulator *a, const void *elements, size_t n){
+/* At most STATS_BLOCK elements of the tensor's type. */
+static void stats_take_block(stats_accumulator *a, const void *elements, size_t n){
   const zt_conversion *conversion = zt_conversion_of(a->dtype);
   const void *wide = elements;
   if( conversion->load ){
@@ -268,40 +280,42 @@ static void take_block(accumulator *a, const void *elements, size_t n){
     wide = &a->wide;
   }
   switch( a->dtype->wide ){
-    case ZT_F32: take_f32(a, wide, n); break;
-    case ZT_F64: take_f64(a, wide, n); break;
-    case ZT_I64: take_i64(a, wide, n); break;
-    case ZT_U64: take_u64(a, wide, n); break;
+    case ZT_F32: stats_take_f32(a, wide, n); break;
+    case ZT_F64: stats_take_f64(a, wide, n); break;
+    case ZT_I64: stats_take_i64(a, wide, n); break;
+    case ZT_U64: stats_take_u64(a, wide, n); break;
   }
 }
 
-static void take(void *context, const void *elements, size_t n){
-  accumulator *a = context;
+static void stats_take(void *context, const void *elements, size_t n){
+  stats_accumulator *a = context;
   const uint8_t *p = elements;
-  for(size_t i=0; i<n; i+=BLOCK) take_block(a, p+i*a->dtype->width, n-i<BLOCK ? n-i : BLOCK);
+  for(size_t i=0; i<n; i+=STATS_BLOCK){
+    stats_take_block(a, p+i*a->dtype->width, n-i<STATS_BLOCK ? n-i : STATS_BLOCK);
+  }
 }
 
 /* k cells that are not stored. */
-static void take_zeros(accumulator *a, uint64_t k){
-  const sums s = { .zeros = k };
+static void stats_take_zeros(stats_accumulator *a, uint64_t k){
+  const stats_sums s = { .zeros = k };
   if( k==0 ) return;
-  take_bounds(a, &s);
+  stats_take_bounds(a, &s);
   if( a->lowInt>0 ) a->lowInt = 0;
   if( a->highInt<0 ) a->highInt = 0;
   a->lowUint = 0;
-  merge(&a->all, (moments){ .n = k });
+  stats_merge(&a->all, (stats_moments){ .n = k });
 }
 
 /* --- The tensor --- */
 
-static int take_dense(accumulator *a, zt_tensor *t, zt_error *err){
+static int stats_take_dense(stats_accumulator *a, zt_tensor *t, zt_error *err){
   uint64_t elements = t->object->elements, window = zt_tensor_window(t), done = 0;
   void *buffer = sqlite3_malloc64(window*t->dtype->width);
   if( !buffer ) return zt_fail_nomem(err);
   if( elements==0 ) zt_tensor_read(t, 0, 0, buffer, err);
   while( done<elements && !err->rc ){
     size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
-    if( zt_tensor_read(t, done, n, buffer, err)==SQLITE_OK ) take(a, buffer, n);
+    if( zt_tensor_read(t, done, n, buffer, err)==SQLITE_OK ) stats_take(a, buffer, n);
     zt_tensor_poll(t, n, err);
     done += n;
   }
@@ -309,9 +323,9 @@ static int take_dense(accumulator *a, zt_tensor *t, zt_error *err){
   return err->rc;
 }
 
-static void finish(accumulator *a, zt_stats *out){
-  const moments *m = &a->all;
-  twofold mean;
+static void stats_finish(stats_accumulator *a, zt_stats *out){
+  const stats_moments *m = &a->all;
+  stats_twofold mean;
   out->finite = m->n;
   out->min = out->max = (zt_scalar){ .class = a->dtype->class };
   if( m->n==0 ) return;
@@ -321,23 +335,30 @@ static void finish(accumulator *a, zt_stats *out){
   out->max.i = a->highInt;
   out->min.u = a->lowUint;
   out->max.u = a->highUint;
-  mean = divided(m->sum, (double)m->n);
+  mean = stats_divided(m->sum, (double)m->n);
   out->mean = ldexp(mean.high+mean.low, m->exponent);
   out->std = ldexp(sqrt(m->squares/(double)m->n), m->exponent);
   out->l2 = ldexp(sqrt(m->origin), m->exponent);
 }
 
 int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
-  accumulator *a;
+  stats_accumulator *a;
   *out = (zt_stats){ .elements = t->object->elements };
-  if( t->dtype->class==ZT_COMPLEX ) return zt_fail(err, SQLITE_ERROR, "complex numbers have no order: there are no statistics of %s", t->dtype->name);
+  if( t->dtype->class==ZT_COMPLEX ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "complex numbers have no order: there are no statistics of %s", t->dtype->name);
+  }
   a = sqlite3_malloc64(sizeof(*a));
   if( !a ) return zt_fail_nomem(err);
-  *a = (accumulator){ .dtype = t->dtype, .stats = out, .low = HUGE_VAL, .high = -HUGE_VAL, .lowInt = INT64_MAX, .highInt = INT64_MIN,
-                      .lowUint = UINT64_MAX };
-  if( !zt_tensor_is_sparse(t) ) take_dense(a, t, err);
-  else if( zt_sparse_cells(t, take, a, err)==SQLITE_OK ) take_zeros(a, out->elements-a->all.n-out->nans-out->infs);
-  if( !err->rc ) finish(a, out);
+  *a = (stats_accumulator){
+    .dtype = t->dtype, .stats = out, .low = HUGE_VAL, .high = -HUGE_VAL, .lowInt = INT64_MAX,
+    .highInt = INT64_MIN, .lowUint = UINT64_MAX
+  };
+  if( !zt_tensor_is_sparse(t) ) stats_take_dense(a, t, err);
+  else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){
+    stats_take_zeros(a, out->elements-a->all.n-out->nans-out->infs);
+  }
+  if( !err->rc ) stats_finish(a, out);
   sqlite3_free(a);
   return err->rc;
 }

@@ -5,14 +5,16 @@
 #include "core/host.h"
 #include "tensor/encoding.h"
 
-#define SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
-#define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Decoded bytes that are kept where reads go back and forth */
+#define STREAM_SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
+#define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Decoded bytes that are kept where reads go back
+                                               ** and forth */
 #define STREAM_RETURNS 8   /* Reads that go back before that is done, where the encoding can seek */
 
 struct zt_stream {
   zt_payload payload;      /* Its component is the next field */
   zt_component component;
-  zt_source *shard;        /* Where its bytes are, if they are in a shard and were asked for; owned */
+  zt_source *shard;        /* Where its bytes are, if they are in a shard and were asked
+                           ** for; owned */
   const zt_encoding *encoding;
   bool known;              /* The decoded length is known, before or after decoding: */
   uint64_t total;
@@ -32,19 +34,23 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   zt_length_state state = zt_payload_length(p->object, component, &total);
   *out = NULL;
   if( !encoding ){
-    return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding), component->encoding.z);
+    return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding),
+                    component->encoding.z);
   }
   if( state==ZT_LENGTH_OVERFLOW ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
   }
   *out = sqlite3_malloc64(sizeof(**out));
   if( !*out ) return zt_fail_nomem(err);
-  **out = (zt_stream){ .payload = *p, .component = *component, .encoding = encoding, .known = state==ZT_LENGTH_KNOWN, .total = total };
+  **out = (zt_stream){
+    .payload = *p, .component = *component, .encoding = encoding, .known = state==ZT_LENGTH_KNOWN,
+    .total = total
+  };
   (*out)->payload.component = &(*out)->component;
   return SQLITE_OK;
 }
 
-static void end_decoder(zt_stream *s){
+static void stream_end_decoder(zt_stream *s){
   if( s->decoder ) s->encoding->close(s->decoder);
   s->decoder = NULL;
   s->position = 0;
@@ -53,26 +59,28 @@ static void end_decoder(zt_stream *s){
 
 void zt_stream_close(zt_stream *s){
   if( !s ) return;
-  end_decoder(s);
+  stream_end_decoder(s);
   zt_source_close(s->shard);
   sqlite3_free(s->scratch);
   sqlite3_free(s->kept);
   sqlite3_free(s);
 }
 
-static int fail_long(const zt_stream *s, zt_error *err){
+static int stream_fail_long(const zt_stream *s, zt_error *err){
   return zt_encoding_fail_long(s->encoding, s->total, err);
 }
 
-static int fail_short(const zt_stream *s, uint64_t n, zt_error *err){
-  return zt_break(err, "E3", "%s: decodes to %llu bytes, the manifest tells %llu", s->encoding->name, n, s->total);
+static int stream_fail_short(const zt_stream *s, uint64_t n, zt_error *err){
+  return zt_break(err, "E3", "%s: decodes to %llu bytes, the manifest tells %llu",
+                  s->encoding->name, n, s->total);
 }
 
 /* Count n more bytes as decoded. */
-static int charge(const zt_stream *s, uint64_t n, zt_error *err){
+static int stream_charge(const zt_stream *s, uint64_t n, zt_error *err){
   zt_budget *budget = s->payload.budget;
   if( n>budget->decode-budget->decoded ){
-    return zt_fail(err, SQLITE_TOOBIG, "%s: more than %llu bytes would have to be decoded", s->encoding->name, budget->decode);
+    return zt_fail(err, SQLITE_TOOBIG, "%s: more than %llu bytes would have to be decoded",
+                   s->encoding->name, budget->decode);
   }
   budget->decoded += n;
   return SQLITE_OK;
@@ -80,13 +88,16 @@ static int charge(const zt_stream *s, uint64_t n, zt_error *err){
 
 /* --- Raw bytes --- */
 
-static int read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+static int stream_read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got,
+                           zt_error *err){
   const zt_payload *p = &s->payload;
   uint64_t left = offset<s->total ? s->total-offset : 0;
   if( n>left ) n = (size_t)left;
   for(size_t done=0; done<n;){
     size_t piece = n-done<ZT_POLL_BYTES ? n-done : (size_t)ZT_POLL_BYTES;
-    if( zt_source_read(p->source, p->component->offset+offset+done, buffer+done, piece, err) ) return err->rc;
+    if( zt_source_read(p->source, p->component->offset+offset+done, buffer+done, piece, err) ){
+      return err->rc;
+    }
     done += piece;
     s->polled += piece;
     if( s->polled>=ZT_POLL_BYTES ){
@@ -101,45 +112,51 @@ static int read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, si
 /* --- Encoded bytes --- */
 
 /* Decode the next bytes; *got is 0 at the end. */
-static int next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err){
+static int stream_next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err){
   *got = 0;
   if( s->ended || s->encoding->next(s->decoder, out, n, got, err) ) return err->rc;
   s->position += *got;
-  if( s->known && s->position>s->total ) return fail_long(s, err);
-  if( *got ) return charge(s, *got, err);
-  if( s->known && s->position<s->total ) return fail_short(s, s->position, err);
+  if( s->known && s->position>s->total ) return stream_fail_long(s, err);
+  if( *got ) return stream_charge(s, *got, err);
+  if( s->known && s->position<s->total ) return stream_fail_short(s, s->position, err);
   s->ended = s->known = true;
   s->total = s->position;
   return SQLITE_OK;
 }
 
 /* Decode up to position `to` and forget it. Ends before at the content's end. */
-static int pass_over(zt_stream *s, uint64_t to, zt_error *err){
+static int stream_pass_over(zt_stream *s, uint64_t to, zt_error *err){
   size_t got = 1;
-  if( s->position<to && !s->scratch && (s->scratch = sqlite3_malloc64(SCRATCH))==NULL ) return zt_fail_nomem(err);
+  if( s->position<to && !s->scratch && (s->scratch = sqlite3_malloc64(STREAM_SCRATCH))==NULL ){
+    return zt_fail_nomem(err);
+  }
   while( s->position<to && got ){
     uint64_t n = to - s->position;
-    if( next(s, s->scratch, n<SCRATCH ? (size_t)n : SCRATCH, &got, err) ) return err->rc;
+    if( stream_next(s, s->scratch, n<STREAM_SCRATCH ? (size_t)n : STREAM_SCRATCH, &got, err) ){
+      return err->rc;
+    }
   }
   return SQLITE_OK;
 }
 
 /* All n bytes of the content, in one call. */
-static int read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *err){
+static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *err){
   uint64_t decoded;
-  if( charge(s, n, err) || s->encoding->whole(&s->payload, buffer, n, &decoded, err) ) return err->rc;
-  if( decoded>n ) return fail_long(s, err);
-  if( decoded<n ) return fail_short(s, decoded, err);
+  if( stream_charge(s, n, err) || s->encoding->whole(&s->payload, buffer, n, &decoded, err) ){
+    return err->rc;
+  }
+  if( decoded>n ) return stream_fail_long(s, err);
+  if( decoded<n ) return stream_fail_short(s, decoded, err);
   return SQLITE_OK;
 }
 
-static bool may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
-  return s->known && offset==0 && n==s->total && n<=ZT_WHOLE_MAX && s->payload.component->length<=ZT_WHOLE_MAX
-      && s->position==0;
+static bool stream_may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
+  return s->known && offset==0 && n==s->total && n<=ZT_WHOLE_MAX
+      && s->payload.component->length<=ZT_WHOLE_MAX && s->position==0;
 }
 
-/* True if a read at the offset had better find all of the content in memory: looking up elements in no order would otherwise
-** decode it again for each of them. */
+/* True if a read at the offset had better find all of the content in memory: looking up elements in
+** no order would otherwise decode it again for each of them. */
 static bool stream_keeps(zt_stream *s, uint64_t offset){
   unsigned shares = s->payload.side_by_side>1 ? s->payload.side_by_side : 1;
   if( s->kept ) return true;
@@ -152,13 +169,14 @@ static bool stream_keeps(zt_stream *s, uint64_t offset){
 static int stream_keep(zt_stream *s, zt_error *err){
   uint8_t *all = sqlite3_malloc64(s->total+1);
   if( !all ) return zt_fail_nomem(err);
-  end_decoder(s);
-  if( read_whole(s, all, (size_t)s->total, err) ) sqlite3_free(all);
+  stream_end_decoder(s);
+  if( stream_read_whole(s, all, (size_t)s->total, err) ) sqlite3_free(all);
   else s->kept = all;
   return err->rc;
 }
 
-static int stream_read_kept(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+static int stream_read_kept(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got,
+                            zt_error *err){
   uint64_t left = offset<s->total ? s->total-offset : 0;
   if( !s->kept && stream_keep(s, err) ) return err->rc;
   *got = n<left ? n : (size_t)left;
@@ -166,44 +184,53 @@ static int stream_read_kept(zt_stream *s, uint64_t offset, uint8_t *buffer, size
   return SQLITE_OK;
 }
 
-static int read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got, zt_error *err){
+static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
+                               size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
-  if( may_read_whole(s, offset, n) ){
+  if( stream_may_read_whole(s, offset, n) ){
     *got = n;
-    return read_whole(s, buffer, n, err);
+    return stream_read_whole(s, buffer, n, err);
   }
   if( stream_keeps(s, offset) ) return stream_read_kept(s, offset, buffer, n, got, err);
-  if( offset<s->position && !s->encoding->seek ) end_decoder(s);
+  if( offset<s->position && !s->encoding->seek ) stream_end_decoder(s);
   if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
   if( s->encoding->seek && offset!=s->position ){
     s->ended = false;
     if( s->encoding->seek(s->decoder, offset, &s->position, err) ) return err->rc;
   }
-  if( pass_over(s, offset, err) ) return err->rc;
+  if( stream_pass_over(s, offset, err) ) return err->rc;
   while( done<n && piece ){
-    if( next(s, buffer+done, n-done, &piece, err) ) return err->rc;
+    if( stream_next(s, buffer+done, n-done, &piece, err) ) return err->rc;
     done += piece;
   }
   *got = done;
-  if( s->known && s->position==s->total ) next(s, &one, 1, &piece, err);   /* Nothing must follow the last byte */
+  /* Nothing must follow the last byte */
+  if( s->known && s->position==s->total ) stream_next(s, &one, 1, &piece, err);
   return err->rc;
 }
 
-static int open_shard(zt_stream *s, zt_error *err){
-  if( zt_shard_open(s->payload.source, s->component.shard, s->component.shard_size, &s->shard, err) ) return err->rc;
+static int stream_open_shard(zt_stream *s, zt_error *err){
+  if( zt_shard_open(s->payload.source, s->component.shard, s->component.shard_size, &s->shard,
+                    err) ) return err->rc;
   s->payload.source = s->shard;
   return SQLITE_OK;
 }
 
-int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err){
+int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
+                   zt_error *err){
   *got = 0;
-  if( s->payload.budget->manifest_only ) return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
-  if( s->component.shard.z && !s->shard && open_shard(s, err) ) return err->rc;
-  if( !s->encoding->next ) return read_raw(s, offset, buffer, n, got, err);
+  if( s->payload.budget->manifest_only ){
+    return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
+  }
+  if( s->component.shard.z && !s->shard && stream_open_shard(s, err) ) return err->rc;
+  if( !s->encoding->next ) return stream_read_raw(s, offset, buffer, n, got, err);
   if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
-  if( read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ) zt_source_unchanged(s->payload.source, err);
-  else zt_source_explain(s->payload.source, err);
+  if( stream_read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ){
+    zt_source_unchanged(s->payload.source, err);
+  }else{
+    zt_source_explain(s->payload.source, err);
+  }
   if( err->rc ) *got = 0;
   return err->rc;
 }

@@ -1,6 +1,6 @@
 /*
-** A component's decoded bytes, read at any place, cheaply from front to back. Interface to code in stream.c; the rules of
-** decoding are in encoding.h.
+** A component's decoded bytes, read at any place, cheaply from front to back. Interface to code in
+** stream.c; the rules of decoding are in encoding.h.
 */
 #ifndef ZT_TENSOR_STREAM_H
 #define ZT_TENSOR_STREAM_H
@@ -9,15 +9,18 @@
 
 typedef struct zt_stream zt_stream;
 
-/* The source, object and budget of *p must stay until the stream is closed; *p and its component are copied. Reads no
-** byte. Unknown encodings (E1) and lengths beyond 64 bits fail here. err's place should name the component, here and below. */
+/* The source, object and budget of *p must stay until the stream is closed; *p and its component
+** are copied. Reads no byte. Unknown encodings (E1) and lengths beyond 64 bits fail here. err's
+** place should name the component, here and below. */
 int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err);
 void zt_stream_close(zt_stream *s);
 
-/* Copy the n bytes at offset. *got is less than n only where the content ends; then, and whenever the last byte is read,
-** all rules of encoding.h are checked. What has to be decoded to get there, and no more, is decoded: forward from where
-** the last read ended. A read that goes back decodes from the beginning, and keeps all of a content that is not too large. */
-int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got, zt_error *err);
+/* Copy the n bytes at offset. *got is less than n only where the content ends; then, and whenever
+** the last byte is read, all rules of encoding.h are checked. What has to be decoded to get there,
+** and no more, is decoded: forward from where the last read ended. A read that goes back decodes
+** from the beginning, and keeps all of a content that is not too large. */
+int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
+                   zt_error *err);
 
 /* The number of bytes in all. Where nothing short of decoding tells, this decodes. */
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err);

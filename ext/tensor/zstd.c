@@ -1,77 +1,91 @@
 /*
 ** The encoding zstd, by libzstd. See encoding.h for its rules E2 to E4.
 **
-** What fits ZT_WHOLE_MAX is decoded in one call, straight into the result. Everything else goes through a window, which
-** costs a copy, but can stop where the wanted range ends and be interrupted.
+** What fits ZT_WHOLE_MAX is decoded in one call, straight into the result. Everything else goes
+** through a window, which costs a copy, but can stop where the wanted range ends and be
+** interrupted.
 */
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "core/host.h"
 #include "tensor/encoding.h"
 
-#define WINDOW ((size_t)256 << 10)
-#define SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
-#define WINDOW_LOG_MAX 27     /* What libzstd takes for a stream unless told otherwise */
-#define WINDOW_MAX ((uint64_t)1 << WINDOW_LOG_MAX)
-#define WINDOW_LOG_ANY 31     /* What any decoder can have */
-#define BLOCK_MAX ((uint64_t)128 << 10)
+#define ZSTD_WINDOW ((size_t)256 << 10)
+#define ZSTD_SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
+#define ZSTD_WINDOW_LOG_MAX 27     /* What libzstd takes for a stream unless told otherwise */
+#define ZSTD_WINDOW_MAX ((uint64_t)1 << ZSTD_WINDOW_LOG_MAX)
+#define ZSTD_WINDOW_LOG_ANY 31     /* What any decoder can have */
+#define ZSTD_BLOCK_MAX ((uint64_t)128 << 10)
 
-static int fail_zstd(size_t code, zt_error *err){
+static int zstd_fail(size_t code, zt_error *err){
   if( ZSTD_getErrorCode(code)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
   return zt_break(err, "E2", "zstd: %s", ZSTD_getErrorName(code));
 }
 
-/* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows older formats, too. */
-static bool is_magic(const uint8_t *p){
+/* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows
+** older formats, too. */
+static bool zstd_is_magic(const uint8_t *p){
   uint32_t magic = (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
   return magic==ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK)==ZSTD_MAGIC_SKIPPABLE_START;
 }
 
-static int fail_magic(zt_error *err){
+static int zstd_fail_magic(zt_error *err){
   return zt_break(err, "E2", "zstd: Unknown frame descriptor");
 }
 
 /* The largest window that each of some readers may have: all of them together have what one may. */
-static int window_log(unsigned readers){
-  int log = WINDOW_LOG_MAX;
+static int zstd_window_log(unsigned readers){
+  int log = ZSTD_WINDOW_LOG_MAX;
   for(unsigned n=1; n<readers; n*=2) log--;
   return log;
 }
 
-/* The window of the frame whose first n bytes are at p is too large: it is broken if no decoder could have that, or if the
-** window is all of a content that must not be there; else it is only that this program has less. */
-static int fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
-  bool there = n>5 && is_magic(p), single = there && (p[4] & SINGLE_SEGMENT);
+/* The window of the frame whose first n bytes are at p is too large: it is broken if no decoder
+** could have that, or if the window is all of a content that must not be there; else it is only
+** that this program has less. */
+static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
+  bool there = n>5 && zstd_is_magic(p), single = there && (p[4] & ZSTD_SINGLE_SEGMENT);
   uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, told;
-  unsigned long long most = 1ull << window_log(reader->side_by_side);
-  if( there && !single && 10+(p[5]>>3)>WINDOW_LOG_ANY ) return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
-  if( content && content<ZSTD_CONTENTSIZE_ERROR && zt_payload_length(reader->object, reader->component, &told)==ZT_LENGTH_KNOWN
-   && content>told ) return zt_encoding_fail_long(&zt_encoding_zstd, told, err);
-  if( reader->side_by_side<2 ) return zt_fail(err, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of %llu bytes", most);
-  return zt_fail(err, SQLITE_TOOBIG, "zstd: a frame's window is more than the limit of %llu bytes for each of %u readers", most,
-                 reader->side_by_side);
+  unsigned long long most = 1ull << zstd_window_log(reader->side_by_side);
+  if( there && !single && 10+(p[5]>>3)>ZSTD_WINDOW_LOG_ANY ){
+    return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
+  }
+  if( content && content<ZSTD_CONTENTSIZE_ERROR
+   && zt_payload_length(reader->object, reader->component, &told)==ZT_LENGTH_KNOWN
+   && content>told ){
+    return zt_encoding_fail_long(&zt_encoding_zstd, told, err);
+  }
+  if( reader->side_by_side<2 ){
+    return zt_fail(err, SQLITE_TOOBIG,
+                   "zstd: a frame's window is more than the limit of %llu bytes", most);
+  }
+  return zt_fail(err, SQLITE_TOOBIG,
+                 "zstd: a frame's window is more than the limit of %llu bytes for each of %u"
+                 " readers", most, reader->side_by_side);
 }
 
 /* What a frame says before its blocks (RFC 8878 3.1.1.1). */
-typedef struct frame_head {
+typedef struct zstd_frame_head {
   size_t size;             /* Bytes that it takes */
   uint64_t window;
-} frame_head;
+} zstd_frame_head;
 
 /* p is a frame, not a skippable one, whose head is whole. */
-static frame_head read_head(const uint8_t *p, size_t n){
+static zstd_frame_head zstd_read_head(const uint8_t *p, size_t n){
   static const uint8_t dictionary[] = { 0, 1, 2, 4 }, content[] = { 0, 2, 4, 8 };
-  bool single = (p[4] & SINGLE_SEGMENT)!=0;
+  bool single = (p[4] & ZSTD_SINGLE_SEGMENT)!=0;
   unsigned flag = p[4]>>6, log = 10u+(p[5]>>3);
-  frame_head h = { 5u + !single + dictionary[p[4] & 3] + (single && flag==0 ? 1u : content[flag]), 0 };
+  zstd_frame_head h = {
+    5u + !single + dictionary[p[4] & 3] + (single && flag==0 ? 1u : content[flag]), 0
+  };
   if( single ) h.window = ZSTD_getFrameContentSize(p, n);
   else h.window = ((uint64_t)1 << log) + (((uint64_t)1 << log)/8)*(p[5] & 7);
   return h;
 }
 
-/* Blocks are no larger than the window, and than BLOCK_MAX (3.1.1.2.4). */
-static bool has_large_block(const uint8_t *p, size_t n, frame_head h){
-  uint64_t most = h.window<BLOCK_MAX ? h.window : BLOCK_MAX;
+/* Blocks are no larger than the window, and than ZSTD_BLOCK_MAX (3.1.1.2.4). */
+static bool zstd_has_large_block(const uint8_t *p, size_t n, zstd_frame_head h){
+  uint64_t most = h.window<ZSTD_BLOCK_MAX ? h.window : ZSTD_BLOCK_MAX;
   bool last = false;
   for(size_t i=h.size; !last && i+3<=n; ){
     uint32_t head = (uint32_t)p[i] | (uint32_t)p[i+1]<<8 | (uint32_t)p[i+2]<<16, size = head>>3;
@@ -83,17 +97,22 @@ static bool has_large_block(const uint8_t *p, size_t n, frame_head h){
   return false;
 }
 
-/* Look at the head of each frame and of its blocks: what libzstd refuses in part is refused in whole, in the same words,
-** though decoding in one call needs no window. What is wrong behind the heads, decoding finds. */
-static int check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
+/* Look at the head of each frame and of its blocks: what libzstd refuses in part is refused in
+** whole, in the same words, though decoding in one call needs no window. What is wrong behind the
+** heads, decoding finds. */
+static int zstd_check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
-    if( !is_magic(p) ) return fail_magic(err);
+    if( !zstd_is_magic(p) ) return zstd_fail_magic(err);
     if( ZSTD_isError(frame) ) break;
     if( p[0]==0x28 ){
-      frame_head h = read_head(p, frame);
-      if( h.window>WINDOW_MAX && !(p[4] & SINGLE_SEGMENT) ) return fail_window(reader, p, frame, err);
-      if( has_large_block(p, frame, h) ) return zt_break(err, "E2", "zstd: Data corruption detected");
+      zstd_frame_head h = zstd_read_head(p, frame);
+      if( h.window>ZSTD_WINDOW_MAX && !(p[4] & ZSTD_SINGLE_SEGMENT) ){
+        return zstd_fail_window(reader, p, frame, err);
+      }
+      if( zstd_has_large_block(p, frame, h) ){
+        return zt_break(err, "E2", "zstd: Data corruption detected");
+      }
     }
     p += frame;
     n -= frame;
@@ -101,7 +120,7 @@ static int check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt
   return SQLITE_OK;
 }
 
-static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
+static int zstd_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
   const zt_component *component = p->component;
   zt_span image = zt_source_image(p->source);
   size_t nStored = (size_t)component->length, decoded;
@@ -123,10 +142,10 @@ static int whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, z
     }
     if( zt_source_read(p->source, component->offset, copy, nStored, err) ) goto end;
   }
-  if( check_frames(p, stored, nStored, err) ) goto end;
+  if( zstd_check_frames(p, stored, nStored, err) ) goto end;
   decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
   if( ZSTD_getErrorCode(decoded)==ZSTD_error_dstSize_tooSmall ) *got = n+1;
-  else if( ZSTD_isError(decoded) ) fail_zstd(decoded, err);
+  else if( ZSTD_isError(decoded) ) zstd_fail(decoded, err);
   else *got = decoded;
 end:
   sqlite3_free(copy);
@@ -134,7 +153,7 @@ end:
   return err->rc;
 }
 
-struct zt_decoder {
+typedef struct zstd_decoder {
   zt_payload payload;
   ZSTD_DCtx *ctx;
   ZSTD_inBuffer in;
@@ -142,37 +161,40 @@ struct zt_decoder {
   uint64_t read;           /* Stored bytes taken so far */
   uint64_t work;           /* Bytes taken and decoded since the last question whether to go on */
   bool between;            /* Between two frames, not within one */
-};
+} zstd_decoder;
 
-static void close(zt_decoder *d){
+static void zstd_close(zt_decoder *decoder){
+  zstd_decoder *d = decoder;
   ZSTD_freeDCtx(d->ctx);
   sqlite3_free(d->window);
   sqlite3_free(d);
 }
 
-static int open(const zt_payload *p, zt_decoder **out, zt_error *err){
-  zt_decoder *d = sqlite3_malloc64(sizeof(*d));
+static int zstd_open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  zstd_decoder *d = sqlite3_malloc64(sizeof(*d));
   *out = NULL;
   if( !d ) return zt_fail_nomem(err);
-  *d = (zt_decoder){ .payload = *p, .ctx = ZSTD_createDCtx(), .between = true };
-  if( !zt_source_image(p->source).p ) d->window = sqlite3_malloc64(WINDOW);
+  *d = (zstd_decoder){ .payload = *p, .ctx = ZSTD_createDCtx(), .between = true };
+  if( !zt_source_image(p->source).p ) d->window = sqlite3_malloc64(ZSTD_WINDOW);
   if( !d->ctx || (!d->window && !zt_source_image(p->source).p) ){
-    close(d);
+    zstd_close(d);
     return zt_fail_nomem(err);
   }
-  ZSTD_DCtx_setParameter(d->ctx, ZSTD_d_windowLogMax, window_log(p->side_by_side));
+  ZSTD_DCtx_setParameter(d->ctx, ZSTD_d_windowLogMax, zstd_window_log(p->side_by_side));
   *out = d;
   return SQLITE_OK;
 }
 
 /* Provide stored bytes if all so far are used up. */
-static int refill(zt_decoder *d, zt_error *err){
+static int zstd_refill(zstd_decoder *d, zt_error *err){
   const zt_payload *p = &d->payload;
   zt_span image = zt_source_image(p->source);
   uint64_t left = p->component->length - d->read;
-  size_t n = left<WINDOW ? (size_t)left : WINDOW;
+  size_t n = left<ZSTD_WINDOW ? (size_t)left : ZSTD_WINDOW;
   if( d->in.pos<d->in.size || n==0 ) return SQLITE_OK;
-  if( !image.p && zt_source_read(p->source, p->component->offset+d->read, d->window, n, err) ) return err->rc;
+  if( !image.p && zt_source_read(p->source, p->component->offset+d->read, d->window, n, err) ){
+    return err->rc;
+  }
   d->in = (ZSTD_inBuffer){ image.p ? image.p+p->component->offset+d->read : d->window, n, 0 };
   d->read += n;
   d->work += n;
@@ -180,17 +202,20 @@ static int refill(zt_decoder *d, zt_error *err){
 }
 
 /* Decode once into out, n bytes long; *got is how many came, perhaps none. */
-static int step(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
+static int zstd_step(zstd_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   ZSTD_outBuffer buffer = { out, n, 0 };
   size_t rc, before;
-  if( refill(d, err) ) return err->rc;
+  if( zstd_refill(d, err) ) return err->rc;
   before = d->in.pos;
-  if( d->between && d->in.size-d->in.pos>=4 && !is_magic((const uint8_t*)d->in.src+d->in.pos) ) return fail_magic(err);
+  if( d->between && d->in.size-d->in.pos>=4
+   && !zstd_is_magic((const uint8_t*)d->in.src+d->in.pos) ){
+    return zstd_fail_magic(err);
+  }
   rc = ZSTD_decompressStream(d->ctx, &buffer, &d->in);
   if( ZSTD_getErrorCode(rc)==ZSTD_error_frameParameter_windowTooLarge ){
-    return fail_window(&d->payload, (const uint8_t*)d->in.src+before, d->in.size-before, err);
+    return zstd_fail_window(&d->payload, (const uint8_t*)d->in.src+before, d->in.size-before, err);
   }
-  if( ZSTD_isError(rc) ) return fail_zstd(rc, err);
+  if( ZSTD_isError(rc) ) return zstd_fail(rc, err);
   if( buffer.pos>0 || d->in.pos>before ) d->between = rc==0;
   *got = buffer.pos;
   d->work += buffer.pos;
@@ -199,18 +224,21 @@ static int step(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *er
   return zt_interrupt_check(&d->payload.budget->interrupt, err);
 }
 
-static bool exhausted(const zt_decoder *d){
+static bool zstd_exhausted(const zstd_decoder *d){
   return d->in.pos==d->in.size && d->read==d->payload.component->length;
 }
 
-static int next(zt_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
+static int zstd_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  zstd_decoder *d = decoder;
   *got = 0;
   if( n>ZT_POLL_BYTES ) n = ZT_POLL_BYTES;
   do{
-    if( step(d, out, n, got, err) || *got ) return err->rc;
-  }while( !exhausted(d) );
+    if( zstd_step(d, out, n, got, err) || *got ) return err->rc;
+  }while( !zstd_exhausted(d) );
   if( !d->between ) zt_break(err, "E2", "zstd: the stored bytes end within a frame");
   return err->rc;
 }
 
-const zt_encoding zt_encoding_zstd = { "zstd", true, false, whole, open, next, close, NULL };
+const zt_encoding zt_encoding_zstd = {
+  "zstd", true, false, zstd_whole, zstd_open, zstd_next, zstd_close, NULL
+};

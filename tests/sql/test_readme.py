@@ -45,10 +45,10 @@ def test_the_reference_lists_the_columns_of_a_table(db, table):
 def test_the_limits_are_those_of_the_code():
     defined = {}
     for source in (ROOT / "ext").glob("*/*.[ch]"):
-        for name, number in re.findall(r"^#define ([A-Z_]+) +\(?(?:\(\w+\))?(\d+(?: ?<< ?\d+)?)", source.read_text(), re.M):
+        for name, number in re.findall(r"^#define ([A-Z_\d]+) +\(?(?:\(\w+\))?(\d+(?: ?<< ?\d+)?)", source.read_text(), re.M):
             defined.setdefault(name, set()).add(eval(number))
     section = re.search(r"^## Limits\n(.*?)^##", readme.README.read_text(), re.M | re.S)[1]
-    rows = re.findall(r"^\|([^|]*)\|([^|]*)\| (`[A-Z_]{5,}`(?:, `[A-Z_]+`)*) \|", section, re.M)
+    rows = re.findall(r"^\|([^|]*)\|([^|]*)\| (`[A-Z_\d]{5,}`(?:, `[A-Z_\d]+`)*) \|", section, re.M)
     assert len(rows) >= 14
     for what, limit, names in rows:
         for name in re.findall(r"\w+", names):
