@@ -1,0 +1,55 @@
+"""What holds for every file of ext/: the width of its lines, and whose name is whose."""
+import re
+
+from support import ROOT
+
+SOURCES = sorted((ROOT / "ext").rglob("*.[ch]"))
+
+# What a file defines for itself: functions and data, types, constants, macros
+OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?:typedef )?(?:struct|union|enum) (?!zt_)(\w+) \{", r"^\} (?!zt_)(\w+);",
+       r"^# *define (?!_|XXH_|WIN32_|OPENSSL_)(\w+)"]
+CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
+
+# Of two files the system compiles one: they are one subject.
+SUBJECT = {"os_posix": "os", "os_windows": "os", "sha256_cng": "sha256", "sha256_libcrypto": "sha256"}
+
+
+def own_names(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    for pattern in OWN:
+        yield from re.findall(pattern, text, re.M)
+    for constants in CONSTANTS.findall(text):
+        yield from re.findall(r"(?:^|,)\s*([A-Z]\w*)", constants)
+
+
+def test_no_line_is_longer_than_100_columns():
+    assert len(SOURCES) > 100
+    long = [f"{path.relative_to(ROOT)}:{i}" for path in SOURCES for i, line in enumerate(path.read_text().splitlines(), 1) if len(line) > 100]
+    assert long == []
+
+
+def test_what_a_file_has_for_itself_has_a_name_of_its_own():
+    """A backtrace then tells the file, and all of them can be one (make amalgamation)."""
+    owner, shared, count = {}, [], 0
+    for path in SOURCES:
+        if path.suffix != ".c":
+            continue
+        subject = SUBJECT.get(path.stem, path.stem)
+        for name in set(own_names(path.read_text())):
+            count += 1
+            if owner.setdefault(name, subject) != subject:
+                shared.append((name, owner[name], subject))
+    assert count > 700 and shared == []
+
+
+def test_what_a_file_has_for_itself_begins_with_its_subject():
+    others = []
+    for path in SOURCES:
+        if path.suffix != ".c":
+            continue
+        words = set(re.split("_", path.stem)) - {"table", "function"}
+        for name in own_names(path.read_text()):
+            short = path.stem == "rule" and "_" not in name   # The columns of its table; the amalgamation ends them with the file
+            if not short and name.lower().split("_")[0] not in words and not name.startswith("ZT_"):
+                others.append(f"{path.stem}: {name}")
+    assert others == []
