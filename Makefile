@@ -34,7 +34,7 @@ STATIC = -DSQLITE_CORE
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-c asan-sql \
-  valgrind fuzz mutate hostile coverage interop hosts test-s390x test-arm64 test-armhf windows tsan soak bench clean
+  valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 test-armhf windows tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -50,7 +50,7 @@ build/ext/%.o: ext/%.c Makefile
 -include $(OBJ:.o=.d)
 
 help:                               ## list the targets
-	@sed -n 's/^\([a-z][a-z0-9-]*\):.*##/\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*##/\1\t/p' Makefile | expand -t 15
 
 deps:                               ## install what building and testing need and is missing
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh
@@ -209,6 +209,9 @@ interop: all                        ## files freshly written by the format's own
 
 hosts: all                          ## programs that bring their own SQLite, and other versions of SQLite; needs much
 	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
+
+amalgamation: all                   ## build/amalgamation/ztensor.c: all sources in one file, compiled alone and compared
+	@PYTHON='$(PYTHON)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/amalgamation/run.sh
 
 test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
 	@sh tests/cross/run.sh s390x
