@@ -51,6 +51,7 @@ typedef struct zt_cursor {
   zt_container *container;     /* With a reference; scan.container is the same */
   zt_source *source;
   bool has_stat, tried_stat;   /* What the system says of it is known; it was asked */
+  int stat_error;              /* Why it does not say (errno), or 0 */
   zt_stat stat;
   bool found;                  /* positions is up to date */
   zt_positions positions;      /* Objects of the current file that have a wanted name, ascending */

@@ -211,33 +211,46 @@ static void plan_choose(plan_planner *p){
 
 /* --- Files --- */
 
-/* How many files a source stands for. nofs: that could open none but a BLOB. */
-static double plan_files_of(const char *source, bool *one){
-  zt_stat stat;
-  *one = false;
-  if( zt_os_stat(source, &stat)==0 ) *one = stat.kind!=ZT_KIND_DIRECTORY;
-  else if( !zt_glob_is_pattern(source) ) return 1;
-  return *one ? 1 : PLAN_FILES;
-}
+/* What the source is, as far as it is known before the query runs. */
+typedef enum plan_source { PLAN_IS_UNKNOWN, PLAN_IS_BLOB, PLAN_IS_TEXT, PLAN_IS_NOTHING } plan_source;
 
-/* How many files the query has to look at. */
-static double plan_files(plan_planner *p, bool *one){
-  const zt_plan_table *of = p->of;
-  bool unusable;
+static plan_source plan_source_of(plan_planner *p, const char **text){
   const plan_term source = {
     ZT_PLAN_SOURCE, p->table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false
   };
   sqlite3_value *value;
-  const char *z = of->source;
-  *one = false;
-  if( p->plan & ZT_PLAN_SOURCE ){
-    value = plan_value(p->info, plan_find(p, &source, &unusable));
-    if( !value ) return PLAN_SOME_FILES;
-    *one = sqlite3_value_type(value)==SQLITE_BLOB;
-    z = plan_is_text(value) ? (const char*)sqlite3_value_text(value) : NULL;
+  bool unusable;
+  *text = p->of->source;
+  if( !(p->plan & ZT_PLAN_SOURCE) ) return *text ? PLAN_IS_TEXT : PLAN_IS_NOTHING;
+  value = plan_value(p->info, plan_find(p, &source, &unusable));
+  if( !value ) return PLAN_IS_UNKNOWN;
+  if( sqlite3_value_type(value)==SQLITE_BLOB ) return PLAN_IS_BLOB;
+  if( !plan_is_text(value) ) return PLAN_IS_NOTHING;
+  *text = (const char*)sqlite3_value_text(value);
+  return *text ? PLAN_IS_TEXT : PLAN_IS_NOTHING;
+}
+
+/* How many files the query has to look at. Nobody asks the system: a name that ends in a suffix is
+** taken for a file's. */
+static double plan_files(plan_planner *p){
+  const char *text;
+  switch( plan_source_of(p, &text) ){
+    case PLAN_IS_UNKNOWN: return PLAN_SOME_FILES;
+    case PLAN_IS_TEXT:
+      if( !zt_glob_is_pattern(text) && strchr(zt_path_name(text), '.') ) return 1;
+      return PLAN_FILES;
+    default: return 1;
   }
-  if( !z || of->connection->nofs ) return 1;
-  return plan_files_of(z, one);
+}
+
+/* True if the source is one file. */
+static bool plan_is_one_file(plan_planner *p){
+  const char *text;
+  zt_stat stat;
+  plan_source source = plan_source_of(p, &text);
+  if( source==PLAN_IS_BLOB ) return true;
+  if( source!=PLAN_IS_TEXT || p->of->connection->nofs ) return false;
+  return zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
 }
 
 /* True if the term's constraint compares with a value that is known to be TEXT, and with
@@ -386,7 +399,7 @@ static bool plan_is_adjacent(const plan_planner *p){
 ** iPosition, where it has one. Objects come as they are stored, which is not the order of
 ** their names.
 */
-static int plan_order(const plan_planner *p, bool one){
+static int plan_order(plan_planner *p){
   const zt_table *t = p->table;
   const struct sqlite3_index_orderby *by = p->info->aOrderBy;
   int n = p->info->nOrderBy, order = 0;
@@ -395,21 +408,19 @@ static int plan_order(const plan_planner *p, bool one){
     order = by->desc ? ZT_PLAN_SORTED|ZT_PLAN_REVERSED : ZT_PLAN_SORTED;
     by++;
     n--;
-  }else if( one ){
-    order = ZT_PLAN_ONE_FILE;
-  }else{
-    return 0;
   }
   if( n==0 ) return order;
   if( n>1 || !t->iPosition || by->iColumn!=t->iPosition || (by->desc && !t->backward) ) return 0;
+  if( !order && !plan_is_one_file(p) ) return 0;
+  if( !order ) order = ZT_PLAN_ONE_FILE;
   return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
 }
 
 /* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
-static void plan_consume_order(plan_planner *p, bool one){
+static void plan_consume_order(plan_planner *p){
   int order;
   if( p->info->nOrderBy==0 || (p->plan & ZT_PLAN_LISTS) ) return;
-  order = plan_order(p, one);
+  order = plan_order(p);
   p->plan |= order;
   p->info->orderByConsumed = order!=0 || (plan_wants_groups(p->info) && plan_is_adjacent(p));
 }
@@ -481,8 +492,6 @@ static bool plan_has_surplus(const plan_planner *p){
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
   plan_planner p = { .of = of, .table = t, .info = info, .exact = true };
-  double files;
-  bool one;
   if( plan_has_surplus(&p) ){
     *message = sqlite3_mprintf("ztensor: %s takes at most %d arguments", t->name,
                                1+zt_table_arguments(t));
@@ -491,9 +500,8 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   plan_choose(&p);
   if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
   if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
-  files = plan_files(&p, &one);
-  plan_estimate(&p, files);
-  plan_consume_order(&p, one);
+  plan_estimate(&p, plan_files(&p));
+  plan_consume_order(&p);
   plan_count(&p);
   info->idxNum = p.plan;
   return SQLITE_OK;

@@ -2,6 +2,7 @@
 ** and cursor.h. */
 #include "sqlite/cursor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -77,6 +78,7 @@ void zt_cursor_leave_file(zt_cursor *c){
   c->scan.error = NULL;
   c->file = NULL;
   c->standing = c->opened = c->has_stat = c->tried_stat = c->found = false;
+  c->stat_error = 0;
 }
 
 void zt_cursor_clear_choices(zt_cursor *c){
@@ -150,16 +152,28 @@ void zt_cursor_set_file_error(zt_cursor *c){
   c->scan.error = &c->file_error;
 }
 
+/* What was told of the file is of the state that was opened now: a row is of one state alone. */
+static int scan_check_told(zt_cursor *c){
+  const zt_identity *id = zt_container_identity(c->container);
+  if( !c->has_stat || (c->stat.id.size==id->size && c->stat.id.mtime==id->mtime) ) return SQLITE_OK;
+  return zt_fail(&c->err, SQLITE_ERROR, "the file was replaced while it was read");
+}
+
 /* Open the current file, once. Failures are in c->err. */
 static void scan_open_file(zt_cursor *c){
+  zt_source **source = (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL;
   if( c->opened || !c->file ) return;
   c->opened = true;
-  zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container,
-                (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL, &c->err);
+  if( c->stat_error ) zt_fail_os(&c->err, "open", c->stat_error);
+  else zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container, source, &c->err);
+  if( c->container && scan_check_told(c) ){
+    zt_container_close(c->container);
+    c->container = NULL;
+  }
   c->scan.container = c->container;
   c->scan.source = c->source;
   if( !c->container ) return;
-  c->stat.id = *zt_container_identity(c->container);   /* It may have been exchanged since */
+  c->stat.id = *zt_container_identity(c->container);   /* Whatever was there when it was listed */
   c->has_stat = c->tried_stat = true;
 }
 
@@ -170,10 +184,16 @@ void zt_scan_open(zt_scan *scan, sqlite3_context *ctx){
   if( c->err.rc ) zt_result_error(ctx, &c->err);
 }
 
-const zt_stat *zt_scan_stat(zt_scan *scan){
+const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx){
   zt_cursor *c = scan_cursor_of(scan);
-  if( !c->tried_stat && c->file ) c->has_stat = zt_os_stat(c->file->path.z, &c->stat)==0;
-  c->tried_stat = true;
+  int error_number = 0;
+  if( c->tried_stat || !c->file ) return c->has_stat ? &c->stat : NULL;
+  if( c->file->has_stat ) c->stat = c->file->stat;
+  else error_number = zt_os_stat(c->file->path.z, &c->stat);
+  if( error_number==ENOMEM ) sqlite3_result_error_nomem(ctx);
+  c->tried_stat = error_number!=ENOMEM;
+  c->has_stat = error_number==0;
+  c->stat_error = error_number==ENOMEM ? 0 : error_number;
   return c->has_stat ? &c->stat : NULL;
 }
 

@@ -103,7 +103,7 @@ void zt_scan_open(zt_scan *scan, sqlite3_context *ctx);
 
 /* ZT_ROWS_FILES: what the system says of the file; of a BLOB, its size alone. NULL: it cannot
 ** be told. */
-const zt_stat *zt_scan_stat(zt_scan *scan);
+const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx);
 
 /* The current object, decoded. Stays as it is until the scan moves on. */
 const zt_object *zt_scan_object(zt_scan *scan);

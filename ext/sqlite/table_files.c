@@ -74,17 +74,18 @@ static double files_table_seconds(int64_t nanoseconds){
 }
 
 static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_stat *stat;
   switch( i ){
     case FILES_TABLE_PATH:
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
       break;
     case FILES_TABLE_SIZE:
-      if( zt_scan_stat(scan) ) zt_result_uint(ctx, zt_scan_stat(scan)->id.size);
+      stat = zt_scan_stat(scan, ctx);
+      if( stat ) zt_result_uint(ctx, stat->id.size);
       break;
     case FILES_TABLE_MTIME:
-      if( scan->path && zt_scan_stat(scan) ){
-        sqlite3_result_double(ctx, files_table_seconds(zt_scan_stat(scan)->id.mtime));
-      }
+      stat = scan->path ? zt_scan_stat(scan, ctx) : NULL;
+      if( stat ) sqlite3_result_double(ctx, files_table_seconds(stat->id.mtime));
       break;
     case FILES_TABLE_ERROR:
       zt_scan_open(scan, ctx);

@@ -8,7 +8,6 @@
 #define STREAM_SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
 #define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Decoded bytes that are kept where reads go back
                                                ** and forth */
-#define STREAM_RETURNS 8   /* Reads that go back before that is done, where the encoding can seek */
 
 struct zt_stream {
   zt_payload payload;      /* Its component is the next field */
@@ -23,7 +22,7 @@ struct zt_stream {
   uint64_t position;       /* Where the decoder is */
   uint64_t polled;         /* Raw bytes read since the last question whether to go on */
   uint8_t *scratch;        /* NULL until it is needed */
-  unsigned returns;        /* Reads that went back */
+  bool unkept;             /* It was tried to keep all of the content, in vain */
   uint8_t *kept;           /* All of the content, owned, once reads go back and forth; else NULL */
 };
 
@@ -157,42 +156,48 @@ static bool stream_may_read_whole(const zt_stream *s, uint64_t offset, size_t n)
 
 /* True if a read at the offset had better find all of the content in memory: looking up elements in
 ** no order would otherwise decode it again for each of them. */
-static bool stream_keeps(zt_stream *s, uint64_t offset){
+static bool stream_should_keep(const zt_stream *s, uint64_t offset){
   unsigned shares = s->payload.side_by_side>1 ? s->payload.side_by_side : 1;
-  if( s->kept ) return true;
-  if( offset>=s->position || !s->known || s->total>STREAM_KEPT_MAX/shares ) return false;
-  if( s->payload.component->length>ZT_WHOLE_MAX ) return false;
-  return ++s->returns > (s->encoding->seek ? STREAM_RETURNS : 0);
+  return !s->kept && !s->unkept && !s->encoding->seek && offset<s->position && s->known
+      && s->total<=STREAM_KEPT_MAX/shares && s->payload.component->length<=ZT_WHOLE_MAX;
 }
 
-/* Decode all of the content and keep it. */
+/* Decode all of the content and keep it. If that cannot be done, it is read as before: what is wrong
+** may lie behind all that is asked for. */
 static int stream_keep(zt_stream *s, zt_error *err){
+  zt_error failed = ZT_ERROR_NONE;
   uint8_t *all = sqlite3_malloc64(s->total+1);
   if( !all ) return zt_fail_nomem(err);
   stream_end_decoder(s);
-  if( stream_read_whole(s, all, (size_t)s->total, err) ) sqlite3_free(all);
-  else s->kept = all;
+  if( stream_read_whole(s, all, (size_t)s->total, &failed)==SQLITE_OK ) s->kept = all;
+  else sqlite3_free(all);
+  s->unkept = failed.rc!=SQLITE_OK;
+  if( failed.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
+  if( failed.rc==SQLITE_INTERRUPT ) zt_fail_interrupt(err);
+  zt_error_clear(&failed);
   return err->rc;
 }
 
-static int stream_read_kept(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got,
-                            zt_error *err){
+static size_t stream_copy_kept(const zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n){
   uint64_t left = offset<s->total ? s->total-offset : 0;
-  if( !s->kept && stream_keep(s, err) ) return err->rc;
-  *got = n<left ? n : (size_t)left;
-  if( *got ) memcpy(buffer, s->kept+offset, *got);
-  return SQLITE_OK;
+  if( n>left ) n = (size_t)left;
+  if( n ) memcpy(buffer, s->kept+offset, n);
+  return n;
 }
 
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
                                size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
+  if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
+  if( s->kept ){
+    *got = stream_copy_kept(s, offset, buffer, n);
+    return SQLITE_OK;
+  }
   if( stream_may_read_whole(s, offset, n) ){
     *got = n;
     return stream_read_whole(s, buffer, n, err);
   }
-  if( stream_keeps(s, offset) ) return stream_read_kept(s, offset, buffer, n, got, err);
   if( offset<s->position && !s->encoding->seek ) stream_end_decoder(s);
   if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
   if( s->encoding->seek && offset!=s->position ){

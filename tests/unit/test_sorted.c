@@ -39,7 +39,7 @@ static numbered *reference_of(const stored *s, uint64_t first, uint64_t n, uint6
 /* The value that was stored, as an element of the type. */
 static uint64_t value_of(const zt_entries *e, size_t i, unsigned width){
   uint64_t value = 0;
-  memcpy(&value, (const uint8_t*)e->value+i*width, width);
+  memcpy(&value, e->value.u8+i*width, width);
   return zt_big_endian() ? value >> (64-8*width) : value;
 }
 

@@ -59,13 +59,18 @@ static uint8_t *make_content(size_t n){
 /* What a stream has decoded after a read, as its header says it. */
 typedef struct model {
   uint64_t position, decoded, total;
-  bool known, encoded;
+  bool known, encoded, kept;
 } model;
 
 static void model_read(model *m, uint64_t offset, uint64_t n){
   uint64_t end = offset<m->total && n<m->total-offset ? offset+n : m->total;
   if( n==0 && offset<m->total ) end = offset;
-  if( !m->encoded || (m->known && offset>=m->total && m->total>0) ) return;
+  if( !m->encoded || m->kept || (m->known && offset>=m->total && m->total>0) ) return;
+  if( m->known && offset<m->position ){   /* A read that goes back: all of it, once and for all */
+    m->decoded += m->total;
+    m->kept = true;
+    return;
+  }
   if( m->known && offset==0 && n==m->total && m->position==0 ){   /* In one call, which leaves the stream where it was */
     m->decoded += n;
     return;
@@ -147,9 +152,40 @@ static void test_skipping_decodes_no_more_than_it_must(void **state){
       assert_int_equal(s.budget.decoded, at+1);
     }
     s.budget.decoded = 0;
-    assert_int_equal(zt_stream_read(stream, 5, &byte, 1, &got, &err), SQLITE_OK);   /* Back: from the beginning */
+    assert_int_equal(zt_stream_read(stream, 5, &byte, 1, &got, &err), SQLITE_OK);   /* Back */
     assert_true(got==1 && byte==content[5]);
-    assert_int_equal(s.budget.decoded, 6);
+    assert_int_equal(s.budget.decoded, by==BY_NOTHING ? 6 : SIZE);   /* All of it where that is known to be not too much */
+    for(uint64_t at=SIZE-1; at>SIZE-100; at--){
+      assert_int_equal(zt_stream_read(stream, at, &byte, 1, &got, &err), SQLITE_OK);
+      assert_true(got==1 && byte==content[at]);
+      if( by!=BY_NOTHING ) assert_int_equal(s.budget.decoded, SIZE);   /* And never again */
+    }
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(stored.p);
+  free(content);
+}
+
+/* What is wrong at the end is no reason against bytes before it, in whatever order they are read. */
+static void test_going_back_before_a_fault(void **state){
+  enum { SIZE = 600000 };
+  uint8_t *content = make_content(SIZE), byte;
+  blob stored = stored_as(ONE_FRAME, content, SIZE);
+  (void)state;
+  for(int by=0; by<2; by++){
+    zt_error err = ZT_ERROR_NONE;
+    subject s;
+    zt_stream *stream;
+    size_t got;
+    open_subject(&s, stored.p, stored.n-1, "zstd", by ? BY_FIELD : BY_NOTHING, SIZE, false);   /* Cut */
+    stream = open_stream(&s);
+    for(uint64_t at=1000; at>0; at-=100){
+      assert_int_equal(zt_stream_read(stream, at, &byte, 1, &got, &err), SQLITE_OK);
+      assert_true(got==1 && byte==content[at]);
+    }
+    assert_int_equal(zt_stream_read(stream, SIZE-1, &byte, 1, &got, &err), SQLITE_ERROR);
+    zt_error_clear(&err);
     zt_stream_close(stream);
     close_subject(&s);
   }
@@ -752,6 +788,7 @@ int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_reads_in_any_order),
     cmocka_unit_test(test_skipping_decodes_no_more_than_it_must),
+    cmocka_unit_test(test_going_back_before_a_fault),
     cmocka_unit_test(test_the_length),
     cmocka_unit_test(test_no_content),
     cmocka_unit_test(test_content_that_is_not_as_told),
