@@ -44,9 +44,10 @@ int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err){
 /* Take the paths over into the list. */
 static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   for(size_t i=0; i<paths->n; i++){
-    a[i] = (zt_listed){
-      .path = paths->a[i], .id = ++f->last_id, .has_stat = paths->literal, .stat = paths->stat
-    };
+    bool there = paths->literal && paths->a[i].error_number==0;
+    a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id };
+    a[i].has_stat = there;
+    if( there ) a[i].stat = paths->stat;
     paths->a[i].z = NULL;
   }
 }

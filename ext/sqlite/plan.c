@@ -212,7 +212,9 @@ static void plan_choose(plan_planner *p){
 /* --- Files --- */
 
 /* What the source is, as far as it is known before the query runs. */
-typedef enum plan_source { PLAN_IS_UNKNOWN, PLAN_IS_BLOB, PLAN_IS_TEXT, PLAN_IS_NOTHING } plan_source;
+typedef enum plan_source {
+  PLAN_IS_UNKNOWN, PLAN_IS_BLOB, PLAN_IS_TEXT, PLAN_IS_NOTHING
+} plan_source;
 
 static plan_source plan_source_of(plan_planner *p, const char **text){
   const plan_term source = {
@@ -420,9 +422,13 @@ static int plan_order(plan_planner *p){
 static void plan_consume_order(plan_planner *p){
   int order;
   if( p->info->nOrderBy==0 || (p->plan & ZT_PLAN_LISTS) ) return;
+  if( plan_wants_groups(p->info) && plan_is_adjacent(p) ){
+    p->info->orderByConsumed = 1;
+    return;
+  }
   order = plan_order(p);
   p->plan |= order;
-  p->info->orderByConsumed = order!=0 || (plan_wants_groups(p->info) && plan_is_adjacent(p));
+  p->info->orderByConsumed = order!=0;
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000

@@ -162,8 +162,8 @@ static bool stream_should_keep(const zt_stream *s, uint64_t offset){
       && s->total<=STREAM_KEPT_MAX/shares && s->payload.component->length<=ZT_WHOLE_MAX;
 }
 
-/* Decode all of the content and keep it. If that cannot be done, it is read as before: what is wrong
-** may lie behind all that is asked for. */
+/* Decode all of the content and keep it. If that cannot be done, it is read as before: what is
+** wrong may lie behind all that is asked for. */
 static int stream_keep(zt_stream *s, zt_error *err){
   zt_error failed = ZT_ERROR_NONE;
   uint8_t *all = sqlite3_malloc64(s->total+1);

@@ -27,13 +27,13 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, on_error, data, stored, digest_status, hash, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
-  { .sql = "SELECT *, source, object, rowid FROM zt_elements('" SMALL "', 'blk.0.attn.q')" },
+  { .sql = "SELECT *, source, object, on_error, rowid FROM zt_elements('" SMALL "', 'blk.0.attn.q')" },
   { .sql = "SELECT *, source, object, rowid FROM zt_elements(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, rowid FROM zt_elements('" V12 "hand_sparse.zt', 'csr.unsorted')"
            " ORDER BY position" },
   { .sql = "SELECT *, rowid FROM zt_elements('" V12 "hand_sparse.zt', 'coo.duplicate')"
            " ORDER BY path, position LIMIT 2" },
-  { .sql = "SELECT *, source, object, dtype, rowid FROM zt_rows('" SMALL "', 'blk.0.attn.q', 'f16')" },
+  { .sql = "SELECT *, source, object, dtype, on_error, rowid FROM zt_rows('" SMALL "', 'blk.0.attn.q', 'f16')" },
   { .sql = "SELECT *, source, object, dtype, rowid FROM zt_rows(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats('" SMALL "')" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats(?1, 'skip')", .image = V12 "hand_bad_objects.zt" },

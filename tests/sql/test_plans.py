@@ -59,9 +59,11 @@ END = 1 << 31 if LIMITS else 3000
     ("LIMIT 0", 0, 0),
     (f"LIMIT 0 OFFSET {FAR}", 0, 0),
     ("LIMIT 2 OFFSET -7", 0, 2),
-    *([("LIMIT -1 OFFSET 2147483647", END - 1, 1), ("LIMIT 5 OFFSET 2147483645", END - 3, 3),
-       ("LIMIT 5 OFFSET 2147483648", 0, 0),
-       ("LIMIT 2 OFFSET 9223372036854775807", 0, 0)] if LIMITS else []),
+    *([("LIMIT -1 OFFSET 2147483647", END - 1, 1),
+       ("LIMIT 5 OFFSET 2147483645", END - 3, 3)] if LIMITS else []),
+    # Before 3.46 SQLite counts up to an offset that it keeps in a register: one beyond 31 bits.
+    *([("LIMIT 5 OFFSET 2147483648", 0, 0),
+       ("LIMIT 2 OFFSET 9223372036854775807", 0, 0)] if VERSION >= (3, 46) else []),
 ])
 def test_an_offset_is_gone_to_and_not_counted_up_to(few_steps, huge, limit, first, count):
     expected = range(first, first + count)

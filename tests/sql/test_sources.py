@@ -587,4 +587,6 @@ def test_a_file_uri_is_one_whatever_its_case(db):
 
 @pytest.mark.parametrize("uri", ["file:///x%4", "file:///x%4z", "file:///x%", "file:///%00"])
 def test_a_bad_escape_in_a_uri_is_an_error(db, uri):
-    assert message(db, "SELECT * FROM zt_files(?)", uri) == f"{prefix(uri)}a file: URI with a bad percent-encoding"
+    expected = f"{prefix(uri)}a file: URI with a bad percent-encoding"
+    assert message(db, "SELECT * FROM zt_objects(?)", uri) == expected
+    assert rows(db, "SELECT path, size, error FROM zt_files(?)", uri) == [(uri, None, expected)]
