@@ -16,7 +16,7 @@ static void files_empty(zt_files *f){
   for(size_t i=0; i<f->n; i++) files_forget(f, &f->a[i]);
   sqlite3_free(f->a);
   f->a = NULL;
-  f->n = f->next = 0;
+  f->n = f->next = f->nLost = 0;
   f->complete = f->sorted = false;
 }
 
@@ -47,6 +47,7 @@ static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
     bool there = paths->literal && paths->a[i].error_number==0;
     a[i] = (zt_listed){ .path = paths->a[i], .id = ++f->last_id };
     a[i].has_stat = there;
+    f->nLost += paths->a[i].literal && paths->a[i].error_number;
     if( there ) a[i].stat = paths->stat;
     paths->a[i].z = NULL;
   }
@@ -138,6 +139,14 @@ static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
   if( f->bytes+bytes>ZT_FILES_BYTES ) return;
   file->kept = zt_container_ref(container);
   f->bytes += bytes;
+}
+
+void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now){
+  const zt_identity *id = file->kept ? zt_container_identity(file->kept) : now;
+  if( id->size==now->size && id->mtime==now->mtime ) return;
+  f->bytes -= zt_container_memory(file->kept);
+  zt_container_close(file->kept);
+  file->kept = NULL;
 }
 
 int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,

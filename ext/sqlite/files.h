@@ -31,6 +31,7 @@ typedef struct zt_files {
   bool again;                /* The source was asked for before: what is opened is kept */
   zt_listed *a;              /* Owned */
   size_t n;
+  size_t nLost;              /* How many of them are named by the source and not there */
   size_t next;               /* Of those looked for: the one to forget next */
   uint64_t last_id;
   size_t bytes;              /* Of the containers kept */
@@ -51,6 +52,9 @@ int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed *
 ** NULL (cache.h). */
 int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
                   zt_source **source, zt_error *err);
+
+/* The system says that the file is this by now: if it was opened as another, it is opened again. */
+void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now);
 
 void zt_files_clear(zt_files *f);
 

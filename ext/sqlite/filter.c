@@ -155,7 +155,8 @@ static int filter_add_only(zt_cursor *c, zt_listed *file){
   return SQLITE_OK;
 }
 
-/* Find the files with the wanted paths. One is looked up; of several, the source is listed once. */
+/* Find the files with the wanted paths. One is looked up, in the place of another one; of several,
+** the source is listed once. */
 static int filter_find_paths(zt_cursor *c){
   const zt_names *paths = &c->wanted.paths;
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
@@ -163,7 +164,7 @@ static int filter_find_paths(zt_cursor *c){
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
   zt_listed **only;
   c->nOnly = 0;
-  if( n>ZT_FILES_LOOKED/2 && zt_files_list(&c->files, sorted, interrupt, &c->err) ){
+  if( n>1 && zt_files_list(&c->files, sorted, interrupt, &c->err) ){
     return c->err.rc;
   }
   for(uint32_t i=0; i<n; i++){
@@ -173,9 +174,10 @@ static int filter_find_paths(zt_cursor *c){
     }
     if( file && filter_add_only(c, file) ) return c->err.rc;
   }
-  for(size_t i=0; i<c->files.n && c->files.complete; i++){
+  for(size_t i=0; i<c->files.n && c->files.complete && c->files.nLost; i++){
     if( zt_cursor_is_lost(&c->files.a[i]) && filter_add_only(c, &c->files.a[i]) ) return c->err.rc;
   }
+  if( c->nOnly<2 ) return SQLITE_OK;
   only = c->only;
   qsort(only, c->nOnly, sizeof(*only), filter_compare_listed);
   for(size_t i=n=0; i<c->nOnly; i++) if( n==0 || only[n-1]!=only[i] ) only[n++] = only[i];

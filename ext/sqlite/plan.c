@@ -9,13 +9,14 @@
 */
 #define PLAN_STAT 3.0
 #define PLAN_OPEN 100.0
+#define PLAN_LOOKUP 10.0   /* A file that a join asks for again and again: it is open */
 #define PLAN_ROW 2.0
 #define PLAN_READ 100000.0
 #define PLAN_LATE 1e30         /* An argument can be had only in another order of the join: for want
                                ** of a better one */
 #define PLAN_LACKING 1e60      /* That, or not at all, and it must be there: the query fails, but
                                ** with a message */
-#define PLAN_DEFAULT 16.0      /* By what an argument that is not given multiplies: see
+#define PLAN_DEFAULT 8.0      /* By what an argument that is not given multiplies: see
                                ** plan_price() */
 
 /* How many there are, where nothing tells. */
@@ -346,6 +347,7 @@ static void plan_estimate(plan_planner *p, double files){
   double objects, rows, cost, each = (p->plan & ZT_PLAN_CONTAINER) ? PLAN_OPEN : PLAN_STAT;
   if( plan & ZT_PLAN_PATHS ) files = files<PLAN_LISTED ? files : PLAN_LISTED;
   else if( plan & ZT_PLAN_PATH ) files = 1;
+  if( (plan & ZT_PLAN_PATH) && each>PLAN_LOOKUP ) each = PLAN_LOOKUP;
   if( plan & (ZT_PLAN_PATH_LIKE|ZT_PLAN_PATH_GLOB) ) files = plan_at_least_one(files/PLAN_NARROWS);
   objects = files*plan_objects_of_file(p, plan);
   rows = objects*plan_rows_of_object(p, plan);

@@ -164,7 +164,8 @@ static void scan_open_file(zt_cursor *c){
   zt_source **source = (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL;
   if( c->opened || !c->file ) return;
   c->opened = true;
-  if( c->stat_error ) zt_fail_os(&c->err, "open", c->stat_error);
+  if( c->has_stat ) zt_files_renew(&c->files, c->file, &c->stat.id);
+  if( c->stat_error && !c->file->path.error_number ) zt_fail_os(&c->err, "open", c->stat_error);
   else zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container, source, &c->err);
   if( c->container && scan_check_told(c) ){
     zt_container_close(c->container);
@@ -323,6 +324,14 @@ static bool scan_said(zt_cursor *c, bool yes){
   return yes && !c->err.rc;
 }
 
+/* An object, or the rest of one, cannot be had: with 'skip' that is passed over. */
+static void scan_pass_over(zt_cursor *c){
+  zt_cursor_leave_object(c);
+  if( !c->scan.skip || !zt_cursor_may_go_on(c) ) return;
+  zt_error_clear(&c->err);
+  c->err.object.z = c->err.component.z = NULL;
+}
+
 /* Let the table work on the chosen object, or the file itself, if it does not already. */
 static bool scan_open_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
@@ -339,12 +348,8 @@ static bool scan_open_object(zt_cursor *c){
 bool zt_cursor_enter_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
   if( scan_open_object(c) && (!t->first || scan_said(c, t->first(&c->scan))) ) c->on_row = true;
-  if( !c->err.rc ) return c->on_row;
-  zt_cursor_leave_object(c);
-  if( !c->scan.skip || !zt_cursor_may_go_on(c) ) return false;
-  zt_error_clear(&c->err);
-  c->err.object.z = c->err.component.z = NULL;
-  return false;
+  if( c->err.rc ) scan_pass_over(c);
+  return c->on_row;
 }
 
 /* Stand on the first row of the next object of the current file, or of the file itself. */
@@ -352,9 +357,7 @@ static bool scan_enter_next(zt_cursor *c){
   while( c->container && !c->err.rc && scan_next_object(c) ){
     if( zt_cursor_enter_object(c) ) return true;
   }
-  if( !c->err.rc || !c->scan.skip || !zt_cursor_may_go_on(c) ) return false;
-  zt_error_clear(&c->err);
-  c->err.object.z = c->err.component.z = NULL;
+  if( c->err.rc ) scan_pass_over(c);
   return false;
 }
 
@@ -365,6 +368,7 @@ int zt_cursor_advance(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
   if( c->on_row && t->next && scan_said(c, t->next(&c->scan)) ) return SQLITE_OK;
   c->on_row = false;
+  if( c->err.rc ) scan_pass_over(c);
   while( !c->err.rc ){
     if( !zt_table_is_of_files(t) && c->begun && scan_enter_next(c) ) return SQLITE_OK;
     if( c->err.rc || !scan_next_file(c) ) break;

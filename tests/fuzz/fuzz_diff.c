@@ -33,6 +33,8 @@ static const char *const of_file[] = {
   "SELECT *, meaning, specification FROM zt_check(?1, 'quick')",
   "SELECT * FROM zt_check(?1) WHERE level = 'full' LIMIT 64",
   "SELECT * FROM zt_stats(?1) LIMIT 3",
+  "SELECT hash, \"too many arguments\" FROM zt_components(?1, 'skip') LIMIT 4",
+  "SELECT r.severity, r.meaning FROM zt_check(?1) JOIN zt_rules AS r USING (rule) LIMIT 9",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
   "SELECT zt_version() WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
