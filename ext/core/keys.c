@@ -134,7 +134,10 @@ int64_t zt_keys_find(const zt_keys *k, zt_text text){
   }
   while( lo<hi ){
     uint32_t mid = lo + (hi-lo)/2;
-    int c = keys_compare(k, zt_keys_text(k, mid), text);
+    zt_text key = zt_keys_text(k, mid);
+    int c;
+    assert( key.z );   /* Only texts ascend */
+    c = keys_compare(k, key, text);
     if( c==0 ) return mid;
     if( c<0 ) lo = mid+1;
     else hi = mid;

@@ -77,9 +77,9 @@ static int filter_take_arguments(zt_cursor *c, sqlite3_value **value, bool *same
 ** from all over it.
 */
 static uint64_t filter_blob_number(const uint8_t *p, uint64_t n){
-  enum { ENDS = 256, SAMPLES = 64, SAMPLE = 16 };
+  enum { ENDS = 256, SAMPLES = 64, SAMPLE = 16 };   /* Bytes; how many */
   uint64_t h = n;
-  if( n<=2*ENDS ) return XXH3_64bits_withSeed(p, (size_t)n, n);
+  if( n<=ENDS ) return XXH3_64bits_withSeed(p, (size_t)n, n);
   h = XXH3_64bits_withSeed(p, ENDS, h);
   h = XXH3_64bits_withSeed(p+n-ENDS, ENDS, h);
   for(uint64_t i=0; i<SAMPLES; i++) h = XXH3_64bits_withSeed(p+(n-SAMPLE)/SAMPLES*i, SAMPLE, h);
@@ -146,7 +146,7 @@ static int filter_add_only(zt_cursor *c, zt_listed *file){
   zt_listed **only;
   if( c->nOnly==c->onlyRoom ){
     size_t room = c->onlyRoom ? c->onlyRoom*2 : 4;
-    only = sqlite3_realloc64(c->only, room*sizeof(*only));
+    only = sqlite3_realloc64(c->only, room*sizeof(zt_listed*));   /* NOLINT: of pointers */
     if( !only ) return zt_fail_nomem(&c->err);
     c->only = only;
     c->onlyRoom = room;
@@ -179,7 +179,7 @@ static int filter_find_paths(zt_cursor *c){
   }
   if( c->nOnly<2 ) return SQLITE_OK;
   only = c->only;
-  qsort(only, c->nOnly, sizeof(*only), filter_compare_listed);
+  qsort(only, c->nOnly, sizeof(zt_listed*), filter_compare_listed);   /* NOLINT: of pointers */
   for(size_t i=n=0; i<c->nOnly; i++) if( n==0 || only[n-1]!=only[i] ) only[n++] = only[i];
   c->nOnly = n;
   return SQLITE_OK;
@@ -311,7 +311,7 @@ static int filter_begin(zt_cursor *c, sqlite3_value **value){
 /* --- Lists of arguments --- */
 
 static int filter_add_choice(zt_cursor *c, zt_choice *choice, sqlite3_value *value){
-  sqlite3_value **a = sqlite3_realloc64(choice->a, (choice->n+1)*sizeof(*a));
+  sqlite3_value **a = sqlite3_realloc64(choice->a, (choice->n+1)*sizeof(*a));   /* NOLINT: same */
   if( !a ) return zt_fail_nomem(&c->err);
   choice->a = a;
   a[choice->n] = sqlite3_value_dup(value);

@@ -181,7 +181,7 @@ static int stream_keep(zt_stream *s, zt_error *err){
 static size_t stream_copy_kept(const zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n){
   uint64_t left = offset<s->total ? s->total-offset : 0;
   if( n>left ) n = (size_t)left;
-  if( n ) memcpy(buffer, s->kept+offset, n);
+  if( n && buffer ) memcpy(buffer, s->kept+offset, n);
   return n;
 }
 
