@@ -293,12 +293,17 @@ static bool scan_lacks_object(zt_cursor *c){
   return c->is_blob || (c->file && c->file->path.literal);
 }
 
+/* Fail if the statement shall end. */
+static int scan_ask(zt_cursor *c){
+  zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+  return zt_interrupt_check(&interrupt, &c->err);
+}
+
 /* Choose the next object of the current file, or the file itself. */
 static bool scan_next_object(zt_cursor *c){
   bool named = !c->wanted.objects.any;
   bool file_first = zt_cursor_table(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !named
                  && !zt_wanted_filters(&c->wanted);
-  zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   uint64_t n;
   if( named && !c->found && scan_find_objects(c) ) return false;
   if( named && scan_lacks_object(c) ){
@@ -313,7 +318,7 @@ static bool scan_next_object(zt_cursor *c){
     c->scan.object = named ? c->positions.a[i] : (uint32_t)i;
     if( !zt_wanted_filters(&c->wanted)
      || zt_wanted_object(&c->wanted, zt_container_name(c->container, c->scan.object)) ) return true;
-    if( c->iObject%ZT_CURSOR_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return false;
+    if( c->iObject%ZT_CURSOR_POLL==0 && scan_ask(c) ) return false;
   }
   return false;
 }
