@@ -342,3 +342,38 @@ def test_rows_of_different_arguments_have_different_rowids(db, numbers):
             "SELECT rowid FROM zt_check WHERE source = ? AND level IN ('quick', 'full')"):
         found = rows(db, sql, numbers)
         assert len(found) > 2 and len(set(found)) == len(found)
+
+
+def test_a_list_of_paths_that_follows_from_the_outer_row_finds_each_of_them(db, save, tmp_path):
+    # More files than are remembered one by one, and one of them in every list.
+    paths = [save(f"many/f{i:02}.zt", writer.sample()) for i in range(20)]
+    db.execute("CREATE TABLE pairs(l, r)")
+    db.executemany("INSERT INTO pairs VALUES (?, ?)", [(paths[0], path) for path in paths[1:]])
+    for table, each in (("zt_files", 1), ("zt_objects", 2)):
+        sql = f"SELECT count(*) FROM pairs CROSS JOIN {table}(?) AS o ON o.path IN (l, r)"
+        assert value(db, sql, str(tmp_path / "many")) == 2 * 19 * each
+
+
+def test_skip_goes_on_behind_an_object_that_breaks_in_the_middle(db, save):
+    n = 5000   # More than are read at once; the last index is beyond the dense form
+    coords = b"".join(i.to_bytes(8, "little") for i in [*range(n - 1), 25000])
+    broken = {"format": "sparse_coo", "shape": [n], "components": {
+        "values": {"dtype": "u8", "bytes": b"\1" * n}, "coords": {"dtype": "u64", "bytes": coords}}}
+    path = save("broken.zt", writer.write({"a": broken, "b": writer.dense(b"\5\6")}))
+    sql = "SELECT count(*) FROM zt_elements(?, ?, 'skip')"
+    assert value(db, sql, path, "a") < n
+    assert value(db, sql, path, "b") == 2
+    assert "of value 4999" in str(pytest.raises(sqlite3.Error, rows, db,
+                                                sql.replace("skip", "abort"), path, "a").value)
+
+
+def test_a_file_rewritten_between_two_rows_is_read_as_it_is_by_then(db, save, tmp_path):
+    path = save("d/a.zt", writer.sample())
+    other = save("d/b.zt", writer.sample())
+    larger = writer.write({name: writer.dense(b"\1\2\3") for name in "xyz"})
+    db.create_function("rewrite", 1, lambda i: i == 3 and open(path, "wb").write(larger) and 0)
+    sql = """WITH t(i, p) AS (VALUES (1, ?1), (2, ?2), (3, ?1), (4, ?2), (5, ?1), (6, ?1))
+             SELECT i, rewrite(i), size, objects, error FROM t CROSS JOIN zt_files(?3) f
+             WHERE f.path = t.p ORDER BY +f.rowid IS NULL"""
+    last = [row[2:] for row in rows(db, sql, path, other, str(tmp_path / "d")) if row[0] > 4]
+    assert last and set(last) == {(len(larger), 3, None)}
