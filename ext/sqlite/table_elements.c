@@ -162,7 +162,7 @@ static void elements_value_column(zt_scan *scan, sqlite3_context *ctx){
   const elements_row *r = scan->row;
   zt_error err = zt_scan_error(scan);
   const void *element;
-  if( r->entries ) element = r->entries->value.u8 + r->i*r->tensor.dtype->width;
+  if( r->entries ) element = r->entries->value.bytes + r->i*r->tensor.dtype->width;
   else element = elements_own_load(scan, &err);
   if( err.rc ) zt_scan_fail(scan, ctx, &err);
   else zt_result_scalar(ctx, zt_scalar_of(r->tensor.dtype, element));

@@ -160,8 +160,8 @@ static size_t convert_spread(const zt_dtype *from, const uint8_t *src, const zt_
   memset(dst, 0, n*to->width);
   for(size_t done=0; done<n;){
     size_t m = n-done<CONVERT_BLOCK ? n-done : CONVERT_BLOCK;
-    convert_elements(from, src+done*from->width, from->width, to, block.u8, to->unit, m);
-    for(size_t i=0; i<m; i++) memcpy(dst+(done+i)*to->width, block.u8+i*to->unit, to->unit);
+    convert_elements(from, src+done*from->width, from->width, to, block.bytes, to->unit, m);
+    for(size_t i=0; i<m; i++) memcpy(dst+(done+i)*to->width, block.bytes+i*to->unit, to->unit);
     done += m;
   }
   return n;

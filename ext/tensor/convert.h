@@ -25,7 +25,7 @@
 ** declared, and needs none of this. */
 #define ZT_NUMBERS(n) union { \
     uint64_t u64[n]; int64_t i64[n]; double f64[n]; uint32_t u32[n]; int32_t i32[n]; float f32[n]; \
-    uint16_t u16[n]; int16_t i16[n]; uint8_t u8[n]; int8_t i8[n]; \
+    uint16_t u16[n]; int16_t i16[n]; uint8_t u8[n]; int8_t i8[n]; uint8_t bytes[8*(n)]; \
   }
 
 /* False for complex to real. */

@@ -141,7 +141,7 @@ static int coo_next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
         return coo_fail_coordinate(t, d, s->entry+i, coordinate, err);
       }
     }
-    memcpy(out->value.u8+i*width, record+8*(size_t)rank, width);
+    memcpy(out->value.bytes+i*width, record+8*(size_t)rank, width);
   }
   if( zt_big_endian() ) zt_swap_bytes(&out->value, out->n*width, t->dtype->unit);
   return SQLITE_OK;

@@ -156,7 +156,7 @@ static int sorted_collect(zt_sorted *s, zt_error *err){
     }
     s->cell[s->n] = e->cell[i];
     if( s->number ) s->number[s->n] = e->first+i;
-    memcpy(s->value+s->n*width, e->value.u8+i*width, width);
+    memcpy(s->value+s->n*width, e->value.bytes+i*width, width);
     s->n++;
   }
   return SQLITE_OK;
@@ -202,7 +202,7 @@ int zt_sorted_next(zt_sorted *s, zt_error *err){
   if( s->given==s->n && s->to<s->end && sorted_gather(s, err) ) return err->rc;
   n = s->n-s->given<ZT_ENTRIES ? s->n-s->given : ZT_ENTRIES;
   memcpy(s->e->cell, s->cell+s->given, n*sizeof(*s->cell));
-  memcpy(s->e->value.u8, s->value+s->given*width, n*width);
+  memcpy(s->e->value.bytes, s->value+s->given*width, n*width);
   s->e->n = n;
   s->given += n;
   return SQLITE_OK;

@@ -50,7 +50,7 @@ ZT_INLINE bool sparse_add_value(const sparse_scatter *s, uint64_t cell, const vo
 /* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending
 ** order no cell has a value yet; else, `seen` tells. False if values do not add up. */
 ZT_INLINE bool sparse_put_values(const sparse_scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = e->value.u8;
+  const uint8_t *value = e->value.bytes;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first;
     if( cell<s->n ) memcpy(s->out + cell*width, value + i*width, width);
@@ -59,7 +59,7 @@ ZT_INLINE bool sparse_put_values(const sparse_scatter *s, const zt_entries *e, s
 }
 
 ZT_INLINE bool sparse_add_values(const sparse_scatter *s, const zt_entries *e, size_t width){
-  const uint8_t *value = e->value.u8;
+  const uint8_t *value = e->value.bytes;
   for(size_t i=0; i<e->n; i++){
     uint64_t cell = e->cell[i]-s->first, later = i+SPARSE_AHEAD<e->n
                   ? e->cell[i+SPARSE_AHEAD]-s->first : 0;
