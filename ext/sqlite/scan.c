@@ -337,9 +337,14 @@ static void scan_pass_over(zt_cursor *c){
   c->err.object.z = c->err.component.z = NULL;
 }
 
-/* Let the table work on the chosen object, or the file itself, if it does not already. */
+/* Let the table work on the chosen object, or the file itself, if it does not already. Most tables
+** begin with its first row, and keep nothing of it. */
 static bool scan_open_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
+  if( !t->open && !t->clear ){
+    c->decoded = false;
+    return true;
+  }
   if( c->entered && t->open && c->entered_file==c->scan.on_file
    && c->entered_object==c->scan.object ) return true;
   zt_cursor_leave_object(c);
@@ -403,12 +408,14 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n){
 
 static int scan_next(sqlite3_vtab_cursor *p){
   zt_cursor *c = (zt_cursor*)p;
+  int rc;
   if( c->left==0 ){
     c->eof = true;
     return SQLITE_OK;
   }
   c->left--;
-  return zt_cursor_go_on(c, zt_cursor_advance(c));
+  rc = zt_cursor_advance(c);
+  return c->eof ? zt_cursor_go_on(c, rc) : rc;
 }
 
 static int scan_eof(sqlite3_vtab_cursor *p){
