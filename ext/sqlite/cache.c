@@ -9,6 +9,7 @@ typedef struct cache_entry {
   zt_identity id;                      /* The container's */
   zt_container *container;             /* With a reference */
   size_t bytes;
+  uint64_t used;                       /* The period (below) of its last use */
   struct cache_entry *next;            /* In its bucket */
   struct cache_entry *newer, *older;   /* By last use, in its queue */
   struct cache_queue *queue;
@@ -27,6 +28,7 @@ struct zt_cache {
                                    ** out of the other */
   size_t n;
   unsigned cursors;                /* That are open */
+  uint64_t period;                 /* Counts when the first of them opens */
   zt_interrupt interrupt;
 };
 
@@ -55,8 +57,9 @@ static void cache_unlink_use(cache_entry *e){
   q->bytes -= e->bytes;
 }
 
-static void cache_link_newest(cache_queue *q, cache_entry *e){
+static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
   e->queue = q;
+  e->used = c->period;
   e->older = q->newest;
   if( q->newest ) q->newest->newer = e;
   else q->oldest = e;
@@ -84,8 +87,23 @@ static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
   }
 }
 
+/* The same in the queue of what scans came by. What is left of former statements goes first. After
+** that the last ones passed make room for the next: a scan that is larger than the queue finds its
+** beginning there when it comes again, and until then opens file after file in memory that is still
+** in the processor's cache. */
+static void cache_make_room_passed(zt_cache *c){
+  cache_queue *q = &c->passed;
+  cache_entry *older;
+  while( q->bytes>q->limit && q->oldest!=q->newest && q->oldest->used!=c->period
+      && !zt_container_is_shared(q->oldest->container) ) cache_drop(c, q->oldest);
+  for(cache_entry *e=q->newest->older; e && q->bytes>q->limit; e=older){
+    older = e->older;
+    if( !zt_container_is_shared(e->container) ) cache_drop(c, e);
+  }
+}
+
 void zt_cache_hold(zt_cache *c){
-  c->cursors++;
+  if( c->cursors++==0 ) c->period++;
 }
 
 void zt_cache_release(zt_cache *c){
@@ -115,11 +133,9 @@ static zt_container *cache_find(zt_cache *c, const zt_identity *id, bool scan){
       cache_drop(c, e);
       return NULL;
     }
-    if( q->newest!=e ){
-      cache_unlink_use(e);
-      cache_link_newest(q, e);
-      cache_make_room(c, q, q->limit);
-    }
+    cache_unlink_use(e);
+    cache_link_newest(c, q, e);
+    if( q==&c->asked ) cache_make_room(c, q, q->limit);
     return e->container;
   }
   return NULL;
@@ -136,9 +152,10 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
     .bytes = zt_container_memory(container), .next = *bucket
   };
   *bucket = e;
-  cache_link_newest(q, e);
+  cache_link_newest(c, q, e);
   c->n++;
-  cache_make_room(c, q, q->limit);
+  if( scan ) cache_make_room_passed(c);
+  else cache_make_room(c, q, q->limit);
 }
 
 int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,

@@ -497,9 +497,13 @@ static void scan_argument_column(const zt_cursor *c, sqlite3_context *ctx, int i
 static int scan_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   zt_cursor *c = (zt_cursor*)p;
   const zt_table *t = zt_cursor_table(c);
-  int nArguments = 2 + zt_table_arguments(t);
-  if( i<t->nVisible ) t->column(&c->scan, ctx, i);
-  else if( i<t->nVisible+nArguments ) scan_argument_column(c, ctx, i-t->nVisible);
+  int nArguments;
+  if( i<t->nVisible ){
+    t->column(&c->scan, ctx, i);
+    return SQLITE_OK;
+  }
+  nArguments = 2 + zt_table_arguments(t);
+  if( i<t->nVisible+nArguments ) scan_argument_column(c, ctx, i-t->nVisible);
   else t->column(&c->scan, ctx, i-nArguments);
   return SQLITE_OK;
 }
