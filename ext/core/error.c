@@ -8,12 +8,19 @@
 #include "core/os.h"
 #include "core/utf8.h"
 
+#define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,
+                          ** while a list of sources can be as long as a text */
+
+/* At most max of n bytes, no character being cut in two. */
+static size_t error_cut(const char *z, size_t n, size_t max){
+  if( n<=max ) return n;
+  n = max;
+  while( n>0 && ((unsigned char)z[n] & 0xC0)==0x80 ) n--;
+  return n;
+}
+
 int zt_shown(zt_text text){
-  size_t n = text.n;
-  if( n<=ZT_SHOWN_MAX ) return (int)n;
-  n = ZT_SHOWN_MAX;
-  while( n>0 && ((unsigned char)text.z[n] & 0xC0)==0x80 ) n--;
-  return (int)n;
+  return (int)error_cut(text.z, text.n, ZT_SHOWN_MAX);
 }
 
 /* Characters that do not show as themselves: first and last. */
@@ -70,8 +77,9 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
 
 /* Append "PATH: ". */
 static void error_append_path(sqlite3_str *out, const char *path){
-  error_append(out, path, strlen(path));
-  sqlite3_str_appendall(out, ": ");
+  size_t n = strlen(path), shown = error_cut(path, n, ERROR_PATH);
+  error_append(out, path, shown);
+  sqlite3_str_appendall(out, shown<n ? "...: " : ": ");
 }
 
 /* Keep a name behind what is there. Returns where. */

@@ -110,6 +110,24 @@ static void test_long_names_are_cut_between_characters(void **state){
 }
 
 /* The parts lie in the message's memory: what is wrong is its end, names as they are stand behind it. */
+static void test_long_paths_are_cut_between_characters(void **state){
+  static const char beginning[] = "ztensor: xxx", end[] = "...: broken";
+  char path[5001] = "xxx";
+  zt_error e = { .path = path };
+  (void)state;
+  for(int i=3; i+2<=5000; i+=2) memcpy(path+i, "\xC3\xA4", 2);
+  zt_fail(&e, SQLITE_ERROR, "broken");
+  assert_memory_equal(e.message, beginning, strlen(beginning));
+  assert_int_equal(strlen(e.message), strlen("ztensor: ")+4095+strlen(end));
+  assert_string_equal(e.message+strlen(e.message)-strlen(end), end);
+  assert_memory_equal(e.message+strlen(e.message)-strlen(end)-2, "\xC3\xA4", 2);
+  zt_error_clear(&e);
+  path[4096-1] = 0;
+  zt_fail(&e, SQLITE_ERROR, "broken");
+  assert_int_equal(strlen(e.message), strlen("ztensor: ")+4095+strlen(": broken"));
+  zt_error_clear(&e);
+}
+
 static void test_the_parts_of_a_message(void **state){
   static const struct { const char *path, *object, *component; } rows[] = {
     { NULL, NULL, NULL }, { "m.zt", NULL, NULL }, { NULL, "w", NULL }, { "m.zt", "w", NULL }, { "m.zt", "w", "data" }, { NULL, NULL, "data" },
@@ -257,6 +275,7 @@ int main(void){
     cmocka_unit_test(test_the_place_stays_when_a_failure_is_forgotten),
     cmocka_unit_test(test_the_system_says_why),
     cmocka_unit_test(test_long_names_are_cut_between_characters),
+    cmocka_unit_test(test_long_paths_are_cut_between_characters),
     cmocka_unit_test(test_the_parts_of_a_message),
     cmocka_unit_test(test_the_parts_of_a_message_outlive_the_names),
     cmocka_unit_test(test_what_cannot_be_seen_is_escaped_in_names),
