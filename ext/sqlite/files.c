@@ -15,7 +15,9 @@ static void files_forget(zt_files *f, zt_listed *file){
 static void files_empty(zt_files *f){
   for(size_t i=0; i<f->n; i++) files_forget(f, &f->a[i]);
   sqlite3_free(f->a);
+  sqlite3_free(f->index);
   f->a = NULL;
+  f->index = NULL;
   f->n = f->next = f->nLost = 0;
   f->complete = f->sorted = false;
 }
@@ -88,6 +90,32 @@ static int files_compare(const void *path, const void *file){
   return strcmp(path, ((const zt_listed*)file)->path.z);
 }
 
+static int files_compare_indexed(const void *path, const void *file){
+  return files_compare(path, *(zt_listed*const*)file);
+}
+
+static int files_compare_entries(const void *a, const void *b){
+  return files_compare_indexed((*(zt_listed*const*)a)->path.z, b);
+}
+
+/* Find a path in the complete list, in which it stands once. */
+static int files_find_listed(zt_files *f, const char *path, zt_listed **out, zt_error *err){
+  zt_listed **at;
+  if( f->sorted || f->n==0 ){
+    *out = f->n ? bsearch(path, f->a, f->n, sizeof(*f->a), files_compare) : NULL;
+    return SQLITE_OK;
+  }
+  if( !f->index ){
+    f->index = sqlite3_malloc64(f->n*sizeof(*f->index));
+    if( !f->index ) return zt_fail_nomem(err);
+    for(size_t i=0; i<f->n; i++) f->index[i] = &f->a[i];
+    qsort(f->index, f->n, sizeof(*f->index), files_compare_entries);
+  }
+  at = bsearch(path, f->index, f->n, sizeof(*f->index), files_compare_indexed);
+  *out = at ? *at : NULL;
+  return SQLITE_OK;
+}
+
 /* Look for one path without listing anything, and remember it in the place of another one. */
 static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out,
                       zt_error *err){
@@ -116,9 +144,8 @@ int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed *
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
   if( zt_list_is(f->source) && zt_files_list(f, f->sorted, interrupt, err) ) return err->rc;
-  if( f->complete && f->sorted ) *out = bsearch(path.z, f->a, f->n, sizeof(*f->a), files_compare);
-  else *out = files_search(f, path.z);
-  if( f->complete ) return SQLITE_OK;
+  if( f->complete ) return files_find_listed(f, path.z, out, err);
+  *out = files_search(f, path.z);
   return *out ? SQLITE_OK : files_look(f, path.z, interrupt, out, err);
 }
 

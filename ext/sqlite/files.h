@@ -30,6 +30,8 @@ typedef struct zt_files {
   bool sorted;               /* By their paths */
   bool again;                /* The source was asked for before: what is opened is kept */
   zt_listed *a;              /* Owned */
+  zt_listed **index;         /* Owned; them by their paths, where they are not in that order and one
+                             ** was looked up; else NULL */
   size_t n;
   size_t nLost;              /* How many of them are named by the source and not there */
   size_t next;               /* Of those looked for: the one to forget next */
