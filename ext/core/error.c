@@ -48,9 +48,16 @@ static void error_append_unseen(sqlite3_str *out, uint32_t u, size_t n){
   else sqlite3_str_appendf(out, u>0xFFFF ? "\\U%08x" : "\\u%04x", u);
 }
 
+/* How many bytes from the first on show as themselves; a look at ASCII alone, as nearly all is. */
+static size_t error_plain(const char *z, size_t n){
+  size_t i = 0;
+  while( i<n && (unsigned char)z[i]>=0x20 && (unsigned char)z[i]<0x7F ) i++;
+  return i;
+}
+
 /* Append a text, escaped where need be. What is plain between goes in one piece. */
 static void error_append(sqlite3_str *out, const char *z, size_t n){
-  size_t plain = 0, i = 0;
+  size_t plain = 0, i = error_plain(z, n);
   while( i<n ){
     size_t length = zt_utf8_length((const uint8_t*)z+i, n-i);
     uint32_t u = (unsigned char)z[i];
@@ -63,14 +70,15 @@ static void error_append(sqlite3_str *out, const char *z, size_t n){
       plain = i+length;
     }
     i += length;
+    i += error_plain(z+i, n-i);
   }
   sqlite3_str_append(out, z+plain, (int)(n-plain));
 }
 
-/* Append "WHAT 'NAME': ". */
+/* Append "WHAT'NAME': ". */
 static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   size_t n = (size_t)zt_shown(name);
-  sqlite3_str_appendf(out, "%s '", what);
+  sqlite3_str_appendall(out, what);
   error_append(out, name.z, n);
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
@@ -93,20 +101,35 @@ static zt_text error_part(const char *message, int at, zt_text name){
   return name.z ? (zt_text){ message+at, (size_t)zt_shown(name) } : name;
 }
 
+/* Escape what stands in *out from `at` on, where need be, which is hardly ever. */
+static void error_escape(sqlite3_str **out, int at){
+  const char *z = sqlite3_str_value(*out);
+  size_t n = z ? (size_t)(sqlite3_str_length(*out)-at) : 0;
+  sqlite3_str *escaped;
+  if( n==0 || error_plain(z+at, n)==n ) return;
+  escaped = sqlite3_str_new(NULL);
+  sqlite3_str_append(escaped, z, at);
+  error_append(escaped, z+at, n);
+  sqlite3_free(sqlite3_str_finish(*out));
+  *out = escaped;
+}
+
 /* Make the message, and its parts. */
-static void error_set_message(zt_error *e, const char *what){
+static void error_set_message(zt_error *e, const char *format, va_list ap){
   sqlite3_str *out = sqlite3_str_new(NULL);
-  int fault, object, component;
+  int fault, what, object, component;
   sqlite3_str_appendall(out, "ztensor: ");
   if( e->path ) error_append_path(out, e->path);
-  if( e->object.z ) error_append_name(out, "object", e->object);
-  if( e->component.z ) error_append_name(out, "component", e->component);
+  if( e->object.z ) error_append_name(out, "object '", e->object);
+  if( e->component.z ) error_append_name(out, "component '", e->component);
   fault = sqlite3_str_length(out);
   if( e->shard ){
     sqlite3_str_appendall(out, "shard ");
     error_append_path(out, e->shard);
   }
-  error_append(out, what, strlen(what));
+  what = sqlite3_str_length(out);
+  sqlite3_str_vappendf(out, format, ap);
+  error_escape(&out, what);
   sqlite3_str_append(out, "", 1);   /* The message's NUL */
   object = error_keep(out, e->object);
   component = error_keep(out, e->component);
@@ -118,13 +141,10 @@ static void error_set_message(zt_error *e, const char *what){
 }
 
 static int error_fail_v(zt_error *e, int rc, const char *rule, const char *format, va_list ap){
-  char *what;
   if( e->rc ) return e->rc;
   e->rc = rc;
   e->rule = rule;
-  what = sqlite3_vmprintf(format, ap);
-  if( what ) error_set_message(e, what);
-  sqlite3_free(what);
+  error_set_message(e, format, ap);
   e->shard = NULL;
   if( !e->message ) e->rc = SQLITE_NOMEM;
   return e->rc;
