@@ -119,7 +119,8 @@ def test_the_empty_text_is_no_file(db, table):
 @TABLES
 def test_a_path_longer_than_any_file_name_is_an_error(db, table):
     for path in ("x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 100_000):
-        assert unreadable(db, table, path) == prefix(path) + "cannot open: File name too long"
+        shown = path if len(path) <= 4096 else path[:4096] + "..."
+        assert unreadable(db, table, path) == prefix(shown) + "cannot open: File name too long"
 
 
 LONG = ["x" * 256, "x" * 300, "x/" * 5000 + "y.zt", "/" + "x" * 5000]
