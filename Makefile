@@ -106,10 +106,13 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 	@mkdir -p $(@D)
 	$(PROGRAM) -Itests/unit -lcmocka
 
+# The tensor files of every format, good and broken, without what describes them
+TENSOR_FILES = $(sort $(shell find tests/formats/*/golden tests/formats/*/hostile -type f ! -name '*.json' ! -name '*.md' ! -name '*.txt'))
+
 replay:                             ## what fuzzing found once, run again
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
-	@$(RUN) $< $$(find tests/fuzz/regressions tests/golden tests/hostile \( -path '*/$(*F)/*' -o -name '*.zt' \))
+	@$(RUN) $< $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES)
 
 $(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)

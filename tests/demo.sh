@@ -3,4 +3,4 @@
 set -eu
 mkdir -p build/demo
 sqlite3 -batch -bail :memory: < tests/demo.sql
-printf '\nNow try it yourself:  sqlite3 :memory: ".load ./ztensor" "SELECT * FROM zt_files('"'"'tests/golden'"'"')"\n'
+printf '\nNow try it yourself:  sqlite3 :memory: ".load ./ztensor" "SELECT * FROM zt_files('"'"'tests/formats/ztensor/golden'"'"')"\n'

@@ -1,19 +1,19 @@
--- The audit that `make deps demo` shows, over real files of all five generations (tests/golden), written by the format's own
+-- The audit that `make deps demo` shows, over real files of all five generations (tests/formats/ztensor/golden), written by the format's own
 -- libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
 .load ./ztensor
 .mode box
 .headers on
-CREATE VIRTUAL TABLE temp.models USING zt_objects('tests/golden/v*/[wc]*.zt', skip);
+CREATE VIRTUAL TABLE temp.models USING zt_objects('tests/formats/ztensor/golden/v*/[wc]*.zt', skip);
 
 .print
 .print == Overview: files, tensors and bytes of each generation
 SELECT version, count(*) AS files, sum(objects) AS tensors, sum(components) AS components, sum(stored_bytes) AS stored,
        sum(size) AS file_bytes
-FROM zt_files('tests/golden/v*/[wc]*.zt') GROUP BY version;
+FROM zt_files('tests/formats/ztensor/golden/v*/[wc]*.zt') GROUP BY version;
 
 .print
 .print == The biggest tensors
-SELECT substr(path, 14) AS path, object, format, dtype, shape, decoded_bytes FROM models ORDER BY decoded_bytes DESC, path LIMIT 5;
+SELECT substr(path, 30) AS path, object, format, dtype, shape, decoded_bytes FROM models ORDER BY decoded_bytes DESC, path LIMIT 5;
 
 .print
 .print == Shares of the storage types
@@ -24,38 +24,38 @@ FROM models GROUP BY dtype ORDER BY bytes DESC LIMIT 6;
 .print
 .print == Content that is stored more than once, by digest
 SELECT substr(digest, 1, 23) AS digest, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes
-FROM zt_components('tests/golden') WHERE length > 0 AND digest LIKE 'sha256:%'
+FROM zt_components('tests/formats/ztensor/golden') WHERE length > 0 AND digest LIKE 'sha256:%'
 GROUP BY zt_components.digest HAVING copies > 1 ORDER BY spare_bytes DESC LIMIT 4;
 
 .print
 .print == Digests: are the bytes what was written?
-SELECT digest_status, count(*) AS components FROM zt_components('tests/golden/v*/[cw]*.zt') WHERE digest IS NOT NULL GROUP BY 1;
+SELECT digest_status, count(*) AS components FROM zt_components('tests/formats/ztensor/golden/v*/[cw]*.zt') WHERE digest IS NOT NULL GROUP BY 1;
 
 .print
 .print == Files that cannot be read, and why
 .mode list
 .headers off
-SELECT error FROM zt_files('tests/hostile/1.2-not-[hlsz]*.zt') WHERE error IS NOT NULL;
+SELECT error FROM zt_files('tests/formats/ztensor/hostile/1.2-not-[hlsz]*.zt') WHERE error IS NOT NULL;
 .mode box
 .headers on
 
 .print
 .print == What is wrong with files: rules and examples
-SELECT severity, rule, count(*) AS findings, min(substr(path, 14)) AS example, min(message) AS message
-FROM zt_check('tests/golden/v*/hand_*.zt', 'full') WHERE rule <> 'missing-digest'
+SELECT severity, rule, count(*) AS findings, min(substr(path, 30)) AS example, min(message) AS message
+FROM zt_check('tests/formats/ztensor/golden/v*/hand_*.zt', 'full') WHERE rule <> 'missing-digest'
 GROUP BY rule ORDER BY severity, findings DESC LIMIT 8;
 
 .print
 .print == A catalog of the collection, and what its views say of it
 .read sql/catalog.sql
-.parameter set :source tests/golden
+.parameter set :source tests/formats/ztensor/golden
 .read sql/refresh.sql
 .read sql/audit.sql
 SELECT type, objects, files, bytes, percent FROM dtype_totals LIMIT 4;
 SELECT count(*) AS unlicensed_files FROM unlicensed_files;
 SELECT finding, count(*) AS tensors, count(DISTINCT path) AS files FROM suspect_tensors GROUP BY finding;
 SELECT object, part, change, before, after FROM differences
-WHERE path_a = 'tests/golden/v1.1/wheel_zstd.zt' AND path_b = 'tests/golden/v1.2/wheel_zstd.zt';
+WHERE path_a = 'tests/formats/ztensor/golden/v1.1/wheel_zstd.zt' AND path_b = 'tests/formats/ztensor/golden/v1.2/wheel_zstd.zt';
 .print Again, with nothing changed: no file is opened
 .read sql/refresh.sql
 
@@ -63,10 +63,10 @@ WHERE path_a = 'tests/golden/v1.1/wheel_zstd.zt' AND path_b = 'tests/golden/v1.2
 .print == Joined with a table of experiments
 CREATE TABLE experiments(run TEXT, loss REAL, artifact TEXT);
 INSERT INTO experiments VALUES
-  ('baseline',  0.412, 'tests/golden/v0.1/wheel_ranks.zt'),
-  ('wider',     0.355, 'tests/golden/v1.0/wheel_ranks.zt'),
-  ('longer',    0.301, 'tests/golden/v1.1/wheel_zstd.zt'),
-  ('quantized', 0.318, 'tests/golden/v1.2/wheel_quantized.zt');
+  ('baseline',  0.412, 'tests/formats/ztensor/golden/v0.1/wheel_ranks.zt'),
+  ('wider',     0.355, 'tests/formats/ztensor/golden/v1.0/wheel_ranks.zt'),
+  ('longer',    0.301, 'tests/formats/ztensor/golden/v1.1/wheel_zstd.zt'),
+  ('quantized', 0.318, 'tests/formats/ztensor/golden/v1.2/wheel_quantized.zt');
 SELECT run, loss, f.version, count(*) AS tensors, sum(o.elements) AS parameters, sum(o.stored_bytes) AS bytes,
        group_concat(DISTINCT o.dtype) AS dtypes
 FROM experiments JOIN zt_files(artifact) AS f JOIN zt_objects(artifact) AS o USING (path)
@@ -77,6 +77,6 @@ GROUP BY run ORDER BY loss;
 CREATE TABLE extracted AS
   SELECT object, offset, length, writefile('build/demo/' || object || '.bin', zt_blob(path, object)) AS written,
          data = substr(readfile(path), offset + 1, length) AS same
-  FROM zt_components('tests/golden/v1.2/wheel_dtypes.zt') WHERE object LIKE 'blk.0.%';
+  FROM zt_components('tests/formats/ztensor/golden/v1.2/wheel_dtypes.zt') WHERE object LIKE 'blk.0.%';
 SELECT * FROM extracted;
 SELECT CASE WHEN count(*) = 5 AND min(same) THEN 'all equal' ELSE json('extracted bytes differ') END AS verdict FROM extracted;

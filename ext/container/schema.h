@@ -3,7 +3,7 @@
 ** be null. One reader serves the check at opening and the decoding of a row. Interface to code in
 ** schema.c, for drivers.
 **
-** Rules, for every such map (tests/hostile has files for each):
+** Rules, for every such map (tests/formats has files for each):
 **   S1  keys are text
 **   S2  no key twice, unknown keys included
 **   S3  required fields are there

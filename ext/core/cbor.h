@@ -7,7 +7,7 @@
 ** The error is sticky: after the first failure every call returns false and sets its out-value to
 ** zero, so that a reader is straight-line code with one check at its end.
 **
-** Grammar, each rule with the section of RFC 7049 (a file under tests/hostile breaks each):
+** Grammar, each rule with the section of RFC 7049 (a file under tests/formats breaks each):
 **
 **   item  := head                        ; unsigned, negative, simple, float
 **          | head byte*                  ; byte string, text

@@ -6,7 +6,7 @@
 **   zstd   frames of RFC 8878, one after the other, skippable ones among them, and nothing else
 **   zt.zstd-seekable/1   frames of equal content, and a table of where they are (zTensor
 **                        2; seekable.c)
-** Rules (tests/hostile has files for each):
+** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame that decodes: nothing cut, no dictionary, checksums right
 **   E3  the decoded length is uncompressed_length, and where that is absent, what shape and type of

@@ -5,7 +5,7 @@
 **
 ** Whatever the layout, a tensor is an array of elements in the row-major order of its shape; the
 ** element at flat position i is that of the dense form. Rules (zTensor 1.2.0 section 3;
-** tests/hostile has files for each):
+** tests/formats has files for each):
 **   L1  the format is known
 **   L2  every component's dtype is known
 **   L3  decoded lengths are what shape and types make

@@ -14,7 +14,8 @@
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
-#define GOLDEN "tests/golden/"
+#define GOLDEN "tests/formats/ztensor/golden/"
+#define HOSTILE "tests/formats/ztensor/hostile/"
 #define LIMIT (1<<20)      /* On the length of results */
 #define STEPS 30000        /* Instructions of SQLite's virtual machine, after which a statement is interrupted */
 #define PARAMETERS 8       /* ?1 and ?2 are sources, the others any values */
@@ -53,7 +54,7 @@ static const char *const paths[] = {
   GOLDEN "v1.1/crate_digests_attributes.zt", GOLDEN "v1.1/hand_cbor_variants.zt", GOLDEN "v1.2/hand_zstd.zt",
   GOLDEN "v1.2/wheel_sparse.zt", GOLDEN "v1.2/hand_names.zt", GOLDEN "v1.2/hand_bad_objects.zt",
   GOLDEN "v1.2/wheel_types.zt", GOLDEN "v1.2/wheel_quantized.zt", GOLDEN "v0.1/crate_big_endian.zt", GOLDEN "v1.2/wheel_ranks.zt",
-  "tests/hostile/1.2-ok-attribute-keys.zt", "tests/hostile/1.2-ok-attribute-tags.zt", GOLDEN "v2/wheel_names.zt",
+  HOSTILE "1.2-ok-attribute-keys.zt", HOSTILE "1.2-ok-attribute-tags.zt", GOLDEN "v2/wheel_names.zt",
   GOLDEN "v2/hand_sharded.zt", GOLDEN "v2/hand_sharded_missing.zt", GOLDEN "v2/hand_seekable_frames.zt", GOLDEN "v2/hand_bad_data.zt",
   GOLDEN "v2/wheel_quant.zt", GOLDEN "v2/wheel_logical.zt", GOLDEN "v2/hand_sharded-part-1.zt",
 };
@@ -180,7 +181,7 @@ static value image_value(void){
   return v;
 }
 
-/* A path of the input's making, below tests/golden: no name in it is `..`, and no percent sign makes one. */
+/* A path of the input's making, below tests/formats/ztensor/golden: no name in it is `..`, and no percent sign makes one. */
 static value path_value(void){
   size_t n;
   const uint8_t *p = take(&n);

@@ -67,7 +67,7 @@ static void read_golden(golden *g){
 
 static void read_goldens(void){
   static glob_t found;
-  CHECK(glob("tests/golden/v*/*.zt", 0, NULL, &found)==0, "run this in the project's directory");
+  CHECK(glob("tests/formats/ztensor/golden/v*/*.zt", 0, NULL, &found)==0, "run this in the project's directory");
   nGoldens = found.gl_pathc;
   goldens = calloc(nGoldens, sizeof(*goldens));
   CHECK(goldens, "calloc");

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
+FORMATS = TESTS / "formats"
 sys.path.insert(0, str(TESTS / "sql"))
 import writer  # noqa: E402
 
@@ -19,9 +20,10 @@ FOOTER_MAGIC = b"ZTEN1000"
 
 def files():
     """[(name, bytes)]"""
-    found = sorted((TESTS / "golden").glob("v*/*.zt")) + sorted((TESTS / "hostile").glob("*.zt"))
-    contents = [(f"{path.parent.name}-{path.stem}", path.read_bytes()) for path in found if path.stat().st_size <= MOST]
-    assert contents, f"no files below {TESTS}"
+    found = sorted(path for kind in ("golden", "hostile") for path in FORMATS.glob(f"*/{kind}/**/*")
+                   if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
+    contents = [(f"{path.parent.name}-{path.name}", path.read_bytes()) for path in found if path.stat().st_size <= MOST]
+    assert contents, f"no files below {FORMATS}"
     return contents
 
 
@@ -50,7 +52,7 @@ def short(data):
 
 def shorts():
     """[(name, input)]"""
-    for path in sorted((TESTS / "golden").glob("v2/*.zt")) + sorted((TESTS / "hostile").glob("2-*.zt")):
+    for path in sorted((FORMATS / "ztensor").glob("golden/v2/*.zt")) + sorted((FORMATS / "ztensor").glob("hostile/2-*.zt")):
         data = short(path.read_bytes())
         if data:
             yield f"short-{path.stem}", data

@@ -8,12 +8,12 @@
 #include "sweep.h"
 #include "tree.h"
 
-#define V0 "tests/golden/v0.1/"
-#define V10 "tests/golden/v1.0/"
-#define V11 "tests/golden/v1.1/"
-#define V12 "tests/golden/v1.2/"
-#define V2 "tests/golden/v2/"
-#define HOSTILE "tests/hostile/"
+#define V0 "tests/formats/ztensor/golden/v0.1/"
+#define V10 "tests/formats/ztensor/golden/v1.0/"
+#define V11 "tests/formats/ztensor/golden/v1.1/"
+#define V12 "tests/formats/ztensor/golden/v1.2/"
+#define V2 "tests/formats/ztensor/golden/v2/"
+#define HOSTILE "tests/formats/ztensor/hostile/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 

@@ -53,10 +53,10 @@ static inline int make_tree(void **state){
   tree_directory("sub");
   tree_directory("sub/deeper");
   tree_directory("directory.zt");
-  tree_file("tests/golden/v1.2/wheel_save_file.zt", "a.zt");
-  tree_file("tests/golden/v1.2/wheel_attributes.zt", "sub/b.zt");
-  tree_file("tests/golden/v2/hand_unknown_fields.zt", "sub/deeper/c.zt");
-  tree_file("tests/hostile/0.1-cbor-cut.zt", "cut.zt");
+  tree_file("tests/formats/ztensor/golden/v1.2/wheel_save_file.zt", "a.zt");
+  tree_file("tests/formats/ztensor/golden/v1.2/wheel_attributes.zt", "sub/b.zt");
+  tree_file("tests/formats/ztensor/golden/v2/hand_unknown_fields.zt", "sub/deeper/c.zt");
+  tree_file("tests/formats/ztensor/hostile/0.1-cbor-cut.zt", "cut.zt");
   tree_link("loop.zt", "loop.zt");
   tree_link("sub", "linked");
   tree_large();

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from support import ROOT
 
-GOLDEN = ROOT / "tests" / "golden"
-HOSTILE = ROOT / "tests" / "hostile"
+FORMATS = ROOT / "tests" / "formats"
+GOLDEN, HOSTILE = FORMATS / "ztensor" / "golden", FORMATS / "ztensor" / "hostile"
 # Where an object's values are: the first of these roles that it has gives its dtype and type.
 VALUE_ROLES = ("data", "values", "packed_weight")
 # Formats whose values the model knows, though expected.json leaves them open.
@@ -26,20 +26,26 @@ INT64 = range(-(1 << 63), 1 << 63)
 
 # --------------------------------------------------------------------------------------------------------- files
 
-@functools.lru_cache(maxsize=None)
-def golden():
-    """[(name, path, expectation)], sorted by name."""
-    found = []
-    for path in sorted(GOLDEN.glob("v*/*.zt")):
-        expected = json.loads(path.with_name(path.stem + ".expected.json").read_text())
-        found.append((f"{path.parent.name}/{path.stem}", path, expected))
-    return found
+def formats():
+    """The names of the formats: the folders below tests/formats."""
+    return sorted(path.name for path in FORMATS.iterdir() if path.is_dir())
 
 
 @functools.lru_cache(maxsize=None)
-def hostile():
-    """The cases, as dicts."""
-    return json.loads((HOSTILE / "cases.json").read_text())
+def golden(format="ztensor"):
+    """[(name, path, expectation)] of one format, sorted by name: a file, and the X.expected.json beside it."""
+    folder, found = FORMATS / format / "golden", []
+    for expectation in folder.rglob("*.expected.json"):
+        stem = expectation.name.removesuffix(".expected.json")
+        path, = (p for p in expectation.parent.glob(stem + ".*") if p.stem == stem)
+        found.append((str(path.relative_to(folder).with_suffix("")), path, json.loads(expectation.read_text())))
+    return sorted(found, key=lambda g: g[0])
+
+
+@functools.lru_cache(maxsize=None)
+def hostile(format="ztensor"):
+    """The cases of one format, as dicts."""
+    return json.loads((FORMATS / format / "hostile" / "cases.json").read_text())
 
 
 def source_of(path, how):

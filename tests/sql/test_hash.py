@@ -66,7 +66,7 @@ def test_a_table_declared_with_skip_has_hashes_too(db, save):
 
 
 def test_shards_that_are_missing_have_no_hash(db):
-    path = str(corpus.ROOT / "tests/golden/v2/hand_sharded_missing.zt")
+    path = str(corpus.ROOT / "tests/formats/ztensor/golden/v2/hand_sharded_missing.zt")
     shown = rows(db, "SELECT shard, hash FROM zt_components(?, 'skip')", path)
     assert {hash is None for shard, hash in shown if shard is not None} == {True}
     assert all(hash.startswith("xxh3:") for shard, hash in shown if shard is None)

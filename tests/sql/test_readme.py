@@ -61,7 +61,7 @@ def test_the_lines_for_sqliterc(tmp_path):
     lines = re.search(r"^```text\n(\.load \S+\n.*?)^```", readme.README.read_text(), re.M | re.S)[1]
     (tmp_path / "sqliterc").write_text(re.sub(r"(?<=\.load )\S+", EXTENSION, lines))
     # The shell looks its user's home directory up, whatever HOME says; -init names a file to read in its place.
-    done = subprocess.run(["sqlite3", "-init", tmp_path / "sqliterc", ":memory:", "SELECT count(*) AS files FROM zt_files('tests/golden/v0.1')"],
+    done = subprocess.run(["sqlite3", "-init", tmp_path / "sqliterc", ":memory:", "SELECT count(*) AS files FROM zt_files('tests/formats/ztensor/golden/v0.1')"],
                           cwd=readme.ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert "│ files │" in done.stdout
 

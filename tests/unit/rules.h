@@ -1,5 +1,5 @@
 /*
-** Every numbered rule of the grammars above the decoders, and the files under tests/hostile that break it, each with what
+** Every numbered rule of the grammars above the decoders, and the files under tests/formats/ztensor/hostile that break it, each with what
 ** the message must say after naming the place. Files that only look as if they broke one have no message.
 **
 ** test_container.c opens the files of the rules of manifests; those of E1 to E4 are read by test_payload.c, those of values
@@ -14,7 +14,7 @@
 
 typedef struct rule_file {
   const char *rule;      /* T1: before any format is known */
-  const char *file;      /* Under tests/hostile, without .zt; or made:NAME */
+  const char *file;      /* Under tests/formats/ztensor/hostile, without .zt; or made:NAME */
   const char *message;   /* NULL: accepted */
 } rule_file;
 

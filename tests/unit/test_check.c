@@ -522,7 +522,7 @@ static void test_the_table_of_rules(void **state){
   assert_true(n>50);
 }
 
-/* Every number for which a file under tests/hostile is refused has a row of its own. */
+/* Every number for which a file under tests/formats/ztensor/hostile is refused has a row of its own. */
 static void test_every_rule_with_a_file_is_in_the_table(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rule_files); i++){

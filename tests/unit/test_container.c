@@ -10,8 +10,9 @@
 #include "rules.h"
 #include "rules_zt2.h"
 
-#define GOLDEN "tests/golden/v*/*.zt"
-#define HOSTILE "tests/hostile/"
+#define FOLDER "tests/formats/ztensor/golden/"
+#define GOLDEN FOLDER "v*/*.zt"
+#define HOSTILE "tests/formats/ztensor/hostile/"
 
 /* --- Expectations --- */
 
@@ -763,7 +764,7 @@ static void test_messages_of_long_words_are_short_and_utf8(void **state){
 }
 
 static void test_references(void **state){
-  zt_container *c = open_good("tests/golden/v1.2/hand_order.zt");
+  zt_container *c = open_good(FOLDER "v1.2/hand_order.zt");
   sqlite3_int64 used = sqlite3_memory_used();
   (void)state;
   assert_ptr_equal(zt_container_ref(c), c);
@@ -995,12 +996,12 @@ static void test_no_arrangement_of_magic_numbers_is_claimed_twice(void **state){
 
 /* Small files of every generation, strings in chunks among them. */
 static const char *const small[] = {
-  "tests/golden/v0.1/hand_no_layout.zt", "tests/golden/v0.1/hand_17_bytes.zt", "tests/golden/v0.1/hand_padding_and_cbor.zt",
-  "tests/golden/v1.0/hand_components.zt",
-  "tests/golden/v1.0/hand_unknown_fields.zt", "tests/golden/v1.1/hand_cbor_variants.zt", "tests/golden/v1.1/wheel_empty.zt",
-  "tests/golden/v1.2/hand_attributes_simple.zt",
-  "tests/golden/v1.2/hand_cbor_chunks.zt", "tests/golden/v1.2/hand_cbor_indefinite.zt",
-  "tests/golden/v1.2/hand_cbor_reversed.zt", "tests/golden/v1.2/hand_gaps.zt",
+  FOLDER "v0.1/hand_no_layout.zt", FOLDER "v0.1/hand_17_bytes.zt", FOLDER "v0.1/hand_padding_and_cbor.zt",
+  FOLDER "v1.0/hand_components.zt",
+  FOLDER "v1.0/hand_unknown_fields.zt", FOLDER "v1.1/hand_cbor_variants.zt", FOLDER "v1.1/wheel_empty.zt",
+  FOLDER "v1.2/hand_attributes_simple.zt",
+  FOLDER "v1.2/hand_cbor_chunks.zt", FOLDER "v1.2/hand_cbor_indefinite.zt",
+  FOLDER "v1.2/hand_cbor_reversed.zt", FOLDER "v1.2/hand_gaps.zt",
 };
 
 /* What must be said of the first n bytes of a file. */

@@ -225,7 +225,7 @@ static void test_older_generations_and_data_shards_have_none(void **state){
   for(size_t i=0; i<COUNT(files); i++){
     char path[100], got[ZT_DIGEST_TEXT];
     blob b;
-    snprintf(path, sizeof(path), "tests/golden/%s.zt", files[i]);
+    snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", files[i]);
     b = read_file(path);
     identify(b, got, path);
     check( !got[0], "%s: %s", path, got );

@@ -14,7 +14,7 @@
 #include "tensor/sparse.h"
 #include "tensor/stats.h"
 
-#define HOSTILE "tests/hostile/"
+#define HOSTILE "tests/formats/ztensor/hostile/"
 
 static int set_up(void **state){
   return make_file(state) || open_db(state);
@@ -1026,7 +1026,7 @@ static void test_golden_objects_are_dense_as_expected(void **state){
   zt_paths paths;
   unsigned objects = 0, quantized = 0;
   (void)state;
-  assert_int_equal(zt_paths_find("tests/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
+  assert_int_equal(zt_paths_find("tests/formats/ztensor/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
   for(size_t p=0; p<paths.n; p++){
     const char *path = paths.a[p].z;
     char json[300];

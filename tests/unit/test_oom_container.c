@@ -33,9 +33,9 @@ static int open_source_image(const job *j){
 
 static void test_sources(void **state){
   static const job jobs[] = {
-    { "a file", open_source_file, "tests/golden/README.md", SQLITE_OK, 1 },
-    { "no file", open_source_file, "tests/golden/none", SQLITE_ERROR, 2 },
-    { "a directory", open_source_file, "tests/golden", SQLITE_ERROR, 2 },
+    { "a file", open_source_file, "tests/formats/ztensor/golden/README.md", SQLITE_OK, 1 },
+    { "no file", open_source_file, "tests/formats/ztensor/golden/none", SQLITE_ERROR, 2 },
+    { "a directory", open_source_file, "tests/formats/ztensor/golden", SQLITE_ERROR, 2 },
     { "an image, read beyond its end", open_source_image, "abcd", SQLITE_ERROR, 2 },
   };
   (void)state;
@@ -111,7 +111,7 @@ static void test_containers_of_every_generation(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(names); i++){
     char path[300];
-    snprintf(path, sizeof(path), "tests/golden/%s.zt", names[i]);
+    snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", names[i]);
     sweep_file(path, SQLITE_OK, 3);
   }
 }
@@ -122,7 +122,7 @@ static void test_files_that_break_rules(void **state){
   for(size_t i=0; i<COUNT(rule_files); i++){
     char path[300];
     if( !rule_files[i].message || !rule_of_manifest(&rule_files[i]) ) continue;
-    snprintf(path, sizeof(path), "tests/hostile/%s.zt", rule_files[i].file);
+    snprintf(path, sizeof(path), "tests/formats/ztensor/hostile/%s.zt", rule_files[i].file);
     sweep_file(path, SQLITE_ERROR, 3);
   }
 }
@@ -302,19 +302,22 @@ static int one_path(const job *j){
   return code_of(&err);
 }
 
+#define FOLDER "tests/formats/ztensor/golden"
+#define GOLDEN FOLDER "/"
+
 static void test_paths(void **state){
   static search searches[] = {   /* n: set below where it is 1000 */
-    { "tests/golden/v1.0", NULL, 1000 }, { "tests/golden/**/hand_*.zt", NULL, 1000 }, { "tests/*/v1.[01]/*ranks.zt", NULL, 2 },
-    { "tests/golden/none*", NULL, 0 },
-    { "tests/golden/v1.2/hand_names.zt", NULL, 1 }, { "file:tests/golden/v1.2/hand%5Fnames.zt", NULL, 1 }, { "~/none/none.zt", NULL, 1 },
-    { "file:tests/golden/v1.1/wheel_*%2Ezt", NULL, 1000 },
-    { "tests/golden/**/*.zt", "tests/golden/v1.2/hand_names.zt", 1 }, { "tests/golden", "tests/golden/none.zt", 0 },
+    { GOLDEN "v1.0", NULL, 1000 }, { GOLDEN "**/hand_*.zt", NULL, 1000 }, { "tests/formats/*/golden/v1.[01]/*ranks.zt", NULL, 2 },
+    { GOLDEN "none*", NULL, 0 },
+    { GOLDEN "v1.2/hand_names.zt", NULL, 1 }, { "file:" GOLDEN "v1.2/hand%5Fnames.zt", NULL, 1 }, { "~/none/none.zt", NULL, 1 },
+    { "file:" GOLDEN "v1.1/wheel_*%2Ezt", NULL, 1000 },
+    { GOLDEN "**/*.zt", GOLDEN "v1.2/hand_names.zt", 1 }, { FOLDER, GOLDEN "none.zt", 0 },
     { "tests/none.zt", NULL, 1 }, { "file:tests/none%2Ezt", NULL, 1 },
-    { "[\"tests/golden/v1.2/hand_n*.zt\", \"tests/none.zt\", \"tests/golden/v1.2/hand_names.zt\"]", NULL, 1000 },
-    { "[\"tests/golden/v2\", \"tests/golden/v1.2\", \"~/none.zt\", \"file:tests/%6eone.zt\"]", NULL, 1000 },
+    { "[\"" GOLDEN "v1.2/hand_n*.zt\", \"tests/none.zt\", \"" GOLDEN "v1.2/hand_names.zt\"]", NULL, 1000 },
+    { "[\"" GOLDEN "v2\", \"" GOLDEN "v1.2\", \"~/none.zt\", \"file:tests/%6eone.zt\"]", NULL, 1000 },
   };
   static const search wrong[] = { { "file://host/none.zt", NULL, 0 }, { "file:tests/%zz", NULL, 0 }, { "[\"a\", 1]", NULL, 0 },
-      { "[\"tests/golden\", \"[]\"]", NULL, 0 }, { "[\"file://host/a\"]", NULL, 0 } };
+      { "[\"" FOLDER "\", \"[]\"]", NULL, 0 }, { "[\"file://host/a\"]", NULL, 0 } };
   (void)state;
   for(size_t i=0; i<COUNT(searches); i++){
     zt_error err = ZT_ERROR_NONE;

@@ -239,7 +239,9 @@ static int read_all(const job *j){
 
 static void test_shards(void **state){
   static const struct { const char *path; int otherwise; } files[] = {
-    { "tests/golden/v2/hand_sharded.zt", SQLITE_OK }, { "tests/golden/v2/hand_sharded_missing.zt", SQLITE_ERROR }, { "tests/golden/v2/crate_overlay.zt", SQLITE_OK },
+    { "tests/formats/ztensor/golden/v2/hand_sharded.zt", SQLITE_OK },
+    { "tests/formats/ztensor/golden/v2/hand_sharded_missing.zt", SQLITE_ERROR },
+    { "tests/formats/ztensor/golden/v2/crate_overlay.zt", SQLITE_OK },
   };
   (void)state;
   for(size_t i=0; i<COUNT(files); i++){
@@ -278,7 +280,7 @@ static void test_content_ids(void **state){
     opened o;
     id_job context = { &o, { 0 } };
     job j = { names[i], identify, &context, SQLITE_OK, 1 };
-    snprintf(path, sizeof(path), "tests/golden/%s.zt", names[i]);
+    snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", names[i]);
     open_path(&o, path);
     assert_int_equal(identify(&j), SQLITE_OK);   /* Of all memory, to compare with */
     sweep(&j);

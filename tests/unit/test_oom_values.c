@@ -190,7 +190,7 @@ static void test_values_that_break_rules(void **state){
   for(size_t i=0; i<COUNT(rule_files); i++){
     char path[300];
     if( !rule_files[i].message || !rule_of_values(&rule_files[i]) || rule_is_made(&rule_files[i]) ) continue;
-    snprintf(path, sizeof(path), "tests/hostile/%s.zt", rule_files[i].file);
+    snprintf(path, sizeof(path), "tests/formats/ztensor/hostile/%s.zt", rule_files[i].file);
     for(int q=BYTES; q<QUESTIONS; q++){
       opened o;
       tensor_job context = { &o, (question)q, { 0 } };
@@ -267,7 +267,7 @@ static void test_findings(void **state){
       char path[300];
       check_job context = { &o, full, { 0 } };
       job j = { names[i], check_file, &context, SQLITE_OK, full ? 4 : 2 };
-      snprintf(path, sizeof(path), "tests/%s.zt", names[i]);
+      snprintf(path, sizeof(path), "tests/formats/ztensor/%s.zt", names[i]);
       if( i%2 ) open_path(&o, path);
       else open_bytes(&o, read_file(path), path);
       assert_int_equal(check_file(&j), SQLITE_OK);   /* Of all memory, to compare with */

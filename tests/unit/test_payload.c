@@ -10,7 +10,7 @@
 #include "tensor/encoding.h"
 #include "tensor/content.h"
 
-#define HOSTILE "tests/hostile/"
+#define HOSTILE "tests/formats/ztensor/hostile/"
 #define ALL UINT64_MAX
 #define OFFSET 128   /* Of the stored bytes in the files made here */
 
@@ -939,7 +939,7 @@ static void test_golden_components_decode_to_the_right_bytes(void **state){
   zt_paths paths;
   unsigned components = 0;
   (void)state;
-  assert_int_equal(zt_paths_find("tests/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
+  assert_int_equal(zt_paths_find("tests/formats/ztensor/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
   for(size_t p=0; p<paths.n; p++){
     const char *path = paths.a[p].z;
     char json[300];

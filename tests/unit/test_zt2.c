@@ -268,7 +268,7 @@ static void test_one_overlap_among_many_blobs_in_any_order_is_found(void **state
 
 /* --- Cut and changed files --- */
 
-#define SMALL "tests/golden/v2/hand_attribute_kinds.zt"
+#define SMALL "tests/formats/ztensor/golden/v2/hand_attribute_kinds.zt"
 
 static void check_refused(blob b, const char *what, size_t at){
   zt_error err = ZT_ERROR_NONE;

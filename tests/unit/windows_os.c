@@ -368,8 +368,8 @@ static void test_shards_beside_a_path_with_backslashes(void **state){
   sqlite3 *db = load();
   (void)state;
   make_directory(TREE "/model.v1");
-  copy_golden("tests/golden/v2/hand_sharded.zt", TREE "/model.v1/m");
-  copy_golden("tests/golden/v2/hand_sharded-part-1.zt", TREE "/model.v1/m-part-1.zt");
+  copy_golden("tests/formats/ztensor/golden/v2/hand_sharded.zt", TREE "/model.v1/m");
+  copy_golden("tests/formats/ztensor/golden/v2/hand_sharded-part-1.zt", TREE "/model.v1/m-part-1.zt");
   assert_answer(db, "SELECT zt_blob('" BACK "\\model.v1\\m', 'far', 'data')"
                     "  = zt_blob('tests\\golden\\v2\\hand_sharded.zt', 'far', 'data')", "1");
   assert_int_equal(sqlite3_close(db), SQLITE_OK);
@@ -378,8 +378,8 @@ static void test_shards_beside_a_path_with_backslashes(void **state){
 /* Replaced in one step or written anew in its place: the cache takes none for the other. */
 static void test_a_changed_file_is_noticed(void **state){
   static const struct { const char *golden, *objects; } rows[] = {
-    { "tests/golden/v1.1/wheel_names.zt", "17" }, { "tests/golden/v1.2/wheel_ranks.zt", "13" },
-    { "tests/golden/v0.1/wheel_ranks.zt", "11" },
+    { "tests/formats/ztensor/golden/v1.1/wheel_names.zt", "17" }, { "tests/formats/ztensor/golden/v1.2/wheel_ranks.zt", "13" },
+    { "tests/formats/ztensor/golden/v0.1/wheel_ranks.zt", "11" },
   };
   const char *sql = "SELECT count(*)||'' FROM zt_objects('" BACK "\\now.zt')";
   sqlite3 *db = load();

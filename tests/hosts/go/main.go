@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	model  = "tests/golden/v1.2/wheel_save_file.zt"
-	broken = "tests/hostile/1.2-align-65.zt"
+	model  = "tests/formats/ztensor/golden/v1.2/wheel_save_file.zt"
+	broken = "tests/formats/ztensor/hostile/1.2-align-65.zt"
 	wrong  = "object 'w': component 'data': manifest byte 121: offset 65 is not a multiple of 64"
 	query  = "SELECT object, dtype, shape, elements FROM zt_objects(?)"
 )
@@ -99,7 +99,7 @@ func check(db *sql.DB) {
 	}
 	fails(db, broken, "ztensor: "+broken+": "+wrong)
 	fails(db, brokenImage, "ztensor: <blob>: "+wrong)
-	found, err := list(db, "tests/golden/v1.2/hand_zero_components.zt")
+	found, err := list(db, "tests/formats/ztensor/golden/v1.2/hand_zero_components.zt")
 	must(err)
 	same(found[0].dtype.Valid, false)
 }
@@ -123,7 +123,7 @@ func goroutines(db *sql.DB) {
 func interrupt(db *sql.DB) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	const many = "zt_components('tests/golden')"
+	const many = "zt_components('tests/formats/ztensor/golden')"
 	var n int64
 	const statement = "SELECT count(a.offset + b.offset + c.offset) FROM " + many + " a, " + many + " b, " + many + " c"
 	err := db.QueryRowContext(ctx, statement).Scan(&n)

@@ -17,8 +17,8 @@ import org.sqlite.SQLiteJDBCLoader;
 
 /** The extension in Java: sqlite-jdbc, which brings its own SQLite. Smoke EXTENSION, in the project's root. */
 public class Smoke {
-  static final String MODEL = "tests/golden/v1.2/wheel_save_file.zt";
-  static final String BROKEN = "tests/hostile/1.2-align-65.zt";
+  static final String MODEL = "tests/formats/ztensor/golden/v1.2/wheel_save_file.zt";
+  static final String BROKEN = "tests/formats/ztensor/hostile/1.2-align-65.zt";
   static final String WRONG = "object 'w': component 'data': manifest byte 121: offset 65 is not a multiple of 64";
   static final AtomicInteger checks = new AtomicInteger();
 
@@ -83,7 +83,7 @@ public class Smoke {
     }
     fails(db, BROKEN, "ztensor: " + BROKEN + ": " + WRONG);
     fails(db, Files.readAllBytes(Path.of(BROKEN)), "ztensor: <blob>: " + WRONG);
-    same(objects(db, "tests/golden/v1.2/hand_zero_components.zt").get(0).dtype(), null);
+    same(objects(db, "tests/formats/ztensor/golden/v1.2/hand_zero_components.zt").get(0).dtype(), null);
   }
 
   /** Threads of their own with connections of their own. */

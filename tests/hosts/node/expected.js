@@ -2,12 +2,12 @@
 "use strict";
 const assert = require("node:assert/strict");
 
-const broken = "tests/hostile/1.2-align-65.zt";
+const broken = "tests/formats/ztensor/hostile/1.2-align-65.zt";
 const wrong = "object 'w': component 'data': manifest byte 121: offset 65 is not a multiple of 64";
 let checks = 0;
 
 module.exports = {
-  model: "tests/golden/v1.2/wheel_save_file.zt",
+  model: "tests/formats/ztensor/golden/v1.2/wheel_save_file.zt",
   broken,
   error: `ztensor: ${broken}: ${wrong}`,
   imageError: `ztensor: <blob>: ${wrong}`,

@@ -15,7 +15,7 @@ function open() {
 
 function rows(db) {
   same(db.prepare(query).all(model), objects);
-  same(db.prepare("SELECT dtype FROM zt_objects(?)").pluck().get("tests/golden/v1.2/hand_zero_components.zt"), null);
+  same(db.prepare("SELECT dtype FROM zt_objects(?)").pluck().get("tests/formats/ztensor/golden/v1.2/hand_zero_components.zt"), null);
 }
 
 function bytes(db) {

@@ -4,8 +4,8 @@ use rusqlite::{types::Value, Connection, LoadExtensionGuard, Result, ToSql};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-const MODEL: &str = "tests/golden/v1.2/wheel_save_file.zt";
-const BROKEN: &str = "tests/hostile/1.2-align-65.zt";
+const MODEL: &str = "tests/formats/ztensor/golden/v1.2/wheel_save_file.zt";
+const BROKEN: &str = "tests/formats/ztensor/hostile/1.2-align-65.zt";
 const WRONG: &str = "object 'w': component 'data': manifest byte 121: offset 65 is not a multiple of 64";
 const BLOB: [u8; 24] = [
     0x7f, 0x80, 0x80, 0x00, 0x7f, 0x7f, 0x7f, 0xff, 0x80, 0x3f, 0x80, 0xbf, 0x81, 0x3f, 0xcd, 0x3d, 0xc0, 0x7f, 0x80, 0x7f,
@@ -63,7 +63,7 @@ fn check(db: &Connection) -> Result<()> {
     fails(db, &BROKEN, &format!("ztensor: {BROKEN}: {WRONG}"));
     fails(db, &fs::read(BROKEN).expect(BROKEN), &format!("ztensor: <blob>: {WRONG}"));
     let nothing: Value =
-        db.query_row("SELECT dtype FROM zt_objects('tests/golden/v1.2/hand_zero_components.zt')", [], |r| r.get(0))?;
+        db.query_row("SELECT dtype FROM zt_objects('tests/formats/ztensor/golden/v1.2/hand_zero_components.zt')", [], |r| r.get(0))?;
     same(nothing, Value::Null);
     Ok(())
 }
