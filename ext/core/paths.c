@@ -698,10 +698,11 @@ static void paths_add(paths_walker *w, const char *text, bool element){
 ** element, and no file. */
 static void paths_add_list(paths_walker *w, const char *text){
   const char *before = w->err->path;
-  zt_list list = { .text = text };
+  zt_list list;
   char *element;
   w->err->path = NULL;
-  while( !w->err->rc && zt_list_next(&list, &element, w->err) ){
+  zt_list_init(&list, text, w->err);
+  while( !w->err->rc && zt_list_next(&list, &element) ){
     w->err->path = element;
     if( !zt_interrupt_check(&w->filter->interrupt, w->err) ) paths_add(w, element, true);
     w->err->path = NULL;

@@ -7,9 +7,10 @@
 static char *read_list(const char *text){
   blob copy = exact(text, strlen(text)+1), out = { 0 };
   zt_error err = ZT_ERROR_NONE;
-  zt_list list = { .text = (const char*)copy.p };
+  zt_list list;
   char *element;
-  while( zt_list_next(&list, &element, &err) ){
+  zt_list_init(&list, (const char*)copy.p, &err);
+  while( zt_list_next(&list, &element) ){
     put(&out, element, strlen(element));
     put_byte(&out, '|');
     sqlite3_free(element);
@@ -17,10 +18,11 @@ static char *read_list(const char *text){
   assert_null(element);
   if( err.rc ){
     assert_int_equal(err.rc, SQLITE_ERROR);
+    assert_null(err.rule);   /* It is no file's */
     out.n = 0;
     put(&out, err.parts.fault, strlen(err.parts.fault));
   }else{
-    assert_false(zt_list_next(&list, &element, &err));   /* The end stays the end */
+    assert_false(zt_list_next(&list, &element));   /* The end stays the end */
     assert_succeeded(&err, text);
   }
   put_byte(&out, 0);
@@ -39,6 +41,7 @@ static void test_elements(void **state){
     { "[\"\\u0001\\u007f\\u0080\\u07FF\\u0800\\uFFFF\\uDBFF\\uDFFF\"]",
       "\x01\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF\xF4\x8F\xBF\xBF|" },
     { "[\"\xC3\xBC\x7F\"]", "\xC3\xBC\x7F|" },
+    { "[\"\xFF/\xED\xA0\x80.zt\", \"a\"]", "\xFF/\xED\xA0\x80.zt|a|" },   /* Names of files are bytes */
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
@@ -52,22 +55,22 @@ static void test_elements(void **state){
 static void test_broken_lists(void **state){
   static const struct { const char *text, *message; } rows[] = {
     { "[\"a", "the source is a list: byte 3: a text ends without \"" }, { "[\"", "the source is a list: byte 2: a text ends without \"" },
-    { "[\"a\"", "the source is a list: byte 4: it ends without ]" }, { "[\"a\" ", "the source is a list: byte 5: it ends without ]" },
-    { "[\"a\",", "the source is a list: byte 5: it ends without ]" }, { "[\"a\",]", "the source is a list: byte 5: no text begins here" },
+    { "[\"a\"", "the source is a list: byte 4: the array ends without ]" }, { "[\"a\" ", "the source is a list: byte 5: the array ends without ]" },
+    { "[\"a\",", "the source is a list: byte 5: the array ends without ]" }, { "[\"a\",]", "the source is a list: byte 5: nothing stands between , and ]" },
     { "[\"a\" \"b\"]", "the source is a list: byte 5: neither , nor ] is here" },
     { "[\"a\";\"b\"]", "the source is a list: byte 4: neither , nor ] is here" },
-    { "[\"a\",,\"b\"]", "the source is a list: byte 5: no text begins here" },
-    { "[\"a\", b]", "the source is a list: byte 6: no text begins here" }, { "[\"a\", 'b']", "the source is a list: byte 6: no text begins here" },
-    { "[\"a\"]]", "the source is a list: byte 5: more follows the list" }, { "[\"a\"] x", "the source is a list: byte 6: more follows the list" },
-    { "[\"a\"]*.zt", "the source is a list: byte 5: more follows the list" },
+    { "[\"a\",,\"b\"]", "the source is a list: byte 5: no value begins here" },
+    { "[\"a\", b]", "the source is a list: byte 6: no value begins here" }, { "[\"a\", 'b']", "the source is a list: byte 6: no value begins here" },
+    { "[\"a\"]]", "the source is a list: byte 5: 1 bytes after the root value" }, { "[\"a\"] x", "the source is a list: byte 6: 1 bytes after the root value" },
+    { "[\"a\"]*.zt", "the source is a list: byte 5: 4 bytes after the root value" },
     { "[\"a\nb\"]", "the source is a list: byte 3: a control character in a text must be escaped" },
     { "[\"\\x\"]", "the source is a list: byte 2: no such escape" }, { "[\"a\\", "the source is a list: byte 3: no such escape" },
     { "[\"\\u\"]", "the source is a list: byte 2: no such escape" }, { "[\"\\u12\"]", "the source is a list: byte 2: no such escape" },
     { "[\"\\u123", "the source is a list: byte 2: no such escape" }, { "[\"\\u123g\"]", "the source is a list: byte 2: no such escape" },
-    { "[\"\\u0000\"]", "the source is a list: byte 2: no such escape" }, { "[\"\\ud800\"]", "the source is a list: byte 2: no such escape" },
-    { "[\"\\udc00\"]", "the source is a list: byte 2: no such escape" }, { "[\"\\ud800\\u0041\"]", "the source is a list: byte 2: no such escape" },
-    { "[\"\\ud800\\ue000\"]", "the source is a list: byte 2: no such escape" }, { "[\"\\ud800\\", "the source is a list: byte 2: no such escape" },
-    { "[\"\\ud800\\u", "the source is a list: byte 2: no such escape" }, { "[\"\\ud800x\"]", "the source is a list: byte 2: no such escape" },
+    { "[\"\\u0000\"]", "the source is a list: element 0 has U+0000 in it" }, { "[\"\\ud800\"]", "the source is a list: byte 2: half of a surrogate pair" },
+    { "[\"\\udc00\"]", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800\\u0041\"]", "the source is a list: byte 2: half of a surrogate pair" },
+    { "[\"\\ud800\\ue000\"]", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800\\", "the source is a list: byte 2: half of a surrogate pair" },
+    { "[\"\\ud800\\u", "the source is a list: byte 2: half of a surrogate pair" }, { "[\"\\ud800x\"]", "the source is a list: byte 2: half of a surrogate pair" },
     /* Elements that are no text */
     { "[\"a\", [\"b\"]]", "the source is a list: element 1 is an array, not text" },
     { "[[\"b\"]]", "the source is a list: element 0 is an array, not text" },
@@ -99,11 +102,12 @@ static void test_what_is_no_list(void **state){
 
 static void test_no_memory(void **state){
   zt_error err = ZT_ERROR_NONE;
-  zt_list list = { .text = "[\"a\"]" };
+  zt_list list;
   char *element;
   (void)state;
+  zt_list_init(&list, "[\"a\"]", &err);
   sqlite3_hard_heap_limit64(1);
-  assert_false(zt_list_next(&list, &element, &err));
+  assert_false(zt_list_next(&list, &element));
   sqlite3_hard_heap_limit64(0);
   assert_null(element);
   assert_int_equal(err.rc, SQLITE_NOMEM);
