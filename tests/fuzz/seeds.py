@@ -117,7 +117,16 @@ def small():
     yield "zstd-long", writer.dense(writer.zstd_repeat(b"\x01", 3 << 20), [3 << 20], "u8", encoding="zstd"), "1.2"
 
 
+JSON = [
+    b'{"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}   ',
+    b'[null, true, false, 0, -0, 12345, -9223372036854775808, 18446744073709551615, 18446744073709551616, -1.5e+10]',
+    b'"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00 \xc3\xa9\xf0\x9f\x98\x80"', b"[" * 64 + b"]" * 64, b'{"a":' * 65 + b"1" + b"}" * 65,
+    b'{"weight_map": {"a": "model-00001-of-00002.safetensors"}, "metadata": {"total_size": 24}}\r\n\t ', b'["a.zt", "b\\u0000"]', b'{"": [{}, []]}']
+
+
 def seeds(target):
+    if target == "fuzz_json":
+        return [(str(i), text) for i, text in enumerate(JSON)]
     if target in ("fuzz_open", "fuzz_nomem"):
         return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_cbor":
