@@ -1,8 +1,9 @@
 /*
-** THE table of ggml's types, by which GGUF says what a tensor consists of (the enumeration ggml_type
-** of ggml.h, and the blocks of ggml-common.h). Plain types are dtypes of the same name; the others
-** are blocks: some bytes that stand for some elements, one after the other in a row. What a block's
-** elements are is in tensor/ggml.h; a new type is one row below, and its decoder there.
+** THE table of ggml's types, by which GGUF says what a tensor consists of (the enumeration
+** ggml_type of ggml.h, and the blocks of ggml-common.h). Plain types are dtypes of the same name;
+** the others are blocks: some bytes that stand for some elements, one after the other in a row.
+** What a block's elements are is in tensor/ggml.h; a new type is one row below, and its decoder
+** there.
 */
 #ifndef ZT_CONTAINER_GGML_TYPES_H
 #define ZT_CONTAINER_GGML_TYPES_H

@@ -1,8 +1,8 @@
 /*
 ** ggml's blocks: which decoder is whose, and the decoders of those below 256 elements. See ggml.h.
 **
-** Above each decoder stands what a block consists of. "q[16] of 4 bits" are codes: 16 bytes, of which
-** the lower halves are the first 16 and the upper halves the next; d and m are f16.
+** Above each decoder stands what a block consists of. "q[16] of 4 bits" are codes: 16 bytes, of
+** which the lower halves are the first 16 and the upper halves the next; d and m are f16.
 */
 #include <math.h>
 #include "tensor/ggml_blocks.h"
@@ -87,7 +87,9 @@ ZT_VECTOR void zt_ggml_decode_q1_0(const uint8_t *restrict p, float *restrict ou
   for(size_t i=0; i<n; i++, p+=18, out+=128){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
-    for(int k=0; k<128; k++) out[k] = p[2+k/8] >> k%8 & 1 ? d : -d;
+    for(size_t b=0; b<16; b++){
+      for(size_t k=0; k<8; k++) out[8*b+k] = (float)((p[2+b] >> k & 1)*2 - 1) * d;
+    }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 128);
   }
 }
@@ -97,7 +99,10 @@ ZT_VECTOR void zt_ggml_decode_q2_0(const uint8_t *restrict p, float *restrict ou
   for(size_t i=0; i<n; i++, p+=18, out+=64){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
-    for(int k=0; k<64; k++) out[k] = (float)((p[2+k/4] >> 2*(k%4) & 3) - 1) * d;
+    for(size_t b=0; b<8; b++){
+      uint32_t codes = zt_ggml_le16(p + 2 + 2*b);
+      for(size_t k=0; k<8; k++) out[8*b+k] = (float)((int)(codes >> 2*k & 3) - 1) * d;
+    }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 64);
   }
 }
@@ -135,8 +140,8 @@ void zt_ggml_decode_mxfp4(const uint8_t *restrict p, float *restrict out, size_t
   }
 }
 
-/* Half the f8_e4m3fn without its sign. 0x7F, which would be NaN, is 0; 0xFF is what its exponent and
-** mantissa say. */
+/* Half the f8_e4m3fn without its sign. 0x7F, which would be NaN, is 0; 0xFF is what its exponent
+** and mantissa say. */
 static float ggml_half_e4m3(unsigned code){
   unsigned magnitude = code & 0x7F;
   if( code==0x7F ) return 0;

@@ -1,6 +1,6 @@
 /*
-** What decoders of ggml's blocks share, and their names. Numbers of several bytes are little-endian,
-** scales are f16 if nothing else is said.
+** What decoders of ggml's blocks share, and their names. Numbers of several bytes are little-
+** endian, scales are f16 if nothing else is said.
 */
 #ifndef ZT_TENSOR_GGML_BLOCKS_H
 #define ZT_TENSOR_GGML_BLOCKS_H
@@ -25,8 +25,8 @@ ZT_INLINE float zt_ggml_float(uint32_t bits){
   return f;
 }
 
-/* The f32 of an f16. No subnormal f32 is made on the way: a host may have told its processor to take
-** those for zero. */
+/* The f32 of an f16. No subnormal f32 is made on the way: a host may have told its processor to
+** take those for zero. */
 ZT_INLINE float zt_ggml_half(uint32_t code){
   uint32_t magnitude = code & 0x7FFF, sign = (code & 0x8000) << 16, bits;
   float subnormal = (float)(int32_t)magnitude * 0x1p-24f;

@@ -1,6 +1,6 @@
 /*
-** The vectors that codes of ggml's IQ types stand for, 8 or 4 numbers each. Numbers are few, so that
-** an entry has a code of 2 or 3 bits for each, the first in the lowest bits.
+** The vectors that codes of ggml's IQ types stand for, 8 or 4 numbers each. Numbers are few, so
+** that an entry has a code of 2 or 3 bits for each, the first in the lowest bits.
 */
 #ifndef ZT_TENSOR_GGML_GRIDS_H
 #define ZT_TENSOR_GGML_GRIDS_H

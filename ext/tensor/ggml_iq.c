@@ -5,6 +5,27 @@
 #include "tensor/ggml_blocks.h"
 #include "tensor/ggml_grids.h"
 
+/* Eight numbers of a byte each, the first in the lowest, are one u64 until they are codes. */
+#define GGML_IQ_EACH 0x0101010101010101u
+
+ZT_INLINE void ggml_iq_put(uint64_t bytes, int8_t *codes){
+  for(int k=0; k<8; k++) codes[k] = (int8_t)(uint8_t)(bytes >> 8*k);
+}
+
+/* n codes times a scale. */
+ZT_INLINE void ggml_iq_multiply(const int8_t *restrict codes, size_t n, float scale,
+                                float *restrict out){
+  for(size_t k=0; k<n; k++) out[k] = (float)codes[k] * scale;
+}
+
+/* The numbers, none of which is 0, negative where a bit is 1. */
+ZT_INLINE uint64_t ggml_iq_negate(uint64_t bytes, uint32_t bits){
+  /* Bit k is left in byte k, and becomes 1 */
+  uint64_t ones = bits*GGML_IQ_EACH & 0x8040201008040201u;
+  ones = (ones + 0x00406070787C7E7Fu) >> 7 & GGML_IQ_EACH;
+  return (bytes ^ ones*0xFF) + ones;
+}
+
 /* Signs of 8 elements in 7 bits: the eighth makes the number of negative ones even. */
 ZT_INLINE uint32_t ggml_iq_signs(uint32_t bits){
   uint32_t parity = bits ^ bits >> 4;
@@ -12,91 +33,158 @@ ZT_INLINE uint32_t ggml_iq_signs(uint32_t bits){
   return bits | ((parity ^ parity >> 1) & 1) << 7;
 }
 
-/* 8 elements of an entry of the iq2 grids. */
-ZT_INLINE void ggml_iq_put2(uint32_t entry, float scale, uint32_t signs, float *restrict out){
-  for(int k=0; k<8; k++){
-    int code = (int)(entry >> 2*k & 3);
-    float value = scale * (float)(8 + 17*code + (code >> 1));
-    out[k] = signs >> k & 1 ? -value : value;
-  }
+/* --- 2 bits an element, and less --- */
+
+/* The 8 codes of 2 bits of an entry. */
+ZT_INLINE uint64_t ggml_iq_spread2(uint64_t entry){
+  entry = (entry | entry << 24) & 0x000000FF000000FFu;
+  entry = (entry | entry << 12) & 0x000F000F000F000Fu;
+  return (entry | entry << 6) & 0x0303030303030303u;
+}
+
+/* An entry of the iq2 grids. */
+ZT_INLINE void ggml_iq_put2(uint32_t entry, uint32_t signs, int8_t *codes){
+  uint64_t numbers = ggml_iq_spread2(entry);
+  numbers = numbers*17 + (numbers >> 1 & GGML_IQ_EACH) + 8*GGML_IQ_EACH;
+  ggml_iq_put(ggml_iq_negate(numbers, signs), codes);
 }
 
 /* d, then for each group 4 entries of one byte and a word: 4 times 7 bits of signs, and above them
 ** the scale: d*(scale+0.5)/4. */
 ZT_VECTOR void zt_ggml_decode_iq2_xxs(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=66, out+=256){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<8; g++){
+    for(size_t g=0; g<8; g++){
       const uint8_t *q = p + 2 + 8*g;
       uint32_t word = zt_ggml_le32(q+4);
       float dl = d * (0.5f + (float)(int)(word >> 28)) * 0.25f;
-      for(int v=0; v<4; v++){
-        ggml_iq_put2(zt_ggml_grid_iq2_xxs[q[v]], dl, ggml_iq_signs(word >> 7*v & 127),
-                     out + 32*g + 8*v);
+      for(size_t v=0; v<4; v++){
+        ggml_iq_put2(zt_ggml_grid_iq2_xxs[q[v]], ggml_iq_signs(word >> 7*v & 127), codes + 8*v);
       }
+      ggml_iq_multiply(codes, 32, dl, out + 32*g);
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
 }
 
-/* The scales of 16 elements each of iq2_xs and iq2_s, 4 bits: d*(scale+0.5)/4. */
-ZT_INLINE float ggml_iq_scale2(const uint8_t *scales, float d, int v){
-  return d * (0.5f + (float)(scales[v/4] >> v%4/2*4 & 15)) * 0.25f;
+/* The last step of iq2_xs and iq2_s: each 16 elements have a scale of 4 bits, d*(scale+0.5)/4. */
+ZT_INLINE void ggml_iq_multiply2(const int8_t *restrict codes, const uint8_t *restrict scales,
+                                 float d, float *restrict out){
+  for(size_t g=0; g<16; g++){
+    float dl = d * (0.5f + (float)(scales[g/2] >> g%2*4 & 15)) * 0.25f;
+    ggml_iq_multiply(codes + 16*g, 16, dl, out + 16*g);
+  }
 }
 
 /* d, 32 words of 16 bits with an entry of 9 bits and signs of 7; s[8]. */
 ZT_VECTOR void zt_ggml_decode_iq2_xs(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=74, out+=256){
     uint32_t scale = zt_ggml_le16(p);
-    float d = zt_ggml_half(scale);
-    for(int v=0; v<32; v++){
+    for(size_t v=0; v<32; v++){
       uint32_t word = zt_ggml_le16(p + 2 + 2*v);
-      ggml_iq_put2(zt_ggml_grid_iq2_xs[word & 511], ggml_iq_scale2(p+66, d, v),
-                   ggml_iq_signs(word >> 9), out + 8*v);
+      ggml_iq_put2(zt_ggml_grid_iq2_xs[word & 511], ggml_iq_signs(word >> 9), codes + 8*v);
     }
+    ggml_iq_multiply2(codes, p+66, zt_ggml_half(scale), out);
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
 }
 
 /* d, q[32], signs[32], h[8] with 2 bits more for each entry, s[8]. */
 ZT_VECTOR void zt_ggml_decode_iq2_s(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=82, out+=256){
     uint32_t scale = zt_ggml_le16(p);
-    float d = zt_ggml_half(scale);
-    for(int v=0; v<32; v++){
+    for(size_t v=0; v<32; v++){
       unsigned entry = p[2+v] | (p[66+v/4] >> v%4*2 & 3u) << 8;
-      ggml_iq_put2(zt_ggml_grid_iq2_s[entry], ggml_iq_scale2(p+74, d, v), p[34+v], out + 8*v);
+      ggml_iq_put2(zt_ggml_grid_iq2_s[entry], p[34+v], codes + 8*v);
+    }
+    ggml_iq_multiply2(codes, p+74, zt_ggml_half(scale), out);
+    if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
+  }
+}
+
+/* An entry of the iq1 grid: its numbers are -1, 0 and 1, of which each element is an eighth more or
+** less. The codes are eighths, and 16 more than that. */
+ZT_INLINE void ggml_iq_put1(uint32_t entry, bool less, int8_t *codes){
+  ggml_iq_put(ggml_iq_spread2(entry)*8 + (less ? 7 : 9)*GGML_IQ_EACH, codes);
+}
+
+ZT_INLINE void ggml_iq_multiply1(const int8_t *restrict codes, size_t n, float scale,
+                                 float *restrict out){
+  for(size_t k=0; k<n; k++) out[k] = (float)(codes[k]-16) * 0.125f * scale;
+}
+
+/* d, q[32], for each group a word of 16 bits: 4 times 3 bits more for the entries, a scale of 3
+** bits, and whether it is an eighth less: d*(1+2*scale). */
+ZT_VECTOR void zt_ggml_decode_iq1_s(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[32];
+  for(size_t i=0; i<n; i++, p+=50, out+=256){
+    uint32_t scale = zt_ggml_le16(p);
+    float d = zt_ggml_half(scale);
+    for(size_t g=0; g<8; g++){
+      uint32_t word = zt_ggml_le16(p + 34 + 2*g);
+      float dl = d * (float)(int)(1 + 2*(word >> 12 & 7));
+      for(size_t v=0; v<4; v++){
+        uint32_t entry = p[2+4*g+v] | (word >> 3*v & 7) << 8;
+        ggml_iq_put1(zt_ggml_grid_iq1[entry], word >> 15, codes + 8*v);
+      }
+      ggml_iq_multiply1(codes, 32, dl, out + 32*g);
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
 }
 
-/* 8 elements of two entries of the iq3 grids, whose codes stand for first + step*code; the last code
-** for `last` more. */
-ZT_INLINE void ggml_iq_put3(uint32_t a, uint32_t b, int first, int step, int last, float scale,
-                            uint32_t signs, float *restrict out){
-  uint32_t entry = a | b << 12;
-  for(int k=0; k<8; k++){
-    int code = (int)(entry >> 3*k & 7);
-    float value = scale * (float)(first + step*code + (code==7 ? last : 0));
-    out[k] = signs >> k & 1 ? -value : value;
+/* q[32], h[16], 4 words of 16 bits. h has for each 8 elements 3 bits more for the entry, and
+** whether it is an eighth less. A word has 4 scales of 3 bits, of 16 elements each, and 4 bits of
+** d, the first the lowest: d*(1+2*scale). */
+ZT_VECTOR void zt_ggml_decode_iq1_m(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[16];
+  for(size_t i=0; i<n; i++, p+=56, out+=256){
+    const uint8_t *words = p+48;
+    uint32_t scale = (uint32_t)(words[1] >> 4 | (words[3] & 0xF0) | (words[5] >> 4) << 8
+                                | (words[7] >> 4) << 12);
+    float d = zt_ggml_half(scale);
+    for(size_t g=0; g<16; g++){
+      uint32_t low = p[32+g] & 15, high = p[32+g] >> 4, word = zt_ggml_le16(words + g/4*2);
+      float dl = d * (float)(int)(1 + 2*(word >> g%4*3 & 7));
+      ggml_iq_put1(zt_ggml_grid_iq1[p[2*g] | (low & 7) << 8], low >> 3, codes);
+      ggml_iq_put1(zt_ggml_grid_iq1[p[2*g+1] | (high & 7) << 8], high >> 3, codes + 8);
+      ggml_iq_multiply1(codes, 16, dl, out + 16*g);
+    }
+    if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
+}
+
+/* --- 3 bits an element --- */
+
+/* The 4 codes of 3 bits of each of two entries. */
+ZT_INLINE uint64_t ggml_iq_spread3(uint64_t a, uint64_t b){
+  uint64_t entry = a | b << 32;
+  entry = (entry | entry << 10) & 0x003F003F003F003Fu;
+  return (entry | entry << 5) & 0x0707070707070707u;
 }
 
 /* d, q[64], then for each group a word as in iq2_xxs: d*(scale+0.5)/2. */
 ZT_VECTOR void zt_ggml_decode_iq3_xxs(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=98, out+=256){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<8; g++){
+    for(size_t g=0; g<8; g++){
       const uint8_t *q = p + 2 + 8*g;
       uint32_t word = zt_ggml_le32(p + 66 + 4*g);
       float dl = d * (0.5f + (float)(int)(word >> 28)) * 0.5f;
-      for(int v=0; v<4; v++){
-        ggml_iq_put3(zt_ggml_grid_iq3_xxs[q[2*v]], zt_ggml_grid_iq3_xxs[q[2*v+1]], 4, 8, 2, dl,
-                     ggml_iq_signs(word >> 7*v & 127), out + 32*g + 8*v);
+      for(size_t v=0; v<4; v++){
+        /* The last code is not 60, but 62 */
+        uint64_t numbers = ggml_iq_spread3(zt_ggml_grid_iq3_xxs[q[2*v]],
+                                           zt_ggml_grid_iq3_xxs[q[2*v+1]]);
+        numbers = numbers*8 + ((numbers + GGML_IQ_EACH) >> 2 & 2*GGML_IQ_EACH) + 4*GGML_IQ_EACH;
+        ggml_iq_put(ggml_iq_negate(numbers, ggml_iq_signs(word >> 7*v & 127)), codes + 8*v);
       }
+      ggml_iq_multiply(codes, 32, dl, out + 32*g);
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
@@ -105,54 +193,20 @@ ZT_VECTOR void zt_ggml_decode_iq3_xxs(const uint8_t *restrict p, float *restrict
 /* d, q[64], h[8] with a bit more for each entry, signs[32], s[4]; each group has a scale of 4 bits:
 ** d*(1+2*scale). */
 ZT_VECTOR void zt_ggml_decode_iq3_s(const uint8_t *restrict p, float *restrict out, size_t n){
+  int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
-    for(int v=0; v<32; v++){
+    for(size_t v=0; v<32; v++){
       const uint8_t *q = p + 2 + 2*v;
       unsigned high = p[66+v/4] >> v%4*2;
-      float dl = d * (float)(1 + 2*(p[106+v/8] >> v%8/4*4 & 15));
-      ggml_iq_put3(zt_ggml_grid_iq3_s[q[0] | (high & 1) << 8],
-                   zt_ggml_grid_iq3_s[q[1] | (high >> 1 & 1) << 8], 1, 2, 0, dl, p[74+v], out + 8*v);
+      uint64_t numbers = ggml_iq_spread3(zt_ggml_grid_iq3_s[q[0] | (high & 1) << 8],
+                                         zt_ggml_grid_iq3_s[q[1] | (high >> 1 & 1) << 8]);
+      ggml_iq_put(ggml_iq_negate(2*numbers + GGML_IQ_EACH, p[74+v]), codes + 8*v);
     }
-    if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
-  }
-}
-
-/* 8 elements of an entry of the iq1 grid: each is an eighth more or less than its number. */
-ZT_INLINE void ggml_iq_put1(uint32_t entry, float scale, bool less, float *restrict out){
-  float shift = less ? -0.125f : 0.125f;
-  for(int k=0; k<8; k++) out[k] = scale * ((float)((int)(entry >> 2*k & 3) - 1) + shift);
-}
-
-/* d, q[32], for each group a word of 16 bits: 4 times 3 bits more for the entries, a scale of 3 bits,
-** and whether it is an eighth less: d*(1+2*scale). */
-ZT_VECTOR void zt_ggml_decode_iq1_s(const uint8_t *restrict p, float *restrict out, size_t n){
-  for(size_t i=0; i<n; i++, p+=50, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
-    float d = zt_ggml_half(scale);
-    for(int v=0; v<32; v++){
-      uint32_t word = zt_ggml_le16(p + 34 + v/4*2);
-      float dl = d * (float)(int)(1 + 2*(word >> 12 & 7));
-      ggml_iq_put1(zt_ggml_grid_iq1[p[2+v] | (word >> v%4*3 & 7) << 8], dl, word >> 15, out + 8*v);
-    }
-    if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
-  }
-}
-
-/* q[32], h[16], 4 words of 16 bits. h has for each 8 elements 3 bits more for the entry, and whether
-** it is an eighth less. A word has 4 scales of 3 bits, of 16 elements each, and 4 bits of d, the
-** first the lowest: d*(1+2*scale). */
-ZT_VECTOR void zt_ggml_decode_iq1_m(const uint8_t *restrict p, float *restrict out, size_t n){
-  for(size_t i=0; i<n; i++, p+=56, out+=256){
-    const uint8_t *words = p+48;
-    uint32_t scale = (uint32_t)(words[1] >> 4 | (words[3] & 0xF0) | (words[5] >> 4) << 8
-                                | (words[7] >> 4) << 12);
-    float d = zt_ggml_half(scale);
-    for(int v=0; v<32; v++){
-      uint32_t high = p[32+v/2] >> v%2*4, word = zt_ggml_le16(words + v/8*2);
-      float dl = d * (float)(int)(1 + 2*(word >> v%8/2*3 & 7));
-      ggml_iq_put1(zt_ggml_grid_iq1[p[v] | (high & 7) << 8], dl, high >> 3 & 1, out + 8*v);
+    for(size_t g=0; g<8; g++){
+      float dl = d * (float)(1 + 2*(p[106+g/2] >> g%2*4 & 15));
+      ggml_iq_multiply(codes + 32*g, 32, dl, out + 32*g);
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
@@ -183,13 +237,13 @@ ZT_VECTOR void zt_ggml_decode_iq4_nl(const uint8_t *restrict p, float *restrict 
   }
 }
 
-/* d, h of 16 bits, s[4], and for each group q[16]. Scales have 6 bits, the lower 4 in s, the upper 2
-** in h: d*(scale-32)*q. */
+/* d, h of 16 bits, s[4], and for each group q[16]. Scales have 6 bits, the lower 4 in s, the upper
+** 2 in h: d*(scale-32)*q. */
 ZT_VECTOR void zt_ggml_decode_iq4_xs(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=136, out+=256){
     uint32_t scale = zt_ggml_le16(p), high = zt_ggml_le16(p+2);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<8; g++){
+    for(size_t g=0; g<8; g++){
       int factor = (p[4+g/2] >> g%2*4 & 15) | (int)(high >> 2*g & 3) << 4;
       ggml_iq_put4(p + 8 + 16*g, d * (float)(factor-32), out + 32*g);
     }

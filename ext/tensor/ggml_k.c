@@ -1,9 +1,9 @@
 /*
-** ggml's blocks of 256 elements whose codes are numbers: the K types, which have scales in two steps,
-** and the ternary ones. See ggml.h; d and m are f16.
+** ggml's blocks of 256 elements whose codes are numbers: the K types, which have scales in two
+** steps, and the ternary ones. See ggml.h; d and m are f16.
 **
-** Codes lie in parts of 32 bytes, or 16: the lowest bits of its bytes are the part's first codes, the
-** next bits the next as many.
+** Codes lie in parts of 32 bytes, or 16: the lowest bits of its bytes are the part's first codes,
+** the next bits the next as many.
 */
 #include "tensor/ggml_blocks.h"
 
@@ -13,28 +13,28 @@ ZT_VECTOR void zt_ggml_decode_q2_k(const uint8_t *restrict p, float *restrict ou
   for(size_t i=0; i<n; i++, p+=84, out+=256){
     uint32_t scale = zt_ggml_le16(p+80), least = zt_ggml_le16(p+82);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
-    for(int g=0; g<16; g++){
+    for(size_t g=0; g<16; g++){
       const uint8_t *q = p + 16 + g/8*32 + g%2*16;
       float dl = d * (float)(p[g] & 15), ml = m * (float)(p[g] >> 4);
-      for(int k=0; k<16; k++) out[16*g+k] = dl * (float)(q[k] >> g%8/2*2 & 3) - ml;
+      for(size_t k=0; k<16; k++) out[16*g+k] = dl * (float)(q[k] >> g%8/2*2 & 3) - ml;
     }
     if( zt_ggml_is_special(scale) || zt_ggml_is_special(least) ) zt_ggml_settle(out, 256);
   }
 }
 
-/* h[32], q[64] of 2 bits, s[12], d. Bit number g/2 of h belongs to the elements of group g, and is 0
-** where 4 is to be taken off. Each 16 elements have a scale of 6 bits, the lower 4 in s[0..8], the
-** upper 2 in s[8..12]: d*(scale-32)*q. */
+/* h[32], q[64] of 2 bits, s[12], d. Bit number g/2 of h belongs to the elements of group g, and is
+** 0 where 4 is to be taken off. Each 16 elements have a scale of 6 bits, the lower 4 in s[0..8],
+** the upper 2 in s[8..12]: d*(scale-32)*q. */
 ZT_VECTOR void zt_ggml_decode_q3_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     const uint8_t *s = p+96;
     uint32_t scale = zt_ggml_le16(p+108);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<16; g++){
+    for(size_t g=0; g<16; g++){
       const uint8_t *high = p + g%2*16, *q = p + 32 + g/8*32 + g%2*16;
       int factor = (s[g%8] >> g/8*4 & 15) | (s[8+g%4] >> g/4*2 & 3) << 4;
       float dl = d * (float)(factor-32);
-      for(int k=0; k<16; k++){
+      for(size_t k=0; k<16; k++){
         int code = (q[k] >> g%8/2*2 & 3) - 4 + (high[k] >> g/2 & 1)*4;
         out[16*g+k] = dl * (float)code;
       }
@@ -46,7 +46,7 @@ ZT_VECTOR void zt_ggml_decode_q3_k(const uint8_t *restrict p, float *restrict ou
 /* s[12] of q4_k and q5_k: 8 scales and 8 minima of 6 bits. The first 4 of either are the lower bits
 ** of a byte; of the others, 4 bits are in the last bytes, 2 above those of the first. */
 ZT_INLINE void ggml_k_unpack(const uint8_t *s, float d, float m, float *scales, float *minima){
-  for(int g=0; g<4; g++){
+  for(size_t g=0; g<4; g++){
     scales[g] = d * (float)(s[g] & 63);
     minima[g] = m * (float)(s[4+g] & 63);
     scales[4+g] = d * (float)((s[8+g] & 15) | s[g] >> 6 << 4);
@@ -61,9 +61,9 @@ ZT_VECTOR void zt_ggml_decode_q4_k(const uint8_t *restrict p, float *restrict ou
   for(size_t i=0; i<n; i++, p+=144, out+=256){
     uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
     ggml_k_unpack(p+4, zt_ggml_half(scale), zt_ggml_half(least), scales, minima);
-    for(int g=0; g<8; g+=2){
+    for(size_t g=0; g<8; g+=2){
       const uint8_t *q = p + 16 + g*16;
-      for(int k=0; k<32; k++){
+      for(size_t k=0; k<32; k++){
         out[32*g+k] = scales[g] * (float)(q[k] & 15) - minima[g];
         out[32*g+32+k] = scales[g+1] * (float)(q[k] >> 4) - minima[g+1];
       }
@@ -72,17 +72,17 @@ ZT_VECTOR void zt_ggml_decode_q4_k(const uint8_t *restrict p, float *restrict ou
   }
 }
 
-/* d, m, s[12], h[32], q[128] of 4 bits; bit number g of h is the fifth of the codes of group g. Else
-** as q4_k. */
+/* d, m, s[12], h[32], q[128] of 4 bits; bit number g of h is the fifth of the codes of group g.
+** Else as q4_k. */
 ZT_VECTOR void zt_ggml_decode_q5_k(const uint8_t *restrict p, float *restrict out, size_t n){
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=176, out+=256){
     const uint8_t *high = p+16;
     uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
     ggml_k_unpack(p+4, zt_ggml_half(scale), zt_ggml_half(least), scales, minima);
-    for(int g=0; g<8; g+=2){
+    for(size_t g=0; g<8; g+=2){
       const uint8_t *q = p + 48 + g*16;
-      for(int k=0; k<32; k++){
+      for(size_t k=0; k<32; k++){
         int a = (q[k] & 15) | (high[k] >> g & 1) << 4, b = q[k] >> 4 | (high[k] >> (g+1) & 1) << 4;
         out[32*g+k] = scales[g] * (float)a - minima[g];
         out[32*g+32+k] = scales[g+1] * (float)b - minima[g+1];
@@ -98,12 +98,12 @@ ZT_VECTOR void zt_ggml_decode_q6_k(const uint8_t *restrict p, float *restrict ou
   for(size_t i=0; i<n; i++, p+=210, out+=256){
     uint32_t scale = zt_ggml_le16(p+208);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<16; g++){
+    for(size_t g=0; g<16; g++){
       /* Group g is 16 of the 32 elements in that quarter of either half of the block */
-      int quarter = g%8/2, at = g%2*16;
+      size_t quarter = g%8/2, at = g%2*16;
       const uint8_t *q = p + g/8*64 + quarter%2*32 + at, *high = p + 128 + g/8*32 + at;
       float dl = d * (float)(int8_t)p[192+g];
-      for(int k=0; k<16; k++){
+      for(size_t k=0; k<16; k++){
         int code = (q[k] >> quarter/2*4 & 15) | (high[k] >> quarter*2 & 3) << 4;
         out[16*g+k] = dl * (float)(code-32);
       }
@@ -116,13 +116,14 @@ ZT_VECTOR void zt_ggml_decode_q6_k(const uint8_t *restrict p, float *restrict ou
 
 /* n bytes have `digits` ternary digits each, as a fraction of 256: 3 times what is behind the point
 ** has the next digit before it. The first digit of each byte, then the second. */
-ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, int n, int digits, float d,
+ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, size_t n, size_t digits, float d,
                              float *restrict out){
   static const uint8_t powers[] = { 1, 3, 9, 27, 81 };
-  for(int g=0; g<digits; g++){
-    for(int k=0; k<n; k++){
-      unsigned rest = p[k] * (unsigned)powers[g] & 0xFF;
-      out[n*g+k] = (float)((int)(rest*3 >> 8) - 1) * d;
+  for(size_t g=0; g<digits; g++){
+    for(size_t k=0; k<n; k++){
+      uint8_t rest = (uint8_t)(p[k] * powers[g]);
+      int16_t digit = (int16_t)((uint16_t)(rest*3) >> 8);
+      out[n*g+k] = (float)(digit-1) * d;
     }
   }
 }
@@ -144,8 +145,8 @@ ZT_VECTOR void zt_ggml_decode_tq2_0(const uint8_t *restrict p, float *restrict o
   for(size_t i=0; i<n; i++, p+=66, out+=256){
     uint32_t scale = zt_ggml_le16(p+64);
     float d = zt_ggml_half(scale);
-    for(int g=0; g<8; g++){
-      for(int k=0; k<32; k++) out[32*g+k] = (float)((p[g/4*32+k] >> g%4*2 & 3) - 1) * d;
+    for(size_t g=0; g<8; g++){
+      for(size_t k=0; k<32; k++) out[32*g+k] = (float)((p[g/4*32+k] >> g%4*2 & 3) - 1) * d;
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
