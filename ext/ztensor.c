@@ -1,5 +1,5 @@
 /*
-** ztensor: tensor files (zTensor 0.1 to 2) as SQL tables. The entry points of the
+** ztensor: tensor files as SQL tables. The entry points of the
 ** loadable extension:
 **
 **   sqlite3_ztensor_init        what `.load ./ztensor` calls

@@ -1,4 +1,4 @@
--- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts.
+-- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are those named *.zt.
 --
 -- It needs the tables of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow, which is
 -- only read:

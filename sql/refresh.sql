@@ -104,7 +104,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE files SET source = NEW.source
   WHERE path IN (SELECT path FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   INSERT INTO refresh_read
-  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR path NOT GLOB '*.zt' FROM refresh_listed WHERE state <> 'unchanged';
+  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR NOT (path GLOB '*.zt' OR path GLOB '*.safetensors' OR path GLOB '*.gguf')
+  FROM refresh_listed WHERE state <> 'unchanged';
 
   -- Missing is what this source found last time, and not now,
   INSERT INTO refresh_missing(path)

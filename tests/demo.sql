@@ -1,12 +1,17 @@
--- The audit that `make deps demo` shows, over real files of all five generations (tests/formats/ztensor/golden), written by the format's own
--- libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
+-- The audit that `make deps demo` shows, over real files below tests/formats: zTensor's five generations, safetensors and GGUF, written by the
+-- formats' own libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
 .load ./ztensor
 .mode box
 .headers on
 CREATE VIRTUAL TABLE temp.models USING zt_objects('tests/formats/ztensor/golden/v*/[wc]*.zt', skip);
 
 .print
-.print == Overview: files, tensors and bytes of each generation
+.print == Overview: files, tensors and bytes of each format
+SELECT container, count(*) AS files, sum(objects) AS tensors, sum(stored_bytes) AS stored, sum(size) AS file_bytes, count(error) AS unreadable
+FROM zt_files('["tests/formats/ztensor/golden", "tests/formats/safetensors/golden", "tests/formats/gguf/golden"]') GROUP BY container;
+
+.print
+.print == and of each generation of zTensor
 SELECT version, count(*) AS files, sum(objects) AS tensors, sum(components) AS components, sum(stored_bytes) AS stored,
        sum(size) AS file_bytes
 FROM zt_files('tests/formats/ztensor/golden/v*/[wc]*.zt') GROUP BY version;
@@ -22,6 +27,36 @@ SELECT dtype, count(*) AS tensors, sum(stored_bytes) AS bytes,
 FROM models GROUP BY dtype ORDER BY bytes DESC LIMIT 6;
 
 .print
+.print == Quantized tensors of a GGUF file: bits an element, and the values that they stand for
+SELECT object, format, shape, round(8.0 * stored_bytes / o.elements, 2) AS bits, round(min, 3) AS min, round(max, 3) AS max, round(std, 3) AS std,
+       round(zt_value(path, object, 1, 255), 5) AS last_value
+FROM zt_objects('tests/formats/gguf/golden/q_k.gguf') AS o JOIN zt_stats('tests/formats/gguf/golden/q_k.gguf') USING (path, object);
+
+.print
+.print == A model as safetensors, converted to zTensor and, quantized, to GGUF: is it the same, and what was lost?
+SELECT s.object, s.dtype, s.hash = z.hash AS same_in_zt, q.format AS in_gguf, max(abs(a.value - b.value)) AS worst,
+       sqrt(avg((a.value - b.value) * (a.value - b.value))) AS rmse
+FROM zt_components('tests/formats/gguf/converted/model.safetensors') AS s
+JOIN zt_components('tests/formats/gguf/converted/model.zt') AS z USING (object)
+JOIN zt_objects('tests/formats/gguf/converted/model.gguf') AS q USING (object)
+JOIN zt_elements(s.path, s.object) AS a JOIN zt_elements(q.path, q.object) AS b USING (position)
+GROUP BY s.object ORDER BY rmse;
+
+.print
+.print == Keys of a GGUF file, with their types
+SELECT key, stored_type, iif(type = 'array', json_array_length(value) || ' elements', value) AS value
+FROM zt_attributes('tests/formats/gguf/golden/kv_types.gguf') WHERE object IS NULL AND (key GLOB 'general.*' OR key GLOB 'tokenizer.*');
+
+.print
+.print == An index of safetensors files that contradicts them, and a GGUF model in three files with nothing wrong
+.parameter set :folder tests/formats/safetensors/sharded_disagree
+.mode list
+.read sql/safetensors_index.sql
+.parameter set :source tests/formats/gguf/golden/split
+.read sql/splits.sql
+.mode box
+
+.print
 .print == Content that is stored more than once, by digest
 SELECT substr(digest, 1, 23) AS digest, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes
 FROM zt_components('tests/formats/ztensor/golden') WHERE length > 0 AND digest LIKE 'sha256:%'
@@ -35,7 +70,7 @@ SELECT digest_status, count(*) AS components FROM zt_components('tests/formats/z
 .print == Files that cannot be read, and why
 .mode list
 .headers off
-SELECT error FROM zt_files('tests/formats/ztensor/hostile/1.2-not-[hlsz]*.zt') WHERE error IS NOT NULL;
+SELECT error FROM zt_files('tests/formats/ztensor/hostile/1.2-not-[hlz]*.zt') WHERE error IS NOT NULL;
 .mode box
 .headers on
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include "core/host.h"
 
-#define BLOBS_HEADER 8   /* Bytes before the data area, in every format */
-
 /* By shard, offset, length, and component: no two are equal. */
 static int blobs_compare(const void *a, const void *b){
   const zt_blob *x = a, *y = b;
@@ -78,7 +76,7 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
   bool sorted = true;
   *out = (zt_blobs){
     .a = sqlite3_malloc64(((uint64_t)zt_container_components(c)+1)*sizeof(*out->a)),
-    .end = BLOBS_HEADER
+    .end = zt_container_begin(c)
   };
   if( !out->a ) return zt_fail_nomem(err);
   zt_os_advise_large(out->a, ((size_t)zt_container_components(c)+1)*sizeof(*out->a));
@@ -90,6 +88,7 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
       }
       zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD,
                              &component);
+      out->unsized |= component.unsized;
       if( component.length==0 ) continue;
       sorted &= blobs_add(out,
                           (zt_blob){ component.offset, component.length,
@@ -115,7 +114,7 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   *out = (zt_blob_step){ .gap = b->end };
   /* The last one of this file was before */
   if( own && b->end!=UINT64_MAX && (b->next==b->n || blob->shard>0) ){
-    out->end = zt_container_footer_offset(c);
+    out->end = zt_container_end(c);
     b->end = UINT64_MAX;
     return true;
   }

@@ -22,6 +22,8 @@ typedef struct zt_blobs {
   uint32_t n;
   uint32_t next;                 /* Index of the next one */
   uint32_t furthest;             /* Of those before it in the same file, the one that ends last, */
+  bool unsized;                  /* A component has bytes that nothing tells the number of: they
+                                 ** are not here */
   uint64_t end;                  /* and where; the header's end before the first */
 } zt_blobs;
 

@@ -1,87 +1,119 @@
 /*
-** The one model of a tensor file, whatever its generation: a container has objects (tensors), an
-** object has components (stored byte ranges). Interface to code in container.c; the file formats
+** The one model of a tensor file, whatever its format: a container has objects (tensors), an object
+** has components (stored byte ranges). Interface to code in container.c; the file formats
 ** themselves are drivers (driver.h).
 **
-** Opening reads the manifest, checks all of it once and keeps its bytes; an object or component is
+** Opening reads the metadata, checks all of it once and keeps its bytes; an object or component is
 ** decoded from them when somebody stands on it. What is decoded is borrowed from the container and
 ** lives as long as it does. After a successful open, decoding cannot fail.
 **
-** Vocabulary is normalised: dtypes have the short names of zTensor 1.2 section 2, formats the names
-** of its section 3. What a generation does not define stays as it is stored, and `foreign` tells
-** that it is not to be interpreted even if another generation uses that very name.
+** Texts are what is shown: names in the model's words (dtypes in zTensor 1.2's short ones, layouts
+** by theirs), or as they are stored where the model has none. What they mean is decided by the
+** driver and stands beside them: a layout, a codec, a type; 0 or NULL where the meaning is not
+** known, even if another format uses that very word. Which rules hold of a file is its driver's
+** decision, too.
 */
 #ifndef ZT_CONTAINER_CONTAINER_H
 #define ZT_CONTAINER_CONTAINER_H
 
-#include "core/cbor.h"
+#include "container/ggml_types.h"
+#include "container/value.h"
+#include "core/interrupt.h"
 #include "core/source.h"
 
-#define ZT_CONTAINER_FILES "*.zt"   /* Names of the files that a directory as source stands for */
 #define ZT_MAX_RANK 64
-#define ZT_MAX_MANIFEST ((uint64_t)1 << 30)   /* 1.1.0 part IV, 1.2.0 section 5; taken for 0.1 and
-                                              ** 1.0 as well */
+#define ZT_MAX_MANIFEST ((uint64_t)1 << 30)   /* zTensor 1.1.0 part IV, 1.2.0 section 5; taken for
+                                              ** whatever has no bound of its own */
 
-typedef struct zt_container zt_container;
+typedef struct zt_dtype zt_dtype;   /* dtype.h */
 
-/* Free-form fields of a file or an object. */
-typedef struct zt_attributes {
-  size_t at;                      /* Position of a CBOR map in the manifest; 0: none */
-  int depth;                      /* Levels open around it */
-  bool (*is_field)(zt_text key);  /* Tells the keys of that map that are no attributes (0.1 has both
-                                  ** in one map); NULL: none */
-} zt_attributes;
+/* How components together make a tensor. Code is in tensor/, one row of layout.c each. */
+typedef enum zt_layout_id {
+  ZT_LAYOUT_UNKNOWN, ZT_LAYOUT_DENSE, ZT_LAYOUT_CSR, ZT_LAYOUT_COO,
+  ZT_LAYOUT_CSR_JOINED, ZT_LAYOUT_COO_JOINED,   /* All in one component, `data` */
+  ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
+  ZT_LAYOUT_GGML,   /* Blocks of ggml: of the type `blocks` */
+  ZT_LAYOUT_COUNT
+} zt_layout_id;
+
+/* How stored bytes become decoded ones. Code is in tensor/, one row of encoding.c each. */
+typedef enum zt_codec_id {
+  ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE,
+  ZT_CODEC_COUNT
+} zt_codec_id;
+
+/* What holds of a file beyond what makes it readable. */
+enum {
+  ZT_RULE_CELLS_UNIQUE = 0x01,      /* No two stored elements lie in one cell: else it has
+                                    ** no values */
+  ZT_RULE_ORDER = 0x02,             /* Which order stored elements have is said: columns ascend
+                                    ** within a row, coordinates have none */
+  ZT_RULE_CANONICAL_VALUES = 0x04,  /* A bool is 0 or 1, and spare bits are 0: else the bytes have
+                                    ** no values */
+  ZT_RULE_DIGEST_OF_DECODED = 0x08, /* Digests are over the decoded bytes, not the stored ones */
+  ZT_RULE_PADDING_ZERO = 0x10,      /* Bytes that belong to no component are zero */
+  ZT_RULE_U64_INDICES = 0x20,       /* Index components are u64 */
+  ZT_RULE_DECODED_LENGTH = 0x40,    /* What is encoded states its decoded length */
+  ZT_RULE_NO_GAP = 0x80             /* Every byte belongs to a component, or to the manifest */
+};
 
 typedef struct zt_object {
-  uint32_t index;                 /* Place in the manifest's order */
+  uint32_t index;                 /* Place in the file's order */
   zt_text name;
-  const char *format_prefix;      /* "", or what the format's name begins with that is not
-                                  ** stored ("sparse_") */
   zt_text format;                 /* dense, sparse_csr, sparse_coo, quantized_group, or as stored */
-  bool foreign;                   /* The format is no word of this generation */
-  bool strict;                    /* Sparse elements must ascend (CSR), and be alone in their cells
-                                  ** (zTensor 2) */
-  bool one_blob;                  /* A sparse object whose arrays stand one after the other in one
-                                  ** component, data (0.1) */
+  zt_layout_id layout;
+  const zt_ggml_type *blocks;     /* Of ZT_LAYOUT_GGML alone; else NULL */
+  unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
-  zt_attributes attributes;
-  zt_text dtype;                  /* 1.0 has it here, as stored, and not in components; z
-                                  ** NULL elsewhere */
+  bool has_strides;               /* Elements are not row-major one after the other: */
+  uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first
+                                  ** rank are set if there are any */
+  zt_value attributes;            /* A map; ZT_VALUE_NULL: none */
 } zt_object;
+
+/* Set the elements of an object whose rank and shape are set. False where 64 bits do not hold
+** their number; an empty tensor has 0 whatever its other dimensions are. */
+bool zt_object_count(zt_object *object);
 
 /* What may be wanted of a component. */
 enum {
   ZT_COMPONENT_ROLE = 0x01, ZT_COMPONENT_DTYPE = 0x02, ZT_COMPONENT_TYPE = 0x04,
   ZT_COMPONENT_OFFSET = 0x08, ZT_COMPONENT_LENGTH = 0x10, ZT_COMPONENT_DECODED = 0x20,
   ZT_COMPONENT_ENCODING = 0x40, ZT_COMPONENT_DIGEST = 0x80, ZT_COMPONENT_BYTE_ORDER = 0x100,
-  ZT_COMPONENT_SHARD = 0x200, ZT_COMPONENT_ALL = 0x3FF
+  ZT_COMPONENT_SHARD = 0x200,
+  ZT_COMPONENT_ELEMENT = 0x400,   /* What dtype and type mean */
+  ZT_COMPONENT_ALL = 0x7FF
 };
 
 typedef struct zt_component {
   zt_text role;                   /* data, values, indptr, ... */
   zt_text dtype;                  /* Storage type */
   zt_text type;                   /* Logical type; z NULL: the same as dtype */
-  bool foreign;                   /* The dtype or type is no word of this generation */
-  bool strict;                    /* A bool is 0 or 1, and spare bits are 0: else the bytes have no
-                                  ** values (zTensor 2) */
+  const zt_dtype *storage;        /* What dtype means; NULL: that is not known */
+  const zt_dtype *element;        /* What type and dtype together mean; NULL: that is not known, */
+  bool misplaced;                 /* or the type is known, and does not stand on that dtype */
   zt_text encoding;               /* raw, zstd, or as stored */
-  zt_text byte_order;             /* As stored; `little` where the file does not say (0.1
-                                  ** alone can) */
+  zt_codec_id codec;              /* What that means; set with it */
+  zt_text byte_order;             /* As stored; `little` where the file does not say */
+  bool mixed;                     /* Numbers of several widths are in them, whatever dtype says */
+  unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint64_t offset, length;        /* Where the stored bytes are: within the file, or what the
                                   ** shard's size should be, checked */
+  bool unsized;                   /* How many they are nothing tells: length is 0, and nobody can
+                                  ** read them */
+  uint64_t skip;                  /* How many decoded bytes in front are none of its own */
   zt_text shard;                  /* The shard that has them; z NULL: this file */
   uint64_t shard_size;            /* What the manifest says of the shard's size */
-  bool has_decoded_length;        /* The manifest states the length after decoding (1.2's
-                                  ** uncompressed_length): */
-  uint64_t decoded_length;
+  bool has_decoded_length;        /* The manifest states the length after decoding: */
+  uint64_t decoded_length;        /* without what is skipped */
   zt_text digest;                 /* As stored; z NULL: none */
-  bool digest_is_of_decoded;      /* It is over the decoded bytes (zTensor 2), not the
-                                  ** stored ones */
+  unsigned digests;               /* Algorithms that it may name, ZT_DIGEST_ bits
+                                  ** (core/digest.h) */
 } zt_component;
 
-/* Read and check the manifest of a source. *out is NULL on failure, which says what is wrong in
+/* Read and check the metadata of a source. *out is NULL on failure, which says what is wrong in
 ** err's place. The source is not kept, and neither is whom to ask whether to go on, which may be
 ** NULL. A container counts its references; it starts with one. */
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
@@ -90,26 +122,25 @@ zt_container *zt_container_ref(zt_container *c);
 void zt_container_close(zt_container *c);   /* Give up one reference */
 bool zt_container_is_shared(const zt_container *c);   /* There is more than one */
 
-const char *zt_container_format(const zt_container *c);      /* "ztensor" */
-zt_text zt_container_version(const zt_container *c);         /* 0.1.0, what the manifest says,
-                                                             ** or 2 */
-zt_attributes zt_container_attributes(const zt_container *c);
+/* Names of the files that a directory as source stands for: patterns, a space between two
+** (in driver.c). */
+extern const char zt_container_files[];
 
-/* What the file's specification demands beyond what makes it readable. */
-enum {
-  ZT_DEMANDS_ZERO_PADDING = 0x1, ZT_DEMANDS_U64_INDICES = 0x2, ZT_DEMANDS_DECODED_LENGTH = 0x4
-};
-unsigned zt_container_demands(const zt_container *c);
-uint64_t zt_container_gap(const zt_container *c);            /* Most bytes between blobs that
-                                                             ** alignment explains */
+const char *zt_container_format(const zt_container *c);      /* "ztensor", ... */
+zt_text zt_container_version(const zt_container *c);         /* z NULL: it has none */
+unsigned zt_container_rules(const zt_container *c);          /* ZT_RULE_ bits */
 bool zt_container_is_newer(const zt_container *c);           /* Its version is none that is known,
                                                              ** though it can be read */
-zt_span zt_container_manifest(const zt_container *c);        /* The CBOR bytes, strings in
-                                                             ** chunks joined */
+zt_value zt_container_attributes(const zt_container *c);     /* A map; ZT_VALUE_NULL: none */
+zt_value zt_container_manifest(const zt_container *c);       /* All metadata; ZT_VALUE_NULL: there
+                                                             ** is none */
 uint64_t zt_container_manifest_offset(const zt_container *c);/* Where it lies in the file, */
 uint64_t zt_container_manifest_length(const zt_container *c);/* and the bytes that it takes there;
                                                              ** 0: there is none */
-uint64_t zt_container_footer_offset(const zt_container *c);  /* Blobs and manifest lie before it */
+uint64_t zt_container_begin(const zt_container *c);          /* Blobs and manifest lie between */
+uint64_t zt_container_end(const zt_container *c);            /* these two places of the file */
+uint64_t zt_container_gap(const zt_container *c);            /* Most bytes between blobs that
+                                                             ** alignment explains */
 uint64_t zt_container_file_size(const zt_container *c);
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
 size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a
@@ -144,33 +175,17 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 ** if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
 
-/* Fail unless the source has the magic number and footer of that generation. Reads its two ends. */
-int zt_container_check_format(zt_source *source, const char *generation, zt_error *err);
-
-/* A sibling file that has the bytes of components (zTensor 2): shard n of model.zt
-** is model-n.zt. */
+/* A sibling file that has the bytes of components. */
 typedef struct zt_shard {
   zt_text name;
   uint64_t size;
   zt_text digest;                 /* Of the whole file */
+  unsigned digests;               /* Algorithms that it may name, ZT_DIGEST_ bits */
 } zt_shard;
 uint32_t zt_container_shards(const zt_container *c);         /* How many */
 void zt_container_shard(const zt_container *c, uint32_t i, zt_shard *out);
 bool zt_container_shard_find(const zt_container *c, zt_text name, zt_shard *out);
 /* Its index plus 1; 0 if name.z is NULL */
 uint32_t zt_container_shard_number(const zt_container *c, zt_text name);
-
-/* A walk over attributes, in the manifest's order. */
-typedef struct zt_attribute_walk {
-  zt_attributes attributes;
-  zt_error err;                   /* Stays unused: the manifest was checked */
-  zt_cbor cbor;
-  zt_cbor_level level;
-} zt_attribute_walk;
-void zt_attributes_begin(const zt_container *c, const zt_attributes *a, zt_attribute_walk *it);
-
-/* True if another attribute follows. Its key and then its value are next in it->cbor, and are the
-** caller's to read. */
-bool zt_attributes_next(zt_attribute_walk *it);
 
 #endif

@@ -5,8 +5,10 @@
 #include "container/content_id.h"
 
 #include <assert.h>
-#include "container/driver.h"
+#include "container/manifest.h"
 #include "core/host.h"
+
+extern const zt_driver zt_driver_zt2;
 
 /* An item that may be in a map: its key, and its encoding; p NULL if it is not there. */
 typedef struct content_id_item {
@@ -75,7 +77,7 @@ static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_dige
   for(uint32_t k=first; k<end; k++){
     content_id_item items[] = { { "type", { 0 } }, { "dtype", { 0 } }, { "digest", { 0 } } };
     zt_cbor cbor = { .err = err };
-    zt_container_decode(c, c->components.a[k], 4, &cbor);
+    zt_manifest_decode(c, c->components.a[k], 4, &cbor);
     content_id_put(d, content_id_take(&cbor));
     content_id_take_items(&cbor, items, 3);
     if( !items[2].value.p ) return false;
@@ -87,7 +89,7 @@ static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_dige
 static bool content_id_put_object(const zt_container *c, uint32_t i, zt_digest *d, zt_error *err){
   content_id_item items[] = { { "shape", { 0 } }, { "layout", { 0 } }, { "attributes", { 0 } } };
   zt_cbor cbor = { .err = err };
-  zt_container_decode(c, c->names.at.a[i], 2, &cbor);
+  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
   content_id_put(d, content_id_take(&cbor));
   content_id_take_items(&cbor, items, 3);
   content_id_put_head(d, ZT_CBOR_MAP, items[2].value.p ? 4 : 3);
@@ -103,7 +105,7 @@ static bool content_id_put_object(const zt_container *c, uint32_t i, zt_digest *
 int zt_content_id(const zt_container *c, char out[ZT_DIGEST_TEXT], bool *known, zt_error *err){
   zt_error unused = ZT_ERROR_NONE;
   zt_digest *d;
-  *known = c->driver->shard && c->nManifest>0;   /* A data shard states nothing */
+  *known = c->driver==&zt_driver_zt2 && c->manifest_length>0;   /* A data shard states nothing */
   if( !*known ) return SQLITE_OK;
   zt_digest_new(ZT_TEXT("sha256"), &d, err);
   if( !d ) return err->rc;

@@ -1,13 +1,24 @@
 /* The table of file formats. See driver.h. */
 #include "container/driver.h"
 
-extern const zt_driver zt_driver_zt0, zt_driver_zt1_0, zt_driver_zt1_1, zt_driver_zt2;
+#include "core/host.h"
+
+extern const zt_driver zt_driver_zt0, zt_driver_zt1_0, zt_driver_zt1_1, zt_driver_zt2,
+  zt_driver_safetensors, zt_driver_gguf;
 
 const zt_driver *const zt_drivers[] = {
-  &zt_driver_zt0, &zt_driver_zt1_0, &zt_driver_zt1_1, &zt_driver_zt2, NULL
+  &zt_driver_zt0, &zt_driver_zt1_0, &zt_driver_zt1_1, &zt_driver_zt2, &zt_driver_safetensors,
+  &zt_driver_gguf, NULL
 };
 
-const zt_driver *zt_driver_for(const zt_ends *ends){
-  for(int i=0; zt_drivers[i]; i++) if( zt_drivers[i]->probe(ends) ) return zt_drivers[i];
-  return NULL;
+const char zt_container_files[] = "*.zt *.safetensors *.gguf";
+
+const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
+  const zt_driver *perhaps = NULL;
+  for(int i=0; zt_drivers[i] && !err->rc; i++){
+    zt_probe probe = zt_drivers[i]->probe(ends, err);
+    if( probe==ZT_PROBE_YES ) return zt_drivers[i];
+    if( probe==ZT_PROBE_PERHAPS && !perhaps ) perhaps = zt_drivers[i];
+  }
+  return err->rc ? NULL : perhaps;
 }

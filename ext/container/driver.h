@@ -1,46 +1,116 @@
 /*
 ** What a file format gives the model, and the table of formats. A new format is one file that
-** defines a driver, and one line in driver.c. Interface to code in driver.c, and between
-** container.c and the drivers.
+** defines a driver, and one line in driver.c. Interface to code in driver.c, builder.c and
+** container.c, and between them and the drivers.
 **
-**   T1  the file begins with the magic number of a format
+**   T1  the file is of a format that is known
 */
 #ifndef ZT_CONTAINER_DRIVER_H
 #define ZT_CONTAINER_DRIVER_H
 
 #include "container/container.h"
 #include "core/keys.h"
+#include "core/positions.h"
 
-/* The two ends of a file, from which its format and the place of its manifest follow. */
+/* What tells a file's format. A driver may read a little more of the source. */
 typedef struct zt_ends {
+  zt_source *source;
   uint64_t size;       /* Of the file */
-  zt_span head;        /* The first 8 bytes, fewer if the file has fewer */
-  zt_span tail;        /* The last bytes, at least 48 of them unless the file has fewer */
+  zt_span head;        /* The first ZT_ENDS_HEAD bytes, fewer if the file has fewer */
+  zt_span tail;        /* The last ZT_ENDS_TAIL bytes, fewer if the file has fewer */
 } zt_ends;
+#define ZT_ENDS_HEAD 16
+#define ZT_ENDS_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of
+                          ** the blobs before a manifest */
 
-/* Where a manifest lies. */
-typedef struct zt_extent {
-  uint64_t offset, length;   /* 0 and 0: there is none */
-  uint64_t hash;             /* zTensor 2 */
-} zt_extent;
+/* Whether a file is of a format. */
+typedef enum zt_probe {
+  ZT_PROBE_NO,
+  ZT_PROBE_PERHAPS,    /* Nothing speaks against it: it is, unless another format has a magic number
+                       ** that it has */
+  ZT_PROBE_YES         /* It has the format's magic number */
+} zt_probe;
+
+/*
+** A container in the making. The metadata's bytes are read into the kept bytes, which drivers count
+** positions in; what decoding a row needs beside them, unescaped names say, is appended. Of an
+** object, and of a component, one 32-bit number is remembered that is the driver's own: a position
+** in the kept bytes. Kept bytes move when they grow: hold positions, not pointers, meanwhile.
+*/
+typedef struct zt_builder {
+  zt_source *source;
+  zt_container *container;
+  const zt_interrupt *interrupt;   /* May be NULL */
+  zt_error *err;                   /* Of every failure */
+} zt_builder;
+
+/* Read n bytes of the source, from offset on, into the kept bytes, asking between pieces whether to
+** go on. They are the manifest. Called again with the bytes that follow, it appends those; nothing
+** else may be kept in between. Bounds are the driver's to check, against the size and some limit
+** (ZT_MAX_MANIFEST), before this allocates. */
+int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n);
+
+/* The manifest ends after n of the bytes that were read. */
+void zt_builder_cut(zt_builder *b, size_t n);
+
+/* Append n bytes to the kept ones; *at is where they are. p NULL: they are zero, and the
+** caller's to write. */
+int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at);
+
+/* Make room for as many as are announced; an estimate alone: no failure if memory is short. */
+void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
+
+/* A new object, whose name lies in the kept bytes; components that are added next are its own.
+** *duplicate: an object has that name already, and nothing was added. */
+int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate);
+
+/* A new component of the last object. */
+int zt_builder_component(zt_builder *b, size_t number);
+
+/* A new shard, likewise. */
+int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate);
+
+/* Put all objects, of which each has one component, in another order: number order[i] becomes
+** number i. What order holds afterwards is of no use. */
+int zt_builder_reorder(zt_builder *b, uint32_t *order);
+
+/* Forget all objects, components and shards. */
+void zt_builder_clear(zt_builder *b);
+
+/* Give back memory that was allocated ahead: when all is added. */
+void zt_builder_trim(zt_builder *b);
+
+/* The steps of a walk through values (value.h). All of a driver's values have these. */
+typedef struct zt_steps {
+  /* Stand before the first thing in an array or a map: set w->at, and what is the driver's own
+  ** of *level. */
+  void (*enter)(zt_walk *w, const zt_value *of, zt_level *level);
+
+  /* Read what comes next. False at the end, w->at being behind it, and after a failure. *key and
+  ** *value are ZT_VALUE_NONE; in an array *key stays so. Behind an array or a map that is the
+  ** value, w->at is of no meaning. */
+  bool (*next)(zt_walk *w, zt_level *level, zt_value *key, zt_value *value);
+
+  /* Set w->at to what comes behind an array or a map. */
+  void (*skip)(zt_walk *w, const zt_value *value);
+
+  /* As zt_walk_stored_type(). NULL: the format has no words for types. */
+  zt_text (*stored_type)(zt_walk *w, const zt_value *value);
+} zt_steps;
 
 typedef struct zt_driver {
-  const char *name;    /* Generation, for messages and tests */
+  const char *name;    /* For tests: no two drivers have the same */
   const char *format;  /* The file format's name, as zt_files.container shows it */
 
-  /* True if the file is of this format. Looks at the magic numbers alone; at most one driver says
-  ** yes to any file. */
-  bool (*probe)(const zt_ends *ends);
+  /* At most one driver says yes, or else perhaps, to any file. What cannot be read is recorded
+  ** in err. */
+  zt_probe (*probe)(const zt_ends *ends, zt_error *err);
 
-  /* Where the manifest is: within the file, at most ZT_MAX_MANIFEST bytes, or a failure. */
-  int (*locate)(const zt_ends *ends, zt_extent *out, zt_error *err);
+  /* Read and check all metadata, and add all objects and components. Sets of the container what is
+  ** marked so below. */
+  int (*open)(zt_builder *b, const zt_ends *ends);
 
-  /* Check the whole manifest and index its objects. cbor stands at the first byte of c->manifest,
-  ** and shards, names, first and components are empty, also when it is called again after
-  ** zt_cbor_join(). Failures are in cbor->err. */
-  int (*walk)(zt_container *c, zt_cbor *cbor);
-
-  /* Decode object i, but for its index. *out has the defaults of what a file need not say. */
+  /* Decode object i. *out has its index, name and the defaults of what a file need not say. */
   void (*object)(const zt_container *c, uint32_t i, zt_object *out);
 
   /* Decode component k, which is one of object i. *out has the defaults of what a file need
@@ -48,50 +118,64 @@ typedef struct zt_driver {
   void (*component)(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                     zt_component *out);
 
-  /* Decode shard i. NULL: the format has none. */
+  const zt_steps *steps;   /* NULL: no value of it is an array or a map */
+
+  /* Decode shard i, whose name is set. NULL: the format has none. */
   void (*shard)(const zt_container *c, uint32_t i, zt_shard *out);
 
-  unsigned footer;     /* Bytes of the footer */
-  unsigned gap;        /* Most bytes between blobs that alignment explains */
+  /* Fail unless the two ends are those of a sound file. NULL: no shard is of this format. */
+  int (*check_ends)(const zt_ends *ends, zt_error *err);
+
+  /* Free c->state. NULL: there is none. */
+  void (*close)(zt_container *c);
 } zt_driver;
 
 struct zt_container {
   const zt_driver *driver;
   int references;
-  uint8_t *manifest;         /* Owned; nManifest bytes */
-  size_t nManifest;
-  zt_extent extent;          /* Where it lies in the file; up to 1.2, blobs end before it */
   uint64_t file_size;
   bool is_file;
   zt_identity identity;      /* If it is a file */
-  zt_text version;
-  unsigned demands;          /* ZT_DEMANDS_ bits; set by walk, like the two around it */
+
+  /* Set by the driver's open: */
+  zt_text version;           /* z NULL: it has none; may lie in the kept bytes */
+  unsigned rules;            /* ZT_RULE_ bits */
   bool newer;
-  zt_attributes attributes;
-  zt_keys shards;            /* Their names, in the manifest's order */
-  zt_keys names;             /* The objects' names, in the manifest's order */
-  zt_positions first;        /* Of each object: the number of its first component */
-  zt_positions components;   /* Of each component: the position from which the driver decodes it */
-  struct {                   /* 1.0: what components take from their tensor, of the one asked
-                             ** for last */
-    bool valid, sparse;
-    uint32_t object;
-    zt_text dtype;           /* As stored */
-  } last;
+  uint64_t begin, end;       /* Blobs and manifest lie between; at first, all of the file */
+  uint64_t gap;              /* Most bytes between blobs that alignment explains */
+  zt_value attributes;       /* Of the file; at first none */
+  zt_value manifest;         /* All metadata; at first none */
+  void *state;               /* Whatever the driver remembers besides */
+  size_t state_size;         /* Bytes of it, for accounts */
+
+  /* Through the builder: */
+  struct {
+    uint8_t *p;              /* Owned */
+    size_t n, capacity;
+  } kept;
+  uint64_t manifest_offset;  /* Where the first manifest_length of them were read, but for what the
+                             ** driver rewrote */
+  uint64_t manifest_length;
+  zt_keys names;             /* Of the objects, in their order */
+  zt_positions objects;      /* Their numbers */
+  zt_positions first;        /* Of each object: its first component */
+  zt_positions components;   /* Their numbers */
+  zt_keys shard_names;
+  zt_positions shards;       /* Their numbers */
 };
 
 /* The driver that claims the file, NULL if none does. */
-const zt_driver *zt_driver_for(const zt_ends *ends);
+const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err);
 
-/* All drivers, ended by NULL, for tests. */
+/* All drivers, ended by NULL. */
 extern const zt_driver *const zt_drivers[];
 
-/* Decode from the manifest, which was checked, at a position depth levels deep. */
-void zt_container_decode(const zt_container *c, size_t at, int depth, zt_cbor *out);
+/* Fail unless the source is a sound file of that format, as far as its two ends tell. */
+int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err);
 
-/* Position of a byte of the manifest. */
-static inline size_t zt_container_position(const zt_container *c, const uint8_t *p){
-  return (size_t)(p - c->manifest);
+/* The kept bytes. */
+static inline zt_span zt_container_kept(const zt_container *c){
+  return (zt_span){ c->kept.p, c->kept.n };
 }
 
 #endif

@@ -3,13 +3,15 @@
 
 #include "core/host.h"
 
-#define DTYPE_ROW(name, storage, class, wide, width, unit, packed, conversion) \
-  { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, packed },
+#define DTYPE_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
+  { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, elements, bytes },
 static const zt_dtype dtype_table[] = { ZT_DTYPES(DTYPE_ROW) };
 
 /* The names again, with their lengths: a manifest names a type for each component. */
 #define DTYPE_NAME(name, ...) ZT_TEXT_INIT(#name),
 static const zt_text dtype_name_table[] = { ZT_DTYPES(DTYPE_NAME) };
+
+const zt_dtype *zt_dtype_get(zt_dtype_id id){ return &dtype_table[id]; }
 
 const zt_dtype *zt_dtype_named(zt_text name){
   for(size_t i=0; i<sizeof(dtype_table)/sizeof(*dtype_table); i++){
@@ -109,19 +111,17 @@ const zt_dtype *zt_dtype_storage(zt_text name){
   return d && strcmp(d->name, d->storage)==0 ? d : NULL;
 }
 
-const zt_dtype *zt_dtype_of(const zt_component *component){
-  const zt_dtype *storage, *d;
-  if( component->foreign ) return NULL;
-  storage = zt_dtype_storage(component->dtype);
-  if( !storage || !component->type.z ) return storage;
-  d = zt_dtype_named(component->type);
-  /* No storage type of zTensor 2 */
-  if( d && component->strict && d->id==ZT_DTYPE_bool ) return storage->id==ZT_DTYPE_u8 ? d : NULL;
-  return d && strcmp(d->storage, storage->name)==0 ? d : NULL;
+void zt_dtype_decide(zt_component *out){
+  const zt_dtype *type;
+  out->storage = out->element = zt_dtype_storage(out->dtype);
+  out->misplaced = false;
+  if( !out->storage || !out->type.z ) return;
+  type = zt_dtype_named(out->type);
+  out->misplaced = type && strcmp(type->storage, out->storage->name)!=0;
+  out->element = out->misplaced ? NULL : type;
 }
 
 bool zt_dtype_size(const zt_dtype *dtype, uint64_t elements, uint64_t *out){
-  if( !dtype->packed ) return zt_mul64(elements, dtype->width, out);
-  *out = elements/dtype->packed + (elements%dtype->packed!=0);
-  return true;
+  uint64_t blocks = elements/dtype->elements + (elements%dtype->elements!=0);
+  return zt_mul64(blocks, dtype->bytes, out);
 }

@@ -4,9 +4,7 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-#define SCHEMA_HEADER 8   /* Bytes before the data area */
 #define SCHEMA_SIZE_FIELD 8
-#define SCHEMA_ALIGNMENT 64
 
 static bool schema_is_field(const zt_field *field, zt_text key){
   return field->n==key.n && zt_equal(field->name, key.z, key.n);
@@ -128,28 +126,22 @@ static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *
 bool zt_schema_shape(zt_cbor *c, zt_object *out){
   const uint8_t *at = c->p;
   zt_cbor_level level;
-  bool empty = false, fits = true;
   if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "H1", "an array for 'shape'");
   if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !schema_read_dimensions(c, &level, out) ){
     return false;
   }
-  out->elements = 1;
-  for(uint32_t i=0; i<out->rank; i++){
-    if( out->shape[i]==0 ) empty = true;
-    else if( !zt_mul64(out->elements, out->shape[i], &out->elements) ) fits = false;
-  }
-  if( empty ) out->elements = 0;
-  if( fits || empty ) return true;
+  if( zt_object_count(out) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
 }
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
-  uint64_t end = container->extent.offset;
-  if( offset%SCHEMA_ALIGNMENT ){
-    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, SCHEMA_ALIGNMENT);
+  uint64_t end = container->manifest_offset;
+  if( offset%ZT_SCHEMA_ALIGNMENT ){
+    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset,
+                        ZT_SCHEMA_ALIGNMENT);
   }
-  if( offset<SCHEMA_HEADER && length>0 ){
+  if( offset<ZT_SCHEMA_HEADER && length>0 ){
     return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
   }
   if( !zt_claim(end, offset, length) ){
@@ -165,10 +157,10 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
   const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
   unsigned footer = SCHEMA_SIZE_FIELD+magic;
-  if( ends->size<SCHEMA_HEADER+footer || ends->tail.n<footer ){
+  if( ends->size<ZT_SCHEMA_HEADER+footer || ends->tail.n<footer ){
     return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", ends->size);
   }
-  room = ends->size-SCHEMA_HEADER-footer;
+  room = ends->size-ZT_SCHEMA_HEADER-footer;
   length = zt_le64(ends->tail.p+ends->tail.n-footer);
   if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
@@ -180,12 +172,18 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
                     "the manifest's size, %llu, is more than the %llu bytes between header and"
                     " footer%s", length, room, cut);
   }
-  *out = (zt_extent){ SCHEMA_HEADER+room-length, length, 0 };
+  *out = (zt_extent){ ZT_SCHEMA_HEADER+room-length, length };
   return SQLITE_OK;
 }
 
-zt_text zt_schema_long_dtype(zt_text name){
+void zt_schema_long_dtype(zt_text name, zt_component *out){
   const zt_dtype *d = zt_dtype_long(name);
-  if( !d || strcmp(d->name, d->storage)!=0 ) return (zt_text){ NULL, 0 };
-  return (zt_text){ d->name, strlen(d->name) };
+  if( d && strcmp(d->name, d->storage)!=0 ) d = NULL;
+  out->dtype = d ? (zt_text){ d->name, strlen(d->name) } : name;
+  out->storage = out->element = d;
+}
+
+void zt_schema_set_codec(zt_component *out){
+  out->codec = zt_text_is(out->encoding, "raw") ? ZT_CODEC_RAW
+             : zt_text_is(out->encoding, "zstd") ? ZT_CODEC_ZSTD : ZT_CODEC_UNKNOWN;
 }

@@ -16,7 +16,9 @@
 #ifndef ZT_CONTAINER_SCHEMA_H
 #define ZT_CONTAINER_SCHEMA_H
 
-#include "container/driver.h"
+#include "container/manifest.h"
+#include "core/digest.h"
+#include "core/unique.h"
 
 enum { ZT_NULLABLE = 1 };   /* Null counts as absence (S4) */
 
@@ -138,10 +140,20 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
 **   M2  the manifest has at least one byte, at most ZT_MAX_MANIFEST, at most those between header
 **       and footer
 */
+typedef struct zt_extent {
+  uint64_t offset, length;
+} zt_extent;
 int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err);
 
-/* A dtype of 0.1 and 1.0 (float32 ...) in the model's short form; z NULL if it is none
-** of theirs. */
-zt_text zt_schema_long_dtype(zt_text name);
+/* Set what a component has of a dtype of 0.1 and 1.0 (float32 ...): the text in the model's short
+** form, and its meaning; as it is, and none, if it is none of theirs. */
+void zt_schema_long_dtype(zt_text name, zt_component *out);
+
+/* Set what an encoding of 0.1 to 1.2 means. */
+void zt_schema_set_codec(zt_component *out);
+
+#define ZT_SCHEMA_DIGESTS (ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256)   /* Those of 0.1 to 1.2 */
+#define ZT_SCHEMA_HEADER 8      /* Bytes before the data area */
+#define ZT_SCHEMA_ALIGNMENT 64
 
 #endif

@@ -1,9 +1,12 @@
 /* Shards. See shard.h. */
 #include "container/shard.h"
 
+#include "container/driver.h"
 #include "core/host.h"
 
 #define SHARD_SUFFIX ".zt"
+
+extern const zt_driver zt_driver_zt2;
 
 /* The path of a shard, owned; NULL if memory is short. A name's stem ends before its last dot,
 ** unless it begins with that. */
@@ -42,7 +45,7 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
   else if( zt_source_size(*out)!=size ){
     zt_break(err, "X2", "shard %s has %llu bytes, and should have %llu", z, zt_source_size(*out),
              size);
-  }else if( zt_container_check_format(*out, "2", &of_shard) ){
+  }else if( zt_driver_check(&zt_driver_zt2, *out, &of_shard) ){
     shard_fail(err, "X4", z, &of_shard);
   }else{
     zt_source_set_shard(*out);

@@ -9,7 +9,12 @@
 **       (H1, H2), encoding text, layout text = dense, data_endianness text = little, checksum text;
 **       any other key is an attribute
 **
-** The one blob of a tensor is the component `data`. The writer makes indefinite-length maps.
+** The one blob of a tensor is the component `data`; a sparse tensor's has all its arrays. The
+** writer makes indefinite-length maps.
+**
+** A component's number is the position of its tensor's map; an object's is, too, unless its sparse
+** format is one that the model has no word for: then that of its name, which is kept behind the
+** manifest (its length, "sparse_", and the text of sparse_format).
 */
 #include <assert.h>
 #include "container/schema.h"
@@ -39,17 +44,13 @@ static const zt_schema zt0_tensor_schema = {
 
 /* A tensor as it is stored. */
 typedef struct zt0_tensor {
-  const uint8_t *at_name;   /* The name's item */
   zt_text name, layout;
   zt_component data;
 } zt0_tensor;
 
-static bool zt0_probe(const zt_ends *ends){
-  return ends->head.n==8 && memcmp(ends->head.p, "ZTEN0001", 8)==0;
-}
-
-static int zt0_locate(const zt_ends *ends, zt_extent *out, zt_error *err){
-  return zt_schema_locate(ends, 0, out, err);
+static zt_probe zt0_probe(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return ends->head.n>=8 && memcmp(ends->head.p, "ZTEN0001", 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the next item, a tensor's map. The place in err is set as soon as the name is known. */
@@ -63,7 +64,6 @@ static void zt0_read_tensor(zt_cbor *c, zt0_tensor *t, zt_object *object){
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT0_NAME:
-        t->at_name = c->p;
         if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) ok = zt_fields_text(&f, &t->name);
         else ok = zt_schema_name(c, &t->name);
         if( ok ) c->err->object = t->name;
@@ -81,91 +81,111 @@ static void zt0_read_tensor(zt_cbor *c, zt0_tensor *t, zt_object *object){
   }
 }
 
-static int zt0_walk(zt_container *c, zt_cbor *cbor){
+static void zt0_check(zt_builder *b, zt_cbor *cbor, const void *context){
+  zt_container *c = b->container;
   zt_error *err = cbor->err;
   zt_cbor_level level;
   zt_object object;
   zt0_tensor t;
   bool duplicate;
-  c->version = ZT_TEXT("0.1.0");
+  (void)context;
   zt_cbor_skip_self_described(cbor);
   if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ){
     zt_cbor_fail_type(cbor, "A1", "an array as the root item");
   }
-  if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return err->rc;
+  if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return;
   while( zt_cbor_more(cbor, &level) ){
-    size_t at = zt_container_position(c, cbor->p);
-    if( !zt_cbor_poll(cbor) ) return err->rc;
+    size_t at = zt_manifest_position(c, cbor->p);
+    if( !zt_cbor_poll(cbor) ) return;
     if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ) zt_cbor_fail_type(cbor, "A2", "a tensor's map");
     zt0_read_tensor(cbor, &t, &object);
-    if( err->rc || !zt_schema_range(cbor, c, t.data.offset, t.data.length) ) return err->rc;
-    if( zt_positions_push(&c->first, c->components.n, err)
-     || zt_positions_push(&c->components, at, err) ) return err->rc;
-    if( zt_keys_add(&c->names, t.at_name, t.name, &duplicate, err) ) return err->rc;
+    if( err->rc || !zt_schema_range(cbor, c, t.data.offset, t.data.length) ) return;
+    if( zt_builder_object(b, t.name, at, &duplicate) ) return;
     if( duplicate ) zt_cbor_fail(cbor, "A3", "two tensors have this name");
+    else if( zt_builder_component(b, at) ) return;
     err->object.z = NULL;
   }
   zt_cbor_finish(cbor);
-  return err->rc;
 }
 
-/* The text of `sparse_format`, which is a custom field; z NULL if there is none. */
-static zt_text zt0_sparse_format(const zt_container *c, const zt_object *object){
-  zt_attribute_walk it;
-  zt_text key, value = { NULL, 0 };
-  zt_attributes_begin(c, &object->attributes, &it);
-  while( zt_attributes_next(&it) ){
-    if( zt_cbor_peek(&it.cbor)!=ZT_CBOR_TEXT ) zt_cbor_skip(&it.cbor);
-    else if( zt_cbor_text(&it.cbor, &key) && zt_text_is(key, "sparse_format")
-          && zt_cbor_peek(&it.cbor)==ZT_CBOR_TEXT ){
-      zt_cbor_text(&it.cbor, &value);
-      return value;
-    }
-    zt_cbor_skip(&it.cbor);
+/* --- Attributes: the other keys of a tensor's map --- */
+
+#define ZT0_ATTRIBUTES ZT_MANIFEST_OWN   /* Fields are passed over */
+
+static bool zt0_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
+  while( zt_manifest_next(w, level, key, value) ){
+    if( !(level->kind & ZT0_ATTRIBUTES) || key->type!=ZT_VALUE_TEXT || key->tagged
+     || !zt_schema_has(&zt0_tensor_schema, key->text) ) return true;
+    if( value->type==ZT_VALUE_ARRAY || value->type==ZT_VALUE_MAP ) zt_manifest_skip(w, value);
+    *key = *value = ZT_VALUE_NONE;
   }
-  return value;
+  return false;
+}
+
+static const zt_steps zt0_steps = { zt_manifest_enter, zt0_next, zt_manifest_skip, NULL };
+
+/* --- Layouts --- */
+
+/* The text of `sparse_format`, which is a custom field; z NULL if there is none. */
+static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attributes){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_value key, value;
+  zt_level level;
+  zt_walk w;
+  zt_text found = { NULL, 0 };
+  zt_walk_begin(c, attributes, &w, &level, &unused);
+  while( !found.z && zt_walk_next(&w, &level, &key, &value) ){
+    if( key.type==ZT_VALUE_TEXT && !key.tagged && zt_text_is(key.text, "sparse_format")
+     && value.type==ZT_VALUE_TEXT && !value.tagged ) found = value.text;
+  }
+  zt_walk_end(&w);
+  return found;
 }
 
 /* The specification's layouts are dense and sparse + sparse_format; the writer's dense, sparsecsr
-** and sparsecoo. */
-static void zt0_set_format(const zt_container *c, zt_object *object, zt_text layout){
-  zt_text kind;
+** and sparsecoo. Returns the sparse_format if it is one that the model has no word for. */
+static zt_text zt0_set_layout(const zt_container *c, zt_object *object, zt_text layout){
+  const zt_text none = { NULL, 0 };
+  zt_text kind = none;
   object->format = layout;
-  if( zt_text_is(layout, "dense") ) return;
+  if( zt_text_is(layout, "dense") ){
+    object->layout = ZT_LAYOUT_DENSE;
+    return none;
+  }
   if( zt_text_is(layout, "sparsecsr") ) kind = ZT_TEXT("csr");
   else if( zt_text_is(layout, "sparsecoo") ) kind = ZT_TEXT("coo");
-  else if( zt_text_is(layout, "sparse") ) kind = zt0_sparse_format(c, object);
-  else kind = (zt_text){ NULL, 0 };
-  if( kind.z && zt_text_is(kind, "csr") ) object->format = ZT_TEXT("sparse_csr");
-  else if( kind.z && zt_text_is(kind, "coo") ) object->format = ZT_TEXT("sparse_coo");
-  else object->foreign = true;
-  object->one_blob = !object->foreign;
-  if( kind.z && object->foreign ){
-    object->format_prefix = "sparse_";
-    object->format = kind;
+  else if( zt_text_is(layout, "sparse") ) kind = zt0_sparse_format(c, &object->attributes);
+  if( !kind.z ) return none;
+  if( zt_text_is(kind, "csr") ){
+    object->format = ZT_TEXT("sparse_csr");
+    object->layout = ZT_LAYOUT_CSR_JOINED;
+  }else if( zt_text_is(kind, "coo") ){
+    object->format = ZT_TEXT("sparse_coo");
+    object->layout = ZT_LAYOUT_COO_JOINED;
   }
+  return object->layout ? none : kind;
 }
 
-static bool zt0_is_field(zt_text key){
-  return zt_schema_has(&zt0_tensor_schema, key);
-}
+/* --- Decoding --- */
 
-static void zt0_decode(const zt_container *c, uint32_t i, zt0_tensor *t, zt_object *out){
+static void zt0_decode(const zt_container *c, size_t at, zt0_tensor *t, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->components.a[i], 1, &cbor);
+  zt_manifest_decode(c, at, 1, &cbor);
   zt0_read_tensor(&cbor, t, out);
   assert( !unused.rc );
 }
 
 static void zt0_object(const zt_container *c, uint32_t i, zt_object *out){
+  uint32_t number = c->objects.a[i], at = c->components.a[i];
   zt0_tensor t;
-  zt0_decode(c, i, &t, out);
-  out->name = t.name;
-  out->attributes = (zt_attributes){
-    .at = c->components.a[i], .depth = 1, .is_field = zt0_is_field
-  };
-  zt0_set_format(c, out, t.layout);
+  zt0_decode(c, at, &t, out);
+  out->attributes = zt_manifest_map(at, ZT0_ATTRIBUTES);
+  zt0_set_layout(c, out, t.layout);
+  if( number!=at ){
+    const char *z = (const char*)c->kept.p+number;
+    out->format = (zt_text){ z+sizeof(uint32_t), zt_load32(z) };
+  }
 }
 
 /* Component i is tensor i. */
@@ -173,16 +193,56 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
                           zt_component *out){
   zt_object ignored;
   zt0_tensor t;
-  zt_text dtype;
-  (void)k;
+  (void)i;
   (void)want;
-  zt0_decode(c, i, &t, &ignored);
+  zt0_decode(c, c->components.a[k], &t, &ignored);
   *out = t.data;
-  dtype = zt_schema_long_dtype(out->dtype);
-  if( dtype.z ) out->dtype = dtype;
-  else out->foreign = true;
+  out->rules = c->rules;
+  zt_schema_long_dtype(t.data.dtype, out);
+  zt_schema_set_codec(out);
+  out->digests = ZT_SCHEMA_DIGESTS;
+}
+
+/* --- Opening --- */
+
+/* Keep the names of sparse formats that the model has no words for. */
+static int zt0_keep_formats(zt_builder *b){
+  static const zt_text prefix = ZT_TEXT_INIT("sparse_");
+  zt_container *c = b->container;
+  for(uint32_t i=0; i<c->objects.n; i++){
+    zt_object object;
+    zt_text kind;
+    zt0_tensor t;
+    uint32_t at, n;
+    zt0_decode(c, c->components.a[i], &t, &object);
+    if( !zt_text_is(t.layout, "sparse") ) continue;
+    object.layout = ZT_LAYOUT_UNKNOWN;
+    object.attributes = zt_manifest_map(c->components.a[i], ZT0_ATTRIBUTES);
+    kind = zt0_set_layout(c, &object, t.layout);
+    if( !kind.z ) continue;
+    n = (uint32_t)(prefix.n+kind.n);
+    at = (uint32_t)((const uint8_t*)kind.z - c->kept.p);   /* The bytes may move */
+    if( zt_builder_keep(b, &n, sizeof(n), &c->objects.a[i])
+     || zt_builder_keep(b, prefix.z, prefix.n, &n)
+     || zt_builder_keep(b, NULL, kind.n, &n) ) return b->err->rc;
+    memcpy(c->kept.p+n, c->kept.p+at, kind.n);
+  }
+  return SQLITE_OK;
+}
+
+static int zt0_open(zt_builder *b, const zt_ends *ends){
+  zt_container *c = b->container;
+  zt_extent extent;
+  if( zt_schema_locate(ends, 0, &extent, b->err) ) return b->err->rc;
+  c->version = ZT_TEXT("0.1.0");
+  c->begin = ZT_SCHEMA_HEADER;
+  c->end = ends->size-8;   /* Before the manifest's size */
+  c->gap = ZT_SCHEMA_ALIGNMENT;
+  return zt_manifest_open(b, extent.offset, extent.length, zt0_check, NULL) ? b->err->rc
+       : zt0_keep_formats(b);
 }
 
 const zt_driver zt_driver_zt0 = {
-  "0.1", "ztensor", zt0_probe, zt0_locate, zt0_walk, zt0_object, zt0_component, NULL, 8, 64
+  .name = "0.1", .format = "ztensor", .probe = zt0_probe, .open = zt0_open,
+  .object = zt0_object, .component = zt0_component, .steps = &zt0_steps
 };

@@ -20,6 +20,7 @@
 **       1.0: dtype, type and uncompressed_length mean nothing
 */
 #include <assert.h>
+#include "container/dtype.h"
 #include "container/schema.h"
 #include "core/host.h"
 
@@ -100,7 +101,7 @@ static const zt1_generation *zt1_generation_of(const zt_container *c){
 /* --- Finding the manifest --- */
 
 static bool zt1_begins(const zt_ends *ends){
-  return ends->head.n==8 && memcmp(ends->head.p, ZT1_MAGIC, 8)==0;
+  return ends->head.n>=8 && memcmp(ends->head.p, ZT1_MAGIC, 8)==0;
 }
 
 /* A file of at most 8 bytes has one magic number, not two. */
@@ -108,20 +109,14 @@ static bool zt1_ends_too(const zt_ends *ends){
   return ends->size>8 && ends->tail.n>=8 && memcmp(ends->tail.p+ends->tail.n-8, ZT1_MAGIC, 8)==0;
 }
 
-static bool zt1_probe_1_0(const zt_ends *ends){
-  return zt1_begins(ends) && !zt1_ends_too(ends);
+static zt_probe zt1_probe_1_0(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return zt1_begins(ends) && !zt1_ends_too(ends) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-static bool zt1_probe_1_1(const zt_ends *ends){
-  return zt1_begins(ends) && zt1_ends_too(ends);
-}
-
-static int zt1_locate_1_0(const zt_ends *ends, zt_extent *out, zt_error *err){
-  return zt_schema_locate(ends, 0, out, err);
-}
-
-static int zt1_locate_1_1(const zt_ends *ends, zt_extent *out, zt_error *err){
-  return zt_schema_locate(ends, 8, out, err);
+static zt_probe zt1_probe_1_1(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return zt1_begins(ends) && zt1_ends_too(ends) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* --- Components --- */
@@ -169,7 +164,8 @@ ZT_INLINE bool zt1_read_component(zt_cbor *c, const zt_schema *schema, unsigned 
 }
 
 /* Check and index the next item, a map of components. */
-static bool zt1_check_components(zt_cbor *c, zt_container *container){
+static bool zt1_check_components(zt_cbor *c, zt_builder *b){
+  zt_container *container = b->container;
   const uint8_t *start = c->p;
   zt_cbor_level level;
   zt_component component;
@@ -179,9 +175,7 @@ static bool zt1_check_components(zt_cbor *c, zt_container *container){
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
-    if( zt_positions_push(&container->components, zt_container_position(container, c->p), c->err) ){
-      return false;
-    }
+    if( zt_builder_component(b, zt_manifest_position(container, c->p)) ) return false;
     if( !zt_schema_name(c, &role) ) return false;
     for(uint32_t i=0; i<n && i<ZT1_FEW; i++){
       if( zt_text_equal(roles[i], role) ){
@@ -208,25 +202,25 @@ static bool zt1_check_components(zt_cbor *c, zt_container *container){
 /* --- Objects --- */
 
 /* Remember where an attributes map is, checking it unless that was done. */
-static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
-  *out = (zt_attributes){ .at = zt_container_position(container, c->p), .depth = c->depth };
+static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
+  *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
   return zt_cbor_skip_unique(c, "B3", "'attributes'");
 }
 
-/* Read the next item, an object's map. To check it, `check` is the container, which then indexes
-** its components; decoding ends before the components if they are the last field, as writers
-** put them. */
-static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_container *check,
-                            zt_object *out){
+/* Read the next item, an object's map, and in 1.0 its dtype, as stored. To check it, `check` is
+** whom to add its components to; decoding ends before the components if they are the last field, as
+** writers put them. */
+static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builder *check,
+                            zt_object *out, zt_text *dtype){
   zt_fields f;
   bool ok = zt_fields_open(&f, c, &zt1_generation_of(container)->object);
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT1_SHAPE:             ok = zt_schema_shape(c, out); break;
       case ZT1_FORMAT:            ok = zt_fields_text(&f, &out->format); break;
-      case ZT1_OBJECT_DTYPE:      ok = zt_fields_text(&f, &out->dtype); break;
+      case ZT1_OBJECT_DTYPE:      ok = zt_fields_text(&f, dtype); break;
       case ZT1_OBJECT_ATTRIBUTES: ok = zt1_read_attributes(c, container, &out->attributes); break;
       case ZT1_COMPONENTS:
         if( check ) ok = zt1_check_components(c, check);
@@ -241,32 +235,31 @@ static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_contai
 
 /* Make room for as many objects as are announced, and as could be there: none is shorter than its
 ** fields' names. */
-static void zt1_reserve(zt_container *container, const zt_cbor_level *level){
-  uint64_t most = container->nManifest/sizeof("shapeformatcomponents");
+static void zt1_reserve(zt_builder *b, const zt_cbor_level *level){
+  uint64_t most = b->container->kept.n/sizeof("shapeformatcomponents");
   uint64_t n = level->left<most ? level->left : most;
-  zt_positions_reserve(&container->names.at, n);
-  zt_positions_reserve(&container->first, n);
-  zt_positions_reserve(&container->components, n);
+  zt_builder_reserve(b, n, n);
 }
 
-static bool zt1_check_objects(zt_cbor *c, zt_container *container){
+static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
   zt_error *err = c->err;
   zt_cbor_level level;
   zt_object object;
+  zt_text name, dtype;
+  bool duplicate;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
-  zt1_reserve(container, &level);
+  zt1_reserve(b, &level);
   while( zt_cbor_more(c, &level) ){
-    const uint8_t *at = c->p;
-    bool duplicate;
-    zt_text name;
     if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
     err->object = name;
-    if( zt_keys_add(&container->names, at, name, &duplicate, err) ) return false;
-    if( zt_positions_push(&container->first, container->components.n, err) ) return false;
+    /* Its number is where its map is */
+    if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate) ){
+      return false;
+    }
     if( duplicate ) return zt_cbor_fail(c, "B4", "two objects have this name");
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
-    if( !zt1_read_object(c, container, container, &object) ) return false;
+    if( !zt1_read_object(c, b->container, b, &object, &dtype) ) return false;
     err->object.z = NULL;
   }
   return err->rc==SQLITE_OK;
@@ -288,12 +281,12 @@ static int zt1_minor_of(zt_text version){
 }
 
 /* What the version demands (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
-static void zt1_set_demands(zt_container *c){
+static void zt1_set_rules(zt_container *c){
   int minor = zt1_minor_of(c->version);
   c->newer = minor<0 || minor>2;
-  c->demands = ZT_DEMANDS_ZERO_PADDING;
+  c->rules = ZT_RULE_PADDING_ZERO;
   if( c->driver==&zt_driver_zt1_1 && (minor<0 || minor>1) ){
-    c->demands |= ZT_DEMANDS_U64_INDICES|ZT_DEMANDS_DECODED_LENGTH;
+    c->rules |= ZT_RULE_U64_INDICES|ZT_RULE_DECODED_LENGTH;
   }
 }
 
@@ -304,9 +297,11 @@ static bool zt1_check_version(zt_cbor *c, zt_text version){
   return true;
 }
 
-static int zt1_walk(zt_container *c, zt_cbor *cbor){
+static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
+  zt_container *c = b->container;
   zt_fields f;
   bool ok = true;
+  (void)context;
   zt_cbor_skip_self_described(cbor);
   if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
     ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
@@ -318,52 +313,102 @@ static int zt1_walk(zt_container *c, zt_cbor *cbor){
         ok = zt_fields_text(&f, &c->version) && zt1_check_version(cbor, c->version);
         break;
       case ZT1_ATTRIBUTES: ok = zt1_read_attributes(cbor, c, &c->attributes); break;
-      case ZT1_OBJECTS:    ok = zt1_check_objects(cbor, c); break;
+      case ZT1_OBJECTS:    ok = zt1_check_objects(cbor, b); break;
       default:             ok = false; break;
     }
   }
-  if( !cbor->err->rc ) zt1_set_demands(c);
+  if( !cbor->err->rc ) zt1_set_rules(c);
   zt_cbor_finish(cbor);
-  return cbor->err->rc;
+}
+
+/* `magic` bytes end the file behind the manifest's size. */
+static int zt1_open(zt_builder *b, const zt_ends *ends, unsigned magic){
+  zt_container *c = b->container;
+  zt_extent extent;
+  if( zt_schema_locate(ends, magic, &extent, b->err) ) return b->err->rc;
+  c->begin = ZT_SCHEMA_HEADER;
+  c->end = ends->size-8-magic;   /* Before the manifest's size */
+  c->gap = ZT_SCHEMA_ALIGNMENT;
+  return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
+}
+
+/* 1.0: what components take from their tensor, of the one asked for last. */
+typedef struct zt1_memory {
+  bool valid, sparse;
+  uint32_t object;
+  zt_text dtype;             /* As stored */
+} zt1_memory;
+
+static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
+  zt_container *c = b->container;
+  zt1_memory *memory = c->state = sqlite3_malloc64(sizeof(*memory));
+  if( !memory ) return zt_fail_nomem(b->err);
+  memory->valid = false;
+  c->state_size = sizeof(*memory);
+  return zt1_open(b, ends, 0);
+}
+
+static void zt1_close_1_0(zt_container *c){
+  sqlite3_free(c->state);
+}
+
+static int zt1_open_1_1(zt_builder *b, const zt_ends *ends){
+  return zt1_open(b, ends, 8);
 }
 
 /* --- Decoding --- */
 
-static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
+static void zt1_set_layout(zt_object *object){
+  static const struct { zt_text format; zt_layout_id layout; } words[] = {
+    { ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE },
+    { ZT_TEXT_INIT("sparse_csr"), ZT_LAYOUT_CSR },
+    { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO },
+    { ZT_TEXT_INIT("quantized_group"), ZT_LAYOUT_QUANTIZED_GROUP },
+  };
+  for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
+    if( zt_text_equal(object->format, words[i].format) ) object->layout = words[i].layout;
+  }
+}
+
+static void zt1_decode_object(const zt_container *c, uint32_t i, zt_object *out, zt_text *dtype){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->names.at.a[i], 2, &cbor);
-  zt_cbor_text(&cbor, &out->name);
-  zt1_read_object(&cbor, c, NULL, out);
+  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt1_read_object(&cbor, c, NULL, out, dtype);
+  zt1_set_layout(out);
   assert( !unused.rc );
 }
 
-/* Remember what the components of object i take from it: an object may have a million, and put them
-** before its dtype. */
-static void zt1_remember_object(const zt_container *c, uint32_t i){
-  zt_container *memory = (zt_container*)c;   /* What is remembered is no part of its value */
+static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
+  zt_text unused;
+  zt1_decode_object(c, i, out, &unused);
+}
+
+/* What the components of object i take from it, remembered: an object may have a million, and put
+** them before its dtype. */
+static const zt1_memory *zt1_remember_object(const zt_container *c, uint32_t i){
+  zt1_memory *memory = c->state;
   zt_object o;
-  if( c->last.valid && c->last.object==i ) return;
-  zt_container_object(c, i, &o);
-  memory->last.valid = true;
-  memory->last.object = i;
-  memory->last.dtype = o.dtype;
-  memory->last.sparse = zt_text_is(o.format, "sparse_csr") || zt_text_is(o.format, "sparse_coo");
+  if( memory->valid && memory->object==i ) return memory;
+  o.layout = ZT_LAYOUT_UNKNOWN;
+  zt1_decode_object(c, i, &o, &memory->dtype);
+  memory->valid = true;
+  memory->object = i;
+  memory->sparse = o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO;
+  return memory;
 }
 
 /* In 1.0 a component has its tensor's dtype, but indices are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
+  const zt1_memory *tensor = zt1_remember_object(c, i);
   zt_text role = out->role;
-  zt1_remember_object(c, i);
-  if( c->last.sparse
+  if( tensor->sparse
    && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
     out->dtype = ZT_TEXT("u64");
+    out->storage = out->element = zt_dtype_get(ZT_DTYPE_u64);
     return;
   }
-  out->dtype = zt_schema_long_dtype(c->last.dtype);
-  if( out->dtype.z ) return;
-  out->dtype = c->last.dtype;
-  out->foreign = true;
+  zt_schema_long_dtype(tensor->dtype, out);
 }
 
 /* Logical types that zTensor 2 has added: no words of 1.x. */
@@ -379,7 +424,6 @@ static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
     { ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64") },
     { ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128") },
   };
-  if( out->type.z && zt1_is_later_type(out->type) ) out->foreign = true;
   if( c->version.n<3 || memcmp(c->version.z, "1.1", 3)!=0
    || (c->version.n>3 && c->version.z[3]!='.') ) return;
   for(size_t i=0; i<sizeof(words)/sizeof(*words); i++){
@@ -391,24 +435,44 @@ static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   }
 }
 
+/* What dtype and type mean. */
+static void zt1_decide(zt_component *out){
+  zt_dtype_decide(out);
+  if( !out->type.z || !zt1_is_later_type(out->type) ) return;
+  out->element = NULL;
+  out->misplaced = false;
+}
+
 static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                           zt_component *out){
+  const unsigned types = ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, whole = want;
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->components.a[k], 4, &cbor);
+  zt_manifest_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
-  want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER);
-  if( want & ZT_COMPONENT_TYPE ) want |= ZT_COMPONENT_DTYPE;   /* From which it may follow */
+  want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
+  if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* From both of which they follow */
+    want |= whole & ZT_COMPONENT_ELEMENT ? types : ZT_COMPONENT_DTYPE;
+  }
   if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
-  if( !(want & (ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE)) ) return;
-  if( c->driver==&zt_driver_zt1_0 ) zt1_set_dtype_1_0(c, i, out);
-  else zt1_set_dtype_1_1(c, out);
+  if( want & ZT_COMPONENT_ENCODING ) zt_schema_set_codec(out);
+  out->digests = ZT_SCHEMA_DIGESTS;
+  if( !(want & types) ) return;
+  if( c->driver==&zt_driver_zt1_0 ){
+    zt1_set_dtype_1_0(c, i, out);
+    return;
+  }
+  zt1_set_dtype_1_1(c, out);
+  if( whole & ZT_COMPONENT_ELEMENT ) zt1_decide(out);
 }
 
 const zt_driver zt_driver_zt1_0 = {
-  "1.0", "ztensor", zt1_probe_1_0, zt1_locate_1_0, zt1_walk, zt1_object, zt1_component, NULL, 8, 64
+  .name = "1.0", .format = "ztensor", .probe = zt1_probe_1_0, .open = zt1_open_1_0,
+  .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps,
+  .close = zt1_close_1_0
 };
 const zt_driver zt_driver_zt1_1 = {
-  "1.1", "ztensor", zt1_probe_1_1, zt1_locate_1_1, zt1_walk, zt1_object, zt1_component, NULL, 16, 64
+  .name = "1.1", .format = "ztensor", .probe = zt1_probe_1_1, .open = zt1_open_1_1,
+  .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };

@@ -90,13 +90,20 @@ static const zt_schema zt2_shard_schema = ZT2_SCHEMA("the shard's map", zt2_shar
 
 /* --- Finding the manifest --- */
 
-static bool zt2_probe(const zt_ends *ends){
-  return ends->head.n==8 && memcmp(ends->head.p, ZT2_MAGIC, 8)==0;
+static zt_probe zt2_probe(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return ends->head.n>=8 && memcmp(ends->head.p, ZT2_MAGIC, 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-static int zt2_locate(const zt_ends *ends, zt_extent *out, zt_error *err){
+/* Where a manifest lies. */
+typedef struct zt2_extent {
+  uint64_t offset, length;   /* 0 and 0: there is none */
+  uint64_t hash;
+} zt2_extent;
+
+static int zt2_locate(const zt_ends *ends, zt2_extent *out, zt_error *err){
   const uint8_t *footer;
-  uint64_t offset, length, hash, version;
+  uint64_t version;
   if( ends->size<8+ZT2_FOOTER ){
     return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", ends->size);
   }
@@ -105,30 +112,26 @@ static int zt2_locate(const zt_ends *ends, zt_extent *out, zt_error *err){
     return zt_break(err, "Z2",
                     "the file does not end with its magic number: it is cut, or something follows");
   }
-  offset = zt_le64(footer);
-  length = zt_le64(footer+8);
-  hash = zt_le64(footer+16);
+  *out = (zt2_extent){ zt_le64(footer), zt_le64(footer+8), zt_le64(footer+16) };
   version = zt_le64(footer+24) & UINT32_MAX;
   if( version!=2 ) return zt_break(err, "Z3", "version %llu is not 2", version);
-  if( offset==0 && length==0 && hash==0 ){
-    *out = (zt_extent){ 0, 0, 0 };
-    return SQLITE_OK;
-  }
-  if( length==0 || length>ZT_MAX_MANIFEST ){
-    return zt_break(err, "Z4", "the manifest's length, %llu, is not 1 to %llu", length,
+  if( out->offset==0 && out->length==0 && out->hash==0 ) return SQLITE_OK;
+  if( out->length==0 || out->length>ZT_MAX_MANIFEST ){
+    return zt_break(err, "Z4", "the manifest's length, %llu, is not 1 to %llu", out->length,
                     ZT_MAX_MANIFEST);
   }
-  if( offset<ZT2_ALIGNMENT || offset%ZT2_ALIGNMENT ){
-    return zt_break(err, "Z4", "the manifest's offset, %llu, is no positive multiple of %d", offset,
-                    ZT2_ALIGNMENT);
+  if( out->offset<ZT2_ALIGNMENT || out->offset%ZT2_ALIGNMENT ){
+    return zt_break(err, "Z4", "the manifest's offset, %llu, is no positive multiple of %d",
+                    out->offset, ZT2_ALIGNMENT);
   }
-  if( !zt_claim(ends->size-ZT2_FOOTER, offset, length) ){
-    return zt_break(err, "Z4",
-                    "the manifest's offset %llu + length %llu lie beyond the footer, at %llu",
-                    offset, length, ends->size-ZT2_FOOTER);
-  }
-  *out = (zt_extent){ offset, length, hash };
-  return SQLITE_OK;
+  if( zt_claim(ends->size-ZT2_FOOTER, out->offset, out->length) ) return SQLITE_OK;
+  return zt_break(err, "Z4", "the manifest's offset %llu + length %llu lie beyond the footer, at"
+                  " %llu", out->offset, out->length, ends->size-ZT2_FOOTER);
+}
+
+static int zt2_check_ends(const zt_ends *ends, zt_error *err){
+  zt2_extent extent;
+  return zt2_locate(ends, &extent, err);
 }
 
 /* --- Names --- */
@@ -230,9 +233,15 @@ static bool zt2_read_part(zt_cbor *c, unsigned want, zt_component *out){
   return false;
 }
 
-/* True if dtype is one of the twelve storage types: bool is a logical type here. */
-static bool zt2_is_storage_type(zt_text dtype){
-  return zt_dtype_storage(dtype)!=NULL && !zt_text_is(dtype, "bool");
+/* What dtype and type mean: bool is a logical type here, on u8, and not one of the twelve
+** storage types. */
+static void zt2_decide(zt_component *part){
+  const zt_dtype *u8 = zt_dtype_get(ZT_DTYPE_u8), *boolean = zt_dtype_get(ZT_DTYPE_bool);
+  zt_dtype_decide(part);
+  if( part->storage==boolean ) part->storage = part->element = NULL;
+  if( !part->storage || !part->type.z || !zt_text_is(part->type, "bool") ) return;
+  part->misplaced = part->storage!=u8;
+  part->element = part->misplaced ? NULL : boolean;
 }
 
 /* True if 8 characters are lowercase hexadecimal digits. A high bit of x+(0x80-c) is set where a
@@ -257,13 +266,6 @@ static bool zt2_is_digest(zt_text digest){
   return true;
 }
 
-/* L6: a logical type that is known stands on its own storage type. The name of a storage type
-** is none. */
-static bool zt2_is_misplaced(const zt_component *part){
-  return part->type.z && zt_dtype_named(part->type) && !zt2_is_storage_type(part->type)
-      && !zt_dtype_of(part);
-}
-
 /* Z7, of blobs that end before byte `end`. */
 static bool zt2_check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
   if( part->offset<ZT2_ALIGNMENT || part->offset%ZT2_ALIGNMENT ){
@@ -276,18 +278,20 @@ static bool zt2_check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
 }
 
 /* What a part alone can break. */
-static bool zt2_check_part(zt_cbor *c, const zt_container *container, const zt_component *part){
+static bool zt2_check_part(zt_cbor *c, const zt_container *container, zt_component *part){
   bool encoded = part->encoding.z!=NULL;
   zt_shard shard = { .size = container->file_size };
+  zt2_decide(part);
   if( part->shard.z && !zt_container_shard_find(container, part->shard, &shard) ){
     return zt_cbor_fail(c, "Z10", "shard '%.*s' is not in the table of shards",
                         zt_shown(part->shard), part->shard.z);
   }
-  if( !zt2_is_storage_type(part->dtype) ){
+  if( !part->storage ){
     return zt_cbor_fail(c, "Z11", "dtype '%.*s' is not known", zt_shown(part->dtype),
                         part->dtype.z);
   }
-  if( zt2_is_misplaced(part) ){
+  /* The name of a storage type is no logical type that is known */
+  if( part->misplaced && (!zt_dtype_storage(part->type) || zt_text_is(part->type, "bool")) ){
     return zt_cbor_fail(c, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(part->type),
                         part->type.z, zt_shown(part->dtype), part->dtype.z);
   }
@@ -305,7 +309,8 @@ static bool zt2_check_part(zt_cbor *c, const zt_container *container, const zt_c
 /* A walk through a manifest. */
 typedef struct zt2_walker {
   zt_cbor *c;
-  zt_container *container;
+  zt_builder *builder;
+  zt_container *container;   /* The builder's */
   uint64_t end;        /* Of the blobs so far, as long as each begins where the one before ends,
                        ** or behind */
   bool sort;           /* They do not, or some are in shards: Z13 has to be seen from their order */
@@ -316,17 +321,17 @@ typedef struct zt2_walker {
 /* Z13, as far as one blob after the other shows it. */
 static bool zt2_note_blob(zt2_walker *w){
   const zt_component *part = &w->part;
-  const zt_extent *manifest = &w->container->extent;
+  uint64_t manifest = w->container->manifest_offset, length = w->container->manifest_length;
   if( part->length==0 ) return true;
   if( part->shard.z || part->offset<w->end ){
     w->sort = true;
     return true;
   }
   w->end = part->offset+part->length;
-  if( w->end<=manifest->offset || part->offset>=manifest->offset+manifest->length ) return true;
-  if( part->offset==manifest->offset && part->length==manifest->length ) return true;
+  if( w->end<=manifest || part->offset>=manifest+length ) return true;
+  if( part->offset==manifest && part->length==length ) return true;
   return zt_cbor_fail(w->c, "Z13", "bytes %llu to %llu overlap the manifest, %llu to %llu",
-                      part->offset, w->end, manifest->offset, manifest->offset+manifest->length);
+                      part->offset, w->end, manifest, manifest+length);
 }
 
 /* Check and index the next item, a map of parts. */
@@ -338,9 +343,8 @@ static bool zt2_check_parts(zt2_walker *w){
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   if( level.left==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
   for(w->nParts=0; zt_cbor_more(c, &level); w->nParts++){
-    w->part = (zt_component){ .strict = true };
-    if( zt_positions_push(&w->container->components, zt_container_position(w->container, c->p),
-                          c->err) ) return false;
+    w->part = (zt_component){ 0 };
+    if( zt_builder_component(w->builder, zt_manifest_position(w->container, c->p)) ) return false;
     if( !zt2_next_key(c, &last, &w->part.role) ) return false;
     c->err->component = w->part.role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a part's map");
@@ -354,11 +358,11 @@ static bool zt2_check_parts(zt2_walker *w){
 /* --- Objects --- */
 
 /* Remember where an attributes map is, checking it unless that was done. */
-static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_attributes *out){
+static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_text key;
-  *out = (zt_attributes){ .at = zt_container_position(container, c->p), .depth = c->depth };
+  *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
@@ -386,21 +390,41 @@ static bool zt2_read_object(zt_cbor *c, const zt_container *container, zt2_walke
 }
 
 /* The layouts that are known, and the names that the model has for them. */
-static const struct { zt_text layout, format; } zt2_layouts[] = {
-  { ZT_TEXT_INIT("dense"), ZT_TEXT_INIT("dense") },
-  { ZT_TEXT_INIT("zt.sparse_csr/1"), ZT_TEXT_INIT("sparse_csr") },
-  { ZT_TEXT_INIT("zt.sparse_coo/1"), ZT_TEXT_INIT("sparse_coo") },
+static const struct { zt_text stored, format; zt_layout_id layout; } zt2_layouts[] = {
+  { ZT_TEXT_INIT("dense"), ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE },
+  { ZT_TEXT_INIT("zt.sparse_csr/1"), ZT_TEXT_INIT("sparse_csr"), ZT_LAYOUT_CSR },
+  { ZT_TEXT_INIT("zt.sparse_coo/1"), ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO },
+  { ZT_TEXT_INIT("zt.mx/1"), ZT_TEXT_INIT("zt.mx/1"), ZT_LAYOUT_MX },
+  { ZT_TEXT_INIT("zt.quant_group/1"), ZT_TEXT_INIT("zt.quant_group/1"), ZT_LAYOUT_QUANT_GROUP },
 };
 
-/* Layouts but dense have a version: without one it may be another generation's word. */
-static void zt2_set_format(zt_object *object){
-  zt_text layout = object->format;
+/* The blocks of the layout gguf.TYPE/1; NULL if it is none, or its elements are plain. */
+static const zt_ggml_type *zt2_blocks(zt_text layout){
+  const zt_text before = ZT_TEXT("gguf."), behind = ZT_TEXT("/1");
+  const zt_ggml_type *type;
+  if( layout.n<before.n+behind.n || !zt_equal(layout.z, before.z, before.n)
+   || !zt_equal(layout.z+layout.n-behind.n, behind.z, behind.n) ) return NULL;
+  type = zt_ggml_type_named((zt_text){ layout.z+before.n, layout.n-before.n-behind.n });
+  return type && type->id!=ZT_GGML_PLAIN ? type : NULL;
+}
+
+static void zt2_set_layout(zt_object *object){
   for(size_t i=0; i<sizeof(zt2_layouts)/sizeof(*zt2_layouts); i++){
-    if( !zt_text_equal(layout, zt2_layouts[i].layout) ) continue;
+    if( !zt_text_equal(object->format, zt2_layouts[i].stored) ) continue;
     object->format = zt2_layouts[i].format;
+    object->layout = zt2_layouts[i].layout;
     return;
   }
-  object->foreign = layout.n==0 || !memchr(layout.z, '/', layout.n);
+  object->blocks = zt2_blocks(object->format);
+  if( object->blocks ) object->layout = ZT_LAYOUT_GGML;
+}
+
+/* --- Encodings --- */
+
+/* What an encoding means; a part without one is raw, and none has that name. */
+static void zt2_set_codec(zt_component *part){
+  part->codec = zt_text_is(part->encoding, "zt.zstd-seekable/1") ? ZT_CODEC_SEEKABLE
+              : ZT_CODEC_UNKNOWN;
 }
 
 /* --- Sizes of layouts (Z14) --- */
@@ -411,7 +435,7 @@ static uint64_t zt2_decoded_length(const zt_component *part){
 
 /* True if a part is as long as n elements of its type; also if its type is not known. */
 static bool zt2_has_length(const zt_component *part, uint64_t n){
-  const zt_dtype *dtype = zt_dtype_of(part);
+  const zt_dtype *dtype = part->element;
   uint64_t bytes;
   return !dtype || (zt_dtype_size(dtype, n, &bytes) && bytes==zt2_decoded_length(part));
 }
@@ -419,7 +443,7 @@ static bool zt2_has_length(const zt_component *part, uint64_t n){
 /* The parts of the object being read that have those roles, all of them and no other. */
 static bool zt2_find_parts(const zt2_walker *w, const zt_text *roles, uint32_t n,
                            zt_component *out){
-  uint32_t object = w->container->first.n-1;
+  uint32_t object = w->container->objects.n-1;
   if( w->nParts!=n ) return false;
   for(uint32_t i=0; i<n; i++){
     if( !zt_component_find(w->container, object, roles[i], &out[i]) ) return false;
@@ -512,8 +536,9 @@ static bool zt2_check_objects(zt2_walker *w){
     zt_text name;
     if( !zt2_next_key(c, &last, &name) ) return false;
     c->err->object = name;
-    if( zt_keys_add(&container->names, at, name, &duplicate, c->err) ) return false;
-    if( zt_positions_push(&container->first, container->components.n, c->err) ) return false;
+    if( zt_builder_object(w->builder, name, zt_manifest_position(container, at), &duplicate) ){
+      return false;
+    }
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "an object's map");
     if( !zt2_read_object(c, container, w, &object) || !zt2_check_layout(w, &object) ) return false;
     c->err->object.z = NULL;
@@ -534,13 +559,12 @@ static bool zt2_read_shard(zt_cbor *c, zt_shard *out){
   return false;
 }
 
-static bool zt2_check_shards(zt_cbor *c, zt_container *container){
+static bool zt2_check_shards(zt_cbor *c, zt_builder *b){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'shards'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   while( zt_cbor_more(c, &level) ){
-    const uint8_t *at = c->p;
     zt_shard shard = { 0 };
     bool duplicate;
     if( !zt2_next_key(c, &last, &shard.name) ) return false;
@@ -548,7 +572,10 @@ static bool zt2_check_shards(zt_cbor *c, zt_container *container){
       return zt_cbor_fail(c, "Z6", "'%.*s' is no name of a shard", zt_shown(shard.name),
                           shard.name.z);
     }
-    if( zt_keys_add(&container->shards, at, shard.name, &duplicate, c->err) ) return false;
+    /* Its number is where its map is */
+    if( zt_builder_shard(b, shard.name, zt_manifest_position(b->container, c->p), &duplicate) ){
+      return false;
+    }
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a shard's map");
     if( !zt2_read_shard(c, &shard) ) return false;
     if( shard.size<8+ZT2_FOOTER ){
@@ -574,34 +601,47 @@ static int zt2_check_blobs(const zt_container *c, const zt_interrupt *interrupt,
   return err->rc;
 }
 
-static int zt2_walk(zt_container *c, zt_cbor *cbor){
-  zt2_walker w = { .c = cbor, .container = c };
+/* context: the manifest's extent. */
+static void zt2_check(zt_builder *b, zt_cbor *cbor, const void *context){
+  const zt2_extent *extent = context;
+  zt_container *c = b->container;
+  zt2_walker w = { .c = cbor, .builder = b, .container = c };
   zt_error *err = cbor->err;
   zt_fields f;
   bool ok = true;
-  c->version = ZT_TEXT("2");
-  c->demands = ZT_DEMANDS_ZERO_PADDING;
-  if( c->nManifest==0 ) return SQLITE_OK;   /* A data shard */
-  if( zt_digest_xxh3(zt_container_manifest(c))!=c->extent.hash ){
-    return zt_break(err, "Z5", "the manifest does not have its hash, %016llx", c->extent.hash);
+  if( zt_digest_xxh3(zt_container_kept(c))!=extent->hash ){
+    zt_break(err, "Z5", "the manifest does not have its hash, %016llx", extent->hash);
+    return;
   }
   zt_cbor_make_strict(cbor);
-  zt_keys_by_encoding(&c->shards);
-  zt_keys_by_encoding(&c->names);
+  c->names.short_first = c->shard_names.short_first = true;   /* As encoded */
   if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
     ok = zt_cbor_fail_type(cbor, "S6", "a map as the root item");
   }
   ok = ok && zt_fields_open(&f, cbor, &zt2_root_schema);
   while( ok ){
     switch( zt_fields_next(&f) ){
-      case ZT2_SHARDS:     ok = zt2_check_shards(cbor, c); break;
+      case ZT2_SHARDS:     ok = zt2_check_shards(cbor, b); break;
       case ZT2_OBJECTS:    ok = zt2_check_objects(&w); break;
       case ZT2_ATTRIBUTES: ok = zt2_read_attributes(cbor, c, &c->attributes); break;
       default:             ok = false; break;
     }
   }
   zt_cbor_finish(cbor);
-  return err->rc || !w.sort ? err->rc : zt2_check_blobs(c, cbor->interrupt, err);
+  if( !err->rc && w.sort ) zt2_check_blobs(c, cbor->interrupt, err);
+}
+
+static int zt2_open(zt_builder *b, const zt_ends *ends){
+  zt_container *c = b->container;
+  zt2_extent extent = { 0 };
+  if( zt2_locate(ends, &extent, b->err) ) return b->err->rc;
+  c->version = ZT_TEXT("2");
+  c->rules = ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED
+           | ZT_RULE_PADDING_ZERO;
+  c->begin = 8;
+  c->end = ends->size-ZT2_FOOTER;
+  c->gap = ZT2_CANONICAL;
+  return zt_manifest_open(b, extent.offset, extent.length, zt2_check, &extent);
 }
 
 /* --- Decoding --- */
@@ -609,27 +649,31 @@ static int zt2_walk(zt_container *c, zt_cbor *cbor){
 static void zt2_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->names.at.a[i], 2, &cbor);
-  zt_cbor_text(&cbor, &out->name);
+  zt_text name;
+  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_cbor_text(&cbor, &name);
   zt2_read_object(&cbor, c, NULL, out);
-  zt2_set_format(out);
-  out->strict = true;
+  zt2_set_layout(out);
   assert( !unused.rc );
 }
 
 static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                           zt_component *out){
+  const zt_text raw = out->encoding;
+  const bool decide = want & ZT_COMPONENT_ELEMENT;
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
   zt_shard shard;
   (void)i;
-  zt_container_decode(c, c->components.a[k], 4, &cbor);
+  zt_manifest_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
-  out->strict = out->digest_is_of_decoded = true;
-  if( want & ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER) ){
-    zt2_read_part(&cbor, want, out);
-  }
+  out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
+  want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
+  if( decide ) want |= ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE;
+  if( want ) zt2_read_part(&cbor, want, out);
   assert( !unused.rc );
+  if( decide ) zt2_decide(out);
+  if( out->encoding.z!=raw.z ) zt2_set_codec(out);
   if( (want & ZT_COMPONENT_SHARD) && out->shard.z
    && zt_container_shard_find(c, out->shard, &shard) ){
     out->shard_size = shard.size;
@@ -639,13 +683,14 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_container_decode(c, c->shards.at.a[i], 2, &cbor);
-  zt_cbor_text(&cbor, &out->name);
+  zt_manifest_decode(c, c->shards.a[i], 2, &cbor);
   zt2_read_shard(&cbor, out);
   assert( !unused.rc );
+  out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
 }
 
 const zt_driver zt_driver_zt2 = {
-  "2", "ztensor", zt2_probe, zt2_locate, zt2_walk, zt2_object, zt2_component, zt2_shard, ZT2_FOOTER,
-  ZT2_CANONICAL
+  .name = "2", .format = "ztensor", .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
+  .component = zt2_component, .steps = &zt_manifest_steps, .shard = zt2_shard,
+  .check_ends = zt2_check_ends
 };

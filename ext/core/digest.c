@@ -15,7 +15,7 @@
 typedef struct digest_algorithm {
   const char *name;
   unsigned bytes;                             /* Of the digest */
-  unsigned stated;                            /* Which manifests may state it: ZT_DIGESTS_ */
+  unsigned bit;                               /* ZT_DIGEST_ */
   bool prefix;                                /* `0x` may stand before the digits */
   bool (*open)(zt_digest *d);
   void (*update)(zt_digest *d, zt_span bytes);
@@ -91,11 +91,11 @@ static void digest_xxh3_finish(zt_digest *d, uint8_t *out){
 }
 
 static const digest_algorithm digest_table[] = {
-  { "crc32c", 4, ZT_DIGESTS_1, true,
+  { "crc32c", 4, ZT_DIGEST_CRC32C, true,
     digest_crc32c_open, digest_crc32c_update, digest_crc32c_finish },
-  { "sha256", 32, ZT_DIGESTS_1|ZT_DIGESTS_2, false,
+  { "sha256", 32, ZT_DIGEST_SHA256, false,
     digest_sha256_open, digest_sha256_update, digest_sha256_finish },
-  { "xxh3", 8, ZT_DIGESTS_2, false,
+  { "xxh3", 8, ZT_DIGEST_XXH3, false,
     digest_xxh3_open, digest_xxh3_update, digest_xxh3_finish },
 };
 
@@ -131,12 +131,12 @@ static int digest_start(const zt_digest *d, zt_digest **out, zt_error *err){
 }
 
 /* Take a digest's text apart. */
-static zt_digest_parse digest_parse(zt_text text, unsigned words, zt_digest *out){
+static zt_digest_parse digest_parse(zt_text text, unsigned of, zt_digest *out){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
   zt_text digits;
   if( !colon ) return ZT_DIGEST_MALFORMED;
   out->algorithm = digest_find((zt_text){ text.z, (size_t)(colon - text.z) });
-  if( !out->algorithm || !(out->algorithm->stated & words) ) return ZT_DIGEST_UNSUPPORTED;
+  if( !out->algorithm || !(out->algorithm->bit & of) ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
   if( out->algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
@@ -146,14 +146,14 @@ static zt_digest_parse digest_parse(zt_text text, unsigned words, zt_digest *out
        : ZT_DIGEST_MALFORMED;
 }
 
-zt_digest_parse zt_digest_check(zt_text text, unsigned words){
+zt_digest_parse zt_digest_check(zt_text text, unsigned of){
   zt_digest unused = { 0 };
-  return digest_parse(text, words, &unused);
+  return digest_parse(text, of, &unused);
 }
 
-zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err){
+zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_error *err){
   zt_digest d = { 0 };
-  zt_digest_parse result = digest_parse(text, words, &d);
+  zt_digest_parse result = digest_parse(text, of, &d);
   *out = NULL;
   if( result==ZT_DIGEST_OK ) digest_start(&d, out, err);
   return result;

@@ -19,18 +19,15 @@ typedef enum zt_digest_parse {
 /* A digest being computed. */
 typedef struct zt_digest zt_digest;
 
-/* Which digests a manifest may state. */
-enum {
-  ZT_DIGESTS_1 = 0x1,     /* Up to 1.2: crc32c, sha256 */
-  ZT_DIGESTS_2 = 0x2      /* zTensor 2: xxh3, sha256 */
-};
+/* The algorithms, as a set of which a file's digests may be. */
+enum { ZT_DIGEST_CRC32C = 0x1, ZT_DIGEST_SHA256 = 0x2, ZT_DIGEST_XXH3 = 0x4 };
 
-/* What a digest's text is, without computing anything. words: ZT_DIGESTS_. */
-zt_digest_parse zt_digest_check(zt_text text, unsigned words);
+/* What a digest's text is, without computing anything. of: ZT_DIGEST_ bits. */
+zt_digest_parse zt_digest_check(zt_text text, unsigned of);
 
 /* Take a digest's text apart and begin to compute one of its kind. *out is set for ZT_DIGEST_OK
 ** only, and NULL there if memory was short (recorded in err). */
-zt_digest_parse zt_digest_open(zt_text text, unsigned words, zt_digest **out, zt_error *err);
+zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_error *err);
 
 /* True if there is an algorithm of that name. */
 bool zt_digest_known(zt_text name);

@@ -7,49 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where JSON goes: plainly, or as the contents of a quoted text (the name of a member that is
-** itself JSON). */
-typedef struct json_sink {
-  sqlite3_str *out;
-  bool in_key;     /* Within a key that is no text */
-  bool quoted;     /* Quotes and backslashes are escaped once more */
-} json_sink;
-
-static void json_emit(const json_sink *w, const char *z, size_t n){
+void zt_json_text(sqlite3_str *out, zt_text text){
   size_t from = 0;
-  for(size_t i=0; i<n && w->quoted; i++){
-    if( z[i]!='"' && z[i]!='\\' ) continue;
-    if( i>from ) sqlite3_str_append(w->out, z+from, (int)(i-from));
-    sqlite3_str_append(w->out, "\\", 1);
-    from = i;
-  }
-  if( n>from ) sqlite3_str_append(w->out, z+from, (int)(n-from));
-}
-
-static void json_emit_text(const json_sink *w, zt_text text){
-  size_t from = 0;
-  json_emit(w, "\"", 1);
+  sqlite3_str_append(out, "\"", 1);
   for(size_t i=0; i<text.n; i++){
     unsigned char ch = (unsigned char)text.z[i];
-    char escape[8];
     if( ch>=0x20 && ch!='"' && ch!='\\' ) continue;
-    json_emit(w, text.z+from, i-from);
-    if( ch=='"' || ch=='\\' ) sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch);
-    else if( ch=='\n' || ch=='\r' || ch=='\t' ){
-      sqlite3_snprintf(sizeof(escape), escape, "\\%c", ch=='\n' ? 'n' : ch=='\r' ? 'r' : 't');
-    }else{
-      sqlite3_snprintf(sizeof(escape), escape, "\\u%04x", ch);
-    }
-    json_emit(w, escape, strlen(escape));
+    if( i>from ) sqlite3_str_append(out, text.z+from, (int)(i-from));
+    if( ch=='"' || ch=='\\' ) sqlite3_str_appendf(out, "\\%c", ch);
+    else if( ch=='\n' ) sqlite3_str_append(out, "\\n", 2);
+    else if( ch=='\r' ) sqlite3_str_append(out, "\\r", 2);
+    else if( ch=='\t' ) sqlite3_str_append(out, "\\t", 2);
+    else sqlite3_str_appendf(out, "\\u%04x", ch);
     from = i+1;
   }
-  if( text.n>from ) json_emit(w, text.z+from, text.n-from);
-  json_emit(w, "\"", 1);
-}
-
-void zt_json_text(sqlite3_str *out, zt_text text){
-  const json_sink w = { out, false, false };
-  json_emit_text(&w, text);
+  if( text.n>from ) sqlite3_str_append(out, text.z+from, (int)(text.n-from));
+  sqlite3_str_append(out, "\"", 1);
 }
 
 void zt_hex(sqlite3_str *out, zt_span bytes){
@@ -111,12 +84,6 @@ void zt_json_uint(sqlite3_str *out, uint64_t u){
   sqlite3_str_appendf(out, "%llu", (unsigned long long)u);
 }
 
-void zt_json_integer(sqlite3_str *out, const zt_cbor_item *item){
-  if( item->type==ZT_CBOR_UINT ) zt_json_uint(out, item->n);
-  else if( item->n==UINT64_MAX ) sqlite3_str_appendall(out, "-18446744073709551616");
-  else sqlite3_str_appendf(out, "-%llu", (unsigned long long)item->n+1);
-}
-
 /* Divide the n limbs of a, most significant first, by 10^9; returns the remainder. */
 static uint32_t json_divide(uint32_t *a, size_t n){
   uint64_t r = 0;
@@ -151,111 +118,4 @@ bool zt_json_bignum(sqlite3_str *out, zt_span magnitude, bool negative){
   sqlite3_str_appendf(out, "%u", parts[--nParts]);
   while( nParts>0 ) sqlite3_str_appendf(out, "%09u", parts[--nParts]);
   return true;
-}
-
-static void json_write_item(const json_sink *w, zt_cbor *c);
-
-/* The item that tag number `tag` is put on. */
-static void json_tagged(const json_sink *w, zt_cbor *c, uint64_t tag){
-  zt_cbor after = *c;
-  zt_cbor_item item;
-  if( (tag==2 || tag==3) && zt_cbor_peek(c)==ZT_CBOR_BYTES && zt_cbor_next(&after, &item)
-   && zt_json_bignum(w->out, (zt_span){ item.p, (size_t)item.n }, tag==3) ){
-    *c = after;
-  }else{
-    json_write_item(w, c);
-  }
-}
-
-/* A key, without quotes around it. JSON quoted within JSON would double with every level of keys in
-** keys: from the second level on, those that are arrays, maps or tagged are written as the
-** hexadecimal form of their CBOR. */
-static void json_write_key(const json_sink *w, zt_cbor *c, bool quoted){
-  const json_sink inner = { w->out, true, quoted };
-  const uint8_t *at = c->p;
-  zt_cbor_type type = zt_cbor_peek(c);
-  zt_cbor_item item;
-  if( type==ZT_CBOR_TEXT || type==ZT_CBOR_BYTES ){
-    if( !zt_cbor_next(c, &item) ) return;
-    if( type==ZT_CBOR_TEXT ) sqlite3_str_append(w->out, (const char*)item.p, (int)item.n);
-    else zt_hex(w->out, (zt_span){ item.p, (size_t)item.n });
-  }else if( w->in_key && (type==ZT_CBOR_ARRAY || type==ZT_CBOR_MAP || type==ZT_CBOR_TAG) ){
-    if( zt_cbor_skip(c) ) zt_hex(w->out, (zt_span){ at, (size_t)(c->p - at) });
-  }else{
-    json_write_item(&inner, c);
-  }
-}
-
-static void json_write_member(const json_sink *w, zt_cbor *c){
-  if( zt_cbor_peek(c)==ZT_CBOR_TEXT ){
-    json_write_item(w, c);
-  }else{
-    json_emit(w, "\"", 1);
-    json_write_key(w, c, true);
-    json_emit(w, "\"", 1);
-  }
-  json_emit(w, ":", 1);
-  json_write_item(w, c);
-}
-
-/* The items of an array or the members of a map, whose head is item. */
-static void json_contents(const json_sink *w, zt_cbor *c, const zt_cbor_item *item){
-  bool map = item->type==ZT_CBOR_MAP;
-  zt_cbor_level level;
-  bool first = true;
-  if( !zt_cbor_enter(c, item, &level) ) return;
-  json_emit(w, map ? "{" : "[", 1);
-  while( zt_cbor_more(c, &level) ){
-    if( !first ) json_emit(w, ",", 1);
-    first = false;
-    if( map ) json_write_member(w, c);
-    else json_write_item(w, c);
-  }
-  json_emit(w, map ? "}" : "]", 1);
-}
-
-static void json_write_item(const json_sink *w, zt_cbor *c){
-  zt_cbor_item item;
-  if( !zt_cbor_next(c, &item) ) return;
-  switch( item.type ){
-    case ZT_CBOR_UINT: case ZT_CBOR_NINT:
-      zt_json_integer(w->out, &item);
-      break;
-    case ZT_CBOR_BYTES:
-      json_emit(w, "\"", 1);
-      zt_hex(w->out, (zt_span){ item.p, (size_t)item.n });
-      json_emit(w, "\"", 1);
-      break;
-    case ZT_CBOR_TEXT:
-      json_emit_text(w, (zt_text){ (const char*)item.p, (size_t)item.n });
-      break;
-    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      json_contents(w, c, &item);
-      break;
-    case ZT_CBOR_TAG:
-      json_tagged(w, c, item.n);
-      break;
-    case ZT_CBOR_SIMPLE:
-      if( item.is_float ) zt_json_real(w->out, item.real);
-      else if( item.n==ZT_CBOR_TRUE ) json_emit(w, "true", 4);
-      else if( item.n==ZT_CBOR_FALSE ) json_emit(w, "false", 5);
-      else json_emit(w, "null", 4);   /* RFC 8949 section 6.1 has null for undefined and
-                                      ** the unassigned */
-      break;
-  }
-}
-
-void zt_json_item(sqlite3_str *out, zt_cbor *c){
-  const json_sink w = { out, false, false };
-  json_write_item(&w, c);
-}
-
-void zt_json_member(sqlite3_str *out, zt_cbor *c){
-  const json_sink w = { out, false, false };
-  json_write_member(&w, c);
-}
-
-void zt_json_key(sqlite3_str *out, zt_cbor *c){
-  const json_sink w = { out, false, false };
-  json_write_key(&w, c, false);
 }

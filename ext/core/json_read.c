@@ -2,9 +2,14 @@
 ** are checked. */
 #include "core/json_read.h"
 
+#include <locale.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include "core/host.h"
 #include "core/utf8.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 static size_t json_read_left(const zt_json_reader *r){
   return (size_t)(r->end - r->p);
@@ -69,14 +74,14 @@ static const char *json_read_type_name(zt_json_type type){
   return names[type];
 }
 
-bool zt_json_read_fail_type(zt_json_reader *r, const char *rule, const char *expected){
+bool zt_json_read_fail_type(zt_json_reader *r, const char *expected){
   const uint8_t *at;
   zt_json_value found;
   zt_json_read_blanks(r);
   at = r->p;
   if( !zt_json_read_next(r, &found) ) return false;   /* Which is worse */
   r->p = at;
-  return zt_json_read_fail(r, rule, "expected %s, found %s", expected,
+  return zt_json_read_fail(r, r->type_rule, "expected %s, found %s", expected,
                            found.type==ZT_JSON_INTEGER && found.negative ? "a negative integer"
                            : json_read_type_name(found.type));
 }
@@ -202,7 +207,7 @@ bool zt_json_read_text_slow(zt_json_reader *r, zt_json_string *out){
   bool escaped = false;
   *out = ZT_JSON_NO_STRING;
   zt_json_read_blanks(r);
-  if( r->p==r->end || *r->p!='"' ) return zt_json_read_fail_type(r, NULL, "text");
+  if( r->p==r->end || *r->p!='"' ) return zt_json_read_fail_type(r, "text");
   from = r->p+1;
   for(p=from; (p = json_read_stop(p, r->end))<r->end && *p=='\\'; escaped=true){
     p = json_read_check_escape(r, p);
@@ -218,34 +223,71 @@ bool zt_json_read_text_slow(zt_json_reader *r, zt_json_string *out){
   return true;
 }
 
-size_t zt_json_unescape(zt_json_string text, char *out){
-  const uint8_t *p = (const uint8_t*)text.raw.z, *end = p+text.raw.n;
+/* Take from the front of a text the next piece of what it means: all up to an escape, or the
+** character of one, which is written to room. False at its end. */
+static bool json_read_piece(zt_text *rest, char room[4], zt_text *piece){
+  const char *backslash = rest->n ? memchr(rest->z, '\\', rest->n) : NULL;
   const char *rule;
-  char *w = out;
-  while( p<end ){
-    const uint8_t *backslash = memchr(p, '\\', (size_t)(end-p));
-    size_t n = (size_t)((backslash ? backslash : end)-p);
-    memmove(w, p, n);
-    w += n;
-    p += n;
-    if( !backslash ) break;
-    w += json_read_put(w, json_read_escape(p, (size_t)(end-p), &n, &rule));
-    p += n;
+  size_t n = backslash ? (size_t)(backslash-rest->z) : rest->n;
+  *piece = (zt_text){ rest->z, n };
+  if( n==0 && backslash ){
+    uint32_t u = json_read_escape((const uint8_t*)rest->z, rest->n, &n, &rule);
+    *piece = (zt_text){ room, json_read_put(room, u) };
   }
+  rest->z += n;
+  rest->n -= n;
+  return piece->n>0;
+}
+
+size_t zt_json_unescaped_length(zt_json_string text){
+  zt_text rest = text.raw, piece;
+  char room[4];
+  size_t n = 0;
+  while( json_read_piece(&rest, room, &piece) ) n += piece.n;
+  return n;
+}
+
+size_t zt_json_unescape(zt_json_string text, char *out){
+  zt_text rest = text.raw, piece;
+  char room[4], *w = out;
+  for(; json_read_piece(&rest, room, &piece); w+=piece.n) memcpy(w, piece.z, piece.n);
   return (size_t)(w-out);
 }
 
-bool zt_json_string_equal_slow(zt_json_string text, zt_text plain){
-  const uint8_t *p = (const uint8_t*)text.raw.z, *end = p+text.raw.n;
-  size_t at = 0, n, length;
-  const char *rule;
-  for(; p<end; p+=n, at+=length){
-    char bytes[4] = { (char)*p };
-    length = n = 1;
-    if( *p=='\\' ) length = json_read_put(bytes, json_read_escape(p, (size_t)(end-p), &n, &rule));
-    if( length>plain.n-at || memcmp(bytes, plain.z+at, length)!=0 ) return false;
+bool zt_json_strings_equal(zt_json_string a, zt_json_string b){
+  zt_text rest = a.raw, piece = { NULL, 0 }, other_rest = b.raw, other = { NULL, 0 };
+  char room[4], other_room[4];
+  for(;;){
+    size_t n;
+    bool more = piece.n || json_read_piece(&rest, room, &piece);
+    bool other_more = other.n || json_read_piece(&other_rest, other_room, &other);
+    if( !more || !other_more ) return more==other_more;
+    n = piece.n<other.n ? piece.n : other.n;
+    if( memcmp(piece.z, other.z, n)!=0 ) return false;
+    piece = (zt_text){ piece.z+n, piece.n-n };
+    other = (zt_text){ other.z+n, other.n-n };
   }
-  return at==plain.n;
+}
+
+bool zt_json_string_equal_slow(zt_json_string text, zt_text plain){
+  zt_text rest = text.raw, piece;
+  char room[4];
+  while( json_read_piece(&rest, room, &piece) ){
+    if( piece.n>plain.n || memcmp(piece.z, plain.z, piece.n)!=0 ) return false;
+    plain = (zt_text){ plain.z+piece.n, plain.n-piece.n };
+  }
+  return plain.n==0;
+}
+
+uint64_t zt_json_string_hash(zt_json_string text, uint64_t seed){
+  zt_text rest = text.raw, piece;
+  XXH3_state_t state;
+  char room[4];
+  if( !text.escaped ) return XXH3_64bits_withSeed(rest.z, rest.n, seed);
+  XXH3_INITSTATE(&state);
+  XXH3_64bits_reset_withSeed(&state, seed);
+  while( json_read_piece(&rest, room, &piece) ) XXH3_64bits_update(&state, piece.z, piece.n);
+  return XXH3_64bits_digest(&state);
 }
 
 /* --- Numbers --- */
@@ -313,10 +355,25 @@ bool zt_json_read_uint_slow(zt_json_reader *r, uint64_t *out){
   if( !zt_json_read_next(r, &value) ) return false;
   if( value.type!=ZT_JSON_INTEGER || value.negative ){
     r->p = at;
-    return zt_json_read_fail_type(r, NULL, "an unsigned integer");
+    return zt_json_read_fail_type(r, "an unsigned integer");
   }
   *out = value.n;
   return true;
+}
+
+double zt_json_read_real(zt_text number, char *room){
+  const char *dot = number.n ? memchr(number.z, '.', number.n) : NULL;
+  const char *point = localeconv()->decimal_point;   /* Which is strtod()'s */
+  size_t before = dot ? (size_t)(dot-number.z) : number.n, n = 0;
+  memcpy(room, number.z, before);
+  if( dot ){
+    n = strlen(point)<ZT_JSON_REAL_ROOM ? strlen(point) : 0;
+    memcpy(room+before, point, n);
+    memcpy(room+before+n, dot+1, number.n-before-1);
+    n--;
+  }
+  room[number.n+n] = 0;
+  return strtod(room, NULL);
 }
 
 /* --- Values --- */
@@ -376,7 +433,7 @@ bool zt_json_read_open_slow(zt_json_reader *r, zt_json_type type, zt_json_level 
   zt_json_value value;
   *level = (zt_json_level){ type==ZT_JSON_ARRAY ? ']' : '}', true };
   if( zt_json_read_peek(r)!=type ){
-    return zt_json_read_fail_type(r, NULL, type==ZT_JSON_ARRAY ? "an array" : "an object");
+    return zt_json_read_fail_type(r, type==ZT_JSON_ARRAY ? "an array" : "an object");
   }
   return zt_json_read_next(r, &value) && zt_json_read_enter(r, type, level);
 }

@@ -57,6 +57,8 @@ typedef struct zt_json_reader {
   const uint8_t *end;
   zt_error *err;        /* Where the first failure goes */
   const char *what;     /* What the bytes are, before the word byte in messages; static */
+  const char *type_rule;   /* What is broken by a value of another type than who reads expects;
+                           ** static, NULL: no rule */
   int depth;            /* Levels open around p */
   bool any_bytes;       /* Text need not be UTF-8: it is names of files, or was checked before */
   const uint8_t *poll;  /* From here on it is asked whether to go on */
@@ -97,7 +99,7 @@ ZT_COLD ZT_FORMAT(3, 4) bool zt_json_read_fail(zt_json_reader *r, const char *ru
                                                const char *format, ...);
 
 /* Record that `expected` was wanted where another value stands. Always false. */
-ZT_COLD bool zt_json_read_fail_type(zt_json_reader *r, const char *rule, const char *expected);
+ZT_COLD bool zt_json_read_fail_type(zt_json_reader *r, const char *expected);
 
 /* Read the next value: all of it, or the bracket that opens an array or object, which is then to be
 ** entered. */
@@ -112,10 +114,17 @@ bool zt_json_read_skip(zt_json_reader *r);
 /* Fail unless nothing but white space is left (J10). */
 bool zt_json_read_finish(zt_json_reader *r);
 
+/* The double that is nearest to a number, large or real, of n characters. room is for n +
+** ZT_JSON_REAL_ROOM bytes. */
+#define ZT_JSON_REAL_ROOM 16
+double zt_json_read_real(zt_text number, char *room);
+
 /* --- Texts --- */
 
-/* Write what a text means to out, which has room for as many bytes as it is written in. Returns
-** its bytes. */
+/* How many bytes a text means: no more than it is written in. */
+size_t zt_json_unescaped_length(zt_json_string text);
+
+/* Write what a text means to out, which has room for it. Returns its bytes. */
 size_t zt_json_unescape(zt_json_string text, char *out);
 
 /* True if the text means `plain`. */
@@ -124,6 +133,9 @@ ZT_INLINE bool zt_json_string_equal(zt_json_string text, zt_text plain){
   if( text.escaped ) return zt_json_string_equal_slow(text, plain);
   return zt_text_equal(text.raw, plain);
 }
+/* True if two texts mean the same; and a hash, which is then the same. */
+bool zt_json_strings_equal(zt_json_string a, zt_json_string b);
+uint64_t zt_json_string_hash(zt_json_string text, uint64_t seed);
 #define zt_json_string_is(text, literal) zt_json_string_equal((text), ZT_TEXT(literal))
 
 /* --- What is read most, in line: a header of a hundred megabytes is walked with these --- */
@@ -195,12 +207,39 @@ ZT_INLINE bool zt_json_read_text(zt_json_reader *r, zt_json_string *out){
   return zt_json_read_text_slow(r, out);
 }
 
+/* How many of 8 bytes are digits before the first that is none; *out: the number that they are. */
+ZT_INLINE unsigned zt_json_digits(const uint8_t *p, uint64_t *out){
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__==__ORDER_LITTLE_ENDIAN__
+  const uint64_t ones = 0x0101010101010101u, low = 0x7F7F7F7F7F7F7F7Fu;
+  uint64_t x = zt_load64(p) ^ ones*'0';   /* Digits become 0 to 9 */
+  uint64_t others = (((x & low) + ones*(0x80-10)) | x) & ~low;
+  unsigned n = others ? zt_json_first(others) : 8;
+  *out = 0;
+  if( n==0 ) return 0;
+  x <<= 64-8*n;   /* The first digit, in the lowest byte, counts most: zeros before it */
+  x = (x*10 + (x>>8)) & 0x00FF00FF00FF00FFu;
+  x = (x*100 + (x>>16)) & 0x0000FFFF0000FFFFu;
+  *out = (x*10000 + (x>>32)) & 0xFFFFFFFFu;
+#else
+  unsigned n = 0;
+  for(*out=0; n<8 && p[n]>='0' && p[n]<='9'; n++) *out = 10**out + (p[n] - (uint64_t)'0');
+#endif
+  return n;
+}
+
 /* The next value as an unsigned integer; a failure if it is anything else. */
 ZT_INLINE bool zt_json_read_uint(zt_json_reader *r, uint64_t *out){
+  static const uint32_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
   const uint8_t *p = r->p;
-  uint64_t u = 0;
-  if( r->end-p<20 ) return zt_json_read_uint_slow(r, out);
-  while( *p>='0' && *p<='9' && p-r->p<19 ) u = 10*u + (*p++ - (uint64_t)'0');
+  uint64_t u, rest;
+  unsigned n;
+  if( r->end-p<=16 ) return zt_json_read_uint_slow(r, out);
+  p += n = zt_json_digits(p, &u);
+  if( n==8 ){
+    p += n = zt_json_digits(p, &rest);
+    if( n==8 ) return zt_json_read_uint_slow(r, out);
+    u = u*powers[n] + rest;
+  }
   if( p==r->p || (*p!=',' && *p!=']' && *p!='}') || (*r->p=='0' && p-r->p>1) ){
     return zt_json_read_uint_slow(r, out);
   }
@@ -208,6 +247,15 @@ ZT_INLINE bool zt_json_read_uint(zt_json_reader *r, uint64_t *out){
   r->p = p;
   return true;
 }
+
+/* Pass over n bytes if they are the next ones. For what most writers write; who reads must take
+** what else may stand there. */
+ZT_INLINE bool zt_json_read_pass(zt_json_reader *r, const char *z, size_t n){
+  if( (size_t)(r->end-r->p)<n || !zt_equal(r->p, z, n) ) return false;
+  r->p += n;
+  return true;
+}
+#define zt_json_read_usual(r, literal) zt_json_read_pass((r), "" literal, sizeof(literal)-1)
 
 /* The next value is an array or an object: read its bracket and begin to read what is in it. */
 ZT_COLD bool zt_json_read_open_slow(zt_json_reader *r, zt_json_type type, zt_json_level *level);

@@ -1,60 +1,64 @@
-/* The keys of one CBOR map. See keys.h. */
+/* The names of a list of things. See keys.h. */
 #include "core/keys.h"
 
-#include <assert.h>
 #include "core/host.h"
-#include "core/item.h"
 #include "core/os.h"
 
-#define KEYS_POLL_KEYS (1u<<16)   /* Keys between two questions whether to go on */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-static zt_cbor keys_key_at(const zt_keys *k, size_t at, zt_error *err){
-  zt_cbor c;
-  zt_cbor_init_trusted(&c, k->bytes, at, 0, err);
-  return c;
-}
-
-static uint64_t keys_hash_key(const zt_keys *k, size_t at){
-  zt_error ignored = ZT_ERROR_NONE;
-  zt_cbor c = keys_key_at(k, at, &ignored);
-  return zt_item_hash(&c, k->seed);
-}
-
-/* --- The set --- */
-
-void zt_keys_init(zt_keys *k, zt_span bytes){
-  *k = (zt_keys){ .bytes = bytes };
-}
+#define KEYS_POLL_KEYS (1u<<16)   /* Names between two questions whether to go on */
 
 void zt_keys_clear(zt_keys *k){
-  zt_positions_clear(&k->at);
+  sqlite3_free(k->a);
   sqlite3_free(k->slots);
-  *k = (zt_keys){ .bytes = k->bytes };
+  *k = (zt_keys){ .short_first = k->short_first, .interrupt = k->interrupt };
 }
 
 size_t zt_keys_memory(const zt_keys *k){
-  return (k->at.capacity + (k->slots ? (size_t)k->mask+1 : 0))*sizeof(uint32_t);
+  return k->capacity*sizeof(*k->a) + (k->slots ? (size_t)k->mask+1 : 0)*sizeof(*k->slots);
 }
 
-void zt_keys_by_encoding(zt_keys *k){
-  k->encoded = true;
+/* --- The list --- */
+
+ZT_COLD static bool keys_resize(zt_keys *k, uint32_t capacity){
+  zt_key *a = sqlite3_realloc64(k->a, (uint64_t)capacity*sizeof(*a));
+  if( !a ) return false;
+  k->a = a;
+  k->capacity = capacity;
+  return true;
 }
 
-static int keys_compare(const zt_keys *k, zt_text a, zt_text b){
-  if( k->encoded && a.n!=b.n ) return a.n<b.n ? -1 : 1;
+void zt_keys_reserve(zt_keys *k, uint64_t n){
+  if( n<=k->capacity || n>UINT32_MAX || !keys_resize(k, (uint32_t)n) ) return;
+  zt_os_advise_large(k->a, (size_t)n*sizeof(*k->a));
+}
+
+void zt_keys_trim(zt_keys *k){
+  if( k->n>0 && k->n<k->capacity ) keys_resize(k, k->n);   /* Without effect if that fails */
+}
+
+ZT_INLINE int keys_push(zt_keys *k, zt_key key, zt_error *err){
+  if( k->n==k->capacity && !keys_resize(k, k->capacity<8 ? 8 : k->capacity+k->capacity/2) ){
+    return zt_fail_nomem(err);
+  }
+  k->a[k->n++] = key;
+  return SQLITE_OK;
+}
+
+ZT_INLINE int keys_compare(const zt_keys *k, zt_text a, zt_text b){
+  if( k->short_first && a.n!=b.n ) return a.n<b.n ? -1 : 1;
   return zt_text_compare(a, b);
 }
 
-zt_text zt_keys_text(const zt_keys *k, uint32_t i){
-  zt_error ignored = ZT_ERROR_NONE;
-  zt_cbor c = keys_key_at(k, k->at.a[i], &ignored);
-  zt_text text = { NULL, 0 };
-  if( zt_cbor_peek(&c)==ZT_CBOR_TEXT ) zt_cbor_text(&c, &text);
-  return text;
+/* --- The hash table --- */
+
+static uint64_t keys_hash(const zt_keys *k, zt_text text){
+  return XXH3_64bits_withSeed(text.z, text.n, k->seed);
 }
 
-/* What a slot has of a hash: the bits that are above those of an index. Keys of other bits are
-** other keys, and need not be looked at, which in a manifest of some size would be a miss of the
+/* What a slot has of a hash: the bits that are above those of an index. Names of other bits are
+** other names, and need not be looked at, which in a manifest of some size would be a miss of the
 ** cache each. */
 static uint32_t keys_tag(const zt_keys *k, uint64_t hash){
   return (uint32_t)(hash>>32) & ~k->mask;
@@ -66,9 +70,9 @@ static void keys_put_slot(zt_keys *k, uint64_t hash, uint32_t i){
   k->slots[s] = keys_tag(k, hash) | (i+1);
 }
 
-/* A hash table with room for `room` keys, two thirds full at the most, and all keys so far
+/* A hash table with room for `room` names, two thirds full at the most, and all names so far
 ** in it. */
-static int keys_rehash(zt_keys *k, uint32_t room, zt_error *err){
+static int keys_rehash(zt_keys *k, const uint8_t *bytes, uint32_t room, zt_error *err){
   uint64_t n = 16;
   while( n*2/3<room ) n *= 2;
   sqlite3_free(k->slots);
@@ -78,8 +82,8 @@ static int keys_rehash(zt_keys *k, uint32_t room, zt_error *err){
   memset(k->slots, 0, (size_t)n*sizeof(*k->slots));
   k->mask = (uint32_t)(n-1);
   if( !k->seed ) sqlite3_randomness(sizeof(k->seed), &k->seed);
-  for(uint32_t i=0; i<k->at.n; i++){
-    keys_put_slot(k, keys_hash_key(k, k->at.a[i]), i);
+  for(uint32_t i=0; i<k->n; i++){
+    keys_put_slot(k, keys_hash(k, zt_keys_text(k, bytes, i)), i);
     if( i%KEYS_POLL_KEYS==KEYS_POLL_KEYS-1 && zt_interrupt_check(k->interrupt, err) ){
       return err->rc;
     }
@@ -87,60 +91,120 @@ static int keys_rehash(zt_keys *k, uint32_t room, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Room for twice the keys there are, or for as many as are expected. */
+/* Room for twice the names there are, or for as many as are expected. */
 static uint32_t keys_room(const zt_keys *k){
-  uint32_t room = k->at.n<16 ? 16 : k->at.n*2;
-  return room<k->at.capacity ? k->at.capacity : room;
+  uint32_t room = k->n<16 ? 16 : k->n*2;
+  return room<k->capacity ? k->capacity : room;
 }
 
-int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_error *err){
-  size_t at = (size_t)(p - k->bytes.p);
-  uint64_t hash;
-  *duplicate = false;
-  if( !k->slots ){
-    if( text.z && (!k->last.z || keys_compare(k, k->last, text)<0) ){
-      k->last = text;
-      return zt_positions_push(&k->at, at, err);
-    }
-    if( keys_rehash(k, keys_room(k), err) ) return err->rc;
-  }
-  assert( p>=k->bytes.p && p<k->bytes.p+k->bytes.n );
-  hash = text.z ? zt_item_hash_text(text, k->seed) : keys_hash_key(k, at);
+/* The index of a name in the table; -1 if it is not there. */
+static int64_t keys_look_up(const zt_keys *k, const uint8_t *bytes, zt_text text, uint64_t hash){
   for(uint32_t s=(uint32_t)hash & k->mask; k->slots[s]; s=(s+1) & k->mask){
+    uint32_t i = (k->slots[s] & k->mask)-1;
     if( (k->slots[s] & ~k->mask)!=keys_tag(k, hash) ) continue;
-    if( !zt_item_equal_at(k->bytes, k->at.a[(k->slots[s] & k->mask)-1], at) ) continue;
-    *duplicate = true;
-    return SQLITE_OK;
+    if( zt_text_equal(zt_keys_text(k, bytes, i), text) ) return i;
   }
-  if( (uint64_t)k->at.n+1>((uint64_t)k->mask+1)*2/3 && keys_rehash(k, keys_room(k), err) ){
-    return err->rc;
-  }
-  if( zt_positions_push(&k->at, at, err) ) return err->rc;
-  keys_put_slot(k, hash, k->at.n-1);
-  return SQLITE_OK;
+  return -1;
 }
 
-int64_t zt_keys_find(const zt_keys *k, zt_text text){
-  uint32_t lo = 0, hi = k->at.n;
-  if( k->slots ){
-    uint64_t hash = zt_item_hash_text(text, k->seed);
-    for(uint32_t s=(uint32_t)hash & k->mask; k->slots[s]; s=(s+1) & k->mask){
-      uint32_t i = (k->slots[s] & k->mask)-1;
-      zt_text found = { NULL, 0 };
-      if( (k->slots[s] & ~k->mask)==keys_tag(k, hash) ) found = zt_keys_text(k, i);
-      if( found.z && zt_text_equal(found, text) ) return i;
+/* --- Runs --- */
+
+/* True if a name that is behind all of the last run is in one before. Else it is about to be added,
+** so that the next one of its run need not be compared with names before it. */
+static bool keys_merge(zt_keys *k, const uint8_t *bytes, zt_text text){
+  uint32_t at[ZT_KEYS_RUNS];
+  for(uint32_t r=0; r<k->last; r++){
+    int c = -1;
+    at[r] = k->merged[r];
+    while( at[r]<k->runs[r+1] && (c = keys_compare(k, zt_keys_text(k, bytes, at[r]), text))<0 ){
+      at[r]++;
     }
-    return -1;
+    if( at[r]<k->runs[r+1] && c==0 ) return true;
   }
+  memcpy(k->merged, at, k->last*sizeof(*at));
+  return false;
+}
+
+/* Begin another run. */
+static void keys_begin_run(zt_keys *k){
+  for(uint32_t r=0; r<=k->last; r++) k->merged[r] = k->runs[r];
+  k->runs[++k->last] = k->n;
+}
+
+static int64_t keys_search(const zt_keys *k, const uint8_t *bytes, zt_text text, uint32_t lo,
+                           uint32_t hi){
   while( lo<hi ){
     uint32_t mid = lo + (hi-lo)/2;
-    zt_text key = zt_keys_text(k, mid);
-    int c;
-    assert( key.z );   /* Only texts ascend */
-    c = keys_compare(k, key, text);
+    int c = keys_compare(k, zt_keys_text(k, bytes, mid), text);
     if( c==0 ) return mid;
     if( c<0 ) lo = mid+1;
     else hi = mid;
   }
   return -1;
+}
+
+/* The index of a name while there is no table; -1 if it is not there. */
+static int64_t keys_find_in_runs(const zt_keys *k, const uint8_t *bytes, zt_text text){
+  int64_t found = -1;
+  for(uint32_t r=0; r<=k->last && found<0; r++){
+    found = keys_search(k, bytes, text, k->runs[r], r<k->last ? k->runs[r+1] : k->n);
+  }
+  return found;
+}
+
+/* Add a name as long as there is no table; *full if there must be one now. */
+static int keys_add_to_runs(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate,
+                            bool *full, zt_error *err){
+  zt_text text = { (const char*)bytes+key.at, key.n };
+  int c = k->n ? keys_compare(k, zt_keys_text(k, bytes, k->n-1), text) : -1;
+  *full = false;
+  *duplicate = c<0 ? k->last>0 && keys_merge(k, bytes, text)
+             : c==0 || keys_find_in_runs(k, bytes, text)>=0;
+  if( *duplicate ) return SQLITE_OK;
+  if( c>0 && k->last+1==ZT_KEYS_RUNS ){
+    *full = true;
+    return SQLITE_OK;
+  }
+  if( c>0 ) keys_begin_run(k);
+  return keys_push(k, key, err);
+}
+
+/* --- All of it --- */
+
+int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, zt_error *err){
+  zt_text text = { (const char*)bytes+key.at, key.n };
+  uint64_t hash;
+  bool full;
+  *duplicate = false;
+  if( !k->slots ){
+    if( keys_add_to_runs(k, bytes, key, duplicate, &full, err) || !full ) return err->rc;
+    if( keys_rehash(k, bytes, keys_room(k), err) ) return err->rc;
+  }
+  hash = keys_hash(k, text);
+  *duplicate = keys_look_up(k, bytes, text, hash)>=0;
+  if( *duplicate ) return SQLITE_OK;
+  if( (uint64_t)k->n+1>((uint64_t)k->mask+1)*2/3 && keys_rehash(k, bytes, keys_room(k), err) ){
+    return err->rc;
+  }
+  if( keys_push(k, key, err) ) return err->rc;
+  keys_put_slot(k, hash, k->n-1);
+  return SQLITE_OK;
+}
+
+int zt_keys_reordered(zt_keys *k, const uint8_t *bytes, zt_error *err){
+  sqlite3_free(k->slots);
+  k->slots = NULL;
+  k->last = 0;
+  for(uint32_t i=1; i<k->n; i++){
+    if( keys_compare(k, zt_keys_text(k, bytes, i-1), zt_keys_text(k, bytes, i))<0 ) continue;
+    if( k->last+1==ZT_KEYS_RUNS ) return keys_rehash(k, bytes, k->n, err);
+    k->runs[++k->last] = i;
+  }
+  memcpy(k->merged, k->runs, sizeof(k->merged));   /* Nothing is known to come before a next one */
+  return SQLITE_OK;
+}
+
+int64_t zt_keys_find(const zt_keys *k, const uint8_t *bytes, zt_text text){
+  if( k->slots ) return keys_look_up(k, bytes, text, keys_hash(k, text));
+  return keys_find_in_runs(k, bytes, text);
 }

@@ -1,55 +1,66 @@
 /*
-** The keys of one CBOR map (or the names of a list of tensors): are they distinct, and where is
-** one. Keys are compared by value, however they are encoded: 0x00 and 0x1800 are the same key; 0,
-** "0" and h'30' are three.
+** The names of a list of things: are they distinct, and where is one. A name is a range of some
+** bytes, and is compared by these.
 **
-** Text keys in strictly ascending order, which real writers produce, are found by binary search and
-** need four bytes each; other keys get a hash table, seeded at random, of 6 to 12 bytes each.
-** Interface to code in keys.c, and in unique.c, which keeps no keys.
+** Names in strictly ascending order, which real writers produce, or in a few such runs, as of those
+** who sort by type first, are found by binary search and need eight bytes each; names of another
+** order get a hash table, seeded at random, of 6 to 12
+** bytes each. Interface to code in keys.c.
 */
 #ifndef ZT_CORE_KEYS_H
 #define ZT_CORE_KEYS_H
 
-#include "core/cbor.h"
-#include "core/positions.h"
+#include "core/interrupt.h"
+#include "core/span.h"
+
+typedef struct zt_key {
+  uint32_t at, n;     /* Its first byte, and how many */
+} zt_key;
+
+#define ZT_KEYS_RUNS 8
 
 typedef struct zt_keys {
-  zt_span bytes;      /* The CBOR bytes that the positions count in, at most 4 GiB; borrowed */
-  zt_positions at;    /* Position of each key, in order of appearance */
-  uint32_t *slots;    /* Hash table of indices into at, plus one, below bits of the hash; 0 is
-                      ** empty. NULL while the keys ascend. Owned */
+  zt_key *a;          /* In order of appearance; owned */
+  uint32_t n, capacity;
+  uint32_t runs[ZT_KEYS_RUNS];   /* Indices of names from which on they ascend, as long as there is
+                                 ** no hash table: that many more than one as */
+  uint32_t last;
+  uint32_t merged[ZT_KEYS_RUNS]; /* Of each run but the last: the first name that does not come
+                                 ** before the last one added */
+  uint32_t *slots;    /* Hash table of indices into a, plus one, below bits of the hash; 0 is empty.
+                      ** NULL while there are few runs. Owned */
   uint32_t mask;      /* Number of slots - 1, and the bits of an index */
   uint64_t seed;
-  bool encoded;       /* Ascending is meant of the encoded texts: short ones first (RFC 8949
-                      ** section 4.2.1) */
-  zt_text last;       /* The last key while they ascend; z NULL before the first */
-  const zt_interrupt *interrupt;   /* Asked while many keys are added; borrowed, may be NULL */
+  bool short_first;   /* Ascending means short ones first */
+  const zt_interrupt *interrupt;   /* Asked while many names are added; borrowed, may be NULL */
 } zt_keys;
 
-/* An empty set over the given bytes. */
-void zt_keys_init(zt_keys *k, zt_span bytes);
+/* A set is empty when it is all zeros; it then may be told that short names come first. */
 void zt_keys_clear(zt_keys *k);
 
 /* Bytes of memory that it holds. */
 size_t zt_keys_memory(const zt_keys *k);
 
-/* Before the first key: they will ascend by their encoding, not by their texts. */
-void zt_keys_by_encoding(zt_keys *k);
+/* Make room for n, which is only an estimate: no failure if memory is short. And give back memory
+** that was allocated ahead. */
+void zt_keys_reserve(zt_keys *k, uint64_t n);
+void zt_keys_trim(zt_keys *k);
 
-/* Add the key at p, which is `text` if it is a text key (else text.z is NULL). *duplicate tells
-** that an equal one is there already; it is then not added. Returns SQLITE_OK or SQLITE_NOMEM
-** (recorded in err). */
-int zt_keys_add(zt_keys *k, const uint8_t *p, zt_text text, bool *duplicate, zt_error *err);
+/* Add a name. bytes is where positions count from, at most 4 GiB; they may move between calls.
+** *duplicate tells that an equal one is there already; it is then not added. Returns SQLITE_OK,
+** SQLITE_NOMEM or SQLITE_INTERRUPT (recorded in err). */
+int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, zt_error *err);
 
-/* The index of a text key, in order of appearance; -1 if there is none. */
-int64_t zt_keys_find(const zt_keys *k, zt_text text);
+/* What is in `a` was put in another order, which is that of appearance from here on. Returns
+** SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT (recorded in err). */
+int zt_keys_reordered(zt_keys *k, const uint8_t *bytes, zt_error *err);
 
-/* The text of key i; z NULL if it is no text. */
-zt_text zt_keys_text(const zt_keys *k, uint32_t i);
+/* The index of a name, in order of appearance; -1 if there is none. */
+int64_t zt_keys_find(const zt_keys *k, const uint8_t *bytes, zt_text text);
 
-/* Check the map whose head is next for a key that occurs twice, and pass over it. what names the
-** map in the message. Takes no memory while text keys ascend; else 8 bytes a key, and at most half
-** of the bytes that c reads or 512 KiB. */
-bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what);
+/* Name i. */
+static inline zt_text zt_keys_text(const zt_keys *k, const uint8_t *bytes, uint32_t i){
+  return (zt_text){ (const char*)bytes+k->a[i].at, k->a[i].n };
+}
 
 #endif

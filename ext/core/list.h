@@ -4,8 +4,8 @@
 **
 **   list := ws "[" ws [ text ws { "," ws text ws } ] "]" ws         ; core/json_read.h
 **
-** U+0000 is no character here, and bytes that are no UTF-8 stay what they are. Elements are numbered
-** from 0, and bytes of the list, too.
+** U+0000 is no character here, and bytes that are no UTF-8 stay what they are. Elements are
+** numbered from 0, and bytes of the list, too.
 */
 #ifndef ZT_CORE_LIST_H
 #define ZT_CORE_LIST_H

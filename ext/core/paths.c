@@ -47,6 +47,7 @@ typedef struct paths_walker {
   paths_link_place *links;   /* Directories entered through a symbolic link: each once for what
                              ** follows in the pattern, or a farm of links has no end. Owned */
   size_t nLinks;
+  const char *files;         /* Names of the files that are wanted, as in the filter; NULL: any */
   size_t nSource;            /* Length of the source's path, if that is a directory: it was there,
                              ** and must be; else 0 */
   unsigned steps;            /* For questions whether to go on */
@@ -317,6 +318,16 @@ static int paths_add_if_file(paths_walker *w, zt_kind told){
   return error_number;
 }
 
+/* True if a name matches one of the patterns of the files that are wanted. */
+static bool paths_is_wanted(const paths_walker *w, const char *name){
+  const char *p = w->files;
+  for(size_t n; p && *p; p+=n+(p[n]==' ')){
+    n = strcspn(p, " ");
+    if( zt_glob_match(p, n, name) ) return true;
+  }
+  return p==NULL;
+}
+
 /* Try the segment of n bytes on each name in the directory. next is the rest of the pattern;
 ** repeat, if not NULL, is the pattern that goes on in every directory below (what `**` stands in
 ** front of). A name that is there, and whose path is too long, is one that the directory cannot be
@@ -330,7 +341,7 @@ static void paths_try_names(paths_walker *w, const paths_level *here, paths_entr
     size_t before;
     int error_number = 0;
     if( name[0]=='.' && segment[0]!='.' ) continue;
-    if( !zt_glob_match(segment, n, name) ) continue;
+    if( !zt_glob_match(segment, n, name) || (!*next && !paths_is_wanted(w, name)) ) continue;
     before = paths_push(w, name, strlen(name));
     if( w->err->rc ) return;
     if( !*next ) error_number = paths_add_if_file(w, kind);
@@ -652,11 +663,10 @@ static void paths_add_literal(paths_walker *w, const paths_source *s){
 }
 
 static void paths_add_directory(paths_walker *w, const char *path){
-  char *below = sqlite3_mprintf("**/%s", w->filter->files);
   w->nSource = strlen(path);
-  if( below ) paths_expand(w, path, w->nSource, below);
-  else zt_fail_nomem(w->err);
-  sqlite3_free(below);
+  w->files = w->filter->files;
+  paths_expand(w, path, w->nSource, "**/*");
+  w->files = NULL;
 }
 
 /* The walk begins where the last name ends that has no pattern in or before it. */

@@ -46,7 +46,7 @@ typedef struct zt_paths {
 /* Which paths are wanted. Everything in it is borrowed for the call. */
 typedef struct zt_paths_filter {
   const char *files;                             /* Names of the files that a directory as source
-                                                 ** stands for: "*.zt" */
+                                                 ** stands for: patterns, a space between two */
   const char *only;                              /* Just this path, if the source names it: no
                                                  ** directory is listed. NULL: any */
   bool (*keep)(void *context, const char *path); /* NULL: all */

@@ -2,6 +2,7 @@
 #include "core/positions.h"
 
 #include "core/host.h"
+#include "core/os.h"
 
 static bool positions_resize(zt_positions *p, uint32_t capacity){
   uint32_t *a = sqlite3_realloc64(p->a, (uint64_t)capacity*sizeof(*a));
@@ -12,7 +13,8 @@ static bool positions_resize(zt_positions *p, uint32_t capacity){
 }
 
 void zt_positions_reserve(zt_positions *p, uint64_t n){
-  if( n>p->capacity && n<=UINT32_MAX ) positions_resize(p, (uint32_t)n);
+  if( n<=p->capacity || n>UINT32_MAX || !positions_resize(p, (uint32_t)n) ) return;
+  zt_os_advise_large(p->a, (size_t)n*sizeof(*p->a));
 }
 
 int zt_positions_grow(zt_positions *p, zt_error *err){

@@ -17,7 +17,7 @@ typedef struct zt_positions {
 void zt_positions_reserve(zt_positions *p, uint64_t n);
 
 /* Make room for one more. SQLITE_OK or SQLITE_NOMEM, recorded. */
-int zt_positions_grow(zt_positions *p, zt_error *err);
+ZT_COLD int zt_positions_grow(zt_positions *p, zt_error *err);
 
 ZT_INLINE int zt_positions_push(zt_positions *p, size_t value, zt_error *err){
   if( p->n==p->capacity && zt_positions_grow(p, err) ) return err->rc;

@@ -1,43 +1,33 @@
 /*
-** Is a key of a CBOR map there twice. See keys.h.
+** Is a key of a map there twice. See unique.h.
 **
-** Keys in ascending order are distinct, and need no memory. Those of another order are gathered,
-** each as 32 bits of its hash and its position, and sorted by that: equal ones then stand side by
-** side. Of a map that has too many for the memory that this may take, those of one part of all
-** hashes are gathered at a time.
+** Keys in ascending order are distinct, and need no memory: who reads the map looks for that, as is
+** done for CBOR below. Those of another order are gathered, each as 32 bits of its hash and its
+** position, and sorted by that: equal ones then stand side by side. Of a map that has too many for
+** the memory that this may take, those of one part of all hashes are gathered at a time.
 */
 #include "core/host.h"
 #include "core/item.h"
-#include "core/keys.h"
 #include "core/os.h"
+#include "core/unique.h"
 
 #define UNIQUE_FEW 32                  /* Keys that are compared one with another */
 #define UNIQUE_LEAST_ROOM ((size_t)1 << 16) /* Keys that may be gathered in any case */
-#define UNIQUE_BYTES_PER_GATHERED 16   /* Bytes of the manifest for each key that may be gathered,
+#define UNIQUE_BYTES_PER_GATHERED 16   /* Bytes of the map for each key that may be gathered,
                                        ** which takes 8 */
 #define UNIQUE_BUCKETS 256
 
 typedef struct unique {
-  zt_cbor map;                /* Where the map begins */
-  zt_span bytes;              /* What positions count in */
+  const zt_unique_keys *keys;
   uint64_t seed;
-  uint64_t n;                 /* Keys of the map */
-  uint64_t few[UNIQUE_FEW];   /* The first ones' entries */
   uint64_t *entries;          /* Of one part; owned */
   size_t nEntry, room;
   size_t reached;             /* Position of the key for which there was no room */
-  uint64_t found;             /* Position of the first key that another one before it equals;
-                              ** UINT64_MAX: there is none */
+  size_t found;               /* Position of the first key that another one before it equals;
+                              ** SIZE_MAX: there is none */
 } unique;
 
 /* --- Entries: a hash above a position --- */
-
-static uint64_t unique_hash(const unique *u, size_t at){
-  zt_error ignored = ZT_ERROR_NONE;
-  zt_cbor c;
-  zt_cbor_init_trusted(&c, u->bytes, at, 0, &ignored);
-  return zt_item_hash(&c, u->seed);
-}
 
 static uint64_t unique_entry(uint64_t hash, size_t at){
   return (hash & 0xFFFFFFFF00000000u) | at;
@@ -79,16 +69,16 @@ static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[UNIQ
 }
 
 /* Sort by the byte at `shift` and those below it, in place. */
-static void unique_sort(uint64_t *a, size_t n, unsigned shift, zt_cbor *c){
+static void unique_sort(uint64_t *a, size_t n, unsigned shift, const zt_unique_keys *keys){
   size_t end[UNIQUE_BUCKETS], from = 0;
   if( n<=UNIQUE_FEW ){
     unique_insert(a, n);
     return;
   }
   unique_spread(a, n, shift, end);
-  for(size_t b=0; shift>0 && b<UNIQUE_BUCKETS && !c->err->rc; from=end[b++]){
-    unique_sort(a+from, end[b]-from, shift-8, c);
-    if( n>UNIQUE_LEAST_ROOM ) zt_cbor_ask(c);
+  for(size_t b=0; shift>0 && b<UNIQUE_BUCKETS && !keys->err->rc; from=end[b++]){
+    unique_sort(a+from, end[b]-from, shift-8, keys);
+    if( n>UNIQUE_LEAST_ROOM ) zt_interrupt_check(keys->interrupt, keys->err);
   }
 }
 
@@ -98,7 +88,7 @@ static void unique_compare(unique *u, const uint64_t *a, size_t n){
   for(size_t i=0, k; i<n; i=k){
     for(k=i+1; k<n && a[k]>>32==a[i]>>32; k++){
       for(size_t j=i; j<k && unique_position(a[k])<u->found; j++){
-        if( zt_item_equal_at(u->bytes, unique_position(a[j]), unique_position(a[k])) ){
+        if( u->keys->equal(u->keys->context, unique_position(a[j]), unique_position(a[k])) ){
           u->found = unique_position(a[k]);
         }
       }
@@ -106,7 +96,64 @@ static void unique_compare(unique *u, const uint64_t *a, size_t n){
   }
 }
 
-/* --- Walks through the map --- */
+/* Gather the keys of one part of all hashes. False if there is no room for them, which chance may
+** bring about. */
+static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
+  void *context = u->keys->context;
+  uint64_t hash;
+  size_t at;
+  u->nEntry = 0;
+  u->keys->rewind(context);
+  while( u->keys->next(context, u->seed, &at, &hash) ){
+    if( (hash & 0xFFFFFFFFu)*parts>>32!=part ) continue;
+    u->reached = at;
+    if( u->nEntry==u->room ) return false;
+    u->entries[u->nEntry++] = unique_entry(hash, at);
+  }
+  return true;
+}
+
+int zt_unique_find(const zt_unique_keys *keys, size_t *found){
+  unique u = { .keys = keys, .found = SIZE_MAX };
+  size_t most = keys->bytes/UNIQUE_BYTES_PER_GATHERED;
+  uint64_t parts = 1;
+  if( most<UNIQUE_LEAST_ROOM ) most = UNIQUE_LEAST_ROOM;
+  if( keys->n>most ) parts = keys->n/(most-most/32)+1;
+  u.room = keys->n<most ? (size_t)keys->n : most;
+  u.entries = sqlite3_malloc64(u.room*sizeof(*u.entries));
+  if( !u.entries ) return zt_fail_nomem(keys->err);
+  zt_os_advise_large(u.entries, u.room*sizeof(*u.entries));
+  sqlite3_randomness(sizeof(u.seed), &u.seed);
+  for(uint64_t part=0; part<parts && !keys->err->rc; part++){
+    bool all = unique_gather(&u, part, parts);
+    unique_sort(u.entries, u.nEntry, 56, keys);
+    unique_compare(&u, u.entries, u.nEntry);
+    if( all || u.found<=u.reached ) continue;   /* What was not gathered stands behind that */
+    parts *= 2;
+    part = UINT64_MAX;
+  }
+  sqlite3_free(u.entries);
+  *found = u.found;
+  return keys->err->rc;
+}
+
+/* --- CBOR --- */
+
+typedef struct unique_map {
+  zt_cbor map;                /* Where it begins */
+  zt_cbor at;                 /* Where the walk stands */
+  zt_cbor_level level;
+  zt_span bytes;              /* What positions count in */
+  uint64_t n;                 /* Keys of the map */
+  uint64_t few[UNIQUE_FEW];   /* The first ones' entries */
+} unique_map;
+
+static uint64_t unique_hash(const unique_map *m, size_t at, uint64_t seed){
+  zt_error ignored = ZT_ERROR_NONE;
+  zt_cbor c;
+  zt_cbor_init_trusted(&c, m->bytes, at, 0, &ignored);
+  return zt_item_hash(&c, seed);
+}
 
 /* Read the next key; z NULL if it is no text. False at the end, and on failure. */
 static bool unique_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
@@ -117,14 +164,14 @@ static bool unique_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
 
 /* Pass over the map, counting its keys. True if they are not in an order that shows that they
 ** are distinct. */
-static bool unique_pass(unique *u, zt_cbor *c){
+static bool unique_pass(unique_map *m, zt_cbor *c){
   zt_text key, last = { NULL, 0 };
   bool ascend = true;
   zt_cbor_level level;
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   for(const uint8_t *at=c->p; unique_next(c, &level, &key); at=c->p){
-    if( u->n<UNIQUE_FEW ) u->few[u->n] = (uint64_t)(at - c->base);
-    u->n++;
+    if( m->n<UNIQUE_FEW ) m->few[m->n] = (uint64_t)(at - c->base);
+    m->n++;
     ascend = ascend && key.z && (!last.z || zt_text_compare(last, key)<0);
     last = key;
     zt_cbor_skip(c);
@@ -132,67 +179,55 @@ static bool unique_pass(unique *u, zt_cbor *c){
   return !ascend && !c->err->rc;
 }
 
-/* Gather the keys of one part of all hashes. False if there is no room for them, which chance may
-** bring about. */
-static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
-  zt_cbor c = u->map;
-  zt_cbor_level level;
+static void unique_rewind_map(void *context){
+  unique_map *m = context;
+  m->at = m->map;
+  m->at.trusted = true;   /* By now */
+  zt_cbor_open(&m->at, ZT_CBOR_MAP, &m->level);
+}
+
+static bool unique_next_of_map(void *context, uint64_t seed, size_t *at, uint64_t *hash){
+  unique_map *m = context;
   zt_text key;
-  c.trusted = true;   /* By now */
-  u->nEntry = 0;
-  zt_cbor_open(&c, ZT_CBOR_MAP, &level);
-  for(const uint8_t *at=c.p; unique_next(&c, &level, &key); at=c.p){
-    size_t position = (size_t)(at - c.base);
-    uint64_t hash = key.z ? zt_item_hash_text(key, u->seed) : unique_hash(u, position);
-    if( (hash & 0xFFFFFFFFu)*parts>>32==part ){
-      u->reached = position;
-      if( u->nEntry==u->room ) return false;
-      u->entries[u->nEntry++] = unique_entry(hash, position);
-    }
-    zt_cbor_skip(&c);
-  }
+  *at = (size_t)(m->at.p - m->at.base);   /* There is nothing between a value and the next key */
+  if( !unique_next(&m->at, &m->level, &key) ) return false;
+  *hash = key.z ? zt_item_hash_text(key, seed) : unique_hash(m, *at, seed);
+  zt_cbor_skip(&m->at);
   return true;
 }
 
-/* --- All of it --- */
-
-static void unique_check_few(unique *u){
-  for(size_t i=0; i<u->n; i++){
-    u->few[i] = unique_entry(unique_hash(u, (size_t)u->few[i]), (size_t)u->few[i]);
-  }
-  unique_insert(u->few, (size_t)u->n);
-  unique_compare(u, u->few, (size_t)u->n);
+static bool unique_equal_in_map(void *context, size_t a, size_t b){
+  const unique_map *m = context;
+  return zt_item_equal_at(m->bytes, a, b);
 }
 
-static int unique_check_many(unique *u, zt_cbor *c){
-  size_t most = u->bytes.n/UNIQUE_BYTES_PER_GATHERED;
-  uint64_t parts = 1;
-  if( most<UNIQUE_LEAST_ROOM ) most = UNIQUE_LEAST_ROOM;
-  if( u->n>most ) parts = u->n/(most-most/32)+1;
-  u->room = u->n<most ? (size_t)u->n : most;
-  u->entries = sqlite3_malloc64(u->room*sizeof(*u->entries));
-  if( !u->entries ) return zt_fail_nomem(c->err);
-  zt_os_advise_large(u->entries, u->room*sizeof(*u->entries));
-  for(uint64_t part=0; part<parts && !c->err->rc; part++){
-    bool all = unique_gather(u, part, parts);
-    unique_sort(u->entries, u->nEntry, 56, c);
-    unique_compare(u, u->entries, u->nEntry);
-    if( all || u->found<=u->reached ) continue;   /* What was not gathered stands behind that */
-    parts *= 2;
-    part = UINT64_MAX;
+static void unique_check_few(unique_map *m, const zt_unique_keys *keys, size_t *found){
+  unique u = { .keys = keys, .found = SIZE_MAX };
+  sqlite3_randomness(sizeof(u.seed), &u.seed);
+  for(size_t i=0; i<m->n; i++){
+    m->few[i] = unique_entry(unique_hash(m, (size_t)m->few[i], u.seed), (size_t)m->few[i]);
   }
-  sqlite3_free(u->entries);
-  return c->err->rc;
+  unique_insert(m->few, (size_t)m->n);
+  unique_compare(&u, m->few, (size_t)m->n);
+  *found = u.found;
 }
 
 bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what){
-  unique u = { .map = *c, .bytes = { c->base, (size_t)(c->end - c->base) }, .found = UINT64_MAX };
+  unique_map m = { .map = *c, .bytes = { c->base, (size_t)(c->end - c->base) } };
+  zt_unique_keys keys = {
+    .rewind = unique_rewind_map, .next = unique_next_of_map, .equal = unique_equal_in_map,
+    .context = &m, .bytes = m.bytes.n, .interrupt = c->interrupt, .err = c->err
+  };
+  size_t found;
   /* Keys in chunks are compared when the chunks were joined. */
-  if( !unique_pass(&u, c) || c->chunked ) return c->err->rc==SQLITE_OK;
-  sqlite3_randomness(sizeof(u.seed), &u.seed);
-  if( u.n<=UNIQUE_FEW ) unique_check_few(&u);
-  else if( unique_check_many(&u, c) ) return false;
-  if( u.found==UINT64_MAX ) return true;
-  c->p = c->base+u.found;
+  if( !unique_pass(&m, c) || c->chunked ) return c->err->rc==SQLITE_OK;
+  keys.n = m.n;
+  if( m.n<=UNIQUE_FEW ) unique_check_few(&m, &keys, &found);
+  else if( zt_unique_find(&keys, &found) ){
+    c->p = c->end;
+    return false;
+  }
+  if( found==SIZE_MAX ) return true;
+  c->p = c->base+found;
   return zt_cbor_fail(c, rule, "a key stands twice in %s", what);
 }

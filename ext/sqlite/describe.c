@@ -1,33 +1,24 @@
 /* What several tables show in the same words. See describe.h. */
 #include "sqlite/describe.h"
 
-#include "core/json.h"
-
 #define DESCRIBE_DIGITS 21   /* Of a dimension, and a comma */
 
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
   zt_component component;
   uint64_t length;
+  const unsigned stored = ZT_COMPONENT_LENGTH|ZT_COMPONENT_ENCODING|ZT_COMPONENT_DECODED;
   for(uint32_t k=zt_container_first(c, object->index), end=zt_container_first(c, object->index+1);
       k<end; k++){
-    zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
-    t->stored_known = t->stored_known && zt_add64(t->stored, component.length, &t->stored);
+    zt_container_component(c, object->index, k, stored, &component);
+    if( component.codec!=ZT_CODEC_RAW && !component.has_decoded_length ){   /* Its type may tell */
+      zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
+    }
+    t->stored_known = t->stored_known && !component.unsized
+                   && zt_add64(t->stored, component.length, &t->stored);
     t->decoded_known = t->decoded_known
                     && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
                     && zt_add64(t->decoded, length, &t->decoded);
   }
-}
-
-void zt_result_format(sqlite3_context *ctx, const zt_object *object){
-  sqlite3_str *out;
-  if( !object->format_prefix[0] ){
-    zt_result_text(ctx, object->format);
-    return;
-  }
-  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  sqlite3_str_appendall(out, object->format_prefix);
-  sqlite3_str_append(out, object->format.z, (int)object->format.n);
-  zt_result_str(ctx, out);
 }
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
@@ -43,24 +34,20 @@ void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
   zt_result_json_text(ctx, (zt_text){ p, (size_t)(end-p) });
 }
 
-void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a){
-  sqlite3_str *out;
-  zt_attribute_walk it;
-  bool first = true;
-  if( !a->at ){
-    zt_result_json_text(ctx, ZT_TEXT("{}"));
+void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value){
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+  if( zt_value_json(c, value, out, &err)==SQLITE_OK ){
+    zt_result_json(ctx, out);
     return;
   }
-  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  zt_attributes_begin(c, a, &it);
-  sqlite3_str_appendchar(out, 1, '{');
-  while( zt_attributes_next(&it) ){
-    if( !first ) sqlite3_str_appendchar(out, 1, ',');
-    first = false;
-    zt_json_member(out, &it.cbor);
-  }
-  sqlite3_str_appendchar(out, 1, '}');
-  zt_result_json(ctx, out);
+  sqlite3_free(sqlite3_str_finish(out));
+  zt_result_error(ctx, &err);
+}
+
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes){
+  if( attributes->type==ZT_VALUE_NULL ) zt_result_json_text(ctx, ZT_TEXT("{}"));
+  else zt_result_value(ctx, c, attributes);
 }
 
 void zt_result_type(sqlite3_context *ctx, const zt_component *component){

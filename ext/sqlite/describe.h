@@ -19,10 +19,11 @@ typedef struct zt_totals {
 /* Add an object's components. */
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object);
 
-void zt_result_format(sqlite3_context *ctx, const zt_object *object);
-void zt_result_shape(sqlite3_context *ctx, const zt_object *object);             /* JSON array */
-/* JSON object */
-void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_attributes *a);
+void zt_result_shape(sqlite3_context *ctx, const zt_object *object);   /* JSON array */
+
+/* A value of a file as JSON text; attributes as a JSON object. */
+void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value);
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes);
 
 /* A component's dtype; its type, which equals dtype where the file names none. */
 void zt_result_type(sqlite3_context *ctx, const zt_component *component);

@@ -56,7 +56,7 @@ static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
 }
 
 int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *err){
-  zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .interrupt = interrupt };
+  zt_paths_filter filter = { .files = zt_container_files, .interrupt = interrupt };
   zt_paths paths;
   if( f->complete && (f->sorted || !sorted) ) return SQLITE_OK;
   files_empty(f);
@@ -91,16 +91,16 @@ static int files_compare(const void *path, const void *file){
 }
 
 static int files_compare_indexed(const void *path, const void *file){
-  return files_compare(path, *(zt_listed*const*)file);
+  return files_compare(path, ((const zt_files_entry*)file)->file);
 }
 
 static int files_compare_entries(const void *a, const void *b){
-  return files_compare_indexed((*(zt_listed*const*)a)->path.z, b);
+  return files_compare_indexed(((const zt_files_entry*)a)->file->path.z, b);
 }
 
 /* Find a path in the complete list, in which it stands once. */
 static int files_find_listed(zt_files *f, const char *path, zt_listed **out, zt_error *err){
-  zt_listed **at;
+  zt_files_entry *at;
   if( f->sorted || f->n==0 ){
     *out = f->n ? bsearch(path, f->a, f->n, sizeof(*f->a), files_compare) : NULL;
     return SQLITE_OK;
@@ -108,18 +108,18 @@ static int files_find_listed(zt_files *f, const char *path, zt_listed **out, zt_
   if( !f->index ){
     f->index = sqlite3_malloc64(f->n*sizeof(*f->index));
     if( !f->index ) return zt_fail_nomem(err);
-    for(size_t i=0; i<f->n; i++) f->index[i] = &f->a[i];
+    for(size_t i=0; i<f->n; i++) f->index[i].file = &f->a[i];
     qsort(f->index, f->n, sizeof(*f->index), files_compare_entries);
   }
   at = bsearch(path, f->index, f->n, sizeof(*f->index), files_compare_indexed);
-  *out = at ? *at : NULL;
+  *out = at ? at->file : NULL;
   return SQLITE_OK;
 }
 
 /* Look for one path without listing anything, and remember it in the place of another one. */
 static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out,
                       zt_error *err){
-  zt_paths_filter filter = { .files = ZT_CONTAINER_FILES, .only = path, .interrupt = interrupt };
+  zt_paths_filter filter = { .files = zt_container_files, .only = path, .interrupt = interrupt };
   zt_paths paths;
   if( !f->a ){
     f->a = sqlite3_malloc64(ZT_FILES_LOOKED*sizeof(*f->a));

@@ -73,7 +73,7 @@ static int filter_take_arguments(zt_cursor *c, sqlite3_value **value, bool *same
 
 /*
 ** A number for a BLOB that follows from its content, of which no more than some hundred bytes are
-** looked at: its size and ends, where generations have their magic numbers and hashes, and samples
+** looked at: its size and ends, where formats have their magic numbers and hashes, and samples
 ** from all over it.
 */
 static uint64_t filter_blob_number(const uint8_t *p, uint64_t n){

@@ -1,7 +1,7 @@
 /*
 ** zt_content_id(source): the model's content digest, TEXT `sha256:hex`, equal for the same tensors
-** however they are packed (container/content_id.h). NULL if a part has no digest, for generations
-** before zTensor 2, and if source is.
+** however they are packed (container/content_id.h). NULL if a part has no digest, where a format
+** has no such digest, and if source is.
 */
 #include "container/content_id.h"
 #include "sqlite/tables.h"

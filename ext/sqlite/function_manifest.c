@@ -1,25 +1,22 @@
 /*
-** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype (core/json.h says
-** how CBOR becomes JSON). NULL if source is, or the file has none: a data shard.
+** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype
+** (container/value.h says how). NULL if source is, or the file has none: a data shard.
 */
-#include "core/json.h"
+#include "sqlite/describe.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
 static void manifest_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_error err = ZT_ERROR_NONE;
   zt_target t;
-  zt_cbor c;
+  zt_value manifest;
   (void)n;
   if( zt_target_null(args[0], NULL) ) return;
   if( zt_target_open(sqlite3_user_data(ctx), args[0], false, &t, &err) ){
     zt_result_error(ctx, &err);
-  }else if( zt_container_manifest(t.container).n ){
-    sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-    zt_cbor_init_trusted(&c, zt_container_manifest(t.container), 0, 0, &err);
-    zt_cbor_skip_self_described(&c);
-    zt_json_item(out, &c);
-    zt_result_json(ctx, out);
+  }else{
+    manifest = zt_container_manifest(t.container);
+    if( manifest.type!=ZT_VALUE_NULL ) zt_result_value(ctx, t.container, &manifest);
   }
   zt_target_close(&t);
 }

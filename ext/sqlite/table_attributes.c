@@ -2,142 +2,124 @@
 ** zt_attributes(source, on_error): one row per key of the top level of `attributes`: the file's own
 ** first (object is NULL), then each object's, in the manifest's order.
 **
-**   CREATE TABLE zt_attributes(path, object, key, value, type, source HIDDEN, on_error HIDDEN);
+**   CREATE TABLE zt_attributes(path, object, key, value, type, source HIDDEN, on_error HIDDEN,
+**                              stored_type HIDDEN);
 **
-** value is a SQL value, arrays and maps as JSON text; type has json_each()'s words, and blob.
+** value is a SQL value, arrays and maps as JSON text; type has json_each()'s words, and blob;
+** stored_type the file format's own, if it has any.
 ** Integers beyond 64 signed bits are decimal text of type integer; NaN, which SQLite has no value
 ** for, is NULL of type real.
 */
-#include "core/json.h"
+#include "sqlite/describe.h"
 #include "sqlite/tables.h"
 
 enum {
   ATTRIBUTES_PATH, ATTRIBUTES_OBJECT, ATTRIBUTES_KEY, ATTRIBUTES_VALUE, ATTRIBUTES_TYPE,
-  ATTRIBUTES_COUNT
+  ATTRIBUTES_VISIBLE, ATTRIBUTES_STORED_TYPE = ATTRIBUTES_VISIBLE
 };
 
 typedef struct attributes_row {
-  zt_attribute_walk walk;
-  zt_cbor key, value;      /* Before the current row's */
+  zt_walk walk;
+  zt_level level;
+  zt_value key, value;     /* The current row's */
 } attributes_row;
 
 static bool attributes_next(zt_scan *scan){
   attributes_row *r = scan->row;
-  if( !zt_attributes_next(&r->walk) ) return false;
-  r->key = r->walk.cbor;
-  zt_cbor_skip(&r->walk.cbor);
-  r->value = r->walk.cbor;
-  zt_cbor_skip(&r->walk.cbor);
-  return true;
+  return zt_walk_next(&r->walk, &r->level, &r->key, &r->value);
 }
 
 /* Where the key is in the manifest. */
 static uint64_t attributes_rowid(zt_scan *scan){
-  const attributes_row *r = scan->row;
-  return (uint64_t)(r->key.p - r->key.base);
+  return ((attributes_row*)scan->row)->key.at;
 }
 
 static bool attributes_first(zt_scan *scan){
   attributes_row *r = scan->row;
-  zt_attributes a = scan->on_file ? zt_container_attributes(scan->container)
-                  : zt_scan_object(scan)->attributes;
-  zt_attributes_begin(scan->container, &a, &r->walk);
+  zt_value a = scan->on_file ? zt_container_attributes(scan->container)
+             : zt_scan_object(scan)->attributes;
+  zt_walk_end(&r->walk);
+  zt_walk_begin(scan->container, &a, &r->walk, &r->level, scan->err);
   return attributes_next(scan);
 }
 
-/* A bignum (RFC 7049, 2.4.2) that 64 bits hold becomes the integer that it is. */
-static bool attributes_shorten(zt_cbor_item *item, bool negative){
-  size_t zeros = 0, n = (size_t)item->n;
-  while( zeros<n && item->p[zeros]==0 ) zeros++;
-  if( n-zeros>8 ) return false;
-  item->type = negative ? ZT_CBOR_NINT : ZT_CBOR_UINT;
-  item->n = zt_be(item->p+zeros, (unsigned)(n-zeros));
-  return true;
+static void attributes_clear(zt_scan *scan){
+  zt_walk_end(&((attributes_row*)scan->row)->walk);
 }
 
-/* Read the item that the value is, tags dropped; *bignum is 2 or 3 if the innermost one was that of
-** a bignum that can be shown as an integer but is beyond 64 bits, else 0. */
-static void attributes_untag(zt_cbor *c, zt_cbor_item *item, int *bignum){
-  *bignum = 0;
-  while( zt_cbor_next(c, item) && item->type==ZT_CBOR_TAG ){
-    *bignum = item->n==2 || item->n==3 ? (int)item->n : 0;
-  }
-  if( *bignum==0 ) return;
-  if( item->type!=ZT_CBOR_BYTES || item->n>ZT_BIGNUM_MAX || attributes_shorten(item, *bignum==3) ){
-    *bignum = 0;
-  }
-}
-
-static const char *attributes_type_of(const zt_cbor_item *item, int bignum){
-  switch( item->type ){
-    case ZT_CBOR_UINT: case ZT_CBOR_NINT: return "integer";
-    case ZT_CBOR_BYTES: return bignum ? "integer" : "blob";
-    case ZT_CBOR_TEXT: return "text";
-    case ZT_CBOR_ARRAY: return "array";
-    case ZT_CBOR_MAP: return "object";
-    default: break;
-  }
-  if( item->is_float ) return "real";
-  return item->n==ZT_CBOR_TRUE ? "true" : item->n==ZT_CBOR_FALSE ? "false" : "null";
+static const char *attributes_type_of(const zt_value *value){
+  static const char *const names[] = {
+    "null", "false", "true", "integer", "real", "text", "blob", "array", "object"
+  };
+  return names[value->type];
 }
 
 /* An integer of any size: INTEGER if SQLite has it, else decimal TEXT. */
-static void attributes_result_integer(sqlite3_context *ctx, const zt_cbor_item *item, int bignum){
+static void attributes_result_integer(sqlite3_context *ctx, const zt_value *v){
   sqlite3_str *out;
-  if( !bignum && item->n<=INT64_MAX ){
-    sqlite3_result_int64(ctx,
-                         item->type==ZT_CBOR_UINT ? (sqlite3_int64)item->n
-                         : -1-(sqlite3_int64)item->n);
+  if( !v->bytes.p && v->u<=INT64_MAX ){
+    sqlite3_result_int64(ctx, v->negative ? -1-(sqlite3_int64)v->u : (sqlite3_int64)v->u);
     return;
   }
   out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  if( bignum ) zt_json_bignum(out, (zt_span){ item->p, (size_t)item->n }, bignum==3);
-  else zt_json_integer(out, item);
+  zt_value_integer(v, out);
   zt_result_str(ctx, out);
 }
 
-static void attributes_result_value(sqlite3_context *ctx, zt_cbor at){
-  zt_cbor c = at;
-  zt_cbor_item item;
-  sqlite3_str *out;
-  int bignum;
-  attributes_untag(&c, &item, &bignum);
-  switch( item.type ){
-    case ZT_CBOR_UINT: case ZT_CBOR_NINT:
-      attributes_result_integer(ctx, &item, 0);
+static void attributes_result_value(sqlite3_context *ctx, const zt_container *c,
+                                    const zt_value *v){
+  switch( v->type ){
+    case ZT_VALUE_NULL:    break;
+    case ZT_VALUE_FALSE: case ZT_VALUE_TRUE:
+      sqlite3_result_int(ctx, v->type==ZT_VALUE_TRUE);
       break;
-    case ZT_CBOR_BYTES:
-      if( bignum ) attributes_result_integer(ctx, &item, bignum);
-      else sqlite3_result_blob64(ctx, item.n ? (const void*)item.p : "", item.n, SQLITE_TRANSIENT);
+    case ZT_VALUE_INTEGER: attributes_result_integer(ctx, v); break;
+    case ZT_VALUE_REAL:    sqlite3_result_double(ctx, v->real); break;
+    case ZT_VALUE_TEXT:    zt_result_text(ctx, v->text); break;
+    case ZT_VALUE_BYTES:
+      sqlite3_result_blob64(ctx, v->bytes.n ? (const void*)v->bytes.p : "", v->bytes.n,
+                            SQLITE_TRANSIENT);
       break;
-    case ZT_CBOR_TEXT:
-      zt_result_text(ctx, (zt_text){ (const char*)item.p, (size_t)item.n });
-      break;
-    case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
-      out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-      zt_json_item(out, &at);
-      zt_result_json(ctx, out);
-      break;
-    default:
-      if( item.is_float ) sqlite3_result_double(ctx, item.real);
-      else if( item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE ){
-        sqlite3_result_int(ctx, item.n==ZT_CBOR_TRUE);
-      }
+    case ZT_VALUE_ARRAY: case ZT_VALUE_MAP:
+      zt_result_value(ctx, c, v);
       break;
   }
 }
 
-static void attributes_result_key(sqlite3_context *ctx, zt_cbor key){
-  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  zt_json_key(out, &key);
-  zt_result_str(ctx, out);
+static void attributes_result_key(sqlite3_context *ctx, const zt_container *c,
+                                  const zt_value *key){
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_str *out;
+  if( key->type==ZT_VALUE_TEXT && !key->tagged ){
+    zt_result_text(ctx, key->text);
+    return;
+  }
+  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+  if( zt_value_name(c, key, out, &err)==SQLITE_OK ){
+    zt_result_str(ctx, out);
+    return;
+  }
+  sqlite3_free(sqlite3_str_finish(out));
+  zt_result_error(ctx, &err);
+}
+
+/* A walk of its own: the row's has the texts of the row. */
+static void attributes_result_stored_type(sqlite3_context *ctx, const zt_container *c,
+                                          const zt_value *value){
+  const zt_value none = ZT_VALUE_NONE;
+  zt_error err = ZT_ERROR_NONE;
+  zt_level level;
+  zt_text text;
+  zt_walk w;
+  zt_walk_begin(c, &none, &w, &level, &err);
+  text = zt_walk_stored_type(&w, value);
+  if( err.rc ) zt_result_error(ctx, &err);
+  else zt_result_text(ctx, text);
+  zt_walk_end(&w);
 }
 
 static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const attributes_row *r = scan->row;
-  zt_cbor value = r->value;
-  zt_cbor_item item;
-  int bignum;
   switch( i ){
     case ATTRIBUTES_PATH:
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
@@ -145,11 +127,11 @@ static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case ATTRIBUTES_OBJECT:
       if( !scan->on_file ) zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;
-    case ATTRIBUTES_KEY:    attributes_result_key(ctx, r->key); break;
-    case ATTRIBUTES_VALUE:  attributes_result_value(ctx, r->value); break;
-    case ATTRIBUTES_TYPE:
-      attributes_untag(&value, &item, &bignum);
-      zt_result_static(ctx, attributes_type_of(&item, bignum));
+    case ATTRIBUTES_KEY:    attributes_result_key(ctx, scan->container, &r->key); break;
+    case ATTRIBUTES_VALUE:  attributes_result_value(ctx, scan->container, &r->value); break;
+    case ATTRIBUTES_TYPE:   zt_result_static(ctx, attributes_type_of(&r->value)); break;
+    case ATTRIBUTES_STORED_TYPE:
+      attributes_result_stored_type(ctx, scan->container, &r->value);
       break;
   }
 }
@@ -157,7 +139,8 @@ static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
 const zt_table zt_table_attributes = {
   .name = "zt_attributes",
   .visible = "path TEXT, object TEXT, key TEXT, value, type TEXT",
-  .nVisible = ATTRIBUTES_COUNT,
+  .hidden = "stored_type TEXT HIDDEN",
+  .nVisible = ATTRIBUTES_VISIBLE,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_FILES_AND_OBJECTS,
   .iPath = ATTRIBUTES_PATH,
@@ -165,6 +148,7 @@ const zt_table zt_table_attributes = {
   .row_size = sizeof(attributes_row),
   .first = attributes_first,
   .next = attributes_next,
+  .clear = attributes_clear,
   .rowid = attributes_rowid,
   .column = attributes_column,
 };

@@ -23,6 +23,7 @@ typedef struct check_table_row {
   zt_check *check;             /* NULL if the file cannot be read */
   const zt_error *finding;     /* The current one: of the scan, or the next field */
   zt_error found;
+  const zt_rule *rule;         /* That it is against; NULL as long as nobody asked */
   uint64_t n;                  /* Its number in this file */
 } check_table_row;
 
@@ -37,6 +38,7 @@ static bool check_table_next(zt_scan *scan){
   check_table_row *r = scan->row;
   zt_error_clear(&r->found);
   r->finding = &r->found;
+  r->rule = NULL;
   r->n++;
   return r->check && zt_check_next(r->check, &r->found, scan->err);
 }
@@ -59,9 +61,14 @@ static uint64_t check_table_rowid(zt_scan *scan){
   return ((check_table_row*)scan->row)->n;
 }
 
+static const zt_rule *check_table_rule(check_table_row *r){
+  if( !r->rule ) r->rule = zt_rule_of(r->finding);
+  return r->rule;
+}
+
 static void check_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  const zt_error *e = ((check_table_row*)scan->row)->finding;
-  const zt_rule *rule = zt_rule_of(e);
+  check_table_row *r = scan->row;
+  const zt_error *e = r->finding;
   switch( i ){
     case CHECK_TABLE_PATH:
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
@@ -72,13 +79,15 @@ static void check_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case CHECK_TABLE_COMPONENT:
       zt_result_text(ctx, e->component.z ? e->component : e->parts.component);
       break;
-    case CHECK_TABLE_SEVERITY:  zt_result_static(ctx, rule->severity); break;
-    case CHECK_TABLE_RULE:      zt_result_static(ctx, rule->slug); break;
+    case CHECK_TABLE_SEVERITY:  zt_result_static(ctx, check_table_rule(r)->severity); break;
+    case CHECK_TABLE_RULE:      zt_result_static(ctx, check_table_rule(r)->slug); break;
     case CHECK_TABLE_MESSAGE:
       sqlite3_result_text(ctx, e->parts.fault, -1, SQLITE_TRANSIENT);
       break;
-    case CHECK_TABLE_MEANING:   zt_result_static(ctx, rule->meaning); break;
-    case CHECK_TABLE_SPECIFICATION: zt_result_static(ctx, rule->specification); break;
+    case CHECK_TABLE_MEANING:   zt_result_static(ctx, check_table_rule(r)->meaning); break;
+    case CHECK_TABLE_SPECIFICATION:
+      zt_result_static(ctx, check_table_rule(r)->specification);
+      break;
     default: break;
   }
 }

@@ -81,6 +81,7 @@ static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
 }
 
 static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_component *component;
   uint64_t n;
   switch( i ){
     case COMPONENTS_PATH:
@@ -108,7 +109,8 @@ static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
       zt_result_uint(ctx, components_component(scan, ZT_COMPONENT_OFFSET)->offset);
       break;
     case COMPONENTS_LENGTH:
-      zt_result_uint(ctx, components_component(scan, ZT_COMPONENT_LENGTH)->length);
+      component = components_component(scan, ZT_COMPONENT_LENGTH);
+      if( !component->unsized ) zt_result_uint(ctx, component->length);
       break;
     case COMPONENTS_DIGEST:
       zt_result_text(ctx, components_component(scan, ZT_COMPONENT_DIGEST)->digest);

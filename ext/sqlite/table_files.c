@@ -43,7 +43,7 @@ static const zt_totals *files_table_totals(zt_scan *scan){
 
 static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
-  zt_attributes attributes;
+  zt_value attributes;
   switch( i ){
     case FILES_TABLE_CONTAINER:  zt_result_static(ctx, zt_container_format(c)); break;
     case FILES_TABLE_VERSION:    zt_result_text(ctx, zt_container_version(c)); break;

@@ -59,7 +59,7 @@ static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
       break;
     case OBJECTS_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
-    case OBJECTS_FORMAT:     zt_result_format(ctx, zt_scan_object(scan)); break;
+    case OBJECTS_FORMAT:     zt_result_text(ctx, zt_scan_object(scan)->format); break;
     case OBJECTS_DTYPE:
     case OBJECTS_TYPE:       objects_values_column(scan, ctx, i); break;
     case OBJECTS_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;

@@ -90,7 +90,7 @@ static uint64_t rows_together(const zt_scan *scan, uint64_t size){
              : 1;
   bool in_turn = r->expected>0 && r->row-r->expected<most;
   /* Each row begins with a byte of its own */
-  bool apart = r->as->packed && r->elements%r->as->packed;
+  bool apart = r->elements%r->as->elements!=0;
   if( size==0 || apart ) return 1;
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
   else if( in_turn ) n = most;

@@ -19,9 +19,9 @@ static int array_leave(zt_error *err){
 
 int zt_array_open_part(const zt_payload *p, const zt_dtype *dtype, uint64_t base, uint64_t length,
                        zt_array *out, zt_error *err){
-  const zt_dtype *storage = zt_dtype_storage(p->component->dtype);
+  const zt_dtype *storage = p->component->storage;
   *out = (zt_array){ .role = p->component->role, .dtype = dtype, .base = base, .length = length,
-                     .strict = p->component->strict };
+                     .canonical = (p->component->rules & ZT_RULE_CANONICAL_VALUES)!=0 };
   if( storage && zt_text_is(zt_payload_byte_order(p->component), "big") ) out->big = storage->unit;
   array_enter(out->role, err);
   zt_stream_open(p, &out->stream, err);
@@ -39,10 +39,10 @@ int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
 /* The component's elements have no type that is known, or none that it can be. */
 static int array_fail_type(const zt_component *c, zt_error *err){
   array_enter(c->role, err);
-  if( !zt_dtype_storage(c->dtype) || (c->foreign && !c->type.z) ){
+  if( !c->storage ){
     return zt_break(err, "L2", "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
   }
-  if( c->foreign || !zt_dtype_named(c->type) ){
+  if( !c->misplaced ){
     return zt_break(err, "L5", "type '%.*s' is not known", zt_shown(c->type), c->type.z);
   }
   return zt_break(err, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(c->type), c->type.z,
@@ -51,7 +51,7 @@ static int array_fail_type(const zt_component *c, zt_error *err){
 
 int zt_array_dtype(const zt_payload *p, const zt_dtype **out, zt_error *err){
   zt_text order = zt_payload_byte_order(p->component);
-  *out = zt_dtype_of(p->component);
+  *out = p->component->element;
   if( !*out ) return array_fail_type(p->component, err);
   if( zt_text_is(order, "little") || zt_text_is(order, "big") ) return SQLITE_OK;
   array_enter(p->component->role, err);
@@ -63,12 +63,11 @@ int zt_array_open(const zt_payload *p, zt_array *out, zt_error *err){
   uint64_t bytes = 0;
   *out = (zt_array){ .role = p->component->role };
   if( zt_array_dtype(p, &dtype, err) || zt_array_measure(p, &bytes, err) ) return err->rc;
-  if( !dtype->packed && bytes%dtype->width ){
+  if( bytes%dtype->bytes ){
     array_enter(out->role, err);
     return zt_break(err, "L3", "%llu bytes are no whole number of %s elements", bytes, dtype->name);
   }
-  return zt_array_open_part(p, dtype, 0, dtype->packed ? bytes*dtype->packed : bytes/dtype->width,
-                            out, err);
+  return zt_array_open_part(p, dtype, 0, bytes/dtype->bytes*dtype->elements, out, err);
 }
 
 int zt_array_open_of(const zt_payload *p, uint64_t length, const char *rule, zt_array *out,
@@ -97,7 +96,7 @@ void zt_array_close(zt_array *a){
 }
 
 void zt_array_trim(zt_array *a, uint64_t n){
-  if( n<a->length && a->length-n<a->dtype->packed ) a->length = n;
+  if( n<a->length && a->length-n<a->dtype->elements ) a->length = n;
 }
 
 static int array_read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, zt_error *err){
@@ -124,7 +123,7 @@ static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size
 
 /* L9: what a last byte has beside the last element. */
 static int array_check_spare(zt_array *a, zt_error *err){
-  unsigned packed = a->dtype->packed, used = (unsigned)(a->length%packed);
+  unsigned packed = a->dtype->elements, used = (unsigned)(a->length%packed);
   uint8_t byte;
   if( used==0 || array_read_bytes(a, a->length/packed, &byte, 1, err) || byte>>(8/packed*used)==0 ){
     return err->rc;
@@ -136,7 +135,7 @@ static int array_check_spare(zt_array *a, zt_error *err){
 /* Packed elements come through a window, as there are more of them in memory than in the file. */
 static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
   uint8_t window[ARRAY_WINDOW];
-  size_t packed = a->dtype->packed;
+  size_t packed = a->dtype->elements;
   while( n>0 ){
     unsigned skip = (unsigned)(first%packed);
     size_t m = n<packed*(ARRAY_WINDOW-1) ? n : packed*(ARRAY_WINDOW-1);
@@ -151,14 +150,14 @@ static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out
 
 int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *err){
   assert( zt_claim(a->length, first, n) );
-  if( a->dtype->packed ){
-    if( array_read_packed(a, first, n, out, err)==SQLITE_OK && a->strict && first+n==a->length ){
+  if( zt_dtype_is_packed(a->dtype) ){
+    if( array_read_packed(a, first, n, out, err)==SQLITE_OK && a->canonical && first+n==a->length ){
       array_check_spare(a, err);
     }
     return err->rc;
   }
   if( array_read_bytes(a, first*a->dtype->width, out, n*a->dtype->width, err) ) return err->rc;
-  if( a->strict && a->dtype->class==ZT_BOOL && array_check_bools(a, first, out, n, err) ){
+  if( a->canonical && a->dtype->class==ZT_BOOL && array_check_bools(a, first, out, n, err) ){
     return err->rc;
   }
   if( zt_big_endian() ) zt_swap_bytes(out, n*a->dtype->width, a->dtype->unit);

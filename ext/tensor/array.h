@@ -14,9 +14,9 @@ typedef struct zt_array {
   const zt_dtype *dtype;
   uint64_t base;            /* Byte where the first element begins */
   uint64_t length;          /* Elements */
-  bool strict;              /* Bytes that no value of the type has are a failure (L9) */
-  unsigned big;             /* The component is big-endian (0.1): bytes of its own elements, in
-                            ** which all of it is reversed */
+  bool canonical;           /* Bytes that no value of the type has are a failure (L9) */
+  unsigned big;             /* The component is big-endian: bytes of its own elements, in which all
+                            ** of it is reversed */
 } zt_array;
 
 /* All elements of a component, whose type must be known (L2, L5, L6) and whose length a whole

@@ -49,13 +49,13 @@ static int assemble_fail_element(const zt_tensor *t, const zt_dtype *as, uint64_
 static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *from,
                             uint64_t position, size_t n, uint8_t *out, void *scratch,
                             zt_error *err){
-  void *to = as->packed ? scratch : out;
+  void *to = zt_dtype_is_packed(as) ? scratch : out;
   size_t done = zt_convert(t->dtype, from, as, to, n);
   if( done<n ){
     return assemble_fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width,
                                  err);
   }
-  if( as->packed ) zt_pack(to, out, n);
+  if( zt_dtype_is_packed(as) ) zt_pack(to, out, n);
   else if( zt_big_endian() ) zt_swap_bytes(out, n*as->width, as->unit);
   return SQLITE_OK;
 }
@@ -67,8 +67,8 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   void *elements, *scratch = NULL;
   if( window>n ) window = n;
   elements = sqlite3_malloc64(window*t->dtype->width+1);
-  if( as->packed ) scratch = sqlite3_malloc64(window+1);
-  if( !elements || (as->packed && !scratch) ) zt_fail_nomem(err);
+  if( zt_dtype_is_packed(as) ) scratch = sqlite3_malloc64(window+1);
+  if( !elements || (zt_dtype_is_packed(as) && !scratch) ) zt_fail_nomem(err);
   for(uint64_t done=0; done<n && !err->rc; done+=window){
     size_t m = n-done<window ? (size_t)(n-done) : (size_t)window;
     zt_dtype_size(as, done, &offset);
@@ -93,7 +93,7 @@ static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buff
 
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err){
-  bool plain = as==t->dtype && !as->packed, zeros = plain && zt_tensor_is_sparse(t);
+  bool plain = as==t->dtype && !zt_dtype_is_packed(as), zeros = plain && zt_tensor_is_sparse(t);
   uint64_t bytes = 0;
   *out = (zt_buffer){ NULL, 0 };
   if( zt_assemble_check(t, as, n, err) ) return err->rc;

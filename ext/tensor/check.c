@@ -149,14 +149,16 @@ static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err)
 
 /* What lies between blobs. */
 static int check_gap(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
+  const unsigned rules = zt_container_rules(c->container);
   /* A data shard's bytes are others' */
-  if( to<=from || zt_container_manifest_length(c->container)==0 ) return SQLITE_OK;
-  if( to-from>zt_container_gap(c->container) ){
-    zt_break(check_report(c, NULL), "W4", "bytes %llu to %llu belong to no component", from, to);
-  }
-  if( !c->full || !(zt_container_demands(c->container) & ZT_DEMANDS_ZERO_PADDING) ){
+  if( to<=from || zt_container_manifest_length(c->container)==0 || c->blobs.unsized ){
     return SQLITE_OK;
   }
+  if( to-from>zt_container_gap(c->container) ){
+    zt_break(check_report(c, NULL), rules & ZT_RULE_NO_GAP ? "O9" : "W4",
+             "bytes %llu to %llu belong to no component", from, to);
+  }
+  if( !c->full || !(rules & ZT_RULE_PADDING_ZERO) ) return SQLITE_OK;
   return check_padding(c, from, to, err);
 }
 
@@ -176,7 +178,9 @@ static int check_step_blob(zt_check *c, zt_error *err){
 
 /* The next shard: it is there, and has its size and digest. */
 static int check_step_shard(zt_check *c, zt_error *err){
-  zt_component all = { .encoding = ZT_TEXT_INIT("raw"), .digest_is_of_decoded = true };
+  zt_component all = {
+    .encoding = ZT_TEXT_INIT("raw"), .codec = ZT_CODEC_RAW, .rules = ZT_RULE_DIGEST_OF_DECODED
+  };
   zt_payload p = { .object = &c->object, .component = &all, .budget = &c->budget };
   zt_error *e = check_report(c, NULL);
   const char *status = NULL;
@@ -189,6 +193,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
   if( zt_shard_open(c->source, shard.name, shard.size, &p.source, e)==SQLITE_OK ){
     all.length = shard.size;
     all.digest = shard.digest;
+    all.digests = shard.digests;
     zt_content_digest(&p, &status, e);
     if( status && strcmp(status, "mismatch")==0 ){
       zt_break(e, "X3", "shard '%.*s' does not have the digest '%.*s'", zt_shown(shard.name),
@@ -206,9 +211,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
 /* --- Components --- */
 
 static bool check_is_index(const zt_object *object, zt_text role){
-  if( object->foreign
-   || !(zt_text_is(object->format, "sparse_csr")
-        || zt_text_is(object->format, "sparse_coo")) ) return false;
+  if( object->layout!=ZT_LAYOUT_CSR && object->layout!=ZT_LAYOUT_COO ) return false;
   return zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords");
 }
 
@@ -225,11 +228,11 @@ static int check_digest(zt_check *c, const zt_payload *p, check_seen *out, zt_er
   zt_text digest = component->digest;
   const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
   zt_error *e = check_report(c, component);
-  if( !digest.z ){
-    zt_break(e, "W5", "there is no digest");
+  if( !digest.z ){   /* Which is nothing to say of a format that has none */
+    if( component->digests ) zt_break(e, "W5", "there is no digest");
     return check_judge(c, err);
   }
-  switch( zt_digest_check(digest, zt_payload_digests(component)) ){
+  switch( zt_digest_check(digest, component->digests) ){
     case ZT_DIGEST_UNSUPPORTED:
       zt_break(e, "W6", "digest algorithm '%.*s' is not known",
                zt_shown((zt_text){ digest.z, (size_t)(colon-digest.z) }), digest.z);
@@ -242,17 +245,18 @@ static int check_digest(zt_check *c, const zt_payload *p, check_seen *out, zt_er
       *out = zt_content_digest(p, &status, e) ? CHECK_LOST : CHECK_READ;
       if( *out==CHECK_READ && strcmp(status, "ok")!=0 )
         zt_break(e, "W8", "the %s bytes do not have the digest '%.*s'",
-                 component->digest_is_of_decoded ? "decoded" : "stored", zt_shown(digest),
-                 digest.z);
+                 component->rules & ZT_RULE_DIGEST_OF_DECODED ? "decoded" : "stored",
+                 zt_shown(digest), digest.z);
       break;
   }
   return check_judge(c, err);
 }
 
-/* True if all bytes are booleans: in the one blob of a sparse object they stand among indices. */
+/* True if all bytes are booleans: joined, they stand among indices. */
 static bool check_is_bool(const zt_object *object, const zt_component *component){
-  const zt_dtype *dtype = zt_dtype_of(component);
-  return dtype && dtype->class==ZT_BOOL && !object->one_blob;
+  const zt_dtype *dtype = component->element;
+  return dtype && dtype->class==ZT_BOOL && object->layout!=ZT_LAYOUT_CSR_JOINED
+      && object->layout!=ZT_LAYOUT_COO_JOINED;
 }
 
 /* Decode all of it, which checks the encoding's rules; booleans are looked at. */
@@ -274,8 +278,9 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   c->lost |= check_is_loss(e);
   if( check_judge(c, err) ) return err->rc;
   if( other ){
-    zt_break(check_report(c, p->component), p->component->strict ? "L9" : "W9",
-             "byte %llu is 0x%02x: a bool is 0 or 1", where, other);
+    const char *rule = p->component->rules & ZT_RULE_CANONICAL_VALUES ? "L9" : "W9";
+    zt_break(check_report(c, p->component), rule, "byte %llu is 0x%02x: a bool is 0 or 1", where,
+             other);
   }
   return SQLITE_OK;
 }
@@ -284,16 +289,15 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
-  unsigned demands = zt_container_demands(c->container);
   const zt_dtype *dtype;
   zt_array_dtype(p, &dtype, check_report(c, component));
   if( check_judge(c, err) ) return err->rc;
-  if( (demands & ZT_DEMANDS_U64_INDICES) && check_is_index(&c->object, component->role)
+  if( (component->rules & ZT_RULE_U64_INDICES) && check_is_index(&c->object, component->role)
    && !zt_text_is(component->dtype, "u64") ){
     zt_break(check_report(c, component), "W12", "indices of '%.*s', not u64",
              zt_shown(component->dtype), component->dtype.z);
   }
-  if( (demands & ZT_DEMANDS_DECODED_LENGTH) && !component->has_decoded_length && encoding
+  if( (component->rules & ZT_RULE_DECODED_LENGTH) && !component->has_decoded_length && encoding
    && encoding->next ){
     zt_break(check_report(c, component), "W13", "encoding '%s' without uncompressed_length",
              encoding->name);
@@ -322,7 +326,7 @@ static int check_step_component(zt_check *c, zt_error *err){
   if( bytes==CHECK_NOT_READ || check_is_bool(&c->object, &component) ){
     again = c->full && bytes!=CHECK_LOST;
   }else if( bytes==CHECK_READ ){
-    again = !zt_text_is(component.encoding, "raw") && !component.digest_is_of_decoded;
+    again = component.codec!=ZT_CODEC_RAW && !(component.rules & ZT_RULE_DIGEST_OF_DECODED);
   }
   if( check_judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
   zt_stream_close(s);
@@ -348,11 +352,8 @@ static bool check_has_packed(const zt_check *c){
   for(uint32_t k=zt_container_first(c->container, c->iObject);
       k<zt_container_first(c->container, c->iObject+1); k++){
     zt_component component;
-    const zt_dtype *dtype;
-    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE,
-                           &component);
-    dtype = zt_dtype_of(&component);
-    if( dtype && dtype->packed ) return true;
+    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_ELEMENT, &component);
+    if( component.element && zt_dtype_is_packed(component.element) ) return true;
   }
   return false;
 }
@@ -378,7 +379,7 @@ static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
   bool sound = zt_sparse_order(t, &order, e)==SQLITE_OK;
   if( check_is_of_components(c, e) ) zt_error_clear(e);
   if( check_judge(c, err) || !sound ) return err->rc;
-  if( !order.ascending && !c->object.strict ){
+  if( !order.ascending && !(c->object.rules & ZT_RULE_ORDER) ){
     zt_break(check_report(c, NULL), "W10",
              "stored element %llu lies in a cell before that of an earlier one", order.at);
   }
@@ -397,8 +398,8 @@ static int check_step_tensor(zt_check *c, zt_error *err){
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
   /* L9, of a last byte */
-  if( sound && c->full && c->object.strict && !zt_tensor_is_sparse(&t) && c->object.elements>0
-   && check_has_packed(c) ){
+  if( sound && c->full && (c->object.rules & ZT_RULE_CANONICAL_VALUES) && !zt_tensor_is_sparse(&t)
+   && c->object.elements>0 && check_has_packed(c) ){
     zt_tensor_read(&t, c->object.elements-1, 1, &element, e);
   }
   if( check_is_of_components(c, e) ) zt_error_clear(e);

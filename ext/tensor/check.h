@@ -4,24 +4,22 @@
 ** Findings are errors (the tensor cannot be read or interpreted: the rules of the decoders), or
 ** warnings: what a specification forbids or advises against without making the file unreadable, and
 ** what has bitten people:
-**   W1   the version is one that is known                                       (1.2.0,
-**        version policy)
-**   W2   bytes that belong to no component are zero                             (1.1.0 part I,
-**        1.2.0 section 4)
+**   W1   the version is one that is known
+**   W2   bytes that belong to no component are zero
 **   W3   components share all of their bytes, or none
-**   W4   no more bytes in one place belong to no component than alignment needs (1.2.0 section 4)
+**   W4   no more bytes in one place belong to no component than alignment needs
 **   W5   a component has a digest
-**   W6   its algorithm is known                                                 (1.2.0 section 1)
-**   W7   and its digits are as many as that has: else an error                  (1.2.0 section 1)
-**   W8   and the bytes have that digest, stored or decoded: else an error       (1.2.0 section
-**        1; 2)
-**   W9   a boolean is 0 or 1                                                    (1.2.0 section 2)
+**   W6   its algorithm is known
+**   W7   and its digits are as many as that has: else an error
+**   W8   and the bytes have that digest, stored or decoded: else an error
+**   W9   a boolean is 0 or 1
 **   W10  stored elements stand in ascending order of their cells
 **   W11  no two of them are in one cell
-**   W12  index components are u64                                               (1.2.0 section 3)
-**   W13  what is compressed has an uncompressed_length                          (1.2.0 section 1)
-** Which of them a file's generation demands, its driver says (zt_container_demands). Unknown
-** logical types (L5) are a warning, too.
+**   W12  index components are u64
+**   W13  what is compressed has an uncompressed_length
+** Which of them hold of a file, its driver says (ZT_RULE_ bits). Formats, dtypes, logical types and
+** encodings that are merely not known here (L1, L2, L5, E1) are a warning, too. rule.c names the
+** specification of each.
 */
 #ifndef ZT_TENSOR_CHECK_H
 #define ZT_TENSOR_CHECK_H

@@ -13,6 +13,8 @@
 static zt_component content_as_stored(const zt_component *component){
   zt_component stored = *component;
   stored.encoding = ZT_TEXT("raw");
+  stored.codec = ZT_CODEC_RAW;
+  stored.skip = 0;
   stored.has_decoded_length = false;
   return stored;
 }
@@ -105,13 +107,16 @@ int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
   zt_digest *digest = NULL;
   *out = NULL;
   if( !p->component->digest.z ) return SQLITE_OK;
-  switch( zt_digest_open(p->component->digest, zt_payload_digests(p->component), &digest, err) ){
+  switch( zt_digest_open(p->component->digest, p->component->digests, &digest, err) ){
     case ZT_DIGEST_UNSUPPORTED: *out = "unsupported"; return SQLITE_OK;
     case ZT_DIGEST_MALFORMED: *out = "malformed"; return SQLITE_OK;
     case ZT_DIGEST_OK: break;
   }
   of_stored.component = &stored;
-  if( !err->rc ) content_digest(p->component->digest_is_of_decoded ? p : &of_stored, digest, err);
+  if( !err->rc ){
+    bool decoded = (p->component->rules & ZT_RULE_DIGEST_OF_DECODED)!=0;
+    content_digest(decoded ? p : &of_stored, digest, err);
+  }
   if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
   zt_digest_close(digest);
   return err->rc;

@@ -120,7 +120,7 @@ CONVERT_CONVERSION(u8)
 CONVERT_CONVERSION(bool)
 
 const zt_conversion *zt_conversion_of(const zt_dtype *dtype){
-#define CONVERT_ROW(name, storage, class, wide, width, unit, packed, conversion) \
+#define CONVERT_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
   &zt_conversion_##conversion,
   static const zt_conversion *const aConversion[] = { ZT_DTYPES(CONVERT_ROW) };
   return aConversion[dtype->id];

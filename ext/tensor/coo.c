@@ -1,17 +1,18 @@
 /*
-** The layout sparse_coo: values with their coordinates, in any order (zTensor 1.2.0 section 3).
+** The layout sparse_coo: values with their coordinates, in any order (zTensor's specification,
+** section 3).
 ** `coords` has the indices of all values in dimension 0, then those in dimension 1, and so on.
 **
 **   K1  coords has as many entries as there are dimensions times values
 **   K2  every coordinate is less than its dimension
 **   K3  coords are integers
-** In 0.1 one blob has, for each value, its indices as u64 and then the value:
+** Joined, one blob has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
 */
 #include "core/host.h"
 #include "tensor/layout.h"
 
-#define COO_RECORDS ((size_t)64 << 10)   /* Bytes of a 0.1 blob that are taken apart at once; more
+#define COO_RECORDS ((size_t)64 << 10)   /* Bytes of such a blob that are taken apart at once; more
                                          ** than one record has */
 #define COO_GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
 
@@ -24,14 +25,14 @@ typedef struct coo {
                                    ** each dimension; owned */
   uint64_t from, room;
   size_t n;                        /* Elements whose coordinates are there */
-  zt_array records;                /* 0.1: the blob's bytes, and nothing of the two above */
+  zt_array records;                /* Joined: the blob's bytes, and nothing of the two above */
   uint64_t record;                 /* Bytes of one; 0: there are none */
   uint8_t *window;                 /* COO_RECORDS bytes, if there are records */
   uint64_t entry;                  /* The next stored element */
 } coo;
 
 static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
-  zt_component blob;
+  zt_component blob = { 0 };
   zt_payload payload = zt_tensor_payload(t, &blob);
   uint64_t length;
   if( zt_tensor_component(t, "data", NULL, &blob, err)
@@ -88,7 +89,8 @@ static int coo_open(zt_tensor *t, zt_error *err){
   coo *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  return t->object->one_blob ? coo_open_blob(t, s, err) : coo_open_components(t, s, err);
+  return t->object->layout==ZT_LAYOUT_COO_JOINED ? coo_open_blob(t, s, err)
+       : coo_open_components(t, s, err);
 }
 
 static void coo_close(zt_tensor *t){
@@ -241,5 +243,5 @@ static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){
 }
 
 const zt_layout zt_layout_coo = {
-  .format = "sparse_coo", .open = coo_open, .close = coo_close, .seek = coo_seek, .next = coo_next
+  .open = coo_open, .close = coo_close, .seek = coo_seek, .next = coo_next
 };

@@ -1,15 +1,15 @@
 /*
-** The layout sparse_csr: compressed rows (zTensor 1.2.0 section 3). Of a matrix with R rows and C
-** columns, `indptr` has R+1 entries: the values from indptr[r] to indptr[r+1] are those of row r,
-** and `indices` has their columns.
+** The layout sparse_csr: compressed rows (zTensor's specification, section 3). Of a matrix with R
+** rows and C columns, `indptr` has R+1 entries: the values from indptr[r] to indptr[r+1] are those
+** of row r, and `indices` has their columns.
 **
 **   P1  there are two dimensions
 **   P2  indptr has R+1 entries, begins with 0, never falls and ends with the number of values
 **   P3  there are as many indices as values
 **   P4  every index is less than C
 **   P5  indices and indptr are integers
-**   P7  strict (zTensor 2): columns ascend within a row
-** In 0.1 the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length
+**   P7  where the file's rules say so, columns ascend within a row
+** Joined, the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length
 ** tells n:
 **   P6  the length leaves whole entries behind indptr
 */
@@ -75,7 +75,8 @@ static int csr_open(zt_tensor *t, zt_error *err){
   }
   s->rows = t->object->shape[0];
   s->columns = t->object->shape[1];
-  if( t->object->one_blob ? csr_open_blob(t, s, err) : csr_open_components(t, s, err) ){
+  if( t->object->layout==ZT_LAYOUT_CSR_JOINED ? csr_open_blob(t, s, err)
+      : csr_open_components(t, s, err) ){
     return err->rc;
   }
   t->stored = s->values.length;
@@ -178,13 +179,13 @@ static int csr_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
 }
 
 /* The columns of out's entries are in cell: make them positions. */
-static int csr_place(csr *s, bool strict, zt_entries *out, zt_error *err){
+static int csr_place(csr *s, bool ordered, zt_entries *out, zt_error *err){
   for(size_t i=0; i<out->n; ){
     uint64_t end = 0, column, base = s->row*s->columns;
     if( csr_pointer(s, s->row+1, &end, err) ) return err->rc;
     for(; i<out->n && s->entry+i<end; i++){
       column = out->cell[i];
-      if( strict && s->entry+i>s->begun && column<=s->column ){
+      if( ordered && s->entry+i>s->begun && column<=s->column ){
         return zt_break(err, "P7", "column %llu in row %llu follows column %llu", column, s->row,
                         s->column);
       }
@@ -211,11 +212,11 @@ static int csr_next(zt_tensor *t, zt_entries *out, zt_error *err){
   if( out->n==0 ) return SQLITE_OK;
   if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
    || zt_array_read(&s->values, s->entry, out->n, &out->value, err)
-   || csr_place(s, t->object->strict, out, err) ) return err->rc;
+   || csr_place(s, (t->object->rules & ZT_RULE_ORDER)!=0, out, err) ) return err->rc;
   s->entry += out->n;
   return SQLITE_OK;
 }
 
 const zt_layout zt_layout_csr = {
-  .format = "sparse_csr", .open = csr_open, .close = csr_close, .seek = csr_seek, .next = csr_next
+  .open = csr_open, .close = csr_close, .seek = csr_seek, .next = csr_next
 };

@@ -4,14 +4,14 @@
 **
 **   raw    the bytes as they are
 **   zstd   frames of RFC 8878, one after the other, skippable ones among them, and nothing else
-**   zt.zstd-seekable/1   frames of equal content, and a table of where they are (zTensor
-**                        2; seekable.c)
+**   zt.zstd-seekable/1   frames of equal content, and a table of where they are (seekable.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame that decodes: nothing cut, no dictionary, checksums right
 **   E3  the decoded length is uncompressed_length, and where that is absent, what shape and type of
 **       a dense object make
 **   E4  decoding stops as soon as it would exceed that; no frame's own word is trusted
+**   E5  something tells how many bytes are stored
 */
 #ifndef ZT_TENSOR_ENCODING_H
 #define ZT_TENSOR_ENCODING_H
@@ -23,7 +23,6 @@ typedef void zt_decoder;   /* What an encoding keeps between calls: each has its
 
 typedef struct zt_encoding {
   const char *name;
-  bool of_1, of_2;         /* Manifests up to 1.2, and of zTensor 2, may name it */
   /* All of the content, n bytes of it, in one call that cannot be interrupted. *got is what it
   ** makes, more than n (not how much more) or less; nothing is written beyond n. */
   int (*whole)(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
@@ -42,8 +41,8 @@ typedef struct zt_encoding {
                                             ** can be interrupted */
 #define ZT_POLL_BYTES ((uint64_t)4 << 20)   /* Bytes between two questions whether to go on */
 
-/* NULL if it is not known in the component's generation. For raw, all functions are NULL: the
-** decoded bytes are the stored ones. */
+/* NULL if it is not known. For raw, all functions are NULL: the decoded bytes are the
+** stored ones. */
 const zt_encoding *zt_encoding_of(const zt_component *component);
 
 /* E4: what is stored decodes to more bytes than the manifest tells. */

@@ -7,11 +7,12 @@
 #include <math.h>
 #include "tensor/ggml_blocks.h"
 
-#define GGML_ROW(name, ...) [ZT_GGML_##name] = zt_ggml_decode_##name,
-static zt_ggml_decoder *const ggml_decoders[] = { ZT_GGML_BLOCK_TYPES(GGML_ROW) };
+#define GGML_ROW(name, ...) [ZT_GGML_##name] = &zt_ggml_decode_##name,
+static zt_ggml_decoder *const *const ggml_decoders[] = { ZT_GGML_BLOCK_TYPES(GGML_ROW) };
 
 zt_ggml_decoder *zt_ggml_decoder_of(const zt_ggml_type *type){
-  return type->id<sizeof(ggml_decoders)/sizeof(*ggml_decoders) ? ggml_decoders[type->id] : NULL;
+  const size_t n = sizeof(ggml_decoders)/sizeof(*ggml_decoders);
+  return type->id<n && ggml_decoders[type->id] ? *ggml_decoders[type->id] : NULL;
 }
 
 void zt_ggml_settle(float *out, size_t n){
@@ -21,7 +22,7 @@ void zt_ggml_settle(float *out, size_t n){
 /* --- Codes times a scale --- */
 
 /* d, q[16] of 4 bits: d*(q-8). */
-ZT_VECTOR void zt_ggml_decode_q4_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q4_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=32){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
@@ -34,7 +35,7 @@ ZT_VECTOR void zt_ggml_decode_q4_0(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, m, q[16] of 4 bits: d*q + m. */
-ZT_VECTOR void zt_ggml_decode_q4_1(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q4_1(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=20, out+=32){
     uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
@@ -47,7 +48,7 @@ ZT_VECTOR void zt_ggml_decode_q4_1(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, h, q[16] of 4 bits; h, of 32 bits, has the fifth bit of each code: d*(q-16). */
-ZT_VECTOR void zt_ggml_decode_q5_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q5_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=22, out+=32){
     uint32_t scale = zt_ggml_le16(p), high = zt_ggml_le32(p+2);
     float d = zt_ggml_half(scale);
@@ -60,7 +61,7 @@ ZT_VECTOR void zt_ggml_decode_q5_0(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, m, h, q[16] of 4 bits; h as in q5_0: d*q + m. */
-ZT_VECTOR void zt_ggml_decode_q5_1(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q5_1(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=24, out+=32){
     uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2), high = zt_ggml_le32(p+4);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
@@ -73,7 +74,7 @@ ZT_VECTOR void zt_ggml_decode_q5_1(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, 32 signed bytes: d*q. */
-ZT_VECTOR void zt_ggml_decode_q8_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q8_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=34, out+=32){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
@@ -83,7 +84,7 @@ ZT_VECTOR void zt_ggml_decode_q8_0(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, 128 bits, the lowest of a byte first: d for 1, -d for 0. */
-ZT_VECTOR void zt_ggml_decode_q1_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q1_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=128){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
@@ -95,7 +96,7 @@ ZT_VECTOR void zt_ggml_decode_q1_0(const uint8_t *restrict p, float *restrict ou
 }
 
 /* d, 64 codes of 2 bits, the lowest of a byte first: d*(q-1). */
-ZT_VECTOR void zt_ggml_decode_q2_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_decode_q2_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=64){
     uint32_t scale = zt_ggml_le16(p);
     float d = zt_ggml_half(scale);
@@ -129,7 +130,7 @@ static void ggml_scale_f4(unsigned e, float *products){
 }
 
 /* e, of one byte, q[16] of 4 bits: twice the f4_e2m1 times 2^(e-128). */
-void zt_ggml_decode_mxfp4(const uint8_t *restrict p, float *restrict out, size_t n){
+static void ggml_decode_mxfp4(const uint8_t *restrict p, float *restrict out, size_t n){
   float products[16];
   for(size_t i=0; i<n; i++, p+=17, out+=32){
     ggml_scale_f4(p[0], products);
@@ -151,7 +152,7 @@ static float ggml_half_e4m3(unsigned code){
 
 /* d[4], of one byte each, then for each of them q[8] of 4 bits: twice the f4_e2m1 times half the
 ** f8_e4m3fn. */
-void zt_ggml_decode_nvfp4(const uint8_t *restrict p, float *restrict out, size_t n){
+static void ggml_decode_nvfp4(const uint8_t *restrict p, float *restrict out, size_t n){
   float products[16];
   for(size_t i=0; i<4*n; i++, out+=16){
     const uint8_t *block = p + i/4*36, *q = block + 4 + i%4*8;
@@ -163,3 +164,16 @@ void zt_ggml_decode_nvfp4(const uint8_t *restrict p, float *restrict out, size_t
     }
   }
 }
+
+/* --- What is seen of them --- */
+
+#define GGML_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_decode_##name;
+GGML_SHOW(q4_0)
+GGML_SHOW(q4_1)
+GGML_SHOW(q5_0)
+GGML_SHOW(q5_1)
+GGML_SHOW(q8_0)
+GGML_SHOW(q1_0)
+GGML_SHOW(q2_0)
+GGML_SHOW(mxfp4)
+GGML_SHOW(nvfp4)

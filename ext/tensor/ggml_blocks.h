@@ -8,7 +8,9 @@
 #include "core/vector.h"
 #include "tensor/ggml.h"
 
-#define ZT_GGML_DECODER(name, ...) zt_ggml_decoder zt_ggml_decode_##name;
+/* Pointers, since what is compiled for several processors must not be seen from outside
+** its file: each compiler names the choice among its copies as it likes, and exports it. */
+#define ZT_GGML_DECODER(name, ...) extern zt_ggml_decoder *const zt_ggml_decode_##name;
 ZT_GGML_BLOCK_TYPES(ZT_GGML_DECODER)
 #undef ZT_GGML_DECODER
 

@@ -51,7 +51,8 @@ ZT_INLINE void ggml_iq_put2(uint32_t entry, uint32_t signs, int8_t *codes){
 
 /* d, then for each group 4 entries of one byte and a word: 4 times 7 bits of signs, and above them
 ** the scale: d*(scale+0.5)/4. */
-ZT_VECTOR void zt_ggml_decode_iq2_xxs(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq2_xxs(const uint8_t *restrict p, float *restrict out,
+                                             size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=66, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -79,7 +80,8 @@ ZT_INLINE void ggml_iq_multiply2(const int8_t *restrict codes, const uint8_t *re
 }
 
 /* d, 32 words of 16 bits with an entry of 9 bits and signs of 7; s[8]. */
-ZT_VECTOR void zt_ggml_decode_iq2_xs(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq2_xs(const uint8_t *restrict p, float *restrict out,
+                                            size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=74, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -93,7 +95,8 @@ ZT_VECTOR void zt_ggml_decode_iq2_xs(const uint8_t *restrict p, float *restrict 
 }
 
 /* d, q[32], signs[32], h[8] with 2 bits more for each entry, s[8]. */
-ZT_VECTOR void zt_ggml_decode_iq2_s(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq2_s(const uint8_t *restrict p, float *restrict out,
+                                           size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=82, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -119,7 +122,8 @@ ZT_INLINE void ggml_iq_multiply1(const int8_t *restrict codes, size_t n, float s
 
 /* d, q[32], for each group a word of 16 bits: 4 times 3 bits more for the entries, a scale of 3
 ** bits, and whether it is an eighth less: d*(1+2*scale). */
-ZT_VECTOR void zt_ggml_decode_iq1_s(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq1_s(const uint8_t *restrict p, float *restrict out,
+                                           size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=50, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -140,7 +144,8 @@ ZT_VECTOR void zt_ggml_decode_iq1_s(const uint8_t *restrict p, float *restrict o
 /* q[32], h[16], 4 words of 16 bits. h has for each 8 elements 3 bits more for the entry, and
 ** whether it is an eighth less. A word has 4 scales of 3 bits, of 16 elements each, and 4 bits of
 ** d, the first the lowest: d*(1+2*scale). */
-ZT_VECTOR void zt_ggml_decode_iq1_m(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq1_m(const uint8_t *restrict p, float *restrict out,
+                                           size_t n){
   int8_t codes[16];
   for(size_t i=0; i<n; i++, p+=56, out+=256){
     const uint8_t *words = p+48;
@@ -168,7 +173,8 @@ ZT_INLINE uint64_t ggml_iq_spread3(uint64_t a, uint64_t b){
 }
 
 /* d, q[64], then for each group a word as in iq2_xxs: d*(scale+0.5)/2. */
-ZT_VECTOR void zt_ggml_decode_iq3_xxs(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq3_xxs(const uint8_t *restrict p, float *restrict out,
+                                             size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=98, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -192,7 +198,8 @@ ZT_VECTOR void zt_ggml_decode_iq3_xxs(const uint8_t *restrict p, float *restrict
 
 /* d, q[64], h[8] with a bit more for each entry, signs[32], s[4]; each group has a scale of 4 bits:
 ** d*(1+2*scale). */
-ZT_VECTOR void zt_ggml_decode_iq3_s(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq3_s(const uint8_t *restrict p, float *restrict out,
+                                           size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     uint32_t scale = zt_ggml_le16(p);
@@ -229,7 +236,8 @@ ZT_INLINE void ggml_iq_put4(const uint8_t *restrict q, float scale, float *restr
 }
 
 /* d, q[16]: d*q. */
-ZT_VECTOR void zt_ggml_decode_iq4_nl(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq4_nl(const uint8_t *restrict p, float *restrict out,
+                                            size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=32){
     uint32_t scale = zt_ggml_le16(p);
     ggml_iq_put4(p+2, zt_ggml_half(scale), out);
@@ -239,7 +247,8 @@ ZT_VECTOR void zt_ggml_decode_iq4_nl(const uint8_t *restrict p, float *restrict 
 
 /* d, h of 16 bits, s[4], and for each group q[16]. Scales have 6 bits, the lower 4 in s, the upper
 ** 2 in h: d*(scale-32)*q. */
-ZT_VECTOR void zt_ggml_decode_iq4_xs(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_iq_decode_iq4_xs(const uint8_t *restrict p, float *restrict out,
+                                            size_t n){
   for(size_t i=0; i<n; i++, p+=136, out+=256){
     uint32_t scale = zt_ggml_le16(p), high = zt_ggml_le16(p+2);
     float d = zt_ggml_half(scale);
@@ -250,3 +259,16 @@ ZT_VECTOR void zt_ggml_decode_iq4_xs(const uint8_t *restrict p, float *restrict 
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
 }
+
+/* --- What is seen of them --- */
+
+#define GGML_IQ_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_iq_decode_##name;
+GGML_IQ_SHOW(iq2_xxs)
+GGML_IQ_SHOW(iq2_xs)
+GGML_IQ_SHOW(iq2_s)
+GGML_IQ_SHOW(iq1_s)
+GGML_IQ_SHOW(iq1_m)
+GGML_IQ_SHOW(iq3_xxs)
+GGML_IQ_SHOW(iq3_s)
+GGML_IQ_SHOW(iq4_nl)
+GGML_IQ_SHOW(iq4_xs)

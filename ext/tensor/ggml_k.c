@@ -9,7 +9,7 @@
 
 /* s[16], q[64] of 2 bits, d, m; each 16 elements have a scale and a minimum of 4 bits in s:
 ** d*scale*q - m*minimum. */
-ZT_VECTOR void zt_ggml_decode_q2_k(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_q2_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=84, out+=256){
     uint32_t scale = zt_ggml_le16(p+80), least = zt_ggml_le16(p+82);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
@@ -25,7 +25,7 @@ ZT_VECTOR void zt_ggml_decode_q2_k(const uint8_t *restrict p, float *restrict ou
 /* h[32], q[64] of 2 bits, s[12], d. Bit number g/2 of h belongs to the elements of group g, and is
 ** 0 where 4 is to be taken off. Each 16 elements have a scale of 6 bits, the lower 4 in s[0..8],
 ** the upper 2 in s[8..12]: d*(scale-32)*q. */
-ZT_VECTOR void zt_ggml_decode_q3_k(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_q3_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     const uint8_t *s = p+96;
     uint32_t scale = zt_ggml_le16(p+108);
@@ -56,7 +56,7 @@ ZT_INLINE void ggml_k_unpack(const uint8_t *s, float d, float m, float *scales, 
 
 /* d, m, s[12], q[128] of 4 bits; each 32 elements have a scale and a minimum:
 ** d*scale*q - m*minimum. */
-ZT_VECTOR void zt_ggml_decode_q4_k(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_q4_k(const uint8_t *restrict p, float *restrict out, size_t n){
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=144, out+=256){
     uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
@@ -74,7 +74,7 @@ ZT_VECTOR void zt_ggml_decode_q4_k(const uint8_t *restrict p, float *restrict ou
 
 /* d, m, s[12], h[32], q[128] of 4 bits; bit number g of h is the fifth of the codes of group g.
 ** Else as q4_k. */
-ZT_VECTOR void zt_ggml_decode_q5_k(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_q5_k(const uint8_t *restrict p, float *restrict out, size_t n){
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=176, out+=256){
     const uint8_t *high = p+16;
@@ -94,7 +94,7 @@ ZT_VECTOR void zt_ggml_decode_q5_k(const uint8_t *restrict p, float *restrict ou
 
 /* q[128] of 4 bits, in parts of 64; h[64] with 2 bits more for each, in parts of 32; s[16], signed
 ** bytes, one for each 16 elements; d: d*scale*(q-32). */
-ZT_VECTOR void zt_ggml_decode_q6_k(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_q6_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=210, out+=256){
     uint32_t scale = zt_ggml_le16(p+208);
     float d = zt_ggml_half(scale);
@@ -129,7 +129,7 @@ ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, size_t n, size_t digits,
 }
 
 /* q[32] and q[16] of 5 digits, q[4] of 4, d: d*(digit-1). */
-ZT_VECTOR void zt_ggml_decode_tq1_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_tq1_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=54, out+=256){
     uint32_t scale = zt_ggml_le16(p+52);
     float d = zt_ggml_half(scale);
@@ -141,7 +141,7 @@ ZT_VECTOR void zt_ggml_decode_tq1_0(const uint8_t *restrict p, float *restrict o
 }
 
 /* q[64] of 2 bits, d: d*(q-1). */
-ZT_VECTOR void zt_ggml_decode_tq2_0(const uint8_t *restrict p, float *restrict out, size_t n){
+ZT_VECTOR static void ggml_k_decode_tq2_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=66, out+=256){
     uint32_t scale = zt_ggml_le16(p+64);
     float d = zt_ggml_half(scale);
@@ -151,3 +151,14 @@ ZT_VECTOR void zt_ggml_decode_tq2_0(const uint8_t *restrict p, float *restrict o
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 256);
   }
 }
+
+/* --- What is seen of them --- */
+
+#define GGML_K_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_k_decode_##name;
+GGML_K_SHOW(q2_k)
+GGML_K_SHOW(q3_k)
+GGML_K_SHOW(q4_k)
+GGML_K_SHOW(q5_k)
+GGML_K_SHOW(q6_k)
+GGML_K_SHOW(tq1_0)
+GGML_K_SHOW(tq2_0)

@@ -17,19 +17,14 @@ static int groups_fail_setting(const zt_setting *s, const char *rule, zt_error *
                   s->map ? "." : "", s->name, names[s->type]);
 }
 
-/* The next item is its value. */
-static int groups_read_setting(zt_cbor *c, const char *rule, zt_setting *s, zt_error *err){
-  zt_cbor_type type = zt_cbor_peek(c);
-  zt_cbor_item item;
-  if( s->type==ZT_SETTING_TEXT ? type!=ZT_CBOR_TEXT : type!=ZT_CBOR_UINT
-   && (type!=ZT_CBOR_NINT || s->type!=ZT_SETTING_INT) ){
-    return groups_fail_setting(s, rule, err);
-  }
-  zt_cbor_next(c, &item);
+static int groups_read_setting(const zt_value *v, const char *rule, zt_setting *s, zt_error *err){
+  bool fits = s->type==ZT_SETTING_TEXT ? v->type==ZT_VALUE_TEXT && !v->tagged
+            : s->type==ZT_SETTING_INT ? zt_value_is_int(v) : zt_value_is_uint(v);
+  if( !fits ) return groups_fail_setting(s, rule, err);
   s->there = true;
-  s->u = item.n;
-  s->negative = type==ZT_CBOR_NINT;
-  if( type==ZT_CBOR_TEXT ) s->text = (zt_text){ (const char*)item.p, (size_t)item.n };
+  s->u = v->u;
+  s->negative = v->negative;
+  s->text = v->text;
   return SQLITE_OK;
 }
 
@@ -41,59 +36,56 @@ static bool groups_same_map(const char *a, const char *b){
   return a && b ? strcmp(a, b)==0 : a==b;
 }
 
-static zt_setting *groups_find(zt_setting *a, size_t n, const char *map, zt_text key){
+static zt_setting *groups_find(zt_setting *a, size_t n, const char *map, const zt_value *key){
   for(size_t i=0; i<n; i++){
-    if( groups_same_map(a[i].map, map) && groups_is(key, a[i].name) ) return &a[i];
+    if( groups_same_map(a[i].map, map) && zt_value_is_text(key, a[i].name) ) return &a[i];
   }
   return NULL;
 }
 
-/* The next key, z NULL if it is no text. */
-static zt_text groups_next_key(zt_cbor *c){
-  zt_text key = { NULL, 0 };
-  if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
-  else zt_cbor_skip(c);
-  return key;
-}
-
-/* The next item is the value of an attribute of which some keys are wanted. */
-static int groups_read_map(zt_cbor *c, const char *rule, const char *map, zt_setting *a, size_t n,
-                           zt_error *err){
-  zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ){
+/* The walk's last value is that of an attribute of which some keys are wanted. */
+static int groups_read_map(zt_walk *w, const zt_value *of, const char *rule, const char *map,
+                           zt_setting *a, size_t n, zt_error *err){
+  zt_value key, value;
+  zt_level level;
+  if( of->type!=ZT_VALUE_MAP || of->tagged ){
     return zt_break(err, rule, "the attribute '%s' must be a map", map);
   }
-  zt_cbor_open(c, ZT_CBOR_MAP, &level);
-  while( zt_cbor_more(c, &level) ){
-    zt_text key = groups_next_key(c);
-    zt_setting *s = key.z ? groups_find(a, n, map, key) : NULL;
-    if( !s ){
-      return zt_break(err, rule, "the attribute '%s' has a key '%.*s' whose meaning is not known",
-                      map, zt_shown(key), key.z ? key.z : "");
+  zt_walk_enter(w, &level);
+  while( !err->rc && zt_walk_next(w, &level, &key, &value) ){
+    zt_setting *s = groups_find(a, n, map, &key);
+    if( s ) groups_read_setting(&value, rule, s, err);
+    else{
+      zt_text name = key.type==ZT_VALUE_TEXT && !key.tagged ? key.text : ZT_TEXT("");
+      zt_break(err, rule, "the attribute '%s' has a key '%.*s' whose meaning is not known", map,
+               zt_shown(name), name.z);
     }
-    if( groups_read_setting(c, rule, s, err) ) return err->rc;
   }
-  return SQLITE_OK;
+  return err->rc;
 }
 
-static int groups_read_attribute(zt_cbor *c, const char *rule, zt_setting *a, size_t n,
-                                 zt_error *err){
-  zt_text key = groups_next_key(c);
-  zt_setting *s = key.z ? groups_find(a, n, NULL, key) : NULL;
-  if( s ) return groups_read_setting(c, rule, s, err);
-  for(size_t i=0; key.z && i<n; i++){
-    if( a[i].map && groups_is(key, a[i].map) ) return groups_read_map(c, rule, a[i].map, a, n, err);
+static int groups_read_attribute(zt_walk *w, const zt_value *key, const zt_value *value,
+                                 const char *rule, zt_setting *a, size_t n, zt_error *err){
+  zt_setting *s = groups_find(a, n, NULL, key);
+  if( s ) return groups_read_setting(value, rule, s, err);
+  for(size_t i=0; i<n; i++){
+    if( a[i].map && zt_value_is_text(key, a[i].map) ){
+      return groups_read_map(w, value, rule, a[i].map, a, n, err);
+    }
   }
-  zt_cbor_skip(c);
   return SQLITE_OK;
 }
 
 int zt_settings_read(const zt_tensor *t, const char *rule, zt_setting *a, size_t n, zt_error *err){
-  zt_attribute_walk it;
-  zt_attributes_begin(t->container, &t->object->attributes, &it);
-  while( zt_attributes_next(&it) ){
-    if( groups_read_attribute(&it.cbor, rule, a, n, err) ) return err->rc;
+  zt_value key, value;
+  zt_level level;
+  zt_walk w;
+  zt_walk_begin(t->container, &t->object->attributes, &w, &level, err);
+  while( !err->rc && zt_walk_next(&w, &level, &key, &value) ){
+    groups_read_attribute(&w, &key, &value, rule, a, n, err);
   }
+  zt_walk_end(&w);
+  if( err->rc ) return err->rc;
   for(size_t i=0; i<n; i++){
     if( a[i].there || a[i].optional ) continue;
     return zt_break(err, rule, "%.*s needs the attribute '%s%s%s'", zt_shown(t->object->format),

@@ -9,32 +9,27 @@
 
 #define LAYOUT_POLL_ELEMENTS ((uint64_t)1 << 20)
 
-static const zt_layout *const layout_table[] = {
-  &zt_layout_dense, &zt_layout_csr, &zt_layout_coo, &zt_layout_quantized, &zt_layout_mx,
-  &zt_layout_quant_group
+static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
+  [ZT_LAYOUT_DENSE] = &zt_layout_dense,
+  [ZT_LAYOUT_CSR] = &zt_layout_csr,
+  [ZT_LAYOUT_CSR_JOINED] = &zt_layout_csr,
+  [ZT_LAYOUT_COO] = &zt_layout_coo,
+  [ZT_LAYOUT_COO_JOINED] = &zt_layout_coo,
+  [ZT_LAYOUT_QUANTIZED_GROUP] = &zt_layout_quantized,
+  [ZT_LAYOUT_MX] = &zt_layout_mx,
+  [ZT_LAYOUT_QUANT_GROUP] = &zt_layout_quant_group,
+  [ZT_LAYOUT_GGML] = &zt_layout_ggml,
 };
-
-static const zt_layout *layout_find(const zt_object *object){
-  if( object->foreign || object->format_prefix[0] ) return NULL;
-  for(size_t i=0; i<sizeof(layout_table)/sizeof(layout_table[0]); i++){
-    const char *format = layout_table[i]->format;
-    if( layout_table[i]->strict && !object->strict ) continue;
-    if( object->format.n==strlen(format) && memcmp(object->format.z, format, object->format.n)==0 ){
-      return layout_table[i];
-    }
-  }
-  return NULL;
-}
 
 int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object,
                    zt_budget *budget, zt_tensor *out, zt_error *err){
   *out = (zt_tensor){
     .source = source, .container = c, .object = object, .budget = budget,
-    .layout = layout_find(object)
+    .layout = layout_table[object->layout]
   };
   if( !out->layout ){
-    return zt_break(err, "L1", "no meaning of format '%s%.*s' is known", object->format_prefix,
-                    zt_shown(object->format), object->format.z);
+    return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),
+                    object->format.z);
   }
   return out->layout->open(out, err);
 }

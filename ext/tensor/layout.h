@@ -4,8 +4,8 @@
 ** layout.c, and between it and the layouts.
 **
 ** Whatever the layout, a tensor is an array of elements in the row-major order of its shape; the
-** element at flat position i is that of the dense form. Rules (zTensor 1.2.0 section 3;
-** tests/formats has files for each):
+** element at flat position i is that of the dense form. Rules (tests/formats has files
+** for each):
 **   L1  the format is known
 **   L2  every component's dtype is known
 **   L3  decoded lengths are what shape and types make
@@ -13,8 +13,8 @@
 **   L5  every component's logical type is known
 **   L6  it stands on its own storage type
 **   L7  no index is negative
-**   L8  a component's byte order is little or big (0.1.0)
-** and of zTensor 2, which has more rules of data, the model's `strict`:
+**   L8  a component's byte order is little or big
+** and where the file's rules say so (container.h):
 **   L9  a bool is 0 or 1, and the spare half of a last byte of f4_e2m1 is 0
 **   L10 no two stored elements lie in one cell
 ** and those of each layout, in its file.
@@ -42,9 +42,6 @@ typedef struct zt_tensor {
 } zt_tensor;
 
 struct zt_layout {
-  const char *format;
-  bool strict;                     /* A word of zTensor 2 alone */
-
   /* Find the components and check L1 to L6; set t->dtype, and t->state to memory from
   ** sqlite3_malloc64(). Reads no element, unless a length cannot be known otherwise. close is
   ** called also after a failure, state NULL or not. */
@@ -97,6 +94,6 @@ int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, co
 int zt_tensor_dtype(const zt_tensor *t, const char *role, const zt_dtype **out, zt_error *err);
 
 extern const zt_layout zt_layout_dense, zt_layout_csr, zt_layout_coo, zt_layout_quantized,
-  zt_layout_mx, zt_layout_quant_group;
+  zt_layout_mx, zt_layout_quant_group, zt_layout_ggml;
 
 #endif

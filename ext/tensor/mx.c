@@ -1,6 +1,6 @@
 /*
-** The layout zt.mx/1 of zTensor 2: elements of few bits, blocks of which share a power of two (the
-** registry's profile of that name, and the OCP Microscaling Formats specification 1.0 for what an
+** The layout zt.mx/1: elements of few bits, blocks of which share a power of two (the
+** registry's profile of that name, and the OCP Microscaling Formats specification for what an
 ** element is).
 **
 **   `data` has the elements, in row-major order. `scales` has a power of two for each `block_size`
@@ -154,5 +154,5 @@ static int mx_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
 }
 
 const zt_layout zt_layout_mx = {
-  .format = "zt.mx/1", .strict = true, .open = mx_open, .close = mx_close, .read = mx_read
+  .open = mx_open, .close = mx_close, .read = mx_read
 };

@@ -37,17 +37,15 @@ typedef enum zt_length_state {
   ZT_LENGTH_OVERFLOW       /* What shape and dtype make is beyond 64 bits */
 } zt_length_state;
 
-/* The number of bytes after decoding, as far as the manifest tells: raw: the stored length; zstd:
-** uncompressed_length, and where that is absent, what shape and type of a dense object's data make
-** (zTensor 1.2.0 sections 1 and 2). */
+/* The number of bytes after decoding, without what is skipped, as far as the manifest tells: raw:
+** the stored length; else what it states, and where it does not, what shape and type of a dense
+** object's data make (zTensor's specification, sections 1 and 2). Wants of the component role,
+** length, decoded length, encoding and element. */
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
                                   uint64_t *out);
 
-/* Which digests the component's manifest may state (core/digest.h). */
-unsigned zt_payload_digests(const zt_component *component);
-
-/* `little`; `big` for raw multi-byte elements of a file that says so (0.1.0, data_endianness); else
-** as stored. */
+/* `little`; `big` for raw multi-byte elements, and for blocks, of a file that says so; else as
+** stored. */
 zt_text zt_payload_byte_order(const zt_component *component);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** The layout zt.quant_group/1 of zTensor 2: packed integer codes with a scale, and mostly a zero,
+** The layout zt.quant_group/1: packed integer codes with a scale, and mostly a zero,
 ** for each group of them (the registry's profile of that name). It is a space of schemes, and the
 ** attributes say which one; all of them are needed, and what is not known is refused.
 **
@@ -229,6 +229,5 @@ static int quant_group_read(zt_tensor *t, uint64_t first, size_t n, void *out, z
 }
 
 const zt_layout zt_layout_quant_group = {
-  .format = "zt.quant_group/1", .strict = true, .open = quant_group_open,
-  .close = quant_group_close, .read = quant_group_read
+  .open = quant_group_open, .close = quant_group_close, .read = quant_group_read
 };

@@ -1,8 +1,8 @@
 /*
 ** The layout quantized_group: packed integer codes with a scale and a zero point for each group of
-** them (zTensor 1.2.0 section 3). The specification does not say how codes are packed and what they
-** mean; only this one convention is interpreted, and whatever does not fit it is an error that
-** names what is missing:
+** them (zTensor's specification, section 3). The specification does not say how codes are packed
+** and what they mean; only this one convention is interpreted, and whatever does not fit it is an
+** error that names what is missing:
 **
 **   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the
 **   last dimension, the first
@@ -34,40 +34,42 @@ typedef struct quantized_attributes {
   zt_text packing;
 } quantized_attributes;
 
-static int quantized_read_uint(zt_cbor *c, const char *name, bool *has, uint64_t *out,
+static int quantized_read_uint(const zt_value *v, const char *name, bool *has, uint64_t *out,
                                zt_error *err){
-  if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
+  if( !zt_value_is_uint(v) ){
     return zt_break(err, "Q1", "the attribute '%s' must be an unsigned integer", name);
   }
-  *has = zt_cbor_uint(c, out);
+  *has = true;
+  *out = v->u;
   return SQLITE_OK;
 }
 
-static int quantized_read_attribute(zt_cbor *c, quantized_attributes *out, zt_error *err){
-  zt_text key = { NULL, 0 };
-  if( zt_cbor_peek(c)==ZT_CBOR_TEXT ) zt_cbor_text(c, &key);
-  else zt_cbor_skip(c);
-  if( key.z && zt_text_is(key, "bits") ){
-    return quantized_read_uint(c, "bits", &out->has_bits, &out->bits, err);
+static int quantized_read_attribute(const zt_value *key, const zt_value *value,
+                                    quantized_attributes *out, zt_error *err){
+  if( zt_value_is_text(key, "bits") ){
+    return quantized_read_uint(value, "bits", &out->has_bits, &out->bits, err);
   }
-  if( key.z && zt_text_is(key, "group_size") ){
-    return quantized_read_uint(c, "group_size", &out->has_group, &out->group, err);
+  if( zt_value_is_text(key, "group_size") ){
+    return quantized_read_uint(value, "group_size", &out->has_group, &out->group, err);
   }
-  if( key.z && zt_text_is(key, "packing") && zt_cbor_peek(c)==ZT_CBOR_TEXT ){
-    out->has_packing = zt_cbor_text(c, &out->packing);
-  }else{
-    zt_cbor_skip(c);
+  if( zt_value_is_text(key, "packing") && value->type==ZT_VALUE_TEXT && !value->tagged ){
+    out->has_packing = true;
+    out->packing = value->text;
   }
   return SQLITE_OK;
 }
 
 static int quantized_read_attributes(const zt_tensor *t, quantized_attributes *out, zt_error *err){
-  zt_attribute_walk it;
+  zt_value key, value;
+  zt_level level;
+  zt_walk w;
   *out = (quantized_attributes){ 0 };
-  zt_attributes_begin(t->container, &t->object->attributes, &it);
-  while( zt_attributes_next(&it) ){
-    if( quantized_read_attribute(&it.cbor, out, err) ) return err->rc;
+  zt_walk_begin(t->container, &t->object->attributes, &w, &level, err);
+  while( !err->rc && zt_walk_next(&w, &level, &key, &value) ){
+    quantized_read_attribute(&key, &value, out, err);
   }
+  zt_walk_end(&w);
+  if( err->rc ) return err->rc;
   if( !out->has_bits || !out->has_group || !out->has_packing ){
     return zt_break(err, "Q1", "quantized_group needs the attribute '%s'",
                     !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");
@@ -174,6 +176,5 @@ static int quantized_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_
 }
 
 const zt_layout zt_layout_quantized = {
-  .format = "quantized_group", .open = quantized_open, .close = quantized_close,
-  .read = quantized_read
+  .open = quantized_open, .close = quantized_close, .read = quantized_read
 };

@@ -13,6 +13,10 @@
 #define QUANT "zTensor 2, profile zt.quant_group/1"
 #define RULE_PROFILES "zTensor 2, profiles zt.mx/1 and zt.quant_group/1"
 #define RULE_VERSIONS "zTensor 1.2.0, version policy"
+#define GGUF(type) "docs/gguf.md of ggml, " type
+#define GGML "ggml, enum ggml_type and ggml-common.h"
+#define RFC8259(section) "RFC 8259 section " section
+#define ST "safetensors, format"
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
 
@@ -20,7 +24,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   /* The file */
   { "F1", "unreadable", E, "the file can be opened and read, and stays as it is meanwhile", SENSE },
   { "F2", "limit", E, "what has to be decoded stays within the limits", OURS },
-  { "T1", "magic", E, "the file begins with the magic number of a known generation", V12("4") },
+  { "T1", "magic", E, "the file is of a format that is known", V12("4") },
   { "M1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
   { "M2", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
     V12("5") },
@@ -49,6 +53,35 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "G5", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
   { "G6", "cbor-depth", E,
     "arrays, maps and tags are nested at most 64 levels deep, 32 in zTensor 2", OURS },
+  /* JSON */
+  { "J1", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
+  { "J2", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
+  { "J3", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
+  { "J4", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
+  { "J5", "json-text", E, "control characters are escaped, and escapes are those of JSON",
+    RFC8259("7") },
+  { "J6", "json-text", E, "control characters are escaped, and escapes are those of JSON",
+    RFC8259("7") },
+  { "J7", "json-surrogate", E, "escaped surrogates come in pairs", RFC8259("8.2") },
+  { "J8", "json-utf8", E, "the header is UTF-8", RFC8259("8.1") },
+  { "J9", "json-depth", E, "arrays and objects are nested at most 64 levels deep", OURS },
+  { "J10", "json-trailing", E, "nothing but white space stands behind the header's value",
+    RFC8259("2") },
+  { "J11", "json-cut", E, "all that is begun in the header is ended there", RFC8259("2") },
+  /* The header of safetensors */
+  { "O1", "header-length", E, "the header has at most 100,000,000 bytes, and ends within the file",
+    ST },
+  { "O2", "header-type", E,
+    "header, metadata and tensors are objects, and their values of the types that the format"
+    " gives them", ST },
+  { "O3", "missing-key", E, "a tensor has dtype, shape and data_offsets", ST },
+  { "O4", "duplicate-key", E, "no key stands twice in an object, however it is escaped", ST },
+  { "O5", "tensor-shape", E,
+    "a shape has at most 64 dimensions, whose product fits 64 bits", OURS },
+  { "O6", "data-offsets", E, "a tensor's bytes begin before they end, within the data", ST },
+  { "O7", "packed-end", E, "elements of less than a byte end with a byte", ST },
+  { "O8", "tensor-overlap", E, "no two tensors share a byte", ST },
+  { "O9", "hole", E, "every byte of the data is a tensor's", ST },
   /* The manifest */
   { "A1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
   { "B1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
@@ -84,7 +117,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     "the name of an object or component is text without U+0000, in zTensor 2 of 1 to 1024 bytes",
     OURS },
   { "Z9", "no-parts", E, "an object has at least one part (2)", V2 },
-  { "Z11", "unknown-dtype", E, "a component's dtype is one of its generation", V12("2") },
+  { "Z11", "storage-dtype", E, "a part's dtype is one of the twelve storage types (2)", V2 },
   { "Z12", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
   { "Z13", "blob-overlap", E, "two blobs of a file share all of their bytes, or none (2)", V2 },
   { "Z14", "layout", E,
@@ -100,6 +133,31 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "X4", "shard-format", E, "a shard has the magic number and footer of its format (2)", V2 },
   { "X2", "shard-size", E, "a shard has the size that the table tells (2)", V2 },
   { "X3", "shard-digest", E, "a shard has the digest that the table tells (2)", V2 },
+  /* GGUF */
+  { "GG1", "gguf-header", E, "a GGUF file has a header of 24 bytes", GGUF("gguf_header_t") },
+  { "GG2", "gguf-version", E, "the version is 2 or 3 (GGUF)", GGUF("gguf_header_t") },
+  { "GG3", "gguf-length", E, "no length and no count goes beyond the file's end (GGUF)",
+    GGUF("gguf_file_t") },
+  { "GG4", "gguf-length", E, "no length and no count goes beyond the file's end (GGUF)",
+    GGUF("gguf_file_t") },
+  { "GG5", "gguf-size", E, "keys and tensor infos take at most 1 GiB (GGUF)", OURS },
+  { "GG6", "gguf-value-type", E, "a value is of one of 13 types (GGUF)",
+    GGUF("gguf_metadata_value_type") },
+  { "GG7", "gguf-bool", E, "a bool is 0 or 1 (GGUF)", GGUF("gguf_metadata_value_type") },
+  { "GG8", "gguf-depth", E, "arrays are nested at most 64 deep (GGUF)", OURS },
+  { "GG9", "gguf-name", E,
+    "keys and tensors' names are UTF-8, the latter without U+0000 (GGUF)", GGUF("gguf_string_t") },
+  { "GG10", "gguf-duplicate-key", E, "no key occurs twice (GGUF)", SENSE },
+  { "GG11", "gguf-duplicate-tensor", E, "no two tensors have the same name (GGUF)", SENSE },
+  { "GG12", "gguf-dimensions", E, "a tensor has at most 64 dimensions (GGUF)", OURS },
+  { "GG13", "gguf-elements", E, "the product of the dimensions fits 64 bits (GGUF)", OURS },
+  { "GG14", "gguf-alignment", E,
+    "general.alignment is a u32, and a multiple of 8 or a power of two (GGUF)",
+    GGUF("general.alignment") },
+  { "GG15", "gguf-offset", E, "tensors' offsets are multiples of general.alignment (GGUF)",
+    GGUF("gguf_tensor_info_t") },
+  { "GG16", "gguf-range", E, "tensors' bytes lie within the file (GGUF)",
+    GGUF("gguf_tensor_info_t") },
   /* Bytes */
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
@@ -109,11 +167,12 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     "frames are of equal content, and where and as large as the seek table tells (2)", V2 },
   { "Y4", "seek-table", E,
     "frames are of equal content, and where and as large as the seek table tells (2)", V2 },
-  { "E1", "unknown-encoding", E, "the encoding is known", V12("1") },
+  { "E1", "unknown-encoding", W, "the encoding is known", V12("1") },
   { "E2", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
   { "E3", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
   { "E4", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
+  { "E5", "unknown-length", W, "something tells how many bytes a component has", SENSE },
   { "W5", "missing-digest", W, "a component has a digest", SENSE },
   { "W6", "unknown-digest", W,
     "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",
@@ -126,9 +185,9 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "W13", "missing-decoded-length", W, "a compressed component states its uncompressed_length",
     V12("1") },
   /* Values */
-  { "L1", "unknown-format", E, "the object's format is known", V12("3") },
-  { "L2", "unknown-dtype", E, "a component's dtype is one of its generation", V12("2") },
-  { "L5", "unknown-type", W, "a component's logical type is one of its generation", V12("2") },
+  { "L1", "unknown-format", W, "the object's format is known", V12("3") },
+  { "L2", "unknown-dtype", W, "a component's dtype is one that is known", V12("2") },
+  { "L5", "unknown-type", W, "a component's logical type is one that is known", V12("2") },
   { "L6", "type-storage", E, "a logical type stands on its own storage type", V12("2") },
   { "L8", "byte-order", E, "data_endianness is little or big", "zTensor 0.1.0, tensor metadata" },
   { "L4", "missing-component", E, "every component that the format needs is there", V12("3") },
@@ -183,20 +242,30 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     QUANT },
   { "U6", "extra-component", E, "the object has no component but those of its format",
     RULE_PROFILES },
+  { "GB1", "ggml-undefined", W, "it is said what the elements of such a block are", GGML },
+  { "GB2", "ggml-shape", E, "the last dimension is a whole number of blocks", GGML },
+  { "GB3", "ggml-attributes", E, "elems_per_block and block_bytes are those of the type (2)", V2 },
+  { "GB4", "ggml-type", E, "data is of u8", GGML },
+  { "GB5", "ggml-byte-order", W, "the order of the bytes within blocks is known", SENSE },
+  { "GB6", "ggml-length", E, "data has as many bytes as the shape needs", GGML },
+  { "GB7", "extra-component", E, "the object has no component but those of its format",
+    RULE_PROFILES },
   /* The file's layout */
   { "W1", "unknown-version", W, "the version is one that is known: 0.1, 1.0 to 1.2, 2",
     RULE_VERSIONS },
-  { "W2", "nonzero-padding", W, "bytes that belong to no component are zero (1.x, 2)", V12("4") },
+  { "W2", "nonzero-padding", W, "bytes that belong to no component are zero (1.x, 2, GGUF)",
+    V12("4") },
   { "W3", "overlapping-blobs", W, "two components share all of their bytes, or none", SENSE },
   { "W4", "gap", W,
     "no more bytes in one place belong to no component than alignment needs: 64, in zTensor 2"
-    " 65,536", V12("4") },
+    " 65,536, in GGUF general.alignment", V12("4") },
   { NULL, NULL, NULL, NULL, NULL }
 };
 
 const zt_rule *zt_rule_of(const zt_error *e){
   const char *number = e->rule ? e->rule : e->rc==SQLITE_TOOBIG ? "F2" : "F1";
   const zt_rule *rule = zt_rules;
-  while( rule->number && strcmp(rule->number, number)!=0 ) rule++;
+  /* Most differ in their first letter */
+  while( rule->number && (rule->number[0]!=number[0] || strcmp(rule->number, number)!=0) ) rule++;
   return rule->number ? rule : zt_rules;
 }

@@ -11,8 +11,8 @@
 typedef struct zt_rule {
   const char *number;          /* As the check that fails states it */
   const char *slug;            /* zt_check.rule: stable */
-  const char *severity;        /* "error": something cannot be read or interpreted;
-                               ** else "warning" */
+  const char *severity;        /* "error": the file breaks a rule, and something cannot
+                               ** be read or interpreted; else "warning" */
   const char *meaning;         /* What is true of a sound file */
   const char *specification;   /* What demands or advises it */
 } zt_rule;

@@ -1,5 +1,5 @@
 /*
-** The encoding zt.zstd-seekable/1 (zTensor 2): frames that can be decoded by themselves, and a
+** The encoding zt.zstd-seekable/1: frames that can be decoded by themselves, and a
 ** table of where they are.
 **
 **   content := frame+ table                  ; nothing if there is nothing to decode but an
@@ -254,6 +254,5 @@ static int seekable_seek(zt_decoder *decoder, uint64_t offset, uint64_t *positio
 }
 
 const zt_encoding zt_encoding_seekable = {
-  SEEKABLE_NAME, false, true, seekable_whole, seekable_open_decoder, seekable_next, seekable_close,
-  seekable_seek
+  SEEKABLE_NAME, seekable_whole, seekable_open_decoder, seekable_next, seekable_close, seekable_seek
 };

@@ -1,7 +1,7 @@
 /*
-** Floats of 16 bits and less (zTensor 1.2.0 section 2; OCP 8-bit and microscaling formats): f16,
-** bf16, four fp8 types, f8_e8m0, f4_e2m1. See convert.h. The values of the last six, NaN's sign
-** included, are those that ml_dtypes gives them.
+** Floats of 16 bits and less (zTensor's specification, section 2; OCP 8-bit and microscaling
+** formats): f16, bf16, four fp8 types, f8_e8m0, f4_e2m1. See convert.h. The values of the last six,
+** NaN's sign included, are those that ml_dtypes gives them.
 **
 ** Decoding never makes a subnormal f32 on the way: a host may have told its processor to take those
 ** for zero.

@@ -113,7 +113,8 @@ static int sorted_add(zt_sorted *s, zt_error *err){
     if( s->cell[i]!=s->cell[k] ){
       s->cell[++k] = s->cell[i];
       memmove(s->value+k*width, s->value+i*width, width);
-    }else if( t->object->strict || !zt_add(t->dtype, s->value+k*width, s->value+i*width) ){
+    }else if( (t->object->rules & ZT_RULE_CELLS_UNIQUE)
+           || !zt_add(t->dtype, s->value+k*width, s->value+i*width) ){
       return zt_sparse_fail_add(t, err);
     }
   }

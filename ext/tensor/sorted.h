@@ -14,7 +14,7 @@
 /* What becomes of the stored elements of one cell. */
 typedef enum zt_repeats {
   ZT_REPEATS_KEPT,         /* They stay as they are, in storage order */
-  ZT_REPEATS_ADDED         /* They become one; in a strict file there may be none (L10) */
+  ZT_REPEATS_ADDED         /* They become one; in some files there may be none (L10) */
 } zt_repeats;
 
 typedef struct zt_sorted zt_sorted;

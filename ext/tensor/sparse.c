@@ -40,7 +40,8 @@ ZT_INLINE bool sparse_add_value(const sparse_scatter *s, uint64_t cell, const vo
                                 size_t width){
   uint8_t *out = s->out + cell*width, bit = (uint8_t)(1u << cell%8);
   if( s->seen[cell/8] & bit ){
-    return !s->tensor->object->strict && zt_add(s->tensor->dtype, out, value);
+    return !(s->tensor->object->rules & ZT_RULE_CELLS_UNIQUE)
+        && zt_add(s->tensor->dtype, out, value);
   }
   s->seen[cell/8] |= bit;
   memcpy(out, value, width);
@@ -87,7 +88,9 @@ SPARSE_FOR_WIDTH(sparse_put)
 SPARSE_FOR_WIDTH(sparse_add)
 
 int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
-  if( t->object->strict ) return zt_break(err, "L10", "two stored elements lie in one cell");
+  if( t->object->rules & ZT_RULE_CELLS_UNIQUE ){
+    return zt_break(err, "L10", "two stored elements lie in one cell");
+  }
   return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has",
                  t->dtype->name);
 }

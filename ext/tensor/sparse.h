@@ -34,7 +34,7 @@ int zt_sparse_fill(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_
 int zt_sparse_cells(struct zt_tensor *t, void (*take)(void *context, const void *values, size_t n),
                     void *context, zt_error *err);
 
-/* The values of one cell do not make one: say why. A strict file has one alone (L10). */
+/* The values of one cell do not make one: say why. Some files may have one alone (L10). */
 int zt_sparse_fail_add(const struct zt_tensor *t, zt_error *err);
 
 /* In which order the stored elements come. */

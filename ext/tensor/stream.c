@@ -16,7 +16,7 @@ struct zt_stream {
                            ** for; owned */
   const zt_encoding *encoding;
   bool known;              /* The decoded length is known, before or after decoding: */
-  uint64_t total;
+  uint64_t total;          /* What is skipped included, like all places below */
   bool ended;              /* The decoder is at the end, all of it sound */
   zt_decoder *decoder;     /* NULL before the first byte */
   uint64_t position;       /* Where the decoder is */
@@ -29,14 +29,16 @@ struct zt_stream {
 int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
-  uint64_t total;
+  uint64_t total = 0;
   zt_length_state state = zt_payload_length(p->object, component, &total);
+  bool fits = state!=ZT_LENGTH_KNOWN || zt_add64(total, component->skip, &total);
   *out = NULL;
   if( !encoding ){
     return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding),
                     component->encoding.z);
   }
-  if( state==ZT_LENGTH_OVERFLOW ){
+  if( component->unsized ) return zt_break(err, "E5", "nothing tells how many bytes there are");
+  if( state==ZT_LENGTH_OVERFLOW || !fits ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
   }
   *out = sqlite3_malloc64(sizeof(**out));
@@ -224,7 +226,9 @@ static int stream_open_shard(zt_stream *s, zt_error *err){
 
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
                    zt_error *err){
+  uint64_t skip = s->component.skip;
   *got = 0;
+  offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   }
@@ -243,6 +247,9 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err){
   size_t got;
   if( !s->known ) zt_stream_read(s, UINT64_MAX, NULL, 0, &got, err);
-  *out = s->total;
+  if( !err->rc && s->total<s->component.skip ){
+    stream_fail_short(s, s->total, err);
+  }
+  *out = s->total-s->component.skip;
   return err->rc;
 }

@@ -240,5 +240,5 @@ static int zstd_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, z
 }
 
 const zt_encoding zt_encoding_zstd = {
-  "zstd", true, false, zstd_whole, zstd_open, zstd_next, zstd_close, NULL
+  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL
 };

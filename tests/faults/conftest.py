@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import write_gguf
 import writer
 from support import open_connection
 
@@ -44,13 +45,20 @@ def newest():
     return writer.write_2(objects, {"k": 1}, shards={"s": shard}), shard
 
 
+def gguf():
+    """A GGUF file with a matrix `w`, and once more as `z`."""
+    data = floats(*MATRIX)
+    file = write_gguf.File().key("general.architecture", write_gguf.STR, "test")
+    return file.tensor("w", [3, 2], data=data).tensor("z", [3, 2], data=data).bytes()
+
+
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
     """Files of three generations and a shard, in a directory with one below it and links to a file and a directory."""
     top = tmp_path_factory.mktemp("faults")
     new, shard = newest()
     for name, data in {"d/a.zt": older("1.2"), "d/b.zt": new, "d/b-s.zt": shard, "d/sub/c.zt": older("0.1"),
-                       "e/f.zt": older("1.2")}.items():
+                       "e/f.zt": older("1.2"), "h.gguf": gguf()}.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_bytes(data)
     (top / "d/link").symlink_to(top / "e")

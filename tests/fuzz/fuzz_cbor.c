@@ -12,13 +12,14 @@
 **   - a strict decoder accepts exactly the deterministic encoding (G1 to G6), which another judge knows
 **   - zt_cbor_skip_unique() finds a key that stands twice, and no other
 **   - the JSON form of what is accepted is valid JSON and of a length in proportion; unquoted by SQLite, the names in it are
-**     what zt_json_key() gives
+**     what zt_value_name() gives
 */
 #include <math.h>
 #include <string.h>
 #include "core/json.h"
-#include "core/keys.h"
+#include "core/unique.h"
 #include "fuzz.h"
+#include "../unit/items.h"
 
 static sqlite3 *db;
 static sqlite3_stmt *json_valid, *json_keys;
@@ -285,7 +286,7 @@ static void check_json(const uint8_t *data, size_t n){
   sqlite3_str *out = sqlite3_str_new(NULL);
   zt_cbor c;
   zt_cbor_init_trusted(&c, (zt_span){ data, n }, 0, 0, &err);
-  zt_json_item(out, &c);
+  json_item(out, &c);
   CHECK(!err.rc, "%s", err.message);
   CHECK(sqlite3_str_errcode(out)==SQLITE_OK, "sqlite3_str: %d", sqlite3_str_errcode(out));
   CHECK((size_t)sqlite3_str_length(out)<=16*n+64, "%zu bytes make %d of JSON", n, sqlite3_str_length(out));
@@ -304,12 +305,12 @@ static void check_names(const uint8_t *data, size_t n){
   zt_cbor_level level;
   zt_cbor_init_trusted(&whole, (zt_span){ data, n }, 0, 0, &err);
   c = whole;
-  zt_json_item(out, &whole);
+  json_item(out, &whole);
   sqlite3_bind_text(json_keys, 1, sqlite3_str_value(out), sqlite3_str_length(out), SQLITE_STATIC);
   for(zt_cbor_open(&c, ZT_CBOR_MAP, &level); zt_cbor_more(&c, &level); zt_cbor_skip(&c)){
     sqlite3_str *key = sqlite3_str_new(NULL);
     const char *expected, *found;
-    zt_json_key(key, &c);
+    json_key(key, &c);
     expected = sqlite3_str_length(key) ? sqlite3_str_value(key) : "";
     CHECK(sqlite3_step(json_keys)==SQLITE_ROW, "a member is missing: %s", expected);
     found = (const char*)sqlite3_column_text(json_keys, 0);

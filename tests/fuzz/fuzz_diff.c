@@ -28,7 +28,7 @@ static const char *const of_file[] = {
   "SELECT * FROM zt_files(?1)",
   "SELECT * FROM zt_objects(?1)",
   "SELECT * FROM zt_components(?1)",
-  "SELECT * FROM zt_attributes(?1)",
+  "SELECT *, stored_type FROM zt_attributes(?1)",
   "SELECT object, on_error FROM zt_objects(?1, 'skip')",
   "SELECT *, meaning, specification FROM zt_check(?1, 'quick')",
   "SELECT * FROM zt_check(?1) WHERE level = 'full' LIMIT 64",

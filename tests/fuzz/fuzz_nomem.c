@@ -17,7 +17,7 @@ static const char *const statements[] = {
   "SELECT * FROM zt_files(?1)",
   "SELECT * FROM zt_objects(?1)",
   "SELECT * FROM zt_components(?1)",
-  "SELECT * FROM zt_attributes(?1)",
+  "SELECT *, stored_type FROM zt_attributes(?1)",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
   "SELECT object, on_error FROM zt_objects(?1, 'skip')",

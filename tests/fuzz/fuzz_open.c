@@ -151,6 +151,11 @@ static bool is_zt2(const image *m){
   return m->n>=8 && memcmp(m->p, ZT2_MAGIC, 8)==0;
 }
 
+/* A file of another format: its data lie behind the manifest, at any place. */
+static bool is_foreign(const image *m){
+  return m->n<4 || memcmp(m->p, "ZTEN", 4)!=0;
+}
+
 #define MAGIC "ZTEN1000"
 
 /* Bytes of the footer: manifest size, and from 1.1 on the magic number again. */
@@ -285,13 +290,21 @@ static void check_findings(const image *m, const char *error){
   }
 }
 
+/* A warning about what is merely not known here, of which there are no values. */
+static bool is_unknown(const finding *x){
+  static const char *const rules[] = { "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
+    "ggml-undefined", "ggml-byte-order" };
+  for(size_t i=0; i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(x->rule, rules[i])==0 ) return true;
+  return false;
+}
+
 /* What was found must fit what zt_dense said: rc. */
 static void check_blame(const name *object, int rc){
   const char *blamed = NULL;
   for(size_t i=0; i<full.n; i++){
     const finding *x = &full.a[i];
     if( !x->object.z || x->object.n!=object->n || memcmp(x->object.z, object->z, (size_t)object->n)!=0 ) continue;
-    if( !x->error && strcmp(x->rule, "unknown-type")!=0 ) continue;
+    if( !x->error && !is_unknown(x) ) continue;
     if( strcmp(x->rule, "digest-mismatch")==0 || strcmp(x->rule, "malformed-digest")==0 ) continue;
     blamed = x->rule;
     if( rc==SQLITE_ROW ) CHECK(x->of_component && !x->of_data, "%s, and zt_dense gives the elements", x->rule);
@@ -495,15 +508,16 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
   int rc;
   for(; (rc = step(s))==SQLITE_ROW; n++){
     uint64_t offset = (uint64_t)sqlite3_column_int64(s, 2), length = (uint64_t)sqlite3_column_int64(s, 3);
-    CHECK(sqlite3_column_type(s, 2)==SQLITE_INTEGER && sqlite3_column_type(s, 3)==SQLITE_INTEGER, "offset, length");
+    bool sized = sqlite3_column_type(s, 3)==SQLITE_INTEGER;
+    CHECK(sqlite3_column_type(s, 2)==SQLITE_INTEGER && (sized || is_foreign(m)), "offset, length");
     if( sqlite3_column_type(s, 11)==SQLITE_NULL ) CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
           (unsigned long long)offset, (unsigned long long)length, m->end);
     if( is_zt2(m) ) CHECK(offset%ZT2_PAGE==0 && offset>=ZT2_PAGE, "offset %llu", (unsigned long long)offset);
-    CHECK(offset%64==0 && (offset>=8 || length==0), "offset %llu", (unsigned long long)offset);
+    CHECK((offset%64==0 || is_foreign(m)) && (offset>=8 || length==0), "offset %llu", (unsigned long long)offset);
     CHECK(sqlite3_column_type(s, 10)==SQLITE_NULL, "a BLOB with a path");
     add(stored, s, 3);
     add(decoded, s, 4);
-    if( n<MOST_PARTS ) check_part(m, s);
+    if( sized && n<MOST_PARTS ) check_part(m, s);
   }
   CHECK(rc==SQLITE_DONE, "%s", sqlite3_errmsg(db));
   end(s);
@@ -796,7 +810,7 @@ static void check_values(const image *m, const name *object, sqlite3_stmt *row){
   t.rank = read_shape((const char*)sqlite3_column_text(row, 9), t.shape);
   t.elements = strtoull((const char*)sqlite3_column_text(row, 8), NULL, 10);
   t.sparse = strncmp(format, "sparse_", 7)==0;
-  t.quantized = strcmp(format, "quantized_group")==0 || (is_zt2(m) && (strcmp(format, "zt.mx/1")==0 || strcmp(format, "zt.quant_group/1")==0));
+  t.quantized = strcmp(format, "quantized_group")==0 || strncmp(format, "gguf.", 5)==0 || (is_zt2(m) && (strcmp(format, "zt.mx/1")==0 || strcmp(format, "zt.quant_group/1")==0));
   t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));
   s = begin_tensor(S_light, m, &t);
   if( step(s)==SQLITE_TOOBIG ) check_heavy(m, &t);
@@ -874,13 +888,13 @@ static void check_content_id(const image *m, int64_t n){
 /* files stands on the row of zt_files. */
 static void check_accepted(image *m, sqlite3_stmt *files){
   sqlite3_int64 manifest = sqlite3_column_int64(files, 8);
-  size_t footer = footer_of(m->p, m->n);
+  size_t footer = is_foreign(m) ? 0 : footer_of(m->p, m->n);
   sum stored = { 0, true }, decoded = { 0, true }, components = { 0, true };
   int64_t nComponents, nObjects;
   sqlite3_stmt *s;
   if( is_zt2(m) ) footer = ZT2_FOOTER;
-  CHECK((is_zt2(m) || manifest>0) && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
-  m->end = m->n-footer-(is_zt2(m) ? 0 : (size_t)manifest);
+  CHECK((is_zt2(m) || is_foreign(m) || manifest>0) && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
+  m->end = m->n-footer-(is_zt2(m) || is_foreign(m) ? 0 : (size_t)manifest);
   check_findings(m, NULL);
   nComponents = check_components(m, &stored, &decoded);
   nObjects = check_objects(m, &components);

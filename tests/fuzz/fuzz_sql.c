@@ -15,6 +15,7 @@ int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines
 int sqlite3_ztensor_nofs_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
 #define GOLDEN "tests/formats/ztensor/golden/"
+#define GGUF "tests/formats/gguf/"
 #define HOSTILE "tests/formats/ztensor/hostile/"
 #define LIMIT (1<<20)      /* On the length of results */
 #define STEPS 30000        /* Instructions of SQLite's virtual machine, after which a statement is interrupted */
@@ -57,6 +58,8 @@ static const char *const paths[] = {
   HOSTILE "1.2-ok-attribute-keys.zt", HOSTILE "1.2-ok-attribute-tags.zt", GOLDEN "v2/wheel_names.zt",
   GOLDEN "v2/hand_sharded.zt", GOLDEN "v2/hand_sharded_missing.zt", GOLDEN "v2/hand_seekable_frames.zt", GOLDEN "v2/hand_bad_data.zt",
   GOLDEN "v2/wheel_quant.zt", GOLDEN "v2/wheel_logical.zt", GOLDEN "v2/hand_sharded-part-1.zt",
+  GGUF "golden/kv_types.gguf", GGUF "golden/big_endian.gguf", GGUF "golden/names.gguf", GGUF "hostile/unknown-type.gguf",
+  GGUF "hostile/ok-mixed-nested.gguf",
 };
 #define N(a) (sizeof(a)/sizeof(*(a)))
 

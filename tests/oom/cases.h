@@ -14,6 +14,7 @@
 #define V12 "tests/formats/ztensor/golden/v1.2/"
 #define V2 "tests/formats/ztensor/golden/v2/"
 #define HOSTILE "tests/formats/ztensor/hostile/"
+#define GGUF "tests/formats/gguf/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -26,7 +27,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, on_error, \"too many arguments\", data, stored, digest_status, hash, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
   { .sql = "SELECT *, source, on_error, data, stored, digest_status, hash, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes('" V12 "hand_attributes.zt')" },
-  { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
+  { .sql = "SELECT *, \"too many arguments\", stored_type, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
   { .sql = "SELECT *, source, object, on_error, rowid FROM zt_elements('" SMALL "', 'blk.0.attn.q')" },
   { .sql = "SELECT *, source, object, rowid FROM zt_elements(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, rowid FROM zt_elements('" V12 "hand_sparse.zt', 'csr.unsorted')"
@@ -97,6 +98,17 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, meaning, specification FROM zt_check('" V12 "hand_shared_blob.zt', 'quick')" },
   { .sql = "SELECT rule, message FROM zt_check('" HOSTILE "1.2-dup-object-name.zt', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" TREE "/none.zt')" },
+
+  /* GGUF */
+  { .sql = "SELECT *, source FROM zt_files('" GGUF "golden/kv_nested.gguf')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = GGUF "golden/names.gguf" },
+  { .sql = "SELECT *, data, stored, digest_status, hash FROM zt_components('" GGUF "hostile/ok-backwards.gguf')" },
+  { .sql = "SELECT *, stored_type, \"too many arguments\" FROM zt_attributes(?1)", .image = GGUF "golden/kv_nested.gguf" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_json(path, object) FROM zt_objects('" GGUF "golden/big_endian.gguf')" },
+  { .sql = "SELECT zt_manifest('" GGUF "hostile/ok-mixed-nested.gguf'), zt_manifest(?1)", .image = GGUF "golden/align_64.gguf" },
+  { .sql = "SELECT count(*), sum(length) FROM zt_components('" GGUF "hostile/ok-1000-keys.gguf')" },
+  { .sql = "SELECT * FROM zt_check('" GGUF "hostile/unknown-type.gguf', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" GGUF "hostile/duplicate-tensor.gguf')" },
 
   /* Sources: patterns, directories, URIs, and what cannot be read among them */
   { .sql = "SELECT path, size, objects FROM zt_files('" TREE "')" },

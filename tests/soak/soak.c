@@ -77,7 +77,7 @@ static const question questions[] = {
   { "SELECT path, object, component, encoding, offset, length, digest FROM zt_components(?1)", ANY, false, false },
   { "SELECT path, object, component, digest_status, data FROM zt_components(?1)", ANY, false, false },
   { "SELECT path, object, stored FROM zt_components(?1, 'skip') WHERE object IN ('large', 'dense')", ANY, false, false },
-  { "SELECT path, object, key, value, type FROM zt_attributes(?1)", ANY, false, false },
+  { "SELECT path, object, key, value, type, stored_type FROM zt_attributes(?1)", ANY, false, false },
   { "SELECT path, object, zeros, min, max, mean, std, l2, error FROM zt_stats(?1)", ANY, false, false },
   { "SELECT path, min(min), max(max), count(*) FROM zt_stats(?1, 'skip') GROUP BY path", A_FILE|A_DIRECTORY, false, false },
   { "SELECT path, position, value FROM zt_elements(?1, 'dense')", ANY, false, false },

@@ -99,8 +99,8 @@ BROKEN = {
     "magic": [
         ("nothing", b"", "quick", None, None, "the file is empty"),
         ("a git-lfs pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "quick", None, None,
-         "not a zTensor file, but text like a git-lfs pointer's: was it pulled?"),
-        ("another file", b"PK\3\4" + bytes(60), "quick", None, None, "not a zTensor file: unknown magic number")],
+         "not a tensor file, but text like a git-lfs pointer's: was it pulled?"),
+        ("another file", b"PK\3\4" + bytes(60), "quick", None, None, "not a tensor file of a known format")],
     "footer": [("a header alone", MAGIC_1, "quick", None, None, "8 bytes are too few for a header and a footer")],
     "manifest-size": [("a manifest of no byte", MAGIC_1 + bytes(8) + MAGIC_1, "quick", None, None, "the manifest has 0 bytes")],
     "cbor-reserved": [
@@ -392,6 +392,10 @@ def group(data=bytes(4), scales=F32[:8], packing=None, **attributes):
             "components": {"data": {"bytes": data}, "scales": {"dtype": "f32", "bytes": scales}}}
 
 
+def ggml(data=bytes(34), type="q8_0", shape=(1, 32), dtype="u8", **attributes):
+    return {"shape": list(shape), "format": f"gguf.{type}/1", "attributes": attributes, "components": {"data": {"dtype": dtype, "bytes": data}}}
+
+
 def more(object, **components):
     return dict(object, components={**object["components"], **components})
 
@@ -422,6 +426,8 @@ BROKEN.update({
          "bytes 4096 to 4105 overlap those of object 'b': component 'data', 4096 to 4097")],
     "layout": [("a part too many", two(more(writer.dense(b"\1"), more={"bytes": b"\1"})), "quick", "w", None,
      "manifest byte 251: layout 'dense': its one part is 'data'")],
+    "storage-dtype": [("one of no specification", two(writer.dense(b"\1", dtype="i4")), "quick", "w", "data",
+     "manifest byte 125: dtype 'i4' is not known")],
     "shard-name": [("a dot first", writer.write_2({}, shards={".s": TABLE}), "quick", None, None,
      "manifest byte 12: '.s' is no name of a shard")],
     "unknown-shard": [("no table", writer.write_2({"w": SHARD}), "quick", "w", "data",
@@ -452,7 +458,9 @@ BROKEN.update({
     "extra-component": [("of mx", two(more(mx(), more={"bytes": b"\1"})), "quick", "w", None,
      "a component 'more' is none of this zt.mx/1"),
                         ("of quant_group", two(more(group(), more={"bytes": b"\1"})), "quick", "w", None,
-                         "a component 'more' is none of this zt.quant_group/1")],
+                         "a component 'more' is none of this zt.quant_group/1"),
+                        ("of blocks", two(more(ggml(), more={"bytes": b"\1"})), "quick", "w", None,
+                         "a component 'more' is none of this gguf.q8_0/1")],
     "quant-group-attributes": [("no bits", two(group(bits=None)), "quick", "w", None,
      "zt.quant_group/1 needs the attribute 'bits'"),
                                ("bits", two(group(bits=7)), "quick", "w", None, "bits is 7, not 2, 3, 4, 5, 6 or 8")],
@@ -466,4 +474,12 @@ BROKEN.update({
      "4 elements of u8 are 4 bytes, and it has 5"),
                            ("a scale too few", two(group(scales=F32[:4])), "quick", "w", "scales",
                             "2 elements of f32 are 8 bytes, and it has 4")],
+    "ggml-undefined": [("q8_1", two(ggml(bytes(36), "q8_1")), "quick", "w", None, "nobody says what the elements of q8_1 are")],
+    "ggml-shape": [("half a block", two(ggml(shape=(2, 16))), "quick", "w", None,
+     "the last dimension, of 16, is no multiple of 32")],
+    "ggml-attributes": [("another length", two(ggml(block_bytes=36)), "quick", "w", None,
+     "block_bytes is 36, and that of q8_0 is 34")],
+    "ggml-type": [("i8", two(ggml(dtype="i8")), "quick", "w", None, "data is of u8, not i8")],
+    "ggml-length": [("a byte too many", two(ggml(bytes(35))), "quick", "w", "data",
+     "34 elements of u8 are 34 bytes, and it has 35")],
 })

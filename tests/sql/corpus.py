@@ -48,6 +48,11 @@ def hostile(format="ztensor"):
     return json.loads((FORMATS / format / "hostile" / "cases.json").read_text())
 
 
+def format_findings():
+    """What zt_check finds in the hostile files of the formats but zTensor, by slug."""
+    return {case["finding"] for format in formats() if format != "ztensor" for case in hostile(format)} - {None}
+
+
 def source_of(path, how):
     """A file as the argument of a table or function: its path, or its bytes."""
     return str(path) if how == "path" else Path(path).read_bytes()
@@ -146,6 +151,8 @@ def integer(value):
 
 def decoded_length(object, component):
     """What the manifest tells of the decoded length; None where only decoding would."""
+    if "verbatim" not in component:    # No zTensor file's
+        return component["decoded_length"]
     stated = component["verbatim"].get("uncompressed_length")
     if component["encoding"] == "raw":
         return component["length"]
@@ -191,7 +198,7 @@ def component_row(path, object, component):
     """The visible columns of zt_components."""
     return (path, object["name"], component["name"], component["dtype"], logical_type(component),
             component["encoding"], component["byte_order"], component["offset"], component["length"],
-            decoded_length(object, component), component["digest"])
+            decoded_length(object, component), component.get("digest"))
 
 
 def components_of(expected):
@@ -240,6 +247,11 @@ def golden_objects(chosen):
     objects only."""
     found = [(name, path, list(filter(chosen, expected["objects"]))) for name, path, expected in golden()]
     return {"argvalues": [row for row in found if row[2]], "ids": [name for name, _, objects in found if objects]}
+
+
+def dense_of(object):
+    """What is expected of an object's dense form, by whichever of its libraries has one; None if it has none."""
+    return object["dense"] or object.get("dense_by_ggml")
 
 
 def has_dense(object):

@@ -50,7 +50,7 @@ def test_every_table_takes_a_list(db, tree, table):
 @WITH_OBJECT
 def test_a_list_of_files_gives_the_elements_of_each(db, tree, table):
     source = json.dumps([tree.files[4], tree.files[0]])
-    got = rows(db, f"SELECT path, count(*) FROM {table}(?, 'layer1.bias') GROUP BY path", source)
+    got = rows(db, f"SELECT path, count(*) FROM {table}(?, 'layer1.bias') GROUP BY path ORDER BY path", source)
     assert got == [(tree.files[0], 4), (tree.files[4], 4)]
 
 

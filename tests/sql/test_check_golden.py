@@ -88,7 +88,7 @@ class Checker:
     def typed(self, object, component):
         dtype, type = component["dtype"], component["type"]
         if dtype not in corpus.WIDTHS:
-            self.error("unknown-dtype", object, component)
+            self.warn("unknown-dtype", object, component)
         elif type is not None and type not in corpus.WIDTHS and type not in self.types:
             self.warn("unknown-type", object, component)
         elif type is not None and self.types.get(type, (type,))[0] != dtype:
@@ -113,7 +113,7 @@ class Checker:
 
     def decoded(self, object, component):
         if component["encoding"] not in ENCODINGS.get(self.expected["generation"], ("raw", "zstd")):
-            self.error("unknown-encoding", object, component)
+            self.warn("unknown-encoding", object, component)
             return False
         if not self.full:
             return True
@@ -142,7 +142,7 @@ class Checker:
     def object(self, object, sound):
         parts = {c["name"]: c for c in object["components"]}
         if object["format"] not in ROLES:
-            self.error("unknown-format", object)
+            self.warn("unknown-format", object)
             return
         if object["format"] == "quantized_group" and not {"bits", "group_size", "packing"} <= set(object["attributes"] or {}):
             self.error("quantized-attributes", object)

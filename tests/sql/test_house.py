@@ -1,4 +1,4 @@
-"""What holds for every file of ext/: the width of its lines, and whose name is whose."""
+"""What holds for every file of ext/: the width of its lines, whose name is whose, and what is known where."""
 import re
 
 from support import ROOT
@@ -53,3 +53,33 @@ def test_what_a_file_has_for_itself_begins_with_its_subject():
             if not short and name.lower().split("_")[0] not in words and not name.startswith("ZT_"):
                 others.append(f"{path.stem}: {name}")
     assert others == []
+
+
+# Above container/ nobody knows what a file is written in. The table of rules cites specifications, and the extension has a version
+ABOVE = [path for path in SOURCES if path.relative_to(ROOT / "ext").parts[0] in ("tensor", "sqlite", "ztensor.c")]
+CITING = {"rule.c", "function_version.c"}
+GENERATION = re.compile(r"(?<![\w.])(?:0\.1|1\.[012])(?![\d])|zTensor 2|\bzt[012]\b|\bgenerations?\b", re.I)
+WORDS = re.compile(r"/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.S)   # Comments and texts: a number in code is none of these
+
+
+def test_nothing_above_the_file_formats_reads_what_they_are_written_in():
+    included = {(path.name, name) for path in ABOVE for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)}
+    assert len(ABOVE) > 60 and ("layout.h", "tensor/array.h") in included
+    encodings = ("core/cbor.h", "core/item.h", "core/unique.h", "core/keys.h")
+    inside = ("container/driver.h", "container/manifest.h", "container/schema.h")
+    assert [pair for pair in sorted(included) if pair[1] in encodings + inside] == []
+
+
+def test_nothing_above_the_file_formats_names_one_of_their_generations():
+    assert GENERATION.search("as 0.1.0 does") and GENERATION.search("of zTensor 2,") and not GENERATION.search("RFC 8878 3.1.1.1, 10.2")
+    named = [f"{path.name}: {word}" for path in ABOVE if path.name not in CITING
+             for text in WORDS.findall(path.read_text()) for word in GENERATION.findall(text)]
+    assert named == []
+
+
+def test_below_the_tables_nobody_looks_up():
+    """Arrows go down only: core, container, tensor, sqlite."""
+    rooms = ["core", "container", "tensor", "sqlite"]
+    up = [f"{path.relative_to(ROOT)}: {name}" for path in SOURCES if path.parent.name in rooms
+          for name in re.findall(r'^#include "(\w+)/', path.read_text(), re.M) if rooms.index(name) > rooms.index(path.parent.name)]
+    assert up == []

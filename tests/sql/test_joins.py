@@ -125,7 +125,7 @@ def test_a_path_in_numbers_is_compared_as_sqlite_does(db, tmp_path, monkeypatch,
     db.execute("CREATE TABLE copy(path TEXT)")
     db.execute(f"INSERT INTO copy SELECT path FROM {table}('[0-9]*')")
     sql = f"SELECT path FROM {{}} WHERE path IN (SELECT {column} FROM ints)"
-    if IN_AT_ONCE or column != "i":
+    if IN_AT_ONCE or column not in ("i", "CAST(i AS REAL)"):
         assert sorted(rows(db, sql.format(f"{table}('[0-9]*')"))) == sorted(
             rows(db, sql.format("copy")))
     sql = f"SELECT i, path FROM ints JOIN {{}} c ON c.path = {column}"
@@ -220,10 +220,10 @@ def test_a_lateral_call_with_or_and_group_by_has_a_solution(native, numbers):
        WHERE o.source = ? AND o.on_error IN ('skip', 'skip')""",
 ])
 def test_a_list_of_arguments_joins_with_what_follows_from_it(db, numbers, sql):
-    if IN_AT_ONCE:
+    try:
         assert value(db, sql, numbers) == 8
-    else:  # SQLite asks for a plan without the list, is refused it, and gives up
-        assert message(db, sql, numbers) == "no query solution"
+    except sqlite3.Error as error:  # It asks for a plan without the list, is refused it, and gives up
+        assert not IN_AT_ONCE and str(error) == "no query solution"
 
 
 # ---------------------------------------------------------------------------------- OR of arguments

@@ -24,7 +24,7 @@ HIDDEN = {
     "zt_files": ["source"],
     "zt_objects": ["source", "on_error"],
     "zt_components": ["source", "on_error", "too many arguments", "data", "stored", "digest_status", "hash"],
-    "zt_attributes": ["source", "on_error"],
+    "zt_attributes": ["source", "on_error", "too many arguments", "stored_type"],
 }
 TABLES = pytest.mark.parametrize("table", SOURCE_TABLES)
 RAISING = pytest.mark.parametrize("table", RAISING_TABLES)
@@ -129,7 +129,7 @@ def test_mtime_is_seconds_with_a_fraction(db, sample):
 def test_a_table_takes_no_more_arguments_than_it_has(db, sample):
     assert "too many arguments" in message(db, "SELECT * FROM zt_files(?, 'skip')", sample)
     assert "too many arguments" in message(db, "SELECT * FROM zt_objects(?, 'skip', 1)", sample)
-    assert "too many arguments" in message(db, "SELECT * FROM zt_attributes(?, 'skip', 1)", sample)
+    assert "takes at most 2 arguments" in message(db, "SELECT * FROM zt_attributes(?, 'skip', 1)", sample)
 
 
 def test_json_over_the_limit_of_sqlite_is_too_big(db):

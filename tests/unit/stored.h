@@ -34,7 +34,7 @@ static inline int stored_next(zt_tensor *t, zt_entries *out, zt_error *err){
   return err->rc;
 }
 
-static const zt_layout stored_layout = { .format = "stored", .seek = stored_seek,
+static const zt_layout stored_layout = { .seek = stored_seek,
                                          .next = stored_next };
 
 static inline zt_tensor stored_tensor(stored *s, zt_object *object, uint64_t elements){

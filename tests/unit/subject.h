@@ -8,6 +8,8 @@
 #include "test.h"
 
 #include <unistd.h>
+#include "container/dtype.h"
+#include "core/digest.h"
 #include "tensor/payload.h"
 
 static char file_path[] = "/tmp/ztensor-test-XXXXXX";
@@ -32,6 +34,11 @@ typedef struct subject {
   zt_payload payload;
 } subject;
 
+static inline zt_codec_id codec_of(const char *encoding){
+  return strcmp(encoding, "raw")==0 ? ZT_CODEC_RAW : strcmp(encoding, "zstd")==0 ? ZT_CODEC_ZSTD
+       : strcmp(encoding, "zt.zstd-seekable/1")==0 ? ZT_CODEC_SEEKABLE : ZT_CODEC_UNKNOWN;
+}
+
 /*
 ** The stored bytes, `offset` bytes into the file and with `behind` bytes after them. The object is dense, of rank 1 and u8
 ** elements; its shape and the decoded length are the caller's to state.
@@ -49,9 +56,10 @@ static inline void place_subject(subject *s, size_t offset, zt_span stored, size
   }else{
     assert_int_equal(zt_source_open_image(span_of(s->file), &s->source, &err), SQLITE_OK);
   }
-  s->object = (zt_object){ .name = ZT_TEXT_INIT("w"), .format = ZT_TEXT_INIT("dense"), .format_prefix = "", .rank = 1 };
+  s->object = (zt_object){ .name = ZT_TEXT_INIT("w"), .format = ZT_TEXT_INIT("dense"), .layout = ZT_LAYOUT_DENSE, .rank = 1 };
   s->component = (zt_component){ .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = { encoding, strlen(encoding) },
-    .byte_order = ZT_TEXT_INIT("little"), .offset = offset, .length = stored.n };
+    .codec = codec_of(encoding), .digests = ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, .byte_order = ZT_TEXT_INIT("little"), .offset = offset, .length = stored.n };
+  zt_dtype_decide(&s->component);
   s->budget = (zt_budget){ .result = 1000000000, .decode = (uint64_t)1<<40 };
   s->payload = (zt_payload){ .source = s->source, .object = &s->object, .component = &s->component, .budget = &s->budget };
 }
@@ -69,6 +77,7 @@ static inline void tell_length(subject *s, known_by by, uint64_t total){
   s->component.decoded_length = total;
   s->object.elements = s->object.shape[0] = total;
   s->object.format = by==BY_NOTHING ? ZT_TEXT("sparse_coo") : ZT_TEXT("dense");
+  s->object.layout = by==BY_NOTHING ? ZT_LAYOUT_COO : ZT_LAYOUT_DENSE;
   s->component.role = by==BY_NOTHING ? ZT_TEXT("values") : ZT_TEXT("data");
 }
 

@@ -70,7 +70,7 @@ static void assert_inside(const zt_container *c, const char *row){
   for(uint32_t i=0; i<n; i++){
     zt_object o;
     zt_container_object(c, i, &o);
-    check( o.index==i && o.rank<=ZT_MAX_RANK && o.name.z && o.format.z && o.format_prefix, "%s", row );
+    check( o.index==i && o.rank<=ZT_MAX_RANK && o.name.z && o.format.z, "%s", row );
     check( zt_text_equal(o.name, zt_container_name(c, i)), "%s", row );
     check( zt_container_find(c, o.name)==i, "%s: object %u", row, i );
     check( zt_container_first(c, i)==k, "%s: object %u", row, i );
@@ -110,7 +110,8 @@ static void check_components(sqlite3_stmt *statement, const zt_container *c, uin
       check( m.decoded_length==(uint64_t)sqlite3_column_int64(statement, 7), "%s: its value", row );
     }
     assert_column(m.shard, statement, 9, row);
-    check( m.strict==is_zt2 && m.digest_is_of_decoded==is_zt2, "%s", row );
+    check( ((m.rules & ZT_RULE_CANONICAL_VALUES)!=0)==is_zt2 && ((m.rules & ZT_RULE_DIGEST_OF_DECODED)!=0)==is_zt2, "%s", row );
+    check( m.rules==zt_container_rules(c) && m.skip==0, "%s", row );
   }
   check( k==zt_container_first(c, i+1), "%s: object %u has components too many", path, i );
 }
@@ -138,15 +139,16 @@ static void check_shards(const zt_container *c, const char *path, const char *js
 }
 
 /* How many attributes a walk over them meets. */
-static int64_t count_attributes(const zt_container *c, const zt_attributes *a){
-  zt_attribute_walk it;
+static int64_t count_attributes(const zt_container *c, const zt_value *a){
+  zt_error err = ZT_ERROR_NONE;
+  zt_value key, value;
+  zt_level level;
+  zt_walk w;
   int64_t n = 0;
-  zt_attributes_begin(c, a, &it);
-  for(; zt_attributes_next(&it); n++){
-    assert_true(zt_cbor_skip(&it.cbor));
-    assert_true(zt_cbor_skip(&it.cbor));
-  }
-  assert_int_equal(it.err.rc, SQLITE_OK);
+  zt_walk_begin(c, a, &w, &level, &err);
+  while( zt_walk_next(&w, &level, &key, &value) ) n++;
+  zt_walk_end(&w);
+  assert_int_equal(err.rc, SQLITE_OK);
   return n;
 }
 
@@ -166,14 +168,14 @@ static void check_objects(const zt_container *c, const char *path, const char *j
   uint32_t i = 0;
   for(; sqlite3_step(objects)==SQLITE_ROW; i++){
     zt_object o;
-    char row[300], text[2000], format[100];
+    char row[300], text[2000];
     snprintf(row, sizeof(row), "%s: object %u", path, i);
     check( i<zt_container_objects(c), "%s is missing", row );
     assert_column(zt_container_name(c, i), objects, 0, row);
     zt_container_object(c, i, &o);
     assert_column(o.name, objects, 0, row);
-    snprintf(format, sizeof(format), "%s%.*s", o.format_prefix, (int)o.format.n, o.format.z);
-    assert_column((zt_text){ format, strlen(format) }, objects, 1, row);
+    assert_column(o.format, objects, 1, row);
+    check( o.rules==zt_container_rules(c) && !o.has_strides, "%s", row );
     shape_text(&o, text, sizeof(text));
     assert_column((zt_text){ text, strlen(text) }, objects, 2, row);
     snprintf(text, sizeof(text), "%llu", (unsigned long long)o.elements);
@@ -192,7 +194,7 @@ static void check_file(const zt_container *c, const char *path, const char *json
   sqlite3_stmt *file = query("SELECT json_extract(?1, '$.version'), json_extract(?1, '$.file_size'), "
     "json_extract(?1, '$.manifest_length'), " COUNT_OF("json_extract(?1, '$.attributes')") ", "
     "json_type(?1, '$.attributes'), coalesce(json_extract(?1, '$.manifest_offset'), 0)", json);
-  zt_attributes attributes = zt_container_attributes(c);
+  zt_value attributes = zt_container_attributes(c), manifest = zt_container_manifest(c);
   assert_int_equal(sqlite3_step(file), SQLITE_ROW);
   if( sqlite3_column_type(file, 0)==SQLITE_NULL ) assert_text(zt_container_version(c), "0.1.0", path);
   else assert_column(zt_container_version(c), file, 0, path);
@@ -200,10 +202,10 @@ static void check_file(const zt_container *c, const char *path, const char *json
   assert_int_equal(zt_container_manifest_length(c), sqlite3_column_int64(file, 2));
   assert_int_equal(zt_container_manifest_offset(c), sqlite3_column_int64(file, 5));
   assert_string_equal(zt_container_format(c), "ztensor");
-  check( (attributes.at==0)==(strcmp((const char*)sqlite3_column_text(file, 4), "null")==0), "%s: attributes", path );
+  check( (attributes.type==ZT_VALUE_NULL)==(strcmp((const char*)sqlite3_column_text(file, 4), "null")==0), "%s: attributes", path );
   check( count_attributes(c, &attributes)==sqlite3_column_int64(file, 3), "%s: attributes", path );
   assert_true(zt_container_memory(c)>=zt_container_manifest_length(c));
-  assert_true(zt_container_manifest(c).n<=zt_container_manifest_length(c));
+  assert_true((manifest.type==ZT_VALUE_NULL)==(zt_container_manifest_length(c)==0));
   sqlite3_finalize(file);
 }
 
@@ -266,8 +268,10 @@ static void check_wants(const zt_container *c, const char *path){
         memset(&m, 0xA5, sizeof(m));
         zt_container_component(c, i, k, want, &m);
         if( want & ZT_COMPONENT_ROLE ) check( same_text(m.role, all.role), "%s: role, %x", path, want );
-        if( want & ZT_COMPONENT_DTYPE ) check( same_text(m.dtype, all.dtype) && m.foreign==all.foreign, "%s: dtype, %x", path,
-            want );
+        if( want & ZT_COMPONENT_DTYPE ) check( same_text(m.dtype, all.dtype), "%s: dtype, %x", path, want );
+        if( want & ZT_COMPONENT_ELEMENT ){
+          check( m.storage==all.storage && m.element==all.element && m.misplaced==all.misplaced, "%s: element, %x", path, want );
+        }
         if( want & ZT_COMPONENT_TYPE ) check( same_text(m.type, all.type), "%s: type, %x", path, want );
         if( want & ZT_COMPONENT_OFFSET ) check( m.offset==all.offset, "%s: offset, %x", path, want );
         if( want & ZT_COMPONENT_LENGTH ) check( m.length==all.length, "%s: length, %x", path, want );
@@ -538,7 +542,7 @@ static void test_dtypes_of_1_1(void **state){
     assert_text(m.dtype, rows[i].dtype, rows[i].version);
     if( rows[i].type ) assert_text(m.type, rows[i].type, rows[i].version);
     else assert_null(m.type.z);
-    assert_false(m.foreign);
+    assert_true((m.storage!=NULL)==(rows[i].type || strcmp(rows[i].dtype, "f32")==0) && (m.element!=NULL)==(m.storage!=NULL) && !m.misplaced);
     zt_container_close(c);
     free(b.p);
   }
@@ -567,23 +571,23 @@ static void test_layouts_of_0_1(void **state){
 #define LAYOUT "66 6c61796f7574"
 #define KIND "6d 7370617273655f666f726d6174"   /* sparse_format */
 #define SPARSE LAYOUT "66 737061727365"
-  static const struct { const char *what; size_t fields; const char *hex, *prefix, *format; bool foreign; int attributes;
+  static const struct { const char *what; size_t fields; const char *hex, *format; zt_layout_id layout; int attributes;
       } rows[] = {
-    { "no layout", 0, "", "", "dense", false, 0 },
-    { "dense", 1, LAYOUT "65 64656e7365", "", "dense", false, 0 },
-    { "dense, whatever else", 2, LAYOUT "65 64656e7365" KIND "63 637372", "", "dense", false, 1 },
-    { "the writer's csr", 1, LAYOUT "69 737061727365637372", "", "sparse_csr", false, 0 },
-    { "the writer's coo", 1, LAYOUT "69 737061727365636f6f", "", "sparse_coo", false, 0 },
-    { "the specification's csr", 2, SPARSE KIND "63 637372", "", "sparse_csr", false, 1 },
-    { "the specification's coo", 2, KIND "63 636f6f" SPARSE, "", "sparse_coo", false, 1 },
-    { "behind other fields", 5, "6161 63 636f6f 6162 80" SPARSE "6163 01" KIND "63 637372", "", "sparse_csr", false, 4 },
-    { "another kind", 2, SPARSE KIND "63 627372", "sparse_", "bsr", true, 1 },
-    { "the kind in capitals", 2, SPARSE KIND "63 435352", "sparse_", "CSR", true, 1 },
-    { "no kind", 1, SPARSE, "", "sparse", true, 0 },
-    { "no kind, but other text", 2, SPARSE "6161 63 637372", "", "sparse", true, 1 },
-    { "a kind that is no text", 2, SPARSE KIND "05", "", "sparse", true, 1 },
-    { "a word of a later generation", 1, LAYOUT "6a 7370617273655f637372", "", "sparse_csr", true, 0 },
-    { "another layout", 1, LAYOUT "65 626c6f636b", "", "block", true, 0 },
+    { "no layout", 0, "", "dense", ZT_LAYOUT_DENSE, 0 },
+    { "dense", 1, LAYOUT "65 64656e7365", "dense", ZT_LAYOUT_DENSE, 0 },
+    { "dense, whatever else", 2, LAYOUT "65 64656e7365" KIND "63 637372", "dense", ZT_LAYOUT_DENSE, 1 },
+    { "the writer's csr", 1, LAYOUT "69 737061727365637372", "sparse_csr", ZT_LAYOUT_CSR_JOINED, 0 },
+    { "the writer's coo", 1, LAYOUT "69 737061727365636f6f", "sparse_coo", ZT_LAYOUT_COO_JOINED, 0 },
+    { "the specification's csr", 2, SPARSE KIND "63 637372", "sparse_csr", ZT_LAYOUT_CSR_JOINED, 1 },
+    { "the specification's coo", 2, KIND "63 636f6f" SPARSE, "sparse_coo", ZT_LAYOUT_COO_JOINED, 1 },
+    { "behind other fields", 5, "6161 63 636f6f 6162 80" SPARSE "6163 01" KIND "63 637372", "sparse_csr", ZT_LAYOUT_CSR_JOINED, 4 },
+    { "another kind", 2, SPARSE KIND "63 627372", "sparse_bsr", ZT_LAYOUT_UNKNOWN, 1 },
+    { "the kind in capitals", 2, SPARSE KIND "63 435352", "sparse_CSR", ZT_LAYOUT_UNKNOWN, 1 },
+    { "no kind", 1, SPARSE, "sparse", ZT_LAYOUT_UNKNOWN, 0 },
+    { "no kind, but other text", 2, SPARSE "6161 63 637372", "sparse", ZT_LAYOUT_UNKNOWN, 1 },
+    { "a kind that is no text", 2, SPARSE KIND "05", "sparse", ZT_LAYOUT_UNKNOWN, 1 },
+    { "a word of a later generation", 1, LAYOUT "6a 7370617273655f637372", "sparse_csr", ZT_LAYOUT_UNKNOWN, 0 },
+    { "another layout", 1, LAYOUT "65 626c6f636b", "block", ZT_LAYOUT_UNKNOWN, 0 },
 #undef LAYOUT
 #undef KIND
 #undef SPARSE
@@ -598,9 +602,8 @@ static void test_layouts_of_0_1(void **state){
     assert_succeeded(&err, rows[i].what);
     assert_inside(c, rows[i].what);
     zt_container_object(c, 0, &o);
-    assert_string_equal(o.format_prefix, rows[i].prefix);
     assert_text(o.format, rows[i].format, rows[i].what);
-    check( o.foreign==rows[i].foreign, "%s", rows[i].what );
+    check( o.layout==rows[i].layout, "%s", rows[i].what );
     check( count_attributes(c, &o.attributes)==rows[i].attributes, "%s", rows[i].what );
     assert_true(zt_component_values(c, 0, &m));
     assert_text(m.role, "data", rows[i].what);
@@ -917,6 +920,7 @@ static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **sta
       rules++;
       /* S4 and S5 say what is not judged: nothing breaks them but a reader. */
       if( (letter=='L'-'A' && (number==9 || number==10)) || (letter=='P'-'A' && number==7) ) continue;   /* test_layout2.c */
+      if( letter=='E'-'A' && number==5 ) continue;   /* tests/sql/test_formats.py */
       check( has_row((char)('A'+letter), number, !(letter=='S'-'A' && (number==4 || number==5))), "%c%d has no file", 'A'+letter, number );
     }
   }
@@ -935,16 +939,27 @@ static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **sta
 
 /* --- Probes --- */
 
+/* How many drivers claim a file at the highest strength at which any does. */
 static unsigned claims(blob b){
-  blob head = exact(b.p, b.n<8 ? b.n : 8), tail = exact(b.p+(b.n<48 ? 0 : b.n-48), b.n<48 ? b.n : 48);
-  zt_ends ends = { b.n, span_of(head), span_of(tail) };
+  blob head = exact(b.p, b.n<ZT_ENDS_HEAD ? b.n : ZT_ENDS_HEAD), tail = exact(b.p+b.n-(b.n<ZT_ENDS_TAIL ? b.n : ZT_ENDS_TAIL), b.n<ZT_ENDS_TAIL ? b.n : ZT_ENDS_TAIL);
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *source;
+  zt_ends ends;
   unsigned n = 0;
+  zt_probe most = ZT_PROBE_NO;
   const zt_driver *first = NULL;
+  assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
+  ends = (zt_ends){ source, b.n, span_of(head), span_of(tail) };
   for(int i=0; zt_drivers[i]; i++){
-    if( !zt_drivers[i]->probe(&ends) ) continue;
+    zt_probe probe = zt_drivers[i]->probe(&ends, &err);
+    assert_succeeded(&err, zt_drivers[i]->name);
+    if( probe==ZT_PROBE_NO || probe<most ) continue;
+    if( probe>most ) n = 0;
+    most = probe;
     if( n++==0 ) first = zt_drivers[i];
   }
-  assert_ptr_equal(zt_driver_for(&ends), first);
+  assert_ptr_equal(zt_driver_for(&ends, &err), first);
+  zt_source_close(source);
   free(head.p);
   free(tail.p);
   return n;
@@ -1007,7 +1022,7 @@ static const char *const small[] = {
 /* What must be said of the first n bytes of a file. */
 static const char *of_cut(size_t n){
   if( n==0 ) return "ztensor: the file is empty";
-  if( n<8 ) return "ztensor: not a zTensor file: unknown magic number";
+  if( n<8 ) return "ztensor: not a tensor file of a known format";
   if( n<16 ) return "bytes are too few for a header and a footer";
   return "ztensor: ";   /* Depends on the 8 bytes that the cut has made the size field */
 }
@@ -1059,7 +1074,7 @@ static void test_a_manifest_cut_anywhere_is_refused(void **state){
   for(size_t i=0; i<COUNT(small); i++){
     zt_container *whole = open_good(small[i]);
     blob b = read_file(small[i]);
-    size_t n = (size_t)zt_container_manifest_length(whole), start = (size_t)whole->extent.offset;
+    size_t n = (size_t)zt_container_manifest_length(whole), start = (size_t)zt_container_manifest_offset(whole);
     for(size_t keep=1; keep<n; keep++){
       zt_error err = ZT_ERROR_NONE;
       blob cut = { 0 };

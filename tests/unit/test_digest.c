@@ -8,7 +8,7 @@ static bool matches(const char *text, const void *p, size_t n, size_t piece){
   zt_error err = ZT_ERROR_NONE;
   zt_digest *d;
   bool result;
-  check( zt_digest_open((zt_text){ text, strlen(text) }, ZT_DIGESTS_1, &d, &err)==ZT_DIGEST_OK, "%s", text );
+  check( zt_digest_open((zt_text){ text, strlen(text) }, ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, &d, &err)==ZT_DIGEST_OK, "%s", text );
   assert_succeeded(&err, text);
   assert_non_null(d);
   for(size_t done=0; done<n;){
@@ -209,7 +209,7 @@ static void test_texts_that_cannot_be_verified(void **state){
     zt_error err = ZT_ERROR_NONE;
     blob b = exact(texts[i].text.z, texts[i].text.n);   /* Not NUL-terminated */
     zt_digest *d = (zt_digest*)&err;
-    check( zt_digest_open((zt_text){ (char*)b.p, b.n }, ZT_DIGESTS_1, &d, &err)==texts[i].result, "%s", texts[i].what );
+    check( zt_digest_open((zt_text){ (char*)b.p, b.n }, ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, &d, &err)==texts[i].result, "%s", texts[i].what );
     check( d==NULL, "%s", texts[i].what );
     assert_succeeded(&err, texts[i].what);
     free(b.p);
@@ -220,7 +220,7 @@ static void test_no_text_at_all_is_malformed_and_no_digest_can_be_closed(void **
   zt_error err = ZT_ERROR_NONE;
   zt_digest *d;
   (void)state;
-  assert_int_equal(zt_digest_open((zt_text){ NULL, 0 }, ZT_DIGESTS_1, &d, &err), ZT_DIGEST_MALFORMED);
+  assert_int_equal(zt_digest_open((zt_text){ NULL, 0 }, ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, &d, &err), ZT_DIGEST_MALFORMED);
   assert_null(d);
   zt_digest_close(NULL);
 }

@@ -19,8 +19,8 @@ static bool answer(void *context){
   return ++c->asked==c->stop_at;
 }
 
-/* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. */
-static void check_open(blob file, const char *row){
+/* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. Returns how often it asks. */
+static int check_open(blob file, const char *row){
   caller c = { 0, 0 };
   zt_interrupt interrupt = { answer, &c };
   int all = 1;
@@ -46,6 +46,7 @@ static void check_open(blob file, const char *row){
     assert_int_equal(sqlite3_memory_used(), before);
   }
   free(file.p);
+  return all;
 }
 
 static blob file_of(blob *manifest, bool old){
@@ -184,12 +185,96 @@ static void test_blobs_of_zt2(void **state){
   check_open(zt2_file(manifest, 12288, 0), "blobs");
 }
 
+static blob safetensors_of(blob *header, size_t data){
+  blob file = { 0 };
+  put_le64(&file, header->n);
+  put(&file, header->p, header->n);
+  put_repeated(&file, 0, data);
+  free(header->p);
+  return seal(&file);
+}
+
+/* n tensors of a byte each, whose bytes and names have another order than the header, and neither the same. */
+static blob tensors_out_of_order(uint32_t n){
+  blob b = { 0 };
+  uint32_t *at = malloc(n*sizeof(*at));
+  uint64_t seed = 3;
+  for(uint32_t i=0; i<n; i++){
+    uint32_t k = (uint32_t)random_below(&seed, i+1);
+    at[i] = at[k];
+    at[k] = i;
+  }
+  for(uint32_t i=0; i<n; i++){
+    char z[96];
+    snprintf(z, sizeof(z), "%c\"%x\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[%u,%u]}", i ? ',' : '{',
+             i*2654435761u, at[i], at[i]+1);
+    put(&b, z, strlen(z));
+  }
+  put_byte(&b, '}');
+  free(at);
+  return safetensors_of(&b, n);
+}
+
+/* n keys in no order, each after a prefix. */
+static blob metadata_out_of_order(uint32_t n, const char *prefix){
+  blob b = { 0 };
+  put(&b, "{\"__metadata__\":{", 17);
+  for(uint32_t i=0; i<n; i++){
+    char z[96];
+    snprintf(z, sizeof(z), "%s\"%s%x\":\"\"", i ? "," : "", prefix, i*2654435761u);
+    put(&b, z, strlen(z));
+  }
+  put(&b, "}}", 2);
+  return safetensors_of(&b, 0);
+}
+
+static void test_metadata_out_of_order(void **state){
+  (void)state;
+  check_open(metadata_out_of_order(400000, ""), "metadata");
+  check_open(metadata_out_of_order(400000, "\\u0041"), "escaped metadata");
+}
+
+/* Bringing them into order, too, can be interrupted. */
+static void test_tensors_out_of_order(void **state){
+  (void)state;
+  assert_true(check_open(tensors_out_of_order(300000), "tensors out of order")>32);
+}
+
+/* What a header takes above its own bytes. */
+static void check_memory(blob file, const char *row){
+  zt_error err = ZT_ERROR_NONE;
+  sqlite3_int64 before = sqlite3_memory_used(), most;
+  zt_container *container;
+  zt_source *source;
+  assert_int_equal(zt_source_open_image(span_of(file), &source, &err), SQLITE_OK);
+  sqlite3_memory_highwater(1);
+  zt_container_open(source, NULL, &container, &err);
+  most = sqlite3_memory_highwater(0)-before-(sqlite3_int64)file.n;
+  assert_succeeded(&err, row);
+  check( most<(sqlite3_int64)file.n*2/3, "%s: %lld bytes above %zu", row, (long long)most, file.n );
+  zt_container_close(container);
+  zt_source_close(source);
+  assert_int_equal(sqlite3_memory_used(), before);
+  free(file.p);
+}
+
+/* 64 MiB above the 100 MB that a header may have. */
+static void test_memory(void **state){
+  (void)state;
+  check_memory(tensors_out_of_order(300000), "tensors out of order");
+  check_memory(metadata_out_of_order(1000000, ""), "metadata");
+  check_memory(metadata_out_of_order(1000000, "\\u0041"), "escaped metadata");
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_objects),
     cmocka_unit_test(test_objects_of_0_1),
     cmocka_unit_test(test_what_is_passed_over),
     cmocka_unit_test(test_blobs_of_zt2),
+    cmocka_unit_test(test_metadata_out_of_order),
+    cmocka_unit_test(test_tensors_out_of_order),
+    cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
 }

@@ -1,14 +1,15 @@
 /*
-** JSON text out of CBOR: core/json.h.
+** JSON text, and what CBOR becomes of it: core/json.h, container/value.h, container/manifest.h.
 **
-** Numbers must not depend on the host's locale. The tests of that need none but "C": json.c is compiled into this program
-** a second time, with a C library whose decimal point is a comma, or two bytes long. test_locale.c takes a real one.
+** Numbers must not depend on the host's locale. The tests of that need none but "C": json.c and value.c are compiled into
+** this program a second time, with a C library whose decimal point is a comma, or two bytes long. test_locale.c takes a real one.
 */
 #include "real_text.h"
 
 #include <locale.h>
 #include <math.h>
 #include "core/json.h"
+#include "items.h"
 
 /* --- A C library of another country --- */
 
@@ -47,30 +48,45 @@ static double foreign_strtod(const char *z, char **end){
   return strtod(point, NULL);
 }
 
+#undef skip   /* cmocka's */
 #define zt_json_text foreign_json_text
 #define zt_json_bytes foreign_json_bytes
 #define zt_hex foreign_hex
 #define zt_json_real foreign_json_real
 #define zt_json_uint foreign_json_uint
-#define zt_json_integer foreign_json_integer
 #define zt_json_bignum foreign_json_bignum
-#define zt_json_item foreign_json_item
-#define zt_json_member foreign_json_member
-#define zt_json_key foreign_json_key
+#define zt_value_json foreign_value_json
+#define zt_value_name foreign_value_name
+int zt_value_name(const zt_container *c, const zt_value *key, sqlite3_str *out, zt_error *err);
+#define zt_value_integer foreign_value_integer
+#define zt_value_is_text foreign_value_is_text
+#define zt_walk_begin foreign_walk_begin
+#define zt_walk_end foreign_walk_end
+#define zt_walk_next foreign_walk_next
+#define zt_walk_enter foreign_walk_enter
+#define zt_walk_room foreign_walk_room
+#define zt_walk_stored_type foreign_walk_stored_type
 #define localeconv foreign_localeconv
 #define snprintf foreign_snprintf
 #define strtod foreign_strtod
 #include "core/json.c"
+#include "container/value.c"
 #undef zt_json_text
 #undef zt_json_bytes
 #undef zt_hex
 #undef zt_json_real
 #undef zt_json_uint
-#undef zt_json_integer
 #undef zt_json_bignum
-#undef zt_json_item
-#undef zt_json_member
-#undef zt_json_key
+#undef zt_value_json
+#undef zt_value_name
+#undef zt_value_integer
+#undef zt_value_is_text
+#undef zt_walk_begin
+#undef zt_walk_end
+#undef zt_walk_next
+#undef zt_walk_enter
+#undef zt_walk_room
+#undef zt_walk_stored_type
 #undef localeconv
 #undef snprintf
 #undef strtod
@@ -156,7 +172,7 @@ static void test_items_of_all_kinds(void **state){
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
-    assert_json(rows[i].hex, rows[i].json, zt_json_item);
+    assert_json(rows[i].hex, rows[i].json, json_item);
     check( is_json(rows[i].json), "%s", rows[i].json );
   }
 }
@@ -172,11 +188,11 @@ static void test_escapes(void **state){
     else if( u=='\t' ) snprintf(expected, sizeof(expected), "\"a\\tz\"");
     else if( u<0x20 ) snprintf(expected, sizeof(expected), "\"a\\u%04xz\"", u);
     else snprintf(expected, sizeof(expected), "\"a%cz\"", (int)u);
-    assert_json(hex, expected, zt_json_item);
+    assert_json(hex, expected, json_item);
     assert_true(is_json(expected));
   }
-  assert_json("66 22 5c 0a 00 22 22", "\"\\\"\\\\\\n\\u0000\\\"\\\"\"", zt_json_item);
-  assert_json("63 e280a8", "\"\xE2\x80\xA8\"", zt_json_item);   /* U+2028 needs none in JSON */
+  assert_json("66 22 5c 0a 00 22 22", "\"\\\"\\\\\\n\\u0000\\\"\\\"\"", json_item);
+  assert_json("63 e280a8", "\"\xE2\x80\xA8\"", json_item);   /* U+2028 needs none in JSON */
 }
 
 static void test_long_byte_strings(void **state){
@@ -187,7 +203,7 @@ static void test_long_byte_strings(void **state){
     char *z;
     put_head(&b, ZT_CBOR_BYTES, lengths[l]);
     for(size_t i=0; i<lengths[l]; i++) put_byte(&b, (unsigned)(i*7 & 0xFF));
-    z = written(b, zt_json_item);
+    z = written(b, json_item);
     assert_int_equal(strlen(z), 2*lengths[l]+2);
     for(size_t i=0; i<lengths[l]; i++){
       char two[3];
@@ -234,12 +250,10 @@ static void test_keys_of_every_kind(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char hex[64], object[128];
-    assert_json(rows[i].hex, rows[i].key, zt_json_key);
-    snprintf(hex, sizeof(hex), "%s01", rows[i].hex);
-    assert_json(hex, rows[i].member, zt_json_member);
+    assert_json(rows[i].hex, rows[i].key, json_key);
     snprintf(hex, sizeof(hex), "a1%s01", rows[i].hex);
     snprintf(object, sizeof(object), "{%s}", rows[i].member);
-    assert_json(hex, object, zt_json_item);
+    assert_json(hex, object, json_item);
     assert_true(is_json(object));
   }
 }
@@ -253,7 +267,7 @@ static void test_keys_in_keys_stay_short(void **state){
     put_repeated(&b, 0xA1, levels);
     put_text(&b, "\"");
     put_repeated(&b, 0x00, levels);
-    z = written(b, zt_json_item);
+    z = written(b, json_item);
     check( strlen(z)<400, "%zu levels: %zu bytes", levels, strlen(z) );
     assert_true(is_json(z));
     sqlite3_free(z);
@@ -358,7 +372,7 @@ static void test_a_bignum_above_the_limit_is_shown_as_bytes(void **state){
     assert_int_equal(zt_json_bignum(out, magnitude, false), length<=ZT_BIGNUM_MAX);
     if( length>ZT_BIGNUM_MAX ) assert_int_equal(sqlite3_str_length(out), 0);
     sqlite3_free(sqlite3_str_finish(out));
-    z = written(b, zt_json_item);
+    z = written(b, json_item);
     if( length<=ZT_BIGNUM_MAX ){
       assert_int_equal(strlen(z), 2467);   /* Digits of 2^8192 - 1 */
       assert_memory_equal(z, "1090748135619415929462984244733782", 34);
@@ -526,12 +540,22 @@ static void test_a_foreign_decimal_point_changes_nothing(void **state){
   }
 }
 
+/* The next item, an array. */
+static void foreign_item(sqlite3_str *out, zt_cbor *c){
+  zt_value root;
+  zt_container items = items_behind(0x81, c->p, (size_t)(c->end-c->p), &root);
+  root.at = 1;
+  foreign_value_json(&items, &root, out, c->err);
+  zt_cbor_skip(c);
+  free(items.kept.p);
+}
+
 static void test_a_foreign_decimal_point_within_items(void **state){
   blob b = blob_of("83 f93e00 a1f93e0000 63 312c35");
   char *z;
   (void)state;
   foreign_point = ",";
-  z = written(b, foreign_json_item);
+  z = written(b, foreign_item);
   assert_string_equal(z, "[1.5,{\"1.5\":0},\"1,5\"]");
   sqlite3_free(z);
   free(b.p);

@@ -1,19 +1,22 @@
-/* Distinct keys and where one is: core/keys.h. */
+/* Distinct names and where one is: core/keys.h; keys of a CBOR map that stand twice: core/unique.h. */
 #include "test.h"
 
 #include "core/keys.h"
+#include "core/unique.h"
 
 /* --- Helpers --- */
 
-/* Add the key that begins at byte `at` of the set. Returns whether it was there already. */
-static bool add(zt_keys *k, size_t at){
+/* Add the text whose item begins at byte `at`. Returns whether it was there already. */
+static bool add(zt_keys *k, blob b, size_t at){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor c;
   zt_text text = { NULL, 0 };
+  zt_key key;
   bool duplicate = true;
-  zt_cbor_init_trusted(&c, k->bytes, at, 0, &err);
-  if( zt_cbor_peek(&c)==ZT_CBOR_TEXT ) assert_true(zt_cbor_text(&c, &text));
-  assert_int_equal(zt_keys_add(k, k->bytes.p+at, text, &duplicate, &err), SQLITE_OK);
+  zt_cbor_init_trusted(&c, span_of(b), at, 0, &err);
+  assert_true(zt_cbor_text(&c, &text));
+  key = (zt_key){ text.n ? (uint32_t)((const uint8_t*)text.z-b.p) : 0, (uint32_t)text.n };
+  assert_int_equal(zt_keys_add(k, b.p, key, &duplicate, &err), SQLITE_OK);
   assert_succeeded(&err, "add");
   return duplicate;
 }
@@ -43,20 +46,21 @@ static bool twice_in_map(const char *a, const char *b){
   return result[0];
 }
 
+static bool is_text(const char *hex){ return hex[0]=='6' || hex[0]=='7'; }
+
 static bool twice_in_set(const char *a, const char *b){
   blob both = { 0 };
-  zt_keys k;
+  zt_keys k = { 0 };
   bool duplicate;
   size_t second;
   put_hex(&both, a);
   second = both.n;
   put_hex(&both, b);
   both = seal(&both);
-  zt_keys_init(&k, span_of(both));
-  assert_false(add(&k, 0));
-  duplicate = add(&k, second);
-  assert_int_equal(k.at.n, duplicate ? 1 : 2);
-  assert_int_equal(k.at.a[0], 0);
+  assert_false(add(&k, both, 0));
+  duplicate = add(&k, both, second);
+  assert_int_equal(k.n, duplicate ? 1 : 2);
+  assert_true(k.a[0].at<=9);
   zt_keys_clear(&k);
   free(both.p);
   return duplicate;
@@ -104,7 +108,9 @@ static void test_keys_are_equal_by_value_alone(void **state){
     for(size_t a=0; a<COUNT(values[i]) && values[i][a]; a++){
       for(size_t j=0; j<COUNT(values); j++){
         for(size_t b=0; b<COUNT(values[j]) && values[j][b]; b++){
-          check( twice_in_set(values[i][a], values[j][b])==(i==j), "%s and %s", values[i][a], values[j][b] );
+          if( is_text(values[i][a]) && is_text(values[j][b]) ){
+            check( twice_in_set(values[i][a], values[j][b])==(i==j), "%s and %s", values[i][a], values[j][b] );
+          }
           check( twice_in_map(values[i][a], values[j][b])==(i==j), "%s and %s", values[i][a], values[j][b] );
           pairs++;
         }
@@ -114,24 +120,25 @@ static void test_keys_are_equal_by_value_alone(void **state){
   assert_true(pairs>10000);
 }
 
-/* All values at once, then each encoding of each again. */
-static void test_keys_of_all_kinds_in_one_set(void **state){
+/* All texts at once, then each encoding of each again. */
+static void test_texts_of_every_head_in_one_set(void **state){
   blob all = { 0 };
-  size_t at[COUNT(values)*6], n = 0;
-  zt_keys k;
+  size_t at[COUNT(values)*6], n = 0, distinct = 0;
+  zt_keys k = { 0 };
   (void)state;
   for(size_t v=0; v<6; v++){
     for(size_t i=0; i<COUNT(values); i++){
-      if( !values[i][v] ) continue;
+      if( !values[i][v] || !is_text(values[i][v]) ) continue;
+      distinct += v==0;
       at[n++] = all.n;
       put_hex(&all, values[i][v]);
     }
   }
   all = seal(&all);
-  zt_keys_init(&k, span_of(all));
-  for(size_t i=0; i<n; i++) check( add(&k, at[i])==(i>=COUNT(values)), "key %zu", i );
-  assert_int_equal(k.at.n, COUNT(values));
-  for(size_t i=0; i<COUNT(values); i++) assert_int_equal(k.at.a[i], at[i]);
+  for(size_t i=0; i<n; i++) check( add(&k, all, at[i])==(i>=distinct), "key %zu", i );
+  check( distinct==8 && n==distinct+6, "%zu, %zu", distinct, n );
+  assert_int_equal(k.n, distinct);
+  for(size_t i=0; i<distinct; i++) assert_true(k.a[i].n==0 || k.a[i].at>at[i]);
   zt_keys_clear(&k);
   free(all.p);
 }
@@ -169,32 +176,31 @@ static void test_every_key_is_found_and_no_other(void **state){
     for(int shuffled=0; shuffled<2; shuffled++){
       size_t n = sizes[s], *order = malloc((n+1)*sizeof(*order)), *at = malloc((n+1)*sizeof(*at));
       blob b;
-      zt_keys k;
+      zt_keys k = { 0 };
       shuffle(order, n, &seed);
       b = names(n, shuffled ? order : NULL, at);
-      zt_keys_init(&k, span_of(b));
-      for(size_t i=0; i<n; i++) assert_false(add(&k, at[i]));
-      assert_int_equal(k.at.n, n);
+      for(size_t i=0; i<n; i++) assert_false(add(&k, b, at[i]));
+      assert_int_equal(k.n, n);
       if( !shuffled ) assert_null(k.slots);
-      if( shuffled && n>=9 ) assert_non_null(k.slots);
+      if( shuffled && n>=31 ) assert_non_null(k.slots);
       for(size_t i=0; i<n; i++){
         char z[32];
         zt_text text;
         snprintf(z, sizeof(z), "layer.%06zu", shuffled ? order[i] : i);
         text = (zt_text){ z, strlen(z) };
-        assert_int_equal(zt_keys_find(&k, text), i);
-        assert_text(zt_keys_text(&k, (uint32_t)i), z, "text");
+        assert_int_equal(zt_keys_find(&k, b.p, text), i);
+        assert_text(zt_keys_text(&k, b.p, (uint32_t)i), z, "text");
         text.n--;
-        assert_int_equal(zt_keys_find(&k, text), -1);
+        assert_int_equal(zt_keys_find(&k, b.p, text), -1);
         z[6] = '1';
         text.n++;
-        assert_int_equal(zt_keys_find(&k, text), -1);
+        assert_int_equal(zt_keys_find(&k, b.p, text), -1);
       }
       for(size_t i=0; i<COUNT(missing); i++){
-        check( zt_keys_find(&k, (zt_text){ missing[i], strlen(missing[i]) })==-1, "%s", missing[i] );
+        check( zt_keys_find(&k, b.p, (zt_text){ missing[i], strlen(missing[i]) })==-1, "%s", missing[i] );
       }
       zt_keys_clear(&k);
-      assert_true(k.at.n==0 && !k.slots);
+      assert_true(k.n==0 && !k.slots);
       free(b.p);
       free(at);
       free(order);
@@ -212,18 +218,17 @@ static void test_a_repeated_name_is_seen_wherever_it_stands(void **state){
         size_t order[40], at[41];
         char z[32];
         blob b;
-        zt_keys k;
+        zt_keys k = { 0 };
         shuffle(order, n, &seed);
         b = names(n, shuffled ? order : NULL, at);
         snprintf(z, sizeof(z), "layer.%06zu", shuffled ? order[twice] : twice);
         at[n] = b.n;
         put_text(&b, z);
-        zt_keys_init(&k, span_of(b));
-        for(size_t i=0; i<n; i++) assert_false(add(&k, at[i]));
+          for(size_t i=0; i<n; i++) assert_false(add(&k, b, at[i]));
         for(int again=0; again<3; again++){
-          assert_true(add(&k, at[n]));
-          assert_int_equal(k.at.n, n);
-          assert_int_equal(zt_keys_find(&k, (zt_text){ z, strlen(z) }), twice);
+          assert_true(add(&k, b, at[n]));
+          assert_int_equal(k.n, n);
+          assert_int_equal(zt_keys_find(&k, b.p, (zt_text){ z, strlen(z) }), twice);
         }
         zt_keys_clear(&k);
         free(b.p);
@@ -238,23 +243,86 @@ static void test_order_may_be_lost_at_any_key(void **state){
   for(size_t before=1; before<60; before++){
     size_t order[61], at[61];
     blob b;
-    zt_keys k;
+    zt_keys k = { 0 };
     for(size_t i=0; i<before; i++) order[i] = i+1;
     order[before] = 0;
     b = names(before+1, order, at);
-    zt_keys_init(&k, span_of(b));
-    for(size_t i=0; i<before; i++) assert_false(add(&k, at[i]));
-    assert_null(k.slots);
-    assert_false(add(&k, at[before]));
-    assert_non_null(k.slots);
+    for(size_t i=0; i<before; i++) assert_false(add(&k, b, at[i]));
+    assert_false(add(&k, b, at[before]));
+    assert_null(k.slots);   /* It begins a run */
     for(size_t i=0; i<=before; i++){
       char z[32];
       snprintf(z, sizeof(z), "layer.%06zu", order[i]);
-      assert_int_equal(zt_keys_find(&k, (zt_text){ z, strlen(z) }), i);
-      assert_true(add(&k, at[i]));
+      assert_int_equal(zt_keys_find(&k, b.p, (zt_text){ z, strlen(z) }), i);
+      assert_true(add(&k, b, at[i]));
     }
     zt_keys_clear(&k);
     free(b.p);
+  }
+}
+
+/* Runs of ascending names, one within the other: as many as may be without a table, and more. A name that is there already,
+** in whatever run, is seen, and is in no way of those that are added after it. */
+static void test_names_that_ascend_in_runs(void **state){
+  (void)state;
+  for(size_t runs=1; runs<=ZT_KEYS_RUNS+2; runs++){
+    for(size_t length=1; length<=40; length+=13){
+      size_t n = runs*length, *order = malloc(n*sizeof(*order)), *at = malloc(n*sizeof(*at));
+      blob b;
+      zt_keys k = { 0 };
+      for(size_t r=0; r<runs; r++){
+        for(size_t i=0; i<length; i++) order[r*length+i] = i*runs + (runs-1-r);
+      }
+      b = names(n, order, at);
+      for(size_t i=0; i<n; i++){
+        assert_false(add(&k, b, at[i]));
+        for(size_t again=i%7; again<=i; again+=7) assert_true(add(&k, b, at[again]));
+        assert_int_equal(k.n, i+1);
+      }
+      check( (k.slots==NULL)==(runs<=ZT_KEYS_RUNS), "%zu runs of %zu", runs, length );
+      for(size_t i=0; i<n; i++){
+        char z[32];
+        snprintf(z, sizeof(z), "layer.%06zu", order[i]);
+        assert_int_equal(zt_keys_find(&k, b.p, (zt_text){ z, strlen(z) }), i);
+        snprintf(z, sizeof(z), "layer.%06zux", order[i]);
+        assert_int_equal(zt_keys_find(&k, b.p, (zt_text){ z, strlen(z) }), -1);
+      }
+      zt_keys_clear(&k);
+      free(b.p);
+      free(order);
+      free(at);
+    }
+  }
+}
+
+/* Names that are put in another order are found there: in that of the names, in runs, and in none. What is added later is
+** seen to be new, or not. */
+static void test_names_that_are_put_in_another_order(void **state){
+  uint64_t seed = 8;
+  (void)state;
+  for(size_t n=1; n<200; n+=n<12 ? 1 : 47){
+    for(int how=0; how<3; how++){
+      size_t *order = malloc(n*sizeof(*order)), *at = malloc(n*sizeof(*at));
+      zt_keys k = { 0 };
+      blob b;
+      shuffle(order, n, &seed);
+      b = names(n, NULL, at);
+      for(size_t i=0; i<n; i++) assert_false(add(&k, b, at[how==0 ? order[i] : i]));
+      for(size_t i=0; i<n; i++){
+        size_t to = how==0 ? i : how==1 ? (i+n/2)%n : order[i];
+        k.a[i] = (zt_key){ (uint32_t)at[to]+1, 12 };
+      }
+      assert_int_equal(zt_keys_reordered(&k, b.p, &(zt_error){ 0 }), SQLITE_OK);
+      for(size_t i=0; i<n; i++) assert_int_equal(zt_keys_find(&k, b.p, zt_keys_text(&k, b.p, (uint32_t)i)), i);
+      assert_int_equal(zt_keys_find(&k, b.p, ZT_TEXT("layer.")), -1);
+      for(size_t i=0; i<n; i++) assert_true(add(&k, b, at[i]));
+      assert_int_equal(k.n, n);
+      if( how==0 ) assert_null(k.slots);
+      zt_keys_clear(&k);
+      free(b.p);
+      free(at);
+      free(order);
+    }
   }
 }
 
@@ -265,41 +333,15 @@ static void test_names_with_long_heads(void **state){
     static const char *const hex[] = { "780161", "79000162", "7a0000000163", "7b000000000000000164" };
     size_t at[4];
     blob b = { 0 };
-    zt_keys k;
+    zt_keys k = { 0 };
     for(size_t i=0; i<4; i++){
       at[i] = b.n;
       put_hex(&b, hex[descending ? 3-i : i]);
     }
     b = seal(&b);
-    zt_keys_init(&k, span_of(b));
-    for(size_t i=0; i<4; i++) assert_false(add(&k, at[i]));
-    for(char name='a'; name<='d'; name++) assert_int_equal(zt_keys_find(&k, (zt_text){ &name, 1 }), descending
+    for(size_t i=0; i<4; i++) assert_false(add(&k, b, at[i]));
+    for(char name='a'; name<='d'; name++) assert_int_equal(zt_keys_find(&k, b.p, (zt_text){ &name, 1 }), descending
         ? 'd'-name : name-'a');
-    zt_keys_clear(&k);
-    free(b.p);
-  }
-}
-
-/* Keys that are not text are in the set, but no text: not even the empty one. */
-static void test_a_text_is_never_found_as_another_kind_of_key(void **state){
-  (void)state;
-  for(unsigned round=0; round<64; round++){
-    size_t at[200];
-    blob b = { 0 };
-    zt_keys k;
-    sqlite3_int64 used;
-    for(unsigned i=0; i<200; i++){
-      at[i] = b.n;
-      put_head(&b, i%2 ? ZT_CBOR_UINT : ZT_CBOR_NINT, i);
-    }
-    b = seal(&b);
-    zt_keys_init(&k, span_of(b));
-    for(size_t i=0; i<200; i++) assert_false(add(&k, at[i]));
-    used = sqlite3_memory_used();
-    assert_int_equal(zt_keys_find(&k, ZT_TEXT("")), -1);
-    assert_int_equal(zt_keys_find(&k, ZT_TEXT("missing")), -1);
-    for(uint32_t i=0; i<200; i++) assert_null(zt_keys_text(&k, i).z);
-    assert_int_equal(sqlite3_memory_used(), used);
     zt_keys_clear(&k);
     free(b.p);
   }
@@ -511,12 +553,13 @@ int main(void){
     cmocka_unit_test(test_the_first_key_that_stands_twice_is_named),
     cmocka_unit_test(test_one_key_many_times),
     cmocka_unit_test(test_keys_are_equal_by_value_alone),
-    cmocka_unit_test(test_keys_of_all_kinds_in_one_set),
+    cmocka_unit_test(test_texts_of_every_head_in_one_set),
     cmocka_unit_test(test_every_key_is_found_and_no_other),
     cmocka_unit_test(test_a_repeated_name_is_seen_wherever_it_stands),
     cmocka_unit_test(test_order_may_be_lost_at_any_key),
+    cmocka_unit_test(test_names_that_ascend_in_runs),
+    cmocka_unit_test(test_names_that_are_put_in_another_order),
     cmocka_unit_test(test_names_with_long_heads),
-    cmocka_unit_test(test_a_text_is_never_found_as_another_kind_of_key),
     cmocka_unit_test(test_a_map_is_passed_over_whole),
     cmocka_unit_test(test_what_is_wrong_with_a_map_is_said),
     cmocka_unit_test(test_keys_in_chunks_are_left_for_later),

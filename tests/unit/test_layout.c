@@ -476,6 +476,53 @@ static void check_all_forms(recipe *r, const zt_dtype *d, const uint8_t *want, c
   check_recipe(r, d, want, row);
 }
 
+/* Columns first, rows apart, one row again and again, and no element at all: as a driver may state them. */
+static void test_dense_with_strides(void **state){
+  static const struct { const char *what; uint32_t rank; uint64_t shape[3], strides[3], stored; const char *want, *fault; } rows[] = {
+    { "columns first", 2, { 2, 3 }, { 1, 2 }, 6, "\0\2\4\1\3\5", NULL },
+    { "row-major", 2, { 2, 3 }, { 3, 1 }, 6, "\0\1\2\3\4\5", NULL },
+    { "rows apart", 2, { 2, 2 }, { 4, 1 }, 6, "\0\1\4\5", NULL },
+    { "one row three times", 2, { 3, 2 }, { 0, 1 }, 2, "\0\1\0\1\0\1", NULL },
+    { "three dimensions", 3, { 2, 2, 2 }, { 1, 4, 2 }, 8, "\0\2\4\6\1\3\5\7", NULL },
+    { "a scalar", 0, { 0 }, { 0 }, 1, "\0", NULL },
+    { "no element", 2, { 0, 5 }, { 7, 7 }, 0, "", NULL },
+    { "too short", 2, { 2, 3 }, { 4, 1 }, 6, NULL, "7 elements of u8 are 7 bytes, and it has 6" },
+    { "beyond 64 bits", 2, { 3, 1 }, { (uint64_t)1<<63, 1 }, 6, NULL, "the strides lead beyond 2^64 elements" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    recipe r = { .format = "dense", .rank = 1, .shape = { rows[i].stored } };
+    blob bytes = { 0 };
+    zt_error err = ZT_ERROR_NONE;
+    opened o;
+    zt_tensor t;
+    for(unsigned k=0; k<rows[i].stored; k++) put_byte(&bytes, k);
+    add_part(&r, "data", "u8", NULL, seal(&bytes));
+    open_recipe(&o, &r, NULL, rows[i].what);
+    o.object.rank = rows[i].rank;
+    o.object.elements = 1;
+    o.object.has_strides = true;
+    for(uint32_t d=0; d<rows[i].rank; d++){
+      o.object.shape[d] = rows[i].shape[d];
+      o.object.strides[d] = rows[i].strides[d];
+      o.object.elements *= rows[i].shape[d];
+    }
+    if( rows[i].fault ){
+      assert_int_equal(zt_tensor_open(o.source, o.container, &o.object, &o.budget, &t, &err), SQLITE_ERROR);
+      assert_string_equal(err.rule, "D1");
+      assert_failed(&err, rows[i].fault, rows[i].what);
+    }else{
+      open_tensor(&o, &t, rows[i].what);
+      for(uint64_t first=0; first<o.object.elements; first++){
+        for(size_t n=1; n<=o.object.elements-first; n++) check_range(&t, (const uint8_t*)rows[i].want, first, n, rows[i].what);
+      }
+    }
+    zt_tensor_close(&t);
+    close_opened(&o);
+    clear_recipe(&r);
+  }
+}
+
 static void test_coo_of_every_type_shape_and_order(void **state){
   static const struct { const char *shape; size_t n; } shapes[] = { { "", 1 }, { "", 3 }, { "", 0 }, { "1", 1 }, { "100", 20 }, { "7 9", 63 }, { "12 10", 30 }, { "4 1 5", 7 },
     { "3 4 2 5", 40 }, { "5 0 3", 0 }, { "0", 0 }, { "2 2 2 2 2 2 2", 50 } };
@@ -1007,7 +1054,7 @@ static void check_golden(opened *o, sqlite3_stmt *expected, unsigned *quantized,
   assert_int_equal(zt_assemble(&t, t.dtype, 0, o->object.elements, &out, &err), SQLITE_OK);
   if( zt_text_is(status, "given") ) check_sha256(out, column(expected, 1), row);
   if( zt_big_endian() ) zt_swap_bytes(out.p, (size_t)out.n, t.dtype->unit);
-  if( !t.dtype->packed ) check_tensor(o, t.dtype, out.p, row);   /* Whose elements in memory are not those of a file */
+  if( !zt_dtype_is_packed(t.dtype) ) check_tensor(o, t.dtype, out.p, row);   /* Whose elements in memory are not those of a file */
   zt_buffer_clear(&out);
   if( zt_text_is(status, "given") && sqlite3_column_type(expected, 2)!=SQLITE_NULL ){
     assert_int_equal(zt_assemble(&t, named("f32"), 0, o->object.elements, &out, &err), SQLITE_OK);
@@ -1113,10 +1160,10 @@ static void test_assembling_in_another_type(void **state){
       assert_true(zt_dtype_size(to, m, &bytes));
       check( out.n==bytes, "%s: %llu of %llu", to->name, (unsigned long long)out.n, (unsigned long long)bytes );
       convert_file_bytes((blob){ data.p+2*first, 2*m, 0 }, "bf16", to->name, all);
-      if( zt_big_endian() && !to->packed ) zt_swap_bytes(all, m*to->width, to->unit);
-      if( to->packed ) zt_pack(all, packed, m);
-      check( out.n==0 || memcmp(out.p, to->packed ? packed : all, (size_t)out.n)==0, "%s: [%zu, +%zu)", to->name, first, m );
-      if( to->packed && m ) assert_int_equal(out.p[0] & 0xF, codes[first]);
+      if( zt_big_endian() && !zt_dtype_is_packed(to) ) zt_swap_bytes(all, m*to->width, to->unit);
+      if( zt_dtype_is_packed(to) ) zt_pack(all, packed, m);
+      check( out.n==0 || memcmp(out.p, zt_dtype_is_packed(to) ? packed : all, (size_t)out.n)==0, "%s: [%zu, +%zu)", to->name, first, m );
+      if( zt_dtype_is_packed(to) && m ) assert_int_equal(out.p[0] & 0xF, codes[first]);
       zt_buffer_clear(&out);
       free(all);
       free(packed);
@@ -1490,6 +1537,7 @@ int main(void){
     cmocka_unit_test(test_hostile_files_are_refused_for_their_rule),
     cmocka_unit_test(test_made_objects_are_refused_for_their_rule),
     cmocka_unit_test(test_a_fault_shows_where_it_is_read),
+    cmocka_unit_test(test_dense_with_strides),
     cmocka_unit_test(test_coo_of_every_type_shape_and_order),
     cmocka_unit_test(test_csr_of_every_type_shape_and_order),
     cmocka_unit_test(test_sparse_objects_larger_than_every_window),

@@ -1,5 +1,6 @@
 /*
-** The layouts of zTensor 2 that compute values: zt.mx/1 and zt.quant_group/1 (tensor/mx.c, quant_group.c, groups.h). What
+** The layouts of zTensor 2 that compute values: zt.mx/1, zt.quant_group/1 and gguf.q4_k/1 and the like (tensor/mx.c,
+** quant_group.c, groups.h, ggml_layout.c). What
 ** values must be is made here again, in the simplest way; every rule is broken alone, and kept by a hair. And its rules of
 ** data that is stored as it is: L9, L10 (tensor/layout.h), P7 (tensor/csr.c).
 */
@@ -64,6 +65,9 @@ static void open_object(opened *o, const char *layout, const char *shape, const 
 #define QUANT "{'objects': {'x': {'parts': {" CODES ", " ZEROS ", " SCALES "}, 'shape': [2, 16], 'layout': 'zt.quant_group/1', 'attributes': {" \
   "'axis': 1, 'bits': 4, 'packing': {'word': 'u32', 'order': 'lsb_first', 'per_word': 8}, 'group_size': 4, 'scale_form': 'f16_factors', " \
   "'zero_point': {'form': 'tensor', 'packing': 'plain'}}}}}"
+
+#define BLOCKS "'data': {'blob': [4096, 34], 'dtype': 'u8'}"
+#define GGML "{'objects': {'x': {'parts': {" BLOCKS "}, 'shape': [1, 32], 'layout': 'gguf.q8_0/1', 'attributes': {'block_bytes': 34, 'elems_per_block': 32}}}}"
 
 #define NONE "'zero_point': {'form': 'none'}"
 #define TENSOR "'zero_point': {'form': 'tensor', 'packing': 'plain'}"
@@ -197,6 +201,32 @@ static const struct { const char *rule, *base, *from, *to, *message; } rules[] =
   { "U6", QUANT, TENSOR, NONE, "a component 'zeros' is none of this zt.quant_group/1" },
   { "U6", QUANT, TENSOR, "'zero_point': {'form': 'implied', 'value': 8}", "a component 'zeros' is none of this zt.quant_group/1" },
   { "U6", QUANT, ZEROS, "'g_idx': {'blob': [20480, 64], 'dtype': 'i32'}, " ZEROS, "a component 'g_idx' is none of this zt.quant_group/1" },
+
+  { "GB1", GGML, "q8_0", "q8_1", "nobody says what the elements of q8_1 are" },
+  { "GB1", GGML, "q8_0", "q8_k", "nobody says what the elements of q8_k are" },
+  { "L1", GGML, "q8_0", "q8_2", "no meaning of format 'gguf.q8_2/1' is known" },
+  { "L1", GGML, "q8_0", "Q8_0", "no meaning of format 'gguf.Q8_0/1' is known" },
+  { "L1", GGML, "q8_0", "f32", "no meaning of format 'gguf.f32/1' is known" },
+  { "L1", GGML, "gguf.q8_0/1", "gguf./1", "no meaning of format 'gguf./1' is known" },
+  { "L1", GGML, "gguf.q8_0/1", "gguf/1", "no meaning of format 'gguf/1' is known" },
+  { "L1", GGML, "gguf.q8_0/1", "gguf.q8_0/2", "no meaning of format 'gguf.q8_0/2' is known" },
+  { "L1", GGML, "gguf.q8_0/1", "gguf.q8_0", "no meaning of format 'gguf.q8_0' is known" },
+  { "GB2", GGML, "[1, 32]", "[]", "a scalar is no block of q8_0" },
+  { "GB2", GGML, "[1, 32]", "[32, 1]", "the last dimension, of 1, is no multiple of 32" },
+  { "GB2", GGML, "[1, 32]", "[1, 31]", "the last dimension, of 31, is no multiple of 32" },
+  { "GB2", GGML, "q8_0", "q4_k", "the last dimension, of 32, is no multiple of 256" },
+  { "GB3", GGML, "'block_bytes': 34", "'block_bytes': 36", "block_bytes is 36, and that of q8_0 is 34" },
+  { "GB3", GGML, "'elems_per_block': 32", "'elems_per_block': 256", "elems_per_block is 256, and that of q8_0 is 32" },
+  { "GB3", GGML, "'elems_per_block': 32", "'elems_per_block': '32'", "the attribute 'elems_per_block' must be an unsigned integer" },
+  { "GB3", GGML, ", 'attributes': {'block_bytes': 34, 'elems_per_block': 32}", "", NULL },
+  { "L4", GGML, "'data': ", "'codes': ", "gguf.q8_0/1 needs a component 'data'" },
+  { "GB4", GGML, "'dtype': 'u8'", "'dtype': 'i8'", "data is of u8, not i8" },
+  { "GB4", GGML, "'dtype': 'u8'", "'type': 'f8_e5m2', 'dtype': 'u8'", "data is of u8, not f8_e5m2" },
+  { "GB6", GGML, "[4096, 34]", "[4096, 33]", "component 'data': 34 elements of u8 are 34 bytes, and it has 33" },
+  { "GB6", GGML, "[4096, 34]", "[4096, 35]", "component 'data': 34 elements of u8 are 34 bytes, and it has 35" },
+  { "GB6", GGML, "[1, 32]", "[2, 32]", "component 'data': 68 elements of u8 are 68 bytes, and it has 34" },
+  { "GB6", GGML, "[1, 32]", "[576460752303423487, 32]", "18446744073709551584 elements of q8_0 are more than 2^64 bytes" },
+  { "GB7", GGML, BLOCKS, BLOCKS ", 'scales': {'blob': [8192, 4], 'dtype': 'f16'}", "a component 'scales' is none of this gguf.q8_0/1" },
 };
 
 
@@ -229,7 +259,7 @@ static void test_what_breaks_a_rule_is_refused_for_it(void **state){
 }
 
 static void test_every_rule_has_rows(void **state){
-  static const char *const all[] = { "V1", "V2", "V3", "V4", "V5", "U1", "U2", "U3", "U4", "U5", "U6" };
+  static const char *const all[] = { "V1", "V2", "V3", "V4", "V5", "U1", "U2", "U3", "U4", "U5", "U6", "GB1", "GB2", "GB3", "GB4", "GB6", "GB7" };   /* GB5: tests/formats/gguf */
   (void)state;
   for(size_t i=0; i<COUNT(all); i++){
     bool broken = false;
@@ -240,7 +270,7 @@ static void test_every_rule_has_rows(void **state){
 
 /* The names are words of zTensor 2 alone. */
 static void test_an_older_generation_does_not_have_these_layouts(void **state){
-  static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1" };
+  static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1", "gguf.q8_0/1", "gguf.q8_0" };
   (void)state;
   for(size_t i=0; i<COUNT(formats); i++){
     recipe r = { .format = formats[i], .rank = 1, .shape = { 0 } };
@@ -406,6 +436,63 @@ static void test_mx_rounds_once(void **state){
   (void)state;
   check_every_product(false);
   check_every_product(true);
+}
+
+/* --- Blocks of ggml --- */
+
+/* The blocks of a file, `times` one after the other; what they mean is beside it. */
+static void check_blocks(const char *type, unsigned elements, unsigned bytes, unsigned times){
+  char path[200], format[40], shape[40], row[80];
+  blob blocks, expected, data = { 0 };
+  float *want;
+  opened o;
+  snprintf(path, sizeof(path), "tests/formats/gguf/blocks/%s.blocks", type);
+  blocks = read_file(path);
+  snprintf(path, sizeof(path), "tests/formats/gguf/blocks/%s.f32", type);
+  expected = read_file(path);
+  check( blocks.n==10*bytes && expected.n==40*elements, "%s", type );
+  want = malloc(times*expected.n);
+  assert_non_null(want);
+  for(unsigned i=0; i<times; i++){
+    put(&data, blocks.p, blocks.n);
+    memcpy(want+i*(size_t)10*elements, expected.p, expected.n);
+  }
+  if( zt_big_endian() ) zt_swap_bytes((uint8_t*)want, times*expected.n, 4);
+  snprintf(format, sizeof(format), "gguf.%s/1", type);
+  snprintf(shape, sizeof(shape), "2, %u, %u", times, 5*elements);
+  snprintf(row, sizeof(row), "%s, %u times", type, times);
+  open_object(&o, format, shape, "", (stored_part[]){ { "data", "u8", NULL, data } }, 1, row);
+  check_tensor(&o, named("f32"), (uint8_t*)want, row);
+  close_opened(&o);
+  free(want);
+  free(blocks.p);
+  free(expected.p);
+}
+
+static void test_blocks_of_every_type(void **state){
+  (void)state;
+#define CHECK_BLOCKS(name, number, elements, bytes) check_blocks(#name, elements, bytes, 1);
+  ZT_GGML_BLOCK_TYPES(CHECK_BLOCKS)
+#undef CHECK_BLOCKS
+}
+
+/* More than are read at once. */
+static void test_many_blocks(void **state){
+  (void)state;
+  check_blocks("q8_0", 32, 34, 250);
+  check_blocks("q6_k", 256, 210, 40);
+  check_blocks("nvfp4", 64, 36, 200);
+}
+
+static void test_no_blocks(void **state){
+  static const char *const shapes[] = { "0", "0, 32", "2, 0", "0, 64, 5, 0" };
+  (void)state;
+  for(size_t i=0; i<COUNT(shapes); i++){
+    opened o;
+    open_object(&o, "gguf.q8_0/1", shapes[i], "", (stored_part[]){ { "data", "u8", NULL, { 0 } } }, 1, shapes[i]);
+    check_tensor(&o, named("f32"), NULL, shapes[i]);
+    close_opened(&o);
+  }
 }
 
 /* --- zt.quant_group/1 --- */
@@ -873,6 +960,9 @@ int main(void){
     cmocka_unit_test(test_mx_of_every_type_axis_and_block_size),
     cmocka_unit_test(test_mx_lines_longer_than_every_window),
     cmocka_unit_test(test_mx_rounds_once),
+    cmocka_unit_test(test_blocks_of_every_type),
+    cmocka_unit_test(test_many_blocks),
+    cmocka_unit_test(test_no_blocks),
     cmocka_unit_test(test_quant_group_of_every_packing),
     cmocka_unit_test(test_quant_group_of_unusual_sizes),
     cmocka_unit_test(test_implied_zeros),

@@ -3,6 +3,7 @@
 
 #include "container/content_id.h"
 #include "seekable.h"
+#include "core/digest.h"
 #include "tensor/content.h"
 #include "tensors.h"
 
@@ -95,13 +96,14 @@ static read_job payload(payload_kind kind, bool image){
   zt_error err = ZT_ERROR_NONE;
   read_job r = {
     .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT },
-    .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT("zstd"), .offset = 64,
+    .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT("zstd"), .codec = ZT_CODEC_ZSTD, .digests = ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, .offset = 64,
       .length = zstd_length,
       .has_decoded_length = kind==ZSTD_KNOWN, .decoded_length = CONTENT },
     .length = UINT64_MAX
   };
   if( kind==PLAIN ){
     r.component.encoding = ZT_TEXT("raw");
+    r.component.codec = ZT_CODEC_RAW;
     r.component.offset = 64+zstd_length;
     r.component.length = CONTENT;
   }
@@ -187,8 +189,8 @@ static void test_seekable_payloads(void **state){
     for(int image=0; image<2; image++){
       for(int broken=0; broken<2; broken++){
         zt_error err = ZT_ERROR_NONE;
-        read_job r = { .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT, .strict = true },
-          .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT(SEEKABLE), .strict = true, .length = stored.n-(size_t)broken,
+        read_job r = { .object = { .format = ZT_TEXT_INIT("any"), .elements = CONTENT },
+          .component = { .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u8"), .encoding = ZT_TEXT_INIT(SEEKABLE), .codec = ZT_CODEC_SEEKABLE, .length = stored.n-(size_t)broken,
                          .has_decoded_length = true, .decoded_length = CONTENT } };
         if( image ) assert_int_equal(zt_source_open_image(span_of(stored), &r.source, &err), SQLITE_OK);
         else assert_int_equal(zt_source_open(path, NULL, &r.source, &err), SQLITE_OK);

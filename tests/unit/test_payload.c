@@ -7,6 +7,7 @@
 #include "core/paths.h"
 #include "rules.h"
 #include "container/dtype.h"
+#include "container/schema.h"
 #include "tensor/encoding.h"
 #include "tensor/content.h"
 
@@ -444,6 +445,7 @@ static void test_absurd_lengths_are_refused(void **state){
   for(size_t i=0; i<COUNT(rows); i++){
     tell_length(&s, BY_SHAPE, rows[i].elements);
     s.component.dtype = (zt_text){ rows[i].dtype, strlen(rows[i].dtype) };
+    zt_dtype_decide(&s.component);
     sqlite3_memory_highwater(1);
     highwater = sqlite3_memory_highwater(0);
     assert_too_big(&s, 0, ALL, rows[i].message, "absurd");
@@ -638,8 +640,13 @@ static void test_encodings_are_known_by_their_exact_names(void **state){
   static const char *const unknown[] = { "", "RAW", "Raw", "raw ", "ra", "raww", "ZSTD", "zst", "zstd1", "lz4", "gzip",
       "none" };
   (void)state;
-  assert_non_null(zt_encoding_of(&(zt_component){ .encoding = ZT_TEXT_INIT("raw") }));
-  assert_ptr_equal(zt_encoding_of(&(zt_component){ .encoding = ZT_TEXT_INIT("zstd") }), &zt_encoding_zstd);
+  zt_component m = { .encoding = ZT_TEXT_INIT("raw") };
+  zt_schema_set_codec(&m);
+  assert_int_equal(m.codec, ZT_CODEC_RAW);
+  assert_non_null(zt_encoding_of(&m));
+  m.encoding = ZT_TEXT("zstd");
+  zt_schema_set_codec(&m);
+  assert_ptr_equal(zt_encoding_of(&m), &zt_encoding_zstd);
   for(size_t i=0; i<COUNT(unknown); i++){
     zt_error err = ZT_ERROR_NONE;
     blob content = small_content();
@@ -647,7 +654,9 @@ static void test_encodings_are_known_by_their_exact_names(void **state){
     char message[64];
     uint64_t n;
     subject s;
-    assert_null(zt_encoding_of(&(zt_component){ .encoding = { unknown[i], strlen(unknown[i]) } }));
+    m.encoding = (zt_text){ unknown[i], strlen(unknown[i]) };
+    zt_schema_set_codec(&m);
+    assert_null(zt_encoding_of(&m));
     open_subject(&s, content, unknown[i], false);
     tell_length(&s, BY_FIELD, SMALL);
     assert_int_equal(zt_payload_length(&s.object, &s.component, &n), ZT_LENGTH_UNKNOWN);
@@ -697,11 +706,13 @@ static void test_lengths(void **state){
   (void)state;
 #define TEXT(z) { z, z ? strlen(z) : 0 }
   for(size_t i=0; i<COUNT(rows); i++){
-    zt_object o = { .format = TEXT(rows[i].format), .foreign = rows[i].foreign_format, .elements = 100 };
+    zt_object o = { .format = TEXT(rows[i].format), .elements = 100 };
     zt_component c = { .role = TEXT(rows[i].role), .dtype = TEXT(rows[i].dtype), .type = TEXT(rows[i].type),
-      .encoding = TEXT(rows[i].encoding),
-      .foreign = rows[i].foreign_dtype, .length = 30, .has_decoded_length = rows[i].stated, .decoded_length = 77 };
+      .encoding = TEXT(rows[i].encoding), .codec = codec_of(rows[i].encoding), .length = 30, .has_decoded_length = rows[i].stated, .decoded_length = 77 };
     uint64_t n;
+    o.layout = rows[i].foreign_format ? ZT_LAYOUT_UNKNOWN : strcmp(rows[i].format, "dense")==0 ? ZT_LAYOUT_DENSE : ZT_LAYOUT_CSR;
+    zt_dtype_decide(&c);
+    if( rows[i].foreign_dtype ) c.element = NULL;
     check( zt_payload_length(&o, &c, &n)==rows[i].state, "row %zu", i );
     if( rows[i].state==ZT_LENGTH_KNOWN ) check( n==rows[i].n, "row %zu: %llu", i, (unsigned long long)n );
   }
@@ -719,14 +730,20 @@ static void test_byte_order(void **state){
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
-    zt_component c = { .dtype = TEXT(rows[i].dtype), .encoding = TEXT(rows[i].encoding), .byte_order = TEXT(rows[i].stored),
-        .foreign = rows[i].foreign };
+    zt_component c = { .dtype = TEXT(rows[i].dtype), .encoding = TEXT(rows[i].encoding), .byte_order = TEXT(rows[i].stored), .codec = codec_of(rows[i].encoding) };
+    zt_dtype_decide(&c);
+    if( rows[i].foreign ) c.storage = NULL;
     assert_text(zt_payload_byte_order(&c), rows[i].expected, rows[i].stored);
   }
 #undef TEXT
 }
 
 /* --- The table of types --- */
+
+static const zt_dtype *decided(zt_component *c){
+  zt_dtype_decide(c);
+  return c->element;
+}
 
 static void test_the_table_of_types(void **state){
   static const struct { const char *name, *storage; unsigned width, unit; } rows[] = {
@@ -743,7 +760,7 @@ static void test_the_table_of_types(void **state){
   for(size_t i=0; i<COUNT(rows); i++){
     zt_text name = { rows[i].name, strlen(rows[i].name) }, storage = { rows[i].storage, strlen(rows[i].storage) };
     zt_component c = { .dtype = storage, .type = name };
-    const zt_dtype *d = zt_dtype_of(&c);
+    const zt_dtype *d = decided(&c);
     bool is_storage = strcmp(rows[i].name, rows[i].storage)==0;
     check( d!=NULL, "%s", rows[i].name );
     assert_string_equal(d->name, rows[i].name);
@@ -751,20 +768,20 @@ static void test_the_table_of_types(void **state){
     check( d->width==rows[i].width && d->unit==rows[i].unit, "%s: %u, %u", rows[i].name, d->width, d->unit );
     check( zt_dtype_storage(name)==(is_storage ? d : NULL), "%s", rows[i].name );
     c.type.z = NULL;
-    check( zt_dtype_of(&c)==zt_dtype_storage(storage), "%s", rows[i].name );
+    check( decided(&c)==zt_dtype_storage(storage), "%s", rows[i].name );
     for(size_t k=0; k<COUNT(rows); k++){   /* A type stands on its own storage type alone */
       c = (zt_component){ .dtype = { rows[k].name, strlen(rows[k].name) }, .type = name };
-      check( (zt_dtype_of(&c)!=NULL)==(strcmp(rows[k].name, rows[i].storage)==0), "%s on %s", rows[i].name, rows[k].name );
+      check( (decided(&c)!=NULL)==(strcmp(rows[k].name, rows[i].storage)==0), "%s on %s", rows[i].name, rows[k].name );
+      check( c.misplaced==(c.storage && !c.element), "%s on %s", rows[i].name, rows[k].name );
     }
-    c = (zt_component){ .dtype = storage, .type = name, .foreign = true };
-    assert_null(zt_dtype_of(&c));
   }
   for(size_t i=0; i<COUNT(unknown); i++){
     zt_text name = { unknown[i], strlen(unknown[i]) };
     zt_component c = { .dtype = name }, typed = { .dtype = ZT_TEXT_INIT("u8"), .type = name };
     assert_null(zt_dtype_storage(name));
-    assert_null(zt_dtype_of(&c));
-    assert_null(zt_dtype_of(&typed));
+    assert_null(decided(&c));
+    assert_null(decided(&typed));
+    assert_false(typed.misplaced);
   }
 }
 
@@ -783,7 +800,7 @@ static void test_sizes_of_types(void **state){
     zt_component c = { .dtype = { rows[i].dtype, strlen(rows[i].dtype) },
         .type = { rows[i].type, rows[i].type ? strlen(rows[i].type) : 0 } };
     uint64_t n = 0;
-    check( zt_dtype_size(zt_dtype_of(&c), rows[i].elements, &n)==rows[i].fits, "row %zu", i );
+    check( zt_dtype_size(decided(&c), rows[i].elements, &n)==rows[i].fits, "row %zu", i );
     check( !rows[i].fits || n==rows[i].n, "row %zu: %llu", i, (unsigned long long)n );
   }
 }
@@ -884,7 +901,7 @@ static bool has_sha256(zt_buffer b, const char *hex){
   zt_digest *d;
   bool matches;
   snprintf(text, sizeof(text), "sha256:%s", hex);
-  assert_int_equal(zt_digest_open((zt_text){ text, strlen(text) }, ZT_DIGESTS_1, &d, &err), ZT_DIGEST_OK);
+  assert_int_equal(zt_digest_open((zt_text){ text, strlen(text) }, ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, &d, &err), ZT_DIGEST_OK);
   zt_digest_update(d, (zt_span){ b.p, (size_t)b.n });
   matches = zt_digest_matches(d);
   zt_digest_close(d);

@@ -1,6 +1,7 @@
 /* Maps with known keys, and the rules that generations share: container/schema.h. */
 #include "test.h"
 
+#include "container/dtype.h"
 #include "container/schema.h"
 
 /* --- A map of four fields, of which two must be there --- */
@@ -422,7 +423,7 @@ static void test_ranges(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
-    zt_container container = { .extent = { END, 10 } };
+    zt_container container = { .manifest_offset = END, .manifest_length = 10 };
     zt_cbor c;
     zt_cbor_init(&c, (const uint8_t*)"", 0, &err);
     check( zt_schema_range(&c, &container, rows[i].offset, rows[i].length)==(rows[i].message==NULL), "row %zu", i );
@@ -434,7 +435,7 @@ static void test_ranges(void **state){
 /* An offset may equal the manifest's first byte if nothing is there. */
 static void test_an_empty_component_may_stand_at_the_end(void **state){
   zt_error err = ZT_ERROR_NONE;
-  zt_container container = { .extent = { 128, 10 } };
+  zt_container container = { .manifest_offset = 128, .manifest_length = 10 };
   zt_cbor c;
   (void)state;
   zt_cbor_init(&c, (const uint8_t*)"", 0, &err);
@@ -457,7 +458,7 @@ static const char *place(uint64_t size, unsigned magic, uint64_t length){
 
 static void check_locate(uint64_t size, unsigned magic, uint64_t length){
   zt_error err = ZT_ERROR_NONE;
-  zt_extent extent = { 7, 7, 0 };
+  zt_extent extent = { 7, 7 };
   blob tail = { 0 };
   const char *message = place(size, magic, length);
   zt_ends ends;
@@ -471,7 +472,7 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
     put_le64(&tail, length);
   }
   tail = seal(&tail);
-  ends = (zt_ends){ size, { tail.p, 8 }, { tail.p, tail.n } };
+  ends = (zt_ends){ NULL, size, { tail.p, 8 }, { tail.p, tail.n } };
   if( size<tail.n ) ends.tail = (zt_span){ tail.p+tail.n-size, (size_t)size };
   if( message ){
     check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_ERROR, "%llu bytes, manifest %llu", (unsigned long long)size,
@@ -521,9 +522,11 @@ static void test_long_dtypes(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = exact(rows[i].stored, strlen(rows[i].stored));
-    zt_text dtype = zt_schema_long_dtype((zt_text){ (char*)b.p, b.n });
-    if( rows[i].dtype ) assert_text(dtype, rows[i].dtype, rows[i].stored);
-    else check( dtype.z==NULL, "%s", rows[i].stored );
+    zt_component m = { 0 };
+    zt_schema_long_dtype((zt_text){ (char*)b.p, b.n }, &m);
+    assert_text(m.dtype, rows[i].dtype ? rows[i].dtype : rows[i].stored, rows[i].stored);
+    check( (m.storage!=NULL)==(rows[i].dtype!=NULL) && m.element==m.storage, "%s", rows[i].stored );
+    if( m.storage ) assert_string_equal(m.storage->name, rows[i].dtype);
     free(b.p);
   }
 }

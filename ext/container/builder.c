@@ -1,0 +1,150 @@
+/* Containers in the making. See driver.h. */
+#include "container/driver.h"
+
+#include <assert.h>
+#include "core/host.h"
+#include "core/os.h"
+
+#define BUILDER_PIECE ((size_t)16 << 20)   /* Bytes of a manifest that are read at once */
+#define BUILDER_POLL_OBJECTS 65536u
+#define BUILDER_KEPT_MAX (UINT32_MAX - 1)  /* Positions have 32 bits */
+
+/* Give the kept bytes room for so many. A version that lies in them moves with them. */
+static uint8_t *builder_resize(zt_container *c, size_t capacity){
+  const uintptr_t from = (uintptr_t)c->kept.p, version = (uintptr_t)c->version.z;
+  const bool moves = c->version.z && version>=from && version-from<c->kept.n;
+  uint8_t *p = sqlite3_realloc64(c->kept.p, capacity);
+  if( !p ) return NULL;
+  if( moves ) c->version.z = (const char*)p+(version-from);
+  c->kept.p = p;
+  c->kept.capacity = capacity;
+  return p;
+}
+
+/* Room for n more kept bytes. What is read at once is as long as it is; what is appended grows. */
+static int builder_reserve(zt_builder *b, uint64_t n){
+  zt_container *c = b->container;
+  const bool first = c->kept.p==NULL;
+  uint64_t capacity = c->kept.n+n+1;
+  if( n>BUILDER_KEPT_MAX-c->kept.n ) return zt_fail(b->err, SQLITE_TOOBIG, "too much metadata");
+  if( !first && capacity<=c->kept.capacity ) return SQLITE_OK;
+  if( c->kept.n && capacity<c->kept.capacity+c->kept.capacity/2 ){
+    capacity = c->kept.capacity+c->kept.capacity/2;
+  }
+  if( !builder_resize(c, (size_t)capacity) ) return zt_fail_nomem(b->err);
+  /* Memory of which a part is advised on cannot grow without being copied */
+  if( first ) zt_os_advise_large(c->kept.p, (size_t)capacity);
+  return SQLITE_OK;
+}
+
+int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
+  zt_container *c = b->container;
+  assert( zt_claim(c->file_size, offset, n) );
+  assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
+  if( builder_reserve(b, n) ) return b->err->rc;
+  if( c->kept.n==0 ) c->manifest_offset = offset;
+  while( n>0 ){
+    size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
+    if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;
+    if( zt_source_read(b->source, offset, c->kept.p+c->kept.n, piece, b->err) ) return b->err->rc;
+    offset += piece;
+    n -= piece;
+    c->kept.n += piece;
+    c->manifest_length += piece;
+  }
+  return SQLITE_OK;
+}
+
+void zt_builder_cut(zt_builder *b, size_t n){
+  assert( n<=b->container->kept.n );
+  b->container->kept.n = n;
+  b->container->manifest_length = n;
+}
+
+int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at){
+  zt_container *c = b->container;
+  if( builder_reserve(b, n) ) return b->err->rc;
+  *at = (uint32_t)c->kept.n;
+  if( p && n ) memcpy(c->kept.p+c->kept.n, p, n);
+  else memset(c->kept.p+c->kept.n, 0, n);
+  c->kept.n += n;
+  return SQLITE_OK;
+}
+
+void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components){
+  zt_keys_reserve(&b->container->names, objects);
+  zt_positions_reserve(&b->container->objects, objects);
+  zt_positions_reserve(&b->container->first, objects);
+  zt_positions_reserve(&b->container->components, components);
+}
+
+/* A name in the kept bytes; the empty one may be anywhere. */
+static zt_key builder_key(const zt_container *c, zt_text name){
+  size_t at = name.n ? (size_t)((const uint8_t*)name.z - c->kept.p) : 0;
+  assert( zt_claim(c->kept.n, at, name.n) );
+  return (zt_key){ (uint32_t)at, (uint32_t)name.n };
+}
+
+int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
+  zt_container *c = b->container;
+  if( zt_keys_add(&c->names, c->kept.p, builder_key(c, name), duplicate, b->err) || *duplicate ){
+    return b->err->rc;
+  }
+  if( zt_positions_push(&c->objects, number, b->err) ) return b->err->rc;
+  return zt_positions_push(&c->first, c->components.n, b->err);
+}
+
+int zt_builder_component(zt_builder *b, size_t number){
+  return zt_positions_push(&b->container->components, number, b->err);
+}
+
+int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate){
+  zt_container *c = b->container;
+  if( zt_keys_add(&c->shard_names, c->kept.p, builder_key(c, name), duplicate, b->err)
+   || *duplicate ) return b->err->rc;
+  return zt_positions_push(&c->shards, number, b->err);
+}
+
+/* Move each object to where the order has it, one cycle of moves after the other. */
+int zt_builder_reorder(zt_builder *b, uint32_t *order){
+  zt_container *c = b->container;
+  assert( c->components.n==c->objects.n );
+  for(uint32_t i=0; i<c->objects.n; i++){
+    const zt_key name = c->names.a[i];
+    const uint32_t object = c->objects.a[i], component = c->components.a[i];
+    uint32_t k = i, next;
+    for(; (next = order[k])!=i; k=next){
+      c->names.a[k] = c->names.a[next];
+      c->objects.a[k] = c->objects.a[next];
+      c->components.a[k] = c->components.a[next];
+      order[k] = k;
+    }
+    c->names.a[k] = name;
+    c->objects.a[k] = object;
+    c->components.a[k] = component;
+    order[k] = k;
+    if( i%BUILDER_POLL_OBJECTS==0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;
+  }
+  return zt_keys_reordered(&c->names, c->kept.p, b->err);
+}
+
+void zt_builder_clear(zt_builder *b){
+  zt_container *c = b->container;
+  zt_keys_clear(&c->names);
+  zt_positions_clear(&c->objects);
+  zt_positions_clear(&c->first);
+  zt_positions_clear(&c->components);
+  zt_keys_clear(&c->shard_names);
+  zt_positions_clear(&c->shards);
+}
+
+void zt_builder_trim(zt_builder *b){
+  zt_container *c = b->container;
+  if( c->kept.capacity>c->kept.n+1 ) builder_resize(c, c->kept.n+1);
+  zt_keys_trim(&c->names);
+  zt_positions_trim(&c->objects);
+  zt_positions_trim(&c->first);
+  zt_positions_trim(&c->components);
+  zt_keys_trim(&c->shard_names);
+  zt_positions_trim(&c->shards);
+}

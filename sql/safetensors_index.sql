@@ -1,0 +1,70 @@
+-- safetensors_index.sql: what the index of a model in several safetensors files (*.safetensors.index.json) says that is not so.
+--
+--   sqlite3 -box :memory: ".load ./ztensor" ".parameter set :folder models" ".read sql/safetensors_index.sql"
+--
+-- All indexes at any depth below the folder are compared with the files beside them: no rows, and all is well. Bytes of tensors
+-- are not read. `finding` is one of
+--
+--   wrong_shard        the tensor is in another file than the index says: `detail`
+--   not_in_shard       the index has a tensor that none of its files has; `detail` is where it should be
+--   not_in_index       the file `detail` has a tensor that the index has not
+--   missing_shard      there is no such file; its tensors, if no other file has them, are not told one by one
+--   unreadable_shard   `detail` says why
+--   total_size         metadata.total_size, which is `name`, is not the bytes of all tensors: `detail`
+--   broken_index       the index is no JSON, or has no weight_map
+--
+-- It needs the sqlite3 shell, which can list directories and read files.
+
+DROP TABLE IF EXISTS temp.safetensors_index;
+DROP TABLE IF EXISTS temp.safetensors_index_says;
+DROP TABLE IF EXISTS temp.safetensors_index_shard;
+DROP TABLE IF EXISTS temp.safetensors_index_found;
+
+-- The indexes. What is no JSON has no text here.
+CREATE TEMP TABLE safetensors_index AS
+WITH file(path, json) AS (
+  SELECT name, CAST(readfile(name) AS TEXT) FROM fsdir(:folder) WHERE name GLOB '*.safetensors.index.json'
+)
+SELECT path, rtrim(path, replace(path, '/', '')) AS folder,
+  CASE WHEN json_valid(json) THEN CASE WHEN json_type(json, '$.weight_map') = 'object' THEN json END END AS json
+FROM file;
+
+-- Which file has which tensor, as the index says.
+CREATE TEMP TABLE safetensors_index_says AS
+SELECT i.path, w.key AS tensor, w.value AS shard FROM temp.safetensors_index AS i, json_each(i.json, '$.weight_map') AS w;
+
+-- The files that the index names, and why one cannot be read.
+CREATE TEMP TABLE safetensors_index_shard AS
+SELECT s.path, s.shard, f.path AS file, f.size, f.error
+FROM (SELECT DISTINCT i.path, i.folder, s.shard
+      FROM temp.safetensors_index AS i JOIN temp.safetensors_index_says AS s USING (path)) AS s
+CROSS JOIN zt_files(s.folder || s.shard) AS f;
+
+-- What they have.
+CREATE TEMP TABLE safetensors_index_found AS
+SELECT s.path, s.shard, c.object AS tensor, c.length
+FROM temp.safetensors_index_shard AS s CROSS JOIN zt_components(s.file, 'skip') AS c
+WHERE s.error IS NULL;
+CREATE INDEX temp.safetensors_index_tensor ON safetensors_index_found(path, tensor);
+
+SELECT path AS "index", 'broken_index' AS finding, NULL AS name, NULL AS detail FROM temp.safetensors_index WHERE json IS NULL
+UNION ALL
+SELECT path, CASE WHEN size IS NULL THEN 'missing_shard' ELSE 'unreadable_shard' END, shard, error
+FROM temp.safetensors_index_shard WHERE error IS NOT NULL
+UNION ALL
+SELECT s.path, CASE WHEN f.tensor IS NULL THEN 'not_in_shard' ELSE 'wrong_shard' END, s.tensor, coalesce(f.shard, s.shard)
+FROM temp.safetensors_index_says AS s
+LEFT JOIN temp.safetensors_index_found AS f USING (path, tensor)
+WHERE NOT EXISTS (SELECT 1 FROM temp.safetensors_index_found AS h WHERE h.path = s.path AND h.tensor = s.tensor AND h.shard = s.shard)
+  AND (f.tensor IS NOT NULL OR EXISTS (
+    SELECT 1 FROM temp.safetensors_index_shard AS h WHERE h.path = s.path AND h.shard = s.shard AND h.error IS NULL))
+UNION ALL
+SELECT f.path, 'not_in_index', f.tensor, f.shard FROM temp.safetensors_index_found AS f
+WHERE NOT EXISTS (SELECT 1 FROM temp.safetensors_index_says AS s WHERE s.path = f.path AND s.tensor = f.tensor)
+UNION ALL
+SELECT path, 'total_size', said, found
+FROM (SELECT i.path, json_extract(i.json, '$.metadata.total_size') AS said,
+        (SELECT coalesce(sum(length), 0) FROM temp.safetensors_index_found AS f WHERE f.path = i.path) AS found
+      FROM temp.safetensors_index AS i WHERE i.json IS NOT NULL)
+WHERE said IS NOT NULL AND said <> found
+ORDER BY 1, 2, 3;

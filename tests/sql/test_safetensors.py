@@ -1,0 +1,340 @@
+"""safetensors: files by the format's own library and by hand, and files that break one rule each, by path and as BLOBs."""
+import hashlib
+import json
+import random
+import re
+import struct
+
+import pytest
+
+import corpus
+from support import RAISING_TABLES, ROOT, everything, failure, message, place, quoted, rows, value
+from test_dense import with_one_nan
+
+HERE = ROOT / "tests" / "formats" / "safetensors"
+SOUND = [(path, json.loads(path.with_suffix(".expected.json").read_text())) for path in sorted(HERE.glob("**/*.safetensors")) if path.parent.name != "hostile"]
+CASES = json.loads((HERE / "hostile" / "cases.json").read_text())
+FILES = pytest.mark.parametrize("file, expected", SOUND, ids=[str(path.relative_to(HERE))[:-12] for path, _ in SOUND])
+BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
+
+
+def cases(*expectations):
+    chosen = [c for c in CASES if not expectations or c["expect"] in expectations]
+    return pytest.mark.parametrize("case", chosen, ids=[c["file"][:-12] for c in chosen])
+
+
+def source_of(case, how):
+    return corpus.source_of(HERE / "hostile" / case["file"], how)
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def written(header, data=b""):
+    header = header.encode()
+    return struct.pack("<Q", len(header)) + header + data
+
+
+def entry(name, begin, end, dtype="F32", shape=()):
+    return '%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}' % (json.dumps(name), dtype, json.dumps(list(shape)), begin, end)
+
+
+# ----------------------------------------------------------------------------------------------- sound files
+
+def test_there_are_files():
+    assert len(SOUND) == 14 and len(CASES) > 70
+
+
+@FILES
+@BOTH_WAYS
+def test_zt_files(db, how, file, expected):
+    source = corpus.source_of(file, how)
+    assert sha256(file.read_bytes()) == expected["sha256"]
+    (row,) = rows(db, """SELECT path, container, version, size, objects, components, stored_bytes, decoded_bytes, manifest_bytes,
+                                error FROM zt_files(?)""", source)
+    stored = sum(o["components"][0]["length"] for o in expected["objects"])
+    n = len(expected["objects"])
+    assert row == (corpus.path_of(source), "safetensors", None, expected["file_size"], n, n, stored, stored, expected["manifest_length"], None)
+    assert json.loads(value(db, "SELECT attributes FROM zt_files(?)", source)) == (expected["attributes"] or {})
+
+
+@FILES
+@BOTH_WAYS
+def test_objects_come_by_offset(db, how, file, expected):
+    source = corpus.source_of(file, how)
+    assert rows(db, "SELECT path, object, format, dtype, type, shape, rank, elements, components, attributes FROM zt_objects(?)", source) == [
+        (corpus.path_of(source), o["name"], "dense", o["dtype"], o["type"] or o["dtype"], json.dumps(o["shape"], separators=(",", ":")),
+         len(o["shape"]), o["elements"], 1, "{}") for o in expected["objects"]]
+
+
+@FILES
+@BOTH_WAYS
+def test_components(db, how, file, expected):
+    source = corpus.source_of(file, how)
+    got = rows(db, """SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard,
+                             digest_status, data, stored FROM zt_components(?)""", source)
+    assert [row[:13] for row in got] == [
+        (corpus.path_of(source), o["name"], "data", c["dtype"], c["type"] or c["dtype"], "raw", "little", c["offset"], c["length"],
+         c["decoded_length"], None, None, None) for o in expected["objects"] for c in o["components"]]
+    assert [sha256(row[13]) for row in got] == [o["components"][0]["decoded_sha256"] for o in expected["objects"]]
+    assert [sha256(row[14]) for row in got] == [o["components"][0]["stored_sha256"] for o in expected["objects"]]
+
+
+@FILES
+@BOTH_WAYS
+def test_attributes_are_the_metadata(db, how, file, expected):
+    source = corpus.source_of(file, how)
+    got = rows(db, "SELECT path, object, key, value, type, stored_type FROM zt_attributes(?)", source)
+    assert {row[2]: row[3] for row in got} == (expected["attributes"] or {}) and len(got) == len(expected["attributes"] or {})
+    assert {row[:2] + row[4:] for row in got} <= {(corpus.path_of(source), None, "text", None)}
+
+
+@FILES
+@BOTH_WAYS
+def test_values(db, how, file, expected):
+    source = corpus.source_of(file, how)
+    for o in expected["objects"]:
+        dense = "SELECT zt_dense(?, ?)"
+        if o["dense_status"] != "given":
+            assert f"type '{o['type']}' is not known" in message(db, dense, source, o["name"])
+            continue
+        assert sha256(value(db, dense, source, o["name"])) == o["dense"]["sha256"], o["name"]
+        if o["dense"]["f32_sha256"]:
+            assert sha256(with_one_nan(value(db, "SELECT zt_dense(?, ?, 'f32')", source, o["name"]))) == o["dense"]["f32_sha256"], o["name"]
+
+
+@FILES
+@BOTH_WAYS
+def test_a_sound_file_has_no_finding(db, how, file, expected):
+    found = rows(db, "SELECT object, rule, severity FROM zt_check(?, 'full')", corpus.source_of(file, how))
+    assert found == [(o["name"], "unknown-type", "warning") for o in expected["objects"] if o["dense_status"] != "given"]
+
+
+@FILES
+@BOTH_WAYS
+def test_zt_manifest_is_the_header(db, how, file, expected):
+    header = file.read_bytes()[8:8 + expected["manifest_length"]]
+    got = value(db, "SELECT zt_manifest(?)", corpus.source_of(file, how))
+    assert json.loads(got) == json.loads(header)
+    assert list(json.loads(got)) == list(json.loads(header))
+
+
+@FILES
+def test_a_path_and_the_bytes_behind_it_say_the_same(db, file, expected):
+    assert everything(db, str(file)) == everything(db, file.read_bytes())
+
+
+def test_a_directory_has_them(db):
+    directory = HERE / "sharded"
+    assert rows(db, "SELECT path FROM zt_files(?)", str(directory)) == [(str(path),) for path in sorted(directory.glob("*.safetensors"))]
+
+
+# ---------------------------------------------------------------------------------------------- broken files
+
+def test_each_file_has_a_case_and_is_the_one_it_is_about():
+    on_disk = {path.name: sha256(path.read_bytes()) for path in (HERE / "hostile").glob("*.safetensors")}
+    assert on_disk == {c["file"]: c["sha256"] for c in CASES}
+
+
+def test_each_rule_has_a_file():
+    """The rules above the driver, and those of JSON: O9 is zt_check's."""
+    driver = (ROOT / "ext" / "container" / "safetensors.c").read_text()
+    reader = (ROOT / "ext" / "core" / "json_read.h").read_text()
+    rules = set(re.findall(r"^\*\*   (O\d+|N1)  ", driver, re.M)) | {"O9"} | set(re.findall(r"^\*\*   (J\d+)  ", reader, re.M))
+    assert len(rules) == 9 + 1 + 11
+    assert rules - {c["file"].split("-")[0] for c in CASES} == set()
+
+
+@cases("open_error")
+@BOTH_WAYS
+def test_a_broken_file_is_refused_and_gives_no_row(db, how, case):
+    source = source_of(case, how)
+    for table in RAISING_TABLES:
+        assert message(db, f"SELECT * FROM {table}(?)", source) == place(source, case["object"]) + case["message"]
+        assert rows(db, f"SELECT * FROM {table}(?, 'skip')", source) == []
+    assert message(db, "SELECT zt_manifest(?)", source) == place(source, case["object"]) + case["message"]
+
+
+@cases("open_error")
+@BOTH_WAYS
+def test_zt_files_has_a_row_for_a_broken_file(db, how, case):
+    source = source_of(case, how)
+    assert rows(db, "SELECT path, size, container, objects, error FROM zt_files(?)", source) == [
+        (corpus.path_of(source), case["size"], None, None, place(source, case["object"]) + case["message"])]
+
+
+@cases()
+@BOTH_WAYS
+def test_zt_check_has_what_is_wrong(db, how, case):
+    source = source_of(case, how)
+    found = rows(db, "SELECT object, rule, message FROM zt_check(?, 'full')", source)
+    assert [row[:2] for row in found] == ([(case["object"], case["finding"])] if case["finding"] else [])
+    assert case["message"] is None or found[0][2] == case["message"]
+
+
+@cases("ok")
+@BOTH_WAYS
+def test_what_is_only_odd_is_read(db, how, case):
+    source = source_of(case, how)
+    data = (HERE / "hostile" / case["file"]).read_bytes()
+    for name, offset, length in rows(db, "SELECT object, offset, length FROM zt_components(?)", source):
+        assert value(db, "SELECT zt_blob(?, ?)", source, name) == data[offset:offset + length]
+        value(db, "SELECT zt_dense(?, ?)", source, name)
+
+
+@cases()
+def test_both_ways_say_the_same_of_a_broken_file(db, case):
+    assert everything(db, source_of(case, "path")) == everything(db, source_of(case, "blob"))
+
+
+@pytest.mark.parametrize("name, objects", [
+    ("ok-offset-order", [("a", "[1]"), ("e", "[0]"), ("b", "[1]"), ("c", "[2]")]),
+    ("ok-escaped-everything", [("a", "[4]")]),
+    ("ok-empty-within", [("a", "[4]"), ("e", "[0]")]),
+    ("ok-empty-and-huge", [("a", "[4]"), ("e", "[9223372036854775808,4,0]")])])
+def test_objects_of_odd_files(db, name, objects):
+    path = str(HERE / "hostile" / f"{name}.safetensors")
+    assert rows(db, "SELECT object, shape FROM zt_objects(?)", path) == objects
+    for object, shape in objects:
+        assert rows(db, "SELECT shape FROM zt_objects(?) WHERE object = ?", path, object) == [(shape,)]
+
+
+def test_what_is_ignored_is_in_the_manifest(db):
+    path = str(HERE / "hostile" / "ok-ignored-fields.safetensors")
+    assert value(db, "SELECT zt_manifest(?)", path) == (
+        '{"a":{"x":[9.0e+999,-0.5,1.8446744073709552e+19,{"y":null}],"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":true}}')
+
+
+# ------------------------------------------------------------------------------------------------- made here
+
+@pytest.mark.parametrize("name", ["dtypes", "hand_json", "hand_order", "names"])
+def test_a_file_cut_anywhere_is_refused(db, name):
+    data = (HERE / "golden" / f"{name}.safetensors").read_bytes()
+    for n in range(0, len(data), 1 if len(data) < 2000 else 7):
+        assert message(db, "SELECT * FROM zt_objects(?)", data[:n]).startswith("ztensor: <blob>: ")
+
+
+def test_names_in_any_order_and_escaped_are_found(db, tmp_path):
+    """Each name escaped in another way, the tensors in an order that is neither that of names nor of bytes."""
+    generator = random.Random(7)
+    names = [f"t{i}" for i in range(300)]
+    offsets = list(range(300))
+    generator.shuffle(offsets)
+    entries = [(name, offset, generator.choice([name, "\\u0074" + name[1:], "t" + "".join("\\u%04x" % ord(c) for c in name[1:])]))
+               for name, offset in zip(names, offsets)]
+    header = ",".join('"%s":{"dtype":"U8","shape":[1],"data_offsets":[%d,%d]}' % (written_as, offset, offset + 1) for _, offset, written_as in entries)
+    path = tmp_path / "shuffled.safetensors"
+    path.write_bytes(written('{"__metadata__":{"\\u0061":"\\u0062"},' + header + "}", bytes(i % 256 for i in range(300))))
+    expected = [name for name, _, _ in sorted(entries, key=lambda e: e[1])]
+    assert [row[0] for row in rows(db, "SELECT object FROM zt_objects(?)", str(path))] == expected
+    for name, offset, _ in entries:
+        assert value(db, "SELECT zt_blob(?, ?)", str(path), name) == bytes([offset % 256])
+    assert rows(db, "SELECT key, value FROM zt_attributes(?)", str(path)) == [("a", "b")]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", str(path)) == []
+
+
+def test_a_duplicate_far_away_is_found(db):
+    names = [f"t{i:05d}" for i in range(3000)] + ["t0\\u003000\\u0031"]
+    header = "{" + ",".join('"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}' % name for name in names) + "}"
+    assert re.search(r"object 't00001': header byte \d+: the name stands twice$", message(db, "SELECT * FROM zt_objects(?)", written(header)))
+
+
+def test_metadata_keys_may_come_in_any_order(db):
+    keys = [f"k{i * 7919 % 1000}" for i in range(1000)]
+    metadata = ",".join('"%s":"%d"' % (key, i) for i, key in enumerate(keys))
+    source = written('{"__metadata__":{' + metadata + "}}")
+    assert rows(db, "SELECT key, value FROM zt_attributes(?)", source) == [(key, str(i)) for i, key in enumerate(keys)]
+    again = written('{"__metadata__":{' + metadata + ',"k\\u0035":""}}')
+    assert message(db, "SELECT * FROM zt_objects(?)", again).endswith("a key stands twice in __metadata__")
+
+
+@pytest.mark.parametrize("length, refused", [(100_000_000, None), (100_000_001, "the header's length, 100000001, is more than 100000000")])
+def test_the_greatest_header(db, tmp_path, length, refused):
+    path = tmp_path / "large.safetensors"
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", length) + b"{")
+        f.seek(7 + length)
+        f.write(b"}")
+    error = failure(db, "SELECT * FROM zt_objects(?)", str(path))
+    # The hole is NULs, which the first walk meets at once
+    assert str(error) == f"ztensor: {path}: " + (refused or "header byte 1: no name begins here")
+
+
+def test_a_header_that_begins_with_many_blanks_is_none(db):
+    for blanks, opens in (200, True), (300, False):
+        source = written(" " * blanks + "{}")
+        if opens:
+            assert rows(db, "SELECT container FROM zt_files(?)", source) == [("safetensors",)]
+        else:
+            assert message(db, "SELECT * FROM zt_objects(?)", source).endswith("not a tensor file of a known format")
+
+
+def test_every_dtype(db):
+    """All 22 of the format."""
+    types = {"BOOL": ("bool", "bool", 8), "U8": ("u8", "u8", 8), "I8": ("i8", "i8", 8), "I16": ("i16", "i16", 16), "U16": ("u16", "u16", 16),
+             "I32": ("i32", "i32", 32), "U32": ("u32", "u32", 32), "I64": ("i64", "i64", 64), "U64": ("u64", "u64", 64), "F16": ("f16", "f16", 16),
+             "BF16": ("bf16", "bf16", 16), "F32": ("f32", "f32", 32), "F64": ("f64", "f64", 64), "F8_E5M2": ("u8", "f8_e5m2", 8),
+             "F8_E4M3": ("u8", "f8_e4m3fn", 8), "F8_E8M0": ("u8", "f8_e8m0", 8), "F8_E4M3FNUZ": ("u8", "f8_e4m3fnuz", 8),
+             "F8_E5M2FNUZ": ("u8", "f8_e5m2fnuz", 8), "F4": ("u8", "f4_e2m1", 4), "F6_E2M3": ("u8", "f6_e2m3", 6), "F6_E3M2": ("u8", "f6_e3m2", 6),
+             "C64": ("f32", "complex64", 64)}
+    assert len(types) == 22
+    at, entries = 0, []
+    for word, (_, _, bits) in types.items():
+        entries.append(entry(word, at, at + bits, word, [8]))
+        at += bits
+    source = written("{" + ",".join(entries) + "}", bytes(at))
+    assert rows(db, "SELECT object, dtype, type, stored_bytes FROM zt_objects(?)", source) == [
+        (word, dtype, type, bits) for word, (dtype, type, bits) in types.items()]
+    for word, (_, _, bits) in types.items():
+        if word.startswith("F6_"):
+            assert message(db, "SELECT zt_dense(?, ?)", source, word).endswith("is not known")
+        else:
+            assert value(db, "SELECT zt_dense(?, ?)", source, word) == bytes(bits)
+
+
+def test_nofs_reads_a_blob(connect):
+    data = (HERE / "golden" / "dtypes.safetensors").read_bytes()
+    assert value(connect(entry="sqlite3_ztensor_nofs_init"), "SELECT count(*) FROM zt_objects(?)", data) == 13
+
+
+# ------------------------------------------------------------------------------------------- index of a model
+
+def findings(shell, folder):
+    done = shell(f".mode json\n.parameter set :folder \"{quoted(folder)}\"\n.read {quoted(ROOT / 'sql' / 'safetensors_index.sql')}")
+    assert done.err == ""
+    return [(row["index"], row["finding"], row["name"], row["detail"]) for row in json.loads(done.out or "[]")]
+
+
+@pytest.mark.parametrize("folder", ["sharded", "sharded_disagree"])
+def test_the_index_of_a_model(shell, folder):
+    expected = json.loads((HERE / folder / "model.safetensors.index.expected.json").read_text())
+    found = findings(shell, HERE / folder)
+    assert sorted([finding, name] for _, finding, name, _ in found) == sorted(expected["findings"])
+    assert {index for index, _, _, _ in found} <= {str(HERE / folder / "model.safetensors.index.json")}
+
+
+def test_what_an_index_says_that_is_not_so_has_its_details(shell):
+    found = {(finding, name): detail for _, finding, name, detail in findings(shell, HERE / "sharded_disagree")}
+    assert found["wrong_shard", "model.embed.weight"] == "model-00001-of-00002.safetensors"
+    assert found["not_in_shard", "only.in.index"] == "model-00001-of-00002.safetensors"
+    assert found["not_in_index", "only.in.shard"] == "model-00002-of-00002.safetensors"
+    assert "No such file" in found["missing_shard", "model-00003-of-00003.safetensors"]
+    assert found["total_size", 81] == sum(o["components"][0]["length"] for path, expected in SOUND if path.parent.name == "sharded_disagree"
+                                          for o in expected["objects"])
+
+
+def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):
+    deep = tmp_path / "it's" / "deep"
+    deep.mkdir(parents=True)
+    (deep / "a.safetensors").write_bytes(written('{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"x"))
+    (deep / "b.safetensors").write_bytes(b"cut")
+    (deep / "good.safetensors.index.json").write_text('{"weight_map":{"w":"a.safetensors"},"metadata":{"total_size":1}}')
+    (deep / "m.safetensors.index.json").write_text('{"weight_map":{"w":"b.safetensors","v":"a.safetensors"}}')
+    (deep / "n.safetensors.index.json").write_text("{")
+    (tmp_path / "o.safetensors.index.json").write_text('{"weight_map":[]}')
+    found = [(index[len(str(tmp_path)) + 1:], finding, name) for index, finding, name, _ in findings(shell, tmp_path)]
+    assert found == [
+        ("it's/deep/m.safetensors.index.json", "not_in_shard", "v"), ("it's/deep/m.safetensors.index.json", "unreadable_shard", "b.safetensors"),
+        ("it's/deep/m.safetensors.index.json", "wrong_shard", "w"),
+        ("it's/deep/n.safetensors.index.json", "broken_index", None), ("o.safetensors.index.json", "broken_index", None)]
