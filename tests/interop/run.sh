@@ -46,6 +46,19 @@ write 1.2.3 write_1_2.py
 write 2.1.2 write_2.py
 environment sqlite-vec sqlite-vec==0.1.6
 
+# foreign FORMAT PACKAGE...: files of another format, written by its own library, and what that reads in them.
+foreign() {
+  format=$1
+  shift
+  environment "$format" "$@" numpy==2.2.6
+  mkdir -p "$build/foreign/$format"
+  "$build/$format/bin/python" "$tests/write_$format.py" "$build/foreign/$format"
+}
+
+rm -rf "$build/foreign"
+foreign safetensors safetensors==0.8.0
+foreign gguf gguf==0.19.0
+
 # track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged.
 track() {
   name=$1 script=$2

@@ -1,0 +1,24 @@
+"""What the writers of other formats' files note beside each file: what the format's own library reads in it."""
+import hashlib
+import json
+from pathlib import Path
+
+
+class Record:
+    """`save` writes NAME.json: the container, file attributes, and objects in the order of the file."""
+
+    def __init__(self, path, container, version=None):
+        self.path = Path(path)
+        self.what = {"container": container, "version": version, "file": self.path.name, "attributes": {}, "objects": []}
+
+    def attribute(self, key, value):
+        self.what["attributes"][key] = value
+
+    def tensor(self, name, format, dtype, shape, data, values=None):
+        """data: the bytes, little-endian; values: the float32 array that the library makes of them, where it does."""
+        digest = [None if b is None else hashlib.sha256(b).hexdigest() for b in (data, None if values is None else values.tobytes())]
+        self.what["objects"].append({"name": name, "format": format, "dtype": dtype, "shape": [int(n) for n in shape],
+                                     "sha256": digest[0], "f32_sha256": digest[1]})
+
+    def save(self):
+        self.path.with_suffix(".json").write_text(json.dumps(self.what))
