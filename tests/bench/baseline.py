@@ -1,8 +1,9 @@
-"""What people use today: numpy, ml_dtypes, scipy.
+"""What people use today: numpy, ml_dtypes, scipy, ggml.
 
     baseline.py [OPTIONS] convert memory|file FILE FROM TO   every tensor of a file, converted to another type
     baseline.py [OPTIONS] stats memory|file FILE TYPE        min, max, mean, std and count of NaN of every tensor
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
+    baseline.py [OPTIONS] to_float memory|file FILE          every tensor of a GGUF file, from ggml's blocks to f32
     baseline.py row FILE ROW                                 one row of the file's only tensor; no clock
 
 Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With
@@ -11,7 +12,7 @@ seconds mean nothing. --touch is host.c's.
 
 "memory": the clock starts when all arrays are in memory, and runs for the conversion alone. "file": each tensor is read
 with numpy.fromfile() while the clock runs, and forgotten after use. Either way a result is freed when the next one is
-there, as in SQLite, and the last one before the clock stops.
+there, as in SQLite, and the last one before the clock stops. to_float has one result written over the other.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import sys
 import time
 from typing import Callable, Iterator
 
+import blocks
 import layout
 import ml_dtypes
 import numpy
@@ -157,6 +159,22 @@ def toarray(options: argparse.Namespace) -> tuple[str, list[object]]:
     return start.passed(), seen.results()
 
 
+def to_float(options: argparse.Namespace) -> tuple[str, list[object]]:
+    """With what is read of a file, too, in one place."""
+    seen = Seen(options)
+    tensors = list(blocks.read(options.file))
+    space = numpy.ones(max(each.size for each in tensors), numpy.uint8)
+    out = numpy.ones(max(each.elements for each in tensors), numpy.float32)
+    there = options.where == "memory"
+    given = [each.read(numpy.empty(each.size, numpy.uint8)) if there else None for each in tensors]
+    touch_memory(options.touch)
+    start = Stopwatch()
+    for each, data in zip(tensors, given):
+        each.convert(each.read(space) if data is None else data, out)
+        seen.see(each.name, out[:each.elements])
+    return start.passed(), seen.results()
+
+
 def row(options: argparse.Namespace) -> tuple[str, list[object]]:
     [item] = layout.read_objects(options.file).values()
     data = numpy.memmap(options.file, numpy.float32, "r", item["components"]["data"]["offset"], tuple(item["shape"]))
@@ -168,10 +186,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check", metavar="EXTENSION")
     parser.add_argument("--touch", metavar="MB", type=int, default=0)
     commands = parser.add_subparsers(required=True)
-    for function in (convert, stats, toarray, row):
+    for function in (convert, stats, toarray, to_float, row):
         command = commands.add_parser(function.__name__)
         command.set_defaults(function=function)
-        if function in (convert, stats):
+        if function in (convert, stats, to_float):
             command.add_argument("where", choices=("memory", "file"))
         command.add_argument("file")
         if function in (convert, stats):

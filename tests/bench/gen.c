@@ -6,12 +6,15 @@
 ** gen pair DIR             2 files of 250,000 objects, whose manifests are of 30 MB
 ** gen shelf DIR            24 files of 15,625 objects
 ** gen hole FILE            one file of one u8 tensor of 1,200,000,000 elements
+** gen safetensors FILE     a safetensors file of 750,000 tensors, whose header is nearly as large as the format allows
+** gen safetensors-tree DIR the models of tree in that format
 **
 ** Writes what the format's libraries write, byte for byte. 1.2: names in ascending order; in each object shape, format,
 ** components; in each component dtype, offset, length, and only where they apply uncompressed_length, encoding and
 ** digest; every number in its shortest form; blobs at multiples of 64, in the order in which they were added (which
 ** is not the order of the names); the manifest right behind the last blob. 2: keys in the order of their encoding, which is
-** by length first; a digest for each part; blobs at multiples of 4096, and the manifest, too.
+** by length first; a digest for each part; blobs at multiples of 4096, and the manifest, too. safetensors: tensors by the
+** alignment of their types, then by name, without gaps; the header padded to 8.
 **
 ** All data but that of the blobs is a hole: listing does not read it, so the files take the room of
 ** their manifests.
@@ -158,6 +161,43 @@ static void finish_file(int fd, object *aObj, size_t nObj, uint64_t end, output 
   if( close(fd)!=0 ) die("cannot close a file");
 }
 
+/* As safetensors' own library sorts. */
+static int compare_safetensors(const void *p1, const void *p2){
+  int c = strcmp(((const object*)p2)->zDtype, ((const object*)p1)->zDtype);   /* f32 before bf16 */
+  return c!=0 ? c : compare_names(p1, p2);
+}
+
+static void put_plain(output *p, const char *z){ put_bytes(p, z, strlen(z)); }
+
+/* The objects as a safetensors file, whose data is a hole. */
+static void write_safetensors(const char *zPath, object *aObj, size_t nObj, output *pOut){
+  int fd = create_file(zPath);
+  uint64_t at = 0;
+  char z[256];
+  qsort(aObj, nObj, sizeof(*aObj), compare_safetensors);
+  pOut->n = 0;
+  put_bytes(pOut, "\0\0\0\0\0\0\0\0{", 9);
+  put_plain(pOut, "\"__metadata__\":{\"format\":\"pt\"}");
+  for(size_t i=0; i<nObj; i++){
+    const object *p = &aObj[i];
+    snprintf(z, sizeof(z), ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%llu", p->zName, strcmp(p->zDtype, "f32")==0 ? "F32" : "BF16",
+             (unsigned long long)p->aShape[0]);
+    put_plain(pOut, z);
+    if( p->rank>1 ){
+      snprintf(z, sizeof(z), ",%llu", (unsigned long long)p->aShape[1]);
+      put_plain(pOut, z);
+    }
+    snprintf(z, sizeof(z), "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at, (unsigned long long)(at + p->length));
+    put_plain(pOut, z);
+    at += p->length;
+  }
+  put_plain(pOut, "}");
+  while( pOut->n%8!=0 ) put_plain(pOut, " ");
+  for(int i=0; i<8; i++) pOut->a[i] = (uint8_t)((pOut->n - 8)>>(8*i));
+  pwrite_all(fd, pOut->a, pOut->n, 0);
+  if( ftruncate(fd, (off_t)(pOut->n + at))!=0 || close(fd)!=0 ) die("cannot write %s", zPath);
+}
+
 /* splitmix64: the same workloads on every machine. */
 static uint64_t random_next(uint64_t *pState){
   uint64_t z = (*pState += 0x9E3779B97F4A7C15u);
@@ -217,6 +257,29 @@ static void gen_million(const char *zPath, const char *zNames){
   object *aObj = make_layers(N_LAYER, seedMillion, 64, &end);
   finish_file(create_file(zPath), aObj, N_MILLION, end, &out);
   write_names(zNames, aObj, N_MILLION);
+  free(out.a);
+  free(aObj);
+}
+
+/* ---- safetensors: three quarters of them, small and with longer names ---- */
+
+enum { N_LAYER_SAFETENSORS = 48 };
+
+static void gen_safetensors(const char *zPath){
+  output out = {NULL, 0, 0};
+  size_t nObj = (size_t)N_LAYER_SAFETENSORS*N_OF_LAYER;
+  uint64_t end;
+  object *aObj = make_layers(N_LAYER_SAFETENSORS, seedMillion, 64, &end);
+  for(size_t i=0; i<nObj; i++){
+    object *p = &aObj[i];
+    char zName[sizeof(p->zName)];
+    snprintf(zName, sizeof(zName), "model.language_model.%.40s", p->zName);
+    memcpy(p->zName, zName, sizeof(zName));
+    if( p->rank==1 ) continue;
+    p->aShape[0] = p->aShape[1] = 8;
+    p->length = 128;
+  }
+  write_safetensors(zPath, aObj, nObj, &out);
   free(out.a);
   free(aObj);
 }
@@ -303,7 +366,7 @@ static void make_weight(object *p, int block, const char *zRole, uint64_t rows, 
   place(p, pEnd);
 }
 
-static void gen_model(const char *zPath, uint64_t d, output *pOut){
+static void gen_model(const char *zPath, int safetensors, uint64_t d, output *pOut){
   object aObj[N_SMALL];
   object *p = aObj;
   uint64_t end = 8;
@@ -322,14 +385,15 @@ static void gen_model(const char *zPath, uint64_t d, output *pOut){
   make_weight(p++, -1, "model.norm.bias", d, 0, &end);
   make_weight(p++, -1, "lm_head.weight", 16*d, d, &end);
   if( p!=aObj + N_SMALL ) die("a model has %td objects", p - aObj);
-  finish_file(create_file(zPath), aObj, N_SMALL, end, pOut);
+  if( safetensors ) write_safetensors(zPath, aObj, N_SMALL, pOut);
+  else finish_file(create_file(zPath), aObj, N_SMALL, end, pOut);
 }
 
 static void make_directory(const char *zPath){
   if( mkdir(zPath, 0777)!=0 ) die("cannot create %s", zPath);
 }
 
-static void gen_tree(const char *zDir){
+static void gen_tree(const char *zDir, int safetensors){
   char zPath[1000];
   output out = {NULL, 0, 0};
   make_directory(zDir);
@@ -337,8 +401,8 @@ static void gen_tree(const char *zDir){
     snprintf(zPath, sizeof(zPath), "%s/run-%02d", zDir, i);
     make_directory(zPath);
     for(int k=0; k<N_FILE; k++){
-      snprintf(zPath, sizeof(zPath), "%s/run-%02d/step-%05d.zt", zDir, i, 1000*k);
-      gen_model(zPath, 32 + 8*(uint64_t)(i%8), &out);
+      snprintf(zPath, sizeof(zPath), "%s/run-%02d/step-%05d.%s", zDir, i, 1000*k, safetensors ? "safetensors" : "zt");
+      gen_model(zPath, safetensors, 32 + 8*(uint64_t)(i%8), &out);
     }
   }
   free(out.a);
@@ -450,12 +514,14 @@ static void gen_blobs(const char *zRaw, const char *zZstd){
 
 int main(int argc, char **argv){
   if( argc==4 && strcmp(argv[1], "million")==0 ) gen_million(argv[2], argv[3]);
-  else if( argc==3 && strcmp(argv[1], "tree")==0 ) gen_tree(argv[2]);
+  else if( argc==3 && strcmp(argv[1], "tree")==0 ) gen_tree(argv[2], 0);
+  else if( argc==3 && strcmp(argv[1], "safetensors")==0 ) gen_safetensors(argv[2]);
+  else if( argc==3 && strcmp(argv[1], "safetensors-tree")==0 ) gen_tree(argv[2], 1);
   else if( argc==4 && strcmp(argv[1], "blobs")==0 ) gen_blobs(argv[2], argv[3]);
   else if( argc==3 && strcmp(argv[1], "million-2")==0 ) gen_million_2(argv[2]);
   else if( argc==3 && strcmp(argv[1], "pair")==0 ) gen_files(argv[2], 2, 16);
   else if( argc==3 && strcmp(argv[1], "shelf")==0 ) gen_files(argv[2], 24, 1);
   else if( argc==3 && strcmp(argv[1], "hole")==0 ) gen_hole(argv[2]);
-  else die("usage: gen million|million-2|blobs|hole FILE... | gen tree|pair|shelf DIR");
+  else die("usage: gen million|million-2|blobs|hole|safetensors FILE... | gen tree|pair|shelf|safetensors-tree DIR");
   return 0;
 }

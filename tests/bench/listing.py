@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from harness import (MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, build,
+from harness import (HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, build,
                      c_program, generate, host, is_newer, lazily, library, library2, limit, ours,
-                     per_item, program, read_afresh, run)
+                     per_item, program, python, read_afresh, run)
 
 # ---- programs ----
 
@@ -39,6 +39,14 @@ def tree() -> None:
     generate_c("tree", "tree")
 
 
+def safetensors() -> None:
+    generate_c("safetensors", "large.safetensors")
+
+
+def safetensors_tree() -> None:
+    generate_c("safetensors-tree", "safetensors-tree")
+
+
 def blobs() -> None:
     generate_c("blobs", "raw.zt", "zstd.zt")
 
@@ -51,6 +59,10 @@ def seekable() -> str:
     """The zTensor 2 file of one f32 tensor of 1 GiB in 1,024 frames, written by the format's own library."""
     generate("seekable", [library2()], [library2(), "write"], "seekable.zt")
     return "seekable.zt"
+
+
+def gguf() -> None:
+    generate("gguf", [HERE / "gguf_py.py"], [*python("gguf_py.py"), "write"], "many.gguf")
 
 
 def native(index: bool) -> Path:
@@ -125,8 +137,25 @@ def rust_list(path: str) -> Sample:
     return program(library(), "list", path)
 
 
+def rust_safetensors(path: str) -> Sample:
+    return program(library(), "safetensors", path)
+
+
+def safetensors_memory() -> tuple[Sample, Sample]:
+    safetensors()
+    path = WORK / "large.safetensors"
+    with open(path, "rb") as file:
+        header = int.from_bytes(file.read(8), "little")
+    expected = rust_safetensors(path.name)().results
+    return added_memory(TOTALS + "zt_components(?1)", path.name), limit(header + 48 * MEGABYTE, *expected)
+
+
 def rust2_list(way: str) -> Callable[[str], Sample]:
     return lambda path: program(library2(), "list", way, path)
+
+
+def gguf_py(path: str) -> Sample:
+    return program(*python("gguf_py.py"), "list", path)
 
 
 def listing(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
@@ -187,6 +216,14 @@ MEASUREMENTS = [
                 lambda: listing(tree, "tree", c_walk)),
     Measurement("tree-rust", "10,000 files of 100 objects", "count(*), sum(length)", "Rust library", "ms", 0.22,
                 lambda: listing(tree, "tree", rust_list)),
+    Measurement("safetensors-rust", "safetensors, 750,000 tensors", "count(*), sum(length)", "Rust crate", "ms", 0.15,
+                lambda: listing(safetensors, "large.safetensors", rust_safetensors)),
+    Measurement("safetensors-memory", "safetensors, 750,000 tensors", "peak memory", "header + 48 MB", "MB", 1.0,
+                safetensors_memory),
+    Measurement("safetensors-tree-rust", "10,000 safetensors files of 100", "count(*), sum(length)", "Rust crate", "ms", 0.30,
+                lambda: listing(safetensors_tree, "safetensors-tree", rust_safetensors)),
+    Measurement("gguf-py", "GGUF, 20,000 tensors, 256,000 tokens", "count(*), sum(length)", "gguf-py", "ms", 0.02,
+                lambda: listing(gguf, "many.gguf", gguf_py)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

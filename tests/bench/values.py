@@ -36,6 +36,12 @@ def big(encoding: str) -> str:
     return f"big-{encoding}.zt"
 
 
+def quantized(kind: str) -> str:
+    """The GGUF file of 64 tensors that are 16 MiB each as f32."""
+    generate(kind, [HERE / "blocks.py"], python("blocks.py"), f"{kind}.gguf")
+    return f"{kind}.gguf"
+
+
 def sparse(path: str) -> str:
     generate_python("sparse", "csr.zt", "coo.zt", "coo-sorted.zt")
     return path
@@ -69,6 +75,14 @@ def conversion(dtype: str, to: str, where: str) -> tuple[Sample, Sample]:
     touch = ["--touch", 256]
     return (ours(*touch, "rows", f"SELECT zt_dense(?1, object, '{to}') FROM zt_objects(?1)", path),
             baseline(*touch, "convert", where, path, dtype, to))
+
+
+def dequantization(kind: str, where: str) -> tuple[Sample, Sample]:
+    path = read_afresh(quantized(kind))
+    check("to_float", "file", path)
+    touch = ["--touch", 400]
+    return (ours(*touch, "rows", "SELECT zt_dense(?1, object) FROM zt_objects(?1)", path),
+            baseline(*touch, "to_float", where, path))
 
 
 STATS = ("SELECT count(*), sum(elements), sum(nans), min(min), max(max), avg(mean), avg(std)"
@@ -145,6 +159,17 @@ def conversion_rows(dtype: str, to: str, other: str, bound: float) -> list[Measu
     ]
 
 
+def dequantization_rows(kind: str) -> list[Measurement]:
+    """The bound as above."""
+    name, workload, other = f"dense-{kind.replace('_', '-')}", f"64 tensors of 16 MiB as f32, {kind}", "libggml's to_float"
+    return [
+        Measurement(name, workload, "zt_dense to f32", f"{other}, {IN_MEMORY}", "ms", 1.3,
+                    lambda: dequantization(kind, "memory")),
+        Measurement(f"{name}-file", workload, "zt_dense to f32", f"{other}, {WITH_READING}", "ms", None,
+                    lambda: dequantization(kind, "file")),
+    ]
+
+
 def statistics_rows(dtype: str, other: str) -> list[Measurement]:
     name, workload, what = f"stats-{dtype}", f"64 tensors of 16 MiB, {dtype}", "zt_stats"
     return [
@@ -162,6 +187,7 @@ MEASUREMENTS = [
     *conversion_rows("f16", "f32", "numpy", 0.25),
     *conversion_rows("bf16", "f32", "ml_dtypes", 1.3),
     *conversion_rows("f8_e4m3fn", "f32", "numpy table", 0.2),
+    *(row for kind in ("q4_k", "q6_k", "q8_0", "q4_0", "iq4_xs") for row in dequantization_rows(kind)),
     *statistics_rows("f32", "numpy"),
     *statistics_rows("bf16", "ml_dtypes + numpy"),
     *statistics_rows("f16", "numpy, as f32"),
