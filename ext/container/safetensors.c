@@ -244,7 +244,7 @@ static bool safetensors_keep(safetensors_walker *w, zt_json_string key, zt_text 
   const size_t from = (size_t)((const uint8_t*)key.raw.z-r->base);
   const uint8_t *before = r->base, *base;
   zt_container *c = w->b->container;
-  uint32_t at;
+  uint32_t at = 0;
   *out = key.raw;
   if( !key.escaped ) return true;
   if( zt_builder_keep(w->b, NULL, zt_json_unescaped_length(key), &at) ) return false;
