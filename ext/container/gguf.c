@@ -90,8 +90,7 @@ typedef struct gguf_state {
 /* --- Numbers, and what else the metadata consists of --- */
 
 ZT_INLINE uint32_t gguf_u32(bool big, const uint8_t *p){
-  return big ? (uint32_t)zt_be(p, 4)
-             : (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
+  return big ? (uint32_t)zt_be(p, 4) : zt_le32(p);
 }
 
 ZT_INLINE uint64_t gguf_u64(bool big, const uint8_t *p){
@@ -102,7 +101,7 @@ ZT_INLINE uint64_t gguf_u64(bool big, const uint8_t *p){
 static uint64_t gguf_uint(bool big, const uint8_t *p, unsigned width){
   switch( width ){
     case 1: return p[0];
-    case 2: return big ? zt_be(p, 2) : (uint64_t)p[0] | (uint64_t)p[1]<<8;
+    case 2: return big ? zt_be(p, 2) : zt_le16(p);
     case 4: return gguf_u32(big, p);
     default: return gguf_u64(big, p);
   }
@@ -152,18 +151,11 @@ static uint64_t gguf_dimension(const zt_container *c, const gguf_info *info, uin
   return gguf_u64(gguf_of(c)->big, c->kept.p+info->dimensions+4+8*(size_t)i);
 }
 
-/* How many elements a tensor has; false beyond 64 bits. A dimension of 0 makes it none, whatever
-** the others are. */
-static bool gguf_elements(const zt_container *c, const gguf_info *info, uint64_t *out){
-  bool fits = true, none = false;
-  uint64_t product = 1;
-  for(uint32_t i=0; i<info->rank; i++){
-    uint64_t n = gguf_dimension(c, info, i);
-    none |= n==0;
-    fits = fits && zt_mul64(product, n, &product);
-  }
-  *out = none ? 0 : product;
-  return fits || none;
+/* Set rank, shape and elements; false if these are beyond 64 bits. */
+static bool gguf_set_shape(const zt_container *c, const gguf_info *info, zt_object *out){
+  out->rank = info->rank;
+  for(uint32_t i=0; i<info->rank; i++) out->shape[info->rank-1-i] = gguf_dimension(c, info, i);
+  return zt_object_count(out);
 }
 
 /* How many bytes a tensor has; false beyond 64 bits. *known: that can be told: its type is known,
@@ -373,7 +365,8 @@ static bool gguf_scan_info_bytes(gguf_reader *r){
 /* Add a tensor. Whether its bytes are there is seen when all infos are. */
 static int gguf_add(zt_builder *b, size_t at){
   const zt_container *c = b->container;
-  uint64_t alignment = gguf_of(c)->alignment, elements;
+  uint64_t alignment = gguf_of(c)->alignment;
+  zt_object object;
   gguf_info info;
   bool duplicate;
   gguf_read_info(c, at, &info);
@@ -385,7 +378,7 @@ static int gguf_add(zt_builder *b, size_t at){
   b->err->object = info.name;
   if( zt_builder_object(b, info.name, at, &duplicate) ) return b->err->rc;
   if( duplicate ) return zt_break(b->err, "GG11", "two tensors have this name");
-  if( !gguf_elements(c, &info, &elements) ){
+  if( !gguf_set_shape(c, &info, &object) ){
     return zt_break(b->err, "GG13", "the product of its dimensions does not fit 64 bits");
   }
   if( info.offset%alignment!=0 ){
@@ -410,15 +403,16 @@ static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
 /* Fail unless all tensors' bytes are in the file. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
-  uint64_t data = gguf_of(c)->data, elements, length, offset;
+  uint64_t data = gguf_of(c)->data, length, offset;
+  zt_object object;
   gguf_info info;
   bool known;
   for(uint32_t i=0; i<c->objects.n; i++){
     if( !gguf_poll(b, i) ) return b->err->rc;
     gguf_read_info(c, c->objects.a[i], &info);
     b->err->object = info.name;
-    gguf_elements(c, &info, &elements);
-    if( !gguf_length(c, &info, elements, &known, &length) ){
+    gguf_set_shape(c, &info, &object);
+    if( !gguf_length(c, &info, object.elements, &known, &length) ){
       return zt_break(b->err, "GG16", "shape and type make more than 2^64 bytes");
     }
     if( !zt_add64(data, info.offset, &offset) || !zt_claim(c->file_size, offset, length) ){
@@ -525,9 +519,7 @@ static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
     out->layout = ZT_LAYOUT_GGML;
     out->blocks = info.type;
   }
-  out->rank = info.rank;
-  for(uint32_t k=0; k<info.rank; k++) out->shape[info.rank-1-k] = gguf_dimension(c, &info, k);
-  gguf_elements(c, &info, &out->elements);
+  gguf_set_shape(c, &info, out);
   out->attributes = (zt_value){
     .type = ZT_VALUE_MAP, .kind = GGUF_OBJECT, .count = 2, .at = GGUF_HEADER+at+2
   };
@@ -537,7 +529,7 @@ static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
 static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                            zt_component *out){
   const gguf_state *s = c->state;
-  uint64_t elements;
+  zt_object object;
   gguf_info info;
   bool known;
   (void)k;
@@ -548,8 +540,8 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
   zt_dtype_decide(out);
   if( s->big ) out->byte_order = ZT_TEXT("big");
   out->offset = s->data+info.offset;
-  gguf_elements(c, &info, &elements);
-  gguf_length(c, &info, elements, &known, &out->length);
+  gguf_set_shape(c, &info, &object);
+  gguf_length(c, &info, object.elements, &known, &out->length);
   out->unsized = !known;
   out->mixed = !info.type || info.type->id!=ZT_GGML_PLAIN;
 }

@@ -144,6 +144,14 @@ static inline uint64_t zt_be64(const uint8_t *p){
        | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
 }
 
+static inline uint32_t zt_le16(const uint8_t *p){
+  return (uint32_t)p[0] | (uint32_t)p[1]<<8;
+}
+
+static inline uint32_t zt_le32(const uint8_t *p){
+  return zt_le16(p) | zt_le16(p+2)<<16;
+}
+
 /* Little-endian u64 (a footer's manifest size). */
 static inline uint64_t zt_le64(const uint8_t *p){
   uint64_t u = 0;

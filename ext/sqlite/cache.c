@@ -26,7 +26,6 @@ struct zt_cache {
   cache_queue asked;               /* What was asked for by its path */
   cache_queue passed;              /* What scans over many files came by, so that they push nothing
                                    ** out of the other */
-  size_t n;
   unsigned cursors;                /* That are open */
   uint64_t period;                 /* Counts when the first of them opens */
   zt_interrupt interrupt;
@@ -72,7 +71,6 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   while( *pp!=e ) pp = &(*pp)->next;
   *pp = e->next;
   cache_unlink_use(e);
-  c->n--;
   zt_container_close(e->container);
   sqlite3_free(e);
 }
@@ -153,7 +151,6 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   };
   *bucket = e;
   cache_link_newest(c, q, e);
-  c->n++;
   if( scan ) cache_make_room_passed(c);
   else cache_make_room(c, q, q->limit);
 }
@@ -199,6 +196,3 @@ end:
   zt_source_close(opened);
   return err->rc;
 }
-
-size_t zt_cache_bytes(const zt_cache *c){ return c->asked.bytes+c->passed.bytes; }
-size_t zt_cache_entries(const zt_cache *c){ return c->n; }

@@ -36,8 +36,4 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
 void zt_cache_hold(zt_cache *c);
 void zt_cache_release(zt_cache *c);
 
-/* Bytes and entries held, for tests. */
-size_t zt_cache_bytes(const zt_cache *c);
-size_t zt_cache_entries(const zt_cache *c);
-
 #endif

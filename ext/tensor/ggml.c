@@ -24,7 +24,7 @@ void zt_ggml_settle(float *out, size_t n){
 /* d, q[16] of 4 bits: d*(q-8). */
 ZT_VECTOR static void ggml_decode_q4_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=32){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(int k=0; k<16; k++){
       out[k] = (float)((p[2+k] & 15) - 8) * d;
@@ -37,7 +37,7 @@ ZT_VECTOR static void ggml_decode_q4_0(const uint8_t *restrict p, float *restric
 /* d, m, q[16] of 4 bits: d*q + m. */
 ZT_VECTOR static void ggml_decode_q4_1(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=20, out+=32){
-    uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
+    uint32_t scale = zt_le16(p), least = zt_le16(p+2);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
     for(int k=0; k<16; k++){
       out[k] = (float)(p[4+k] & 15) * d + m;
@@ -50,7 +50,7 @@ ZT_VECTOR static void ggml_decode_q4_1(const uint8_t *restrict p, float *restric
 /* d, h, q[16] of 4 bits; h, of 32 bits, has the fifth bit of each code: d*(q-16). */
 ZT_VECTOR static void ggml_decode_q5_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=22, out+=32){
-    uint32_t scale = zt_ggml_le16(p), high = zt_ggml_le32(p+2);
+    uint32_t scale = zt_le16(p), high = zt_le32(p+2);
     float d = zt_ggml_half(scale);
     for(int k=0; k<16; k++){
       out[k] = (float)((int)((p[6+k] & 15u) | (high>>k & 1) << 4) - 16) * d;
@@ -63,7 +63,7 @@ ZT_VECTOR static void ggml_decode_q5_0(const uint8_t *restrict p, float *restric
 /* d, m, h, q[16] of 4 bits; h as in q5_0: d*q + m. */
 ZT_VECTOR static void ggml_decode_q5_1(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=24, out+=32){
-    uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2), high = zt_ggml_le32(p+4);
+    uint32_t scale = zt_le16(p), least = zt_le16(p+2), high = zt_le32(p+4);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
     for(int k=0; k<16; k++){
       out[k] = (float)(int)((p[8+k] & 15u) | (high>>k & 1) << 4) * d + m;
@@ -76,7 +76,7 @@ ZT_VECTOR static void ggml_decode_q5_1(const uint8_t *restrict p, float *restric
 /* d, 32 signed bytes: d*q. */
 ZT_VECTOR static void ggml_decode_q8_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=34, out+=32){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(int k=0; k<32; k++) out[k] = (float)(int8_t)p[2+k] * d;
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 32);
@@ -86,7 +86,7 @@ ZT_VECTOR static void ggml_decode_q8_0(const uint8_t *restrict p, float *restric
 /* d, 128 bits, the lowest of a byte first: d for 1, -d for 0. */
 ZT_VECTOR static void ggml_decode_q1_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=128){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t b=0; b<16; b++){
       for(size_t k=0; k<8; k++) out[8*b+k] = (float)((p[2+b] >> k & 1)*2 - 1) * d;
@@ -98,10 +98,10 @@ ZT_VECTOR static void ggml_decode_q1_0(const uint8_t *restrict p, float *restric
 /* d, 64 codes of 2 bits, the lowest of a byte first: d*(q-1). */
 ZT_VECTOR static void ggml_decode_q2_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=64){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t b=0; b<8; b++){
-      uint32_t codes = zt_ggml_le16(p + 2 + 2*b);
+      uint32_t codes = zt_le16(p + 2 + 2*b);
       for(size_t k=0; k<8; k++) out[8*b+k] = (float)((int)(codes >> 2*k & 3) - 1) * d;
     }
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 64);

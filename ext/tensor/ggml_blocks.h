@@ -14,13 +14,6 @@
 ZT_GGML_BLOCK_TYPES(ZT_GGML_DECODER)
 #undef ZT_GGML_DECODER
 
-ZT_INLINE uint32_t zt_ggml_le16(const uint8_t *p){
-  return (uint32_t)p[0] | (uint32_t)p[1]<<8;
-}
-ZT_INLINE uint32_t zt_ggml_le32(const uint8_t *p){
-  return zt_ggml_le16(p) | zt_ggml_le16(p+2)<<16;
-}
-
 ZT_INLINE float zt_ggml_float(uint32_t bits){
   float f;
   memcpy(&f, &bits, sizeof(f));

@@ -55,11 +55,11 @@ ZT_VECTOR static void ggml_iq_decode_iq2_xxs(const uint8_t *restrict p, float *r
                                              size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=66, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<8; g++){
       const uint8_t *q = p + 2 + 8*g;
-      uint32_t word = zt_ggml_le32(q+4);
+      uint32_t word = zt_le32(q+4);
       float dl = d * (0.5f + (float)(int)(word >> 28)) * 0.25f;
       for(size_t v=0; v<4; v++){
         ggml_iq_put2(zt_ggml_grid_iq2_xxs[q[v]], ggml_iq_signs(word >> 7*v & 127), codes + 8*v);
@@ -84,9 +84,9 @@ ZT_VECTOR static void ggml_iq_decode_iq2_xs(const uint8_t *restrict p, float *re
                                             size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=74, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     for(size_t v=0; v<32; v++){
-      uint32_t word = zt_ggml_le16(p + 2 + 2*v);
+      uint32_t word = zt_le16(p + 2 + 2*v);
       ggml_iq_put2(zt_ggml_grid_iq2_xs[word & 511], ggml_iq_signs(word >> 9), codes + 8*v);
     }
     ggml_iq_multiply2(codes, p+66, zt_ggml_half(scale), out);
@@ -99,7 +99,7 @@ ZT_VECTOR static void ggml_iq_decode_iq2_s(const uint8_t *restrict p, float *res
                                            size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=82, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     for(size_t v=0; v<32; v++){
       unsigned entry = p[2+v] | (p[66+v/4] >> v%4*2 & 3u) << 8;
       ggml_iq_put2(zt_ggml_grid_iq2_s[entry], p[34+v], codes + 8*v);
@@ -126,10 +126,10 @@ ZT_VECTOR static void ggml_iq_decode_iq1_s(const uint8_t *restrict p, float *res
                                            size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=50, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<8; g++){
-      uint32_t word = zt_ggml_le16(p + 34 + 2*g);
+      uint32_t word = zt_le16(p + 34 + 2*g);
       float dl = d * (float)(int)(1 + 2*(word >> 12 & 7));
       for(size_t v=0; v<4; v++){
         uint32_t entry = p[2+4*g+v] | (word >> 3*v & 7) << 8;
@@ -153,7 +153,7 @@ ZT_VECTOR static void ggml_iq_decode_iq1_m(const uint8_t *restrict p, float *res
                                 | (words[7] >> 4) << 12);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<16; g++){
-      uint32_t low = p[32+g] & 15, high = p[32+g] >> 4, word = zt_ggml_le16(words + g/4*2);
+      uint32_t low = p[32+g] & 15, high = p[32+g] >> 4, word = zt_le16(words + g/4*2);
       float dl = d * (float)(int)(1 + 2*(word >> g%4*3 & 7));
       ggml_iq_put1(zt_ggml_grid_iq1[p[2*g] | (low & 7) << 8], low >> 3, codes);
       ggml_iq_put1(zt_ggml_grid_iq1[p[2*g+1] | (high & 7) << 8], high >> 3, codes + 8);
@@ -177,11 +177,11 @@ ZT_VECTOR static void ggml_iq_decode_iq3_xxs(const uint8_t *restrict p, float *r
                                              size_t n){
   int8_t codes[32];
   for(size_t i=0; i<n; i++, p+=98, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<8; g++){
       const uint8_t *q = p + 2 + 8*g;
-      uint32_t word = zt_ggml_le32(p + 66 + 4*g);
+      uint32_t word = zt_le32(p + 66 + 4*g);
       float dl = d * (0.5f + (float)(int)(word >> 28)) * 0.5f;
       for(size_t v=0; v<4; v++){
         /* The last code is not 60, but 62 */
@@ -202,7 +202,7 @@ ZT_VECTOR static void ggml_iq_decode_iq3_s(const uint8_t *restrict p, float *res
                                            size_t n){
   int8_t codes[256];
   for(size_t i=0; i<n; i++, p+=110, out+=256){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     float d = zt_ggml_half(scale);
     for(size_t v=0; v<32; v++){
       const uint8_t *q = p + 2 + 2*v;
@@ -239,7 +239,7 @@ ZT_INLINE void ggml_iq_put4(const uint8_t *restrict q, float scale, float *restr
 ZT_VECTOR static void ggml_iq_decode_iq4_nl(const uint8_t *restrict p, float *restrict out,
                                             size_t n){
   for(size_t i=0; i<n; i++, p+=18, out+=32){
-    uint32_t scale = zt_ggml_le16(p);
+    uint32_t scale = zt_le16(p);
     ggml_iq_put4(p+2, zt_ggml_half(scale), out);
     if( zt_ggml_is_special(scale) ) zt_ggml_settle(out, 32);
   }
@@ -250,7 +250,7 @@ ZT_VECTOR static void ggml_iq_decode_iq4_nl(const uint8_t *restrict p, float *re
 ZT_VECTOR static void ggml_iq_decode_iq4_xs(const uint8_t *restrict p, float *restrict out,
                                             size_t n){
   for(size_t i=0; i<n; i++, p+=136, out+=256){
-    uint32_t scale = zt_ggml_le16(p), high = zt_ggml_le16(p+2);
+    uint32_t scale = zt_le16(p), high = zt_le16(p+2);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<8; g++){
       int factor = (p[4+g/2] >> g%2*4 & 15) | (int)(high >> 2*g & 3) << 4;

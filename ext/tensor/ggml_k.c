@@ -11,7 +11,7 @@
 ** d*scale*q - m*minimum. */
 ZT_VECTOR static void ggml_k_decode_q2_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=84, out+=256){
-    uint32_t scale = zt_ggml_le16(p+80), least = zt_ggml_le16(p+82);
+    uint32_t scale = zt_le16(p+80), least = zt_le16(p+82);
     float d = zt_ggml_half(scale), m = zt_ggml_half(least);
     for(size_t g=0; g<16; g++){
       const uint8_t *q = p + 16 + g/8*32 + g%2*16;
@@ -28,7 +28,7 @@ ZT_VECTOR static void ggml_k_decode_q2_k(const uint8_t *restrict p, float *restr
 ZT_VECTOR static void ggml_k_decode_q3_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     const uint8_t *s = p+96;
-    uint32_t scale = zt_ggml_le16(p+108);
+    uint32_t scale = zt_le16(p+108);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<16; g++){
       const uint8_t *high = p + g%2*16, *q = p + 32 + g/8*32 + g%2*16;
@@ -59,7 +59,7 @@ ZT_INLINE void ggml_k_unpack(const uint8_t *s, float d, float m, float *scales, 
 ZT_VECTOR static void ggml_k_decode_q4_k(const uint8_t *restrict p, float *restrict out, size_t n){
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=144, out+=256){
-    uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
+    uint32_t scale = zt_le16(p), least = zt_le16(p+2);
     ggml_k_unpack(p+4, zt_ggml_half(scale), zt_ggml_half(least), scales, minima);
     for(size_t g=0; g<8; g+=2){
       const uint8_t *q = p + 16 + g*16;
@@ -78,7 +78,7 @@ ZT_VECTOR static void ggml_k_decode_q5_k(const uint8_t *restrict p, float *restr
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=176, out+=256){
     const uint8_t *high = p+16;
-    uint32_t scale = zt_ggml_le16(p), least = zt_ggml_le16(p+2);
+    uint32_t scale = zt_le16(p), least = zt_le16(p+2);
     ggml_k_unpack(p+4, zt_ggml_half(scale), zt_ggml_half(least), scales, minima);
     for(size_t g=0; g<8; g+=2){
       const uint8_t *q = p + 48 + g*16;
@@ -96,7 +96,7 @@ ZT_VECTOR static void ggml_k_decode_q5_k(const uint8_t *restrict p, float *restr
 ** bytes, one for each 16 elements; d: d*scale*(q-32). */
 ZT_VECTOR static void ggml_k_decode_q6_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=210, out+=256){
-    uint32_t scale = zt_ggml_le16(p+208);
+    uint32_t scale = zt_le16(p+208);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<16; g++){
       /* Group g is 16 of the 32 elements in that quarter of either half of the block */
@@ -131,7 +131,7 @@ ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, size_t n, size_t digits,
 /* q[32] and q[16] of 5 digits, q[4] of 4, d: d*(digit-1). */
 ZT_VECTOR static void ggml_k_decode_tq1_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=54, out+=256){
-    uint32_t scale = zt_ggml_le16(p+52);
+    uint32_t scale = zt_le16(p+52);
     float d = zt_ggml_half(scale);
     ggml_k_digits(p, 32, 5, d, out);
     ggml_k_digits(p+32, 16, 5, d, out+160);
@@ -143,7 +143,7 @@ ZT_VECTOR static void ggml_k_decode_tq1_0(const uint8_t *restrict p, float *rest
 /* q[64] of 2 bits, d: d*(q-1). */
 ZT_VECTOR static void ggml_k_decode_tq2_0(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=66, out+=256){
-    uint32_t scale = zt_ggml_le16(p+64);
+    uint32_t scale = zt_le16(p+64);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<8; g++){
       for(size_t k=0; k<32; k++) out[32*g+k] = (float)((p[g/4*32+k] >> g%4*2 & 3) - 1) * d;

@@ -51,10 +51,6 @@ static int seekable_fail(const char *rule, const char *what, zt_error *err){
   return zt_break(err, rule, "%s: %s", SEEKABLE_NAME, what);
 }
 
-static uint32_t seekable_le32(const uint8_t *p){
-  return (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
-}
-
 static void seekable_close(zt_decoder *decoder){
   seekable_decoder *d = decoder;
   if( !d ) return;
@@ -74,9 +70,9 @@ static int seekable_read_entries(seekable_decoder *d, const uint8_t *p, unsigned
   d->stored = sqlite3_malloc64(((uint64_t)d->nFrame+1)*sizeof(*d->stored));
   if( !d->stored ) return zt_fail_nomem(err);
   for(uint32_t i=0; i<d->nFrame; i++, p+=width){
-    uint32_t n = seekable_le32(p+4);
+    uint32_t n = zt_le32(p+4);
     d->stored[i] = stored;
-    stored += seekable_le32(p);   /* 2^32 entries of 2^32 bytes fit */
+    stored += zt_le32(p);   /* 2^32 entries of 2^32 bytes fit */
     content += n;
     if( i==0 ) d->size = n;
     if( n>SEEKABLE_FRAME_MAX || n>d->size || (n<d->size && i+1<d->nFrame) ){
@@ -98,10 +94,10 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
   if( zt_source_read(d->payload.source, end-SEEKABLE_TABLE_FOOT, foot, SEEKABLE_TABLE_FOOT, err) ){
     return err->rc;
   }
-  if( seekable_le32(foot+5)!=0x8F92EAB1u || (foot[4] & ~SEEKABLE_CHECKSUMS) ){
+  if( zt_le32(foot+5)!=0x8F92EAB1u || (foot[4] & ~SEEKABLE_CHECKSUMS) ){
     return seekable_fail("Y3", "it does not end with a seek table", err);
   }
-  n = seekable_le32(foot);
+  n = zt_le32(foot);
   width = foot[4] ? 12 : 8;
   size = n*width+SEEKABLE_TABLE_FOOT;
   if( size>c->length-SEEKABLE_TABLE_HEAD ){
@@ -115,7 +111,7 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
   d->nFrame = (uint32_t)n;
   if( zt_source_read(d->payload.source, end-size-SEEKABLE_TABLE_HEAD, table,
                      (size_t)(SEEKABLE_TABLE_HEAD+size), err) ) goto end;
-  if( seekable_le32(table)!=0x184D2A5Eu || seekable_le32(table+4)!=size ){
+  if( zt_le32(table)!=0x184D2A5Eu || zt_le32(table+4)!=size ){
     seekable_fail("Y3", "its seek table has another size than its entries", err);
   }else if( seekable_read_entries(d, table+SEEKABLE_TABLE_HEAD, (unsigned)width, err)==SQLITE_OK ){
     if( d->stored[d->nFrame]!=c->length-size-SEEKABLE_TABLE_HEAD ){
@@ -178,7 +174,7 @@ static int seekable_decode(seekable_decoder *d, uint8_t *out, zt_error *err){
   size_t n = seekable_content_of(d, d->iFrame), got;
   zt_span frame = { NULL, 0 };
   if( seekable_load(d, d->iFrame, &frame, err) ) return err->rc;
-  if( frame.n<5 || seekable_le32(frame.p)!=ZSTD_MAGICNUMBER ){
+  if( frame.n<5 || zt_le32(frame.p)!=ZSTD_MAGICNUMBER ){
     return seekable_fail("Y1", "no frame where the seek table tells of one", err);
   }
   if( !(frame.p[4] & SEEKABLE_CONTENT_CHECKSUM) ){

@@ -25,7 +25,7 @@ static int zstd_fail(size_t code, zt_error *err){
 /* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows
 ** older formats, too. */
 static bool zstd_is_magic(const uint8_t *p){
-  uint32_t magic = (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
+  uint32_t magic = zt_le32(p);
   return magic==ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK)==ZSTD_MAGIC_SKIPPABLE_START;
 }
 

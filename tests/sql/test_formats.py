@@ -11,6 +11,8 @@ OTHERS = [name for name in corpus.formats() if name != "ztensor"]
 FOUND = [(f"{format}/{name}", file, expected) for format in OTHERS for name, file, expected in corpus.golden(format)]
 CASES = [{**case, "path": corpus.FORMATS / format / "hostile" / case["file"]} for format in OTHERS for case in corpus.hostile(format)]
 FILES = pytest.mark.parametrize("name, file, expected", FOUND, ids=[name for name, _, _ in FOUND])
+ALL = FOUND + [(f"ztensor/{name}", file, expected) for name, file, expected in corpus.golden()]
+FILES_OF_ALL = pytest.mark.parametrize("name, file, expected", ALL, ids=[name for name, _, _ in ALL])
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 
 
@@ -47,7 +49,7 @@ def test_zt_files_gives_one_row(db, how, name, file, expected):
     assert row[10] is None
 
 
-@FILES
+@FILES_OF_ALL
 @BOTH_WAYS
 def test_zt_objects_lists_the_objects(db, how, name, file, expected):
     source = corpus.source_of(file, how)
@@ -68,7 +70,7 @@ def test_zt_components_lists_the_components_and_their_bytes(db, how, name, file,
         (c["stored_sha256"], c["decoded_sha256"]) for _, c in corpus.components_of(expected)]
 
 
-@FILES
+@FILES_OF_ALL
 @BOTH_WAYS
 def test_zt_attributes_lists_the_files_own_and_then_each_objects(db, how, name, file, expected):
     source = corpus.source_of(file, how)

@@ -1,4 +1,5 @@
-"""Every golden file, through its path and as a BLOB: each table says what the file's expectation says."""
+"""Every golden file of zTensor, through its path and as a BLOB: each table says what the file's expectation says. What tables
+say of all formats alike is in test_formats.py."""
 import hashlib
 
 import pytest
@@ -37,16 +38,6 @@ def test_zt_files_gives_one_row(db, how, name, file, expected):
                          corpus.total([corpus.decoded_length(o, c) for o, c in components]), expected["manifest_length"])
     assert repr(corpus.parse(row[10])) == repr(corpus.plain(expected["attributes"] or {}))
     assert row[11] is None
-
-
-@FILES
-@BOTH_WAYS
-def test_zt_objects_lists_the_objects_in_manifest_order(db, how, name, file, expected):
-    source = corpus.source_of(file, how)
-    got = [row[:5] + (corpus.parse(row[5]),) + row[6:11] + (corpus.parse(row[11]),)
-           for row in rows(db, """SELECT path, object, format, dtype, type, shape, rank, elements, components, stored_bytes,
-                                         decoded_bytes, attributes FROM zt_objects(?)""", source)]
-    assert repr(got) == repr([corpus.object_row(corpus.path_of(source), o) for o in expected["objects"]])
 
 
 @FILES
@@ -92,15 +83,6 @@ def test_data_and_zt_blob_are_the_decoded_bytes(db, how, name, file, expected):
         else:
             assert sha256(value(db, from_column, *at)) == component["decoded_sha256"]
             assert sha256(value(db, from_function, *at)) == component["decoded_sha256"]
-
-
-@FILES
-@BOTH_WAYS
-def test_zt_attributes_lists_the_files_own_and_then_each_objects(db, how, name, file, expected):
-    source = corpus.source_of(file, how)
-    got = [row[:3] + (corpus.parse(row[3]) if row[4] in ("array", "object") else row[3], row[4])
-           for row in rows(db, "SELECT path, object, key, value, type FROM zt_attributes(?)", source)]
-    assert repr(got) == repr(corpus.attribute_rows(corpus.path_of(source), expected))
 
 
 @FILES
