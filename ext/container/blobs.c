@@ -89,7 +89,7 @@ int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs
       zt_container_component(c, i, k, ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH|ZT_COMPONENT_SHARD,
                              &component);
       out->unsized |= component.unsized;
-      if( component.length==0 ) continue;
+      if( component.length==0 || component.scattered ) continue;
       sorted &= blobs_add(out,
                           (zt_blob){ component.offset, component.length,
                                      zt_container_shard_number(c, component.shard), i, k });

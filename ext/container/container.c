@@ -145,12 +145,13 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   assert( k>=zt_container_first(c, object) && k<zt_container_first(c, object+1) );
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->storage = out->element = NULL;
-  out->misplaced = out->has_decoded_length = out->unsized = out->mixed = false;
+  out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");
   out->rules = c->rules;
-  out->skip = 0;
+  out->skip = out->behind = 0;
+  out->fault_rule = out->fault = NULL;
   out->digests = 0;
   c->driver->component(c, object, k, want, out);
 }

@@ -54,7 +54,8 @@ enum {
   ZT_RULE_PADDING_ZERO = 0x10,      /* Bytes that belong to no component are zero */
   ZT_RULE_U64_INDICES = 0x20,       /* Index components are u64 */
   ZT_RULE_DECODED_LENGTH = 0x40,    /* What is encoded states its decoded length */
-  ZT_RULE_NO_GAP = 0x80             /* Every byte belongs to a component, or to the manifest */
+  ZT_RULE_NO_GAP = 0x80,            /* Every byte belongs to a component, or to the manifest */
+  ZT_RULE_VIEWS = 0x100             /* Components may share some of their bytes */
 };
 
 typedef struct zt_object {
@@ -103,11 +104,17 @@ typedef struct zt_component {
                                   ** shard's size should be, checked */
   bool unsized;                   /* How many they are nothing tells: length is 0, and nobody can
                                   ** read them */
-  uint64_t skip;                  /* How many decoded bytes in front are none of its own */
+  bool scattered;                 /* They are in several places, so that there is no offset to show.
+                                  ** Unsized as well: they are somewhere in the bytes from offset
+                                  ** on, and the encoding finds them */
+  uint64_t skip, behind;          /* How many decoded bytes in front, and behind, are none of its
+                                  ** own: a digest covers them, too */
+  const char *fault_rule, *fault; /* Why nobody can read its bytes, and the rule (rule.h) that is
+                                  ** broken; NULL: they can be read */
   zt_text shard;                  /* The shard that has them; z NULL: this file */
   uint64_t shard_size;            /* What the manifest says of the shard's size */
   bool has_decoded_length;        /* The manifest states the length after decoding: */
-  uint64_t decoded_length;        /* without what is skipped */
+  uint64_t decoded_length;        /* of its own bytes alone */
   zt_text digest;                 /* As stored; z NULL: none */
   unsigned digests;               /* Algorithms that it may name, ZT_DIGEST_ bits
                                   ** (core/digest.h) */

@@ -200,6 +200,10 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->rules = c->rules;
   zt_schema_long_dtype(t.data.dtype, out);
   zt_schema_set_codec(out);
+  /* What is compressed was little-endian before */
+  if( out->codec!=ZT_CODEC_RAW && zt_text_is(out->byte_order, "big") ){
+    out->byte_order = ZT_TEXT("little");
+  }
   out->digests = ZT_SCHEMA_DIGESTS;
 }
 

@@ -14,7 +14,7 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
       zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
     }
     t->stored_known = t->stored_known && !component.unsized
-                   && zt_add64(t->stored, component.length, &t->stored);
+                   && zt_add64(t->stored, zt_payload_stored(&component), &t->stored);
     t->decoded_known = t->decoded_known
                     && zt_payload_length(object, &component, &length)==ZT_LENGTH_KNOWN
                     && zt_add64(t->decoded, length, &t->decoded);

@@ -169,7 +169,7 @@ static int check_step_blob(zt_check *c, zt_error *err){
     c->stage = CHECK_SHARDS;
     return SQLITE_OK;
   }
-  if( step.other ){
+  if( step.other && !(zt_container_rules(c->container) & ZT_RULE_VIEWS) ){
     zt_blobs_fail(c->container, &step, "W3", check_report(c, NULL));
     if( check_judge(c, err) ) return err->rc;
   }

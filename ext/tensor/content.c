@@ -12,11 +12,21 @@
 /* A component whose content is what another one stores. */
 static zt_component content_as_stored(const zt_component *component){
   zt_component stored = *component;
+  if( component->codec==ZT_CODEC_RAW ) return stored;
   stored.encoding = ZT_TEXT("raw");
   stored.codec = ZT_CODEC_RAW;
-  stored.skip = 0;
+  stored.skip = stored.behind = 0;
   stored.has_decoded_length = false;
   return stored;
+}
+
+/* A component to which all belongs that a digest of it covers. */
+static zt_component content_as_digested(const zt_component *component){
+  const bool decoded = (component->rules & ZT_RULE_DIGEST_OF_DECODED)!=0;
+  zt_component all = decoded ? *component : content_as_stored(component);
+  all.decoded_length += all.skip+all.behind;
+  all.skip = all.behind = 0;
+  return all;
 }
 
 int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
@@ -102,8 +112,8 @@ end:
 }
 
 int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
-  zt_component stored = content_as_stored(p->component);
-  zt_payload of_stored = *p;
+  zt_component all = content_as_digested(p->component);
+  zt_payload of_all = *p;
   zt_digest *digest = NULL;
   *out = NULL;
   if( !p->component->digest.z ) return SQLITE_OK;
@@ -112,11 +122,8 @@ int zt_content_digest(const zt_payload *p, const char **out, zt_error *err){
     case ZT_DIGEST_MALFORMED: *out = "malformed"; return SQLITE_OK;
     case ZT_DIGEST_OK: break;
   }
-  of_stored.component = &stored;
-  if( !err->rc ){
-    bool decoded = (p->component->rules & ZT_RULE_DIGEST_OF_DECODED)!=0;
-    content_digest(decoded ? p : &of_stored, digest, err);
-  }
+  of_all.component = &all;
+  if( !err->rc ) content_digest(&of_all, digest, err);
   if( !err->rc ) *out = zt_digest_matches(digest) ? "ok" : "mismatch";
   zt_digest_close(digest);
   return err->rc;

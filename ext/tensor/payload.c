@@ -9,14 +9,23 @@ static bool payload_is_raw(const zt_component *component){
   return encoding && !encoding->next;
 }
 
+uint64_t zt_payload_offset(const zt_component *component){
+  return payload_is_raw(component) ? component->offset+component->skip : component->offset;
+}
+
+uint64_t zt_payload_stored(const zt_component *component){
+  return payload_is_raw(component) ? component->length-component->skip-component->behind
+       : component->length;
+}
+
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
                                   uint64_t *out){
-  if( component->unsized ){
+  if( component->unsized && !component->scattered ){
     *out = 0;
     return ZT_LENGTH_UNKNOWN;
   }
   if( payload_is_raw(component) ){
-    *out = component->length<component->skip ? 0 : component->length-component->skip;
+    *out = component->length-component->skip-component->behind;
     return ZT_LENGTH_KNOWN;
   }
   *out = component->length;
@@ -35,6 +44,6 @@ zt_text zt_payload_byte_order(const zt_component *component){
   const zt_dtype *dtype = component->storage;
   bool big = zt_text_is(component->byte_order, "big");
   if( component->mixed ) return component->byte_order;
-  if( big && (!payload_is_raw(component) || (dtype && dtype->unit==1)) ) return ZT_TEXT("little");
+  if( big && dtype && dtype->unit==1 ) return ZT_TEXT("little");
   return component->byte_order;
 }

@@ -16,7 +16,7 @@ struct zt_stream {
                            ** for; owned */
   const zt_encoding *encoding;
   bool known;              /* The decoded length is known, before or after decoding: */
-  uint64_t total;          /* What is skipped included, like all places below */
+  uint64_t total;          /* What is none of its own included, like all places below */
   bool ended;              /* The decoder is at the end, all of it sound */
   zt_decoder *decoder;     /* NULL before the first byte */
   uint64_t position;       /* Where the decoder is */
@@ -31,13 +31,15 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   const zt_encoding *encoding = zt_encoding_of(component);
   uint64_t total = 0;
   zt_length_state state = zt_payload_length(p->object, component, &total);
-  bool fits = state!=ZT_LENGTH_KNOWN || zt_add64(total, component->skip, &total);
+  bool fits = state!=ZT_LENGTH_KNOWN || (zt_add64(total, component->skip, &total)
+                                         && zt_add64(total, component->behind, &total));
   *out = NULL;
+  if( component->fault ) return zt_break(err, component->fault_rule, "%s", component->fault);
   if( !encoding ){
     return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding),
                     component->encoding.z);
   }
-  if( component->unsized ) return zt_break(err, "E5", "nothing tells how many bytes there are");
+  if( component->unsized && !component->scattered ) return zt_break(err, "E5", "nothing tells how many bytes there are");
   if( state==ZT_LENGTH_OVERFLOW || !fits ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
   }
@@ -67,6 +69,11 @@ void zt_stream_close(zt_stream *s){
   sqlite3_free(s);
 }
 
+/* Where its own bytes end, as far as that is known. */
+static uint64_t stream_end(const zt_stream *s){
+  return s->known ? s->total-s->component.behind : UINT64_MAX;
+}
+
 static int stream_fail_long(const zt_stream *s, zt_error *err){
   return zt_encoding_fail_long(s->encoding, s->total, err);
 }
@@ -92,8 +99,6 @@ static int stream_charge(const zt_stream *s, uint64_t n, zt_error *err){
 static int stream_read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got,
                            zt_error *err){
   const zt_payload *p = &s->payload;
-  uint64_t left = offset<s->total ? s->total-offset : 0;
-  if( n>left ) n = (size_t)left;
   for(size_t done=0; done<n;){
     size_t piece = n-done<ZT_POLL_BYTES ? n-done : (size_t)ZT_POLL_BYTES;
     if( zt_source_read(p->source, p->component->offset+offset+done, buffer+done, piece, err) ){
@@ -180,20 +185,14 @@ static int stream_keep(zt_stream *s, zt_error *err){
   return err->rc;
 }
 
-static size_t stream_copy_kept(const zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n){
-  uint64_t left = offset<s->total ? s->total-offset : 0;
-  if( n>left ) n = (size_t)left;
-  if( n && buffer ) memcpy(buffer, s->kept+offset, n);
-  return n;
-}
-
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
                                size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
   if( s->kept ){
-    *got = stream_copy_kept(s, offset, buffer, n);
+    if( n ) memcpy(buffer, s->kept+offset, n);
+    *got = n;
     return SQLITE_OK;
   }
   if( stream_may_read_whole(s, offset, n) ){
@@ -213,7 +212,9 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
   }
   *got = done;
   /* Nothing must follow the last byte */
-  if( s->known && s->position==s->total ) stream_next(s, &one, 1, &piece, err);
+  if( s->position==stream_end(s) && stream_pass_over(s, s->total, err)==SQLITE_OK ){
+    stream_next(s, &one, 1, &piece, err);
+  }
   return err->rc;
 }
 
@@ -227,14 +228,17 @@ static int stream_open_shard(zt_stream *s, zt_error *err){
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
                    zt_error *err){
   uint64_t skip = s->component.skip;
+  uint64_t left;
   *got = 0;
   offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
+  left = offset<stream_end(s) ? stream_end(s)-offset : 0;
+  if( n>left ) n = (size_t)left;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   }
   if( s->component.shard.z && !s->shard && stream_open_shard(s, err) ) return err->rc;
   if( !s->encoding->next ) return stream_read_raw(s, offset, buffer, n, got, err);
-  if( s->known && offset>=s->total && s->total>0 ) return SQLITE_OK;
+  if( s->known && left==0 && stream_end(s)>skip ) return SQLITE_OK;
   if( stream_read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ){
     zt_source_unchanged(s->payload.source, err);
   }else{
@@ -247,9 +251,9 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err){
   size_t got;
   if( !s->known ) zt_stream_read(s, UINT64_MAX, NULL, 0, &got, err);
-  if( !err->rc && s->total<s->component.skip ){
+  if( !err->rc && s->total<s->component.skip+s->component.behind ){
     stream_fail_short(s, s->total, err);
   }
-  *out = s->total-s->component.skip;
+  *out = s->total-s->component.skip-s->component.behind;
   return err->rc;
 }

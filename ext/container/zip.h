@@ -1,0 +1,56 @@
+/*
+** Zip archives as far as drivers need them (npz, PyTorch): the central directory, and where the
+** data of its members is. Interface to code in zip.c; the numbers of the rules are there, too.
+**
+** The directory is believed for names, sizes, methods and digests, the local headers for where the
+** data begins alone (APPNOTE.TXT 4.3). Names are bytes: whether they must be UTF-8 is the driver's
+** to say.
+*/
+#ifndef ZT_CONTAINER_ZIP_H
+#define ZT_CONTAINER_ZIP_H
+
+#include "container/driver.h"
+
+typedef struct zt_zip zt_zip;
+
+/* How a member is stored: APPNOTE.TXT 4.4.5. Others may be met, too. */
+enum { ZT_ZIP_STORED = 0, ZT_ZIP_DEFLATE = 8, ZT_ZIP_BZIP2 = 12, ZT_ZIP_LZMA = 14 };
+
+/* A member as the directory has it; the name is borrowed from that. */
+typedef struct zt_zip_member {
+  zt_text name;
+  uint64_t header;         /* Where its local header is */
+  uint64_t stored, size;   /* Bytes in the archive, and after decoding */
+  uint32_t crc;            /* CRC-32 of those after decoding */
+  unsigned method;
+  bool encrypted;
+} zt_zip_member;
+
+/* True if the file begins like an archive: with a local header, or with the end of an empty
+** directory. */
+bool zt_zip_probe(const zt_ends *ends);
+
+/* Find and read the central directory, and check all of it: it ends with the end record, its
+** entries and their number agree, what they claim lies in the file. *out is NULL on failure. The
+** directory has at most ZT_MAX_MANIFEST bytes. */
+int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, zt_error *err);
+void zt_zip_close(zt_zip *z);   /* NULL is nothing to close */
+
+uint32_t zt_zip_members(const zt_zip *z);                              /* How many */
+void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out); /* In the directory's order */
+
+/* The member of that name, -1 if there is none. The last one, if there are several, as zipfile has
+** it. Constant time, after a first call that hashes all names. */
+int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
+
+/* Where the directory is, and its bytes, which are borrowed. */
+uint64_t zt_zip_offset(const zt_zip *z);
+zt_span zt_zip_directory(const zt_zip *z);
+
+/* Read the local header, and with it up to n bytes of the data (*got of them, which may be 0), for
+** formats that begin with a header of their own. *offset is where the data begins. Fails if the
+** local header is none, or the data not in the file. */
+int zt_zip_locate(const zt_zip *z, zt_source *source, const zt_zip_member *member,
+                  uint64_t *offset, void *buffer, size_t n, size_t *got, zt_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* Values as CBOR. See cbor_write.h. */
+#include "core/cbor_write.h"
+
+#include "core/host.h"
+
+#define CBOR_WRITE_FIRST ((size_t)256)
+
+/* Room for n more bytes; NULL after a failure. */
+static uint8_t *cbor_write_room(zt_cbor_out *o, size_t n){
+  if( o->err->rc ) return NULL;
+  if( n>o->capacity-o->n ){
+    uint64_t capacity = (uint64_t)o->n+n;
+    uint8_t *p;
+    if( capacity<2*(uint64_t)o->capacity ) capacity = 2*(uint64_t)o->capacity;
+    if( capacity<CBOR_WRITE_FIRST ) capacity = CBOR_WRITE_FIRST;
+    p = sqlite3_realloc64(o->p, capacity);
+    if( !p ){
+      zt_fail_nomem(o->err);
+      return NULL;
+    }
+    o->p = p;
+    o->capacity = (size_t)capacity;
+  }
+  o->n += n;
+  return o->p+(o->n-n);
+}
+
+static void cbor_write_raw(zt_cbor_out *o, const void *p, size_t n){
+  uint8_t *to = n ? cbor_write_room(o, n) : NULL;
+  if( to ) memcpy(to, p, n);
+}
+
+void zt_cbor_put_head(zt_cbor_out *o, zt_cbor_type type, uint64_t n){
+  uint8_t head[ZT_CBOR_HEAD];
+  cbor_write_raw(o, head, zt_cbor_write_head(head, type, n));
+}
+
+void zt_cbor_put_text(zt_cbor_out *o, zt_text text){
+  zt_cbor_put_head(o, ZT_CBOR_TEXT, text.n);
+  cbor_write_raw(o, text.z, text.n);
+}
+
+void zt_cbor_put_bytes(zt_cbor_out *o, zt_span bytes){
+  zt_cbor_put_head(o, ZT_CBOR_BYTES, bytes.n);
+  cbor_write_raw(o, bytes.p, bytes.n);
+}
+
+void zt_cbor_put_int(zt_cbor_out *o, int64_t i){
+  if( i<0 ) zt_cbor_put_head(o, ZT_CBOR_NINT, ~(uint64_t)i);
+  else zt_cbor_put_head(o, ZT_CBOR_UINT, (uint64_t)i);
+}
+
+void zt_cbor_put_uint(zt_cbor_out *o, uint64_t u){
+  zt_cbor_put_head(o, ZT_CBOR_UINT, u);
+}
+
+void zt_cbor_put_bignum(zt_cbor_out *o, bool negative, zt_span magnitude){
+  while( magnitude.n && magnitude.p[0]==0 ){
+    magnitude.p++;
+    magnitude.n--;
+  }
+  if( magnitude.n<=8 ){
+    zt_cbor_put_head(o, negative ? ZT_CBOR_NINT : ZT_CBOR_UINT,
+                     zt_be(magnitude.p, (unsigned)magnitude.n));
+  }else{
+    zt_cbor_put_head(o, ZT_CBOR_TAG, negative ? 3 : 2);   /* RFC 8949 section 3.4.3 */
+    zt_cbor_put_bytes(o, magnitude);
+  }
+}
+
+void zt_cbor_put_real(zt_cbor_out *o, double real){
+  uint8_t item[9] = { ZT_CBOR_SIMPLE<<5 | 27 };
+  uint64_t bits;
+  memcpy(&bits, &real, sizeof(bits));
+  for(int i=8; i>0; i--, bits>>=8) item[i] = (uint8_t)bits;
+  cbor_write_raw(o, item, sizeof(item));
+}
+
+void zt_cbor_put_bool(zt_cbor_out *o, bool truth){
+  zt_cbor_put_head(o, ZT_CBOR_SIMPLE, truth ? ZT_CBOR_TRUE : ZT_CBOR_FALSE);
+}
+
+void zt_cbor_put_null(zt_cbor_out *o){
+  zt_cbor_put_head(o, ZT_CBOR_SIMPLE, ZT_CBOR_NULL);
+}
+
+void zt_cbor_put_items(zt_cbor_out *o, zt_span items){
+  cbor_write_raw(o, items.p, items.n);
+}
+
+void zt_cbor_put_name(zt_cbor_out *o, zt_span name){
+  if( zt_utf8_valid(name.p, name.n) ) zt_cbor_put_text(o, (zt_text){ (const char*)name.p, name.n });
+  else zt_cbor_put_bytes(o, name);
+}
+
+void zt_cbor_out_reset(zt_cbor_out *o){
+  o->n = 0;
+}
+
+void zt_cbor_out_clear(zt_cbor_out *o){
+  sqlite3_free(o->p);
+  *o = (zt_cbor_out){ .err = o->err };
+}
