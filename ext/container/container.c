@@ -137,7 +137,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
 }
 
 uint32_t zt_container_first(const zt_container *c, uint32_t object){
-  return object<c->first.n ? c->first.a[object] : c->components.n;
+  if( object<c->single ) return object;
+  return object-c->single<c->first.n ? c->first.a[object-c->single] : c->components.n;
 }
 
 void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want,
