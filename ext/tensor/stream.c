@@ -39,7 +39,9 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
     return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding),
                     component->encoding.z);
   }
-  if( component->unsized && !component->scattered ) return zt_break(err, "E5", "nothing tells how many bytes there are");
+  if( component->unsized && !component->scattered ){
+    return zt_break(err, "E5", "nothing tells how many bytes there are");
+  }
   if( state==ZT_LENGTH_OVERFLOW || !fits ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
   }
