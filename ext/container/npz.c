@@ -76,10 +76,25 @@ static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_
   return SQLITE_OK;
 }
 
+/* No more bytes of it will come. */
+static bool npz_is_over(const npz_reader *r, const npz_member *m){
+  size_t behind;
+  return (m->in.n==0 && m->read==m->zip.stored) || zt_inflate_ended(r->inflate, &behind);
+}
+
+/* It decodes to fewer bytes than the directory says. What is stored as it is does not. */
+static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *err){
+  size_t behind;
+  if( !zt_inflate_ended(r->inflate, &behind) ){
+    return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
+  }
+  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory tells %llu",
+                  (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
+}
+
 /* Have n bytes of it in r->header; fewer, if it has fewer. */
 static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
   zt_cbor_out *h = &r->header;
-  size_t behind;
   if( n>m->zip.size ) n = (size_t)m->zip.size;
   while( h->n<n ){
     uint8_t piece[NPZ_WINDOW];
@@ -88,9 +103,7 @@ static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
     if( npz_decode(r, m, piece, want, &got, err) ) return err->rc;
     zt_cbor_put_items(h, (zt_span){ piece, got });
     if( h->err->rc ) return err->rc = h->err->rc;
-    if( got==0 && ((m->in.n==0 && m->read==m->zip.stored)
-                   || (m->zip.method==ZT_ZIP_DEFLATE
-                       && zt_inflate_ended(r->inflate, &behind))) ) break;
+    if( got==0 && npz_is_over(r, m) ) return npz_fail_short(r, m, err);
   }
   return SQLITE_OK;
 }
