@@ -6,8 +6,8 @@
 **   member  := an array, called NAME or NAME.npy
 **            | something else, which is passed over
 **
-** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in .npy
-** does.
+** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in
+** .npy does.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
@@ -178,6 +178,7 @@ static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
     return r->b->err->rc;
   }
   out->unread = true;
+  out->codec = ZT_CODEC_UNKNOWN;   /* How many bytes are the array's is not known */
   out->fault_rule = failed->rule;
   out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
   zt_error_clear(failed);
@@ -260,7 +261,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   npz_set_encoding(r, &m.zip, &record);
   record.unread = record.codec==ZT_CODEC_UNKNOWN;
   record.offset = m.offset;
-  record.unsized = failed.rc!=SQLITE_OK;   /* It was not found */
+  record.unsized = m.offset==0;   /* It was not found */
   if( !record.unsized ) record.length = m.zip.stored;
   if( !failed.rc && !record.unread ) npz_read_header(r, &m, &record.npy, shape, &failed);
   if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;
