@@ -17,6 +17,8 @@
 #define GGML "ggml, enum ggml_type and ggml-common.h"
 #define RFC8259(section) "RFC 8259 section " section
 #define ST "safetensors, format"
+#define NUMPY(section) "numpy.lib.format, " section
+#define ZIP(section) "PKWARE APPNOTE.TXT " section
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
 
@@ -158,6 +160,43 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     GGUF("gguf_tensor_info_t") },
   { "GG16", "gguf-range", E, "tensors' bytes lie within the file (GGUF)",
     GGUF("gguf_tensor_info_t") },
+  /* Zip archives: npz, PyTorch */
+  { "ZP1", "zip-end", E, "a zip archive ends with its end record", ZIP("4.3.16") },
+  { "ZP2", "zip-directory", E,
+    "a zip archive's directory lies before its end record, and has at most 1 GiB",
+    ZIP("4.3.16, 4.3.14") },
+  { "ZP3", "zip64-locator", E, "a zip64 locator points to the end record before it",
+    ZIP("4.3.15") },
+  { "ZP4", "zip-entries", E,
+    "a zip archive's directory has as many whole entries as its end record says", ZIP("4.3.12") },
+  { "ZP5", "zip64-field", E, "sizes that do not fit 32 bits are in a zip64 field (zip)",
+    ZIP("4.5.3") },
+  { "ZP6", "zip-range", E, "a member lies before the directory (zip)", ZIP("4.4.16") },
+  { "ZP7", "zip-sizes", E, "what is stored as it is has one size (zip)", ZIP("4.4.8, 4.4.9") },
+  { "ZP8", "zip-encrypted", W, "a member is not encrypted (zip)", ZIP("4.4.4") },
+  { "ZP9", "zip-spanned", W, "a member is in this file (zip)", ZIP("4.4.11") },
+  { "ZP10", "zip-local-header", E, "a member has a local header of its name (zip)", ZIP("4.3.7") },
+  { "ZP11", "zip-overlap", E, "no two members share a byte (zip)", SENSE },
+  /* Arrays of numpy */
+  { "NY1", "npy-version", E, "an array is of version 1.0, 2.0 or 3.0 (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY2", "npy-length", E, "a header is all there, and has at most 1 MiB (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY3", "npy-utf8", E, "a header of version 3.0 is UTF-8 (npy)", NUMPY("Format Version 3.0") },
+  { "NY4", "npy-header", E, "a header is a dict of literals (npy)", NUMPY("Format Version 1.0") },
+  { "NY5", "npy-keys", E, "a header has the keys descr, fortran_order and shape, each once (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY6", "npy-shape", E, "a shape is a tuple of at most 64 integers (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY7", "npy-elements", E, "elements and their bytes fit 64 bits (npy)", OURS },
+  { "NY8", "npy-order", E, "fortran_order is True or False (npy)", NUMPY("Format Version 1.0") },
+  { "NY9", "npy-descr", E, "descr is a type, or fields nested at most 24 deep (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NZ1", "npz-name", E, "arrays' names are UTF-8, and without U+0000 (npz)", SENSE },
+  { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
+  { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
+  { "NZ4", "npz-headers", E,
+    "the headers of all members take at most 64 MiB more than the archive has (npz)", OURS },
   /* Bytes */
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
