@@ -5,6 +5,7 @@
 **   raw    the bytes as they are
 **   zstd   frames of RFC 8878, one after the other, skippable ones among them, and nothing else
 **   zt.zstd-seekable/1   frames of equal content, and a table of where they are (seekable.c)
+**   protobuf.varint, protobuf.unpacked   numbers as protobuf's messages have them (varint.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame that decodes: nothing cut, no dictionary, checksums right
@@ -48,6 +49,7 @@ const zt_encoding *zt_encoding_of(const zt_component *component);
 /* E4: what is stored decodes to more bytes than the manifest tells. */
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
 
-extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable;
+extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_varint,
+  zt_encoding_unpacked;
 
 #endif
