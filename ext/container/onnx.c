@@ -23,11 +23,13 @@
 **
 ** Fields that are unknown, or of another wire type than theirs, are ignored; of a field that comes
 ** again the last one counts, and messages of such a field are one (merged), as protobuf has it.
-** Initializers are named by themselves, other tensors by where they are. What is below a graph of
-** an attribute has "node.attribute/" in front of its name, what is in a function "function/", and in
-** training_info "training_info.initialization/" or "training_info.algorithm/". A node without
-** a name is called by its first output, or else by its operator. A name that was there before gets
-** "#2", "#3" ... behind it.
+** Initializers are named by themselves, a tensor of the operator Constant by its node's output, other
+** ones by where they are: "node.attribute". What is below a graph of an attribute has
+** "node.attribute/" in front of its name, what is in a function "function/", and in training_info
+** "training_info.initialization/" or "training_info.algorithm/". A node without a name is called by
+** its first output, or else by its operator. A name that was there before gets "#2", "#3" ... behind
+** it. Objects come in the order of the grammar above, depth first, then those of training_info, then
+** those of functions, defaults of attributes before nodes.
 */
 #include "container/onnx.h"
 
@@ -43,16 +45,25 @@
                                                ** highest of 2026 */
 
 /* Numbers of fields in onnx.proto. */
-enum { MODEL_IR = 1, MODEL_PRODUCER = 2, MODEL_PRODUCER_VERSION = 3, MODEL_DOMAIN = 4,
-       MODEL_VERSION = 5, MODEL_DOC = 6, MODEL_GRAPH = 7, MODEL_OPSETS = 8, MODEL_METADATA = 14,
-       MODEL_TRAINING = 20, MODEL_FUNCTIONS = 25, MODEL_CONFIGURATION = 26 };
-enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_SPARSE = 15,
-       GRAPH_METADATA = 16 };
-enum { NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OPERATOR = 4, NODE_ATTRIBUTE = 5 };
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_T = 5, ATTRIBUTE_G = 6, ATTRIBUTE_TENSORS = 10,
-       ATTRIBUTE_GRAPHS = 11, ATTRIBUTE_SPARSE = 22, ATTRIBUTE_SPARSES = 23 };
-enum { TRAINING_INITIALIZATION = 1, TRAINING_ALGORITHM = 2 };
-enum { FUNCTION_NAME = 1, FUNCTION_NODE = 7, FUNCTION_ATTRIBUTE = 11 };
+enum {
+  ONNX_MODEL_IR = 1, ONNX_MODEL_PRODUCER = 2, ONNX_MODEL_PRODUCER_VERSION = 3,
+  ONNX_MODEL_DOMAIN = 4, ONNX_MODEL_VERSION = 5, ONNX_MODEL_DOC = 6, ONNX_MODEL_GRAPH = 7,
+  ONNX_MODEL_OPSETS = 8, ONNX_MODEL_METADATA = 14, ONNX_MODEL_TRAINING = 20,
+  ONNX_MODEL_FUNCTIONS = 25, ONNX_MODEL_CONFIGURATION = 26
+};
+enum {
+  ONNX_GRAPH_NODE = 1, ONNX_GRAPH_NAME = 2, ONNX_GRAPH_INITIALIZER = 5, ONNX_GRAPH_SPARSE = 15,
+  ONNX_GRAPH_METADATA = 16
+};
+enum {
+  ONNX_NODE_OUTPUT = 2, ONNX_NODE_NAME = 3, ONNX_NODE_OPERATOR = 4, ONNX_NODE_ATTRIBUTE = 5
+};
+enum {
+  ONNX_ATTRIBUTE_NAME = 1, ONNX_ATTRIBUTE_T = 5, ONNX_ATTRIBUTE_G = 6, ONNX_ATTRIBUTE_TENSORS = 10,
+  ONNX_ATTRIBUTE_GRAPHS = 11, ONNX_ATTRIBUTE_SPARSE = 22, ONNX_ATTRIBUTE_SPARSES = 23
+};
+enum { ONNX_TRAINING_INITIALIZATION = 1, ONNX_TRAINING_ALGORITHM = 2 };
+enum { ONNX_FUNCTION_NAME = 1, ONNX_FUNCTION_NODE = 7, ONNX_FUNCTION_ATTRIBUTE = 11 };
 
 /* What a container of ONNX remembers besides. */
 typedef struct onnx_state {
@@ -93,9 +104,9 @@ static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_curs
                                   zt_message name, uint32_t present){
   const onnx_place place = { node && node->constant ? "constant" : "attribute", true };
   static const struct { uint32_t field; bool merged, graph, sparse; } kinds[] = {
-    { ATTRIBUTE_T, true, false, false }, { ATTRIBUTE_TENSORS, false, false, false },
-    { ATTRIBUTE_SPARSE, true, false, true }, { ATTRIBUTE_SPARSES, false, false, true },
-    { ATTRIBUTE_G, true, true, false }, { ATTRIBUTE_GRAPHS, false, true, false }
+    { ONNX_ATTRIBUTE_T, true, false, false }, { ONNX_ATTRIBUTE_TENSORS, false, false, false },
+    { ONNX_ATTRIBUTE_SPARSE, true, false, true }, { ONNX_ATTRIBUTE_SPARSES, false, false, true },
+    { ONNX_ATTRIBUTE_G, true, true, false }, { ONNX_ATTRIBUTE_GRAPHS, false, true, false }
   };
   const size_t n = s->path.n;
   for(size_t i=0; i<sizeof(kinds)/sizeof(*kinds) && !s->err->rc; i++){
@@ -126,15 +137,16 @@ static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_curs
 
 /* node NULL: of a function, whose default it is. */
 static bool onnx_attribute(onnx_scan *s, const onnx_node *node, zt_message m){
-  const uint32_t wanted = 1u<<ATTRIBUTE_T | 1u<<ATTRIBUTE_G | 1u<<ATTRIBUTE_TENSORS
-                        | 1u<<ATTRIBUTE_GRAPHS | 1u<<ATTRIBUTE_SPARSE | 1u<<ATTRIBUTE_SPARSES;
+  const uint32_t wanted = 1u<<ONNX_ATTRIBUTE_T | 1u<<ONNX_ATTRIBUTE_TENSORS
+                        | 1u<<ONNX_ATTRIBUTE_SPARSE | 1u<<ONNX_ATTRIBUTE_SPARSES
+                        | 1u<<ONNX_ATTRIBUTE_G | 1u<<ONNX_ATTRIBUTE_GRAPHS;
   const onnx_cursor c = zt_onnx_at(m);
   zt_message name = { 0, 0 };
   uint32_t present = 0;
   zt_field f;
   while( zt_protobuf_next(&s->in, &m, &f) ){
-    if( f.type!=ZT_WIRE_BYTES || f.number>ATTRIBUTE_SPARSES ) continue;
-    if( f.number==ATTRIBUTE_NAME ) name = f.bytes;
+    if( f.type!=ZT_WIRE_BYTES || f.number>ONNX_ATTRIBUTE_SPARSES ) continue;
+    if( f.number==ONNX_ATTRIBUTE_NAME ) name = f.bytes;
     present |= 1u<<f.number & wanted;
   }
   return !s->err->rc && (present==0 || onnx_attribute_values(s, node, c, name, present));
@@ -148,16 +160,16 @@ static bool onnx_node_at(onnx_scan *s, zt_message m){
   zt_field f;
   while( zt_protobuf_next(&s->in, &rest, &f) ){
     if( f.type!=ZT_WIRE_BYTES ) continue;
-    if( f.number==NODE_OUTPUT && node.output.at==node.output.end ) node.output = f.bytes;
-    if( f.number==NODE_NAME ) node.name = f.bytes;
-    if( f.number==NODE_OPERATOR ) node.operator = f.bytes;
-    attributes |= f.number==NODE_ATTRIBUTE;
+    if( f.number==ONNX_NODE_OUTPUT && node.output.at==node.output.end ) node.output = f.bytes;
+    if( f.number==ONNX_NODE_NAME ) node.name = f.bytes;
+    if( f.number==ONNX_NODE_OPERATOR ) node.operator = f.bytes;
+    attributes |= f.number==ONNX_NODE_ATTRIBUTE;
   }
   if( s->err->rc || !attributes ) return !s->err->rc;
   if( !zt_onnx_text(s, node.operator, &text) ) return false;
   node.constant = zt_text_is(((zt_text){ (const char*)text.p, text.n }), "Constant");
   while( zt_protobuf_next(&s->in, &m, &f) ){
-    if( f.number!=NODE_ATTRIBUTE || f.type!=ZT_WIRE_BYTES ) continue;
+    if( f.number!=ONNX_NODE_ATTRIBUTE || f.type!=ZT_WIRE_BYTES ) continue;
     if( !onnx_attribute(s, &node, f.bytes) ) return false;
   }
   return !s->err->rc;
@@ -182,14 +194,14 @@ static bool onnx_graph(onnx_scan *s, onnx_cursor c){
     zt_break(s->err, "OX2", "graphs are nested more than %d deep", ONNX_DEPTH_MAX);
     return false;
   }
-  while( zt_onnx_find(s, &each, GRAPH_INITIALIZER, &m) ){
+  while( zt_onnx_find(s, &each, ONNX_GRAPH_INITIALIZER, &m) ){
     if( !zt_onnx_add(s, initializer, zt_onnx_at(m)) ) return false;
   }
   each = c;
-  while( zt_onnx_find(s, &each, GRAPH_SPARSE, &m) ){
+  while( zt_onnx_find(s, &each, ONNX_GRAPH_SPARSE, &m) ){
     if( !zt_onnx_add_sparse(s, sparse, zt_onnx_at(m)) ) return false;
   }
-  if( !onnx_nodes(s, c, GRAPH_NODE) ) return false;
+  if( !onnx_nodes(s, c, ONNX_GRAPH_NODE) ) return false;
   s->depth--;
   return true;
 }
@@ -198,8 +210,8 @@ static bool onnx_graph(onnx_scan *s, onnx_cursor c){
 
 /* What the model says of itself. */
 typedef struct onnx_model {
-  zt_field fields[MODEL_METADATA+1];   /* Numbers and texts: the last of each; number 0: there is
-                                       ** none */
+  zt_field fields[ONNX_MODEL_DOC+1];   /* Numbers and texts: the last of each; number 0: there
+                                       ** is none */
   bool graph, opsets, metadata, training, functions;
 } onnx_model;
 
@@ -208,14 +220,14 @@ static bool onnx_read_model(onnx_scan *s, onnx_model *out){
   zt_field f;
   *out = (onnx_model){ 0 };
   while( zt_protobuf_next(&s->in, &all, &f) ){
-    const bool number = f.number==MODEL_IR || f.number==MODEL_VERSION;
+    const bool number = f.number==ONNX_MODEL_IR || f.number==ONNX_MODEL_VERSION;
     if( f.type!=(number ? ZT_WIRE_VARINT : ZT_WIRE_BYTES) ) continue;
-    out->graph |= f.number==MODEL_GRAPH;
-    out->opsets |= f.number==MODEL_OPSETS;
-    out->metadata |= f.number==MODEL_METADATA;
-    out->training |= f.number==MODEL_TRAINING;
-    out->functions |= f.number==MODEL_FUNCTIONS;
-    if( f.number<=MODEL_DOC ) out->fields[f.number] = f;
+    out->graph |= f.number==ONNX_MODEL_GRAPH;
+    out->opsets |= f.number==ONNX_MODEL_OPSETS;
+    out->metadata |= f.number==ONNX_MODEL_METADATA;
+    out->training |= f.number==ONNX_MODEL_TRAINING;
+    out->functions |= f.number==ONNX_MODEL_FUNCTIONS;
+    if( f.number<=ONNX_MODEL_DOC ) out->fields[f.number] = f;
   }
   if( !s->err->rc && !out->graph ) zt_break(s->err, "OX1", "the model has no graph");
   return !s->err->rc;
@@ -223,34 +235,34 @@ static bool onnx_read_model(onnx_scan *s, onnx_model *out){
 
 /* The last of a graph's names; false if there is none. */
 static bool onnx_graph_name(onnx_scan *s, zt_message *out){
-  onnx_cursor c = zt_onnx_into(zt_onnx_at(zt_protobuf_all(&s->in)), MODEL_GRAPH);
+  onnx_cursor c = zt_onnx_into(zt_onnx_at(zt_protobuf_all(&s->in)), ONNX_MODEL_GRAPH);
   bool named = false;
-  while( zt_onnx_find(s, &c, GRAPH_NAME, out) ) named = true;
+  while( zt_onnx_find(s, &c, ONNX_GRAPH_NAME, out) ) named = true;
   return named;
 }
 
 static void onnx_put_model(onnx_scan *s, const onnx_model *model, zt_cbor_out *o){
-  static const char *const names[MODEL_DOC+1] = {
+  static const char *const names[ONNX_MODEL_DOC+1] = {
     NULL, "ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"
   };
   const onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message name = { 0, 0 };
   const bool named = onnx_graph_name(s, &name);
   unsigned n = 0u+model->opsets+model->metadata+named+(s->nodes>0);
-  for(int i=MODEL_IR; i<=MODEL_DOC; i++) n += model->fields[i].number!=0;
+  for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++) n += model->fields[i].number!=0;
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
-  for(int i=MODEL_IR; i<=MODEL_DOC; i++){
+  for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++){
     const zt_field *f = &model->fields[i];
     if( f->number==0 ) continue;
     zt_onnx_put_key(o, names[i]);
     if( f->type==ZT_WIRE_VARINT ) zt_cbor_put_int(o, (int64_t)f->value);
     else zt_onnx_put_text(s, o, f->bytes);
   }
-  if( model->opsets && zt_onnx_read_map(s, all, MODEL_OPSETS) ){
+  if( model->opsets && zt_onnx_read_map(s, all, ONNX_MODEL_OPSETS, ZT_WIRE_VARINT) ){
     zt_onnx_put_key(o, "opset_import");
     zt_onnx_put_map(s, o);
   }
-  if( model->metadata && zt_onnx_read_map(s, all, MODEL_METADATA) ){
+  if( model->metadata && zt_onnx_read_map(s, all, ONNX_MODEL_METADATA, ZT_WIRE_BYTES) ){
     zt_onnx_put_key(o, "metadata_props");
     zt_onnx_put_map(s, o);
   }
@@ -267,12 +279,12 @@ static void onnx_put_model(onnx_scan *s, const onnx_model *model, zt_cbor_out *o
 /* The graphs of training_info. */
 static bool onnx_training(onnx_scan *s){
   static const struct { uint32_t field; const char *path; } graphs[] = {
-    { TRAINING_INITIALIZATION, "training_info.initialization/" },
-    { TRAINING_ALGORITHM, "training_info.algorithm/" }
+    { ONNX_TRAINING_INITIALIZATION, "training_info.initialization/" },
+    { ONNX_TRAINING_ALGORITHM, "training_info.algorithm/" }
   };
   onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message m;
-  while( zt_onnx_find(s, &all, MODEL_TRAINING, &m) ){
+  while( zt_onnx_find(s, &all, ONNX_MODEL_TRAINING, &m) ){
     for(size_t i=0; i<sizeof(graphs)/sizeof(*graphs); i++){
       zt_onnx_push(s, graphs[i].path);
       if( s->err->rc || !onnx_graph(s, zt_onnx_into(zt_onnx_at(m), graphs[i].field)) ) return false;
@@ -286,17 +298,17 @@ static bool onnx_training(onnx_scan *s){
 static bool onnx_functions(onnx_scan *s){
   onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message function, m;
-  while( zt_onnx_find(s, &all, MODEL_FUNCTIONS, &function) ){
+  while( zt_onnx_find(s, &all, ONNX_MODEL_FUNCTIONS, &function) ){
     onnx_cursor c = zt_onnx_at(function);
     zt_message name = { 0, 0 };
-    while( zt_onnx_find(s, &c, FUNCTION_NAME, &m) ) name = m;
+    while( zt_onnx_find(s, &c, ONNX_FUNCTION_NAME, &m) ) name = m;
     zt_onnx_push_text(s, name);
     zt_onnx_push(s, "/");
     c = zt_onnx_at(function);
-    while( zt_onnx_find(s, &c, FUNCTION_ATTRIBUTE, &m) ){
+    while( zt_onnx_find(s, &c, ONNX_FUNCTION_ATTRIBUTE, &m) ){
       if( !onnx_attribute(s, NULL, m) ) return false;
     }
-    if( s->err->rc || !onnx_nodes(s, zt_onnx_at(function), FUNCTION_NODE) ) return false;
+    if( s->err->rc || !onnx_nodes(s, zt_onnx_at(function), ONNX_FUNCTION_NODE) ) return false;
     s->path.n = 0;
   }
   return !s->err->rc;
@@ -326,7 +338,7 @@ static void onnx_keep_items(onnx_scan *s, const onnx_model *model){
 
 static void onnx_set_version(zt_container *c, const onnx_model *model){
   onnx_state *state = c->state;
-  const zt_field *ir = &model->fields[MODEL_IR];
+  const zt_field *ir = &model->fields[ONNX_MODEL_IR];
   if( ir->number==0 ) return;
   sqlite3_snprintf(sizeof(state->version), state->version, "%lld", (sqlite3_int64)ir->value);
   c->version = (zt_text){ state->version, strlen(state->version) };
@@ -337,7 +349,7 @@ static bool onnx_scan_model(onnx_scan *s){
   onnx_model model;
   uint64_t nodes;
   if( !onnx_read_model(s, &model) ) return false;
-  if( !onnx_graph(s, zt_onnx_into(all, MODEL_GRAPH)) ) return false;
+  if( !onnx_graph(s, zt_onnx_into(all, ONNX_MODEL_GRAPH)) ) return false;
   nodes = s->nodes;
   if( model.training && !onnx_training(s) ) return false;
   if( model.functions && !onnx_functions(s) ) return false;
@@ -383,10 +395,10 @@ static void onnx_close(zt_container *c){
 /* The wire type of a field of ModelProto; -1 if there is no such field. */
 static int onnx_wire_type(uint32_t number){
   switch( number ){
-    case MODEL_IR: case MODEL_VERSION: return ZT_WIRE_VARINT;
-    case MODEL_PRODUCER: case MODEL_PRODUCER_VERSION: case MODEL_DOMAIN: case MODEL_DOC:
-    case MODEL_GRAPH: case MODEL_OPSETS: case MODEL_METADATA: case MODEL_TRAINING:
-    case MODEL_FUNCTIONS: case MODEL_CONFIGURATION:
+    case ONNX_MODEL_IR: case ONNX_MODEL_VERSION: return ZT_WIRE_VARINT;
+    case ONNX_MODEL_PRODUCER: case ONNX_MODEL_PRODUCER_VERSION: case ONNX_MODEL_DOMAIN:
+    case ONNX_MODEL_DOC: case ONNX_MODEL_GRAPH: case ONNX_MODEL_OPSETS: case ONNX_MODEL_METADATA:
+    case ONNX_MODEL_TRAINING: case ONNX_MODEL_FUNCTIONS: case ONNX_MODEL_CONFIGURATION:
       return ZT_WIRE_BYTES;
     default: return -1;
   }
@@ -397,8 +409,9 @@ static bool onnx_is_graph(zt_protobuf *p, zt_message m){
   bool known = false;
   zt_field f;
   for(int n=0; n<ONNX_PROBE_FIELDS && zt_protobuf_next(p, &m, &f); n++){
-    if( f.number>GRAPH_METADATA || f.type!=ZT_WIRE_BYTES ) return false;
-    known |= f.number==GRAPH_NODE || f.number==GRAPH_NAME || f.number==GRAPH_INITIALIZER;
+    if( f.number>ONNX_GRAPH_METADATA || f.type!=ZT_WIRE_BYTES ) return false;
+    known |= f.number==ONNX_GRAPH_NODE || f.number==ONNX_GRAPH_NAME
+          || f.number==ONNX_GRAPH_INITIALIZER;
   }
   return known && !p->err->rc;
 }
@@ -414,8 +427,8 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
     const int type = onnx_wire_type(f.number);
     if( type>=0 && (unsigned)type!=f.type ) return ZT_PROBE_NO;
     known &= type>=0;
-    if( n==0 ) version = f.number==MODEL_IR && f.value>0 && f.value<=ONNX_IR_MAX;
-    if( f.number==MODEL_GRAPH ) graph = f.bytes;
+    if( n==0 ) version = f.number==ONNX_MODEL_IR && f.value>0 && f.value<=ONNX_IR_MAX;
+    if( f.number==ONNX_MODEL_GRAPH ) graph = f.bytes;
   }
   if( p->err->rc ){
     return p->err->rule && strcmp(p->err->rule, "PB3")==0 && version && known && n>0

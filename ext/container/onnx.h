@@ -98,9 +98,9 @@ void zt_onnx_put_text(onnx_scan *s, zt_cbor_out *o, zt_message m);
 void zt_onnx_push(onnx_scan *s, const char *z);
 void zt_onnx_push_text(onnx_scan *s, zt_message m);
 
-/* Read the entries of a field: pairs of a key, and a value that is a number or bytes. Of a key that
-** comes again the last value counts. And put it. */
-bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field);
+/* Read the entries of a field: pairs of a key, and a value of that wire type, a number or bytes. Of
+** a key that comes again the last value counts. And put it. */
+bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type);
 void zt_onnx_put_map(onnx_scan *s, zt_cbor_out *o);
 
 /* What is to be said of a tensor beside itself. */

@@ -7,30 +7,34 @@
 #include "core/utf8.h"
 
 /* Numbers of fields in onnx.proto. */
-enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
-enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_SEGMENT = 3, TENSOR_FLOAT = 4, TENSOR_INT32 = 5,
-       TENSOR_STRING = 6, TENSOR_INT64 = 7, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10,
-       TENSOR_UINT64 = 11, TENSOR_EXTERNAL = 13, TENSOR_LOCATION = 14, TENSOR_FIELDS = 15 };
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };   /* Of StringStringEntryProto and OperatorSetIdProto */
+enum { ONNX_SPARSE_VALUES = 1, ONNX_SPARSE_INDICES = 2, ONNX_SPARSE_DIMS = 3 };
+enum {
+  ONNX_TENSOR_DIMS = 1, ONNX_TENSOR_TYPE = 2, ONNX_TENSOR_SEGMENT = 3, ONNX_TENSOR_FLOAT = 4,
+  ONNX_TENSOR_INT32 = 5, ONNX_TENSOR_STRING = 6, ONNX_TENSOR_INT64 = 7, ONNX_TENSOR_NAME = 8,
+  ONNX_TENSOR_RAW = 9, ONNX_TENSOR_DOUBLE = 10, ONNX_TENSOR_UINT64 = 11, ONNX_TENSOR_EXTERNAL = 13,
+  ONNX_TENSOR_LOCATION = 14, ONNX_TENSOR_FIELDS = 15
+};
+enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* Of a StringStringEntryProto, and an
+                                                     ** OperatorSetIdProto */
 
 /* Types by their numbers. */
 static const zt_onnx_type onnx_types[] = {
-  { NULL, NULL, 0 },                      { "f32", NULL, TENSOR_FLOAT },
-  { "u8", NULL, TENSOR_INT32 },           { "i8", NULL, TENSOR_INT32 },
-  { "u16", NULL, TENSOR_INT32 },          { "i16", NULL, TENSOR_INT32 },
-  { "i32", NULL, TENSOR_INT32 },          { "i64", NULL, TENSOR_INT64 },
-  { NULL, "string", TENSOR_STRING },      { "bool", NULL, TENSOR_INT32 },
-  { "f16", NULL, TENSOR_INT32 },          { "f64", NULL, TENSOR_DOUBLE },
-  { "u32", NULL, TENSOR_UINT64 },         { "u64", NULL, TENSOR_UINT64 },
-  { "f32", "complex64", TENSOR_FLOAT },   { "f64", "complex128", TENSOR_DOUBLE },
-  { "bf16", NULL, TENSOR_INT32 },         { "u8", "f8_e4m3fn", TENSOR_INT32 },
-  { "u8", "f8_e4m3fnuz", TENSOR_INT32 },  { "u8", "f8_e5m2", TENSOR_INT32 },
-  { "u8", "f8_e5m2fnuz", TENSOR_INT32 },  { "u8", "u4", TENSOR_INT32 },
-  { "u8", "i4", TENSOR_INT32 },           { "u8", "f4_e2m1", TENSOR_INT32 },
-  { "u8", "f8_e8m0", TENSOR_INT32 },      { "u8", "u2", TENSOR_INT32 },
+  { NULL, NULL, 0 },                      { "f32", NULL, ONNX_TENSOR_FLOAT },
+  { "u8", NULL, ONNX_TENSOR_INT32 },           { "i8", NULL, ONNX_TENSOR_INT32 },
+  { "u16", NULL, ONNX_TENSOR_INT32 },          { "i16", NULL, ONNX_TENSOR_INT32 },
+  { "i32", NULL, ONNX_TENSOR_INT32 },          { "i64", NULL, ONNX_TENSOR_INT64 },
+  { NULL, "string", ONNX_TENSOR_STRING },      { "bool", NULL, ONNX_TENSOR_INT32 },
+  { "f16", NULL, ONNX_TENSOR_INT32 },          { "f64", NULL, ONNX_TENSOR_DOUBLE },
+  { "u32", NULL, ONNX_TENSOR_UINT64 },         { "u64", NULL, ONNX_TENSOR_UINT64 },
+  { "f32", "complex64", ONNX_TENSOR_FLOAT },   { "f64", "complex128", ONNX_TENSOR_DOUBLE },
+  { "bf16", NULL, ONNX_TENSOR_INT32 },         { "u8", "f8_e4m3fn", ONNX_TENSOR_INT32 },
+  { "u8", "f8_e4m3fnuz", ONNX_TENSOR_INT32 },  { "u8", "f8_e5m2", ONNX_TENSOR_INT32 },
+  { "u8", "f8_e5m2fnuz", ONNX_TENSOR_INT32 },  { "u8", "u4", ONNX_TENSOR_INT32 },
+  { "u8", "i4", ONNX_TENSOR_INT32 },           { "u8", "f4_e2m1", ONNX_TENSOR_INT32 },
+  { "u8", "f8_e8m0", ONNX_TENSOR_INT32 },      { "u8", "u2", ONNX_TENSOR_INT32 },
   /* How elements of six bits are packed, the model does not know */
-  { "u8", "i2", TENSOR_INT32 },           { "u8", "f6_e2m3", TENSOR_INT32 },
-  { "u8", "f6_e3m2", TENSOR_INT32 }
+  { "u8", "i2", ONNX_TENSOR_INT32 },           { "u8", "f6_e2m3", ONNX_TENSOR_INT32 },
+  { "u8", "f6_e3m2", ONNX_TENSOR_INT32 }
 };
 #define ONNX_TYPES (sizeof(onnx_types)/sizeof(*onnx_types))
 #define ONNX_STRING 8
@@ -53,7 +57,7 @@ typedef struct onnx_tensor {
   uint64_t type;           /* data_type, if it was there: */
   bool typed;
   uint64_t text;           /* Bytes of all strings */
-  onnx_field fields[TENSOR_FIELDS];
+  onnx_field fields[ONNX_TENSOR_FIELDS];
   unsigned data;           /* The field that has its data; 0: none */
 } onnx_tensor;
 
@@ -72,7 +76,7 @@ onnx_cursor zt_onnx_into(onnx_cursor outer, uint32_t number){
 }
 
 /* Stand in the next message of a level. */
-static bool onnx_refill(onnx_scan *s, onnx_cursor *c, unsigned level){   /* NOLINT(misc-no-recursion) */
+static bool onnx_refill(onnx_scan *s, onnx_cursor *c, unsigned level){
   zt_field f;
   if( level==0 ) return false;
   do{
@@ -144,21 +148,21 @@ static zt_text onnx_path(const onnx_scan *s){
   return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
 }
 
-bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field){
+bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type){
   onnx_map *map = &s->map;
   zt_message entry;
   zt_keys_clear(&map->keys);
   zt_cbor_out_reset(&map->text);
   while( zt_onnx_find(s, &c, field, &entry) ){
-    zt_field f, value = { 0 };
+    zt_field f, value = { .type = type };
     zt_message key = { 0, 0 };
     zt_span text;
     const size_t at = map->text.n;
     bool duplicate;
     uint32_t i;
     while( zt_protobuf_next(&s->in, &entry, &f) ){
-      if( f.number==ENTRY_KEY && f.type==ZT_WIRE_BYTES ) key = f.bytes;
-      if( f.number==ENTRY_VALUE ) value = f;
+      if( f.number==ONNX_ENTRY_KEY && f.type==ZT_WIRE_BYTES ) key = f.bytes;
+      if( f.number==ONNX_ENTRY_VALUE && f.type==type ) value = f;
     }
     if( !zt_onnx_text(s, key, &text) ) return false;
     zt_cbor_put_items(&map->text, text);
@@ -187,7 +191,7 @@ bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field){
 /* The bytes of a key's value; empty if there are none. */
 static zt_message onnx_map_value(const onnx_map *map, const char *key){
   const int64_t i = zt_keys_find(&map->keys, map->text.p, (zt_text){ key, strlen(key) });
-  return i<0 || map->values[i].type!=ZT_WIRE_BYTES ? (zt_message){ 0, 0 } : map->values[i].bytes;
+  return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;
 }
 
 void zt_onnx_put_map(onnx_scan *s, zt_cbor_out *o){
@@ -227,16 +231,16 @@ static void onnx_read_dims(onnx_scan *s, const zt_field *f, onnx_tensor *t){
 
 /* A field of data, if it has the wire type of one. */
 static void onnx_read_data(const zt_field *f, onnx_tensor *t){
-  static const unsigned types[TENSOR_FIELDS] = {
-    [TENSOR_FLOAT] = ZT_WIRE_FIXED32, [TENSOR_DOUBLE] = ZT_WIRE_FIXED64,
-    [TENSOR_RAW] = ZT_WIRE_BYTES, [TENSOR_STRING] = ZT_WIRE_BYTES
+  static const unsigned types[ONNX_TENSOR_FIELDS] = {
+    [ONNX_TENSOR_FLOAT] = ZT_WIRE_FIXED32, [ONNX_TENSOR_DOUBLE] = ZT_WIRE_FIXED64,
+    [ONNX_TENSOR_RAW] = ZT_WIRE_BYTES, [ONNX_TENSOR_STRING] = ZT_WIRE_BYTES
   };   /* Varints are 0 */
   onnx_field *field = &t->fields[f->number];
   if( f->type!=types[f->number] && f->type!=ZT_WIRE_BYTES ) return;
   field->bytes = f->bytes;
   field->packed = f->type==ZT_WIRE_BYTES;
   field->n++;
-  if( f->number==TENSOR_STRING ) t->text += f->bytes.end-f->bytes.at;
+  if( f->number==ONNX_TENSOR_STRING ) t->text += f->bytes.end-f->bytes.at;
 }
 
 /* Set the number of elements; OX5. What has a negative dimension has none. */
@@ -255,9 +259,9 @@ static bool onnx_count(onnx_scan *s, onnx_tensor *t){
 /* Which field has the data, in the order in which onnx looks for them. */
 static unsigned onnx_choose_data(const onnx_tensor *t){
   const unsigned own = t->type<ONNX_TYPES ? onnx_types[t->type].field : 0;
-  if( own==TENSOR_STRING ) return TENSOR_STRING;
-  if( t->external ) return TENSOR_EXTERNAL;
-  if( t->fields[TENSOR_RAW].n ) return TENSOR_RAW;
+  if( own==ONNX_TENSOR_STRING ) return ONNX_TENSOR_STRING;
+  if( t->external ) return ONNX_TENSOR_EXTERNAL;
+  if( t->fields[ONNX_TENSOR_RAW].n ) return ONNX_TENSOR_RAW;
   return own && t->fields[own].n ? own : 0;
 }
 
@@ -266,18 +270,19 @@ static bool onnx_read_tensor(onnx_scan *s, onnx_cursor c, onnx_tensor *t){
   *t = (onnx_tensor){ 0 };
   while( zt_onnx_next(s, &c, &f) ){
     switch( f.number ){
-      case TENSOR_DIMS: onnx_read_dims(s, &f, t); break;
-      case TENSOR_TYPE:
+      case ONNX_TENSOR_DIMS: onnx_read_dims(s, &f, t); break;
+      case ONNX_TENSOR_TYPE:
         t->typed |= f.type==ZT_WIRE_VARINT;
         if( f.type==ZT_WIRE_VARINT ) t->type = f.value;
         break;
-      case TENSOR_NAME:
+      case ONNX_TENSOR_NAME:
         if( f.type==ZT_WIRE_BYTES ) t->name = f.bytes;
         break;
-      case TENSOR_LOCATION: t->external = f.type==ZT_WIRE_VARINT && f.value==1; break;
-      case TENSOR_SEGMENT: t->fields[TENSOR_SEGMENT].n += f.type==ZT_WIRE_BYTES; break;
-      case TENSOR_FLOAT: case TENSOR_INT32: case TENSOR_STRING: case TENSOR_INT64:
-      case TENSOR_RAW: case TENSOR_DOUBLE: case TENSOR_UINT64:
+      case ONNX_TENSOR_LOCATION: t->external = f.type==ZT_WIRE_VARINT && f.value==1; break;
+      case ONNX_TENSOR_SEGMENT: t->fields[ONNX_TENSOR_SEGMENT].n += f.type==ZT_WIRE_BYTES; break;
+      case ONNX_TENSOR_FLOAT: case ONNX_TENSOR_INT32: case ONNX_TENSOR_STRING:
+      case ONNX_TENSOR_INT64: case ONNX_TENSOR_RAW: case ONNX_TENSOR_DOUBLE:
+      case ONNX_TENSOR_UINT64:
         onnx_read_data(&f, t);
         break;
       default: break;
@@ -363,17 +368,18 @@ static uint64_t onnx_decoded(const onnx_tensor *t, const onnx_part *part){
 
 static void onnx_set_range(const onnx_tensor *t, onnx_part *out){
   const onnx_field *field = &t->fields[t->data];
-  const bool plain = t->data==TENSOR_RAW || t->data==TENSOR_FLOAT || t->data==TENSOR_DOUBLE;
+  const bool plain = t->data==ONNX_TENSOR_RAW || t->data==ONNX_TENSOR_FLOAT
+                  || t->data==ONNX_TENSOR_DOUBLE;
   if( t->data==0 ){
     out->offset = t->whole.at;
-  }else if( t->data==TENSOR_STRING ){
+  }else if( t->data==ONNX_TENSOR_STRING ){
     out->codec = ZT_CODEC_UNKNOWN;
     out->scattered = true;
     out->offset = t->whole.at;
     out->length = t->text;
     out->rule = "E1";
     out->fault = "encoding 'onnx.string_data' is not known";
-  }else if( t->data==TENSOR_RAW || (field->n==1 && field->packed) ){
+  }else if( t->data==ONNX_TENSOR_RAW || (field->n==1 && field->packed) ){
     out->codec = plain ? ZT_CODEC_RAW : ZT_CODEC_PROTOBUF_VARINT;
     out->offset = field->bytes.at;
     out->length = field->bytes.end-field->bytes.at;
@@ -390,12 +396,12 @@ static bool onnx_add_part(onnx_scan *s, const onnx_tensor *t, onnx_role role, co
   uint32_t at;
   part.type = t->typed && t->type<ONNX_TYPES ? (uint32_t)t->type : 0;
   part.decoded = onnx_decoded(t, &part);
-  if( t->data==TENSOR_EXTERNAL ) onnx_set_external(s, &part);
+  if( t->data==ONNX_TENSOR_EXTERNAL ) onnx_set_external(s, &part);
   else onnx_set_range(t, &part);
   if( t->negative ){
     part.rule = "OX6";
     part.fault = "a dimension is negative";
-  }else if( t->fields[TENSOR_SEGMENT].n ){
+  }else if( t->fields[ONNX_TENSOR_SEGMENT].n ){
     part.rule = "OX7";
     part.fault = "it is a segment of a tensor";
   }else if( fault ){
@@ -475,7 +481,7 @@ static void onnx_put_strings(onnx_scan *s, onnx_cursor c, uint32_t n){
   zt_message text;
   zt_onnx_put_key(&s->items, "strings");
   zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, n);
-  while( zt_onnx_find(s, &c, TENSOR_STRING, &text) ) zt_onnx_put_text(s, &s->items, text);
+  while( zt_onnx_find(s, &c, ONNX_TENSOR_STRING, &text) ) zt_onnx_put_text(s, &s->items, text);
 }
 
 static void onnx_put_dims(onnx_scan *s, const char *key, const onnx_tensor *t){
@@ -488,15 +494,16 @@ static void onnx_put_dims(onnx_scan *s, const char *key, const onnx_tensor *t){
 ** The map of external_data is read on the way. */
 static bool onnx_put_attributes(onnx_scan *s, onnx_place place, onnx_cursor c, const onnx_tensor *t,
                                 const onnx_tensor *indices){
-  static const char *const fields[TENSOR_FIELDS] = {
-    [TENSOR_FLOAT] = "float_data", [TENSOR_INT32] = "int32_data", [TENSOR_INT64] = "int64_data",
-    [TENSOR_RAW] = "raw_data", [TENSOR_DOUBLE] = "double_data", [TENSOR_UINT64] = "uint64_data",
-    [TENSOR_EXTERNAL] = "external"
+  static const char *const fields[ONNX_TENSOR_FIELDS] = {
+    [ONNX_TENSOR_FLOAT] = "float_data", [ONNX_TENSOR_INT32] = "int32_data",
+    [ONNX_TENSOR_INT64] = "int64_data", [ONNX_TENSOR_RAW] = "raw_data",
+    [ONNX_TENSOR_DOUBLE] = "double_data", [ONNX_TENSOR_UINT64] = "uint64_data",
+    [ONNX_TENSOR_EXTERNAL] = "external"
   };
-  const bool external = t->data==TENSOR_EXTERNAL, texts = t->data==TENSOR_STRING;
+  const bool external = t->data==ONNX_TENSOR_EXTERNAL, texts = t->data==ONNX_TENSOR_STRING;
   const bool named = place.inside && t->name.at<t->name.end;
   zt_cbor_out *o = &s->items;
-  if( external && !zt_onnx_read_map(s, c, TENSOR_EXTERNAL) ) return false;
+  if( external && !zt_onnx_read_map(s, c, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
   zt_cbor_put_head(o, ZT_CBOR_MAP, 2u+t->typed+place.inside+external+named+(indices!=NULL));
   zt_onnx_put_key(o, "role");
   zt_onnx_put_key(o, place.role);
@@ -521,7 +528,7 @@ static bool onnx_put_attributes(onnx_scan *s, onnx_place place, onnx_cursor c, c
     zt_onnx_put_key(o, "tensor_name");
     zt_onnx_put_text(s, o, t->name);
   }
-  if( texts ) onnx_put_strings(s, c, t->fields[TENSOR_STRING].n);
+  if( texts ) onnx_put_strings(s, c, t->fields[ONNX_TENSOR_STRING].n);
   if( indices ) onnx_put_dims(s, "indices_shape", indices);
   return !s->err->rc;
 }
@@ -546,14 +553,15 @@ bool zt_onnx_add(onnx_scan *s, onnx_place place, onnx_cursor c){
 static bool onnx_read_sparse_dims(onnx_scan *s, onnx_cursor c, onnx_tensor *out){
   zt_field f;
   *out = (onnx_tensor){ 0 };
-  while( zt_onnx_next(s, &c, &f) ) if( f.number==SPARSE_DIMS ) onnx_read_dims(s, &f, out);
+  while( zt_onnx_next(s, &c, &f) ) if( f.number==ONNX_SPARSE_DIMS ) onnx_read_dims(s, &f, out);
   out->whole = c.whole;
   return !s->err->rc && onnx_count(s, out);
 }
 
 /* The same of a sparse tensor, whose name is that of its values. */
 bool zt_onnx_add_sparse(onnx_scan *s, onnx_place place, onnx_cursor c){
-  const onnx_cursor ofValues = zt_onnx_into(c, SPARSE_VALUES), ofIndices = zt_onnx_into(c, SPARSE_INDICES);
+  const onnx_cursor ofValues = zt_onnx_into(c, ONNX_SPARSE_VALUES);
+  const onnx_cursor ofIndices = zt_onnx_into(c, ONNX_SPARSE_INDICES);
   const size_t n = s->path.n;
   onnx_tensor values, indices, dense;
   bool rows, sound;
@@ -567,7 +575,8 @@ bool zt_onnx_add_sparse(onnx_scan *s, onnx_place place, onnx_cursor c){
                        dense.whole)
    || !onnx_put_attributes(s, place, ofValues, &values, &indices)
    || !onnx_add_part(s, &values, ONNX_VALUES, NULL, NULL) ) return false;
-  if( indices.data==TENSOR_EXTERNAL && !zt_onnx_read_map(s, ofIndices, TENSOR_EXTERNAL) ) return false;
+  if( indices.data==ONNX_TENSOR_EXTERNAL
+   && !zt_onnx_read_map(s, ofIndices, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
   s->path.n = n;
   return onnx_add_part(s, &indices, ONNX_INDICES, "OX3",
                        sound ? NULL : "it has neither one dimension, nor two of which the second"

@@ -12,7 +12,7 @@
 
 #include "core/host.h"
 
-#define PROTOBUF_PIECE ((size_t)4 << 10)       /* Bytes that are read behind what was passed over; */
+#define PROTOBUF_PIECE ((size_t)4 << 10)       /* Bytes read behind what was passed over; */
 #define PROTOBUF_PIECE_MAX ((size_t)128 << 10) /* twice as many each time that nothing was, up to
                                                ** this */
 #define PROTOBUF_VARINT 10                     /* Bytes of the longest varint */
@@ -173,7 +173,8 @@ static bool protobuf_skip_group(zt_protobuf *p, zt_message *m, uint32_t number, 
       depth--;
     }else if( f.type==PROTOBUF_GROUP || f.type==PROTOBUF_GROUP_END ){
       zt_break(p->err, "PB2", "byte %llu: groups %s", (unsigned long long)place,
-               f.type==PROTOBUF_GROUP ? "are nested more than 64 deep" : "do not end as they begin");
+               f.type==PROTOBUF_GROUP ? "are nested more than 64 deep"
+               : "do not end as they begin");
       return false;
     }else if( !protobuf_value(p, m, &f) ){
       return false;

@@ -332,6 +332,7 @@ static bool convert_add_one(const zt_dtype *dtype, void *cell, const void *value
       for(unsigned i=0; i<width; i++){
         ((uint8_t*)cell)[zt_big_endian() ? width-1-i : i] = (uint8_t)(sum >> 8*i);
       }
+      if( zt_dtype_is_packed(dtype) ) *(uint8_t*)cell &= (uint8_t)(0xFF >> (8-8/dtype->elements));
       return true;
   }
   return zt_conversion_of(dtype)->store[dtype->wide](&a, cell, 1)==1;

@@ -3,8 +3,8 @@
 ** section 3).
 ** `coords` has the indices of all values in dimension 0, then those in dimension 1, and so on.
 **
-**   K1  coords, or indices, has as many entries as there are dimensions times values; flat positions
-**       are as many as values
+**   K1  coords, or indices, has as many entries as there are dimensions times values; flat
+**       positions are as many as values
 **   K2  every coordinate is less than its dimension, every position less than the elements
 **   K3  coords, or indices, are integers
 ** `indices` has, for each value, its flat position; or its index in each dimension (ONNX).

@@ -1,6 +1,6 @@
 /*
-** The encodings protobuf.varint and protobuf.unpacked: numbers of a field of a message in protobuf's
-** wire format (core/protobuf.h), whose rules hold here, too.
+** The encodings protobuf.varint and protobuf.unpacked: numbers of a field of a message in
+** protobuf's wire format (core/protobuf.h), whose rules hold here, too.
 **
 **   protobuf.varint     the bytes of a packed field: varints, one after the other
 **   protobuf.unpacked   a message: all fields of the component's number in it, packed or not
@@ -11,8 +11,8 @@
 **
 **   PB4  a number is one that the dtype holds
 **   PB5  floats that are packed are whole ones
-**   PB6  an encoded component is of a dtype that is known
 */
+#include <assert.h>
 #include "container/dtype.h"
 #include "core/host.h"
 #include "core/protobuf.h"
@@ -92,7 +92,7 @@ static int varint_open_as(const zt_encoding *encoding, const zt_payload *p, zt_d
   const zt_message all = { component->offset, component->offset+component->length };
   varint *d;
   *out = NULL;
-  if( !component->storage ) return zt_break(err, "PB6", "%s: of no known dtype", encoding->name);
+  assert( component->storage );
   d = sqlite3_malloc64(sizeof(*d));
   if( !d ) return zt_fail_nomem(err);
   *d = (varint){ .encoding = encoding, .field = component->field, .dtype = component->storage };
