@@ -160,6 +160,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->storage = out->element = NULL;
   out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
+  out->external = out->to_end = false;
+  out->field = 0;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");
@@ -175,6 +177,7 @@ uint32_t zt_container_shards(const zt_container *c){ return c->shards.n; }
 void zt_container_shard(const zt_container *c, uint32_t i, zt_shard *out){
   assert( i<c->shards.n );
   out->name = zt_keys_text(&c->shard_names, c->kept.p, i);
+  out->external = false;
   c->driver->shard(c, i, out);
 }
 

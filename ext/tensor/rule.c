@@ -19,6 +19,9 @@
 #define ST "safetensors, format"
 #define NUMPY(section) "numpy.lib.format, " section
 #define ZIP(section) "PKWARE APPNOTE.TXT " section
+#define PROTOBUF "protobuf, encoding"
+#define ONNX(type) "onnx.proto, " type
+#define EXTERNAL "ONNX, docs/ExternalData.md"
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
 
@@ -197,6 +200,35 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
   { "NZ4", "npz-headers", E,
     "the headers of all members take at most 64 MiB more than the archive has (npz)", OURS },
+  /* ONNX */
+  { "PB1", "protobuf-varint", E, "a varint has at most 10 bytes and 64 bits (ONNX)", PROTOBUF },
+  { "PB2", "protobuf-field", E, "a field has a number and a type that there are (ONNX)", PROTOBUF },
+  { "PB3", "protobuf-length", E, "no field goes beyond the message that it is in (ONNX)",
+    PROTOBUF },
+  { "PB4", "protobuf-value", E, "a number is one that the tensor's type holds (ONNX)",
+    ONNX("TensorProto") },
+  { "PB5", "protobuf-packed", E, "floats that are packed are whole ones (ONNX)", PROTOBUF },
+  { "OX1", "onnx-graph", E, "a model has a graph (ONNX)", ONNX("ModelProto") },
+  { "OX2", "onnx-depth", E, "graphs are nested at most 64 deep (ONNX)", OURS },
+  { "OX3", "onnx-indices", E,
+    "a sparse tensor's indices are positions, or rows of as many as dimensions (ONNX)",
+    ONNX("SparseTensorProto") },
+  { "OX4", "onnx-name", E, "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
+    ONNX("TensorProto") },
+  { "OX5", "onnx-dimensions", E,
+    "a tensor has at most 64 dimensions, whose product fits 64 bits (ONNX)", OURS },
+  { "OX6", "onnx-negative-dimension", E, "no dimension is negative (ONNX)", ONNX("TensorProto") },
+  { "OX7", "onnx-segment", W, "a tensor is all in one place (ONNX)", ONNX("TensorProto.Segment") },
+  { "OX8", "onnx-external", E,
+    "external data have a path below the model's directory, and decimal offset and length (ONNX)",
+    EXTERNAL },
+  { "OX9", "onnx-size", E,
+    "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes (ONNX)",
+    OURS },
+  { "OX10", "onnx-split-values", W, "values in several pieces are in one message (ONNX)", OURS },
+  { "X5", "external-file", E,
+    "a file of external data is there, below the model's directory (ONNX)", EXTERNAL },
+  { "X6", "external-range", E, "a file of external data has the bytes (ONNX)", EXTERNAL },
   /* Bytes */
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
@@ -233,7 +265,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "L3", "length", E, "a component is as long as shape and type make it", V12("2") },
   { "D1", "length", E, "a component is as long as shape and type make it", V12("2") },
   { "L9", "invalid-value", E,
-    "a bool is 0 or 1, and the spare half of a last byte of f4_e2m1 is 0 (2)", V2 },
+    "a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0 (2)", V2 },
   { "L10", "repeated-cell", E, "no two stored elements lie in one cell (2)", V2 },
   { "P7", "unsorted-columns", E, "columns ascend within a row (2)", V2 },
   { "W9", "bool-byte", W, "a byte of type bool is 0 or 1", V12("2") },

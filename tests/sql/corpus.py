@@ -193,7 +193,7 @@ def object_row(path, object):
     return (path, object["name"], object["format"],
             holder and holder["dtype"], holder and logical_type(holder),
             object["shape"], len(object["shape"]), integer(object["elements"])[0], len(parts),
-            sum(c["length"] for c in parts), total([decoded_length(object, c) for c in parts]),
+            total([c["length"] for c in parts]), total([decoded_length(object, c) for c in parts]),
             plain(object["attributes"] or {}))
 
 
