@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include "core/host.h"
+#include "core/utf8.h"
 
 /* Read the two ends of a source into buffer, ZT_ENDS_HEAD+ZT_ENDS_TAIL bytes. */
 static int container_read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
@@ -68,6 +69,17 @@ int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);
 }
 
+zt_text zt_container_stem(const char *path){
+  const char *name = path ? zt_path_name(path) : "data", *dot = strrchr(name, '.');
+  size_t n = dot && dot>name ? (size_t)(dot-name) : strlen(name);
+  return zt_utf8_valid((const uint8_t*)name, n) ? (zt_text){ name, n } : ZT_TEXT("data");
+}
+
+bool zt_container_fits(const zt_container *c, const char *path){
+  return !c->named_by_path
+      || zt_text_equal(zt_container_name(c, 0), zt_container_stem(path));
+}
+
 zt_container *zt_container_ref(zt_container *c){
   c->references++;
   return c;
@@ -130,6 +142,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->name = zt_container_name(c, i);
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
+  out->unshaped = false;
   out->rules = c->rules;
   out->has_strides = false;
   out->attributes = ZT_VALUE_NONE;

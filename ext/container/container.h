@@ -38,7 +38,7 @@ typedef enum zt_layout_id {
 
 /* How stored bytes become decoded ones. Code is in tensor/, one row of encoding.c each. */
 typedef enum zt_codec_id {
-  ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE,
+  ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE, ZT_CODEC_DEFLATE,
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -67,6 +67,8 @@ typedef struct zt_object {
   unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
+  bool unshaped;                  /* Nothing tells rank, shape and elements, which are as of a
+                                  ** scalar; the layout is not known, either */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first
@@ -126,6 +128,11 @@ typedef struct zt_component {
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
                       zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
+
+/* False if its object is named by the path it was opened by, and would have another name by this
+** path. */
+bool zt_container_fits(const zt_container *c, const char *path);
+
 void zt_container_close(zt_container *c);   /* Give up one reference */
 bool zt_container_is_shared(const zt_container *c);   /* There is more than one */
 

@@ -141,6 +141,7 @@ struct zt_container {
   zt_text version;           /* z NULL: it has none; may lie in the kept bytes */
   unsigned rules;            /* ZT_RULE_ bits */
   bool newer;
+  bool named_by_path;        /* Its one object is called as zt_container_stem() says */
   uint64_t begin, end;       /* Blobs and manifest lie between; at first, all of the file */
   uint64_t gap;              /* Most bytes between blobs that alignment explains */
   zt_value attributes;       /* Of the file; at first none */
@@ -154,7 +155,8 @@ struct zt_container {
     size_t n, capacity;
   } kept;
   uint64_t manifest_offset;  /* Where the first manifest_length of them were read, but for what the
-                             ** driver rewrote */
+                             ** driver rewrote; or, if it keeps others, where it read all that it
+                             ** went by */
   uint64_t manifest_length;
   zt_keys names;             /* Of the objects, in their order */
   zt_positions objects;      /* Their numbers */
@@ -172,6 +174,10 @@ extern const zt_driver *const zt_drivers[];
 
 /* Fail unless the source is a sound file of that format, as far as its two ends tell. */
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err);
+
+/* What a file calls its one object that has no name in it: the last part of its path without the
+** extension; `data`, if it is an image (NULL), or if that is no UTF-8. */
+zt_text zt_container_stem(const char *path);
 
 /* The kept bytes. */
 static inline zt_span zt_container_kept(const zt_container *c){

@@ -290,8 +290,10 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
   const zt_dtype *dtype;
-  zt_array_dtype(p, &dtype, check_report(c, component));
-  if( check_judge(c, err) ) return err->rc;
+  if( component->dtype.z ){
+    zt_array_dtype(p, &dtype, check_report(c, component));
+    if( check_judge(c, err) ) return err->rc;
+  }
   if( (component->rules & ZT_RULE_U64_INDICES) && check_is_index(&c->object, component->role)
    && !zt_text_is(component->dtype, "u64") ){
     zt_break(check_report(c, component), "W12", "indices of '%.*s', not u64",
