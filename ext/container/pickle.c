@@ -716,6 +716,11 @@ zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node){
   return (zt_pickle_kind)p->items[node].kind;
 }
 
+bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node){
+  const pickle_item *item = &p->items[node];
+  return item->n==0 && item->kind>=ZT_PICKLE_TUPLE && item->kind<=ZT_PICKLE_DICT;
+}
+
 static zt_span pickle_bytes(const zt_pickle *p, const pickle_item *item){
   return (zt_span){ (item->flags & PICKLE_MADE ? p->made : p->bytes.p)+item->a, item->n };
 }

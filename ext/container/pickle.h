@@ -57,6 +57,9 @@ uint32_t zt_pickle_nodes(const zt_pickle *p);      /* Nodes are numbered from 1 
 void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out);
 zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node);
 
+/* It is a tuple, list, set or dict with nothing in it. */
+bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node);
+
 /* Child i of a tuple; 0 if it has no such, or is no tuple. */
 zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i);
 

@@ -23,8 +23,8 @@
 #include <stdarg.h>
 #include "container/dtype.h"
 #include "container/manifest.h"
+#include "container/torch_probe.h"
 #include "container/torch_tree.h"
-#include "container/zip.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
@@ -32,8 +32,6 @@
 #define PYTORCH_RECORD 64              /* Bytes of version and byteorder that are looked at */
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
-#define PYTORCH_LEGACY 64              /* Bytes in which an old file's magic number begins */
-#define PYTORCH_TAR 512                /* Bytes of a tar archive's first header */
 
 /* --- What is kept of a tensor --- */
 
@@ -96,6 +94,7 @@ typedef struct pytorch_reader {
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
   zt_keys paths;             /* whose paths are distinct */
   uint64_t n;                /* How many there are */
+  zt_positions lastLeaf, lastTensor;   /* Of each path: the last number put behind it */
   char *path;                /* Room for a path with a number behind it; owned */
   size_t room;
 } pytorch_reader;
@@ -179,15 +178,18 @@ static zt_text pytorch_numbered(pytorch_reader *r, zt_text path, uint64_t number
   return (zt_text){ r->path, path.n+strlen(end) };
 }
 
-static bool pytorch_is_taken(const pytorch_reader *r, zt_text path, bool tensor){
-  return tensor ? zt_container_find(r->b->container, path)>=0
-                : zt_keys_find(&r->paths, r->values.p, path)>=0;
+/* The number of the leaf or the tensor that has a path; -1 if none has. */
+static int64_t pytorch_taken(const pytorch_reader *r, zt_text path, bool tensor){
+  return tensor ? zt_container_find(r->b->container, path)
+                : zt_keys_find(&r->paths, r->values.p, path);
 }
 
-/* The path of something that comes later than others with the same: the first number that none of
-** them has, if they were numbered one after the other. */
+/* Another path for what comes later than something with that one, whose number among its kind
+** remembers which came last. */
 static zt_text pytorch_distinct(pytorch_reader *r, zt_text path, bool tensor){
-  uint64_t low = 1, high = 2;
+  const int64_t first = pytorch_taken(r, path, tensor);
+  uint32_t *last = &(tensor ? &r->lastTensor : &r->lastLeaf)->a[first];
+  zt_text distinct;
   if( r->room<path.n+24 ){
     char *p = sqlite3_realloc64(r->path, path.n+24);
     if( !p ){
@@ -197,13 +199,9 @@ static zt_text pytorch_distinct(pytorch_reader *r, zt_text path, bool tensor){
     r->path = p;
     r->room = path.n+24;
   }
-  for(; pytorch_is_taken(r, pytorch_numbered(r, path, high), tensor); high*=2) low = high;
-  while( high-low>1 ){
-    uint64_t middle = low+(high-low)/2;
-    if( pytorch_is_taken(r, pytorch_numbered(r, path, middle), tensor) ) low = middle;
-    else high = middle;
-  }
-  return pytorch_numbered(r, path, high);
+  do distinct = pytorch_numbered(r, path, ++*last);
+  while( pytorch_taken(r, distinct, tensor)>=0 );
+  return distinct;
 }
 
 /* --- Leaves --- */
@@ -218,6 +216,7 @@ static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   key = (zt_key){ (uint32_t)(r->values.n-path.n), (uint32_t)path.n };
   zt_keys_add(&r->paths, r->values.p, key, &duplicate, r->b->err);
   if( duplicate ) r->values.n = before;
+  else if( !r->b->err->rc ) zt_positions_push(&r->lastLeaf, 1, r->b->err);
   return !duplicate;
 }
 
@@ -467,7 +466,7 @@ static int pytorch_add_object(pytorch_reader *r, zt_text path, uint32_t record){
                       &duplicate);
     if( b->err->rc ) return b->err->rc;
   }
-  return SQLITE_OK;
+  return zt_positions_push(&r->lastTensor, 1, b->err);
 }
 
 static int pytorch_add_dense(pytorch_reader *r, zt_text path, const zt_torch_view *v){
@@ -518,8 +517,8 @@ static void pytorch_put_tensor(void *context, zt_text path, zt_pickle_node node)
 
 /* PT7: walk a pickle twice: first to know that there is room for what it says. */
 static int pytorch_walk(pytorch_reader *r, zt_span bytes, zt_text prefix){
-  const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r };
-  const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r };
+  const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
+  const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
   zt_error *err = r->b->err;
   if( zt_torch_walk(r->pickle, prefix, bytes.n, &measure, r->b->interrupt, err) ) return err->rc;
   if( r->text>PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)bytes.n ){
@@ -604,16 +603,6 @@ static int pytorch_read_all(pytorch_reader *r, int64_t data){
   return r->b->err->rc ? r->b->err->rc : pytorch_keep_manifest(r, c->version);
 }
 
-/* X; empty if the first member's name has no slash. */
-static zt_text pytorch_archive(const zt_zip *zip){
-  zt_zip_member first;
-  const char *slash;
-  if( zt_zip_members(zip)==0 ) return ZT_TEXT("");
-  zt_zip_member_at(zip, 0, &first);
-  slash = first.name.n ? memchr(first.name.z, '/', first.name.n) : NULL;
-  return slash ? (zt_text){ first.name.z, (size_t)(slash-first.name.z) } : ZT_TEXT("");
-}
-
 static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
   pytorch_reader r = {
     .b = b, .attributes = { .err = b->err }, .values = { .err = b->err },
@@ -622,7 +611,7 @@ static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
   uint64_t places;
   int64_t data;
   if( zt_zip_open(ends->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
-  r.archive = pytorch_archive(r.zip);
+  r.archive = zt_torch_archive(r.zip);
   data = pytorch_find(&r, ZT_TEXT(""), ZT_TEXT("data.pkl"));
   places = (zt_zip_members(r.zip)+(uint64_t)1)*sizeof(*r.places);
   if( b->err->rc ) goto end;
@@ -647,79 +636,24 @@ end:
   zt_cbor_out_clear(&r.attributes);
   zt_cbor_out_clear(&r.values);
   zt_keys_clear(&r.paths);
+  zt_positions_clear(&r.lastLeaf);
+  zt_positions_clear(&r.lastTensor);
   return b->err->rc;
 }
 
-/* --- Which files are torch's --- */
-
-typedef enum pytorch_kind {
-  PYTORCH_NONE, PYTORCH_ZIP, PYTORCH_PICKLES, PYTORCH_TARRED
-} pytorch_kind;
-
-/* What a file is by its first bytes; of a zip archive, the first member's name. */
-static pytorch_kind pytorch_judge(const zt_ends *ends, const uint8_t *p, size_t n){
-  static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
-    0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
-  };
-  static const char decimal[] = "L119547037146038801333356L\n";
-  static const char *const members[] = { "storages", "tensors", "pickle", "sys_info" };
-  if( zt_zip_probe(ends) ) return PYTORCH_ZIP;
-  for(size_t i=0; i<PYTORCH_LEGACY && i+sizeof(magic)<=n && p[0]==0x80; i++){
-    if( memcmp(p+i, magic, sizeof(magic))==0 ) return PYTORCH_PICKLES;
-  }
-  if( n>=sizeof(decimal)-1 && memcmp(p, decimal, sizeof(decimal)-1)==0 ) return PYTORCH_PICKLES;
-  if( n<PYTORCH_TAR || memcmp(p+257, "ustar", 5)!=0 ) return PYTORCH_NONE;
-  for(size_t i=0; i<sizeof(members)/sizeof(*members); i++){
-    size_t length = strlen(members[i]);
-    if( memcmp(p, members[i], length)==0 && (p[length]==0 || p[length]=='/') ){
-      return PYTORCH_TARRED;
-    }
-  }
-  return PYTORCH_NONE;
-}
-
-/* Of a zip archive, torch's first member is the pickle, as a rule; else the directory tells. */
-static bool pytorch_has_pickle(const zt_ends *ends, const uint8_t *p, size_t n){
-  static const char name[] = "/data.pkl";
-  zt_error unused = ZT_ERROR_NONE;
-  pytorch_reader r = { .b = &(zt_builder){ .err = &unused } };
-  const size_t length = n>30 ? zt_le16(p+26) : 0, end = 30+length;
-  bool found = false;
-  if( length>=sizeof(name)-1 && end<=n
-   && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ) return true;
-  if( length<5 || end>n || memcmp(p+end-4, ".npy", 4)==0 || !memchr(p+30, '/', length) ){
-    return false;
-  }
-  if( zt_zip_open(ends->source, NULL, &r.zip, &unused)==SQLITE_OK ){
-    r.archive = pytorch_archive(r.zip);
-    found = pytorch_find(&r, ZT_TEXT(""), ZT_TEXT("data.pkl"))>=0
-         || pytorch_find(&r, ZT_TEXT("data/"), ZT_TEXT("0"))>=0;
-  }
-  zt_zip_close(r.zip);
-  zt_error_clear(&unused);
-  return found;
-}
-
-static pytorch_kind pytorch_look(const zt_ends *ends, zt_error *err){
-  uint8_t head[PYTORCH_TAR];
-  const size_t n = ends->size<sizeof(head) ? (size_t)ends->size : sizeof(head);
-  pytorch_kind kind;
-  if( n==0 || zt_source_read(ends->source, 0, head, n, err) ) return PYTORCH_NONE;
-  kind = pytorch_judge(ends, head, n);
-  return kind==PYTORCH_ZIP && !pytorch_has_pickle(ends, head, n) ? PYTORCH_NONE : kind;
-}
+/* --- The driver --- */
 
 static zt_probe pytorch_probe(const zt_ends *ends, zt_error *err){
-  return pytorch_look(ends, err)==PYTORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;
+  return zt_torch_kind_of(ends, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;
 }
 
 /* PT1 */
 static int pytorch_open(zt_builder *b, const zt_ends *ends){
-  pytorch_kind kind = pytorch_look(ends, b->err);
+  zt_torch_kind kind = zt_torch_kind_of(ends, b->err);
   if( b->err->rc ) return b->err->rc;
-  if( kind==PYTORCH_ZIP ) return pytorch_open_zip(b, ends);
+  if( kind==ZT_TORCH_ZIP ) return pytorch_open_zip(b, ends);
   return zt_break(b->err, "PT1", "a file of PyTorch before 1.6, which is %s: it is not read",
-                  kind==PYTORCH_TARRED ? "a tar archive" : "several pickles in a row");
+                  kind==ZT_TORCH_TAR ? "a tar archive" : "several pickles in a row");
 }
 
 /* --- Decoding --- */

@@ -451,7 +451,7 @@ typedef struct tree_walk {
   uint8_t *open;                /* A bit for each node that is being walked */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
-  struct { char *z; size_t n, room; } path;
+  struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
   bool inside;                  /* What is visited has a path */
   uint64_t visits;
 } tree_walk;
@@ -467,6 +467,11 @@ static void tree_mark(tree_walk *w, zt_pickle_node node){
 static void tree_path_add(tree_walk *w, const char *z, size_t n){
   if( n>TREE_PATH_MAX-w->path.n ){
     zt_break(w->err, "PT6", "a path of more than %d bytes", (int)TREE_PATH_MAX);
+    return;
+  }
+  if( w->visitor->no_paths ){
+    w->path.n += n;
+    w->visits += n/TREE_KEY_BYTES;
     return;
   }
   if( n>w->path.room-w->path.n ){
@@ -487,6 +492,10 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
 /* A number in decimal. */
 static void tree_path_add_index(tree_walk *w, uint64_t u){
   char z[24], *p = z+sizeof(z);
+  if( w->visitor->no_paths && u<10 ){
+    w->path.n++;
+    return;
+  }
   do *--p = (char)('0'+u%10); while( (u /= 10)>0 );
   tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
 }
@@ -643,7 +652,8 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   }
 }
 
-/* The next value of the innermost level, and its path; 0 at the level's end, which is left. */
+/* The next value of the innermost level, and its path; 0 at the level's end, which is left, and
+** where there is nothing to visit. */
 static zt_pickle_node tree_next(tree_walk *w){
   tree_level *level = &w->levels[w->depth-1];
   zt_pickle_node node = zt_pickle_next(w->p, &level->cursor), key = node;
@@ -651,6 +661,12 @@ static zt_pickle_node tree_next(tree_walk *w){
     tree_mark(w, level->node);
     tree_mark(w, level->owner);
     w->depth--;
+    return 0;
+  }
+  if( level->keys==TREE_KEYS ) node = zt_pickle_next(w->p, &level->cursor);
+  w->visits++;
+  if( zt_pickle_is_empty(w->p, node) ){
+    level->index++;
     return 0;
   }
   w->path.n = level->path;
@@ -663,12 +679,8 @@ static zt_pickle_node tree_next(tree_walk *w){
       return second;
     }
   }
-  if( level->keys==TREE_KEYS ){
-    node = zt_pickle_next(w->p, &level->cursor);
-    tree_path_add_key(w, key);
-  }else{
-    tree_path_add_index(w, level->index);
-  }
+  if( level->keys==TREE_KEYS ) tree_path_add_key(w, key);
+  else tree_path_add_index(w, level->index);
   level->index++;
   return node;
 }
@@ -681,13 +693,12 @@ static void tree_run(tree_walk *w, uint64_t most, const zt_interrupt *interrupt)
   while( w->depth && !w->err->rc ){
     zt_pickle_node node = tree_next(w);
     if( (++steps & TREE_POLL)==0 && zt_interrupt_check(interrupt, w->err) ) return;
-    if( !node || w->err->rc ) continue;
-    if( ++w->visits>most ){
+    if( w->visits>most ){
       zt_break(w->err, "PT5", "more than %llu values, for the pickle holds some in many places",
                (unsigned long long)most);
       return;
     }
-    tree_visit(w, node);
+    if( node && !w->err->rc ) tree_visit(w, node);
   }
 }
 

@@ -17,6 +17,7 @@ typedef struct zt_torch_visitor {
   /* A call that zt_torch_read() took for a tensor. */
   void (*tensor)(void *context, zt_text path, zt_pickle_node node);
   void *context;
+  bool no_paths;   /* Only the lengths of paths are right: it does not look at them */
 } zt_torch_visitor;
 
 /* Walk all values of a pickle of that many bytes, from the root on. Paths begin with the prefix, if

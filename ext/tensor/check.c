@@ -31,6 +31,7 @@ struct zt_check {
   uint64_t steps;
   zt_blobs blobs;
   uint32_t iShard, iObject, iComponent;  /* The next ones */
+  const char *fault_rule;            /* Of the current object's last component that has a fault */
   zt_object object;                  /* The current one */
   bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
                                      ** limit does not allow */
@@ -321,6 +322,7 @@ static int check_step_component(zt_check *c, zt_error *err){
     return SQLITE_OK;
   }
   zt_container_component(c->container, c->iObject, c->iComponent++, ZT_COMPONENT_ALL, &component);
+  if( component.fault ) c->fault_rule = component.fault_rule;
   if( check_component(c, &p, err) || check_digest(c, &p, &bytes, err) ) return err->rc;
   e = check_report(c, &component);
   zt_stream_open(&p, &s, e);
@@ -345,6 +347,7 @@ static int check_step_object(zt_check *c){
   zt_container_object(c->container, c->iObject, &c->object);
   c->iComponent = zt_container_first(c->container, c->iObject);
   c->lost = false;
+  c->fault_rule = NULL;
   c->stage = CHECK_COMPONENT;
   return SQLITE_OK;
 }
@@ -367,6 +370,7 @@ static bool check_is_of_components(const zt_check *c, const zt_error *e){
     "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4"
   };
   if( check_is_loss(e) ) return c->lost;
+  if( e->rule && c->fault_rule && strcmp(e->rule, c->fault_rule)==0 ) return true;
   if( e->rule && strcmp(e->rule, "L9")==0 && check_has_packed(c) ) return false;
   for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++){
     if( strcmp(e->rule, rules[i])==0 ) return true;
