@@ -742,7 +742,9 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
   const pickle_item *item = &p->items[node];
   const pickle_call *call;
   assert( node>0 && node<p->n );
-  *out = (zt_pickle_value){ .kind = (zt_pickle_kind)item->kind };
+  out->kind = (zt_pickle_kind)item->kind;
+  out->n = 0;
+  out->bytes = (zt_span){ NULL, 0 };
   switch( out->kind ){
     case ZT_PICKLE_INTEGER:
       if( item->flags & PICKLE_WIDE ) out->bytes = pickle_bytes(p, item);

@@ -29,6 +29,7 @@ typedef enum zt_pickle_kind {
   ZT_PICKLE_PERSISTENT   /* args: the id; what it stands for is not in the pickle */
 } zt_pickle_kind;
 
+/* What is behind bytes is set only of kinds that have it. */
 typedef struct zt_pickle_value {
   zt_pickle_kind kind;
   uint32_t n;                /* Children */

@@ -1,6 +1,6 @@
 /*
-** Files of torch.save since 1.6, and of torch.jit.save: zip archives with a pickle of all values, in
-** which tensors are views of storages that are records of their own.
+** Files of torch.save since 1.6, and of torch.jit.save: zip archives with a pickle of all values,
+** in which tensors are views of storages that are records of their own.
 **
 **   archive  := (X "/data.pkl") (X "/data/" key)* (X "/version")? (X "/byteorder")? ...
 **   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
@@ -161,9 +161,9 @@ static void pytorch_measure_leaf(void *context, zt_text path, zt_pickle_node nod
   r->text += path.n+zt_torch_size(r->pickle, node);
 }
 
-static void pytorch_measure_tensor(void *context, zt_text path, zt_pickle_node node){
+static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
   pytorch_reader *r = context;
-  (void)node;
+  (void)tensor;
   r->tensors++;
   r->text += path.n+64;
 }
@@ -505,12 +505,9 @@ static int pytorch_add_sparse(pytorch_reader *r, zt_text path, const zt_torch_te
   return zt_builder_component(r->b, records[2]);
 }
 
-static void pytorch_put_tensor(void *context, zt_text path, zt_pickle_node node){
-  pytorch_reader *r = context;
-  zt_torch_tensor tensor;
-  if( !zt_torch_read(r->pickle, node, &tensor) ) return;
-  if( tensor.sparse ) pytorch_add_sparse(r, path, &tensor);
-  else pytorch_add_dense(r, path, &tensor.view);
+static void pytorch_put_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
+  if( tensor->sparse ) pytorch_add_sparse(context, path, tensor);
+  else pytorch_add_dense(context, path, &tensor->view);
 }
 
 /* --- Opening --- */

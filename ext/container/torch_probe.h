@@ -15,7 +15,7 @@ typedef enum zt_torch_kind {
 /* What a file is by its first bytes, or by the members of a zip archive. */
 zt_torch_kind zt_torch_kind_of(const zt_ends *ends, zt_error *err);
 
-/* What the names of an archive's records begin with: those of the first one, up to a slash; empty if
+/* What the names of an archive's records begin with: that of the first one, up to a slash; empty if
 ** there is none. Borrowed. */
 zt_text zt_torch_archive(const zt_zip *zip);
 

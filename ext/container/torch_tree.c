@@ -6,8 +6,8 @@
 **        several places counted in each
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
 **
-** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, dots between
-** them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
+** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
+** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
 ** bytes as hexadecimal digits. A cycle is followed once. Of calls torch's own have a meaning; so
 ** have sets, and OrderedDict, of whom alone the entries count; what else would be called is a value
 ** of its own, opaque, before what would be put into it, and its state.
@@ -21,7 +21,7 @@
 
 #define TREE_DEPTH_MAX 1000
 #define TREE_VISITS 65536u
-#define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: to copy them takes time */
+#define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
 #define TREE_PATH_MAX ((size_t)1 << 20)
 #define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
 #define TREE_PLAIN_MAX 65536     /* Bytes of what something opaque is called with: it is not shown
@@ -86,8 +86,9 @@ static bool tree_get_int(const zt_pickle *p, zt_pickle_node node, int64_t *out){
   zt_pickle_value value;
   if( !node ) return false;
   zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
   *out = value.integer;
-  return value.kind==ZT_PICKLE_INTEGER && !value.bytes.p;
+  return true;
 }
 
 static bool tree_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
@@ -165,9 +166,9 @@ static bool tree_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_v
   zt_text name;
   if( !node ) return false;
   zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_GLOBAL ) return false;
   name = value.name;
-  if( value.kind!=ZT_PICKLE_GLOBAL || name.n<=end
-   || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
+  if( name.n<=end || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
   name.n -= end;
   out->untyped = zt_text_is(name, "Untyped");
   if( out->untyped ) name = ZT_TEXT("uint8");
@@ -263,7 +264,8 @@ static bool tree_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
       && tree_get_ints(p, zt_pickle_child(p, parts, 2), &out->rank, out->shape);
 }
 
-bool zt_torch_read(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
+/* What a call of torch's would make. False if it is another, or not called as torch does. */
+static bool tree_read_tensor(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
   zt_pickle_value call;
   tree_meaning meaning = tree_get_call(p, node, &call);
   out->sparse = false;
@@ -404,7 +406,8 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node){
   uint64_t left = TREE_PLAIN_MAX;
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_CALL ) return 16+value.bytes.n+value.module.n+value.name.n;
+  if( value.kind==ZT_PICKLE_GLOBAL ) return 16+value.module.n+value.name.n;
+  if( value.kind!=ZT_PICKLE_CALL ) return 16+value.bytes.n;
   tree_is_plain(p, value.args, 0, &left);   /* Also in vain: it takes time, too */
   return 64+TREE_PLAIN_MAX-left;
 }
@@ -492,7 +495,8 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
 /* A number in decimal. */
 static void tree_path_add_index(tree_walk *w, uint64_t u){
   char z[24], *p = z+sizeof(z);
-  if( w->visitor->no_paths && u<10 ){
+  if( w->visitor->no_paths ){
+    for(; u>=10; u/=10) w->path.n++;
     w->path.n++;
     return;
   }
@@ -617,8 +621,8 @@ static void tree_visit_call(tree_walk *w, zt_pickle_node node){
       return;
     case TREE_OPAQUE: case TREE_SIZE: case TREE_SAME: break;
     default:
-      if( !zt_torch_read(w->p, node, &tensor) ) break;
-      w->visitor->tensor(w->visitor->context, (zt_text){ w->path.z, w->path.n }, node);
+      if( !tree_read_tensor(w->p, node, &tensor) ) break;
+      w->visitor->tensor(w->visitor->context, (zt_text){ w->path.z, w->path.n }, &tensor);
       return;
   }
   tree_leaf(w, node, false);

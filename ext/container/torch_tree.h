@@ -10,21 +10,6 @@
 #include "container/pickle.h"
 #include "core/cbor_write.h"
 
-/* What is done with what the walk meets. A function that fails records why, and the walk ends. */
-typedef struct zt_torch_visitor {
-  /* A value that is no tensor. cycle: it contains itself, and was met within itself. */
-  void (*leaf)(void *context, zt_text path, zt_pickle_node node, bool cycle);
-  /* A call that zt_torch_read() took for a tensor. */
-  void (*tensor)(void *context, zt_text path, zt_pickle_node node);
-  void *context;
-  bool no_paths;   /* Only the lengths of paths are right: it does not look at them */
-} zt_torch_visitor;
-
-/* Walk all values of a pickle of that many bytes, from the root on. Paths begin with the prefix, if
-** that is not empty. */
-int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
-                  const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err);
-
 /* A view into a storage. Texts are borrowed from the pickle. */
 typedef struct zt_torch_view {
   zt_text key, location;
@@ -49,9 +34,19 @@ typedef struct zt_torch_tensor {
   int64_t shape[ZT_MAX_RANK];
 } zt_torch_tensor;
 
-/* Read what a call of torch's would make. False if it is another, or not called as torch does.
-** *out then is of no meaning. */
-bool zt_torch_read(const zt_pickle *p, zt_pickle_node call, zt_torch_tensor *out);
+/* What is done with what the walk meets. A function that fails records why, and the walk ends. */
+typedef struct zt_torch_visitor {
+  /* A value that is no tensor. cycle: it contains itself, and was met within itself. */
+  void (*leaf)(void *context, zt_text path, zt_pickle_node node, bool cycle);
+  void (*tensor)(void *context, zt_text path, const zt_torch_tensor *tensor);
+  void *context;
+  bool no_paths;   /* Only the lengths of paths are right: it does not look at them */
+} zt_torch_visitor;
+
+/* Walk all values of a pickle of that many bytes, from the root on. Paths begin with the prefix, if
+** that is not empty. */
+int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
+                  const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err);
 
 /* Append a value that is no tensor; arrays and maps, by what a path may lead to, only where they
 ** are what something opaque is called with. */
