@@ -3,8 +3,11 @@
 ** that are npy arrays (npy.c).
 **
 **   archive := member*
-**   member  := an array, called NAME.npy, or by any name: then its first bytes tell
+**   member  := an array, called NAME or NAME.npy
 **            | something else, which is passed over
+**
+** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in .npy
+** does.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
@@ -214,15 +217,14 @@ static int npz_check_name(npz_reader *r, zt_text name){
                   zt_shown(name), name.z);
 }
 
-/* A member that nothing but its first bytes tells to be an array. What cannot be looked at
-** is none. */
+/* True if a member is an array. What the system refuses is to be said. */
 static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
   unsigned method = m->zip.method;
-  if( npz_is_named_so(m->zip.name) ) return true;
-  if( method!=ZT_ZIP_STORED && method!=ZT_ZIP_DEFLATE ) return false;
-  if( !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
-  if( failed->rc==SQLITE_OK ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
-  return failed->rc!=SQLITE_ERROR || !failed->rule;
+  bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
+  if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
+  if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
+  return npz_is_named_so(m->zip.name)
+      || (failed->rc && (failed->rc!=SQLITE_ERROR || !failed->rule));
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){

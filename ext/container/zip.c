@@ -120,10 +120,13 @@ static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
                     " at %llu", (unsigned long long)e->size, (unsigned long long)e->offset,
                     (unsigned long long)e->at);
   }
-  if( e->size>ZT_MAX_MANIFEST || e->entries>e->size/ZIP_ENTRY ){
-    return zt_break(err, "ZP2", "a directory of %llu bytes with %llu entries: it is larger than"
-                    " 1 GiB, or too small for them", (unsigned long long)e->size,
-                    (unsigned long long)e->entries);
+  if( e->size>ZT_MAX_MANIFEST ){
+    return zt_break(err, "ZP2", "a directory of %llu bytes, which is more than 1 GiB",
+                    (unsigned long long)e->size);
+  }
+  if( e->entries>e->size/ZIP_ENTRY ){
+    return zt_break(err, "ZP4", "%llu entries are more than a directory of %llu bytes has room for",
+                    (unsigned long long)e->entries, (unsigned long long)e->size);
   }
   return SQLITE_OK;
 }
@@ -240,7 +243,7 @@ static void zip_judge(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_
   }
   if( disk!=z->disk ) zip_set_fault(m, "ZP9", "it is in another part of a spanned archive");
   if( !zt_add64(m->header, ZIP_LOCAL+m->name.n, &end) || !zt_claim(z->offset, end, m->stored) ){
-    zip_set_fault(m, "ZP6", "it does not lie before the archive's directory");
+    zip_set_fault(m, "ZP6", "its bytes would lie beyond the archive's directory");
   }
   if( m->method==ZT_ZIP_STORED && m->stored!=m->size ){
     zip_set_fault(m, "ZP7", "it is stored as it is, and has two different sizes");
@@ -456,7 +459,7 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
    || zip_check_local(m, z->scratch, want, err) ) return err->rc;
   header = named+zt_le16(z->scratch+28);
   if( header>left || m->stored>left-header ){
-    return zt_break(err, "ZP6", "it does not lie before the archive's directory");
+    return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");
   }
   *offset = m->header+header;
   have = header<want ? want-header : 0;

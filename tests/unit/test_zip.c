@@ -148,7 +148,7 @@ static void test_the_end_record(void **state){
   put_end(&b, 0, 0, 1000, "");
   expect_refused(seal(&b), "ZP2", "does not end at its end record", "elsewhere");
   put_end(&b, 1, 0, 0, "");
-  expect_refused(seal(&b), "ZP2", "too small", "more entries than bytes");
+  expect_refused(seal(&b), "ZP4", "more than a directory", "more entries than bytes");
   put_end(&b, 0, 0, 0, "");
   b.p[6] = 1;
   expect_refused(seal(&b), "ZP2", "not all here", "in another part");
@@ -194,7 +194,7 @@ static void test_zip64(void **state){
         break;
       case 1: expect_refused(b, "ZP3", "behind itself", "beyond"); break;
       case 2: expect_refused(b, "ZP3", "no record begins", "elsewhere"); break;
-      case 3: expect_refused(b, "ZP2", "too small", "more entries"); break;
+      case 3: expect_refused(b, "ZP4", "more than a directory", "more entries"); break;
     }
   }
   put_end(&a.bytes, 0xFFFF, 0, 0, "");
