@@ -303,7 +303,7 @@ static bool pytorch_set_fault(pytorch_reader *r, pytorch_tensor *t, const char *
   z = sqlite3_vmprintf(format, list);
   va_end(list);
   t->part.rule = rule;
-  t->part.flags |= PYTORCH_UNSIZED;
+  t->part.flags = (uint16_t)((t->part.flags & ~PYTORCH_STRIDED) | PYTORCH_UNSIZED);
   if( !z ) zt_fail_nomem(r->b->err);
   else zt_builder_keep(r->b, z, strlen(z)+1, &t->part.fault);
   sqlite3_free(z);
