@@ -4,11 +4,12 @@
 #include "core/host.h"
 
 extern const zt_driver zt_driver_zt0, zt_driver_zt1_0, zt_driver_zt1_1, zt_driver_zt2,
-  zt_driver_safetensors, zt_driver_gguf, zt_driver_npy, zt_driver_npz, zt_driver_onnx;
+  zt_driver_safetensors, zt_driver_gguf, zt_driver_npy, zt_driver_npz, zt_driver_pytorch,
+  zt_driver_onnx;
 
 const zt_driver *const zt_drivers[] = {
   &zt_driver_zt0, &zt_driver_zt1_0, &zt_driver_zt1_1, &zt_driver_zt2, &zt_driver_safetensors,
-  &zt_driver_gguf, &zt_driver_npy, &zt_driver_npz, &zt_driver_onnx, NULL
+  &zt_driver_gguf, &zt_driver_npy, &zt_driver_npz, &zt_driver_pytorch, &zt_driver_onnx, NULL
 };
 
 const char zt_container_files[] =

@@ -63,7 +63,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  if( zt_tensor_component(t, "coords", NULL, &component, err)
+  if( zt_tensor_component(t, "coords", "indices", &component, err)
    || zt_array_open(&payload, &all, err) ){
     zt_array_close(&all);
     return err->rc;
@@ -227,7 +227,7 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   uint64_t *gathered;
   zt_error_clear(err);
   err->component.z = NULL;
-  if( zt_tensor_component(t, "coords", NULL, &component, err) ) return err->rc;
+  if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
   if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ){
     return err->rc;
   }

@@ -20,7 +20,8 @@ uint64_t zt_payload_stored(const zt_component *component){
 
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
                                   uint64_t *out){
-  if( component->to_end || (component->unsized && !component->scattered) ){
+  if( component->to_end
+   || (component->unsized && (!component->scattered || component->fault)) ){
     *out = 0;
     return ZT_LENGTH_UNKNOWN;
   }

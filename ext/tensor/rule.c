@@ -15,6 +15,8 @@
 #define RULE_VERSIONS "zTensor 1.2.0, version policy"
 #define GGUF(type) "docs/gguf.md of ggml, " type
 #define GGML "ggml, enum ggml_type and ggml-common.h"
+#define PICKLE "Python, pickletools"
+#define TORCH "PyTorch, torch.serialization and torch._utils"
 #define RFC8259(section) "RFC 8259 section " section
 #define ST "safetensors, format"
 #define NUMPY(section) "numpy.lib.format, " section
@@ -230,6 +232,32 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     "a file of external data is there, below the model's directory (ONNX)", EXTERNAL },
   { "X6", "external-range", E, "a file of external data has the bytes (ONNX)", EXTERNAL },
   /* Bytes */
+  /* Pickles, and PyTorch's archives */
+  { "PK1", "pickle-opcode", E, "every opcode is one of protocols 0 to 5 (pickle)", PICKLE },
+  { "PK2", "pickle-cut", E, "arguments end within the pickle, which ends with STOP", PICKLE },
+  { "PK3", "pickle-argument", E, "an argument is what its opcode takes (pickle)", PICKLE },
+  { "PK4", "pickle-stack", E,
+    "what an opcode takes from the stack is there, and of the kind that it needs (pickle)",
+    PICKLE },
+  { "PK5", "pickle-mark", E, "what takes all from a mark on finds one (pickle)", PICKLE },
+  { "PK6", "pickle-memo", E, "a memo's entry is read after it was written (pickle)", PICKLE },
+  { "PT1", "torch-legacy", E, "the file is not of PyTorch before 1.6", OURS },
+  { "PT2", "torch-no-pickle", E, "an archive of PyTorch has a record data.pkl", TORCH },
+  { "PT3", "torch-pickle", E, "data.pkl is stored as it is, and has at most 256 MiB", TORCH },
+  { "PT4", "torch-depth", E, "values are nested at most 1000 deep (PyTorch)", OURS },
+  { "PT5", "torch-shared", E,
+    "values that stand in many places of a pickle are no more than its bytes, and 65,536", OURS },
+  { "PT6", "torch-path", E, "a path has at most 1 MiB, and no U+0000 (PyTorch)", OURS },
+  { "PT7", "torch-size", E,
+    "paths and values take at most 16 MiB, and 16 times the pickle's bytes", OURS },
+  { "PT8", "torch-shape", E,
+    "no dimension is negative, and their product fits 64 bits (PyTorch)", TORCH },
+  { "PT9", "torch-storage", E, "a tensor's storage is a record of the archive (PyTorch)", TORCH },
+  { "PT10", "torch-stride", E, "offset and strides are not negative, and fit 64 bits (PyTorch)",
+    TORCH },
+  { "PT11", "torch-view", E, "a view ends within its storage (PyTorch)", TORCH },
+  { "PT12", "torch-record", E, "a storage's record has the bytes that the pickle says (PyTorch)",
+    TORCH },
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
   { "Y2", "seek-table", E,
