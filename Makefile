@@ -33,8 +33,9 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-c asan-sql \
-  valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 test-armhf windows tsan soak bench clean
+.PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-quick asan-c \
+  asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 test-armhf windows \
+  tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -175,13 +176,23 @@ asan:                               ## the whole test suite under AddressSanitiz
 	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
 	$(SIDE_BY_SIDE) asan-c asan-sql
 
+# The files of every format, sound, broken and cut, and what decodes them
+MANY_FILES = formats truncate compare dense quantized sparse zt2
+asan-quick:                         ## the same of the C tests, and of the SQL tests that read many files
+	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
+	$(SIDE_BY_SIDE) asan-c asan-sql SQL_TESTS='$(MANY_FILES:%=tests/sql/test_%.py)'
+
 asan-c:
 	@for t in unit oom replay; do $(MAKE) $(ASAN) $$t LOADED=build/asan/ztensor.$(SO) || exit 1; done
 
+SQL_TESTS ?= tests/sql
 asan-sql: build/faults.so
-	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q tests/sql
+	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS)" $(PYTHON) -m pytest -q $(SQL_TESTS)
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
+
+nightly:                            ## all checks that there are: hours
+	@bash tests/nightly.sh
 
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
 	@sh tests/valgrind.sh

@@ -1,0 +1,19 @@
+#!/bin/bash
+# What takes longer than a change should wait for, in one go, each step to its end; it says at the end what took how long.
+# make nightly
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/steps.sh
+
+step ci bash .ci/run
+step asan make asan
+tests_ran asan
+step mutate make mutate COUNT=100000
+step fuzz make fuzz SECONDS=300
+step tsan make tsan SECONDS=60
+step soak make soak SECONDS=300
+step coverage make coverage
+step test-s390x make test-s390x
+step machines make deps-machines test-arm64 test-armhf windows
+step hosts make hosts
+echo 'all checks passed'

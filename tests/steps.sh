@@ -1,0 +1,44 @@
+# For bash scripts that take many steps and say at the end what took how long: .ci/run and tests/nightly.sh read it.
+# It is read at the project's top, with `set -euo pipefail`.
+
+logs=build/ci
+mkdir -p "$logs"
+times=()
+now= begun=
+
+# step NAME COMMAND...: run it, keep what it says, and note how long it took.
+step() {
+  now=$1 begun=$EPOCHSECONDS
+  shift
+  echo "=== $now"
+  "$@" 2>&1 | tee "$logs/$now.log"
+  note "$now"
+  now=
+}
+
+note() {
+  times+=("$(printf '%6d s  %s' $((EPOCHSECONDS-begun)) "$1")")
+}
+
+# On the way out: what took how long, and where it ended if it did not reach the end.
+finish() {
+  [ -z "$now" ] || note "$now: failed"
+  echo '=== times'
+  printf '%s\n' "${times[@]}"
+}
+trap finish EXIT
+
+# count NAME PATTERN: the sum of the numbers in the lines of that step's output that match the pattern: what the runners
+# themselves say how many tests ran.
+count() {
+  sed -nE "s/$2/\1/p" "$logs/$1.log" | awk '{ n += $1 } END { print n+0 }'
+}
+
+# A run without tests passes, too: it must not.
+tests_ran() {
+  local unit sql
+  unit=$(count "$1" '^\[  PASSED  \] ([0-9]+) test\(s\)\.?$')
+  sql=$(count "$1" '^=*[ ]*([0-9]+) passed.*$')
+  echo "$1: $unit C tests, $sql SQL tests passed"
+  [ "$unit" -gt 0 ] && [ "$sql" -gt 0 ]
+}
