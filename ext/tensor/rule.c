@@ -196,7 +196,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
   { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
   { "NZ4", "npz-headers", E,
-    "the headers of all members take at most 64 MiB more than the archive has (npz)", OURS },
+    "the headers of all members take at most 8 MiB more than the archive has (npz)", OURS },
   /* Bytes */
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
