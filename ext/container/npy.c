@@ -2,15 +2,15 @@
 ** Arrays of numpy, versions 1.0, 2.0 and 3.0 (numpy.lib.format).
 **
 **   file    := "\x93NUMPY" major minor length header data   ; NY1: major is 1, 2 or 3, minor 0
-**   length  := u16 | u32              ; of the header; 2 bytes in version 1.0. NY2: with what stands
-**                                     ; before it at most ZT_NPY_HEADER_MAX, all of it there
+**   length  := u16 | u32              ; of the header; 2 bytes in version 1.0. NY2: with what
+**                                     ; stands before it at most ZT_NPY_HEADER_MAX, and all there
 **   header  := "{" (key ":" value ","?)* "}" space*   ; Latin-1, UTF-8 from 3.0 on (NY3)
 **
 ** The header is a Python literal of which this much is read, and nothing evaluated (NY4):
 **
 **   value   := text | integer | "True" | "False" | "(" values ")" | "[" values "]"
-**   values  := (value ("," value)* ","?)?    ; one value in parentheses has a comma, else it is that
-**                                            ; value alone
+**   values  := (value ("," value)* ","?)?    ; one value in parentheses has a comma, else it is
+**                                            ; that value alone
 **   text    := "u"? '"' character* '"', or between single quotes; escapes are Python's but for \N
 **   integer := digit+ "L"?                   ; L as Python 2 wrote it
 **
@@ -22,9 +22,9 @@
 **        of title and name; a descr; and maybe the shape of a subarray. Fields are nested at most
 **        NPY_DEPTH_MAX deep
 **
-** What is behind the data is nobody's, and read by nobody, as numpy has it. A type that is not
-** known has a text that is no type of numpy's: the array is listed, and its bytes are all there are.
-** Objects are pickles: these bytes, too, are shown and never interpreted.
+** What is behind the data is nobody's, and read by nobody, as numpy has it. An array of a type that
+** is not known is listed, and its bytes are all there are. Objects are pickles: these bytes, too,
+** are shown and never interpreted.
 */
 #include "container/npy.h"
 
@@ -36,8 +36,8 @@
 #include "core/utf8.h"
 
 #define NPY_MAGIC "\x93NUMPY"
-#define NPY_DEPTH_MAX 24          /* An object's attributes are two levels above a descr, and each of
-                                  ** its levels is two of CBOR */
+#define NPY_DEPTH_MAX 24          /* Each level is two of CBOR, of which there may be
+                                  ** ZT_CBOR_MAX_DEPTH */
 
 /* --- Types --- */
 
@@ -491,7 +491,8 @@ static bool npy_scan_dict(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *sh
 static int npy_measure(zt_npy *npy, const npy_descr *d, const uint64_t *shape, zt_error *err){
   zt_object object = { .rank = npy->rank };
   memcpy(object.shape, shape, npy->rank*sizeof(*shape));
-  if( !zt_object_count(&object) || (d->sized && !zt_mul64(object.elements, d->bytes, &npy->bytes)) ){
+  if( !zt_object_count(&object)
+   || (d->sized && !zt_mul64(object.elements, d->bytes, &npy->bytes)) ){
     return zt_break(err, "NY7", "the elements, or their bytes, are more than 64 bits count");
   }
   return SQLITE_OK;

@@ -46,7 +46,8 @@ void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, 
 /* An array as it is kept: this, and behind it the shape. */
 typedef struct zt_npy_record {
   zt_npy npy;
-  bool unread;                   /* There is no header that could be read: only what follows counts */
+  bool unread;                   /* There is no header that could be read: only what follows
+                                 ** counts */
   uint32_t name, name_length;    /* In the kept bytes */
   uint32_t attributes;           /* A map in the kept bytes; 0: there are none */
   uint64_t offset, length;       /* Where it is stored, */

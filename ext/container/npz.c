@@ -6,8 +6,8 @@
 **   member  := an array, called NAME or NAME.npy
 **            | something else, which is passed over
 **
-** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in .npy
-** does.
+** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in
+** .npy does.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
@@ -76,10 +76,25 @@ static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_
   return SQLITE_OK;
 }
 
+/* No more bytes of it will come. */
+static bool npz_is_over(const npz_reader *r, const npz_member *m){
+  size_t behind;
+  return (m->in.n==0 && m->read==m->zip.stored) || zt_inflate_ended(r->inflate, &behind);
+}
+
+/* It decodes to fewer bytes than the directory says. What is stored as it is does not. */
+static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *err){
+  size_t behind;
+  if( !zt_inflate_ended(r->inflate, &behind) ){
+    return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
+  }
+  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory tells %llu",
+                  (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
+}
+
 /* Have n bytes of it in r->header; fewer, if it has fewer. */
 static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
   zt_cbor_out *h = &r->header;
-  size_t behind;
   if( n>m->zip.size ) n = (size_t)m->zip.size;
   while( h->n<n ){
     uint8_t piece[NPZ_WINDOW];
@@ -88,9 +103,7 @@ static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
     if( npz_decode(r, m, piece, want, &got, err) ) return err->rc;
     zt_cbor_put_items(h, (zt_span){ piece, got });
     if( h->err->rc ) return err->rc = h->err->rc;
-    if( got==0 && ((m->in.n==0 && m->read==m->zip.stored)
-                   || (m->zip.method==ZT_ZIP_DEFLATE
-                       && zt_inflate_ended(r->inflate, &behind))) ) break;
+    if( got==0 && npz_is_over(r, m) ) return npz_fail_short(r, m, err);
   }
   return SQLITE_OK;
 }
@@ -165,6 +178,7 @@ static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
     return r->b->err->rc;
   }
   out->unread = true;
+  out->codec = ZT_CODEC_UNKNOWN;   /* How many bytes are the array's is not known */
   out->fault_rule = failed->rule;
   out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
   zt_error_clear(failed);
@@ -247,7 +261,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
   npz_set_encoding(r, &m.zip, &record);
   record.unread = record.codec==ZT_CODEC_UNKNOWN;
   record.offset = m.offset;
-  record.unsized = failed.rc!=SQLITE_OK;   /* It was not found */
+  record.unsized = m.offset==0;   /* It was not found */
   if( !record.unsized ) record.length = m.zip.stored;
   if( !failed.rc && !record.unread ) npz_read_header(r, &m, &record.npy, shape, &failed);
   if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;

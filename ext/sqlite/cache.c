@@ -168,7 +168,9 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
       zt_os_stat(path, &now);   /* What is wrong, opening says */
       state = &now;
     }
-    if( state->kind==ZT_KIND_FILE && state->id.inode ) found = cache_find(c, path, &state->id, scan);
+    if( state->kind==ZT_KIND_FILE && state->id.inode ){
+      found = cache_find(c, path, &state->id, scan);
+    }
   }
   if( !found ){
     if( zt_source_open(path, state, &opened, err) ) return err->rc;

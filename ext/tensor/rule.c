@@ -19,6 +19,7 @@
 #define TORCH "PyTorch, torch.serialization and torch._utils"
 #define RFC8259(section) "RFC 8259 section " section
 #define ST "safetensors, format"
+#define NUMPY(section) "numpy.lib.format, " section
 #define ZIP(section) "PKWARE APPNOTE.TXT " section
 #define OURS "none: a bound of ztensor"
 #define SENSE "none: common sense"
@@ -178,6 +179,26 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "ZP9", "zip-spanned", W, "a member is in this file (zip)", ZIP("4.4.11") },
   { "ZP10", "zip-local-header", E, "a member has a local header of its name (zip)", ZIP("4.3.7") },
   { "ZP11", "zip-overlap", E, "no two members share a byte (zip)", SENSE },
+  /* Arrays of numpy */
+  { "NY1", "npy-version", E, "an array is of version 1.0, 2.0 or 3.0 (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY2", "npy-length", E, "a header is all there, and has at most 1 MiB (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY3", "npy-utf8", E, "a header of version 3.0 is UTF-8 (npy)", NUMPY("Format Version 3.0") },
+  { "NY4", "npy-header", E, "a header is a dict of literals (npy)", NUMPY("Format Version 1.0") },
+  { "NY5", "npy-keys", E, "a header has the keys descr, fortran_order and shape, each once (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY6", "npy-shape", E, "a shape is a tuple of at most 64 integers (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NY7", "npy-elements", E, "elements and their bytes fit 64 bits (npy)", OURS },
+  { "NY8", "npy-order", E, "fortran_order is True or False (npy)", NUMPY("Format Version 1.0") },
+  { "NY9", "npy-descr", E, "descr is a type, or fields nested at most 24 deep (npy)",
+    NUMPY("Format Version 1.0") },
+  { "NZ1", "npz-name", E, "arrays' names are UTF-8, and without U+0000 (npz)", SENSE },
+  { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
+  { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
+  { "NZ4", "npz-headers", E,
+    "the headers of all members take at most 64 MiB more than the archive has (npz)", OURS },
   /* Bytes */
   /* Pickles, and PyTorch's archives */
   { "PK1", "pickle-opcode", E, "every opcode is one of protocols 0 to 5 (pickle)", PICKLE },

@@ -46,7 +46,7 @@ struct zt_strided {
   uint32_t order[ZT_MAX_RANK];                /* Dimensions, those of small strides first */
   uint64_t row_major[ZT_MAX_RANK];            /* Strides of the dense form */
   strided_box box;                            /* What is in memory: */
-  uint64_t first, n;                          /* these elements of the dense form; n is 0: nothing */
+  uint64_t first, n;                          /* these elements of the dense form; n is 0: none */
   uint8_t *memory;
   uint64_t capacity;                          /* Bytes */
   uint8_t *window;                            /* NULL until it is needed */
@@ -65,7 +65,9 @@ zt_strided *zt_strided_new(zt_tensor *t, zt_array *data, zt_error *err){
   for(uint32_t d=object->rank; d-->0; n*=object->shape[d]) s->row_major[d] = n;
   for(uint32_t d=0; d<object->rank; d++){
     uint32_t k = d;
-    for(; k>0 && object->strides[s->order[k-1]]>object->strides[d]; k--) s->order[k] = s->order[k-1];
+    for(; k>0 && object->strides[s->order[k-1]]>object->strides[d]; k--){
+      s->order[k] = s->order[k-1];
+    }
     s->order[k] = d;
   }
   return s;
@@ -161,7 +163,9 @@ static int strided_need(zt_strided *s, uint64_t bytes, zt_error *err){
 ** that encoded bytes are decoded once. */
 static int strided_fetch(zt_strided *s, uint64_t at, uint64_t n, uint8_t *out, zt_error *err){
   const uint64_t room = STRIDED_WINDOW/s->width;
-  if( !s->window && (s->window = sqlite3_malloc64(STRIDED_WINDOW))==NULL ) return zt_fail_nomem(err);
+  if( !s->window && (s->window = sqlite3_malloc64(STRIDED_WINDOW))==NULL ){
+    return zt_fail_nomem(err);
+  }
   while( n>0 ){
     uint64_t skip, m;
     if( at<s->window_at || at-s->window_at>=s->window_n ){

@@ -100,7 +100,7 @@ BROKEN = {
         ("nothing", b"", "quick", None, None, "the file is empty"),
         ("a git-lfs pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "quick", None, None,
          "not a tensor file, but text like a git-lfs pointer's: was it pulled?"),
-        ("another file", b"PK\3\4" + bytes(60), "quick", None, None, "not a tensor file of a known format")],
+        ("another file", b"%PDF-1.7\n" + bytes(60), "quick", None, None, "not a tensor file of a known format")],
     "footer": [("a header alone", MAGIC_1, "quick", None, None, "8 bytes are too few for a header and a footer")],
     "manifest-size": [("a manifest of no byte", MAGIC_1 + bytes(8) + MAGIC_1, "quick", None, None, "the manifest has 0 bytes")],
     "cbor-reserved": [

@@ -58,6 +58,13 @@ def source_of(path, how):
     return str(path) if how == "path" else Path(path).read_bytes()
 
 
+def seen(expected, how):
+    """An expectation of a file, as a BLOB of it has it: an array that is called by its file's name then has none."""
+    if expected.get("container") != "npy" or how == "path":
+        return expected
+    return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
+
+
 def path_of(source):
     """What the column `path` says for a source that is one file."""
     return None if isinstance(source, bytes) else source
