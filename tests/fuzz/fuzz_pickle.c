@@ -6,7 +6,7 @@
 **   - every node is of a kind, its children are nodes, there are as many as it says, those of a dict in pairs, those of
 **     a tuple the same one by one
 **   - memory is bounded by the pickle's bytes
-**   - nothing is read behind where the pickle ended: cut there, it is the same
+**   - nothing is read behind where the pickle ended: cut there, it is the same, unless a frame goes on
 **   - both walks over the values meet the same, and what they put is CBOR
 */
 #include <string.h>
@@ -108,8 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
     CHECK(used>0 && used<=n && exact[used-1]=='.', "it ended at %zu", used);
     for(zt_pickle_node i=1; i<=zt_pickle_nodes(p); i++) check_node(p, i);
     check_values(p, used);
-    CHECK(zt_pickle_open((zt_span){ exact, used }, NULL, &cut, &again, &err)==SQLITE_OK && again==used, "%s", err.message);
-    CHECK(zt_pickle_nodes(cut)==zt_pickle_nodes(p) && zt_pickle_root(cut)==zt_pickle_root(p), "cut, it is another");
+    zt_pickle_open((zt_span){ exact, used }, NULL, &cut, &again, &err);
+    CHECK(cut || strstr(err.message, "FRAME: it goes beyond"), "%s", err.message);
+    CHECK(!cut || again==used, "it ended at %zu", again);
+    CHECK(!cut || (zt_pickle_nodes(cut)==zt_pickle_nodes(p) && zt_pickle_root(cut)==zt_pickle_root(p)), "cut, it is another");
     zt_pickle_close(cut);
   }
   zt_pickle_close(p);
