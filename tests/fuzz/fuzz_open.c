@@ -509,7 +509,7 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
   for(; (rc = step(s))==SQLITE_ROW; n++){
     uint64_t offset = (uint64_t)sqlite3_column_int64(s, 2), length = (uint64_t)sqlite3_column_int64(s, 3);
     bool sized = sqlite3_column_type(s, 3)==SQLITE_INTEGER;
-    CHECK(sqlite3_column_type(s, 2)==SQLITE_INTEGER && (sized || is_foreign(m)), "offset, length");
+    CHECK((sqlite3_column_type(s, 2)==SQLITE_INTEGER && sized) || is_foreign(m), "offset, length");
     if( sqlite3_column_type(s, 11)==SQLITE_NULL ) CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
           (unsigned long long)offset, (unsigned long long)length, m->end);
     if( is_zt2(m) ) CHECK(offset%ZT2_PAGE==0 && offset>=ZT2_PAGE, "offset %llu", (unsigned long long)offset);

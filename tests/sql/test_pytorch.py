@@ -1,6 +1,8 @@
 """PyTorch's files: what pickles mean, by archives made opcode by opcode (tests/formats/pytorch/write_pytorch.py). Files of torch
 itself are in test_formats.py."""
+import io
 import json
+import random
 import struct
 import zipfile
 
@@ -285,25 +287,29 @@ def test_the_constants_of_torchscript_are_tensors_of_their_own(db):
 
 
 def test_members_may_come_in_any_order(db):
-    with zipfile.ZipFile(io_of(of({"w": tensor()}))) as z:
+    with zipfile.ZipFile(io.BytesIO(of({"w": tensor()}))) as z:
         members = {i.filename: z.read(i) for i in z.infolist()}
-    buffer = io_of(b"")
+    buffer = io.BytesIO(b"")
     with zipfile.ZipFile(buffer, "w") as z:
         for path, raw in reversed(members.items()):
             z.writestr(path, raw)
     assert dense(db, buffer.getvalue(), "w") == [1, 2, 3, 4]
 
 
-def io_of(data):
-    import io
-    return io.BytesIO(data)
+def test_records_near_and_far_in_any_order(db):
+    random.seed(15)
+    sizes = [random.choice([1, 1, 2, 100, 5000, 20000]) for _ in range(300)]
+    storages = {str(i): struct.pack("<%di" % n, *range(i, i + n)) for i, n in enumerate(sizes)}
+    order = random.sample(range(300), 300)
+    source = of({f"t{i}": tensor((sizes[i],), key=str(i), elements=sizes[i], kind="IntStorage") for i in order}, storages=storages)
+    assert rows(db, "SELECT object, data FROM zt_components(?)", source) == [(f"t{i}", storages[str(i)]) for i in order]
 
 
 def test_what_an_archive_does_not_say_is_null(db):
     source = of({})
-    with zipfile.ZipFile(io_of(source)) as z:
+    with zipfile.ZipFile(io.BytesIO(source)) as z:
         pickle = z.read("m/data.pkl")
-    buffer = io_of(b"")
+    buffer = io.BytesIO(b"")
     with zipfile.ZipFile(buffer, "w") as z:
         z.writestr("x/data.pkl", pickle)
     assert rows(db, "SELECT container, version, objects, attributes, manifest_bytes FROM zt_files(?)", buffer.getvalue()) == [
@@ -312,7 +318,7 @@ def test_what_an_archive_does_not_say_is_null(db):
 
 
 def test_other_archives_are_none_of_torchs(db):
-    buffer = io_of(b"")
+    buffer = io.BytesIO(b"")
     with zipfile.ZipFile(buffer, "w") as z:
         z.writestr("word/document.xml", "<x/>")
     assert "nor PyTorch's data.pkl" in message(db, "SELECT * FROM zt_objects(?)", buffer.getvalue())

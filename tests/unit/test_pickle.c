@@ -149,7 +149,7 @@ static void test_texts(void **state){
     ROW("B\x01\0\0\0a.", "b'61'"), ROW("C\x01" "a.", "b'61'"), ROW("\x8e\x01\0\0\0\0\0\0\0" "a.", "b'61'"),
     ROW("\x96\x01\0\0\0\0\0\0\0" "a.", "b'61'"),
     ROW("Va\\u00e9\xe9\\\\n\\x\n.", "'a\xc3\xa9\xc3\xa9\\\\n\\x'"), ROW("V\\U0001f600\n.", "'\xf0\x9f\x98\x80'"), ROW("V\\\\u0041\n.", "'\\\\u0041'"),
-    ROW("V\\ud800\n.", "b'eda080'"), ROW("\x8c\x02\xc3\xa9.", "'\xc3\xa9'"), ROW("X\x03\0\0\0\xed\xa0\x80.", "b'eda080'"),
+    ROW("V\n.", "''"), ROW("V\\ud800\n.", "b'eda080'"), ROW("\x8c\x02\xc3\xa9.", "'\xc3\xa9'"), ROW("X\x03\0\0\0\xed\xa0\x80.", "b'eda080'"),
     ROW("\x8d\x01\0\0\0\0\0\0\0" "a.", "'a'"),
   };
   (void)state;
