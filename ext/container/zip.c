@@ -443,9 +443,9 @@ static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
 ** that lie close together are read many at once. */
 static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want, uint64_t left,
                           const uint8_t **out, zt_error *err){
-  const bool near = from>=z->from && from-z->from<ZIP_NEAR && z->have>0;
+  const bool follows = from>=z->from && from-z->from<ZIP_NEAR && z->have>0;
   if( from<z->from || !zt_claim(z->have, from-z->from, want) ){
-    size_t n = near && want<ZIP_WINDOW ? ZIP_WINDOW : want;
+    size_t n = follows && want<ZIP_WINDOW ? ZIP_WINDOW : want;
     if( n>left ) n = (size_t)left;
     z->have = 0;
     if( zip_need_scratch(z, n, err) || zt_source_read(source, from, z->scratch, n, err) ){

@@ -256,7 +256,7 @@ static void test_memory_is_a_small_multiple_of_the_pickle(void **state){
   const sqlite3_int64 most = (64<<20)-(sqlite3_int64)size;   /* With the pickle itself, 64 MiB */
   static const struct { const char *begin, *piece; size_t n; const char *end; int times; } rows[] = {
     { "]q", "h\0h\0\x86q\0", 7, ".", 6 }, { "]q", "]q\1(h\0h\0eq\0", 11, ".", 6 }, { "]q", "h\0", 2, "t.", 6 },
-    { "Nq", "\x85", 1, ".", 24 }, { "Nq", "]", 1, "t.", 40 }, { "]q", "ca\nb\n)R", 7, "t.", 12 },
+    { "Nq", "\x85", 1, ".", 24 }, { "Nq", "]", 1, "t.", 40 }, { "]q", "ca\nb\n)R", 7, "t.", 16 },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
