@@ -131,6 +131,20 @@ def test_a_cycle_is_followed_once(db):
     assert names(db, source) == ["w"]
 
 
+@pytest.mark.parametrize("long", [
+    call("f" * 20000, "g"), name("f", "g" * 20000), tensor(location="c" * 20000), tensor(key="0" * 20000), tensor(kind="x" * 20000 + "Storage"),
+    call("torch._utils", "_rebuild_qtensor", storage(), 0, (4,), (1,), (name("m" * 20000, "n"), evil()), False, ordered())], ids=range(6))
+def test_what_is_shared_is_measured_in_each_place(db, long):
+    source = archive(b"\x80\x02" + long + b"q\1(" + b"h\1" * 4000 + b"t.")
+    assert message(db, "SELECT * FROM zt_objects(?)", source).startswith("ztensor: <blob>: paths and values take 8")
+    assert rows(db, "SELECT rule FROM zt_check(?)", source) == [("torch-size",)]
+
+
+def test_lists_of_many_small_values(db):
+    source = archive(b"\x80\x02(" + b"N" * 300000 + b"K\5" * 300000 + b"t.")
+    assert rows(db, "SELECT count(*), sum(value) FROM zt_attributes(?)", source) == [(600000, 1500000)]
+
+
 def test_what_is_shared_is_found_in_each_place(db):
     source = archive(b"\x80\x02}(" + text("a") + put({"w": tensor(), "lr": 0.5}) + b"q\0" + text("b") + b"h\0u.")
     assert names(db, source) == ["a.w", "b.w"] and leaves(db, source) == {"a.lr": 0.5, "b.lr": 0.5}
