@@ -44,10 +44,12 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
   s->avail_out = (uint32_t)n;
   code = s->block_state==ISAL_BLOCK_FINISH ? ISAL_DECOMP_OK : isal_inflate(s);
   *got = n-s->avail_out;
+  /* Where it fails, it may count bytes that there are not */
+  if( code<0 || s->avail_in>taken ) return inflate_fail(code, err);
   taken -= s->avail_in;
   in->p += taken;
   in->n -= taken;
-  return code<0 ? inflate_fail(code, err) : SQLITE_OK;
+  return SQLITE_OK;
 }
 
 bool zt_inflate_ended(const zt_inflate *d, size_t *behind){

@@ -1,8 +1,8 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
 fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
-from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former. The inputs
-of the others are choices, of which any bytes will do.
+from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former; fuzz_zip from
+archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
 """
 import hashlib
 import io
@@ -139,6 +139,8 @@ def pickles():
 def seeds(target):
     if target == "fuzz_pickle":
         return [(name, data) for name, data in pickles() if len(data) <= MOST]
+    if target == "fuzz_zip":
+        return list(archives())
     if target == "fuzz_json":
         return [(str(i), text) for i, text in enumerate(JSON)]
     if target in ("fuzz_open", "fuzz_nomem"):
@@ -150,6 +152,18 @@ def seeds(target):
         # Hashes: bytes without order, the same on each run.
         return [(str(i), b"".join(hashlib.sha256(b"%d %d" % (i, k)).digest() for k in range(1 + i % 4))) for i in range(256)]
     raise SystemExit(f"no seeds for {target}")
+
+
+def archives():
+    """Archives as they are; and in the other form of fuzz_zip.c, where they have no end record of their own."""
+    for path in sorted((FORMATS / "npz").glob("*/*.npz")):
+        data = path.read_bytes()
+        if len(data) > MOST:
+            continue
+        yield path.stem, b"\0" + data
+        size, offset = struct.unpack_from("<II", data, len(data) - 10) if data[-22:-18] == b"PK\5\6" else (0, 0)
+        if 0 < size < 65536 and offset + size == len(data) - 22:
+            yield "parts-" + path.stem, b"\1" + struct.pack("<H", size) + data[:-22]
 
 
 def main(target, directory):

@@ -16,6 +16,7 @@
 #define HOSTILE "tests/formats/ztensor/hostile/"
 #define GGUF "tests/formats/gguf/"
 #define PYTORCH "tests/formats/pytorch/"
+#define NUMPY "tests/formats/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -122,6 +123,20 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" PYTORCH "hostile/storage-without-header.pt', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" PYTORCH "hostile/mark-missing.pt')" },
   { .sql = "SELECT rule, message FROM zt_check('" PYTORCH "hostile/legacy.pt')" },
+  /* npy and npz */
+  { .sql = "SELECT *, source FROM zt_files('" NUMPY "npy/golden/structured.npy')" },
+  { .sql = "SELECT *, zt_manifest(?1) FROM zt_objects(?1)", .image = NUMPY "npy/golden/v3.npy" },
+  { .sql = "SELECT object, zt_dense(path, object) FROM zt_objects('" NUMPY "npy/golden/big_fortran_c16.npy')" },
+  { .sql = "SELECT *, source FROM zt_files('" NUMPY "npz/golden/mixed.npz')" },
+  { .sql = "SELECT *, data, stored, digest_status, hash FROM zt_components('" NUMPY "npz/golden/deflated.npz')" },
+  { .sql = "SELECT * FROM zt_attributes(?1)", .image = NUMPY "npz/golden/mixed.npz" },
+  { .sql = "SELECT zt_manifest('" NUMPY "npz/golden/names.npz'), object, value FROM zt_objects('" NUMPY "npz/golden/names.npz') o"
+           " JOIN zt_elements(o.path, o.object)" },
+  { .sql = "SELECT object, mean FROM zt_stats('" NUMPY "npz/golden/zeros_deflated.npz')" },
+  { .sql = "SELECT * FROM zt_check('" NUMPY "npz/hostile/deflate-bomb.npz', 'full')" },
+  { .sql = "SELECT * FROM zt_check('" NUMPY "npz/hostile/method-zip-93.npz', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" NUMPY "npz/hostile/name-twice.npz')" },
+  { .sql = "SELECT rule, message FROM zt_check('" NUMPY "npz/hostile/ok-others.npz')" },
 
   /* Sources: patterns, directories, URIs, and what cannot be read among them */
   { .sql = "SELECT path, size, objects FROM zt_files('" TREE "')" },

@@ -36,7 +36,8 @@ typedef struct subject {
 
 static inline zt_codec_id codec_of(const char *encoding){
   return strcmp(encoding, "raw")==0 ? ZT_CODEC_RAW : strcmp(encoding, "zstd")==0 ? ZT_CODEC_ZSTD
-       : strcmp(encoding, "zt.zstd-seekable/1")==0 ? ZT_CODEC_SEEKABLE : ZT_CODEC_UNKNOWN;
+       : strcmp(encoding, "zt.zstd-seekable/1")==0 ? ZT_CODEC_SEEKABLE
+       : strcmp(encoding, "deflate")==0 ? ZT_CODEC_DEFLATE : ZT_CODEC_UNKNOWN;
 }
 
 /*

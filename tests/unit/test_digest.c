@@ -104,6 +104,45 @@ static void test_crc32c_of_every_length_and_alignment(void **state){
   }
 }
 
+/* crc32 bit by bit: the reflected polynomial 0xEDB88320. */
+static uint32_t reference_crc32(const uint8_t *p, size_t n){
+  uint32_t crc = 0xFFFFFFFF;
+  for(size_t i=0; i<n; i++){
+    crc ^= p[i];
+    for(int k=0; k<8; k++) crc = crc>>1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  }
+  return ~crc;
+}
+
+/* What zip archives have is checked, and nobody asks for one. */
+static void test_crc32(void **state){
+  static const zt_text name = ZT_TEXT_INIT("crc32");
+  zt_error err = ZT_ERROR_NONE;
+  zt_digest *d = NULL;
+  uint8_t bytes[5000];
+  uint64_t seed = 7;
+  char text[32];
+  (void)state;
+  for(size_t i=0; i<sizeof(bytes); i++) bytes[i] = (uint8_t)random64(&seed);
+  for(size_t n=0; n<=sizeof(bytes); n += n<100 ? 1 : 700){
+    snprintf(text, sizeof(text), "crc32:%08x", (unsigned)reference_crc32(bytes, n));
+    for(size_t piece=1; piece<=n+1; piece += 1+piece*3){
+      zt_text digest = { text, strlen(text) };
+      assert_int_equal(zt_digest_open(digest, ZT_DIGEST_CRC32, &d, &err), ZT_DIGEST_OK);
+      for(size_t at=0; at<n; at+=piece) zt_digest_update(d, (zt_span){ bytes+at, n-at<piece ? n-at : piece });
+      check( zt_digest_matches(d), "%zu bytes by %zu", n, piece );
+      zt_digest_close(d);
+    }
+  }
+  assert_int_equal(reference_crc32((const uint8_t*)"123456789", 9), 0xCBF43926);
+  assert_int_equal(zt_digest_check(ZT_TEXT("crc32:cbf43926"), ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256), ZT_DIGEST_UNSUPPORTED);
+  assert_int_equal(zt_digest_check(ZT_TEXT("crc32:cbf4392"), ZT_DIGEST_CRC32), ZT_DIGEST_MALFORMED);
+  assert_int_equal(zt_digest_check(ZT_TEXT("crc32:0xcbf43926"), ZT_DIGEST_CRC32), ZT_DIGEST_MALFORMED);
+  assert_false(zt_digest_known(name));
+  assert_false(zt_digest_new(name, &d, &err));
+  assert_null(d);
+}
+
 static void test_one_bit_more_or_less_does_not_match(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(known); i++){
@@ -314,6 +353,7 @@ int main(void){
     cmocka_unit_test(test_known_values),
     cmocka_unit_test(test_known_values_in_pieces_of_every_size),
     cmocka_unit_test(test_crc32c_of_every_length_and_alignment),
+    cmocka_unit_test(test_crc32),
     cmocka_unit_test(test_one_bit_more_or_less_does_not_match),
     cmocka_unit_test(test_well_formed_texts),
     cmocka_unit_test(test_texts_that_cannot_be_verified),

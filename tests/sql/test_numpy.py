@@ -1,0 +1,175 @@
+"""npy and npz: what is beyond the tables of test_formats.py. Names, orders of elements, ranges of deflated members, and scipy's
+sparse matrices as the arrays that they are."""
+import io
+import os
+import sys
+import zipfile
+
+import numpy
+import pytest
+
+import corpus
+from support import everything, message, prefix, rows, value
+
+sys.path.insert(0, str(corpus.FORMATS / "npz"))
+from write_npz import DEFLATE, Member, archive  # noqa: E402
+from write_npy import array, shaped  # noqa: E402
+
+SCIPY = corpus.FORMATS / "npz" / "golden" / "scipy_csr.npz"
+
+
+def saved(arrays, save=numpy.savez):
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+# ----------------------------------------------------------------------------------------------------------- names
+
+@pytest.mark.parametrize("file, name", [("weights.npy", "weights"), ("a.b.npy", "a.b"), ("noext", "noext"), (".npy", ".npy"),
+                                        ("Ünï ☃.npy", "Ünï ☃"), ("x.npz", "x")])
+def test_the_object_is_called_by_the_files_name(db, save, file, name):
+    path = save(file, array())
+    assert rows(db, "SELECT object FROM zt_objects(?)", path) == [(name,)]
+    assert len(value(db, "SELECT zt_dense(?, ?)", path, name)) == 16
+
+
+def test_it_is_called_by_each_name_that_the_file_has(db, save, tmp_path):
+    path = save("first.npy", array())
+    os.utime(path, ns=(1, 1))    # Long settled: what was read is kept
+    os.symlink(path, tmp_path / "second.npy")
+    os.link(path, tmp_path / "third.npy")
+    for name in ("first", "second", "third", "second", "first"):
+        assert rows(db, "SELECT object FROM zt_objects(?)", str(tmp_path / f"{name}.npy")) == [(name,)]
+    assert rows(db, "SELECT object FROM zt_objects(?) ORDER BY path", str(tmp_path)) == [("first",), ("second",), ("third",)]
+
+
+def test_a_directory_has_them(db, save, tmp_path):
+    save("a.npy", array())
+    save("b.npz", archive(Member("w.npy")))
+    save("c.txt", array())
+    assert [container for container, in rows(db, "SELECT container FROM zt_files(?)", str(tmp_path))] == ["npy", "npz"]
+
+
+# --------------------------------------------------------------------------------------------------------- members
+
+def test_members_that_are_no_arrays_are_passed_over(db):
+    file = (corpus.FORMATS / "npz" / "hostile" / "ok-others.npz").read_bytes()
+    assert [name for name, in rows(db, "SELECT object FROM zt_objects(?)", file)] == ["folder/w"]
+
+
+@pytest.mark.parametrize("method, encoding", [(zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "lzma")])
+def test_what_cannot_be_decoded_is_listed_and_nothing_else_known(db, method, encoding):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as z:
+        z.writestr("w.npy", array())
+    file = file.getvalue()
+    assert rows(db, "SELECT object, format, dtype, type, shape, rank, elements, attributes FROM zt_objects(?)", file) == [
+        ("w", None, None, None, None, None, None, "{}")]
+    ((dtype, said, decoded, digest),) = rows(db, "SELECT dtype, encoding, decoded_length, digest FROM zt_components(?)", file)
+    assert (dtype, said, decoded) == (None, encoding, None) and digest.startswith("crc32:")
+    for sql in ("SELECT zt_dense(?, 'w')", "SELECT zt_json(?, 'w')", "SELECT zt_value(?, 'w', 0)", "SELECT zt_blob(?, 'w')",
+                "SELECT * FROM zt_rows(?, 'w')", "SELECT * FROM zt_elements(?, 'w')"):
+        assert message(db, sql, file).endswith(f"object 'w': component 'data': encoding '{encoding}' is not known")
+    ((elements, error),) = rows(db, "SELECT elements, error FROM zt_stats(?)", file)
+    assert elements is None and error.endswith(f"encoding '{encoding}' is not known")
+    assert rows(db, "SELECT rule, message FROM zt_check(?, 'full')", file) == [("unknown-encoding", f"encoding '{encoding}' is not known")]
+
+
+def test_digest_status(db):
+    folder = corpus.FORMATS / "npz"
+    status = "SELECT digest_status FROM zt_components(?)"
+    assert {row for row, in rows(db, status, str(folder / "golden" / "deflated.npz"))} == {"ok"}
+    for name in ("stored", "deflated"):
+        assert rows(db, status, str(folder / "hostile" / f"ok-crc-{name}.npz")) == [("mismatch",), ("ok",)]
+
+
+def test_a_bomb_costs_what_is_asked_of_it(db):
+    zeros = array(shaped("(268435456,)"), b"")
+    packed = Member("w.npy", zeros + bytes(1 << 20), DEFLATE)
+    packed.fields["size"] = len(zeros) + (1 << 30)
+    file = archive(packed)
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', 1000, 16)", file) == bytes(16)
+    assert value(db, "SELECT value FROM zt_elements(?, 'w') LIMIT 1", file) == 0
+
+
+# ---------------------------------------------------------------------------------------------------------- values
+
+@pytest.mark.parametrize("save_as", [numpy.savez, numpy.savez_compressed])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_values_of_either_order(db, save_as, order):
+    random = numpy.random.default_rng(5)
+    arrays = {f"{kind}{rank}": numpy.asarray(random.integers(0, 100, size), dtype=kind, order=order)
+              for kind in ("<f4", ">f8", "i1", ">i2", "<c16", "?") for rank, size in enumerate([(), (7,), (30, 41), (5, 6, 7), (3, 1, 40, 9)])}
+    file = saved(arrays, save_as)
+    for name, expected in arrays.items():
+        native = numpy.ascontiguousarray(expected).astype(expected.dtype.newbyteorder("<"))
+        assert value(db, "SELECT zt_dense(?, ?)", file, name) == native.tobytes(), name
+        if expected.ndim > 1:
+            vectors = rows(db, "SELECT vector FROM zt_rows(?, ?, ?) WHERE row BETWEEN 1 AND 3", file, name, expected.dtype.name)
+            assert [v for v, in vectors] == [row.tobytes() for row in native[1:4]], name
+
+
+def test_rows_of_a_deflated_member(db):
+    weights = numpy.arange(200000, dtype="f4").reshape(2000, 100)
+    file = saved({"w": weights}, numpy.savez_compressed)
+    assert rows(db, "SELECT row, vector FROM zt_rows(?, 'w') WHERE row IN (3, 1999)", file) == [
+        (3, weights[3].tobytes()), (1999, weights[1999].tobytes())]
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', 4000, 8)", file) == weights.tobytes()[4000:4008]
+
+
+# ----------------------------------------------------------------------------------------------------------- scipy
+
+DENSE = """
+    WITH m(source) AS (SELECT :source), cells(row, at, stop) AS (
+      SELECT i.position, i.value, (SELECT value FROM zt_elements(m.source, 'indptr') WHERE position = i.position + 1)
+      FROM m, zt_elements(m.source, 'indptr') AS i WHERE i.position < zt_value(m.source, 'shape', 0)
+    )
+    SELECT cells.row, j.value AS column, d.value
+    FROM m, cells, zt_elements(m.source, 'indices') AS j ON j.position BETWEEN cells.at AND cells.stop - 1,
+         zt_elements(m.source, 'data') AS d ON d.position = j.position
+    ORDER BY 1, 2"""
+
+
+def test_scipys_sparse_matrix_is_made_dense_by_a_query(db):
+    with numpy.load(SCIPY) as parts:
+        expected = numpy.zeros(parts["shape"])
+        for row in range(len(parts["indptr"]) - 1):
+            for k in range(parts["indptr"][row], parts["indptr"][row + 1]):
+                expected[row, parts["indices"][k]] += parts["data"][k]
+    got = numpy.zeros(expected.shape)
+    for row, column, number in db.execute(DENSE, {"source": str(SCIPY)}):
+        got[row, column] += number
+    assert (got == expected).all() and expected.any()
+
+
+# ----------------------------------------------------------------------------------------------------- broken files
+
+@pytest.mark.parametrize("name", ["deflated", "positional", "hand_zip64", "hand_comment"])
+def test_an_archive_cut_at_any_byte_is_an_error(db, save, name):
+    whole = (corpus.FORMATS / "npz" / "golden" / f"{name}.npz").read_bytes()
+    for n in range(len(whole)):
+        path = save(f"{n}.npz", whole[:n])
+        assert message(db, "SELECT * FROM zt_objects(?)", path).startswith(prefix(path)), n
+        assert message(db, "SELECT * FROM zt_objects(?)", whole[:n]).startswith(prefix(b"")), n
+
+
+def test_an_array_cut_in_its_header_is_an_error_and_in_its_data_has_no_values(db, save):
+    whole = array()
+    for n in range(len(whole)):
+        path = save("data.npy", whole[:n])
+        for source in (path, whole[:n]):
+            if n < len(whole) - 16:
+                assert message(db, "SELECT * FROM zt_objects(?)", source).startswith(prefix(source)), n
+            else:
+                assert value(db, "SELECT zt_blob(?, 'data')", source) == whole[len(whole) - 16:n]
+                assert message(db, "SELECT zt_dense(?, 'data')", source).endswith(f"4 elements of f32 are 16 bytes, and it has {n - 128}")
+
+
+@pytest.mark.parametrize("bits", [0x01, 0x20, 0x80, 0xff])
+@pytest.mark.parametrize("name", ["npz/golden/positional.npz", "npz/golden/deflated.npz", "npy/golden/structured.npy"])
+def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save, name, bits):
+    whole = (corpus.FORMATS / name).read_bytes()
+    for n in range(len(whole)):
+        changed = whole[:n] + bytes([whole[n] ^ bits]) + whole[n + 1:]
+        assert everything(db, save("data." + name[-3:], changed)) == everything(db, changed), n

@@ -1,0 +1,137 @@
+/* tensor/deflate: streams of RFC 1951, read in any order, sound or not. */
+#include "subject.h"
+
+#include <isa-l/igzip_lib.h>
+#include "core/inflate.h"
+#include "tensor/stream.h"
+
+static blob content_of(size_t n){
+  blob b = { 0 };
+  uint64_t seed = n+1;
+  for(size_t i=0; i<n; i++) put_byte(&b, i>300 && random_below(&seed, 8) ? b.p[i-1-random_below(&seed, 300)] : (uint8_t)random64(&seed));
+  return seal(&b);
+}
+
+static blob deflated(zt_span content){
+  blob out = { 0 };
+  struct isal_zstream s;
+  size_t room = content.n+content.n/8+400;
+  isal_deflate_stateless_init(&s);
+  s.end_of_stream = 1;
+  s.next_in = (uint8_t*)(uintptr_t)content.p;
+  s.avail_in = (uint32_t)content.n;
+  s.next_out = put_room(&out, room);
+  s.avail_out = (uint32_t)room;
+  assert_int_equal(isal_deflate_stateless(&s), COMP_OK);
+  out.n = s.total_out;
+  return seal(&out);
+}
+
+/* What the end record of a member says: so many bytes in all, of which some are none of the component's. */
+static void open_member(subject *s, blob stored, uint64_t total, uint64_t skip, uint64_t behind, bool as_file, zt_stream **out,
+                        zt_error *err){
+  place_subject(s, 5, span_of(stored), 7, "deflate", as_file);
+  tell_length(s, BY_FIELD, total-skip-behind);
+  s->component.skip = skip;
+  s->component.behind = behind;
+  zt_stream_open(&s->payload, out, err);
+}
+
+static void test_ranges(void **state){
+  static const size_t sizes[] = { 0, 1, 100, 5000, 300000 };
+  uint64_t seed = 3;
+  (void)state;
+  for(size_t k=0; k<COUNT(sizes)*4; k++){
+    blob content = content_of(sizes[k/4]), stored = deflated(span_of(content));
+    uint64_t skip = content.n/3, behind = k%2 ? content.n/5 : 0, own = content.n-skip-behind, length;
+    uint8_t *buffer = malloc(content.n+1);
+    zt_error err = ZT_ERROR_NONE;
+    zt_stream *stream;
+    subject s;
+    open_member(&s, stored, content.n, skip, behind, k/2%2, &stream, &err);
+    assert_succeeded(&err, "open");
+    for(int i=0; i<50; i++){
+      uint64_t at = i==0 ? 0 : random_below(&seed, own+2);
+      size_t n = i==0 ? content.n : random_below(&seed, own+2), got;
+      zt_stream_read(stream, at, buffer, n, &got, &err);
+      assert_succeeded(&err, "read");
+      check( got==(at>own ? 0 : n<own-at ? n : own-at), "%zu of %zu at %zu", got, n, (size_t)at );
+      assert_memory_equal(buffer, content.p+skip+at, got);
+    }
+    assert_int_equal(zt_stream_length(stream, &length, &err), SQLITE_OK);
+    assert_int_equal(length, own);
+    zt_stream_close(stream);
+    close_subject(&s);
+    free(buffer);
+    free(stored.p);
+    free(content.p);
+  }
+}
+
+/* A stream that is not as told: reading all of it in one piece, or in several, says what. */
+static void expect_fault(blob stored, uint64_t total, const char *rule, const char *what){
+  for(int k=0; k<4; k++){
+    uint8_t buffer[70000];
+    zt_error err = ZT_ERROR_NONE;
+    zt_stream *stream = NULL;
+    uint64_t at = 0;
+    size_t got = 1;
+    subject s;
+    open_member(&s, stored, total, 0, 0, k%2, &stream, &err);
+    while( got && zt_stream_read(stream, at, buffer, k<2 ? sizeof(buffer) : 333, &got, &err)==SQLITE_OK ) at += got;
+    check( err.rule && strcmp(err.rule, rule)==0, "%s: rule %s, %s", what, err.rule ? err.rule : "none", err.message ? err.message : "" );
+    assert_failed(&err, what, rule);
+    zt_stream_close(stream);
+    close_subject(&s);
+  }
+  free(stored.p);
+}
+
+static void test_streams_that_are_not_as_told(void **state){
+  blob content = content_of(60000), stored = deflated(span_of(content)), more = { 0 };
+  (void)state;
+  for(size_t cut=1; cut<stored.n; cut += cut<40 ? 1 : 977){
+    expect_fault(exact(stored.p, stored.n-cut), content.n, "E2", "deflate: ");
+  }
+  for(size_t n=1; n<20; n++){
+    put(&more, stored.p, stored.n);
+    put_repeated(&more, 0, n);
+    expect_fault(seal(&more), content.n, "E2", "follow behind the stream's end");
+  }
+  expect_fault(exact(stored.p, stored.n), content.n-1, "E4", "decodes to more than the 59999 bytes");
+  expect_fault(exact(stored.p, stored.n), 10, "E4", "decodes to more than the 10 bytes");
+  expect_fault(exact(stored.p, stored.n), content.n+1, "E3", "decodes to 60000 bytes, the manifest tells 60001");
+  expect_fault(blob_of("ffffffffffffffff"), 100, "E2", "deflate: a block that is none");
+  expect_fault(blob_of(""), 100, "E2", "the stored bytes end within the stream");
+  expect_fault(blob_of("0300"), 100, "E3", "decodes to 0 bytes, the manifest tells 100");
+  free(stored.p);
+  free(content.p);
+}
+
+/* A bomb costs what is asked of it. */
+static void test_a_bomb(void **state){
+  blob zeros = { 0 }, stored;
+  uint8_t buffer[100];
+  zt_error err = ZT_ERROR_NONE;
+  zt_stream *stream;
+  size_t got;
+  subject s;
+  (void)state;
+  put_repeated(&zeros, 0, 64<<20);
+  stored = deflated(span_of(zeros));
+  open_member(&s, stored, zeros.n, 0, 0, false, &stream, &err);
+  assert_int_equal(zt_stream_read(stream, 1000, buffer, sizeof(buffer), &got, &err), SQLITE_OK);
+  assert_int_equal(got, sizeof(buffer));
+  check( s.budget.decoded<=2000, "%llu bytes were decoded", (unsigned long long)s.budget.decoded );
+  zt_stream_close(stream);
+  close_subject(&s);
+  free(stored.p);
+  free(zeros.p);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_ranges), cmocka_unit_test(test_streams_that_are_not_as_told), cmocka_unit_test(test_a_bomb),
+  };
+  return cmocka_run_group_tests(tests, make_file, remove_file);
+}
