@@ -198,7 +198,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
   { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
   { "NZ4", "npz-headers", E,
-    "the headers of all members take at most 64 MiB more than the archive has (npz)", OURS },
+    "the headers of all members take at most 8 MiB more than the archive has (npz)", OURS },
   /* Bytes */
   /* Pickles, and PyTorch's archives */
   { "PK1", "pickle-opcode", E, "every opcode is one of protocols 0 to 5 (pickle)", PICKLE },

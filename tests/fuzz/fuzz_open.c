@@ -464,17 +464,22 @@ static void check_stored(const image *m, const part *p){
     end(s);
     return;
   }
-  step_row(s);
-  CHECK(sqlite3_column_type(s, 0)==SQLITE_BLOB && (uint64_t)sqlite3_column_bytes(s, 0)==p->length, "stored has another length");
-  CHECK(p->length==0 || memcmp(sqlite3_column_blob(s, 0), m->p+p->offset, (size_t)p->length)==0, "stored has other bytes");
-  end(s);
-  s = begin_at(S_status, m, &p->object, &p->component);
-  if( is_zt2(m) && !p->raw && step(s)!=SQLITE_ROW ){   /* A digest of what cannot be decoded */
+  if( is_foreign(m) && step(s)!=SQLITE_ROW ){   /* Of a member of an archive that is broken */
     check_place(&p->object, &p->component);
     end(s);
     return;
   }
-  if( !is_zt2(m) || p->raw ) step_row(s);
+  if( !is_foreign(m) ) step_row(s);
+  CHECK(sqlite3_column_type(s, 0)==SQLITE_BLOB && (uint64_t)sqlite3_column_bytes(s, 0)==p->length, "stored has another length");
+  CHECK(p->length==0 || memcmp(sqlite3_column_blob(s, 0), m->p+p->offset, (size_t)p->length)==0, "stored has other bytes");
+  end(s);
+  s = begin_at(S_status, m, &p->object, &p->component);
+  if( is_foreign(m) && !p->raw && step(s)!=SQLITE_ROW ){   /* A digest of what cannot be decoded */
+    check_place(&p->object, &p->component);
+    end(s);
+    return;
+  }
+  if( !is_foreign(m) || p->raw ) step_row(s);
   status = (const char*)sqlite3_column_text(s, 0);
   CHECK((status!=NULL)==p->digest, "digest_status %s", status);
   CHECK(!status || strcmp(status, "ok")==0 || strcmp(status, "mismatch")==0 || strcmp(status, "unsupported")==0
@@ -811,10 +816,22 @@ static void check_values(const image *m, const name *object, sqlite3_stmt *row){
   t.elements = strtoull((const char*)sqlite3_column_text(row, 8), NULL, 10);
   t.sparse = strncmp(format, "sparse_", 7)==0 || strcmp(format, "torch._rebuild_sparse_tensor")==0;
   t.quantized = strcmp(format, "quantized_group")==0 || strncmp(format, "gguf.", 5)==0 || (is_zt2(m) && (strcmp(format, "zt.mx/1")==0 || strcmp(format, "zt.quant_group/1")==0));
-  t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));
+  if( sqlite3_column_type(row, 12)!=SQLITE_NULL || t.quantized ){
+    t.type = type_named(t.quantized ? "f32" : (const char*)sqlite3_column_text(row, 12));
+  }
   s = begin_tensor(S_light, m, &t);
   if( step(s)==SQLITE_TOOBIG ) check_heavy(m, &t);
   else check_light(m, &t);
+  end(s);
+}
+
+/* row is one of zt_objects, of which nothing is known but the name. */
+static void check_unread(const image *m, const name *object, sqlite3_stmt *row){
+  tensor t = { .object = *object };
+  sqlite3_stmt *s = begin_tensor(S_light, m, &t);
+  CHECK(is_foreign(m) && sqlite3_column_type(row, 8)==SQLITE_NULL, "elements without a shape");
+  CHECK(step(s)!=SQLITE_ROW, "elements of an object without a shape");
+  check_object_place(db, object);
   end(s);
 }
 
@@ -825,12 +842,17 @@ static int64_t check_objects(const image *m, sum *components){
   int rc;
   for(; (rc = step(s))==SQLITE_ROW; n++){
     name object = copy_name(s, 0);
-    bool shaped = sqlite3_column_type(s, 9)!=SQLITE_NULL;
-    CHECK(shaped ? sqlite3_column_int(s, 4)==1 : is_foreign(m), "shape %s", sqlite3_column_text(s, 9));
+    if( sqlite3_column_type(s, 9)==SQLITE_NULL ){
+      add(components, s, 1);
+      check_unread(m, &object, s);
+      free(object.z);
+      continue;
+    }
+    CHECK(sqlite3_column_int(s, 4)==1, "shape %s", sqlite3_column_text(s, 9));
     CHECK(sqlite3_column_int(s, 5)==1, "attributes %s", sqlite3_column_text(s, 13));
     CHECK(sqlite3_column_int(s, 2)==sqlite3_column_int(s, 3), "rank %d, shape %s", sqlite3_column_int(s, 2), sqlite3_column_text(s, 9));
     add(components, s, 1);
-    if( n<MOST_PARTS && shaped ){
+    if( n<MOST_PARTS ){
       one = begin_at(S_one_object, m, &object, NULL);
       step_row(one);
       CHECK(sqlite3_column_int64(one, 0)==sqlite3_column_int64(s, 1), "another object of that name");
@@ -839,7 +861,7 @@ static int64_t check_objects(const image *m, sum *components){
       end(one);
       check_equal_counts(begin_at(S_object_keys, m, &object, NULL));
     }
-    if( n<MOST_VALUES && shaped ) check_values(m, &object, s);
+    if( n<MOST_VALUES ) check_values(m, &object, s);
     free(object.z);
   }
   CHECK(rc==SQLITE_DONE, "%s", sqlite3_errmsg(db));
@@ -894,7 +916,7 @@ static void check_accepted(image *m, sqlite3_stmt *files){
   int64_t nComponents, nObjects;
   sqlite3_stmt *s;
   if( is_zt2(m) ) footer = ZT2_FOOTER;
-  CHECK((is_zt2(m) || is_foreign(m) || manifest>0) && (uint64_t)manifest<=m->n-8-footer, "manifest_bytes %lld of %zu", manifest, m->n);
+  CHECK((is_zt2(m) || is_foreign(m) || manifest>0) && (uint64_t)manifest<=m->n-(is_foreign(m) ? 0 : 8+footer), "manifest_bytes %lld of %zu", manifest, m->n);
   m->end = m->n-footer-(is_zt2(m) || is_foreign(m) ? 0 : (size_t)manifest);
   check_findings(m, NULL);
   nComponents = check_components(m, &stored, &decoded);

@@ -145,7 +145,7 @@ def test_scipys_sparse_matrix_is_made_dense_by_a_query(db):
 
 # ----------------------------------------------------------------------------------------------------- broken files
 
-@pytest.mark.parametrize("name", ["deflated", "positional", "hand_zip64", "hand_comment"])
+@pytest.mark.parametrize("name", ["positional", "hand_zip64", "hand_comment"])
 def test_an_archive_cut_at_any_byte_is_an_error(db, save, name):
     whole = (corpus.FORMATS / "npz" / "golden" / f"{name}.npz").read_bytes()
     for n in range(len(whole)):
@@ -166,10 +166,9 @@ def test_an_array_cut_in_its_header_is_an_error_and_in_its_data_has_no_values(db
                 assert message(db, "SELECT zt_dense(?, 'data')", source).endswith(f"4 elements of f32 are 16 bytes, and it has {n - 128}")
 
 
-@pytest.mark.parametrize("bits", [0x01, 0x20, 0x80, 0xff])
 @pytest.mark.parametrize("name", ["npz/golden/positional.npz", "npz/golden/deflated.npz", "npy/golden/structured.npy"])
-def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save, name, bits):
+def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save, name):
     whole = (corpus.FORMATS / name).read_bytes()
     for n in range(len(whole)):
-        changed = whole[:n] + bytes([whole[n] ^ bits]) + whole[n + 1:]
+        changed = whole[:n] + bytes([whole[n] ^ (0x01, 0x20, 0x80, 0xff)[n % 4]]) + whole[n + 1:]
         assert everything(db, save("data." + name[-3:], changed)) == everything(db, changed), n

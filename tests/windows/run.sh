@@ -77,7 +77,7 @@ build_libraries() {
   quietly make -C "$zstd" -j"$jobs" CC=$compiler AR=$host-ar OS=Windows_NT TARGET_SYSTEM=MINGW MOREFLAGS=-O2 \
     ZSTD_LEGACY_SUPPORT=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 libzstd.a
   quietly make -C "$isal" -j"$jobs" -f Makefile.unx arch=mingw CC=$compiler host_cpu=x86_64 AS=nasm \
-    units=crc lib_name=libisal.a lib
+    units="crc igzip" lib_name=libisal.a lib
   quietly $compiler -O1 -DHAVE_MALLOC_H -DHAVE_INTTYPES_H -DHAVE_SIGNAL_H -I"$cmocka/include" -c -o "$build/cmocka.o" \
     "$cmocka/src/cmocka.c"
   quietly $host-ar cr "$sysroot/lib/libcmocka.a" "$build/cmocka.o"
