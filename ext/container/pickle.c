@@ -125,7 +125,7 @@ static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
 /* Room for n bytes that are made; NULL if memory is short. */
 static uint8_t *pickle_make(pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
-  if( n>p->roomMade-p->nMade ){
+  if( !p->made || n>p->roomMade-p->nMade ){
     uint64_t room = (uint64_t)p->nMade+n+p->roomMade/2+64;
     uint8_t *made = sqlite3_realloc64(p->made, room);
     if( !made ){

@@ -21,8 +21,8 @@ enum {
   ZT_PICKLE_CALLS = 0x1, ZT_PICKLE_PUSHES = 0x2, ZT_PICKLE_PIECE = 0x4, ZT_PICKLE_PUTS = 0x8
 };
 
-/* X(code, name, argument, nodes, needs): one row an opcode; nodes are as many as it makes at
-** most. */
+/* X(code, name, argument, nodes, needs): one row an opcode; nodes are as many as it makes at most,
+** of a call with what may be put into its result later. */
 #define ZT_PICKLE_OPCODES(X) \
   X('I',  INT,              ZT_PICKLE_LINE,          1, ZT_PICKLE_PUSHES) \
   X('J',  BININT,           4,                       1, ZT_PICKLE_PUSHES) \
@@ -50,8 +50,8 @@ enum {
   X('F',  FLOAT,            ZT_PICKLE_LINE,          1, ZT_PICKLE_PUSHES) \
   X('G',  BINFLOAT,         8,                       1, ZT_PICKLE_PUSHES) \
   X(']',  EMPTY_LIST,       0,                       1, ZT_PICKLE_PUSHES) \
-  X('a',  APPEND,           0,                       1, ZT_PICKLE_PIECE) \
-  X('e',  APPENDS,          0,                       1, ZT_PICKLE_PIECE) \
+  X('a',  APPEND,           0,                       0, ZT_PICKLE_PIECE) \
+  X('e',  APPENDS,          0,                       0, ZT_PICKLE_PIECE) \
   X('l',  LIST,             0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_PIECE) \
   X(')',  EMPTY_TUPLE,      0,                       0, ZT_PICKLE_PUSHES) \
   X('t',  TUPLE,            0,                       1, ZT_PICKLE_PUSHES) \
@@ -60,10 +60,10 @@ enum {
   X(0x87, TUPLE3,           0,                       1, ZT_PICKLE_PUSHES) \
   X('}',  EMPTY_DICT,       0,                       1, ZT_PICKLE_PUSHES) \
   X('d',  DICT,             0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_PIECE) \
-  X('s',  SETITEM,          0,                       1, ZT_PICKLE_PIECE) \
-  X('u',  SETITEMS,         0,                       1, ZT_PICKLE_PIECE) \
+  X('s',  SETITEM,          0,                       0, ZT_PICKLE_PIECE) \
+  X('u',  SETITEMS,         0,                       0, ZT_PICKLE_PIECE) \
   X(0x8F, EMPTY_SET,        0,                       1, ZT_PICKLE_PUSHES) \
-  X(0x90, ADDITEMS,         0,                       1, ZT_PICKLE_PIECE) \
+  X(0x90, ADDITEMS,         0,                       0, ZT_PICKLE_PIECE) \
   X(0x91, FROZENSET,        0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_PIECE) \
   X('0',  POP,              0,                       0, 0) \
   X('2',  DUP,              0,                       0, ZT_PICKLE_PUSHES) \
@@ -81,12 +81,12 @@ enum {
   X(0x84, EXT4,             4,                       1, ZT_PICKLE_PUSHES) \
   X('c',  GLOBAL,           ZT_PICKLE_LINES,         1, ZT_PICKLE_PUSHES) \
   X(0x93, STACK_GLOBAL,     0,                       1, ZT_PICKLE_PUSHES) \
-  X('R',  REDUCE,           0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
+  X('R',  REDUCE,           0,                       3, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
   X('b',  BUILD,            0,                       0, 0) \
-  X('i',  INST,             ZT_PICKLE_LINES,         3, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
-  X('o',  OBJ,              0,                       2, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
-  X(0x81, NEWOBJ,           0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
-  X(0x92, NEWOBJ_EX,        0,                       1, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
+  X('i',  INST,             ZT_PICKLE_LINES,         5, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
+  X('o',  OBJ,              0,                       4, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
+  X(0x81, NEWOBJ,           0,                       3, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
+  X(0x92, NEWOBJ_EX,        0,                       3, ZT_PICKLE_PUSHES|ZT_PICKLE_CALLS) \
   X(0x80, PROTO,            1,                       0, 0) \
   X('.',  STOP,             0,                       0, 0) \
   X(0x95, FRAME,            8,                       0, 0) \

@@ -9,7 +9,8 @@
 **   PT2  there is X/data.pkl, X being what the first member's name begins with
 **   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
 **   PT4, PT5, PT6: torch_tree.c
-**   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickles' bytes
+**   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
+**        more than ZT_MAX_MANIFEST
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
 ** Of one tensor alone, which then is listed, and its bytes cannot be had:
 **   PT9  its storage is a record of the archive
@@ -89,7 +90,7 @@ typedef struct pytorch_reader {
   zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
   const zt_pickle *pickle;
   zt_text byte_order;        /* z NULL: the archive does not say */
-  uint64_t text, leaves, tensors;   /* What the walks will append */
+  uint64_t text, tensors;    /* Bytes that a walk will append, and tensors of all walks */
   zt_cbor_out attributes;    /* Of an object */
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
   zt_keys paths;             /* whose paths are distinct */
@@ -157,15 +158,14 @@ static int pytorch_read_pickle(pytorch_reader *r, uint32_t i, uint64_t *offset, 
 static void pytorch_measure_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
   pytorch_reader *r = context;
   (void)cycle;
-  r->leaves++;
   r->text += path.n+zt_torch_size(r->pickle, node);
 }
 
 static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
   pytorch_reader *r = context;
-  (void)tensor;
   r->tensors++;
-  r->text += path.n+64;
+  r->text += path.n+zt_torch_view_size(r->pickle, &tensor->view);
+  if( tensor->sparse ) r->text += zt_torch_view_size(r->pickle, &tensor->indices);
 }
 
 /* --- Paths --- */
@@ -516,9 +516,11 @@ static void pytorch_put_tensor(void *context, zt_text path, const zt_torch_tenso
 static int pytorch_walk(pytorch_reader *r, zt_span bytes, zt_text prefix){
   const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
   const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
+  const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)bytes.n;
   zt_error *err = r->b->err;
+  r->text = 0;
   if( zt_torch_walk(r->pickle, prefix, bytes.n, &measure, r->b->interrupt, err) ) return err->rc;
-  if( r->text>PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)bytes.n ){
+  if( r->text>most || r->text>ZT_MAX_MANIFEST ){
     return zt_break(err, "PT7", "paths and values take %llu bytes, for a pickle of %llu",
                     (unsigned long long)r->text, (unsigned long long)bytes.n);
   }

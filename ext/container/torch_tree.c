@@ -27,6 +27,7 @@
 #define TREE_PLAIN_MAX 65536     /* Bytes of what something opaque is called with: it is not shown
                                  ** if it has more, */
 #define TREE_PLAIN_DEPTH 8       /* or is nested deeper */
+#define TREE_QUANTIZER 16        /* Parts of a quantizer, at most: torch has 3 or 4 */
 #define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
 #define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
 
@@ -351,18 +352,25 @@ static void tree_put_dotted(zt_text module, zt_text name, zt_cbor_out *out){
   zt_cbor_put_items(out, (zt_span){ (const uint8_t*)name.z, name.n });
 }
 
+/* What has the name of something opaque: of a call, what would be called; of a storage, its
+** class. */
+static void tree_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
+  zt_pickle_value class;
+  zt_pickle_get(p, node, out);
+  if( out->kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, out->args, 1) ){
+    zt_pickle_get(p, zt_pickle_child(p, out->args, 1), &class);
+    if( class.kind==ZT_PICKLE_GLOBAL ) *out = class;
+  }
+  for(int i=0; i<TREE_PLAIN_DEPTH && out->kind==ZT_PICKLE_CALL; i++){
+    zt_pickle_get(p, out->callee, out);
+  }
+}
+
 /* The name of what something opaque is, as a text. */
 static void tree_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  zt_pickle_value value, storage;
+  zt_pickle_value value;
   char extension[40];
-  zt_pickle_get(p, node, &value);
-  if( value.kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, value.args, 1) ){
-    zt_pickle_get(p, zt_pickle_child(p, value.args, 1), &storage);
-    if( storage.kind==ZT_PICKLE_GLOBAL ) value = storage;
-  }
-  for(int i=0; i<TREE_PLAIN_DEPTH && value.kind==ZT_PICKLE_CALL; i++){
-    zt_pickle_get(p, value.callee, &value);
-  }
+  tree_get_named(p, node, &value);
   if( value.kind==ZT_PICKLE_GLOBAL ){
     tree_put_dotted(value.module, value.name, out);
   }else if( value.kind==ZT_PICKLE_EXTENSION ){
@@ -375,41 +383,44 @@ static void tree_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *
   }
 }
 
-/* {"$opaque": name}, with what it would be called with, if that is plain. */
-static void tree_put_opaque(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  uint64_t left = TREE_PLAIN_MAX;
-  zt_pickle_value value;
-  bool args;
-  zt_pickle_get(p, node, &value);
-  args = value.kind==ZT_PICKLE_CALL && tree_is_plain(p, value.args, 0, &left);
-  zt_cbor_put_head(out, ZT_CBOR_MAP, args ? 2 : 1);
+static void tree_put_opaque(const zt_pickle *p, zt_pickle_node node, uint32_t members,
+                            zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, members);
   zt_cbor_put_text(out, ZT_TEXT("$opaque"));
-  tree_put_name(p, node, out);
-  if( !args ) return;
-  zt_cbor_put_text(out, ZT_TEXT("args"));
-  tree_put_plain(p, value.args, out);
+  if( node ) tree_put_name(p, node, out);
+  else zt_cbor_put_text(out, ZT_TEXT("cycle"));
 }
 
+/* Something opaque, with what it would be called with, if that is plain. */
 void zt_torch_put(const zt_pickle *p, zt_pickle_node node, bool cycle, zt_cbor_out *out){
+  uint64_t left = TREE_PLAIN_MAX;
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
   if( cycle ){
-    zt_cbor_put_head(out, ZT_CBOR_MAP, 1);
-    zt_cbor_put_text(out, ZT_TEXT("$opaque"));
-    zt_cbor_put_text(out, ZT_TEXT("cycle"));
-  }else if( zt_pickle_kind_of(p, node)>ZT_PICKLE_DICT ){
-    tree_put_opaque(p, node, out);
+    tree_put_opaque(p, 0, 1, out);
+  }else if( value.kind==ZT_PICKLE_CALL && tree_is_plain(p, value.args, 0, &left) ){
+    tree_put_opaque(p, node, 2, out);
+    zt_cbor_put_text(out, ZT_TEXT("args"));
+    tree_put_plain(p, value.args, out);
+  }else if( value.kind>ZT_PICKLE_DICT ){
+    tree_put_opaque(p, node, 1, out);
   }else{
     tree_put_plain(p, node, out);
   }
 }
 
 uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node){
-  uint64_t left = TREE_PLAIN_MAX;
+  uint64_t left = TREE_PLAIN_MAX, size = 64;
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
-  if( value.kind==ZT_PICKLE_GLOBAL ) return 16+value.module.n+value.name.n;
-  if( value.kind!=ZT_PICKLE_CALL ) return 16+value.bytes.n;
-  tree_is_plain(p, value.args, 0, &left);   /* Also in vain: it takes time, too */
-  return 64+TREE_PLAIN_MAX-left;
+  if( value.kind<=ZT_PICKLE_TRUE ) return 1;
+  if( value.kind<ZT_PICKLE_TUPLE ) return 9+value.bytes.n;
+  /* Also in vain: it takes time, too */
+  if( value.kind<=ZT_PICKLE_DICT ) tree_is_plain(p, node, 0, &left);
+  if( value.kind==ZT_PICKLE_CALL ) tree_is_plain(p, value.args, 0, &left);
+  tree_get_named(p, node, &value);
+  if( value.kind==ZT_PICKLE_GLOBAL ) size += value.module.n+value.name.n;
+  return size+TREE_PLAIN_MAX-left;
 }
 
 void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
@@ -417,7 +428,7 @@ void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out
   zt_pickle_value value;
   zt_pickle_cursor c;
   zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n>TREE_KEY_ITEMS ){
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n>TREE_QUANTIZER ){
     zt_cbor_put_null(out);
     return;
   }
@@ -426,10 +437,25 @@ void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out
   while( (node = zt_pickle_next(p, &c))!=0 ){
     zt_pickle_get(p, node, &value);
     if( value.kind==ZT_PICKLE_GLOBAL ) tree_put_name(p, node, out);
+    else if( value.kind>ZT_PICKLE_DICT ) tree_put_opaque(p, node, 1, out);
     else if( tree_is_plain(p, node, 0, &left) ) tree_put_plain(p, node, out);
-    else if( value.kind>ZT_PICKLE_DICT ) tree_put_opaque(p, node, out);
     else zt_cbor_put_null(out);
   }
+}
+
+/* The same for that: its parts, each by itself. */
+static uint64_t tree_quantizer_size(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_cursor c = zt_pickle_begin(p, node);
+  uint64_t size = 64;
+  for(int i=0; i<TREE_QUANTIZER && (node = zt_pickle_next(p, &c))!=0; i++){
+    size += zt_torch_size(p, node);
+  }
+  return size;
+}
+
+uint64_t zt_torch_view_size(const zt_pickle *p, const zt_torch_view *v){
+  uint64_t size = 256+v->key.n+v->location.n+v->dtype_name.n+v->rank*(uint64_t)48;
+  return v->quantizer ? size+tree_quantizer_size(p, v->quantizer) : size;
 }
 
 /* --- The walk --- */

@@ -55,6 +55,9 @@ void zt_torch_put(const zt_pickle *p, zt_pickle_node node, bool cycle, zt_cbor_o
 /* About as many bytes as that appends. */
 uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node);
 
+/* The same of all that is kept of a view beside its path. */
+uint64_t zt_torch_view_size(const zt_pickle *p, const zt_torch_view *v);
+
 /* Append what says how a tensor is quantized: an array. */
 void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out);
 

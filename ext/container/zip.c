@@ -38,6 +38,8 @@
 #define ZIP_ENTRY 46
 #define ZIP_LOCAL 30
 #define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched at first */
+#define ZIP_WINDOW ((size_t)64 << 10)   /* Bytes that are read at once of members that lie close */
+#define ZIP_NEAR 16384u                 /* together: the next one begins within so many */
 #define ZIP_EXTRA 64               /* Bytes of extra fields that are expected: real writers align
                                    ** data to that */
 #define ZIP_PIECE ((size_t)16 << 20)
@@ -53,6 +55,7 @@ struct zt_zip {
   zt_keys names;                   /* Empty until somebody looks for one */
   uint8_t *scratch;                /* Local header and what follows it; owned */
   size_t capacity;
+  uint64_t from, have;             /* What of the file is in it */
 };
 
 /* What an end record says. */
@@ -436,6 +439,25 @@ static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
   return SQLITE_OK;
 }
 
+/* Have `want` bytes of the file from a place on, `left` of which there are; *out is where. Members
+** that lie close together are read many at once. */
+static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want, uint64_t left,
+                          const uint8_t **out, zt_error *err){
+  const bool follows = from>=z->from && from-z->from<ZIP_NEAR && z->have>0;
+  if( from<z->from || !zt_claim(z->have, from-z->from, want) ){
+    size_t n = follows && want<ZIP_WINDOW ? ZIP_WINDOW : want;
+    if( n>left ) n = (size_t)left;
+    z->have = 0;
+    if( zip_need_scratch(z, n, err) || zt_source_read(source, from, z->scratch, n, err) ){
+      return err->rc;
+    }
+    z->from = from;
+    z->have = n;
+  }
+  *out = z->scratch+(from-z->from);
+  return SQLITE_OK;
+}
+
 /* ZP10, of n bytes from where the local header is, which are those before the directory, or as many
 ** as it may need and the name. */
 static int zip_check_local(const zt_zip_member *m, const uint8_t *p, size_t n, zt_error *err){
@@ -448,6 +470,7 @@ static int zip_check_local(const zt_zip_member *m, const uint8_t *p, size_t n, z
 int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t *offset,
                   void *buffer, size_t n, size_t *got, zt_error *err){
   const size_t named = ZIP_LOCAL+m->name.n;
+  const uint8_t *p = NULL;
   uint64_t left, have;
   size_t want, header;
   *got = 0;
@@ -455,16 +478,16 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
   if( n>m->stored ) n = (size_t)m->stored;
   left = z->offset-m->header;   /* ZP6: it lies before the directory */
   want = left<named+ZIP_EXTRA+n ? (size_t)left : named+ZIP_EXTRA+n;
-  if( zip_need_scratch(z, want, err) || zt_source_read(source, m->header, z->scratch, want, err)
-   || zip_check_local(m, z->scratch, want, err) ) return err->rc;
-  header = named+zt_le16(z->scratch+28);
+  if( zip_read_local(z, source, m->header, want, left, &p, err)
+   || zip_check_local(m, p, want, err) ) return err->rc;
+  header = named+zt_le16(p+28);
   if( header>left || m->stored>left-header ){
     return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");
   }
   *offset = m->header+header;
   have = header<want ? want-header : 0;
   if( have>n ) have = n;
-  if( have ) memcpy(buffer, z->scratch+header, (size_t)have);
+  if( have ) memcpy(buffer, p+header, (size_t)have);
   if( have<n && zt_source_read(source, *offset+have, (uint8_t*)buffer+have, n-(size_t)have, err) ){
     return err->rc;
   }

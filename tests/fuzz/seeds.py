@@ -2,11 +2,13 @@
 
 fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
 from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former; fuzz_zip from
-archives. The inputs of the others are choices, of which any bytes will do.
+archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
 """
 import hashlib
+import io
 import struct
 import sys
+import zipfile
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -124,7 +126,19 @@ JSON = [
     b'{"weight_map": {"a": "model-00001-of-00002.safetensors"}, "metadata": {"total_size": 24}}\r\n\t ', b'["a.zt", "b\\u0000"]', b'{"": [{}, []]}']
 
 
+def pickles():
+    """[(name, pickle)]: those of PyTorch's archives."""
+    for name, data in files():
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                yield from ((f"{name}-{i}", archive.read(path)) for i, path in enumerate(archive.namelist()) if path.endswith(".pkl"))
+        except (zipfile.BadZipFile, ValueError, OSError):
+            continue
+
+
 def seeds(target):
+    if target == "fuzz_pickle":
+        return [(name, data) for name, data in pickles() if len(data) <= MOST]
     if target == "fuzz_zip":
         return list(archives())
     if target == "fuzz_json":

@@ -15,6 +15,7 @@
 #define V2 "tests/formats/ztensor/golden/v2/"
 #define HOSTILE "tests/formats/ztensor/hostile/"
 #define GGUF "tests/formats/gguf/"
+#define PYTORCH "tests/formats/pytorch/"
 #define NUMPY "tests/formats/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
@@ -115,6 +116,17 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" GGUF "hostile/unknown-type.gguf', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" GGUF "hostile/duplicate-tensor.gguf')" },
 
+  /* PyTorch */
+  { .sql = "SELECT *, source FROM zt_files('" PYTORCH "golden/list.pt')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = PYTORCH "golden/views.pt" },
+  { .sql = "SELECT *, data, stored, digest_status, hash FROM zt_components('" PYTORCH "golden/modern_big.pt')" },
+  { .sql = "SELECT *, stored_type, \"too many arguments\" FROM zt_attributes(?1)", .image = PYTORCH "golden/sparse_quantized.pt" },
+  { .sql = "SELECT object, zt_json(path, object) FROM zt_objects('" PYTORCH "golden/protocol4.pt')" },
+  { .sql = "SELECT zt_manifest('" PYTORCH "hostile/ok-collisions.pt'), zt_manifest(?1)", .image = PYTORCH "hostile/ok-code-everywhere.pt" },
+  { .sql = "SELECT zt_manifest('" PYTORCH "hostile/ok-memo.pt'), zt_manifest(?1)", .image = PYTORCH "hostile/ok-cycle.pt" },
+  { .sql = "SELECT * FROM zt_check('" PYTORCH "hostile/storage-without-header.pt', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" PYTORCH "hostile/mark-missing.pt')" },
+  { .sql = "SELECT rule, message FROM zt_check('" PYTORCH "hostile/legacy.pt')" },
   /* npy and npz */
   { .sql = "SELECT *, source FROM zt_files('" NUMPY "npy/golden/structured.npy')" },
   { .sql = "SELECT *, zt_manifest(?1) FROM zt_objects(?1)", .image = NUMPY "npy/golden/v3.npy" },

@@ -149,6 +149,11 @@ def wide_paths():
     return b"\x80\x02" + text("k" * 100000) + b"q\0" + b"}(" + b"K\0" + b"}(h\0](" + b"N" * 1000 + b"eu" + b"u" + STOP
 
 
+def long_path(levels):
+    """A key of 100,000 bytes on each level."""
+    return b"\x80\x02" + text("k" * 100000) + b"q\0" + b"}(h\0" * levels + b"N" + b"u" * levels + STOP
+
+
 # --------------------------------------------------------------------------------------------------------------- cases
 
 def cases():
@@ -169,11 +174,11 @@ def cases():
         ("places", raw(many_places(60)), refused, "PT5", "torch-shared", None, "more than 65963 values, for the pickle holds some in many places",
          "2^60 values in 426 bytes"),
         ("places-of-texts", raw(many_places(12, text("x" * 30000))), refused, "PT7", "torch-size", None,
-         "paths and values take 123039744 bytes, for a pickle of 30094", "2^12 times a text of 30,000 bytes"),
-        ("paths", raw(wide_paths()), refused, "PT7", "torch-size", None, "paths and values take 100021890 bytes, for a pickle of 101023",
+         "paths and values take 123011072 bytes, for a pickle of 30094", "2^12 times a text of 30,000 bytes"),
+        ("paths", raw(wide_paths()), refused, "PT7", "torch-size", None, "paths and values take 100006890 bytes, for a pickle of 101023",
          "a long key before 1,000 values"),
         ("path-nul", of({"a\0b": 1}), refused, "PT6", "torch-path", None, "a key with U+0000 in it", "U+0000 in a key"),
-        ("path-long", of({"k" * (1 << 20): {"a": 1}}), refused, "PT6", "torch-path", None, "a path of more than 1048576 bytes", "1 MiB and two bytes"),
+        ("path-long", raw(long_path(11)), refused, "PT6", "torch-path", None, "a path of more than 1048576 bytes", "1.1 MB"),
         # Pickles
         ("opcode", raw(b"\x80\x02\xff."), refused, "PK1", "pickle-opcode", None, "byte 2: opcode 0xff is not known", "an opcode that does not exist"),
         ("stop-missing", raw(b"\x80\x02N"), refused, "PK2", "pickle-cut", None, "the pickle ends at byte 3 without STOP", "no STOP"),
@@ -260,7 +265,8 @@ def main():
         if contents is not None:
             path.write_bytes(contents)
         data = path.read_bytes()
-        found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, "message": says, "object": object, "rule": wrong,
+        severity = {"severity": "error"} if expect == "lists_but_no_bytes" and number != "ZP8" else {}
+        found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, **severity, "message": says, "object": object, "rule": wrong,
                       "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
     (HERE / "cases.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
 

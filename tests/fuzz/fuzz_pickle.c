@@ -1,0 +1,122 @@
+/*
+** Any bytes through the walk of pickles (ext/container/pickle.h), and through that of PyTorch's values (torch_tree.h).
+**
+** Properties:
+**   - what fails breaks a rule PK1 to PK6, and the failure is of the file
+**   - every node is of a kind, its children are nodes, there are as many as it says, those of a dict in pairs, those of
+**     a tuple the same one by one
+**   - memory is bounded by the pickle's bytes
+**   - nothing is read behind where the pickle ended: cut there, it is the same, unless a frame goes on
+**   - both walks over the values meet the same, and what they put is CBOR
+*/
+#include <string.h>
+#include "container/torch_tree.h"
+#include "core/host.h"
+#include "fuzz.h"
+
+#define FIXED (64<<10)   /* Bytes that any pickle may take */
+#define TIMES 64         /* and as many for each of its own */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv){
+  (void)argc;
+  (void)argv;
+  CHECK(sqlite3_initialize()==SQLITE_OK, "initialize");
+  return 0;
+}
+
+static uint32_t check_node(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_cursor c = zt_pickle_begin(p, node);
+  zt_pickle_value v;
+  uint32_t n = 0;
+  zt_pickle_get(p, node, &v);
+  CHECK(v.kind==zt_pickle_kind_of(p, node) && v.kind<=ZT_PICKLE_PERSISTENT, "kind %d", v.kind);
+  for(zt_pickle_node child; (child = zt_pickle_next(p, &c))!=0; n++){
+    CHECK(child<=zt_pickle_nodes(p), "child %u", child);
+    CHECK(v.kind!=ZT_PICKLE_TUPLE || zt_pickle_child(p, node, n)==child, "child %u", n);
+  }
+  CHECK(n==v.n && zt_pickle_child(p, node, n)==0, "%u children, not %u", n, v.n);
+  CHECK(v.kind!=ZT_PICKLE_DICT || n%2==0, "%u children of a dict", n);
+  CHECK(v.kind!=ZT_PICKLE_TEXT || zt_utf8_valid(v.bytes.p, v.bytes.n), "no UTF-8");
+  CHECK(v.kind!=ZT_PICKLE_INTEGER || !v.bytes.p || v.bytes.n>8, "%zu bytes", v.bytes.n);
+  if( v.kind==ZT_PICKLE_CALL ) CHECK(v.callee && v.args, "no call");
+  return n;
+}
+
+/* What a walk meets. */
+typedef struct seen {
+  const zt_pickle *pickle;
+  uint64_t leaves, tensors, bytes;
+  zt_cbor_out out;
+} seen;
+
+static void leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
+  seen *s = context;
+  s->leaves++;
+  s->bytes += path.n;
+  if( s->out.err && s->out.n<(1<<20) ){
+    zt_error err = ZT_ERROR_NONE;
+    zt_cbor cbor;
+    zt_cbor_out_reset(&s->out);
+    zt_torch_put(s->pickle, node, cycle, &s->out);
+    zt_cbor_init(&cbor, s->out.p, s->out.n, &err);
+    CHECK(zt_cbor_skip(&cbor) && zt_cbor_finish(&cbor), "%s", err.message);
+    CHECK(zt_utf8_valid((const uint8_t*)path.z, path.n) || path.n==0, "a path that is not UTF-8");
+  }
+}
+
+static void tensor(void *context, zt_text path, const zt_torch_tensor *t){
+  seen *s = context;
+  s->tensors++;
+  s->bytes += path.n;
+  CHECK(t->view.rank<=ZT_MAX_RANK && t->view.key.z && t->view.location.z, "a tensor without a storage");
+  if( s->out.err && t->view.quantizer ){
+    zt_error err = ZT_ERROR_NONE;
+    zt_cbor cbor;
+    zt_cbor_out_reset(&s->out);
+    zt_torch_put_quantizer(s->pickle, t->view.quantizer, &s->out);
+    zt_cbor_init(&cbor, s->out.p, s->out.n, &err);
+    CHECK(zt_cbor_skip(&cbor) && zt_cbor_finish(&cbor), "%s", err.message);
+  }
+}
+
+static void check_values(const zt_pickle *p, size_t n){
+  zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
+  seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
+  zt_torch_visitor visitor = { leaf, tensor, &lengths, true };
+  zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first);
+  visitor = (zt_torch_visitor){ leaf, tensor, &paths, false };
+  zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &second);
+  CHECK(first.rc==second.rc && (!first.rc || (first.rc==SQLITE_ERROR && first.rule)), "%s, %s", first.message, second.message);
+  CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes, "another walk");
+  zt_cbor_out_clear(&paths.out);
+  zt_error_clear(&first);
+  zt_error_clear(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
+  uint8_t *exact = malloc(n ? n : 1);
+  zt_error err = ZT_ERROR_NONE;
+  zt_pickle *p, *cut;
+  sqlite3_int64 before = sqlite3_memory_used();
+  size_t used = 0, again = 0;
+  if( n ) memcpy(exact, data, n);
+  sqlite3_memory_highwater(1);
+  zt_pickle_open((zt_span){ exact, n }, NULL, &p, &used, &err);
+  CHECK(sqlite3_memory_highwater(0)-before<=FIXED+TIMES*(sqlite3_int64)n, "%zu bytes take %lld", n, (long long)sqlite3_memory_highwater(0)-before);
+  CHECK((p!=NULL)==(err.rc==SQLITE_OK) && (!err.rc || (err.rc==SQLITE_ERROR && err.rule && memcmp(err.rule, "PK", 2)==0)), "%d", err.rc);
+  if( p ){
+    CHECK(used>0 && used<=n && exact[used-1]=='.', "it ended at %zu", used);
+    for(zt_pickle_node i=1; i<=zt_pickle_nodes(p); i++) check_node(p, i);
+    check_values(p, used);
+    zt_pickle_open((zt_span){ exact, used }, NULL, &cut, &again, &err);
+    CHECK(cut || strstr(err.message, "FRAME: it goes beyond"), "%s", err.message);
+    CHECK(!cut || again==used, "it ended at %zu", again);
+    CHECK(!cut || (zt_pickle_nodes(cut)==zt_pickle_nodes(p) && zt_pickle_root(cut)==zt_pickle_root(p)), "cut, it is another");
+    zt_pickle_close(cut);
+  }
+  zt_pickle_close(p);
+  zt_error_clear(&err);
+  free(exact);
+  CHECK(sqlite3_memory_used()==before, "memory is lost");
+  return 0;
+}

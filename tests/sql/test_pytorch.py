@@ -1,0 +1,377 @@
+"""PyTorch's files: what pickles mean, by archives made opcode by opcode (tests/formats/pytorch/write_pytorch.py). Files of torch
+itself are in test_formats.py."""
+import io
+import json
+import random
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+import corpus
+from support import everything, message, place, rows, value
+from write_pytorch import ONES, archive, built, call, evil, integer, name, of, ordered, pickled, put, storage, tensor, text
+
+HOSTILE = corpus.FORMATS / "pytorch" / "hostile"
+
+
+def leaves(db, source):
+    return json.loads(value(db, "SELECT attributes FROM zt_files(?)", source))
+
+
+def names(db, source):
+    return [object for object, in rows(db, "SELECT object FROM zt_objects(?)", source)]
+
+
+def attributes(db, source, object=""):
+    return json.loads(value(db, "SELECT attributes FROM zt_objects(?) WHERE object = ?", source, object))
+
+
+def dense(db, source, object=""):
+    return np.frombuffer(value(db, "SELECT zt_dense(?, ?)", source, object), value(db, "SELECT dtype FROM zt_objects(?) WHERE object = ?", source,
+                                                                                   object).replace("f32", "<f4").replace("i64", "<i8")).tolist()
+
+
+# ------------------------------------------------------------------------------------------------------- what is walked
+
+def test_paths_are_keys_and_indices(db):
+    source = of({"a": [1, {"b": (2.5, "x")}], "c": {"d": tensor()}, "": {"": None}, "e": [], "f": {}})
+    assert leaves(db, source) == {"a.0": 1, "a.1.b.0": 2.5, "a.1.b.1": "x", ".": None}
+    assert names(db, source) == ["c.d"]
+
+
+def test_keys_that_are_no_text_are_written_as_python_shows_them(db):
+    keys = {integer(7): 0, integer(-7): 1, put(0.5): 2, b"N": 3, b"\x88": 4, b"\x89": 5, put((1, "a")): 6, put(("x",)): 7, b"C\2\xff\0": 8,
+            put(((1, 2), None)): 9, name("os", "system"): 10, evil(): 11, put((evil(),)): 12}
+    assert list(leaves(db, of(keys))) == ["7", "-7", "0.5", "None", "True", "False", "(1, a)", "(x,)", "ff00", "((1, 2), None)", "os.system", "...",
+                                          "(...,)"]
+
+
+def test_values_keep_their_types(db):
+    big = 2**70
+    source = of({"int": -5, "big": b"\x8a\x09" + big.to_bytes(9, "little"), "real": 1.0, "yes": True, "none": None, "text": "\u03b1", "bytes": b"C\2\xffa",
+                 "surrogate": text("\ud800")})
+    got = rows(db, "SELECT key, value, type FROM zt_attributes(?)", source)
+    assert got == [("int", -5, "integer"), ("big", str(big), "integer"), ("real", 1.0, "real"), ("yes", 1, "true"), ("none", None, "null"),
+                   ("text", "\u03b1", "text"), ("bytes", b"\xffa", "blob"), ("surrogate", b"\xed\xa0\x80", "blob")]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("bits", [63, 64, 65, 127, 128, 1000])
+def test_integers_of_any_size(db, sign, bits):
+    numbers = [sign * 2**bits + more for more in (-1, 0, 1)]
+    raw = b"](" + b"".join(b"\x8b" + struct.pack("<I", 200) + n.to_bytes(200, "little", signed=True) + b"L%dL\n" % n for n in numbers) + b"e"
+    assert [v for v, in rows(db, "SELECT cast(value AS TEXT) FROM zt_attributes(?)", of(raw))] == [str(n) for n in numbers for _ in range(2)]
+
+
+def test_a_lone_value_has_the_empty_path(db):
+    assert leaves(db, of("x")) == {"": "x"}
+    assert names(db, of(tensor())) == [""]
+    assert value(db, "SELECT zt_json(?, '')", of(tensor())) == "[1.0,2.0,3.0,4.0]"
+
+
+def test_paths_that_collide_are_numbered(db):
+    source = of({"a.b": 1, "a": {"b": 2}, "a.b#2": 3, integer(1): 4, "1": 5, b"\x89": tensor(), "False": tensor()})
+    assert leaves(db, source) == {"a.b": 1, "a.b#2": 2, "a.b#2#2": 3, "1": 4, "1#2": 5}
+    assert names(db, source) == ["False", "False#2"]
+
+
+def test_many_values_of_one_path_are_numbered_in_order(db):
+    source = archive(b"}(" + (text("a") + b"N" + text("b") + tensor()) * 3000 + b"u.")
+    assert list(leaves(db, source)) == ["a"] + [f"a#{i}" for i in range(2, 3001)]
+    assert names(db, source) == ["b"] + [f"b#{i}" for i in range(2, 3001)]
+
+
+def test_sets_are_their_values(db):
+    source = of({"new": b"\x8f(K\1K\2\x90", "frozen": b"(K\3\x91", "old": call("__builtin__", "set", [4, 5]), "other": call("builtins", "frozenset", [6])})
+    assert leaves(db, source) == {"new.0": 1, "new.1": 2, "frozen.0": 3, "old.0": 4, "old.1": 5, "other.0": 6}
+
+
+def test_of_an_ordered_dict_the_entries_count(db):
+    metadata = ordered({"a": tensor()}) + put({"_metadata": ordered({"": {"version": 1}})}) + b"b"
+    assert names(db, of(metadata)) == ["a"] and leaves(db, of(metadata)) == {}
+    assert leaves(db, of(call("collections", "OrderedDict", [["x", 1], ["y", [2]]]))) == {"x": 1, "y.0": 2}
+
+
+def test_a_modules_tensors_are_found_in_its_state(db):
+    linear = built("torch.nn.modules.linear", "Linear", {"training": True, "_parameters": ordered({"weight": tensor()}), "in_features": 4})
+    source = of(built("net", "Net", {"_modules": ordered({"fc": linear})}))
+    assert names(db, source) == ["_modules.fc._parameters.weight"]
+    assert leaves(db, source) == {"": {"$opaque": "net.Net", "args": []}, "_modules.fc": {"$opaque": "torch.nn.modules.linear.Linear", "args": []},
+                                  "_modules.fc.training": True, "_modules.fc.in_features": 4}
+
+
+def test_what_would_be_put_into_a_call_is_walked(db):
+    default = call("collections", "defaultdict", name("builtins", "list")) + put("k") + put(1) + b"s"
+    queue = call("collections", "deque") + b"K\2a"
+    slots = built("m", "C", (None, {"x": 3}))
+    assert leaves(db, of({"d": default, "q": queue, "s": slots})) == {
+        "d": {"$opaque": "collections.defaultdict"}, "d.k": 1, "q": {"$opaque": "collections.deque", "args": []}, "q.0": 2,
+        "s": {"$opaque": "m.C", "args": []}, "s.x": 3}
+
+
+def test_what_is_opaque_says_what_it_is(db):
+    got = leaves(db, of({
+        "global": name("torch", "float16"), "size": call("torch", "Size", (2, 3)), "device": call("torch", "device", "cuda", 0),
+        "tensor": call("f", "g", tensor()), "nested": call("f", "g", (((1,),),)), "dict": call("f", "g", {"a": 1}), "extension": b"\x82\5",
+        "storage": storage(), "id": b"Pabc\n", "called": call("f", "g") + b")R", "long": call("f", "g", "x" * 70000), "args": name("f", "g") + b"NR",
+        "scalar": call("numpy.core.multiarray", "scalar", call("numpy", "dtype", "f8", False, True), b"C\x08" + struct.pack("<d", 1.5))}))
+    assert got == {
+        "global": {"$opaque": "torch.float16"}, "size": {"$opaque": "torch.Size", "args": [[2, 3]]},
+        "device": {"$opaque": "torch.device", "args": ["cuda", 0]}, "tensor": {"$opaque": "f.g"}, "nested": {"$opaque": "f.g", "args": [[[[1]]]]},
+        "dict": {"$opaque": "f.g"}, "extension": {"$opaque": "copyreg.extension_5"}, "storage": {"$opaque": "torch.FloatStorage"},
+        "id": {"$opaque": "persistent id"}, "called": {"$opaque": "f.g", "args": []}, "long": {"$opaque": "f.g"}, "args": {"$opaque": "f.g", "args": None},
+        "scalar": {"$opaque": "numpy.core.multiarray.scalar"}}
+
+
+def test_a_cycle_is_followed_once(db):
+    source = archive(b"\x80\x02}q\0(" + text("self") + b"h\0" + text("w") + tensor() + text("list") + b"]q\1(h\1h\0e" + b"u.")
+    assert leaves(db, source) == {"self": {"$opaque": "cycle"}, "list.0": {"$opaque": "cycle"}, "list.1": {"$opaque": "cycle"}}
+    assert names(db, source) == ["w"]
+
+
+@pytest.mark.parametrize("long", [
+    call("f" * 20000, "g"), name("f", "g" * 20000), tensor(location="c" * 20000), tensor(key="0" * 20000), tensor(kind="x" * 20000 + "Storage"),
+    call("torch._utils", "_rebuild_qtensor", storage(), 0, (4,), (1,), (name("m" * 20000, "n"), evil()), False, ordered())], ids=range(6))
+def test_what_is_shared_is_measured_in_each_place(db, long):
+    source = archive(b"\x80\x02" + long + b"q\1(" + b"h\1" * 4000 + b"t.")
+    assert message(db, "SELECT * FROM zt_objects(?)", source).startswith("ztensor: <blob>: paths and values take 8")
+    assert rows(db, "SELECT rule FROM zt_check(?)", source) == [("torch-size",)]
+
+
+def test_lists_of_many_small_values(db):
+    source = archive(b"\x80\x02(" + b"N" * 300000 + b"K\5" * 300000 + b"t.")
+    assert rows(db, "SELECT count(*), sum(value) FROM zt_attributes(?)", source) == [(600000, 1500000)]
+
+
+def test_what_is_shared_is_found_in_each_place(db):
+    source = archive(b"\x80\x02}(" + text("a") + put({"w": tensor(), "lr": 0.5}) + b"q\0" + text("b") + b"h\0u.")
+    assert names(db, source) == ["a.w", "b.w"] and leaves(db, source) == {"a.lr": 0.5, "b.lr": 0.5}
+
+
+# -------------------------------------------------------------------------------------------------------------- tensors
+
+@pytest.mark.parametrize("module", ["torch", "torch.cuda"])
+@pytest.mark.parametrize("kind, width, format, dtype, type", [
+    ("Double", 8, "dense", "f64", "f64"), ("Float", 4, "dense", "f32", "f32"), ("Half", 2, "dense", "f16", "f16"), ("BFloat16", 2, "dense", "bf16", "bf16"),
+    ("Long", 8, "dense", "i64", "i64"), ("Int", 4, "dense", "i32", "i32"), ("Short", 2, "dense", "i16", "i16"), ("Char", 1, "dense", "i8", "i8"),
+    ("Byte", 1, "dense", "u8", "u8"), ("Bool", 1, "dense", "bool", "bool"), ("ComplexFloat", 8, "dense", "f32", "complex64"),
+    ("ComplexDouble", 16, "dense", "f64", "complex128"), ("QInt8", 1, "torch.qint8", "i8", "i8"), ("QUInt8", 1, "torch.quint8", "u8", "u8"),
+    ("QInt32", 4, "torch.qint32", "i32", "i32"), ("Untyped", 1, "dense", "u8", "u8")])
+def test_storages_of_every_class(db, module, kind, width, format, dtype, type):
+    source = of(tensor(kind=kind + "Storage", module=module), storages={"0": bytes(4 * width)})
+    assert rows(db, "SELECT format, dtype, type, stored_bytes FROM zt_objects(?)", source) == [(format, dtype, type, 4 * width)]
+
+
+@pytest.mark.parametrize("kind, format", [("QUInt4x2Storage", "torch.quint4x2"), ("FutureStorage", "dense")])
+def test_a_dtype_that_is_not_known_is_listed(db, kind, format):
+    source = of({"w": tensor(kind=kind), "v": tensor()})
+    assert rows(db, "SELECT object, format, shape, stored_bytes FROM zt_objects(?)", source) == [("w", format, "[4]", None), ("v", "dense", "[4]", 16)]
+    assert message(db, "SELECT zt_blob(?, 'w')", source).startswith(place(source, "w"))
+    assert dense(db, source, "v") == [1, 2, 3, 4]
+
+
+def v3(dtype, *more, **options):
+    return call("torch._utils", "_rebuild_tensor_v3", storage(kind="UntypedStorage", module="torch.storage", **options), 1, (2,), (1,), False, ordered(),
+                name("torch", dtype), *more)
+
+
+@pytest.mark.parametrize("dtype, ours, type, width", [
+    ("uint16", "u16", "u16", 2), ("uint32", "u32", "u32", 4), ("uint64", "u64", "u64", 8), ("float8_e5m2", "u8", "f8_e5m2", 1),
+    ("float8_e4m3fnuz", "u8", "f8_e4m3fnuz", 1), ("float32", "f32", "f32", 4)])
+def test_untyped_storages_have_the_dtype_of_the_call(db, dtype, ours, type, width):
+    source = of(v3(dtype, elements=3 * width), storages={"0": bytes(range(3 * width))})
+    assert rows(db, "SELECT dtype, type, data FROM zt_components(?)", source) == [(ours, type, bytes(range(width, 3 * width)))]
+    assert attributes(db, source)["storage_elements"] == 3 * width
+
+
+def test_the_oldest_call_does_not_say_whether_it_requires_grad(db):
+    source = of(call("torch._utils", "_rebuild_tensor", storage(), 0, (4,), (1,)))
+    assert attributes(db, source) == {"storage": "0", "storage_offset": 0, "stride": [1], "location": "cpu", "storage_elements": 4, "contiguous": True}
+
+
+@pytest.mark.parametrize("function, more", [("_rebuild_parameter", ()), ("_rebuild_parameter_with_state", ({"a": 1},))])
+def test_a_parameter_says_whether_it_requires_grad(db, function, more):
+    source = of(call("torch._utils", function, tensor(location="cuda:0"), True, ordered(), *more))
+    assert attributes(db, source) == {"storage": "0", "storage_offset": 0, "stride": [1], "location": "cuda:0", "storage_elements": 4,
+                                      "requires_grad": True, "contiguous": True, "parameter": True}
+
+
+@pytest.mark.parametrize("metadata, format", [({"conj": True}, "torch.conj"), ({"neg": True}, "torch.neg"), ({"conj": False}, "dense"), (b"N", "dense")])
+def test_values_that_something_is_still_to_be_done_to_are_not_interpreted(db, metadata, format):
+    source = of(tensor((2,), kind="ComplexFloatStorage", elements=2, metadata=metadata))
+    assert rows(db, "SELECT format, type FROM zt_objects(?)", source) == [(format, "complex64")]
+    assert value(db, "SELECT zt_blob(?, '')", source) == ONES
+    if format != "dense":
+        assert attributes(db, source)[format[6:]] is True
+        assert message(db, "SELECT zt_dense(?, '')", source) == place(source, "") + f"no meaning of format '{format}' is known"
+
+
+def test_a_quantizer_of_channels_is_shown_without_its_tensors(db):
+    quantizer = (name("torch", "per_channel_affine"), tensor(key="1"), tensor(key="2"), 0)
+    source = of(call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage"), 0, (4,), (1,), quantizer, False, ordered()))
+    part = {"$opaque": "torch._utils._rebuild_tensor_v2"}
+    assert attributes(db, source)["quantizer"] == ["torch.per_channel_affine", part, part, 0]
+
+
+@pytest.mark.parametrize("shape, stride, offset, contiguous, want", [
+    ((2, 2), (2, 1), 0, True, [1, 2, 3, 4]), ((2, 2), (1, 2), 0, False, [1, 3, 2, 4]), ((3, 2), (1, 1), 0, False, [1, 2, 2, 3, 3, 4]),
+    ((2, 3), (1, 0), 2, False, [3, 3, 3, 4, 4, 4]), ((1, 3), (99, 1), 1, True, [2, 3, 4]), ((2, 1), (1, 7), 2, True, [3, 4]),
+    ((), (), 3, True, [4]), ((2,), (3,), 0, False, [1, 4])])
+def test_views(db, shape, stride, offset, contiguous, want):
+    source = of(tensor(shape, stride, offset))
+    assert dense(db, source) == want
+    assert attributes(db, source)["contiguous"] is contiguous
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, stride))
+    assert value(db, "SELECT zt_blob(?, '')", source) == ONES[4 * offset:4 * (offset + span)]
+
+
+def test_views_of_one_storage_are_no_finding(db):
+    source = of({"a": tensor(), "b": tensor((2,), offset=1), "c": tensor((0,), (1,), 4)})
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+    assert rows(db, "SELECT object, length FROM zt_components(?)", source) == [("a", 16), ("b", 8), ("c", 0)]
+
+
+@pytest.mark.parametrize("order, shown", [(b"little", "little"), (b"big", "big"), (b"big\n", "big")])
+def test_the_archive_says_the_byte_order(db, order, shown):
+    source = of({"w": tensor(), "b": tensor(kind="ByteStorage")}, byteorder=order)
+    assert rows(db, "SELECT object, byte_order FROM zt_components(?)", source) == [("w", shown), ("b", "little")]
+    want = struct.unpack(">4f" if shown == "big" else "<4f", ONES)
+    assert value(db, "SELECT zt_dense(?, 'w')", source) == struct.pack("<4f", *want)
+
+
+def test_storages_that_are_compressed_are_decoded(db):
+    data = struct.pack("<1000f", *range(1000))
+    source = of({"a": tensor((1000,), elements=1000), "b": tensor((10, 2), (3, 100), 5, elements=1000)}, storages={"0": data},
+                methods={"data/0": zipfile.ZIP_DEFLATED})
+    assert rows(db, "SELECT encoding, decoded_length, data = ? FROM zt_components(?) WHERE object = 'a'", data, source) == [("deflate", 4000, 1)]
+    assert value(db, "SELECT zt_blob(?, 'a', 'data', 40, 8)", source) == data[40:48]
+    assert dense(db, source, "b") == [5 + 3 * i + 100 * k for i in range(10) for k in range(2)]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_another_method_is_listed(db):
+    source = of({"w": tensor(key="1"), "v": tensor()}, storages={"0": ONES, "1": ONES}, methods={"data/1": zipfile.ZIP_BZIP2})
+    assert rows(db, "SELECT object, encoding FROM zt_components(?)", source) == [("w", "bzip2"), ("v", "raw")]
+    assert "encoding 'bzip2' is not known" in message(db, "SELECT zt_dense(?, 'w')", source)
+    assert dense(db, source, "v") == [1, 2, 3, 4]
+
+
+def sparse(indices, values, size, layout="torch.sparse_coo"):
+    return call("torch._utils", "_rebuild_sparse_tensor", call("torch.serialization", "_get_layout", layout), (indices, values, call("torch", "Size", size)))
+
+
+def test_a_sparse_tensor(db):
+    storages = {"0": struct.pack("<4q", 0, 1, 2, 0), "1": struct.pack("<2f", 5, 6)}
+    indices, values = tensor((2, 2), (2, 1), kind="LongStorage"), tensor((2,), key="1", elements=2)
+    source = of({"s": sparse(indices, values, (2, 3))}, storages=storages)
+    assert rows(db, "SELECT format, dtype, shape, components FROM zt_objects(?)", source) == [("torch._rebuild_sparse_tensor", "f32", "[2,3]", 2)]
+    assert value(db, "SELECT zt_json(?, 's')", source) == "[[0.0,0.0,5.0],[6.0,0.0,0.0]]"
+    assert rows(db, "SELECT component, dtype, data FROM zt_components(?)", source) == [("values", "f32", storages["1"]), ("indices", "i64", storages["0"])]
+
+
+def test_a_sparse_tensor_whose_values_are_vectors_has_bytes_alone(db):
+    storages = {"0": struct.pack("<2q", 0, 2), "1": struct.pack("<4f", 5, 6, 7, 8)}
+    source = of({"s": sparse(tensor((1, 2), (2, 1), kind="LongStorage", elements=2), tensor((2, 2), (2, 1), key="1"), (3, 2))}, storages=storages)
+    assert value(db, "SELECT zt_blob(?, 's', 'values')", source) == storages["1"]
+    assert "no meaning of format" in message(db, "SELECT zt_dense(?, 's')", source)
+
+
+@pytest.mark.parametrize("broken", [
+    sparse(tensor(), tensor(), (2, 3), "torch.sparse_csr"), sparse(b"N", tensor(), (2, 3)), tensor(("a",)), tensor((1, 2)), tensor(kind="Float"),
+    call("torch._utils", "_rebuild_tensor_v2", evil(), 0, (4,), (1,)), call("torch._utils", "_rebuild_parameter", evil(), True, ordered()),
+    call("torch._utils", "_rebuild_tensor_v2"), v3("float32")[:-2] + b"0tR", tensor((1,) * 65, (1,) * 65), name("torch._utils", "_rebuild_tensor_v2") + b"NR",
+    call("torch._utils", "_rebuild_meta_tensor_no_storage", 1)], ids=range(12))
+def test_what_is_not_called_as_torch_does_is_opaque(db, broken):
+    source = of({"w": broken, "v": tensor()})
+    assert names(db, source) == ["v"]
+    assert list(leaves(db, source)) == ["w"] and leaves(db, source)["w"]["$opaque"].startswith("torch._utils._rebuild")
+
+
+# ------------------------------------------------------------------------------------------------------------- archives
+
+def test_the_constants_of_torchscript_are_tensors_of_their_own(db):
+    constants = {"constants.pkl": b"\x80\x02" + put((tensor(), 5)) + b".", "constants/0": ONES[::-1], "code/__torch__.py": b"def forward(): ..."}
+    module = built("__torch__", "M", {"w": tensor(), "sizes": call("torch.jit._pickle", "build_intlist", [2, 3]), "training": False})
+    source = of(module, constants=constants)
+    assert names(db, source) == ["w", "constants.0"]
+    assert leaves(db, source) == {"": {"$opaque": "__torch__.M", "args": []}, "sizes.0": 2, "sizes.1": 3, "training": False, "constants.1": 5}
+    assert value(db, "SELECT zt_blob(?, 'constants.0')", source) == ONES[::-1] and value(db, "SELECT zt_blob(?, 'w')", source) == ONES
+
+
+def test_members_may_come_in_any_order(db):
+    with zipfile.ZipFile(io.BytesIO(of({"w": tensor()}))) as z:
+        members = {i.filename: z.read(i) for i in z.infolist()}
+    buffer = io.BytesIO(b"")
+    with zipfile.ZipFile(buffer, "w") as z:
+        for path, raw in reversed(members.items()):
+            z.writestr(path, raw)
+    assert dense(db, buffer.getvalue(), "w") == [1, 2, 3, 4]
+
+
+def test_records_near_and_far_in_any_order(db):
+    random.seed(15)
+    sizes = [random.choice([1, 1, 2, 100, 5000, 20000]) for _ in range(300)]
+    storages = {str(i): struct.pack("<%di" % n, *range(i, i + n)) for i, n in enumerate(sizes)}
+    order = random.sample(range(300), 300)
+    source = of({f"t{i}": tensor((sizes[i],), key=str(i), elements=sizes[i], kind="IntStorage") for i in order}, storages=storages)
+    assert rows(db, "SELECT object, data FROM zt_components(?)", source) == [(f"t{i}", storages[str(i)]) for i in order]
+
+
+def test_what_an_archive_does_not_say_is_null(db):
+    source = of({})
+    with zipfile.ZipFile(io.BytesIO(source)) as z:
+        pickle = z.read("m/data.pkl")
+    buffer = io.BytesIO(b"")
+    with zipfile.ZipFile(buffer, "w") as z:
+        z.writestr("x/data.pkl", pickle)
+    assert rows(db, "SELECT container, version, objects, attributes, manifest_bytes FROM zt_files(?)", buffer.getvalue()) == [
+        ("pytorch", None, 0, "{}", len(pickle))]
+    assert json.loads(value(db, "SELECT zt_manifest(?)", buffer.getvalue())) == {"archive": "x", "version": None, "byteorder": None, "leaves": {}}
+
+
+def test_other_archives_are_none_of_torchs(db):
+    buffer = io.BytesIO(b"")
+    with zipfile.ZipFile(buffer, "w") as z:
+        z.writestr("word/document.xml", "<x/>")
+    assert "nor PyTorch's data.pkl" in message(db, "SELECT * FROM zt_objects(?)", buffer.getvalue())
+
+
+def test_a_directory_stands_for_its_checkpoints(db, save):
+    data = of({"epoch": 3, "w": tensor()})
+    wanted = [save(name, data) for name in ("a.pt", "b.pth", "pytorch_model.bin", "pytorch_model-00001-of-00002.bin")]
+    save("other.bin", data)
+    directory = wanted[0].rpartition("/")[0]
+    assert {path for path, in rows(db, "SELECT path FROM zt_files(?)", directory)} == set(wanted)
+    assert rows(db, "SELECT sum(value) FROM zt_attributes(?) WHERE key = 'epoch'", directory) == [(12,)]
+
+
+def test_no_pickle_is_ever_executed(db, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in sorted(HOSTILE.glob("*.pt")):
+        everything(db, str(path))
+        rows(db, "SELECT * FROM zt_check(?, 'full')", str(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_cut_anywhere_is_an_error(db):
+    whole = of({"w": tensor(), "epoch": 3})
+    for n in range(len(whole)):
+        text = message(db, "SELECT * FROM zt_objects(?)", whole[:n])
+        assert text.startswith("ztensor: <blob>: "), n
+
+
+def test_a_pickle_cut_anywhere_is_an_error(db):
+    whole = pickled({"w": tensor(), "list": [1, (2.5, None)], "size": call("torch", "Size", (2,)), "module": built("a", "B", {"c": 1})})
+    assert len(leaves(db, archive(whole))) == 6
+    for n in range(len(whole)):
+        assert f"the pickle ends at byte {n} without STOP" in (text := message(db, "SELECT * FROM zt_objects(?)", archive(whole[:n]))) \
+            or "goes beyond the pickle's end" in text
+
+
+def test_ten_thousand_tensors(db):
+    n = 10000
+    source = archive(b"\x80\x02}(" + b"".join(text(f"layer.{i}.weight") + tensor((1,), offset=i % 4) for i in range(n)) + b"u.")
+    assert rows(db, "SELECT count(*), sum(elements), min(object), max(object) FROM zt_objects(?)", source) == [(n, n, "layer.0.weight", "layer.9999.weight")]
+    assert dense(db, source, "layer.9999.weight") == [4]

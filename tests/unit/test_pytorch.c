@@ -1,0 +1,93 @@
+/* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size. What is in
+** files otherwise is in tests/sql/test_pytorch.py and test_formats.py. */
+#include "archive.h"
+
+#include "container/container.h"
+#include "core/host.h"
+
+#define PICKLE ((size_t)10000000)
+#define MOST ((sqlite3_int64)64 << 20)   /* Bytes that such a file takes */
+
+static zt_error err;
+
+static int setup(void **state){
+  (void)state;
+  err = ZT_ERROR_NONE;
+  return sqlite3_initialize();
+}
+
+static int teardown(void **state){
+  (void)state;
+  zt_error_clear(&err);
+  return 0;
+}
+
+/* An archive with a pickle of that size: how it begins, a piece again and again, and an end. */
+static blob archive_of(const char *begin, const char *piece, size_t size, const char *end){
+  archive a = { 0 };
+  blob pickle = { 0 };
+  put(&pickle, begin, strlen(begin));
+  while( pickle.n<size ) put(&pickle, piece, strlen(piece));
+  put(&pickle, end, strlen(end)+1);
+  add_member(&a, (archived){ .name = "a/data.pkl", .data = (const char*)pickle.p });
+  free(pickle.p);
+  return end_archive(&a, "");
+}
+
+/* Open it, and close it again: bytes that this takes at most. */
+static sqlite3_int64 open_archive(blob b){
+  zt_container *c;
+  zt_source *source;
+  sqlite3_int64 before = sqlite3_memory_used(), most;
+  assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
+  sqlite3_memory_highwater(1);
+  zt_container_open(source, NULL, &c, &err);
+  most = sqlite3_memory_highwater(0)-before;
+  zt_container_close(c);
+  zt_source_close(source);
+  assert_int_equal(sqlite3_memory_used()>before+4096, 0);   /* But for the error's message */
+  return most;
+}
+
+static void test_nested_memo_references(void **state){
+  static const struct { const char *begin, *piece, *rule; } rows[] = {
+    { "]q\1", "h\1h\1\x86q\1", "PT4" }, { "K\5q\1", "]q\2(h\1h\1eh\2q\1", "PT4" }, { "}q\1U\1aq\2", "}q\3h\2h\1sq\1", "PT4" },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    blob b = archive_of(rows[i].begin, rows[i].piece, PICKLE, ".");
+    sqlite3_int64 most = open_archive(b);
+    check(err.rc==SQLITE_ERROR && strcmp(err.rule, rows[i].rule)==0, "row %d: %s", (int)i, err.message);
+    check(most<MOST, "row %d: %lld bytes", (int)i, (long long)most);
+    zt_error_clear(&err);
+    free(b.p);
+  }
+}
+
+/* Eight levels of tuples, each of the one before, many times. */
+static void test_wide_memo_references(void **state){
+  blob pickle = { 0 }, b;
+  archive a = { 0 };
+  (void)state;
+  put(&pickle, "K\5q\1", 4);
+  for(int level=0; level<8; level++){
+    put(&pickle, "(", 1);
+    for(size_t i=0; i<PICKLE/16; i++) put(&pickle, "h\1", 2);
+    put(&pickle, "tq\1", 3);
+  }
+  put(&pickle, ".", 2);
+  add_member(&a, (archived){ .name = "a/data.pkl", .data = (const char*)pickle.p });
+  free(pickle.p);
+  b = end_archive(&a, "");
+  assert_true(open_archive(b)<MOST);
+  assert_string_equal(err.rule, "PT5");
+  free(b.p);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_nested_memo_references, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_wide_memo_references, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
