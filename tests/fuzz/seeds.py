@@ -127,6 +127,8 @@ JSON = [
 def seeds(target):
     if target == "fuzz_json":
         return [(str(i), text) for i, text in enumerate(JSON)]
+    if target == "fuzz_protobuf":
+        return [(name, data) for name, data in files() if name.endswith(".onnx")]
     if target in ("fuzz_open", "fuzz_nomem"):
         return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_cbor":
