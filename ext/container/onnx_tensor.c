@@ -6,6 +6,8 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
+#define ONNX_MAP_FIRST 8   /* Entries of a map that room is made for at first */
+
 /* Numbers of fields in onnx.proto. */
 enum { ONNX_SPARSE_VALUES = 1, ONNX_SPARSE_INDICES = 2, ONNX_SPARSE_DIMS = 3 };
 enum {
@@ -148,49 +150,56 @@ static zt_text onnx_path(const onnx_scan *s){
   return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
 }
 
-bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type){
+/* What its keys are in. */
+static const uint8_t *onnx_map_bytes(const onnx_map *map){
+  return map->text.n ? map->text.p : (const uint8_t*)"";
+}
+
+/* Set the value of a key, whose bytes are the last n of the text. */
+static bool onnx_map_set(onnx_scan *s, size_t n, const zt_field *value){
   onnx_map *map = &s->map;
+  const uint8_t *keys = onnx_map_bytes(map);
+  const zt_key key = { (uint32_t)(map->text.n-n), (uint32_t)n };
+  uint32_t i = map->keys.n;
+  bool duplicate;
+  if( zt_keys_add(&map->keys, keys, key, &duplicate, s->err) ) return false;
+  if( duplicate ){
+    i = (uint32_t)zt_keys_find(&map->keys, keys, (zt_text){ (const char*)keys+key.at, n });
+  }
+  if( i==map->capacity ){
+    const uint32_t capacity = map->capacity ? 2*map->capacity : ONNX_MAP_FIRST;
+    zt_field *values = sqlite3_realloc64(map->values, capacity*sizeof(*values));
+    if( !values ) return zt_fail_nomem(s->err)==SQLITE_OK;
+    map->values = values;
+    map->capacity = capacity;
+  }
+  map->values[i] = *value;
+  return true;
+}
+
+bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type){
   zt_message entry;
-  zt_keys_clear(&map->keys);
-  zt_cbor_out_reset(&map->text);
+  zt_keys_clear(&s->map.keys);
+  zt_cbor_out_reset(&s->map.text);
   while( zt_onnx_find(s, &c, field, &entry) ){
     zt_field f, value = { .type = type };
     zt_message key = { 0, 0 };
     zt_span text;
-    const size_t at = map->text.n;
-    bool duplicate;
-    uint32_t i;
     while( zt_protobuf_next(&s->in, &entry, &f) ){
       if( f.number==ONNX_ENTRY_KEY && f.type==ZT_WIRE_BYTES ) key = f.bytes;
       if( f.number==ONNX_ENTRY_VALUE && f.type==type ) value = f;
     }
     if( !zt_onnx_text(s, key, &text) ) return false;
-    zt_cbor_put_items(&map->text, text);
-    if( s->err->rc || zt_keys_add(&map->keys, map->text.p,
-                                  (zt_key){ (uint32_t)at, (uint32_t)text.n }, &duplicate, s->err) ){
-      return false;
-    }
-    i = duplicate ? (uint32_t)zt_keys_find(&map->keys, map->text.p,
-                                           (zt_text){ (const char*)map->text.p+at, text.n })
-      : map->keys.n-1;
-    if( i==map->capacity ){
-      const uint32_t capacity = map->capacity ? 2*map->capacity : 8;
-      zt_field *values = sqlite3_realloc64(map->values, capacity*sizeof(*values));
-      if( !values ){
-        zt_fail_nomem(s->err);
-        return false;
-      }
-      map->values = values;
-      map->capacity = capacity;
-    }
-    map->values[i] = value;
+    zt_cbor_put_items(&s->map.text, text);
+    if( s->err->rc || !onnx_map_set(s, text.n, &value) ) return false;
   }
   return !s->err->rc;
 }
 
 /* The bytes of a key's value; empty if there are none. */
 static zt_message onnx_map_value(const onnx_map *map, const char *key){
-  const int64_t i = zt_keys_find(&map->keys, map->text.p, (zt_text){ key, strlen(key) });
+  const int64_t i = zt_keys_find(&map->keys, onnx_map_bytes(map),
+                                (zt_text){ key, strlen(key) });
   return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;
 }
 
@@ -198,7 +207,7 @@ void zt_onnx_put_map(onnx_scan *s, zt_cbor_out *o){
   const onnx_map *map = &s->map;
   zt_cbor_put_head(o, ZT_CBOR_MAP, map->keys.n);
   for(uint32_t i=0; i<map->keys.n; i++){
-    const zt_text key = zt_keys_text(&map->keys, map->text.p, i);
+    const zt_text key = zt_keys_text(&map->keys, onnx_map_bytes(map), i);
     if( !onnx_may_keep(s, key.n) ) return;
     zt_cbor_put_name(o, (zt_span){ (const uint8_t*)key.z, key.n });
     if( map->values[i].type==ZT_WIRE_VARINT ) zt_cbor_put_int(o, (int64_t)map->values[i].value);

@@ -118,14 +118,11 @@ void zt_os_from_uri(char *path){
   if( letter ) memmove(path, path+1, strlen(path));
 }
 
-/* UTF-16 with its NUL as UTF-8, in memory of the caller's. */
-static char *os_home_narrow(const wchar_t *path, zt_error *err){
+/* UTF-16 with its NUL as UTF-8; NULL if memory is short. */
+static char *os_narrow(const wchar_t *path){
   int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
-  char *out;
-  if( n<=0 ) return zt_os_homeless(err);
-  out = sqlite3_malloc64((size_t)n);
+  char *out = n>0 ? sqlite3_malloc64((size_t)n) : NULL;
   if( out ) WideCharToMultiByte(CP_UTF8, 0, path, -1, out, n, NULL, NULL);
-  else zt_fail_nomem(err);
   return out;
 }
 
@@ -141,7 +138,8 @@ char *zt_os_home(zt_error *err){
   }
   *path = 0;   /* Another thread may change it meanwhile */
   n = GetEnvironmentVariableW(L"USERPROFILE", path, n);   /* Without its NUL, if it fits */
-  out = *path ? os_home_narrow(path, err) : zt_os_homeless(err);
+  out = *path ? os_narrow(path) : zt_os_homeless(err);
+  if( !out && !err->rc ) zt_fail_nomem(err);
   sqlite3_free(path);
   return out;
 }
@@ -222,14 +220,6 @@ int zt_os_exists(const char *path){
   }
   os_wide_clear(&w);
   return error_number;
-}
-
-/* UTF-16 with its NUL as UTF-8; NULL if memory is short. */
-static char *os_narrow(const wchar_t *path){
-  int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
-  char *out = n>0 ? sqlite3_malloc64((size_t)n) : NULL;
-  if( out ) WideCharToMultiByte(CP_UTF8, 0, path, -1, out, n, NULL, NULL);
-  return out;
 }
 
 char *zt_os_resolve(const char *path, int *error_number){

@@ -268,7 +268,7 @@ ZT_VECTOR static void convert_unpack_fours(const uint8_t *restrict from, uint8_t
 static void convert_unpack_byte(const zt_dtype *dtype, uint8_t byte, unsigned first, uint8_t *to,
                                 size_t n){
   const unsigned bits = 8/dtype->elements, mask = (1u<<bits)-1;
-  for(unsigned i=0; i<n; i++) to[i] = (uint8_t)(byte>>bits*(first+i) & mask);
+  for(unsigned i=0; i<n; i++) to[i] = (uint8_t)((unsigned)byte>>bits*(first+i) & mask);
 }
 
 void zt_unpack(const zt_dtype *dtype, const uint8_t *from, unsigned first, uint8_t *to, size_t n){

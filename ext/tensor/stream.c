@@ -235,6 +235,8 @@ static int stream_open_external(zt_stream *s, zt_error *err){
   if( zt_claim(size, component->offset, component->length) ) return SQLITE_OK;
   zt_break(err, "X6", "its %llu bytes from %llu on go beyond the %llu of '%.*s'", component->length,
            component->offset, size, zt_shown(component->shard), component->shard.z);
+  zt_source_close(s->shard);
+  s->shard = NULL;
   return err->rc;
 }
 

@@ -76,7 +76,7 @@ static const char *const texts[] = {
 
 static const char *const dtypes[] = {
   "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz",
-  "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "complex64", "complex128", "F32", "float32", "torch.bool", "<f2", "float", "",
+  "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "i4", "u2", "complex64", "complex128", "F32", "float32", "torch.bool", "<f2", "float", "",
 };
 
 static const sqlite3_int64 integers[] = { 0, 1, -1, 2, 3, 7, 64, 1000, INT32_MAX, INT64_MAX, INT64_MIN, 1LL<<53, 4294967296LL };

@@ -143,6 +143,8 @@ def seeds(target):
         return list(archives())
     if target == "fuzz_json":
         return [(str(i), text) for i, text in enumerate(JSON)]
+    if target == "fuzz_protobuf":
+        return [(name, data) for name, data in files() if name.endswith(".onnx")]
     if target in ("fuzz_open", "fuzz_nomem"):
         return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
     if target == "fuzz_cbor":

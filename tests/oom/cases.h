@@ -17,6 +17,7 @@
 #define GGUF "tests/formats/gguf/"
 #define PYTORCH "tests/formats/pytorch/"
 #define NUMPY "tests/formats/"
+#define ONNX "tests/formats/onnx/"
 #define SMALL V12 "wheel_save_file.zt"
 #define TYPED " WHERE type NOT GLOB 'acme*'"
 
@@ -141,6 +142,18 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" NUMPY "npz/hostile/method-zip-93.npz', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" NUMPY "npz/hostile/name-twice.npz')" },
   { .sql = "SELECT object FROM zt_objects('" NUMPY "npz/hostile/ok-others.npz')" },
+  /* ONNX */
+  { .sql = "SELECT *, source FROM zt_files('" ONNX "golden/raw.onnx')" },
+  { .sql = "SELECT *, source, on_error FROM zt_objects(?1)", .image = ONNX "golden/hand_nodes.onnx" },
+  { .sql = "SELECT *, data, stored, hash FROM zt_components('" ONNX "golden/hand_fields.onnx')" },
+  { .sql = "SELECT *, data, digest_status FROM zt_components('" ONNX "golden/external/hand.onnx')" },
+  { .sql = "SELECT object, zt_dense(path, object), zt_json(path, object) FROM zt_objects('" ONNX "golden/sparse_nodes.onnx')" },
+  { .sql = "SELECT object, zt_dense(path, object, 'f64') FROM zt_objects('" ONNX "golden/other_types.onnx') WHERE object GLOB 'sub*' OR object GLOB 'f8typed*'" },
+  { .sql = "SELECT * FROM zt_attributes('" ONNX "golden/other_types.onnx')" },
+  { .sql = "SELECT zt_manifest('" ONNX "golden/hand_nodes.onnx'), zt_manifest(?1)", .image = ONNX "golden/external/model.onnx" },
+  { .sql = "SELECT * FROM zt_check('" ONNX "hostile/external-past-end.onnx', 'full')" },
+  { .sql = "SELECT * FROM zt_check('" ONNX "hostile/external-missing.onnx', 'full')" },
+  { .sql = "SELECT rule, message FROM zt_check('" ONNX "hostile/depth-65.onnx')" },
 
   /* Sources: patterns, directories, URIs, and what cannot be read among them */
   { .sql = "SELECT path, size, objects FROM zt_files('" TREE "')" },

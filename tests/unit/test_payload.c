@@ -752,10 +752,10 @@ static void test_the_table_of_types(void **state){
     { "i16", "i16", 2, 2 }, { "i8", "i8", 1, 1 }, { "u64", "u64", 8, 8 }, { "u32", "u32", 4, 4 }, { "u16", "u16", 2, 2 },
     { "u8", "u8", 1, 1 }, { "bool", "bool", 1, 1 },
     { "f8_e4m3fn", "u8", 1, 1 }, { "f8_e5m2", "u8", 1, 1 }, { "f8_e4m3fnuz", "u8", 1, 1 }, { "f8_e5m2fnuz", "u8", 1, 1 },
-    { "f8_e8m0", "u8", 1, 1 }, { "f4_e2m1", "u8", 1, 1 },
+    { "f8_e8m0", "u8", 1, 1 }, { "f4_e2m1", "u8", 1, 1 }, { "i4", "u8", 1, 1 }, { "u4", "u8", 1, 1 }, { "i2", "u8", 1, 1 }, { "u2", "u8", 1, 1 },
     { "complex64", "f32", 8, 4 }, { "complex128", "f64", 16, 8 },
   };
-  static const char *const unknown[] = { "", "f", "f3", "f322", "F32", "float32", "f8_e4m3", "complex", "u4", "i128" };
+  static const char *const unknown[] = { "", "f", "f3", "f322", "F32", "float32", "f8_e4m3", "complex", "u3", "i128" };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_text name = { rows[i].name, strlen(rows[i].name) }, storage = { rows[i].storage, strlen(rows[i].storage) };
@@ -793,6 +793,7 @@ static void test_sizes_of_types(void **state){
     { "u16", NULL, ((uint64_t)1<<63)-1, true, UINT64_MAX-1 },
     { "u8", "f4_e2m1", 0, true, 0 }, { "u8", "f4_e2m1", 1, true, 1 }, { "u8", "f4_e2m1", 2, true, 1 },
     { "u8", "f4_e2m1", UINT64_MAX, true, (uint64_t)1<<63 },
+    { "u8", "i2", 0, true, 0 }, { "u8", "i2", 4, true, 1 }, { "u8", "u2", 5, true, 2 }, { "u8", "u2", UINT64_MAX, true, (uint64_t)1<<62 },
     { "f64", "complex128", (uint64_t)1<<60, false, 0 }, { "f64", "complex128", ((uint64_t)1<<60)-1, true, UINT64_MAX-15 },
   };
   (void)state;
