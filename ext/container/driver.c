@@ -11,7 +11,7 @@ const zt_driver *const zt_drivers[] = {
   &zt_driver_gguf, NULL
 };
 
-const char zt_container_files[] = "*.zt *.safetensors *.gguf";
+const char zt_container_files[] = "*.zt *.safetensors *.gguf *.npy *.npz *.pt *.pth *.onnx pytorch_model*.bin";
 
 const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
   const zt_driver *perhaps = NULL;
