@@ -33,7 +33,7 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-c asan-sql \
+.PHONY: all help deps deps-machines deps-torch demo test test-c unit oom replay sql faults warnings analyze asan asan-c asan-sql \
   valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 test-armhf windows tsan soak bench clean
 
 # The first target
@@ -57,6 +57,9 @@ deps:                               ## install what building and testing need an
 
 deps-machines:                      ## what test-arm64, test-armhf and windows need besides (Debian)
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh machines
+
+deps-torch:                         ## what bench needs besides: PyTorch, 600 MB of Debian's packages; interop installs it, too
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh torch
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh

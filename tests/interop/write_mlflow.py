@@ -71,6 +71,8 @@ ids = {}
 net = save("files/net.zt", **small())
 step = save("files/step 1.zt", compress=3, head=numpy.zeros((7, 9), "float16"))
 partial = save("files/partial.zt", embed=numpy.ones((2, 2), "int8"))
+arrays = "files/arrays.npz"
+numpy.savez(arrays, a=numpy.zeros((2, 3), "float32"), b=numpy.arange(4, dtype="int64"))
 for name, data in {"notes.txt": b"no tensors", "broken.zt": b"ZTEN1000, but no more"}.items():
     with open(f"files/{name}", "wb") as file:
         file.write(data)
@@ -83,6 +85,7 @@ run("large", tuning, [(net, None), (step, "checkpoints/all")], {"acc": 0.8, "val
 run("bare", tuning, [("files/notes.txt", None)], {"acc": 0.95, "val_loss": 0.3})
 run("nan", tuning, [(net, None)], {"acc": float("nan"), "val_loss": float("inf")})
 run("broken", tuning, [("files/broken.zt", None)], {"acc": 0.1})
+run("arrays", tuning, [(arrays, "deep/er")])
 run("killed", tuning, [(partial, None)], {"acc": 0.99}, "KILLED")
 run("deleted", tuning, [(net, None)], {"acc": 1.0})
 client.delete_run(ids["deleted"])
@@ -148,4 +151,4 @@ for decoy in ("space 1 5% *", "u r i*?%", "r a w u"):  # what these names would 
     save(f"places/{decoy}/{ids['uri']}/artifacts/decoy.zt", **small())
 
 with open("ids.json", "w") as file:
-    json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial)}}, file, indent=1)
+    json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial, arrays)}}, file, indent=1)
