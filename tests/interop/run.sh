@@ -70,16 +70,19 @@ foreign "$build/onnx/bin/python" onnx
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
 foreign "${PYTHON:-/usr/bin/python3}" pytorch
 
-# track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged.
+# track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged. $given
+# is one more argument of the script.
 track() {
   name=$1 script=$2
   shift 2
   environment "$name" "$@" ztensor==1.2.3 numpy==2.2.6 ml_dtypes==0.5.1
-  "$build/$name/bin/python" "$tests/$script" "$build/trackers/$name"
+  "$build/$name/bin/python" "$tests/$script" "$build/trackers/$name" ${given:+"$given"}
 }
 
 rm -rf "$build/trackers"
+given=tests/formats/pytorch/checkpoints
 track mlflow write_mlflow.py mlflow-skinny==3.17.2 sqlalchemy==2.1.9 alembic==1.20.1 pandas==2.2.3
+given=
 track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9

@@ -15,8 +15,9 @@ from urllib.parse import quote
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "sql"))
-import writer  # noqa: E402  (it is there only now)
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "sql")]
+import readme  # noqa: E402  (it is there only now)
+import writer  # noqa: E402
 from support import EXTENSION, open_connection, quoted  # noqa: E402
 
 TRACKERS = ROOT / "build" / "interop" / "trackers"
@@ -340,6 +341,15 @@ def test_run_files_of_mlflow(session, ids):
     assert [row[3] for row in got if row[6] is None] == ["running"]
     files = session.ask("SELECT r.name, f.mtime - r.logged FROM run_files AS r JOIN zt_files(r.path) AS f WHERE r.name = 'overwritten'")
     assert files == [("overwritten", pytest.approx(3600, abs=0.01))]
+
+
+@MLFLOW
+def test_the_example_with_checkpoints_in_the_readme(session):
+    """MLflow has logged the same."""
+    database = "tests/formats/pytorch/checkpoints/mlflow.db"
+    (program, expected), = [(program, expected) for language, program, expected in readme.examples() if database in program]
+    assert readme.run("sql", program.replace(database, quote(str(session.home / "checkpoints.db")))) == expected
+    assert len(expected.splitlines()) == 3 + 6 + 1
 
 
 # -------------------------------------------------------------------------------------------------------------- optuna

@@ -1,8 +1,10 @@
-"""Writes an MLflow database, mlflow.db, with artifacts: python write_mlflow.py DIRECTORY. ids.json says which run is which."""
+"""Writes an MLflow database, mlflow.db, with artifacts, and checkpoints.db, with those of the README's example:
+python write_mlflow.py DIRECTORY CHECKPOINTS. ids.json says which run is which."""
 import hashlib
 import json
 import logging
 import os
+import sqlite3
 import sys
 import warnings
 
@@ -60,7 +62,7 @@ def shift(name, path, seconds):
 
 
 logging.getLogger("mlflow").setLevel(logging.ERROR)
-directory, = sys.argv[1:]
+directory, checkpoints = map(os.path.abspath, sys.argv[1:])
 os.makedirs(directory, exist_ok=True)
 os.chdir(directory)
 directory = os.getcwd()
@@ -149,6 +151,19 @@ for name, place in places.items():
     client.set_terminated(ids[name])
 for decoy in ("space 1 5% *", "u r i*?%", "r a w u"):  # what these names would match as patterns
     save(f"places/{decoy}/{ids['uri']}/artifacts/decoy.zt", **small())
+
+# --- In another database, the runs and the checkpoints of the README's example ---
+
+mlflow.set_tracking_uri("sqlite:///checkpoints.db")
+experiment = mlflow.create_experiment("checkpoints")
+example = sqlite3.connect(f"file:{checkpoints}/mlflow.db?mode=ro", uri=True)
+for like, name, rate in example.execute("SELECT run_uuid, name, value FROM runs JOIN params USING (run_uuid)").fetchall():
+    with mlflow.start_run(experiment_id=experiment, run_name=name):
+        mlflow.log_param("lr", rate)
+        for step, loss in example.execute("SELECT step, value FROM metrics WHERE run_uuid = ? ORDER BY step", (like,)):
+            mlflow.log_metric("train_loss", 1.0, step)
+            mlflow.log_metric("val_loss", loss, step)
+            mlflow.log_artifact(f"{checkpoints}/{name}/epoch-{step}.pt", "checkpoints")
 
 with open("ids.json", "w") as file:
     json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial, arrays)}}, file, indent=1)
