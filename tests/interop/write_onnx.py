@@ -77,13 +77,14 @@ def note(path):
     for field in ("ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"):
         if model.HasField(field):
             record.attribute(field, getattr(model, field))
-    record.attribute("opset_import", {entry.domain: entry.version for entry in model.opset_import})
+    if model.opset_import:
+        record.attribute("opset_import", {entry.domain: entry.version for entry in model.opset_import})
     if model.metadata_props:
         record.attribute("metadata_props", {entry.key: entry.value for entry in model.metadata_props})
-    record.attribute("graph", model.graph.name)
     nodes = note_graph(record, model.graph)
     if nodes:
         record.attribute("nodes", nodes)
+    record.attribute("graph", model.graph.name)
     record.save()
 
 
