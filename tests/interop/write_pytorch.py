@@ -24,7 +24,7 @@ def data_of(tensor):
 def note_tensor(record, name, tensor):
     word = str(tensor.dtype).removeprefix("torch.")
     if tensor.layout == torch.sparse_coo:
-        record.tensor(name, "sparse_coo", DTYPES[word], tensor.shape, data_of(tensor.to_dense()), components=2)
+        record.tensor(name, "torch._rebuild_sparse_tensor", DTYPES[word], tensor.shape, data_of(tensor.to_dense()), components=2)
     elif tensor.is_quantized:
         record.tensor(name, f"torch.{word}", None, tensor.shape, bytes(tensor.int_repr().contiguous().numpy()))
     else:
@@ -38,6 +38,7 @@ def note_all(record, name, thing):
     if isinstance(thing, torch.Tensor):
         note_tensor(record, name, thing)
     elif isinstance(thing, torch.nn.Module):
+        record.attribute(name, {"$opaque": None})
         note_all(record, name, thing.__dict__)
     elif isinstance(thing, torch.Size) or not isinstance(thing, (dict, list, tuple, set)):
         plain = thing is None or isinstance(thing, (bool, int, float, str))
@@ -121,7 +122,7 @@ def write_script(path):
     model = Network().eval()
     torch.jit.save(torch.jit.script(model), str(path))
     record = Record(path, "pytorch", "3")
-    for name, tensor in torch.jit.load(str(path)).state_dict().items():
+    for name, tensor in torch.jit.load(str(path)).state_dict(keep_vars=True).items():
         note_tensor(record, name, tensor)
     record.what["all"] = False   # Not the settings of its modules
     record.save()
