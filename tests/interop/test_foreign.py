@@ -115,4 +115,4 @@ def test_values_of_blocks(db, source, expected):
 def test_nothing_is_wrong_with_them(db, source, expected):
     """But that a BLOB has no file beside it."""
     found = rows(db, "SELECT rule, object FROM zt_check(?, 'full') WHERE severity = 'error'", source)
-    assert found == [("unreadable", o["name"]) for o in expected["objects"] if o["shard"] and isinstance(source, bytes)]
+    assert found == [("external-file", o["name"]) for o in expected["objects"] if o["shard"] and isinstance(source, bytes)]
