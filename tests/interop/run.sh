@@ -64,7 +64,7 @@ environment gguf gguf==0.19.0 numpy==2.2.6
 foreign "$build/gguf/bin/python" gguf
 environment numpy numpy==2.2.6 scipy==1.15.3
 foreign "$build/numpy/bin/python" npy npz
-environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.5.1
+environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
 foreign "$build/onnx/bin/python" onnx
 # Not PyPI's torch, which comes with gigabytes of CUDA
 PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch

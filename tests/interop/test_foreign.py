@@ -61,11 +61,15 @@ def test_zt_files(db, source, expected):
     (row,) = rows(db, "SELECT container, version, objects, components, attributes, error FROM zt_files(?)", source)
     components = sum(o["components"] for o in expected["objects"])
     assert row[:4] == (expected["container"], expected["version"], len(expected["objects"]), components) and row[5] is None
-    assert [(key, value) for key, value in known(json.loads(row[4])).items() if expected["all"]] == list(expected["attributes"].items())
+    got, wanted = known(json.loads(row[4])), expected["attributes"]
+    if expected["container"] == "safetensors":   # Its library gives them in no order
+        got, wanted = dict(sorted(got.items())), dict(sorted(wanted.items()))
+    if expected["all"]:
+        assert list(got.items()) == list(wanted.items())
 
 
 def known(attributes):
-    """Without what torch itself does not show: of what a pickle would call, which calls those would be."""
+    """Without what torch does not show: what a pickle would call is there, but not which call it is."""
     return {key: {"$opaque": None} if isinstance(value, dict) and "$opaque" in value else value for key, value in attributes.items()}
 
 

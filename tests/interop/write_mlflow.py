@@ -160,10 +160,10 @@ example = sqlite3.connect(f"file:{checkpoints}/mlflow.db?mode=ro", uri=True)
 for like, name, rate in example.execute("SELECT run_uuid, name, value FROM runs JOIN params USING (run_uuid)").fetchall():
     with mlflow.start_run(experiment_id=experiment, run_name=name):
         mlflow.log_param("lr", rate)
-        for step, loss in example.execute("SELECT step, value FROM metrics WHERE run_uuid = ? ORDER BY step", (like,)):
-            mlflow.log_metric("train_loss", 1.0, step)
-            mlflow.log_metric("val_loss", loss, step)
-            mlflow.log_artifact(f"{checkpoints}/{name}/epoch-{step}.pt", "checkpoints")
+        for epoch, loss in example.execute("SELECT step, value FROM metrics WHERE run_uuid = ? ORDER BY step", (like,)):
+            mlflow.log_metric("train_loss", 1.0, epoch)
+            mlflow.log_metric("val_loss", loss, epoch)
+            mlflow.log_artifact(f"{checkpoints}/{name}/epoch-{epoch}.pt", "checkpoints")
 
 with open("ids.json", "w") as file:
     json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial, arrays)}}, file, indent=1)
