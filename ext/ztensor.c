@@ -92,7 +92,8 @@ static int ztensor_register_all(zt_connection *c){
   }
   while( rc==SQLITE_OK && nModule<ZTENSOR_COUNT(ztensor_modules) ){
     const zt_module *m = ztensor_modules[nModule];
-    rc = sqlite3_create_module_v2(c->db, m->name, &m->methods, NULL, NULL);
+    c->references++;
+    rc = sqlite3_create_module_v2(c->db, m->name, &m->methods, c, zt_connection_release);
     if( rc==SQLITE_OK ) nModule++;
   }
   while( rc==SQLITE_OK && (f = ztensor_function_at(nFunction))!=NULL ){

@@ -74,33 +74,13 @@ int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at){
 void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components){
   zt_keys_reserve(&b->container->names, objects);
   zt_positions_reserve(&b->container->objects, objects);
-  zt_positions_reserve(&b->container->first, objects);
+  if( components!=objects ) zt_positions_reserve(&b->container->first, objects);
   zt_positions_reserve(&b->container->components, components);
-}
-
-/* A name in the kept bytes; the empty one may be anywhere. */
-static zt_key builder_key(const zt_container *c, zt_text name){
-  size_t at = name.n ? (size_t)((const uint8_t*)name.z - c->kept.p) : 0;
-  assert( zt_claim(c->kept.n, at, name.n) );
-  return (zt_key){ (uint32_t)at, (uint32_t)name.n };
-}
-
-int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
-  zt_container *c = b->container;
-  if( zt_keys_add(&c->names, c->kept.p, builder_key(c, name), duplicate, b->err) || *duplicate ){
-    return b->err->rc;
-  }
-  if( zt_positions_push(&c->objects, number, b->err) ) return b->err->rc;
-  return zt_positions_push(&c->first, c->components.n, b->err);
-}
-
-int zt_builder_component(zt_builder *b, size_t number){
-  return zt_positions_push(&b->container->components, number, b->err);
 }
 
 int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate){
   zt_container *c = b->container;
-  if( zt_keys_add(&c->shard_names, c->kept.p, builder_key(c, name), duplicate, b->err)
+  if( zt_keys_add(&c->shard_names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
    || *duplicate ) return b->err->rc;
   return zt_positions_push(&c->shards, number, b->err);
 }
@@ -132,6 +112,7 @@ void zt_builder_clear(zt_builder *b){
   zt_container *c = b->container;
   zt_keys_clear(&c->names);
   zt_positions_clear(&c->objects);
+  c->single = 0;
   zt_positions_clear(&c->first);
   zt_positions_clear(&c->components);
   zt_keys_clear(&c->shard_names);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include "core/host.h"
+#include "core/utf8.h"
 
 /* Read the two ends of a source into buffer, ZT_ENDS_HEAD+ZT_ENDS_TAIL bytes. */
 static int container_read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
@@ -15,14 +16,37 @@ static int container_read_ends(zt_source *source, uint8_t *buffer, zt_ends *out,
   return SQLITE_OK;
 }
 
+/* True if the file is HDF5: its signature is in the first place, or where bytes of the user before
+** it end: at a power of two from 512 on (HDF5 File Format Specification 3.0, section II.A). */
+static bool container_is_hdf5(const zt_ends *ends, zt_error *err){
+  static const uint8_t signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
+  uint8_t bytes[sizeof(signature)];
+  for(uint64_t at=0; at<=ends->size-sizeof(bytes); at=at ? 2*at : 512){
+    if( zt_source_read(ends->source, at, bytes, sizeof(bytes), err) ) return false;
+    if( memcmp(bytes, signature, sizeof(bytes))==0 ) return true;
+    if( at>UINT64_MAX/2 ) break;
+  }
+  return false;
+}
+
+static bool container_begins(const zt_ends *ends, const char *text){
+  size_t n = strlen(text);
+  return ends->head.n>=n && sqlite3_strnicmp((const char*)ends->head.p, text, (int)n)==0;
+}
+
 /* No driver claims the file: say what it is, if that is plain. */
 static int container_fail_magic(const zt_ends *ends, zt_error *err){
+  const char *is = NULL;
   if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
-  if( ends->head.n>=8 && memcmp(ends->head.p, "version ", 8)==0 ){
-    return zt_break(err, "T1",
-                    "not a tensor file, but text like a git-lfs pointer's: was it pulled?");
+  if( container_begins(ends, "version ") ){
+    is = "not a tensor file, but text like a git-lfs pointer's: was it pulled?";
+  }else if( container_begins(ends, "<!doctype") || container_begins(ends, "<html") ){
+    is = "not a tensor file, but a page of HTML: what did the download say?";
+  }else if( ends->size>=8 && container_is_hdf5(ends, err) ){
+    is = "a file of HDF5, which is not read";
   }
-  return zt_break(err, "T1", "not a tensor file of a known format");
+  return err->rc ? err->rc
+       : zt_break(err, "T1", "%s", is ? is : "not a tensor file of a known format");
 }
 
 /* Have the driver fill a new container. */
@@ -66,6 +90,17 @@ int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
   if( zt_driver_for(&ends, err)==driver ) return driver->check_ends(&ends, err);
   return err->rc ? err->rc
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);
+}
+
+zt_text zt_container_stem(const char *path){
+  const char *name = path ? zt_path_name(path) : "data", *dot = strrchr(name, '.');
+  size_t n = dot && dot>name ? (size_t)(dot-name) : strlen(name);
+  return zt_utf8_valid((const uint8_t*)name, n) ? (zt_text){ name, n } : ZT_TEXT("data");
+}
+
+bool zt_container_fits(const zt_container *c, const char *path){
+  return !c->named_by_path
+      || zt_text_equal(zt_container_name(c, 0), zt_container_stem(path));
 }
 
 zt_container *zt_container_ref(zt_container *c){
@@ -130,6 +165,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->name = zt_container_name(c, i);
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
+  out->unshaped = false;
   out->rules = c->rules;
   out->has_strides = false;
   out->attributes = ZT_VALUE_NONE;
@@ -137,7 +173,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
 }
 
 uint32_t zt_container_first(const zt_container *c, uint32_t object){
-  return object<c->first.n ? c->first.a[object] : c->components.n;
+  if( object<c->single ) return object;
+  return object-c->single<c->first.n ? c->first.a[object-c->single] : c->components.n;
 }
 
 void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, unsigned want,
@@ -146,6 +183,8 @@ void zt_container_component(const zt_container *c, uint32_t object, uint32_t k, 
   out->type.z = out->digest.z = out->shard.z = NULL;
   out->storage = out->element = NULL;
   out->misplaced = out->has_decoded_length = out->unsized = out->scattered = out->mixed = false;
+  out->external = out->to_end = false;
+  out->field = 0;
   out->encoding = ZT_TEXT("raw");
   out->codec = ZT_CODEC_RAW;
   out->byte_order = ZT_TEXT("little");
@@ -161,6 +200,7 @@ uint32_t zt_container_shards(const zt_container *c){ return c->shards.n; }
 void zt_container_shard(const zt_container *c, uint32_t i, zt_shard *out){
   assert( i<c->shards.n );
   out->name = zt_keys_text(&c->shard_names, c->kept.p, i);
+  out->external = false;
   c->driver->shard(c, i, out);
 }
 

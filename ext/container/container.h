@@ -32,13 +32,17 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_UNKNOWN, ZT_LAYOUT_DENSE, ZT_LAYOUT_CSR, ZT_LAYOUT_COO,
   ZT_LAYOUT_CSR_JOINED, ZT_LAYOUT_COO_JOINED,   /* All in one component, `data` */
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
+  ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* `indices`: flat positions; a row of coordinates
+                                             ** for each value */
   ZT_LAYOUT_GGML,   /* Blocks of ggml: of the type `blocks` */
   ZT_LAYOUT_COUNT
 } zt_layout_id;
 
 /* How stored bytes become decoded ones. Code is in tensor/, one row of encoding.c each. */
 typedef enum zt_codec_id {
-  ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE,
+  ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE, ZT_CODEC_DEFLATE,
+  ZT_CODEC_PROTOBUF_VARINT,     /* Numbers as varints, one after the other */
+  ZT_CODEC_PROTOBUF_UNPACKED,   /* Numbers in a field of a message that comes more than once */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -67,6 +71,8 @@ typedef struct zt_object {
   unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
+  bool unshaped;                  /* Nothing tells rank, shape and elements, which are as of a
+                                  ** scalar; the layout is not known, either */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first
@@ -107,12 +113,16 @@ typedef struct zt_component {
   bool scattered;                 /* They are in several places, so that there is no offset to show.
                                   ** Unsized as well: they are somewhere in the bytes from offset
                                   ** on, and the encoding finds them */
+  uint32_t field;                 /* If so, the number of the field that has them */
   uint64_t skip, behind;          /* How many decoded bytes in front, and behind, are none of its
                                   ** own: a digest covers them, too */
   const char *fault_rule, *fault; /* Why nobody can read its bytes, and the rule (rule.h) that is
                                   ** broken; NULL: they can be read */
   zt_text shard;                  /* The shard that has them; z NULL: this file */
-  uint64_t shard_size;            /* What the manifest says of the shard's size */
+  bool external;                  /* If so, a path below the file's directory, of any file */
+  bool to_end;                    /* They end with that file. Unsized as well, until it is opened */
+  uint64_t shard_size;            /* What the manifest says of the shard's size; of an external one
+                                  ** nothing */
   bool has_decoded_length;        /* The manifest states the length after decoding: */
   uint64_t decoded_length;        /* of its own bytes alone */
   zt_text digest;                 /* As stored; z NULL: none */
@@ -126,6 +136,11 @@ typedef struct zt_component {
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
                       zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
+
+/* False if its object is named by the path it was opened by, and would have another name by this
+** path. */
+bool zt_container_fits(const zt_container *c, const char *path);
+
 void zt_container_close(zt_container *c);   /* Give up one reference */
 bool zt_container_is_shared(const zt_container *c);   /* There is more than one */
 
@@ -182,9 +197,10 @@ bool zt_component_find(const zt_container *c, uint32_t object, zt_text role, zt_
 ** if there is none. */
 bool zt_component_values(const zt_container *c, uint32_t object, zt_component *out);
 
-/* A sibling file that has the bytes of components. */
+/* Another file that has the bytes of components. */
 typedef struct zt_shard {
   zt_text name;
+  bool external;                  /* It is a path, and nothing is known of the file */
   uint64_t size;
   zt_text digest;                 /* Of the whole file */
   unsigned digests;               /* Algorithms that it may name, ZT_DIGEST_ bits */

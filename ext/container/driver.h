@@ -8,6 +8,7 @@
 #ifndef ZT_CONTAINER_DRIVER_H
 #define ZT_CONTAINER_DRIVER_H
 
+#include <assert.h>
 #include "container/container.h"
 #include "core/keys.h"
 #include "core/positions.h"
@@ -62,10 +63,10 @@ void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
 
 /* A new object, whose name lies in the kept bytes; components that are added next are its own.
 ** *duplicate: an object has that name already, and nothing was added. */
-int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate);
+static inline int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate);
 
 /* A new component of the last object. */
-int zt_builder_component(zt_builder *b, size_t number);
+static inline int zt_builder_component(zt_builder *b, size_t number);
 
 /* A new shard, likewise. */
 int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate);
@@ -141,6 +142,7 @@ struct zt_container {
   zt_text version;           /* z NULL: it has none; may lie in the kept bytes */
   unsigned rules;            /* ZT_RULE_ bits */
   bool newer;
+  bool named_by_path;        /* Its one object is called as zt_container_stem() says */
   uint64_t begin, end;       /* Blobs and manifest lie between; at first, all of the file */
   uint64_t gap;              /* Most bytes between blobs that alignment explains */
   zt_value attributes;       /* Of the file; at first none */
@@ -154,15 +156,42 @@ struct zt_container {
     size_t n, capacity;
   } kept;
   uint64_t manifest_offset;  /* Where the first manifest_length of them were read, but for what the
-                             ** driver rewrote */
+                             ** driver rewrote; or, if it keeps others, where it read all that it
+                             ** went by */
   uint64_t manifest_length;
   zt_keys names;             /* Of the objects, in their order */
   zt_positions objects;      /* Their numbers */
-  zt_positions first;        /* Of each object: its first component */
+  uint32_t single;           /* So many objects have one component each, but for the last of them:
+                             ** the first component has the object's own number */
+  zt_positions first;        /* Of each object behind those: its first component */
   zt_positions components;   /* Their numbers */
   zt_keys shard_names;
   zt_positions shards;       /* Their numbers */
 };
+
+/* --- In line: once for each of a million objects --- */
+
+/* A name in the kept bytes; the empty one may be anywhere. */
+ZT_INLINE zt_key zt_builder_key(const zt_container *c, zt_text name){
+  size_t at = name.n ? (size_t)((const uint8_t*)name.z - c->kept.p) : 0;
+  assert( zt_claim(c->kept.n, at, name.n) );
+  return (zt_key){ (uint32_t)at, (uint32_t)name.n };
+}
+
+ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
+  zt_container *c = b->container;
+  if( zt_keys_add(&c->names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
+   || *duplicate || zt_positions_push(&c->objects, number, b->err) ) return b->err->rc;
+  if( c->single+1==c->objects.n && c->components.n==c->single ){
+    c->single++;
+    return SQLITE_OK;
+  }
+  return zt_positions_push(&c->first, c->components.n, b->err);
+}
+
+ZT_INLINE int zt_builder_component(zt_builder *b, size_t number){
+  return zt_positions_push(&b->container->components, number, b->err);
+}
 
 /* The driver that claims the file, NULL if none does. */
 const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err);
@@ -172,6 +201,10 @@ extern const zt_driver *const zt_drivers[];
 
 /* Fail unless the source is a sound file of that format, as far as its two ends tell. */
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err);
+
+/* What a file calls its one object that has no name in it: the last part of its path without the
+** extension; `data`, if it is an image (NULL), or if that is no UTF-8. */
+zt_text zt_container_stem(const char *path);
 
 /* The kept bytes. */
 static inline zt_span zt_container_kept(const zt_container *c){

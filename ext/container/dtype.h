@@ -1,5 +1,6 @@
 /*
-** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1: zTensor 2).
+** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1: zTensor 2;
+** i4, u4, i2 and u2: ONNX). Elements of less than a byte are packed, the first in the lowest bits.
 ** Whoever needs to know a type asks here; a new type is one row below, and its conversions in
 ** tensor/convert.c.
 */
@@ -39,6 +40,10 @@ typedef enum zt_wide { ZT_F32, ZT_F64, ZT_I64, ZT_U64 } zt_wide;
   X(f8_e5m2fnuz, u8,   ZT_FLOAT,   ZT_F32,  1, 1, 1,  1, f8_e5m2fnuz) \
   X(f8_e8m0,     u8,   ZT_FLOAT,   ZT_F32,  1, 1, 1,  1, f8_e8m0) \
   X(f4_e2m1,     u8,   ZT_FLOAT,   ZT_F32,  1, 1, 2,  1, f4_e2m1) \
+  X(i4,          u8,   ZT_INT,     ZT_I64,  1, 1, 2,  1, i4) \
+  X(u4,          u8,   ZT_UINT,    ZT_U64,  1, 1, 2,  1, u4) \
+  X(i2,          u8,   ZT_INT,     ZT_I64,  1, 1, 4,  1, i2) \
+  X(u2,          u8,   ZT_UINT,    ZT_U64,  1, 1, 4,  1, u2) \
   X(complex64,   f32,  ZT_COMPLEX, ZT_F32,  8, 4, 1,  8, f32) \
   X(complex128,  f64,  ZT_COMPLEX, ZT_F64, 16, 8, 1, 16, f64)
 

@@ -176,6 +176,11 @@ int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_err
   return SQLITE_OK;
 }
 
+bool zt_schema_is_foreign(zt_text type){
+  return zt_text_is(type, "i4") || zt_text_is(type, "u4") || zt_text_is(type, "i2")
+      || zt_text_is(type, "u2");
+}
+
 void zt_schema_long_dtype(zt_text name, zt_component *out){
   const zt_dtype *d = zt_dtype_long(name);
   if( d && strcmp(d->name, d->storage)!=0 ) d = NULL;

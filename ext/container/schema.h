@@ -145,6 +145,9 @@ typedef struct zt_extent {
 } zt_extent;
 int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err);
 
+/* True if it is a type of other formats alone, whose name is no word of any generation. */
+bool zt_schema_is_foreign(zt_text type);
+
 /* Set what a component has of a dtype of 0.1 and 1.0 (float32 ...): the text in the model's short
 ** form, and its meaning; as it is, and none, if it is none of theirs. */
 void zt_schema_long_dtype(zt_text name, zt_component *out);

@@ -1,8 +1,9 @@
-/* Shards. See shard.h. */
+/* Other files. See shard.h. */
 #include "container/shard.h"
 
 #include "container/driver.h"
 #include "core/host.h"
+#include "core/utf8.h"
 
 #define SHARD_SUFFIX ".zt"
 
@@ -56,5 +57,84 @@ int zt_shard_open(zt_source *source, zt_text name, uint64_t size, zt_source **ou
   }
   zt_error_clear(&of_shard);
   sqlite3_free(z);
+  return err->rc;
+}
+
+/* --- External data --- */
+
+const char *zt_shard_location_fault(zt_text location){
+  size_t part = 0;
+  if( location.n==0 ) return "its external data have no location";
+  if( !zt_utf8_valid((const uint8_t*)location.z, location.n)
+   || zt_has_nul(location.z, location.n) ){
+    return "the location of its external data is not UTF-8, or has U+0000 in it";
+  }
+  if( zt_is_separator(*location.z) ) return "the location of its external data is not relative";
+#ifdef _WIN32
+  if( memchr(location.z, '\\', location.n) || memchr(location.z, ':', location.n) ){
+    return "the location of its external data has a backslash or a colon in it";
+  }
+#endif
+  for(size_t i=0; i<=location.n; i++){
+    if( i<location.n && !zt_is_separator(location.z[i]) ) continue;
+    if( i-part==2 && memcmp(location.z+part, "..", 2)==0 ){
+      return "the location of its external data leads out of the file's directory";
+    }
+    part = i+1;
+  }
+  return NULL;
+}
+
+/* The one path of a file of external data, owned; NULL if it has none that is below the directory
+** of the file that names it. */
+static char *shard_resolve(const char *path, const char *wanted, zt_error *err){
+  const size_t n = (size_t)(zt_path_name(path)-path);
+  char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");
+  char *top = NULL, *found = NULL;
+  int error_number = 0;
+  size_t length;
+  if( directory ) top = zt_os_resolve(directory, &error_number);
+  if( top ) found = zt_os_resolve(wanted, &error_number);
+  if( !found ){
+    if( error_number ) zt_fail_os(err, "open", error_number);
+    else zt_fail_nomem(err);
+    goto end;
+  }
+  length = strlen(top);
+  /* That of the root ends with a separator */
+  if( strncmp(found, top, length)!=0
+   || (!zt_is_separator(top[length-1]) && !zt_is_separator(found[length])) ){
+    zt_fail(err, SQLITE_ERROR, "leads out of the file's directory");
+  }
+end:
+  sqlite3_free(directory);
+  sqlite3_free(top);
+  if( !err->rc ) return found;
+  sqlite3_free(found);
+  return NULL;
+}
+
+int zt_shard_open_external(zt_source *source, zt_text location, zt_source **out, zt_error *err){
+  const char *path = zt_source_path(source);
+  zt_error of_file = ZT_ERROR_NONE;
+  char *wanted, *found = NULL;
+  *out = NULL;
+  if( !path ){
+    return zt_break(err, "X5",
+                    "its bytes are in '%.*s', a file beside this one; a BLOB has none",
+                    zt_shown(location), location.z);
+  }
+  wanted = sqlite3_mprintf("%.*s%.*s", (int)(zt_path_name(path)-path), path, (int)location.n,
+                           location.z);
+  if( !wanted ) return zt_fail_nomem(err);
+  found = shard_resolve(path, wanted, &of_file);
+  if( !found || zt_source_open(found, NULL, out, &of_file) ){
+    shard_fail(err, "X5", wanted, &of_file);
+  }else{
+    zt_source_set_shard(*out);
+  }
+  zt_error_clear(&of_file);
+  sqlite3_free(found);
+  sqlite3_free(wanted);
   return err->rc;
 }

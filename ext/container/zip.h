@@ -23,7 +23,8 @@ typedef struct zt_zip_member {
   uint64_t stored, size;   /* Bytes in the archive, and after decoding */
   uint32_t crc;            /* CRC-32 of those after decoding */
   unsigned method;
-  bool encrypted;
+  const char *fault_rule, *fault;   /* Why its bytes cannot be had, static, and the rule; NULL: they
+                                    ** can. The sizes may be any then */
 } zt_zip_member;
 
 /* True if the file begins like an archive: with a local header, or with the end of an empty
@@ -31,26 +32,29 @@ typedef struct zt_zip_member {
 bool zt_zip_probe(const zt_ends *ends);
 
 /* Find and read the central directory, and check all of it: it ends with the end record, its
-** entries and their number agree, what they claim lies in the file. *out is NULL on failure. The
-** directory has at most ZT_MAX_MANIFEST bytes. */
+** entries and their number agree, no two members share bytes. What is wrong with one member alone
+** is that member's fault. *out is NULL on failure. The directory has at most ZT_MAX_MANIFEST
+** bytes. The interrupt, which may be NULL, is asked as long as the archive is open. */
 int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, zt_error *err);
 void zt_zip_close(zt_zip *z);   /* NULL is nothing to close */
 
-uint32_t zt_zip_members(const zt_zip *z);                              /* How many */
-void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out); /* In the directory's order */
+/* How many, and each of them, in the directory's order. */
+uint32_t zt_zip_members(const zt_zip *z);
+void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out);
 
-/* The member of that name, -1 if there is none. The last one, if there are several, as zipfile has
-** it. Constant time, after a first call that hashes all names. */
+/* The member of that name, -1 if there is none, or after a failure. The last one, if there are
+** several, as zipfile has it. Constant time, after a first call that looks at all names. */
 int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 
 /* Where the directory is, and its bytes, which are borrowed. */
 uint64_t zt_zip_offset(const zt_zip *z);
 zt_span zt_zip_directory(const zt_zip *z);
 
-/* Read the local header, and with it up to n bytes of the data (*got of them, which may be 0), for
-** formats that begin with a header of their own. *offset is where the data begins. Fails if the
-** local header is none, or the data not in the file. */
-int zt_zip_locate(const zt_zip *z, zt_source *source, const zt_zip_member *member,
-                  uint64_t *offset, void *buffer, size_t n, size_t *got, zt_error *err);
+/* Read the local header, and with it up to n bytes of the data (*got of them: fewer only if the
+** data has fewer), for formats that begin with a header of their own; one read of the source, as a
+** rule. *offset is where the data begins. Fails with the member's fault, if it has one, or if the
+** local header is none of its own, or the data not in the file. */
+int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *member, uint64_t *offset,
+                  void *buffer, size_t n, size_t *got, zt_error *err);
 
 #endif

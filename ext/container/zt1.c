@@ -413,7 +413,8 @@ static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *o
 
 /* Logical types that zTensor 2 has added: no words of 1.x. */
 static bool zt1_is_later_type(zt_text type){
-  return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1");
+  return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1")
+      || zt_schema_is_foreign(type);
 }
 
 /* 1.1 had logical types among its dtypes (part II section 4). */

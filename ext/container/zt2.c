@@ -239,7 +239,12 @@ static void zt2_decide(zt_component *part){
   const zt_dtype *u8 = zt_dtype_get(ZT_DTYPE_u8), *boolean = zt_dtype_get(ZT_DTYPE_bool);
   zt_dtype_decide(part);
   if( part->storage==boolean ) part->storage = part->element = NULL;
-  if( !part->storage || !part->type.z || !zt_text_is(part->type, "bool") ) return;
+  if( !part->storage || !part->type.z ) return;
+  if( zt_schema_is_foreign(part->type) ){
+    part->element = NULL;
+    part->misplaced = false;
+  }
+  if( !zt_text_is(part->type, "bool") ) return;
   part->misplaced = part->storage!=u8;
   part->element = part->misplaced ? NULL : boolean;
 }

@@ -52,6 +52,19 @@ static void digest_crc32c_finish(zt_digest *d, uint8_t *out){
   for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(crc >> 8*(3-i));
 }
 
+static bool digest_crc32_open(zt_digest *d){
+  d->crc = 0;
+  return true;
+}
+
+static void digest_crc32_update(zt_digest *d, zt_span bytes){
+  d->crc = crc32_gzip_refl(d->crc, bytes.p, bytes.n);
+}
+
+static void digest_crc32_finish(zt_digest *d, uint8_t *out){
+  for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(d->crc >> 8*(3-i));
+}
+
 static bool digest_sha256_open(zt_digest *d){
   d->sha256 = zt_sha256_new();
   return d->sha256!=NULL;
@@ -97,6 +110,8 @@ static const digest_algorithm digest_table[] = {
     digest_sha256_open, digest_sha256_update, digest_sha256_finish },
   { "xxh3", 8, ZT_DIGEST_XXH3, false,
     digest_xxh3_open, digest_xxh3_update, digest_xxh3_finish },
+  { "crc32", 4, ZT_DIGEST_CRC32, false,
+    digest_crc32_open, digest_crc32_update, digest_crc32_finish },
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
@@ -117,6 +132,12 @@ static const digest_algorithm *digest_find(zt_text name){
     }
   }
   return NULL;
+}
+
+/* Those that are made, too. */
+static const digest_algorithm *digest_find_made(zt_text name){
+  const digest_algorithm *found = digest_find(name);
+  return found && found->bit!=ZT_DIGEST_CRC32 ? found : NULL;
 }
 
 static int digest_start(const zt_digest *d, zt_digest **out, zt_error *err){
@@ -160,11 +181,11 @@ zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_er
 }
 
 bool zt_digest_known(zt_text name){
-  return digest_find(name)!=NULL;
+  return digest_find_made(name)!=NULL;
 }
 
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){
-  zt_digest d = { .algorithm = digest_find(name) };
+  zt_digest d = { .algorithm = digest_find_made(name) };
   *out = NULL;
   if( !d.algorithm ) return false;
   digest_start(&d, out, err);

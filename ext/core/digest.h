@@ -1,8 +1,9 @@
 /*
 ** Digests over a stream of bytes: crc32c (RFC 3720; by ISA-L), sha256 (FIPS 180-4; see sha256.h)
-** and xxh3 (XXH3-64, seed 0; by xxHash). Interface to code in digest.c. A digest's text is
-** `algorithm:hex`: crc32c has 8 digits, with or without 0x before them, sha256 has 64, in
-** either case.
+** and xxh3 (XXH3-64, seed 0; by xxHash); and crc32 (ISO 3309, as zip archives have it; by ISA-L),
+** which is checked where a file has it, and made for nobody. Interface to code in digest.c. A
+** digest's text is `algorithm:hex`: crc32c and crc32 have 8 digits, the former with or without 0x
+** before them, sha256 has 64, in either case.
 */
 #ifndef ZT_CORE_DIGEST_H
 #define ZT_CORE_DIGEST_H
@@ -20,7 +21,9 @@ typedef enum zt_digest_parse {
 typedef struct zt_digest zt_digest;
 
 /* The algorithms, as a set of which a file's digests may be. */
-enum { ZT_DIGEST_CRC32C = 0x1, ZT_DIGEST_SHA256 = 0x2, ZT_DIGEST_XXH3 = 0x4 };
+enum {
+  ZT_DIGEST_CRC32C = 0x1, ZT_DIGEST_SHA256 = 0x2, ZT_DIGEST_XXH3 = 0x4, ZT_DIGEST_CRC32 = 0x8
+};
 
 /* What a digest's text is, without computing anything. of: ZT_DIGEST_ bits. */
 zt_digest_parse zt_digest_check(zt_text text, unsigned of);
@@ -29,7 +32,7 @@ zt_digest_parse zt_digest_check(zt_text text, unsigned of);
 ** only, and NULL there if memory was short (recorded in err). */
 zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_error *err);
 
-/* True if there is an algorithm of that name. */
+/* True if there is an algorithm of that name that zt_digest_new() knows. */
 bool zt_digest_known(zt_text name);
 
 /* Begin to compute one of the algorithm of that name. False if it is not known; else *out is NULL

@@ -74,6 +74,11 @@ bool zt_os_absent(int error_number);
 ** a file. */
 bool zt_os_exhausted(int error_number);
 
+/* The one path of what the path names, symbolic links and all: absolute, without `.` and `..`. In
+** memory from sqlite3_malloc64(); NULL with the errno value in *error_number, 0 if memory is
+** short. */
+char *zt_os_resolve(const char *path, int *error_number);
+
 /* What a kind is called in a message: "a directory". */
 const char *zt_kind_name(zt_kind kind);
 

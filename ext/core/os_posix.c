@@ -96,6 +96,16 @@ int zt_os_exists(const char *path){
   return rc ? errno : 0;
 }
 
+char *zt_os_resolve(const char *path, int *error_number){
+  char *found, *out;
+  OS_UNINTERRUPTED( (found = realpath(path, NULL))==NULL );
+  *error_number = found ? 0 : errno;
+  if( !found ) return NULL;
+  out = sqlite3_mprintf("%s", found);
+  free(found);
+  return out;
+}
+
 zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
   int fd, n = 0;
   if( known ) *out = *known;

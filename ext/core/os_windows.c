@@ -224,6 +224,31 @@ int zt_os_exists(const char *path){
   return error_number;
 }
 
+/* UTF-16 with its NUL as UTF-8; NULL if memory is short. */
+static char *os_narrow(const wchar_t *path){
+  int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
+  char *out = n>0 ? sqlite3_malloc64((size_t)n) : NULL;
+  if( out ) WideCharToMultiByte(CP_UTF8, 0, path, -1, out, n, NULL, NULL);
+  return out;
+}
+
+char *zt_os_resolve(const char *path, int *error_number){
+  HANDLE h = os_open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, error_number);
+  wchar_t *wide = NULL;
+  char *out = NULL;
+  DWORD n;
+  if( h==INVALID_HANDLE_VALUE ) return NULL;
+  n = GetFinalPathNameByHandleW(h, NULL, 0, 0);   /* With its NUL */
+  if( n==0 ) *error_number = os_errno_of(GetLastError());
+  else wide = sqlite3_malloc64((n+1)*sizeof(*wide));
+  if( wide ){
+    if( GetFinalPathNameByHandleW(h, wide, n+1, 0)<=n ) out = os_narrow(wide);
+    sqlite3_free(wide);
+  }
+  CloseHandle(h);
+  return out;
+}
+
 zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
   HANDLE h = INVALID_HANDLE_VALUE;
   int n = 0;

@@ -3,10 +3,10 @@
 ** are neither copied nor read unless they are asked for, so that a gigabyte of a field costs
 ** nothing to pass over. It knows no message. Interface to code in protobuf.c.
 **
-**   P1  a varint ends within 10 bytes, and its value within 64 bits
-**   P2  a field has a number from 1 on, and one of the types 0, 1, 2 and 5 (groups, which are 3 and
-**       4, are passed over as a pair)
-**   P3  no field goes beyond the message that it is in
+**   PB1  a varint ends within 10 bytes, and its value within 64 bits
+**   PB2  a field has a number from 1 to 2^29-1, and one of the types 0, 1, 2 and 5; groups, which
+**        are 3 and 4, are passed over as a pair, nested at most ZT_PROTOBUF_DEPTH deep
+**   PB3  no field goes beyond the message that it is in
 */
 #ifndef ZT_CORE_PROTOBUF_H
 #define ZT_CORE_PROTOBUF_H
@@ -16,17 +16,10 @@
 
 enum { ZT_WIRE_VARINT = 0, ZT_WIRE_FIXED64 = 1, ZT_WIRE_BYTES = 2, ZT_WIRE_FIXED32 = 5 };
 
-/* A source read forward in pieces. Messages are positions in it. */
-typedef struct zt_protobuf {
-  zt_source *source;
-  const zt_interrupt *interrupt;  /* May be NULL */
-  zt_error *err;
-  uint8_t *window;                /* Owned */
-  uint64_t from;                  /* Place of its first byte */
-  size_t n;
-} zt_protobuf;
+#define ZT_PROTOBUF_DEPTH 64
 
-/* A message, or what is left of it. */
+/* A message, or what is left of it: its bytes from `at` to `end`. Fields that are packed, and any
+** other bytes, are one, too. */
 typedef struct zt_message {
   uint64_t at, end;
 } zt_message;
@@ -34,23 +27,41 @@ typedef struct zt_message {
 typedef struct zt_field {
   uint32_t number;
   unsigned type;                  /* ZT_WIRE_ */
-  uint64_t value;                 /* Of a number */
+  uint64_t value;                 /* Of a number; a fixed one's is little-endian */
   zt_message bytes;               /* Where those of ZT_WIRE_BYTES are; of numbers, where they are */
 } zt_field;
 
+/* A source read forward in pieces, which are small at first and behind what was passed over. */
+typedef struct zt_protobuf {
+  zt_source *source;
+  const zt_interrupt *interrupt;  /* May be NULL */
+  zt_error *err;                  /* Of every failure */
+  const uint8_t *window;          /* Bytes of the source; all of an image */
+  uint64_t from;                  /* Place of the first one */
+  size_t n;
+  uint8_t *owned;                 /* Where they are, unless it is an image; capacity bytes */
+  size_t capacity;
+  size_t piece;                   /* How many are read next */
+  uint32_t steps;                 /* Since the last question whether to go on */
+} zt_protobuf;
+
+/* Nothing is read so far. *out needs zt_protobuf_close(). */
 void zt_protobuf_open(zt_source *source, const zt_interrupt *interrupt, zt_protobuf *out,
                       zt_error *err);
 void zt_protobuf_close(zt_protobuf *p);
 
+/* All of the source as a message. */
+zt_message zt_protobuf_all(const zt_protobuf *p);
+
 /* The next field. False at the end of the message, and after a failure. */
 bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_field *out);
 
-/* The next of a packed field's varints. */
+/* The next varint of a packed field; a value of width bytes, at most 8, little-endian. */
 bool zt_protobuf_varint(zt_protobuf *p, zt_message *m, uint64_t *out);
+bool zt_protobuf_fixed(zt_protobuf *p, zt_message *m, unsigned width, uint64_t *out);
 
-/* The n bytes at a place, borrowed until the next call; they must be fewer than
-** ZT_PROTOBUF_TEXT. */
-#define ZT_PROTOBUF_TEXT ((size_t)1 << 20)
-bool zt_protobuf_bytes(zt_protobuf *p, uint64_t at, size_t n, zt_span *out);
+/* The bytes of a message, borrowed until the next call. They are read at once: how many they may be
+** is the caller's to bound. */
+bool zt_protobuf_bytes(zt_protobuf *p, zt_message m, zt_span *out);
 
 #endif

@@ -121,13 +121,13 @@ static bool cache_same(const zt_identity *a, const zt_identity *b){
 }
 
 /* The container of a file in this state, which becomes the newest; NULL if there is none. An older
-** state of the same file is dropped. What a scan came by is worth more once somebody asks
-** for it. */
-static zt_container *cache_find(zt_cache *c, const zt_identity *id, bool scan){
+** state of the same file is dropped, and so is one whose object would have another name by this
+** path. What a scan came by is worth more once somebody asks for it. */
+static zt_container *cache_find(zt_cache *c, const char *path, const zt_identity *id, bool scan){
   for(cache_entry *e=*cache_bucket_of(c, id); e; e=e->next){
     cache_queue *q = scan ? e->queue : &c->asked;
     if( e->id.inode!=id->inode || e->id.device!=id->device ) continue;
-    if( !cache_same(&e->id, id) ){
+    if( !cache_same(&e->id, id) || !zt_container_fits(e->container, path) ){
       cache_drop(c, e);
       return NULL;
     }
@@ -168,12 +168,14 @@ int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan
       zt_os_stat(path, &now);   /* What is wrong, opening says */
       state = &now;
     }
-    if( state->kind==ZT_KIND_FILE && state->id.inode ) found = cache_find(c, &state->id, scan);
+    if( state->kind==ZT_KIND_FILE && state->id.inode ){
+      found = cache_find(c, path, &state->id, scan);
+    }
   }
   if( !found ){
     if( zt_source_open(path, state, &opened, err) ) return err->rc;
     settled = zt_os_settled(zt_source_identity(opened));
-    found = cache_find(c, zt_source_identity(opened), scan);
+    found = cache_find(c, path, zt_source_identity(opened), scan);
     if( !found ){
       if( zt_container_open(opened, &c->interrupt, out, err) ){
         zt_source_explain(opened, err);

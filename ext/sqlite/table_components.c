@@ -106,11 +106,11 @@ static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
       zt_result_text(ctx, zt_payload_byte_order(components_component(scan, ZT_COMPONENT_ALL)));
       break;
     case COMPONENTS_OFFSET:
-      component = components_component(scan, ZT_COMPONENT_OFFSET|ZT_COMPONENT_ENCODING);
+      component = components_component(scan, ZT_COMPONENT_OFFSET);
       if( !component->scattered ) zt_result_uint(ctx, zt_payload_offset(component));
       break;
     case COMPONENTS_LENGTH:
-      component = components_component(scan, ZT_COMPONENT_LENGTH|ZT_COMPONENT_ENCODING);
+      component = components_component(scan, ZT_COMPONENT_LENGTH);
       if( !component->unsized ) zt_result_uint(ctx, zt_payload_stored(component));
       break;
     case COMPONENTS_DIGEST:

@@ -52,6 +52,14 @@ static void objects_total_column(zt_scan *scan, sqlite3_context *ctx, int i){
   else if( i==OBJECTS_DECODED && r->totals.decoded_known ) zt_result_uint(ctx, r->totals.decoded);
 }
 
+/* What is not known of an object without a shape. */
+static void objects_shape_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_object *object = zt_scan_object(scan);
+  if( object->unshaped ) return;
+  if( i==OBJECTS_SHAPE ) zt_result_shape(ctx, object);
+  else zt_result_uint(ctx, i==OBJECTS_RANK ? object->rank : object->elements);
+}
+
 static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
   switch( i ){
@@ -62,9 +70,9 @@ static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case OBJECTS_FORMAT:     zt_result_text(ctx, zt_scan_object(scan)->format); break;
     case OBJECTS_DTYPE:
     case OBJECTS_TYPE:       objects_values_column(scan, ctx, i); break;
-    case OBJECTS_SHAPE:      zt_result_shape(ctx, zt_scan_object(scan)); break;
-    case OBJECTS_RANK:       zt_result_uint(ctx, zt_scan_object(scan)->rank); break;
-    case OBJECTS_ELEMENTS:   zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
+    case OBJECTS_SHAPE:
+    case OBJECTS_RANK:
+    case OBJECTS_ELEMENTS:   objects_shape_column(scan, ctx, i); break;
     case OBJECTS_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
     case OBJECTS_COMPONENTS:
       zt_result_uint(ctx,

@@ -44,9 +44,11 @@ static bool rows_open(zt_scan *scan){
   };
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;
-  if( object->rank==0 ) return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
-  if( object->shape[0] ) r->elements = object->elements/object->shape[0];
-  return !scan->source
+  if( object->rank==0 && !object->unshaped ){
+    return zt_fail(scan->err, SQLITE_ERROR, "a scalar has no rows")==SQLITE_OK;
+  }
+  if( object->rank>0 && object->shape[0] ) r->elements = object->elements/object->shape[0];
+  return (!scan->source && !object->unshaped)
       || zt_tensor_open(scan->source, scan->container, object, &r->budget, &r->tensor,
                         scan->err)==SQLITE_OK;
 }

@@ -95,7 +95,9 @@ static void stats_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case STATS_TABLE_OBJECT:
       zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;
-    case STATS_TABLE_ELEMENTS: zt_result_uint(ctx, zt_scan_object(scan)->elements); break;
+    case STATS_TABLE_ELEMENTS:
+      if( !zt_scan_object(scan)->unshaped ) zt_result_uint(ctx, zt_scan_object(scan)->elements);
+      break;
     default:                   stats_table_value_column(scan, ctx, i); break;
   }
 }

@@ -6,10 +6,11 @@
 #include "sqlite/scan.h"
 
 #define ZT_TABLES(X) \
-  X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check)
+  X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check) \
+  X(histogram)
 
-/* Tables without a source, which know nothing of the frame nor of the connection. */
-#define ZT_MODULES(X) X(rules)
+/* Tables that are none of the frame: without a source, or with two. */
+#define ZT_MODULES(X) X(rules) X(compare)
 
 /* Families of functions, each an array that a NULL name ends. */
 #define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(content_id) X(manifest) X(version)
@@ -23,7 +24,7 @@ typedef struct zt_function {
   void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
 } zt_function;
 
-/* A table of ZT_MODULES. */
+/* A table of ZT_MODULES. What its xConnect gets as client data is the zt_connection. */
 typedef struct zt_module {
   const char *name;
   sqlite3_module methods;

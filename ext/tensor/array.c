@@ -39,6 +39,7 @@ int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
 /* The component's elements have no type that is known, or none that it can be. */
 static int array_fail_type(const zt_component *c, zt_error *err){
   array_enter(c->role, err);
+  if( !c->dtype.z ) return zt_break(err, "L2", "it has no dtype that is known");
   if( !c->storage ){
     return zt_break(err, "L2", "dtype '%.*s' is not known", zt_shown(c->dtype), c->dtype.z);
   }
@@ -140,7 +141,7 @@ static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out
     unsigned skip = (unsigned)(first%packed);
     size_t m = n<packed*(ARRAY_WINDOW-1) ? n : packed*(ARRAY_WINDOW-1);
     if( array_read_bytes(a, first/packed, window, (skip+m+packed-1)/packed, err) ) return err->rc;
-    zt_unpack(window, skip, out, m);
+    zt_unpack(a->dtype, window, skip, out, m);
     first += m;
     out += m;
     n -= m;

@@ -55,7 +55,7 @@ static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *
     return assemble_fail_element(t, as, position+done, (const uint8_t*)from + done*t->dtype->width,
                                  err);
   }
-  if( zt_dtype_is_packed(as) ) zt_pack(to, out, n);
+  if( zt_dtype_is_packed(as) ) zt_pack(as, to, out, n);
   else if( zt_big_endian() ) zt_swap_bytes(out, n*as->width, as->unit);
   return SQLITE_OK;
 }

@@ -190,6 +190,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
     return check_judge(c, err);
   }
   zt_container_shard(c->container, c->iShard++, &shard);
+  if( shard.external ) return check_judge(c, err);   /* Its bytes are each component's */
   if( zt_shard_open(c->source, shard.name, shard.size, &p.source, e)==SQLITE_OK ){
     all.length = shard.size;
     all.digest = shard.digest;
@@ -223,7 +224,8 @@ static bool check_is_loss(const zt_error *e){
 /* What became of the stored bytes when the digest was checked. */
 typedef enum check_seen { CHECK_NOT_READ, CHECK_READ, CHECK_LOST } check_seen;
 
-static int check_digest(zt_check *c, const zt_payload *p, check_seen *out, zt_error *err){
+static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_seen *out,
+                        zt_error *err){
   const zt_component *component = p->component;
   zt_text digest = component->digest;
   const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
@@ -241,7 +243,7 @@ static int check_digest(zt_check *c, const zt_payload *p, check_seen *out, zt_er
       zt_break(e, "W7", "'%.*s' is no digest", zt_shown(digest), digest.z);
       break;
     case ZT_DIGEST_OK:
-      if( !c->full ) break;
+      if( !c->full || !readable ) break;
       *out = zt_content_digest(p, &status, e) ? CHECK_LOST : CHECK_READ;
       if( *out==CHECK_READ && strcmp(status, "ok")!=0 )
         zt_break(e, "W8", "the %s bytes do not have the digest '%.*s'",
@@ -290,8 +292,10 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
   const zt_dtype *dtype;
-  zt_array_dtype(p, &dtype, check_report(c, component));
-  if( check_judge(c, err) ) return err->rc;
+  if( component->dtype.z ){
+    zt_array_dtype(p, &dtype, check_report(c, component));
+    if( check_judge(c, err) ) return err->rc;
+  }
   if( (component->rules & ZT_RULE_U64_INDICES) && check_is_index(&c->object, component->role)
    && !zt_text_is(component->dtype, "u64") ){
     zt_break(check_report(c, component), "W12", "indices of '%.*s', not u64",
@@ -311,7 +315,7 @@ static int check_step_component(zt_check *c, zt_error *err){
     .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget
   };
   check_seen bytes = CHECK_NOT_READ;
-  bool again = false;   /* There is more to see than the digest did */
+  bool readable, again = false;   /* There is more to see than the digest did */
   zt_stream *s = NULL;
   zt_error *e;
   if( c->iComponent==zt_container_first(c->container, c->iObject+1) ){
@@ -319,16 +323,19 @@ static int check_step_component(zt_check *c, zt_error *err){
     return SQLITE_OK;
   }
   zt_container_component(c->container, c->iObject, c->iComponent++, ZT_COMPONENT_ALL, &component);
-  if( check_component(c, &p, err) || check_digest(c, &p, &bytes, err) ) return err->rc;
+  if( check_component(c, &p, err) ) return err->rc;
   e = check_report(c, &component);
-  zt_stream_open(&p, &s, e);
-  c->lost |= check_is_loss(e) || bytes==CHECK_LOST;
+  readable = zt_stream_open(&p, &s, e)==SQLITE_OK;
+  c->lost |= check_is_loss(e);
+  if( check_judge(c, err) || check_digest(c, &p, readable, &bytes, err) ) goto end;
+  c->lost |= bytes==CHECK_LOST;
   if( bytes==CHECK_NOT_READ || check_is_bool(&c->object, &component) ){
     again = c->full && bytes!=CHECK_LOST;
   }else if( bytes==CHECK_READ ){
     again = component.codec!=ZT_CODEC_RAW && !(component.rules & ZT_RULE_DIGEST_OF_DECODED);
   }
-  if( check_judge(c, err)==SQLITE_OK && s && again ) check_bytes(c, &p, s, err);
+  if( s && again ) check_bytes(c, &p, s, err);
+end:
   zt_stream_close(s);
   return err->rc;
 }
@@ -358,6 +365,17 @@ static bool check_has_packed(const zt_check *c){
   return false;
 }
 
+/* True if it is the fault of a component of the current object, which was found there. */
+static bool check_is_fault(const zt_check *c, const zt_error *e){
+  for(uint32_t k=zt_container_first(c->container, c->iObject);
+      e->rule && k<zt_container_first(c->container, c->iObject+1); k++){
+    zt_component component;
+    zt_container_component(c->container, c->iObject, k, ZT_COMPONENT_ALL, &component);
+    if( component.fault && strcmp(component.fault_rule, e->rule)==0 ) return true;
+  }
+  return false;
+}
+
 /* True if each component by itself was found to break this rule. L9 is, of booleans; spare bits are
 ** seen by who reads elements. */
 static bool check_is_of_components(const zt_check *c, const zt_error *e){
@@ -365,6 +383,7 @@ static bool check_is_of_components(const zt_check *c, const zt_error *e){
     "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4"
   };
   if( check_is_loss(e) ) return c->lost;
+  if( check_is_fault(c, e) ) return true;
   if( e->rule && strcmp(e->rule, "L9")==0 && check_has_packed(c) ) return false;
   for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++){
     if( strcmp(e->rule, rules[i])==0 ) return true;

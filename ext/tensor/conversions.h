@@ -21,7 +21,8 @@ extern const zt_conversion zt_conversion_f64, zt_conversion_f32, zt_conversion_f
     zt_conversion_u16,
   zt_conversion_u8, zt_conversion_bool, zt_conversion_f8_e4m3fn, zt_conversion_f8_e5m2,
     zt_conversion_f8_e4m3fnuz,
-  zt_conversion_f8_e5m2fnuz, zt_conversion_f8_e8m0, zt_conversion_f4_e2m1;
+  zt_conversion_f8_e5m2fnuz, zt_conversion_f8_e8m0, zt_conversion_f4_e2m1, zt_conversion_i4,
+  zt_conversion_u4, zt_conversion_i2, zt_conversion_u2;
 
 const zt_conversion *zt_conversion_of(const zt_dtype *dtype);
 

@@ -25,6 +25,22 @@ CONVERT_LOADER(u32, uint32_t, uint64_t)
 CONVERT_LOADER(u16, uint16_t, uint64_t)
 CONVERT_LOADER(u8, uint8_t, uint64_t)
 
+/* What is packed has a byte of its own in memory, of which the low bits count. */
+#define CONVERT_LOADER_PACKED(name, Wide, value) \
+  ZT_VECTOR static void convert_load_##name(const void *from, void *to, size_t n){ \
+    const uint8_t *p = from; \
+    Wide *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
+    for(size_t i=0; i<n; i++){ \
+      int code = p[i]; \
+      out[i] = (Wide)(value); \
+    } \
+  }
+
+CONVERT_LOADER_PACKED(i4, int64_t, ((code & 15) ^ 8) - 8)
+CONVERT_LOADER_PACKED(u4, uint64_t, code & 15)
+CONVERT_LOADER_PACKED(i2, int64_t, ((code & 3) ^ 2) - 2)
+CONVERT_LOADER_PACKED(u2, uint64_t, code & 3)
+
 ZT_VECTOR static void convert_load_bool(const void *from, void *to, size_t n){
   const uint8_t *p = from;
   uint64_t *out = to;
@@ -49,18 +65,19 @@ CONVERT_STORE_ALL(f32, f64, double, float)
 CONVERT_STORE_ALL(f32, i64, int64_t, float)
 CONVERT_STORE_ALL(f32, u64, uint64_t, float)
 
-/* What fits only if `fits` says so of x. */
-#define CONVERT_STORE_SOME(name, wide, T, U, fits) \
+/* What fits only if `fits` says so of x; `mask` has the bits of it that are kept. */
+#define CONVERT_STORE_MASKED(name, wide, T, U, fits, mask) \
   static size_t convert_store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
     U *out = to; /* NOLINT(bugprone-macro-parentheses): a type */ \
     for(size_t i=0; i<n; i++){ \
       T x = p[i]; \
       if( !(fits) ) return i; \
-      out[i] = (U)x; \
+      out[i] = (U)((U)x mask); \
     } \
     return n; \
   }
+#define CONVERT_STORE_SOME(name, wide, T, U, fits) CONVERT_STORE_MASKED(name, wide, T, U, fits, )
 
 /* above and below are doubles that the truncated value lies between; NaN is not. */
 #define CONVERT_STORE_INT(name, U, above, below, least, most) \
@@ -84,6 +101,18 @@ CONVERT_STORE_UINT(u64, uint64_t, 18446744073709551616.0, UINT64_MAX)
 CONVERT_STORE_UINT(u32, uint32_t, 4294967296.0, UINT32_MAX)
 CONVERT_STORE_UINT(u16, uint16_t, 65536.0, UINT16_MAX)
 CONVERT_STORE_UINT(u8, uint8_t, 256.0, UINT8_MAX)
+
+/* Integers of less than a byte, least <= x <= most. */
+#define CONVERT_STORE_PACKED(name, U, least, most, bits) \
+  CONVERT_STORE_MASKED(name, f32, float, U, x>(least)-1 && x<(most)+1, & (bits)) \
+  CONVERT_STORE_MASKED(name, f64, double, U, x>(least)-1 && x<(most)+1, & (bits)) \
+  CONVERT_STORE_MASKED(name, i64, int64_t, U, x>=(least) && x<=(most), & (bits)) \
+  CONVERT_STORE_MASKED(name, u64, uint64_t, U, x<=(most), & (bits))
+
+CONVERT_STORE_PACKED(i4, int8_t, -8, 7, 15)
+CONVERT_STORE_PACKED(u4, uint8_t, 0, 15, 15)
+CONVERT_STORE_PACKED(i2, int8_t, -2, 1, 3)
+CONVERT_STORE_PACKED(u2, uint8_t, 0, 3, 3)
 
 #define CONVERT_STORE_BOOL(wide, T) \
   ZT_VECTOR static size_t convert_store_##wide##_bool(const void *from, void *to, size_t n){ \
@@ -118,6 +147,10 @@ CONVERT_CONVERSION(u32)
 CONVERT_CONVERSION(u16)
 CONVERT_CONVERSION(u8)
 CONVERT_CONVERSION(bool)
+CONVERT_CONVERSION(i4)
+CONVERT_CONVERSION(u4)
+CONVERT_CONVERSION(i2)
+CONVERT_CONVERSION(u2)
 
 const zt_conversion *zt_conversion_of(const zt_dtype *dtype){
 #define CONVERT_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
@@ -214,24 +247,52 @@ void zt_swap_bytes(void *p, size_t n, unsigned unit){
 }
 
 ZT_VECTOR static void convert_unpack_pairs(const uint8_t *restrict from, uint8_t *restrict to,
-                                           size_t pairs){
-  for(size_t i=0; i<pairs; i++){
+                                           size_t bytes){
+  for(size_t i=0; i<bytes; i++){
     to[2*i] = from[i] & 0xF;
     to[2*i+1] = from[i] >> 4;
   }
 }
 
-void zt_unpack(const uint8_t *from, unsigned first, uint8_t *to, size_t n){
-  if( first && n>0 ){
-    *to++ = *from++ >> 4;
-    n--;
+ZT_VECTOR static void convert_unpack_fours(const uint8_t *restrict from, uint8_t *restrict to,
+                                           size_t bytes){
+  for(size_t i=0; i<bytes; i++){
+    to[4*i] = from[i] & 3;
+    to[4*i+1] = from[i]>>2 & 3;
+    to[4*i+2] = from[i]>>4 & 3;
+    to[4*i+3] = from[i] >> 6;
   }
-  convert_unpack_pairs(from, to, n/2);
-  if( n%2 ) to[n-1] = from[n/2] & 0xF;
 }
 
-void zt_pack(const uint8_t *from, uint8_t *to, size_t n){
-  for(size_t i=0; i<n; i+=2) to[i/2] = (uint8_t)((from[i] & 0xF) | (i+1<n ? from[i+1] << 4 : 0));
+/* Elements of one byte, from index `first` on. */
+static void convert_unpack_byte(const zt_dtype *dtype, uint8_t byte, unsigned first, uint8_t *to,
+                                size_t n){
+  const unsigned bits = 8/dtype->elements, mask = (1u<<bits)-1;
+  for(unsigned i=0; i<n; i++) to[i] = (uint8_t)(byte>>bits*(first+i) & mask);
+}
+
+void zt_unpack(const zt_dtype *dtype, const uint8_t *from, unsigned first, uint8_t *to, size_t n){
+  const unsigned packed = dtype->elements;
+  size_t m = n<packed-first ? n : packed-first;
+  if( first ){
+    convert_unpack_byte(dtype, n ? *from : 0, first, to, m);
+    from++;
+    to += m;
+    n -= m;
+  }
+  if( packed==2 ) convert_unpack_pairs(from, to, n/2);
+  else convert_unpack_fours(from, to, n/4);
+  m = n%packed;
+  if( m ) convert_unpack_byte(dtype, from[n/packed], 0, to+(n-m), m);
+}
+
+void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n){
+  const unsigned packed = dtype->elements, bits = 8/packed, mask = (1u<<bits)-1;
+  for(size_t i=0; i<n; i+=packed){
+    unsigned byte = 0;
+    for(unsigned k=0; k<packed && i+k<n; k++) byte |= (from[i+k] & mask) << bits*k;
+    to[i/packed] = (uint8_t)byte;
+  }
 }
 
 /* --- Single elements --- */
@@ -271,6 +332,7 @@ static bool convert_add_one(const zt_dtype *dtype, void *cell, const void *value
       for(unsigned i=0; i<width; i++){
         ((uint8_t*)cell)[zt_big_endian() ? width-1-i : i] = (uint8_t)(sum >> 8*i);
       }
+      if( zt_dtype_is_packed(dtype) ) *(uint8_t*)cell &= (uint8_t)(0xFF >> (8-8/dtype->elements));
       return true;
   }
   return zt_conversion_of(dtype)->store[dtype->wide](&a, cell, 1)==1;

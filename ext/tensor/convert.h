@@ -41,10 +41,10 @@ void zt_swap_bytes(void *p, size_t n, unsigned unit);
 /* True if this machine's byte order is not that of files. */
 bool zt_big_endian(void);
 
-/* Elements of a packed type to a byte each, from the one at index `first` (0 or 1) of the first
-** byte on; and back. */
-void zt_unpack(const uint8_t *from, unsigned first, uint8_t *to, size_t n);
-void zt_pack(const uint8_t *from, uint8_t *to, size_t n);
+/* Elements of a packed type to a byte each, from the one at index `first` of the first byte on; and
+** back. A byte holds two or four of them, the first in the lowest bits. */
+void zt_unpack(const zt_dtype *dtype, const uint8_t *from, unsigned first, uint8_t *to, size_t n);
+void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n);
 
 /* *cell += *value in the type's own arithmetic: floats rounded once, integers modulo 2^bits, bool
 ** as or. False if the type cannot express the sum. */

@@ -3,9 +3,11 @@
 ** section 3).
 ** `coords` has the indices of all values in dimension 0, then those in dimension 1, and so on.
 **
-**   K1  coords has as many entries as there are dimensions times values
-**   K2  every coordinate is less than its dimension
-**   K3  coords are integers
+**   K1  coords, or indices, has as many entries as there are dimensions times values; flat
+**       positions are as many as values
+**   K2  every coordinate is less than its dimension, every position less than the elements
+**   K3  coords, or indices, are integers
+** `indices` has, for each value, its flat position; or its index in each dimension (ONNX).
 ** Joined, one blob has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
 */
@@ -25,9 +27,12 @@ typedef struct coo {
                                    ** each dimension; owned */
   uint64_t from, room;
   size_t n;                        /* Elements whose coordinates are there */
+  zt_array indices;                /* Positions, or a row of coordinates for each value, and
+                                   ** nothing of what is above but values, */
+  uint32_t columns;                /* as many as that; 0: there are none */
   zt_array records;                /* Joined: the blob's bytes, and nothing of the two above */
   uint64_t record;                 /* Bytes of one; 0: there are none */
-  uint8_t *window;                 /* COO_RECORDS bytes, if there are records */
+  void *window;                    /* COO_RECORDS bytes, if there are records or rows */
   uint64_t entry;                  /* The next stored element */
 } coo;
 
@@ -58,7 +63,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  if( zt_tensor_component(t, "coords", NULL, &component, err)
+  if( zt_tensor_component(t, "coords", "indices", &component, err)
    || zt_array_open(&payload, &all, err) ){
     zt_array_close(&all);
     return err->rc;
@@ -85,12 +90,34 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   return SQLITE_OK;
 }
 
+static int coo_open_indices(zt_tensor *t, coo *s, zt_error *err){
+  uint64_t needed;
+  if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
+  t->dtype = s->values.dtype;
+  if( zt_tensor_array(t, "indices", &s->indices, err) ) return err->rc;
+  if( s->indices.dtype->class!=ZT_INT && s->indices.dtype->class!=ZT_UINT ){
+    return zt_break(err, "K3", "indices are integers, not %s", s->indices.dtype->name);
+  }
+  s->columns = t->object->layout==ZT_LAYOUT_COO_ROWS ? t->object->rank : 1;
+  if( s->columns ) zt_array_trim(&s->values, s->indices.length/s->columns);
+  t->stored = s->values.length;
+  if( !zt_mul64(s->columns, t->stored, &needed) || needed!=s->indices.length ){
+    return zt_break(err, "K1", "indices has %llu entries for %llu values with %u each",
+                    s->indices.length, t->stored, s->columns);
+  }
+  s->window = sqlite3_malloc64(COO_RECORDS);
+  return s->window ? SQLITE_OK : zt_fail_nomem(err);
+}
+
 static int coo_open(zt_tensor *t, zt_error *err){
   coo *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  return t->object->layout==ZT_LAYOUT_COO_JOINED ? coo_open_blob(t, s, err)
-       : coo_open_components(t, s, err);
+  switch( t->object->layout ){
+    case ZT_LAYOUT_COO_JOINED: return coo_open_blob(t, s, err);
+    case ZT_LAYOUT_COO_LINEAR: case ZT_LAYOUT_COO_ROWS: return coo_open_indices(t, s, err);
+    default: return coo_open_components(t, s, err);
+  }
 }
 
 static void coo_close(zt_tensor *t){
@@ -98,6 +125,7 @@ static void coo_close(zt_tensor *t){
   if( !s ) return;
   zt_array_close(&s->values);
   zt_array_close(&s->records);
+  zt_array_close(&s->indices);
   zt_array_close(&s->all);
   for(uint32_t d=0; d<ZT_MAX_RANK; d++) zt_array_close(&s->coords[d]);
   sqlite3_free(s->gathered);
@@ -111,6 +139,10 @@ static int coo_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   s->entry = 0;
   if( t->stored>0 ) return SQLITE_OK;
   if( s->record ) return zt_array_check_empty(&s->records, err);
+  if( s->indices.stream ){
+    if( zt_array_check_empty(&s->indices, err) ) return err->rc;
+    return zt_array_check_empty(&s->values, err);
+  }
   /* The bytes are the same for each */
   if( t->object->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;
   return zt_array_check_empty(&s->values, err);
@@ -135,7 +167,7 @@ static int coo_next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
     return err->rc;
   }
   for(size_t i=0; i<out->n; i++){
-    uint8_t *record = s->window + i*s->record;
+    uint8_t *record = (uint8_t*)s->window + i*s->record;
     out->cell[i] = 0;
     for(uint32_t d=0; d<rank; d++){
       uint64_t coordinate = zt_le64(record+8*(size_t)d);
@@ -149,6 +181,43 @@ static int coo_next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
   return SQLITE_OK;
 }
 
+/* K2. The cells of rows of coordinates. */
+static int coo_place_rows(const zt_tensor *t, const coo *s, zt_entries *out, zt_error *err){
+  const uint64_t *row = s->window;
+  for(size_t i=0; i<out->n; i++, row+=s->columns){
+    out->cell[i] = 0;
+    for(uint32_t d=0; d<s->columns; d++){
+      if( !coo_place(t, d, row[d], &out->cell[i]) ){
+        return coo_fail_coordinate(t, d, s->entry+i, row[d], err);
+      }
+    }
+  }
+  return SQLITE_OK;
+}
+
+/* K2. Positions are cells. */
+static int coo_place_positions(const zt_tensor *t, const coo *s, zt_entries *out, zt_error *err){
+  const uint64_t *position = s->window;
+  memcpy(out->cell, position, out->n*sizeof(*position));
+  for(size_t i=0; i<out->n; i++){
+    if( position[i]<t->object->elements ) continue;
+    return zt_break(err, "K2", "index %llu of value %llu, and there are %llu elements", position[i],
+                    s->entry+i, t->object->elements);
+  }
+  return SQLITE_OK;
+}
+
+static int coo_next_indices(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+  const size_t room = COO_RECORDS/sizeof(uint64_t)/(s->columns ? s->columns : 1);
+  if( out->n>room ) out->n = room;
+  if( zt_array_read_indices(&s->indices, s->entry*s->columns, out->n*s->columns, s->window, err) ){
+    return err->rc;
+  }
+  if( t->object->layout==ZT_LAYOUT_COO_ROWS ? coo_place_rows(t, s, out, err)
+    : coo_place_positions(t, s, out, err) ) return err->rc;
+  return zt_array_read(&s->values, s->entry, out->n, &out->value, err);
+}
+
 /* Readers side by side, one in each dimension, would take too much memory: one reader is to go
 ** through all dimensions, once for each COO_GATHERED coordinates. */
 static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
@@ -158,7 +227,7 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   uint64_t *gathered;
   zt_error_clear(err);
   err->component.z = NULL;
-  if( zt_tensor_component(t, "coords", NULL, &component, err) ) return err->rc;
+  if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
   if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ){
     return err->rc;
   }
@@ -235,9 +304,9 @@ static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){
   out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
-  if( s->record ? coo_next_records(t, s, out, err) : coo_next_components(t, s, out, err) ){
-    return err->rc;
-  }
+  if( s->record ? coo_next_records(t, s, out, err)
+    : s->indices.stream ? coo_next_indices(t, s, out, err)
+    : coo_next_components(t, s, out, err) ) return err->rc;
   s->entry += out->n;
   return SQLITE_OK;
 }

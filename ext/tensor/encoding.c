@@ -7,6 +7,9 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_RAW] = &encoding_raw,
   [ZT_CODEC_ZSTD] = &zt_encoding_zstd,
   [ZT_CODEC_SEEKABLE] = &zt_encoding_seekable,
+  [ZT_CODEC_DEFLATE] = &zt_encoding_deflate,
+  [ZT_CODEC_PROTOBUF_VARINT] = &zt_encoding_varint,
+  [ZT_CODEC_PROTOBUF_UNPACKED] = &zt_encoding_unpacked,
 };
 
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err){

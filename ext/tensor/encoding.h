@@ -5,9 +5,12 @@
 **   raw    the bytes as they are
 **   zstd   frames of RFC 8878, one after the other, skippable ones among them, and nothing else
 **   zt.zstd-seekable/1   frames of equal content, and a table of where they are (seekable.c)
+**   deflate   one stream of RFC 1951, and nothing behind it
+**   protobuf.varint, protobuf.unpacked   numbers as protobuf's messages have them (varint.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
-**   E2  every byte belongs to a frame that decodes: nothing cut, no dictionary, checksums right
+**   E2  every byte belongs to a frame or stream that decodes: nothing cut, no dictionary, checksums
+**       right
 **   E3  the decoded length is uncompressed_length, and where that is absent, what shape and type of
 **       a dense object make
 **   E4  decoding stops as soon as it would exceed that; no frame's own word is trusted
@@ -48,6 +51,7 @@ const zt_encoding *zt_encoding_of(const zt_component *component);
 /* E4: what is stored decodes to more bytes than the manifest tells. */
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
 
-extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable;
+extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
+  zt_encoding_varint, zt_encoding_unpacked;
 
 #endif

@@ -15,11 +15,26 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_CSR_JOINED] = &zt_layout_csr,
   [ZT_LAYOUT_COO] = &zt_layout_coo,
   [ZT_LAYOUT_COO_JOINED] = &zt_layout_coo,
+  [ZT_LAYOUT_COO_LINEAR] = &zt_layout_coo,
+  [ZT_LAYOUT_COO_ROWS] = &zt_layout_coo,
   [ZT_LAYOUT_QUANTIZED_GROUP] = &zt_layout_quantized,
   [ZT_LAYOUT_MX] = &zt_layout_mx,
   [ZT_LAYOUT_QUANT_GROUP] = &zt_layout_quant_group,
   [ZT_LAYOUT_GGML] = &zt_layout_ggml,
 };
+
+/* Why nothing is known of an object is what is wrong with its bytes. */
+static int layout_fail_unshaped(const zt_tensor *t, zt_error *err){
+  zt_component component;
+  zt_payload payload = zt_tensor_payload(t, &component);
+  zt_stream *s = NULL;
+  if( zt_component_values(t->container, t->object->index, &component) ){
+    err->component = component.role;
+    zt_stream_open(&payload, &s, err);
+    zt_stream_close(s);
+  }
+  return zt_break(err, "L1", "its shape and type are not known");
+}
 
 int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object,
                    zt_budget *budget, zt_tensor *out, zt_error *err){
@@ -27,6 +42,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
     .source = source, .container = c, .object = object, .budget = budget,
     .layout = layout_table[object->layout]
   };
+  if( object->unshaped ) return layout_fail_unshaped(out, err);
   if( !out->layout ){
     return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),
                     object->format.z);

@@ -15,7 +15,7 @@
 **   L7  no index is negative
 **   L8  a component's byte order is little or big
 ** and where the file's rules say so (container.h):
-**   L9  a bool is 0 or 1, and the spare half of a last byte of f4_e2m1 is 0
+**   L9  a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0
 **   L10 no two stored elements lie in one cell
 ** and those of each layout, in its file.
 */

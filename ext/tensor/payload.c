@@ -10,17 +10,18 @@ static bool payload_is_raw(const zt_component *component){
 }
 
 uint64_t zt_payload_offset(const zt_component *component){
-  return payload_is_raw(component) ? component->offset+component->skip : component->offset;
+  return component->codec==ZT_CODEC_RAW ? component->offset+component->skip : component->offset;
 }
 
 uint64_t zt_payload_stored(const zt_component *component){
-  return payload_is_raw(component) ? component->length-component->skip-component->behind
+  return component->codec==ZT_CODEC_RAW ? component->length-component->skip-component->behind
        : component->length;
 }
 
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
                                   uint64_t *out){
-  if( component->unsized && !component->scattered ){
+  if( component->to_end
+   || (component->unsized && (!component->scattered || component->fault)) ){
     *out = 0;
     return ZT_LENGTH_UNKNOWN;
   }

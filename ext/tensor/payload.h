@@ -45,11 +45,13 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
                                   uint64_t *out);
 
 /* Where its own stored bytes begin, and how many they are: of what is encoded, all; else without
-** what is skipped. Wants of the component offset, length, encoding. */
+** what is skipped. Wants of the component offset, or length: who has something to skip decodes
+** the encoding with them. */
 uint64_t zt_payload_offset(const zt_component *component);
 uint64_t zt_payload_stored(const zt_component *component);
 
-/* `little`; `big` for multi-byte elements, and for blocks, of a file that says so; else as stored. */
+/* `little`; `big` for multi-byte elements, and for blocks, of a file that says so; else as
+** stored. */
 zt_text zt_payload_byte_order(const zt_component *component);
 
 #endif

@@ -39,7 +39,9 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
     return zt_break(err, "E1", "encoding '%.*s' is not known", zt_shown(component->encoding),
                     component->encoding.z);
   }
-  if( component->unsized && !component->scattered ) return zt_break(err, "E5", "nothing tells how many bytes there are");
+  if( component->unsized && !component->scattered && !component->to_end ){
+    return zt_break(err, "E5", "nothing tells how many bytes there are");
+  }
   if( state==ZT_LENGTH_OVERFLOW || !fits ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
   }
@@ -185,19 +187,21 @@ static int stream_keep(zt_stream *s, zt_error *err){
   return err->rc;
 }
 
+/* As zt_stream_read(), which counts without what is skipped; `left` own bytes follow. */
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
-                               size_t *got, zt_error *err){
+                               uint64_t left, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
+  if( stream_may_read_whole(s, offset, n) && !s->kept ){
+    *got = n;
+    return stream_read_whole(s, buffer, n, err);
+  }
+  if( n>left ) n = (size_t)left;
   if( s->kept ){
     if( n ) memcpy(buffer, s->kept+offset, n);
     *got = n;
     return SQLITE_OK;
-  }
-  if( stream_may_read_whole(s, offset, n) ){
-    *got = n;
-    return stream_read_whole(s, buffer, n, err);
   }
   if( offset<s->position && !s->encoding->seek ) stream_end_decoder(s);
   if( !s->decoder && s->encoding->open(&s->payload, &s->decoder, err) ) return err->rc;
@@ -218,9 +222,28 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
   return err->rc;
 }
 
+/* X6, and how many bytes there are where they end with the file. */
+static int stream_open_external(zt_stream *s, zt_error *err){
+  zt_component *component = &s->component;
+  uint64_t size;
+  if( zt_shard_open_external(s->payload.source, component->shard, &s->shard, err) ) return err->rc;
+  size = zt_source_size(s->shard);
+  if( component->to_end && component->offset<=size ){
+    component->length = s->total = size-component->offset;
+    s->known = true;
+  }
+  if( zt_claim(size, component->offset, component->length) ) return SQLITE_OK;
+  zt_break(err, "X6", "its %llu bytes from %llu on go beyond the %llu of '%.*s'", component->length,
+           component->offset, size, zt_shown(component->shard), component->shard.z);
+  return err->rc;
+}
+
 static int stream_open_shard(zt_stream *s, zt_error *err){
-  if( zt_shard_open(s->payload.source, s->component.shard, s->component.shard_size, &s->shard,
-                    err) ) return err->rc;
+  const zt_component *component = &s->component;
+  if( component->external ? stream_open_external(s, err)
+    : zt_shard_open(s->payload.source, component->shard, component->shard_size, &s->shard, err) ){
+    return err->rc;
+  }
   s->payload.source = s->shard;
   return SQLITE_OK;
 }
@@ -230,16 +253,17 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
   uint64_t skip = s->component.skip;
   uint64_t left;
   *got = 0;
-  offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
-  left = offset<stream_end(s) ? stream_end(s)-offset : 0;
-  if( n>left ) n = (size_t)left;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   }
   if( s->component.shard.z && !s->shard && stream_open_shard(s, err) ) return err->rc;
-  if( !s->encoding->next ) return stream_read_raw(s, offset, buffer, n, got, err);
+  offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
+  left = offset<stream_end(s) ? stream_end(s)-offset : 0;
+  if( !s->encoding->next ){
+    return stream_read_raw(s, offset, buffer, n<left ? n : (size_t)left, got, err);
+  }
   if( s->known && left==0 && stream_end(s)>skip ) return SQLITE_OK;
-  if( stream_read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ){
+  if( stream_read_encoded(s, offset, buffer, n, left, got, err)==SQLITE_OK ){
     zt_source_unchanged(s->payload.source, err);
   }else{
     zt_source_explain(s->payload.source, err);

@@ -46,6 +46,8 @@ static const char *const of_object[] = {
   "SELECT position, value FROM zt_elements(?1, ?2) WHERE position > 6 LIMIT 10",
   "SELECT * FROM zt_rows(?1, ?2) LIMIT 4",
   "SELECT vector FROM zt_rows(?1, ?2) WHERE dtype = 'f64' LIMIT 2",
+  "SELECT * FROM zt_compare(?1, ?2, ?1, ?2)",
+  "SELECT * FROM zt_histogram(?1, ?2, 4)",
   "SELECT zt_blob(?1, ?2)",
   "SELECT zt_dense(?1, ?2)",
   "SELECT zt_dense(?1, ?2, 'f32', 1, 2)",

@@ -43,6 +43,8 @@ static const char *const statements[] = {
   "SELECT object, min FROM zt_stats(?1, 'skip') LIMIT 4",
   "SELECT *, meaning, specification FROM zt_check(?1)",
   "SELECT * FROM zt_check(?1, 'full') LIMIT 64",
+  "SELECT c.* FROM zt_objects(?1) AS a JOIN zt_objects(?1) AS b, zt_compare(?1, a.object, ?1, b.object) AS c LIMIT 4",
+  "SELECT h.* FROM zt_objects(?1) AS a, zt_histogram(?1, a.object, 2) AS h LIMIT 4",
   "SELECT b.* FROM zt_objects(?1) AS a, zt_elements(?1, a.object) AS b LIMIT 16",
   "SELECT b.value FROM zt_objects(?1) AS a, zt_elements(?1, a.object) AS b WHERE b.position BETWEEN 2 AND 5 LIMIT 8",
   "SELECT b.* FROM zt_objects(?1) AS a, zt_rows(?1, a.object) AS b LIMIT 8",

@@ -41,6 +41,10 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, source, level, \"too many arguments\", meaning, specification, rowid FROM zt_check('" V12 "hand_bad_objects.zt', 'full')" },
   { .sql = "SELECT *, source, level, meaning, specification, rowid FROM zt_check(?1)", .image = V12 "hand_unknown_type.zt" },
   { .sql = "SELECT *, rowid FROM zt_rules" },
+  { .sql = "SELECT *, source, object, other_source, other_object, rowid FROM zt_compare('" SMALL "', 'blk.0.attn.q', '" SMALL "', 'blk.0.attn.k')" },
+  { .sql = "SELECT c.* FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, 'csr.f32') AS c", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT *, source, object, bins, \"too many arguments\", rowid FROM zt_histogram('" SMALL "', 'blk.0.attn.q', 3)" },
+  { .sql = "SELECT * FROM zt_histogram(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
 
   /* Every function */
   { .sql = "SELECT zt_version()" },

@@ -58,6 +58,13 @@ def source_of(path, how):
     return str(path) if how == "path" else Path(path).read_bytes()
 
 
+def seen(expected, how):
+    """An expectation of a file, as a BLOB of it has it: an array that is called by its file's name then has none."""
+    if expected.get("container") != "npy" or how == "path":
+        return expected
+    return {**expected, "objects": [{**object, "name": "data"} for object in expected["objects"]]}
+
+
 def path_of(source):
     """What the column `path` says for a source that is one file."""
     return None if isinstance(source, bytes) else source
@@ -186,7 +193,7 @@ def object_row(path, object):
     return (path, object["name"], object["format"],
             holder and holder["dtype"], holder and logical_type(holder),
             object["shape"], len(object["shape"]), integer(object["elements"])[0], len(parts),
-            sum(c["length"] for c in parts), total([decoded_length(object, c) for c in parts]),
+            total([c["length"] for c in parts]), total([decoded_length(object, c) for c in parts]),
             plain(object["attributes"] or {}))
 
 

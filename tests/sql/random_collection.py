@@ -15,12 +15,13 @@ import sys
 import writer
 
 # Arguments after source that must be given, and those that may be, as far as the build has them.
-REQUIRED = {"zt_elements": ["object"], "zt_rows": ["object"]}
-OPTIONAL = {"zt_files": [], "zt_check": ["level"], "zt_rows": ["dtype", "on_error"], "zt_rules": []}
-CHOICES = {"on_error": [None, "skip"], "level": [None, "full"], "dtype": [None, "f64"]}
+REQUIRED = {"zt_elements": ["object"], "zt_rows": ["object"], "zt_histogram": ["object"]}
+OPTIONAL = {"zt_files": [], "zt_check": ["level"], "zt_rows": ["dtype", "on_error"], "zt_rules": [],
+            "zt_histogram": ["bins"]}
+CHOICES = {"on_error": [None, "skip"], "level": [None, "full"], "dtype": [None, "f64"], "bins": [None, "3"]}
 TABLES = [
     "zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_elements", "zt_rows",
-    "zt_stats", "zt_check", "zt_rules"
+    "zt_stats", "zt_check", "zt_rules", "zt_histogram"
 ]
 SAMPLES = 16
 

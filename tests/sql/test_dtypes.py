@@ -13,14 +13,14 @@ NAMES = {
     "u64": ("uint64", "U64"), "u32": ("uint32", "U32"), "u16": ("uint16", "U16"), "u8": ("uint8", "U8"), "bool": ("bool", "BOOL"),
     "f8_e4m3fn": ("float8_e4m3fn", "F8_E4M3"), "f8_e5m2": ("float8_e5m2", "F8_E5M2"),
     "f8_e4m3fnuz": ("float8_e4m3fnuz", "F8_E4M3FNUZ"), "f8_e5m2fnuz": ("float8_e5m2fnuz", "F8_E5M2FNUZ"),
-    "f8_e8m0": ("float8_e8m0fnu", "F8_E8M0"), "f4_e2m1": ("float4_e2m1fn", "F4"), "complex64": ("complex64", "C64"),
+    "f8_e8m0": ("float8_e8m0fnu", "F8_E8M0"), "f4_e2m1": ("float4_e2m1fn", "F4"), "i4": ("int4", "I4"), "u4": ("uint4", "U4"), "i2": ("int2", "I2"), "u2": ("uint2", "U2"), "complex64": ("complex64", "C64"),
     "complex128": ("complex128",)}
 OF_NUMPY = ["f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "complex64", "complex128"]
 ALL = [(name, ours) for ours, names in NAMES.items() for name in {ours, *names, "torch." + names[0]}]
 ALL += [("double", "f64"), ("torch.double", "f64"), ("half", "f16"), ("torch.half", "f16")]
 ALL += [(numpy.dtype(NAMES[ours][0]).str, ours) for ours in OF_NUMPY]
 
-VALUES = [1.0, 0.5, 2.0, 4.0]
+VALUES = [1.0, 0.5, 1.0, 0.25]
 FILE = writer.write({"w": writer.dense(reference.encode("f32", VALUES), [2, 2], "f32")})
 
 
@@ -41,7 +41,7 @@ def test_bytes_are_those_of_numpy_for_the_names_of_its_types(db, ours):
 
 # 'float' is 64 bits in numpy and 32 in torch, 'int' and 'long' are of the machine, 'f8' is 8 bytes to numpy and 8 bits to others,
 # '>f4' is not what a result is, and ml_dtypes' float8_e4m3 has infinities.
-UNKNOWN = ["", "f32 ", " f32", "f3", "f128", "float", "int", "long", "f4", "f8", ">f4", "=f4", "<u1", "float8_e4m3", "f8_e4m3", "int4",
+UNKNOWN = ["", "f32 ", " f32", "f3", "f128", "float", "int", "long", "f4", "f8", ">f4", "=f4", "<u1", "float8_e4m3", "f8_e4m3", "int3", "<i3",
            "Float32", "FLOAT32", "Bool", "f32\0", "torch.", "torch.f32", "torch.F32", "torch.<f4", "torch.torch.float32", "Q8_0", 32,
            b"f32"]
 

@@ -28,7 +28,7 @@ static const rule_file rule_files[] = {
   { "T1", "1.2-not-4-bytes", "not a tensor file of a known format" },
   { "T1", "1.2-not-empty", "the file is empty" },
   { "T1", "1.2-not-gzip", "not a tensor file of a known format" },
-  { "T1", "1.2-not-html", "not a tensor file of a known format" },
+  { "T1", "1.2-not-html", "not a tensor file, but a page of HTML: what did the download say?" },
   { "T1", "1.2-not-lfs-pointer", "not a tensor file, but text like a git-lfs pointer's: was it pulled?" },
   { "T1", "1.2-not-random", "not a tensor file of a known format" },
   { "T1", "1.2-not-zeros", "not a tensor file of a known format" },

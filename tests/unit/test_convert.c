@@ -44,6 +44,10 @@ static const type types[] = {
   { "u16",         UNSIGNED, 16, 0,  0,    0,          0 },
   { "u8",          UNSIGNED, 8,  0,  0,    0,          0 },
   { "bool",        BOOL,     8,  0,  0,    0,          0 },
+  { "i4",          SIGNED,   4,  0,  0,    0,          0 },
+  { "u4",          UNSIGNED, 4,  0,  0,    0,          0 },
+  { "i2",          SIGNED,   2,  0,  0,    0,          0 },
+  { "u2",          UNSIGNED, 2,  0,  0,    0,          0 },
 };
 
 #define F64 (&types[0])
@@ -658,12 +662,12 @@ static void test_the_index_of_what_cannot_be_converted(void **state){
 /* --- Lengths and places --- */
 
 static const char *const all_names[] = { "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "f8_e4m3fn",
-  "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "complex64", "complex128" };
+  "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz", "f8_e8m0", "f4_e2m1", "i4", "u4", "i2", "u2", "complex64", "complex128" };
 
-/* Elements of a type that every other can express: 1 to 4, 1.5 where there are fractions. */
+/* Elements of a type that nearly every other can express: 1 and 2. */
 static void put_elements(const zt_dtype *d, uint8_t *p, size_t n){
   for(size_t i=0; i<n; i++){
-    uint8_t u8 = (uint8_t)(d->class==ZT_BOOL ? i%2 : (uint64_t)1 << i*i%3);
+    uint8_t u8 = (uint8_t)(d->class==ZT_BOOL ? i%2 : d->id==ZT_DTYPE_i2 ? 1 : (uint64_t)1 << i*i%3);
     assert_int_equal(zt_convert(named("u8"), &u8, d, p+i*d->width, 1), 1);
   }
 }
@@ -818,31 +822,38 @@ static void test_swapping_bytes(void **state){
 }
 
 static void test_packing_and_unpacking(void **state){
-  uint8_t packed[40], elements[80], again[40];
+  static const char *const names[] = { "f4_e2m1", "i4", "u4", "i2", "u2" };
+  uint8_t packed[21], elements[84], again[21];
   (void)state;
   for(size_t i=0; i<sizeof(packed); i++) packed[i] = (uint8_t)(i*37+11);
-  for(unsigned first=0; first<2; first++){
-    for(size_t n=0; n<=78; n++){
-      memset(elements, 0xEE, sizeof(elements));
-      zt_unpack(packed, first, elements, n);
-      for(size_t i=0; i<n; i++){   /* The first of two is in the low bits */
-        uint8_t byte = packed[(first+i)/2];
-        check( elements[i]==((first+i)%2 ? byte>>4 : byte & 0xF), "from %u: %zu of %zu", first, i, n );
+  for(size_t k=0; k<COUNT(names); k++){
+    const zt_dtype *d = named(names[k]);
+    unsigned each = d->elements, bits = 8/each, mask = (1u<<bits)-1;
+    for(unsigned first=0; first<each; first++){
+      for(size_t n=0; n<=each*20-first; n++){
+        memset(elements, 0xEE, sizeof(elements));
+        zt_unpack(d, packed, first, elements, n);
+        for(size_t i=0; i<n; i++){   /* The first is in the lowest bits */
+          unsigned code = packed[(first+i)/each] >> bits*((first+i)%each) & mask;
+          check( elements[i]==code, "%s from %u: %zu of %zu", d->name, first, i, n );
+        }
+        check( elements[n]==0xEE, "%s from %u: %zu", d->name, first, n );
       }
-      check( elements[n]==0xEE, "from %u: %zu", first, n );
+    }
+    for(size_t n=0; n<=each*20; n++){
+      memset(again, 0xEE, sizeof(again));
+      zt_unpack(d, packed, 0, elements, n);
+      zt_pack(d, elements, again, n);
+      assert_memory_equal(again, packed, n/each);
+      if( n%each ) assert_int_equal(again[n/each], packed[n/each] & ((1u<<bits*(n%each))-1));   /* What is too much is 0 */
+      assert_int_equal(again[(n+each-1)/each], 0xEE);
     }
   }
-  for(size_t n=0; n<=80; n++){
-    memset(again, 0xEE, sizeof(again));
-    zt_unpack(packed, 0, elements, n);
-    zt_pack(elements, again, n);
-    assert_memory_equal(again, packed, n/2);
-    if( n%2 ) assert_int_equal(again[n/2], packed[n/2] & 0xF);   /* The half too many is 0 */
-    if( n<79 ) assert_int_equal(again[(n+1)/2], 0xEE);
-  }
-  memset(elements, 0xF3, 3);
-  zt_pack(elements, again, 3);   /* Of a byte with more, the low bits count */
+  memset(elements, 0xF3, 5);
+  zt_pack(named("u4"), elements, again, 3);   /* Of a byte with more, the low bits count */
   assert_true(again[0]==0x33 && again[1]==0x03);
+  zt_pack(named("i2"), elements, again, 5);
+  assert_true(again[0]==0xFF && again[1]==0x03);
 }
 
 /* --- Sums --- */
@@ -964,7 +975,7 @@ static void test_names_that_a_user_may_give(void **state){
     { "float32", "f32" }, { "torch.float32", "f32" }, { "F32", "f32" }, { "<f4", "f32" }, { "double", "f64" },
     { "torch.half", "f16" }, { "bfloat16", "bf16" }, { "BF16", "bf16" }, { "|u1", "u8" }, { "U8", "u8" },
     { "torch.bool", "bool" }, { "BOOL", "bool" }, { "F8_E4M3", "f8_e4m3fn" }, { "float8_e5m2fnuz", "f8_e5m2fnuz" },
-    { "torch.complex64", "complex64" }, { "<c16", "complex128" }, { "F4", "f4_e2m1" },
+    { "torch.complex64", "complex64" }, { "<c16", "complex128" }, { "F4", "f4_e2m1" }, { "int4", "i4" }, { "torch.uint4", "u4" }, { "I2", "i2" }, { "uint2", "u2" },
   };
   static const char *const unknown[] = { "float", "", "f3", "float3", "float322", "Float32", "torch.", "torch.f32", "torch.F32",
                                          "torch.<f4", ">f4", "f4", "F8_E4M3FN", "torch.torch.int8" };

@@ -1161,7 +1161,7 @@ static void test_assembling_in_another_type(void **state){
       check( out.n==bytes, "%s: %llu of %llu", to->name, (unsigned long long)out.n, (unsigned long long)bytes );
       convert_file_bytes((blob){ data.p+2*first, 2*m, 0 }, "bf16", to->name, all);
       if( zt_big_endian() && !zt_dtype_is_packed(to) ) zt_swap_bytes(all, m*to->width, to->unit);
-      if( zt_dtype_is_packed(to) ) zt_pack(all, packed, m);
+      if( zt_dtype_is_packed(to) ) zt_pack(to, all, packed, m);
       check( out.n==0 || memcmp(out.p, zt_dtype_is_packed(to) ? packed : all, (size_t)out.n)==0, "%s: [%zu, +%zu)", to->name, first, m );
       if( zt_dtype_is_packed(to) && m ) assert_int_equal(out.p[0] & 0xF, codes[first]);
       zt_buffer_clear(&out);

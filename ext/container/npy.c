@@ -1,0 +1,694 @@
+/*
+** Arrays of numpy, versions 1.0, 2.0 and 3.0 (numpy.lib.format).
+**
+**   file    := "\x93NUMPY" major minor length header data   ; NY1: major is 1, 2 or 3, minor 0
+**   length  := u16 | u32              ; of the header; 2 bytes in version 1.0. NY2: with what
+**                                     ; stands before it at most ZT_NPY_HEADER_MAX, and all there
+**   header  := "{" (key ":" value ","?)* "}" space*   ; Latin-1, UTF-8 from 3.0 on (NY3)
+**
+** The header is a Python literal of which this much is read, and nothing evaluated (NY4):
+**
+**   value   := text | integer | "True" | "False" | "(" values ")" | "[" values "]"
+**   values  := (value ("," value)* ","?)?    ; one value in parentheses has a comma, else it is
+**                                            ; that value alone
+**   text    := "u"? '"' character* '"', or between single quotes; escapes are Python's but for \N
+**   integer := digit+ "L"?                   ; L as Python 2 wrote it
+**
+**   NY5  the keys are descr, fortran_order and shape, each once
+**   NY6  shape is a tuple of at most ZT_MAX_RANK integers
+**   NY7  the product of the dimensions, and the bytes of all elements, fit 64 bits
+**   NY8  fortran_order is True or False
+**   NY9  descr is the text of a type, or the list of a structured one's fields: a name, or a tuple
+**        of title and name; a descr; and maybe the shape of a subarray. Fields are nested at most
+**        NPY_DEPTH_MAX deep
+**
+** What is behind the data is nobody's, and read by nobody, as numpy has it. An array of a type that
+** is not known is listed, and its bytes are all there are. Objects are pickles: these bytes, too,
+** are shown and never interpreted.
+*/
+#include "container/npy.h"
+
+#include <assert.h>
+#include "container/dtype.h"
+#include "container/manifest.h"
+#include "core/digest.h"
+#include "core/host.h"
+#include "core/utf8.h"
+
+#define NPY_MAGIC "\x93NUMPY"
+#define NPY_DEPTH_MAX 24          /* Each level is two of CBOR, of which there may be
+                                  ** ZT_CBOR_MAX_DEPTH */
+
+/* --- Types --- */
+
+typedef struct npy_type {
+  char kind;
+  uint8_t width;                  /* Bytes; 0: any */
+  uint8_t unit;                   /* Bytes of an element for each that the text counts; 0: as
+                                  ** `width` */
+  zt_text dtype, type, format;
+} npy_type;
+
+#define NPY_DENSE(kind, width, dtype) \
+  { kind, width, 0, ZT_TEXT_INIT(dtype), { NULL, 0 }, ZT_TEXT_INIT("dense") }
+#define NPY_OTHER(kind, width, unit, format) \
+  { kind, width, unit, ZT_TEXT_INIT("u8"), { NULL, 0 }, ZT_TEXT_INIT("numpy." format) }
+
+static const npy_type npy_types[] = {
+  NPY_DENSE('f', 2, "f16"), NPY_DENSE('f', 4, "f32"), NPY_DENSE('f', 8, "f64"),
+  NPY_DENSE('i', 1, "i8"), NPY_DENSE('i', 2, "i16"), NPY_DENSE('i', 4, "i32"),
+  NPY_DENSE('i', 8, "i64"), NPY_DENSE('u', 1, "u8"), NPY_DENSE('u', 2, "u16"),
+  NPY_DENSE('u', 4, "u32"), NPY_DENSE('u', 8, "u64"), NPY_DENSE('b', 1, "bool"),
+  { 'c', 8, 0, ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("dense") },
+  { 'c', 16, 0, ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("dense") },
+  NPY_OTHER('f', 12, 0, "longdouble"), NPY_OTHER('f', 16, 0, "longdouble"),
+  NPY_OTHER('c', 24, 0, "longdouble"), NPY_OTHER('c', 32, 0, "longdouble"),
+  NPY_OTHER('g', 0, 16, "longdouble"), NPY_OTHER('G', 0, 32, "longdouble"),
+  NPY_OTHER('M', 8, 0, "datetime64"), NPY_OTHER('m', 8, 0, "timedelta64"),
+  NPY_OTHER('S', 0, 1, "bytes"), NPY_OTHER('a', 0, 1, "bytes"), NPY_OTHER('U', 0, 4, "unicode"),
+  NPY_OTHER('V', 0, 1, "void"),
+};
+static const npy_type npy_object = {
+  .kind = 'O', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.object")
+};
+static const npy_type npy_unknown = {
+  .kind = '?', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.unknown")
+};
+static const npy_type npy_structured = {
+  .kind = '[', .dtype = ZT_TEXT_INIT("u8"), .format = ZT_TEXT_INIT("numpy.structured")
+};
+
+/* What a descr says. */
+typedef struct npy_descr {
+  const npy_type *type;
+  bool big;
+  bool sized;                     /* Its elements have bytes: */
+  uint64_t bytes;
+} npy_descr;
+
+/* The decimal number at the front of a text, which is cut off. False if there is none, or if it is
+** beyond 32 bits. */
+static bool npy_take_number(zt_text *text, uint64_t *out){
+  size_t n = 0;
+  *out = 0;
+  while( n<text->n && text->z[n]>='0' && text->z[n]<='9' && *out<=UINT32_MAX/10 ){
+    *out = 10* *out+(uint64_t)(text->z[n++]-'0');
+  }
+  text->z += n;
+  text->n -= n;
+  return n>0;
+}
+
+static const npy_type *npy_find_type(char kind, uint64_t n){
+  for(size_t i=0; i<sizeof(npy_types)/sizeof(*npy_types); i++){
+    const npy_type *t = &npy_types[i];
+    if( t->kind==kind && (t->width==0 || t->width==n) ) return t;
+  }
+  return NULL;
+}
+
+/* "<f4", "|O", ">M8[ns]". */
+static npy_descr npy_type_of(zt_text text){
+  npy_descr out = { .type = &npy_unknown };
+  const npy_type *type;
+  uint64_t n = 0;
+  bool counted;
+  char kind;
+  if( text.n>0 && memchr("<>=|", text.z[0], 4) ){
+    out.big = text.z[0]=='>';
+    text.z++;
+    text.n--;
+  }
+  if( text.n==0 ) return out;
+  kind = *text.z++;
+  text.n--;
+  counted = npy_take_number(&text, &n);
+  if( kind=='O' && text.n==0 ){
+    out.type = &npy_object;
+    return out;
+  }
+  type = npy_find_type(kind, n);
+  if( (kind=='M' || kind=='m') && text.n>2 && text.z[0]=='[' && text.z[text.n-1]==']' ) text.n = 0;
+  if( !type || !counted || text.n>0 ) return out;
+  out.type = type;
+  out.sized = true;
+  out.bytes = kind=='g' || kind=='G' ? n : type->unit ? n*type->unit : type->width;
+  return out;
+}
+
+/* --- The literal --- */
+
+typedef struct npy_reader {
+  const uint8_t *base, *p, *end;
+  bool utf8;
+  char *scratch;                  /* The last text, unescaped; has room for any */
+  zt_text text;                   /* It */
+  zt_error *err;
+} npy_reader;
+
+static bool npy_fail(npy_reader *r, const char *what){
+  zt_break(r->err, "NY4", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
+  return false;
+}
+
+static void npy_skip_space(npy_reader *r){
+  while( r->p<r->end && (*r->p==' ' || (*r->p>='\t' && *r->p<='\r' && *r->p!='\v')) ) r->p++;
+}
+
+/* The next character that is no space; 0 at the end. */
+static char npy_peek(npy_reader *r){
+  npy_skip_space(r);
+  return r->p<r->end ? (char)*r->p : '\0';
+}
+
+/* Pass over a character, if it is next. */
+static bool npy_take(npy_reader *r, char ch){
+  if( npy_peek(r)!=ch || ch=='\0' ) return false;
+  r->p++;
+  return true;
+}
+
+static bool npy_expect(npy_reader *r, char ch, const char *what){
+  return npy_take(r, ch) || npy_fail(r, what);
+}
+
+/* A code point as UTF-8. */
+static char *npy_put_character(char *to, uint32_t u){
+  if( u<0x80 ){
+    *to++ = (char)u;
+    return to;
+  }
+  if( u<0x800 ){
+    *to++ = (char)(0xC0 | u>>6);
+  }else{
+    if( u<0x10000 ){
+      *to++ = (char)(0xE0 | u>>12);
+    }else{
+      *to++ = (char)(0xF0 | u>>18);
+      *to++ = (char)(0x80 | (u>>12 & 0x3F));
+    }
+    *to++ = (char)(0x80 | (u>>6 & 0x3F));
+  }
+  *to++ = (char)(0x80 | (u & 0x3F));
+  return to;
+}
+
+/* The number of an escape of that many digits; they are what is next. */
+static bool npy_scan_hex(npy_reader *r, unsigned digits, uint32_t *out){
+  *out = 0;
+  for(; digits>0; digits--){
+    int digit = r->p<r->end ? zt_hex_digit((char)*r->p) : -1;
+    if( digit<0 ) return npy_fail(r, "an escape that ends early");
+    *out = *out<<4 | (uint32_t)digit;
+    r->p++;
+  }
+  return true;
+}
+
+/* What follows a backslash. */
+static bool npy_scan_escape(npy_reader *r, uint32_t *out){
+  static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
+  char ch = r->p<r->end ? (char)*r->p++ : '\0';
+  const char *found = ch ? strchr(from, ch) : NULL;
+  if( found ){
+    *out = (uint32_t)(unsigned char)to[found-from];
+  }else if( ch>='0' && ch<='7' ){
+    *out = (uint32_t)(ch-'0');
+    for(int i=0; i<2 && r->p<r->end && *r->p>='0' && *r->p<='7'; i++) *out = *out*8+(*r->p++-'0');
+  }else if( ch=='x' || ch=='u' || ch=='U' ){
+    if( !npy_scan_hex(r, ch=='x' ? 2 : ch=='u' ? 4 : 8, out) ) return false;
+  }else{
+    return npy_fail(r, "an escape that is not known");
+  }
+  if( *out>0x10FFFF || (*out>=0xD800 && *out<0xE000) || *out==0 ){
+    return npy_fail(r, "an escaped character that no text has");
+  }
+  return true;
+}
+
+/* A text into r->text. */
+static bool npy_scan_text(npy_reader *r){
+  char *to = r->scratch;
+  uint8_t quote;
+  if( npy_peek(r)=='u' || npy_peek(r)=='U' ) r->p++;
+  if( r->p==r->end || (*r->p!='\'' && *r->p!='"') ) return npy_fail(r, "a text was expected");
+  quote = *r->p++;
+  for(;;){
+    uint32_t u;
+    if( r->p==r->end || *r->p=='\n' || *r->p=='\r' || *r->p=='\0' ){
+      return npy_fail(r, "a text that does not end");
+    }
+    u = *r->p++;
+    if( u==quote ) break;
+    if( u=='\\' && !npy_scan_escape(r, &u) ) return false;
+    /* What is UTF-8 already stays as it is */
+    if( r->utf8 && u>=0x80 && r->p[-1]==u ) *to++ = (char)u;
+    else to = npy_put_character(to, u);
+  }
+  r->text = (zt_text){ r->scratch, (size_t)(to-r->scratch) };
+  return true;
+}
+
+static bool npy_scan_integer(npy_reader *r, uint64_t *out){
+  const uint8_t *first;
+  uint8_t ch = (uint8_t)npy_peek(r);
+  *out = 0;
+  first = r->p;
+  if( ch=='-' ) return npy_fail(r, "a negative number");
+  for(; r->p<r->end && *r->p>='0' && *r->p<='9'; r->p++){
+    if( !zt_mul64(*out, 10, out) || !zt_add64(*out, (uint64_t)(*r->p-'0'), out) ){
+      return npy_fail(r, "a number beyond 64 bits");
+    }
+  }
+  if( r->p==first ) return npy_fail(r, "a number was expected");
+  if( *first=='0' && r->p-first>1 ) return npy_fail(r, "a number that begins with 0");
+  if( r->p<r->end && (*r->p=='L' || *r->p=='l') ) r->p++;
+  return true;
+}
+
+static bool npy_scan_bool(npy_reader *r, bool *out){
+  size_t left;
+  npy_skip_space(r);
+  left = (size_t)(r->end-r->p);
+  *out = left>=4 && memcmp(r->p, "True", 4)==0;
+  if( !*out && (left<5 || memcmp(r->p, "False", 5)!=0) ){
+    zt_break(r->err, "NY8", "byte %llu of the header: fortran_order is neither True nor False",
+             (unsigned long long)(r->p-r->base));
+    return false;
+  }
+  r->p += *out ? 4 : 5;
+  return true;
+}
+
+/* NY6: a tuple of integers. */
+static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
+  bool comma = true;
+  *rank = 0;
+  if( npy_peek(r)!='(' ){
+    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple",
+             (unsigned long long)(r->p-r->base));
+    return false;
+  }
+  r->p++;
+  while( npy_peek(r)!=')' ){
+    if( !comma ) return npy_fail(r, "a comma was expected");
+    if( *rank==ZT_MAX_RANK ){
+      zt_break(r->err, "NY6", "more than %d dimensions", ZT_MAX_RANK);
+      return false;
+    }
+    if( !npy_scan_integer(r, &shape[(*rank)++]) ) return false;
+    comma = npy_take(r, ',');
+  }
+  r->p++;
+  if( *rank==1 && !comma ){
+    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple, but a number",
+             (unsigned long long)(r->p-r->base));
+    return false;
+  }
+  return true;
+}
+
+/* --- descr --- */
+
+/* Arrays of a length that is known when they end. */
+static void npy_put_begin(zt_cbor_out *o){
+  zt_cbor_put_items(o, (zt_span){ (const uint8_t*)"\x9f", 1 });
+}
+
+static void npy_put_end(zt_cbor_out *o){
+  zt_cbor_put_items(o, (zt_span){ (const uint8_t*)"\xff", 1 });
+}
+
+static bool npy_fail_descr(npy_reader *r, const char *what){
+  zt_break(r->err, "NY9", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
+  return false;
+}
+
+/* NY7: an element is so many bytes, and there are n of it. */
+static bool npy_multiply(npy_reader *r, npy_descr *d, uint64_t n){
+  if( !d->sized || zt_mul64(d->bytes, n, &d->bytes) ) return true;
+  zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
+  return false;
+}
+
+/* The shape of a subarray, which may be a number. */
+static bool npy_scan_subshape(npy_reader *r, npy_descr *d, zt_cbor_out *out){
+  uint64_t shape[ZT_MAX_RANK];
+  uint32_t rank = 1;
+  bool tuple = npy_peek(r)=='(';
+  if( tuple ? !npy_scan_shape(r, shape, &rank) : !npy_scan_integer(r, shape) ) return false;
+  if( tuple ) npy_put_begin(out);
+  for(uint32_t i=0; i<rank; i++){
+    zt_cbor_put_uint(out, shape[i]);
+    if( !npy_multiply(r, d, shape[i]) ) return false;
+  }
+  if( tuple ) npy_put_end(out);
+  return true;
+}
+
+/* A field's name, or a tuple of its title and name. */
+static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
+  if( !npy_take(r, '(') ){
+    if( !npy_scan_text(r) ) return false;
+    zt_cbor_put_text(out, r->text);
+    return true;
+  }
+  npy_put_begin(out);
+  if( !npy_scan_text(r) ) return false;
+  zt_cbor_put_text(out, r->text);
+  if( !npy_expect(r, ',', "a comma was expected") || !npy_scan_text(r) ) return false;
+  zt_cbor_put_text(out, r->text);
+  npy_take(r, ',');
+  npy_put_end(out);
+  return npy_expect(r, ')', "a name that does not end");
+}
+
+static bool npy_scan_descr(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out);
+
+/* NY9: "(name, descr)" or "(name, descr, shape)"; without a name, of a subarray. */
+static bool npy_scan_field(npy_reader *r, int depth, bool named, npy_descr *d, zt_cbor_out *out){
+  if( !npy_take(r, '(') ) return npy_fail_descr(r, "a field that is no tuple");
+  npy_put_begin(out);
+  if( named && (!npy_scan_name(r, out) || !npy_expect(r, ',', "a comma was expected")) ){
+    return false;
+  }
+  if( !npy_scan_descr(r, depth+1, d, out) ) return false;
+  if( npy_take(r, ',') && npy_peek(r)!=')' ){
+    if( !npy_scan_subshape(r, d, out) ) return false;
+    npy_take(r, ',');
+  }
+  npy_put_end(out);
+  return npy_expect(r, ')', "a field that does not end");
+}
+
+/* The fields of a structured type. One that is a pickle makes a pickle of all. */
+static bool npy_scan_fields(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out){
+  bool comma = true;
+  *d = (npy_descr){ .type = &npy_structured, .sized = true };
+  npy_put_begin(out);
+  while( npy_peek(r)!=']' ){
+    npy_descr field;
+    if( !comma ) return npy_fail(r, "a comma was expected");
+    if( !npy_scan_field(r, depth, true, &field, out) ) return false;
+    d->sized &= field.sized;
+    if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ){
+      zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
+      return false;
+    }
+    comma = npy_take(r, ',');
+  }
+  r->p++;
+  npy_put_end(out);
+  return true;
+}
+
+static bool npy_scan_descr(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out){
+  if( depth>NPY_DEPTH_MAX ) return npy_fail_descr(r, "fields are nested too deep");
+  switch( npy_peek(r) ){
+    case '[':
+      r->p++;
+      return npy_scan_fields(r, depth, d, out);
+    case '(':
+      return npy_scan_field(r, depth, false, d, out);
+    case '\'': case '"': case 'u': case 'U':
+      if( !npy_scan_text(r) ) return false;
+      zt_cbor_put_text(out, r->text);
+      *d = npy_type_of(r->text);
+      return true;
+    default:
+      return npy_fail_descr(r, "a type that is neither text nor a list of fields");
+  }
+}
+
+/* --- The header --- */
+
+bool zt_npy_probe(zt_span head){
+  return head.n>=8 && memcmp(head.p, NPY_MAGIC, 6)==0;
+}
+
+/* NY1 and NY2. */
+size_t zt_npy_length(zt_span head, zt_error *err){
+  uint64_t length;
+  assert( head.n>=ZT_NPY_HEAD );
+  if( !zt_npy_probe(head) ){
+    zt_break(err, "NY1", "no npy array begins here");
+    return 0;
+  }
+  if( head.p[6]<1 || head.p[6]>3 || head.p[7]!=0 ){
+    zt_break(err, "NY1", "npy version %u.%u cannot be read, 1.0, 2.0 and 3.0 can", head.p[6],
+             head.p[7]);
+    return 0;
+  }
+  length = head.p[6]==1 ? 10+(uint64_t)zt_le16(head.p+8) : 12+(uint64_t)zt_le32(head.p+8);
+  if( length<ZT_NPY_HEAD || length>ZT_NPY_HEADER_MAX ){
+    zt_break(err, "NY2", "a header of %llu bytes; %llu are the most", (unsigned long long)length,
+             (unsigned long long)ZT_NPY_HEADER_MAX);
+    return 0;
+  }
+  return (size_t)length;
+}
+
+/* The value of a key, which is r->text. *have gets the key's bit. */
+static bool npy_scan_value(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *shape,
+                           zt_cbor_out *descr, unsigned *have){
+  static const zt_text keys[] = {
+    ZT_TEXT_INIT("descr"), ZT_TEXT_INIT("fortran_order"), ZT_TEXT_INIT("shape")
+  };
+  unsigned key = 0;
+  while( key<3 && !zt_text_equal(r->text, keys[key]) ) key++;
+  if( key==3 || (*have & 1u<<key) ){
+    zt_break(r->err, "NY5", "key '%.*s' of the header %s", zt_shown(r->text), r->text.z,
+             key==3 ? "is none of descr, fortran_order and shape" : "stands twice");
+    return false;
+  }
+  *have |= 1u<<key;
+  if( !npy_expect(r, ':', "a colon was expected") ) return false;
+  if( key==0 ) return npy_scan_descr(r, 0, d, descr);
+  return key==1 ? npy_scan_bool(r, &npy->fortran) : npy_scan_shape(r, shape, &npy->rank);
+}
+
+static bool npy_scan_dict(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *shape,
+                          zt_cbor_out *descr){
+  unsigned have = 0;
+  bool comma = true;
+  if( !npy_expect(r, '{', "a dict was expected") ) return false;
+  while( npy_peek(r)!='}' ){
+    if( !comma ) return npy_fail(r, "a comma was expected");
+    if( !npy_scan_text(r) || !npy_scan_value(r, npy, d, shape, descr, &have) ) return false;
+    comma = npy_take(r, ',');
+  }
+  r->p++;
+  if( have!=7 ){
+    zt_break(r->err, "NY5", "the header has no key '%s'",
+             !(have & 1) ? "descr" : !(have & 2) ? "fortran_order" : "shape");
+    return false;
+  }
+  npy_skip_space(r);
+  return r->p==r->end || npy_fail(r, "something follows behind the dict");
+}
+
+/* NY7: the number of elements, and of their bytes. */
+static int npy_measure(zt_npy *npy, const npy_descr *d, const uint64_t *shape, zt_error *err){
+  zt_object object = { .rank = npy->rank };
+  memcpy(object.shape, shape, npy->rank*sizeof(*shape));
+  if( !zt_object_count(&object)
+   || (d->sized && !zt_mul64(object.elements, d->bytes, &npy->bytes)) ){
+    return zt_break(err, "NY7", "the elements, or their bytes, are more than 64 bits count");
+  }
+  return SQLITE_OK;
+}
+
+int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr, zt_error *err){
+  static const zt_text versions[] = {
+    ZT_TEXT_INIT("1.0"), ZT_TEXT_INIT("2.0"), ZT_TEXT_INIT("3.0")
+  };
+  const size_t at = header.p[6]==1 ? 10 : 12;
+  npy_reader r = { header.p, header.p+at, header.p+header.n, header.p[6]==3, NULL, { NULL, 0 },
+                   err };
+  npy_descr d = { .type = &npy_unknown };
+  *out = (zt_npy){ .length = (uint32_t)header.n, .version = versions[header.p[6]-1] };
+  if( r.utf8 && !zt_utf8_valid(r.p, (size_t)(r.end-r.p)) ){
+    return zt_break(err, "NY3", "the header is not UTF-8");
+  }
+  r.scratch = sqlite3_malloc64(2*(uint64_t)header.n);   /* A byte of Latin-1 becomes two */
+  if( !r.scratch ) return zt_fail_nomem(err);
+  if( npy_scan_dict(&r, out, &d, shape, descr) && npy_measure(out, &d, shape, err)==SQLITE_OK ){
+    out->sized = d.sized;
+    out->big = d.big;
+    out->dtype = d.sized ? d.type->dtype : (zt_text){ NULL, 0 };
+    out->type = d.type->type;
+    out->format = d.type->format;
+    out->dense = zt_text_is(out->format, "dense");
+  }
+  sqlite3_free(r.scratch);
+  return err->rc;
+}
+
+void zt_npy_put_attributes(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
+  zt_cbor_put_text(out, ZT_TEXT("descr"));
+  zt_cbor_put_items(out, descr);
+  zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
+  zt_cbor_put_bool(out, npy->fortran);
+  zt_cbor_put_text(out, ZT_TEXT("npy_version"));
+  zt_cbor_put_text(out, npy->version);
+}
+
+void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
+  zt_cbor_put_text(out, ZT_TEXT("descr"));
+  zt_cbor_put_items(out, descr);
+  zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
+  zt_cbor_put_bool(out, npy->fortran);
+  zt_cbor_put_text(out, ZT_TEXT("shape"));
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, npy->rank);
+  for(uint32_t i=0; i<npy->rank; i++) zt_cbor_put_uint(out, shape[i]);
+}
+
+/* --- Records --- */
+
+int zt_npy_add(zt_builder *b, const zt_npy_record *r, const uint64_t *shape, bool *duplicate){
+  zt_text name;
+  uint32_t at, behind;
+  if( zt_builder_keep(b, r, sizeof(*r), &at)
+   || zt_builder_keep(b, shape, r->npy.rank*sizeof(*shape), &behind) ) return b->err->rc;
+  name = (zt_text){ (const char*)b->container->kept.p+r->name, r->name_length };
+  if( zt_builder_object(b, name, at, duplicate) || *duplicate ) return b->err->rc;
+  return zt_builder_component(b, at);
+}
+
+static zt_npy_record npy_record_of(const zt_container *c, uint32_t i){
+  zt_npy_record r;
+  memcpy(&r, c->kept.p+c->objects.a[i], sizeof(r));
+  return r;
+}
+
+/* Column-major: the first dimension is the one whose elements lie side by side. With fewer than two
+** dimensions that have several indices, this is row-major, too. */
+static void npy_set_strides(zt_object *out){
+  uint64_t stride = 1, long_ones = 0;
+  for(uint32_t d=0; d<out->rank; d++){
+    out->strides[d] = stride;
+    stride *= out->shape[d];
+    long_ones += out->shape[d]>1;
+  }
+  out->has_strides = long_ones>1;
+}
+
+void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
+  zt_npy_record r = npy_record_of(c, i);
+  out->rank = 0;
+  out->elements = 1;
+  out->format = (zt_text){ NULL, 0 };
+  out->unshaped = r.unread;
+  if( r.unread ) return;
+  out->format = r.npy.format;
+  out->layout = r.npy.dense ? ZT_LAYOUT_DENSE : ZT_LAYOUT_UNKNOWN;
+  out->rank = r.npy.rank;
+  memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.npy.rank*sizeof(*out->shape));
+  zt_object_count(out);
+  if( r.npy.fortran && out->elements>0 ) npy_set_strides(out);
+  if( r.attributes ) out->attributes = zt_manifest_map(r.attributes, 0);
+}
+
+void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                      zt_component *out){
+  zt_npy_record r = npy_record_of(c, i);
+  (void)k;
+  (void)want;
+  out->role = ZT_TEXT("data");
+  out->dtype = r.npy.dtype;
+  out->type = r.npy.type;
+  zt_dtype_decide(out);
+  if( r.npy.big ) out->byte_order = ZT_TEXT("big");
+  out->mixed = !r.npy.dense;
+  out->offset = r.offset;
+  out->length = r.length;
+  out->unsized = r.unsized;
+  out->skip = r.skip;
+  out->behind = r.behind;
+  out->encoding = r.encoding;
+  if( !r.encoding.z ) out->encoding.z = (const char*)c->kept.p+r.encoding_at;
+  out->codec = r.codec;
+  out->has_decoded_length = r.codec!=ZT_CODEC_RAW && !r.unread;
+  out->decoded_length = r.decoded;
+  if( r.digest ){
+    out->digest = (zt_text){ (const char*)c->kept.p+r.digest, sizeof("crc32:00000000")-1 };
+    out->digests = ZT_DIGEST_CRC32;
+  }
+  if( r.fault ){
+    out->fault_rule = r.fault_rule;
+    out->fault = (const char*)c->kept.p+r.fault;
+  }
+}
+
+/* --- Files --- */
+
+static zt_probe npy_probe(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return zt_npy_probe(ends->head) ? ZT_PROBE_YES : ZT_PROBE_NO;
+}
+
+/* Read the header into the kept bytes, which then are its alone. */
+static int npy_read_header(zt_builder *b, const zt_ends *ends){
+  size_t length;
+  if( ends->head.n<ZT_NPY_HEAD ){
+    return zt_break(b->err, "NY2", "the file ends within the header");
+  }
+  length = zt_npy_length(ends->head, b->err);
+  if( b->err->rc ) return b->err->rc;
+  if( length>ends->size ){
+    return zt_break(b->err, "NY2", "the header has %llu bytes, the file %llu",
+                    (unsigned long long)length, (unsigned long long)ends->size);
+  }
+  return zt_builder_read(b, 0, length);
+}
+
+/* What a container and its one array have. */
+static void npy_place(zt_container *c, zt_npy_record *r){
+  const uint64_t there = c->file_size-r->npy.length;
+  c->version = r->npy.version;
+  c->named_by_path = true;
+  r->offset = r->npy.length;
+  r->length = r->npy.sized && r->npy.bytes<there ? r->npy.bytes : there;
+  r->decoded = r->length;
+  r->encoding = ZT_TEXT("raw");
+  r->codec = ZT_CODEC_RAW;
+}
+
+static int npy_open(zt_builder *b, const zt_ends *ends){
+  zt_container *c = b->container;
+  zt_npy_record r = { 0 };
+  zt_cbor_out descr = { .err = b->err }, values = { .err = b->err };
+  zt_text name = zt_container_stem(zt_source_path(ends->source));
+  uint64_t shape[ZT_MAX_RANK];
+  uint32_t at;
+  size_t header;
+  bool duplicate;
+  if( npy_read_header(b, ends) ) return b->err->rc;
+  if( zt_npy_read(zt_container_kept(c), &r.npy, shape, &descr, b->err) ) goto end;
+  npy_place(c, &r);
+  zt_npy_put_attributes(&r.npy, (zt_span){ descr.p, descr.n }, &values);
+  header = values.n;
+  zt_npy_put_header(&r.npy, (zt_span){ descr.p, descr.n }, shape, &values);
+  if( b->err->rc || zt_builder_keep(b, values.p, values.n, &at)
+   || zt_builder_keep(b, name.z, name.n, &r.name) ) goto end;
+  r.attributes = at;
+  r.name_length = (uint32_t)name.n;
+  c->manifest = zt_manifest_map(at+header, 0);
+  zt_npy_add(b, &r, shape, &duplicate);
+end:
+  zt_cbor_out_clear(&descr);
+  zt_cbor_out_clear(&values);
+  return b->err->rc;
+}
+
+const zt_driver zt_driver_npy = {
+  .name = "npy",
+  .format = "npy",
+  .probe = npy_probe,
+  .open = npy_open,
+  .object = zt_npy_object,
+  .component = zt_npy_component,
+  .steps = &zt_manifest_steps,
+};

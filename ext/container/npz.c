@@ -1,0 +1,363 @@
+/*
+** Archives of numpy arrays (numpy.savez, numpy.savez_compressed): members of a zip archive (zip.c)
+** that are npy arrays (npy.c).
+**
+**   archive := member*
+**   member  := an array, called NAME or NAME.npy
+**            | something else, which is passed over
+**
+** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in
+** .npy does.
+**
+**   NZ1  arrays' names are UTF-8, and without U+0000
+**   NZ2  no two arrays have one name
+**   NZ3  a member is an array, if there are members
+**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes more than the archive
+**
+** What is wrong with one member is its own fault: it is listed, with what can be known of it, and
+** hides no other. Of members whose encoding cannot be decoded, nothing is known but the name.
+** Archives of PyTorch are another driver's, which knows them by their members.
+*/
+#include "container/npy.h"
+#include "container/manifest.h"
+#include "container/zip.h"
+#include "core/host.h"
+#include "core/inflate.h"
+#include "core/utf8.h"
+
+#define NPZ_WINDOW 512                     /* Bytes of a member that are read at once: most headers
+                                           ** have 128 */
+#define NPZ_SPARE ((uint64_t)64 << 20)
+#define NPZ_POLL_MEMBERS 0x3FFu            /* Members between two questions whether to go on,
+                                           ** less 1 */
+
+/* What is known of an array before all are known: positions count from the beginning of where the
+** things they are of are gathered. */
+typedef struct npz_reader {
+  zt_builder *b;
+  zt_zip *zip;
+  zt_inflate *inflate;                     /* NULL until there is a deflated member */
+  zt_cbor_out manifest;                    /* One map */
+  zt_cbor_out texts;                       /* Attributes and other things that records point to */
+  zt_cbor_out records;                     /* One after the other, each with its shape */
+  zt_cbor_out descr, header;               /* Of the member that is being read */
+} npz_reader;
+
+/* A member whose first bytes are being read into reader->header. */
+typedef struct npz_member {
+  zt_zip_member zip;
+  uint64_t offset;                         /* Where its data begins, */
+  uint64_t read;                           /* and how much of that was read */
+  zt_span in;                              /* Read and not used */
+  uint8_t window[NPZ_WINDOW];
+} npz_member;
+
+/* --- The first bytes of members --- */
+
+static int npz_refill(npz_reader *r, npz_member *m, zt_error *err){
+  uint64_t left = m->zip.stored-m->read;
+  size_t n = left<NPZ_WINDOW ? (size_t)left : NPZ_WINDOW;
+  if( zt_source_read(r->b->source, m->offset+m->read, m->window, n, err) ) return err->rc;
+  m->in = (zt_span){ m->window, n };
+  m->read += n;
+  return SQLITE_OK;
+}
+
+/* The next bytes of it, at most n. */
+static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_t *got,
+                      zt_error *err){
+  if( m->zip.method==ZT_ZIP_DEFLATE ){
+    return zt_inflate_next(r->inflate, &m->in, to, n, got, err);
+  }
+  *got = n<m->in.n ? n : m->in.n;
+  memcpy(to, m->in.p, *got);
+  m->in.p += *got;
+  m->in.n -= *got;
+  return SQLITE_OK;
+}
+
+/* No more bytes of it will come. */
+static bool npz_is_over(const npz_reader *r, const npz_member *m){
+  size_t behind;
+  return (m->in.n==0 && m->read==m->zip.stored) || zt_inflate_ended(r->inflate, &behind);
+}
+
+/* It decodes to fewer bytes than the directory says. What is stored as it is does not. */
+static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *err){
+  size_t behind;
+  if( !zt_inflate_ended(r->inflate, &behind) ){
+    return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
+  }
+  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory tells %llu",
+                  (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
+}
+
+/* Have n bytes of it in r->header; fewer, if it has fewer. */
+static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
+  zt_cbor_out *h = &r->header;
+  if( n>m->zip.size ) n = (size_t)m->zip.size;
+  while( h->n<n ){
+    uint8_t piece[NPZ_WINDOW];
+    size_t want = n-h->n<sizeof(piece) ? n-h->n : sizeof(piece), got;
+    if( m->in.n==0 && m->read<m->zip.stored && npz_refill(r, m, err) ) return err->rc;
+    if( npz_decode(r, m, piece, want, &got, err) ) return err->rc;
+    zt_cbor_put_items(h, (zt_span){ piece, got });
+    if( h->err->rc ) return err->rc = h->err->rc;
+    if( got==0 && npz_is_over(r, m) ) return npz_fail_short(r, m, err);
+  }
+  return SQLITE_OK;
+}
+
+/* Find a member's data, and begin to decode it. */
+static int npz_begin(npz_reader *r, npz_member *m, zt_error *err){
+  size_t got;
+  zt_cbor_out_reset(&r->header);
+  if( zt_zip_locate(r->zip, r->b->source, &m->zip, &m->offset, m->window, NPZ_WINDOW, &got, err) ){
+    return err->rc;
+  }
+  m->read = got;
+  m->in = (zt_span){ m->window, got };
+  if( m->zip.method!=ZT_ZIP_DEFLATE ) return SQLITE_OK;
+  if( !r->inflate && (r->inflate = zt_inflate_new(err))==NULL ) return err->rc;
+  zt_inflate_reset(r->inflate);
+  return SQLITE_OK;
+}
+
+/* Read a member's header, which is an array's. */
+static int npz_read_header(npz_reader *r, npz_member *m, zt_npy *npy, uint64_t *shape,
+                           zt_error *err){
+  size_t length;
+  if( npz_fetch(r, m, ZT_NPY_HEAD, err) ) return err->rc;
+  if( r->header.n<ZT_NPY_HEAD ) return zt_break(err, "NY2", "it ends within the header");
+  length = zt_npy_length((zt_span){ r->header.p, r->header.n }, err);
+  if( err->rc || npz_fetch(r, m, length, err) ) return err->rc;
+  if( r->header.n<length ){
+    return zt_break(err, "NY2", "the header has %llu bytes, of which there are %llu",
+                    (unsigned long long)length, (unsigned long long)r->header.n);
+  }
+  return zt_npy_read((zt_span){ r->header.p, length }, npy, shape, &r->descr, err);
+}
+
+/* --- Records --- */
+
+/* A text that a record points to; its position, which is never 0. */
+static uint32_t npz_put_text(npz_reader *r, const char *z, size_t n){
+  if( r->texts.n==0 ) zt_cbor_put_null(&r->texts);
+  zt_cbor_put_items(&r->texts, (zt_span){ (const uint8_t*)z, n });
+  return (uint32_t)(r->texts.n-n);
+}
+
+/* The encoding of a method, which may not be known. */
+static void npz_set_encoding(npz_reader *r, const zt_zip_member *m, zt_npy_record *out){
+  char name[24];
+  out->codec = ZT_CODEC_UNKNOWN;
+  switch( m->method ){
+    case ZT_ZIP_STORED:
+      out->encoding = ZT_TEXT("raw");
+      out->codec = ZT_CODEC_RAW;
+      break;
+    case ZT_ZIP_DEFLATE:
+      out->encoding = ZT_TEXT("deflate");
+      out->codec = ZT_CODEC_DEFLATE;
+      break;
+    case ZT_ZIP_BZIP2: out->encoding = ZT_TEXT("bzip2"); break;
+    case ZT_ZIP_LZMA:  out->encoding = ZT_TEXT("lzma"); break;
+    default:
+      sqlite3_snprintf(sizeof(name), name, "zip.%u", m->method);
+      out->encoding = (zt_text){ NULL, strlen(name) };
+      out->encoding_at = npz_put_text(r, name, strlen(name));
+      break;
+  }
+}
+
+/* What is wrong with a member is remembered as its fault. Fails if that is nothing of the file. */
+static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
+  if( failed->rc!=SQLITE_ERROR || !failed->rule ){
+    *r->b->err = *failed;
+    *failed = ZT_ERROR_NONE;
+    return r->b->err->rc;
+  }
+  out->unread = true;
+  out->codec = ZT_CODEC_UNKNOWN;   /* How many bytes are the array's is not known */
+  out->fault_rule = failed->rule;
+  out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
+  zt_error_clear(failed);
+  return SQLITE_OK;
+}
+
+/* Where the array's own bytes are among the member's. */
+static void npz_place(const npz_member *m, zt_npy_record *out){
+  uint64_t there = m->zip.size-out->npy.length;
+  out->skip = out->npy.length;
+  out->decoded = out->npy.sized && out->npy.bytes<there ? out->npy.bytes : there;
+  out->behind = there-out->decoded;
+}
+
+/* Append all of what is known of an array. */
+static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uint64_t *shape){
+  zt_span descr = { r->descr.p, r->descr.n };
+  zt_cbor_put_text(&r->manifest, name);
+  record->name = (uint32_t)(r->manifest.n-name.n);
+  record->name_length = (uint32_t)name.n;
+  if( record->unread ){
+    zt_cbor_put_null(&r->manifest);
+  }else{
+    record->attributes = npz_put_text(r, "", 0);
+    zt_npy_put_attributes(&record->npy, descr, &r->texts);
+    zt_npy_put_header(&record->npy, descr, shape, &r->manifest);
+  }
+  zt_cbor_put_items(&r->records, (zt_span){ (const uint8_t*)record, sizeof(*record) });
+  zt_cbor_put_items(&r->records, (zt_span){ (const uint8_t*)shape,
+                                            record->npy.rank*sizeof(*shape) });
+  if( !r->b->err->rc && r->manifest.n+r->texts.n>r->b->container->file_size+NPZ_SPARE ){
+    return zt_break(r->b->err, "NZ4", "the headers of its members take more memory than a file of"
+                    " %llu bytes is worth", (unsigned long long)r->b->container->file_size);
+  }
+  return r->b->err->rc;
+}
+
+/* --- Members --- */
+
+static bool npz_is_named_so(zt_text name){
+  return name.n>=4 && memcmp(name.z+name.n-4, ".npy", 4)==0;
+}
+
+/* NZ1. */
+static int npz_check_name(npz_reader *r, zt_text name){
+  if( zt_utf8_valid((const uint8_t*)name.z, name.n) && !zt_has_nul(name.z, name.n) ){
+    return SQLITE_OK;
+  }
+  return zt_break(r->b->err, "NZ1", "member '%.*s': a name that is not UTF-8, or has U+0000 in it",
+                  zt_shown(name), name.z);
+}
+
+/* True if a member is an array. What the system refuses is to be said. */
+static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
+  unsigned method = m->zip.method;
+  bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
+  if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
+  if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
+  return npz_is_named_so(m->zip.name)
+      || (failed->rc && (failed->rc!=SQLITE_ERROR || !failed->rule));
+}
+
+static int npz_add_member(npz_reader *r, uint32_t i){
+  zt_error failed = { .path = r->b->err->path };
+  zt_npy_record record = { 0 };
+  uint64_t shape[ZT_MAX_RANK];
+  char digest[sizeof("crc32:00000000")];
+  npz_member m = { .read = 0 };
+  zt_text name;
+  zt_zip_member_at(r->zip, i, &m.zip);
+  zt_cbor_out_reset(&r->descr);
+  npz_begin(r, &m, &failed);
+  if( !npz_is_array(r, &m, &failed) ){
+    zt_error_clear(&failed);
+    return r->b->err->rc;
+  }
+  name = m.zip.name;
+  if( npz_is_named_so(name) ) name.n -= 4;
+  if( npz_check_name(r, m.zip.name) ) goto end;
+  npz_set_encoding(r, &m.zip, &record);
+  record.unread = record.codec==ZT_CODEC_UNKNOWN;
+  record.offset = m.offset;
+  record.unsized = m.offset==0;   /* It was not found */
+  if( !record.unsized ) record.length = m.zip.stored;
+  if( !failed.rc && !record.unread ) npz_read_header(r, &m, &record.npy, shape, &failed);
+  if( failed.rc && npz_set_fault(r, &failed, &record) ) goto end;
+  if( !record.unread ) npz_place(&m, &record);
+  sqlite3_snprintf(sizeof(digest), digest, "crc32:%08x", m.zip.crc);
+  record.digest = npz_put_text(r, digest, sizeof(digest)-1);
+  npz_put(r, name, &record, shape);
+end:
+  zt_error_clear(&failed);
+  return r->b->err->rc;
+}
+
+static int npz_add_members(npz_reader *r){
+  uint32_t n = zt_zip_members(r->zip);
+  for(uint32_t i=0; i<n; i++){
+    if( (i & NPZ_POLL_MEMBERS)==NPZ_POLL_MEMBERS
+     && zt_interrupt_check(r->b->interrupt, r->b->err) ) return r->b->err->rc;
+    if( npz_add_member(r, i) ) return r->b->err->rc;
+  }
+  if( n>0 && r->records.n==0 ){
+    return zt_break(r->b->err, "NZ3",
+                    "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
+  }
+  return SQLITE_OK;
+}
+
+/* --- Opening --- */
+
+/* All that was gathered becomes the container's. */
+static int npz_fill(npz_reader *r){
+  zt_builder *b = r->b;
+  uint32_t manifest, texts, n = 0;
+  zt_npy_record record;
+  for(size_t at=0; at<r->records.n; at+=sizeof(record)+record.npy.rank*sizeof(uint64_t), n++){
+    memcpy(&record, r->records.p+at, sizeof(record));
+  }
+  zt_builder_reserve(b, n, n);
+  if( zt_builder_keep(b, r->manifest.p, r->manifest.n, &manifest)
+   || zt_builder_keep(b, r->texts.p, r->texts.n, &texts) ) return b->err->rc;
+  for(size_t at=0; at<r->records.n; at+=sizeof(record)+record.npy.rank*sizeof(uint64_t)){
+    uint64_t shape[ZT_MAX_RANK];
+    bool duplicate;
+    memcpy(&record, r->records.p+at, sizeof(record));
+    memcpy(shape, r->records.p+at+sizeof(record), record.npy.rank*sizeof(*shape));
+    record.name += manifest;
+    record.encoding_at += texts;
+    if( record.attributes ) record.attributes += texts;
+    if( record.digest ) record.digest += texts;
+    if( record.fault ) record.fault += texts;
+    if( zt_npy_add(b, &record, shape, &duplicate) ) return b->err->rc;
+    if( duplicate ){
+      b->err->object = (zt_text){ (const char*)b->container->kept.p+record.name,
+                                  record.name_length };
+      return zt_break(b->err, "NZ2", "two members have this name");
+    }
+  }
+  b->container->manifest = zt_manifest_map(manifest, 0);
+  return SQLITE_OK;
+}
+
+static zt_probe npz_probe(const zt_ends *ends, zt_error *err){
+  (void)err;
+  return zt_zip_probe(ends) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+}
+
+static int npz_open(zt_builder *b, const zt_ends *ends){
+  zt_container *c = b->container;
+  npz_reader r = {
+    .b = b, .manifest = { .err = b->err }, .texts = { .err = b->err }, .records = { .err = b->err },
+    .descr = { .err = b->err }, .header = { .err = b->err }
+  };
+  if( zt_zip_open(ends->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
+  c->rules = ZT_RULE_DIGEST_OF_DECODED;
+  c->gap = UINT64_MAX;   /* Local headers, and members that are no arrays */
+  c->manifest_offset = zt_zip_offset(r.zip);
+  c->manifest_length = zt_zip_directory(r.zip).n;
+  zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xbf", 1 });
+  npz_add_members(&r);
+  zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });
+  if( !b->err->rc ) npz_fill(&r);
+  zt_zip_close(r.zip);
+  zt_inflate_free(r.inflate);
+  zt_cbor_out_clear(&r.manifest);
+  zt_cbor_out_clear(&r.texts);
+  zt_cbor_out_clear(&r.records);
+  zt_cbor_out_clear(&r.descr);
+  zt_cbor_out_clear(&r.header);
+  return b->err->rc;
+}
+
+const zt_driver zt_driver_npz = {
+  .name = "npz",
+  .format = "npz",
+  .probe = npz_probe,
+  .open = npz_open,
+  .object = zt_npy_object,
+  .component = zt_npy_component,
+  .steps = &zt_manifest_steps,
+};

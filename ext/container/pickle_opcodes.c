@@ -1,0 +1,83 @@
+/* The table of opcodes, and the reading of one. See pickle_opcodes.h; the rules are those of
+** pickle.c. */
+#include "container/pickle_opcodes.h"
+
+#include <stdarg.h>
+#include "core/host.h"
+
+static const zt_pickle_opcode opcodes_table[256] = {
+#define OPCODES_ROW(code, name, argument, nodes, needs) [code] = { #name, argument, nodes, needs },
+  ZT_PICKLE_OPCODES(OPCODES_ROW)
+#undef OPCODES_ROW
+};
+
+bool zt_pickle_fail(const zt_pickle_read *r, zt_error *err, const char *rule, const char *format,
+                    ...){
+  va_list list;
+  char *z;
+  va_start(list, format);
+  z = sqlite3_vmprintf(format, list);
+  va_end(list);
+  if( !z ) zt_fail_nomem(err);
+  else zt_break(err, rule, "byte %llu: %s: %s", (unsigned long long)r->at, r->opcode->name, z);
+  sqlite3_free(z);
+  return false;
+}
+
+static bool opcodes_fail_end(const zt_pickle_read *r, zt_error *err){
+  return zt_pickle_fail(r, err, "PK2", "its argument goes beyond the pickle's end");
+}
+
+/* PK2: an argument that ends with as many newlines, the last of which is none of it. */
+static bool opcodes_read_lines(zt_pickle_read *r, zt_span all, int lines, zt_error *err){
+  size_t from = r->next;
+  do{
+    const uint8_t *end = r->next<all.n ? memchr(all.p+r->next, '\n', all.n-r->next) : NULL;
+    if( !end ) return opcodes_fail_end(r, err);
+    r->next = (size_t)(end-all.p)+1;
+  }while( --lines>0 );
+  r->argument = (zt_span){ all.p+from, r->next-1-from };
+  return true;
+}
+
+/* PK2, PK3: an argument with its length before it. */
+static bool opcodes_read_counted(zt_pickle_read *r, zt_span all, unsigned width, bool is_signed,
+                                 zt_error *err){
+  uint64_t n;
+  if( width>all.n-r->next ) return opcodes_fail_end(r, err);
+  n = width==1 ? all.p[r->next] : width==4 ? zt_le32(all.p+r->next) : zt_le64(all.p+r->next);
+  if( is_signed && n>INT32_MAX ) return zt_pickle_fail(r, err, "PK3", "a negative length");
+  r->next += width;
+  if( n>all.n-r->next ) return opcodes_fail_end(r, err);
+  r->argument = (zt_span){ all.p+r->next, (size_t)n };
+  r->next += (size_t)n;
+  return true;
+}
+
+bool zt_pickle_read_next(zt_pickle_read *r, zt_span all, zt_error *err){
+  r->at = r->next;
+  if( r->at==all.n ){
+    zt_break(err, "PK2", "the pickle ends at byte %llu without STOP", (unsigned long long)r->at);
+    return false;
+  }
+  r->code = (zt_pickle_code)all.p[r->next++];
+  r->opcode = &opcodes_table[r->code];
+  if( !r->opcode->name ){
+    zt_break(err, "PK1", "byte %llu: opcode 0x%02x is not known", (unsigned long long)r->at,
+             (unsigned)r->code);
+    return false;
+  }
+  switch( r->opcode->argument ){
+    case ZT_PICKLE_LINE:          return opcodes_read_lines(r, all, 1, err);
+    case ZT_PICKLE_LINES:         return opcodes_read_lines(r, all, 2, err);
+    case ZT_PICKLE_COUNT1:        return opcodes_read_counted(r, all, 1, false, err);
+    case ZT_PICKLE_COUNT4:        return opcodes_read_counted(r, all, 4, false, err);
+    case ZT_PICKLE_COUNT4_SIGNED: return opcodes_read_counted(r, all, 4, true, err);
+    case ZT_PICKLE_COUNT8:        return opcodes_read_counted(r, all, 8, false, err);
+    default: break;
+  }
+  if( r->opcode->argument>all.n-r->next ) return opcodes_fail_end(r, err);
+  r->argument = (zt_span){ all.p+r->next, r->opcode->argument };
+  r->next += r->opcode->argument;
+  return true;
+}

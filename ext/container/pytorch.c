@@ -1,0 +1,737 @@
+/*
+** Files of torch.save since 1.6, and of torch.jit.save: zip archives with a pickle of all values,
+** in which tensors are views of storages that are records of their own.
+**
+**   archive  := (X "/data.pkl") (X "/data/" key)* (X "/version")? (X "/byteorder")? ...
+**   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
+**
+**   PT1  it is no file of torch before 1.6, which was several pickles in a row, or a tar archive
+**   PT2  there is X/data.pkl, X being what the first member's name begins with
+**   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
+**   PT4, PT5, PT6: torch_tree.c
+**   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickles' bytes
+**   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
+** Of one tensor alone, which then is listed, and its bytes cannot be had:
+**   PT9  its storage is a record of the archive
+**   PT10 offset and strides are not negative, and fit 64 bits
+**   PT11 the view ends within its storage
+**   PT12 the record has the bytes that the pickle says
+**
+** Of each tensor a pytorch_part is kept, and behind it its dimensions and strides. Storages may be
+** shared, and a record's local header is read once.
+*/
+#include <stdarg.h>
+#include "container/dtype.h"
+#include "container/manifest.h"
+#include "container/torch_probe.h"
+#include "container/torch_tree.h"
+#include "core/host.h"
+#include "core/utf8.h"
+
+#define PYTORCH_NAME_MAX 4096          /* Bytes of a record's name */
+#define PYTORCH_RECORD 64              /* Bytes of version and byteorder that are looked at */
+#define PYTORCH_TEXT ((uint64_t)16 << 20)
+#define PYTORCH_TEXT_TIMES 16
+
+/* --- What is kept of a tensor --- */
+
+enum {
+  PYTORCH_STRIDED = 0x1,      /* Strides are kept, too */
+  PYTORCH_BIG = 0x2,
+  PYTORCH_UNSIZED = 0x4,      /* How many bytes it has is not known, */
+  PYTORCH_LOST = 0x8,         /* nor where they are */
+  PYTORCH_UNSHAPED = 0x10,
+  PYTORCH_SPARSE = 0x20,      /* An object with two components, */
+  PYTORCH_COO = 0x40,         /* which can be read as zTensor's */
+  PYTORCH_VALUES = 0x80, PYTORCH_INDICES = 0x100,   /* A component of it */
+  PYTORCH_CONJ = 0x200, PYTORCH_NEG = 0x400
+};
+
+typedef struct pytorch_part {
+  uint64_t offset, length;    /* The stored bytes: of a record that is compressed, all of it */
+  uint64_t skip, behind;      /* Of what that decodes to */
+  uint64_t bytes;             /* The view's own */
+  const char *rule;           /* Of the fault */
+  zt_text quantized;          /* Static; z NULL: it is not */
+  uint32_t attributes;        /* Position of a map; 0: there is none */
+  uint32_t fault;             /* Position of a text with a NUL behind it; 0: there is none */
+  uint32_t dtype, nDtype;     /* Where torch's name of its dtype is, if the model has none */
+  uint32_t rank;
+  uint16_t flags;
+  uint16_t method;            /* Of the record */
+  uint8_t id;                 /* Of the dtype, plus 1; 0: it is not known */
+} pytorch_part;
+
+static void pytorch_part_at(const zt_container *c, size_t at, pytorch_part *out){
+  memcpy(out, c->kept.p+at, sizeof(*out));
+}
+
+/* Number i of its dimensions and, behind them, strides. */
+static uint64_t pytorch_number(const zt_container *c, size_t at, uint32_t i){
+  return zt_load64(c->kept.p+at+sizeof(pytorch_part)+8*(size_t)i);
+}
+
+/* --- What is being read --- */
+
+/* What is known of a record that storages may be in. */
+typedef struct pytorch_place {
+  uint64_t offset;
+  bool located, broken;
+  uint32_t fault;            /* Position of what is wrong with it, if it is broken */
+  const char *rule;
+} pytorch_place;
+
+typedef struct pytorch_reader {
+  zt_builder *b;
+  zt_zip *zip;
+  pytorch_place *places;     /* One for each member; owned */
+  zt_text archive;           /* X */
+  zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
+  const zt_pickle *pickle;
+  zt_text byte_order;        /* z NULL: the archive does not say */
+  uint64_t text, leaves, tensors;   /* What the walks will append */
+  zt_cbor_out attributes;    /* Of an object */
+  zt_cbor_out values;        /* Paths and leaves, one after the other, */
+  zt_keys paths;             /* whose paths are distinct */
+  uint64_t n;                /* How many there are */
+  zt_positions lastLeaf, lastTensor;   /* Of each path: the last number put behind it */
+  char *path;                /* Room for a path with a number behind it; owned */
+  size_t room;
+} pytorch_reader;
+
+/* The member of that name below X/; -1 if there is none. */
+static int64_t pytorch_find(pytorch_reader *r, zt_text folder, zt_text name){
+  char z[PYTORCH_NAME_MAX];
+  size_t n = r->archive.n+1;
+  if( n+folder.n>sizeof(z) || name.n>sizeof(z)-n-folder.n ) return -1;
+  memcpy(z, r->archive.z, r->archive.n);
+  z[r->archive.n] = '/';
+  if( folder.n ) memcpy(z+n, folder.z, folder.n);
+  n += folder.n;
+  if( name.n ) memcpy(z+n, name.z, name.n);
+  return zt_zip_find(r->zip, (zt_text){ z, n+name.n }, r->b->err);
+}
+
+/* A small record's text, without white space at its end; *n is 0 if there is none. out has room for
+** PYTORCH_RECORD bytes. */
+static int pytorch_read_text(pytorch_reader *r, zt_text name, char *out, size_t *n){
+  const int64_t i = pytorch_find(r, ZT_TEXT(""), name);
+  zt_zip_member member;
+  uint64_t offset;
+  *n = 0;
+  if( i<0 ) return r->b->err->rc;
+  zt_zip_member_at(r->zip, (uint32_t)i, &member);
+  if( member.method!=ZT_ZIP_STORED || member.fault ) return SQLITE_OK;
+  if( zt_zip_locate(r->zip, r->b->source, &member, &offset, out, PYTORCH_RECORD, n,
+                    r->b->err) ) return r->b->err->rc;
+  while( *n>0 && (out[*n-1]=='\n' || out[*n-1]=='\r' || out[*n-1]==' ') ) --*n;
+  if( !zt_utf8_valid((const uint8_t*)out, *n) || zt_has_nul(out, *n) ) *n = 0;
+  return SQLITE_OK;
+}
+
+/* PT2, PT3: read a pickle; *out is owned by who calls. */
+static int pytorch_read_pickle(pytorch_reader *r, uint32_t i, uint64_t *offset, zt_span *out){
+  zt_error *err = r->b->err;
+  zt_zip_member member;
+  uint8_t *p;
+  size_t got;
+  zt_zip_member_at(r->zip, i, &member);
+  if( member.fault ) return zt_break(err, member.fault_rule, "%s", member.fault);
+  if( member.method!=ZT_ZIP_STORED ){
+    return zt_break(err, "PT3", "record '%.*s' is compressed", zt_shown(member.name),
+                    member.name.z);
+  }
+  if( member.stored>ZT_PICKLE_MAX ){
+    return zt_break(err, "PT3", "record '%.*s' has %llu bytes, 256 MiB are the most",
+                    zt_shown(member.name), member.name.z, (unsigned long long)member.stored);
+  }
+  if( zt_zip_locate(r->zip, r->b->source, &member, offset, NULL, 0, &got, err) ) return err->rc;
+  p = sqlite3_malloc64(member.stored+1);
+  if( !p ) return zt_fail_nomem(err);
+  *out = (zt_span){ p, (size_t)member.stored };
+  return zt_source_read(r->b->source, *offset, p, out->n, err);
+}
+
+/* --- Measuring: what the walks will append --- */
+
+static void pytorch_measure_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
+  pytorch_reader *r = context;
+  (void)cycle;
+  r->leaves++;
+  r->text += path.n+zt_torch_size(r->pickle, node);
+}
+
+static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
+  pytorch_reader *r = context;
+  (void)tensor;
+  r->tensors++;
+  r->text += path.n+64;
+}
+
+/* --- Paths --- */
+
+/* A path with a number behind it, in r->path. */
+static zt_text pytorch_numbered(pytorch_reader *r, zt_text path, uint64_t number){
+  char *end = r->path+path.n;
+  memcpy(r->path, path.z, path.n);
+  sqlite3_snprintf(24, end, "#%llu", (unsigned long long)number);
+  return (zt_text){ r->path, path.n+strlen(end) };
+}
+
+/* The number of the leaf or the tensor that has a path; -1 if none has. */
+static int64_t pytorch_taken(const pytorch_reader *r, zt_text path, bool tensor){
+  return tensor ? zt_container_find(r->b->container, path)
+                : zt_keys_find(&r->paths, r->values.p, path);
+}
+
+/* Another path for what comes later than something with that one, whose number among its kind
+** remembers which came last. */
+static zt_text pytorch_distinct(pytorch_reader *r, zt_text path, bool tensor){
+  const int64_t first = pytorch_taken(r, path, tensor);
+  uint32_t *last = &(tensor ? &r->lastTensor : &r->lastLeaf)->a[first];
+  zt_text distinct;
+  if( r->room<path.n+24 ){
+    char *p = sqlite3_realloc64(r->path, path.n+24);
+    if( !p ){
+      zt_fail_nomem(r->b->err);
+      return path;
+    }
+    r->path = p;
+    r->room = path.n+24;
+  }
+  do distinct = pytorch_numbered(r, path, ++*last);
+  while( pytorch_taken(r, distinct, tensor)>=0 );
+  return distinct;
+}
+
+/* --- Leaves --- */
+
+/* Put down a path; false if another leaf has it. */
+static bool pytorch_put_path(pytorch_reader *r, zt_text path){
+  const size_t before = r->values.n;
+  bool duplicate = false;
+  zt_key key;
+  zt_cbor_put_text(&r->values, path);
+  if( r->b->err->rc ) return true;
+  key = (zt_key){ (uint32_t)(r->values.n-path.n), (uint32_t)path.n };
+  zt_keys_add(&r->paths, r->values.p, key, &duplicate, r->b->err);
+  if( duplicate ) r->values.n = before;
+  else if( !r->b->err->rc ) zt_positions_push(&r->lastLeaf, 1, r->b->err);
+  return !duplicate;
+}
+
+static void pytorch_put_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
+  pytorch_reader *r = context;
+  if( !pytorch_put_path(r, path) ) pytorch_put_path(r, pytorch_distinct(r, path, false));
+  zt_torch_put(r->pickle, node, cycle, &r->values);
+  r->n++;
+}
+
+/* --- Tensors --- */
+
+static void pytorch_put_ints(pytorch_reader *r, const int64_t *a, uint32_t n){
+  zt_cbor_put_head(&r->attributes, ZT_CBOR_ARRAY, n);
+  for(uint32_t i=0; i<n; i++) zt_cbor_put_int(&r->attributes, a[i]);
+}
+
+/* As torch has it: dimensions of one index are in no way, and what is empty is contiguous. */
+static bool pytorch_is_contiguous(const zt_torch_view *v){
+  uint64_t expected = 1;
+  for(uint32_t i=0; i<v->rank; i++) if( v->shape[i]==0 ) return true;
+  for(uint32_t i=v->rank; i-->0; ){
+    if( v->shape[i]==1 ) continue;
+    if( v->strides[i]<0 || (uint64_t)v->strides[i]!=expected ) return false;
+    if( v->shape[i]<0 || !zt_mul64(expected, (uint64_t)v->shape[i], &expected) ) return false;
+  }
+  return true;
+}
+
+static void pytorch_put_flag(zt_cbor_out *o, zt_text key, bool is){
+  zt_cbor_put_text(o, key);
+  zt_cbor_put_bool(o, is);
+}
+
+/* What the pickle says of a tensor, as the attributes of its object. */
+static void pytorch_put_attributes(pytorch_reader *r, const zt_torch_view *v){
+  zt_cbor_out *o = &r->attributes;
+  const bool dense = !v->quantizer && !v->quantized.z;
+  zt_pickle_kind grad = v->requires_grad ? zt_pickle_kind_of(r->pickle, v->requires_grad)
+                                         : ZT_PICKLE_NONE;
+  zt_cbor_out_reset(o);
+  zt_cbor_put_head(o, ZT_CBOR_MAP, 5u+(v->requires_grad!=0)+(v->quantizer!=0)+dense+v->conj
+                                   +v->neg+v->parameter);
+  zt_cbor_put_text(o, ZT_TEXT("storage"));
+  zt_cbor_put_text(o, v->key);
+  zt_cbor_put_text(o, ZT_TEXT("storage_offset"));
+  zt_cbor_put_int(o, v->offset);
+  zt_cbor_put_text(o, ZT_TEXT("stride"));
+  pytorch_put_ints(r, v->strides, v->rank);
+  zt_cbor_put_text(o, ZT_TEXT("location"));
+  zt_cbor_put_text(o, v->location);
+  zt_cbor_put_text(o, ZT_TEXT("storage_elements"));
+  zt_cbor_put_int(o, v->storage_elements);
+  if( v->requires_grad ){
+    zt_cbor_put_text(o, ZT_TEXT("requires_grad"));
+    if( grad>ZT_PICKLE_TRUE ) zt_cbor_put_null(o);
+    else zt_torch_put(r->pickle, v->requires_grad, false, o);
+  }
+  if( v->quantizer ){
+    zt_cbor_put_text(o, ZT_TEXT("quantizer"));
+    zt_torch_put_quantizer(r->pickle, v->quantizer, o);
+  }
+  if( dense ) pytorch_put_flag(o, ZT_TEXT("contiguous"), pytorch_is_contiguous(v));
+  if( v->conj ) pytorch_put_flag(o, ZT_TEXT("conj"), true);
+  if( v->neg ) pytorch_put_flag(o, ZT_TEXT("neg"), true);
+  if( v->parameter ) pytorch_put_flag(o, ZT_TEXT("parameter"), true);
+}
+
+/* A tensor in the making. */
+typedef struct pytorch_tensor {
+  const zt_torch_view *view;
+  pytorch_part part;
+  uint64_t numbers[2*ZT_MAX_RANK];   /* Dimensions, and then strides */
+  uint64_t elements;
+} pytorch_tensor;
+
+/* What is wrong with a tensor, unless something is already. */
+ZT_FORMAT(4, 5)
+static bool pytorch_set_fault(pytorch_reader *r, pytorch_tensor *t, const char *rule,
+                              const char *format, ...){
+  va_list list;
+  char *z;
+  va_start(list, format);
+  z = sqlite3_vmprintf(format, list);
+  va_end(list);
+  t->part.rule = rule;
+  t->part.flags = (uint16_t)((t->part.flags & ~PYTORCH_STRIDED) | PYTORCH_UNSIZED);
+  if( !z ) zt_fail_nomem(r->b->err);
+  else zt_builder_keep(r->b, z, strlen(z)+1, &t->part.fault);
+  sqlite3_free(z);
+  return false;
+}
+
+/* PT8: the shape. */
+static bool pytorch_set_shape(pytorch_reader *r, pytorch_tensor *t, const int64_t *shape,
+                              uint32_t rank){
+  zt_object object = { .rank = rank };
+  bool negative = false;
+  for(uint32_t i=0; i<rank; i++){
+    negative |= shape[i]<0;
+    object.shape[i] = t->numbers[i] = (uint64_t)shape[i];
+  }
+  t->part.rank = rank;
+  if( !negative && zt_object_count(&object) ){
+    t->elements = object.elements;
+    return true;
+  }
+  t->part.flags |= PYTORCH_UNSHAPED;
+  t->part.rank = 0;
+  return pytorch_set_fault(r, t, "PT8", "%s", negative
+                           ? "its shape has a negative dimension"
+                           : "the product of its dimensions does not fit 64 bits");
+}
+
+/* PT10: the strides; *out is how many elements of the storage lie between the first and the last
+** one, these included. */
+static bool pytorch_set_strides(pytorch_reader *r, pytorch_tensor *t, uint64_t *out){
+  const zt_torch_view *v = t->view;
+  bool fits = true, negative = v->offset<0;
+  *out = t->elements>0;
+  if( t->elements>0 && !pytorch_is_contiguous(v) ) t->part.flags |= PYTORCH_STRIDED;
+  for(uint32_t i=0; i<v->rank; i++){
+    uint64_t n = 0;
+    negative |= v->strides[i]<0;
+    t->numbers[v->rank+i] = (uint64_t)v->strides[i];
+    if( t->elements==0 || negative ) continue;
+    fits = fits && zt_mul64((uint64_t)v->shape[i]-1, (uint64_t)v->strides[i], &n)
+        && zt_add64(*out, n, out);
+  }
+  if( negative ) return pytorch_set_fault(r, t, "PT10", "a negative offset or stride");
+  return fits || pytorch_set_fault(r, t, "PT10", "its strides lead beyond 2^64 elements");
+}
+
+/* PT9: the storage's record, and where its data is. */
+static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_zip_member *member){
+  zt_error failed = { .path = r->b->err->path };
+  const int64_t i = pytorch_find(r, r->folder, t->view->key);
+  pytorch_place *place;
+  size_t got;
+  t->part.flags |= PYTORCH_LOST;
+  if( i<0 ){
+    return !r->b->err->rc
+        && pytorch_set_fault(r, t, "PT9", "the archive has no record '%.*s%.*s' of its storage",
+                             (int)r->folder.n, r->folder.z, zt_shown(t->view->key),
+                             t->view->key.z);
+  }
+  place = &r->places[i];
+  zt_zip_member_at(r->zip, (uint32_t)i, member);
+  if( !place->located && !place->broken ){
+    place->located = zt_zip_locate(r->zip, r->b->source, member, &place->offset, NULL, 0, &got,
+                                   &failed)==SQLITE_OK;
+    if( !place->located && (failed.rc!=SQLITE_ERROR || !failed.rule) ){
+      *r->b->err = failed;
+      return false;
+    }
+    place->broken = !place->located;
+    place->rule = failed.rule;
+    if( place->broken ) pytorch_set_fault(r, t, failed.rule, "%s", failed.parts.fault);
+    place->fault = t->part.fault;
+    zt_error_clear(&failed);
+  }
+  if( place->broken ){
+    t->part.rule = place->rule;
+    t->part.fault = place->fault;
+    t->part.flags |= PYTORCH_UNSIZED;
+    return false;
+  }
+  t->part.flags &= (uint16_t)~PYTORCH_LOST;
+  t->part.method = (uint16_t)member->method;
+  t->part.offset = place->offset;
+  t->part.length = member->stored;
+  return true;
+}
+
+/* PT11, PT12: where the view's bytes are in its storage: so many elements. */
+static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t span,
+                              const zt_zip_member *member){
+  const zt_torch_view *v = t->view;
+  const uint64_t item = v->dtype->width;
+  uint64_t storage = 0, first, bytes, end = 0;
+  if( v->storage_elements<0
+   || !zt_mul64((uint64_t)v->storage_elements, v->untyped ? 1 : item, &storage)
+   || storage>member->size ){
+    return pytorch_set_fault(r, t, "PT12", "its storage has %lld elements, and the record %llu "
+                             "bytes", (long long)v->storage_elements,
+                             (unsigned long long)member->size);
+  }
+  if( !zt_mul64((uint64_t)v->offset, item, &first) || !zt_mul64(span, item, &bytes)
+   || !zt_add64(first, bytes, &end) || (bytes>0 && end>storage) ){
+    return pytorch_set_fault(r, t, "PT11", "%llu elements from %lld on end behind its storage, "
+                             "which has %llu bytes", (unsigned long long)span,
+                             (long long)v->offset, (unsigned long long)storage);
+  }
+  if( first>storage ) first = storage;
+  t->part.bytes = bytes;
+  if( t->part.method==ZT_ZIP_STORED ){
+    t->part.offset += first;
+    t->part.length = bytes;
+  }else{
+    t->part.skip = first;
+    t->part.behind = member->size-first-bytes;
+  }
+  return true;
+}
+
+/* All of a view. False: it has a fault, or something failed. */
+static bool pytorch_set_view(pytorch_reader *r, pytorch_tensor *t){
+  const zt_torch_view *v = t->view;
+  zt_zip_member member;
+  uint64_t span;
+  if( v->dtype ){
+    t->part.id = (uint8_t)(v->dtype->id+1);
+    if( v->dtype->unit>1 && zt_text_is(r->byte_order, "big") ) t->part.flags |= PYTORCH_BIG;
+  }else{
+    t->part.nDtype = (uint32_t)v->dtype_name.n;
+    t->part.flags |= PYTORCH_UNSIZED;
+    if( zt_builder_keep(r->b, v->dtype_name.z, v->dtype_name.n, &t->part.dtype) ) return false;
+  }
+  if( v->conj ) t->part.flags |= PYTORCH_CONJ;
+  if( v->neg ) t->part.flags |= PYTORCH_NEG;
+  t->part.quantized = v->quantized;
+  if( !pytorch_set_shape(r, t, v->shape, v->rank) ){
+    t->part.flags |= PYTORCH_LOST;
+    return false;
+  }
+  return pytorch_set_strides(r, t, &span) && pytorch_find_storage(r, t, &member)
+      && v->dtype && pytorch_set_range(r, t, span, &member);
+}
+
+/* Keep a tensor's record; *at is where. */
+static int pytorch_keep(pytorch_reader *r, const pytorch_tensor *t, uint32_t *at){
+  const uint32_t n = t->part.flags & PYTORCH_STRIDED ? 2*t->part.rank : t->part.rank;
+  uint32_t numbers;
+  if( zt_builder_keep(r->b, &t->part, sizeof(t->part), at) ) return r->b->err->rc;
+  return zt_builder_keep(r->b, t->numbers, n*sizeof(*t->numbers), &numbers);
+}
+
+/* A new object with that record, whose components are to follow. */
+static int pytorch_add_object(pytorch_reader *r, zt_text path, uint32_t record){
+  zt_builder *b = r->b;
+  bool duplicate = true;
+  for(int i=0; i<2 && duplicate; i++){
+    uint32_t at;
+    if( i>0 ) path = pytorch_distinct(r, path, true);
+    if( b->err->rc || zt_builder_keep(b, path.z, path.n, &at) ) return b->err->rc;
+    zt_builder_object(b, (zt_text){ (const char*)b->container->kept.p+at, path.n }, record,
+                      &duplicate);
+    if( b->err->rc ) return b->err->rc;
+  }
+  return zt_positions_push(&r->lastTensor, 1, b->err);
+}
+
+static int pytorch_add_dense(pytorch_reader *r, zt_text path, const zt_torch_view *v){
+  pytorch_tensor t = { .view = v };
+  uint32_t record;
+  pytorch_set_view(r, &t);
+  pytorch_put_attributes(r, v);
+  if( r->b->err->rc
+   || zt_builder_keep(r->b, r->attributes.p, r->attributes.n, &t.part.attributes)
+   || pytorch_keep(r, &t, &record) || pytorch_add_object(r, path, record) ) return r->b->err->rc;
+  return zt_builder_component(r->b, record);
+}
+
+/* Its coordinates are those of zTensor's sparse_coo if all dimensions have one. */
+static bool pytorch_is_coo(const zt_torch_tensor *tensor, const pytorch_tensor *values,
+                           const pytorch_tensor *indices){
+  return tensor->indices.rank==2 && tensor->indices.shape[0]==(int64_t)tensor->rank
+      && tensor->view.rank==1 && tensor->view.shape[0]==tensor->indices.shape[1]
+      && !((values->part.flags | indices->part.flags)
+           & (PYTORCH_STRIDED|PYTORCH_CONJ|PYTORCH_NEG|PYTORCH_UNSHAPED));
+}
+
+static int pytorch_add_sparse(pytorch_reader *r, zt_text path, const zt_torch_tensor *tensor){
+  pytorch_tensor object = { .part.flags = PYTORCH_SPARSE };
+  pytorch_tensor values = { .view = &tensor->view, .part.flags = PYTORCH_VALUES };
+  pytorch_tensor indices = { .view = &tensor->indices, .part.flags = PYTORCH_INDICES };
+  uint32_t records[3];
+  pytorch_set_shape(r, &object, tensor->shape, tensor->rank);
+  pytorch_set_view(r, &values);
+  pytorch_set_view(r, &indices);
+  if( pytorch_is_coo(tensor, &values, &indices) ) object.part.flags |= PYTORCH_COO;
+  if( r->b->err->rc || pytorch_keep(r, &object, &records[0])
+   || pytorch_keep(r, &values, &records[1]) || pytorch_keep(r, &indices, &records[2])
+   || pytorch_add_object(r, path, records[0])
+   || zt_builder_component(r->b, records[1]) ) return r->b->err->rc;
+  return zt_builder_component(r->b, records[2]);
+}
+
+static void pytorch_put_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
+  if( tensor->sparse ) pytorch_add_sparse(context, path, tensor);
+  else pytorch_add_dense(context, path, &tensor->view);
+}
+
+/* --- Opening --- */
+
+/* PT7: walk a pickle twice: first to know that there is room for what it says. */
+static int pytorch_walk(pytorch_reader *r, zt_span bytes, zt_text prefix){
+  const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
+  const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
+  zt_error *err = r->b->err;
+  if( zt_torch_walk(r->pickle, prefix, bytes.n, &measure, r->b->interrupt, err) ) return err->rc;
+  if( r->text>PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)bytes.n ){
+    return zt_break(err, "PT7", "paths and values take %llu bytes, for a pickle of %llu",
+                    (unsigned long long)r->text, (unsigned long long)bytes.n);
+  }
+  zt_builder_reserve(r->b, r->tensors, r->tensors);
+  return zt_torch_walk(r->pickle, prefix, bytes.n, &put, r->b->interrupt, err);
+}
+
+/* PT2, PT3: read a pickle and all that it says. */
+static int pytorch_read(pytorch_reader *r, int64_t member, zt_text prefix){
+  zt_container *c = r->b->container;
+  zt_span bytes = { NULL, 0 };
+  zt_pickle *pickle = NULL;
+  uint64_t offset;
+  size_t used;
+  if( pytorch_read_pickle(r, (uint32_t)member, &offset, &bytes)==SQLITE_OK
+   && zt_pickle_open(bytes, r->b->interrupt, &pickle, &used, r->b->err)==SQLITE_OK ){
+    if( !prefix.n ){
+      c->manifest_offset = offset;
+      c->manifest_length = bytes.n;
+    }
+    r->pickle = pickle;
+    pytorch_walk(r, bytes, prefix);
+  }
+  zt_pickle_close(pickle);
+  sqlite3_free((void*)bytes.p);
+  return r->b->err->rc;
+}
+
+/* A text that may be missing. */
+static void pytorch_put_optional(zt_cbor_out *o, zt_text key, zt_text value){
+  zt_cbor_put_text(o, key);
+  if( value.z ) zt_cbor_put_text(o, value);
+  else zt_cbor_put_null(o);
+}
+
+/* The manifest, made of what the archive says of itself and all leaves, which are the file's
+** attributes, too. */
+static int pytorch_keep_manifest(pytorch_reader *r, zt_text version){
+  zt_container *c = r->b->container;
+  zt_cbor_out head = { .err = r->b->err };
+  uint32_t at, values;
+  size_t map;
+  zt_cbor_put_head(&head, ZT_CBOR_MAP, 4);
+  zt_cbor_put_text(&head, ZT_TEXT("archive"));
+  zt_cbor_put_name(&head, (zt_span){ (const uint8_t*)r->archive.z, r->archive.n });
+  pytorch_put_optional(&head, ZT_TEXT("version"), version);
+  pytorch_put_optional(&head, ZT_TEXT("byteorder"), r->byte_order);
+  zt_cbor_put_text(&head, ZT_TEXT("leaves"));
+  map = head.n;
+  zt_cbor_put_head(&head, ZT_CBOR_MAP, r->n);
+  if( !r->b->err->rc && zt_builder_keep(r->b, head.p, head.n, &at)==SQLITE_OK
+   && zt_builder_keep(r->b, r->values.p, r->values.n, &values)==SQLITE_OK ){
+    c->manifest = zt_manifest_map(at, 0);
+    c->attributes = zt_manifest_map(at+map, 0);
+  }
+  zt_cbor_out_clear(&head);
+  return r->b->err->rc;
+}
+
+/* What the archive says of itself, and both pickles. */
+static int pytorch_read_all(pytorch_reader *r, int64_t data){
+  zt_container *c = r->b->container;
+  char version[PYTORCH_RECORD], order[PYTORCH_RECORD];
+  size_t nVersion, nOrder;
+  int64_t constants;
+  uint32_t at = 0;
+  if( pytorch_read_text(r, ZT_TEXT("version"), version, &nVersion)
+   || pytorch_read_text(r, ZT_TEXT("byteorder"), order, &nOrder) ) return r->b->err->rc;
+  if( nOrder ) r->byte_order = (zt_text){ order, nOrder };
+  if( nVersion ){
+    if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;
+    c->version = (zt_text){ (const char*)c->kept.p+at, nVersion };
+  }
+  r->folder = ZT_TEXT("data/");
+  if( pytorch_read(r, data, ZT_TEXT("")) ) return r->b->err->rc;
+  constants = pytorch_find(r, ZT_TEXT(""), ZT_TEXT("constants.pkl"));
+  r->folder = ZT_TEXT("constants/");
+  if( constants>=0 ) pytorch_read(r, constants, ZT_TEXT("constants"));
+  return r->b->err->rc ? r->b->err->rc : pytorch_keep_manifest(r, c->version);
+}
+
+static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
+  pytorch_reader r = {
+    .b = b, .attributes = { .err = b->err }, .values = { .err = b->err },
+    .paths = { .interrupt = b->interrupt }
+  };
+  uint64_t places;
+  int64_t data;
+  if( zt_zip_open(ends->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
+  r.archive = zt_torch_archive(r.zip);
+  data = pytorch_find(&r, ZT_TEXT(""), ZT_TEXT("data.pkl"));
+  places = (zt_zip_members(r.zip)+(uint64_t)1)*sizeof(*r.places);
+  if( b->err->rc ) goto end;
+  if( data<0 ){
+    zt_break(b->err, "PT2", "an archive of PyTorch without a record '%.*s/data.pkl'",
+             zt_shown(r.archive), r.archive.z);
+    goto end;
+  }
+  r.places = sqlite3_malloc64(places);
+  if( !r.places ){
+    zt_fail_nomem(b->err);
+    goto end;
+  }
+  memset(r.places, 0, places);
+  b->container->rules = ZT_RULE_VIEWS;
+  b->container->gap = UINT64_MAX;   /* Local headers, and records that are no storages */
+  pytorch_read_all(&r, data);
+end:
+  zt_zip_close(r.zip);
+  sqlite3_free(r.places);
+  sqlite3_free(r.path);
+  zt_cbor_out_clear(&r.attributes);
+  zt_cbor_out_clear(&r.values);
+  zt_keys_clear(&r.paths);
+  zt_positions_clear(&r.lastLeaf);
+  zt_positions_clear(&r.lastTensor);
+  return b->err->rc;
+}
+
+/* --- The driver --- */
+
+static zt_probe pytorch_probe(const zt_ends *ends, zt_error *err){
+  return zt_torch_kind_of(ends, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;
+}
+
+/* PT1 */
+static int pytorch_open(zt_builder *b, const zt_ends *ends){
+  zt_torch_kind kind = zt_torch_kind_of(ends, b->err);
+  if( b->err->rc ) return b->err->rc;
+  if( kind==ZT_TORCH_ZIP ) return pytorch_open_zip(b, ends);
+  return zt_break(b->err, "PT1", "a file of PyTorch before 1.6, which is %s: it is not read",
+                  kind==ZT_TORCH_TAR ? "a tar archive" : "several pickles in a row");
+}
+
+/* --- Decoding --- */
+
+static void pytorch_object(const zt_container *c, uint32_t i, zt_object *out){
+  const size_t at = c->objects.a[i];
+  pytorch_part part;
+  pytorch_part_at(c, at, &part);
+  out->format = part.flags & PYTORCH_SPARSE ? ZT_TEXT("torch._rebuild_sparse_tensor")
+              : part.flags & PYTORCH_CONJ ? ZT_TEXT("torch.conj")
+              : part.flags & PYTORCH_NEG ? ZT_TEXT("torch.neg")
+              : part.quantized.z ? part.quantized : ZT_TEXT("dense");
+  out->rank = part.rank;
+  for(uint32_t d=0; d<part.rank; d++) out->shape[d] = pytorch_number(c, at, d);
+  zt_object_count(out);
+  out->unshaped = (part.flags & PYTORCH_UNSHAPED)!=0;
+  if( !out->unshaped && zt_text_is(out->format, "dense") ) out->layout = ZT_LAYOUT_DENSE;
+  if( !out->unshaped && part.flags & PYTORCH_COO ) out->layout = ZT_LAYOUT_COO;
+  out->has_strides = (part.flags & PYTORCH_STRIDED)!=0;
+  for(uint32_t d=0; d<part.rank && out->has_strides; d++){
+    out->strides[d] = pytorch_number(c, at, part.rank+d);
+  }
+  if( part.attributes ) out->attributes = zt_manifest_map(part.attributes, 0);
+}
+
+/* How the record is compressed. */
+static void pytorch_set_encoding(const pytorch_part *part, zt_component *out){
+  switch( part->method ){
+    case ZT_ZIP_STORED: return;
+    case ZT_ZIP_DEFLATE:
+      out->encoding = ZT_TEXT("deflate");
+      out->codec = ZT_CODEC_DEFLATE;
+      break;
+    default:
+      out->encoding = part->method==ZT_ZIP_BZIP2 ? ZT_TEXT("bzip2")
+                    : part->method==ZT_ZIP_LZMA ? ZT_TEXT("lzma") : ZT_TEXT("zip");
+      out->codec = ZT_CODEC_UNKNOWN;
+      break;
+  }
+  out->skip = part->skip;
+  out->behind = part->behind;
+  out->has_decoded_length = !out->unsized;
+  out->decoded_length = part->bytes;
+}
+
+static void pytorch_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
+                              zt_component *out){
+  const zt_dtype *dtype;
+  pytorch_part part;
+  (void)i;
+  (void)want;
+  pytorch_part_at(c, c->components.a[k], &part);
+  out->role = part.flags & PYTORCH_VALUES ? ZT_TEXT("values")
+            : part.flags & PYTORCH_INDICES ? ZT_TEXT("indices") : ZT_TEXT("data");
+  out->dtype = (zt_text){ (const char*)c->kept.p+part.dtype, part.nDtype };
+  if( part.id ){
+    dtype = zt_dtype_get((zt_dtype_id)(part.id-1));
+    out->dtype = (zt_text){ dtype->storage, strlen(dtype->storage) };
+    if( strcmp(dtype->storage, dtype->name)!=0 ){
+      out->type = (zt_text){ dtype->name, strlen(dtype->name) };
+    }
+  }
+  zt_dtype_decide(out);
+  if( part.flags & PYTORCH_BIG ) out->byte_order = ZT_TEXT("big");
+  out->unsized = (part.flags & PYTORCH_UNSIZED)!=0;
+  out->scattered = (part.flags & PYTORCH_LOST)!=0;
+  out->offset = part.offset;
+  out->length = out->unsized ? 0 : part.length;
+  if( part.fault ){
+    out->fault_rule = part.rule;
+    out->fault = (const char*)c->kept.p+part.fault;
+  }
+  pytorch_set_encoding(&part, out);
+}
+
+const zt_driver zt_driver_pytorch = {
+  .name = "pytorch",
+  .format = "pytorch",
+  .probe = pytorch_probe,
+  .open = pytorch_open,
+  .object = pytorch_object,
+  .component = pytorch_component,
+  .steps = &zt_manifest_steps,
+};

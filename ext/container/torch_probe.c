@@ -1,0 +1,86 @@
+/* Which files are PyTorch's. See torch_probe.h. */
+#include "container/torch_probe.h"
+
+#include "core/host.h"
+
+#define TORCH_LEGACY 64        /* Bytes in which an old file's magic number begins */
+#define TORCH_TAR_HEADER 512   /* Bytes of a tar archive's first header */
+#define TORCH_LOCAL 30         /* Bytes of a zip member's local header before its name */
+
+zt_text zt_torch_archive(const zt_zip *zip){
+  zt_zip_member first;
+  const char *slash;
+  if( zt_zip_members(zip)==0 ) return ZT_TEXT("");
+  zt_zip_member_at(zip, 0, &first);
+  slash = first.name.n ? memchr(first.name.z, '/', first.name.n) : NULL;
+  return slash ? (zt_text){ first.name.z, (size_t)(slash-first.name.z) } : ZT_TEXT("");
+}
+
+/* What a file is by its first bytes; of a zip archive, the first member's name. */
+static zt_torch_kind torch_judge(const zt_ends *ends, const uint8_t *p, size_t n){
+  static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
+    0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
+  };
+  static const char decimal[] = "L119547037146038801333356L\n";
+  static const char *const members[] = { "storages", "tensors", "pickle", "sys_info" };
+  if( zt_zip_probe(ends) ) return ZT_TORCH_ZIP;
+  for(size_t i=0; i<TORCH_LEGACY && i+sizeof(magic)<=n && p[0]==0x80; i++){
+    if( memcmp(p+i, magic, sizeof(magic))==0 ) return ZT_TORCH_PICKLES;
+  }
+  if( n>=sizeof(decimal)-1 && memcmp(p, decimal, sizeof(decimal)-1)==0 ) return ZT_TORCH_PICKLES;
+  if( n<TORCH_TAR_HEADER || memcmp(p+257, "ustar", 5)!=0 ) return ZT_TORCH_NONE;
+  for(size_t i=0; i<sizeof(members)/sizeof(*members); i++){
+    size_t length = strlen(members[i]);
+    if( memcmp(p, members[i], length)==0 && (p[length]==0 || p[length]=='/') ){
+      return ZT_TORCH_TAR;
+    }
+  }
+  return ZT_TORCH_NONE;
+}
+
+/* An archive has a record of that name below X/. */
+static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *err){
+  const size_t n = strlen(name);
+  char *z = sqlite3_malloc64(archive.n+n);
+  bool found;
+  if( !z ) zt_fail_nomem(err);
+  if( err->rc ) return false;
+  memcpy(z, archive.z, archive.n);
+  memcpy(z+archive.n, name, n);
+  found = zt_zip_find(zip, (zt_text){ z, archive.n+n }, err)>=0;
+  sqlite3_free(z);
+  return found;
+}
+
+/* Of a zip archive: torch's first member is the pickle, as a rule; else the directory tells. What
+** is wrong with that is said by who opens the file. */
+static bool torch_has_records(const zt_ends *ends, const uint8_t *p, size_t n, zt_error *err){
+  static const char name[] = "/data.pkl";
+  const size_t length = n>TORCH_LOCAL ? zt_le16(p+26) : 0, end = TORCH_LOCAL+length;
+  zt_error failed = { .path = err->path };
+  zt_zip *zip = NULL;
+  zt_text archive;
+  bool found = false;
+  if( end>n || !memchr(p+TORCH_LOCAL, '/', length) ) return false;
+  if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
+    return true;
+  }
+  if( zt_zip_open(ends->source, NULL, &zip, &failed)==SQLITE_OK ){
+    archive = zt_torch_archive(zip);
+    found = torch_has(zip, archive, name, &failed) || torch_has(zip, archive, "/data/0", &failed);
+  }
+  zt_zip_close(zip);
+  if( failed.rc==SQLITE_ERROR && failed.rule ) zt_error_clear(&failed);
+  else if( failed.rc ) *err = failed;
+  return found;
+}
+
+zt_torch_kind zt_torch_kind_of(const zt_ends *ends, zt_error *err){
+  uint8_t head[TORCH_TAR_HEADER];
+  const size_t n = ends->size<sizeof(head) ? (size_t)ends->size : sizeof(head);
+  zt_torch_kind kind;
+  if( n==0 || zt_source_read(ends->source, 0, head, n, err) ) return ZT_TORCH_NONE;
+  kind = torch_judge(ends, head, n);
+  return kind==ZT_TORCH_ZIP && !torch_has_records(ends, head, n, err) ? ZT_TORCH_NONE : kind;
+}
+

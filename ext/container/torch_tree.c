@@ -1,0 +1,726 @@
+/*
+** The values in a pickle of torch.save. See torch_tree.h.
+**
+**   PT4  values are nested at most TREE_DEPTH_MAX deep
+**   PT5  there are at most as many as TREE_VISITS and the pickle's bytes, those that stand in
+**        several places counted in each
+**   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
+**
+** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
+** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
+** bytes as hexadecimal digits. A cycle is followed once. Of calls torch's own have a meaning; so
+** have sets, and OrderedDict, of whom alone the entries count; what else would be called is a value
+** of its own, opaque, before what would be put into it, and its state.
+*/
+#include "container/torch_tree.h"
+
+#include <assert.h>
+#include "core/host.h"
+#include "core/json.h"
+#include "core/utf8.h"
+
+#define TREE_DEPTH_MAX 1000
+#define TREE_VISITS 65536u
+#define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
+#define TREE_PATH_MAX ((size_t)1 << 20)
+#define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
+#define TREE_PLAIN_MAX 65536     /* Bytes of what something opaque is called with: it is not shown
+                                 ** if it has more, */
+#define TREE_PLAIN_DEPTH 8       /* or is nested deeper */
+#define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
+#define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
+
+/* --- Calls that have a meaning --- */
+
+typedef enum tree_meaning {
+  TREE_OPAQUE, TREE_DICT, TREE_SAME,   /* The last: what it is called with */
+  TREE_TENSOR, TREE_TENSOR_V2, TREE_TENSOR_V3, TREE_QTENSOR, TREE_PARAMETER, TREE_SPARSE,
+  TREE_SIZE
+} tree_meaning;
+
+static const struct { zt_text module, name; tree_meaning meaning; } tree_calls[] = {
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v2"), TREE_TENSOR_V2 },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v3"), TREE_TENSOR_V3 },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor"), TREE_TENSOR },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter"), TREE_PARAMETER },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter_with_state"), TREE_PARAMETER },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_qtensor"), TREE_QTENSOR },
+  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_sparse_tensor"), TREE_SPARSE },
+  { ZT_TEXT_INIT("torch"), ZT_TEXT_INIT("Size"), TREE_SIZE },
+  { ZT_TEXT_INIT("collections"), ZT_TEXT_INIT("OrderedDict"), TREE_DICT },
+  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("set"), TREE_SAME },
+  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("frozenset"), TREE_SAME },
+  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("set"), TREE_SAME },
+  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("frozenset"), TREE_SAME },
+  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_intlist"), TREE_SAME },
+  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_tensorlist"), TREE_SAME },
+  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_doublelist"), TREE_SAME },
+  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_boollist"), TREE_SAME },
+  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("restore_type_tag"), TREE_SAME },
+};
+
+/* What a call means, whose parts are set in *call. */
+static tree_meaning tree_get_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
+  zt_pickle_value callee;
+  zt_pickle_get(p, node, call);
+  if( call->kind!=ZT_PICKLE_CALL || zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ){
+    return TREE_OPAQUE;
+  }
+  zt_pickle_get(p, call->callee, &callee);
+  if( callee.kind!=ZT_PICKLE_GLOBAL ) return TREE_OPAQUE;
+  for(size_t i=0; i<sizeof(tree_calls)/sizeof(*tree_calls); i++){
+    if( zt_text_equal(callee.name, tree_calls[i].name)
+     && zt_text_equal(callee.module, tree_calls[i].module) ) return tree_calls[i].meaning;
+  }
+  return TREE_OPAQUE;
+}
+
+/* Argument i of a call; 0 if it has no such. */
+static zt_pickle_node tree_argument(const zt_pickle *p, const zt_pickle_value *call, uint32_t i){
+  return zt_pickle_child(p, call->args, i);
+}
+
+/* --- Tensors --- */
+
+static bool tree_get_int(const zt_pickle *p, zt_pickle_node node, int64_t *out){
+  zt_pickle_value value;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
+  *out = value.integer;
+  return true;
+}
+
+static bool tree_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
+  zt_pickle_value value;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
+  return value.kind==ZT_PICKLE_TEXT;
+}
+
+/* A tuple of at most ZT_MAX_RANK integers, or a torch.Size of one. */
+static bool tree_get_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
+  zt_pickle_value call;
+  zt_pickle_cursor c;
+  if( node && tree_get_call(p, node, &call)==TREE_SIZE ) node = tree_argument(p, &call, 0);
+  if( !node || (zt_pickle_kind_of(p, node)!=ZT_PICKLE_TUPLE
+                && zt_pickle_kind_of(p, node)!=ZT_PICKLE_LIST) ) return false;
+  c = zt_pickle_begin(p, node);
+  for(*n=0; (node = zt_pickle_next(p, &c))!=0; ++*n){
+    if( *n==ZT_MAX_RANK || !tree_get_int(p, node, &out[*n]) ) return false;
+  }
+  return true;
+}
+
+/* Storage classes, without "Storage", and torch's dtypes of them. */
+static const struct { zt_text storage, dtype; } tree_storages[] = {
+  { ZT_TEXT_INIT("Float"), ZT_TEXT_INIT("float32") },
+  { ZT_TEXT_INIT("Double"), ZT_TEXT_INIT("float64") },
+  { ZT_TEXT_INIT("Half"), ZT_TEXT_INIT("float16") },
+  { ZT_TEXT_INIT("BFloat16"), ZT_TEXT_INIT("bfloat16") },
+  { ZT_TEXT_INIT("Long"), ZT_TEXT_INIT("int64") },
+  { ZT_TEXT_INIT("Int"), ZT_TEXT_INIT("int32") },
+  { ZT_TEXT_INIT("Short"), ZT_TEXT_INIT("int16") },
+  { ZT_TEXT_INIT("Char"), ZT_TEXT_INIT("int8") },
+  { ZT_TEXT_INIT("Byte"), ZT_TEXT_INIT("uint8") },
+  { ZT_TEXT_INIT("Bool"), ZT_TEXT_INIT("bool") },
+  { ZT_TEXT_INIT("ComplexFloat"), ZT_TEXT_INIT("complex64") },
+  { ZT_TEXT_INIT("ComplexDouble"), ZT_TEXT_INIT("complex128") },
+  { ZT_TEXT_INIT("QInt8"), ZT_TEXT_INIT("qint8") },
+  { ZT_TEXT_INIT("QUInt8"), ZT_TEXT_INIT("quint8") },
+  { ZT_TEXT_INIT("QInt32"), ZT_TEXT_INIT("qint32") },
+  { ZT_TEXT_INIT("QUInt4x2"), ZT_TEXT_INIT("quint4x2") },
+  { ZT_TEXT_INIT("QUInt2x4"), ZT_TEXT_INIT("quint2x4") },
+};
+
+/* Quantized dtypes, as formats, and the type of their integers. */
+static const struct { zt_text format; const char *dtype; } tree_quantized[] = {
+  { ZT_TEXT_INIT("torch.qint8"), "int8" },
+  { ZT_TEXT_INIT("torch.quint8"), "uint8" },
+  { ZT_TEXT_INIT("torch.qint32"), "int32" },
+  { ZT_TEXT_INIT("torch.quint4x2"), "" },   /* Several in a byte */
+  { ZT_TEXT_INIT("torch.quint2x4"), "" },
+};
+
+/* Set what a dtype of torch's name is. */
+static void tree_set_dtype(zt_text name, zt_torch_view *out){
+  const size_t torch = sizeof("torch.")-1;
+  out->dtype_name = name;
+  out->dtype = zt_dtype_long(name);
+  out->quantized.z = NULL;
+  for(size_t i=0; i<sizeof(tree_quantized)/sizeof(*tree_quantized); i++){
+    zt_text format = tree_quantized[i].format;
+    if( !zt_text_equal(name, (zt_text){ format.z+torch, format.n-torch }) ) continue;
+    out->quantized = format;
+    out->dtype = zt_dtype_long((zt_text){ tree_quantized[i].dtype,
+                                          strlen(tree_quantized[i].dtype) });
+  }
+}
+
+/* The class of a storage, torch.FloatStorage or torch.cuda.FloatStorage; one that is not known
+** stands for its dtype. */
+static bool tree_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  const size_t end = sizeof("Storage")-1;
+  zt_pickle_value value;
+  zt_text name;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_GLOBAL ) return false;
+  name = value.name;
+  if( name.n<=end || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
+  name.n -= end;
+  out->untyped = zt_text_is(name, "Untyped");
+  if( out->untyped ) name = ZT_TEXT("uint8");
+  for(size_t i=0; i<sizeof(tree_storages)/sizeof(*tree_storages) && !out->untyped; i++){
+    if( !zt_text_equal(name, tree_storages[i].storage) ) continue;
+    name = tree_storages[i].dtype;
+    break;
+  }
+  tree_set_dtype(name, out);
+  return true;
+}
+
+/* ("storage", class, key, location, elements): what stands for a storage. */
+static bool tree_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_pickle_value value;
+  zt_text word;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_PERSISTENT ) return false;
+  node = value.args;
+  return tree_get_text(p, zt_pickle_child(p, node, 0), &word) && zt_text_is(word, "storage")
+      && tree_set_storage(p, zt_pickle_child(p, node, 1), out)
+      && tree_get_text(p, zt_pickle_child(p, node, 2), &out->key)
+      && tree_get_text(p, zt_pickle_child(p, node, 3), &out->location)
+      && tree_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements);
+}
+
+/* The dict of what is lazily done to the elements. */
+static bool tree_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_pickle_cursor c;
+  zt_pickle_node key;
+  zt_text name;
+  if( !node || zt_pickle_kind_of(p, node)!=ZT_PICKLE_DICT ){
+    return !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE;
+  }
+  c = zt_pickle_begin(p, node);
+  while( (key = zt_pickle_next(p, &c))!=0 ){
+    bool is = zt_pickle_kind_of(p, zt_pickle_next(p, &c))==ZT_PICKLE_TRUE;
+    if( !tree_get_text(p, key, &name) ) return false;
+    if( zt_text_is(name, "conj") ) out->conj = is;
+    if( zt_text_is(name, "neg") ) out->neg = is;
+  }
+  return true;
+}
+
+/* A call of _rebuild_tensor and its like. */
+static bool tree_read_view(const zt_pickle *p, const zt_pickle_value *call, tree_meaning meaning,
+                           zt_torch_view *out){
+  zt_pickle_value dtype;
+  uint32_t strides;
+  *out = (zt_torch_view){ 0 };
+  if( !tree_read_storage(p, tree_argument(p, call, 0), out)
+   || !tree_get_int(p, tree_argument(p, call, 1), &out->offset)
+   || !tree_get_ints(p, tree_argument(p, call, 2), &out->rank, out->shape)
+   || !tree_get_ints(p, tree_argument(p, call, 3), &strides, out->strides)
+   || strides!=out->rank ) return false;
+  if( meaning==TREE_QTENSOR ){
+    out->quantizer = tree_argument(p, call, 4);
+    out->requires_grad = tree_argument(p, call, 5);
+    return out->quantizer!=0;
+  }
+  if( meaning==TREE_TENSOR ) return true;
+  out->requires_grad = tree_argument(p, call, 4);
+  if( meaning==TREE_TENSOR_V2 ) return tree_read_metadata(p, tree_argument(p, call, 6), out);
+  if( !tree_argument(p, call, 6) ) return false;
+  zt_pickle_get(p, tree_argument(p, call, 6), &dtype);
+  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
+  tree_set_dtype(dtype.name, out);
+  return tree_read_metadata(p, tree_argument(p, call, 7), out);
+}
+
+/* A node that makes a view, as parameters and sparse tensors have it. */
+static bool tree_read_inner(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_pickle_value call;
+  tree_meaning meaning = node ? tree_get_call(p, node, &call) : TREE_OPAQUE;
+  return meaning>=TREE_TENSOR && meaning<=TREE_QTENSOR && tree_read_view(p, &call, meaning, out);
+}
+
+/* (layout, (indices, values, size)); layout is torch.serialization._get_layout("torch.sparse_coo"),
+** and other layouts are opaque. */
+static bool tree_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
+                             zt_torch_tensor *out){
+  zt_pickle_node layout = tree_argument(p, call, 0), parts = tree_argument(p, call, 1);
+  zt_pickle_value get;
+  zt_text name;
+  if( !layout || !parts ) return false;
+  zt_pickle_get(p, layout, &get);
+  out->sparse = true;
+  return get.kind==ZT_PICKLE_CALL && tree_get_text(p, tree_argument(p, &get, 0), &name)
+      && zt_text_is(name, "torch.sparse_coo")
+      && tree_read_inner(p, zt_pickle_child(p, parts, 0), &out->indices)
+      && tree_read_inner(p, zt_pickle_child(p, parts, 1), &out->view)
+      && tree_get_ints(p, zt_pickle_child(p, parts, 2), &out->rank, out->shape);
+}
+
+/* What a call of torch's would make. False if it is another, or not called as torch does. */
+static bool tree_read_tensor(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
+  zt_pickle_value call;
+  tree_meaning meaning = tree_get_call(p, node, &call);
+  out->sparse = false;
+  switch( meaning ){
+    case TREE_TENSOR: case TREE_TENSOR_V2: case TREE_TENSOR_V3: case TREE_QTENSOR:
+      return tree_read_view(p, &call, meaning, &out->view);
+    case TREE_PARAMETER:
+      if( !tree_read_inner(p, tree_argument(p, &call, 0), &out->view) ) return false;
+      out->view.requires_grad = tree_argument(p, &call, 1);
+      out->view.parameter = true;
+      return true;
+    case TREE_SPARSE: return tree_read_sparse(p, &call, out);
+    default: return false;
+  }
+}
+
+/* --- Values that are no tensors --- */
+
+/* Whether a value is made of None, booleans, numbers, texts, bytes, lists and tuples alone, in no
+** more than *left bytes; what it takes is taken from them. */
+static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
+  zt_pickle_value value;
+  zt_pickle_cursor c;
+  zt_pickle_get(p, node, &value);
+  if( value.kind>=ZT_PICKLE_DICT || depth>TREE_PLAIN_DEPTH || *left<9+value.bytes.n ) return false;
+  *left -= 9+value.bytes.n;
+  c = zt_pickle_begin(p, node);
+  while( (node = zt_pickle_next(p, &c))!=0 ){
+    if( !tree_is_plain(p, node, depth+1, left) ) return false;
+  }
+  return true;
+}
+
+static void tree_put_integer(const zt_pickle_value *value, zt_cbor_out *out){
+  const zt_span bytes = value->bytes;
+  bool negative;
+  uint8_t *p;
+  if( !bytes.p ){
+    zt_cbor_put_int(out, value->integer);
+    return;
+  }
+  negative = bytes.p[bytes.n-1]>>7;
+  p = sqlite3_malloc64(bytes.n);
+  if( !p ){
+    zt_fail_nomem(out->err);
+    return;
+  }
+  for(size_t i=0; i<bytes.n; i++){
+    uint8_t byte = bytes.p[bytes.n-1-i];
+    p[i] = negative ? (uint8_t)~byte : byte;
+  }
+  zt_cbor_put_bignum(out, negative, (zt_span){ p, bytes.n });
+  sqlite3_free(p);
+}
+
+static void tree_put_plain(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
+  zt_pickle_value value;
+  zt_pickle_cursor c;
+  zt_pickle_get(p, node, &value);
+  switch( value.kind ){
+    case ZT_PICKLE_NONE:    zt_cbor_put_null(out); break;
+    case ZT_PICKLE_FALSE:   zt_cbor_put_bool(out, false); break;
+    case ZT_PICKLE_TRUE:    zt_cbor_put_bool(out, true); break;
+    case ZT_PICKLE_INTEGER: tree_put_integer(&value, out); break;
+    case ZT_PICKLE_REAL:    zt_cbor_put_real(out, value.real); break;
+    case ZT_PICKLE_TEXT:
+      zt_cbor_put_text(out, (zt_text){ (const char*)value.bytes.p, value.bytes.n });
+      break;
+    case ZT_PICKLE_BYTES:   zt_cbor_put_bytes(out, value.bytes); break;
+    default:
+      zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
+      c = zt_pickle_begin(p, node);
+      while( (node = zt_pickle_next(p, &c))!=0 ) tree_put_plain(p, node, out);
+      break;
+  }
+}
+
+/* A text that consists of two with a dot between them. */
+static void tree_put_dotted(zt_text module, zt_text name, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_TEXT, module.n+1+name.n);
+  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)module.z, module.n });
+  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)".", 1 });
+  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)name.z, name.n });
+}
+
+/* The name of what something opaque is, as a text. */
+static void tree_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
+  zt_pickle_value value, storage;
+  char extension[40];
+  zt_pickle_get(p, node, &value);
+  if( value.kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, value.args, 1) ){
+    zt_pickle_get(p, zt_pickle_child(p, value.args, 1), &storage);
+    if( storage.kind==ZT_PICKLE_GLOBAL ) value = storage;
+  }
+  for(int i=0; i<TREE_PLAIN_DEPTH && value.kind==ZT_PICKLE_CALL; i++){
+    zt_pickle_get(p, value.callee, &value);
+  }
+  if( value.kind==ZT_PICKLE_GLOBAL ){
+    tree_put_dotted(value.module, value.name, out);
+  }else if( value.kind==ZT_PICKLE_EXTENSION ){
+    sqlite3_snprintf(sizeof(extension), extension, "copyreg.extension_%lld",
+                     (long long)value.integer);
+    zt_cbor_put_text(out, (zt_text){ extension, strlen(extension) });
+  }else{
+    zt_cbor_put_text(out, value.kind==ZT_PICKLE_PERSISTENT ? ZT_TEXT("persistent id")
+                                                           : ZT_TEXT("unknown"));
+  }
+}
+
+/* {"$opaque": name}, with what it would be called with, if that is plain. */
+static void tree_put_opaque(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
+  uint64_t left = TREE_PLAIN_MAX;
+  zt_pickle_value value;
+  bool args;
+  zt_pickle_get(p, node, &value);
+  args = value.kind==ZT_PICKLE_CALL && tree_is_plain(p, value.args, 0, &left);
+  zt_cbor_put_head(out, ZT_CBOR_MAP, args ? 2 : 1);
+  zt_cbor_put_text(out, ZT_TEXT("$opaque"));
+  tree_put_name(p, node, out);
+  if( !args ) return;
+  zt_cbor_put_text(out, ZT_TEXT("args"));
+  tree_put_plain(p, value.args, out);
+}
+
+void zt_torch_put(const zt_pickle *p, zt_pickle_node node, bool cycle, zt_cbor_out *out){
+  if( cycle ){
+    zt_cbor_put_head(out, ZT_CBOR_MAP, 1);
+    zt_cbor_put_text(out, ZT_TEXT("$opaque"));
+    zt_cbor_put_text(out, ZT_TEXT("cycle"));
+  }else if( zt_pickle_kind_of(p, node)>ZT_PICKLE_DICT ){
+    tree_put_opaque(p, node, out);
+  }else{
+    tree_put_plain(p, node, out);
+  }
+}
+
+uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node){
+  uint64_t left = TREE_PLAIN_MAX;
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  if( value.kind==ZT_PICKLE_GLOBAL ) return 16+value.module.n+value.name.n;
+  if( value.kind!=ZT_PICKLE_CALL ) return 16+value.bytes.n;
+  tree_is_plain(p, value.args, 0, &left);   /* Also in vain: it takes time, too */
+  return 64+TREE_PLAIN_MAX-left;
+}
+
+void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
+  uint64_t left = TREE_PLAIN_MAX;
+  zt_pickle_value value;
+  zt_pickle_cursor c;
+  zt_pickle_get(p, node, &value);
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n>TREE_KEY_ITEMS ){
+    zt_cbor_put_null(out);
+    return;
+  }
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
+  c = zt_pickle_begin(p, node);
+  while( (node = zt_pickle_next(p, &c))!=0 ){
+    zt_pickle_get(p, node, &value);
+    if( value.kind==ZT_PICKLE_GLOBAL ) tree_put_name(p, node, out);
+    else if( tree_is_plain(p, node, 0, &left) ) tree_put_plain(p, node, out);
+    else if( value.kind>ZT_PICKLE_DICT ) tree_put_opaque(p, node, out);
+    else zt_cbor_put_null(out);
+  }
+}
+
+/* --- The walk --- */
+
+typedef enum tree_keys { TREE_INDICES, TREE_KEYS, TREE_PAIRS } tree_keys;
+
+/* An array or a map that is being walked. */
+typedef struct tree_level {
+  zt_pickle_cursor cursor;
+  zt_pickle_node node, owner;   /* Itself, and the call that it belongs to: 0: to none, or another
+                                ** level has it */
+  tree_keys keys;
+  uint32_t index;
+  uint32_t path;                /* Bytes of the path to it */
+  bool dotted;                  /* A dot comes behind that */
+} tree_level;
+
+typedef struct tree_walk {
+  const zt_pickle *p;
+  const zt_torch_visitor *visitor;
+  zt_error *err;
+  uint8_t *open;                /* A bit for each node that is being walked */
+  tree_level *levels;           /* TREE_DEPTH_MAX of them */
+  uint32_t depth;
+  struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
+  bool inside;                  /* What is visited has a path */
+  uint64_t visits;
+} tree_walk;
+
+static bool tree_is_open(const tree_walk *w, zt_pickle_node node){
+  return w->open[node/8]>>(node%8) & 1;
+}
+
+static void tree_mark(tree_walk *w, zt_pickle_node node){
+  if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
+}
+
+static void tree_path_add(tree_walk *w, const char *z, size_t n){
+  if( n>TREE_PATH_MAX-w->path.n ){
+    zt_break(w->err, "PT6", "a path of more than %d bytes", (int)TREE_PATH_MAX);
+    return;
+  }
+  if( w->visitor->no_paths ){
+    w->path.n += n;
+    w->visits += n/TREE_KEY_BYTES;
+    return;
+  }
+  if( n>w->path.room-w->path.n ){
+    size_t room = w->path.room+w->path.room/2+n+64;
+    char *p = sqlite3_realloc64(w->path.z, room);
+    if( !p ){
+      zt_fail_nomem(w->err);
+      return;
+    }
+    w->path.z = p;
+    w->path.room = room;
+  }
+  memcpy(w->path.z+w->path.n, z, n);
+  w->path.n += n;
+  w->visits += n/TREE_KEY_BYTES;
+}
+
+/* A number in decimal. */
+static void tree_path_add_index(tree_walk *w, uint64_t u){
+  char z[24], *p = z+sizeof(z);
+  if( w->visitor->no_paths ){
+    for(; u>=10; u/=10) w->path.n++;
+    w->path.n++;
+    return;
+  }
+  do *--p = (char)('0'+u%10); while( (u /= 10)>0 );
+  tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
+}
+
+/* A key that is no text, as Python shows it. */
+static void tree_show_key(const zt_pickle *p, zt_pickle_node node, int depth, sqlite3_str *out){
+  zt_pickle_value value;
+  zt_pickle_cursor c;
+  zt_pickle_get(p, node, &value);
+  switch( value.kind ){
+    case ZT_PICKLE_NONE:    sqlite3_str_appendall(out, "None"); return;
+    case ZT_PICKLE_FALSE:   sqlite3_str_appendall(out, "False"); return;
+    case ZT_PICKLE_TRUE:    sqlite3_str_appendall(out, "True"); return;
+    case ZT_PICKLE_REAL:    zt_json_real(out, value.real); return;
+    case ZT_PICKLE_INTEGER:
+      if( !value.bytes.p ) sqlite3_str_appendf(out, "%lld", (long long)value.integer);
+      else zt_hex(out, value.bytes);
+      return;
+    case ZT_PICKLE_TEXT:    sqlite3_str_append(out, (const char*)value.bytes.p,
+                                               (int)value.bytes.n); return;
+    case ZT_PICKLE_BYTES:   zt_hex(out, value.bytes); return;
+    case ZT_PICKLE_GLOBAL:
+      sqlite3_str_append(out, value.module.z, (int)value.module.n);
+      sqlite3_str_append(out, ".", 1);
+      sqlite3_str_append(out, value.name.z, (int)value.name.n);
+      return;
+    case ZT_PICKLE_TUPLE:
+      if( depth<TREE_KEY_DEPTH && value.n<=TREE_KEY_ITEMS ) break;
+      /* fall through */
+    default: sqlite3_str_appendall(out, "..."); return;
+  }
+  sqlite3_str_append(out, "(", 1);
+  c = zt_pickle_begin(p, node);
+  for(uint32_t i=0; i<value.n; i++){
+    if( i ) sqlite3_str_append(out, ", ", 2);
+    tree_show_key(p, zt_pickle_next(p, &c), depth+1, out);
+    if( sqlite3_str_length(out)>(int)TREE_PATH_MAX ) break;
+  }
+  sqlite3_str_appendall(out, value.n==1 ? ",)" : ")");
+}
+
+static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
+  zt_pickle_value key;
+  sqlite3_str *text;
+  zt_pickle_get(w->p, node, &key);
+  if( key.kind==ZT_PICKLE_TEXT ){
+    if( zt_has_nul((const char*)key.bytes.p, key.bytes.n) ){
+      zt_break(w->err, "PT6", "a key with U+0000 in it");
+    }
+    tree_path_add(w, (const char*)key.bytes.p, key.bytes.n);
+    return;
+  }
+  if( key.kind==ZT_PICKLE_INTEGER && !key.bytes.p && key.integer>=0 ){
+    tree_path_add_index(w, (uint64_t)key.integer);
+    return;
+  }
+  text = sqlite3_str_new(NULL);
+  tree_show_key(w->p, node, 0, text);
+  if( sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
+  else if( sqlite3_str_errcode(text) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
+  else if( zt_has_nul(sqlite3_str_value(text), (size_t)sqlite3_str_length(text)) ){
+    zt_break(w->err, "PT6", "a key with U+0000 in it");
+  }else{
+    tree_path_add(w, sqlite3_str_value(text), (size_t)sqlite3_str_length(text));
+  }
+  sqlite3_free(sqlite3_str_finish(text));
+}
+
+/* PT4: begin to walk an array or a map, which has the path that there is. */
+static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
+  if( w->depth==TREE_DEPTH_MAX ){
+    zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
+    return false;
+  }
+  w->levels[w->depth++] = (tree_level){
+    .cursor = zt_pickle_begin(w->p, node), .node = node, .owner = owner, .keys = keys,
+    .path = (uint32_t)w->path.n, .dotted = w->inside
+  };
+  tree_mark(w, node);
+  tree_mark(w, owner);
+  return true;
+}
+
+static void tree_leaf(tree_walk *w, zt_pickle_node node, bool cycle){
+  w->visitor->leaf(w->visitor->context, (zt_text){ w->path.z, w->path.n }, node, cycle);
+}
+
+/* The parts of a call that is opaque. What is entered last is walked first. */
+static void tree_enter_parts(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
+  zt_pickle_node parts[4] = { call->state, 0, call->dict, call->list };
+  if( call->state && zt_pickle_kind_of(w->p, call->state)==ZT_PICKLE_TUPLE ){
+    /* What has slots: a dict, or None, and another for these */
+    parts[0] = zt_pickle_child(w->p, call->state, 1);
+    parts[1] = zt_pickle_child(w->p, call->state, 0);
+  }
+  for(int i=0; i<4; i++){
+    zt_pickle_kind kind = parts[i] ? zt_pickle_kind_of(w->p, parts[i]) : ZT_PICKLE_NONE;
+    if( kind!=ZT_PICKLE_DICT && (i<2 || kind!=ZT_PICKLE_LIST) ) continue;
+    if( tree_is_open(w, parts[i]) ) continue;
+    if( !tree_enter(w, parts[i], kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_INDICES, node) ) return;
+    node = 0;   /* The first one has it */
+  }
+}
+
+/* An OrderedDict: of what is put into it, and of a list of pairs that it is made of. */
+static void tree_enter_dict(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
+  zt_pickle_node pairs = tree_argument(w->p, call, 0);
+  if( call->dict && tree_enter(w, call->dict, TREE_KEYS, node) ) node = 0;
+  if( !w->err->rc && pairs && zt_pickle_kind_of(w->p, pairs)==ZT_PICKLE_LIST
+   && !tree_is_open(w, pairs) ) tree_enter(w, pairs, TREE_PAIRS, node);
+}
+
+static void tree_visit_call(tree_walk *w, zt_pickle_node node){
+  zt_torch_tensor tensor;
+  zt_pickle_value call;
+  switch( tree_get_call(w->p, node, &call) ){
+    case TREE_DICT:
+      tree_enter_dict(w, node, &call);
+      return;
+    case TREE_OPAQUE: case TREE_SIZE: case TREE_SAME: break;
+    default:
+      if( !tree_read_tensor(w->p, node, &tensor) ) break;
+      w->visitor->tensor(w->visitor->context, (zt_text){ w->path.z, w->path.n }, &tensor);
+      return;
+  }
+  tree_leaf(w, node, false);
+  if( !w->err->rc ) tree_enter_parts(w, node, &call);
+}
+
+/* What stands for another value: that. */
+static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value call;
+  for(int i=0; i<TREE_PLAIN_DEPTH; i++){
+    if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL || tree_get_call(p, node, &call)!=TREE_SAME
+     || !tree_argument(p, &call, 0) ) break;
+    node = tree_argument(p, &call, 0);
+  }
+  return node;
+}
+
+static void tree_visit(tree_walk *w, zt_pickle_node node){
+  node = tree_resolve(w->p, node);
+  if( tree_is_open(w, node) ){
+    tree_leaf(w, node, true);
+    return;
+  }
+  switch( zt_pickle_kind_of(w->p, node) ){
+    case ZT_PICKLE_TUPLE: case ZT_PICKLE_LIST: case ZT_PICKLE_SET:
+      tree_enter(w, node, TREE_INDICES, 0);
+      break;
+    case ZT_PICKLE_DICT: tree_enter(w, node, TREE_KEYS, 0); break;
+    case ZT_PICKLE_CALL: tree_visit_call(w, node); break;
+    default:             tree_leaf(w, node, false); break;
+  }
+}
+
+/* The next value of the innermost level, and its path; 0 at the level's end, which is left, and
+** where there is nothing to visit. */
+static zt_pickle_node tree_next(tree_walk *w){
+  tree_level *level = &w->levels[w->depth-1];
+  zt_pickle_node node = zt_pickle_next(w->p, &level->cursor), key = node;
+  if( !node ){
+    tree_mark(w, level->node);
+    tree_mark(w, level->owner);
+    w->depth--;
+    return 0;
+  }
+  if( level->keys==TREE_KEYS ) node = zt_pickle_next(w->p, &level->cursor);
+  w->visits++;
+  if( zt_pickle_is_empty(w->p, node) ){
+    level->index++;
+    return 0;
+  }
+  w->path.n = level->path;
+  if( level->dotted ) tree_path_add(w, ".", 1);
+  if( level->keys==TREE_PAIRS ){
+    zt_pickle_cursor pair = zt_pickle_begin(w->p, node);
+    zt_pickle_node first = zt_pickle_next(w->p, &pair), second = zt_pickle_next(w->p, &pair);
+    if( first && second ){
+      tree_path_add_key(w, first);
+      return second;
+    }
+  }
+  if( level->keys==TREE_KEYS ) tree_path_add_key(w, key);
+  else tree_path_add_index(w, level->index);
+  level->index++;
+  return node;
+}
+
+/* PT5 */
+static void tree_run(tree_walk *w, uint64_t most, const zt_interrupt *interrupt){
+  uint64_t steps = 0;
+  tree_visit(w, zt_pickle_root(w->p));
+  w->inside = true;
+  while( w->depth && !w->err->rc ){
+    zt_pickle_node node = tree_next(w);
+    if( (++steps & TREE_POLL)==0 && zt_interrupt_check(interrupt, w->err) ) return;
+    if( w->visits>most ){
+      zt_break(w->err, "PT5", "more than %llu values, for the pickle holds some in many places",
+               (unsigned long long)most);
+      return;
+    }
+    if( node && !w->err->rc ) tree_visit(w, node);
+  }
+}
+
+int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
+                  const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err){
+  tree_walk w = { .p = p, .visitor = visitor, .err = err, .inside = prefix.n>0 };
+  const size_t bits = zt_pickle_nodes(p)/8+1;
+  w.open = sqlite3_malloc64(bits);
+  w.levels = sqlite3_malloc64(TREE_DEPTH_MAX*sizeof(*w.levels));
+  if( w.open && w.levels ){
+    memset(w.open, 0, bits);
+    tree_path_add(&w, prefix.z, prefix.n);
+    if( !err->rc ) tree_run(&w, TREE_VISITS+(uint64_t)bytes, interrupt);
+  }else{
+    zt_fail_nomem(err);
+  }
+  sqlite3_free(w.open);
+  sqlite3_free(w.levels);
+  sqlite3_free(w.path.z);
+  return err->rc;
+}

@@ -1,0 +1,473 @@
+/*
+** Zip archives (PKWARE APPNOTE.TXT 6.3.10). See zip.h.
+**
+**   archive   := (local data)* directory end64? end     ; and whatever lies between members
+**   end       := "PK\5\6" ... comment     ; ZP1: within the last 65,557 bytes of the file, and the
+**                                         ; comment ends where the file does
+**   directory := entry*                   ; ZP2: it ends where its end record begins, has at most
+**                                         ; ZT_MAX_MANIFEST bytes, and is all in this file
+**   end64     := record locator           ; ZP3: where fields of `end` say so. The locator points
+**                                         ; to the record, which ends where the locator begins
+**   entry     := "PK\1\2" ... name extra comment   ; ZP4: each is whole, and there are as many as
+**                                         ; the end record says
+**   local     := "PK\3\4" ... name extra
+**
+** What is wrong with a member alone is its own fault, and hides no other:
+**
+**   ZP5  an entry whose sizes or offset say so has them in a zip64 extra field
+**   ZP6  local header and data lie before the directory
+**   ZP7  what is stored as it is has one size
+**   ZP8  it is not encrypted
+**   ZP9  it is in this file, not in another part of a spanned archive
+**   ZP10 a local header with its name is where the entry says
+** and of all that have no such fault:
+**   ZP11 no two members share a byte
+**
+** A record that is not sound may be part of the archive's comment: then one before it is. Data
+** descriptors, digital signatures and dates are nobody's business here.
+*/
+#include "container/zip.h"
+
+#include <stdlib.h>
+#include "core/host.h"
+
+#define ZIP_END 22                 /* Bytes of an end record without its comment, */
+#define ZIP_COMMENT_MAX 0xFFFF     /* and the most of that */
+#define ZIP_LOCATOR 20
+#define ZIP_END64 56
+#define ZIP_ENTRY 46
+#define ZIP_LOCAL 30
+#define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched at first */
+#define ZIP_EXTRA 64               /* Bytes of extra fields that are expected: real writers align
+                                   ** data to that */
+#define ZIP_PIECE ((size_t)16 << 20)
+#define ZIP_POLL_MEMBERS 0xFFFFu   /* Members between two questions whether to go on, less 1 */
+
+struct zt_zip {
+  const zt_interrupt *interrupt;
+  uint8_t *directory;              /* Owned; never NULL once it is open */
+  size_t n;
+  uint64_t offset;                 /* Of the directory in the file */
+  uint32_t disk;                   /* This file's number among the parts of the archive */
+  zt_positions entries;            /* Where each begins in the directory */
+  zt_keys names;                   /* Empty until somebody looks for one */
+  uint8_t *scratch;                /* Local header and what follows it; owned */
+  size_t capacity;
+};
+
+/* What an end record says. */
+typedef struct zip_end {
+  uint64_t at;                     /* Where it begins; of two, the first */
+  uint32_t disk, directory_disk;
+  uint64_t here, entries;          /* Entries in this part, and in all */
+  uint64_t size, offset;           /* Of the directory */
+} zip_end;
+
+bool zt_zip_probe(const zt_ends *ends){
+  return ends->head.n>=4 && (memcmp(ends->head.p, "PK\3\4", 4)==0
+                             || memcmp(ends->head.p, "PK\5\6", 4)==0);
+}
+
+/* --- The end of the archive --- */
+
+static zip_end zip_read_end(const uint8_t *p, uint64_t at){
+  return (zip_end){
+    .at = at, .disk = zt_le16(p+4), .directory_disk = zt_le16(p+6), .here = zt_le16(p+8),
+    .entries = zt_le16(p+10), .size = zt_le32(p+12), .offset = zt_le32(p+16)
+  };
+}
+
+static bool zip_wants_end64(const zip_end *e){
+  return e->disk==0xFFFF || e->directory_disk==0xFFFF || e->here==0xFFFF || e->entries==0xFFFF
+      || e->size==0xFFFFFFFF || e->offset==0xFFFFFFFF;
+}
+
+/* ZP3: the larger record that the locator before an end record points to. *e becomes what
+** both say. */
+static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
+  uint8_t locator[ZIP_LOCATOR], p[ZIP_END64];
+  uint64_t at, begin;
+  if( e->at<ZIP_LOCATOR+ZIP_END64 ) return SQLITE_OK;
+  at = e->at-ZIP_LOCATOR;
+  if( zt_source_read(source, at, locator, ZIP_LOCATOR, err) ) return err->rc;
+  if( memcmp(locator, "PK\6\7", 4)!=0 ) return SQLITE_OK;   /* The small record is all there is */
+  begin = zt_le64(locator+8);
+  if( begin>at-ZIP_END64 ){
+    return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, behind itself",
+                    (unsigned long long)begin);
+  }
+  if( zt_source_read(source, begin, p, ZIP_END64, err) ) return err->rc;
+  if( memcmp(p, "PK\6\6", 4)!=0 || zt_le64(p+4)!=at-begin-12 ){
+    return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, where no record begins that"
+                    " ends before it", (unsigned long long)begin);
+  }
+  *e = (zip_end){
+    .at = begin, .disk = zt_le32(p+16), .directory_disk = zt_le32(p+20), .here = zt_le64(p+24),
+    .entries = zt_le64(p+32), .size = zt_le64(p+40), .offset = zt_le64(p+48)
+  };
+  return SQLITE_OK;
+}
+
+/* ZP2: an end record, which becomes the larger one if there is that. */
+static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
+  if( (zip_wants_end64(e) || e->size>e->at || e->offset!=e->at-e->size)
+   && zip_read_end64(source, e, err) ) return err->rc;
+  if( e->directory_disk!=e->disk || e->here!=e->entries ){
+    return zt_break(err, "ZP2", "a part of an archive in several: its directory is not all here");
+  }
+  if( e->size>e->at || e->offset!=e->at-e->size ){
+    return zt_break(err, "ZP2", "a directory of %llu bytes at %llu does not end at its end record,"
+                    " at %llu", (unsigned long long)e->size, (unsigned long long)e->offset,
+                    (unsigned long long)e->at);
+  }
+  if( e->size>ZT_MAX_MANIFEST ){
+    return zt_break(err, "ZP2", "a directory of %llu bytes, which is more than 1 GiB",
+                    (unsigned long long)e->size);
+  }
+  if( e->entries>e->size/ZIP_ENTRY ){
+    return zt_break(err, "ZP4", "%llu entries are more than a directory of %llu bytes has room for",
+                    (unsigned long long)e->entries, (unsigned long long)e->size);
+  }
+  return SQLITE_OK;
+}
+
+/* Look for a sound end record among the last n bytes of the file, which are in p, from the end on.
+** What is wrong with the first that is none is kept in *why. */
+static bool zip_search(zt_source *source, const uint8_t *p, size_t n, zip_end *out, zt_error *why){
+  uint64_t size = zt_source_size(source);
+  for(size_t at=n-ZIP_END+1; at-->0; ){
+    zt_error failed = ZT_ERROR_NONE;
+    if( p[at]!='P' || memcmp(p+at, "PK\5\6", 4)!=0 || zt_le16(p+at+20)!=n-at-ZIP_END ) continue;
+    *out = zip_read_end(p+at, size-n+at);
+    failed.path = why->path;
+    if( zip_check_end(source, out, &failed)==SQLITE_OK ){
+      zt_error_clear(why);
+      return true;
+    }
+    if( why->rc ) zt_error_clear(&failed);
+    else *why = failed;
+    if( why->rc!=SQLITE_ERROR || !why->rule ) return false;   /* Of the system */
+  }
+  return false;
+}
+
+/* ZP1. Most archives have no comment, or a short one. */
+static int zip_find_end(zt_source *source, zip_end *out, zt_error *err){
+  const uint64_t size = zt_source_size(source);
+  const size_t most = size<ZIP_END+ZIP_COMMENT_MAX ? (size_t)size : ZIP_END+ZIP_COMMENT_MAX;
+  size_t n = most<ZIP_TAIL ? most : ZIP_TAIL;
+  zt_error why = { .path = err->path };
+  uint8_t *p;
+  bool found = false;
+  if( size<ZIP_END ) return zt_break(err, "ZP1", "the archive's end record is missing");
+  p = sqlite3_malloc64(most);
+  if( !p ) return zt_fail_nomem(err);
+  for(;; n=most){
+    if( zt_source_read(source, size-n, p, n, err) ) break;
+    zt_error_clear(&why);
+    found = zip_search(source, p, n, out, &why);
+    if( found || n==most ) break;
+  }
+  sqlite3_free(p);
+  if( err->rc ) zt_error_clear(&why);
+  else if( why.rc ) *err = why;
+  else if( !found ){
+    zt_break(err, "ZP1", "the archive's end record is missing: the file may be cut short");
+  }
+  return err->rc;
+}
+
+/* --- The directory --- */
+
+/* ZP4: the entries, one after the other. */
+static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
+  size_t at = 0;
+  zt_positions_reserve(&z->entries, entries);
+  for(uint64_t i=0; i<entries; i++){
+    const uint8_t *p = z->directory+at;
+    size_t left = z->n-at;
+    if( (i & ZIP_POLL_MEMBERS)==ZIP_POLL_MEMBERS && zt_interrupt_check(z->interrupt, err) ){
+      return err->rc;
+    }
+    if( left<ZIP_ENTRY || memcmp(p, "PK\1\2", 4)!=0
+     || left-ZIP_ENTRY<(size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32) ){
+      return zt_break(err, "ZP4", "byte %llu: the directory has %llu entries, and number %llu is"
+                      " not whole", (unsigned long long)(z->offset+at),
+                      (unsigned long long)entries, (unsigned long long)i);
+    }
+    if( zt_positions_push(&z->entries, at, err) ) return err->rc;
+    at += ZIP_ENTRY + (size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32);
+  }
+  if( at<z->n ){
+    return zt_break(err, "ZP4", "byte %llu: the directory goes on behind its %llu entries",
+                    (unsigned long long)(z->offset+at), (unsigned long long)entries);
+  }
+  return SQLITE_OK;
+}
+
+/* ZP5: the next field of a zip64 extra if the short one says that it is there; false if it
+** is not. */
+static bool zip_widen(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
+  if( *field!=mark ) return true;
+  if( extra->n<width ) return false;
+  *field = width==8 ? zt_le64(extra->p) : zt_le32(extra->p);
+  extra->p += width;
+  extra->n -= width;
+  return true;
+}
+
+/* The zip64 field among the extra fields of an entry; empty if there is none. */
+static zt_span zip_extra64(const uint8_t *p, size_t n){
+  while( n>=4 ){
+    size_t size = zt_le16(p+2);
+    if( size>n-4 ) break;
+    if( zt_le16(p)==1 ) return (zt_span){ p+4, size };
+    p += 4+size;
+    n -= 4+size;
+  }
+  return (zt_span){ NULL, 0 };
+}
+
+static void zip_set_fault(zt_zip_member *m, const char *rule, const char *fault){
+  if( m->fault ) return;
+  m->fault_rule = rule;
+  m->fault = fault;
+}
+
+/* ZP5 to ZP9. */
+static void zip_judge(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_t disk,
+                      bool widened){
+  uint64_t end;
+  if( !widened ){
+    zip_set_fault(m, "ZP5", "its size or place is in a zip64 field, which is missing");
+  }
+  if( disk!=z->disk ) zip_set_fault(m, "ZP9", "it is in another part of a spanned archive");
+  if( !zt_add64(m->header, ZIP_LOCAL+m->name.n, &end) || !zt_claim(z->offset, end, m->stored) ){
+    zip_set_fault(m, "ZP6", "its bytes would lie beyond the archive's directory");
+  }
+  if( m->method==ZT_ZIP_STORED && m->stored!=m->size ){
+    zip_set_fault(m, "ZP7", "it is stored as it is, and has two different sizes");
+  }
+  if( flags & 1 ) zip_set_fault(m, "ZP8", "it is encrypted");
+}
+
+void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
+  const uint8_t *p = z->directory+z->entries.a[i];
+  const size_t name = zt_le16(p+28);
+  zt_span extra = zip_extra64(p+ZIP_ENTRY+name, zt_le16(p+30));
+  uint64_t disk = zt_le16(p+34);
+  bool widened;
+  *out = (zt_zip_member){
+    .name = { (const char*)p+ZIP_ENTRY, name }, .header = zt_le32(p+42), .stored = zt_le32(p+20),
+    .size = zt_le32(p+24), .crc = zt_le32(p+16), .method = zt_le16(p+10)
+  };
+  widened = zip_widen(&extra, 8, 0xFFFFFFFF, &out->size)
+         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->stored)
+         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->header)
+         && zip_widen(&extra, 4, 0xFFFF, &disk);
+  zip_judge(z, out, zt_le16(p+8), disk, widened);
+}
+
+/* --- Members that share bytes --- */
+
+typedef struct zip_range {
+  uint64_t begin, end;
+  uint32_t member;
+} zip_range;
+
+static int zip_compare_ranges(const void *a, const void *b){
+  const zip_range *x = a, *y = b;
+  if( x->begin!=y->begin ) return x->begin<y->begin ? -1 : 1;
+  return x->member<y->member ? -1 : x->member>y->member;
+}
+
+static zip_range zip_range_of(const zt_zip *z, uint32_t i){
+  zt_zip_member m;
+  zt_zip_member_at(z, i, &m);
+  if( m.fault ) return (zip_range){ 0, 0, i };
+  return (zip_range){ m.header, m.header+ZIP_LOCAL+m.name.n+m.stored, i };
+}
+
+static int zip_fail_shared(const zt_zip *z, uint32_t i, uint32_t k, zt_error *err){
+  zt_zip_member a, b;
+  zt_zip_member_at(z, i, &a);
+  zt_zip_member_at(z, k, &b);
+  return zt_break(err, "ZP11", "members '%.*s' and '%.*s' share bytes of the archive",
+                  zt_shown(a.name), a.name.z, zt_shown(b.name), b.name.z);
+}
+
+/* ZP11 of members in another order than the directory's. */
+static int zip_check_sorted(const zt_zip *z, zt_error *err){
+  const uint32_t n = z->entries.n;
+  zip_range *a = sqlite3_malloc64((uint64_t)n*sizeof(*a));
+  if( !a ) return zt_fail_nomem(err);
+  for(uint32_t i=0; i<n; i++) a[i] = zip_range_of(z, i);
+  qsort(a, n, sizeof(*a), zip_compare_ranges);
+  for(uint32_t i=1; i<n && !err->rc; i++){
+    if( a[i].begin<a[i-1].end ) zip_fail_shared(z, a[i-1].member, a[i].member, err);
+  }
+  sqlite3_free(a);
+  return err->rc;
+}
+
+/* ZP11. Else a small archive could have any number of members of any size. */
+static int zip_check_shared(const zt_zip *z, zt_error *err){
+  uint64_t end = 0;
+  for(uint32_t i=0; i<z->entries.n; i++){
+    zip_range r = zip_range_of(z, i);
+    if( (i & ZIP_POLL_MEMBERS)==ZIP_POLL_MEMBERS && zt_interrupt_check(z->interrupt, err) ){
+      return err->rc;
+    }
+    if( r.end==0 ) continue;
+    if( r.begin<end ) return zip_check_sorted(z, err);
+    end = r.end;
+  }
+  return SQLITE_OK;
+}
+
+/* --- Opening --- */
+
+static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt_error *err){
+  z->n = (size_t)e->size;
+  z->offset = e->offset;
+  z->disk = e->disk;
+  z->directory = sqlite3_malloc64(e->size+1);
+  if( !z->directory ) return zt_fail_nomem(err);
+  for(size_t done=0; done<z->n; ){
+    size_t piece = z->n-done<ZIP_PIECE ? z->n-done : ZIP_PIECE;
+    if( zt_interrupt_check(z->interrupt, err)
+     || zt_source_read(source, e->offset+done, z->directory+done, piece, err) ) return err->rc;
+    done += piece;
+  }
+  return SQLITE_OK;
+}
+
+int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, zt_error *err){
+  static const zt_interrupt nobody = { NULL, NULL };
+  zip_end end = { 0 };
+  zt_zip *z;
+  *out = NULL;
+  if( zip_find_end(source, &end, err) ) return err->rc;
+  z = sqlite3_malloc64(sizeof(*z));
+  if( !z ) return zt_fail_nomem(err);
+  *z = (zt_zip){ .interrupt = interrupt ? interrupt : &nobody };
+  if( zip_read_directory(z, source, &end, err)==SQLITE_OK
+   && zip_scan(z, end.entries, err)==SQLITE_OK
+   && zip_check_shared(z, err)==SQLITE_OK ){
+    *out = z;
+  }else{
+    zt_zip_close(z);
+  }
+  return err->rc;
+}
+
+void zt_zip_close(zt_zip *z){
+  if( !z ) return;
+  sqlite3_free(z->directory);
+  sqlite3_free(z->scratch);
+  zt_positions_clear(&z->entries);
+  zt_keys_clear(&z->names);
+  sqlite3_free(z);
+}
+
+uint32_t zt_zip_members(const zt_zip *z){
+  return z->entries.n;
+}
+
+uint64_t zt_zip_offset(const zt_zip *z){
+  return z->offset;
+}
+
+zt_span zt_zip_directory(const zt_zip *z){
+  return (zt_span){ z->directory, z->n };
+}
+
+/* --- Members by name --- */
+
+/* Of two members of one name, the later one stands for it. */
+static int zip_add_name(zt_zip *z, uint32_t i, zt_error *err){
+  const uint8_t *p = z->directory+z->entries.a[i];
+  zt_key key = { z->entries.a[i]+ZIP_ENTRY, zt_le16(p+28) };
+  zt_text name = { (const char*)p+ZIP_ENTRY, key.n };
+  bool duplicate;
+  int64_t first;
+  if( zt_keys_add(&z->names, z->directory, key, &duplicate, err) || !duplicate ) return err->rc;
+  first = zt_keys_find(&z->names, z->directory, name);
+  if( first>=0 ) z->names.a[first].at = key.at;
+  return SQLITE_OK;
+}
+
+/* The member whose name is at a place of the directory. */
+static int64_t zip_member_named_at(const zt_zip *z, uint32_t at){
+  uint32_t low = 0, high = z->entries.n;
+  while( high-low>1 ){
+    uint32_t middle = low+(high-low)/2;
+    if( z->entries.a[middle]<at ) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err){
+  int64_t k;
+  if( z->names.n==0 ){
+    z->names.interrupt = z->interrupt;
+    zt_keys_reserve(&z->names, z->entries.n);
+    for(uint32_t i=0; i<z->entries.n; i++){
+      if( zip_add_name(z, i, err) ){
+        zt_keys_clear(&z->names);
+        return -1;
+      }
+    }
+  }
+  k = zt_keys_find(&z->names, z->directory, name);
+  return k<0 ? k : zip_member_named_at(z, z->names.a[k].at);
+}
+
+/* --- Their data --- */
+
+static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
+  uint8_t *p;
+  if( n<=z->capacity ) return SQLITE_OK;
+  p = sqlite3_realloc64(z->scratch, n);
+  if( !p ) return zt_fail_nomem(err);
+  z->scratch = p;
+  z->capacity = n;
+  return SQLITE_OK;
+}
+
+/* ZP10, of n bytes from where the local header is, which are those before the directory, or as many
+** as it may need and the name. */
+static int zip_check_local(const zt_zip_member *m, const uint8_t *p, size_t n, zt_error *err){
+  if( n>=ZIP_LOCAL+m->name.n && memcmp(p, "PK\3\4", 4)==0 && zt_le16(p+26)==m->name.n
+   && memcmp(p+ZIP_LOCAL, m->name.z, m->name.n)==0 ) return SQLITE_OK;
+  return zt_break(err, "ZP10", "byte %llu: no local header of member '%.*s'",
+                  (unsigned long long)m->header, zt_shown(m->name), m->name.z);
+}
+
+int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t *offset,
+                  void *buffer, size_t n, size_t *got, zt_error *err){
+  const size_t named = ZIP_LOCAL+m->name.n;
+  uint64_t left, have;
+  size_t want, header;
+  *got = 0;
+  if( m->fault ) return zt_break(err, m->fault_rule, "%s", m->fault);
+  if( n>m->stored ) n = (size_t)m->stored;
+  left = z->offset-m->header;   /* ZP6: it lies before the directory */
+  want = left<named+ZIP_EXTRA+n ? (size_t)left : named+ZIP_EXTRA+n;
+  if( zip_need_scratch(z, want, err) || zt_source_read(source, m->header, z->scratch, want, err)
+   || zip_check_local(m, z->scratch, want, err) ) return err->rc;
+  header = named+zt_le16(z->scratch+28);
+  if( header>left || m->stored>left-header ){
+    return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");
+  }
+  *offset = m->header+header;
+  have = header<want ? want-header : 0;
+  if( have>n ) have = n;
+  if( have ) memcpy(buffer, z->scratch+header, (size_t)have);
+  if( have<n && zt_source_read(source, *offset+have, (uint8_t*)buffer+have, n-(size_t)have, err) ){
+    return err->rc;
+  }
+  *got = n;
+  return SQLITE_OK;
+}

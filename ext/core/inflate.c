@@ -1,0 +1,57 @@
+/* Deflate streams. See inflate.h. */
+#include "core/inflate.h"
+
+#include <isa-l/igzip_lib.h>
+#include "core/host.h"
+
+#define INFLATE_PIECE ((size_t)1 << 30)   /* ISA-L counts in 32 bits */
+
+struct zt_inflate {
+  struct inflate_state state;
+};
+
+zt_inflate *zt_inflate_new(zt_error *err){
+  zt_inflate *d = sqlite3_malloc64(sizeof(*d));
+  if( d ) zt_inflate_reset(d);
+  else zt_fail_nomem(err);
+  return d;
+}
+
+void zt_inflate_free(zt_inflate *d){
+  sqlite3_free(d);
+}
+
+void zt_inflate_reset(zt_inflate *d){
+  isal_inflate_init(&d->state);
+}
+
+static int inflate_fail(int code, zt_error *err){
+  const char *what = code==ISAL_INVALID_SYMBOL ? "a code that stands for nothing"
+                   : code==ISAL_INVALID_LOOKBACK ? "a distance that leads to before the first byte"
+                   : "a block that is none";
+  return zt_break(err, "E2", "deflate: %s", what);
+}
+
+int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *got,
+                    zt_error *err){
+  struct inflate_state *s = &d->state;
+  size_t taken = in->n<INFLATE_PIECE ? in->n : INFLATE_PIECE;
+  int code;
+  if( n>INFLATE_PIECE ) n = INFLATE_PIECE;
+  memcpy(&s->next_in, &in->p, sizeof(s->next_in));   /* It reads only, but does not say so */
+  s->avail_in = (uint32_t)taken;
+  s->next_out = out;
+  s->avail_out = (uint32_t)n;
+  code = s->block_state==ISAL_BLOCK_FINISH ? ISAL_DECOMP_OK : isal_inflate(s);
+  *got = n-s->avail_out;
+  taken -= s->avail_in;
+  in->p += taken;
+  in->n -= taken;
+  return code<0 ? inflate_fail(code, err) : SQLITE_OK;
+}
+
+bool zt_inflate_ended(const zt_inflate *d, size_t *behind){
+  /* Whole bytes in the buffer of bits */
+  *behind = d->state.block_state==ISAL_BLOCK_FINISH ? (size_t)(d->state.read_in_length/8) : 0;
+  return d->state.block_state==ISAL_BLOCK_FINISH;
+}

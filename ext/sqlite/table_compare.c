@@ -1,0 +1,259 @@
+/*
+** zt_compare(source, object, other_source, other_object): one row: how far two tensors of equal
+** shape are from each other, whatever their containers, layouts and dtypes.
+**
+**   CREATE TABLE zt_compare(elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot,
+**                           cosine, error, source HIDDEN, object HIDDEN, other_source HIDDEN,
+**                           other_object HIDDEN);
+**
+** Values are compared as f64. What keeps them from being had, shapes that differ among it, is in
+** `error`, and the rest is NULL then. No row if an argument is NULL. The tensors are read when a
+** column is selected.
+**
+** idxNum: bit k: argument k is given. argv: those arguments, in their order.
+*/
+#include "sqlite/tables.h"
+#include "sqlite/target.h"
+#include "tensor/compare.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum {
+  COMPARE_TABLE_ELEMENTS, COMPARE_TABLE_EQUAL, COMPARE_TABLE_NANS, COMPARE_TABLE_MAX,
+  COMPARE_TABLE_MEAN, COMPARE_TABLE_RMSE, COMPARE_TABLE_L2, COMPARE_TABLE_OTHER_L2,
+  COMPARE_TABLE_DOT, COMPARE_TABLE_COSINE, COMPARE_TABLE_ERROR, COMPARE_TABLE_SOURCE
+};
+#define COMPARE_TABLE_ARGUMENTS 4
+#define COMPARE_TABLE_COST 1e9   /* Two tensors are read: dearer than any manifest */
+#define COMPARE_TABLE_NEVER 1e99
+
+typedef struct compare_table {
+  sqlite3_vtab base;           /* First: SQLite's part */
+  zt_connection *connection;   /* Borrowed: SQLite keeps the module as long as its tables */
+} compare_table;
+
+typedef struct compare_table_cursor {
+  sqlite3_vtab_cursor base;    /* First: SQLite's part */
+  sqlite3_value *argument[COMPARE_TABLE_ARGUMENTS];   /* Owned; NULL: none was given yet */
+  bool eof;
+  bool done;                   /* What follows is there: */
+  zt_error err;                /* Why there is no comparison */
+  zt_comparison comparison;
+} compare_table_cursor;
+
+static int compare_table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                                 sqlite3_vtab **out, char **message){
+  compare_table *t;
+  int rc = sqlite3_declare_vtab(
+    db, "CREATE TABLE x(elements INTEGER, equal INTEGER, nans INTEGER, max_abs REAL,"
+        " mean_abs REAL, rmse REAL, l2 REAL, other_l2 REAL, dot REAL, cosine REAL, error TEXT,"
+        " source BLOB HIDDEN, object TEXT HIDDEN, other_source BLOB HIDDEN,"
+        " other_object TEXT HIDDEN)");
+  (void)argc;
+  (void)argv;
+  (void)message;
+  if( rc ) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+  t = sqlite3_malloc64(sizeof(*t));
+  if( !t ) return SQLITE_NOMEM;
+  memset(t, 0, sizeof(*t));
+  t->connection = client;
+  *out = &t->base;
+  return SQLITE_OK;
+}
+
+static int compare_table_disconnect(sqlite3_vtab *p){
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+/* The first usable term that gives argument k; -1: there is none. *given: some term does. */
+static int compare_table_term(const sqlite3_index_info *info, int k, bool *given){
+  *given = false;
+  for(int i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=COMPARE_TABLE_SOURCE+k
+     || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    *given = true;
+    if( info->aConstraint[i].usable ) return i;
+  }
+  return -1;
+}
+
+/* Where an argument is in terms alone that cannot be used here, another order of the joined tables
+** may do. One that is not given at all is an error of xFilter: SQLite asks for plans that it does
+** not take, too. */
+static int compare_table_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
+  int n = 0;
+  (void)p;
+  info->idxNum = 0;
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    bool given;
+    int i = compare_table_term(info, k, &given);
+    if( i<0 && given ) return SQLITE_CONSTRAINT;
+    if( i<0 ) continue;
+    info->idxNum |= 1<<k;
+    info->aConstraintUsage[i].argvIndex = ++n;
+    info->aConstraintUsage[i].omit = 1;
+  }
+  info->estimatedRows = 1;
+  info->estimatedCost = n==COMPARE_TABLE_ARGUMENTS ? COMPARE_TABLE_COST : COMPARE_TABLE_NEVER;
+  if( n==COMPARE_TABLE_ARGUMENTS ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  return SQLITE_OK;
+}
+
+static int compare_table_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
+  compare_table_cursor *c = sqlite3_malloc64(sizeof(*c));
+  if( !c ) return SQLITE_NOMEM;
+  memset(c, 0, sizeof(*c));
+  zt_cache_hold(((compare_table*)p)->connection->cache);
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static void compare_table_clear(compare_table_cursor *c){
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    sqlite3_value_free(c->argument[k]);
+    c->argument[k] = NULL;
+  }
+  zt_error_clear(&c->err);
+  c->done = false;
+}
+
+static int compare_table_close(sqlite3_vtab_cursor *p){
+  compare_table_cursor *c = (compare_table_cursor*)p;
+  compare_table_clear(c);
+  zt_cache_release(((compare_table*)p->pVtab)->connection->cache);
+  sqlite3_free(c);
+  return SQLITE_OK;
+}
+
+static int compare_table_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                                sqlite3_value **argv){
+  compare_table_cursor *c = (compare_table_cursor*)p;
+  (void)plan;
+  (void)unused;
+  compare_table_clear(c);
+  if( argc<COMPARE_TABLE_ARGUMENTS ){
+    sqlite3_free(p->pVtab->zErrMsg);
+    p->pVtab->zErrMsg = sqlite3_mprintf(
+      "ztensor: zt_compare needs two sources and objects: SELECT * FROM zt_compare('a.zt',"
+      " 'layer.weight', 'b.zt', 'layer.weight')");
+    return p->pVtab->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
+  }
+  c->eof = false;
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    if( sqlite3_value_type(argv[k])==SQLITE_NULL ) c->eof = true;
+    c->argument[k] = sqlite3_value_dup(argv[k]);
+    if( !c->argument[k] ) return SQLITE_NOMEM;
+  }
+  return SQLITE_OK;
+}
+
+static int compare_table_next(sqlite3_vtab_cursor *p){
+  ((compare_table_cursor*)p)->eof = true;
+  return SQLITE_OK;
+}
+
+static int compare_table_eof(sqlite3_vtab_cursor *p){
+  return ((compare_table_cursor*)p)->eof;
+}
+
+/* Open argument k's file, and the tensor in it. */
+static int compare_table_open_tensor(compare_table_cursor *c, int k, zt_target *target,
+                                     zt_budget *budget, zt_tensor *out, zt_error *err){
+  zt_connection *connection = ((compare_table*)c->base.pVtab)->connection;
+  return zt_target_open(connection, c->argument[k], true, target, err)
+      || zt_target_object(target, c->argument[k+1], err) ? err->rc
+       : zt_target_tensor(target, budget, out, err);
+}
+
+/* The comparison, or why there is none. */
+static void compare_table_compute(compare_table_cursor *c){
+  zt_budget budget = zt_connection_budget(((compare_table*)c->base.pVtab)->connection);
+  zt_budget budgets[2] = { budget, budget };
+  zt_target target[2] = { { 0 } };
+  zt_tensor tensor[2] = { { 0 } };
+  if( c->done ) return;
+  c->done = true;
+  for(int i=0; i<2 && !c->err.rc; i++){
+    compare_table_open_tensor(c, 2*i, &target[i], &budgets[i], &tensor[i], &c->err);
+  }
+  if( !c->err.rc ) zt_compare(&tensor[0], &tensor[1], &c->comparison, &c->err);
+  for(int i=0; i<2; i++){
+    zt_tensor_close(&tensor[i]);
+    zt_target_close(&target[i]);
+  }
+}
+
+static void compare_table_result(const zt_comparison *r, sqlite3_context *ctx, int i){
+  switch( i ){
+    case COMPARE_TABLE_ELEMENTS: zt_result_uint(ctx, r->elements); return;
+    case COMPARE_TABLE_EQUAL:    zt_result_uint(ctx, r->equal); return;
+    case COMPARE_TABLE_NANS:     zt_result_uint(ctx, r->nans); return;
+    default: break;
+  }
+  if( r->pairs==0 ) return;
+  switch( i ){
+    case COMPARE_TABLE_MAX:      sqlite3_result_double(ctx, r->max_abs); break;
+    case COMPARE_TABLE_MEAN:     sqlite3_result_double(ctx, r->mean_abs); break;
+    case COMPARE_TABLE_RMSE:     sqlite3_result_double(ctx, r->rmse); break;
+    case COMPARE_TABLE_L2:       sqlite3_result_double(ctx, r->l2); break;
+    case COMPARE_TABLE_OTHER_L2: sqlite3_result_double(ctx, r->other_l2); break;
+    case COMPARE_TABLE_DOT:      sqlite3_result_double(ctx, r->dot); break;
+    case COMPARE_TABLE_COSINE:   if( r->has_cosine ) sqlite3_result_double(ctx, r->cosine); break;
+    default: break;
+  }
+}
+
+static int compare_table_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  compare_table_cursor *c = (compare_table_cursor*)p;
+  if( i>=COMPARE_TABLE_SOURCE ){
+    sqlite3_result_value(ctx, c->argument[i-COMPARE_TABLE_SOURCE]);
+    return SQLITE_OK;
+  }
+  compare_table_compute(c);
+  switch( c->err.rc ){
+    case SQLITE_OK:
+      if( i!=COMPARE_TABLE_ERROR ) compare_table_result(&c->comparison, ctx, i);
+      break;
+    case SQLITE_NOMEM: sqlite3_result_error_nomem(ctx); break;
+    case SQLITE_INTERRUPT: sqlite3_result_error_code(ctx, SQLITE_INTERRUPT); break;
+    default:
+      if( i==COMPARE_TABLE_ERROR ){
+        sqlite3_result_text(ctx, c->err.message, -1, SQLITE_TRANSIENT);
+      }
+      break;
+  }
+  return SQLITE_OK;
+}
+
+/* A number of the arguments: OR takes rows with one rowid for the same row. */
+static int compare_table_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  compare_table_cursor *c = (compare_table_cursor*)p;
+  uint64_t number = 0;
+  for(int k=0; k<COMPARE_TABLE_ARGUMENTS; k++){
+    sqlite3_value *v = c->argument[k];
+    uint64_t seed = number + (uint64_t)sqlite3_value_type(v) + (uint64_t)k;
+    const void *bytes = sqlite3_value_blob(v);
+    size_t n = (size_t)sqlite3_value_bytes(v);
+    number = XXH3_64bits_withSeed(n ? bytes : "", n, seed);
+  }
+  *out = (sqlite3_int64)(number & INT64_MAX);
+  return SQLITE_OK;
+}
+
+/* No xCreate: a table of a name of its own would have no arguments. */
+const zt_module zt_module_compare = { "zt_compare", {
+  .iVersion = 0,
+  .xConnect = compare_table_connect,
+  .xBestIndex = compare_table_best_index,
+  .xDisconnect = compare_table_disconnect,
+  .xOpen = compare_table_open,
+  .xClose = compare_table_close,
+  .xFilter = compare_table_filter,
+  .xNext = compare_table_next,
+  .xEof = compare_table_eof,
+  .xColumn = compare_table_column,
+  .xRowid = compare_table_rowid,
+} };

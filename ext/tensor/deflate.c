@@ -1,0 +1,100 @@
+/*
+** The encoding deflate: one stream of RFC 1951, as members of zip archives have it. See encoding.h
+** for its rules E2 to E4, and core/inflate.h for the decoder.
+*/
+#include "core/host.h"
+#include "core/inflate.h"
+#include "tensor/encoding.h"
+
+#define DEFLATE_WINDOW ((size_t)128 << 10)
+
+typedef struct deflate_decoder {
+  zt_payload payload;
+  zt_inflate *inflate;
+  zt_span in;              /* Stored bytes that were read, and not taken */
+  uint8_t *window;         /* Where they are read to; NULL for an image */
+  uint64_t read;           /* Stored bytes read so far */
+  uint64_t work;           /* Bytes read and decoded since the last question whether to go on */
+} deflate_decoder;
+
+static void deflate_close(zt_decoder *decoder){
+  deflate_decoder *d = decoder;
+  zt_inflate_free(d->inflate);
+  sqlite3_free(d->window);
+  sqlite3_free(d);
+}
+
+static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  deflate_decoder *d = sqlite3_malloc64(sizeof(*d));
+  uint64_t n = p->component->length<DEFLATE_WINDOW ? p->component->length : DEFLATE_WINDOW;
+  bool image = zt_source_image(p->source).p!=NULL;
+  *out = NULL;
+  if( !d ) return zt_fail_nomem(err);
+  *d = (deflate_decoder){ .payload = *p, .inflate = zt_inflate_new(err) };
+  if( !err->rc && !image && (d->window = sqlite3_malloc64(n+1))==NULL ) zt_fail_nomem(err);
+  if( err->rc ) deflate_close(d);
+  else *out = d;
+  return err->rc;
+}
+
+/* Provide stored bytes if all so far are used up. */
+static int deflate_refill(deflate_decoder *d, zt_error *err){
+  const zt_component *component = d->payload.component;
+  zt_span image = zt_source_image(d->payload.source);
+  uint64_t left = component->length-d->read, at = component->offset+d->read;
+  size_t n = left<DEFLATE_WINDOW ? (size_t)left : DEFLATE_WINDOW;
+  if( d->in.n>0 || n==0 ) return SQLITE_OK;
+  if( !image.p && zt_source_read(d->payload.source, at, d->window, n, err) ) return err->rc;
+  d->in = (zt_span){ image.p ? image.p+at : d->window, n };
+  d->read += n;
+  d->work += n;
+  return SQLITE_OK;
+}
+
+/* The stream has ended: so have the stored bytes. */
+static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *err){
+  uint64_t more = behind+d->in.n+(d->payload.component->length-d->read);
+  if( more==0 ) return SQLITE_OK;
+  return zt_break(err, "E2", "deflate: %llu bytes follow behind the stream's end",
+                  (unsigned long long)more);
+}
+
+static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  deflate_decoder *d = decoder;
+  size_t behind;
+  *got = 0;
+  if( n>ZT_POLL_BYTES ) n = ZT_POLL_BYTES;
+  do{
+    if( deflate_refill(d, err) || zt_inflate_next(d->inflate, &d->in, out, n, got, err) ){
+      return err->rc;
+    }
+    d->work += *got;
+    if( d->work>ZT_POLL_BYTES ){
+      d->work = 0;
+      if( zt_interrupt_check(&d->payload.budget->interrupt, err) ) return err->rc;
+    }
+    if( *got ) return SQLITE_OK;
+    if( zt_inflate_ended(d->inflate, &behind) ) return deflate_check_end(d, behind, err);
+  }while( d->in.n>0 || d->read<d->payload.component->length );
+  return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
+}
+
+/* Straight into the result, and one byte more, which must not be there. */
+static int deflate_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got,
+                         zt_error *err){
+  zt_decoder *d;
+  size_t piece = 1;
+  uint8_t one;
+  *got = 0;
+  if( deflate_open(p, &d, err) ) return err->rc;
+  while( piece && *got<n && deflate_next(d, out+*got, (size_t)(n-*got), &piece, err)==SQLITE_OK ){
+    *got += piece;
+  }
+  if( !err->rc && *got==n && deflate_next(d, &one, 1, &piece, err)==SQLITE_OK ) *got += piece;
+  deflate_close(d);
+  return err->rc;
+}
+
+const zt_encoding zt_encoding_deflate = {
+  "deflate", deflate_whole, deflate_open, deflate_next, deflate_close, NULL
+};

@@ -1,0 +1,155 @@
+/*
+** The encodings protobuf.varint and protobuf.unpacked: numbers of a field of a message in
+** protobuf's wire format (core/protobuf.h), whose rules hold here, too.
+**
+**   protobuf.varint     the bytes of a packed field: varints, one after the other
+**   protobuf.unpacked   a message: all fields of the component's number in it, packed or not
+**
+** What is decoded are elements of the component's dtype, little-endian. Integers of 32 bits and
+** less, and whatever else has 16 bits and less (its bits as an integer), are int32 in the message;
+** the rest has its own width. An int32 comes with its sign in 64 bits, or in 32.
+**
+**   PB4  a number is one that the dtype holds
+**   PB5  floats that are packed are whole ones
+*/
+#include <assert.h>
+#include "container/dtype.h"
+#include "core/host.h"
+#include "core/protobuf.h"
+#include "tensor/encoding.h"
+
+#define VARINT_MAX ((size_t)8)     /* Bytes of the widest element */
+
+typedef struct varint {
+  const zt_encoding *encoding;
+  zt_protobuf in;
+  zt_message message;      /* What is left of it */
+  zt_message packed;       /* What is left of the field that is being read */
+  uint32_t field;
+  const zt_dtype *dtype;
+  uint64_t element;        /* How many were read */
+  uint8_t pending[VARINT_MAX];   /* The last one, whose last `left` bytes are next */
+  unsigned left;
+} varint;
+
+/* Whether a number is of the dtype: its low bytes are the element. */
+static bool varint_fits(const zt_dtype *d, uint64_t u){
+  const bool is_signed = d->class==ZT_INT;
+  const int64_t i = (int64_t)u;
+  const unsigned bits = 8*d->unit;
+  int64_t n;
+  if( bits==64 ) return true;
+  if( d->id==ZT_DTYPE_u32 ) return u<=UINT32_MAX;
+  if( i<INT32_MIN || i>(int64_t)UINT32_MAX ) return false;
+  n = i<=INT32_MAX ? i : i-((int64_t)1<<32);
+  if( is_signed ) return n>=-((int64_t)1<<(bits-1)) && n<(int64_t)1<<(bits-1);
+  return n>=0 && n<(int64_t)1<<bits;
+}
+
+/* PB4. */
+static bool varint_put(varint *d, uint64_t u, bool fixed){
+  const zt_dtype *dtype = d->dtype;
+  if( !fixed && !varint_fits(dtype, u) ){
+    zt_break(d->in.err, "PB4", "%s: number %llu is %lld, which is none of %s", d->encoding->name,
+             d->element, (sqlite3_int64)u, dtype->name);
+    return false;
+  }
+  d->left = dtype->unit;
+  for(unsigned i=0; i<d->left; i++) d->pending[VARINT_MAX-d->left+i] = (uint8_t)(u>>8*i);
+  d->element++;
+  return true;
+}
+
+/* Floats of 32 and 64 bits are no varints. */
+static bool varint_is_fixed(const zt_dtype *dtype){
+  return dtype->class==ZT_FLOAT && dtype->unit>=4;
+}
+
+/* The next number. False at the end, and after a failure. */
+static bool varint_read(varint *d){
+  const bool fixed = varint_is_fixed(d->dtype);
+  const unsigned width = d->dtype->unit;
+  const unsigned type = !fixed ? ZT_WIRE_VARINT : width==4 ? ZT_WIRE_FIXED32 : ZT_WIRE_FIXED64;
+  uint64_t u = 0;
+  zt_field f;
+  for(;;){
+    if( fixed ? zt_protobuf_fixed(&d->in, &d->packed, width, &u)
+              : zt_protobuf_varint(&d->in, &d->packed, &u) ) return varint_put(d, u, fixed);
+    if( d->in.err->rc || !zt_protobuf_next(&d->in, &d->message, &f) ) return false;
+    if( f.number!=d->field ) continue;
+    if( f.type==type ) return varint_put(d, f.value, fixed);
+    if( f.type==ZT_WIRE_BYTES ) d->packed = f.bytes;
+    if( f.type!=ZT_WIRE_BYTES || !fixed || (f.bytes.end-f.bytes.at)%width==0 ) continue;
+    zt_break(d->in.err, "PB5", "%s: %llu bytes are no whole number of %s elements",
+             d->encoding->name, f.bytes.end-f.bytes.at, d->dtype->name);
+    return false;
+  }
+}
+
+static int varint_open_as(const zt_encoding *encoding, const zt_payload *p, zt_decoder **out,
+                          zt_error *err){
+  const zt_component *component = p->component;
+  const zt_message all = { component->offset, component->offset+component->length };
+  varint *d;
+  *out = NULL;
+  assert( component->storage );
+  d = sqlite3_malloc64(sizeof(*d));
+  if( !d ) return zt_fail_nomem(err);
+  *d = (varint){ .encoding = encoding, .field = component->field, .dtype = component->storage };
+  if( component->codec==ZT_CODEC_PROTOBUF_VARINT ) d->packed = all;
+  else d->message = all;
+  zt_protobuf_open(p->source, &p->budget->interrupt, &d->in, err);
+  *out = d;
+  return SQLITE_OK;
+}
+
+static int varint_open(const zt_payload *p, zt_decoder **out, zt_error *err){
+  return varint_open_as(&zt_encoding_varint, p, out, err);
+}
+
+static int varint_open_unpacked(const zt_payload *p, zt_decoder **out, zt_error *err){
+  return varint_open_as(&zt_encoding_unpacked, p, out, err);
+}
+
+static int varint_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
+  varint *d = decoder;
+  d->in.err = err;
+  *got = 0;
+  while( *got<n && (d->left || varint_read(d)) ){
+    const size_t m = n-*got<d->left ? n-*got : d->left;
+    memcpy(out+*got, d->pending+VARINT_MAX-d->left, m);
+    d->left -= (unsigned)m;
+    *got += m;
+  }
+  return err->rc;
+}
+
+static void varint_close(zt_decoder *decoder){
+  varint *d = decoder;
+  zt_protobuf_close(&d->in);
+  sqlite3_free(d);
+}
+
+static int varint_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got,
+                        zt_error *err){
+  zt_decoder *d;
+  uint8_t one;
+  size_t done = 0, more = 0;
+  if( varint_open_as(zt_encoding_of(p->component), p, &d, err) ) return err->rc;
+  if( varint_next(d, out, (size_t)n, &done, err)==SQLITE_OK && done==n ){
+    varint_next(d, &one, 1, &more, err);
+  }
+  *got = done+more;
+  varint_close(d);
+  return err->rc;
+}
+
+const zt_encoding zt_encoding_varint = {
+  .name = "protobuf.varint", .whole = varint_whole, .open = varint_open, .next = varint_next,
+  .close = varint_close
+};
+
+const zt_encoding zt_encoding_unpacked = {
+  .name = "protobuf.unpacked", .whole = varint_whole, .open = varint_open_unpacked,
+  .next = varint_next, .close = varint_close
+};

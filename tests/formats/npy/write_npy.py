@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Writes hostile/: npy files that break one rule each or look odd, and cases.json. Byte by byte, after numpy.lib.format.
+
+Whoever adds a case adds a row to cases() and runs this; what it writes is kept, so that tests need no step before them.
+"""
+import hashlib
+import json
+import struct
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent / "hostile"
+ONES = struct.pack("<4f", 1, 1, 1, 1)
+GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }"
+
+
+def array(header=GOOD, data=ONES, version=(1, 0), length=None):
+    """An npy array; the header is padded as numpy does it, unless it is bytes."""
+    width = 2 if version[0] == 1 else 4
+    if isinstance(header, str):
+        header = header.encode("utf-8" if version[0] == 3 else "latin-1")
+        header += b" " * (-(len(header) + 9 + width) % 64) + b"\n"
+    length = len(header) if length is None else length
+    return b"\x93NUMPY" + bytes(version) + length.to_bytes(width, "little") + header + data
+
+
+def shaped(shape, descr="'<f4'", fortran="False"):
+    return f"{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
+
+
+def cases():
+    """(name, bytes, expectation, rule, what zt_check calls it, message, what is odd)."""
+    syntax = ("NY4", "npy-header")
+    yield "version-4", array(version=(4, 0)), "open_error", "NY1", "npy-version", "npy version 4.0 cannot be read, 1.0, 2.0 and 3.0 can", "version 4.0"
+    yield "version-1-1", array(version=(1, 1)), "open_error", "NY1", "npy-version", "npy version 1.1 cannot be read, 1.0, 2.0 and 3.0 can", "version 1.1"
+    yield "length-cut", array()[:10], "open_error", "NY2", "npy-length", "the file ends within the header", "the file ends before the header"
+    yield "length-past-end", array(length=60000), "open_error", "NY2", "npy-length", "the header has 60010 bytes, the file 144", "a header longer than the file"
+    yield "length-max", array(version=(2, 0), length=2**32 - 1), "open_error", "NY2", "npy-length", "a header of 4294967307 bytes; 1048576 are the most", "a header of 4 GiB"
+    yield "not-utf8", array(shaped("(4,)").encode() + b"\xff\n", version=(3, 0)), "open_error", "NY3", "npy-utf8", "the header is not UTF-8", "version 3.0 in Latin-1"
+    yield "empty", array(b"  "), "open_error", *syntax, "byte 12 of the header: a dict was expected", "a header of spaces"
+    yield "call", array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"), "open_error", *syntax, "byte 10 of the header: a dict was expected", "a Python call"
+    yield "call-as-value", array(shaped("tuple([4])")), "open_error", "NY6", "npy-shape", "byte 60 of the header: a shape that is no tuple", "a Python call in the place of a value"
+    yield "list", array("['descr', '<f4']"), "open_error", *syntax, "byte 10 of the header: a dict was expected", "a list in place of the dict"
+    yield "text-open", array("{'descr': '<f4"), "open_error", *syntax, "byte 63 of the header: a text that does not end", "a text without an end"
+    yield "escape", array("{'descr': '\\N{DIGIT ONE}'}"), "open_error", *syntax, "byte 23 of the header: an escape that is not known", "an escape by name"
+    yield "escape-cut", array("{'descr': '\\x4'}"), "open_error", *syntax, "byte 24 of the header: an escape that ends early", "an escape of one digit"
+    yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that no text has", "half a character"
+    yield "key-number", array("{1: '<f4'}"), "open_error", *syntax, "byte 11 of the header: a text was expected", "a key that is no text"
+    yield "no-colon", array("{'descr' '<f4'}"), "open_error", *syntax, "byte 19 of the header: a colon was expected", "no colon behind a key"
+    yield "no-comma", array("{'descr': '<f4' 'shape': (4,)}"), "open_error", *syntax, "byte 26 of the header: a comma was expected", "no comma behind a value"
+    yield "behind", array(GOOD + "#"), "open_error", *syntax, "byte 67 of the header: something follows behind the dict", "a comment behind the dict"
+    yield "nul", array(GOOD + "\0"), "open_error", *syntax, "byte 67 of the header: something follows behind the dict", "a NUL behind the dict"
+    yield "negative", array(shaped("(-1,)")), "open_error", *syntax, "byte 61 of the header: a negative number", "a negative dimension"
+    yield "octal", array(shaped("(04,)")), "open_error", *syntax, "byte 63 of the header: a number that begins with 0", "a dimension with a leading 0"
+    yield "huge", array(shaped("(18446744073709551616,)")), "open_error", *syntax, "byte 80 of the header: a number beyond 64 bits", "a dimension of 2^64"
+    yield "key-missing", array("{'descr': '<f4', 'shape': (4,), }"), "open_error", "NY5", "npy-keys", "the header has no key 'fortran_order'", "fortran_order is missing"
+    yield "key-more", array(GOOD[:-1] + "'more': 1}"), "open_error", "NY5", "npy-keys", "key 'more' of the header is none of descr, fortran_order and shape", "a fourth key"
+    yield "key-twice", array(GOOD[:-1] + "'shape': (5,)}"), "open_error", "NY5", "npy-keys", "key 'shape' of the header stands twice", "a key twice"
+    yield "shape-list", array(shaped("[4]")), "open_error", "NY6", "npy-shape", "byte 60 of the header: a shape that is no tuple", "a list in place of a tuple"
+    yield "shape-number", array(shaped("(4)")), "open_error", "NY6", "npy-shape", "byte 63 of the header: a shape that is no tuple, but a number", "parentheses without a comma"
+    yield "rank-65", array(shaped("(" + "1," * 65 + ")")), "open_error", "NY6", "npy-shape", "more than 64 dimensions", "65 dimensions"
+    yield "elements", array(shaped("(4294967296, 4294967296, 4294967296)")), "open_error", "NY7", "npy-elements", "the elements, or their bytes, are more than 64 bits count", "2^96 elements"
+    yield "bytes", array(shaped("(4611686018427387904,)")), "open_error", "NY7", "npy-elements", "the elements, or their bytes, are more than 64 bits count", "2^64 bytes"
+    yield "subarray-bytes", array(shaped("(4,)", "[('a', '<f4', (4294967296, 4294967296))]")), "open_error", "NY7", "npy-elements", "the bytes of an element do not fit 64 bits", "an element of 2^66 bytes"
+    yield "order-number", array(shaped("(4,)", fortran="0")), "open_error", "NY8", "npy-order", "byte 44 of the header: fortran_order is neither True nor False", "0 in place of False"
+    yield "descr-number", array(shaped("(4,)", "4")), "open_error", "NY9", "npy-descr", "byte 20 of the header: a type that is neither text nor a list of fields", "a number as type"
+    yield "field-text", array(shaped("(4,)", "['<f4']")), "open_error", "NY9", "npy-descr", "byte 21 of the header: a field that is no tuple", "a field that is text"
+    yield "fields-deep", array(shaped("(4,)", "[('a', " * 26 + "'<f4'" + ")]" * 26)), "open_error", "NY9", "npy-descr", "byte 194 of the header: fields are nested too deep", "26 structures in each other"
+    yield "data-short", array(shaped("(5,)")), "lists_but_no_dense", "D1", "length", "5 elements of f32 are 20 bytes, and it has 16", "16 bytes in place of 20"
+    yield "data-none", array(shaped("(4294967296, 1024)"), b""), "lists_but_no_dense", "D1", "length", "4398046511104 elements of f32 are 17592186044416 bytes, and it has 0", "16 TiB, of which there is nothing"
+    yield "object-code", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.object' is known", "objects whose pickle would run code"
+    yield "object-in-a-field", array(shaped("(1,)", "[('a', '<f4'), ('b', '|O')]"), b"N."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "a field of objects"
+    yield "type-unknown", array(shaped("(4,)", "'<q4'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a type that is none"
+    yield "type-of-three-bytes", array(shaped("(4,)", "'<f3'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a float of 3 bytes"
+    yield "ok-trailing", array(data=ONES + b"more"), "ok", "W4", "gap", None, "bytes behind the data"
+    yield "ok-escapes", array('{"\\x64e\\163\\u0063r": u"<f4", \'fortran_order\' :False\t,"shape"\n:(4L,)}\n'), "ok", None, None, None, "escapes, u, L, spaces, no padding"
+    yield "ok-fields", array(shaped("()", "[(('title', 'n\\xe9'), '<i2'), ('s', [('x', '|u1', 3), ('y', ('<f4', (2,)))], (2, 1)), ('', '|V3')]"), bytes(27)), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "titles, structures and subarrays in each other"
+
+
+def write(folder, suffix, rows):
+    folder.mkdir(exist_ok=True)
+    found = []
+    for name, raw, expect, number, finding, message, what, *more in rows:
+        (folder / f"{name}.{suffix}").write_bytes(raw)
+        found.append({"file": f"{name}.{suffix}", "expect": expect, "number": number, "finding": finding, "message": message,
+                      "object": None, "rule": what, "size": len(raw), "sha256": hashlib.sha256(raw).hexdigest(), **dict(*more)})
+    (folder / "cases.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]\n")
+
+
+if __name__ == "__main__":
+    # The one object of a file is called by the file's name
+    write(HERE, "npy", [(*row, {"object": row[0]} if row[2].startswith("lists") else {}) for row in cases()])

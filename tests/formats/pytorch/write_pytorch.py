@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""Writes hostile/: archives of PyTorch that break one rule each or look odd, and cases.json. Byte by byte, after Python's pickletools.
+
+Whoever adds a case adds a row to cases() and runs this; what it writes is kept, so that tests need no step before them. A pickle
+that would call something makes a directory PICKLE_WAS_EXECUTED if somebody calls it.
+"""
+import hashlib
+import io
+import json
+import struct
+import tarfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent / "hostile"
+ONES = struct.pack("<4f", 1, 2, 3, 4)
+MARK, TUPLE, REDUCE, STOP = b"(", b"t", b"R", b"."
+
+
+# --------------------------------------------------------------------------------------------------- pickles, in pieces
+
+def text(value):
+    raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    return b"X" + struct.pack("<I", len(raw)) + raw
+
+
+def integer(n):
+    return b"\x8a\x09" + n.to_bytes(9, "little", signed=True)
+
+
+def put(value):
+    """Anything plain as opcodes; bytes are opcodes already."""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return text(value)
+    if value is None or isinstance(value, bool):
+        return {None: b"N", True: b"\x88", False: b"\x89"}[value]
+    if isinstance(value, float):
+        return b"G" + struct.pack(">d", value)
+    if isinstance(value, tuple):
+        return MARK + b"".join(map(put, value)) + TUPLE
+    if isinstance(value, list):
+        return b"](" + b"".join(map(put, value)) + b"e"
+    if isinstance(value, dict):
+        return b"}(" + b"".join(put(k) + put(v) for k, v in value.items()) + b"u"
+    return integer(value)
+
+
+def name(module, what):
+    return f"c{module}\n{what}\n".encode()
+
+
+def call(module, what, *args):
+    return name(module, what) + put(args) + REDUCE
+
+
+def built(module, what, state):
+    """What is pickled of an object of a class: made without being initialized, and then given a state."""
+    return name(module, what) + b")\x81" + put(state) + b"b"
+
+
+def ordered(items=None):
+    return call("collections", "OrderedDict") + (MARK + b"".join(put(k) + put(v) for k, v in items.items()) + b"u" if items else b"")
+
+
+def storage(key="0", elements=4, kind="FloatStorage", module="torch", location="cpu"):
+    return put(("storage", name(module, kind), key, location, elements)) + b"Q"
+
+
+def tensor(shape=(4,), stride=(1,), offset=0, metadata=None, **of):
+    more = () if metadata is None else (metadata,)
+    return call("torch._utils", "_rebuild_tensor_v2", storage(**of), offset, shape, stride, False, ordered(), *more)
+
+
+def evil():
+    return call("posix", "mkdir", "PICKLE_WAS_EXECUTED")
+
+
+def pickled(value):
+    return b"\x80\x02" + put(value) + STOP
+
+
+def archive(data, storages=None, methods=None, constants=None, **records):
+    """The archive m of a pickle, its storages by key, and other records by name."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as z:
+        def add(path, raw):
+            z.writestr(zipfile.ZipInfo(f"m/{path}", (1980, 1, 1, 0, 0, 0)), raw, (methods or {}).get(path, zipfile.ZIP_STORED))
+        if data is not None:
+            add("data.pkl", data)
+        for key, raw in ({"0": ONES} if storages is None else storages).items():
+            add(f"data/{key}", raw)
+        for path, raw in (constants or {}).items():
+            add(path, raw)
+        for path, raw in {"version": b"3\n", **records}.items():
+            add(path, raw)
+    return buffer.getvalue()
+
+
+def of(value, **options):
+    return archive(pickled(value), **options)
+
+
+def beside(value, **options):
+    """A tensor w that has the fault, and v that has none."""
+    return of({"w": value, "v": tensor()}, **options)
+
+
+def raw(opcodes):
+    return archive(opcodes)
+
+
+def tar():
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as t:
+        info = tarfile.TarInfo("storages")
+        t.addfile(info, io.BytesIO(b""))
+    return buffer.getvalue()
+
+
+def with_encrypted():
+    """The flag of the member m/data/1, in its local header and in the directory."""
+    data = bytearray(beside(tensor(key="1"), storages={"0": ONES, "1": ONES}))
+    where = data.find(b"PK\3\4", data.find(b"m/data/0"))
+    data[where + 6] |= 1
+    entry = data.rfind(b"PK\1\2", 0, data.rfind(b"m/data/1"))
+    data[entry + 8] |= 1
+    return bytes(data)
+
+
+def with_lost_header():
+    data = bytearray(beside(tensor(key="1"), storages={"0": ONES, "1": ONES}))
+    data[data.find(b"PK\3\4", data.find(b"m/data/0"))] = 0
+    return bytes(data)
+
+
+def nested(depth):
+    return b"\x80\x02N" + b"\x85" * depth + STOP
+
+
+def many_places(levels, opening=b"K\x05"):
+    """2^levels values."""
+    return b"\x80\x02" + opening + b"q\0" + b"h\0h\0\x86q\0" * levels + STOP
+
+
+def wide_paths():
+    """A key of 100,000 bytes before each of 1,000 values."""
+    return b"\x80\x02" + text("k" * 100000) + b"q\0" + b"}(" + b"K\0" + b"}(h\0](" + b"N" * 1000 + b"eu" + b"u" + STOP
+
+
+# --------------------------------------------------------------------------------------------------------------- cases
+
+def cases():
+    """(file, contents, what becomes of it, rule's number, zt_check's name of it, object, message, what is wrong)"""
+    refused = "open_error"
+    no_bytes = "lists_but_no_bytes"
+    rows = [
+        ("legacy", None, refused, "PT1", "torch-legacy", None, "a file of PyTorch before 1.6, which is several pickles in a row: it is not read",
+         "written by torch 1.13 in the format before 1.6"),
+        ("legacy-tar", tar(), refused, "PT1", "torch-legacy", None, "a file of PyTorch before 1.6, which is a tar archive: it is not read",
+         "the format before that"),
+        ("bare-pickle", pickled({"a": 1}), refused, "T1", "magic", None, "not a tensor file of a known format", "a pickle and nothing else"),
+        ("no-pickle", archive(None), refused, "PT2", "torch-no-pickle", None, "an archive of PyTorch without a record 'm/data.pkl'", "no data.pkl"),
+        ("compressed-pickle", archive(pickled({"w": tensor()}), methods={"data.pkl": zipfile.ZIP_DEFLATED}), refused, "PT3", "torch-pickle", None,
+         "record 'm/data.pkl' is compressed", "data.pkl is deflated"),
+        ("deep", raw(nested(60000)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "60,000 tuples, one in the other"),
+        ("deep-1001", raw(nested(1001)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "one more than there may be"),
+        ("places", raw(many_places(60)), refused, "PT5", "torch-shared", None, "more than 65963 values, for the pickle holds some in many places",
+         "2^60 values in 426 bytes"),
+        ("places-of-texts", raw(many_places(12, text("x" * 30000))), refused, "PT7", "torch-size", None,
+         "paths and values take 123039744 bytes, for a pickle of 30094", "2^12 times a text of 30,000 bytes"),
+        ("paths", raw(wide_paths()), refused, "PT7", "torch-size", None, "paths and values take 100021890 bytes, for a pickle of 101023",
+         "a long key before 1,000 values"),
+        ("path-nul", of({"a\0b": 1}), refused, "PT6", "torch-path", None, "a key with U+0000 in it", "U+0000 in a key"),
+        ("path-long", of({"k" * (1 << 20): {"a": 1}}), refused, "PT6", "torch-path", None, "a path of more than 1048576 bytes", "1 MiB and two bytes"),
+        # Pickles
+        ("opcode", raw(b"\x80\x02\xff."), refused, "PK1", "pickle-opcode", None, "byte 2: opcode 0xff is not known", "an opcode that does not exist"),
+        ("stop-missing", raw(b"\x80\x02N"), refused, "PK2", "pickle-cut", None, "the pickle ends at byte 3 without STOP", "no STOP"),
+        ("empty-pickle", raw(b""), refused, "PK2", "pickle-cut", None, "the pickle ends at byte 0 without STOP", "no opcode at all"),
+        ("argument-cut", raw(b"\x80\x02X\x05\0\0\0abc."), refused, "PK2", "pickle-cut", None,
+         "byte 2: BINUNICODE: its argument goes beyond the pickle's end", "a text longer than the pickle"),
+        ("argument-cut-8", raw(b"\x80\x04\x8d" + b"\xff" * 8 + b"."), refused, "PK2", "pickle-cut", None,
+         "byte 2: BINUNICODE8: its argument goes beyond the pickle's end", "a text of 2^64 - 1 bytes"),
+        ("line-cut", raw(b"Vabc."), refused, "PK2", "pickle-cut", None, "byte 0: UNICODE: its argument goes beyond the pickle's end", "no newline"),
+        ("frame-cut", raw(b"\x80\x04\x95" + struct.pack("<Q", 100) + b"N."), refused, "PK2", "pickle-cut", None,
+         "byte 2: FRAME: it goes beyond the pickle's end", "a frame longer than the pickle"),
+        ("protocol", raw(b"\x80\x06N."), refused, "PK3", "pickle-argument", None, "byte 0: PROTO: protocol 6 is not known", "protocol 6"),
+        ("negative-length", raw(b"T\xff\xff\xff\xff."), refused, "PK3", "pickle-argument", None, "byte 0: BINSTRING: a negative length", "-1 bytes"),
+        ("no-digits", raw(b"I12x\n."), refused, "PK3", "pickle-argument", None, "byte 0: INT: a character that is no digit", "12x"),
+        ("many-digits", raw(b"L" + b"1" * 4301 + b"L\n."), refused, "PK3", "pickle-argument", None, "byte 0: LONG: more than 4300 digits",
+         "more digits than Python reads"),
+        ("no-real", raw(b"Fone\n."), refused, "PK3", "pickle-argument", None, "byte 0: FLOAT: no real number", "a word"),
+        ("no-quotes", raw(b"S'abc\n."), refused, "PK3", "pickle-argument", None, "byte 0: STRING: no quotes around the text", "one quote"),
+        ("escape", raw(b"V\\u12\n."), refused, "PK3", "pickle-argument", None, "byte 0: UNICODE: an escape that is none", "two digits of four"),
+        ("memo-key", raw(b"Np-1\n."), refused, "PK3", "pickle-argument", None, "byte 1: PUT: no memo's key", "a negative key"),
+        ("stack-empty", raw(b"\x80\x02."), refused, "PK4", "pickle-stack", None, "byte 2: STOP: it takes more than is on the stack", "nothing to stop with"),
+        ("stack-mark", raw(b"N(\x86."), refused, "PK4", "pickle-stack", None, "byte 2: TUPLE2: a mark stands where it takes a value", "a mark in a tuple"),
+        ("append-to-a-number", raw(b"K\1Na."), refused, "PK4", "pickle-stack", None,
+         "byte 3: APPEND: what it should put something into is no list", "a number is no list"),
+        ("key-alone", raw(b"}(K\1u."), refused, "PK4", "pickle-stack", None, "byte 4: SETITEMS: a key without a value", "an odd number of them"),
+        ("build-of-a-list", raw(b"]}b."), refused, "PK4", "pickle-stack", None,
+         "byte 2: BUILD: what it should give a state is not the result of a call", "a list has no state"),
+        ("global-of-numbers", raw(b"\x80\x04K\1K\1\x93."), refused, "PK4", "pickle-stack", None,
+         "byte 6: STACK_GLOBAL: module and name are not both text", "numbers for names"),
+        ("buffer", raw(b"\x80\x05\x97."), refused, "PK4", "pickle-stack", None, "byte 2: NEXT_BUFFER: what it takes is not in the pickle",
+         "a buffer out of band"),
+        ("mark-missing", raw(b"\x80\x02}u."), refused, "PK5", "pickle-mark", None, "byte 3: SETITEMS: there is no mark on the stack", "SETITEMS without a mark"),
+        ("memo-unset", raw(b"\x80\x02h\7."), refused, "PK6", "pickle-memo", None, "byte 2: BINGET: the memo has no entry 7", "an entry that nobody wrote"),
+        ("memo-unset-large", raw(b"Nr\xff\xff\xff\x7fj\xfe\xff\xff\x7f."), refused, "PK6", "pickle-memo", None,
+         "byte 6: LONG_BINGET: the memo has no entry 2147483646", "beside one that somebody did"),
+        # Tensors
+        ("storage-missing", beside(tensor(key="7")), no_bytes, "PT9", "torch-storage", "w",
+         "the archive has no record 'data/7' of its storage", "no record data/7"),
+        ("storage-encrypted", with_encrypted(), no_bytes, "ZP8", "zip-encrypted", "w", "it is encrypted", "its member is encrypted"),
+        ("storage-without-header", with_lost_header(), no_bytes, "ZP10", "zip-local-header", "w", "byte 436: no local header of member 'm/data/1'",
+         "its local header is none"),
+        ("offset-negative", beside(tensor(offset=-1)), no_bytes, "PT10", "torch-stride", "w", "a negative offset or stride", "offset -1"),
+        ("stride-negative", beside(tensor(stride=(-1,), offset=3)), no_bytes, "PT10", "torch-stride", "w", "a negative offset or stride", "stride -1"),
+        ("stride-overflow", beside(tensor((3, 3), (2**63 - 1, 2**63 - 1))), no_bytes, "PT10", "torch-stride", "w",
+         "its strides lead beyond 2^64 elements", "strides of 2^63 - 1"),
+        ("shape-negative", beside(tensor((-1,))), no_bytes, "PT8", "torch-shape", "w", "its shape has a negative dimension", "a dimension of -1"),
+        ("shape-overflow", beside(tensor((2**32, 2**32), (0, 0))), no_bytes, "PT8", "torch-shape", "w",
+         "the product of its dimensions does not fit 64 bits", "2^64 elements in one"),
+        ("past-storage", beside(tensor((5,))), no_bytes, "PT11", "torch-view", "w",
+         "5 elements from 0 on end behind its storage, which has 16 bytes", "one element more than there is"),
+        ("past-storage-strided", beside(tensor((2, 2), (2, 2))), no_bytes, "PT11", "torch-view", "w",
+         "5 elements from 0 on end behind its storage, which has 16 bytes", "strides lead behind it"),
+        ("past-storage-offset", beside(tensor((1,), offset=2**62)), no_bytes, "PT11", "torch-view", "w",
+         "1 elements from 4611686018427387904 on end behind its storage, which has 16 bytes", "its first byte would wrap"),
+        ("record-short", beside(tensor(elements=5)), no_bytes, "PT12", "torch-record", "w",
+         "its storage has 5 elements, and the record 16 bytes", "a record shorter than its storage"),
+        ("record-negative", beside(tensor(elements=-4)), no_bytes, "PT12", "torch-record", "w",
+         "its storage has -4 elements, and the record 16 bytes", "less than nothing"),
+        ("conjugate", beside(tensor((2,), elements=2, kind="ComplexFloatStorage", metadata={"conj": True})), "lists_but_no_dense", "L1",
+         "unknown-format", "w", "no meaning of format 'torch.conj' is known", "values that are to be conjugated"),
+        # Odd, and read
+        ("ok-code", beside(evil()), "ok", None, None, None, None, "something is called beside a tensor"),
+        ("ok-code-alone", archive(b"\x80\x04\x8c\x02os\x8c\x05mkdir\x93" + text("PICKLE_WAS_EXECUTED") + b"\x85R."), "ok", None, None, None, None,
+         "STACK_GLOBAL and REDUCE are all of the pickle"),
+        ("ok-code-everywhere", beside(b"(" + text("PICKLE_WAS_EXECUTED") + b"iposix\nmkdir\n" + b"(" + name("posix", "mkdir") + text("PICKLE_WAS_EXECUTED")
+                                      + b"o\x86"), "ok", None, None, None, None, "INST and OBJ"),
+        ("ok-memo", archive(b"\x80\x02" + put({"w": tensor(), "a": b"K\5r\xff\xff\xff\xff0j\xff\xff\xff\xff"}) + STOP), "ok", None, None, None, None,
+         "an entry of the memo with the largest key"),
+        ("ok-depth", raw(nested(1000)), "ok", None, None, None, None, "1,000 tuples, one in the other"),
+        ("ok-cycle", archive(b"\x80\x02]q\0(h\0" + tensor() + b"e."), "ok", None, None, None, None, "a list in itself"),
+        ("ok-record-longer", of(tensor((3,), elements=3)), "ok", None, None, None, None, "a record longer than its storage, which torch reads"),
+        ("ok-empty", of({"w": tensor((2, 0), (1, 1), offset=9, elements=0)}, storages={"0": b""}), "ok", None, None, None, None,
+         "a tensor without elements, wherever it is"),
+        ("ok-collisions", of({"a.b": tensor(), "a": {"b": tensor()}, "a.b#2": tensor(), b"K\1": 5, "1": 6}), "ok", None, None, None, None,
+         "several values have one path"),
+    ]
+    return rows
+
+
+def main():
+    found = []
+    for file, contents, expect, number, finding, object, says, wrong in cases():
+        path = HERE / f"{file}.pt"
+        if contents is not None:
+            path.write_bytes(contents)
+        data = path.read_bytes()
+        found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, "message": says, "object": object, "rule": wrong,
+                      "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+    (HERE / "cases.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""zt_compare: one row, how far two tensors are from each other; zt_histogram: how one is spread."""
+import math
+import random
+from fractions import Fraction
+
+import numpy
+import pytest
+
+import corpus
+import reference
+import writer
+from support import failure, message, place, rows, value
+from test_stats import exact_root
+
+MEASURES = "elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine"
+ACCURACY = 1e-12
+PAIRS = [("f32", "f32"), ("f64", "f64"), ("f16", "bf16"), ("f32", "f64"), ("i64", "f32"), ("u8", "i8"), ("bool", "u64")]
+
+
+def real(number):
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def measures(one, other):
+    """The measures, worked out with fractions: rounded once, at the very end."""
+    pairs = [(a, b) for a, b in zip(one, other) if a == a and b == b]
+    head = (len(one), sum(a == b for a, b in pairs), len(one) - len(pairs))
+    if not pairs:
+        return head + (None,) * 7
+    pairs = [(Fraction(a), Fraction(b)) for a, b in pairs]
+    distances = [abs(a - b) for a, b in pairs]
+    n, aa, bb = len(pairs), sum(a * a for a, _ in pairs), sum(b * b for _, b in pairs)
+    dot = sum(a * b for a, b in pairs)
+    cosine = None
+    if aa and bb:
+        squared = dot * dot / (aa * bb)
+        cosine = exact_root(squared) * (1 if dot > 0 else -1)
+    return head + (float(max(distances)), float(sum(distances) / n), exact_root(sum(d * d for d in distances) / n),
+                   exact_root(aa), exact_root(bb), real(dot), cosine)
+
+
+def assert_measures(got, one, other):
+    wanted = measures(one, other)
+    assert got[:3] == wanted[:3]
+    size = sum(abs(a * b) for a, b in zip(one, other) if a == a and b == b and math.isfinite(a * b))
+    for name, shown, expected in zip(MEASURES.split(", ")[3:], got[3:], wanted[3:]):
+        scale = {"dot": size, "cosine": 1}.get(name, expected)
+        assert type(shown) is type(expected), name
+        assert shown == expected or abs(shown - expected) <= max(ACCURACY * abs(scale), 1e-323), (name, shown, expected)
+
+
+
+def encode(dtype, values):
+    return reference.encode(dtype, values)
+
+
+def write(path, dtype, values, shape=None):
+    path.write_bytes(writer.write({"w": writer.dense(encode(dtype, values), shape or [len(values)], dtype)}))
+    return str(path)
+
+
+def compared(db, a, b, one="w", other="w"):
+    (row,) = rows(db, f"SELECT {MEASURES}, error FROM zt_compare(?, ?, ?, ?)", a, one, b, other)
+    assert row[-1] is None, row[-1]
+    return row[:-1]
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 4096, 4097, 70001])
+@pytest.mark.parametrize("dtypes", PAIRS, ids="-".join)
+def test_measures_of_random_numbers(db, tmp_path, dtypes, n):
+    chance = random.Random(repr((dtypes, n)))
+    sides = []
+    for k, dtype in enumerate(dtypes):
+        if dtype == "bool":
+            values = [chance.randrange(2) for _ in range(n)]
+        elif dtype[0] in "iu":
+            values = [chance.randrange(0, 100) for _ in range(n)]
+        else:
+            values = [chance.choice([0.0, -0.0, 1.0, chance.gauss(0, 3)]) for _ in range(n)]
+        data = encode(dtype, values)
+        sides.append((write(tmp_path / f"{k}.zt", dtype, values), reference.decode(dtype, data, n)))
+    (a, one), (b, other) = sides
+    assert_measures(compared(db, a, b), one, other)
+    assert compared(db, a, a)[1:6] == (n, 0, 0.0, 0.0, 0.0)
+
+
+SPECIAL = {
+    "a NaN in one, in the other and in both": ([math.nan, 1.0, math.nan, 4.0], [1.0, math.nan, math.nan, 2.0]),
+    "all pairs have one": ([math.nan, 1.0], [1.0, math.nan]),
+    "zeros of both signs": ([0.0, -0.0], [-0.0, 0.0]),
+    "nothing but zeros on one side": ([0.0, 0.0], [1.0, 2.0]),
+    "squares beyond f64": ([1e200, -3e200, 1.0], [1e200, 1e200, 2.0]),
+    "squares below f64": ([1e-200, 2e-200], [3e-200, -1e-200]),
+    "large on one side, small on the other": ([1e250, 2e250], [1e-250, 3e-250]),
+    "the smallest": ([5e-324, 5e-324], [1e-323, 0.0]),
+    "near to each other": ([1.0, 1e-170], [1.0, 2e-170]),
+    "opposites": ([1.5, -2.5], [-1.5, 2.5]),
+}
+
+
+@pytest.mark.parametrize("pair", SPECIAL.values(), ids=SPECIAL)
+def test_special_numbers(db, tmp_path, pair):
+    for repeat in (1, 3000):
+        one, other = (list(side) * repeat for side in pair)
+        assert_measures(compared(db, write(tmp_path / "a.zt", "f64", one), write(tmp_path / "b.zt", "f64", other)), one, other)
+
+
+def test_infinities(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [math.inf, -math.inf, 1.0, math.inf])
+    b = write(tmp_path / "b.zt", "f32", [math.inf, -math.inf, 1.0, 2.0])
+    assert compared(db, a, b) == (4, 3, 0, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, None)
+    c = write(tmp_path / "c.zt", "f32", [0.0, -math.inf, 1.0, 2.0])
+    assert compared(db, a, c)[8:] == (None, None)   # An infinity times 0
+
+
+def test_of_nothing_the_counts_are_0(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [], [3, 0])
+    assert compared(db, a, a) == (0, 0, 0) + (None,) * 7
+
+
+def test_a_scalar(db, tmp_path):
+    a, b = write(tmp_path / "a.zt", "f32", [3.0], []), write(tmp_path / "b.zt", "i16", [-4], [])
+    assert compared(db, a, b) == (1, 0, 0, 7.0, 7.0, 7.0, 3.0, 4.0, -12.0, -1.0)
+
+
+def test_any_container_and_layout_against_any_other(db):
+    """The same small model as safetensors, zTensor 2 and, quantized, GGUF."""
+    folder = corpus.FORMATS / "gguf" / "converted"
+    paths = sorted(str(p) for p in folder.iterdir() if p.suffix in (".zt", ".safetensors", ".gguf"))
+    assert len(paths) >= 3
+    names = {path: [name for name, in rows(db, "SELECT object FROM zt_objects(?)", path)] for path in paths}
+    seen = 0
+    for a in paths:
+        for b in paths:
+            for name in set(names[a]) & set(names[b]):
+                got = rows(db, f"SELECT {MEASURES}, error FROM zt_compare(?, ?, ?, ?)", a, name, b, name)[0]
+                one, other = (numpy.frombuffer(value(db, "SELECT zt_dense(?, ?, 'f64')", p, name)) for p in (a, b))
+                if got[-1] is None:
+                    assert_measures(got[:-1], one.tolist(), other.tolist())
+                    seen += 1
+    assert seen > 20
+
+
+def test_sparse_against_dense(db, tmp_path):
+    one = writer.sparse_coo([3, 4], [[0, 2, 1], [1, 3, 0]], encode("f32", [1.0, 2.0, -3.0]), "f32")
+    values = [0.5] * 12
+    path = tmp_path / "a.zt"
+    path.write_bytes(writer.write({"s": one, "d": writer.dense(encode("f32", values), [3, 4], "f32")}))
+    dense = numpy.frombuffer(value(db, "SELECT zt_dense(?, 's', 'f64')", str(path))).tolist()
+    assert_measures(compared(db, str(path), str(path), "s", "d"), dense, values)
+    assert_measures(compared(db, str(path), str(path), "d", "s"), values, dense)
+
+
+def test_blobs_are_sources(db, tmp_path):
+    a, b = tmp_path / "a.zt", tmp_path / "b.zt"
+    write(a, "f32", [1.0, 2.0])
+    write(b, "f32", [1.0, 4.0])
+    assert compared(db, a.read_bytes(), b.read_bytes()) == compared(db, str(a), str(b)) == compared(db, a.read_bytes(), str(b))
+
+
+def test_what_keeps_values_from_being_had_is_the_rows_error(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])
+    b = write(tmp_path / "b.zt", "f32", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [3, 2])
+    flat = write(tmp_path / "c.zt", "f32", [1.0] * 6)
+    complex_ = tmp_path / "z.zt"
+    complex_.write_bytes(writer.write({"w": writer.typed(encode("f32", [1.0] * 12), [2, 3], "complex64")}))
+    lost = str(tmp_path / "lost.zt")
+
+    def error(*arguments):
+        (row,) = rows(db, f"SELECT error, {MEASURES} FROM zt_compare(?, ?, ?, ?)", *arguments)
+        assert row[1:] == (None,) * 10
+        return row[0]
+
+    assert error(a, "w", b, "w") == place(a, "w") + "the shapes differ: [2,3] and [3,2]"
+    assert error(a, "w", flat, "w") == place(a, "w") + "the shapes differ: [2,3] and [6]"
+    assert error(str(complex_), "w", a, "w").endswith("complex numbers are not compared")
+    assert error(a, "w", lost, "w").startswith(f"ztensor: {lost}: ")
+    assert error(lost, "w", a, "w").startswith(f"ztensor: {lost}: ")
+    assert error(a, "v", b, "w") == place(a, "v") + "no such object"
+
+
+def test_the_damaged_one_is_named(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [1.0] * 6)
+    b = tmp_path / "b.zt"
+    b.write_bytes(writer.write({"w": writer.dense(b"no frame", [6], "f32", encoding="zstd", uncompressed_length=24)}))
+    (row,) = rows(db, "SELECT error FROM zt_compare(?, 'w', ?, 'w')", a, str(b))
+    assert row[0].startswith(place(str(b), "w"))
+    (row,) = rows(db, "SELECT error FROM zt_compare(?, 'w', ?, 'w')", str(b), a)
+    assert row[0].startswith(place(str(b), "w"))
+
+
+def test_null_gives_no_row_and_a_missing_argument_is_an_error(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [1.0])
+    for arguments in ((None, "w", a, "w"), (a, None, a, "w"), (a, "w", None, "w"), (a, "w", a, None)):
+        assert rows(db, "SELECT * FROM zt_compare(?, ?, ?, ?)", *arguments) == []
+    for sql in ("SELECT * FROM zt_compare", "SELECT * FROM zt_compare('x', 'w')", "SELECT * FROM zt_compare('x', 'w', 'y')"):
+        assert message(db, sql) == ("ztensor: zt_compare needs two sources and objects:"
+                                    " SELECT * FROM zt_compare('a.zt', 'layer.weight', 'b.zt', 'layer.weight')")
+
+
+def test_laterally_it_gives_the_distance_per_layer(db, tmp_path):
+    layers = {f"l{i}": [float(i + k) for k in range(6)] for i in range(5)}
+    paths = []
+    for k in range(2):
+        path = tmp_path / f"{k}.zt"
+        path.write_bytes(writer.write({name: writer.dense(encode("f32", [v + k * i for v in values]), [6], "f32")
+                                       for i, (name, values) in enumerate(layers.items())}))
+        paths.append(str(path))
+    got = rows(db, """SELECT a.object, c.max_abs FROM zt_objects(?1) a JOIN zt_objects(?2) b USING (object),
+                             zt_compare(?1, a.object, ?2, b.object) c ORDER BY 1""", *paths)
+    assert got == [(f"l{i}", float(i)) for i in range(5)]
+    both = rows(db, "SELECT source, object FROM zt_compare WHERE source = ?1 AND (object = 'l1' OR object = 'l2')"
+                    " AND other_source = ?2 AND other_object = 'l1'", *paths)
+    assert sorted(both) == [(paths[0], "l1"), (paths[0], "l2")]
+    assert len(rows(db, "SELECT rmse FROM zt_compare WHERE source = ?1 AND object IN ('l1', 'l3')"
+                        " AND other_source = ?2 AND other_object IN ('l1', 'l3', 'l4')", *paths)) == 6
+
+
+# ---------------------------------------------------------------------------------------------------- zt_histogram
+
+def histogram(db, source, *bins):
+    return rows(db, f"SELECT bin, low, high, count FROM zt_histogram(?, 'w'{', ?' * len(bins)})", source, *bins)
+
+
+def counted(values, edges):
+    """How many values each bin has, by its edges alone."""
+    counts = [0] * (len(edges) - 1)
+    for v in values:
+        if math.isfinite(v):
+            counts[max(i for i in range(len(counts)) if v >= edges[i] or i == 0)] += 1
+    return counts
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "i8", "u64", "bool"])
+@pytest.mark.parametrize("bins", [2, 3, 64, 1000])
+def test_each_value_is_in_the_bin_of_its_edges(db, tmp_path, dtype, bins):
+    chance = random.Random(repr((dtype, bins)))
+    values = [chance.randrange(2) if dtype == "bool" else chance.randrange(0, 100) if dtype[0] in "iu" else chance.gauss(0, 1)
+              for _ in range(5000)]
+    values = reference.decode(dtype, encode(dtype, values), len(values))
+    got = histogram(db, write(tmp_path / "a.zt", dtype, values), bins)
+    edges = [row[1] for row in got] + [got[-1][2]]
+    assert [row[0] for row in got] == list(range(bins))
+    assert [row[2] for row in got[:-1]] == edges[1:-1]
+    assert edges[0] == min(values) and edges[-1] == max(values)
+    assert numpy.allclose(numpy.diff(edges), (max(values) - min(values)) / bins)
+    assert [row[3] for row in got] == counted(values, edges)
+
+
+def test_what_is_not_finite_is_in_no_bin(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [math.nan, math.inf, -math.inf, 1.0, 2.0, 3.0])
+    assert histogram(db, a, 2) == [(0, 1.0, 2.0, 1), (1, 2.0, 3.0, 2)]
+    b = write(tmp_path / "b.zt", "f32", [math.nan, math.inf])
+    assert histogram(db, b) == [] == histogram(db, write(tmp_path / "c.zt", "f32", [], [0]))
+
+
+def test_equal_values_are_one_bin(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [2.5] * 7 + [math.nan])
+    assert histogram(db, a) == [(0, 2.5, 2.5, 7)]
+    assert histogram(db, write(tmp_path / "b.zt", "f32", [-1.0, 1.0]), 1) == [(0, -1.0, 1.0, 2)]
+
+
+def test_there_are_64_bins_unless_told_otherwise(db, tmp_path):
+    a = write(tmp_path / "a.zt", "f32", [0.0, 1.0])
+    assert len(histogram(db, a)) == 64 == len(histogram(db, a, None))
+    assert len(histogram(db, a, 65536)) == 65536
+    for bins in (0, -1, 65537, "many", "1e2", 2.5, ""):
+        assert message(db, "SELECT * FROM zt_histogram(?, 'w', ?)", a, bins) == (
+            f"ztensor: {a}: bins is '{bins}', and must be an integer from 1 to 65536")
+
+
+@pytest.mark.parametrize("values", [[-1.7e308, 1.7e308, 0.0, 1e300], [5e-324, 1e-323, 1.5e-323], [1e300, math.nextafter(1e300, 2e300)],
+                                    [1e10, 1e10 + 1, 1e10 + 0.5]], ids=str)
+def test_the_ends_of_f64(db, tmp_path, values):
+    got = histogram(db, write(tmp_path / "a.zt", "f64", values), 4)
+    edges = [row[1] for row in got] + [got[-1][2]]
+    assert edges == sorted(edges) and edges[0] == min(values) and edges[-1] == max(values)
+    assert [row[3] for row in got] == counted(values, edges) and sum(row[3] for row in got) == len(values)
+
+
+def test_a_histogram_of_what_cannot_be_interpreted_is_an_error(db, tmp_path):
+    a = tmp_path / "a.zt"
+    a.write_bytes(writer.write({"w": writer.typed(encode("f32", [1.0] * 2), [1], "complex64")}))
+    assert message(db, "SELECT * FROM zt_histogram(?, 'w')", str(a)).startswith(place(str(a), "w") + "complex numbers have no")
+    assert "needs a source and an object" in message(db, "SELECT * FROM zt_histogram")
+    assert rows(db, "SELECT * FROM zt_histogram(NULL, 'w')") == [] == rows(db, "SELECT * FROM zt_histogram(?, NULL)", str(a))

@@ -1,0 +1,300 @@
+"""ONNX models: data in other files, values of every encoding through every function, what is read and what is not."""
+import os
+import shutil
+import struct
+import sys
+
+import pytest
+
+import corpus
+from support import everything, message, place, prefix, rows, value
+
+FORMAT = corpus.FORMATS / "onnx"
+sys.path.insert(0, str(FORMAT))
+import write_onnx as onnx  # noqa: E402
+from write_onnx import FLOAT, INT2, INT4, INT64, UINT2, UINT4, UINT8  # noqa: E402
+
+NOFS = "sqlite3_ztensor_nofs_init"
+DATA = bytes(range(16))
+
+
+def model_of(*parts, dims=(4,), type=FLOAT, name="w"):
+    return onnx.model(onnx.graph([onnx.tensor(name, dims, type, *parts)]))
+
+
+def beside(location, dims=(16,), type=UINT8, **more):
+    return model_of(onnx.external(location=location, **more), dims=dims, type=type)
+
+
+def dense(db, source, name="w"):
+    return value(db, "SELECT zt_dense(?, ?)", source, name)
+
+
+# ------------------------------------------------------------------------------------------------------- external data
+
+@pytest.fixture
+def folder(save, tmp_path):
+    """A directory with a model in it, the 16 bytes of its tensor in the file w.bin, and the same file outside."""
+    save("outside.bin", DATA[::-1])
+    save("models/w.bin", DATA)
+    save("models/sub/deep/w.bin", DATA[::-1])
+    save("models/m.onnx", beside("w.bin", length="16"))
+    return tmp_path / "models"
+
+
+def test_bytes_are_read_from_the_file_beside(db, folder):
+    model = str(folder / "m.onnx")
+    assert dense(db, model) == DATA
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', 3, 5)", model) == DATA[3:8]
+    assert rows(db, "SELECT shard, offset, length, hash IS NOT NULL FROM zt_components(?)", model) == [("w.bin", 0, 16, 1)]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", model) == []
+
+
+@pytest.mark.parametrize("location", ["sub/deep/w.bin", "./sub/./deep//w.bin"])
+def test_a_location_may_be_in_a_directory_below(db, folder, save, location):
+    assert dense(db, save("models/m.onnx", beside(location))) == DATA[::-1]
+
+
+def test_what_has_no_length_goes_to_the_files_end(db, save):
+    model = save("m.onnx", beside("w.bin", offset="4", dims=[12]))
+    save("w.bin", DATA)
+    assert dense(db, model) == DATA[4:]
+    assert rows(db, "SELECT offset, length, decoded_length FROM zt_components(?)", model) == [(4, None, None)]
+    assert value(db, "SELECT zt_blob(?, 'w', 'data', 2)", model) == DATA[6:]
+    assert value(db, "SELECT hex(data) FROM zt_components(?)", model) == DATA[4:].hex().upper()
+    save("w.bin", DATA[:10])
+    assert "12 elements of u8 are 12 bytes, and it has 6" in message(db, "SELECT zt_dense(?, 'w')", model)
+    save("w.bin", DATA[:3])
+    assert "its 0 bytes from 4 on go beyond the 3 of 'w.bin'" in message(db, "SELECT zt_dense(?, 'w')", model)
+
+
+def test_the_directory_is_that_of_the_path_as_it_is_given(db, folder, tmp_path, monkeypatch):
+    os.symlink(folder / "m.onnx", tmp_path / "link.onnx")
+    assert "No such file" in message(db, "SELECT zt_dense(?, 'w')", str(tmp_path / "link.onnx"))
+    shutil.copy(folder / "w.bin", tmp_path / "w.bin")
+    assert dense(db, str(tmp_path / "link.onnx")) == DATA
+    monkeypatch.chdir(folder)
+    assert dense(db, "m.onnx") == DATA
+    os.symlink(folder, tmp_path / "other")
+    assert dense(db, str(tmp_path / "other" / "m.onnx")) == DATA
+
+
+@pytest.mark.parametrize("target", ["../outside.bin", "/etc/hostname", "../models2/w.bin"])
+def test_a_symbolic_link_that_leads_out_is_refused(db, folder, save, target):
+    save("models2/w.bin", DATA)
+    (folder / "w.bin").unlink()
+    (folder / "w.bin").symlink_to(target)
+    text = message(db, "SELECT zt_dense(?, 'w')", str(folder / "m.onnx"))
+    assert text == place(str(folder / "m.onnx"), "w", "data") + f"shard {folder}/w.bin: leads out of the file's directory"
+    assert rows(db, "SELECT severity, rule FROM zt_check(?, 'full')", str(folder / "m.onnx")) == [("error", "external-file")]
+
+
+def test_a_directory_that_is_a_link_out_is_refused(db, folder, save):
+    (folder / "out").symlink_to("..")
+    model = save("models/m.onnx", beside("out/outside.bin"))
+    assert "leads out of the file's directory" in message(db, "SELECT zt_dense(?, 'w')", model)
+
+
+def test_a_symbolic_link_within_the_directory_is_followed(db, folder, save):
+    (folder / "link.bin").symlink_to("sub/deep/w.bin")
+    assert dense(db, save("models/m.onnx", beside("link.bin"))) == DATA[::-1]
+
+
+@pytest.mark.parametrize("kind", ["fifo", "directory", "missing", "loop"])
+def test_what_is_no_regular_file_is_refused(db, folder, kind):
+    (folder / "w.bin").unlink()
+    if kind == "fifo":
+        os.mkfifo(folder / "w.bin")
+    elif kind == "directory":
+        (folder / "w.bin").mkdir()
+    elif kind == "loop":
+        (folder / "w.bin").symlink_to("w.bin")
+    words = {"fifo": "is a FIFO, not a regular file", "directory": "is a directory, not a regular file", "missing": "No such file",
+             "loop": "symbolic links"}
+    model = str(folder / "m.onnx")
+    assert words[kind] in message(db, "SELECT zt_dense(?, 'w')", model)
+    assert rows(db, "SELECT object, component, rule FROM zt_check(?, 'full')", model) == [("w", "data", "external-file")]
+    assert rows(db, "SELECT * FROM zt_check(?)", model) == []    # Whose level opens no other file
+    assert rows(db, "SELECT object, elements FROM zt_objects(?)", model) == [("w", 16)]
+
+
+def test_one_file_may_have_many_tensors_in_any_order(db, save):
+    parts = [onnx.tensor(f"t{i}", [2], UINT8, onnx.external(location="w.bin", offset=str(i), length="2")) for i in (6, 0, 3, 3, 1)]
+    model = save("m.onnx", onnx.model(onnx.graph(parts)))
+    save("w.bin", DATA)
+    assert [row[1] for row in rows(db, "SELECT object, zt_dense(path, object) FROM zt_objects(?)", model)] == [
+        DATA[i:i + 2] for i in (6, 0, 3, 3, 1)]
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", model) == []
+
+
+def test_a_blob_has_nothing_beside_it(db, connect, folder):
+    blob = (folder / "m.onnx").read_bytes()
+    for connection in db, connect(entry=NOFS):
+        text = message(connection, "SELECT zt_dense(?, 'w')", blob)
+        assert text == place(blob, "w", "data") + "its bytes are in 'w.bin', a file beside this one; a BLOB has none"
+        assert rows(connection, "SELECT object, shard FROM zt_components(?)", blob) == [("w", "w.bin")]
+
+
+def test_a_file_that_changes_is_read_anew(db, folder):
+    model = str(folder / "m.onnx")
+    assert dense(db, model) == DATA
+    (folder / "w.bin").write_bytes(DATA[::-1])
+    assert dense(db, model) == DATA[::-1]
+
+
+# --------------------------------------------------------------------------------------------------- types and values
+
+SMALL = {"i4": (INT4, 2, [-8, -1, 0, 7, 3]), "u4": (UINT4, 2, [15, 1, 0, 8, 9]), "i2": (INT2, 4, [-2, -1, 0, 1, 1]), "u2": (UINT2, 4, [3, 2, 1, 0, 2])}
+
+
+def packed(values, each):
+    bits = 8 // each
+    codes = [v & (1 << bits) - 1 for v in values]
+    return bytes(sum(c << bits * k for k, c in enumerate(codes[i:i + each])) for i in range(0, len(codes), each))
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("typed", [False, True])
+def test_types_of_less_than_a_byte(db, dtype, typed):
+    number, each, values = SMALL[dtype]
+    data = packed(values, each)
+    source = model_of(onnx.packed(5, data) if typed else onnx.raw(data), dims=[5, 1], type=number)
+    assert rows(db, "SELECT dtype, type, decoded_bytes FROM zt_objects(?)", source) == [("u8", dtype, len(data))]
+    assert dense(db, source) == data
+    assert value(db, "SELECT zt_json(?, 'w')", source) == str([[v] for v in values]).replace(" ", "")
+    assert [v for v, in rows(db, "SELECT value FROM zt_elements(?, 'w')", source)] == values
+    assert [value(db, "SELECT zt_value(?, 'w', ?, 0)", source, i) for i in range(5)] == values
+    assert value(db, "SELECT zt_dense(?, 'w', 'f32')", source) == struct.pack("<5f", *values)
+    assert value(db, "SELECT zt_dense(?, 'w', NULL, 1, 3)", source) == packed(values[1:4], each)
+    assert [v for v, in rows(db, "SELECT vector FROM zt_rows(?, 'w', 'i8')", source)] == [struct.pack("b", v) for v in values]
+    assert [v for v, in rows(db, "SELECT vector FROM zt_rows(?, 'w', ?)", source, dtype)] == [packed([v], each) for v in values]
+    assert rows(db, "SELECT elements, zeros, min, max, mean FROM zt_stats(?)", source) == [
+        (5, values.count(0), min(values), max(values), sum(values) / 5)]
+    back = model_of(onnx.raw(struct.pack("<5f", *values)), dims=[5])
+    assert value(db, "SELECT zt_dense(?, 'w', ?)", back, dtype) == data
+    assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+def test_what_a_small_type_does_not_have_is_an_error(db, dtype):
+    number, each, values = SMALL[dtype]
+    bits = 8 // each
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype[0] == "i" else (0, (1 << bits) - 1)
+    for wrong in (least - 1, most + 1):
+        source = model_of(onnx.raw(struct.pack("<3f", 1, wrong, 0)), dims=[3])
+        assert message(db, "SELECT zt_dense(?, 'w', ?)", source, dtype).endswith(f"element [1] is {wrong}.0, which {dtype} does not have")
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+def test_no_ztensor_file_has_these_types(db, dtype):
+    import writer
+    for generation in "1.2", "2":
+        file = writer.write({"w": writer.dense(b"\x01", [1], type=dtype)}, generation)
+        assert rows(db, "SELECT type FROM zt_objects(?)", file) == [(dtype,)]
+        assert f"type '{dtype}' is not known" in message(db, "SELECT zt_dense(?, 'w')", file)
+
+
+def test_ranges_of_what_is_encoded(db):
+    numbers = [(-1) ** i * 37 * i ** 5 for i in range(3000)]
+    whole = struct.pack("<3000q", *numbers)
+    for parts in [onnx.packed(7, numbers)], [onnx.fields(7, numbers)], [onnx.packed(7, numbers[:1000]), onnx.fields(7, numbers[1000:])]:
+        source = model_of(*parts, dims=[300, 10], type=INT64)
+        assert dense(db, source) == whole
+        assert value(db, "SELECT zt_blob(?, 'w', 'data', 11, 13)", source) == whole[11:24]
+        assert value(db, "SELECT zt_dense(?, 'w', NULL, 299)", source) == whole[-80:]
+        assert value(db, "SELECT zt_value(?, 'w', 17, 3)", source) == numbers[173]
+        assert rows(db, "SELECT value FROM zt_elements(?, 'w') WHERE position IN (5, 2999)", source) == [(numbers[5],), (numbers[2999],)]
+        assert rows(db, "SELECT length IS NULL, decoded_length FROM zt_components(?)", source) == [(len(parts) > 1 or source.count(b"\x38") > 2000, 24000)]
+
+
+def test_a_sparse_tensor_of_a_million_cells(db):
+    n = 5000
+    cells = [i * 199 for i in range(n)]
+    values = struct.pack(f"<{n}f", *range(1, n + 1))
+    linear = onnx.tensor("", [n], INT64, onnx.packed(7, cells))
+    coordinates = onnx.tensor("", [n, 2], INT64, onnx.packed(7, [i for c in cells for i in divmod(c, 1000)]))
+    for indices in linear, coordinates:
+        source = onnx.model(onnx.graph(sparses=[onnx.sparse(onnx.tensor("s", [n], FLOAT, onnx.raw(values)), indices, [1000, 1000])]))
+        got = struct.unpack("<1000000f", dense(db, source, "s"))
+        assert [got[c] for c in cells] == list(range(1, n + 1)) and sum(map(bool, got)) == n
+        assert rows(db, "SELECT zeros, max FROM zt_stats(?)", source) == [(1000000 - n, n)]
+        assert rows(db, "SELECT coords, value FROM zt_elements(?, 's') WHERE position = ?", source, cells[7]) == [("[1,393]", 8)]
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+# ------------------------------------------------------------------------------------------------- what is read, and how
+
+def read_by_this_process():
+    with open("/proc/self/io") as file:
+        return int(dict(line.split(": ") for line in file)["rchar"])
+
+
+def test_a_gigabyte_of_data_is_not_read(db, tmp_path):
+    path, size = tmp_path / "large.onnx", 1 << 28
+    with open(path, "wb") as file:
+        tensors = []
+        for name in "abcd":
+            head = onnx.tensor(name, [size], UINT8) + onnx.tag(9, 2) + onnx.varint(size)
+            tensors.append((onnx.tag(5, 2) + onnx.varint(len(head) + size) + head, size))
+        tail = onnx.field(2, "g")
+        file.write(onnx.field(1, 10) + onnx.tag(7, 2) + onnx.varint(sum(len(h) + n for h, n in tensors) + len(tail)))
+        for head, n in tensors:
+            file.write(head)
+            file.seek(n, os.SEEK_CUR)
+        file.write(tail + onnx.field(8, onnx.field(2, 21)))
+    before = read_by_this_process()
+    assert rows(db, "SELECT object, elements FROM zt_objects(?)", str(path)) == [(name, size) for name in "abcd"]
+    assert rows(db, "SELECT size, stored_bytes FROM zt_files(?)", str(path))[0][1] == 4 * size
+    assert read_by_this_process() - before < 200_000
+
+
+def test_a_file_cut_at_any_byte_of_its_graph_is_an_error(db, save):
+    whole = (FORMAT / "golden" / "sparse_nodes.onnx").read_bytes()
+    end = whole.index(onnx.field(8, onnx.field(1, "") + onnx.field(2, 21)))
+    for n in range(len(whole)):
+        for source in save(f"{n}.onnx", whole[:n]), whole[:n]:
+            if n < end:
+                assert message(db, "SELECT * FROM zt_objects(?)", source).startswith(prefix(source)), n
+            else:    # A model without opset_import, or one that is cut
+                assert len(everything(db, source)[0]) in (2, 8)
+
+
+@pytest.mark.parametrize("name", ["sparse_nodes", "hand_fields"])
+@pytest.mark.parametrize("bits", [0x01, 0xff])
+def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save, name, bits):
+    whole = (FORMAT / "golden" / f"{name}.onnx").read_bytes()
+    errors = 0
+    for n in range(len(whole)):
+        changed = whole[:n] + bytes([whole[n] ^ bits]) + whole[n + 1:]
+        got = everything(db, save("x.onnx", changed))
+        assert got == everything(db, changed), n
+        errors += isinstance(got[0], tuple)
+    assert 16 <= errors < len(whole)
+
+
+def test_a_directory_lists_models(db, save, tmp_path):
+    save("d/a.onnx", model_of(onnx.raw(bytes(16))))
+    save("d/b.bin", model_of(onnx.raw(bytes(16))))
+    assert rows(db, "SELECT path, container FROM zt_files(?)", str(tmp_path / "d")) == [(str(tmp_path / "d" / "a.onnx"), "onnx")]
+
+
+def test_the_manifest_is_the_model_and_its_tensors(db):
+    source = model_of(onnx.raw(bytes(16)), dims=[2, -2])
+    assert value(db, "SELECT zt_manifest(?)", source) == (
+        '{"model":{"ir_version":10,"opset_import":{"":21},"graph":"g"},"tensors":[{"name":"w","dims":[2,-2],'
+        '"attributes":{"role":"initializer","data_type":1,"field":"raw_data"}}]}')
+    assert rows(db, "SELECT shape, elements FROM zt_objects(?)", source) == [("[2,0]", 0)]
+
+
+def test_many_tensors_of_one_name(db):
+    n = 20000
+    source = onnx.model(onnx.graph([onnx.tensor("w" * 20, [1], UINT8, onnx.raw(b"\x07"))] * n))
+    assert rows(db, "SELECT count(*), count(DISTINCT object), max(object) FROM zt_objects(?)", source) == [(n, n, "w" * 20 + "#9999")]
+    assert value(db, "SELECT zt_value(?, ?, 0)", source, "w" * 20 + f"#{n}") == 7
+
+
+@pytest.mark.parametrize("data", [b"\x08\x0a", b"\x08\x03\x12\x00\x00\x00\x00\x00{}", b"\x08\x0a\x3a", b"# text\n" * 20, b"\x00" * 64, b"\x08" * 64,
+                                  b'{"a": 1}', b"\x80\x02}q\x00.", b"\x3a\x00", b":\n0123456789", bytes(range(256))])
+def test_what_is_no_model_is_not_taken_for_one(db, data):
+    assert "onnx" not in str(rows(db, "SELECT container FROM zt_files(?)", data))
+    assert value(db, "SELECT error FROM zt_files(?)", data) != ""

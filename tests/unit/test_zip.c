@@ -1,0 +1,333 @@
+/* container/zip: the directory of an archive, and where its members' data is. */
+#include "archive.h"
+
+#include "container/zip.h"
+#include "core/host.h"
+
+static zt_error err;
+static zt_source *source;
+static zt_zip *zip;
+static blob file;
+
+static int setup(void **state){
+  (void)state;
+  err = ZT_ERROR_NONE;
+  source = NULL;
+  zip = NULL;
+  file = (blob){ 0 };
+  return sqlite3_initialize();
+}
+
+static int teardown(void **state){
+  (void)state;
+  zt_zip_close(zip);
+  zt_source_close(source);
+  free(file.p);
+  zt_error_clear(&err);
+  return 0;
+}
+
+static int open_bytes(blob bytes){
+  teardown(NULL);
+  setup(NULL);
+  file = bytes;
+  assert_int_equal(zt_source_open_image(span_of(file), &source, &err), SQLITE_OK);
+  return zt_zip_open(source, NULL, &zip, &err);
+}
+
+static void expect_open(blob bytes, const char *row){
+  open_bytes(bytes);
+  assert_succeeded(&err, row);
+  assert_non_null(zip);
+}
+
+static void expect_refused(blob bytes, const char *rule, const char *what, const char *row){
+  open_bytes(bytes);
+  assert_null(zip);
+  check( err.rule && strcmp(err.rule, rule)==0, "%s: rule %s, %s", row, err.rule ? err.rule : "none",
+         err.message ? err.message : "" );
+  assert_failed(&err, what, row);
+}
+
+/* The first `n` bytes of a member's data. */
+static void expect_data(uint32_t i, size_t n, const char *data, const char *row){
+  uint8_t buffer[128];
+  zt_zip_member m;
+  uint64_t offset;
+  size_t got;
+  zt_zip_member_at(zip, i, &m);
+  zt_zip_locate(zip, source, &m, &offset, buffer, n, &got, &err);
+  assert_succeeded(&err, row);
+  check( got==strlen(data) && memcmp(buffer, data, got)==0, "%s: %u bytes", row, (unsigned)got );
+  check( got==0 || memcmp(file.p+offset, data, got)==0, "%s", row );
+}
+
+static void expect_fault(uint32_t i, const char *rule, const char *what, const char *row){
+  zt_zip_member m;
+  uint64_t offset;
+  size_t got;
+  zt_zip_member_at(zip, i, &m);
+  assert_int_not_equal(zt_zip_locate(zip, source, &m, &offset, NULL, 0, &got, &err), SQLITE_OK);
+  check( strcmp(err.rule, rule)==0, "%s: %s", row, err.rule );
+  assert_failed(&err, what, row);
+}
+
+static void test_members(void **state){
+  archive a = { 0 };
+  zt_zip_member m;
+  (void)state;
+  add_member(&a, (archived){ .name = "a.npy", .data = "first", .padding = 9 });
+  add_member(&a, (archived){ .name = "b", .data = "", .method = 8, .size = 77 });
+  add_member(&a, (archived){ .name = "long", .data = "0123456789", .padding = 500 });
+  expect_open(end_archive(&a, ""), "three");
+  assert_int_equal(zt_zip_members(zip), 3);
+  zt_zip_member_at(zip, 0, &m);
+  assert_text(m.name, "a.npy", "name");
+  assert_int_equal(m.header, 0);
+  assert_int_equal(m.stored, 5);
+  assert_int_equal(m.size, 5);
+  assert_int_equal(m.crc, 0x12345678);
+  assert_int_equal(m.method, ZT_ZIP_STORED);
+  assert_null(m.fault);
+  zt_zip_member_at(zip, 1, &m);
+  assert_int_equal(m.method, ZT_ZIP_DEFLATE);
+  assert_int_equal(m.stored, 0);
+  assert_int_equal(m.size, 77);
+  expect_data(0, 0, "", "none");
+  expect_data(0, 3, "fir", "some");
+  expect_data(0, 100, "first", "all there are");
+  expect_data(1, 100, "", "empty");
+  expect_data(2, 4, "0123", "behind more extra fields than usual");
+}
+
+static void test_an_archive_may_be_empty(void **state){
+  archive a = { 0 };
+  (void)state;
+  expect_open(end_archive(&a, ""), "no member");
+  assert_int_equal(zt_zip_members(zip), 0);
+  assert_int_equal(zt_zip_find(zip, ZT_TEXT("a"), &err), -1);
+  a = (archive){ 0 };
+  expect_open(end_archive(&a, "with a comment"), "no member, a comment");
+}
+
+static void test_comments(void **state){
+  archive a = { 0 };
+  char *comment = malloc(65536);
+  (void)state;
+  memset(comment, 'x', 65535);
+  comment[65535] = 0;
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  expect_open(end_archive(&a, comment), "the longest");
+  a = (archive){ 0 };
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  expect_open(end_archive(&a, "PK\5\6 a signature alone, which is no record"), "a signature");
+  assert_int_equal(zt_zip_members(zip), 1);
+  /* A whole record, without a NUL to end the string: it says more than the file has */
+  a = (archive){ 0 };
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  expect_open(end_archive(&a, "PK\5\6\1\1\1\1\1\1\1\1\7\7\7\7\7\7\7\7\1\1PK\5\6"), "a record");
+  assert_int_equal(zt_zip_members(zip), 1);
+  free(comment);
+}
+
+static void test_the_end_record(void **state){
+  archive a = { 0 };
+  blob b = { 0 };
+  (void)state;
+  put_repeated(&b, 'x', 100);
+  expect_refused(seal(&b), "ZP1", "end record is missing", "none");
+  expect_refused(blob_of("504b0506"), "ZP1", "end record is missing", "short");
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  b = end_archive(&a, "");
+  b.n--;
+  expect_refused(b, "ZP1", "cut short", "cut");
+  b = (blob){ 0 };
+  put_end(&b, 0, 0, 0, "");
+  put_byte(&b, 0);
+  expect_refused(seal(&b), "ZP1", "end record is missing", "not at the end");
+  put_end(&b, 0, 0, 1000, "");
+  expect_refused(seal(&b), "ZP2", "does not end at its end record", "elsewhere");
+  put_end(&b, 1, 0, 0, "");
+  expect_refused(seal(&b), "ZP4", "more than a directory", "more entries than bytes");
+  put_end(&b, 0, 0, 0, "");
+  b.p[6] = 1;
+  expect_refused(seal(&b), "ZP2", "not all here", "in another part");
+}
+
+static void test_entries(void **state){
+  (void)state;
+  for(int i=0; i<4; i++){
+    archive a = { 0 };
+    blob b;
+    add_member(&a, (archived){ .name = "v", .data = "data" });
+    add_member(&a, (archived){ .name = "w", .data = "data" });
+    b = end_archive(&a, "");
+    if( i==0 ) b.p[b.n-22+8] = b.p[b.n-22+10] = 1;              /* Fewer than there are */
+    if( i==1 ) b.p[b.n-22-47] = 'Q';                            /* No signature */
+    if( i==2 ) b.p[b.n-22-47+28] = 2;                           /* A longer name */
+    if( i==3 ) b.p[b.n-22-47+32] = 1;                           /* A comment */
+    expect_refused(b, "ZP4", i==0 ? "goes on" : "number 1 is not whole", "entries");
+  }
+}
+
+static void test_zip64(void **state){
+  archive a = { 0 };
+  blob b;
+  uint64_t offset;
+  (void)state;
+  for(int i=0; i<5; i++){
+    a = (archive){ 0 };
+    add_member(&a, (archived){ .name = "w", .data = "data" });
+    offset = a.bytes.n;
+    put(&a.bytes, a.directory.p, a.directory.n);
+    put_end64(&a.bytes, i==3 ? 2 : 1, a.directory.n, offset,
+              offset+a.directory.n+(i==1 ? 1000 : i==2 ? (uint64_t)-4 : 0));
+    if( i==4 ) put_end(&a.bytes, 1, a.directory.n, offset, "");
+    else put_end(&a.bytes, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, "");
+    free(a.directory.p);
+    b = seal(&a.bytes);
+    switch( i ){
+      case 0: case 4:
+        expect_open(b, "sound");
+        assert_int_equal(zt_zip_members(zip), 1);
+        expect_data(0, 9, "data", "sound");
+        break;
+      case 1: expect_refused(b, "ZP3", "behind itself", "beyond"); break;
+      case 2: expect_refused(b, "ZP3", "no record begins", "elsewhere"); break;
+      case 3: expect_refused(b, "ZP4", "more than a directory", "more entries"); break;
+    }
+  }
+  put_end(&a.bytes, 0xFFFF, 0, 0, "");
+  expect_refused(seal(&a.bytes), "ZP2", "", "no locator");
+}
+
+static void test_zip64_fields(void **state){
+  archive a = { 0 };
+  zt_zip_member m;
+  (void)state;
+  add_member(&a, (archived){ .name = "a", .data = "data", .method = 8, .size = 0xFFFFFFFF,
+                             .extra = "9999 0100 00 0100 0800 0000000001000000" });
+  add_member(&a, (archived){ .name = "b", .data = "data", .size = 0xFFFFFFFF, .stored = 0xFFFFFFFF,
+                             .extra = "0100 1000 0400000000000000 0400000000000000" });
+  add_member(&a, (archived){ .name = "c", .data = "data", .size = 0xFFFFFFFF });
+  add_member(&a, (archived){ .name = "d", .data = "data", .size = 0xFFFFFFFF, .stored = 0xFFFFFFFF,
+                             .extra = "0100 0800 0400000000000000" });
+  add_member(&a, (archived){ .name = "e", .data = "data", .size = 0xFFFFFFFF, .stored = 0xFFFFFFFF,
+                             .extra = "0100 1000 ffffffffffffffff ffffffffffffffff" });
+  add_member(&a, (archived){ .name = "f", .data = "data", .header = 0xFFFFFFFF,
+                             .extra = "0100 0800 ffffffffffffff7f" });
+  add_member(&a, (archived){ .name = "g", .data = "data", .size = 0xFFFFFFFF,
+                             .extra = "0100 0900 0400000000000000" });
+  expect_open(end_archive(&a, ""), "fields");
+  zt_zip_member_at(zip, 0, &m);
+  assert_null(m.fault);
+  assert_true(m.size==(uint64_t)1<<32);
+  expect_data(1, 9, "data", "both sizes");
+  expect_fault(2, "ZP5", "zip64", "none");
+  expect_fault(3, "ZP5", "zip64", "too short");
+  expect_fault(4, "ZP6", "directory", "huge");
+  expect_fault(5, "ZP6", "directory", "a place behind all");
+  expect_fault(6, "ZP5", "zip64", "a field that goes beyond");
+}
+
+static void test_faults_of_members(void **state){
+  archive a = { 0 };
+  (void)state;
+  add_member(&a, (archived){ .name = "encrypted", .data = "data", .flags = 1 });
+  add_member(&a, (archived){ .name = "sizes", .data = "data", .size = 5 });
+  add_member(&a, (archived){ .name = "past the end", .data = "data", .stored = 5000, .size = 5000 });
+  add_member(&a, (archived){ .name = "spanned", .data = "data", .disk = 3 });
+  add_member(&a, (archived){ .name = "renamed", .local = "unnamed", .data = "data" });
+  add_member(&a, (archived){ .name = "other", .local = "longer", .data = "data" });
+  add_member(&a, (archived){ .name = "nowhere", .data = "data", .header = 1 });
+  add_member(&a, (archived){ .name = "sound", .data = "data" });
+  expect_open(end_archive(&a, ""), "faults");
+  expect_fault(0, "ZP8", "encrypted", "encrypted");
+  expect_fault(1, "ZP7", "two different sizes", "sizes");
+  expect_fault(2, "ZP6", "directory", "past");
+  expect_fault(3, "ZP9", "spanned", "spanned");
+  expect_fault(4, "ZP10", "'renamed'", "renamed");
+  expect_fault(5, "ZP10", "'other'", "other");
+  expect_fault(6, "ZP10", "byte 1:", "nowhere");
+  expect_data(7, 9, "data", "sound");
+}
+
+static void test_a_local_header_that_leads_into_the_directory(void **state){
+  archive a = { 0 };
+  blob b;
+  (void)state;
+  add_member(&a, (archived){ .name = "w", .data = "data" });
+  b = end_archive(&a, "");
+  b.p[28] = 1;
+  expect_open(b, "one more byte of extra field");
+  expect_fault(0, "ZP6", "directory", "one more byte of extra field");
+}
+
+static void test_members_that_share_bytes(void **state){
+  archive a = { 0 };
+  (void)state;
+  add_member(&a, (archived){ .name = "a", .data = "data" });
+  add_member(&a, (archived){ .name = "b", .data = "data", .no_local = true });
+  expect_refused(end_archive(&a, ""), "ZP11", "'a' and 'b' share", "one local header");
+  a = (archive){ 0 };
+  put_repeated(&a.bytes, 0, 100);
+  add_member(&a, (archived){ .name = "b", .data = "data", .no_local = true, .header = 40 });
+  add_member(&a, (archived){ .name = "a", .data = "data", .no_local = true, .header = 5 });
+  expect_open(end_archive(&a, ""), "in another order, side by side");
+  a = (archive){ 0 };
+  put_repeated(&a.bytes, 0, 100);
+  add_member(&a, (archived){ .name = "b", .data = "data", .no_local = true, .header = 39 });
+  add_member(&a, (archived){ .name = "a", .data = "data", .no_local = true, .header = 5 });
+  expect_refused(end_archive(&a, ""), "ZP11", "'a' and 'b' share", "in another order");
+}
+
+static void test_find(void **state){
+  archive a = { 0 };
+  char name[16];
+  (void)state;
+  for(int i=0; i<2000; i++){
+    sprintf(name, "m/%d", i*7919%2000);
+    add_member(&a, (archived){ .name = name, .data = "" });
+  }
+  add_member(&a, (archived){ .name = "m/5", .data = "twice" });
+  expect_open(end_archive(&a, ""), "many");
+  for(int i=0; i<2000; i++){
+    zt_zip_member m;
+    sprintf(name, "m/%d", i);
+    int64_t k = zt_zip_find(zip, (zt_text){ name, strlen(name) }, &err);
+    check( k>=0, "%s", name );
+    zt_zip_member_at(zip, (uint32_t)k, &m);
+    assert_text(m.name, name, name);
+    assert_int_equal(m.size, i==5 ? 5 : 0);
+  }
+  assert_int_equal(zt_zip_find(zip, ZT_TEXT("m/2000"), &err), -1);
+  assert_int_equal(zt_zip_find(zip, ZT_TEXT(""), &err), -1);
+  assert_succeeded(&err, "find");
+}
+
+static void test_every_cut_is_refused(void **state){
+  archive a = { 0 };
+  blob whole;
+  (void)state;
+  add_member(&a, (archived){ .name = "a.npy", .data = "first" });
+  add_member(&a, (archived){ .name = "b.npy", .data = "second" });
+  whole = end_archive(&a, "");
+  for(size_t n=0; n<whole.n; n++){
+    open_bytes(exact(whole.p, n));
+    assert_null(zip);
+    check( err.rc==SQLITE_ERROR && err.rule, "%u bytes: %d", (unsigned)n, err.rc );
+  }
+  expect_open(whole, "all of it");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    TEST(test_members), TEST(test_an_archive_may_be_empty), TEST(test_comments),
+    TEST(test_the_end_record), TEST(test_entries), TEST(test_zip64), TEST(test_zip64_fields),
+    TEST(test_faults_of_members), TEST(test_a_local_header_that_leads_into_the_directory),
+    TEST(test_members_that_share_bytes), TEST(test_find), TEST(test_every_cut_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
