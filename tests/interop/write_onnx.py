@@ -136,7 +136,7 @@ def main(folder):
     shapes = [(), (0,), (2, 0, 3), (1, 2, 3, 4, 5, 6, 7)]
     write(folder / "names.onnx", graph([plain(rng, name, (2, 3)) for name in names]
                                        + [plain(rng, f"shape.{k}", shape) for k, shape in enumerate(shapes)]))
-    write(folder / "many.onnx", graph([plain(rng, f"layers.{i}.w", (1 + i % 3, 7)) for i in range(3000)]))
+    write(folder / "many.onnx", graph([plain(rng, f"layers.{i}.w", (1 + i % 3, 7)) for i in range(500)]))
     linear = helper.make_sparse_tensor(plain(rng, "linear", (3,)), helper.make_tensor("i", TensorProto.INT64, [3], [1, 5, 11]), [3, 4])
     coordinates = helper.make_sparse_tensor(
         numpy_helper.from_array(np.array([1, -2], "i2"), "coordinates"),

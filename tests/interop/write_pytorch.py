@@ -151,7 +151,7 @@ def main(folder):
     write(folder / "odd_keys.pt", OrderedDict([("a.b", torch.ones(1)), ("水", torch.ones(2)), (7, torch.ones(3)), ("", torch.ones(4)),
                                                ("a", {"c": torch.ones(5)})]))
     write(folder / "empty.pt", {})
-    write(folder / "many.pt", {f"layers.{i}.weight": torch.randn(1 + i % 5, 3) for i in range(3000)})
+    write(folder / "many.pt", {f"layers.{i}.weight": torch.randn(1 + i % 5, 3) for i in range(500)})
     write_script(folder / "script.pt")
 
 
