@@ -33,9 +33,9 @@ STATIC = -DSQLITE_CORE
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines demo test test-c unit oom replay sql faults warnings analyze asan asan-quick asan-c \
-  asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 test-armhf windows \
-  tsan soak bench clean
+.PHONY: all help deps deps-machines deps-torch demo test test-c unit oom replay sql faults warnings analyze asan \
+  asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 \
+  test-armhf windows tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -58,6 +58,9 @@ deps:                               ## install what building and testing need an
 
 deps-machines:                      ## what test-arm64, test-armhf and windows need besides (Debian)
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh machines
+
+deps-torch:                         ## what bench needs besides: PyTorch, 600 MB of Debian's packages; interop installs it, too
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh torch
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh

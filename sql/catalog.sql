@@ -102,6 +102,13 @@ END;
 
 -- ---- Views
 
+-- What are tensor files called? By these names a directory stands for them, and the scripts for experiment trackers tell a model
+-- among a run's artifacts.
+DROP VIEW IF EXISTS main.file_names;
+CREATE VIEW main.file_names AS
+SELECT column1 AS pattern
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.onnx'), ('pytorch_model*.bin'));
+
 -- What has been catalogued from where, and when was it last read?
 DROP VIEW IF EXISTS main.sources;
 CREATE VIEW main.sources AS

@@ -1,6 +1,6 @@
--- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are those named *.zt.
+-- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are those with a name of `file_names`.
 --
--- It needs the tables of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow, which is
+-- It needs the tables and views of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow, which is
 -- only read:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
@@ -21,9 +21,9 @@ DROP VIEW IF EXISTS temp.mlflow_failed_models;
 DROP VIEW IF EXISTS temp.mlflow_changed_models;
 DROP VIEW IF EXISTS temp.mlflow_refresh;
 
--- Where does each run keep its artifacts? As a pattern, NULL if that is not on this machine. The directory `id` has the
--- artifacts. A pattern, because a directory that is not there would be a row, and a run without artifacts has none.
-CREATE TEMP VIEW mlflow_places(run, id, pattern) AS
+-- Where does each run keep its artifacts? As a list of patterns, NULL if that is not on this machine. The directory `id` has
+-- the artifacts. Patterns, because a directory that is not there would be a row, and a run without artifacts has none.
+CREATE TEMP VIEW mlflow_places(run, id, source) AS
 WITH place(run, id, uri) AS (
   SELECT run_uuid, run_uuid, nullif(artifact_uri, '') FROM mlflow.runs WHERE lifecycle_stage = 'active'
   UNION ALL
@@ -39,16 +39,21 @@ decoded(run, id, uri) AS (
 ),
 -- What is special in a pattern is put in brackets.
 escaped(run, id, uri, pattern) AS (
-  SELECT run, id, uri, replace(replace(replace(uri, '[', '[[]'), '*', '[*]'), '?', '[?]') || '/**/*.zt' FROM decoded
+  SELECT run, id, uri, replace(replace(replace(uri, '[', '[[]'), '*', '[*]'), '?', '[?]') || '/**/' FROM decoded
+),
+local(run, id, pattern) AS (
+  SELECT run, id, CASE
+    WHEN uri NOT GLOB '[A-Za-z]*:*' THEN pattern
+    WHEN (uri GLOB 'file:/[^/]*' OR uri GLOB 'file:///*' OR uri GLOB 'file://localhost/*') AND uri NOT GLOB '*[?#]*'
+      AND pattern NOT GLOB '*%[^0-9A-Fa-f]*' AND pattern NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*' AND pattern NOT GLOB '*%00*'
+    THEN replace(replace(replace(replace(replace(replace(pattern,
+      '%5B', '[%5B]'), '%5b', '[%5b]'), '%2A', '[%2A]'), '%2a', '[%2a]'), '%3F', '[%3F]'), '%3f', '[%3f]')
+    END
+  FROM escaped
 )
-SELECT run, id, CASE
-  WHEN uri NOT GLOB '[A-Za-z]*:*' THEN pattern
-  WHEN (uri GLOB 'file:/[^/]*' OR uri GLOB 'file:///*' OR uri GLOB 'file://localhost/*') AND uri NOT GLOB '*[?#]*'
-    AND pattern NOT GLOB '*%[^0-9A-Fa-f]*' AND pattern NOT GLOB '*%[0-9A-Fa-f][^0-9A-Fa-f]*' AND pattern NOT GLOB '*%00*'
-  THEN replace(replace(replace(replace(replace(replace(pattern,
-    '%5B', '[%5B]'), '%5b', '[%5b]'), '%2A', '[%2A]'), '%2a', '[%2a]'), '%3F', '[%3F]'), '%3f', '[%3f]')
-  END
-FROM escaped;
+SELECT run, id, CASE WHEN pattern IS NOT NULL
+  THEN (SELECT json_group_array(l.pattern || n.pattern) FROM file_names AS n) END
+FROM local AS l;
 
 -- Which tensor files does each run have, and what is in them? `error` says why one cannot be read.
 -- CROSS JOIN keeps the order: files are opened only of those runs that a query asks for. total() cannot overflow.
@@ -61,7 +66,7 @@ SELECT e.name AS experiment, r.run_uuid AS run, r.name AS name, r.status AS stat
 FROM mlflow.runs AS r
 CROSS JOIN mlflow.experiments AS e ON e.experiment_id = r.experiment_id
 CROSS JOIN mlflow_places AS p ON p.run = r.run_uuid
-CROSS JOIN zt_files(p.pattern) AS f;
+CROSS JOIN zt_files(p.source) AS f;
 
 -- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better:
 -- rank_min is 1 for the least value in the experiment, rank_max for the greatest. A rank that is missing is a run without models.

@@ -1,6 +1,6 @@
 -- optuna.sql: Optuna's trials joined with the tensor files that they refer to.
 --
--- It needs the tables of catalog.sql in the main database, and the database of an RDBStorage (Optuna 3 or later) attached as
+-- It needs the tables and views of catalog.sql in the main database, and the database of an RDBStorage (Optuna 3 or later) attached as
 -- optuna, which is only read; :artifacts is the directory of the FileSystemArtifactStore, if there is one:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" ".parameter set :artifacts artifacts" \
@@ -12,8 +12,8 @@
 --
 -- A directory with a space or another sign in its name needs both quotes: .parameter set :artifacts "'my artifacts'".
 --
--- A trial, or a study, refers to a tensor file by an artifact whose filename ends in .zt, or by a user attribute with a text that
--- does: a path or file: URI, alone or in a list or dict. Relative paths are relative to the directory of the session.
+-- A trial, or a study, refers to a tensor file by an artifact that has a filename of `file_names`, or by a user attribute with a
+-- text that ends in one: a path or file: URI, alone or in a list or dict. Relative paths are relative to the directory of the session.
 
 DROP VIEW IF EXISTS temp.optuna_references;
 DROP VIEW IF EXISTS temp.optuna_models;
@@ -44,13 +44,18 @@ artifact(study_id, trial_id, value) AS (
   SELECT study_id, trial_id, json_extract(value, '$') FROM system
   WHERE CASE WHEN key GLOB 'artifacts:*' AND json_valid(value) THEN json_valid(json_extract(value, '$')) END
 ),
-reference(study_id, trial_id, name, location) AS (
-  SELECT u.study_id, u.trial_id, u.key, j.atom
-  FROM user AS u JOIN json_tree(CASE WHEN json_valid(u.value) THEN u.value END) AS j
-  WHERE j.type = 'text' AND j.atom LIKE '%.zt'
+-- What is called `called` is at the location.
+named(study_id, trial_id, name, location, called) AS (
+  SELECT u.study_id, u.trial_id, u.key, j.atom, j.atom
+  FROM user AS u JOIN json_tree(CASE WHEN json_valid(u.value) THEN u.value END) AS j WHERE j.type = 'text'
   UNION ALL
-  SELECT study_id, trial_id, json_extract(value, '$.filename'), s.directory || '/' || json_extract(value, '$.artifact_id')
-  FROM artifact CROSS JOIN temp.optuna_store AS s WHERE json_extract(value, '$.filename') LIKE '%.zt'
+  SELECT study_id, trial_id, json_extract(value, '$.filename'), s.directory || '/' || json_extract(value, '$.artifact_id'),
+    json_extract(value, '$.filename')
+  FROM artifact CROSS JOIN temp.optuna_store AS s
+),
+reference(study_id, trial_id, name, location) AS (
+  SELECT study_id, trial_id, name, location FROM named
+  WHERE EXISTS (SELECT 1 FROM file_names WHERE '/' || lower(called) GLOB '*/' || pattern)
 ),
 -- What is special in a pattern is put in brackets, for what is not there must not name other files.
 escaped(study_id, trial_id, name, location, source) AS (

@@ -34,9 +34,10 @@
 DROP TABLE IF EXISTS temp.refresh_check;
 CREATE TEMP TABLE refresh_check(found);
 CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT NEW.found BEGIN
-  SELECT RAISE(ABORT, 'this database has no catalog yet: .read sql/catalog.sql first');
+  SELECT RAISE(ABORT, 'this database has no catalog yet, or an older one: .read sql/catalog.sql first');
 END;
-INSERT INTO refresh_check SELECT count(*) FROM pragma_table_info('files') WHERE name = 'refreshed';
+INSERT INTO refresh_check
+SELECT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'refreshed') AND EXISTS (SELECT 1 FROM pragma_table_info('file_names'));
 DROP TABLE refresh_check;
 
 -- ---- What a refresh does
@@ -104,7 +105,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE files SET source = NEW.source
   WHERE path IN (SELECT path FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   INSERT INTO refresh_read
-  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR NOT (path GLOB '*.zt' OR path GLOB '*.safetensors' OR path GLOB '*.gguf')
+  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR NOT EXISTS (SELECT 1 FROM file_names WHERE path GLOB '*' || pattern)
   FROM refresh_listed WHERE state <> 'unchanged';
 
   -- Missing is what this source found last time, and not now,

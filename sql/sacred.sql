@@ -1,6 +1,6 @@
 -- sacred.sql: Sacred's runs joined with the tensor files that its SqlObserver keeps as BLOBs.
 --
--- It needs the tables of catalog.sql in the main database, and the database of a SqlObserver attached as sacred, which is only
+-- It needs the tables and views of catalog.sql in the main database, and the database of a SqlObserver attached as sacred, which is only
 -- read:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
@@ -11,8 +11,8 @@
 -- artifact's name and not where it was, so it is compared with files of that name in the catalog. The views are temporary; read
 -- this script in each session. That also brings run_files up to date for this database.
 --
--- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) whose names end in .zt. Of an artifact
--- that a run logged several times under one name, the last counts.
+-- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) with a name of `file_names`. Of an
+-- artifact that a run logged several times under one name, the last counts.
 
 DROP VIEW IF EXISTS temp.sacred_logged;
 DROP VIEW IF EXISTS temp.sacred_contents;
@@ -25,10 +25,14 @@ DROP VIEW IF EXISTS temp.sacred_refresh;
 
 -- Which tensor files did each run log? `id` is that of the artifact or resource; the BLOB is fetched where it is needed.
 CREATE TEMP VIEW sacred_logged(run, role, id, name) AS
-SELECT run_id, 'artifact', max(artifact_id), filename FROM sacred.artifact WHERE filename LIKE '%.zt' GROUP BY run_id, filename
-UNION ALL
-SELECT DISTINCT u.run_id, 'resource', r.resource_id, r.filename
-FROM sacred.resource AS r JOIN sacred.runs_resources AS u ON u.resource_id = r.resource_id WHERE r.filename LIKE '%.zt';
+WITH logged(run, role, id, name) AS (
+  SELECT run_id, 'artifact', max(artifact_id), filename FROM sacred.artifact GROUP BY run_id, filename
+  UNION ALL
+  SELECT DISTINCT u.run_id, 'resource', r.resource_id, r.filename
+  FROM sacred.resource AS r JOIN sacred.runs_resources AS u ON u.resource_id = r.resource_id
+)
+SELECT run, role, id, name FROM logged
+WHERE EXISTS (SELECT 1 FROM file_names WHERE '/' || lower(name) GLOB '*/' || pattern);
 
 -- What are the bytes that each run logged? CROSS JOIN keeps the order: BLOBs are read only of those runs that a query asks for.
 CREATE TEMP VIEW sacred_contents AS

@@ -1,5 +1,5 @@
--- The audit that `make deps demo` shows, over real files below tests/formats: zTensor's five generations, safetensors and GGUF, written by the
--- formats' own libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
+-- The audit that `make deps demo` shows, over real files below tests/formats: zTensor's five generations, safetensors, GGUF, numpy's, PyTorch's
+-- and ONNX files, written by the formats' own libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
 .load ./ztensor
 .mode box
 .headers on
@@ -8,7 +8,8 @@ CREATE VIRTUAL TABLE temp.models USING zt_objects('tests/formats/ztensor/golden/
 .print
 .print == Overview: files, tensors and bytes of each format
 SELECT container, count(*) AS files, sum(objects) AS tensors, sum(stored_bytes) AS stored, sum(size) AS file_bytes, count(error) AS unreadable
-FROM zt_files('["tests/formats/ztensor/golden", "tests/formats/safetensors/golden", "tests/formats/gguf/golden"]') GROUP BY container;
+FROM zt_files('["tests/formats/ztensor/golden", "tests/formats/safetensors/golden", "tests/formats/gguf/golden", "tests/formats/npy/golden",
+  "tests/formats/npz/golden", "tests/formats/pytorch/golden", "tests/formats/onnx/golden"]') GROUP BY container;
 
 .print
 .print == and of each generation of zTensor
@@ -46,6 +47,16 @@ GROUP BY s.object ORDER BY rmse;
 .print == Keys of a GGUF file, with their types
 SELECT key, stored_type, iif(type = 'array', json_array_length(value) || ' elements', value) AS value
 FROM zt_attributes('tests/formats/gguf/golden/kv_types.gguf') WHERE object IS NULL AND (key GLOB 'general.*' OR key GLOB 'tokenizer.*');
+
+.print
+.print == Arrays of numpy, deflated; a checkpoint of PyTorch; a model of ONNX: a tensor of each, and what the file says of itself
+WITH chosen(path, object, key) AS (VALUES
+  ('tests/formats/npz/golden/zeros_deflated.npz', 'big', NULL), ('tests/formats/pytorch/golden/checkpoint.pt', 'model.0.bias', 'epoch'),
+  ('tests/formats/onnx/golden/typed.onnx', 'head.bias.i32', 'producer_name'))
+SELECT f.container, c.object, c.dtype, c.encoding, c.length, c.decoded_length, substr(zt_json(c.path, c.object), 1, 30) || '...' AS json,
+       a.key, a.value
+FROM chosen JOIN zt_files(chosen.path) AS f USING (path) JOIN zt_components(chosen.path) AS c USING (path, object)
+LEFT JOIN zt_attributes(chosen.path) AS a ON a.path = chosen.path AND a.object IS NULL AND a.key = chosen.key ORDER BY container;
 
 .print
 .print == An index of safetensors files that contradicts them, and a GGUF model in three files with nothing wrong

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what building and testing need and is missing: `make deps`; with the argument `machines`, also what the tests on
-# further machines need: `make deps-machines`. Nothing is downloaded if nothing is missing.
+# further machines need: `make deps-machines`; with `torch`, also PyTorch, which `make interop` and `make bench` need:
+# `make deps-torch`. Nothing is downloaded if nothing is missing.
 #
 # What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
 # what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
@@ -101,6 +102,9 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   if [ "$manager" = apt-get ]; then   # Other machines' libraries come from Debian alone
     need 'a compiler for s390x' gcc-s390x-linux-gnu - - runs s390x-linux-gnu-gcc --version
     need 'an emulator of s390x' qemu-user - - runs qemu-s390x --version
+  fi
+  if [ "$also" = torch ]; then
+    need "torch of $PYTHON" python3-torch python3-torch pytorch runs "$PYTHON" -c 'import torch'
   fi
   if [ "$manager$also" = apt-getmachines ]; then
     need 'a compiler for arm64' gcc-aarch64-linux-gnu - - runs aarch64-linux-gnu-gcc --version

@@ -4,6 +4,7 @@
     baseline.py [OPTIONS] stats memory|file FILE TYPE        min, max, mean, std and count of NaN of every tensor
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
     baseline.py [OPTIONS] to_float memory|file FILE          every tensor of a GGUF file, from ggml's blocks to f32
+    baseline.py [OPTIONS] load FILE                          every array of an npz
     baseline.py row FILE ROW                                 one row of the file's only tensor; no clock
 
 Prints seconds, those of the processors, then what it found, like the programs in C (bench.h). With
@@ -175,6 +176,16 @@ def to_float(options: argparse.Namespace) -> tuple[str, list[object]]:
     return start.passed(), seen.results()
 
 
+def load(options: argparse.Namespace) -> tuple[str, list[object]]:
+    seen = Seen(options)
+    touch_memory(options.touch)
+    start = Stopwatch()
+    with numpy.load(options.file) as file:
+        for name in file.files:
+            seen.see(name, file[name])
+    return start.passed(), seen.results()
+
+
 def row(options: argparse.Namespace) -> tuple[str, list[object]]:
     [item] = layout.read_objects(options.file).values()
     data = numpy.memmap(options.file, numpy.float32, "r", item["components"]["data"]["offset"], tuple(item["shape"]))
@@ -186,7 +197,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check", metavar="EXTENSION")
     parser.add_argument("--touch", metavar="MB", type=int, default=0)
     commands = parser.add_subparsers(required=True)
-    for function in (convert, stats, toarray, to_float, row):
+    for function in (convert, stats, toarray, to_float, load, row):
         command = commands.add_parser(function.__name__)
         command.set_defaults(function=function)
         if function in (convert, stats, to_float):

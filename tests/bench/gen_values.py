@@ -4,6 +4,7 @@ gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,
                                       order in which scipy.sparse.random() draws them, and as COO sorted row by row
 gen_values.py vectors FILE            100,000 embeddings of 768 bf16
 gen_values.py asked FILE              4,096 x 64 f32 in one zstd frame; 20,000 f32, raw and again so
+gen_values.py npz STORED DEFLATED     1,000 f32 arrays of 1 MiB, by numpy.savez() and savez_compressed()
 
 The numbers are normal with standard deviation 1, without NaN; f8 has all byte patterns.
 """
@@ -94,6 +95,13 @@ def gen_asked(path: str) -> None:
     file.close()
 
 
+def gen_npz(stored: str, deflated: str) -> None:
+    """Numbers such as these deflate by a twelfth, as trained weights do."""
+    arrays = {f"layers.{i:03}.weight": normal(i, 1 << 18).reshape(512, 512) for i in range(1000)}
+    numpy.savez(stored, **arrays)
+    numpy.savez_compressed(deflated, **arrays)
+
+
 def main() -> None:
     kind, *paths = sys.argv[1:]
     if kind == "big":
@@ -104,6 +112,8 @@ def main() -> None:
         gen_vectors(*paths)
     elif kind == "asked":
         gen_asked(*paths)
+    elif kind == "npz":
+        gen_npz(*paths)
     else:
         gen_tensors(kind, *paths)
 

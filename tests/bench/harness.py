@@ -174,6 +174,11 @@ def python(script: str) -> list[Path]:
     return [venv() / "bin" / "python", HERE / script]
 
 
+def system_python(script: str) -> list[Path]:
+    """The same with the packages of the Python that runs this."""
+    return [Path(sys.executable), HERE / script]
+
+
 # ---- workloads ----
 
 

@@ -10,7 +10,7 @@ from typing import Callable
 
 from harness import (HERE, MEGABYTE, WORK, BenchError, Measurement, Sample, added_memory, build,
                      c_program, generate, host, is_newer, lazily, library, library2, limit, ours,
-                     per_item, program, python, read_afresh, run)
+                     per_item, program, python, read_afresh, run, system_python)
 
 # ---- programs ----
 
@@ -65,6 +65,14 @@ def gguf() -> None:
     generate("gguf", [HERE / "gguf_py.py"], [*python("gguf_py.py"), "write"], "many.gguf")
 
 
+def pytorch() -> None:
+    generate("pytorch", [HERE / "torch_py.py"], [*system_python("torch_py.py"), "write"], "many.pt")
+
+
+def onnx() -> None:
+    generate("onnx", [HERE / "onnx_py.py"], [*python("onnx_py.py"), "write"], "large.onnx")
+
+
 def native(index: bool) -> Path:
     """The million rows as a table of a database. The index gets a database of its own: where there is one, SQLite
     answers max(object) and count(*) from it, and the comparison would be with something else."""
@@ -104,6 +112,7 @@ def native_table(*scenario: object, index: bool = False) -> Sample:
 TOTALS = "SELECT count(*), sum(length) FROM "
 MAXIMUM = "SELECT max(object) FROM "
 LENGTH = "SELECT length FROM "
+NAMES = "SELECT count(*), sum(length(object)), sum(length(shape)), sum(elements), min(type), max(type) FROM "
 ONE_QUERY = ["rows", "SELECT zt_blob(?1, object) FROM zt_objects(?1)"]
 ONE_CALL_EACH = ["calls", "SELECT object FROM zt_objects(?1)", "SELECT zt_blob(?1, ?2)"]
 
@@ -156,6 +165,20 @@ def rust2_list(way: str) -> Callable[[str], Sample]:
 
 def gguf_py(path: str) -> Sample:
     return program(*python("gguf_py.py"), "list", path)
+
+
+def torch_load(path: str) -> Sample:
+    return program(*system_python("torch_py.py"), "list", path)
+
+
+def onnx_load(path: str) -> Sample:
+    return program(*python("onnx_py.py"), "list", path)
+
+
+def naming(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
+    """Names, shapes and types of all tensors."""
+    workload()
+    return ours("once", NAMES + "zt_objects(?1)", path), other(path)
 
 
 def listing(workload: Callable[[], None], path: str, other: Callable[[str], Sample]) -> tuple[Sample, Sample]:
@@ -224,6 +247,10 @@ MEASUREMENTS = [
                 lambda: listing(safetensors_tree, "safetensors-tree", rust_safetensors)),
     Measurement("gguf-py", "GGUF, 20,000 tensors, 256,000 tokens", "count(*), sum(length)", "gguf-py", "ms", 0.02,
                 lambda: listing(gguf, "many.gguf", gguf_py)),
+    Measurement("pt-list", "PyTorch, 10,000 tensors", "names, shapes, types", "torch.load", "ms", 0.05,
+                lambda: naming(pytorch, "many.pt", torch_load)),
+    Measurement("onnx-list", "ONNX, 1 GB of initializers", "names, shapes, types", "onnx.load", "ms", 0.05,
+                lambda: naming(onnx, "large.onnx", onnx_load)),
     Measurement("blob-raw", "64 tensors of 16 MiB, raw", "zt_blob, one query", "pread", "ms", 1.25,
                 lambda: extraction("raw.zt", *ONE_QUERY)),
     Measurement("blob-raw-calls", "64 tensors of 16 MiB, raw", "zt_blob, a call each", "pread", "ms", 1.25,

@@ -52,6 +52,12 @@ def vectors() -> str:
     return "vectors.zt"
 
 
+def npz(kind: str) -> str:
+    """The npz of 1,000 f32 arrays of 1 MiB."""
+    generate_python("npz", "stored.npz", "deflated.npz")
+    return f"{kind}.npz"
+
+
 # ---- measurements ----
 
 
@@ -98,6 +104,14 @@ def toarray(path: str) -> tuple[Sample, Sample]:
     check("toarray", read_afresh(sparse(path)))
     touch = ["--touch", 1000]
     return ours(*touch, "rows", "SELECT zt_dense(?1, 'matrix')", path), baseline(*touch, "toarray", path)
+
+
+def arrays(kind: str) -> tuple[Sample, Sample]:
+    path = read_afresh(npz(kind))
+    check("load", path)
+    touch = ["--touch", 16]
+    return (ours(*touch, "rows", "SELECT zt_dense(?1, object) FROM zt_objects(?1)", path),
+            baseline(*touch, "load", path))
 
 
 VECTORS = "zt_rows(?1, 'embedding')"
@@ -191,6 +205,9 @@ MEASUREMENTS = [
     *statistics_rows("f32", "numpy"),
     *statistics_rows("bf16", "ml_dtypes + numpy"),
     *statistics_rows("f16", "numpy, as f32"),
+    Measurement("npz-stored", "npz, 1,000 arrays of 1 MiB, stored", "zt_dense", "numpy.load", "ms", 0.5, lambda: arrays("stored")),
+    Measurement("npz-deflated", "npz, 1,000 arrays of 1 MiB, deflated", "zt_dense", "numpy.load", "ms", 0.8,
+                lambda: arrays("deflated")),
     Measurement("sparse-csr", f"CSR {MATRIX}", "zt_dense", "scipy toarray()", "ms", 1.2, lambda: toarray("csr.zt")),
     Measurement("sparse-coo", f"COO {MATRIX}", "zt_dense", "scipy toarray()", "ms", 1.2, lambda: toarray("coo.zt")),
     Measurement("sparse-coo-sorted", f"COO {MATRIX}, sorted", "zt_dense", "scipy toarray()", "ms", 1.2,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Has the format's own libraries write files, one release of each generation from PyPI in a virtual environment of its own,
-# and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them;
+# Has the formats' own libraries write files, each from PyPI in a virtual environment of its own, but torch, which is the
+# system's, and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them;
 # asks the same of Python's two drivers of SQLite.
 # The environments stay in build/interop, so that only the first run downloads.
 set -eu
@@ -46,29 +46,43 @@ write 1.2.3 write_1_2.py
 write 2.1.2 write_2.py
 environment sqlite-vec sqlite-vec==0.1.6
 
-# foreign FORMAT PACKAGE...: files of another format, written by its own library, and what that reads in them.
+# foreign PYTHON FORMAT...: files of other formats, written by their own libraries, which that Python has, and what those read
+# in them.
 foreign() {
-  format=$1
+  python=$1
   shift
-  environment "$format" "$@" numpy==2.2.6
-  mkdir -p "$build/foreign/$format"
-  "$build/$format/bin/python" "$tests/write_$format.py" "$build/foreign/$format"
+  for format in "$@"; do
+    mkdir -p "$build/foreign/$format"
+    "$python" "$tests/write_$format.py" "$build/foreign/$format"
+  done
 }
 
 rm -rf "$build/foreign"
-foreign safetensors safetensors==0.8.0
-foreign gguf gguf==0.19.0
+environment safetensors safetensors==0.8.0 numpy==2.2.6
+foreign "$build/safetensors/bin/python" safetensors
+environment gguf gguf==0.19.0 numpy==2.2.6
+foreign "$build/gguf/bin/python" gguf
+environment numpy numpy==2.2.6 scipy==1.15.3
+foreign "$build/numpy/bin/python" npy npz
+environment onnx onnx==1.23.2 numpy==2.2.6 ml_dtypes==0.6.0
+foreign "$build/onnx/bin/python" onnx
+# Not PyPI's torch, which comes with gigabytes of CUDA
+PYTHON="${PYTHON:-/usr/bin/python3}" sh tests/deps.sh torch
+foreign "${PYTHON:-/usr/bin/python3}" pytorch
 
-# track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged.
+# track NAME SCRIPT PACKAGE...: a database that an experiment tracker writes, and the model files that its runs logged. $given
+# is one more argument of the script.
 track() {
   name=$1 script=$2
   shift 2
   environment "$name" "$@" ztensor==1.2.3 numpy==2.2.6 ml_dtypes==0.5.1
-  "$build/$name/bin/python" "$tests/$script" "$build/trackers/$name"
+  "$build/$name/bin/python" "$tests/$script" "$build/trackers/$name" ${given:+"$given"}
 }
 
 rm -rf "$build/trackers"
+given=tests/formats/pytorch/checkpoints
 track mlflow write_mlflow.py mlflow-skinny==3.17.2 sqlalchemy==2.1.9 alembic==1.20.1 pandas==2.2.3
+given=
 track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9

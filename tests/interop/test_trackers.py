@@ -15,8 +15,9 @@ from urllib.parse import quote
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "sql"))
-import writer  # noqa: E402  (it is there only now)
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "sql")]
+import readme  # noqa: E402  (it is there only now)
+import writer  # noqa: E402
 from support import EXTENSION, open_connection, quoted  # noqa: E402
 
 TRACKERS = ROOT / "build" / "interop" / "trackers"
@@ -29,6 +30,7 @@ EACH = pytest.mark.parametrize("session", sum(WRITTEN.values(), []), indirect=Tr
 ZONE = "TEST-9"  # that of the writers: Optuna 4 notes local time
 STORE = "store [1] 5%"
 NET = (17, "bf16,f32")  # parameters and dtypes of the model that all three log
+ARRAYS = (10, "f32,i64")  # and of the npz
 
 
 def script(name):
@@ -168,8 +170,8 @@ def test_the_example_in_the_comment(name, tmp_path):
     lines = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.stdout.splitlines() if line.startswith("│")]
     best = [dict(zip(lines[0], line)) for line in lines[1:]]
     column, expected = {"mlflow": ("artifact", ["checkpoints/all/step 1.zt", "net.zt", "model/net.zt", "net.zt"]),
-                        "optuna": ("trial", ["1", "1", "0", "4", "4", "8", "0", "2", "1", "1", "0", "2"]),
-                        "sacred": ("run", ["2", "0", "0", "0"])}[name]
+                        "optuna": ("trial", ["1", "1", "0", "4", "4", "8", "0", "0", "0", "2", "1", "1", "0", "2"]),
+                        "sacred": ("run", ["2", "2", "0", "0", "0"])}[name]
     assert sorted(row[column] for row in best) == sorted(expected)
 
 
@@ -216,7 +218,8 @@ def test_mlflow_models(session, ids):
     sizes = session.note("ids.json")["sizes"]
     net, step = (*NET, sizes["files/net.zt"]), (63, "f16", sizes["files/step 1.zt"])
     partial = (4, "i8", sizes["files/partial.zt"])
-    expected = [("broken", "FINISHED", "broken.zt", None, None, 21),
+    expected = [("arrays", "FINISHED", "deep/er/arrays.npz", *ARRAYS, sizes["files/arrays.npz"]),
+                ("broken", "FINISHED", "broken.zt", None, None, 21),
                 ("failed", "FAILED", "partial.zt", *partial), ("killed", "KILLED", "partial.zt", *partial),
                 ("large", "FINISHED", "checkpoints/all/step 1.zt", *step), ("large", "FINISHED", "net.zt", *net),
                 ("nan", "FINISHED", "net.zt", *net),
@@ -291,7 +294,7 @@ def test_mlflow_places_that_cannot_be_files_do_not_end_a_query(session, ids, tmp
             db.execute("INSERT INTO runs(run_uuid, name, status, start_time, end_time, lifecycle_stage, artifact_uri, experiment_id) "
                        "VALUES (?, 'odd', 'FINISHED', 1, 2, 'active', ?, ?)", (f"odd{i}", place, experiments["tuning"]))
     session = Session("mlflow", tmp_path, copy)
-    assert session.ask("SELECT count(*), sum(name = 'odd') FROM mlflow_models") == [(22, 0)]
+    assert session.ask("SELECT count(*), sum(name = 'odd') FROM mlflow_models") == [(23, 0)]
     assert session.ask("SELECT count(*) FROM mlflow_places WHERE run LIKE 'odd%'") == [(len(places),)]
 
 
@@ -321,7 +324,7 @@ def test_mlflow_opens_the_files_of_the_runs_that_are_asked_for(session, ids, tmp
     asked = "SELECT name, artifact, parameters FROM mlflow_best_models WHERE metric = 'val_loss' AND rank_min <= 1"
     done = subprocess.run(
         ["strace", "-f", "-e", "trace=openat", "-o", tmp_path / "log", "sqlite3", ":memory:", f".load '{EXTENSION}'",
-         f"ATTACH {quoted(session.database)} AS mlflow", f".read '{tmp_path}/views.sql'", asked],
+         f".read '{script('catalog')}'", f"ATTACH {quoted(session.database)} AS mlflow", f".read '{tmp_path}/views.sql'", asked],
         cwd=session.home, capture_output=True, text=True, timeout=60)
     assert (sorted(done.stdout.split("\n")), done.stderr) == (["", "large|checkpoints/all/step 1.zt|63", "large|net.zt|17"], "")
     opened = re.findall(r'"(.*\.zt)"', (tmp_path / "log").read_text())
@@ -331,13 +334,22 @@ def test_mlflow_opens_the_files_of_the_runs_that_are_asked_for(session, ids, tmp
 @MLFLOW
 def test_run_files_of_mlflow(session, ids):
     got = session.ask("SELECT tracker, database, run, name, status, path, logged FROM run_files")
-    assert len(got) == 22 and {row[:2] for row in got} == {("mlflow", str(session.database))}
+    assert len(got) == 23 and {row[:2] for row in got} == {("mlflow", str(session.database))}
     names = {run: name for name, run in ids.items()}
     assert all(names[run] == name and Path(path).is_file() and os.path.isabs(path) for _, _, run, name, _, path, _ in got)
     assert {row[3]: row[4] for row in got if row[4] != "finished"} == {"failed": "failed", "killed": "KILLED", "running": "running"}
     assert [row[3] for row in got if row[6] is None] == ["running"]
     files = session.ask("SELECT r.name, f.mtime - r.logged FROM run_files AS r JOIN zt_files(r.path) AS f WHERE r.name = 'overwritten'")
     assert files == [("overwritten", pytest.approx(3600, abs=0.01))]
+
+
+@MLFLOW
+def test_the_example_with_checkpoints_in_the_readme(session):
+    """MLflow has logged the same."""
+    database = "tests/formats/pytorch/checkpoints/mlflow.db"
+    (program, expected), = [(program, expected) for language, program, expected in readme.examples() if database in program]
+    assert readme.run("sql", program.replace(database, quote(str(session.home / "checkpoints.db")))) == expected
+    assert len(expected.splitlines()) == 3 + 6 + 1
 
 
 # -------------------------------------------------------------------------------------------------------------- optuna
@@ -348,7 +360,7 @@ def test_optuna_models(session):
                       "ORDER BY study, trial IS NULL, trial, name, path")
     sizes, uploaded = session.note("times.json")["sizes"], session.note("times.json")["uploaded"]
     small, large, odd = (*NET, sizes["small.zt"]), (6300, "f16", sizes["large.zt"]), (3, "u8", sizes["o d [d] %41?.zt"])
-    nothing = (None, None, None)
+    nothing, arrays = (None, None, None), (*ARRAYS, sizes["arrays.npz"])
 
     def stored(trial, i=0):
         return f"{STORE}/{uploaded[trial][i]}"
@@ -378,6 +390,8 @@ def test_optuna_models(session):
         *[("one", 9, "COMPLETE", "small.zt", *row[1:4], row[0], row[4]) for row in ninth],
         ("one", None, None, "best", *small, "small.zt", None),
         ("one", None, None, "large.zt", *large, stored("study"), None),
+        ("three", 0, "COMPLETE", "arrays.npz", *arrays, stored("three"), None),
+        ("three", 0, "COMPLETE", "model", *arrays, "arrays.npz", None),
         ("two", 0, "COMPLETE", "model", *small, "small.zt", None),
         ("two", 1, "COMPLETE", "model", *large, "large.zt", None),
         ("two", 2, "COMPLETE", "model", *odd, "o d [d] %41?.zt", None)]
@@ -398,7 +412,8 @@ def test_optuna_best_models(session):
     two = [(0, "MINIMIZE", 1, 1.0, 0, "model", *NET), (0, "MINIMIZE", 1, 1.0, 2, "model", 3, "u8"),
            (0, "MINIMIZE", 3, infinity, 1, "model", 6300, "f16"), (1, "MAXIMIZE", 1, infinity, 1, "model", 6300, "f16"),
            (1, "MAXIMIZE", 2, 5.0, 0, "model", *NET), (1, "MAXIMIZE", 3, -infinity, 2, "model", 3, "u8")]
-    assert got == [("one", 0, "MINIMIZE", *row) for row in one] + [("two", *row) for row in two]
+    three = [("three", 0, "MINIMIZE", 1, 1.0, 0, name, *ARRAYS) for name in ("arrays.npz", "model")]
+    assert got == [("one", 0, "MINIMIZE", *row) for row in one] + three + [("two", *row) for row in two]
 
 
 @OPTUNA
@@ -423,9 +438,9 @@ def test_optuna_changed_models(session):
 def test_optuna_without_a_store(session):
     opened = session.open()[1:]  # :artifacts is not set
     session.open = lambda: opened
-    assert session.ask("SELECT count(*), sum(error LIKE '%: No such file or directory') FROM optuna_models WHERE path IS NOT NULL") == [(15, 1)]
+    assert session.ask("SELECT count(*), sum(error LIKE '%: No such file or directory') FROM optuna_models WHERE path IS NOT NULL") == [(16, 1)]
     assert session.ask("SELECT name, path, error FROM optuna_models WHERE path IS NULL") == [
-        (name, None, "not a file here") for name in ("small.zt", "large.zt", *["small.zt"] * 4, "large.zt")]
+        (name, None, "not a file here") for name in ("small.zt", "large.zt", *["small.zt"] * 4, "arrays.npz", "large.zt")]
     assert session.ask("SELECT count(*) FROM run_files WHERE path LIKE 'store%'") == [(0,)]
 
 
@@ -457,13 +472,14 @@ def ask_catalogued(session, sql):
 def test_sacred_models(session):
     runs = session.note("runs.json")["runs"]
     got = session.ask("SELECT run, status, role, name, parameters, dtypes, size, error FROM sacred_models ORDER BY run, role, name")
-    size = {name: (session.home / "files" / name).stat().st_size for name in ("partial.zt", "base.zt", "we[i]rd 5%.zt", "net.zt")}
+    size = {name: (session.home / "files" / name).stat().st_size for name in ("partial.zt", "base.zt", "we[i]rd 5%.zt", "net.zt", "arrays.npz")}
     first, partial = (str(runs["first"]), "COMPLETED"), (4, "i8", size["partial.zt"], None)
     kept = (19, "bf16,f32,i8", (session.home / "logged/keep.zt").stat().st_size, None)
     assert got == [
         (*first, "artifact", "checkpoints/keep.zt", *kept), (*first, "artifact", "net.zt", *kept),
         (*first, "artifact", "we[i]rd 5%.zt", *NET, size["we[i]rd 5%.zt"], None),
         (*first, "resource", f"{session.home}/files/base.zt", 20, "f16,f32", size["base.zt"], None),
+        (str(runs["second"]), "COMPLETED", "artifact", "arrays.npz", *ARRAYS, size["arrays.npz"], None),
         (str(runs["second"]), "COMPLETED", "artifact", "net.zt", 26, "bf16,f32,i8", size["net.zt"], None),
         (str(runs["broken"]), "COMPLETED", "artifact", "broken.zt", None, None, 21, ANY),
         (str(runs["failed"]), "FAILED", "artifact", "partial.zt", *partial),
@@ -483,7 +499,7 @@ def test_sacred_best_models(session):
     got = session.ask("SELECT experiment, rank_min, rank_max, result, run, name, parameters, dtypes FROM sacred_best_models "
                       "ORDER BY rank_min, name")
     # `bare` did best, or worst, and has no models; `broken` has no result.
-    assert got == [("tuning", 2, 2, 0.25, "2", "net.zt", 26, "bf16,f32,i8"),
+    assert got == [("tuning", 2, 2, 0.25, "2", "arrays.npz", *ARRAYS), ("tuning", 2, 2, 0.25, "2", "net.zt", 26, "bf16,f32,i8"),
                    ("tuning", 3, 1, 0.5, "0", "checkpoints/keep.zt", 19, "bf16,f32,i8"),
                    ("tuning", 3, 1, 0.5, "0", "net.zt", 19, "bf16,f32,i8"), ("tuning", 3, 1, 0.5, "0", "we[i]rd 5%.zt", *NET)]
 
@@ -525,7 +541,8 @@ def test_run_files_of_sacred(session):
     got = ask_catalogued(session, "SELECT run, name, status, path, logged FROM run_files ORDER BY run, path")
     partial = "files/partial.zt"
     expected = [("0", "finished", "files/base.zt"), ("0", "finished", "files/net.zt"), ("0", "finished", "files/we[i]rd 5%.zt"),
-                ("0", "finished", "logged/keep.zt"), ("2", "finished", "files/net.zt"), ("4", "finished", "files/broken.zt"),
+                ("0", "finished", "logged/keep.zt"), ("2", "finished", "files/arrays.npz"),
+                ("2", "finished", "files/net.zt"), ("4", "finished", "files/broken.zt"),
                 ("5", "failed", partial), ("6", "INTERRUPTED", partial), ("7", "TIMEOUT", partial), ("8", "running", partial)]
     assert [row[:4] for row in got] == [(run, f"tuning/{run}", status, f"{session.home}/{path}") for run, status, path in expected]
     assert [row[4] for row in got[:4]] == pytest.approx([stopped["first"]] * 4, abs=2)

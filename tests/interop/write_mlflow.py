@@ -1,8 +1,10 @@
-"""Writes an MLflow database, mlflow.db, with artifacts: python write_mlflow.py DIRECTORY. ids.json says which run is which."""
+"""Writes an MLflow database, mlflow.db, with artifacts, and checkpoints.db, with those of the README's example:
+python write_mlflow.py DIRECTORY CHECKPOINTS. ids.json says which run is which."""
 import hashlib
 import json
 import logging
 import os
+import sqlite3
 import sys
 import warnings
 
@@ -60,7 +62,7 @@ def shift(name, path, seconds):
 
 
 logging.getLogger("mlflow").setLevel(logging.ERROR)
-directory, = sys.argv[1:]
+directory, checkpoints = map(os.path.abspath, sys.argv[1:])
 os.makedirs(directory, exist_ok=True)
 os.chdir(directory)
 directory = os.getcwd()
@@ -71,6 +73,8 @@ ids = {}
 net = save("files/net.zt", **small())
 step = save("files/step 1.zt", compress=3, head=numpy.zeros((7, 9), "float16"))
 partial = save("files/partial.zt", embed=numpy.ones((2, 2), "int8"))
+arrays = "files/arrays.npz"
+numpy.savez(arrays, a=numpy.zeros((2, 3), "float32"), b=numpy.arange(4, dtype="int64"))
 for name, data in {"notes.txt": b"no tensors", "broken.zt": b"ZTEN1000, but no more"}.items():
     with open(f"files/{name}", "wb") as file:
         file.write(data)
@@ -83,6 +87,7 @@ run("large", tuning, [(net, None), (step, "checkpoints/all")], {"acc": 0.8, "val
 run("bare", tuning, [("files/notes.txt", None)], {"acc": 0.95, "val_loss": 0.3})
 run("nan", tuning, [(net, None)], {"acc": float("nan"), "val_loss": float("inf")})
 run("broken", tuning, [("files/broken.zt", None)], {"acc": 0.1})
+run("arrays", tuning, [(arrays, "deep/er")])
 run("killed", tuning, [(partial, None)], {"acc": 0.99}, "KILLED")
 run("deleted", tuning, [(net, None)], {"acc": 1.0})
 client.delete_run(ids["deleted"])
@@ -147,5 +152,18 @@ for name, place in places.items():
 for decoy in ("space 1 5% *", "u r i*?%", "r a w u"):  # what these names would match as patterns
     save(f"places/{decoy}/{ids['uri']}/artifacts/decoy.zt", **small())
 
+# --- In another database, the runs and the checkpoints of the README's example ---
+
+mlflow.set_tracking_uri("sqlite:///checkpoints.db")
+experiment = mlflow.create_experiment("checkpoints")
+example = sqlite3.connect(f"file:{checkpoints}/mlflow.db?mode=ro", uri=True)
+for like, name, rate in example.execute("SELECT run_uuid, name, value FROM runs JOIN params USING (run_uuid)").fetchall():
+    with mlflow.start_run(experiment_id=experiment, run_name=name):
+        mlflow.log_param("lr", rate)
+        for epoch, loss in example.execute("SELECT step, value FROM metrics WHERE run_uuid = ? ORDER BY step", (like,)):
+            mlflow.log_metric("train_loss", 1.0, epoch)
+            mlflow.log_metric("val_loss", loss, epoch)
+            mlflow.log_artifact(f"{checkpoints}/{name}/epoch-{epoch}.pt", "checkpoints")
+
 with open("ids.json", "w") as file:
-    json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial)}}, file, indent=1)
+    json.dump({"ids": ids, "stored": stored, "sizes": {p: os.path.getsize(p) for p in (net, step, partial, arrays)}}, file, indent=1)

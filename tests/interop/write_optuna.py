@@ -63,6 +63,8 @@ odd = save("o d [d] %41?.zt", head=numpy.zeros(3, "uint8"))
 for decoy in ("o d d %41x.zt", "o d [d] A?.zt"):  # what that name would match as a pattern, and mean as a URI
     save(decoy, decoy=numpy.zeros(99, "uint8"))
 later = save("later.zt", head=numpy.zeros(3, "int64"))
+arrays = "arrays.npz"
+numpy.savez(arrays, a=numpy.zeros((2, 3), "float32"), b=numpy.arange(4, dtype="int64"))
 for name, data in {"notes.txt": b"no tensors", "broken.zt": b"ZTEN1000, but no more"}.items():
     with open(name, "wb") as file:
         file.write(data)
@@ -96,5 +98,10 @@ trial(two, [1.0, 5.0], attributes={"model": small})
 trial(two, [float("inf"), float("inf")], attributes={"model": large})
 trial(two, [1.0, float("-inf")], attributes={"model": odd})
 
+# --- Files of another format ---
+
+three = optuna.create_study(storage="sqlite:///optuna.db", study_name="three")
+uploaded["three"] = trial(three, 1.0, artifacts=[arrays], attributes={"model": arrays})
+
 with open("times.json", "w") as file:
-    json.dump({"times": times, "uploaded": uploaded, "sizes": {p: os.path.getsize(p) for p in (small, large, odd, later)}}, file, indent=1)
+    json.dump({"times": times, "uploaded": uploaded, "sizes": {p: os.path.getsize(p) for p in (small, large, odd, later, arrays)}}, file, indent=1)

@@ -78,6 +78,8 @@ def first():
 @action
 def second():
     experiment.add_artifact(save("files/net.zt", **net(2, new=numpy.zeros(9, "int8"))))
+    numpy.savez("files/arrays.npz", a=numpy.zeros((2, 3), "float32"), b=numpy.arange(4, dtype="int64"))
+    experiment.add_artifact("files/arrays.npz")
     return 0.25
 
 

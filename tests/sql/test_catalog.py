@@ -6,6 +6,7 @@ import pytest
 
 import catalogs
 from catalogs import SQL, ask, create, shell
+from support import ROOT
 
 COLUMNS = {
     "files": "path source container version size mtime objects components stored_bytes decoded_bytes manifest_bytes"
@@ -33,7 +34,9 @@ INSERT INTO run_files VALUES
   ('mlflow', 'mlflow.db', 'r2', 'wider', 'failed', 'x.zt', 61.0);
 """
 
+NAMES = ["*.zt", "*.safetensors", "*.gguf", "*.npy", "*.npz", "*.pt", "*.pth", "*.onnx", "pytorch_model*.bin"]
 VIEWS = {
+    "file_names": sorted((name,) for name in NAMES),
     "sources": [(".", 2, 0, 4, 210, "1970-01-01 00:16:41"), ("more", 2, 1, 1, 95, "1970-01-01 00:15:50")],
     "broken": [("d.zt", 5, "1970-01-02 00:00:00", "ztensor: d.zt: too short")],
     "generations": [("ztensor", "0.1.0", 1, 1, 8), ("ztensor", "1.2.0", 2, 4, 48)],
@@ -66,7 +69,16 @@ def test_view(catalog, view):
     assert sorted(ask(catalog, f"SELECT * FROM {view}")) == VIEWS[view]
 
 
-@pytest.mark.parametrize("view", VIEWS)
+def test_a_directory_stands_for_files_of_these_names(db, tmp_path):
+    names = [name.replace("*", "x") for name in NAMES]
+    for name in [*names, "pytorch_model.bin", "model.bin", "x.ztx", "x.pkl", "npy"]:
+        (tmp_path / name).touch()
+    assert [name for (name,) in db.execute("SELECT path FROM zt_files(?)", (str(tmp_path),))] == [
+        str(tmp_path / name) for name in sorted([*names, "pytorch_model.bin"])]
+    assert re.search(r'zt_container_files\[\] =\s+"(.*)"', (ROOT / "ext/container/driver.c").read_text())[1].split() == NAMES
+
+
+@pytest.mark.parametrize("view", [view for view in VIEWS if view != "file_names"])
 def test_a_view_of_nothing_is_empty(tmp_path, view):
     assert ask(create(tmp_path / "empty.db"), f"SELECT * FROM {view}") == []
 
