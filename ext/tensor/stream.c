@@ -187,8 +187,9 @@ static int stream_keep(zt_stream *s, zt_error *err){
   return err->rc;
 }
 
+/* exactly: it is what was asked for, and not only what there is of it. */
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
-                               size_t *got, zt_error *err){
+                               bool exactly, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
@@ -197,7 +198,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
     *got = n;
     return SQLITE_OK;
   }
-  if( stream_may_read_whole(s, offset, n) ){
+  if( exactly && stream_may_read_whole(s, offset, n) ){
     *got = n;
     return stream_read_whole(s, buffer, n, err);
   }
@@ -231,17 +232,19 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
                    zt_error *err){
   uint64_t skip = s->component.skip;
   uint64_t left;
+  bool exactly;
   *got = 0;
   offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
   left = offset<stream_end(s) ? stream_end(s)-offset : 0;
-  if( n>left ) n = (size_t)left;
+  exactly = n<=left;
+  if( !exactly ) n = (size_t)left;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   }
   if( s->component.shard.z && !s->shard && stream_open_shard(s, err) ) return err->rc;
   if( !s->encoding->next ) return stream_read_raw(s, offset, buffer, n, got, err);
   if( s->known && left==0 && stream_end(s)>skip ) return SQLITE_OK;
-  if( stream_read_encoded(s, offset, buffer, n, got, err)==SQLITE_OK ){
+  if( stream_read_encoded(s, offset, buffer, n, exactly, got, err)==SQLITE_OK ){
     zt_source_unchanged(s->payload.source, err);
   }else{
     zt_source_explain(s->payload.source, err);
