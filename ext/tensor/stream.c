@@ -254,6 +254,7 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
                    zt_error *err){
   uint64_t skip = s->component.skip;
   uint64_t left;
+  bool exactly;
   *got = 0;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");

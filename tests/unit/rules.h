@@ -32,7 +32,7 @@ static const rule_file rule_files[] = {
   { "T1", "1.2-not-lfs-pointer", "not a tensor file, but text like a git-lfs pointer's: was it pulled?" },
   { "T1", "1.2-not-random", "not a tensor file of a known format" },
   { "T1", "1.2-not-zeros", "not a tensor file of a known format" },
-  { "T1", "1.2-not-zip", "not a tensor file of a known format" },
+  { "NZ3", "1.2-not-zip", "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl" },
   { "T1", "1.2-trunc-header", "not a tensor file of a known format" },
   /* C1: additional information 28 to 30 is reserved */
   { "C1", "0.1-cbor-reserved-be", "reserved initial byte 0xbe" },

@@ -927,7 +927,7 @@ static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **sta
   assert_true(rules>=56);
   for(size_t i=0; i<COUNT(rule_files); i++){
     const char *rule = rule_files[i].rule;
-    check( rule[0]=='-' || seen[rule[0]-'A'][atoi(rule+1)], "no grammar has %s, of %s", rule, rule_files[i].file );
+    check( rule[0]=='-' || rule[1]>='A' || seen[rule[0]-'A'][atoi(rule+1)], "no grammar has %s, of %s", rule, rule_files[i].file );
   }
   for(size_t i=0; i<COUNT(zt2_rules); i++){
     check( seen[zt2_rules[i].rule[0]-'A'][atoi(zt2_rules[i].rule+1)], "no grammar has %s, of %s", zt2_rules[i].rule, zt2_rules[i].what );
@@ -981,7 +981,7 @@ static void test_no_file_is_claimed_by_two_drivers(void **state){
     }
     zt_paths_clear(&paths);
   }
-  assert_true(claimed>500 && unclaimed>=14);
+  assert_true(claimed>500 && unclaimed>=13);
 }
 
 /* Every arrangement of magic numbers at both ends of files of every length. */
