@@ -439,7 +439,7 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
 }
 
 static zt_probe onnx_probe(const zt_ends *ends, zt_error *err){
-  zt_error of_file = ZT_ERROR_NONE;
+  zt_error of_file = *err;   /* Its place */
   zt_protobuf p;
   zt_probe found;
   /* Most files of other formats end here */
@@ -449,8 +449,9 @@ static zt_probe onnx_probe(const zt_ends *ends, zt_error *err){
   zt_protobuf_open(ends->source, NULL, &p, &of_file);
   found = onnx_probe_fields(&p);
   zt_protobuf_close(&p);
-  if( of_file.rc==SQLITE_NOMEM ) zt_fail_nomem(err);
-  zt_error_clear(&of_file);
+  /* What is wrong with the bytes is no matter of a probe; that they cannot be read is */
+  if( of_file.rc && !of_file.rule ) *err = of_file;
+  else zt_error_clear(&of_file);
   return err->rc ? ZT_PROBE_NO : found;
 }
 

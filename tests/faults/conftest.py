@@ -1,12 +1,15 @@
 """The files and statements that every fault is tried on."""
+import io
 import os
 import struct
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import write_gguf
+import write_onnx
 import writer
 from support import open_connection
 
@@ -52,13 +55,33 @@ def gguf():
     return file.tensor("w", [3, 2], data=data).tensor("z", [3, 2], data=data).bytes()
 
 
+def onnx():
+    """An ONNX model whose `w` and `z` are in a file beside it; and that file."""
+    data = floats(*MATRIX)
+    tensors = [write_onnx.tensor(name, [2, 3], write_onnx.FLOAT, write_onnx.external(location="o.bin", offset=str(at), length=str(len(data))))
+               for name, at in (("w", 0), ("z", len(data)))]
+    return write_onnx.model(write_onnx.graph(tensors)), 2 * data
+
+
+def npz():
+    """An archive of numpy with a matrix `w`, stored, and once more as `z`, deflated."""
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + b"\n"
+    array = b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + floats(*MATRIX)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("w.npy", array)
+        archive.writestr("z.npy", array, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
     """Files of three generations and a shard, in a directory with one below it and links to a file and a directory."""
     top = tmp_path_factory.mktemp("faults")
     new, shard = newest()
+    model, external = onnx()
     for name, data in {"d/a.zt": older("1.2"), "d/b.zt": new, "d/b-s.zt": shard, "d/sub/c.zt": older("0.1"),
-                       "e/f.zt": older("1.2"), "h.gguf": gguf()}.items():
+                       "e/f.zt": older("1.2"), "h.gguf": gguf(), "n.npz": npz(), "o.onnx": model, "o.bin": external}.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_bytes(data)
     (top / "d/link").symlink_to(top / "e")

@@ -138,6 +138,10 @@ int lstat(const char *restrict path, struct stat *restrict out){
   return path_fails("lstat", path) ? -1 : fstatat(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 
+char *realpath(const char *restrict path, char *restrict out){
+  return path_fails("realpath", path) ? NULL : REAL(realpath)(path, out);
+}
+
 int fstat(int fd, struct stat *out){
   return path_fails("fstat", path_of(fd)) ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
 }

@@ -15,6 +15,7 @@ ERRORS = {
     "stat": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ELOOP", "EOVERFLOW", "ESTALE", "ENOTDIR"],
     "lstat": ["EACCES", "EIO", "ENOMEM", "EOVERFLOW", "ESTALE"],
     "fstat": ["EIO", "ENOMEM", "EOVERFLOW", "ESTALE"],
+    "realpath": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ELOOP", "ENOTDIR"],
     "pread": ["EIO", "EISDIR", "ENOMEM", "EOVERFLOW", "ESTALE", "EBADF"],
     "opendir": ["EACCES", "EMFILE", "ENFILE", "ENOENT", "ENOMEM", "EIO", "ESTALE"],
     "readdir": ["EIO", "ENOMEM", "EOVERFLOW", "ESTALE", "EBADF"],
@@ -25,9 +26,9 @@ ERRORS = {
     "clock_gettime": ["EINVAL"],
 }
 # What these cannot do must be said; what stat() cannot tell may come out otherwise.
-LOUD = {"open", "pread", "opendir", "readdir"}
+LOUD = {"open", "realpath", "pread", "opendir", "readdir"}
 INVISIBLE = {"close", "closedir", "madvise", "mmap", "clock_gettime"}
-VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "fstat": "open|read", "pread": "read",
+VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "realpath": "open", "fstat": "open|read", "pread": "read",
          "opendir": "list the directory", "readdir": "list the directory"}
 # Nothing is there, to somebody who looks for names: no error.
 ABSENT = {"ENOENT", "ENOTDIR", "ELOOP"}

@@ -11,7 +11,8 @@ class Statement:
     def is_about(self, path, place):
         """May a row of the file at the path be missing for a fault in that place?"""
         above = path == place or path.startswith(place + "/") or ("*" in place and place in self.sources)
-        return above or (place.endswith("b-s.zt") and path.endswith("b.zt"))
+        beside = {"b-s.zt": "b.zt", "o.bin": "o.onnx"}.get(place.rpartition("/")[2])
+        return above or (beside is not None and path.endswith(beside))
 
 
 # A row's path comes first.

@@ -31,7 +31,7 @@ def test_every_call_that_the_extension_makes_of_the_system_can_fail():
 
 
 def all_statements(tree):
-    for name in ("d/a.zt", "d/b.zt", "d/sub/c.zt"):
+    for name in ("d/a.zt", "d/b.zt", "d/sub/c.zt", "o.onnx"):
         yield from statements.of_file(tree / name)
     yield from statements.of_directory(tree)
 

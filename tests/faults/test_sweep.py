@@ -7,7 +7,7 @@ import statements
 from faults import ERRORS, Fault, Log, answer, descriptors, failing, judge, left_open
 from support import open_connection
 
-FILES = ["d/a.zt", "d/b.zt", "d/sub/c.zt", "h.gguf"]
+FILES = ["d/a.zt", "d/b.zt", "d/sub/c.zt", "h.gguf", "n.npz", "o.onnx"]
 
 
 def run(statement, question, root, warm):
