@@ -41,10 +41,11 @@ static zt_torch_kind torch_judge(const zt_ends *ends, const uint8_t *p, size_t n
 /* An archive has a record of that name below X/. */
 static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *err){
   const size_t n = strlen(name);
-  char *z = sqlite3_malloc64(archive.n+n);
+  char *z;
   bool found;
-  if( !z ) zt_fail_nomem(err);
   if( err->rc ) return false;
+  z = sqlite3_malloc64(archive.n+n);
+  if( !z ) return zt_fail_nomem(err)==SQLITE_OK;
   memcpy(z, archive.z, archive.n);
   memcpy(z+archive.n, name, n);
   found = zt_zip_find(zip, (zt_text){ z, archive.n+n }, err)>=0;
