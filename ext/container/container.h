@@ -110,14 +110,15 @@ typedef struct zt_component {
                                   ** shard's size should be, checked */
   bool unsized;                   /* How many they are nothing tells: length is 0, and nobody can
                                   ** read them */
-  bool scattered;                 /* They are in several places, so that there is no offset to show.
-                                  ** Unsized as well: they are somewhere in the bytes from offset
-                                  ** on, and the encoding finds them */
-  uint32_t field;                 /* If so, the number of the field that has them */
+  bool scattered;                 /* They are in several places, or nobody knows where, so that
+                                  ** there is no offset to show. Unsized as well, and without a
+                                  ** fault: they are somewhere in the bytes from offset on, and the
+                                  ** encoding finds them */
+  uint32_t field;                 /* For the encoding: the number of the field that has them */
   uint64_t skip, behind;          /* How many decoded bytes in front, and behind, are none of its
                                   ** own: a digest covers them, too */
-  const char *fault_rule, *fault; /* Why nobody can read its bytes, and the rule (rule.h) that is
-                                  ** broken; NULL: they can be read */
+  const char *fault_rule, *fault; /* The number of the rule that is broken, and why nobody can read
+                                  ** its bytes; NULL: they can be read */
   zt_text shard;                  /* The shard that has them; z NULL: this file */
   bool external;                  /* If so, a path below the file's directory, of any file */
   bool to_end;                    /* They end with that file. Unsized as well, until it is opened */

@@ -494,6 +494,7 @@ static void tree_mark(tree_walk *w, zt_pickle_node node){
 }
 
 static void tree_path_add(tree_walk *w, const char *z, size_t n){
+  if( n==0 ) return;
   if( n>TREE_PATH_MAX-w->path.n ){
     zt_break(w->err, "PT6", "a path of more than %d bytes", (int)TREE_PATH_MAX);
     return;
@@ -609,8 +610,13 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
   return true;
 }
 
+/* The path of what the walk stands on; the empty one is a text, too. */
+static zt_text tree_path(const tree_walk *w){
+  return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
+}
+
 static void tree_leaf(tree_walk *w, zt_pickle_node node, bool cycle){
-  w->visitor->leaf(w->visitor->context, (zt_text){ w->path.z, w->path.n }, node, cycle);
+  w->visitor->leaf(w->visitor->context, tree_path(w), node, cycle);
 }
 
 /* The parts of a call that is opaque. What is entered last is walked first. */
@@ -648,7 +654,7 @@ static void tree_visit_call(tree_walk *w, zt_pickle_node node){
     case TREE_OPAQUE: case TREE_SIZE: case TREE_SAME: break;
     default:
       if( !tree_read_tensor(w->p, node, &tensor) ) break;
-      w->visitor->tensor(w->visitor->context, (zt_text){ w->path.z, w->path.n }, &tensor);
+      w->visitor->tensor(w->visitor->context, tree_path(w), &tensor);
       return;
   }
   tree_leaf(w, node, false);

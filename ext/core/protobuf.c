@@ -129,6 +129,7 @@ bool zt_protobuf_bytes(zt_protobuf *p, zt_message m, zt_span *out){
 static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_field *out){
   const uint64_t at = m->at;
   uint64_t tag;
+  if( (++p->steps & PROTOBUF_POLL)==0 && zt_interrupt_check(p->interrupt, p->err) ) return false;
   if( !zt_protobuf_varint(p, m, &tag) ) return protobuf_fail_end(p, at, "a field");
   out->number = (uint32_t)(tag>>3);
   out->type = tag & 7;
@@ -186,7 +187,6 @@ static bool protobuf_skip_group(zt_protobuf *p, zt_message *m, uint32_t number, 
 bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_field *out){
   while( m->at<m->end && !p->err->rc ){
     const uint64_t at = m->at;
-    if( (++p->steps & PROTOBUF_POLL)==0 && zt_interrupt_check(p->interrupt, p->err) ) return false;
     if( !protobuf_tag(p, m, out) ) return false;
     if( out->type!=PROTOBUF_GROUP && out->type!=PROTOBUF_GROUP_END ){
       return protobuf_value(p, m, out);

@@ -8,7 +8,7 @@
 **
 ** Values are compared as f64. What keeps them from being had, shapes that differ among it, is in
 ** `error`, and the rest is NULL then. No row if an argument is NULL. The tensors are read when a
-** column is selected.
+** column is selected. It is no table of the frame, whose tables have one source.
 **
 ** idxNum: bit k: argument k is given. argv: those arguments, in their order.
 */

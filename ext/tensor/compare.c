@@ -225,7 +225,8 @@ static const void *compare_widen(compare_state *s, int k, size_t first, size_t n
   return s->block[k].bytes;
 }
 
-/* How many elements to read at once: as many as is best for the one that wants more. */
+/* How many elements to read at once: the fewer of what is best for either; where one is sparse, the
+** more, since its stored elements are gone through once for each. */
 static uint64_t compare_window(const compare_state *s){
   uint64_t a = zt_tensor_window(s->side[0].t), b = zt_tensor_window(s->side[1].t), n;
   bool sparse = zt_tensor_is_sparse(s->side[0].t) || zt_tensor_is_sparse(s->side[1].t);

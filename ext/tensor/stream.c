@@ -159,7 +159,7 @@ static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *
 }
 
 static bool stream_may_read_whole(const zt_stream *s, uint64_t offset, size_t n){
-  return s->known && offset==0 && n==s->total && n<=ZT_WHOLE_MAX
+  return s->known && offset==0 && n==s->total && s->component.behind==0 && n<=ZT_WHOLE_MAX
       && s->payload.component->length<=ZT_WHOLE_MAX && s->position==0;
 }
 
@@ -187,7 +187,7 @@ static int stream_keep(zt_stream *s, zt_error *err){
   return err->rc;
 }
 
-/* As zt_stream_read(), which counts without what is skipped; `left` own bytes follow. */
+/* As zt_stream_read(), but the offset counts what is skipped, too; `left` own bytes follow it. */
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
                                uint64_t left, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
@@ -254,7 +254,6 @@ int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t
                    zt_error *err){
   uint64_t skip = s->component.skip;
   uint64_t left;
-  bool exactly;
   *got = 0;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
