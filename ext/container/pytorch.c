@@ -8,7 +8,7 @@
 **   PT1  it is no file of torch before 1.6, which was several pickles in a row, or a tar archive
 **   PT2  there is X/data.pkl, X being what the first member's name begins with
 **   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
-**   PT4, PT5, PT6: torch_tree.c
+**   PT4, PT5, PT6, PT13: torch_tree.c
 **   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
 **        more than ZT_MAX_MANIFEST
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
@@ -480,13 +480,27 @@ static int pytorch_add_dense(pytorch_reader *r, zt_text path, const zt_torch_vie
   return zt_builder_component(r->b, record);
 }
 
-/* Its coordinates are those of zTensor's sparse_coo if all dimensions have one. */
+/* Its coordinates are those of zTensor's sparse_coo if all dimensions have one, and those of a
+** dimension lie one after the other. */
 static bool pytorch_is_coo(const zt_torch_tensor *tensor, const pytorch_tensor *values,
                            const pytorch_tensor *indices){
-  return tensor->indices.rank==2 && tensor->indices.shape[0]==(int64_t)tensor->rank
-      && tensor->view.rank==1 && tensor->view.shape[0]==tensor->indices.shape[1]
-      && !((values->part.flags | indices->part.flags)
-           & (PYTORCH_STRIDED|PYTORCH_CONJ|PYTORCH_NEG|PYTORCH_UNSHAPED));
+  const unsigned flags = values->part.flags | indices->part.flags;
+  if( flags & (PYTORCH_CONJ|PYTORCH_NEG|PYTORCH_UNSHAPED)
+   || values->part.flags & PYTORCH_STRIDED || tensor->indices.rank!=2
+   || tensor->indices.shape[0]!=(int64_t)tensor->rank || tensor->view.rank!=1
+   || tensor->view.shape[0]!=tensor->indices.shape[1] ) return false;
+  return !(indices->part.flags & PYTORCH_STRIDED) || tensor->indices.shape[1]<2
+      || indices->numbers[3]==1;
+}
+
+/* How far the coordinates of one dimension are from those of the next, as coalesce() leaves them,
+** is the object's stride. */
+static void pytorch_set_step(pytorch_tensor *object, const pytorch_tensor *indices){
+  object->part.flags |= PYTORCH_COO;
+  if( !(indices->part.flags & PYTORCH_STRIDED) || object->part.rank==0 ) return;
+  object->part.flags |= PYTORCH_STRIDED;
+  memset(object->numbers+object->part.rank, 0, object->part.rank*sizeof(*object->numbers));
+  object->numbers[object->part.rank] = indices->numbers[2];
 }
 
 static int pytorch_add_sparse(pytorch_reader *r, zt_text path, const zt_torch_tensor *tensor){
@@ -497,7 +511,7 @@ static int pytorch_add_sparse(pytorch_reader *r, zt_text path, const zt_torch_te
   pytorch_set_shape(r, &object, tensor->shape, tensor->rank);
   pytorch_set_view(r, &values);
   pytorch_set_view(r, &indices);
-  if( pytorch_is_coo(tensor, &values, &indices) ) object.part.flags |= PYTORCH_COO;
+  if( pytorch_is_coo(tensor, &values, &indices) ) pytorch_set_step(&object, &indices);
   if( r->b->err->rc || pytorch_keep(r, &object, &records[0])
    || pytorch_keep(r, &values, &records[1]) || pytorch_keep(r, &indices, &records[2])
    || pytorch_add_object(r, path, records[0])

@@ -5,6 +5,8 @@
 **   PT5  there are at most as many as TREE_VISITS and the pickle's bytes, those that stand in
 **        several places counted in each
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
+**   PT13 no key stands twice in a dict: Python would keep the last value alone, and reads nothing of
+**        the others
 **
 ** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
 ** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
@@ -15,6 +17,9 @@
 #include "container/torch_tree.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include "core/host.h"
 #include "core/json.h"
 #include "core/utf8.h"
@@ -23,6 +28,7 @@
 #define TREE_VISITS 65536u
 #define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
 #define TREE_PATH_MAX ((size_t)1 << 20)
+#define TREE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
 #define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
 #define TREE_PLAIN_MAX 65536     /* Bytes of what something opaque is called with: it is not shown
                                  ** if it has more, */
@@ -595,12 +601,79 @@ static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
   sqlite3_free(sqlite3_str_finish(text));
 }
 
+/* What a key is, as Python compares keys: 1, 1.0 and True are one. 0: what is not looked at. */
+static uint64_t tree_hash_key(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value key;
+  double real;
+  zt_pickle_get(p, node, &key);
+  switch( key.kind ){
+    case ZT_PICKLE_TEXT: case ZT_PICKLE_BYTES:
+      return XXH3_64bits_withSeed(key.bytes.n ? (const void*)key.bytes.p : "", key.bytes.n,
+                                  key.kind);
+    case ZT_PICKLE_FALSE: real = 0; break;
+    case ZT_PICKLE_TRUE:  real = 1; break;
+    case ZT_PICKLE_REAL:  real = key.real; break;
+    case ZT_PICKLE_INTEGER:
+      if( key.bytes.p || key.integer>TREE_EXACT || key.integer<-TREE_EXACT ) return 0;
+      real = (double)key.integer;
+      break;
+    default: return 0;
+  }
+  if( real==0 ) real = 0;   /* -0 */
+  return XXH3_64bits_withSeed(&real, sizeof(real), ZT_PICKLE_REAL);
+}
+
+static int tree_compare_hashes(const void *a, const void *b){
+  const uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
+  return (x>y)-(x<y);
+}
+
+/* PT13. Say which key of a dict it is that stands there twice: the first one with that hash. */
+static void tree_fail_twice(tree_walk *w, zt_pickle_node dict, uint64_t hash){
+  zt_pickle_cursor c = zt_pickle_begin(w->p, dict);
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  zt_pickle_node key;
+  char *z;
+  while( (key = zt_pickle_next(w->p, &c))!=0 && tree_hash_key(w->p, key)!=hash ){
+    zt_pickle_next(w->p, &c);
+  }
+  if( key ) tree_show_key(w->p, key, 0, text);
+  z = sqlite3_str_finish(text);
+  if( z ) zt_break(w->err, "PT13", "a dict has the key '%.*s' twice", zt_shown((zt_text){ z, strlen(z) }),
+                   z);
+  else zt_fail_nomem(w->err);
+  sqlite3_free(z);
+}
+
+static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
+  zt_pickle_cursor c = zt_pickle_begin(w->p, dict);
+  zt_pickle_value value;
+  zt_pickle_node key;
+  uint64_t *hashes;
+  uint32_t n = 0;
+  zt_pickle_get(w->p, dict, &value);
+  if( value.n<4 ) return true;
+  hashes = sqlite3_malloc64(value.n/2*sizeof(*hashes));
+  if( !hashes ) return zt_fail_nomem(w->err)==SQLITE_OK;
+  while( n<value.n/2 && (key = zt_pickle_next(w->p, &c))!=0 ){
+    if( (hashes[n] = tree_hash_key(w->p, key))!=0 ) n++;
+    zt_pickle_next(w->p, &c);
+  }
+  qsort(hashes, n, sizeof(*hashes), tree_compare_hashes);
+  for(uint32_t i=1; i<n && !w->err->rc; i++){
+    if( hashes[i-1]==hashes[i] ) tree_fail_twice(w, dict, hashes[i]);
+  }
+  sqlite3_free(hashes);
+  return !w->err->rc;
+}
+
 /* PT4: begin to walk an array or a map, which has the path that there is. */
 static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
   if( w->depth==TREE_DEPTH_MAX ){
     zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
     return false;
   }
+  if( keys==TREE_KEYS && w->visitor->no_paths && !tree_check_keys(w, node) ) return false;
   w->levels[w->depth++] = (tree_level){
     .cursor = zt_pickle_begin(w->p, node), .node = node, .owner = owner, .keys = keys,
     .path = (uint32_t)w->path.n, .dotted = w->inside

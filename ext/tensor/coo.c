@@ -33,6 +33,7 @@ typedef struct coo {
   zt_array records;                /* Joined: the blob's bytes, and nothing of the two above */
   uint64_t record;                 /* Bytes of one; 0: there are none */
   void *window;                    /* COO_RECORDS bytes, if there are records or rows */
+  uint64_t step;                   /* Coordinates from one dimension's to the next: in `coords` */
   uint64_t entry;                  /* The next stored element */
 } coo;
 
@@ -59,7 +60,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array all = { 0 };
-  uint64_t needed, length, bytes;
+  uint64_t needed = 0, length;
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
@@ -74,16 +75,23 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ){
     return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
   }
-  if( t->object->rank ) zt_array_trim(&s->values, length/t->object->rank);
+  if( t->object->rank && !t->object->has_strides ){
+    zt_array_trim(&s->values, length/t->object->rank);
+  }
   t->stored = s->values.length;
-  if( !zt_mul64(t->object->rank, t->stored, &needed) || needed!=length ){
+  s->step = t->object->has_strides ? t->object->strides[0] : t->stored;
+  if( t->object->rank && t->stored
+   && (!zt_mul64(t->object->rank-1, s->step, &needed) || !zt_add64(needed, t->stored, &needed)) ){
+    needed = UINT64_MAX;
+  }
+  if( needed!=length ){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length,
                     t->stored, t->object->rank);
   }
-  bytes = t->stored*dtype->width;
   payload.side_by_side = t->stored ? t->object->rank : 1;
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_open_part(&payload, dtype, d*bytes, t->stored, &s->coords[d], err) ){
+    if( zt_array_open_part(&payload, dtype, d*s->step*dtype->width, t->stored, &s->coords[d],
+                           err) ){
       return err->rc;
     }
   }
@@ -228,7 +236,8 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_error_clear(err);
   err->component.z = NULL;
   if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
-  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, rank*t->stored, &s->all, err) ){
+  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, (rank-1)*s->step+t->stored, &s->all,
+                         err) ){
     return err->rc;
   }
   s->room = t->stored<COO_GATHERED/rank ? t->stored : COO_GATHERED/rank;
@@ -249,7 +258,7 @@ static int coo_gather(zt_tensor *t, coo *s, zt_error *err){
   size_t n = (size_t)(left<s->room ? left : s->room);
   s->n = 0;
   for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_read_indices(&s->all, d*t->stored+s->entry, n, s->gathered+d*s->room, err) ){
+    if( zt_array_read_indices(&s->all, d*s->step+s->entry, n, s->gathered+d*s->room, err) ){
       return err->rc;
     }
   }

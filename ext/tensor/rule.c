@@ -256,6 +256,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "PT10", "torch-stride", E, "offset and strides are not negative, and fit 64 bits (PyTorch)",
     TORCH },
   { "PT11", "torch-view", E, "a view ends within its storage (PyTorch)", TORCH },
+  { "PT13", "torch-key-twice", E, "a dict has no key twice (PyTorch)", TORCH },
   { "PT12", "torch-record", E, "a storage's record has the bytes that the pickle says (PyTorch)",
     TORCH },
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
