@@ -63,7 +63,7 @@ static const npy_type npy_types[] = {
   { 'c', 16, 0, ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("dense") },
   NPY_OTHER('f', 12, 0, "longdouble"), NPY_OTHER('f', 16, 0, "longdouble"),
   NPY_OTHER('c', 24, 0, "longdouble"), NPY_OTHER('c', 32, 0, "longdouble"),
-  NPY_OTHER('g', 0, 16, "longdouble"), NPY_OTHER('G', 0, 32, "longdouble"),
+  NPY_OTHER('g', 0, 1, "longdouble"), NPY_OTHER('G', 0, 1, "longdouble"),
   NPY_OTHER('M', 8, 0, "datetime64"), NPY_OTHER('m', 8, 0, "timedelta64"),
   NPY_OTHER('S', 0, 1, "bytes"), NPY_OTHER('a', 0, 1, "bytes"), NPY_OTHER('U', 0, 4, "unicode"),
   NPY_OTHER('V', 0, 1, "void"),
@@ -86,8 +86,8 @@ typedef struct npy_descr {
   uint64_t bytes;
 } npy_descr;
 
-/* The decimal number at the front of a text, which is cut off. False if there is none, or if it is
-** beyond 32 bits. */
+/* The decimal number at the front of a text, which is cut off: of one that is far beyond 32 bits,
+** the last digits stay. False if there is none. */
 static bool npy_take_number(zt_text *text, uint64_t *out){
   size_t n = 0;
   *out = 0;
@@ -132,7 +132,7 @@ static npy_descr npy_type_of(zt_text text){
   if( !type || !counted || text.n>0 ) return out;
   out.type = type;
   out.sized = true;
-  out.bytes = kind=='g' || kind=='G' ? n : type->unit ? n*type->unit : type->width;
+  out.bytes = type->unit ? n*type->unit : type->width;
   return out;
 }
 
@@ -170,27 +170,6 @@ static bool npy_take(npy_reader *r, char ch){
 
 static bool npy_expect(npy_reader *r, char ch, const char *what){
   return npy_take(r, ch) || npy_fail(r, what);
-}
-
-/* A code point as UTF-8. */
-static char *npy_put_character(char *to, uint32_t u){
-  if( u<0x80 ){
-    *to++ = (char)u;
-    return to;
-  }
-  if( u<0x800 ){
-    *to++ = (char)(0xC0 | u>>6);
-  }else{
-    if( u<0x10000 ){
-      *to++ = (char)(0xE0 | u>>12);
-    }else{
-      *to++ = (char)(0xF0 | u>>18);
-      *to++ = (char)(0x80 | (u>>12 & 0x3F));
-    }
-    *to++ = (char)(0x80 | (u>>6 & 0x3F));
-  }
-  *to++ = (char)(0x80 | (u & 0x3F));
-  return to;
 }
 
 /* The number of an escape of that many digits; they are what is next. */
@@ -243,7 +222,7 @@ static bool npy_scan_text(npy_reader *r){
     if( u=='\\' && !npy_scan_escape(r, &u) ) return false;
     /* What is UTF-8 already stays as it is */
     if( r->utf8 && u>=0x80 && r->p[-1]==u ) *to++ = (char)u;
-    else to = npy_put_character(to, u);
+    else to += zt_utf8_put((uint8_t*)to, u);
   }
   r->text = (zt_text){ r->scratch, (size_t)(to-r->scratch) };
   return true;
@@ -440,7 +419,12 @@ size_t zt_npy_length(zt_span head, zt_error *err){
     return 0;
   }
   length = head.p[6]==1 ? 10+(uint64_t)zt_le16(head.p+8) : 12+(uint64_t)zt_le32(head.p+8);
-  if( length<ZT_NPY_HEAD || length>ZT_NPY_HEADER_MAX ){
+  if( length<ZT_NPY_HEAD ){
+    zt_break(err, "NY2", "a header of %llu bytes, which has no room for a dict",
+             (unsigned long long)length);
+    return 0;
+  }
+  if( length>ZT_NPY_HEADER_MAX ){
     zt_break(err, "NY2", "a header of %llu bytes; %llu are the most", (unsigned long long)length,
              (unsigned long long)ZT_NPY_HEADER_MAX);
     return 0;
@@ -604,7 +588,7 @@ void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   out->mixed = !r.npy.dense;
   out->offset = r.offset;
   out->length = r.length;
-  out->unsized = r.unsized;
+  out->unsized = out->scattered = r.unsized;   /* It was not found */
   out->skip = r.skip;
   out->behind = r.behind;
   out->encoding = r.encoding;

@@ -12,7 +12,8 @@
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
 **   NZ3  a member is an array, if there are members
-**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes more than the archive
+**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes more than the archive. What is kept
+**        of each array whatever it says does not count: its entry in the directory bounds that
 **
 ** What is wrong with one member is its own fault: it is listed, with what can be known of it, and
 ** hides no other. Of members whose encoding cannot be decoded, nothing is known but the name.
@@ -40,6 +41,7 @@ typedef struct npz_reader {
   zt_cbor_out manifest;                    /* One map */
   zt_cbor_out texts;                       /* Attributes and other things that records point to */
   zt_cbor_out records;                     /* One after the other, each with its shape */
+  uint32_t n;                              /* How many */
   zt_cbor_out descr, header;               /* Of the member that is being read */
 } npz_reader;
 
@@ -147,32 +149,17 @@ static uint32_t npz_put_text(npz_reader *r, const char *z, size_t n){
   return (uint32_t)(r->texts.n-n);
 }
 
-/* The encoding of a method, which may not be known. */
 static void npz_set_encoding(npz_reader *r, const zt_zip_member *m, zt_npy_record *out){
-  char name[24];
-  out->codec = ZT_CODEC_UNKNOWN;
-  switch( m->method ){
-    case ZT_ZIP_STORED:
-      out->encoding = ZT_TEXT("raw");
-      out->codec = ZT_CODEC_RAW;
-      break;
-    case ZT_ZIP_DEFLATE:
-      out->encoding = ZT_TEXT("deflate");
-      out->codec = ZT_CODEC_DEFLATE;
-      break;
-    case ZT_ZIP_BZIP2: out->encoding = ZT_TEXT("bzip2"); break;
-    case ZT_ZIP_LZMA:  out->encoding = ZT_TEXT("lzma"); break;
-    default:
-      sqlite3_snprintf(sizeof(name), name, "zip.%u", m->method);
-      out->encoding = (zt_text){ NULL, strlen(name) };
-      out->encoding_at = npz_put_text(r, name, strlen(name));
-      break;
-  }
+  char room[ZT_ZIP_ENCODING_MAX];
+  out->encoding = zt_zip_encoding(m->method, room, &out->codec);
+  if( out->encoding.z!=room ) return;
+  out->encoding_at = npz_put_text(r, room, out->encoding.n);
+  out->encoding.z = NULL;
 }
 
 /* What is wrong with a member is remembered as its fault. Fails if that is nothing of the file. */
 static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
-  if( failed->rc!=SQLITE_ERROR || !failed->rule ){
+  if( !zt_error_is_of_file(failed) ){
     *r->b->err = *failed;
     *failed = ZT_ERROR_NONE;
     return r->b->err->rc;
@@ -196,6 +183,7 @@ static void npz_place(const npz_member *m, zt_npy_record *out){
 /* Append all of what is known of an array. */
 static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uint64_t *shape){
   zt_span descr = { r->descr.p, r->descr.n };
+  uint64_t kept;
   zt_cbor_put_text(&r->manifest, name);
   record->name = (uint32_t)(r->manifest.n-name.n);
   record->name_length = (uint32_t)name.n;
@@ -209,7 +197,9 @@ static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uin
   zt_cbor_put_items(&r->records, (zt_span){ (const uint8_t*)record, sizeof(*record) });
   zt_cbor_put_items(&r->records, (zt_span){ (const uint8_t*)shape,
                                             record->npy.rank*sizeof(*shape) });
-  if( !r->b->err->rc && r->manifest.n+r->texts.n>r->b->container->file_size+NPZ_SPARE ){
+  r->n++;
+  kept = r->manifest.n+r->texts.n+(r->records.n-r->n*sizeof(*record));
+  if( !r->b->err->rc && kept>r->b->container->file_size+NPZ_SPARE ){
     return zt_break(r->b->err, "NZ4", "the headers of its members take more memory than a file of"
                     " %llu bytes is worth", (unsigned long long)r->b->container->file_size);
   }
@@ -237,8 +227,7 @@ static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
   bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
   if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
   if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
-  return npz_is_named_so(m->zip.name)
-      || (failed->rc && (failed->rc!=SQLITE_ERROR || !failed->rule));
+  return npz_is_named_so(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){
@@ -281,7 +270,7 @@ static int npz_add_members(npz_reader *r){
      && zt_interrupt_check(r->b->interrupt, r->b->err) ) return r->b->err->rc;
     if( npz_add_member(r, i) ) return r->b->err->rc;
   }
-  if( n>0 && r->records.n==0 ){
+  if( n>0 && r->n==0 ){
     return zt_break(r->b->err, "NZ3",
                     "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
   }
@@ -293,12 +282,9 @@ static int npz_add_members(npz_reader *r){
 /* All that was gathered becomes the container's. */
 static int npz_fill(npz_reader *r){
   zt_builder *b = r->b;
-  uint32_t manifest, texts, n = 0;
+  uint32_t manifest, texts;
   zt_npy_record record;
-  for(size_t at=0; at<r->records.n; at+=sizeof(record)+record.npy.rank*sizeof(uint64_t), n++){
-    memcpy(&record, r->records.p+at, sizeof(record));
-  }
-  zt_builder_reserve(b, n, n);
+  zt_builder_reserve(b, r->n, r->n);
   if( zt_builder_keep(b, r->manifest.p, r->manifest.n, &manifest)
    || zt_builder_keep(b, r->texts.p, r->texts.n, &texts) ) return b->err->rc;
   for(size_t at=0; at<r->records.n; at+=sizeof(record)+record.npy.rank*sizeof(uint64_t)){

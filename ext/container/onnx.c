@@ -79,30 +79,29 @@ static const struct { zt_text format; zt_layout_id layout; } onnx_kinds[] = {
   { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_ROWS },
 };
 
-
 static const zt_text onnx_roles[] = {
   ZT_TEXT_INIT("data"), ZT_TEXT_INIT("values"), ZT_TEXT_INIT("indices")
 };
 
 /* --- Graphs --- */
 
-static bool onnx_graph(onnx_scan *s, onnx_cursor c);
+static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c);
 
 typedef struct onnx_node {
   zt_message name, output, operator;
   bool constant;           /* Of the operator Constant */
 } onnx_node;
 
-static void onnx_push_node(onnx_scan *s, const onnx_node *node){
+static void onnx_push_node(zt_onnx_scan *s, const onnx_node *node){
   zt_onnx_push_text(s, node->name.at<node->name.end ? node->name
                   : node->output.at<node->output.end ? node->output : node->operator);
 }
 
 /* All tensors, sparse ones and graphs of an attribute, which are in these fields. The path is what
 ** is in front of the node's name. */
-static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_cursor c,
+static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor c,
                                   zt_message name, uint32_t present){
-  const onnx_place place = { node && node->constant ? "constant" : "attribute", true };
+  const zt_onnx_place place = { node && node->constant ? "constant" : "attribute", true };
   static const struct { uint32_t field; bool merged, graph, sparse; } kinds[] = {
     { ONNX_ATTRIBUTE_T, true, false, false }, { ONNX_ATTRIBUTE_TENSORS, false, false, false },
     { ONNX_ATTRIBUTE_SPARSE, true, false, true }, { ONNX_ATTRIBUTE_SPARSES, false, false, true },
@@ -112,7 +111,7 @@ static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_curs
   for(size_t i=0; i<sizeof(kinds)/sizeof(*kinds) && !s->err->rc; i++){
     const bool output = node && node->constant && !kinds[i].graph
                      && node->output.at<node->output.end;
-    onnx_cursor each = c;
+    zt_onnx_cursor each = c;
     zt_message m;
     if( !(present>>kinds[i].field & 1) ) continue;
     if( output ){
@@ -124,7 +123,8 @@ static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_curs
       if( kinds[i].graph ) zt_onnx_push(s, "/");
     }
     while( kinds[i].merged || zt_onnx_find(s, &each, kinds[i].field, &m) ){
-      const onnx_cursor value = kinds[i].merged ? zt_onnx_into(c, kinds[i].field) : zt_onnx_at(m);
+      const zt_onnx_cursor value = kinds[i].merged ? zt_onnx_into(c, kinds[i].field)
+                                                   : zt_onnx_at(m);
       if( s->err->rc ) return false;
       if( kinds[i].graph ? !onnx_graph(s, value) : kinds[i].sparse
         ? !zt_onnx_add_sparse(s, place, value) : !zt_onnx_add(s, place, value) ) return false;
@@ -136,11 +136,11 @@ static bool onnx_attribute_values(onnx_scan *s, const onnx_node *node, onnx_curs
 }
 
 /* node NULL: of a function, whose default it is. */
-static bool onnx_attribute(onnx_scan *s, const onnx_node *node, zt_message m){
+static bool onnx_attribute(zt_onnx_scan *s, const onnx_node *node, zt_message m){
   const uint32_t wanted = 1u<<ONNX_ATTRIBUTE_T | 1u<<ONNX_ATTRIBUTE_TENSORS
                         | 1u<<ONNX_ATTRIBUTE_SPARSE | 1u<<ONNX_ATTRIBUTE_SPARSES
                         | 1u<<ONNX_ATTRIBUTE_G | 1u<<ONNX_ATTRIBUTE_GRAPHS;
-  const onnx_cursor c = zt_onnx_at(m);
+  const zt_onnx_cursor c = zt_onnx_at(m);
   zt_message name = { 0, 0 };
   uint32_t present = 0;
   zt_field f;
@@ -152,7 +152,7 @@ static bool onnx_attribute(onnx_scan *s, const onnx_node *node, zt_message m){
   return !s->err->rc && (present==0 || onnx_attribute_values(s, node, c, name, present));
 }
 
-static bool onnx_node_at(onnx_scan *s, zt_message m){
+static bool onnx_node_at(zt_onnx_scan *s, zt_message m){
   onnx_node node = { 0 };
   zt_message rest = m;
   bool attributes = false;
@@ -176,7 +176,7 @@ static bool onnx_node_at(onnx_scan *s, zt_message m){
 }
 
 /* The nodes that are in a field, counted if they are a graph's. */
-static bool onnx_nodes(onnx_scan *s, onnx_cursor c, uint32_t field){
+static bool onnx_nodes(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field){
   zt_message m;
   while( zt_onnx_find(s, &c, field, &m) ){
     s->nodes++;
@@ -186,9 +186,10 @@ static bool onnx_nodes(onnx_scan *s, onnx_cursor c, uint32_t field){
 }
 
 /* All of a graph. The path is what is in front of its names. */
-static bool onnx_graph(onnx_scan *s, onnx_cursor c){
-  const onnx_place initializer = { "initializer", false }, sparse = { "sparse_initializer", false };
-  onnx_cursor each = c;
+static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c){
+  const zt_onnx_place initializer = { "initializer", false };
+  const zt_onnx_place sparse = { "sparse_initializer", false };
+  zt_onnx_cursor each = c;
   zt_message m;
   if( ++s->depth>ONNX_DEPTH_MAX ){
     zt_break(s->err, "OX2", "graphs are nested more than %d deep", ONNX_DEPTH_MAX);
@@ -215,7 +216,7 @@ typedef struct onnx_model {
   bool graph, opsets, metadata, training, functions;
 } onnx_model;
 
-static bool onnx_read_model(onnx_scan *s, onnx_model *out){
+static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   zt_message all = zt_protobuf_all(&s->in);
   zt_field f;
   *out = (onnx_model){ 0 };
@@ -234,18 +235,18 @@ static bool onnx_read_model(onnx_scan *s, onnx_model *out){
 }
 
 /* The last of a graph's names; false if there is none. */
-static bool onnx_graph_name(onnx_scan *s, zt_message *out){
-  onnx_cursor c = zt_onnx_into(zt_onnx_at(zt_protobuf_all(&s->in)), ONNX_MODEL_GRAPH);
+static bool onnx_graph_name(zt_onnx_scan *s, zt_message *out){
+  zt_onnx_cursor c = zt_onnx_into(zt_onnx_at(zt_protobuf_all(&s->in)), ONNX_MODEL_GRAPH);
   bool named = false;
   while( zt_onnx_find(s, &c, ONNX_GRAPH_NAME, out) ) named = true;
   return named;
 }
 
-static void onnx_put_model(onnx_scan *s, const onnx_model *model, zt_cbor_out *o){
+static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out *o){
   static const char *const names[ONNX_MODEL_DOC+1] = {
     NULL, "ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"
   };
-  const onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message name = { 0, 0 };
   const bool named = onnx_graph_name(s, &name);
   unsigned n = 0u+model->opsets+model->metadata+named+(s->nodes>0);
@@ -277,12 +278,12 @@ static void onnx_put_model(onnx_scan *s, const onnx_model *model, zt_cbor_out *o
 }
 
 /* The graphs of training_info. */
-static bool onnx_training(onnx_scan *s){
+static bool onnx_training(zt_onnx_scan *s){
   static const struct { uint32_t field; const char *path; } graphs[] = {
     { ONNX_TRAINING_INITIALIZATION, "training_info.initialization/" },
     { ONNX_TRAINING_ALGORITHM, "training_info.algorithm/" }
   };
-  onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+  zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message m;
   while( zt_onnx_find(s, &all, ONNX_MODEL_TRAINING, &m) ){
     for(size_t i=0; i<sizeof(graphs)/sizeof(*graphs); i++){
@@ -295,11 +296,11 @@ static bool onnx_training(onnx_scan *s){
 }
 
 /* Nodes of functions, and defaults of their attributes. */
-static bool onnx_functions(onnx_scan *s){
-  onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+static bool onnx_functions(zt_onnx_scan *s){
+  zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message function, m;
   while( zt_onnx_find(s, &all, ONNX_MODEL_FUNCTIONS, &function) ){
-    onnx_cursor c = zt_onnx_at(function);
+    zt_onnx_cursor c = zt_onnx_at(function);
     zt_message name = { 0, 0 };
     while( zt_onnx_find(s, &c, ONNX_FUNCTION_NAME, &m) ) name = m;
     zt_onnx_push_text(s, name);
@@ -315,7 +316,7 @@ static bool onnx_functions(onnx_scan *s){
 }
 
 /* Keep what values are walked in: the model, then each object's item. */
-static void onnx_keep_items(onnx_scan *s, const onnx_model *model){
+static void onnx_keep_items(zt_onnx_scan *s, const onnx_model *model){
   zt_container *c = s->b->container;
   onnx_state *state = c->state;
   zt_cbor_out o = { .err = s->err };
@@ -344,8 +345,8 @@ static void onnx_set_version(zt_container *c, const onnx_model *model){
   c->version = (zt_text){ state->version, strlen(state->version) };
 }
 
-static bool onnx_scan_model(onnx_scan *s){
-  const onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+static bool onnx_scan_model(zt_onnx_scan *s){
+  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   onnx_model model;
   uint64_t nodes;
   if( !onnx_read_model(s, &model) ) return false;
@@ -363,7 +364,7 @@ static int onnx_open(zt_builder *b, const zt_ends *ends){
   zt_container *c = b->container;
   const uint64_t most = ONNX_METADATA_LEAST+ends->size*ONNX_METADATA_TIMES;
   onnx_state *state = sqlite3_malloc64(sizeof(*state));
-  onnx_scan s = {
+  zt_onnx_scan s = {
     .b = b, .err = b->err, .items = { .err = b->err }, .path = { .err = b->err },
     .map = { .text = { .err = b->err }, .keys = { .interrupt = b->interrupt } },
     .most = ends->size>ZT_MAX_MANIFEST/ONNX_METADATA_TIMES || most>ZT_MAX_MANIFEST
@@ -450,22 +451,22 @@ static zt_probe onnx_probe(const zt_ends *ends, zt_error *err){
   found = onnx_probe_fields(&p);
   zt_protobuf_close(&p);
   /* What is wrong with the bytes is no matter of a probe; that they cannot be read is */
-  if( of_file.rc && !of_file.rule ) *err = of_file;
+  if( of_file.rc && !zt_error_is_of_file(&of_file) ) *err = of_file;
   else zt_error_clear(&of_file);
   return err->rc ? ZT_PROBE_NO : found;
 }
 
 /* --- Decoding --- */
 
-static onnx_object onnx_object_at(const zt_container *c, uint32_t i){
-  onnx_object object;
+static zt_onnx_object onnx_object_at(const zt_container *c, uint32_t i){
+  zt_onnx_object object;
   memcpy(&object, c->kept.p+c->objects.a[i], sizeof(object));
   return object;
 }
 
 static void onnx_decode_object(const zt_container *c, uint32_t i, zt_object *out){
   const onnx_state *state = c->state;
-  const onnx_object object = onnx_object_at(c, i);
+  const zt_onnx_object object = onnx_object_at(c, i);
   out->format = onnx_kinds[object.kind].format;
   out->layout = onnx_kinds[object.kind].layout;
   out->rank = object.rank;
@@ -481,7 +482,7 @@ static zt_text onnx_static_text(const char *z){
 static void onnx_decode_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                                   zt_component *out){
   const zt_onnx_type *type;
-  onnx_part part;
+  zt_onnx_part part;
   (void)i;
   (void)want;
   memcpy(&part, c->kept.p+c->components.a[k], sizeof(part));

@@ -69,8 +69,8 @@ const zt_onnx_type *zt_onnx_type_of(uint64_t number){
 
 /* --- Messages --- */
 
-onnx_cursor zt_onnx_into(onnx_cursor outer, uint32_t number){
-  onnx_cursor c = outer;
+zt_onnx_cursor zt_onnx_into(zt_onnx_cursor outer, uint32_t number){
+  zt_onnx_cursor c = outer;
   c.number[c.depth-1] = number;
   c.level[c.depth++] = (zt_message){ 0, 0 };
   c.pieces = 0;
@@ -78,7 +78,7 @@ onnx_cursor zt_onnx_into(onnx_cursor outer, uint32_t number){
 }
 
 /* Stand in the next message of a level. */
-static bool onnx_refill(onnx_scan *s, onnx_cursor *c, unsigned level){
+static bool onnx_refill(zt_onnx_scan *s, zt_onnx_cursor *c, unsigned level){
   zt_field f;
   if( level==0 ) return false;
   do{
@@ -95,14 +95,14 @@ static bool onnx_refill(onnx_scan *s, onnx_cursor *c, unsigned level){
   return false;
 }
 
-bool zt_onnx_next(onnx_scan *s, onnx_cursor *c, zt_field *out){
+bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_field *out){
   do{
     if( zt_protobuf_next(&s->in, &c->level[c->depth-1], out) ) return true;
   }while( !s->err->rc && onnx_refill(s, c, c->depth-1) );
   return false;
 }
 
-bool zt_onnx_find(onnx_scan *s, onnx_cursor *c, uint32_t number, zt_message *out){
+bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_message *out){
   zt_field f;
   while( zt_onnx_next(s, c, &f) ){
     if( f.number!=number || f.type!=ZT_WIRE_BYTES ) continue;
@@ -115,7 +115,7 @@ bool zt_onnx_find(onnx_scan *s, onnx_cursor *c, uint32_t number, zt_message *out
 /* --- What is kept --- */
 
 /* OX9. Whether n more bytes may be kept. */
-static bool onnx_may_keep(onnx_scan *s, uint64_t n){
+static bool onnx_may_keep(zt_onnx_scan *s, uint64_t n){
   const uint64_t kept = (uint64_t)s->b->container->kept.n+s->items.n+s->path.n+s->map.text.n;
   if( s->err->rc ) return false;
   if( kept<=s->most && n<=s->most-kept ) return true;
@@ -124,11 +124,11 @@ static bool onnx_may_keep(onnx_scan *s, uint64_t n){
   return false;
 }
 
-bool zt_onnx_text(onnx_scan *s, zt_message m, zt_span *out){
+bool zt_onnx_text(zt_onnx_scan *s, zt_message m, zt_span *out){
   return onnx_may_keep(s, m.end-m.at) && zt_protobuf_bytes(&s->in, m, out);
 }
 
-void zt_onnx_put_text(onnx_scan *s, zt_cbor_out *o, zt_message m){
+void zt_onnx_put_text(zt_onnx_scan *s, zt_cbor_out *o, zt_message m){
   zt_span text;
   if( zt_onnx_text(s, m, &text) ) zt_cbor_put_name(o, text);
 }
@@ -137,27 +137,27 @@ void zt_onnx_put_key(zt_cbor_out *o, const char *key){
   zt_cbor_put_text(o, (zt_text){ key, strlen(key) });
 }
 
-void zt_onnx_push(onnx_scan *s, const char *z){
+void zt_onnx_push(zt_onnx_scan *s, const char *z){
   zt_cbor_put_items(&s->path, (zt_span){ (const uint8_t*)z, strlen(z) });
 }
 
-void zt_onnx_push_text(onnx_scan *s, zt_message m){
+void zt_onnx_push_text(zt_onnx_scan *s, zt_message m){
   zt_span text;
   if( zt_onnx_text(s, m, &text) ) zt_cbor_put_items(&s->path, text);
 }
 
-static zt_text onnx_path(const onnx_scan *s){
+static zt_text onnx_path(const zt_onnx_scan *s){
   return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
 }
 
 /* What its keys are in. */
-static const uint8_t *onnx_map_bytes(const onnx_map *map){
+static const uint8_t *onnx_map_bytes(const zt_onnx_map *map){
   return map->text.n ? map->text.p : (const uint8_t*)"";
 }
 
 /* Set the value of a key, whose bytes are the last n of the text. */
-static bool onnx_map_set(onnx_scan *s, size_t n, const zt_field *value){
-  onnx_map *map = &s->map;
+static bool onnx_map_set(zt_onnx_scan *s, size_t n, const zt_field *value){
+  zt_onnx_map *map = &s->map;
   const uint8_t *keys = onnx_map_bytes(map);
   const zt_key key = { (uint32_t)(map->text.n-n), (uint32_t)n };
   uint32_t i = map->keys.n;
@@ -177,7 +177,7 @@ static bool onnx_map_set(onnx_scan *s, size_t n, const zt_field *value){
   return true;
 }
 
-bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type){
+bool zt_onnx_read_map(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field, unsigned type){
   zt_message entry;
   zt_keys_clear(&s->map.keys);
   zt_cbor_out_reset(&s->map.text);
@@ -197,14 +197,14 @@ bool zt_onnx_read_map(onnx_scan *s, onnx_cursor c, uint32_t field, unsigned type
 }
 
 /* The bytes of a key's value; empty if there are none. */
-static zt_message onnx_map_value(const onnx_map *map, const char *key){
+static zt_message onnx_map_value(const zt_onnx_map *map, const char *key){
   const int64_t i = zt_keys_find(&map->keys, onnx_map_bytes(map),
                                 (zt_text){ key, strlen(key) });
   return i<0 ? (zt_message){ 0, 0 } : map->values[i].bytes;
 }
 
-void zt_onnx_put_map(onnx_scan *s, zt_cbor_out *o){
-  const onnx_map *map = &s->map;
+void zt_onnx_put_map(zt_onnx_scan *s, zt_cbor_out *o){
+  const zt_onnx_map *map = &s->map;
   zt_cbor_put_head(o, ZT_CBOR_MAP, map->keys.n);
   for(uint32_t i=0; i<map->keys.n; i++){
     const zt_text key = zt_keys_text(&map->keys, onnx_map_bytes(map), i);
@@ -218,7 +218,7 @@ void zt_onnx_put_map(onnx_scan *s, zt_cbor_out *o){
 /* --- Tensors --- */
 
 /* OX5. One more dimension. */
-static bool onnx_add_dimension(onnx_scan *s, uint64_t at, uint64_t n, onnx_tensor *t){
+static bool onnx_add_dimension(zt_onnx_scan *s, uint64_t at, uint64_t n, onnx_tensor *t){
   if( t->rank==ZT_MAX_RANK ){
     zt_break(s->err, "OX5", "byte %llu: a tensor of more than %d dimensions",
              (unsigned long long)at, ZT_MAX_RANK);
@@ -230,7 +230,7 @@ static bool onnx_add_dimension(onnx_scan *s, uint64_t at, uint64_t n, onnx_tenso
 }
 
 /* Numbers, one by one or packed. */
-static void onnx_read_dims(onnx_scan *s, const zt_field *f, onnx_tensor *t){
+static void onnx_read_dims(zt_onnx_scan *s, const zt_field *f, onnx_tensor *t){
   zt_message m = f->bytes;
   uint64_t n;
   if( f->type==ZT_WIRE_VARINT ) onnx_add_dimension(s, m.at, f->value, t);
@@ -253,7 +253,7 @@ static void onnx_read_data(const zt_field *f, onnx_tensor *t){
 }
 
 /* Set the number of elements; OX5. What has a negative dimension has none. */
-static bool onnx_count(onnx_scan *s, onnx_tensor *t){
+static bool onnx_count(zt_onnx_scan *s, onnx_tensor *t){
   zt_object object = { .rank = t->rank };
   for(uint32_t i=0; i<t->rank; i++) object.shape[i] = t->shape[i]>>63 ? 0 : t->shape[i];
   if( zt_object_count(&object) ){
@@ -274,7 +274,7 @@ static unsigned onnx_choose_data(const onnx_tensor *t){
   return own && t->fields[own].n ? own : 0;
 }
 
-static bool onnx_read_tensor(onnx_scan *s, onnx_cursor c, onnx_tensor *t){
+static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
   zt_field f;
   *t = (onnx_tensor){ 0 };
   while( zt_onnx_next(s, &c, &f) ){
@@ -305,8 +305,8 @@ static bool onnx_read_tensor(onnx_scan *s, onnx_cursor c, onnx_tensor *t){
 
 /* --- Where data are --- */
 
-/* A number in decimal; false if it is none. Nothing is *out as it was. */
-static bool onnx_decimal(onnx_scan *s, zt_message m, uint64_t *out){
+/* A number in decimal; false if it is none. Empty: *out stays as it was. */
+static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   zt_span z;
   uint64_t n = 0;
   if( m.at==m.end ) return true;
@@ -320,7 +320,7 @@ static bool onnx_decimal(onnx_scan *s, zt_message m, uint64_t *out){
 }
 
 /* Keep a location, of which there is one shard however often it is named. */
-static void onnx_keep_location(onnx_scan *s, zt_text location, onnx_part *out){
+static void onnx_keep_location(zt_onnx_scan *s, zt_text location, zt_onnx_part *out){
   const zt_container *c = s->b->container;
   const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);
   bool duplicate;
@@ -334,7 +334,7 @@ static void onnx_keep_location(onnx_scan *s, zt_text location, onnx_part *out){
 }
 
 /* OX8. The map that was read last is external_data. */
-static void onnx_set_external(onnx_scan *s, onnx_part *out){
+static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   const zt_message offset = onnx_map_value(&s->map, "offset");
   const zt_message length = onnx_map_value(&s->map, "length");
   const zt_message location = onnx_map_value(&s->map, "location");
@@ -356,7 +356,7 @@ static void onnx_set_external(onnx_scan *s, onnx_part *out){
 }
 
 /* Values one by one, or packed in several pieces. OX10. */
-static void onnx_set_scattered(const onnx_tensor *t, onnx_part *out){
+static void onnx_set_scattered(const onnx_tensor *t, zt_onnx_part *out){
   out->codec = ZT_CODEC_PROTOBUF_UNPACKED;
   out->offset = t->whole.at;
   out->length = t->whole.end-t->whole.at;
@@ -367,7 +367,7 @@ static void onnx_set_scattered(const onnx_tensor *t, onnx_part *out){
 }
 
 /* How many bytes they make; UINT64_MAX if nothing tells. */
-static uint64_t onnx_decoded(const onnx_tensor *t, const onnx_part *part){
+static uint64_t onnx_decoded(const onnx_tensor *t, const zt_onnx_part *part){
   const zt_onnx_type *type = &onnx_types[part->type];
   const char *name = type->type ? type->type : type->dtype;
   const zt_dtype *dtype = name ? zt_dtype_named((zt_text){ name, strlen(name) }) : NULL;
@@ -375,7 +375,7 @@ static uint64_t onnx_decoded(const onnx_tensor *t, const onnx_part *part){
   return dtype && zt_dtype_size(dtype, t->elements, &bytes) ? bytes : UINT64_MAX;
 }
 
-static void onnx_set_range(const onnx_tensor *t, onnx_part *out){
+static void onnx_set_range(const onnx_tensor *t, zt_onnx_part *out){
   const onnx_field *field = &t->fields[t->data];
   const bool plain = t->data==ONNX_TENSOR_RAW || t->data==ONNX_TENSOR_FLOAT
                   || t->data==ONNX_TENSOR_DOUBLE;
@@ -386,8 +386,6 @@ static void onnx_set_range(const onnx_tensor *t, onnx_part *out){
     out->scattered = true;
     out->offset = t->whole.at;
     out->length = t->text;
-    out->rule = "E1";
-    out->fault = "encoding 'onnx.string_data' is not known";
   }else if( t->data==ONNX_TENSOR_RAW || (field->n==1 && field->packed) ){
     out->codec = plain ? ZT_CODEC_RAW : ZT_CODEC_PROTOBUF_VARINT;
     out->offset = field->bytes.at;
@@ -399,11 +397,11 @@ static void onnx_set_range(const onnx_tensor *t, onnx_part *out){
 
 /* Add a tensor as a component of the last object. The map that was read last is its
 ** external_data. */
-static bool onnx_add_part(onnx_scan *s, const onnx_tensor *t, onnx_role role, const char *rule,
-                          const char *fault){
-  onnx_part part = { .role = role, .codec = ZT_CODEC_RAW, .field = t->data };
+static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role role,
+                          const char *rule, const char *fault){
+  zt_onnx_part part = { .role = role, .codec = ZT_CODEC_RAW, .field = t->data };
   uint32_t at;
-  part.type = t->typed && t->type<ONNX_TYPES ? (uint32_t)t->type : 0;
+  part.type = t->type<ONNX_TYPES ? (uint32_t)t->type : 0;
   part.decoded = onnx_decoded(t, &part);
   if( t->data==ONNX_TENSOR_EXTERNAL ) onnx_set_external(s, &part);
   else onnx_set_range(t, &part);
@@ -424,7 +422,7 @@ static bool onnx_add_part(onnx_scan *s, const onnx_tensor *t, onnx_role role, co
 /* --- Objects --- */
 
 /* Give a name that is taken a number: what others that have it got, and one more. */
-static bool onnx_number(onnx_scan *s){
+static bool onnx_number(zt_onnx_scan *s){
   const zt_container *c = s->b->container;
   const size_t n = s->path.n;
   const int64_t first = zt_container_find(c, onnx_path(s));
@@ -441,7 +439,7 @@ static bool onnx_number(onnx_scan *s){
 }
 
 /* Begin the item of an object: what it has but attributes, which come next. */
-static void onnx_begin_item(onnx_scan *s, const uint64_t *shape, uint32_t rank){
+static void onnx_begin_item(zt_onnx_scan *s, const uint64_t *shape, uint32_t rank){
   zt_cbor_put_head(&s->items, ZT_CBOR_MAP, 3);
   zt_onnx_put_key(&s->items, "name");
   zt_cbor_put_text(&s->items, onnx_path(s));
@@ -452,7 +450,7 @@ static void onnx_begin_item(onnx_scan *s, const uint64_t *shape, uint32_t rank){
 }
 
 /* Keep the object's record. Its name is all of the path. */
-static bool onnx_keep_object(onnx_scan *s, onnx_object object, const uint64_t *shape){
+static bool onnx_keep_object(zt_onnx_scan *s, zt_onnx_object object, const uint64_t *shape){
   const zt_container *c = s->b->container;
   const zt_text name = onnx_path(s);
   uint32_t at, text, dims;
@@ -469,8 +467,8 @@ static bool onnx_keep_object(onnx_scan *s, onnx_object object, const uint64_t *s
 }
 
 /* Add an object that has the path as name, which is there afterwards as it was before. */
-static bool onnx_add_object(onnx_scan *s, onnx_kind kind, const uint64_t *shape, uint32_t rank,
-                            zt_message at){
+static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *shape,
+                            uint32_t rank, zt_message at){
   const size_t n = s->path.n;
   bool added;
   if( !onnx_may_keep(s, 2*(uint64_t)n+24*(uint64_t)rank+256) ) return false;
@@ -481,19 +479,19 @@ static bool onnx_add_object(onnx_scan *s, onnx_kind kind, const uint64_t *shape,
   }
   if( !onnx_number(s) ) return false;
   onnx_begin_item(s, shape, rank);
-  added = onnx_keep_object(s, (onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
+  added = onnx_keep_object(s, (zt_onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
   s->path.n = n;
   return added;
 }
 
-static void onnx_put_strings(onnx_scan *s, onnx_cursor c, uint32_t n){
+static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t n){
   zt_message text;
   zt_onnx_put_key(&s->items, "strings");
   zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, n);
   while( zt_onnx_find(s, &c, ONNX_TENSOR_STRING, &text) ) zt_onnx_put_text(s, &s->items, text);
 }
 
-static void onnx_put_dims(onnx_scan *s, const char *key, const onnx_tensor *t){
+static void onnx_put_dims(zt_onnx_scan *s, const char *key, const onnx_tensor *t){
   zt_onnx_put_key(&s->items, key);
   zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, t->rank);
   for(uint32_t i=0; i<t->rank; i++) zt_cbor_put_int(&s->items, (int64_t)t->shape[i]);
@@ -501,8 +499,8 @@ static void onnx_put_dims(onnx_scan *s, const char *key, const onnx_tensor *t){
 
 /* The attributes of an object: of the tensor that has its values, and indices, which may be NULL.
 ** The map of external_data is read on the way. */
-static bool onnx_put_attributes(onnx_scan *s, onnx_place place, onnx_cursor c, const onnx_tensor *t,
-                                const onnx_tensor *indices){
+static bool onnx_put_attributes(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c,
+                                const onnx_tensor *t, const onnx_tensor *indices){
   static const char *const fields[ONNX_TENSOR_FIELDS] = {
     [ONNX_TENSOR_FLOAT] = "float_data", [ONNX_TENSOR_INT32] = "int32_data",
     [ONNX_TENSOR_INT64] = "int64_data", [ONNX_TENSOR_RAW] = "raw_data",
@@ -543,23 +541,23 @@ static bool onnx_put_attributes(onnx_scan *s, onnx_place place, onnx_cursor c, c
 }
 
 /* A tensor whose name is the path; of an initializer, what is in front of its own. */
-bool zt_onnx_add(onnx_scan *s, onnx_place place, onnx_cursor c){
+bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
   const size_t n = s->path.n;
   onnx_tensor t;
-  onnx_kind kind;
+  zt_onnx_kind kind;
   if( !onnx_read_tensor(s, c, &t) ) return false;
-  kind = t.type==0 || t.type>=ONNX_TYPES ? ONNX_UNKNOWN : t.type==ONNX_STRING ? ONNX_TEXTS
-       : ONNX_DENSE;
+  kind = t.type==0 || t.type>=ONNX_TYPES ? ZT_ONNX_UNKNOWN : t.type==ONNX_STRING ? ZT_ONNX_TEXTS
+       : ZT_ONNX_DENSE;
   if( !place.inside ) zt_onnx_push_text(s, t.name);
   if( !onnx_add_object(s, kind, t.shape, t.rank, t.whole)
    || !onnx_put_attributes(s, place, c, &t, NULL)
-   || !onnx_add_part(s, &t, ONNX_DATA, NULL, NULL) ) return false;
+   || !onnx_add_part(s, &t, ZT_ONNX_DATA, NULL, NULL) ) return false;
   s->path.n = n;
   return true;
 }
 
 /* The dimensions of a sparse tensor. */
-static bool onnx_read_sparse_dims(onnx_scan *s, onnx_cursor c, onnx_tensor *out){
+static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *out){
   zt_field f;
   *out = (onnx_tensor){ 0 };
   while( zt_onnx_next(s, &c, &f) ) if( f.number==ONNX_SPARSE_DIMS ) onnx_read_dims(s, &f, out);
@@ -568,9 +566,9 @@ static bool onnx_read_sparse_dims(onnx_scan *s, onnx_cursor c, onnx_tensor *out)
 }
 
 /* The same of a sparse tensor, whose name is that of its values. */
-bool zt_onnx_add_sparse(onnx_scan *s, onnx_place place, onnx_cursor c){
-  const onnx_cursor ofValues = zt_onnx_into(c, ONNX_SPARSE_VALUES);
-  const onnx_cursor ofIndices = zt_onnx_into(c, ONNX_SPARSE_INDICES);
+bool zt_onnx_add_sparse(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
+  const zt_onnx_cursor ofValues = zt_onnx_into(c, ONNX_SPARSE_VALUES);
+  const zt_onnx_cursor ofIndices = zt_onnx_into(c, ONNX_SPARSE_INDICES);
   const size_t n = s->path.n;
   onnx_tensor values, indices, dense;
   bool rows, sound;
@@ -580,15 +578,14 @@ bool zt_onnx_add_sparse(onnx_scan *s, onnx_place place, onnx_cursor c){
   sound = rows || indices.rank==1;
   values.negative |= dense.negative;
   if( !place.inside ) zt_onnx_push_text(s, values.name);
-  if( !onnx_add_object(s, rows ? ONNX_SPARSE_ROWS : ONNX_SPARSE_LINEAR, dense.shape, dense.rank,
-                       dense.whole)
+  if( !onnx_add_object(s, rows ? ZT_ONNX_SPARSE_ROWS : ZT_ONNX_SPARSE_LINEAR, dense.shape,
+                       dense.rank, dense.whole)
    || !onnx_put_attributes(s, place, ofValues, &values, &indices)
-   || !onnx_add_part(s, &values, ONNX_VALUES, NULL, NULL) ) return false;
+   || !onnx_add_part(s, &values, ZT_ONNX_VALUES, NULL, NULL) ) return false;
   if( indices.data==ONNX_TENSOR_EXTERNAL
    && !zt_onnx_read_map(s, ofIndices, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
   s->path.n = n;
-  return onnx_add_part(s, &indices, ONNX_INDICES, "OX3",
+  return onnx_add_part(s, &indices, ZT_ONNX_INDICES, "OX3",
                        sound ? NULL : "it has neither one dimension, nor two of which the second"
                        " is the tensor's rank");
 }
-

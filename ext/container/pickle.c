@@ -289,7 +289,7 @@ static bool pickle_need_others(pickle_machine *m){
   unsigned bits = 3;
   while( bits<31 && ((uint64_t)1<<bits)<2*m->puts ) bits++;
   m->shift = 32-bits;
-  m->others = sqlite3_malloc64(sizeof(*m->others)<<bits);
+  m->others = sqlite3_malloc64((uint64_t)sizeof(*m->others)<<bits);
   if( !m->others ){
     zt_fail_nomem(m->err);
     return false;

@@ -47,8 +47,9 @@ typedef struct zt_pickle_value {
 
 #define ZT_PICKLE_MAX ((size_t)1 << 28)    /* Bytes of a pickle */
 
-/* Walk the pickle, whose bytes must stay. Takes at most about 30 bytes of memory a byte, of real
-** pickles one to five. *used is where it ended. *out is NULL on failure. */
+/* Walk the pickle, whose bytes must stay. Takes at most about 40 bytes of memory a byte, of real
+** pickles one to five, and up to 100 of what turns out to be none. *used is where it ended. *out is
+** NULL on failure. */
 int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out, size_t *used,
                    zt_error *err);
 void zt_pickle_close(zt_pickle *p);   /* NULL is nothing to close */

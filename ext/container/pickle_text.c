@@ -2,6 +2,7 @@
 #include "container/pickle_text.h"
 
 #include "core/json_read.h"
+#include "core/utf8.h"
 
 #define TEXT_DIGITS_MAX 4300   /* Of an integer, as Python bounds them: reading them takes quadratic
                                ** time */
@@ -139,26 +140,6 @@ const char *zt_pickle_unquote(zt_span text, uint8_t *out, size_t *n){
   return NULL;
 }
 
-/* A code point in UTF-8, surrogates as if they were some. */
-static uint8_t *text_put(uint8_t *to, uint32_t u){
-  if( u<0x80 ){
-    *to++ = (uint8_t)u;
-    return to;
-  }
-  if( u<0x800 ){
-    *to++ = (uint8_t)(0xC0|u>>6);
-  }else if( u<0x10000 ){
-    *to++ = (uint8_t)(0xE0|u>>12);
-    *to++ = (uint8_t)(0x80|(u>>6 & 63));
-  }else{
-    *to++ = (uint8_t)(0xF0|u>>18);
-    *to++ = (uint8_t)(0x80|(u>>12 & 63));
-    *to++ = (uint8_t)(0x80|(u>>6 & 63));
-  }
-  *to++ = (uint8_t)(0x80|(u & 63));
-  return to;
-}
-
 const char *zt_pickle_unescape(zt_span text, uint8_t *out, size_t *n){
   const uint8_t *p = text.p, *end = text.p+text.n, *first = out;
   while( p<end ){
@@ -171,7 +152,7 @@ const char *zt_pickle_unescape(zt_span text, uint8_t *out, size_t *n){
       *out++ = '\\';
       u = *p++;
     }
-    out = text_put(out, u);
+    out += zt_utf8_put(out, u);
   }
   *n = (size_t)(out-first);
   return NULL;

@@ -58,8 +58,9 @@ typedef struct pytorch_part {
   uint32_t fault;             /* Position of a text with a NUL behind it; 0: there is none */
   uint32_t dtype, nDtype;     /* Where torch's name of its dtype is, if the model has none */
   uint32_t rank;
+  uint32_t encoding;          /* Of the record: position of a text with a NUL behind it; 0: raw */
+  zt_codec_id codec;
   uint16_t flags;
-  uint16_t method;            /* Of the record */
   uint8_t id;                 /* Of the dtype, plus 1; 0: it is not known */
 } pytorch_part;
 
@@ -80,6 +81,8 @@ typedef struct pytorch_place {
   bool located, broken;
   uint32_t fault;            /* Position of what is wrong with it, if it is broken */
   const char *rule;
+  uint32_t encoding;         /* As a part has them */
+  zt_codec_id codec;
 } pytorch_place;
 
 typedef struct pytorch_reader {
@@ -113,18 +116,23 @@ static int64_t pytorch_find(pytorch_reader *r, zt_text folder, zt_text name){
   return zt_zip_find(r->zip, (zt_text){ z, n+name.n }, r->b->err);
 }
 
-/* A small record's text, without white space at its end; *n is 0 if there is none. out has room for
-** PYTORCH_RECORD bytes. */
+/* A small record's text, without white space at its end; *n is 0 if there is none, or none that can
+** be had. out has room for PYTORCH_RECORD bytes. */
 static int pytorch_read_text(pytorch_reader *r, zt_text name, char *out, size_t *n){
   const int64_t i = pytorch_find(r, ZT_TEXT(""), name);
+  zt_error failed = { .path = r->b->err->path };
   zt_zip_member member;
   uint64_t offset;
   *n = 0;
   if( i<0 ) return r->b->err->rc;
   zt_zip_member_at(r->zip, (uint32_t)i, &member);
-  if( member.method!=ZT_ZIP_STORED || member.fault ) return SQLITE_OK;
-  if( zt_zip_locate(r->zip, r->b->source, &member, &offset, out, PYTORCH_RECORD, n,
-                    r->b->err) ) return r->b->err->rc;
+  if( member.method!=ZT_ZIP_STORED ) return SQLITE_OK;
+  zt_zip_locate(r->zip, r->b->source, &member, &offset, out, PYTORCH_RECORD, n, &failed);
+  if( failed.rc && !zt_error_is_of_file(&failed) ){
+    *r->b->err = failed;
+    return failed.rc;
+  }
+  zt_error_clear(&failed);
   while( *n>0 && (out[*n-1]=='\n' || out[*n-1]=='\r' || out[*n-1]==' ') ) --*n;
   if( !zt_utf8_valid((const uint8_t*)out, *n) || zt_has_nul(out, *n) ) *n = 0;
   return SQLITE_OK;
@@ -293,7 +301,7 @@ typedef struct pytorch_tensor {
   uint64_t elements;
 } pytorch_tensor;
 
-/* What is wrong with a tensor, unless something is already. */
+/* What is wrong with a tensor. Always false. */
 ZT_FORMAT(4, 5)
 static bool pytorch_set_fault(pytorch_reader *r, pytorch_tensor *t, const char *rule,
                               const char *format, ...){
@@ -350,6 +358,14 @@ static bool pytorch_set_strides(pytorch_reader *r, pytorch_tensor *t, uint64_t *
   return fits || pytorch_set_fault(r, t, "PT10", "its strides lead beyond 2^64 elements");
 }
 
+/* How a record is compressed. */
+static bool pytorch_set_encoding(pytorch_reader *r, pytorch_place *place, unsigned method){
+  char room[ZT_ZIP_ENCODING_MAX];
+  const zt_text name = zt_zip_encoding(method, room, &place->codec);
+  return method==ZT_ZIP_STORED
+      || zt_builder_keep(r->b, name.z, name.n+1, &place->encoding)==SQLITE_OK;
+}
+
 /* PT9: the storage's record, and where its data is. */
 static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_zip_member *member){
   zt_error failed = { .path = r->b->err->path };
@@ -368,7 +384,9 @@ static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_zip_me
   if( !place->located && !place->broken ){
     place->located = zt_zip_locate(r->zip, r->b->source, member, &place->offset, NULL, 0, &got,
                                    &failed)==SQLITE_OK;
-    if( !place->located && (failed.rc!=SQLITE_ERROR || !failed.rule) ){
+    if( place->located ){
+      if( !pytorch_set_encoding(r, place, member->method) ) return false;
+    }else if( !zt_error_is_of_file(&failed) ){
       *r->b->err = failed;
       return false;
     }
@@ -385,7 +403,8 @@ static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_zip_me
     return false;
   }
   t->part.flags &= (uint16_t)~PYTORCH_LOST;
-  t->part.method = (uint16_t)member->method;
+  t->part.encoding = place->encoding;
+  t->part.codec = place->codec;
   t->part.offset = place->offset;
   t->part.length = member->stored;
   return true;
@@ -412,7 +431,7 @@ static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t spa
   }
   if( first>storage ) first = storage;
   t->part.bytes = bytes;
-  if( t->part.method==ZT_ZIP_STORED ){
+  if( !t->part.encoding ){
     t->part.offset += first;
     t->part.length = bytes;
   }else{
@@ -692,20 +711,13 @@ static void pytorch_object(const zt_container *c, uint32_t i, zt_object *out){
   if( part.attributes ) out->attributes = zt_manifest_map(part.attributes, 0);
 }
 
-/* How the record is compressed. */
-static void pytorch_set_encoding(const pytorch_part *part, zt_component *out){
-  switch( part->method ){
-    case ZT_ZIP_STORED: return;
-    case ZT_ZIP_DEFLATE:
-      out->encoding = ZT_TEXT("deflate");
-      out->codec = ZT_CODEC_DEFLATE;
-      break;
-    default:
-      out->encoding = part->method==ZT_ZIP_BZIP2 ? ZT_TEXT("bzip2")
-                    : part->method==ZT_ZIP_LZMA ? ZT_TEXT("lzma") : ZT_TEXT("zip");
-      out->codec = ZT_CODEC_UNKNOWN;
-      break;
-  }
+/* What is of records that are compressed alone. */
+static void pytorch_decode_encoding(const zt_container *c, const pytorch_part *part,
+                                    zt_component *out){
+  const char *name = (const char*)c->kept.p+part->encoding;
+  if( !part->encoding ) return;
+  out->encoding = (zt_text){ name, strlen(name) };
+  out->codec = part->codec;
   out->skip = part->skip;
   out->behind = part->behind;
   out->has_decoded_length = !out->unsized;
@@ -739,7 +751,7 @@ static void pytorch_component(const zt_container *c, uint32_t i, uint32_t k, uns
     out->fault_rule = part.rule;
     out->fault = (const char*)c->kept.p+part.fault;
   }
-  pytorch_set_encoding(&part, out);
+  pytorch_decode_encoding(c, &part, out);
 }
 
 const zt_driver zt_driver_pytorch = {

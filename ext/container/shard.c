@@ -3,6 +3,7 @@
 
 #include "container/driver.h"
 #include "core/host.h"
+#include "core/paths.h"
 #include "core/utf8.h"
 
 #define SHARD_SUFFIX ".zt"
@@ -92,7 +93,6 @@ static char *shard_resolve(const char *path, const char *wanted, zt_error *err){
   char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");
   char *top = NULL, *found = NULL;
   int error_number = 0;
-  size_t length;
   if( directory ) top = zt_os_resolve(directory, &error_number);
   if( top ) found = zt_os_resolve(wanted, &error_number);
   if( !found ){
@@ -100,10 +100,7 @@ static char *shard_resolve(const char *path, const char *wanted, zt_error *err){
     else zt_fail_nomem(err);
     goto end;
   }
-  length = strlen(top);
-  /* That of the root ends with a separator */
-  if( strncmp(found, top, length)!=0
-   || (!zt_is_separator(top[length-1]) && !zt_is_separator(found[length])) ){
+  if( !zt_path_is_below(found, top) ){
     zt_fail(err, SQLITE_ERROR, "leads out of the file's directory");
   }
 end:

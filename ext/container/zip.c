@@ -6,8 +6,9 @@
 **                                         ; comment ends where the file does
 **   directory := entry*                   ; ZP2: it ends where its end record begins, has at most
 **                                         ; ZT_MAX_MANIFEST bytes, and is all in this file
-**   end64     := record locator           ; ZP3: where fields of `end` say so. The locator points
-**                                         ; to the record, which ends where the locator begins
+**   end64     := record locator           ; ZP3: where fields of `end` say so, or the directory
+**                                         ; does not end at `end`. The locator points to the
+**                                         ; record, which ends where the locator begins
 **   entry     := "PK\1\2" ... name extra comment   ; ZP4: each is whole, and there are as many as
 **                                         ; the end record says
 **   local     := "PK\3\4" ... name extra
@@ -65,6 +66,23 @@ typedef struct zip_end {
   uint64_t here, entries;          /* Entries in this part, and in all */
   uint64_t size, offset;           /* Of the directory */
 } zip_end;
+
+zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
+  static const struct { unsigned method; zt_codec_id codec; zt_text name; } known[] = {
+    { ZT_ZIP_STORED, ZT_CODEC_RAW, ZT_TEXT_INIT("raw") },
+    { ZT_ZIP_DEFLATE, ZT_CODEC_DEFLATE, ZT_TEXT_INIT("deflate") },
+    { ZT_ZIP_BZIP2, ZT_CODEC_UNKNOWN, ZT_TEXT_INIT("bzip2") },
+    { ZT_ZIP_LZMA, ZT_CODEC_UNKNOWN, ZT_TEXT_INIT("lzma") },
+  };
+  for(size_t i=0; i<sizeof(known)/sizeof(*known); i++){
+    if( known[i].method!=method ) continue;
+    *codec = known[i].codec;
+    return known[i].name;
+  }
+  *codec = ZT_CODEC_UNKNOWN;
+  sqlite3_snprintf(ZT_ZIP_ENCODING_MAX, room, "zip.%u", method);
+  return (zt_text){ room, strlen(room) };
+}
 
 bool zt_zip_probe(const zt_ends *ends){
   return ends->head.n>=4 && (memcmp(ends->head.p, "PK\3\4", 4)==0
@@ -135,7 +153,7 @@ static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
 }
 
 /* Look for a sound end record among the last n bytes of the file, which are in p, from the end on.
-** What is wrong with the first that is none is kept in *why. */
+** *why is what is wrong with the first that is none, unless the system fails on another. */
 static bool zip_search(zt_source *source, const uint8_t *p, size_t n, zip_end *out, zt_error *why){
   uint64_t size = zt_source_size(source);
   for(size_t at=n-ZIP_END+1; at-->0; ){
@@ -147,9 +165,13 @@ static bool zip_search(zt_source *source, const uint8_t *p, size_t n, zip_end *o
       zt_error_clear(why);
       return true;
     }
-    if( why->rc ) zt_error_clear(&failed);
-    else *why = failed;
-    if( why->rc!=SQLITE_ERROR || !why->rule ) return false;   /* Of the system */
+    if( why->rc && zt_error_is_of_file(&failed) ){
+      zt_error_clear(&failed);
+      continue;
+    }
+    zt_error_clear(why);
+    *why = failed;
+    if( !zt_error_is_of_file(why) ) return false;
   }
   return false;
 }
@@ -169,7 +191,7 @@ static int zip_find_end(zt_source *source, zip_end *out, zt_error *err){
     if( zt_source_read(source, size-n, p, n, err) ) break;
     zt_error_clear(&why);
     found = zip_search(source, p, n, out, &why);
-    if( found || n==most ) break;
+    if( found || n==most || (why.rc && !zt_error_is_of_file(&why)) ) break;
   }
   sqlite3_free(p);
   if( err->rc ) zt_error_clear(&why);

@@ -27,6 +27,11 @@ typedef struct zt_zip_member {
                                     ** can. The sizes may be any then */
 } zt_zip_member;
 
+/* What a method is called as an encoding: a static text, or one that is written into room, which
+** has ZT_ZIP_ENCODING_MAX bytes, if it is not known. */
+#define ZT_ZIP_ENCODING_MAX 16
+zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec);
+
 /* True if the file begins like an archive: with a local header, or with the end of an empty
 ** directory. */
 bool zt_zip_probe(const zt_ends *ends);

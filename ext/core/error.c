@@ -184,6 +184,10 @@ int zt_fail_os(zt_error *e, const char *what, int n){
   return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }
 
+bool zt_error_is_of_file(const zt_error *e){
+  return e->rc==SQLITE_ERROR && e->rule;
+}
+
 void zt_error_clear(zt_error *e){
   sqlite3_free(e->message);
   e->message = NULL;

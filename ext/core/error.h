@@ -62,6 +62,9 @@ int zt_fail_interrupt(zt_error *e);
 ** file or directory"; of ENOMEM, SQLITE_NOMEM. */
 int zt_fail_os(zt_error *e, const char *what, int n);
 
+/* What is wrong is the file, and not the system, or that memory is short. */
+bool zt_error_is_of_file(const zt_error *e);
+
 /* Forget the failure and free its message; the place stays. */
 void zt_error_clear(zt_error *e);
 

@@ -123,8 +123,7 @@ static void paths_add_found(paths_walker *w, const char *found, bool regular){
   paths_add_path(w, found, (zt_path){ .regular = regular });
 }
 
-/* True if a path begins with that directory. */
-static bool paths_is_below(const char *path, const char *above){
+bool zt_path_is_below(const char *path, const char *above){
   size_t n = strlen(above);
   if( strcmp(above, ".")==0 && !(path[0]=='.' && zt_is_separator(path[1])) ){
     return !zt_is_separator(*path);
@@ -139,7 +138,7 @@ static void paths_add_failed(paths_walker *w, const char *found, const char *act
                              int error_number){
   const char *only = w->filter->only;
   if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
-  if( only && paths_is_below(only, found) ){
+  if( only && zt_path_is_below(only, found) ){
     found = only;
     action = "open";
   }
@@ -654,7 +653,7 @@ static paths_source_kind paths_classify(paths_source *s, zt_error *err){
 static void paths_add_literal(paths_walker *w, const paths_source *s){
   zt_path as = { .literal = true, .error_number = s->error_number, .action = "open" };
   const char *only = w->filter->only;
-  bool above = s->error_number!=0 && only && paths_is_below(only, s->path);
+  bool above = s->error_number!=0 && only && zt_path_is_below(only, s->path);
   as.regular = s->stat.kind==ZT_KIND_FILE;
   if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
   else if( s->missing ) paths_append(w, s->path, as);

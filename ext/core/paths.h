@@ -69,6 +69,9 @@ int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
 ** pattern or list is a failure. *stat is what is there, if anything. */
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 
+/* True if a path begins with that directory; "." is that of all relative paths. */
+bool zt_path_is_below(const char *path, const char *above);
+
 /* True if the source has a pattern's characters in it. */
 bool zt_glob_is_pattern(const char *source);
 

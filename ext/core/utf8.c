@@ -28,3 +28,14 @@ bool zt_utf8_valid_slow(const uint8_t *p, size_t n){
   }
   return true;
 }
+
+size_t zt_utf8_put(uint8_t *to, uint32_t u){
+  const size_t n = u<0x80 ? 1 : u<0x800 ? 2 : u<0x10000 ? 3 : 4;
+  if( n==1 ){
+    to[0] = (uint8_t)u;
+    return n;
+  }
+  for(size_t i=n; i-->1; u>>=6) to[i] = (uint8_t)(0x80 | (u & 0x3F));
+  to[0] = (uint8_t)(0xF00>>n | u);   /* As many ones as bytes, and a zero */
+  return n;
+}

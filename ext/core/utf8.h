@@ -26,4 +26,7 @@ ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
 ** begins none. */
 size_t zt_utf8_length(const uint8_t *p, size_t n);
 
+/* Write a code point, a surrogate as if it were a character's; at most 4 bytes, and how many. */
+size_t zt_utf8_put(uint8_t *to, uint32_t u);
+
 #endif

@@ -79,22 +79,6 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
 }
 
-/* Straight into the result, and one byte more, which must not be there. */
-static int deflate_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got,
-                         zt_error *err){
-  zt_decoder *d;
-  size_t piece = 1;
-  uint8_t one;
-  *got = 0;
-  if( deflate_open(p, &d, err) ) return err->rc;
-  while( piece && *got<n && deflate_next(d, out+*got, (size_t)(n-*got), &piece, err)==SQLITE_OK ){
-    *got += piece;
-  }
-  if( !err->rc && *got==n && deflate_next(d, &one, 1, &piece, err)==SQLITE_OK ) *got += piece;
-  deflate_close(d);
-  return err->rc;
-}
-
 const zt_encoding zt_encoding_deflate = {
-  "deflate", deflate_whole, deflate_open, deflate_next, deflate_close, NULL
+  "deflate", zt_encoding_whole, deflate_open, deflate_next, deflate_close, NULL
 };

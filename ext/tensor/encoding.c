@@ -20,3 +20,18 @@ int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err){
 const zt_encoding *zt_encoding_of(const zt_component *component){
   return encoding_table[component->codec];
 }
+
+int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
+  const zt_encoding *e = zt_encoding_of(p->component);
+  zt_decoder *d;
+  size_t piece = 1;
+  uint8_t one;
+  *got = 0;
+  if( e->open(p, &d, err) ) return err->rc;
+  while( piece && *got<n && e->next(d, out+*got, (size_t)(n-*got), &piece, err)==SQLITE_OK ){
+    *got += piece;
+  }
+  if( !err->rc && *got==n && e->next(d, &one, 1, &piece, err)==SQLITE_OK ) *got += piece;
+  e->close(d);
+  return err->rc;
+}

@@ -48,6 +48,10 @@ typedef struct zt_encoding {
 ** stored ones. */
 const zt_encoding *zt_encoding_of(const zt_component *component);
 
+/* `whole` of encodings that have nothing better than to decode piece by piece: straight into the
+** result, and then one byte more, which should not be there. */
+int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
+
 /* E4: what is stored decodes to more bytes than the manifest tells. */
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
 

@@ -86,8 +86,7 @@ static bool varint_read(varint *d){
   }
 }
 
-static int varint_open_as(const zt_encoding *encoding, const zt_payload *p, zt_decoder **out,
-                          zt_error *err){
+static int varint_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   const zt_component *component = p->component;
   const zt_message all = { component->offset, component->offset+component->length };
   varint *d;
@@ -95,20 +94,14 @@ static int varint_open_as(const zt_encoding *encoding, const zt_payload *p, zt_d
   assert( component->storage );
   d = sqlite3_malloc64(sizeof(*d));
   if( !d ) return zt_fail_nomem(err);
-  *d = (varint){ .encoding = encoding, .field = component->field, .dtype = component->storage };
+  *d = (varint){
+    .encoding = zt_encoding_of(component), .field = component->field, .dtype = component->storage
+  };
   if( component->codec==ZT_CODEC_PROTOBUF_VARINT ) d->packed = all;
   else d->message = all;
   zt_protobuf_open(p->source, &p->budget->interrupt, &d->in, err);
   *out = d;
   return SQLITE_OK;
-}
-
-static int varint_open(const zt_payload *p, zt_decoder **out, zt_error *err){
-  return varint_open_as(&zt_encoding_varint, p, out, err);
-}
-
-static int varint_open_unpacked(const zt_payload *p, zt_decoder **out, zt_error *err){
-  return varint_open_as(&zt_encoding_unpacked, p, out, err);
 }
 
 static int varint_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
@@ -130,26 +123,12 @@ static void varint_close(zt_decoder *decoder){
   sqlite3_free(d);
 }
 
-static int varint_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got,
-                        zt_error *err){
-  zt_decoder *d;
-  uint8_t one;
-  size_t done = 0, more = 0;
-  if( varint_open_as(zt_encoding_of(p->component), p, &d, err) ) return err->rc;
-  if( varint_next(d, out, (size_t)n, &done, err)==SQLITE_OK && done==n ){
-    varint_next(d, &one, 1, &more, err);
-  }
-  *got = done+more;
-  varint_close(d);
-  return err->rc;
-}
-
 const zt_encoding zt_encoding_varint = {
-  .name = "protobuf.varint", .whole = varint_whole, .open = varint_open, .next = varint_next,
-  .close = varint_close
+  .name = "protobuf.varint", .whole = zt_encoding_whole, .open = varint_open,
+  .next = varint_next, .close = varint_close
 };
 
 const zt_encoding zt_encoding_unpacked = {
-  .name = "protobuf.unpacked", .whole = varint_whole, .open = varint_open_unpacked,
+  .name = "protobuf.unpacked", .whole = zt_encoding_whole, .open = varint_open,
   .next = varint_next, .close = varint_close
 };

@@ -15,7 +15,7 @@
 #include "fuzz.h"
 
 #define FIXED (64<<10)   /* Bytes that any pickle may take */
-#define TIMES 64         /* and as many for each of its own */
+#define TIMES 100        /* and as many for each of its own */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argc;

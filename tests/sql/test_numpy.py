@@ -58,6 +58,29 @@ def test_members_that_are_no_arrays_are_passed_over(db):
     assert [name for name, in rows(db, "SELECT object FROM zt_objects(?)", file)] == ["folder/w"]
 
 
+def test_a_member_that_cannot_be_read_has_no_offset(db):
+    file = (corpus.FORMATS / "npz" / "hostile" / "encrypted.npz").read_bytes()
+    assert rows(db, "SELECT offset, length FROM zt_components(?) WHERE dtype IS NULL", file) == [(None, None)]
+    assert rows(db, "SELECT count(*), count(offset) FROM zt_components(?) WHERE dtype IS NOT NULL", file) == [(1, 1)]
+
+
+def test_shapes_count_as_what_headers_take(db):
+    """Arrays of many dimensions deflate to little. Ordinary small ones are no matter, however many they are."""
+    def many(shape):
+        file = io.BytesIO()
+        header = array(shaped(shape), b"")
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+            for i in range(20000):
+                z.writestr(zipfile.ZipInfo(f"{i:05}"), header, zipfile.ZIP_DEFLATED)
+        return file.getvalue()
+    assert value(db, "SELECT count(*) FROM zt_objects(?)", many((0, 2))) == 20000
+    assert "the headers of its members take more memory" in message(db, "SELECT * FROM zt_objects(?)", many((0,) * 64))
+
+
+def test_a_header_without_room_for_a_dict(db):
+    assert message(db, "SELECT * FROM zt_objects(?)", array(length=0)).endswith("a header of 10 bytes, which has no room for a dict")
+
+
 @pytest.mark.parametrize("method, encoding", [(zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "lzma")])
 def test_what_cannot_be_decoded_is_listed_and_nothing_else_known(db, method, encoding):
     file = io.BytesIO()

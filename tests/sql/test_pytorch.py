@@ -375,3 +375,24 @@ def test_ten_thousand_tensors(db):
     source = archive(b"\x80\x02}(" + b"".join(text(f"layer.{i}.weight") + tensor((1,), offset=i % 4) for i in range(n)) + b"u.")
     assert rows(db, "SELECT count(*), sum(elements), min(object), max(object) FROM zt_objects(?)", source) == [(n, n, "layer.0.weight", "layer.9999.weight")]
     assert dense(db, source, "layer.9999.weight") == [4]
+
+
+# ------------------------------------------------------------------------------------------------------------- records
+
+@pytest.mark.parametrize("method, encoding", [(12, "bzip2"), (14, "lzma"), (93, "zip.93")])
+def test_a_method_that_is_not_known_is_named(db, method, encoding):
+    source = bytearray(of(tensor(), methods={"data/0": zipfile.ZIP_BZIP2}))
+    at = source.rindex(b"m/data/0")
+    source[at - 36:at - 34] = method.to_bytes(2, "little")
+    source = bytes(source)
+    assert rows(db, "SELECT encoding FROM zt_components(?)", source) == [(encoding,)]
+    assert message(db, "SELECT zt_dense(?, '')", source).endswith(f"component 'data': encoding '{encoding}' is not known")
+
+
+@pytest.mark.parametrize("record", ["version", "byteorder"])
+def test_a_small_record_that_cannot_be_had_hides_nothing(db, record):
+    source = of(tensor(), byteorder=b"little")
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source))[record] is not None
+    source = source.replace(f"m/{record}".encode(), f"n/{record}".encode(), 1)    # In the local header
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source))[record] is None
+    assert dense(db, source) == [1, 2, 3, 4]

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "container/container.h"
+#include "container/zip.h"
 #include "core/json.h"
 #include "core/keys.h"
 #include "items.h"
@@ -144,6 +145,37 @@ static void test_files_that_break_rules(void **state){
     if( !rule_files[i].message || !rule_of_manifest(&rule_files[i]) ) continue;
     snprintf(path, sizeof(path), "tests/formats/ztensor/hostile/%s.zt", rule_files[i].file);
     sweep_file(path, SQLITE_ERROR, 3);
+  }
+}
+
+/* Of two end records that are not sound, or of one, memory is short when either is judged: that is what is said. */
+static int open_archive(const job *j){
+  const blob *b = j->context;
+  zt_error err = ZT_ERROR_NONE;
+  zt_source *source = NULL;
+  zt_zip *zip = NULL;
+  if( zt_source_open_image(span_of(*b), &source, &err)==SQLITE_OK ) zt_zip_open(source, NULL, &zip, &err);
+  assert_null(zip);
+  zt_source_close(source);
+  if( memory.injected>0 ) assert_int_equal(err.rc, SQLITE_NOMEM);
+  return code_of(&err);
+}
+
+static void test_end_records_of_archives(void **state){
+  (void)state;
+  for(int i=0; i<4; i++){
+    blob b = { 0 };
+    job j = { "end records", open_archive, &b, SQLITE_ERROR, 3 };
+    put_repeated(&b, 0, i<2 ? 0 : 2000);   /* In all that is searched first, or beyond it, too */
+    for(int left=i%2; left>=0; left--){
+      put(&b, "PK\5\6", 4);
+      put_repeated(&b, 0, 8);
+      put_repeated(&b, 1, 8);
+      put_byte(&b, left ? 22 : 0);
+      put_byte(&b, 0);
+    }
+    sweep(&j);
+    free(b.p);
   }
 }
 
@@ -490,6 +522,7 @@ int main(void){
     cmocka_unit_test_setup(test_containers_of_every_generation, disarm),
     cmocka_unit_test_setup(test_files_of_safetensors, disarm),
     cmocka_unit_test_setup(test_files_that_break_rules, disarm),
+    cmocka_unit_test_setup(test_end_records_of_archives, disarm),
     cmocka_unit_test_setup(test_a_container_of_many_objects, disarm),
     cmocka_unit_test_setup(test_keys, disarm),
     cmocka_unit_test_setup(test_positions, disarm),

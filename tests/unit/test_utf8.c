@@ -198,6 +198,21 @@ static void test_random_text(void **state){
   assert_true(broken>20000);
 }
 
+/* Every code point, and surrogates as Python's surrogatepass has them. */
+static void test_code_points_are_written(void **state){
+  (void)state;
+  for(uint32_t u=0; u<=0x10FFFF; u++){
+    const bool surrogate = u>=0xD800 && u<0xE000;
+    uint8_t p[4];
+    const size_t n = zt_utf8_put(p, u);
+    uint32_t back = n==1 ? p[0] : p[0] & (0x7Fu>>n);
+    for(size_t i=1; i<n; i++) back = back<<6 | (p[i] & 0x3Fu);
+    assert_int_equal(back, u);
+    assert_int_equal(n, u<0x80 ? 1 : u<0x800 ? 2 : u<0x10000 ? 3 : 4);
+    assert_int_equal(zt_utf8_valid(p, n), !surrogate);
+  }
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_boundaries),
@@ -206,6 +221,7 @@ int main(void){
     cmocka_unit_test(test_random_sequences_of_four_bytes),
     cmocka_unit_test(test_every_character_of_four_bytes),
     cmocka_unit_test(test_random_text),
+    cmocka_unit_test(test_code_points_are_written),
   };
   return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
 }
