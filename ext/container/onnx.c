@@ -143,7 +143,7 @@ static bool onnx_attribute(zt_onnx_scan *s, const onnx_node *node, zt_message m)
   const zt_onnx_cursor c = zt_onnx_at(m);
   zt_message name = { 0, 0 };
   uint32_t present = 0;
-  zt_field f;
+  zt_wire_field f;
   while( zt_protobuf_next(&s->in, &m, &f) ){
     if( f.type!=ZT_WIRE_BYTES || f.number>ONNX_ATTRIBUTE_SPARSES ) continue;
     if( f.number==ONNX_ATTRIBUTE_NAME ) name = f.bytes;
@@ -157,7 +157,7 @@ static bool onnx_node_at(zt_onnx_scan *s, zt_message m){
   zt_message rest = m;
   bool attributes = false;
   zt_span text;
-  zt_field f;
+  zt_wire_field f;
   while( zt_protobuf_next(&s->in, &rest, &f) ){
     if( f.type!=ZT_WIRE_BYTES ) continue;
     if( f.number==ONNX_NODE_OUTPUT && node.output.at==node.output.end ) node.output = f.bytes;
@@ -211,14 +211,14 @@ static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c){
 
 /* What the model says of itself. */
 typedef struct onnx_model {
-  zt_field fields[ONNX_MODEL_DOC+1];   /* Numbers and texts: the last of each; number 0: there
+  zt_wire_field fields[ONNX_MODEL_DOC+1];   /* Numbers and texts: the last of each; number 0: there
                                        ** is none */
   bool graph, opsets, metadata, training, functions;
 } onnx_model;
 
 static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   zt_message all = zt_protobuf_all(&s->in);
-  zt_field f;
+  zt_wire_field f;
   *out = (onnx_model){ 0 };
   while( zt_protobuf_next(&s->in, &all, &f) ){
     const bool number = f.number==ONNX_MODEL_IR || f.number==ONNX_MODEL_VERSION;
@@ -253,7 +253,7 @@ static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++) n += model->fields[i].number!=0;
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++){
-    const zt_field *f = &model->fields[i];
+    const zt_wire_field *f = &model->fields[i];
     if( f->number==0 ) continue;
     zt_onnx_put_key(o, names[i]);
     if( f->type==ZT_WIRE_VARINT ) zt_cbor_put_int(o, (int64_t)f->value);
@@ -339,7 +339,7 @@ static void onnx_keep_items(zt_onnx_scan *s, const onnx_model *model){
 
 static void onnx_set_version(zt_container *c, const onnx_model *model){
   onnx_state *state = c->state;
-  const zt_field *ir = &model->fields[ONNX_MODEL_IR];
+  const zt_wire_field *ir = &model->fields[ONNX_MODEL_IR];
   if( ir->number==0 ) return;
   sqlite3_snprintf(sizeof(state->version), state->version, "%lld", (sqlite3_int64)ir->value);
   c->version = (zt_text){ state->version, strlen(state->version) };
@@ -408,7 +408,7 @@ static int onnx_wire_type(uint32_t number){
 /* True if all fields of a graph are those of one, and it says anything that matters. */
 static bool onnx_is_graph(zt_protobuf *p, zt_message m){
   bool known = false;
-  zt_field f;
+  zt_wire_field f;
   for(int n=0; n<ONNX_PROBE_FIELDS && zt_protobuf_next(p, &m, &f); n++){
     if( f.number>ONNX_GRAPH_METADATA || f.type!=ZT_WIRE_BYTES ) return false;
     known |= f.number==ONNX_GRAPH_NODE || f.number==ONNX_GRAPH_NAME
@@ -423,7 +423,7 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
   zt_message all = zt_protobuf_all(p), graph = { 0, 0 };
   bool version = false, known = true;
   int n = 0;
-  zt_field f;
+  zt_wire_field f;
   for(; n<ONNX_PROBE_FIELDS && zt_protobuf_next(p, &all, &f); n++){
     const int type = onnx_wire_type(f.number);
     if( type>=0 && (unsigned)type!=f.type ) return ZT_PROBE_NO;

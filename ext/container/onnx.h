@@ -59,7 +59,7 @@ typedef struct zt_onnx_cursor {
 typedef struct zt_onnx_map {
   zt_cbor_out text;        /* No CBOR: the keys one after the other */
   zt_keys keys;
-  zt_field *values;        /* Owned */
+  zt_wire_field *values;        /* Owned */
   uint32_t capacity;
 } zt_onnx_map;
 
@@ -85,7 +85,7 @@ zt_onnx_cursor zt_onnx_into(zt_onnx_cursor outer, uint32_t number);
 
 /* The next field; the next one of that number whose value is bytes. False at the end, and after a
 ** failure. */
-bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_field *out);
+bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_wire_field *out);
 bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_message *out);
 
 /* The bytes of a text, borrowed until more is read. */

@@ -79,7 +79,7 @@ zt_onnx_cursor zt_onnx_into(zt_onnx_cursor outer, uint32_t number){
 
 /* Stand in the next message of a level. */
 static bool onnx_refill(zt_onnx_scan *s, zt_onnx_cursor *c, unsigned level){
-  zt_field f;
+  zt_wire_field f;
   if( level==0 ) return false;
   do{
     while( zt_protobuf_next(&s->in, &c->level[level-1], &f) ){
@@ -95,7 +95,7 @@ static bool onnx_refill(zt_onnx_scan *s, zt_onnx_cursor *c, unsigned level){
   return false;
 }
 
-bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_field *out){
+bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_wire_field *out){
   do{
     if( zt_protobuf_next(&s->in, &c->level[c->depth-1], out) ) return true;
   }while( !s->err->rc && onnx_refill(s, c, c->depth-1) );
@@ -103,7 +103,7 @@ bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_field *out){
 }
 
 bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_message *out){
-  zt_field f;
+  zt_wire_field f;
   while( zt_onnx_next(s, c, &f) ){
     if( f.number!=number || f.type!=ZT_WIRE_BYTES ) continue;
     *out = f.bytes;
@@ -156,7 +156,7 @@ static const uint8_t *onnx_map_bytes(const zt_onnx_map *map){
 }
 
 /* Set the value of a key, whose bytes are the last n of the text. */
-static bool onnx_map_set(zt_onnx_scan *s, size_t n, const zt_field *value){
+static bool onnx_map_set(zt_onnx_scan *s, size_t n, const zt_wire_field *value){
   zt_onnx_map *map = &s->map;
   const uint8_t *keys = onnx_map_bytes(map);
   const zt_key key = { (uint32_t)(map->text.n-n), (uint32_t)n };
@@ -168,7 +168,7 @@ static bool onnx_map_set(zt_onnx_scan *s, size_t n, const zt_field *value){
   }
   if( i==map->capacity ){
     const uint32_t capacity = map->capacity ? 2*map->capacity : ONNX_MAP_FIRST;
-    zt_field *values = sqlite3_realloc64(map->values, capacity*sizeof(*values));
+    zt_wire_field *values = sqlite3_realloc64(map->values, capacity*sizeof(*values));
     if( !values ) return zt_fail_nomem(s->err)==SQLITE_OK;
     map->values = values;
     map->capacity = capacity;
@@ -182,7 +182,7 @@ bool zt_onnx_read_map(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field, unsigne
   zt_keys_clear(&s->map.keys);
   zt_cbor_out_reset(&s->map.text);
   while( zt_onnx_find(s, &c, field, &entry) ){
-    zt_field f, value = { .type = type };
+    zt_wire_field f, value = { .type = type };
     zt_message key = { 0, 0 };
     zt_span text;
     while( zt_protobuf_next(&s->in, &entry, &f) ){
@@ -230,7 +230,7 @@ static bool onnx_add_dimension(zt_onnx_scan *s, uint64_t at, uint64_t n, onnx_te
 }
 
 /* Numbers, one by one or packed. */
-static void onnx_read_dims(zt_onnx_scan *s, const zt_field *f, onnx_tensor *t){
+static void onnx_read_dims(zt_onnx_scan *s, const zt_wire_field *f, onnx_tensor *t){
   zt_message m = f->bytes;
   uint64_t n;
   if( f->type==ZT_WIRE_VARINT ) onnx_add_dimension(s, m.at, f->value, t);
@@ -239,7 +239,7 @@ static void onnx_read_dims(zt_onnx_scan *s, const zt_field *f, onnx_tensor *t){
 }
 
 /* A field of data, if it has the wire type of one. */
-static void onnx_read_data(const zt_field *f, onnx_tensor *t){
+static void onnx_read_data(const zt_wire_field *f, onnx_tensor *t){
   static const unsigned types[ONNX_TENSOR_FIELDS] = {
     [ONNX_TENSOR_FLOAT] = ZT_WIRE_FIXED32, [ONNX_TENSOR_DOUBLE] = ZT_WIRE_FIXED64,
     [ONNX_TENSOR_RAW] = ZT_WIRE_BYTES, [ONNX_TENSOR_STRING] = ZT_WIRE_BYTES
@@ -275,7 +275,7 @@ static unsigned onnx_choose_data(const onnx_tensor *t){
 }
 
 static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
-  zt_field f;
+  zt_wire_field f;
   *t = (onnx_tensor){ 0 };
   while( zt_onnx_next(s, &c, &f) ){
     switch( f.number ){
@@ -558,7 +558,7 @@ bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
 
 /* The dimensions of a sparse tensor. */
 static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *out){
-  zt_field f;
+  zt_wire_field f;
   *out = (onnx_tensor){ 0 };
   while( zt_onnx_next(s, &c, &f) ) if( f.number==ONNX_SPARSE_DIMS ) onnx_read_dims(s, &f, out);
   out->whole = c.whole;

@@ -5,8 +5,7 @@
 **   PT5  there are at most as many as TREE_VISITS and the pickle's bytes, those that stand in
 **        several places counted in each
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
-**   PT13 no key stands twice in a dict: Python would keep the last value alone, and reads nothing of
-**        the others
+**   PT13 no key stands twice in a dict: of such, Python keeps the last value alone
 **
 ** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
 ** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
@@ -639,12 +638,16 @@ static void tree_fail_twice(tree_walk *w, zt_pickle_node dict, uint64_t hash){
   }
   if( key ) tree_show_key(w->p, key, 0, text);
   z = sqlite3_str_finish(text);
-  if( z ) zt_break(w->err, "PT13", "a dict has the key '%.*s' twice", zt_shown((zt_text){ z, strlen(z) }),
-                   z);
-  else zt_fail_nomem(w->err);
+  if( z ){
+    zt_break(w->err, "PT13", "a dict has the key '%.*s' twice",
+             zt_shown((zt_text){ z, strlen(z) }), z);
+  }else{
+    zt_fail_nomem(w->err);
+  }
   sqlite3_free(z);
 }
 
+/* PT13. */
 static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   zt_pickle_cursor c = zt_pickle_begin(w->p, dict);
   zt_pickle_value value;

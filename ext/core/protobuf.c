@@ -126,7 +126,7 @@ bool zt_protobuf_bytes(zt_protobuf *p, zt_message m, zt_span *out){
 }
 
 /* PB2. The tag that comes next, of which there is at least one byte. */
-static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_field *out){
+static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   const uint64_t at = m->at;
   uint64_t tag;
   if( (++p->steps & PROTOBUF_POLL)==0 && zt_interrupt_check(p->interrupt, p->err) ) return false;
@@ -140,7 +140,7 @@ static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_field *out){
 }
 
 /* The value that comes next, of any type but groups. */
-static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_field *out){
+static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   const uint64_t at = m->at;
   bool there;
   out->bytes.at = at;
@@ -162,7 +162,7 @@ static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_field *out){
 static bool protobuf_skip_group(zt_protobuf *p, zt_message *m, uint32_t number, uint64_t at){
   uint32_t open[ZT_PROTOBUF_DEPTH];
   unsigned depth = 0;
-  zt_field f;
+  zt_wire_field f;
   open[depth++] = number;
   while( depth>0 ){
     const uint64_t place = m->at;
@@ -184,7 +184,7 @@ static bool protobuf_skip_group(zt_protobuf *p, zt_message *m, uint32_t number, 
   return true;
 }
 
-bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_field *out){
+bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   while( m->at<m->end && !p->err->rc ){
     const uint64_t at = m->at;
     if( !protobuf_tag(p, m, out) ) return false;

@@ -24,12 +24,12 @@ typedef struct zt_message {
   uint64_t at, end;
 } zt_message;
 
-typedef struct zt_field {
+typedef struct zt_wire_field {
   uint32_t number;
   unsigned type;                  /* ZT_WIRE_ */
   uint64_t value;                 /* Of a number; a fixed one's is little-endian */
   zt_message bytes;               /* Where those of ZT_WIRE_BYTES are; of numbers, where they are */
-} zt_field;
+} zt_wire_field;
 
 /* A source read forward in pieces, which are small at first and behind what was passed over. */
 typedef struct zt_protobuf {
@@ -54,7 +54,7 @@ void zt_protobuf_close(zt_protobuf *p);
 zt_message zt_protobuf_all(const zt_protobuf *p);
 
 /* The next field. False at the end of the message, and after a failure. */
-bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_field *out);
+bool zt_protobuf_next(zt_protobuf *p, zt_message *m, zt_wire_field *out);
 
 /* The next varint of a packed field; a value of width bytes, at most 8, little-endian. */
 bool zt_protobuf_varint(zt_protobuf *p, zt_message *m, uint64_t *out);

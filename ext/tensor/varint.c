@@ -71,7 +71,7 @@ static bool varint_read(varint *d){
   const unsigned width = d->dtype->unit;
   const unsigned type = !fixed ? ZT_WIRE_VARINT : width==4 ? ZT_WIRE_FIXED32 : ZT_WIRE_FIXED64;
   uint64_t u = 0;
-  zt_field f;
+  zt_wire_field f;
   for(;;){
     if( fixed ? zt_protobuf_fixed(&d->in, &d->packed, width, &u)
               : zt_protobuf_varint(&d->in, &d->packed, &u) ) return varint_put(d, u, fixed);

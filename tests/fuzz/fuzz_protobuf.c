@@ -95,7 +95,7 @@ static void check_packed(zt_protobuf *in, const uint8_t *data, zt_message m){
 
 static void check_message(zt_protobuf *in, const uint8_t *data, zt_message m, int depth){
   judge j = { data+m.at, data+m.end };
-  zt_field f;
+  zt_wire_field f;
   int judged;
   do{
     const uint8_t *from = NULL;

@@ -78,9 +78,13 @@ def test_paths_that_collide_are_numbered(db):
 
 
 def test_many_values_of_one_path_are_numbered_in_order(db):
-    source = archive(b"}(" + (text("a") + b"N" + text("b") + tensor()) * 3000 + b"u.")
-    assert list(leaves(db, source)) == ["a"] + [f"a#{i}" for i in range(2, 3001)]
-    assert names(db, source) == ["b"] + [f"b#{i}" for i in range(2, 3001)]
+    """x.x.x.x is what leads through {"x": {"x.x": {"x": ...}}} and through each other way to write it."""
+    def ways(n):
+        return {".".join("x" * k): ways(n - k) for k in range(1, n + 1)} if n else {"a": None, "b": tensor()}
+
+    source, path = of(ways(12)), ".".join("x" * 12)
+    assert list(leaves(db, source)) == [f"{path}.a"] + [f"{path}.a#{i}" for i in range(2, 2049)]
+    assert names(db, source) == [f"{path}.b"] + [f"{path}.b#{i}" for i in range(2, 2049)]
 
 
 def test_sets_are_their_values(db):
@@ -269,6 +273,21 @@ def test_a_sparse_tensor(db):
     assert rows(db, "SELECT format, dtype, shape, components FROM zt_objects(?)", source) == [("torch._rebuild_sparse_tensor", "f32", "[2,3]", 2)]
     assert value(db, "SELECT zt_json(?, 's')", source) == "[[0.0,0.0,5.0],[6.0,0.0,0.0]]"
     assert rows(db, "SELECT component, dtype, data FROM zt_components(?)", source) == [("values", "f32", storages["1"]), ("indices", "i64", storages["0"])]
+
+
+def test_coordinates_as_coalesce_leaves_them(db):
+    """Those of a dimension lie one after the other, and behind them what was there before: stride (3, 1) of shape (2, 2)."""
+    storages = {"0": struct.pack("<6q", 0, 1, 9, 1, 0, 9), "1": struct.pack("<2f", 2, 1)}
+    indices = tensor((2, 2), (3, 1), kind="LongStorage", elements=6)
+    source = of({"s": sparse(indices, tensor((2,), (1,), key="1", elements=2), (2, 2))}, storages=storages)
+    assert value(db, "SELECT zt_json(?, 's')", source) == "[[0.0,2.0],[1.0,0.0]]"
+    assert rows(db, "SELECT coords, value FROM zt_elements(?, 's')", source) == [("[0,1]", 2.0), ("[1,0]", 1.0)]
+    assert rows(db, "SELECT rule FROM zt_check(?, 'full') WHERE severity = 'error'", source) == []
+
+
+@pytest.mark.parametrize("keys", [("a", "b"), (1, "1"), (1, 2), (0.5, 1), (None, False)], ids=str)
+def test_keys_that_differ_are_no_key_twice(db, keys):
+    assert rows(db, "SELECT error FROM zt_files(?)", of({keys[0]: 1, keys[1]: 2})) == [(None,)]
 
 
 def test_a_sparse_tensor_whose_values_are_vectors_has_bytes_alone(db):

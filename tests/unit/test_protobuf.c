@@ -50,7 +50,7 @@ static void put_tag(blob *b, unsigned number, unsigned type){
 static void test_fields_of_each_type(void **state){
   (void)state;
   for(int file=0; file<2; file++){
-    zt_field f;
+    zt_wire_field f;
     opened o;
     open_bytes(&o, blob_of("08 96 01" "11 0102030405060708" "1a 03 616263" "25 01020304" "f8ffffff0f ffffffffffffffffff01" "32 00"), file);
     assert_true(zt_protobuf_next(&o.in, &o.all, &f));
@@ -100,7 +100,7 @@ static void test_groups_are_passed_over(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(groups); i++){
     blob b = { 0 };
-    zt_field f;
+    zt_wire_field f;
     opened o;
     put_hex(&b, groups[i]);
     put_hex(&b, "28 07");
@@ -141,7 +141,7 @@ static void test_what_is_no_message(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int file=0; file<2; file++){
-      zt_field f;
+      zt_wire_field f;
       opened o;
       open_bytes(&o, blob_of(rows[i].hex), file);
       check( !zt_protobuf_next(&o.in, &o.all, &f), "%s", rows[i].hex );
@@ -156,7 +156,7 @@ static void test_groups_are_nested_at_most_64_deep(void **state){
   (void)state;
   for(int depth=64; depth<=65; depth++){
     blob b = { 0 };
-    zt_field f;
+    zt_wire_field f;
     opened o;
     put_repeated(&b, 0x0b, (size_t)depth);
     put_repeated(&b, 0x0c, (size_t)depth);
@@ -174,7 +174,7 @@ static void test_groups_are_nested_at_most_64_deep(void **state){
 static void test_a_file_is_read_in_pieces(void **state){
   uint64_t seed = 7, n = 0;
   blob b = { 0 };
-  zt_field f;
+  zt_wire_field f;
   opened o;
   (void)state;
   for(unsigned i=0; i<60000; i++){
@@ -224,7 +224,7 @@ static void test_places_may_be_in_any_order(void **state){
 
 static void test_a_failure_stays(void **state){
   zt_message m = { 0, 2 };
-  zt_field f;
+  zt_wire_field f;
   zt_span text;
   uint64_t u;
   opened o;
@@ -249,7 +249,7 @@ static void test_a_long_message_can_be_interrupted(void **state){
     int left = 2;
     zt_interrupt interrupt = { stop, &left };
     blob b = { 0 };
-    zt_field f;
+    zt_wire_field f;
     opened o;
     for(unsigned i=0; i<400000; i++) put_hex(&b, "0801");
     open_bytes(&o, seal(&b), file);
