@@ -33,6 +33,10 @@ int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
   zt_component stored = content_as_stored(p->component);
   zt_payload raw = *p;
   raw.component = &stored;
+  if( stored.scattered && !stored.fault ){
+    *out = (zt_buffer){ NULL, 0 };
+    return zt_fail(err, SQLITE_ERROR, "its stored bytes are in several places");
+  }
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }
 

@@ -46,8 +46,8 @@ static const char *const of_object[] = {
   "SELECT position, value FROM zt_elements(?1, ?2) WHERE position > 6 LIMIT 10",
   "SELECT * FROM zt_rows(?1, ?2) LIMIT 4",
   "SELECT vector FROM zt_rows(?1, ?2) WHERE dtype = 'f64' LIMIT 2",
-  "SELECT * FROM zt_compare(?1, ?2, ?1, ?2)",
-  "SELECT * FROM zt_histogram(?1, ?2, 4)",
+  "SELECT *, other_source IS NOT NULL, other_object FROM zt_compare(?1, ?2, ?1, ?2)",
+  "SELECT *, bins FROM zt_histogram(?1, ?2, 4)",
   "SELECT zt_blob(?1, ?2)",
   "SELECT zt_dense(?1, ?2)",
   "SELECT zt_dense(?1, ?2, 'f32', 1, 2)",
@@ -74,7 +74,8 @@ static sqlite3 *db;
 static pair pairs[N_STATEMENTS];
 static sqlite3_stmt *objects, *parts;   /* What there is in the file */
 static char directory[] = "/tmp/fuzz_diff_XXXXXX";
-static char file[64], prefix[96];       /* The mutant's path, and how failures of it begin */
+static char file[64], prefix[96];       /* The mutant's path, whose array, if it is of numpy, has the name that a BLOB's has; and how
+                                         ** failures of it begin */
 static bytes mutant;
 static unsigned long readable;          /* Mutants that have rows */
 
@@ -120,7 +121,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argv;
   read_goldens();
   CHECK(mkdtemp(directory), "mkdtemp");
-  snprintf(file, sizeof(file), "%s/mutant.zt", directory);
+  snprintf(file, sizeof(file), "%s/data.zt", directory);
   snprintf(prefix, sizeof(prefix), "ztensor: %s: ", file);
   atexit(clean_up);
   CHECK(sqlite3_open(":memory:", &db)==SQLITE_OK, "open");

@@ -293,7 +293,7 @@ static void check_findings(const image *m, const char *error){
 /* A warning about what is merely not known here, of which there are no values. */
 static bool is_unknown(const finding *x){
   static const char *const rules[] = { "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
-    "ggml-undefined", "ggml-byte-order", "zip-encrypted", "zip-spanned" };
+    "ggml-undefined", "ggml-byte-order", "zip-encrypted", "zip-spanned", "onnx-segment", "onnx-split-values" };
   for(size_t i=0; i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(x->rule, rules[i])==0 ) return true;
   return false;
 }
@@ -435,7 +435,7 @@ static void check_decoded(const image *m, const part *p){
   if( rc!=SQLITE_ROW ){
     check_place(&p->object, &p->component);
     message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-    CHECK(!p->raw || p->elsewhere || p->length>LIMIT, "raw bytes that cannot be had: %s", message);
+    CHECK(!p->raw || p->elsewhere || p->length>LIMIT || is_foreign(m), "raw bytes that cannot be had: %s", message);
     CHECK(step(data)==rc && strcmp(sqlite3_errmsg(db), message)==0, "data: '%s', zt_blob: '%s'", sqlite3_errmsg(db), message);
     sqlite3_free(message);
   }else{
@@ -518,7 +518,9 @@ static int64_t check_components(const image *m, sum *stored, sum *decoded){
     if( sqlite3_column_type(s, 11)==SQLITE_NULL ) CHECK(offset<=m->end && length<=m->end-offset, "%llu + %llu is outside of the %zu bytes before the manifest",
           (unsigned long long)offset, (unsigned long long)length, m->end);
     if( is_zt2(m) ) CHECK(offset%ZT2_PAGE==0 && offset>=ZT2_PAGE, "offset %llu", (unsigned long long)offset);
-    CHECK((offset%64==0 || is_foreign(m)) && (offset>=8 || length==0), "offset %llu", (unsigned long long)offset);
+    CHECK(offset%64==0 || is_foreign(m), "offset %llu", (unsigned long long)offset);
+    CHECK(offset>=8 || length==0 || sqlite3_column_type(s, 11)!=SQLITE_NULL || sqlite3_column_type(s, 2)==SQLITE_NULL, "offset %llu",
+          (unsigned long long)offset);
     CHECK(sqlite3_column_type(s, 10)==SQLITE_NULL, "a BLOB with a path");
     add(stored, s, 3);
     add(decoded, s, 4);

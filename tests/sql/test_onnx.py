@@ -298,3 +298,9 @@ def test_many_tensors_of_one_name(db):
 def test_what_is_no_model_is_not_taken_for_one(db, data):
     assert "onnx" not in str(rows(db, "SELECT container FROM zt_files(?)", data))
     assert value(db, "SELECT error FROM zt_files(?)", data) != ""
+
+
+def test_stored_bytes_in_several_places_are_not_handed_out(db):
+    source = str(FORMAT / "golden/other_types.onnx")
+    said = place(source, "text", "data") + "its stored bytes are in several places"
+    assert message(db, "SELECT stored FROM zt_components(?) WHERE object = 'text'", source) == said
