@@ -114,7 +114,7 @@ static npy_descr npy_type_of(zt_text text){
   uint64_t n = 0;
   bool counted;
   char kind;
-  if( text.n>0 && memchr("<>=|", text.z[0], 4) ){
+  if( text.n>0 && text.z[0] && strchr("<>=|", text.z[0]) ){
     out.big = text.z[0]=='>';
     text.z++;
     text.n--;
@@ -158,7 +158,7 @@ static void npy_skip_space(npy_reader *r){
 /* The next character that is no space; 0 at the end. */
 static char npy_peek(npy_reader *r){
   npy_skip_space(r);
-  return r->p<r->end ? (char)*r->p : '\0';
+  return (char)(r->p<r->end ? *r->p : 0);
 }
 
 /* Pass over a character, if it is next. */
@@ -187,7 +187,7 @@ static bool npy_scan_hex(npy_reader *r, unsigned digits, uint32_t *out){
 /* What follows a backslash. */
 static bool npy_scan_escape(npy_reader *r, uint32_t *out){
   static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
-  char ch = r->p<r->end ? (char)*r->p++ : '\0';
+  char ch = (char)(r->p<r->end ? *r->p++ : 0);
   const char *found = ch ? strchr(from, ch) : NULL;
   if( found ){
     *out = (uint32_t)(unsigned char)to[found-from];

@@ -93,6 +93,7 @@ typedef struct pytorch_reader {
   zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
   const zt_pickle *pickle;
   zt_text byte_order;        /* z NULL: the archive does not say */
+  char order[PYTORCH_RECORD];
   uint64_t text, tensors;    /* Bytes that a walk will append, and tensors of all walks */
   zt_cbor_out attributes;    /* Of an object */
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
@@ -444,7 +445,7 @@ static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t spa
 /* All of a view. False: it has a fault, or something failed. */
 static bool pytorch_set_view(pytorch_reader *r, pytorch_tensor *t){
   const zt_torch_view *v = t->view;
-  zt_zip_member member;
+  zt_zip_member member = { 0 };
   uint64_t span;
   if( v->dtype ){
     t->part.id = (uint8_t)(v->dtype->id+1);
@@ -566,7 +567,7 @@ static int pytorch_read(pytorch_reader *r, int64_t member, zt_text prefix){
   zt_container *c = r->b->container;
   zt_span bytes = { NULL, 0 };
   zt_pickle *pickle = NULL;
-  uint64_t offset;
+  uint64_t offset = 0;
   size_t used;
   if( pytorch_read_pickle(r, (uint32_t)member, &offset, &bytes)==SQLITE_OK
    && zt_pickle_open(bytes, r->b->interrupt, &pickle, &used, r->b->err)==SQLITE_OK ){
@@ -616,13 +617,13 @@ static int pytorch_keep_manifest(pytorch_reader *r, zt_text version){
 /* What the archive says of itself, and both pickles. */
 static int pytorch_read_all(pytorch_reader *r, int64_t data){
   zt_container *c = r->b->container;
-  char version[PYTORCH_RECORD], order[PYTORCH_RECORD];
+  char version[PYTORCH_RECORD];
   size_t nVersion, nOrder;
   int64_t constants;
   uint32_t at = 0;
   if( pytorch_read_text(r, ZT_TEXT("version"), version, &nVersion)
-   || pytorch_read_text(r, ZT_TEXT("byteorder"), order, &nOrder) ) return r->b->err->rc;
-  if( nOrder ) r->byte_order = (zt_text){ order, nOrder };
+   || pytorch_read_text(r, ZT_TEXT("byteorder"), r->order, &nOrder) ) return r->b->err->rc;
+  if( nOrder ) r->byte_order = (zt_text){ r->order, nOrder };
   if( nVersion ){
     if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;
     c->version = (zt_text){ (const char*)c->kept.p+at, nVersion };

@@ -81,7 +81,7 @@ zt_torch_kind zt_torch_kind_of(const zt_ends *ends, zt_error *err){
   const size_t n = ends->size<sizeof(head) ? (size_t)ends->size : sizeof(head);
   zt_torch_kind kind;
   /* What most files begin with, of which nothing has to be read */
-  if( n==0 || !memchr("P\x80Lstp", ends->head.p[0], 6) ) return ZT_TORCH_NONE;
+  if( n==0 || !ends->head.p[0] || !strchr("P\x80Lstp", ends->head.p[0]) ) return ZT_TORCH_NONE;
   if( zt_source_read(ends->source, 0, head, n, err) ) return ZT_TORCH_NONE;
   kind = torch_judge(ends, head, n);
   return kind==ZT_TORCH_ZIP && !torch_has_records(ends, head, n, err) ? ZT_TORCH_NONE : kind;

@@ -519,6 +519,7 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
     w->path.z = p;
     w->path.room = room;
   }
+  assert( w->path.z );
   memcpy(w->path.z+w->path.n, z, n);
   w->path.n += n;
   w->visits += n/TREE_KEY_BYTES;

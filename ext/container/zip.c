@@ -29,6 +29,7 @@
 */
 #include "container/zip.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include "core/host.h"
 
@@ -217,7 +218,7 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
     if( left<ZIP_ENTRY || memcmp(p, "PK\1\2", 4)!=0
      || left-ZIP_ENTRY<(size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32) ){
       return zt_break(err, "ZP4", "byte %llu: the directory has %llu entries, and number %llu is"
-                      " not whole", (unsigned long long)(z->offset+at),
+                      " not whole", (unsigned long long)z->offset+at,
                       (unsigned long long)entries, (unsigned long long)i);
     }
     if( zt_positions_push(&z->entries, at, err) ) return err->rc;
@@ -225,7 +226,7 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
   }
   if( at<z->n ){
     return zt_break(err, "ZP4", "byte %llu: the directory goes on behind its %llu entries",
-                    (unsigned long long)(z->offset+at), (unsigned long long)entries);
+                    (unsigned long long)z->offset+at, (unsigned long long)entries);
   }
   return SQLITE_OK;
 }
@@ -500,8 +501,9 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
   if( n>m->stored ) n = (size_t)m->stored;
   left = z->offset-m->header;   /* ZP6: it lies before the directory */
   want = left<named+ZIP_EXTRA+n ? (size_t)left : named+ZIP_EXTRA+n;
-  if( zip_read_local(z, source, m->header, want, left, &p, err)
-   || zip_check_local(m, p, want, err) ) return err->rc;
+  if( zip_read_local(z, source, m->header, want, left, &p, err) ) return err->rc;
+  assert( p );
+  if( zip_check_local(m, p, want, err) ) return err->rc;
   header = named+zt_le16(p+28);
   if( header>left || m->stored>left-header ){
     return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");

@@ -144,10 +144,9 @@ static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   const uint64_t at = m->at;
   bool there;
   out->bytes.at = at;
-  if( out->type==ZT_WIRE_VARINT ) there = zt_protobuf_varint(p, m, &out->value);
-  else if( out->type==ZT_WIRE_FIXED64 ) there = zt_protobuf_fixed(p, m, 8, &out->value);
+  if( out->type==ZT_WIRE_FIXED64 ) there = zt_protobuf_fixed(p, m, 8, &out->value);
   else if( out->type==ZT_WIRE_FIXED32 ) there = zt_protobuf_fixed(p, m, 4, &out->value);
-  else there = zt_protobuf_varint(p, m, &out->value);
+  else there = zt_protobuf_varint(p, m, &out->value);   /* Itself, or how many bytes follow */
   if( !there ) return protobuf_fail_end(p, at, "a field");
   if( out->type==ZT_WIRE_BYTES ){
     if( out->value>m->end-m->at ) return protobuf_fail_end(p, at, "a field");

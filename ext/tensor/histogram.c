@@ -43,7 +43,10 @@ static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
   uint64_t elements = t->object->elements, window = zt_tensor_window(t);
   uint8_t *buffer = sqlite3_malloc64(window*t->dtype->width);
   double *values = sqlite3_malloc64(HISTOGRAM_BLOCK*sizeof(*values));
-  if( !buffer || !values ) zt_fail_nomem(err);
+  if( !buffer || !values ){
+    zt_fail_nomem(err);
+    goto end;
+  }
   for(uint64_t done=0; done<elements && !err->rc; done+=window){
     size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
     if( zt_tensor_read(t, done, n, buffer, err) || zt_tensor_poll(t, n, err) ) break;
@@ -53,6 +56,7 @@ static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
       histogram_take(h, values, m);
     }
   }
+end:
   sqlite3_free(values);
   sqlite3_free(buffer);
   return err->rc;
