@@ -28,7 +28,7 @@
 
 #define NPZ_WINDOW 512                     /* Bytes of a member that are read at once: most headers
                                            ** have 128 */
-#define NPZ_SPARE ((uint64_t)8 << 20)
+#define NPZ_SPARE ((uint64_t)1 << 20)
 #define NPZ_POLL_MEMBERS 0x3FFu            /* Members between two questions whether to go on,
                                            ** less 1 */
 
