@@ -46,8 +46,9 @@ static const char *const of_object[] = {
   "SELECT position, value FROM zt_elements(?1, ?2) WHERE position > 6 LIMIT 10",
   "SELECT * FROM zt_rows(?1, ?2) LIMIT 4",
   "SELECT vector FROM zt_rows(?1, ?2) WHERE dtype = 'f64' LIMIT 2",
-  "SELECT *, other_source IS NOT NULL, other_object FROM zt_compare(?1, ?2, ?1, ?2)",
-  "SELECT *, bins FROM zt_histogram(?1, ?2, 4)",
+  "SELECT c.*, c.other_source IS NOT NULL, c.other_object FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, o.object) AS c"
+    " WHERE o.object = ?2 AND o.elements<100000",
+  "SELECT h.*, h.bins FROM zt_objects(?1) AS o, zt_histogram(?1, o.object, 4) AS h WHERE o.object = ?2 AND o.elements<100000",
   "SELECT zt_blob(?1, ?2)",
   "SELECT zt_dense(?1, ?2)",
   "SELECT zt_dense(?1, ?2, 'f32', 1, 2)",
