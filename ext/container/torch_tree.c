@@ -36,258 +36,6 @@
 #define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
 #define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
 
-/* --- Calls that have a meaning --- */
-
-typedef enum tree_meaning {
-  TREE_OPAQUE, TREE_DICT, TREE_SAME,   /* The last: what it is called with */
-  TREE_TENSOR, TREE_TENSOR_V2, TREE_TENSOR_V3, TREE_QTENSOR, TREE_PARAMETER, TREE_SPARSE,
-  TREE_SIZE
-} tree_meaning;
-
-static const struct { zt_text module, name; tree_meaning meaning; } tree_calls[] = {
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v2"), TREE_TENSOR_V2 },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v3"), TREE_TENSOR_V3 },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor"), TREE_TENSOR },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter"), TREE_PARAMETER },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter_with_state"), TREE_PARAMETER },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_qtensor"), TREE_QTENSOR },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_sparse_tensor"), TREE_SPARSE },
-  { ZT_TEXT_INIT("torch"), ZT_TEXT_INIT("Size"), TREE_SIZE },
-  { ZT_TEXT_INIT("collections"), ZT_TEXT_INIT("OrderedDict"), TREE_DICT },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("set"), TREE_SAME },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("frozenset"), TREE_SAME },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("set"), TREE_SAME },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("frozenset"), TREE_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_intlist"), TREE_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_tensorlist"), TREE_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_doublelist"), TREE_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_boollist"), TREE_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("restore_type_tag"), TREE_SAME },
-};
-
-/* What a call means, whose parts are set in *call. */
-static tree_meaning tree_get_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
-  zt_pickle_value callee;
-  zt_pickle_get(p, node, call);
-  if( call->kind!=ZT_PICKLE_CALL || zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ){
-    return TREE_OPAQUE;
-  }
-  zt_pickle_get(p, call->callee, &callee);
-  if( callee.kind!=ZT_PICKLE_GLOBAL ) return TREE_OPAQUE;
-  for(size_t i=0; i<sizeof(tree_calls)/sizeof(*tree_calls); i++){
-    if( zt_text_equal(callee.name, tree_calls[i].name)
-     && zt_text_equal(callee.module, tree_calls[i].module) ) return tree_calls[i].meaning;
-  }
-  return TREE_OPAQUE;
-}
-
-/* Argument i of a call; 0 if it has no such. */
-static zt_pickle_node tree_argument(const zt_pickle *p, const zt_pickle_value *call, uint32_t i){
-  return zt_pickle_child(p, call->args, i);
-}
-
-/* --- Tensors --- */
-
-static bool tree_get_int(const zt_pickle *p, zt_pickle_node node, int64_t *out){
-  zt_pickle_value value;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
-  *out = value.integer;
-  return true;
-}
-
-static bool tree_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
-  zt_pickle_value value;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-  return value.kind==ZT_PICKLE_TEXT;
-}
-
-/* A tuple of at most ZT_MAX_RANK integers, or a torch.Size of one. */
-static bool tree_get_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
-  zt_pickle_value call;
-  zt_pickle_cursor c;
-  if( node && tree_get_call(p, node, &call)==TREE_SIZE ) node = tree_argument(p, &call, 0);
-  if( !node || (zt_pickle_kind_of(p, node)!=ZT_PICKLE_TUPLE
-                && zt_pickle_kind_of(p, node)!=ZT_PICKLE_LIST) ) return false;
-  c = zt_pickle_begin(p, node);
-  for(*n=0; (node = zt_pickle_next(p, &c))!=0; ++*n){
-    if( *n==ZT_MAX_RANK || !tree_get_int(p, node, &out[*n]) ) return false;
-  }
-  return true;
-}
-
-/* Storage classes, without "Storage", and torch's dtypes of them. */
-static const struct { zt_text storage, dtype; } tree_storages[] = {
-  { ZT_TEXT_INIT("Float"), ZT_TEXT_INIT("float32") },
-  { ZT_TEXT_INIT("Double"), ZT_TEXT_INIT("float64") },
-  { ZT_TEXT_INIT("Half"), ZT_TEXT_INIT("float16") },
-  { ZT_TEXT_INIT("BFloat16"), ZT_TEXT_INIT("bfloat16") },
-  { ZT_TEXT_INIT("Long"), ZT_TEXT_INIT("int64") },
-  { ZT_TEXT_INIT("Int"), ZT_TEXT_INIT("int32") },
-  { ZT_TEXT_INIT("Short"), ZT_TEXT_INIT("int16") },
-  { ZT_TEXT_INIT("Char"), ZT_TEXT_INIT("int8") },
-  { ZT_TEXT_INIT("Byte"), ZT_TEXT_INIT("uint8") },
-  { ZT_TEXT_INIT("Bool"), ZT_TEXT_INIT("bool") },
-  { ZT_TEXT_INIT("ComplexFloat"), ZT_TEXT_INIT("complex64") },
-  { ZT_TEXT_INIT("ComplexDouble"), ZT_TEXT_INIT("complex128") },
-  { ZT_TEXT_INIT("QInt8"), ZT_TEXT_INIT("qint8") },
-  { ZT_TEXT_INIT("QUInt8"), ZT_TEXT_INIT("quint8") },
-  { ZT_TEXT_INIT("QInt32"), ZT_TEXT_INIT("qint32") },
-  { ZT_TEXT_INIT("QUInt4x2"), ZT_TEXT_INIT("quint4x2") },
-  { ZT_TEXT_INIT("QUInt2x4"), ZT_TEXT_INIT("quint2x4") },
-};
-
-/* Quantized dtypes, as formats, and the type of their integers. */
-static const struct { zt_text format; const char *dtype; } tree_quantized[] = {
-  { ZT_TEXT_INIT("torch.qint8"), "int8" },
-  { ZT_TEXT_INIT("torch.quint8"), "uint8" },
-  { ZT_TEXT_INIT("torch.qint32"), "int32" },
-  { ZT_TEXT_INIT("torch.quint4x2"), "" },   /* Several in a byte */
-  { ZT_TEXT_INIT("torch.quint2x4"), "" },
-};
-
-/* Set what a dtype of torch's name is. */
-static void tree_set_dtype(zt_text name, zt_torch_view *out){
-  const size_t torch = sizeof("torch.")-1;
-  out->dtype_name = name;
-  out->dtype = zt_dtype_long(name);
-  out->quantized.z = NULL;
-  for(size_t i=0; i<sizeof(tree_quantized)/sizeof(*tree_quantized); i++){
-    zt_text format = tree_quantized[i].format;
-    if( !zt_text_equal(name, (zt_text){ format.z+torch, format.n-torch }) ) continue;
-    out->quantized = format;
-    out->dtype = zt_dtype_long((zt_text){ tree_quantized[i].dtype,
-                                          strlen(tree_quantized[i].dtype) });
-  }
-}
-
-/* The class of a storage, torch.FloatStorage or torch.cuda.FloatStorage; one that is not known
-** stands for its dtype. */
-static bool tree_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  const size_t end = sizeof("Storage")-1;
-  zt_pickle_value value;
-  zt_text name;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_GLOBAL ) return false;
-  name = value.name;
-  if( name.n<=end || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
-  name.n -= end;
-  out->untyped = zt_text_is(name, "Untyped");
-  if( out->untyped ) name = ZT_TEXT("uint8");
-  for(size_t i=0; i<sizeof(tree_storages)/sizeof(*tree_storages) && !out->untyped; i++){
-    if( !zt_text_equal(name, tree_storages[i].storage) ) continue;
-    name = tree_storages[i].dtype;
-    break;
-  }
-  tree_set_dtype(name, out);
-  return true;
-}
-
-/* ("storage", class, key, location, elements): what stands for a storage. */
-static bool tree_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  zt_pickle_value value;
-  zt_text word;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_PERSISTENT ) return false;
-  node = value.args;
-  return tree_get_text(p, zt_pickle_child(p, node, 0), &word) && zt_text_is(word, "storage")
-      && tree_set_storage(p, zt_pickle_child(p, node, 1), out)
-      && tree_get_text(p, zt_pickle_child(p, node, 2), &out->key)
-      && tree_get_text(p, zt_pickle_child(p, node, 3), &out->location)
-      && tree_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements);
-}
-
-/* The dict of what is lazily done to the elements. */
-static bool tree_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  zt_pickle_cursor c;
-  zt_pickle_node key;
-  zt_text name;
-  if( !node || zt_pickle_kind_of(p, node)!=ZT_PICKLE_DICT ){
-    return !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE;
-  }
-  c = zt_pickle_begin(p, node);
-  while( (key = zt_pickle_next(p, &c))!=0 ){
-    bool is = zt_pickle_kind_of(p, zt_pickle_next(p, &c))==ZT_PICKLE_TRUE;
-    if( !tree_get_text(p, key, &name) ) return false;
-    if( zt_text_is(name, "conj") ) out->conj = is;
-    if( zt_text_is(name, "neg") ) out->neg = is;
-  }
-  return true;
-}
-
-/* A call of _rebuild_tensor and its like. */
-static bool tree_read_view(const zt_pickle *p, const zt_pickle_value *call, tree_meaning meaning,
-                           zt_torch_view *out){
-  zt_pickle_value dtype;
-  uint32_t strides;
-  *out = (zt_torch_view){ 0 };
-  if( !tree_read_storage(p, tree_argument(p, call, 0), out)
-   || !tree_get_int(p, tree_argument(p, call, 1), &out->offset)
-   || !tree_get_ints(p, tree_argument(p, call, 2), &out->rank, out->shape)
-   || !tree_get_ints(p, tree_argument(p, call, 3), &strides, out->strides)
-   || strides!=out->rank ) return false;
-  if( meaning==TREE_QTENSOR ){
-    out->quantizer = tree_argument(p, call, 4);
-    out->requires_grad = tree_argument(p, call, 5);
-    return out->quantizer!=0;
-  }
-  if( meaning==TREE_TENSOR ) return true;
-  out->requires_grad = tree_argument(p, call, 4);
-  if( meaning==TREE_TENSOR_V2 ) return tree_read_metadata(p, tree_argument(p, call, 6), out);
-  if( !tree_argument(p, call, 6) ) return false;
-  zt_pickle_get(p, tree_argument(p, call, 6), &dtype);
-  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
-  tree_set_dtype(dtype.name, out);
-  return tree_read_metadata(p, tree_argument(p, call, 7), out);
-}
-
-/* A node that makes a view, as parameters and sparse tensors have it. */
-static bool tree_read_inner(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  zt_pickle_value call;
-  tree_meaning meaning = node ? tree_get_call(p, node, &call) : TREE_OPAQUE;
-  return meaning>=TREE_TENSOR && meaning<=TREE_QTENSOR && tree_read_view(p, &call, meaning, out);
-}
-
-/* (layout, (indices, values, size)); layout is torch.serialization._get_layout("torch.sparse_coo"),
-** and other layouts are opaque. */
-static bool tree_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
-                             zt_torch_tensor *out){
-  zt_pickle_node layout = tree_argument(p, call, 0), parts = tree_argument(p, call, 1);
-  zt_pickle_value get;
-  zt_text name;
-  if( !layout || !parts ) return false;
-  zt_pickle_get(p, layout, &get);
-  out->sparse = true;
-  return get.kind==ZT_PICKLE_CALL && tree_get_text(p, tree_argument(p, &get, 0), &name)
-      && zt_text_is(name, "torch.sparse_coo")
-      && tree_read_inner(p, zt_pickle_child(p, parts, 0), &out->indices)
-      && tree_read_inner(p, zt_pickle_child(p, parts, 1), &out->view)
-      && tree_get_ints(p, zt_pickle_child(p, parts, 2), &out->rank, out->shape);
-}
-
-/* What a call of torch's would make. False if it is another, or not called as torch does. */
-static bool tree_read_tensor(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
-  zt_pickle_value call;
-  tree_meaning meaning = tree_get_call(p, node, &call);
-  out->sparse = false;
-  switch( meaning ){
-    case TREE_TENSOR: case TREE_TENSOR_V2: case TREE_TENSOR_V3: case TREE_QTENSOR:
-      return tree_read_view(p, &call, meaning, &out->view);
-    case TREE_PARAMETER:
-      if( !tree_read_inner(p, tree_argument(p, &call, 0), &out->view) ) return false;
-      out->view.requires_grad = tree_argument(p, &call, 1);
-      out->view.parameter = true;
-      return true;
-    case TREE_SPARSE: return tree_read_sparse(p, &call, out);
-    default: return false;
-  }
-}
-
 /* --- Values that are no tensors --- */
 
 /* Whether a value is made of None, booleans, numbers, texts, bytes, lists and tuples alone, in no
@@ -715,7 +463,7 @@ static void tree_enter_parts(tree_walk *w, zt_pickle_node node, const zt_pickle_
 
 /* An OrderedDict: of what is put into it, and of a list of pairs that it is made of. */
 static void tree_enter_dict(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
-  zt_pickle_node pairs = tree_argument(w->p, call, 0);
+  zt_pickle_node pairs = zt_torch_argument(w->p, call, 0);
   if( call->dict && tree_enter(w, call->dict, TREE_KEYS, node) ) node = 0;
   if( !w->err->rc && pairs && zt_pickle_kind_of(w->p, pairs)==ZT_PICKLE_LIST
    && !tree_is_open(w, pairs) ) tree_enter(w, pairs, TREE_PAIRS, node);
@@ -724,13 +472,13 @@ static void tree_enter_dict(tree_walk *w, zt_pickle_node node, const zt_pickle_v
 static void tree_visit_call(tree_walk *w, zt_pickle_node node){
   zt_torch_tensor tensor;
   zt_pickle_value call;
-  switch( tree_get_call(w->p, node, &call) ){
-    case TREE_DICT:
+  switch( zt_torch_call(w->p, node, &call) ){
+    case ZT_TORCH_DICT:
       tree_enter_dict(w, node, &call);
       return;
-    case TREE_OPAQUE: case TREE_SIZE: case TREE_SAME: break;
+    case ZT_TORCH_OPAQUE: case ZT_TORCH_SIZE: case ZT_TORCH_SAME: break;
     default:
-      if( !tree_read_tensor(w->p, node, &tensor) ) break;
+      if( !zt_torch_read_tensor(w->p, node, &tensor) ) break;
       w->visitor->tensor(w->visitor->context, tree_path(w), &tensor);
       return;
   }
@@ -742,9 +490,9 @@ static void tree_visit_call(tree_walk *w, zt_pickle_node node){
 static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value call;
   for(int i=0; i<TREE_PLAIN_DEPTH; i++){
-    if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL || tree_get_call(p, node, &call)!=TREE_SAME
-     || !tree_argument(p, &call, 0) ) break;
-    node = tree_argument(p, &call, 0);
+    if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL || zt_torch_call(p, node, &call)!=ZT_TORCH_SAME
+     || !zt_torch_argument(p, &call, 0) ) break;
+    node = zt_torch_argument(p, &call, 0);
   }
   return node;
 }

@@ -1,38 +1,13 @@
 /*
-** What a pickle of torch.save means: the walk through its values by dotted path, and the tensors
-** among them. Nothing is known here of archives. Interface to code in torch_tree.c; the numbers of
+** The walk through a pickle of torch.save: its values by dotted path, and the tensors among them.
+** Nothing is known here of archives. Interface to code in torch_tree.c; the numbers of
 ** the rules are there.
 */
 #ifndef ZT_CONTAINER_TORCH_TREE_H
 #define ZT_CONTAINER_TORCH_TREE_H
 
-#include "container/dtype.h"
-#include "container/pickle.h"
+#include "container/torch_call.h"
 #include "core/cbor_write.h"
-
-/* A view into a storage. Texts are borrowed from the pickle. */
-typedef struct zt_torch_view {
-  zt_text key, location;
-  int64_t storage_elements;
-  const zt_dtype *dtype;     /* NULL: it is not known */
-  zt_text dtype_name;        /* As torch has it */
-  zt_text quantized;         /* Static: torch.qint8 ...; z NULL: it is not quantized */
-  bool untyped;              /* Elements of the storage are bytes */
-  int64_t offset;
-  uint32_t rank;
-  int64_t shape[ZT_MAX_RANK], strides[ZT_MAX_RANK];
-  zt_pickle_node requires_grad;   /* 0: it is not said */
-  zt_pickle_node quantizer;       /* 0: there is none */
-  bool parameter, conj, neg;
-} zt_torch_view;
-
-typedef struct zt_torch_tensor {
-  bool sparse;               /* Coordinates in `indices`, and not in `view` */
-  zt_torch_view view;        /* Of a dense one all, else the values' */
-  zt_torch_view indices;
-  uint32_t rank;             /* Of a sparse one */
-  int64_t shape[ZT_MAX_RANK];
-} zt_torch_tensor;
 
 /* What is done with what the walk meets. A function that fails records why, and the walk ends. */
 typedef struct zt_torch_visitor {
