@@ -383,7 +383,7 @@ static int onnx_open(zt_builder *b, const zt_ends *ends){
   zt_cbor_out_clear(&s.map.text);
   zt_keys_clear(&s.map.keys);
   sqlite3_free(s.map.values);
-  zt_positions_clear(&s.repeats);
+  zt_distinct_clear(&s.repeats);
   return b->err->rc;
 }
 

@@ -421,38 +421,25 @@ static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role ro
 
 /* --- Objects --- */
 
-/* Give a name that is taken a number: what others that have it got, and one more. */
-static bool onnx_number(zt_onnx_scan *s){
-  const zt_container *c = s->b->container;
-  const size_t n = s->path.n;
-  const int64_t first = zt_container_find(c, onnx_path(s));
-  int64_t taken = first;
-  char number[16];
-  while( taken>=0 ){
-    sqlite3_snprintf(sizeof(number), number, "#%u", ++s->repeats.a[first]+1);
-    s->path.n = n;
-    zt_onnx_push(s, number);
-    if( s->err->rc ) return false;
-    taken = zt_container_find(c, onnx_path(s));
-  }
-  return true;
+static void onnx_put_dims(zt_onnx_scan *s, const char *key, const uint64_t *shape, uint32_t rank){
+  zt_onnx_put_key(&s->items, key);
+  zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, rank);
+  for(uint32_t i=0; i<rank; i++) zt_cbor_put_int(&s->items, (int64_t)shape[i]);
 }
 
 /* Begin the item of an object: what it has but attributes, which come next. */
-static void onnx_begin_item(zt_onnx_scan *s, const uint64_t *shape, uint32_t rank){
+static void onnx_begin_item(zt_onnx_scan *s, zt_text name, const uint64_t *shape, uint32_t rank){
   zt_cbor_put_head(&s->items, ZT_CBOR_MAP, 3);
   zt_onnx_put_key(&s->items, "name");
-  zt_cbor_put_text(&s->items, onnx_path(s));
-  zt_onnx_put_key(&s->items, "dims");
-  zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, rank);
-  for(uint32_t i=0; i<rank; i++) zt_cbor_put_int(&s->items, (int64_t)shape[i]);
+  zt_cbor_put_text(&s->items, name);
+  onnx_put_dims(s, "dims", shape, rank);
   zt_onnx_put_key(&s->items, "attributes");
 }
 
-/* Keep the object's record. Its name is all of the path. */
-static bool onnx_keep_object(zt_onnx_scan *s, zt_onnx_object object, const uint64_t *shape){
+/* Keep the object's record. */
+static bool onnx_keep_object(zt_onnx_scan *s, zt_text name, zt_onnx_object object,
+                             const uint64_t *shape){
   const zt_container *c = s->b->container;
-  const zt_text name = onnx_path(s);
   uint32_t at, text, dims;
   bool duplicate;
   if( zt_builder_keep(s->b, &object, sizeof(object), &at)
@@ -462,26 +449,25 @@ static bool onnx_keep_object(zt_onnx_scan *s, zt_onnx_object object, const uint6
     const uint64_t n = shape[i]>>63 ? 0 : shape[i];
     memcpy(c->kept.p+dims+8*(size_t)i, &n, 8);
   }
-  return !zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+text, name.n }, at, &duplicate)
-      && !zt_positions_push(&s->repeats, 0, s->err);
+  return !zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+text, name.n }, at, &duplicate);
 }
 
-/* Add an object that has the path as name, which is there afterwards as it was before. */
+/* Add an object that has the path as name, and a number behind it if another has that name. */
 static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *shape,
                             uint32_t rank, zt_message at){
+  const zt_container *c = s->b->container;
   const size_t n = s->path.n;
-  bool added;
+  zt_text name = onnx_path(s);
   if( !onnx_may_keep(s, 2*(uint64_t)n+24*(uint64_t)rank+256) ) return false;
   if( !zt_utf8_valid(s->path.p, n) || zt_has_nul((const char*)s->path.p, n) ){
     zt_break(s->err, "OX4", "byte %llu: the name of this tensor, or of its node, is not UTF-8, or"
              " has U+0000 in it", (unsigned long long)at.at);
     return false;
   }
-  if( !onnx_number(s) ) return false;
-  onnx_begin_item(s, shape, rank);
-  added = onnx_keep_object(s, (zt_onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
-  s->path.n = n;
-  return added;
+  if( zt_container_find(c, name)>=0
+   && zt_distinct_name(&s->repeats, &c->names, c->kept.p, name, &name, s->err) ) return false;
+  onnx_begin_item(s, name, shape, rank);
+  return onnx_keep_object(s, name, (zt_onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
 }
 
 static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t n){
@@ -489,12 +475,6 @@ static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t n){
   zt_onnx_put_key(&s->items, "strings");
   zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, n);
   while( zt_onnx_find(s, &c, ONNX_TENSOR_STRING, &text) ) zt_onnx_put_text(s, &s->items, text);
-}
-
-static void onnx_put_dims(zt_onnx_scan *s, const char *key, const onnx_tensor *t){
-  zt_onnx_put_key(&s->items, key);
-  zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, t->rank);
-  for(uint32_t i=0; i<t->rank; i++) zt_cbor_put_int(&s->items, (int64_t)t->shape[i]);
 }
 
 /* The attributes of an object: of the tensor that has its values, and indices, which may be NULL.
@@ -536,7 +516,7 @@ static bool onnx_put_attributes(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cu
     zt_onnx_put_text(s, o, t->name);
   }
   if( texts ) onnx_put_strings(s, c, t->fields[ONNX_TENSOR_STRING].n);
-  if( indices ) onnx_put_dims(s, "indices_shape", indices);
+  if( indices ) onnx_put_dims(s, "indices_shape", indices->shape, indices->rank);
   return !s->err->rc;
 }
 

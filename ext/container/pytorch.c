@@ -26,6 +26,7 @@
 #include "container/manifest.h"
 #include "container/torch_probe.h"
 #include "container/torch_tree.h"
+#include "core/distinct.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
@@ -99,9 +100,7 @@ typedef struct pytorch_reader {
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
   zt_keys paths;             /* whose paths are distinct */
   uint64_t n;                /* How many there are */
-  zt_positions lastLeaf, lastTensor;   /* Of each path: the last number put behind it */
-  char *path;                /* Room for a path with a number behind it; owned */
-  size_t room;
+  zt_distinct leaves, objects;   /* Of paths that several have */
 } pytorch_reader;
 
 /* The member of that name below X/; -1 if there is none. */
@@ -177,42 +176,6 @@ static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_t
   if( tensor->sparse ) r->text += zt_torch_view_size(r->pickle, &tensor->indices);
 }
 
-/* --- Paths --- */
-
-/* A path with a number behind it, in r->path. */
-static zt_text pytorch_numbered(pytorch_reader *r, zt_text path, uint64_t number){
-  char *end = r->path+path.n;
-  memcpy(r->path, path.z, path.n);
-  sqlite3_snprintf(24, end, "#%llu", (unsigned long long)number);
-  return (zt_text){ r->path, path.n+strlen(end) };
-}
-
-/* The number of the leaf or the tensor that has a path; -1 if none has. */
-static int64_t pytorch_taken(const pytorch_reader *r, zt_text path, bool tensor){
-  return tensor ? zt_container_find(r->b->container, path)
-                : zt_keys_find(&r->paths, r->values.p, path);
-}
-
-/* Another path for what comes later than something with that one, whose number among its kind
-** remembers which came last. */
-static zt_text pytorch_distinct(pytorch_reader *r, zt_text path, bool tensor){
-  const int64_t first = pytorch_taken(r, path, tensor);
-  uint32_t *last = &(tensor ? &r->lastTensor : &r->lastLeaf)->a[first];
-  zt_text distinct;
-  if( r->room<path.n+24 ){
-    char *p = sqlite3_realloc64(r->path, path.n+24);
-    if( !p ){
-      zt_fail_nomem(r->b->err);
-      return path;
-    }
-    r->path = p;
-    r->room = path.n+24;
-  }
-  do distinct = pytorch_numbered(r, path, ++*last);
-  while( pytorch_taken(r, distinct, tensor)>=0 );
-  return distinct;
-}
-
 /* --- Leaves --- */
 
 /* Put down a path; false if another leaf has it. */
@@ -225,13 +188,15 @@ static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   key = (zt_key){ (uint32_t)(r->values.n-path.n), (uint32_t)path.n };
   zt_keys_add(&r->paths, r->values.p, key, &duplicate, r->b->err);
   if( duplicate ) r->values.n = before;
-  else if( !r->b->err->rc ) zt_positions_push(&r->lastLeaf, 1, r->b->err);
   return !duplicate;
 }
 
 static void pytorch_put_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
   pytorch_reader *r = context;
-  if( !pytorch_put_path(r, path) ) pytorch_put_path(r, pytorch_distinct(r, path, false));
+  if( !pytorch_put_path(r, path)
+   && !zt_distinct_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
+    pytorch_put_path(r, path);
+  }
   zt_torch_put(r->pickle, node, cycle, &r->values);
   r->n++;
 }
@@ -476,17 +441,16 @@ static int pytorch_keep(pytorch_reader *r, const pytorch_tensor *t, uint32_t *at
 
 /* A new object with that record, whose components are to follow. */
 static int pytorch_add_object(pytorch_reader *r, zt_text path, uint32_t record){
+  const zt_container *c = r->b->container;
   zt_builder *b = r->b;
   bool duplicate = true;
   for(int i=0; i<2 && duplicate; i++){
     uint32_t at;
-    if( i>0 ) path = pytorch_distinct(r, path, true);
-    if( b->err->rc || zt_builder_keep(b, path.z, path.n, &at) ) return b->err->rc;
-    zt_builder_object(b, (zt_text){ (const char*)b->container->kept.p+at, path.n }, record,
-                      &duplicate);
-    if( b->err->rc ) return b->err->rc;
+    if( i>0 && zt_distinct_name(&r->objects, &c->names, c->kept.p, path, &path, b->err) ) break;
+    if( zt_builder_keep(b, path.z, path.n, &at) ) break;
+    zt_builder_object(b, (zt_text){ (const char*)c->kept.p+at, path.n }, record, &duplicate);
   }
-  return zt_positions_push(&r->lastTensor, 1, b->err);
+  return b->err->rc;
 }
 
 static int pytorch_add_dense(pytorch_reader *r, zt_text path, const zt_torch_view *v){
@@ -665,12 +629,11 @@ static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
 end:
   zt_zip_close(r.zip);
   sqlite3_free(r.places);
-  sqlite3_free(r.path);
   zt_cbor_out_clear(&r.attributes);
   zt_cbor_out_clear(&r.values);
   zt_keys_clear(&r.paths);
-  zt_positions_clear(&r.lastLeaf);
-  zt_positions_clear(&r.lastTensor);
+  zt_distinct_clear(&r.leaves);
+  zt_distinct_clear(&r.objects);
   return b->err->rc;
 }
 

@@ -1,6 +1,8 @@
-/* Distinct names and where one is: core/keys.h; keys of a CBOR map that stand twice: core/unique.h. */
+/* Distinct names and where one is: core/keys.h; names for what is named alike: core/distinct.h; keys of a CBOR map that stand
+** twice: core/unique.h. */
 #include "test.h"
 
+#include "core/distinct.h"
 #include "core/keys.h"
 #include "core/unique.h"
 
@@ -547,6 +549,41 @@ static void test_one_key_many_times(void **state){
   free(b.p);
 }
 
+/* The name that the next thing gets which is named as key i is. */
+static char *next_name(zt_distinct *d, const zt_keys *k, blob b, uint32_t i){
+  zt_error err = ZT_ERROR_NONE;
+  zt_text out = { NULL, 0 };
+  assert_int_equal(zt_distinct_name(d, k, b.p, zt_keys_text(k, b.p, i), &out, &err), SQLITE_OK);
+  assert_succeeded(&err, "a name");
+  return strndup(out.z, out.n);
+}
+
+static void test_what_is_named_alike_gets_numbers(void **state){
+  static const char *const names[] = { "a", "", "a#3", "b" };
+  static const struct { uint32_t i; const char *name; } asked[] = {
+    { 3, "b#2" }, { 0, "a#2" }, { 0, "a#4" }, { 1, "#2" }, { 3, "b#3" }, { 2, "a#3#2" }, { 0, "a#5" }
+  };
+  zt_distinct d = { 0 };
+  zt_keys k = { 0 };
+  blob b = { 0 };
+  size_t at[COUNT(names)];
+  (void)state;
+  for(size_t i=0; i<COUNT(names); i++){
+    at[i] = b.n;
+    put_text(&b, names[i]);
+  }
+  b = seal(&b);
+  for(size_t i=0; i<COUNT(names); i++) assert_false(add(&k, b, at[i]));
+  for(size_t i=0; i<COUNT(asked); i++){
+    char *name = next_name(&d, &k, b, asked[i].i);
+    assert_string_equal(name, asked[i].name);
+    free(name);
+  }
+  zt_distinct_clear(&d);
+  zt_keys_clear(&k);
+  free(b.p);
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_memory_is_bounded),
@@ -565,6 +602,7 @@ int main(void){
     cmocka_unit_test(test_keys_in_chunks_are_left_for_later),
     cmocka_unit_test(test_a_hundred_thousand_keys_take_no_time),
     cmocka_unit_test(test_no_kind_of_key_is_slow),
+    cmocka_unit_test(test_what_is_named_alike_gets_numbers),
   };
   return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
 }
