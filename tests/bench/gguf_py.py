@@ -2,16 +2,12 @@
 
     gguf_py.py write KIND FILE  a file of 20,000 small tensors and a vocabulary of 256,000 tokens
     gguf_py.py list FILE        how many tensors it has, and how many bytes they
-
-The latter prints seconds, those of the processors, then what it found, like the programs in C (bench.h).
 """
 
 from __future__ import annotations
 
-import sys
-import time
-
 import gguf
+import library
 import numpy
 
 TENSORS, TOKENS = 20_000, 256_000
@@ -32,19 +28,10 @@ def write(path: str) -> None:
     writer.close()
 
 
-def list_tensors(path: str) -> None:
-    wall, cpu = time.perf_counter(), time.process_time()
+def found(path: str) -> tuple:
     tensors = gguf.GGUFReader(path).tensors
-    found = len(tensors), sum(int(tensor.n_bytes) for tensor in tensors)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"{wall:.6f} {cpu:.6f}", *found, sep="\t")
+    return len(tensors), sum(int(tensor.n_bytes) for tensor in tensors)
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["write", _, path]:
-            write(path)
-        case ["list", path]:
-            list_tensors(path)
-        case _:
-            sys.exit(__doc__)
+    library.main(__doc__, write, found)

@@ -2,16 +2,13 @@
 
     onnx_py.py write KIND FILE  a model of 100 initializers of 10 MB
     onnx_py.py list FILE        how many it has, and what their names, shapes and types come to
-
-The latter prints seconds, those of the processors, then what it found, like the programs in C (bench.h).
 """
 
 from __future__ import annotations
 
 import math
-import sys
-import time
 
+import library
 import numpy
 import onnx
 from onnx import helper, numpy_helper
@@ -25,22 +22,11 @@ def write(path: str) -> None:
     onnx.save(helper.make_model(helper.make_graph([], "model", [], [], tensors)), path)
 
 
-def list_tensors(path: str) -> None:
-    wall, cpu = time.perf_counter(), time.process_time()
-    tensors = onnx.load(path).graph.initializer
-    types = {onnx.TensorProto.DataType.Name(tensor.data_type) for tensor in tensors}
-    found = [len(tensors), sum(len(tensor.name) for tensor in tensors),
-             sum(len(str(list(tensor.dims)).replace(" ", "")) for tensor in tensors), sum(math.prod(tensor.dims) for tensor in tensors),
-             *(each.replace("FLOAT", "f32") for each in (min(types), max(types)))]
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"{wall:.6f} {cpu:.6f}", *found, sep="\t")
+def found(path: str) -> tuple:
+    return library.summary(library.Tensor(tensor.name, tensor.dims, math.prod(tensor.dims),
+                                          onnx.TensorProto.DataType.Name(tensor.data_type).replace("FLOAT", "f32"))
+                           for tensor in onnx.load(path).graph.initializer)
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["write", _, path]:
-            write(path)
-        case ["list", path]:
-            list_tensors(path)
-        case _:
-            sys.exit(__doc__)
+    library.main(__doc__, write, found)
