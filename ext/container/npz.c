@@ -12,8 +12,9 @@
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
 **   NZ3  a member is an array, if there are members
-**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes more than the archive. What is kept
-**        of each array whatever it says does not count: its entry in the directory bounds that
+**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes and NPZ_TIMES the archive's size.
+**        What is kept of each array whatever it says does not count: its entry in the directory
+**        bounds that
 **
 ** What is wrong with one member is its own fault: it is listed, with what can be known of it, and
 ** hides no other. Of members whose encoding cannot be decoded, nothing is known but the name.
@@ -29,6 +30,7 @@
 #define NPZ_WINDOW 512                     /* Bytes of a member that are read at once: most headers
                                            ** have 128 */
 #define NPZ_SPARE ((uint64_t)1 << 20)
+#define NPZ_TIMES 8                        /* Names of fields deflate well */
 #define NPZ_POLL_MEMBERS 0x3FFu            /* Members between two questions whether to go on,
                                            ** less 1 */
 
@@ -199,7 +201,7 @@ static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uin
                                             record->npy.rank*sizeof(*shape) });
   r->n++;
   kept = r->manifest.n+r->texts.n+(r->records.n-r->n*sizeof(*record));
-  if( !r->b->err->rc && kept>r->b->container->file_size+NPZ_SPARE ){
+  if( !r->b->err->rc && kept>NPZ_TIMES*r->b->container->file_size+NPZ_SPARE ){
     return zt_break(r->b->err, "NZ4", "the headers of its members take more memory than a file of"
                     " %llu bytes is worth", (unsigned long long)r->b->container->file_size);
   }

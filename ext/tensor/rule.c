@@ -201,7 +201,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
   { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
   { "NZ4", "npz-headers", E,
-    "the headers of all members take at most 1 MiB more than the archive has (npz)", OURS },
+    "the headers of all members take at most 1 MiB and 8 times the archive's size (npz)", OURS },
   /* ONNX */
   { "PB1", "protobuf-varint", E, "a varint has at most 10 bytes and 64 bits (ONNX)", PROTOBUF },
   { "PB2", "protobuf-field", E, "a field has a number and a type that there are (ONNX)", PROTOBUF },
