@@ -298,8 +298,8 @@ static bool is_unknown(const finding *x){
   return false;
 }
 
-/* What was found must fit what zt_dense said: rc. */
-static void check_blame(const name *object, int rc){
+/* The rule of a finding that tells why an object's values cannot be had; NULL if there is none. values: they could be had. */
+static const char *blamed_rule(const name *object, bool values){
   const char *blamed = NULL;
   for(size_t i=0; i<full.n; i++){
     const finding *x = &full.a[i];
@@ -307,8 +307,14 @@ static void check_blame(const name *object, int rc){
     if( !x->error && !is_unknown(x) ) continue;
     if( strcmp(x->rule, "digest-mismatch")==0 || strcmp(x->rule, "malformed-digest")==0 ) continue;
     blamed = x->rule;
-    if( rc==SQLITE_ROW ) CHECK(x->of_component && !x->of_data, "%s, and zt_dense gives the elements", x->rule);
+    if( values ) CHECK(x->of_component && !x->of_data, "%s, and zt_dense gives the elements", x->rule);
   }
+  return blamed;
+}
+
+/* What was found must fit what zt_dense said: rc. */
+static void check_blame(const name *object, int rc){
+  const char *blamed = blamed_rule(object, rc==SQLITE_ROW);
   if( rc==SQLITE_ERROR && full.all ) CHECK(blamed, "nothing is found, and zt_dense fails: %s", sqlite3_errmsg(db));
 }
 
@@ -435,7 +441,8 @@ static void check_decoded(const image *m, const part *p){
   if( rc!=SQLITE_ROW ){
     check_place(&p->object, &p->component);
     message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-    CHECK(!p->raw || p->elsewhere || p->length>LIMIT || is_foreign(m), "raw bytes that cannot be had: %s", message);
+    CHECK(!p->raw || p->elsewhere || p->length>LIMIT || (is_foreign(m) && (!full.all || blamed_rule(&p->object, false))),
+          "raw bytes that cannot be had: %s", message);
     CHECK(step(data)==rc && strcmp(sqlite3_errmsg(db), message)==0, "data: '%s', zt_blob: '%s'", sqlite3_errmsg(db), message);
     sqlite3_free(message);
   }else{
