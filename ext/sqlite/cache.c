@@ -4,6 +4,7 @@
 #include "core/host.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
+#define CACHE_LARGE ((size_t)1 << 20)   /* A container of so many bytes takes long to read again */
 
 typedef struct cache_entry {
   zt_identity id;                      /* The container's */
@@ -23,7 +24,8 @@ typedef struct cache_queue {
 
 struct zt_cache {
   cache_entry *buckets[CACHE_BUCKETS];
-  cache_queue asked;               /* What was asked for by its path */
+  cache_queue asked;               /* What is large, or was asked for by its path more than once */
+  cache_queue fresh;               /* What was once: a statement may ask for any number */
   cache_queue passed;              /* What scans over many files came by, so that they push nothing
                                    ** out of the other */
   unsigned cursors;                /* That are open */
@@ -35,7 +37,7 @@ zt_cache *zt_cache_new(zt_interrupt interrupt){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
   if( c ){
     *c = (zt_cache){
-      .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD,
+      .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD, .fresh.limit = ZT_CACHE_BYTES,
       .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
@@ -105,12 +107,15 @@ void zt_cache_hold(zt_cache *c){
 }
 
 void zt_cache_release(zt_cache *c){
-  if( --c->cursors==0 ) cache_make_room(c, &c->asked, ZT_CACHE_BYTES-ZT_CACHE_BYTES/ZT_CACHE_SCAN);
+  if( --c->cursors>0 ) return;
+  cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
+  cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
 }
 
 void zt_cache_free(zt_cache *c){
   if( !c ) return;
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
+  while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
   sqlite3_free(c);
 }
@@ -141,7 +146,8 @@ static zt_container *cache_find(zt_cache *c, const char *path, const zt_identity
 
 /* Keep a container. Without memory for that it is just not kept. */
 static void cache_keep(zt_cache *c, zt_container *container, bool scan){
-  cache_queue *q = scan ? &c->passed : &c->asked;
+  bool large = zt_container_memory(container)>=CACHE_LARGE;
+  cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
   cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
   cache_entry *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return;

@@ -14,7 +14,9 @@
                                             ** stand alone */
 #define ZT_CACHE_HELD ((size_t)256 << 20)   /* While a statement runs, which may go to and fro
                                             ** between large ones */
-#define ZT_CACHE_SCAN 4   /* What scans over many files come by has one part in so many of it */
+#define ZT_CACHE_SCAN 4   /* What scans over many files come by has one part in so many of it, and
+                          ** so has what was asked for once, which has all of it while a
+                          ** statement runs */
 
 typedef struct zt_cache zt_cache;
 

@@ -45,6 +45,7 @@ typedef struct seekable_decoder {
   size_t nIn;
   uint8_t *out;            /* Content of a frame, if it was wanted in part; owned */
   size_t n, at;            /* Its bytes, and how many were handed out */
+  uint64_t work;           /* Bytes of content since the last question whether to go on */
 } seekable_decoder;
 
 static int seekable_fail(const char *rule, const char *what, zt_error *err){
@@ -212,12 +213,19 @@ static int seekable_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_
   return err->rc;
 }
 
+static int seekable_poll(seekable_decoder *d, zt_error *err){
+  d->work += d->size;
+  if( d->work<ZT_POLL_BYTES ) return SQLITE_OK;
+  d->work = 0;
+  return zt_interrupt_check(&d->payload.budget->interrupt, err);
+}
+
 static int seekable_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
   seekable_decoder *d = decoder;
   *got = 0;
   if( d->at==d->n ){
     if( d->iFrame==d->nFrame ) return SQLITE_OK;
-    if( zt_interrupt_check(&d->payload.budget->interrupt, err) ) return err->rc;
+    if( seekable_poll(d, err) ) return err->rc;
     d->n = d->at = 0;
     if( seekable_content_of(d, d->iFrame)<=n ){
       *got = seekable_content_of(d, d->iFrame);

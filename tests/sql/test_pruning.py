@@ -314,6 +314,20 @@ def test_a_scan_larger_than_the_cache_finds_its_beginning_there_again(trace, sav
     assert len(read_again) <= 6 and files[0] not in read_again
 
 
+def test_small_files_that_a_statement_asks_for_once_are_kept_up_to_64_mib(trace, save):
+    # Of a join over any number of files memory stays bounded; what a statement comes back to is found again.
+    def read_again(count):
+        text = 9 * MIB // 10 * "x"
+        files = [save(f"runs{count}/{i:02}.zt", writer.write({"t": writer.dense(b"\1")}, "1.2", attributes={"text": text})) for i in range(count)]
+        listed = ", ".join(f"('{path}')" for path in files)
+        seen = trace(f"WITH twice(i) AS (VALUES (1), (2)), runs(artifact) AS (VALUES {listed}) SELECT count(*), sum(length(attributes))"
+                     " FROM twice CROSS JOIN runs CROSS JOIN zt_files(artifact);")
+        assert seen.out.split("|")[0] == str(2 * count)
+        return sum(seen.bytes_read(path) > 2 * len(text) for path in files)
+    assert read_again(60) == 0
+    assert read_again(80) > 20
+
+
 def test_a_number_is_compared_as_sqlite_does(db, save):
     # '00' = 0 if the other side is an INTEGER column: what is looked up by name must not decide that.
     path = save("numbers.zt", writer.write({name: writer.dense(b"\0") for name in ("00", "01", "2")}, "1.2"))
