@@ -7,6 +7,10 @@
 ** each. */
 #define CONNECTION_PAUSE ((int64_t)20*1000*1000)
 
+/* The same between two that only look whether sqlite3_interrupt() was called, where no function
+** tells: they take a hundredth of that. */
+#define CONNECTION_GLANCE ((int64_t)2*1000*1000)
+
 int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
   zt_connection *c = sqlite3_malloc64(sizeof(*c));
   *out = NULL;
@@ -40,9 +44,9 @@ static const char connection_steps[] =
 
 /* True if a statement that starts while another one runs, as one does whenever this is asked, is
 ** ended by SQLite: after sqlite3_interrupt() at once, and if the progress handler says so. */
-static bool connection_ends_statements(sqlite3 *db){
+static bool connection_ends(sqlite3 *db, const char *sql){
   sqlite3_stmt *stmt = NULL;
-  int rc = sqlite3_prepare_v2(db, connection_steps, -1, &stmt, NULL);
+  int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
   if( rc==SQLITE_OK ) rc = sqlite3_step(stmt);
   sqlite3_finalize(stmt);
   return rc==SQLITE_INTERRUPT;
@@ -50,13 +54,19 @@ static bool connection_ends_statements(sqlite3 *db){
 
 static bool connection_interrupted(void *context){
   zt_connection *c = context;
-  bool ends;
+  const int64_t now = zt_os_elapsed();
+  bool ends = false;
+  if( !c->asked || now-c->asked>=CONNECTION_PAUSE ){
+    ends = connection_ends(c->db, connection_steps);
+    c->asked = c->looked = zt_os_elapsed();
+    return ends;
+  }
 #if SQLITE_VERSION_NUMBER>=3041000
-  if( sqlite3_libversion_number()>=3041000 && sqlite3_is_interrupted(c->db) ) return true;
+  if( sqlite3_libversion_number()>=3041000 ) return sqlite3_is_interrupted(c->db);
 #endif
-  if( c->asked && zt_os_elapsed()-c->asked<CONNECTION_PAUSE ) return false;
-  ends = connection_ends_statements(c->db);
-  c->asked = zt_os_elapsed();
+  if( now-c->looked<CONNECTION_GLANCE ) return false;
+  ends = connection_ends(c->db, "SELECT 1");
+  c->looked = zt_os_elapsed();
   return ends;
 }
 

@@ -16,7 +16,8 @@ typedef struct zt_connection {
   bool nofs;                 /* BLOB sources only: no path is ever opened */
   zt_cache *cache;           /* Owned */
   zt_spare *spare;           /* Memory of results, with a reference */
-  int64_t asked;             /* When the progress handler last had its turn; 0: never */
+  int64_t asked, looked;     /* When the progress handler last had its turn, and when it was last
+                             ** looked for an interrupt; 0: never */
 } zt_connection;
 
 /* A connection's state, with one reference. *out is NULL when out of memory. */
