@@ -117,6 +117,7 @@ static void compare_table_clear(compare_table_cursor *c){
     c->argument[k] = NULL;
   }
   zt_error_clear(&c->err);
+  c->err = ZT_ERROR_NONE;   /* Its place was in what is closed */
   c->done = false;
 }
 
@@ -163,6 +164,7 @@ static int compare_table_eof(sqlite3_vtab_cursor *p){
 static int compare_table_open_tensor(compare_table_cursor *c, int k, zt_target *target,
                                      zt_budget *budget, zt_tensor *out, zt_error *err){
   zt_connection *connection = ((compare_table*)c->base.pVtab)->connection;
+  *err = ZT_ERROR_NONE;
   return zt_target_open(connection, c->argument[k], true, target, err)
       || zt_target_object(target, c->argument[k+1], err) ? err->rc
        : zt_target_tensor(target, budget, out, err);

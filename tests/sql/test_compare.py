@@ -192,6 +192,19 @@ def test_the_damaged_one_is_named(db, tmp_path):
     assert row[0].startswith(place(str(b), "w"))
 
 
+def test_a_source_that_cannot_be_opened_is_named_alone(db, tmp_path):
+    # What was opened before has an object; this has none. And of a row before nothing is left to name.
+    good, none = write(tmp_path / "good.zt", "f32", [1.0]), str(tmp_path / "none.zt")
+    for other, said in ((none, f"ztensor: {none}: cannot open: No such file or directory"), (b"PK", "ztensor: <blob>: not a tensor file of a known format")):
+        assert value(db, "SELECT error FROM zt_compare(?, 'w', ?, 'w')", good, other) == said
+        assert value(db, "SELECT error FROM zt_compare(?, 'w', ?, 'w')", other, good) == said
+    image = open(good, "rb").read()
+    broken = [image[:n] for n in range(0, len(image), 7)] + [b"\x08", b"\x08\x00", b"\xff" * 40]
+    for data in broken:
+        got = rows(db, "WITH s(b) AS (VALUES (?1), (?2), (?1)) SELECT error FROM s, zt_compare(s.b, 'w', ?1, 'w')", image, data)
+        assert [error for error, in got] == [None, value(db, "SELECT error FROM zt_compare(?2, 'w', ?1, 'w')", image, data), None]
+
+
 def test_null_gives_no_row_and_a_missing_argument_is_an_error(db, tmp_path):
     a = write(tmp_path / "a.zt", "f32", [1.0])
     for arguments in ((None, "w", a, "w"), (a, None, a, "w"), (a, "w", None, "w"), (a, "w", a, None)):
