@@ -38,7 +38,7 @@
 #include "core/host.h"
 
 #define ONNX_DEPTH_MAX 64
-#define ONNX_METADATA_LEAST ((uint64_t)2 << 20)    /* What a small file may take, */
+#define ONNX_METADATA_LEAST ((uint64_t)1 << 20)    /* What a small file may take, */
 #define ONNX_METADATA_TIMES 32                     /* and how often a larger one its size */
 #define ONNX_PROBE_FIELDS 65536                /* Fields that a probe looks at */
 #define ONNX_IR_MAX 255                        /* Versions that a probe takes for one; 13 is the

@@ -357,7 +357,7 @@ def cases():
     yield "external-directory", two(external(location=".", length="16")), no_bytes, "X5", "w", None, "a directory"
     yield "external-past-end", two(external(location="external-past-end.onnx", offset="4096", length="16")), no_bytes, "X6", "w", None, "a range beyond the file"
     yield "external-offset-past-end", two(external(location="external-past-end.onnx", offset="4096")), no_bytes, "X6", "w", None, "an offset beyond the file"
-    yield "names-large", model(graph(nodes=[node("N", "n" * 30000, attributes=[attribute("a", fields(10, [b"\x08\x00"] * 400))])])), refused, "OX9", None, "names and what is shown as text take more than 3109312 bytes", "a long name of a node with many tensors"
+    yield "names-large", model(graph(nodes=[node("N", "n" * 30000, attributes=[attribute("a", fields(10, [b"\x08\x00"] * 400))])])), refused, "OX9", None, "names and what is shown as text take more than 2060736 bytes", "a long name of a node with many tensors"
     yield "values-in-two-messages", model(graph([FINE], [node("N", "n", attributes=[attribute("w", field(5, tensor("", [2], FLOAT, field(4, 1.0))), field(5, field(4, 2.0)))])])), no_bytes, "OX10", "n.w", "its values are in several messages", "values of a merged tensor in two messages"
     yield "no-data", two(), no_dense, "D1", "w", "4 elements of f32 are 16 bytes, and it has 0", "a shape of four and no data"
     yield "raw-short", two(raw(floats(3, 3))), no_dense, "D1", "w", "4 elements of f32 are 16 bytes, and it has 12", "12 bytes for a shape of 16"
