@@ -83,13 +83,16 @@ static void check_values(const zt_pickle *p, size_t n){
   zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
   seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
   zt_torch_visitor visitor = { leaf, tensor, &lengths, true };
-  zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first);
+  if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* Nobody walks on */
+    CHECK(first.rc==SQLITE_ERROR && first.rule, "%s", first.message);
+    zt_error_clear(&first);
+    return;
+  }
   visitor = (zt_torch_visitor){ leaf, tensor, &paths, false };
   zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &second);
-  CHECK(first.rc==second.rc && (!first.rc || (first.rc==SQLITE_ERROR && first.rule)), "%s, %s", first.message, second.message);
+  CHECK(second.rc==SQLITE_OK, "%s", second.message);
   CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes, "another walk");
   zt_cbor_out_clear(&paths.out);
-  zt_error_clear(&first);
   zt_error_clear(&second);
 }
 
