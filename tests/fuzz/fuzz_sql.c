@@ -496,7 +496,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   steps_left = STEPS/100;
   if( fail_at ) ask_failing(db, pushed.z, bind, &o, (int64_t)fail_at, fail_on);
   other = run(nofs, pushed.z);
-  if( kind<3 && values[0].type!=SQLITE_BLOB && values[1].type!=SQLITE_BLOB && !strstr(pushed.z, "count(*)") ){
+  /* A comparison has a row that says why there is none */
+  if( kind<3 && values[0].type!=SQLITE_BLOB && values[1].type!=SQLITE_BLOB && !strstr(pushed.z, "count(*)")
+   && !strstr(pushed.z, "zt_compare") ){
     CHECK(other.rows==0, "%s: rows without a BLOB", pushed.z);
   }
   for(int i=0; i<PARAMETERS; i++) free(values[i].bytes.p);
