@@ -23,19 +23,21 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # A product and a sum are rounded one after the other: a compiler that may fuse them, as clang does by itself, makes other
 # statistics on processors that can
 STRICT = -std=c11 $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden
-LIBS = -lzstd -lcrypto -lisal -ldl -lm
+LIBS = -lzstd -lcrypto -lisal -ldl -lm -lpthread
 SRC := $(wildcard ext/*.c ext/*/*.c)
 LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
 UNIT := $(wildcard tests/unit/test_*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
-# Sources linked straight against the library instead of through the extension API
-STATIC = -DSQLITE_CORE
+# Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
+# the other, unless threads are what is tested
+THREADS ?= 1
+STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS)
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch demo test test-c unit oom replay sql faults warnings analyze asan \
   asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 \
-  test-armhf windows tsan soak bench clean
+  test-armhf windows threads tsan soak bench clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -244,7 +246,15 @@ $(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
 	$(PROGRAM) -lpthread
 
-TSAN = B=build/tsan OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
+# Eight threads, at work on whatever there is
+EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64'
+threads: build/faults.so             ## the SQL tests and faults with eight threads, and memory that runs out in them
+	$(SIDE_BY_SIDE) -s B=build/threads $(EIGHT) build/threads/oom/test_sql build/threads/ztensor.$(SO)
+	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) $(PYTHON) -m pytest -q tests/sql
+	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
+	@$(MAKE) --no-print-directory B=build/threads $(EIGHT) oom LOADED=build/threads/ztensor.$(SO)
+
+TSAN = B=build/tsan $(EIGHT) OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
 
 tsan:                               ## many threads over files being replaced, for SECONDS=30, under ThreadSanitizer
 	$(SIDE_BY_SIDE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)

@@ -191,6 +191,18 @@ int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, z
   return SQLITE_OK;
 }
 
+bool zt_keys_append(zt_keys *k, const uint8_t *bytes, const zt_keys *other, uint32_t n){
+  if( n==0 || k->slots || k->last>0 || other->slots || other->last>0 ) return false;
+  if( k->n>0 && keys_compare(k, zt_keys_text(k, bytes, k->n-1), zt_keys_text(other, bytes, 0))>=0 ){
+    return false;
+  }
+  if( n>k->capacity-k->n ) zt_keys_reserve(k, (uint64_t)k->n+n);
+  if( n>k->capacity-k->n ) return false;
+  memcpy(k->a+k->n, other->a, n*sizeof(*k->a));
+  k->n += n;
+  return true;
+}
+
 int zt_keys_reordered(zt_keys *k, const uint8_t *bytes, zt_error *err){
   sqlite3_free(k->slots);
   k->slots = NULL;

@@ -51,6 +51,10 @@ void zt_keys_trim(zt_keys *k);
 ** SQLITE_NOMEM or SQLITE_INTERRUPT (recorded in err). */
 int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, zt_error *err);
 
+/* Add the first n names of another set, of the same bytes, at once: if they ascend and come after
+** all that are there. False: that is not so, or there is no memory, and none was added. */
+bool zt_keys_append(zt_keys *k, const uint8_t *bytes, const zt_keys *other, uint32_t n);
+
 /* What is in `a` was put in another order, which is that of appearance from here on. Returns
 ** SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT (recorded in err). */
 int zt_keys_reordered(zt_keys *k, const uint8_t *bytes, zt_error *err);

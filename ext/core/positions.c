@@ -1,6 +1,7 @@
 /* A growing array of 32-bit numbers. See positions.h. */
 #include "core/positions.h"
 
+#include <assert.h>
 #include "core/host.h"
 #include "core/os.h"
 
@@ -20,6 +21,17 @@ void zt_positions_reserve(zt_positions *p, uint64_t n){
 int zt_positions_grow(zt_positions *p, zt_error *err){
   uint32_t capacity = p->capacity<8 ? 8 : p->capacity + p->capacity/2;
   return positions_resize(p, capacity) ? 0 : zt_fail_nomem(err);
+}
+
+bool zt_positions_room(zt_positions *p, uint32_t n){
+  if( n>p->capacity-p->n ) zt_positions_reserve(p, (uint64_t)p->n+n);
+  return n<=p->capacity-p->n;
+}
+
+void zt_positions_append(zt_positions *p, const uint32_t *a, uint32_t n){
+  assert( n<=p->capacity-p->n );
+  memcpy(p->a+p->n, a, n*sizeof(*a));
+  p->n += n;
 }
 
 void zt_positions_trim(zt_positions *p){

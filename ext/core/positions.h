@@ -25,6 +25,12 @@ ZT_INLINE int zt_positions_push(zt_positions *p, size_t value, zt_error *err){
   return 0;
 }
 
+/* Make room for n more. False: there is no memory. */
+bool zt_positions_room(zt_positions *p, uint32_t n);
+
+/* Add n for which there is room. */
+void zt_positions_append(zt_positions *p, const uint32_t *a, uint32_t n);
+
 /* Give back memory that was allocated ahead. */
 void zt_positions_trim(zt_positions *p);
 

@@ -2,12 +2,20 @@
 #include "core/source.h"
 
 #include "core/host.h"
+#include "core/pool.h"
+
+/* Bytes that are worth a thread. Tests are built with few. */
+#ifndef ZT_SOURCE_PART
+# define ZT_SOURCE_PART ((size_t)4 << 20)
+#endif
+#define SOURCE_PARTS 16                 /* Threads that read at once, at most */
 
 struct zt_source {
   zt_file file;          /* -1 for an image */
   zt_span image;
   uint64_t size;
   zt_identity id;
+  zt_pool *pool;         /* Borrowed; NULL: nobody helps */
   bool shard;            /* Of another file, which is the one that errors are about */
   char path[];           /* Of a file; "" for an image */
 };
@@ -71,6 +79,14 @@ zt_span zt_source_image(const zt_source *s){
   return s->image;
 }
 
+void zt_source_set_pool(zt_source *s, zt_pool *pool){
+  s->pool = pool;
+}
+
+zt_pool *zt_source_pool(const zt_source *s){
+  return s->pool;
+}
+
 void zt_source_set_shard(zt_source *s){
   s->shard = true;
 }
@@ -79,6 +95,51 @@ void zt_source_set_shard(zt_source *s){
 static zt_error *source_in(const zt_source *s, zt_error *err){
   err->shard = s->shard ? s->path : NULL;
   return err;
+}
+
+/* --- Reading --- */
+
+/* A part of what is read, by one thread. */
+typedef struct source_part {
+  zt_task task;          /* First */
+  zt_file file;
+  uint64_t offset;
+  uint8_t *buffer;
+  size_t n;
+  int64_t got;
+  int error_number;
+} source_part;
+
+static void source_read_part(zt_task *task, const zt_interrupt *interrupt){
+  source_part *p = (source_part*)task;
+  (void)interrupt;
+  p->got = zt_os_read(p->file, p->offset, p->buffer, p->n, &p->error_number);
+}
+
+/* As zt_os_read(): in parts, side by side. New memory takes longer to be given than to be
+** written. */
+static int64_t source_read_together(zt_source *s, uint64_t offset, uint8_t *buffer, size_t n,
+                                    int *error_number){
+  source_part part[SOURCE_PARTS];
+  zt_tasks tasks = { .pool = s->pool };
+  zt_error unused = ZT_ERROR_NONE;
+  const size_t most = (size_t)zt_pool_threads(s->pool), wanted = n/ZT_SOURCE_PART;
+  const size_t parts = wanted<most ? wanted : most, k = parts<SOURCE_PARTS ? parts : SOURCE_PARTS;
+  int64_t got = 0;
+  for(size_t i=0; i<k; i++){
+    const size_t from = n/k*i, to = i+1<k ? n/k*(i+1) : n;
+    part[i] = (source_part){ .task.run = source_read_part, .file = s->file, .offset = offset+from,
+                             .buffer = buffer+from, .n = to-from };
+    zt_pool_add(&tasks, &part[i].task, true);
+  }
+  for(size_t i=0; i<k; i++) zt_pool_wait(&tasks, &part[i].task, NULL, &unused);
+  for(size_t i=0; i<k; i++){
+    *error_number = part[i].error_number;
+    if( part[i].got<0 ) return -1;
+    got += part[i].got;
+    if( (size_t)part[i].got<part[i].n ) break;
+  }
+  return got;
 }
 
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err){
@@ -93,7 +154,8 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
   }
-  got = zt_os_read(s->file, offset, buffer, n, &error_number);
+  got = s->pool && n>=2*ZT_SOURCE_PART ? source_read_together(s, offset, buffer, n, &error_number)
+                                    : zt_os_read(s->file, offset, buffer, n, &error_number);
   if( got<0 ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( (uint64_t)got<n ){
     return zt_fail(source_in(s, err), SQLITE_ERROR,

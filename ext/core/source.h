@@ -7,6 +7,7 @@
 #define ZT_CORE_SOURCE_H
 
 #include "core/os.h"
+#include "core/pool.h"
 
 typedef struct zt_source zt_source;
 
@@ -29,6 +30,10 @@ const char *zt_source_path(const zt_source *s);
 
 /* The image itself; p is NULL for a file. */
 zt_span zt_source_image(const zt_source *s);
+
+/* Threads that may help to read much at once, which live longer than the source; NULL: none. */
+void zt_source_set_pool(zt_source *s, zt_pool *pool);
+zt_pool *zt_source_pool(const zt_source *s);
 
 /* It is a shard of the file that errors have as their place: say which one, if reading it fails. */
 void zt_source_set_shard(zt_source *s);

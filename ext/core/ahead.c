@@ -1,0 +1,173 @@
+/* Doing what will be asked for before it is. See ahead.h. */
+#include "core/ahead.h"
+
+#include "core/host.h"
+#include "core/os.h"
+
+/* Nanoseconds of work that is left: less is not worth a thread. Tests are built with 0. */
+#ifndef ZT_AHEAD_WORTH
+# define ZT_AHEAD_WORTH 1000000
+#endif
+#define AHEAD_LATE ((int64_t)1000*1000)    /* Nanoseconds beyond which a job, but for */
+#define AHEAD_LATE_BYTE 10                 /* these for each byte of its result, rather waited than
+                                           ** computed, */
+#define AHEAD_LATE_JOBS 3                  /* if it is so many in a row: a processor may be busy */
+#define AHEAD_EACH 2                       /* Groups for each thread */
+#define AHEAD_GROUP 16                     /* Jobs of a group, at most, */
+#define AHEAD_GROUP_TIME ((int64_t)250*1000)   /* and nanoseconds that they are to take: handing
+                                           ** each over by itself may take longer than doing it */
+
+/* Jobs that one thread does one after the other. */
+typedef struct ahead_group {
+  zt_task task;                    /* First */
+  struct ahead_group *next;
+  uint32_t n, at;                  /* How many, and how many were taken */
+  zt_job *job[AHEAD_GROUP];
+} ahead_group;
+
+static void ahead_do(zt_job *job, const zt_interrupt *interrupt){
+  const int64_t before = zt_os_elapsed();
+  job->work(job, interrupt);
+  job->took = zt_os_elapsed()-before;
+}
+
+static void ahead_run(zt_task *task, const zt_interrupt *interrupt){
+  ahead_group *g = (ahead_group*)task;
+  for(uint32_t i=0; i<g->n; i++) ahead_do(g->job[i], interrupt);
+}
+
+/* --- The list of groups --- */
+
+static void ahead_drop_first(zt_ahead *a){
+  ahead_group *g = a->first;
+  for(; g->at<g->n; g->at++) a->jobs->drop(g->job[g->at]);
+  a->first = g->next;
+  if( !a->first ) a->last = NULL;
+  a->n--;
+  sqlite3_free(g);
+}
+
+void zt_ahead_stop(zt_ahead *a){
+  if( a->n>0 ) zt_pool_abandon(&a->tasks);
+  while( a->first ) ahead_drop_first(a);
+  a->begun = false;
+  a->window = 0;
+}
+
+void zt_ahead_clear(zt_ahead *a){
+  zt_ahead_stop(a);
+  *a = (zt_ahead){ 0 };
+}
+
+/* True if the job of that number is the next one there. */
+static bool ahead_has(const zt_ahead *a, uint64_t number){
+  return a->first && a->first->job[a->first->at]->number==number;
+}
+
+/* --- Making jobs --- */
+
+static zt_job *ahead_make(zt_ahead *a, void *context, uint64_t number){
+  zt_job *job = a->jobs->make(context, number);
+  if( job ) job->number = number;
+  return job;
+}
+
+/* How many jobs to put into one group. */
+static uint32_t ahead_group_size(const zt_ahead *a){
+  const int64_t n = a->took>0 ? AHEAD_GROUP_TIME/a->took : 1;
+  return a->window<2 || n<1 ? 1 : n<AHEAD_GROUP ? (uint32_t)n : AHEAD_GROUP;
+}
+
+/* A group of what comes after *number, which moves on. NULL: there is nothing, or no memory. */
+static ahead_group *ahead_make_group(zt_ahead *a, void *context, uint64_t *number){
+  const uint32_t size = ahead_group_size(a);
+  ahead_group *g = sqlite3_malloc64(sizeof(*g));
+  if( !g ) return NULL;
+  *g = (ahead_group){ .task.run = ahead_run };
+  while( g->n<size && a->jobs->next(context, number) ){
+    zt_job *job = ahead_make(a, context, *number);
+    if( !job ) break;
+    g->job[g->n++] = job;
+  }
+  if( g->n>0 ) return g;
+  sqlite3_free(g);
+  return NULL;
+}
+
+/* Add groups that come after the job of that number as far as the window goes. Whatever is not made
+** is done when it is asked for. */
+static void ahead_fill(zt_ahead *a, void *context, uint64_t number){
+  const uint32_t most = a->window+ahead_has(a, number);
+  if( a->last ) number = a->last->job[a->last->n-1]->number;
+  while( a->n<most ){
+    ahead_group *g = ahead_make_group(a, context, &number);
+    if( !g ) return;
+    if( a->last ) a->last->next = g;
+    else a->first = g;
+    a->last = g;
+    a->n++;
+    zt_pool_add(&a->tasks, &g->task, false);
+  }
+}
+
+/* How many groups may be ahead at most. */
+static uint64_t ahead_most(const zt_ahead *a){
+  const uint64_t threads = AHEAD_EACH*(uint64_t)zt_pool_threads(a->tasks.pool);
+  const uint64_t each = a->largest*ahead_group_size(a), room = ZT_AHEAD_BYTES/(each ? each : 1);
+  return threads<room ? threads : room;
+}
+
+/* The next are wanted, too, as it seems: as many more as were taken without a gap. */
+static void ahead_widen(zt_ahead *a, uint64_t left){
+  const uint64_t most = ahead_most(a);
+  if( a->window==0 && (uint64_t)a->took<(uint64_t)ZT_AHEAD_WORTH/left ) return;
+  a->window = a->window ? 2*a->window : 1;
+  if( a->window>most ) a->window = (uint32_t)most;
+}
+
+/* --- Taking them --- */
+
+/* What a job tells of those that follow. */
+static void ahead_learn(zt_ahead *a, const zt_job *job){
+  const int64_t computing = AHEAD_LATE + AHEAD_LATE_BYTE*(int64_t)job->memory;
+  const int threads = 2*zt_pool_threads(a->tasks.pool);
+  a->took = job->took;
+  if( job->memory>a->largest ) a->largest = job->memory;
+  a->late = job->took<computing ? 0 : a->late+1;
+  if( !a->slow || a->late<AHEAD_LATE_JOBS ) return;
+  a->late = 0;
+  zt_pool_widen(a->tasks.pool, threads<ZT_AHEAD_WAITING ? threads : ZT_AHEAD_WAITING);
+}
+
+/* The next job, of a group that is being done, or will be. */
+static zt_job *ahead_pop(zt_ahead *a, const zt_interrupt *interrupt, zt_error *err){
+  ahead_group *g = a->first;
+  zt_job *job;
+  if( g->at==0 && zt_pool_wait(&a->tasks, &g->task, interrupt, err) ) return NULL;
+  job = g->job[g->at++];
+  if( g->at==g->n ) ahead_drop_first(a);
+  return job;
+}
+
+zt_job *zt_ahead_take(zt_ahead *a, void *context, uint64_t number, uint64_t left,
+                      const zt_interrupt *interrupt, zt_error *err){
+  zt_job *job;
+  if( !a->begun || (a->first ? !ahead_has(a, number) : number<=a->last_number) ){
+    zt_ahead_stop(a);
+    if( a->whole && a->tasks.pool ) a->window = (uint32_t)ahead_most(a);
+  }else if( left>0 && a->tasks.pool && (!a->first || a->first->at==0) ){
+    ahead_widen(a, left);
+  }
+  if( !a->first || a->first->at==0 ) ahead_fill(a, context, number);
+  a->begun = true;
+  a->last_number = number;
+  if( ahead_has(a, number) ){
+    job = ahead_pop(a, interrupt, err);
+  }else if( (job = ahead_make(a, context, number))!=NULL ){
+    ahead_do(job, interrupt);
+  }else{
+    zt_fail_nomem(err);
+  }
+  if( job ) ahead_learn(a, job);
+  return job;
+}

@@ -1,0 +1,165 @@
+/* Threads: POSIX. See thread.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1   /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#endif
+#include "core/thread.h"
+
+#ifndef _WIN32
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "core/host.h"
+#include "core/os.h"
+
+#define THREAD_SECOND ((int64_t)1000*1000*1000)
+#define THREAD_STACK ((size_t)1 << 20)   /* Bytes of a stack: some libraries' are small */
+
+struct zt_monitor {
+  pthread_mutex_t lock;
+  pthread_cond_t signal[ZT_SIGNAL_COUNT];
+};
+
+struct zt_thread {
+  pthread_t thread;
+  void (*run)(void *context);
+  void *context;
+};
+
+/* --- Monitors --- */
+
+zt_monitor *zt_monitor_new(void){
+  zt_monitor *m = sqlite3_malloc64(sizeof(*m));
+  int made = 0;
+  if( !m ) return NULL;
+  if( pthread_mutex_init(&m->lock, NULL) ){
+    sqlite3_free(m);
+    return NULL;
+  }
+  while( made<ZT_SIGNAL_COUNT && pthread_cond_init(&m->signal[made], NULL)==0 ) made++;
+  if( made==ZT_SIGNAL_COUNT ) return m;
+  while( made-->0 ) pthread_cond_destroy(&m->signal[made]);
+  pthread_mutex_destroy(&m->lock);
+  sqlite3_free(m);
+  return NULL;
+}
+
+void zt_monitor_free(zt_monitor *m){
+  if( !m ) return;
+  for(int i=0; i<ZT_SIGNAL_COUNT; i++) pthread_cond_destroy(&m->signal[i]);
+  pthread_mutex_destroy(&m->lock);
+  sqlite3_free(m);
+}
+
+void zt_monitor_enter(zt_monitor *m){
+  pthread_mutex_lock(&m->lock);
+}
+
+void zt_monitor_leave(zt_monitor *m){
+  pthread_mutex_unlock(&m->lock);
+}
+
+void zt_monitor_wait(zt_monitor *m, zt_signal what, int64_t nanoseconds){
+  struct timespec until;
+  if( nanoseconds<0 || clock_gettime(CLOCK_REALTIME, &until) ){
+    pthread_cond_wait(&m->signal[what], &m->lock);
+    return;
+  }
+  nanoseconds += until.tv_nsec;
+  until.tv_sec += (time_t)(nanoseconds/THREAD_SECOND);
+  until.tv_nsec = (long)(nanoseconds%THREAD_SECOND);
+  pthread_cond_timedwait(&m->signal[what], &m->lock, &until);
+}
+
+void zt_monitor_signal(zt_monitor *m, zt_signal what, bool all){
+  if( all ) pthread_cond_broadcast(&m->signal[what]);
+  else pthread_cond_signal(&m->signal[what]);
+}
+
+/* --- Threads --- */
+
+static void *thread_run(void *p){
+  zt_thread *t = p;
+  t->run(t->context);
+  return NULL;
+}
+
+/* Start it with no signal to be delivered to it: these are the host's. */
+static bool thread_create(zt_thread *t){
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  int rc;
+  if( pthread_attr_init(&attributes) ) return false;
+  sigfillset(&all);
+  pthread_attr_setstacksize(&attributes, THREAD_STACK);   /* If it cannot be, the usual one */
+  rc = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if( rc==0 ){
+    rc = pthread_create(&t->thread, &attributes, thread_run, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+  pthread_attr_destroy(&attributes);
+  return rc==0;
+}
+
+zt_thread *zt_thread_start(void (*run)(void *context), void *context){
+  zt_thread *t = sqlite3_malloc64(sizeof(*t));
+  if( !t ) return NULL;
+  *t = (zt_thread){ .run = run, .context = context };
+  if( thread_create(t) ) return t;
+  sqlite3_free(t);
+  return NULL;
+}
+
+void zt_thread_join(zt_thread *t){
+  pthread_join(t->thread, NULL);
+  sqlite3_free(t);
+}
+
+/* --- Processors --- */
+
+#ifdef __linux__
+/* Two numbers of a file, of which the first may be "max": false if they are not there. */
+static bool thread_read_quota(const char *path, int64_t *quota, int64_t *period){
+  char text[64], *end;
+  zt_error unused = ZT_ERROR_NONE;
+  zt_stat state;
+  int error_number;
+  zt_file file = zt_os_open(path, NULL, &state, &unused);
+  int64_t n = file<0 ? -1 : zt_os_read(file, 0, text, sizeof(text)-1, &error_number);
+  zt_os_close(file);
+  zt_error_clear(&unused);
+  if( n<=0 ) return false;
+  text[n] = 0;
+  *quota = strtoll(text, &end, 10);
+  *period = end>text ? strtoll(end, NULL, 10) : 0;
+  return *quota>0 && *period>0;
+}
+
+/* How many processors' time the control group has, as a container sees it; INT_MAX: any. */
+static int thread_quota(int n){
+  int64_t quota, period, processors;
+  if( !thread_read_quota("/sys/fs/cgroup/cpu.max", &quota, &period) ) return n;
+  processors = (quota+period-1)/period;
+  return processors<n ? (int)processors : n;
+}
+#endif
+
+int zt_thread_processors(bool files){
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+  cpu_set_t set;
+  if( sched_getaffinity(0, sizeof(set), &set)==0 ) n = CPU_COUNT(&set);
+  if( files ) n = thread_quota((int)n);
+#else
+  (void)files;
+#endif
+  return n<1 ? 1 : (int)n;
+}
+
+int64_t zt_thread_process(void){
+  return getpid();
+}
+#endif

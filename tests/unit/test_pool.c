@@ -1,0 +1,252 @@
+/* Work done side by side: core/pool.h; and before it is asked for: core/ahead.h. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "core/ahead.h"
+
+/* --- Tasks --- */
+
+typedef struct numbered {
+  zt_task task;
+  uint64_t n, result;
+  pthread_t by;
+} numbered;
+
+static void square(zt_task *task, const zt_interrupt *interrupt){
+  numbered *t = (numbered*)task;
+  (void)interrupt;
+  t->result = t->n*t->n;
+  t->by = pthread_self();
+}
+
+static void test_every_task_is_done_once_it_was_waited_for(void **state){
+  (void)state;
+  for(int threads=0; threads<=8; threads++){
+    zt_pool *pool = zt_pool_new(threads);
+    zt_tasks tasks = { .pool = pool };
+    numbered a[200] = { 0 };
+    zt_error err = ZT_ERROR_NONE;
+    assert_int_equal(pool!=NULL, threads>0);
+    assert_int_equal(zt_pool_threads(pool), threads+1);
+    for(size_t i=0; i<COUNT(a); i++){
+      a[i].task.run = square;
+      a[i].n = i;
+      zt_pool_add(&tasks, &a[i].task, i%3==0);
+    }
+    for(size_t i=0; i<COUNT(a); i++){
+      assert_int_equal(zt_pool_wait(&tasks, &a[i].task, NULL, &err), SQLITE_OK);
+      assert_int_equal(a[i].result, i*i);
+      if( threads==0 ) assert_true(pthread_equal(a[i].by, pthread_self()));
+    }
+    zt_pool_abandon(&tasks);
+    zt_pool_free(pool);
+  }
+}
+
+/* A task that ends only when it is told to. */
+static void endless(zt_task *task, const zt_interrupt *interrupt){
+  zt_error err = ZT_ERROR_NONE;
+  numbered *t = (numbered*)task;
+  while( zt_interrupt_check(interrupt, &err)==SQLITE_OK ) sched_yield();
+  t->result = 1;
+}
+
+static void test_tasks_are_stopped_when_they_are_abandoned(void **state){
+  zt_pool *pool = zt_pool_new(3);
+  zt_tasks tasks = { .pool = pool };
+  numbered a[6] = { 0 };
+  (void)state;
+  for(size_t i=0; i<COUNT(a); i++){
+    a[i].task.run = endless;
+    zt_pool_add(&tasks, &a[i].task, false);
+  }
+  zt_pool_abandon(&tasks);   /* Returns when nobody is at one of them: their memory may go */
+  for(size_t i=0; i<COUNT(a); i++) assert_true(a[i].task.state!=ZT_TASK_RUNNING);
+  zt_pool_free(pool);
+}
+
+static bool yes_once(void *context){
+  int *asked = context;
+  return ++*asked==3;
+}
+
+static void test_who_waits_can_be_interrupted(void **state){
+  zt_pool *pool = zt_pool_new(1);
+  zt_tasks tasks = { .pool = pool };
+  numbered a[2] = { 0 };
+  zt_error err = ZT_ERROR_NONE;
+  int asked = 0;
+  zt_interrupt interrupt = { yes_once, &asked };
+  (void)state;
+  for(size_t i=0; i<COUNT(a); i++){
+    a[i].task.run = endless;
+    zt_pool_add(&tasks, &a[i].task, false);
+  }
+  assert_int_equal(zt_pool_wait(&tasks, &a[0].task, &interrupt, &err), SQLITE_INTERRUPT);
+  assert_int_equal(asked, 3);   /* Whoever said yes is not asked again */
+  zt_error_clear(&err);
+  zt_pool_abandon(&tasks);
+  zt_pool_free(pool);
+}
+
+static void test_a_forked_process_does_what_it_waits_for(void **state){
+  zt_pool *pool = zt_pool_new(2);
+  zt_tasks tasks = { .pool = pool };
+  numbered first = { .task.run = square, .n = 3 }, then = { .task.run = square, .n = 5 };
+  zt_error err = ZT_ERROR_NONE;
+  int status = -1;
+  pid_t child;
+  (void)state;
+  zt_pool_add(&tasks, &first.task, false);
+  assert_int_equal(zt_pool_wait(&tasks, &first.task, NULL, &err), SQLITE_OK);   /* There is a thread */
+  child = fork();
+  if( child==0 ){
+    zt_pool_add(&tasks, &then.task, false);
+    status = zt_pool_wait(&tasks, &then.task, NULL, &err);
+    zt_pool_abandon(&tasks);
+    zt_pool_free(pool);
+    _exit(status==SQLITE_OK && then.result==25 ? 0 : 1);
+  }
+  assert_true(child>0 && waitpid(child, &status, 0)==child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);
+  zt_pool_free(pool);
+}
+
+/* --- Ahead --- */
+
+typedef struct series {
+  uint64_t end, made, done, dropped;   /* Jobs */
+  uint64_t ahead;                      /* The greatest number for which one was made */
+  uint64_t memory;                     /* Of a result */
+  int64_t nanoseconds;                 /* That a job takes at least */
+  pthread_mutex_t lock;
+} series;
+
+typedef struct series_job {
+  zt_job job;
+  series *of;
+  uint64_t result;
+} series_job;
+
+static void series_work(zt_job *job, const zt_interrupt *interrupt){
+  series_job *j = (series_job*)job;
+  struct timespec pause = { 0, (long)j->of->nanoseconds };
+  (void)interrupt;
+  if( pause.tv_nsec ) nanosleep(&pause, NULL);
+  j->result = job->number*10;
+  job->memory = j->of->memory;
+  pthread_mutex_lock(&j->of->lock);
+  j->of->done++;
+  pthread_mutex_unlock(&j->of->lock);
+}
+
+/* Every third number is wanted. */
+static bool series_next(void *context, uint64_t *number){
+  *number += 3;
+  return *number<((series*)context)->end;
+}
+
+static zt_job *series_make(void *context, uint64_t number){
+  series *s = context;
+  series_job *j = calloc(1, sizeof(*j));
+  assert_non_null(j);
+  j->job.work = series_work;
+  j->of = s;
+  s->made++;
+  if( number>s->ahead ) s->ahead = number;
+  return &j->job;
+}
+
+static void series_drop(zt_job *job){
+  ((series_job*)job)->of->dropped++;
+  free(job);
+}
+
+static const zt_jobs series_jobs = { series_next, series_make, series_drop };
+
+/* Take the job of a number: the right one, done. */
+static void take(zt_ahead *a, series *s, uint64_t number){
+  zt_error err = ZT_ERROR_NONE;
+  zt_job *job = zt_ahead_take(a, s, number, (s->end-1-number)/3, NULL, &err);
+  assert_succeeded(&err, "a job");
+  assert_non_null(job);
+  assert_int_equal(job->number, number);
+  assert_int_equal(((series_job*)job)->result, number*10);
+  series_drop(job);
+}
+
+static void test_jobs_come_in_order_and_each_once(void **state){
+  (void)state;
+  for(int threads=0; threads<=8; threads+=2){
+    series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
+    zt_pool *pool = zt_pool_new(threads);
+    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+    for(uint64_t i=0; i<s.end; i+=3) take(&a, &s, i);
+    assert_int_equal(s.made, 1000);
+    assert_int_equal(s.done, 1000);
+    assert_int_equal(s.dropped, 1000);
+    zt_ahead_clear(&a);
+    zt_pool_free(pool);
+  }
+}
+
+/* One is done as it is asked for, then one is ahead, two, four ... at most two for each thread. */
+static void test_what_is_ahead_grows(void **state){
+  static const uint64_t ahead[] = { 0, 2, 4, 7, 8, 9, 10 };
+  series s = { .end = 3000, .nanoseconds = 2*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
+  zt_pool *pool = zt_pool_new(1);
+  zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+  (void)state;
+  for(uint64_t i=0; i<COUNT(ahead); i++){
+    take(&a, &s, 3*i);
+    check( s.ahead==3*ahead[i], "%llu: %llu", (unsigned long long)i, (unsigned long long)s.ahead/3 );
+  }
+  take(&a, &s, 3*50);   /* Some were passed over: it begins again */
+  assert_int_equal(s.ahead, 3*50);
+  zt_ahead_clear(&a);
+  assert_int_equal(s.dropped, s.made);
+  zt_pool_free(pool);
+}
+
+static void test_large_results_are_few(void **state){
+  series s = { .end = 3000, .nanoseconds = 2*1000*1000, .memory = ZT_AHEAD_BYTES/2, .lock = PTHREAD_MUTEX_INITIALIZER };
+  zt_pool *pool = zt_pool_new(8);
+  zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+  (void)state;
+  for(uint64_t i=0; i<20; i++){
+    take(&a, &s, 3*i);
+    check( s.ahead<=3*(i+2), "%llu: %llu", (unsigned long long)i, (unsigned long long)s.ahead/3 );
+  }
+  zt_ahead_clear(&a);
+  zt_pool_free(pool);
+}
+
+/* Jobs that wait for something slow get more threads than there were. */
+static void test_who_waits_is_not_alone(void **state){
+  for(int slow=0; slow<2; slow++){
+    series s = { .end = 3000, .nanoseconds = 5*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
+    zt_pool *pool = zt_pool_new(1);
+    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool, .slow = slow };
+    (void)state;
+    for(uint64_t i=0; i<60; i++) take(&a, &s, 3*i);
+    assert_int_equal(zt_pool_threads(pool), slow ? ZT_AHEAD_WAITING+1 : 2);
+    zt_ahead_clear(&a);
+    zt_pool_free(pool);
+  }
+}
+
+int main(void){
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_every_task_is_done_once_it_was_waited_for),
+    cmocka_unit_test(test_tasks_are_stopped_when_they_are_abandoned),
+    cmocka_unit_test(test_who_waits_can_be_interrupted),
+    cmocka_unit_test(test_a_forked_process_does_what_it_waits_for),
+    cmocka_unit_test(test_jobs_come_in_order_and_each_once),
+    cmocka_unit_test(test_what_is_ahead_grows),
+    cmocka_unit_test(test_large_results_are_few),
+    cmocka_unit_test(test_who_waits_is_not_alone),
+  };
+  return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}
