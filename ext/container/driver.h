@@ -8,6 +8,7 @@
 #ifndef ZT_CONTAINER_DRIVER_H
 #define ZT_CONTAINER_DRIVER_H
 
+#include <stdatomic.h>
 #include <assert.h>
 #include "container/container.h"
 #include "core/keys.h"
@@ -133,7 +134,7 @@ typedef struct zt_driver {
 
 struct zt_container {
   const zt_driver *driver;
-  int references;
+  atomic_int references;   /* Several threads may have one */
   uint64_t file_size;
   bool is_file;
   zt_identity identity;      /* If it is a file */

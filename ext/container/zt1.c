@@ -22,6 +22,7 @@
 #include <assert.h>
 #include "container/dtype.h"
 #include "container/schema.h"
+#include "container/segments.h"
 #include "core/host.h"
 
 #define ZT1_MAGIC "ZTEN1000"
@@ -241,28 +242,43 @@ static void zt1_reserve(zt_builder *b, const zt_cbor_level *level){
   zt_builder_reserve(b, n, n);
 }
 
-static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
-  zt_error *err = c->err;
-  zt_cbor_level level;
+static bool zt1_check_duplicate(zt_cbor *c, bool duplicate){
+  return !duplicate || zt_cbor_fail(c, "B4", "two objects have this name");
+}
+
+/* Check and add the next object. */
+static bool zt1_check_object(zt_cbor *c, zt_builder *b){
   zt_object object;
   zt_text name, dtype;
   bool duplicate;
+  if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
+  c->err->object = name;
+  /* Its number is where its map is */
+  if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate)
+   || !zt1_check_duplicate(c, duplicate) ) return false;
+  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
+  if( !zt1_read_object(c, b->container, b, &object, &dtype) ) return false;
+  c->err->object.z = NULL;
+  return c->err->rc==SQLITE_OK;
+}
+
+static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
+  zt_segments *others;
+  zt_cbor_level level;
+  bool duplicate, ok = true;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
   zt1_reserve(b, &level);
-  while( zt_cbor_more(c, &level) ){
-    if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
-    err->object = name;
-    /* Its number is where its map is */
-    if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate) ){
-      return false;
+  others = level.indefinite ? NULL : zt_segments_begin(c, b, zt1_check_object);
+  while( ok && zt_cbor_more(c, &level) ){
+    if( others && zt_segments_take(others, c, b, &level.left, &duplicate) ){
+      ok = zt1_check_duplicate(c, duplicate);
+    }else{
+      ok = !c->err->rc && zt1_check_object(c, b);
     }
-    if( duplicate ) return zt_cbor_fail(c, "B4", "two objects have this name");
-    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
-    if( !zt1_read_object(c, b->container, b, &object, &dtype) ) return false;
-    err->object.z = NULL;
   }
-  return err->rc==SQLITE_OK;
+  zt_segments_end(others);
+  return ok && !c->err->rc;
 }
 
 /* --- The root --- */
@@ -332,18 +348,25 @@ static int zt1_open(zt_builder *b, const zt_ends *ends, unsigned magic){
   return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
 }
 
-/* 1.0: what components take from their tensor, of the one asked for last. */
-typedef struct zt1_memory {
-  bool valid, sparse;
-  uint32_t object;
+/* 1.0: what components take from their tensor. */
+typedef struct zt1_tensor {
+  bool sparse;
   zt_text dtype;             /* As stored */
+} zt1_tensor;
+
+/* That of the one asked for last. Several threads may ask. */
+typedef struct zt1_memory {
+  atomic_flag busy;          /* A thread is at what follows */
+  bool valid;
+  uint32_t object;
+  zt1_tensor tensor;
 } zt1_memory;
 
 static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
   zt_container *c = b->container;
   zt1_memory *memory = c->state = sqlite3_malloc64(sizeof(*memory));
   if( !memory ) return zt_fail_nomem(b->err);
-  memory->valid = false;
+  *memory = (zt1_memory){ .busy = ATOMIC_FLAG_INIT };
   c->state_size = sizeof(*memory);
   return zt1_open(b, ends, 0);
 }
@@ -386,29 +409,37 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
 
 /* What the components of object i take from it, remembered: an object may have a million, and put
 ** them before its dtype. */
-static const zt1_memory *zt1_remember_object(const zt_container *c, uint32_t i){
+static zt1_tensor zt1_remember_object(const zt_container *c, uint32_t i){
   zt1_memory *memory = c->state;
-  zt_object o;
-  if( memory->valid && memory->object==i ) return memory;
-  o.layout = ZT_LAYOUT_UNKNOWN;
-  zt1_decode_object(c, i, &o, &memory->dtype);
+  const bool ours = !atomic_flag_test_and_set_explicit(&memory->busy, memory_order_acquire);
+  zt1_tensor tensor;
+  if( ours && memory->valid && memory->object==i ){
+    tensor = memory->tensor;
+  }else{
+    zt_object o;
+    o.layout = ZT_LAYOUT_UNKNOWN;
+    zt1_decode_object(c, i, &o, &tensor.dtype);
+    tensor.sparse = o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO;
+  }
+  if( !ours ) return tensor;
   memory->valid = true;
   memory->object = i;
-  memory->sparse = o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO;
-  return memory;
+  memory->tensor = tensor;
+  atomic_flag_clear_explicit(&memory->busy, memory_order_release);
+  return tensor;
 }
 
 /* In 1.0 a component has its tensor's dtype, but indices are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
-  const zt1_memory *tensor = zt1_remember_object(c, i);
+  const zt1_tensor tensor = zt1_remember_object(c, i);
   zt_text role = out->role;
-  if( tensor->sparse
+  if( tensor.sparse
    && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
     out->dtype = ZT_TEXT("u64");
     out->storage = out->element = zt_dtype_get(ZT_DTYPE_u64);
     return;
   }
-  zt_schema_long_dtype(tensor->dtype, out);
+  zt_schema_long_dtype(tensor.dtype, out);
 }
 
 /* Logical types that zTensor 2 has added: no words of 1.x. */

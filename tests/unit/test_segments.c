@@ -1,0 +1,194 @@
+/* Objects that are checked side by side: container/segments.h. A container is the same as one thread makes it, and so is what is
+** said of a broken one. */
+#include "test.h"
+
+#include "container/driver.h"
+#include "core/pool.h"
+
+#define OBJECTS 40000u   /* Some 4 MB of manifest: several segments */
+#define MANIFEST 192u    /* Where it begins */
+
+/* What is unusual about a file. */
+typedef struct unusual {
+  bool descending;       /* Names descend */
+  bool several;          /* Every seventh object has two components, every eleventh none */
+  bool lookalikes;       /* Attributes have in them what looks like objects */
+  bool indefinite;       /* The map of objects is ended by a break */
+  bool behind;           /* A key of the root stands behind the objects, and what looks like one more */
+  uint32_t again;        /* This object has the name of the one before; 0: none */
+} unusual;
+
+static void put_component(blob *b, const char *role, uint64_t offset){
+  put_text(b, role);
+  put_head(b, ZT_CBOR_MAP, 3);
+  put_text(b, "dtype");
+  put_text(b, "f32");
+  put_text(b, "offset");
+  put_uint(b, offset);
+  put_text(b, "length");
+  put_uint(b, 16);
+}
+
+/* The map of an object with so many components. */
+static void put_object(blob *b, const unusual *u, uint32_t i, uint64_t components){
+  put_head(b, ZT_CBOR_MAP, u->lookalikes ? 4 : 3);
+  put_text(b, "shape");
+  put_head(b, ZT_CBOR_ARRAY, 1);
+  put_uint(b, 4);
+  put_text(b, "format");
+  put_text(b, components==1 ? "dense" : "own");
+  if( u->lookalikes ){
+    const unusual plain = { .descending = false };
+    blob inner = { NULL, 0, 0 };
+    put_object(&inner, &plain, i, 1);
+    put_text(&inner, "layers.00007.weight");
+    put_object(&inner, &plain, i, 1);
+    put_text(b, "attributes");
+    put_head(b, ZT_CBOR_MAP, 1);
+    put_text(b, "k");
+    put_head(b, ZT_CBOR_BYTES, inner.n);
+    put(b, inner.p, inner.n);
+    free(inner.p);
+  }
+  put_text(b, "components");
+  put_head(b, ZT_CBOR_MAP, components);
+  if( components>0 ) put_component(b, "data", 64);
+  if( components>1 ) put_component(b, "other", 128);
+}
+
+static void put_objects(blob *b, const unusual *u){
+  char name[40];
+  put_text(b, "objects");
+  if( u->indefinite ) put_byte(b, 0xBF);
+  else put_head(b, ZT_CBOR_MAP, OBJECTS);
+  for(uint32_t i=0; i<OBJECTS; i++){
+    const uint32_t number = u->again && i==u->again ? i-1 : i;
+    snprintf(name, sizeof(name), "layers.%05u.weight", u->descending ? OBJECTS-number : number);
+    put_text(b, name);
+    put_object(b, u, i, !u->several ? 1 : i%7==0 ? 2 : i%11==0 ? 0 : 1);
+  }
+  if( u->indefinite ) put_byte(b, 0xFF);
+}
+
+/* A file of 1.2. */
+static blob new_file(const unusual *u){
+  static const char magic[] = "ZTEN1000";
+  blob b = { NULL, 0, 0 };
+  put(&b, magic, 8);
+  put_repeated(&b, 0, MANIFEST-8);
+  put_head(&b, ZT_CBOR_MAP, u->behind ? 3 : 2);
+  put_text(&b, "version");
+  put_text(&b, "1.2.0");
+  put_objects(&b, u);
+  if( u->behind ){
+    put_text(&b, "layers.99999.weight");
+    put_object(&b, u, 0, 1);
+  }
+  put_le64(&b, b.n-MANIFEST);
+  put(&b, magic, 8);
+  return b;
+}
+
+static zt_container *open_with(zt_pool *pool, const blob *b, zt_error *err){
+  zt_source *source;
+  zt_container *c = NULL;
+  assert_int_equal(zt_source_open_image((zt_span){ b->p, b->n }, &source, err), SQLITE_OK);
+  zt_source_set_pool(source, pool);
+  zt_container_open(source, NULL, &c, err);
+  zt_source_close(source);
+  return c;
+}
+
+static void assert_positions(const zt_positions *a, const zt_positions *b, const char *what){
+  check( a->n==b->n && (a->n==0 || memcmp(a->a, b->a, a->n*sizeof(*a->a))==0), "%s", what );
+}
+
+/* Open it by one thread and by five: the same comes of it. Returns the result code. */
+static int assert_same(const blob *b, const char *what){
+  zt_pool *pool = zt_pool_new(4);
+  zt_error one = ZT_ERROR_NONE, five = ZT_ERROR_NONE;
+  zt_container *a = open_with(NULL, b, &one), *c = open_with(pool, b, &five);
+  const int rc = one.rc;
+  check( one.rc==five.rc, "%s", what );
+  check( (one.rule==NULL)==(five.rule==NULL) && (!one.rule || strcmp(one.rule, five.rule)==0), "%s", what );
+  check( !one.message || strcmp(one.message, five.message)==0, "%s: %s, not %s", what, five.message, one.message );
+  if( a ){
+    check( a->names.n==c->names.n, "%s", what );
+    for(uint32_t i=0; i<a->names.n; i++){
+      check( a->names.a[i].at==c->names.a[i].at && a->names.a[i].n==c->names.a[i].n, "%s: name %u", what, i );
+    }
+    assert_positions(&a->objects, &c->objects, what);
+    assert_positions(&a->components, &c->components, what);
+    assert_positions(&a->first, &c->first, what);
+    check( a->single==c->single, "%s", what );
+  }
+  zt_container_close(a);
+  zt_container_close(c);
+  zt_error_clear(&one);
+  zt_error_clear(&five);
+  zt_pool_free(pool);
+  return rc;
+}
+
+static const struct {
+  const char *what;
+  unusual u;
+  int rc;
+} files[] = {
+  { "as they usually are", { .again = 0 }, SQLITE_OK },
+  { "descending names", { .descending = true }, SQLITE_OK },
+  { "components of several numbers", { .several = true }, SQLITE_OK },
+  { "objects in attributes", { .lookalikes = true }, SQLITE_OK },
+  { "a break at the end", { .indefinite = true }, SQLITE_OK },
+  { "a lookalike behind the objects", { .behind = true }, SQLITE_OK },
+  { "all of that", { .descending = true, .several = true, .lookalikes = true, .behind = true }, SQLITE_OK },
+  { "a name twice, at the beginning", { .again = 1 }, SQLITE_ERROR },
+  { "a name twice, in the middle", { .again = OBJECTS/2 }, SQLITE_ERROR },
+  { "a name twice, at the end", { .again = OBJECTS-1, .descending = true }, SQLITE_ERROR },
+};
+
+static void test_a_container_does_not_depend_on_who_checks_it(void **state){
+  (void)state;
+  for(size_t i=0; i<COUNT(files); i++){
+    blob b = new_file(&files[i].u);
+    assert_int_equal(assert_same(&b, files[i].what), files[i].rc);
+    free(b.p);
+  }
+}
+
+/* Every name that comes twice is found, wherever segments begin. */
+static void test_a_name_that_stands_twice_is_found_across_segments(void **state){
+  (void)state;
+  for(uint32_t i=997; i<OBJECTS; i+=3989){
+    const unusual u = { .again = i, .several = i%2==0 };
+    blob b = new_file(&u);
+    assert_int_equal(assert_same(&b, "a name twice"), SQLITE_ERROR);
+    free(b.p);
+  }
+}
+
+static void test_a_broken_byte_is_told_alike(void **state){
+  const unusual u = { .several = true };
+  blob b = new_file(&u);
+  uint64_t seed = 1;
+  int broken = 0;
+  (void)state;
+  for(int i=0; i<150; i++){
+    const size_t at = MANIFEST+random_below(&seed, b.n-MANIFEST-16);
+    const uint8_t was = b.p[at];
+    b.p[at] = (uint8_t)random64(&seed);
+    if( assert_same(&b, "a broken byte") ) broken++;
+    b.p[at] = was;
+  }
+  assert_true(broken>50);
+  free(b.p);
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_container_does_not_depend_on_who_checks_it),
+    cmocka_unit_test(test_a_name_that_stands_twice_is_found_across_segments),
+    cmocka_unit_test(test_a_broken_byte_is_told_alike),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
