@@ -10,6 +10,8 @@ step asan make asan
 tests_ran asan
 step mutate make mutate COUNT=100000
 step fuzz make fuzz SECONDS=300
+step threads make threads
+tests_ran threads
 step tsan make tsan SECONDS=60
 step soak make soak SECONDS=300
 step coverage make coverage

@@ -30,6 +30,9 @@ struct zt_cache {
                                    ** out of the other */
   unsigned cursors;                /* That are open */
   uint64_t period;                 /* Counts when the first of them opens */
+  zt_monitor *monitor;             /* Of entries and queues: files may be opened by several
+                                   ** threads. Owned */
+  zt_pool *pool;                   /* Borrowed; NULL: there is none */
   zt_interrupt interrupt;
 };
 
@@ -37,11 +40,23 @@ zt_cache *zt_cache_new(zt_interrupt interrupt){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
   if( c ){
     *c = (zt_cache){
-      .interrupt = interrupt, .asked.limit = ZT_CACHE_HELD, .fresh.limit = ZT_CACHE_BYTES,
-      .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
+      .interrupt = interrupt, .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
+      .fresh.limit = ZT_CACHE_BYTES, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
+  if( c && !c->monitor ){
+    sqlite3_free(c);
+    c = NULL;
+  }
   return c;
+}
+
+zt_interrupt zt_cache_interrupt(const zt_cache *c){
+  return c->interrupt;
+}
+
+void zt_cache_set_pool(zt_cache *c, zt_pool *pool){
+  c->pool = pool;
 }
 
 static cache_entry **cache_bucket_of(zt_cache *c, const zt_identity *id){
@@ -117,6 +132,7 @@ void zt_cache_free(zt_cache *c){
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
+  zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
 
@@ -144,6 +160,13 @@ static zt_container *cache_find(zt_cache *c, const char *path, const zt_identity
   return NULL;
 }
 
+/* True if a container of this state is there. */
+static bool cache_has(zt_cache *c, const zt_identity *id){
+  cache_entry *e = *cache_bucket_of(c, id);
+  while( e && !cache_same(&e->id, id) ) e = e->next;
+  return e!=NULL;
+}
+
 /* Keep a container. Without memory for that it is just not kept. */
 static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
@@ -161,46 +184,67 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   else cache_make_room(c, q, q->limit);
 }
 
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
-                  zt_container **out, zt_source **source, zt_error *err){
-  zt_container *found = NULL;
+void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
+  if( !opened->worth ) return;
+  zt_monitor_enter(c->monitor);
+  /* Two that were opened side by side may be one file */
+  if( !cache_has(c, zt_container_identity(opened->container)) ){
+    cache_keep(c, opened->container, scan);
+  }
+  zt_monitor_leave(c->monitor);
+}
+
+/* The same as cache_find(), with a reference for the caller. */
+static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan){
+  zt_container *found;
+  zt_monitor_enter(c->monitor);
+  found = cache_find(c, path, id, scan);
+  if( found ) zt_container_ref(found);
+  zt_monitor_leave(c->monitor);
+  return found;
+}
+
+int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
+                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   zt_source *opened = NULL;
   zt_stat now;
   bool settled;
-  *out = NULL;
-  if( source ) *source = NULL;
+  *out = (zt_opened){ NULL, NULL, false };
   if( !source ){
     if( !state ){
       zt_os_stat(path, &now);   /* What is wrong, opening says */
       state = &now;
     }
     if( state->kind==ZT_KIND_FILE && state->id.inode ){
-      found = cache_find(c, path, &state->id, scan);
+      out->container = cache_take(c, path, &state->id, scan);
+      if( out->container ) return SQLITE_OK;
     }
   }
-  if( !found ){
-    if( zt_source_open(path, state, &opened, err) ) return err->rc;
-    settled = zt_os_settled(zt_source_identity(opened));
-    found = cache_find(c, path, zt_source_identity(opened), scan);
-    if( !found ){
-      if( zt_container_open(opened, &c->interrupt, out, err) ){
-        zt_source_explain(opened, err);
-        goto end;
-      }
-      if( zt_source_unchanged(opened, err) ) goto end;
-      if( settled ) cache_keep(c, *out, scan);
+  if( zt_source_open(path, state, &opened, err) ) return err->rc;
+  zt_source_set_pool(opened, c->pool);
+  settled = zt_os_settled(zt_source_identity(opened));
+  out->container = cache_take(c, path, zt_source_identity(opened), scan);
+  if( !out->container ){
+    if( zt_container_open(opened, interrupt, &out->container, err) ){
+      zt_source_explain(opened, err);
+    }else if( zt_source_unchanged(opened, err) ){
+      zt_container_close(out->container);
+      out->container = NULL;
     }
+    out->worth = settled && out->container;
   }
-  if( found ) *out = zt_container_ref(found);
-  if( source ){
-    *source = opened;
-    opened = NULL;
+  if( source && out->container ) out->source = opened;
+  else zt_source_close(opened);
+  return err->rc;
+}
+
+int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
+                  zt_container **out, zt_source **source, zt_error *err){
+  zt_opened opened;
+  if( zt_cache_read(c, path, state, scan, source!=NULL, &c->interrupt, &opened, err)==SQLITE_OK ){
+    zt_cache_keep(c, &opened, scan);
   }
-end:
-  if( err->rc ){
-    zt_container_close(*out);
-    *out = NULL;
-  }
-  zt_source_close(opened);
+  *out = opened.container;
+  if( source ) *source = opened.source;
   return err->rc;
 }

@@ -33,6 +33,36 @@ void zt_connection_release(void *p){
   sqlite3_free(c);
 }
 
+void zt_connection_enter(zt_connection *c){
+  c->cursors++;
+  zt_cache_hold(c->cache);
+}
+
+void zt_connection_leave(zt_connection *c){
+  zt_cache_release(c->cache);
+  if( --c->cursors>0 ) return;
+  zt_cache_set_pool(c->cache, NULL);
+  zt_pool_free(c->pool);
+  c->pool = NULL;
+}
+
+int zt_connection_threads(const zt_connection *c){
+  static atomic_int processors[2];   /* Without and with reading a file; 0: nobody asked */
+  atomic_int *known = &processors[!c->nofs];
+  const int n = c->threads ? c->threads : ZT_THREADS;
+  if( n>0 ) return n;
+  if( *known==0 ) *known = zt_thread_processors(!c->nofs);
+  return *known<ZT_THREADS_DEFAULT ? *known : ZT_THREADS_DEFAULT;
+}
+
+zt_pool *zt_connection_pool(zt_connection *c){
+  if( !c->pool && c->cursors>0 ){
+    c->pool = zt_pool_new(zt_connection_threads(c)-1);
+    zt_cache_set_pool(c->cache, c->pool);
+  }
+  return c->pool;
+}
+
 /* SQLite counts the instructions of its virtual machine alone, and calls a host's progress handler
 ** after every n of one statement. A scan that finds nothing, or one long value, runs none; so this
 ** statement, of some 7,000, runs in its place from time to time. It reads no table, calls no
@@ -77,5 +107,6 @@ zt_interrupt zt_connection_interrupt(zt_connection *c){
 zt_budget zt_connection_budget(zt_connection *c){
   uint64_t limit = (uint64_t)sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, -1);
   return (zt_budget){ .result = limit, .decode = c->nofs ? limit : UINT64_MAX,
-                      .interrupt = zt_connection_interrupt(c), .spare = c->spare };
+                      .interrupt = zt_connection_interrupt(c), .pool = zt_connection_pool(c),
+                      .spare = c->spare };
 }

@@ -5,6 +5,7 @@
 #ifndef ZT_SQLITE_CURSOR_H
 #define ZT_SQLITE_CURSOR_H
 
+#include "core/ahead.h"
 #include "sqlite/files.h"
 #include "sqlite/module.h"
 #include "sqlite/wanted.h"
@@ -39,6 +40,7 @@ typedef struct zt_cursor {
   zt_listed **only;            /* those with the wanted paths, ascending; owned */
   size_t nOnly, onlyRoom;
   size_t iFile;                /* Of the next file */
+  zt_ahead ahead;              /* Files that come after it, being opened; numbered as iFile is */
   uint64_t left;               /* Rows that may still come */
   bool eof;
   bool begun;                  /* The scan has come to the file or BLOB on which the
@@ -60,6 +62,11 @@ typedef struct zt_cursor {
   bool entered_file;
   uint32_t entered_object;
   bool on_row;                 /* It stands on a row of it */
+  zt_ahead works;              /* The table's works on objects that come after it, numbered as
+                               ** iObject is */
+  zt_work *work;               /* That of an object that it came by, owned; NULL: there is none */
+  unsigned want, want_now;     /* What was asked for in works on objects of this file, and what is
+                               ** now of the current one */
   bool decoded;                /* object is entered_object's */
   zt_object object;
   zt_error err;                /* Its place is the current file */
@@ -102,6 +109,10 @@ int zt_cursor_fail(zt_cursor *c);
 bool zt_cursor_may_go_on(const zt_cursor *c);
 void zt_cursor_set_file_error(zt_cursor *c);
 
+/* File i of those that the scan goes through, if it is wanted; else NULL. */
+zt_listed *zt_cursor_file(const zt_cursor *c, size_t i);
+size_t zt_cursor_files(const zt_cursor *c);   /* How many it goes through */
+
 /* Stand on the BLOB, open. Failures are in c->err, or the file's. */
 void zt_cursor_open_image(zt_cursor *c, sqlite3_value *image);
 
@@ -113,6 +124,19 @@ int zt_cursor_advance(zt_cursor *c);
 
 /* Pass over the n rows that OFFSET leaves out. */
 int zt_cursor_skip(zt_cursor *c, uint64_t n);
+
+/* Object i of those of the current file that the scan goes through: false if it is not wanted. */
+bool zt_cursor_object(const zt_cursor *c, uint64_t i, uint32_t *object);
+uint64_t zt_cursor_objects(const zt_cursor *c);   /* How many it goes through */
+
+/* --- cursor_ahead.c --- */
+
+/* Forget the works on objects of the current file. */
+void zt_cursor_drop_works(zt_cursor *c);
+
+/* Open the current file of several that the scan goes through, and begin with those that follow.
+** Failures are in c->err. */
+void zt_cursor_open_ahead(zt_cursor *c, zt_pool *pool, bool source);
 
 /* --- filter.c --- */
 

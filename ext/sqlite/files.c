@@ -176,20 +176,34 @@ void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now){
   file->kept = NULL;
 }
 
-int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
-                  zt_source **source, zt_error *err){
+int zt_files_read(const zt_listed *file, zt_cache *cache, bool source,
+                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
   const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
-  *out = NULL;
-  if( source ) *source = NULL;
-  if( file->path.error_number ) return zt_fail_os(err, file->path.action, file->path.error_number);
-  if( file->kept && !source ){
+  const int error_number = file->path.error_number;
+  *out = (zt_opened){ NULL, NULL, false };
+  if( error_number ) return zt_fail_os(err, file->path.action, error_number);
+  return zt_cache_read(cache, file->path.z, state, !file->path.literal, source, interrupt, out,
+                       err);
+}
+
+void zt_files_keep(zt_files *f, zt_listed *file, zt_cache *cache, const zt_opened *opened){
+  zt_cache_keep(cache, opened, !file->path.literal);
+  if( !f->complete || f->again ) files_keep(f, file, opened->container);
+}
+
+int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
+                  zt_source **source, zt_error *err){
+  const zt_interrupt interrupt = zt_cache_interrupt(cache);
+  zt_opened opened = { NULL, NULL, false };
+  if( file->kept && !source && !file->path.error_number ){
     *out = zt_container_ref(file->kept);
     return SQLITE_OK;
   }
-  if( zt_cache_open(cache, file->path.z, state, !file->path.literal, out, source, err) ){
-    return err->rc;
+  if( zt_files_read(file, cache, source!=NULL, &interrupt, &opened, err)==SQLITE_OK ){
+    zt_files_keep(f, file, cache, &opened);
   }
-  if( !f->complete || f->again ) files_keep(f, file, *out);
-  return SQLITE_OK;
+  *out = opened.container;
+  if( source ) *source = opened.source;
+  return err->rc;
 }

@@ -59,6 +59,11 @@ int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed *
 int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
                   zt_source **source, zt_error *err);
 
+/* The same in two parts of a file that is not open: the first in any thread (cache.h). */
+int zt_files_read(const zt_listed *file, zt_cache *cache, bool source,
+                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err);
+void zt_files_keep(zt_files *f, zt_listed *file, zt_cache *cache, const zt_opened *opened);
+
 /* The system says that the file is this by now: if it was opened as another, it is opened again. */
 void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now);
 

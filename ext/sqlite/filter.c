@@ -293,6 +293,8 @@ static int filter_take_object(zt_cursor *c){
 ** is asked for the same again keeps what it has opened of it. */
 static int filter_begin(zt_cursor *c, sqlite3_value **value){
   bool same = c->asked, none = false;
+  zt_ahead_stop(&c->ahead);
+  zt_ahead_stop(&c->works);
   c->eof = c->on_row = c->begun = c->found = false;
   c->iFile = 0;
   c->iObject = 0;

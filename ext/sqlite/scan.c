@@ -54,7 +54,7 @@ static int scan_open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
     }
     memset(c->scan.row, 0, m->table->row_size);
   }
-  zt_cache_hold(m->connection->cache);
+  zt_connection_enter(m->connection);
   *out = &c->base;
   return SQLITE_OK;
 }
@@ -68,6 +68,7 @@ void zt_cursor_leave_object(zt_cursor *c){
 
 void zt_cursor_leave_file(zt_cursor *c){
   zt_cursor_leave_object(c);
+  zt_cursor_drop_works(c);
   zt_source_close(c->source);
   zt_container_close(c->container);
   zt_error_clear(&c->file_error);
@@ -91,6 +92,7 @@ void zt_cursor_clear_choices(zt_cursor *c){
 
 /* Back to the state of a new cursor, but for memory that is used again. */
 void zt_cursor_reset(zt_cursor *c){
+  zt_ahead_stop(&c->ahead);
   zt_cursor_leave_file(c);
   zt_cursor_clear_choices(c);
   zt_files_clear(&c->files);
@@ -108,10 +110,12 @@ void zt_cursor_reset(zt_cursor *c){
 static int scan_close_cursor(sqlite3_vtab_cursor *p){
   zt_cursor *c = (zt_cursor*)p;
   zt_cursor_reset(c);
+  zt_ahead_clear(&c->ahead);
+  zt_ahead_clear(&c->works);
   zt_wanted_clear(&c->wanted);
   zt_positions_clear(&c->positions);
   zt_error_clear(&c->err);
-  zt_cache_release(c->scan.connection->cache);
+  zt_connection_leave(c->scan.connection);
   sqlite3_free(c->only);
   sqlite3_free(c->scan.row);
   sqlite3_free(c);
@@ -159,13 +163,22 @@ static int scan_check_told(zt_cursor *c){
   return zt_fail(&c->err, SQLITE_ERROR, "the file was replaced while it was read");
 }
 
+/* Threads to open files of the list that come next, if there is anything to be had by that. */
+static zt_pool *scan_pool(zt_cursor *c){
+  const bool several = c->iFile>0 && zt_cursor_files(c)>1;   /* It came by them one by one */
+  zt_pool *pool = zt_connection_pool(c->scan.connection);   /* Also to read one that is large */
+  return several && !c->files.again && c->files.complete ? pool : NULL;
+}
+
 /* Open the current file, once. Failures are in c->err. */
 static void scan_open_file(zt_cursor *c){
   zt_source **source = (c->plan & ZT_PLAN_BYTES) ? &c->source : NULL;
+  zt_pool *pool;
   if( c->opened || !c->file ) return;
   c->opened = true;
   if( c->has_stat ) zt_files_renew(&c->files, c->file, &c->stat.id);
   if( c->stat_error && !c->file->path.error_number ) zt_fail_os(&c->err, "open", c->stat_error);
+  else if( (pool = scan_pool(c))!=NULL ) zt_cursor_open_ahead(c, pool, source!=NULL);
   else zt_files_open(&c->files, c->file, c->scan.connection->cache, &c->container, source, &c->err);
   if( c->container && scan_check_told(c) ){
     zt_container_close(c->container);
@@ -217,15 +230,22 @@ void zt_cursor_open_image(zt_cursor *c, sqlite3_value *image){
   if( c->err.rc && zt_cursor_may_go_on(c) ) zt_cursor_set_file_error(c);
 }
 
+size_t zt_cursor_files(const zt_cursor *c){
+  return c->few ? c->nOnly : c->files.n;
+}
+
+zt_listed *zt_cursor_file(const zt_cursor *c, size_t i){
+  const size_t at = c->plan & ZT_PLAN_REVERSED ? zt_cursor_files(c)-1-i : i;
+  zt_listed *file = c->few ? c->only[at] : &c->files.a[at];
+  return zt_cursor_is_lost(file) || zt_wanted_path(&c->wanted, file->path.z) ? file : NULL;
+}
+
 /* The next file that is wanted; NULL: there is none. */
 static zt_listed *scan_next_listed(zt_cursor *c){
-  bool reversed = (c->plan & ZT_PLAN_REVERSED)!=0;
-  size_t n = c->few ? c->nOnly : c->files.n;
+  const size_t n = zt_cursor_files(c);
   while( c->iFile<n ){
-    size_t i = reversed ? n-1-c->iFile : c->iFile;
-    zt_listed *file = c->few ? c->only[i] : &c->files.a[i];
-    c->iFile++;
-    if( zt_cursor_is_lost(file) || zt_wanted_path(&c->wanted, file->path.z) ) return file;
+    zt_listed *file = zt_cursor_file(c, c->iFile++);
+    if( file ) return file;
   }
   return NULL;
 }
@@ -299,6 +319,16 @@ static int scan_ask(zt_cursor *c){
   return zt_interrupt_check(&interrupt, &c->err);
 }
 
+uint64_t zt_cursor_objects(const zt_cursor *c){
+  return c->wanted.objects.any ? zt_container_objects(c->container) : c->positions.n;
+}
+
+bool zt_cursor_object(const zt_cursor *c, uint64_t i, uint32_t *object){
+  *object = c->wanted.objects.any ? (uint32_t)i : c->positions.a[i];
+  return !zt_wanted_filters(&c->wanted)
+      || zt_wanted_object(&c->wanted, zt_container_name(c->container, *object));
+}
+
 /* Choose the next object of the current file, or the file itself. */
 static bool scan_next_object(zt_cursor *c){
   bool named = !c->wanted.objects.any;
@@ -310,14 +340,12 @@ static bool scan_next_object(zt_cursor *c){
     zt_target_no_object(c->container, zt_names_get(&c->wanted.objects, 0), &c->err);
     return false;
   }
-  n = (named ? c->positions.n : zt_container_objects(c->container)) + (uint64_t)file_first;
+  n = zt_cursor_objects(c) + (uint64_t)file_first;
   while( c->iObject<n ){
     uint64_t i = c->iObject++ - file_first;
     c->scan.on_file = file_first && c->iObject==1;
     if( c->scan.on_file ) return true;
-    c->scan.object = named ? c->positions.a[i] : (uint32_t)i;
-    if( !zt_wanted_filters(&c->wanted)
-     || zt_wanted_object(&c->wanted, zt_container_name(c->container, c->scan.object)) ) return true;
+    if( zt_cursor_object(c, i, &c->scan.object) ) return true;
     if( c->iObject%ZT_CURSOR_POLL==0 && scan_ask(c) ) return false;
   }
   return false;

@@ -8,10 +8,24 @@
 #ifndef ZT_SQLITE_SCAN_H
 #define ZT_SQLITE_SCAN_H
 
+#include "core/ahead.h"
 #include "sqlite/connection.h"
 #include "sqlite/value.h"
 
 typedef struct zt_scan zt_scan;
+
+/* What a table computes of an object from its values: a table has its own behind this head. Threads
+** may do it before the scan comes there. */
+typedef struct zt_work {
+  zt_job job;                  /* First: the frame's, as is the next */
+  const struct zt_table *table;
+  zt_source *source;           /* Borrowed, like the next */
+  const zt_container *container;
+  uint32_t object;
+  unsigned want;               /* Bits of what was asked for, as the table has them */
+  zt_budget budget;
+  zt_error place;              /* Of what goes wrong: file and object */
+} zt_work;
 
 /* Which rows a table has. */
 typedef enum zt_rows_of {
@@ -33,7 +47,8 @@ typedef struct zt_range {
 /* Columns are numbered 0, 1, ... visible ones first, then hidden ones, as the table declares them;
 ** the frame puts the arguments (source and those after it) between the two, and a column that
 ** catches one argument too many, and answers for them. */
-typedef struct zt_table {
+typedef struct zt_table zt_table;
+struct zt_table {
   const char *name;
   const char *visible;         /* "path TEXT, object TEXT, ..." */
   const char *hidden;          /* "data BLOB HIDDEN, ..."; NULL: none */
@@ -77,7 +92,15 @@ typedef struct zt_table {
   uint64_t (*rowid)(zt_scan *scan);
   /* Give column i of the current row, or a failure. */
   void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
-} zt_table;
+
+  /* What zt_scan_work() gives: bytes of the table's own struct, zeroed, which begins with a
+  ** zt_work; do it, in any thread; free what it owns; and whether it may be done ahead, of an
+  ** object that nobody asked for yet. 0 and NULL: there is none. */
+  size_t work_size;
+  void (*work)(zt_work *work);
+  void (*work_clear)(zt_work *work);
+  bool (*work_ahead)(const zt_container *container, uint32_t object);
+};
 
 /* What a table's functions see of a cursor. */
 struct zt_scan {
@@ -107,6 +130,11 @@ const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx);
 
 /* The current object, decoded. Stays as it is until the scan moves on. */
 const zt_object *zt_scan_object(zt_scan *scan);
+
+/* The table's work on the current object, done, in which at least `want` is asked for. Stays as it
+** is until the scan moves on. NULL on failure: SQLITE_NOMEM or SQLITE_INTERRUPT, recorded in
+** err. */
+zt_work *zt_scan_work(zt_scan *scan, unsigned want, zt_error *err);
 
 /* An error whose place is the current file, and object unless on_file. */
 zt_error zt_scan_error(zt_scan *scan);

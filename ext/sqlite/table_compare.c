@@ -106,7 +106,7 @@ static int compare_table_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   compare_table_cursor *c = sqlite3_malloc64(sizeof(*c));
   if( !c ) return SQLITE_NOMEM;
   memset(c, 0, sizeof(*c));
-  zt_cache_hold(((compare_table*)p)->connection->cache);
+  zt_connection_enter(((compare_table*)p)->connection);
   *out = &c->base;
   return SQLITE_OK;
 }
@@ -124,7 +124,7 @@ static void compare_table_clear(compare_table_cursor *c){
 static int compare_table_close(sqlite3_vtab_cursor *p){
   compare_table_cursor *c = (compare_table_cursor*)p;
   compare_table_clear(c);
-  zt_cache_release(((compare_table*)p->pVtab)->connection->cache);
+  zt_connection_leave(((compare_table*)p->pVtab)->connection);
   sqlite3_free(c);
   return SQLITE_OK;
 }

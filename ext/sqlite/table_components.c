@@ -57,8 +57,70 @@ static const zt_component *components_component(zt_scan *scan, unsigned want){
   return &r->component;
 }
 
+/* --- What is computed of all bytes of an object's one component --- */
+
+enum { COMPONENTS_WANT_STATUS = 1, COMPONENTS_WANT_HASH = 2 };
+
+typedef struct components_work {
+  zt_work work;                /* First */
+  const char *status;
+  zt_error status_err, hash_err;
+  char hash[ZT_DIGEST_TEXT];
+} components_work;
+
+static void components_do(zt_work *work){
+  components_work *w = (components_work*)work;
+  zt_object object;
+  zt_component component;
+  zt_payload payload = {
+    .source = work->source, .object = &object, .component = &component, .budget = &work->budget
+  };
+  zt_container_object(work->container, work->object, &object);
+  zt_container_component(work->container, work->object,
+                         zt_container_first(work->container, work->object), ZT_COMPONENT_ALL,
+                         &component);
+  w->status_err = w->hash_err = work->place;
+  w->status_err.component = w->hash_err.component = component.role;
+  if( work->want & COMPONENTS_WANT_STATUS ){
+    zt_content_digest(&payload, &w->status, &w->status_err);
+  }
+  work->budget.decoded = 0;
+  if( work->want & COMPONENTS_WANT_HASH ){
+    zt_content_hash(&payload, ZT_TEXT("xxh3"), w->hash, &w->hash_err);
+  }
+}
+
+static void components_work_clear(zt_work *work){
+  zt_error_clear(&((components_work*)work)->status_err);
+  zt_error_clear(&((components_work*)work)->hash_err);
+}
+
+/* Which of several components a query wants, nobody knows. */
+static bool components_work_ahead(const zt_container *c, uint32_t object){
+  return zt_container_first(c, object+1)-zt_container_first(c, object)==1;
+}
+
+/* digest_status or hash of the one component of an object. */
+static void components_work_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const bool of_status = i==COMPONENTS_STATUS;
+  const unsigned want = of_status ? COMPONENTS_WANT_STATUS : COMPONENTS_WANT_HASH;
+  zt_error none = ZT_ERROR_NONE, *err = &none;
+  components_work *w = (components_work*)zt_scan_work(scan, want, err);
+  if( w ) err = of_status ? &w->status_err : &w->hash_err;
+  if( err->rc ){
+    if( w ) w->work.want &= ~want;   /* The failure is handed over: who asks again, asks anew */
+    if( of_status ) zt_result_error(ctx, err);
+    else zt_scan_fail(scan, ctx, err);
+  }else if( of_status ){
+    zt_result_static(ctx, w->status);
+  }else{
+    sqlite3_result_text(ctx, w->hash, -1, SQLITE_TRANSIENT);
+  }
+}
+
 /* The columns that read the file. */
 static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const bool digests = i==COMPONENTS_STATUS || i==COMPONENTS_HASH;
   const zt_component *c = components_component(scan, ZT_COMPONENT_ALL);
   zt_budget budget = zt_connection_budget(scan->connection);
   zt_payload payload = {
@@ -69,6 +131,10 @@ static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   char hash[ZT_DIGEST_TEXT];
   const char *status = NULL;
   err.component = c->role;
+  if( digests && components_work_ahead(scan->container, scan->object) ){
+    components_work_column(scan, ctx, i);
+    return;
+  }
   if( i==COMPONENTS_DATA ) zt_content_read(&payload, 0, UINT64_MAX, &buffer, &err);
   else if( i==COMPONENTS_STORED ) zt_content_stored(&payload, &buffer, &err);
   else if( i==COMPONENTS_STATUS ) zt_content_digest(&payload, &status, &err);
@@ -147,4 +213,8 @@ const zt_table zt_table_components = {
   .next = components_next,
   .rowid = components_rowid,
   .column = components_column,
+  .work_size = sizeof(components_work),
+  .work = components_do,
+  .work_clear = components_work_clear,
+  .work_ahead = components_work_ahead,
 };

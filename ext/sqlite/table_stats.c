@@ -12,45 +12,42 @@
 #include "sqlite/tables.h"
 #include "tensor/stats.h"
 
+#define STATS_TABLE_LARGE ((uint64_t)1 << 24)   /* Elements from which on a tensor is large */
+
 enum {
   STATS_TABLE_PATH, STATS_TABLE_OBJECT, STATS_TABLE_ELEMENTS, STATS_TABLE_ZEROS, STATS_TABLE_NANS,
   STATS_TABLE_INFS, STATS_TABLE_MIN, STATS_TABLE_MAX, STATS_TABLE_MEAN, STATS_TABLE_STD,
   STATS_TABLE_L2, STATS_TABLE_ERROR, STATS_TABLE_COUNT
 };
 
-typedef struct stats_table_row {
-  bool done;                   /* What follows is the current object's: */
-  zt_error err;                /* Why there are no statistics */
+/* The statistics of an object, or why there are none. */
+typedef struct stats_table_work {
+  zt_work work;                /* First */
+  zt_error err;
   zt_stats stats;
-} stats_table_row;
+} stats_table_work;
 
-static bool stats_table_first(zt_scan *scan){
-  stats_table_row *r = scan->row;
-  r->done = false;
-  return true;
-}
-
-static void stats_table_clear(zt_scan *scan){
-  stats_table_row *r = scan->row;
-  zt_error_clear(&r->err);
-  r->done = false;
-}
-
-/* The current object's statistics, or why there are none. */
-static const stats_table_row *stats_table_compute(zt_scan *scan){
-  stats_table_row *r = scan->row;
-  zt_budget budget = zt_connection_budget(scan->connection);
+static void stats_table_do(zt_work *work){
+  stats_table_work *w = (stats_table_work*)work;
+  zt_object object;
   zt_tensor t;
-  if( r->done ) return r;
-  zt_error_clear(&r->err);
-  r->err = zt_scan_error(scan);
-  r->done = true;
-  if( zt_tensor_open(scan->source, scan->container, zt_scan_object(scan), &budget, &t,
-                     &r->err)==SQLITE_OK ){
-    zt_stats_compute(&t, &r->stats, &r->err);
+  w->err = work->place;
+  zt_container_object(work->container, work->object, &object);
+  if( !zt_tensor_open(work->source, work->container, &object, &work->budget, &t, &w->err) ){
+    zt_stats_compute(&t, &w->stats, &w->err);
   }
   zt_tensor_close(&t);
-  return r;
+}
+
+static void stats_table_clear(zt_work *work){
+  zt_error_clear(&((stats_table_work*)work)->err);
+}
+
+/* One that is large is done in ranges, when it is asked for. */
+static bool stats_table_ahead(const zt_container *container, uint32_t i){
+  zt_object object;
+  zt_container_object(container, i, &object);
+  return object.elements<STATS_TABLE_LARGE;
 }
 
 /* Being out of memory or interrupted is no property of the object, and ends the query. */
@@ -59,17 +56,19 @@ static bool stats_table_ends_query(int rc){
 }
 
 static void stats_table_value_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  const stats_table_row *r = stats_table_compute(scan);
-  const zt_stats *s = &r->stats;
-  if( stats_table_ends_query(r->err.rc) ){
-    if( r->err.rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(ctx);
-    else sqlite3_result_error_code(ctx, r->err.rc);
+  zt_error err = ZT_ERROR_NONE;
+  const stats_table_work *w = (const stats_table_work*)zt_scan_work(scan, 0, &err);
+  const zt_error *failed = w ? &w->err : &err;
+  const zt_stats *s = w ? &w->stats : NULL;
+  if( stats_table_ends_query(failed->rc) ){
+    if( failed->rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(ctx);
+    else sqlite3_result_error_code(ctx, failed->rc);
     return;
   }
-  if( i==STATS_TABLE_ERROR && r->err.rc ){
-    sqlite3_result_text(ctx, r->err.message, -1, SQLITE_TRANSIENT);
+  if( i==STATS_TABLE_ERROR && failed->rc ){
+    sqlite3_result_text(ctx, failed->message, -1, SQLITE_TRANSIENT);
   }
-  if( r->err.rc || i==STATS_TABLE_ERROR ) return;
+  if( failed->rc || i==STATS_TABLE_ERROR ) return;
   switch( i ){
     case STATS_TABLE_ZEROS: zt_result_uint(ctx, s->zeros); return;
     case STATS_TABLE_NANS:  zt_result_uint(ctx, s->nans); return;
@@ -112,8 +111,9 @@ const zt_table zt_table_stats = {
   .iPath = STATS_TABLE_PATH,
   .iObject = STATS_TABLE_OBJECT,
   .bytes = (1u<<STATS_TABLE_COUNT)-(1u<<STATS_TABLE_ZEROS),
-  .row_size = sizeof(stats_table_row),
-  .first = stats_table_first,
-  .clear = stats_table_clear,
   .column = stats_table_column,
+  .work_size = sizeof(stats_table_work),
+  .work = stats_table_do,
+  .work_clear = stats_table_clear,
+  .work_ahead = stats_table_ahead,
 };

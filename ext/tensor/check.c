@@ -4,6 +4,7 @@
 #include <assert.h>
 #include "container/blobs.h"
 #include "container/shard.h"
+#include "core/ahead.h"
 #include "core/host.h"
 #include "tensor/content.h"
 #include "tensor/encoding.h"
@@ -13,12 +14,23 @@
 #define CHECK_WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the
                                            ** processor's cache */
 #define CHECK_FOUND_MAX 8                  /* Findings of one step, at most */
+#define CHECK_PART_MAX 16                  /* Findings of an object before somebody asks for them */
 #define CHECK_POLL_STEPS 1024              /* Steps between two questions whether to go on */
 
 /* What is checked next. */
 typedef enum check_stage {
   CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
+
+/* One object's check as a job: as far as it was done by another thread. */
+typedef struct check_part {
+  zt_job job;                        /* First */
+  zt_check *check;                   /* Of that object alone; owned */
+  zt_error found[CHECK_PART_MAX];    /* What was found, */
+  int nFound, iFound;                /* and how many were handed out */
+  bool ended;                        /* There is no more */
+  zt_error err;                      /* Why it was not done */
+} check_part;
 
 struct zt_check {
   zt_source *source;
@@ -31,6 +43,11 @@ struct zt_check {
   uint64_t steps;
   zt_blobs blobs;
   uint32_t iShard, iObject, iComponent;  /* The next ones */
+  uint32_t end;                      /* Index behind that of the last object */
+  bool changed;                      /* The file is another one by now: there is no more to say */
+  zt_ahead ahead;                    /* Objects that come after the current part, numbered by their
+                                     ** indices */
+  check_part *part;                  /* NULL: there is none. Owned */
   zt_object object;                  /* The current one */
   bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
                                      ** limit does not allow */
@@ -50,11 +67,22 @@ int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_
   (*out)->limits = *budget;
   (*out)->limits.manifest_only = !full;
   (*out)->full = full;
+  (*out)->end = zt_container_objects(c);
   return SQLITE_OK;
+}
+
+static void check_part_drop(zt_job *job){
+  check_part *p = (check_part*)job;
+  for(; p->iFound<p->nFound; p->iFound++) zt_error_clear(&p->found[p->iFound]);
+  zt_error_clear(&p->err);
+  zt_check_close(p->check);
+  sqlite3_free(p);
 }
 
 void zt_check_close(zt_check *check){
   if( !check ) return;
+  zt_ahead_clear(&check->ahead);
+  if( check->part ) check_part_drop(&check->part->job);
   for(; check->iFound<check->nFound; check->iFound++) zt_error_clear(&check->found[check->iFound]);
   zt_blobs_clear(&check->blobs);
   sqlite3_free(check->window);
@@ -89,7 +117,8 @@ static int check_judge(zt_check *c, zt_error *err){
   switch( e->rc ){
     case SQLITE_ERROR:
       /* What follows would be of another file */
-      if( !e->rule && check_has_changed(c) ) c->stage = CHECK_END;
+      c->changed = !e->rule && check_has_changed(c);
+      if( c->changed ) c->stage = CHECK_END;
       return SQLITE_OK;
     case SQLITE_TOOBIG:
       return SQLITE_OK;
@@ -343,7 +372,7 @@ end:
 /* --- Objects --- */
 
 static int check_step_object(zt_check *c){
-  if( c->iObject==zt_container_objects(c->container) ){
+  if( c->iObject==c->end ){
     c->stage = CHECK_END;
     return SQLITE_OK;
   }
@@ -453,8 +482,10 @@ static int check_step(zt_check *c, zt_error *err){
   return SQLITE_OK;
 }
 
-bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
+static bool check_next_step(zt_check *c, zt_error *finding, zt_error *err){
+  const zt_budget *limits = &c->limits;
   while( c->iFound==c->nFound && c->stage!=CHECK_END ){
+    if( c->stage==CHECK_OBJECT && limits->pool && c->full ) return false;
     c->iFound = c->nFound = 0;
     if( check_step(c, err) ) return false;
   }
@@ -463,4 +494,85 @@ bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
   if( finding->rc!=SQLITE_NOMEM ) return true;
   zt_fail_nomem(err);
   return false;
+}
+
+/* --- Objects by several threads --- */
+
+static void check_part_work(zt_job *job, const zt_interrupt *interrupt){
+  check_part *p = (check_part*)job;
+  p->check->limits.interrupt = *interrupt;
+  while( p->nFound<CHECK_PART_MAX
+      && check_next_step(p->check, &p->found[p->nFound], &p->err) ) p->nFound++;
+  p->ended = p->nFound<CHECK_PART_MAX;
+  sqlite3_free(p->check->window);   /* There may be many parts */
+  p->check->window = NULL;
+}
+
+static bool check_part_next(void *context, uint64_t *number){
+  return ++*number<((const zt_check*)context)->end;
+}
+
+static zt_job *check_part_make(void *context, uint64_t number){
+  const zt_check *c = context;
+  check_part *p = sqlite3_malloc64(sizeof(*p));
+  zt_error err = ZT_ERROR_NONE;
+  if( !p ) return NULL;
+  memset(p, 0, sizeof(*p));
+  p->job.work = check_part_work;
+  if( zt_check_open(c->source, c->container, c->full, &c->limits, c->path, &p->check, &err) ){
+    sqlite3_free(p);
+    return NULL;
+  }
+  p->check->limits.pool = NULL;
+  p->check->limits.spare = NULL;
+  p->check->stage = CHECK_OBJECT;
+  p->check->iObject = (uint32_t)number;
+  p->check->end = (uint32_t)number+1;
+  return &p->job;
+}
+
+static const zt_jobs check_parts = { check_part_next, check_part_make, check_part_drop };
+
+/* The next finding of the current part; false: there is none, or why it cannot be had is in err. */
+static bool check_next_of_part(zt_check *c, zt_error *finding, zt_error *err){
+  check_part *p = c->part;
+  if( p->iFound<p->nFound ){
+    *finding = p->found[p->iFound++];
+    return true;
+  }
+  if( p->err.rc ){
+    *err = p->err;
+    p->err = ZT_ERROR_NONE;
+    return false;
+  }
+  p->check->limits.interrupt = c->limits.interrupt;
+  return !p->ended && check_next_step(p->check, finding, err);
+}
+
+static bool check_next_part(zt_check *c, zt_error *finding, zt_error *err){
+  const uint32_t left = c->end-c->iObject;
+  if( c->part ){
+    if( check_next_of_part(c, finding, err) ) return true;
+    if( err->rc ) return false;
+    if( c->part->check->changed ) c->stage = CHECK_END;
+    check_part_drop(&c->part->job);
+    c->part = NULL;
+  }else if( left==0 ){
+    c->stage = CHECK_END;
+  }else{
+    c->ahead.jobs = &check_parts;
+    c->ahead.tasks.pool = c->limits.pool;
+    c->part = (check_part*)zt_ahead_take(&c->ahead, c, c->iObject++, left-1,
+                                         &c->limits.interrupt, err);
+  }
+  return false;
+}
+
+bool zt_check_next(zt_check *c, zt_error *finding, zt_error *err){
+  for(;;){
+    if( check_next_step(c, finding, err) ) return true;
+    if( err->rc ) return false;
+    while( c->stage==CHECK_OBJECT && !err->rc ) if( check_next_part(c, finding, err) ) return true;
+    if( err->rc || c->stage==CHECK_END ) return false;
+  }
 }

@@ -11,6 +11,7 @@
 #include "core/host.h"
 #include "core/vector.h"
 #include "tensor/convert.h"
+#include "tensor/ranges.h"
 
 #define COMPARE_BLOCK 4096
 #define COMPARE_LANES 8          /* Sums that are taken side by side */
@@ -32,16 +33,12 @@ typedef struct compare_sums {
   double equal;                  /* How many; a double for the loop's sake */
 } compare_sums;
 
-/* One of the two. */
-typedef struct compare_side {
-  zt_tensor *t;
-  void *window;                  /* Elements as they are in memory */
-} compare_side;
-
+/* What is known of pairs, of a range or of all. */
 typedef struct compare_state {
-  compare_side side[2];
+  const zt_dtype *dtype[2];
   const zt_dtype *wide;          /* What both become */
-  zt_comparison *result;
+  uint64_t pairs, equal, nans;
+  double most;
   compare_sum distance, square, one, other, dot;
   ZT_NUMBERS(COMPARE_BLOCK) block[2];
 } compare_state;
@@ -119,10 +116,9 @@ COMPARE_KERNEL(f64, double)
 #undef COMPARE_KERNEL
 
 static void compare_take_sums(compare_state *s, const compare_sums *sums, size_t n){
-  zt_comparison *r = s->result;
-  r->pairs += n;
-  r->equal += (uint64_t)sums->equal;
-  if( sums->most>r->max_abs ) r->max_abs = sums->most;
+  s->pairs += n;
+  s->equal += (uint64_t)sums->equal;
+  if( sums->most>s->most ) s->most = sums->most;
   compare_add(&s->distance, sums->distance, 0);
   compare_add(&s->square, sums->square, 0);
   compare_add(&s->one, sums->one, 0);
@@ -151,7 +147,7 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
   for(size_t i=0; i<n; i++){
     double d = p[i]==q[i] ? 0 : ldexp(p[i]-q[i], -ud);
     double a = ldexp(p[i], -ux), b = ldexp(q[i], -uy);
-    s->result->equal += p[i]==q[i];
+    s->equal += p[i]==q[i];
     compare_add(&s->distance, fabs(d), ud);
     compare_add(&s->square, d*d, 2*ud);
     compare_add(&s->one, a*a, 2*ux);
@@ -162,7 +158,6 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
 
 /* A block that is not safe. The pairs in which there is a NaN are left out of p and q. */
 static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n){
-  zt_comparison *r = s->result;
   double x = 0, y = 0, most = 0;
   compare_sums sums;
   int ux, uy, ud;
@@ -176,7 +171,7 @@ static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n
     if( p[m]!=q[m] ) most = fmax(most, fabs(p[m]-q[m]));
     m++;
   }
-  r->nans += n-m;
+  s->nans += n-m;
   ux = compare_unit(x);
   uy = compare_unit(y);
   ud = compare_unit(most);
@@ -185,8 +180,8 @@ static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n
     compare_take_sums(s, &sums, m);
     return;
   }
-  r->pairs += m;
-  if( most>r->max_abs ) r->max_abs = most;
+  s->pairs += m;
+  if( most>s->most ) s->most = most;
   compare_take_each(s, p, q, m, ux, uy, ud);
 }
 
@@ -207,61 +202,74 @@ static void compare_take_block(compare_state *s, const void *p, const void *q, s
   compare_take_slowly(s, s->block[0].f64, s->block[1].f64, n);
 }
 
-/* --- The tensors --- */
+/* --- Ranges --- */
 
-/* What is wrong is that one's. */
-static void compare_enter(const zt_tensor *t, zt_error *err){
-  const char *path = zt_source_path(t->source);
-  err->path = path ? path : "<blob>";
-  err->object = t->object->name;
+static void compare_begin(void *context, void *part){
+  const compare_state *all = context;
+  compare_state *s = part;
+  s->dtype[0] = all->dtype[0];
+  s->dtype[1] = all->dtype[1];
+  s->wide = all->wide;
+  s->pairs = s->equal = s->nans = 0;
+  s->most = 0;
+  s->distance = s->square = s->one = s->other = s->dot = (compare_sum){ 0, 0, 0 };
 }
 
 /* Elements first to first+n of a window, as the wide type. */
-static const void *compare_widen(compare_state *s, int k, size_t first, size_t n){
-  const compare_side *side = &s->side[k];
-  const uint8_t *from = (const uint8_t*)side->window + first*side->t->dtype->width;
-  if( side->t->dtype==s->wide ) return from;
-  zt_convert(side->t->dtype, from, s->wide, s->block[k].bytes, n);
+static const void *compare_widen(compare_state *s, int k, const void *window, size_t first,
+                                 size_t n){
+  const uint8_t *from = (const uint8_t*)window + first*s->dtype[k]->width;
+  if( s->dtype[k]==s->wide ) return from;
+  zt_convert(s->dtype[k], from, s->wide, s->block[k].bytes, n);
   return s->block[k].bytes;
 }
 
+static void compare_take(void *part, const void *const elements[2], size_t n){
+  compare_state *s = part;
+  for(size_t i=0; i<n; i+=COMPARE_BLOCK){
+    const size_t m = n-i<COMPARE_BLOCK ? n-i : COMPARE_BLOCK;
+    compare_take_block(s, compare_widen(s, 0, elements[0], i, m),
+                       compare_widen(s, 1, elements[1], i, m), m);
+  }
+}
+
+static void compare_add_sum(compare_sum *sum, const compare_sum *other){
+  compare_add(sum, other->high, other->exponent);
+  compare_add(sum, other->low, other->exponent);
+}
+
+static void compare_merge(void *context, void *part){
+  compare_state *all = context;
+  const compare_state *s = part;
+  all->pairs += s->pairs;
+  all->equal += s->equal;
+  all->nans += s->nans;
+  if( s->most>all->most ) all->most = s->most;
+  compare_add_sum(&all->distance, &s->distance);
+  compare_add_sum(&all->square, &s->square);
+  compare_add_sum(&all->one, &s->one);
+  compare_add_sum(&all->other, &s->other);
+  compare_add_sum(&all->dot, &s->dot);
+}
+
+/* --- The tensors --- */
+
 /* How many elements to read at once: the fewer of what is best for either; where one is sparse, the
 ** more, since its stored elements are gone through once for each. */
-static uint64_t compare_window(const compare_state *s){
-  uint64_t a = zt_tensor_window(s->side[0].t), b = zt_tensor_window(s->side[1].t), n;
-  bool sparse = zt_tensor_is_sparse(s->side[0].t) || zt_tensor_is_sparse(s->side[1].t);
+static uint64_t compare_window(const zt_tensor *t, const zt_tensor *other){
+  uint64_t a = zt_tensor_window(t), b = zt_tensor_window(other), n;
+  bool sparse = zt_tensor_is_sparse(t) || zt_tensor_is_sparse(other);
   n = (a>b)==sparse ? a : b;
   if( n>COMPARE_WINDOW_MAX ) n = COMPARE_WINDOW_MAX;
   return n<COMPARE_BLOCK ? COMPARE_BLOCK : n-n%COMPARE_BLOCK;
 }
 
-static int compare_go(compare_state *s, zt_error *err){
-  uint64_t elements = s->result->elements, window = compare_window(s);
-  for(int k=0; k<2; k++){
-    compare_side *side = &s->side[k];
-    side->window = sqlite3_malloc64(window*side->t->dtype->width);
-    if( !side->window ) return zt_fail_nomem(err);
-    compare_enter(side->t, err);
-    if( elements==0 && zt_tensor_read(side->t, 0, 0, side->window, err) ) return err->rc;
-  }
-  for(uint64_t done=0; done<elements; done+=window){
-    size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
-    for(int k=0; k<2; k++){
-      compare_enter(s->side[k].t, err);
-      if( zt_tensor_read(s->side[k].t, done, n, s->side[k].window, err) ) return err->rc;
-    }
-    for(size_t i=0; i<n; i+=COMPARE_BLOCK){
-      size_t m = n-i<COMPARE_BLOCK ? n-i : COMPARE_BLOCK;
-      compare_take_block(s, compare_widen(s, 0, i, m), compare_widen(s, 1, i, m), m);
-    }
-    if( zt_tensor_poll(s->side[0].t, n, err) ) return err->rc;
-  }
-  return SQLITE_OK;
-}
-
-static void compare_finish(compare_state *s){
-  zt_comparison *r = s->result;
-  double n = (double)r->pairs, cosine;
+static void compare_finish(const compare_state *s, zt_comparison *r){
+  double n = (double)s->pairs, cosine;
+  r->pairs = s->pairs;
+  r->equal = s->equal;
+  r->nans = s->nans;
+  r->max_abs = s->most;
   if( r->pairs==0 ) return;
   r->mean_abs = ldexp((s->distance.high+s->distance.low)/n, s->distance.exponent);
   r->rmse = compare_root(&s->square, n);
@@ -296,9 +304,15 @@ static int compare_fail_shapes(const zt_object *a, const zt_object *b, zt_error 
 
 int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err){
   const zt_object *a = t->object, *b = other->object;
+  const char *path = zt_source_path(t->source);
+  zt_ranges ranges = {
+    .t = { t, other }, .size = sizeof(compare_state), .begin = compare_begin, .take = compare_take,
+    .merge = compare_merge
+  };
   compare_state *s;
   *out = (zt_comparison){ .elements = a->elements };
-  compare_enter(t, err);
+  err->path = path ? path : "<blob>";
+  err->object = a->name;
   if( a->rank!=b->rank || memcmp(a->shape, b->shape, a->rank*sizeof(*a->shape))!=0 ){
     return compare_fail_shapes(a, b, err);
   }
@@ -307,15 +321,12 @@ int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err
   }
   s = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
-  memset(s, 0, sizeof(*s));
-  s->side[0].t = t;
-  s->side[1].t = other;
+  *s = (compare_state){ .dtype = { t->dtype, other->dtype } };
   s->wide = zt_dtype_get(t->dtype->wide==ZT_F32 && other->dtype->wide==ZT_F32 ? ZT_DTYPE_f32
                                                                               : ZT_DTYPE_f64);
-  s->result = out;
-  if( compare_go(s, err)==SQLITE_OK ) compare_finish(s);
-  sqlite3_free(s->side[0].window);
-  sqlite3_free(s->side[1].window);
+  ranges.window = compare_window(t, other);
+  ranges.context = s;
+  if( zt_ranges_go(&ranges, err)==SQLITE_OK ) compare_finish(s, out);
   sqlite3_free(s);
   return err->rc;
 }

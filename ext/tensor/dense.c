@@ -38,6 +38,7 @@ static int dense_open(zt_tensor *t, zt_error *err){
    || dense_measure(t->object, &length, err)
    || zt_array_open_of(&payload, length, "D1", &s->data, err) ) return err->rc;
   t->dtype = s->data.dtype;
+  t->anywhere = zt_tensor_is_plain(&component) && !t->object->has_strides;
   if( t->object->has_strides && t->object->elements>0 ){
     s->strided = zt_strided_new(t, &s->data, err);
   }

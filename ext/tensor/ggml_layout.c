@@ -45,7 +45,7 @@ static int ggml_check_settings(const zt_tensor *t, const zt_ggml_type *type, zt_
   return SQLITE_OK;
 }
 
-static int ggml_check_data(const zt_tensor *t, zt_error *err){
+static int ggml_check_data(zt_tensor *t, zt_error *err){
   zt_component component;
   const zt_dtype *dtype;
   if( zt_tensor_dtype(t, "data", &dtype, err)
@@ -55,6 +55,7 @@ static int ggml_check_data(const zt_tensor *t, zt_error *err){
     return zt_break(err, "GB5",
                     "the order of the bytes in a big-endian file's blocks is not known");
   }
+  t->anywhere = zt_tensor_is_plain(&component);
   return SQLITE_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "core/host.h"
 #include "tensor/convert.h"
+#include "tensor/ranges.h"
 #include "tensor/stats.h"
 
 #define HISTOGRAM_BLOCK 4096
@@ -31,35 +32,61 @@ static uint32_t histogram_bin(const zt_histogram *h, double value, double unit, 
   return i;
 }
 
-static void histogram_take(zt_histogram *h, const double *values, size_t n){
+/* The counts of a range of elements. */
+typedef struct histogram_part {
+  const zt_histogram *of;
+  const zt_dtype *dtype;
+  double block[HISTOGRAM_BLOCK];
+  uint64_t counts[];
+} histogram_part;
+
+static void histogram_take_block(histogram_part *part, size_t n){
+  const zt_histogram *h = part->of;
   const double low = h->edges[0], high = h->edges[h->bins], unit = isfinite(high-low) ? 1 : 0.25;
   const double width = high*unit-low*unit;
   for(size_t i=0; i<n; i++){
-    if( isfinite(values[i]) ) h->counts[histogram_bin(h, values[i], unit, width)]++;
+    if( !isfinite(part->block[i]) ) continue;
+    part->counts[histogram_bin(h, part->block[i], unit, width)]++;
   }
 }
 
+typedef struct histogram_whole {
+  zt_histogram *of;
+  const zt_dtype *dtype;
+} histogram_whole;
+
+static void histogram_begin(void *context, void *memory){
+  const histogram_whole *whole = context;
+  histogram_part *part = memory;
+  part->of = whole->of;
+  part->dtype = whole->dtype;
+  memset(part->counts, 0, part->of->bins*sizeof(*part->counts));
+}
+
+static void histogram_take(void *memory, const void *const elements[2], size_t n){
+  histogram_part *part = memory;
+  const uint8_t *from = elements[0];
+  for(size_t i=0; i<n; i+=HISTOGRAM_BLOCK){
+    const size_t m = n-i<HISTOGRAM_BLOCK ? n-i : HISTOGRAM_BLOCK;
+    zt_convert(part->dtype, from+i*part->dtype->width, zt_dtype_get(ZT_DTYPE_f64), part->block, m);
+    histogram_take_block(part, m);
+  }
+}
+
+static void histogram_merge(void *context, void *memory){
+  zt_histogram *h = ((histogram_whole*)context)->of;
+  const histogram_part *part = memory;
+  for(uint32_t i=0; i<h->bins; i++) h->counts[i] += part->counts[i];
+}
+
 static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
-  uint64_t elements = t->object->elements, window = zt_tensor_window(t);
-  uint8_t *buffer = sqlite3_malloc64(window*t->dtype->width);
-  double *values = sqlite3_malloc64(HISTOGRAM_BLOCK*sizeof(*values));
-  if( !buffer || !values ){
-    zt_fail_nomem(err);
-    goto end;
-  }
-  for(uint64_t done=0; done<elements && !err->rc; done+=window){
-    size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
-    if( zt_tensor_read(t, done, n, buffer, err) || zt_tensor_poll(t, n, err) ) break;
-    for(size_t i=0; i<n; i+=HISTOGRAM_BLOCK){
-      size_t m = n-i<HISTOGRAM_BLOCK ? n-i : HISTOGRAM_BLOCK;
-      zt_convert(t->dtype, buffer+i*t->dtype->width, zt_dtype_get(ZT_DTYPE_f64), values, m);
-      histogram_take(h, values, m);
-    }
-  }
-end:
-  sqlite3_free(values);
-  sqlite3_free(buffer);
-  return err->rc;
+  histogram_whole whole = { h, t->dtype };
+  const zt_ranges ranges = {
+    .t = { t }, .window = zt_tensor_window(t), .context = &whole, .begin = histogram_begin,
+    .size = sizeof(histogram_part)+h->bins*sizeof(*h->counts), .take = histogram_take,
+    .merge = histogram_merge
+  };
+  return zt_ranges_go(&ranges, err);
 }
 
 int zt_histogram_compute(zt_tensor *t, uint32_t bins, zt_histogram *out, zt_error *err){

@@ -93,6 +93,10 @@ zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){
                        .budget = t->budget };
 }
 
+bool zt_tensor_is_plain(const zt_component *component){
+  return component->codec==ZT_CODEC_RAW && !component->shard.z && !component->fault;
+}
+
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err){
   zt_component component;
   zt_payload payload = zt_tensor_payload(t, &component);

@@ -39,6 +39,8 @@ typedef struct zt_tensor {
   void *state;                     /* The layout's own */
   uint64_t stored;                 /* Sparse layouts: number of stored elements */
   uint64_t passed;                 /* Elements since the last question whether to go on */
+  bool anywhere;                   /* To read elements in any place costs no more than those that
+                                   ** follow the last ones */
 } zt_tensor;
 
 struct zt_layout {
@@ -83,6 +85,9 @@ uint64_t zt_tensor_window(const zt_tensor *t);
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,
                         zt_error *err);
 zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component);
+
+/* For layouts: true if a component's bytes are stored as they are in this file. */
+bool zt_tensor_is_plain(const zt_component *component);
 
 /* For layouts: all elements of the component of that role. */
 int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err);

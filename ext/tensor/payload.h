@@ -18,6 +18,7 @@ typedef struct zt_budget {
   bool manifest_only;      /* No stored byte may be read: what would need one fails with
                            ** SQLITE_ABORT */
   uint64_t decoded;        /* Bytes decoded so far; starts as 0 */
+  struct zt_pool *pool;    /* Threads that may help (core/pool.h); NULL: none */
   struct zt_spare *spare;  /* Where results may take memory from (buffer.h); NULL: from nowhere */
 } zt_budget;
 

@@ -19,6 +19,7 @@
 */
 #include <zstd.h>
 #include <zstd_errors.h>
+#include "core/ahead.h"
 #include "core/host.h"
 #include "tensor/encoding.h"
 
@@ -26,6 +27,7 @@
 #define SEEKABLE_FRAME_MAX ((uint32_t)16 << 20)
 #define SEEKABLE_SIDE_BY_SIDE_MAX ((uint64_t)128 << 20)   /* Content of frames that several readers
                                                           ** of one component may hold */
+#define SEEKABLE_ROW 2                   /* After so many frames in a row those behind are begun */
 #define SEEKABLE_TABLE_HEAD 8
 #define SEEKABLE_TABLE_FOOT 9
 #define SEEKABLE_CHECKSUMS 0x80
@@ -46,7 +48,31 @@ typedef struct seekable_decoder {
   uint8_t *out;            /* Content of a frame, if it was wanted in part; owned */
   size_t n, at;            /* Its bytes, and how many were handed out */
   uint64_t work;           /* Bytes of content since the last question whether to go on */
+  uint32_t row;            /* Frames that were wanted one after the other */
+  zt_ahead ahead;          /* Those that come next, being decoded */
+  struct seekable_job *spare;   /* Jobs that are done with: their memory is used again; owned */
 } seekable_decoder;
+
+/* A frame that is decoded ahead. */
+typedef struct seekable_job {
+  zt_job job;              /* First */
+  seekable_decoder *of;
+  struct seekable_job *next;   /* Among those that are done with */
+  seekable_decoder d;      /* A copy that stands before the frame; of its memory, it owns ctx, in
+                           ** and out alone: the frame's content */
+  zt_error err;
+} seekable_job;
+
+static void seekable_free_jobs(seekable_job *j){
+  while( j ){
+    seekable_job *next = j->next;
+    ZSTD_freeDCtx(j->d.ctx);
+    sqlite3_free(j->d.in);
+    sqlite3_free(j->d.out);
+    sqlite3_free(j);
+    j = next;
+  }
+}
 
 static int seekable_fail(const char *rule, const char *what, zt_error *err){
   return zt_break(err, rule, "%s: %s", SEEKABLE_NAME, what);
@@ -55,6 +81,8 @@ static int seekable_fail(const char *rule, const char *what, zt_error *err){
 static void seekable_close(zt_decoder *decoder){
   seekable_decoder *d = decoder;
   if( !d ) return;
+  zt_ahead_clear(&d->ahead);
+  seekable_free_jobs(d->spare);
   ZSTD_freeDCtx(d->ctx);
   sqlite3_free(d->stored);
   sqlite3_free(d->in);
@@ -220,6 +248,91 @@ static int seekable_poll(seekable_decoder *d, zt_error *err){
   return zt_interrupt_check(&d->payload.budget->interrupt, err);
 }
 
+/* --- Frames ahead --- */
+
+static void seekable_work(zt_job *job, const zt_interrupt *interrupt){
+  seekable_job *j = (seekable_job*)job;
+  seekable_decoder *d = &j->d;
+  (void)interrupt;
+  if( !d->ctx ) d->ctx = ZSTD_createDCtx();
+  if( !d->out ) d->out = sqlite3_malloc64(d->size);
+  if( !d->ctx || !d->out ) zt_fail_nomem(&j->err);
+  else seekable_decode(d, d->out, &j->err);
+  job->memory = d->size;
+}
+
+/* Frames, and the place of what goes wrong in them. */
+typedef struct seekable_run {
+  seekable_decoder *d;
+  const zt_error *place;
+} seekable_run;
+
+static bool seekable_follows(void *context, uint64_t *number){
+  return ++*number<((const seekable_run*)context)->d->nFrame;
+}
+
+static zt_job *seekable_make(void *context, uint64_t number){
+  const seekable_run *run = context;
+  seekable_job *j = run->d->spare;
+  if( j ){
+    run->d->spare = j->next;
+  }else{
+    j = sqlite3_malloc64(sizeof(*j));
+    if( !j ) return NULL;
+    *j = (seekable_job){ .job.work = seekable_work, .of = run->d, .d = *run->d };
+    j->d.ctx = NULL;
+    j->d.in = j->d.out = NULL;
+    j->d.nIn = 0;
+  }
+  j->d.iFrame = (uint32_t)number;
+  j->err = *run->place;
+  return &j->job;
+}
+
+static void seekable_drop(zt_job *job){
+  seekable_job *j = (seekable_job*)job;
+  zt_error_clear(&j->err);
+  j->next = j->of->spare;
+  j->of->spare = j;
+}
+
+static const zt_jobs seekable_jobs = { seekable_follows, seekable_make, seekable_drop };
+
+/* There are threads, and nobody else reads this component, who would have frames ahead, too. */
+static bool seekable_has_help(const seekable_decoder *d){
+  return d->payload.budget->pool && d->payload.side_by_side<2;
+}
+
+/* The next frame's content becomes d->out, and those behind it are begun. */
+static int seekable_take(seekable_decoder *d, zt_error *err){
+  const zt_interrupt interrupt = d->payload.budget->interrupt;
+  seekable_run run = { d, err };
+  seekable_job *j;
+  d->ahead.jobs = &seekable_jobs;
+  d->ahead.tasks.pool = d->payload.budget->pool;
+  j = (seekable_job*)zt_ahead_take(&d->ahead, &run, d->iFrame, d->nFrame-1-d->iFrame, &interrupt,
+                                   err);
+  if( !j ) return err->rc;
+  if( j->err.rc ){
+    *err = j->err;
+    j->err = ZT_ERROR_NONE;
+  }else{
+    uint8_t *before = d->out;
+    d->out = j->d.out;
+    j->d.out = before;
+    d->iFrame++;
+  }
+  seekable_drop(&j->job);
+  return err->rc;
+}
+
+/* The next frame's content becomes d->out. */
+static int seekable_fetch(seekable_decoder *d, zt_error *err){
+  if( seekable_has_help(d) && ++d->row>SEEKABLE_ROW ) return seekable_take(d, err);
+  if( !d->out && (d->out = sqlite3_malloc64(d->size))==NULL ) return zt_fail_nomem(err);
+  return seekable_decode(d, d->out, err);
+}
+
 static int seekable_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, zt_error *err){
   seekable_decoder *d = decoder;
   *got = 0;
@@ -227,13 +340,12 @@ static int seekable_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *go
     if( d->iFrame==d->nFrame ) return SQLITE_OK;
     if( seekable_poll(d, err) ) return err->rc;
     d->n = d->at = 0;
-    if( seekable_content_of(d, d->iFrame)<=n ){
+    if( seekable_content_of(d, d->iFrame)<=n && !seekable_has_help(d) ){
       *got = seekable_content_of(d, d->iFrame);
       if( seekable_decode(d, out, err) ) *got = 0;
       return err->rc;
     }
-    if( !d->out && (d->out = sqlite3_malloc64(d->size))==NULL ) return zt_fail_nomem(err);
-    if( seekable_decode(d, d->out, err) ) return err->rc;
+    if( seekable_fetch(d, err) ) return err->rc;
     d->n = seekable_content_of(d, d->iFrame-1);
   }
   *got = d->n-d->at<n ? d->n-d->at : n;
@@ -253,6 +365,7 @@ static int seekable_seek(zt_decoder *decoder, uint64_t offset, uint64_t *positio
   }
   d->n = d->at = 0;
   d->iFrame = (uint32_t)i;
+  d->row = 0;
   *position = i*d->size;
   return err->rc;
 }

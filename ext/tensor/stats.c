@@ -13,6 +13,7 @@
 #include "core/host.h"
 #include "core/vector.h"
 #include "tensor/conversions.h"
+#include "tensor/ranges.h"
 
 #define STATS_BLOCK 4096
 #define STATS_HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large
@@ -37,7 +38,7 @@ typedef struct stats_moments {
 
 typedef struct stats_accumulator {
   const zt_dtype *dtype;
-  zt_stats *stats;
+  uint64_t zeros, nans, infs;
   stats_moments all;
   double low, high;               /* Of floats, and of integers that f64 holds */
   int64_t lowInt, highInt;        /* i64 */
@@ -188,7 +189,7 @@ static double stats_origin_of(double a, double b, double c){
 }
 
 static void stats_take_bounds(stats_accumulator *a, const stats_sums *s){
-  a->stats->zeros += s->zeros;
+  a->zeros += s->zeros;
   a->low = fmin(a->low, s->low);
   a->high = fmax(a->high, s->high);
 }
@@ -224,8 +225,8 @@ static void stats_take_mixed(stats_accumulator *a, const float *f32, const doubl
   for(size_t i=0; i<n; i++){
     double x = f32 ? (double)f32[i] : f64[i];
     if( isfinite(x) ) a->real[k++] = x;
-    else if( isnan(x) ) a->stats->nans++;
-    else a->stats->infs++;
+    else if( isnan(x) ) a->nans++;
+    else a->infs++;
   }
   stats_take_finite(a, a->real, k);
 }
@@ -308,24 +309,47 @@ static void stats_take_zeros(stats_accumulator *a, uint64_t k){
 
 /* --- The tensor --- */
 
-static int stats_take_dense(stats_accumulator *a, zt_tensor *t, zt_error *err){
-  uint64_t elements = t->object->elements, window = zt_tensor_window(t), done = 0;
-  void *buffer = sqlite3_malloc64(window*t->dtype->width);
-  if( !buffer ) return zt_fail_nomem(err);
-  if( elements==0 ) zt_tensor_read(t, 0, 0, buffer, err);
-  while( done<elements && !err->rc ){
-    size_t n = elements-done<window ? (size_t)(elements-done) : (size_t)window;
-    if( zt_tensor_read(t, done, n, buffer, err)==SQLITE_OK ) stats_take(a, buffer, n);
-    zt_tensor_poll(t, n, err);
-    done += n;
-  }
-  sqlite3_free(buffer);
-  return err->rc;
+static void stats_begin(stats_accumulator *a, const zt_dtype *dtype){
+  a->dtype = dtype;
+  a->zeros = a->nans = a->infs = 0;
+  a->all = (stats_moments){ 0 };
+  a->low = HUGE_VAL;
+  a->high = -HUGE_VAL;
+  a->lowInt = INT64_MAX;
+  a->highInt = INT64_MIN;
+  a->lowUint = UINT64_MAX;
+  a->highUint = 0;
+}
+
+static void stats_begin_range(void *context, void *part){
+  stats_begin(part, ((const stats_accumulator*)context)->dtype);
+}
+
+static void stats_take_range(void *part, const void *const elements[2], size_t n){
+  stats_take(part, elements[0], n);
+}
+
+static void stats_merge_range(void *context, void *part){
+  stats_accumulator *a = context;
+  const stats_accumulator *b = part;
+  a->zeros += b->zeros;
+  a->nans += b->nans;
+  a->infs += b->infs;
+  a->low = fmin(a->low, b->low);
+  a->high = fmax(a->high, b->high);
+  if( b->lowInt<a->lowInt ) a->lowInt = b->lowInt;
+  if( b->highInt>a->highInt ) a->highInt = b->highInt;
+  if( b->lowUint<a->lowUint ) a->lowUint = b->lowUint;
+  if( b->highUint>a->highUint ) a->highUint = b->highUint;
+  stats_merge(&a->all, b->all);
 }
 
 static void stats_finish(stats_accumulator *a, zt_stats *out){
   const stats_moments *m = &a->all;
   stats_twofold mean;
+  out->zeros = a->zeros;
+  out->nans = a->nans;
+  out->infs = a->infs;
   out->finite = m->n;
   out->min = out->max = (zt_scalar){ .class = a->dtype->class };
   if( m->n==0 ) return;
@@ -350,13 +374,15 @@ int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
   }
   a = sqlite3_malloc64(sizeof(*a));
   if( !a ) return zt_fail_nomem(err);
-  *a = (stats_accumulator){
-    .dtype = t->dtype, .stats = out, .low = HUGE_VAL, .high = -HUGE_VAL, .lowInt = INT64_MAX,
-    .highInt = INT64_MIN, .lowUint = UINT64_MAX
-  };
-  if( !zt_tensor_is_sparse(t) ) stats_take_dense(a, t, err);
-  else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){
-    stats_take_zeros(a, out->elements-a->all.n-out->nans-out->infs);
+  stats_begin(a, t->dtype);
+  if( !zt_tensor_is_sparse(t) ){
+    const zt_ranges ranges = {
+      .t = { t }, .window = zt_tensor_window(t), .size = sizeof(*a), .context = a,
+      .begin = stats_begin_range, .take = stats_take_range, .merge = stats_merge_range
+    };
+    zt_ranges_go(&ranges, err);
+  }else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){
+    stats_take_zeros(a, out->elements-a->all.n-a->nans-a->infs);
   }
   if( !err->rc ) stats_finish(a, out);
   sqlite3_free(a);

@@ -42,7 +42,7 @@ static question *ask;     /* NULL: nobody asks */
 static char root[PATH_MAX];
 static size_t nRoot;
 static bool pathless;     /* Calls without a path are asked about, too */
-static bool asking;       /* What is called now is the test's own. The tests have one thread */
+static _Thread_local bool asking;   /* What this thread calls now is the test's own */
 static char files[FILES][PATH_MAX];   /* By descriptor; "": none of those below the root */
 static directory directories[DIRECTORIES];
 

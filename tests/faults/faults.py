@@ -6,6 +6,8 @@ import re
 import sqlite3
 from contextlib import contextmanager
 
+from support import open_connection
+
 QUESTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t))
 LIBRARY = ctypes.CDLL(None)
 
@@ -40,10 +42,11 @@ class Log:
     """Nothing fails; `calls` are those that there were."""
 
     def __init__(self):
-        self.calls = []
+        self.calls, self.paths = [], []
 
     def __call__(self, call, path, size):
         self.calls.append(call)
+        self.paths.append(path)
         return 0
 
 
@@ -81,6 +84,20 @@ class Fault:
         return bool(self.text().fullmatch(message)) and self.place in message
 
 
+class Refused(Fault):
+    """Every call of a function and path fails: whichever thread makes it, and when."""
+
+    def __init__(self, call, path, error):
+        super().__init__(0, error, True)
+        self.call, self.path = call, path
+
+    def __call__(self, call, path, size):
+        if (call, path) != (self.call, self.path):
+            return 0
+        self.injected += 1
+        return getattr(errno, self.error)
+
+
 @contextmanager
 def failing(root, question, pathless=False):
     """Asks question(call, path, size) -> errno before each call below root; size[0] is how much a call is to read."""
@@ -101,6 +118,13 @@ def failing(root, question, pathless=False):
         LIBRARY.zt_faults(QUESTION(), b"", 0)
     if wrong:
         raise wrong[0]
+
+
+def connect(threads=1):
+    """A connection. With one thread, a statement makes the same calls each time, in the same order."""
+    db = open_connection()
+    db.execute("SELECT zt_threads(?)", (threads,))
+    return db
 
 
 def answer(db, sql):

@@ -11,8 +11,7 @@ import pytest
 import statements
 import writer
 from conftest import MATRIX, newest, older
-from faults import Log, answer, descriptors, failing, left_open
-from support import open_connection
+from faults import Log, answer, connect, descriptors, failing, left_open
 
 # What is wrong with a file that changes while it is open.
 CHANGED = r"the file was written to while it was read|the file was cut short while it was read: byte \d+ is missing"
@@ -122,7 +121,7 @@ def restore(path, data):
 
 def fresh(sql, root, question):
     """What a new connection says, which leaves nothing open."""
-    db = open_connection()
+    db = connect()
     with failing(root, question):
         got = answer(db, sql)
         assert left_open() == 0, sql

@@ -10,8 +10,8 @@ import pytest
 
 import statements
 import writer
-from faults import ERRORS, answer, failing, left_open
-from support import EXTENSION, open_connection
+from faults import ERRORS, answer, connect, failing, left_open
+from support import EXTENSION
 
 CALLS = re.compile(r"(open|openat|openat2|creat|fopen|fdopen|f?l?statx?|fstatat|__[fl]?xstat|p?readv?2?|lseek|fread|close|fclose"
                    r"|opendir|fdopendir|readdir|readdir_r|scandir|closedir|access|faccessat|readlink|realpath|mmap|madvise"
@@ -86,10 +86,10 @@ def test_rows_are_the_same(tree, how, capsys):
     make, functions = EVERYWHERE[how]
     total = Counter()
     for statement in all_statements(tree):
-        db = open_connection()
+        db = connect()
         clean = answer(db, statement.sql)
         db.close()
-        db = open_connection()
+        db = connect()
         question = make()
         with failing(tree, question):
             got = answer(db, statement.sql)
@@ -118,7 +118,7 @@ def test_advice_and_memory_that_are_refused_change_nothing(large):
     sql = f"""SELECT zt_hash('{large}', 'w', 'data', 'xxh3'), zt_blob('{large}', 'w') = zt_dense('{large}', 'w'),
                      hex(substr(zt_dense('{large}', 's'), 1, 8)), length(replace(hex(zt_dense('{large}', 's')), '00', '')),
                      zt_dense('{large}', 's', 'u8', 5, 1), zt_dense('{large}', 'w') = zt_blob('{large}', 'w')"""
-    db = open_connection()
+    db = connect()
     clean = answer(db, sql)
     assert clean[0][1:] == (1, "0000000000070000", 2, b"\x07", 1)
     for refused in ("madvise", "mmap"):
@@ -137,7 +137,7 @@ def test_advice_and_memory_that_are_refused_change_nothing(large):
 
 def test_memory_of_the_host_is_never_given_back(large):
     """The one advice is that large pages are welcome: what else may lie in them is not the extension's to know."""
-    db = open_connection()
+    db = connect()
     given = set()
 
     def note(call, path, size):
@@ -156,7 +156,7 @@ def test_memory_of_the_host_is_never_given_back(large):
 def test_without_a_clock_nothing_is_remembered_and_all_is_right(tree):
     path = tree / "d/a.zt"
     sql = f"SELECT zt_manifest('{path}'), zt_json('{path}', 'w')"
-    db = open_connection()
+    db = connect()
     clean = answer(db, sql)
     counts = Counter()
 

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from faults import ABSENT, ERRORS, Fault, Log, answer, descriptors, failing, left_open
-from support import ROOT, open_connection
+from faults import ABSENT, ERRORS, Fault, Log, answer, connect, descriptors, failing, left_open
+from support import ROOT
 
 
 class First:
@@ -47,7 +47,7 @@ IN_W = "object 'w': component 'data': "
     (OBJECTS, "d", "readdir", "d", "EIO", 3, "cannot list the directory: Input/output error"),
 ])
 def test_a_message_names_the_file_and_says_why(tree, sql, source, function, name, error, after, text):
-    db = open_connection()
+    db = connect()
     with failing(tree, First(function, tree / name, error, after)):
         got = answer(db, sql.format(tree / source))
     db.close()
@@ -57,7 +57,7 @@ def test_a_message_names_the_file_and_says_why(tree, sql, source, function, name
 
 @pytest.mark.parametrize("error, rule", [("EIO", "unreadable"), ("EMFILE", "unreadable"), ("ENOENT", "missing-shard")])
 def test_a_shard_that_the_system_refuses_is_not_missing(tree, error, rule):
-    db = open_connection()
+    db = connect()
     path, shard = tree / "d/b.zt", tree / "d/b-s.zt"
     with failing(tree, First("open", shard, error)):
         got = answer(db, f"SELECT rule, message FROM zt_check('{path}', 'full')")
@@ -66,7 +66,7 @@ def test_a_shard_that_the_system_refuses_is_not_missing(tree, error, rule):
 
 
 def test_a_size_that_cannot_be_told_is_null(tree):
-    db = open_connection()
+    db = connect()
     path = tree / "d/a.zt"
     for error in ERRORS["stat"]:
         with failing(path, Fault(1, error, lasting=False)):
@@ -79,7 +79,7 @@ def test_a_refresh_forgets_no_file_for_a_fault(tree, capsys):
     """Files that a listing without its end does not have would be removed from the catalog."""
     first, now, _ = (ROOT / "sql/refresh.sql").read_text().partition("-- ---- Now")
     assert now
-    db = open_connection()
+    db = connect()
     db.executescript((ROOT / "sql/catalog.sql").read_text())
     db.executescript(first)
     listed = "SELECT path FROM files ORDER BY path"

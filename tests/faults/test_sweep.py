@@ -4,15 +4,14 @@ from collections import Counter
 import pytest
 
 import statements
-from faults import ERRORS, Fault, Log, answer, descriptors, failing, judge, left_open
-from support import open_connection
+from faults import ERRORS, Fault, Log, Refused, answer, connect, descriptors, failing, judge, left_open
 
 FILES = ["d/a.zt", "d/b.zt", "d/sub/c.zt", "h.gguf", "n.npz", "o.onnx"]
 
 
-def run(statement, question, root, warm):
+def run(statement, question, root, warm=False, threads=1):
     """The answer of a connection of its own; `warm`: that has just run the statement."""
-    db = open_connection()
+    db = connect(threads)
     if warm:
         answer(db, statement.sql)
     with failing(root, question):
@@ -86,3 +85,27 @@ def test_every_call_fails_while_manifests_are_remembered(tree, capsys):
     tally, in_turn = Counter(), InTurn()
     calls = sum(sweep(s, tree, in_turn, tally, warm=True) for s in statements.of_file(tree / "d/b.zt"))
     report(capsys, "remembered", calls, tally)
+
+
+def sweep_threads(statement, root, in_turn, tally):
+    """The same of what fails always: other calls are made, in another order, each time. A call that fails once may be made
+    again, by the thread that needs what it gives."""
+    log = Log()
+    clean = run(statement, log, root)
+    before = descriptors()
+    for call, path in sorted(set(zip(log.calls, log.paths))):
+        for error, _ in in_turn(call):
+            fault = Refused(call, path, error)
+            got = run(statement, fault, root, threads=8)
+            tally[call, error] += fault.injected > 0
+            tally[judge(statement, clean, got, fault)] += 1
+    assert descriptors() == before, statement.sql
+    return len(log.calls)
+
+
+def test_every_call_fails_while_eight_threads_make_it(tree, capsys):
+    tally, in_turn = Counter(), InTurn()
+    every = [*statements.of_directory(tree), *(s for name in FILES for s in statements.of_file(tree / name))]
+    calls = sum(sweep_threads(s, tree, in_turn, tally) for s in every)
+    injected = report(capsys, "eight threads", calls, tally)
+    assert {"open", "stat", "fstat", "pread", "opendir"} <= {call for (call, _), n in injected.items() if n}

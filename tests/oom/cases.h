@@ -156,6 +156,8 @@ static const oom_case cases[] = {
   { .sql = "SELECT * FROM zt_check('" ONNX "hostile/external-missing.onnx', 'full')" },
   { .sql = "SELECT rule, message FROM zt_check('" ONNX "hostile/depth-65.onnx')" },
 
+  { .sql = "SELECT zt_threads(3), zt_threads() FROM zt_files('" ONNX "golden/raw.onnx')" },
+
   /* Sources: patterns, directories, URIs, and what cannot be read among them */
   { .sql = "SELECT path, size, objects FROM zt_files('" TREE "')" },
   { .sql = "SELECT path, error FROM zt_files('" TREE "/**/*.zt') ORDER BY path" },

@@ -6,6 +6,7 @@
 #ifndef ZT_TESTS_OOM_MEMORY_H
 #define ZT_TESTS_OOM_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,19 +16,22 @@
 #include "core/host.h"
 
 static struct memory {
-  size_t outstanding;      /* Bytes that were not given back */
-  uint64_t calls;          /* Since memory_arm() */
+  /* Several threads may count */
+  atomic_size_t outstanding;          /* Bytes that were not given back */
+  atomic_uint_fast64_t calls;         /* Since memory_arm() */
   uint64_t fails_at;       /* The number of the call that fails; 0: none */
   bool fails_on;           /* All after it, too */
   bool paused;             /* Calls neither fail nor count */
-  uint64_t injected;       /* Failures since memory_arm() */
+  atomic_uint_fast64_t injected;      /* Failures since memory_arm() */
   bool benign;             /* SQLite has said that it can do without, for now */
-  uint64_t nBenign;        /* Failures then */
+  atomic_uint_fast64_t nBenign;       /* Failures then */
 } memory;
 
 /* Let call number n fail from now on, and if `on` all after it; 0: let none. */
 static inline void memory_arm(uint64_t n, bool on){
-  memory.calls = memory.injected = memory.nBenign = 0;
+  memory.calls = 0;
+  memory.injected = 0;
+  memory.nBenign = 0;
   memory.fails_at = n;
   memory.fails_on = on;
 }
@@ -35,8 +39,8 @@ static inline void memory_arm(uint64_t n, bool on){
 /* Count a call. True if it must fail. */
 static inline bool memory_fails(void){
   if( memory.paused ) return false;
-  memory.calls++;
-  if( memory.fails_at==0 || memory.calls<memory.fails_at || (memory.calls>memory.fails_at && !memory.fails_on) ) return false;
+  const uint64_t call = ++memory.calls;
+  if( memory.fails_at==0 || call<memory.fails_at || (call>memory.fails_at && !memory.fails_on) ) return false;
   memory.injected++;
   memory.nBenign += memory.benign;
   return true;

@@ -7,6 +7,22 @@ LINE = re.compile(r"^\d+\s+(\w+)\((.*)\)\s+= (-?\w+)(?:<(.*?)>)?")
 DESCRIPTOR = re.compile(r"(\d+)<(.*?)>")
 
 
+UNFINISHED = re.compile(r"^(\d+)\s+(.*) <unfinished \.\.\.>$")
+RESUMED = re.compile(r"^(\d+)\s+<\.\.\. \w+ resumed>(.*)$")
+
+
+def whole_lines(log):
+    """The lines, those of calls during which another thread made one put together again: where they ended."""
+    begun = {}
+    for line in log.splitlines():
+        if match := UNFINISHED.match(line):
+            begun[match[1]] = match[2]
+        elif match := RESUMED.match(line):
+            yield f"{match[1]} {begun.pop(match[1])}{match[2]}"
+        else:
+            yield line
+
+
 def command(log):
     return ["strace", "-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-e", "trace=" + CALLS, "-o", str(log)]
 
@@ -18,7 +34,7 @@ class Trace:
         self.out, self.err, self.code = done.out, done.err, done.code
         self.opened, self.reads, self.position = [], [], {}
         self.lines = 0
-        for line in log.splitlines():
+        for line in whole_lines(log):
             match = LINE.match(line)
             if match:
                 self.lines += 1

@@ -1,0 +1,31 @@
+/*
+** zt_threads(): how many threads a statement of this connection may use. zt_threads(n): the same,
+** after setting it: 1 to 64; NULL: as many as there are processors for the process, at most 16.
+** What runs already goes on as it began.
+*/
+#include "sqlite/tables.h"
+
+static void threads_function(sqlite3_context *ctx, int n, sqlite3_value **args){
+  zt_connection *c = sqlite3_user_data(ctx);
+  uint64_t threads = 0;
+  zt_error err = ZT_ERROR_NONE;
+  if( n==1 ){
+    zt_value_index(args[0], "a number of threads", 0, &threads, &err);
+    if( !err.rc && (threads>ZT_THREADS_MAX
+                    || (threads==0 && sqlite3_value_type(args[0])!=SQLITE_NULL)) ){
+      zt_fail(&err, SQLITE_ERROR, "%llu threads: there are 1 to %d", threads, ZT_THREADS_MAX);
+    }
+    if( err.rc ){
+      zt_result_error(ctx, &err);
+      return;
+    }
+    c->threads = (int)threads;
+  }
+  sqlite3_result_int(ctx, zt_connection_threads(c));
+}
+
+const zt_function zt_function_threads[] = {
+  { "zt_threads", 0, SQLITE_UTF8|SQLITE_INNOCUOUS, threads_function },
+  { "zt_threads", 1, SQLITE_UTF8|SQLITE_DIRECTONLY, threads_function },
+  { NULL, 0, 0, NULL },
+};

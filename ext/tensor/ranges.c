@@ -1,0 +1,176 @@
+/* All elements of a tensor, in ranges. See ranges.h. */
+#include "tensor/ranges.h"
+
+#include "core/ahead.h"
+#include "core/host.h"
+
+/* What elements are read into: a window of the first, and behind it one of the second. New memory
+** for each range would take longer to be given than to be read into. */
+static void *ranges_windows(const zt_ranges *r){
+  uint64_t width = r->t[0]->dtype->width + (r->t[1] ? r->t[1]->dtype->width : 0);
+  return sqlite3_malloc64(r->window*width);
+}
+
+/* Elements of a range: at least a window's, whose size the tensors determine, too. */
+static uint64_t ranges_elements(const zt_ranges *r){
+  return r->window>ZT_RANGE_ELEMENTS ? r->window : ZT_RANGE_ELEMENTS;
+}
+
+static uint64_t ranges_count(const zt_ranges *r){
+  const uint64_t elements = r->t[0]->object->elements, n = ranges_elements(r);
+  return elements/n + (elements%n>0);
+}
+
+/* What goes wrong next is that one's. */
+static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
+  const char *path = zt_source_path(t->source);
+  if( !r->t[1] ) return;
+  err->path = path ? path : "<blob>";
+  err->object = t->object->name;
+}
+
+/* Take range i of tensors that are r's, or the same opened again. */
+static int ranges_take(const zt_ranges *r, zt_tensor *const t[2], uint64_t i, void *windows,
+                       void *part, zt_error *err){
+  const uint64_t elements = r->t[0]->object->elements, each = ranges_elements(r);
+  const uint64_t end = elements-i*each<each ? elements : (i+1)*each;
+  void *const window[2] = { windows, (uint8_t*)windows + r->window*r->t[0]->dtype->width };
+  const void *const read[2] = { window[0], window[1] };
+  r->begin(r->context, part);
+  for(uint64_t at=i*each; at<end; at+=r->window){
+    const size_t n = end-at<r->window ? (size_t)(end-at) : (size_t)r->window;
+    for(int k=0; k<2 && t[k]; k++){
+      ranges_enter(r, t[k], err);
+      if( zt_tensor_read(t[k], at, n, window[k], err) ) return err->rc;
+    }
+    r->take(part, read, n);
+    if( zt_tensor_poll(t[0], n, err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+/* --- By this thread alone --- */
+
+static int ranges_go_alone(const zt_ranges *r, zt_error *err){
+  const uint64_t n = ranges_count(r);
+  void *windows = ranges_windows(r), *part = sqlite3_malloc64(r->size);
+  if( !windows || !part ) zt_fail_nomem(err);
+  for(int k=0; k<2 && r->t[k] && n==0 && !err->rc; k++){
+    ranges_enter(r, r->t[k], err);
+    zt_tensor_read(r->t[k], 0, 0, windows, err);
+  }
+  for(uint64_t i=0; i<n && !err->rc; i++){
+    if( ranges_take(r, r->t, i, windows, part, err)==SQLITE_OK ) r->merge(r->context, part);
+  }
+  sqlite3_free(windows);
+  sqlite3_free(part);
+  return err->rc;
+}
+
+/* --- By several: each opens the tensors for itself --- */
+
+/* Ranges, and the place of what goes wrong in them. */
+typedef struct ranges_run {
+  const zt_ranges *of;
+  zt_error place;
+  _Atomic(void*) spare[ZT_THREADS_MAX];   /* Windows that nobody uses just now; owned */
+} ranges_run;
+
+/* One range as a job. */
+typedef struct ranges_job {
+  zt_job job;                /* First */
+  ranges_run *of;
+  void *part;
+  zt_error err;
+} ranges_job;
+
+static void *ranges_borrow(ranges_run *run){
+  void *windows;
+  for(int i=0; i<ZT_THREADS_MAX; i++){
+    windows = atomic_exchange(&run->spare[i], NULL);
+    if( windows ) return windows;
+  }
+  return ranges_windows(run->of);
+}
+
+static void ranges_give_back(ranges_run *run, void *windows){
+  void *none = NULL;
+  for(int i=0; i<ZT_THREADS_MAX; i++, none=NULL){
+    if( atomic_compare_exchange_strong(&run->spare[i], &none, windows) ) return;
+  }
+  sqlite3_free(windows);
+}
+
+static void ranges_work(zt_job *job, const zt_interrupt *interrupt){
+  ranges_job *j = (ranges_job*)job;
+  const zt_ranges *r = j->of->of;
+  void *windows = ranges_borrow(j->of);
+  zt_tensor tensor[2] = { { 0 } }, *t[2] = { NULL, NULL };
+  zt_budget budget[2];
+  if( !windows ) zt_fail_nomem(&j->err);
+  for(int k=0; k<2 && r->t[k] && !j->err.rc; k++){
+    budget[k] = *r->t[k]->budget;
+    budget[k].interrupt = *interrupt;
+    budget[k].spare = NULL;
+    budget[k].pool = NULL;
+    t[k] = &tensor[k];
+    ranges_enter(r, r->t[k], &j->err);
+    zt_tensor_open(r->t[k]->source, r->t[k]->container, r->t[k]->object, &budget[k], t[k], &j->err);
+  }
+  if( !j->err.rc ) ranges_take(r, t, job->number, windows, j->part, &j->err);
+  for(int k=0; k<2 && t[k]; k++) zt_tensor_close(t[k]);
+  ranges_give_back(j->of, windows);
+  job->memory = r->size;
+}
+
+static bool ranges_next(void *context, uint64_t *number){
+  return ++*number<ranges_count(((const ranges_run*)context)->of);
+}
+
+static void ranges_drop(zt_job *job){
+  ranges_job *j = (ranges_job*)job;
+  sqlite3_free(j->part);
+  zt_error_clear(&j->err);
+  sqlite3_free(j);
+}
+
+static zt_job *ranges_make(void *context, uint64_t number){
+  ranges_run *run = context;
+  ranges_job *j = sqlite3_malloc64(sizeof(*j));
+  (void)number;
+  if( !j ) return NULL;
+  *j = (ranges_job){ .job.work = ranges_work, .of = run, .err = run->place };
+  j->part = sqlite3_malloc64(run->of->size);
+  if( j->part ) return &j->job;
+  sqlite3_free(j);
+  return NULL;
+}
+
+static const zt_jobs ranges_jobs = { ranges_next, ranges_make, ranges_drop };
+
+static int ranges_go_together(const zt_ranges *r, zt_error *err){
+  const zt_interrupt interrupt = r->t[0]->budget->interrupt;
+  const uint64_t n = ranges_count(r);
+  zt_ahead ahead = { .jobs = &ranges_jobs, .tasks.pool = r->t[0]->budget->pool, .whole = true };
+  ranges_run run = { .of = r, .place = *err };
+  for(uint64_t i=0; i<n && !err->rc; i++){
+    ranges_job *j = (ranges_job*)zt_ahead_take(&ahead, &run, i, n-1-i, &interrupt, err);
+    if( !j ) break;
+    if( j->err.rc ){
+      *err = j->err;
+      j->err = ZT_ERROR_NONE;
+    }else{
+      r->merge(r->context, j->part);
+    }
+    ranges_drop(&j->job);
+  }
+  zt_ahead_clear(&ahead);
+  for(int i=0; i<ZT_THREADS_MAX; i++) sqlite3_free(run.spare[i]);
+  return err->rc;
+}
+
+int zt_ranges_go(const zt_ranges *r, zt_error *err){
+  bool anywhere = r->t[0]->budget->pool && ranges_count(r)>1;
+  for(int k=0; k<2 && r->t[k]; k++) anywhere = anywhere && r->t[k]->anywhere;
+  return anywhere ? ranges_go_together(r, err) : ranges_go_alone(r, err);
+}

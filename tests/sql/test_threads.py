@@ -1,0 +1,184 @@
+"""zt_threads(), and that rows do not depend on it: not their order, not their bits, not what is wrong."""
+import array
+import os
+import random
+import sqlite3
+import threading
+import time
+
+import corpus
+import pytest
+import writer
+from support import message, rows, value
+
+MIB = 1 << 20
+
+
+# -------------------------------------------------------------------------------------------------------- the function
+
+def test_how_many_there_are(db):
+    usual = value(db, "SELECT zt_threads()")
+    assert 1 <= usual <= 16
+    for n in (1, 2, 64, 5.0, "7"):
+        assert value(db, "SELECT zt_threads(?)", n) == int(n)
+        assert value(db, "SELECT zt_threads()") == int(n)
+    assert value(db, "SELECT zt_threads(NULL)") == usual
+
+
+@pytest.mark.parametrize("n", [0, 65, 2**40])
+def test_a_number_that_is_none_of_threads(db, n):
+    before = value(db, "SELECT zt_threads(3)")
+    assert message(db, "SELECT zt_threads(?)", n) == f"ztensor: {n} threads: there are 1 to 64"
+    assert message(db, "SELECT zt_threads('many')").startswith("ztensor: a number of threads")
+    assert value(db, "SELECT zt_threads()") == before
+
+
+def test_a_connection_has_its_own(connect):
+    one, other = connect(), connect()
+    value(one, "SELECT zt_threads(1)")
+    value(other, "SELECT zt_threads(4)")
+    assert (value(one, "SELECT zt_threads()"), value(other, "SELECT zt_threads()")) == (1, 4)
+
+
+def test_a_view_does_not_set_it(db):
+    db.execute("CREATE VIEW v AS SELECT zt_threads(3)")
+    assert "unsafe use" in message(db, "SELECT * FROM v")
+    db.execute("CREATE VIEW w AS SELECT zt_threads()")
+    assert rows(db, "SELECT * FROM w")
+
+
+# ------------------------------------------------------------------------------------------------------------ the rows
+
+STATEMENTS = (
+    "SELECT * FROM zt_files(?1)",
+    "SELECT path, error FROM zt_files(?1) ORDER BY path DESC",
+    "SELECT * FROM zt_objects(?1, 'skip')",
+    "SELECT *, hash FROM zt_components(?1, 'skip')",
+    "SELECT * FROM zt_attributes(?1, 'skip')",
+    "SELECT * FROM zt_stats(?1, 'skip')",
+    "SELECT * FROM zt_check(?1)",
+    "SELECT * FROM zt_check(?1, 'full')",
+)
+
+
+def told(db, sql, *arguments):
+    """All rows, or those before a failure and what it says."""
+    got = []
+    try:
+        for row in db.execute(sql, arguments):
+            got.append(repr(row))   # NaN equals itself then
+    except sqlite3.Error as error:
+        got.append(str(error))
+    return got
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+@pytest.mark.parametrize("kind", ["golden", "hostile"])
+def test_rows_are_those_of_one_thread(db, sql, kind):
+    source = str(corpus.FORMATS / "*" / kind / "**" / "*")
+    value(db, "SELECT zt_threads(1)")
+    expected = told(db, sql, source)
+    assert len(expected) > 100
+    for n in (2, 8):
+        value(db, "SELECT zt_threads(?)", n)
+        assert told(db, sql, source) == expected
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """40 tensors of a quarter of a million f32 each, one of three million, and the same as zstd."""
+    some = random.Random(16)
+    tensors = [array.array("f", (some.gauss(i, 1 + i) for _ in range(1 << 18))).tobytes() for i in range(4)]
+    objects = {f"{i:02}": writer.dense(tensors[i % 4], [1 << 18], "f32", digest=writer.sha256(tensors[i % 4])) for i in range(40)}
+    objects["large"] = writer.dense(b"".join(tensors) * 3, [3, 1 << 20], "f32")
+    path = tmp_path_factory.mktemp("threads") / "model.zt"
+    path.write_bytes(writer.write(objects))
+    return str(path)
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT * FROM zt_stats(?1)", "SELECT * FROM zt_stats(?1) WHERE object = 'large'",
+    "SELECT object, hash, digest_status FROM zt_components(?1)", "SELECT * FROM zt_check(?1, 'full')",
+    "SELECT c.* FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, iif(o.object = 'large', 'large', '03')) AS c",
+    "SELECT * FROM zt_histogram(?1, 'large', 100)",
+])
+def test_values_have_the_same_bits(db, model, sql):
+    found = []
+    for n in (1, 2, 3, 8, 64):
+        value(db, "SELECT zt_threads(?)", n)
+        found.append(told(db, sql, model))
+    assert found[0] and all(each == found[0] for each in found)
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory):
+    """A zTensor 2 file with a tensor of 40 frames of 64 KiB, and one whose frame 30 has other bytes than its checksum says."""
+    some = random.Random(17)
+    data = array.array("f", (some.gauss(0, 1) for _ in range(40 << 14))).tobytes()
+    shape = [40, 1 << 14]
+    good = writer.seekable_dense(data, 1 << 16, shape, "f32")
+    stored = bytearray(writer.seekable(data, 1 << 16))
+    stored[len(stored) * 3 // 4] ^= 1
+    bad = writer.dense(bytes(stored), shape, "f32", encoding=writer.SEEKABLE, decoded_length=len(data))
+    path = tmp_path_factory.mktemp("threads") / "frames.zt"
+    path.write_bytes(writer.write_2({"good": good, "bad": bad}))
+    return str(path)
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT * FROM zt_stats(?1)", "SELECT * FROM zt_stats(?1) WHERE object = 'bad'", "SELECT object, hash, digest_status FROM zt_components(?1)",
+    "SELECT * FROM zt_check(?1, 'full')", "SELECT object, zt_blob(?1, object, 'data', 100000, 1500000) FROM zt_objects(?1)",
+    "SELECT count(*), sum(value) FROM zt_elements(?1, 'good')", "SELECT row, vector FROM zt_rows(?1, 'good') WHERE row IN (3, 4, 5, 39, 38, 6)",
+])
+def test_frames_are_those_of_one_thread(db, frames, sql):
+    found = []
+    for n in (1, 2, 3, 8):
+        value(db, "SELECT zt_threads(?)", n)
+        found.append(told(db, sql, frames))
+    assert found[0] and all(each == found[0] for each in found)
+
+
+def test_who_stops_early_has_read_little(trace, model):
+    got = trace(f"SELECT zt_threads(8); SELECT mean FROM zt_stats('{model}') LIMIT 1;")
+    assert len(got.out.split()) == 2
+    assert MIB <= got.bytes_read(model, 0, 41 * MIB) <= 2 * MIB + 4096   # And the head of the file
+
+
+# -------------------------------------------------------------------------------------------------------------- ending
+
+def test_an_interrupt_ends_all_threads(db, model):
+    value(db, "SELECT zt_threads(8)")
+    for sql in ("SELECT sum(mean) FROM zt_stats(?1) AS a, (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))",
+                "SELECT count(*) FROM zt_check(?1, 'full') AS a, (VALUES (1), (2), (3)) AS b"):
+        timer = threading.Timer(0.05, db.interrupt)
+        timer.start()
+        try:
+            db.execute(sql, (model,)).fetchall()
+        except sqlite3.OperationalError as error:
+            assert str(error) == "interrupted"
+        timer.join()
+    assert value(db, "SELECT count(*) FROM zt_objects(?)", model) == 41
+
+
+def test_a_statement_that_is_left_open(connect, model):
+    db = connect()
+    value(db, "SELECT zt_threads(8)")
+    statement = db.execute("SELECT object, mean FROM zt_stats(?)", (model,))
+    first = [statement.fetchone() for _ in range(5)]
+    assert [name for name, _ in first] == ["00", "01", "02", "03", "04"]
+    statement.close()
+    for _ in range(200):   # None is left, once the system has put them away
+        if len(os.listdir("/proc/self/task")) == threading.active_count():
+            break
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/task")) == threading.active_count()
+
+
+def test_a_process_that_forks_between_statements(db, model):
+    value(db, "SELECT zt_threads(4)")
+    expected = told(db, "SELECT * FROM zt_stats(?)", model)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if told(db, "SELECT * FROM zt_stats(?)", model) == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert told(db, "SELECT * FROM zt_stats(?)", model) == expected
