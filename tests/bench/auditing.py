@@ -18,17 +18,24 @@ from listing import tree
 # ---- workloads ----
 
 
-def digests(algorithm: str) -> str:
-    """The file of 64 tensors of 4 MiB with digests, written by the format's own library."""
-    path = f"{algorithm}.zt"
-    generate(algorithm, [library()], [library(), "write"], path)
-    return path
+def digests(algorithm: str, size: str = "64x4") -> str:
+    """The file of that many tensors of that many MiB with digests, written by the format's own
+    library."""
+    kind = f"{algorithm}-{size}"
+    generate(kind, [library()], [library(), "write"], f"{kind}.zt")
+    return f"{kind}.zt"
 
 
 def parts() -> str:
     """The zTensor 2 file of 64 tensors of 16 MiB, each with an xxh3, written by the format's own library."""
     generate("parts", [library2()], [library2(), "write"], "parts.zt")
     return "parts.zt"
+
+
+def large_parts() -> str:
+    """The same, 16 tensors of 64 MiB."""
+    generate("large", [library2()], [library2(), "write"], "large-parts.zt")
+    return "large-parts.zt"
 
 
 def damaged(path: str) -> str:

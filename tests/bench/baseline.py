@@ -2,6 +2,7 @@
 
     baseline.py [OPTIONS] convert memory|file FILE FROM TO   every tensor of a file, converted to another type
     baseline.py [OPTIONS] stats memory|file FILE TYPE        min, max, mean, std and count of NaN of every tensor
+    baseline.py [OPTIONS] compare FILE OTHER                 how far the f32 tensors of a file are from those of another
     baseline.py [OPTIONS] toarray FILE                       a sparse matrix as a dense one
     baseline.py [OPTIONS] to_float memory|file FILE          every tensor of a GGUF file, from ggml's blocks to f32
     baseline.py [OPTIONS] load FILE                          every array of an npz
@@ -139,6 +140,20 @@ def stats(options: argparse.Namespace) -> tuple[str, list[object]]:
                      math.fsum(deviations) / n]
 
 
+def compare(options: argparse.Namespace) -> tuple[str, list[object]]:
+    """Each is loaded when it is its turn, and subtracted."""
+    touch_memory(options.touch)
+    start = Stopwatch()
+    found: list[tuple] = []
+    for (_, a), (_, b) in zip(arrays(options.file, "f32"), arrays(options.other, "f32")):
+        norms = float(numpy.linalg.norm(a)), float(numpy.linalg.norm(b))
+        found.append((a.size, float(numpy.linalg.norm(a - b)), *norms, float(numpy.dot(a, b))))
+    seconds = start.passed()
+    sizes, distances, norms, others, dots = zip(*found)
+    return seconds, [len(found), sum(sizes), math.fsum(d / n**0.5 for n, d in zip(sizes, distances)), math.fsum(norms),
+                     math.fsum(others), math.fsum(dots)]
+
+
 def sparse_matrix(path: str):
     item = layout.read_objects(path)["matrix"]
     read = {role: layout.read_raw(path, component, numpy.float32 if role == "values" else numpy.int64)
@@ -197,7 +212,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check", metavar="EXTENSION")
     parser.add_argument("--touch", metavar="MB", type=int, default=0)
     commands = parser.add_subparsers(required=True)
-    for function in (convert, stats, toarray, to_float, load, row):
+    for function in (convert, stats, compare, toarray, to_float, load, row):
         command = commands.add_parser(function.__name__)
         command.set_defaults(function=function)
         if function in (convert, stats, to_float):
@@ -207,6 +222,8 @@ def arguments() -> argparse.Namespace:
             command.add_argument("dtype", choices=DTYPES)
         if function is convert:
             command.add_argument("to", choices=DTYPES)
+        if function is compare:
+            command.add_argument("other")
         if function is row:
             command.add_argument("row", type=int)
     return parser.parse_args()

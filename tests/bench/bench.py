@@ -35,12 +35,13 @@ from typing import Callable
 import auditing
 import joins
 import listing
+import threads
 import values
 from harness import (BUILT, COMPARED, HEADER, PLAN, WORK, BenchError, Build, Measurement, compare,
                      copy_build, measure, use)
 
 MEASUREMENTS = [*listing.MEASUREMENTS, *joins.MEASUREMENTS, *values.MEASUREMENTS,
-                *auditing.MEASUREMENTS]
+                *auditing.MEASUREMENTS, *threads.MEASUREMENTS]
 
 NUMBERS = {"ours", "theirs", "ratio", "new", "old", "least", "median", "most", "bound", "cpu", "n"}
 

@@ -1,4 +1,6 @@
 """gen_values.py f32|f16|f8 FILE         64 tensors of 16 MiB
+gen_values.py tuned FILE              the numbers of f32, each a thousandth of another normal number away
+gen_values.py zeros FILE              400 f32 tensors of 256 MiB of zeros with digests, which take no room on the disk
 gen_values.py big RAW ZSTD            one f32 tensor of 1 GiB, 262,144 x 1,024, raw and in one zstd frame
 gen_values.py sparse CSR COO SORTED   one 15,000 x 15,000 f32 matrix with 4,000,000 nonzeros: as CSR, as COO in the
                                       order in which scipy.sparse.random() draws them, and as COO sorted row by row
@@ -11,6 +13,7 @@ The numbers are normal with standard deviation 1, without NaN; f8 has all byte p
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from typing import Iterator
 
@@ -45,6 +48,27 @@ def gen_tensors(kind: str, path: str) -> None:
         name = f"layers.{i:02}.weight"
         file.add_object(name, (array.size // COLUMNS, COLUMNS))
         file.add(name, "data", dtype, [array], logical)
+    file.close()
+
+
+def gen_tuned(path: str) -> None:
+    file = Writer(path)
+    for i, array in enumerate(tensors("f32")):
+        name = f"layers.{i:02}.weight"
+        file.add_object(name, (array.size // COLUMNS, COLUMNS))
+        file.add(name, "data", "f32", [array + numpy.float32(0.001) * normal(TENSORS + i, array.size)])
+    file.close()
+
+
+def gen_zeros(path: str) -> None:
+    mebibyte, digest = bytes(1 << 20), hashlib.sha256()
+    for _ in range(256):
+        digest.update(mebibyte)
+    file = Writer(path)
+    for i in range(400):
+        name = f"layers.{i:03}.weight"
+        file.add_object(name, (16_384, 4096))
+        file.add_hole(name, "data", "f32", 256 << 20, f"sha256:{digest.hexdigest()}")
     file.close()
 
 
@@ -106,6 +130,10 @@ def main() -> None:
     kind, *paths = sys.argv[1:]
     if kind == "big":
         gen_big(*paths)
+    elif kind == "tuned":
+        gen_tuned(*paths)
+    elif kind == "zeros":
+        gen_zeros(*paths)
     elif kind == "sparse":
         gen_sparse(*paths)
     elif kind == "vectors":

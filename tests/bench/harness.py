@@ -1,5 +1,5 @@
 """How the benchmark runs programs and measures them: bench.py prints the table, listing.py,
-joins.py, values.py and auditing.py say what is measured.
+joins.py, values.py, auditing.py and threads.py say what is measured.
 
 Memory that a measurement uses much of is touched first (`touch`): allocated, written and freed again, on either side,
 before its clock starts. A virtual machine gives memory that lay idle for seconds back to its host, and the first touch
@@ -131,6 +131,14 @@ def c_program(name: str, *libraries: str) -> Path:
     sources = [HERE / f"{name}.c", HERE / "bench.h", HERE / "manifest.h"]
     if not is_newer(target, *sources):
         run(os.environ.get("CC", "cc"), *CFLAGS, sources[0], "-o", target, *libraries)
+    return target
+
+
+def preloaded(name: str) -> Path:
+    """A library that takes the place of some of the system's calls."""
+    target = WORK / f"{name}.so"
+    if not is_newer(target, HERE / f"{name}.c"):
+        run(os.environ.get("CC", "cc"), *CFLAGS, "-shared", "-fPIC", HERE / f"{name}.c", "-o", target, "-ldl")
     return target
 
 

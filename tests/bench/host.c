@@ -22,8 +22,9 @@
 **   fill SCHEMA SQL CHECK [TEXT...]  run SQL, which inserts something; SCHEMA is run before and CHECK after it, both
 **                               without a clock. Prints the only row of CHECK
 **   fails SQL [TEXT...]         step a statement that fails; prints the result code
-**   interrupt MS SQL [TEXT...]  the same, but another thread calls sqlite3_interrupt() MS milliseconds after the first
-**                               step began, and the clock runs from there until the statement is finalized
+**   interrupt MS THREADS SQL [TEXT...]  the same with so many threads (zt_threads; 0: as it is), but another one calls
+**                               sqlite3_interrupt() MS milliseconds after the first step began, and the clock runs from
+**                               there until the statement is finalized
 */
 #define _DEFAULT_SOURCE
 #include "bench.h"
@@ -274,9 +275,11 @@ static void *interrupt_later(void *pArg){
 
 static void scenario_interrupt(sqlite3 *db, char **azArg, int nArg){
   pthread_t thread;
-  if( nArg<2 ) die("interrupt: MS and SQL are needed");
+  if( nArg<3 ) die("interrupt: MS, THREADS and SQL are needed");
   interrupter other = {db, atol(azArg[0]), 0};
-  sqlite3_stmt *pStmt = prepare_bound(db, azArg + 1, nArg - 1);
+  char *azThreads[] = {"SELECT zt_threads(?1)", azArg[1]};
+  if( strcmp(azArg[1], "0")!=0 ) scenario_exec(db, azThreads, 2);
+  sqlite3_stmt *pStmt = prepare_bound(db, azArg + 2, nArg - 2);
   if( pthread_create(&thread, NULL, interrupt_later, &other)!=0 ) die("cannot start a thread");
   int rc = fail(pStmt);
   double end = seconds_now();

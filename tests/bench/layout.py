@@ -42,6 +42,12 @@ class Writer:
             component["type"] = logical
         self.objects[name]["components"][role] = component
 
+    def add_hole(self, name: str, role: str, dtype: str, length: int, digest: str) -> None:
+        """A raw component of zeros that are never written."""
+        start = self.file.seek(-self.file.tell() % 64, os.SEEK_CUR)
+        self.file.seek(length, os.SEEK_CUR)
+        self.objects[name]["components"][role] = {"dtype": dtype, "offset": start, "length": length, "digest": digest}
+
     def close(self) -> None:
         manifest = cbor2.dumps({"version": "1.2.0", "objects": self.objects})
         self.file.write(manifest + len(manifest).to_bytes(8, "little") + MAGIC)

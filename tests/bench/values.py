@@ -150,11 +150,11 @@ def too_big(encoding: str) -> tuple[Sample, Sample]:
     return ours("fails", sql, big(encoding)), limit(0.010, SQLITE_TOOBIG)
 
 
-def interruption(sql: str) -> tuple[Sample, Sample]:
-    """Interrupted soon after the start and later on; the frame takes twice as long to decode."""
-    path = big("zstd")
+def interruption(sql: str, path: str, threads: int = 0) -> tuple[Sample, Sample]:
+    """Interrupted soon after the start and later on; the frame of the zstd file takes twice as long
+    to decode. threads: 0 is as many as usual."""
     delays = [5, 50, 150, 300]
-    return (slowest(*(ours("--touch", 600, "interrupt", delay, sql, path) for delay in delays)),
+    return (slowest(*(ours("--touch", 600, "interrupt", delay, threads, sql, path) for delay in delays)),
             limit(0.100, *(SQLITE_INTERRUPT for _ in delays)))
 
 
@@ -224,9 +224,9 @@ MEASUREMENTS = [
     Measurement("toobig-raw", BIG + "raw", "zt_dense, SQLITE_TOOBIG", "10 ms", "ms", 1.0, lambda: too_big("raw")),
     Measurement("toobig-zstd", BIG + "zstd", "zt_dense, SQLITE_TOOBIG", "10 ms", "ms", 1.0, lambda: too_big("zstd")),
     Measurement("interrupt-dense", BIG + "zstd", "zt_dense, interrupted", "100 ms", "ms", 1.0,
-                lambda: interruption("SELECT zt_dense(?1, 'weight', 'f16')"), max),
+                lambda: interruption("SELECT zt_dense(?1, 'weight', 'f16')", big("zstd")), max),
     Measurement("interrupt-stats", BIG + "zstd", "zt_stats, interrupted", "100 ms", "ms", 1.0,
-                lambda: interruption("SELECT * FROM zt_stats(?1)"), max),
+                lambda: interruption("SELECT * FROM zt_stats(?1)", big("zstd")), max),
     Measurement("interrupt-hash", BIG + "zstd", "zt_hash, interrupted", "100 ms", "ms", 1.0,
-                lambda: interruption("SELECT zt_hash(?1, 'weight', 'data', 'sha256')"), max),
+                lambda: interruption("SELECT zt_hash(?1, 'weight', 'data', 'sha256')", big("zstd")), max),
 ]

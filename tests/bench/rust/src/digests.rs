@@ -1,4 +1,4 @@
-//! write CHECKSUM PATH: a file of 64 f32 tensors of 4 MiB, stored raw, each with a digest.
+//! write CHECKSUM-TENSORSxMIB PATH: a file of so many f32 tensors of so many MiB, stored raw, each with a digest.
 //! verify WAY PATH: reads every component and compares its digest.
 
 use std::error::Error;
@@ -9,9 +9,6 @@ use std::time::Instant;
 use ztensor::utils::DigestWriter;
 use ztensor::{Checksum, Reader, Writer};
 
-const TENSORS: u64 = 64;
-const SHAPE: [u64; 2] = [1024, 1024];
-
 /// splitmix64, as in gen.c.
 fn random_next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -21,7 +18,16 @@ fn random_next(state: &mut u64) -> u64 {
     z ^ z >> 31
 }
 
-pub fn write(checksum: &str, path: &Path) -> Result<(), Box<dyn Error>> {
+/// The numbers of "TENSORSxMIB".
+fn parse_size(size: &str) -> Result<(u64, u64), Box<dyn Error>> {
+    let (tensors, mib) = size.split_once('x').ok_or("a size is TENSORSxMIB")?;
+    Ok((tensors.parse()?, mib.parse()?))
+}
+
+pub fn write(kind: &str, path: &Path) -> Result<(), Box<dyn Error>> {
+    let (checksum, size) = kind.split_once('-').ok_or("a kind is CHECKSUM-TENSORSxMIB")?;
+    let (tensors, mib) = parse_size(size)?;
+    let shape = [mib * 256, 1024];
     let checksum = match checksum {
         "sha256" => Checksum::Sha256,
         "crc32c" => Checksum::Crc32c,
@@ -29,11 +35,11 @@ pub fn write(checksum: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     };
     let mut state = 5;
     let mut writer = Writer::create(path)?;
-    for i in 0..TENSORS {
-        let tensor: Vec<f32> = (0..SHAPE[0] * SHAPE[1])
+    for i in 0..tensors {
+        let tensor: Vec<f32> = (0..shape[0] * shape[1])
             .map(|_| (random_next(&mut state) >> 40) as f32 / (1 << 24) as f32 - 0.5)
             .collect();
-        writer.add_with(&format!("layers.{i}.mlp.up_proj.weight"), &SHAPE, &tensor).checksum(checksum).write()?;
+        writer.add_with(&format!("layers.{i}.mlp.up_proj.weight"), &shape, &tensor).checksum(checksum).write()?;
     }
     writer.finish()?;
     Ok(())

@@ -1,5 +1,5 @@
 //! library list PATH              lists a zTensor file, or every `*.zt` below a directory
-//! library write CHECKSUM PATH    writes a file whose components have digests: `sha256` or `crc32c`
+//! library write KIND PATH        writes a file whose components have digests: `sha256-64x4` has 64 of 4 MiB; or `crc32c`
 //! library safetensors PATH       lists a safetensors file, or all files below a directory, by that format's own crate
 //! library verify WAY PATH        reads a file and compares its digests: `read`, `map` or `view`
 //!
@@ -18,8 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words[..] {
         ["list", path] => list::run(Path::new(path)),
         ["safetensors", path] => safetensors::run(Path::new(path)),
-        ["write", checksum, path] => digests::write(checksum, Path::new(path)),
+        ["write", kind, path] => digests::write(kind, Path::new(path)),
         ["verify", way, path] => digests::verify(way, Path::new(path)),
-        _ => Err("usage: library list PATH | safetensors PATH | write CHECKSUM PATH | verify WAY PATH".into()),
+        _ => Err("usage: library list PATH | safetensors PATH | write KIND PATH | verify WAY PATH".into()),
     }
 }

@@ -25,15 +25,17 @@ fn append_tensor(state: &mut u64, bytes: &mut Vec<u8>) {
     }
 }
 
-/// In canonical form, so that names ascend.
-pub fn write_parts(path: &Path) -> Result<(), Box<dyn Error>> {
+/// So many tensors, each of so many times 16 MiB. In canonical form, so that names ascend.
+pub fn write_parts(tensors: u64, times: u64, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut state = 6;
     let mut bytes = Vec::new();
     let mut writer = Writer::create(path)?;
-    for i in 0..TENSORS {
+    for i in 0..tensors {
         bytes.clear();
-        append_tensor(&mut state, &mut bytes);
-        writer.add(format!("layers.{i:02}.weight"), SHAPE, DType::F32, &bytes)?;
+        for _ in 0..times {
+            append_tensor(&mut state, &mut bytes);
+        }
+        writer.add(format!("layers.{i:02}.weight"), [times * SHAPE[0], SHAPE[1]], DType::F32, &bytes)?;
     }
     writer.finish()?;
     Ok(())
