@@ -100,16 +100,26 @@ static bool pickle_poll(pickle_machine *m, uint64_t *steps){
 /* The first time through: count what the second may need. What is taken from the stack was pushed
 ** before, so there are no more children than opcodes that push. */
 static bool pickle_measure(pickle_machine *m){
-  uint64_t steps = 0;
-  do{
-    if( !pickle_poll(m, &steps) || !zt_pickle_read_next(&m->r, m->p->bytes, m->err) ) return false;
-    m->nodes += m->r.opcode->nodes;
-    m->calls += (m->r.opcode->needs & ZT_PICKLE_CALLS)!=0;
-    m->words += (m->r.opcode->needs & ZT_PICKLE_PUSHES)!=0;
-    m->words += m->r.opcode->needs & ZT_PICKLE_PIECE ? PICKLE_PIECE_HEAD : 0;
-    m->puts += (m->r.opcode->needs & ZT_PICKLE_PUTS)!=0;
-  }while( m->r.code!=ZT_PICKLE_OP_STOP );
-  m->r.next = 0;
+  const zt_span bytes = m->p->bytes;
+  uint64_t steps = 0, times[256] = { 0 };
+  for(size_t at=0, size; times[ZT_PICKLE_OP_STOP]==0; at+=size){
+    if( !pickle_poll(m, &steps) ) return false;
+    size = zt_pickle_size_at(bytes, at);
+    if( size==0 ){
+      zt_pickle_read r = { .next = at };
+      if( !zt_pickle_read_any(&r, bytes, m->err) ) return false;
+      size = r.next-at;
+    }
+    times[bytes.p[at]]++;
+  }
+  for(size_t i=0; i<256; i++){
+    const zt_pickle_opcode *opcode = &zt_pickle_opcodes[i];
+    m->nodes += times[i]*opcode->nodes;
+    if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += times[i];
+    if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += times[i];
+    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*PICKLE_PIECE_HEAD;
+    if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += times[i];
+  }
   return true;
 }
 
@@ -243,18 +253,17 @@ static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
 
 /* --- The stack and the memo --- */
 
-static bool pickle_push(pickle_machine *m, zt_pickle_node node){
-  if( m->err->rc ) return false;
-  if( m->depth==m->room ){
-    uint32_t room = m->room ? m->room+m->room/2 : PICKLE_STACK_FIRST;
-    uint32_t *stack = sqlite3_realloc64(m->stack, (uint64_t)room*sizeof(*stack));
-    if( !stack ){
-      zt_fail_nomem(m->err);
-      return false;
-    }
-    m->stack = stack;
-    m->room = room;
-  }
+ZT_COLD static bool pickle_grow_stack(pickle_machine *m){
+  uint32_t room = m->room ? m->room+m->room/2 : PICKLE_STACK_FIRST;
+  uint32_t *stack = sqlite3_realloc64(m->stack, (uint64_t)room*sizeof(*stack));
+  if( !stack ) return zt_fail_nomem(m->err)==SQLITE_OK;
+  m->stack = stack;
+  m->room = room;
+  return true;
+}
+
+ZT_INLINE bool pickle_push(pickle_machine *m, zt_pickle_node node){
+  if( m->err->rc || (m->depth==m->room && !pickle_grow_stack(m)) ) return false;
   m->stack[m->depth++] = node;
   return true;
 }

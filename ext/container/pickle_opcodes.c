@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include "core/host.h"
 
-static const zt_pickle_opcode opcodes_table[256] = {
-#define OPCODES_ROW(code, name, argument, nodes, needs) [code] = { #name, argument, nodes, needs },
+const zt_pickle_opcode zt_pickle_opcodes[256] = {
+#define OPCODES_ROW(code, name, argument, nodes, needs) \
+  [code] = { #name, (argument)<ZT_PICKLE_LINE ? 1+(argument) : 0, argument, nodes, needs },
   ZT_PICKLE_OPCODES(OPCODES_ROW)
 #undef OPCODES_ROW
 };
@@ -54,14 +55,14 @@ static bool opcodes_read_counted(zt_pickle_read *r, zt_span all, unsigned width,
   return true;
 }
 
-bool zt_pickle_read_next(zt_pickle_read *r, zt_span all, zt_error *err){
+bool zt_pickle_read_any(zt_pickle_read *r, zt_span all, zt_error *err){
   r->at = r->next;
   if( r->at==all.n ){
     zt_break(err, "PK2", "the pickle ends at byte %llu without STOP", (unsigned long long)r->at);
     return false;
   }
   r->code = (zt_pickle_code)all.p[r->next++];
-  r->opcode = &opcodes_table[r->code];
+  r->opcode = &zt_pickle_opcodes[r->code];
   if( !r->opcode->name ){
     zt_break(err, "PK1", "byte %llu: opcode 0x%02x is not known", (unsigned long long)r->at,
              (unsigned)r->code);

@@ -100,7 +100,8 @@ typedef enum zt_pickle_code {
 } zt_pickle_code;
 
 typedef struct zt_pickle_opcode {
-  const char *name;
+  const char *name;               /* NULL: it is not known */
+  uint8_t size;                   /* With its argument; 0: that tells, or it is not known */
   uint8_t argument, nodes, needs;
 } zt_pickle_opcode;
 
@@ -112,8 +113,29 @@ typedef struct zt_pickle_read {
   zt_span argument;      /* Without a length and newlines at the end */
 } zt_pickle_read;
 
+extern const zt_pickle_opcode zt_pickle_opcodes[256];
+
 /* Read what begins at r->next (PK1, PK2). */
-bool zt_pickle_read_next(zt_pickle_read *r, zt_span pickle, zt_error *err);
+bool zt_pickle_read_any(zt_pickle_read *r, zt_span pickle, zt_error *err);
+
+/* Bytes of the opcode at a place with its argument; 0 if that has to be read to know them, or if
+** they are not all there. */
+ZT_INLINE size_t zt_pickle_size_at(zt_span pickle, size_t at){
+  const size_t left = pickle.n-at, size = left ? zt_pickle_opcodes[pickle.p[at]].size : 0;
+  return size<=left ? size : 0;
+}
+
+/* zt_pickle_read_any(); in line, where the size is known: as a rule. */
+ZT_INLINE bool zt_pickle_read_next(zt_pickle_read *r, zt_span pickle, zt_error *err){
+  const size_t size = zt_pickle_size_at(pickle, r->next);
+  if( size==0 ) return zt_pickle_read_any(r, pickle, err);
+  r->at = r->next;
+  r->code = (zt_pickle_code)pickle.p[r->at];
+  r->opcode = &zt_pickle_opcodes[r->code];
+  r->argument = (zt_span){ pickle.p+r->at+1, size-1 };
+  r->next += size;
+  return true;
+}
 
 /* Record that the opcode that was read breaks a rule. Always false. */
 ZT_FORMAT(4, 5) ZT_COLD bool zt_pickle_fail(const zt_pickle_read *r, zt_error *err,
