@@ -55,9 +55,11 @@ struct zt_zip {
   uint32_t disk;                   /* This file's number among the parts of the archive */
   zt_positions entries;            /* Where each begins in the directory */
   zt_keys names;                   /* Empty until somebody looks for one */
+  uint32_t next;                   /* The member behind the one that was found last */
   uint8_t *scratch;                /* Local header and what follows it; owned */
   size_t capacity;
   uint64_t from, have;             /* What of the file is in it */
+  uint64_t last;                   /* Where the local header is that was read last */
 };
 
 /* What an end record says. */
@@ -434,20 +436,36 @@ static int64_t zip_member_named_at(const zt_zip *z, uint32_t at){
   return low;
 }
 
-int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err){
-  int64_t k;
-  if( z->names.n==0 ){
-    z->names.interrupt = z->interrupt;
-    zt_keys_reserve(&z->names, z->entries.n);
-    for(uint32_t i=0; i<z->entries.n; i++){
-      if( zip_add_name(z, i, err) ){
-        zt_keys_clear(&z->names);
-        return -1;
-      }
+static int zip_add_names(zt_zip *z, zt_error *err){
+  z->names.interrupt = z->interrupt;
+  zt_keys_reserve(&z->names, z->entries.n);
+  for(uint32_t i=0; i<z->entries.n; i++){
+    if( zip_add_name(z, i, err) ){
+      zt_keys_clear(&z->names);
+      return err->rc;
     }
   }
+  return SQLITE_OK;
+}
+
+/* Members are looked for in the directory's order, as a rule: the next one has that name, and there
+** is no later one that has it, too. */
+static bool zip_is_next(const zt_zip *z, zt_text name){
+  const uint8_t *p;
+  if( z->next>=z->entries.n || z->names.n<z->entries.n ) return false;
+  p = z->directory+z->entries.a[z->next];
+  return zt_text_equal((zt_text){ (const char*)p+ZIP_ENTRY, zt_le16(p+28) }, name);
+}
+
+int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err){
+  int64_t k;
+  if( z->names.n==0 && zip_add_names(z, err) ) return -1;
+  if( zip_is_next(z, name) ) return z->next++;
   k = zt_keys_find(&z->names, z->directory, name);
-  return k<0 ? k : zip_member_named_at(z, z->names.a[k].at);
+  if( k<0 ) return k;
+  k = zip_member_named_at(z, z->names.a[k].at);
+  z->next = (uint32_t)k+1;
+  return k;
 }
 
 /* --- Their data --- */
@@ -466,7 +484,8 @@ static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
 ** that lie close together are read many at once. */
 static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want, uint64_t left,
                           const uint8_t **out, zt_error *err){
-  const bool follows = from>=z->from && from-z->from<ZIP_NEAR && z->have>0;
+  const bool follows = from>=z->last && from-z->last<ZIP_NEAR && z->have>0;
+  z->last = from;
   if( from<z->from || !zt_claim(z->have, from-z->from, want) ){
     size_t n = follows && want<ZIP_WINDOW ? ZIP_WINDOW : want;
     if( n>left ) n = (size_t)left;
