@@ -5,44 +5,47 @@
 
 #define CBOR_WRITE_FIRST ((size_t)256)
 
-/* Room for n more bytes; NULL after a failure. */
-static uint8_t *cbor_write_room(zt_cbor_out *o, size_t n){
-  if( o->err->rc ) return NULL;
-  if( n>o->capacity-o->n ){
-    uint64_t capacity = (uint64_t)o->n+n;
-    uint8_t *p;
-    if( capacity<2*(uint64_t)o->capacity ) capacity = 2*(uint64_t)o->capacity;
-    if( capacity<CBOR_WRITE_FIRST ) capacity = CBOR_WRITE_FIRST;
-    p = sqlite3_realloc64(o->p, capacity);
-    if( !p ){
-      zt_fail_nomem(o->err);
-      return NULL;
-    }
-    o->p = p;
-    o->capacity = (size_t)capacity;
-  }
-  o->n += n;
-  return o->p+(o->n-n);
+ZT_COLD static bool cbor_write_grow(zt_cbor_out *o, size_t n){
+  uint64_t capacity = (uint64_t)o->n+n;
+  uint8_t *p;
+  if( capacity<2*(uint64_t)o->capacity ) capacity = 2*(uint64_t)o->capacity;
+  if( capacity<CBOR_WRITE_FIRST ) capacity = CBOR_WRITE_FIRST;
+  p = sqlite3_realloc64(o->p, capacity);
+  if( !p ) return zt_fail_nomem(o->err)==SQLITE_OK;
+  o->p = p;
+  o->capacity = (size_t)capacity;
+  return true;
+}
+
+/* There is room for n more bytes; false after a failure. */
+ZT_INLINE bool cbor_write_reserve(zt_cbor_out *o, size_t n){
+  return !o->err->rc && (n<=o->capacity-o->n || cbor_write_grow(o, n));
 }
 
 static void cbor_write_raw(zt_cbor_out *o, const void *p, size_t n){
-  uint8_t *to = n ? cbor_write_room(o, n) : NULL;
-  if( to ) memcpy(to, p, n);
+  if( n==0 || !cbor_write_reserve(o, n) ) return;
+  memcpy(o->p+o->n, p, n);
+  o->n += n;
+}
+
+/* A head, and the bytes that it counts. */
+ZT_INLINE void cbor_write_string(zt_cbor_out *o, zt_cbor_type type, const void *p, size_t n){
+  if( !cbor_write_reserve(o, n+ZT_CBOR_HEAD) ) return;
+  o->n += zt_cbor_write_head(o->p+o->n, type, n);
+  if( n ) memcpy(o->p+o->n, p, n);
+  o->n += n;
 }
 
 void zt_cbor_put_head(zt_cbor_out *o, zt_cbor_type type, uint64_t n){
-  uint8_t head[ZT_CBOR_HEAD];
-  cbor_write_raw(o, head, zt_cbor_write_head(head, type, n));
+  if( cbor_write_reserve(o, ZT_CBOR_HEAD) ) o->n += zt_cbor_write_head(o->p+o->n, type, n);
 }
 
 void zt_cbor_put_text(zt_cbor_out *o, zt_text text){
-  zt_cbor_put_head(o, ZT_CBOR_TEXT, text.n);
-  cbor_write_raw(o, text.z, text.n);
+  cbor_write_string(o, ZT_CBOR_TEXT, text.z, text.n);
 }
 
 void zt_cbor_put_bytes(zt_cbor_out *o, zt_span bytes){
-  zt_cbor_put_head(o, ZT_CBOR_BYTES, bytes.n);
-  cbor_write_raw(o, bytes.p, bytes.n);
+  cbor_write_string(o, ZT_CBOR_BYTES, bytes.p, bytes.n);
 }
 
 void zt_cbor_put_int(zt_cbor_out *o, int64_t i){
