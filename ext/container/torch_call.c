@@ -232,19 +232,18 @@ static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
       && call_get_ints(p, zt_pickle_child(p, parts, 2), &out->rank, out->shape);
 }
 
-bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
-  zt_pickle_value call;
-  zt_torch_meaning meaning = zt_torch_call(p, node, &call);
+bool zt_torch_read_tensor(const zt_pickle *p, const zt_pickle_value *call,
+                          zt_torch_meaning meaning, zt_torch_tensor *out){
   out->sparse = false;
   switch( meaning ){
     case ZT_TORCH_TENSOR: case ZT_TORCH_TENSOR_V2: case ZT_TORCH_TENSOR_V3: case ZT_TORCH_QTENSOR:
-      return call_read_view(p, &call, meaning, &out->view);
+      return call_read_view(p, call, meaning, &out->view);
     case ZT_TORCH_PARAMETER:
-      if( !call_read_inner(p, zt_torch_argument(p, &call, 0), &out->view) ) return false;
-      out->view.requires_grad = zt_torch_argument(p, &call, 1);
+      if( !call_read_inner(p, zt_torch_argument(p, call, 0), &out->view) ) return false;
+      out->view.requires_grad = zt_torch_argument(p, call, 1);
       out->view.parameter = true;
       return true;
-    case ZT_TORCH_SPARSE: return call_read_sparse(p, &call, out);
+    case ZT_TORCH_SPARSE: return call_read_sparse(p, call, out);
     default: return false;
   }
 }

@@ -44,7 +44,9 @@ typedef struct zt_torch_tensor {
   int64_t shape[ZT_MAX_RANK];
 } zt_torch_tensor;
 
-/* What a call of torch's would make. False if it is another, or not called as torch does. */
-bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out);
+/* What a call of that meaning would make. False if it makes no tensor, or is not called as torch
+** does. */
+bool zt_torch_read_tensor(const zt_pickle *p, const zt_pickle_value *call,
+                          zt_torch_meaning meaning, zt_torch_tensor *out);
 
 #endif

@@ -16,11 +16,11 @@
 #include "container/torch_tree.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/host.h"
 #include "core/json.h"
+#include "core/unique.h"
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
@@ -35,6 +35,7 @@
 #define TREE_QUANTIZER 16        /* Parts of a quantizer, at most: torch has 3 or 4 */
 #define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
 #define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
+#define TREE_FEW_KEYS 4          /* Keys that are compared one with another */
 
 /* --- Values that are no tensors --- */
 
@@ -229,7 +230,9 @@ typedef struct tree_level {
 typedef struct tree_walk {
   const zt_pickle *p;
   const zt_torch_visitor *visitor;
+  const zt_interrupt *interrupt;
   zt_error *err;
+  size_t bytes;                 /* Of the pickle */
   uint8_t *open;                /* A bit for each node that is being walked */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
@@ -349,43 +352,121 @@ static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
   sqlite3_free(sqlite3_str_finish(text));
 }
 
-/* What a key is, as Python compares keys: 1, 1.0 and True are one. 0: what is not looked at. */
-static uint64_t tree_hash_key(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value key;
+/* A key of a dict as Python compares keys: 1, 1.0 and True are one, which is a real. */
+typedef struct tree_key {
+  zt_pickle_node node;
+  zt_pickle_kind kind;   /* A text, bytes or a real */
+  zt_span bytes;
   double real;
-  zt_pickle_get(p, node, &key);
-  switch( key.kind ){
+} tree_key;
+
+/* False: a key that is not compared. */
+static bool tree_get_key(const zt_pickle *p, zt_pickle_node node, tree_key *out){
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  *out = (tree_key){ .node = node, .kind = ZT_PICKLE_REAL };
+  switch( value.kind ){
     case ZT_PICKLE_TEXT: case ZT_PICKLE_BYTES:
-      return XXH3_64bits_withSeed(key.bytes.n ? (const void*)key.bytes.p : "", key.bytes.n,
-                                  key.kind);
-    case ZT_PICKLE_FALSE: real = 0; break;
-    case ZT_PICKLE_TRUE:  real = 1; break;
-    case ZT_PICKLE_REAL:  real = key.real; break;
+      out->kind = value.kind;
+      out->bytes = value.bytes;
+      return true;
+    case ZT_PICKLE_FALSE: return true;
+    case ZT_PICKLE_TRUE:  out->real = 1; return true;
+    case ZT_PICKLE_REAL:
+      if( value.real!=0 ) out->real = value.real;   /* -0 is 0 */
+      return true;
     case ZT_PICKLE_INTEGER:
-      if( key.bytes.p || key.integer>TREE_EXACT || key.integer<-TREE_EXACT ) return 0;
-      real = (double)key.integer;
-      break;
-    default: return 0;
+      if( value.bytes.p || value.integer>TREE_EXACT || value.integer<-TREE_EXACT ) return false;
+      out->real = (double)value.integer;
+      return true;
+    default: return false;
   }
-  if( real==0 ) real = 0;   /* -0 */
-  return XXH3_64bits_withSeed(&real, sizeof(real), ZT_PICKLE_REAL);
 }
 
-static int tree_compare_hashes(const void *a, const void *b){
-  const uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
-  return (x>y)-(x<y);
+/* What is not equal to itself, NaN, still is the same key. */
+static bool tree_keys_equal(const tree_key *a, const tree_key *b){
+  if( a->kind!=b->kind ) return false;
+  if( a->kind==ZT_PICKLE_REAL ) return a->real==b->real || a->node==b->node;
+  return a->bytes.n==b->bytes.n && zt_equal(a->bytes.p, b->bytes.p, a->bytes.n);
 }
 
-/* PT13. Say which key of a dict it is that stands there twice: the first one with that hash. */
-static void tree_fail_twice(tree_walk *w, zt_pickle_node dict, uint64_t hash){
-  zt_pickle_cursor c = zt_pickle_begin(w->p, dict);
-  sqlite3_str *text = sqlite3_str_new(NULL);
-  zt_pickle_node key;
+/* A walk through the keys of a dict. */
+typedef struct tree_dict {
+  const zt_pickle *p;
+  zt_pickle_node node;
+  zt_pickle_cursor at;
+} tree_dict;
+
+static void tree_rewind_keys(void *context){
+  tree_dict *d = context;
+  d->at = zt_pickle_begin(d->p, d->node);
+}
+
+/* The next one that is compared; false behind the last. */
+static bool tree_next_key(tree_dict *d, tree_key *out){
+  zt_pickle_node node;
+  do{
+    node = zt_pickle_next(d->p, &d->at);
+    zt_pickle_next(d->p, &d->at);
+  }while( node && !tree_get_key(d->p, node, out) );
+  return node!=0;
+}
+
+static bool tree_next_hash(void *context, uint64_t seed, size_t *at, uint64_t *hash){
+  tree_key key;
+  if( !tree_next_key(context, &key) ) return false;
+  if( key.kind==ZT_PICKLE_REAL ){
+    key.bytes = (zt_span){ (const uint8_t*)&key.real, sizeof(key.real) };
+  }
+  *at = key.node;
+  *hash = XXH3_64bits_withSeed(key.bytes.n ? (const void*)key.bytes.p : "", key.bytes.n, seed);
+  return true;
+}
+
+static bool tree_equal_at(void *context, size_t a, size_t b){
+  const tree_dict *d = context;
+  tree_key x, y;
+  return tree_get_key(d->p, (zt_pickle_node)a, &x) && tree_get_key(d->p, (zt_pickle_node)b, &y)
+      && tree_keys_equal(&x, &y);
+}
+
+/* The first of a few keys that another one equals; 0: there is none. */
+static zt_pickle_node tree_find_in_few(tree_dict *d){
+  tree_key keys[TREE_FEW_KEYS];
+  tree_rewind_keys(d);
+  for(int n=0; n<TREE_FEW_KEYS && tree_next_key(d, &keys[n]); n++){
+    for(int i=0; i<n; i++) if( tree_keys_equal(&keys[i], &keys[n]) ) return keys[i].node;
+  }
+  return 0;
+}
+
+/* The same of any number. */
+static zt_pickle_node tree_find_twice(tree_walk *w, zt_pickle_node dict){
+  tree_dict d = { .p = w->p, .node = dict };
+  zt_unique_keys keys = {
+    .rewind = tree_rewind_keys, .next = tree_next_hash, .equal = tree_equal_at, .context = &d,
+    .bytes = w->bytes+zt_pickle_nodes(w->p)+1, .interrupt = w->interrupt, .err = w->err
+  };
+  zt_pickle_value value;
+  tree_key key = { 0 };
+  size_t found;
+  zt_pickle_get(w->p, dict, &value);
+  keys.n = value.n/2;
+  if( keys.n<=TREE_FEW_KEYS ) return tree_find_in_few(&d);
+  if( zt_unique_find(&keys, &found) || found==SIZE_MAX ) return 0;
+  tree_rewind_keys(&d);
+  while( tree_next_key(&d, &key) && !tree_equal_at(&d, key.node, found) ){}
+  return key.node;
+}
+
+/* PT13 */
+static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
+  const zt_pickle_node key = tree_find_twice(w, dict);
+  sqlite3_str *text;
   char *z;
-  while( (key = zt_pickle_next(w->p, &c))!=0 && tree_hash_key(w->p, key)!=hash ){
-    zt_pickle_next(w->p, &c);
-  }
-  if( key ) tree_show_key(w->p, key, 0, text);
+  if( w->err->rc || !key ) return !w->err->rc;
+  text = sqlite3_str_new(NULL);
+  tree_show_key(w->p, key, 0, text);
   z = sqlite3_str_finish(text);
   if( z ){
     zt_break(w->err, "PT13", "a dict has the key '%.*s' twice",
@@ -394,29 +475,7 @@ static void tree_fail_twice(tree_walk *w, zt_pickle_node dict, uint64_t hash){
     zt_fail_nomem(w->err);
   }
   sqlite3_free(z);
-}
-
-/* PT13. */
-static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
-  zt_pickle_cursor c = zt_pickle_begin(w->p, dict);
-  zt_pickle_value value;
-  zt_pickle_node key;
-  uint64_t *hashes;
-  uint32_t n = 0;
-  zt_pickle_get(w->p, dict, &value);
-  if( value.n<4 ) return true;
-  hashes = sqlite3_malloc64(value.n/2*sizeof(*hashes));
-  if( !hashes ) return zt_fail_nomem(w->err)==SQLITE_OK;
-  while( n<value.n/2 && (key = zt_pickle_next(w->p, &c))!=0 ){
-    if( (hashes[n] = tree_hash_key(w->p, key))!=0 ) n++;
-    zt_pickle_next(w->p, &c);
-  }
-  qsort(hashes, n, sizeof(*hashes), tree_compare_hashes);
-  for(uint32_t i=1; i<n && !w->err->rc; i++){
-    if( hashes[i-1]==hashes[i] ) tree_fail_twice(w, dict, hashes[i]);
-  }
-  sqlite3_free(hashes);
-  return !w->err->rc;
+  return false;
 }
 
 /* PT4: begin to walk an array or a map, which has the path that there is. */
@@ -425,7 +484,7 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
     zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
     return false;
   }
-  if( keys==TREE_KEYS && w->visitor->no_paths && !tree_check_keys(w, node) ) return false;
+  if( keys==TREE_KEYS && !tree_check_keys(w, node) ) return false;
   w->levels[w->depth++] = (tree_level){
     .cursor = zt_pickle_begin(w->p, node), .node = node, .owner = owner, .keys = keys,
     .path = (uint32_t)w->path.n, .dotted = w->inside
@@ -469,36 +528,34 @@ static void tree_enter_dict(tree_walk *w, zt_pickle_node node, const zt_pickle_v
    && !tree_is_open(w, pairs) ) tree_enter(w, pairs, TREE_PAIRS, node);
 }
 
-static void tree_visit_call(tree_walk *w, zt_pickle_node node){
+static void tree_visit_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                            zt_torch_meaning meaning){
   zt_torch_tensor tensor;
-  zt_pickle_value call;
-  switch( zt_torch_call(w->p, node, &call) ){
-    case ZT_TORCH_DICT:
-      tree_enter_dict(w, node, &call);
-      return;
-    case ZT_TORCH_OPAQUE: case ZT_TORCH_SIZE: case ZT_TORCH_SAME: break;
-    default:
-      if( !zt_torch_read_tensor(w->p, node, &tensor) ) break;
-      w->visitor->tensor(w->visitor->context, tree_path(w), &tensor);
-      return;
+  if( meaning==ZT_TORCH_DICT ){
+    tree_enter_dict(w, node, call);
+  }else if( zt_torch_read_tensor(w->p, call, meaning, &tensor) ){
+    w->visitor->tensor(w->visitor->context, tree_path(w), &tensor);
+  }else{
+    tree_leaf(w, node, false);
+    if( !w->err->rc ) tree_enter_parts(w, node, call);
   }
-  tree_leaf(w, node, false);
-  if( !w->err->rc ) tree_enter_parts(w, node, &call);
 }
 
-/* What stands for another value: that. */
-static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value call;
-  for(int i=0; i<TREE_PLAIN_DEPTH; i++){
-    if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL || zt_torch_call(p, node, &call)!=ZT_TORCH_SAME
-     || !zt_torch_argument(p, &call, 0) ) break;
-    node = zt_torch_argument(p, &call, 0);
+/* What stands for another value: that. Of a call, *call and *meaning become what it is. */
+static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call,
+                                   zt_torch_meaning *meaning){
+  for(int i=0; zt_pickle_kind_of(p, node)==ZT_PICKLE_CALL; i++){
+    *meaning = zt_torch_call(p, node, call);
+    if( *meaning!=ZT_TORCH_SAME || i==TREE_PLAIN_DEPTH || !zt_torch_argument(p, call, 0) ) break;
+    node = zt_torch_argument(p, call, 0);
   }
   return node;
 }
 
 static void tree_visit(tree_walk *w, zt_pickle_node node){
-  node = tree_resolve(w->p, node);
+  zt_torch_meaning meaning = ZT_TORCH_OPAQUE;
+  zt_pickle_value call = { 0 };
+  node = tree_resolve(w->p, node, &call, &meaning);
   if( tree_is_open(w, node) ){
     tree_leaf(w, node, true);
     return;
@@ -508,7 +565,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
       tree_enter(w, node, TREE_INDICES, 0);
       break;
     case ZT_PICKLE_DICT: tree_enter(w, node, TREE_KEYS, 0); break;
-    case ZT_PICKLE_CALL: tree_visit_call(w, node); break;
+    case ZT_PICKLE_CALL: tree_visit_call(w, node, &call, meaning); break;
     default:             tree_leaf(w, node, false); break;
   }
 }
@@ -547,13 +604,14 @@ static zt_pickle_node tree_next(tree_walk *w){
 }
 
 /* PT5 */
-static void tree_run(tree_walk *w, uint64_t most, const zt_interrupt *interrupt){
+static void tree_run(tree_walk *w){
+  const uint64_t most = TREE_VISITS+(uint64_t)w->bytes;
   uint64_t steps = 0;
   tree_visit(w, zt_pickle_root(w->p));
   w->inside = true;
   while( w->depth && !w->err->rc ){
     zt_pickle_node node = tree_next(w);
-    if( (++steps & TREE_POLL)==0 && zt_interrupt_check(interrupt, w->err) ) return;
+    if( (++steps & TREE_POLL)==0 && zt_interrupt_check(w->interrupt, w->err) ) return;
     if( w->visits>most ){
       zt_break(w->err, "PT5", "more than %llu values, for the pickle holds some in many places",
                (unsigned long long)most);
@@ -565,14 +623,17 @@ static void tree_run(tree_walk *w, uint64_t most, const zt_interrupt *interrupt)
 
 int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
                   const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err){
-  tree_walk w = { .p = p, .visitor = visitor, .err = err, .inside = prefix.n>0 };
+  tree_walk w = {
+    .p = p, .visitor = visitor, .interrupt = interrupt, .err = err, .bytes = bytes,
+    .inside = prefix.n>0
+  };
   const size_t bits = zt_pickle_nodes(p)/8+1;
   w.open = sqlite3_malloc64(bits);
   w.levels = sqlite3_malloc64(TREE_DEPTH_MAX*sizeof(*w.levels));
   if( w.open && w.levels ){
     memset(w.open, 0, bits);
     tree_path_add(&w, prefix.z, prefix.n);
-    if( !err->rc ) tree_run(&w, TREE_VISITS+(uint64_t)bytes, interrupt);
+    if( !err->rc ) tree_run(&w);
   }else{
     zt_fail_nomem(err);
   }

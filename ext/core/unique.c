@@ -77,7 +77,7 @@ static void unique_sort(uint64_t *a, size_t n, unsigned shift, const zt_unique_k
   }
   unique_spread(a, n, shift, end);
   for(size_t b=0; shift>0 && b<UNIQUE_BUCKETS && !keys->err->rc; from=end[b++]){
-    unique_sort(a+from, end[b]-from, shift-8, keys);
+    if( end[b]-from>1 ) unique_sort(a+from, end[b]-from, shift-8, keys);
     if( n>UNIQUE_LEAST_ROOM ) zt_interrupt_check(keys->interrupt, keys->err);
   }
 }

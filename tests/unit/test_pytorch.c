@@ -1,5 +1,5 @@
-/* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size. What is in
-** files otherwise is in tests/sql/test_pytorch.py and test_formats.py. */
+/* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size; and keys that
+** stand twice. What is in files otherwise is in tests/sql/test_pytorch.py and test_formats.py. */
 #include "archive.h"
 
 #include "container/container.h"
@@ -50,12 +50,13 @@ static sqlite3_int64 open_archive(blob b){
 }
 
 static void test_nested_memo_references(void **state){
-  static const struct { const char *begin, *piece, *rule; } rows[] = {
-    { "]q\1", "h\1h\1\x86q\1", "PT4" }, { "K\5q\1", "]q\2(h\1h\1eh\2q\1", "PT4" }, { "}q\1U\1aq\2", "}q\3h\2h\1sq\1", "PT4" },
+  static const struct { const char *begin, *piece, *end, *rule; } rows[] = {
+    { "]q\1", "h\1h\1\x86q\1", ".", "PT4" }, { "K\5q\1", "]q\2(h\1h\1eh\2q\1", ".", "PT4" }, { "}q\1U\1aq\2", "}q\3h\2h\1sq\1", ".", "PT4" },
+    { "U 0123456789abcdef0123456789abcdefq\1(", "h\1", "l.", "PT7" },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
-    blob b = archive_of(rows[i].begin, rows[i].piece, PICKLE, ".");
+    blob b = archive_of(rows[i].begin, rows[i].piece, PICKLE, rows[i].end);
     sqlite3_int64 most = open_archive(b);
     check(err.rc==SQLITE_ERROR && strcmp(err.rule, rows[i].rule)==0, "row %d: %s", (int)i, err.message);
     check(most<MOST, "row %d: %lld bytes", (int)i, (long long)most);
@@ -84,10 +85,34 @@ static void test_wide_memo_references(void **state){
   free(b.p);
 }
 
+/* Keys as Python compares them, whether there are few or many. */
+static void test_keys_that_stand_twice(void **state){
+  static const char *const more[] = { "", "I2\nN" "I3\nN" "I4\nN" "I5\nN" };
+  static const struct { const char *keys, *message; } rows[] = {
+    { "I1\nN" "F1\nN", "'1'" }, { "F-0\nN" "I00\nN", "'-0.0'" }, { "Fnan\np9\nN" "g9\nN", "" }, { "S'a'\nN" "Va\nN", "'a'" },
+    { "I1\nN" "S'1'\nN", NULL }, { "Fnan\nN" "Fnan\nN", NULL }, { "NN" "I00\nN", NULL },
+    { "I9007199254740993\nN" "I9007199254740993\nN", NULL },
+  };
+  (void)state;
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(size_t k=0; k<COUNT(more); k++){
+      char end[100];
+      snprintf(end, sizeof(end), "%s%s" "d.", more[k], rows[i].keys);
+      blob b = archive_of("(", "", 0, end);
+      open_archive(b);
+      check((err.rc!=SQLITE_OK)==(rows[i].message!=NULL), "row %d, %d: %s", (int)i, (int)k, err.message ? err.message : "");
+      check(!err.rc || (strcmp(err.rule, "PT13")==0 && strstr(err.message, rows[i].message)), "row %d, %d: %s", (int)i, (int)k, err.message);
+      zt_error_clear(&err);
+      free(b.p);
+    }
+  }
+}
+
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_nested_memo_references, setup, teardown),
     cmocka_unit_test_setup_teardown(test_wide_memo_references, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_keys_that_stand_twice, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
