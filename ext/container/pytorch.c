@@ -34,6 +34,7 @@
 #define PYTORCH_RECORD 64              /* Bytes of version and byteorder that are looked at */
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
+#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured */
 
 /* --- What is kept of a tensor --- */
 
@@ -93,9 +94,12 @@ typedef struct pytorch_reader {
   zt_text archive;           /* X */
   zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
   const zt_pickle *pickle;
+  zt_span bytes;             /* Of that */
+  zt_text prefix;            /* Of its paths */
   zt_text byte_order;        /* z NULL: the archive does not say */
   char order[PYTORCH_RECORD];
-  uint64_t text, tensors;    /* Bytes that a walk will append, and tensors of all walks */
+  uint64_t text;             /* Bytes that a walk has appended, or will append */
+  bool measured;             /* All that it will append was looked at */
   zt_cbor_out attributes;    /* Of an object */
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
   zt_keys paths;             /* whose paths are distinct */
@@ -161,7 +165,7 @@ static int pytorch_read_pickle(pytorch_reader *r, uint32_t i, uint64_t *offset, 
   return zt_source_read(r->b->source, *offset, p, out->n, err);
 }
 
-/* --- Measuring: what the walks will append --- */
+/* --- Measuring: what a walk appends --- */
 
 static void pytorch_measure_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
   pytorch_reader *r = context;
@@ -171,9 +175,25 @@ static void pytorch_measure_leaf(void *context, zt_text path, zt_pickle_node nod
 
 static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
   pytorch_reader *r = context;
-  r->tensors++;
   r->text += path.n+zt_torch_view_size(r->pickle, &tensor->view);
   if( tensor->sparse ) r->text += zt_torch_view_size(r->pickle, &tensor->indices);
+}
+
+/* PT7: there is room for all that the pickle says. That is looked at once a walk has appended more
+** than a little, as those of few files do: it then goes on only if there is. */
+static bool pytorch_has_room(pytorch_reader *r){
+  const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
+  const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)r->bytes.n;
+  zt_error *err = r->b->err;
+  if( r->measured || r->text<=PYTORCH_LITTLE ) return true;
+  r->measured = true;
+  r->text = 0;
+  zt_torch_walk(r->pickle, r->prefix, r->bytes.n, &measure, r->b->interrupt, err);
+  if( !err->rc && (r->text>most || r->text>ZT_MAX_MANIFEST) ){
+    zt_break(err, "PT7", "paths and values take %llu bytes, for a pickle of %llu",
+             (unsigned long long)r->text, (unsigned long long)r->bytes.n);
+  }
+  return !err->rc;
 }
 
 /* --- Leaves --- */
@@ -193,6 +213,8 @@ static bool pytorch_put_path(pytorch_reader *r, zt_text path){
 
 static void pytorch_put_leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
   pytorch_reader *r = context;
+  pytorch_measure_leaf(r, path, node, cycle);
+  if( !pytorch_has_room(r) ) return;
   if( !pytorch_put_path(r, path)
    && !zt_distinct_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     pytorch_put_path(r, path);
@@ -504,30 +526,17 @@ static int pytorch_add_sparse(pytorch_reader *r, zt_text path, const zt_torch_te
 }
 
 static void pytorch_put_tensor(void *context, zt_text path, const zt_torch_tensor *tensor){
+  pytorch_measure_tensor(context, path, tensor);
+  if( !pytorch_has_room(context) ) return;
   if( tensor->sparse ) pytorch_add_sparse(context, path, tensor);
   else pytorch_add_dense(context, path, &tensor->view);
 }
 
 /* --- Opening --- */
 
-/* PT7: walk a pickle twice: first to know that there is room for what it says. */
-static int pytorch_walk(pytorch_reader *r, zt_span bytes, zt_text prefix){
-  const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
-  const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
-  const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)bytes.n;
-  zt_error *err = r->b->err;
-  r->text = 0;
-  if( zt_torch_walk(r->pickle, prefix, bytes.n, &measure, r->b->interrupt, err) ) return err->rc;
-  if( r->text>most || r->text>ZT_MAX_MANIFEST ){
-    return zt_break(err, "PT7", "paths and values take %llu bytes, for a pickle of %llu",
-                    (unsigned long long)r->text, (unsigned long long)bytes.n);
-  }
-  zt_builder_reserve(r->b, r->tensors, r->tensors);
-  return zt_torch_walk(r->pickle, prefix, bytes.n, &put, r->b->interrupt, err);
-}
-
 /* PT2, PT3: read a pickle and all that it says. */
 static int pytorch_read(pytorch_reader *r, int64_t member, zt_text prefix){
+  const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
   zt_container *c = r->b->container;
   zt_span bytes = { NULL, 0 };
   zt_pickle *pickle = NULL;
@@ -540,7 +549,11 @@ static int pytorch_read(pytorch_reader *r, int64_t member, zt_text prefix){
       c->manifest_length = bytes.n;
     }
     r->pickle = pickle;
-    pytorch_walk(r, bytes, prefix);
+    r->bytes = bytes;
+    r->prefix = prefix;
+    r->text = 0;
+    r->measured = false;
+    zt_torch_walk(pickle, prefix, bytes.n, &put, r->b->interrupt, r->b->err);
   }
   zt_pickle_close(pickle);
   sqlite3_free((void*)bytes.p);
@@ -587,6 +600,7 @@ static int pytorch_read_all(pytorch_reader *r, int64_t data){
   uint32_t at = 0;
   if( pytorch_read_text(r, ZT_TEXT("version"), version, &nVersion)
    || pytorch_read_text(r, ZT_TEXT("byteorder"), r->order, &nOrder) ) return r->b->err->rc;
+  zt_builder_reserve(r->b, zt_zip_members(r->zip), zt_zip_members(r->zip));
   if( nOrder ) r->byte_order = (zt_text){ r->order, nOrder };
   if( nVersion ){
     if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;
@@ -693,10 +707,10 @@ static void pytorch_component(const zt_container *c, uint32_t i, uint32_t k, uns
   const zt_dtype *dtype;
   pytorch_part part;
   (void)i;
-  (void)want;
   pytorch_part_at(c, c->components.a[k], &part);
   out->role = part.flags & PYTORCH_VALUES ? ZT_TEXT("values")
             : part.flags & PYTORCH_INDICES ? ZT_TEXT("indices") : ZT_TEXT("data");
+  if( want==ZT_COMPONENT_ROLE ) return;
   out->dtype = (zt_text){ (const char*)c->kept.p+part.dtype, part.nDtype };
   if( part.id ){
     dtype = zt_dtype_get((zt_dtype_id)(part.id-1));

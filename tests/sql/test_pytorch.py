@@ -149,6 +149,16 @@ def test_lists_of_many_small_values(db):
     assert rows(db, "SELECT count(*), sum(value) FROM zt_attributes(?)", source) == [(600000, 1500000)]
 
 
+def test_what_takes_more_than_a_little_is_listed_whole(db):
+    """12 MB of texts, which are measured before all are put down; so are those of the other pickle."""
+    pickle = b"\x80\x02" + text("x" * 1000) + b"q\1(" + put(tensor()) + b"h\1" * 12000 + put(tensor()) + b"t."
+    source = archive(pickle, constants={"constants.pkl": pickle, "constants/0": ONES})
+    assert names(db, source) == ["0", "12001", "constants.0", "constants.12001"]
+    assert rows(db, "SELECT count(*), min(value), max(value) FROM zt_attributes(?) WHERE object IS NULL", source) == [(24000, "x" * 1000, "x" * 1000)]
+    source = archive(pickle, constants={"constants.pkl": pickle.replace(b"h\1", b"h\1" * 2), "constants/0": ONES})
+    assert "paths and values take 2" in message(db, "SELECT * FROM zt_objects(?)", source)
+
+
 def test_what_is_shared_is_found_in_each_place(db):
     source = archive(b"\x80\x02}(" + text("a") + put({"w": tensor(), "lr": 0.5}) + b"q\0" + text("b") + b"h\0u.")
     assert names(db, source) == ["a.w", "b.w"] and leaves(db, source) == {"a.lr": 0.5, "b.lr": 0.5}
