@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "core/host.h"
 #include "core/list.h"
+#include "core/sort.h"
 
 #define PATHS_POLL 256   /* Entries of directories between two questions whether to go on */
 #define PATHS_ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at,
@@ -424,52 +425,20 @@ static void paths_walk_from_base(paths_walker *w, const char *pattern){
   else if( i>0 ) paths_walk(w, &above[0], pattern);
 }
 
-static int paths_compare(const void *a, const void *b){
+static int paths_compare(const void *unused, const void *a, const void *b){
+  (void)unused;
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
-}
-
-/* Merge the ascending paths from..middle and middle..end of a into b. False if the walk shall not
-** go on; a is as it was. */
-static bool paths_merge(paths_walker *w, const zt_path *a, size_t from, size_t middle, size_t end,
-                        zt_path *b){
-  size_t i = from, k = middle, n = from;
-  if( middle<end && paths_compare(&a[middle-1], &a[middle])>0 ){
-    while( i<middle && k<end ){
-      if( !paths_go_on(w) ) return false;
-      b[n++] = paths_compare(&a[i], &a[k])<=0 ? a[i++] : a[k++];
-    }
-  }
-  memcpy(b+n, a+i, (middle-i)*sizeof(*b));
-  memcpy(b+n+(middle-i), a+k, (end-k)*sizeof(*b));
-  return true;
-}
-
-/* Make n paths ascend, by merging runs of them that get longer and longer: qsort() asks nobody
-** whether to go on. */
-static void paths_order(paths_walker *w, zt_path *paths, size_t n){
-  zt_path *other = n>1 ? sqlite3_malloc64(n*sizeof(*other)) : NULL, *a = paths, *b = other;
-  bool merged = true;
-  if( n>1 && !other ) zt_fail_nomem(w->err);
-  for(size_t run=1; other && merged && run<n; run*=2){
-    zt_path *filled = b;
-    for(size_t i=0; merged && i<n; i+=2*run){
-      size_t middle = run<n-i ? i+run : n;
-      merged = paths_merge(w, a, i, middle, middle<n && run<n-middle ? middle+run : n, b);
-    }
-    if( !merged ) break;
-    b = a;
-    a = filled;
-  }
-  if( a!=paths ) memcpy(paths, a, n*sizeof(*paths));
-  sqlite3_free(other);
 }
 
 /* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
 static void paths_sort(paths_walker *w, size_t from){
+  const zt_sort_by by = {
+    .size = sizeof(zt_path), .compare = paths_compare, .interrupt = &w->filter->interrupt
+  };
   zt_paths *p = w->out;
   size_t n = from;
   if( p->n==from ) return;
-  paths_order(w, p->a+from, p->n-from);
+  zt_sort(p->a+from, p->n-from, &by, w->err);
   for(size_t i=from+1; i<p->n; i++){
     if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
     else p->a[++n] = p->a[i];
@@ -486,7 +455,7 @@ int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
 }
 
 static bool paths_ascend(const zt_paths *p){
-  for(size_t i=1; i<p->n; i++) if( paths_compare(&p->a[i-1], &p->a[i])>=0 ) return false;
+  for(size_t i=1; i<p->n; i++) if( strcmp(p->a[i-1].z, p->a[i].z)>=0 ) return false;
   return true;
 }
 
