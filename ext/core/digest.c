@@ -1,6 +1,7 @@
 /* Digests. See digest.h. The table digest_table is the one place that knows the algorithms. */
 #include "core/digest.h"
 
+#include <assert.h>
 #include <isa-l/crc.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ typedef struct digest_algorithm {
   const char *name;
   unsigned bytes;                             /* Of the digest */
   unsigned bit;                               /* ZT_DIGEST_ */
+  bool named;                                 /* Who asks for its name gets it */
   bool prefix;                                /* `0x` may stand before the digits */
   bool (*open)(zt_digest *d);
   void (*update)(zt_digest *d, zt_span bytes);
@@ -103,15 +105,24 @@ static void digest_xxh3_finish(zt_digest *d, uint8_t *out){
   for(unsigned i=0; i<8; i++) out[i] = (uint8_t)(hash >> 8*(7-i));
 }
 
+static void digest_xxh3_128_finish(zt_digest *d, uint8_t *out){
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(d->xxh3));
+  memcpy(out, canonical.digest, ZT_DIGEST_XXH3_128_BYTES);
+}
+
+/* (Both lengths of XXH3 begin alike, and take bytes in alike.) */
 static const digest_algorithm digest_table[] = {
-  { "crc32c", 4, ZT_DIGEST_CRC32C, true,
+  { "crc32c", 4, ZT_DIGEST_CRC32C, true, true,
     digest_crc32c_open, digest_crc32c_update, digest_crc32c_finish },
-  { "sha256", 32, ZT_DIGEST_SHA256, false,
+  { "sha256", 32, ZT_DIGEST_SHA256, true, false,
     digest_sha256_open, digest_sha256_update, digest_sha256_finish },
-  { "xxh3", 8, ZT_DIGEST_XXH3, false,
+  { "xxh3", 8, ZT_DIGEST_XXH3, true, false,
     digest_xxh3_open, digest_xxh3_update, digest_xxh3_finish },
-  { "crc32", 4, ZT_DIGEST_CRC32, false,
+  { "crc32", 4, ZT_DIGEST_CRC32, false, false,
     digest_crc32_open, digest_crc32_update, digest_crc32_finish },
+  { "xxh3-128", ZT_DIGEST_XXH3_128_BYTES, ZT_DIGEST_XXH3_128, false, false,
+    digest_xxh3_open, digest_xxh3_update, digest_xxh3_128_finish },
 };
 
 /* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
@@ -134,10 +145,9 @@ static const digest_algorithm *digest_find(zt_text name){
   return NULL;
 }
 
-/* Those that are made, too. */
-static const digest_algorithm *digest_find_made(zt_text name){
+static const digest_algorithm *digest_find_named(zt_text name){
   const digest_algorithm *found = digest_find(name);
-  return found && found->bit!=ZT_DIGEST_CRC32 ? found : NULL;
+  return found && found->named ? found : NULL;
 }
 
 static int digest_start(const zt_digest *d, zt_digest **out, zt_error *err){
@@ -181,15 +191,22 @@ zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_er
 }
 
 bool zt_digest_known(zt_text name){
-  return digest_find_made(name)!=NULL;
+  return digest_find_named(name)!=NULL;
 }
 
 bool zt_digest_new(zt_text name, zt_digest **out, zt_error *err){
-  zt_digest d = { .algorithm = digest_find_made(name) };
+  zt_digest d = { .algorithm = digest_find_named(name) };
   *out = NULL;
   if( !d.algorithm ) return false;
   digest_start(&d, out, err);
   return true;
+}
+
+zt_digest *zt_digest_begin(unsigned algorithm, zt_error *err){
+  zt_digest d = { .algorithm = digest_table }, *out;
+  while( d.algorithm->bit!=algorithm ) d.algorithm++;
+  digest_start(&d, &out, err);
+  return out;
 }
 
 void zt_digest_update(zt_digest *d, zt_span bytes){
@@ -209,6 +226,11 @@ void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
   for(unsigned i=0; i<d->algorithm->bytes; i++){
     n += snprintf(out+n, ZT_DIGEST_TEXT-(size_t)n, "%02x", found[i]);
   }
+}
+
+void zt_digest_xxh3_128(zt_digest *d, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]){
+  assert( d->algorithm->bit==ZT_DIGEST_XXH3_128 );
+  d->algorithm->finish(d, out);
 }
 
 void zt_digest_close(zt_digest *d){

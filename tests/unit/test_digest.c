@@ -230,6 +230,7 @@ static const struct { const char *what; zt_text text; zt_digest_parse result; } 
   ROW("only a colon", ":", ZT_DIGEST_UNSUPPORTED),
   ROW("md5", "md5:d41d8cd98f00b204e9800998ecf8427e", ZT_DIGEST_UNSUPPORTED),
   ROW("xxh3", "xxh3:2d06800538d394c2", ZT_DIGEST_UNSUPPORTED),
+  ROW("xxh3-128", "xxh3-128:99aa06d3014798d86001c324468d497f", ZT_DIGEST_UNSUPPORTED),
   ROW("crc32", "crc32:cbf43926", ZT_DIGEST_UNSUPPORTED),
   ROW("crc32cc", "crc32cc:e3069283", ZT_DIGEST_UNSUPPORTED),
   ROW("CRC32C, names being exact", "CRC32C:e3069283", ZT_DIGEST_UNSUPPORTED),
@@ -266,6 +267,12 @@ static void test_no_text_at_all_is_malformed_and_no_digest_can_be_closed(void **
 
 /* --- By name --- */
 
+static void update_in_pieces(zt_digest *d, const void *p, size_t n, size_t piece){
+  for(size_t done=0; done<n; done+=piece){
+    zt_digest_update(d, (zt_span){ (const uint8_t*)p+done, n-done<piece ? n-done : piece });
+  }
+}
+
 /* The text of the bytes' digest, taken in in pieces; NULL: the algorithm is not known. */
 static const char *text_of(const char *algorithm, const void *p, size_t n, size_t piece){
   static char text[ZT_DIGEST_TEXT];
@@ -275,11 +282,7 @@ static const char *text_of(const char *algorithm, const void *p, size_t n, size_
   assert_succeeded(&err, algorithm);
   assert_int_equal(d!=NULL, found);
   if( !found ) return NULL;
-  for(size_t done=0; done<n;){
-    size_t more = n-done<piece ? n-done : piece;
-    zt_digest_update(d, (zt_span){ (const uint8_t*)p+done, more });
-    done += more;
-  }
+  update_in_pieces(d, p, n, piece);
   memset(text, 'x', sizeof(text));
   zt_digest_text(d, text);
   zt_digest_close(d);
@@ -297,7 +300,16 @@ static void test_the_text_of_known_values(void **state){
   }
 }
 
-/* XXH3 of 64 bits, seed 0: the vectors that xxHash's own sanity check has, over the bytes that it makes. */
+/* The bytes over which xxHash checks itself. */
+#define SANITY 2367
+static const size_t sanity_pieces[] = { 1, 3, 16, 63, 64, 65, 255, 256, 257, 1024, SANITY };
+
+static void make_sanity(uint8_t p[SANITY]){
+  uint64_t generator = 2654435761u;
+  for(size_t i=0; i<SANITY; i++, generator *= 11400714785074694797u) p[i] = (uint8_t)(generator>>56);
+}
+
+/* XXH3 of 64 bits, seed 0: the vectors that xxHash's own sanity check has. */
 static void test_xxh3(void **state){
   static const struct { size_t n; const char *text; } rows[] = {
     { 0, "xxh3:2d06800538d394c2" },
@@ -314,18 +326,55 @@ static void test_xxh3(void **state){
     { 2240, "xxh3:6e73a90539cf2948" },
     { 2367, "xxh3:cb37aeb9e5d361ed" },
   };
-  uint8_t p[2367];
-  uint64_t generator = 2654435761u;
+  uint8_t p[SANITY];
   (void)state;
-  for(size_t i=0; i<sizeof(p); i++, generator *= 11400714785074694797u) p[i] = (uint8_t)(generator>>56);
+  make_sanity(p);
   for(size_t i=0; i<COUNT(rows); i++){
-    static const size_t pieces[] = { 1, 3, 16, 63, 64, 65, 255, 256, 257, 1024, 2367 };
-    for(size_t k=0; k<COUNT(pieces); k++) assert_string_equal(text_of("xxh3", p, rows[i].n, pieces[k]), rows[i].text);
+    for(size_t k=0; k<COUNT(sanity_pieces); k++){
+      assert_string_equal(text_of("xxh3", p, rows[i].n, sanity_pieces[k]), rows[i].text);
+    }
+  }
+}
+
+/* XXH3 of 128 bits, seed 0, its canonical bytes from the first to the last: vectors of the same check. */
+static void test_xxh3_128(void **state){
+  static const struct { size_t n; const char *text; } rows[] = {
+    { 0, "xxh3-128:99aa06d3014798d86001c324468d497f" },
+    { 1, "xxh3-128:a6cd5e9392000f6ac44bdff4074eecdb" },
+    { 6, "xxh3-128:082afe0b8162d12a3e7039bdda43cfc6" },
+    { 12, "xxh3-128:6e3efd8fc7802b18061a192713f69ad9" },
+    { 24, "xxh3-128:0ce966e4678d37611e7044d28b1b901d" },
+    { 48, "xxh3-128:a002ac4e5478227ef942219aed80f67b" },
+    { 81, "xxh3-128:4952f58181ab00425e8bafb9f95fb803" },
+    { 222, "xxh3-128:337e09641b948717f1aebd597cec6b3a" },
+    { 403, "xxh3-128:1b6de21e332dd73dcdeb804d65c6dea4" },
+    { 512, "xxh3-128:18d2d110dcc9bca1617e49599013cb6b" },
+    { 2048, "xxh3-128:f736557fd47073a5dd59e2c3a5f038e0" },
+    { 2240, "xxh3-128:ccb134fbfa7ce49d6e73a90539cf2948" },
+    { 2367, "xxh3-128:e89c0f6ff369b427cb37aeb9e5d361ed" },
+  };
+  uint8_t p[SANITY], bytes[ZT_DIGEST_XXH3_128_BYTES];
+  (void)state;
+  make_sanity(p);
+  for(size_t i=0; i<COUNT(rows); i++){
+    for(size_t k=0; k<COUNT(sanity_pieces); k++){
+      zt_error err = ZT_ERROR_NONE;
+      zt_digest *d = zt_digest_begin(ZT_DIGEST_XXH3_128, &err);
+      char text[ZT_DIGEST_TEXT], digits[33];
+      assert_succeeded(&err, rows[i].text);
+      update_in_pieces(d, p, rows[i].n, sanity_pieces[k]);
+      zt_digest_xxh3_128(d, bytes);
+      zt_digest_text(d, text);
+      zt_digest_close(d);
+      for(size_t b=0; b<sizeof(bytes); b++) sprintf(digits+2*b, "%02x", bytes[b]);
+      assert_string_equal(text, rows[i].text);
+      assert_string_equal(digits, rows[i].text+strlen("xxh3-128:"));
+    }
   }
 }
 
 static void test_algorithms_are_known_by_their_exact_names(void **state){
-  static const char *const unknown[] = { "", "SHA256", "sha-256", "sha25", "sha2566", "crc32", "crc32C", "xxh3 ", "xxh", "xxh64", "xxh3_64", "md5", "sha256:", "crc32c:00000000" };
+  static const char *const unknown[] = { "", "SHA256", "sha-256", "sha25", "sha2566", "crc32", "crc32C", "xxh3 ", "xxh3-128", "xxh", "xxh64", "xxh3_64", "md5", "sha256:", "crc32c:00000000" };
   (void)state;
   for(size_t i=0; i<COUNT(unknown); i++) check( text_of(unknown[i], "", 0, 1)==NULL, "'%s'", unknown[i] );
   assert_string_equal(text_of("crc32c", "", 0, 1), "crc32c:00000000");
@@ -360,6 +409,7 @@ int main(void){
     cmocka_unit_test(test_no_text_at_all_is_malformed_and_no_digest_can_be_closed),
     cmocka_unit_test(test_the_text_of_known_values),
     cmocka_unit_test(test_xxh3),
+    cmocka_unit_test(test_xxh3_128),
     cmocka_unit_test(test_algorithms_are_known_by_their_exact_names),
     cmocka_unit_test(test_texts_are_what_manifests_state),
   };
