@@ -215,17 +215,11 @@ static int compare_table_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, in
     return SQLITE_OK;
   }
   compare_table_compute(c);
-  switch( c->err.rc ){
-    case SQLITE_OK:
-      if( i!=COMPARE_TABLE_ERROR ) compare_table_result(&c->comparison, ctx, i);
-      break;
-    case SQLITE_NOMEM: sqlite3_result_error_nomem(ctx); break;
-    case SQLITE_INTERRUPT: sqlite3_result_error_code(ctx, SQLITE_INTERRUPT); break;
-    default:
-      if( i==COMPARE_TABLE_ERROR ){
-        sqlite3_result_text(ctx, c->err.message, -1, SQLITE_TRANSIENT);
-      }
-      break;
+  if( zt_result_ends(ctx, c->err.rc) ) return SQLITE_OK;
+  if( i!=COMPARE_TABLE_ERROR ){
+    if( !c->err.rc ) compare_table_result(&c->comparison, ctx, i);
+  }else if( c->err.rc ){
+    sqlite3_result_text(ctx, c->err.message, -1, SQLITE_TRANSIENT);
   }
   return SQLITE_OK;
 }

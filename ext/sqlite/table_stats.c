@@ -50,21 +50,12 @@ static bool stats_table_ahead(const zt_container *container, uint32_t i){
   return object.elements<STATS_TABLE_LARGE;
 }
 
-/* Being out of memory or interrupted is no property of the object, and ends the query. */
-static bool stats_table_ends_query(int rc){
-  return rc==SQLITE_NOMEM || rc==SQLITE_INTERRUPT;
-}
-
 static void stats_table_value_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_error err = ZT_ERROR_NONE;
   const stats_table_work *w = (const stats_table_work*)zt_scan_work(scan, 0, &err);
   const zt_error *failed = w ? &w->err : &err;
   const zt_stats *s = w ? &w->stats : NULL;
-  if( stats_table_ends_query(failed->rc) ){
-    if( failed->rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(ctx);
-    else sqlite3_result_error_code(ctx, failed->rc);
-    return;
-  }
+  if( zt_result_ends(ctx, failed->rc) ) return;
   if( i==STATS_TABLE_ERROR && failed->rc ){
     sqlite3_result_text(ctx, failed->message, -1, SQLITE_TRANSIENT);
   }

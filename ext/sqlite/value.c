@@ -109,6 +109,14 @@ void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){
   *buffer = (zt_buffer){ NULL, 0 };
 }
 
+bool zt_result_ends(sqlite3_context *ctx, int rc){
+  switch( rc ){
+    case SQLITE_NOMEM: sqlite3_result_error_nomem(ctx); return true;
+    case SQLITE_INTERRUPT: sqlite3_result_error_code(ctx, rc); return true;
+    default: return false;
+  }
+}
+
 void zt_result_error(sqlite3_context *ctx, zt_error *err){
   if( err->rc==SQLITE_NOMEM ){
     sqlite3_result_error_nomem(ctx);

@@ -32,6 +32,10 @@ void zt_result_json(sqlite3_context *ctx, sqlite3_str *json);     /* The same wi
 void zt_result_json_text(sqlite3_context *ctx, zt_text json);
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer);   /* BLOB; takes the memory over */
 
+/* True if a failure is none of what was asked about, but ends the query, and then is the result: to
+** be out of memory, or interrupted. */
+bool zt_result_ends(sqlite3_context *ctx, int rc);
+
 /* The recorded failure as the result, and clear it. */
 void zt_result_error(sqlite3_context *ctx, zt_error *err);
 
