@@ -37,7 +37,7 @@ static const char *const of_file[] = {
   "SELECT r.severity, r.meaning FROM zt_check(?1) JOIN zt_rules AS r USING (rule) LIMIT 9",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
-  "SELECT zt_version() WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
+  "SELECT zt_version(), zt_threads() WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
 };
 
 static const char *const of_object[] = {
