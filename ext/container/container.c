@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include "core/host.h"
+#include "core/sort.h"
 #include "core/utf8.h"
 
 /* Read the two ends of a source into buffer, ZT_ENDS_HEAD+ZT_ENDS_TAIL bytes. */
@@ -139,6 +140,28 @@ int64_t zt_container_find(const zt_container *c, zt_text name){
 }
 zt_text zt_container_name(const zt_container *c, uint32_t i){
   return zt_keys_text(&c->names, c->kept.p, i);
+}
+
+static int container_compare_names(const void *context, const void *x, const void *y){
+  const zt_container *c = context;
+  return zt_text_compare(zt_container_name(c, *(const uint32_t*)x),
+                         zt_container_name(c, *(const uint32_t*)y));
+}
+
+uint32_t *zt_container_by_name(const zt_container *c, const zt_interrupt *interrupt, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(uint32_t), .compare = container_compare_names, .context = c,
+    .interrupt = interrupt
+  };
+  uint32_t *a = sqlite3_malloc64(((uint64_t)c->objects.n+1)*sizeof(*a));
+  if( !a ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
+  for(uint32_t i=0; i<c->objects.n; i++) a[i] = i;
+  if( zt_sort(a, c->objects.n, &by, err)==SQLITE_OK ) return a;
+  sqlite3_free(a);
+  return NULL;
 }
 
 size_t zt_container_memory(const zt_container *c){

@@ -177,6 +177,10 @@ int64_t zt_container_find(const zt_container *c, zt_text name);
 /* The name of object i alone, which costs less than the whole. */
 zt_text zt_container_name(const zt_container *c, uint32_t i);
 
+/* The indices of all objects in ascending order of their names' bytes, in memory from
+** sqlite3_malloc64(). NULL on failure: SQLITE_NOMEM or SQLITE_INTERRUPT (recorded in err). */
+uint32_t *zt_container_by_name(const zt_container *c, const zt_interrupt *interrupt, zt_error *err);
+
 /* Decode object i. */
 void zt_container_object(const zt_container *c, uint32_t i, zt_object *out);
 

@@ -34,7 +34,8 @@ int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out);
 void zt_connection_release(void *c);   /* Give up one reference of a zt_connection; void for
                                        ** SQLite's destructors */
 
-/* A table's cursor opens, or closes: with the last one, what a statement alone needs ends. */
+/* A table's cursor opens, or closes, and so does a function that uses threads: with the last one,
+** what a statement alone needs ends. */
 void zt_connection_enter(zt_connection *c);
 void zt_connection_leave(zt_connection *c);
 

@@ -3,18 +3,24 @@
 **
 **   CREATE TABLE zt_objects(path, object, format, dtype, type, shape, rank, elements, components,
 **                           stored_bytes, decoded_bytes, attributes, source HIDDEN,
-**                           on_error HIDDEN);
+**                           on_error HIDDEN, fingerprint HIDDEN, fingerprint_error HIDDEN);
 **
 ** dtype and type are those of the component that holds the values, NULL if there is none. Every
 ** manifest was checked as a whole before its first row: there are no rows of a damaged one.
+**
+** fingerprint (tensor/fingerprint.h) is computed when it is selected; without it no byte of a
+** tensor is read. Of an object that cannot be interpreted it is NULL, and fingerprint_error is the
+** reason.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"
+#include "tensor/fingerprint.h"
 
 enum {
   OBJECTS_PATH, OBJECTS_OBJECT, OBJECTS_FORMAT, OBJECTS_DTYPE, OBJECTS_TYPE, OBJECTS_SHAPE,
   OBJECTS_RANK, OBJECTS_ELEMENTS, OBJECTS_COMPONENTS, OBJECTS_STORED, OBJECTS_DECODED,
-  OBJECTS_ATTRIBUTES, OBJECTS_COUNT
+  OBJECTS_ATTRIBUTES, OBJECTS_VISIBLE,
+  OBJECTS_FINGERPRINT = OBJECTS_VISIBLE, OBJECTS_FINGERPRINT_ERROR
 };
 
 /* What is found out once per row, when a column first asks. */
@@ -30,6 +36,43 @@ static bool objects_first(zt_scan *scan){
   objects_row *r = scan->row;
   r->looked = r->summed = false;
   return true;
+}
+
+/* The fingerprint of an object, or why there is none. */
+typedef struct objects_work {
+  zt_work work;                /* First */
+  zt_error err;
+  zt_fingerprint fingerprint;
+} objects_work;
+
+static void objects_do(zt_work *work){
+  objects_work *w = (objects_work*)work;
+  w->err = work->place;
+  zt_fingerprint_object(work->source, work->container, work->object, &work->budget,
+                        &w->fingerprint, &w->err);
+}
+
+static void objects_work_clear(zt_work *work){
+  zt_error_clear(&((objects_work*)work)->err);
+}
+
+/* One thread is for each: a hash goes through the values one after the other. */
+static bool objects_work_ahead(const zt_container *unused, uint32_t object){
+  (void)unused;
+  (void)object;
+  return true;
+}
+
+static void objects_fingerprint_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  zt_error err = ZT_ERROR_NONE;
+  const objects_work *w = (const objects_work*)zt_scan_work(scan, 0, &err);
+  const zt_error *failed = w ? &w->err : &err;
+  if( zt_result_ends(ctx, failed->rc) ) return;
+  if( i==OBJECTS_FINGERPRINT_ERROR ){
+    if( failed->rc ) sqlite3_result_text(ctx, failed->message, -1, SQLITE_TRANSIENT);
+  }else if( w && !failed->rc ){
+    sqlite3_result_text(ctx, w->fingerprint.text, -1, SQLITE_TRANSIENT);
+  }
 }
 
 static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
@@ -74,6 +117,8 @@ static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case OBJECTS_RANK:
     case OBJECTS_ELEMENTS:   objects_shape_column(scan, ctx, i); break;
     case OBJECTS_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
+    case OBJECTS_FINGERPRINT:
+    case OBJECTS_FINGERPRINT_ERROR: objects_fingerprint_column(scan, ctx, i); break;
     case OBJECTS_COMPONENTS:
       zt_result_uint(ctx,
                      zt_container_first(c, scan->object+1)-zt_container_first(c, scan->object));
@@ -87,12 +132,18 @@ const zt_table zt_table_objects = {
   .visible = "path TEXT, object TEXT, format TEXT, dtype TEXT, type TEXT, shape TEXT,"
              " rank INTEGER, elements INTEGER, components INTEGER, stored_bytes INTEGER,"
              " decoded_bytes INTEGER, attributes TEXT",
-  .nVisible = OBJECTS_COUNT,
+  .hidden = "fingerprint TEXT HIDDEN, fingerprint_error TEXT HIDDEN",
+  .nVisible = OBJECTS_VISIBLE,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_OBJECTS,
   .iPath = OBJECTS_PATH,
   .iObject = OBJECTS_OBJECT,
+  .bytes = 1u<<OBJECTS_FINGERPRINT | 1u<<OBJECTS_FINGERPRINT_ERROR,
   .row_size = sizeof(objects_row),
   .first = objects_first,
   .column = objects_column,
+  .work_size = sizeof(objects_work),
+  .work = objects_do,
+  .work_clear = objects_work_clear,
+  .work_ahead = objects_work_ahead,
 };

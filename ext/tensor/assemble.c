@@ -5,6 +5,8 @@
 #include <math.h>
 #include "core/json.h"
 
+#define ASSEMBLE_PIECE ((uint64_t)256 << 10)   /* Bytes that stay in the processor's cache, of whole
+                                               ** packed ones */
 #define ASSEMBLE_TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
 static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
@@ -107,6 +109,51 @@ int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt
     assemble_read_plain(t, first, n, out, err);
   }
   if( err->rc ) zt_buffer_clear(out);
+  return err->rc;
+}
+
+/* --- Pieces --- */
+
+typedef struct assemble_pieces {
+  const zt_dtype *dtype;
+  void (*take)(void *context, zt_span bytes);
+  void *context;
+} assemble_pieces;
+
+/* Hand out elements, made bytes of a result where they lie. */
+static void assemble_take_piece(void *context, void *elements, size_t n){
+  const assemble_pieces *p = context;
+  uint64_t bytes = 0;
+  zt_dtype_size(p->dtype, n, &bytes);
+  if( zt_dtype_is_packed(p->dtype) ) zt_pack(p->dtype, elements, elements, n);
+  else if( zt_big_endian() ) zt_swap_bytes(elements, (size_t)bytes, p->dtype->unit);
+  p->take(p->context, (zt_span){ elements, (size_t)bytes });
+}
+
+static int assemble_read_pieces(zt_tensor *t, void *window, size_t n, assemble_pieces *p,
+                                zt_error *err){
+  const uint64_t elements = t->object->elements;
+  for(uint64_t first=0; first<elements && !err->rc; first+=n){
+    const size_t m = elements-first<n ? (size_t)(elements-first) : n;
+    if( zt_tensor_read(t, first, m, window, err) ) break;
+    assemble_take_piece(p, window, m);
+    zt_tensor_poll(t, m, err);
+  }
+  return err->rc;
+}
+
+int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes), void *context,
+                       zt_error *err){
+  assemble_pieces p = { t->dtype, take, context };
+  uint64_t n = ASSEMBLE_PIECE/t->dtype->width;
+  void *window;
+  if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
+  if( n>t->object->elements ) n = t->object->elements;
+  window = sqlite3_malloc64(n*t->dtype->width);
+  if( !window ) return zt_fail_nomem(err);
+  if( !zt_tensor_is_sparse(t) ) assemble_read_pieces(t, window, (size_t)n, &p, err);
+  else zt_sparse_windows(t, window, (size_t)n, assemble_take_piece, &p, err);
+  sqlite3_free(window);
   return err->rc;
 }
 

@@ -14,6 +14,11 @@
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err);
 
+/* Hand all elements to `take` in their own type, as they are in that result: in pieces of bounded
+** memory, one after the other. */
+int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes), void *context,
+                       zt_error *err);
+
 /* Fail as that would before it reads anything: the types cannot be converted, or the result is
 ** too big. */
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err);

@@ -152,6 +152,54 @@ end:
   return err->rc;
 }
 
+/* --- The dense form, one window after the other --- */
+
+typedef struct sparse_window {
+  zt_tensor *tensor;
+  uint8_t *p;
+  uint64_t first;          /* Of its elements */
+  size_t n;                /* Elements that it has room for */
+  void (*take)(void *context, void *elements, size_t n);
+  void *context;
+} sparse_window;
+
+/* Hand the window out, and go on to the next. */
+static int sparse_give(sparse_window *w, zt_error *err){
+  const uint64_t left = w->tensor->object->elements-w->first;
+  const size_t n = left<w->n ? (size_t)left : w->n;
+  w->take(w->context, w->p, n);
+  memset(w->p, 0, w->n*w->tensor->dtype->width);
+  w->first += n;
+  return zt_tensor_poll(w->tensor, n, err);
+}
+
+/* Put cells that ascend into their windows. */
+static int sparse_put_in_windows(sparse_window *w, const zt_entries *e, zt_error *err){
+  const unsigned width = w->tensor->dtype->width;
+  for(size_t i=0; i<e->n; i++){
+    while( e->cell[i]-w->first>=w->n ) if( sparse_give(w, err) ) return err->rc;
+    memcpy(w->p + (e->cell[i]-w->first)*width, e->value.bytes + i*width, width);
+  }
+  return SQLITE_OK;
+}
+
+int zt_sparse_windows(zt_tensor *t, void *window, size_t n,
+                      void (*take)(void *context, void *elements, size_t n), void *context,
+                      zt_error *err){
+  sparse_window w = { t, window, 0, n, take, context };
+  zt_sorted *s = NULL;
+  zt_entries *e = sqlite3_malloc64(sizeof(*e));
+  if( !e ) return zt_fail_nomem(err);
+  memset(window, 0, n*t->dtype->width);
+  if( zt_sorted_open(t, 0, t->object->elements, ZT_REPEATS_ADDED, e, &s, err) ) goto end;
+  while( zt_sorted_next(s, err)==SQLITE_OK && e->n ) if( sparse_put_in_windows(&w, e, err) ) break;
+  while( !err->rc && w.first<t->object->elements ) sparse_give(&w, err);
+end:
+  zt_sorted_close(s);
+  sqlite3_free(e);
+  return err->rc;
+}
+
 /* --- Their order --- */
 
 /* Compare the cells of a piece with one another, and with *last, the one before: UINT64_MAX if

@@ -34,6 +34,13 @@ int zt_sparse_fill(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_
 int zt_sparse_cells(struct zt_tensor *t, void (*take)(void *context, const void *values, size_t n),
                     void *context, zt_error *err);
 
+/* Hand the dense form to `take` in order, `n` elements at a time and the rest at the end: in
+** `window`, which has room for n, and whose content `take` may change. There is at least one
+** element. Memory and time are as for zt_sparse_cells(). */
+int zt_sparse_windows(struct zt_tensor *t, void *window, size_t n,
+                      void (*take)(void *context, void *elements, size_t n), void *context,
+                      zt_error *err);
+
 /* The values of one cell do not make one: say why. Some files may have one alone (L10). */
 int zt_sparse_fail_add(const struct zt_tensor *t, zt_error *err);
 

@@ -14,6 +14,7 @@ INSERT INTO template VALUES
   ('file', 'zt_stats', 'SELECT :columns FROM zt_stats(:path)'),
   ('file', 'zt_check', 'SELECT :columns FROM zt_check(:path)'),
   ('file', 'zt_check', 'SELECT :columns FROM zt_check(:path, ''full'')'),
+  ('file', NULL, 'SELECT object, fingerprint, fingerprint_error FROM zt_objects(:path) WHERE elements < 1000000'),
   ('file', NULL, 'SELECT zt_manifest(:path)'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object))'),
   ('object', NULL, 'SELECT hex(zt_dense(:path, :object, ''f64''))'),

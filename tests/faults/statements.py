@@ -31,7 +31,8 @@ REPORTING = {
 FINDING = "path, object, component, severity, rule, iif(message LIKE '%cannot %', 'ztensor: ' || path || ': ' || message, NULL)"
 FUNCTIONS = ["zt_blob(p, 'w')", "zt_blob(p, 'z', 'data', 4, 8)", "zt_dense(p, 'w')", "zt_dense(p, 'z', 'f16', 1, 1)",
              "zt_json(p, 'w')", "zt_json(p, 'z')", "zt_json(p, 'z', 'f64', 1)", "zt_value(p, 'w', 1, 2)", "zt_value(p, 'z', 1, 1)",
-             "zt_hash(p, 'w', 'data', 'xxh3')", "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)"]
+             "zt_hash(p, 'w', 'data', 'xxh3')", "zt_hash(p, 'z', 'data', 'sha256')", "zt_manifest(p)", "zt_content_id(p)",
+             "zt_fingerprint(p)"]
 
 
 def of_tables(source, sources):
@@ -48,6 +49,8 @@ def of_tables(source, sources):
     for table, columns in REPORTING.items():
         yield Statement(table, f"SELECT {columns} FROM {table}({source})", sources, reports=True)
     yield Statement("zt_stats skip", f"SELECT {REPORTING['zt_stats']} FROM zt_stats({source}, 'skip')", sources, skips=True,
+                    reports=True)
+    yield Statement("zt_objects fingerprint", f"SELECT path, object, fingerprint, fingerprint_error FROM zt_objects({source})", sources,
                     reports=True)
     for level in ("quick", "full"):
         yield Statement(f"zt_check {level}", f"SELECT {FINDING} FROM zt_check({source}, '{level}')", sources, reports=True)

@@ -106,7 +106,7 @@ def concerns(statement, changing):
     if changing == "b.zt":
         return statement.name in ("zt_objects", "zt_objects skip", "zt_check full", "zt_manifest(p)", "zt_json(p, 'z')")
     # Shards are opened anew for each column: data and digest_status may be of two states.
-    return re.search("'w'|zt_stats|zt_check full", statement.sql)
+    return re.search("'w'|zt_stats|fingerprint|zt_check full", statement.sql)
 
 
 def restore(path, data):

@@ -37,11 +37,13 @@ static const char *const of_file[] = {
   "SELECT r.severity, r.meaning FROM zt_check(?1) JOIN zt_rules AS r USING (rule) LIMIT 9",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
+  "SELECT zt_fingerprint(?1) WHERE NOT EXISTS (SELECT 1 FROM zt_objects(?1, 'skip') WHERE elements>=100000)",
   "SELECT zt_version(), zt_threads() WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
 };
 
 static const char *const of_object[] = {
   "SELECT * FROM zt_objects(?1) WHERE object = ?2",
+  "SELECT fingerprint, fingerprint_error FROM zt_objects(?1) WHERE object = ?2 AND elements<100000",
   "SELECT * FROM zt_elements(?1, ?2) LIMIT 40",
   "SELECT position, value FROM zt_elements(?1, ?2) WHERE position > 6 LIMIT 10",
   "SELECT * FROM zt_rows(?1, ?2) LIMIT 4",

@@ -20,6 +20,8 @@ static const char *const statements[] = {
   "SELECT *, stored_type FROM zt_attributes(?1)",
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
+  "SELECT zt_fingerprint(?1) WHERE NOT EXISTS (SELECT 1 FROM zt_objects(?1, 'skip') WHERE elements>=10000)",
+  "SELECT fingerprint, fingerprint_error FROM zt_objects(?1) WHERE elements<10000 LIMIT 4",
   "SELECT object, on_error FROM zt_objects(?1, 'skip')",
   "SELECT component, digest_status, stored FROM zt_components(?1)",
   "SELECT component, data FROM zt_components(?1)",

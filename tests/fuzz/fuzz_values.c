@@ -4,6 +4,7 @@
 ** (values.h). Properties:
 **   - zt_dense gives these values; in another type, each of them converted, or the error that names the first that cannot be
 **   - slices, zt_rows, zt_elements, zt_value, zt_json and zt_stats agree with them, whatever range they are asked for
+**   - the fingerprint is the digest of type, shape and what zt_dense gives
 **   - zt_blob gives the components' bytes
 **   - a sparse tensor with one index out of range gives an error, and no values
 ** A source is the image as a BLOB, or a file of it.
@@ -12,6 +13,8 @@
 # define _GNU_SOURCE   /* mkstemp() */
 #endif
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include <zstd.h>
 #include "choices.h"
 #include "values.h"
@@ -33,6 +36,7 @@ int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines
   X(rows, "SELECT row, vector FROM zt_rows(?1, 't', ?2) WHERE row >= ?3 AND row <= ?4") \
   X(elements, "SELECT position, value, coords FROM zt_elements(?1, 't') WHERE position BETWEEN ?3 AND ?4") \
   X(element, "SELECT position, value, coords FROM zt_elements(?1, 't') WHERE position = ?3") \
+  X(fingerprint, "SELECT fingerprint, fingerprint_error FROM zt_objects(?1)") \
   X(json, "SELECT zt_json(?1, 't')") \
   X(stats, "SELECT error, elements, zeros, nans, infs, min, max, mean, std, l2 FROM zt_stats(?1)") \
   X(blob, "SELECT zt_blob(?1, 't', ?2)")
@@ -642,6 +646,33 @@ static void check_failure(const tensor *t, const dtype *as, uint64_t from, uint6
 }
 
 /* zt_dense: all, or a slice. */
+static void digest_u64(XXH3_state_t *state, uint64_t u){
+  uint8_t b[8];
+  for(int i=0; i<8; i++) b[i] = (uint8_t)(u >> 8*i);
+  XXH3_128bits_update(state, b, sizeof(b));
+}
+
+/* The fingerprint of the tensor, whose zt_dense gives these n bytes. */
+static void check_fingerprint(const tensor *t, const void *data, size_t n){
+  sqlite3_stmt *s = begin(S_fingerprint, NULL, 0, 0);
+  XXH3_state_t *state = XXH3_createState();
+  XXH128_hash_t hash;
+  char text[48];
+  XXH3_128bits_reset(state);
+  digest_u64(state, strlen(t->type->name));
+  XXH3_128bits_update(state, t->type->name, strlen(t->type->name));
+  digest_u64(state, t->rank);
+  for(unsigned i=0; i<t->rank; i++) digest_u64(state, t->shape[i]);
+  if( n ) XXH3_128bits_update(state, data, n);
+  hash = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  snprintf(text, sizeof(text), "xxh3-128:%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+  step_row(s);
+  CHECK(sqlite3_column_type(s, 1)==SQLITE_NULL, "%s", sqlite3_column_text(s, 1));
+  CHECK(strcmp((const char*)sqlite3_column_text(s, 0), text)==0, "fingerprint %s, expected %s", sqlite3_column_text(s, 0), text);
+  end(s);
+}
+
 static void check_dense(const tensor *t, const dtype *as, bool sliced, uint64_t first, uint64_t count){
   sqlite3_stmt *s = begin(sliced ? S_slice : S_dense, as, first, count);
   uint64_t from = 0, n = t->elements, each;
@@ -665,6 +696,7 @@ static void check_dense(const tensor *t, const dtype *as, bool sliced, uint64_t 
     if( as==t->type && t->layout==DENSE && !as->packed && n ){
       CHECK(memcmp(sqlite3_column_blob(s, 0), t->array+from*as->width, (size_t)(n*as->width))==0, "other bits");
     }
+    if( as==t->type && !sliced ) check_fingerprint(t, sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0));
   }else{
     check_failure(t, as, from, n);
   }
@@ -798,6 +830,12 @@ static void check(const tensor *t){
   if( !t->array || t->broken ){
     sqlite3_stmt *s = begin(S_dense, NULL, 0, 0);
     int rc = step(s);
+    if( t->broken ){
+      sqlite3_stmt *f = begin(S_fingerprint, NULL, 0, 0);
+      step_row(f);
+      CHECK(sqlite3_column_type(f, 0)==SQLITE_NULL && sqlite3_column_text(f, 1), "%s of a broken tensor", sqlite3_column_text(f, 0));
+      end(f);
+    }
     CHECK(rc==SQLITE_TOOBIG || (rc==SQLITE_ERROR && t->broken) || (rc==SQLITE_ROW && !t->broken && t->elements<=LIMIT), "zt_dense: %d, %s", rc,
           sqlite3_errmsg(db));
     end(s);

@@ -79,6 +79,7 @@ static const question questions[] = {
   { "SELECT path, object, stored FROM zt_components(?1, 'skip') WHERE object IN ('large', 'dense')", ANY, false, false },
   { "SELECT path, object, key, value, type, stored_type FROM zt_attributes(?1)", ANY, false, false },
   { "SELECT path, object, zeros, min, max, mean, std, l2, error FROM zt_stats(?1)", ANY, false, false },
+  { "SELECT path, object, fingerprint, fingerprint_error FROM zt_objects(?1)", ANY, false, false },
   { "SELECT path, min(min), max(max), count(*) FROM zt_stats(?1, 'skip') GROUP BY path", A_FILE|A_DIRECTORY, false, false },
   { "SELECT path, position, value FROM zt_elements(?1, 'dense')", ANY, false, false },
   { "SELECT path, coords, value FROM zt_elements(?1, 'coo')", ANY, false, false },
@@ -88,6 +89,7 @@ static const question questions[] = {
   { "SELECT path, object, component, rule, message FROM zt_check(?1, 'full')", ANY, false, true },
   { "SELECT NULL, zt_manifest(?1)", A_FILE|AN_IMAGE, false, false },
   { "SELECT NULL, zt_content_id(?1)", A_FILE|AN_IMAGE, false, false },
+  { "SELECT NULL, zt_fingerprint(?1)", A_FILE|AN_IMAGE, false, false },
   { "SELECT NULL, zt_blob(?1, 'large')", A_FILE|AN_IMAGE, false, false },
   { "SELECT NULL, zt_blob(?1, 'compressed', 'data', 5000, 2000)", A_FILE|AN_IMAGE, false, false },
   { "SELECT NULL, zt_dense(?1, 'packed', 'f16', 3, 40)", A_FILE|AN_IMAGE, false, false },
@@ -112,6 +114,7 @@ static const char *const long_questions[] = {
   "SELECT NULL, zt_dense(?1, 'w', 'f16')",
   "SELECT NULL, zt_blob(?1, 'w', 'data', 10000000, 6000000)",
   "SELECT path, object, min, max, mean FROM zt_stats(?1)",
+  "SELECT NULL, zt_fingerprint(?1)",
   "SELECT path, rule, message FROM zt_check(?1, 'full')",
   "SELECT path, count(value) FROM zt_elements(?1, 'w') WHERE position < 200000",
 };

@@ -2,17 +2,15 @@
 import os
 import shutil
 import struct
-import sys
 
 import pytest
 
 import corpus
+import write_onnx as onnx
 from support import everything, message, place, prefix, rows, value
+from write_onnx import FLOAT, INT2, INT4, INT64, UINT2, UINT4, UINT8
 
 FORMAT = corpus.FORMATS / "onnx"
-sys.path.insert(0, str(FORMAT))
-import write_onnx as onnx  # noqa: E402
-from write_onnx import FLOAT, INT2, INT4, INT64, UINT2, UINT4, UINT8  # noqa: E402
 
 NOFS = "sqlite3_ztensor_nofs_init"
 DATA = bytes(range(16))

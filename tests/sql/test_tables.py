@@ -22,7 +22,7 @@ VISIBLE = {
 # Arguments come before hidden output, because positional arguments bind to hidden columns in order.
 HIDDEN = {
     "zt_files": ["source"],
-    "zt_objects": ["source", "on_error"],
+    "zt_objects": ["source", "on_error", "too many arguments", "fingerprint", "fingerprint_error"],
     "zt_components": ["source", "on_error", "too many arguments", "data", "stored", "digest_status", "hash"],
     "zt_attributes": ["source", "on_error", "too many arguments", "stored_type"],
 }
@@ -128,7 +128,8 @@ def test_mtime_is_seconds_with_a_fraction(db, sample):
 
 def test_a_table_takes_no_more_arguments_than_it_has(db, sample):
     assert "too many arguments" in message(db, "SELECT * FROM zt_files(?, 'skip')", sample)
-    assert "too many arguments" in message(db, "SELECT * FROM zt_objects(?, 'skip', 1)", sample)
+    assert "too many arguments" in message(db, "SELECT * FROM zt_stats(?, 'skip', 1)", sample)
+    assert "takes at most 2 arguments" in message(db, "SELECT * FROM zt_objects(?, 'skip', 1)", sample)
     assert "takes at most 2 arguments" in message(db, "SELECT * FROM zt_attributes(?, 'skip', 1)", sample)
 
 

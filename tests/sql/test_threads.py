@@ -53,6 +53,7 @@ STATEMENTS = (
     "SELECT * FROM zt_files(?1)",
     "SELECT path, error FROM zt_files(?1) ORDER BY path DESC",
     "SELECT * FROM zt_objects(?1, 'skip')",
+    "SELECT *, fingerprint, fingerprint_error FROM zt_objects(?1, 'skip') WHERE elements < 1000000",
     "SELECT *, hash FROM zt_components(?1, 'skip')",
     "SELECT * FROM zt_attributes(?1, 'skip')",
     "SELECT * FROM zt_stats(?1, 'skip')",
@@ -100,7 +101,7 @@ def model(tmp_path_factory):
     "SELECT * FROM zt_stats(?1)", "SELECT * FROM zt_stats(?1) WHERE object = 'large'",
     "SELECT object, hash, digest_status FROM zt_components(?1)", "SELECT * FROM zt_check(?1, 'full')",
     "SELECT c.* FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?1, iif(o.object = 'large', 'large', '03')) AS c",
-    "SELECT * FROM zt_histogram(?1, 'large', 100)",
+    "SELECT * FROM zt_histogram(?1, 'large', 100)", "SELECT object, fingerprint FROM zt_objects(?1)", "SELECT zt_fingerprint(?1)",
 ])
 def test_values_have_the_same_bits(db, model, sql):
     found = []
@@ -138,8 +139,9 @@ def test_frames_are_those_of_one_thread(db, frames, sql):
     assert found[0] and all(each == found[0] for each in found)
 
 
-def test_who_stops_early_has_read_little(trace, model):
-    got = trace(f"SELECT zt_threads(8); SELECT mean FROM zt_stats('{model}') LIMIT 1;")
+@pytest.mark.parametrize("sql", ["SELECT mean FROM zt_stats('{}') LIMIT 1", "SELECT fingerprint FROM zt_objects('{}') LIMIT 1"])
+def test_who_stops_early_has_read_little(trace, model, sql):
+    got = trace(f"SELECT zt_threads(8); {sql.format(model)};")
     assert len(got.out.split()) == 2
     assert MIB <= got.bytes_read(model, 0, 41 * MIB) <= 2 * MIB + 4096   # And the head of the file
 
@@ -149,6 +151,8 @@ def test_who_stops_early_has_read_little(trace, model):
 def test_an_interrupt_ends_all_threads(db, model):
     value(db, "SELECT zt_threads(8)")
     for sql in ("SELECT sum(mean) FROM zt_stats(?1) AS a, (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))",
+                "SELECT count(fingerprint) FROM zt_objects(?1), (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))",
+                "SELECT zt_fingerprint(?1), zt_fingerprint(?1), zt_fingerprint(?1) FROM (VALUES (1), (2), (3))",
                 "SELECT count(*) FROM zt_check(?1, 'full') AS a, (VALUES (1), (2), (3)) AS b"):
         timer = threading.Timer(0.05, db.interrupt)
         timer.start()

@@ -95,15 +95,27 @@ def shortest(number):
 
 # -------------------------------------------------------------------------------------------------------- digests
 
+class Hash128(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+
 XXHASH = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
 XXHASH.XXH3_64bits.restype = XXHASH.XXH64.restype = ctypes.c_uint64
 XXHASH.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+XXHASH.XXH3_128bits.restype = Hash128
+XXHASH.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 XXHASH.XXH64.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
 
 
 def xxh3(data):
     """As a digest in a manifest."""
     return f"xxh3:{XXHASH.XXH3_64bits(data, len(data)):016x}"
+
+
+def xxh3_128(data):
+    """As in a fingerprint."""
+    hash = XXHASH.XXH3_128bits(data, len(data))
+    return f"xxh3-128:{hash.high:016x}{hash.low:016x}"
 
 
 def sha256(data):

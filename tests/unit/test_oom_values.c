@@ -3,6 +3,7 @@
 
 #include "rules.h"
 #include "tensor/check.h"
+#include "tensor/fingerprint.h"
 #include "tensor/stats.h"
 #include "tensors.h"
 #include "zt2.h"
@@ -10,7 +11,7 @@
 /* --- Values --- */
 
 /* What is asked of an object, and what comes of it. */
-typedef enum question { ELEMENTS, RANGE, BYTES, CONVERTED, PACKED, NOT_ALL, TEXT, STATISTICS, QUESTIONS } question;
+typedef enum question { ELEMENTS, RANGE, BYTES, CONVERTED, PACKED, NOT_ALL, TEXT, STATISTICS, PRINT, QUESTIONS } question;
 
 typedef struct tensor_job {
   opened *o;
@@ -29,6 +30,7 @@ static int ask_tensor(const job *j){
   zt_buffer out = { NULL, 0 };
   zt_tensor t;
   zt_stats stats;
+  zt_fingerprint print;
   uint64_t n = q->o->object.elements, elements[2000];
   q->o->budget.decoded = 0;
   if( zt_tensor_open(q->o->source, q->o->container, &q->o->object, &q->o->budget, &t, &err)==SQLITE_OK ){
@@ -46,6 +48,10 @@ static int ask_tensor(const job *j){
       case STATISTICS:
         zt_stats_compute(&t, &stats, &err);
         if( !err.rc ) keep_or_compare(&q->want, &stats.mean, sizeof(stats.mean), j->what);
+        break;
+      case PRINT:
+        zt_fingerprint_object(q->o->source, q->o->container, q->o->object.index, &q->o->budget, &print, &err);
+        if( !err.rc ) keep_or_compare(&q->want, print.bytes, sizeof(print.bytes), j->what);
         break;
       default: {
         sqlite3_str *text = sqlite3_str_new(NULL);

@@ -1,0 +1,142 @@
+/* Fingerprints of tensors and files. See fingerprint.h. */
+#include "tensor/fingerprint.h"
+
+#include "core/ahead.h"
+#include "core/host.h"
+#include "tensor/assemble.h"
+
+static void fingerprint_put_u64(zt_digest *d, uint64_t u){
+  uint8_t bytes[8];
+  for(unsigned i=0; i<8; i++) bytes[i] = (uint8_t)(u >> 8*i);
+  zt_digest_update(d, (zt_span){ bytes, sizeof(bytes) });
+}
+
+static void fingerprint_put_text(zt_digest *d, zt_text text){
+  fingerprint_put_u64(d, text.n);
+  zt_digest_update(d, (zt_span){ (const uint8_t*)text.z, text.n });
+}
+
+static void fingerprint_finish(zt_digest *d, zt_fingerprint *out){
+  zt_digest_xxh3_128(d, out->bytes);
+  zt_digest_text(d, out->text);
+}
+
+/* --- Of a tensor --- */
+
+static void fingerprint_take(void *digest, zt_span bytes){
+  zt_digest_update(digest, bytes);
+}
+
+static int fingerprint_tensor(zt_tensor *t, zt_fingerprint *out, zt_error *err){
+  const zt_object *object = t->object;
+  zt_digest *d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
+  if( !d ) return err->rc;
+  fingerprint_put_text(d, (zt_text){ t->dtype->name, strlen(t->dtype->name) });
+  fingerprint_put_u64(d, object->rank);
+  for(uint32_t i=0; i<object->rank; i++) fingerprint_put_u64(d, object->shape[i]);
+  if( zt_assemble_pieces(t, fingerprint_take, d, err)==SQLITE_OK ) fingerprint_finish(d, out);
+  zt_digest_close(d);
+  return err->rc;
+}
+
+int zt_fingerprint_object(zt_source *source, const zt_container *c, uint32_t i, zt_budget *budget,
+                          zt_fingerprint *out, zt_error *err){
+  zt_object object;
+  zt_tensor t;
+  zt_container_object(c, i, &object);
+  if( zt_tensor_open(source, c, &object, budget, &t, err)==SQLITE_OK ){
+    fingerprint_tensor(&t, out, err);
+  }
+  zt_tensor_close(&t);
+  return err->rc;
+}
+
+/* --- Of a file --- */
+
+/* Its objects, by name. */
+typedef struct fingerprint_run {
+  zt_source *source;           /* Borrowed, as are the next two */
+  const zt_container *container;
+  zt_budget *budget;
+  uint32_t *order;             /* Owned */
+  zt_error place;
+} fingerprint_run;
+
+/* One object as a job. */
+typedef struct fingerprint_job {
+  zt_job job;                  /* First */
+  const fingerprint_run *of;
+  zt_budget budget;
+  zt_fingerprint fingerprint;
+  zt_error err;
+} fingerprint_job;
+
+static void fingerprint_work(zt_job *job, const zt_interrupt *interrupt){
+  fingerprint_job *j = (fingerprint_job*)job;
+  j->budget.interrupt = *interrupt;
+  zt_fingerprint_object(j->of->source, j->of->container, j->of->order[job->number], &j->budget,
+                        &j->fingerprint, &j->err);
+}
+
+static bool fingerprint_next(void *context, uint64_t *number){
+  const fingerprint_run *run = context;
+  return ++*number<zt_container_objects(run->container);
+}
+
+static zt_job *fingerprint_make(void *context, uint64_t number){
+  const fingerprint_run *run = context;
+  fingerprint_job *j = sqlite3_malloc64(sizeof(*j));
+  if( !j ) return NULL;
+  *j = (fingerprint_job){
+    .job.work = fingerprint_work, .of = run, .budget = *run->budget, .err = run->place
+  };
+  j->budget.pool = NULL;
+  j->budget.spare = NULL;
+  j->err.object = zt_container_name(run->container, run->order[number]);
+  return &j->job;
+}
+
+static void fingerprint_drop(zt_job *job){
+  zt_error_clear(&((fingerprint_job*)job)->err);
+  sqlite3_free(job);
+}
+
+static const zt_jobs fingerprint_jobs = { fingerprint_next, fingerprint_make, fingerprint_drop };
+
+/* Take in the object that is number i by name. */
+static int fingerprint_put_object(fingerprint_run *run, zt_ahead *ahead, uint32_t i, zt_digest *d,
+                                  zt_error *err){
+  const uint32_t left = zt_container_objects(run->container)-1-i;
+  fingerprint_job *j = (fingerprint_job*)zt_ahead_take(ahead, run, i, left, &run->budget->interrupt,
+                                                       err);
+  if( !j ) return err->rc;
+  run->budget->decoded = j->budget.decoded;
+  if( j->err.rc ){
+    *err = j->err;
+    j->err = ZT_ERROR_NONE;
+  }else{
+    fingerprint_put_text(d, zt_container_name(run->container, run->order[i]));
+    zt_digest_update(d, (zt_span){ j->fingerprint.bytes, sizeof(j->fingerprint.bytes) });
+  }
+  fingerprint_drop(&j->job);
+  return err->rc;
+}
+
+int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *budget,
+                        zt_fingerprint *out, zt_error *err){
+  fingerprint_run run = { .source = source, .container = c, .budget = budget, .place = *err };
+  zt_ahead ahead = { .jobs = &fingerprint_jobs };
+  zt_digest *d = NULL;
+  run.order = zt_container_by_name(c, &budget->interrupt, err);
+  if( run.order ) d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
+  /* What is left to decode, one job has from the one before */
+  if( budget->decode==UINT64_MAX ) ahead.tasks.pool = budget->pool;
+  for(uint32_t i=0; d && i<zt_container_objects(c); i++){
+    if( fingerprint_put_object(&run, &ahead, i, d, err) ) break;
+  }
+  if( !err->rc ) fingerprint_finish(d, out);
+  zt_ahead_clear(&ahead);
+  zt_digest_close(d);
+  sqlite3_free(run.order);
+  return err->rc;
+}
