@@ -1,106 +1,349 @@
 -- catalog.sql: the tables of a catalog of tensor files, and views that answer everyday questions from them.
 --
 -- A catalog is an ordinary database: it outlives the session, and every program that reads SQLite can query it, with or
--- without ztensor. This script makes one, or brings the views of an older one up to date; what is in it stays.
--- refresh.sql fills it, audit.sql adds views for auditing, the scripts for experiment trackers fill run_files.
+-- without ztensor. This script makes one, or brings the views of one up to date; what is in it stays. refresh.sql fills it,
+-- audit.sql adds views for auditing, the scripts for experiment trackers fill run_files, merge.sql brings several together.
 --
 --   sqlite3 catalog.db < sql/catalog.sql
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
--- It can be read again at any time, from any directory, and into a database that has other tables; but views of these names
--- are replaced, and a table of such a name is an error.
+-- It can be read again at any time, from any directory, and into a database that has other tables. A database that is
+-- another program's, or has other tables or views of these names, is an error, and nothing of it is changed. A catalog of the first
+-- version, which had no number, is made one of this version by migrate.sql, read before this script.
+--
+-- Tables have names in the singular, and numbers for keys: one row is one thing, stored once. Views have names in the plural, and
+-- say paths and names. What holds of many files is stored once: files with the same names, types and shapes have one
+-- `architecture`; if they are laid out alike, too, one `layout`, of which a file knows where its data begin.
+
+-- ---- Is this a database for a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that
+-- goes on after an error changes nothing.
+
+DROP TABLE IF EXISTS temp.catalog_wrong;
+CREATE TEMP TABLE catalog_wrong AS
+WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
+SELECT CASE
+    WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 1 THEN 'newer'
+    WHEN (SELECT yes FROM is_catalog) THEN NULL
+    WHEN (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
+     AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
+     AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
+    WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
+      'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
+      'detail', 'share', 'file', 'digest', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
+      'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
+      'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
+  END AS wrong;
+
+DROP TABLE IF EXISTS temp.catalog_check;
+CREATE TEMP TABLE catalog_check(wrong);
+CREATE TEMP TRIGGER catalog_check_insert BEFORE INSERT ON catalog_check BEGIN
+  SELECT RAISE(ROLLBACK, 'this database is another program''s: its application_id is neither 0 nor a catalog''s') WHERE NEW.wrong = 'another';
+  SELECT RAISE(ROLLBACK, 'this catalog was made by a newer sql/catalog.sql') WHERE NEW.wrong = 'newer';
+  SELECT RAISE(ROLLBACK, 'this catalog is of the first version: .read sql/migrate.sql, then this script') WHERE NEW.wrong = 'older';
+  SELECT RAISE(ROLLBACK, 'this database has a table or view of its own with a name that the catalog needs (such as files, objects, name)')
+  WHERE NEW.wrong = 'taken';
+END;
+INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
 SAVEPOINT catalog;
 
--- ---- Tables. Columns are those of zt_files, zt_objects, zt_components and zt_attributes, and mean the same, so that
--- JOIN ... USING (path, object) works here, too. Some have no declared type: a number of bytes or elements that is beyond
--- 64 signed bits is decimal text, which the type INTEGER would round.
+-- ---- Tables. Of a number of bytes or elements that is beyond 64 signed bits the decimal digits are kept as a BLOB, which
+-- the type INTEGER leaves as it is, and views show them as text.
 
-CREATE TABLE IF NOT EXISTS main.files(
-  path           TEXT PRIMARY KEY,  -- as the source gave it: relative to the directory in which refresh.sql was read
-  source         TEXT,              -- the source under which the file was found last
+-- The machines whose files are known. What a name is unique for, is unique on one of them.
+CREATE TABLE IF NOT EXISTS main.host(
+  id   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE           -- as zt_host() says, or whoever refreshed
+);
+
+-- The collections: what was refreshed.
+CREATE TABLE IF NOT EXISTS main.root(
+  id     INTEGER PRIMARY KEY,
+  host   INTEGER NOT NULL REFERENCES host(id),
+  path   TEXT NOT NULL,               -- the absolute directory that its files are below; / for a list
+  source TEXT NOT NULL,               -- the source as zt_absolute() has it
+  UNIQUE(host, source)
+);
+
+CREATE TABLE IF NOT EXISTS main.name(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS main.shape(id INTEGER PRIMARY KEY, shape TEXT, rank INTEGER, elements INTEGER);
+CREATE TABLE IF NOT EXISTS main.kind(id INTEGER PRIMARY KEY, format TEXT, dtype TEXT, type TEXT);
+CREATE TABLE IF NOT EXISTS main.storage(
+  id         INTEGER PRIMARY KEY,
+  component  TEXT,
+  dtype      TEXT,
+  type       TEXT,
+  encoding   TEXT,
+  byte_order TEXT,
+  digest_of  TEXT                     -- what a digest covers: stored, decoded or member, as zt_components has it
+);
+
+-- Models of one kind: the same names, formats, types and shapes.
+CREATE TABLE IF NOT EXISTS main.architecture(
+  id         INTEGER PRIMARY KEY,
+  digest     TEXT NOT NULL UNIQUE,    -- zt_files.architecture
+  objects    INTEGER,
+  parameters INTEGER                  -- elements in all
+);
+CREATE TABLE IF NOT EXISTS main.tensor(
+  architecture INTEGER NOT NULL REFERENCES architecture(id),
+  name         INTEGER NOT NULL REFERENCES name(id),
+  kind         INTEGER NOT NULL REFERENCES kind(id),
+  shape        INTEGER NOT NULL REFERENCES shape(id),
+  PRIMARY KEY(architecture, name)
+) WITHOUT ROWID;
+
+-- How files of one architecture are laid out. Offsets are counted from where a file's data begin.
+CREATE TABLE IF NOT EXISTS main.layout(
+  id             INTEGER PRIMARY KEY,
+  architecture   INTEGER NOT NULL REFERENCES architecture(id),
+  digest         TEXT NOT NULL,       -- zt_files.layout
+  components     INTEGER,
+  stored_bytes   INTEGER,
+  decoded_bytes  INTEGER,
+  distinct_bytes INTEGER,             -- stored bytes, those that several components share counted once
+  UNIQUE(architecture, digest)
+);
+CREATE TABLE IF NOT EXISTS main.part(
+  layout         INTEGER NOT NULL REFERENCES layout(id),
+  name           INTEGER NOT NULL REFERENCES name(id),
+  storage        INTEGER NOT NULL REFERENCES storage(id),
+  offset         INTEGER,             -- in a shard: counted from its first byte
+  length         INTEGER,
+  decoded_length INTEGER,
+  shard          TEXT,                -- the other file that has the bytes; NULL: the file itself
+  PRIMARY KEY(layout, name, storage)
+) WITHOUT ROWID;
+-- Of objects that have not just one component, or have attributes.
+CREATE TABLE IF NOT EXISTS main.detail(
+  layout        INTEGER NOT NULL REFERENCES layout(id),
+  name          INTEGER NOT NULL REFERENCES name(id),
+  components    INTEGER,
+  stored_bytes  INTEGER,
+  decoded_bytes INTEGER,
+  attributes    TEXT,
+  PRIMARY KEY(layout, name)
+) WITHOUT ROWID;
+-- What share of a layout has each kind.
+CREATE TABLE IF NOT EXISTS main.share(
+  layout   INTEGER NOT NULL REFERENCES layout(id),
+  kind     INTEGER NOT NULL REFERENCES kind(id),
+  objects  INTEGER,
+  elements INTEGER,
+  bytes    INTEGER,
+  PRIMARY KEY(layout, kind)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS main.file(
+  id             INTEGER PRIMARY KEY,
+  host           INTEGER NOT NULL REFERENCES host(id),
+  path           TEXT NOT NULL,       -- absolute
+  root           INTEGER NOT NULL REFERENCES root(id),   -- by which it was found last
+  layout         INTEGER REFERENCES layout(id),          -- NULL: it cannot be read
   container      TEXT,
   version        TEXT,
   size           INTEGER,
   mtime          REAL,
-  objects        INTEGER,
-  components     INTEGER,
-  stored_bytes,
-  decoded_bytes,
+  device         INTEGER,             -- with the inode: which file it is, whatever its names
+  inode          INTEGER,
+  data_offset    INTEGER,             -- where its data begin
   manifest_bytes INTEGER,
+  refreshed      INTEGER,             -- when it was read last, in seconds since 1970
+  fingerprint    TEXT,                -- over its objects' names and fingerprints; NULL: not known
+  fingerprinted  INTEGER,             -- when it was looked for
+  checked        INTEGER,             -- when zt_check went over it; NULL: not yet
+  error_kind     TEXT,                -- missing, denied, transient, broken, unknown; NULL: it can be read
+  error          TEXT,                -- why it cannot
   attributes     TEXT,
-  error          TEXT,              -- why it cannot be read; NULL if it can
-  refreshed      INTEGER            -- when it was read last, in seconds since 1970
+  UNIQUE(host, path)
+);
+CREATE TABLE IF NOT EXISTS main.digest(
+  file      INTEGER NOT NULL REFERENCES file(id),
+  name      INTEGER NOT NULL REFERENCES name(id),
+  storage   INTEGER NOT NULL REFERENCES storage(id),
+  algorithm TEXT,                     -- NULL: nobody can check it
+  value     BLOB,
+  stated    TEXT,                     -- as the file has it, where that is not algorithm:hexadecimal digits in lower case
+  PRIMARY KEY(file, name, storage)
 ) WITHOUT ROWID;
-
-CREATE TABLE IF NOT EXISTS main.objects(
-  path          TEXT,
-  object        TEXT,
-  format        TEXT,
-  dtype         TEXT,
-  type          TEXT,
-  shape         TEXT,
-  rank          INTEGER,
-  elements,
-  components    INTEGER,
-  stored_bytes,
-  decoded_bytes,
-  attributes    TEXT,
-  PRIMARY KEY(path, object)
+CREATE TABLE IF NOT EXISTS main.fingerprint(
+  file        INTEGER NOT NULL REFERENCES file(id),
+  name        INTEGER NOT NULL REFERENCES name(id),
+  fingerprint TEXT,                   -- NULL: its values cannot be had
+  PRIMARY KEY(file, name)
 ) WITHOUT ROWID;
-
-CREATE TABLE IF NOT EXISTS main.components(
-  path           TEXT,
-  object         TEXT,
-  component      TEXT,
-  dtype          TEXT,
-  type           TEXT,
-  encoding       TEXT,
-  byte_order     TEXT,
-  offset         INTEGER,
-  length         INTEGER,
-  decoded_length,
-  digest         TEXT,
-  shard          TEXT,              -- the shard that has the bytes; NULL: the file itself
-  PRIMARY KEY(path, object, component)
-) WITHOUT ROWID;
-
--- No key: several keys of one CBOR map may show as the same text.
-CREATE TABLE IF NOT EXISTS main.attributes(
-  path   TEXT,
-  object TEXT,                      -- NULL: an attribute of the file itself
+-- No key but a number: several keys of one CBOR map may show as the same text.
+CREATE TABLE IF NOT EXISTS main.attribute(
+  id     INTEGER PRIMARY KEY,
+  file   INTEGER REFERENCES file(id),     -- of the file itself, or
+  layout INTEGER REFERENCES layout(id),   -- of an object of each file with that layout
+  name   INTEGER REFERENCES name(id),
   key    TEXT,
-  value,
+  value  BLOB,                            -- of any type: BLOB converts nothing
   type   TEXT
 );
+-- What zt_check found.
+CREATE TABLE IF NOT EXISTS main.finding(
+  id        INTEGER PRIMARY KEY,
+  file      INTEGER NOT NULL REFERENCES file(id),
+  object    TEXT,
+  component TEXT,
+  severity  TEXT,
+  rule      TEXT,
+  message   TEXT
+);
+-- The collection's history.
+CREATE TABLE IF NOT EXISTS main.change(
+  id     INTEGER PRIMARY KEY,
+  at     INTEGER NOT NULL,            -- when a refresh saw it, in seconds since 1970
+  host   INTEGER NOT NULL REFERENCES host(id),
+  path   TEXT NOT NULL,
+  change TEXT NOT NULL,               -- added, changed, moved, removed
+  was    TEXT,                        -- the path before it was moved
+  size   INTEGER,
+  mtime  REAL
+);
 
--- Which run of which experiment tracker refers to which file.
+-- Which run of which experiment tracker refers to which file. What fills it writes it as a table, so it is one, whatever its name.
 CREATE TABLE IF NOT EXISTS main.run_files(
-  tracker  TEXT,                    -- 'mlflow', 'optuna', 'sacred', or your own
-  database TEXT,                    -- the tracker's database
-  run      TEXT,                    -- the run's id in it
-  name     TEXT,                    -- what people call the run
-  status   TEXT,                    -- 'finished', 'failed', 'running', or the tracker's own word
-  path     TEXT,                    -- as in files
-  logged   REAL,                    -- when, in seconds since 1970
-  PRIMARY KEY(tracker, database, run, path)
+  tracker  TEXT,                      -- 'mlflow', 'optuna', 'sacred', or your own
+  database TEXT,                      -- the tracker's database
+  run      TEXT,                      -- the run's id in it
+  name     TEXT,                      -- what people call the run
+  status   TEXT,                      -- 'finished', 'failed', 'running', or the tracker's own word
+  path     TEXT,                      -- absolute
+  logged   REAL,                      -- when, in seconds since 1970
+  host     TEXT NOT NULL DEFAULT '',  -- whose path it is; '': that of every host in this catalog
+  PRIMARY KEY(tracker, database, host, run, path)
 ) WITHOUT ROWID;
 
--- Not of digests: being random, they make filling the catalog five times slower, and a million components without index
--- are searched in a fifth of a second. CREATE INDEX components_digest ON components(digest) if you look up many.
-CREATE INDEX IF NOT EXISTS main.objects_object ON objects(object);
-CREATE INDEX IF NOT EXISTS main.attributes_path ON attributes(path, object);
-CREATE INDEX IF NOT EXISTS main.attributes_key ON attributes(key);
+-- Whether more of a metric is better: patterns of its name in lower case; of several that match the longest counts.
+CREATE TABLE IF NOT EXISTS main.metrics(
+  pattern   TEXT PRIMARY KEY,
+  direction TEXT NOT NULL CHECK(direction IN ('min', 'max'))
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO main.metrics VALUES
+  ('*loss*', 'min'), ('*error*', 'min'), ('*perplexity*', 'min'), ('*mae', 'min'), ('*mse', 'min'), ('*wer', 'min'),
+  ('*acc', 'max'), ('*accuracy*', 'max'), ('*auc*', 'max'), ('*f1*', 'max'), ('*precision*', 'max'), ('*recall*', 'max'),
+  ('*bleu*', 'max'), ('*rouge*', 'max'), ('*reward*', 'max'), ('*score*', 'max'), ('*r2*', 'max');
+
+CREATE UNIQUE INDEX IF NOT EXISTS main.shape_shape ON shape(quote(shape));
+CREATE UNIQUE INDEX IF NOT EXISTS main.kind_kind ON kind(quote(format), quote(dtype), quote(type));
+CREATE UNIQUE INDEX IF NOT EXISTS main.storage_storage ON storage(component, quote(dtype), quote(type), quote(encoding),
+                                                                  quote(byte_order), quote(digest_of));
+CREATE INDEX IF NOT EXISTS main.tensor_name ON tensor(name);
+CREATE INDEX IF NOT EXISTS main.file_path ON file(path);
+CREATE INDEX IF NOT EXISTS main.file_root ON file(root);
+CREATE INDEX IF NOT EXISTS main.file_layout ON file(layout);
+CREATE INDEX IF NOT EXISTS main.file_fingerprint ON file(fingerprint) WHERE fingerprint IS NOT NULL;
+CREATE INDEX IF NOT EXISTS main.digest_value ON digest(value) WHERE value IS NOT NULL;
+CREATE INDEX IF NOT EXISTS main.fingerprint_fingerprint ON fingerprint(fingerprint) WHERE fingerprint IS NOT NULL;
+CREATE INDEX IF NOT EXISTS main.attribute_file ON attribute(file) WHERE file IS NOT NULL;
+CREATE INDEX IF NOT EXISTS main.attribute_layout ON attribute(layout, name) WHERE layout IS NOT NULL;
+CREATE INDEX IF NOT EXISTS main.attribute_key ON attribute(key);
+CREATE INDEX IF NOT EXISTS main.finding_file ON finding(file);
 CREATE INDEX IF NOT EXISTS main.run_files_path ON run_files(path);
 
--- What is known of a file goes with it: DELETE FROM files WHERE source = 'old-models' is enough.
-CREATE TRIGGER IF NOT EXISTS main.files_delete AFTER DELETE ON files BEGIN
-  DELETE FROM objects WHERE path = OLD.path;
-  DELETE FROM components WHERE path = OLD.path;
-  DELETE FROM attributes WHERE path = OLD.path;
+-- What is known of a file goes with it, and what is left of no file is dropped by the next refresh.
+CREATE TRIGGER IF NOT EXISTS main.file_delete AFTER DELETE ON file BEGIN
+  DELETE FROM digest WHERE file = OLD.id;
+  DELETE FROM fingerprint WHERE file = OLD.id;
+  DELETE FROM attribute WHERE file = OLD.id;
+  DELETE FROM finding WHERE file = OLD.id;
+END;
+CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
+  DELETE FROM part WHERE layout = OLD.id;
+  DELETE FROM detail WHERE layout = OLD.id;
+  DELETE FROM share WHERE layout = OLD.id;
+  DELETE FROM attribute WHERE layout = OLD.id;
+END;
+CREATE TRIGGER IF NOT EXISTS main.architecture_delete AFTER DELETE ON architecture BEGIN
+  DELETE FROM tensor WHERE architecture = OLD.id;
 END;
 
--- ---- Views
+-- ---- Views of what is in the files. Their columns are those of zt_files, zt_objects, zt_components and zt_attributes, and mean
+-- the same; then come the host, and numbers to join by.
+
+-- Which files are there, and what is in them?
+DROP VIEW IF EXISTS main.files;
+CREATE VIEW main.files AS
+SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.components,
+       CASE typeof(l.stored_bytes) WHEN 'blob' THEN CAST(l.stored_bytes AS TEXT) ELSE l.stored_bytes END AS stored_bytes,
+       CASE typeof(l.decoded_bytes) WHEN 'blob' THEN CAST(l.decoded_bytes AS TEXT) ELSE l.decoded_bytes END AS decoded_bytes,
+       f.manifest_bytes, f.attributes, f.error, f.refreshed, f.error_kind, l.distinct_bytes, f.fingerprint, f.device, f.inode,
+       h.name AS host, r.path AS root, f.id AS file, f.layout, l.architecture
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root
+     LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
+
+-- Forgets a file, or all that were found under a source: DELETE FROM files WHERE source = '/data/old-models'
+DROP TRIGGER IF EXISTS main.files_delete;
+CREATE TRIGGER main.files_delete INSTEAD OF DELETE ON files BEGIN
+  DELETE FROM file WHERE id = OLD.file;
+END;
+
+-- Which objects does each layout have, and how large are they?
+DROP VIEW IF EXISTS main.layout_objects;
+CREATE VIEW main.layout_objects AS
+SELECT l.id AS layout, t.name, t.kind, t.shape, CASE WHEN d.layout IS NULL THEN 1 ELSE d.components END AS components,
+       CASE WHEN d.layout IS NULL THEN p.length ELSE d.stored_bytes END AS stored_bytes,
+       CASE WHEN d.layout IS NULL THEN p.decoded_length ELSE d.decoded_bytes END AS decoded_bytes,
+       coalesce(d.attributes, '{}') AS attributes
+FROM layout AS l JOIN tensor AS t ON t.architecture = l.architecture
+     LEFT JOIN detail AS d ON d.layout = l.id AND d.name = t.name
+     LEFT JOIN part AS p ON p.layout = l.id AND p.name = t.name AND d.layout IS NULL;
+
+-- Which objects (tensors) does each file have?
+DROP VIEW IF EXISTS main.objects;
+CREATE VIEW main.objects AS
+SELECT f.path, n.name AS object, k.format, k.dtype, k.type, s.shape, s.rank,
+       CASE typeof(s.elements) WHEN 'blob' THEN CAST(s.elements AS TEXT) ELSE s.elements END AS elements, o.components,
+       CASE typeof(o.stored_bytes) WHEN 'blob' THEN CAST(o.stored_bytes AS TEXT) ELSE o.stored_bytes END AS stored_bytes,
+       CASE typeof(o.decoded_bytes) WHEN 'blob' THEN CAST(o.decoded_bytes AS TEXT) ELSE o.decoded_bytes END AS decoded_bytes,
+       o.attributes, p.fingerprint, h.name AS host, f.id AS file
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout_objects AS o ON o.layout = f.layout
+     JOIN name AS n ON n.id = o.name JOIN kind AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
+     LEFT JOIN fingerprint AS p ON p.file = f.id AND p.name = o.name;
+
+-- Which components (stored ranges of bytes) does each object have?
+DROP VIEW IF EXISTS main.components;
+CREATE VIEW main.components AS
+SELECT f.path, n.name AS object, s.component, s.dtype, s.type, s.encoding, s.byte_order,
+       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length,
+       CASE typeof(p.decoded_length) WHEN 'blob' THEN CAST(p.decoded_length AS TEXT) ELSE p.decoded_length END AS decoded_length,
+       coalesce(d.stated, d.algorithm || ':' || lower(hex(d.value))) AS digest, p.shard, s.digest_of, h.name AS host, f.id AS file
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN part AS p ON p.layout = f.layout
+     JOIN name AS n ON n.id = p.name JOIN storage AS s ON s.id = p.storage
+     LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
+
+-- What do files and objects say of themselves? (object is NULL: the file itself.)
+DROP VIEW IF EXISTS main.attributes;
+CREATE VIEW main.attributes AS
+SELECT f.path, CAST(NULL AS TEXT) AS object, a.key, a.value, a.type, h.name AS host, f.id AS file
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN attribute AS a ON a.file = f.id
+UNION ALL
+SELECT f.path, n.name, a.key, a.value, a.type, h.name, f.id
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN attribute AS a ON a.layout = f.layout JOIN name AS n ON n.id = a.name;
+
+-- Which collections are there, on which machines?
+DROP VIEW IF EXISTS main.roots;
+CREATE VIEW main.roots AS
+SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM file AS f WHERE f.root = r.id) AS files, r.id AS root
+FROM root AS r JOIN host AS h ON h.id = r.host;
+
+-- What did zt_check find?
+DROP VIEW IF EXISTS main.findings;
+CREATE VIEW main.findings AS
+SELECT f.path, g.object, g.component, g.severity, g.rule, g.message, h.name AS host, f.id AS file
+FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host;
+
+-- What did refreshes add, change, move and remove, and when?
+DROP VIEW IF EXISTS main.changes;
+CREATE VIEW main.changes AS
+SELECT datetime(c.at, 'unixepoch') AS at, h.name AS host, c.path, c.change, c.was, c.size, c.mtime
+FROM change AS c JOIN host AS h ON h.id = c.host;
+
+-- ---- Views that answer questions
 
 -- What are tensor files called? By these names a directory stands for them, and the scripts for experiment trackers tell a model
 -- among a run's artifacts.
@@ -109,57 +352,80 @@ CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
 FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.onnx'), ('pytorch_model*.bin'));
 
--- What has been catalogued from where, and when was it last read?
+-- What has been catalogued from where, and when was it last read? Several names of one file count once in distinct_bytes.
 DROP VIEW IF EXISTS main.sources;
 CREATE VIEW main.sources AS
-SELECT source, count(*) AS files, sum(error IS NOT NULL) AS broken, sum(objects) AS objects, sum(size) AS bytes,
-       datetime(max(refreshed), 'unixepoch') AS refreshed
-FROM files GROUP BY source;
+WITH one AS (
+  SELECT root, size, error, refreshed, layout,
+         inode IS NULL OR row_number() OVER (PARTITION BY root, device, inode ORDER BY id) = 1 AS first
+  FROM file
+)
+SELECT r.source, count(*) AS files, sum(f.error IS NOT NULL) AS broken, sum(a.objects) AS objects, sum(f.size) AS bytes,
+       datetime(max(f.refreshed), 'unixepoch') AS refreshed, sum(CASE WHEN f.first THEN f.size END) AS distinct_bytes,
+       h.name AS host
+FROM one AS f JOIN root AS r ON r.id = f.root JOIN host AS h ON h.id = r.host
+     LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
+GROUP BY r.id;
 
 -- Which files cannot be read, and why?
 DROP VIEW IF EXISTS main.broken;
 CREATE VIEW main.broken AS
-SELECT path, size, datetime(mtime, 'unixepoch') AS modified, error FROM files WHERE error IS NOT NULL;
+SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, f.error_kind, h.name AS host
+FROM file AS f JOIN host AS h ON h.id = f.host WHERE f.error IS NOT NULL;
 
 -- Which generations of the format are there, and how much of each?
 DROP VIEW IF EXISTS main.generations;
 CREATE VIEW main.generations AS
-SELECT container, version, count(*) AS files, sum(objects) AS objects, sum(stored_bytes) AS stored_bytes
-FROM files WHERE error IS NULL GROUP BY container, version;
+SELECT f.container, f.version, count(*) AS files, sum(a.objects) AS objects, sum(l.stored_bytes) AS stored_bytes
+FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
+WHERE f.error IS NULL GROUP BY f.container, f.version;
 
--- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements.)
+-- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements; bytes that tied tensors share
+-- count once in distinct_bytes.)
 DROP VIEW IF EXISTS main.models;
 CREATE VIEW main.models AS
-SELECT path, version, objects, (SELECT CAST(total(elements) AS INTEGER) FROM objects AS o WHERE o.path = f.path) AS parameters,
-       stored_bytes, decoded_bytes, datetime(mtime, 'unixepoch') AS modified
-FROM files AS f WHERE error IS NULL;
+SELECT f.path, f.version, a.objects, a.parameters, l.stored_bytes, l.decoded_bytes, datetime(f.mtime, 'unixepoch') AS modified,
+       l.distinct_bytes, h.name AS host
+FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN layout AS l ON l.id = f.layout
+     LEFT JOIN architecture AS a ON a.id = l.architecture
+WHERE f.error IS NULL;
 
 -- In how many files is there a tensor of this name, and is it of one shape and type in all of them?
 DROP VIEW IF EXISTS main.names;
 CREATE VIEW main.names AS
-SELECT object, count(*) AS files, count(DISTINCT shape) AS shapes, count(DISTINCT type) AS types,
-       min(shape) AS shape, min(type) AS type
-FROM objects GROUP BY object;
+WITH used(architecture, files) AS (
+  SELECT l.architecture, count(*) FROM file AS f JOIN layout AS l ON l.id = f.layout GROUP BY l.architecture
+)
+SELECT n.name AS object, sum(u.files) AS files, count(DISTINCT t.shape) AS shapes, count(DISTINCT k.type) AS types,
+       min(s.shape) AS shape, min(k.type) AS type
+FROM used AS u CROSS JOIN tensor AS t ON t.architecture = u.architecture JOIN name AS n ON n.id = t.name
+     JOIN kind AS k ON k.id = t.kind JOIN shape AS s ON s.id = t.shape
+GROUP BY t.name;
 
 -- Which files hold the same kind of model: the same names, formats, shapes and types, whatever the values?
 DROP VIEW IF EXISTS main.architectures;
 CREATE VIEW main.architectures AS
-SELECT count(*) AS files, objects, parameters, min(path) AS first_path, max(path) AS last_path
-FROM (SELECT path, count(*) AS objects, CAST(total(elements) AS INTEGER) AS parameters,
-             group_concat(quote(object) || quote(format) || quote(type) || shape) AS layout
-      FROM objects GROUP BY path)
-GROUP BY layout;
+SELECT count(*) AS files, a.objects, a.parameters, min(f.path) AS first_path, max(f.path) AS last_path, a.id AS architecture
+FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
+WHERE a.objects > 0 GROUP BY a.id;
 
 -- What does each file say about itself?
 DROP VIEW IF EXISTS main.file_attributes;
 CREATE VIEW main.file_attributes AS
-SELECT path, key, value, type FROM attributes WHERE object IS NULL;
+SELECT f.path, a.key, a.value, a.type, h.name AS host
+FROM attribute AS a JOIN file AS f ON f.id = a.file JOIN host AS h ON h.id = f.host;
 
 -- What did each run leave behind? The columns of a file that is not in the catalog are NULL.
 DROP VIEW IF EXISTS main.runs;
 CREATE VIEW main.runs AS
 SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixepoch') AS logged, r.path, f.version,
-       f.objects, f.stored_bytes, f.error
-FROM run_files AS r LEFT JOIN files AS f USING (path);
+       f.objects, f.stored_bytes, f.error, f.host, f.file
+FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
+PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
+PRAGMA main.user_version = 1;
+
+INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;
+DROP TABLE temp.catalog_check;
+DROP TABLE temp.catalog_wrong;

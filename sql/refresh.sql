@@ -1,8 +1,8 @@
 -- refresh.sql: brings a catalog up to date with a collection of tensor files.
 --
--- Reads the files that are new or whose size or time of change (mtime) is another than in the catalog, removes those that
--- have vanished, records those that cannot be read, and says how many of each. The parameter :source names the collection:
--- a directory, a pattern, a file, or a list of those as a JSON array. Nothing changed: no file is opened. catalog.sql makes the catalog, once:
+-- Reads the files that are new or changed, removes those that have vanished, follows those that have only moved, records those that
+-- cannot be read, and says how many of each. A collection is a directory, a pattern, a file, or a list of those as a JSON array.
+-- Nothing changed: no file is opened. catalog.sql makes the catalog, once:
 --
 --   sqlite3 catalog.db ".read sql/catalog.sql"
 --   sqlite3 catalog.db ".load ./ztensor" ".parameter set :source models" ".read sql/refresh.sql"
@@ -14,117 +14,290 @@
 -- The shell takes what looks like a number or a calculation for one: .parameter set :source "'2024-06-01'" needs both quotes,
 -- and so does a source with a space or a quote in it.
 --
--- Paths are catalogued as the source gives them: refresh from the same directory each time, or name an absolute source.
--- Each source removes only what was found under it, so one catalog can hold many. In the same session, others can follow;
--- all of a statement succeeds, or nothing:
+-- Without :source this script only defines what a refresh is, in TEMP tables and triggers; so any host of SQLite that has loaded
+-- ztensor runs it once a connection, and then refreshes by one statement, as do further ones in the shell:
 --
 --   INSERT INTO refresh(source) VALUES ('more/models');
---   INSERT INTO refresh(source) SELECT source FROM sources;
+--   INSERT INTO refresh(source) SELECT source FROM sources WHERE host = zt_host();
 --   SELECT * FROM refresh;
 --
--- A source that is gone itself, a file or a directory, is an error, as a misspelt one is: DELETE FROM files WHERE source = '...'
--- forgets what was found there. Where two programs refresh at the same time, .timeout 60000 has one wait for the other.
+-- All of a statement succeeds, or nothing, whatever kills it. Paths are absolute in the catalog (zt_absolute()), so that it does
+-- not matter from where, or by which spelling, a source is named. They are those of a host, by default the one that zt_host() names:
+-- INSERT INTO refresh(source, host) names another one, as containers need, whose names change.
 --
--- The one INSERT at the end does all the work, by TEMP triggers. So a refresh that fails or is killed leaves the catalog as
--- it was, and no transaction open, whatever the shell does after an error. As with make and rsync, a file rewritten with
--- the same size and mtime passes for unchanged.
+-- A file has changed if its size, its time of change (mtime) or its inode is another than in the catalog: one rewritten in place with
+-- the same size and mtime passes for unchanged, as with make and rsync. It has moved if one that is gone had the same
+-- inode, size and mtime.
+--
+-- Each source removes only what was found under it, so one catalog can hold many. A source that is gone itself, a file or a directory,
+-- is an error, as a misspelt one is: DELETE FROM files WHERE source = '...' forgets what was found there. Where two programs refresh
+-- at the same time, .timeout 60000 has one wait for the other.
+--
+-- What takes reading all bytes is a second pass, over the next files (100 by default) of this host that it has not seen since they
+-- changed; each statement is a transaction, so that a pass goes on where it stopped, until `left` is 0:
+--
+--   INSERT INTO refresh_pass(pass, files) VALUES ('check', 1000);
+--   SELECT * FROM refresh_pass;
 
 -- ---- Is there a catalog?
 
 DROP TABLE IF EXISTS temp.refresh_check;
 CREATE TEMP TABLE refresh_check(found);
 CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT NEW.found BEGIN
-  SELECT RAISE(ABORT, 'this database has no catalog yet, or an older one: .read sql/catalog.sql first');
+  SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'refreshed') AND EXISTS (SELECT 1 FROM pragma_table_info('file_names'));
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 1;
 DROP TABLE refresh_check;
 
--- ---- What a refresh does
-
 DROP VIEW IF EXISTS temp.refresh_read;
+DROP VIEW IF EXISTS temp.refresh_architecture;
+DROP VIEW IF EXISTS temp.refresh_layout;
+DROP TABLE IF EXISTS temp.refresh_now;
 DROP TABLE IF EXISTS temp.refresh_listed;
 DROP TABLE IF EXISTS temp.refresh_missing;
 DROP TABLE IF EXISTS temp.refresh_broken;
+DROP TABLE IF EXISTS temp.refresh_moved;
+DROP TABLE IF EXISTS temp.refresh_passed;
+DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
 
--- A row is a source, and what was done for it. `files` were found: `added` and `changed` ones were read, `retried` ones,
--- too, because last time the system refused to open them. `removed` ones are gone. `kept` ones were not found, but are
--- below a directory that cannot be listed. `broken` ones, of those found, cannot be read: see the view `broken`.
-CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken);
+-- A row is a source, and what was done for it. `files` were found: `added` and `changed` ones were read, `retried` ones, too, because
+-- last time the system refused to open them; `moved` ones were known under another path. `removed` ones are gone. `kept` ones were not
+-- found, but are below a directory that cannot be listed. `broken` ones, of those found, cannot be read: see the view `broken`.
+CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host);
 
--- Files found. Size and mtime are from before reading: a file written to meanwhile is read again next time.
-CREATE TEMP TABLE refresh_listed(path TEXT PRIMARY KEY, size, mtime, state, elsewhere) WITHOUT ROWID;
+-- ---- What a refresh remembers while it runs
+
+-- The source as the catalog has it, and numbers of rows of main.host and main.root.
+CREATE TEMP TABLE refresh_now(host, root, source, at);
+-- Files found, as they were before reading: one that is written to meanwhile is read again next time. Of unchanged ones, the number
+-- alone.
+CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read);
+CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 -- Files catalogued and not found
-CREATE TEMP TABLE refresh_missing(path TEXT PRIMARY KEY, kept DEFAULT 0) WITHOUT ROWID;
+CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0);
 -- Files, and directories, that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
+-- Files found that are missing elsewhere
+CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
--- Inserting here reads a file: all at once, while ztensor remembers its manifest. `odd`: the path would be a pattern or a list
--- if there were no such file, as there may not be any more, or is perhaps a directory's that could not be listed, and now
--- can. Only then the path of each row is looked at, which takes time.
-CREATE TEMP VIEW refresh_read AS SELECT NULL AS source, path, size, mtime, NULL AS odd FROM refresh_listed;
+-- ---- Reading. Inserting into these views reads a file, of which ztensor remembers the manifest.
 
-CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
-  INSERT INTO objects
-  SELECT NEW.path, object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes
-  FROM zt_objects(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
-  INSERT INTO components
-  SELECT NEW.path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard
-  FROM zt_components(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
-  INSERT INTO attributes
-  SELECT NEW.path, object, key, value, type FROM zt_attributes(NEW.path, 'skip') WHERE NOT NEW.odd OR path = NEW.path;
-  INSERT INTO files
-  SELECT NEW.path, NEW.source, z.container, z.version, NEW.size, NEW.mtime, z.objects, z.components, z.stored_bytes,
-         z.decoded_bytes, z.manifest_bytes, z.attributes,
-         CASE WHEN z.path IS NULL THEN 'ztensor: ' || NEW.path || ': cannot be listed, or has just vanished' ELSE z.error END,
-         CAST(strftime('%s', 'now') AS INTEGER)
-  FROM (SELECT NEW.path AS path) AS s LEFT JOIN zt_files(s.path) AS z ON z.path = s.path;
+-- An architecture, or a layout, that is new. Its rows are those of this file and stand for others: they are forgotten if the file is
+-- another one by now.
+CREATE TEMP VIEW refresh_architecture AS SELECT digest, objects, NULL AS path FROM architecture;
+CREATE TEMP TRIGGER refresh_architecture_insert INSTEAD OF INSERT ON refresh_architecture BEGIN
+  INSERT OR IGNORE INTO name(name) SELECT object FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
+  INSERT OR IGNORE INTO shape(shape, rank, elements)
+  SELECT shape, rank, CASE typeof(elements) WHEN 'text' THEN CAST(elements AS BLOB) ELSE elements END
+  FROM (SELECT DISTINCT shape, rank, elements FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path);
+  INSERT OR IGNORE INTO kind(format, dtype, type)
+  SELECT DISTINCT format, dtype, type FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
+  INSERT INTO architecture(digest, objects) VALUES (NEW.digest, NEW.objects);
+  INSERT INTO tensor(architecture, name, kind, shape)
+  SELECT a.id, n.id, k.id, s.id
+  FROM architecture AS a CROSS JOIN zt_objects(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+       CROSS JOIN kind AS k ON quote(k.format) = quote(z.format) AND quote(k.dtype) = quote(z.dtype)
+                           AND quote(k.type) = quote(z.type)
+       CROSS JOIN shape AS s ON quote(s.shape) = quote(z.shape)
+  WHERE a.digest = NEW.digest AND z.path = NEW.path
+  ORDER BY n.id;
+  UPDATE architecture
+  SET parameters = (SELECT CAST(total(s.elements) AS INTEGER) FROM tensor AS t JOIN shape AS s ON s.id = t.shape
+                    WHERE t.architecture = architecture.id)
+  WHERE digest = NEW.digest;
+  DELETE FROM architecture
+  WHERE digest = NEW.digest AND (SELECT architecture FROM zt_files(NEW.path) WHERE path = NEW.path) IS NOT NEW.digest;
 END;
+
+CREATE TEMP VIEW refresh_layout AS
+SELECT architecture, digest, components, stored_bytes, decoded_bytes, NULL AS data_offset, NULL AS path FROM layout;
+CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BEGIN
+  INSERT OR IGNORE INTO storage(component, dtype, type, encoding, byte_order, digest_of)
+  SELECT DISTINCT component, dtype, type, encoding, byte_order, digest_of FROM zt_components(NEW.path, 'skip') WHERE path = NEW.path;
+  INSERT INTO layout(architecture, digest, components, stored_bytes, decoded_bytes)
+  VALUES (NEW.architecture, NEW.digest, NEW.components, NEW.stored_bytes, NEW.decoded_bytes);
+  INSERT INTO part(layout, name, storage, offset, length, decoded_length, shard)
+  SELECT l.id, n.id, s.id, CASE WHEN z.shard IS NULL THEN z.offset - NEW.data_offset ELSE z.offset END, z.length,
+         CASE typeof(z.decoded_length) WHEN 'text' THEN CAST(z.decoded_length AS BLOB) ELSE z.decoded_length END, z.shard
+  FROM layout AS l CROSS JOIN zt_components(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+       CROSS JOIN storage AS s ON s.component = z.component AND quote(s.dtype) = quote(z.dtype)
+         AND quote(s.type) = quote(z.type) AND quote(s.encoding) = quote(z.encoding)
+         AND quote(s.byte_order) = quote(z.byte_order) AND quote(s.digest_of) = quote(z.digest_of)
+  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
+  ORDER BY n.id;
+  INSERT INTO detail(layout, name, components, stored_bytes, decoded_bytes, attributes)
+  SELECT l.id, n.id, z.components,
+         CASE typeof(z.stored_bytes) WHEN 'text' THEN CAST(z.stored_bytes AS BLOB) ELSE z.stored_bytes END,
+         CASE typeof(z.decoded_bytes) WHEN 'text' THEN CAST(z.decoded_bytes AS BLOB) ELSE z.decoded_bytes END, z.attributes
+  FROM layout AS l CROSS JOIN zt_objects(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
+    AND (z.components <> 1 OR z.attributes <> '{}');
+  INSERT INTO attribute(layout, name, key, value, type)
+  SELECT l.id, n.id, z.key, z.value, z.type
+  FROM layout AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
+    AND EXISTS (SELECT 1 FROM detail WHERE layout = l.id);
+  INSERT INTO share(layout, kind, objects, elements, bytes)
+  SELECT o.layout, o.kind, count(*), CAST(total(s.elements) AS INTEGER), sum(o.stored_bytes)
+  FROM layout AS l CROSS JOIN layout_objects AS o ON o.layout = l.id CROSS JOIN shape AS s ON s.id = o.shape
+  WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest
+  GROUP BY o.layout, o.kind;
+  -- Bytes that are in several components: what one adds to those that begin before it.
+  UPDATE layout SET distinct_bytes = (
+    SELECT sum(max(0, ending - max(offset, coalesce(before, offset))))
+    FROM (SELECT offset, offset + length AS ending,
+                 max(offset + length) OVER (PARTITION BY shard ORDER BY offset, length DESC, name, storage
+                                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+          FROM part WHERE part.layout = layout.id AND offset IS NOT NULL))
+  WHERE architecture = NEW.architecture AND digest = NEW.digest;
+  DELETE FROM layout
+  WHERE architecture = NEW.architecture AND digest = NEW.digest
+    AND (SELECT layout FROM zt_files(NEW.path) WHERE path = NEW.path) IS NOT NEW.digest;
+END;
+
+CREATE TEMP VIEW refresh_read AS
+SELECT number, path, NULL AS container, NULL AS version, size, mtime, device, inode, NULL AS objects, NULL AS components,
+       NULL AS stored_bytes, NULL AS decoded_bytes, NULL AS manifest_bytes, NULL AS attributes, NULL AS error, NULL AS error_kind,
+       NULL AS architecture, NULL AS layout, NULL AS data_offset, NULL AS digests
+FROM refresh_listed;
+CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
+  INSERT INTO refresh_architecture(digest, objects, path)
+  SELECT NEW.architecture, NEW.objects, NEW.path
+  WHERE NEW.error IS NULL AND NOT EXISTS (SELECT 1 FROM architecture WHERE digest = NEW.architecture);
+  INSERT INTO refresh_layout(architecture, digest, components, stored_bytes, decoded_bytes, data_offset, path)
+  SELECT a.id, NEW.layout, NEW.components, CASE typeof(NEW.stored_bytes) WHEN 'text' THEN CAST(NEW.stored_bytes AS BLOB) ELSE NEW.stored_bytes END,
+         CASE typeof(NEW.decoded_bytes) WHEN 'text' THEN CAST(NEW.decoded_bytes AS BLOB) ELSE NEW.decoded_bytes END,
+         NEW.data_offset, NEW.path
+  FROM architecture AS a
+  WHERE a.digest = NEW.architecture AND NOT EXISTS (SELECT 1 FROM layout WHERE architecture = a.id AND digest = NEW.layout);
+  INSERT INTO file(host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
+                   error_kind, error, attributes)
+  SELECT w.host, NEW.path, w.root, l.id, NEW.container, NEW.version, NEW.size, NEW.mtime, NEW.device, NEW.inode, NEW.data_offset,
+         NEW.manifest_bytes, w.at,
+         CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN 'transient' ELSE NEW.error_kind END,
+         CASE WHEN NEW.error IS NULL AND l.id IS NULL THEN 'ztensor: ' || NEW.path || ': the file was replaced while it was read'
+              ELSE NEW.error END, NEW.attributes
+  FROM refresh_now AS w
+       LEFT JOIN architecture AS a ON a.digest = NEW.architecture LEFT JOIN layout AS l ON l.architecture = a.id AND l.digest = NEW.layout
+  WHERE true
+  ON CONFLICT(host, path) DO UPDATE
+  SET root = excluded.root, layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
+      mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
+      manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
+      attributes = excluded.attributes, fingerprint = NULL, fingerprinted = NULL, checked = NULL;
+  UPDATE refresh_listed SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path)
+  WHERE number = NEW.number;
+  INSERT INTO attribute(file, key, value, type)
+  SELECT l.file, z.key, z.value, z.type FROM refresh_listed AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z
+  WHERE l.number = NEW.number AND NEW.attributes <> '{}' AND z.path = NEW.path AND z.object IS NULL;
+  INSERT OR IGNORE INTO digest(file, name, storage, algorithm, value, stated)
+  SELECT l.file, n.id, s.id, z.digest_algorithm, z.digest_value,
+         CASE WHEN z.digest IS NOT z.digest_algorithm || ':' || lower(hex(z.digest_value)) THEN z.digest END
+  FROM refresh_listed AS l CROSS JOIN zt_components(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+       CROSS JOIN storage AS s ON s.component = z.component AND quote(s.dtype) = quote(z.dtype)
+         AND quote(s.type) = quote(z.type) AND quote(s.encoding) = quote(z.encoding)
+         AND quote(s.byte_order) = quote(z.byte_order) AND quote(s.digest_of) = quote(z.digest_of)
+  WHERE l.number = NEW.number AND NEW.digests > 0 AND z.path = NEW.path AND z.digest IS NOT NULL
+  ORDER BY n.id;
+END;
+
+-- ---- What a refresh does
 
 CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT RAISE(ABORT, 'which files? .parameter set :source models') WHERE NEW.source IS NULL;
   SELECT RAISE(ABORT, 'the source is not text: .parameter set :source "''2024-06-01''" needs both quotes')
   WHERE typeof(NEW.source) <> 'text';
 
+  INSERT OR IGNORE INTO host(name) VALUES (coalesce(NEW.host, zt_host()));
+  INSERT INTO refresh_now(host, source, at)
+  SELECT id, zt_absolute(NEW.source), CAST(strftime('%s', 'now') AS INTEGER) FROM host WHERE name = coalesce(NEW.host, zt_host());
   -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
-  SELECT count(*) FROM zt_objects(NEW.source) WHERE path = '';
+  SELECT count(*) FROM refresh_now AS w CROSS JOIN zt_objects(w.source) AS z WHERE z.path = '';
 
-  -- These columns of zt_files open no file. What the system refused ('cannot open', 'cannot read') may be allowed by now,
-  -- and does not show in the mtime; 9 and 2 are the lengths of 'ztensor: ' and ': '.
-  INSERT INTO refresh_listed
-  SELECT z.path, z.size, z.mtime,
-         CASE WHEN f.path IS NULL THEN 'added'
-              WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime THEN 'changed'
-              WHEN substr(f.error, 9 + length(f.path) + 2 + 1, 7) = 'cannot ' THEN 'retried'
-              ELSE 'unchanged' END,
-         f.source IS NOT NEW.source
-  FROM zt_files(NEW.source) AS z LEFT JOIN files AS f ON f.path = z.path;
+  -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
+  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere)
+  SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state,
+         state = 'unchanged' AND source IS NOT wanted
+  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, r.source, w.source AS wanted,
+               CASE WHEN f.id IS NULL THEN 'added'
+                    WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
+                    WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                    ELSE 'unchanged' END AS state
+        FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z
+             LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path LEFT JOIN root AS r ON r.id = f.root);
 
-  DELETE FROM files WHERE path IN (SELECT path FROM refresh_listed WHERE state IN ('changed', 'retried'));
-  UPDATE files SET source = NEW.source
-  WHERE path IN (SELECT path FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
-  INSERT INTO refresh_read
-  SELECT NEW.source, path, size, mtime, path GLOB '*[*?[]*' OR NOT EXISTS (SELECT 1 FROM file_names WHERE path GLOB '*' || pattern)
-  FROM refresh_listed WHERE state <> 'unchanged';
+  -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
+  INSERT OR IGNORE INTO root(host, path, source)
+  SELECT w.host,
+         CASE WHEN substr(w.source, 1, 1) = '[' THEN '/'
+              WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE substr(path, 1, length(w.source) + 1) = w.source || '/') THEN w.source
+              WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = w.source) OR w.source GLOB '*[*?[]*' THEN
+                coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
+              ELSE w.source END, w.source
+  FROM (SELECT *, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'), instr(source || '[', '[')) - 1) AS head
+        FROM refresh_now) AS w;
+  UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
+  UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE elsewhere);
 
   -- Missing is what this source found last time, and not now,
-  INSERT INTO refresh_missing(path)
-  SELECT path FROM files WHERE source = NEW.source AND path NOT IN (SELECT path FROM refresh_listed);
-  -- and what another source found below this directory, if it is nowhere: this source may just pass over it (.hidden/x.zt).
-  INSERT INTO refresh_missing(path)
-  SELECT path FROM files AS f
-  WHERE path > rtrim(NEW.source, '/') || '/' AND path < rtrim(NEW.source, '/') || '0' AND source IS NOT NEW.source
-    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
+  INSERT INTO refresh_missing(file, path)
+  SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN file AS f ON f.root = w.root
+  WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
+  -- and what another source found below this directory, if it is nowhere: this source may just pass over it (.hidden/x.zt). A zero
+  -- follows the slash in ASCII.
+  INSERT INTO refresh_missing(file, path)
+  SELECT f.id, f.path
+  FROM refresh_now AS w CROSS JOIN file AS f
+    ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
+  WHERE NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
-  -- Not missing is what is below a directory that cannot be listed. A zero follows the slash in ASCII.
+  -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path.)
+  INSERT OR IGNORE INTO refresh_moved(file, number)
+  SELECT f.id, l.number
+  FROM refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
+       CROSS JOIN refresh_listed AS l ON l.inode = f.inode AND l.device = f.device AND l.size = f.size AND l.mtime = f.mtime
+  WHERE l.state = 'added' AND f.error IS NULL AND f.container <> 'npy'
+  ORDER BY f.id, l.number;
+  DELETE FROM refresh_missing WHERE file IN (SELECT file FROM refresh_moved);
+  UPDATE refresh_listed SET state = 'moved', file = (SELECT v.file FROM refresh_moved AS v WHERE v.number = refresh_listed.number)
+  WHERE number IN (SELECT number FROM refresh_moved);
+  INSERT INTO change(at, host, path, change, was, size, mtime)
+  SELECT w.at, w.host, l.path, 'moved', f.path, l.size, l.mtime
+  FROM refresh_now AS w CROSS JOIN refresh_moved AS v CROSS JOIN refresh_listed AS l ON l.number = v.number
+       CROSS JOIN file AS f ON f.id = v.file;
+  UPDATE file SET root = (SELECT root FROM refresh_now), path = (SELECT l.path FROM refresh_moved AS v
+    JOIN refresh_listed AS l ON l.number = v.number WHERE v.file = file.id)
+  WHERE id IN (SELECT file FROM refresh_moved);
+
+  -- Read what is new, all in one list. What gives no row has vanished, and its path is a pattern.
+  DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  INSERT INTO refresh_read
+  SELECT l.number, l.path, z.container, z.version, l.size, l.mtime, l.device, l.inode, z.objects, z.components, z.stored_bytes,
+         z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests
+  FROM zt_files((SELECT json_group_array(path) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))) AS z
+       CROSS JOIN refresh_listed AS l ON l.path = z.path;
+  INSERT INTO refresh_read(number, path, size, mtime, device, inode, error, error_kind)
+  SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing'
+  FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
+
+  -- Not missing is what is below a directory that cannot be listed.
   INSERT INTO refresh_broken
-  SELECT path FROM files WHERE error IS NOT NULL AND path IN (SELECT path FROM refresh_listed);
+  SELECT f.path FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE f.error IS NOT NULL;
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
-                 WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0')
-     OR EXISTS (SELECT 1 FROM refresh_broken WHERE path = '.');
-  DELETE FROM files WHERE path IN (SELECT path FROM refresh_missing WHERE NOT kept);
+                 WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
+  INSERT INTO change(at, host, path, change, size, mtime)
+  SELECT w.at, w.host, l.path, l.state, l.size, l.mtime FROM refresh_now AS w CROSS JOIN refresh_listed AS l
+  WHERE l.state IN ('added', 'changed')
+  UNION ALL
+  SELECT w.at, w.host, f.path, 'removed', f.size, f.mtime
+  FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file WHERE NOT m.kept;
+  DELETE FROM file WHERE id IN (SELECT file FROM refresh_missing WHERE NOT kept);
 
   UPDATE refresh
   SET files = (SELECT count(*) FROM refresh_listed),
@@ -134,14 +307,48 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
       unchanged = (SELECT count(*) FROM refresh_listed WHERE state = 'unchanged'),
       removed = (SELECT count(*) FROM refresh_missing WHERE NOT kept),
       kept = (SELECT count(*) FROM refresh_missing WHERE kept),
-      broken = (SELECT count(*) FROM refresh_broken)
+      broken = (SELECT count(*) FROM refresh_broken),
+      moved = (SELECT count(*) FROM refresh_moved),
+      host = (SELECT h.name FROM host AS h, refresh_now AS w WHERE h.id = w.host)
   WHERE rowid = NEW.rowid;
+
+  -- What no file has any more.
+  DELETE FROM layout
+  WHERE (SELECT changed + retried + removed FROM refresh WHERE rowid = NEW.rowid) > 0
+    AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
+  DELETE FROM architecture
+  WHERE (SELECT changed + retried + removed FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
+  DELETE FROM refresh_now;
   DELETE FROM refresh_listed;
   DELETE FROM refresh_missing;
   DELETE FROM refresh_broken;
+  DELETE FROM refresh_moved;
+END;
+
+-- ---- The second pass
+
+-- `files` were gone over, and `left` are to come.
+CREATE TEMP TABLE refresh_pass(pass, files, "left");
+CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
+
+CREATE TEMP TRIGGER refresh_pass_check AFTER INSERT ON refresh_pass BEGIN
+  SELECT RAISE(ABORT, 'there is one pass: check') WHERE NEW.pass IS NOT 'check';
+  INSERT INTO refresh_passed
+  SELECT f.id, f.path FROM host AS h JOIN file AS f ON f.host = h.id
+  WHERE h.name = zt_host() AND f.error IS NULL AND f.checked IS NULL ORDER BY f.id LIMIT coalesce(NEW.files, 100);
+  INSERT INTO finding(file, object, component, severity, rule, message)
+  SELECT p.file, z.object, z.component, z.severity, z.rule, z.message
+  FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z WHERE z.path = p.path;
+  UPDATE file SET checked = CAST(strftime('%s', 'now') AS INTEGER) WHERE id IN (SELECT file FROM refresh_passed);
+  UPDATE refresh_pass
+  SET files = (SELECT count(*) FROM refresh_passed),
+      "left" = (SELECT count(*) FROM host AS h JOIN file AS f ON f.host = h.id
+                WHERE h.name = zt_host() AND f.error IS NULL AND f.checked IS NULL)
+  WHERE rowid = NEW.rowid;
+  DELETE FROM refresh_passed;
 END;
 
 -- ---- Now
 
-INSERT INTO refresh(source) VALUES (:source);
+INSERT INTO refresh(source) SELECT :source WHERE :source IS NOT NULL;
 SELECT * FROM refresh;

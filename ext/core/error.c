@@ -11,6 +11,8 @@
 #define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,
                           ** while a list of sources can be as long as a text */
 
+#define ERROR_MAGIC "T1"  /* The rule that the format is a known one */
+
 /* At most max of n bytes, no character being cut in two. */
 static size_t error_cut(const char *z, size_t n, size_t max){
   if( n<=max ) return n;
@@ -167,6 +169,17 @@ int zt_break(zt_error *e, const char *rule, const char *format, ...){
   return rc;
 }
 
+int zt_fail_changing(zt_error *e, const char *format, ...){
+  const bool first = e->rc==SQLITE_OK;
+  va_list ap;
+  int rc;
+  va_start(ap, format);
+  rc = error_fail_v(e, SQLITE_ERROR, NULL, format, ap);
+  va_end(ap);
+  if( first ) e->changing = true;
+  return rc;
+}
+
 int zt_fail_nomem(zt_error *e){
   if( !e->rc ) e->rc = SQLITE_NOMEM;
   return e->rc;
@@ -184,6 +197,14 @@ int zt_fail_os(zt_error *e, const char *what, int n){
   return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }
 
+const char *zt_error_kind(const zt_error *e){
+  if( e->system==EACCES || e->system==EPERM ) return "denied";
+  if( zt_os_absent(e->system) || e->system==ENAMETOOLONG ) return "missing";
+  if( e->system || e->changing ) return "transient";
+  if( !e->rule && e->rc==SQLITE_ERROR ) return "unknown";   /* A directory, a FIFO ... */
+  return e->rule && strcmp(e->rule, ERROR_MAGIC)==0 ? "unknown" : "broken";
+}
+
 bool zt_error_is_of_file(const zt_error *e){
   return e->rc==SQLITE_ERROR && e->rule;
 }
@@ -193,6 +214,7 @@ void zt_error_clear(zt_error *e){
   e->message = NULL;
   e->rule = NULL;
   e->system = 0;
+  e->changing = false;
   e->parts = (zt_parts){ 0 };
   e->rc = SQLITE_OK;
 }

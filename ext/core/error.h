@@ -31,6 +31,7 @@ typedef struct zt_error {
   const char *rule;   /* Number of the rule that the file breaks, static; NULL: none, or what is
                       ** wrong is no fault of the file */
   int system;         /* What the system said (errno), if it was that; 0: it was not */
+  bool changing;      /* The file was written to meanwhile: it may be sound the next time */
   const char *path;   /* Place: the file, borrowed; NULL: none */
   zt_text object;     /* Place: the object, borrowed; z NULL: none */
   zt_text component;  /* Place: the component, borrowed; z NULL: none */
@@ -61,6 +62,14 @@ int zt_fail_interrupt(zt_error *e);
 /* Record SQLITE_ERROR with the operating system's text for errno value n: "cannot WHAT: No such
 ** file or directory"; of ENOMEM, SQLITE_NOMEM. */
 int zt_fail_os(zt_error *e, const char *what, int n);
+
+/* Record that a file changed while it was read: SQLITE_ERROR. */
+ZT_FORMAT(2, 3) int zt_fail_changing(zt_error *e, const char *format, ...);
+
+/* What kind of failure is recorded: `missing`, nothing is there; `denied`, the system does not
+** allow it; `transient`, the system may do it the next time, or the file was being written to;
+** `broken`, the file breaks a rule of its format; `unknown`, it is no tensor file. Static. */
+const char *zt_error_kind(const zt_error *e);
 
 /* What is wrong is the file, and not the system, or that memory is short. */
 bool zt_error_is_of_file(const zt_error *e);

@@ -36,6 +36,10 @@ static inline const char *zt_path_name(const char *path){
 ** becomes C:/x. */
 void zt_os_from_uri(char *path);
 
+/* What the machine is called, in memory from sqlite3_malloc64(); NULL with the reason in err where
+** nobody can tell. */
+char *zt_os_host(zt_error *err);
+
 /* The user's home directory, in memory from sqlite3_malloc64(); NULL with the reason in err if
 ** there is none. */
 char *zt_os_home(zt_error *err);

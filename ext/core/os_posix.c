@@ -31,6 +31,7 @@
 #define OS_TICK (ZT_SECOND/100)    /* Longest tick of a kernel's clock that file times come from */
 #define OS_LARGE ((size_t)4<<20)   /* Buffers from here on are worth large pages */
 #define OS_LARGE_PAGE ((uintptr_t)2<<20)
+#define OS_HOST 255                      /* Most bytes of a host's name */
 #define OS_HOME_ENTRY ((size_t)16<<10)   /* Bytes that the system's entry of a user may take */
 
 /* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART.
@@ -261,6 +262,16 @@ static char *os_home_of_user(zt_error *err){
 char *zt_os_home(zt_error *err){
   const char *named = getenv("HOME");
   return named && *named ? os_copy(named, err) : os_home_of_user(err);
+}
+
+char *zt_os_host(zt_error *err){
+  char name[OS_HOST+1];
+  if( gethostname(name, OS_HOST) ){
+    zt_fail_os(err, "tell the host's name", errno);
+    return NULL;
+  }
+  name[OS_HOST] = 0;   /* One that is cut need not end */
+  return os_copy(name, err);
 }
 
 void zt_os_from_uri(char *path){

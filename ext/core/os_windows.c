@@ -18,6 +18,7 @@
 #include "core/host.h"
 
 #define OS_TICK (ZT_SECOND/64)           /* Longest tick of the clock that file times come from */
+#define OS_HOST 255                      /* Most UTF-16 units of a host's name */
 #define OS_UNIT ((int64_t)100)           /* Nanoseconds in a unit of it */
 #define OS_EPOCH INT64_C(116444736000000000)   /* Its units from 1601 to 1970 */
 #define OS_READ_MAX ((size_t)64<<20)     /* Bytes in one call; networks refuse some that are
@@ -123,6 +124,19 @@ static char *os_narrow(const wchar_t *path){
   int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
   char *out = n>0 ? sqlite3_malloc64((size_t)n) : NULL;
   if( out ) WideCharToMultiByte(CP_UTF8, 0, path, -1, out, n, NULL, NULL);
+  return out;
+}
+
+char *zt_os_host(zt_error *err){
+  wchar_t name[OS_HOST+1];
+  DWORD n = OS_HOST;
+  char *out;
+  if( !GetComputerNameExW(ComputerNameDnsHostname, name, &n) ){
+    zt_fail_os(err, "tell the host's name", os_errno_of(GetLastError()));
+    return NULL;
+  }
+  out = os_narrow(name);
+  if( !out ) zt_fail_nomem(err);
   return out;
 }
 

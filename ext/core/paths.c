@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "core/host.h"
+#include "core/json.h"
 #include "core/list.h"
 #include "core/sort.h"
 
@@ -647,6 +648,10 @@ static void paths_add_pattern(paths_walker *w, const paths_source *s){
 
 static void paths_add_list(paths_walker *w, const char *text);
 
+static void paths_fail_nested(zt_error *err){
+  zt_fail(err, SQLITE_ERROR, "a list of sources is no element of one");
+}
+
 /* Add what a source names, or an element of one. */
 static void paths_add(paths_walker *w, const char *text, bool element){
   paths_source s = { .path = text };
@@ -663,7 +668,7 @@ static void paths_add(paths_walker *w, const char *text, bool element){
       paths_add_pattern(w, &s);
       break;
     case PATHS_SOURCE_LIST:
-      if( element ) zt_fail(w->err, SQLITE_ERROR, "a list of sources is no element of one");
+      if( element ) paths_fail_nested(w->err);
       else paths_add_list(w, text);
       break;
     case PATHS_SOURCE_FAILED:
@@ -726,5 +731,115 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   }
   *stat = s.stat;
   sqlite3_free(s.owned);
+  return err->rc;
+}
+
+/* --- The same source from everywhere --- */
+
+/* Append the one path of a directory, which n bytes name. As it stands, below the directory of the
+** process, if nobody finds it. */
+static void paths_put_directory(sqlite3_str *out, const char *z, size_t n, zt_error *err){
+  char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? z : "."), *found = NULL;
+  int error_number = 0;
+  if( directory ) found = zt_os_resolve(directory, &error_number);
+  if( found ){
+    sqlite3_str_appendall(out, found);
+  }else if( error_number==0 ){
+    zt_fail_nomem(err);
+  }else{
+    if( !zt_is_separator(*z) && (found = zt_os_resolve(".", &error_number))!=NULL ){
+      sqlite3_str_appendf(out, "%s/", found);
+    }
+    sqlite3_str_append(out, z, (int)n);
+  }
+  sqlite3_free(found);
+  sqlite3_free(directory);
+}
+
+/* Append a separator where none is yet, and a name or more. */
+static void paths_put_rest(sqlite3_str *out, const char *rest){
+  const int n = sqlite3_str_length(out);
+  const char *z = sqlite3_str_value(out);
+  if( !z || !zt_is_separator(z[n-1]) ) sqlite3_str_append(out, "/", 1);
+  sqlite3_str_appendall(out, rest);
+}
+
+/* Append what is a pattern's beginning and none itself. */
+static void paths_put_escaped(sqlite3_str *out, char *path){
+  for(const char *z=path; z && *z; z++){
+    if( strchr("*?[", *z) ) sqlite3_str_appendf(out, "[%c]", *z);
+    else sqlite3_str_append(out, z, 1);
+  }
+  sqlite3_free(path);
+}
+
+/* Append a path, the last name of which stays: it may be a link. */
+static void paths_put_path(sqlite3_str *out, const char *path, zt_error *err){
+  const char *name = zt_path_name(path);
+  paths_put_directory(out, path, (size_t)(name-path), err);
+  paths_put_rest(out, name);
+}
+
+static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error *err){
+  size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
+  sqlite3_str *directory = sqlite3_str_new(NULL);
+  while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
+  paths_put_directory(directory, s->path, n, err);
+  paths_put_escaped(out, sqlite3_str_finish(directory));
+  paths_put_rest(out, s->path+n);
+}
+
+static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err);
+
+static void paths_put(sqlite3_str *out, const char *text, bool element, zt_error *err){
+  paths_source s = { .path = text };
+  switch( paths_classify(&s, err) ){
+    case PATHS_SOURCE_LITERAL:   paths_put_path(out, s.path, err); break;
+    case PATHS_SOURCE_DIRECTORY: paths_put_directory(out, s.path, strlen(s.path), err); break;
+    case PATHS_SOURCE_PATTERN:   paths_put_pattern(out, &s, err); break;
+    case PATHS_SOURCE_LIST:
+      if( element ) paths_fail_nested(err);
+      else paths_put_list(out, text, err);
+      break;
+    case PATHS_SOURCE_FAILED:    break;
+  }
+  sqlite3_free(s.owned);
+}
+
+/* Append an element as JSON text. */
+static void paths_put_element(sqlite3_str *out, const char *element, zt_error *err){
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  char *z;
+  int n;
+  paths_put(text, element, true, err);
+  n = sqlite3_str_length(text);
+  z = sqlite3_str_finish(text);
+  if( z ) zt_json_text(out, (zt_text){ z, (size_t)n });
+  else zt_fail_nomem(err);
+  sqlite3_free(z);
+}
+
+static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
+  const char *before = "[";
+  zt_list list;
+  char *element;
+  zt_list_init(&list, text, err);
+  while( !err->rc && zt_list_next(&list, &element) ){
+    sqlite3_str_appendall(out, before);
+    paths_put_element(out, element, err);
+    before = ",";
+    sqlite3_free(element);
+  }
+  sqlite3_str_appendall(out, *before=='[' ? "[]" : "]");
+}
+
+int zt_paths_absolute(const char *source, char **out, zt_error *err){
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  paths_put(text, source, false, err);
+  *out = sqlite3_str_finish(text);
+  if( !*out ) zt_fail_nomem(err);
+  if( !err->rc ) return SQLITE_OK;
+  sqlite3_free(*out);
+  *out = NULL;
   return err->rc;
 }

@@ -158,9 +158,9 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
                                     : zt_os_read(s->file, offset, buffer, n, &error_number);
   if( got<0 ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( (uint64_t)got<n ){
-    return zt_fail(source_in(s, err), SQLITE_ERROR,
-                   "the file was cut short while it was read: byte %llu is missing",
-                   offset+(uint64_t)got);
+    return zt_fail_changing(source_in(s, err),
+                            "the file was cut short while it was read: byte %llu is missing",
+                            offset+(uint64_t)got);
   }
   return SQLITE_OK;
 }
@@ -172,7 +172,7 @@ int zt_source_unchanged(zt_source *s, zt_error *err){
   error_number = zt_os_fstat(s->file, &now);
   if( error_number ) return zt_fail_os(source_in(s, err), "read", error_number);
   if( now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
-    return zt_fail(source_in(s, err), SQLITE_ERROR, "the file was written to while it was read");
+    return zt_fail_changing(source_in(s, err), "the file was written to while it was read");
   }
   return SQLITE_OK;
 }

@@ -160,7 +160,7 @@ void zt_cursor_set_file_error(zt_cursor *c){
 static int scan_check_told(zt_cursor *c){
   const zt_identity *id = zt_container_identity(c->container);
   if( !c->has_stat || (c->stat.id.size==id->size && c->stat.id.mtime==id->mtime) ) return SQLITE_OK;
-  return zt_fail(&c->err, SQLITE_ERROR, "the file was replaced while it was read");
+  return zt_fail_changing(&c->err, "the file was replaced while it was read");
 }
 
 /* Threads to open files of the list that come next, if there is anything to be had by that. */

@@ -4,21 +4,27 @@
 **   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset,
 **                              length, decoded_length, digest, shard, source HIDDEN,
 **                              on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN,
-**                              hash HIDDEN);
+**                              hash HIDDEN, digest_of HIDDEN, digest_algorithm HIDDEN,
+**                              digest_value HIDDEN);
 **
 ** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash
 ** (xxh3 of the decoded bytes) are computed when they are selected; without them no byte of a tensor
 ** is read. Bytes that cannot be had are an error that names the component; of hash alone, with
 ** 'skip', a NULL, so that an audit needs no second look at doubtful files.
+**
+** digest_of is what a digest covers (outline.h). digest_algorithm and digest_value are the digest
+** taken apart, in whatever case it is written: NULL if there is none that can be checked.
 */
 #include "sqlite/describe.h"
+#include "sqlite/outline.h"
 #include "sqlite/tables.h"
 
 enum {
   COMPONENTS_PATH, COMPONENTS_OBJECT, COMPONENTS_COMPONENT, COMPONENTS_DTYPE, COMPONENTS_TYPE,
   COMPONENTS_ENCODING, COMPONENTS_BYTE_ORDER, COMPONENTS_OFFSET, COMPONENTS_LENGTH,
   COMPONENTS_DECODED, COMPONENTS_DIGEST, COMPONENTS_SHARD, COMPONENTS_VISIBLE,
-  COMPONENTS_DATA = COMPONENTS_VISIBLE, COMPONENTS_STORED, COMPONENTS_STATUS, COMPONENTS_HASH
+  COMPONENTS_DATA = COMPONENTS_VISIBLE, COMPONENTS_STORED, COMPONENTS_STATUS, COMPONENTS_HASH,
+  COMPONENTS_DIGEST_OF, COMPONENTS_DIGEST_ALGORITHM, COMPONENTS_DIGEST_VALUE
 };
 
 typedef struct components_row {
@@ -146,6 +152,30 @@ static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   else if( status ) zt_result_static(ctx, status);
 }
 
+static char components_lower(char ch){
+  return (char)(ch>='A' && ch<='Z' ? ch-'A'+'a' : ch);
+}
+
+/* The algorithm of the digest, or its value. */
+static void components_digest_column(const zt_component *component, sqlite3_context *ctx, int i){
+  char text[ZT_DIGEST_TEXT];
+  uint8_t value[ZT_DIGEST_TEXT/2];
+  size_t n = component->digest.z ? component->digest.n : 0, algorithm = 0, digits;
+  if( n==0 || n>sizeof(text) ) return;
+  for(size_t k=0; k<n; k++) text[k] = components_lower(component->digest.z[k]);
+  if( zt_digest_check((zt_text){ text, n }, component->digests)!=ZT_DIGEST_OK ) return;
+  while( text[algorithm]!=':' ) algorithm++;
+  if( i==COMPONENTS_DIGEST_ALGORITHM ){
+    zt_result_text(ctx, (zt_text){ text, algorithm });
+    return;
+  }
+  digits = algorithm + 1 + (text[algorithm+2]=='x' ? 2 : 0);   /* Behind 0x */
+  for(size_t k=0; k<(n-digits)/2; k++){
+    value[k] = (uint8_t)(zt_hex_digit(text[digits+2*k])<<4 | zt_hex_digit(text[digits+2*k+1]));
+  }
+  sqlite3_result_blob(ctx, value, (int)((n-digits)/2), SQLITE_TRANSIENT);
+}
+
 static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_component *component;
   uint64_t n;
@@ -191,6 +221,13 @@ static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
         zt_result_uint(ctx, n);
       }
       break;
+    case COMPONENTS_DIGEST_OF:
+      zt_result_text(ctx, zt_outline_digest_of(components_component(scan, ZT_COMPONENT_ALL)));
+      break;
+    case COMPONENTS_DIGEST_ALGORITHM:
+    case COMPONENTS_DIGEST_VALUE:
+      components_digest_column(components_component(scan, ZT_COMPONENT_DIGEST), ctx, i);
+      break;
     default:           components_bytes_column(scan, ctx, i); break;
   }
 }
@@ -200,7 +237,8 @@ const zt_table zt_table_components = {
   .visible = "path TEXT, object TEXT, component TEXT, dtype TEXT, type TEXT, encoding TEXT,"
              " byte_order TEXT, offset INTEGER, length INTEGER, decoded_length INTEGER,"
              " digest TEXT, shard TEXT",
-  .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN, hash TEXT HIDDEN",
+  .hidden = "data BLOB HIDDEN, stored BLOB HIDDEN, digest_status TEXT HIDDEN, hash TEXT HIDDEN,"
+            " digest_of TEXT HIDDEN, digest_algorithm TEXT HIDDEN, digest_value BLOB HIDDEN",
   .nVisible = COMPONENTS_VISIBLE,
   .arguments = { "on_error" },
   .rows = ZT_ROWS_OF_OBJECTS,

@@ -2,19 +2,25 @@
 ** zt_files(source): one row per file, readable or not.
 **
 **   CREATE TABLE zt_files(path, container, version, size, mtime, objects, components, stored_bytes,
-**                         decoded_bytes, manifest_bytes, attributes, error, source HIDDEN);
+**                         decoded_bytes, manifest_bytes, attributes, error, source HIDDEN,
+**                         error_kind HIDDEN, device HIDDEN, inode HIDDEN, architecture HIDDEN,
+**                         layout HIDDEN, data_offset HIDDEN, digests HIDDEN);
 **
 ** A file that cannot be read has its path, size and mtime, and the reason in error; it never ends a
 ** query. A file is looked at when a column is asked for that says so, and opened when one is that
-** needs its manifest: a row that a condition on path, size or mtime drops costs no opening.
+** needs its manifest: a row that a condition on path, size or mtime drops costs no opening. The
+** hidden columns are what a catalog tells by whether files are one, or alike (outline.h).
 */
 #include "sqlite/describe.h"
+#include "sqlite/outline.h"
 #include "sqlite/tables.h"
 
 enum {
   FILES_TABLE_PATH, FILES_TABLE_CONTAINER, FILES_TABLE_VERSION, FILES_TABLE_SIZE, FILES_TABLE_MTIME,
   FILES_TABLE_OBJECTS, FILES_TABLE_COMPONENTS, FILES_TABLE_STORED, FILES_TABLE_DECODED,
-  FILES_TABLE_MANIFEST, FILES_TABLE_ATTRIBUTES, FILES_TABLE_ERROR, FILES_TABLE_COUNT
+  FILES_TABLE_MANIFEST, FILES_TABLE_ATTRIBUTES, FILES_TABLE_ERROR, FILES_TABLE_VISIBLE,
+  FILES_TABLE_ERROR_KIND = FILES_TABLE_VISIBLE, FILES_TABLE_DEVICE, FILES_TABLE_INODE,
+  FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS
 };
 
 /* What is computed once per row, when a column first asks. */
@@ -41,9 +47,21 @@ static const zt_totals *files_table_totals(zt_scan *scan){
   return &r->totals;
 }
 
+/* A digest of what the tables say of the file. */
+static void files_table_outline_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
+  zt_error err = zt_scan_error(scan);
+  char text[ZT_DIGEST_TEXT];
+  if( i==FILES_TABLE_LAYOUT ) zt_outline_layout(scan->container, &interrupt, text, &err);
+  else zt_outline_architecture(scan->container, &interrupt, text, &err);
+  if( err.rc ) zt_result_error(ctx, &err);
+  else sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+}
+
 static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
   zt_value attributes;
+  uint64_t offset;
   switch( i ){
     case FILES_TABLE_CONTAINER:  zt_result_static(ctx, zt_container_format(c)); break;
     case FILES_TABLE_VERSION:    zt_result_text(ctx, zt_container_version(c)); break;
@@ -64,6 +82,12 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
       attributes = zt_container_attributes(c);
       zt_result_attributes(ctx, c, &attributes);
       break;
+    case FILES_TABLE_ARCHITECTURE:
+    case FILES_TABLE_LAYOUT:     files_table_outline_column(scan, ctx, i); break;
+    case FILES_TABLE_DATA:
+      if( zt_outline_data(c, &offset) ) zt_result_uint(ctx, offset);
+      break;
+    case FILES_TABLE_DIGESTS:    zt_result_uint(ctx, zt_outline_digests(c)); break;
   }
 }
 
@@ -73,23 +97,37 @@ static double files_table_seconds(int64_t nanoseconds){
   return (double)whole + (double)fraction*1e-9;
 }
 
+/* What the system says; of a BLOB that is its size alone. An inode's number may have all of
+** 64 bits, and then is a negative INTEGER. */
+static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  const zt_stat *stat = scan->path || i==FILES_TABLE_SIZE ? zt_scan_stat(scan, ctx) : NULL;
+  if( !stat ) return;
+  switch( i ){
+    case FILES_TABLE_SIZE:   zt_result_uint(ctx, stat->id.size); break;
+    case FILES_TABLE_DEVICE: sqlite3_result_int64(ctx, (sqlite3_int64)stat->id.device); break;
+    case FILES_TABLE_INODE:  sqlite3_result_int64(ctx, (sqlite3_int64)stat->id.inode); break;
+    default: sqlite3_result_double(ctx, files_table_seconds(stat->id.mtime)); break;
+  }
+}
+
+static void files_table_error_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  zt_scan_open(scan, ctx);
+  if( !scan->error ) return;
+  if( i==FILES_TABLE_ERROR_KIND ) zt_result_static(ctx, zt_error_kind(scan->error));
+  else sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
+}
+
 static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
-  const zt_stat *stat;
   switch( i ){
     case FILES_TABLE_PATH:
       if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
       break;
-    case FILES_TABLE_SIZE:
-      stat = zt_scan_stat(scan, ctx);
-      if( stat ) zt_result_uint(ctx, stat->id.size);
+    case FILES_TABLE_SIZE:  case FILES_TABLE_MTIME:
+    case FILES_TABLE_DEVICE: case FILES_TABLE_INODE:
+      files_table_stat_column(scan, ctx, i);
       break;
-    case FILES_TABLE_MTIME:
-      stat = scan->path ? zt_scan_stat(scan, ctx) : NULL;
-      if( stat ) sqlite3_result_double(ctx, files_table_seconds(stat->id.mtime));
-      break;
-    case FILES_TABLE_ERROR:
-      zt_scan_open(scan, ctx);
-      if( scan->error ) sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
+    case FILES_TABLE_ERROR: case FILES_TABLE_ERROR_KIND:
+      files_table_error_column(scan, ctx, i);
       break;
     default:
       zt_scan_open(scan, ctx);
@@ -103,11 +141,15 @@ const zt_table zt_table_files = {
   .visible = "path TEXT, container TEXT, version TEXT, size INTEGER, mtime REAL, objects INTEGER,"
              " components INTEGER, stored_bytes INTEGER, decoded_bytes INTEGER,"
              " manifest_bytes INTEGER, attributes TEXT, error TEXT",
-  .nVisible = FILES_TABLE_COUNT,
+  .hidden = "error_kind TEXT HIDDEN, device INTEGER HIDDEN, inode INTEGER HIDDEN,"
+            " architecture TEXT HIDDEN, layout TEXT HIDDEN, data_offset INTEGER HIDDEN,"
+            " digests INTEGER HIDDEN",
+  .nVisible = FILES_TABLE_VISIBLE,
   .rows = ZT_ROWS_FILES,
   .iPath = FILES_TABLE_PATH,
   .iObject = -1,
-  .light = 1u<<FILES_TABLE_PATH | 1u<<FILES_TABLE_SIZE | 1u<<FILES_TABLE_MTIME,
+  .light = 1u<<FILES_TABLE_PATH | 1u<<FILES_TABLE_SIZE | 1u<<FILES_TABLE_MTIME
+           | 1u<<FILES_TABLE_DEVICE | 1u<<FILES_TABLE_INODE,
   .row_size = sizeof(files_table_row),
   .first = files_table_first,
   .column = files_table_column,

@@ -13,8 +13,9 @@
 #define ZT_MODULES(X) X(rules) X(compare)
 
 /* Families of functions, each an array that a NULL name ends. */
-#define ZT_FUNCTIONS(X) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) \
-  X(threads) X(version)
+#define ZT_FUNCTIONS(X) \
+  X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
+  X(version)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {
