@@ -4,7 +4,7 @@
 --   sqlite3 -box catalog.db "SELECT * FROM unlicensed_files" "SELECT * FROM duplicates LIMIT 10"
 --
 -- The views over the catalog alone stay in the database and need no ztensor. Those at the end read the tensors themselves,
--- so they last for the session and need ztensor, and the directory from which the catalog was refreshed:
+-- so they last for the session, need ztensor, and read the files of this machine alone:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/audit.sql" "SELECT * FROM suspect_tensors LIMIT 10"
 --
@@ -15,206 +15,381 @@ SAVEPOINT audit;
 -- ---- Duplicates
 
 -- What is the digest of each component, written one way: lower case, without 0x, and its algorithm? Both are NULL if it has
--- none, or one that nobody can check: of an algorithm unknown here, or without the right number of digits.
+-- none, or one that nobody can check: of an algorithm unknown here, or without the right number of digits. Digests are comparable if
+-- they cover the same bytes: `covers` is decoded, stored, or member (an archive's), and raw bytes are decoded as they are stored.
 DROP VIEW IF EXISTS main.digests;
 CREATE VIEW main.digests AS
-SELECT path, object, component, dtype, type, encoding, byte_order, shard, offset, length, decoded_length,
-       CASE WHEN known THEN substr(one_way, 1, instr(one_way, ':') - 1) END AS algorithm, CASE WHEN known THEN one_way END AS digest
-FROM (SELECT *, substr(one_way, instr(one_way, ':') + 1) NOT GLOB '*[^0-9a-f]*'
-             AND (one_way GLOB 'sha256:*' AND length(one_way) = 71 OR one_way GLOB 'crc32c:*' AND length(one_way) = 15
-                  OR one_way GLOB 'xxh3:*' AND length(one_way) = 21) AS known
-      FROM (SELECT *, replace(lower(digest), 'crc32c:0x', 'crc32c:') AS one_way FROM components));
+SELECT f.path, n.name AS object, s.component, s.dtype, s.type, s.encoding, s.byte_order, p.shard,
+       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length, p.decoded_length,
+       d.algorithm, d.algorithm || ':' || lower(hex(d.value)) AS digest,
+       CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers, h.name AS host, f.id AS file
+FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.layout = f.layout
+     CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
+     LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
 
--- Which stored contents are there more than once, by their digests, and how many bytes would one copy of each save? A
--- checksum, such as crc32c, with the length as its only witness, makes a candidate; a cryptographic digest is proof. What
--- lies in a shard is left out: it is there once, however many files refer to it.
+-- Which places have a content whose digest is there more than once? Several names of one file are one place, and so are tied tensors;
+-- what lies in a shard is left out: it is there once, however many files refer to it.
+DROP VIEW IF EXISTS main.repeated_digests;
+CREATE VIEW main.repeated_digests AS
+SELECT d.algorithm, d.value, s.dtype, s.encoding, s.byte_order,
+       CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
+       p.length, p.offset + f.data_offset AS offset, f.id AS file, d.name, s.component,
+       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
+FROM (SELECT value FROM digest WHERE value IS NOT NULL GROUP BY value HAVING count(*) > 1) AS v
+     CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
+     CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
+     CROSS JOIN storage AS s ON s.id = d.storage
+WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL;
+
+-- Which tensors have values that are there more than once, by their fingerprints? For those without digests, and with copies in
+-- another format.
+DROP VIEW IF EXISTS main.repeated_fingerprints;
+CREATE VIEW main.repeated_fingerprints AS
+SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length, f.data_offset + t.offset AS offset,
+       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
+FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1) AS v
+     CROSS JOIN fingerprint AS p ON p.fingerprint = v.fingerprint CROSS JOIN file AS f ON f.id = p.file
+     CROSS JOIN layout_objects AS o ON o.layout = f.layout AND o.name = p.name
+     CROSS JOIN kind AS k ON k.id = o.kind
+     LEFT JOIN (SELECT layout, name, min(offset) AS offset, count(shard) AS shards FROM part GROUP BY layout, name) AS t
+       ON t.layout = f.layout AND t.name = p.name
+WHERE o.stored_bytes > 0 AND t.shards = 0;
+
+-- Which contents are there more than once, and how many bytes would one copy of each save? `evidence` is proof, a cryptographic digest;
+-- values, an equal fingerprint over dtype, shape and values (of what has no digest); or candidate: a checksum, such as crc32c,
+-- with the length as its only witness.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
-SELECT digest, dtype, encoding, byte_order, length, count(*) AS copies, count(DISTINCT path) AS files,
-       (count(*) - 1) * length AS spare_bytes,
+SELECT algorithm || ':' || lower(hex(value)) AS digest, r.dtype, r.encoding, r.byte_order, r.length,
+       count(DISTINCT r.place || ' ' || r.offset) AS copies, count(DISTINCT r.place) AS files,
+       (count(DISTINCT r.place || ' ' || r.offset) - 1) * r.length AS spare_bytes,
        CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
-       min(path) AS first_path, max(path) AS last_path
-FROM (SELECT DISTINCT path, offset, length, dtype, encoding, byte_order, algorithm, digest FROM digests
-      WHERE length > 0 AND shard IS NULL AND digest IS NOT NULL)
-GROUP BY digest, length, dtype, encoding, byte_order HAVING count(*) > 1
-ORDER BY spare_bytes DESC, digest;
+       min(f.path) AS first_path, max(f.path) AS last_path
+FROM repeated_digests AS r JOIN file AS f ON f.id = r.file
+GROUP BY r.algorithm, r.value, r.length, r.dtype, r.encoding, r.byte_order, r.covers
+HAVING count(DISTINCT r.place || ' ' || r.offset) > 1
+UNION ALL
+SELECT r.fingerprint, r.dtype, NULL, NULL, min(r.length), count(DISTINCT r.place || ' ' || r.offset), count(DISTINCT r.place),
+       sum(r.length) - max(r.length), 'values', min(f.path), max(f.path)
+FROM (SELECT * FROM repeated_fingerprints GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
+WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)
+GROUP BY r.fingerprint HAVING count(*) > 1
+ORDER BY 8 DESC, 1;
 
 -- Where are the copies of each of these contents?
 DROP VIEW IF EXISTS main.copies;
 CREATE VIEW main.copies AS
-SELECT c.digest, c.dtype, c.encoding, c.length, c.path, c.object, c.component
-FROM duplicates AS d JOIN digests AS c
-  ON c.digest = d.digest AND c.length = d.length AND c.dtype = d.dtype AND c.encoding = d.encoding AND c.byte_order = d.byte_order
- AND c.shard IS NULL
-ORDER BY c.digest, c.path, c.object, c.component;
+SELECT c.digest, c.dtype, c.encoding, c.length, f.path, n.name AS object, c.component, h.name AS host
+FROM (SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, length, file, name, component,
+             min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
+      FROM repeated_digests
+      WINDOW same AS (PARTITION BY algorithm, value, length, dtype, encoding, byte_order, covers)
+      UNION ALL
+      SELECT fingerprint, dtype, NULL, length, file, name, NULL,
+             min(place || ' ' || offset) OVER (PARTITION BY fingerprint) <> max(place || ' ' || offset) OVER (PARTITION BY fingerprint)
+      FROM repeated_fingerprints AS r
+      WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)) AS c
+     JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
+WHERE c.several
+ORDER BY c.digest, f.path, object, c.component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
 DROP VIEW IF EXISTS main.tied_weights;
 CREATE VIEW main.tied_weights AS
-SELECT path, shard, offset, length, object, component, shared
-FROM (SELECT *, count(*) OVER (PARTITION BY path, shard, offset, length) AS shared FROM components WHERE length > 0)
-WHERE shared > 1
-ORDER BY path, offset, object, component;
+WITH tied AS (
+  SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY layout, shard, offset, length) AS shared FROM part WHERE length > 0 AND offset IS NOT NULL)
+  WHERE shared > 1
+)
+SELECT f.path, p.shard, CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length,
+       n.name AS object, s.component, p.shared, h.name AS host
+FROM tied AS p CROSS JOIN file AS f ON f.layout = p.layout CROSS JOIN host AS h ON h.id = f.host
+     CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
+ORDER BY f.path, offset, object, s.component;
+
+-- Which files are the same model, whatever they are stored in: equal in all names, shapes, types and values? (By fingerprints, which a
+-- second pass of refresh.sql makes.) Several names of one file are no copies.
+DROP VIEW IF EXISTS main.same_models;
+CREATE VIEW main.same_models AS
+SELECT f.fingerprint, f.path, f.container, f.version, f.size, h.name AS host, f.id AS file
+FROM file AS f CROSS JOIN host AS h ON h.id = f.host
+WHERE f.fingerprint IN (
+  SELECT fingerprint FROM file WHERE fingerprint IS NOT NULL GROUP BY fingerprint
+  HAVING count(DISTINCT CASE WHEN inode IS NULL THEN id ELSE host || ' ' || device || ' ' || inode END) > 1)
+ORDER BY f.fingerprint, f.path;
+
+-- Which files are of one family: the same names, types and shapes, whatever the values? `family` is a number of this catalog.
+DROP VIEW IF EXISTS main.families;
+CREATE VIEW main.families AS
+WITH several(architecture, files) AS (
+  SELECT l.architecture, count(*) FROM file AS f JOIN layout AS l ON l.id = f.layout GROUP BY l.architecture HAVING count(*) > 1
+)
+SELECT a.id AS family, v.files, a.objects, a.parameters, f.path, f.container, f.size, h.name AS host, f.id AS file
+FROM several AS v CROSS JOIN architecture AS a ON a.id = v.architecture CROSS JOIN layout AS l ON l.architecture = a.id
+     CROSS JOIN file AS f ON f.layout = l.id CROSS JOIN host AS h ON h.id = f.host
+WHERE a.objects > 0;
 
 -- ---- Differences
 
--- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown: digests are
--- over the stored bytes, so they tell only where dtype, encoding, byte order and algorithm agree; else lengths may. Equal
--- checksums, such as crc32c, leave it unknown.
+-- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown, where nothing proves
+-- either. What proves it: equal fingerprints of the objects; a cryptographic digest over the same bytes; another digest over decoded
+-- bytes; another length. Equal checksums, such as crc32c, leave it unknown.
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
-SELECT a.path AS path_a, b.path AS path_b, a.object, a.component, a.dtype, a.type AS type_a, b.type AS type_b,
-       a.encoding AS encoding_a, b.encoding AS encoding_b, a.shard AS shard_a, b.shard AS shard_b, a.byte_order AS byte_order_a, b.byte_order AS byte_order_b,
-       a.decoded_length AS length_a, b.decoded_length AS length_b, a.digest AS digest_a, b.digest AS digest_b,
-       CASE WHEN a.dtype IS NOT b.dtype OR a.byte_order IS NOT b.byte_order THEN 'unknown'
-            WHEN a.encoding = b.encoding AND a.digest = b.digest AND a.length = b.length AND a.algorithm = 'sha256' THEN 'same'
-            WHEN a.encoding = b.encoding AND a.algorithm = b.algorithm AND a.encoding = 'raw' AND a.digest <> b.digest THEN 'changed'
-            WHEN a.decoded_length <> b.decoded_length THEN 'changed'
-            WHEN a.length = 0 AND b.length = 0 THEN 'same'
-            ELSE 'unknown' END AS verdict
-FROM digests AS a CROSS JOIN digests AS b ON b.object = a.object AND b.component = a.component;
+SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, encoding_b, shard_a, shard_b, byte_order_a, byte_order_b,
+       length_a, length_b, digest_a, digest_b,
+       CASE WHEN fingerprint_a = fingerprint_b OR file_a = file_b THEN 'same'
+            WHEN dtype IS NOT dtype_b OR byte_order_a IS NOT byte_order_b THEN 'unknown'
+            WHEN length_a <> length_b THEN 'changed'
+            WHEN length_a = 0 AND length_b = 0 THEN 'same'
+            WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
+            THEN 'same'
+            WHEN covers_a = 'decoded' AND covers_b = 'decoded' AND algorithm_a = algorithm_b AND digest_a <> digest_b THEN 'changed'
+            WHEN components = 1 AND fingerprint_a <> fingerprint_b THEN 'changed'
+            ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b
+FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component, sa.dtype, sb.dtype AS dtype_b, sa.type AS type_a,
+             sb.type AS type_b, sa.encoding AS encoding_a, sb.encoding AS encoding_b, pa.shard AS shard_a, pb.shard AS shard_b,
+             sa.byte_order AS byte_order_a, sb.byte_order AS byte_order_b, pa.decoded_length AS length_a, pb.decoded_length AS length_b,
+             da.algorithm AS algorithm_a, db.algorithm AS algorithm_b, da.algorithm || ':' || lower(hex(da.value)) AS digest_a,
+             db.algorithm || ':' || lower(hex(db.value)) AS digest_b,
+             CASE WHEN sa.encoding = 'raw' AND sa.digest_of = 'stored' THEN 'decoded' ELSE sa.digest_of END AS covers_a,
+             CASE WHEN sb.encoding = 'raw' AND sb.digest_of = 'stored' THEN 'decoded' ELSE sb.digest_of END AS covers_b,
+             fa.fingerprint AS fingerprint_a, fb.fingerprint AS fingerprint_b, a.id AS file_a, b.id AS file_b,
+             coalesce(dt.components, 1) AS components,
+             (SELECT name FROM host WHERE id = a.host) AS host_a, (SELECT name FROM host WHERE id = b.host) AS host_b
+      FROM file AS a CROSS JOIN file AS b CROSS JOIN part AS pa ON pa.layout = a.layout
+           CROSS JOIN part AS pb ON pb.layout = b.layout AND pb.name = pa.name
+           CROSS JOIN storage AS sa ON sa.id = pa.storage CROSS JOIN storage AS sb ON sb.id = pb.storage AND sb.component = sa.component
+           CROSS JOIN name AS n ON n.id = pa.name
+           LEFT JOIN digest AS da ON da.file = a.id AND da.name = pa.name AND da.storage = pa.storage
+           LEFT JOIN digest AS db ON db.file = b.id AND db.name = pb.name AND db.storage = pb.storage
+           LEFT JOIN fingerprint AS fa ON fa.file = a.id AND fa.name = pa.name
+           LEFT JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = pb.name
+           LEFT JOIN detail AS dt ON dt.layout = a.layout AND dt.name = pa.name);
 
--- What has changed from one file to another? ... WHERE path_a = 'old.zt' AND path_b = 'new.zt'
+-- What has changed from one file to another? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
 -- `change` is added or removed (before, after: type and shape), reformatted, retyped, reshaped, recomposed (component `part`
 -- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths),
--- attributes (key `part`; object NULL: of the file), unreadable. Where neither digests nor lengths tell whether the content
--- has changed, hashed_differences does.
+-- unknown (of component `part`: nothing tells whether its content is the same; before, after: digests, if there are any),
+-- attributes (key `part`; object NULL: of the file), unreadable. So no row means that nothing differs, of paths that are in the catalog;
+-- in a session with ztensor the view of that name says `not in the catalog` of others. hashed_differences reads what is unknown.
 DROP VIEW IF EXISTS main.differences;
 CREATE VIEW main.differences AS
 SELECT a.path AS path_a, b.path AS path_b, NULL AS object, NULL AS part, 'unreadable' AS change,
-       a.error AS before, b.error AS after
-FROM files AS a CROSS JOIN files AS b WHERE a.error IS NOT NULL OR b.error IS NOT NULL
+       a.error AS before, b.error AS after, a.id AS file_a, b.id AS file_b
+FROM file AS a CROSS JOIN file AS b WHERE a.id <> b.id AND (a.error IS NOT NULL OR b.error IS NOT NULL)
 UNION ALL
-SELECT a.path, b.path, b.object, NULL, 'added', NULL, coalesce(b.type, b.format) || b.shape
-FROM files AS a CROSS JOIN objects AS b
-WHERE a.error IS NULL AND NOT EXISTS (SELECT 1 FROM objects AS o WHERE o.path = a.path AND o.object = b.object)
+SELECT a.path, b.path, n.name, NULL, 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN tensor AS t ON t.architecture = lb.architecture
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+WHERE la.architecture <> lb.architecture
+  AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = la.architecture AND o.name = t.name)
 UNION ALL
-SELECT a.path, b.path, a.object, NULL, 'removed', coalesce(a.type, a.format) || a.shape, NULL
-FROM objects AS a CROSS JOIN files AS b
-WHERE b.error IS NULL AND NOT EXISTS (SELECT 1 FROM objects AS o WHERE o.path = b.path AND o.object = a.object)
+SELECT a.path, b.path, n.name, NULL, 'removed', coalesce(k.type, k.format) || s.shape, NULL, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN tensor AS t ON t.architecture = la.architecture
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+WHERE la.architecture <> lb.architecture
+  AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = lb.architecture AND o.name = t.name)
 UNION ALL
-SELECT a.path, b.path, a.object, NULL, 'reformatted', a.format, b.format
-FROM objects AS a CROSS JOIN objects AS b ON b.object = a.object WHERE a.format IS NOT b.format
+SELECT a.path, b.path, n.name, NULL, c.change,
+       CASE c.change WHEN 'reformatted' THEN ka.format WHEN 'retyped' THEN ka.type ELSE sa.shape END,
+       CASE c.change WHEN 'reformatted' THEN kb.format WHEN 'retyped' THEN kb.type ELSE sb.shape END, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN tensor AS ta ON ta.architecture = la.architecture
+     CROSS JOIN tensor AS tb ON tb.architecture = lb.architecture AND tb.name = ta.name AND (tb.kind <> ta.kind OR tb.shape <> ta.shape)
+     CROSS JOIN name AS n ON n.id = ta.name CROSS JOIN kind AS ka ON ka.id = ta.kind CROSS JOIN kind AS kb ON kb.id = tb.kind
+     CROSS JOIN shape AS sa ON sa.id = ta.shape CROSS JOIN shape AS sb ON sb.id = tb.shape
+     CROSS JOIN (SELECT 'reformatted' AS change UNION ALL SELECT 'retyped' UNION ALL SELECT 'reshaped') AS c
+WHERE la.architecture <> lb.architecture
+  AND CASE c.change WHEN 'reformatted' THEN ka.format IS NOT kb.format WHEN 'retyped' THEN ka.type IS NOT kb.type
+                    ELSE sa.shape IS NOT sb.shape END
 UNION ALL
-SELECT a.path, b.path, a.object, NULL, 'retyped', a.type, b.type
-FROM objects AS a CROSS JOIN objects AS b ON b.object = a.object WHERE a.type IS NOT b.type
+SELECT a.path, b.path, n.name, s.component, 'recomposed', s.type, NULL, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN part AS p ON p.layout = a.layout
+     CROSS JOIN tensor AS t ON t.architecture = lb.architecture AND t.name = p.name
+     CROSS JOIN storage AS s ON s.id = p.storage CROSS JOIN name AS n ON n.id = p.name
+WHERE a.layout <> b.layout
+  AND NOT EXISTS (SELECT 1 FROM part AS q JOIN storage AS r ON r.id = q.storage
+                  WHERE q.layout = b.layout AND q.name = p.name AND r.component = s.component)
 UNION ALL
-SELECT a.path, b.path, a.object, NULL, 'reshaped', a.shape, b.shape
-FROM objects AS a CROSS JOIN objects AS b ON b.object = a.object WHERE a.shape IS NOT b.shape
+SELECT a.path, b.path, n.name, s.component, 'recomposed', NULL, s.type, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout
+     CROSS JOIN part AS p ON p.layout = b.layout
+     CROSS JOIN tensor AS t ON t.architecture = la.architecture AND t.name = p.name
+     CROSS JOIN storage AS s ON s.id = p.storage CROSS JOIN name AS n ON n.id = p.name
+WHERE a.layout <> b.layout
+  AND NOT EXISTS (SELECT 1 FROM part AS q JOIN storage AS r ON r.id = q.storage
+                  WHERE q.layout = a.layout AND q.name = p.name AND r.component = s.component)
 UNION ALL
-SELECT a.path, b.path, a.object, a.component, 'recomposed', a.type, NULL
-FROM components AS a CROSS JOIN objects AS b ON b.object = a.object
-WHERE NOT EXISTS (SELECT 1 FROM components AS c WHERE c.path = b.path AND c.object = a.object AND c.component = a.component)
-UNION ALL
-SELECT a.path, b.path, b.object, b.component, 'recomposed', NULL, b.type
-FROM objects AS a CROSS JOIN components AS b ON b.object = a.object
-WHERE NOT EXISTS (SELECT 1 FROM components AS c WHERE c.path = a.path AND c.object = b.object AND c.component = b.component)
-UNION ALL
--- Of components beside the values; those are the object's, above.
-SELECT path_a, path_b, object, component, 'retyped', type_a, type_b
-FROM component_pairs WHERE type_a IS NOT type_b AND component NOT IN ('data', 'values', 'packed_weight')
-UNION ALL
-SELECT path_a, path_b, object, component, 'reencoded', encoding_a, encoding_b
-FROM component_pairs WHERE encoding_a IS NOT encoding_b
-UNION ALL
--- That a tensor of another size has other content goes without saying.
-SELECT path_a, path_b, object, component, 'content',
-       CASE WHEN length_a IS length_b THEN digest_a ELSE length_a END,
-       CASE WHEN length_a IS length_b THEN digest_b ELSE length_b END
+-- Of components beside the values; those are the object's, above. That a tensor of another shape or type has other content goes
+-- without saying.
+SELECT path_a, path_b, object, component, c.change,
+       CASE c.change WHEN 'retyped' THEN type_a WHEN 'reencoded' THEN encoding_a
+                     ELSE CASE WHEN length_a IS length_b THEN digest_a ELSE length_a END END,
+       CASE c.change WHEN 'retyped' THEN type_b WHEN 'reencoded' THEN encoding_b
+                     ELSE CASE WHEN length_a IS length_b THEN digest_b ELSE length_b END END, file_a, file_b
 FROM component_pairs AS p
-WHERE verdict = 'changed'
-  AND (length_a IS length_b OR (SELECT shape FROM objects AS o WHERE o.path = path_a AND o.object = p.object)
-                            IS (SELECT shape FROM objects AS o WHERE o.path = path_b AND o.object = p.object))
+     CROSS JOIN (SELECT 'retyped' AS change UNION ALL SELECT 'reencoded' UNION ALL SELECT 'content' UNION ALL SELECT 'unknown') AS c
+WHERE CASE c.change
+        WHEN 'retyped' THEN type_a IS NOT type_b AND component NOT IN ('data', 'values', 'packed_weight')
+        WHEN 'reencoded' THEN encoding_a IS NOT encoding_b
+        WHEN 'content' THEN verdict = 'changed' AND (length_a IS length_b
+          OR (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
+              JOIN name AS n ON n.id = t.name WHERE f.id = file_a AND n.name = p.object)
+          = (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
+             JOIN name AS n ON n.id = t.name WHERE f.id = file_b AND n.name = p.object))
+        ELSE verdict = 'unknown' AND type_a IS type_b
+          AND (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
+               JOIN name AS n ON n.id = t.name WHERE f.id = file_a AND n.name = p.object)
+          = (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
+             JOIN name AS n ON n.id = t.name WHERE f.id = file_b AND n.name = p.object)
+      END
 UNION ALL
-SELECT a.path, b.path, a.object, a.key, 'attributes',
-       CASE WHEN a.type IN ('null', 'true', 'false') THEN a.type ELSE a.value END,
-       (SELECT CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END
-        FROM attributes AS x WHERE x.path = b.path AND x.object IS a.object AND x.key = a.key)
-FROM attributes AS a CROSS JOIN files AS b
-WHERE NOT EXISTS (SELECT 1 FROM attributes AS x WHERE x.path = b.path AND x.object IS a.object AND x.key = a.key
-                  AND x.type = a.type AND x.value IS a.value)
-  AND CASE WHEN a.object IS NULL THEN b.error IS NULL
-           ELSE EXISTS (SELECT 1 FROM objects AS o WHERE o.path = b.path AND o.object = a.object) END
+SELECT a.path, b.path, NULL, x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
+       (SELECT CASE WHEN y.type IN ('null', 'true', 'false') THEN y.type ELSE y.value END
+        FROM attribute AS y WHERE y.file = b.id AND y.key = x.key), a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN attribute AS x ON x.file = a.id
+WHERE b.error IS NULL
+  AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.file = b.id AND y.key = x.key AND y.type = x.type AND y.value IS x.value)
 UNION ALL
-SELECT a.path, b.path, b.object, b.key, 'attributes', NULL,
-       CASE WHEN b.type IN ('null', 'true', 'false') THEN b.type ELSE b.value END
-FROM files AS a CROSS JOIN attributes AS b
-WHERE NOT EXISTS (SELECT 1 FROM attributes AS x WHERE x.path = a.path AND x.object IS b.object AND x.key = b.key)
-  AND CASE WHEN b.object IS NULL THEN a.error IS NULL
-           ELSE EXISTS (SELECT 1 FROM objects AS o WHERE o.path = a.path AND o.object = b.object) END;
+SELECT a.path, b.path, NULL, x.key, 'attributes', NULL, CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN attribute AS x ON x.file = b.id
+WHERE a.error IS NULL AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.file = a.id AND y.key = x.key)
+UNION ALL
+SELECT a.path, b.path, n.name, x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
+       (SELECT CASE WHEN y.type IN ('null', 'true', 'false') THEN y.type ELSE y.value END
+        FROM attribute AS y WHERE y.layout = b.layout AND y.name = x.name AND y.key = x.key), a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS lb ON lb.id = b.layout CROSS JOIN attribute AS x ON x.layout = a.layout
+     CROSS JOIN tensor AS t ON t.architecture = lb.architecture AND t.name = x.name CROSS JOIN name AS n ON n.id = x.name
+WHERE a.layout <> b.layout
+  AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.layout = b.layout AND y.name = x.name AND y.key = x.key AND y.type = x.type
+                  AND y.value IS x.value)
+UNION ALL
+SELECT a.path, b.path, n.name, x.key, 'attributes', NULL, CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
+       a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN attribute AS x ON x.layout = b.layout
+     CROSS JOIN tensor AS t ON t.architecture = la.architecture AND t.name = x.name CROSS JOIN name AS n ON n.id = x.name
+WHERE a.layout <> b.layout AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.layout = a.layout AND y.name = x.name AND y.key = x.key);
 
 -- ---- Shares and sizes
 
 -- Which types does each file consist of, and what share of its bytes has each?
 DROP VIEW IF EXISTS main.dtype_shares;
 CREATE VIEW main.dtype_shares AS
-SELECT o.path, o.dtype, o.type, count(*) AS objects, CAST(total(o.elements) AS INTEGER) AS elements, sum(o.stored_bytes) AS bytes,
-       round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
-FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.dtype, o.type;
+SELECT f.path, k.dtype, k.type, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
+       round(100.0 * sum(s.bytes) / nullif(l.stored_bytes, 0), 2) AS percent
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
+GROUP BY f.id, k.dtype, k.type;
 
 -- Which types does the whole collection consist of, and what share of the bytes has each?
 DROP VIEW IF EXISTS main.dtype_totals;
 CREATE VIEW main.dtype_totals AS
-SELECT dtype, type, count(*) AS objects, count(DISTINCT path) AS files, CAST(total(elements) AS INTEGER) AS elements, sum(stored_bytes) AS bytes,
-       round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
-FROM objects GROUP BY dtype, type ORDER BY bytes DESC;
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+     typed(layout, dtype, type, objects, elements, bytes) AS (
+       SELECT s.layout, k.dtype, k.type, sum(s.objects), total(s.elements), sum(s.bytes)
+       FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.dtype, k.type)
+SELECT t.dtype, t.type, sum(t.objects * u.files) AS objects, sum(u.files) AS files,
+       CAST(total(t.elements * u.files) AS INTEGER) AS elements, sum(t.bytes * u.files) AS bytes,
+       round(100.0 * sum(t.bytes * u.files)
+             / nullif((SELECT sum(l.stored_bytes * v.files) FROM used AS v JOIN layout AS l ON l.id = v.layout), 0), 2) AS percent
+FROM used AS u JOIN typed AS t ON t.layout = u.layout GROUP BY t.dtype, t.type ORDER BY bytes DESC;
 
 -- Which formats (dense, sparse, quantized) does each file consist of, and what share of its bytes has each?
 DROP VIEW IF EXISTS main.format_shares;
 CREATE VIEW main.format_shares AS
-SELECT o.path, o.format, count(*) AS objects, CAST(total(o.elements) AS INTEGER) AS elements, sum(o.stored_bytes) AS bytes,
-       round(100.0 * sum(o.stored_bytes) / nullif(f.stored_bytes, 0), 2) AS percent
-FROM files AS f CROSS JOIN objects AS o ON o.path = f.path GROUP BY o.path, o.format;
+SELECT f.path, k.format, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
+       round(100.0 * sum(s.bytes) / nullif(l.stored_bytes, 0), 2) AS percent
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
+GROUP BY f.id, k.format;
 
 -- Which formats does the whole collection consist of, and what share of the bytes has each?
 DROP VIEW IF EXISTS main.format_totals;
 CREATE VIEW main.format_totals AS
-SELECT format, count(*) AS objects, count(DISTINCT path) AS files, CAST(total(elements) AS INTEGER) AS elements, sum(stored_bytes) AS bytes,
-       round(100.0 * sum(stored_bytes) / nullif((SELECT sum(stored_bytes) FROM files), 0), 2) AS percent
-FROM objects GROUP BY format ORDER BY bytes DESC;
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+     formatted(layout, format, objects, elements, bytes) AS (
+       SELECT s.layout, k.format, sum(s.objects), total(s.elements), sum(s.bytes)
+       FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.format)
+SELECT t.format, sum(t.objects * u.files) AS objects, sum(u.files) AS files,
+       CAST(total(t.elements * u.files) AS INTEGER) AS elements, sum(t.bytes * u.files) AS bytes,
+       round(100.0 * sum(t.bytes * u.files)
+             / nullif((SELECT sum(l.stored_bytes * v.files) FROM used AS v JOIN layout AS l ON l.id = v.layout), 0), 2) AS percent
+FROM used AS u JOIN formatted AS t ON t.layout = u.layout GROUP BY t.format ORDER BY bytes DESC;
 
--- Which are the largest tensors?
+-- Which are the thousand largest tensors?
 DROP VIEW IF EXISTS main.largest_tensors;
 CREATE VIEW main.largest_tensors AS
-SELECT path, object, format, type, shape, elements, stored_bytes, decoded_bytes
-FROM objects ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC, path, object;
+SELECT f.path, n.name AS object, k.format, k.type, s.shape, s.elements, o.stored_bytes, o.decoded_bytes, h.name AS host
+FROM (SELECT * FROM layout_objects WHERE layout IN (SELECT layout FROM file)
+      ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC LIMIT 1000) AS o
+     CROSS JOIN file AS f ON f.layout = o.layout CROSS JOIN host AS h ON h.id = f.host
+     CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kind AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
+ORDER BY CAST(coalesce(o.decoded_bytes, o.stored_bytes) AS REAL) DESC, f.path, object LIMIT 1000;
 
 -- ---- What is missing
 
--- Which licence does each file state? Of attributes at any depth that have the word in their names: license, LICENCE,
--- general.license, license_name; one that is empty, blank or null states none.
+-- Which licence does each file state, or a tensor in it (object)? Of attributes at any depth that have the word in their names:
+-- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none.
 DROP VIEW IF EXISTS main.licences;
 CREATE VIEW main.licences AS
-SELECT f.path, j.fullkey AS key, j.value AS licence
-FROM files AS f CROSS JOIN json_tree(f.attributes) AS j
-WHERE '.' || replace(replace(replace(replace(replace(lower(j.key),
-        'licence', 'license'), '_', '.'), '-', '.'), ':', '.'), ' ', '.') || '.' LIKE '%.license.%'
-  AND j.type NOT IN ('null', 'false') AND trim(j.value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}');
+WITH stated(file, layout, name, key, word, value, type) AS (
+  SELECT file, layout, name, key, key, value, type FROM attribute WHERE type NOT IN ('array', 'object')
+  UNION ALL
+  -- Long arrays are vocabularies.
+  SELECT a.file, a.layout, a.name, a.key || ltrim(j.fullkey, '$'), coalesce(j.key, a.key), j.value, j.type
+  FROM attribute AS a CROSS JOIN json_tree(a.value) AS j
+  WHERE a.type IN ('array', 'object') AND (a.type = 'object' OR length(a.value) <= 10000) AND (a.value LIKE '%licen%' OR a.key LIKE '%licen%')
+), named AS (
+  SELECT * FROM stated
+  WHERE '.' || replace(replace(replace(replace(replace(replace(lower(word), 'licence', 'license'), 'licenses', 'license'),
+          '_', '.'), '-', '.'), ':', '.'), ' ', '.') || '.' LIKE '%.license.%'
+    AND type NOT IN ('null', 'false') AND trim(value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}')
+)
+SELECT f.path, s.key, s.value AS licence, n.name AS object, h.name AS host, f.id AS file
+FROM named AS s CROSS JOIN file AS f ON f.id = s.file CROSS JOIN host AS h ON h.id = f.host LEFT JOIN name AS n ON n.id = s.name
+UNION ALL
+SELECT f.path, s.key, s.value, n.name, h.name, f.id
+FROM named AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
 
--- Which files state no licence? (Data shards, which have no manifest, cannot.)
+-- Which files state no licence, neither of their own nor of a tensor? (Data shards, which have no manifest, cannot.)
 DROP VIEW IF EXISTS main.unlicensed_files;
 CREATE VIEW main.unlicensed_files AS
-SELECT path, version, objects, stored_bytes FROM files AS f
-WHERE error IS NULL AND manifest_bytes > 0 AND NOT EXISTS (SELECT 1 FROM licences AS l WHERE l.path = f.path);
+SELECT f.path, f.version, a.objects, l.stored_bytes, h.name AS host
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
+WHERE f.error IS NULL AND f.manifest_bytes > 0 AND f.id NOT IN (SELECT file FROM licences);
 
 -- Which components have no digest that can be checked, so that nobody can tell whether their bytes are what was written?
 DROP VIEW IF EXISTS main.missing_digests;
 CREATE VIEW main.missing_digests AS
-SELECT path, object, component, dtype, length FROM digests WHERE digest IS NULL;
+SELECT path, object, component, dtype, length, host FROM digests WHERE digest IS NULL;
 
 -- ---- Runs
 
 -- Which files does no run refer to? (Data shards are referred to by their models.)
 DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
-SELECT path, size, datetime(mtime, 'unixepoch') AS modified, error FROM files AS f
-WHERE manifest_bytes IS NOT 0 AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path);
+SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
+FROM file AS f JOIN host AS h ON h.id = f.host
+WHERE f.manifest_bytes IS NOT 0
+  AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path AND (r.host = '' OR r.host = h.name));
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
 DROP VIEW IF EXISTS main.lost_runs;
 CREATE VIEW main.lost_runs AS
-SELECT tracker, database, run, name, status, path, datetime(logged, 'unixepoch') AS logged FROM run_files AS r
-WHERE NOT EXISTS (SELECT 1 FROM files AS f WHERE f.path = r.path);
+SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, datetime(r.logged, 'unixepoch') AS logged, r.host FROM run_files AS r
+WHERE NOT EXISTS (SELECT 1 FROM file AS f JOIN host AS h ON h.id = f.host WHERE f.path = r.path AND (r.host = '' OR r.host = h.name));
+
+-- Where else is what a run left behind? `evidence` is name, another name of the same file, or values: the same model by its fingerprint,
+-- whatever it is stored in.
+DROP VIEW IF EXISTS main.run_copies;
+CREATE VIEW main.run_copies AS
+SELECT r.tracker, r.database, r.run, r.name, r.path, c.path AS copy, h.name AS host,
+       CASE WHEN c.host = f.host AND c.device = f.device AND c.inode = f.inode THEN 'name' ELSE 'values' END AS evidence
+FROM run_files AS r CROSS JOIN file AS f ON f.path = r.path AND (r.host = '' OR r.host = (SELECT name FROM host WHERE id = f.host))
+     CROSS JOIN file AS c ON c.id <> f.id
+       AND (c.fingerprint = f.fingerprint OR c.host = f.host AND c.device = f.device AND c.inode = f.inode)
+     CROSS JOIN host AS h ON h.id = c.host;
 
 RELEASE audit;
 
@@ -232,21 +407,21 @@ SELECT path, object, substr(CASE WHEN elements = 0 THEN ', empty' WHEN zeros = e
        type, shape, elements, zeros, nans, infs, min, max
 FROM (SELECT f.path, s.object, o.format, o.type, o.shape, s.elements, s.zeros, s.nans, s.infs, s.min, s.max
       FROM files AS f CROSS JOIN zt_stats(f.path, 'skip') AS s
-           CROSS JOIN objects AS o ON o.path = f.path AND o.object = s.object
-      WHERE f.error IS NULL AND s.path = f.path AND s.error IS NULL)
+           CROSS JOIN objects AS o ON o.file = f.file AND o.object = s.object
+      WHERE f.error IS NULL AND f.host = zt_host() AND s.path = f.path AND s.error IS NULL)
 WHERE elements = 0 OR zeros = elements OR (zeros >= 0.99 * elements AND format NOT LIKE 'sparse%') OR nans > 0 OR infs > 0;
 
 -- Which tensors' values cannot be had, and why?
 DROP VIEW IF EXISTS temp.uninterpreted_tensors;
 CREATE TEMP VIEW uninterpreted_tensors AS
 SELECT f.path, s.object, s.error FROM files AS f CROSS JOIN zt_stats(f.path, 'skip') AS s
-WHERE f.error IS NULL AND s.path = f.path AND s.error IS NOT NULL;
+WHERE f.error IS NULL AND f.host = zt_host() AND s.path = f.path AND s.error IS NOT NULL;
 
 -- Which components are not what was written, or have a digest that cannot be checked?
 DROP VIEW IF EXISTS temp.digest_failures;
 CREATE TEMP VIEW digest_failures AS
 SELECT f.path, c.object, c.component, c.rule, c.message FROM files AS f CROSS JOIN zt_check(f.path, 'full') AS c
-WHERE f.error IS NULL AND c.path = f.path
+WHERE f.error IS NULL AND f.host = zt_host() AND c.path = f.path
   AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'shard-digest', 'shard-size', 'missing-shard');
 
 -- Which contents are there more than once, where digests do not tell? Hashes components whose dtype and decoded length
@@ -258,17 +433,17 @@ SELECT hash, dtype, decoded_length, count(*) AS copies, count(DISTINCT path) AS 
        min(path) AS first_path, max(path) AS last_path
 FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.decoded_length, c.length, z.hash
       FROM (SELECT c.path, min(c.object) AS object, c.component, c.dtype, c.byte_order, c.shard, c.decoded_length, c.length
-            FROM components AS c
-            JOIN (SELECT dtype, decoded_length FROM digests WHERE length > 0
+            FROM (SELECT dtype, decoded_length FROM digests WHERE length > 0 AND host = zt_host()
                   GROUP BY dtype, decoded_length HAVING count(*) > 1 AND count(digest) < count(*)) AS g
+            JOIN (SELECT *, coalesce((SELECT device || ' ' || inode FROM file WHERE id = components.file), file) AS place
+                  FROM components WHERE length > 0 AND host = zt_host()) AS c
               ON g.dtype = c.dtype AND g.decoded_length = c.decoded_length
-            WHERE c.length > 0
-            GROUP BY c.path, c.shard, c.offset, c.length, c.dtype, c.byte_order) AS c
+            GROUP BY c.place, c.shard, c.offset, c.length, c.dtype, c.byte_order) AS c
       CROSS JOIN zt_components(c.path, 'skip') AS z
         ON z.path = c.path AND z.object = c.object AND z.component = c.component)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;
 
--- Which components differ between two files, where digests do not tell? ... WHERE path_a = 'old.zt' AND path_b = 'new.zt'
+-- Which components differ between two files, where digests do not tell? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
 -- HAVING, in place of a WHERE, has each hash computed once, and only of the paths that are asked for.
 DROP VIEW IF EXISTS temp.hashed_differences;
 CREATE TEMP VIEW hashed_differences AS
@@ -279,5 +454,17 @@ FROM (SELECT p.path_a, p.path_b, p.object, p.component, a.hash AS before, b.hash
         ON a.path = p.path_a AND a.object = p.object AND a.component = p.component
       CROSS JOIN zt_components(p.path_b, 'skip') AS b
         ON b.path = p.path_b AND b.object = p.object AND b.component = p.component
-      WHERE p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
+      WHERE p.host_a = zt_host() AND p.host_b = zt_host() AND p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
 GROUP BY path_a, path_b, object, component HAVING before <> after;
+
+-- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths. `before` and
+-- `after` then say where the catalog would have the file: a path as you write it may be relative.
+DROP VIEW IF EXISTS temp.differences;
+CREATE TEMP VIEW differences AS
+SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences
+UNION ALL
+SELECT a.source, b.source, NULL, NULL, 'not in the catalog',
+       CASE WHEN a.source NOT IN (SELECT path FROM file) THEN zt_absolute(a.source) END,
+       CASE WHEN b.source NOT IN (SELECT path FROM file) THEN zt_absolute(b.source) END, NULL, NULL
+FROM zt_files AS a CROSS JOIN zt_files AS b
+WHERE a.source NOT IN (SELECT path FROM file) OR b.source NOT IN (SELECT path FROM file);

@@ -236,6 +236,7 @@ CREATE INDEX IF NOT EXISTS main.tensor_name ON tensor(name);
 CREATE INDEX IF NOT EXISTS main.file_path ON file(path);
 CREATE INDEX IF NOT EXISTS main.file_root ON file(root);
 CREATE INDEX IF NOT EXISTS main.file_layout ON file(layout);
+CREATE INDEX IF NOT EXISTS main.file_inode ON file(inode);
 CREATE INDEX IF NOT EXISTS main.file_fingerprint ON file(fingerprint) WHERE fingerprint IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.digest_value ON digest(value) WHERE value IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.fingerprint_fingerprint ON fingerprint(fingerprint) WHERE fingerprint IS NOT NULL;

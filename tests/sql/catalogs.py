@@ -1,6 +1,7 @@
 """Catalogs for the tests of sql/: made, refreshed and asked as users do it, by the sqlite3 shell."""
 import json
 import re
+import socket
 import sqlite3
 import subprocess
 from types import SimpleNamespace
@@ -10,9 +11,13 @@ from support import EXTENSION, ROOT, quoted
 SQL = ROOT / "sql"
 SCRIPTS = ["catalog.sql", "refresh.sql", "audit.sql"]
 SHELL_SECONDS = 60
+HOST = socket.gethostname()
 # Columns that both the catalog and the zt_ tables have.
 FILES = "path, container, version, size, mtime, objects, components, stored_bytes, decoded_bytes, manifest_bytes, " \
         "attributes, error"
+OBJECTS = "path, object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes"
+COMPONENTS = "path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard"
+ATTRIBUTES = "path, object, key, value, type"
 
 
 def shell(database, *commands, cwd=None, prefix=(), input=None):
@@ -36,7 +41,7 @@ def refresh(database, source, cwd=None):
     done = shell(database, *refresh_commands(source), cwd=cwd)
     assert (done.err, done.code) == ("", 0)
     [report] = json.loads(done.out)
-    assert report.pop("source") == source
+    assert (report.pop("source"), report.pop("host")) == (source, HOST)
     return {name: count for name, count in report.items() if count}
 
 
@@ -59,10 +64,9 @@ def ask(database, sql, *arguments):
 
 def state(database):
     """All that a catalog says of files, but for the time of reading them."""
-    columns = "source, " + FILES
-    return [ask(database, f"SELECT {columns} FROM files ORDER BY path")] + [
-        ask(database, f"SELECT * FROM {table} ORDER BY {order}") for table, order in
-        [("objects", "1, 2"), ("components", "1, 2, 3"), ("attributes", "1, 2, 3, 4"), ("run_files", "1, 2, 3, 4")]]
+    return [ask(database, f"SELECT {columns} FROM {table} ORDER BY {order}") for table, columns, order in
+            [("files", "source, " + FILES, "path"), ("objects", OBJECTS, "1, 2"), ("components", COMPONENTS, "1, 2, 3"),
+             ("attributes", ATTRIBUTES, "1, 2, 3, 4"), ("run_files", "*", "1, 2, 3, 4")]]
 
 
 def views(script):
