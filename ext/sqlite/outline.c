@@ -1,7 +1,6 @@
 /* Digests of what the tables say of a file. See outline.h. */
 #include "sqlite/outline.h"
 
-#include <stdlib.h>
 #include "core/host.h"
 #include "sqlite/describe.h"
 #include "tensor/payload.h"
@@ -60,15 +59,6 @@ static int outline_finish(outline *o, char out[ZT_DIGEST_TEXT]){
 
 /* --- The architecture --- */
 
-typedef struct outline_name {
-  zt_text name;
-  uint32_t object;
-} outline_name;
-
-static int outline_compare_names(const void *a, const void *b){
-  return zt_text_compare(((const outline_name*)a)->name, ((const outline_name*)b)->name);
-}
-
 static void outline_put_object(outline *o, uint32_t i){
   zt_object object;
   zt_component values;
@@ -88,17 +78,13 @@ static void outline_put_object(outline *o, uint32_t i){
 
 int zt_outline_architecture(const zt_container *c, const zt_interrupt *interrupt,
                             char out[ZT_DIGEST_TEXT], zt_error *err){
-  const uint32_t n = zt_container_objects(c);
-  outline_name *names = sqlite3_malloc64(((uint64_t)n+1)*sizeof(*names));
+  uint32_t *order = zt_container_by_name(c, interrupt, err);
   outline o;
-  if( !names ) return zt_fail_nomem(err);
-  if( outline_begin(&o, c, interrupt, err)==SQLITE_OK ){
-    for(uint32_t i=0; i<n; i++) names[i] = (outline_name){ zt_container_name(c, i), i };
-    qsort(names, n, sizeof(*names), outline_compare_names);
-    for(uint32_t i=0; i<n && !err->rc; i++) outline_put_object(&o, names[i].object);
+  if( order && outline_begin(&o, c, interrupt, err)==SQLITE_OK ){
+    for(uint32_t i=0; i<zt_container_objects(c) && !err->rc; i++) outline_put_object(&o, order[i]);
     outline_finish(&o, out);
   }
-  sqlite3_free(names);
+  sqlite3_free(order);
   return err->rc;
 }
 
