@@ -59,10 +59,11 @@ CREATE TABLE IF NOT EXISTS main.host(
 
 -- The collections: what was refreshed.
 CREATE TABLE IF NOT EXISTS main.root(
-  id     INTEGER PRIMARY KEY,
-  host   INTEGER NOT NULL REFERENCES host(id),
-  path   TEXT NOT NULL,               -- the absolute directory that its files are below; / for a list
-  source TEXT NOT NULL,               -- the source as zt_absolute() has it
+  id        INTEGER PRIMARY KEY,
+  host      INTEGER NOT NULL REFERENCES host(id),
+  path      TEXT NOT NULL,            -- the absolute directory that its files are below; / for a list
+  source    TEXT NOT NULL,            -- the source as zt_absolute() has it
+  refreshed INTEGER,                  -- when that was last, in seconds since 1970
   UNIQUE(host, source)
 );
 
@@ -329,7 +330,8 @@ FROM file AS f JOIN host AS h ON h.id = f.host JOIN attribute AS a ON a.layout =
 -- Which collections are there, on which machines?
 DROP VIEW IF EXISTS main.roots;
 CREATE VIEW main.roots AS
-SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM file AS f WHERE f.root = r.id) AS files, r.id AS root
+SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM file AS f WHERE f.root = r.id) AS files,
+       datetime(r.refreshed, 'unixepoch') AS refreshed, r.id AS root
 FROM root AS r JOIN host AS h ON h.id = r.host;
 
 -- What did zt_check find?

@@ -36,8 +36,10 @@
 -- What takes reading all bytes is a second pass, over the next files (100 by default) of this host that it has not seen since they
 -- changed; each statement is a transaction, so that a pass goes on where it stopped, until `left` is 0:
 --
---   INSERT INTO refresh_pass(pass, files) VALUES ('check', 1000);
+--   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
+--
+-- A fingerprint is over the values of a tensor, or of all of a file, whatever holds them; check keeps what zt_check finds.
 
 -- ---- Is there a catalog?
 
@@ -238,6 +240,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
               ELSE w.source END, w.source
   FROM (SELECT *, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'), instr(source || '[', '[')) - 1) AS head
         FROM refresh_now) AS w;
+  UPDATE root SET refreshed = (SELECT at FROM refresh_now)
+  WHERE host = (SELECT host FROM refresh_now) AND source = (SELECT source FROM refresh_now);
   UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE elsewhere);
 
@@ -331,19 +335,36 @@ END;
 CREATE TEMP TABLE refresh_pass(pass, files, "left");
 CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
 
-CREATE TEMP TRIGGER refresh_pass_check AFTER INSERT ON refresh_pass BEGIN
-  SELECT RAISE(ABORT, 'there is one pass: check') WHERE NEW.pass IS NOT 'check';
+CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
+  SELECT RAISE(ABORT, 'a pass is check or fingerprint') WHERE NEW.pass NOT IN ('check', 'fingerprint') OR NEW.pass IS NULL;
   INSERT INTO refresh_passed
   SELECT f.id, f.path FROM host AS h JOIN file AS f ON f.host = h.id
-  WHERE h.name = zt_host() AND f.error IS NULL AND f.checked IS NULL ORDER BY f.id LIMIT coalesce(NEW.files, 100);
+  WHERE h.name = zt_host() AND f.error IS NULL AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
+  ORDER BY f.id LIMIT coalesce(NEW.files, 100);
+
   INSERT INTO finding(file, object, component, severity, rule, message)
   SELECT p.file, z.object, z.component, z.severity, z.rule, z.message
-  FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z WHERE z.path = p.path;
-  UPDATE file SET checked = CAST(strftime('%s', 'now') AS INTEGER) WHERE id IN (SELECT file FROM refresh_passed);
+  FROM refresh_passed AS p CROSS JOIN zt_check(p.path, 'full') AS z WHERE NEW.pass = 'check' AND z.path = p.path;
+  UPDATE file SET checked = CAST(strftime('%s', 'now') AS INTEGER)
+  WHERE NEW.pass = 'check' AND id IN (SELECT file FROM refresh_passed);
+
+  INSERT OR REPLACE INTO fingerprint(file, name, fingerprint)
+  SELECT p.file, n.id, z.fingerprint
+  FROM refresh_passed AS p CROSS JOIN zt_objects(p.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
+  WHERE NEW.pass = 'fingerprint' AND z.path = p.path;
+  -- A file has one if all its objects do: zt_fingerprint() of another is NULL, or an error.
+  UPDATE file
+  SET fingerprinted = CAST(strftime('%s', 'now') AS INTEGER),
+      fingerprint = CASE WHEN EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id)
+                          AND NOT EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id AND p.fingerprint IS NULL)
+                         THEN zt_fingerprint(path) END
+  WHERE NEW.pass = 'fingerprint' AND id IN (SELECT file FROM refresh_passed);
+
   UPDATE refresh_pass
   SET files = (SELECT count(*) FROM refresh_passed),
       "left" = (SELECT count(*) FROM host AS h JOIN file AS f ON f.host = h.id
-                WHERE h.name = zt_host() AND f.error IS NULL AND f.checked IS NULL)
+                WHERE h.name = zt_host() AND f.error IS NULL
+                  AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL)
   WHERE rowid = NEW.rowid;
   DELETE FROM refresh_passed;
 END;

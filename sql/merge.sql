@@ -1,0 +1,209 @@
+-- merge.sql: brings a catalog into another one: what several machines have refreshed, together.
+--
+--   sqlite3 all.db < sql/catalog.sql
+--   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
+--     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
+--
+-- It needs no ztensor. Of a file (a host's path) that both catalogs have, the one that was read later stays; what the incoming
+-- catalog's later refresh of a source did not find any more is removed. So the order of catalogs does not matter, and merging one again
+-- changes nothing. Numbers of rows (id) are each catalog's own; what they name is not.
+--
+-- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first.
+
+DROP TABLE IF EXISTS temp.merge;
+DROP TABLE IF EXISTS temp.merge_host;
+DROP TABLE IF EXISTS temp.merge_root;
+DROP TABLE IF EXISTS temp.merge_name;
+DROP TABLE IF EXISTS temp.merge_shape;
+DROP TABLE IF EXISTS temp.merge_kind;
+DROP TABLE IF EXISTS temp.merge_storage;
+DROP TABLE IF EXISTS temp.merge_architecture;
+DROP TABLE IF EXISTS temp.merge_layout;
+DROP TABLE IF EXISTS temp.merge_file;
+
+-- A row is a catalog, and what came of it: files that were new, that replaced older rows, that were removed, and those that stayed as
+-- they were.
+CREATE TEMP TABLE merge(added, replaced, removed, unchanged);
+
+-- Which row here is which there. `fresh` ones were not here.
+CREATE TEMP TABLE merge_host(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_root(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_name(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_shape(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_kind(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_storage(there INTEGER PRIMARY KEY, here);
+CREATE TEMP TABLE merge_architecture(there INTEGER PRIMARY KEY, here, fresh);
+CREATE TEMP TABLE merge_layout(there INTEGER PRIMARY KEY, here, fresh);
+CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state);
+
+CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
+  -- pragma_user_version tells that of main alone: one version has one set of tables.
+  SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
+  WHERE EXISTS (SELECT name, sql FROM incoming.sqlite_master
+                WHERE type = 'table' AND name IN ('host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
+                  'detail', 'share', 'file', 'digest', 'fingerprint', 'attribute', 'finding', 'change', 'run_files', 'metrics')
+                EXCEPT SELECT name, sql FROM main.sqlite_master);
+  SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
+  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 1;
+
+  -- What has a name of its own.
+  INSERT OR IGNORE INTO host(name) SELECT name FROM incoming.host;
+  INSERT INTO merge_host SELECT t.id, h.id FROM incoming.host AS t CROSS JOIN main.host AS h ON h.name = t.name;
+  INSERT OR IGNORE INTO root(host, path, source)
+  SELECT h.here, t.path, t.source FROM incoming.root AS t CROSS JOIN merge_host AS h ON h.there = t.host;
+  INSERT INTO merge_root
+  SELECT t.id, r.id FROM incoming.root AS t CROSS JOIN merge_host AS h ON h.there = t.host
+                         CROSS JOIN main.root AS r ON r.host = h.here AND r.source = t.source;
+  INSERT OR IGNORE INTO name(name) SELECT name FROM incoming.name;
+  INSERT INTO merge_name SELECT t.id, n.id FROM incoming.name AS t CROSS JOIN main.name AS n ON n.name = t.name;
+  INSERT OR IGNORE INTO shape(shape, rank, elements) SELECT shape, rank, elements FROM incoming.shape;
+  INSERT INTO merge_shape SELECT t.id, s.id FROM incoming.shape AS t CROSS JOIN main.shape AS s ON quote(s.shape) = quote(t.shape);
+  INSERT OR IGNORE INTO kind(format, dtype, type) SELECT format, dtype, type FROM incoming.kind;
+  INSERT INTO merge_kind
+  SELECT t.id, k.id FROM incoming.kind AS t CROSS JOIN main.kind AS k
+    ON quote(k.format) = quote(t.format) AND quote(k.dtype) = quote(t.dtype) AND quote(k.type) = quote(t.type);
+  INSERT OR IGNORE INTO storage(component, dtype, type, encoding, byte_order, digest_of)
+  SELECT component, dtype, type, encoding, byte_order, digest_of FROM incoming.storage;
+  INSERT INTO merge_storage
+  SELECT t.id, s.id FROM incoming.storage AS t CROSS JOIN main.storage AS s
+    ON s.component = t.component AND quote(s.dtype) = quote(t.dtype) AND quote(s.type) = quote(t.type)
+   AND quote(s.encoding) = quote(t.encoding) AND quote(s.byte_order) = quote(t.byte_order) AND quote(s.digest_of) = quote(t.digest_of);
+
+  -- Architectures and layouts that are not here.
+  INSERT INTO merge_architecture
+  SELECT t.id, a.id, a.id IS NULL FROM incoming.architecture AS t LEFT JOIN main.architecture AS a ON a.digest = t.digest;
+  INSERT INTO architecture(digest, objects, parameters)
+  SELECT t.digest, t.objects, t.parameters FROM merge_architecture AS m CROSS JOIN incoming.architecture AS t ON t.id = m.there WHERE m.fresh;
+  UPDATE merge_architecture
+  SET here = (SELECT a.id FROM incoming.architecture AS t CROSS JOIN main.architecture AS a ON a.digest = t.digest
+              WHERE t.id = merge_architecture.there)
+  WHERE fresh;
+  INSERT INTO tensor(architecture, name, kind, shape)
+  SELECT m.here, n.here, k.here, s.here
+  FROM merge_architecture AS m CROSS JOIN incoming.tensor AS t ON t.architecture = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+       CROSS JOIN merge_kind AS k ON k.there = t.kind CROSS JOIN merge_shape AS s ON s.there = t.shape
+  WHERE m.fresh;
+  INSERT INTO merge_layout
+  SELECT t.id, l.id, l.id IS NULL
+  FROM incoming.layout AS t CROSS JOIN merge_architecture AS a ON a.there = t.architecture
+       LEFT JOIN main.layout AS l ON l.architecture = a.here AND l.digest = t.digest;
+  INSERT INTO layout(architecture, digest, components, stored_bytes, decoded_bytes, distinct_bytes)
+  SELECT a.here, t.digest, t.components, t.stored_bytes, t.decoded_bytes, t.distinct_bytes
+  FROM merge_layout AS m CROSS JOIN incoming.layout AS t ON t.id = m.there CROSS JOIN merge_architecture AS a ON a.there = t.architecture
+  WHERE m.fresh;
+  UPDATE merge_layout
+  SET here = (SELECT l.id FROM incoming.layout AS t CROSS JOIN merge_architecture AS a ON a.there = t.architecture
+                               CROSS JOIN main.layout AS l ON l.architecture = a.here AND l.digest = t.digest
+              WHERE t.id = merge_layout.there)
+  WHERE fresh;
+  INSERT INTO part(layout, name, storage, offset, length, decoded_length, shard)
+  SELECT m.here, n.here, s.here, t.offset, t.length, t.decoded_length, t.shard
+  FROM merge_layout AS m CROSS JOIN incoming.part AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+       CROSS JOIN merge_storage AS s ON s.there = t.storage
+  WHERE m.fresh;
+  INSERT INTO detail(layout, name, components, stored_bytes, decoded_bytes, attributes)
+  SELECT m.here, n.here, t.components, t.stored_bytes, t.decoded_bytes, t.attributes
+  FROM merge_layout AS m CROSS JOIN incoming.detail AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+  WHERE m.fresh;
+  INSERT INTO share(layout, kind, objects, elements, bytes)
+  SELECT m.here, k.here, t.objects, t.elements, t.bytes
+  FROM merge_layout AS m CROSS JOIN incoming.share AS t ON t.layout = m.there CROSS JOIN merge_kind AS k ON k.there = t.kind
+  WHERE m.fresh;
+  INSERT INTO attribute(layout, name, key, value, type)
+  SELECT m.here, n.here, t.key, t.value, t.type
+  FROM merge_layout AS m CROSS JOIN incoming.attribute AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+  WHERE m.fresh;
+
+  -- Files: what a later refresh read, or has gone over in a second pass.
+  INSERT INTO merge_file
+  SELECT t.id, f.id,
+         CASE WHEN f.id IS NULL THEN 'added'
+              WHEN t.refreshed > f.refreshed OR t.refreshed = f.refreshed
+                AND (f.fingerprinted IS NULL AND t.fingerprinted IS NOT NULL OR f.checked IS NULL AND t.checked IS NOT NULL)
+              THEN 'replaced' ELSE 'unchanged' END
+  FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
+       LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path;
+  -- What a later refresh removed there, and, of what comes, what a later one removed here.
+  INSERT INTO merge_file
+  SELECT -f.id, f.id, 'removed'
+  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
+       CROSS JOIN main.file AS f ON f.root = r.id
+  WHERE t.refreshed > r.refreshed
+    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path);
+  UPDATE merge_file SET state = 'gone'
+  WHERE state = 'added' AND there IN (
+    SELECT x.id FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
+      CROSS JOIN incoming.file AS x ON x.root = t.id
+    WHERE r.refreshed > t.refreshed);
+  DELETE FROM file WHERE id IN (SELECT here FROM merge_file WHERE state = 'removed');
+  DELETE FROM digest WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM attribute WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
+                   fingerprint, fingerprinted, checked, error_kind, error, attributes)
+  SELECT m.here, h.here, t.path, r.here, l.here, t.container, t.version, t.size, t.mtime, t.device, t.inode, t.data_offset,
+         t.manifest_bytes, t.refreshed, t.fingerprint, t.fingerprinted, t.checked, t.error_kind, t.error, t.attributes
+  FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there CROSS JOIN merge_host AS h ON h.there = t.host
+       CROSS JOIN merge_root AS r ON r.there = t.root LEFT JOIN merge_layout AS l ON l.there = t.layout
+  WHERE m.state IN ('added', 'replaced')
+  ON CONFLICT(host, path) DO UPDATE
+  SET root = excluded.root, layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
+      mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
+      manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, fingerprint = excluded.fingerprint,
+      fingerprinted = excluded.fingerprinted, checked = excluded.checked, error_kind = excluded.error_kind, error = excluded.error,
+      attributes = excluded.attributes;
+  UPDATE merge_file
+  SET here = (SELECT f.id FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
+                               CROSS JOIN main.file AS f ON f.host = h.here AND f.path = t.path
+              WHERE t.id = merge_file.there)
+  WHERE state = 'added';
+  INSERT INTO digest(file, name, storage, algorithm, value, stated)
+  SELECT m.here, n.here, s.here, t.algorithm, t.value, t.stated
+  FROM merge_file AS m CROSS JOIN incoming.digest AS t ON t.file = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+       CROSS JOIN merge_storage AS s ON s.there = t.storage
+  WHERE m.state IN ('added', 'replaced');
+  INSERT INTO fingerprint(file, name, fingerprint)
+  SELECT m.here, n.here, t.fingerprint
+  FROM merge_file AS m CROSS JOIN incoming.fingerprint AS t ON t.file = m.there CROSS JOIN merge_name AS n ON n.there = t.name
+  WHERE m.state IN ('added', 'replaced');
+  INSERT INTO attribute(file, key, value, type)
+  SELECT m.here, t.key, t.value, t.type FROM merge_file AS m CROSS JOIN incoming.attribute AS t ON t.file = m.there
+  WHERE m.state IN ('added', 'replaced');
+  INSERT INTO finding(file, object, component, severity, rule, message)
+  SELECT m.here, t.object, t.component, t.severity, t.rule, t.message
+  FROM merge_file AS m CROSS JOIN incoming.finding AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
+
+  -- Times, history and runs.
+  UPDATE root
+  SET refreshed = (SELECT max(coalesce(t.refreshed, root.refreshed), coalesce(root.refreshed, t.refreshed))
+                   FROM merge_root AS m CROSS JOIN incoming.root AS t ON t.id = m.there WHERE m.here = root.id)
+  WHERE id IN (SELECT here FROM merge_root);
+  INSERT INTO change(at, host, path, change, was, size, mtime)
+  SELECT t.at, h.here, t.path, t.change, t.was, t.size, t.mtime FROM incoming.change AS t CROSS JOIN merge_host AS h ON h.there = t.host
+  EXCEPT SELECT at, host, path, change, was, size, mtime FROM main.change
+  ORDER BY 1;
+  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
+  SELECT tracker, database, run, name, status, path, logged, host FROM incoming.run_files;
+  INSERT OR IGNORE INTO metrics(pattern, direction) SELECT pattern, direction FROM incoming.metrics;
+
+  UPDATE merge
+  SET added = (SELECT count(*) FROM merge_file WHERE state = 'added'), replaced = (SELECT count(*) FROM merge_file WHERE state = 'replaced'),
+      removed = (SELECT count(*) FROM merge_file WHERE state = 'removed'),
+      unchanged = (SELECT count(*) FROM merge_file WHERE state IN ('unchanged', 'gone'))
+  WHERE rowid = NEW.rowid;
+  DELETE FROM layout
+  WHERE EXISTS (SELECT 1 FROM merge_file WHERE state IN ('replaced', 'removed', 'gone'))
+    AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
+  DELETE FROM architecture
+  WHERE EXISTS (SELECT 1 FROM merge_file WHERE state IN ('replaced', 'removed', 'gone')) AND id NOT IN (SELECT architecture FROM layout);
+  DELETE FROM merge_host;
+  DELETE FROM merge_root;
+  DELETE FROM merge_name;
+  DELETE FROM merge_shape;
+  DELETE FROM merge_kind;
+  DELETE FROM merge_storage;
+  DELETE FROM merge_architecture;
+  DELETE FROM merge_layout;
+  DELETE FROM merge_file;
+END;
