@@ -176,7 +176,10 @@ DROP VIEW IF EXISTS main.differences;
 CREATE VIEW main.differences AS
 SELECT a.path AS path_a, b.path AS path_b, NULL AS object, NULL AS part, 'unreadable' AS change,
        a.error AS before, b.error AS after, a.id AS file_a, b.id AS file_b
-FROM file AS a CROSS JOIN file AS b WHERE a.id <> b.id AND (a.error IS NOT NULL OR b.error IS NOT NULL)
+FROM file AS a CROSS JOIN file AS b WHERE a.error IS NOT NULL AND a.id <> b.id
+UNION ALL
+SELECT a.path, b.path, NULL, NULL, 'unreadable', NULL, b.error, a.id, b.id
+FROM file AS b CROSS JOIN file AS a WHERE b.error IS NOT NULL AND a.error IS NULL
 UNION ALL
 SELECT a.path, b.path, n.name, NULL, 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout

@@ -238,6 +238,7 @@ CREATE INDEX IF NOT EXISTS main.file_path ON file(path);
 CREATE INDEX IF NOT EXISTS main.file_root ON file(root);
 CREATE INDEX IF NOT EXISTS main.file_layout ON file(layout);
 CREATE INDEX IF NOT EXISTS main.file_inode ON file(inode);
+CREATE INDEX IF NOT EXISTS main.file_error ON file(error_kind) WHERE error IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.file_fingerprint ON file(fingerprint) WHERE fingerprint IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.digest_value ON digest(value) WHERE value IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.fingerprint_fingerprint ON fingerprint(fingerprint) WHERE fingerprint IS NOT NULL;
@@ -263,6 +264,81 @@ END;
 CREATE TRIGGER IF NOT EXISTS main.architecture_delete AFTER DELETE ON architecture BEGIN
   DELETE FROM tensor WHERE architecture = OLD.id;
 END;
+
+-- ---- What migrate.sql left of a catalog of the first version, which had everything for each file. Nothing tells its files apart but their
+-- paths, so each has an architecture of its own until it is read again. Digests are kept as they were stated.
+
+CREATE TABLE IF NOT EXISTS main.older_files(path, source, container, version, size, mtime, objects, components, stored_bytes, decoded_bytes,
+                                            manifest_bytes, attributes, error, refreshed);
+CREATE TABLE IF NOT EXISTS main.older_objects(path, object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes,
+                                              attributes);
+CREATE TABLE IF NOT EXISTS main.older_components(path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length,
+                                                 digest, shard);
+CREATE TABLE IF NOT EXISTS main.older_attributes(path, object, key, value, type);
+CREATE TABLE IF NOT EXISTS main.older_run_files(tracker, database, run, name, status, path, logged);
+INSERT OR IGNORE INTO main.host(name) SELECT '' FROM main.older_files;
+INSERT INTO main.root(host, path, source)
+SELECT DISTINCT h.id, f.source, f.source FROM main.host AS h CROSS JOIN main.older_files AS f WHERE h.name = '';
+INSERT OR IGNORE INTO main.name(name) SELECT object FROM main.older_objects;
+INSERT OR IGNORE INTO main.shape(shape, rank, elements)
+SELECT DISTINCT shape, rank, CASE typeof(elements) WHEN 'text' THEN CAST(elements AS BLOB) ELSE elements END FROM main.older_objects;
+INSERT OR IGNORE INTO main.kind(format, dtype, type) SELECT DISTINCT format, dtype, type FROM main.older_objects;
+INSERT OR IGNORE INTO main.storage(component, dtype, type, encoding, byte_order, digest_of)
+SELECT DISTINCT c.component, c.dtype, c.type, c.encoding, c.byte_order,
+                CASE WHEN f.version = '2' THEN 'decoded' WHEN f.container = 'npz' THEN 'member' ELSE 'stored' END
+FROM main.older_components AS c JOIN main.older_files AS f USING (path);
+INSERT INTO main.architecture(digest, objects, parameters)
+SELECT 'of the older ' || f.path, f.objects,
+       (SELECT CAST(total(elements) AS INTEGER) FROM main.older_objects AS o WHERE o.path = f.path)
+FROM main.older_files AS f WHERE f.error IS NULL;
+INSERT INTO main.tensor(architecture, name, kind, shape)
+SELECT a.id, n.id, k.id, s.id
+FROM main.older_objects AS o JOIN main.architecture AS a ON a.digest = 'of the older ' || o.path JOIN main.name AS n ON n.name = o.object
+     JOIN main.kind AS k ON quote(k.format) = quote(o.format) AND quote(k.dtype) = quote(o.dtype) AND quote(k.type) = quote(o.type)
+     JOIN main.shape AS s ON quote(s.shape) = quote(o.shape);
+INSERT INTO main.layout(architecture, digest, components, stored_bytes, decoded_bytes)
+SELECT a.id, a.digest, f.components, CASE typeof(f.stored_bytes) WHEN 'text' THEN CAST(f.stored_bytes AS BLOB) ELSE f.stored_bytes END,
+       CASE typeof(f.decoded_bytes) WHEN 'text' THEN CAST(f.decoded_bytes AS BLOB) ELSE f.decoded_bytes END
+FROM main.older_files AS f JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path;
+INSERT INTO main.part(layout, name, storage, offset, length, decoded_length, shard)
+SELECT l.id, n.id, s.id, c.offset, c.length, CASE typeof(c.decoded_length) WHEN 'text' THEN CAST(c.decoded_length AS BLOB) ELSE c.decoded_length END, c.shard
+FROM main.older_components AS c JOIN main.older_files AS f USING (path) JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path
+     JOIN main.layout AS l ON l.architecture = a.id JOIN main.name AS n ON n.name = c.object
+     JOIN main.storage AS s ON s.component = c.component AND quote(s.dtype) = quote(c.dtype) AND quote(s.type) = quote(c.type)
+       AND quote(s.encoding) = quote(c.encoding) AND quote(s.byte_order) = quote(c.byte_order)
+       AND s.digest_of = CASE WHEN f.version = '2' THEN 'decoded' WHEN f.container = 'npz' THEN 'member' ELSE 'stored' END;
+INSERT INTO main.detail(layout, name, components, stored_bytes, decoded_bytes, attributes)
+SELECT l.id, n.id, o.components, CASE typeof(o.stored_bytes) WHEN 'text' THEN CAST(o.stored_bytes AS BLOB) ELSE o.stored_bytes END,
+       CASE typeof(o.decoded_bytes) WHEN 'text' THEN CAST(o.decoded_bytes AS BLOB) ELSE o.decoded_bytes END, o.attributes
+FROM main.older_objects AS o JOIN main.architecture AS a ON a.digest = 'of the older ' || o.path JOIN main.layout AS l ON l.architecture = a.id
+     JOIN main.name AS n ON n.name = o.object;
+INSERT INTO main.share(layout, kind, objects, elements, bytes)
+SELECT l.id, t.kind, count(*), CAST(total(s.elements) AS INTEGER), sum(d.stored_bytes)
+FROM main.layout AS l JOIN main.tensor AS t ON t.architecture = l.architecture JOIN main.shape AS s ON s.id = t.shape
+     JOIN main.detail AS d ON d.layout = l.id AND d.name = t.name
+WHERE l.digest GLOB 'of the older *' GROUP BY l.id, t.kind;
+INSERT INTO main.file(host, path, root, layout, container, version, size, mtime, data_offset, manifest_bytes, refreshed, error_kind, error,
+                      attributes)
+SELECT h.id, f.path, r.id, l.id, f.container, f.version, f.size, f.mtime, 0, f.manifest_bytes, f.refreshed,
+       CASE WHEN f.error IS NOT NULL THEN 'transient' END, f.error, f.attributes
+FROM main.older_files AS f JOIN main.host AS h ON h.name = '' JOIN main.root AS r ON r.host = h.id AND r.source IS f.source
+     LEFT JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path LEFT JOIN main.layout AS l ON l.architecture = a.id;
+INSERT INTO main.digest(file, name, storage, stated)
+SELECT f.id, n.id, p.storage, c.digest
+FROM main.older_components AS c JOIN main.host AS h ON h.name = '' JOIN main.file AS f ON f.host = h.id AND f.path = c.path
+     JOIN main.name AS n ON n.name = c.object JOIN main.part AS p ON p.layout = f.layout AND p.name = n.id
+     JOIN main.storage AS s ON s.id = p.storage AND s.component = c.component
+WHERE c.digest IS NOT NULL;
+INSERT INTO main.attribute(file, layout, name, key, value, type)
+SELECT CASE WHEN x.object IS NULL THEN f.id END, CASE WHEN x.object IS NOT NULL THEN f.layout END, n.id, x.key, x.value, x.type
+FROM main.older_attributes AS x JOIN main.host AS h ON h.name = '' JOIN main.file AS f ON f.host = h.id AND f.path = x.path
+     LEFT JOIN main.name AS n ON n.name = x.object;
+INSERT INTO main.run_files(tracker, database, run, name, status, path, logged) SELECT * FROM main.older_run_files;
+DROP TABLE main.older_files;
+DROP TABLE main.older_objects;
+DROP TABLE main.older_components;
+DROP TABLE main.older_attributes;
+DROP TABLE main.older_run_files;
 
 -- ---- Views of what is in the files. Their columns are those of zt_files, zt_objects, zt_components and zt_attributes, and mean
 -- the same; then come the host, and numbers to join by.

@@ -218,6 +218,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
   SELECT count(*) FROM refresh_now AS w CROSS JOIN zt_objects(w.source) AS z WHERE z.path = '';
 
+  INSERT OR IGNORE INTO root(host, path, source) SELECT host, source, source FROM refresh_now;
+  UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
+  -- Files of a catalog of the first version were found by the same words, on a host without a name.
+  UPDATE OR IGNORE file SET host = (SELECT host FROM refresh_now), root = (SELECT root FROM refresh_now), path = zt_absolute(path)
+  WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
+
   -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
   INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state,
@@ -231,18 +237,16 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
              LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path LEFT JOIN root AS r ON r.id = f.root);
 
   -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
-  INSERT OR IGNORE INTO root(host, path, source)
-  SELECT w.host,
-         CASE WHEN substr(w.source, 1, 1) = '[' THEN '/'
-              WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE substr(path, 1, length(w.source) + 1) = w.source || '/') THEN w.source
-              WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = w.source) OR w.source GLOB '*[*?[]*' THEN
-                coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
-              ELSE w.source END, w.source
-  FROM (SELECT *, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'), instr(source || '[', '[')) - 1) AS head
-        FROM refresh_now) AS w;
-  UPDATE root SET refreshed = (SELECT at FROM refresh_now)
-  WHERE host = (SELECT host FROM refresh_now) AND source = (SELECT source FROM refresh_now);
-  UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
+  UPDATE root
+  SET path = (SELECT CASE WHEN substr(source, 1, 1) = '[' THEN '/'
+                          WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE substr(path, 1, length(source) + 1) = source || '/') THEN source
+                          WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = source) OR source GLOB '*[*?[]*' THEN
+                            coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
+                          ELSE source END
+              FROM (SELECT source, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'),
+                                                         instr(source || '[', '[')) - 1) AS head FROM refresh_now))
+  WHERE id = (SELECT root FROM refresh_now) AND refreshed IS NULL;
+  UPDATE root SET refreshed = (SELECT at FROM refresh_now) WHERE id = (SELECT root FROM refresh_now);
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE elsewhere);
 
   -- Missing is what this source found last time, and not now,
