@@ -240,7 +240,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE root
   SET path = (SELECT CASE WHEN substr(source, 1, 1) = '[' THEN '/'
                           WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE substr(path, 1, length(source) + 1) = source || '/') THEN source
-                          WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = source) OR source GLOB '*[*?[]*' THEN
+                          WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = source) OR source GLOB '*[*?[]*'
+                            OR EXISTS (SELECT 1 FROM file AS f WHERE f.host = (SELECT host FROM refresh_now) AND f.path = source) THEN
                             coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
                           ELSE source END
               FROM (SELECT source, substr(source, 1, min(instr(source || '*', '*'), instr(source || '?', '?'),

@@ -1,0 +1,177 @@
+"""sql/merge.sql: catalogs of several machines become one, whatever their order, however often, and if it is killed."""
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+import writer
+from catalogs import SQL, ask, create, shell
+from support import open_connection
+from writer import dense
+
+# All that a catalog says, without the numbers of its rows
+SAID = {"files": "path, source, container, version, size, mtime, objects, components, stored_bytes, attributes, error, refreshed, error_kind,"
+                 " distinct_bytes, fingerprint, device, inode, host, root",
+        "objects": "host, path, object, format, dtype, type, shape, rank, elements, components, stored_bytes, decoded_bytes, attributes, fingerprint",
+        "components": "host, path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard, digest_of",
+        "attributes": "host, path, object, key, value, type", "roots": "host, path, source, files, refreshed", "findings": "host, path, object, rule",
+        "changes": "*", "run_files": "*", "metrics": "*"}
+
+
+def said(catalog):
+    return {table: sorted(ask(catalog, f"SELECT {columns} FROM {table}"), key=repr) for table, columns in SAID.items()}
+
+
+def model(fill, **attributes):
+    return writer.write({"w": dense(bytes([fill]) * 8, digest=writer.sha256(bytes([fill]) * 8)), "v": writer.csr(),
+                         "a": dict(dense(b"1"), attributes={"bits": fill})}, attributes=attributes)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """machine(host, {name: bytes}, at): the host's catalog, refreshed at that time over just these files, which are all of its own."""
+    def machine(host, files, at=1000):
+        models = tmp_path / host / "models"
+        shutil.rmtree(models, ignore_errors=True)
+        models.mkdir(parents=True)
+        for name, data in files.items():
+            (models / name).write_bytes(data)
+        catalog = create(tmp_path / host / "catalog.db", "audit.sql")
+        db = open_connection(catalog)
+        db.executescript((SQL / "refresh.sql").read_text())
+        began = int(time.time())
+        db.execute("INSERT INTO refresh(source, host) VALUES (?, ?)", (str(models), host))
+        for table, column in (("file", "refreshed"), ("root", "refreshed"), ("change", "at")):   # As if it had been then
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} >= ?", (at, began))
+        db.commit()
+        db.close()
+        return catalog
+
+    return machine
+
+
+def merge(target, *catalogs):
+    """The reports."""
+    commands = [f".read {SQL}/merge.sql"]
+    for catalog in catalogs:
+        commands += [f"ATTACH 'file:{catalog}?mode=ro' AS incoming", "INSERT INTO merge DEFAULT VALUES", "DETACH incoming"]
+    done = shell(target, *commands, "SELECT * FROM merge")
+    assert (done.err, done.code) == ("", 0)
+    return [tuple(map(int, line.split("|"))) for line in done.out.splitlines()]
+
+
+@pytest.fixture
+def three(machine):
+    return [machine("a", {"x.zt": model(1), "y.zt": model(2, license="MIT")}), machine("b", {"x.zt": model(3), "broken.zt": b"broken"}),
+            machine("c", {})]
+
+
+def test_a_merged_catalog_says_what_each_says(tmp_path, three):
+    merged = create(tmp_path / "merged.db", "audit.sql")
+    assert merge(merged, *three) == [(2, 0, 0, 0), (2, 0, 0, 0), (0, 0, 0, 0)]
+    expected = [said(catalog) for catalog in three]
+    for table, rows in said(merged).items():
+        if table == "metrics":
+            assert rows == expected[0][table]
+        else:
+            assert rows == sorted((row for each in expected for row in each[table]), key=repr), table
+    assert ask(merged, "PRAGMA foreign_key_check") == ask(merged, "SELECT * FROM sqlite_master WHERE name = 'incoming'") == []
+    assert {host for host, in ask(merged, "SELECT host FROM files")} == {"a", "b"}
+    [(shared,)] = ask(merged, "SELECT count(*) FROM architecture")
+    assert shared == 1   # Of all three files that can be read
+
+
+def test_merging_again_and_in_another_order_changes_nothing(tmp_path, three):
+    merged, other = create(tmp_path / "merged.db"), create(tmp_path / "other.db")
+    merge(merged, *three)
+    before = said(merged)
+    assert merge(merged, *three) == [(0, 0, 0, 2), (0, 0, 0, 2), (0, 0, 0, 0)]
+    merge(other, *reversed(three))
+    assert said(merged) == said(other) == before
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_newer_refresh_wins(tmp_path, machine, order):
+    """It read one file anew, and did not find another any more."""
+    old = shutil.copy(machine("a", {"x.zt": model(1), "gone.zt": model(2), "stays.zt": model(4)}, at=1000), tmp_path / "old.db")
+    new = machine("a", {"x.zt": model(3, n=1), "stays.zt": model(4), "new.zt": model(5)}, at=2000)
+    catalogs = [old, new]
+    merged = create(tmp_path / "merged.db")
+    merge(merged, *(catalogs[i] for i in order))
+    assert {table: rows for table, rows in said(merged).items() if table != "changes"} == {
+        table: rows for table, rows in said(new).items() if table != "changes"}
+    assert set(said(new)["changes"]) >= set(said(merged)["changes"])
+
+
+def test_what_a_second_pass_found_comes_later(tmp_path, machine):
+    catalog = machine("a", {"x.zt": model(1)})
+    merged = create(tmp_path / "merged.db")
+    merge(merged, catalog)
+    db = open_connection(catalog)
+    db.executescript("UPDATE host SET name = zt_host();" + (SQL / "refresh.sql").read_text())
+    db.execute("INSERT INTO refresh_pass(pass) VALUES ('fingerprint'), ('check')")
+    db.executescript("UPDATE host SET name = 'a'")
+    db.close()
+    assert merge(merged, catalog) == [(0, 1, 0, 0)]
+    assert said(merged)["objects"] == said(catalog)["objects"] and ask(merged, "SELECT count(fingerprint) FROM file") == [(1,)]
+
+
+def test_runs_and_metrics_come_along(tmp_path, machine):
+    catalog = machine("a", {})
+    db = sqlite3.connect(catalog)
+    db.executescript("INSERT INTO run_files VALUES ('mine', 'm.db', 'r1', 'n', 'finished', '/m/x.zt', 1, 'a');"
+                     "INSERT INTO metrics VALUES ('*mine*', 'max')")
+    db.close()
+    merged = create(tmp_path / "merged.db")
+    merge(merged, catalog)
+    assert ask(merged, "SELECT path, host FROM run_files") == [("/m/x.zt", "a")]
+    assert ask(merged, "SELECT direction FROM metrics WHERE pattern = '*mine*'") == [("max",)]
+
+
+def test_what_is_no_catalog_is_refused(tmp_path, three):
+    merged = create(tmp_path / "merged.db")
+    before = said(merged)
+    shell(tmp_path / "empty.db", "CREATE TABLE t(x)")
+    altered = shutil.copy(three[0], tmp_path / "altered.db")
+    shell(altered, "ALTER TABLE file ADD COLUMN more")
+    attached = [f".read {SQL}/merge.sql", "ATTACH '%s' AS incoming", "INSERT INTO merge DEFAULT VALUES"]
+    for other, message in (("empty.db", "no such table: incoming."), ("altered.db", "a catalog of another version")):
+        done = shell(merged, *(command.replace("%s", str(tmp_path / other)) for command in attached))
+        assert message in done.err
+    assert "no such table" in shell(tmp_path / "new.db", *(command.replace("%s", three[0]) for command in attached)).err
+    assert said(merged) == before
+
+
+def test_killed_at_any_moment_it_is_the_old_catalog_or_the_new_one(tmp_path, machine):
+    random.seed(20241121)
+
+    def many(n):
+        return writer.write({f"layer.{n}.{i}.weight": dense(bytes([n]) * 4, digest=writer.sha256(bytes([n, i]))) for i in range(100)})
+
+    old, work = create(tmp_path / "old.db"), tmp_path / "work.db"
+    merge(old, machine("a", {f"{i}.zt": many(i) for i in range(20)}))
+    incoming = machine("b", {f"{i}.zt": many(i) for i in range(60)})
+    new = shutil.copy(old, tmp_path / "new.db")
+    began = time.monotonic()
+    merge(new, incoming)
+    duration = time.monotonic() - began
+    states, outcomes, within = {"old": said(old), "new": said(new)}, [], 0
+    for _ in range(30):
+        shutil.copy(old, work)
+        process = subprocess.Popen(["sqlite3", "-batch", str(work), f".read {SQL}/merge.sql", f"ATTACH 'file:{incoming}?mode=ro' AS incoming",
+                                    "INSERT INTO merge DEFAULT VALUES"])
+        try:
+            process.wait(random.uniform(0.1, 1.3) * duration)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        within += os.path.exists(f"{work}-journal")
+        assert ask(work, "PRAGMA integrity_check") == [("ok",)]
+        [outcome] = [name for name, state in states.items() if state == said(work)]
+        outcomes.append(outcome)
+    assert set(outcomes) == {"old", "new"} and within > 0

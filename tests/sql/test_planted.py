@@ -1,0 +1,311 @@
+"""The catalog's answers over collections in which something is planted: the same model in several containers, a fine-tune, models that
+have nothing to do with each other, tied weights, and files that were renamed, moved, linked or replaced."""
+import json
+import os
+import shutil
+import sqlite3
+import struct
+
+import pytest
+
+import tracing
+import writer
+from catalogs import HOST, SQL, ask, create, refresh, refresh_commands, shell
+from support import EXTENSION, ROOT, open_connection
+from test_audit import CRC
+from writer import dense
+
+VALUES = {f"layer.{i}.weight": struct.pack("<24f", *range(i, i + 24)) for i in range(4)}
+
+
+def safetensors(tensors, metadata=None):
+    header, body = {"__metadata__": metadata} if metadata else {}, b""
+    for name, data in tensors.items():
+        header[name] = {"dtype": "F32", "shape": [4, 6], "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def zt_1(tensors, digest=None, **options):
+    return writer.write({name: dense(data, [4, 6], "f32", **({"digest": digest(data)} if digest else {}))
+                         for name, data in tensors.items()}, **options)
+
+
+def zt_2(tensors, encode=True):
+    return writer.write_2({name: dense(writer.seekable(data, 40), [4, 6], "f32", encoding=writer.SEEKABLE, decoded_length=len(data),
+                                       digest=writer.sha256(data)) if encode else dense(data, [4, 6], "f32") for name, data in tensors.items()})
+
+
+@pytest.fixture
+def plant(tmp_path):
+    """plant(name=bytes, ...): a catalog, with audit views, of models/name; again: the same one refreshed. It gives the report."""
+    catalog = create(tmp_path / "catalog.db", "audit.sql")
+
+    def plant(**files):
+        os.makedirs(tmp_path / "models", exist_ok=True)
+        for name, data in files.items():
+            (tmp_path / "models" / name.replace("__", ".")).write_bytes(data)
+            os.utime(tmp_path / "models" / name.replace("__", "."), (1e9, 1e9))
+        plant.catalog, plant.models = catalog, tmp_path / "models"
+        return refresh(catalog, str(tmp_path / "models"))
+
+    return plant
+
+
+def passes(catalog, *what, files=None):
+    """The reports of second passes."""
+    db = open_connection(catalog)
+    db.executescript((SQL / "refresh.sql").read_text())
+    for each in what:
+        db.execute("INSERT INTO refresh_pass(pass, files) VALUES (?, ?)", (each, files))
+    found = db.execute("SELECT * FROM refresh_pass").fetchall()
+    db.commit()
+    db.close()
+    return found
+
+
+def differences(plant, a, b, columns="object, change"):
+    return sorted(ask(plant.catalog, f"SELECT {columns} FROM differences WHERE path_a = ? AND path_b = ?",
+                      str(plant.models / a), str(plant.models / b)), key=repr)
+
+
+def names(rows):
+    return sorted(os.path.basename(path) for path, *_ in rows)
+
+
+SAME = dict(one__zt=zt_1(VALUES), two__zt=zt_2(VALUES), three__safetensors=safetensors(VALUES))
+
+
+def test_the_same_model_in_three_containers(plant):
+    other = {**VALUES, "layer.0.weight": VALUES["layer.1.weight"]}
+    plant(**SAME, other__zt=zt_1(other))
+    assert ask(plant.catalog, "SELECT * FROM same_models") == []   # Nobody looked
+    assert names(ask(plant.catalog, "SELECT path FROM families")) == ["one.zt", "other.zt", "three.safetensors", "two.zt"]
+    assert differences(plant, "one.zt", "three.safetensors") == [(name, "unknown") for name in VALUES]
+    assert passes(plant.catalog, "fingerprint") == [("fingerprint", 4, 0)]
+    assert names(ask(plant.catalog, "SELECT path FROM same_models")) == ["one.zt", "three.safetensors", "two.zt"]
+    assert len(set(ask(plant.catalog, "SELECT fingerprint FROM same_models"))) == 1
+    assert differences(plant, "one.zt", "three.safetensors") == []
+    assert differences(plant, "one.zt", "two.zt") == [(name, "reencoded") for name in VALUES]
+    assert differences(plant, "other.zt", "three.safetensors") == [("layer.0.weight", "content")]
+    assert differences(plant, "other.zt", "two.zt") == [("layer.0.weight", "content")] + [(name, "reencoded") for name in VALUES]
+
+
+def test_digests_are_compared_only_if_they_cover_the_same_bytes(plant):
+    """Those of zTensor 2 cover decoded bytes, before they cover stored ones: of a raw component that is the same."""
+    stored = writer.write({name: dense(writer.zstd(data), [4, 6], "f32", encoding="zstd", uncompressed_length=len(data),
+                                       digest=writer.sha256(writer.zstd(data))) for name, data in VALUES.items()})
+    plant(raw__zt=zt_1(VALUES, writer.sha256), stored__zt=stored, decoded__zt=zt_2(VALUES))
+    assert differences(plant, "raw.zt", "decoded.zt") == [(name, "reencoded") for name in VALUES]
+    assert [change for _, change in differences(plant, "stored.zt", "decoded.zt")] == ["reencoded", "unknown"] * 4
+    assert [change for _, change in differences(plant, "raw.zt", "stored.zt")] == ["reencoded", "unknown"] * 4
+
+
+def test_a_fine_tune_differs_in_two_layers(plant):
+    tuned = {**VALUES, "layer.1.weight": bytes(96), "layer.3.weight": VALUES["layer.0.weight"]}
+    plant(base__zt=zt_1(VALUES, writer.sha256), tuned__zt=zt_1(tuned, writer.sha256), plain__safetensors=safetensors(tuned))
+    changed = [("layer.1.weight", "content"), ("layer.3.weight", "content")]
+    assert differences(plant, "base.zt", "tuned.zt") == changed
+    assert differences(plant, "base.zt", "plain.safetensors") == [(name, "unknown") for name in VALUES]
+    passes(plant.catalog, "fingerprint")
+    assert differences(plant, "base.zt", "plain.safetensors") == changed
+    assert sorted(ask(plant.catalog, "SELECT evidence, copies, files FROM duplicates")) == [("proof", 2, 2), ("proof", 3, 2), ("values", 2, 1)]
+
+
+def test_unrelated_models_without_digests_are_not_taken_for_equal(plant):
+    """One has the other's names and shapes, one does not."""
+    unrelated = {name: bytes([7]) * 96 for name in VALUES}
+    plant(a__safetensors=safetensors(VALUES), b__safetensors=safetensors(unrelated), c__safetensors=safetensors({"x": bytes(96)}))
+    assert differences(plant, "a.safetensors", "b.safetensors") == [(name, "unknown") for name in VALUES]
+    assert differences(plant, "a.safetensors", "c.safetensors") == [
+        *((name, "removed") for name in VALUES), ("x", "added")]
+
+
+def test_a_path_that_is_not_in_the_catalog_is_said_to_be_so(plant, tmp_path):
+    plant(a__zt=zt_1(VALUES))
+    there, typo = str(plant.models / "a.zt"), str(plant.models / "tpyo.zt")
+    sql = "SELECT path_a, path_b, change, before, after FROM differences WHERE path_a = '%s' AND path_b = '%s'"
+    done = shell(plant.catalog, f".load {EXTENSION}", f".read {SQL}/audit.sql", sql % (there, typo), sql % ("models/a.zt", there),
+                 sql % (there, there), cwd=tmp_path)
+    assert (done.err, done.out.splitlines()) == ("", [f"{there}|{typo}|not in the catalog||{typo}",
+                                                      f"models/a.zt|{there}|not in the catalog|{there}|"])
+
+
+def test_tied_weights_count_once(plant):
+    tied = writer.write({"w": dense(b"w" * 100), "tied": {"shape": [100], "components": {"data": {"offset": 64, "length": 100}}},
+                         "half": {"shape": [60], "components": {"data": {"offset": 192, "length": 60}}}, "other": dense(b"o" * 60)})
+    plant(tied__zt=tied)
+    assert ask(plant.catalog, "SELECT stored_bytes, distinct_bytes FROM models") == [(320, 160)]
+    assert [row[4:] for row in ask(plant.catalog, "SELECT path, shard, offset, length, object, shared FROM tied_weights")] == [
+        ("tied", 2), ("w", 2), ("half", 2), ("other", 2)]
+
+
+# ----------------------------------------------------------------------------------------------- files and their names
+
+def test_a_renamed_and_a_moved_file_are_not_read_again(plant, tmp_path):
+    assert plant(a__zt=zt_1(VALUES, attributes={"of": "a"}), b__zt=zt_1(VALUES)) == {"files": 2, "added": 2}
+    ids = dict(ask(plant.catalog, "SELECT attributes, file FROM files"))
+    os.makedirs(plant.models / "deep")
+    os.rename(plant.models / "a.zt", plant.models / "c.zt")
+    os.rename(plant.models / "b.zt", plant.models / "deep/b.zt")
+    done = shell(plant.catalog, *refresh_commands(str(plant.models)), prefix=tracing.command(tmp_path / "log"))
+    assert json.loads(done.out)[0]["moved"] == 2 and tracing.Trace((tmp_path / "log").read_text(), done).tensor_files() == []
+    assert names(ask(plant.catalog, "SELECT path FROM files")) == ["b.zt", "c.zt"]
+    assert dict(ask(plant.catalog, "SELECT attributes, file FROM files")) == ids
+    moved = ask(plant.catalog, "SELECT was, path FROM changes WHERE change = 'moved' ORDER BY was")
+    assert moved == [(str(plant.models / a), str(plant.models / b)) for a, b in (("a.zt", "c.zt"), ("b.zt", "deep/b.zt"))]
+
+
+def test_an_npy_file_that_moves_is_read_again(plant, tmp_path):
+    shutil.copy(next((ROOT / "tests/formats/npy/golden").glob("*.npy")), tmp_path / "a.npy")
+    os.makedirs(tmp_path / "models")
+    os.rename(tmp_path / "a.npy", tmp_path / "models/a.npy")
+    plant()
+    assert ask(plant.catalog, "SELECT object FROM objects") == [("a",)]
+    os.rename(plant.models / "a.npy", plant.models / "b.npy")
+    assert plant() == {"files": 1, "added": 1, "removed": 1}
+    assert ask(plant.catalog, "SELECT object FROM objects") == [("b",)]
+
+
+def test_two_names_of_one_file_are_no_duplicates(plant):
+    plant(a__zt=zt_1(VALUES, writer.sha256))
+    os.link(plant.models / "a.zt", plant.models / "b.zt")
+    os.symlink("a.zt", plant.models / "c.zt")
+    assert plant() == {"files": 3, "added": 2, "unchanged": 1}
+    passes(plant.catalog, "fingerprint")
+    for view in ("duplicates", "copies", "same_models"):
+        assert ask(plant.catalog, f"SELECT * FROM {view}") == [], view
+    [(size, distinct)] = ask(plant.catalog, "SELECT bytes, distinct_bytes FROM sources")
+    assert size == 3 * distinct == 3 * os.path.getsize(plant.models / "a.zt")
+    shutil.copy(plant.models / "a.zt", plant.models / "d.zt")
+    plant()
+    assert ask(plant.catalog, "SELECT DISTINCT copies, files, evidence FROM duplicates") == [(2, 2, "proof")]
+    assert len(ask(plant.catalog, "SELECT * FROM copies")) == 4 * len(VALUES)
+    passes(plant.catalog, "fingerprint")
+    assert names(ask(plant.catalog, "SELECT path FROM same_models")) == ["a.zt", "b.zt", "c.zt", "d.zt"]
+
+
+def test_a_file_replaced_by_one_of_equal_size_and_time_is_read(plant):
+    plant(a__zt=zt_1(VALUES, attributes={"of": "a"}))
+    new = plant.models / "new"
+    new.write_bytes(zt_1(VALUES, attributes={"of": "b"}))
+    os.utime(new, (1e9, 1e9))
+    os.replace(new, plant.models / "a.zt")
+    assert plant() == {"files": 1, "changed": 1}
+    assert ask(plant.catalog, "SELECT value FROM file_attributes") == [("b",)]
+
+
+@pytest.mark.parametrize("source", ["models", "./models", "models/", "../{}/models", "models/../models", "link"])
+def test_one_collection_by_whatever_name(plant, tmp_path, source):
+    os.makedirs(tmp_path / "models")
+    os.symlink("models", tmp_path / "link")
+    plant(a__zt=zt_1(VALUES, writer.sha256))
+    source = source.format(tmp_path.name)
+    assert refresh(plant.catalog, source, cwd=tmp_path) == {"files": 1, "unchanged": 1}
+    assert ask(plant.catalog, "SELECT host, path, source FROM roots") == [(HOST, str(plant.models), str(plant.models))]
+    assert ask(plant.catalog, "SELECT * FROM duplicates") == []
+
+
+def test_roots_are_directories(plant, tmp_path):
+    plant(a__zt=zt_1(VALUES))
+    for source in ("models/a.zt", "models/*.zt", "models/**/[a]*.zt", '["models/a.zt", "models"]'):
+        refresh(plant.catalog, source, cwd=tmp_path)
+    assert {path for _, path, *_ in ask(plant.catalog, "SELECT * FROM roots")} == {str(plant.models), "/"}
+    assert ask(plant.catalog, "SELECT source FROM roots ORDER BY root DESC LIMIT 1") == [(f'["{plant.models}/a.zt","{plant.models}"]',)]
+
+
+# --------------------------------------------------------------------------------------------------- evidence and runs
+
+def test_repeated_digests(plant):
+    plant(a__zt=zt_1(VALUES, writer.sha256), b__zt=writer.write({"w": dense(b"c" * 8, digest=CRC["a"]), "x": dense(b"y")}))
+    assert ask(plant.catalog, "SELECT * FROM repeated_digests") == []
+    shutil.copy(plant.models / "b.zt", plant.models / "c.zt")
+    plant()
+    assert ask(plant.catalog, "SELECT algorithm, hex(value), length, component FROM repeated_digests") == [("crc32c", "ABCDEF01", 8, "data")] * 2
+    assert ask(plant.catalog, "SELECT evidence, copies FROM duplicates") == [("candidate", 2)]
+
+
+def test_repeated_fingerprints(plant):
+    plant(**SAME)
+    passes(plant.catalog, "fingerprint")
+    assert len(ask(plant.catalog, "SELECT * FROM repeated_fingerprints")) == 12
+    # zt_2 has digests, which nothing else has
+    assert set(ask(plant.catalog, "SELECT evidence, copies, files, spare_bytes FROM duplicates")) == {("values", 2, 2, 96)}
+    assert len(ask(plant.catalog, "SELECT * FROM copies")) == 8
+
+
+def test_run_copies(plant):
+    plant(**SAME)
+    os.link(plant.models / "one.zt", plant.models / "name.zt")
+    plant()
+    passes(plant.catalog, "fingerprint")
+    db = sqlite3.connect(plant.catalog)
+    db.execute("INSERT INTO run_files VALUES ('mine', 'm.db', 'r1', 'n', 'finished', ?, 1, ?)", (str(plant.models / "one.zt"), HOST))
+    db.commit()
+    db.close()
+    assert sorted(ask(plant.catalog, "SELECT copy, evidence FROM run_copies")) == [
+        (str(plant.models / "name.zt"), "name"), (str(plant.models / "three.safetensors"), "values"), (str(plant.models / "two.zt"), "values")]
+    assert ask(plant.catalog, "SELECT path, host FROM runs") == [(str(plant.models / "one.zt"), HOST)]
+
+
+LICENCES = {"license": "MIT", "licence": "a", "licenses": ["b"], "general.license": "c", "modelspec.license": "d"}
+
+
+def test_licences_of_files_and_tensors(plant):
+    of_tensor = writer.write({"w": dict(dense(b"x"), attributes={"license": "of w"}), "v": dense(b"y")})
+    plant(f__zt=writer.write({}, attributes=LICENCES), t__zt=of_tensor, none__zt=writer.write({"v": dense(b"y")}))
+    found = ask(plant.catalog, "SELECT path, object, licence FROM licences")
+    assert sorted((os.path.basename(p), o, text) for p, o, text in found) == sorted([
+        *(("f.zt", None, text) for text in ("MIT", "a", '["b"]', "c", "d")), ("t.zt", "w", "of w")], key=repr)
+    assert names(ask(plant.catalog, "SELECT path FROM unlicensed_files")) == ["none.zt"]
+
+
+# ------------------------------------------------------------------------------------------------------- second passes
+
+def test_a_pass_goes_on_where_it_stopped(plant):
+    damaged = zt_1(VALUES, lambda data: writer.sha256(b"other"))
+    plant(**{f"f{i}__zt": zt_1({"w": bytes([i]) * 96}) for i in range(5)}, damaged__zt=damaged, broken__zt=b"broken")
+    assert passes(plant.catalog, "check", "fingerprint", "check", files=2) == [("check", 2, 4), ("fingerprint", 2, 4), ("check", 2, 2)]
+    assert passes(plant.catalog, "check", "fingerprint") == [("check", 2, 0), ("fingerprint", 4, 0)]
+    assert passes(plant.catalog, "check") == [("check", 0, 0)]
+    found = ask(plant.catalog, "SELECT path, object, rule FROM findings WHERE severity = 'error'")
+    assert found == [(str(plant.models / "damaged.zt"), name, "digest-mismatch") for name in VALUES]
+    plant(damaged__zt=zt_1(VALUES, writer.sha256, attributes={"longer": 1}))   # Another file: what was known of it is forgotten
+    assert ask(plant.catalog, "SELECT * FROM findings WHERE rule = 'digest-mismatch'") == []
+    assert passes(plant.catalog, "check", "fingerprint") == [("check", 1, 0), ("fingerprint", 1, 0)]
+
+
+def test_a_pass_that_nobody_knows_is_refused(plant):
+    plant()
+    with pytest.raises(sqlite3.Error, match="a pass is check or fingerprint"):
+        passes(plant.catalog, "chekc")
+
+
+def test_a_file_without_all_fingerprints_has_none(plant):
+    odd = writer.write({"w": dense(b"x"), "odd": dict(dense(b"1234"), format="unheard-of")})
+    plant(odd__zt=odd)
+    assert passes(plant.catalog, "fingerprint") == [("fingerprint", 1, 0)]
+    assert ask(plant.catalog, "SELECT object, fingerprint IS NULL FROM objects ORDER BY 1") == [("odd", 1), ("w", 0)]
+    assert ask(plant.catalog, "SELECT fingerprint FROM files") == [(None,)]
+    assert passes(plant.catalog, "fingerprint") == [("fingerprint", 0, 0)]
+
+
+def test_the_history_of_a_collection(plant):
+    plant(a__zt=zt_1(VALUES), b__zt=zt_1(VALUES))
+    plant(a__zt=zt_1(VALUES, attributes={"n": 1}))
+    os.unlink(plant.models / "b.zt")
+    plant()
+    plant()
+    assert ask(plant.catalog, "SELECT change, path FROM changes") == [
+        (change, str(plant.models / name)) for change, name in (("added", "a.zt"), ("added", "b.zt"), ("changed", "a.zt"), ("removed", "b.zt"))]
+
+
+def test_files_of_one_architecture_and_layout_share_them(plant):
+    """Whatever their metadata, which move the data; a catalog keeps none that no file has."""
+    plant(**{f"f{i}__safetensors": safetensors(VALUES, {"run": "x" * i * 9}) for i in range(6)}, z__zt=zt_1(VALUES))
+    assert [ask(plant.catalog, f"SELECT count(*) FROM {t}")[0][0] for t in ("architecture", "layout", "tensor", "part")] == [1, 2, 4, 8]
+    assert len(ask(plant.catalog, "SELECT DISTINCT offset FROM components WHERE object = 'layer.0.weight'")) == 7
+    os.unlink(plant.models / "z.zt")
+    plant()
+    assert ask(plant.catalog, "SELECT count(*) FROM layout") == [(1,)]
