@@ -35,8 +35,7 @@ SELECT d.algorithm, d.value, s.dtype, s.encoding, s.byte_order,
        CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
        p.length, p.offset + f.data_offset AS offset, f.id AS file, d.name, s.component,
        CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
-FROM (SELECT value FROM digest WHERE value IS NOT NULL GROUP BY value HAVING count(*) > 1) AS v
-     CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
+FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
      CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
      CROSS JOIN storage AS s ON s.id = d.storage
 WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL;
@@ -60,14 +59,30 @@ WHERE o.stored_bytes > 0 AND t.shards = 0;
 -- with the length as its only witness.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
-SELECT algorithm || ':' || lower(hex(value)) AS digest, r.dtype, r.encoding, r.byte_order, r.length,
-       count(DISTINCT r.place || ' ' || r.offset) AS copies, count(DISTINCT r.place) AS files,
-       (count(DISTINCT r.place || ' ' || r.offset) - 1) * r.length AS spare_bytes,
-       CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
-       min(f.path) AS first_path, max(f.path) AS last_path
-FROM repeated_digests AS r JOIN file AS f ON f.id = r.file
-GROUP BY r.algorithm, r.value, r.length, r.dtype, r.encoding, r.byte_order, r.covers
-HAVING count(DISTINCT r.place || ' ' || r.offset) > 1
+-- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up.
+WITH held AS (
+  SELECT d.value, d.algorithm, f.layout, d.name, d.storage, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
+  FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
+  WHERE NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)
+  GROUP BY d.value, d.algorithm, f.layout, d.name, d.storage
+), placed AS (
+  SELECT h.*, s.dtype, s.encoding, s.byte_order, p.length,
+         CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
+         row_number() OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype ORDER BY h.name) AS tied,
+         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype) AS names
+  FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
+       CROSS JOIN storage AS s ON s.id = h.storage
+  WHERE p.length > 0 AND p.shard IS NULL
+)
+SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, sum(files) AS copies,
+       CASE WHEN max(names) = 1 THEN sum(files)
+            ELSE (SELECT count(DISTINCT r.place) FROM repeated_digests AS r
+                  WHERE r.value = x.value AND r.algorithm = x.algorithm AND r.length = x.length AND r.dtype IS x.dtype
+                    AND r.encoding IS x.encoding AND r.byte_order IS x.byte_order AND r.covers = x.covers) END AS files,
+       (sum(files) - 1) * length AS spare_bytes, CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
+       min(first_path) AS first_path, max(last_path) AS last_path
+FROM placed AS x WHERE tied = 1
+GROUP BY algorithm, value, length, dtype, encoding, byte_order, covers HAVING sum(files) > 1
 UNION ALL
 SELECT r.fingerprint, r.dtype, NULL, NULL, min(r.length), count(DISTINCT r.place || ' ' || r.offset), count(DISTINCT r.place),
        sum(r.length) - max(r.length), 'values', min(f.path), max(f.path)

@@ -30,7 +30,7 @@ SELECT CASE
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
       'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-      'detail', 'share', 'file', 'digest', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
+      'detail', 'share', 'file', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
       'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
       'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
   END AS wrong;
@@ -168,6 +168,8 @@ CREATE TABLE IF NOT EXISTS main.digest(
   stated    TEXT,                     -- as the file has it, where that is not algorithm:hexadecimal digits in lower case
   PRIMARY KEY(file, name, storage)
 ) WITHOUT ROWID;
+-- Values of digests that are, or were, there more than once.
+CREATE TABLE IF NOT EXISTS main.repeated(value BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS main.fingerprint(
   file        INTEGER NOT NULL REFERENCES file(id),
   name        INTEGER NOT NULL REFERENCES name(id),
@@ -247,6 +249,11 @@ CREATE INDEX IF NOT EXISTS main.attribute_layout ON attribute(layout, name) WHER
 CREATE INDEX IF NOT EXISTS main.attribute_key ON attribute(key);
 CREATE INDEX IF NOT EXISTS main.finding_file ON finding(file);
 CREATE INDEX IF NOT EXISTS main.run_files_path ON run_files(path);
+
+CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.value IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO repeated
+  SELECT NEW.value WHERE 2 = (SELECT count(*) FROM (SELECT 1 FROM digest WHERE value = NEW.value LIMIT 2));
+END;
 
 -- What is known of a file goes with it, and what is left of no file is dropped by the next refresh.
 CREATE TRIGGER IF NOT EXISTS main.file_delete AFTER DELETE ON file BEGIN

@@ -41,7 +41,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
   WHERE EXISTS (SELECT name, sql FROM incoming.sqlite_master
                 WHERE type = 'table' AND name IN ('host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-                  'detail', 'share', 'file', 'digest', 'fingerprint', 'attribute', 'finding', 'change', 'run_files', 'metrics')
+                  'detail', 'share', 'file', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'run_files', 'metrics')
                 EXCEPT SELECT name, sql FROM main.sqlite_master);
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
   WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 1;

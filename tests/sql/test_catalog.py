@@ -155,7 +155,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 20
+    assert len(tables) == 21
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
