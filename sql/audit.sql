@@ -44,15 +44,14 @@ WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL;
 -- another format.
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
-SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length, f.data_offset + t.offset AS offset,
+SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length,
+       f.data_offset + (SELECT min(offset) FROM part WHERE layout = f.layout AND name = p.name) AS offset,
        CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
 FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1) AS v
      CROSS JOIN fingerprint AS p ON p.fingerprint = v.fingerprint CROSS JOIN file AS f ON f.id = p.file
      CROSS JOIN layout_objects AS o ON o.layout = f.layout AND o.name = p.name
      CROSS JOIN kind AS k ON k.id = o.kind
-     LEFT JOIN (SELECT layout, name, min(offset) AS offset, count(shard) AS shards FROM part GROUP BY layout, name) AS t
-       ON t.layout = f.layout AND t.name = p.name
-WHERE o.stored_bytes > 0 AND t.shards = 0;
+WHERE o.stored_bytes > 0 AND NOT EXISTS (SELECT 1 FROM part WHERE layout = f.layout AND name = p.name AND shard IS NOT NULL);
 
 -- Which contents are there more than once, and how many bytes would one copy of each save? `evidence` is proof, a cryptographic digest;
 -- values, an equal fingerprint over dtype, shape and values (of what has no digest); or candidate: a checksum, such as crc32c,
