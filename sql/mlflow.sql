@@ -5,7 +5,7 @@
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
 --     "ATTACH 'file:mlflow.db?mode=ro' AS mlflow" ".read sql/mlflow.sql" \
---     "SELECT * FROM mlflow_best_models WHERE metric = 'val_loss' ORDER BY rank_min LIMIT 5"
+--     "SELECT * FROM mlflow_best_models WHERE metric = 'val_loss' ORDER BY rank LIMIT 5"
 --
 -- The views read the tensor files themselves, so that they are right before any file is in the catalog: `sqlite3 :memory:` will
 -- do, too. They are temporary; read this script in each session. That also brings run_files up to date for this database.
@@ -68,11 +68,13 @@ CROSS JOIN mlflow.experiments AS e ON e.experiment_id = r.experiment_id
 CROSS JOIN mlflow_places AS p ON p.run = r.run_uuid
 CROSS JOIN zt_files(p.source) AS f;
 
--- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better:
--- rank_min is 1 for the least value in the experiment, rank_max for the greatest. A rank that is missing is a run without models.
+-- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better, the catalog's table
+-- metrics may: `direction` is min, max, or NULL if it does not, and `rank` is 1 for the best value in the experiment; rank_min is 1 for
+-- the least, rank_max for the greatest. A rank that is missing is a run without models.
 CREATE TEMP VIEW mlflow_best_models AS
 WITH ranked AS (
   SELECT m.run_uuid, m.key, m.value,
+    (SELECT direction FROM metrics WHERE lower(m.key) GLOB pattern ORDER BY length(pattern) DESC, pattern LIMIT 1) AS direction,
     rank() OVER (PARTITION BY r.experiment_id, m.key ORDER BY m.value) AS rank_min,
     rank() OVER (PARTITION BY r.experiment_id, m.key ORDER BY m.value DESC) AS rank_max
   FROM mlflow.latest_metrics AS m
@@ -80,7 +82,7 @@ WITH ranked AS (
   WHERE NOT m.is_nan AND r.status = 'FINISHED' AND r.lifecycle_stage = 'active'
 )
 SELECT m.experiment, b.key AS metric, b.rank_min, b.rank_max, b.value, m.run, m.name, m.artifact, m.parameters, m.dtypes,
-  m.size, m.path, m.error
+  m.size, m.path, m.error, b.direction, CASE b.direction WHEN 'min' THEN b.rank_min WHEN 'max' THEN b.rank_max END AS rank
 FROM ranked AS b CROSS JOIN mlflow_models AS m ON m.run = b.run_uuid;
 
 -- Which models did runs leave behind that failed or were killed?
@@ -106,14 +108,14 @@ SELECT * FROM (
   FROM mlflow_models AS m
 ) WHERE change IS NOT NULL;
 
--- run_files. A trigger, because its statements stand or fall together. `logged` is the run's end: by then its artifacts were.
+-- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. `logged` is the run's end: by then its artifacts were.
 CREATE TEMP VIEW mlflow_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER mlflow_refresh INSTEAD OF INSERT ON mlflow_refresh BEGIN
-  DELETE FROM run_files WHERE tracker = 'mlflow' AND database = NEW.database;
-  INSERT INTO run_files(tracker, database, run, name, status, path, logged)
+  DELETE FROM run_files WHERE tracker = 'mlflow' AND database = NEW.database AND host IN ('', zt_host());
+  INSERT INTO run_files(tracker, database, run, name, status, path, logged, host)
   SELECT 'mlflow', NEW.database, run, name,
     CASE status WHEN 'FINISHED' THEN 'finished' WHEN 'FAILED' THEN 'failed' WHEN 'RUNNING' THEN 'running' ELSE status END,
-    path, ended
+    zt_absolute(path), ended, zt_host()
   FROM mlflow_models;
 END;
 INSERT INTO mlflow_refresh SELECT file FROM pragma_database_list WHERE name = 'mlflow';

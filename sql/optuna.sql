@@ -125,14 +125,14 @@ SELECT study, trial, state, name, CASE WHEN mtime IS NULL THEN 'gone' ELSE 'writ
   datetime(ended, 'unixepoch') AS ended, datetime(mtime, 'unixepoch') AS written, size, path, error
 FROM optuna_models WHERE mtime > ended + 60 OR (mtime IS NULL AND error <> 'not a file here');
 
--- run_files. A trigger, because its statements stand or fall together. A run is a trial, by its id; what a study refers to has
+-- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. A run is a trial, by its id; what a study refers to has
 -- 'study:ID'. `logged` is the trial's end: by then its files were written.
 CREATE TEMP VIEW optuna_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER optuna_refresh INSTEAD OF INSERT ON optuna_refresh BEGIN
-  DELETE FROM run_files WHERE tracker = 'optuna' AND database = NEW.database;
-  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged)
+  DELETE FROM run_files WHERE tracker = 'optuna' AND database = NEW.database AND host IN ('', zt_host());
+  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
   SELECT 'optuna', NEW.database, coalesce(trial_id, 'study:' || study_id), study || coalesce('/' || trial, ''),
-    CASE state WHEN 'COMPLETE' THEN 'finished' WHEN 'FAIL' THEN 'failed' WHEN 'RUNNING' THEN 'running' ELSE state END, path, ended
+    CASE state WHEN 'COMPLETE' THEN 'finished' WHEN 'FAIL' THEN 'failed' WHEN 'RUNNING' THEN 'running' ELSE state END, zt_absolute(path), ended, zt_host()
   FROM optuna_models WHERE error IS NOT 'not a file here';
 END;
 INSERT INTO optuna_refresh SELECT file FROM pragma_database_list WHERE name = 'optuna';

@@ -80,7 +80,7 @@ FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
   SELECT l.run, l.role, l.id, f.path FROM sacred_logged AS l JOIN files AS f
-    ON substr(f.path, length(rtrim(f.path, replace(f.path, '/', ''))) + 1)
+    ON f.host = zt_host() AND substr(f.path, length(rtrim(f.path, replace(f.path, '/', ''))) + 1)
      = substr(l.name, length(rtrim(l.name, replace(l.name, '/', ''))) + 1)
   WHERE l.role = 'artifact'
   UNION ALL SELECT run, role, id, name FROM sacred_logged WHERE role = 'resource'
@@ -126,15 +126,15 @@ FROM sacred_compared AS c
 CROSS JOIN sacred_contents AS m ON m.run = c.run AND m.role = c.role AND m.id = c.id
 WHERE NOT c.found;
 
--- run_files. A trigger, because its statements stand or fall together. A run's files are those that have what it logged; where
+-- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. A run's files are those that have what it logged; where
 -- none has, those that may have had it. `logged` is the run's end: by then its artifacts were.
 CREATE TEMP VIEW sacred_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER sacred_refresh INSTEAD OF INSERT ON sacred_refresh BEGIN
-  DELETE FROM run_files WHERE tracker = 'sacred' AND database = NEW.database;
-  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged)
+  DELETE FROM run_files WHERE tracker = 'sacred' AND database = NEW.database AND host IN ('', zt_host());
+  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
   SELECT 'sacred', NEW.database, run, experiment || '/' || run,
     CASE status WHEN 'COMPLETED' THEN 'finished' WHEN 'FAILED' THEN 'failed' WHEN 'RUNNING' THEN 'running' ELSE status END,
-    path, ended
+    zt_absolute(path), ended, zt_host()
   FROM sacred_compared WHERE same OR NOT found;
 END;
 INSERT INTO sacred_refresh SELECT file FROM pragma_database_list WHERE name = 'sacred';

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The README's examples and its table of rules. Every ```sql, ```python or ```sh block that a ```text block follows is run,
+"""The examples of README.md and sql/README.md, and the former's table of rules. Every ```sql, ```python or ```sh block that a ```text block follows is run,
 from the project's root, and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py
 compares.
 
 SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. Blocks of the
-shell share a catalog.db of their own, so that each comes after those before it. The table of zt_check's rules is what zt_rules
+shell, and those of Python that name it, share a catalog.db (and a team.db) of their page's, so that each comes after those before it. The table of zt_check's rules is what zt_rules
 gives.
 """
 
@@ -19,15 +19,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+PAGES = [README, ROOT / "sql" / "README.md"]
+DATABASES = ("catalog.db", "team.db")
 EXAMPLE = re.compile(r"^```(sql|python|sh)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
 RULES_HEAD = "| rule | severity | what is true of a sound file | from |"
 RULES = re.compile(re.escape(RULES_HEAD) + r"(\n\|.*)*")
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
 
 
-def examples() -> list[tuple[str, str, str]]:
+def examples(page: Path = README) -> list[tuple[str, str, str]]:
     """(language, program, expected output) of each example."""
-    return EXAMPLE.findall(README.read_text())
+    return EXAMPLE.findall(page.read_text())
 
 
 def setup() -> str:
@@ -43,22 +45,30 @@ def output(command: list[str], text: str) -> str:
     return re.sub(r" near line \d+", "", done.stdout)
 
 
-def run_shell(program: str) -> str:
-    """What a program of the shell prints, after those before it in the README."""
+def shares(language: str, program: str) -> bool:
+    """Whether it comes after those before it."""
+    return language == "sh" or any(name in program for name in DATABASES)
+
+
+def run_after(page: Path, program: str) -> str:
+    """What a program prints, after those before it on the page."""
     with tempfile.TemporaryDirectory() as directory:
-        for language, other, _ in examples():
-            if language == "sh":
-                printed = output(["sh"], other.replace("catalog.db", directory + "/catalog.db"))
+        for language, other, _ in examples(page):
+            if shares(language, other):
+                text = other
+                for name in DATABASES:
+                    text = text.replace(name, f"{directory}/{name}")
+                printed = output(["sh"] if language == "sh" else [sys.executable, "-"], text)
                 if other == program:
                     return printed
     raise ValueError(program)
 
 
-def run(language: str, program: str) -> str:
+def run(language: str, program: str, page: Path = README) -> str:
     """What an example prints."""
     if language == "sql":
         return output(["sqlite3", "-batch", ":memory:"], setup() + program)
-    return run_shell(program) if language == "sh" else output([sys.executable, "-"], program)
+    return run_after(page, program) if shares(language, program) else output([sys.executable, "-"], program)
 
 
 def rules() -> str:
@@ -68,14 +78,15 @@ def rules() -> str:
     return f"{RULES_HEAD}\n|---|---|---|---|\n{printed.rstrip()}"
 
 
-def write() -> None:
+def write(page: Path) -> None:
     def replaced(found: re.Match[str]) -> str:
-        return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2])}```"
+        return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2], page)}```"
 
-    README.write_text(RULES.sub(lambda _: rules(), EXAMPLE.sub(replaced, README.read_text())))
+    page.write_text(RULES.sub(lambda _: rules(), EXAMPLE.sub(replaced, page.read_text())))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit(__doc__)
-    write()
+    for each in PAGES:
+        write(each)

@@ -26,6 +26,8 @@ int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines
 /* The source is ?1; an object's name ?2, a component's ?3. */
 static const char *const of_file[] = {
   "SELECT * FROM zt_files(?1)",
+  "SELECT error_kind, architecture, layout, data_offset, digests FROM zt_files(?1)",
+  "SELECT digest_of, digest_algorithm, digest_value FROM zt_components(?1)",
   "SELECT * FROM zt_objects(?1)",
   "SELECT * FROM zt_components(?1)",
   "SELECT *, stored_type FROM zt_attributes(?1)",

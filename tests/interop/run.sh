@@ -1,7 +1,7 @@
 #!/bin/sh
 # Has the formats' own libraries write files, each from PyPI in a virtual environment of its own, but torch, which is the
 # system's, and reads them with the extension; hands vectors to sqlite-vec; has experiment trackers write databases, and joins them;
-# asks the same of Python's two drivers of SQLite.
+# asks the same of Python's two drivers of SQLite; has Datasette and DuckDB browse a catalog.
 # The environments stay in build/interop, so that only the first run downloads.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -86,6 +86,10 @@ given=
 track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
+
+# What browses a catalog
+environment datasette datasette==0.65.5
+environment duckdb duckdb==1.5.5 duckdb-extension-sqlite-scanner==1.5.5
 
 sh tests/hosts/python.sh
 "${PYTHON:-/usr/bin/python3}" -m pytest -q -p no:cacheprovider "$tests"

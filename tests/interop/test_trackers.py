@@ -37,6 +37,11 @@ def script(name):
     return ROOT / "sql" / f"{name}.sql"
 
 
+def catalogued(source):
+    """Commands that refresh the session's catalog."""
+    return [f".read '{script('refresh')}'", f"INSERT INTO refresh(source) VALUES ({quoted(source)})"]
+
+
 def views(name):
     return re.findall(r"^CREATE TEMP VIEW (\w+)", script(name).read_text(), re.M)
 
@@ -104,10 +109,9 @@ def test_a_comment_before_each_view_says_which_question_it_answers(name):
 
 @EACH
 def test_each_view_runs_and_has_rows(session):
-    catalogued = f"INSERT OR IGNORE INTO files(path) SELECT path FROM zt_files({quoted(session.home)})"
     for view in views(session.name):
         columns = "run, length(content)" if view == "sacred_contents" else "*"
-        assert session.ask(f"SELECT {columns} FROM {view}", catalogued), view
+        assert session.ask(f"SELECT {columns} FROM {view}", *catalogued(session.home)), view
 
 
 @EACH
@@ -124,11 +128,10 @@ def test_the_trackers_database_is_not_written(session):
 @EACH
 def test_reading_the_script_again_replaces_the_rows_of_that_database_only(session):
     others = ("INSERT INTO run_files VALUES "
-              f"('{session.name}', '/other.db', 'r', 'n', 'finished', 'p', 1), ('own', 'd', 'r', 'n', 's', 'p', 1)")
-    stale = f"INSERT INTO run_files VALUES ('{session.name}', {quoted(session.database)}, 'stale', 'n', 'failed', 'p', 1)"
-    catalogued = f"INSERT OR IGNORE INTO files(path) SELECT path FROM zt_files({quoted(session.home)})"
+              f"('{session.name}', '/other.db', 'r', 'n', 'finished', 'p', 1, ''), ('own', 'd', 'r', 'n', 's', 'p', 1, '')")
+    stale = f"INSERT INTO run_files VALUES ('{session.name}', {quoted(session.database)}, 'stale', 'n', 'failed', 'p', 1, '')"
     sql = "SELECT * FROM run_files ORDER BY tracker, database, run, path"
-    first = session.ask(sql, catalogued)
+    first = session.ask(sql, *catalogued(session.home))
     assert first and {(row[0], row[1]) for row in first} == {(session.name, str(session.database))}
     again = session.ask(sql, others, stale, *session.open(), f"DETACH {session.name}")
     assert [row for row in again if row[1] == str(session.database)] == first
@@ -137,7 +140,7 @@ def test_reading_the_script_again_replaces_the_rows_of_that_database_only(sessio
 
 @EACH
 def test_a_refresh_that_fails_changes_nothing(session):
-    session.ask("SELECT 1", f"INSERT OR IGNORE INTO files(path) SELECT path FROM zt_files({quoted(session.home)})")
+    session.ask("SELECT 1", *catalogued(session.home))
     before = session.ask("SELECT * FROM run_files")
     trap = "CREATE TRIGGER trap BEFORE INSERT ON run_files BEGIN SELECT raise(ABORT, 'no room'); END"
     out, err = session.run(trap, *session.open())
@@ -150,7 +153,7 @@ def test_a_database_of_something_else_gives_an_error_and_changes_nothing(name, t
     session = Session(WRITTEN[name][0], tmp_path, tmp_path / "empty.db")
     sqlite3.connect(session.database).close()
     session.database.touch()
-    rows = f"INSERT INTO run_files VALUES ('{name}', {quoted(session.database)}, 'r', 'n', 'finished', 'p', 1)"
+    rows = f"INSERT INTO run_files VALUES ('{name}', {quoted(session.database)}, 'r', 'n', 'finished', 'p', 1, '')"
     out, err = session.run(rows, *session.open())
     assert "no such table" in err
     assert session.run("SELECT count(*) AS n FROM run_files") == ('[{"n":1}]\n', "")
@@ -241,6 +244,9 @@ ANY = Any()
 
 @MLFLOW
 def test_mlflow_best_models(session):
+    by_direction = session.ask("SELECT DISTINCT metric, direction, CASE rank WHEN rank_min THEN 'min' END FROM mlflow_best_models ORDER BY metric")
+    assert ("val_loss", "min", "min") in by_direction
+    assert session.ask("SELECT count(*) FROM mlflow_best_models WHERE direction = 'max' AND rank IS NOT rank_max") == [(0,)]
     got = session.ask("SELECT metric, rank_min, rank_max, value, name, artifact, parameters, dtypes FROM mlflow_best_models "
                       "ORDER BY metric, rank_min, artifact")
     # Not here: what is not finished, whatever its metric; NaN. `bare` has no models; its ranks are missing.
@@ -461,11 +467,8 @@ def test_run_files_of_optuna(session):
 
 # -------------------------------------------------------------------------------------------------------------- sacred
 
-CATALOGUED = "INSERT OR IGNORE INTO files(path) SELECT path FROM zt_files('{}')"
-
-
 def ask_catalogued(session, sql):
-    return session.ask(sql, CATALOGUED.format(session.home))
+    return session.ask(sql, *catalogued(session.home))
 
 
 @SACRED
@@ -531,7 +534,7 @@ def test_sacred_models_of_which_the_file_is(session, tmp_path, content, expected
         (tmp_path / "net.zt").write_bytes(content)
     got = session.ask("SELECT added, removed, changed, CASE WHEN error LIKE 'ztensor: %' THEN 'unreadable' END "
                       "FROM sacred_changed_models WHERE role = 'artifact' AND run = '0'",
-                      f"INSERT INTO files(path) VALUES ({quoted(tmp_path / 'net.zt')})")
+                      *catalogued(tmp_path / "net.zt"))
     assert got == expected
 
 

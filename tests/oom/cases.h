@@ -23,11 +23,12 @@
 
 static const oom_case cases[] = {
   /* Every column of every table, of a file and of a BLOB */
-  { .sql = "SELECT *, source, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT *, source, error_kind, device, inode, architecture, layout, data_offset, digests, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT device, architecture, layout, data_offset, digests FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, fingerprint, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },
-  { .sql = "SELECT *, source, on_error, \"too many arguments\", data, stored, digest_status, hash, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
+  { .sql = "SELECT *, source, on_error, \"too many arguments\", data, stored, digest_status, hash, digest_of, digest_algorithm, digest_value, rowid FROM zt_components('" V11 "wheel_levels.zt')" },
   { .sql = "SELECT *, source, on_error, data, stored, digest_status, hash, rowid FROM zt_components(?1, 'abort')", .image = SMALL },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_attributes('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT *, \"too many arguments\", stored_type, source, on_error, rowid FROM zt_attributes(?1)", .image = V2 "hand_attribute_kinds.zt" },
@@ -51,6 +52,9 @@ static const oom_case cases[] = {
 
   /* Every function */
   { .sql = "SELECT zt_version()" },
+  { .sql = "SELECT zt_host(), zt_absolute('" TREE "'), zt_absolute('" TREE "/none/none.zt'), zt_absolute('" TREE "/*.zt')" },
+  { .sql = "SELECT zt_absolute('[\"" TREE "\", \"none.zt\", \"~/none\"]'), zt_absolute('file:///%61.zt')" },
+  { .sql = "SELECT zt_absolute('[\"[\\\"a\\\"]\"]')", .error = "a list of sources is no element of one" },
   { .sql = "SELECT zt_manifest('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT zt_manifest(?1)", .image = V2 "hand_unknown_fields.zt" },
   { .sql = "SELECT zt_content_id('" V2 "hand_unknown_fields.zt'), zt_content_id('" V2 "wheel_append.zt')" },

@@ -12,6 +12,7 @@ import readme
 from support import EXTENSION, ROOT
 
 EXAMPLES = readme.examples()
+ALL = [(page, *example) for page in readme.PAGES for example in readme.examples(page)]
 
 
 def shell_version():
@@ -20,12 +21,12 @@ def shell_version():
     return tuple(map(int, done.stdout.split(".")))
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+@pytest.mark.parametrize("number", range(len(ALL)))
 def test_an_example_prints_what_the_readme_says(number):
-    language, program, expected = EXAMPLES[number]
+    page, language, program, expected = ALL[number]
     if "->>" in program and shell_version() < (3, 38):
         expected = 'Parse error: near ">>": syntax error\n'   # SQLite has the operator since 3.38
-    assert readme.run(language, program) == expected
+    assert readme.run(language, program, page) == expected
 
 
 def test_the_readme_has_examples_in_all_languages():

@@ -1,0 +1,23 @@
+"""Has DuckDB read every table of a catalog, and every view of it, through its sqlite scanner: browse_duckdb.py CATALOG. It prints
+{"tables": {name: rows}, "views": {name: [rows]}, "types": {table: {column: type}}}."""
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+import duckdb
+import duckdb_extension_sqlite_scanner
+
+catalog = sys.argv[1]
+with sqlite3.connect(catalog) as db:
+    names = {kind: [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = ?", (kind,))] for kind in ("table", "view")}
+scanner = next(Path(duckdb_extension_sqlite_scanner.__path__[0]).rglob("*.duckdb_extension"))
+duck = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+duck.execute(f"LOAD '{scanner}'")
+duck.execute(f"ATTACH '{catalog}' AS catalog (TYPE sqlite, READ_ONLY)")
+print(json.dumps({
+    "tables": {name: duck.execute(f'SELECT count(*) FROM catalog."{name}"').fetchone()[0] for name in names["table"]},
+    "types": {name: {column: type for column, type, *_ in duck.execute(f'DESCRIBE catalog."{name}"').fetchall()} for name in names["table"]},
+    "views": {name: [list(row) for row in duck.execute(f"FROM sqlite_query('catalog', 'SELECT * FROM {name} LIMIT 100')").fetchall()]
+              for name in names["view"]},
+}))

@@ -1,0 +1,91 @@
+"""What people browse a catalog with, as PyPI has it: Datasette, whose limit of a second holds by default, and DuckDB."""
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "sql")]
+import writer  # noqa: E402  (it is there only now)
+from catalogs import create, refresh  # noqa: E402
+from support import EXTENSION, open_connection  # noqa: E402
+
+BUILD = ROOT / "build" / "interop"
+FILES, LAYERS = 200, 100
+
+
+def safetensors(number):
+    """One of four architectures, of 100 tensors, with bytes of its own."""
+    entries = {"__metadata__": {"run": str(number), "license": "mit"}}
+    for i in range(LAYERS):
+        entries[f"layer.{number % 4}.{i}.weight"] = {"dtype": "F32", "shape": [4], "data_offsets": [16 * i, 16 * i + 16]}
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text + struct.pack("<I", number) * 4 * LAYERS
+
+
+def ztensor(number):
+    data = [struct.pack("<4f", *[number // 20 * 1000 + i] * 4) for i in range(LAYERS)]
+    return writer.write({f"layer.{i}": writer.dense(d, [4], "f32", digest=writer.sha256(d)) for i, d in enumerate(data)},
+                        attributes={"run": str(number)})
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    """(catalog, models): of 200 files with fingerprints, findings and runs."""
+    directory = tmp_path_factory.mktemp("browse")
+    models = directory / "models"
+    models.mkdir()
+    for number in range(FILES):
+        name, data = (f"{number}.zt", ztensor(number)) if number % 5 == 0 else (f"{number}.safetensors", safetensors(number))
+        (models / name).write_bytes(data)
+    (models / "broken.zt").write_bytes(b"broken")
+    os.link(models / "0.zt", models / "again.zt")
+    path = create(directory / "catalog.db", "audit.sql")
+    refresh(path, str(models))
+    db = open_connection(path)
+    db.executescript((ROOT / "sql" / "refresh.sql").read_text())
+    db.execute("INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000)")
+    db.execute("INSERT INTO run_files SELECT 'mine', 'm.db', file, 'n', 'finished', path, 1, host FROM files WHERE file % 2")
+    db.execute("INSERT INTO run_files VALUES ('mine', 'm.db', 'lost', 'n', 'finished', '/gone', 1, '')")
+    db.commit()
+    db.close()
+    return path, models
+
+
+def run(environment, *arguments):
+    done = subprocess.run([BUILD / environment / "bin" / "python", ROOT / "tests" / "interop" / f"browse_{environment}.py", *arguments],
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def names(path, kind):
+    with sqlite3.connect(path) as db:
+        return {name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = ?", (kind,))}
+
+
+def test_datasette_shows_every_table_and_view_and_refreshes(catalog):
+    path, models = catalog
+    found = run("datasette", path, EXTENSION, str(ROOT / "sql"), str(models))
+    assert set(found["pages"]) == names(path, "table") | names(path, "view")
+    assert {name: page for name, page in found["pages"].items() if page != [200, None]} == {}
+    assert found["refreshed"] == [[FILES + 2, FILES + 2]]
+
+
+def test_duckdb_reads_every_table_and_view(catalog):
+    path, _ = catalog
+    found = run("duckdb", path)
+    with sqlite3.connect(path) as db:
+        assert found["tables"] == {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names(path, "table")}
+        assert set(found["views"]) == names(path, "view")
+        for name, rows in found["views"].items():
+            ours = db.execute(f"SELECT * FROM {name} LIMIT 100").fetchall()
+            assert len(rows) == len(ours) and [[v is None for v in row] for row in rows] == [[v is None for v in row] for row in ours], name
+        assert [name for name, rows in found["views"].items() if not rows] == []
+    blobs = {(table, column) for table, columns in found["types"].items() for column, type in columns.items() if type == "BLOB"}
+    assert blobs == {("attribute", "value"), ("digest", "value"), ("repeated", "value")}   # Which they are
