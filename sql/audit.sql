@@ -480,7 +480,7 @@ DROP VIEW IF EXISTS temp.differences;
 CREATE TEMP VIEW differences AS
 SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences
 UNION ALL
-SELECT a.source, b.source, NULL, NULL, 'not in the catalog',
+SELECT DISTINCT a.source, b.source, NULL, NULL, 'not in the catalog',
        CASE WHEN a.source NOT IN (SELECT path FROM file) THEN zt_absolute(a.source) END,
        CASE WHEN b.source NOT IN (SELECT path FROM file) THEN zt_absolute(b.source) END, NULL, NULL
 FROM zt_files AS a CROSS JOIN zt_files AS b
