@@ -31,7 +31,7 @@ FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.l
 -- what lies in a shard is left out: it is there once, however many files refer to it.
 DROP VIEW IF EXISTS main.repeated_digests;
 CREATE VIEW main.repeated_digests AS
-SELECT d.algorithm, d.value, s.dtype, s.encoding, s.byte_order,
+SELECT d.algorithm || ':' || lower(hex(d.value)) AS digest, s.dtype, s.encoding, s.byte_order,
        CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
        p.length, p.offset + f.data_offset AS offset, f.id AS file, d.name, s.component,
        CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
@@ -75,9 +75,13 @@ WITH held AS (
 )
 SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, sum(files) AS copies,
        CASE WHEN max(names) = 1 THEN sum(files)
-            ELSE (SELECT count(DISTINCT r.place) FROM repeated_digests AS r
-                  WHERE r.value = x.value AND r.algorithm = x.algorithm AND r.length = x.length AND r.dtype IS x.dtype
-                    AND r.encoding IS x.encoding AND r.byte_order IS x.byte_order AND r.covers = x.covers) END AS files,
+            ELSE (SELECT count(DISTINCT f.id)
+                  FROM digest AS d CROSS JOIN file AS f ON f.id = d.file CROSS JOIN storage AS s ON s.id = d.storage
+                       CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
+                  WHERE d.value = x.value AND d.algorithm = x.algorithm AND p.length = x.length AND s.dtype IS x.dtype
+                    AND s.encoding IS x.encoding AND s.byte_order IS x.byte_order
+                    AND NOT EXISTS (SELECT 1 FROM file AS g
+                                    WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)) END AS files,
        (sum(files) - 1) * length AS spare_bytes, CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
        min(first_path) AS first_path, max(last_path) AS last_path
 FROM placed AS x WHERE tied = 1
@@ -94,10 +98,10 @@ ORDER BY 8 DESC, 1;
 DROP VIEW IF EXISTS main.copies;
 CREATE VIEW main.copies AS
 SELECT c.digest, c.dtype, c.encoding, c.length, f.path, n.name AS object, c.component, h.name AS host
-FROM (SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, length, file, name, component,
+FROM (SELECT digest, dtype, encoding, length, file, name, component,
              min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
       FROM repeated_digests
-      WINDOW same AS (PARTITION BY algorithm, value, length, dtype, encoding, byte_order, covers)
+      WINDOW same AS (PARTITION BY digest, length, dtype, encoding, byte_order, covers)
       UNION ALL
       SELECT fingerprint, dtype, NULL, length, file, name, NULL,
              min(place || ' ' || offset) OVER (PARTITION BY fingerprint) <> max(place || ' ' || offset) OVER (PARTITION BY fingerprint)

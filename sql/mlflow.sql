@@ -108,7 +108,7 @@ SELECT * FROM (
   FROM mlflow_models AS m
 ) WHERE change IS NOT NULL;
 
--- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. `logged` is the run's end: by then its artifacts were.
+-- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. `logged` is the run's end: by then its artifacts were.
 CREATE TEMP VIEW mlflow_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER mlflow_refresh INSTEAD OF INSERT ON mlflow_refresh BEGIN
   DELETE FROM run_files WHERE tracker = 'mlflow' AND database = NEW.database AND host IN ('', zt_host());

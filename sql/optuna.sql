@@ -125,7 +125,7 @@ SELECT study, trial, state, name, CASE WHEN mtime IS NULL THEN 'gone' ELSE 'writ
   datetime(ended, 'unixepoch') AS ended, datetime(mtime, 'unixepoch') AS written, size, path, error
 FROM optuna_models WHERE mtime > ended + 60 OR (mtime IS NULL AND error <> 'not a file here');
 
--- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. A run is a trial, by its id; what a study refers to has
+-- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. A run is a trial, by its id; what a study refers to has
 -- 'study:ID'. `logged` is the trial's end: by then its files were written.
 CREATE TEMP VIEW optuna_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER optuna_refresh INSTEAD OF INSERT ON optuna_refresh BEGIN

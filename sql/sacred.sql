@@ -126,7 +126,7 @@ FROM sacred_compared AS c
 CROSS JOIN sacred_contents AS m ON m.run = c.run AND m.role = c.role AND m.id = c.id
 WHERE NOT c.found;
 
--- run_files: paths as the catalog has them, of this host. A trigger, because its statements stand or fall together. A run's files are those that have what it logged; where
+-- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. A run's files are those that have what it logged; where
 -- none has, those that may have had it. `logged` is the run's end: by then its artifacts were.
 CREATE TEMP VIEW sacred_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER sacred_refresh INSTEAD OF INSERT ON sacred_refresh BEGIN

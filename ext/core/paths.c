@@ -746,6 +746,8 @@ static void paths_put_directory(sqlite3_str *out, const char *z, size_t n, zt_er
     sqlite3_str_appendall(out, found);
   }else if( error_number==0 ){
     zt_fail_nomem(err);
+  }else if( !paths_absent(error_number) ){
+    zt_fail_os(err, "open", error_number);
   }else{
     if( !zt_is_separator(*z) && (found = zt_os_resolve(".", &error_number))!=NULL ){
       sqlite3_str_appendf(out, "%s/", found);
@@ -823,11 +825,14 @@ static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
   const char *before = "[";
   zt_list list;
   char *element;
+  err->path = NULL;   /* A list is no file; its elements are */
   zt_list_init(&list, text, err);
   while( !err->rc && zt_list_next(&list, &element) ){
+    err->path = element;
     sqlite3_str_appendall(out, before);
     paths_put_element(out, element, err);
     before = ",";
+    err->path = NULL;
     sqlite3_free(element);
   }
   sqlite3_str_appendall(out, *before=='[' ? "[]" : "]");
@@ -835,6 +840,7 @@ static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
 
 int zt_paths_absolute(const char *source, char **out, zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
+  err->path = source;
   paths_put(text, source, false, err);
   *out = sqlite3_str_finish(text);
   if( !*out ) zt_fail_nomem(err);

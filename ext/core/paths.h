@@ -72,7 +72,7 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 /* The same source from whichever directory it is asked for, in memory from sqlite3_malloc64(): the
 ** directory that a path or a pattern begins with becomes the one path of it, links and all; the
 ** rest stays, and so does the order of a list. Of a list, *out is a JSON array. What is not there
-** is no failure. */
+** is no failure; a directory that the system does not let be found is one. */
 int zt_paths_absolute(const char *source, char **out, zt_error *err);
 
 /* True if a path begins with that directory; "." is that of all relative paths. */

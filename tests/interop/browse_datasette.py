@@ -10,6 +10,7 @@ from datasette.app import Datasette
 from datasette.plugins import pm
 
 CATALOG, EXTENSION, SCRIPTS, SOURCE = sys.argv[1:]
+PAIRS = ("component_pairs", "differences")   # Of two files, which a question names
 
 
 class Refreshing:
@@ -31,7 +32,8 @@ async def main():
     pages = {}
     db = datasette.get_database("catalog")
     for name in [*await db.table_names(), *await db.view_names()]:
-        response = await datasette.client.get(f"/catalog/{name}.json?_shape=objects")
+        asked = {"path_a": f"{SOURCE}/0.zt", "path_b": f"{SOURCE}/20.zt"} if name in PAIRS else {}
+        response = await datasette.client.get(f"/catalog/{name}.json", params={"_shape": "objects", **asked})
         pages[name] = [response.status_code, response.json().get("error")]
     pm.register(Refreshing())
     writing = Datasette([CATALOG])

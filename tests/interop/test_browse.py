@@ -44,6 +44,9 @@ def catalog(tmp_path_factory):
         name, data = (f"{number}.zt", ztensor(number)) if number % 5 == 0 else (f"{number}.safetensors", safetensors(number))
         (models / name).write_bytes(data)
     (models / "broken.zt").write_bytes(b"broken")
+    (models / "tied.zt").write_bytes(writer.write({
+        "w": writer.dense(b"w" * 8, digest=writer.sha256(b"other")),
+        "tied": {"shape": [8], "components": {"data": {"offset": 64, "length": 8}}}}))
     os.link(models / "0.zt", models / "again.zt")
     path = create(directory / "catalog.db", "audit.sql")
     refresh(path, str(models))
@@ -74,7 +77,7 @@ def test_datasette_shows_every_table_and_view_and_refreshes(catalog):
     found = run("datasette", path, EXTENSION, str(ROOT / "sql"), str(models))
     assert set(found["pages"]) == names(path, "table") | names(path, "view")
     assert {name: page for name, page in found["pages"].items() if page != [200, None]} == {}
-    assert found["refreshed"] == [[FILES + 2, FILES + 2]]
+    assert found["refreshed"] == [[FILES + 3, FILES + 3]]
 
 
 def test_duckdb_reads_every_table_and_view(catalog):

@@ -454,10 +454,11 @@ def test_optuna_without_a_store(session):
 def test_run_files_of_optuna(session):
     times, uploaded = session.note("times.json")["times"], session.note("times.json")["uploaded"]
     got = session.ask("SELECT run, name, status, path, logged FROM run_files ORDER BY CAST(run AS INTEGER), path")
+    home, store = session.home, f"{session.home}/{STORE}"
     assert [row[:4] for row in got if row[1] in ("one", "one/5", "one/6", "one/7")] == [
-        ("study:1", "one", None, "small.zt"), ("study:1", "one", None, f"{STORE}/{uploaded['study'][0]}"),
-        ("6", "one/5", "failed", "small.zt"), ("7", "one/6", "PRUNED", ANY), ("8", "one/7", "running", f"{STORE}/{uploaded['7'][0]}")]
-    ninth = [f"{session.home}/gone.zt", "later.zt", *sorted(f"{STORE}/{id}" for id in uploaded["9"])]
+        ("study:1", "one", None, f"{home}/small.zt"), ("study:1", "one", None, f"{store}/{uploaded['study'][0]}"),
+        ("6", "one/5", "failed", f"{home}/small.zt"), ("7", "one/6", "PRUNED", ANY), ("8", "one/7", "running", f"{store}/{uploaded['7'][0]}")]
+    ninth = [f"{home}/gone.zt", f"{home}/later.zt", *sorted(f"{store}/{id}" for id in uploaded["9"])]
     assert [row for row in got if row[1] == "one/9"] == [
         ("10", "one/9", "finished", path, pytest.approx(times["one/9"], abs=2)) for path in ninth]
     assert {row[1]: row[4] for row in got if row[4]} == pytest.approx(
@@ -534,7 +535,7 @@ def test_sacred_models_of_which_the_file_is(session, tmp_path, content, expected
         (tmp_path / "net.zt").write_bytes(content)
     got = session.ask("SELECT added, removed, changed, CASE WHEN error LIKE 'ztensor: %' THEN 'unreadable' END "
                       "FROM sacred_changed_models WHERE role = 'artifact' AND run = '0'",
-                      *catalogued(tmp_path / "net.zt"))
+                      *catalogued(tmp_path))
     assert got == expected
 
 

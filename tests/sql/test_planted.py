@@ -222,7 +222,7 @@ def test_repeated_digests(plant):
     assert ask(plant.catalog, "SELECT * FROM repeated_digests") == []
     shutil.copy(plant.models / "b.zt", plant.models / "c.zt")
     plant()
-    assert ask(plant.catalog, "SELECT algorithm, hex(value), length, component FROM repeated_digests") == [("crc32c", "ABCDEF01", 8, "data")] * 2
+    assert ask(plant.catalog, "SELECT digest, length, component FROM repeated_digests") == [("crc32c:abcdef01", 8, "data")] * 2
     assert ask(plant.catalog, "SELECT evidence, copies FROM duplicates") == [("candidate", 2)]
 
 
