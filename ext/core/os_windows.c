@@ -236,6 +236,14 @@ int zt_os_exists(const char *path){
   return error_number;
 }
 
+/* A final path as people write it: without its prefix, which has a pattern's characters in it. */
+static wchar_t *os_plain(wchar_t *path){
+  if( wcsncmp(path, L"\\\\?\\", 4) ) return path;
+  if( wcsncmp(path+4, L"UNC\\", 4) ) return path+4;
+  path[6] = L'\\';   /* \\?\UNC\server becomes \\server */
+  return path+6;
+}
+
 char *zt_os_resolve(const char *path, int *error_number){
   HANDLE h = os_open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, error_number);
   wchar_t *wide = NULL;
@@ -246,7 +254,7 @@ char *zt_os_resolve(const char *path, int *error_number){
   if( n==0 ) *error_number = os_errno_of(GetLastError());
   else wide = sqlite3_malloc64((n+1)*sizeof(*wide));
   if( wide ){
-    if( GetFinalPathNameByHandleW(h, wide, n+1, 0)<=n ) out = os_narrow(wide);
+    if( GetFinalPathNameByHandleW(h, wide, n+1, 0)<=n ) out = os_narrow(os_plain(wide));
     sqlite3_free(wide);
   }
   CloseHandle(h);
