@@ -785,9 +785,12 @@ static void paths_put_path(sqlite3_str *out, const char *path, zt_error *err){
 static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error *err){
   size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
   sqlite3_str *directory = sqlite3_str_new(NULL);
+  char *base;
   while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
   paths_put_directory(directory, s->path, n, err);
-  paths_put_escaped(out, sqlite3_str_finish(directory));
+  base = sqlite3_str_finish(directory);
+  if( !base ) zt_fail_nomem(err);   /* No directory has an empty path */
+  paths_put_escaped(out, base);
   paths_put_rest(out, s->path+n);
 }
 
