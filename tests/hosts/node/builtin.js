@@ -29,8 +29,16 @@ function check(db) {
   fails(() => list(db, fs.readFileSync(broken)), { errcode: 1, message: expected.imageError });
 }
 
+// A catalog is refreshed by one statement.
+function catalog(db) {
+  for (const script of ["catalog", "audit", "refresh"]) db.exec(fs.readFileSync(`sql/${script}.sql`, "utf8"));
+  db.prepare("INSERT INTO refresh(source) VALUES (?)").run(model);
+  same(db.prepare("SELECT files, added FROM refresh").all().map((row) => ({ ...row })), [{ files: 1, added: 1 }]);
+}
+
 const first = open(), second = open();
 check(first);
+catalog(first);
 first.close();
 check(second);
 same(second.prepare("SELECT zt_version() AS v").get().v.includes(`SQLite ${process.versions.sqlite},`), true);

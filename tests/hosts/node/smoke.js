@@ -36,6 +36,18 @@ function errors(db) {
   same(db.prepare("SELECT error FROM zt_files(?)").pluck().get(broken), expected.error);
 }
 
+// A catalog is refreshed by one statement.
+function catalog() {
+  const db = open();
+  for (const script of ["catalog", "audit", "refresh"]) db.exec(fs.readFileSync(`sql/${script}.sql`, "utf8"));
+  const refresh = db.prepare("INSERT INTO refresh(source) VALUES (?)");
+  refresh.run(model);
+  refresh.run(model);
+  same(db.prepare("SELECT files, added, unchanged FROM refresh").all(), [{ files: 1, added: 1, unchanged: 0 }, { files: 1, added: 0, unchanged: 1 }]);
+  same(db.prepare("SELECT object, dtype, shape, elements FROM objects ORDER BY object").all(), objects);
+  db.close();
+}
+
 // A connection is not closed while a statement of ours runs, and another one lives on.
 function closing() {
   const first = open(), second = open();
@@ -65,7 +77,7 @@ function work() {
 
 async function main() {
   const db = open();
-  for (const check of [rows, bytes, image, errors, closing]) check(db);
+  for (const check of [rows, bytes, image, errors, catalog, closing]) check(db);
   await threads();
   const version = db.prepare("SELECT sqlite_version()").pluck().get();
   same(db.prepare("SELECT zt_version()").pluck().get().includes(`SQLite ${version},`), true);
