@@ -26,7 +26,7 @@ int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines
 /* The source is ?1; an object's name ?2, a component's ?3. */
 static const char *const of_file[] = {
   "SELECT * FROM zt_files(?1)",
-  "SELECT error_kind, architecture, layout, data_offset, digests FROM zt_files(?1)",
+  "SELECT error_kind, architecture, layout, data_offset, digests, (device IS NULL) = (inode IS NULL) FROM zt_files(?1)",
   "SELECT digest_of, digest_algorithm, digest_value FROM zt_components(?1)",
   "SELECT * FROM zt_objects(?1)",
   "SELECT * FROM zt_components(?1)",
@@ -40,7 +40,7 @@ static const char *const of_file[] = {
   "SELECT zt_manifest(?1)",
   "SELECT zt_content_id(?1)",
   "SELECT zt_fingerprint(?1) WHERE NOT EXISTS (SELECT 1 FROM zt_objects(?1, 'skip') WHERE elements>=100000)",
-  "SELECT zt_version(), zt_threads() WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
+  "SELECT zt_version(), zt_threads(), zt_host(), zt_absolute('a.zt') WHERE EXISTS (SELECT 1 FROM zt_files WHERE source = ?1)",
 };
 
 static const char *const of_object[] = {

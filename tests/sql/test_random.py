@@ -4,6 +4,7 @@ RANDOM_QUERIES in the environment says how many of each table, RANDOM_SEED which
 a failure prints can be pasted into a shell: see random_collection.py.
 """
 import os
+import re
 import sqlite3
 
 import pytest
@@ -20,6 +21,10 @@ LEFT = "left"
 # Where o.path = 'x' is asked for, SQLite may call zt_objects(o.path) with 'x' before it looks for such
 # a row in o: there may be no such file.
 ASKED_FOR_A_CONSTANT = ("No such file or directory", "no such object")
+
+# Of a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
+# 3.40 has no plan with the sources.
+WITHOUT_SOURCES = re.compile(r"\bLEFT JOIN\b.*\) IN \(SELECT .*\bsource\" IN \(")
 
 
 class Asker:
@@ -50,6 +55,8 @@ class Asker:
             return LEFT
         got, error = self.answer(virtual.sql, STEPS * PATIENCE)
         if error and (refused or any(text in error for text in ASKED_FOR_A_CONSTANT)):
+            return LEFT
+        if error and "needs a source" in error and WITHOUT_SOURCES.search(virtual.sql):
             return LEFT
         if refused or error:
             what = error or f"it gives rows, but of ordinary tables {refused}"
