@@ -2,6 +2,7 @@
 ** and cursor.h. */
 #include "sqlite/cursor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #define XXH_INLINE_ALL
@@ -237,6 +238,7 @@ size_t zt_cursor_files(const zt_cursor *c){
 zt_listed *zt_cursor_file(const zt_cursor *c, size_t i){
   const size_t at = c->plan & ZT_PLAN_REVERSED ? zt_cursor_files(c)-1-i : i;
   zt_listed *file = c->few ? c->only[at] : &c->files.a[at];
+  assert( file );
   return zt_cursor_is_lost(file) || zt_wanted_path(&c->wanted, file->path.z) ? file : NULL;
 }
 

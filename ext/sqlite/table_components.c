@@ -113,7 +113,7 @@ static void components_work_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_error none = ZT_ERROR_NONE, *err = &none;
   components_work *w = (components_work*)zt_scan_work(scan, want, err);
   if( w ) err = of_status ? &w->status_err : &w->hash_err;
-  if( err->rc ){
+  if( !w || err->rc ){
     if( w ) w->work.want &= ~want;   /* The failure is handed over: who asks again, asks anew */
     if( of_status ) zt_result_error(ctx, err);
     else zt_scan_fail(scan, ctx, err);
@@ -171,7 +171,7 @@ static void components_digest_column(const zt_component *component, sqlite3_cont
   }
   digits = algorithm + 1 + (text[algorithm+2]=='x' ? 2 : 0);   /* Behind 0x */
   for(size_t k=0; k<(n-digits)/2; k++){
-    value[k] = (uint8_t)(zt_hex_digit(text[digits+2*k])<<4 | zt_hex_digit(text[digits+2*k+1]));
+    value[k] = (uint8_t)(16*zt_hex_digit(text[digits+2*k]) + zt_hex_digit(text[digits+2*k+1]));
   }
   sqlite3_result_blob(ctx, value, (int)((n-digits)/2), SQLITE_TRANSIENT);
 }

@@ -53,13 +53,13 @@ static bool stats_table_ahead(const zt_container *container, uint32_t i){
 static void stats_table_value_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_error err = ZT_ERROR_NONE;
   const stats_table_work *w = (const stats_table_work*)zt_scan_work(scan, 0, &err);
-  const zt_error *failed = w ? &w->err : &err;
-  const zt_stats *s = w ? &w->stats : NULL;
-  if( zt_result_ends(ctx, failed->rc) ) return;
-  if( i==STATS_TABLE_ERROR && failed->rc ){
-    sqlite3_result_text(ctx, failed->message, -1, SQLITE_TRANSIENT);
+  const zt_stats *s;
+  if( zt_result_ends(ctx, w ? w->err.rc : err.rc) || !w ) return;
+  if( i==STATS_TABLE_ERROR && w->err.rc ){
+    sqlite3_result_text(ctx, w->err.message, -1, SQLITE_TRANSIENT);
   }
-  if( failed->rc || i==STATS_TABLE_ERROR ) return;
+  if( w->err.rc || i==STATS_TABLE_ERROR ) return;
+  s = &w->stats;
   switch( i ){
     case STATS_TABLE_ZEROS: zt_result_uint(ctx, s->zeros); return;
     case STATS_TABLE_NANS:  zt_result_uint(ctx, s->nans); return;

@@ -159,7 +159,7 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
 /* A block that is not safe. The pairs in which there is a NaN are left out of p and q. */
 static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n){
   double x = 0, y = 0, most = 0;
-  compare_sums sums;
+  compare_sums sums = { 0 };
   int ux, uy, ud;
   size_t m = 0;
   for(size_t i=0; i<n; i++){
@@ -188,7 +188,7 @@ static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n
 static void compare_take_block(compare_state *s, const void *p, const void *q, size_t n){
   const void *of[2] = { p, q };
   bool narrow = s->wide->width==sizeof(float);
-  compare_sums sums;
+  compare_sums sums = { 0 };
   if( narrow ) compare_f32(p, q, n, &sums);
   else compare_f64(p, q, n, &sums);
   if( compare_is_safe(&sums, narrow) ){
