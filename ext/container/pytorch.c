@@ -34,7 +34,8 @@
 #define PYTORCH_RECORD 64              /* Bytes of version and byteorder that are looked at */
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
-#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured */
+#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured, at most, */
+#define PYTORCH_LITTLE_TIMES 8               /* and for each byte of the pickle: real ones take 4 */
 
 /* --- What is kept of a tensor --- */
 
@@ -179,13 +180,19 @@ static void pytorch_measure_tensor(void *context, zt_text path, const zt_torch_t
   if( tensor->sparse ) r->text += zt_torch_view_size(r->pickle, &tensor->indices);
 }
 
+/* What a walk appends before all is measured. */
+static uint64_t pytorch_little(const pytorch_reader *r){
+  const uint64_t n = PYTORCH_LITTLE_TIMES*((uint64_t)r->bytes.n+1024);
+  return n<PYTORCH_LITTLE ? n : PYTORCH_LITTLE;
+}
+
 /* PT7: there is room for all that the pickle says. That is looked at once a walk has appended more
 ** than a little, as those of few files do: it then goes on only if there is. */
 static bool pytorch_has_room(pytorch_reader *r){
   const zt_torch_visitor measure = { pytorch_measure_leaf, pytorch_measure_tensor, r, true };
   const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)r->bytes.n;
   zt_error *err = r->b->err;
-  if( r->measured || r->text<=PYTORCH_LITTLE ) return true;
+  if( r->measured || r->text<=pytorch_little(r) ) return true;
   r->measured = true;
   r->text = 0;
   zt_torch_walk(r->pickle, r->prefix, r->bytes.n, &measure, r->b->interrupt, err);
