@@ -120,6 +120,88 @@ static zt_probe zt1_probe_1_1(const zt_ends *ends, zt_error *err){
   return zt1_begins(ends) && zt1_ends_too(ends) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
+/* --- The usual object --- */
+
+/* Nearly all objects are dense, of one component without encoding or digest, and written in this
+** order and in the shortest form. Such a one is read in one go, words at a time; whatever differs
+** is left to the readers further down, which say what is wrong with it. */
+#define ZT1_USUAL_RANK 4
+#define ZT1_USUAL_BYTES 160      /* As many as it could be read beyond its first byte */
+
+#define ZT1_WORD_SHAPE "\xA3" "eshape"
+#define ZT1_WORD_LAYOUT "fformatedensejcomponents\xA1"
+#define ZT1_WORD_ROLE "ddata"
+#define ZT1_WORD_DTYPE "\xA3" "edtype"
+#define ZT1_WORD_OFFSET "foffset"
+#define ZT1_WORD_LENGTH "flength"
+
+/* Pass over a word. NULL: something else stands there; p may be NULL. */
+#define ZT1_PASS(p, word) zt1_pass((p), (word), sizeof(word)-1)
+ZT_INLINE const uint8_t *zt1_pass(const uint8_t *p, const char *word, size_t n){
+  return p && zt_equal(p, word, n) ? p+n : NULL;
+}
+
+ZT_INLINE const uint8_t *zt1_pass_uint(const uint8_t *p, uint64_t *out){
+  unsigned width;
+  if( !p || *p>27 ) return NULL;
+  if( *p<24 ){
+    *out = *p;
+    return p+1;
+  }
+  width = 1u << (*p-24);
+  *out = zt_be64(p+1) >> (64-8*width);
+  return p+1+width;
+}
+
+/* Text in ASCII, shorter than a word. */
+ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
+  size_t n = p ? *p - (size_t)(ZT_CBOR_TEXT<<5) : SIZE_MAX;
+  if( n>=8 || !zt_utf8_valid(p+1, n) ) return NULL;
+  *out = (zt_text){ (const char*)p+1, n };
+  return p+1+n;
+}
+
+/* A role and its component, of whose bytes and what may stand behind them ZT1_USUAL_BYTES are there.
+** NULL: it is not of the usual form. */
+ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out){
+  p = ZT1_PASS(p, ZT1_WORD_ROLE);
+  p = ZT1_PASS(p, ZT1_WORD_DTYPE);
+  p = zt1_pass_short_text(p, &out->dtype);
+  p = ZT1_PASS(p, ZT1_WORD_OFFSET);
+  p = zt1_pass_uint(p, &out->offset);
+  p = ZT1_PASS(p, ZT1_WORD_LENGTH);
+  return zt1_pass_uint(p, &out->length);
+}
+
+ZT_INLINE const uint8_t *zt1_pass_shape(const uint8_t *p, zt_object *out){
+  p = ZT1_PASS(p, ZT1_WORD_SHAPE);
+  out->rank = p ? *p - (uint32_t)(ZT_CBOR_ARRAY<<5) : 0;
+  if( !p || out->rank>ZT1_USUAL_RANK ) return NULL;
+  p++;
+  for(uint32_t i=0; i<out->rank; i++) p = zt1_pass_uint(p, &out->shape[i]);
+  return p && zt_object_count(out) ? p : NULL;
+}
+
+/* Check the object whose map is next, and add its component. False: it is not a usual one, and
+** nothing was read; else failures are in c->err. */
+static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
+  const uint8_t *p = c->p, *role;
+  zt_object object;
+  zt_component component;
+  if( c->end-p<ZT1_USUAL_BYTES || b->container->driver!=&zt_driver_zt1_1 ) return false;
+  p = zt1_pass_shape(p, &object);
+  role = p = ZT1_PASS(p, ZT1_WORD_LAYOUT);
+  p = zt1_pass_component(p, &component);
+  if( !p ) return false;
+  c->p = p;
+  c->err->component = ZT_TEXT("data");
+  if( zt_schema_range(c, b->container, component.offset, component.length) ){
+    c->err->component.z = NULL;
+    zt_builder_component(b, zt_manifest_position(b->container, role));
+  }
+  return true;
+}
+
 /* --- Components --- */
 
 /* Read the next item, a component's map, as it is stored, up to the last thing that is wanted. */
@@ -256,10 +338,13 @@ static bool zt1_check_object(zt_cbor *c, zt_builder *b){
   /* Its number is where its map is */
   if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate)
    || !zt1_check_duplicate(c, duplicate) ) return false;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
-  if( !zt1_read_object(c, b->container, b, &object, &dtype) ) return false;
+  if( !zt1_check_usual(c, b) ){
+    if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B5", "an object's map");
+    zt1_read_object(c, b->container, b, &object, &dtype);
+  }
+  if( c->err->rc ) return false;
   c->err->object.z = NULL;
-  return c->err->rc==SQLITE_OK;
+  return true;
 }
 
 static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
@@ -475,19 +560,30 @@ static void zt1_decide(zt_component *out){
   out->misplaced = false;
 }
 
+/* Read what is stored of the component at a position. */
+static void zt1_decode_component(const zt_container *c, size_t at, unsigned want,
+                                 zt_component *out){
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = { .err = &unused };
+  zt_manifest_decode(c, at, 4, &cbor);
+  if( c->driver==&zt_driver_zt1_1 && cbor.end-cbor.p>=ZT1_USUAL_BYTES
+   && zt1_pass_component(cbor.p, out) ){
+    out->role = ZT_TEXT("data");
+    return;
+  }
+  zt_cbor_text(&cbor, &out->role);
+  if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
+  assert( !unused.rc );
+}
+
 static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                           zt_component *out){
   const unsigned types = ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, whole = want;
-  zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, c->components.a[k], 4, &cbor);
-  zt_cbor_text(&cbor, &out->role);
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
   if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* From both of which they follow */
     want |= whole & ZT_COMPONENT_ELEMENT ? types : ZT_COMPONENT_DTYPE;
   }
-  if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
-  assert( !unused.rc );
+  zt1_decode_component(c, c->components.a[k], want, out);
   if( want & ZT_COMPONENT_ENCODING ) zt_schema_set_codec(out);
   out->digests = ZT_SCHEMA_DIGESTS;
   if( !(want & types) ) return;

@@ -139,7 +139,7 @@ static inline uint64_t zt_be(const uint8_t *p, unsigned n){
 }
 
 /* The same of 8 bytes; compilers make one load and a swap of it. */
-static inline uint64_t zt_be64(const uint8_t *p){
+ZT_INLINE uint64_t zt_be64(const uint8_t *p){
   return (uint64_t)p[0]<<56 | (uint64_t)p[1]<<48 | (uint64_t)p[2]<<40 | (uint64_t)p[3]<<32
        | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
 }
