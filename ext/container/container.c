@@ -60,24 +60,34 @@ static int container_fill(zt_container *c, const zt_ends *ends, const zt_interru
   c->names.interrupt = c->shard_names.interrupt = interrupt;
   c->driver->open(&b, ends);
   c->names.interrupt = c->shard_names.interrupt = NULL;
-  zt_builder_trim(&b);
   return err->rc;
+}
+
+static zt_container *container_new(void){
+  zt_container *c = sqlite3_malloc64(sizeof(*c));
+  if( c ) *c = (zt_container){ .references = 1 };
+  return c;
 }
 
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
                       zt_error *err){
+  return zt_container_open_in(NULL, source, interrupt, out, err);
+}
+
+int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_interrupt *interrupt,
+                         zt_container **out, zt_error *err){
   uint8_t buffer[ZT_ENDS_HEAD+ZT_ENDS_TAIL];
   const zt_identity *id = zt_source_identity(source);
   zt_container *c;
   zt_ends ends = { 0 };
   *out = NULL;
-  if( container_read_ends(source, buffer, &ends, err) ) return err->rc;
-  c = sqlite3_malloc64(sizeof(*c));
+  c = emptied ? emptied : container_new();
   if( !c ) return zt_fail_nomem(err);
-  *c = (zt_container){ .references = 1, .file_size = ends.size, .end = ends.size };
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
-  container_fill(c, &ends, interrupt, err);
+  c->file_size = c->end = zt_source_size(source);
+  if( container_read_ends(source, buffer, &ends, err)==SQLITE_OK
+   && container_fill(c, &ends, interrupt, err)==SQLITE_OK && !emptied ) zt_container_trim(c);
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
   else *out = c;
@@ -115,6 +125,24 @@ void zt_container_close(zt_container *c){
   zt_builder_clear(&(zt_builder){ .container = c });
   sqlite3_free(c->kept.p);
   sqlite3_free(c);
+}
+
+zt_container *zt_container_empty(zt_container *c){
+  if( zt_container_is_shared(c) || zt_container_memory(c)>ZT_CONTAINER_EMPTIED_MAX ){
+    zt_container_close(c);
+    return NULL;
+  }
+  if( c->driver->close ) c->driver->close(c);
+  zt_keys_empty(&c->names);
+  c->objects.n = c->first.n = c->components.n = 0;
+  c->kept.n = 0;
+  zt_keys_clear(&c->shard_names);
+  zt_positions_clear(&c->shards);
+  *c = (zt_container){
+    .references = 1, .kept = c->kept, .names = c->names, .objects = c->objects, .first = c->first,
+    .components = c->components
+  };
+  return c;
 }
 
 bool zt_container_is_shared(const zt_container *c){ return c->references>1; }

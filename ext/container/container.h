@@ -138,6 +138,16 @@ int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_conta
                       zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
 
+/* The same, in the memory of one that has been emptied: it is used, or freed. emptied may be
+** NULL. */
+int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_interrupt *interrupt,
+                         zt_container **out, zt_error *err);
+
+/* Give a reference back. Nobody else had one, and there is little memory: that is kept for
+** zt_container_open_in() or zt_container_close(). Else NULL. */
+#define ZT_CONTAINER_EMPTIED_MAX ((size_t)64 << 10)
+zt_container *zt_container_empty(zt_container *c);
+
 /* False if its object is named by the path it was opened by, and would have another name by this
 ** path. */
 bool zt_container_fits(const zt_container *c, const char *path);

@@ -153,10 +153,10 @@ ZT_INLINE const uint8_t *zt1_pass_uint(const uint8_t *p, uint64_t *out){
   return p+1+width;
 }
 
-/* Text in ASCII, shorter than a word. */
+/* Text in ASCII of one to eight bytes. */
 ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
-  size_t n = p ? *p - (size_t)(ZT_CBOR_TEXT<<5) : SIZE_MAX;
-  if( n>=8 || !zt_utf8_valid(p+1, n) ) return NULL;
+  size_t n = p ? *p - (size_t)(ZT_CBOR_TEXT<<5) : 0;
+  if( n-1>=8 || (zt_le64(p+1) & (0x8080808080808080u >> (64-8*n)))!=0 ) return NULL;
   *out = (zt_text){ (const char*)p+1, n };
   return p+1+n;
 }

@@ -15,6 +15,11 @@ void zt_keys_clear(zt_keys *k){
   *k = (zt_keys){ .short_first = k->short_first, .interrupt = k->interrupt };
 }
 
+void zt_keys_empty(zt_keys *k){
+  sqlite3_free(k->slots);
+  *k = (zt_keys){ .a = k->a, .capacity = k->capacity };
+}
+
 size_t zt_keys_memory(const zt_keys *k){
   return k->capacity*sizeof(*k->a) + (k->slots ? (size_t)k->mask+1 : 0)*sizeof(*k->slots);
 }

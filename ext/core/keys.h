@@ -38,6 +38,9 @@ typedef struct zt_keys {
 /* A set is empty when it is all zeros; it then may be told that short names come first. */
 void zt_keys_clear(zt_keys *k);
 
+/* The same, but the list's memory stays for others. */
+void zt_keys_empty(zt_keys *k);
+
 /* Bytes of memory that it holds. */
 size_t zt_keys_memory(const zt_keys *k);
 

@@ -153,7 +153,7 @@ static inline uint32_t zt_le32(const uint8_t *p){
 }
 
 /* Little-endian u64 (a footer's manifest size). */
-static inline uint64_t zt_le64(const uint8_t *p){
+ZT_INLINE uint64_t zt_le64(const uint8_t *p){
   uint64_t u = 0;
   for(unsigned i=8; i-->0;) u = u<<8 | p[i];
   return u;

@@ -4,6 +4,7 @@
 #include "core/host.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
+#define CACHE_EMPTIED 8      /* Containers whose memory is used again */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of so many bytes takes long to read again */
 
 typedef struct cache_entry {
@@ -33,6 +34,9 @@ struct zt_cache {
   zt_monitor *monitor;             /* Of entries and queues: files may be opened by several
                                    ** threads. Owned */
   zt_pool *pool;                   /* Borrowed; NULL: there is none */
+  zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
+  unsigned nEmptied;
+  cache_entry *spare;              /* Memory of one, or NULL */
   zt_interrupt interrupt;
 };
 
@@ -83,13 +87,31 @@ static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
   q->bytes += e->bytes;
 }
 
+/* Give a reference back. While statements run, the memory of the last one is kept. */
+static void cache_close(zt_cache *c, zt_container *container){
+  if( c->cursors>0 && c->nEmptied<CACHE_EMPTIED ){
+    zt_container *emptied = zt_container_empty(container);
+    if( emptied ) c->emptied[c->nEmptied++] = emptied;
+  }else{
+    zt_container_close(container);
+  }
+}
+
+/* Give back the memory that was kept for what comes next. */
+static void cache_free_spare(zt_cache *c){
+  while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
+  sqlite3_free(c->spare);
+  c->spare = NULL;
+}
+
 static void cache_drop(zt_cache *c, cache_entry *e){
   cache_entry **pp = cache_bucket_of(c, &e->id);
   while( *pp!=e ) pp = &(*pp)->next;
   *pp = e->next;
   cache_unlink_use(e);
-  zt_container_close(e->container);
-  sqlite3_free(e);
+  cache_close(c, e->container);
+  sqlite3_free(c->spare);
+  c->spare = e;
 }
 
 /* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
@@ -123,6 +145,7 @@ void zt_cache_hold(zt_cache *c){
 
 void zt_cache_release(zt_cache *c){
   if( --c->cursors>0 ) return;
+  cache_free_spare(c);
   cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
   cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
 }
@@ -132,6 +155,7 @@ void zt_cache_free(zt_cache *c){
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
+  cache_free_spare(c);
   zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
@@ -172,7 +196,8 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
   cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
   cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
-  cache_entry *e = sqlite3_malloc64(sizeof(*e));
+  cache_entry *e = c->spare ? c->spare : sqlite3_malloc64(sizeof(*e));
+  c->spare = NULL;
   if( !e ) return;
   *e = (cache_entry){
     .id = *zt_container_identity(container), .container = zt_container_ref(container),
@@ -194,12 +219,15 @@ void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
   zt_monitor_leave(c->monitor);
 }
 
-/* The same as cache_find(), with a reference for the caller. */
-static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan){
+/* The same as cache_find(), with a reference for the caller. If there is none, *emptied, unless it is
+** NULL, is memory to open it in, or NULL. */
+static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan,
+                                zt_container **emptied){
   zt_container *found;
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
   if( found ) zt_container_ref(found);
+  else if( emptied ) *emptied = c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL;
   zt_monitor_leave(c->monitor);
   return found;
 }
@@ -207,6 +235,7 @@ static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity
 int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   zt_source *opened = NULL;
+  zt_container *emptied;
   zt_stat now;
   bool settled;
   *out = (zt_opened){ NULL, NULL, false };
@@ -216,16 +245,16 @@ int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan
       state = &now;
     }
     if( state->kind==ZT_KIND_FILE && state->id.inode ){
-      out->container = cache_take(c, path, &state->id, scan);
+      out->container = cache_take(c, path, &state->id, scan, NULL);
       if( out->container ) return SQLITE_OK;
     }
   }
   if( zt_source_open(path, state, &opened, err) ) return err->rc;
   zt_source_set_pool(opened, c->pool);
   settled = zt_os_settled(zt_source_identity(opened));
-  out->container = cache_take(c, path, zt_source_identity(opened), scan);
+  out->container = cache_take(c, path, zt_source_identity(opened), scan, &emptied);
   if( !out->container ){
-    if( zt_container_open(opened, interrupt, &out->container, err) ){
+    if( zt_container_open_in(emptied, opened, interrupt, &out->container, err) ){
       zt_source_explain(opened, err);
     }else if( zt_source_unchanged(opened, err) ){
       zt_container_close(out->container);
