@@ -1,4 +1,5 @@
 /* Memory runs out where bytes become values, and where they are checked. See oom.h. */
+#define WIDE_WINDOW_LOG 20
 #include "oom.h"
 
 #include "rules.h"
