@@ -6,6 +6,9 @@ cd "$(dirname "$0")/.."
 . tests/steps.sh
 
 step ci bash .ci/run
+step analyze make analyze
+step valgrind make valgrind
+step interop make interop
 step asan make asan
 tests_ran asan
 step mutate make mutate COUNT=100000
