@@ -1,7 +1,10 @@
 /*
 ** zt_rules: one row per rule of zt_check, in the order in which rule.c has them.
 **
-**   CREATE TABLE zt_rules(rule, severity, meaning, specification);
+**   rule                the name that zt_check gives
+**   severity            `error` or `warning`
+**   meaning             what is true of a sound file
+**   specification       who says so: the section of the newest specification that does
 **
 ** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
 ** is no table of the frame, whose tables have a source.
