@@ -81,7 +81,7 @@ def run(language: str, program: str, page: Path = README) -> str:
 
 def ask(sql: str) -> list[list[str]]:
     """The rows of a query."""
-    printed = output(["sqlite3", "-batch", "-separator", "\t", ":memory:"], f"{setup()}.mode tabs\n.headers off\n{sql};\n")
+    printed = output(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode tabs\n.headers off\n{sql};\n")
     return [line.split("\t") for line in printed.splitlines()]
 
 
