@@ -89,7 +89,7 @@ def head(path: Path) -> tuple[str, list[tuple[str, str]]]:
     """What the comment at the head of a C file begins with, and the names in it with what it says of each: a name stands three
     columns behind the stars, what is said of it behind two spaces or further in on the next lines."""
     lines = [line.removeprefix("**").rstrip() for line in path.read_text().split("*/")[0].splitlines()[1:]]
-    paragraph = " ".join(line.strip() for line in lines[:lines.index("")])
+    paragraph = " ".join(line.strip() for line in lines[:[*lines, ""].index("")])
     described: list[tuple[str, str]] = []
     for line in lines:
         if name := re.fullmatch(r" {3}(\S.*?)(?: {2,}(.*))?", line):
@@ -107,12 +107,12 @@ def table(name: str) -> str:
     """How a table is called, what its rows are, and its columns."""
     path = SQLITE / f"table_{name.removeprefix('zt_')}.c"
     paragraph, described = head(path)
-    call, rows = re.fullmatch(r"(zt_\w+(?:\([^)]*\))?): (.*)", paragraph).groups()
+    call, _, rows = paragraph.partition(": ")
     arguments = {*re.findall(r"\w+", call), "too many arguments"}
     columns = {column: (type or "any", ", *h*" if hidden == "1" else "") for column, type, hidden
                in ask(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
-    if [column for names, _ in described for column in names.split(", ")] != list(columns):
-        raise ValueError(f"the head of {path.relative_to(ROOT)} does not describe the columns of {name}, in their order")
+    if not call.startswith(name) or [column for names, _ in described for column in names.split(", ")] != list(columns):
+        raise ValueError(f"the head of {path.relative_to(ROOT)} does not tell how {name} is called, and its columns in their order")
     lines = [*textwrap.wrap(f"`{call}`: {rows}", 132), "", "| column | type | |", "|---|---|---|"]
     for names, text in described:
         types = list(dict.fromkeys(columns[column][0] for column in names.split(", ")))

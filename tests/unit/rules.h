@@ -1,7 +1,7 @@
 /*
-** Rules of the grammars above zTensor's decoders that no file breaks, or that one more thing breaks that is too large, too many or
-** too odd to be kept as a file: test_layout.c makes it, and says what it is. What files break is in cases.json beside them;
-** test_container.c proves that no rule is missing in all of these and rules_zt2.h.
+** What breaks a rule of the grammars above zTensor's decoders and is too large, too many or too odd to be kept as a file:
+** test_layout.c makes it. What files break is in cases.json beside them. test_container.c proves that no rule is missing in these
+** and rules_zt2.h.
 */
 #ifndef ZT_TESTS_UNIT_RULES_H
 #define ZT_TESTS_UNIT_RULES_H
