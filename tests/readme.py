@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""The examples of README.md and sql/README.md, and the former's table of rules. Every ```sql, ```python or ```sh block that a ```text block follows is run,
-from the project's root, and must print just that. `tests/readme.py --write` puts in what they print now; tests/sql/test_readme.py
-compares.
+"""The pages that users read: their examples, and what they say of tables, functions and rules. `tests/readme.py --write` puts
+in what holds now; tests/sql/test_readme.py compares.
 
-SQL runs in the sqlite3 shell, each block in a new one after the README's first block, which loads the extension. Blocks of the
-shell, and those of Python that name it, share a catalog.db (and a team.db) of their page's, so that each comes after those before it. The table of zt_check's rules is what zt_rules
-gives.
+Every ```sql, ```python or ```sh block that a ```text block follows is an example. It is run from the project's root, and must
+print just that. SQL runs in the sqlite3 shell, each block in a new one after the page's first block, which loads the extension.
+Blocks of the shell, and those of Python that name it, share a catalog.db (and a team.db) of their page's, so that each comes
+after those before it.
+
+What stands between <!-- generated: NAME --> and <!-- end --> is made of the source: a table's columns of the head of its C file
+and of what SQLite says of them, the functions of the heads of theirs, the rules of zt_rules.
 """
 
 from __future__ import annotations
@@ -15,25 +18,28 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-PAGES = [README, ROOT / "sql" / "README.md"]
+SQLITE = ROOT / "ext" / "sqlite"
+README, REFERENCE, TOUR = ROOT / "README.md", ROOT / "ext" / "REFERENCE.md", ROOT / "sql" / "EXAMPLES.md"
+PAGES = [README, REFERENCE, TOUR, ROOT / "sql" / "README.md"]
 DATABASES = ("catalog.db", "team.db")
 EXAMPLE = re.compile(r"^```(sql|python|sh)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
-RULES_HEAD = "| rule | severity | what is true of a sound file | from |"
-RULES = re.compile(re.escape(RULES_HEAD) + r"(\n\|.*)*")
+GENERATED = re.compile(r"^<!-- generated: (\w+) -->\n(.*?)^<!-- end -->$", re.M | re.S)
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
 
+
+# ------------------------------------------------------------------------------------------------------- examples
 
 def examples(page: Path = README) -> list[tuple[str, str, str]]:
     """(language, program, expected output) of each example."""
     return EXAMPLE.findall(page.read_text())
 
 
-def setup() -> str:
-    return SETUP.search(README.read_text())[1]
+def setup(page: Path = README) -> str:
+    return SETUP.search(page.read_text())[1]
 
 
 def output(command: list[str], text: str) -> str:
@@ -67,22 +73,82 @@ def run_after(page: Path, program: str) -> str:
 def run(language: str, program: str, page: Path = README) -> str:
     """What an example prints."""
     if language == "sql":
-        return output(["sqlite3", "-batch", ":memory:"], setup() + program)
+        return output(["sqlite3", "-batch", ":memory:"], setup(page) + program)
     return run_after(page, program) if shares(language, program) else output([sys.executable, "-"], program)
 
 
+# ------------------------------------------------------------------------------------------------- generated text
+
+def ask(sql: str) -> list[list[str]]:
+    """The rows of a query."""
+    printed = output(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode tabs\n.headers off\n{sql};\n")
+    return [line.split("\t") for line in printed.splitlines()]
+
+
+def head(path: Path) -> tuple[str, list[tuple[str, str]]]:
+    """What the comment at the head of a C file begins with, and the names in it with what it says of each: a name stands three
+    columns behind the stars, what is said of it behind two spaces or further in on the next lines."""
+    lines = [line.removeprefix("**").rstrip() for line in path.read_text().split("*/")[0].splitlines()[1:]]
+    paragraph = " ".join(line.strip() for line in lines[:[*lines, ""].index("")])
+    described: list[tuple[str, str]] = []
+    for line in lines:
+        if name := re.fullmatch(r" {3}(\S.*?)(?: {2,}(.*))?", line):
+            described.append((name[1], name[2] or ""))
+        elif described and line.startswith("     "):
+            described[-1] = described[-1][0], f"{described[-1][1]} {line.strip()}".strip()
+    return paragraph, described
+
+
+def code(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def table(name: str) -> str:
+    """How a table is called, what its rows are, and its columns."""
+    path = SQLITE / f"table_{name.removeprefix('zt_')}.c"
+    paragraph, described = head(path)
+    call, _, rows = paragraph.partition(": ")
+    arguments = {*re.findall(r"\w+", call), "too many arguments"}
+    columns = {column: (type or "any", ", *h*" if hidden == "1" else "") for column, type, hidden
+               in ask(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
+    if not call.startswith(name) or [column for names, _ in described for column in names.split(", ")] != list(columns):
+        raise ValueError(f"the head of {path.relative_to(ROOT)} does not tell how {name} is called, and its columns in their order")
+    lines = [*textwrap.wrap(f"`{call}`: {rows}", 132), "", "| column | type | |", "|---|---|---|"]
+    for names, text in described:
+        types = list(dict.fromkeys(columns[column][0] for column in names.split(", ")))
+        hidden, = {columns[column][1] for column in names.split(", ")}
+        lines.append(f"| {code(names.split(', '))} | {', '.join(types)}{hidden} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+def functions() -> str:
+    """The functions, by the names of their files."""
+    lines = ["| function | returns |", "|---|---|"]
+    for path in sorted(SQLITE.glob("function_*.c")):
+        lines += [f"| {code(re.findall(r'zt_.*?[)](?=, |$)', calls))} | {text} |" for calls, text in head(path)[1]]
+    return "\n".join(lines) + "\n"
+
+
 def rules() -> str:
-    """The rows of zt_rules as a table."""
-    row = "'| `' || rule || '` | ' || severity || ' | ' || meaning || ' | ' || specification || ' |'"
-    printed = output(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode list\nSELECT {row} FROM zt_rules;\n")
-    return f"{RULES_HEAD}\n|---|---|---|---|\n{printed.rstrip()}"
+    """The rows of zt_rules."""
+    lines = ["| rule | severity | what is true of a sound file | from |", "|---|---|---|---|"]
+    lines += [f"| `{rule}` | {' | '.join(rest)} |"
+              for rule, *rest in ask("SELECT rule, severity, meaning, specification FROM zt_rules")]
+    return "\n".join(lines) + "\n"
+
+
+def generated(name: str) -> str:
+    return {"functions": functions, "rules": rules}.get(name, lambda: table(name))()
 
 
 def write(page: Path) -> None:
-    def replaced(found: re.Match[str]) -> str:
+    def made(found: re.Match[str]) -> str:
+        return f"<!-- generated: {found[1]} -->\n{generated(found[1])}<!-- end -->"
+
+    def printed(found: re.Match[str]) -> str:
         return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2], page)}```"
 
-    page.write_text(RULES.sub(lambda _: rules(), EXAMPLE.sub(replaced, page.read_text())))
+    page.write_text(EXAMPLE.sub(printed, GENERATED.sub(made, page.read_text())))
 
 
 if __name__ == "__main__":

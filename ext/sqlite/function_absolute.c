@@ -1,9 +1,13 @@
 /*
 ** What a catalog of several machines tells files apart by.
 **
-** zt_absolute(source): the same source from whichever directory it is asked for (core/paths.h says
-** how): TEXT, of a list a JSON array. Nothing need be there. NULL if source is.
-** zt_host(): what this machine is called.
+**   zt_absolute(source)
+**     TEXT: the same source from whichever directory it is asked for, by the one path of the
+**     directory that it begins with; of a list a JSON array. Nothing need be there
+**   zt_host()
+**     TEXT: what this machine is called
+**
+** core/paths.h says how.
 */
 #include "core/paths.h"
 #include "sqlite/tables.h"

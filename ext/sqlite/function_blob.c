@@ -1,7 +1,9 @@
 /*
-** zt_blob(source, object [, component [, start [, length]]]): the decoded bytes of one component,
-** in the file's byte order, or `length` of them from `start` on, clipped at the end like substr().
-** Without component: the only one there is. NULL if source or object is.
+** Decoded bytes.
+**
+**   zt_blob(source, object [, component [, start [, length]]])
+**     BLOB: the decoded bytes of one component in the file's byte order, or `length` of them
+**     (default: all) from `start`, clipped at the end. Without `component`: the only one there is
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

@@ -1,7 +1,9 @@
 /*
-** zt_content_id(source): the model's content digest, TEXT `sha256:hex`, equal for the same tensors
-** however they are packed (container/content_id.h). NULL if a part has no digest, where a format
-** has no such digest, and if source is.
+** The model's content digest (container/content_id.h).
+**
+**   zt_content_id(source)
+**     TEXT `sha256:hex`: the model's content digest, equal for the same tensors however they are
+**     packed. NULL if a part has no digest, and where a format has no such digest
 */
 #include "container/content_id.h"
 #include "sqlite/tables.h"

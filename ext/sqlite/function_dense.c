@@ -1,16 +1,17 @@
 /*
-** A tensor's values:
+** A tensor's values.
 **
 **   zt_dense(source, object [, dtype [, first [, count]]])
-**     BLOB: row-major little-endian elements of that type; of `count` indices of the first
-**     dimension from `first` on, clipped at the end
+**     BLOB: the tensor as an array, row-major and little-endian: sparse filled with zeros,
+**     quantized dequantized, big-endian swapped. `dtype` converts (default: its own type; f32 if
+**     quantized); `first, count` slice the first dimension, clipped at the end
 **   zt_json(source, object [, dtype [, first [, count]]])
-**     TEXT: the same as nested JSON arrays
+**     TEXT: the same as nested JSON arrays, in the fewest digits that read back as the same double;
+**     NaN is null, infinities 9.0e+999 and -9.0e+999
 **   zt_value(source, object, i, j, ...)
-**     one element
+**     one element, as `value` in zt_elements
 **
-** NULL if source or object is. What cannot be interpreted is an error that names what is wrong with
-** which object.
+** What cannot be interpreted is an error that names what is wrong with which object.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

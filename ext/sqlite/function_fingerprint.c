@@ -1,8 +1,12 @@
 /*
-** zt_fingerprint(source): TEXT `xxh3-128:hex`, equal for files with the same tensors under the same
-** names, whatever holds them (tensor/fingerprint.h). A tensor that is broken is an error. NULL if
-** nothing is wrong with one but that nobody knows its values, and if source is NULL. Of several
-** without values the first by name decides.
+** A file's fingerprint (tensor/fingerprint.h).
+**
+**   zt_fingerprint(source)
+**     TEXT `xxh3-128:hex` over the names and fingerprints of all tensors: equal for the same model,
+**     whatever file it is in. NULL if the values of a tensor are not known; a broken tensor is an
+**     error
+**
+** Of several tensors without values the first by name decides.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

@@ -1,7 +1,9 @@
 /*
-** zt_hash(source, object, [component,] algorithm): the digest of a component's decoded bytes, TEXT
-** `algorithm:hex`. Algorithms are sha256, crc32c and xxh3. Without component, or if it is NULL: the
-** only one there is. NULL if source or object is.
+** A digest of what is stored.
+**
+**   zt_hash(source, object, [component,] algorithm)
+**     TEXT `algorithm:hex`, over the decoded bytes: `sha256`, `crc32c`, `xxh3`. Without
+**     `component`: the only one there is
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

@@ -1,6 +1,11 @@
 /*
-** zt_manifest(source): the manifest as it is, as JSON text with the JSON subtype
-** (container/value.h says how). NULL if source is, or the file has none: a data shard.
+** What a file says of itself.
+**
+**   zt_manifest(source)
+**     TEXT: the manifest as it is, as JSON; of GGUF `metadata_kv` and `tensor_infos`. NULL if the
+**     file has none: a data shard
+**
+** container/value.h says how.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"

@@ -1,7 +1,10 @@
 /*
-** zt_threads(): how many threads a statement of this connection may use. zt_threads(n): the same,
-** after setting it: 1 to 64; NULL: as many as there are processors for the process, at most 16.
-** What runs already goes on as it began.
+** How many threads there are.
+**
+**   zt_threads(), zt_threads(n)
+**     INTEGER: how many threads a statement of this connection may use; sets it to `n`, 1 to 64, or
+**     with NULL to what it is at first: as many as there are processors for the process, at most
+**     16. What runs already goes on as it began
 */
 #include "sqlite/tables.h"
 

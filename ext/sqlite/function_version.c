@@ -1,6 +1,8 @@
 /*
-** zt_version(): the version of this extension and of the libraries it runs with; "nofs" if it opens
-** no files.
+** What this is.
+**
+**   zt_version()
+**     TEXT: the version of the extension and of its libraries; `nofs` in it if it opens no files
 */
 #include <zstd.h>
 #include "core/sha256.h"

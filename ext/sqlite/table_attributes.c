@@ -2,11 +2,14 @@
 ** zt_attributes(source, on_error): one row per key of the top level of `attributes`: the file's own
 ** first (object is NULL), then each object's, in the manifest's order.
 **
-**   CREATE TABLE zt_attributes(path, object, key, value, type, source HIDDEN, on_error HIDDEN,
-**                              stored_type HIDDEN);
+**   path, object        object: NULL for an attribute of the file itself
+**   key
+**   value               INTEGER, REAL, TEXT, BLOB or NULL; booleans 0 and 1; arrays and maps as
+**                       JSON
+**   type                `null` `true` `false` `integer` `real` `text` `array` `object` `blob`
+**   stored_type         the type in GGUF's own words: `u32`, `str`, `arr[f32]`; NULL in formats
+**                       that have none
 **
-** value is a SQL value, arrays and maps as JSON text; type has json_each()'s words, and blob;
-** stored_type the file format's own, if it has any.
 ** Integers beyond 64 signed bits are decimal text of type integer; NaN, which SQLite has no value
 ** for, is NULL of type real.
 */

@@ -2,11 +2,16 @@
 ** zt_check(source, level): one row per finding, none when all is well, and never an abort: a file
 ** that cannot be read is a finding, too.
 **
-**   CREATE TABLE zt_check(path, object, component, severity, rule, message,
-**                         source HIDDEN, level HIDDEN, meaning HIDDEN, specification HIDDEN);
+**   path
+**   object, component   what it is about; NULL: the file, or the whole object
+**   severity            `error`: it cannot be read, or not be interpreted; `warning`: a
+**                       specification forbids or advises against it, or it has bitten people
+**   rule                the name of what is broken, a row of zt_rules; it stays the same
+**   message             what is wrong
+**   meaning, specification
+**                       what is true of a sound file, and who says so
 **
-** level 'quick' (default) reads manifests alone, 'full' every byte. A rule's name is stable;
-** meaning says what is true of a sound file, specification who demands it. Findings come as they
+** level 'quick' (default) reads manifests alone, 'full' every byte. Findings come as they
 ** are found.
 */
 #include "sqlite/tables.h"

@@ -2,13 +2,18 @@
 ** zt_compare(source, object, other_source, other_object): one row: how far two tensors of equal
 ** shape are from each other, whatever their containers, layouts and dtypes.
 **
-**   CREATE TABLE zt_compare(elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot,
-**                           cosine, error, source HIDDEN, object HIDDEN, other_source HIDDEN,
-**                           other_object HIDDEN);
+**   elements            pairs, of which
+**   equal               are equal (-0 and 0 are), and in
+**   nans                one is NaN: those are left out of all that follows
+**   max_abs, mean_abs, rmse
+**                       of the differences; NULL if there are no pairs
+**   l2, other_l2        the root of the sum of squares of either
+**   dot, cosine         of the two as vectors; cosine is NULL where a length is 0 or infinite
+**   error               why there is no comparison: shapes that differ, values that cannot be had;
+**                       the rest is NULL then
 **
-** Values are compared as f64. What keeps them from being had, shapes that differ among it, is in
-** `error`, and the rest is NULL then. No row if an argument is NULL. The tensors are read when a
-** column is selected. It is no table of the frame, whose tables have one source.
+** Values are compared as f64. No row if an argument is NULL. The tensors are read when a column is
+** selected. It is no table of the frame, whose tables have one source.
 **
 ** idxNum: bit k: argument k is given. argv: those arguments, in their order.
 */

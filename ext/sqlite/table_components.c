@@ -1,19 +1,34 @@
 /*
-** zt_components(source, on_error): one row per component, in the manifest's order.
+** zt_components(source, on_error): one row per component, a stored byte range, in the manifest's
+** order.
 **
-**   CREATE TABLE zt_components(path, object, component, dtype, type, encoding, byte_order, offset,
-**                              length, decoded_length, digest, shard, source HIDDEN,
-**                              on_error HIDDEN, data HIDDEN, stored HIDDEN, digest_status HIDDEN,
-**                              hash HIDDEN, digest_of HIDDEN, digest_algorithm HIDDEN,
-**                              digest_value HIDDEN);
+**   path, object, component
+**                       component: the role, e.g. `data`, `values`, `indptr`
+**   dtype, type         in the same words whatever the file: `f32`, not `float32` or `F32`
+**   encoding            `raw`, `zstd`, `zt.zstd-seekable/1`, `deflate`, `protobuf.varint`,
+**                       `protobuf.unpacked`; else as stored
+**   byte_order          `little`, or `big` where a file says so
+**   offset, length      where the stored bytes are, from the file's first byte; NULL where they are
+**                       in several places, and length where nothing tells it
+**   decoded_length      bytes after decoding, as far as the manifest tells
+**   digest              as stored: `algorithm:hex`
+**   shard               the other file that has the bytes; NULL: this file
+**   data                the decoded bytes
+**   stored              the bytes as they are in the file
+**   digest_status       `ok`, `mismatch`, `unsupported` (algorithm), `malformed`; NULL without a
+**                       digest
+**   hash                `xxh3:hex` of the decoded bytes. With `'skip'` it is NULL where they cannot
+**                       be had; without, and of the three columns above in any case, that is an
+**                       error
+**   digest_of           what a digest covers: `stored` bytes, `decoded` ones, or a whole `member`
+**                       of an archive
+**   digest_algorithm, digest_value
+**                       the digest taken apart, in lower case; NULL if there is none that can be
+**                       checked
 **
-** data (the decoded bytes), stored (the bytes as they are in the file), digest_status and hash
-** (xxh3 of the decoded bytes) are computed when they are selected; without them no byte of a tensor
-** is read. Bytes that cannot be had are an error that names the component; of hash alone, with
-** 'skip', a NULL, so that an audit needs no second look at doubtful files.
-**
-** digest_of is what a digest covers (outline.h). digest_algorithm and digest_value are the digest
-** taken apart, in whatever case it is written: NULL if there is none that can be checked.
+** data, stored, digest_status and hash are computed when they are selected; without them no byte of
+** a tensor is read. Bytes that cannot be had are an error that names the component; of hash alone,
+** with 'skip', a NULL, so that an audit needs no second look at doubtful files.
 */
 #include "sqlite/describe.h"
 #include "sqlite/outline.h"

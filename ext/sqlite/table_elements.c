@@ -2,12 +2,14 @@
 ** zt_elements(source, object, on_error): one row per element of a dense object, or per stored
 ** element of a sparse one, in storage order; in that of positions, if a query asks for it.
 **
-**   CREATE TABLE zt_elements(path, position, coords, value, source HIDDEN, object HIDDEN,
-**                            on_error HIDDEN);
+**   path
+**   position            place in the dense form, row-major, from 0
+**   coords              the same as indices, a JSON array
+**   value               INTEGER or REAL; NaN is NULL; booleans 0 and 1; complex numbers JSON `[re,
+**                       im]`; u64 above 2^63-1 TEXT
 **
-** position is the element's place in the dense form, row-major; coords its indices as a JSON array,
-** made when they are selected. Values of dense objects are read when they are selected; of sparse
-** ones, the indices decide what rows there are.
+** coords are made when they are selected. Values of dense objects are read when they are selected;
+** of sparse ones, the indices decide what rows there are.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"

@@ -1,15 +1,34 @@
 /*
 ** zt_files(source): one row per file, readable or not.
 **
-**   CREATE TABLE zt_files(path, container, version, size, mtime, objects, components, stored_bytes,
-**                         decoded_bytes, manifest_bytes, attributes, error, source HIDDEN,
-**                         error_kind HIDDEN, device HIDDEN, inode HIDDEN, architecture HIDDEN,
-**                         layout HIDDEN, data_offset HIDDEN, digests HIDDEN);
+**   path
+**   container           `ztensor`, `safetensors`, `gguf`, `npy`, `npz`, `pytorch` or `onnx`
+**   version             what the file says of its version; NULL where its format has none
+**   size                bytes
+**   mtime               seconds since 1970; NULL for a BLOB
+**   objects, components
+**                       counts
+**   stored_bytes, decoded_bytes
+**                       sums over components; NULL if one is unknown
+**   manifest_bytes      of the manifest; of the JSON of safetensors; of the keys and tensor infos
+**                       of GGUF
+**   attributes          JSON object
+**   error               why it cannot be read; path, size and mtime stay, the rest is NULL
+**   error_kind          `missing` (nothing is there), `denied` (the system does not allow it),
+**                       `transient` (it may work the next time), `broken` (the file breaks a rule
+**                       of its format), `unknown` (it is no tensor file); NULL without an error
+**   device, inode       which file it is, whatever its names; NULL for a BLOB
+**   architecture        `sha256:hex` over its tensors' names, formats, dtypes, types and shapes in
+**                       the names' order: equal for models of one kind
+**   layout              `sha256:hex` over the rest of zt_objects and zt_components, without
+**                       digests, and offsets counted from data_offset
+**   data_offset         where the first component in the file begins; NULL if there is none
+**   digests             how many components have one
 **
-** A file that cannot be read has its path, size and mtime, and the reason in error; it never ends a
-** query. A file is looked at when a column is asked for that says so, and opened when one is that
-** needs its manifest: a row that a condition on path, size or mtime drops costs no opening. The
-** hidden columns are what a catalog tells by whether files are one, or alike (outline.h).
+** A file that cannot be read never ends a query. A file is looked at when a column is asked for
+** that says so, and opened when one is that needs its manifest: a row that a condition on path,
+** size or mtime drops costs no opening. The hidden columns are what a catalog tells by whether
+** files are one, or alike (outline.h).
 */
 #include "sqlite/describe.h"
 #include "sqlite/outline.h"

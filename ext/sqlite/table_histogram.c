@@ -1,11 +1,12 @@
 /*
 ** zt_histogram(source, object, bins): how an object's finite values are spread: one row per bin.
 **
-**   CREATE TABLE zt_histogram(bin, low, high, count, source HIDDEN, object HIDDEN, bins HIDDEN);
+**   bin                 from 0; there are 64 unless `bins` says otherwise, 65,536 at most
+**   low, high           values from low up to, not with, high; the last bin has that, too
+**   count               how many
 **
-** Bins have equal widths, `bins` of them (64 unless it is given, 65,536 at most), from the least
-** value to the greatest; one, where all values are equal; none, where no value is finite. A bin has
-** the values from low up to, not with, high; the last one has that, too.
+** Bins have equal widths, from the least value to the greatest; one, where all values are equal;
+** none, where no value is finite.
 */
 #include "sqlite/tables.h"
 #include "tensor/histogram.h"

@@ -1,16 +1,26 @@
 /*
 ** zt_objects(source, on_error): one row per object (tensor), in the manifest's order.
 **
-**   CREATE TABLE zt_objects(path, object, format, dtype, type, shape, rank, elements, components,
-**                           stored_bytes, decoded_bytes, attributes, source HIDDEN,
-**                           on_error HIDDEN, fingerprint HIDDEN, fingerprint_error HIDDEN);
+**   path, object        object: the tensor's name
+**   format              `dense`, `sparse_csr`, `sparse_coo`, `quantized_group`; `gguf.q4_k` and the
+**                       like; else as stored
+**   dtype               storage type of the component that holds the values (`data`, `values`,
+**                       `packed_weight`); NULL if there is none
+**   type                its logical type; equals dtype where the file names none
+**   shape               JSON array, `[]` for a scalar
+**   rank                how many dimensions
+**   elements            product of the shape (decimal TEXT above 2^63-1)
+**   components          count
+**   stored_bytes, decoded_bytes
+**                       sums over its components; NULL if unknown
+**   attributes          JSON object; of GGUF `ggml_type` and `ne`
+**   fingerprint         `xxh3-128:hex` over type, shape and values: equal for equal tensors,
+**                       whatever holds them; NULL where the values cannot be had
+**   fingerprint_error   why they cannot be; else NULL
 **
-** dtype and type are those of the component that holds the values, NULL if there is none. Every
-** manifest was checked as a whole before its first row: there are no rows of a damaged one.
-**
+** Every manifest was checked as a whole before its first row: there are no rows of a damaged one.
 ** fingerprint (tensor/fingerprint.h) is computed when it is selected; without it no byte of a
-** tensor is read. Of an object that cannot be interpreted it is NULL, and fingerprint_error is the
-** reason.
+** tensor is read.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"

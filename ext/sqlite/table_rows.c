@@ -1,12 +1,12 @@
 /*
 ** zt_rows(source, object, dtype, on_error): one row per index of the first dimension.
 **
-**   CREATE TABLE zt_rows(path, row, vector, source HIDDEN, object HIDDEN, dtype HIDDEN,
-**                        on_error HIDDEN);
+**   path
+**   row                 from 0
+**   vector              that slice, row-major little-endian, as `dtype` (default `f32`)
 **
-** vector is that slice, row-major little-endian, converted to dtype (f32 unless it is given), when
-** it is selected. Of a raw dense component its bytes alone are read; rows of any other are
-** read forward.
+** vector is made when it is selected. Of a raw dense component its bytes alone are read; rows of
+** any other are read forward.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"

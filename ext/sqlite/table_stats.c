@@ -2,12 +2,15 @@
 ** zt_stats(source, on_error): one row per object, statistics over its logical values: implicit
 ** zeros of sparse objects count.
 **
-**   CREATE TABLE zt_stats(path, object, elements, zeros, nans, infs, min, max, mean, std, l2,
-**                         error, source HIDDEN, on_error HIDDEN);
+**   path, object
+**   elements            of the dense form: what a sparse tensor does not store counts as zero
+**   zeros, nans, infs   counts
+**   min, max            INTEGER or REAL, of the finite values, as all that follows; NULL if there
+**                       are none
+**   mean, std, l2       std of the population; l2 is the root of the sum of squares
+**   error               why the values cannot be had; the rest is NULL then, but for elements
 **
-** min to l2 are over the finite values, NULL if there are none; std is the population's. An object
-** that cannot be interpreted has NULLs and the reason in `error`. The values are read when one of
-** these columns is selected.
+** The values are read when a column that needs them is selected.
 */
 #include "sqlite/tables.h"
 #include "tensor/stats.h"

@@ -1,5 +1,5 @@
-/* Values of tensors, computed in the plainest way: what the targets compare the extension's with. Written from the README's
-** section Values and the formats' own descriptions, not from the code under test. */
+/* Values of tensors, computed in the plainest way: what the targets compare the extension's with. Written from the
+** section Values of ext/REFERENCE.md and the formats' own descriptions, not from the code under test. */
 #ifndef ZT_TESTS_VALUES_H
 #define ZT_TESTS_VALUES_H
 

@@ -1,4 +1,4 @@
-"""Vectors from zt_rows are what sqlite-vec takes: the README's example, run with the package from PyPI."""
+"""Vectors from zt_rows are what sqlite-vec takes: the example of sql/EXAMPLES.md, run with the package from PyPI."""
 import random
 import re
 import struct
@@ -14,7 +14,7 @@ import writer  # noqa: E402  (it is there only now)
 from support import EXTENSION  # noqa: E402
 
 PYTHON = ROOT / "build" / "interop" / "sqlite-vec" / "bin" / "python"
-EXAMPLE = re.search(r"^```python\n((?:(?!```).)*import sqlite_vec.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+EXAMPLE = re.search(r"^```python\n((?:(?!```).)*import sqlite_vec.*?)^```", (ROOT / "sql" / "EXAMPLES.md").read_text(), re.M | re.S)[1]
 
 
 def bf16(x):

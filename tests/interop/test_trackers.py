@@ -179,8 +179,8 @@ def test_the_example_in_the_comment(name, tmp_path):
 
 
 @EACH
-def test_the_command_in_the_readme(session, tmp_path):
-    command, = re.findall(rf"^sqlite3 (?:.+\\\n)*?.*sql/{session.name}\.sql(?:(?!```).+\n)+", (ROOT / "README.md").read_text(), re.M)
+def test_the_command_that_the_page_shows(session, tmp_path):
+    command, = re.findall(rf"^sqlite3 (?:.+\\\n)*?.*sql/{session.name}\.sql(?:(?!```).+\n)+", (ROOT / "sql" / "README.md").read_text(), re.M)
     for old, new in (("catalog.db", session.catalog), ("./ztensor", EXTENSION), ("sql/", f"{ROOT}/sql/"),
                      (f"file:{session.name}.db", f"file:{quote(str(session.database))}"), ("artifacts artifacts", f'artifacts \\"{quoted(STORE)}\\"')):
         command = command.replace(old, str(new))
@@ -350,11 +350,11 @@ def test_run_files_of_mlflow(session, ids):
 
 
 @MLFLOW
-def test_the_example_with_checkpoints_in_the_readme(session):
+def test_the_example_with_checkpoints(session):
     """MLflow has logged the same."""
     database = "tests/formats/pytorch/checkpoints/mlflow.db"
-    (program, expected), = [(program, expected) for language, program, expected in readme.examples() if database in program]
-    assert readme.run("sql", program.replace(database, quote(str(session.home / "checkpoints.db")))) == expected
+    (program, expected), = [(program, expected) for language, program, expected in readme.examples(readme.TOUR) if database in program]
+    assert readme.run("sql", program.replace(database, quote(str(session.home / "checkpoints.db"))), readme.TOUR) == expected
     assert len(expected.splitlines()) == 3 + 6 + 1
 
 

@@ -1,4 +1,4 @@
-"""Writes an MLflow database, mlflow.db, with artifacts, and checkpoints.db, with those of the README's example:
+"""Writes an MLflow database, mlflow.db, with artifacts, and checkpoints.db, with those of the example in sql/EXAMPLES.md:
 python write_mlflow.py DIRECTORY CHECKPOINTS. ids.json says which run is which."""
 import hashlib
 import json
@@ -152,7 +152,7 @@ for name, place in places.items():
 for decoy in ("space 1 5% *", "u r i*?%", "r a w u"):  # what these names would match as patterns
     save(f"places/{decoy}/{ids['uri']}/artifacts/decoy.zt", **small())
 
-# --- In another database, the runs and the checkpoints of the README's example ---
+# --- In another database, the runs and the checkpoints of the example in sql/EXAMPLES.md ---
 
 mlflow.set_tracking_uri("sqlite:///checkpoints.db")
 experiment = mlflow.create_experiment("checkpoints")

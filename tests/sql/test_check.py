@@ -39,7 +39,7 @@ EACH = pytest.mark.parametrize("slug, name, file, level, object, component, text
 
 def test_every_rule_has_a_file_that_breaks_it(known):
     # What is above 1 GiB is in test_gguf.c. A BLOB is never unreadable: files are, further below. It has no shards: test_zt2.py.
-    assert set(known) == set(BROKEN) | corpus.format_findings() | {"gguf-size", "unreadable", "missing-shard", "shard-size", "shard-format", "shard-digest"}
+    assert set(known) == set(BROKEN) | corpus.findings() | {"gguf-size", "unreadable", "missing-shard", "shard-size", "shard-format", "shard-digest"}
     assert all(BROKEN.values())
 
 
@@ -220,7 +220,8 @@ def test_odd_names_are_shown_as_they_are(db):
 def test_an_unsound_file_has_one_error_which_is_that_of_the_tables(db, known, how, level, case):
     source = corpus.source_of(corpus.HOSTILE / case["file"], how)
     (object, component, severity, rule, text), = findings(db, source, level)
-    assert severity == known[rule][0] == "error"
+    assert rule == case["finding"] and severity == known[rule][0] == "error"
+    assert text.endswith(case["message"])
     assert case["object"] in (None, object) and case["component"] in (None, component)
     whole = message(db, "SELECT * FROM zt_objects(?)", source)
     assert text and whole == place(source, object, component) + text
@@ -235,10 +236,11 @@ FULL_ONLY = re.compile(r"zstd-(?!ulen)|csr-(indptr-(start|falls|huge|last)|colum
 
 @pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
 @BOTH_WAYS
-def test_an_object_that_cannot_be_interpreted_has_a_finding_that_says_why_and_no_other_has(db, how, case):
+def test_an_object_that_cannot_be_interpreted_has_a_finding_that_says_why_and_no_other_has(db, known, how, case):
     source = corpus.source_of(corpus.HOSTILE / case["file"], how)
     full, quick = ([row for row in findings(db, source, level) if row[2] == "error" or row[3] in UNKNOWN] for level in ("full", "quick"))
     assert {row[0] for row in full} == {case["object"]}
+    assert (known[case["finding"]][0], case["finding"]) in [row[2:4] for row in full]
     if case["component"]:
         assert {row[1] for row in full} == {case["component"]}
     assert set(quick) <= set(full)

@@ -24,17 +24,15 @@ class Checker:
         self.data = path.read_bytes()
         self.old, self.new = expected["generation"] == "0.1", expected["generation"] == "2"
         self.types = corpus.TYPES_2 if self.new else corpus.TYPES
+        self.severities = dict(rows(db, "SELECT rule, severity FROM zt_rules"))
         self.found = []
 
-    def error(self, rule, object=None, component=None):
-        self.found.append((object and object["name"], component and component["name"], "error", rule))
-
-    def warn(self, rule, object=None, component=None):
-        self.found.append((object and object["name"], component and component["name"], "warning", rule))
+    def find(self, rule, object=None, component=None):
+        self.found.append((object and object["name"], component and component["name"], self.severities[rule], rule))
 
     def run(self):
         if not self.old and not self.new and not re.fullmatch(r"1(\.[012](\..*)?)?", self.expected["version"]):
-            self.warn("unknown-version")
+            self.find("unknown-version")
         if self.expected["manifest_length"]:    # It is a data shard that has none: what its bytes are is not known
             self.layout()
         self.shards()
@@ -54,21 +52,21 @@ class Checker:
             owned[begin:end] = b"\1" * (end - begin)
         for gap in re.finditer(rb"\0+", owned):
             if len(gap[0]) > (65536 if self.new else 64):
-                self.warn("gap")
+                self.find("gap")
             if self.full and not self.old and any(self.data[gap.start():gap.end()]):
-                self.warn("nonzero-padding")
+                self.find("nonzero-padding")
         ranges = {}
         for begin, end, object, component in blobs:
             ranges.setdefault((begin, end), (object, component))
         ordered = sorted(ranges)
         for i, (begin, end) in enumerate(ordered):
             if any(other_end > begin for _, other_end in ordered[:i]):
-                self.warn("overlapping-blobs", *ranges[begin, end])
+                self.find("overlapping-blobs", *ranges[begin, end])
 
     def shards(self):
         for shard in self.expected.get("shards") or []:
             if self.full and (self.how == "blob" or not shard["file"]):
-                self.error("missing-shard")
+                self.find("missing-shard")
 
     # --- Components: whether the object's values can be asked for
 
@@ -76,9 +74,9 @@ class Checker:
         later = self.expected["generation"] == "1.2" and self.version() >= 2
         sound = self.typed(object, component)
         if later and object["format"] in ("sparse_csr", "sparse_coo") and component["name"] in INDEX_ROLES and component["dtype"] != "u64":
-            self.warn("index-dtype", object, component)
+            self.find("index-dtype", object, component)
         if later and component["encoding"] == "zstd" and component["verbatim"].get("uncompressed_length") is None:
-            self.warn("missing-decoded-length", object, component)
+            self.find("missing-decoded-length", object, component)
         self.digest(object, component)
         return self.decoded(object, component) and sound
 
@@ -88,46 +86,46 @@ class Checker:
     def typed(self, object, component):
         dtype, type = component["dtype"], component["type"]
         if dtype not in corpus.WIDTHS:
-            self.warn("unknown-dtype", object, component)
+            self.find("unknown-dtype", object, component)
         elif type is not None and type not in corpus.WIDTHS and type not in self.types:
-            self.warn("unknown-type", object, component)
+            self.find("unknown-type", object, component)
         elif type is not None and self.types.get(type, (type,))[0] != dtype:
-            self.error("type-storage", object, component)
+            self.find("type-storage", object, component)
         else:
             return True
         return False
 
     def digest(self, object, component):
         if component["digest"] is None:
-            self.warn("missing-digest", object, component)
+            self.find("missing-digest", object, component)
             return
         if corpus.out_of_reach((object, component), self.how):
             return
         status = corpus.digest_status(component)
         if status == "unsupported":
-            self.warn("unknown-digest", object, component)
+            self.find("unknown-digest", object, component)
         if status == "malformed":
-            self.error("malformed-digest", object, component)
+            self.find("malformed-digest", object, component)
         if status == "mismatch" and self.full:
-            self.error("digest-mismatch", object, component)
+            self.find("digest-mismatch", object, component)
 
     def decoded(self, object, component):
         if component["encoding"] not in ENCODINGS.get(self.expected["generation"], ("raw", "zstd")):
-            self.warn("unknown-encoding", object, component)
+            self.find("unknown-encoding", object, component)
             return False
         if not self.full:
             return True
         if corpus.out_of_reach((object, component), self.how):
-            self.error("missing-shard", object, component)
+            self.find("missing-shard", object, component)
             return False
         if component["decoded_sha256"] is None:
-            self.error("decoded-length" if "decoded length" in object["dense_note"] else "encoding", object, component)
+            self.find("decoded-length" if "decoded length" in object["dense_note"] else "encoding", object, component)
             return corpus.decoded_length(object, component) is not None
         blob = component["name"] == "data" and object["format"].startswith("sparse")   # Of 0.1: indices are among the bytes
         if component["dtype"] == "bool" and not blob and re.search(rb"[^\0\1]", self.bytes(object, component)):
-            self.warn("bool-byte", object, component)
+            self.find("bool-byte", object, component)
         if self.new and component["type"] == "bool" and re.search(rb"[^\0\1]", self.bytes(object, component)):
-            self.error("invalid-value", object, component)
+            self.find("invalid-value", object, component)
             return False
         return True
 
@@ -142,22 +140,22 @@ class Checker:
     def object(self, object, sound):
         parts = {c["name"]: c for c in object["components"]}
         if object["format"] not in ROLES:
-            self.warn("unknown-format", object)
+            self.find("unknown-format", object)
             return
         if object["format"] == "quantized_group" and not {"bits", "group_size", "packing"} <= set(object["attributes"] or {}):
-            self.error("quantized-attributes", object)
+            self.find("quantized-attributes", object)
             return
         one_blob = self.old and object["format"] != "dense"
         for role in ["data"] if one_blob else ROLES[object["format"]]:
             if role not in parts and not (role == "packed_weight" and "data" in parts):
-                self.error("missing-component", object)
+                self.find("missing-component", object)
                 return
         if not sound:
             return
         if object["format"] == "dense":
             size = corpus.dense_size(object["elements"], parts["data"]["dtype"], parts["data"]["type"], self.types)
             if corpus.decoded_length(object, parts["data"]) != size:
-                self.error("length", object, parts["data"])
+                self.find("length", object, parts["data"])
         elif object["format"] == "quantized_group":
             self.quantized(object, parts)
         elif "/" in object["format"]:
@@ -187,21 +185,21 @@ class Checker:
     def csr(self, object, parts):
         values, indices, indptr = (self.count(object, parts[role]) for role in ROLES["sparse_csr"])
         if len(object["shape"]) != 2:
-            self.error("sparse-shape", object)
+            self.find("sparse-shape", object)
         elif None in (values, indices, indptr):
             return
         elif indptr != object["shape"][0] + 1:
-            self.error("indptr", object)
+            self.find("indptr", object)
         elif indices != values:
-            self.error("sparse-length", object)
+            self.find("sparse-length", object)
         elif self.full:
             self.csr_indices(object, self.integers(object, parts["indptr"]), self.integers(object, parts["indices"]))
 
     def csr_indices(self, object, indptr, indices):
         if indptr[0] != 0 or indptr[-1] != len(indices) or indptr != sorted(indptr):
-            self.error("indptr", object)
+            self.find("indptr", object)
         elif any(not 0 <= i < object["shape"][1] for i in indices):
-            self.error("index-range", object)
+            self.find("index-range", object)
         else:
             self.order(object, [row * object["shape"][1] + i for row in range(object["shape"][0]) for i in indices[indptr[row]:indptr[row + 1]]])
 
@@ -210,14 +208,14 @@ class Checker:
         if None in (values, coords):
             return
         if coords != len(object["shape"]) * values:
-            self.error("sparse-length", object)
+            self.find("sparse-length", object)
         elif self.full:
             flat = self.integers(object, parts["coords"])
             self.coo_cells(object, list(zip(*[flat[d * values:(d + 1) * values] for d in range(len(object["shape"]))])))
 
     def coo_cells(self, object, cells):
         if any(not 0 <= i < n for cell in cells for i, n in zip(cell, object["shape"])):
-            self.error("index-range", object)
+            self.find("index-range", object)
         else:
             self.order(object, cells)
 
@@ -229,7 +227,7 @@ class Checker:
         entry = 8 + width if object["format"] == "sparse_csr" else 8 * len(object["shape"]) + width
         rest = size - 8 * (object["shape"][0] + 1) if object["format"] == "sparse_csr" else size
         if rest < 0 or rest % entry:
-            self.error("sparse-length", object, data)
+            self.find("sparse-length", object, data)
             return
         if not self.full:
             return
@@ -242,18 +240,18 @@ class Checker:
 
     def order(self, object, cells):
         if self.new and len(set(cells)) < len(cells):
-            self.error("repeated-cell", object)
+            self.find("repeated-cell", object)
         elif not self.new:
             if any(b < a for a, b in zip(cells, cells[1:])):
-                self.warn("unsorted-indices", object)
+                self.find("unsorted-indices", object)
             if len(set(cells)) < len(cells):
-                self.warn("duplicate-indices", object)
+                self.find("duplicate-indices", object)
 
     def quantized(self, object, parts):
         attributes, codes = object["attributes"], math.prod(object["shape"])
         words, scales, zeros = (self.count(object, parts.get(role) or parts["data"]) for role in ROLES["quantized_group"])
         if (words, scales, zeros) != (codes // int(attributes["packing"].split("_")[0]), *[codes // attributes["group_size"]] * 2):
-            self.error("quantized-length", object)
+            self.find("quantized-length", object)
 
 
 @pytest.mark.parametrize("name, file, expected", corpus.golden(), ids=[name for name, _, _ in corpus.golden()])

@@ -80,8 +80,8 @@ def test_known_fingerprints(db):
     assert value(db, "SELECT zt_fingerprint(?)", file) == "xxh3-128:72cf70dceba9d4bc6a4edf78850b1e17"
 
 
-def test_the_readmes_way_in_python(db):
-    program = re.search(r"^```python\n(def fingerprint.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+def test_the_references_way_in_python(db):
+    program = re.search(r"^```python\n(def fingerprint.*?)^```$", (ROOT / "ext" / "REFERENCE.md").read_text(), re.M | re.S)[1]
     xxhash = SimpleNamespace(xxh3_128_hexdigest=lambda data: writer.xxh3_128(data).removeprefix("xxh3-128:"))
     names = {"struct": struct, "xxhash": xxhash}
     exec(program, names)

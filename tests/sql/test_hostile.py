@@ -44,8 +44,7 @@ def test_an_unsound_file_is_an_error_that_names_the_place_and_gives_no_row(db, h
     source = source_of(case, how)
     for table in RAISING_TABLES:
         text = message(db, f"SELECT * FROM {table}(?)", source)
-        assert text.startswith(place(source, case["object"], case["component"]))
-        assert len(text) > len(place(source, case["object"], case["component"]))
+        assert text.startswith(place(source, case["object"], case["component"])) and text.endswith(case["message"])
 
 
 @cases("open_error")
@@ -141,8 +140,9 @@ def test_bytes_that_cannot_be_decoded_are_an_error_that_names_file_object_and_co
     for sql in (by_column, "SELECT zt_blob(?, ?, ?)", "SELECT zt_blob(?, ?, ?, 0, 1 << 40)"):
         error = failure(db, sql, source, case["object"], case["component"])
         assert error.sqlite_errorcode in codes
-        assert str(error).startswith(at)
-        assert len(str(error)) > len(at)
+        # Of a range, too many bytes are those of the range
+        expected = case["message"].replace(str((1 << 64) - 1), str(1 << 40)) if "<<" in sql else case["message"]
+        assert str(error) == at + expected
 
 
 @cases("lists_but_no_bytes")

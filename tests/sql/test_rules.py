@@ -1,6 +1,4 @@
 """zt_rules: what zt_check knows."""
-import pytest
-
 import corpus
 from support import message, rows, value
 
@@ -17,16 +15,6 @@ def test_each_rule_has_one_row(db):
         (1, 0, 0)]
     assert rows(db, "SELECT DISTINCT severity FROM zt_rules ORDER BY 1") == [("error",), ("warning",)]
     assert rows(db, "SELECT * FROM zt_rules WHERE length(meaning) < 10 OR length(specification) < 5 OR rule GLOB '*[^a-z0-9-]*'") == []
-
-
-@pytest.mark.parametrize("rule, severity, meaning, specification", [
-    ("unreadable", "error", "the file can be opened and read, and stays as it is meanwhile", "none: common sense"),
-    ("cbor-utf8", "error", "text is UTF-8", "RFC 7049 section 2.1"),
-    ("missing-digest", "warning", "a component has a digest", "none: common sense"),
-    ("extra-component", "error", "the object has no component but those of its format",
-     "zTensor 2, profiles zt.mx/1 and zt.quant_group/1")])
-def test_some_rules(db, rule, severity, meaning, specification):
-    assert rows(db, "SELECT * FROM zt_rules WHERE rule = ?", rule) == [(rule, severity, meaning, specification)]
 
 
 def test_a_rule_that_there_is_not_has_no_row(db):

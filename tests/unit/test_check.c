@@ -4,7 +4,7 @@
 */
 #include "findings.h"
 
-#include "rules.h"
+#include "expectations.h"
 #include "seekable.h"
 #include "zt2.h"
 #include "tensor/rule.h"
@@ -524,12 +524,16 @@ static void test_the_table_of_rules(void **state){
 
 /* Every number for which a file under tests/formats/ztensor/hostile is refused has a row of its own. */
 static void test_every_rule_with_a_file_is_in_the_table(void **state){
+  sqlite3_stmt *cases = query("SELECT DISTINCT " FIELD("number") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL",
+                              "tests/formats/ztensor/hostile/cases.json");
+  unsigned n = 0;
   (void)state;
-  for(size_t i=0; i<COUNT(rule_files); i++){
-    zt_error e = { .rc = SQLITE_ERROR, .rule = rule_files[i].rule };
-    if( !rule_files[i].message ) continue;
-    check( strcmp(zt_rule_of(&e)->number, rule_files[i].rule)==0, "%s", rule_files[i].rule );
+  for(; sqlite3_step(cases)==SQLITE_ROW; n++){
+    zt_error e = { .rc = SQLITE_ERROR, .rule = (const char*)sqlite3_column_text(cases, 0) };
+    check( strcmp(zt_rule_of(&e)->number, e.rule)==0, "%s", e.rule );
   }
+  assert_true(n>50);
+  sqlite3_finalize(cases);
 }
 
 static void test_failures_without_a_number(void **state){
@@ -564,5 +568,5 @@ int main(void){
     cmocka_unit_test(test_every_rule_with_a_file_is_in_the_table),
     cmocka_unit_test(test_failures_without_a_number),
   };
-  return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("check", tests, open_db, close_db);
 }

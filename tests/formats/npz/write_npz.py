@@ -71,10 +71,10 @@ def small():
     return [Member("w.npy"), Member("other.npy")]
 
 
-def broken(name, number, finding, message, what, member, severity="error", length=None, decoded=None):
+def broken(name, number, finding, message, what, member, length=None, decoded=None):
     """An archive of one member that is broken, 'w', and a sound one."""
     return (name, archive(member, Member("other.npy", method=DEFLATE)), "lists_but_no_bytes", number, finding, message, what,
-            {"object": "w", "severity": severity, "length": length, "decoded_length": decoded})
+            {"object": "w", "length": length, "decoded_length": decoded})
 
 
 def directory_cases():
@@ -109,13 +109,13 @@ def member_cases():
     yield broken("past-end", "ZP6", "zip-range", "its bytes would lie beyond the archive's directory", "a member longer than the file", Member("w.npy", stored=5000, size=5000))
     yield broken("local-past-end", "ZP6", "zip-range", "its bytes would lie beyond the archive's directory", "a local header beyond the file", Member("w.npy", header=2**31))
     yield broken("sizes-differ", "ZP7", "zip-sizes", "it is stored as it is, and has two different sizes", "stored, and two sizes", Member("w.npy", size=145))
-    yield broken("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted member", Member("w.npy", flags=1), "warning")
-    yield broken("spanned", "ZP9", "zip-spanned", "it is in another part of a spanned archive", "a member on another disk", Member("w.npy", disk=2), "warning")
+    yield broken("encrypted", "ZP8", "zip-encrypted", "it is encrypted", "an encrypted member", Member("w.npy", flags=1))
+    yield broken("spanned", "ZP9", "zip-spanned", "it is in another part of a spanned archive", "a member on another disk", Member("w.npy", disk=2))
     yield broken("local-renamed", "ZP10", "zip-local-header", "byte 0: no local header of member 'w.npy'", "another name in the local header", Member("w.npy", local=b"v.npy"))
     yield broken("local-none", "ZP10", "zip-local-header", "byte 1: no local header of member 'w.npy'", "no local header where the entry says", Member("w.npy", header=1, stored=100, size=100))
     for method, name in ((BZIP2, "bzip2"), (LZMA, "lzma"), (93, "zip.93")):
         member = Member("w.npy", raw, method)
-        yield broken(f"method-{name.replace('.', '-')}", "E1", "unknown-encoding", f"encoding '{name}' is not known", f"a member packed by {name}", member, "warning", len(member.data))
+        yield broken(f"method-{name.replace('.', '-')}", "E1", "unknown-encoding", f"encoding '{name}' is not known", f"a member packed by {name}", member, len(member.data))
     yield broken("deflate-garbage", "E2", "encoding", "deflate: a block that is none", "bytes that are no deflate stream", Member("w.npy", raw, DEFLATE, b"\xff" * 40), length=40)
     yield broken("deflate-empty", "E2", "encoding", "deflate: the stored bytes end within the stream", "a deflated member of no byte", Member("w.npy", raw, DEFLATE, b""), length=0)
     yield broken("deflate-nothing", "E3", "decoded-length", "deflate: decodes to 0 bytes, the directory tells 144", "a stream of no byte", Member("w.npy", raw, DEFLATE, deflate(b"")), length=2)

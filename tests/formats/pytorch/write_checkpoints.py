@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Writes checkpoints/: two small models, saved by torch after each epoch with what their optimizers were at, and mlflow.db with
-what MLflow would know of these runs, in those of its tables and columns that such a question needs. The README's example asks them
+what MLflow would know of these runs, in those of its tables and columns that such a question needs. The example of sql/EXAMPLES.md asks them
 together; tests/interop has MLflow itself log the same.
 
     /usr/bin/python3 tests/formats/pytorch/write_checkpoints.py

@@ -268,8 +268,7 @@ def main():
         if contents is not None:
             path.write_bytes(contents)
         data = path.read_bytes()
-        severity = {"severity": "error"} if expect == "lists_but_no_bytes" and number != "ZP8" else {}
-        found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, **severity, "message": says, "object": object, "rule": wrong,
+        found.append({"file": path.name, "expect": expect, "number": number, "finding": finding, "message": says, "object": object, "rule": wrong,
                       "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
     (HERE / "cases.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
 
