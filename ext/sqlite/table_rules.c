@@ -1,13 +1,13 @@
 /*
-** zt_rules: one row per rule of zt_check, in the order in which rule.c has them.
+** zt_rules: one row per rule of zt_check.
 **
 **   rule                the name that zt_check gives
 **   severity            `error` or `warning`
 **   meaning             what is true of a sound file
 **   specification       who says so: the section of the newest specification that does
 **
-** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
-** is no table of the frame, whose tables have a source.
+** Rows come in the order of rule.c. Nothing is opened, so that the nofs entry point and views
+** stored in a database have it, too. It is no table of the frame, whose tables have a source.
 */
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
