@@ -6,8 +6,8 @@
 **   meaning             what is true of a sound file
 **   specification       who says so: the section of the newest specification that does
 **
-** Rows come in the order of rule.c. Nothing is opened, so that the nofs entry point and views stored
-** in a database have it, too. It is no table of the frame, whose tables have a source.
+** Rows come in the order of rule.c. Nothing is opened, so that the nofs entry point and views
+** stored in a database have it, too. It is no table of the frame, whose tables have a source.
 */
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
