@@ -25,6 +25,12 @@ def shown(path):
         return "file://" + quote_from_bytes(path)
 
 
+def connect():
+    """In a worker: what a machine has more of processors, other tasks have."""
+    task = TaskContext.get()
+    return Connection(threads=task and min(task.cpus(), THREADS_MAX))
+
+
 class Reader(DataSourceReader):
     """It is made where the query is planned, and copied to the workers."""
 
@@ -44,8 +50,7 @@ class Reader(DataSourceReader):
 
     def read(self, partition):
         rows, size = [], 0
-        task = TaskContext.get()
-        with Connection(threads=task and min(task.cpus(), THREADS_MAX)) as connection:
+        with connect() as connection:
             for path in partition.value or ():   # None is what Spark makes of no partitions
                 for row in self._file(connection, path):
                     rows.append((path, row))
