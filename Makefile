@@ -40,7 +40,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages demo test test-c unit oom replay sql faults warnings analyze \
   asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x \
-  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-packages clean
+  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-spark test-packages clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -297,6 +297,9 @@ npm: wheels                         ## build/packages/dist/*.tgz: the packages f
 
 deb:                                ## build/packages/dist/*.deb: the package for this Debian
 	@$(PYTHON) ext/packages/debian/make_deb.py
+
+test-spark: all                     ## the Python package in a Spark cluster of this machine, an executor of which is killed
+	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
 test-packages: all npm deb          ## the packages, installed where there is nothing else, and the same answers
 	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages

@@ -9,13 +9,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "ext" / "packages" / "python" / "src"
 EXECUTORS = 2
 
 
 def start():
-    """A session whose workers find the package and these tests, and that talks to nobody but this machine."""
-    os.environ.update(PYTHONPATH=f"{PACKAGE}:{Path(__file__).parent}", PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1",
+    """A session whose workers find these tests' modules, and that talks to nobody but this machine."""
+    os.environ.update(PYTHONPATH=str(Path(__file__).parent), PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1",
                       SPARK_LOCAL_HOSTNAME="localhost", PYTHONDONTWRITEBYTECODE="1")
     builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").appName("ztensor")
     for name, value in {"spark.driver.memory": "1g", "spark.executor.memory": "1g", "spark.ui.enabled": "false",

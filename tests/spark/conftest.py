@@ -1,10 +1,7 @@
 import shutil
-import sys
 
 import cluster
 import pytest
-
-sys.path.insert(0, str(cluster.PACKAGE))   # Before what the tests import from there
 
 DESCRIBING = {".json", ".md", ".txt", ".py", ".db"}
 

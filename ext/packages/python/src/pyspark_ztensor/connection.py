@@ -12,12 +12,11 @@ class Connection:
             self.driver = ztensor_sqlite.connect()
         except ztensor_sqlite.LoadError as error:
             raise ZtensorError(f"ztensor cannot be loaded: {error}") from None
-        # Text that is no UTF-8, of names in the file system, is an error of either driver
-        self.errors, self.memory_errors = (sqlite3.Error, UnicodeDecodeError), ()
+        self.errors, self.memory_errors = sqlite3.Error, ()
         if type(self.driver).__module__ == "apsw":
             import apsw
 
-            self.errors, self.memory_errors = (apsw.Error, UnicodeDecodeError), (apsw.NoMemError,)
+            self.errors, self.memory_errors = apsw.Error, apsw.NoMemError
         if threads:
             self.rows("SELECT zt_threads(?)", [threads])
 
