@@ -125,6 +125,11 @@ def test_real_numbers(files):
     assert stats(DOUBLE, name) == (-3.4028234663852886e38, 3.4028234663852886e38, None)
     assert stats(STRING, name) == ("-3.4028234663852886e+38", "3.4028234663852886e+38", None)
     assert stats(DECIMAL, name)[:2] == (None, None)
+    found = rows({"table": "elements", "path": "a.zt", "object": "blk.0.attn.k.f16.z"}, fields(value=BIGINT, error=STRING))
+    expected = [value for value, in oracle.connect().execute("SELECT value FROM zt_elements('a.zt', 'blk.0.attn.k.f16.z')")]
+    fits = [value is None or abs(value) < 2 ** 63 and value == int(value) for value in expected]
+    assert {True, False} == set(fits) and [row["error"] is None for row in found] == fits
+    assert [row["value"] for row in found] == [value if fit else None for value, fit in zip(expected, fits)]
     with pytest.raises(ZtensorError, match=r"column 'min': -65504.0 is no binary; as string it can be had \(a column 'error' in .schema"):
         rows({"table": "stats", "path": "a.zt", "object": "blk.0.attn.k.f16.z"}, fields(min=BINARY))
 

@@ -4,7 +4,6 @@ from urllib.parse import quote_from_bytes
 import pyarrow
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from . import schema as schemas
 from . import values
@@ -15,6 +14,9 @@ from .tables import FILE
 # What a batch has at most, but for its last row
 BATCH_ROWS, BATCH_BYTES = 10_000, 32 << 20
 THREADS_MAX = 64   # The extension's own limit
+# A file that is gone is an error of the extension, unless its name is a pattern, or that of a directory: of files that it
+# finds then there are no rows, and this has none, either
+THERE = f"SELECT path IS NULL FROM zt_files({FILE}) WHERE path = {FILE}"
 
 
 def shown(path):
@@ -41,7 +43,7 @@ class Reader(DataSourceReader):
             schemas.check(scan.table, scan.table.columns(connection), schema)
             self.sql = scan.table.statement(self.names, connection, scan.only)
         self.kinds = [field.dataType.simpleString() for field in schema]
-        self.arrow = to_arrow_schema(schema, timezone="UTC")
+        self.arrow = pyarrow.schema([(field.name, values.ARROW[kind]) for field, kind in zip(schema, self.kinds)])
         self.error_at = self.names.index("error") if "error" in self.names else None
 
     def partitions(self):
@@ -67,8 +69,7 @@ class Reader(DataSourceReader):
         count = 0
         for count, row in enumerate(self._parts(connection, bindings), 1):
             yield row
-        # A file that is gone is an error, unless its name is a pattern that finds nothing, or other files
-        if not count and self.scan.table.of_files and not connection.rows(f"SELECT path IS NULL FROM zt_files({FILE}) WHERE path = {FILE}", bindings):
+        if not count and self.scan.table.of_files and not connection.rows(THERE, bindings):
             yield self._failed(bindings, f"ztensor: {bindings['shown']}: is no longer a file")
 
     def _parts(self, connection, bindings):
@@ -85,23 +86,24 @@ class Reader(DataSourceReader):
             except StatementError as error:
                 yield self._failed(named, str(error))
 
-    def _failed(self, bindings, message):
+    def _error(self, message):
         if self.error_at is None:
             raise ZtensorError(f"{message} (a column 'error' in .schema() makes that a row)")
-        row = [bindings["shown"] if name == "path" else bindings.get(name) if name in self.scan.table.keys(self.names) else None
-               for name in self.names]
-        row[self.error_at] = message
-        return tuple(row)
+        return message
+
+    def _failed(self, bindings, message):
+        """The row of what cannot be read."""
+        known = {key: bindings.get(key) for key in self.scan.table.keys(self.names)}
+        known.update(path=bindings["shown"], error=self._error(message))
+        return tuple(known.get(name) for name in self.names)
 
     def _batch(self, rows):
         columns = [list(column) for column in zip(*(row for _, row in rows))]
         arrays = [None] * len(columns)
         # The errors last: values that are none of their column's type add to them
         for i in sorted(range(len(columns)), key=lambda i: i == self.error_at):
-            arrays[i], reasons = values.array(columns[i], self.kinds[i], self.arrow.field(i).type)
+            arrays[i], reasons = values.array(columns[i], self.kinds[i])
             for row, reason in reasons.items():
-                message = f"ztensor: {shown(rows[row][0])}: column {self.names[i]!r}: {reason}; as string it can be had"
-                if self.error_at is None:
-                    raise ZtensorError(f"{message} (a column 'error' in .schema() makes that a row)")
-                columns[self.error_at][row] = columns[self.error_at][row] or message
+                error = self._error(f"ztensor: {shown(rows[row][0])}: column {self.names[i]!r}: {reason}; as string it can be had")
+                columns[self.error_at][row] = columns[self.error_at][row] or error
         return pyarrow.RecordBatch.from_arrays(arrays, schema=self.arrow)

@@ -4,7 +4,7 @@ from pyspark.sql.types import BinaryType, DecimalType, DoubleType, LongType, Str
 from .connection import Connection
 from .errors import ZtensorError
 
-TYPES = {type.simpleString(): type for type in [StringType(), LongType(), DoubleType(), DecimalType(20, 0), BinaryType()]}
+TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "decimal(20,0)": DecimalType(20, 0), "binary": BinaryType()}
 # What a column is unless .schema() says otherwise. The extension declares no type where values are of several.
 DEFAULTS = {"TEXT": "string", "INTEGER": "bigint", "REAL": "double", "BLOB": "binary"}
 MIXED = {"attributes": "string", "elements": "double", "stats": "double"}

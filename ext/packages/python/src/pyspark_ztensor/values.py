@@ -6,21 +6,30 @@ import pyarrow
 BIGINT = range(-(1 << 63), 1 << 63)
 DECIMAL_LIMIT = 10 ** 20
 
+# Of Spark's types, and as it names them, those that a column may have
+ARROW = {"string": pyarrow.string(), "bigint": pyarrow.int64(), "double": pyarrow.float64(), "decimal(20,0)": pyarrow.decimal128(20, 0),
+         "binary": pyarrow.binary()}
 
-def array(values, kind, arrow_type):
+
+# What Arrow takes for these exactly, or not at all. It cuts floats that are no integers.
+TAKEN = {"bigint": {int}, "double": {float, int}, "decimal(20,0)": {int}, "binary": {bytes}}
+
+
+def array(values, kind):
     """(a column, {row: why it has no value there})."""
     if kind == "string":
-        return pyarrow.array([v if v is None or v.__class__ is str else as_string(v) for v in values], arrow_type), {}
-    try:
-        return pyarrow.array(values, arrow_type), {}
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, OverflowError):
-        pass   # Not all of them are of that type
+        return pyarrow.array([v if v is None or v.__class__ is str else as_string(v) for v in values], ARROW[kind]), {}
+    if {v.__class__ for v in values} <= TAKEN[kind] | {type(None)}:
+        try:
+            return pyarrow.array(values, ARROW[kind]), {}
+        except (pyarrow.ArrowInvalid, OverflowError):
+            pass   # Not all of them have a value there
     convert, reasons = CONVERSIONS[kind], {}
     converted = [None if v is None else convert(v) for v in values]
     for i, (value, result) in enumerate(zip(values, converted)):
         if result is None and value is not None:
             reasons[i] = f"{shown(value)} is no {kind}"
-    return pyarrow.array(converted, arrow_type), reasons
+    return pyarrow.array(converted, ARROW[kind]), reasons
 
 
 def shown(value):
