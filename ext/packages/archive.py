@@ -3,6 +3,8 @@ import gzip
 import io
 import tarfile
 
+from release import DIST, PACKAGES, ROOT, VERSION
+
 WHEN = 1577836800   # 2020-01-01, the time of every file
 
 
@@ -17,3 +19,14 @@ def write_tar_gz(path, files):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(made.getvalue(), 9, mtime=0))
     return path
+
+
+def source_archive():
+    """The sources from which distributions build, without the tests; in dist/."""
+    files = {}
+    for part in ("LICENSE", "Makefile", "README.md", "ext", "sql"):
+        paths = [ROOT / part] if (ROOT / part).is_file() else sorted((ROOT / part).rglob("*"))
+        for path in paths:
+            if path.is_file() and PACKAGES not in path.parents:
+                files[f"ztensor-{VERSION}/{path.relative_to(ROOT)}"] = path.read_bytes()
+    return write_tar_gz(DIST / f"ztensor-{VERSION}.tar.gz", files)
