@@ -5,7 +5,7 @@ const os = require("node:os");
 const path = require("node:path");
 
 const LIBRARY = { darwin: "ztensor.dylib", win32: "ztensor.dll" }[process.platform] ?? "ztensor.so";
-const ENTRY_POINTS = { full: "sqlite3_ztensor_init", nofs: "sqlite3_ztensor_nofs_init" };
+const NOFS = "sqlite3_ztensor_nofs_init";
 
 function packageName() {
   const musl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
@@ -50,18 +50,19 @@ function load(db, { files = true } = {}) {
   if (typeof db?.loadExtension !== "function") {
     throw new TypeError("ztensor-sqlite: a Database of better-sqlite3 or a DatabaseSync of node:sqlite is needed");
   }
-  if (!files && db.loadExtension.length < 2) {
-    throw new Error("ztensor-sqlite: this driver's loadExtension() takes no entry point, which files: false needs");
-  }
   for (let i = 0; ; i++) {
     const file = i === 0 ? loadablePath() : copies[i - 1] ?? copy();
     try {
       if (files) db.loadExtension(file);
-      else db.loadExtension(file, ENTRY_POINTS.nofs);
-      return;
+      else db.loadExtension(file, NOFS);
+      break;
     } catch (e) {
       if (!e.message.includes("another SQLite library")) throw e;
     }
+  }
+  // A driver whose loadExtension() knows no entry points has loaded the one that opens files
+  if (!files && !db.prepare("SELECT zt_version() AS version").get().version.includes(" nofs ")) {
+    throw new Error("ztensor-sqlite: this driver takes no entry point, which files: false needs: the connection can open files");
   }
 }
 
