@@ -21,4 +21,6 @@ step coverage make coverage
 step test-s390x make test-s390x
 step machines make deps-machines test-arm64 test-armhf windows
 step hosts make hosts
+step test-spark make test-spark
+step packages make deps-packages test-packages
 echo 'all checks passed'

@@ -1,0 +1,39 @@
+"""A connection with the extension, of whichever of Python's two drivers loads it."""
+import sqlite3
+
+import ztensor_sqlite
+
+from .errors import StatementError, ZtensorError
+
+
+class Connection:
+    def __init__(self, threads=None):
+        try:
+            self.driver = ztensor_sqlite.connect()
+        except ztensor_sqlite.LoadError as error:
+            raise ZtensorError(f"ztensor cannot be loaded: {error}") from None
+        self.errors, self.memory_errors = sqlite3.Error, ()
+        if type(self.driver).__module__ == "apsw":
+            import apsw
+
+            self.errors, self.memory_errors = apsw.Error, apsw.NoMemError
+        if threads:
+            self.rows("SELECT zt_threads(?)", [threads])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.driver.close()
+
+    def each(self, sql, bindings=()):
+        """The rows as they come. Where memory runs out, that is no answer about a file, and Spark tries the task again."""
+        try:
+            yield from self.driver.execute(sql, bindings)
+        except self.memory_errors:
+            raise MemoryError from None
+        except self.errors as error:
+            raise StatementError(str(error)) from None
+
+    def rows(self, sql, bindings=()):
+        return list(self.each(sql, bindings))
