@@ -187,7 +187,8 @@ def diff(a, b, everything, db, as_json, show):
     print(f"{len(rows)} tensor{'s' * (len(rows) != 1)}: {len(rows) - len(different)} the same, {len(different)} not", file=sys.stderr)
     if db:
         catalog.prepare(session)
-        measures.compare(session, *measures.pair_of(session, a, b))
+        with measures.transaction(session):
+            measures.compare(session, [measures.pair_of(session, a, b)])
     return int(len(different) > 0)
 
 

@@ -60,49 +60,57 @@ def statistics(session, progress):
         " AND f.id NOT IN (SELECT file FROM measured) ORDER BY f.id")]
     with progress("statistics", len(left)) as bar:
         for files in batches(left):
-            try:
-                _measure(session, files)
-            except Exception:
-                for file in files:   # One by one, to know whose fault it is
-                    _measure_one(session, file)
+            _one_by_one(session, _measure, _unmeasured, files)
             bar.advance(len(files))
     return len(left)
 
 
-def _measure(session, files):
-    numbers = ", ".join(map(str, files))
-    with transaction(session):
-        session.run(STATISTICS.format(bins=BINS, files=numbers))
-        session.run(f"INSERT OR REPLACE INTO measured(file, at) SELECT id, strftime('%s', 'now') FROM file WHERE id IN ({numbers})")
-
-
-def _measure_one(session, file):
-    try:
-        _measure(session, [file])
-    except Exception as error:
-        _keep_unless_fatal(session, error)
-        session.run(f"INSERT OR REPLACE INTO measured(file, at, error) VALUES ({file}, strftime('%s', 'now'), {quote(str(error))})")
-
-
 def distances(session, progress):
-    """Compare each file with the next one of its family, of those pairs that have not been."""
+    """Compare each file with the next one of its family, of those pairs that have not been, some in each transaction."""
     left = session.run(NEIGHBOURS)
     with progress("distances", len(left)) as bar:
-        for low, high in left:
-            try:
-                compare(session, low, high)
-            except Exception as error:
-                _keep_unless_fatal(session, error)
-                session.run(f"INSERT OR REPLACE INTO pair(a, b, at, error) VALUES ({low}, {high}, strftime('%s', 'now'), {quote(str(error))})")
-            bar.advance()
+        for pairs in batches(left):
+            _one_by_one(session, compare, _uncompared, pairs)
+            bar.advance(len(pairs))
     return len(left)
 
 
-def compare(session, low, high):
-    """Keep the distances of two files of the catalog."""
-    with transaction(session):
+def _one_by_one(session, work, failed, items):
+    """Do the work on all items in one transaction; if that fails, on each in its own, to know whose fault it is."""
+    try:
+        with transaction(session):
+            work(session, items)
+    except Exception:
+        for item in items:
+            try:
+                with transaction(session):
+                    work(session, [item])
+            except Exception as error:
+                # What is the fault of a tensor file begins with ztensor's name; the rest, such as a full disk, ends the work
+                if not str(error).startswith("ztensor:"):
+                    raise
+                failed(session, item, str(error))
+
+
+def _measure(session, files):
+    numbers = ", ".join(map(str, files))
+    session.run(STATISTICS.format(bins=BINS, files=numbers))
+    session.run(f"INSERT OR REPLACE INTO measured(file, at) SELECT id, strftime('%s', 'now') FROM file WHERE id IN ({numbers})")
+
+
+def _unmeasured(session, file, error):
+    session.run(f"INSERT OR REPLACE INTO measured(file, at, error) VALUES ({file}, strftime('%s', 'now'), {quote(error)})")
+
+
+def compare(session, pairs):
+    """Keep the distances of pairs of files of the catalog, each by their numbers, the smaller one first."""
+    for low, high in pairs:
         session.run(DISTANCES.format(low=low, high=high, compared=COMPARED.format(a="a", b="b")))
         session.run(f"INSERT OR REPLACE INTO pair(a, b, at) VALUES ({low}, {high}, strftime('%s', 'now'))")
+
+
+def _uncompared(session, pair, error):
+    session.run(f"INSERT OR REPLACE INTO pair(a, b, at, error) VALUES ({pair[0]}, {pair[1]}, strftime('%s', 'now'), {quote(error)})")
 
 
 def pair_of(session, before, after):
@@ -114,12 +122,6 @@ def pair_of(session, before, after):
             raise Trouble(f"{path}: this file is not in the catalog")
         numbers.append(found[0][0])
     return sorted(numbers)
-
-
-def _keep_unless_fatal(session, error):
-    """What a tensor file's fault is begins with ztensor's name; the rest, such as a full disk, ends the work."""
-    if not str(error).removeprefix("SQLError: ").startswith("ztensor:"):
-        raise error
 
 
 class transaction:

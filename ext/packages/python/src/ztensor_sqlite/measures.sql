@@ -25,6 +25,9 @@ CREATE TABLE IF NOT EXISTS main.statistic(
   PRIMARY KEY(file, name)
 ) WITHOUT ROWID;
 
+-- Those that hold NaN, infinities, or nothing but zeros.
+CREATE INDEX IF NOT EXISTS main.statistic_suspect ON statistic(file, name) WHERE nans > 0 OR infs > 0 OR zeros = elements;
+
 -- Pairs of files that have been compared; the smaller number comes first.
 CREATE TABLE IF NOT EXISTS main.pair(
   a  INTEGER NOT NULL REFERENCES file(id),

@@ -1,0 +1,54 @@
+"""Numbers, sizes and times for people."""
+import datetime
+import json
+
+from ..output import plain, size
+
+
+def number(value):
+    """A count, its digits in groups."""
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if isinstance(value, float) else str(value)
+
+
+def brief(value):
+    """A value of a tensor, in five digits."""
+    if value is None:
+        return "–"
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def large(value):
+    """A count of parameters: 7.24 B."""
+    if value is None:
+        return "–"
+    value = float(value)
+    for unit in ("", " k", " M", " B"):
+        if abs(value) < 1000 or unit == " B":
+            break
+        value /= 1000
+    return f"{value:.0f}" if unit == "" else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
+
+
+def bytes_(value):
+    return "–" if value is None else size(value)
+
+
+def when(seconds):
+    if seconds is None:
+        return "–"
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def shown(value, most=400):
+    """An attribute's value, cut where it is long."""
+    text = value.hex() if isinstance(value, bytes) else plain(str(value))
+    return text if len(text) <= most else text[:most] + f" … ({len(text):,} characters)"
+
+
+def counts(text):
+    return json.loads(text) if text else []
+
+
+FILTERS = {"number": number, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "counts": counts}
