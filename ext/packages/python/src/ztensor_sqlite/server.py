@@ -1,7 +1,9 @@
 """`ztensor-sql serve`: a collection's catalog brought up to date, and shown by Datasette on this machine alone."""
+import contextlib
 import os
 import pathlib
 import signal
+import sqlite3
 import sys
 
 from . import catalog
@@ -31,12 +33,12 @@ def serve(source, db, port, quick, show):
         """No connection to it, for whatever purpose, can write."""
 
         def connect(self, write=False):
-            import sqlite3
-
-            return sqlite3.connect(pathlib.Path(self.path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+            return read_only(self.path)
 
     if page not in pm.get_plugins():   # As it is where the package is installed
         pm.register(page, "ztensor_sqlite.page")
+    with contextlib.closing(read_only(path)) as connection:
+        page.queries.warm(connection)
     shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
     shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,17 +63,19 @@ def update(source, path, quick, show):
     session.connection.close()
 
 
+def read_only(path):
+    return sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+
+
 def prepare(path, show):
     """Give a catalog the views and tables that the page asks for, if it lacks them."""
-    import sqlite3
-
     from .page.queries import is_catalog
 
     try:
-        connection = sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True)
-        ready = is_catalog(connection)
-        if connection.execute("PRAGMA application_id").fetchone()[0] != 0x7A744361:
-            raise Trouble(f"{path}: this is no catalog")
+        with contextlib.closing(read_only(path)) as connection:
+            ready = is_catalog(connection)
+            if connection.execute("PRAGMA application_id").fetchone()[0] != 0x7A744361:
+                raise Trouble(f"{path}: this is no catalog")
     except sqlite3.Error as error:
         raise Trouble(f"{path}: {error}") from None
     if not ready:

@@ -16,7 +16,7 @@ from . import charts, queries, words
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff"}
 
 
@@ -67,11 +67,15 @@ def view(template, question):
             return problem("There is no such catalog here.", 404)
         named = {key: int(value) for key, value in request.url_vars.items() if key != "database"}
         parameters = Parameters(request)
-        context = await datasette.databases[name].execute_fn(lambda connection: question(connection, parameters, **named))
+
+        def ask(connection):
+            return question(connection, parameters, **named), words.shorter(queries.roots(connection))
+
+        context, short = await datasette.databases[name].execute_fn(ask)
         if context is None:
             return problem("The catalog has no such thing.", 404)
         base = datasette.urls.path(f"/-/ztensor/{tilde_encode(name)}")
-        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, **context)
+        return render(template, base=base, catalog=name, datasette_url=datasette.urls.database(name), here=parameters, short=short, **context)
     return answer
 
 

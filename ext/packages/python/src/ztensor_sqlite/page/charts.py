@@ -49,7 +49,7 @@ def profile(layers, most=200):
 def _columns(values, titles, label, left, right, top):
     width, height, below = 720, 150, 22
     most = max(values) or 1
-    step = width / len(values)
+    step = min(40, width / len(values))
     gap = 1 if step > 4 else 0
     rects = Markup("").join(
         Markup('<g><title>{}</title><rect x="{:.2f}" y="0" width="{:.2f}" height="{}" class="hover"/>'

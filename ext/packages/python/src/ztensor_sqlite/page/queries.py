@@ -38,6 +38,24 @@ def sheet(connection, parameters, sql, *values, size=SHEET):
             "after": parameters.other(**{"from": first + size}) if len(found) > size else None}
 
 
+_kept = {}
+
+
+def remembered(connection, question):
+    """What a question to the whole collection gives, asked again only when the database's file has changed."""
+    path = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
+    state = [(found.st_mtime_ns, found.st_size, found.st_ino) for name in (path, path + "-wal") if os.path.exists(name) for found in [os.stat(name)]]
+    if _kept.get((path, question), (None,))[0] != state or not path:
+        _kept[path, question] = state, question(connection)
+    return _kept[path, question][1]
+
+
+def warm(connection):
+    """Ask what takes long in a large catalog before anybody waits for it."""
+    remembered(connection, _whole)
+    remembered(connection, _duplicates)
+
+
 def pattern(text):
     """What LIKE takes to find a text anywhere."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
@@ -45,9 +63,17 @@ def pattern(text):
 
 # ---- The collection
 
+def roots(connection):
+    """The directories of its collections."""
+    return [path for path, in connection.execute("SELECT DISTINCT path FROM root")]
+
+
 def overview(connection, parameters):
+    return {"title": "Overview", **remembered(connection, _whole)}
+
+
+def _whole(connection):
     return {
-        "title": "Overview",
         "total": one(connection, """
             SELECT count(*) AS files, count(f.error) AS unreadable, total(f.size) AS bytes, total(a.objects) AS tensors,
                    total(a.parameters) AS parameters, (SELECT total(distinct_bytes) FROM sources) AS distinct_bytes,
@@ -115,20 +141,31 @@ def unreadable(connection, parameters):
         SELECT f.id, f.path, f.size, f.mtime, f.error_kind, f.error FROM file AS f WHERE f.error IS NOT NULL ORDER BY f.path""")}
 
 
-def duplicates(connection, parameters):
-    found = rows(connection, """
-        SELECT digest, dtype, encoding, length, copies, files, spare_bytes, evidence, first_path FROM duplicates""")
-    first = parameters.count("from")
-    return {"title": "Duplicates", "total": {"contents": len(found), "spare": sum(row["spare_bytes"] or 0 for row in found)},
-            "kinds": [{"evidence": kind, "contents": sum(row["evidence"] == kind for row in found),
-                       "spare": sum(row["spare_bytes"] or 0 for row in found if row["evidence"] == kind)}
-                      for kind in ("proof", "values", "candidate")],
-            "rows": found[first:first + SHEET], "first": first,
-            "before": parameters.other(**{"from": max(0, first - SHEET) or None}) if first else None,
-            "after": parameters.other(**{"from": first + SHEET}) if len(found) > first + SHEET else None,
+MOST = 1000   # Contents that are shown, the most wasteful ones
+
+
+def _duplicates(connection):
+    kinds, shown = {}, []
+    for row in connection.execute("SELECT digest, dtype, length, copies, files, spare_bytes, evidence FROM duplicates"):
+        digest, dtype, length, number, files, spare, evidence = row
+        kind = kinds.setdefault(evidence, {"evidence": evidence, "contents": 0, "spare": 0})
+        kind["contents"] += 1
+        kind["spare"] += spare or 0
+        if len(shown) < MOST:
+            shown.append({"digest": digest, "dtype": dtype, "length": length, "copies": number, "files": files, "spare_bytes": spare,
+                          "evidence": evidence})
+    return {"kinds": sorted(kinds.values(), key=lambda kind: -kind["spare"]), "shown": shown,
+            "total": {"contents": sum(k["contents"] for k in kinds.values()), "spare": sum(k["spare"] for k in kinds.values())},
             "models": rows(connection, """
                 SELECT fingerprint, count(*) AS files, sum(size) - max(size) AS spare, min(path) AS first_path, min(file) AS id FROM same_models
                 GROUP BY fingerprint ORDER BY spare DESC, fingerprint LIMIT 50""")}
+
+
+def duplicates(connection, parameters):
+    found, first = remembered(connection, _duplicates), parameters.count("from")
+    return {"title": "Duplicates", **found, "rows": found["shown"][first:first + SHEET], "first": first,
+            "before": parameters.other(**{"from": max(0, first - SHEET) or None}) if first else None,
+            "after": parameters.other(**{"from": first + SHEET}) if len(found["shown"]) > first + SHEET else None}
 
 
 def copies(connection, parameters):

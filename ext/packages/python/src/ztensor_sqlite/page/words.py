@@ -24,15 +24,33 @@ def large(value):
     if value is None:
         return "–"
     value = float(value)
-    for unit in ("", " k", " M", " B"):
-        if abs(value) < 1000 or unit == " B":
+    for unit in ("", " k", " M", " B", " T"):
+        if abs(value) < 1000 or unit == " T":
             break
         value /= 1000
-    return f"{value:.0f}" if unit == "" else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
+    return f"{value:.0f}" if unit == "" else f"{value:.2g}{unit}" if value >= 1000 else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
 
 
 def bytes_(value):
     return "–" if value is None else size(value)
+
+
+def shorter(roots):
+    """A function that writes paths as people know them: below the name of the collection's directory, if no other one has that
+    name."""
+    def name(root):
+        return root.rstrip("/").rpartition("/")[2]
+
+    tops = [root for root in roots if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in roots)]
+    names = [name(root) for root in tops]
+    cut = [(root, len(root) - len(name(root))) for root in tops if name(root) and names.count(name(root)) == 1]
+
+    def short(path):
+        for root, length in cut:
+            if path.startswith(root + "/"):
+                return plain(path[length:])
+        return plain(path)
+    return short
 
 
 def when(seconds):
