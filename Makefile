@@ -5,6 +5,9 @@ OPT ?= -O2 -g -flto=auto
 PYTHON ?= /usr/bin/python3
 SECONDS ?= 30
 COUNT ?= 100000
+prefix ?= /usr/local
+libdir ?= $(prefix)/lib
+datadir ?= $(prefix)/share
 # END OF USER SETTINGS. NOTHING BELOW NEEDS A CHANGE.
 
 ifeq ($(shell uname -s),Darwin)
@@ -35,9 +38,9 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS)
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines deps-torch demo test test-c unit oom replay sql faults warnings analyze asan \
-  asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x test-arm64 \
-  test-armhf windows threads tsan soak bench clean
+.PHONY: all help deps deps-machines deps-torch deps-packages demo test test-c unit oom replay sql faults warnings analyze \
+  asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x \
+  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-packages clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -63,6 +66,9 @@ deps-machines:                      ## what test-arm64, test-armhf and windows n
 
 deps-torch:                         ## what bench needs besides: PyTorch, 600 MB of Debian's packages; interop installs it, too
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh torch
+
+deps-packages:                      ## what wheel, wheels, npm, deb and test-packages need besides
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh packages
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
@@ -268,6 +274,32 @@ windows: all                        ## build/windows/ztensor.dll by MinGW-w64, a
 
 bench: all                          ## measure against what people use today, or one build: AGAINST=../other
 	@$(PYTHON) tests/bench/bench.py $(if $(AGAINST),--against '$(AGAINST)')
+
+# --- What is installed ---
+
+install: all                        ## the library and the scripts, below prefix=/usr/local
+	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(datadir)/ztensor'
+	install -m 644 ztensor.$(SO) '$(DESTDIR)$(libdir)'
+	install -m 644 sql/*.sql '$(DESTDIR)$(datadir)/ztensor'
+
+# Scripts below ext/packages make the packages; the library in those for other machines is not that of this build
+wheel:                              ## build/packages/dist/*.whl: the Python package for this machine; needs cargo, nasm
+	@$(PYTHON) ext/packages/native/build.py this
+	@$(PYTHON) ext/packages/python/make_wheel.py this
+
+wheels:                             ## the same for all systems
+	@$(PYTHON) ext/packages/native/build.py all
+	@$(PYTHON) ext/packages/python/make_wheel.py all
+
+npm: wheels                         ## build/packages/dist/*.tgz: the packages for Node; and the archives for sqlpkg
+	@$(PYTHON) ext/packages/npm/make_npm.py
+	@$(PYTHON) ext/packages/sqlpkg/make_sqlpkg.py
+
+deb:                                ## build/packages/dist/*.deb: the package for this Debian
+	@$(PYTHON) ext/packages/debian/make_deb.py
+
+test-packages: all npm deb          ## the packages, installed where there is nothing else, and the same answers
+	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages
 
 clean:                              ## remove what was built
 	rm -rf build ztensor.$(SO)

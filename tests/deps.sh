@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building and testing need and is missing: `make deps`; with the argument `machines`, also what the tests on
 # further machines need: `make deps-machines`; with `torch`, also PyTorch, which `make interop` and `make bench` need:
-# `make deps-torch`. Nothing is downloaded if nothing is missing.
+# `make deps-torch`; with `packages`, what making packages needs: `make deps-packages`. Nothing is downloaded if nothing is
+# missing.
 #
 # What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
 # what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
@@ -105,6 +106,16 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   fi
   if [ "$also" = torch ]; then
     need "torch of $PYTHON" python3-torch python3-torch pytorch runs "$PYTHON" -c 'import torch'
+  fi
+  if [ "$also" = packages ]; then
+    need 'nasm, which assembles ISA-L for packages' nasm nasm nasm runs nasm -v
+    need 'cargo, which fetches sources of packages' cargo cargo rust runs cargo --version
+    need 'npm' npm nodejs-npm node runs npm --version
+  fi
+  if [ "$manager$also" = apt-getpackages ]; then   # Debian's own package
+    need debhelper debhelper - - runs dh --version
+    need lintian lintian - - runs lintian --version
+    need "Debian's compilers" 'build-essential fakeroot' - - runs fakeroot dpkg-buildpackage --version
   fi
   if [ "$manager$also" = apt-getmachines ]; then
     need 'a compiler for arm64' gcc-aarch64-linux-gnu - - runs aarch64-linux-gnu-gcc --version

@@ -1,14 +1,15 @@
 #!/bin/sh
 # `make windows`: build/windows/ztensor.dll, for 64-bit Windows, by MinGW-w64; and what Windows says of it, wine being
 # Windows here: the C tests that need nothing of POSIX and those of tests/unit/windows_*.c, what fuzzing found, and what the
-# sqlite3 shells of both systems say about the golden and the hostile files.
+# sqlite3 shells of both systems say about the golden and the hostile files. With an argument, a library built for Windows,
+# only its answers are compared.
 #
 # The libraries are built from Debian's sources (without Debian's patches) into build/windows/sysroot, so that only the
 # first run downloads and builds them.
 set -eu
 cd "$(dirname "$0")/../.."
 
-machine=windows
+machine=windows library=${1:-}
 build=build/windows
 sysroot=$build/sysroot
 sources='sqlite3 libzstd libisal xxhash cmocka'
@@ -109,6 +110,20 @@ if [ ! -d "$WINEPREFIX" ]; then
   ln -s "$libraries" "$WINEPREFIX/drive_c/windows/system32"
 fi
 
+# --- The files, in the shell ---
+
+compare_files() {
+  # Windows keeps the times of files in units of 100 ns.
+  sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/cross/statements.sql >"$build/raw"
+  sed 's/"mtime"/CAST("mtime" AS INTEGER)/g' "$build/raw" >"$build/statements"
+  compare_answers "$1" "$wine" "$build/sqlite3.exe"
+}
+
+if [ -n "$library" ]; then
+  compare_files "$library"
+  exit
+fi
+
 # --- The extension ---
 
 # for_windows TARGET-OR-VARIABLE...
@@ -142,9 +157,4 @@ done
 c_tests for_windows OPT=-O1 CFLAGS='-Wno-float-conversion -Wno-format -Wno-format-extra-args' LDFLAGS="-L$sysroot/lib" \
   UNIT="$unit" FUZZ="$fuzz"
 
-# --- The files, in the shell ---
-
-# Windows keeps the times of files in units of 100 ns.
-sqlite3 -batch -bail -cmd '.load ./ztensor' :memory: <tests/cross/statements.sql >"$build/raw"
-sed 's/"mtime"/CAST("mtime" AS INTEGER)/g' "$build/raw" >"$build/statements"
-compare_answers "$build/ztensor" "$wine" "$build/sqlite3.exe"
+compare_files "$build/ztensor"

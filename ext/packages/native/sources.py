@@ -7,7 +7,7 @@ import tarfile
 import venv
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from release import BUILD, RELEASE, Failed, run, sha256
+from release import BUILD, RELEASE, ROOT, Failed, run, sha256
 
 SOURCES = RELEASE["source"]
 ARCHIVES = BUILD / "archives"
@@ -94,9 +94,12 @@ def unpack(archive, checksum, to):
 
 
 def licenses(platform):
-    """(name, text) of each licence that the library of a platform stands under besides its own."""
-    found = []
-    for name, source in SOURCES.items():
-        if platform in source.get("platforms", [platform]):
-            found += [(f"LICENSE.{name}", UNPACKED / name / path) for path in source["licenses"]]
+    """(name of the part, SPDX expression, file) of each licence that a platform's library stands under, the own one first."""
+    (zig,) = TOOLS.glob("lib/python*/site-packages/ziglang")
+    found = [("ztensor", RELEASE["license"], ROOT / "LICENSE")]
+    parts = [(name, source, UNPACKED / name) for name, source in SOURCES.items()]
+    parts += [(name, part, zig) for name, part in RELEASE["runtime"].items()]
+    for name, part, directory in parts:
+        if "license" in part and platform in part.get("platforms", [platform]):
+            found.append((name, part["license"], directory / part["license_file"]))
     return found

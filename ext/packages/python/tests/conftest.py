@@ -1,0 +1,83 @@
+"""The wheel of this machine, in environments that have nothing but what it brings."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(TESTS.parent.parent))
+from release import BUILD, DIST, PLATFORMS, ROOT, sha256, this_platform
+
+GOLDEN = ROOT / "tests" / "formats" / "ztensor" / "golden" / "v1.2" / "wheel_names.zt"
+
+# What the tests need besides the wheel
+PACKAGES = ["apsw==3.54.1.0", "sqlalchemy==2.1.9"]
+
+
+def wheel_of(platform):
+    (path,) = DIST.glob(f"*-py3-none-{PLATFORMS[platform]['wheel']}.whl")
+    return path
+
+
+class Environment:
+    """A virtual environment in which the wheel is installed, and no compiler is found."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.python = directory / "bin" / "python"
+        self.variables = {"PATH": str(directory / "bin"), "HOME": str(directory), "LANG": "C.UTF-8"}
+
+    def pip(self, *arguments):
+        # Where packages come from is this machine's affair
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | self.variables
+        subprocess.run([self.python, "-m", "pip", "-q", "--disable-pip-version-check", *arguments], env=variables, check=True)
+
+    def run(self, code, *arguments, before=(), **variables):
+        """What a program prints as JSON; it gets the paths of a tensor file and of the project, then the arguments."""
+        program = "import json, sys, ztensor_sqlite\ngolden, root, *arguments = sys.argv[1:]\n" + code
+        done = subprocess.run([*before, self.python, "-c", program, GOLDEN, ROOT, *arguments], capture_output=True, text=True,
+                              env=self.variables | variables, cwd=self.directory)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def installed(self):
+        return sorted(str(path.relative_to(self.directory)) for path in self.directory.rglob("*"))
+
+
+def environment(name, *packages):
+    directory = BUILD / "environments" / name
+    stamp, wanted = directory / "packages", "\n".join(map(str, packages))
+    if not stamp.exists() or stamp.read_text() != wanted:
+        shutil.rmtree(directory, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", directory], check=True)
+        made = Environment(directory)
+        made.pip("install", "--only-binary", ":all:", *packages)
+        stamp.write_text(wanted)
+    return Environment(directory)
+
+
+@pytest.fixture(scope="session")
+def wheel():
+    return wheel_of(this_platform())
+
+
+@pytest.fixture(scope="session")
+def drivers(wheel):
+    """The wheel beside apsw and SQLAlchemy."""
+    made = environment("drivers", *PACKAGES)
+    stamp = made.directory / "wheel"
+    if not stamp.exists() or stamp.read_text() != sha256(wheel):
+        made.pip("install", "--force-reinstall", "--only-binary", ":all:", wheel)
+        stamp.write_text(sha256(wheel))
+    return made
+
+
+@pytest.fixture
+def clean(tmp_path):
+    """An environment with nothing in it."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "clean"], check=True)
+    return Environment(tmp_path / "clean")
