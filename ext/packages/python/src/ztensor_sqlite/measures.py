@@ -1,5 +1,6 @@
 """What takes reading tensors: statistics, histograms and distances, as a query or kept in a catalog (measures.sql)."""
 import os
+import time
 
 from .session import Trouble, quote
 
@@ -125,6 +126,8 @@ def pair_of(session, before, after):
 
 
 class transaction:
+    """All statements of a with block, or none."""
+
     def __init__(self, session):
         self.session = session
 
@@ -136,9 +139,7 @@ class transaction:
 
 
 def batches(items, seconds=1.0, most=1000):
-    """Lists of items, longer ones as long as the work on one takes less than that time."""
-    import time
-
+    """Lists of items, twice as long from one to the next as long as the work on one takes less than that time."""
     first, count = 0, 1
     while first < len(items):
         begun = time.monotonic()

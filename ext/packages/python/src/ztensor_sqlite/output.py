@@ -115,7 +115,8 @@ class Progress:
 
     def __init__(self, what, total=None):
         self.bar = None
-        if sys.stderr.isatty():
+        self.is_seen = sys.stderr.isatty()
+        if self.is_seen:
             from rich import console, progress
 
             self.bar = progress.Progress(progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn(),

@@ -37,9 +37,9 @@ class Session:
 
     def __init__(self, database=":memory:", show=False):
         self.show = show
-        self._say(f".load {_word(os.path.splitext(loadable_path())[0])}")
         if database != ":memory:":
             self._say(f".open {_word(database)}")
+        self._say(f".load {_word(os.path.splitext(loadable_path())[0])}")
         try:
             self.connection = connect(database)
         except LoadError:

@@ -22,7 +22,8 @@ HEADERS = {
 
 @functools.lru_cache(maxsize=None)
 def environment():
-    made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    # Not in a directory named templates, which Datasette would take for ones that replace its own
+    made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "html"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(words.FILTERS)
     made.globals.update(bar=charts.bar, spark=charts.spark, histogram=charts.histogram, profile=charts.profile)
     return made
@@ -103,6 +104,10 @@ async def style(datasette, request):
     return Response((HERE / "page.css").read_text(), content_type="text/css; charset=utf-8", headers=HEADERS)
 
 
+async def nothing(datasette, request):
+    return problem("There is no such page.", 404)
+
+
 @hookimpl
 def register_routes():
     catalog = "^/-/ztensor/(?P<database>[^/]+)"
@@ -119,6 +124,7 @@ def register_routes():
         (catalog + "/findings$", view("findings.html", queries.findings)),
         (catalog + "/suspects$", view("suspects.html", queries.suspects)),
         (catalog + "/unreadable$", view("unreadable.html", queries.unreadable)),
+        (catalog + "/", nothing),
     ]
 
 

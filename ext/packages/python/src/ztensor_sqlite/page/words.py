@@ -12,6 +12,11 @@ def number(value):
     return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if isinstance(value, float) else str(value)
 
 
+def some(count, thing):
+    """1 file, 2 files."""
+    return f"{number(count)} {thing}{'' if count == 1 else 's'}"
+
+
 def brief(value):
     """A value of a tensor, in five digits."""
     if value is None:
@@ -69,4 +74,4 @@ def counts(text):
     return json.loads(text) if text else []
 
 
-FILTERS = {"number": number, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "counts": counts}
+FILTERS = {"number": number, "some": some, "brief": brief, "large": large, "bytes": bytes_, "when": when, "shown": shown, "plain": plain, "counts": counts}
