@@ -113,7 +113,7 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
     need 'npm' npm nodejs-npm node runs npm --version
   fi
   if [ "$manager$also" = apt-getpackages ]; then   # Debian's own package
-    need debhelper debhelper - - runs dh --version
+    need debhelper debhelper - - runs sh -c "command -v dh"
     need lintian lintian - - runs lintian --version
     need "Debian's compilers" 'build-essential fakeroot' - - runs fakeroot dpkg-buildpackage --version
   fi

@@ -3,12 +3,12 @@ import email.utils
 import pathlib
 import shutil
 import sys
+import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from archive import source_archive
 from release import BUILD, DIST, RELEASE, ROOT, VERSION, main, run
-
-PARTS = ["ext", "sql", "Makefile", "LICENSE", "README.md"]
 
 
 def changelog():
@@ -20,12 +20,8 @@ def changelog():
 def make():
     source = BUILD / "debian" / f"ztensor-{VERSION}"
     shutil.rmtree(source.parent, ignore_errors=True)
-    source.mkdir(parents=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("packages", "__pycache__"))
-        else:
-            shutil.copy(ROOT / part, source)
+    with tarfile.open(source_archive()) as tar:
+        tar.extractall(source.parent)
     shutil.copytree(HERE / "debian", source / "debian")
     (source / "debian" / "changelog").write_text(changelog())
     run("dpkg-buildpackage", "--build=binary", "--no-sign", cwd=source)

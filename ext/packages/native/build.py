@@ -39,9 +39,10 @@ class Target:
         self.linux = "linux" in self.target
         self.objects = BUILD / "native" / name / "objects"
 
-    # Includes that all C has, and what no compiled file may tell
     def common(self):
-        return ["-target", self.target, "-O2", "-DNDEBUG", "-g0", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden",
+        """What every C file is compiled with; and nothing of where that is."""
+        own = ["-include", HERE / "glibc.h"] if "gnu.2" in self.target else []
+        return [*own, "-target", self.target, "-O2", "-DNDEBUG", "-g0", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden",
                 "-ffunction-sections", "-fdata-sections", "-fno-sanitize=undefined",
                 f"-ffile-prefix-map={sources.UNPACKED}=.", f"-ffile-prefix-map={ROOT}=."]
 
@@ -104,7 +105,8 @@ class Target:
             # Its name would be in the object
             run("nasm", *self.assembler(), "-o", made, file.name, cwd=file.parent)
         else:
-            run(*ZIG, *self.common(), *flags, "-c", "-o", made, file)
+            common = self.common() if file.suffix == ".c" else ["-target", self.target]
+            run(*ZIG, *common, *flags, "-c", "-o", made, file)
         return made
 
     def build(self, pool):
