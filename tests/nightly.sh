@@ -18,4 +18,5 @@ step coverage make coverage
 step test-s390x make test-s390x
 step machines make deps-machines test-arm64 test-armhf windows
 step hosts make hosts
+step browser make deps-browser test-browser
 echo 'all checks passed'

@@ -42,7 +42,7 @@ class Command:
 
     def python_code(self, code, *arguments):
         done = subprocess.run([self.python, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=self.directory, env=self.variables,
-                              timeout=120)
+                              timeout=1800)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
