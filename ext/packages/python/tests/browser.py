@@ -17,6 +17,7 @@ from commanding import GOLDEN, Command, Server, floats, safetensors
 PLAYWRIGHT = "playwright==1.65.2"
 SCREENSHOTS = pathlib.Path(__file__).resolve().parent.parent / "screenshots"
 WIDTHS, SCHEMES = (1280, 360), ("light", "dark")
+SHOTS = [("light", 1280, "overview"), ("light", 1280, "compare"), ("dark", 360, "tensor"), ("dark", 360, "duplicates")]   # Without absolute paths
 
 # Run in the environment that has playwright: it looks at each address and prints what is wrong with it, as JSON lines.
 LOOK = r"""
@@ -38,7 +39,7 @@ CONTRAST = '''() => {
   while (texts.nextNode()) {
     const element = texts.currentNode.parentElement
     if (!texts.currentNode.data.trim() || element.closest('title') || !element.getClientRects().length) continue
-    const style = getComputedStyle(element), color = parse(element.closest('svg') ? style.fill : style.color)
+    const style = getComputedStyle(element), color = parse(style.color)
     const [a, b] = [light(color.slice(0, 3)), light(back(element))]
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
     count++
@@ -90,9 +91,9 @@ with sync_playwright() as player:
                 print(json.dumps([scheme, width, address, texts, len(keys), wrong]))
                 wrong.clear()
                 left += [link.partition("#")[0] for link in page.evaluate(LINKS) if "/-/ztensor" in link]
-            for path, name in shots if (scheme, width) in (("light", 1280), ("dark", 360)) else []:
+            for path, name in [shot[2:] for shot in shots if shot[:2] == [scheme, width]]:
                 page.goto(start + path)
-                page.set_viewport_size({"width": width, "height": 720})
+                page.set_viewport_size({"width": width, "height": 780})
                 page.screenshot(path=f"{name}-{width}-{scheme}.png")
             context.close()
     browser.close()
@@ -133,7 +134,7 @@ def look(command, widths=WIDTHS, schemes=SCHEMES, shots=()):
         pages = {"overview": "", "models": "/models?order=largest", "model": f"/model/{steps[0]}", "tensor": tensor,
                  "compare": f"/compare?a={steps[0]}&b={steps[1]}", "duplicates": "/duplicates"}
         said = command.python_code(LOOK, json.dumps([server.host + "/-/ztensor/golden", shutil.which("chromium"), widths, schemes,
-                                                     [(pages[name], str(SCREENSHOTS / name)) for name in shots]]))
+                                                     [(scheme, width, pages[name], str(SCREENSHOTS / name)) for scheme, width, name in shots]]))
     return [json.loads(line) for line in said.splitlines()]
 
 
@@ -153,4 +154,4 @@ if __name__ == "__main__":
     SCREENSHOTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         made = Command(pathlib.Path(directory), more=[PLAYWRIGHT], name="browser")
-        sys.exit([row for row in look(made, WIDTHS, SCHEMES, ("overview", "model", "compare", "tensor")) if row[-1]] or 0)
+        sys.exit([row for row in look(made, WIDTHS, SCHEMES, SHOTS) if row[-1]] or 0)

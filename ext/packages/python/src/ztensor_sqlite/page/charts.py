@@ -47,7 +47,8 @@ def profile(layers, most=200):
 
 
 def _columns(values, titles, label, left, right, top):
-    width, height, below = 720, 150, 22
+    """The words are beside the drawing, which is stretched to the place that it has."""
+    width, height = 720, 150
     most = max(values) or 1
     step = min(40, width / len(values))
     gap = 1 if step > 4 else 0
@@ -56,10 +57,9 @@ def _columns(values, titles, label, left, right, top):
                '<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" class="fill"/></g>').format(
                    title, i * step, step, height, i * step, height - tall, step - gap, tall)
         for i, (value, title) in enumerate(zip(values, titles))
-        for tall in [max(1.5, (height - 20) * value / most) if value else 0])
-    return Markup('<svg class="columns" viewBox="0 0 {} {}" role="img" aria-label="{}">{}<line x1="0" x2="{}" y1="{}" y2="{}" class="axis"/>'
-                  '<text x="0" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text><text x="0" y="13">{}</text></svg>').format(
-                      width, height + below, label, rects, width, height, height, height + 17, left, width, height + 17, right, top)
+        for tall in [max(1.5, height * value / most) if value else 0])
+    return Markup('<div class="columns"><span>{}</span><svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+                  '<p><span>{}</span> <span>{}</span></p></div>').format(top, width, height, label, rects, left, right)
 
 
 __all__ = ["bar", "escape", "histogram", "profile", "spark"]
