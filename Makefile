@@ -61,7 +61,7 @@ help:                               ## list the targets
 deps:                               ## install what building and testing need and is missing
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh
 
-deps-machines:                      ## what test-arm64, test-armhf and windows need besides (Debian)
+deps-machines:                      ## what test-arm64, test-armhf, windows and test-packages need besides (Debian)
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh machines
 
 deps-torch:                         ## what bench needs besides: PyTorch, 600 MB of Debian's packages; interop installs it, too
@@ -294,9 +294,10 @@ wheels:                             ## the same for all systems
 	@$(PYTHON) ext/packages/native/build.py all
 	@$(PYTHON) ext/packages/python/make_wheel.py all
 
-npm: wheels                         ## build/packages/dist/*.tgz: the packages for Node; and the archives for sqlpkg
+npm: wheels                         ## build/packages/dist/*.tgz: those for Node, archives for sqlpkg, and recipes
 	@$(PYTHON) ext/packages/npm/make_npm.py
 	@$(PYTHON) ext/packages/sqlpkg/make_sqlpkg.py
+	@$(PYTHON) ext/packages/make_recipes.py
 
 deb:                                ## build/packages/dist/*.deb: the package for this Debian
 	@$(PYTHON) ext/packages/debian/make_deb.py

@@ -19,4 +19,5 @@ step test-s390x make test-s390x
 step machines make deps-machines test-arm64 test-armhf windows
 step hosts make hosts
 step browser make deps-browser test-browser
+step packages make deps-packages test-packages
 echo 'all checks passed'

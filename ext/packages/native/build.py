@@ -52,6 +52,8 @@ class Target:
         if not self.windows:
             files.remove(ROOT / "ext" / "core" / "sha256_libcrypto.c")
             files.append(HERE / ("sha256_commoncrypto.c" if self.macos else "sha256_awslc.c"))
+        if self.x64:
+            files.append(HERE / "cpu_model.c")
         headers = BUILD / "include"
         flags = ["-std=c11", f"-I{ROOT / 'ext'}", f"-I{headers}", f"-I{ZSTD}", f"-I{XXHASH}", f"-I{SQLITE}"]
         return [(f, flags) for f in files]

@@ -30,7 +30,8 @@ def test_files(platform):
     library = library_of(platform)
     assert files[f"ztensor_sqlite/{library.name}"] == library.read_bytes()
     scripts = {f"ztensor_sqlite/sql/{script.name}" for script in (ROOT / "sql").glob("*.sql")}
-    sources = {str(source.relative_to(HERE / "src")) for source in (HERE / "src").rglob("*.py")}
+    sources = {str(source.relative_to(HERE / "src")) for source in (HERE / "src").rglob("*.*")
+               if source.is_file() and source.suffix != ".pyc"}
     assert scripts | sources <= set(files)
     assert not [name for name in files if "__pycache__" in name or name.endswith(".pyc")]
     texts = {name.rpartition("LICENSE.")[2]: text.decode() for name, text in files.items() if "/licenses/" in name}
