@@ -26,10 +26,11 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
            ("shape", output.JSON), ("other_shape", output.JSON)]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.pass_context
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=lambda context, option, given: _version(given),
               help="Show the extension's version and exit.")
-def cli():
+def cli(context):
     """Ask tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX) everyday questions.
 
     A SOURCE is a file, a directory, which stands for all tensor files below it, a pattern such as 'models/**/*.gguf', or a
@@ -37,6 +38,9 @@ def cli():
 
     Status: 0; 1 if something was found that should not be (check, diff, unreadable files); 2 if the question cannot be answered.
     """
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        sys.exit(2)
 
 
 def _version(given):
@@ -53,9 +57,6 @@ def main(arguments=None):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
         sys.exit(cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False))
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message(), file=sys.stderr)
-        sys.exit(2)
     except click.ClickException as error:
         fail(error.format_message())
     except (Trouble, LoadError, OSError) as error:

@@ -42,7 +42,8 @@ def serve(source, db, port, quick, show):
     shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
     shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     run(uvicorn, LocalOnly(shown.app()), port)
 
 
