@@ -198,6 +198,18 @@ def test_serve_again_reads_nothing_again(command, server):
     assert sqlite3.connect(database).execute(read).fetchall() == before and len(before) == 5
 
 
+def test_what_takes_long_is_asked_before_the_first_visitor(command, server):
+    said = command.python_code("""
+import asyncio, sys
+from datasette.app import Datasette
+from datasette.plugins import pm
+from ztensor_sqlite import page
+pm.register(page, "page")
+asyncio.run(Datasette([sys.argv[1]]).invoke_startup())
+print(len(page.queries._kept))""", command.directory / "bare.db")
+    assert said == "2\n"
+
+
 def test_a_page_follows_a_refresh(command):
     at = command.directory / "more"
     safetensors(at / "a.safetensors", {"w": floats(1)})

@@ -37,8 +37,6 @@ def serve(source, db, port, quick, show):
 
     if page not in pm.get_plugins():   # As it is where the package is installed
         pm.register(page, "ztensor_sqlite.page")
-    with contextlib.closing(read_only(path)) as connection:
-        page.queries.warm(connection)
     shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
     shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
     signal.signal(signal.SIGINT, signal.default_int_handler)

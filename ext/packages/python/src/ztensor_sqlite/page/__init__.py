@@ -129,6 +129,15 @@ def register_routes():
 
 
 @hookimpl
+def startup(datasette):
+    async def warm():
+        for name, database in datasette.databases.items():
+            if name != "_internal" and await database.execute_fn(queries.is_catalog):
+                await database.execute_fn(queries.warm)
+    return warm
+
+
+@hookimpl
 def menu_links(datasette, actor):
     async def links():
         return [{"href": datasette.urls.path("/-/ztensor"), "label": "Tensor files"}] if await catalogs(datasette, actor) else []
