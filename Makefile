@@ -38,9 +38,10 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS)
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines deps-torch deps-packages demo test test-c unit oom replay sql faults warnings analyze \
-  asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x \
-  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-spark test-packages clean
+.PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql faults warnings \
+  analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x \
+  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-page \
+  test-browser test-spark test-packages clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -69,6 +70,9 @@ deps-torch:                         ## what bench needs besides: PyTorch, 600 MB
 
 deps-packages:                      ## what wheel, wheels, npm, deb and test-packages need besides
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh packages
+
+deps-browser:                       ## what test-browser needs besides
+	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh browser
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
@@ -301,6 +305,12 @@ deb:                                ## build/packages/dist/*.deb: the package fo
 
 test-spark: all                     ## the Python package in a Spark cluster of this machine, an executor of which is killed
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
+
+test-page: all                      ## the command ztensor-sql, and the page that it serves
+	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages/python/tests/test_command.py ext/packages/python/tests/test_page.py
+
+test-browser: all                   ## that page in a browser, after make deps-browser
+	$(PYTHON) -m pytest -q -s -p no:cacheprovider ext/packages/python/tests/browser.py
 
 test-packages: all npm deb          ## the packages, installed where there is nothing else, and the same answers
 	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages

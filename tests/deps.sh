@@ -2,7 +2,8 @@
 # Installs what building and testing need and is missing: `make deps`; with the argument `machines`, also what the tests on
 # further machines need: `make deps-machines`; with `torch`, also PyTorch, which `make interop` and `make bench` need:
 # `make deps-torch`; with `packages`, what making packages needs: `make deps-packages`; with `spark`, the Java that
-# `make test-spark` needs. Nothing is downloaded if nothing is missing.
+# `make test-spark` needs; with `browser`, the browser of `make test-browser`: `make deps-browser`. Nothing is downloaded if
+# nothing is missing.
 #
 # What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
 # what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
@@ -109,6 +110,10 @@ sqlite3.connect(":memory:").enable_load_extension(True)'
   fi
   if [ "$also" = spark ]; then
     need 'Java' default-jre-headless java-latest-openjdk-headless openjdk runs java -version
+  fi
+  if [ "$also" = browser ]; then
+    need chromium chromium chromium chromium runs chromium --version
+    need 'a font' fonts-dejavu-core dejavu-sans-fonts - runs sh -c 'fc-list | grep .'
   fi
   if [ "$also" = packages ]; then
     need 'nasm, which assembles ISA-L for packages' nasm nasm nasm runs nasm -v

@@ -22,5 +22,6 @@ step test-s390x make test-s390x
 step machines make deps-machines test-arm64 test-armhf windows
 step hosts make hosts
 step test-spark make test-spark
+step browser make deps-browser test-browser
 step packages make deps-packages test-packages
 echo 'all checks passed'

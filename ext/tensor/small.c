@@ -106,8 +106,8 @@ SMALL_STORE_F32(bf16, small_bf16_of)
 
 /* --- Both ways of f16 where the processor has them --- */
 
-#if defined(__x86_64__) && defined(__GNUC__) && \
-  (defined(__clang__) ? __clang_major__>=18 : __GNUC__>=11)
+#if defined(__x86_64__) && defined(__GNUC__) \
+ && (defined(__clang__) ? __clang_major__>=18 : __GNUC__>=11)
 #include <immintrin.h>
 
 __attribute__((target("avx,f16c")))

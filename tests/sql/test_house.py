@@ -10,8 +10,8 @@ OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?
        r"^# *define (?!_|XXH_|WIN32_|OPENSSL_)(\w+)"]
 CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
 
-# Of two files the system compiles one: they are one subject.
-SUBJECT = {"os_posix": "os", "os_windows": "os", "sha256_cng": "sha256", "sha256_libcrypto": "sha256"}
+# Of some files the system compiles one: they are one subject.
+SUBJECT = {"os_posix": "os", "os_windows": "os"} | {f"sha256_{library}": "sha256" for library in ("awslc", "cng", "commoncrypto", "libcrypto")}
 
 
 def own_names(text):

@@ -41,10 +41,13 @@ static unsigned cpu_kept(void){
 ** outside of this file. Whoever comes second writes the same. */
 __attribute__((constructor(101)))
 int __cpu_indicator_init(void){
-  const unsigned osxsave = 1u<<27, avx = 1u<<28, f16c = 1u<<29, fma = 1u<<12, movbe = 1u<<22;   /* Leaf 1, ECX */
-  const unsigned bmi1 = 1u<<3, avx2 = 1u<<5, bmi2 = 1u<<8;                                      /* Leaf 7, EBX */
-  const unsigned avx512 = 1u<<16 | 1u<<17 | 1u<<28 | 1u<<30 | 1u<<31;                           /* F, DQ, CD, BW, VL */
-  const unsigned lzcnt = 1u<<5;                                                                 /* Leaf 0x80000001, ECX */
+  /* Of leaf 1, ECX; of leaf 7, EBX; of leaf 0x80000001, ECX */
+  const unsigned osxsave = 1u<<27, avx = 1u<<28, f16c = 1u<<29, fma = 1u<<12, movbe = 1u<<22;
+  const unsigned bmi1 = 1u<<3, avx2 = 1u<<5, bmi2 = 1u<<8;
+  const unsigned avx512_f = 1u<<16, avx512_dq = 1u<<17, avx512_cd = 1u<<28, avx512_bw = 1u<<30;
+  const unsigned avx512_vl = 1u<<31;
+  const unsigned avx512 = avx512_f | avx512_dq | avx512_cd | avx512_bw | avx512_vl;
+  const unsigned lzcnt = 1u<<5;
   unsigned a, b, c1 = 0, d, b7 = 0, c7, c8 = 0, kept;
   if( !__get_cpuid(1, &a, &b, &c1, &d) || !cpu_all(c1, osxsave|avx) ) return 0;
   __get_cpuid_count(7, 0, &a, &b7, &c7, &d);
@@ -53,7 +56,8 @@ int __cpu_indicator_init(void){
   if( !cpu_all(kept, 0x06) ) return 0;
   if( c1 & f16c ) cpu_has(CPU_F16C);
   if( b7 & avx2 ) cpu_has(CPU_AVX2);
-  if( cpu_all(kept, 0xe6) && cpu_all(c1, f16c|fma|movbe) && cpu_all(b7, avx2|bmi1|bmi2|avx512) && (c8 & lzcnt) ){
+  if( cpu_all(kept, 0xe6) && cpu_all(c1, f16c|fma|movbe) && (c8 & lzcnt)
+   && cpu_all(b7, avx2|bmi1|bmi2|avx512) ){
     cpu_has(CPU_X86_64_V4);
   }
   return 0;

@@ -26,7 +26,7 @@ class LoadError(Exception):
 
 def _find(name):
     """The file or directory of the package, or of the source tree that the package stands in."""
-    places = [_HERE, *_HERE.parents[4:5]]
+    places = [_HERE, *list(_HERE.parents)[4:5]]
     for place in places:
         if (place / name).exists():
             return str(place / name)

@@ -1,0 +1,74 @@
+"""Catalogs: made, refreshed and merged by the scripts of sql/, with progress."""
+import os
+
+from .measures import SCRIPT, batches, distances, statistics
+from .session import Trouble, is_database, quote
+
+REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved"]
+MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
+
+
+def exists(path):
+    """Refuse what is no catalog's file, before SQLite would make one of it."""
+    if not os.path.exists(path):
+        raise Trouble(f"{path}: there is no such catalog")
+    if not is_database(path):
+        raise Trouble(f"{path}: this is no catalog")
+
+
+def prepare(session):
+    """Make a catalog, or bring the views of one up to date."""
+    session.shipped("catalog.sql", "audit.sql")
+    session.script(SCRIPT)
+
+
+def refresh(session, sources, progress):
+    """Bring the catalog up to date with each source, and give the rows of REFRESHED."""
+    session.shipped("refresh.sql")
+    with progress("manifests") as bar:
+        if bar.is_seen:
+            _tell(session.connection, session, bar)
+        for source in sources:
+            session.run(f"INSERT INTO refresh(source) VALUES ({quote(source)})")
+    return session.run(f"SELECT {', '.join(REFRESHED)} FROM refresh WHERE source IS NOT NULL")
+
+
+def _tell(connection, session, bar):
+    """How far a refresh is, its own statements tell: it says when it begins to read, and each file that it has read. This is no
+    part of the SQL that is shown."""
+    session.function("ztensor_sql_total", 1, bar.total)
+    session.function("ztensor_sql_read", 0, bar.advance)
+    connection.execute("CREATE TEMP TRIGGER ztensor_sql_total AFTER UPDATE OF refreshed ON main.root BEGIN"
+                       " SELECT ztensor_sql_total((SELECT count(*) FROM refresh_listed WHERE state IN ('added', 'changed', 'retried'))); END")
+    connection.execute("CREATE TEMP TRIGGER ztensor_sql_read AFTER UPDATE OF read ON refresh_listed BEGIN SELECT ztensor_sql_read(); END")
+
+
+def second_pass(session, name, progress):
+    """Fingerprint or check the files of this host that have not been: each statement is a transaction."""
+    column = {"check": "checked", "fingerprint": "fingerprinted"}[name]
+    left = session.value(f"SELECT count(*) FROM file AS f JOIN host AS h ON h.id = f.host"
+                         f" WHERE h.name = zt_host() AND f.error IS NULL AND f.{column} IS NULL")
+    with progress(name, left) as bar:
+        for files in batches(range(left)):
+            session.run(f"INSERT INTO refresh_pass(pass, files) VALUES ({quote(name)}, {len(files)})")
+            bar.advance(len(files))
+    return left
+
+
+def measure(session, progress):
+    return statistics(session, progress), distances(session, progress)
+
+
+def merge(session, others):
+    """Bring catalogs into this one; give the rows of MERGED."""
+    session.shipped("catalog.sql", "audit.sql", "merge.sql")
+    for other in others:
+        exists(other)
+        if os.path.samefile(other, session.value("SELECT file FROM pragma_database_list WHERE name = 'main'")):
+            raise Trouble(f"{other}: this is the catalog that the others are merged into")
+        session.run(f"ATTACH {quote(other)} AS incoming")
+        if session.value("PRAGMA incoming.application_id") != 0x7A744361:
+            raise Trouble(f"{other}: this is no catalog")
+        session.run("INSERT INTO merge DEFAULT VALUES")
+        session.run("DETACH incoming")
+        yield (other, *session.run("SELECT added, replaced, removed, unchanged FROM merge ORDER BY rowid DESC LIMIT 1")[0])

@@ -1,0 +1,288 @@
+"""The command `ztensor-sql`: everyday questions about tensor files without writing SQL.
+
+Each subcommand is a thin skin over a few statements, which --sql prints. What costs time to import is imported where it is needed:
+`ls` of one file is to answer at once.
+"""
+import math
+import os
+import signal
+import sys
+
+import click
+
+from . import LoadError, output
+from .session import Session, Trouble, is_database, quote
+
+SOURCE = click.argument("source")
+SQL = click.option("--sql", "show", is_flag=True, help="Print the SQL that is run, on stderr.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DB = click.option("--db", default="catalog.db", show_default=True, metavar="FILE", help="The catalog.")
+
+FILES = ["path", "container", "version", ("size", output.BYTES), "objects", ("stored_bytes", output.BYTES), "error"]
+TENSORS = ["path", "object", "format", "dtype", "type", ("shape", output.JSON), ("stored_bytes", output.BYTES)]
+FINDINGS = ["path", "object", "component", "severity", "rule", "message"]
+STATISTICS = ["path", "object", "elements", "zeros", "nans", "infs", "min", "max", "mean", "std", "l2", "error"]
+CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "cosine", "distance", "error", "type", "other_type",
+           ("shape", output.JSON), ("other_shape", output.JSON)]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.pass_context
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=lambda context, option, given: _version(given),
+              help="Show the extension's version and exit.")
+def cli(context):
+    """Ask tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX) everyday questions.
+
+    A SOURCE is a file, a directory, which stands for all tensor files below it, a pattern such as 'models/**/*.gguf', or a
+    JSON array of those.
+
+    Status: 0; 1 if something was found that should not be (check, diff, unreadable files); 2 if the question cannot be answered.
+    """
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        sys.exit(2)
+
+
+def _version(given):
+    if given:
+        print(Session().value("SELECT zt_version()"))
+        sys.exit(0)
+
+
+def main(arguments=None):
+    """Run the command and end the process: what went wrong is one line on stderr and status 2."""
+    output.prepare()
+    for name in ("SIGINT", "SIGPIPE"):   # Statements end at once; a transaction that is not committed has not been
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        sys.exit(cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False))
+    except click.ClickException as error:
+        fail(error.format_message())
+    except (Trouble, LoadError, OSError) as error:
+        fail(error)
+    except MemoryError:
+        fail("there is not enough memory")
+    except Exception as error:
+        if type(error).__module__ not in ("sqlite3", "apsw", "_apsw"):
+            raise
+        fail(error)
+
+
+def fail(message):
+    print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+    sys.exit(2)
+
+
+def progress(what, total=None):
+    return output.Progress(what, total)
+
+
+def is_single(session, source):
+    """Whether the source is one file, by its name. One that stands for no file at all is an error."""
+    found = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)}) LIMIT 2")]
+    if not found:
+        raise Trouble(f"{source}: there is no tensor file")
+    return len(found) == 1 and (found[0] == source or source.startswith(("file:", "~")))
+
+
+def unreadable(session, source, single):
+    """Say which of several files cannot be read, which were passed over: how many."""
+    if single:
+        return 0
+    errors = session.run(f"SELECT error FROM zt_files({quote(source)}) WHERE error IS NOT NULL")
+    for error, in errors:
+        print(output.plain(error), file=sys.stderr)
+    return len(errors)
+
+
+def skipping(source, single):
+    return quote(source) + ("" if single else ", 'skip'")
+
+
+@cli.command()
+@SOURCE
+@click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files, not the files.")
+@AS_JSON
+@SQL
+def ls(source, tensors, as_json, show):
+    """List files, or the tensors of one file."""
+    session = Session(show=show)
+    single = is_single(session, source)
+    if not (single or tensors):
+        rows = session.run(f"SELECT path, container, version, size, objects, stored_bytes, error FROM zt_files({quote(source)})")
+        output.show(FILES, rows, as_json)
+        return int(any(row[-1] is not None for row in rows))
+    rows = session.rows(f"SELECT path, object, format, dtype, type, shape, stored_bytes FROM zt_objects({skipping(source, single)})")
+    if single:
+        output.show(TENSORS[1:], (row[1:] for row in rows), as_json)
+    else:
+        output.show(TENSORS, rows, as_json)
+    return int(unreadable(session, source, single) > 0)
+
+
+@cli.command()
+@SOURCE
+@click.option("--full", is_flag=True, help="Read every byte: digests, padding, compressed data, indices of sparse tensors.")
+@AS_JSON
+@SQL
+def check(source, full, as_json, show):
+    """Check files against their formats' rules. Status 1 if there is an error."""
+    session = Session(show=show)
+    is_single(session, source)
+    level = "full" if full else "quick"
+    errors = warnings = 0
+
+    def counted():
+        nonlocal errors, warnings
+        for row in session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(source)}, {quote(level)})"):
+            errors += row[3] == "error"
+            warnings += row[3] != "error"
+            yield row
+
+    output.show(FINDINGS, counted(), as_json)
+    files = session.value(f"SELECT count(path) FROM zt_files({quote(source)})")
+    print(f"{files} file{'s' * (files != 1)}: {errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}", file=sys.stderr)
+    return int(errors > 0)
+
+
+@cli.command()
+@SOURCE
+@AS_JSON
+@SQL
+def stats(source, as_json, show):
+    """Statistics of each tensor's values."""
+    session = Session(show=show)
+    single = is_single(session, source)
+    rows = session.rows(f"SELECT {', '.join(STATISTICS)} FROM zt_stats({skipping(source, single)})")
+    if single:
+        output.show(STATISTICS[1:], (row[1:] for row in rows), as_json)
+    else:
+        output.show(STATISTICS, rows, as_json)
+    return int(unreadable(session, source, single) > 0)
+
+
+@cli.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--all", "everything", is_flag=True, help="Also show tensors that are the same.")
+@click.option("--db", metavar="FILE", help="Keep the distances in this catalog, which has both files, for its page.")
+@AS_JSON
+@SQL
+def diff(a, b, everything, db, as_json, show):
+    """What differs between two files: their tensors, the most distant first. Status 1 if anything does.
+
+    The distance is the length of the difference of both tensors' values in lengths of the longer one: 0 to 2.
+    """
+    from . import catalog, measures
+
+    if db:
+        catalog.exists(db)
+    session = Session(db or ":memory:", show)
+    for source in (a, b):
+        if not is_single(session, source):
+            raise Trouble(f"{source}: this is not one file")
+    rows = [_distanced(row) for row in measures.diff(session, a, b)]
+    different = [row for row in rows if row[1] != "same"]
+    output.show(CHANGES, rows if everything else different, as_json)
+    print(f"{len(rows)} tensor{'s' * (len(rows) != 1)}: {len(rows) - len(different)} the same, {len(different)} not", file=sys.stderr)
+    if db:
+        catalog.prepare(session)
+        with measures.transaction(session):
+            measures.compare(session, [measures.pair_of(session, a, b)])
+    return int(len(different) > 0)
+
+
+def _distanced(row):
+    row = list(row)
+    row[8] = None if row[8] is None else math.sqrt(row[8])
+    return row
+
+
+@cli.command()
+@SOURCE
+@click.argument("tensor")
+@click.argument("out")
+@click.option("--dtype", help="Convert the values: f32, f16, i8, ... By default they stay as they are, if numpy has their type.")
+@SQL
+def export(source, tensor, out, dtype, show):
+    """Write a tensor to a file of numpy's (.npy)."""
+    from . import npy
+
+    session = Session(show=show)
+    is_single(session, source)
+    written, shape = npy.export(session, source, tensor, out, dtype)
+    print(f"{out}: {written}{shape}", file=sys.stderr)
+
+
+@cli.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@DB
+@click.option("--fingerprint", is_flag=True, help="Read all bytes: which tensors and files have the same values?")
+@click.option("--check", is_flag=True, help="Read all bytes: keep what `check --full` finds.")
+@click.option("--statistics", is_flag=True, help="Read all bytes: statistics, histograms, distances of models of one kind.")
+@AS_JSON
+@SQL
+def catalog(sources, db, fingerprint, check, statistics, as_json, show):
+    """Make a catalog of collections, or bring it up to date.
+
+    Only new and changed files are read. What reads all bytes goes on where it was stopped.
+    """
+    from .catalog import REFRESHED, measure, prepare, refresh, second_pass
+
+    session = Session(_database(db), show)
+    prepare(session)
+    output.show(REFRESHED, refresh(session, sources, progress), as_json)
+    for name, wanted in (("fingerprint", fingerprint), ("check", check)):
+        if wanted:
+            print(f"{name}: {second_pass(session, name, progress)} files", file=sys.stderr)
+    if statistics:
+        print("statistics: {} files, {} pairs".format(*measure(session, progress)), file=sys.stderr)
+
+
+def _database(path):
+    """The path of a database, which there may not be yet."""
+    if os.path.isdir(path) or os.path.exists(path) and os.path.getsize(path) and not is_database(path):
+        raise Trouble(f"{path}: this is no SQLite database")
+    return path
+
+
+@cli.command()
+@click.argument("others", nargs=-1, required=True, metavar="CATALOG...")
+@DB
+@AS_JSON
+@SQL
+def merge(others, db, as_json, show):
+    """Bring catalogs, of other machines for example, into the one that --db names."""
+    from .catalog import MERGED, merge
+
+    output.show(MERGED, list(merge(Session(_database(db), show), others)), as_json)
+
+
+@cli.command()
+@click.argument("database", default=":memory:")
+@click.argument("statements", nargs=-1)
+def shell(database, statements):
+    """An SQL shell with ztensor loaded, on a database if one is named.
+
+    It runs the STATEMENTS, if there are any, or what comes on stdin.
+    """
+    from .shell import run
+
+    run(_database(database), statements)
+
+
+@cli.command()
+@SOURCE
+@DB
+@click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@click.option("--quick", is_flag=True, help="Read no tensors: show what is known without.")
+@SQL
+def serve(source, db, port, quick, show):
+    """Show a collection, or a catalog, in the browser.
+
+    A collection's catalog (--db) is brought up to date first, with findings and statistics; a catalog is shown as it is.
+    """
+    from .server import serve
+
+    serve(source, db, port, quick, show)

@@ -1,0 +1,70 @@
+-- measures.sql: tables beside a catalog's own (catalog.sql) for what takes reading tensors: statistics, histograms, and distances of
+-- models. measures.py fills them, and the page shows them.
+--
+-- It can be run again at any time. What is known of a file goes when a refresh removes the file or reads it again.
+
+SAVEPOINT measures;
+
+-- Files that have been measured.
+CREATE TABLE IF NOT EXISTS main.measured(
+  file  INTEGER PRIMARY KEY REFERENCES file(id),
+  at    INTEGER NOT NULL,             -- when, in seconds since 1970
+  error TEXT                          -- why the file could not be read to its end
+);
+-- As zt_stats has it.
+CREATE TABLE IF NOT EXISTS main.statistic(
+  file     INTEGER NOT NULL REFERENCES file(id),
+  name     INTEGER NOT NULL REFERENCES name(id),
+  elements INTEGER,
+  zeros    INTEGER,
+  nans     INTEGER,
+  infs     INTEGER,
+  min, max, mean REAL, std REAL, l2 REAL,
+  bins     TEXT,                      -- counts of zt_histogram, from min to max, as a JSON array
+  error    TEXT,                      -- why its values cannot be had
+  PRIMARY KEY(file, name)
+) WITHOUT ROWID;
+
+-- Those that hold NaN, infinities, or nothing but zeros.
+CREATE INDEX IF NOT EXISTS main.statistic_suspect ON statistic(file, name) WHERE nans > 0 OR infs > 0 OR zeros = elements;
+
+-- Pairs of files that have been compared; the smaller number comes first.
+CREATE TABLE IF NOT EXISTS main.pair(
+  a  INTEGER NOT NULL REFERENCES file(id),
+  b  INTEGER NOT NULL REFERENCES file(id),
+  at INTEGER NOT NULL,
+  error TEXT,
+  PRIMARY KEY(a, b)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS main.pair_b ON pair(b);
+-- Tensors that both files have under one name, as zt_compare has it.
+CREATE TABLE IF NOT EXISTS main.distance(
+  a        INTEGER NOT NULL REFERENCES file(id),
+  b        INTEGER NOT NULL REFERENCES file(id),
+  name     INTEGER NOT NULL REFERENCES name(id),
+  change   TEXT NOT NULL,             -- same, changed, or incomparable
+  elements INTEGER,
+  equal    INTEGER,
+  nans     INTEGER,
+  rmse     REAL,
+  max_abs  REAL,
+  cosine   REAL,
+  square   REAL,                      -- of the length of the difference, in lengths of the longer one
+  error    TEXT,
+  PRIMARY KEY(a, b, name)
+) WITHOUT ROWID;
+
+CREATE TRIGGER IF NOT EXISTS main.measures_delete AFTER DELETE ON file BEGIN
+  DELETE FROM measured WHERE file = OLD.id;
+  DELETE FROM statistic WHERE file = OLD.id;
+  DELETE FROM distance WHERE (a, b) IN (SELECT a, b FROM pair WHERE a = OLD.id UNION ALL SELECT a, b FROM pair WHERE b = OLD.id);
+  DELETE FROM pair WHERE a = OLD.id OR b = OLD.id;
+END;
+CREATE TRIGGER IF NOT EXISTS main.measures_update AFTER UPDATE OF refreshed ON file BEGIN
+  DELETE FROM measured WHERE file = OLD.id;
+  DELETE FROM statistic WHERE file = OLD.id;
+  DELETE FROM distance WHERE (a, b) IN (SELECT a, b FROM pair WHERE a = OLD.id UNION ALL SELECT a, b FROM pair WHERE b = OLD.id);
+  DELETE FROM pair WHERE a = OLD.id OR b = OLD.id;
+END;
+
+RELEASE measures;

@@ -1,0 +1,96 @@
+"""A tensor as a file of numpy's."""
+import json
+import os
+import sys
+import tempfile
+
+from .session import Trouble, quote
+
+# What zt_dense() is asked for, and what numpy calls it. numpy lacks the types that have another name on the left: theirs has all of
+# their values.
+DTYPES = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "i64": "<i8", "i32": "<i4", "i16": "<i2", "i8": "|i1", "u64": "<u8", "u32": "<u4",
+          "u16": "<u2", "u8": "|u1", "bool": "|b1", "complex64": "<c8", "complex128": "<c16"}
+WIDER = {"bf16": "f32", "i4": "i8", "i2": "i8", "u4": "u8", "u2": "u8"}
+SLICE = 64 << 20   # Bytes that are read at once, if a row of the tensor is not longer
+
+
+def item_size(dtype):
+    return int(DTYPES[dtype][2:])
+
+
+def header(dtype, shape):
+    """What stands before the elements in a file of version 1.0 or, if that is too short for it, 2.0."""
+    fields = f"{{'descr': '{DTYPES[dtype]}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}), }}"
+    version, width = (b"\1\0", 2) if len(fields) < 65000 else (b"\2\0", 4)
+    before = 8 + width
+    fields += " " * (-(before + len(fields) + 1) % 64) + "\n"
+    return b"\x93NUMPY" + version + len(fields).to_bytes(width, "little") + fields.encode("latin-1")
+
+
+def export(session, source, name, out, dtype):
+    """Write a tensor's values to the file `out`, which appears when it is whole."""
+    where = f"FROM zt_objects({quote(source)}) WHERE object = {quote(name)}"
+    found = session.run(f"SELECT path, format, type, shape {where} LIMIT 2")
+    if not found:
+        session.run(f"SELECT zt_dense({quote(source)}, {quote(name)}, 'f32', 0, 0)")   # Its error says what there is in place of it
+        raise Trouble(f"{source}: there is no tensor '{name}'")
+    if len(found) > 1:
+        raise Trouble(f"{source}: more than one tensor has the name '{name}': name one file")
+    path, layout, own, shape = found[0]
+    if shape is None:
+        raise Trouble(f"{path}: object '{name}': its shape is not known")
+    shape = json.loads(shape)
+    dtype = _numpy_dtype(path, name, layout, own, dtype)
+    if os.path.exists(out) and os.path.samefile(path, out):
+        raise Trouble(f"{out}: this is the file that the tensor is in")
+    _write(out, header(dtype, shape), _slices(session, path, name, shape, dtype))
+    return dtype, shape
+
+
+def _numpy_dtype(path, name, layout, own, dtype):
+    if dtype:
+        if dtype not in DTYPES:
+            raise Trouble(f"'{dtype}' is no dtype of numpy: {', '.join(DTYPES)}")
+        return dtype
+    stored = layout in ("dense", "sparse_csr", "sparse_coo")
+    dtype = own if stored and own in DTYPES else WIDER.get(own, "f32") if stored else "f32"
+    if stored and dtype != own:
+        print(f"{path}: object '{name}': numpy has no {own}: written as {dtype}", file=sys.stderr)
+    return dtype
+
+
+def _slices(session, path, name, shape, dtype):
+    call = f"{quote(path)}, {quote(name)}, {quote(dtype)}"
+    if not shape:
+        yield session.value(f"SELECT zt_dense({call})")
+        return
+    row = item_size(dtype)
+    for n in shape[1:]:
+        row *= n
+    step = max(1, SLICE // row) if row else max(1, shape[0])
+    for first in range(0, shape[0], step):
+        count = min(step, shape[0] - first)
+        data = session.value(f"SELECT zt_dense({call}, {first}, {count})")
+        if len(data) != row * count:
+            raise Trouble(f"{path}: object '{name}': {len(data)} bytes where {row * count} should be: the file was changed meanwhile")
+        yield data
+
+
+def _write(out, head, parts):
+    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(out)), prefix=".ztensor-", suffix=".npy")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(head)
+            for part in parts:
+                file.write(part)
+        os.chmod(unfinished, 0o666 & ~_umask())
+        os.replace(unfinished, out)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

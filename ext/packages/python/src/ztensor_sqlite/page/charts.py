@@ -1,0 +1,65 @@
+"""Charts as SVG, made here: no script draws them. Colours are the style sheet's."""
+from markupsafe import Markup, escape
+
+from .words import brief, number
+
+
+def bar(share, label):
+    """A bar that fills a share of the place it has."""
+    return Markup('<svg class="bar" role="img" aria-label="{}"><rect width="100%" height="100%" class="rail"/>'
+                  '<rect width="{:.2f}%" height="100%" class="fill"/></svg>').format(label, 100 * min(1, max(0, share)))
+
+
+def spark(counts):
+    """A histogram for a cell of a table: it shows the shape alone."""
+    most = max(counts, default=0)
+    if not most:
+        return ""
+    width = 72 / len(counts)
+    rects = Markup("").join(
+        Markup('<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" class="fill"/>').format(i * width, 18 - 18 * n / most, width, 18 * n / most)
+        for i, n in enumerate(counts) if n)
+    return Markup('<svg class="spark" viewBox="0 0 72 18" role="img" aria-label="histogram">{}</svg>').format(rects)
+
+
+def histogram(counts, low, high):
+    """How a tensor's values are spread; each bar says its range and count."""
+    most = max(counts, default=0)
+    if not most:
+        return ""
+    step = (high - low) / len(counts)
+    titles = [f"{brief(low + i * step)} to {brief(low + (i + 1) * step)}: {number(n)}" for i, n in enumerate(counts)]
+    return _columns(counts, titles, f"histogram of the values from {brief(low)} to {brief(high)}", brief(low), brief(high), number(most))
+
+
+def profile(layers, most=200):
+    """Distances of two models, one column a layer in the models' order, of several layers the largest one where there are many:
+    [(name, distance)]; a distance that is not known is None."""
+    count = -(-len(layers) // most) or 1
+    groups = [layers[i:i + count] for i in range(0, len(layers), count)]
+    values, titles = [], []
+    for group in groups:
+        name, value = max(group, key=lambda layer: -1 if layer[1] is None else layer[1])
+        values.append(value or 0)
+        titles.append(f"{name}: {'not comparable' if value is None else brief(value)}" + (f" (the most of {len(group)})" if len(group) > 1 else ""))
+    highest = max(values, default=0)
+    return _columns(values, titles, f"distance of each of {len(layers)} layers", "first layer", "last layer", brief(highest))
+
+
+def _columns(values, titles, label, left, right, top):
+    """The words are beside the drawing, which is stretched to the place that it has."""
+    width, height = 720, 150
+    most = max(values) or 1
+    step = min(40, width / len(values))
+    gap = 1 if step > 4 else 0
+    rects = Markup("").join(
+        Markup('<g><title>{}</title><rect x="{:.2f}" y="0" width="{:.2f}" height="{}" class="hover"/>'
+               '<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" class="fill"/></g>').format(
+                   title, i * step, step, height, i * step, height - tall, step - gap, tall)
+        for i, (value, title) in enumerate(zip(values, titles))
+        for tall in [max(1.5, height * value / most) if value else 0])
+    return Markup('<div class="columns"><span>{}</span><svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+                  '<p><span>{}</span> <span>{}</span></p></div>').format(top, width, height, label, rects, left, right)
+
+
+__all__ = ["bar", "escape", "histogram", "profile", "spark"]

@@ -1,0 +1,115 @@
+"""`ztensor-sql serve`: a collection's catalog brought up to date, and shown by Datasette on this machine alone."""
+import contextlib
+import os
+import pathlib
+import signal
+import sqlite3
+import sys
+
+from . import catalog
+from .output import Progress
+from .session import Session, Trouble, is_database
+
+HOST = "127.0.0.1"
+
+
+def serve(source, db, port, quick, show):
+    try:
+        import uvicorn
+        from datasette.app import Datasette
+        from datasette.database import Database
+        from datasette.plugins import pm
+    except ImportError:
+        raise Trouble("the page is Datasette's, which is not there: pip install 'ztensor-sqlite[datasette]'") from None
+    from . import page
+
+    path = source if is_database(source) else db
+    if path == source:
+        prepare(path, show)
+    else:
+        update(source, path, quick, show)
+
+    class ReadOnly(Database):
+        """No connection to it, for whatever purpose, can write."""
+
+        def connect(self, write=False):
+            return read_only(self.path)
+
+    if page not in pm.get_plugins():   # As it is where the package is installed
+        pm.register(page, "ztensor_sqlite.page")
+    shown = Datasette(settings={"default_allow_sql": True, "allow_download": False})
+    shown.add_database(ReadOnly(shown, path=path), name=pathlib.Path(path).stem)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    run(uvicorn, LocalOnly(shown.app()), port)
+
+
+def update(source, path, quick, show):
+    """What a page of a collection needs: its catalog, and what has been read of its files."""
+    if os.path.exists(path) and os.path.getsize(path) and not is_database(path):
+        raise Trouble(f"{path}: this is no SQLite database")
+    session = Session(path, show)
+    catalog.prepare(session)
+    (row,) = catalog.refresh(session, [source], Progress)
+    if not row[1]:
+        raise Trouble(f"{source}: there is no tensor file")
+    print(f"{path}: {row[1]} files, {row[2] + row[3]} of them new or changed, {row[8]} unreadable", file=sys.stderr)
+    if not quick:
+        for name in ("fingerprint", "check"):
+            catalog.second_pass(session, name, Progress)
+        catalog.measure(session, Progress)
+    session.connection.close()
+
+
+def read_only(path):
+    return sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True, check_same_thread=False)
+
+
+def prepare(path, show):
+    """Give a catalog the views and tables that the page asks for, if it lacks them."""
+    from .page.queries import is_catalog
+
+    try:
+        with contextlib.closing(read_only(path)) as connection:
+            ready = is_catalog(connection)
+            if connection.execute("PRAGMA application_id").fetchone()[0] != 0x7A744361:
+                raise Trouble(f"{path}: this is no catalog")
+    except sqlite3.Error as error:
+        raise Trouble(f"{path}: {error}") from None
+    if not ready:
+        session = Session(path, show)
+        catalog.prepare(session)
+        session.connection.close()
+
+
+class LocalOnly:
+    """Answers those alone who ask for this machine by its own names: a page from elsewhere, whose name was made to mean this
+    machine, is not answered."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "http":
+            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").rsplit(":", 1)[0]
+            if host not in (HOST, "localhost"):
+                await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
+                await send({"type": "http.response.body", "body": b"this server answers its own machine alone\n"})
+                return
+        await self.app(scope, receive, send)
+
+
+def run(uvicorn, app, port):
+    import socket
+
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name == "posix":
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+    except OSError as error:
+        raise Trouble(f"port {port}: {os.strerror(error.errno)}") from None
+    listening.listen()
+    print(f"http://{HOST}:{listening.getsockname()[1]}/-/ztensor", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).run(sockets=[listening])

@@ -1,0 +1,105 @@
+"""A connection that the command asks, and that tells which SQL it ran."""
+import os
+import sys
+
+from . import LoadError, connect, loadable_path, sql_path
+
+
+class Trouble(Exception):
+    """What the user must know, in one line: status 2."""
+
+
+def quote(value):
+    """A value as SQL writes it. What is not UTF-8, as some paths are, is made of its bytes."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, int):
+        return str(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return f"CAST(x'{os.fsencode(value).hex()}' AS TEXT)"
+    return "'" + value.replace("'", "''") + "'"
+
+
+def is_database(path):
+    """Whether SQLite wrote it."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+class Session:
+    """Statements run one after the other, each in a transaction of its own, with values written into them: `show` prints them on
+    stderr so that the sqlite3 shell can run them as they are."""
+
+    def __init__(self, database=":memory:", show=False):
+        self.show = show
+        if database != ":memory:":
+            self._say(f".open {_word(database)}")
+        self._say(f".load {_word(os.path.splitext(loadable_path())[0])}")
+        try:
+            self.connection = connect(database)
+        except LoadError:
+            raise
+        except Exception as error:   # Of sqlite3 or of apsw
+            raise Trouble(f"{database}: {error}") from None
+        if self._is_sqlite3():
+            self.connection.isolation_level = None
+            self.connection.text_factory = _text
+        self.connection.execute("PRAGMA busy_timeout = 60000")   # Another program may be at work on the catalog
+
+    def _is_sqlite3(self):
+        return hasattr(self.connection, "text_factory")
+
+    def _say(self, text):
+        if self.show:
+            print(text, file=sys.stderr)
+
+    def rows(self, sql):
+        """The rows of a statement, as they come."""
+        self._say(sql.strip() + ";")
+        return self.connection.execute(sql)
+
+    def run(self, sql):
+        """All rows of a statement."""
+        return list(self.rows(sql))
+
+    def value(self, sql):
+        """The first value of the only row."""
+        ((value, *_),) = self.run(sql)
+        return value
+
+    def script(self, path):
+        """Run the statements of a file. Its parameters are NULL."""
+        self._say(f".read {_word(path)}")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if self._is_sqlite3():
+            self.connection.executescript(text)
+        else:
+            for _ in self.connection.execute(text, {"source": None}):
+                pass
+
+    def shipped(self, *names):
+        """Run scripts of sql/."""
+        for name in names:
+            self.script(os.path.join(sql_path(), name))
+
+    def function(self, name, count, function):
+        """Let statements call a function of Python."""
+        if self._is_sqlite3():
+            self.connection.create_function(name, count, function)
+        else:
+            self.connection.create_scalar_function(name, function, count)
+
+
+def _word(text):
+    """A word of a command of the shell."""
+    return text if text.isprintable() and not set(text) & set(" \"'\\") else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _text(data):
+    return data.decode("utf-8", "surrogateescape")

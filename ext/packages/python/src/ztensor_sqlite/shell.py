@@ -1,0 +1,34 @@
+"""An SQL shell with ztensor loaded: apsw's, which is there also where no sqlite3 is."""
+import signal
+import sys
+
+from . import load
+from .session import Trouble
+
+INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_objects('models'); .help tells the shell's own commands.\n"
+
+
+def run(database, statements):
+    """Run the statements, or what comes on stdin."""
+    try:
+        import apsw
+        import apsw.shell
+    except ImportError:
+        raise Trouble("the shell is apsw's, which is not there: pip install apsw") from None
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    apsw.connection_hooks.append(load)   # So that what .open opens has it, too
+    try:
+        shell = apsw.shell.Shell(db=apsw.Connection(database))
+    except apsw.Error as error:
+        raise Trouble(f"{database}: {error}") from None
+    shell.bail = bool(statements) or not shell.interactive
+    try:
+        for statement in statements:
+            shell.process_complete_line(statement)
+        if not statements:
+            shell.cmdloop(INTRO)
+    except (apsw.Error, apsw.shell.Shell.Error) as error:
+        if not hasattr(error, "_handle_exception_saw_this"):
+            shell.write(shell.stderr, f"ztensor-sql: {error}\n")   # The others the shell has told
+        sys.exit(2)

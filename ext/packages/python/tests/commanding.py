@@ -1,0 +1,95 @@
+"""The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
+import json
+import os
+import struct
+import subprocess
+import urllib.error
+import urllib.request
+
+from conftest import ROOT, environment
+
+SOURCES = ROOT / "ext" / "packages" / "python" / "src"
+GOLDEN = ROOT / "tests" / "formats"
+PACKAGES = ["apsw==3.54.1.0", "click==8.5.1", "rich==15.0.0", "datasette==0.65.5"]
+
+
+class Command:
+    def __init__(self, directory, more=(), name="command"):
+        self.python = environment(name, *PACKAGES, *more).python
+        self.directory = directory
+        self.variables = {**os.environ, "PYTHONPATH": str(SOURCES), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+
+    def words(self, arguments):
+        return [self.python, "-m", "ztensor_sqlite", *map(os.fsencode, map(str, arguments))]
+
+    def __call__(self, *arguments, input="", status=0):
+        """What it says on stdout, and on stderr."""
+        done = subprocess.run(self.words(arguments), input=input.encode(), capture_output=True, cwd=self.directory, env=self.variables,
+                              timeout=120)
+        out, err = (text.decode(errors="surrogateescape") for text in (done.stdout, done.stderr))
+        assert done.returncode == status, (done.returncode, out, err)
+        assert "Traceback" not in err, err
+        return out, err
+
+    def json(self, *arguments, status=0):
+        return json.loads(self(*arguments, "--json", status=status)[0])
+
+    def refused(self, *arguments):
+        """The one line that says why."""
+        out, err = self(*arguments, status=2)
+        assert out == "" and err.startswith("ztensor-sql: ") and err.count("\n") == 1, (out, err)
+        return err[len("ztensor-sql: "):-1]
+
+    def python_code(self, code, *arguments):
+        done = subprocess.run([self.python, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=self.directory, env=self.variables,
+                              timeout=1800)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+class Server:
+    """`serve`, until the end of a with statement."""
+
+    def __init__(self, command, *arguments):
+        self.log = command.directory / "log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(command.words(["serve", *arguments, "--port", "0"]), stdout=subprocess.PIPE, stderr=log,
+                                            text=True, cwd=command.directory, env=command.variables)
+        self.address = self.process.stdout.readline().strip()
+        assert self.address.endswith("/-/ztensor"), self.log.read_text()
+        self.host = self.address.removesuffix("/-/ztensor")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+
+    def get(self, address, **headers):
+        """(status, headers, text)"""
+        request = urllib.request.Request(address if address.startswith("http") else self.host + address, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, answer.headers, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read().decode()
+
+
+def safetensors(path, tensors, **metadata):
+    """Write {name: (dtype, shape, bytes)}."""
+    head, data = {}, b""
+    for name, (dtype, shape, body) in tensors.items():
+        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(body)]}
+        data += body
+    if metadata:
+        head["__metadata__"] = metadata
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    return path
+
+
+def floats(*values):
+    return "F32", [len(values)], struct.pack(f"<{len(values)}f", *values)

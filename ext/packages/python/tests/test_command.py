@@ -1,0 +1,397 @@
+"""`ztensor-sql`: what it prints, with which status, and what it leaves behind."""
+import json
+import math
+import pty
+import os
+import sqlite3
+import subprocess
+
+import numpy as np
+import pytest
+from commanding import GOLDEN, Command, floats, safetensors
+
+V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
+HOSTILE = GOLDEN / "ztensor" / "hostile"
+NAN = float("nan")
+
+
+@pytest.fixture
+def command(tmp_path):
+    return Command(tmp_path)
+
+
+@pytest.fixture
+def models(tmp_path):
+    """Two models of one kind, and one that cannot be read."""
+    a = safetensors(tmp_path / "models" / "a.safetensors", {
+        "same": floats(1, 2, 3), "near": floats(3, 4), "far": floats(1, 0), "nan": floats(NAN, 1), "nan.other": floats(NAN, 1), "gone": floats(5),
+        "reshaped": floats(1, 2)}, licence="mit")
+    b = safetensors(tmp_path / "models" / "b.safetensors", {
+        "same": floats(1, 2, 3), "near": floats(3, 5), "far": floats(0, 1), "nan": floats(NAN, 1), "nan.other": floats(NAN, 2), "new": floats(6),
+        "reshaped": floats(1, 2, 3)})
+    (tmp_path / "models" / "broken.safetensors").write_bytes(b"\xff" * 16)
+    os.utime(a, (1, 1))
+    os.utime(b, (2, 2))
+    return a, b
+
+
+# ---- ls, check, stats
+
+def test_ls_of_a_file_lists_its_tensors(command):
+    path = V12 / "wheel_quantized.zt"
+    expected = [{"object": name, "format": "quantized_group", "dtype": "i32", "type": "i32", "shape": [64, 256], "stored_bytes": size}
+                for name, size in (("q_proj", 10240), ("q_proj.z", 10138))]
+    assert command.json("ls", path) == expected
+    assert command("ls", path)[0].splitlines()[1] == "q_proj\tquantized_group\ti32\ti32\t[64,256]\t10240"
+
+
+def test_ls_of_a_directory_lists_files_and_says_which_are_broken(command, models):
+    found = command.json("ls", "models", status=1)
+    assert [(row["path"], row["container"], row["objects"]) for row in found] == [
+        ("models/a.safetensors", "safetensors", 7), ("models/b.safetensors", "safetensors", 7), ("models/broken.safetensors", None, None)]
+    assert found[0]["size"] == models[0].stat().st_size and found[0]["error"] is None and "broken.safetensors" in found[2]["error"]
+    out, err = command("ls", "models", "--tensors", status=1)
+    assert len(out.splitlines()) == 1 + 14 and err.count("broken.safetensors") == 1
+    assert command("ls", "models/[ab].safetensors")[1] == ""
+
+
+def test_a_terminal_gets_a_table(command, models):
+    master, slave = pty.openpty()
+    done = subprocess.Popen(command.words(["ls", "models/a.safetensors"]), stdout=slave, stderr=slave, cwd=command.directory, env=command.variables)
+    os.close(slave)
+    said = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:   # What Linux says at the end
+            break
+        if not part:
+            break
+        said += part
+    assert done.wait(60) == 0
+    lines = said.decode().split("\r\n")
+    assert lines[0].split() == ["object", "format", "dtype", "type", "shape", "stored_bytes"]
+    assert set(lines[1]) == {"─", " "} and lines[2].split() == ["same", "dense", "f32", "f32", "[3]", "12", "B"]
+
+
+def test_names_cannot_do_anything_to_a_terminal(command, tmp_path):
+    path = safetensors(tmp_path / "odd.safetensors", {"a\tb\x1b[31m\nc": floats(1)})
+    assert command("ls", path)[0].splitlines()[1] == "a\\tb\\x1b[31m\\nc\tdense\tf32\tf32\t[1]\t4"
+    assert command.json("ls", path)[0]["object"] == "a\tb\x1b[31m\nc"
+
+
+def test_a_path_that_is_not_utf8(command, tmp_path):
+    name = os.fsdecode(b"m\xff.safetensors")
+    safetensors(tmp_path / "odd" / name, {"w": floats(1)})
+    assert command("ls", os.path.join("odd", name))[0].splitlines()[1].startswith("w\t")
+    assert command("ls", "odd")[0].splitlines()[1].startswith("odd/" + name)
+
+
+def test_check_tells_by_its_status(command, models):
+    assert command("check", models[0]) == ("", "1 file: 0 errors, 0 warnings\n")
+    out, err = command("check", "models", status=1)
+    assert err == "3 files: 1 error, 0 warnings\n" and "broken.safetensors" in out
+    assert command("check", V12 / "hand_digests.zt", status=1)[1] == "1 file: 2 errors, 1 warning\n"
+    found = command.json("check", V12 / "hand_digests.zt", "--full", status=1)
+    assert [row["object"] for row in found if row["rule"] == "digest-mismatch"] == ["crc32c.wrong", "sha256.wrong", "zstd.of_decoded"]
+    warned = GOLDEN / "gguf" / "golden" / "q_8_1_8_k.gguf"   # Warnings alone are no failure
+    assert command("check", warned)[1] == "1 file: 0 errors, 2 warnings\n"
+    assert command.json("check", models[0]) == []
+
+
+def test_stats_are_numpys(command, tmp_path):
+    values = np.linspace(-3, 5, 1000).astype("f4")
+    np.save(tmp_path / "x.npy", values)
+    (row,) = command.json("stats", tmp_path / "x.npy")
+    wide = values.astype("f8")
+    assert (row["object"], row["elements"], row["zeros"], row["nans"], row["error"]) == ("x", 1000, 0, 0, None)
+    assert np.allclose([row[key] for key in ("min", "max", "mean", "std", "l2")], [wide.min(), wide.max(), wide.mean(), wide.std(), np.linalg.norm(wide)])
+
+
+# ---- diff
+
+def test_diff_puts_the_most_distant_layers_first(command, models):
+    found = command.json("diff", *models, "--all", status=1)
+    assert [(row["object"], row["change"]) for row in found] == [
+        ("gone", "removed"), ("new", "added"), ("reshaped", "incomparable"), ("far", "changed"), ("nan.other", "changed"), ("near", "changed"),
+        ("nan", "same"), ("same", "same")]
+    by_name = {row["object"]: row for row in found}
+    assert math.isclose(by_name["near"]["distance"], 1 / math.sqrt(34)) and math.isclose(by_name["far"]["distance"], math.sqrt(2))
+    assert by_name["near"]["max_abs"] == 1 and by_name["near"]["equal"] == 1 and by_name["same"]["distance"] == 0
+    assert (by_name["reshaped"]["shape"], by_name["reshaped"]["other_shape"]) == ([2], [3]) and by_name["reshaped"]["error"]
+    out, err = command("diff", *models, status=1)
+    assert len(out.splitlines()) == 1 + 6 and err == "8 tensors: 2 the same, 6 not\n"
+
+
+def test_a_file_does_not_differ_from_itself(command, models):
+    assert command("diff", models[0], models[0]) == ("", "7 tensors: 7 the same, 0 not\n")
+
+
+def test_diff_knows_formats(command):
+    converted = GOLDEN / "gguf" / "converted"
+    assert command("diff", converted / "model.safetensors", converted / "model.zt")[1] == "3 tensors: 3 the same, 0 not\n"
+
+
+# ---- export
+
+def test_export_is_what_numpy_reads(command, tmp_path):
+    """All in one process, since there are many."""
+    arrays = {}
+    for dtype in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", "c8", "c16"):
+        for shape in ((), (0,), (5,), (3, 0), (3, 2, 4)):
+            values = (np.arange(np.prod(shape, dtype=int)) * 3 % 7).astype(dtype).reshape(shape)
+            arrays[str(len(arrays))] = np.asfortranarray(values) if values.ndim > 1 else values
+    np.savez(tmp_path / "in.npz", **arrays)
+    command.python_code("""
+import sys
+from ztensor_sqlite import npy, session
+for name in sys.argv[1:]:
+    npy.export(session.Session(), 'in.npz', name, name + '.npy', None)""", *arrays)
+    for name, values in arrays.items():
+        read = np.load(tmp_path / f"{name}.npy")
+        assert read.dtype == values.dtype and read.shape == values.shape and (read == values).all()
+    command("export", "in.npz", "9", "9.npy")
+    assert (np.load(tmp_path / "9.npy") == arrays["9"]).all()
+
+
+def test_export_of_what_numpy_lacks_says_so(command, tmp_path):
+    safetensors(tmp_path / "m.safetensors", {"w": ("BF16", [2], b"\x80\x3f\x00\xc0"), "q": ("F8_E4M3", [2], b"\x38\x40")})
+    _, err = command("export", "m.safetensors", "w", "w.npy")
+    assert "numpy has no bf16: written as f32" in err and np.load(tmp_path / "w.npy").tolist() == [1, -2]
+    assert "numpy has no f8_e4m3fn: written as f32" in command("export", "m.safetensors", "q", "q.npy")[1]
+    assert np.load(tmp_path / "q.npy").tolist() == [1, 2]
+    command("export", "m.safetensors", "w", "w.npy", "--dtype", "i8")
+    assert np.load(tmp_path / "w.npy").tolist() == [1, -2] and np.load(tmp_path / "w.npy").dtype == np.int8
+
+
+def test_export_reads_large_tensors_a_part_at_a_time(command, tmp_path):
+    values = np.arange(1 << 14, dtype="i4").reshape(1 << 7, 1 << 7)
+    np.save(tmp_path / "in.npy", values)
+    said = command.python_code("""
+from ztensor_sqlite import npy, session
+npy.SLICE = 5000
+shown = session.Session()
+print(npy.export(shown, 'in.npy', 'in', 'out.npy', None), len(list(npy._slices(shown, 'in.npy', 'in', [128, 128], 'i32'))))""")
+    assert said == "('i32', [128, 128]) 15\n" and (np.load(tmp_path / "out.npy") == values).all()
+
+
+def test_export_leaves_nothing_behind_that_is_not_whole(command, models, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    assert "no such object; did you mean 'near'" in command.refused("export", "models/a.safetensors", "nea", "out.npy")
+    assert "the file that the tensor is in" in command.refused("export", "models/a.safetensors", "near", "models/a.safetensors")
+    assert "no dtype of numpy" in command.refused("export", "models/a.safetensors", "near", "out.npy", "--dtype", "bf16")
+    assert "more than one tensor" in command.refused("export", "models/[ab].safetensors", "near", "out.npy")
+    assert "element" in command.refused("export", "models/a.safetensors", "nan", "out.npy", "--dtype", "i8")
+    assert "no-such-directory" in command.refused("export", "models/a.safetensors", "near", "no-such-directory/out.npy")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# ---- catalog, merge
+
+def ask(path, sql):
+    with sqlite3.connect(path) as db:
+        return db.execute(sql).fetchall()
+
+
+def test_catalog_is_refreshed(command, models, tmp_path):
+    (first,) = command.json("catalog", "models")
+    (second,) = command.json("catalog", "models")
+    assert (first["files"], first["added"], first["broken"]) == (3, 3, 1) and (second["added"], second["unchanged"]) == (0, 3)
+    safetensors(models[0], {"same": floats(9, 9, 9)})
+    (third,) = command.json("catalog", "models")
+    assert (third["changed"], third["unchanged"]) == (1, 2)
+    assert ask(tmp_path / "catalog.db", "SELECT count(*) FROM objects") == [(8,)]
+
+
+def test_passes_read_what_is_new(command, models, tmp_path):
+    _, err = command("catalog", "models", "--fingerprint", "--check", "--statistics")
+    assert err.splitlines() == ["fingerprint: 2 files", "check: 2 files", "statistics: 2 files, 0 pairs"]
+    _, err = command("catalog", "models", "--fingerprint", "--check", "--statistics")
+    assert err.splitlines() == ["fingerprint: 0 files", "check: 0 files", "statistics: 0 files, 0 pairs"]
+    safetensors(models[0], {"same": floats(9, 9, 9)})
+    assert command("catalog", "models", "--statistics")[1] == "statistics: 1 files, 0 pairs\n"
+    assert ask(tmp_path / "catalog.db", "SELECT name.name, elements, min, max, bins FROM statistic JOIN name ON name.id = statistic.name"
+                                        " JOIN file ON file.id = statistic.file WHERE path LIKE '%a.safetensors'") == [("same", 3, 9.0, 9.0, "[3]")]
+
+
+def test_statistics_are_those_of_zt_stats(command, tmp_path):
+    command("catalog", GOLDEN / "gguf" / "golden", V12, "--statistics", "--db", "c.db")
+    listed = command.json("stats", json.dumps([str(GOLDEN / "gguf" / "golden"), str(V12)]))
+    kept = ask(tmp_path / "c.db", "SELECT path, n.name, elements, zeros, nans, infs, min, max, mean, std, l2, s.error FROM statistic AS s"
+                                  " JOIN file ON file.id = s.file JOIN name AS n ON n.id = s.name")
+    assert len(kept) > 400 and sorted(kept, key=repr) == sorted((tuple(row.values()) for row in listed), key=repr)
+    for elements, nans, infs, least, bins in ask(tmp_path / "c.db", "SELECT elements, nans, infs, min, bins FROM statistic WHERE error IS NULL"):
+        assert (bins is None) == (least is None)
+        if bins:
+            assert sum(json.loads(bins)) == elements - nans - infs
+
+
+def test_neighbours_of_a_family_are_compared(command, tmp_path):
+    for i, value in enumerate((1, 2, 4)):
+        os.utime(safetensors(tmp_path / "run" / f"{9 - i}.safetensors", {"w": floats(value, 0), "b": floats(1)}), (i, i))
+    assert command("catalog", "run", "--statistics")[1] == "statistics: 3 files, 2 pairs\n"
+    found = ask(tmp_path / "catalog.db", "SELECT a.path, b.path, n.name, change, square FROM distance AS d JOIN file AS a ON a.id = d.a"
+                                         " JOIN file AS b ON b.id = d.b JOIN name AS n ON n.id = d.name ORDER BY a.mtime + b.mtime, n.name")
+    assert [({os.path.basename(a)[0], os.path.basename(b)[0]}, *rest) for a, b, *rest in found] == [
+        ({"9", "8"}, "b", "same", 0), ({"9", "8"}, "w", "changed", pytest.approx(0.25)), ({"8", "7"}, "b", "same", 0),
+        ({"8", "7"}, "w", "changed", pytest.approx(0.25))]
+    command("diff", "run/9.safetensors", "run/7.safetensors", "--db", "catalog.db", status=1)
+    assert ask(tmp_path / "catalog.db", "SELECT count(*) FROM pair") == [(3,)]
+    (tmp_path / "run" / "8.safetensors").unlink()
+    command("catalog", "run")
+    assert ask(tmp_path / "catalog.db", "SELECT count(*), (SELECT count(*) FROM distance), (SELECT count(*) FROM statistic) FROM pair") == [(1, 2, 4)]
+
+
+@pytest.mark.parametrize("what", ["statistics", "distances"])
+def test_a_pass_that_was_stopped_goes_on(command, tmp_path, what):
+    for i in range(40):
+        safetensors(tmp_path / "run" / f"{i}.safetensors", {"w": floats(i, 1)})
+    command("catalog", "run")
+    command.python_code("""
+import os, signal, sys
+from ztensor_sqlite import catalog, measures, session
+class Stopped:
+    def __init__(self, what, total): self.seen = 0
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def advance(self, count):
+        self.seen += count
+        if self.seen > 10: os._exit(0)
+class Whole(Stopped):
+    def advance(self, count): pass
+opened = session.Session('catalog.db')
+if sys.argv[1] == 'distances': measures.statistics(opened, Whole)
+getattr(measures, sys.argv[1])(opened, Stopped)
+raise SystemExit('it was not stopped')""", what)
+    table = {"statistics": "measured", "distances": "pair"}[what]
+    ((done,),) = ask(tmp_path / "catalog.db", f"SELECT count(*) FROM {table}")
+    assert 10 < done < 39
+    err = command("catalog", "run", "--statistics")[1]
+    assert err == {"statistics": f"statistics: {40 - done} files, 39 pairs\n", "distances": f"statistics: 0 files, {39 - done} pairs\n"}[what]
+
+
+def test_one_file_that_is_gone_does_not_end_a_pass(command, tmp_path):
+    for i in range(3):
+        safetensors(tmp_path / "run" / f"{i}.safetensors", {"w": floats(i, 1)})
+    command("catalog", "run")
+    said = command.python_code("""
+import os
+from ztensor_sqlite import measures, output, session
+opened = session.Session('catalog.db')
+os.unlink('run/1.safetensors')
+print(measures.statistics(opened, output.Progress), measures.distances(opened, output.Progress))
+print(opened.run("SELECT count(*), count(error) FROM pair"), opened.run("SELECT count(*) FROM distance"))""")
+    assert said == "3 2\n[(2, 2)] [(0,)]\n"
+
+
+def test_merge(command, models, tmp_path):
+    command("catalog", "models/a.safetensors", "--db", "one.db")
+    command("catalog", "models/b.safetensors", "--db", "two.db")
+    found = command.json("merge", "one.db", "two.db", "one.db", "--db", "all.db")
+    assert [(row["catalog"], row["added"], row["unchanged"]) for row in found] == [("one.db", 1, 0), ("two.db", 1, 0), ("one.db", 0, 1)]
+    assert ask(tmp_path / "all.db", "SELECT count(*) FROM files") == [(2,)]
+    assert "merged into" in command.refused("merge", "all.db", "--db", "all.db")
+
+
+# ---- --sql, the shell
+
+@pytest.mark.parametrize("arguments", [("ls", "models/a.safetensors"), ("stats", "models/[ab].safetensors"), ("check", "models", "--full"),
+                                       ("diff", "models/a.safetensors", "models/b.safetensors"), ("catalog", "models", "--db", "it's.db")])
+def test_the_sqlite3_shell_runs_the_sql_that_is_shown(command, models, tmp_path, arguments):
+    with_sql = subprocess.run(command.words([*arguments, "--sql"]), capture_output=True, text=True, cwd=tmp_path, env=command.variables)
+    sql = "\n".join(line for line in with_sql.stderr.splitlines() if not line.endswith(("not", "warnings")))
+    done = subprocess.run(["sqlite3", "-batch", "-bail"], input=".mode tabs\n" + sql, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    if arguments[0] == "catalog":
+        assert "models\t3\t0\t0\t0\t3" in done.stdout
+    else:
+        assert with_sql.stdout.splitlines()[1].split("\t")[0] in done.stdout
+
+
+def test_shell(command, models, tmp_path):
+    assert command("shell", input="SELECT count(*) FROM zt_files('models');\n")[0] == "3\n"
+    assert command("shell", ":memory:", "SELECT count(*) FROM zt_files('models')", "SELECT 2")[0] == "3\n2\n"
+    command("shell", "new.db", "CREATE TABLE t AS SELECT object FROM zt_objects('models/a.safetensors')")
+    assert ask(tmp_path / "new.db", "SELECT count(*) FROM t") == [(7,)]
+    out, err = command("shell", input="SELECT 1;\nSELEKT;\nSELECT 2;\n", status=2)
+    assert out == "1\n" and "syntax error" in err
+    assert command("shell", input=".open new.db\nSELECT count(*) FROM zt_objects('models/a.safetensors');\n")[0] == "7\n"
+
+
+# ---- What cannot be
+
+@pytest.mark.parametrize("arguments, said", [
+    (["ls", "nowhere.zt"], "cannot open"),
+    (["ls", "nowhere*.zt"], "nowhere*.zt: there is no tensor file"),
+    (["check", "nowhere/*.zt"], "there is no tensor file"),
+    (["check", "empty"], "empty: there is no tensor file"),
+    (["stats", "models/broken.safetensors"], "broken.safetensors"),
+    (["ls", '["models/a.safetensors", 5]'], "source"),
+    (["diff", "models", "models/a.safetensors"], "models: this is not one file"),
+    (["diff", "models/a.safetensors", "models/b.safetensors", "--db", "nowhere.db"], "nowhere.db: there is no such catalog"),
+    (["diff", "models/a.safetensors", "models/b.safetensors", "--db", "text.txt"], "text.txt: this is no catalog"),
+    (["catalog", "nowhere"], "nowhere"),
+    (["catalog", "models", "--db", "text.txt"], "text.txt: this is no SQLite database"),
+    (["catalog", "models", "--db", "nowhere/c.db"], "nowhere/c.db"),
+    (["catalog", "models", "--db", "models"], "models: this is no SQLite database"),
+    (["catalog", "models", "--db", "other.db"], "another program"),
+    (["merge", "nowhere.db"], "nowhere.db: there is no such catalog"),
+    (["merge", "text.txt"], "text.txt: this is no catalog"),
+    (["merge", "other.db"], "other.db: this is no catalog"),
+    (["serve", "nowhere"], "nowhere"),
+    (["serve", "empty"], "there is no tensor file"),
+    (["serve", "other.db"], "other.db: this is no catalog"),
+    (["serve", "models", "--port", "99999999"], "99999999"),
+    (["shell", "text.txt"], "text.txt: this is no SQLite database"),
+    (["export", "models", "w"], "Missing argument"),
+    (["ls"], "Missing argument"),
+    (["ls", "--nonsense", "models"], "--nonsense"),
+    (["nonsense"], "nonsense"),
+])
+def test_bad_input_is_one_line_and_status_2(command, models, tmp_path, arguments, said):
+    (tmp_path / "text.txt").write_text("no database at all, and longer than a header of one\n" * 4)
+    (tmp_path / "empty").mkdir()
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("PRAGMA application_id = 5")
+        db.execute("CREATE TABLE t(x)")
+    assert said in command.refused(*arguments)
+    assert not (tmp_path / "nowhere.db").exists()
+
+
+def test_help_tells_the_commands(command):
+    out = command("--help")[0]
+    assert all(f"\n  {name} " in out for name in ("ls", "check", "stats", "diff", "export", "catalog", "merge", "shell", "serve"))
+    assert command(status=2)[1].startswith("Usage")
+    assert command("--version")[0].startswith("0.")
+
+
+def test_a_reader_that_goes_away_is_no_trouble(command):
+    done = subprocess.Popen(command.words(["ls", GOLDEN, "--tensors"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=command.directory,
+                            env=command.variables)
+    done.stdout.readline()
+    done.stdout.close()
+    err = done.stderr.read().decode()
+    done.wait(60)
+    assert "Traceback" not in err and "Error" not in err
+
+
+def test_python_without_extensions_uses_apsw(command, models):
+    said = command.python_code("""
+import sqlite3, sys
+import ztensor_sqlite.command as command
+class Connection: pass
+sqlite3.Connection = Connection   # As in a Python whose sqlite3 loads no extensions
+command.main(['catalog', 'models', '--statistics', '--check', '--json'])""")
+    assert json.loads(said)[0]["files"] == 3
+
+
+
+
+def test_a_terminal_sees_how_far_a_refresh_is(command, models):
+    master, slave = pty.openpty()
+    done = subprocess.run(command.words(["catalog", "models", "--statistics", "--json"]), stdout=subprocess.PIPE, stderr=slave, cwd=command.directory,
+                          env={**command.variables, "TERM": "xterm", "COLUMNS": "120"}, timeout=60)
+    os.close(slave)
+    said = os.read(master, 1 << 20).decode()
+    assert done.returncode == 0 and json.loads(done.stdout)[0]["added"] == 3
+    assert "manifests" in said and "3/3" in said and "2/2" in said
