@@ -161,8 +161,8 @@ ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
   return p+1+n;
 }
 
-/* A role and its component, of whose bytes and what may stand behind them ZT1_USUAL_BYTES are there.
-** NULL: it is not of the usual form. */
+/* A role and its component; ZT1_USUAL_BYTES are there from its first byte on. NULL: it is not of
+** the usual form. */
 ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out){
   p = ZT1_PASS(p, ZT1_WORD_ROLE);
   p = ZT1_PASS(p, ZT1_WORD_DTYPE);

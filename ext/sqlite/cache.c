@@ -219,8 +219,8 @@ void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
   zt_monitor_leave(c->monitor);
 }
 
-/* The same as cache_find(), with a reference for the caller. If there is none, *emptied, unless it is
-** NULL, is memory to open it in, or NULL. */
+/* The same as cache_find(), with a reference for the caller. If there is none, *emptied is memory
+** to open it in, or NULL; emptied may be NULL, too. */
 static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan,
                                 zt_container **emptied){
   zt_container *found;
