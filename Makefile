@@ -38,10 +38,10 @@ STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS)
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
-.PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql faults warnings \
-  analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop hosts amalgamation test-s390x \
-  test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb test-page \
-  test-browser test-spark test-packages clean
+.PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql sql-odd \
+  sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
+  hosts amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb \
+  test-page test-browser test-spark test-packages clean
 
 # The first target
 all: ztensor.$(SO)                  ## build the extension (the default)
@@ -142,7 +142,14 @@ $(B)/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
 # --- SQL tests: the extension as its users load it ---
 
 sql: all $(FAULTS)                  ## tests through the sqlite3 shell and Python
-	$(PYTHON) -m pytest -q tests/sql
+	$(SIDE_BY_SIDE) sql-odd sql-even
+
+# Every other file, so that each half takes about as long
+sql-odd:
+	$(PYTHON) -m pytest -q $$(ls tests/sql/test_*.py | sed -n 'p;n')
+
+sql-even:
+	$(PYTHON) -m pytest -q $$(ls tests/sql/test_*.py | sed -n 'n;p')
 
 build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
