@@ -119,7 +119,8 @@ void zt_builder_clear(zt_builder *b){
   zt_positions_clear(&c->shards);
 }
 
-void zt_container_trim(zt_container *c){
+void zt_builder_trim(zt_builder *b){
+  zt_container *c = b->container;
   if( c->kept.capacity>c->kept.n+1 ) builder_resize(c, c->kept.n+1);
   zt_keys_trim(&c->names);
   zt_positions_trim(&c->objects);

@@ -50,9 +50,9 @@ static int container_fail_magic(const zt_ends *ends, zt_error *err){
        : zt_break(err, "T1", "%s", is ? is : "not a tensor file of a known format");
 }
 
-/* Have the driver fill a new container. */
-static int container_fill(zt_container *c, const zt_ends *ends, const zt_interrupt *interrupt,
-                          zt_error *err){
+/* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
+static int container_fill(zt_container *c, bool is_new, const zt_ends *ends,
+                          const zt_interrupt *interrupt, zt_error *err){
   zt_builder b = { ends->source, c, interrupt, err };
   c->driver = zt_driver_for(ends, err);
   if( err->rc ) return err->rc;
@@ -60,6 +60,7 @@ static int container_fill(zt_container *c, const zt_ends *ends, const zt_interru
   c->names.interrupt = c->shard_names.interrupt = interrupt;
   c->driver->open(&b, ends);
   c->names.interrupt = c->shard_names.interrupt = NULL;
+  if( is_new && !err->rc ) zt_builder_trim(&b);
   return err->rc;
 }
 
@@ -86,8 +87,9 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_inte
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
   c->file_size = c->end = zt_source_size(source);
-  if( container_read_ends(source, buffer, &ends, err)==SQLITE_OK
-   && container_fill(c, &ends, interrupt, err)==SQLITE_OK && !emptied ) zt_container_trim(c);
+  if( container_read_ends(source, buffer, &ends, err)==SQLITE_OK ){
+    container_fill(c, !emptied, &ends, interrupt, err);
+  }
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
   else *out = c;

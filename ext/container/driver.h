@@ -80,7 +80,7 @@ int zt_builder_reorder(zt_builder *b, uint32_t *order);
 void zt_builder_clear(zt_builder *b);
 
 /* Give back memory that was allocated ahead: when all is added. */
-void zt_container_trim(zt_container *c);
+void zt_builder_trim(zt_builder *b);
 
 /* The steps of a walk through values (value.h). All of a driver's values have these. */
 typedef struct zt_steps {

@@ -126,7 +126,7 @@ static zt_probe zt1_probe_1_1(const zt_ends *ends, zt_error *err){
 ** order and in the shortest form. Such a one is read in one go, words at a time; whatever differs
 ** is left to the readers further down, which say what is wrong with it. */
 #define ZT1_USUAL_RANK 4
-#define ZT1_USUAL_BYTES 160      /* As many as it could be read beyond its first byte */
+#define ZT1_USUAL_BYTES 160      /* More than the longest one, and a word read at its end, take */
 
 #define ZT1_WORD_SHAPE "\xA3" "eshape"
 #define ZT1_WORD_LAYOUT "fformatedensejcomponents\xA1"
@@ -143,14 +143,7 @@ ZT_INLINE const uint8_t *zt1_pass(const uint8_t *p, const char *word, size_t n){
 
 ZT_INLINE const uint8_t *zt1_pass_uint(const uint8_t *p, uint64_t *out){
   unsigned width;
-  if( !p || *p>27 ) return NULL;
-  if( *p<24 ){
-    *out = *p;
-    return p+1;
-  }
-  width = 1u << (*p-24);
-  *out = zt_be64(p+1) >> (64-8*width);
-  return p+1+width;
+  return p ? zt_cbor_pass_uint(p, out, &width) : NULL;
 }
 
 /* Text in ASCII of one to eight bytes. */

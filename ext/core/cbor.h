@@ -137,6 +137,20 @@ ZT_INLINE zt_cbor_type zt_cbor_peek(const zt_cbor *c){
   return c->p<c->end ? (zt_cbor_type)(*c->p>>5) : ZT_CBOR_SIMPLE;
 }
 
+/* Pass over an unsigned integer, of which 9 bytes may be read; *width is of its argument, 0 if it
+** is in the initial byte. NULL: something else stands there. */
+ZT_INLINE const uint8_t *zt_cbor_pass_uint(const uint8_t *p, uint64_t *out, unsigned *width){
+  if( *p>27 ) return NULL;
+  if( *p<24 ){
+    *width = 0;
+    *out = *p;
+    return p+1;
+  }
+  *width = 1u << (*p-24);
+  *out = zt_be64(p+1) >> (64-8**width);
+  return p+1+*width;
+}
+
 /* True if the next item is null, which is then consumed. */
 ZT_INLINE bool zt_cbor_null(zt_cbor *c){
   if( c->p<c->end && *c->p==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) ){
@@ -203,17 +217,12 @@ ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
 
 /* The next item as an unsigned integer; a failure if it is anything else. */
 ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
-  const uint8_t *p = c->p;
-  if( c->end-p<9 || *p>27 ) return zt_cbor_uint_slow(c, out);
-  if( *p<24 ){
-    *out = *p;
-    c->p = p+1;
-  }else{
-    unsigned width = 1u << (*p-24);
-    *out = zt_be64(p+1) >> (64-8*width);
-    if( c->strict && !zt_cbor_is_shortest(*out, width) ) return zt_cbor_uint_slow(c, out);
-    c->p = p+1+width;
+  unsigned width;
+  const uint8_t *p = c->end-c->p<9 ? NULL : zt_cbor_pass_uint(c->p, out, &width);
+  if( !p || (width && c->strict && !zt_cbor_is_shortest(*out, width)) ){
+    return zt_cbor_uint_slow(c, out);
   }
+  c->p = p;
   return true;
 }
 

@@ -36,7 +36,6 @@ struct zt_cache {
   zt_pool *pool;                   /* Borrowed; NULL: there is none */
   zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
   unsigned nEmptied;
-  cache_entry *spare;              /* Memory of one, or NULL */
   zt_interrupt interrupt;
 };
 
@@ -87,7 +86,8 @@ static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
   q->bytes += e->bytes;
 }
 
-/* Give a reference back. While statements run, the memory of the last one is kept. */
+/* Give back the cache's reference, the last one. While statements run, the memory of some is kept
+** for those that are opened next. */
 static void cache_close(zt_cache *c, zt_container *container){
   if( c->cursors>0 && c->nEmptied<CACHE_EMPTIED ){
     zt_container *emptied = zt_container_empty(container);
@@ -97,21 +97,13 @@ static void cache_close(zt_cache *c, zt_container *container){
   }
 }
 
-/* Give back the memory that was kept for what comes next. */
-static void cache_free_spare(zt_cache *c){
-  while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
-  sqlite3_free(c->spare);
-  c->spare = NULL;
-}
-
 static void cache_drop(zt_cache *c, cache_entry *e){
   cache_entry **pp = cache_bucket_of(c, &e->id);
   while( *pp!=e ) pp = &(*pp)->next;
   *pp = e->next;
   cache_unlink_use(e);
   cache_close(c, e->container);
-  sqlite3_free(c->spare);
-  c->spare = e;
+  sqlite3_free(e);
 }
 
 /* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
@@ -145,7 +137,7 @@ void zt_cache_hold(zt_cache *c){
 
 void zt_cache_release(zt_cache *c){
   if( --c->cursors>0 ) return;
-  cache_free_spare(c);
+  while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
   cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
   cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
 }
@@ -155,7 +147,6 @@ void zt_cache_free(zt_cache *c){
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
-  cache_free_spare(c);
   zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
@@ -196,8 +187,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
   cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
   cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
-  cache_entry *e = c->spare ? c->spare : sqlite3_malloc64(sizeof(*e));
-  c->spare = NULL;
+  cache_entry *e = sqlite3_malloc64(sizeof(*e));
   if( !e ) return;
   *e = (cache_entry){
     .id = *zt_container_identity(container), .container = zt_container_ref(container),

@@ -133,6 +133,7 @@ int zt_outline_layout(const zt_container *c, const zt_interrupt *interrupt,
     zt_container_object(c, i, &object);
     outline_put_text(&o, object.name);
     outline_put_attributes(&o, &object);
+    outline_put_number(&o, zt_container_first(c, i+1)-zt_container_first(c, i));
     for(uint32_t k=zt_container_first(c, i), end=zt_container_first(c, i+1); k<end; k++){
       outline_put_component(&o, &object, k, data);
     }

@@ -163,6 +163,7 @@ static const struct {
   { "a digest", { .rank = 1, .dimension = 2, .offset = 64, .length = 8, .digest = true }, SQLITE_OK },
   { "a dtype of 7 bytes", { .rank = 1, .dimension = 2, .dtype = "unknown", .offset = 64, .length = 8 }, SQLITE_OK },
   { "a dtype of 8 bytes", { .rank = 1, .dimension = 2, .dtype = "f8_e4m3x", .offset = 64, .length = 8 }, SQLITE_OK },
+  { "a dtype of 9 bytes", { .rank = 1, .dimension = 2, .dtype = "f8_e4m3xy", .offset = 64, .length = 8 }, SQLITE_OK },
   { "a dtype beyond ASCII", { .rank = 1, .dimension = 2, .dtype = "\xC3\xA4", .offset = 64, .length = 8 }, SQLITE_OK },
   { "a dtype that is no UTF-8", { .rank = 1, .dimension = 2, .dtype = "\xC3z", .offset = 64, .length = 8 }, SQLITE_ERROR },
   { "a product beyond 64 bits", { .rank = 3, .dimension = 1u<<31, .offset = 64, .length = 8 }, SQLITE_ERROR },

@@ -96,8 +96,15 @@ def unreadable(session, source, single):
     return len(errors)
 
 
-def skipping(source, single):
-    return quote(source) + ("" if single else ", 'skip'")
+def show_tensors(session, table, columns, source, single, as_json):
+    """Show a table's rows, of several files with their paths, and which files cannot be read. The command's status."""
+    names = ", ".join(column if isinstance(column, str) else column[0] for column in columns)
+    skip = "" if single else ", 'skip'"
+    rows = session.rows(f"SELECT {names} FROM {table}({quote(source)}{skip})")
+    if single:
+        columns, rows = columns[1:], (row[1:] for row in rows)
+    output.show(columns, rows, as_json)
+    return int(unreadable(session, source, single) > 0)
 
 
 @cli.command()
@@ -113,12 +120,7 @@ def ls(source, tensors, as_json, show):
         rows = session.run(f"SELECT path, container, version, size, objects, stored_bytes, error FROM zt_files({quote(source)})")
         output.show(FILES, rows, as_json)
         return int(any(row[-1] is not None for row in rows))
-    rows = session.rows(f"SELECT path, object, format, dtype, type, shape, stored_bytes FROM zt_objects({skipping(source, single)})")
-    if single:
-        output.show(TENSORS[1:], (row[1:] for row in rows), as_json)
-    else:
-        output.show(TENSORS, rows, as_json)
-    return int(unreadable(session, source, single) > 0)
+    return show_tensors(session, "zt_objects", TENSORS, source, single, as_json)
 
 
 @cli.command()
@@ -153,13 +155,7 @@ def check(source, full, as_json, show):
 def stats(source, as_json, show):
     """Statistics of each tensor's values."""
     session = Session(show=show)
-    single = is_single(session, source)
-    rows = session.rows(f"SELECT {', '.join(STATISTICS)} FROM zt_stats({skipping(source, single)})")
-    if single:
-        output.show(STATISTICS[1:], (row[1:] for row in rows), as_json)
-    else:
-        output.show(STATISTICS, rows, as_json)
-    return int(unreadable(session, source, single) > 0)
+    return show_tensors(session, "zt_stats", STATISTICS, source, is_single(session, source), as_json)
 
 
 @cli.command()
