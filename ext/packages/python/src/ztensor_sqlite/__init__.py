@@ -124,16 +124,19 @@ def _load_file(conn, entry_point):
             # In SQL, since the method of sqlite3 takes an entry point only from Python 3.12 on; without the suffix,
             # since SQLite tries both and tells what is wrong with the one that has it
             conn.execute("SELECT load_extension(?, ?)", (os.path.splitext(path)[0], entry_point)).close()
-            return
         except Exception as e:
             if "another SQLite library" not in str(e):
                 raise
+        else:
+            _Copies.keep(path)
+            return
 
 
 class _Copies:
     """Copies of the library, which live as long as the process."""
     lock = threading.Lock()
     made = []
+    kept = {}
 
     @classmethod
     def paths(cls):
@@ -148,13 +151,29 @@ class _Copies:
             yield path
             done += 1
 
+    @classmethod
+    def keep(cls, path):
+        """Whoever has a library keeps it: once its last connection was closed, another SQLite would take it, and one copy more
+        be needed."""
+        import ctypes
+
+        with cls.lock:
+            if path not in cls.kept:
+                cls.kept[path] = ctypes.CDLL(path)
+
     @staticmethod
     def make():
         directory = tempfile.mkdtemp(prefix="ztensor-sqlite-")
-        atexit.register(_remove, directory, os.getpid())
-        return shutil.copy(loadable_path(), directory)
+        path = shutil.copy(loadable_path(), directory)
+        atexit.register(_remove, path, os.getpid())
+        return path
 
 
-def _remove(directory, pid):
-    if os.getpid() == pid:   # A forked process leaves its parent's copies alone
-        shutil.rmtree(directory, ignore_errors=True)
+def _remove(path, pid):
+    if os.getpid() != pid:   # A forked process leaves its parent's copies alone
+        return
+    if sys.platform == "win32" and path in _Copies.kept:   # Windows removes no library that is loaded
+        import _ctypes
+
+        _ctypes.FreeLibrary(_Copies.kept[path]._handle)
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
