@@ -162,7 +162,7 @@ SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, enc
             WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
             THEN 'same'
             WHEN covers_a = 'decoded' AND covers_b = 'decoded' AND algorithm_a = algorithm_b AND digest_a <> digest_b THEN 'changed'
-            WHEN components = 1 AND fingerprint_a <> fingerprint_b THEN 'changed'
+            WHEN components = 1 AND alike AND fingerprint_a <> fingerprint_b THEN 'changed'
             ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b
 FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component, sa.dtype, sb.dtype AS dtype_b, sa.type AS type_a,
              sb.type AS type_b, sa.encoding AS encoding_a, sb.encoding AS encoding_b, pa.shard AS shard_a, pb.shard AS shard_b,
@@ -172,12 +172,14 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
              CASE WHEN sa.encoding = 'raw' AND sa.digest_of = 'stored' THEN 'decoded' ELSE sa.digest_of END AS covers_a,
              CASE WHEN sb.encoding = 'raw' AND sb.digest_of = 'stored' THEN 'decoded' ELSE sb.digest_of END AS covers_b,
              fa.fingerprint AS fingerprint_a, fb.fingerprint AS fingerprint_b, a.id AS file_a, b.id AS file_b,
-             coalesce(dt.components, 1) AS components,
+             coalesce(dt.components, 1) AS components, ta.kind = tb.kind AND ta.shape = tb.shape AS alike,
              (SELECT name FROM host WHERE id = a.host) AS host_a, (SELECT name FROM host WHERE id = b.host) AS host_b
       FROM file AS a CROSS JOIN file AS b CROSS JOIN part AS pa ON pa.layout = a.layout
            CROSS JOIN part AS pb ON pb.layout = b.layout AND pb.name = pa.name
            CROSS JOIN storage AS sa ON sa.id = pa.storage CROSS JOIN storage AS sb ON sb.id = pb.storage AND sb.component = sa.component
            CROSS JOIN name AS n ON n.id = pa.name
+           CROSS JOIN tensor AS ta ON ta.architecture = (SELECT architecture FROM layout WHERE id = a.layout) AND ta.name = pa.name
+           CROSS JOIN tensor AS tb ON tb.architecture = (SELECT architecture FROM layout WHERE id = b.layout) AND tb.name = pa.name
            LEFT JOIN digest AS da ON da.file = a.id AND da.name = pa.name AND da.storage = pa.storage
            LEFT JOIN digest AS db ON db.file = b.id AND db.name = pb.name AND db.storage = pb.storage
            LEFT JOIN fingerprint AS fa ON fa.file = a.id AND fa.name = pa.name

@@ -8,8 +8,8 @@
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
 -- It can be read again at any time, from any directory, and into a database that has other tables. A database that is
--- another program's, or has other tables or views of these names, is an error, and nothing of it is changed. A catalog of the first
--- version, which had no number, is made one of this version by migrate.sql, read before this script.
+-- another program's, or has other tables or views of these names, is an error, and nothing of it is changed. A catalog of version 1
+-- becomes one of version 2; one of the first version, which had no number, by migrate.sql, read before this script.
 --
 -- Tables have names in the singular, and numbers for keys: one row is one thing, stored once. Views have names in the plural, and
 -- say paths and names. What holds of many files is stored once: files with the same names, types and shapes have one
@@ -23,14 +23,14 @@ CREATE TEMP TABLE catalog_wrong AS
 WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 1 THEN 'newer'
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 2 THEN 'newer'
     WHEN (SELECT yes FROM is_catalog) THEN NULL
     WHEN (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
       'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-      'detail', 'share', 'file', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
+      'detail', 'share', 'file', 'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
       'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
       'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
   END AS wrong;
@@ -150,7 +150,7 @@ CREATE TABLE IF NOT EXISTS main.file(
   inode          INTEGER,
   data_offset    INTEGER,             -- where its data begin
   manifest_bytes INTEGER,
-  refreshed      INTEGER,             -- when it was read last, in seconds since 1970
+  refreshed      INTEGER,             -- when it was read last, or found to have moved, in seconds since 1970
   fingerprint    TEXT,                -- over its objects' names and fingerprints; NULL: not known
   fingerprinted  INTEGER,             -- when it was looked for
   checked        INTEGER,             -- when zt_check went over it; NULL: not yet
@@ -159,6 +159,16 @@ CREATE TABLE IF NOT EXISTS main.file(
   attributes     TEXT,
   UNIQUE(host, path)
 );
+-- The other files that have bytes of a file, as they were when it was read. (Version 2: one of version 1 knows of none until its files
+-- are read again.)
+CREATE TABLE IF NOT EXISTS main.external(
+  file  INTEGER NOT NULL REFERENCES file(id),
+  path  TEXT NOT NULL,                -- absolute
+  size  INTEGER,                      -- NULL: it was not there
+  mtime REAL,
+  inode INTEGER,
+  PRIMARY KEY(file, path)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS main.digest(
   file      INTEGER NOT NULL REFERENCES file(id),
   name      INTEGER NOT NULL REFERENCES name(id),
@@ -256,11 +266,13 @@ CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.
 END;
 
 -- What is known of a file goes with it, and what is left of no file is dropped by the next refresh.
-CREATE TRIGGER IF NOT EXISTS main.file_delete AFTER DELETE ON file BEGIN
+DROP TRIGGER IF EXISTS main.file_delete;   -- Version 1 had another one
+CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM digest WHERE file = OLD.id;
   DELETE FROM fingerprint WHERE file = OLD.id;
   DELETE FROM attribute WHERE file = OLD.id;
   DELETE FROM finding WHERE file = OLD.id;
+  DELETE FROM external WHERE file = OLD.id;
 END;
 CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
   DELETE FROM part WHERE layout = OLD.id;
@@ -296,7 +308,8 @@ SELECT DISTINCT c.component, c.dtype, c.type, c.encoding, c.byte_order,
 FROM main.older_components AS c JOIN main.older_files AS f USING (path);
 INSERT INTO main.architecture(digest, objects, parameters)
 SELECT 'of the older ' || f.path, f.objects,
-       (SELECT CAST(total(elements) AS INTEGER) FROM main.older_objects AS o WHERE o.path = f.path)
+       (SELECT CAST(coalesce(sum(elements >> 32) * 4294967296 + sum(elements & 4294967295), 0) AS INTEGER)
+        FROM main.older_objects AS o WHERE o.path = f.path)
 FROM main.older_files AS f WHERE f.error IS NULL;
 INSERT INTO main.tensor(architecture, name, kind, shape)
 SELECT a.id, n.id, k.id, s.id
@@ -361,7 +374,7 @@ SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.c
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
 
--- Forgets a file, or all that were found under a source: DELETE FROM files WHERE source = '/data/old-models'
+-- Forgets a file: DELETE FROM files WHERE path = '/data/old.zt'
 DROP TRIGGER IF EXISTS main.files_delete;
 CREATE TRIGGER main.files_delete INSTEAD OF DELETE ON files BEGIN
   DELETE FROM file WHERE id = OLD.file;
@@ -446,12 +459,19 @@ WITH one AS (
          inode IS NULL OR row_number() OVER (PARTITION BY root, device, inode ORDER BY id) = 1 AS first
   FROM file
 )
-SELECT r.source, count(*) AS files, sum(f.error IS NOT NULL) AS broken, sum(a.objects) AS objects, sum(f.size) AS bytes,
+SELECT r.source, count(f.root) AS files, sum(f.error IS NOT NULL) AS broken, sum(a.objects) AS objects, sum(f.size) AS bytes,
        datetime(max(f.refreshed), 'unixepoch') AS refreshed, sum(CASE WHEN f.first THEN f.size END) AS distinct_bytes,
-       h.name AS host
-FROM one AS f JOIN root AS r ON r.id = f.root JOIN host AS h ON h.id = r.host
+       h.name AS host, r.id AS root
+FROM root AS r JOIN host AS h ON h.id = r.host LEFT JOIN one AS f ON f.root = r.id
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
 GROUP BY r.id;
+
+-- Forgets a source, and the files that were found under it: DELETE FROM sources WHERE source = '/data/old-models'
+DROP TRIGGER IF EXISTS main.sources_delete;
+CREATE TRIGGER main.sources_delete INSTEAD OF DELETE ON sources BEGIN
+  DELETE FROM file WHERE root = OLD.root;
+  DELETE FROM root WHERE id = OLD.root;
+END;
 
 -- Which files cannot be read, and why?
 DROP VIEW IF EXISTS main.broken;
@@ -509,7 +529,7 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
-PRAGMA main.user_version = 1;
+PRAGMA main.user_version = 2;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;

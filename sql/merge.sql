@@ -4,11 +4,13 @@
 --   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
 --     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
 --
--- It needs no ztensor. Of a file (a host's path) that both catalogs have, the one that was read later stays; what the incoming
--- catalog's later refresh of a source did not find any more is removed. So the order of catalogs does not matter, and merging one again
--- changes nothing. Numbers of rows (id) are each catalog's own; what they name is not.
+-- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was read later stays, and what either found in a second
+-- pass over that; what a refresh of either removed later is removed. So the order of catalogs does not matter, and merging one again
+-- changes nothing. Numbers of rows (id) are each catalog's own; what they name is not. Of a run the later state stays; one that its
+-- tracker has forgotten stays, too: DELETE FROM run_files forgets it here.
 --
--- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first.
+-- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first. Files
+-- of a catalog of the first version are nobody's until they are refreshed, and are refused.
 
 DROP TABLE IF EXISTS temp.merge;
 DROP TABLE IF EXISTS temp.merge_host;
@@ -20,9 +22,10 @@ DROP TABLE IF EXISTS temp.merge_storage;
 DROP TABLE IF EXISTS temp.merge_architecture;
 DROP TABLE IF EXISTS temp.merge_layout;
 DROP TABLE IF EXISTS temp.merge_file;
+DROP TABLE IF EXISTS temp.merge_found;
 
--- A row is a catalog, and what came of it: files that were new, that replaced older rows, that were removed, and those that stayed as
--- they were.
+-- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
+-- that stayed as they were.
 CREATE TEMP TABLE merge(added, replaced, removed, unchanged);
 
 -- Which row here is which there. `fresh` ones were not here.
@@ -34,7 +37,11 @@ CREATE TEMP TABLE merge_kind(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_storage(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_architecture(there INTEGER PRIMARY KEY, here, fresh);
 CREATE TEMP TABLE merge_layout(there INTEGER PRIMARY KEY, here, fresh);
-CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state);
+-- What second passes found is taken over from there ('take'), dropped here ('drop'), or left alone.
+CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state, fingerprints, findings);
+CREATE INDEX temp.merge_file_here ON merge_file(here) WHERE here IS NOT NULL;
+-- Files here that have been found by another source since, a number of main.root.
+CREATE TEMP TABLE merge_found(file INTEGER PRIMARY KEY, root);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   -- pragma_user_version tells that of main alone: one version has one set of tables.
@@ -42,9 +49,21 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   WHERE EXISTS (SELECT name, sql FROM incoming.sqlite_master
                 WHERE type = 'table' AND name IN ('host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
                   'detail', 'share', 'file', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'run_files', 'metrics')
-                EXCEPT SELECT name, sql FROM main.sqlite_master);
+                EXCEPT SELECT name, sql FROM main.sqlite_master)
+     OR NOT EXISTS (SELECT 1 FROM incoming.sqlite_master WHERE name = 'external');
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
-  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 1;
+  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 2;
+
+  SELECT RAISE(ABORT, 'what is attached as incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
+  WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');
+
+  -- A run without a host is one of each host that has the path, and of one if none has: not of those that come.
+  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
+  SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, r.logged, h.name
+  FROM main.run_files AS r CROSS JOIN main.host AS h
+  WHERE r.host = '' AND h.id IN (SELECT host FROM main.file WHERE path = r.path
+                                 UNION ALL SELECT min(id) FROM main.host WHERE NOT EXISTS (SELECT 1 FROM main.file WHERE path = r.path));
+  DELETE FROM run_files WHERE host = '' AND EXISTS (SELECT 1 FROM main.host);
 
   -- What has a name of its own.
   INSERT OR IGNORE INTO host(name) SELECT name FROM incoming.host;
@@ -114,32 +133,55 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   FROM merge_layout AS m CROSS JOIN incoming.attribute AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
   WHERE m.fresh;
 
-  -- Files: what a later refresh read, or has gone over in a second pass.
+  -- Files: what was read later, and second passes over the same state of a file. Of two read in one second the one of the later state
+  -- counts, so that the order of catalogs does not.
   INSERT INTO merge_file
-  SELECT t.id, f.id,
-         CASE WHEN f.id IS NULL THEN 'added'
-              WHEN t.refreshed > f.refreshed OR t.refreshed = f.refreshed
-                AND (f.fingerprinted IS NULL AND t.fingerprinted IS NOT NULL OR f.checked IS NULL AND t.checked IS NOT NULL)
-              THEN 'replaced' ELSE 'unchanged' END
-  FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
-       LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path;
-  -- What a later refresh removed there, and, of what comes, what a later one removed here.
-  INSERT INTO merge_file
+  SELECT there, here, state,
+         CASE WHEN state = 'added' OR passed_there AND (state = 'replaced' OR NOT passed_here AND same) THEN 'take'
+              WHEN state = 'replaced' AND NOT same THEN 'drop' END,
+         CASE WHEN state = 'added' OR checked_there AND (state = 'replaced' OR NOT checked_here AND same) THEN 'take'
+              WHEN state = 'replaced' AND NOT same THEN 'drop' END
+  FROM (SELECT t.id AS there, f.id AS here, t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
+               t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
+               t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
+                 AND (t.refreshed = f.refreshed OR NOT EXISTS (SELECT 1 FROM incoming.external WHERE file = t.id)) AS same,
+               CASE WHEN f.id IS NULL THEN 'added'
+                    WHEN (t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1))
+                       > (f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1)) THEN 'replaced'
+                    ELSE 'unchanged' END AS state
+        FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
+             LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path);
+  -- What a later refresh removed there: it did not find a file by the same source, or by another one, which its history tells.
+  INSERT INTO merge_file(there, here, state)
   SELECT -f.id, f.id, 'removed'
   FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
        CROSS JOIN main.file AS f ON f.root = r.id
   WHERE t.refreshed > r.refreshed
     AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path);
-  UPDATE merge_file SET state = 'gone'
+  INSERT OR IGNORE INTO merge_file(there, here, state)
+  SELECT -f.id, f.id, 'removed'
+  FROM incoming.change AS c CROSS JOIN merge_host AS h ON h.there = c.host
+       CROSS JOIN main.file AS f ON f.host = h.here AND f.path = CASE c.change WHEN 'moved' THEN c.was ELSE c.path END
+       CROSS JOIN main.root AS r ON r.id = f.root
+  WHERE c.change IN ('removed', 'moved') AND c.at >= f.refreshed AND c.at >= coalesce(r.refreshed, 0)
+    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = c.host AND x.path = f.path);
+  -- And, of what comes, what a later one removed here.
+  UPDATE merge_file SET state = 'gone', fingerprints = NULL, findings = NULL
   WHERE state = 'added' AND there IN (
     SELECT x.id FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
       CROSS JOIN incoming.file AS x ON x.root = t.id
-    WHERE r.refreshed > t.refreshed);
+    WHERE r.refreshed > t.refreshed
+    UNION ALL
+    SELECT x.id FROM main.change AS c CROSS JOIN merge_host AS h ON h.here = c.host
+      CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = CASE c.change WHEN 'moved' THEN c.was ELSE c.path END
+      CROSS JOIN incoming.root AS t ON t.id = x.root
+    WHERE c.change IN ('removed', 'moved') AND c.at >= x.refreshed AND c.at >= coalesce(t.refreshed, 0));
   DELETE FROM file WHERE id IN (SELECT here FROM merge_file WHERE state = 'removed');
   DELETE FROM digest WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
-  DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM attribute WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
-  DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM external WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
+  DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
   INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
                    fingerprint, fingerprinted, checked, error_kind, error, attributes)
   SELECT m.here, h.here, t.path, r.here, l.here, t.container, t.version, t.size, t.mtime, t.device, t.inode, t.data_offset,
@@ -150,9 +192,24 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   ON CONFLICT(host, path) DO UPDATE
   SET root = excluded.root, layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
       mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
-      manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, fingerprint = excluded.fingerprint,
-      fingerprinted = excluded.fingerprinted, checked = excluded.checked, error_kind = excluded.error_kind, error = excluded.error,
+      manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
       attributes = excluded.attributes;
+  UPDATE file
+  SET (fingerprint, fingerprinted) = (SELECT t.fingerprint, t.fingerprinted FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
+                                      WHERE m.here = file.id AND m.fingerprints = 'take')
+  WHERE id IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
+  UPDATE file
+  SET checked = (SELECT t.checked FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
+                 WHERE m.here = file.id AND m.findings = 'take')
+  WHERE id IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
+  -- The source by which it was found last.
+  INSERT INTO merge_found
+  SELECT m.here, r.here
+  FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there CROSS JOIN incoming.root AS there ON there.id = t.root
+       CROSS JOIN merge_root AS r ON r.there = t.root CROSS JOIN main.file AS f ON f.id = m.here
+       CROSS JOIN main.root AS here ON here.id = f.root
+  WHERE m.state = 'unchanged' AND f.root <> r.here AND there.refreshed > here.refreshed;
+  UPDATE file SET root = (SELECT m.root FROM merge_found AS m WHERE m.file = file.id) WHERE id IN (SELECT file FROM merge_found);
   UPDATE merge_file
   SET here = (SELECT f.id FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
                                CROSS JOIN main.file AS f ON f.host = h.here AND f.path = t.path
@@ -166,13 +223,16 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT INTO fingerprint(file, name, fingerprint)
   SELECT m.here, n.here, t.fingerprint
   FROM merge_file AS m CROSS JOIN incoming.fingerprint AS t ON t.file = m.there CROSS JOIN merge_name AS n ON n.there = t.name
-  WHERE m.state IN ('added', 'replaced');
+  WHERE m.fingerprints = 'take';
   INSERT INTO attribute(file, key, value, type)
   SELECT m.here, t.key, t.value, t.type FROM merge_file AS m CROSS JOIN incoming.attribute AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced');
   INSERT INTO finding(file, object, component, severity, rule, message)
   SELECT m.here, t.object, t.component, t.severity, t.rule, t.message
-  FROM merge_file AS m CROSS JOIN incoming.finding AS t ON t.file = m.there WHERE m.state IN ('added', 'replaced');
+  FROM merge_file AS m CROSS JOIN incoming.finding AS t ON t.file = m.there WHERE m.findings = 'take';
+  INSERT INTO external(file, path, size, mtime, inode)
+  SELECT m.here, t.path, t.size, t.mtime, t.inode FROM merge_file AS m CROSS JOIN incoming.external AS t ON t.file = m.there
+  WHERE m.state IN ('added', 'replaced');
 
   -- Times, history and runs.
   UPDATE root
@@ -183,14 +243,23 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SELECT t.at, h.here, t.path, t.change, t.was, t.size, t.mtime FROM incoming.change AS t CROSS JOIN merge_host AS h ON h.there = t.host
   EXCEPT SELECT at, host, path, change, was, size, mtime FROM main.change
   ORDER BY 1;
-  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
-  SELECT tracker, database, run, name, status, path, logged, host FROM incoming.run_files;
+  INSERT INTO run_files(tracker, database, run, name, status, path, logged, host)
+  SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, r.logged, coalesce(h.name, r.host)
+  FROM incoming.run_files AS r LEFT JOIN incoming.host AS h ON r.host = ''
+    AND h.id IN (SELECT host FROM incoming.file WHERE path = r.path
+                 UNION ALL SELECT min(id) FROM incoming.host WHERE NOT EXISTS (SELECT 1 FROM incoming.file WHERE path = r.path))
+  WHERE true
+  ON CONFLICT(tracker, database, host, run, path) DO UPDATE SET name = excluded.name, status = excluded.status, logged = excluded.logged
+  WHERE (coalesce(excluded.logged, 0), excluded.status IS NOT 'running', coalesce(excluded.status, ''))
+      > (coalesce(run_files.logged, 0), run_files.status IS NOT 'running', coalesce(run_files.status, ''));
   INSERT OR IGNORE INTO metrics(pattern, direction) SELECT pattern, direction FROM incoming.metrics;
 
   UPDATE merge
-  SET added = (SELECT count(*) FROM merge_file WHERE state = 'added'), replaced = (SELECT count(*) FROM merge_file WHERE state = 'replaced'),
+  SET added = (SELECT count(*) FROM merge_file WHERE state = 'added'),
+      replaced = (SELECT count(*) FROM merge_file WHERE state = 'replaced' OR state = 'unchanged' AND 'take' IN (fingerprints, findings)),
       removed = (SELECT count(*) FROM merge_file WHERE state = 'removed'),
-      unchanged = (SELECT count(*) FROM merge_file WHERE state IN ('unchanged', 'gone'))
+      unchanged = (SELECT count(*) FROM merge_file
+                   WHERE state = 'gone' OR state = 'unchanged' AND fingerprints IS NULL AND findings IS NULL)
   WHERE rowid = NEW.rowid;
   DELETE FROM layout
   WHERE EXISTS (SELECT 1 FROM merge_file WHERE state IN ('replaced', 'removed', 'gone'))
@@ -206,4 +275,5 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM merge_architecture;
   DELETE FROM merge_layout;
   DELETE FROM merge_file;
+  DELETE FROM merge_found;
 END;

@@ -22,19 +22,20 @@
 --   SELECT * FROM refresh;
 --
 -- All of a statement succeeds, or nothing, whatever kills it. Paths are absolute in the catalog (zt_absolute()), so that it does
--- not matter from where, or by which spelling, a source is named. They are those of a host, by default the one that zt_host() names:
--- INSERT INTO refresh(source, host) names another one, as containers need, whose names change.
+-- not matter from where, or by which spelling, a source is named. They are those of a host, the one that zt_host() names: in containers,
+-- whose names change, SELECT zt_host('name') comes first. INSERT INTO refresh(source, host) names another host for one source.
 --
--- A file has changed if its size, its time of change (mtime) or its inode is another than in the catalog: one rewritten in place with
--- the same size and mtime passes for unchanged, as with make and rsync. It has moved if one that is gone had the same
--- inode, size and mtime.
+-- A file has changed if its size, its time of change (mtime) or its inode is another than in the catalog, or those of another file that
+-- has bytes of it: one rewritten in place with the same size and mtime passes for unchanged, as with make and rsync. It has moved if one
+-- that is gone had the same inode, size and mtime.
 --
 -- Each source removes only what was found under it, so one catalog can hold many. A source that is gone itself, a file or a directory,
--- is an error, as a misspelt one is: DELETE FROM files WHERE source = '...' forgets what was found there. Where two programs refresh
--- at the same time, .timeout 60000 has one wait for the other.
+-- is an error, as a misspelt one is: DELETE FROM sources WHERE source = '...' forgets it, and what was found there. Where two programs
+-- refresh at the same time, .timeout 60000 has one wait for the other.
 --
 -- What takes reading all bytes is a second pass, over the next files (100 by default) of this host that it has not seen since they
--- changed; each statement is a transaction, so that a pass goes on where it stopped, until `left` is 0:
+-- changed; each statement is a transaction, so that a pass goes on where it stopped, until `files` is 0. What cannot be opened just now,
+-- or has changed since the last refresh, stays `left`:
 --
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
@@ -49,7 +50,7 @@ CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 1;
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 2;
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
@@ -106,8 +107,8 @@ CREATE TEMP TRIGGER refresh_architecture_insert INSTEAD OF INSERT ON refresh_arc
   WHERE a.digest = NEW.digest AND z.path = NEW.path
   ORDER BY n.id;
   UPDATE architecture
-  SET parameters = (SELECT CAST(total(s.elements) AS INTEGER) FROM tensor AS t JOIN shape AS s ON s.id = t.shape
-                    WHERE t.architecture = architecture.id)
+  SET parameters = (SELECT CAST(coalesce(sum(s.elements >> 32) * 4294967296 + sum(s.elements & 4294967295), 0) AS INTEGER)
+                    FROM tensor AS t JOIN shape AS s ON s.id = t.shape WHERE t.architecture = architecture.id)
   WHERE digest = NEW.digest;
   DELETE FROM architecture
   WHERE digest = NEW.digest AND (SELECT architecture FROM zt_files(NEW.path) WHERE path = NEW.path) IS NOT NEW.digest;
@@ -142,7 +143,8 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
   WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest AND z.path = NEW.path
     AND EXISTS (SELECT 1 FROM detail WHERE layout = l.id);
   INSERT INTO share(layout, kind, objects, elements, bytes)
-  SELECT o.layout, o.kind, count(*), CAST(total(s.elements) AS INTEGER), sum(o.stored_bytes)
+  SELECT o.layout, o.kind, count(*),
+         CAST(coalesce(sum(s.elements >> 32) * 4294967296 + sum(s.elements & 4294967295), 0) AS INTEGER), sum(o.stored_bytes)
   FROM layout AS l CROSS JOIN layout_objects AS o ON o.layout = l.id CROSS JOIN shape AS s ON s.id = o.shape
   WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest
   GROUP BY o.layout, o.kind;
@@ -191,6 +193,18 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
       attributes = excluded.attributes, fingerprint = NULL, fingerprinted = NULL, checked = NULL;
   UPDATE refresh_listed SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path)
   WHERE number = NEW.number;
+  -- Shard n of model.zt is model-n.zt; other formats say where their external data are, from the file's directory on.
+  INSERT INTO external(file, path, size, mtime, inode)
+  SELECT x.file, x.path, z.size, z.mtime, z.inode
+  FROM (SELECT DISTINCT file,
+               CASE WHEN container <> 'ztensor' THEN directory || shard
+                    WHEN length(dotted) > length(directory) + 1 THEN substr(dotted, 1, length(dotted) - 1) || '-' || shard || '.zt'
+                    ELSE path || '-' || shard || '.zt' END AS path
+        FROM (SELECT f.id AS file, f.container, f.path, rtrim(f.path, replace(f.path, '/', '')) AS directory,
+                     rtrim(f.path, replace(f.path, '.', '')) AS dotted, p.shard
+              FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file CROSS JOIN part AS p ON p.layout = f.layout
+              WHERE l.number = NEW.number AND p.shard IS NOT NULL)) AS x
+       LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path;
   INSERT INTO attribute(file, key, value, type)
   SELECT l.file, z.key, z.value, z.type FROM refresh_listed AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z
   WHERE l.number = NEW.number AND NEW.attributes <> '{}' AND z.path = NEW.path AND z.object IS NULL;
@@ -220,9 +234,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   INSERT OR IGNORE INTO root(host, path, source) SELECT host, source, source FROM refresh_now;
   UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
-  -- Files of a catalog of the first version were found by the same words, on a host without a name.
+  -- Files of a catalog of the first version were found by the same words, on a host without a name. Some may have been found again.
   UPDATE OR IGNORE file SET host = (SELECT host FROM refresh_now), root = (SELECT root FROM refresh_now), path = zt_absolute(path)
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
+  DELETE FROM file
+  WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
+  DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
   -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
   INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere)
@@ -239,7 +256,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
   UPDATE root
   SET path = (SELECT CASE WHEN substr(source, 1, 1) = '[' THEN '/'
-                          WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE substr(path, 1, length(source) + 1) = source || '/') THEN source
+                          WHEN EXISTS (SELECT 1 FROM refresh_listed AS l LEFT JOIN file AS f ON f.id = l.file
+                                       WHERE substr(coalesce(l.path, f.path), 1, length(source) + 1) = source || '/') THEN source
                           WHEN EXISTS (SELECT 1 FROM refresh_listed WHERE path = source) OR source GLOB '*[*?[]*'
                             OR EXISTS (SELECT 1 FROM file AS f WHERE f.host = (SELECT host FROM refresh_now) AND f.path = source) THEN
                             coalesce(nullif(rtrim(rtrim(head, replace(head, '/', '')), '/'), ''), '/')
@@ -249,6 +267,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE id = (SELECT root FROM refresh_now) AND refreshed IS NULL;
   UPDATE root SET refreshed = (SELECT at FROM refresh_now) WHERE id = (SELECT root FROM refresh_now);
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE elsewhere);
+  -- Changed is, too, what has bytes in other files that have.
+  UPDATE refresh_listed
+  SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file)
+  WHERE state = 'unchanged' AND file IN (
+    SELECT x.file
+    FROM refresh_now AS w CROSS JOIN external AS x CROSS JOIN file AS f ON f.id = x.file AND f.root = w.root
+         LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
+    WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode);
 
   -- Missing is what this source found last time, and not now,
   INSERT INTO refresh_missing(file, path)
@@ -276,8 +302,9 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT w.at, w.host, l.path, 'moved', f.path, l.size, l.mtime
   FROM refresh_now AS w CROSS JOIN refresh_moved AS v CROSS JOIN refresh_listed AS l ON l.number = v.number
        CROSS JOIN file AS f ON f.id = v.file;
-  UPDATE file SET root = (SELECT root FROM refresh_now), path = (SELECT l.path FROM refresh_moved AS v
-    JOIN refresh_listed AS l ON l.number = v.number WHERE v.file = file.id)
+  UPDATE file
+  SET root = (SELECT root FROM refresh_now), refreshed = (SELECT at FROM refresh_now),
+      path = (SELECT l.path FROM refresh_moved AS v JOIN refresh_listed AS l ON l.number = v.number WHERE v.file = file.id)
   WHERE id IN (SELECT file FROM refresh_moved);
 
   -- Read what is new, all in one list. What gives no row has vanished, and its path is a pattern.
@@ -285,6 +312,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, l.size, l.mtime, l.device, l.inode, z.objects, z.components, z.stored_bytes,
          z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests
@@ -343,8 +371,10 @@ CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
 CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT RAISE(ABORT, 'a pass is check or fingerprint') WHERE NEW.pass NOT IN ('check', 'fingerprint') OR NEW.pass IS NULL;
   INSERT INTO refresh_passed
-  SELECT f.id, f.path FROM host AS h JOIN file AS f ON f.host = h.id
+  SELECT f.id, f.path
+  FROM host AS h CROSS JOIN file AS f ON f.host = h.id CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
   WHERE h.name = zt_host() AND f.error IS NULL AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
+    AND z.size IS f.size AND z.mtime IS f.mtime AND z.error IS NULL
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
   INSERT INTO finding(file, object, component, severity, rule, message)

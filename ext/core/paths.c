@@ -778,6 +778,10 @@ static void paths_put_escaped(sqlite3_str *out, char *path){
 /* Append a path, the last name of which stays: it may be a link. */
 static void paths_put_path(sqlite3_str *out, const char *path, zt_error *err){
   const char *name = zt_path_name(path);
+  if( !*path ){
+    zt_fail_os(err, "open", ENOENT);   /* As whoever opens it says: no file, and no directory */
+    return;
+  }
   paths_put_directory(out, path, (size_t)(name-path), err);
   paths_put_rest(out, name);
 }

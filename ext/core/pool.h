@@ -8,7 +8,8 @@
 ** code; it knows nothing of SQLite but its memory.
 **
 ** A process that was forked has no threads but the one that forked. There a pool of its parent's
-** has none, either: what is waited for is done by who waits.
+** has none, either: what is waited for is done by who waits. That is for closing what is open: a
+** thread may have held a lock of SQLite's memory when it was forked, which then nobody gives back.
 */
 #ifndef ZT_CORE_POOL_H
 #define ZT_CORE_POOL_H

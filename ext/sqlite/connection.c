@@ -30,6 +30,7 @@ void zt_connection_release(void *p){
   if( --c->references>0 ) return;
   zt_cache_free(c->cache);
   zt_spare_release(c->spare);
+  sqlite3_free(c->host);
   sqlite3_free(c);
 }
 

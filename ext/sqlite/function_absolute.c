@@ -4,8 +4,9 @@
 **   zt_absolute(source)
 **     TEXT: the same source from whichever directory it is asked for, by the one path of the
 **     directory that it begins with; of a list a JSON array. Nothing need be there
-**   zt_host()
-**     TEXT: what this machine is called
+**   zt_host(), zt_host(name)
+**     TEXT: what this machine is called; sets it for this connection to `name`, as where the
+**     machine's own name does not stay, in containers, or with NULL to its own
 **
 ** core/paths.h says how.
 */
@@ -32,19 +33,37 @@ static void absolute_function(sqlite3_context *ctx, int n, sqlite3_value **args)
   absolute_result(ctx, out, &err);
 }
 
+/* Take another name, or with NULL none. */
+static void absolute_set_host(zt_connection *c, sqlite3_value *value, zt_error *err){
+  const int type = sqlite3_value_type(value);
+  const zt_text name = zt_value_text(value);
+  char *copy = NULL;
+  if( type==SQLITE_TEXT ? name.z && (name.n==0 || memchr(name.z, 0, name.n)) : type!=SQLITE_NULL ){
+    zt_fail(err, SQLITE_ERROR, "a host's name is a text that is not empty");
+    return;
+  }
+  if( type==SQLITE_TEXT && (!name.z || (copy = sqlite3_mprintf("%s", name.z))==NULL) ){
+    zt_fail_nomem(err);
+    return;
+  }
+  sqlite3_free(c->host);
+  c->host = copy;
+}
+
 static void absolute_host_function(sqlite3_context *ctx, int n, sqlite3_value **args){
-  const zt_connection *c = sqlite3_user_data(ctx);
+  zt_connection *c = sqlite3_user_data(ctx);
   zt_error err = ZT_ERROR_NONE;
   char *out = NULL;
-  (void)n;
-  (void)args;
   if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection knows nothing of the machine");
-  else out = zt_os_host(&err);
+  else if( n==1 ) absolute_set_host(c, args[0], &err);
+  if( !err.rc && c->host && (out = sqlite3_mprintf("%s", c->host))==NULL ) zt_fail_nomem(&err);
+  if( !err.rc && !c->host ) out = zt_os_host(&err);
   absolute_result(ctx, out, &err);
 }
 
 const zt_function zt_function_absolute[] = {
   { "zt_absolute", 1, SQLITE_UTF8|SQLITE_DIRECTONLY, absolute_function },
   { "zt_host", 0, SQLITE_UTF8|SQLITE_DIRECTONLY, absolute_host_function },
+  { "zt_host", 1, SQLITE_UTF8|SQLITE_DIRECTONLY, absolute_host_function },
   { NULL, 0, 0, NULL },
 };

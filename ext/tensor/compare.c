@@ -141,6 +141,14 @@ static int compare_unit(double most){
   return isfinite(most) ? exponent : 0;
 }
 
+/* The product of two numbers, one by one: what is nothing beside its tensor's largest may meet the
+** other's. */
+static void compare_add_product(compare_sum *sum, double x, double y){
+  int ex = 0, ey = 0;
+  const double a = isfinite(x) ? frexp(x, &ex) : x, b = isfinite(y) ? frexp(y, &ey) : y;
+  compare_add(sum, a*b, ex+ey);
+}
+
 /* The same of numbers of which a square, or a sum, may be beyond f64, or that are infinite. */
 static void compare_take_each(compare_state *s, const double *p, const double *q, size_t n,
                               int ux, int uy, int ud){
@@ -152,7 +160,7 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
     compare_add(&s->square, d*d, 2*ud);
     compare_add(&s->one, a*a, 2*ux);
     compare_add(&s->other, b*b, 2*uy);
-    compare_add(&s->dot, a*b, ux+uy);
+    compare_add_product(&s->dot, p[i], q[i]);
   }
 }
 

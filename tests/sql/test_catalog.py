@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import catalogs
+import writer
 from catalogs import ATTRIBUTES, COMPONENTS, FILES, OBJECTS, SQL, ask, create, shell
 from support import ROOT
 
@@ -73,7 +74,7 @@ VIEWS = {
     "findings": [("/m/b.zt", "w", "data", "error", "digest-mismatch", "what is wrong", "here", 2)],
     "changes": [("1970-01-01 00:01:00", "here", "/m/b.zt", "moved", "/m/x.zt", 110, 86401.0)],
     "file_names": sorted((name,) for name in NAMES),
-    "sources": [("/m", 2, 0, 4, 210, "1970-01-01 00:16:41", 210, "here"), ("/more/*.zt", 2, 1, 1, 95, "1970-01-01 00:15:50", 95, "there")],
+    "sources": [("/m", 2, 0, 4, 210, "1970-01-01 00:16:41", 210, "here", 1), ("/more/*.zt", 2, 1, 1, 95, "1970-01-01 00:15:50", 95, "there", 2)],
     "broken": [("/more/d.zt", 5, "1970-01-02 00:00:00", "ztensor: d.zt: too short", "broken", "there")],
     "generations": [("ztensor", "0.1.0", 1, 1, 8), ("ztensor", "1.2.0", 2, 4, 48)],
     "models": [("/m/a.zt", "1.2.0", 2, 6, 24, 24, "1970-01-02 00:00:00", 24, "here"),
@@ -155,7 +156,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 21
+    assert len(tables) == 22
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
@@ -182,7 +183,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 # What is not a catalog's: how it was made, and what is said
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
-    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 2; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
+    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 3; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),
 }
@@ -235,8 +236,46 @@ def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
         assert len(before[table]) > 0
         assert sorted(ask(tmp_path / "old.db", f"SELECT {columns} FROM {table}"), key=repr) == before[table]
     assert [n for (n,) in ask(tmp_path / "old.db", "SELECT name FROM sqlite_master WHERE name LIKE 'older%'")] == []
-    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(1,)]
+    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(2,)]
     assert ask(tmp_path / "old.db", "PRAGMA foreign_key_check") == []
+
+
+@pytest.mark.parametrize("first", ["/elsewhere", "models"])
+def test_a_migrated_catalog_belongs_to_whoever_refreshes_it(tmp_path, first):
+    """Also if the collection was refreshed by another name before."""
+    older(tmp_path / "old.db")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "new.zt").write_bytes(writer.write({}))
+    db = sqlite3.connect(tmp_path / "old.db")
+    (first_path,) = db.execute("SELECT min(path) FROM files").fetchone()
+    for table in ("files", "objects", "components", "attributes"):
+        db.execute(f"UPDATE {table} SET path = iif(path = ?, 'models/new.zt', 'models/' || path)", (first_path,))
+    db.execute("UPDATE files SET source = 'models'")
+    db.commit()
+    db.close()
+    shell(tmp_path / "old.db", "-bail", "BEGIN", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT")
+    assert ask(tmp_path / "old.db", "SELECT count(*) > 1 FROM files WHERE host = ''") == [(1,)]
+    for source in (first.replace("/elsewhere", str(tmp_path / "models")), "models"):
+        catalogs.refresh(tmp_path / "old.db", source, cwd=tmp_path)
+    assert ask(tmp_path / "old.db", "SELECT path, host FROM files") == [(str(tmp_path / "models" / "new.zt"), catalogs.HOST)]
+    assert ask(tmp_path / "old.db", "SELECT host FROM sources") == [(catalogs.HOST,)]
+
+
+def test_a_catalog_of_version_1_becomes_one_of_version_2(catalog):
+    db = sqlite3.connect(catalog)
+    db.executescript("DROP TABLE external; PRAGMA user_version = 1; DROP TRIGGER file_delete;"
+                     "CREATE TRIGGER file_delete AFTER DELETE ON file BEGIN DELETE FROM digest WHERE file = OLD.id; END")
+    db.close()
+    before = catalogs.state(catalog)
+    assert "or one of another version: .read sql/catalog.sql first" in shell(catalog, *catalogs.refresh_commands("/m")).err
+    create(catalog)
+    assert catalogs.state(catalog) == before
+    assert ask(catalog, "SELECT user_version, (SELECT count(*) FROM external) FROM pragma_user_version") == [(2, 0)]
+    db = sqlite3.connect(catalog)
+    db.execute("INSERT INTO external(file, path) SELECT id, 'x' FROM file")
+    db.execute("DELETE FROM file")
+    assert db.execute("SELECT count(*) FROM external").fetchone() == (0,)
+    db.close()
 
 
 def test_a_catalog_of_the_first_version_is_told_how_to_migrate_and_not_changed(tmp_path):

@@ -121,6 +121,183 @@ def test_what_a_second_pass_found_comes_later(tmp_path, machine):
     assert said(merged)["objects"] == said(catalog)["objects"] and ask(merged, "SELECT count(fingerprint) FROM file") == [(1,)]
 
 
+def passed(catalog, host, *passes):
+    """Second passes over that host's files, as if this were it."""
+    db = open_connection(catalog)
+    db.execute("SELECT zt_host(?)", (host,))
+    db.executescript((SQL / "refresh.sql").read_text())
+    db.executemany("INSERT INTO refresh_pass(pass) VALUES (?)", [(each,) for each in passes])
+    assert all(files for _, files, _ in db.execute("SELECT * FROM refresh_pass"))
+    db.commit()
+    db.close()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_each_second_pass_comes_along(tmp_path, machine, order):
+    """Of two catalogs of the same files."""
+    damaged = writer.write({"w": dense(b"x", digest=writer.sha256(b"y"))})
+    one = machine("a", {"x.zt": model(1), "damaged.zt": damaged})
+    two = shutil.copy(one, tmp_path / "two.db")
+    passed(one, "a", "fingerprint")
+    passed(two, "a", "check")
+    merged = create(tmp_path / "merged.db")
+    assert merge(merged, *([one, two][i] for i in order)) == [(2, 0, 0, 0), (0, 2, 0, 0)]
+    assert said(merged)["objects"] == said(one)["objects"] and said(merged)["findings"] == said(two)["findings"] != []
+    assert ask(merged, "SELECT count(fingerprint), count(checked), count(fingerprinted) FROM file") == [(2, 2, 2)]
+    assert merge(merged, one, two) == [(0, 0, 0, 2)] * 2
+
+
+def test_a_file_that_changed_loses_what_was_known_of_it(tmp_path, machine):
+    old = shutil.copy(machine("a", {"x.zt": model(1)}, at=1000), tmp_path / "old.db")
+    passed(old, "a", "fingerprint", "check")
+    merged = create(tmp_path / "merged.db")
+    assert merge(merged, old, machine("a", {"x.zt": model(2, n=1)}, at=2000)) == [(1, 0, 0, 0), (0, 1, 0, 0)]
+    assert ask(merged, "SELECT fingerprint, fingerprinted, checked FROM file") == [(None, None, None)]
+    assert ask(merged, "SELECT count(*) FROM fingerprint") == ask(merged, "SELECT count(*) FROM finding") == [(0,)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_read_in_one_second_the_later_state_stays(tmp_path, machine, order):
+    old = shutil.copy(machine("a", {"x.zt": model(1)}, at=1000), tmp_path / "old.db")
+    new = machine("a", {"x.zt": model(1, longer=True)}, at=1000)
+    merged = create(tmp_path / "merged.db")
+    merge(merged, *([old, new][i] for i in order))
+    assert said(merged)["files"] == said(new)["files"] != said(old)["files"]
+
+
+class Collection:
+    """The collection of a host that changes, its catalog, and the one that this is merged into again and again."""
+
+    def __init__(self, tmp_path):
+        self.directory, self.at = tmp_path / "models", 1000
+        self.catalog, self.merged = create(tmp_path / "a.db"), create(tmp_path / "merged.db")
+
+    def put(self, name, data):
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def refresh(self, *sources):
+        """A while after the last time."""
+        began, self.at = int(time.time()), self.at + 1000
+        db = open_connection(self.catalog)
+        db.executescript((SQL / "refresh.sql").read_text())
+        for source in sources:
+            db.execute("INSERT INTO refresh(source, host) VALUES (?, 'a')", (str(self.directory / source),))
+        for table, column in (("file", "refreshed"), ("root", "refreshed"), ("change", "at")):
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} >= ?", (self.at, began))
+        db.commit()
+        db.close()
+        [report] = merge(self.merged, self.catalog)
+        return report
+
+    def assert_merged(self):
+        mine, theirs = said(self.merged), said(self.catalog)
+        assert all(mine[table] == theirs[table] for table in ("files", "objects", "components", "attributes"))
+
+
+def test_a_file_that_moves_to_where_another_was_is_that_one_no_more(tmp_path):
+    c = Collection(tmp_path)
+    a, b = c.put("a.zt", model(1)), c.put("b.zt", model(2, n=1))
+    assert c.refresh("") == (2, 0, 0, 0)
+    b.unlink()
+    assert c.refresh("") == (0, 0, 1, 1)
+    a.rename(b)
+    assert c.refresh("") == (1, 0, 1, 0)
+    c.assert_merged()
+    b.unlink()
+    c.put("a.zt", model(3)).rename(b)
+    c.refresh("")
+    c.assert_merged()
+
+
+def test_a_file_moves_onto_another_between_two_merges(tmp_path):
+    c = Collection(tmp_path)
+    a, b = c.put("a.zt", model(1)), c.put("b.zt", model(2, n=1))
+    c.refresh("")
+    merged, c.merged = c.merged, create(tmp_path / "aside.db")
+    b.unlink()
+    c.refresh("")
+    a.rename(b)
+    c.refresh("")
+    c.merged = merged
+    assert merge(merged, c.catalog) == [(0, 1, 1, 0)]
+    c.assert_merged()
+
+
+@pytest.mark.parametrize("between", [(), ("sub",)], ids=["", "found by the other source meanwhile"])
+@pytest.mark.parametrize("last", ["", "sub"])
+def test_what_any_source_removes_is_removed(tmp_path, between, last):
+    c = Collection(tmp_path)
+    c.put("a.zt", model(1))
+    b = c.put("sub/b.zt", model(2))
+    c.refresh("", "sub")
+    for source in between:
+        c.refresh(source)
+    b.unlink()
+    assert c.refresh(last)[2] == 1
+    c.assert_merged()
+    old = create(tmp_path / "other.db")
+    assert merge(old, c.merged, c.catalog) == [(1, 0, 0, 0), (0, 0, 0, 1)]
+
+
+def test_a_catalog_of_the_first_version_is_nobodys(tmp_path, three):
+    db = sqlite3.connect(tmp_path / "old.db")
+    db.executescript((SQL.parent / "tests" / "sql" / "older_catalog.sql").read_text())
+    db.close()
+    shell(tmp_path / "old.db", "-bail", "BEGIN", f".read {SQL}/migrate.sql", f".read {SQL}/catalog.sql", "COMMIT")
+    merged = create(tmp_path / "merged.db")
+    merge(merged, three[0])
+    before = said(merged)
+    done = shell(merged, f".read {SQL}/merge.sql", f"ATTACH '{tmp_path}/old.db' AS incoming", "INSERT INTO merge DEFAULT VALUES")
+    assert "on a host without a name: refresh their sources there first" in done.err
+    assert said(merged) == before
+
+
+def put_runs(catalog, *runs):
+    """(run, status, path, logged, host) each."""
+    db = sqlite3.connect(catalog)
+    db.executemany("INSERT OR REPLACE INTO run_files VALUES ('mine', 'm.db', ?, 'n', ?, ?, ?, ?)", runs)
+    db.commit()
+    db.close()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_a_run_the_later_state_stays(tmp_path, machine, order):
+    old = machine("a", {})
+    new = shutil.copy(old, tmp_path / "new.db")
+    put_runs(old, ("r1", "running", "/m/x.zt", 1, "a"), ("r2", "running", "/m/y.zt", None, "a"))
+    put_runs(new, ("r1", "finished", "/m/x.zt", 2, "a"), ("r2", "failed", "/m/y.zt", None, "a"))
+    merged = create(tmp_path / "merged.db")
+    merge(merged, *([old, new][i] for i in order))
+    assert ask(merged, "SELECT run, status, logged FROM run_files") == [("r1", "finished", 2), ("r2", "failed", None)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_run_without_a_host_is_its_catalogs(tmp_path, machine, order):
+    one, two = machine("a", {"x.zt": model(1)}), machine("b", {"x.zt": model(1)})
+    path = str(tmp_path / "a" / "models" / "x.zt")
+    db = sqlite3.connect(two)
+    db.execute("UPDATE file SET path = ?", (path,))   # The same path on both machines
+    db.commit()
+    db.close()
+    put_runs(one, ("r1", "finished", path, 1, ""), ("r2", "finished", "/gone.zt", 1, ""))
+    merged = create(tmp_path / "merged.db", "audit.sql")
+    merge(merged, *([one, two][i] for i in order))
+    assert ask(merged, "SELECT run, host FROM run_files ORDER BY run") == [("r1", "a"), ("r2", "a")]
+    assert ask(merged, "SELECT run, host FROM runs ORDER BY run") == [("r1", "a"), ("r2", None)]
+    assert ask(merged, "SELECT host FROM unreferenced_files") == [("b",)]
+
+
+def test_a_run_put_into_the_target_is_its_own(tmp_path, machine):
+    merged = machine("a", {"x.zt": model(1)})
+    [(path,)] = ask(merged, "SELECT path FROM file")
+    put_runs(merged, ("r1", "finished", path, 1, ""))
+    merge(merged, machine("b", {"y.zt": model(2)}))
+    assert ask(merged, "SELECT run, host FROM run_files") == [("r1", "a")]
+
+
 def test_runs_and_metrics_come_along(tmp_path, machine):
     catalog = machine("a", {})
     db = sqlite3.connect(catalog)

@@ -9,6 +9,7 @@ import struct
 import pytest
 
 import tracing
+import write_onnx as onnx
 import writer
 from catalogs import HOST, SQL, ask, create, refresh, refresh_commands, shell
 from support import EXTENSION, ROOT, open_connection
@@ -274,6 +275,86 @@ def test_a_pass_goes_on_where_it_stopped(plant):
     plant(damaged__zt=zt_1(VALUES, writer.sha256, attributes={"longer": 1}))   # Another file: what was known of it is forgotten
     assert ask(plant.catalog, "SELECT * FROM findings WHERE rule = 'digest-mismatch'") == []
     assert passes(plant.catalog, "check", "fingerprint") == [("check", 1, 0), ("fingerprint", 1, 0)]
+
+
+def test_a_pass_leaves_what_cannot_be_opened_or_has_changed(plant, tmp_path):
+    plant(**{f"f{i}__zt": zt_1({"w": bytes([i]) * 96}) for i in range(3)})
+    (tmp_path / "models").rename(tmp_path / "away")
+    assert passes(plant.catalog, "check", "fingerprint") == [("check", 0, 3), ("fingerprint", 0, 3)]
+    (tmp_path / "away").rename(tmp_path / "models")
+    (plant.models / "f0.zt").write_bytes(zt_1(VALUES))
+    assert passes(plant.catalog, "check", "fingerprint", files=1) == [("check", 1, 2), ("fingerprint", 1, 2)]
+    assert passes(plant.catalog, "check", "fingerprint") == [("check", 1, 1), ("fingerprint", 1, 1)]
+    assert {rule for rule, in ask(plant.catalog, "SELECT rule FROM findings")} == {"missing-digest"}
+    plant()
+    assert passes(plant.catalog, "check", "fingerprint") == [("check", 1, 0), ("fingerprint", 1, 0)]
+
+
+def test_a_machine_may_have_another_name(plant):
+    """As a container needs: by zt_host(name), which refreshes, passes and audits go by."""
+    plant(zero__zt=zt_1({"w": bytes(96)}))
+    db = open_connection(plant.catalog)
+    db.executescript("DELETE FROM sources; SELECT zt_host('box');" + (SQL / "refresh.sql").read_text() + (SQL / "audit.sql").read_text())
+    db.execute("INSERT INTO refresh(source) VALUES (?)", (str(plant.models),))
+    db.execute("INSERT INTO refresh_pass(pass) VALUES ('fingerprint')")
+    assert db.execute("SELECT * FROM refresh_pass").fetchall() == [("fingerprint", 1, 0)]
+    assert db.execute("SELECT host, fingerprint IS NOT NULL FROM files").fetchall() == [("box", 1)]
+    assert db.execute("SELECT object FROM suspect_tensors").fetchall() == [("w",)]
+    db.execute("SELECT zt_host(NULL)")
+    assert db.execute("SELECT zt_host()").fetchall() == [(HOST,)]
+    db.close()
+
+
+@pytest.mark.parametrize("name", ["''", "1", "x'62'", "char(98, 0)"])
+def test_a_machine_has_a_name(db, name):
+    with pytest.raises(sqlite3.Error, match="^ztensor: a host's name is a text that is not empty$"):
+        db.execute(f"SELECT zt_host({name})")
+
+
+def sharded(data):
+    shard = writer.data_shard(data)
+    return writer.write_2({"w": writer.in_shard("s", 4096, len(data))}, shards={"s": dict(size=len(shard), digest="nobodys:00")})
+
+
+def with_external_data(location, n):
+    return onnx.model(onnx.graph([onnx.tensor("w", [n], onnx.UINT8, onnx.external(location=location))]))
+
+
+# A model, and the file in which its bytes are
+ELSEWHERE = {"model.zt": (sharded, "model-s.zt", writer.data_shard), ".zt": (sharded, ".zt-s.zt", writer.data_shard),
+             "model": (sharded, "model-s.zt", writer.data_shard),
+             "sub.dir/model.onnx": (lambda data: with_external_data("more/w.data", len(data)), "sub.dir/more/w.data", bytes)}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_bytes_in_another_file_are_bytes_of_the_model(tmp_path, name):
+    """What is known of a model is forgotten when a file changes that has bytes of it; and it is not read again without need."""
+    write, beside, hold = ELSEWHERE[name]
+    catalog, model, other = create(tmp_path / "catalog.db"), tmp_path / name, tmp_path / beside
+    other.parent.mkdir(parents=True, exist_ok=True)
+    model.write_bytes(write(b"one " * 16))
+    other.write_bytes(hold(b"one " * 16))
+    assert refresh(catalog, str(model)) == {"files": 1, "added": 1}
+    assert ask(catalog, "SELECT path, size FROM external") == [(str(other), other.stat().st_size)]
+    assert refresh(catalog, str(model)) == {"files": 1, "unchanged": 1}
+    assert passes(catalog, "fingerprint") == [("fingerprint", 1, 0)]
+    [(before,)] = ask(catalog, "SELECT fingerprint FROM files")
+    other.write_bytes(hold(b"two " * 16))
+    assert refresh(catalog, str(model)) == {"files": 1, "changed": 1}
+    assert ask(catalog, "SELECT fingerprint, (SELECT count(*) FROM fingerprint) FROM files") == [(None, 0)]
+    assert passes(catalog, "fingerprint") == [("fingerprint", 1, 0)]
+    [(after,)] = ask(catalog, "SELECT fingerprint FROM files")
+    assert before and after and before != after
+    other.unlink()
+    assert refresh(catalog, str(model)) == {"files": 1, "changed": 1}
+    assert refresh(catalog, str(model)) == {"files": 1, "unchanged": 1}
+
+
+def test_a_reshape_is_no_change_of_content(plant):
+    plant(a__zt=writer.write({"w": dense(bytes(range(24)), [2, 12])}), b__zt=writer.write({"w": dense(bytes(range(24)), [12, 2])}))
+    assert differences(plant, "a.zt", "b.zt") == [("w", "reshaped")]
+    assert passes(plant.catalog, "fingerprint") == [("fingerprint", 2, 0)]
+    assert differences(plant, "a.zt", "b.zt") == [("w", "reshaped")]
 
 
 def test_a_pass_that_nobody_knows_is_refused(plant):

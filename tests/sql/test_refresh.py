@@ -280,6 +280,45 @@ def test_a_path_that_does_not_exist_changes_nothing(filled, tmp_path):
     assert f"ztensor: {tmp_path}/none: cannot open: No such file or directory" in message
 
 
+def test_a_source_without_files_is_still_one(catalog, put, tmp_path):
+    """By the view of sources all are refreshed, those that have no file just now, too, until they are forgotten."""
+    source, again = str(tmp_path / "models"), "INSERT INTO refresh(source) SELECT source FROM sources WHERE host = zt_host()"
+    path = put("a.zt", model(1))
+    refresh(catalog, source)
+    os.remove(path)
+    assert refresh(catalog, source) == {"removed": 1}
+    assert ask(catalog, "SELECT source, files, broken, host FROM sources") == [(source, 0, 0, HOST)]
+    put("b.zt", model(2))
+    assert "|1|1|" in shell(catalog, *refresh_commands(source)[:1], f".read {SQL}/refresh.sql", again, "SELECT * FROM refresh").out
+    ask(catalog, "SELECT 1")
+    db = sqlite3.connect(catalog)
+    db.execute("DELETE FROM sources WHERE source = ?", (source,))
+    db.commit()
+    db.close()
+    assert ask(catalog, "SELECT (SELECT count(*) FROM file), (SELECT count(*) FROM root)") == [(0, 0)]
+
+
+def test_no_source_is_not_the_current_directory(filled):
+    assert "ztensor: : cannot open: No such file or directory" in shell(filled, *refresh_commands("")).err
+
+
+def test_parameters_are_counted_exactly(catalog, put, tmp_path):
+    """Beyond 53 bits, too."""
+    big = {"components": {}, "format": "unheard-of", "shape": [2**61 - 1, 2]}
+    put("a.zt", writer.write({"big": big, "w": writer.dense(b"abc")}))
+    refresh(catalog, str(tmp_path / "models"))
+    assert ask(catalog, "SELECT parameters FROM models") == [(2**62 + 1,)]
+    assert ask(catalog, "SELECT sum(elements) FROM share") == [(2**62 + 1,)]
+
+
+def test_a_directory_is_a_root_whatever_its_name(catalog, put, tmp_path):
+    """Also if another source found its files before."""
+    put("a[1]/m.zt", model(1))
+    refresh(catalog, str(tmp_path / "models"))
+    refresh(catalog, str(tmp_path / "models" / "a[1]"))
+    assert ask(catalog, "SELECT path FROM roots ORDER BY root") == [(str(tmp_path / "models"),), (str(tmp_path / "models" / "a[1]"),)]
+
+
 def test_without_the_extension_it_says_what_is_missing(filled):
     assert "no such function: zt_" in failure(filled, parameter("models"))
 
