@@ -19,7 +19,7 @@ typedef struct zt_connection {
   zt_spare *spare;           /* Memory of results, with a reference */
   int64_t asked, looked;     /* When the progress handler last had its turn, and when it was last
                              ** looked for an interrupt; 0: never */
-  char *host;                /* What this machine is to be called; NULL: as it calls itself. Owned */
+  char *host;                /* The name of this machine; NULL: its own. Owned */
   int threads;               /* That a statement may use; 0: as many as there are processors */
   unsigned cursors;          /* That are open */
   zt_pool *pool;             /* Threads while there are cursors; NULL: none yet. Owned */
