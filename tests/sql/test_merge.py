@@ -169,6 +169,7 @@ class Collection:
     """The collection of a host that changes, its catalog, and the one that this is merged into again and again."""
 
     def __init__(self, tmp_path):
+        tmp_path.mkdir(exist_ok=True)
         self.directory, self.at = tmp_path / "models", 1000
         self.catalog, self.merged = create(tmp_path / "a.db"), create(tmp_path / "merged.db")
 
@@ -240,6 +241,47 @@ def test_what_any_source_removes_is_removed(tmp_path, between, last):
     c.assert_merged()
     old = create(tmp_path / "other.db")
     assert merge(old, c.merged, c.catalog) == [(1, 0, 0, 0), (0, 0, 0, 1)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_after_any_history_the_merged_catalog_is_the_last_one(tmp_path, seed):
+    """Files of a few names come, change, move, are linked and go; two sources of which one is in the other are refreshed, or one of them;
+    and merges come when they come."""
+    chosen, c = random.Random(seed), Collection(tmp_path)
+    late = create(tmp_path / "late.db")
+    names = ["a.zt", "b.zt", "sub/c.zt", "sub/d.zt"]
+    for name in names:
+        c.put(name, model(1))
+    c.refresh("", "sub")
+    for _ in range(8):
+        for _ in range(chosen.randint(1, 3)):
+            path, other = (c.directory / name for name in chosen.sample(names, 2))
+            change = chosen.choice(["put", "break", "move", "link", "remove"])
+            if change == "put" or not path.exists():
+                c.put(path.relative_to(c.directory), model(chosen.randint(1, 3), n=chosen.randint(1, 9)))
+            elif change == "break":
+                path.write_bytes(b"broken")
+            elif change == "move":
+                path.rename(other)
+            elif change == "link":
+                other.unlink(missing_ok=True)
+                os.link(path, other)
+            else:
+                path.unlink()
+        (c.directory / "sub").mkdir(exist_ok=True)
+        c.refresh(*chosen.choice([("",), ("sub",), ("", "sub"), ("sub", "")]))
+        c.assert_merged()
+        if chosen.random() < 0.3:
+            merge(late, c.catalog)
+    merge(late, c.catalog)
+    c.merged = late
+    c.assert_merged()
+    fresh = Collection(tmp_path / "fresh")
+    fresh.directory = c.directory
+    c.refresh("", "sub")
+    fresh.refresh("", "sub")
+    columns = "path, source, size, mtime, error, objects"
+    assert ask(c.catalog, f"SELECT {columns} FROM files ORDER BY 1") == ask(fresh.catalog, f"SELECT {columns} FROM files ORDER BY 1")
 
 
 def test_a_catalog_of_the_first_version_is_nobodys(tmp_path, three):
