@@ -4,6 +4,7 @@ import math
 import pty
 import os
 import sqlite3
+import stat
 import subprocess
 
 import numpy as np
@@ -182,8 +183,39 @@ def test_export_leaves_nothing_behind_that_is_not_whole(command, models, tmp_pat
     assert "no dtype of numpy" in command.refused("export", "models/a.safetensors", "near", "out.npy", "--dtype", "bf16")
     assert "more than one tensor" in command.refused("export", "models/[ab].safetensors", "near", "out.npy")
     assert "element" in command.refused("export", "models/a.safetensors", "nan", "out.npy", "--dtype", "i8")
-    assert "no-such-directory" in command.refused("export", "models/a.safetensors", "near", "no-such-directory/out.npy")
+    near = ("export", "models/a.safetensors", "near")
+    assert command.refused(*near, "no-such-directory/out.npy") == "no-such-directory/out.npy: No such file or directory"
+    assert command.refused(*near, "new.npy/") == "new.npy/: No such file or directory"
+    assert command.refused(*near, "models") == "models: Is a directory"
     assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "loop.npy").symlink_to("loop.npy")
+    assert command.refused(*near, "loop.npy") == "loop.npy: Too many levels of symbolic links"
+    assert os.readlink(tmp_path / "loop.npy") == "loop.npy"
+
+
+def test_export_follows_a_link(command, models, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "old.npy").write_bytes(b"old")
+    for name in ("old.npy", "new.npy"):
+        (tmp_path / name).symlink_to(os.path.join("there", name))
+        command("export", "models/a.safetensors", "near", name)
+        assert (tmp_path / name).is_symlink() and np.load(tmp_path / "there" / name).tolist() == [3, 4]
+    (tmp_path / "own.npy").symlink_to("models/a.safetensors")
+    assert "the file that the tensor is in" in command.refused("export", "models/a.safetensors", "near", "own.npy")
+
+
+def test_export_writes_into_a_pipe(command, models, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = subprocess.Popen(command.words(["export", "models/a.safetensors", "near", "pipe"]), stderr=subprocess.PIPE, cwd=tmp_path,
+                            env=command.variables)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)   # One that waits would do so for ever if nobody writes
+    said = done.communicate(timeout=60)[1]
+    read = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert (done.returncode, said) == (0, b"pipe: f32[2]\n")
+    assert stat.S_ISFIFO(os.lstat(tmp_path / "pipe").st_mode)
+    (tmp_path / "read.npy").write_bytes(read)
+    assert np.load(tmp_path / "read.npy").tolist() == [3, 4]
 
 
 # ---- catalog, merge
