@@ -133,6 +133,68 @@ def test_diff_knows_formats(command):
     assert command("diff", converted / "model.safetensors", converted / "model.zt")[1] == "3 tensors: 3 the same, 0 not\n"
 
 
+def distances(path):
+    return ask(path, "SELECT name.name, change, square FROM distance JOIN name ON name.id = distance.name ORDER BY 1")
+
+
+def test_integers_that_f64_has_not_are_told_apart(command, tmp_path):
+    """Also in a catalog. `wide` and `small` have the same bits in both files."""
+    most = 2 ** 53
+    for name, more in (("a", 0), ("b", 1)):
+        np.savez(tmp_path / f"{name}.npz", signed=np.array([most + more]), unsigned=np.array([2 ** 63 + more], "u8"),
+                 wide=np.array([most + 1, -5]), small=np.array([5, 6]), none=np.array([], "i8"))
+    found = {row["object"]: row["change"] for row in command.json("diff", "a.npz", "b.npz", "--all", status=1)}
+    assert found == {"signed": "changed", "unsigned": "changed", "wide": "same", "small": "same", "none": "same"}
+    command("catalog", "a.npz", "b.npz", "--statistics")
+    assert [(name, change) for name, change, _ in distances(tmp_path / "catalog.db")] == sorted(found.items())
+    np.savez(tmp_path / "f.npz", x=np.array([2.0 ** 60]))
+    np.savez(tmp_path / "i.npz", x=np.array([2 ** 60]))
+    assert command("diff", "f.npz", "i.npz")[1] == "1 tensor: 1 the same, 0 not\n"
+
+
+def test_what_is_not_compared_by_its_values_is_by_fingerprints(command, tmp_path):
+    for name, last in (("a", 2), ("b", 3)):
+        np.savez(tmp_path / f"{name}.npz", same=np.array([1 + 2j]), other=np.array([1, last * 1j]))
+    np.savez(tmp_path / "narrow.npz", same=np.array([1 + 2j], "c8"))
+    found = command.json("diff", "a.npz", "b.npz", "--all", status=1)
+    assert [(row["object"], row["change"], row["distance"]) for row in found] == [("other", "changed", None), ("same", "same", 0)]
+    assert command.json("diff", "a.npz", "narrow.npz", status=1)[-1]["change"] == "incomparable"   # Of another type
+    command("catalog", "a.npz", "b.npz", "--statistics")
+    assert distances(tmp_path / "catalog.db") == [("other", "changed", None), ("same", "same", None)]
+
+
+def test_components_tell_where_nothing_knows_the_values(command, tmp_path):
+    def written(name, **tensors):
+        safetensors(tmp_path / name, {"x": floats(1, 2), **tensors})
+
+    written("a.safetensors", w=("NEW_4", [2], b"ab"))
+    written("b.safetensors", w=("NEW_4", [2], b"ab"), more=floats(1))
+    written("c.safetensors", w=("NEW_4", [2], b"ac"))
+    assert [(row["object"], row["change"]) for row in command.json("diff", "a.safetensors", "b.safetensors", "--all", status=1)] == [
+        ("more", "added"), ("w", "same"), ("x", "same")]
+    assert [row["change"] for row in command.json("diff", "a.safetensors", "c.safetensors", status=1)] == ["incomparable"]
+
+
+def test_files_of_the_same_bytes_do_not_differ(command, tmp_path):
+    """Nor where neither values nor components can be had."""
+    path = GOLDEN / "onnx" / "golden" / "other_types.onnx"
+    for name in ("a.onnx", "b.onnx"):
+        (tmp_path / name).write_bytes(path.read_bytes())
+    assert command("diff", path, path) == ("", "19 tensors: 19 the same, 0 not\n")
+    command("catalog", "a.onnx", "b.onnx", "--statistics")
+    assert {change for _, change, _ in distances(tmp_path / "catalog.db")} == {"same"}
+
+
+@pytest.mark.parametrize("one, other, distance", [
+    ([1e308, 1e308], [-1e308, -1e308], 2), ([1e308, 0], [-1e308, 1e308], math.sqrt(2.5)), ([1e308], [1e307], 0.9),
+    ([math.inf, 1], [math.inf, 2], None), ([1.7e308, 1.7e308], [1.7e308, 1], None), ([-math.inf], [1], None)])
+def test_a_distance_is_two_at_most(command, tmp_path, one, other, distance):
+    np.savez(tmp_path / "a.npz", x=np.array(one))
+    np.savez(tmp_path / "b.npz", x=np.array(other))
+    (row,) = command.json("diff", "a.npz", "b.npz", status=1)
+    assert row["change"] == "changed" and row["distance"] == (distance if distance is None else pytest.approx(distance))
+
+
 # ---- export
 
 def test_export_is_what_numpy_reads(command, tmp_path):

@@ -191,7 +191,7 @@ def diff(a, b, everything, db, as_json, show):
 
 def _distanced(row):
     row = list(row)
-    row[8] = None if row[8] is None else math.sqrt(row[8])
+    row[8] = 0.0 if row[1] == "same" else None if row[8] is None else math.sqrt(row[8])
     return row
 
 
