@@ -15,6 +15,18 @@ V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
 HOSTILE = GOLDEN / "ztensor" / "hostile"
 NAN = float("nan")
 
+# The command as in a Python whose sqlite3 loads no extensions: the arguments are the status that it must have, and its own
+WITH_APSW = """
+import sqlite3, sys
+import ztensor_sqlite.command as command
+class Connection: pass
+sqlite3.Connection = Connection
+try:
+    command.main(sys.argv[2:])
+except SystemExit as ended:
+    assert (ended.code or 0) == int(sys.argv[1]), ended.code
+"""
+
 
 @pytest.fixture
 def command(tmp_path):
@@ -86,6 +98,29 @@ def test_a_path_that_is_not_utf8(command, tmp_path):
     safetensors(tmp_path / "odd" / name, {"w": floats(1)})
     assert command("ls", os.path.join("odd", name))[0].splitlines()[1].startswith("w\t")
     assert command("ls", "odd")[0].splitlines()[1].startswith("odd/" + name)
+
+
+def test_such_a_path_also_where_apsw_is_used(command, tmp_path):
+    name = os.fsdecode(b"m\xff.safetensors")
+    path = safetensors(tmp_path / "odd" / name, {"w": floats(1)})
+    safetensors(tmp_path / "odd" / "a.safetensors", {"v": floats(2)})
+    (tmp_path / "odd" / os.fsdecode(b"z\xff.safetensors")).write_bytes(b"\xff" * 16)
+
+    def asked(*arguments, status):
+        return json.loads(command.python_code(WITH_APSW, status, *arguments))
+
+    listed = asked("ls", "odd", "--json", status=1)
+    assert [(row["path"], row["objects"]) for row in listed] == [
+        ("odd/a.safetensors", 1), ("odd/" + name, 1), (os.fsdecode(b"odd/z\xff.safetensors"), None)]
+    assert "not a tensor file" in listed[2]["error"]
+    assert [(row["path"], row["object"]) for row in asked("ls", "odd", "-t", "--json", status=1)] == [
+        ("odd/a.safetensors", "v"), ("odd/" + name, "w")]
+    assert [row["rule"] for row in asked("check", "odd", "--json", status=1)] == ["magic"]
+    assert [(row["path"], row["max"]) for row in asked("stats", "odd", "--json", status=1)] == [
+        ("odd/a.safetensors", 2), ("odd/" + name, 1)]
+    assert asked("diff", path, path, "--all", "--json", status=0)[0]["change"] == "same"
+    command.python_code(WITH_APSW, 0, "export", path, "w", "w.npy")
+    assert np.load(tmp_path / "w.npy").tolist() == [1]
 
 
 def test_check_tells_by_its_status(command, models):
