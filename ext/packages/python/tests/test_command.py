@@ -413,6 +413,43 @@ print(opened.run("SELECT count(*), count(error) FROM pair"), opened.run("SELECT 
     assert said == "3 2\n[(2, 2)] [(0,)]\n"
 
 
+def test_a_pass_over_no_file_is_the_last_one(command, models):
+    """Files that cannot be read just now are left."""
+    command("catalog", "models")
+    said = command.python_code("""
+from ztensor_sqlite import catalog, output, session
+opened = session.Session('catalog.db')
+opened.shipped('refresh.sql')
+opened.run('DROP TRIGGER refresh_pass_insert')
+opened.run('CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN UPDATE refresh_pass SET files = 0; END')
+print(catalog.second_pass(opened, 'check', output.Progress), opened.run('SELECT count(*) FROM refresh_pass'))""")
+    assert said == "0 [(1,)]\n"
+
+
+def test_diff_makes_no_catalog_of_another_database(command, models, tmp_path):
+    with sqlite3.connect(tmp_path / "own.db") as db:
+        db.execute("CREATE TABLE t(x)")
+    command("catalog", "models/a.safetensors")
+    before = (tmp_path / "own.db").read_bytes(), ask(tmp_path / "catalog.db", "SELECT * FROM sqlite_master")
+    pair = ("diff", "models/a.safetensors", "models/b.safetensors", "--db")
+    assert command.refused(*pair, "own.db") == "own.db: this is no catalog"
+    assert command.refused(*pair, "catalog.db") == "models/b.safetensors: this file is not in the catalog"   # Nor is the difference shown
+    assert ((tmp_path / "own.db").read_bytes(), ask(tmp_path / "catalog.db", "SELECT * FROM sqlite_master")) == before
+
+
+@pytest.mark.parametrize("arguments", [("merge", "nowhere.db"), ("merge", "text.txt"), ("merge", "other.db"), ("catalog", "nowhere"),
+                                       ("catalog", "models", "nowhere"), ("serve", "nowhere", "--port", "0"),
+                                       ("serve", "empty", "--port", "0")])
+def test_what_fails_leaves_no_database(command, models, tmp_path, arguments):
+    (tmp_path / "text.txt").write_text("no database")
+    (tmp_path / "empty").mkdir()
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("CREATE TABLE t(x)")
+    before = sorted(tmp_path.rglob("*"))
+    command.refused(*arguments, "--db", "new.db")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_merge(command, models, tmp_path):
     command("catalog", "models/a.safetensors", "--db", "one.db")
     command("catalog", "models/b.safetensors", "--db", "two.db")

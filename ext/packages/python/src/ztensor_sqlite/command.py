@@ -175,9 +175,12 @@ def diff(a, b, everything, db, as_json, show):
     if db:
         catalog.exists(db)
     session = Session(db or ":memory:", show)
+    if db:
+        catalog.must_be(session, db)
     for source in (a, b):
         if not is_single(session, source):
             raise Trouble(f"{source}: this is not one file")
+    pair = measures.pair_of(session, a, b) if db else None
     rows = [_distanced(row) for row in measures.diff(session, a, b)]
     different = [row for row in rows if row[1] != "same"]
     output.show(CHANGES, rows if everything else different, as_json)
@@ -185,7 +188,7 @@ def diff(a, b, everything, db, as_json, show):
     if db:
         catalog.prepare(session)
         with measures.transaction(session):
-            measures.compare(session, [measures.pair_of(session, a, b)])
+            measures.compare(session, [pair])
     return int(len(different) > 0)
 
 
@@ -224,9 +227,12 @@ def catalog(sources, db, fingerprint, check, statistics, as_json, show):
 
     Only new and changed files are read. What reads all bytes goes on where it was stopped.
     """
-    from .catalog import REFRESHED, measure, prepare, refresh, second_pass
+    from .catalog import REFRESHED, count, measure, prepare, refresh, second_pass
 
-    session = Session(_database(db), show)
+    if not os.path.exists(_database(db)):   # None is made of what is not there
+        for source in sources:
+            count(source)
+    session = Session(db, show)
     prepare(session)
     output.show(REFRESHED, refresh(session, sources, progress), as_json)
     for name, wanted in (("fingerprint", fingerprint), ("check", check)):
@@ -250,9 +256,10 @@ def _database(path):
 @SQL
 def merge(others, db, as_json, show):
     """Bring catalogs, of other machines for example, into the one that --db names."""
-    from .catalog import MERGED, merge
+    from .catalog import MERGED, can_merge, merge
 
-    output.show(MERGED, list(merge(Session(_database(db), show), others)), as_json)
+    can_merge(others, _database(db))
+    output.show(MERGED, list(merge(Session(db, show), others)), as_json)
 
 
 @cli.command()
