@@ -3,6 +3,7 @@ import json
 import math
 import pty
 import os
+import signal
 import sqlite3
 import stat
 import subprocess
@@ -541,16 +542,31 @@ def test_a_reader_that_goes_away_is_no_trouble(command):
     assert "Traceback" not in err and "Error" not in err
 
 
+@pytest.mark.parametrize("redirected, status", [
+    ("ls models/a.safetensors 2>&-", 0), ("ls nowhere.zt 2>&-", 2), ("export models/a.safetensors near out.npy >&-", 0),
+    ("ls models/a.safetensors >&-", 2), ("ls models/a.safetensors >&- 2>&-", 2), ("ls models/a.safetensors >/dev/full", 2),
+    ("--version >/dev/full", 2), ("check models >/dev/full", 2), ("check models >/dev/full 2>&1", 2),
+    ("check models/a.safetensors 2>/dev/full", 2)])
+def test_what_takes_no_words(command, models, redirected, status):
+    done = subprocess.run(["sh", "-c", f'"$0" -m ztensor_sqlite {redirected}', command.python], capture_output=True, text=True,
+                          cwd=command.directory, env=command.variables, timeout=60)
+    assert done.returncode == status and "Traceback" not in done.stderr and "Exception" not in done.stderr
+    if status == 2 and "2>" not in redirected:
+        assert done.stderr.splitlines()[-1].startswith("ztensor-sql: "), done.stderr
+
+
+def test_an_interrupt_ends_the_shell(command):
+    with subprocess.Popen(command.words(["shell"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=command.directory, env=command.variables) as done:
+        done.stdin.write("SELECT 1;\n")
+        done.stdin.flush()
+        assert done.stdout.readline() == "1\n"
+        done.send_signal(signal.SIGINT)
+        assert done.wait(60) == 130 and "Traceback" not in done.stderr.read()
+
+
 def test_python_without_extensions_uses_apsw(command, models):
-    said = command.python_code("""
-import sqlite3, sys
-import ztensor_sqlite.command as command
-class Connection: pass
-sqlite3.Connection = Connection   # As in a Python whose sqlite3 loads no extensions
-command.main(['catalog', 'models', '--statistics', '--check', '--json'])""")
-    assert json.loads(said)[0]["files"] == 3
-
-
+    assert json.loads(command.python_code(WITH_APSW, 0, "catalog", "models", "--statistics", "--check", "--json"))[0]["files"] == 3
 
 
 def test_a_terminal_sees_how_far_a_refresh_is(command, models):

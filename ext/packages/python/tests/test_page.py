@@ -1,6 +1,7 @@
 """The page of `ztensor-sql serve`: what it says of a catalog, and what it does not do."""
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 from html import unescape
@@ -244,6 +245,12 @@ def test_a_search_for_more_than_sqlite_takes_finds_nothing(server, home, model):
         for sought in ("x" * 50001, "_" * 30000):   # Each of the latter is two letters of a pattern
             status, _, html = server.get(f"{home}/{page}?a={number}&q={sought}")
             assert status == 200 and there not in html, (page, status)
+
+
+def test_an_interrupt_is_the_usual_end(command, server):
+    with Server(command, "bare.db") as another:
+        another.get("/-/ztensor/bare")
+        assert another.stop(signal.SIGINT) == 0 and another.log.read_text() == ""
 
 
 def test_a_port_that_is_taken(command, server):

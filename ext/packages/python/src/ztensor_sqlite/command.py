@@ -28,8 +28,8 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.pass_context
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=lambda context, option, given: _version(given),
-              help="Show the extension's version and exit.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False,
+              callback=lambda context, option, given: _version(context, given), help="Show the extension's version and exit.")
 def cli(context):
     """Ask tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX) everyday questions.
 
@@ -40,13 +40,13 @@ def cli(context):
     """
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
-        sys.exit(2)
+        context.exit(2)
 
 
-def _version(given):
+def _version(context, given):
     if given:
         print(Session().value("SELECT zt_version()"))
-        sys.exit(0)
+        context.exit()
 
 
 def main(arguments=None):
@@ -56,7 +56,11 @@ def main(arguments=None):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
-        sys.exit(cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False))
+        status = cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False)
+        sys.stdout.flush()   # A disk may be full: that is to be said here
+        sys.exit(status)
+    except click.Abort:   # The interrupt of commands that take it themselves
+        sys.exit(130)
     except click.ClickException as error:
         fail(error.format_message())
     except (Trouble, LoadError, OSError) as error:
@@ -70,7 +74,11 @@ def main(arguments=None):
 
 
 def fail(message):
-    print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+    try:
+        print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+    except OSError:   # The status tells it alone
+        pass
+    output.give_up()
     sys.exit(2)
 
 
@@ -272,7 +280,7 @@ def shell(database, statements):
     """
     from .shell import run
 
-    run(_database(database), statements)
+    return run(_database(database), statements)
 
 
 @cli.command()

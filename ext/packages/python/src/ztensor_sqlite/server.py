@@ -42,7 +42,8 @@ def serve(source, db, port, quick, show):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    run(uvicorn, LocalOnly(shown.app()), port)
+    with contextlib.suppress(KeyboardInterrupt):   # That is how its end is asked for
+        run(uvicorn, LocalOnly(shown.app()), port)
 
 
 def update(source, path, quick, show):
