@@ -1,6 +1,7 @@
 """The command as it is in the source tree, in an environment that has what it needs; and tensor files to ask it about."""
 import json
 import os
+import signal
 import struct
 import subprocess
 import urllib.error
@@ -63,8 +64,13 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
+        self.stop(signal.SIGTERM)
+
+    def stop(self, how):
+        """Its status."""
+        self.process.send_signal(how)
         self.process.communicate(timeout=30)
+        return self.process.returncode
 
     def get(self, address, **headers):
         """(status, headers, text)"""

@@ -3,7 +3,9 @@ import json
 import math
 import pty
 import os
+import signal
 import sqlite3
+import stat
 import subprocess
 
 import numpy as np
@@ -13,6 +15,18 @@ from commanding import GOLDEN, Command, floats, safetensors
 V12 = GOLDEN / "ztensor" / "golden" / "v1.2"
 HOSTILE = GOLDEN / "ztensor" / "hostile"
 NAN = float("nan")
+
+# The command as in a Python whose sqlite3 loads no extensions: the arguments are the status that it must have, and its own
+WITH_APSW = """
+import sqlite3, sys
+import ztensor_sqlite.command as command
+class Connection: pass
+sqlite3.Connection = Connection
+try:
+    command.main(sys.argv[2:])
+except SystemExit as ended:
+    assert (ended.code or 0) == int(sys.argv[1]), ended.code
+"""
 
 
 @pytest.fixture
@@ -87,6 +101,29 @@ def test_a_path_that_is_not_utf8(command, tmp_path):
     assert command("ls", "odd")[0].splitlines()[1].startswith("odd/" + name)
 
 
+def test_such_a_path_also_where_apsw_is_used(command, tmp_path):
+    name = os.fsdecode(b"m\xff.safetensors")
+    path = safetensors(tmp_path / "odd" / name, {"w": floats(1)})
+    safetensors(tmp_path / "odd" / "a.safetensors", {"v": floats(2)})
+    (tmp_path / "odd" / os.fsdecode(b"z\xff.safetensors")).write_bytes(b"\xff" * 16)
+
+    def asked(*arguments, status):
+        return json.loads(command.python_code(WITH_APSW, status, *arguments))
+
+    listed = asked("ls", "odd", "--json", status=1)
+    assert [(row["path"], row["objects"]) for row in listed] == [
+        ("odd/a.safetensors", 1), ("odd/" + name, 1), (os.fsdecode(b"odd/z\xff.safetensors"), None)]
+    assert "not a tensor file" in listed[2]["error"]
+    assert [(row["path"], row["object"]) for row in asked("ls", "odd", "-t", "--json", status=1)] == [
+        ("odd/a.safetensors", "v"), ("odd/" + name, "w")]
+    assert [row["rule"] for row in asked("check", "odd", "--json", status=1)] == ["magic"]
+    assert [(row["path"], row["max"]) for row in asked("stats", "odd", "--json", status=1)] == [
+        ("odd/a.safetensors", 2), ("odd/" + name, 1)]
+    assert asked("diff", path, path, "--all", "--json", status=0)[0]["change"] == "same"
+    command.python_code(WITH_APSW, 0, "export", path, "w", "w.npy")
+    assert np.load(tmp_path / "w.npy").tolist() == [1]
+
+
 def test_check_tells_by_its_status(command, models):
     assert command("check", models[0]) == ("", "1 file: 0 errors, 0 warnings\n")
     out, err = command("check", "models", status=1)
@@ -130,6 +167,68 @@ def test_a_file_does_not_differ_from_itself(command, models):
 def test_diff_knows_formats(command):
     converted = GOLDEN / "gguf" / "converted"
     assert command("diff", converted / "model.safetensors", converted / "model.zt")[1] == "3 tensors: 3 the same, 0 not\n"
+
+
+def distances(path):
+    return ask(path, "SELECT name.name, change, square FROM distance JOIN name ON name.id = distance.name ORDER BY 1")
+
+
+def test_integers_that_f64_has_not_are_told_apart(command, tmp_path):
+    """Also in a catalog. `wide` and `small` have the same bits in both files."""
+    most = 2 ** 53
+    for name, more in (("a", 0), ("b", 1)):
+        np.savez(tmp_path / f"{name}.npz", signed=np.array([most + more]), unsigned=np.array([2 ** 63 + more], "u8"),
+                 wide=np.array([most + 1, -5]), small=np.array([5, 6]), none=np.array([], "i8"))
+    found = {row["object"]: row["change"] for row in command.json("diff", "a.npz", "b.npz", "--all", status=1)}
+    assert found == {"signed": "changed", "unsigned": "changed", "wide": "same", "small": "same", "none": "same"}
+    command("catalog", "a.npz", "b.npz", "--statistics")
+    assert [(name, change) for name, change, _ in distances(tmp_path / "catalog.db")] == sorted(found.items())
+    np.savez(tmp_path / "f.npz", x=np.array([2.0 ** 60]))
+    np.savez(tmp_path / "i.npz", x=np.array([2 ** 60]))
+    assert command("diff", "f.npz", "i.npz")[1] == "1 tensor: 1 the same, 0 not\n"
+
+
+def test_what_is_not_compared_by_its_values_is_by_fingerprints(command, tmp_path):
+    for name, last in (("a", 2), ("b", 3)):
+        np.savez(tmp_path / f"{name}.npz", same=np.array([1 + 2j]), other=np.array([1, last * 1j]))
+    np.savez(tmp_path / "narrow.npz", same=np.array([1 + 2j], "c8"))
+    found = command.json("diff", "a.npz", "b.npz", "--all", status=1)
+    assert [(row["object"], row["change"], row["distance"]) for row in found] == [("other", "changed", None), ("same", "same", 0)]
+    assert command.json("diff", "a.npz", "narrow.npz", status=1)[-1]["change"] == "incomparable"   # Of another type
+    command("catalog", "a.npz", "b.npz", "--statistics")
+    assert distances(tmp_path / "catalog.db") == [("other", "changed", None), ("same", "same", None)]
+
+
+def test_components_tell_where_nothing_knows_the_values(command, tmp_path):
+    def written(name, **tensors):
+        safetensors(tmp_path / name, {"x": floats(1, 2), **tensors})
+
+    written("a.safetensors", w=("NEW_4", [2], b"ab"))
+    written("b.safetensors", w=("NEW_4", [2], b"ab"), more=floats(1))
+    written("c.safetensors", w=("NEW_4", [2], b"ac"))
+    assert [(row["object"], row["change"]) for row in command.json("diff", "a.safetensors", "b.safetensors", "--all", status=1)] == [
+        ("more", "added"), ("w", "same"), ("x", "same")]
+    assert [row["change"] for row in command.json("diff", "a.safetensors", "c.safetensors", status=1)] == ["incomparable"]
+
+
+def test_files_of_the_same_bytes_do_not_differ(command, tmp_path):
+    """Nor where neither values nor components can be had."""
+    path = GOLDEN / "onnx" / "golden" / "other_types.onnx"
+    for name in ("a.onnx", "b.onnx"):
+        (tmp_path / name).write_bytes(path.read_bytes())
+    assert command("diff", path, path) == ("", "19 tensors: 19 the same, 0 not\n")
+    command("catalog", "a.onnx", "b.onnx", "--statistics")
+    assert {change for _, change, _ in distances(tmp_path / "catalog.db")} == {"same"}
+
+
+@pytest.mark.parametrize("one, other, distance", [
+    ([1e308, 1e308], [-1e308, -1e308], 2), ([1e308, 0], [-1e308, 1e308], math.sqrt(2.5)), ([1e308], [1e307], 0.9),
+    ([math.inf, 1], [math.inf, 2], None), ([1.7e308, 1.7e308], [1.7e308, 1], None), ([-math.inf], [1], None)])
+def test_a_distance_is_two_at_most(command, tmp_path, one, other, distance):
+    np.savez(tmp_path / "a.npz", x=np.array(one))
+    np.savez(tmp_path / "b.npz", x=np.array(other))
+    (row,) = command.json("diff", "a.npz", "b.npz", status=1)
+    assert row["change"] == "changed" and row["distance"] == (distance if distance is None else pytest.approx(distance))
 
 
 # ---- export
@@ -182,8 +281,39 @@ def test_export_leaves_nothing_behind_that_is_not_whole(command, models, tmp_pat
     assert "no dtype of numpy" in command.refused("export", "models/a.safetensors", "near", "out.npy", "--dtype", "bf16")
     assert "more than one tensor" in command.refused("export", "models/[ab].safetensors", "near", "out.npy")
     assert "element" in command.refused("export", "models/a.safetensors", "nan", "out.npy", "--dtype", "i8")
-    assert "no-such-directory" in command.refused("export", "models/a.safetensors", "near", "no-such-directory/out.npy")
+    near = ("export", "models/a.safetensors", "near")
+    assert command.refused(*near, "no-such-directory/out.npy") == "no-such-directory/out.npy: No such file or directory"
+    assert command.refused(*near, "new.npy/") == "new.npy/: No such file or directory"
+    assert command.refused(*near, "models") == "models: Is a directory"
     assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "loop.npy").symlink_to("loop.npy")
+    assert command.refused(*near, "loop.npy") == "loop.npy: Too many levels of symbolic links"
+    assert os.readlink(tmp_path / "loop.npy") == "loop.npy"
+
+
+def test_export_follows_a_link(command, models, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "old.npy").write_bytes(b"old")
+    for name in ("old.npy", "new.npy"):
+        (tmp_path / name).symlink_to(os.path.join("there", name))
+        command("export", "models/a.safetensors", "near", name)
+        assert (tmp_path / name).is_symlink() and np.load(tmp_path / "there" / name).tolist() == [3, 4]
+    (tmp_path / "own.npy").symlink_to("models/a.safetensors")
+    assert "the file that the tensor is in" in command.refused("export", "models/a.safetensors", "near", "own.npy")
+
+
+def test_export_writes_into_a_pipe(command, models, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = subprocess.Popen(command.words(["export", "models/a.safetensors", "near", "pipe"]), stderr=subprocess.PIPE, cwd=tmp_path,
+                            env=command.variables)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)   # One that waits would do so for ever if nobody writes
+    said = done.communicate(timeout=60)[1]
+    read = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert (done.returncode, said) == (0, b"pipe: f32[2]\n")
+    assert stat.S_ISFIFO(os.lstat(tmp_path / "pipe").st_mode)
+    (tmp_path / "read.npy").write_bytes(read)
+    assert np.load(tmp_path / "read.npy").tolist() == [3, 4]
 
 
 # ---- catalog, merge
@@ -284,6 +414,43 @@ print(opened.run("SELECT count(*), count(error) FROM pair"), opened.run("SELECT 
     assert said == "3 2\n[(2, 2)] [(0,)]\n"
 
 
+def test_a_pass_over_no_file_is_the_last_one(command, models):
+    """Files that cannot be read just now are left."""
+    command("catalog", "models")
+    said = command.python_code("""
+from ztensor_sqlite import catalog, output, session
+opened = session.Session('catalog.db')
+opened.shipped('refresh.sql')
+opened.run('DROP TRIGGER refresh_pass_insert')
+opened.run('CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN UPDATE refresh_pass SET files = 0; END')
+print(catalog.second_pass(opened, 'check', output.Progress), opened.run('SELECT count(*) FROM refresh_pass'))""")
+    assert said == "0 [(1,)]\n"
+
+
+def test_diff_makes_no_catalog_of_another_database(command, models, tmp_path):
+    with sqlite3.connect(tmp_path / "own.db") as db:
+        db.execute("CREATE TABLE t(x)")
+    command("catalog", "models/a.safetensors")
+    before = (tmp_path / "own.db").read_bytes(), ask(tmp_path / "catalog.db", "SELECT * FROM sqlite_master")
+    pair = ("diff", "models/a.safetensors", "models/b.safetensors", "--db")
+    assert command.refused(*pair, "own.db") == "own.db: this is no catalog"
+    assert command.refused(*pair, "catalog.db") == "models/b.safetensors: this file is not in the catalog"   # Nor is the difference shown
+    assert ((tmp_path / "own.db").read_bytes(), ask(tmp_path / "catalog.db", "SELECT * FROM sqlite_master")) == before
+
+
+@pytest.mark.parametrize("arguments", [("merge", "nowhere.db"), ("merge", "text.txt"), ("merge", "other.db"), ("catalog", "nowhere"),
+                                       ("catalog", "models", "nowhere"), ("serve", "nowhere", "--port", "0"),
+                                       ("serve", "empty", "--port", "0")])
+def test_what_fails_leaves_no_database(command, models, tmp_path, arguments):
+    (tmp_path / "text.txt").write_text("no database")
+    (tmp_path / "empty").mkdir()
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("CREATE TABLE t(x)")
+    before = sorted(tmp_path.rglob("*"))
+    command.refused(*arguments, "--db", "new.db")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_merge(command, models, tmp_path):
     command("catalog", "models/a.safetensors", "--db", "one.db")
     command("catalog", "models/b.safetensors", "--db", "two.db")
@@ -375,16 +542,31 @@ def test_a_reader_that_goes_away_is_no_trouble(command):
     assert "Traceback" not in err and "Error" not in err
 
 
+@pytest.mark.parametrize("redirected, status", [
+    ("ls models/a.safetensors 2>&-", 0), ("ls nowhere.zt 2>&-", 2), ("export models/a.safetensors near out.npy >&-", 0),
+    ("ls models/a.safetensors >&-", 2), ("ls models/a.safetensors >&- 2>&-", 2), ("ls models/a.safetensors >/dev/full", 2),
+    ("--version >/dev/full", 2), ("check models >/dev/full", 2), ("check models >/dev/full 2>&1", 2),
+    ("check models/a.safetensors 2>/dev/full", 2)])
+def test_what_takes_no_words(command, models, redirected, status):
+    done = subprocess.run(["sh", "-c", f'"$0" -m ztensor_sqlite {redirected}', command.python], capture_output=True, text=True,
+                          cwd=command.directory, env=command.variables, timeout=60)
+    assert done.returncode == status and "Traceback" not in done.stderr and "Exception" not in done.stderr
+    if status == 2 and "2>" not in redirected:
+        assert done.stderr.splitlines()[-1].startswith("ztensor-sql: "), done.stderr
+
+
+def test_an_interrupt_ends_the_shell(command):
+    with subprocess.Popen(command.words(["shell"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=command.directory, env=command.variables) as done:
+        done.stdin.write("SELECT 1;\n")
+        done.stdin.flush()
+        assert done.stdout.readline() == "1\n"
+        done.send_signal(signal.SIGINT)
+        assert done.wait(60) == 130 and "Traceback" not in done.stderr.read()
+
+
 def test_python_without_extensions_uses_apsw(command, models):
-    said = command.python_code("""
-import sqlite3, sys
-import ztensor_sqlite.command as command
-class Connection: pass
-sqlite3.Connection = Connection   # As in a Python whose sqlite3 loads no extensions
-command.main(['catalog', 'models', '--statistics', '--check', '--json'])""")
-    assert json.loads(said)[0]["files"] == 3
-
-
+    assert json.loads(command.python_code(WITH_APSW, 0, "catalog", "models", "--statistics", "--check", "--json"))[0]["files"] == 3
 
 
 def test_a_terminal_sees_how_far_a_refresh_is(command, models):

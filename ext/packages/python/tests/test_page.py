@@ -1,11 +1,13 @@
 """The page of `ztensor-sql serve`: what it says of a catalog, and what it does not do."""
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 from html import unescape
 from urllib.parse import urljoin
 
+import numpy as np
 import pytest
 from commanding import GOLDEN, Command, Server, floats, safetensors
 
@@ -219,6 +221,36 @@ def test_a_page_follows_a_refresh(command):
         command("catalog", "more", "--db", "more.db")
         said = text(server.get("/-/ztensor/more")[2])
         assert "files 2" in said and "2 files without --statistics" in said
+
+
+def test_numbers_at_their_ends(command):
+    """The least integer of SQLite, which has no absolute value there; ones beyond it, which are text; floats whose difference is none."""
+    (command.directory / "ends").mkdir()
+    np.savez(command.directory / "ends" / "ends.npz", most=np.array([2 ** 64 - 1, 5], "u8"), least=np.array([-2 ** 63, 5]),
+             small=np.array([7, 5]), wide=np.array([-1e308, 1e308]))
+    with Server(command, "ends", "--db", "ends.db") as server:
+        model = re.search(r'href="([^"]*/model/\d+)"', server.get("/-/ztensor/ends/models")[2])[1]
+        status, _, html = server.get(model + "?order=largest")
+        tensors = re.findall(r'href="([^"]*)">(most|least|small|wide)<', html)
+        assert status == 200 and [name for _, name in tensors] == ["wide", "most", "least", "small"]
+        titles = {name: re.findall("<title>([^<]* to [^<]*)</title>", server.get(address)[2]) for address, name in tensors}
+        assert {name: len(found) for name, found in titles.items()} == {"wide": 24, "most": 24, "least": 24, "small": 24}
+        assert titles["most"][-1] == "1.7678e+19 to 1.8447e+19: 1" and titles["wide"][12] == "0 to 8.3333e+306: 0", titles
+
+
+def test_a_search_for_more_than_sqlite_takes_finds_nothing(server, home, model):
+    number = model("many.safetensors").rpartition("/")[2]
+    for page, there in (("models", "models/copy.safetensors"), (f"model/{number}", ">t014<"), ("compare", "models/copy.safetensors")):
+        assert there in server.get(f"{home}/{page}?a={number}")[2]
+        for sought in ("x" * 50001, "_" * 30000):   # Each of the latter is two letters of a pattern
+            status, _, html = server.get(f"{home}/{page}?a={number}&q={sought}")
+            assert status == 200 and there not in html, (page, status)
+
+
+def test_an_interrupt_is_the_usual_end(command, server):
+    with Server(command, "bare.db") as another:
+        another.get("/-/ztensor/bare")
+        assert another.stop(signal.SIGINT) == 0 and another.log.read_text() == ""
 
 
 def test_a_port_that_is_taken(command, server):

@@ -2,7 +2,7 @@
 import os
 
 from .measures import SCRIPT, batches, distances, statistics
-from .session import Trouble, is_database, quote
+from .session import Session, Trouble, is_database, quote
 
 REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved"]
 MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
@@ -14,6 +14,19 @@ def exists(path):
         raise Trouble(f"{path}: there is no such catalog")
     if not is_database(path):
         raise Trouble(f"{path}: this is no catalog")
+
+
+def must_be(session, path, schema="main"):
+    """Refuse another program's database, of which scripts would make a catalog."""
+    if session.value(f"PRAGMA {schema}.application_id") != 0x7A744361:
+        raise Trouble(f"{path}: this is no catalog")
+
+
+def count(source):
+    """How many files it is. A source that is not there is an error, as it is for a refresh."""
+    asked = Session()
+    asked.run(f"SELECT count(*) FROM zt_objects({quote(source)}) WHERE path = ''")
+    return asked.value(f"SELECT count(path) FROM zt_files({quote(source)})")
 
 
 def prepare(session):
@@ -48,27 +61,39 @@ def second_pass(session, name, progress):
     column = {"check": "checked", "fingerprint": "fingerprinted"}[name]
     left = session.value(f"SELECT count(*) FROM file AS f JOIN host AS h ON h.id = f.host"
                          f" WHERE h.name = zt_host() AND f.error IS NULL AND f.{column} IS NULL")
+    done = 0
     with progress(name, left) as bar:
         for files in batches(range(left)):
             session.run(f"INSERT INTO refresh_pass(pass, files) VALUES ({quote(name)}, {len(files)})")
-            bar.advance(len(files))
-    return left
+            passed = session.value("SELECT files FROM refresh_pass ORDER BY rowid DESC LIMIT 1")
+            if not passed:   # Those that are left cannot be read now
+                break
+            done += passed
+            bar.advance(passed)
+    return done
 
 
 def measure(session, progress):
     return statistics(session, progress), distances(session, progress)
 
 
+def can_merge(others, db):
+    """Refuse what cannot be brought into a catalog, before that is made."""
+    asked = Session()
+    for other in others:
+        exists(other)
+        if os.path.exists(db) and os.path.samefile(other, db):
+            raise Trouble(f"{other}: this is the catalog that the others are merged into")
+        asked.run(f"ATTACH {quote(other)} AS incoming")
+        must_be(asked, other, "incoming")
+        asked.run("DETACH incoming")
+
+
 def merge(session, others):
     """Bring catalogs into this one; give the rows of MERGED."""
     session.shipped("catalog.sql", "audit.sql", "merge.sql")
     for other in others:
-        exists(other)
-        if os.path.samefile(other, session.value("SELECT file FROM pragma_database_list WHERE name = 'main'")):
-            raise Trouble(f"{other}: this is the catalog that the others are merged into")
         session.run(f"ATTACH {quote(other)} AS incoming")
-        if session.value("PRAGMA incoming.application_id") != 0x7A744361:
-            raise Trouble(f"{other}: this is no catalog")
         session.run("INSERT INTO merge DEFAULT VALUES")
         session.run("DETACH incoming")
         yield (other, *session.run("SELECT added, replaced, removed, unchanged FROM merge ORDER BY rowid DESC LIMIT 1")[0])

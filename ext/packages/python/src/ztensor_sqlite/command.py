@@ -28,8 +28,8 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.pass_context
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=lambda context, option, given: _version(given),
-              help="Show the extension's version and exit.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False,
+              callback=lambda context, option, given: _version(context, given), help="Show the extension's version and exit.")
 def cli(context):
     """Ask tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX) everyday questions.
 
@@ -40,13 +40,13 @@ def cli(context):
     """
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
-        sys.exit(2)
+        context.exit(2)
 
 
-def _version(given):
+def _version(context, given):
     if given:
         print(Session().value("SELECT zt_version()"))
-        sys.exit(0)
+        context.exit()
 
 
 def main(arguments=None):
@@ -56,7 +56,11 @@ def main(arguments=None):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
-        sys.exit(cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False))
+        status = cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False)
+        sys.stdout.flush()   # A disk may be full: that is to be said here
+        sys.exit(status)
+    except click.Abort:   # The interrupt of commands that take it themselves
+        sys.exit(130)
     except click.ClickException as error:
         fail(error.format_message())
     except (Trouble, LoadError, OSError) as error:
@@ -70,7 +74,11 @@ def main(arguments=None):
 
 
 def fail(message):
-    print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+    try:
+        print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
+    except OSError:   # The status tells it alone
+        pass
+    output.give_up()
     sys.exit(2)
 
 
@@ -175,9 +183,12 @@ def diff(a, b, everything, db, as_json, show):
     if db:
         catalog.exists(db)
     session = Session(db or ":memory:", show)
+    if db:
+        catalog.must_be(session, db)
     for source in (a, b):
         if not is_single(session, source):
             raise Trouble(f"{source}: this is not one file")
+    pair = measures.pair_of(session, a, b) if db else None
     rows = [_distanced(row) for row in measures.diff(session, a, b)]
     different = [row for row in rows if row[1] != "same"]
     output.show(CHANGES, rows if everything else different, as_json)
@@ -185,13 +196,13 @@ def diff(a, b, everything, db, as_json, show):
     if db:
         catalog.prepare(session)
         with measures.transaction(session):
-            measures.compare(session, [measures.pair_of(session, a, b)])
+            measures.compare(session, [pair])
     return int(len(different) > 0)
 
 
 def _distanced(row):
     row = list(row)
-    row[8] = None if row[8] is None else math.sqrt(row[8])
+    row[8] = 0.0 if row[1] == "same" else None if row[8] is None else math.sqrt(row[8])
     return row
 
 
@@ -224,9 +235,12 @@ def catalog(sources, db, fingerprint, check, statistics, as_json, show):
 
     Only new and changed files are read. What reads all bytes goes on where it was stopped.
     """
-    from .catalog import REFRESHED, measure, prepare, refresh, second_pass
+    from .catalog import REFRESHED, count, measure, prepare, refresh, second_pass
 
-    session = Session(_database(db), show)
+    if not os.path.exists(_database(db)):   # None is made of what is not there
+        for source in sources:
+            count(source)
+    session = Session(db, show)
     prepare(session)
     output.show(REFRESHED, refresh(session, sources, progress), as_json)
     for name, wanted in (("fingerprint", fingerprint), ("check", check)):
@@ -250,9 +264,10 @@ def _database(path):
 @SQL
 def merge(others, db, as_json, show):
     """Bring catalogs, of other machines for example, into the one that --db names."""
-    from .catalog import MERGED, merge
+    from .catalog import MERGED, can_merge, merge
 
-    output.show(MERGED, list(merge(Session(_database(db), show), others)), as_json)
+    can_merge(others, _database(db))
+    output.show(MERGED, list(merge(Session(db, show), others)), as_json)
 
 
 @cli.command()
@@ -265,7 +280,7 @@ def shell(database, statements):
     """
     from .shell import run
 
-    run(_database(database), statements)
+    return run(_database(database), statements)
 
 
 @cli.command()

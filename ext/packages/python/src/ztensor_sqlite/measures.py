@@ -1,4 +1,5 @@
 """What takes reading tensors: statistics, histograms and distances, as a query or kept in a catalog (measures.sql)."""
+import filecmp
 import os
 import time
 
@@ -7,13 +8,34 @@ from .session import Trouble, quote
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measures.sql")
 BINS = 24
 
-# What became of a tensor between two files. NaNs are not compared: tensors that have some are the same if their bytes are. The
-# square is that of the length of the difference, in lengths of the longer one; so it is 0 for equal tensors.
-COMPARED = """CASE WHEN c.error IS NOT NULL THEN 'incomparable' WHEN c.equal = c.elements THEN 'same'
-            WHEN c.equal + c.nans = c.elements AND {a}.fingerprint = {b}.fingerprint THEN 'same' ELSE 'changed' END AS change,
+# The components of a tensor and what they decode to; NULL if that is not known of all of them.
+COMPONENTS = """(SELECT CASE WHEN count(hash) = count(*) THEN json_group_array(json_array(component, dtype, byte_order, hash)) END
+                      FROM (SELECT component, dtype, byte_order, hash FROM zt_components({path}, 'skip')
+                            WHERE object = a.object ORDER BY component))"""
+
+# What became of a tensor between two files. zt_compare compares as f64, which has not all integers of 64 bits; it leaves out NaN, and
+# has no complex numbers: there, fingerprints tell. They take reading all bytes, and so are asked for only where they matter: no integer
+# is beyond f64 if their length as a vector is not. Where nothing knows the values, the same components have the same ones.
+#
+# The square is that of the length of the difference, in lengths of the longer one: 0 for equal tensors, and 4 at most. A difference
+# may be too large for f64 where the lengths are not; then the angle gives it.
+COMPARED = """CASE WHEN c.equal + c.nans < c.elements THEN 'changed'
+            WHEN c.equal = c.elements AND NOT coalesce(a.type = b.type AND a.type IN ('i64', 'u64') AND max(c.l2, c.other_l2) > 9e15, 0)
+            THEN 'same'
+            WHEN a.shape = b.shape
+            THEN CASE a.fingerprint = b.fingerprint
+                 WHEN 1 THEN 'same'
+                 WHEN 0 THEN CASE WHEN c.error IS NULL OR a.type = b.type THEN 'changed' ELSE 'incomparable' END
+                 ELSE CASE WHEN a.format = b.format AND a.type IS b.type AND a.attributes IS b.attributes
+                           AND {components} = {other_components} THEN 'same' ELSE 'incomparable' END END
+            ELSE 'incomparable' END AS change,
        c.elements, c.equal, c.nans, c.rmse, c.max_abs, c.cosine,
        CASE WHEN c.rmse = 0 THEN 0.0
-            ELSE c.rmse / max(c.l2, c.other_l2) * (c.rmse / max(c.l2, c.other_l2)) * (c.elements - c.nans) END AS square, c.error"""
+            WHEN max(c.l2, c.other_l2) = 9e999 THEN NULL
+            WHEN c.rmse = 9e999 THEN min(4.0, 1 + min(c.l2, c.other_l2) / max(c.l2, c.other_l2)
+                                              * (min(c.l2, c.other_l2) / max(c.l2, c.other_l2) - 2 * c.cosine))
+            ELSE min(4.0, c.rmse / max(c.l2, c.other_l2) * (c.rmse / max(c.l2, c.other_l2)) * (c.elements - c.nans)) END AS square,
+       c.error"""
 
 DIFF = """SELECT *
 FROM (SELECT a.object, {compared}, a.type AS before, b.type AS after, a.shape, b.shape AS other_shape
@@ -51,7 +73,23 @@ ORDER BY 1, 2"""
 
 def diff(session, before, after):
     """Rows of DIFF: the tensors of two files, the most distant first."""
-    return session.rows(DIFF.format(a=quote(before), b=quote(after), compared=COMPARED.format(a="a", b="b")))
+    a, b = quote(before), quote(after)
+    rows = session.run(DIFF.format(a=a, b=b, compared=_compared(a, b)))
+    if any(row[1] == "incomparable" for row in rows) and _are_identical(session, *(
+            session.value(f"SELECT path FROM zt_files({source})") for source in (a, b))):
+        return [(row[0], "same", *row[2:]) for row in rows]
+    return rows
+
+
+def _compared(before, after):
+    """COMPARED for two files, each as SQL names it."""
+    return COMPARED.format(components=COMPONENTS.format(path=before), other_components=COMPONENTS.format(path=after))
+
+
+def _are_identical(session, before, after):
+    """Whether two files have the same bytes, and no tensor has its own elsewhere."""
+    return filecmp.cmp(before, after, shallow=False) \
+        and not session.value(f"SELECT count(shard) FROM zt_components({quote(before)}, 'skip')")
 
 
 def statistics(session, progress):
@@ -106,7 +144,11 @@ def _unmeasured(session, file, error):
 def compare(session, pairs):
     """Keep the distances of pairs of files of the catalog, each by their numbers, the smaller one first."""
     for low, high in pairs:
-        session.run(DISTANCES.format(low=low, high=high, compared=COMPARED.format(a="a", b="b")))
+        session.run(DISTANCES.format(low=low, high=high, compared=_compared("f.path", "g.path")))
+        left = f"a = {low} AND b = {high} AND change = 'incomparable'"
+        if session.value(f"SELECT EXISTS (SELECT 1 FROM distance WHERE {left})") and _are_identical(session, *(
+                session.value(f"SELECT path FROM file WHERE id = {file}") for file in (low, high))):
+            session.run(f"UPDATE distance SET change = 'same' WHERE {left}")
         session.run(f"INSERT OR REPLACE INTO pair(a, b, at) VALUES ({low}, {high}, strftime('%s', 'now'))")
 
 

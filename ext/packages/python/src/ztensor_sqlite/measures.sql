@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS main.pair(
   PRIMARY KEY(a, b)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS main.pair_b ON pair(b);
--- Tensors that both files have under one name, as zt_compare has it.
+-- Tensors that both files have under one name, as zt_compare has it; the change is as measures.py tells it.
 CREATE TABLE IF NOT EXISTS main.distance(
   a        INTEGER NOT NULL REFERENCES file(id),
   b        INTEGER NOT NULL REFERENCES file(id),

@@ -1,6 +1,7 @@
 """A tensor as a file of numpy's."""
 import json
 import os
+import stat
 import sys
 import tempfile
 
@@ -28,7 +29,7 @@ def header(dtype, shape):
 
 
 def export(session, source, name, out, dtype):
-    """Write a tensor's values to the file `out`, which appears when it is whole."""
+    """Write a tensor's values to `out`: a file appears when it is whole."""
     where = f"FROM zt_objects({quote(source)}) WHERE object = {quote(name)}"
     found = session.run(f"SELECT path, format, type, shape {where} LIMIT 2")
     if not found:
@@ -77,17 +78,40 @@ def _slices(session, path, name, shape, dtype):
 
 
 def _write(out, head, parts):
-    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(out)), prefix=".ztensor-", suffix=".npy")
+    """Replace a file, that a link names as well, by one that is whole; write into a device or a pipe, which is no file to replace."""
+    try:
+        if _is_no_file(out):
+            with open(out, "wb") as stream:
+                _fill(stream, head, parts)
+        else:
+            _replace(os.path.realpath(out) if os.path.islink(out) else out, head, parts)
+    except OSError as error:   # Its own words may name the unfinished file
+        raise Trouble(f"{out}: {error.strerror}") from None
+
+
+def _is_no_file(path):
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _replace(path, head, parts):
+    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path) or os.curdir, prefix=".ztensor-", suffix=".npy")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(head)
-            for part in parts:
-                file.write(part)
+            _fill(file, head, parts)
         os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, out)
+        os.replace(unfinished, path)
     except BaseException:
         os.unlink(unfinished)
         raise
+
+
+def _fill(file, head, parts):
+    file.write(head)
+    for part in parts:
+        file.write(part)
 
 
 def _umask():

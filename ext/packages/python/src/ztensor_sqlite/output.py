@@ -1,6 +1,7 @@
 """Rows as a table on a terminal, as words between tabs elsewhere, as JSON where that is asked for."""
 import json
 import math
+import os
 import sys
 
 # What a column is, beside text and numbers: it says how a terminal shows it, and what it is in JSON
@@ -8,9 +9,23 @@ BYTES, JSON = "bytes", "json"
 
 
 def prepare():
-    """Names of files and tensors may have bytes that are no UTF-8: they come out as they came in."""
+    """Names of files and tensors may have bytes that are no UTF-8: they come out as they came in. A stream that was closed gets one
+    in its place: words for stderr go nowhere, but answers that nobody can read are an error."""
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="surrogateescape")
+
+
+def give_up():
+    """Lead a stream that takes nothing elsewhere: Python would try once more at its end, and make that its status."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def plain(text):

@@ -42,13 +42,16 @@ def serve(source, db, port, quick, show):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    run(uvicorn, LocalOnly(shown.app()), port)
+    with contextlib.suppress(KeyboardInterrupt):   # That is how its end is asked for
+        run(uvicorn, LocalOnly(shown.app()), port)
 
 
 def update(source, path, quick, show):
     """What a page of a collection needs: its catalog, and what has been read of its files."""
     if os.path.exists(path) and os.path.getsize(path) and not is_database(path):
         raise Trouble(f"{path}: this is no SQLite database")
+    if not os.path.exists(path) and not catalog.count(source):
+        raise Trouble(f"{source}: there is no tensor file")
     session = Session(path, show)
     catalog.prepare(session)
     (row,) = catalog.refresh(session, [source], Progress)

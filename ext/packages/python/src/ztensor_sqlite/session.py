@@ -1,4 +1,5 @@
 """A connection that the command asks, and that tells which SQL it ran."""
+import itertools
 import os
 import sys
 
@@ -61,7 +62,25 @@ class Session:
     def rows(self, sql):
         """The rows of a statement, as they come."""
         self._say(sql.strip() + ";")
-        return self.connection.execute(sql)
+        cursor = self.connection.execute(sql)
+        return cursor if self._is_sqlite3() else self._decoded(cursor, sql)
+
+    def _decoded(self, cursor, sql):
+        """The rows that apsw gives, which fails at text that is not UTF-8: from there on they are asked for again, text as bytes."""
+        given = 0
+        try:
+            for row in cursor:
+                yield row
+                given += 1
+            return
+        except UnicodeDecodeError:
+            pass
+        names = [f"c{i}" for i in range(len(self.connection.execute(sql).get_description()))]
+        asked = ", ".join(f"typeof({name}) = 'text', CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END"
+                          for name in names)
+        rows = self.connection.execute(f"WITH r({', '.join(names)}) AS MATERIALIZED ({sql}) SELECT {asked} FROM r")
+        for row in itertools.islice(rows, given, None):
+            yield tuple(_text(value) if is_text else value for is_text, value in zip(row[::2], row[1::2]))
 
     def run(self, sql):
         """All rows of a statement."""

@@ -1,6 +1,5 @@
 """An SQL shell with ztensor loaded: apsw's, which is there also where no sqlite3 is."""
 import signal
-import sys
 
 from . import load
 from .session import Trouble
@@ -9,7 +8,7 @@ INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_obje
 
 
 def run(database, statements):
-    """Run the statements, or what comes on stdin."""
+    """Run the statements, or what comes on stdin; the status."""
     try:
         import apsw
         import apsw.shell
@@ -31,4 +30,5 @@ def run(database, statements):
     except (apsw.Error, apsw.shell.Shell.Error) as error:
         if not hasattr(error, "_handle_exception_saw_this"):
             shell.write(shell.stderr, f"ztensor-sql: {error}\n")   # The others the shell has told
-        sys.exit(2)
+        return 2
+    return 0

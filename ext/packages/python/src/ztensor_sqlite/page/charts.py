@@ -27,7 +27,8 @@ def histogram(counts, low, high):
     most = max(counts, default=0)
     if not most:
         return ""
-    step = (high - low) / len(counts)
+    low, high = (int(value) if isinstance(value, str) else value for value in (low, high))   # Integers beyond SQLite's are text
+    step = high / len(counts) - low / len(counts)   # The difference of both may be too large
     titles = [f"{brief(low + i * step)} to {brief(low + (i + 1) * step)}: {number(n)}" for i, n in enumerate(counts)]
     return _columns(counts, titles, f"histogram of the values from {brief(low)} to {brief(high)}", brief(low), brief(high), number(most))
 

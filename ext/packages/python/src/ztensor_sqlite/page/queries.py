@@ -57,8 +57,9 @@ def warm(connection):
 
 
 def pattern(text):
-    """What LIKE takes to find a text anywhere."""
-    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+    """What LIKE takes to find a text anywhere; NULL, which finds nothing, for one that is longer than SQLite takes and names are."""
+    made = "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+    return made if len(made.encode()) <= 50_000 else None
 
 
 # ---- The collection
@@ -227,7 +228,7 @@ def _family(connection, found):
 
 
 TENSOR_ORDERS = {"stored": "least", "name": "n.name", "bytes": "o.stored_bytes DESC, n.name", "std": "t.std DESC, n.name",
-                 "largest": "max(abs(t.min), abs(t.max)) DESC, n.name"}
+                 "largest": "max(abs(CAST(t.min AS REAL)), abs(CAST(t.max AS REAL))) DESC, n.name"}
 
 
 def _tensors(connection, parameters, found):
