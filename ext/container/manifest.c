@@ -13,7 +13,6 @@ enum { MANIFEST_INDEFINITE = 0x1, MANIFEST_IN_KEY = 0x2 };
 static void manifest_check_once(zt_builder *b, zt_manifest_check *check, const void *context,
                                 zt_cbor *out){
   zt_container *c = b->container;
-  zt_builder_clear(b);
   zt_cbor_init(out, c->kept.p, c->kept.n, b->err);
   zt_cbor_set_interrupt(out, b->interrupt);
   out->rewritten = c->kept.n!=c->manifest_length;
@@ -46,6 +45,7 @@ int zt_manifest_open(zt_builder *b, uint64_t offset, uint64_t n, zt_manifest_che
     err->object.z = err->component.z = NULL;
     c->kept.n = zt_cbor_join(c->kept.p, c->kept.n, b->interrupt, err);
     if( err->rc ) break;
+    zt_builder_clear(b);
   }
   if( !err->rc ) c->manifest = manifest_root(c);
   return err->rc;
