@@ -37,6 +37,21 @@ static int builder_reserve(zt_builder *b, uint64_t n){
   return SQLITE_OK;
 }
 
+/* As zt_source_read(), of what may have been read with the ends. */
+static int builder_fetch(zt_builder *b, uint64_t offset, uint8_t *p, size_t n){
+  const zt_ends *ends = b->ends;
+  if( ends && n<=ends->first.n && offset<=ends->first.n-n ){
+    memcpy(p, ends->first.p+offset, n);
+    return SQLITE_OK;
+  }
+  if( ends && n<=ends->last.n && offset>=ends->size-ends->last.n
+   && offset-(ends->size-ends->last.n)<=ends->last.n-n ){
+    memcpy(p, ends->last.p+(offset-(ends->size-ends->last.n)), n);
+    return SQLITE_OK;
+  }
+  return zt_source_read(b->source, offset, p, n, b->err);
+}
+
 int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   zt_container *c = b->container;
   assert( zt_claim(c->file_size, offset, n) );
@@ -46,7 +61,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   while( n>0 ){
     size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
     if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;
-    if( zt_source_read(b->source, offset, c->kept.p+c->kept.n, piece, b->err) ) return b->err->rc;
+    if( builder_fetch(b, offset, c->kept.p+c->kept.n, piece) ) return b->err->rc;
     offset += piece;
     n -= piece;
     c->kept.n += piece;

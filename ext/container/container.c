@@ -6,15 +6,47 @@
 #include "core/sort.h"
 #include "core/utf8.h"
 
-/* Read the two ends of a source into buffer, ZT_ENDS_HEAD+ZT_ENDS_TAIL bytes. */
-static int container_read_ends(zt_source *source, uint8_t *buffer, zt_ends *out, zt_error *err){
-  uint64_t size = zt_source_size(source);
-  size_t nHead = size<ZT_ENDS_HEAD ? (size_t)size : ZT_ENDS_HEAD;
-  size_t nTail = size<ZT_ENDS_TAIL ? (size_t)size : ZT_ENDS_TAIL;
-  if( zt_source_read(source, 0, buffer, nHead, err) ) return err->rc;
-  if( zt_source_read(source, size-nTail, buffer+ZT_ENDS_HEAD, nTail, err) ) return err->rc;
-  *out = (zt_ends){ source, size, { buffer, nHead }, { buffer+ZT_ENDS_HEAD, nTail } };
+/* Where the two ends of a file are read to. */
+typedef struct container_buffer {
+  uint8_t first[ZT_GUESS_MAX], last[ZT_GUESS_MAX];
+} container_buffer;
+
+/* Bytes of an end to read: those that are looked at in any case, or the guess, if there are any. */
+static size_t container_end(uint64_t size, size_t needed, uint32_t guess){
+  const size_t n = guess>needed ? guess : needed;
+  return size<n ? (size_t)size : n;
+}
+
+static zt_span container_cut(zt_span span, size_t n){
+  return (zt_span){ span.p, span.n<n ? span.n : n };
+}
+
+/* Read the two ends of a source into a buffer. */
+static int container_read_ends(zt_source *source, zt_container_guess guess,
+                               container_buffer *buffer, zt_ends *out, zt_error *err){
+  const uint64_t size = zt_source_size(source);
+  const size_t nFirst = container_end(size, ZT_ENDS_HEAD, guess.head);
+  const size_t nLast = container_end(size, ZT_ENDS_TAIL, guess.tail);
+  const size_t nTail = nLast<ZT_ENDS_TAIL ? nLast : ZT_ENDS_TAIL;
+  assert( guess.head<=ZT_GUESS_MAX && guess.tail<=ZT_GUESS_MAX );
+  if( zt_source_read(source, 0, buffer->first, nFirst, err) ) return err->rc;
+  if( zt_source_read(source, size-nLast, buffer->last, nLast, err) ) return err->rc;
+  *out = (zt_ends){
+    .source = source, .size = size, .first = { buffer->first, nFirst },
+    .last = { buffer->last, nLast }, .tail = { buffer->last+(nLast-nTail), nTail }
+  };
+  out->head = container_cut(out->first, ZT_ENDS_HEAD);
   return SQLITE_OK;
+}
+
+zt_container_guess zt_container_like(const zt_container *c){
+  const uint64_t end = c->manifest_offset+c->manifest_length;
+  const uint64_t tail = c->file_size-c->manifest_offset;
+  zt_container_guess guess = { 0, 0 };
+  if( c->manifest_length==0 ) return guess;
+  if( c->manifest_offset<=ZT_ENDS_HEAD && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
+  else if( c->file_size-end<=ZT_ENDS_TAIL && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
+  return guess;
 }
 
 /* True if the file is HDF5: its signature is in the first place, or where bytes of the user before
@@ -53,7 +85,7 @@ static int container_fail_magic(const zt_ends *ends, zt_error *err){
 /* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
 static int container_fill(zt_container *c, bool is_new, const zt_ends *ends,
                           const zt_interrupt *interrupt, zt_error *err){
-  zt_builder b = { ends->source, c, interrupt, err };
+  zt_builder b = { ends->source, c, interrupt, err, ends };
   c->driver = zt_driver_for(ends, err);
   if( err->rc ) return err->rc;
   if( !c->driver ) return container_fail_magic(ends, err);
@@ -72,12 +104,12 @@ static zt_container *container_new(void){
 
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
                       zt_error *err){
-  return zt_container_open_in(NULL, source, interrupt, out, err);
+  return zt_container_open_in(NULL, source, (zt_container_guess){ 0, 0 }, interrupt, out, err);
 }
 
-int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_interrupt *interrupt,
-                         zt_container **out, zt_error *err){
-  uint8_t buffer[ZT_ENDS_HEAD+ZT_ENDS_TAIL];
+int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_guess guess,
+                         const zt_interrupt *interrupt, zt_container **out, zt_error *err){
+  container_buffer buffer;
   const zt_identity *id = zt_source_identity(source);
   zt_container *c;
   zt_ends ends = { 0 };
@@ -87,7 +119,7 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_inte
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
   c->file_size = c->end = zt_source_size(source);
-  if( container_read_ends(source, buffer, &ends, err)==SQLITE_OK ){
+  if( container_read_ends(source, guess, &buffer, &ends, err)==SQLITE_OK ){
     container_fill(c, !emptied, &ends, interrupt, err);
   }
   err->object.z = err->component.z = NULL;
@@ -97,9 +129,10 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_inte
 }
 
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
-  uint8_t buffer[ZT_ENDS_HEAD+ZT_ENDS_TAIL];
+  container_buffer buffer;
   zt_ends ends = { 0 };
-  if( container_read_ends(source, buffer, &ends, err) ) return err->rc;
+  const zt_container_guess none = { 0, 0 };
+  if( container_read_ends(source, none, &buffer, &ends, err) ) return err->rc;
   if( zt_driver_for(&ends, err)==driver ) return driver->check_ends(&ends, err);
   return err->rc ? err->rc
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);

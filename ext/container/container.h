@@ -138,10 +138,20 @@ int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_conta
                       zt_error *err);
 zt_container *zt_container_ref(zt_container *c);
 
-/* The same, in the memory of one that has been emptied: it is used, or freed. emptied may be
-** NULL. */
-int zt_container_open_in(zt_container *emptied, zt_source *source, const zt_interrupt *interrupt,
-                         zt_container **out, zt_error *err);
+/* What the next file of a collection may be like: how many bytes at its beginning, or at its end,
+** are metadata. They are read at once. */
+typedef struct zt_container_guess {
+  uint32_t head, tail;            /* Up to ZT_GUESS_MAX; 0: nobody knows */
+} zt_container_guess;
+#define ZT_GUESS_MAX 16384u
+
+/* As this one is. */
+zt_container_guess zt_container_like(const zt_container *c);
+
+/* The same as zt_container_open(), in the memory of one that has been emptied: it is used, or
+** freed. emptied may be NULL. */
+int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_guess guess,
+                         const zt_interrupt *interrupt, zt_container **out, zt_error *err);
 
 /* Give a reference back. Nobody else had one, and there is little memory: that is kept for
 ** zt_container_open_in() or zt_container_close(). Else NULL. */

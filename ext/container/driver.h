@@ -20,6 +20,7 @@ typedef struct zt_ends {
   uint64_t size;       /* Of the file */
   zt_span head;        /* The first ZT_ENDS_HEAD bytes, fewer if the file has fewer */
   zt_span tail;        /* The last ZT_ENDS_TAIL bytes, fewer if the file has fewer */
+  zt_span first, last; /* All that was read, of which these are parts: for zt_builder_read() */
 } zt_ends;
 #define ZT_ENDS_HEAD 16
 #define ZT_ENDS_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of
@@ -44,6 +45,7 @@ typedef struct zt_builder {
   zt_container *container;
   const zt_interrupt *interrupt;   /* May be NULL */
   zt_error *err;                   /* Of every failure */
+  const zt_ends *ends;             /* What was read already; may be NULL */
 } zt_builder;
 
 /* Read n bytes of the source, from offset on, into the kept bytes, asking between pieces whether to

@@ -14,6 +14,7 @@
 #define AHEAD_LATE_JOBS 3                  /* if it is so many in a row: a processor may be busy */
 #define AHEAD_EACH 2                       /* Groups for each thread */
 #define AHEAD_GROUP 16                     /* Jobs of a group, at most, */
+#define AHEAD_SMOOTH 4                     /* One that was interrupted tells little of the next */
 #define AHEAD_GROUP_TIME ((int64_t)250*1000)   /* and nanoseconds that they are to take: handing
                                            ** each over by itself may take longer than doing it */
 
@@ -131,7 +132,7 @@ static void ahead_widen(zt_ahead *a, uint64_t left){
 static void ahead_learn(zt_ahead *a, const zt_job *job){
   const int64_t computing = AHEAD_LATE + AHEAD_LATE_BYTE*(int64_t)job->memory;
   const int threads = 2*zt_pool_threads(a->tasks.pool);
-  a->took = job->took;
+  a->took = a->took ? a->took+(job->took-a->took)/AHEAD_SMOOTH : job->took;
   if( job->memory>a->largest ) a->largest = job->memory;
   a->late = job->took<computing ? 0 : a->late+1;
   if( !a->slow || a->late<AHEAD_LATE_JOBS ) return;

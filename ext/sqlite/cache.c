@@ -4,7 +4,7 @@
 #include "core/host.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
-#define CACHE_EMPTIED 8      /* Containers whose memory is used again */
+#define CACHE_EMPTIED 64     /* Containers whose memory is used again */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of so many bytes takes long to read again */
 
 typedef struct cache_entry {
@@ -36,6 +36,7 @@ struct zt_cache {
   zt_pool *pool;                   /* Borrowed; NULL: there is none */
   zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
   unsigned nEmptied;
+  zt_container_guess guess;        /* Like the last one that was kept */
   zt_interrupt interrupt;
 };
 
@@ -202,6 +203,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
 void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
   if( !opened->worth ) return;
   zt_monitor_enter(c->monitor);
+  c->guess = zt_container_like(opened->container);
   /* Two that were opened side by side may be one file */
   if( !cache_has(c, zt_container_identity(opened->container)) ){
     cache_keep(c, opened->container, scan);
@@ -209,15 +211,23 @@ void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
   zt_monitor_leave(c->monitor);
 }
 
-/* The same as cache_find(), with a reference for the caller. If there is none, *emptied is memory
-** to open it in, or NULL; emptied may be NULL, too. */
+/* What a container that is not there is opened with. */
+typedef struct cache_help {
+  zt_container *emptied;           /* Memory to open it in, or NULL */
+  zt_container_guess guess;
+} cache_help;
+
+/* The same as cache_find(), with a reference for the caller. If there is none, *help is set, which
+** may be NULL. */
 static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan,
-                                zt_container **emptied){
+                                cache_help *help){
   zt_container *found;
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
   if( found ) zt_container_ref(found);
-  else if( emptied ) *emptied = c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL;
+  else if( help ){
+    *help = (cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
+  }
   zt_monitor_leave(c->monitor);
   return found;
 }
@@ -225,7 +235,7 @@ static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity
 int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   zt_source *opened = NULL;
-  zt_container *emptied;
+  cache_help help;
   zt_stat now;
   bool settled;
   *out = (zt_opened){ NULL, NULL, false };
@@ -242,9 +252,9 @@ int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan
   if( zt_source_open(path, state, &opened, err) ) return err->rc;
   zt_source_set_pool(opened, c->pool);
   settled = zt_os_settled(zt_source_identity(opened));
-  out->container = cache_take(c, path, zt_source_identity(opened), scan, &emptied);
+  out->container = cache_take(c, path, zt_source_identity(opened), scan, &help);
   if( !out->container ){
-    if( zt_container_open_in(emptied, opened, interrupt, &out->container, err) ){
+    if( zt_container_open_in(help.emptied, opened, help.guess, interrupt, &out->container, err) ){
       zt_source_explain(opened, err);
     }else if( zt_source_unchanged(opened, err) ){
       zt_container_close(out->container);
