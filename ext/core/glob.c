@@ -62,6 +62,14 @@ static bool glob_match_one(const char *p, const char *pEnd, const char *name, si
   return n==nName && memcmp(p, name, n)==0;
 }
 
+/* True if what follows the last `*` is to be the name's end as it stands, and begins where a
+** character does. */
+static bool glob_is_ending(const char *p, const char *pEnd){
+  if( p<pEnd && (unsigned char)*p>=0x80 ) return false;
+  while( p<pEnd && *p!='*' && *p!='?' && *p!='[' ) p++;
+  return p==pEnd;
+}
+
 bool zt_glob_match(const char *pattern, size_t n, const char *name){
   const char *p = pattern, *pEnd = pattern+n, *end = name+strlen(name), *next;
   /* The last `*`, and where the name goes on if it takes one more */
@@ -71,6 +79,9 @@ bool zt_glob_match(const char *pattern, size_t n, const char *name){
     if( p<pEnd && *p=='*' ){
       star = ++p;
       retry = name;
+      if( glob_is_ending(p, pEnd) ){
+        return end-name>=pEnd-p && memcmp(end-(pEnd-p), p, (size_t)(pEnd-p))==0;
+      }
     }else if( p<pEnd && glob_match_one(p, pEnd, name, nName, &next) ){
       p = next;
       name += nName;

@@ -341,7 +341,7 @@ static void paths_try_names(paths_walker *w, const paths_level *here, paths_entr
     zt_kind kind = e->a[i].kind;
     size_t before;
     int error_number = 0;
-    if( name[0]=='.' && segment[0]!='.' ) continue;
+    if( (name[0]=='.' && segment[0]!='.') || (*next && kind==ZT_KIND_FILE) ) continue;
     if( !zt_glob_match(segment, n, name) || (!*next && !paths_is_wanted(w, name)) ) continue;
     before = paths_push(w, name, strlen(name));
     if( w->err->rc ) return;
