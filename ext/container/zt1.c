@@ -558,12 +558,12 @@ static void zt1_decode_component(const zt_container *c, size_t at, unsigned want
                                  zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, at, 4, &cbor);
-  if( c->driver==&zt_driver_zt1_1 && cbor.end-cbor.p>=ZT1_USUAL_BYTES
-   && zt1_pass_component(cbor.p, out) ){
+  if( c->driver==&zt_driver_zt1_1 && c->kept.n-at>=ZT1_USUAL_BYTES
+   && zt1_pass_component(c->kept.p+at, out) ){
     out->role = ZT_TEXT("data");
     return;
   }
+  zt_manifest_decode(c, at, 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
