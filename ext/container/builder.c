@@ -58,6 +58,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
   if( builder_reserve(b, n) ) return b->err->rc;
   if( c->kept.n==0 ) c->manifest_offset = offset;
+  c->in_one_piece = true;
   while( n>0 ){
     size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
     if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;

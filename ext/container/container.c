@@ -43,7 +43,7 @@ zt_container_guess zt_container_like(const zt_container *c){
   const uint64_t end = c->manifest_offset+c->manifest_length;
   const uint64_t tail = c->file_size-c->manifest_offset;
   zt_container_guess guess = { 0, 0 };
-  if( c->manifest_length==0 ) return guess;
+  if( !c->in_one_piece ) return guess;
   if( c->manifest_offset<=ZT_ENDS_HEAD && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
   else if( c->file_size-end<=ZT_ENDS_TAIL && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
   return guess;

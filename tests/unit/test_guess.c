@@ -1,0 +1,113 @@
+/* What is guessed of a file, and memory of another one that is used again (container/container.h), change nothing of what is read. */
+#include "test.h"
+
+#include "container/driver.h"
+#include "core/paths.h"
+
+static zt_container *open_in(zt_container *emptied, const char *path, zt_container_guess guess, zt_error *err){
+  zt_source *source;
+  zt_container *c = NULL;
+  if( zt_source_open(path, NULL, &source, err) ) fail_msg("%s", err->message);
+  zt_container_open_in(emptied, source, guess, NULL, &c, err);
+  assert_true((c==NULL)==(err->rc!=SQLITE_OK));
+  zt_source_close(source);
+  return c;
+}
+
+static bool same_text(zt_text a, zt_text b){
+  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
+}
+
+static void assert_same(const zt_container *a, const zt_container *b, const char *path){
+  check( a->driver==b->driver && same_text(a->version, b->version), "%s", path );
+  check( a->manifest_offset==b->manifest_offset && a->manifest_length==b->manifest_length && a->rules==b->rules, "%s", path );
+  check( a->begin==b->begin && a->end==b->end && a->gap==b->gap && a->newer==b->newer, "%s", path );
+  check( a->kept.n==b->kept.n && memcmp(a->kept.p, b->kept.p, a->kept.n)==0, "%s", path );
+  check( zt_container_objects(a)==zt_container_objects(b) && zt_container_components(a)==zt_container_components(b), "%s", path );
+  check( zt_container_shards(a)==zt_container_shards(b), "%s", path );
+  for(uint32_t i=0; i<zt_container_objects(a); i++){
+    const zt_text name = zt_container_name(a, i);
+    check( zt_text_equal(name, zt_container_name(b, i)) && zt_container_find(b, name)==i, "%s: %u", path, i );
+    check( zt_container_first(a, i)==zt_container_first(b, i), "%s: %u", path, i );
+    for(uint32_t k=zt_container_first(a, i); k<zt_container_first(a, i+1); k++){
+      zt_component x = { .offset = 0 }, y = { .offset = 0 };
+      zt_container_component(a, i, k, ZT_COMPONENT_ALL, &x);
+      zt_container_component(b, i, k, ZT_COMPONENT_ALL, &y);
+      check( x.offset==y.offset && x.length==y.length && x.element==y.element, "%s: %u", path, i );
+      check( same_text(x.role, y.role) && same_text(x.dtype, y.dtype) && same_text(x.digest, y.digest), "%s: %u", path, i );
+    }
+  }
+}
+
+static uint32_t at_most(uint32_t n){
+  return n<ZT_GUESS_MAX ? n : ZT_GUESS_MAX;
+}
+
+/* Every file, sound or broken, after another one in whose memory it is opened. */
+static void test_a_guess_and_used_memory_change_nothing(void **state){
+  const zt_container_guess none = { 0, 0 };
+  zt_paths_filter filter = { .files = zt_container_files };
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths paths;
+  zt_container *emptied = NULL;
+  size_t guessed = 0, reused = 0;
+  (void)state;
+  assert_int_equal(zt_paths_find("tests/formats", &filter, &paths, &err), SQLITE_OK);
+  assert_true(paths.n>500);
+  for(size_t i=0; i<paths.n; i++){
+    const char *path = paths.a[i].z;
+    zt_error plain = ZT_ERROR_NONE;
+    zt_container *c = open_in(NULL, path, none, &plain);
+    const zt_container_guess like = c ? zt_container_like(c) : none;
+    const zt_container_guess guesses[] = {
+      like, { at_most(like.head+1), at_most(like.tail+1) }, { like.head/2, like.tail/2 }, { 17, 49 },
+      { ZT_GUESS_MAX, ZT_GUESS_MAX }
+    };
+    guessed += like.head || like.tail;
+    for(size_t k=0; k<COUNT(guesses); k++){
+      zt_error other = ZT_ERROR_NONE;
+      zt_container *again;
+      reused += emptied!=NULL;
+      again = open_in(emptied, path, guesses[k], &other);
+      emptied = NULL;
+      check( plain.rc==other.rc && (!plain.rc || strcmp(plain.message, other.message)==0), "%s: %s, not %s", path,
+             other.message, plain.message );
+      if( c ) assert_same(c, again, path);
+      if( again ) emptied = zt_container_empty(again);
+      zt_error_clear(&other);
+    }
+    zt_container_close(c);
+    zt_error_clear(&plain);
+  }
+  assert_true(guessed>200 && reused>1000);
+  zt_container_close(emptied);
+  zt_paths_clear(&paths);
+}
+
+/* A file is like another one if its metadata are short, and at an end of it. */
+static void test_what_is_guessed(void **state){
+  static const struct { const char *path; bool head, tail; } files[] = {
+    { "tests/formats/ztensor/golden/v1.2/wheel_names.zt", false, true },
+    { "tests/formats/safetensors/golden/dtypes.safetensors", true, false },
+    { "tests/formats/npz/golden/names.npz", false, false },   /* Of many pieces */
+  };
+  const zt_container_guess none = { 0, 0 };
+  (void)state;
+  for(size_t i=0; i<COUNT(files); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_container *c = open_in(NULL, files[i].path, none, &err);
+    const zt_container_guess like = zt_container_like(c);
+    check( (like.head>0)==files[i].head && (like.tail>0)==files[i].tail, "%s", files[i].path );
+    check( !like.tail || like.tail==c->file_size-c->manifest_offset, "%s", files[i].path );
+    check( !like.head || like.head==c->manifest_offset+c->manifest_length, "%s", files[i].path );
+    zt_container_close(c);
+  }
+}
+
+int main(void){
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_guess_and_used_memory_change_nothing),
+    cmocka_unit_test(test_what_is_guessed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
