@@ -14,13 +14,13 @@ typedef struct opened {
   zt_message all;
 } opened;
 
-#define PATH "build/static/unit/test_protobuf.bytes"
+static char file_path[] = "/tmp/ztensor-protobuf-XXXXXX";
 
 static void open_bytes(opened *o, blob bytes, bool file){
   *o = (opened){ .bytes = bytes, .err = ZT_ERROR_NONE };
   if( file ){
-    write_file(PATH, bytes.p, bytes.n);
-    assert_int_equal(zt_source_open(PATH, NULL, &o->source, &o->err), SQLITE_OK);
+    write_file(file_path, bytes.p, bytes.n);
+    assert_int_equal(zt_source_open(file_path, NULL, &o->source, &o->err), SQLITE_OK);
   }else{
     assert_int_equal(zt_source_open_image(span_of(bytes), &o->source, &o->err), SQLITE_OK);
   }
@@ -28,12 +28,22 @@ static void open_bytes(opened *o, blob bytes, bool file){
   o->all = zt_protobuf_all(&o->in);
 }
 
-static void close_bytes(opened *o, bool file){
+static void close_bytes(opened *o){
   zt_protobuf_close(&o->in);
   zt_source_close(o->source);
   zt_error_clear(&o->err);
   free(o->bytes.p);
-  if( file ) unlink(PATH);
+}
+
+static int make_file(void **state){
+  const int fd = mkstemp(file_path);
+  (void)state;
+  return fd<0 || close(fd);
+}
+
+static int remove_file(void **state){
+  (void)state;
+  return unlink(file_path);
 }
 
 static void put_varint(blob *b, uint64_t u){
@@ -68,7 +78,7 @@ static void test_fields_of_each_type(void **state){
     assert_false(zt_protobuf_next(&o.in, &o.all, &f));
     assert_false(zt_protobuf_next(&o.in, &o.all, &f));
     assert_succeeded(&o.err, "the end");
-    close_bytes(&o, file);
+    close_bytes(&o);
   }
 }
 
@@ -89,7 +99,7 @@ static void test_packed_numbers_and_bytes(void **state){
     assert_true(zt_protobuf_bytes(&o.in, (zt_message){ 9, 11 }, &text) && text.n==2 && text.p[1]==0x78);
     assert_true(zt_protobuf_bytes(&o.in, none, &text) && text.n==0 && text.p!=NULL);
     assert_succeeded(&o.err, "all");
-    close_bytes(&o, file);
+    close_bytes(&o);
   }
 }
 
@@ -109,7 +119,7 @@ static void test_groups_are_passed_over(void **state){
     check( zt_protobuf_next(&o.in, &o.all, &f) && f.number==5 && f.value==7, "%s", groups[i] );
     check( !zt_protobuf_next(&o.in, &o.all, &f), "%s", groups[i] );
     assert_succeeded(&o.err, groups[i]);
-    close_bytes(&o, false);
+    close_bytes(&o);
   }
 }
 
@@ -147,7 +157,7 @@ static void test_what_is_no_message(void **state){
       check( !zt_protobuf_next(&o.in, &o.all, &f), "%s", rows[i].hex );
       check( o.err.rule && strcmp(o.err.rule, rows[i].rule)==0, "%s: %s", rows[i].hex, o.err.rule ? o.err.rule : "none" );
       assert_failed(&o.err, rows[i].what, rows[i].hex);
-      close_bytes(&o, file);
+      close_bytes(&o);
     }
   }
 }
@@ -164,7 +174,7 @@ static void test_groups_are_nested_at_most_64_deep(void **state){
     assert_false(zt_protobuf_next(&o.in, &o.all, &f));
     if( depth==64 ) assert_succeeded(&o.err, "64");
     else assert_failed(&o.err, "byte 64: groups are nested more than 64 deep", "65");
-    close_bytes(&o, false);
+    close_bytes(&o);
   }
 }
 
@@ -198,7 +208,7 @@ static void test_a_file_is_read_in_pieces(void **state){
   }
   assert_succeeded(&o.err, "all");
   assert_int_equal(n, 120000);
-  close_bytes(&o, true);
+  close_bytes(&o);
 }
 
 /* What comes before is had again, and what is passed over is not read. */
@@ -219,7 +229,7 @@ static void test_places_may_be_in_any_order(void **state){
     if( n ) assert_memory_equal(text.p, o.bytes.p+at, n);
   }
   assert_succeeded(&o.err, "all");
-  close_bytes(&o, true);
+  close_bytes(&o);
 }
 
 static void test_a_failure_stays(void **state){
@@ -236,7 +246,7 @@ static void test_a_failure_stays(void **state){
   assert_false(zt_protobuf_fixed(&o.in, &m, 1, &u));
   assert_false(zt_protobuf_bytes(&o.in, m, &text));
   assert_failed(&o.err, "type 7", "the first");
-  close_bytes(&o, false);
+  close_bytes(&o);
 }
 
 static bool stop(void *context){
@@ -256,7 +266,7 @@ static void test_a_long_message_can_be_interrupted(void **state){
     o.in.interrupt = &interrupt;
     while( zt_protobuf_next(&o.in, &o.all, &f) ){}
     assert_int_equal(o.err.rc, SQLITE_INTERRUPT);
-    close_bytes(&o, file);
+    close_bytes(&o);
   }
 }
 
@@ -272,5 +282,5 @@ int main(void){
     cmocka_unit_test(test_a_failure_stays),
     cmocka_unit_test(test_a_long_message_can_be_interrupted),
   };
-  return cmocka_run_group_tests_name("protobuf", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, make_file, remove_file);
 }
