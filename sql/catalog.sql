@@ -24,13 +24,15 @@ WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_applicat
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
     WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 2 THEN 'newer'
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) < 2
+     AND EXISTS (SELECT 1 FROM main.sqlite_master WHERE lower(name) IN ('external', 'gone')) THEN 'taken'
     WHEN (SELECT yes FROM is_catalog) THEN NULL
     WHEN (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
       'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-      'detail', 'share', 'file', 'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'metrics', 'run_files',
+      'detail', 'share', 'file', 'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'metrics', 'run_files',
       'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
       'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
   END AS wrong;
@@ -47,6 +49,10 @@ END;
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
 SAVEPOINT catalog;
+
+-- Version 1 did not know which other files have bytes of a file: files that need others are read again.
+CREATE TEMP TABLE catalog_upgrade AS
+SELECT 1 AS of_1 FROM pragma_user_version WHERE user_version = 1 AND (SELECT wrong FROM catalog_wrong) IS NULL;
 
 -- ---- Tables. Of a number of bytes or elements that is beyond 64 signed bits the decimal digits are kept as a BLOB, which
 -- the type INTEGER leaves as it is, and views show them as text.
@@ -150,7 +156,7 @@ CREATE TABLE IF NOT EXISTS main.file(
   inode          INTEGER,
   data_offset    INTEGER,             -- where its data begin
   manifest_bytes INTEGER,
-  refreshed      INTEGER,             -- when it was read last, or found to have moved, in seconds since 1970
+  refreshed      INTEGER,             -- when it was read last, in seconds since 1970
   fingerprint    TEXT,                -- over its objects' names and fingerprints; NULL: not known
   fingerprinted  INTEGER,             -- when it was looked for
   checked        INTEGER,             -- when zt_check went over it; NULL: not yet
@@ -159,8 +165,7 @@ CREATE TABLE IF NOT EXISTS main.file(
   attributes     TEXT,
   UNIQUE(host, path)
 );
--- The other files that have bytes of a file, as they were when it was read. (Version 2: one of version 1 knows of none until its files
--- are read again.)
+-- The other files that have bytes of a file, as they were when it was read.
 CREATE TABLE IF NOT EXISTS main.external(
   file  INTEGER NOT NULL REFERENCES file(id),
   path  TEXT NOT NULL,                -- absolute
@@ -218,6 +223,14 @@ CREATE TABLE IF NOT EXISTS main.change(
   mtime  REAL
 );
 
+-- Files that a merge did not find where they had been found before, and since when: no history of a refresh tells that.
+CREATE TABLE IF NOT EXISTS main.gone(
+  host INTEGER NOT NULL REFERENCES host(id),
+  path TEXT NOT NULL,
+  at   INTEGER NOT NULL,              -- in seconds since 1970
+  PRIMARY KEY(host, path)
+) WITHOUT ROWID;
+
 -- Which run of which experiment tracker refers to which file. What fills it writes it as a table, so it is one, whatever its name.
 CREATE TABLE IF NOT EXISTS main.run_files(
   tracker  TEXT,                      -- 'mlflow', 'optuna', 'sacred', or your own
@@ -240,6 +253,13 @@ INSERT OR IGNORE INTO main.metrics VALUES
   ('*loss*', 'min'), ('*error*', 'min'), ('*perplexity*', 'min'), ('*mae', 'min'), ('*mse', 'min'), ('*wer', 'min'),
   ('*acc', 'max'), ('*accuracy*', 'max'), ('*auc*', 'max'), ('*f1*', 'max'), ('*precision*', 'max'), ('*recall*', 'max'),
   ('*bleu*', 'max'), ('*rouge*', 'max'), ('*reward*', 'max'), ('*score*', 'max'), ('*r2*', 'max');
+
+UPDATE main.file SET inode = NULL, fingerprint = NULL, fingerprinted = NULL
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND layout IN (SELECT layout FROM main.part WHERE shard IS NOT NULL);
+DELETE FROM main.fingerprint
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
+  AND file IN (SELECT f.id FROM main.file AS f JOIN main.part AS p ON p.layout = f.layout WHERE p.shard IS NOT NULL);
+DROP TABLE temp.catalog_upgrade;
 
 CREATE UNIQUE INDEX IF NOT EXISTS main.shape_shape ON shape(quote(shape));
 CREATE UNIQUE INDEX IF NOT EXISTS main.kind_kind ON kind(quote(format), quote(dtype), quote(type));

@@ -23,6 +23,8 @@ DROP TABLE IF EXISTS temp.merge_architecture;
 DROP TABLE IF EXISTS temp.merge_layout;
 DROP TABLE IF EXISTS temp.merge_file;
 DROP TABLE IF EXISTS temp.merge_found;
+DROP TABLE IF EXISTS temp.merge_gone;
+DROP TABLE IF EXISTS temp.merge_lost;
 
 -- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
 -- that stayed as they were.
@@ -42,28 +44,23 @@ CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state, fingerprint
 CREATE INDEX temp.merge_file_here ON merge_file(here) WHERE here IS NOT NULL;
 -- Files here that have been found by another source since, a number of main.root.
 CREATE TEMP TABLE merge_found(file INTEGER PRIMARY KEY, root);
+-- Files that some refresh did not find, and when that was; the same of those of which no history tells so.
+CREATE TEMP TABLE merge_gone(host, path TEXT, at);
+CREATE TEMP TABLE merge_lost(host, path TEXT, at);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   -- pragma_user_version tells that of main alone: one version has one set of tables.
   SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
   WHERE EXISTS (SELECT name, sql FROM incoming.sqlite_master
-                WHERE type = 'table' AND name IN ('host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-                  'detail', 'share', 'file', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'run_files', 'metrics')
-                EXCEPT SELECT name, sql FROM main.sqlite_master)
-     OR NOT EXISTS (SELECT 1 FROM incoming.sqlite_master WHERE name = 'external');
+                WHERE type = 'table' AND name IN (
+                  'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part', 'detail', 'share', 'file',
+                  'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'run_files', 'metrics')
+                EXCEPT SELECT name, sql FROM main.sqlite_master);
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
   WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 2;
 
-  SELECT RAISE(ABORT, 'what is attached as incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
+  SELECT RAISE(ABORT, 'incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
   WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');
-
-  -- A run without a host is one of each host that has the path, and of one if none has: not of those that come.
-  INSERT OR IGNORE INTO run_files(tracker, database, run, name, status, path, logged, host)
-  SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, r.logged, h.name
-  FROM main.run_files AS r CROSS JOIN main.host AS h
-  WHERE r.host = '' AND h.id IN (SELECT host FROM main.file WHERE path = r.path
-                                 UNION ALL SELECT min(id) FROM main.host WHERE NOT EXISTS (SELECT 1 FROM main.file WHERE path = r.path));
-  DELETE FROM run_files WHERE host = '' AND EXISTS (SELECT 1 FROM main.host);
 
   -- What has a name of its own.
   INSERT OR IGNORE INTO host(name) SELECT name FROM incoming.host;
@@ -92,7 +89,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT INTO merge_architecture
   SELECT t.id, a.id, a.id IS NULL FROM incoming.architecture AS t LEFT JOIN main.architecture AS a ON a.digest = t.digest;
   INSERT INTO architecture(digest, objects, parameters)
-  SELECT t.digest, t.objects, t.parameters FROM merge_architecture AS m CROSS JOIN incoming.architecture AS t ON t.id = m.there WHERE m.fresh;
+  SELECT t.digest, t.objects, t.parameters
+  FROM merge_architecture AS m CROSS JOIN incoming.architecture AS t ON t.id = m.there WHERE m.fresh;
   UPDATE merge_architecture
   SET here = (SELECT a.id FROM incoming.architecture AS t CROSS JOIN main.architecture AS a ON a.digest = t.digest
               WHERE t.id = merge_architecture.there)
@@ -144,38 +142,73 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   FROM (SELECT t.id AS there, f.id AS here, t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
                t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
                t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
-                 AND (t.refreshed = f.refreshed OR NOT EXISTS (SELECT 1 FROM incoming.external WHERE file = t.id)) AS same,
+                 AND NOT EXISTS (SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id
+                                 EXCEPT SELECT path, size, mtime, inode FROM main.external WHERE file = f.id)
+                 AND NOT EXISTS (SELECT path, size, mtime, inode FROM main.external WHERE file = f.id
+                                 EXCEPT SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id) AS same,
                CASE WHEN f.id IS NULL THEN 'added'
-                    WHEN (t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1))
-                       > (f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1)) THEN 'replaced'
+                    WHEN (t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1), coalesce(t.inode, -1),
+                          coalesce((SELECT max(mtime) FROM incoming.external WHERE file = t.id), -1e300))
+                       > (f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1), coalesce(f.inode, -1),
+                          coalesce((SELECT max(mtime) FROM main.external WHERE file = f.id), -1e300)) THEN 'replaced'
                     ELSE 'unchanged' END AS state
         FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
              LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path);
-  -- What a later refresh removed there: it did not find a file by the same source, or by another one, which its history tells.
-  INSERT INTO merge_file(there, here, state)
-  SELECT -f.id, f.id, 'removed'
-  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
-       CROSS JOIN main.file AS f ON f.root = r.id
-  WHERE t.refreshed > r.refreshed
-    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path);
-  INSERT OR IGNORE INTO merge_file(there, here, state)
-  SELECT -f.id, f.id, 'removed'
+
+  -- Where did a refresh find a file no more? Its history says so, of files here and of those that come.
+  INSERT INTO merge_gone(host, path, at)
+  SELECT f.host, f.path, c.at
   FROM incoming.change AS c CROSS JOIN merge_host AS h ON h.there = c.host
        CROSS JOIN main.file AS f ON f.host = h.here AND f.path = CASE c.change WHEN 'moved' THEN c.was ELSE c.path END
-       CROSS JOIN main.root AS r ON r.id = f.root
-  WHERE c.change IN ('removed', 'moved') AND c.at >= f.refreshed AND c.at >= coalesce(r.refreshed, 0)
-    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = c.host AND x.path = f.path);
-  -- And, of what comes, what a later one removed here.
+  WHERE c.change IN ('removed', 'moved')
+  UNION ALL
+  SELECT c.host, x.path, c.at
+  FROM main.change AS c CROSS JOIN merge_host AS h ON h.here = c.host
+       CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = CASE c.change WHEN 'moved' THEN c.was ELSE c.path END
+  WHERE c.change IN ('removed', 'moved')
+  UNION ALL
+  SELECT f.host, f.path, g.at
+  FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host CROSS JOIN main.file AS f ON f.host = h.here AND f.path = g.path
+  UNION ALL
+  SELECT g.host, x.path, g.at
+  FROM main.gone AS g CROSS JOIN merge_host AS h ON h.here = g.host CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = g.path;
+  -- Or the source that found it here was refreshed later there, or the other way round, and it is not known there: unless it is below a
+  -- directory that could not be listed.
+  INSERT INTO merge_lost
+  SELECT f.host, f.path, t.refreshed
+  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
+       CROSS JOIN main.file AS f ON f.root = r.id
+  WHERE t.refreshed > r.refreshed AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path)
+    AND f.id NOT IN (SELECT g.id
+                     FROM incoming.file AS b CROSS JOIN merge_host AS h ON h.there = b.host CROSS JOIN main.file AS g
+                       ON g.host = h.here AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
+                     WHERE b.error IS NOT NULL)
+  UNION ALL
+  SELECT r.host, x.path, r.refreshed
+  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
+       CROSS JOIN incoming.file AS x ON x.root = t.id
+  WHERE r.refreshed > t.refreshed AND NOT EXISTS (SELECT 1 FROM main.file AS f WHERE f.host = r.host AND f.path = x.path AND f.root = r.id)
+    AND x.id NOT IN (SELECT y.id
+                     FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
+                       ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
+                     WHERE b.error IS NOT NULL);
+  INSERT INTO merge_gone SELECT host, path, at FROM merge_lost;
+  INSERT INTO merge_lost SELECT h.here, g.path, g.at FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host;
+  INSERT INTO gone(host, path, at) SELECT host, path, max(at) FROM merge_lost GROUP BY host, path
+  ON CONFLICT(host, path) DO UPDATE SET at = excluded.at WHERE excluded.at > gone.at;
+  -- A file is gone if nobody has seen it since.
+  DELETE FROM merge_gone
+  WHERE at <= (SELECT r.refreshed FROM main.file AS f CROSS JOIN main.root AS r ON r.id = f.root
+               WHERE f.host = merge_gone.host AND f.path = merge_gone.path);
+  DELETE FROM merge_gone
+  WHERE at <= (SELECT t.refreshed
+               FROM merge_host AS h CROSS JOIN incoming.file AS x ON x.host = h.there CROSS JOIN incoming.root AS t ON t.id = x.root
+               WHERE h.here = merge_gone.host AND x.path = merge_gone.path);
   UPDATE merge_file SET state = 'gone', fingerprints = NULL, findings = NULL
-  WHERE state = 'added' AND there IN (
-    SELECT x.id FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
-      CROSS JOIN incoming.file AS x ON x.root = t.id
-    WHERE r.refreshed > t.refreshed
-    UNION ALL
-    SELECT x.id FROM main.change AS c CROSS JOIN merge_host AS h ON h.here = c.host
-      CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = CASE c.change WHEN 'moved' THEN c.was ELSE c.path END
-      CROSS JOIN incoming.root AS t ON t.id = x.root
-    WHERE c.change IN ('removed', 'moved') AND c.at >= x.refreshed AND c.at >= coalesce(t.refreshed, 0));
+  WHERE there IN (SELECT x.id FROM merge_gone AS g CROSS JOIN merge_host AS h ON h.here = g.host
+                                   CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = g.path);
+  INSERT OR IGNORE INTO merge_file(there, here, state)
+  SELECT -f.id, f.id, 'removed' FROM merge_gone AS g CROSS JOIN main.file AS f ON f.host = g.host AND f.path = g.path;
   DELETE FROM file WHERE id IN (SELECT here FROM merge_file WHERE state = 'removed');
   DELETE FROM digest WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM attribute WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
@@ -190,12 +223,13 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
        CROSS JOIN merge_root AS r ON r.there = t.root LEFT JOIN merge_layout AS l ON l.there = t.layout
   WHERE m.state IN ('added', 'replaced')
   ON CONFLICT(host, path) DO UPDATE
-  SET root = excluded.root, layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
+  SET layout = excluded.layout, container = excluded.container, version = excluded.version, size = excluded.size,
       mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
       manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
       attributes = excluded.attributes;
   UPDATE file
-  SET (fingerprint, fingerprinted) = (SELECT t.fingerprint, t.fingerprinted FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
+  SET (fingerprint, fingerprinted) = (SELECT t.fingerprint, t.fingerprinted
+                                      FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
                                       WHERE m.here = file.id AND m.fingerprints = 'take')
   WHERE id IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
   UPDATE file
@@ -208,7 +242,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there CROSS JOIN incoming.root AS there ON there.id = t.root
        CROSS JOIN merge_root AS r ON r.there = t.root CROSS JOIN main.file AS f ON f.id = m.here
        CROSS JOIN main.root AS here ON here.id = f.root
-  WHERE m.state = 'unchanged' AND f.root <> r.here AND there.refreshed > here.refreshed;
+  WHERE m.state IN ('replaced', 'unchanged') AND f.root <> r.here
+    AND (coalesce(there.refreshed, 0), there.source) > (coalesce(here.refreshed, 0), here.source);
   UPDATE file SET root = (SELECT m.root FROM merge_found AS m WHERE m.file = file.id) WHERE id IN (SELECT file FROM merge_found);
   UPDATE merge_file
   SET here = (SELECT f.id FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
@@ -245,9 +280,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   ORDER BY 1;
   INSERT INTO run_files(tracker, database, run, name, status, path, logged, host)
   SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, r.logged, coalesce(h.name, r.host)
-  FROM incoming.run_files AS r LEFT JOIN incoming.host AS h ON r.host = ''
-    AND h.id IN (SELECT host FROM incoming.file WHERE path = r.path
-                 UNION ALL SELECT min(id) FROM incoming.host WHERE NOT EXISTS (SELECT 1 FROM incoming.file WHERE path = r.path))
+  FROM incoming.run_files AS r LEFT JOIN incoming.host AS h
+    ON r.host = '' AND h.id IN (SELECT host FROM incoming.file WHERE path = r.path)
   WHERE true
   ON CONFLICT(tracker, database, host, run, path) DO UPDATE SET name = excluded.name, status = excluded.status, logged = excluded.logged
   WHERE (coalesce(excluded.logged, 0), excluded.status IS NOT 'running', coalesce(excluded.status, ''))
@@ -262,10 +296,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                    WHERE state = 'gone' OR state = 'unchanged' AND fingerprints IS NULL AND findings IS NULL)
   WHERE rowid = NEW.rowid;
   DELETE FROM layout
-  WHERE EXISTS (SELECT 1 FROM merge_file WHERE state IN ('replaced', 'removed', 'gone'))
-    AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
-  DELETE FROM architecture
-  WHERE EXISTS (SELECT 1 FROM merge_file WHERE state IN ('replaced', 'removed', 'gone')) AND id NOT IN (SELECT architecture FROM layout);
+  WHERE EXISTS (SELECT 1 FROM merge_file WHERE state <> 'added') AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
+  DELETE FROM architecture WHERE EXISTS (SELECT 1 FROM merge_file WHERE state <> 'added') AND id NOT IN (SELECT architecture FROM layout);
   DELETE FROM merge_host;
   DELETE FROM merge_root;
   DELETE FROM merge_name;
@@ -276,4 +308,6 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM merge_layout;
   DELETE FROM merge_file;
   DELETE FROM merge_found;
+  DELETE FROM merge_gone;
+  DELETE FROM merge_lost;
 END;

@@ -27,7 +27,7 @@
 --
 -- A file has changed if its size, its time of change (mtime) or its inode is another than in the catalog, or those of another file that
 -- has bytes of it: one rewritten in place with the same size and mtime passes for unchanged, as with make and rsync. It has moved if one
--- that is gone had the same inode, size and mtime.
+-- that is gone had the same inode, size and mtime, and bytes of it are in no other file.
 --
 -- Each source removes only what was found under it, so one catalog can hold many. A source that is gone itself, a file or a directory,
 -- is an error, as a misspelt one is: DELETE FROM sources WHERE source = '...' forgets it, and what was found there. Where two programs
@@ -171,7 +171,8 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   SELECT NEW.architecture, NEW.objects, NEW.path
   WHERE NEW.error IS NULL AND NOT EXISTS (SELECT 1 FROM architecture WHERE digest = NEW.architecture);
   INSERT INTO refresh_layout(architecture, digest, components, stored_bytes, decoded_bytes, data_offset, path)
-  SELECT a.id, NEW.layout, NEW.components, CASE typeof(NEW.stored_bytes) WHEN 'text' THEN CAST(NEW.stored_bytes AS BLOB) ELSE NEW.stored_bytes END,
+  SELECT a.id, NEW.layout, NEW.components,
+         CASE typeof(NEW.stored_bytes) WHEN 'text' THEN CAST(NEW.stored_bytes AS BLOB) ELSE NEW.stored_bytes END,
          CASE typeof(NEW.decoded_bytes) WHEN 'text' THEN CAST(NEW.decoded_bytes AS BLOB) ELSE NEW.decoded_bytes END,
          NEW.data_offset, NEW.path
   FROM architecture AS a
@@ -288,12 +289,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
     ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
   WHERE NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
-  -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path.)
+  -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path, and shards are looked for by it.)
   INSERT OR IGNORE INTO refresh_moved(file, number)
   SELECT f.id, l.number
   FROM refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
        CROSS JOIN refresh_listed AS l ON l.inode = f.inode AND l.device = f.device AND l.size = f.size AND l.mtime = f.mtime
-  WHERE l.state = 'added' AND f.error IS NULL AND f.container <> 'npy'
+  WHERE l.state = 'added' AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
   ORDER BY f.id, l.number;
   DELETE FROM refresh_missing WHERE file IN (SELECT file FROM refresh_moved);
   UPDATE refresh_listed SET state = 'moved', file = (SELECT v.file FROM refresh_moved AS v WHERE v.number = refresh_listed.number)
@@ -372,9 +373,13 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT RAISE(ABORT, 'a pass is check or fingerprint') WHERE NEW.pass NOT IN ('check', 'fingerprint') OR NEW.pass IS NULL;
   INSERT INTO refresh_passed
   SELECT f.id, f.path
-  FROM host AS h CROSS JOIN file AS f ON f.host = h.id CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
-  WHERE h.name = zt_host() AND f.error IS NULL AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
-    AND z.size IS f.size AND z.mtime IS f.mtime AND z.error IS NULL
+  -- In the order of their numbers, unsorted, so that no more are opened than are gone over
+  FROM file AS f CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
+  WHERE +f.host = (SELECT id FROM host WHERE name = zt_host()) AND f.error IS NULL
+    AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
+    AND z.size IS f.size AND z.mtime IS f.mtime AND z.inode IS f.inode AND z.error IS NULL
+    AND NOT EXISTS (SELECT 1 FROM external AS x LEFT JOIN zt_files AS e ON e.source = x.path AND e.path = x.path
+                    WHERE x.file = f.id AND (e.size IS NOT x.size OR e.mtime IS NOT x.mtime OR e.inode IS NOT x.inode))
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
   INSERT INTO finding(file, object, component, severity, rule, message)

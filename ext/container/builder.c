@@ -37,18 +37,19 @@ static int builder_reserve(zt_builder *b, uint64_t n){
   return SQLITE_OK;
 }
 
+/* Copy n bytes of the source, from offset on, out of a span that begins at `at`; false if they are
+** not all in it. */
+static bool builder_copy(zt_span span, uint64_t at, uint64_t offset, uint8_t *p, size_t n){
+  if( n>span.n || offset<at || offset-at>span.n-n ) return false;
+  memcpy(p, span.p+(offset-at), n);
+  return true;
+}
+
 /* As zt_source_read(), of what may have been read with the ends. */
 static int builder_fetch(zt_builder *b, uint64_t offset, uint8_t *p, size_t n){
-  const zt_ends *ends = b->ends;
-  if( ends && n<=ends->first.n && offset<=ends->first.n-n ){
-    memcpy(p, ends->first.p+offset, n);
-    return SQLITE_OK;
-  }
-  if( ends && n<=ends->last.n && offset>=ends->size-ends->last.n
-   && offset-(ends->size-ends->last.n)<=ends->last.n-n ){
-    memcpy(p, ends->last.p+(offset-(ends->size-ends->last.n)), n);
-    return SQLITE_OK;
-  }
+  const zt_ends *e = b->ends;
+  if( e && (builder_copy(e->first, 0, offset, p, n)
+         || builder_copy(e->last, e->size-e->last.n, offset, p, n)) ) return SQLITE_OK;
   return zt_source_read(b->source, offset, p, n, b->err);
 }
 
@@ -58,7 +59,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
   if( builder_reserve(b, n) ) return b->err->rc;
   if( c->kept.n==0 ) c->manifest_offset = offset;
-  c->in_one_piece = true;
+  c->from_file = true;
   while( n>0 ){
     size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
     if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;

@@ -17,25 +17,22 @@ static size_t container_end(uint64_t size, size_t needed, uint32_t guess){
   return size<n ? (size_t)size : n;
 }
 
-static zt_span container_cut(zt_span span, size_t n){
-  return (zt_span){ span.p, span.n<n ? span.n : n };
-}
-
 /* Read the two ends of a source into a buffer. */
 static int container_read_ends(zt_source *source, zt_container_guess guess,
                                container_buffer *buffer, zt_ends *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nFirst = container_end(size, ZT_ENDS_HEAD, guess.head);
   const size_t nLast = container_end(size, ZT_ENDS_TAIL, guess.tail);
-  const size_t nTail = nLast<ZT_ENDS_TAIL ? nLast : ZT_ENDS_TAIL;
+  const size_t nHead = container_end(size, ZT_ENDS_HEAD, 0);
+  const size_t nTail = container_end(size, ZT_ENDS_TAIL, 0);
   assert( guess.head<=ZT_GUESS_MAX && guess.tail<=ZT_GUESS_MAX );
   if( zt_source_read(source, 0, buffer->first, nFirst, err) ) return err->rc;
   if( zt_source_read(source, size-nLast, buffer->last, nLast, err) ) return err->rc;
   *out = (zt_ends){
-    .source = source, .size = size, .first = { buffer->first, nFirst },
-    .last = { buffer->last, nLast }, .tail = { buffer->last+(nLast-nTail), nTail }
+    .source = source, .size = size, .head = { buffer->first, nHead },
+    .tail = { buffer->last+(nLast-nTail), nTail }, .first = { buffer->first, nFirst },
+    .last = { buffer->last, nLast }
   };
-  out->head = container_cut(out->first, ZT_ENDS_HEAD);
   return SQLITE_OK;
 }
 
@@ -43,7 +40,7 @@ zt_container_guess zt_container_like(const zt_container *c){
   const uint64_t end = c->manifest_offset+c->manifest_length;
   const uint64_t tail = c->file_size-c->manifest_offset;
   zt_container_guess guess = { 0, 0 };
-  if( !c->in_one_piece ) return guess;
+  if( !c->from_file ) return guess;
   if( c->manifest_offset<=ZT_ENDS_HEAD && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
   else if( c->file_size-end<=ZT_ENDS_TAIL && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
   return guess;

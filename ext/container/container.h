@@ -145,7 +145,8 @@ typedef struct zt_container_guess {
 } zt_container_guess;
 #define ZT_GUESS_MAX 16384u
 
-/* As this one is. */
+/* As this one is: up to the metadata's end if they begin in the first 16 bytes, or from their
+** beginning on if they end in the last 48; 0 where they are longer than that, or in pieces. */
 zt_container_guess zt_container_like(const zt_container *c);
 
 /* The same as zt_container_open(), in the memory of one that has been emptied: it is used, or

@@ -162,7 +162,7 @@ struct zt_container {
                              ** driver rewrote; or, if it keeps others, where it read all that it
                              ** went by */
   uint64_t manifest_length;
-  bool in_one_piece;         /* zt_builder_read() read them */
+  bool from_file;            /* zt_builder_read() read them */
   zt_keys names;             /* Of the objects, in their order */
   zt_positions objects;      /* Their numbers */
   uint32_t single;           /* So many objects have one component each, but for the last of them:

@@ -400,7 +400,7 @@ static void onnx_set_range(const onnx_tensor *t, zt_onnx_part *out){
 static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role role,
                           const char *rule, const char *fault){
   zt_onnx_part part = { .role = role, .codec = ZT_CODEC_RAW, .field = t->data };
-  uint32_t at;
+  uint32_t at = 0;
   part.type = t->type<ONNX_TYPES ? (uint32_t)t->type : 0;
   part.decoded = onnx_decoded(t, &part);
   if( t->data==ONNX_TENSOR_EXTERNAL ) onnx_set_external(s, &part);

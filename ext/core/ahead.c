@@ -14,9 +14,10 @@
 #define AHEAD_LATE_JOBS 3                  /* if it is so many in a row: a processor may be busy */
 #define AHEAD_EACH 2                       /* Groups for each thread */
 #define AHEAD_GROUP 16                     /* Jobs of a group, at most, */
-#define AHEAD_SMOOTH 4                     /* One that was interrupted tells little of the next */
 #define AHEAD_GROUP_TIME ((int64_t)250*1000)   /* and nanoseconds that they are to take: handing
                                            ** each over by itself may take longer than doing it */
+#define AHEAD_SMOOTH 4                     /* What the last job took is one part in so many of what
+                                           ** the next is to take: it may have been interrupted */
 
 /* Jobs that one thread does one after the other. */
 typedef struct ahead_group {

@@ -4,7 +4,7 @@
 #include "core/host.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
-#define CACHE_EMPTIED 64     /* Containers whose memory is used again */
+#define CACHE_EMPTIED 64     /* Containers whose memory is used again: as are opened ahead */
 #define CACHE_LARGE ((size_t)1 << 20)   /* A container of so many bytes takes long to read again */
 
 typedef struct cache_entry {
@@ -133,14 +133,19 @@ static void cache_make_room_passed(zt_cache *c){
 }
 
 void zt_cache_hold(zt_cache *c){
+  zt_monitor_enter(c->monitor);
   if( c->cursors++==0 ) c->period++;
+  zt_monitor_leave(c->monitor);
 }
 
 void zt_cache_release(zt_cache *c){
-  if( --c->cursors>0 ) return;
-  while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
-  cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
-  cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
+  zt_monitor_enter(c->monitor);
+  if( --c->cursors==0 ){
+    while( c->nEmptied>0 ) zt_container_close(c->emptied[--c->nEmptied]);
+    cache_make_room(c, &c->fresh, ZT_CACHE_BYTES/ZT_CACHE_SCAN);
+    cache_make_room(c, &c->asked, ZT_CACHE_BYTES-2*(ZT_CACHE_BYTES/ZT_CACHE_SCAN));
+  }
+  zt_monitor_leave(c->monitor);
 }
 
 void zt_cache_free(zt_cache *c){

@@ -34,20 +34,31 @@ static void absolute_function(sqlite3_context *ctx, int n, sqlite3_value **args)
 }
 
 /* Take another name, or with NULL none. */
-static void absolute_set_host(zt_connection *c, sqlite3_value *value, zt_error *err){
-  const int type = sqlite3_value_type(value);
+static int absolute_set_host(zt_connection *c, sqlite3_value *value, zt_error *err){
   const zt_text name = zt_value_text(value);
-  char *copy = NULL;
-  if( type==SQLITE_TEXT ? name.z && (name.n==0 || memchr(name.z, 0, name.n)) : type!=SQLITE_NULL ){
-    zt_fail(err, SQLITE_ERROR, "a host's name is a text that is not empty");
-    return;
+  char *copy;
+  if( sqlite3_value_type(value)==SQLITE_NULL ){
+    sqlite3_free(c->host);
+    c->host = NULL;
+    return SQLITE_OK;
   }
-  if( type==SQLITE_TEXT && (!name.z || (copy = sqlite3_mprintf("%s", name.z))==NULL) ){
-    zt_fail_nomem(err);
-    return;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT
+   || (name.z && (name.n==0 || memchr(name.z, 0, name.n))) ){
+    return zt_fail(err, SQLITE_ERROR, "a host's name is a text that is not empty");
   }
+  copy = name.z ? sqlite3_mprintf("%s", name.z) : NULL;
+  if( !copy ) return zt_fail_nomem(err);
   sqlite3_free(c->host);
   c->host = copy;
+  return SQLITE_OK;
+}
+
+static char *absolute_host(const zt_connection *c, zt_error *err){
+  char *copy;
+  if( !c->host ) return zt_os_host(err);
+  copy = sqlite3_mprintf("%s", c->host);
+  if( !copy ) zt_fail_nomem(err);
+  return copy;
 }
 
 static void absolute_host_function(sqlite3_context *ctx, int n, sqlite3_value **args){
@@ -55,9 +66,7 @@ static void absolute_host_function(sqlite3_context *ctx, int n, sqlite3_value **
   zt_error err = ZT_ERROR_NONE;
   char *out = NULL;
   if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection knows nothing of the machine");
-  else if( n==1 ) absolute_set_host(c, args[0], &err);
-  if( !err.rc && c->host && (out = sqlite3_mprintf("%s", c->host))==NULL ) zt_fail_nomem(&err);
-  if( !err.rc && !c->host ) out = zt_os_host(&err);
+  else if( n==0 || absolute_set_host(c, args[0], &err)==SQLITE_OK ) out = absolute_host(c, &err);
   absolute_result(ctx, out, &err);
 }
 

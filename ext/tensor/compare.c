@@ -47,13 +47,14 @@ typedef struct compare_state {
 
 static void compare_add(compare_sum *sum, double value, int exponent){
   double high, rest;
+  const bool none = sum->high==0 && sum->low==0;
   if( value==0 ) return;
   if( exponent>sum->exponent ){
-    if( sum->high==0 ) sum->exponent = exponent;
+    if( none ) sum->exponent = exponent;
     sum->high = ldexp(sum->high, sum->exponent-exponent);
     sum->low = ldexp(sum->low, sum->exponent-exponent);
     sum->exponent = exponent;
-  }else if( sum->high==0 ){
+  }else if( none ){
     sum->exponent = exponent;
   }
   value = ldexp(value, exponent-sum->exponent);

@@ -156,7 +156,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 22
+    assert len(tables) == 23
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
@@ -261,21 +261,44 @@ def test_a_migrated_catalog_belongs_to_whoever_refreshes_it(tmp_path, first):
     assert ask(tmp_path / "old.db", "SELECT host FROM sources") == [(catalogs.HOST,)]
 
 
-def test_a_catalog_of_version_1_becomes_one_of_version_2(catalog):
-    db = sqlite3.connect(catalog)
-    db.executescript("DROP TABLE external; PRAGMA user_version = 1; DROP TRIGGER file_delete;"
-                     "CREATE TRIGGER file_delete AFTER DELETE ON file BEGIN DELETE FROM digest WHERE file = OLD.id; END")
+def version_1(path):
+    db = sqlite3.connect(path)
+    db.executescript((Path(__file__).parent / "version_1_catalog.sql").read_text() + FILL)
+    return db
+
+
+def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
+    """The same as one that is made today, so that both can be merged; files with bytes elsewhere are read again."""
+    path = tmp_path / "old.db"
+    db = version_1(path)
+    db.executescript("UPDATE file SET device = 1, inode = id, fingerprint = 'f', fingerprinted = 1; INSERT INTO fingerprint VALUES (3, 1, 'w');"
+                     "UPDATE part SET shard = 's' WHERE layout = 2")
     db.close()
-    before = catalogs.state(catalog)
-    assert "or one of another version: .read sql/catalog.sql first" in shell(catalog, *catalogs.refresh_commands("/m")).err
-    create(catalog)
-    assert catalogs.state(catalog) == before
-    assert ask(catalog, "SELECT user_version, (SELECT count(*) FROM external) FROM pragma_user_version") == [(2, 0)]
-    db = sqlite3.connect(catalog)
+    assert "or one of another version: .read sql/catalog.sql first" in shell(path, *catalogs.refresh_commands("/m")).err
+    create(path)
+    assert ask(path, "SELECT id, inode, fingerprint, fingerprinted FROM file WHERE layout IS NOT NULL ORDER BY 1") == [
+        (1, 1, "f", 1), (2, 2, "f", 1), (3, None, None, None)]
+    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(2, 0)]
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"
+    assert ask(path, schema) == ask(create(tmp_path / "new.db"), schema)
+    before = ask(path, "SELECT * FROM file")
+    create(path)
+    assert ask(path, "SELECT * FROM file") == before
+    db = sqlite3.connect(path)
     db.execute("INSERT INTO external(file, path) SELECT id, 'x' FROM file")
     db.execute("DELETE FROM file")
     assert db.execute("SELECT count(*) FROM external").fetchone() == (0,)
     db.close()
+
+
+@pytest.mark.parametrize("table", ["external", "gone"])
+def test_a_table_that_version_1_did_not_need_stays_its_owners(tmp_path, table):
+    db = version_1(tmp_path / "old.db")
+    db.execute(f"CREATE TABLE {table}(id, note)")
+    db.close()
+    before = ask(tmp_path / "old.db", "SELECT * FROM sqlite_master")
+    assert "this database has a table or view of its own" in shell(tmp_path / "old.db", input=(SQL / "catalog.sql").read_text()).err
+    assert ask(tmp_path / "old.db", "SELECT * FROM sqlite_master") == before
 
 
 def test_a_catalog_of_the_first_version_is_told_how_to_migrate_and_not_changed(tmp_path):

@@ -88,6 +88,7 @@ def test_measures_of_random_numbers(db, tmp_path, dtypes, n):
 
 
 SPECIAL = {
+    "sums that vanish on the way": ([2.0**60, 1.0, -2.0**60, 2.0**100, -2.0**100, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1e200]),
     "large beside small ones, and the other way round": ([1e-300, 1e100], [1e250, 1e-120]),
     "large ones beside zeros": ([0.0, 5.0], [1e300, 1e-130]),
     "a NaN in one, in the other and in both": ([math.nan, 1.0, math.nan, 4.0], [1.0, math.nan, math.nan, 2.0]),

@@ -1,4 +1,5 @@
 """sql/merge.sql: catalogs of several machines become one, whatever their order, however often, and if it is killed."""
+import itertools
 import os
 import random
 import shutil
@@ -297,6 +298,79 @@ def test_a_catalog_of_the_first_version_is_nobodys(tmp_path, three):
     assert said(merged) == before
 
 
+def nested(tmp_path):
+    """Three catalogs of one collection: what a source found, its directory's source did not find any more later, in a catalog that
+    never knew of it."""
+    c = Collection(tmp_path)
+    path = c.put("sub/y.zt", model(1))
+    catalogs = []
+    for sources, at in ((("sub",), 1000), (("",), 2000), (("",), 3000)):
+        c.catalog, c.at = create(tmp_path / f"{at}.db"), at - 1000
+        if at == 3000:
+            path.unlink()
+        c.refresh(*sources)
+        catalogs.append(c.catalog)
+    return catalogs
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+def test_in_any_order_of_nested_sources_it_is_the_same(tmp_path, order):
+    catalogs = nested(tmp_path)
+    merged = create(tmp_path / "other.db")
+    merge(merged, *(catalogs[i] for i in order))
+    assert ask(merged, "SELECT path FROM file") == ask(merged, "SELECT * FROM layout") == []
+    before = said(merged)
+    merge(merged, *catalogs)
+    assert said(merged) == before
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_source_is_the_one_that_found_it_last(tmp_path, order):
+    c = Collection(tmp_path)
+    c.put("sub/y.zt", model(1))
+    one, two, merged = create(tmp_path / "one.db"), create(tmp_path / "two.db"), create(tmp_path / "other.db")
+    for c.catalog, c.at, source in ((one, 1000, ""), (two, 2000, "sub"), (one, 3000, "")):
+        c.refresh(source)
+    for _ in range(2):
+        merge(merged, *([one, two][i] for i in order))
+        assert ask(merged, "SELECT source FROM files") == [(str(c.directory) + "",)]
+
+
+def edited(catalog, path, *statements):
+    db = sqlite3.connect(shutil.copy(catalog, path))
+    db.executescript(";".join(statements))
+    db.close()
+    return path
+
+
+# What one catalog knows more of the same file: is a fingerprint in the other one of this state?
+ELSEWHERE = {"INSERT INTO external VALUES (1, '/s', 8, 1.5, 7)": False, "UPDATE file SET inode = inode + 1": False, "SELECT 1": True,
+             "UPDATE file SET refreshed = refreshed + 1": True, "INSERT INTO external VALUES (1, '/s', 8, 1.0, 7)": False}
+
+
+@pytest.mark.parametrize("later", ELSEWHERE)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_fingerprint_is_of_one_state_of_all_files(tmp_path, machine, order, later):
+    plain = machine("a", {"x.zt": model(1)})
+    one = edited(plain, tmp_path / "one.db", "UPDATE file SET fingerprint = 'f', fingerprinted = 9",
+                 *["INSERT INTO external VALUES (1, '/s', 8, 1.0, 7)"] * ("1.5" in later))
+    two = edited(plain, tmp_path / "two.db", later)
+    merged = create(tmp_path / "merged.db")
+    merge(merged, *([one, two][i] for i in order))
+    assert ask(merged, "SELECT fingerprint FROM file") == [("f" if ELSEWHERE[later] else None,)]
+
+
+def test_what_is_below_a_directory_that_cannot_be_listed_stays(tmp_path, machine):
+    old = machine("a", {"x.zt": model(1)}, at=1000)
+    [(path,)] = ask(old, "SELECT path FROM file")
+    new = edited(old, tmp_path / "new.db", "DELETE FROM file", "DELETE FROM change", "UPDATE root SET refreshed = 2000",
+                 f"INSERT INTO file(host, path, root, refreshed, error, error_kind) VALUES (1, '{os.path.dirname(path)}', 1, 2000, 'e', 'denied')")
+    for order in ((old, new), (new, old)):
+        merged = create(tmp_path / f"{os.path.basename(order[0])}-merged.db")
+        merge(merged, *order)
+        assert ask(merged, "SELECT path FROM file WHERE error IS NULL") == [(path,)]
+
+
 def put_runs(catalog, *runs):
     """(run, status, path, logged, host) each."""
     db = sqlite3.connect(catalog)
@@ -327,29 +401,9 @@ def test_a_run_without_a_host_is_its_catalogs(tmp_path, machine, order):
     put_runs(one, ("r1", "finished", path, 1, ""), ("r2", "finished", "/gone.zt", 1, ""))
     merged = create(tmp_path / "merged.db", "audit.sql")
     merge(merged, *([one, two][i] for i in order))
-    assert ask(merged, "SELECT run, host FROM run_files ORDER BY run") == [("r1", "a"), ("r2", "a")]
+    assert ask(merged, "SELECT run, host FROM run_files ORDER BY run") == [("r1", "a"), ("r2", "")]
     assert ask(merged, "SELECT run, host FROM runs ORDER BY run") == [("r1", "a"), ("r2", None)]
     assert ask(merged, "SELECT host FROM unreferenced_files") == [("b",)]
-
-
-def test_a_run_put_into_the_target_is_its_own(tmp_path, machine):
-    merged = machine("a", {"x.zt": model(1)})
-    [(path,)] = ask(merged, "SELECT path FROM file")
-    put_runs(merged, ("r1", "finished", path, 1, ""))
-    merge(merged, machine("b", {"y.zt": model(2)}))
-    assert ask(merged, "SELECT run, host FROM run_files") == [("r1", "a")]
-
-
-def test_runs_and_metrics_come_along(tmp_path, machine):
-    catalog = machine("a", {})
-    db = sqlite3.connect(catalog)
-    db.executescript("INSERT INTO run_files VALUES ('mine', 'm.db', 'r1', 'n', 'finished', '/m/x.zt', 1, 'a');"
-                     "INSERT INTO metrics VALUES ('*mine*', 'max')")
-    db.close()
-    merged = create(tmp_path / "merged.db")
-    merge(merged, catalog)
-    assert ask(merged, "SELECT path, host FROM run_files") == [("/m/x.zt", "a")]
-    assert ask(merged, "SELECT direction FROM metrics WHERE pattern = '*mine*'") == [("max",)]
 
 
 def test_what_is_no_catalog_is_refused(tmp_path, three):

@@ -290,6 +290,38 @@ def test_a_pass_leaves_what_cannot_be_opened_or_has_changed(plant, tmp_path):
     assert passes(plant.catalog, "check", "fingerprint") == [("check", 1, 0), ("fingerprint", 1, 0)]
 
 
+def test_a_pass_opens_no_more_files_than_it_goes_over(plant, tmp_path):
+    plant(**{f"f{i}__zt": zt_1({"w": bytes([i]) * 96}) for i in range(20)})
+    commands = [f".load {EXTENSION}", f".read {SQL}/refresh.sql", "INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 3), ('check', 3)"]
+    done = shell(plant.catalog, *commands, prefix=tracing.command(tmp_path / "log"))
+    opened = set(tracing.Trace((tmp_path / "log").read_text(), done).tensor_files())
+    assert len(opened) == 3 and done.err == ""
+
+
+def test_a_model_that_moves_away_from_its_other_files_is_read_again(plant):
+    """By the name of its new place it has others."""
+    shard = writer.data_shard(b"one " * 16)
+    plant(m__zt=sharded(b"one " * 16), **{"m-s__zt": shard, "n-s__zt": writer.data_shard(b"two " * 16)})
+    assert passes(plant.catalog, "fingerprint")[0][2] == 0
+    (plant.models / "m.zt").rename(plant.models / "n.zt")
+    report = plant()
+    assert (report["added"], report["removed"]) == (1, 1)
+    assert ask(plant.catalog, "SELECT path, fingerprint FROM files WHERE path LIKE '%/n.zt'") == [(str(plant.models / "n.zt"), None)]
+    assert ask(plant.catalog, "SELECT path FROM external") == [(str(plant.models / "n-s.zt"),)]
+
+
+def test_a_pass_leaves_a_model_whose_other_files_are_away_or_have_changed(plant):
+    plant(m__zt=sharded(b"one " * 16), **{"m-s__zt": writer.data_shard(b"one " * 16)})
+    shard = plant.models / "m-s.zt"
+    assert passes(plant.catalog, "check")[0][2] == 0
+    shard.rename(plant.models / "away")
+    assert passes(plant.catalog, "fingerprint")[0][2] == 2   # The shard is a file of its own
+    (plant.models / "away").rename(shard)
+    assert passes(plant.catalog, "fingerprint")[0][2] == 0
+    [(known,)] = ask(plant.catalog, "SELECT fingerprint FROM files WHERE path LIKE '%/m.zt'")
+    assert known
+
+
 def test_a_machine_may_have_another_name(plant):
     """As a container needs: by zt_host(name), which refreshes, passes and audits go by."""
     plant(zero__zt=zt_1({"w": bytes(96)}))

@@ -944,7 +944,7 @@ static unsigned claims(blob b){
   zt_probe most = ZT_PROBE_NO;
   const zt_driver *first = NULL;
   assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
-  ends = (zt_ends){ source, b.n, span_of(head), span_of(tail) };
+  ends = (zt_ends){ .source = source, .size = b.n, .head = span_of(head), .tail = span_of(tail) };
   for(int i=0; zt_drivers[i]; i++){
     zt_probe probe = zt_drivers[i]->probe(&ends, &err);
     assert_succeeded(&err, zt_drivers[i]->name);

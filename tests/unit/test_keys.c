@@ -555,7 +555,11 @@ static char *next_name(zt_distinct *d, const zt_keys *k, blob b, uint32_t i){
   zt_text out = { NULL, 0 };
   assert_int_equal(zt_distinct_name(d, k, b.p, zt_keys_text(k, b.p, i), &out, &err), SQLITE_OK);
   assert_succeeded(&err, "a name");
-  return strndup(out.z, out.n);
+  char *name = malloc(out.n+1);
+  assert_non_null(name);
+  memcpy(name, out.z, out.n);
+  name[out.n] = 0;
+  return name;
 }
 
 static void test_what_is_named_alike_gets_numbers(void **state){

@@ -8,6 +8,9 @@ REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "rem
 MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
 
 
+APPLICATION = 0x7A744361   # application_id of a catalog
+
+
 def exists(path):
     """Refuse what is no catalog's file, before SQLite would make one of it."""
     if not os.path.exists(path):
@@ -18,7 +21,7 @@ def exists(path):
 
 def must_be(session, path, schema="main"):
     """Refuse another program's database, of which scripts would make a catalog."""
-    if session.value(f"PRAGMA {schema}.application_id") != 0x7A744361:
+    if session.value(f"PRAGMA {schema}.application_id") != APPLICATION:
         raise Trouble(f"{path}: this is no catalog")
 
 

@@ -20,12 +20,13 @@ COMPONENTS = """(SELECT CASE WHEN count(hash) = count(*) THEN json_group_array(j
 # The square is that of the length of the difference, in lengths of the longer one: 0 for equal tensors, and 4 at most. A difference
 # may be too large for f64 where the lengths are not; then the angle gives it.
 COMPARED = """CASE WHEN c.equal + c.nans < c.elements THEN 'changed'
-            WHEN c.equal = c.elements AND NOT coalesce(a.type = b.type AND a.type IN ('i64', 'u64') AND max(c.l2, c.other_l2) > 9e15, 0)
+            WHEN c.equal = c.elements
+             AND NOT coalesce((a.type IN ('i64', 'u64') OR b.type IN ('i64', 'u64')) AND max(c.l2, c.other_l2) > 9e15, 0)
             THEN 'same'
             WHEN a.shape = b.shape
             THEN CASE a.fingerprint = b.fingerprint
                  WHEN 1 THEN 'same'
-                 WHEN 0 THEN CASE WHEN c.error IS NULL OR a.type = b.type THEN 'changed' ELSE 'incomparable' END
+                 WHEN 0 THEN CASE WHEN a.type = b.type THEN 'changed' ELSE 'incomparable' END
                  ELSE CASE WHEN a.format = b.format AND a.type IS b.type AND a.attributes IS b.attributes
                            AND {components} = {other_components} THEN 'same' ELSE 'incomparable' END END
             ELSE 'incomparable' END AS change,

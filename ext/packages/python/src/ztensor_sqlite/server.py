@@ -76,7 +76,7 @@ def prepare(path, show):
     try:
         with contextlib.closing(read_only(path)) as connection:
             ready = is_catalog(connection)
-            if connection.execute("PRAGMA application_id").fetchone()[0] != 0x7A744361:
+            if connection.execute("PRAGMA application_id").fetchone()[0] != catalog.APPLICATION:
                 raise Trouble(f"{path}: this is no catalog")
     except sqlite3.Error as error:
         raise Trouble(f"{path}: {error}") from None
