@@ -170,6 +170,8 @@ warnings:                           ## build with gcc and clang, warnings being 
 	  $$cc $(STRICT) -O2 -Werror $(CPPFLAGS) -Iext $(FUSING) -S -o $$out $$f || exit 1; \
 	  if grep -m 1 -E '$(FUSED)' $$out; then echo "$$cc fuses a product and a sum in $$f"; exit 1; fi; \
 	  done; echo "$$cc: no warnings, nothing fused"; done
+	@for f in $(UNIT) $(wildcard tests/oom/*.c tests/fuzz/*.c tests/soak/*.c); do \
+	  gcc $(STRICT) -Werror $(CPPFLAGS) $(STATIC) -Iext -Itests/unit -fsyntax-only $$f || exit 1; done; echo "tests: no warnings"
 
 # Each file by itself, and again only after a change; written for the clang-tidy and gcc of Debian 12
 ANALYZED = $(SRC:ext/%.c=build/analyze/%.tidy) $(SRC:ext/%.c=build/analyze/%.gcc)

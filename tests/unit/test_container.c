@@ -782,12 +782,6 @@ static void test_references(void **state){
 
 /* --- Hostile files --- */
 
-static char *hostile_path(const char *file){
-  static char path[300];
-  snprintf(path, sizeof(path), HOSTILE "%s%s", file, strstr(file, ".zt") ? "" : ".zt");
-  return path;
-}
-
 /* Files that must be refused are, for the rule and with the message that cases.json has; and the others open. */
 static void test_every_case(void **state){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("expect") "='open_error', " FIELD("object") ", "

@@ -472,7 +472,7 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
     put_le64(&tail, length);
   }
   tail = seal(&tail);
-  ends = (zt_ends){ NULL, size, { tail.p, 8 }, { tail.p, tail.n } };
+  ends = (zt_ends){ .size = size, .head = { tail.p, 8 }, .tail = { tail.p, tail.n } };
   if( size<tail.n ) ends.tail = (zt_span){ tail.p+tail.n-size, (size_t)size };
   if( message ){
     check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_ERROR, "%llu bytes, manifest %llu", (unsigned long long)size,
