@@ -2,9 +2,7 @@
 #include "test.h"
 
 #include <pthread.h>
-#ifndef _WIN32
-# include <sys/wait.h>
-#endif
+#include <sys/wait.h>
 #include <unistd.h>
 #include "core/ahead.h"
 
@@ -93,7 +91,6 @@ static void test_who_waits_can_be_interrupted(void **state){
   zt_pool_free(pool);
 }
 
-#ifndef _WIN32   /* Which has no fork() */
 static void test_a_forked_process_does_what_it_waits_for(void **state){
   zt_pool *pool = zt_pool_new(2);
   zt_tasks tasks = { .pool = pool };
@@ -116,7 +113,6 @@ static void test_a_forked_process_does_what_it_waits_for(void **state){
   assert_true(WIFEXITED(status) && WEXITSTATUS(status)==0);
   zt_pool_free(pool);
 }
-#endif
 
 /* --- Ahead --- */
 
@@ -246,9 +242,7 @@ int main(void){
     cmocka_unit_test(test_every_task_is_done_once_it_was_waited_for),
     cmocka_unit_test(test_tasks_are_stopped_when_they_are_abandoned),
     cmocka_unit_test(test_who_waits_can_be_interrupted),
-#ifndef _WIN32
     cmocka_unit_test(test_a_forked_process_does_what_it_waits_for),
-#endif
     cmocka_unit_test(test_jobs_come_in_order_and_each_once),
     cmocka_unit_test(test_what_is_ahead_grows),
     cmocka_unit_test(test_large_results_are_few),
