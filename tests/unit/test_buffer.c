@@ -54,6 +54,7 @@ static void test_zeros(void **state){
   for(size_t i=0; i<COUNT(sizes); i++){
     zt_spare *spare = zt_spare_new();
     zt_budget budget = { .result = 1000000000, .spare = spare };
+    const sqlite3_int64 start = sqlite3_memory_used();
     zt_buffer b = new_buffer(spare, 16*MIB);
     sqlite3_int64 before;
     zt_buffer_clear(&b);
@@ -65,7 +66,7 @@ static void test_zeros(void **state){
       for(uint64_t k=0; k<b.n; k++) wrong += b.p[k]!=0;
       check( wrong==0, "%zu", i );
       check( sizes[i]<4*MIB || (uintptr_t)b.p%LARGE_PAGE==0, "%zu", i );
-      check( sqlite3_memory_used()-before>=(sqlite3_int64)b.n, "%zu", i );
+      check( sqlite3_memory_used()-start>=(sqlite3_int64)b.n, "%zu", i );
       memset(b.p, 0xA5, (size_t)b.n);
       zt_buffer_clear(&b);
       assert_int_equal(sqlite3_memory_used(), before);
