@@ -200,6 +200,11 @@ static inline void assert_succeeded(zt_error *err, const char *row){
   assert_null(err->message);
 }
 
+/* Equal, or neither is there. */
+static inline bool same_text(zt_text a, zt_text b){
+  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
+}
+
 static inline void assert_text(zt_text text, const char *expected, const char *row){
   check( text.z!=NULL, "%s", row );
   check( text.n==strlen(expected) && memcmp(text.z, expected, text.n)==0, "%s: '%.*s', expected '%s'", row, (int)text.n,

@@ -253,10 +253,6 @@ static void test_golden_files_belong_to_the_driver_of_their_generation(void **st
   zt_paths_clear(&paths);
 }
 
-static bool same_text(zt_text a, zt_text b){
-  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
-}
-
 /* What is asked for is the same, whatever else is asked for. */
 static void check_wants(const zt_container *c, const char *path){
   for(uint32_t i=0; i<zt_container_objects(c); i++){

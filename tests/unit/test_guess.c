@@ -14,10 +14,6 @@ static zt_container *open_in(zt_container *emptied, const char *path, zt_contain
   return c;
 }
 
-static bool same_text(zt_text a, zt_text b){
-  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
-}
-
 static void assert_same(const zt_container *a, const zt_container *b, const char *path){
   check( a->driver==b->driver && same_text(a->version, b->version), "%s", path );
   check( a->manifest_offset==b->manifest_offset && a->manifest_length==b->manifest_length && a->rules==b->rules, "%s", path );

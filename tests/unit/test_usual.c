@@ -40,10 +40,6 @@ static zt_container *open_image(const blob *b, zt_error *err){
   return c;
 }
 
-static bool same_text(zt_text a, zt_text b){
-  return (a.z==NULL)==(b.z==NULL) && (!a.z || zt_text_equal(a, b));
-}
-
 static void assert_same_component(const zt_container *a, const zt_container *b, uint32_t k, unsigned want){
   zt_component x = { .offset = 0 }, y = { .offset = 0 };
   zt_container_component(a, 0, k, want, &x);
