@@ -56,6 +56,7 @@ DROP TABLE refresh_check;
 DROP VIEW IF EXISTS temp.refresh_read;
 DROP VIEW IF EXISTS temp.refresh_architecture;
 DROP VIEW IF EXISTS temp.refresh_layout;
+DROP VIEW IF EXISTS temp.refresh_outdated;
 DROP TABLE IF EXISTS temp.refresh_now;
 DROP TABLE IF EXISTS temp.refresh_listed;
 DROP TABLE IF EXISTS temp.refresh_missing;
@@ -82,6 +83,11 @@ CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path 
 CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0);
 -- Files, and directories, that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
+-- Files that have bytes in another file which has changed since
+CREATE TEMP VIEW refresh_outdated AS
+SELECT x.file, f.root
+FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
+WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode;
 -- Files found that are missing elsewhere
 CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
@@ -271,11 +277,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- Changed is, too, what has bytes in other files that have.
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file)
-  WHERE state = 'unchanged' AND file IN (
-    SELECT x.file
-    FROM refresh_now AS w CROSS JOIN external AS x CROSS JOIN file AS f ON f.id = x.file AND f.root = w.root
-         LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
-    WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode);
+  WHERE state = 'unchanged' AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now));
 
   -- Missing is what this source found last time, and not now,
   INSERT INTO refresh_missing(file, path)
@@ -378,8 +380,7 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   WHERE +f.host = (SELECT id FROM host WHERE name = zt_host()) AND f.error IS NULL
     AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
     AND z.size IS f.size AND z.mtime IS f.mtime AND z.inode IS f.inode AND z.error IS NULL
-    AND NOT EXISTS (SELECT 1 FROM external AS x LEFT JOIN zt_files AS e ON e.source = x.path AND e.path = x.path
-                    WHERE x.file = f.id AND (e.size IS NOT x.size OR e.mtime IS NOT x.mtime OR e.inode IS NOT x.inode))
+    AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
   INSERT INTO finding(file, object, component, severity, rule, message)

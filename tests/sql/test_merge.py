@@ -333,7 +333,7 @@ def test_the_source_is_the_one_that_found_it_last(tmp_path, order):
         c.refresh(source)
     for _ in range(2):
         merge(merged, *([one, two][i] for i in order))
-        assert ask(merged, "SELECT source FROM files") == [(str(c.directory) + "",)]
+        assert ask(merged, "SELECT source FROM files") == [(str(c.directory),)]
 
 
 def edited(catalog, path, *statements):
