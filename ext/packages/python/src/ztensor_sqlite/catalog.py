@@ -6,8 +6,6 @@ from .session import Session, Trouble, is_database, quote
 
 REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved"]
 MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
-
-
 APPLICATION = 0x7A744361   # application_id of a catalog
 
 

@@ -6,6 +6,8 @@ None where there is no such thing. Long lists are asked a sheet at a time, so th
 import os
 import re
 
+from ..catalog import APPLICATION
+
 SHEET = 100
 SUSPECT = "nans > 0 OR infs > 0 OR zeros = elements"   # The index of measures.sql is over these words
 
@@ -14,7 +16,7 @@ def is_catalog(connection):
     """Whether a database is a catalog with all that the page asks for."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('file', 'duplicates', 'statistic', 'pair')").fetchone()[0]
-    return application == 0x7A744361 and found == 4
+    return application == APPLICATION and found == 4
 
 
 def rows(connection, sql, *values):
