@@ -262,6 +262,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
+    component.offset = component.length = 0;   /* Which a map without them is refused for */
     if( !zt1_read_component(c, &zt1_generation_of(container)->component, ZT1_WANT_CHECK,
                             &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
@@ -553,20 +554,26 @@ static void zt1_decide(zt_component *out){
   out->misplaced = false;
 }
 
-/* Read what is stored of the component at a position. */
-static void zt1_decode_component(const zt_container *c, size_t at, unsigned want,
-                                 zt_component *out){
+/* Read what is stored of the component at a position, which is not of the usual form. */
+static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigned want,
+                                       zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  if( c->driver==&zt_driver_zt1_1 && c->kept.n-at>=ZT1_USUAL_BYTES
-   && zt1_pass_component(c->kept.p+at, out) ){
-    out->role = ZT_TEXT("data");
-    return;
-  }
   zt_manifest_decode(c, at, 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
+}
+
+/* Read what is stored of the component at a position. */
+static void zt1_decode_component(const zt_container *c, size_t at, unsigned want,
+                                 zt_component *out){
+  if( c->driver==&zt_driver_zt1_1 && c->kept.n-at>=ZT1_USUAL_BYTES
+   && zt1_pass_component(c->kept.p+at, out) ){
+    out->role = ZT_TEXT("data");
+  }else{
+    zt1_decode_unusual(c, at, want, out);
+  }
 }
 
 static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,

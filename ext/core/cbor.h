@@ -220,26 +220,38 @@ ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
   unsigned width;
   const uint8_t *p = c->end-c->p<9 ? NULL : zt_cbor_pass_uint(c->p, out, &width);
   if( !p || (width && c->strict && !zt_cbor_is_shortest(*out, width)) ){
-    return zt_cbor_uint_slow(c, out);
+    uint64_t slow;
+    bool ok = zt_cbor_uint_slow(c, &slow);
+    *out = slow;
+    return ok;
   }
   c->p = p;
   return true;
+}
+
+/* The same of an unusual one: a call that takes the address of a variable of its own, so that the
+** caller's stays in registers. */
+ZT_INLINE bool zt_cbor_text_unusual(zt_cbor *c, zt_text *out){
+  zt_text text;
+  bool ok = zt_cbor_text_slow(c, &text);
+  *out = text;
+  return ok;
 }
 
 /* The next item as text; a failure if it is anything else, or text in chunks. */
 ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
   const uint8_t *p = c->p, *end = c->end;
   size_t n;
-  if( end-p<2 ) return zt_cbor_text_slow(c, out);
+  if( end-p<2 ) return zt_cbor_text_unusual(c, out);
   n = *p - (size_t)(ZT_CBOR_TEXT<<5);
   if( *p==(ZT_CBOR_TEXT<<5 | 24) ){
     n = *++p;
-    if( c->strict && n<24 ) return zt_cbor_text_slow(c, out);
+    if( c->strict && n<24 ) return zt_cbor_text_unusual(c, out);
   }else if( n>=24 ){
-    return zt_cbor_text_slow(c, out);
+    return zt_cbor_text_unusual(c, out);
   }
   p++;
-  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ) return zt_cbor_text_slow(c, out);
+  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ) return zt_cbor_text_unusual(c, out);
   *out = (zt_text){ (const char*)p, n };
   c->p = p+n;
   return true;

@@ -152,11 +152,9 @@ static inline uint32_t zt_le32(const uint8_t *p){
   return zt_le16(p) | zt_le16(p+2)<<16;
 }
 
-/* Little-endian u64 (a footer's manifest size). */
+/* Little-endian u64 (a footer's manifest size); one load, as above. */
 ZT_INLINE uint64_t zt_le64(const uint8_t *p){
-  uint64_t u = 0;
-  for(unsigned i=8; i-->0;) u = u<<8 | p[i];
-  return u;
+  return (uint64_t)zt_le32(p) | (uint64_t)zt_le32(p+4)<<32;
 }
 
 /* The value of a hexadecimal digit of either case, -1 for any other character. */
