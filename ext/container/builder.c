@@ -37,19 +37,29 @@ static int builder_reserve(zt_builder *b, uint64_t n){
   return SQLITE_OK;
 }
 
-/* Copy n bytes of the source, from offset on, out of a span that begins at `at`; false if they are
-** not all in it. */
-static bool builder_copy(zt_span span, uint64_t at, uint64_t offset, uint8_t *p, size_t n){
-  if( n>span.n || offset<at || offset-at>span.n-n ) return false;
-  memcpy(p, span.p+(offset-at), n);
-  return true;
+int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n){
+  zt_container *c = b->container;
+  assert( c->kept.n==0 );
+  if( builder_reserve(b, n) || zt_source_read(b->source, offset, c->kept.p, n, b->err) ){
+    return b->err->rc;
+  }
+  b->ahead = offset;
+  b->nAhead = n;
+  return SQLITE_OK;
 }
 
-/* As zt_source_read(), of what may have been read with the ends. */
-static int builder_fetch(zt_builder *b, uint64_t offset, uint8_t *p, size_t n){
-  const zt_ends *e = b->ends;
-  if( e && (builder_copy(e->first, 0, offset, p, n)
-         || builder_copy(e->last, e->size-e->last.n, offset, p, n)) ) return SQLITE_OK;
+/* As zt_source_read(), to the end of the kept bytes: where they may be already. */
+static int builder_fetch(zt_builder *b, uint64_t offset, size_t n){
+  zt_container *c = b->container;
+  uint8_t *p = c->kept.p+c->kept.n;
+  if( offset>=b->ahead && zt_claim(b->nAhead, offset-b->ahead, n) ){
+    b->nAhead -= (size_t)(offset-b->ahead);
+    if( offset>b->ahead ) memmove(p, p+(offset-b->ahead), b->nAhead);
+    b->nAhead -= n;
+    b->ahead = offset+n;
+    return SQLITE_OK;
+  }
+  b->nAhead = 0;
   return zt_source_read(b->source, offset, p, n, b->err);
 }
 
@@ -63,7 +73,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   while( n>0 ){
     size_t piece = n<BUILDER_PIECE ? (size_t)n : BUILDER_PIECE;
     if( c->kept.n>0 && zt_interrupt_check(b->interrupt, b->err) ) return b->err->rc;
-    if( builder_fetch(b, offset, c->kept.p+c->kept.n, piece) ) return b->err->rc;
+    if( builder_fetch(b, offset, piece) ) return b->err->rc;
     offset += piece;
     n -= piece;
     c->kept.n += piece;
@@ -74,6 +84,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
 
 void zt_builder_cut(zt_builder *b, size_t n){
   assert( n<=b->container->kept.n );
+  b->nAhead = 0;
   b->container->kept.n = n;
   b->container->manifest_length = n;
 }
@@ -81,11 +92,17 @@ void zt_builder_cut(zt_builder *b, size_t n){
 int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at){
   zt_container *c = b->container;
   if( builder_reserve(b, n) ) return b->err->rc;
+  b->nAhead = 0;
   *at = (uint32_t)c->kept.n;
   if( p && n ) memcpy(c->kept.p+c->kept.n, p, n);
   else memset(c->kept.p+c->kept.n, 0, n);
   c->kept.n += n;
   return SQLITE_OK;
+}
+
+void zt_builder_reserve_kept(zt_builder *b, uint64_t n){
+  zt_container *c = b->container;
+  if( n>c->kept.capacity && n<BUILDER_KEPT_MAX ) builder_resize(c, (size_t)n);
 }
 
 void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components){

@@ -8,38 +8,50 @@
 
 /* Where the two ends of a file are read to. */
 typedef struct container_buffer {
-  uint8_t first[ZT_GUESS_MAX], last[ZT_GUESS_MAX];
+  uint8_t head[ZT_ENDS_HEAD], tail[ZT_ENDS_TAIL];
 } container_buffer;
 
-/* Bytes of an end to read: those that are looked at in any case, or the guess, if there are any. */
-static size_t container_end(uint64_t size, size_t needed, uint32_t guess){
-  const size_t n = guess>needed ? guess : needed;
-  return size<n ? (size_t)size : n;
+/* Read n bytes of a source, or find them in what the builder, if there is one, has read ahead. */
+static int container_read(zt_source *source, const zt_builder *b, uint64_t offset, uint8_t *p,
+                          size_t n, zt_error *err){
+  if( !b || offset<b->ahead || !zt_claim(b->nAhead, offset-b->ahead, n) ){
+    return zt_source_read(source, offset, p, n, err);
+  }
+  memcpy(p, b->container->kept.p+(offset-b->ahead), n);
+  return SQLITE_OK;
 }
 
 /* Read the two ends of a source into a buffer. */
-static int container_read_ends(zt_source *source, zt_container_guess guess,
-                               container_buffer *buffer, zt_ends *out, zt_error *err){
+static int container_read_ends(zt_source *source, const zt_builder *b, container_buffer *buffer,
+                               zt_ends *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
-  const size_t nFirst = container_end(size, ZT_ENDS_HEAD, guess.head);
-  const size_t nLast = container_end(size, ZT_ENDS_TAIL, guess.tail);
-  const size_t nHead = container_end(size, ZT_ENDS_HEAD, 0);
-  const size_t nTail = container_end(size, ZT_ENDS_TAIL, 0);
-  assert( guess.head<=ZT_GUESS_MAX && guess.tail<=ZT_GUESS_MAX );
-  if( zt_source_read(source, 0, buffer->first, nFirst, err) ) return err->rc;
-  if( zt_source_read(source, size-nLast, buffer->last, nLast, err) ) return err->rc;
+  const size_t nHead = size<ZT_ENDS_HEAD ? (size_t)size : ZT_ENDS_HEAD;
+  const size_t nTail = size<ZT_ENDS_TAIL ? (size_t)size : ZT_ENDS_TAIL;
+  if( container_read(source, b, 0, buffer->head, nHead, err)
+   || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
   *out = (zt_ends){
-    .source = source, .size = size, .head = { buffer->first, nHead },
-    .tail = { buffer->last+(nLast-nTail), nTail }, .first = { buffer->first, nFirst },
-    .last = { buffer->last, nLast }
+    .source = source, .size = size, .head = { buffer->head, nHead }, .tail = { buffer->tail, nTail }
   };
   return SQLITE_OK;
+}
+
+/* Read what the guess says are the metadata, if there is one, which fits. */
+static int container_read_guess(zt_builder *b, zt_container_guess guess){
+  const uint64_t size = zt_source_size(b->source);
+  const uint32_t n = guess.tail ? guess.tail : guess.head;
+  assert( n<=ZT_GUESS_MAX );
+  return n==0 || n>size ? SQLITE_OK : zt_builder_read_ahead(b, guess.tail ? size-n : 0, n);
 }
 
 zt_container_guess zt_container_like(const zt_container *c){
   const uint64_t end = c->manifest_offset+c->manifest_length;
   const uint64_t tail = c->file_size-c->manifest_offset;
-  zt_container_guess guess = { 0, 0 };
+  zt_container_guess guess = { 0 };
+  if( zt_container_memory(c)<=ZT_CONTAINER_EMPTIED_MAX ){
+    guess.kept = (uint32_t)(c->kept.n+ZT_ENDS_HEAD+ZT_ENDS_TAIL);
+    guess.objects = c->objects.n;
+    guess.components = c->components.n;
+  }
   if( !c->from_file ) return guess;
   if( c->manifest_offset<=ZT_ENDS_HEAD && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
   else if( c->file_size-end<=ZT_ENDS_TAIL && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
@@ -80,16 +92,20 @@ static int container_fail_magic(const zt_ends *ends, zt_error *err){
 }
 
 /* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
-static int container_fill(zt_container *c, bool is_new, const zt_ends *ends,
-                          const zt_interrupt *interrupt, zt_error *err){
-  zt_builder b = { ends->source, c, interrupt, err, ends };
-  c->driver = zt_driver_for(ends, err);
+static int container_fill(zt_builder *b, zt_container_guess guess, bool is_new){
+  zt_container *c = b->container;
+  zt_error *err = b->err;
+  container_buffer buffer;
+  zt_ends ends = { 0 };
+  if( container_read_guess(b, guess)
+   || container_read_ends(b->source, b, &buffer, &ends, err) ) return err->rc;
+  c->driver = zt_driver_for(&ends, err);
   if( err->rc ) return err->rc;
-  if( !c->driver ) return container_fail_magic(ends, err);
-  c->names.interrupt = c->shard_names.interrupt = interrupt;
-  c->driver->open(&b, ends);
+  if( !c->driver ) return container_fail_magic(&ends, err);
+  c->names.interrupt = c->shard_names.interrupt = b->interrupt;
+  c->driver->open(b, &ends);
   c->names.interrupt = c->shard_names.interrupt = NULL;
-  if( is_new && !err->rc ) zt_builder_trim(&b);
+  if( is_new && !err->rc ) zt_builder_trim(b);
   return err->rc;
 }
 
@@ -101,24 +117,20 @@ static zt_container *container_new(void){
 
 int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
                       zt_error *err){
-  return zt_container_open_in(NULL, source, (zt_container_guess){ 0, 0 }, interrupt, out, err);
+  return zt_container_open_in(NULL, source, (zt_container_guess){ 0 }, interrupt, out, err);
 }
 
 int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_guess guess,
                          const zt_interrupt *interrupt, zt_container **out, zt_error *err){
-  container_buffer buffer;
   const zt_identity *id = zt_source_identity(source);
-  zt_container *c;
-  zt_ends ends = { 0 };
+  zt_container *c = emptied ? emptied : container_new();
+  zt_builder b = { source, c, interrupt, err, 0, 0 };
   *out = NULL;
-  c = emptied ? emptied : container_new();
   if( !c ) return zt_fail_nomem(err);
   c->is_file = id!=NULL;
   if( id ) c->identity = *id;
   c->file_size = c->end = zt_source_size(source);
-  if( container_read_ends(source, guess, &buffer, &ends, err)==SQLITE_OK ){
-    container_fill(c, !emptied, &ends, interrupt, err);
-  }
+  container_fill(&b, guess, !emptied);
   err->object.z = err->component.z = NULL;
   if( err->rc ) zt_container_close(c);
   else *out = c;
@@ -128,8 +140,7 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
   container_buffer buffer;
   zt_ends ends = { 0 };
-  const zt_container_guess none = { 0, 0 };
-  if( container_read_ends(source, none, &buffer, &ends, err) ) return err->rc;
+  if( container_read_ends(source, NULL, &buffer, &ends, err) ) return err->rc;
   if( zt_driver_for(&ends, err)==driver ) return driver->check_ends(&ends, err);
   return err->rc ? err->rc
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);
@@ -174,6 +185,16 @@ zt_container *zt_container_empty(zt_container *c){
     .references = 1, .kept = c->kept, .names = c->names, .objects = c->objects, .first = c->first,
     .components = c->components
   };
+  return c;
+}
+
+zt_container *zt_container_prepare(zt_container_guess guess){
+  zt_container *c = guess.kept ? container_new() : NULL;
+  zt_builder b = { .container = c };
+  if( !c ) return NULL;
+  /* What is nearly alike has room, too */
+  zt_builder_reserve_kept(&b, guess.kept+guess.kept/8);
+  zt_builder_reserve(&b, guess.objects, guess.components);
   return c;
 }
 

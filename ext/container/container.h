@@ -139,9 +139,11 @@ int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_conta
 zt_container *zt_container_ref(zt_container *c);
 
 /* What the next file of a collection may be like: how many bytes at its beginning, or at its end,
-** are metadata. They are read at once. */
+** are metadata, which are then read at once; and how many bytes, objects and components are
+** to keep. */
 typedef struct zt_container_guess {
   uint32_t head, tail;            /* Up to ZT_GUESS_MAX; 0: nobody knows */
+  uint32_t kept, objects, components;   /* 0: nobody knows, or they take much memory */
 } zt_container_guess;
 #define ZT_GUESS_MAX 16384u
 
@@ -158,6 +160,9 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_
 ** zt_container_open_in() or zt_container_close(). Else NULL. */
 #define ZT_CONTAINER_EMPTIED_MAX ((size_t)64 << 10)
 zt_container *zt_container_empty(zt_container *c);
+
+/* A new one as if it had been emptied. NULL: there is no memory, or no guess how much. */
+zt_container *zt_container_prepare(zt_container_guess guess);
 
 /* False if its object is named by the path it was opened by, and would have another name by this
 ** path. */

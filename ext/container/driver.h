@@ -20,7 +20,6 @@ typedef struct zt_ends {
   uint64_t size;       /* Of the file */
   zt_span head;        /* The first ZT_ENDS_HEAD bytes, fewer if the file has fewer */
   zt_span tail;        /* The last ZT_ENDS_TAIL bytes, fewer if the file has fewer */
-  zt_span first, last; /* All that was read, of which these are parts: for zt_builder_read() */
 } zt_ends;
 #define ZT_ENDS_HEAD 16
 #define ZT_ENDS_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of
@@ -45,8 +44,14 @@ typedef struct zt_builder {
   zt_container *container;
   const zt_interrupt *interrupt;   /* May be NULL */
   zt_error *err;                   /* Of every failure */
-  const zt_ends *ends;             /* What was read already; may be NULL */
+  uint64_t ahead;                  /* What the kept bytes' memory holds of the source beyond them,
+                                   ** or before there are any: from there on */
+  size_t nAhead;                   /* so many bytes */
 } zt_builder;
+
+/* Read n bytes of the source, from offset on, to where zt_builder_read() may find them: as long as
+** nothing is kept. */
+int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n);
 
 /* Read n bytes of the source, from offset on, into the kept bytes, asking between pieces whether to
 ** go on. They are the manifest. Called again with the bytes that follow, it appends those; nothing
@@ -61,7 +66,9 @@ void zt_builder_cut(zt_builder *b, size_t n);
 ** caller's to write. */
 int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at);
 
-/* Make room for as many as are announced; an estimate alone: no failure if memory is short. */
+/* Make room for as many as are announced, or for n kept bytes; an estimate alone: no failure if
+** memory is short. */
+void zt_builder_reserve_kept(zt_builder *b, uint64_t n);
 void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
 
 /* A new object, whose name lies in the kept bytes; components that are added next are its own.

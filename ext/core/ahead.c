@@ -46,7 +46,7 @@ static void ahead_drop_first(zt_ahead *a){
   a->first = g->next;
   if( !a->first ) a->last = NULL;
   a->n--;
-  sqlite3_free(g);
+  zt_recycled_give(&a->recycled, g);
 }
 
 void zt_ahead_stop(zt_ahead *a){
@@ -58,6 +58,7 @@ void zt_ahead_stop(zt_ahead *a){
 
 void zt_ahead_clear(zt_ahead *a){
   zt_ahead_stop(a);
+  zt_recycled_clear(&a->recycled);
   *a = (zt_ahead){ 0 };
 }
 
@@ -83,7 +84,7 @@ static uint32_t ahead_group_size(const zt_ahead *a){
 /* A group of what comes after *number, which moves on. NULL: there is nothing, or no memory. */
 static ahead_group *ahead_make_group(zt_ahead *a, void *context, uint64_t *number){
   const uint32_t size = ahead_group_size(a);
-  ahead_group *g = sqlite3_malloc64(sizeof(*g));
+  ahead_group *g = zt_recycled_take(&a->recycled, sizeof(*g));
   if( !g ) return NULL;
   *g = (ahead_group){ .task.run = ahead_run };
   while( g->n<size && a->jobs->next(context, number) ){
@@ -92,7 +93,7 @@ static ahead_group *ahead_make_group(zt_ahead *a, void *context, uint64_t *numbe
     g->job[g->n++] = job;
   }
   if( g->n>0 ) return g;
-  sqlite3_free(g);
+  zt_recycled_give(&a->recycled, g);
   return NULL;
 }
 

@@ -11,6 +11,7 @@
 #define ZT_CORE_AHEAD_H
 
 #include "core/pool.h"
+#include "core/recycled.h"
 
 #define ZT_AHEAD_BYTES ((uint64_t)64 << 20)   /* Most bytes of jobs that nobody asked for yet */
 #define ZT_AHEAD_WAITING 32                   /* Threads, where jobs wait rather than compute */
@@ -45,6 +46,7 @@ typedef struct zt_ahead {
                              ** processors are of use */
   struct ahead_group *first, *last;   /* Jobs in their order, several to a task where they are
                              ** short; owned */
+  zt_recycled recycled;      /* Groups */
   uint32_t n;                /* Groups */
   uint32_t window;           /* How many may be ahead */
   uint64_t last_number;      /* That was last asked for */

@@ -10,42 +10,40 @@
 #endif
 #define SOURCE_PARTS 16                 /* Threads that read at once, at most */
 
-struct zt_source {
-  zt_file file;          /* -1 for an image */
-  zt_span image;
-  uint64_t size;
-  zt_identity id;
-  zt_pool *pool;         /* Borrowed; NULL: nobody helps */
-  bool shard;            /* Of another file, which is the one that errors are about */
-  char path[];           /* Of a file; "" for an image */
-};
-
+/* A source, with a copy of the path behind it. */
 static zt_source *source_new(const char *path, zt_error *err){
-  size_t n = strlen(path)+1;
+  const size_t n = strlen(path)+1;
   zt_source *s = sqlite3_malloc64(sizeof(*s)+n);
   if( !s ){
     zt_fail_nomem(err);
     return NULL;
   }
-  *s = (zt_source){ .file = -1 };
-  memcpy(s->path, path, n);
+  *s = (zt_source){ .file = -1, .path = memcpy(s+1, path, n) };
   return s;
+}
+
+int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_error *err){
+  zt_stat state;
+  *s = (zt_source){ .path = path };
+  s->file = zt_os_open(path, known, &state, err);
+  if( s->file<0 ) return err->rc;
+  s->id = state.id;
+  s->size = state.id.size;
+  return SQLITE_OK;
+}
+
+void zt_source_end(zt_source *s){
+  zt_os_close(s->file);
+  s->file = -1;
 }
 
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err){
   zt_source *s = source_new(path, err);
-  zt_stat state;
   *out = NULL;
   if( !s ) return err->rc;
-  s->file = zt_os_open(path, known, &state, err);
-  if( s->file<0 ){
-    zt_source_close(s);
-    return err->rc;
-  }
-  s->id = state.id;
-  s->size = state.id.size;
-  *out = s;
-  return SQLITE_OK;
+  if( zt_source_begin(s, s->path, known, err)==SQLITE_OK ) *out = s;
+  else zt_source_close(s);
+  return err->rc;
 }
 
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
@@ -59,7 +57,7 @@ int zt_source_open_image(zt_span image, zt_source **out, zt_error *err){
 
 void zt_source_close(zt_source *s){
   if( !s ) return;
-  zt_os_close(s->file);
+  zt_source_end(s);
   sqlite3_free(s);
 }
 

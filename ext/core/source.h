@@ -9,10 +9,24 @@
 #include "core/os.h"
 #include "core/pool.h"
 
-typedef struct zt_source zt_source;
+/* The members are code in source.c's. */
+typedef struct zt_source {
+  zt_file file;          /* -1 for an image */
+  zt_span image;
+  uint64_t size;
+  zt_identity id;
+  zt_pool *pool;         /* Borrowed; NULL: nobody helps */
+  bool shard;            /* Of another file, which is the one that errors are about */
+  const char *path;      /* Of a file; "" for an image */
+} zt_source;
 
 /* Open the regular file at path; known is as for zt_os_open(). *out is NULL on failure. */
 int zt_source_open(const char *path, const zt_stat *known, zt_source **out, zt_error *err);
+
+/* The same in memory of the caller's, who keeps the path, too; and its end, also after
+** a failure. */
+int zt_source_begin(zt_source *s, const char *path, const zt_stat *known, zt_error *err);
+void zt_source_end(zt_source *s);
 
 /* An image in memory, which must stay as it is until the source is closed. */
 int zt_source_open_image(zt_span image, zt_source **out, zt_error *err);

@@ -2,6 +2,7 @@
 #include "sqlite/cache.h"
 
 #include "core/host.h"
+#include "core/recycled.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
 #define CACHE_EMPTIED 64     /* Containers whose memory is used again: as are opened ahead */
@@ -36,7 +37,9 @@ struct zt_cache {
   zt_pool *pool;                   /* Borrowed; NULL: there is none */
   zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
   unsigned nEmptied;
+  zt_recycled entries;             /* Memory of theirs */
   zt_container_guess guess;        /* Like the last one that was kept */
+  bool missed;                     /* The last one asked for was not there */
   zt_interrupt interrupt;
 };
 
@@ -87,12 +90,17 @@ static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
   q->bytes += e->bytes;
 }
 
+/* Keep an emptied container, if there is one. */
+static void cache_put_emptied(zt_cache *c, zt_container *emptied){
+  if( c->nEmptied<CACHE_EMPTIED && emptied ) c->emptied[c->nEmptied++] = emptied;
+  else zt_container_close(emptied);
+}
+
 /* Give back the cache's reference, the last one. While statements run, the memory of some is kept
 ** for those that are opened next. */
 static void cache_close(zt_cache *c, zt_container *container){
   if( c->cursors>0 && c->nEmptied<CACHE_EMPTIED ){
-    zt_container *emptied = zt_container_empty(container);
-    if( emptied ) c->emptied[c->nEmptied++] = emptied;
+    cache_put_emptied(c, zt_container_empty(container));
   }else{
     zt_container_close(container);
   }
@@ -104,7 +112,7 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   *pp = e->next;
   cache_unlink_use(e);
   cache_close(c, e->container);
-  sqlite3_free(e);
+  zt_recycled_give(&c->entries, e);
 }
 
 /* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
@@ -153,6 +161,7 @@ void zt_cache_free(zt_cache *c){
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
+  zt_recycled_clear(&c->entries);
   zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
@@ -193,7 +202,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
   cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
   cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
-  cache_entry *e = sqlite3_malloc64(sizeof(*e));
+  cache_entry *e = zt_recycled_take(&c->entries, sizeof(*e));
   if( !e ) return;
   *e = (cache_entry){
     .id = *zt_container_identity(container), .container = zt_container_ref(container),
@@ -216,6 +225,21 @@ void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
   zt_monitor_leave(c->monitor);
 }
 
+void zt_cache_prepare(zt_cache *c){
+  zt_container *made = NULL;
+  zt_container_guess guess;
+  bool wanted;
+  zt_monitor_enter(c->monitor);
+  guess = c->guess;
+  wanted = c->missed && c->nEmptied<CACHE_EMPTIED;
+  zt_monitor_leave(c->monitor);
+  if( wanted ) made = zt_container_prepare(guess);
+  if( !made ) return;
+  zt_monitor_enter(c->monitor);
+  cache_put_emptied(c, made);
+  zt_monitor_leave(c->monitor);
+}
+
 /* What a container that is not there is opened with. */
 typedef struct cache_help {
   zt_container *emptied;           /* Memory to open it in, or NULL */
@@ -229,6 +253,7 @@ static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity
   zt_container *found;
   zt_monitor_enter(c->monitor);
   found = cache_find(c, path, id, scan);
+  c->missed = !found;
   if( found ) zt_container_ref(found);
   else if( help ){
     *help = (cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
@@ -237,12 +262,28 @@ static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity
   return found;
 }
 
+/* Read what is opened, unless a container of this state is there. */
+static int cache_read_opened(zt_cache *c, zt_source *opened, const char *path, bool scan,
+                             const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+  const bool settled = zt_os_settled(zt_source_identity(opened));
+  cache_help help;
+  zt_source_set_pool(opened, c->pool);
+  out->container = cache_take(c, path, zt_source_identity(opened), scan, &help);
+  if( out->container ) return SQLITE_OK;
+  if( zt_container_open_in(help.emptied, opened, help.guess, interrupt, &out->container, err) ){
+    zt_source_explain(opened, err);
+  }else if( zt_source_unchanged(opened, err) ){
+    zt_container_close(out->container);
+    out->container = NULL;
+  }
+  out->worth = settled && out->container;
+  return err->rc;
+}
+
 int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
-  zt_source *opened = NULL;
-  cache_help help;
+  zt_source opened;
   zt_stat now;
-  bool settled;
   *out = (zt_opened){ NULL, NULL, false };
   if( !source ){
     if( !state ){
@@ -254,21 +295,17 @@ int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan
       if( out->container ) return SQLITE_OK;
     }
   }
-  if( zt_source_open(path, state, &opened, err) ) return err->rc;
-  zt_source_set_pool(opened, c->pool);
-  settled = zt_os_settled(zt_source_identity(opened));
-  out->container = cache_take(c, path, zt_source_identity(opened), scan, &help);
-  if( !out->container ){
-    if( zt_container_open_in(help.emptied, opened, help.guess, interrupt, &out->container, err) ){
-      zt_source_explain(opened, err);
-    }else if( zt_source_unchanged(opened, err) ){
-      zt_container_close(out->container);
-      out->container = NULL;
+  if( source ){
+    if( zt_source_open(path, state, &out->source, err) ) return err->rc;
+    if( cache_read_opened(c, out->source, path, scan, interrupt, out, err)==SQLITE_OK ){
+      return SQLITE_OK;
     }
-    out->worth = settled && out->container;
+    zt_source_close(out->source);
+    out->source = NULL;
+  }else if( zt_source_begin(&opened, path, state, err)==SQLITE_OK ){
+    cache_read_opened(c, &opened, path, scan, interrupt, out, err);
+    zt_source_end(&opened);
   }
-  if( source && out->container ) out->source = opened;
-  else zt_source_close(opened);
   return err->rc;
 }
 

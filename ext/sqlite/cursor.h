@@ -41,6 +41,7 @@ typedef struct zt_cursor {
   size_t nOnly, onlyRoom;
   size_t iFile;                /* Of the next file */
   zt_ahead ahead;              /* Files that come after it, being opened; numbered as iFile is */
+  zt_recycled openings;        /* The jobs that open them */
   uint64_t left;               /* Rows that may still come */
   bool eof;
   bool begun;                  /* The scan has come to the file or BLOB on which the

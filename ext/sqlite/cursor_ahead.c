@@ -8,6 +8,7 @@
 
 typedef struct cursor_opening {
   zt_job job;                  /* First */
+  zt_cursor *cursor;           /* Whose job it is */
   zt_cache *cache;             /* Borrowed, like the file */
   const zt_listed *file;
   bool source;                 /* Its bytes are wanted, too */
@@ -23,13 +24,14 @@ static void cursor_read(zt_job *job, const zt_interrupt *interrupt){
 
 static zt_job *cursor_make(void *context, uint64_t number){
   zt_cursor *c = context;
-  cursor_opening *o = sqlite3_malloc64(sizeof(*o));
+  cursor_opening *o = zt_recycled_take(&c->openings, sizeof(*o));
   if( !o ) return NULL;
   *o = (cursor_opening){
-    .job.work = cursor_read, .cache = c->scan.connection->cache,
+    .job.work = cursor_read, .cursor = c, .cache = c->scan.connection->cache,
     .file = zt_cursor_file(c, (size_t)number), .source = (c->plan & ZT_PLAN_BYTES)!=0
   };
   o->err.path = o->file->path.z;
+  zt_cache_prepare(o->cache);
   return &o->job;
 }
 
@@ -38,7 +40,7 @@ static void cursor_drop(zt_job *job){
   zt_container_close(o->opened.container);
   zt_source_close(o->opened.source);
   zt_error_clear(&o->err);
-  sqlite3_free(o);
+  zt_recycled_give(&o->cursor->openings, o);
 }
 
 static bool cursor_next(void *context, uint64_t *number){

@@ -113,6 +113,7 @@ static int scan_close_cursor(sqlite3_vtab_cursor *p){
   zt_cursor_reset(c);
   zt_ahead_clear(&c->ahead);
   zt_ahead_clear(&c->works);
+  zt_recycled_clear(&c->openings);
   zt_wanted_clear(&c->wanted);
   zt_positions_clear(&c->positions);
   zt_error_clear(&c->err);

@@ -42,7 +42,7 @@ static uint32_t at_most(uint32_t n){
 
 /* Every file, sound or broken, after another one in whose memory it is opened. */
 static void test_a_guess_and_used_memory_change_nothing(void **state){
-  const zt_container_guess none = { 0, 0 };
+  const zt_container_guess none = { 0 };
   zt_paths_filter filter = { .files = zt_container_files };
   zt_error err = ZT_ERROR_NONE;
   zt_paths paths;
@@ -57,14 +57,15 @@ static void test_a_guess_and_used_memory_change_nothing(void **state){
     zt_container *c = open_in(NULL, path, none, &plain);
     const zt_container_guess like = c ? zt_container_like(c) : none;
     const zt_container_guess guesses[] = {
-      like, { at_most(like.head+1), at_most(like.tail+1) }, { like.head/2, like.tail/2 }, { 17, 49 },
-      { ZT_GUESS_MAX, ZT_GUESS_MAX }
+      like, { .head = at_most(like.head+1) }, { .tail = at_most(like.tail+1) }, { like.head/2, like.tail/2, 1, 1, 1 },
+      { .head = 17 }, { .tail = 49 }, { .head = ZT_GUESS_MAX }, { .tail = ZT_GUESS_MAX, .kept = ZT_GUESS_MAX }
     };
     guessed += like.head || like.tail;
     for(size_t k=0; k<COUNT(guesses); k++){
       zt_error other = ZT_ERROR_NONE;
       zt_container *again;
       reused += emptied!=NULL;
+      if( !emptied ) emptied = zt_container_prepare(guesses[k]);
       again = open_in(emptied, path, guesses[k], &other);
       emptied = NULL;
       check( plain.rc==other.rc && (!plain.rc || strcmp(plain.message, other.message)==0), "%s: %s, not %s", path,
@@ -88,7 +89,7 @@ static void test_what_is_guessed(void **state){
     { "tests/formats/safetensors/golden/dtypes.safetensors", true, false },
     { "tests/formats/npz/golden/names.npz", false, false },   /* Of many pieces */
   };
-  const zt_container_guess none = { 0, 0 };
+  const zt_container_guess none = { 0 };
   (void)state;
   for(size_t i=0; i<COUNT(files); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -101,10 +102,34 @@ static void test_what_is_guessed(void **state){
   }
 }
 
+/* Memory made for a file like the last one is enough: who opens it asks for none. */
+static void test_prepared_memory_is_enough(void **state){
+  static const char *const files[] = {
+    "tests/formats/ztensor/golden/v1.2/wheel_names.zt", "tests/formats/safetensors/golden/dtypes.safetensors",
+  };
+  const zt_container_guess none = { 0 };
+  (void)state;
+  assert_null(zt_container_prepare(none));
+  for(size_t i=0; i<COUNT(files); i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_container *c = open_in(NULL, files[i], none, &err), *again;
+    const zt_container_guess like = zt_container_like(c);
+    zt_container *prepared = zt_container_prepare(like);
+    const uint8_t *kept = prepared->kept.p;
+    const uint32_t *objects = prepared->objects.a, *components = prepared->components.a;
+    again = open_in(prepared, files[i], like, &err);
+    check( again->kept.p==kept && again->objects.a==objects && again->components.a==components, "%s", files[i] );
+    assert_same(c, again, files[i]);
+    zt_container_close(again);
+    zt_container_close(c);
+  }
+}
+
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_guess_and_used_memory_change_nothing),
     cmocka_unit_test(test_what_is_guessed),
+    cmocka_unit_test(test_prepared_memory_is_enough),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
