@@ -251,7 +251,9 @@ ZT_INLINE bool zt_cbor_text(zt_cbor *c, zt_text *out){
     return zt_cbor_text_unusual(c, out);
   }
   p++;
-  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ) return zt_cbor_text_unusual(c, out);
+  if( n>(size_t)(end-p) || (!c->trusted && !zt_utf8_valid(p, n)) ){
+    return zt_cbor_text_unusual(c, out);
+  }
   *out = (zt_text){ (const char*)p, n };
   c->p = p+n;
   return true;

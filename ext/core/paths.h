@@ -23,6 +23,7 @@
 
 #include "core/interrupt.h"
 #include "core/os.h"
+#include "core/pool.h"
 
 #define ZT_PATHS_MAX 10000000   /* Most paths that one source may find */
 
@@ -52,6 +53,8 @@ typedef struct zt_paths_filter {
   bool (*keep)(void *context, const char *path); /* NULL: all */
   void *context;
   zt_interrupt interrupt;
+  zt_pool *pool;                                 /* Threads that read directories which come next;
+                                                 ** NULL: none */
 } zt_paths_filter;
 
 /* Find what the source names, restricted by the filter. Neither a literal path that names nothing

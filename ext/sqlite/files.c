@@ -55,8 +55,11 @@ static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   }
 }
 
-int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *err){
-  zt_paths_filter filter = { .files = zt_container_files, .interrupt = interrupt };
+int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err){
+  const zt_interrupt interrupt = zt_connection_interrupt(connection);
+  const zt_paths_filter filter = {
+    .files = zt_container_files, .interrupt = interrupt, .pool = zt_connection_pool(connection)
+  };
   zt_paths paths;
   if( f->complete && (f->sorted || !sorted) ) return SQLITE_OK;
   files_empty(f);
@@ -119,7 +122,9 @@ static int files_find_listed(zt_files *f, const char *path, zt_listed **out, zt_
 /* Look for one path without listing anything, and remember it in the place of another one. */
 static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out,
                       zt_error *err){
-  zt_paths_filter filter = { .files = zt_container_files, .only = path, .interrupt = interrupt };
+  const zt_paths_filter filter = {
+    .files = zt_container_files, .only = path, .interrupt = interrupt
+  };
   zt_paths paths;
   if( !f->a ){
     f->a = sqlite3_malloc64(ZT_FILES_LOOKED*sizeof(*f->a));
@@ -139,14 +144,14 @@ static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_
   return SQLITE_OK;
 }
 
-int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out,
+int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_listed **out,
                   zt_error *err){
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
-  if( zt_list_is(f->source) && zt_files_list(f, f->sorted, interrupt, err) ) return err->rc;
+  if( zt_list_is(f->source) && zt_files_list(f, f->sorted, connection, err) ) return err->rc;
   if( f->complete ) return files_find_listed(f, path.z, out, err);
   *out = files_search(f, path.z);
-  return *out ? SQLITE_OK : files_look(f, path.z, interrupt, out, err);
+  return *out ? SQLITE_OK : files_look(f, path.z, zt_connection_interrupt(connection), out, err);
 }
 
 /* Keep an opened container for the next time. Of a list that is gone through again and again the

@@ -47,11 +47,11 @@ typedef struct zt_files {
 int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err);
 
 /* List all of them; sorted: in the order of their paths, whatever the source says. */
-int zt_files_list(zt_files *f, bool sorted, zt_interrupt interrupt, zt_error *err);
+int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err);
 
 /* *out is the file at this path, or NULL if the source does not name it; where the source names one
 ** that is not there, that. It is valid until the next call. */
-int zt_files_find(zt_files *f, zt_text path, zt_interrupt interrupt, zt_listed **out,
+int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_listed **out,
                   zt_error *err);
 
 /* Open a file of the list: its container with a reference, and the file itself if source is not

@@ -159,17 +159,17 @@ static int filter_add_only(zt_cursor *c, zt_listed *file){
 ** the source is listed once. */
 static int filter_find_paths(zt_cursor *c){
   const zt_names *paths = &c->wanted.paths;
-  zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+  zt_connection *connection = c->scan.connection;
   uint32_t n = zt_names_count(paths);
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
   zt_listed **only;
   c->nOnly = 0;
-  if( n>1 && zt_files_list(&c->files, sorted, interrupt, &c->err) ){
+  if( n>1 && zt_files_list(&c->files, sorted, connection, &c->err) ){
     return c->err.rc;
   }
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
-    if( zt_files_find(&c->files, zt_names_get(paths, i), interrupt, &file, &c->err) ){
+    if( zt_files_find(&c->files, zt_names_get(paths, i), connection, &file, &c->err) ){
       return c->err.rc;
     }
     if( file && filter_add_only(c, file) ) return c->err.rc;
@@ -190,7 +190,7 @@ static int filter_find_files(zt_cursor *c){
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
   c->few = !c->wanted.paths.any;
   if( c->few ) return filter_find_paths(c);
-  if( zt_files_list(&c->files, sorted, zt_connection_interrupt(c->scan.connection), &c->err) ){
+  if( zt_files_list(&c->files, sorted, c->scan.connection, &c->err) ){
     return c->err.rc;
   }
   if( !(c->plan & ZT_PLAN_ONE_FILE) || c->files.n<2 ) return SQLITE_OK;

@@ -26,6 +26,9 @@ static const struct { const char *name, *target; } links[] = {
   { "sub/up", ".." }
 };
 
+/* Threads that read directories ahead. */
+static zt_pool *pool;
+
 static char *in_tree(const char *name){
   char *path = malloc(sizeof(tree)+strlen(name)+1);
   sprintf(path, "%s%s%s", tree, *name ? "/" : "", name);
@@ -34,6 +37,8 @@ static char *in_tree(const char *name){
 
 static int make_tree(void **state){
   (void)state;
+  pool = zt_pool_new(3);
+  assert_non_null(pool);
   assert_non_null(mkdtemp(tree));
   for(size_t i=0; i<COUNT(directories); i++){
     char *path = in_tree(directories[i]);
@@ -61,6 +66,7 @@ static int make_tree(void **state){
 static int remove_tree(void **state){
   char command[64];
   (void)state;
+  zt_pool_free(pool);
   snprintf(command, sizeof(command), "rm -rf %s", tree);
   return system(command);
 }
@@ -87,12 +93,28 @@ static zt_paths_filter any(void){
   return (zt_paths_filter){ .files = "*.zt" };
 }
 
+static void assert_same_paths(const zt_paths *a, const zt_paths *b, const char *source){
+  check( a->n==b->n && a->sorted==b->sorted && a->literal==b->literal, "%s: %zu, %zu", source, a->n, b->n );
+  for(size_t i=0; i<a->n; i++){
+    const zt_path *x = &a->a[i], *y = &b->a[i];
+    check( strcmp(x->z, y->z)==0, "%s: '%s', '%s'", source, x->z, y->z );
+    check( x->literal==y->literal && x->regular==y->regular && x->error_number==y->error_number, "%s: '%s'", source, x->z );
+    check( (x->action==NULL)==(y->action==NULL) && (!x->action || strcmp(x->action, y->action)==0), "%s: '%s'", source, x->z );
+  }
+}
+
+/* Threads find the same. */
 static zt_paths find(const char *source, const zt_paths_filter *filter){
   zt_error err = ZT_ERROR_NONE;
-  zt_paths paths;
+  zt_paths_filter with = *filter;
+  zt_paths paths, same;
   char *copy = malloc(strlen(source)+1);
   strcpy(copy, source);
   check( zt_paths_find(copy, filter, &paths, &err)==SQLITE_OK, "%s: %s", source, err.message );
+  with.pool = pool;
+  check( zt_paths_find(copy, &with, &same, &err)==SQLITE_OK, "%s: %s", source, err.message );
+  assert_same_paths(&paths, &same, source);
+  zt_paths_clear(&same);
   assert_succeeded(&err, source);
   free(copy);
   return paths;
@@ -960,8 +982,9 @@ static void test_an_interrupt_ends_the_walk(void **state){
   zt_error_clear(&err);
 }
 
-/* Find while no file can be opened: then a directory cannot be listed, not even by the superuser. */
-static zt_paths find_without_descriptors(const char *source, const zt_paths_filter *filter){
+/* Find while so many files can be opened and no more: where that is none, a directory cannot be listed, not even by the
+** superuser. */
+static zt_paths find_with_descriptors(const char *source, const zt_paths_filter *filter, unsigned n){
   zt_error err = ZT_ERROR_NONE;
   struct rlimit before, none;
   zt_paths paths;
@@ -970,12 +993,44 @@ static zt_paths find_without_descriptors(const char *source, const zt_paths_filt
   close(next);
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
   none = before;
-  none.rlim_cur = (rlim_t)next;
+  none.rlim_cur = (rlim_t)next+n;
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
   zt_paths_find(source, filter, &paths, &err);
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
   assert_succeeded(&err, source);
   return paths;
+}
+
+static zt_paths find_without_descriptors(const char *source, const zt_paths_filter *filter){
+  return find_with_descriptors(source, filter, 0);
+}
+
+/* Threads take each a descriptor, of which one directory after the other needs one. */
+static void test_threads_list_with_as_many_descriptors_as_one_does(void **state){
+  char wide[] = "/tmp/ztensor-wide-XXXXXX", path[100];
+  zt_paths_filter filter = any();
+  zt_paths expected;
+  (void)state;
+  assert_non_null(mkdtemp(wide));
+  for(int d=0; d<30; d++){
+    snprintf(path, sizeof(path), "%s/%d", wide, d);
+    assert_int_equal(mkdir(path, 0755), 0);
+    for(int i=0; i<100; i++){
+      snprintf(path, sizeof(path), "%s/%d/%d.zt", wide, d, i);
+      write_file(path, "", 0);
+    }
+  }
+  expected = find(wide, &filter);
+  assert_int_equal(expected.n, 3000);
+  filter.pool = pool;
+  for(int i=0; i<50; i++){
+    zt_paths paths = find_with_descriptors(wide, &filter, 1);
+    assert_same_paths(&expected, &paths, wide);
+    zt_paths_clear(&paths);
+  }
+  zt_paths_clear(&expected);
+  snprintf(path, sizeof(path), "rm -rf %s", wide);
+  assert_int_equal(system(path), 0);
 }
 
 static void test_a_directory_that_cannot_be_listed_is_a_result(void **state){
@@ -1160,6 +1215,7 @@ int main(void){
     cmocka_unit_test_setup_teardown(test_only_one_path_of_relative_sources, enter_tree, leave_tree),
     cmocka_unit_test(test_keep),
     cmocka_unit_test(test_an_interrupt_ends_the_walk),
+    cmocka_unit_test(test_threads_list_with_as_many_descriptors_as_one_does),
     cmocka_unit_test(test_a_directory_that_cannot_be_listed_is_a_result),
     cmocka_unit_test(test_a_directory_without_permission_is_a_result),
     cmocka_unit_test_setup_teardown(test_the_working_directory_has_a_name_when_it_cannot_be_listed, enter_tree, leave_tree),

@@ -1,0 +1,517 @@
+/* Walking over directories. See search.h. */
+#include "core/search.h"
+
+#include <errno.h>
+#include "core/ahead.h"
+#include "core/entries.h"
+#include "core/host.h"
+
+#define SEARCH_POLL 256   /* Entries of directories between two questions whether to go on */
+#define SEARCH_ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at,
+                              ** for cycles */
+
+/* A directory that the walk goes through. */
+typedef struct search_level {
+  const struct search_level *parent;
+  uint64_t device, inode;
+} search_level;
+
+/* A directory that a link led to, and the rest of the pattern that was tried there. */
+typedef struct search_place {
+  uint64_t device, inode;
+  const char *pattern;
+} search_place;
+
+/* The names in a directory. */
+typedef struct search_names {
+  zt_entries entries;
+  bool listed;         /* The directory has them; else the only path wanted does */
+} search_names;
+
+/* A directory that the walk will come to, being read. */
+typedef struct search_reading {
+  zt_job job;          /* First */
+  zt_stat stat;        /* What is there, */
+  zt_entries entries;  /* and what in it, */
+  int error_number;    /* if this is 0 */
+  zt_error err;
+  char path[];
+} search_reading;
+
+/* What is tried on the names in a directory: a segment of n bytes of the pattern. next is what
+** follows it; for `**`, which goes on in every directory below, the pattern that it begins. */
+typedef struct search_trial {
+  zt_search *w;
+  const search_level *here;
+  const search_names *names;
+  const char *segment;
+  size_t n;
+  const char *next;
+  struct search_trial *above;   /* Of the directory above */
+  bool reads_ahead;    /* Directories are read before the walk comes to them: */
+  zt_ahead ahead;
+} search_trial;
+
+static void search_walk(zt_search *w, const search_level *parent, const char *pattern,
+                        search_reading *read);
+
+/* --- The path so far --- */
+
+/* Append name, with a separator before it where one is needed. Returns the length before,
+** for truncate(). */
+static size_t search_push(zt_search *w, const char *name, size_t n){
+  size_t before = w->n;
+  size_t need = before + 1 + n + 1;
+  if( !w->path || need>w->capacity ){
+    char *path = sqlite3_realloc64(w->path, need*2);
+    if( !path ){
+      zt_fail_nomem(w->err);
+      return before;
+    }
+    w->path = path;
+    w->capacity = need*2;
+  }
+  if( w->n>0 && !zt_is_separator(w->path[w->n-1]) ) w->path[w->n++] = w->separator;
+  if( n>0 ) memcpy(w->path+w->n, name, n);
+  w->n += n;
+  w->path[w->n] = 0;
+  return before;
+}
+
+static void search_truncate_to(zt_search *w, size_t n){
+  w->n = n;
+  if( w->path ) w->path[n] = 0;
+}
+
+static const char *search_directory(const zt_search *w){
+  return w->n>0 ? w->path : ".";
+}
+
+/* --- Results --- */
+
+/* Add a copy of the path to the results, with what is known of it. */
+void zt_search_append(zt_search *w, const char *found, zt_path as){
+  size_t n;
+  if( w->err->rc ) return;
+  if( w->out->n==ZT_PATHS_MAX ){
+    zt_fail(w->err, SQLITE_TOOBIG, "the source has more than %d paths", ZT_PATHS_MAX);
+    return;
+  }
+  if( w->out->n==w->room ){
+    size_t room = w->room ? w->room*2 : 16;
+    zt_path *a = sqlite3_realloc64(w->out->a, room*sizeof(*a));
+    if( !a ){
+      zt_fail_nomem(w->err);
+      return;
+    }
+    w->out->a = a;
+    w->room = room;
+  }
+  n = strlen(found)+1;
+  as.z = sqlite3_malloc64(n);
+  if( !as.z ){
+    zt_fail_nomem(w->err);
+    return;
+  }
+  memcpy(as.z, found, n);
+  w->out->a[w->out->n++] = as;
+}
+
+/* The same, if the filter wants it. */
+void zt_search_add(zt_search *w, const char *found, zt_path as){
+  const zt_paths_filter *f = w->filter;
+  if( f->only && strcmp(f->only, found)!=0 ) return;
+  if( !f->keep || f->keep(f->context, found) ) zt_search_append(w, found, as);
+}
+
+static void search_add_found(zt_search *w, const char *found, bool regular){
+  zt_search_add(w, found, (zt_path){ .regular = regular });
+}
+
+/* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted,
+** if it leads there. */
+void zt_search_add_failed(zt_search *w, const char *found, const char *action,
+                             int error_number){
+  const char *only = w->filter->only;
+  if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
+  if( only && zt_path_is_below(only, found) ){
+    found = only;
+    action = "open";
+  }
+  zt_search_add(w, found, (zt_path){ .error_number = error_number, .action = action });
+}
+
+/* --- The names in a directory --- */
+
+/* True if the error means that no path leads to anything. */
+bool zt_search_absent(int error_number){
+  return zt_os_absent(error_number) || error_number==ENAMETOOLONG;
+}
+
+/* True if there is no directory at the path so far; the one that the source names must be there. */
+static bool search_is_absent(const zt_search *w, int error_number){
+  return zt_search_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
+}
+
+/* True if the walk shall go on. */
+static bool search_go_on(zt_search *w){
+  if( ++w->steps%SEARCH_POLL==0 ) zt_interrupt_check(&w->filter->interrupt, w->err);
+  return w->err->rc==SQLITE_OK;
+}
+
+/* Add the path so far: a directory that cannot be listed, or not all of it. */
+static void search_add_unlisted(zt_search *w, int error_number){
+  zt_search_add_failed(w, search_directory(w), "list the directory", error_number);
+}
+
+/* The one name of the directory that leads to the only path wanted. */
+static void search_load_only(zt_search *w, zt_entries *e){
+  const char *only = w->filter->only;
+  size_t n;
+  if( w->n>0 && strncmp(only, w->path, w->n)!=0 ) return;
+  only += w->n;
+  if( w->n>0 && !zt_is_separator(w->path[w->n-1]) && *only++!=w->separator ) return;
+  n = strcspn(only, ZT_SEPARATORS);
+  if( n>0 ) zt_entries_add(e, only, n, ZT_KIND_UNKNOWN, w->err);
+}
+
+/* Stop reading directories ahead, of which each takes a descriptor. False: none is read. */
+static bool search_stop_reading(zt_search *w){
+  bool any = false;
+  for(search_trial *t=w->trial; t; t=t->above){
+    any = any || t->ahead.n>0;
+    zt_ahead_stop(&t->ahead);
+  }
+  return any;
+}
+
+/* Read the directory, unless that was done ahead. One that cannot be read, or not to its end, is a
+** result of its own. */
+static void search_load(zt_search *w, search_names *names, search_reading *read){
+  int error_number = 0;
+  if( zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
+  /* The path wanted may be a directory that cannot be read */
+  if( w->filter->only && strcmp(w->filter->only, search_directory(w))!=0 ){
+    search_load_only(w, &names->entries);
+    return;
+  }
+  names->listed = true;
+  if( read ){
+    names->entries = read->entries;
+    read->entries = (zt_entries){ 0 };
+    return;
+  }
+  zt_entries_read(&names->entries, search_directory(w), &w->filter->interrupt, &error_number,
+                  w->err);
+  if( zt_os_exhausted(error_number) && search_stop_reading(w) ){
+    zt_entries_clear(&names->entries);
+    zt_entries_read(&names->entries, search_directory(w), &w->filter->interrupt, &error_number,
+                    w->err);
+  }
+  if( error_number && !search_is_absent(w, error_number) ) search_add_unlisted(w, error_number);
+}
+
+/* --- The walk --- */
+
+/* True if this directory was entered through a symbolic link with that rest of the pattern before;
+** else it is noted. */
+static bool search_entered_before(zt_search *w, const search_level *here, const char *pattern){
+  for(size_t i=0; i<w->nLinks; i++){
+    const search_place *l = &w->links[i];
+    if( l->device==here->device && l->inode==here->inode && l->pattern==pattern ) return true;
+  }
+  if( (w->nLinks & (w->nLinks-1))==0 ){   /* The room doubles at powers of two */
+    const size_t room = w->nLinks ? w->nLinks*2 : 1;
+    search_place *links = sqlite3_realloc64(w->links, room*sizeof(*links));
+    if( !links ){
+      zt_fail_nomem(w->err);
+      return true;
+    }
+    w->links = links;
+  }
+  w->links[w->nLinks++] = (search_place){ here->device, here->inode, pattern };
+  return false;
+}
+
+/* How a step of the path came about: by the name of a directory, which may be a symbolic link, or
+** by a dot or two of the pattern's, which lead back because they are told to. */
+typedef enum search_step { SEARCH_STEP_NAME, SEARCH_STEP_LINK, SEARCH_STEP_DOTS } search_step;
+
+/* Go on below the path so far if it is a directory that the path does not go through already, or
+** goes back to. read: it, if that was read ahead. Returns what the system says of the path: 0, or
+** the errno value. */
+static int search_descend(zt_search *w, const search_level *parent, search_step how,
+                          const char *pattern, search_reading *read){
+  search_level here = { .parent = parent };
+  zt_stat s;
+  int error_number = 0;
+  if( read ) s = read->stat;
+  else error_number = zt_os_stat(search_directory(w), &s);
+  if( error_number && !zt_search_absent(error_number) ) search_add_unlisted(w, error_number);
+  if( error_number || s.kind!=ZT_KIND_DIRECTORY ) return error_number;
+  here.device = s.id.device;
+  here.inode = s.id.inode;
+  for(const search_level *p=parent; p; p=p->parent){
+    if( p->device!=here.device || p->inode!=here.inode ) continue;
+    if( how==SEARCH_STEP_DOTS ) search_walk(w, p, pattern, NULL);
+    return 0;
+  }
+  if( how!=SEARCH_STEP_LINK || !search_entered_before(w, &here, pattern) ){
+    search_walk(w, &here, pattern, read);
+  }
+  return 0;
+}
+
+static bool search_is_any_depth(const char *segment, size_t n){
+  return n==2 && segment[0]=='*' && segment[1]=='*';
+}
+
+/* The names that a directory does not list. */
+static bool search_is_dots(const char *segment, size_t n){
+  return segment[0]=='.' && (n==1 || (n==2 && segment[1]=='.'));
+}
+
+static const char *search_after(const char *segment, size_t n){
+  segment += n;
+  while( zt_is_separator(*segment) ) segment++;
+  return segment;
+}
+
+/* The path so far is a result, if there is such a file and it is no directory, or if that cannot be
+** told. told: what the directory says that it is. Returns what the system says of the path: 0, or
+** the errno value. */
+static int search_add_if_file(zt_search *w, zt_kind told){
+  zt_stat s = { .kind = told };
+  int error_number = told==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
+  if( s.kind==ZT_KIND_DIRECTORY ) return 0;
+  /* A link to nowhere is a result */
+  if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);
+  if( error_number==0 ) search_add_found(w, w->path, told==ZT_KIND_FILE);
+  else if( !zt_search_absent(error_number) ) zt_search_add_failed(w, w->path, "open", error_number);
+  return error_number;
+}
+
+/* True if a name matches one of the patterns of the files that are wanted. */
+static bool search_is_wanted(const zt_search *w, const char *name){
+  const char *p = w->files;
+  for(size_t n; p && *p; p+=n+(p[n]==' ')){
+    n = strcspn(p, " ");
+    if( zt_glob_match(p, n, name) ) return true;
+  }
+  return p==NULL;
+}
+
+/* True if name i is to be looked at. */
+static bool search_tries(const search_trial *t, size_t i){
+  const char *name = zt_entries_name(&t->names->entries, i);
+  const zt_kind kind = t->names->entries.a[i].kind;
+  if( (name[0]=='.' && t->segment[0]!='.') || (*t->next && kind==ZT_KIND_FILE) ) return false;
+  return zt_glob_match(t->segment, t->n, name) && (*t->next || search_is_wanted(t->w, name));
+}
+
+/* --- Directories that are read ahead --- */
+
+static bool search_reads_ahead(const search_trial *t, size_t i){
+  return t->reads_ahead && t->names->entries.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
+}
+
+static bool search_next_ahead(void *context, uint64_t *i){
+  const search_trial *t = context;
+  for(uint64_t k=*i+1; k<t->names->entries.n; k++){
+    if( !search_reads_ahead(t, (size_t)k) ) continue;
+    *i = k;
+    return true;
+  }
+  return false;
+}
+
+static void search_read(zt_job *job, const zt_interrupt *interrupt){
+  search_reading *r = (search_reading*)job;
+  r->error_number = zt_os_stat(r->path, &r->stat);
+  if( r->error_number || r->stat.kind!=ZT_KIND_DIRECTORY ) return;
+  zt_entries_read(&r->entries, r->path, interrupt, &r->error_number, &r->err);
+  job->memory = zt_entries_memory(&r->entries);
+}
+
+static zt_job *search_make_reading(void *context, uint64_t i){
+  const search_trial *t = context;
+  const char *name = zt_entries_name(&t->names->entries, (size_t)i);
+  const size_t before = search_push(t->w, name, strlen(name));
+  search_reading *r = t->w->err->rc ? NULL : sqlite3_malloc64(sizeof(*r)+t->w->n+1);
+  if( r ){
+    *r = (search_reading){ .job.work = search_read };
+    memcpy(r->path, t->w->path, t->w->n+1);
+  }
+  search_truncate_to(t->w, before);
+  return r ? &r->job : NULL;
+}
+
+static void search_drop_reading(zt_job *job){
+  search_reading *r = (search_reading*)job;
+  zt_entries_clear(&r->entries);
+  zt_error_clear(&r->err);
+  sqlite3_free(r);
+}
+
+static const zt_jobs search_readings = {
+  search_next_ahead, search_make_reading, search_drop_reading
+};
+
+/* Directory i, read. NULL: the walk is to read it. So it does after a failure, which may be that of
+** what else was being done, and then says what is wrong. */
+static search_reading *search_take_reading(search_trial *t, size_t i){
+  const uint64_t left = t->names->entries.n-1-i;
+  zt_job *job = zt_ahead_take(&t->ahead, t, i, left, &t->w->filter->interrupt, t->w->err);
+  search_reading *r = (search_reading*)job;
+  if( !r || (!r->error_number && !r->err.rc) ) return r;
+  search_drop_reading(job);
+  return NULL;
+}
+
+/* --- The walk goes on --- */
+
+/* Go on below the path so far, which is name i. Returns what the system says of it: 0, or the
+** errno value. */
+static int search_try_below(const search_trial *t, size_t i, search_reading *read){
+  const zt_kind kind = t->names->entries.a[i].kind;
+  const bool link = kind==ZT_KIND_UNKNOWN && !t->w->filter->only;
+  if( kind!=ZT_KIND_DIRECTORY && kind!=ZT_KIND_UNKNOWN ) return 0;
+  return search_descend(t->w, t->here, link ? SEARCH_STEP_LINK : SEARCH_STEP_NAME, t->next, read);
+}
+
+/* Try name i. One that is there, and whose path is too long, is one that the directory cannot be
+** listed for. */
+static void search_try(search_trial *t, size_t i){
+  zt_search *w = t->w;
+  const char *name = zt_entries_name(&t->names->entries, i);
+  search_reading *read = search_reads_ahead(t, i) ? search_take_reading(t, i) : NULL;
+  const size_t before = search_push(w, name, strlen(name));
+  int error_number = 0;
+  if( !w->err->rc ){
+    error_number = *t->next ? search_try_below(t, i, read)
+                            : search_add_if_file(w, t->names->entries.a[i].kind);
+    search_truncate_to(w, before);
+  }
+  if( read ) search_drop_reading(&read->job);
+  if( error_number==ENAMETOOLONG && t->names->listed ) search_add_unlisted(w, error_number);
+}
+
+/* True if the walk reads the directory that it comes to with this pattern. */
+static bool search_lists(const char *pattern){
+  const size_t n = strcspn(pattern, ZT_SEPARATORS);
+  return strcspn(pattern, "*?[")<n;
+}
+
+/* Try the segment of n bytes on each name in the directory. */
+static void search_try_names(zt_search *w, const search_level *here, const search_names *names,
+                             const char *segment, size_t n, const char *next){
+  search_trial t = {
+    .w = w, .here = here, .names = names, .segment = segment, .n = n, .next = next,
+    .above = w->trial,
+    .reads_ahead = w->filter->pool && !w->filter->only && *next && search_lists(next),
+    .ahead = { .jobs = &search_readings, .tasks.pool = w->filter->pool, .slow = true }
+  };
+  w->trial = &t;
+  for(size_t i=0; i<names->entries.n && search_go_on(w); i++){
+    if( search_tries(&t, i) ) search_try(&t, i);
+  }
+  w->trial = t.above;
+  zt_ahead_clear(&t.ahead);
+}
+
+/* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */
+static void search_any_depth(zt_search *w, const search_level *here, const search_names *names,
+                             const char *pattern){
+  const char *rest = search_after(pattern, 2);
+  size_t n = strcspn(rest, ZT_SEPARATORS);
+  /* Twice any depth is any depth */
+  while( search_is_any_depth(rest, n) && zt_is_separator(rest[n]) ){
+    pattern = rest;
+    rest = search_after(rest, n);
+    n = strcspn(rest, ZT_SEPARATORS);
+  }
+  if( !*rest ) search_try_names(w, here, names, "*", 1, "");
+  else if( zt_glob_is_pattern(rest) && !search_is_any_depth(rest, n) && !search_is_dots(rest, n) ){
+    search_try_names(w, here, names, rest, n, search_after(rest, n));
+  }else{
+    search_walk(w, here, rest, NULL);
+  }
+  search_try_names(w, here, names, "*", 1, pattern);
+}
+
+/* A segment without a pattern's characters. */
+static void search_named(zt_search *w, const search_level *here, const char *segment, size_t n,
+                         const char *next){
+  size_t before = search_push(w, segment, n);
+  if( w->err->rc ) return;
+  if( *next ){
+    search_descend(w, here, search_is_dots(segment, n) ? SEARCH_STEP_DOTS : SEARCH_STEP_NAME, next,
+                   NULL);
+  }else{
+    search_add_if_file(w, ZT_KIND_UNKNOWN);
+  }
+  search_truncate_to(w, before);
+}
+
+/* Find what the pattern names below the path so far, which is the directory `here`. read: it, if
+** that was read ahead. */
+static void search_walk(zt_search *w, const search_level *here, const char *pattern,
+                        search_reading *read){
+  size_t n = strcspn(pattern, ZT_SEPARATORS);
+  const char *next = search_after(pattern, n);
+  bool any = search_is_any_depth(pattern, n);
+  search_names names = { .listed = false };
+  if( w->err->rc ) return;
+  if( !search_lists(pattern) ){
+    search_named(w, here, pattern, n, next);
+    return;
+  }
+  search_load(w, &names, read);
+  if( any ) search_any_depth(w, here, &names, pattern);
+  else search_try_names(w, here, &names, pattern, n, next);
+  zt_entries_clear(&names.entries);
+}
+
+/* Walk from the path so far on. The directories above it count as gone through, too: a link to one
+** of them is a cycle. They end where we may not look, or at a name too long. */
+static void search_from_base(zt_search *w, const char *pattern){
+  search_level above[SEARCH_ABOVE_MAX];
+  size_t n = w->n, i;
+  int error_number = 0;
+  zt_stat s;
+  for(i=0; i<SEARCH_ABOVE_MAX && !w->err->rc; i++){
+    error_number = zt_os_stat(search_directory(w), &s);
+    if( !error_number && s.kind!=ZT_KIND_DIRECTORY ) error_number = ENOTDIR;
+    if( error_number ) break;
+    above[i] = (search_level){ .device = s.id.device, .inode = s.id.inode };
+    /* The root */
+    if( i>0 && above[i].device==above[i-1].device && above[i].inode==above[i-1].inode ) break;
+    if( i>0 ) above[i-1].parent = &above[i];
+    search_push(w, "..", 2);
+  }
+  search_truncate_to(w, n);
+  if( i>0 && (zt_search_absent(error_number) || error_number==EACCES) ) error_number = 0;
+  if( error_number && !search_is_absent(w, error_number) ) search_add_unlisted(w, error_number);
+  else if( i>0 ) search_walk(w, &above[0], pattern, NULL);
+}
+
+static char search_separator_of(const char *source){
+  const char *name = zt_path_name(source);
+  if( name>source ) return name[-1];
+  return '/';
+}
+
+void zt_search_below(zt_search *w, const char *base, size_t nBase, const char *pattern){
+  w->separator = search_separator_of(base);
+  w->nLinks = 0;   /* Those are by place in the pattern, and this one is another */
+  search_truncate_to(w, 0);
+  search_push(w, base, nBase);
+  if( !w->err->rc ) search_from_base(w, pattern);
+}
+
+void zt_search_clear(zt_search *w){
+  sqlite3_free(w->path);
+  sqlite3_free(w->links);
+  w->path = NULL;
+  w->links = NULL;
+}
