@@ -34,7 +34,7 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
 # the other, unless threads are what is tested
 THREADS ?= 1
-STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS)
+STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) -DZT_STREAM_PIECE=262144
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 

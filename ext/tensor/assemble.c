@@ -5,8 +5,6 @@
 #include <math.h>
 #include "core/json.h"
 
-#define ASSEMBLE_PIECE ((uint64_t)256 << 10)   /* Bytes that stay in the processor's cache, of whole
-                                               ** packed ones */
 #define ASSEMBLE_TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
 static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
@@ -145,7 +143,7 @@ static int assemble_read_pieces(zt_tensor *t, void *window, size_t n, assemble_p
 int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes), void *context,
                        zt_error *err){
   assemble_pieces p = { t->dtype, take, context };
-  uint64_t n = ASSEMBLE_PIECE/t->dtype->width;
+  uint64_t n = ZT_STREAM_PIECE/t->dtype->width;
   void *window;
   if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
   if( n>t->object->elements ) n = t->object->elements;

@@ -11,8 +11,6 @@
 #include "tensor/layout.h"
 #include "tensor/stream.h"
 
-#define CHECK_WINDOW ((size_t)256 << 10)   /* Bytes that are looked at together; they stay in the
-                                           ** processor's cache */
 #define CHECK_FOUND_MAX 8                  /* Findings of one step, at most */
 #define CHECK_PART_MAX 16                  /* Findings of an object before somebody asks for them */
 #define CHECK_POLL_STEPS 1024              /* Steps between two questions whether to go on */
@@ -51,7 +49,7 @@ struct zt_check {
   zt_object object;                  /* The current one */
   bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
                                      ** limit does not allow */
-  uint8_t *window;                   /* CHECK_WINDOW bytes; NULL until they are needed */
+  uint8_t *window;                   /* ZT_STREAM_PIECE bytes; NULL until they are needed */
   zt_error found[CHECK_FOUND_MAX];   /* Findings of the last step, */
   int nFound, iFound;                /* and how many of them were handed out */
 };
@@ -145,7 +143,7 @@ static size_t check_find_other(const uint8_t *p, size_t n, uint8_t allowed){
 }
 
 static int check_need_window(zt_check *c, zt_error *err){
-  if( !c->window && (c->window = sqlite3_malloc64(CHECK_WINDOW))==NULL ) return zt_fail_nomem(err);
+  if( !c->window && (c->window = sqlite3_malloc64(ZT_STREAM_PIECE))==NULL ) return zt_fail_nomem(err);
   return SQLITE_OK;
 }
 
@@ -163,7 +161,7 @@ static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err)
   zt_error *e = check_report(c, NULL);
   if( check_need_window(c, err) ) return err->rc;
   for(uint64_t at=from; at<to && !e->rc; ){
-    size_t n = to-at<CHECK_WINDOW ? (size_t)(to-at) : CHECK_WINDOW, i;
+    size_t n = to-at<ZT_STREAM_PIECE ? (size_t)(to-at) : ZT_STREAM_PIECE, i;
     if( zt_source_read(c->source, at, c->window, n, e) || zt_source_unchanged(c->source, e) ) break;
     if( zt_interrupt_check(&c->budget.interrupt, e) ) break;
     i = check_find_other(c->window, n, 0);
@@ -297,7 +295,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   uint64_t at = 0, where = 0;
   size_t got = 1, i;
   if( check_need_window(c, err) ) return err->rc;
-  while( got && zt_stream_read(s, at, c->window, CHECK_WINDOW, &got, e)==SQLITE_OK ){
+  while( got && zt_stream_read(s, at, c->window, ZT_STREAM_PIECE, &got, e)==SQLITE_OK ){
     i = check_find_other(c->window, got, allowed);
     if( i<got ){
       other = c->window[i];

@@ -5,8 +5,6 @@
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
 
-#define CONTENT_WINDOW ((size_t)256 << 10)   /* Bytes that a digest takes in at once; they stay in
-                                             ** the processor's cache */
 #define CONTENT_FIRST_ROOM ((size_t)64 << 10)
 
 /* A component whose content is what another one stores. */
@@ -99,13 +97,13 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
 
 /* All decoded bytes into a digest. */
 static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err){
-  uint8_t *window = sqlite3_malloc64(CONTENT_WINDOW);
+  uint8_t *window = sqlite3_malloc64(ZT_STREAM_PIECE);
   zt_stream *s = NULL;
   uint64_t done = 0;
   size_t got = 1;
   if( !window ) zt_fail_nomem(err);
   if( err->rc || zt_stream_open(p, &s, err) ) goto end;
-  while( got && zt_stream_read(s, done, window, CONTENT_WINDOW, &got, err)==SQLITE_OK ){
+  while( got && zt_stream_read(s, done, window, ZT_STREAM_PIECE, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;
   }

@@ -3,7 +3,6 @@
 
 #include "core/host.h"
 
-#define LAYOUT_WINDOW ((uint64_t)256 << 10)   /* Bytes that stay in the processor's cache */
 #define LAYOUT_SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once
                                                   ** for each */
 
@@ -73,7 +72,7 @@ int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
 }
 
 uint64_t zt_tensor_window(const zt_tensor *t){
-  uint64_t n = (zt_tensor_is_sparse(t) ? LAYOUT_SPARSE_WINDOW : LAYOUT_WINDOW)/t->dtype->width;
+  uint64_t n = (zt_tensor_is_sparse(t) ? LAYOUT_SPARSE_WINDOW : ZT_STREAM_PIECE)/t->dtype->width;
   return n<4*LAYOUT_POLL_ELEMENTS ? n : 4*LAYOUT_POLL_ELEMENTS;
 }
 

@@ -10,7 +10,7 @@
 #include "tensor/rule.h"
 #include "tensor/sparse.h"
 
-#define WINDOW ((size_t)256 << 10)   /* Bytes that a check looks at together */
+#define WINDOW ZT_STREAM_PIECE   /* Bytes that a check looks at together */
 #define PASS ((size_t)1 << 19)       /* Stored elements that are sorted at once */
 
 /* --- Files of dense objects --- */
