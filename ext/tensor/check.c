@@ -49,7 +49,8 @@ struct zt_check {
   zt_object object;                  /* The current one */
   bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
                                      ** limit does not allow */
-  uint8_t *window;                   /* ZT_STREAM_PIECE bytes; NULL until they are needed */
+  uint8_t *window;                   /* What is looked at together; NULL until it is needed */
+  size_t nWindow;
   zt_error found[CHECK_FOUND_MAX];   /* Findings of the last step, */
   int nFound, iFound;                /* and how many of them were handed out */
 };
@@ -142,8 +143,18 @@ static size_t check_find_other(const uint8_t *p, size_t n, uint8_t allowed){
   return i;
 }
 
-static int check_need_window(zt_check *c, zt_error *err){
-  if( !c->window && (c->window = sqlite3_malloc64(ZT_STREAM_PIECE))==NULL ) return zt_fail_nomem(err);
+static void check_drop_window(zt_check *c){
+  sqlite3_free(c->window);
+  c->window = NULL;
+  c->nWindow = 0;
+}
+
+static int check_need_window(zt_check *c, size_t n, zt_error *err){
+  if( n<=c->nWindow ) return SQLITE_OK;
+  check_drop_window(c);
+  c->window = sqlite3_malloc64(n);
+  if( !c->window ) return zt_fail_nomem(err);
+  c->nWindow = n;
   return SQLITE_OK;
 }
 
@@ -159,9 +170,10 @@ static void check_version(zt_check *c){
 /* Bytes from `from` to `to` belong to no component: they must be zero. */
 static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
   zt_error *e = check_report(c, NULL);
-  if( check_need_window(c, err) ) return err->rc;
+  const size_t piece = to-from<ZT_STREAM_PIECE ? (size_t)(to-from) : ZT_STREAM_PIECE;
+  if( check_need_window(c, piece, err) ) return err->rc;
   for(uint64_t at=from; at<to && !e->rc; ){
-    size_t n = to-at<ZT_STREAM_PIECE ? (size_t)(to-at) : ZT_STREAM_PIECE, i;
+    size_t n = to-at<piece ? (size_t)(to-at) : piece, i;
     if( zt_source_read(c->source, at, c->window, n, e) || zt_source_unchanged(c->source, e) ) break;
     if( zt_interrupt_check(&c->budget.interrupt, e) ) break;
     i = check_find_other(c->window, n, 0);
@@ -293,9 +305,10 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   uint8_t allowed = check_is_bool(&c->object, p->component) ? 1 : 0xFF, other = 0;
   zt_error *e = check_report(c, p->component);
   uint64_t at = 0, where = 0;
+  const size_t n = zt_stream_piece(s);
   size_t got = 1, i;
-  if( check_need_window(c, err) ) return err->rc;
-  while( got && zt_stream_read(s, at, c->window, ZT_STREAM_PIECE, &got, e)==SQLITE_OK ){
+  if( check_need_window(c, n, err) ) return err->rc;
+  while( got && zt_stream_read(s, at, c->window, n, &got, e)==SQLITE_OK ){
     i = check_find_other(c->window, got, allowed);
     if( i<got ){
       other = c->window[i];
@@ -502,8 +515,7 @@ static void check_part_work(zt_job *job, const zt_interrupt *interrupt){
   while( p->nFound<CHECK_PART_MAX
       && check_next_step(p->check, &p->found[p->nFound], &p->err) ) p->nFound++;
   p->ended = p->nFound<CHECK_PART_MAX;
-  sqlite3_free(p->check->window);   /* There may be many parts */
-  p->check->window = NULL;
+  check_drop_window(p->check);   /* There may be many parts */
 }
 
 static bool check_part_next(void *context, uint64_t *number){

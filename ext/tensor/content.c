@@ -97,17 +97,18 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
 
 /* All decoded bytes into a digest. */
 static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err){
-  uint8_t *window = sqlite3_malloc64(ZT_STREAM_PIECE);
+  uint8_t *window = NULL;
   zt_stream *s = NULL;
   uint64_t done = 0;
-  size_t got = 1;
+  size_t n, got = 1;
+  if( zt_stream_open(p, &s, err) ) return err->rc;
+  n = zt_stream_piece(s);
+  window = sqlite3_malloc64(n);
   if( !window ) zt_fail_nomem(err);
-  if( err->rc || zt_stream_open(p, &s, err) ) goto end;
-  while( got && zt_stream_read(s, done, window, ZT_STREAM_PIECE, &got, err)==SQLITE_OK ){
+  while( !err->rc && got && zt_stream_read(s, done, window, n, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;
   }
-end:
   zt_stream_close(s);
   sqlite3_free(window);
   return err->rc;

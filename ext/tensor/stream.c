@@ -55,6 +55,10 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
   return SQLITE_OK;
 }
 
+size_t zt_stream_piece(const zt_stream *s){
+  return !s->known || s->total>=ZT_STREAM_PIECE ? ZT_STREAM_PIECE : s->total ? (size_t)s->total : 1;
+}
+
 static void stream_end_decoder(zt_stream *s){
   if( s->decoder ) s->encoding->close(s->decoder);
   s->decoder = NULL;

@@ -29,6 +29,10 @@ void zt_stream_close(zt_stream *s);
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
                    zt_error *err);
 
+/* Bytes to read at once for who goes through all of it: ZT_STREAM_PIECE, or as many as there are
+** if that is known and less; at least 1. */
+size_t zt_stream_piece(const zt_stream *s);
+
 /* The number of bytes in all. Where nothing short of decoding tells, this decodes. */
 int zt_stream_length(zt_stream *s, uint64_t *out, zt_error *err);
 

@@ -170,6 +170,20 @@ static inline void write_file(const char *path, const void *p, size_t n){
   assert_int_equal(fclose(f), 0);
 }
 
+#ifdef _WIN32
+# define SEEK _fseeki64   /* truncate() counts in 32 bits there */
+#else
+# define SEEK fseeko
+#endif
+
+/* Make a file n bytes long, more than it has: the rest is a hole, but for a zero at its end. */
+static inline void extend_file(const char *path, uint64_t n){
+  FILE *f = fopen(path, "r+b");
+  check( f!=NULL, "%s", path );
+  check( SEEK(f, (int64_t)n-1, SEEK_SET)==0 && fputc(0, f)==0, "%s", path );
+  assert_int_equal(fclose(f), 0);
+}
+
 /* --- Random numbers, the same in every run --- */
 
 static inline uint64_t random64(uint64_t *state){

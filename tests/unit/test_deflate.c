@@ -109,24 +109,45 @@ static void test_streams_that_are_not_as_told(void **state){
 }
 
 /* A bomb costs what is asked of it. */
+/* Append n bits of a code, whose first bit is its highest. */
+static void put_code(blob *b, size_t *bits, unsigned code, unsigned n){
+  for(unsigned i=n; i-->0; ++*bits){
+    if( *bits%8==0 ) *put_room(b, 1) = 0;
+    b->p[*bits/8] |= (uint8_t)((code>>i & 1) << *bits%8);
+  }
+}
+
+/* A byte of zeros and n times 258 of them, by the fixed codes (RFC 1951, 3.2.6): ISA-L's own compressor writes such streams
+** wrong on big-endian machines. */
+static blob deflated_zeros(size_t n){
+  blob out = { 0 };
+  size_t bits = 0;
+  put_code(&out, &bits, 6, 3);          /* The last block, of the second type */
+  put_code(&out, &bits, 0x30, 8);       /* 0 */
+  for(size_t i=0; i<n; i++){
+    put_code(&out, &bits, 0xC5, 8);     /* 258 bytes */
+    put_code(&out, &bits, 0, 5);        /* from 1 byte before */
+  }
+  put_code(&out, &bits, 0, 7);          /* The end */
+  return seal(&out);
+}
+
 static void test_a_bomb(void **state){
-  blob zeros = { 0 }, stored;
+  const size_t times = ((size_t)64<<20)/258;
+  blob stored = deflated_zeros(times);
   uint8_t buffer[100];
   zt_error err = ZT_ERROR_NONE;
   zt_stream *stream;
   size_t got;
   subject s;
   (void)state;
-  put_repeated(&zeros, 0, 64<<20);
-  stored = deflated(span_of(zeros));
-  open_member(&s, stored, zeros.n, 0, 0, false, &stream, &err);
+  open_member(&s, stored, 1+258*times, 0, 0, false, &stream, &err);
   assert_int_equal(zt_stream_read(stream, 1000, buffer, sizeof(buffer), &got, &err), SQLITE_OK);
   assert_int_equal(got, sizeof(buffer));
   check( s.budget.decoded<=2000, "%llu bytes were decoded", (unsigned long long)s.budget.decoded );
   zt_stream_close(stream);
   close_subject(&s);
   free(stored.p);
-  free(zeros.p);
 }
 
 int main(void){
