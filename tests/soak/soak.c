@@ -302,6 +302,7 @@ typedef struct asking {
   unsigned n;                      /* Rows of the file so far, or 1 for all of them together */
   bool names_shard;
   unsigned met;                    /* Files that had rows: bits */
+  char row[1000];                  /* The last row, as far as there is room: what is wrong is told with it */
 } asking;
 
 /* Did the file change since the statement began, in a way that may show? */
@@ -339,8 +340,8 @@ static void judge_part(asking *a, unsigned i, uint64_t hash){
   else if( slots[slot].how==SHARDED && a->names_shard && excused ) a->w->unfit++;
   else{
     a->w->wrong++;
-    violation("row %u about %s is of none of the versions %llu to %llu: %s", i, name_of((unsigned)a->file), a->before[slot],
-              (unsigned long long)atomic_load(&common->begun[slot]), questions[a->question].sql);
+    violation("row %u about %s is of none of the versions %llu to %llu: %s; the last row:%s", i, name_of((unsigned)a->file),
+              a->before[slot], (unsigned long long)atomic_load(&common->begun[slot]), questions[a->question].sql, a->row);
   }
 }
 
@@ -362,6 +363,15 @@ static int file_of(const asking *a, const char *path){
   return -1;
 }
 
+static void describe_row(asking *a, sqlite3_stmt *s){
+  size_t n = 0;
+  for(int i=1; i<sqlite3_column_count(s) && n<sizeof(a->row); i++){
+    const bool text = sqlite3_column_type(s, i)!=SQLITE_BLOB;
+    const char *z = text ? (const char*)sqlite3_column_text(s, i) : "(bytes)";
+    n += (size_t)snprintf(a->row+n, sizeof(a->row)-n, " | %.300s", z ? z : "NULL");
+  }
+}
+
 static void take_row(asking *a, sqlite3_stmt *s){
   int file = file_of(a, (const char*)sqlite3_column_text(s, 0));
   a->w->rows++;
@@ -377,6 +387,7 @@ static void take_row(asking *a, sqlite3_stmt *s){
     a->names_shard = false;
   }
   a->hash = hash_row(questions[a->question].each ? 0 : a->hash, s, 1);
+  describe_row(a, s);
   a->names_shard = a->names_shard || names_shard(s);
   if( questions[a->question].each ) judge_part(a, a->n, a->hash);
   a->n++;
