@@ -311,6 +311,12 @@ static bool may_show(const asking *a, unsigned file){
   return slots[s].how!=RENAMED && atomic_load(&common->begun[s])!=a->before[s];
 }
 
+/* The row says that the file was replaced between two of its columns, which zt_files tells rather than mix two states. */
+static bool says_replaced(const asking *a, unsigned file){
+  const unsigned s = slot_of(file);
+  return strstr(a->row, "the file was replaced while it was read") && atomic_load(&common->begun[s])!=a->before[s];
+}
+
 /* Part i of the answer about the current file has this hash: was that right in a version that may have been there? */
 static bool is_right(const asking *a, unsigned i, uint64_t hash){
   unsigned s = slot_of((unsigned)a->file);
@@ -336,7 +342,7 @@ static void judge_part(asking *a, unsigned i, uint64_t hash){
   bool excused = may_show(a, (unsigned)a->file);
   if( a->record<VERSIONS ) record_part(a, i, hash);
   else if( is_right(a, i, hash) ) return;
-  else if( slots[slot].how==REWRITTEN && excused ) a->w->torn++;
+  else if( (slots[slot].how==REWRITTEN && excused) || says_replaced(a, (unsigned)a->file) ) a->w->torn++;
   else if( slots[slot].how==SHARDED && a->names_shard && excused ) a->w->unfit++;
   else{
     a->w->wrong++;
