@@ -32,9 +32,9 @@ LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
 UNIT := $(wildcard tests/unit/test_*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
-# the other, unless threads are what is tested
+# the other, unless threads are what is tested; and with little of what is worth a thread, or read at once, so that there is more
 THREADS ?= 1
-STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) -DZT_STREAM_PIECE=262144
+STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) -DZT_AHEAD_WORTH=0 -DZT_STREAM_PIECE='((size_t)1<<18)'
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 

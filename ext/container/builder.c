@@ -24,11 +24,11 @@ static uint8_t *builder_resize(zt_container *c, size_t capacity){
 /* Room for n more kept bytes. What is read at once is as long as it is; what is appended grows. */
 static int builder_reserve(zt_builder *b, uint64_t n){
   zt_container *c = b->container;
-  const bool first = c->kept.p==NULL;
+  const bool first = c->kept.n==0;
   uint64_t capacity = c->kept.n+n+1;
   if( n>BUILDER_KEPT_MAX-c->kept.n ) return zt_fail(b->err, SQLITE_TOOBIG, "too much metadata");
-  if( !first && capacity<=c->kept.capacity ) return SQLITE_OK;
-  if( c->kept.n && capacity<c->kept.capacity+c->kept.capacity/2 ){
+  if( c->kept.p && capacity<=c->kept.capacity ) return SQLITE_OK;
+  if( !first && capacity<c->kept.capacity+c->kept.capacity/2 ){
     capacity = c->kept.capacity+c->kept.capacity/2;
   }
   if( !builder_resize(c, (size_t)capacity) ) return zt_fail_nomem(b->err);
@@ -67,6 +67,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   zt_container *c = b->container;
   assert( zt_claim(c->file_size, offset, n) );
   assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
+  assert( c->kept.n==c->manifest_length );   /* So what was read ahead is still there */
   if( builder_reserve(b, n) ) return b->err->rc;
   if( c->kept.n==0 ) c->manifest_offset = offset;
   c->from_file = true;
@@ -84,7 +85,6 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
 
 void zt_builder_cut(zt_builder *b, size_t n){
   assert( n<=b->container->kept.n );
-  b->nAhead = 0;
   b->container->kept.n = n;
   b->container->manifest_length = n;
 }
@@ -92,7 +92,6 @@ void zt_builder_cut(zt_builder *b, size_t n){
 int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at){
   zt_container *c = b->container;
   if( builder_reserve(b, n) ) return b->err->rc;
-  b->nAhead = 0;
   *at = (uint32_t)c->kept.n;
   if( p && n ) memcpy(c->kept.p+c->kept.n, p, n);
   else memset(c->kept.p+c->kept.n, 0, n);

@@ -48,6 +48,7 @@ zt_container_guess zt_container_like(const zt_container *c){
   const uint64_t tail = c->file_size-c->manifest_offset;
   zt_container_guess guess = { 0 };
   if( zt_container_memory(c)<=ZT_CONTAINER_EMPTIED_MAX ){
+    /* What is read ahead may begin before them, or end behind */
     guess.kept = (uint32_t)(c->kept.n+ZT_ENDS_HEAD+ZT_ENDS_TAIL);
     guess.objects = c->objects.n;
     guess.components = c->components.n;

@@ -161,7 +161,7 @@ int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_
 #define ZT_CONTAINER_EMPTIED_MAX ((size_t)64 << 10)
 zt_container *zt_container_empty(zt_container *c);
 
-/* A new one as if it had been emptied. NULL: there is no memory, or no guess how much. */
+/* A new one as if it had been emptied. NULL: there is no memory, or guess.kept is 0. */
 zt_container *zt_container_prepare(zt_container_guess guess);
 
 /* False if its object is named by the path it was opened by, and would have another name by this

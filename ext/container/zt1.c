@@ -262,7 +262,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
-    component.offset = component.length = 0;   /* Which a map without them is refused for */
+    component.offset = component.length = 0;   /* For compilers: the schema demands both */
     if( !zt1_read_component(c, &zt1_generation_of(container)->component, ZT1_WANT_CHECK,
                             &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;

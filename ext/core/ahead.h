@@ -46,7 +46,7 @@ typedef struct zt_ahead {
                              ** processors are of use */
   struct ahead_group *first, *last;   /* Jobs in their order, several to a task where they are
                              ** short; owned */
-  zt_recycled recycled;      /* Groups */
+  zt_recycled recycled;      /* Memory of groups */
   uint32_t n;                /* Groups */
   uint32_t window;           /* How many may be ahead */
   uint64_t last_number;      /* That was last asked for */

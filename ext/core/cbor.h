@@ -215,27 +215,30 @@ ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
   return false;
 }
 
-/* The next item as an unsigned integer; a failure if it is anything else. */
-ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
-  unsigned width;
-  const uint8_t *p = c->end-c->p<9 ? NULL : zt_cbor_pass_uint(c->p, out, &width);
-  if( !p || (width && c->strict && !zt_cbor_is_shortest(*out, width)) ){
-    uint64_t slow;
-    bool ok = zt_cbor_uint_slow(c, &slow);
-    *out = slow;
-    return ok;
-  }
-  c->p = p;
-  return true;
+/* What is unusual is read by a call that is given the address of a variable of its own, so that the
+** caller's stays in a register. */
+ZT_INLINE bool zt_cbor_uint_unusual(zt_cbor *c, uint64_t *out){
+  uint64_t u;
+  bool ok = zt_cbor_uint_slow(c, &u);
+  *out = u;
+  return ok;
 }
-
-/* The same of an unusual one: a call that takes the address of a variable of its own, so that the
-** caller's stays in registers. */
 ZT_INLINE bool zt_cbor_text_unusual(zt_cbor *c, zt_text *out){
   zt_text text;
   bool ok = zt_cbor_text_slow(c, &text);
   *out = text;
   return ok;
+}
+
+/* The next item as an unsigned integer; a failure if it is anything else. */
+ZT_INLINE bool zt_cbor_uint(zt_cbor *c, uint64_t *out){
+  unsigned width;
+  const uint8_t *p = c->end-c->p<9 ? NULL : zt_cbor_pass_uint(c->p, out, &width);
+  if( !p || (width && c->strict && !zt_cbor_is_shortest(*out, width)) ){
+    return zt_cbor_uint_unusual(c, out);
+  }
+  c->p = p;
+  return true;
 }
 
 /* The next item as text; a failure if it is anything else, or text in chunks. */

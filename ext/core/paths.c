@@ -15,14 +15,13 @@ static int paths_compare(const void *unused, const void *a, const void *b){
 }
 
 /* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
-static void paths_sort(zt_search *w, size_t from){
+static void paths_sort(zt_paths *p, size_t from, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
-    .size = sizeof(zt_path), .compare = paths_compare, .interrupt = &w->filter->interrupt
+    .size = sizeof(zt_path), .compare = paths_compare, .interrupt = interrupt
   };
-  zt_paths *p = w->out;
   size_t n = from;
   if( p->n==from ) return;
-  zt_sort(p->a+from, p->n-from, &by, w->err);
+  zt_sort(p->a+from, p->n-from, &by, err);
   for(size_t i=from+1; i<p->n; i++){
     if( strcmp(p->a[n].z, p->a[i].z)==0 ) sqlite3_free(p->a[i].z);
     else p->a[++n] = p->a[i];
@@ -31,9 +30,7 @@ static void paths_sort(zt_search *w, size_t from){
 }
 
 int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
-  zt_paths_filter filter = { .interrupt = *interrupt };
-  zt_search w = { .filter = &filter, .out = p, .err = err };
-  if( !p->sorted ) paths_sort(&w, 0);
+  if( !p->sorted ) paths_sort(p, 0, interrupt, err);
   p->sorted = err->rc==SQLITE_OK;
   return err->rc;
 }
@@ -86,7 +83,7 @@ void zt_paths_clear(zt_paths *p){
 static void paths_expand(zt_search *w, const char *base, size_t nBase, const char *pattern){
   const size_t from = w->out->n;
   zt_search_below(w, base, nBase, pattern);
-  paths_sort(w, from);
+  paths_sort(w->out, from, &w->filter->interrupt, w->err);
 }
 
 /* --- Sources --- */

@@ -48,7 +48,8 @@ typedef struct search_trial {
   size_t n;
   const char *next;
   struct search_trial *above;   /* Of the directory above */
-  bool reads_ahead;    /* Directories are read before the walk comes to them: */
+  size_t left;         /* Directories that are read before the walk comes to them, and which it did
+                       ** not come to yet; 0 where that is not done */
   zt_ahead ahead;
 } search_trial;
 
@@ -58,7 +59,7 @@ static void search_walk(zt_search *w, const search_level *parent, const char *pa
 /* --- The path so far --- */
 
 /* Append name, with a separator before it where one is needed. Returns the length before,
-** for truncate(). */
+** for search_truncate_to(). */
 static size_t search_push(zt_search *w, const char *name, size_t n){
   size_t before = w->n;
   size_t need = before + 1 + n + 1;
@@ -89,7 +90,6 @@ static const char *search_directory(const zt_search *w){
 
 /* --- Results --- */
 
-/* Add a copy of the path to the results, with what is known of it. */
 void zt_search_append(zt_search *w, const char *found, zt_path as){
   size_t n;
   if( w->err->rc ) return;
@@ -117,7 +117,6 @@ void zt_search_append(zt_search *w, const char *found, zt_path as){
   w->out->a[w->out->n++] = as;
 }
 
-/* The same, if the filter wants it. */
 void zt_search_add(zt_search *w, const char *found, zt_path as){
   const zt_paths_filter *f = w->filter;
   if( f->only && strcmp(f->only, found)!=0 ) return;
@@ -128,10 +127,7 @@ static void search_add_found(zt_search *w, const char *found, bool regular){
   zt_search_add(w, found, (zt_path){ .regular = regular });
 }
 
-/* Whether there are results at that path, or below it, cannot be told: nor of the only one wanted,
-** if it leads there. */
-void zt_search_add_failed(zt_search *w, const char *found, const char *action,
-                             int error_number){
+void zt_search_add_failed(zt_search *w, const char *found, const char *action, int error_number){
   const char *only = w->filter->only;
   if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
   if( only && zt_path_is_below(only, found) ){
@@ -143,7 +139,6 @@ void zt_search_add_failed(zt_search *w, const char *found, const char *action,
 
 /* --- The names in a directory --- */
 
-/* True if the error means that no path leads to anything. */
 bool zt_search_absent(int error_number){
   return zt_os_absent(error_number) || error_number==ENAMETOOLONG;
 }
@@ -175,7 +170,8 @@ static void search_load_only(zt_search *w, zt_entries *e){
   if( n>0 ) zt_entries_add(e, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
-/* Stop reading directories ahead, of which each takes a descriptor. False: none is read. */
+/* Stop reading directories ahead, of which each takes memory and a descriptor. False: none
+** is read. */
 static bool search_stop_reading(zt_search *w){
   bool any = false;
   for(search_trial *t=w->trial; t; t=t->above){
@@ -183,6 +179,13 @@ static bool search_stop_reading(zt_search *w){
     zt_ahead_stop(&t->ahead);
   }
   return any;
+}
+
+/* Returns what the system says of the directory: 0, or the errno value. */
+static int search_read_now(zt_search *w, zt_entries *e){
+  int error_number = 0;
+  zt_entries_read(e, search_directory(w), &w->filter->interrupt, &error_number, w->err);
+  return error_number;
 }
 
 /* Read the directory, unless that was done ahead. One that cannot be read, or not to its end, is a
@@ -201,12 +204,11 @@ static void search_load(zt_search *w, search_names *names, search_reading *read)
     read->entries = (zt_entries){ 0 };
     return;
   }
-  zt_entries_read(&names->entries, search_directory(w), &w->filter->interrupt, &error_number,
-                  w->err);
-  if( zt_os_exhausted(error_number) && search_stop_reading(w) ){
+  error_number = search_read_now(w, &names->entries);
+  if( (zt_os_exhausted(error_number) || w->err->rc==SQLITE_NOMEM) && search_stop_reading(w) ){
     zt_entries_clear(&names->entries);
-    zt_entries_read(&names->entries, search_directory(w), &w->filter->interrupt, &error_number,
-                    w->err);
+    zt_error_clear(w->err);
+    error_number = search_read_now(w, &names->entries);
   }
   if( error_number && !search_is_absent(w, error_number) ) search_add_unlisted(w, error_number);
 }
@@ -309,20 +311,34 @@ static bool search_tries(const search_trial *t, size_t i){
   return zt_glob_match(t->segment, t->n, name) && (*t->next || search_is_wanted(t->w, name));
 }
 
+/* True if the walk reads the directory that it comes to with this pattern. */
+static bool search_lists(const char *pattern){
+  const size_t n = strcspn(pattern, ZT_SEPARATORS);
+  return strcspn(pattern, "*?[")<n;
+}
+
 /* --- Directories that are read ahead --- */
 
-static bool search_reads_ahead(const search_trial *t, size_t i){
-  return t->reads_ahead && t->names->entries.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
+static bool search_is_read_ahead(const search_trial *t, size_t i){
+  return t->names->entries.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
+}
+
+/* How many directories may be read ahead: where the walk is to look for all that is in them. */
+static size_t search_count_ahead(const search_trial *t){
+  const zt_paths_filter *f = t->w->filter;
+  size_t n = 0;
+  if( !f->pool || f->only || !*t->next || !search_lists(t->next) ) return 0;
+  for(size_t i=0; i<t->names->entries.n; i++) n += search_is_read_ahead(t, i);
+  return n;
 }
 
 static bool search_next_ahead(void *context, uint64_t *i){
   const search_trial *t = context;
-  for(uint64_t k=*i+1; k<t->names->entries.n; k++){
-    if( !search_reads_ahead(t, (size_t)k) ) continue;
-    *i = k;
-    return true;
-  }
-  return false;
+  uint64_t k = *i+1;
+  if( t->left==0 ) return false;
+  while( k<t->names->entries.n && !search_is_read_ahead(t, (size_t)k) ) k++;
+  *i = k;
+  return k<t->names->entries.n;
 }
 
 static void search_read(zt_job *job, const zt_interrupt *interrupt){
@@ -357,23 +373,23 @@ static const zt_jobs search_readings = {
   search_next_ahead, search_make_reading, search_drop_reading
 };
 
-/* Directory i, read. NULL: the walk is to read it. So it does after a failure, which may be that of
-** what else was being done, and then says what is wrong. */
+/* Directory i, read. NULL: the walk is to read it. So it does after a failure, alone, and then says
+** what is wrong. */
 static search_reading *search_take_reading(search_trial *t, size_t i){
-  const uint64_t left = t->names->entries.n-1-i;
-  zt_job *job = zt_ahead_take(&t->ahead, t, i, left, &t->w->filter->interrupt, t->w->err);
+  zt_job *job = zt_ahead_take(&t->ahead, t, i, --t->left, &t->w->filter->interrupt, t->w->err);
   search_reading *r = (search_reading*)job;
   if( !r || (!r->error_number && !r->err.rc) ) return r;
+  if( r->err.rc==SQLITE_INTERRUPT ) zt_fail_interrupt(t->w->err);
   search_drop_reading(job);
+  search_stop_reading(t->w);
   return NULL;
 }
 
 /* --- The walk goes on --- */
 
-/* Go on below the path so far, which is name i. Returns what the system says of it: 0, or the
-** errno value. */
-static int search_try_below(const search_trial *t, size_t i, search_reading *read){
-  const zt_kind kind = t->names->entries.a[i].kind;
+/* Go on below the path so far, which the directory says is of that kind. Returns what the system
+** says of it: 0, or the errno value. */
+static int search_try_below(const search_trial *t, zt_kind kind, search_reading *read){
   const bool link = kind==ZT_KIND_UNKNOWN && !t->w->filter->only;
   if( kind!=ZT_KIND_DIRECTORY && kind!=ZT_KIND_UNKNOWN ) return 0;
   return search_descend(t->w, t->here, link ? SEARCH_STEP_LINK : SEARCH_STEP_NAME, t->next, read);
@@ -384,22 +400,16 @@ static int search_try_below(const search_trial *t, size_t i, search_reading *rea
 static void search_try(search_trial *t, size_t i){
   zt_search *w = t->w;
   const char *name = zt_entries_name(&t->names->entries, i);
-  search_reading *read = search_reads_ahead(t, i) ? search_take_reading(t, i) : NULL;
+  const zt_kind kind = t->names->entries.a[i].kind;
+  search_reading *read = t->left>0 && kind==ZT_KIND_DIRECTORY ? search_take_reading(t, i) : NULL;
   const size_t before = search_push(w, name, strlen(name));
   int error_number = 0;
   if( !w->err->rc ){
-    error_number = *t->next ? search_try_below(t, i, read)
-                            : search_add_if_file(w, t->names->entries.a[i].kind);
+    error_number = *t->next ? search_try_below(t, kind, read) : search_add_if_file(w, kind);
     search_truncate_to(w, before);
   }
   if( read ) search_drop_reading(&read->job);
   if( error_number==ENAMETOOLONG && t->names->listed ) search_add_unlisted(w, error_number);
-}
-
-/* True if the walk reads the directory that it comes to with this pattern. */
-static bool search_lists(const char *pattern){
-  const size_t n = strcspn(pattern, ZT_SEPARATORS);
-  return strcspn(pattern, "*?[")<n;
 }
 
 /* Try the segment of n bytes on each name in the directory. */
@@ -408,9 +418,9 @@ static void search_try_names(zt_search *w, const search_level *here, const searc
   search_trial t = {
     .w = w, .here = here, .names = names, .segment = segment, .n = n, .next = next,
     .above = w->trial,
-    .reads_ahead = w->filter->pool && !w->filter->only && *next && search_lists(next),
     .ahead = { .jobs = &search_readings, .tasks.pool = w->filter->pool, .slow = true }
   };
+  t.left = search_count_ahead(&t);
   w->trial = &t;
   for(size_t i=0; i<names->entries.n && search_go_on(w); i++){
     if( search_tries(&t, i) ) search_try(&t, i);

@@ -37,7 +37,8 @@ typedef struct zt_search {
 void zt_search_below(zt_search *w, const char *base, size_t n, const char *pattern);
 
 /* Add a copy of a path, with what is known of it; the same if the filter wants it; and one of which
-** it cannot be told what is there, or below it, for that reason. */
+** it cannot be told what is there, or below it, for that reason: nor, then, of the only one wanted,
+** if it leads there. */
 void zt_search_append(zt_search *w, const char *found, zt_path as);
 void zt_search_add(zt_search *w, const char *found, zt_path as);
 void zt_search_add_failed(zt_search *w, const char *found, const char *action, int error_number);

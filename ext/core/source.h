@@ -9,7 +9,7 @@
 #include "core/os.h"
 #include "core/pool.h"
 
-/* The members are code in source.c's. */
+/* Public for its size alone: the members are source.c's. */
 typedef struct zt_source {
   zt_file file;          /* -1 for an image */
   zt_span image;

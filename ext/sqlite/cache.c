@@ -280,31 +280,34 @@ static int cache_read_opened(zt_cache *c, zt_source *opened, const char *path, b
   return err->rc;
 }
 
-int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
-                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+/* Read a container, without the file if it is there. */
+static int cache_read_container(zt_cache *c, const char *path, const zt_stat *state, bool scan,
+                                const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   zt_source opened;
   zt_stat now;
-  *out = (zt_opened){ NULL, NULL, false };
-  if( !source ){
-    if( !state ){
-      zt_os_stat(path, &now);   /* What is wrong, opening says */
-      state = &now;
-    }
-    if( state->kind==ZT_KIND_FILE && state->id.inode ){
-      out->container = cache_take(c, path, &state->id, scan, NULL);
-      if( out->container ) return SQLITE_OK;
-    }
+  if( !state ){
+    zt_os_stat(path, &now);   /* What is wrong, opening says */
+    state = &now;
   }
-  if( source ){
-    if( zt_source_open(path, state, &out->source, err) ) return err->rc;
-    if( cache_read_opened(c, out->source, path, scan, interrupt, out, err)==SQLITE_OK ){
-      return SQLITE_OK;
-    }
-    zt_source_close(out->source);
-    out->source = NULL;
-  }else if( zt_source_begin(&opened, path, state, err)==SQLITE_OK ){
+  if( state->kind==ZT_KIND_FILE && state->id.inode ){
+    out->container = cache_take(c, path, &state->id, scan, NULL);
+    if( out->container ) return SQLITE_OK;
+  }
+  if( zt_source_begin(&opened, path, state, err)==SQLITE_OK ){
     cache_read_opened(c, &opened, path, scan, interrupt, out, err);
     zt_source_end(&opened);
+  }
+  return err->rc;
+}
+
+int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
+                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+  *out = (zt_opened){ NULL, NULL, false };
+  if( !source ) return cache_read_container(c, path, state, scan, interrupt, out, err);
+  if( zt_source_open(path, state, &out->source, err)
+   || cache_read_opened(c, out->source, path, scan, interrupt, out, err) ){
+    zt_source_close(out->source);
+    out->source = NULL;
   }
   return err->rc;
 }

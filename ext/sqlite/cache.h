@@ -51,9 +51,8 @@ int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err);
 void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan);
 
-/* A file is about to be read by another thread: have memory for a container like the last one. To
-** have several threads ask for small pieces of it makes them wait, for each other and for
-** the system. */
+/* A file is about to be read, perhaps by another thread: have memory for a container like the last
+** one. Threads that each ask for small pieces wait for each other, and for the system. */
 void zt_cache_prepare(zt_cache *c);
 
 /* A table's cursor is open, or not any more: when the last one closes, the cache shrinks to what it

@@ -11,7 +11,7 @@ typedef struct zt_stream zt_stream;
 
 /* Bytes that who goes through a component reads at once: of fewer the system copies each more
 ** slowly, and more leave the processor's caches before they are used. C tests are built with less,
-** so that there are several. */
+** so that there are several. A power of two: packed elements are whole in it. */
 #ifndef ZT_STREAM_PIECE
 # define ZT_STREAM_PIECE ((size_t)1 << 20)
 #endif

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static bool pathless;     /* Calls without a path are asked about, too */
 static _Thread_local bool asking;   /* What this thread calls now is the test's own */
 static char files[FILES][PATH_MAX];   /* By descriptor; "": none of those below the root */
 static directory directories[DIRECTORIES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* Of the directories, which threads open side by side */
 
 /* The test's interface: what is called below `below` is asked about from now on; NULL ends it. */
 void zt_faults(question *q, const char *below, int with_pathless);
@@ -90,9 +92,35 @@ static const char *path_of(int fd){
   return fd>=0 && fd<FILES ? files[fd] : NULL;
 }
 
+/* That entry, by whom holds the lock. */
 static directory *find(DIR *d){
   for(int i=0; i<DIRECTORIES; i++) if( directories[i].d==d ) return &directories[i];
   return NULL;
+}
+
+static void follow(DIR *d, const char *path){
+  pthread_mutex_lock(&lock);
+  directory *free = find(NULL);
+  if( free ){
+    free->d = d;
+    strcpy(free->path, path);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* The path of a directory that is followed. Only who has it open asks, so it stays. */
+static const char *path_of_directory(DIR *d){
+  pthread_mutex_lock(&lock);
+  const directory *known = find(d);
+  pthread_mutex_unlock(&lock);
+  return known ? known->path : NULL;
+}
+
+static void forget(DIR *d){
+  pthread_mutex_lock(&lock);
+  directory *known = find(d);
+  if( known ) known->d = NULL;
+  pthread_mutex_unlock(&lock);
 }
 
 /* --- The calls --- */
@@ -148,27 +176,21 @@ int fstat(int fd, struct stat *out){
 
 DIR *opendir(const char *path){
   bool of_test = !watched(path);
-  directory *free = find(NULL);
   DIR *d;
   if( path_fails("opendir", path) ) return NULL;
   d = REAL(opendir)(path);
-  if( d && free && !of_test ){
-    free->d = d;
-    strcpy(free->path, path);
-  }
+  if( d && !of_test ) follow(d, path);
   return d;
 }
 
 struct dirent *readdir(DIR *d){
-  directory *known = find(d);
-  return known && path_fails("readdir", known->path) ? NULL : REAL(readdir)(d);
+  return path_fails("readdir", path_of_directory(d)) ? NULL : REAL(readdir)(d);
 }
 
 int closedir(DIR *d){
-  directory *known = find(d);
-  bool failing = known && path_fails("closedir", known->path);
+  bool failing = path_fails("closedir", path_of_directory(d));
   int e = errno, rc;
-  if( known ) known->d = NULL;
+  forget(d);
   rc = REAL(closedir)(d);
   if( !failing ) return rc;
   errno = e;

@@ -302,7 +302,7 @@ typedef struct asking {
   unsigned n;                      /* Rows of the file so far, or 1 for all of them together */
   bool names_shard;
   unsigned met;                    /* Files that had rows: bits */
-  char row[1000];                  /* The last row, as far as there is room: what is wrong is told with it */
+  char row[1000];                  /* The last row, as far as there is room: told with what is wrong, be it of another row */
 } asking;
 
 /* Did the file change since the statement began, in a way that may show? */
@@ -393,8 +393,8 @@ static void take_row(asking *a, sqlite3_stmt *s){
     a->names_shard = false;
   }
   a->hash = hash_row(questions[a->question].each ? 0 : a->hash, s, 1);
-  describe_row(a, s);
   a->names_shard = a->names_shard || names_shard(s);
+  describe_row(a, s);
   if( questions[a->question].each ) judge_part(a, a->n, a->hash);
   a->n++;
 }

@@ -2,6 +2,7 @@
 import os
 import re
 import sqlite3
+import time
 
 import pytest
 
@@ -39,6 +40,18 @@ def test_the_trace_sees_what_a_query_opens_and_reads(trace, large):
     assert got.out.strip() == str(2 * MIB)
     assert path in got.tensor_files()
     assert got.bytes_read(path, *A) >= MIB and got.bytes_read(path, *B) >= MIB
+
+
+@pytest.mark.parametrize("generation", ["0.1", "1.1", "1.2"])   # Whose metadata end within the last 48 bytes
+def test_of_files_that_are_alike_the_metadata_are_read_at_once(trace, tmp_path, generation):
+    for i in range(5):
+        path = tmp_path / f"{i}.zt"
+        path.write_bytes(writer.write({f"w{i}": writer.dense(b"\1" * 1000), "x": writer.dense(b"\2")}, generation))
+    time.sleep(0.1)    # Nobody knows what the last one was like while it may still be written to
+    got = trace(f"SELECT zt_threads(1);\nSELECT count(*) FROM zt_objects('{tmp_path}');")
+    assert got.out.split() == ["1", "10"]
+    calls = [sum(path == str(tmp_path / f"{i}.zt") for path, _, _ in got.reads) for i in range(5)]
+    assert calls == [3, 2, 2, 2, 2]  # Both ends, and the metadata, unless they come with an end
 
 
 @GENERATIONS

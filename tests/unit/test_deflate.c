@@ -108,7 +108,6 @@ static void test_streams_that_are_not_as_told(void **state){
   free(content.p);
 }
 
-/* A bomb costs what is asked of it. */
 /* Append n bits of a code, whose first bit is its highest. */
 static void put_code(blob *b, size_t *bits, unsigned code, unsigned n){
   for(unsigned i=n; i-->0; ++*bits){
@@ -132,6 +131,7 @@ static blob deflated_zeros(size_t n){
   return seal(&out);
 }
 
+/* A bomb costs what is asked of it. */
 static void test_a_bomb(void **state){
   const size_t times = ((size_t)64<<20)/258;
   blob stored = deflated_zeros(times);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -986,15 +987,15 @@ static void test_an_interrupt_ends_the_walk(void **state){
 ** superuser. */
 static zt_paths find_with_descriptors(const char *source, const zt_paths_filter *filter, unsigned n){
   zt_error err = ZT_ERROR_NONE;
-  struct rlimit before, none;
+  struct rlimit before, fewer;
   zt_paths paths;
   int next = dup(0);
   assert_true(next>=0);
   close(next);
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-  none = before;
-  none.rlim_cur = (rlim_t)next+n;
-  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  fewer = before;
+  fewer.rlim_cur = (rlim_t)next+n;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &fewer), 0);
   zt_paths_find(source, filter, &paths, &err);
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
   assert_succeeded(&err, source);
@@ -1005,11 +1006,13 @@ static zt_paths find_without_descriptors(const char *source, const zt_paths_filt
   return find_with_descriptors(source, filter, 0);
 }
 
-/* Threads take each a descriptor, of which one directory after the other needs one. */
-static void test_threads_list_with_as_many_descriptors_as_one_does(void **state){
-  char wide[] = "/tmp/ztensor-wide-XXXXXX", path[100];
-  zt_paths_filter filter = any();
-  zt_paths expected;
+/* --- Threads --- */
+
+static char wide[] = "/tmp/ztensor-wide-XXXXXX";
+
+/* 30 directories of 100 files. */
+static int make_wide(void **state){
+  char path[100];
   (void)state;
   assert_non_null(mkdtemp(wide));
   for(int d=0; d<30; d++){
@@ -1020,7 +1023,22 @@ static void test_threads_list_with_as_many_descriptors_as_one_does(void **state)
       write_file(path, "", 0);
     }
   }
-  expected = find(wide, &filter);
+  return 0;
+}
+
+static int remove_wide(void **state){
+  char command[100];
+  (void)state;
+  snprintf(command, sizeof(command), "rm -rf %s", wide);
+  strcpy(wide+strlen(wide)-6, "XXXXXX");
+  return system(command);
+}
+
+/* Each takes a descriptor, of which one directory after the other needs one. */
+static void test_threads_list_with_as_many_descriptors_as_one_does(void **state){
+  zt_paths_filter filter = any();
+  zt_paths expected = find(wide, &filter);
+  (void)state;
   assert_int_equal(expected.n, 3000);
   filter.pool = pool;
   for(int i=0; i<50; i++){
@@ -1029,8 +1047,60 @@ static void test_threads_list_with_as_many_descriptors_as_one_does(void **state)
     zt_paths_clear(&paths);
   }
   zt_paths_clear(&expected);
-  snprintf(path, sizeof(path), "rm -rf %s", wide);
-  assert_int_equal(system(path), 0);
+}
+
+/* And each has a directory's names. */
+static void test_threads_list_in_as_much_memory_as_one_does(void **state){
+  zt_paths_filter filter = any();
+  sqlite3_int64 most = 0;
+  (void)state;
+  sqlite3_memory_highwater(1);
+  for(int i=0; i<20; i++){
+    zt_error err = ZT_ERROR_NONE;
+    zt_paths paths;
+    int rc;
+    if( i>0 ) sqlite3_hard_heap_limit64(most+4096);   /* For what threads work on */
+    filter.pool = i>0 ? pool : NULL;
+    rc = zt_paths_find(wide, &filter, &paths, &err);
+    sqlite3_hard_heap_limit64(0);
+    if( i==0 ) most = sqlite3_memory_highwater(0);
+    assert_int_equal(rc, SQLITE_OK);
+    assert_int_equal(paths.n, 3000);
+    zt_paths_clear(&paths);
+  }
+}
+
+/* Who says it once only, as a progress handler does, is heard. */
+typedef struct once {
+  atomic_int asked;
+  int at;
+} once;
+
+static bool stop_once(void *context){
+  once *o = context;
+  return ++o->asked==o->at;
+}
+
+static void test_an_interrupt_is_heard_by_threads(void **state){
+  int interrupted = 0;
+  (void)state;
+  for(int at=1; at<80; at++){
+    for(int threads=0; threads<2; threads++){
+      once o = { .at = at };
+      zt_error err = ZT_ERROR_NONE;
+      zt_paths_filter filter = any();
+      zt_paths paths;
+      int rc;
+      filter.interrupt = (zt_interrupt){ stop_once, &o };
+      filter.pool = threads ? pool : NULL;
+      rc = zt_paths_find(wide, &filter, &paths, &err);
+      check( rc==(o.asked>=at ? SQLITE_INTERRUPT : SQLITE_OK), "%d, %d threads: %d", at, threads, rc );
+      interrupted += rc==SQLITE_INTERRUPT;
+      zt_paths_clear(&paths);
+      zt_error_clear(&err);
+    }
+  }
+  assert_true(interrupted>60);
 }
 
 static void test_a_directory_that_cannot_be_listed_is_a_result(void **state){
@@ -1215,7 +1285,9 @@ int main(void){
     cmocka_unit_test_setup_teardown(test_only_one_path_of_relative_sources, enter_tree, leave_tree),
     cmocka_unit_test(test_keep),
     cmocka_unit_test(test_an_interrupt_ends_the_walk),
-    cmocka_unit_test(test_threads_list_with_as_many_descriptors_as_one_does),
+    cmocka_unit_test_setup_teardown(test_threads_list_with_as_many_descriptors_as_one_does, make_wide, remove_wide),
+    cmocka_unit_test_setup_teardown(test_threads_list_in_as_much_memory_as_one_does, make_wide, remove_wide),
+    cmocka_unit_test_setup_teardown(test_an_interrupt_is_heard_by_threads, make_wide, remove_wide),
     cmocka_unit_test(test_a_directory_that_cannot_be_listed_is_a_result),
     cmocka_unit_test(test_a_directory_without_permission_is_a_result),
     cmocka_unit_test_setup_teardown(test_the_working_directory_has_a_name_when_it_cannot_be_listed, enter_tree, leave_tree),

@@ -237,6 +237,23 @@ static void test_who_waits_is_not_alone(void **state){
   }
 }
 
+/* --- Memory used again --- */
+
+static void test_memory_is_used_again(void **state){
+  const sqlite3_int64 before = sqlite3_memory_used();
+  zt_recycled r = { 0 };
+  void *a[ZT_RECYCLED_MAX+1];
+  (void)state;
+  for(size_t i=0; i<COUNT(a); i++) assert_non_null(a[i] = zt_recycled_take(&r, 40));
+  for(size_t i=0; i<COUNT(a); i++) zt_recycled_give(&r, a[i]);
+  assert_int_equal(r.n, ZT_RECYCLED_MAX);   /* One was freed */
+  for(size_t i=ZT_RECYCLED_MAX; i-->0;) assert_ptr_equal(zt_recycled_take(&r, 40), a[i]);
+  assert_true(r.n==0 && !r.first);
+  for(size_t i=0; i<ZT_RECYCLED_MAX; i++) zt_recycled_give(&r, a[i]);
+  zt_recycled_clear(&r);
+  assert_true(r.n==0 && sqlite3_memory_used()==before);
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_task_is_done_once_it_was_waited_for),
@@ -247,6 +264,7 @@ int main(void){
     cmocka_unit_test(test_what_is_ahead_grows),
     cmocka_unit_test(test_large_results_are_few),
     cmocka_unit_test(test_who_waits_is_not_alone),
+    cmocka_unit_test(test_memory_is_used_again),
   };
   return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -371,7 +371,7 @@ static void test_shards_beside_a_path_with_backslashes(void **state){
   copy_golden("tests/formats/ztensor/golden/v2/hand_sharded.zt", TREE "/model.v1/m");
   copy_golden("tests/formats/ztensor/golden/v2/hand_sharded-part-1.zt", TREE "/model.v1/m-part-1.zt");
   assert_answer(db, "SELECT zt_blob('" BACK "\\model.v1\\m', 'far', 'data')"
-                    "  = zt_blob('tests\\golden\\v2\\hand_sharded.zt', 'far', 'data')", "1");
+                    "  = zt_blob('tests\\formats\\ztensor\\golden\\v2\\hand_sharded.zt', 'far', 'data')", "1");
   assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
