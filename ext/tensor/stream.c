@@ -56,7 +56,7 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
 }
 
 size_t zt_stream_piece(const zt_stream *s){
-  return !s->known || s->total>=ZT_STREAM_PIECE ? ZT_STREAM_PIECE : s->total ? (size_t)s->total : 1;
+  return s->known && s->total<ZT_STREAM_PIECE ? (size_t)s->total+1 : ZT_STREAM_PIECE;
 }
 
 static void stream_end_decoder(zt_stream *s){

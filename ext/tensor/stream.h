@@ -29,8 +29,8 @@ void zt_stream_close(zt_stream *s);
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
                    zt_error *err);
 
-/* Bytes to read at once for who goes through all of it: ZT_STREAM_PIECE, or as many as there are
-** if that is known and less; at least 1. */
+/* Bytes to read at once for who goes through all of it: ZT_STREAM_PIECE, or if there are fewer, as
+** far as is known, one more than these: that meets the end. */
 size_t zt_stream_piece(const zt_stream *s);
 
 /* The number of bytes in all. Where nothing short of decoding tells, this decodes. */
