@@ -14,7 +14,7 @@ typedef struct container_buffer {
 /* Read n bytes of a source, or find them in what the builder, if there is one, has read ahead. */
 static int container_read(zt_source *source, const zt_builder *b, uint64_t offset, uint8_t *p,
                           size_t n, zt_error *err){
-  if( !b || offset<b->ahead || !zt_claim(b->nAhead, offset-b->ahead, n) ){
+  if( !b || n==0 || offset<b->ahead || !zt_claim(b->nAhead, offset-b->ahead, n) ){
     return zt_source_read(source, offset, p, n, err);
   }
   memcpy(p, b->container->kept.p+(offset-b->ahead), n);
