@@ -56,6 +56,29 @@ static void put_skippable(blob *b, unsigned kind, uint32_t n){
   put_repeated(b, 0x28, n);
 }
 
+/* A few bytes, however long it takes to get there, take little memory: who goes through many components does so in
+** several threads. */
+static void test_a_digest_takes_memory_for_what_there_is(void **state){
+  const uint8_t content[100] = { 1 };
+  char text[ZT_DIGEST_TEXT];
+  zt_error err = ZT_ERROR_NONE;
+  blob b = { 0 }, stored;
+  sqlite3_int64 before;
+  subject s;
+  (void)state;
+  put_skippable(&b, 0, 20u<<20);
+  put_frame(&b, content, sizeof(content), WITH_SIZE);
+  stored = seal(&b);
+  open_subject(&s, stored, "zstd", true);
+  tell_length(&s, BY_FIELD, sizeof(content));
+  sqlite3_memory_highwater(1);
+  before = sqlite3_memory_used();
+  assert_int_equal(zt_content_hash(&s.payload, ZT_TEXT("sha256"), text, &err), SQLITE_OK);
+  assert_true(sqlite3_memory_highwater(0)-before<1<<20);
+  close_subject(&s);
+  free(stored.p);
+}
+
 /* --- Ranges --- */
 
 /* The range, clipped, of the content: what every read must give. */
@@ -1155,6 +1178,7 @@ int main(void){
     cmocka_unit_test(test_hostile_components_cannot_be_read),
     cmocka_unit_test(test_odd_but_good_components_decode_to_the_right_bytes),
     cmocka_unit_test(test_hostile_digests),
+    cmocka_unit_test(test_a_digest_takes_memory_for_what_there_is),
   };
   return cmocka_run_group_tests_name("payload", tests, set_up, tear_down);
 }
