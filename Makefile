@@ -128,7 +128,7 @@ TENSOR_FILES = $(sort $(shell find tests/formats/*/golden tests/formats/*/hostil
 replay:                             ## what fuzzing found once, run again
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
-	@$(RUN) $< $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES)
+	@printf '%s\n' $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES) | xargs -n 300 $(RUN) $<
 
 $(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:ext/%.c=$(B)/ext/%.o)
 	@mkdir -p $(@D)
