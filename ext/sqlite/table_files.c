@@ -27,7 +27,8 @@
 **
 ** A file that cannot be read never ends a query. A file is looked at when a column is asked for
 ** that says so, and opened when one is that needs its manifest: a row that a condition on path,
-** size or mtime drops costs no opening. The hidden columns are what a catalog tells by whether
+** size or mtime drops costs no opening. One that is replaced between the two has the error that it
+** was, for a row is of one state alone. The hidden columns are what a catalog tells by whether
 ** files are one, or alike (outline.h).
 */
 #include "sqlite/describe.h"

@@ -311,10 +311,11 @@ static bool may_show(const asking *a, unsigned file){
   return slots[s].how!=RENAMED && atomic_load(&common->begun[s])!=a->before[s];
 }
 
-/* The row says that the file was replaced between two of its columns, which zt_files tells rather than mix two states. */
+/* zt_files says that the file was replaced between two columns of the row, and it was: that is no row of two states. */
 static bool says_replaced(const asking *a, unsigned file){
   const unsigned s = slot_of(file);
-  return strstr(a->row, "the file was replaced while it was read") && atomic_load(&common->begun[s])!=a->before[s];
+  return strstr(questions[a->question].sql, "FROM zt_files(") && strstr(a->row, "the file was replaced while it was read")
+      && atomic_load(&common->begun[s])!=a->before[s];
 }
 
 /* Part i of the answer about the current file has this hash: was that right in a version that may have been there? */

@@ -34,6 +34,17 @@ WHOLE = [(name, name.encode() * KIB100) for name in "abc"]
 
 # ----------------------------------------------------------------------------------------- while a statement is running
 
+def test_a_file_replaced_between_two_columns_is_no_row_of_two_states(db, three, tmp_path):
+    larger = tmp_path / "new"
+    larger.write_bytes(writer.write({"d": writer.dense(b"d" * 4 * KIB100)}))
+    size = os.path.getsize(three)
+    db.create_function("replace_it", 0, lambda: os.replace(larger, three))
+    [row] = rows(db, "SELECT size, replace_it(), version, objects, stored_bytes, error, error_kind FROM zt_files(?)", three)
+    told = prefix(three) + "the file was replaced while it was read"
+    assert row == (size, None, None, None, None, told, "transient")
+    assert value(db, "SELECT objects FROM zt_files(?)", three) == 1
+
+
 def test_a_file_deleted_while_a_statement_runs_is_read_to_its_end(db, three):
     cursor = started(db, BYTES, three)
     os.unlink(three)
