@@ -6,7 +6,6 @@ cd "$(dirname "$0")/.."
 . tests/steps.sh
 
 step ci bash .ci/run
-step amalgamation make amalgamation
 step analyze make analyze
 step valgrind make valgrind
 step interop make interop

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include "core/ahead.h"
-#include "core/entries.h"
+#include "core/dirents.h"
 #include "core/host.h"
 
 #define SEARCH_POLL 256   /* Entries of directories between two questions whether to go on */
@@ -24,7 +24,7 @@ typedef struct search_place {
 
 /* The names in a directory. */
 typedef struct search_names {
-  zt_entries entries;
+  zt_dirents dirents;
   bool listed;         /* The directory has them; else the only path wanted does */
 } search_names;
 
@@ -32,7 +32,7 @@ typedef struct search_names {
 typedef struct search_reading {
   zt_job job;          /* First */
   zt_stat stat;        /* What is there, */
-  zt_entries entries;  /* and what in it, */
+  zt_dirents dirents;  /* and what in it, */
   int error_number;    /* if this is 0 */
   zt_error err;
   char path[];
@@ -160,14 +160,14 @@ static void search_add_unlisted(zt_search *w, int error_number){
 }
 
 /* The one name of the directory that leads to the only path wanted. */
-static void search_load_only(zt_search *w, zt_entries *e){
+static void search_load_only(zt_search *w, zt_dirents *e){
   const char *only = w->filter->only;
   size_t n;
   if( w->n>0 && strncmp(only, w->path, w->n)!=0 ) return;
   only += w->n;
   if( w->n>0 && !zt_is_separator(w->path[w->n-1]) && *only++!=w->separator ) return;
   n = strcspn(only, ZT_SEPARATORS);
-  if( n>0 ) zt_entries_add(e, only, n, ZT_KIND_UNKNOWN, w->err);
+  if( n>0 ) zt_dirents_add(e, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
 /* Stop reading directories ahead, of which each takes memory and a descriptor. False: none
@@ -182,9 +182,9 @@ static bool search_stop_reading(zt_search *w){
 }
 
 /* Returns what the system says of the directory: 0, or the errno value. */
-static int search_read_now(zt_search *w, zt_entries *e){
+static int search_read_now(zt_search *w, zt_dirents *e){
   int error_number = 0;
-  zt_entries_read(e, search_directory(w), &w->filter->interrupt, &error_number, w->err);
+  zt_dirents_read(e, search_directory(w), &w->filter->interrupt, &error_number, w->err);
   return error_number;
 }
 
@@ -195,20 +195,20 @@ static void search_load(zt_search *w, search_names *names, search_reading *read)
   if( zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
   /* The path wanted may be a directory that cannot be read */
   if( w->filter->only && strcmp(w->filter->only, search_directory(w))!=0 ){
-    search_load_only(w, &names->entries);
+    search_load_only(w, &names->dirents);
     return;
   }
   names->listed = true;
   if( read ){
-    names->entries = read->entries;
-    read->entries = (zt_entries){ 0 };
+    names->dirents = read->dirents;
+    read->dirents = (zt_dirents){ 0 };
     return;
   }
-  error_number = search_read_now(w, &names->entries);
+  error_number = search_read_now(w, &names->dirents);
   if( (zt_os_exhausted(error_number) || w->err->rc==SQLITE_NOMEM) && search_stop_reading(w) ){
-    zt_entries_clear(&names->entries);
+    zt_dirents_clear(&names->dirents);
     zt_error_clear(w->err);
-    error_number = search_read_now(w, &names->entries);
+    error_number = search_read_now(w, &names->dirents);
   }
   if( error_number && !search_is_absent(w, error_number) ) search_add_unlisted(w, error_number);
 }
@@ -305,8 +305,8 @@ static bool search_is_wanted(const zt_search *w, const char *name){
 
 /* True if name i is to be looked at. */
 static bool search_tries(const search_trial *t, size_t i){
-  const char *name = zt_entries_name(&t->names->entries, i);
-  const zt_kind kind = t->names->entries.a[i].kind;
+  const char *name = zt_dirents_name(&t->names->dirents, i);
+  const zt_kind kind = t->names->dirents.a[i].kind;
   if( (name[0]=='.' && t->segment[0]!='.') || (*t->next && kind==ZT_KIND_FILE) ) return false;
   return zt_glob_match(t->segment, t->n, name) && (*t->next || search_is_wanted(t->w, name));
 }
@@ -320,7 +320,7 @@ static bool search_lists(const char *pattern){
 /* --- Directories that are read ahead --- */
 
 static bool search_is_read_ahead(const search_trial *t, size_t i){
-  return t->names->entries.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
+  return t->names->dirents.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
 }
 
 /* How many directories may be read ahead: where the walk is to look for all that is in them. */
@@ -328,7 +328,7 @@ static size_t search_count_ahead(const search_trial *t){
   const zt_paths_filter *f = t->w->filter;
   size_t n = 0;
   if( !f->pool || f->only || !*t->next || !search_lists(t->next) ) return 0;
-  for(size_t i=0; i<t->names->entries.n; i++) n += search_is_read_ahead(t, i);
+  for(size_t i=0; i<t->names->dirents.n; i++) n += search_is_read_ahead(t, i);
   return n;
 }
 
@@ -336,22 +336,22 @@ static bool search_next_ahead(void *context, uint64_t *i){
   const search_trial *t = context;
   uint64_t k = *i+1;
   if( t->left==0 ) return false;
-  while( k<t->names->entries.n && !search_is_read_ahead(t, (size_t)k) ) k++;
+  while( k<t->names->dirents.n && !search_is_read_ahead(t, (size_t)k) ) k++;
   *i = k;
-  return k<t->names->entries.n;
+  return k<t->names->dirents.n;
 }
 
 static void search_read(zt_job *job, const zt_interrupt *interrupt){
   search_reading *r = (search_reading*)job;
   r->error_number = zt_os_stat(r->path, &r->stat);
   if( r->error_number || r->stat.kind!=ZT_KIND_DIRECTORY ) return;
-  zt_entries_read(&r->entries, r->path, interrupt, &r->error_number, &r->err);
-  job->memory = zt_entries_memory(&r->entries);
+  zt_dirents_read(&r->dirents, r->path, interrupt, &r->error_number, &r->err);
+  job->memory = zt_dirents_memory(&r->dirents);
 }
 
 static zt_job *search_make_reading(void *context, uint64_t i){
   const search_trial *t = context;
-  const char *name = zt_entries_name(&t->names->entries, (size_t)i);
+  const char *name = zt_dirents_name(&t->names->dirents, (size_t)i);
   const size_t before = search_push(t->w, name, strlen(name));
   search_reading *r = t->w->err->rc ? NULL : sqlite3_malloc64(sizeof(*r)+t->w->n+1);
   if( r ){
@@ -364,7 +364,7 @@ static zt_job *search_make_reading(void *context, uint64_t i){
 
 static void search_drop_reading(zt_job *job){
   search_reading *r = (search_reading*)job;
-  zt_entries_clear(&r->entries);
+  zt_dirents_clear(&r->dirents);
   zt_error_clear(&r->err);
   sqlite3_free(r);
 }
@@ -399,8 +399,8 @@ static int search_try_below(const search_trial *t, zt_kind kind, search_reading 
 ** listed for. */
 static void search_try(search_trial *t, size_t i){
   zt_search *w = t->w;
-  const char *name = zt_entries_name(&t->names->entries, i);
-  const zt_kind kind = t->names->entries.a[i].kind;
+  const char *name = zt_dirents_name(&t->names->dirents, i);
+  const zt_kind kind = t->names->dirents.a[i].kind;
   search_reading *read = t->left>0 && kind==ZT_KIND_DIRECTORY ? search_take_reading(t, i) : NULL;
   const size_t before = search_push(w, name, strlen(name));
   int error_number = 0;
@@ -422,7 +422,7 @@ static void search_try_names(zt_search *w, const search_level *here, const searc
   };
   t.left = search_count_ahead(&t);
   w->trial = &t;
-  for(size_t i=0; i<names->entries.n && search_go_on(w); i++){
+  for(size_t i=0; i<names->dirents.n && search_go_on(w); i++){
     if( search_tries(&t, i) ) search_try(&t, i);
   }
   w->trial = t.above;
@@ -479,7 +479,7 @@ static void search_walk(zt_search *w, const search_level *here, const char *patt
   search_load(w, &names, read);
   if( any ) search_any_depth(w, here, &names, pattern);
   else search_try_names(w, here, &names, pattern, n, next);
-  zt_entries_clear(&names.entries);
+  zt_dirents_clear(&names.dirents);
 }
 
 /* Walk from the path so far on. The directories above it count as gone through, too: a link to one

@@ -11,7 +11,8 @@ OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?
 CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
 
 # Of some files the system compiles one: they are one subject.
-SUBJECT = {"os_posix": "os", "os_windows": "os"} | {f"sha256_{library}": "sha256" for library in ("awslc", "cng", "commoncrypto", "libcrypto")}
+SUBJECT = {f"{subject}_{system}": subject for subject in ("os", "thread") for system in ("posix", "windows")}
+SUBJECT |= {f"sha256_{library}": "sha256" for library in ("awslc", "cng", "commoncrypto", "libcrypto")}
 
 
 def own_names(text):
@@ -40,6 +41,15 @@ def test_what_a_file_has_for_itself_has_a_name_of_its_own():
             if owner.setdefault(name, subject) != subject:
                 shared.append((name, owner[name], subject))
     assert count > 700 and shared == []
+
+
+def test_a_type_that_several_files_know_is_one():
+    """Two of one name compile as long as no file includes both; all files as one do not."""
+    owners = {}
+    for path in SOURCES:
+        for name in re.findall(r"^(?:typedef )?(?:struct|union|enum) (zt_\w+) \{", path.read_text(), re.M):
+            owners.setdefault(name, set()).add(SUBJECT.get(path.stem, path.stem))
+    assert len(owners) > 100 and {name: stems for name, stems in owners.items() if len(stems) > 1} == {}
 
 
 def test_what_a_file_has_for_itself_begins_with_its_subject():

@@ -1,13 +1,13 @@
-/* The names in a directory: core/entries.h. */
+/* The names in a directory: core/dirents.h. */
 #include "test.h"
 
 #include <errno.h>
 #include <sys/stat.h>
-#include "core/entries.h"
+#include "core/dirents.h"
 
 enum { NAMES = 300 };   /* More than are read between two questions whether to go on */
 
-static char tree[] = "/tmp/ztensor-entries-XXXXXX";
+static char tree[] = "/tmp/ztensor-dirents-XXXXXX";
 
 /* In an order that is none. */
 static int make_tree(void **state){
@@ -37,30 +37,30 @@ static bool stop(void *context){
 static void test_names_ascend(void **state){
   const zt_interrupt nobody = { NULL, NULL };
   zt_error err = ZT_ERROR_NONE;
-  zt_entries e = { 0 };
+  zt_dirents e = { 0 };
   int error_number;
   (void)state;
-  assert_int_equal(zt_entries_read(&e, tree, &nobody, &error_number, &err), SQLITE_OK);
+  assert_int_equal(zt_dirents_read(&e, tree, &nobody, &error_number, &err), SQLITE_OK);
   assert_int_equal(error_number, 0);
   assert_int_equal(e.n, NAMES);
   for(int i=0; i<NAMES; i++){
     char name[8];
     snprintf(name, sizeof(name), "%03d", i);
-    assert_string_equal(zt_entries_name(&e, (size_t)i), name);
+    assert_string_equal(zt_dirents_name(&e, (size_t)i), name);
     if( e.a[i].kind!=ZT_KIND_UNKNOWN ) assert_int_equal(e.a[i].kind==ZT_KIND_DIRECTORY, i*43%NAMES%3==0);   /* 7 * 43 is 1 */
   }
-  assert_true(zt_entries_memory(&e)>=NAMES*(sizeof(*e.a)+4));
-  zt_entries_clear(&e);
-  assert_true(e.n==0 && zt_entries_memory(&e)==0);
+  assert_true(zt_dirents_memory(&e)>=NAMES*(sizeof(*e.a)+4));
+  zt_dirents_clear(&e);
+  assert_true(e.n==0 && zt_dirents_memory(&e)==0);
 }
 
 static void test_what_cannot_be_listed(void **state){
   const zt_interrupt nobody = { NULL, NULL };
   zt_error err = ZT_ERROR_NONE;
-  zt_entries e = { 0 };
+  zt_dirents e = { 0 };
   int error_number;
   (void)state;
-  assert_int_equal(zt_entries_read(&e, "/nonesuch/none", &nobody, &error_number, &err), SQLITE_OK);
+  assert_int_equal(zt_dirents_read(&e, "/nonesuch/none", &nobody, &error_number, &err), SQLITE_OK);
   assert_int_equal(error_number, ENOENT);
   assert_int_equal(e.n, 0);
 }
@@ -68,12 +68,12 @@ static void test_what_cannot_be_listed(void **state){
 static void test_an_interrupt_ends_it(void **state){
   const zt_interrupt somebody = { stop, NULL };
   zt_error err = ZT_ERROR_NONE;
-  zt_entries e = { 0 };
+  zt_dirents e = { 0 };
   int error_number;
   (void)state;
-  assert_int_equal(zt_entries_read(&e, tree, &somebody, &error_number, &err), SQLITE_INTERRUPT);
+  assert_int_equal(zt_dirents_read(&e, tree, &somebody, &error_number, &err), SQLITE_INTERRUPT);
   assert_true(e.n<NAMES);
-  zt_entries_clear(&e);
+  zt_dirents_clear(&e);
   zt_error_clear(&err);
 }
 
@@ -81,5 +81,5 @@ int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_names_ascend), cmocka_unit_test(test_what_cannot_be_listed), cmocka_unit_test(test_an_interrupt_ends_it),
   };
-  return cmocka_run_group_tests_name("entries", tests, make_tree, remove_tree);
+  return cmocka_run_group_tests_name("dirents", tests, make_tree, remove_tree);
 }
