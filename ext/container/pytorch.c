@@ -609,6 +609,7 @@ static int pytorch_read_all(pytorch_reader *r, int64_t data){
    || pytorch_read_text(r, ZT_TEXT("byteorder"), r->order, &nOrder) ) return r->b->err->rc;
   zt_builder_reserve(r->b, zt_zip_members(r->zip), zt_zip_members(r->zip));
   if( nOrder ) r->byte_order = (zt_text){ r->order, nOrder };
+  if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* A part's 0 is no position */
   if( nVersion ){
     if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;
     c->version = (zt_text){ (const char*)c->kept.p+at, nVersion };

@@ -360,6 +360,17 @@ def test_what_an_archive_does_not_say_is_null(db):
     assert json.loads(value(db, "SELECT zt_manifest(?)", buffer.getvalue())) == {"archive": "x", "version": None, "byteorder": None, "leaves": {}}
 
 
+@pytest.mark.parametrize("options", [{}, {"methods": {"data/0": zipfile.ZIP_DEFLATED}}, {"storages": {}}], ids=["stored", "deflated", "lost"])
+def test_without_a_version_all_else_is_as_with_one(db, options):
+    """The first thing that is kept of an archive is not taken for one that is not there."""
+    def answers(version):
+        source = of(tensor(), version=version, **options)
+        dense, = rows(db, "SELECT iif(error IS NULL, zt_json(?1, object), error) FROM zt_stats(?1)", source)
+        return dense, rows(db, "SELECT format, attributes FROM zt_objects(?)", source), rows(db, "SELECT encoding FROM zt_components(?)", source)
+
+    assert answers(None) == answers(b"3\n")
+
+
 def test_other_archives_are_none_of_torchs(db):
     buffer = io.BytesIO(b"")
     with zipfile.ZipFile(buffer, "w") as z:

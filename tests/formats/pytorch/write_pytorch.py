@@ -82,7 +82,7 @@ def pickled(value):
 
 
 def archive(data, storages=None, methods=None, constants=None, **records):
-    """The archive m of a pickle, its storages by key, and other records by name."""
+    """The archive m of a pickle, its storages by key, and other records by name; None: not even that."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as z:
         def add(path, raw):
@@ -94,7 +94,8 @@ def archive(data, storages=None, methods=None, constants=None, **records):
         for path, raw in (constants or {}).items():
             add(path, raw)
         for path, raw in {"version": b"3\n", **records}.items():
-            add(path, raw)
+            if raw is not None:
+                add(path, raw)
     return buffer.getvalue()
 
 
