@@ -34,7 +34,8 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 # Sources linked straight against the library instead of through the extension API; with one thread, so that one run is like
 # the other, unless threads are what is tested; and with little of what is worth a thread, or read at once, so that there is more
 THREADS ?= 1
-STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) -DZT_AHEAD_WORTH=0 -DZT_STREAM_PIECE='((size_t)1<<18)'
+LITTLE = -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64
+STATIC = -DSQLITE_CORE -DZT_THREADS=$(THREADS) $(LITTLE) -DZT_STREAM_PIECE='((size_t)1<<18)'
 
 OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
@@ -266,7 +267,7 @@ $(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 	$(PROGRAM) -lpthread
 
 # Eight threads, at work on whatever there is
-EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 -DZT_AHEAD_WORTH=0 -DZT_SOURCE_PART=64 -DZT_SEGMENT=64'
+EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 $(LITTLE)'
 threads: build/faults.so             ## the SQL tests and faults with eight threads, and memory that runs out in them
 	$(SIDE_BY_SIDE) -s B=build/threads $(EIGHT) build/threads/oom/test_sql build/threads/ztensor.$(SO)
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) $(PYTHON) -m pytest -q tests/sql

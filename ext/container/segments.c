@@ -68,12 +68,12 @@ static void segments_run(zt_task *task, const zt_interrupt *interrupt){
 
 /* --- Where they begin --- */
 
-/* Pass over the name and the map of an object. */
+/* Pass over the name and the map of an object, if that is what is there. */
 static bool segments_skip_object(zt_cbor *c, const uint8_t **map){
   zt_text name;
   if( !zt_cbor_text(c, &name) ) return false;
   *map = c->p;
-  return zt_cbor_skip(c) && !c->chunked;
+  return zt_cbor_peek(c)==ZT_CBOR_MAP && zt_cbor_skip(c) && !c->chunked;
 }
 
 /* How a map begins: with its head and, if that is a short text, its first key. */

@@ -1,8 +1,8 @@
 """Writes the seed corpus of a fuzz target into a directory: python3 seeds.py TARGET DIRECTORY
 
 fuzz_open and fuzz_nomem start from the golden and hostile files themselves, those of zTensor 2 in the short form of zt2.h, and
-from files of one small object each, which mutation takes apart best; fuzz_cbor from the manifests of the former; fuzz_zip from
-archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
+from files of one small object each, which mutation takes apart best; fuzz_cbor and fuzz_segments from the manifests of the former;
+fuzz_zip from archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
 """
 import hashlib
 import io
@@ -147,6 +147,8 @@ def seeds(target):
         return [(name, data) for name, data in files() if name.endswith(".onnx")]
     if target in ("fuzz_open", "fuzz_nomem"):
         return files() + list(shorts()) + [("small-" + name, writer.write({"t": tensor}, generation)) for name, tensor, generation in small()]
+    if target == "fuzz_segments":
+        return [(name, manifest(data)) for name, data in files() if manifest(data)]
     if target == "fuzz_cbor":
         short_ones = [(name, data[5:5 + int.from_bytes(data[3:5], "little")]) for name, data in shorts()]
         return [(name, manifest(data)) for name, data in files() if manifest(data)] + short_ones
