@@ -298,9 +298,10 @@ static void seekable_drop(zt_job *job){
 
 static const zt_jobs seekable_jobs = { seekable_follows, seekable_make, seekable_drop };
 
-/* There are threads, and nobody else reads this component, who would have frames ahead, too. */
+/* There are threads, frames have content, and nobody else reads this component, who would have
+** frames ahead, too. */
 static bool seekable_has_help(const seekable_decoder *d){
-  return d->payload.budget->pool && d->payload.side_by_side<2;
+  return d->payload.budget->pool && d->size>0 && d->payload.side_by_side<2;
 }
 
 /* The next frame's content becomes d->out, and those behind it are begun. */

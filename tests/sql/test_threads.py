@@ -139,6 +139,15 @@ def test_frames_are_those_of_one_thread(db, frames, sql):
     assert found[0] and all(each == found[0] for each in found)
 
 
+def test_a_frame_without_content_is_no_lack_of_memory(db, save):
+    frame = writer.checked_frame(b"")
+    stored = frame + writer.seek_table([(len(frame), 0)])
+    path = save("empty.zt", writer.write_2({"e": writer.dense(stored, [0], "f32", encoding=writer.SEEKABLE, decoded_length=0)}))
+    for n in (1, 2):
+        value(db, "SELECT zt_threads(?)", n)
+        assert rows(db, "SELECT data, hash FROM zt_components(?)", path) == [(b"", writer.xxh3(b""))]
+
+
 @pytest.mark.parametrize("sql", ["SELECT mean FROM zt_stats('{}') LIMIT 1", "SELECT fingerprint FROM zt_objects('{}') LIMIT 1"])
 def test_who_stops_early_has_read_little(trace, model, sql):
     got = trace(f"SELECT zt_threads(8); {sql.format(model)};")
