@@ -2,6 +2,8 @@
 #include "container/driver.h"
 
 #include <assert.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 #include "core/host.h"
 #include "core/sort.h"
 #include "core/utf8.h"
@@ -251,6 +253,10 @@ size_t zt_container_memory(const zt_container *c){
        + zt_keys_memory(&c->names) + zt_keys_memory(&c->shard_names)
        + ((size_t)c->objects.capacity + c->first.capacity + c->components.capacity
           + c->shards.capacity)*sizeof(uint32_t);
+}
+
+uint64_t zt_container_number(const zt_container *c){
+  return XXH3_64bits_withSeed(c->kept.p, c->kept.n, c->file_size);
 }
 
 bool zt_object_count(zt_object *object){

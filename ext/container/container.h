@@ -194,6 +194,8 @@ uint64_t zt_container_file_size(const zt_container *c);
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
 size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a
                                                              ** cache's accounts */
+uint64_t zt_container_number(const zt_container *c);         /* A hash of all that it keeps, to
+                                                             ** tell it from others */
 
 uint32_t zt_container_objects(const zt_container *c);        /* How many */
 

@@ -30,8 +30,8 @@ typedef struct zt_cursor {
   char *argument[ZT_ARGUMENTS];   /* Those of the query, owned; scan.argument has those in force */
   bool is_blob;                /* The source is a BLOB: */
   sqlite3_value *blob;         /* A copy, owned, if it is needed after xFilter; else NULL */
-  uint64_t blob_size, blob_number;   /* Its bytes, and a number that tells it from others */
-  uint64_t number;             /* The same of all arguments; 0: not computed yet */
+  uint64_t blob_size;          /* Its bytes */
+  uint64_t number;             /* That tells the arguments from others; 0: not computed yet */
   zt_files files;              /* If the source is a text */
   zt_wanted wanted;
   bool patterns_known, patterns;   /* LIKE and GLOB may be made use of, if that is known */

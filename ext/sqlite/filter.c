@@ -2,8 +2,6 @@
 #include "sqlite/cursor.h"
 
 #include <stdlib.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include "sqlite/plan.h"
 #include "sqlite/statements.h"
 #include "sqlite/target.h"
@@ -71,21 +69,6 @@ static int filter_take_arguments(zt_cursor *c, sqlite3_value **value, bool *same
 
 /* --- Sources --- */
 
-/*
-** A number for a BLOB that follows from its content, of which no more than some hundred bytes are
-** looked at: its size and ends, where formats have their magic numbers and hashes, and samples
-** from all over it.
-*/
-static uint64_t filter_blob_number(const uint8_t *p, uint64_t n){
-  enum { ENDS = 256, SAMPLES = 64, SAMPLE = 16 };   /* Bytes; how many */
-  uint64_t h = n;
-  if( n<=ENDS ) return XXH3_64bits_withSeed(p, (size_t)n, n);
-  h = XXH3_64bits_withSeed(p, ENDS, h);
-  h = XXH3_64bits_withSeed(p+n-ENDS, ENDS, h);
-  for(uint64_t i=0; i<SAMPLES; i++) h = XXH3_64bits_withSeed(p+(n-SAMPLE)/SAMPLES*i, SAMPLE, h);
-  return h;
-}
-
 /* The source is a BLOB. It is copied if its bytes are read after xFilter, or if that costs next
 ** to nothing. */
 static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
@@ -100,7 +83,6 @@ static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
   c->blob = NULL;
   c->is_blob = true;
   c->blob_size = n;
-  c->blob_number = filter_blob_number(p ? p : (const uint8_t*)"", n);
   if( !(c->plan & ZT_PLAN_BYTES) && n>ZT_CURSOR_BLOB ) return SQLITE_OK;
   c->blob = sqlite3_value_dup(value);
   return c->blob ? SQLITE_OK : zt_fail_nomem(&c->err);

@@ -470,9 +470,21 @@ static int scan_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 /* --- Columns --- */
 
 /* A number of the source and the arguments. */
+/* A number that tells the source from others of which a row may differ. That of a BLOB which is not
+** kept follows from what was read of it: so does every row. */
+static uint64_t scan_source_number(const zt_cursor *c){
+  const char *error = c->scan.error ? c->scan.error->message : NULL;
+  if( !c->is_blob ) return XXH3_64bits(c->files.source, c->files.nSource);
+  if( c->blob && c->blob_size>0 ){
+    return XXH3_64bits(sqlite3_value_blob(c->blob), (size_t)c->blob_size);
+  }
+  if( c->container ) return zt_container_number(c->container);
+  return error ? XXH3_64bits_withSeed(error, strlen(error), c->blob_size) : c->blob_size;
+}
+
 static uint64_t scan_number(zt_cursor *c){
   if( c->number ) return c->number;
-  c->number = c->is_blob ? c->blob_number : XXH3_64bits(c->files.source, c->files.nSource);
+  c->number = scan_source_number(c);
   for(int i=0; i<ZT_ARGUMENTS; i++){
     const char *z = c->scan.argument[i];
     if( z ) c->number = XXH3_64bits_withSeed(z, strlen(z), c->number+(uint64_t)i+1);

@@ -333,6 +333,23 @@ def test_a_row_of_a_blob_has_one_rowid_whatever_columns_are_asked_for(db, table,
                 for row in rows(db, f"SELECT rowid, {column} FROM {table}(?)", image)] == expected
 
 
+@pytest.mark.parametrize("table, columns, at", [
+    ("zt_stats", "object, max", 0.5), ("zt_elements", "value", 0.5), ("zt_rows", "vector", 0.5),
+    ("zt_components", "hash", 0.5), ("zt_objects", "fingerprint", 0.5),
+    ("zt_objects", "attributes", 0.9), ("zt_attributes", "value", 0.9)])
+def test_or_loses_no_row_of_blobs_that_differ_in_a_byte(db, table, columns, at):
+    # The first half are a tensor's bytes, the second a long manifest.
+    x = {**writer.dense(bytes(100000), [100000], "u8"), "attributes": {"k": "0" * 100000}}
+    image = bytearray(writer.write({"x": x}))
+    other = bytearray(image)
+    other[int(len(image) * at) - 5000] += 1
+    sql = f"SELECT {columns} FROM {table} WHERE (source = ?1 AND object = 'x')"
+    each = [rows(db, sql, bytes(source)) for source in (image, other)]
+    assert each[0] != each[1]
+    got = rows(db, f"{sql} OR (source = ?2 AND object = 'x')", bytes(image), bytes(other))
+    assert sorted(got) == sorted(each[0] + each[1])
+
+
 def test_rows_of_different_arguments_have_different_rowids(db, numbers):
     for sql in (
             "SELECT rowid FROM zt_elements WHERE source = ? AND object IN ('0', '00', 'a')",
