@@ -385,10 +385,19 @@ static bool scan_open_object(zt_cursor *c){
   return !t->open || scan_said(c, t->open(&c->scan));
 }
 
+/* True if the object's rows that are wanted can be counted. */
+static bool scan_may_count(zt_cursor *c){
+  if( !c->wanted.uncounted || zt_scan_object(&c->scan)->elements<=INT64_MAX ) return true;
+  zt_fail(&c->err, SQLITE_ERROR, "with LIMIT, a column of numbers beyond 2^63 cannot be compared"
+          " with what is no INTEGER: write + before the column");
+  return false;
+}
+
 /* Stand on the first row of the chosen object, or of the file itself, if it has one. */
 bool zt_cursor_enter_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
-  if( scan_open_object(c) && (!t->first || scan_said(c, t->first(&c->scan))) ) c->on_row = true;
+  if( scan_open_object(c) && scan_may_count(c)
+   && (!t->first || scan_said(c, t->first(&c->scan))) ) c->on_row = true;
   if( c->err.rc ) scan_pass_over(c);
   return c->on_row;
 }

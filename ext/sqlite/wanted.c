@@ -129,6 +129,7 @@ static const zt_range wanted_nothing = { 1, 0 };
 
 /* No position that is shown as an INTEGER is beyond that. */
 #define WANTED_BEYOND ((uint64_t)INT64_MAX + 1)
+#define WANTED_BEYOND_REAL 9223372036854775808.0
 
 static void wanted_range_from(zt_range *range, uint64_t first){
   if( first>range->first ) range->first = first;
@@ -149,7 +150,7 @@ static void wanted_range_integer(zt_range *range, sqlite3_int64 i, int op){
 
 /* The same of a real. */
 static void wanted_range_real(zt_range *range, double r, int op){
-  bool below = r<-9.3e18, beyond = r>=9223372036854775808.0, whole = floor(r)==r;
+  bool below = r<-9.3e18, beyond = r>=WANTED_BEYOND_REAL, whole = floor(r)==r;
   if( beyond ){
     if( op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE) ) wanted_range_from(range, WANTED_BEYOND);
   }else if( below ){
@@ -178,6 +179,13 @@ static void wanted_range_narrow(zt_range *range, sqlite3_value *v, int op){
   }
 }
 
+/* True if rows that are shown as text may compare with v in either way. */
+static bool wanted_is_beyond(sqlite3_value *v){
+  const int type = sqlite3_value_numeric_type(v);
+  return type==SQLITE_FLOAT ? sqlite3_value_double(v)>=WANTED_BEYOND_REAL
+                            : type!=SQLITE_INTEGER && type!=SQLITE_NULL;
+}
+
 /* --- All of it --- */
 
 /* LIMIT below 0 is none, and OFFSET below 0 is 0. */
@@ -204,11 +212,15 @@ int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, 
                            patterns ? WANTED_VALUE(ZT_PLAN_OBJECT_GLOB) : NULL,
                            err) ) return err->rc;
   w->range = (zt_range){ 0, UINT64_MAX };
+  w->uncounted = false;
   for(int bit=ZT_PLAN_EQ; bit<=ZT_PLAN_LE; bit<<=1){
-    if( plan & bit ) wanted_range_narrow(&w->range, WANTED_VALUE(bit), bit);
+    if( !(plan & bit) ) continue;
+    wanted_range_narrow(&w->range, WANTED_VALUE(bit), bit);
+    w->uncounted |= wanted_is_beyond(WANTED_VALUE(bit));
   }
   w->limit = wanted_count(WANTED_VALUE(ZT_PLAN_LIMIT), UINT64_MAX);
   w->offset = wanted_count(WANTED_VALUE(ZT_PLAN_OFFSET), 0);
+  w->uncounted = w->uncounted && (w->limit<UINT64_MAX || w->offset>0);
 #undef WANTED_VALUE
   return SQLITE_OK;
 }

@@ -39,6 +39,8 @@ typedef struct zt_wanted {
   zt_names paths, objects;
   zt_patterns path_patterns, object_patterns;
   zt_range range;        /* Of iPosition */
+  bool uncounted;        /* Of rows beyond 2^63, which are shown as text, only SQLite can tell how
+                         ** they compare: but limit and offset count those that are wanted */
   uint64_t limit;        /* Most rows; UINT64_MAX: all */
   uint64_t offset;       /* Rows before the first one */
 } zt_wanted;

@@ -137,6 +137,24 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("condition, expected", [
+    ("position > 9223372036854775806", 3), ("position > 9.3e18", 2), ("position > 1e19", 1), ("position < 1e19", 4), ("position < 'x'", 5),
+    ("position > '9400000000000000000'", 2)])
+def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
+    """A LIMIT is right or refused: they are shown as text, and how SQLite takes that for a number only SQLite knows."""
+    coords = [(2, 5), (0, 7), (1, 1 << 61), (2, 2 * 10**17), (2, 1 << 61)]
+    huge = writer.write({"w": writer.sparse_coo([3, 1 << 62], coords, bytes(range(1, 6)), "u8", "u64")})
+    sql = f"SELECT position FROM zt_elements(?1, 'w') WHERE {condition}"
+    whole = rows(db, sql, huge)
+    assert len(whole) == expected
+    for end, some in ((" LIMIT 1", slice(1)), (" LIMIT 9 OFFSET 1", slice(1, 10))):
+        try:
+            assert rows(db, sql + end, huge) == whole[some]
+        except sqlite3.OperationalError as error:
+            assert "no INTEGER: write + before the column" in str(error) and "806" not in condition
+        assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # None of them is so far out
+
+
 @pytest.mark.parametrize("kind", FILES)
 def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db, kind):
     copy_into_table(db, FILES[kind])
