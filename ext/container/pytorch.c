@@ -12,6 +12,7 @@
 **   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
 **        more than ZT_MAX_MANIFEST
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
+**   PT14 X/byteorder says little or big
 ** Of one tensor alone, which then is listed, and its bytes cannot be had:
 **   PT9  its storage is a record of the archive
 **   PT10 offset and strides are not negative, and fit 64 bits
@@ -28,6 +29,7 @@
 #include "container/torch_tree.h"
 #include "core/distinct.h"
 #include "core/host.h"
+#include "core/inflate.h"
 #include "core/utf8.h"
 
 #define PYTORCH_NAME_MAX 4096          /* Bytes of a record's name */
@@ -121,22 +123,37 @@ static int64_t pytorch_find(pytorch_reader *r, zt_text folder, zt_text name){
   return zt_zip_find(r->zip, (zt_text){ z, n+name.n }, r->b->err);
 }
 
+/* What the first bytes of a record that is compressed decode to, in their place. */
+static int pytorch_inflate(char *text, size_t *n, zt_error *err){
+  uint8_t stored[PYTORCH_RECORD];
+  zt_span in = { stored, *n };
+  zt_inflate *d = zt_inflate_new(err);
+  memcpy(stored, text, *n);
+  *n = 0;
+  if( d ) zt_inflate_next(d, &in, (uint8_t*)text, PYTORCH_RECORD, n, err);
+  zt_inflate_free(d);
+  return err->rc;
+}
+
 /* A small record's text, without white space at its end; *n is 0 if there is none, or none that can
 ** be had. out has room for PYTORCH_RECORD bytes. */
 static int pytorch_read_text(pytorch_reader *r, zt_text name, char *out, size_t *n){
   const int64_t i = pytorch_find(r, ZT_TEXT(""), name);
+  zt_source *source = r->b->source;
   zt_error failed = { .path = r->b->err->path };
   zt_zip_member member;
   uint64_t offset;
   *n = 0;
   if( i<0 ) return r->b->err->rc;
   zt_zip_member_at(r->zip, (uint32_t)i, &member);
-  if( member.method!=ZT_ZIP_STORED ) return SQLITE_OK;
-  zt_zip_locate(r->zip, r->b->source, &member, &offset, out, PYTORCH_RECORD, n, &failed);
+  if( member.method!=ZT_ZIP_STORED && member.method!=ZT_ZIP_DEFLATE ) return SQLITE_OK;
+  if( zt_zip_locate(r->zip, source, &member, &offset, out, PYTORCH_RECORD, n, &failed)==SQLITE_OK
+   && member.method==ZT_ZIP_DEFLATE ) pytorch_inflate(out, n, &failed);
   if( failed.rc && !zt_error_is_of_file(&failed) ){
     *r->b->err = failed;
     return failed.rc;
   }
+  if( failed.rc ) *n = 0;
   zt_error_clear(&failed);
   while( *n>0 && (out[*n-1]=='\n' || out[*n-1]=='\r' || out[*n-1]==' ') ) --*n;
   if( !zt_utf8_valid((const uint8_t*)out, *n) || zt_has_nul(out, *n) ) *n = 0;
@@ -598,17 +615,28 @@ static int pytorch_keep_manifest(pytorch_reader *r, zt_text version){
   return r->b->err->rc;
 }
 
+/* PT14 */
+static int pytorch_read_order(pytorch_reader *r){
+  const zt_text record = ZT_TEXT("byteorder");
+  size_t n;
+  if( pytorch_read_text(r, record, r->order, &n) ) return r->b->err->rc;
+  r->byte_order = (zt_text){ n ? r->order : NULL, n };
+  if( zt_text_is(r->byte_order, "little") || zt_text_is(r->byte_order, "big")
+   || pytorch_find(r, ZT_TEXT(""), record)<0 ) return r->b->err->rc;
+  return zt_break(r->b->err, "PT14", "record '%.*s/byteorder' says '%.*s', not 'little' or 'big'",
+                  zt_shown(r->archive), r->archive.z, zt_shown(r->byte_order), n ? r->order : "");
+}
+
 /* What the archive says of itself, and both pickles. */
 static int pytorch_read_all(pytorch_reader *r, int64_t data){
   zt_container *c = r->b->container;
   char version[PYTORCH_RECORD];
-  size_t nVersion, nOrder;
+  size_t nVersion;
   int64_t constants;
   uint32_t at = 0;
   if( pytorch_read_text(r, ZT_TEXT("version"), version, &nVersion)
-   || pytorch_read_text(r, ZT_TEXT("byteorder"), r->order, &nOrder) ) return r->b->err->rc;
+   || pytorch_read_order(r) ) return r->b->err->rc;
   zt_builder_reserve(r->b, zt_zip_members(r->zip), zt_zip_members(r->zip));
-  if( nOrder ) r->byte_order = (zt_text){ r->order, nOrder };
   if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* A part's 0 is no position */
   if( nVersion ){
     if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;

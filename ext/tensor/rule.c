@@ -252,6 +252,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
     "paths and values take at most 16 MiB, and 16 times the pickle's bytes", OURS },
   { "PT8", "torch-shape", E,
     "no dimension is negative, and their product fits 64 bits (PyTorch)", TORCH },
+  { "PT14", "torch-byteorder", E, "a record byteorder says little or big (PyTorch)", TORCH },
   { "PT9", "torch-storage", E, "a tensor's storage is a record of the archive (PyTorch)", TORCH },
   { "PT10", "torch-stride", E, "offset and strides are not negative, and fit 64 bits (PyTorch)",
     TORCH },

@@ -429,10 +429,23 @@ def test_a_method_that_is_not_known_is_named(db, method, encoding):
     assert message(db, "SELECT zt_dense(?, '')", source).endswith(f"component 'data': encoding '{encoding}' is not known")
 
 
-@pytest.mark.parametrize("record", ["version", "byteorder"])
-def test_a_small_record_that_cannot_be_had_hides_nothing(db, record):
-    source = of(tensor(), byteorder=b"little")
-    assert json.loads(value(db, "SELECT zt_manifest(?)", source))[record] is not None
-    source = source.replace(f"m/{record}".encode(), f"n/{record}".encode(), 1)    # In the local header
-    assert json.loads(value(db, "SELECT zt_manifest(?)", source))[record] is None
+def test_a_version_that_cannot_be_had_hides_nothing(db):
+    source = of(tensor())
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source))["version"] == "3"
+    source = source.replace(b"m/version", b"n/version", 1)    # In the local header
+    assert json.loads(value(db, "SELECT zt_manifest(?)", source))["version"] is None
     assert dense(db, source) == [1, 2, 3, 4]
+
+
+def test_values_are_not_guessed_where_a_byte_order_cannot_be_had(db):
+    source = of(tensor(), byteorder=b"little")
+    assert dense(db, source) == [1, 2, 3, 4]
+    source = source.replace(b"m/byteorder", b"n/byteorder", 1)
+    assert message(db, "SELECT zt_dense(?, '')", source).endswith("record 'm/byteorder' says '', not 'little' or 'big'")
+
+
+@pytest.mark.parametrize("record", ["version", "byteorder"])
+def test_a_small_record_may_be_compressed(db, record):
+    source = of({"w": tensor()}, storages={"0": struct.pack(">4f", 1, 2, 3, 4)}, byteorder=b"big\n", methods={record: zipfile.ZIP_DEFLATED})
+    assert value(db, "SELECT zt_json(?, 'w')", source) == "[1.0,2.0,3.0,4.0]"
+    assert rows(db, "SELECT version, byte_order FROM zt_files(?1), zt_components(?1)", source) == [("3", "big")]

@@ -183,6 +183,8 @@ def cases():
          "a long key before 1,000 values"),
         ("path-nul", of({"a\0b": 1}), refused, "PT6", "torch-path", None, "a key with U+0000 in it", "U+0000 in a key"),
         ("path-long", raw(long_path(11)), refused, "PT6", "torch-path", None, "a path of more than 1048576 bytes", "1.1 MB"),
+        ("byteorder", of({"w": tensor()}, byteorder=b"middle"), refused, "PT14", "torch-byteorder", None,
+         "record 'm/byteorder' says 'middle', not 'little' or 'big'", "neither of the two"),
         # Pickles
         ("opcode", raw(b"\x80\x02\xff."), refused, "PK1", "pickle-opcode", None, "byte 2: opcode 0xff is not known", "an opcode that does not exist"),
         ("stop-missing", raw(b"\x80\x02N"), refused, "PK2", "pickle-cut", None, "the pickle ends at byte 3 without STOP", "no STOP"),
