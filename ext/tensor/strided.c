@@ -11,7 +11,8 @@
 **
 ** Windows of a tensor come in row-major order, and a box has all that follow one another as far as
 ** memory allows. All of a tensor is copied in the order that it is stored in, so that what must be
-** decoded is decoded once.
+** decoded is decoded once; unless dimensions overlap, whose elements have no such order: then a
+** stream goes back.
 */
 #include "tensor/strided.h"
 
@@ -159,8 +160,8 @@ static int strided_need(zt_strided *s, uint64_t bytes, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Read n stored elements through the window. What is read never lies before what was read last, so
-** that encoded bytes are decoded once. */
+/* Read n stored elements through the window. What is read does not lie before what was read last,
+** if that is so of what is asked for. */
 static int strided_fetch(zt_strided *s, uint64_t at, uint64_t n, uint8_t *out, zt_error *err){
   const uint64_t room = STRIDED_WINDOW/s->width;
   if( !s->window && (s->window = sqlite3_malloc64(STRIDED_WINDOW))==NULL ){
