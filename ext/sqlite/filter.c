@@ -1,7 +1,7 @@
 /* xFilter: from the values of a query to the first row. See cursor.h. */
 #include "sqlite/cursor.h"
 
-#include <stdlib.h>
+#include "core/sort.h"
 #include "sqlite/plan.h"
 #include "sqlite/statements.h"
 #include "sqlite/target.h"
@@ -120,7 +120,8 @@ static int filter_take_source(zt_cursor *c, sqlite3_value *value, bool *same, bo
 
 /* --- Beginning --- */
 
-static int filter_compare_listed(const void *a, const void *b){
+static int filter_compare_listed(const void *context, const void *a, const void *b){
+  (void)context;
   return strcmp((*(zt_listed *const*)a)->path.z, (*(zt_listed *const*)b)->path.z);
 }
 
@@ -144,6 +145,11 @@ static int filter_find_paths(zt_cursor *c){
   zt_connection *connection = c->scan.connection;
   uint32_t n = zt_names_count(paths);
   bool sorted = (c->plan & ZT_PLAN_SORTED)!=0;
+  const zt_interrupt interrupt = zt_connection_interrupt(connection);
+  const zt_sort_by by = {
+    .size = sizeof(zt_listed*),   /* NOLINT: of pointers */
+    .compare = filter_compare_listed, .interrupt = &interrupt
+  };
   zt_listed **only;
   c->nOnly = 0;
   if( n>1 && zt_files_list(&c->files, sorted, connection, &c->err) ){
@@ -161,7 +167,7 @@ static int filter_find_paths(zt_cursor *c){
   }
   if( c->nOnly<2 ) return SQLITE_OK;
   only = c->only;
-  qsort(only, c->nOnly, sizeof(zt_listed*), filter_compare_listed);   /* NOLINT: of pointers */
+  if( zt_sort(only, c->nOnly, &by, &c->err) ) return c->err.rc;
   for(size_t i=n=0; i<c->nOnly; i++) if( n==0 || only[n-1]!=only[i] ) only[n++] = only[i];
   c->nOnly = n;
   return SQLITE_OK;
