@@ -15,8 +15,12 @@
 
 #define COMPARE_BLOCK 4096
 #define COMPARE_LANES 8          /* Sums that are taken side by side */
-#define COMPARE_HUGE 1e150       /* Beyond this, squares and their sums may be too large for f64 */
-#define COMPARE_TINY 1e-140      /* Below this, they may be too small */
+/* Numbers whose squares need no unit, however many there are. Those of the differences of 1e144 and
+** -1e144 are 7.4e307 for 2^64 pairs, which f64 holds. A small square loses up to 2^-1075, and 2^64
+** of them as much as 2^-1011: beside one block's sum, of at least 1e-280, less than f64 shows. */
+#define COMPARE_HUGE 1e144
+#define COMPARE_TINY 1e-140
+#define COMPARE_MOST (4*COMPARE_BLOCK*COMPARE_HUGE*COMPARE_HUGE)   /* Of one block's squares */
 #define COMPARE_WINDOW_MAX ((uint64_t)1 << 22)   /* Elements of either that are read at once */
 
 /* (high + low) * 2^exponent. */
@@ -127,10 +131,11 @@ static void compare_take_sums(compare_state *s, const compare_sums *sums, size_t
   compare_add(&s->dot, sums->dot, 0);
 }
 
-/* True if no number was lost: all sums are finite, and no square was too small to count. */
+/* True if no number was lost, nor will be where many such blocks are added: no square was too large
+** or infinite, which bounds the other sums, and none too small to count. */
 static bool compare_is_safe(const compare_sums *s, bool narrow){
   const double least = COMPARE_TINY*COMPARE_TINY;
-  if( !isfinite(s->distance+s->square+s->one+s->other+s->dot) ) return false;
+  if( !(s->square<=COMPARE_MOST && s->one<=COMPARE_MOST && s->other<=COMPARE_MOST) ) return false;
   return narrow || (s->one>=least && s->other>=least && (s->square>=least || s->most==0));
 }
 

@@ -16,9 +16,12 @@
 #include "tensor/ranges.h"
 
 #define STATS_BLOCK 4096
-#define STATS_HUGE_SQUARE 1e150    /* Beyond this, squares and their sums may be too large
-                                   ** for f64 */
-#define STATS_TINY_SQUARE 1e-140   /* Below this, they may be too small */
+/* Numbers whose squares need no unit, however many there are. Of 2^64 squares of 1e144 the sum is
+** 1.8e307, which f64 holds. A small square, or one of a distance, loses up to 2^-1075, and 2^64 of
+** them as much as 2^-1011. Where not all numbers are equal, one of up to x is x*2^-54 away from
+** others at least: beside the square of that, 2^-906 for 1e-120, it is less than f64 shows. */
+#define STATS_HUGE_SQUARE 1e144
+#define STATS_TINY_SQUARE 1e-120
 #define STATS_SUM_LANES 16         /* Sums that are taken side by side */
 #define STATS_BOUND_LANES 32       /* The same of bounds and counts */
 
