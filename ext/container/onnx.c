@@ -21,15 +21,16 @@
 **         the file
 **   OX10  values in several pieces are all in one message
 **
-** Fields that are unknown, or of another wire type than theirs, are ignored; of a field that comes
-** again the last one counts, and messages of such a field are one (merged), as protobuf has it.
-** Initializers are named by themselves, a tensor of the operator Constant by its node's output,
-** other ones by where they are: "node.attribute". What is below a graph of an attribute has
-** "node.attribute/" in front of its name, what is in a function "function/", and in training_info
-** "training_info.initialization/" or "training_info.algorithm/". A node without a name is called by
-** its first output, or else by its operator. A name that was there before gets "#2", "#3" ...
-** behind it. Objects come in the order of the grammar above, depth first; then those of
-** training_info, then those of functions, defaults of attributes before nodes.
+** Fields that are unknown, or of another wire type than theirs, are ignored, and so are numbers
+** that an enum does not have; of a field that comes again the last one counts, and messages of such
+** a field are one (merged), as protobuf has it. Of the numbers of data_type and data_location the
+** low 32 bits are all there is. Initializers are named by themselves, a tensor of the operator
+** Constant by its node's output, other ones by where they are: "node.attribute". What is below a
+** graph of an attribute has "node.attribute/" in front of its name, what is in a function
+** "function/", and in training_info "training_info.initialization/" or "training_info.algorithm/".
+** A node without a name is called by its first output, or else by its operator. A name that was
+** there before gets "#2", "#3" ... behind it. Objects come in the order of the grammar above, depth
+** first; then those of training_info, then those of functions, defaults of attributes before nodes.
 */
 #include "container/onnx.h"
 

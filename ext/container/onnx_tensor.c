@@ -16,6 +16,7 @@ enum {
   ONNX_TENSOR_RAW = 9, ONNX_TENSOR_DOUBLE = 10, ONNX_TENSOR_UINT64 = 11, ONNX_TENSOR_EXTERNAL = 13,
   ONNX_TENSOR_LOCATION = 14, ONNX_TENSOR_FIELDS = 15
 };
+enum { ONNX_DEFAULT = 0, ONNX_EXTERNAL = 1 };    /* Where a tensor's data are */
 enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* Of a StringStringEntryProto, and an
                                                      ** OperatorSetIdProto */
 
@@ -274,6 +275,17 @@ static unsigned onnx_choose_data(const onnx_tensor *t){
   return own && t->fields[own].n ? own : 0;
 }
 
+/* The value of an int32 or of an enum, with its sign in 64 bits. */
+static uint64_t onnx_int32(const zt_wire_field *f){
+  return (uint64_t)(int64_t)(int32_t)(uint32_t)f->value;
+}
+
+static void onnx_read_location(const zt_wire_field *f, onnx_tensor *t){
+  if( f->type==ZT_WIRE_VARINT && onnx_int32(f)<=ONNX_EXTERNAL ){
+    t->external = onnx_int32(f)==ONNX_EXTERNAL;
+  }
+}
+
 static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
   zt_wire_field f;
   *t = (onnx_tensor){ 0 };
@@ -282,12 +294,12 @@ static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
       case ONNX_TENSOR_DIMS: onnx_read_dims(s, &f, t); break;
       case ONNX_TENSOR_TYPE:
         t->typed |= f.type==ZT_WIRE_VARINT;
-        if( f.type==ZT_WIRE_VARINT ) t->type = f.value;
+        if( f.type==ZT_WIRE_VARINT ) t->type = onnx_int32(&f);
         break;
       case ONNX_TENSOR_NAME:
         if( f.type==ZT_WIRE_BYTES ) t->name = f.bytes;
         break;
-      case ONNX_TENSOR_LOCATION: t->external = f.type==ZT_WIRE_VARINT && f.value==1; break;
+      case ONNX_TENSOR_LOCATION: onnx_read_location(&f, t); break;
       case ONNX_TENSOR_SEGMENT: t->fields[ONNX_TENSOR_SEGMENT].n += f.type==ZT_WIRE_BYTES; break;
       case ONNX_TENSOR_FLOAT: case ONNX_TENSOR_INT32: case ONNX_TENSOR_STRING:
       case ONNX_TENSOR_INT64: case ONNX_TENSOR_RAW: case ONNX_TENSOR_DOUBLE:

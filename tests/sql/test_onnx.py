@@ -302,3 +302,33 @@ def test_stored_bytes_in_several_places_are_not_handed_out(db):
     source = str(FORMAT / "golden/other_types.onnx")
     said = place(source, "text", "data") + "its stored bytes are in several places"
     assert message(db, "SELECT stored FROM zt_components(?) WHERE object = 'text'", source) == said
+
+
+def enum_of(*more):
+    """A tensor with both data in a file beside and, beside the point then, of its own."""
+    return model_of(onnx.external(location="w.bin", length="4"), onnx.raw(b"RAWW"), *more, type=UINT8)
+
+
+@pytest.mark.parametrize("more", [onnx.field(14, "zz"), onnx.tag(14, 5) + b"\0\0\0\0", onnx.field(14, 7), onnx.field(14, -1), onnx.field(14, 2**32 + 1),
+                                  onnx.field(14, 0) + onnx.field(14, 2**32 + 1), onnx.field(14, 7) + onnx.field(14, "zz")],
+                         ids=lambda more: more.hex())
+def test_a_location_that_is_none_leaves_what_came_before(db, save, more):
+    """A field of another wire type, and a number that the enum does not have, are as if they were not there; of others the low 32 bits count."""
+    save("w.bin", DATA)
+    assert dense(db, save("m.onnx", enum_of(more))) == DATA[:4]
+
+
+@pytest.mark.parametrize("more", [onnx.field(14, 0), onnx.field(14, 2**32), onnx.field(14, 2**63), onnx.field(14, 0) + onnx.field(14, 7)],
+                         ids=lambda more: more.hex())
+def test_the_last_location_that_is_one_counts(db, save, more):
+    save("w.bin", DATA)
+    assert dense(db, save("m.onnx", enum_of(more))) == b"RAWW"
+
+
+@pytest.mark.parametrize("stored, number", [(2**32 + UINT8, UINT8), (2**63 + UINT8, UINT8), (2**32 - 1, -1), (-1, -1), (2**31, -2**31), (2**32, 0)])
+def test_of_a_type_the_low_32_bits_count(db, stored, number):
+    source = model_of(onnx.raw(b"RAWW"), type=stored)
+    assert rows(db, "SELECT value FROM zt_attributes(?) WHERE object = 'w' AND key = 'data_type'", source) == [(number,)]
+    assert rows(db, "SELECT format FROM zt_objects(?)", source) == [("dense" if number == UINT8 else "onnx.unknown",)]
+    if number == UINT8:
+        assert dense(db, source) == b"RAWW"
