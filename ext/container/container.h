@@ -117,6 +117,7 @@ typedef struct zt_component {
   uint32_t field;                 /* For the encoding: the number of the field that has them */
   uint64_t skip, behind;          /* How many decoded bytes in front, and behind, are none of its
                                   ** own: a digest covers them, too */
+  uint64_t least;                 /* How many its own should be at least, where no layout tells */
   const char *fault_rule, *fault; /* The number of the rule that is broken, and why nobody can read
                                   ** its bytes; NULL: they can be read */
   zt_text shard;                  /* The shard that has them; z NULL: this file */

@@ -23,8 +23,9 @@
 **        NPY_DEPTH_MAX deep
 **
 ** What is behind the data is nobody's, and read by nobody, as numpy has it. An array of a type that
-** is not known is listed, and its bytes are all there are. Objects are pickles: these bytes, too,
-** are shown and never interpreted.
+** is not known is listed, and its bytes are all there are. Of the types that are only listed, too,
+** it is known how many there should be. Objects are pickles: these bytes, too, are shown and never
+** interpreted.
 */
 #include "container/npy.h"
 
@@ -591,6 +592,7 @@ void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
   out->unsized = out->scattered = r.unsized;   /* It was not found */
   out->skip = r.skip;
   out->behind = r.behind;
+  if( !r.npy.dense && r.npy.sized ) out->least = r.npy.bytes;
   out->encoding = r.encoding;
   if( !r.encoding.z ) out->encoding.z = (const char*)c->kept.p+r.encoding_at;
   out->codec = r.codec;

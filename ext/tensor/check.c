@@ -327,6 +327,15 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   return SQLITE_OK;
 }
 
+/* It is as long as it should be at least, where no layout looks at that. */
+static void check_length(zt_check *c, const zt_component *component){
+  uint64_t n;
+  if( component->least==0
+   || zt_payload_length(&c->object, component, &n)!=ZT_LENGTH_KNOWN || n>=component->least ) return;
+  zt_break(check_report(c, component), "D1", "its elements are %llu bytes, and it has %llu",
+           component->least, n);
+}
+
 /* What the manifest says of a component. */
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
@@ -336,6 +345,7 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
     zt_array_dtype(p, &dtype, check_report(c, component));
     if( check_judge(c, err) ) return err->rc;
   }
+  check_length(c, component);
   if( (component->rules & ZT_RULE_U64_INDICES) && check_is_index(&c->object, component->role)
    && !zt_text_is(component->dtype, "u64") ){
     zt_break(check_report(c, component), "W12", "indices of '%.*s', not u64",

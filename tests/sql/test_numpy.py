@@ -197,3 +197,22 @@ def test_a_file_with_any_byte_changed_says_the_same_as_path_and_as_blob(db, save
     for n in range(len(whole)):
         changed = whole[:n] + bytes([whole[n] ^ (0x01, 0x20, 0x80, 0xff)[n % 4]]) + whole[n + 1:]
         assert everything(db, save("data." + name[-3:], changed)) == everything(db, changed), n
+
+
+LISTED = {"text": ("'<U5'", 40, "unicode"), "bytes": ("'|S7'", 14, "bytes"), "no bytes": ("'|S0'", 0, "bytes"), "dates": ("'>M8[D]'", 16, "datetime64"),
+          "durations": ("'<m8[ns]'", 16, "timedelta64"), "void": ("'|V3'", 6, "void"), "long double": ("'<f16'", 32, "longdouble"),
+          "fields": ("[('a', '<i4'), ('b', '<f8', (2,))]", 40, "structured")}
+
+
+@pytest.mark.parametrize("level", ["quick", "full"])
+@pytest.mark.parametrize("there", [-1000, -5, -1, 0, 1])
+@pytest.mark.parametrize("kind", LISTED)
+def test_of_an_array_that_is_only_listed_it_is_known_how_long_it_should_be(db, kind, there, level):
+    descr, size, format = LISTED[kind]
+    have = max(size + there, 0)
+    whole = array(shaped("(2,)", descr), bytes(have))
+    length = [("data", "data", "length", f"its elements are {size} bytes, and it has {have}")] if have < size else []
+    listed = [("data", None, "unknown-format", f"no meaning of format 'numpy.{format}' is known")]
+    for source in (whole, archive(Member("data.npy", whole)), archive(Member("data.npy", whole, DEFLATE))):
+        assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, ?) WHERE rule <> 'gap'", source, level) == length + listed
+        assert value(db, "SELECT zt_blob(?, 'data')", source) == bytes(min(size, have))

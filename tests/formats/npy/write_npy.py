@@ -67,6 +67,10 @@ def cases():
     yield "fields-deep", array(shaped("(4,)", "[('a', " * 26 + "'<f4'" + ")]" * 26)), "open_error", "NY9", "npy-descr", "byte 194 of the header: fields are nested too deep", "26 structures in each other"
     yield "data-short", array(shaped("(5,)")), "lists_but_no_dense", "D1", "length", "5 elements of f32 are 20 bytes, and it has 16", "16 bytes in place of 20"
     yield "data-none", array(shaped("(4294967296, 1024)"), b""), "lists_but_no_dense", "D1", "length", "4398046511104 elements of f32 are 17592186044416 bytes, and it has 0", "16 TiB, of which there is nothing"
+    for name, descr, data, format in (("text", "'<U5'", bytes(35), "unicode"), ("bytes", "'|S7'", bytes(13), "bytes"), ("dates", "'<M8[D]'", bytes(15), "datetime64"),
+                                      ("void", "'|V3'", bytes(5), "void"), ("longdouble", "'<f16'", bytes(31), "longdouble"),
+                                      ("fields", "[('a', '<i4'), ('b', '<f8')]", b"", "structured")):
+        yield f"{name}-short", array(shaped("(2,)", descr), data), "lists_but_no_dense", "D1", "length", f"no meaning of format 'numpy.{format}' is known", "the data ends early, of a type that is only listed"
     yield "object-code", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.object' is known", "objects whose pickle would run code"
     yield "object-in-a-field", array(shaped("(1,)", "[('a', '<f4'), ('b', '|O')]"), b"N."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "a field of objects"
     yield "type-unknown", array(shaped("(4,)", "'<q4'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a type that is none"

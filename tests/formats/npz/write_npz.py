@@ -134,6 +134,8 @@ def member_cases():
     for method, name in ((STORED, "stored"), (DEFLATE, "deflated")):
         yield (f"data-short-{name}", archive(Member("w.npy", array(shaped("(5,)")), method), Member("other.npy")), "lists_but_no_dense", "D1", "length",
                "5 elements of f32 are 20 bytes, and it has 16", "16 bytes in place of 20", {"object": "w"})
+        yield (f"text-short-{name}", archive(Member("w.npy", array(shaped("(2,)", "'<U5'"), bytes(35)), method), Member("other.npy")), "lists_but_no_dense", "D1", "length",
+               "no meaning of format 'numpy.unicode' is known", "35 bytes in place of 40, of a type that is only listed", {"object": "w"})
     yield ("object-code", archive(Member("w.npy", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR.")), Member("other.npy")),
            "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.object' is known", "objects whose pickle would run code", {"object": "w"})
 
