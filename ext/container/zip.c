@@ -22,7 +22,9 @@
 **   ZP9  it is in this file, not in another part of a spanned archive
 **   ZP10 a local header with its name is where the entry says
 ** and of all that have no such fault:
-**   ZP11 no two members share a byte
+**   ZP11 no two members share a byte. How long the extra field of a local header is, the directory
+**        does not say: that its data go on into the next member is the fault of the one that is
+**        located
 **
 ** A record that is not sound may be part of the archive's comment: then one before it is. Data
 ** descriptors, digital signatures and dates are nobody's business here.
@@ -47,6 +49,12 @@
 #define ZIP_PIECE ((size_t)16 << 20)
 #define ZIP_POLL_MEMBERS 0xFFFFu   /* Members between two questions whether to go on, less 1 */
 
+/* The bytes that the directory knows to be a member's; none, if it has a fault. */
+typedef struct zip_range {
+  uint64_t begin, end;
+  uint32_t member;
+} zip_range;
+
 struct zt_zip {
   const zt_interrupt *interrupt;
   uint8_t *directory;              /* Owned; never NULL once it is open */
@@ -54,6 +62,9 @@ struct zt_zip {
   uint64_t offset;                 /* Of the directory in the file */
   uint32_t disk;                   /* This file's number among the parts of the archive */
   zt_positions entries;            /* Where each begins in the directory */
+  zip_range *ranges;               /* Of sound members, ascending; owned. NULL: all are sound, and
+                                   ** lie in the directory's order */
+  uint32_t nRanges;
   zt_keys names;                   /* Empty until somebody looks for one */
   uint32_t next;                   /* The member behind the one that was found last */
   uint8_t *scratch;                /* Local header and what follows it; owned */
@@ -287,7 +298,7 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
   bool widened;
   *out = (zt_zip_member){
     .name = { (const char*)p+ZIP_ENTRY, name }, .header = zt_le32(p+42), .stored = zt_le32(p+20),
-    .size = zt_le32(p+24), .crc = zt_le32(p+16), .method = zt_le16(p+10)
+    .size = zt_le32(p+24), .crc = zt_le32(p+16), .method = zt_le16(p+10), .number = i
   };
   widened = zip_widen(&extra, 8, 0xFFFFFFFF, &out->size)
          && zip_widen(&extra, 8, 0xFFFFFFFF, &out->stored)
@@ -297,11 +308,6 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
 }
 
 /* --- Members that share bytes --- */
-
-typedef struct zip_range {
-  uint64_t begin, end;
-  uint32_t member;
-} zip_range;
 
 static int zip_compare_ranges(const void *a, const void *b){
   const zip_range *x = a, *y = b;
@@ -324,33 +330,58 @@ static int zip_fail_shared(const zt_zip *z, uint32_t i, uint32_t k, zt_error *er
                   zt_shown(a.name), a.name.z, zt_shown(b.name), b.name.z);
 }
 
-/* ZP11 of members in another order than the directory's. */
-static int zip_check_sorted(const zt_zip *z, zt_error *err){
-  const uint32_t n = z->entries.n;
-  zip_range *a = sqlite3_malloc64((uint64_t)n*sizeof(*a));
+/* ZP11 of members in another order than the directory's, or with faults. */
+static int zip_check_sorted(zt_zip *z, zt_error *err){
+  zip_range *a = sqlite3_malloc64((uint64_t)z->entries.n*sizeof(*a));
+  uint32_t n = 0;
   if( !a ) return zt_fail_nomem(err);
-  for(uint32_t i=0; i<n; i++) a[i] = zip_range_of(z, i);
+  for(uint32_t i=0; i<z->entries.n; i++){
+    a[n] = zip_range_of(z, i);
+    n += a[n].end>0;
+  }
   qsort(a, n, sizeof(*a), zip_compare_ranges);
   for(uint32_t i=1; i<n && !err->rc; i++){
     if( a[i].begin<a[i-1].end ) zip_fail_shared(z, a[i-1].member, a[i].member, err);
   }
-  sqlite3_free(a);
+  z->ranges = a;
+  z->nRanges = n;
   return err->rc;
 }
 
 /* ZP11. Else a small archive could have any number of members of any size. */
-static int zip_check_shared(const zt_zip *z, zt_error *err){
+static int zip_check_shared(zt_zip *z, zt_error *err){
   uint64_t end = 0;
   for(uint32_t i=0; i<z->entries.n; i++){
     zip_range r = zip_range_of(z, i);
     if( (i & ZIP_POLL_MEMBERS)==ZIP_POLL_MEMBERS && zt_interrupt_check(z->interrupt, err) ){
       return err->rc;
     }
-    if( r.end==0 ) continue;
-    if( r.begin<end ) return zip_check_sorted(z, err);
+    if( r.end==0 || r.begin<end ) return zip_check_sorted(z, err);
     end = r.end;
   }
   return SQLITE_OK;
+}
+
+/* The sound member that begins next behind one; -1 if there is none. */
+static int64_t zip_next(const zt_zip *z, const zt_zip_member *m){
+  uint32_t low = 0, high = z->nRanges;
+  if( !z->ranges ) return m->number+1<z->entries.n ? (int64_t)m->number+1 : -1;
+  while( low<high ){
+    const uint32_t middle = low+(high-low)/2;
+    if( z->ranges[middle].begin<=m->header ) low = middle+1;
+    else high = middle;
+  }
+  return low<z->nRanges ? (int64_t)z->ranges[low].member : -1;
+}
+
+/* ZP11 of a member whose data end there, behind an extra field. */
+static int zip_check_end_of_data(const zt_zip *z, const zt_zip_member *m, uint64_t end,
+                                 zt_error *err){
+  const int64_t k = zip_next(z, m);
+  zt_zip_member next;
+  if( k<0 ) return SQLITE_OK;
+  zt_zip_member_at(z, (uint32_t)k, &next);
+  return next.header>=end ? SQLITE_OK : zip_fail_shared(z, m->number, (uint32_t)k, err);
 }
 
 /* --- Opening --- */
@@ -393,6 +424,7 @@ void zt_zip_close(zt_zip *z){
   if( !z ) return;
   sqlite3_free(z->directory);
   sqlite3_free(z->scratch);
+  sqlite3_free(z->ranges);
   zt_positions_clear(&z->entries);
   zt_keys_clear(&z->names);
   sqlite3_free(z);
@@ -527,6 +559,7 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
   if( header>left || m->stored>left-header ){
     return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");
   }
+  if( header>named && zip_check_end_of_data(z, m, m->header+header+m->stored, err) ) return err->rc;
   *offset = m->header+header;
   have = header<want ? want-header : 0;
   if( have>n ) have = n;

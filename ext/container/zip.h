@@ -23,6 +23,7 @@ typedef struct zt_zip_member {
   uint64_t stored, size;   /* Bytes in the archive, and after decoding */
   uint32_t crc;            /* CRC-32 of those after decoding */
   unsigned method;
+  uint32_t number;         /* In the directory's order */
   const char *fault_rule, *fault;   /* Why its bytes cannot be had, static, and the rule; NULL: they
                                     ** can. The sizes may be any then */
 } zt_zip_member;
@@ -58,7 +59,7 @@ zt_span zt_zip_directory(const zt_zip *z);
 /* Read the local header, and with it up to n bytes of the data (*got of them: fewer only if the
 ** data has fewer), for formats that begin with a header of their own; one read of the source, as a
 ** rule. *offset is where the data begins. Fails with the member's fault, if it has one, or if the
-** local header is none of its own, or the data not in the file. */
+** local header is none of its own, or the data not in the file, or in part the next member's. */
 int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *member, uint64_t *offset,
                   void *buffer, size_t n, size_t *got, zt_error *err);
 

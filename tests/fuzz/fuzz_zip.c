@@ -123,7 +123,19 @@ static void check_stream(zt_span bytes, unsigned choice){
   if( ended ) CHECK(n==m && left==left2, "%zu and %zu bytes, %zu and %zu are left", n, m, left, left2);
 }
 
-static void check_member(zt_zip *zip, zt_source *source, uint32_t i, zt_span archive, uint8_t *owner){
+/* What the directory says is a member's, is its alone. */
+static void check_owner(const zt_zip *zip, uint32_t i, uint32_t *owner){
+  zt_zip_member m;
+  zt_zip_member_at(zip, i, &m);
+  if( m.fault ) return;
+  CHECK(zt_claim(zt_zip_offset(zip), m.header, 30+m.name.n+m.stored), "it lies before the directory");
+  for(uint64_t at=m.header; at<m.header+30+m.name.n+m.stored; at++){
+    CHECK(!owner[at], "two members have byte %llu", (unsigned long long)at);
+    owner[at] = i+1;
+  }
+}
+
+static void check_member(zt_zip *zip, zt_source *source, uint32_t i, zt_span archive, const uint32_t *owner){
   uint8_t buffer[300];
   zt_error err = ZT_ERROR_NONE;
   zt_zip_member m;
@@ -133,17 +145,14 @@ static void check_member(zt_zip *zip, zt_source *source, uint32_t i, zt_span arc
   zt_zip_member_at(zip, i, &m);
   k = zt_zip_find(zip, m.name, &err);
   CHECK(k>=(int64_t)i && k<(int64_t)zt_zip_members(zip), "member %u is found at %lld", (unsigned)i, (long long)k);
-  if( !m.fault ){
-    CHECK(zt_claim(zt_zip_offset(zip), m.header, 30+m.name.n+m.stored), "it lies before the directory");
-    for(uint64_t at=m.header; at<m.header+30+m.name.n+m.stored; at++){
-      CHECK(!owner[at], "two members have byte %llu", (unsigned long long)at);
-      owner[at] = 1;
-    }
-  }
+  CHECK(m.number==i, "number %u", (unsigned)m.number);
   if( zt_zip_locate(zip, source, &m, &offset, buffer, sizeof(buffer), &got, &err)==SQLITE_OK ){
     CHECK(zt_claim(zt_zip_offset(zip), offset, m.stored), "data before the directory");
     CHECK(got==(m.stored<sizeof(buffer) ? m.stored : sizeof(buffer)), "as many bytes as there are");
     CHECK(memcmp(buffer, archive.p+offset, got)==0, "the archive's bytes");
+    for(uint64_t at=offset; at<offset+m.stored; at++){
+      CHECK(owner[at]==0 || owner[at]==i+1, "another member has byte %llu of its data", (unsigned long long)at);
+    }
     check_header((zt_span){ archive.p+offset, (size_t)m.stored });
     if( m.method==ZT_ZIP_DEFLATE ) check_stream((zt_span){ archive.p+offset, (size_t)m.stored }, m.crc);
   }else{
@@ -156,12 +165,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n){
   zt_error err = ZT_ERROR_NONE;
   zt_source *source = NULL;
   zt_zip *zip = NULL;
-  uint8_t *p, *owner;
+  uint32_t *owner;
+  uint8_t *p;
   if( n==0 ) return 0;
   p = make_archive(data, &n);
   if( zt_source_open_image((zt_span){ p, n }, &source, &err)==SQLITE_OK
    && zt_zip_open(source, NULL, &zip, &err)==SQLITE_OK ){
-    owner = calloc(n+1, 1);
+    owner = calloc(n+1, sizeof(*owner));
+    for(uint32_t i=0; i<zt_zip_members(zip); i++) check_owner(zip, i, owner);
     for(uint32_t i=0; i<zt_zip_members(zip); i++) check_member(zip, source, i, (zt_span){ p, n }, owner);
     free(owner);
   }else{

@@ -281,6 +281,69 @@ static void test_members_that_share_bytes(void **state){
   expect_refused(end_archive(&a, ""), "ZP11", "'a' and 'b' share", "in another order");
 }
 
+/* One that is sound at the archive's very begin, a faulty one, and another order. */
+static void test_a_faulty_member_shares_no_byte(void **state){
+  archive a = { 0 };
+  uint64_t at;
+  (void)state;
+  add_member(&a, (archived){ .name = "a", .data = "data" });
+  at = a.bytes.n;
+  add_member(&a, (archived){ .name = "b", .data = "data" });
+  free(a.directory.p);
+  a = (archive){ .bytes = a.bytes };
+  add_member(&a, (archived){ .name = "b", .data = "data", .no_local = true, .header = at });
+  add_member(&a, (archived){ .name = "a", .data = "data", .no_local = true });
+  add_member(&a, (archived){ .name = "f", .data = "data", .flags = 1 });
+  expect_open(end_archive(&a, ""), "the faulty one last");
+  expect_data(0, 100, "data", "b");
+  expect_data(1, 100, "data", "a");
+  expect_fault(2, "ZP8", "encrypted", "f");
+}
+
+/* Members a, maybe one that is encrypted, and b, whose entries may stand in another order. The local header of a says so
+** many bytes more than its extra field has. */
+static blob pushed(unsigned padding, unsigned more, bool encrypted, bool swapped){
+  const archived first = { .name = "a", .data = "0123456789", .padding = padding };
+  const archived faulty = { .name = "f", .data = "secret", .flags = 1 };
+  const archived second = { .name = "b", .data = "second" };
+  archive a = { 0 };
+  uint64_t at;
+  add_member(&a, first);
+  if( encrypted ) add_member(&a, faulty);
+  at = a.bytes.n;
+  add_member(&a, second);
+  if( swapped ){
+    archive other = { .bytes = a.bytes };
+    free(a.directory.p);
+    a = other;
+    add_member(&a, (archived){ .name = "b", .data = "second", .no_local = true, .header = at });
+    add_member(&a, (archived){ .name = "a", .data = "0123456789", .no_local = true, .header = 0 });
+  }
+  a.bytes.p[28] = (uint8_t)(padding+more);
+  return end_archive(&a, "");
+}
+
+/* Local headers are not read before a member is located: how long their extra fields are is seen there. */
+static void test_an_extra_field_that_pushes_data_into_the_next_member(void **state){
+  (void)state;
+  for(unsigned k=0; k<16; k++){
+    const bool padded = k & 1, encrypted = k & 2, swapped = k & 4, more = k & 8;
+    const unsigned padding = padded ? 60 : 0;
+    const uint32_t a = swapped, b = swapped ? 0 : encrypted ? 2 : 1;
+    /* What is encrypted has 37 bytes, which are nobody's, since nobody can read them */
+    const unsigned room = encrypted ? 30+1+6 : 0;
+    char row[80];
+    snprintf(row, sizeof(row), "%u bytes%s%s%s", padding, encrypted ? ", encrypted" : "", swapped ? ", swapped" : "", more ? ", one more" : "");
+    expect_open(pushed(padding, more ? room+1 : 0, encrypted, swapped), row);
+    expect_data(b, 100, "second", row);
+    if( more ) expect_fault(a, "ZP11", "members 'a' and 'b' share bytes of the archive", row);
+    else expect_data(a, 100, "0123456789", row);
+    if( !encrypted ) continue;
+    expect_open(pushed(padding, room, encrypted, swapped), row);
+    expect_data(b, 100, "second", row);
+  }
+}
+
 #define NAMES 2000
 
 /* Look for name number i, which has that size. */
@@ -339,7 +402,9 @@ int main(void){
     TEST(test_members), TEST(test_an_archive_may_be_empty), TEST(test_comments),
     TEST(test_the_end_record), TEST(test_entries), TEST(test_zip64), TEST(test_zip64_fields),
     TEST(test_faults_of_members), TEST(test_a_local_header_that_leads_into_the_directory),
-    TEST(test_members_that_share_bytes), TEST(test_find), TEST(test_every_cut_is_refused),
+    TEST(test_members_that_share_bytes),
+    TEST(test_a_faulty_member_shares_no_byte),
+    TEST(test_an_extra_field_that_pushes_data_into_the_next_member), TEST(test_find), TEST(test_every_cut_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ class Member:
         self.name, self.method = name.encode() if isinstance(name, str) else name, method
         self.data = packed(raw, method) if data is None else data
         self.fields = {"crc": zlib.crc32(raw), "stored": len(self.data), "size": len(raw), "flags": 0, "disk": 0, "extra": b"",
-                       "local": self.name, **fields}
+                       "local": self.name, "padding": 0, **fields}
 
 
 def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, end64=None, locator=None, between=b"", tail=None):
@@ -52,7 +52,7 @@ def archive(*members, comment=b"", count=None, offset=None, size=None, disk=0, e
         header = f.get("header", len(body))
         if not f.get("shared"):
             body += struct.pack("<4s5H3I2H", b"PK\3\4", 20, f["flags"], m.method, 0, 33, f["crc"], min(f["stored"], MAX),
-                                min(f["size"], MAX), len(f["local"]), 0) + f["local"] + m.data
+                                min(f["size"], MAX), len(f["local"]), f["padding"]) + f["local"] + m.data
         directory += struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, f["flags"], m.method, 0, 33, f["crc"], f["stored"], f["size"],
                                  len(m.name), len(f["extra"]), 0, f["disk"], 0, 0, header) + m.name + f["extra"] + f.get("behind", b"")
     n = len(members) if count is None else count
@@ -113,6 +113,7 @@ def member_cases():
     yield broken("spanned", "ZP9", "zip-spanned", "it is in another part of a spanned archive", "a member on another disk", Member("w.npy", disk=2))
     yield broken("local-renamed", "ZP10", "zip-local-header", "byte 0: no local header of member 'w.npy'", "another name in the local header", Member("w.npy", local=b"v.npy"))
     yield broken("local-none", "ZP10", "zip-local-header", "byte 1: no local header of member 'w.npy'", "no local header where the entry says", Member("w.npy", header=1, stored=100, size=100))
+    yield broken("extra-into-next", "ZP11", "zip-overlap", "members 'w.npy' and 'other.npy' share bytes of the archive", "an extra field of the local header that is not there", Member("w.npy", padding=40))
     for method, name in ((BZIP2, "bzip2"), (LZMA, "lzma"), (93, "zip.93")):
         member = Member("w.npy", raw, method)
         yield broken(f"method-{name.replace('.', '-')}", "E1", "unknown-encoding", f"encoding '{name}' is not known", f"a member packed by {name}", member, len(member.data))
