@@ -32,8 +32,8 @@
 #include "container/zip.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include "core/host.h"
+#include "core/sort.h"
 
 #define ZIP_END 22                 /* Bytes of an end record without its comment, */
 #define ZIP_COMMENT_MAX 0xFFFF     /* and the most of that */
@@ -309,10 +309,10 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
 
 /* --- Members that share bytes --- */
 
-static int zip_compare_ranges(const void *a, const void *b){
+static int zip_compare_ranges(const void *context, const void *a, const void *b){
   const zip_range *x = a, *y = b;
-  if( x->begin!=y->begin ) return x->begin<y->begin ? -1 : 1;
-  return x->member<y->member ? -1 : x->member>y->member;
+  (void)context;
+  return x->begin<y->begin ? -1 : x->begin>y->begin;
 }
 
 static zip_range zip_range_of(const zt_zip *z, uint32_t i){
@@ -332,6 +332,9 @@ static int zip_fail_shared(const zt_zip *z, uint32_t i, uint32_t k, zt_error *er
 
 /* ZP11 of members in another order than the directory's, or with faults. */
 static int zip_check_sorted(zt_zip *z, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(zip_range), .compare = zip_compare_ranges, .interrupt = z->interrupt
+  };
   zip_range *a = sqlite3_malloc64((uint64_t)z->entries.n*sizeof(*a));
   uint32_t n = 0;
   if( !a ) return zt_fail_nomem(err);
@@ -339,7 +342,7 @@ static int zip_check_sorted(zt_zip *z, zt_error *err){
     a[n] = zip_range_of(z, i);
     n += a[n].end>0;
   }
-  qsort(a, n, sizeof(*a), zip_compare_ranges);
+  zt_sort(a, n, &by, err);
   for(uint32_t i=1; i<n && !err->rc; i++){
     if( a[i].begin<a[i-1].end ) zip_fail_shared(z, a[i-1].member, a[i].member, err);
   }
