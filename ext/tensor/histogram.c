@@ -8,6 +8,12 @@
 #include "tensor/stats.h"
 
 #define HISTOGRAM_BLOCK 4096
+#define HISTOGRAM_NEAR 4      /* Bins beside the one that is computed which are tried one by one */
+
+/* A test counts how many edges are looked at. */
+#ifndef ZT_HISTOGRAM_EDGE
+# define ZT_HISTOGRAM_EDGE(h, i) ((h)->edges[i])
+#endif
 
 static double histogram_real(zt_scalar s){
   return s.class==ZT_FLOAT ? s.real : s.class==ZT_INT ? (double)s.i : (double)s.u;
@@ -22,14 +28,30 @@ static void histogram_set_edges(zt_histogram *h, double low, double high){
   }
 }
 
+/* The bin of a value: the last one that does not begin above it. Most often it is near bin i; where
+** the two ends are so close that f64 has few numbers between them, many edges are equal, and it may
+** be thousands of bins away. */
+static uint32_t histogram_find(const zt_histogram *h, double value, uint32_t i){
+  uint32_t from = 0, last = h->bins-1, to = last;
+  for(int k=0; k<HISTOGRAM_NEAR; k++){
+    if( i>0 && value<ZT_HISTOGRAM_EDGE(h, i) ) to = --i;
+    else if( i<last && value>=ZT_HISTOGRAM_EDGE(h, i+1) ) from = ++i;
+    else return i;
+  }
+  while( from<to ){
+    const uint32_t middle = from+(to-from+1)/2;
+    if( value<ZT_HISTOGRAM_EDGE(h, middle) ) to = middle-1;
+    else from = middle;
+  }
+  return from;
+}
+
 /* The edges decide: what is computed is a place to begin at. Values are taken in units in which f64
 ** holds the distance of the two ends. */
 static uint32_t histogram_bin(const zt_histogram *h, double value, double unit, double width){
   double place = (value*unit - h->edges[0]*unit)/width*(double)h->bins;
-  uint32_t last = h->bins-1, i = place>0 ? place<(double)last ? (uint32_t)place : last : 0;
-  while( i>0 && value<h->edges[i] ) i--;
-  while( i<last && value>=h->edges[i+1] ) i++;
-  return i;
+  uint32_t last = h->bins-1;
+  return histogram_find(h, value, place>0 ? place<(double)last ? (uint32_t)place : last : 0);
 }
 
 /* The counts of a range of elements. */
