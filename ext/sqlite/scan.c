@@ -332,6 +332,11 @@ bool zt_cursor_object(const zt_cursor *c, uint64_t i, uint32_t *object){
       || zt_wanted_object(&c->wanted, zt_container_name(c->container, *object));
 }
 
+static void scan_fail_object(zt_cursor *c){
+  const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+  zt_target_no_object(c->container, zt_names_get(&c->wanted.objects, 0), &interrupt, &c->err);
+}
+
 /* Choose the next object of the current file, or the file itself. */
 static bool scan_next_object(zt_cursor *c){
   bool named = !c->wanted.objects.any;
@@ -340,7 +345,7 @@ static bool scan_next_object(zt_cursor *c){
   uint64_t n;
   if( named && !c->found && scan_find_objects(c) ) return false;
   if( named && scan_lacks_object(c) ){
-    zt_target_no_object(c->container, zt_names_get(&c->wanted.objects, 0), &c->err);
+    scan_fail_object(c);
     return false;
   }
   n = zt_cursor_objects(c) + (uint64_t)file_first;

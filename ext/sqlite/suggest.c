@@ -2,6 +2,10 @@
 #include "sqlite/suggest.h"
 
 #define SUGGEST_LONGEST 128   /* Bytes of a name that is compared; longer ones are not */
+#define SUGGEST_STEPS ((uint64_t)1<<26)   /* Pairs of bytes that are compared in all: some tenths
+                                          ** of a second */
+#define SUGGEST_NAMES 100000u /* Names that are looked at */
+#define SUGGEST_POLL 64       /* Names between two questions whether to go on */
 
 static size_t suggest_smaller(size_t a, size_t b){
   return a<b ? a : b;
@@ -12,8 +16,8 @@ static unsigned char suggest_fold(char ch){
 }
 
 /* The number of edits between a and b (optimal string alignment), case not counted; more than
-** `most` may be any number above it. */
-static size_t suggest_distance(zt_text a, zt_text b, size_t most){
+** `most` may be any number above it. *steps grows by the pairs of bytes that were compared. */
+static size_t suggest_distance(zt_text a, zt_text b, size_t most, uint64_t *steps){
   size_t rows[3][SUGGEST_LONGEST+1];
   size_t *before = rows[0], *last = rows[1], *now = rows[2];
   for(size_t j=0; j<=b.n; j++) last[j] = j;
@@ -28,6 +32,7 @@ static size_t suggest_distance(zt_text a, zt_text b, size_t most){
       }
       least = suggest_smaller(least, now[j]);
     }
+    *steps += b.n;
     if( least>most ) return least;
     unused = before;
     before = last;
@@ -37,20 +42,31 @@ static size_t suggest_distance(zt_text a, zt_text b, size_t most){
   return last[b.n];
 }
 
-void zt_suggest_begin(zt_suggestion *s, zt_text wanted){
-  s->wanted = wanted;
-  s->best = (zt_text){ NULL, 0 };
+void zt_suggest_begin(zt_suggestion *s, zt_text wanted, const zt_interrupt *interrupt,
+                      zt_error *err){
+  *s = (zt_suggestion){
+    .wanted = wanted, .left = SUGGEST_STEPS, .interrupt = interrupt, .err = err
+  };
   s->distance = wanted.n/4+1;   /* One more than is close enough */
   if( s->distance<2 ) s->distance = 2;
 }
 
-void zt_suggest_offer(zt_suggestion *s, zt_text name){
+/* Take a name if it is closer than the best. */
+static void suggest_compare(zt_suggestion *s, zt_text name){
   size_t d, most = s->distance-1;
+  uint64_t steps = 0;
   if( s->distance==0 || name.n>SUGGEST_LONGEST || s->wanted.n>SUGGEST_LONGEST || name.n==0 ) return;
   if( name.n>s->wanted.n+most || s->wanted.n>name.n+most ) return;
-  d = suggest_distance(s->wanted, name, most);
+  d = suggest_distance(s->wanted, name, most, &steps);
+  s->left -= steps<s->left ? steps : s->left;
   if( d<s->distance && d<name.n ){
     s->distance = d;
     s->best = name;
   }
+}
+
+bool zt_suggest_offer(zt_suggestion *s, zt_text name){
+  suggest_compare(s, name);
+  if( ++s->offered%SUGGEST_POLL==0 ) zt_interrupt_check(s->interrupt, s->err);
+  return !s->err->rc && s->left>0 && s->offered<SUGGEST_NAMES;
 }

@@ -5,8 +5,7 @@
 #include "sqlite/suggest.h"
 #include "sqlite/value.h"
 
-#define TARGET_SUGGEST_OBJECTS 100000u   /* Names that are looked at for a suggestion */
-#define TARGET_LISTED 16                 /* Components that a message lists */
+#define TARGET_LISTED 16   /* Components that a message lists */
 
 bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
   return sqlite3_value_type(source)==SQLITE_NULL
@@ -59,6 +58,7 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   out->path = NULL;
   out->container = NULL;
   out->source = NULL;
+  out->interrupt = zt_connection_interrupt(c);
   if( zt_target_path(c, source, &path, err) ) return err->rc;
   err->path = path ? path : "<blob>";
   if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
@@ -68,13 +68,13 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
                        bytes ? &out->source : NULL, err);
 }
 
-int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err){
+int zt_target_no_object(const zt_container *c, zt_text name, const zt_interrupt *interrupt,
+                        zt_error *err){
   uint32_t n = zt_container_objects(c);
   zt_suggestion s;
-  zt_suggest_begin(&s, name);
-  for(uint32_t k=0; k<n && k<TARGET_SUGGEST_OBJECTS; k++){
-    zt_suggest_offer(&s, zt_container_name(c, k));
-  }
+  zt_suggest_begin(&s, name, interrupt, err);
+  for(uint32_t k=0; k<n && zt_suggest_offer(&s, zt_container_name(c, k)); k++){}
+  if( err->rc ) return err->rc;
   err->object = name;
   if( !s.best.z ) return zt_fail(err, SQLITE_ERROR, "no such object");
   return zt_fail(err, SQLITE_ERROR, "no such object; did you mean '%.*s'?", (int)s.best.n,
@@ -93,7 +93,7 @@ int zt_target_object(zt_target *t, sqlite3_value *name, zt_error *err){
     return zt_fail(err, SQLITE_ERROR, "the object's name must be TEXT, not a BLOB");
   }
   if( !text.z ) return zt_fail_nomem(err);
-  return zt_target_no_object(t->container, text, err);
+  return zt_target_no_object(t->container, text, &t->interrupt, err);
 }
 
 static zt_text target_role_of(const zt_target *t, uint32_t k){
@@ -138,10 +138,11 @@ static int target_no_component(zt_target *t, zt_text role, zt_error *err){
   uint32_t end = zt_container_first(t->container, t->object.index+1);
   zt_suggestion s;
   char *list;
+  zt_suggest_begin(&s, role, &t->interrupt, err);
+  for(uint32_t i=k; i<end && zt_suggest_offer(&s, target_role_of(t, i)); i++){}
+  if( err->rc ) return err->rc;
   err->component = role;
   if( k==end ) return zt_fail(err, SQLITE_ERROR, "no such component; it has none");
-  zt_suggest_begin(&s, role);
-  for(; k<end; k++) zt_suggest_offer(&s, target_role_of(t, k));
   if( s.best.z ){
     return zt_fail(err, SQLITE_ERROR, "no such component; did you mean '%.*s'?", (int)s.best.n,
                    s.best.z);

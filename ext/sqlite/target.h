@@ -12,6 +12,7 @@ typedef struct zt_target {
   char *path;                  /* Owned; NULL for a BLOB */
   zt_container *container;
   zt_source *source;           /* NULL if only the manifest was asked for */
+  zt_interrupt interrupt;
   zt_object object;
   zt_component component;
 } zt_target;
@@ -41,7 +42,8 @@ int zt_target_component(zt_target *t, sqlite3_value *role, zt_error *err);
 int zt_target_tensor(const zt_target *t, zt_budget *budget, zt_tensor *out, zt_error *err);
 
 /* Fail: there is no object of that name. */
-int zt_target_no_object(const zt_container *c, zt_text name, zt_error *err);
+int zt_target_no_object(const zt_container *c, zt_text name, const zt_interrupt *interrupt,
+                        zt_error *err);
 
 void zt_target_close(zt_target *t);
 

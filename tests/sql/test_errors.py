@@ -168,6 +168,46 @@ def test_a_progress_handler_and_a_failure_of_its_own(connect, tmp_path):
     interrupted(db, "SELECT count(*) FROM zt_files(?)", str(tmp_path))
 
 
+FAR = ["a" * 96 + f"{i:05}" + "z" * 27 for i in range(20_000)]   # Each 32 edits from the next
+NEAR = "a" * 127 + "b"
+
+
+def named(save, names):
+    """The path of a file with objects of these names."""
+    return save("names.zt", writer.write({name: writer.dense(b"") for name in names}))
+
+
+def suggested(db, save, names):
+    """What a lookup among these objects says was meant."""
+    path = named(save, names)
+    text = message(db, "SELECT zt_value(?, ?, 0)", path, "a" * 128)
+    assert "no such object" in text
+    return text.partition("did you mean '")[2].rstrip("'?")
+
+
+def test_what_was_probably_meant_is_looked_for_among_so_many_names_as_takes_no_time(db, save):
+    assert suggested(db, save, FAR[:3000] + [NEAR]) == NEAR
+    # Of more, the best so far.
+    assert suggested(db, save, FAR + [NEAR]) in FAR
+    # Names that are told apart soon are more.
+    assert suggested(db, save, [f"b{i:05}" + "c" * 122 for i in range(10_000)] + [NEAR]) == NEAR
+
+
+@pytest.mark.parametrize("sql", ["SELECT zt_value(?, ?, 0)", "SELECT * FROM zt_elements(?, ?)",
+                                 "SELECT error FROM zt_compare(?1, ?2, ?1, ?2)"])
+def test_a_progress_handler_ends_the_search_for_the_object_that_was_meant(connect, save, sql):
+    db, path = connect(), named(save, FAR[:500])
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, sql, path, "a" * 128)
+
+
+def test_a_progress_handler_ends_the_search_for_the_component_that_was_meant(connect, save):
+    db = connect()
+    path = save("components.zt", writer.write({"w": {"shape": [0], "components": {role: {"bytes": b""} for role in FAR[:500]}}}))
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT zt_blob(?, 'w', ?)", path, "a" * 128)
+
+
 def test_an_interrupted_statement_leaves_a_connection_that_works_and_closes(connect, tree):
     db = connect()
     db.execute("CREATE TABLE kept(path)")
