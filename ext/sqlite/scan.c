@@ -307,12 +307,12 @@ static int scan_find_objects(zt_cursor *c){
   return SQLITE_OK;
 }
 
-/* The one object that the argument names is not in the one file that the source names. */
+/* The one object that the argument names is not in the one file that the source names; with 'skip'
+** that is no matter. */
 static bool scan_lacks_object(zt_cursor *c){
   const zt_names *names = &c->wanted.objects;
-  if( !zt_table_is_of_one(zt_cursor_table(c)) || c->positions.n || !zt_names_count(names) ){
-    return false;
-  }
+  if( c->scan.skip || !zt_table_is_of_one(zt_cursor_table(c)) || c->positions.n
+   || !zt_names_count(names) ) return false;
   return c->is_blob || (c->file && c->file->path.literal);
 }
 

@@ -201,6 +201,12 @@ def test_a_progress_handler_ends_the_search_for_the_object_that_was_meant(connec
     interrupted(db, sql, path, "a" * 128)
 
 
+def test_what_was_meant_is_not_looked_for_where_no_message_says_it(connect, save):
+    db, path = connect(), named(save, FAR[:500])
+    db.set_progress_handler(lambda: 1, 1000)   # Which a search would ask
+    assert rows(db, "SELECT * FROM zt_elements(?, ?, 'skip')", path, "a" * 128) == []
+
+
 def test_a_progress_handler_ends_the_search_for_the_component_that_was_meant(connect, save):
     db = connect()
     path = save("components.zt", writer.write({"w": {"shape": [0], "components": {role: {"bytes": b""} for role in FAR[:500]}}}))
