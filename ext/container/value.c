@@ -5,6 +5,8 @@
 #include "container/driver.h"
 #include "core/json.h"
 
+#define VALUE_POLL 256   /* Values that become JSON between two questions whether to go on */
+
 /* --- Walks --- */
 
 static bool value_is_open(const zt_value *v){
@@ -21,6 +23,8 @@ void zt_walk_begin(const zt_container *c, const zt_value *of, zt_walk *out, zt_l
   out->container = c;
   out->err = err;
   out->at = 0;
+  out->interrupt = NULL;
+  out->steps = 0;
   out->pending = false;
   for(int i=0; i<ZT_WALK_TEXTS; i++){
     out->scratch[i].z = NULL;
@@ -103,7 +107,7 @@ static int value_write_key(const zt_walk *w, const zt_value *key, sqlite3_str *o
     return SQLITE_OK;
   }
   name = sqlite3_str_new(NULL);
-  zt_value_name(w->container, key, name, w->err);
+  zt_value_name(w->container, key, w->interrupt, name, w->err);
   if( sqlite3_str_errcode(name)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
   else if( sqlite3_str_errcode(name) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
   zt_json_text(out, (zt_text){ sqlite3_str_value(name), (size_t)sqlite3_str_length(name) });
@@ -125,6 +129,7 @@ static int value_write_contents(zt_walk *w, zt_level *level, sqlite3_str *out){
       sqlite3_str_append(out, ":", 1);
     }
     if( value_write(w, &value, out) ) return w->err->rc;
+    if( ++w->steps%VALUE_POLL==0 && zt_interrupt_check(w->interrupt, w->err) ) return w->err->rc;
   }
   sqlite3_str_append(out, level->map ? "}" : "]", 1);
   return w->err->rc;
@@ -148,19 +153,22 @@ static int value_write(zt_walk *w, const zt_value *v, sqlite3_str *out){
   return SQLITE_OK;
 }
 
-int zt_value_json(const zt_container *c, const zt_value *value, sqlite3_str *out, zt_error *err){
+int zt_value_json(const zt_container *c, const zt_value *value, const zt_interrupt *interrupt,
+                  sqlite3_str *out, zt_error *err){
   zt_level level;
   zt_walk w;
   zt_walk_begin(c, value, &w, &level, err);
+  w.interrupt = interrupt;
   if( value_is_open(value) ) value_write_contents(&w, &level, out);
   else value_write(&w, value, out);
   zt_walk_end(&w);
   return err->rc;
 }
 
-int zt_value_name(const zt_container *c, const zt_value *key, sqlite3_str *out, zt_error *err){
+int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt *interrupt,
+                  sqlite3_str *out, zt_error *err){
   if( key->tagged || (key->type!=ZT_VALUE_TEXT && key->type!=ZT_VALUE_BYTES) ){
-    return zt_value_json(c, key, out, err);
+    return zt_value_json(c, key, interrupt, out, err);
   }
   if( key->type==ZT_VALUE_BYTES ) zt_hex(out, key->bytes);
   else if( key->text.n ) sqlite3_str_append(out, key->text.z, (int)key->text.n);

@@ -17,6 +17,7 @@
 
 #include "core/error.h"
 #include "core/host.h"
+#include "core/interrupt.h"
 
 typedef struct zt_container zt_container;
 
@@ -58,6 +59,8 @@ typedef struct zt_walk {
   const zt_container *container;
   zt_error *err;       /* Where failures go: of memory alone, since the file was checked */
   uint64_t at;         /* The driver's own: what comes next */
+  const zt_interrupt *interrupt;   /* Borrowed; NULL: nobody is asked, */
+  uint64_t steps;      /* after so many values that became JSON */
   bool pending;        /* The last value is an array or a map, and was not entered: */
   zt_value last;
   struct {
@@ -95,11 +98,14 @@ static inline bool zt_value_is_int(const zt_value *v){
 }
 static inline bool zt_value_is_uint(const zt_value *v){ return zt_value_is_int(v) && !v->negative; }
 
-/* Append a value as JSON text. A failure (of memory) is recorded in err, or in *out. */
-int zt_value_json(const zt_container *c, const zt_value *value, sqlite3_str *out, zt_error *err);
+/* Append a value as JSON text, asking between those in it whether to go on. A failure (of memory,
+** or SQLITE_INTERRUPT) is recorded in err, or in *out. */
+int zt_value_json(const zt_container *c, const zt_value *value, const zt_interrupt *interrupt,
+                  sqlite3_str *out, zt_error *err);
 
 /* Append a key as text: the name of the JSON member, without quotes around it. */
-int zt_value_name(const zt_container *c, const zt_value *key, sqlite3_str *out, zt_error *err);
+int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt *interrupt,
+                  sqlite3_str *out, zt_error *err);
 
 /* Append an integer of any size, in decimal. */
 void zt_value_integer(const zt_value *value, sqlite3_str *out);

@@ -34,10 +34,11 @@ void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
   zt_result_json_text(ctx, (zt_text){ p, (size_t)(end-p) });
 }
 
-void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value){
+void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value,
+                     zt_interrupt interrupt){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  if( zt_value_json(c, value, out, &err)==SQLITE_OK ){
+  if( zt_value_json(c, value, &interrupt, out, &err)==SQLITE_OK ){
     zt_result_json(ctx, out);
     return;
   }
@@ -45,9 +46,10 @@ void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value
   zt_result_error(ctx, &err);
 }
 
-void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes){
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes,
+                          zt_interrupt interrupt){
   if( attributes->type==ZT_VALUE_NULL ) zt_result_json_text(ctx, ZT_TEXT("{}"));
-  else zt_result_value(ctx, c, attributes);
+  else zt_result_value(ctx, c, attributes, interrupt);
 }
 
 void zt_result_type(sqlite3_context *ctx, const zt_component *component){

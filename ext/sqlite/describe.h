@@ -5,6 +5,7 @@
 #ifndef ZT_SQLITE_DESCRIBE_H
 #define ZT_SQLITE_DESCRIBE_H
 
+#include "core/interrupt.h"
 #include "sqlite/value.h"
 
 /* Sums over components. */
@@ -22,8 +23,10 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object);   /* JSON array */
 
 /* A value of a file as JSON text; attributes as a JSON object. */
-void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value);
-void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes);
+void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value,
+                     zt_interrupt interrupt);
+void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes,
+                          zt_interrupt interrupt);
 
 /* A component's dtype; its type, which equals dtype where the file names none. */
 void zt_result_type(sqlite3_context *ctx, const zt_component *component);

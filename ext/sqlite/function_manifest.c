@@ -21,7 +21,9 @@ static void manifest_function(sqlite3_context *ctx, int n, sqlite3_value **args)
     zt_result_error(ctx, &err);
   }else{
     manifest = zt_container_manifest(t.container);
-    if( manifest.type!=ZT_VALUE_NULL ) zt_result_value(ctx, t.container, &manifest);
+    if( manifest.type!=ZT_VALUE_NULL ){
+      zt_result_value(ctx, t.container, &manifest, t.interrupt);
+    }
   }
   zt_target_close(&t);
 }

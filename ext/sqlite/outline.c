@@ -96,7 +96,7 @@ static void outline_put_attributes(outline *o, const zt_object *object){
   zt_level level;
   zt_walk w;
   if( object->attributes.type==ZT_VALUE_NULL ) return;
-  zt_value_json(o->container, &object->attributes, o->text, o->err);
+  zt_value_json(o->container, &object->attributes, o->interrupt, o->text, o->err);
   zt_walk_begin(o->container, &object->attributes, &w, &level, o->err);
   while( zt_walk_next(&w, &level, &key, &value) ) outline_put_number(o, value.type);
   zt_walk_end(&w);

@@ -69,8 +69,7 @@ static void attributes_result_integer(sqlite3_context *ctx, const zt_value *v){
   zt_result_str(ctx, out);
 }
 
-static void attributes_result_value(sqlite3_context *ctx, const zt_container *c,
-                                    const zt_value *v){
+static void attributes_result_value(zt_scan *scan, sqlite3_context *ctx, const zt_value *v){
   switch( v->type ){
     case ZT_VALUE_NULL:    break;
     case ZT_VALUE_FALSE: case ZT_VALUE_TRUE:
@@ -84,13 +83,13 @@ static void attributes_result_value(sqlite3_context *ctx, const zt_container *c,
                             SQLITE_TRANSIENT);
       break;
     case ZT_VALUE_ARRAY: case ZT_VALUE_MAP:
-      zt_result_value(ctx, c, v);
+      zt_result_value(ctx, scan->container, v, zt_connection_interrupt(scan->connection));
       break;
   }
 }
 
-static void attributes_result_key(sqlite3_context *ctx, const zt_container *c,
-                                  const zt_value *key){
+static void attributes_result_key(zt_scan *scan, sqlite3_context *ctx, const zt_value *key){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_error err = ZT_ERROR_NONE;
   sqlite3_str *out;
   if( key->type==ZT_VALUE_TEXT && !key->tagged ){
@@ -98,7 +97,7 @@ static void attributes_result_key(sqlite3_context *ctx, const zt_container *c,
     return;
   }
   out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  if( zt_value_name(c, key, out, &err)==SQLITE_OK ){
+  if( zt_value_name(scan->container, key, &interrupt, out, &err)==SQLITE_OK ){
     zt_result_str(ctx, out);
     return;
   }
@@ -130,8 +129,8 @@ static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case ATTRIBUTES_OBJECT:
       if( !scan->on_file ) zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;
-    case ATTRIBUTES_KEY:    attributes_result_key(ctx, scan->container, &r->key); break;
-    case ATTRIBUTES_VALUE:  attributes_result_value(ctx, scan->container, &r->value); break;
+    case ATTRIBUTES_KEY:    attributes_result_key(scan, ctx, &r->key); break;
+    case ATTRIBUTES_VALUE:  attributes_result_value(scan, ctx, &r->value); break;
     case ATTRIBUTES_TYPE:   zt_result_static(ctx, attributes_type_of(&r->value)); break;
     case ATTRIBUTES_STORED_TYPE:
       attributes_result_stored_type(ctx, scan->container, &r->value);

@@ -100,7 +100,7 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
     case FILES_TABLE_MANIFEST:   zt_result_uint(ctx, zt_container_manifest_length(c)); break;
     case FILES_TABLE_ATTRIBUTES:
       attributes = zt_container_attributes(c);
-      zt_result_attributes(ctx, c, &attributes);
+      zt_result_attributes(ctx, c, &attributes, zt_connection_interrupt(scan->connection));
       break;
     case FILES_TABLE_ARCHITECTURE:
     case FILES_TABLE_LAYOUT:     files_table_outline_column(scan, ctx, i); break;

@@ -126,7 +126,10 @@ static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case OBJECTS_SHAPE:
     case OBJECTS_RANK:
     case OBJECTS_ELEMENTS:   objects_shape_column(scan, ctx, i); break;
-    case OBJECTS_ATTRIBUTES: zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes); break;
+    case OBJECTS_ATTRIBUTES:
+      zt_result_attributes(ctx, c, &zt_scan_object(scan)->attributes,
+                           zt_connection_interrupt(scan->connection));
+      break;
     case OBJECTS_FINGERPRINT:
     case OBJECTS_FINGERPRINT_ERROR: objects_fingerprint_column(scan, ctx, i); break;
     case OBJECTS_COMPONENTS:

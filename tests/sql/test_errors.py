@@ -168,6 +168,24 @@ def test_a_progress_handler_and_a_failure_of_its_own(connect, tmp_path):
     interrupted(db, "SELECT count(*) FROM zt_files(?)", str(tmp_path))
 
 
+# Of a file whose opening asks nobody.
+@pytest.mark.parametrize("sql", ["SELECT zt_manifest(?)", "SELECT attributes FROM zt_files(?)", "SELECT value FROM zt_attributes(?)",
+                                 "SELECT attributes FROM zt_objects(?)"])
+@pytest.mark.parametrize("many", [list(range(5000)), {str(i): [i] for i in range(5000)}], ids=["array", "map"])
+def test_a_progress_handler_ends_one_value_of_many(connect, save, sql, many):
+    db = connect()
+    path = save("many.zt", writer.write({"w": {**writer.dense(b""), "attributes": {"many": many}}}, attributes={"many": many}))
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, sql, path)
+
+
+def test_a_progress_handler_ends_one_name_of_many(connect, save):
+    db = connect()
+    path = save("many.zt", writer.write({}, attributes={tuple(range(5000)): None}))
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT key FROM zt_attributes(?)", path)
+
+
 FAR = ["a" * 96 + f"{i:05}" + "z" * 27 for i in range(20_000)]   # Each 32 edits from the next
 NEAR = "a" * 127 + "b"
 

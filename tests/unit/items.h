@@ -30,7 +30,7 @@ static inline void json_item(sqlite3_str *out, zt_cbor *c){
   zt_cbor_skip(c);
   items = items_behind(0x81, at, (size_t)(c->p-at), &root);
   zt_walk_begin(&items, &root, &w, &level, c->err);
-  if( zt_walk_next(&w, &level, &key, &value) ) zt_value_json(&items, &value, out, c->err);
+  if( zt_walk_next(&w, &level, &key, &value) ) zt_value_json(&items, &value, NULL, out, c->err);
   zt_walk_end(&w);
   free(items.kept.p);
 }
@@ -46,7 +46,7 @@ static inline void json_key(sqlite3_str *out, zt_cbor *c){
   items = items_behind(0xBF, at, (size_t)(c->p-at), &root);
   items.kept.p[items.kept.n++] = 0x00;   /* The value; no break is needed */
   zt_walk_begin(&items, &root, &w, &level, c->err);
-  if( zt_walk_next(&w, &level, &key, &value) ) zt_value_name(&items, &key, out, c->err);
+  if( zt_walk_next(&w, &level, &key, &value) ) zt_value_name(&items, &key, NULL, out, c->err);
   zt_walk_end(&w);
   free(items.kept.p);
 }

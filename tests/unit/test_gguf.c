@@ -39,7 +39,7 @@ static zt_container *open_file(const char *path, zt_error *err){
 static void ask_value(const zt_container *c, const zt_value *value){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(NULL);
-  assert_int_equal(zt_value_json(c, value, out, &err), SQLITE_OK);
+  assert_int_equal(zt_value_json(c, value, NULL, out, &err), SQLITE_OK);
   assert_int_equal(sqlite3_str_errcode(out), SQLITE_OK);
   sqlite3_free(sqlite3_str_finish(out));
 }

@@ -57,7 +57,7 @@ static double foreign_strtod(const char *z, char **end){
 #define zt_json_bignum foreign_json_bignum
 #define zt_value_json foreign_value_json
 #define zt_value_name foreign_value_name
-int zt_value_name(const zt_container *c, const zt_value *key, sqlite3_str *out, zt_error *err);
+int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt *interrupt, sqlite3_str *out, zt_error *err);
 #define zt_value_integer foreign_value_integer
 #define zt_value_is_text foreign_value_is_text
 #define zt_walk_begin foreign_walk_begin
@@ -545,7 +545,7 @@ static void foreign_item(sqlite3_str *out, zt_cbor *c){
   zt_value root;
   zt_container items = items_behind(0x81, c->p, (size_t)(c->end-c->p), &root);
   root.at = 1;
-  foreign_value_json(&items, &root, out, c->err);
+  foreign_value_json(&items, &root, NULL, out, c->err);
   zt_cbor_skip(c);
   free(items.kept.p);
 }
