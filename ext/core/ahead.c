@@ -16,6 +16,8 @@
 #define AHEAD_GROUP 16                     /* Jobs of a group, at most, */
 #define AHEAD_GROUP_TIME ((int64_t)250*1000)   /* and nanoseconds that they are to take: handing
                                            ** each over by itself may take longer than doing it */
+#define AHEAD_POLL 16                      /* Jobs taken between two questions whether to go on:
+                                           ** short ones ask nothing, nor does who waits for them */
 #define AHEAD_SMOOTH 4                     /* What the last job took is one part in so many of what
                                            ** the next is to take: it may have been interrupted */
 
@@ -155,6 +157,7 @@ static zt_job *ahead_pop(zt_ahead *a, const zt_interrupt *interrupt, zt_error *e
 zt_job *zt_ahead_take(zt_ahead *a, void *context, uint64_t number, uint64_t left,
                       const zt_interrupt *interrupt, zt_error *err){
   zt_job *job;
+  if( ++a->taken%AHEAD_POLL==0 && zt_interrupt_check(interrupt, err) ) return NULL;
   if( !a->begun || (a->first ? !ahead_has(a, number) : number<=a->last_number) ){
     zt_ahead_stop(a);
     if( a->whole && a->tasks.pool ) a->window = (uint32_t)ahead_most(a);

@@ -254,6 +254,31 @@ static void test_memory_is_used_again(void **state){
   assert_true(r.n==0 && sqlite3_memory_used()==before);
 }
 
+static bool yes_from_the_tenth(void *context){
+  return ++*(int*)context>=10;
+}
+
+/* Each is so short that neither it nor who waits for it asks. */
+static void test_many_short_jobs_can_be_interrupted(void **state){
+  (void)state;
+  for(int threads=0; threads<=8; threads+=2){
+    series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
+    zt_pool *pool = zt_pool_new(threads);
+    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+    zt_error err = ZT_ERROR_NONE;
+    zt_job *job = NULL;
+    int asked = 0;
+    zt_interrupt interrupt = { yes_from_the_tenth, &asked };
+    uint64_t i = 0;
+    for(; i<s.end && (job = zt_ahead_take(&a, &s, i, (s.end-1-i)/3, &interrupt, &err))!=NULL; i += 3) series_drop(job);
+    check( err.rc==SQLITE_INTERRUPT && !job && asked==10, "%d threads: %d, asked %d times", threads, err.rc, asked );
+    zt_error_clear(&err);
+    zt_ahead_clear(&a);
+    assert_true(s.made==s.dropped && s.done<=s.made && s.made<1000);
+    zt_pool_free(pool);
+  }
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_task_is_done_once_it_was_waited_for),
@@ -265,6 +290,7 @@ int main(void){
     cmocka_unit_test(test_large_results_are_few),
     cmocka_unit_test(test_who_waits_is_not_alone),
     cmocka_unit_test(test_memory_is_used_again),
+    cmocka_unit_test(test_many_short_jobs_can_be_interrupted),
   };
   return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
