@@ -2,7 +2,6 @@
 #include "core/paths.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include "core/host.h"
 #include "core/json.h"
 #include "core/list.h"
@@ -46,14 +45,18 @@ typedef struct paths_place {
   size_t i;
 } paths_place;
 
-static int paths_compare_places(const void *a, const void *b){
+static int paths_compare_places(const void *unused, const void *a, const void *b){
   const paths_place *x = a, *y = b;
   int c = strcmp(x->z, y->z);
+  (void)unused;
   return c ? c : (x->i>y->i) - (x->i<y->i);
 }
 
 /* Keep each path at its first place alone. */
-static void paths_drop_repeated(zt_paths *p, zt_error *err){
+static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(paths_place), .compare = paths_compare_places, .interrupt = interrupt
+  };
   paths_place *places = sqlite3_malloc64(p->n*sizeof(*places));
   size_t n = 0;
   if( !places ){
@@ -61,7 +64,10 @@ static void paths_drop_repeated(zt_paths *p, zt_error *err){
     return;
   }
   for(size_t i=0; i<p->n; i++) places[i] = (paths_place){ p->a[i].z, i };
-  qsort(places, p->n, sizeof(*places), paths_compare_places);
+  if( zt_sort(places, p->n, &by, err) ){
+    sqlite3_free(places);
+    return;
+  }
   for(size_t i=1; i<p->n; i++){
     if( strcmp(places[i-1].z, places[i].z)==0 ) p->a[places[i].i].z = NULL;
   }
@@ -275,7 +281,7 @@ static void paths_add_list(zt_search *w, const char *text){
   w->err->path = before;
   w->out->sorted = paths_ascend(w->out);
   if( w->out->sorted ) return;
-  paths_drop_repeated(w->out, w->err);
+  paths_drop_repeated(w->out, &w->filter->interrupt, w->err);
   w->out->sorted = paths_ascend(w->out);
 }
 
@@ -377,9 +383,12 @@ static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error 
   paths_put_rest(out, s->path+n);
 }
 
-static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err);
+static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrupt *interrupt,
+                           zt_error *err);
 
-static void paths_put(sqlite3_str *out, const char *text, bool element, zt_error *err){
+/* Append what a source is, or an element of one. */
+static void paths_put(sqlite3_str *out, const char *text, bool element,
+                      const zt_interrupt *interrupt, zt_error *err){
   paths_source s = { .path = text };
   switch( paths_classify(&s, err) ){
     case PATHS_SOURCE_LITERAL:   paths_put_path(out, s.path, err); break;
@@ -387,7 +396,7 @@ static void paths_put(sqlite3_str *out, const char *text, bool element, zt_error
     case PATHS_SOURCE_PATTERN:   paths_put_pattern(out, &s, err); break;
     case PATHS_SOURCE_LIST:
       if( element ) paths_fail_nested(err);
-      else paths_put_list(out, text, err);
+      else paths_put_list(out, text, interrupt, err);
       break;
     case PATHS_SOURCE_FAILED:    break;
   }
@@ -395,11 +404,12 @@ static void paths_put(sqlite3_str *out, const char *text, bool element, zt_error
 }
 
 /* Append an element as JSON text. */
-static void paths_put_element(sqlite3_str *out, const char *element, zt_error *err){
+static void paths_put_element(sqlite3_str *out, const char *element,
+                              const zt_interrupt *interrupt, zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
   char *z;
   int n;
-  paths_put(text, element, true, err);
+  paths_put(text, element, true, interrupt, err);
   n = sqlite3_str_length(text);
   z = sqlite3_str_finish(text);
   if( z ) zt_json_text(out, (zt_text){ z, (size_t)n });
@@ -407,7 +417,8 @@ static void paths_put_element(sqlite3_str *out, const char *element, zt_error *e
   sqlite3_free(z);
 }
 
-static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
+static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrupt *interrupt,
+                           zt_error *err){
   const char *before = "[";
   zt_list list;
   char *element;
@@ -416,7 +427,7 @@ static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
   while( !err->rc && zt_list_next(&list, &element) ){
     err->path = element;
     sqlite3_str_appendall(out, before);
-    paths_put_element(out, element, err);
+    if( !zt_interrupt_check(interrupt, err) ) paths_put_element(out, element, interrupt, err);
     before = ",";
     err->path = NULL;
     sqlite3_free(element);
@@ -424,10 +435,11 @@ static void paths_put_list(sqlite3_str *out, const char *text, zt_error *err){
   sqlite3_str_appendall(out, *before=='[' ? "[]" : "]");
 }
 
-int zt_paths_absolute(const char *source, char **out, zt_error *err){
+int zt_paths_absolute(const char *source, const zt_interrupt *interrupt, char **out,
+                      zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
   err->path = source;
-  paths_put(text, source, false, err);
+  paths_put(text, source, false, interrupt, err);
   *out = sqlite3_str_finish(text);
   if( !*out ) zt_fail_nomem(err);
   if( !err->rc ) return SQLITE_OK;

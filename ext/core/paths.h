@@ -76,7 +76,7 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 ** directory that a path or a pattern begins with becomes the one path of it, links and all; the
 ** rest stays, and so does the order of a list. Of a list, *out is a JSON array. What is not there
 ** is no failure; a directory that the system does not let be found is one. */
-int zt_paths_absolute(const char *source, char **out, zt_error *err);
+int zt_paths_absolute(const char *source, const zt_interrupt *interrupt, char **out, zt_error *err);
 
 /* True if a path begins with that directory; "." is that of all relative paths. */
 bool zt_path_is_below(const char *path, const char *above);

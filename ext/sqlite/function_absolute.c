@@ -21,13 +21,15 @@ static void absolute_result(sqlite3_context *ctx, char *text, zt_error *err){
 }
 
 static void absolute_function(sqlite3_context *ctx, int n, sqlite3_value **args){
+  zt_connection *connection = sqlite3_user_data(ctx);
+  const zt_interrupt interrupt = zt_connection_interrupt(connection);
   zt_error err = ZT_ERROR_NONE;
   const char *path;
   char *out = NULL;
   (void)n;
   if( zt_target_null(args[0], NULL) ) return;
-  if( zt_target_path(sqlite3_user_data(ctx), args[0], &path, &err)==SQLITE_OK ){
-    if( path ) zt_paths_absolute(path, &out, &err);
+  if( zt_target_path(connection, args[0], &path, &err)==SQLITE_OK ){
+    if( path ) zt_paths_absolute(path, &interrupt, &out, &err);
     else zt_fail(&err, SQLITE_ERROR, "a BLOB has no path");
   }
   absolute_result(ctx, out, &err);

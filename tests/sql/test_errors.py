@@ -1,4 +1,5 @@
 """What errors say, where they are, and what they leave behind."""
+import json
 import sqlite3
 
 import pytest
@@ -184,6 +185,12 @@ def test_a_progress_handler_ends_one_name_of_many(connect, save):
     path = save("many.zt", writer.write({}, attributes={tuple(range(5000)): None}))
     db.set_progress_handler(lambda: 1, 1000)
     interrupted(db, "SELECT key FROM zt_attributes(?)", path)
+
+
+def test_a_progress_handler_ends_a_list_of_which_each_element_is_looked_for(connect):
+    db = connect()
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, "SELECT zt_absolute(?)", json.dumps([f"none/{i}" for i in range(2000)]))
 
 
 FAR = ["a" * 96 + f"{i:05}" + "z" * 27 for i in range(20_000)]   # Each 32 edits from the next

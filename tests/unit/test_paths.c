@@ -835,6 +835,41 @@ static void test_an_interrupt_ends_a_list(void **state){
   zt_error_clear(&err);
 }
 
+typedef struct patience {
+  int asked, most;
+} patience;
+
+static bool no_patience(void *context){
+  patience *p = context;
+  return ++p->asked>p->most;
+}
+
+/* Each element is asked about once; what comes behind, too, may be long. */
+static void test_an_interrupt_ends_the_search_for_repeated_paths(void **state){
+  enum { N = 5000 };
+  blob source = { 0 };
+  zt_error err = ZT_ERROR_NONE;
+  zt_paths_filter filter = any();
+  zt_paths paths;
+  patience p = { 0, N };
+  (void)state;
+  for(int i=0; i<N; i++){
+    char name[32];
+    put(&source, name, (size_t)snprintf(name, sizeof(name), "%c\"none/%d\"", i ? ',' : '[', i*7919%4000));
+  }
+  put(&source, "]", 2);
+  filter.interrupt = (zt_interrupt){ no_patience, &p };
+  assert_int_equal(zt_paths_find((char*)source.p, &filter, &paths, &err), SQLITE_INTERRUPT);
+  assert_int_equal(p.asked, N+1);
+  assert_true(paths.n==0 && !paths.a);
+  zt_error_clear(&err);
+  p = (patience){ 0, 1<<30 };
+  assert_int_equal(zt_paths_find((char*)source.p, &filter, &paths, &err), SQLITE_OK);
+  assert_int_equal(paths.n, 4000);
+  zt_paths_clear(&paths);
+  free(source.p);
+}
+
 /* --- Filters --- */
 
 /* Every path that can be made of the tree's names up to some depth, links followed, and some odd spellings. */
@@ -1281,6 +1316,7 @@ int main(void){
     cmocka_unit_test_setup_teardown(test_lists_that_fail, enter_tree, leave_tree),
     cmocka_unit_test_setup_teardown(test_one_path_is_no_list, enter_tree, leave_tree),
     cmocka_unit_test(test_an_interrupt_ends_a_list),
+    cmocka_unit_test(test_an_interrupt_ends_the_search_for_repeated_paths),
     cmocka_unit_test(test_only_one_path_equals_filtering_the_list),
     cmocka_unit_test_setup_teardown(test_only_one_path_of_relative_sources, enter_tree, leave_tree),
     cmocka_unit_test(test_keep),
