@@ -259,8 +259,9 @@ static int filter_check_offset(zt_cursor *c){
 
 /* Take what a query asks for, beside source and arguments. */
 static int filter_take_wanted(zt_cursor *c, sqlite3_value **argv){
+  const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   zt_scan *s = &c->scan;
-  if( zt_wanted_take(&c->wanted, c->plan, argv, filter_may_use_patterns(c), &c->err)
+  if( zt_wanted_take(&c->wanted, c->plan, argv, filter_may_use_patterns(c), &interrupt, &c->err)
    || filter_check_offset(c) ) return c->err.rc;
   s->range = c->wanted.range;
   s->ascending = (c->plan & ZT_PLAN_ASCENDING)!=0;
@@ -311,6 +312,9 @@ static int filter_add_choice(zt_cursor *c, zt_choice *choice, sqlite3_value *val
 /* Copy the values of source and arguments, which are given after each other once xFilter
 ** is over. */
 static int filter_take_choices(zt_cursor *c, sqlite3_value **value){
+#if SQLITE_VERSION_NUMBER>=3038000
+  const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+#endif
   zt_cursor_clear_choices(c);
   for(int k=0; k<=ZT_ARGUMENTS; k++){
     sqlite3_value *item = value[k];
@@ -323,6 +327,9 @@ static int filter_take_choices(zt_cursor *c, sqlite3_value **value){
     for(rc=sqlite3_vtab_in_first(value[k], &item); rc==SQLITE_OK && item;
         rc=sqlite3_vtab_in_next(value[k], &item)){
       if( filter_add_choice(c, &c->choice[k], item) ) return c->err.rc;
+      if( c->choice[k].n%ZT_WANTED_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ){
+        return c->err.rc;
+      }
     }
 #endif
     if( rc!=SQLITE_OK && rc!=SQLITE_DONE ){

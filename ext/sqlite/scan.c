@@ -4,9 +4,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "core/sort.h"
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
 
@@ -284,13 +284,18 @@ static bool scan_next_file(zt_cursor *c){
 
 /* --- Objects --- */
 
-static int scan_compare_index(const void *a, const void *b){
+static int scan_compare_index(const void *unused, const void *a, const void *b){
   uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
+  (void)unused;
   return (x>y) - (x<y);
 }
 
 /* Look up the wanted names in the current file; each object once, even if it is wanted twice. */
 static int scan_find_objects(zt_cursor *c){
+  const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+  const zt_sort_by by = {
+    .size = sizeof(uint32_t), .compare = scan_compare_index, .interrupt = &interrupt
+  };
   const zt_names *names = &c->wanted.objects;
   zt_positions *p = &c->positions;
   uint32_t n = 0;
@@ -299,9 +304,10 @@ static int scan_find_objects(zt_cursor *c){
   for(uint32_t i=0; i<zt_names_count(names); i++){
     int64_t k = zt_container_find(c->container, zt_names_get(names, i));
     if( k>=0 && zt_positions_push(p, (size_t)k, &c->err) ) return c->err.rc;
+    if( (i+1)%ZT_WANTED_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) return c->err.rc;
   }
   if( p->n<2 ) return SQLITE_OK;
-  qsort(p->a, p->n, sizeof(*p->a), scan_compare_index);
+  if( zt_sort(p->a, p->n, &by, &c->err) ) return c->err.rc;
   for(uint32_t i=1; i<p->n; i++) if( p->a[i]!=p->a[n] ) p->a[++n] = p->a[i];
   p->n = n+1;
   return SQLITE_OK;

@@ -58,11 +58,14 @@ static int wanted_names_add_value(zt_names *names, sqlite3_value *value, zt_erro
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000
-static int wanted_names_add_list(zt_names *names, sqlite3_value *list, zt_error *err){
+static int wanted_names_add_list(zt_names *names, sqlite3_value *list,
+                                 const zt_interrupt *interrupt, zt_error *err){
   sqlite3_value *item;
+  uint64_t n = 0;
   int rc = sqlite3_vtab_in_first(list, &item);
   for(; rc==SQLITE_OK && item; rc=sqlite3_vtab_in_next(list, &item)){
     if( wanted_names_add_value(names, item, err) ) return err->rc;
+    if( ++n%ZT_WANTED_POLL==0 && zt_interrupt_check(interrupt, err) ) return err->rc;
   }
   return rc==SQLITE_OK || rc==SQLITE_DONE ? SQLITE_OK
        : zt_fail(err, rc, "the values of an IN cannot be had");
@@ -70,13 +73,15 @@ static int wanted_names_add_list(zt_names *names, sqlite3_value *list, zt_error 
 #endif
 
 /* The names of a constraint: one value, or a list. */
-static int wanted_names_take(zt_names *names, sqlite3_value *value, bool list, zt_error *err){
+static int wanted_names_take(zt_names *names, sqlite3_value *value, bool list,
+                             const zt_interrupt *interrupt, zt_error *err){
   wanted_names_begin(names, value==NULL);
   if( !value ) return SQLITE_OK;
 #if SQLITE_VERSION_NUMBER>=3038000
-  if( list ) return wanted_names_add_list(names, value, err);
+  if( list ) return wanted_names_add_list(names, value, interrupt, err);
 #else
   (void)list;
+  (void)interrupt;
 #endif
   return wanted_names_add_value(names, value, err);
 }
@@ -194,14 +199,17 @@ static uint64_t wanted_count(sqlite3_value *v, uint64_t otherwise){
   return n<0 ? otherwise : (uint64_t)n;
 }
 
-int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, zt_error *err){
+int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns,
+                   const zt_interrupt *interrupt, zt_error *err){
   sqlite3_value *value[ZT_PLAN_VALUES] = { NULL };
   for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
     if( plan>>i & 1 ) value[i] = *argv++;
   }
 #define WANTED_VALUE(bit) value[zt_plan_value(bit)]
-  if( wanted_names_take(&w->paths, WANTED_VALUE(ZT_PLAN_PATH), plan & ZT_PLAN_PATHS, err)
-   || wanted_names_take(&w->objects, WANTED_VALUE(ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS, err)
+  if( wanted_names_take(&w->paths, WANTED_VALUE(ZT_PLAN_PATH), plan & ZT_PLAN_PATHS, interrupt,
+                        err)
+   || wanted_names_take(&w->objects, WANTED_VALUE(ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS,
+                        interrupt, err)
    || wanted_patterns_take(&w->path_patterns.like,
                            patterns ? WANTED_VALUE(ZT_PLAN_PATH_LIKE) : NULL, err)
    || wanted_patterns_take(&w->path_patterns.glob,

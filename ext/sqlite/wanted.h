@@ -45,9 +45,13 @@ typedef struct zt_wanted {
   uint64_t offset;       /* Rows before the first one */
 } zt_wanted;
 
+#define ZT_WANTED_POLL 1024   /* Values of a list, and names of one that are looked up, between two
+                              ** questions whether to go on */
+
 /* Take the values after the arguments: argv as plan says. patterns: LIKE and GLOB may be made
 ** use of. */
-int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns, zt_error *err);
+int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns,
+                   const zt_interrupt *interrupt, zt_error *err);
 
 /* True if the patterns leave a path, or an object's name. */
 bool zt_wanted_path(const zt_wanted *w, const char *path);

@@ -193,6 +193,17 @@ def test_a_progress_handler_ends_a_list_of_which_each_element_is_looked_for(conn
     interrupted(db, "SELECT zt_absolute(?)", json.dumps([f"none/{i}" for i in range(2000)]))
 
 
+# Of its instructions, SQLite runs some three for each value of a list; what asks it runs some 7,000.
+@pytest.mark.parametrize("column", ["object", "path", "source"])
+def test_a_progress_handler_ends_the_taking_of_a_list_of_many(connect, sample, column):
+    db, values = connect(), ", ".join(f"'x{i}'" for i in range(1200))
+    sql = f"SELECT count(*) FROM zt_objects WHERE source = '{sample}' AND {column} IN ({values})"
+    if column == "source":
+        sql = f"SELECT count(*) FROM zt_objects WHERE {column} IN ({values}) AND on_error = 'skip'"
+    db.set_progress_handler(lambda: 1, 5000)
+    interrupted(db, sql)
+
+
 FAR = ["a" * 96 + f"{i:05}" + "z" * 27 for i in range(20_000)]   # Each 32 edits from the next
 NEAR = "a" * 127 + "b"
 
