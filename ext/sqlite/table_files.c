@@ -35,6 +35,8 @@
 #include "sqlite/outline.h"
 #include "sqlite/tables.h"
 
+#define FILES_TABLE_POLL 1024   /* Objects summed up between two questions whether to go on */
+
 enum {
   FILES_TABLE_PATH, FILES_TABLE_CONTAINER, FILES_TABLE_VERSION, FILES_TABLE_SIZE, FILES_TABLE_MTIME,
   FILES_TABLE_OBJECTS, FILES_TABLE_COMPONENTS, FILES_TABLE_STORED, FILES_TABLE_DECODED,
@@ -54,17 +56,32 @@ static bool files_table_first(zt_scan *scan){
   return true;
 }
 
-static const zt_totals *files_table_totals(zt_scan *scan){
-  files_table_row *r = scan->row;
+/* Sum up all components. Fails if the statement shall end. */
+static int files_table_sum(zt_scan *scan, zt_totals *out, zt_error *err){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_object object;
-  if( r->summed ) return &r->totals;
-  r->summed = true;
-  r->totals = ZT_TOTALS_NONE;
+  *out = ZT_TOTALS_NONE;
   for(uint32_t i=0; i<zt_container_objects(scan->container); i++){
     zt_container_object(scan->container, i, &object);
-    zt_totals_add(&r->totals, scan->container, &object);
+    zt_totals_add(out, scan->container, &object);
+    if( (i+1)%FILES_TABLE_POLL==0 && zt_interrupt_check(&interrupt, err) ) return err->rc;
   }
-  return &r->totals;
+  return SQLITE_OK;
+}
+
+/* The stored or the decoded bytes of all components. */
+static void files_table_sum_column(zt_scan *scan, sqlite3_context *ctx, int i){
+  files_table_row *r = scan->row;
+  const zt_totals *t = &r->totals;
+  zt_error err = ZT_ERROR_NONE;
+  if( !r->summed && files_table_sum(scan, &r->totals, &err) ){
+    zt_result_error(ctx, &err);
+    return;
+  }
+  r->summed = true;
+  if( i==FILES_TABLE_STORED ? t->stored_known : t->decoded_known ){
+    zt_result_uint(ctx, i==FILES_TABLE_STORED ? t->stored : t->decoded);
+  }
 }
 
 /* A digest of what the tables say of the file. */
@@ -88,15 +105,7 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
     case FILES_TABLE_OBJECTS:    zt_result_uint(ctx, zt_container_objects(c)); break;
     case FILES_TABLE_COMPONENTS: zt_result_uint(ctx, zt_container_components(c)); break;
     case FILES_TABLE_STORED:
-      if( files_table_totals(scan)->stored_known ){
-        zt_result_uint(ctx, files_table_totals(scan)->stored);
-      }
-      break;
-    case FILES_TABLE_DECODED:
-      if( files_table_totals(scan)->decoded_known ){
-        zt_result_uint(ctx, files_table_totals(scan)->decoded);
-      }
-      break;
+    case FILES_TABLE_DECODED:    files_table_sum_column(scan, ctx, i); break;
     case FILES_TABLE_MANIFEST:   zt_result_uint(ctx, zt_container_manifest_length(c)); break;
     case FILES_TABLE_ATTRIBUTES:
       attributes = zt_container_attributes(c);

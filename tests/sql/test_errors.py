@@ -193,6 +193,15 @@ def test_a_progress_handler_ends_a_list_of_which_each_element_is_looked_for(conn
     interrupted(db, "SELECT zt_absolute(?)", json.dumps([f"none/{i}" for i in range(2000)]))
 
 
+@pytest.mark.parametrize("column", ["stored_bytes", "decoded_bytes"])
+def test_a_progress_handler_ends_a_sum_over_many(connect, save, column):
+    db, path = connect(), named(save, [f"{i:04}" for i in range(3000)])
+    db.set_progress_handler(lambda: 1, 1000)
+    interrupted(db, f"SELECT {column} FROM zt_files(?)", path)
+    db.set_progress_handler(None, 1000)
+    assert value(db, f"SELECT {column} FROM zt_files(?)", path) == 0
+
+
 # Of its instructions, SQLite runs some three for each value of a list; what asks it runs some 7,000.
 @pytest.mark.parametrize("column", ["object", "path", "source"])
 def test_a_progress_handler_ends_the_taking_of_a_list_of_many(connect, sample, column):
