@@ -136,9 +136,14 @@ $(B)/replay/%$(EXE): tests/fuzz/%.c tests/fuzz/replay.c $(wildcard tests/fuzz/*.
 	$(PROGRAM)
 
 # The extension below $(B): for another machine, or with other options
-$(B)/ztensor.$(SO): $(SRC) $(wildcard ext/*/*.h) Makefile
+$(B)/loaded/%.o: ext/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) -Iext $(LINK) -o $@ $(SRC) $(LDFLAGS) $(LIBS)
+	$(CC) $(STRICT) $(OPT) $(CPPFLAGS) $(CFLAGS) -Iext -MMD -MP -c -o $@ $<
+
+-include $(SRC:ext/%.c=$(B)/loaded/%.d)
+
+$(B)/ztensor.$(SO): $(SRC:ext/%.c=$(B)/loaded/%.o)
+	$(CC) $(LINK) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # --- SQL tests: the extension as its users load it ---
 
