@@ -283,13 +283,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT INTO refresh_missing(file, path)
   SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN file AS f ON f.root = w.root
   WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
-  -- and what another source found below this directory, if it is nowhere: this source may just pass over it (.hidden/x.zt). A zero
-  -- follows the slash in ASCII.
+  -- and what another source found below this directory, if there is no such file: this source may just pass over it (.hidden/x.zt). A
+  -- zero follows the slash in ASCII.
   INSERT INTO refresh_missing(file, path)
   SELECT f.id, f.path
   FROM refresh_now AS w CROSS JOIN file AS f
     ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
-  WHERE NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
+  WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
   -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path, and shards are looked for by it.)
   INSERT OR IGNORE INTO refresh_moved(file, number)
@@ -331,6 +332,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
+  -- Nor what this source passes over, if the path is that of a link to nowhere, or if it cannot be told what it leads to. A pattern tells
+  -- that from a path that is not there; this one is the path itself, and the row wanted is that of no other.
+  DELETE FROM refresh_missing
+  WHERE NOT kept AND (SELECT root FROM file WHERE id = refresh_missing.file) IS NOT (SELECT root FROM refresh_now)
+    AND EXISTS (SELECT 1 FROM zt_files(replace(replace(replace(refresh_missing.path, '[', '[[]'), '*', '[*]'), '?', '[?]') || '*') AS z
+                WHERE z.path = refresh_missing.path);
   INSERT INTO change(at, host, path, change, size, mtime)
   SELECT w.at, w.host, l.path, l.state, l.size, l.mtime FROM refresh_now AS w CROSS JOIN refresh_listed AS l
   WHERE l.state IN ('added', 'changed')

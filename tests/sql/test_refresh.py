@@ -170,6 +170,26 @@ def test_a_dangling_link_is_broken_until_it_leads_somewhere(catalog, put, tmp_pa
     assert_equal_to_tables(catalog, source)
 
 
+@pytest.mark.parametrize("name", ["x.zt", "x[1]*?.zt"])
+@pytest.mark.parametrize("directory", ["sub", ".hidden", ".hid[d]en"])
+def test_a_link_to_nowhere_stays_whichever_source_found_it(catalog, put, tmp_path, directory, name):
+    """Also one that another source passes over, or that was a file when it was found."""
+    put(f"{directory}/a.zt", model(1))
+    path, inner, outer = put(f"{directory}/{name}", model(2)), str(tmp_path / "models" / directory), str(tmp_path / "models")
+    assert refresh(catalog, inner) == {"files": 2, "added": 2}
+    os.unlink(path)
+    os.symlink("nowhere", path)
+    passed_over = directory[0] == "."
+    for source, state in [(outer, "changed"), (inner, "changed" if passed_over else "retried"), (outer, "retried"), (outer, "retried")]:
+        expected = {"files": 2, state: 1, "unchanged": 1, "broken": 1} if source == inner or not passed_over else {}
+        assert refresh(catalog, source) == expected
+        assert (path,) in ask(catalog, "SELECT path FROM files")
+    assert ask(catalog, "SELECT path, error_kind FROM broken") == [(path, "missing")]
+    os.unlink(path)
+    assert refresh(catalog, outer)["removed"] == 1
+    assert ask(catalog, "SELECT path FROM broken") == []
+
+
 # --------------------------------------------------------------------------------------------------------- privileges
 
 @pytest.fixture
@@ -221,6 +241,27 @@ def test_what_is_below_a_directory_that_cannot_be_listed_is_kept(another_user):
     os.chmod(f"{directory}/models", 0o755)
     assert run("models") == {"files": 3, "unchanged": 3, "removed": 1}
     assert ask(catalog, paths) == [("models/a/deep/y.zt", 1), ("models/a/x.zt", 1), ("models/a0.zt", 1)]
+
+
+@pytest.mark.parametrize("name", ["x.zt", "x[1].zt"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_in_a_forbidden_directory_is_not_nowhere(another_user, linked, name):
+    """A source that passes over it cannot tell whether it is there."""
+    directory, run = another_user
+    for place in ("forbidden", "models/.hidden"):
+        os.mkdir(f"{directory}/{place}")
+    with open(f"{directory}/{'forbidden' if linked else 'models/.hidden'}/{name}", "wb") as file:
+        file.write(model(1))
+    if linked:
+        os.symlink(file.name, f"{directory}/models/.hidden/{name}")
+    assert run("models/.hidden") == {"files": 1, "added": 1}
+    os.chmod(os.path.dirname(file.name), 0)
+    assert run("models") == {}
+    assert ask(directory + "/catalog.db", "SELECT path FROM files") == [(f"{directory}/models/.hidden/{name}",)]
+    os.chmod(os.path.dirname(file.name), 0o755)
+    assert run("models/.hidden") == {"files": 1, "unchanged": 1}
+    os.unlink(f"{directory}/models/.hidden/{name}")
+    assert run("models") == {"removed": 1}
 
 
 def test_a_file_that_may_be_read_again_is_read_though_its_mtime_stayed(another_user):
