@@ -33,17 +33,18 @@ FROM file;
 CREATE TEMP TABLE safetensors_index_says AS
 SELECT i.path, w.key AS tensor, w.value AS shard FROM temp.safetensors_index AS i, json_each(i.json, '$.weight_map') AS w;
 
--- The files that the index names, and why one cannot be read.
+-- The files that the index names, and why one cannot be read. A path that is not there may be a pattern: what that finds is no shard.
 CREATE TEMP TABLE safetensors_index_shard AS
-SELECT s.path, s.shard, f.path AS file, f.size, f.error
-FROM (SELECT DISTINCT i.path, i.folder, s.shard
+SELECT s.path, s.shard, s.file, f.size,
+  CASE WHEN f.path IS NULL THEN 'ztensor: ' || s.file || ': there is no such file' ELSE f.error END AS error
+FROM (SELECT DISTINCT i.path, i.folder || s.shard AS file, s.shard
       FROM temp.safetensors_index AS i JOIN temp.safetensors_index_says AS s USING (path)) AS s
-CROSS JOIN zt_files(s.folder || s.shard) AS f;
+LEFT JOIN zt_files AS f ON f.source = s.file AND f.path = s.file;
 
 -- What they have.
 CREATE TEMP TABLE safetensors_index_found AS
 SELECT s.path, s.shard, c.object AS tensor, c.length
-FROM temp.safetensors_index_shard AS s CROSS JOIN zt_components(s.file, 'skip') AS c
+FROM temp.safetensors_index_shard AS s CROSS JOIN zt_components(s.file, 'skip') AS c ON c.path = s.file
 WHERE s.error IS NULL;
 CREATE INDEX temp.safetensors_index_tensor ON safetensors_index_found(path, tensor);
 

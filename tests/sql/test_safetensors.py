@@ -338,3 +338,28 @@ def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):
         ("it's/deep/m.safetensors.index.json", "not_in_shard", "v"), ("it's/deep/m.safetensors.index.json", "unreadable_shard", "b.safetensors"),
         ("it's/deep/m.safetensors.index.json", "wrong_shard", "w"),
         ("it's/deep/n.safetensors.index.json", "broken_index", None), ("o.safetensors.index.json", "broken_index", None)]
+
+
+@pytest.mark.parametrize("folder, shard, other", [("m[v2]", "2.safetensors", "mv/2.safetensors"), ("m*", "2.safetensors", "m1/2.safetensors"),
+                                                  ("m?", "2.safetensors", "m1/2.safetensors"), ("m", "[2].safetensors", "m/2.safetensors"),
+                                                  ("m", "*.safetensors", "m/2.safetensors"), ("m", "?.safetensors", "m/2.safetensors"),
+                                                  ("m", "sub", "m/sub/2.safetensors"), ("m", "", "m/2.safetensors")])
+def test_a_shard_that_is_missing_is_no_other_file(shell, tmp_path, folder, shard, other):
+    """Whatever it and its folder are called."""
+    for path in (tmp_path / folder / "1.safetensors", tmp_path / other):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(written('{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"x"))
+    index = tmp_path / folder / "m.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"v": shard, "w": "1.safetensors"}}))
+    [(path, finding, name, detail)] = findings(shell, tmp_path / folder)
+    assert (path, finding, name) == (str(index), "missing_shard", shard) and f"{tmp_path / folder}/{shard}: " in detail
+
+
+def test_shards_are_found_whatever_they_are_called(shell, tmp_path):
+    folder = tmp_path / "m[v2]*?"
+    folder.mkdir()
+    for tensor, name in (("v", "[1].safetensors"), ("w", "*.safetensors"), ("x", "?.safetensors")):
+        (folder / name).write_bytes(written('{"%s":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}' % tensor, b"x"))
+    index = {"metadata": {"total_size": 3}, "weight_map": {"v": "[1].safetensors", "w": "*.safetensors", "x": "?.safetensors"}}
+    (folder / "m.safetensors.index.json").write_text(json.dumps(index))
+    assert findings(shell, tmp_path) == []
