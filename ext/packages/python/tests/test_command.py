@@ -403,17 +403,20 @@ raise SystemExit('it was not stopped')""", what)
     assert err == {"statistics": f"statistics: {40 - done} files, 39 pairs\n", "distances": f"statistics: 0 files, {39 - done} pairs\n"}[what]
 
 
-def test_one_file_that_is_gone_does_not_end_a_pass(command, tmp_path):
-    for i in range(3):
-        safetensors(tmp_path / "run" / f"{i}.safetensors", {"w": floats(i, 1)})
+@pytest.mark.parametrize("gone", ["1.safetensors", "[0]*.safetensors"])
+def test_one_file_that_is_gone_does_not_end_a_pass(command, tmp_path, gone):
+    """Nor is it another one, if its name is a pattern that finds it."""
+    for i, name in enumerate(["0.safetensors", gone, "2.safetensors"]):
+        path = safetensors(tmp_path / "run" / name, {"w": floats(i, 1)})
+        os.utime(path, (i, i))
     command("catalog", "run")
     said = command.python_code("""
-import os
+import os, sys
 from ztensor_sqlite import measures, output, session
 opened = session.Session('catalog.db')
-os.unlink('run/1.safetensors')
+os.unlink('run/' + sys.argv[1])
 print(measures.statistics(opened, output.Progress), measures.distances(opened, output.Progress))
-print(opened.run("SELECT count(*), count(error) FROM pair"), opened.run("SELECT count(*) FROM distance"))""")
+print(opened.run("SELECT count(*), count(error) FROM pair"), opened.run("SELECT count(*) FROM distance"))""", gone)
     assert said == "3 2\n[(2, 2)] [(0,)]\n"
 
 

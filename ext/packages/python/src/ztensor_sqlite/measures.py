@@ -61,7 +61,11 @@ DISTANCES = """INSERT OR REPLACE INTO distance(a, b, name, change, elements, equ
 SELECT {low}, {high}, n.id, {compared}
 FROM file AS f CROSS JOIN file AS g CROSS JOIN zt_objects(f.path) AS a CROSS JOIN zt_objects(g.path) AS b ON b.object = a.object
      CROSS JOIN zt_compare(f.path, a.object, g.path, a.object) AS c CROSS JOIN name AS n ON n.name = a.object
-WHERE f.id = {low} AND g.id = {high}"""
+WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path"""
+
+# A file that is gone is an error of the extension, unless its name is a pattern.
+GONE = """SELECT f.path FROM file AS f
+WHERE f.id IN ({low}, {high}) AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path)"""
 
 # Of each family (the same names, types and shapes), each file and the next one in time.
 NEIGHBOURS = """SELECT min(id, next), max(id, next)
@@ -145,6 +149,8 @@ def _unmeasured(session, file, error):
 def compare(session, pairs):
     """Keep the distances of pairs of files of the catalog, each by their numbers, the smaller one first."""
     for low, high in pairs:
+        for path, in session.run(GONE.format(low=low, high=high)):
+            raise Trouble(f"ztensor: {path}: there is no such file")
         session.run(DISTANCES.format(low=low, high=high, compared=_compared("f.path", "g.path")))
         left = f"a = {low} AND b = {high} AND change = 'incomparable'"
         if session.value(f"SELECT EXISTS (SELECT 1 FROM distance WHERE {left})") and _are_identical(session, *(
