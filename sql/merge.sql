@@ -4,10 +4,18 @@
 --   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
 --     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
 --
--- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was read later stays, and what either found in a second
--- pass over that; what a refresh of either removed later is removed. So the order of catalogs does not matter, and merging one again
--- changes nothing. Numbers of rows (id) are each catalog's own; what they name is not. Of a run the later state stays; one that its
--- tracker has forgotten stays, too: DELETE FROM run_files forgets it here.
+-- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was found later stays, as it was read there, and what either
+-- found in a second pass over that; what a refresh of either removed later, or would have found and did not, is removed. Numbers of rows
+-- (id) are each catalog's own; what they name is not. Of a run the later state stays; one that its tracker has forgotten stays, too:
+-- DELETE FROM run_files forgets it here.
+--
+-- So the order of catalogs does not matter, and merging one again changes nothing, as long as the catalogs of one host have the same
+-- sources, or ones with nothing in common. For a catalog keeps of a file the last source that found it, and no other. Where sources have
+-- files in common, another one that was refreshed later is known to have looked for a file if it takes such names (a directory, or a
+-- pattern without [a-z]) and the file is right in that directory, or something else is beside it that this source found last. What of
+-- such a host is gone, and only an earlier look of that source tells so, may stay in one order of three catalogs and go in another, until
+-- its own source is refreshed, or the catalog with the earlier look is merged again. Nothing is removed that was found since, but for
+-- what a refresh passed over that used to find it.
 --
 -- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first. Files
 -- of a catalog of the first version are nobody's until they are refreshed, and are refused.
@@ -25,6 +33,8 @@ DROP TABLE IF EXISTS temp.merge_file;
 DROP TABLE IF EXISTS temp.merge_found;
 DROP TABLE IF EXISTS temp.merge_gone;
 DROP TABLE IF EXISTS temp.merge_lost;
+DROP TABLE IF EXISTS temp.merge_looked;
+DROP TABLE IF EXISTS temp.merge_walked;
 
 -- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
 -- that stayed as they were.
@@ -39,14 +49,19 @@ CREATE TEMP TABLE merge_kind(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_storage(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_architecture(there INTEGER PRIMARY KEY, here, fresh);
 CREATE TEMP TABLE merge_layout(there INTEGER PRIMARY KEY, here, fresh);
--- What second passes found is taken over from there ('take'), dropped here ('drop'), or left alone.
-CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state, fingerprints, findings);
+-- What second passes found is taken over from there ('take'), dropped here ('drop'), or left alone. `refreshed` is when it was read there,
+-- if that counts though the file stays as it is.
+CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state, fingerprints, findings, refreshed);
 CREATE INDEX temp.merge_file_here ON merge_file(here) WHERE here IS NOT NULL;
 -- Files here that have been found by another source since, a number of main.root.
 CREATE TEMP TABLE merge_found(file INTEGER PRIMARY KEY, root);
 -- Files that some refresh did not find, and when that was; the same of those of which no history tells so.
 CREATE TEMP TABLE merge_gone(host, path TEXT, at);
 CREATE TEMP TABLE merge_lost(host, path TEXT, at);
+-- Files of one catalog above which a source is that was refreshed later in the other one (`there`: in the incoming one), where the file is
+-- not known; and the directories that such sources came to, by what they found in them.
+CREATE TEMP TABLE merge_looked(there, root, source TEXT, top TEXT, host, path TEXT, directory TEXT, at);
+CREATE TEMP TABLE merge_walked(there, root, directory TEXT, PRIMARY KEY(there, root, directory)) WITHOUT ROWID;
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   -- pragma_user_version tells that of main alone: one version has one set of tables.
@@ -131,29 +146,48 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   FROM merge_layout AS m CROSS JOIN incoming.attribute AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
   WHERE m.fresh;
 
-  -- Files: what was read later, and second passes over the same state of a file. Of two read in one second the one of the later state
-  -- counts, so that the order of catalogs does not.
+  -- Files: what was found later, as it was read there, and second passes over the same state of a file. Of two found in one second the
+  -- one of the later state counts, so that the order of catalogs does not. What is below a directory that could not be listed was not
+  -- found since it was read, as far as is known.
   INSERT INTO merge_file
   SELECT there, here, state,
          CASE WHEN state = 'added' OR passed_there AND (state = 'replaced' OR NOT passed_here AND same) THEN 'take'
               WHEN state = 'replaced' AND NOT same THEN 'drop' END,
          CASE WHEN state = 'added' OR checked_there AND (state = 'replaced' OR NOT checked_here AND same) THEN 'take'
-              WHEN state = 'replaced' AND NOT same THEN 'drop' END
-  FROM (SELECT t.id AS there, f.id AS here, t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
-               t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
-               t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
-                 AND NOT EXISTS (SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id
-                                 EXCEPT SELECT path, size, mtime, inode FROM main.external WHERE file = f.id)
-                 AND NOT EXISTS (SELECT path, size, mtime, inode FROM main.external WHERE file = f.id
-                                 EXCEPT SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id) AS same,
-               CASE WHEN f.id IS NULL THEN 'added'
-                    WHEN (t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1), coalesce(t.inode, -1),
-                          coalesce((SELECT max(mtime) FROM incoming.external WHERE file = t.id), -1e300))
-                       > (f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1), coalesce(f.inode, -1),
-                          coalesce((SELECT max(mtime) FROM main.external WHERE file = f.id), -1e300)) THEN 'replaced'
-                    ELSE 'unchanged' END AS state
-        FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
-             LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path);
+              WHEN state = 'replaced' AND NOT same THEN 'drop' END,
+         CASE WHEN other AND state = 'unchanged' AND later THEN refreshed END
+  FROM (SELECT *, CASE WHEN here IS NULL THEN 'added'
+                       WHEN other AND later AND NOT (alike AND same) THEN 'replaced'
+                       ELSE 'unchanged' END AS state
+        FROM (SELECT t.id AS there, f.id AS here, t.refreshed,
+                     t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
+                     t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
+                     t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
+                       AND NOT EXISTS (SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id
+                                       EXCEPT SELECT path, size, mtime, inode FROM main.external WHERE file = f.id)
+                       AND NOT EXISTS (SELECT path, size, mtime, inode FROM main.external WHERE file = f.id
+                                       EXCEPT SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id) AS same,
+                     t.refreshed IS NOT f.refreshed OR t.size IS NOT f.size OR t.mtime IS NOT f.mtime OR t.inode IS NOT f.inode
+                       OR (SELECT max(mtime) FROM incoming.external WHERE file = t.id)
+                          IS NOT (SELECT max(mtime) FROM main.external WHERE file = f.id) AS other,
+                     t.data_offset IS f.data_offset AND t.attributes IS f.attributes AND t.error IS f.error
+                       AND (SELECT here FROM merge_layout WHERE there = t.layout) IS f.layout AS alike,
+                     (CASE WHEN t.id IN (SELECT y.id FROM incoming.file AS b CROSS JOIN incoming.file AS y ON y.host = b.host
+                                           AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
+                                         WHERE b.error IS NOT NULL)
+                           THEN t.refreshed
+                           ELSE max(t.refreshed, coalesce((SELECT refreshed FROM incoming.root WHERE id = t.root), 0)) END,
+                      t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1), coalesce(t.inode, -1),
+                      coalesce((SELECT max(mtime) FROM incoming.external WHERE file = t.id), -1e300))
+                       > (CASE WHEN f.id IN (SELECT g.id FROM main.file AS b CROSS JOIN main.file AS g ON g.host = b.host
+                                               AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
+                                             WHERE b.error IS NOT NULL)
+                               THEN f.refreshed
+                               ELSE max(f.refreshed, coalesce((SELECT refreshed FROM main.root WHERE id = f.root), 0)) END,
+                          f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1), coalesce(f.inode, -1),
+                          coalesce((SELECT max(mtime) FROM main.external WHERE file = f.id), -1e300)) AS later
+              FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
+                   LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path));
 
   -- Where did a refresh find a file no more? Its history says so, of files here and of those that come.
   INSERT INTO merge_gone(host, path, at)
@@ -172,13 +206,15 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   UNION ALL
   SELECT g.host, x.path, g.at
   FROM main.gone AS g CROSS JOIN merge_host AS h ON h.here = g.host CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = g.path;
-  -- Or the source that found it here was refreshed later there, or the other way round, and it is not known there: unless it is below a
-  -- directory that could not be listed.
+  -- Or the source that found it here was refreshed later there, or the other way round, and nothing has found it there since: unless it is
+  -- below a directory that could not be listed.
   INSERT INTO merge_lost
   SELECT f.host, f.path, t.refreshed
   FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
        CROSS JOIN main.file AS f ON f.root = r.id
-  WHERE t.refreshed > r.refreshed AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path)
+  WHERE t.refreshed > r.refreshed
+    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x CROSS JOIN incoming.root AS o ON o.id = x.root
+                    WHERE x.host = t.host AND x.path = f.path AND o.refreshed >= t.refreshed)
     AND f.id NOT IN (SELECT g.id
                      FROM incoming.file AS b CROSS JOIN merge_host AS h ON h.there = b.host CROSS JOIN main.file AS g
                        ON g.host = h.here AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
@@ -187,11 +223,56 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SELECT r.host, x.path, r.refreshed
   FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
        CROSS JOIN incoming.file AS x ON x.root = t.id
-  WHERE r.refreshed > t.refreshed AND NOT EXISTS (SELECT 1 FROM main.file AS f WHERE f.host = r.host AND f.path = x.path AND f.root = r.id)
+  WHERE r.refreshed > t.refreshed
+    AND NOT EXISTS (SELECT 1 FROM main.file AS f CROSS JOIN main.root AS o ON o.id = f.root
+                    WHERE f.host = r.host AND f.path = x.path AND o.refreshed >= r.refreshed)
     AND x.id NOT IN (SELECT y.id
                      FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
                        ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
                      WHERE b.error IS NOT NULL);
+  -- Or another source was refreshed later there, or the other way round, that takes such names and has come to that directory. To one below
+  -- its own directory it may have come by another path, that of a link, unless it found something by this one. A list takes no names; of
+  -- hidden ones, and by classes of characters ([a-z]), this does not tell whether they are taken.
+  INSERT INTO merge_looked
+  SELECT 1, t.id, t.source, t.path, f.host, f.path, rtrim(f.path, replace(f.path, '/', '')), t.refreshed
+  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN merge_host AS h ON h.there = t.host
+       CROSS JOIN main.file AS f ON f.host = h.here AND f.path > rtrim(t.path, '/') || '/' AND f.path < rtrim(t.path, '/') || '0'
+       CROSS JOIN main.root AS r ON r.id = f.root
+  WHERE (t.source = t.path OR t.source GLOB '[^[]*[*?]*') AND f.root <> m.here AND t.refreshed > r.refreshed
+    AND t.refreshed > (SELECT min(o.refreshed) FROM main.root AS o WHERE o.host = h.here AND o.id <> m.here)
+    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path)
+    AND f.id NOT IN (SELECT g.id
+                     FROM incoming.file AS b CROSS JOIN merge_host AS h ON h.there = b.host CROSS JOIN main.file AS g
+                       ON g.host = h.here AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
+                     WHERE b.error IS NOT NULL)
+  UNION ALL
+  SELECT 0, r.id, r.source, r.path, r.host, x.path, rtrim(x.path, replace(x.path, '/', '')), r.refreshed
+  FROM merge_host AS h CROSS JOIN main.root AS r ON r.host = h.here
+       CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path > rtrim(r.path, '/') || '/' AND x.path < rtrim(r.path, '/') || '0'
+       CROSS JOIN incoming.root AS t ON t.id = x.root CROSS JOIN merge_root AS m ON m.there = t.id
+  WHERE (r.source = r.path OR r.source GLOB '[^[]*[*?]*') AND m.here <> r.id AND r.refreshed > t.refreshed
+    AND r.refreshed > (SELECT min(o.refreshed) FROM incoming.root AS o WHERE o.host = h.there AND o.source <> r.source)
+    AND NOT EXISTS (SELECT 1 FROM main.file AS f WHERE f.host = r.host AND f.path = x.path)
+    AND x.id NOT IN (SELECT y.id
+                     FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
+                       ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
+                     WHERE b.error IS NOT NULL);
+  DELETE FROM merge_looked
+  WHERE substr(path, length(directory) + 1) GLOB '.*'
+     OR source = top AND NOT EXISTS (SELECT 1 FROM file_names AS n WHERE substr(path, length(directory) + 1) GLOB n.pattern)
+     OR source <> top AND (source GLOB '*[[]*' OR source GLOB '*/[*][*]' OR
+                           substr(path, length(directory) + 1)
+                           NOT GLOB substr(source, length(rtrim(source, replace(source, '/', ''))) + 1));
+  INSERT OR IGNORE INTO merge_walked
+  SELECT 1, s.root, rtrim(s.path, replace(s.path, '/', '')) FROM incoming.root AS t CROSS JOIN incoming.file AS s ON s.root = t.id
+  WHERE t.id IN (SELECT root FROM merge_looked WHERE there) AND s.path <> t.source
+  UNION ALL
+  SELECT 0, s.root, rtrim(s.path, replace(s.path, '/', '')) FROM main.root AS r CROSS JOIN main.file AS s ON s.root = r.id
+  WHERE r.id IN (SELECT root FROM merge_looked WHERE NOT there) AND s.path <> r.source;
+  INSERT INTO merge_lost
+  SELECT l.host, l.path, l.at FROM merge_looked AS l
+  WHERE l.source = l.top AND l.directory = rtrim(l.top, '/') || '/'
+     OR EXISTS (SELECT 1 FROM merge_walked AS w WHERE w.there = l.there AND w.root = l.root AND w.directory = l.directory);
   INSERT INTO merge_gone SELECT host, path, at FROM merge_lost;
   INSERT INTO merge_lost SELECT h.here, g.path, g.at FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host;
   INSERT INTO gone(host, path, at) SELECT host, path, max(at) FROM merge_lost GROUP BY host, path
@@ -204,7 +285,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   WHERE at <= (SELECT t.refreshed
                FROM merge_host AS h CROSS JOIN incoming.file AS x ON x.host = h.there CROSS JOIN incoming.root AS t ON t.id = x.root
                WHERE h.here = merge_gone.host AND x.path = merge_gone.path);
-  UPDATE merge_file SET state = 'gone', fingerprints = NULL, findings = NULL
+  UPDATE merge_file SET state = 'gone', fingerprints = NULL, findings = NULL, refreshed = NULL
   WHERE there IN (SELECT x.id FROM merge_gone AS g CROSS JOIN merge_host AS h ON h.here = g.host
                                    CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = g.path);
   INSERT OR IGNORE INTO merge_file(there, here, state)
@@ -227,6 +308,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
       mtime = excluded.mtime, device = excluded.device, inode = excluded.inode, data_offset = excluded.data_offset,
       manifest_bytes = excluded.manifest_bytes, refreshed = excluded.refreshed, error_kind = excluded.error_kind, error = excluded.error,
       attributes = excluded.attributes;
+  UPDATE file SET refreshed = (SELECT m.refreshed FROM merge_file AS m WHERE m.here = file.id)
+  WHERE id IN (SELECT here FROM merge_file WHERE refreshed IS NOT NULL);
   UPDATE file
   SET (fingerprint, fingerprinted) = (SELECT t.fingerprint, t.fingerprinted
                                       FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
@@ -310,4 +393,6 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM merge_found;
   DELETE FROM merge_gone;
   DELETE FROM merge_lost;
+  DELETE FROM merge_looked;
+  DELETE FROM merge_walked;
 END;

@@ -324,6 +324,99 @@ def test_in_any_order_of_nested_sources_it_is_the_same(tmp_path, order):
     assert said(merged) == before
 
 
+def looks(tmp_path, *steps):
+    """The collection, and a catalog for each step: what is done before it, and the source that is refreshed then."""
+    c, catalogs = Collection(tmp_path), []
+    for i, (change, source) in enumerate(steps):
+        c.catalog, c.merged = create(tmp_path / f"look{i}.db"), create(tmp_path / f"aside{i}.db")
+        change(c)
+        c.refresh(source)
+        catalogs.append(c.catalog)
+    return c, catalogs
+
+
+def merged_in_all_orders(tmp_path, c, catalogs):
+    """The paths that are left, which are the same in any order, and after each catalog came again."""
+    results = set()
+    for i, order in enumerate(itertools.permutations(catalogs)):
+        merged = create(tmp_path / f"order{i}.db")
+        merge(merged, *order)
+        before = said(merged)
+        assert [report[:3] for report in merge(merged, *order)] == [(0, 0, 0)] * len(catalogs)
+        assert said(merged) == before
+        results.add(tuple(os.path.relpath(path, c.directory) for path, in ask(merged, "SELECT path FROM file ORDER BY path")))
+    [paths] = results
+    return list(paths)
+
+
+def puts(*names):
+    return lambda c: [c.put(name, model(1)) for name in names]
+
+
+def removes(*names):
+    return lambda c: [(c.directory / name).unlink() for name in names]
+
+
+@pytest.mark.parametrize("first, second, third", [
+    ("", "*.zt", ""), ("*.zt", "", "*.zt"), ("", "q*", ""), ("", "", "*.zt"), ("*.zt", "q*", "")])
+@pytest.mark.parametrize("below", ["", "sub/"])
+def test_what_a_later_look_did_not_find_is_gone_whichever_source_found_it(tmp_path, first, second, third, below):
+    if below:
+        first, second, third = ({"": "", "*.zt": "**/*.zt", "q*": "sub/q*"}[source] for source in (first, second, third))
+    q, k = f"{below}q.zt", f"{below}k.zt"
+    c, catalogs = looks(tmp_path, (puts(q, k), first), (puts(), second), (removes(q), third))
+    assert merged_in_all_orders(tmp_path, c, catalogs) == [k]
+
+
+def test_what_a_later_look_found_again_stays(tmp_path):
+    c, catalogs = looks(tmp_path, (puts("q.zt", "k.zt"), ""), (removes("q.zt"), ""), (puts("q.zt"), "*.zt"))
+    assert merged_in_all_orders(tmp_path, c, catalogs) == ["k.zt", "q.zt"]
+
+
+@pytest.mark.parametrize("found, source, later", [
+    (".q.zt", ".*.zt", ""), ("q.ckpt", "*.ckpt", ""), (".h/q.zt", ".h", ""), ("b/q.zt", "b*/q.zt", ""), ("q.zt", "q*", "k*"),
+    ("sub/q.zt", "sub", "*.zt"), ("q.zt", "q*", "[kl].zt")])
+def test_what_a_later_look_passes_over_stays(tmp_path, found, source, later):
+    """By its name, or since it came to the directory by another link."""
+    def prepare(c):
+        puts(found if not found.startswith("b/") else "k.zt", "k.zt")(c)
+        if found.startswith("b/"):
+            os.mkdir(tmp_path / "linked")
+            (tmp_path / "linked" / "q.zt").write_bytes(model(1))
+            for name in ("a", "b"):
+                os.symlink(tmp_path / "linked", c.directory / name)
+    c, catalogs = looks(tmp_path, (prepare, source), (puts(), later))
+    assert found in merged_in_all_orders(tmp_path, c, catalogs)
+
+
+def test_a_file_is_as_it_was_found_last_though_another_look_read_it_later(tmp_path):
+    """It was moved away, another one was there, and it came back: what read it first still knows it."""
+    def away(c):
+        (c.directory / "q.zt").rename(tmp_path / "kept")
+        c.put("q.zt", model(2, n=1))
+    c, catalogs = looks(tmp_path, (puts("q.zt"), ""), (away, ""), (removes("q.zt"), ""))
+    (tmp_path / "kept").rename(c.directory / "q.zt")
+    c.catalog, c.merged = catalogs[0], create(tmp_path / "aside.db")
+    c.refresh("")
+    assert merged_in_all_orders(tmp_path, c, catalogs) == ["q.zt"]
+    for i in range(6):
+        assert ask(tmp_path / f"order{i}.db", "SELECT value FROM attributes WHERE key = 'n'") == []
+        assert ask(tmp_path / f"order{i}.db", "SELECT refreshed FROM file") == [(2000,)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_is_below_a_directory_that_cannot_be_listed_is_as_it_was_read(tmp_path, machine, order):
+    old = machine("a", {"x.zt": model(1)}, at=1000)
+    [(path,)] = ask(old, "SELECT path FROM file")
+    directory = os.path.dirname(path)
+    closed = edited(old, tmp_path / "closed.db", "UPDATE root SET refreshed = 3000",
+                    f"INSERT INTO file(host, path, root, refreshed, error, error_kind) VALUES (1, '{directory}', 1, 3000, 'e', 'denied')")
+    new = machine("a", {"x.zt": model(2, n=1)}, at=2000)
+    merged = create(tmp_path / "merged.db")
+    merge(merged, *([closed, new][i] for i in order))
+    assert ask(merged, "SELECT refreshed FROM file WHERE path = '%s'" % path) == [(2000,)]
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_source_is_the_one_that_found_it_last(tmp_path, order):
     c = Collection(tmp_path)
