@@ -254,7 +254,10 @@ char *zt_os_resolve(const char *path, int *error_number){
   if( n==0 ) *error_number = os_errno_of(GetLastError());
   else wide = sqlite3_malloc64((n+1)*sizeof(*wide));
   if( wide ){
-    if( GetFinalPathNameByHandleW(h, wide, n+1, 0)<=n ) out = os_narrow(os_plain(wide));
+    DWORD written = GetFinalPathNameByHandleW(h, wide, n+1, 0);   /* Without it */
+    if( written==0 ) *error_number = os_errno_of(GetLastError());
+    else if( written>n ) *error_number = EAGAIN;   /* It was renamed meanwhile */
+    else out = os_narrow(os_plain(wide));
     sqlite3_free(wide);
   }
   CloseHandle(h);
