@@ -32,7 +32,8 @@ static int container_read_ends(zt_source *source, const zt_builder *b, container
   if( container_read(source, b, 0, buffer->head, nHead, err)
    || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
   *out = (zt_ends){
-    .source = source, .size = size, .head = { buffer->head, nHead }, .tail = { buffer->tail, nTail }
+    .source = source, .size = size, .head = { buffer->head, nHead },
+    .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL
   };
   return SQLITE_OK;
 }

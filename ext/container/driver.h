@@ -20,6 +20,7 @@ typedef struct zt_ends {
   uint64_t size;       /* Of the file */
   zt_span head;        /* The first ZT_ENDS_HEAD bytes, fewer if the file has fewer */
   zt_span tail;        /* The last ZT_ENDS_TAIL bytes, fewer if the file has fewer */
+  const zt_interrupt *interrupt;   /* May be NULL */
 } zt_ends;
 #define ZT_ENDS_HEAD 16
 #define ZT_ENDS_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of

@@ -66,7 +66,7 @@ static bool torch_has_records(const zt_ends *ends, const uint8_t *p, size_t n, z
   if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
     return true;
   }
-  if( zt_zip_open(ends->source, NULL, &zip, &failed)==SQLITE_OK ){
+  if( zt_zip_open(ends->source, ends->interrupt, &zip, &failed)==SQLITE_OK ){
     archive = zt_torch_archive(zip);
     found = torch_has(zip, archive, name, &failed) || torch_has(zip, archive, "/data/0", &failed);
   }

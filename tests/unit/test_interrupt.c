@@ -1,10 +1,11 @@
 /*
 ** A manifest may have 1 GiB: whoever opens it asks every so often whether to go on, and ends soon if not.
 */
-#include "test.h"
+#include "archive.h"
 
 #include "container/container.h"
 #include "core/keys.h"
+#include "test.h"
 #include "zt2.h"
 
 #define MIB ((size_t)1 << 20)
@@ -240,6 +241,27 @@ static void test_tensors_out_of_order(void **state){
   assert_true(check_open(tensors_out_of_order(300000), "tensors out of order")>32);
 }
 
+/* An archive of PyTorch of 8,000 records, of which the pickle is the first or the last. */
+static blob pytorch_of(bool first){
+  archive a = { 0 };
+  if( first ) add_member(&a, (archived){ .name = "X/data.pkl", .data = "}." });
+  for(int i=0; i<8000; i++){
+    char z[32];
+    snprintf(z, sizeof(z), "X/other/%d", i);
+    add_member(&a, (archived){ .name = z, .data = "" });
+  }
+  if( !first ) add_member(&a, (archived){ .name = "X/data.pkl", .data = "}." });
+  return end_archive(&a, "");
+}
+
+/* Where the directory alone tells the format, who looks into it for that asks, too. */
+static void test_a_directory_that_tells_the_format(void **state){
+  int known = check_open(pytorch_of(true), "the pickle is first"), looked;
+  (void)state;
+  looked = check_open(pytorch_of(false), "the pickle is last");
+  check( looked>=2*known, "asked %d times, %d of them for the format", looked, looked-known );
+}
+
 /* What a header takes above its own bytes. */
 static void check_memory(blob file, const char *row){
   zt_error err = ZT_ERROR_NONE;
@@ -274,6 +296,7 @@ int main(void){
     cmocka_unit_test(test_blobs_of_zt2),
     cmocka_unit_test(test_metadata_out_of_order),
     cmocka_unit_test(test_tensors_out_of_order),
+    cmocka_unit_test(test_a_directory_that_tells_the_format),
     cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
