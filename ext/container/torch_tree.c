@@ -16,6 +16,7 @@
 #include "container/torch_tree.h"
 
 #include <assert.h>
+#include <math.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "core/host.h"
@@ -35,6 +36,8 @@
 #define TREE_QUANTIZER 16        /* Parts of a quantizer, at most: torch has 3 or 4 */
 #define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
 #define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
+#define TREE_KEY_INTEGER 64      /* Bytes of an integer that is: longer ones are not, for that takes
+                                 ** quadratic time */
 #define TREE_FEW_KEYS 4          /* Keys that are compared one with another */
 
 /* --- Values that are no tensors --- */
@@ -54,6 +57,17 @@ static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int depth, ui
   return true;
 }
 
+/* The bytes of an integer's magnitude, the most significant first. True: it is negative, and -1
+** minus that. */
+static bool tree_get_magnitude(zt_span bytes, uint8_t *out){
+  const bool negative = bytes.p[bytes.n-1]>>7;
+  for(size_t i=0; i<bytes.n; i++){
+    uint8_t byte = bytes.p[bytes.n-1-i];
+    out[i] = negative ? (uint8_t)~byte : byte;
+  }
+  return negative;
+}
+
 static void tree_put_integer(const zt_pickle_value *value, zt_cbor_out *out){
   const zt_span bytes = value->bytes;
   bool negative;
@@ -62,16 +76,12 @@ static void tree_put_integer(const zt_pickle_value *value, zt_cbor_out *out){
     zt_cbor_put_int(out, value->integer);
     return;
   }
-  negative = bytes.p[bytes.n-1]>>7;
   p = sqlite3_malloc64(bytes.n);
   if( !p ){
     zt_fail_nomem(out->err);
     return;
   }
-  for(size_t i=0; i<bytes.n; i++){
-    uint8_t byte = bytes.p[bytes.n-1-i];
-    p[i] = negative ? (uint8_t)~byte : byte;
-  }
+  negative = tree_get_magnitude(bytes, p);
   zt_cbor_put_bignum(out, negative, (zt_span){ p, bytes.n });
   sqlite3_free(p);
 }
@@ -288,6 +298,25 @@ static void tree_path_add_index(tree_walk *w, uint64_t u){
   tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
 }
 
+static void tree_show_integer(const zt_pickle_value *value, sqlite3_str *out){
+  uint8_t magnitude[TREE_KEY_INTEGER];
+  const zt_span bytes = value->bytes;
+  if( !bytes.p ){
+    sqlite3_str_appendf(out, "%lld", (long long)value->integer);
+  }else if( bytes.n>sizeof(magnitude) ){
+    sqlite3_str_appendall(out, "...");
+  }else{
+    bool negative = tree_get_magnitude(bytes, magnitude);
+    zt_json_bignum(out, (zt_span){ magnitude, bytes.n }, negative);
+  }
+}
+
+static void tree_show_real(double r, sqlite3_str *out){
+  if( isnan(r) ) sqlite3_str_appendall(out, "nan");
+  else if( isinf(r) ) sqlite3_str_appendall(out, r<0 ? "-inf" : "inf");
+  else zt_json_real(out, r);
+}
+
 /* A key that is no text, as Python shows it. */
 static void tree_show_key(const zt_pickle *p, zt_pickle_node node, int depth, sqlite3_str *out){
   zt_pickle_value value;
@@ -297,11 +326,8 @@ static void tree_show_key(const zt_pickle *p, zt_pickle_node node, int depth, sq
     case ZT_PICKLE_NONE:    sqlite3_str_appendall(out, "None"); return;
     case ZT_PICKLE_FALSE:   sqlite3_str_appendall(out, "False"); return;
     case ZT_PICKLE_TRUE:    sqlite3_str_appendall(out, "True"); return;
-    case ZT_PICKLE_REAL:    zt_json_real(out, value.real); return;
-    case ZT_PICKLE_INTEGER:
-      if( !value.bytes.p ) sqlite3_str_appendf(out, "%lld", (long long)value.integer);
-      else zt_hex(out, value.bytes);
-      return;
+    case ZT_PICKLE_REAL:    tree_show_real(value.real, out); return;
+    case ZT_PICKLE_INTEGER: tree_show_integer(&value, out); return;
     case ZT_PICKLE_TEXT:    sqlite3_str_append(out, (const char*)value.bytes.p,
                                                (int)value.bytes.n); return;
     case ZT_PICKLE_BYTES:   zt_hex(out, value.bytes); return;

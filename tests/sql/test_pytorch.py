@@ -2,6 +2,7 @@
 itself are in test_formats.py."""
 import io
 import json
+import math
 import random
 import struct
 import zipfile
@@ -18,6 +19,10 @@ HOSTILE = corpus.FORMATS / "pytorch" / "hostile"
 
 def leaves(db, source):
     return json.loads(value(db, "SELECT attributes FROM zt_files(?)", source))
+
+
+def long(n, size=1200):
+    return b"\x8b" + struct.pack("<I", size) + n.to_bytes(size, "little", signed=True)
 
 
 def names(db, source):
@@ -43,9 +48,12 @@ def test_paths_are_keys_and_indices(db):
 
 def test_keys_that_are_no_text_are_written_as_python_shows_them(db):
     keys = {integer(7): 0, integer(-7): 1, put(0.5): 2, b"N": 3, b"\x88": 4, b"\x89": 5, put((1, "a")): 6, put(("x",)): 7, b"C\2\xff\0": 8,
-            put(((1, 2), None)): 9, name("os", "system"): 10, evil(): 11, put((evil(),)): 12}
+            put(((1, 2), None)): 9, name("os", "system"): 10, evil(): 11, put((evil(),)): 12,
+            long(2**70): 13, long(-2**70): 14, put((long(-2**63 - 1),)): 15, long(2**500): 16, put((long(2**9000),)): 17, put(math.inf): 18,
+            put(-math.inf): 19, put((math.nan, -0.0)): 20}
     assert list(leaves(db, of(keys))) == ["7", "-7", "0.5", "None", "True", "False", "(1, a)", "(x,)", "ff00", "((1, 2), None)", "os.system", "...",
-                                          "(...,)"]
+                                          "(...,)", str(2**70), str(-2**70), f"({-2**63 - 1},)", str(2**500), "(...,)#2", "inf", "-inf",
+                                          "(nan, -0.0)"]
 
 
 def test_values_keep_their_types(db):
@@ -61,7 +69,7 @@ def test_values_keep_their_types(db):
 @pytest.mark.parametrize("bits", [63, 64, 65, 127, 128, 1000])
 def test_integers_of_any_size(db, sign, bits):
     numbers = [sign * 2**bits + more for more in (-1, 0, 1)]
-    raw = b"](" + b"".join(b"\x8b" + struct.pack("<I", 200) + n.to_bytes(200, "little", signed=True) + b"L%dL\n" % n for n in numbers) + b"e"
+    raw = b"](" + b"".join(long(n, 200) + b"L%dL\n" % n for n in numbers) + b"e"
     assert [v for v, in rows(db, "SELECT cast(value AS TEXT) FROM zt_attributes(?)", of(raw))] == [str(n) for n in numbers for _ in range(2)]
 
 
