@@ -51,12 +51,14 @@ static int module_place(const zt_table *table, const char *name, size_t n){
 static int module_fail_name(const zt_table *table, const char *name, size_t n, zt_error *err){
   sqlite3_str *names = sqlite3_str_new(NULL);
   char *list;
+  sqlite3_str_appendall(names, "source");
   for(int i=0; i<zt_table_arguments(table); i++){
     sqlite3_str_appendf(names, ", %s", table->arguments[i]);
   }
   list = sqlite3_str_finish(names);
-  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes source%s", table->name, (int)n,
-          name, list ? list : "");
+  if( !list ) return zt_fail_nomem(err);
+  zt_fail(err, SQLITE_ERROR, "%s has no argument '%.*s'; it takes %s", table->name, (int)n, name,
+          list);
   sqlite3_free(list);
   return err->rc;
 }

@@ -22,7 +22,9 @@ typedef struct outline {
 static void outline_flush(outline *o){
   const char *z = sqlite3_str_value(o->text);
   const int n = sqlite3_str_length(o->text);
-  if( sqlite3_str_errcode(o->text) ) zt_fail_nomem(o->err);
+  const int rc = sqlite3_str_errcode(o->text);
+  if( rc==SQLITE_TOOBIG ) zt_fail(o->err, rc, "a text is longer than SQLite's limit");
+  else if( rc ) zt_fail_nomem(o->err);
   else if( n>0 ) zt_digest_update(o->digest, (zt_span){ (const uint8_t*)z, (size_t)n });
   sqlite3_str_reset(o->text);
   zt_interrupt_check(o->interrupt, o->err);

@@ -12,8 +12,8 @@
 #include "core/digest.h"
 
 /* Of its objects' names, formats, dtypes, types and shapes, in the names' order: equal for models
-** of one kind, whatever they are stored in. A failure is SQLITE_NOMEM or SQLITE_INTERRUPT
-** (recorded), as below. */
+** of one kind, whatever they are stored in. A failure is SQLITE_NOMEM, SQLITE_INTERRUPT or
+** SQLITE_TOOBIG (recorded), as below. */
 int zt_outline_architecture(const zt_container *c, const zt_interrupt *interrupt,
                             char out[ZT_DIGEST_TEXT], zt_error *err);
 

@@ -198,6 +198,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT object FROM zt_objects('" SMALL "') WHERE object = 'blk.0.attn.q' OR path LIKE '%file%'" },
   { .sql = "SELECT object, zt_hash(image, object, component, 'sha256') FROM models, zt_components(image) ORDER BY object",
     .setup = "CREATE TABLE models(image); INSERT INTO models VALUES ('" SMALL "')" },
+  { .sql = "CREATE VIRTUAL TABLE main.named USING zt_rows('" SMALL "', objekt = 'blk.0.attn.q')", .error = "it takes source, object, dtype, on_error" },
   { .sql = "SELECT path, object FROM named WHERE rank = 2", .setup = "CREATE VIRTUAL TABLE temp.named USING zt_objects('" TREE "/*.zt', \"skip\")" },
   { .sql = "CREATE VIRTUAL TABLE main.named USING zt_rows('" SMALL "', 'blk.0.attn.q', 'f64')", .after = "SELECT name, sql FROM sqlite_schema" },
   { .sql = "SELECT row, vector, dtype FROM named", .setup = "CREATE VIRTUAL TABLE main.named USING zt_rows('" SMALL "', 'blk.0.attn.q', 'f64')" },
