@@ -162,18 +162,6 @@ static uint32_t json_read_escape(const uint8_t *p, size_t n, size_t *length, con
   return 0x10000 + ((u-0xD800)<<10) + (low-0xDC00);
 }
 
-/* Write a character as UTF-8. Returns its bytes, which are fewer than those of its escape. */
-static size_t json_read_put(char *out, uint32_t u){
-  size_t n = u<0x80 ? 1 : u<0x800 ? 2 : u<0x10000 ? 3 : 4;
-  if( n==1 ){
-    out[0] = (char)u;
-    return 1;
-  }
-  for(size_t i=n-1; i>0; i--, u>>=6) out[i] = (char)(0x80 | (u & 0x3F));
-  out[0] = (char)(u | (0xF00u>>n & 0xFF));
-  return n;
-}
-
 /* J6, J7: go over the escape at p. Returns the byte behind it, NULL after a failure. */
 static const uint8_t *json_read_check_escape(zt_json_reader *r, const uint8_t *p){
   const char *rule;
@@ -224,7 +212,8 @@ bool zt_json_read_text_slow(zt_json_reader *r, zt_json_string *out){
 }
 
 /* Take from the front of a text the next piece of what it means: all up to an escape, or the
-** character of one, which is written to room. False at its end. */
+** character of one, which is written to room, in fewer bytes than its escape has. False at its
+** end. */
 static bool json_read_piece(zt_text *rest, char room[4], zt_text *piece){
   const char *backslash = rest->n ? memchr(rest->z, '\\', rest->n) : NULL;
   const char *rule;
@@ -232,7 +221,7 @@ static bool json_read_piece(zt_text *rest, char room[4], zt_text *piece){
   *piece = (zt_text){ rest->z, n };
   if( n==0 && backslash ){
     uint32_t u = json_read_escape((const uint8_t*)rest->z, rest->n, &n, &rule);
-    *piece = (zt_text){ room, json_read_put(room, u) };
+    *piece = (zt_text){ room, zt_utf8_put((uint8_t*)room, u) };
   }
   rest->z += n;
   rest->n -= n;
