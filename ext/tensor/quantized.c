@@ -28,56 +28,20 @@ typedef struct quantized {
 
 /* --- Attributes --- */
 
-typedef struct quantized_attributes {
-  bool has_bits, has_group, has_packing;
-  uint64_t bits, group;
-  zt_text packing;
-} quantized_attributes;
-
-static int quantized_read_uint(const zt_value *v, const char *name, bool *has, uint64_t *out,
-                               zt_error *err){
-  if( !zt_value_is_uint(v) ){
-    return zt_break(err, "Q1", "the attribute '%s' must be an unsigned integer", name);
-  }
-  *has = true;
-  *out = v->u;
-  return SQLITE_OK;
-}
-
-static int quantized_read_attribute(const zt_value *key, const zt_value *value,
-                                    quantized_attributes *out, zt_error *err){
-  if( zt_value_is_text(key, "bits") ){
-    return quantized_read_uint(value, "bits", &out->has_bits, &out->bits, err);
-  }
-  if( zt_value_is_text(key, "group_size") ){
-    return quantized_read_uint(value, "group_size", &out->has_group, &out->group, err);
-  }
-  if( zt_value_is_text(key, "packing") && value->type==ZT_VALUE_TEXT && !value->tagged ){
-    out->has_packing = true;
-    out->packing = value->text;
-  }
-  return SQLITE_OK;
-}
-
-static int quantized_read_attributes(const zt_tensor *t, quantized_attributes *out, zt_error *err){
-  zt_value key, value;
-  zt_level level;
-  zt_walk w;
-  *out = (quantized_attributes){ 0 };
-  zt_walk_begin(t->container, &t->object->attributes, &w, &level, err);
-  while( !err->rc && zt_walk_next(&w, &level, &key, &value) ){
-    quantized_read_attribute(&key, &value, out, err);
-  }
-  zt_walk_end(&w);
-  if( err->rc ) return err->rc;
-  if( !out->has_bits || !out->has_group || !out->has_packing ){
-    return zt_break(err, "Q1", "quantized_group needs the attribute '%s'",
-                    !out->has_bits ? "bits" : !out->has_group ? "group_size" : "packing");
-  }
-  if( out->bits<1 || out->bits>8 ){
-    return zt_break(err, "Q1", "bits is %llu, not 1 to 8", out->bits);
-  }
-  if( out->group<1 ) return zt_break(err, "Q1", "group_size is 0");
+/* Q1. *packing is borrowed. */
+static int quantized_read_attributes(const zt_tensor *t, quantized *s, zt_text *packing,
+                                     zt_error *err){
+  zt_setting a[] = {
+    { .name = "bits", .type = ZT_SETTING_UINT },
+    { .name = "group_size", .type = ZT_SETTING_UINT },
+    { .name = "packing", .type = ZT_SETTING_TEXT }
+  };
+  if( zt_settings_read(t, "Q1", a, sizeof(a)/sizeof(*a), err) ) return err->rc;
+  if( a[0].u<1 || a[0].u>8 ) return zt_break(err, "Q1", "bits is %llu, not 1 to 8", a[0].u);
+  if( a[1].u<1 ) return zt_break(err, "Q1", "group_size is 0");
+  s->bits = a[0].u;
+  s->group = a[1].u;
+  *packing = a[2].text;
   return SQLITE_OK;
 }
 
@@ -147,16 +111,14 @@ static int quantized_open(zt_tensor *t, zt_error *err){
   quantized *s = t->state = sqlite3_malloc64(sizeof(*s));
   zt_component words;
   zt_payload payload = zt_tensor_payload(t, &words);
-  quantized_attributes a;
+  zt_text packing = { NULL, 0 };
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
   t->dtype = zt_dtype_named(ZT_TEXT("f32"));
-  if( quantized_read_attributes(t, &a, err) ) return err->rc;
-  s->bits = a.bits;
-  s->group = a.group;
+  if( quantized_read_attributes(t, s, &packing, err) ) return err->rc;
   if( zt_tensor_component(t, "packed_weight", "data", &words, err)
    || zt_array_open(&payload, &s->words, err) ) return err->rc;
-  if( quantized_read_packing(s, a.packing, err)
+  if( quantized_read_packing(s, packing, err)
    || zt_tensor_array(t, "scales", &s->affine.scales.plain, err) ) return err->rc;
   if( zt_tensor_array(t, "zeros", &s->affine.zeros.plain, err)
    || quantized_check_sizes(t, s, err) ) return err->rc;

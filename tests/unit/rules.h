@@ -63,7 +63,7 @@ static const rule_made rules_made[] = {
   { "Q1", "quant-bits-9", "bits is 9, not 1 to 8" },
   { "Q1", "quant-no-group", "quantized_group needs the attribute 'group_size'" },
   { "Q1", "quant-no-packing", "quantized_group needs the attribute 'packing'" },
-  { "Q1", "quant-packing-int", "quantized_group needs the attribute 'packing'" },
+  { "Q1", "quant-packing-int", "the attribute 'packing' must be text" },
   { "Q2", "quant-packing-float", "packing '8_per_f32' does not fill words with codes of 4 bits" },
   { "Q2", "quant-packing-bool", "packing '2_per_bool' does not fill words with codes of 4 bits" },
   { "Q2", "quant-packing-unknown", "packing '8_per_i33' does not fill words with codes of 4 bits" },
