@@ -1,4 +1,4 @@
-/* Sorting by merging runs that get longer and longer. See sort.h. */
+/* Sorting by merging halves that are sorted. See sort.h. */
 #include "core/sort.h"
 
 #include "core/host.h"
@@ -16,47 +16,56 @@ static bool sort_go_on(sort_state *s){
   return s->err->rc==SQLITE_OK;
 }
 
-/* True if thing i of a comes behind thing k. */
-static bool sort_is_behind(const sort_state *s, const uint8_t *a, size_t i, size_t k){
-  return s->by->compare(s->by->context, a+i*s->by->size, a+k*s->by->size)>0;
+/* True if thing x comes behind thing y. */
+static bool sort_is_behind(const sort_state *s, const uint8_t *x, const uint8_t *y){
+  return s->by->compare(s->by->context, x, y)>0;
 }
 
-/* Merge the ascending runs from..middle and middle..end of a into b. False if it shall not go on; a
-** is as it was. */
-static bool sort_merge(sort_state *s, const uint8_t *a, size_t from, size_t middle, size_t end,
-                       uint8_t *b){
-  const size_t size = s->by->size;
-  size_t i = from, k = middle;
-  uint8_t *to = b+from*size;
-  if( middle<end && sort_is_behind(s, a, middle-1, middle) ){
-    for(; i<middle && k<end; to+=size){
-      if( !sort_go_on(s) ) return false;
-      memcpy(to, a + (sort_is_behind(s, a, i, k) ? k++ : i++)*size, size);
+/* Merge the ascending runs x..y and y..end into another place, which has them all, too, if it shall
+** not go on: false. In line, for sizes that are known. */
+ZT_INLINE bool sort_merge_of(sort_state *s, const uint8_t *x, const uint8_t *y, const uint8_t *end,
+                             uint8_t *to, size_t size){
+  const uint8_t *const middle = y;
+  bool go_on = true;
+  if( sort_is_behind(s, y-size, y) ){
+    for(; x<middle && y<end && (go_on = sort_go_on(s)); to+=size){
+      const bool behind = sort_is_behind(s, x, y);
+      memcpy(to, behind ? y : x, size);
+      *(behind ? &y : &x) += size;
     }
   }
-  memcpy(to, a+i*size, (middle-i)*size);
-  memcpy(to+(middle-i)*size, a+k*size, (end-k)*size);
-  return true;
+  memcpy(to, x, (size_t)(middle-x));
+  memcpy(to+(middle-x), y, (size_t)(end-y));
+  return go_on;
+}
+
+static bool sort_merge(sort_state *s, const uint8_t *x, const uint8_t *y, const uint8_t *end,
+                       uint8_t *to){
+  switch( s->by->size ){
+    case 4:  return sort_merge_of(s, x, y, end, to, 4);
+    case 8:  return sort_merge_of(s, x, y, end, to, 8);
+    case 16: return sort_merge_of(s, x, y, end, to, 16);
+    default: return sort_merge_of(s, x, y, end, to, s->by->size);
+  }
+}
+
+/* Make from..end of b ascend; a has the same things there. A half is done before the other one is
+** begun, while it is in the cache. */
+static bool sort_range(sort_state *s, uint8_t *a, size_t from, size_t end, uint8_t *b){
+  const size_t middle = from+(end-from)/2, size = s->by->size;
+  if( end-from<2 ) return true;
+  return sort_range(s, b, from, middle, a) && sort_range(s, b, middle, end, a)
+      && sort_merge(s, a+from*size, a+middle*size, a+end*size, b+from*size);
 }
 
 int zt_sort(void *things, size_t n, const zt_sort_by *by, zt_error *err){
   sort_state s = { by, err, 0 };
-  uint8_t *other, *a = things, *b;
-  bool merged = true;
+  uint8_t *other;
   if( n<2 ) return SQLITE_OK;
-  b = other = sqlite3_malloc64((uint64_t)n*by->size);
+  other = sqlite3_malloc64((uint64_t)n*by->size);
   if( !other ) return zt_fail_nomem(err);
-  for(size_t run=1; merged && run<n; run*=2){
-    uint8_t *filled = b;
-    for(size_t i=0; merged && i<n; i+=2*run){
-      size_t middle = run<n-i ? i+run : n;
-      merged = sort_merge(&s, a, i, middle, middle<n && run<n-middle ? middle+run : n, b);
-    }
-    if( !merged ) break;
-    b = a;
-    a = filled;
-  }
-  if( a!=(uint8_t*)things ) memcpy(things, a, n*by->size);
+  memcpy(other, things, n*by->size);
+  sort_range(&s, other, 0, n, things);
   sqlite3_free(other);
   return err->rc;
 }

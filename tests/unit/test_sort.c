@@ -59,6 +59,31 @@ static void test_equal_things_stay_in_their_order(void **state){
   }
 }
 
+static int by_bytes(const void *context, const void *x, const void *y){
+  return memcmp(x, y, *(const size_t*)context);
+}
+
+static void test_things_of_every_size(void **state){
+  enum { N = 300 };
+  uint64_t seed = 11;
+  (void)state;
+  for(size_t size=1; size<=40; size++){
+    const zt_sort_by by = { size, by_bytes, &size, &nobody };
+    uint8_t *a = malloc(N*size), *expected = malloc(N*size);
+    zt_error err = ZT_ERROR_NONE;
+    for(size_t i=0; i<N*size; i++) a[i] = (uint8_t)random_below(&seed, i%size ? 256 : 4);
+    for(size_t i=0; i<N; i++){
+      size_t k = i;
+      for(; k>0 && memcmp(expected+(k-1)*size, a+i*size, size)>0; k--) memcpy(expected+k*size, expected+(k-1)*size, size);
+      memcpy(expected+k*size, a+i*size, size);
+    }
+    assert_int_equal(zt_sort(a, N, &by, &err), SQLITE_OK);
+    assert_memory_equal(a, expected, N*size);
+    free(expected);
+    free(a);
+  }
+}
+
 static void test_what_ascends_stays_as_it_is(void **state){
   static const uint32_t divisor = 1000000;
   const zt_sort_by by = { sizeof(thing), by_remainder, &divisor, &nobody };
@@ -98,6 +123,7 @@ static void test_an_interrupt_loses_nothing(void **state){
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_equal_things_stay_in_their_order),
+    cmocka_unit_test(test_things_of_every_size),
     cmocka_unit_test(test_what_ascends_stays_as_it_is),
     cmocka_unit_test(test_an_interrupt_loses_nothing),
   };
