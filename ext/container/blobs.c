@@ -1,12 +1,13 @@
 /* Stored bytes in the order of the file. See blobs.h. */
 #include "container/blobs.h"
 
-#include <stdlib.h>
 #include "core/host.h"
+#include "core/sort.h"
 
 /* By shard, offset, length, and component: no two are equal. */
-static int blobs_compare(const void *a, const void *b){
+static int blobs_compare(const void *unused, const void *a, const void *b){
   const zt_blob *x = a, *y = b;
+  (void)unused;
   if( x->shard!=y->shard ) return x->shard<y->shard ? -1 : 1;
   if( x->offset!=y->offset ) return x->offset<y->offset ? -1 : 1;
   if( x->length!=y->length ) return x->length<y->length ? -1 : 1;
@@ -36,6 +37,9 @@ static void blobs_sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsig
 /* Sort by digits, of which most are the same in all offsets; what begins at one place, which is
 ** rare, by comparing. */
 static int blobs_sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(zt_blob), .compare = blobs_compare, .interrupt = interrupt
+  };
   zt_blob *other = sqlite3_malloc64((uint64_t)b->n*sizeof(*other)), *swap;
   uint64_t offsets = 0;
   uint32_t shards = 0, i = 0, k;
@@ -56,9 +60,9 @@ static int blobs_sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err)
   for(; i<b->n; i=k){
     bool ascend = true;
     for(k=i+1; k<b->n && b->a[k].shard==b->a[i].shard && b->a[k].offset==b->a[i].offset; k++){
-      ascend &= blobs_compare(&b->a[k-1], &b->a[k])<0;
+      ascend &= blobs_compare(NULL, &b->a[k-1], &b->a[k])<0;
     }
-    if( !ascend ) qsort(b->a+i, k-i, sizeof(*b->a), blobs_compare);
+    if( !ascend && zt_sort(b->a+i, k-i, &by, err) ) goto end;
   }
 end:
   sqlite3_free(other);
@@ -68,7 +72,7 @@ end:
 /* Add one at the end; false if it belongs before that. */
 static bool blobs_add(zt_blobs *out, zt_blob blob){
   out->a[out->n] = blob;
-  return out->n++==0 || blobs_compare(&out->a[out->n-2], &out->a[out->n-1])<0;
+  return out->n++==0 || blobs_compare(NULL, &out->a[out->n-2], &out->a[out->n-1])<0;
 }
 
 int zt_blobs_sort(const zt_container *c, const zt_interrupt *interrupt, zt_blobs *out,

@@ -46,10 +46,8 @@ typedef struct paths_place {
 } paths_place;
 
 static int paths_compare_places(const void *unused, const void *a, const void *b){
-  const paths_place *x = a, *y = b;
-  int c = strcmp(x->z, y->z);
   (void)unused;
-  return c ? c : (x->i>y->i) - (x->i<y->i);
+  return strcmp(((const paths_place*)a)->z, ((const paths_place*)b)->z);
 }
 
 /* Keep each path at its first place alone. */
@@ -64,10 +62,7 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
     return;
   }
   for(size_t i=0; i<p->n; i++) places[i] = (paths_place){ p->a[i].z, i };
-  if( zt_sort(places, p->n, &by, err) ){
-    sqlite3_free(places);
-    return;
-  }
+  if( zt_sort(places, p->n, &by, err) ) goto end;
   for(size_t i=1; i<p->n; i++){
     if( strcmp(places[i-1].z, places[i].z)==0 ) p->a[places[i].i].z = NULL;
   }
@@ -76,6 +71,7 @@ static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_e
   }
   for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
   p->n = n;
+end:
   sqlite3_free(places);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "core/list.h"
+#include "core/sort.h"
 
 static void files_forget(zt_files *f, zt_listed *file){
   if( file->kept ) f->bytes -= zt_container_memory(file->kept);
@@ -93,37 +94,53 @@ static int files_compare(const void *path, const void *file){
   return strcmp(path, ((const zt_listed*)file)->path.z);
 }
 
-static int files_compare_indexed(const void *path, const void *file){
-  return files_compare(path, ((const zt_files_entry*)file)->file);
+static int files_compare_indexed(const void *path, const void *at){
+  return files_compare(path, *(zt_listed *const*)at);
 }
 
-static int files_compare_entries(const void *a, const void *b){
-  return files_compare_indexed(((const zt_files_entry*)a)->file->path.z, b);
+static int files_compare_both(const void *unused, const void *a, const void *b){
+  (void)unused;
+  return files_compare_indexed((*(zt_listed *const*)a)->path.z, b);
+}
+
+/* The index, which is made when there is none. NULL on failure. */
+static zt_listed **files_index(zt_files *f, const zt_interrupt *interrupt, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(zt_listed*), .compare = files_compare_both, .interrupt = interrupt
+  };
+  zt_listed **index;
+  if( f->index ) return f->index;
+  index = sqlite3_malloc64(f->n*sizeof(zt_listed*));
+  if( !index ){
+    zt_fail_nomem(err);
+    return NULL;
+  }
+  for(size_t i=0; i<f->n; i++) index[i] = &f->a[i];
+  if( zt_sort(index, f->n, &by, err)==SQLITE_OK ) f->index = index;
+  else sqlite3_free(index);
+  return f->index;
 }
 
 /* Find a path in the complete list, in which it stands once. */
-static int files_find_listed(zt_files *f, const char *path, zt_listed **out, zt_error *err){
-  zt_files_entry *at;
+static int files_find_listed(zt_files *f, const char *path, const zt_interrupt *interrupt,
+                             zt_listed **out, zt_error *err){
+  zt_listed **index, **at;
   if( f->sorted || f->n==0 ){
     *out = f->n ? bsearch(path, f->a, f->n, sizeof(*f->a), files_compare) : NULL;
     return SQLITE_OK;
   }
-  if( !f->index ){
-    f->index = sqlite3_malloc64(f->n*sizeof(*f->index));
-    if( !f->index ) return zt_fail_nomem(err);
-    for(size_t i=0; i<f->n; i++) f->index[i].file = &f->a[i];
-    qsort(f->index, f->n, sizeof(*f->index), files_compare_entries);
-  }
-  at = bsearch(path, f->index, f->n, sizeof(*f->index), files_compare_indexed);
-  *out = at ? at->file : NULL;
+  index = files_index(f, interrupt, err);
+  if( !index ) return err->rc;
+  at = bsearch(path, index, f->n, sizeof(zt_listed*), files_compare_indexed);
+  *out = at ? *at : NULL;
   return SQLITE_OK;
 }
 
 /* Look for one path without listing anything, and remember it in the place of another one. */
-static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_listed **out,
-                      zt_error *err){
+static int files_look(zt_files *f, const char *path, const zt_interrupt *interrupt,
+                      zt_listed **out, zt_error *err){
   const zt_paths_filter filter = {
-    .files = zt_container_files, .only = path, .interrupt = interrupt
+    .files = zt_container_files, .only = path, .interrupt = *interrupt
   };
   zt_paths paths;
   if( !f->a ){
@@ -146,12 +163,13 @@ static int files_look(zt_files *f, const char *path, zt_interrupt interrupt, zt_
 
 int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_listed **out,
                   zt_error *err){
+  const zt_interrupt interrupt = zt_connection_interrupt(connection);
   *out = NULL;
   if( strlen(path.z)!=path.n ) return SQLITE_OK;   /* No path has U+0000 in it */
   if( zt_list_is(f->source) && zt_files_list(f, f->sorted, connection, err) ) return err->rc;
-  if( f->complete ) return files_find_listed(f, path.z, out, err);
+  if( f->complete ) return files_find_listed(f, path.z, &interrupt, out, err);
   *out = files_search(f, path.z);
-  return *out ? SQLITE_OK : files_look(f, path.z, zt_connection_interrupt(connection), out, err);
+  return *out ? SQLITE_OK : files_look(f, path.z, &interrupt, out, err);
 }
 
 /* Keep an opened container for the next time. Of a list that is gone through again and again the

@@ -23,10 +23,6 @@ typedef struct zt_listed {
   zt_container *kept;        /* With a reference; NULL: it is not open */
 } zt_listed;
 
-typedef struct zt_files_entry {
-  zt_listed *file;
-} zt_files_entry;
-
 typedef struct zt_files {
   char *source;              /* Owned; NULL: nothing was asked for yet */
   size_t nSource;
@@ -34,7 +30,7 @@ typedef struct zt_files {
   bool sorted;               /* By their paths */
   bool again;                /* The source was asked for before: what is opened is kept */
   zt_listed *a;              /* Owned */
-  zt_files_entry *index;     /* Owned; them by their paths, where they are not in that order and one
+  zt_listed **index;         /* Owned; them by their paths, where they are not in that order and one
                              ** was looked up; else NULL */
   size_t n;
   size_t nLost;              /* How many of them are named by the source and not there */
