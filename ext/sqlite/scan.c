@@ -561,6 +561,10 @@ static int scan_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   zt_cursor *c = (zt_cursor*)p;
   const zt_table *t = zt_cursor_table(c);
   int nArguments;
+  if( i==t->iPath ){
+    if( c->scan.path ) sqlite3_result_text(ctx, c->scan.path, -1, SQLITE_TRANSIENT);
+    return SQLITE_OK;
+  }
   if( i<t->nVisible ){
     t->column(&c->scan, ctx, i);
     return SQLITE_OK;

@@ -90,7 +90,7 @@ struct zt_table {
   /* A number of the current row that no other row of the same file (with an argument object: of the
   ** same object) has, whichever rows a query asks for. NULL: the object's index. */
   uint64_t (*rowid)(zt_scan *scan);
-  /* Give column i of the current row, or a failure. */
+  /* Give column i of the current row, or a failure. iPath is the frame's. */
   void (*column)(zt_scan *scan, sqlite3_context *ctx, int i);
 
   /* What zt_scan_work() gives: bytes of the table's own struct, zeroed, which begins with a

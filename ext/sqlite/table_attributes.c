@@ -123,9 +123,6 @@ static void attributes_result_stored_type(sqlite3_context *ctx, const zt_contain
 static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const attributes_row *r = scan->row;
   switch( i ){
-    case ATTRIBUTES_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case ATTRIBUTES_OBJECT:
       if( !scan->on_file ) zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;

@@ -75,9 +75,6 @@ static void check_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
   check_table_row *r = scan->row;
   const zt_error *e = r->finding;
   switch( i ){
-    case CHECK_TABLE_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case CHECK_TABLE_OBJECT:
       zt_result_text(ctx, e->object.z ? e->object : e->parts.object);
       break;

@@ -195,9 +195,6 @@ static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_component *component;
   uint64_t n;
   switch( i ){
-    case COMPONENTS_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case COMPONENTS_OBJECT:
       zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;

@@ -178,9 +178,6 @@ static void elements_coords_column(zt_scan *scan, sqlite3_context *ctx){
 
 static void elements_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case ELEMENTS_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case ELEMENTS_POSITION: zt_result_uint(ctx, elements_position(scan->row)); break;
     case ELEMENTS_COORDS:   elements_coords_column(scan, ctx); break;
     default:                elements_value_column(scan, ctx); break;

@@ -148,9 +148,6 @@ static void files_table_error_column(zt_scan *scan, sqlite3_context *ctx, int i)
 
 static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case FILES_TABLE_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case FILES_TABLE_SIZE:  case FILES_TABLE_MTIME:
     case FILES_TABLE_DEVICE: case FILES_TABLE_INODE:
       files_table_stat_column(scan, ctx, i);

@@ -116,9 +116,6 @@ static void objects_shape_column(zt_scan *scan, sqlite3_context *ctx, int i){
 static void objects_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_container *c = scan->container;
   switch( i ){
-    case OBJECTS_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case OBJECTS_OBJECT:     zt_result_text(ctx, zt_container_name(c, scan->object)); break;
     case OBJECTS_FORMAT:     zt_result_text(ctx, zt_scan_object(scan)->format); break;
     case OBJECTS_DTYPE:

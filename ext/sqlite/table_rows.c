@@ -131,9 +131,6 @@ static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){
 
 static void rows_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case ROWS_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case ROWS_ROW:  zt_result_uint(ctx, ((rows_row*)scan->row)->row); break;
     default:        rows_vector_column(scan, ctx); break;
   }

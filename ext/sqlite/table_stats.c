@@ -82,9 +82,6 @@ static void stats_table_value_column(zt_scan *scan, sqlite3_context *ctx, int i)
 
 static void stats_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
-    case STATS_TABLE_PATH:
-      if( scan->path ) sqlite3_result_text(ctx, scan->path, -1, SQLITE_TRANSIENT);
-      break;
     case STATS_TABLE_OBJECT:
       zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;
