@@ -59,6 +59,14 @@ typedef struct zt_identity {
   int64_t mtime, ctime;           /* Nanoseconds since 1970 */
 } zt_identity;
 
+/* True if what is at one path, or behind one descriptor, has the same content at two moments that
+** are close to each other. ctime changes with a file's names and rights, too; and what has another
+** inode is a copy with the time of the original. Who keeps content for long compares all of
+** them. */
+static inline bool zt_same_state(const zt_identity *a, const zt_identity *b){
+  return a->size==b->size && a->mtime==b->mtime;
+}
+
 typedef struct zt_stat {
   zt_kind kind;
   zt_identity id;

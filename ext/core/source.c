@@ -169,7 +169,7 @@ int zt_source_unchanged(zt_source *s, zt_error *err){
   if( s->file<0 ) return SQLITE_OK;
   error_number = zt_os_fstat(s->file, &now);
   if( error_number ) return zt_fail_os(source_in(s, err), "read", error_number);
-  if( now.id.size!=s->id.size || now.id.mtime!=s->id.mtime ){
+  if( !zt_same_state(&now.id, &s->id) ){
     return zt_fail_changing(source_in(s, err), "the file was written to while it was read");
   }
   return SQLITE_OK;

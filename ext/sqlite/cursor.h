@@ -74,6 +74,11 @@ typedef struct zt_cursor {
   zt_error file_error;         /* What scan.error is taken from */
 } zt_cursor;
 
+/* The cursor that a table sees as this. */
+static inline zt_cursor *zt_cursor_of(zt_scan *scan){
+  return (zt_cursor*)((char*)scan - offsetof(zt_cursor, scan));
+}
+
 static inline const zt_table *zt_cursor_table(const zt_cursor *c){
   return ((const zt_vtab*)c->base.pVtab)->module->table;
 }

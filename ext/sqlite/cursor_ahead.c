@@ -60,7 +60,7 @@ static const zt_jobs cursor_jobs = { cursor_next, cursor_make, cursor_drop };
 ** since. */
 static bool cursor_is_stale(const zt_cursor *c, const cursor_opening *o){
   const zt_identity *id = o->opened.container ? zt_container_identity(o->opened.container) : NULL;
-  return c->has_stat && (!id || id->size!=c->stat.id.size || id->mtime!=c->stat.id.mtime);
+  return c->has_stat && (!id || !zt_same_state(id, &c->stat.id));
 }
 
 /* What was opened is the cursor's from here on. False: it is to be tried again, alone: the file was
@@ -153,7 +153,7 @@ void zt_cursor_drop_works(zt_cursor *c){
 }
 
 zt_work *zt_scan_work(zt_scan *scan, unsigned want, zt_error *err){
-  zt_cursor *c = (zt_cursor*)((char*)scan - offsetof(zt_cursor, scan));
+  zt_cursor *c = zt_cursor_of(scan);
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_ahead *a = &c->works;
   zt_job *job;

@@ -193,7 +193,7 @@ static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
 
 void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now){
   const zt_identity *id = file->kept ? zt_container_identity(file->kept) : now;
-  if( id->size==now->size && id->mtime==now->mtime ) return;
+  if( zt_same_state(id, now) ) return;
   f->bytes -= zt_container_memory(file->kept);
   zt_container_close(file->kept);
   file->kept = NULL;

@@ -10,12 +10,8 @@
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
 
-static zt_cursor *scan_cursor_of(zt_scan *scan){
-  return (zt_cursor*)((char*)scan - offsetof(zt_cursor, scan));
-}
-
 const zt_object *zt_scan_object(zt_scan *scan){
-  zt_cursor *c = scan_cursor_of(scan);
+  zt_cursor *c = zt_cursor_of(scan);
   if( !c->decoded ){
     zt_container_object(c->container, scan->object, &c->object);
     c->decoded = true;
@@ -25,7 +21,7 @@ const zt_object *zt_scan_object(zt_scan *scan){
 
 zt_error zt_scan_error(zt_scan *scan){
   zt_error err = ZT_ERROR_NONE;
-  err.path = scan_cursor_of(scan)->err.path;
+  err.path = zt_cursor_of(scan)->err.path;
   if( !scan->on_file ) err.object = zt_container_name(scan->container, scan->object);
   return err;
 }
@@ -161,7 +157,7 @@ void zt_cursor_set_file_error(zt_cursor *c){
 /* What was told of the file is of the state that was opened now: a row is of one state alone. */
 static int scan_check_told(zt_cursor *c){
   const zt_identity *id = zt_container_identity(c->container);
-  if( !c->has_stat || (c->stat.id.size==id->size && c->stat.id.mtime==id->mtime) ) return SQLITE_OK;
+  if( !c->has_stat || zt_same_state(&c->stat.id, id) ) return SQLITE_OK;
   return zt_fail_changing(&c->err, "the file was replaced while it was read");
 }
 
@@ -194,14 +190,14 @@ static void scan_open_file(zt_cursor *c){
 }
 
 void zt_scan_open(zt_scan *scan, sqlite3_context *ctx){
-  zt_cursor *c = scan_cursor_of(scan);
+  zt_cursor *c = zt_cursor_of(scan);
   scan_open_file(c);
   if( c->err.rc && zt_cursor_may_go_on(c) ) zt_cursor_set_file_error(c);
   if( c->err.rc ) zt_result_error(ctx, &c->err);
 }
 
 const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx){
-  zt_cursor *c = scan_cursor_of(scan);
+  zt_cursor *c = zt_cursor_of(scan);
   int error_number = 0;
   if( c->tried_stat || !c->file ) return c->has_stat ? &c->stat : NULL;
   if( c->file->has_stat ) c->stat = c->file->stat;
