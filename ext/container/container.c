@@ -214,7 +214,6 @@ uint64_t zt_container_manifest_length(const zt_container *c){ return c->manifest
 uint64_t zt_container_begin(const zt_container *c){ return c->begin; }
 uint64_t zt_container_end(const zt_container *c){ return c->end; }
 uint64_t zt_container_gap(const zt_container *c){ return c->gap; }
-uint64_t zt_container_file_size(const zt_container *c){ return c->file_size; }
 const zt_identity *zt_container_identity(const zt_container *c){
   return c->is_file ? &c->identity : NULL;
 }

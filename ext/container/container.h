@@ -191,7 +191,6 @@ uint64_t zt_container_begin(const zt_container *c);          /* Blobs and manife
 uint64_t zt_container_end(const zt_container *c);            /* these two places of the file */
 uint64_t zt_container_gap(const zt_container *c);            /* Most bytes between blobs that
                                                              ** alignment explains */
-uint64_t zt_container_file_size(const zt_container *c);
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
 size_t zt_container_memory(const zt_container *c);           /* Bytes that it holds, for a
                                                              ** cache's accounts */
