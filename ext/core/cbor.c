@@ -311,7 +311,7 @@ bool zt_cbor_skip_slow(zt_cbor *c){
 void zt_cbor_skip_self_described(zt_cbor *c){
   zt_cbor_item item;
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TAG || c->p==c->end ) return;
+  if( zt_cbor_peek(c)!=ZT_CBOR_TAG ) return;
   if( zt_cbor_next(c, &item) && item.n!=CBOR_SELF_DESCRIBED ) c->p = at;
 }
 
@@ -398,7 +398,7 @@ size_t zt_cbor_join(uint8_t *a, size_t n, const zt_interrupt *interrupt, zt_erro
   uint8_t *w = a;
   zt_cbor_init(&c, a, n, err);
   zt_cbor_set_interrupt(&c, interrupt);
-  if( zt_cbor_peek(&c)==ZT_CBOR_TAG ) zt_cbor_skip_self_described(&c);
+  zt_cbor_skip_self_described(&c);
   w = cbor_join_item(&c, w);
   return zt_cbor_finish(&c) ? (size_t)(w-a) : 0;
 }
