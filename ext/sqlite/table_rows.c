@@ -40,7 +40,7 @@ static bool rows_open(zt_scan *scan){
   const zt_object *object = zt_scan_object(scan);
   const char *dtype = scan->argument[ROWS_ARGUMENT_DTYPE];
   *r = (rows_row){
-    .as = zt_dtype_named(ZT_TEXT("f32")), .budget = zt_connection_budget(scan->connection)
+    .as = zt_dtype_get(ZT_DTYPE_f32), .budget = zt_connection_budget(scan->connection)
   };
   if( dtype && zt_dtype_find((zt_text){ dtype, strlen(dtype) }, &r->as, scan->err) ) return false;
   scan->err->object = object->name;

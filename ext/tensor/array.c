@@ -166,7 +166,7 @@ int zt_array_read(zt_array *a, uint64_t first, size_t n, void *out, zt_error *er
 }
 
 int zt_array_read_indices(zt_array *a, uint64_t first, size_t n, uint64_t *out, zt_error *err){
-  const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
+  const zt_dtype *u64 = zt_dtype_get(ZT_DTYPE_u64);
   ZT_NUMBERS(ARRAY_CHUNK) chunk;
   if( a->dtype==u64 ) return zt_array_read(a, first, n, out, err);
   while( n>0 ){

@@ -53,7 +53,7 @@ static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   t->stored = length/s->record;
   s->window = sqlite3_malloc64(COO_RECORDS);
   if( !s->window ) return zt_fail_nomem(err);
-  return zt_array_open_part(&payload, zt_dtype_named(ZT_TEXT("u8")), 0, length, &s->records, err);
+  return zt_array_open_part(&payload, zt_dtype_get(ZT_DTYPE_u8), 0, length, &s->records, err);
 }
 
 static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){

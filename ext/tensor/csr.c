@@ -37,7 +37,7 @@ static bool csr_is_integer(const zt_dtype *dtype){
 
 /* The three arrays in one blob. */
 static int csr_open_blob(zt_tensor *t, csr *s, zt_error *err){
-  const zt_dtype *u64 = zt_dtype_named(ZT_TEXT("u64"));
+  const zt_dtype *u64 = zt_dtype_get(ZT_DTYPE_u64);
   zt_component blob;
   zt_payload payload = zt_tensor_payload(t, &blob);
   uint64_t length, pointers, entries, n;

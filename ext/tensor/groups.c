@@ -115,7 +115,7 @@ void zt_codes_take(zt_codes *c, zt_array *words){
   c->width = words->dtype->width;
   c->bytes = *words;
   c->bytes.length *= c->width;
-  c->bytes.dtype = zt_dtype_named(ZT_TEXT("u8"));
+  c->bytes.dtype = zt_dtype_get(ZT_DTYPE_u8);
   words->stream = NULL;
 }
 
@@ -186,7 +186,7 @@ int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *
 /* n entries from `first` on, as f32. */
 static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out,
                                zt_error *err){
-  const zt_dtype *f32 = zt_dtype_named(ZT_TEXT("f32"));
+  const zt_dtype *f32 = zt_dtype_get(ZT_DTYPE_f32);
   ZT_NUMBERS(GROUPS_AHEAD) raw;
   for(size_t i=0, m; i<n; i+=m){
     m = n-i<GROUPS_AHEAD ? n-i : GROUPS_AHEAD;

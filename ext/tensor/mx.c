@@ -75,7 +75,7 @@ static int mx_open(zt_tensor *t, zt_error *err){
   mx *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  t->dtype = zt_dtype_named(ZT_TEXT("f32"));
+  t->dtype = zt_dtype_get(ZT_DTYPE_f32);
   if( mx_read_settings(t, s, err) || mx_check_types(t, err) ) return err->rc;
   if( zt_tensor_array_of(t, "data", t->object->elements, "V4", &s->data, err) ) return err->rc;
   if( zt_tensor_array_of(t, "scales", s->scales.length, "V4", &s->scales.plain, err) ){
@@ -131,7 +131,7 @@ static int mx_read_chunk(mx *s, uint64_t first, size_t n, float *out, zt_error *
   float unit = s->data.dtype->id==ZT_DTYPE_i8 ? 0x1p-6f : 1;
   if( zt_array_read(&s->data, first, n, elements, err)
    || zt_group_entries_read(&s->scales, first, n, s->scale, err) ) return err->rc;
-  zt_convert(s->data.dtype, elements, zt_dtype_named(ZT_TEXT("f32")), out, n);
+  zt_convert(s->data.dtype, elements, zt_dtype_get(ZT_DTYPE_f32), out, n);
   if( mx_is_small(s->scale, n) ){
     for(size_t i=0; i<n; i++) out[i] = mx_multiply(out[i]*unit, s->scale[i]);
   }else{

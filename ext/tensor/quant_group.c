@@ -212,7 +212,7 @@ static int quant_group_open(zt_tensor *t, zt_error *err){
   quant_group_settings s = { 0 };
   if( !a ) return zt_fail_nomem(err);
   memset(a, 0, sizeof(*a));
-  t->dtype = zt_dtype_named(ZT_TEXT("f32"));
+  t->dtype = zt_dtype_get(ZT_DTYPE_f32);
   if( quant_group_read_settings(t, &s, err) || quant_group_open_parts(t, &s, a, err) ){
     return err->rc;
   }

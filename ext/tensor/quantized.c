@@ -114,7 +114,7 @@ static int quantized_open(zt_tensor *t, zt_error *err){
   zt_text packing = { NULL, 0 };
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  t->dtype = zt_dtype_named(ZT_TEXT("f32"));
+  t->dtype = zt_dtype_get(ZT_DTYPE_f32);
   if( quantized_read_attributes(t, s, &packing, err) ) return err->rc;
   if( zt_tensor_component(t, "packed_weight", "data", &words, err)
    || zt_array_open(&payload, &s->words, err) ) return err->rc;
