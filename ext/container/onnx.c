@@ -176,7 +176,7 @@ static bool onnx_node_at(zt_onnx_scan *s, zt_message m){
   return !s->err->rc;
 }
 
-/* The nodes that are in a field, counted if they are a graph's. */
+/* The nodes that are in a field, counted. */
 static bool onnx_nodes(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field){
   zt_message m;
   while( zt_onnx_find(s, &c, field, &m) ){

@@ -53,7 +53,7 @@ typedef struct zt_ahead {
   uint64_t taken;            /* How many were asked for in all */
   bool begun;                /* There is one */
   uint64_t largest;          /* Memory of a result, so far */
-  int64_t took;              /* Nanoseconds that the last one took */
+  int64_t took;              /* Nanoseconds that one takes, about: smoothed */
   uint32_t late;             /* How many in a row seem to have waited */
 } zt_ahead;
 

@@ -4,8 +4,7 @@
 **
 ** Names in strictly ascending order, which real writers produce, or in a few such runs, as of those
 ** who sort by type first, are found by binary search and need eight bytes each; names of another
-** order get a hash table, seeded at random, of 6 to 12
-** bytes each. Interface to code in keys.c.
+** order get a hash table, seeded at random, of 6 to 12 bytes each. Interface to code in keys.c.
 */
 #ifndef ZT_CORE_KEYS_H
 #define ZT_CORE_KEYS_H
@@ -35,10 +34,11 @@ typedef struct zt_keys {
   const zt_interrupt *interrupt;   /* Asked while many names are added; borrowed, may be NULL */
 } zt_keys;
 
-/* A set is empty when it is all zeros; it then may be told that short names come first. */
+/* A set is empty when it is all zeros; it then may be told that short names come first, and whom to
+** ask. Both stay. */
 void zt_keys_clear(zt_keys *k);
 
-/* The same, but the list's memory stays for others. */
+/* Empty it for another list, to which the memory of this one's names is left, and nothing else. */
 void zt_keys_empty(zt_keys *k);
 
 /* Bytes of memory that it holds. */

@@ -131,7 +131,7 @@ static inline bool zt_mul64(uint64_t a, uint64_t b, uint64_t *out){
 #endif
 }
 
-/* Big-endian unsigned integer of 1, 2, 4 or 8 bytes (CBOR's arguments). */
+/* Big-endian unsigned integer of 0 to 8 bytes. */
 static inline uint64_t zt_be(const uint8_t *p, unsigned n){
   uint64_t u = 0;
   for(unsigned i=0; i<n; i++) u = u<<8 | p[i];

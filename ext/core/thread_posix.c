@@ -138,7 +138,8 @@ static bool thread_read_quota(const char *path, int64_t *quota, int64_t *period)
   return *quota>0 && *period>0;
 }
 
-/* How many processors' time the control group has, as a container sees it; INT_MAX: any. */
+/* How many of n processors the control group, as a container sees it, gives time for; n if it does
+** not say. */
 static int thread_quota(int n){
   int64_t quota, period, processors;
   if( !thread_read_quota("/sys/fs/cgroup/cpu.max", &quota, &period) ) return n;

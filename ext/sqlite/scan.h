@@ -1,7 +1,7 @@
 /*
 ** The one virtual-table frame: a source argument becomes paths, paths become containers, containers
 ** become objects, and a table says only which rows an object (or a file) has and what is in their
-** columns. Interface to code in scan.c, module.c and plan.c.
+** columns. Interface to code in scan.c, cursor_ahead.c, module.c and plan.c.
 **
 ** A new table is one file that defines a zt_table, and one line in tables.h.
 */

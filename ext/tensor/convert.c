@@ -297,8 +297,7 @@ void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n){
 
 /* --- Single elements --- */
 
-/* One number, or one part of a complex one, of a type whose numbers are `width` bytes wide, as the
-** wide type. */
+/* A number of any wide type. */
 typedef union convert_wide {
   float f32;
   double f64;
@@ -306,6 +305,8 @@ typedef union convert_wide {
   uint64_t u64;
 } convert_wide;
 
+/* One number, or one part of a complex one, of a type whose numbers are `width` bytes wide, as the
+** wide type. */
 static convert_wide convert_load_one(const zt_dtype *dtype, const void *element, unsigned width){
   convert_wide w = { .u64 = 0 };
   if( zt_conversion_of(dtype)->load ) zt_conversion_of(dtype)->load(element, &w, 1);

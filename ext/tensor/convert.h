@@ -42,8 +42,8 @@ void zt_swap_bytes(void *p, size_t n, unsigned unit);
 bool zt_big_endian(void);
 
 /* Elements of a packed type to a byte each, from the one at index `first` of the first byte on; and
-** back. A byte holds two or four of them, the first in the lowest bits. What
-** is packed may begin where the elements do. */
+** back. A byte holds two or four of them, the first in the lowest bits. What is packed may begin
+** where the elements do. */
 void zt_unpack(const zt_dtype *dtype, const uint8_t *from, unsigned first, uint8_t *to, size_t n);
 void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n);
 

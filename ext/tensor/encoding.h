@@ -21,8 +21,9 @@
 
 #include "tensor/payload.h"
 
-/* An encoding's state while it decodes a component from front to back. */
-typedef void zt_decoder;   /* What an encoding keeps between calls: each has its own */
+/* What an encoding keeps between calls while it decodes a component from front to back: each has
+** its own. */
+typedef void zt_decoder;
 
 typedef struct zt_encoding {
   const char *name;

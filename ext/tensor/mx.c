@@ -1,15 +1,12 @@
 /*
-** The layout zt.mx/1: elements of few bits, blocks of which share a power of two (the
-** registry's profile of that name, and the OCP Microscaling Formats specification for what an
-** element is).
+** The layout zt.mx/1: elements of few bits, blocks of which share a power of two (the registry's
+** profile of that name, and the OCP Microscaling Formats specification for what an element is).
 **
 **   `data` has the elements, in row-major order. `scales` has a power of two for each `block_size`
-**   of them along `axis`, the
-**   last one if it is not stated: in row-major order, too, of the shape that has the number of
-**   blocks in that place.
-**   value = 2^(scale-127) * element, rounded to f32 once; a scale of 255 is NaN. An element that is
-**   an i8 has 6 bits behind
-**   the binary point, as MXINT8 has: it is i8/64.
+**   of them along `axis`, the last one if it is not stated: in row-major order, too, of the shape
+**   that has the number of blocks in that place. value = 2^(scale-127) * element, rounded to f32
+**   once; a scale of 255 is NaN. An element that is an i8 has 6 bits behind the binary point, as
+**   MXINT8 has: it is i8/64.
 **
 **   V1  block_size is there, and at least 2; scale_form is e8m0_exponent (or not there, as in the
 **       profile's first text)

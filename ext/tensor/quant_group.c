@@ -1,25 +1,22 @@
 /*
-** The layout zt.quant_group/1: packed integer codes with a scale, and mostly a zero,
-** for each group of them (the registry's profile of that name). It is a space of schemes, and the
-** attributes say which one; all of them are needed, and what is not known is refused.
+** The layout zt.quant_group/1: packed integer codes with a scale, and mostly a zero, for each group
+** of them (the registry's profile of that name). It is a space of schemes, and the attributes say
+** which one; all of them are needed, and what is not known is refused.
 **
 **   `data` has the codes, `bits` bits each, in row-major order: packing.per_word of them fill a
-**   word of packing.word, the
-**   first one in its lowest bits (lsb_first) or its highest (msb_first). `scales` has an entry for
-**   each `group_size` codes
-**   along `axis`, in row-major order, too, of the shape that has the number of groups in that
-**   place; group_size 0: an entry
-**   for each code. zero_point.form says what zero is: none, 0; implied, zero_point.value; tensor,
-**   an entry of `zeros` for each
-**   scale, of any number type (zero_point.packing plain) or packed like the codes (same_as_data).
-**   value = (code - zero) * scale, computed in f32.
+**   word of packing.word, the first one in its lowest bits (lsb_first) or its highest (msb_first).
+**   `scales` has an entry for each `group_size` codes along `axis`, in row-major order, too, of the
+**   shape that has the number of groups in that place; group_size 0: an entry for each code.
+**   zero_point.form says what zero is: none, 0; implied, zero_point.value; tensor, an entry of
+**   `zeros` for each scale, of any number type (zero_point.packing plain) or packed like the codes
+**   (same_as_data). value = (code - zero) * scale, computed in f32.
 **
 ** Codes are unsigned, but for those that are an i8 each: these are the i8 that they are.
 **
 **   U1  bits (2, 3, 4, 5, 6 or 8), group_size, axis, packing, scale_form and zero_point are there
 **       and known
 **   U2  packing.word is u8, u16, u32 or u64, and data is of that type or the signed one; per_word
-**       codes are all of its bits
+**       codes are all of its bits, as none of 3, 5 and 6 are
 **   U3  axis is a dimension, which is a multiple of group_size; codes, and packed zeros, are a
 **       whole number of words
 **   U4  data has as many words as the codes need

@@ -5,10 +5,9 @@
 ** error that names what is missing:
 **
 **   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the
-**   last dimension, the first
-**   in the lowest bits; `group_size` codes along the last dimension are a group; `scales` and
-**   `zeros` have one entry for
-**   each, in row-major order; value = (code - zero) * scale, computed in f32.
+**   last dimension, the first in the lowest bits; `group_size` codes along the last dimension are a
+**   group; `scales` and `zeros` have one entry for each, in row-major order;
+**   value = (code - zero) * scale, computed in f32.
 **
 **   Q1  the attributes have bits (1 to 8), group_size (from 1) and packing ("N_per_WORD")
 **   Q2  WORD is an integer type, N * bits its bits, and packed_weight has it

@@ -231,7 +231,6 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "X5", "external-file", E,
     "a file of external data is there, below the model's directory (ONNX)", EXTERNAL },
   { "X6", "external-range", E, "a file of external data has the bytes (ONNX)", EXTERNAL },
-  /* Bytes */
   /* Pickles, and PyTorch's archives */
   { "PK1", "pickle-opcode", E, "every opcode is one of protocols 0 to 5 (pickle)", PICKLE },
   { "PK2", "pickle-cut", E, "arguments end within the pickle, which ends with STOP", PICKLE },
@@ -260,6 +259,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "PT13", "torch-key-twice", E, "a dict has no key twice (PyTorch)", TORCH },
   { "PT12", "torch-record", E, "a storage's record has the bytes that the pickle says (PyTorch)",
     TORCH },
+  /* Bytes */
   { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
     "RFC 8878" },
   { "Y2", "seek-table", E,
