@@ -116,7 +116,9 @@ def test_the_bytes_of_every_raw_component_are_readable(db, how, case):
     source = source_of(case, how)
     decoded = {(o, c): data for o, c, data in
                rows(db, "SELECT object, component, data FROM zt_components(?) WHERE encoding = 'raw'", source)}
-    for object, component, stored in raw_components(db, source):
+    raw = raw_components(db, source)
+    assert len(raw) + value(db, "SELECT count(*) FROM zt_components(?) WHERE encoding <> 'raw'", source) == case["rows"]["components"]
+    for object, component, stored in raw:
         assert decoded[object, component] == stored
         assert value(db, "SELECT zt_blob(?, ?, ?)", source, object, component) == stored
 

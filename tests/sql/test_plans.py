@@ -132,12 +132,12 @@ def test_limits_go_over_files(db, tree):
                     tree.path) == rows(db, sql_objects, tree.path)[offset:end]
 
 
-@pytest.mark.parametrize("table", ["zt_objects", "zt_components", "zt_attributes", "zt_stats"])
+@pytest.mark.parametrize("table", ["zt_objects", "zt_components", "zt_stats"])
 def test_a_limit_opens_no_file_that_it_does_not_need(trace, tree, table):
     got = trace(f"SELECT path FROM {table}('{tree.path}') LIMIT 1;")
     opened = list(dict.fromkeys(got.tensor_files()))
-    assert opened[:1] == tree.files[:1] or table == "zt_attributes"
-    assert len(opened) < 5 or table == "zt_attributes"
+    assert opened[:1] == tree.files[:1]
+    assert len(opened) < 5
 
 
 # ----------------------------------------------------------------------------------------- ORDER BY

@@ -296,7 +296,9 @@ def test_a_row_has_the_same_rowid_whatever_the_condition(db, lookalikes, table):
                       "object = 'v'", f"object = 'v' AND path = '{lookalikes}/b.zt'"):
         if "object" in condition and table == "zt_files":
             continue
-        for row in rows(db, f"SELECT rowid, {columns} FROM {table}(?) WHERE {condition}", lookalikes):
+        got = rows(db, f"SELECT rowid, {columns} FROM {table}(?) WHERE {condition}", lookalikes)
+        assert got, condition
+        for row in got:
             assert rowids[row[1:]] == row[0], condition
 
 

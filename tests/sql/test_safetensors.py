@@ -178,7 +178,10 @@ def test_zt_check_has_what_is_wrong(db, how, case):
 def test_what_is_only_odd_is_read(db, how, case):
     source = source_of(case, how)
     data = (HERE / "hostile" / case["file"]).read_bytes()
-    for name, offset, length in rows(db, "SELECT object, offset, length FROM zt_components(?)", source):
+    got = rows(db, "SELECT object, offset, length FROM zt_components(?)", source)
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    assert {name for name, _, _ in got} == header.keys() - {"__metadata__"}
+    for name, offset, length in got:
         assert value(db, "SELECT zt_blob(?, ?)", source, name) == data[offset:offset + length]
         value(db, "SELECT zt_dense(?, ?)", source, name)
 
