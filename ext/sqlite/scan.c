@@ -56,7 +56,6 @@ static int scan_open_cursor(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   return SQLITE_OK;
 }
 
-/* Leave the current object, or the file's own rows. */
 void zt_cursor_leave_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
   if( c->entered && t->clear ) t->clear(&c->scan);
@@ -87,7 +86,6 @@ void zt_cursor_clear_choices(zt_cursor *c){
   }
 }
 
-/* Back to the state of a new cursor, but for memory that is used again. */
 void zt_cursor_reset(zt_cursor *c){
   zt_ahead_stop(&c->ahead);
   zt_cursor_leave_file(c);
@@ -120,7 +118,6 @@ static int scan_close_cursor(sqlite3_vtab_cursor *p){
   return SQLITE_OK;
 }
 
-/* Hand the recorded failure to SQLite. Nothing of what was begun is used again. */
 int zt_cursor_fail(zt_cursor *c){
   int rc = c->err.rc;
   sqlite3_vtab *v = c->base.pVtab;
@@ -138,9 +135,8 @@ int zt_cursor_fail(zt_cursor *c){
 
 /* --- Files --- */
 
-/* True if a file that cannot be read is no reason to end the query. Being out of memory or
-** interrupted always is; and what there was no descriptor for is not skipped as if the file
-** were broken. */
+/* Being out of memory or interrupted always is one; and what there was no descriptor for is not
+** skipped as if the file were broken. */
 bool zt_cursor_may_go_on(const zt_cursor *c){
   return c->err.rc==SQLITE_ERROR
       && (zt_table_is_of_files(zt_cursor_table(c))
@@ -400,7 +396,6 @@ static bool scan_may_count(zt_cursor *c){
   return false;
 }
 
-/* Stand on the first row of the chosen object, or of the file itself, if it has one. */
 bool zt_cursor_enter_object(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
   if( scan_open_object(c) && scan_may_count(c)
@@ -420,7 +415,7 @@ static bool scan_enter_next(zt_cursor *c){
 
 /* --- Rows --- */
 
-/* Go to the next row. At the end, what was opened stays open: the same may be asked for again. */
+/* At the end, what was opened stays open: the same may be asked for again. */
 int zt_cursor_advance(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
   if( c->on_row && t->next && scan_said(c, t->next(&c->scan)) ) return SQLITE_OK;
@@ -435,7 +430,6 @@ int zt_cursor_advance(zt_cursor *c){
   return c->err.rc ? zt_cursor_fail(c) : SQLITE_OK;
 }
 
-/* Pass over the rows that OFFSET leaves out. */
 int zt_cursor_skip(zt_cursor *c, uint64_t n){
   const zt_table *t = zt_cursor_table(c);
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
