@@ -341,7 +341,7 @@ static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
   const zt_dtype *dtype;
-  if( component->dtype.z ){
+  if( component->dtype.z || (c->object.layout!=ZT_LAYOUT_UNKNOWN && !component->fault) ){
     zt_array_dtype(p, &dtype, check_report(c, component));
     if( check_judge(c, err) ) return err->rc;
   }

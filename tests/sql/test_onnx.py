@@ -332,3 +332,10 @@ def test_of_a_type_the_low_32_bits_count(db, stored, number):
     assert rows(db, "SELECT format FROM zt_objects(?)", source) == [("dense" if number == UINT8 else "onnx.unknown",)]
     if number == UINT8:
         assert dense(db, source) == b"RAWW"
+
+
+def test_values_of_a_sparse_tensor_without_a_type_are_told(db):
+    source = onnx.with_sparse(onnx.tensor("w", [2], 0, onnx.raw(bytes(8))), onnx.positions(1, 2), [6])
+    why = "it has no dtype that is known"
+    assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, 'full')", source) == [("w", "values", "unknown-dtype", why)]
+    assert message(db, "SELECT zt_dense(?, 'w')", source).endswith(f"object 'w': component 'values': {why}")
