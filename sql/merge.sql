@@ -4,18 +4,14 @@
 --   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
 --     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
 --
--- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was found later stays, as it was read there, and what either
--- found in a second pass over that; what a refresh of either removed later, or would have found and did not, is removed. Numbers of rows
--- (id) are each catalog's own; what they name is not. Of a run the later state stays; one that its tracker has forgotten stays, too:
--- DELETE FROM run_files forgets it here.
+-- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was found later stays, as it was read there, and what
+-- either found in a second pass over that; what a refresh of either removed later is removed. Numbers of rows (id) are each catalog's
+-- own; what they name is not. Of a run the later state stays; one that its tracker has forgotten stays, too: DELETE FROM run_files
+-- forgets it here.
 --
 -- So the order of catalogs does not matter, and merging one again changes nothing, as long as the catalogs of one host have the same
--- sources, or ones with nothing in common. For a catalog keeps of a file the last source that found it, and no other. Where sources have
--- files in common, another one that was refreshed later is known to have looked for a file if it takes such names (a directory, or a
--- pattern without [a-z]) and the file is right in that directory, or something else is beside it that this source found last. What of
--- such a host is gone, and only an earlier look of that source tells so, may stay in one order of three catalogs and go in another, until
--- its own source is refreshed, or the catalog with the earlier look is merged again. Nothing is removed that was found since, but for
--- what a refresh passed over that used to find it.
+-- sources, or ones with nothing in common. For a catalog keeps of a file the last source that found it, and no other: where sources have
+-- files in common, one that is gone may stay in one order and go in another, until its source is refreshed.
 --
 -- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first. Files
 -- of a catalog of the first version are nobody's until they are refreshed, and are refused.
@@ -33,8 +29,6 @@ DROP TABLE IF EXISTS temp.merge_file;
 DROP TABLE IF EXISTS temp.merge_found;
 DROP TABLE IF EXISTS temp.merge_gone;
 DROP TABLE IF EXISTS temp.merge_lost;
-DROP TABLE IF EXISTS temp.merge_looked;
-DROP TABLE IF EXISTS temp.merge_walked;
 
 -- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
 -- that stayed as they were.
@@ -58,10 +52,6 @@ CREATE TEMP TABLE merge_found(file INTEGER PRIMARY KEY, root);
 -- Files that some refresh did not find, and when that was; the same of those of which no history tells so.
 CREATE TEMP TABLE merge_gone(host, path TEXT, at);
 CREATE TEMP TABLE merge_lost(host, path TEXT, at);
--- Files of one catalog above which a source is that was refreshed later in the other one (`there`: in the incoming one), where the file is
--- not known; and the directories that such sources came to, by what they found in them.
-CREATE TEMP TABLE merge_looked(there, root, source TEXT, top TEXT, host, path TEXT, directory TEXT, at);
-CREATE TEMP TABLE merge_walked(there, root, directory TEXT, PRIMARY KEY(there, root, directory)) WITHOUT ROWID;
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   -- pragma_user_version tells that of main alone: one version has one set of tables.
@@ -230,49 +220,6 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                      FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
                        ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
                      WHERE b.error IS NOT NULL);
-  -- Or another source was refreshed later there, or the other way round, that takes such names and has come to that directory. To one below
-  -- its own directory it may have come by another path, that of a link, unless it found something by this one. A list takes no names; of
-  -- hidden ones, and by classes of characters ([a-z]), this does not tell whether they are taken.
-  INSERT INTO merge_looked
-  SELECT 1, t.id, t.source, t.path, f.host, f.path, rtrim(f.path, replace(f.path, '/', '')), t.refreshed
-  FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN merge_host AS h ON h.there = t.host
-       CROSS JOIN main.file AS f ON f.host = h.here AND f.path > rtrim(t.path, '/') || '/' AND f.path < rtrim(t.path, '/') || '0'
-       CROSS JOIN main.root AS r ON r.id = f.root
-  WHERE (t.source = t.path OR t.source GLOB '[^[]*[*?]*') AND f.root <> m.here AND t.refreshed > r.refreshed
-    AND t.refreshed > (SELECT min(o.refreshed) FROM main.root AS o WHERE o.host = h.here AND o.id <> m.here)
-    AND NOT EXISTS (SELECT 1 FROM incoming.file AS x WHERE x.host = t.host AND x.path = f.path)
-    AND f.id NOT IN (SELECT g.id
-                     FROM incoming.file AS b CROSS JOIN merge_host AS h ON h.there = b.host CROSS JOIN main.file AS g
-                       ON g.host = h.here AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
-                     WHERE b.error IS NOT NULL)
-  UNION ALL
-  SELECT 0, r.id, r.source, r.path, r.host, x.path, rtrim(x.path, replace(x.path, '/', '')), r.refreshed
-  FROM merge_host AS h CROSS JOIN main.root AS r ON r.host = h.here
-       CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path > rtrim(r.path, '/') || '/' AND x.path < rtrim(r.path, '/') || '0'
-       CROSS JOIN incoming.root AS t ON t.id = x.root CROSS JOIN merge_root AS m ON m.there = t.id
-  WHERE (r.source = r.path OR r.source GLOB '[^[]*[*?]*') AND m.here <> r.id AND r.refreshed > t.refreshed
-    AND r.refreshed > (SELECT min(o.refreshed) FROM incoming.root AS o WHERE o.host = h.there AND o.source <> r.source)
-    AND NOT EXISTS (SELECT 1 FROM main.file AS f WHERE f.host = r.host AND f.path = x.path)
-    AND x.id NOT IN (SELECT y.id
-                     FROM main.file AS b CROSS JOIN merge_host AS h ON h.here = b.host CROSS JOIN incoming.file AS y
-                       ON y.host = h.there AND y.path > rtrim(b.path, '/') || '/' AND y.path < rtrim(b.path, '/') || '0'
-                     WHERE b.error IS NOT NULL);
-  DELETE FROM merge_looked
-  WHERE substr(path, length(directory) + 1) GLOB '.*'
-     OR source = top AND NOT EXISTS (SELECT 1 FROM file_names AS n WHERE substr(path, length(directory) + 1) GLOB n.pattern)
-     OR source <> top AND (source GLOB '*[[]*' OR source GLOB '*/[*][*]' OR
-                           substr(path, length(directory) + 1)
-                           NOT GLOB substr(source, length(rtrim(source, replace(source, '/', ''))) + 1));
-  INSERT OR IGNORE INTO merge_walked
-  SELECT 1, s.root, rtrim(s.path, replace(s.path, '/', '')) FROM incoming.root AS t CROSS JOIN incoming.file AS s ON s.root = t.id
-  WHERE t.id IN (SELECT root FROM merge_looked WHERE there) AND s.path <> t.source
-  UNION ALL
-  SELECT 0, s.root, rtrim(s.path, replace(s.path, '/', '')) FROM main.root AS r CROSS JOIN main.file AS s ON s.root = r.id
-  WHERE r.id IN (SELECT root FROM merge_looked WHERE NOT there) AND s.path <> r.source;
-  INSERT INTO merge_lost
-  SELECT l.host, l.path, l.at FROM merge_looked AS l
-  WHERE l.source = l.top AND l.directory = rtrim(l.top, '/') || '/'
-     OR EXISTS (SELECT 1 FROM merge_walked AS w WHERE w.there = l.there AND w.root = l.root AND w.directory = l.directory);
   INSERT INTO merge_gone SELECT host, path, at FROM merge_lost;
   INSERT INTO merge_lost SELECT h.here, g.path, g.at FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host;
   INSERT INTO gone(host, path, at) SELECT host, path, max(at) FROM merge_lost GROUP BY host, path
@@ -393,6 +340,4 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM merge_found;
   DELETE FROM merge_gone;
   DELETE FROM merge_lost;
-  DELETE FROM merge_looked;
-  DELETE FROM merge_walked;
 END;

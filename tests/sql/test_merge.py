@@ -357,17 +357,6 @@ def removes(*names):
     return lambda c: [(c.directory / name).unlink() for name in names]
 
 
-@pytest.mark.parametrize("first, second, third", [
-    ("", "*.zt", ""), ("*.zt", "", "*.zt"), ("", "q*", ""), ("", "", "*.zt"), ("*.zt", "q*", "")])
-@pytest.mark.parametrize("below", ["", "sub/"])
-def test_what_a_later_look_did_not_find_is_gone_whichever_source_found_it(tmp_path, first, second, third, below):
-    if below:
-        first, second, third = ({"": "", "*.zt": "**/*.zt", "q*": "sub/q*"}[source] for source in (first, second, third))
-    q, k = f"{below}q.zt", f"{below}k.zt"
-    c, catalogs = looks(tmp_path, (puts(q, k), first), (puts(), second), (removes(q), third))
-    assert merged_in_all_orders(tmp_path, c, catalogs) == [k]
-
-
 def test_what_a_later_look_found_again_stays(tmp_path):
     c, catalogs = looks(tmp_path, (puts("q.zt", "k.zt"), ""), (removes("q.zt"), ""), (puts("q.zt"), "*.zt"))
     assert merged_in_all_orders(tmp_path, c, catalogs) == ["k.zt", "q.zt"]
