@@ -609,7 +609,7 @@ static void gguf_next_value(zt_walk *w, uint32_t type, zt_value *out){
   }
   if( type==GGUF_TEXT ) gguf_set_text((zt_span){ p+8, (size_t)gguf_u64(big, p) }, out);
   else gguf_set_number(type, gguf_uint(big, p, gguf_types[type].width), out);
-  w->at = gguf_behind(w->container, type, w->at);
+  w->at = gguf_behind(w->container, type, (size_t)w->at);
 }
 
 /* A map or an array that is made of parts of the file. */

@@ -672,7 +672,7 @@ static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
     zt_fail_nomem(b->err);
     goto end;
   }
-  memset(r.places, 0, places);
+  memset(r.places, 0, (size_t)places);
   b->container->rules = ZT_RULE_VIEWS;
   b->container->gap = UINT64_MAX;   /* Local headers, and records that are no storages */
   pytorch_read_all(&r, data);
