@@ -45,7 +45,7 @@ static inline void add_member(archive *a, archived m){
     put_le16(&a->bytes, m.padding);
     put(&a->bytes, local, strlen(local));
     put_repeated(&a->bytes, 0xAA, m.padding);
-    put(&a->bytes, m.data, n);
+    put(&a->bytes, m.data, (size_t)n);
   }
   put(&a->directory, "PK\1\2\24\0\24\0", 8);
   put_le16(&a->directory, m.flags);

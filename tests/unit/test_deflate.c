@@ -51,8 +51,8 @@ static void test_ranges(void **state){
     open_member(&s, stored, content.n, skip, behind, k/2%2, &stream, &err);
     assert_succeeded(&err, "open");
     for(int i=0; i<50; i++){
-      uint64_t at = i==0 ? 0 : random_below(&seed, own+2);
-      size_t n = i==0 ? content.n : random_below(&seed, own+2), got;
+      uint64_t at = i==0 ? 0 : random_below(&seed, (size_t)own+2);
+      size_t n = i==0 ? content.n : random_below(&seed, (size_t)own+2), got;
       zt_stream_read(stream, at, buffer, n, &got, &err);
       assert_succeeded(&err, "read");
       check( got==(at>own ? 0 : n<own-at ? n : own-at), "%zu of %zu at %zu", got, n, (size_t)at );

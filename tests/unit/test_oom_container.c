@@ -93,7 +93,7 @@ static void sweep_file(const char *path, int otherwise, unsigned least){
       assert_int_equal(zt_container_open(source, NULL, &c, &err), SQLITE_OK);
       f.objects = zt_container_objects(c);
       f.components = zt_container_components(c);
-      f.manifest = zt_container_manifest_length(c);
+      f.manifest = (size_t)zt_container_manifest_length(c);
       zt_container_close(c);
       zt_source_close(source);
     }

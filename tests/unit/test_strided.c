@@ -20,15 +20,17 @@ typedef struct subject {
 } subject;
 
 static void open_subject(subject *s, uint32_t rank, const uint64_t *shape, const uint64_t *strides){
+  size_t bytes;
   *s = (subject){ .length = 1, .object = { .rank = rank, .has_strides = true } };
   memcpy(s->object.shape, shape, rank*sizeof(*shape));
   memcpy(s->object.strides, strides, rank*sizeof(*strides));
   assert_true(zt_object_count(&s->object));
   for(uint32_t d=0; d<rank; d++) s->length += (shape[d]-1)*strides[d];
-  s->data = malloc(s->length*4);
+  bytes = (size_t)s->length*4;
+  s->data = malloc(bytes);
   for(uint64_t i=0; i<s->length; i++) s->data[i] = (uint32_t)i;
-  if( zt_big_endian() ) zt_swap_bytes(s->data, s->length*4, 4);
-  assert_int_equal(zt_source_open_image((zt_span){ (uint8_t*)s->data, s->length*4 }, &s->source, &err), SQLITE_OK);
+  if( zt_big_endian() ) zt_swap_bytes(s->data, bytes, 4);
+  assert_int_equal(zt_source_open_image((zt_span){ (uint8_t*)s->data, bytes }, &s->source, &err), SQLITE_OK);
   s->component = (zt_component){ .role = ZT_TEXT_INIT("data"), .dtype = ZT_TEXT_INIT("u32"), .encoding = ZT_TEXT_INIT("raw"),
     .codec = ZT_CODEC_RAW, .byte_order = ZT_TEXT_INIT("little"), .length = s->length*4 };
   zt_dtype_decide(&s->component);
@@ -56,7 +58,7 @@ static uint32_t element_at(const zt_object *object, uint64_t position){
 }
 
 static void expect_range(subject *s, uint64_t first, uint64_t n, const char *row){
-  uint32_t *out = malloc(n*4);
+  uint32_t *out = malloc((size_t)n*4);
   zt_strided_read(s->strided, first, n, (uint8_t*)out, &err);
   assert_succeeded(&err, row);
   for(uint64_t i=0; i<n; i++){
