@@ -264,9 +264,12 @@ def test_rows_in_order_can_be_asked_for_again_and_again(db, save):
 @pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
 def test_indices_that_are_bad_are_the_same_error_in_order(db, case):
     sql = f"SELECT value FROM zt_elements({quoted(corpus.HOSTILE / case['file'])}, {quoted(case['object'])})"
-    with pytest.raises(sqlite3.Error) as caught:
-        list(db.execute(sql))
-    assert str(failure(db, sql + " ORDER BY position")) == str(caught.value)
+    said = set()
+    for order in ("", " ORDER BY position"):
+        with pytest.raises(sqlite3.Error) as caught:
+            list(db.execute(sql + order))
+        said.add(str(caught.value))
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("kind", FILES)

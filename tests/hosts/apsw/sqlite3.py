@@ -1,10 +1,12 @@
 """What the SQL suite uses of Python's sqlite3, over apsw, which brings an SQLite of its own: with this directory in front of
 the others in PYTHONPATH, `import sqlite3` means this module, in the suite and in the programs that it starts."""
 import contextlib
+import io
 
 import apsw
-from apsw import (SQLITE_DENY, SQLITE_ERROR, SQLITE_INTERRUPT, SQLITE_LIMIT_LENGTH, SQLITE_OK,  # noqa: F401
-                  SQLITE_TOOBIG)
+import apsw.shell
+from apsw import (SQLITE_DENY, SQLITE_ERROR, SQLITE_FUNCTION, SQLITE_INSERT, SQLITE_INTERRUPT,  # noqa: F401
+                  SQLITE_LIMIT_LENGTH, SQLITE_OK, SQLITE_PRAGMA, SQLITE_RECURSIVE, SQLITE_TOOBIG)
 
 apsw.allow_missing_dict_bindings(True)   # As sqlite3: a parameter that executescript() meets is NULL
 sqlite_version = apsw.sqlite_lib_version()
@@ -104,7 +106,7 @@ class Connection:
     def executescript(self, sql):
         self.commit()
         with errors():
-            self.apsw.execute(sql, {})
+            list(self.apsw.execute(sql, {}))   # To the end: it stops at rows
 
     def commit(self):
         if not self.apsw.get_autocommit():
@@ -122,6 +124,23 @@ class Connection:
 
     def set_authorizer(self, authorizer):
         self.apsw.authorizer = authorizer
+
+    def set_progress_handler(self, handler, steps):
+        """One that raises ends the statement."""
+        def asked():
+            try:
+                return handler()
+            except Exception:
+                return True
+        self.apsw.set_progress_handler(handler and asked, steps)
+
+    def create_function(self, name, arguments, function):
+        self.apsw.create_scalar_function(name, function, arguments)
+
+    def iterdump(self):
+        out = io.StringIO()
+        apsw.shell.Shell(db=self.apsw, stdout=out).process_command(".dump")
+        return iter(out.getvalue().splitlines())
 
 
 def connect(database, **options):
