@@ -59,10 +59,9 @@ typedef struct zt_identity {
   int64_t mtime, ctime;           /* Nanoseconds since 1970 */
 } zt_identity;
 
-/* True if what is at one path, or behind one descriptor, has the same content at two moments that
-** are close to each other. ctime changes with a file's names and rights, too; and what has another
-** inode is a copy with the time of the original. Who keeps content for long compares all of
-** them. */
+/* True if what is at one path, or behind one descriptor, is taken for the same at two moments that
+** are close to each other: a change that leaves size and time as they were goes unseen. ctime
+** changes with a file's names and rights, too. Who keeps content for long compares all of them. */
 static inline bool zt_same_state(const zt_identity *a, const zt_identity *b){
   return a->size==b->size && a->mtime==b->mtime;
 }
