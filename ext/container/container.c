@@ -278,7 +278,9 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->blocks = NULL;
   out->unshaped = false;
   out->rules = c->rules;
-  out->has_strides = false;
+  out->has_strides = out->conjugate = out->negate = false;
+  out->block[0] = out->block[1] = 1;
+  out->whole = 0;
   out->attributes = ZT_VALUE_NONE;
   c->driver->object(c, i, out);
 }

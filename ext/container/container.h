@@ -30,6 +30,8 @@ typedef struct zt_dtype zt_dtype;   /* dtype.h */
 /* How components together make a tensor. Code is in tensor/, one row of layout.c each. */
 typedef enum zt_layout_id {
   ZT_LAYOUT_UNKNOWN, ZT_LAYOUT_DENSE, ZT_LAYOUT_CSR, ZT_LAYOUT_COO,
+  ZT_LAYOUT_CSC,                /* Compressed columns instead of rows */
+  ZT_LAYOUT_BSR, ZT_LAYOUT_BSC, /* Compressed rows, or columns, of blocks */
   ZT_LAYOUT_CSR_JOINED, ZT_LAYOUT_COO_JOINED,   /* All in one component, `data` */
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
   ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* `indices`: flat positions; a row of coordinates
@@ -77,6 +79,13 @@ typedef struct zt_object {
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first
                                   ** rank are set if there are any */
+  uint64_t block[2];              /* Rows and columns of a block; 1 and 1 but for ZT_LAYOUT_BSR and
+                                  ** ZT_LAYOUT_BSC */
+  uint32_t whole;                 /* Of ZT_LAYOUT_COO: so many last dimensions are stored whole with
+                                  ** each coordinate */
+  bool conjugate, negate;         /* Of ZT_LAYOUT_DENSE: values are the conjugates, or the
+                                  ** negatives, of the elements, which are complex numbers, or
+                                  ** numbers whose sign is a bit of its own, or integers */
   zt_value attributes;            /* A map; ZT_VALUE_NULL: none */
 } zt_object;
 

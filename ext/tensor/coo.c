@@ -10,6 +10,9 @@
 ** `indices` has, for each value, its flat position; or its index in each dimension (ONNX).
 ** Joined, one blob has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
+** PyTorch may store some last dimensions whole: coordinates are those of the others, and each has as
+** many values as the last ones have elements, in row-major order:
+**   K5  the values are a whole number of these
 */
 #include "core/host.h"
 #include "tensor/layout.h"
@@ -23,10 +26,10 @@ typedef struct coo {
   zt_array coords[ZT_MAX_RANK];    /* One for each dimension: they are read side by side */
   zt_array all;                    /* If there is no memory for as many readers: the coordinates of
                                    ** all dimensions, */
-  uint64_t *gathered;              /* and those of the elements from number `from` on, `room` for
-                                   ** each dimension; owned */
+  uint64_t *gathered;              /* and those from number `from` on, `room` for each dimension;
+                                   ** owned */
   uint64_t from, room;
-  size_t n;                        /* Elements whose coordinates are there */
+  size_t n;                        /* How many are there in each dimension */
   zt_array indices;                /* Positions, or a row of coordinates for each value, and
                                    ** nothing of what is above but values, */
   uint32_t columns;                /* as many as that; 0: there are none */
@@ -34,6 +37,8 @@ typedef struct coo {
   uint64_t record;                 /* Bytes of one; 0: there are none */
   void *window;                    /* COO_RECORDS bytes, if there are records or rows */
   uint64_t step;                   /* Coordinates from one dimension's to the next: in `coords` */
+  uint32_t rank;                   /* Dimensions that have coordinates */
+  uint64_t whole;                  /* Values of each */
   uint64_t entry;                  /* The next stored element */
 } coo;
 
@@ -56,11 +61,38 @@ static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   return zt_array_open_part(&payload, zt_dtype_get(ZT_DTYPE_u8), 0, length, &s->records, err);
 }
 
+/* K5: the last dimensions that are stored whole; *out is how many coordinates there are. */
+static int coo_set_whole(const zt_tensor *t, coo *s, uint64_t *out, zt_error *err){
+  const zt_object *o = t->object;
+  s->rank = o->rank-o->whole;
+  s->whole = 1;
+  for(uint32_t d=s->rank; d<o->rank; d++){
+    if( !zt_mul64(s->whole, o->shape[d], &s->whole) ) s->whole = 0;
+  }
+  *out = s->whole ? s->values.length/s->whole : 0;
+  if( *out*s->whole==s->values.length ) return SQLITE_OK;
+  return zt_break(err, "K5", "%llu values are no whole number of %llu", s->values.length,
+                  s->whole);
+}
+
+/* One reader for each dimension's coordinates, of which there are n. */
+static int coo_open_coords(zt_tensor *t, coo *s, const zt_component *component,
+                           const zt_dtype *dtype, uint64_t n, zt_error *err){
+  zt_payload payload = zt_tensor_payload(t, component);
+  payload.side_by_side = n ? s->rank : 1;
+  for(uint32_t d=0; d<s->rank; d++){
+    if( zt_array_open_part(&payload, dtype, d*s->step*dtype->width, n, &s->coords[d], err) ){
+      return err->rc;
+    }
+  }
+  return SQLITE_OK;
+}
+
 static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
   zt_array all = { 0 };
-  uint64_t needed = 0, length;
+  uint64_t needed = 0, length, n;
   const zt_dtype *dtype;
   if( zt_tensor_array(t, "values", &s->values, err) ) return err->rc;
   t->dtype = s->values.dtype;
@@ -75,27 +107,21 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   if( dtype->class!=ZT_INT && dtype->class!=ZT_UINT ){
     return zt_break(err, "K3", "coords are integers, not %s", dtype->name);
   }
-  if( t->object->rank && !t->object->has_strides ){
+  if( t->object->rank && !t->object->has_strides && !t->object->whole ){
     zt_array_trim(&s->values, length/t->object->rank);
   }
+  if( coo_set_whole(t, s, &n, err) ) return err->rc;
   t->stored = s->values.length;
-  s->step = t->object->has_strides ? t->object->strides[0] : t->stored;
-  if( t->object->rank && t->stored
-   && (!zt_mul64(t->object->rank-1, s->step, &needed) || !zt_add64(needed, t->stored, &needed)) ){
+  s->step = t->object->has_strides ? t->object->strides[0] : n;
+  if( s->rank && n
+   && (!zt_mul64(s->rank-1, s->step, &needed) || !zt_add64(needed, n, &needed)) ){
     needed = UINT64_MAX;
   }
   if( needed!=length ){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length,
-                    t->stored, t->object->rank);
+                    n, s->rank);
   }
-  payload.side_by_side = t->stored ? t->object->rank : 1;
-  for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_open_part(&payload, dtype, d*s->step*dtype->width, t->stored, &s->coords[d],
-                           err) ){
-      return err->rc;
-    }
-  }
-  return SQLITE_OK;
+  return coo_open_coords(t, s, &component, dtype, n, err);
 }
 
 static int coo_open_indices(zt_tensor *t, coo *s, zt_error *err){
@@ -152,7 +178,7 @@ static int coo_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
     return zt_array_check_empty(&s->values, err);
   }
   /* The bytes are the same for each */
-  if( t->object->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;
+  if( s->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;
   return zt_array_check_empty(&s->values, err);
 }
 
@@ -231,80 +257,97 @@ static int coo_next_indices(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
 static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
-  uint32_t rank = t->object->rank;
+  const uint64_t n = t->stored/s->whole;
   uint64_t *gathered;
   zt_error_clear(err);
   err->component.z = NULL;
   if( zt_tensor_component(t, "coords", "indices", &component, err) ) return err->rc;
-  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, (rank-1)*s->step+t->stored, &s->all,
-                         err) ){
+  if( zt_array_open_part(&payload, s->coords[0].dtype, 0, (s->rank-1)*s->step+n, &s->all, err) ){
     return err->rc;
   }
-  s->room = t->stored<COO_GATHERED/rank ? t->stored : COO_GATHERED/rank;
-  gathered = sqlite3_malloc64(s->room*rank*sizeof(*gathered));
+  s->room = n<COO_GATHERED/s->rank ? n : COO_GATHERED/s->rank;
+  gathered = sqlite3_malloc64(s->room*s->rank*sizeof(*gathered));
   if( !gathered ){
     zt_array_close(&s->all);
     return zt_fail_nomem(err);
   }
-  zt_os_advise_large(gathered, (size_t)s->room*rank*sizeof(*gathered));
-  for(uint32_t d=0; d<rank; d++) zt_array_close(&s->coords[d]);
+  zt_os_advise_large(gathered, (size_t)s->room*s->rank*sizeof(*gathered));
+  for(uint32_t d=0; d<s->rank; d++) zt_array_close(&s->coords[d]);
   s->gathered = gathered;
   return SQLITE_OK;
 }
 
-/* Have the coordinates of the next elements, as many as there is room for. */
-static int coo_gather(zt_tensor *t, coo *s, zt_error *err){
-  uint64_t left = t->stored-s->entry;
+/* Have the coordinates from number i on, as many as there is room for. */
+static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
+  uint64_t left = t->stored/s->whole-i;
   size_t n = (size_t)(left<s->room ? left : s->room);
   s->n = 0;
-  for(uint32_t d=0; d<t->object->rank; d++){
-    if( zt_array_read_indices(&s->all, d*s->step+s->entry, n, s->gathered+d*s->room, err) ){
+  for(uint32_t d=0; d<s->rank; d++){
+    if( zt_array_read_indices(&s->all, d*s->step+i, n, s->gathered+d*s->room, err) ){
       return err->rc;
     }
   }
-  s->from = s->entry;
+  s->from = i;
   s->n = n;
   return SQLITE_OK;
 }
 
-/* The coordinates of out's elements in dimension d, which one reader for each reads. */
-static int coo_read_dimension(coo *s, uint32_t d, const zt_entries *out, uint64_t *to,
+/* n coordinates from number i on in dimension d, which one reader for each reads. */
+static int coo_read_dimension(coo *s, uint32_t d, uint64_t i, size_t n, uint64_t *to,
                               zt_error *err){
-  if( !s->gathered ) return zt_array_read_indices(&s->coords[d], s->entry, out->n, to, err);
-  memcpy(to, s->gathered+d*s->room+(s->entry-s->from), out->n*sizeof(*to));
+  if( !s->gathered ) return zt_array_read_indices(&s->coords[d], i, n, to, err);
+  memcpy(to, s->gathered+d*s->room+(i-s->from), n*sizeof(*to));
   return SQLITE_OK;
 }
 
-static int coo_read_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+/* The positions of the same coordinates among those that have any. */
+static int coo_read_cells(zt_tensor *t, coo *s, uint64_t i, size_t n, uint64_t *cell,
+                          zt_error *err){
   uint64_t coordinate[ZT_ENTRIES];
-  memset(out->cell, 0, out->n*sizeof(*out->cell));
-  for(uint32_t d=0; d<t->object->rank; d++){
-    if( coo_read_dimension(s, d, out, coordinate, err) ) return err->rc;
-    for(size_t i=0; i<out->n; i++){
-      if( !coo_place(t, d, coordinate[i], &out->cell[i]) ){
-        return coo_fail_coordinate(t, d, s->entry+i, coordinate[i], err);
+  memset(cell, 0, n*sizeof(*cell));
+  for(uint32_t d=0; d<s->rank; d++){
+    if( coo_read_dimension(s, d, i, n, coordinate, err) ) return err->rc;
+    for(size_t k=0; k<n; k++){
+      if( !coo_place(t, d, coordinate[k], &cell[k]) ){
+        return coo_fail_coordinate(t, d, i+k, coordinate[k], err);
       }
     }
   }
   return SQLITE_OK;
 }
 
-/* The same of what was gathered, which may be fewer elements. */
-static int coo_read_gathered_cells(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
+/* The same of what was gathered, which may be fewer: *n of them. */
+static int coo_read_gathered_cells(zt_tensor *t, coo *s, uint64_t i, size_t *n, uint64_t *cell,
+                                   zt_error *err){
   uint64_t there;
-  if( (s->entry<s->from || s->entry-s->from>=s->n) && coo_gather(t, s, err) ) return err->rc;
-  there = s->from+s->n-s->entry;
+  if( (i<s->from || i-s->from>=s->n) && coo_gather(t, s, i, err) ) return err->rc;
+  there = s->from+s->n-i;
+  if( *n>there ) *n = (size_t)there;
+  return coo_read_cells(t, s, i, *n, cell, err);
+}
+
+/* Positions of n coordinates, the first of which is number i, become those of out's values, fewer
+** if there are too few coordinates. The last comes first, since what is read is never behind what
+** is written. */
+static void coo_spread(const coo *s, uint64_t i, size_t n, zt_entries *out){
+  const uint64_t there = (i+n)*s->whole-s->entry;
   if( out->n>there ) out->n = (size_t)there;
-  return coo_read_cells(t, s, out, err);
+  for(size_t k=out->n; k-->0 && s->whole>1; ){
+    const uint64_t number = s->entry+k;
+    out->cell[k] = out->cell[number/s->whole-i]*s->whole+number%s->whole;
+  }
 }
 
 static int coo_next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *err){
-  bool alone = t->object->rank<2;
-  if( !s->gathered && coo_read_cells(t, s, out, err)==SQLITE_TOOBIG && !alone ){
+  const uint64_t i = s->entry/s->whole;
+  size_t n = (size_t)((s->entry+out->n-1)/s->whole-i)+1;
+  if( !s->gathered && coo_read_cells(t, s, i, n, out->cell, err)==SQLITE_TOOBIG && s->rank>1 ){
     coo_use_one_reader(t, s, err);
   }
-  if( s->gathered && !err->rc ) coo_read_gathered_cells(t, s, out, err);
-  return err->rc ? err->rc : zt_array_read(&s->values, s->entry, out->n, &out->value, err);
+  if( s->gathered && !err->rc ) coo_read_gathered_cells(t, s, i, &n, out->cell, err);
+  if( err->rc ) return err->rc;
+  coo_spread(s, i, n, out);
+  return zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
 static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){

@@ -12,6 +12,11 @@
 ** Joined, the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length
 ** tells n:
 **   P6  the length leaves whole entries behind indptr
+** PyTorch has three layouts more. In CSC, columns are compressed, and `indices` has rows. In BSR and
+** BSC, an index stands for a block, whose values are row-major; R and C count blocks:
+**   P8  the blocks fill the matrix
+**
+** Below, a line is a row of CSR, a column of CSC, and a row or a column of blocks.
 */
 #include "core/host.h"
 #include "tensor/layout.h"
@@ -20,13 +25,15 @@
 
 typedef struct csr {
   zt_array values, indices, indptr;
-  uint64_t rows, columns;
+  uint64_t lines, places;          /* Lines, and blocks in one that is full */
+  bool columns;                    /* Lines are columns */
+  uint64_t area;                   /* Elements of a block */
   bool checked;                    /* indptr is as it must be */
   uint64_t entry, end;             /* The next stored element, and where to stop */
-  uint64_t row;                    /* Of the next stored element, or before it */
-  uint64_t begun;                  /* The first element of the row that was read */
-  uint64_t column;                 /* Of the last element */
-  uint64_t first;                  /* Row of the first of the pointers that are loaded */
+  uint64_t line;                   /* Of the next stored block, or before it */
+  uint64_t begun;                  /* The first block of the line that was read */
+  uint64_t place;                  /* Of the last block */
+  uint64_t first;                  /* Line of the first of the pointers that are loaded */
   size_t loaded;                   /* How many are */
   uint64_t pointers[CSR_POINTERS];
 } csr;
@@ -44,11 +51,11 @@ static int csr_open_blob(zt_tensor *t, csr *s, zt_error *err){
   if( zt_tensor_component(t, "data", NULL, &blob, err)
    || zt_array_dtype(&payload, &t->dtype, err) ) return err->rc;
   if( zt_array_measure(&payload, &length, err) ) return err->rc;
-  if( !zt_add64(s->rows, 1, &pointers) || !zt_mul64(pointers, 8, &entries) || entries>length
+  if( !zt_add64(s->lines, 1, &pointers) || !zt_mul64(pointers, 8, &entries) || entries>length
    || (length-entries)%(8+t->dtype->width) ){
     err->component = blob.role;
     return zt_break(err, "P6", "%llu bytes are not indptr of %llu rows, indices and values of %s",
-                    length, s->rows, t->dtype->name);
+                    length, s->lines, t->dtype->name);
   }
   n = (length-entries)/(8+t->dtype->width);
   payload.side_by_side = 3;
@@ -62,36 +69,60 @@ static int csr_open_components(zt_tensor *t, csr *s, zt_error *err){
    || zt_tensor_array(t, "indices", &s->indices, err)
    || zt_tensor_array(t, "indptr", &s->indptr, err) ) return err->rc;
   t->dtype = s->values.dtype;
-  zt_array_trim(&s->values, s->indices.length);
+  if( s->area==1 ) zt_array_trim(&s->values, s->indices.length);
   return SQLITE_OK;
+}
+
+/* P1, P8: what the shape makes of lines and blocks. */
+static int csr_set_lines(const zt_tensor *t, csr *s, zt_error *err){
+  const zt_object *o = t->object;
+  const uint64_t *block = o->block;
+  if( o->rank!=2 ){
+    return zt_break(err, "P1", "%.*s has two dimensions, not %u", zt_shown(o->format), o->format.z,
+                    o->rank);
+  }
+  if( block[0]==0 || block[1]==0 || o->shape[0]%block[0] || o->shape[1]%block[1]
+   || !zt_mul64(block[0], block[1], &s->area) ){
+    return zt_break(err, "P8", "blocks of %llu x %llu do not fill %llu x %llu", block[0], block[1],
+                    o->shape[0], o->shape[1]);
+  }
+  s->columns = o->layout==ZT_LAYOUT_CSC || o->layout==ZT_LAYOUT_BSC;
+  s->lines = o->shape[s->columns]/block[s->columns];
+  s->places = o->shape[!s->columns]/block[!s->columns];
+  return SQLITE_OK;
+}
+
+/* P2, P3, P5: the three arrays fit each other. */
+static int csr_check_lengths(const zt_tensor *t, const csr *s, zt_error *err){
+  uint64_t values = 0;
+  if( !csr_is_integer(s->indices.dtype) || !csr_is_integer(s->indptr.dtype) ){
+    return zt_break(err, "P5", "indices and indptr are integers, not %s and %s",
+                    s->indices.dtype->name, s->indptr.dtype->name);
+  }
+  if( s->indptr.length==0 || s->indptr.length-1!=s->lines ){
+    return zt_break(err, "P2", "indptr of %llu %s has %llu entries", s->lines,
+                    s->columns ? "columns" : "rows", s->indptr.length);
+  }
+  if( zt_mul64(s->indices.length, s->area, &values) && values==t->stored ) return SQLITE_OK;
+  if( s->area>1 ){
+    return zt_break(err, "P3", "there are %llu indices of blocks of %llu, and %llu values",
+                    s->indices.length, s->area, t->stored);
+  }
+  return zt_break(err, "P3", "there are %llu indices and %llu values", s->indices.length,
+                  t->stored);
 }
 
 static int csr_open(zt_tensor *t, zt_error *err){
   csr *s = t->state = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   memset(s, 0, sizeof(*s));
-  if( t->object->rank!=2 ){
-    return zt_break(err, "P1", "sparse_csr has two dimensions, not %u", t->object->rank);
-  }
-  s->rows = t->object->shape[0];
-  s->columns = t->object->shape[1];
+  if( csr_set_lines(t, s, err) ) return err->rc;
   if( t->object->layout==ZT_LAYOUT_CSR_JOINED ? csr_open_blob(t, s, err)
       : csr_open_components(t, s, err) ){
     return err->rc;
   }
   t->stored = s->values.length;
-  if( !csr_is_integer(s->indices.dtype) || !csr_is_integer(s->indptr.dtype) ){
-    return zt_break(err, "P5", "indices and indptr are integers, not %s and %s",
-                    s->indices.dtype->name, s->indptr.dtype->name);
-  }
-  if( s->indptr.length==0 || s->indptr.length-1!=s->rows ){
-    return zt_break(err, "P2", "indptr of %llu rows has %llu entries", s->rows, s->indptr.length);
-  }
-  if( s->indices.length!=t->stored ){
-    return zt_break(err, "P3", "there are %llu indices and %llu values", s->indices.length,
-                    t->stored);
-  }
-  return SQLITE_OK;
+  return csr_check_lengths(t, s, err);
 }
 
 static void csr_close(zt_tensor *t){
@@ -122,7 +153,7 @@ static int csr_reload_pointers(csr *s, uint64_t first, zt_error *err){
   if( first>=s->indptr.length ) return csr_fail_changed(err);
   if( csr_load_pointers(s, first, err) ) return err->rc;
   for(size_t k=0; k<s->loaded; k++){
-    if( s->pointers[k]<last || s->pointers[k]>s->values.length ) return csr_fail_changed(err);
+    if( s->pointers[k]<last || s->pointers[k]>s->indices.length ) return csr_fail_changed(err);
     last = s->pointers[k];
   }
   return first==0 && s->pointers[0]!=0 ? csr_fail_changed(err) : SQLITE_OK;
@@ -138,7 +169,7 @@ static int csr_pointer(csr *s, uint64_t i, uint64_t *out, zt_error *err){
   return SQLITE_OK;
 }
 
-static int csr_check_pointers(const zt_tensor *t, csr *s, zt_error *err){
+static int csr_check_pointers(csr *s, zt_error *err){
   uint64_t last = 0;
   for(uint64_t i=0; i<s->indptr.length; i+=s->loaded){
     if( csr_load_pointers(s, i, err) ) return err->rc;
@@ -147,72 +178,108 @@ static int csr_check_pointers(const zt_tensor *t, csr *s, zt_error *err){
     }
     for(size_t k=0; k<s->loaded; k++){
       if( s->pointers[k]<last ){
-        return zt_break(err, "P2", "indptr falls at row %llu: from %llu to %llu", i+k, last,
-                        s->pointers[k]);
+        return zt_break(err, "P2", "indptr falls at %s %llu: from %llu to %llu",
+                        s->columns ? "column" : "row", i+k, last, s->pointers[k]);
       }
       last = s->pointers[k];
     }
   }
-  if( last!=t->stored ){
-    return zt_break(err, "P2", "indptr ends with %llu, and there are %llu values", last, t->stored);
+  if( last!=s->indices.length ){
+    return zt_break(err, "P2", "indptr ends with %llu, and there are %llu %s", last,
+                    s->indices.length, s->area>1 ? "blocks" : "values");
   }
   s->checked = true;
   return SQLITE_OK;
 }
 
+/* Stand before the first block of a line, and stop behind the last one of another. */
+static int csr_seek_lines(csr *s, uint64_t first, uint64_t last, zt_error *err){
+  uint64_t block = 0, end = s->indices.length;
+  if( last+1<s->lines && csr_pointer(s, last+1, &end, err) ) return err->rc;
+  if( csr_pointer(s, first, &block, err) ) return err->rc;
+  if( block>end ) return csr_fail_changed(err);
+  s->line = first;
+  s->begun = block;
+  s->entry = block*s->area;
+  s->end = end*s->area;
+  return SQLITE_OK;
+}
+
 static int csr_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   csr *s = t->state;
-  uint64_t last;
-  if( !s->checked && csr_check_pointers(t, s, err) ) return err->rc;
+  const uint64_t columns = t->object->shape[1], height = t->object->block[0];
+  if( !s->checked && csr_check_pointers(s, err) ) return err->rc;
   if( zt_array_check_empty(&s->indices, err) || zt_array_check_empty(&s->values, err) ){
     return err->rc;
   }
-  s->row = s->entry = s->begun = 0;
+  s->line = s->entry = s->begun = 0;
   s->end = t->stored;
-  if( n==0 || s->columns==0 ) return SQLITE_OK;
-  last = (first+n-1)/s->columns;
-  if( last+1<s->rows && csr_pointer(s, last+1, &s->end, err) ) return err->rc;
-  s->row = first/s->columns;
-  if( csr_pointer(s, s->row, &s->entry, err) ) return err->rc;
-  s->begun = s->entry;
-  return s->entry>s->end ? csr_fail_changed(err) : SQLITE_OK;
+  /* Columns have elements in all rows */
+  if( n==0 || columns==0 || s->columns ) return SQLITE_OK;
+  return csr_seek_lines(s, first/columns/height, (first+n-1)/columns/height, err);
 }
 
-/* The columns of out's entries are in cell: make them positions. */
-static int csr_place(csr *s, bool ordered, zt_entries *out, zt_error *err){
-  for(size_t i=0; i<out->n; ){
-    uint64_t end = 0, column, base = s->row*s->columns;
-    if( csr_pointer(s, s->row+1, &end, err) ) return err->rc;
-    for(; i<out->n && s->entry+i<end; i++){
-      column = out->cell[i];
-      if( ordered && s->entry+i>s->begun && column<=s->column ){
-        return zt_break(err, "P7", "column %llu in row %llu follows column %llu", column, s->row,
-                        s->column);
+/* P4, P7: the place of block number i in the line that was reached. */
+static int csr_check_place(const csr *s, bool ordered, uint64_t i, uint64_t place, zt_error *err){
+  const char *line = s->columns ? "column" : "row", *what = s->columns ? "row" : "column";
+  if( ordered && i>s->begun && place<=s->place ){
+    return zt_break(err, "P7", "%s %llu in %s %llu follows %s %llu", what, place, line, s->line,
+                    what, s->place);
+  }
+  if( place>=s->places ){
+    return zt_break(err, "P4", "%s %llu in %s %llu, of %llu %ss", what, place, line, s->line,
+                    s->places, what);
+  }
+  return SQLITE_OK;
+}
+
+/* The places of n blocks from number i on are in cell: make them positions of their first
+** elements. */
+static int csr_place(const zt_tensor *t, csr *s, uint64_t i, size_t n, uint64_t *cell,
+                     zt_error *err){
+  const bool ordered = (t->object->rules & ZT_RULE_ORDER)!=0;
+  const uint64_t row = t->object->block[0]*t->object->shape[1], column = t->object->block[1];
+  const uint64_t line = s->columns ? column : row, place = s->columns ? row : column;
+  for(size_t k=0; k<n; ){
+    uint64_t end = 0, base = s->line*line;
+    if( csr_pointer(s, s->line+1, &end, err) ) return err->rc;
+    for(; k<n && i+k<end; k++){
+      if( (ordered || cell[k]>=s->places) && csr_check_place(s, ordered, i+k, cell[k], err) ){
+        return err->rc;
       }
-      s->column = column;
-      if( column>=s->columns ){
-        return zt_break(err, "P4", "column %llu in row %llu, of %llu columns", column, s->row,
-                        s->columns);
-      }
-      out->cell[i] = base+column;
+      s->place = cell[k];
+      cell[k] = base+cell[k]*place;
     }
-    if( i<out->n ){
-      s->row++;
-      s->begun = s->entry+i;
+    if( k<n ){
+      s->line++;
+      s->begun = i+k;
     }
   }
   return SQLITE_OK;
 }
 
+/* Positions of blocks' first elements, the first of which is number i, become those of out's
+** entries. The last comes first, since what is read is never behind what is written. */
+static void csr_spread(const zt_tensor *t, const csr *s, uint64_t i, zt_entries *out){
+  const uint64_t width = t->object->block[1], columns = t->object->shape[1];
+  for(size_t k=out->n; k-->0; ){
+    const uint64_t number = s->entry+k, within = number%s->area;
+    out->cell[k] = out->cell[number/s->area-i]+within/width*columns+within%width;
+  }
+}
+
 static int csr_next(zt_tensor *t, zt_entries *out, zt_error *err){
   csr *s = t->state;
-  uint64_t left = s->end-s->entry;
+  const uint64_t left = s->end-s->entry, i = s->entry/s->area;
+  uint64_t n;
   out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
-  if( zt_array_read_indices(&s->indices, s->entry, out->n, out->cell, err)
+  n = (s->entry+out->n-1)/s->area-i+1;
+  if( zt_array_read_indices(&s->indices, i, (size_t)n, out->cell, err)
    || zt_array_read(&s->values, s->entry, out->n, &out->value, err)
-   || csr_place(s, (t->object->rules & ZT_RULE_ORDER)!=0, out, err) ) return err->rc;
+   || csr_place(t, s, i, (size_t)n, out->cell, err) ) return err->rc;
+  if( s->area>1 ) csr_spread(t, s, i, out);
   s->entry += out->n;
   return SQLITE_OK;
 }

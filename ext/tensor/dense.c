@@ -4,6 +4,7 @@
 **
 **   D1  the data is as long as shape and type make it; with strides, it ends behind the last
 **       element that they lead to
+** PyTorch stores what is lazily negated, or conjugated, as it was before. Values have it done.
 */
 #include "core/host.h"
 #include "tensor/strided.h"
@@ -52,11 +53,42 @@ static void dense_close(zt_tensor *t){
   zt_strided_free(s->strided);
 }
 
+/* Negate n numbers of so many bytes, of which the first and every `step`th after it count: floats
+** by their sign, so that 0 becomes -0, and integers modulo 2^bits. */
+static void dense_negate(uint8_t *p, size_t n, size_t step, unsigned width, bool integer){
+  const size_t top = zt_big_endian() ? 0 : width-1u;
+  for(size_t i=0; i<n; i+=step){
+    uint8_t *number = p+i*width;
+    unsigned carry = 1;
+    if( !integer ) number[top] ^= 0x80;
+    for(unsigned k=0; k<width && integer; k++){
+      uint8_t *byte = number+(zt_big_endian() ? width-1-k : k);
+      carry += (uint8_t)~*byte;
+      *byte = (uint8_t)carry;
+      carry >>= 8;
+    }
+  }
+}
+
+/* What is lazily done to n elements. */
+static void dense_apply(const zt_tensor *t, uint8_t *p, size_t n){
+  const zt_dtype *dtype = t->dtype;
+  const bool complex = dtype->class==ZT_COMPLEX;
+  const bool integer = dtype->class==ZT_INT || dtype->class==ZT_UINT;
+  const size_t parts = complex ? 2*n : n;
+  if( t->object->negate ) dense_negate(p, parts, 1, dtype->unit, integer);
+  if( t->object->conjugate && complex ){
+    dense_negate(p+dtype->unit, parts-1, 2, dtype->unit, false);
+  }
+}
+
 static int dense_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   dense_state *s = t->state;
   if( n==0 ) return zt_array_check_empty(&s->data, err);
-  return s->strided ? zt_strided_read(s->strided, first, n, out, err)
-       : zt_array_read(&s->data, first, n, out, err);
+  if( s->strided ? zt_strided_read(s->strided, first, n, out, err)
+    : zt_array_read(&s->data, first, n, out, err) ) return err->rc;
+  if( t->object->negate || t->object->conjugate ) dense_apply(t, out, n);
+  return SQLITE_OK;
 }
 
 const zt_layout zt_layout_dense = {
