@@ -1,39 +1,30 @@
 /*
-** Files of torch.save since 1.6, and of torch.jit.save: zip archives with a pickle of all values,
-** in which tensors are views of storages that are records of their own.
-**
-**   archive  := (X "/data.pkl") (X "/data/" key)* (X "/version")? (X "/byteorder")? ...
-**   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
+** Files of torch.save and torch.jit.save: a pickle of all values, in which tensors are views of
+** storages. Where pickles and storages are, torch_archive.c knows.
 **
 **   PT1  it is no file of torch before 1.6, which was several pickles in a row, or a tar archive
-**   PT2  there is X/data.pkl, X being what the first member's name begins with
-**   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
+**   PT2, PT3, PT14: torch_archive.c
 **   PT4, PT5, PT6, PT13: torch_tree.c
 **   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
 **        more than ZT_MAX_MANIFEST
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
-**   PT14 X/byteorder says little or big
 ** Of one tensor alone, which then is listed, and its bytes cannot be had:
-**   PT9  its storage is a record of the archive
+**   PT9  torch_archive.c: its storage is there
 **   PT10 offset and strides are not negative, and fit 64 bits
 **   PT11 the view ends within its storage
-**   PT12 the record has the bytes that the pickle says
+**   PT12 the storage has the bytes that the pickle says
 **
-** Of each tensor a pytorch_part is kept, and behind it its dimensions and strides. Storages may be
-** shared, and a record's local header is read once.
+** Of each tensor a pytorch_part is kept, and behind it its dimensions and strides.
 */
 #include <stdarg.h>
 #include "container/dtype.h"
 #include "container/manifest.h"
 #include "container/torch_probe.h"
+#include "container/torch_storage.h"
 #include "container/torch_tree.h"
 #include "core/distinct.h"
 #include "core/host.h"
-#include "core/inflate.h"
-#include "core/utf8.h"
 
-#define PYTORCH_NAME_MAX 4096          /* Bytes of a record's name */
-#define PYTORCH_RECORD 64              /* Bytes of version and byteorder that are looked at */
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
 #define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured, at most, */
@@ -80,27 +71,12 @@ static uint64_t pytorch_number(const zt_container *c, size_t at, uint32_t i){
 
 /* --- What is being read --- */
 
-/* What is known of a record that storages may be in. */
-typedef struct pytorch_place {
-  uint64_t offset;
-  bool located, broken;
-  uint32_t fault;            /* Position of what is wrong with it, if it is broken */
-  const char *rule;
-  uint32_t encoding;         /* As a part has them */
-  zt_codec_id codec;
-} pytorch_place;
-
 typedef struct pytorch_reader {
   zt_builder *b;
-  zt_zip *zip;
-  pytorch_place *places;     /* One for each member; owned */
-  zt_text archive;           /* X */
-  zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
+  zt_torch_file *file;
   const zt_pickle *pickle;
   zt_span bytes;             /* Of that */
   zt_text prefix;            /* Of its paths */
-  zt_text byte_order;        /* z NULL: the archive does not say */
-  char order[PYTORCH_RECORD];
   uint64_t text;             /* Bytes that a walk has appended, or will append */
   bool measured;             /* All that it will append was looked at */
   zt_cbor_out attributes;    /* Of an object */
@@ -109,79 +85,6 @@ typedef struct pytorch_reader {
   uint64_t n;                /* How many there are */
   zt_distinct leaves, objects;   /* Of paths that several have */
 } pytorch_reader;
-
-/* The member of that name below X/; -1 if there is none. */
-static int64_t pytorch_find(pytorch_reader *r, zt_text folder, zt_text name){
-  char z[PYTORCH_NAME_MAX];
-  size_t n = r->archive.n+1;
-  if( n+folder.n>sizeof(z) || name.n>sizeof(z)-n-folder.n ) return -1;
-  memcpy(z, r->archive.z, r->archive.n);
-  z[r->archive.n] = '/';
-  if( folder.n ) memcpy(z+n, folder.z, folder.n);
-  n += folder.n;
-  if( name.n ) memcpy(z+n, name.z, name.n);
-  return zt_zip_find(r->zip, (zt_text){ z, n+name.n }, r->b->err);
-}
-
-/* What the first bytes of a record that is compressed decode to, in their place. */
-static int pytorch_inflate(char *text, size_t *n, zt_error *err){
-  uint8_t stored[PYTORCH_RECORD];
-  zt_span in = { stored, *n };
-  zt_inflate *d = zt_inflate_new(err);
-  memcpy(stored, text, *n);
-  *n = 0;
-  if( d ) zt_inflate_next(d, &in, (uint8_t*)text, PYTORCH_RECORD, n, err);
-  zt_inflate_free(d);
-  return err->rc;
-}
-
-/* A small record's text, without white space at its end; *n is 0 if there is none, or none that can
-** be had. out has room for PYTORCH_RECORD bytes. */
-static int pytorch_read_text(pytorch_reader *r, zt_text name, char *out, size_t *n){
-  const int64_t i = pytorch_find(r, ZT_TEXT(""), name);
-  zt_source *source = r->b->source;
-  zt_error failed = { .path = r->b->err->path };
-  zt_zip_member member;
-  uint64_t offset;
-  *n = 0;
-  if( i<0 ) return r->b->err->rc;
-  zt_zip_member_at(r->zip, (uint32_t)i, &member);
-  if( member.method!=ZT_ZIP_STORED && member.method!=ZT_ZIP_DEFLATE ) return SQLITE_OK;
-  if( zt_zip_locate(r->zip, source, &member, &offset, out, PYTORCH_RECORD, n, &failed)==SQLITE_OK
-   && member.method==ZT_ZIP_DEFLATE ) pytorch_inflate(out, n, &failed);
-  if( failed.rc && !zt_error_is_of_file(&failed) ){
-    *r->b->err = failed;
-    return failed.rc;
-  }
-  if( failed.rc ) *n = 0;
-  zt_error_clear(&failed);
-  while( *n>0 && (out[*n-1]=='\n' || out[*n-1]=='\r' || out[*n-1]==' ') ) --*n;
-  if( !zt_utf8_valid((const uint8_t*)out, *n) || zt_has_nul(out, *n) ) *n = 0;
-  return SQLITE_OK;
-}
-
-/* PT2, PT3: read a pickle; *out is owned by who calls. */
-static int pytorch_read_pickle(pytorch_reader *r, uint32_t i, uint64_t *offset, zt_span *out){
-  zt_error *err = r->b->err;
-  zt_zip_member member;
-  uint8_t *p;
-  size_t got;
-  zt_zip_member_at(r->zip, i, &member);
-  if( member.fault ) return zt_break(err, member.fault_rule, "%s", member.fault);
-  if( member.method!=ZT_ZIP_STORED ){
-    return zt_break(err, "PT3", "record '%.*s' is compressed", zt_shown(member.name),
-                    member.name.z);
-  }
-  if( member.stored>ZT_PICKLE_MAX ){
-    return zt_break(err, "PT3", "record '%.*s' has %llu bytes, 256 MiB are the most",
-                    zt_shown(member.name), member.name.z, (unsigned long long)member.stored);
-  }
-  if( zt_zip_locate(r->zip, r->b->source, &member, offset, NULL, 0, &got, err) ) return err->rc;
-  p = sqlite3_malloc64(member.stored+1);
-  if( !p ) return zt_fail_nomem(err);
-  *out = (zt_span){ p, (size_t)member.stored };
-  return zt_source_read(r->b->source, *offset, p, out->n, err);
-}
 
 /* --- Measuring: what a walk appends --- */
 
@@ -318,15 +221,11 @@ ZT_FORMAT(4, 5)
 static bool pytorch_set_fault(pytorch_reader *r, pytorch_tensor *t, const char *rule,
                               const char *format, ...){
   va_list list;
-  char *z;
-  va_start(list, format);
-  z = sqlite3_vmprintf(format, list);
-  va_end(list);
   t->part.rule = rule;
   t->part.flags = (uint16_t)((t->part.flags & ~PYTORCH_STRIDED) | PYTORCH_UNSIZED);
-  if( !z ) zt_fail_nomem(r->b->err);
-  else zt_builder_keep(r->b, z, strlen(z)+1, &t->part.fault);
-  sqlite3_free(z);
+  va_start(list, format);
+  zt_torch_keep_text(r->b, &t->part.fault, format, list);
+  va_end(list);
   return false;
 }
 
@@ -370,70 +269,34 @@ static bool pytorch_set_strides(pytorch_reader *r, pytorch_tensor *t, uint64_t *
   return fits || pytorch_set_fault(r, t, "PT10", "its strides lead beyond 2^64 elements");
 }
 
-/* How a record is compressed. */
-static bool pytorch_set_encoding(pytorch_reader *r, pytorch_place *place, unsigned method){
-  char room[ZT_ZIP_ENCODING_MAX];
-  const zt_text name = zt_zip_encoding(method, room, &place->codec);
-  return method==ZT_ZIP_STORED
-      || zt_builder_keep(r->b, name.z, name.n+1, &place->encoding)==SQLITE_OK;
-}
-
-/* PT9: the storage's record, and where its data is. */
-static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_zip_member *member){
-  zt_error failed = { .path = r->b->err->path };
-  const int64_t i = pytorch_find(r, r->folder, t->view->key);
-  pytorch_place *place;
-  size_t got;
-  t->part.flags |= PYTORCH_LOST;
-  if( i<0 ){
-    return !r->b->err->rc
-        && pytorch_set_fault(r, t, "PT9", "the archive has no record '%.*s%.*s' of its storage",
-                             (int)r->folder.n, r->folder.z, zt_shown(t->view->key),
-                             t->view->key.z);
-  }
-  place = &r->places[i];
-  zt_zip_member_at(r->zip, (uint32_t)i, member);
-  if( !place->located && !place->broken ){
-    place->located = zt_zip_locate(r->zip, r->b->source, member, &place->offset, NULL, 0, &got,
-                                   &failed)==SQLITE_OK;
-    if( place->located ){
-      if( !pytorch_set_encoding(r, place, member->method) ) return false;
-    }else if( !zt_error_is_of_file(&failed) ){
-      *r->b->err = failed;
-      return false;
-    }
-    place->broken = !place->located;
-    place->rule = failed.rule;
-    if( place->broken ) pytorch_set_fault(r, t, failed.rule, "%s", failed.parts.fault);
-    place->fault = t->part.fault;
-    zt_error_clear(&failed);
-  }
-  if( place->broken ){
-    t->part.rule = place->rule;
-    t->part.fault = place->fault;
-    t->part.flags |= PYTORCH_UNSIZED;
+/* The storage, and where its bytes are. */
+static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_torch_storage *s){
+  if( zt_torch_find(r->file, t->view->key, s) ) return false;
+  if( s->fault ){
+    t->part.rule = s->rule;
+    t->part.fault = s->fault;
+    t->part.flags = (uint16_t)((t->part.flags & ~PYTORCH_STRIDED) | PYTORCH_UNSIZED|PYTORCH_LOST);
     return false;
   }
-  t->part.flags &= (uint16_t)~PYTORCH_LOST;
-  t->part.encoding = place->encoding;
-  t->part.codec = place->codec;
-  t->part.offset = place->offset;
-  t->part.length = member->stored;
+  t->part.encoding = s->encoding;
+  t->part.codec = s->codec;
+  t->part.offset = s->offset;
+  t->part.length = s->length;
   return true;
 }
 
 /* PT11, PT12: where the view's bytes are in its storage: so many elements. */
 static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t span,
-                              const zt_zip_member *member){
+                              const zt_torch_storage *s){
   const zt_torch_view *v = t->view;
   const uint64_t item = v->dtype->width;
   uint64_t storage = 0, first, bytes, end = 0;
   if( v->storage_elements<0
    || !zt_mul64((uint64_t)v->storage_elements, v->untyped ? 1 : item, &storage)
-   || storage>member->size ){
+   || storage>s->size ){
     return pytorch_set_fault(r, t, "PT12", "its storage has %lld elements, and the record %llu "
                              "bytes", (long long)v->storage_elements,
-                             (unsigned long long)member->size);
+                             (unsigned long long)s->size);
   }
   if( !zt_mul64((uint64_t)v->offset, item, &first) || !zt_mul64(span, item, &bytes)
    || !zt_add64(first, bytes, &end) || (bytes>0 && end>storage) ){
@@ -448,7 +311,7 @@ static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t spa
     t->part.length = bytes;
   }else{
     t->part.skip = first;
-    t->part.behind = member->size-first-bytes;
+    t->part.behind = s->size-first-bytes;
   }
   return true;
 }
@@ -456,11 +319,11 @@ static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t spa
 /* All of a view. False: it has a fault, or something failed. */
 static bool pytorch_set_view(pytorch_reader *r, pytorch_tensor *t){
   const zt_torch_view *v = t->view;
-  zt_zip_member member = { 0 };
+  zt_torch_storage storage = { 0 };
   uint64_t span;
   if( v->dtype ){
     t->part.id = (uint8_t)(v->dtype->id+1);
-    if( v->dtype->unit>1 && zt_text_is(r->byte_order, "big") ) t->part.flags |= PYTORCH_BIG;
+    if( v->dtype->unit>1 && zt_text_is(r->file->byte_order, "big") ) t->part.flags |= PYTORCH_BIG;
   }else{
     t->part.nDtype = (uint32_t)v->dtype_name.n;
     t->part.flags |= PYTORCH_UNSIZED;
@@ -473,8 +336,8 @@ static bool pytorch_set_view(pytorch_reader *r, pytorch_tensor *t){
     t->part.flags |= PYTORCH_LOST;
     return false;
   }
-  return pytorch_set_strides(r, t, &span) && pytorch_find_storage(r, t, &member)
-      && v->dtype && pytorch_set_range(r, t, span, &member);
+  return pytorch_set_strides(r, t, &span) && pytorch_find_storage(r, t, &storage)
+      && v->dtype && pytorch_set_range(r, t, span, &storage);
 }
 
 /* Keep a tensor's record; *at is where. */
@@ -558,29 +421,24 @@ static void pytorch_put_tensor(void *context, zt_text path, const zt_torch_tenso
 
 /* --- Opening --- */
 
-/* PT2, PT3: read a pickle and all that it says. */
-static int pytorch_read(pytorch_reader *r, int64_t member, zt_text prefix){
+/* Read a pickle and all that it says. */
+static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix){
   const zt_torch_visitor put = { pytorch_put_leaf, pytorch_put_tensor, r, false };
   zt_container *c = r->b->container;
-  zt_span bytes = { NULL, 0 };
-  zt_pickle *pickle = NULL;
-  uint64_t offset = 0;
-  size_t used;
-  if( pytorch_read_pickle(r, (uint32_t)member, &offset, &bytes)==SQLITE_OK
-   && zt_pickle_open(bytes, r->b->interrupt, &pickle, &used, r->b->err)==SQLITE_OK ){
-    if( !prefix.n ){
-      c->manifest_offset = offset;
-      c->manifest_length = bytes.n;
+  zt_torch_pickle read = { 0 };
+  if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle ){
+    if( which==ZT_TORCH_DATA ){
+      c->manifest_offset = read.offset;
+      c->manifest_length = read.length;
     }
-    r->pickle = pickle;
-    r->bytes = bytes;
+    r->pickle = read.pickle;
+    r->bytes = read.bytes;
     r->prefix = prefix;
     r->text = 0;
     r->measured = false;
-    zt_torch_walk(pickle, prefix, bytes.n, &put, r->b->interrupt, r->b->err);
+    zt_torch_walk(r->pickle, prefix, r->bytes.n, &put, r->b->interrupt, r->b->err);
   }
-  zt_pickle_close(pickle);
-  sqlite3_free((void*)bytes.p);
+  zt_torch_pickle_clear(&read);
   return r->b->err->rc;
 }
 
@@ -591,18 +449,19 @@ static void pytorch_put_optional(zt_cbor_out *o, zt_text key, zt_text value){
   else zt_cbor_put_null(o);
 }
 
-/* The manifest, made of what the archive says of itself and all leaves, which are the file's
+/* The manifest, made of what the file says of itself and all leaves, which are the file's
 ** attributes, too. */
-static int pytorch_keep_manifest(pytorch_reader *r, zt_text version){
+static int pytorch_keep_manifest(pytorch_reader *r){
   zt_container *c = r->b->container;
+  const zt_torch_file *f = r->file;
   zt_cbor_out head = { .err = r->b->err };
   uint32_t at, values;
   size_t map;
   zt_cbor_put_head(&head, ZT_CBOR_MAP, 4);
   zt_cbor_put_text(&head, ZT_TEXT("archive"));
-  zt_cbor_put_name(&head, (zt_span){ (const uint8_t*)r->archive.z, r->archive.n });
-  pytorch_put_optional(&head, ZT_TEXT("version"), version);
-  pytorch_put_optional(&head, ZT_TEXT("byteorder"), r->byte_order);
+  zt_cbor_put_name(&head, (zt_span){ (const uint8_t*)f->archive.z, f->archive.n });
+  pytorch_put_optional(&head, ZT_TEXT("version"), f->version);
+  pytorch_put_optional(&head, ZT_TEXT("byteorder"), f->byte_order);
   zt_cbor_put_text(&head, ZT_TEXT("leaves"));
   map = head.n;
   zt_cbor_put_head(&head, ZT_CBOR_MAP, r->n);
@@ -615,70 +474,30 @@ static int pytorch_keep_manifest(pytorch_reader *r, zt_text version){
   return r->b->err->rc;
 }
 
-/* PT14 */
-static int pytorch_read_order(pytorch_reader *r){
-  const zt_text record = ZT_TEXT("byteorder");
-  size_t n;
-  if( pytorch_read_text(r, record, r->order, &n) ) return r->b->err->rc;
-  r->byte_order = (zt_text){ n ? r->order : NULL, n };
-  if( zt_text_is(r->byte_order, "little") || zt_text_is(r->byte_order, "big")
-   || pytorch_find(r, ZT_TEXT(""), record)<0 ) return r->b->err->rc;
-  return zt_break(r->b->err, "PT14", "record '%.*s/byteorder' says '%.*s', not 'little' or 'big'",
-                  zt_shown(r->archive), r->archive.z, zt_shown(r->byte_order), n ? r->order : "");
-}
-
-/* What the archive says of itself, and both pickles. */
-static int pytorch_read_all(pytorch_reader *r, int64_t data){
+/* What the file says of itself, and both pickles. */
+static int pytorch_read_all(pytorch_reader *r){
   zt_container *c = r->b->container;
-  char version[PYTORCH_RECORD];
-  size_t nVersion;
-  int64_t constants;
+  const zt_torch_file *f = r->file;
   uint32_t at = 0;
-  if( pytorch_read_text(r, ZT_TEXT("version"), version, &nVersion)
-   || pytorch_read_order(r) ) return r->b->err->rc;
-  zt_builder_reserve(r->b, zt_zip_members(r->zip), zt_zip_members(r->zip));
+  zt_builder_reserve(r->b, f->storages, f->storages);
   if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* A part's 0 is no position */
-  if( nVersion ){
-    if( zt_builder_keep(r->b, version, nVersion, &at) ) return r->b->err->rc;
-    c->version = (zt_text){ (const char*)c->kept.p+at, nVersion };
+  if( f->version.n ){
+    if( zt_builder_keep(r->b, f->version.z, f->version.n, &at) ) return r->b->err->rc;
+    c->version = (zt_text){ (const char*)c->kept.p+at, f->version.n };
   }
-  r->folder = ZT_TEXT("data/");
-  if( pytorch_read(r, data, ZT_TEXT("")) ) return r->b->err->rc;
-  constants = pytorch_find(r, ZT_TEXT(""), ZT_TEXT("constants.pkl"));
-  r->folder = ZT_TEXT("constants/");
-  if( constants>=0 ) pytorch_read(r, constants, ZT_TEXT("constants"));
-  return r->b->err->rc ? r->b->err->rc : pytorch_keep_manifest(r, c->version);
+  if( pytorch_read(r, ZT_TORCH_DATA, ZT_TEXT(""))
+   || pytorch_read(r, ZT_TORCH_CONSTANTS, ZT_TEXT("constants")) ) return r->b->err->rc;
+  return pytorch_keep_manifest(r);
 }
 
-static int pytorch_open_zip(zt_builder *b, const zt_ends *ends){
+static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
   pytorch_reader r = {
-    .b = b, .attributes = { .err = b->err }, .values = { .err = b->err },
+    .b = b, .file = file, .attributes = { .err = b->err }, .values = { .err = b->err },
     .paths = { .interrupt = b->interrupt }
   };
-  uint64_t places;
-  int64_t data;
-  if( zt_zip_open(ends->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
-  r.archive = zt_torch_archive(r.zip);
-  data = pytorch_find(&r, ZT_TEXT(""), ZT_TEXT("data.pkl"));
-  places = (zt_zip_members(r.zip)+(uint64_t)1)*sizeof(*r.places);
-  if( b->err->rc ) goto end;
-  if( data<0 ){
-    zt_break(b->err, "PT2", "an archive of PyTorch without a record '%.*s/data.pkl'",
-             zt_shown(r.archive), r.archive.z);
-    goto end;
-  }
-  r.places = sqlite3_malloc64(places);
-  if( !r.places ){
-    zt_fail_nomem(b->err);
-    goto end;
-  }
-  memset(r.places, 0, (size_t)places);
   b->container->rules = ZT_RULE_VIEWS;
   b->container->gap = UINT64_MAX;   /* Local headers, and records that are no storages */
-  pytorch_read_all(&r, data);
-end:
-  zt_zip_close(r.zip);
-  sqlite3_free(r.places);
+  pytorch_read_all(&r);
   zt_cbor_out_clear(&r.attributes);
   zt_cbor_out_clear(&r.values);
   zt_keys_clear(&r.paths);
@@ -696,10 +515,15 @@ static zt_probe pytorch_probe(const zt_ends *ends, zt_error *err){
 /* PT1 */
 static int pytorch_open(zt_builder *b, const zt_ends *ends){
   zt_torch_kind kind = zt_torch_kind_of(ends, b->err);
+  zt_torch_file *file = NULL;
   if( b->err->rc ) return b->err->rc;
-  if( kind==ZT_TORCH_ZIP ) return pytorch_open_zip(b, ends);
-  return zt_break(b->err, "PT1", "a file of PyTorch before 1.6, which is %s: it is not read",
-                  kind==ZT_TORCH_TAR ? "a tar archive" : "several pickles in a row");
+  if( kind!=ZT_TORCH_ZIP ){
+    return zt_break(b->err, "PT1", "a file of PyTorch before 1.6, which is %s: it is not read",
+                    kind==ZT_TORCH_TAR ? "a tar archive" : "several pickles in a row");
+  }
+  if( zt_torch_open_archive(b, ends, &file)==SQLITE_OK ) pytorch_open_file(b, file);
+  zt_torch_close(file);
+  return b->err->rc;
 }
 
 /* --- Decoding --- */

@@ -1,0 +1,235 @@
+/*
+** Zip archives of torch.save since 1.6, and of torch.jit.save. See torch_storage.h; the rules are
+** those of pytorch.c.
+**
+**   archive  := (X "/data.pkl") (X "/data/" key)* (X "/version")? (X "/byteorder")? ...
+**   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
+**
+**   PT2  there is X/data.pkl, X being what the first member's name begins with
+**   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
+**   PT9  a storage is a record of the archive
+**   PT14 X/byteorder says little or big
+**
+** Storages may be shared, and a record's local header is read once.
+*/
+#include "container/torch_storage.h"
+
+#include "container/torch_probe.h"
+#include "core/host.h"
+#include "core/inflate.h"
+#include "core/utf8.h"
+
+#define ARCHIVE_NAME_MAX 4096   /* Bytes of a record's name */
+#define ARCHIVE_RECORD 64       /* Bytes of version and byteorder that are looked at */
+
+/* What is known of a record that storages may be in. */
+typedef struct archive_place {
+  zt_torch_storage storage;
+  bool known;
+} archive_place;
+
+typedef struct torch_archive {
+  zt_torch_file file;
+  zt_zip *zip;
+  archive_place *places;     /* One for each member; owned */
+  int64_t data;              /* The member that is the pickle */
+  zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
+  char version[ARCHIVE_RECORD], order[ARCHIVE_RECORD];
+} torch_archive;
+
+/* The member of that name below X/; -1 if there is none. */
+static int64_t archive_find(torch_archive *a, zt_text folder, zt_text name){
+  const zt_text archive = a->file.archive;
+  char z[ARCHIVE_NAME_MAX];
+  size_t n = archive.n+1;
+  if( n+folder.n>sizeof(z) || name.n>sizeof(z)-n-folder.n ) return -1;
+  memcpy(z, archive.z, archive.n);
+  z[archive.n] = '/';
+  if( folder.n ) memcpy(z+n, folder.z, folder.n);
+  n += folder.n;
+  if( name.n ) memcpy(z+n, name.z, name.n);
+  return zt_zip_find(a->zip, (zt_text){ z, n+name.n }, a->file.b->err);
+}
+
+/* --- Small records --- */
+
+/* What the first bytes of a record that is compressed decode to, in their place. */
+static int archive_inflate(char *text, size_t *n, zt_error *err){
+  uint8_t stored[ARCHIVE_RECORD];
+  zt_span in = { stored, *n };
+  zt_inflate *d = zt_inflate_new(err);
+  memcpy(stored, text, *n);
+  *n = 0;
+  if( d ) zt_inflate_next(d, &in, (uint8_t*)text, ARCHIVE_RECORD, n, err);
+  zt_inflate_free(d);
+  return err->rc;
+}
+
+/* A small record's text, without white space at its end; out->z is NULL if there is none, or none
+** that can be had. It is written to room, which has ARCHIVE_RECORD bytes. */
+static int archive_read_text(torch_archive *a, zt_text name, char *room, zt_text *out){
+  zt_error *err = a->file.b->err, failed = { .path = err->path };
+  zt_source *source = a->file.b->source;
+  const int64_t i = archive_find(a, ZT_TEXT(""), name);
+  zt_zip_member member;
+  uint64_t offset;
+  size_t n = 0;
+  if( i<0 ) return err->rc;
+  zt_zip_member_at(a->zip, (uint32_t)i, &member);
+  if( member.method!=ZT_ZIP_STORED && member.method!=ZT_ZIP_DEFLATE ) return SQLITE_OK;
+  if( zt_zip_locate(a->zip, source, &member, &offset, room, ARCHIVE_RECORD, &n, &failed)==SQLITE_OK
+   && member.method==ZT_ZIP_DEFLATE ) archive_inflate(room, &n, &failed);
+  if( failed.rc && !zt_error_is_of_file(&failed) ){
+    *err = failed;
+    return failed.rc;
+  }
+  if( failed.rc ) n = 0;
+  zt_error_clear(&failed);
+  while( n>0 && (room[n-1]=='\n' || room[n-1]=='\r' || room[n-1]==' ') ) --n;
+  if( !zt_utf8_valid((const uint8_t*)room, n) || zt_has_nul(room, n) ) n = 0;
+  *out = (zt_text){ n ? room : NULL, n };
+  return SQLITE_OK;
+}
+
+/* PT14 */
+static int archive_read_order(torch_archive *a){
+  const zt_text record = ZT_TEXT("byteorder"), archive = a->file.archive;
+  zt_text *order = &a->file.byte_order;
+  if( archive_read_text(a, record, a->order, order) ) return a->file.b->err->rc;
+  if( zt_text_is(*order, "little") || zt_text_is(*order, "big")
+   || archive_find(a, ZT_TEXT(""), record)<0 ) return a->file.b->err->rc;
+  return zt_break(a->file.b->err, "PT14", "record '%.*s/byteorder' says '%.*s', not 'little' or "
+                  "'big'", zt_shown(archive), archive.z, zt_shown(*order),
+                  order->n ? order->z : "");
+}
+
+/* --- Pickles --- */
+
+/* PT3: read the bytes of a pickle. */
+static int archive_read_bytes(torch_archive *a, uint32_t i, zt_torch_pickle *out){
+  zt_error *err = a->file.b->err;
+  zt_zip_member member;
+  uint8_t *p;
+  size_t got;
+  zt_zip_member_at(a->zip, i, &member);
+  if( member.fault ) return zt_break(err, member.fault_rule, "%s", member.fault);
+  if( member.method!=ZT_ZIP_STORED ){
+    return zt_break(err, "PT3", "record '%.*s' is compressed", zt_shown(member.name),
+                    member.name.z);
+  }
+  if( member.stored>ZT_PICKLE_MAX ){
+    return zt_break(err, "PT3", "record '%.*s' has %llu bytes, 256 MiB are the most",
+                    zt_shown(member.name), member.name.z, (unsigned long long)member.stored);
+  }
+  if( zt_zip_locate(a->zip, a->file.b->source, &member, &out->offset, NULL, 0, &got, err) ){
+    return err->rc;
+  }
+  p = sqlite3_malloc64(member.stored+1);
+  if( !p ) return zt_fail_nomem(err);
+  out->bytes = (zt_span){ p, (size_t)member.stored };
+  out->length = member.stored;
+  return zt_source_read(a->file.b->source, out->offset, p, out->bytes.n, err);
+}
+
+static int archive_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out){
+  torch_archive *a = (torch_archive*)f;
+  zt_builder *b = f->b;
+  int64_t i = a->data;
+  size_t used;
+  a->folder = ZT_TEXT("data/");
+  if( which==ZT_TORCH_CONSTANTS ){
+    i = archive_find(a, ZT_TEXT(""), ZT_TEXT("constants.pkl"));
+    a->folder = ZT_TEXT("constants/");
+  }
+  if( i<0 || archive_read_bytes(a, (uint32_t)i, out) ) return b->err->rc;
+  return zt_pickle_open(out->bytes, b->interrupt, &out->pickle, &used, b->err);
+}
+
+/* --- Storages --- */
+
+/* Where a record's data is, and how it is compressed. */
+static int archive_locate(torch_archive *a, uint32_t i, zt_torch_storage *out){
+  zt_builder *b = a->file.b;
+  zt_error failed = { .path = b->err->path };
+  char room[ZT_ZIP_ENCODING_MAX];
+  zt_zip_member member;
+  zt_text encoding;
+  size_t got;
+  zt_zip_member_at(a->zip, i, &member);
+  if( zt_zip_locate(a->zip, b->source, &member, &out->offset, NULL, 0, &got, &failed) ){
+    if( !zt_error_is_of_file(&failed) ){
+      *b->err = failed;
+      return failed.rc;
+    }
+    zt_torch_set_fault(b, out, failed.rule, "%s", failed.parts.fault);
+    zt_error_clear(&failed);
+    return b->err->rc;
+  }
+  out->length = member.stored;
+  out->size = member.size;
+  encoding = zt_zip_encoding(member.method, room, &out->codec);
+  if( member.method==ZT_ZIP_STORED ) return SQLITE_OK;
+  return zt_builder_keep(b, encoding.z, encoding.n+1, &out->encoding);
+}
+
+/* PT9 */
+static int archive_find_storage(zt_torch_file *f, zt_text key, zt_torch_storage *out){
+  torch_archive *a = (torch_archive*)f;
+  const int64_t i = archive_find(a, a->folder, key);
+  archive_place *place;
+  *out = (zt_torch_storage){ 0 };
+  if( i<0 ){
+    if( f->b->err->rc ) return f->b->err->rc;
+    return zt_torch_set_fault(f->b, out, "PT9", "the archive has no record '%.*s%.*s' of its "
+                              "storage", (int)a->folder.n, a->folder.z, zt_shown(key), key.z);
+  }
+  place = &a->places[i];
+  if( !place->known ){
+    if( archive_locate(a, (uint32_t)i, &place->storage) ) return f->b->err->rc;
+    place->known = true;
+  }
+  *out = place->storage;
+  return SQLITE_OK;
+}
+
+/* --- Opening --- */
+
+static void archive_close(zt_torch_file *f){
+  torch_archive *a = (torch_archive*)f;
+  zt_zip_close(a->zip);
+  sqlite3_free(a->places);
+  sqlite3_free(a);
+}
+
+static const zt_torch_kinds archive_kind = { archive_read, archive_find_storage, archive_close };
+
+/* PT2, and what the archive says of itself. */
+static int archive_open(torch_archive *a, const zt_ends *ends){
+  zt_builder *b = a->file.b;
+  uint64_t places;
+  if( zt_zip_open(ends->source, b->interrupt, &a->zip, b->err) ) return b->err->rc;
+  a->file.archive = zt_torch_archive(a->zip);
+  a->file.storages = zt_zip_members(a->zip);
+  a->data = archive_find(a, ZT_TEXT(""), ZT_TEXT("data.pkl"));
+  if( b->err->rc ) return b->err->rc;
+  if( a->data<0 ){
+    return zt_break(b->err, "PT2", "an archive of PyTorch without a record '%.*s/data.pkl'",
+                    zt_shown(a->file.archive), a->file.archive.z);
+  }
+  places = (a->file.storages+1)*sizeof(*a->places);
+  a->places = sqlite3_malloc64(places);
+  if( !a->places ) return zt_fail_nomem(b->err);
+  memset(a->places, 0, (size_t)places);
+  if( archive_read_text(a, ZT_TEXT("version"), a->version, &a->file.version) ) return b->err->rc;
+  return archive_read_order(a);
+}
+
+int zt_torch_open_archive(zt_builder *b, const zt_ends *ends, zt_torch_file **out){
+  torch_archive *a = sqlite3_malloc64(sizeof(*a));
+  *out = NULL;
+  if( !a ) return zt_fail_nomem(b->err);
+  *a = (torch_archive){ .file = { .kind = &archive_kind, .b = b } };
+  if( archive_open(a, ends)==SQLITE_OK ) *out = &a->file;
+  else archive_close(&a->file);
+  return b->err->rc;
+}
