@@ -3,7 +3,8 @@
 **
 **   archive   := (local data)* directory end64? end     ; and whatever lies between members
 **   end       := "PK\5\6" ... comment     ; ZP1: within the last 65,557 bytes of the file, and the
-**                                         ; comment ends where the file does
+**                                         ; comment ends where the file does; or before, if no
+**                                         ; such signature follows: Python and torch allow that
 **   directory := entry*                   ; ZP2: it ends where its end record begins, has at most
 **                                         ; ZT_MAX_MANIFEST bytes, and is all in this file
 **   end64     := record locator           ; ZP3: where fields of `end` say so, or the directory
@@ -167,12 +168,17 @@ static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
 }
 
 /* Look for a sound end record among the last n bytes of the file, which are in p, from the end on.
-** *why is what is wrong with the first that is none, unless the system fails on another. */
-static bool zip_search(zt_source *source, const uint8_t *p, size_t n, zip_end *out, zt_error *why){
+** *why is what is wrong with the first that is none, unless the system fails on another. loose: the
+** last one alone is looked at, and bytes may follow it. */
+static bool zip_search(zt_source *source, const uint8_t *p, size_t n, bool loose, zip_end *out,
+                       zt_error *why){
   uint64_t size = zt_source_size(source);
-  for(size_t at=n-ZIP_END+1; at-->0; ){
+  bool last = true;
+  for(size_t at=n-ZIP_END+1; at-->0 && (last || !loose); ){
     zt_error failed = ZT_ERROR_NONE;
-    if( p[at]!='P' || memcmp(p+at, "PK\5\6", 4)!=0 || zt_le16(p+at+20)!=n-at-ZIP_END ) continue;
+    if( p[at]!='P' || memcmp(p+at, "PK\5\6", 4)!=0 ) continue;
+    last = false;
+    if( loose ? zt_le16(p+at+20)>n-at-ZIP_END : zt_le16(p+at+20)!=n-at-ZIP_END ) continue;
     *out = zip_read_end(p+at, size-n+at);
     failed.path = why->path;
     if( zip_check_end(source, out, &failed)==SQLITE_OK ){
@@ -204,9 +210,10 @@ static int zip_find_end(zt_source *source, zip_end *out, zt_error *err){
   for(;; n=most){
     if( zt_source_read(source, size-n, p, n, err) ) break;
     zt_error_clear(&why);
-    found = zip_search(source, p, n, out, &why);
+    found = zip_search(source, p, n, false, out, &why);
     if( found || n==most || (why.rc && !zt_error_is_of_file(&why)) ) break;
   }
+  if( !err->rc && !found && !why.rc ) found = zip_search(source, p, n, true, out, &why);
   sqlite3_free(p);
   if( err->rc ) zt_error_clear(&why);
   else if( why.rc ) *err = why;
