@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include "core/host.h"
 
+#define OPCODES_POLL 0xFFFF   /* Opcodes between two questions whether to go on, less 1 */
+
 const zt_pickle_opcode zt_pickle_opcodes[256] = {
 #define OPCODES_ROW(code, name, argument, nodes, needs) \
   [code] = { #name, (argument)<ZT_PICKLE_LINE ? 1+(argument) : 0, argument, nodes, needs },
@@ -81,4 +83,16 @@ bool zt_pickle_read_any(zt_pickle_read *r, zt_span all, zt_error *err){
   r->argument = (zt_span){ all.p+r->next, r->opcode->argument };
   r->next += r->opcode->argument;
   return true;
+}
+
+int zt_pickle_skip(zt_span pickle, size_t *at, const zt_interrupt *interrupt, zt_error *err){
+  zt_pickle_read r = { .next = *at };
+  uint64_t steps = 0;
+  do{
+    *at = r.next;
+    if( (++steps & OPCODES_POLL)==0 && zt_interrupt_check(interrupt, err) ) return err->rc;
+    if( !zt_pickle_read_next(&r, pickle, err) ) return err->rc;
+  }while( r.code!=ZT_PICKLE_OP_STOP );
+  *at = r.next;
+  return SQLITE_OK;
 }

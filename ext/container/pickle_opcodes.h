@@ -5,7 +5,7 @@
 #ifndef ZT_CONTAINER_PICKLE_OPCODES_H
 #define ZT_CONTAINER_PICKLE_OPCODES_H
 
-#include "core/error.h"
+#include "core/interrupt.h"
 
 /* How an opcode's argument is delimited: a number of bytes, or: */
 enum {
@@ -117,6 +117,10 @@ extern const zt_pickle_opcode zt_pickle_opcodes[256];
 
 /* Read what begins at r->next (PK1, PK2). */
 bool zt_pickle_read_any(zt_pickle_read *r, zt_span pickle, zt_error *err);
+
+/* Go over opcodes up to a STOP (PK1, PK2), from *at on, which becomes what comes behind it; after a
+** failure, the first byte of an opcode that is not known, or not all there. */
+int zt_pickle_skip(zt_span pickle, size_t *at, const zt_interrupt *interrupt, zt_error *err);
 
 /* Bytes of the opcode at a place with its argument; 0 if that has to be read to know them, or if
 ** they are not all there. */

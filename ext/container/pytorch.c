@@ -1,15 +1,16 @@
 /*
 ** Files of torch.save and torch.jit.save: a pickle of all values, in which tensors are views of
-** storages. Where pickles and storages are, torch_archive.c knows.
+** storages. Where pickles and storages are, torch_archive.c and torch_legacy.c know.
 **
-**   PT1  it is no file of torch before 1.6, which was several pickles in a row, or a tar archive
-**   PT2, PT3, PT14: torch_archive.c
+**   PT1  it is no file of torch before 0.1.10, which was a tar archive
+**   PT2, PT3, PT14, PT20: torch_archive.c
+**   PT15, PT16: torch_legacy.c
 **   PT4, PT5, PT6, PT13: torch_tree.c
 **   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
 **        more than ZT_MAX_MANIFEST
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
 ** Of one tensor alone, which then is listed, and its bytes cannot be had:
-**   PT9  torch_archive.c: its storage is there
+**   PT9, PT17, PT18, PT19: torch_archive.c, torch_legacy.c: its storage is there
 **   PT10 offset and strides are not negative, and fit 64 bits
 **   PT11 the view ends within its storage
 **   PT12 the storage has the bytes that the pickle says
@@ -174,6 +175,15 @@ static void pytorch_put_flag(zt_cbor_out *o, zt_text key, bool is){
   zt_cbor_put_bool(o, is);
 }
 
+/* The view of its storage that it sees. */
+static void pytorch_put_view(zt_cbor_out *o, const zt_torch_view *v){
+  zt_cbor_put_text(o, ZT_TEXT("view"));
+  zt_cbor_put_head(o, ZT_CBOR_ARRAY, 3);
+  zt_cbor_put_text(o, v->view_key);
+  zt_cbor_put_int(o, v->view_offset);
+  zt_cbor_put_int(o, v->view_elements);
+}
+
 /* What the pickle says of a tensor, as the attributes of its object. */
 static void pytorch_put_attributes(pytorch_reader *r, const zt_torch_view *v){
   zt_cbor_out *o = &r->attributes;
@@ -182,7 +192,7 @@ static void pytorch_put_attributes(pytorch_reader *r, const zt_torch_view *v){
                                          : ZT_PICKLE_NONE;
   zt_cbor_out_reset(o);
   zt_cbor_put_head(o, ZT_CBOR_MAP, 5u+(v->requires_grad!=0)+(v->quantizer!=0)+dense+v->conj
-                                   +v->neg+v->parameter);
+                                   +v->neg+v->parameter+(v->view_key.z!=NULL));
   zt_cbor_put_text(o, ZT_TEXT("storage"));
   zt_cbor_put_text(o, v->key);
   zt_cbor_put_text(o, ZT_TEXT("storage_offset"));
@@ -193,6 +203,7 @@ static void pytorch_put_attributes(pytorch_reader *r, const zt_torch_view *v){
   zt_cbor_put_text(o, v->location);
   zt_cbor_put_text(o, ZT_TEXT("storage_elements"));
   zt_cbor_put_int(o, v->storage_elements);
+  if( v->view_key.z ) pytorch_put_view(o, v);
   if( v->requires_grad ){
     zt_cbor_put_text(o, ZT_TEXT("requires_grad"));
     if( grad>ZT_PICKLE_TRUE ) zt_cbor_put_null(o);
@@ -271,7 +282,7 @@ static bool pytorch_set_strides(pytorch_reader *r, pytorch_tensor *t, uint64_t *
 
 /* The storage, and where its bytes are. */
 static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_torch_storage *s){
-  if( zt_torch_find(r->file, t->view->key, s) ) return false;
+  if( zt_torch_find(r->file, t->view, s) ) return false;
   if( s->fault ){
     t->part.rule = s->rule;
     t->part.fault = s->fault;
@@ -285,26 +296,46 @@ static bool pytorch_find_storage(pytorch_reader *r, pytorch_tensor *t, zt_torch_
   return true;
 }
 
-/* PT11, PT12: where the view's bytes are in its storage: so many elements. */
+/* PT11, PT12: the bytes of its storage that a tensor may see: all, or those of the storage's own
+** view. */
+static bool pytorch_set_window(pytorch_reader *r, pytorch_tensor *t, const zt_torch_storage *s,
+                               uint64_t *base, uint64_t *length){
+  const zt_torch_view *v = t->view;
+  const uint64_t width = v->storage_width ? v->storage_width : v->dtype->width;
+  *base = *length = 0;
+  if( v->storage_elements<0 || !zt_mul64((uint64_t)v->storage_elements, width, length)
+   || *length>s->size || (s->exact && *length!=s->size) ){
+    return pytorch_set_fault(r, t, "PT12", "its storage has %lld elements, and the %s %llu bytes",
+                             (long long)v->storage_elements, s->exact ? "file" : "record",
+                             (unsigned long long)s->size);
+  }
+  if( !v->view_key.z ) return true;
+  if( v->view_offset<0 || v->view_elements<0
+   || !zt_mul64((uint64_t)v->view_offset, width, base)
+   || !zt_mul64((uint64_t)v->view_elements, width, length)
+   || !zt_claim(s->size, *base, *length) ){
+    return pytorch_set_fault(r, t, "PT11", "a view of %lld elements from %lld on does not lie in "
+                             "its storage, which has %llu bytes", (long long)v->view_elements,
+                             (long long)v->view_offset, (unsigned long long)s->size);
+  }
+  return true;
+}
+
+/* PT11: where the tensor's bytes are in its storage: so many elements. */
 static bool pytorch_set_range(pytorch_reader *r, pytorch_tensor *t, uint64_t span,
                               const zt_torch_storage *s){
   const zt_torch_view *v = t->view;
   const uint64_t item = v->dtype->width;
-  uint64_t storage = 0, first, bytes, end = 0;
-  if( v->storage_elements<0
-   || !zt_mul64((uint64_t)v->storage_elements, v->untyped ? 1 : item, &storage)
-   || storage>s->size ){
-    return pytorch_set_fault(r, t, "PT12", "its storage has %lld elements, and the record %llu "
-                             "bytes", (long long)v->storage_elements,
-                             (unsigned long long)s->size);
-  }
+  uint64_t base, length, first, bytes, end = 0;
+  if( !pytorch_set_window(r, t, s, &base, &length) ) return false;
   if( !zt_mul64((uint64_t)v->offset, item, &first) || !zt_mul64(span, item, &bytes)
-   || !zt_add64(first, bytes, &end) || (bytes>0 && end>storage) ){
-    return pytorch_set_fault(r, t, "PT11", "%llu elements from %lld on end behind its storage, "
+   || !zt_add64(first, bytes, &end) || (bytes>0 && end>length) ){
+    return pytorch_set_fault(r, t, "PT11", "%llu elements from %lld on end behind its storage%s, "
                              "which has %llu bytes", (unsigned long long)span,
-                             (long long)v->offset, (unsigned long long)storage);
+                             (long long)v->offset, v->view_key.z ? "'s view" : "",
+                             (unsigned long long)length);
   }
-  if( first>storage ) first = storage;
+  first = base+(first<length ? first : length);
   t->part.bytes = bytes;
   if( !t->part.encoding ){
     t->part.offset += first;
@@ -459,7 +490,11 @@ static int pytorch_keep_manifest(pytorch_reader *r){
   size_t map;
   zt_cbor_put_head(&head, ZT_CBOR_MAP, 4);
   zt_cbor_put_text(&head, ZT_TEXT("archive"));
-  zt_cbor_put_name(&head, (zt_span){ (const uint8_t*)f->archive.z, f->archive.n });
+  if( f->archive.z ){
+    zt_cbor_put_name(&head, (zt_span){ (const uint8_t*)f->archive.z, f->archive.n });
+  }else{
+    zt_cbor_put_null(&head);
+  }
   pytorch_put_optional(&head, ZT_TEXT("version"), f->version);
   pytorch_put_optional(&head, ZT_TEXT("byteorder"), f->byte_order);
   zt_cbor_put_text(&head, ZT_TEXT("leaves"));
@@ -517,11 +552,13 @@ static int pytorch_open(zt_builder *b, const zt_ends *ends){
   zt_torch_kind kind = zt_torch_kind_of(ends, b->err);
   zt_torch_file *file = NULL;
   if( b->err->rc ) return b->err->rc;
-  if( kind!=ZT_TORCH_ZIP ){
-    return zt_break(b->err, "PT1", "a file of PyTorch before 1.6, which is %s: it is not read",
-                    kind==ZT_TORCH_TAR ? "a tar archive" : "several pickles in a row");
+  if( kind==ZT_TORCH_TAR ){
+    return zt_break(b->err, "PT1", "a file of PyTorch before 0.1.10, which is a tar archive: it is "
+                    "not read");
   }
-  if( zt_torch_open_archive(b, ends, &file)==SQLITE_OK ) pytorch_open_file(b, file);
+  if( kind==ZT_TORCH_ZIP ) zt_torch_open_archive(b, ends, &file);
+  else zt_torch_open_legacy(b, ends, &file);
+  if( file ) pytorch_open_file(b, file);
   zt_torch_close(file);
   return b->err->rc;
 }

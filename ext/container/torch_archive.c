@@ -6,21 +6,28 @@
 **   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
 **
 **   PT2  there is X/data.pkl, X being what the first member's name begins with
-**   PT3  pickles are stored as they are, and have at most ZT_PICKLE_MAX bytes
+**   PT3  pickles are stored as they are, or deflated; they have at most ZT_PICKLE_MAX bytes, and
+**        deflated ones 16 MiB and 64 times those that are stored
 **   PT9  a storage is a record of the archive
 **   PT14 X/byteorder says little or big
+**   PT20 a pickle that is deflated has the CRC-32 that the directory tells
 **
 ** Storages may be shared, and a record's local header is read once.
 */
 #include "container/torch_storage.h"
 
 #include "container/torch_probe.h"
+#include "core/digest.h"
 #include "core/host.h"
 #include "core/inflate.h"
 #include "core/utf8.h"
 
 #define ARCHIVE_NAME_MAX 4096   /* Bytes of a record's name */
 #define ARCHIVE_RECORD 64       /* Bytes of version and byteorder that are looked at */
+#define ARCHIVE_WINDOW ((size_t)64 << 10)     /* Bytes that are read at once of what is deflated */
+#define ARCHIVE_LITTLE ((uint64_t)16 << 20)   /* Bytes that a deflated pickle may have, whatever */
+#define ARCHIVE_TIMES 64                      /* is stored, and more for each byte that is: walking
+                                              ** it takes memory */
 
 /* What is known of a record that storages may be in. */
 typedef struct archive_place {
@@ -105,29 +112,117 @@ static int archive_read_order(torch_archive *a){
 
 /* --- Pickles --- */
 
-/* PT3: read the bytes of a pickle. */
+/* A pickle that is being decoded. */
+typedef struct archive_stream {
+  zt_inflate *inflate;
+  uint8_t *window;
+  zt_span in;                /* What was read and not used */
+  uint64_t at, left;         /* What is read next */
+} archive_stream;
+
+/* The next bytes of the stream, n at most; none only at its end. */
+static int archive_decode(archive_stream *s, zt_builder *b, uint8_t *out, size_t n, size_t *got){
+  size_t behind;
+  for(;;){
+    if( s->in.n==0 && s->left>0 ){
+      const size_t piece = s->left<ARCHIVE_WINDOW ? (size_t)s->left : ARCHIVE_WINDOW;
+      if( zt_interrupt_check(b->interrupt, b->err)
+       || zt_source_read(b->source, s->at, s->window, piece, b->err) ) return b->err->rc;
+      s->in = (zt_span){ s->window, piece };
+      s->at += piece;
+      s->left -= piece;
+    }
+    if( zt_inflate_next(s->inflate, &s->in, out, n, got, b->err) || *got>0 ) return b->err->rc;
+    if( zt_inflate_ended(s->inflate, &behind) ) return SQLITE_OK;
+    if( s->in.n==0 && s->left==0 ){
+      return zt_break(b->err, "E2", "deflate: the stored bytes end within the stream");
+    }
+  }
+}
+
+/* E3: decode all of a record, of which *m tells the size. p has room for that and a byte. */
+static int archive_decode_all(archive_stream *s, zt_builder *b, const zt_zip_member *m,
+                              uint8_t *p){
+  size_t n = 0, got = 1;
+  while( got>0 && n<=m->size && !b->err->rc ){
+    archive_decode(s, b, p+n, (size_t)m->size+1-n, &got);
+    n += got;
+  }
+  if( b->err->rc || n==m->size ) return b->err->rc;
+  return zt_break(b->err, "E3", "deflate: record '%.*s' decodes to %s bytes than the %llu that the "
+                  "directory tells", zt_shown(m->name), m->name.z, n<m->size ? "fewer" : "more",
+                  (unsigned long long)m->size);
+}
+
+/* PT20 */
+static int archive_check_crc(zt_builder *b, const zt_zip_member *m, zt_span bytes){
+  char text[ZT_DIGEST_TEXT], stated[sizeof("crc32:00000000")];
+  zt_digest *d = zt_digest_begin(ZT_DIGEST_CRC32, b->err);
+  if( !d ) return b->err->rc;
+  zt_digest_update(d, bytes);
+  zt_digest_text(d, text);
+  zt_digest_close(d);
+  sqlite3_snprintf(sizeof(stated), stated, "crc32:%08x", m->crc);
+  if( strcmp(text, stated)==0 ) return SQLITE_OK;
+  return zt_break(b->err, "PT20", "record '%.*s' has the digest %s, and the directory tells %s",
+                  zt_shown(m->name), m->name.z, text, stated);
+}
+
+/* The bytes of a pickle that is deflated. */
+static int archive_read_deflated(torch_archive *a, const zt_zip_member *m, uint64_t offset,
+                                 uint8_t *p){
+  zt_builder *b = a->file.b;
+  archive_stream s = { .at = offset, .left = m->stored };
+  s.inflate = zt_inflate_new(b->err);
+  s.window = sqlite3_malloc64(ARCHIVE_WINDOW);
+  if( s.inflate && !s.window ) zt_fail_nomem(b->err);
+  if( s.inflate && s.window && archive_decode_all(&s, b, m, p)==SQLITE_OK ){
+    archive_check_crc(b, m, (zt_span){ p, (size_t)m->size });
+  }
+  zt_inflate_free(s.inflate);
+  sqlite3_free(s.window);
+  return b->err->rc;
+}
+
+/* PT3: a pickle can be had, and is not too large. */
+static int archive_check_pickle(const zt_zip_member *m, zt_error *err){
+  char room[ZT_ZIP_ENCODING_MAX];
+  zt_codec_id codec;
+  if( m->fault ) return zt_break(err, m->fault_rule, "%s", m->fault);
+  if( m->method!=ZT_ZIP_STORED && m->method!=ZT_ZIP_DEFLATE ){
+    const zt_text encoding = zt_zip_encoding(m->method, room, &codec);
+    return zt_break(err, "PT3", "record '%.*s' is compressed by '%.*s'", zt_shown(m->name),
+                    m->name.z, (int)encoding.n, encoding.z);
+  }
+  if( m->size>ZT_PICKLE_MAX ){
+    return zt_break(err, "PT3", "record '%.*s' has %llu bytes, 256 MiB are the most",
+                    zt_shown(m->name), m->name.z, (unsigned long long)m->size);
+  }
+  if( m->method==ZT_ZIP_DEFLATE && m->size>ARCHIVE_LITTLE
+   && m->size-ARCHIVE_LITTLE>ARCHIVE_TIMES*m->stored ){
+    return zt_break(err, "PT3", "record '%.*s' decodes to %llu bytes, for %llu that are stored",
+                    zt_shown(m->name), m->name.z, (unsigned long long)m->size,
+                    (unsigned long long)m->stored);
+  }
+  return SQLITE_OK;
+}
+
+/* Read the bytes of a pickle. */
 static int archive_read_bytes(torch_archive *a, uint32_t i, zt_torch_pickle *out){
   zt_error *err = a->file.b->err;
   zt_zip_member member;
   uint8_t *p;
   size_t got;
   zt_zip_member_at(a->zip, i, &member);
-  if( member.fault ) return zt_break(err, member.fault_rule, "%s", member.fault);
-  if( member.method!=ZT_ZIP_STORED ){
-    return zt_break(err, "PT3", "record '%.*s' is compressed", zt_shown(member.name),
-                    member.name.z);
-  }
-  if( member.stored>ZT_PICKLE_MAX ){
-    return zt_break(err, "PT3", "record '%.*s' has %llu bytes, 256 MiB are the most",
-                    zt_shown(member.name), member.name.z, (unsigned long long)member.stored);
-  }
-  if( zt_zip_locate(a->zip, a->file.b->source, &member, &out->offset, NULL, 0, &got, err) ){
+  if( archive_check_pickle(&member, err)
+   || zt_zip_locate(a->zip, a->file.b->source, &member, &out->offset, NULL, 0, &got, err) ){
     return err->rc;
   }
-  p = sqlite3_malloc64(member.stored+1);
+  p = sqlite3_malloc64(member.size+1);
   if( !p ) return zt_fail_nomem(err);
-  out->bytes = (zt_span){ p, (size_t)member.stored };
+  out->bytes = (zt_span){ p, (size_t)member.size };
   out->length = member.stored;
+  if( member.method==ZT_ZIP_DEFLATE ) return archive_read_deflated(a, &member, out->offset, p);
   return zt_source_read(a->file.b->source, out->offset, p, out->bytes.n, err);
 }
 
@@ -173,15 +268,16 @@ static int archive_locate(torch_archive *a, uint32_t i, zt_torch_storage *out){
 }
 
 /* PT9 */
-static int archive_find_storage(zt_torch_file *f, zt_text key, zt_torch_storage *out){
+static int archive_find_storage(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out){
   torch_archive *a = (torch_archive*)f;
-  const int64_t i = archive_find(a, a->folder, key);
+  const int64_t i = archive_find(a, a->folder, v->key);
   archive_place *place;
   *out = (zt_torch_storage){ 0 };
   if( i<0 ){
     if( f->b->err->rc ) return f->b->err->rc;
     return zt_torch_set_fault(f->b, out, "PT9", "the archive has no record '%.*s%.*s' of its "
-                              "storage", (int)a->folder.n, a->folder.z, zt_shown(key), key.z);
+                              "storage", (int)a->folder.n, a->folder.z, zt_shown(v->key),
+                              v->key.z);
   }
   place = &a->places[i];
   if( !place->known ){

@@ -11,6 +11,8 @@ static const struct { zt_text module, name; zt_torch_meaning meaning; } call_mea
   { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter"), ZT_TORCH_PARAMETER },
   { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter_with_state"),
     ZT_TORCH_PARAMETER },
+  { ZT_TEXT_INIT("torch.nn.parameter"), ZT_TEXT_INIT("Parameter"), ZT_TORCH_PARAMETER },
+  { ZT_TEXT_INIT("torch.autograd.variable"), ZT_TEXT_INIT("Variable"), ZT_TORCH_VARIABLE },
   { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_qtensor"), ZT_TORCH_QTENSOR },
   { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_sparse_tensor"), ZT_TORCH_SPARSE },
   { ZT_TEXT_INIT("torch"), ZT_TEXT_INIT("Size"), ZT_TORCH_SIZE },
@@ -26,19 +28,36 @@ static const struct { zt_text module, name; zt_torch_meaning meaning; } call_mea
   { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("restore_type_tag"), ZT_TORCH_SAME },
 };
 
+static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
+  zt_pickle_value value;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
+  return value.kind==ZT_PICKLE_TEXT;
+}
+
 zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
   zt_pickle_value callee;
   zt_pickle_get(p, node, call);
   if( call->kind!=ZT_PICKLE_CALL || zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ){
     return ZT_TORCH_OPAQUE;
   }
-  zt_pickle_get(p, call->callee, &callee);
+  zt_pickle_get(p, zt_torch_class(p, call->callee), &callee);
   if( callee.kind!=ZT_PICKLE_GLOBAL ) return ZT_TORCH_OPAQUE;
   for(size_t i=0; i<sizeof(call_meanings)/sizeof(*call_meanings); i++){
     if( zt_text_equal(callee.name, call_meanings[i].name)
      && zt_text_equal(callee.module, call_meanings[i].module) ) return call_meanings[i].meaning;
   }
   return ZT_TORCH_OPAQUE;
+}
+
+zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value id;
+  zt_text word;
+  zt_pickle_get(p, node, &id);
+  if( id.kind!=ZT_PICKLE_PERSISTENT || !zt_pickle_child(p, id.args, 1)
+   || !call_get_text(p, zt_pickle_child(p, id.args, 0), &word) ) return node;
+  return zt_text_is(word, "module") ? zt_pickle_child(p, id.args, 1) : node;
 }
 
 zt_pickle_node zt_torch_argument(const zt_pickle *p, const zt_pickle_value *call, uint32_t i){
@@ -54,14 +73,6 @@ static bool call_get_int(const zt_pickle *p, zt_pickle_node node, int64_t *out){
   if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
   *out = value.integer;
   return true;
-}
-
-static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
-  zt_pickle_value value;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-  return value.kind==ZT_PICKLE_TEXT;
 }
 
 /* A tuple of at most ZT_MAX_RANK integers, or a torch.Size of one. */
@@ -132,7 +143,7 @@ static bool call_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_v
   if( !node ) return false;
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_GLOBAL ) return false;
-  name = value.name;
+  name = out->storage_class = value.name;
   if( name.n<=end || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
   name.n -= end;
   out->untyped = zt_text_is(name, "Untyped");
@@ -143,11 +154,21 @@ static bool call_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_v
     break;
   }
   call_set_dtype(name, out);
+  /* Of quantized ones that share a byte, that is an element */
+  out->storage_width = out->dtype ? out->dtype->width : out->quantized.z!=NULL;
   return true;
 }
 
-/* ("storage", class, key, location, elements): what stands for a storage. */
-static bool call_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+/* (key, offset, elements), None or nothing: a view of a storage. */
+static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  if( !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
+  return call_get_text(p, zt_pickle_child(p, node, 0), &out->view_key)
+      && call_get_int(p, zt_pickle_child(p, node, 1), &out->view_offset)
+      && call_get_int(p, zt_pickle_child(p, node, 2), &out->view_elements);
+}
+
+/* ("storage", class, key, location, elements), and before 1.6 a view or None. */
+bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value value;
   zt_text word;
   if( !node ) return false;
@@ -158,7 +179,8 @@ static bool call_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_
       && call_set_storage(p, zt_pickle_child(p, node, 1), out)
       && call_get_text(p, zt_pickle_child(p, node, 2), &out->key)
       && call_get_text(p, zt_pickle_child(p, node, 3), &out->location)
-      && call_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements);
+      && call_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements)
+      && call_read_storage_view(p, zt_pickle_child(p, node, 5), out);
 }
 
 /* The dict of what is lazily done to the elements. */
@@ -185,7 +207,7 @@ static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
   zt_pickle_value dtype;
   uint32_t strides;
   *out = (zt_torch_view){ 0 };
-  if( !call_read_storage(p, zt_torch_argument(p, call, 0), out)
+  if( !zt_torch_read_storage(p, zt_torch_argument(p, call, 0), out)
    || !call_get_int(p, zt_torch_argument(p, call, 1), &out->offset)
    || !call_get_ints(p, zt_torch_argument(p, call, 2), &out->rank, out->shape)
    || !call_get_ints(p, zt_torch_argument(p, call, 3), &strides, out->strides)
@@ -238,10 +260,14 @@ bool zt_torch_read_tensor(const zt_pickle *p, const zt_pickle_value *call,
   switch( meaning ){
     case ZT_TORCH_TENSOR: case ZT_TORCH_TENSOR_V2: case ZT_TORCH_TENSOR_V3: case ZT_TORCH_QTENSOR:
       return call_read_view(p, call, meaning, &out->view);
-    case ZT_TORCH_PARAMETER:
+    case ZT_TORCH_PARAMETER: case ZT_TORCH_VARIABLE:
       if( !call_read_inner(p, zt_torch_argument(p, call, 0), &out->view) ) return false;
       out->view.requires_grad = zt_torch_argument(p, call, 1);
-      out->view.parameter = true;
+      /* Before 0.4: Parameter(tensor), and (requires_grad, volatile, hooks) as its state */
+      if( !out->view.requires_grad && call->state ){
+        out->view.requires_grad = zt_pickle_child(p, call->state, 0);
+      }
+      out->view.parameter = meaning==ZT_TORCH_PARAMETER;
       return true;
     case ZT_TORCH_SPARSE: return call_read_sparse(p, call, out);
     default: return false;

@@ -11,7 +11,7 @@
 typedef enum zt_torch_meaning {
   ZT_TORCH_OPAQUE, ZT_TORCH_DICT, ZT_TORCH_SAME,   /* The last: what it is called with */
   ZT_TORCH_TENSOR, ZT_TORCH_TENSOR_V2, ZT_TORCH_TENSOR_V3, ZT_TORCH_QTENSOR, ZT_TORCH_PARAMETER,
-  ZT_TORCH_SPARSE, ZT_TORCH_SIZE
+  ZT_TORCH_VARIABLE, ZT_TORCH_SPARSE, ZT_TORCH_SIZE
 } zt_torch_meaning;
 
 /* What a call means, whose parts are set in *call. */
@@ -28,6 +28,11 @@ typedef struct zt_torch_view {
   zt_text dtype_name;        /* As torch has it */
   zt_text quantized;         /* Static: torch.qint8 ...; z NULL: it is not quantized */
   bool untyped;              /* Elements of the storage are bytes */
+  zt_text storage_class;     /* torch.FloatStorage: its name without the module */
+  unsigned storage_width;    /* Bytes of an element of that; 0: it is not known */
+  zt_text view_key;          /* Of a view of the storage, which is all that the tensor sees: so */
+  int64_t view_offset;       /* many elements from that one on; z NULL: it sees the storage */
+  int64_t view_elements;
   int64_t offset;
   uint32_t rank;
   int64_t shape[ZT_MAX_RANK], strides[ZT_MAX_RANK];
@@ -35,6 +40,13 @@ typedef struct zt_torch_view {
   zt_pickle_node quantizer;       /* 0: there is none */
   bool parameter, conj, neg;
 } zt_torch_view;
+
+/* What stands for a storage: set what *out has of that. False: it is none. */
+bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out);
+
+/* What stands for a class, ('module', class, ...) before 1.6: that class; anything else is
+** itself. */
+zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node);
 
 typedef struct zt_torch_tensor {
   bool sparse;               /* Coordinates in `indices`, and not in `view` */

@@ -1,13 +1,14 @@
 /*
 ** Files of torch.save as far as tensors do not matter: what a file says of itself, its pickles, and
 ** where the bytes of storages are. The rest does not know which kind of file it is. Zip archives
-** are in torch_archive.c. Interface to code in torch_storage.c.
+** are in torch_archive.c, several pickles in a row in torch_legacy.c. Interface to code in
+** torch_storage.c.
 */
 #ifndef ZT_CONTAINER_TORCH_STORAGE_H
 #define ZT_CONTAINER_TORCH_STORAGE_H
 
 #include "container/driver.h"
-#include "container/pickle.h"
+#include "container/torch_call.h"
 
 typedef enum zt_torch_which { ZT_TORCH_DATA, ZT_TORCH_CONSTANTS } zt_torch_which;
 
@@ -24,6 +25,7 @@ void zt_torch_pickle_clear(zt_torch_pickle *p);
 typedef struct zt_torch_storage {
   uint64_t offset, length;   /* As they are stored; nothing is known of them if there is a fault */
   uint64_t size;             /* After decoding */
+  bool exact;                /* The pickle has to say just as many */
   zt_codec_id codec;
   uint32_t encoding;         /* Position of a text with a NUL behind it; 0: raw */
   uint32_t fault;            /* Likewise; 0: there is none */
@@ -34,7 +36,7 @@ typedef struct zt_torch_file zt_torch_file;
 
 typedef struct zt_torch_kinds {
   int (*read)(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out);
-  int (*find)(zt_torch_file *f, zt_text key, zt_torch_storage *out);
+  int (*find)(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out);
   void (*close)(zt_torch_file *f);
 } zt_torch_kinds;
 
@@ -49,8 +51,9 @@ struct zt_torch_file {
   uint64_t storages;         /* About how many there are, at least: 0 if that is not known */
 };
 
-/* Open a zip archive. *out is NULL on failure. */
+/* Open a zip archive, or pickles and storages in a row. *out is NULL on failure. */
 int zt_torch_open_archive(zt_builder *b, const zt_ends *ends, zt_torch_file **out);
+int zt_torch_open_legacy(zt_builder *b, const zt_ends *ends, zt_torch_file **out);
 
 /* Read a pickle, which out->pickle tells whether there is; *out needs zt_torch_pickle_clear(). From
 ** now on storages are those of this pickle. */
@@ -58,9 +61,9 @@ static inline int zt_torch_read(zt_torch_file *f, zt_torch_which which, zt_torch
   return f->kind->read(f, which, out);
 }
 
-/* Find the storage of that key. What is wrong with it alone is its fault. */
-static inline int zt_torch_find(zt_torch_file *f, zt_text key, zt_torch_storage *out){
-  return f->kind->find(f, key, out);
+/* Find the storage of a view. What is wrong with it alone is its fault. */
+static inline int zt_torch_find(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out){
+  return f->kind->find(f, v, out);
 }
 
 static inline void zt_torch_close(zt_torch_file *f){   /* NULL is nothing to close */

@@ -121,12 +121,12 @@ static void tree_put_dotted(zt_text module, zt_text name, zt_cbor_out *out){
 static void tree_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
   zt_pickle_value class;
   zt_pickle_get(p, node, out);
+  for(int i=0; i<TREE_PLAIN_DEPTH && out->kind==ZT_PICKLE_CALL; i++){
+    zt_pickle_get(p, out->callee, out);
+  }
   if( out->kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, out->args, 1) ){
     zt_pickle_get(p, zt_pickle_child(p, out->args, 1), &class);
     if( class.kind==ZT_PICKLE_GLOBAL ) *out = class;
-  }
-  for(int i=0; i<TREE_PLAIN_DEPTH && out->kind==ZT_PICKLE_CALL; i++){
-    zt_pickle_get(p, out->callee, out);
   }
 }
 
@@ -218,7 +218,7 @@ static uint64_t tree_quantizer_size(const zt_pickle *p, zt_pickle_node node){
 }
 
 uint64_t zt_torch_view_size(const zt_pickle *p, const zt_torch_view *v){
-  uint64_t size = 256+v->key.n+v->location.n+v->dtype_name.n+v->rank*(uint64_t)48;
+  uint64_t size = 256+v->key.n+v->view_key.n+v->location.n+v->dtype_name.n+v->rank*(uint64_t)48;
   return v->quantizer ? size+tree_quantizer_size(p, v->quantizer) : size;
 }
 

@@ -10,6 +10,7 @@ import json
 import struct
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "hostile"
@@ -64,8 +65,9 @@ def ordered(items=None):
     return call("collections", "OrderedDict") + (MARK + b"".join(put(k) + put(v) for k, v in items.items()) + b"u" if items else b"")
 
 
-def storage(key="0", elements=4, kind="FloatStorage", module="torch", location="cpu"):
-    return put(("storage", name(module, kind), key, location, elements)) + b"Q"
+def storage(key="0", elements=4, kind="FloatStorage", module="torch", location="cpu", view=()):
+    """view: (None,) or ((key, offset, elements),) in files before 1.6."""
+    return put(("storage", name(module, kind), key, location, elements, *view)) + b"Q"
 
 
 def tensor(shape=(4,), stride=(1,), offset=0, metadata=None, **of):
@@ -110,6 +112,46 @@ def beside(value, **options):
 
 def raw(opcodes):
     return archive(opcodes)
+
+
+MAGIC = b"\x8a\x0a" + (0x1950a86a20f9469cfc6c).to_bytes(10, "little")
+SYSTEM = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+
+
+def legacy(value, storages=None, keys=None, magic=MAGIC, version=1001, system=SYSTEM, behind=b""):
+    """A file before 1.6: its pickles, and the storages by key: (how many elements it says, bytes)."""
+    storages = {"0": (4, ONES)} if storages is None else storages
+    pickles = b"".join(map(pickled, (magic, version, system, value, list(storages) if keys is None else keys)))
+    return pickles + b"".join(struct.pack("<Q", n) + raw for n, raw in storages.values()) + behind
+
+
+def old(shape=(4,), stride=(1,), offset=0, view=(None,), **of):
+    return tensor(shape, stride, offset, view=view, **of)
+
+
+def legacy_beside(value, **options):
+    """A tensor v that has no fault, and then w, that has one."""
+    return legacy({"v": old(), "w": value}, **options)
+
+
+def deflated(value, change=None):
+    """data.pkl is deflated; then bytes are put behind places where its name, or what it decodes to, is told: (place, offset, bytes)."""
+    data = bytearray(of(value, methods={"data.pkl": zipfile.ZIP_DEFLATED}))
+    if change:
+        place, offset, new = change
+        at = {"data": data.find(b"m/data.pkl"), "entry": data.rfind(b"PK\1\2", 0, data.rfind(b"m/data.pkl"))}[place] + offset
+        data[at:at + len(new)] = new
+    return bytes(data)
+
+
+def bomb():
+    """18 MiB in 18 KB."""
+    return archive(b"\x80\x02" + b"N0" * (9 << 20) + b"N.", methods={"data.pkl": zipfile.ZIP_DEFLATED})
+
+
+def stored_pickle(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as z:
+        return z.getinfo("m/data.pkl").compress_size
 
 
 def tar():
@@ -162,14 +204,44 @@ def cases():
     refused = "open_error"
     no_bytes = "lists_but_no_bytes"
     rows = [
-        ("legacy", None, refused, "PT1", "torch-legacy", None, "a file of PyTorch before 1.6, which is several pickles in a row: it is not read",
-         "written by torch 1.13 in the format before 1.6"),
-        ("legacy-tar", tar(), refused, "PT1", "torch-legacy", None, "a file of PyTorch before 1.6, which is a tar archive: it is not read",
-         "the format before that"),
+        ("legacy-tar", tar(), refused, "PT1", "torch-legacy", None, "a file of PyTorch before 0.1.10, which is a tar archive: it is not read",
+         "the format before 0.1.10"),
         ("bare-pickle", pickled({"a": 1}), refused, "T1", "magic", None, "not a tensor file of a known format", "a pickle and nothing else"),
         ("no-pickle", archive(None), refused, "PT2", "torch-no-pickle", None, "an archive of PyTorch without a record 'm/data.pkl'", "no data.pkl"),
-        ("compressed-pickle", archive(pickled({"w": tensor()}), methods={"data.pkl": zipfile.ZIP_DEFLATED}), refused, "PT3", "torch-pickle", None,
-         "record 'm/data.pkl' is compressed", "data.pkl is deflated"),
+        ("compressed-pickle", archive(pickled({"w": tensor()}), methods={"data.pkl": zipfile.ZIP_BZIP2}), refused, "PT3", "torch-pickle", None,
+         "record 'm/data.pkl' is compressed by 'bzip2'", "data.pkl is compressed by another method than deflate"),
+        ("deflated-bomb", bomb(), refused, "PT3", "torch-pickle", None,
+         f"record 'm/data.pkl' decodes to {(18 << 20) + 4} bytes, for {stored_pickle(bomb())} that are stored", "a pickle that is little but for its size"),
+        ("deflated-huge", deflated({"w": tensor()}, ("entry", 24, b"\xf0\xff\xff\xff")), refused, "PT3", "torch-pickle", None,
+         "record 'm/data.pkl' has 4294967280 bytes, 256 MiB are the most", "a deflated pickle that says 4 GB"),
+        ("deflated-broken", deflated({"w": tensor()}, ("data", 10, b"\xff" * 8)), refused, "E2", "encoding", None, "deflate: a block that is none",
+         "a deflated pickle that is no stream"),
+        ("deflated-short", deflated({"w": tensor()}, ("entry", 24, b"\x00\x01")), refused, "E3", "decoded-length", None,
+         "deflate: record 'm/data.pkl' decodes to fewer bytes than the 256 that the directory tells", "a deflated pickle that says 256 bytes"),
+        ("deflated-long", deflated({"w": tensor()}, ("entry", 24, b"\x05\x00")), refused, "E3", "decoded-length", None,
+         "deflate: record 'm/data.pkl' decodes to more bytes than the 5 that the directory tells", "a deflated pickle that says 5 bytes"),
+        ("deflated-crc", deflated({"w": tensor()}, ("entry", 16, b"\0\0\0\0")), refused, "PT20", "torch-pickle-crc", None,
+         f"record 'm/data.pkl' has the digest crc32:{zlib.crc32(pickled({'w': tensor()})):08x}, and the directory tells crc32:00000000",
+         "another CRC-32"),
+        # Before 1.6
+        ("legacy-magic", legacy({}, magic=MAGIC + b"0K\1"), refused, "PT15", "torch-legacy-version", None,
+         "the first pickle is not PyTorch's magic number", "the magic number is taken from the stack again"),
+        ("legacy-version", legacy({}, version=1002), refused, "PT15", "torch-legacy-version", None, "version 1002, not 1001", "a version that there is not"),
+        ("legacy-version-text", legacy({}, version="1001"), refused, "PT15", "torch-legacy-version", None, "the second pickle is not the number 1001",
+         "a version that is a text"),
+        ("legacy-cut-system", legacy({})[:60], refused, "PK2", "pickle-cut", None, "pickle 3 of 5: byte 25: LONG1: its argument goes beyond the "
+         "pickle's end", "it ends within the third pickle"),
+        ("legacy-opcode", legacy({"w": b"\xff"}), refused, "PK1", "pickle-opcode", None, "pickle 4 of 5: byte 10: opcode 0xff is not known",
+         "an opcode that does not exist"),
+        ("legacy-stack", legacy(b"0"), refused, "PK4", "pickle-stack", None, "pickle 4 of 5: byte 2: POP: it takes more than is on the stack",
+         "nothing to take from the stack"),
+        ("legacy-keys-missing", legacy({"w": 1}, storages={})[:-6], refused, "PK2", "pickle-cut", None, "pickle 5 of 5: the pickle ends at byte 0 without STOP",
+         "no list of keys"),
+        ("legacy-keys", legacy({"w": old()}, keys={"0": "0"}), refused, "PT16", "torch-keys", None, "the fifth pickle is not a list of texts", "a dict of keys"),
+        ("legacy-key-number", legacy({"w": old()}, keys=[0]), refused, "PT16", "torch-keys", None, "the fifth pickle is not a list of texts",
+         "a key that is a number"),
+        ("legacy-key-twice", legacy({"w": old()}, keys=["0", "1", "0"]), refused, "PT16", "torch-keys", None, "the storage '0' stands twice in the list",
+         "one key twice"),
         ("deep", raw(nested(60000)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "60,000 tuples, one in the other"),
         ("deep-1001", raw(nested(1001)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "one more than there may be"),
         ("places", raw(many_places(60)), refused, "PT5", "torch-shared", None, "more than 65963 values, for the pickle holds some in many places",
@@ -243,6 +315,29 @@ def cases():
          "its storage has 5 elements, and the record 16 bytes", "a record shorter than its storage"),
         ("record-negative", beside(tensor(elements=-4)), no_bytes, "PT12", "torch-record", "w",
          "its storage has -4 elements, and the record 16 bytes", "less than nothing"),
+        ("legacy-key-missing", legacy_beside(old(key="7")), no_bytes, "PT9", "torch-storage", "w", "the file has no storage '7'", "a key that is not in the list"),
+        ("legacy-key-unused", legacy_beside(old(key="7"), storages={"0": (4, ONES), "x": (4, ONES), "7": (4, ONES)}), no_bytes, "PT17", "torch-width", "w",
+         "no class says how wide the elements of storage 'x' are, so that no place is known from there on", "a key that no tensor has, before another"),
+        ("legacy-cut-storage", legacy_beside(old(key="7"), storages={"0": (4, ONES), "7": (4, ONES[:15])}), no_bytes, "PT18", "torch-cut", "w",
+         "storage '7' has 4 elements of 4 bytes, and there are 15 bytes from there on", "the last byte is missing"),
+        ("legacy-cut-count", legacy_beside(old(key="7"), storages={"0": (4, ONES), "7": (4, b"")})[:-1], no_bytes, "PT18", "torch-cut", "w",
+         "the file ends before its storage", "it ends within a count"),
+        ("legacy-numel-huge", legacy_beside(old(key="7"), storages={"0": (4, ONES), "7": (2**62 + 4, ONES)}), no_bytes, "PT18", "torch-cut", "w",
+         "storage '7' has 4611686018427387908 elements of 4 bytes, and there are 16 bytes from there on", "a count whose bytes do not fit 64 bits"),
+        ("legacy-numel-more", legacy_beside(old(key="7"), storages={"0": (4, ONES), "7": (5, ONES + ONES[:4])}), no_bytes, "PT12", "torch-record", "w",
+         "its storage has 4 elements, and the file 20 bytes", "a storage longer than the pickle says, which torch refuses"),
+        ("legacy-numel-less", legacy_beside(old(key="7", shape=(3,)), storages={"0": (4, ONES), "7": (3, ONES[:12])}), no_bytes, "PT12", "torch-record", "w",
+         "its storage has 4 elements, and the file 12 bytes", "a shorter one"),
+        ("legacy-two-classes", legacy_beside(old(kind="IntStorage")), no_bytes, "PT19", "torch-class", "w",
+         "its storage is of class IntStorage, and of FloatStorage elsewhere", "two classes for one storage"),
+        ("legacy-view-beyond", legacy_beside(old(shape=(1,), view=(("v", 3, 2),))), no_bytes, "PT11", "torch-view", "w",
+         "a view of 2 elements from 3 on does not lie in its storage, which has 16 bytes", "a storage's view ends behind it"),
+        ("legacy-view-negative", legacy_beside(old(shape=(1,), view=(("v", -1, 2),))), no_bytes, "PT11", "torch-view", "w",
+         "a view of 2 elements from -1 on does not lie in its storage, which has 16 bytes", "a storage's view begins before it"),
+        ("legacy-view-narrow", legacy_beside(old(shape=(3,), view=(("v", 1, 2),))), no_bytes, "PT11", "torch-view", "w",
+         "3 elements from 0 on end behind its storage's view, which has 8 bytes", "a tensor ends in its storage, but behind the view of it"),
+        ("legacy-past-storage", legacy_beside(old(key="7", shape=(5,)), storages={"0": (4, ONES), "7": (4, ONES), "8": (4, ONES)}), no_bytes, "PT11",
+         "torch-view", "w", "5 elements from 0 on end behind its storage, which has 16 bytes", "what follows is another storage"),
         ("conjugate", beside(tensor((2,), elements=2, kind="ComplexFloatStorage", metadata={"conj": True})), "lists_but_no_dense", "L1",
          "unknown-format", "w", "no meaning of format 'torch.conj' is known", "values that are to be conjugated"),
         # Odd, and read
@@ -255,6 +350,12 @@ def cases():
          "an entry of the memo with the largest key"),
         ("ok-depth", raw(nested(1000)), "ok", None, None, None, None, "1,000 tuples, one in the other"),
         ("ok-cycle", archive(b"\x80\x02]q\0(h\0" + tensor() + b"e."), "ok", None, None, None, None, "a list in itself"),
+        ("ok-legacy-code", legacy_beside(evil()), "ok", None, None, None, None, "something is called beside a tensor, before 1.6"),
+        ("ok-legacy-behind", legacy({"w": old()}, behind=legacy(5)), "ok", None, None, None, None, "another file behind it, which torch.load() leaves alone"),
+        ("ok-legacy-no-storage", legacy({"a": 5}, storages={}), "ok", None, None, None, None, "no storage, before 1.6"),
+        ("ok-deflated", archive(pickled({"w": tensor()}), methods=dict.fromkeys(("data.pkl", "data/0", "version"), zipfile.ZIP_DEFLATED)), "ok", None, None,
+         None, None, "all records are deflated"),
+        ("ok-behind", of({"w": tensor()}) + b"x", "ok", None, None, None, None, "a byte behind the archive, which torch reads"),
         ("ok-record-longer", of(tensor((3,), elements=3)), "ok", None, None, None, None, "a record longer than its storage, which torch reads"),
         ("ok-empty", of({"w": tensor((2, 0), (1, 1), offset=9, elements=0)}, storages={"0": b""}), "ok", None, None, None, None,
          "a tensor without elements, wherever it is"),
