@@ -277,6 +277,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
   out->unshaped = false;
+  out->type.z = NULL;
+  out->why = NULL;
   out->rules = c->rules;
   out->has_strides = out->conjugate = out->negate = false;
   out->block[0] = out->block[1] = 1;

@@ -45,6 +45,7 @@ typedef enum zt_codec_id {
   ZT_CODEC_UNKNOWN, ZT_CODEC_RAW, ZT_CODEC_ZSTD, ZT_CODEC_SEEKABLE, ZT_CODEC_DEFLATE,
   ZT_CODEC_PROTOBUF_VARINT,     /* Numbers as varints, one after the other */
   ZT_CODEC_PROTOBUF_UNPACKED,   /* Numbers in a field of a message that comes more than once */
+  ZT_CODEC_KEPT,                /* The container keeps them: in the file they have another form */
   ZT_CODEC_COUNT
 } zt_codec_id;
 
@@ -75,6 +76,10 @@ typedef struct zt_object {
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   bool unshaped;                  /* Nothing tells rank, shape and elements, which are as of a
                                   ** scalar; the layout is not known, either */
+  zt_text type;                   /* Its logical type, where no component has it; z NULL: one has, or
+                                  ** nothing tells */
+  const char *why;                /* Static: why it has no values, where the layout is not known; NULL:
+                                  ** no meaning of the format is */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first
@@ -124,6 +129,7 @@ typedef struct zt_component {
                                   ** fault: they are somewhere in the bytes from offset on, and the
                                   ** encoding finds them */
   uint32_t field;                 /* For the encoding: the number of the field that has them */
+  const uint8_t *kept;            /* For ZT_CODEC_KEPT: the decoded_length bytes; borrowed */
   uint64_t skip, behind;          /* How many decoded bytes in front, and behind, are none of its
                                   ** own: a digest covers them, too */
   uint64_t least;                 /* How many its own should be at least, where no layout tells */

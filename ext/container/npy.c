@@ -483,6 +483,22 @@ static int npy_measure(zt_npy *npy, const npy_descr *d, const uint64_t *shape, z
   return SQLITE_OK;
 }
 
+/* What a type alone says, but for the bytes. */
+static void npy_set_type(const npy_descr *d, zt_npy *out){
+  out->sized = d->sized;
+  out->big = d->big;
+  out->dtype = d->sized ? d->type->dtype : (zt_text){ NULL, 0 };
+  out->type = d->type->type;
+  out->format = d->type->format;
+  out->dense = zt_text_is(out->format, "dense");
+}
+
+void zt_npy_describe(zt_text descr, zt_npy *out){
+  const npy_descr d = descr.z ? npy_type_of(descr) : (npy_descr){ .type = &npy_structured };
+  *out = (zt_npy){ .bytes = d.bytes };
+  npy_set_type(&d, out);
+}
+
 int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr, zt_error *err){
   static const zt_text versions[] = {
     ZT_TEXT_INIT("1.0"), ZT_TEXT_INIT("2.0"), ZT_TEXT_INIT("3.0")
@@ -498,12 +514,7 @@ int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr
   r.scratch = sqlite3_malloc64(2*(uint64_t)header.n);   /* A byte of Latin-1 becomes two */
   if( !r.scratch ) return zt_fail_nomem(err);
   if( npy_scan_dict(&r, out, &d, shape, descr) && npy_measure(out, &d, shape, err)==SQLITE_OK ){
-    out->sized = d.sized;
-    out->big = d.big;
-    out->dtype = d.sized ? d.type->dtype : (zt_text){ NULL, 0 };
-    out->type = d.type->type;
-    out->format = d.type->format;
-    out->dense = zt_text_is(out->format, "dense");
+    npy_set_type(&d, out);
   }
   sqlite3_free(r.scratch);
   return err->rc;

@@ -28,6 +28,10 @@ typedef struct zt_npy {
   uint32_t rank;
 } zt_npy;
 
+/* Set what a type alone says, "<f4" or "|O" or, NULL, that of a structured array: of `bytes` those
+** of an element. */
+void zt_npy_describe(zt_text descr, zt_npy *out);
+
 /* True if bytes begin as a header does. */
 bool zt_npy_probe(zt_span head);
 

@@ -36,7 +36,8 @@
 /* Of an item: where its bytes are. */
 enum { PICKLE_MADE = 0x1,   /* Among those that were unescaped */
        PICKLE_PAIR = 0x2,   /* Of a global: two nodes have module and name */
-       PICKLE_WIDE = 0x4 }; /* An integer that is bytes */
+       PICKLE_WIDE = 0x4,   /* An integer that is bytes */
+       PICKLE_STRING = 0x8 };   /* A text that an opcode for bytes of Python 2 wrote */
 
 typedef struct pickle_item {
   uint16_t kind, flags;
@@ -544,6 +545,10 @@ static bool pickle_push_scalar(pickle_machine *m){
       node = pickle_add_bytes(m, a, true);
       break;
   }
+  if( node && (m->r.code==ZT_PICKLE_OP_STRING || m->r.code==ZT_PICKLE_OP_BINSTRING
+               || m->r.code==ZT_PICKLE_OP_SHORT_BINSTRING) ){
+    m->p->items[node].flags |= PICKLE_STRING;
+  }
   return node && pickle_push(m, node);
 }
 
@@ -762,7 +767,10 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
     case ZT_PICKLE_EXTENSION:  out->integer = item->integer; break;
     case ZT_PICKLE_REAL:       out->real = item->real; break;
     case ZT_PICKLE_TEXT:
-    case ZT_PICKLE_BYTES:      out->bytes = pickle_bytes(p, item); break;
+    case ZT_PICKLE_BYTES:
+      out->bytes = pickle_bytes(p, item);
+      out->string = (item->flags & PICKLE_STRING)!=0;
+      break;
     case ZT_PICKLE_GLOBAL:     pickle_get_global(p, item, out); break;
     case ZT_PICKLE_PERSISTENT: out->args = item->a; break;
     case ZT_PICKLE_CALL:
@@ -778,6 +786,13 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
       out->n = item->n;
       break;
   }
+}
+
+bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out){
+  const uintptr_t first = (uintptr_t)p->bytes.p, at = (uintptr_t)bytes.p;
+  if( at<first || !zt_claim(p->bytes.n, at-first, bytes.n) ) return false;
+  *out = (size_t)(at-first);
+  return true;
 }
 
 zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i){

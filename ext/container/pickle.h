@@ -35,6 +35,7 @@ typedef struct zt_pickle_value {
   uint32_t n;                /* Children */
   zt_span bytes;             /* Borrowed from the pickle or the tree. Of an integer: little-endian
                              ** two's complement of more than 8 bytes; p is NULL for others */
+  bool string;               /* Of a text: Python 2 wrote it, whose texts are bytes */
   zt_text module, name;      /* Of a global, UTF-8 */
   int64_t integer;
   double real;
@@ -64,6 +65,9 @@ bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node);
 
 /* Child i of a tuple; 0 if it has no such, or is no tuple. */
 zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i);
+
+/* Where bytes of a node are in the pickle. False: they are not there as they are. */
+bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out);
 
 /* The children of a node, one after the other. */
 typedef struct zt_pickle_cursor {

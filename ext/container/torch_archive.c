@@ -222,7 +222,8 @@ static int archive_read_bytes(torch_archive *a, uint32_t i, zt_torch_pickle *out
   if( !p ) return zt_fail_nomem(err);
   out->bytes = (zt_span){ p, (size_t)member.size };
   out->length = member.stored;
-  if( member.method==ZT_ZIP_DEFLATE ) return archive_read_deflated(a, &member, out->offset, p);
+  out->stored = member.method==ZT_ZIP_STORED;
+  if( !out->stored ) return archive_read_deflated(a, &member, out->offset, p);
   return zt_source_read(a->file.b->source, out->offset, p, out->bytes.n, err);
 }
 

@@ -4,28 +4,43 @@
 */
 #include "container/torch_call.h"
 
-static const struct { zt_text module, name; zt_torch_meaning meaning; } call_meanings[] = {
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v2"), ZT_TORCH_TENSOR_V2 },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor_v3"), ZT_TORCH_TENSOR_V3 },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_tensor"), ZT_TORCH_TENSOR },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter"), ZT_TORCH_PARAMETER },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_parameter_with_state"),
-    ZT_TORCH_PARAMETER },
-  { ZT_TEXT_INIT("torch.nn.parameter"), ZT_TEXT_INIT("Parameter"), ZT_TORCH_PARAMETER },
-  { ZT_TEXT_INIT("torch.autograd.variable"), ZT_TEXT_INIT("Variable"), ZT_TORCH_VARIABLE },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_qtensor"), ZT_TORCH_QTENSOR },
-  { ZT_TEXT_INIT("torch._utils"), ZT_TEXT_INIT("_rebuild_sparse_tensor"), ZT_TORCH_SPARSE },
-  { ZT_TEXT_INIT("torch"), ZT_TEXT_INIT("Size"), ZT_TORCH_SIZE },
-  { ZT_TEXT_INIT("collections"), ZT_TEXT_INIT("OrderedDict"), ZT_TORCH_DICT },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("set"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("frozenset"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("set"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("frozenset"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_intlist"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_tensorlist"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_doublelist"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("build_boollist"), ZT_TORCH_SAME },
-  { ZT_TEXT_INIT("torch.jit._pickle"), ZT_TEXT_INIT("restore_type_tag"), ZT_TORCH_SAME },
+#include "container/pickle_calls.h"
+
+#define CALL_COUNT(table) (sizeof(table)/sizeof(*(table)))
+#define CALL_NESTED 8   /* Calls of a tensor that are around another, at most */
+#define CALL_ROW(module, name, meaning) \
+  { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_TORCH_##meaning }
+
+static const zt_pickle_name call_meanings[] = {
+  CALL_ROW("torch._utils", "_rebuild_tensor_v2", TENSOR_V2),
+  CALL_ROW("torch._utils", "_rebuild_tensor_v3", TENSOR_V3),
+  CALL_ROW("torch._utils", "_rebuild_tensor", TENSOR),
+  CALL_ROW("torch._utils", "_rebuild_parameter", PARAMETER),
+  CALL_ROW("torch._utils", "_rebuild_parameter_with_state", PARAMETER),
+  CALL_ROW("torch.nn.parameter", "Parameter", PARAMETER),
+  CALL_ROW("torch.autograd.variable", "Variable", VARIABLE),
+  CALL_ROW("torch._utils", "_rebuild_qtensor", QTENSOR),
+  CALL_ROW("torch._utils", "_rebuild_sparse_tensor", SPARSE),
+  CALL_ROW("torch._utils", "_rebuild_nested_tensor", NESTED),
+  CALL_ROW("torch._utils", "_rebuild_meta_tensor_no_storage", META),
+  CALL_ROW("torch._utils", "_rebuild_wrapper_subclass", WRAPPER),
+  CALL_ROW("torch.nn.parameter", "UninitializedParameter", UNINITIALIZED),
+  CALL_ROW("torch.nn.parameter", "UninitializedBuffer", UNINITIALIZED_BUFFER),
+  CALL_ROW("torch._tensor", "_rebuild_from_type_v2", FROM_TYPE),
+  CALL_ROW("torch._tensor", "_rebuild_from_type", FROM_TYPE),
+  CALL_ROW("torch.tensor", "_rebuild_from_type", FROM_TYPE),
+  CALL_ROW("torch", "Size", SIZE),
+  CALL_ROW("collections", "OrderedDict", DICT),
+  CALL_ROW("collections", "Counter", DICT),
+  CALL_ROW("builtins", "set", SAME),
+  CALL_ROW("builtins", "frozenset", SAME),
+  CALL_ROW("__builtin__", "set", SAME),
+  CALL_ROW("__builtin__", "frozenset", SAME),
+  CALL_ROW("torch.jit._pickle", "build_intlist", SAME),
+  CALL_ROW("torch.jit._pickle", "build_tensorlist", SAME),
+  CALL_ROW("torch.jit._pickle", "build_doublelist", SAME),
+  CALL_ROW("torch.jit._pickle", "build_boollist", SAME),
+  CALL_ROW("torch.jit._pickle", "restore_type_tag", SAME),
 };
 
 static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
@@ -36,19 +51,18 @@ static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out)
   return value.kind==ZT_PICKLE_TEXT;
 }
 
-zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
+/* What a call of a global with arguments means. */
+static zt_torch_meaning call_meaning(const zt_pickle *p, const zt_pickle_value *call){
   zt_pickle_value callee;
-  zt_pickle_get(p, node, call);
-  if( call->kind!=ZT_PICKLE_CALL || zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ){
-    return ZT_TORCH_OPAQUE;
-  }
+  if( zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ) return ZT_TORCH_OPAQUE;
   zt_pickle_get(p, zt_torch_class(p, call->callee), &callee);
   if( callee.kind!=ZT_PICKLE_GLOBAL ) return ZT_TORCH_OPAQUE;
-  for(size_t i=0; i<sizeof(call_meanings)/sizeof(*call_meanings); i++){
-    if( zt_text_equal(callee.name, call_meanings[i].name)
-     && zt_text_equal(callee.module, call_meanings[i].module) ) return call_meanings[i].meaning;
-  }
-  return ZT_TORCH_OPAQUE;
+  return (zt_torch_meaning)zt_pickle_name_find(call_meanings, CALL_COUNT(call_meanings), &callee);
+}
+
+zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
+  zt_pickle_get(p, node, call);
+  return call->kind==ZT_PICKLE_CALL ? call_meaning(p, call) : ZT_TORCH_OPAQUE;
 }
 
 zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node){
@@ -229,47 +243,165 @@ static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
   return call_read_metadata(p, zt_torch_argument(p, call, 7), out);
 }
 
-/* A node that makes a view, as parameters and sparse tensors have it. */
-static bool call_read_inner(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+/* A part of a tensor of several: a dense tensor itself. */
+static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value call;
   zt_torch_meaning meaning = node ? zt_torch_call(p, node, &call) : ZT_TORCH_OPAQUE;
   return meaning>=ZT_TORCH_TENSOR && meaning<=ZT_TORCH_QTENSOR
       && call_read_view(p, &call, meaning, out);
 }
 
-/* (layout, (indices, values, size)); layout is torch.serialization._get_layout("torch.sparse_coo"),
-** and other layouts are opaque. */
-static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
-                             zt_torch_tensor *out){
-  zt_pickle_node layout = zt_torch_argument(p, call, 0), parts = zt_torch_argument(p, call, 1);
-  zt_pickle_value get;
-  zt_text name;
-  if( !layout || !parts ) return false;
-  zt_pickle_get(p, layout, &get);
-  out->sparse = true;
-  return get.kind==ZT_PICKLE_CALL && call_get_text(p, zt_torch_argument(p, &get, 0), &name)
-      && zt_text_is(name, "torch.sparse_coo")
-      && call_read_inner(p, zt_pickle_child(p, parts, 0), &out->indices)
-      && call_read_inner(p, zt_pickle_child(p, parts, 1), &out->view)
-      && call_get_ints(p, zt_pickle_child(p, parts, 2), &out->rank, out->shape);
+static const zt_pickle_name call_layouts[] = {
+  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_csr"), ZT_TORCH_CSR },
+  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_csc"), ZT_TORCH_CSC },
+  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_bsr"), ZT_TORCH_BSR },
+  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_bsc"), ZT_TORCH_BSC },
+  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_coo"), ZT_TORCH_COO },
+};
+
+/* The layout that torch.serialization._get_layout("torch.sparse_coo") is, or its like. */
+static bool call_get_layout(const zt_pickle *p, zt_pickle_node node, zt_torch_layout *out){
+  zt_pickle_value call, name = { .module = ZT_TEXT_INIT("") };
+  int found;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &call);
+  if( call.kind!=ZT_PICKLE_CALL
+   || !call_get_text(p, zt_torch_argument(p, &call, 0), &name.name) ) return false;
+  found = zt_pickle_name_find(call_layouts, CALL_COUNT(call_layouts), &name);
+  *out = (zt_torch_layout)found;
+  return found!=0;
 }
 
-bool zt_torch_read_tensor(const zt_pickle *p, const zt_pickle_value *call,
+/* (layout, parts): parts are indices, values and size; or compressed indices, plain indices, values
+** and size. */
+static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
+                             zt_torch_tensor *out){
+  const zt_pickle_node parts = zt_torch_argument(p, call, 1);
+  uint32_t compressed;
+  if( !parts || !call_get_layout(p, zt_torch_argument(p, call, 0), &out->layout) ) return false;
+  compressed = out->layout!=ZT_TORCH_COO;
+  out->n = 2+compressed;
+  return (!compressed || call_read_part(p, zt_pickle_child(p, parts, 0), &out->views[2]))
+      && call_read_part(p, zt_pickle_child(p, parts, compressed), &out->views[1])
+      && call_read_part(p, zt_pickle_child(p, parts, compressed+1), &out->views[0])
+      && call_get_ints(p, zt_pickle_child(p, parts, compressed+2), &out->rank, out->shape);
+}
+
+/* (values, sizes, strides, offsets) */
+static bool call_read_nested(const zt_pickle *p, const zt_pickle_value *call,
+                             zt_torch_tensor *out){
+  out->layout = ZT_TORCH_RAGGED;
+  out->n = 4;
+  for(uint32_t i=0; i<out->n; i++){
+    if( !call_read_part(p, zt_torch_argument(p, call, i), &out->views[i]) ) return false;
+  }
+  return true;
+}
+
+/* A dtype and a shape, from argument i on; those of a wrapper follow its class. */
+static bool call_read_shape(const zt_pickle *p, const zt_pickle_value *call, uint32_t i,
+                            zt_torch_tensor *out){
+  zt_pickle_value dtype;
+  if( !zt_torch_argument(p, call, i) ) return false;
+  zt_pickle_get(p, zt_torch_argument(p, call, i), &dtype);
+  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
+  call_set_dtype(dtype.name, &out->type);
+  return call_get_ints(p, zt_torch_argument(p, call, i+1), &out->rank, out->shape);
+}
+
+static bool call_read_dense(const zt_pickle *p, const zt_pickle_value *call,
+                            zt_torch_meaning meaning, zt_torch_tensor *out){
+  zt_torch_view *v = &out->views[0];
+  out->layout = ZT_TORCH_DENSE;
+  out->n = 1;
+  if( !call_read_view(p, call, meaning, v) ) return false;
+  if( !out->requires_grad ) out->requires_grad = v->requires_grad;
+  return true;
+}
+
+/* A call that is a tensor by itself. */
+static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
                           zt_torch_meaning meaning, zt_torch_tensor *out){
-  out->sparse = false;
   switch( meaning ){
     case ZT_TORCH_TENSOR: case ZT_TORCH_TENSOR_V2: case ZT_TORCH_TENSOR_V3: case ZT_TORCH_QTENSOR:
-      return call_read_view(p, call, meaning, &out->view);
-    case ZT_TORCH_PARAMETER: case ZT_TORCH_VARIABLE:
-      if( !call_read_inner(p, zt_torch_argument(p, call, 0), &out->view) ) return false;
-      out->view.requires_grad = zt_torch_argument(p, call, 1);
-      /* Before 0.4: Parameter(tensor), and (requires_grad, volatile, hooks) as its state */
-      if( !out->view.requires_grad && call->state ){
-        out->view.requires_grad = zt_pickle_child(p, call->state, 0);
-      }
-      out->view.parameter = meaning==ZT_TORCH_PARAMETER;
-      return true;
+      return call_read_dense(p, call, meaning, out);
     case ZT_TORCH_SPARSE: return call_read_sparse(p, call, out);
+    case ZT_TORCH_NESTED: return call_read_nested(p, call, out);
+    case ZT_TORCH_META:
+      out->layout = ZT_TORCH_NO_BYTES;
+      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 3);
+      return call_read_shape(p, call, 0, out);
+    case ZT_TORCH_WRAPPER:
+      out->layout = ZT_TORCH_WRAPPED;
+      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 7);
+      return call_read_shape(p, call, 1, out);
+    case ZT_TORCH_UNINITIALIZED: case ZT_TORCH_UNINITIALIZED_BUFFER:
+      out->layout = ZT_TORCH_NO_SHAPE;
+      out->parameter |= meaning==ZT_TORCH_UNINITIALIZED;
+      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 0);
+      return true;
     default: return false;
   }
+}
+
+/* Something beside the tensor, if there is anything in it. */
+static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
+  zt_pickle_value value;
+  if( !node || out->states==ZT_TORCH_STATES ) return;
+  zt_pickle_get(p, node, &value);
+  if( value.kind==ZT_PICKLE_NONE || zt_pickle_is_empty(p, node)
+   || (value.kind==ZT_PICKLE_CALL && call_meaning(p, &value)==ZT_TORCH_DICT && !value.dict
+       && !value.state && zt_pickle_is_empty(p, value.args)) ) return;
+  out->state[out->states++] = node;
+}
+
+/* A tensor that is called a parameter: *call becomes its own. Before 0.4, whether it requires
+** a gradient is the first part of a state. */
+static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
+                                zt_torch_meaning meaning, zt_torch_tensor *out){
+  const zt_pickle_node tensor = zt_torch_argument(p, call, 0);
+  zt_pickle_node grad = zt_torch_argument(p, call, 1);
+  call_add_state(p, zt_torch_argument(p, call, 2), out);
+  call_add_state(p, zt_torch_argument(p, call, 3), out);
+  if( grad ) call_add_state(p, call->state, out);
+  else if( call->state ) grad = zt_pickle_child(p, call->state, 0);
+  if( grad ) out->requires_grad = grad;
+  out->parameter |= meaning==ZT_TORCH_PARAMETER;
+  if( !tensor ) return false;
+  zt_pickle_get(p, tensor, call);
+  return call->kind==ZT_PICKLE_CALL;
+}
+
+/* (function, type, args, state): *call becomes that of the function. */
+static bool call_read_from_type(const zt_pickle *p, zt_pickle_value *call, zt_torch_tensor *out){
+  const zt_pickle_node function = zt_torch_argument(p, call, 0);
+  const zt_pickle_node args = zt_torch_argument(p, call, 2);
+  call_add_state(p, zt_torch_argument(p, call, 3), out);
+  call_add_state(p, call->state, out);
+  if( !function || !args || zt_pickle_kind_of(p, args)!=ZT_PICKLE_TUPLE ) return false;
+  *call = (zt_pickle_value){ .kind = ZT_PICKLE_CALL, .callee = function, .args = args };
+  return true;
+}
+
+bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_meaning meaning,
+                          zt_torch_tensor *out){
+  out->n = out->rank = out->states = 0;
+  out->requires_grad = 0;
+  out->parameter = false;
+  for(int i=0; i<CALL_NESTED; i++){
+    if( meaning==ZT_TORCH_PARAMETER || meaning==ZT_TORCH_VARIABLE ){
+      if( !call_read_parameter(p, call, meaning, out) ) return false;
+    }else if( meaning==ZT_TORCH_FROM_TYPE ){
+      if( !call_read_from_type(p, call, out) ) return false;
+    }else{
+      if( !call_read_own(p, call, meaning, out) ) return false;
+      if( meaning==ZT_TORCH_TENSOR_V2 || meaning==ZT_TORCH_TENSOR_V3 ){
+        call_add_state(p, zt_torch_argument(p, call, 5), out);
+      }
+      call_add_state(p, call->state, out);
+      return true;
+    }
+    meaning = call_meaning(p, call);
+  }
+  return false;
 }

@@ -9,9 +9,15 @@
 #include "container/pickle.h"
 
 typedef enum zt_torch_meaning {
-  ZT_TORCH_OPAQUE, ZT_TORCH_DICT, ZT_TORCH_SAME,   /* The last: what it is called with */
-  ZT_TORCH_TENSOR, ZT_TORCH_TENSOR_V2, ZT_TORCH_TENSOR_V3, ZT_TORCH_QTENSOR, ZT_TORCH_PARAMETER,
-  ZT_TORCH_VARIABLE, ZT_TORCH_SPARSE, ZT_TORCH_SIZE
+  ZT_TORCH_OPAQUE,
+  ZT_TORCH_SAME,             /* What it is called with */
+  ZT_TORCH_DICT,             /* The entries that it is made of, or gets */
+  ZT_TORCH_SIZE,             /* A tuple of integers */
+  ZT_TORCH_TENSOR,           /* From here on, tensors */
+  ZT_TORCH_TENSOR_V2, ZT_TORCH_TENSOR_V3, ZT_TORCH_QTENSOR, ZT_TORCH_SPARSE, ZT_TORCH_NESTED,
+  ZT_TORCH_META, ZT_TORCH_WRAPPER, ZT_TORCH_UNINITIALIZED, ZT_TORCH_UNINITIALIZED_BUFFER,
+  ZT_TORCH_PARAMETER, ZT_TORCH_VARIABLE,   /* Of another call's tensor */
+  ZT_TORCH_FROM_TYPE         /* What a function gives that is among the arguments */
 } zt_torch_meaning;
 
 /* What a call means, whose parts are set in *call. */
@@ -38,7 +44,7 @@ typedef struct zt_torch_view {
   int64_t shape[ZT_MAX_RANK], strides[ZT_MAX_RANK];
   zt_pickle_node requires_grad;   /* 0: it is not said */
   zt_pickle_node quantizer;       /* 0: there is none */
-  bool parameter, conj, neg;
+  bool conj, neg;
 } zt_torch_view;
 
 /* What stands for a storage: set what *out has of that. False: it is none. */
@@ -48,17 +54,37 @@ bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
 ** itself. */
 zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node);
 
+/* How a tensor's views make it. */
+typedef enum zt_torch_layout {
+  ZT_TORCH_DENSE,            /* One view */
+  ZT_TORCH_COO,              /* values, indices */
+  ZT_TORCH_CSR, ZT_TORCH_CSC, ZT_TORCH_BSR, ZT_TORCH_BSC,   /* values, indices, indptr */
+  ZT_TORCH_RAGGED,           /* values, sizes, strides, offsets: rows of different shapes */
+  ZT_TORCH_NO_BYTES,         /* A meta tensor: a shape and a type alone */
+  ZT_TORCH_WRAPPED,          /* The same; tensors of its state are what it has */
+  ZT_TORCH_NO_SHAPE          /* Neither that */
+} zt_torch_layout;
+
+#define ZT_TORCH_VIEWS 4
+#define ZT_TORCH_STATES 8
+
+/* A tensor. */
 typedef struct zt_torch_tensor {
-  bool sparse;               /* Coordinates in `indices`, and not in `view` */
-  zt_torch_view view;        /* Of a dense one all, else the values' */
-  zt_torch_view indices;
-  uint32_t rank;             /* Of a sparse one */
+  zt_torch_layout layout;
+  uint32_t n;                /* Views that it has */
+  zt_torch_view views[ZT_TORCH_VIEWS];   /* Those first */
+  uint32_t rank;             /* Of the whole; of a dense one that of its view */
   int64_t shape[ZT_MAX_RANK];
+  zt_torch_view type;        /* Without views: its dtype, dtype_name and quantized */
+  zt_pickle_node requires_grad;   /* 0: it is not said */
+  bool parameter;
+  uint32_t states;           /* What has values of its own beside it: its state, as a rule a dict */
+  zt_pickle_node state[ZT_TORCH_STATES];
 } zt_torch_tensor;
 
-/* What a call of that meaning would make. False if it makes no tensor, or is not called as torch
-** does. */
-bool zt_torch_read_tensor(const zt_pickle *p, const zt_pickle_value *call,
-                          zt_torch_meaning meaning, zt_torch_tensor *out);
+/* Read a call whose meaning is a tensor's. False: it is not called as torch does. Of a function that
+** has no meaning, *call is a call of that then. */
+bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_meaning meaning,
+                          zt_torch_tensor *out);
 
 #endif

@@ -83,6 +83,7 @@ static int legacy_hand_over(torch_legacy *l, size_t n, zt_torch_pickle *out){
   out->bytes = (zt_span){ p ? p : l->window, n };
   out->offset = l->at;
   out->length = n;
+  out->stored = true;
   l->window = window;
   l->have = rest;
   l->at += n;

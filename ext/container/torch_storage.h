@@ -16,7 +16,8 @@ typedef enum zt_torch_which { ZT_TORCH_DATA, ZT_TORCH_CONSTANTS } zt_torch_which
 typedef struct zt_torch_pickle {
   zt_pickle *pickle;         /* Owned; NULL: there is no such */
   zt_span bytes;             /* Owned, too */
-  uint64_t offset, length;   /* What it takes of the file */
+  uint64_t offset, length;   /* What it takes of the file, */
+  bool stored;               /* where its bytes are as they are */
 } zt_torch_pickle;
 
 void zt_torch_pickle_clear(zt_torch_pickle *p);

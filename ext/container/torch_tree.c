@@ -2,229 +2,59 @@
 ** The values in a pickle of torch.save. See torch_tree.h.
 **
 **   PT4  values are nested at most TREE_DEPTH_MAX deep
-**   PT5  there are at most as many as TREE_VISITS and the pickle's bytes, those that stand in
-**        several places counted in each
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
 **   PT13 no key stands twice in a dict: of such, Python keeps the last value alone
 **
 ** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
 ** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
-** bytes as hexadecimal digits. A cycle is followed once. Of calls torch's own have a meaning; so
-** have sets, and OrderedDict, of whom alone the entries count; what else would be called is a value
-** of its own, opaque, before what would be put into it, and its state.
+** bytes as hexadecimal digits. A cycle is followed once.
+**
+** Tensors, arrays, and sets, OrderedDict and Counter, of which the entries count, have a meaning.
+** Any other call is opaque. Its arguments are shown with it, or stand below it by their indices where
+** a tensor is in them, or where they are too many. Items, entries and state of its result stand below
+** it, too:
+**
+**   state := dict | (dict | None, dict | None)     ; by their keys, the second being slots
+**          | tuple | list                          ; by indices
+**          | anything else                         ; in the place of the result itself
+**
+** In a state that has dicts _parameters, _buffers and _modules, which is a module's, these three
+** words are left out of paths: so that they are those of its state_dict().
+**
+** What stands in several places is shown in each, up to a bound on all of it. Beyond that, an array
+** or a map that was shown already is not shown again, and its place says so.
 */
 #include "container/torch_tree.h"
 
 #include <assert.h>
-#include <math.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "container/torch_reach.h"
 #include "core/host.h"
-#include "core/json.h"
 #include "core/unique.h"
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
-#define TREE_VISITS 65536u
+#define TREE_VISITS 65536u       /* Values, and one for each byte of the pickle; and */
+#define TREE_SIZE ((uint64_t)8 << 20)   /* bytes that are kept, and TREE_SIZE_TIMES for each of the */
+#define TREE_SIZE_TIMES 8               /* pickle, before nothing is shown again */
 #define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
 #define TREE_PATH_MAX ((size_t)1 << 20)
 #define TREE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
 #define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
-#define TREE_PLAIN_MAX 65536     /* Bytes of what something opaque is called with: it is not shown
-                                 ** if it has more, */
-#define TREE_PLAIN_DEPTH 8       /* or is nested deeper */
-#define TREE_QUANTIZER 16        /* Parts of a quantizer, at most: torch has 3 or 4 */
-#define TREE_KEY_ITEMS 16        /* Of a tuple that is a key: more are not shown, */
-#define TREE_KEY_DEPTH 4         /* nor what is nested deeper */
-#define TREE_KEY_INTEGER 64      /* Bytes of an integer that is: longer ones are not, for that takes
-                                 ** quadratic time */
+#define TREE_SAME_MAX 8          /* Calls that give what they are called with, one in another */
+#define TREE_CYCLES 4096         /* So many are looked for among all that are being walked */
 #define TREE_FEW_KEYS 4          /* Keys that are compared one with another */
-
-/* --- Values that are no tensors --- */
-
-/* Whether a value is made of None, booleans, numbers, texts, bytes, lists and tuples alone, in no
-** more than *left bytes; what it takes is taken from them. */
-static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  zt_pickle_get(p, node, &value);
-  if( value.kind>=ZT_PICKLE_DICT || depth>TREE_PLAIN_DEPTH || *left<9+value.bytes.n ) return false;
-  *left -= 9+value.bytes.n;
-  c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ){
-    if( !tree_is_plain(p, node, depth+1, left) ) return false;
-  }
-  return true;
-}
-
-/* The bytes of an integer's magnitude, the most significant first. True: it is negative, and -1
-** minus that. */
-static bool tree_get_magnitude(zt_span bytes, uint8_t *out){
-  const bool negative = bytes.p[bytes.n-1]>>7;
-  for(size_t i=0; i<bytes.n; i++){
-    uint8_t byte = bytes.p[bytes.n-1-i];
-    out[i] = negative ? (uint8_t)~byte : byte;
-  }
-  return negative;
-}
-
-static void tree_put_integer(const zt_pickle_value *value, zt_cbor_out *out){
-  const zt_span bytes = value->bytes;
-  bool negative;
-  uint8_t *p;
-  if( !bytes.p ){
-    zt_cbor_put_int(out, value->integer);
-    return;
-  }
-  p = sqlite3_malloc64(bytes.n);
-  if( !p ){
-    zt_fail_nomem(out->err);
-    return;
-  }
-  negative = tree_get_magnitude(bytes, p);
-  zt_cbor_put_bignum(out, negative, (zt_span){ p, bytes.n });
-  sqlite3_free(p);
-}
-
-static void tree_put_plain(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  zt_pickle_get(p, node, &value);
-  switch( value.kind ){
-    case ZT_PICKLE_NONE:    zt_cbor_put_null(out); break;
-    case ZT_PICKLE_FALSE:   zt_cbor_put_bool(out, false); break;
-    case ZT_PICKLE_TRUE:    zt_cbor_put_bool(out, true); break;
-    case ZT_PICKLE_INTEGER: tree_put_integer(&value, out); break;
-    case ZT_PICKLE_REAL:    zt_cbor_put_real(out, value.real); break;
-    case ZT_PICKLE_TEXT:
-      zt_cbor_put_text(out, (zt_text){ (const char*)value.bytes.p, value.bytes.n });
-      break;
-    case ZT_PICKLE_BYTES:   zt_cbor_put_bytes(out, value.bytes); break;
-    default:
-      zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
-      c = zt_pickle_begin(p, node);
-      while( (node = zt_pickle_next(p, &c))!=0 ) tree_put_plain(p, node, out);
-      break;
-  }
-}
-
-/* A text that consists of two with a dot between them. */
-static void tree_put_dotted(zt_text module, zt_text name, zt_cbor_out *out){
-  zt_cbor_put_head(out, ZT_CBOR_TEXT, module.n+1+name.n);
-  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)module.z, module.n });
-  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)".", 1 });
-  zt_cbor_put_items(out, (zt_span){ (const uint8_t*)name.z, name.n });
-}
-
-/* What has the name of something opaque: of a call, what would be called; of a storage, its
-** class. */
-static void tree_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
-  zt_pickle_value class;
-  zt_pickle_get(p, node, out);
-  for(int i=0; i<TREE_PLAIN_DEPTH && out->kind==ZT_PICKLE_CALL; i++){
-    zt_pickle_get(p, out->callee, out);
-  }
-  if( out->kind==ZT_PICKLE_PERSISTENT && zt_pickle_child(p, out->args, 1) ){
-    zt_pickle_get(p, zt_pickle_child(p, out->args, 1), &class);
-    if( class.kind==ZT_PICKLE_GLOBAL ) *out = class;
-  }
-}
-
-/* The name of what something opaque is, as a text. */
-static void tree_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  zt_pickle_value value;
-  char extension[40];
-  tree_get_named(p, node, &value);
-  if( value.kind==ZT_PICKLE_GLOBAL ){
-    tree_put_dotted(value.module, value.name, out);
-  }else if( value.kind==ZT_PICKLE_EXTENSION ){
-    sqlite3_snprintf(sizeof(extension), extension, "copyreg.extension_%lld",
-                     (long long)value.integer);
-    zt_cbor_put_text(out, (zt_text){ extension, strlen(extension) });
-  }else{
-    zt_cbor_put_text(out, value.kind==ZT_PICKLE_PERSISTENT ? ZT_TEXT("persistent id")
-                                                           : ZT_TEXT("unknown"));
-  }
-}
-
-static void tree_put_opaque(const zt_pickle *p, zt_pickle_node node, uint32_t members,
-                            zt_cbor_out *out){
-  zt_cbor_put_head(out, ZT_CBOR_MAP, members);
-  zt_cbor_put_text(out, ZT_TEXT("$opaque"));
-  if( node ) tree_put_name(p, node, out);
-  else zt_cbor_put_text(out, ZT_TEXT("cycle"));
-}
-
-/* Something opaque, with what it would be called with, if that is plain. */
-void zt_torch_put(const zt_pickle *p, zt_pickle_node node, bool cycle, zt_cbor_out *out){
-  uint64_t left = TREE_PLAIN_MAX;
-  zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  if( cycle ){
-    tree_put_opaque(p, 0, 1, out);
-  }else if( value.kind==ZT_PICKLE_CALL && tree_is_plain(p, value.args, 0, &left) ){
-    tree_put_opaque(p, node, 2, out);
-    zt_cbor_put_text(out, ZT_TEXT("args"));
-    tree_put_plain(p, value.args, out);
-  }else if( value.kind>ZT_PICKLE_DICT ){
-    tree_put_opaque(p, node, 1, out);
-  }else{
-    tree_put_plain(p, node, out);
-  }
-}
-
-uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node){
-  uint64_t left = TREE_PLAIN_MAX, size = 64;
-  zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  if( value.kind<=ZT_PICKLE_TRUE ) return 1;
-  if( value.kind<ZT_PICKLE_TUPLE ) return 9+value.bytes.n;
-  /* Also in vain: it takes time, too */
-  if( value.kind<=ZT_PICKLE_DICT ) tree_is_plain(p, node, 0, &left);
-  if( value.kind==ZT_PICKLE_CALL ) tree_is_plain(p, value.args, 0, &left);
-  tree_get_named(p, node, &value);
-  if( value.kind==ZT_PICKLE_GLOBAL ) size += value.module.n+value.name.n;
-  return size+TREE_PLAIN_MAX-left;
-}
-
-void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  uint64_t left = TREE_PLAIN_MAX;
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n>TREE_QUANTIZER ){
-    zt_cbor_put_null(out);
-    return;
-  }
-  zt_cbor_put_head(out, ZT_CBOR_ARRAY, value.n);
-  c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ){
-    zt_pickle_get(p, node, &value);
-    if( value.kind==ZT_PICKLE_GLOBAL ) tree_put_name(p, node, out);
-    else if( value.kind>ZT_PICKLE_DICT ) tree_put_opaque(p, node, 1, out);
-    else if( tree_is_plain(p, node, 0, &left) ) tree_put_plain(p, node, out);
-    else zt_cbor_put_null(out);
-  }
-}
-
-/* The same for that: its parts, each by itself. */
-static uint64_t tree_quantizer_size(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_cursor c = zt_pickle_begin(p, node);
-  uint64_t size = 64;
-  for(int i=0; i<TREE_QUANTIZER && (node = zt_pickle_next(p, &c))!=0; i++){
-    size += zt_torch_size(p, node);
-  }
-  return size;
-}
-
-uint64_t zt_torch_view_size(const zt_pickle *p, const zt_torch_view *v){
-  uint64_t size = 256+v->key.n+v->view_key.n+v->location.n+v->dtype_name.n+v->rank*(uint64_t)48;
-  return v->quantizer ? size+tree_quantizer_size(p, v->quantizer) : size;
-}
+#define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* Of a call: what is called, arguments, keywords, items,
+                                 ** entries, states, which may be two */
 
 /* --- The walk --- */
 
-typedef enum tree_keys { TREE_INDICES, TREE_KEYS, TREE_PAIRS } tree_keys;
+typedef enum tree_keys {
+  TREE_INDICES, TREE_KEYS, TREE_PAIRS,
+  TREE_MODULE,                   /* Keys, but for those of a module's three dicts */
+  TREE_PLACE                     /* The node itself, at the path that there is */
+} tree_keys;
 
 /* An array or a map that is being walked. */
 typedef struct tree_level {
@@ -235,6 +65,7 @@ typedef struct tree_level {
   uint32_t index;
   uint32_t path;                /* Bytes of the path to it */
   bool dotted;                  /* A dot comes behind that */
+  bool cycle;                   /* It was told that the node contains itself */
 } tree_level;
 
 typedef struct tree_walk {
@@ -243,20 +74,30 @@ typedef struct tree_walk {
   const zt_interrupt *interrupt;
   zt_error *err;
   size_t bytes;                 /* Of the pickle */
-  uint8_t *open;                /* A bit for each node that is being walked */
+  uint8_t *open;                /* A bit for each node that is being walked, */
+  uint8_t *walked;              /* that was entered, */
+  uint8_t *reach;               /* that holds a tensor: NULL until somebody asks */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
   struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
-  bool inside;                  /* What is visited has a path */
-  uint64_t visits;
+  bool inside;                  /* What is visited has a path, to which a dot is added */
+  uint64_t visits, size;        /* Values, and bytes that are kept of them */
+  uint32_t cycles;              /* Values that were met within themselves, up to TREE_CYCLES */
 } tree_walk;
 
-static bool tree_is_open(const tree_walk *w, zt_pickle_node node){
-  return w->open[node/8]>>(node%8) & 1;
+static bool tree_has_bit(const uint8_t *bits, zt_pickle_node node){
+  return bits[node/8]>>(node%8) & 1;
 }
 
 static void tree_mark(tree_walk *w, zt_pickle_node node){
   if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
+}
+
+/* A tensor is in it. */
+static bool tree_reaches(tree_walk *w, zt_pickle_node node){
+  if( !node || w->err->rc ) return false;
+  if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
+  return w->reach && tree_has_bit(w->reach, node);
 }
 
 static void tree_path_add(tree_walk *w, const char *z, size_t n){
@@ -298,59 +139,6 @@ static void tree_path_add_index(tree_walk *w, uint64_t u){
   tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
 }
 
-static void tree_show_integer(const zt_pickle_value *value, sqlite3_str *out){
-  uint8_t magnitude[TREE_KEY_INTEGER];
-  const zt_span bytes = value->bytes;
-  if( !bytes.p ){
-    sqlite3_str_appendf(out, "%lld", (long long)value->integer);
-  }else if( bytes.n>sizeof(magnitude) ){
-    sqlite3_str_appendall(out, "...");
-  }else{
-    bool negative = tree_get_magnitude(bytes, magnitude);
-    zt_json_bignum(out, (zt_span){ magnitude, bytes.n }, negative);
-  }
-}
-
-static void tree_show_real(double r, sqlite3_str *out){
-  if( isnan(r) ) sqlite3_str_appendall(out, "nan");
-  else if( isinf(r) ) sqlite3_str_appendall(out, r<0 ? "-inf" : "inf");
-  else zt_json_real(out, r);
-}
-
-/* A key that is no text, as Python shows it. */
-static void tree_show_key(const zt_pickle *p, zt_pickle_node node, int depth, sqlite3_str *out){
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  zt_pickle_get(p, node, &value);
-  switch( value.kind ){
-    case ZT_PICKLE_NONE:    sqlite3_str_appendall(out, "None"); return;
-    case ZT_PICKLE_FALSE:   sqlite3_str_appendall(out, "False"); return;
-    case ZT_PICKLE_TRUE:    sqlite3_str_appendall(out, "True"); return;
-    case ZT_PICKLE_REAL:    tree_show_real(value.real, out); return;
-    case ZT_PICKLE_INTEGER: tree_show_integer(&value, out); return;
-    case ZT_PICKLE_TEXT:    sqlite3_str_append(out, (const char*)value.bytes.p,
-                                               (int)value.bytes.n); return;
-    case ZT_PICKLE_BYTES:   zt_hex(out, value.bytes); return;
-    case ZT_PICKLE_GLOBAL:
-      sqlite3_str_append(out, value.module.z, (int)value.module.n);
-      sqlite3_str_append(out, ".", 1);
-      sqlite3_str_append(out, value.name.z, (int)value.name.n);
-      return;
-    case ZT_PICKLE_TUPLE:
-      if( depth<TREE_KEY_DEPTH && value.n<=TREE_KEY_ITEMS ) break;
-      /* fall through */
-    default: sqlite3_str_appendall(out, "..."); return;
-  }
-  sqlite3_str_append(out, "(", 1);
-  c = zt_pickle_begin(p, node);
-  for(uint32_t i=0; i<value.n; i++){
-    if( i ) sqlite3_str_append(out, ", ", 2);
-    tree_show_key(p, zt_pickle_next(p, &c), depth+1, out);
-    if( sqlite3_str_length(out)>(int)TREE_PATH_MAX ) break;
-  }
-  sqlite3_str_appendall(out, value.n==1 ? ",)" : ")");
-}
-
 static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
   zt_pickle_value key;
   sqlite3_str *text;
@@ -367,7 +155,7 @@ static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
     return;
   }
   text = sqlite3_str_new(NULL);
-  tree_show_key(w->p, node, 0, text);
+  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, text);
   if( sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
   else if( sqlite3_str_errcode(text) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
   else if( zt_has_nul(sqlite3_str_value(text), (size_t)sqlite3_str_length(text)) ){
@@ -492,7 +280,7 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   char *z;
   if( w->err->rc || !key ) return !w->err->rc;
   text = sqlite3_str_new(NULL);
-  tree_show_key(w->p, key, 0, text);
+  zt_torch_show_key(w->p, key, (int)TREE_PATH_MAX, text);
   z = sqlite3_str_finish(text);
   if( z ){
     zt_break(w->err, "PT13", "a dict has the key '%.*s' twice",
@@ -504,66 +292,223 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   return false;
 }
 
-/* PT4: begin to walk an array or a map, which has the path that there is. */
-static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
-  if( w->depth==TREE_DEPTH_MAX ){
-    zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
-    return false;
-  }
-  if( keys==TREE_KEYS && !tree_check_keys(w, node) ) return false;
-  w->levels[w->depth++] = (tree_level){
-    .cursor = zt_pickle_begin(w->p, node), .node = node, .owner = owner, .keys = keys,
-    .path = (uint32_t)w->path.n, .dotted = w->inside
-  };
-  tree_mark(w, node);
-  tree_mark(w, owner);
-  return true;
-}
+/* --- What is met --- */
 
 /* The path of what the walk stands on; the empty one is a text, too. */
 static zt_text tree_path(const tree_walk *w){
   return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
 }
 
-static void tree_leaf(tree_walk *w, zt_pickle_node node, bool cycle){
-  w->visitor->leaf(w->visitor->context, tree_path(w), node, cycle);
+/* A value that is no tensor. False: it is shown with its name alone, for all of it is too much. */
+static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
+  bool fits;
+  const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, &fits);
+  w->size += size;
+  w->visitor->leaf(w->visitor->context, tree_path(w), size, node,
+                   fits ? shown : ZT_TORCH_NAMED);
+  return fits;
 }
 
-/* The parts of a call that is opaque. What is entered last is walked first. */
-static void tree_enter_parts(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
-  zt_pickle_node parts[4] = { call->state, 0, call->dict, call->list };
-  if( call->state && zt_pickle_kind_of(w->p, call->state)==ZT_PICKLE_TUPLE ){
-    /* What has slots: a dict, or None, and another for these */
-    parts[0] = zt_pickle_child(w->p, call->state, 1);
-    parts[1] = zt_pickle_child(w->p, call->state, 0);
+/* It was shown, and so much is shown that nothing is shown again. */
+static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
+  return tree_has_bit(w->walked, node)
+      && (w->visits>TREE_VISITS+(uint64_t)w->bytes
+          || w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes);
+}
+
+static void tree_set_walked(tree_walk *w, zt_pickle_node node){
+  w->walked[node/8] |= (uint8_t)(1u<<(node%8));
+}
+
+/* --- Entering --- */
+
+/* PT4: begin to walk an array or a map, which has the path that there is. */
+static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
+  if( w->depth==TREE_DEPTH_MAX ){
+    zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
+    return false;
   }
-  for(int i=0; i<4; i++){
-    zt_pickle_kind kind = parts[i] ? zt_pickle_kind_of(w->p, parts[i]) : ZT_PICKLE_NONE;
-    if( kind!=ZT_PICKLE_DICT && (i<2 || kind!=ZT_PICKLE_LIST) ) continue;
-    if( tree_is_open(w, parts[i]) ) continue;
-    if( !tree_enter(w, parts[i], kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_INDICES, node) ) return;
-    node = 0;   /* The first one has it */
+  if( (keys==TREE_KEYS || keys==TREE_MODULE) && !tree_check_keys(w, node) ) return false;
+  w->levels[w->depth++] = (tree_level){
+    .cursor = keys==TREE_PLACE ? (zt_pickle_cursor){ 0 } : zt_pickle_begin(w->p, node),
+    .node = node, .owner = owner, .keys = keys, .path = (uint32_t)w->path.n, .dotted = w->inside
+  };
+  if( keys!=TREE_PLACE ){
+    tree_mark(w, node);
+    tree_set_walked(w, node);
+  }
+  tree_mark(w, owner);
+  return true;
+}
+
+/* A node that is to be entered, and how. */
+typedef struct tree_part {
+  zt_pickle_node node;
+  tree_keys keys;
+} tree_part;
+
+typedef struct tree_parts {
+  tree_part a[TREE_PARTS];
+  uint32_t n;
+} tree_parts;
+
+static void tree_add_part(tree_parts *parts, zt_pickle_node node, tree_keys keys){
+  assert( parts->n<TREE_PARTS );
+  if( node ) parts->a[parts->n++] = (tree_part){ node, keys };
+}
+
+/* What a node's own kind makes of it; TREE_PLACE: it is no array or map. */
+static tree_keys tree_keys_of(const zt_pickle *p, zt_pickle_node node){
+  switch( zt_pickle_kind_of(p, node) ){
+    case ZT_PICKLE_TUPLE: case ZT_PICKLE_LIST: case ZT_PICKLE_SET: return TREE_INDICES;
+    case ZT_PICKLE_DICT: return TREE_KEYS;
+    default: return TREE_PLACE;
   }
 }
 
-/* An OrderedDict: of what is put into it, and of a list of pairs that it is made of. */
-static void tree_enter_dict(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
-  zt_pickle_node pairs = zt_torch_argument(w->p, call, 0);
-  if( call->dict && tree_enter(w, call->dict, TREE_KEYS, node) ) node = 0;
-  if( !w->err->rc && pairs && zt_pickle_kind_of(w->p, pairs)==ZT_PICKLE_LIST
-   && !tree_is_open(w, pairs) ) tree_enter(w, pairs, TREE_PAIRS, node);
+/* Enter parts of a call, so that the first is walked first; one that is being walked already is
+** passed over. */
+static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
+  for(uint32_t i=parts->n; i-->0; ){
+    const tree_part *part = &parts->a[i];
+    const bool own = part->keys!=TREE_PLACE;
+    if( own && tree_has_bit(w->open, part->node) ) continue;
+    if( own && tree_is_repeated(w, part->node) ){
+      tree_leaf(w, part->node, ZT_TORCH_REPEATED);
+      continue;
+    }
+    if( !tree_enter(w, part->node, part->keys, owner) ) return;
+    owner = 0;   /* The first one that is entered has it */
+  }
 }
 
-static void tree_visit_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
-                            zt_torch_meaning meaning){
+static const zt_text tree_module_words[] = {
+  ZT_TEXT_INIT("_parameters"), ZT_TEXT_INIT("_buffers"), ZT_TEXT_INIT("_modules")
+};
+
+/* Which of a module's dicts that is, plus 1; 0: none. */
+static unsigned tree_module_word(const zt_pickle *p, zt_pickle_node key, zt_pickle_node node){
+  zt_pickle_value value;
+  zt_pickle_get(p, key, &value);
+  if( value.kind!=ZT_PICKLE_TEXT ) return 0;
+  for(unsigned i=0; i<3; i++){
+    if( !zt_text_equal(tree_module_words[i],
+                       (zt_text){ (const char*)value.bytes.p, value.bytes.n }) ) continue;
+    if( zt_pickle_kind_of(p, node)==ZT_PICKLE_DICT
+     || zt_torch_call(p, node, &value)==ZT_TORCH_DICT ) return i+1;
+  }
+  return 0;
+}
+
+/* A dict that is a module's state has all three. */
+static tree_keys tree_state_keys(const zt_pickle *p, zt_pickle_node dict){
+  zt_pickle_cursor c = zt_pickle_begin(p, dict);
+  zt_pickle_node key;
+  unsigned seen = 0;
+  while( (key = zt_pickle_next(p, &c))!=0 ){
+    seen |= 1u<<tree_module_word(p, key, zt_pickle_next(p, &c));
+  }
+  return (seen & 0xE)==0xE ? TREE_MODULE : TREE_KEYS;
+}
+
+static bool tree_is_slots(const zt_pickle *p, zt_pickle_node node){
+  const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
+  return kind==ZT_PICKLE_DICT || kind==ZT_PICKLE_NONE;
+}
+
+/* The parts of a state. */
+static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts *parts){
+  const zt_pickle_kind kind = zt_pickle_kind_of(p, state);
+  const zt_pickle_node first = zt_pickle_child(p, state, 0), second = zt_pickle_child(p, state, 1);
+  if( kind==ZT_PICKLE_DICT ){
+    tree_add_part(parts, state, tree_state_keys(p, state));
+  }else if( second && !zt_pickle_child(p, state, 2) && tree_is_slots(p, first)
+         && tree_is_slots(p, second) ){
+    if( zt_pickle_kind_of(p, first)==ZT_PICKLE_DICT ) tree_add_state(p, first, parts);
+    if( zt_pickle_kind_of(p, second)==ZT_PICKLE_DICT ) tree_add_state(p, second, parts);
+  }else if( kind!=ZT_PICKLE_NONE ){
+    tree_add_part(parts, state, tree_keys_of(p, state));
+  }
+}
+
+/* --- Visiting --- */
+
+static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
+  tree_parts parts = { .n = 0 };
+  uint64_t size = w->path.n+256;
+  for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
+  w->size += size;
+  w->visitor->tensor(w->visitor->context, tree_path(w), size, tensor);
+  for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
+  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* An array, and of objects what they are. Bytes that have to be kept count as often as they are met,
+** for they are gone through. */
+static void tree_array(tree_walk *w, zt_pickle_node node, const zt_numpy_array *array){
+  tree_parts parts = { .n = 0 };
+  uint64_t size = w->path.n+512+(array->has_data && array->data.latin1 ? array->data.n : 0);
+  w->size += size;
+  w->visitor->array(w->visitor->context, tree_path(w), size, array);
+  tree_add_part(&parts, array->items, TREE_INDICES);
+  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* A call that is opaque. Its arguments are shown with it, or below it. What is called may itself be
+** what a call with tensors gives. */
+static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                        zt_pickle_node state){
+  tree_parts parts = { .n = 0 };
+  const bool reaches = tree_reaches(w, call->args) || tree_reaches(w, call->keywords);
+  tree_set_walked(w, node);
+  if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
+  if( w->err->rc ) return;
+  if( !tree_leaf(w, node, reaches ? ZT_TORCH_NAMED : ZT_TORCH_WHOLE) || reaches ){
+    tree_add_part(&parts, call->args, tree_keys_of(w->p, call->args));
+    if( call->keywords ) tree_add_part(&parts, call->keywords, tree_keys_of(w->p, call->keywords));
+  }
+  tree_add_part(&parts, call->list, TREE_INDICES);
+  tree_add_part(&parts, call->dict, TREE_KEYS);
+  if( state ) tree_add_state(w->p, state, &parts);
+  if( call->state && call->state!=state ) tree_add_state(w->p, call->state, &parts);
+  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+}
+
+/* An OrderedDict, or a Counter: what is put into it, and the dict, or the list of pairs, that it is
+** made of. False: it is made of something else. Its state is of interest only for tensors in it:
+** state dicts have the versions of their modules there. */
+static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
+  const zt_pickle_node from = zt_torch_argument(w->p, call, 0);
+  tree_parts parts = { .n = 0 };
+  zt_pickle_kind kind = from ? zt_pickle_kind_of(w->p, from) : ZT_PICKLE_LIST;
+  if( (kind!=ZT_PICKLE_LIST && kind!=ZT_PICKLE_DICT) || call->keywords
+   || zt_torch_argument(w->p, call, 1) ) return false;
+  tree_set_walked(w, node);
+  tree_add_part(&parts, from, kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_PAIRS);
+  tree_add_part(&parts, call->dict, TREE_KEYS);
+  tree_add_part(&parts, call->list, TREE_INDICES);
+  if( call->state && tree_reaches(w, call->state) ) tree_add_state(w->p, call->state, &parts);
+  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
+  return true;
+}
+
+static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                      zt_torch_meaning meaning){
+  zt_pickle_value made = *call;
   zt_torch_tensor tensor;
-  if( meaning==ZT_TORCH_DICT ){
-    tree_enter_dict(w, node, call);
-  }else if( zt_torch_read_tensor(w->p, call, meaning, &tensor) ){
-    w->visitor->tensor(w->visitor->context, tree_path(w), &tensor);
+  zt_numpy_array array;
+  zt_pickle_result result;
+  if( meaning==ZT_TORCH_DICT && tree_entries(w, node, call) ) return;
+  if( meaning>=ZT_TORCH_TENSOR ){
+    if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ) tree_tensor(w, node, &tensor);
+    else if( meaning!=ZT_TORCH_FROM_TYPE ) tree_opaque(w, node, call, 0);
+    else tree_opaque(w, node, &made, zt_torch_argument(w->p, call, 3));
+  }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result) ){
+    tree_leaf(w, node, ZT_TORCH_WHOLE);
+  }else if( zt_numpy_read_array(w->p, node, &array) ){
+    tree_array(w, node, &array);
   }else{
-    tree_leaf(w, node, false);
-    if( !w->err->rc ) tree_enter_parts(w, node, call);
+    tree_opaque(w, node, call, 0);
   }
 }
 
@@ -572,77 +517,110 @@ static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node, zt_p
                                    zt_torch_meaning *meaning){
   for(int i=0; zt_pickle_kind_of(p, node)==ZT_PICKLE_CALL; i++){
     *meaning = zt_torch_call(p, node, call);
-    if( *meaning!=ZT_TORCH_SAME || i==TREE_PLAIN_DEPTH || !zt_torch_argument(p, call, 0) ) break;
+    if( *meaning!=ZT_TORCH_SAME || i==TREE_SAME_MAX || !zt_torch_argument(p, call, 0) ) break;
     node = zt_torch_argument(p, call, 0);
   }
   return node;
 }
 
+/* A storage by itself is a tensor of one dimension. */
+static bool tree_storage(tree_walk *w, zt_pickle_node node){
+  zt_torch_tensor tensor = { .layout = ZT_TORCH_DENSE, .n = 1 };
+  zt_torch_view *v = &tensor.views[0];
+  if( !zt_torch_read_storage(w->p, node, v) ) return false;
+  v->rank = 1;
+  v->shape[0] = v->view_key.z ? v->view_elements : v->storage_elements;
+  v->strides[0] = 1;
+  tree_tensor(w, node, &tensor);
+  return true;
+}
+
+/* A value was met within itself. That is told where it was met, and, the first time, at its own
+** place. */
+static void tree_cycle(tree_walk *w, zt_pickle_node node){
+  const size_t path = w->path.n;
+  uint32_t i = w->depth;
+  tree_leaf(w, node, ZT_TORCH_CYCLE);
+  if( w->cycles==TREE_CYCLES ) return;
+  w->cycles++;
+  while( i>0 && w->levels[i-1].node!=node && w->levels[i-1].owner!=node ) i--;
+  if( i==0 || w->levels[i-1].cycle ) return;
+  w->levels[i-1].cycle = true;
+  w->path.n = w->levels[i-1].path;
+  if( !w->err->rc ) tree_leaf(w, node, ZT_TORCH_CYCLE);
+  w->path.n = path;
+}
+
 static void tree_visit(tree_walk *w, zt_pickle_node node){
   zt_torch_meaning meaning = ZT_TORCH_OPAQUE;
   zt_pickle_value call = { 0 };
+  zt_pickle_kind kind;
   node = tree_resolve(w->p, node, &call, &meaning);
-  if( tree_is_open(w, node) ){
-    tree_leaf(w, node, true);
-    return;
-  }
-  switch( zt_pickle_kind_of(w->p, node) ){
-    case ZT_PICKLE_TUPLE: case ZT_PICKLE_LIST: case ZT_PICKLE_SET:
-      tree_enter(w, node, TREE_INDICES, 0);
-      break;
-    case ZT_PICKLE_DICT: tree_enter(w, node, TREE_KEYS, 0); break;
-    case ZT_PICKLE_CALL: tree_visit_call(w, node, &call, meaning); break;
-    default:             tree_leaf(w, node, false); break;
+  kind = zt_pickle_kind_of(w->p, node);
+  if( tree_has_bit(w->open, node) ){
+    tree_cycle(w, node);
+  }else if( tree_is_repeated(w, node) ){
+    tree_leaf(w, node, ZT_TORCH_REPEATED);
+  }else if( kind>=ZT_PICKLE_TUPLE && kind<=ZT_PICKLE_DICT ){
+    tree_enter(w, node, tree_keys_of(w->p, node), 0);
+  }else if( kind==ZT_PICKLE_CALL ){
+    tree_call(w, node, &call, meaning);
+  }else if( kind!=ZT_PICKLE_PERSISTENT || !tree_storage(w, node) ){
+    tree_leaf(w, node, ZT_TORCH_WHOLE);
   }
 }
 
-/* The next value of the innermost level, and its path; 0 at the level's end, which is left, and
-** where there is nothing to visit. */
-static zt_pickle_node tree_next(tree_walk *w){
-  tree_level *level = &w->levels[w->depth-1];
-  zt_pickle_node node = zt_pickle_next(w->p, &level->cursor), key = node;
-  if( !node ){
-    tree_mark(w, level->node);
-    tree_mark(w, level->owner);
-    w->depth--;
-    return 0;
-  }
-  if( level->keys==TREE_KEYS ) node = zt_pickle_next(w->p, &level->cursor);
+/* The value of a pair, whose key becomes part of the path; 0: it is no pair. */
+static zt_pickle_node tree_next_pair(tree_walk *w, zt_pickle_node node){
+  zt_pickle_cursor pair = zt_pickle_begin(w->p, node);
+  const zt_pickle_node first = zt_pickle_next(w->p, &pair), second = zt_pickle_next(w->p, &pair);
+  if( !first || !second ) return 0;
+  tree_path_add_key(w, first);
+  return second;
+}
+
+/* The next value of a level that has one, and its path; 0: there is nothing to visit. */
+static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node node){
+  const bool keyed = level->keys==TREE_KEYS || level->keys==TREE_MODULE;
+  const zt_pickle_node key = node;
+  const uint32_t index = level->index++;
+  if( keyed ) node = zt_pickle_next(w->p, &level->cursor);
   w->visits++;
-  if( zt_pickle_is_empty(w->p, node) ){
-    level->index++;
-    return 0;
-  }
+  if( zt_pickle_is_empty(w->p, node) ) return 0;
   w->path.n = level->path;
-  if( level->dotted ) tree_path_add(w, ".", 1);
-  if( level->keys==TREE_PAIRS ){
-    zt_pickle_cursor pair = zt_pickle_begin(w->p, node);
-    zt_pickle_node first = zt_pickle_next(w->p, &pair), second = zt_pickle_next(w->p, &pair);
-    if( first && second ){
-      tree_path_add_key(w, first);
-      return second;
-    }
+  w->inside = level->dotted;
+  if( level->keys==TREE_PLACE || (level->keys==TREE_MODULE && tree_module_word(w->p, key, node)) ){
+    return node;
   }
-  if( level->keys==TREE_KEYS ) tree_path_add_key(w, key);
-  else tree_path_add_index(w, level->index);
-  level->index++;
+  if( level->dotted ) tree_path_add(w, ".", 1);
+  w->inside = true;
+  if( level->keys==TREE_PAIRS ){
+    const zt_pickle_node value = tree_next_pair(w, node);
+    if( value ) return value;
+  }
+  if( keyed ) tree_path_add_key(w, key);
+  else tree_path_add_index(w, index);
   return node;
 }
 
-/* PT5 */
+/* The same of the innermost level; at its end, that is left. */
+static zt_pickle_node tree_next(tree_walk *w){
+  tree_level *level = &w->levels[w->depth-1];
+  zt_pickle_node node = level->keys!=TREE_PLACE ? zt_pickle_next(w->p, &level->cursor)
+                      : level->index==0 ? level->node : 0;
+  if( node ) return tree_step(w, level, node);
+  if( level->keys!=TREE_PLACE ) tree_mark(w, level->node);
+  tree_mark(w, level->owner);
+  w->depth--;
+  return 0;
+}
+
 static void tree_run(tree_walk *w){
-  const uint64_t most = TREE_VISITS+(uint64_t)w->bytes;
   uint64_t steps = 0;
   tree_visit(w, zt_pickle_root(w->p));
-  w->inside = true;
   while( w->depth && !w->err->rc ){
     zt_pickle_node node = tree_next(w);
     if( (++steps & TREE_POLL)==0 && zt_interrupt_check(w->interrupt, w->err) ) return;
-    if( w->visits>most ){
-      zt_break(w->err, "PT5", "more than %llu values, for the pickle holds some in many places",
-               (unsigned long long)most);
-      return;
-    }
     if( node && !w->err->rc ) tree_visit(w, node);
   }
 }
@@ -654,16 +632,18 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
     .inside = prefix.n>0
   };
   const size_t bits = zt_pickle_nodes(p)/8+1;
-  w.open = sqlite3_malloc64(bits);
+  w.open = sqlite3_malloc64(2*(uint64_t)bits);
   w.levels = sqlite3_malloc64(TREE_DEPTH_MAX*sizeof(*w.levels));
   if( w.open && w.levels ){
-    memset(w.open, 0, bits);
+    memset(w.open, 0, 2*bits);
+    w.walked = w.open+bits;
     tree_path_add(&w, prefix.z, prefix.n);
     if( !err->rc ) tree_run(&w);
   }else{
     zt_fail_nomem(err);
   }
   sqlite3_free(w.open);
+  sqlite3_free(w.reach);
   sqlite3_free(w.levels);
   sqlite3_free(w.path.z);
   return err->rc;

@@ -91,6 +91,9 @@ static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
   r->looked = true;
   if( r->found && i==OBJECTS_DTYPE ) zt_result_text(ctx, r->values.dtype);
   else if( r->found ) zt_result_type(ctx, &r->values);
+  else if( i==OBJECTS_TYPE && zt_scan_object(scan)->type.z ){
+    zt_result_text(ctx, zt_scan_object(scan)->type);
+  }
 }
 
 /* Sums over the object's components. */

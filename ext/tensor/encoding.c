@@ -10,6 +10,7 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_DEFLATE] = &zt_encoding_deflate,
   [ZT_CODEC_PROTOBUF_VARINT] = &zt_encoding_varint,
   [ZT_CODEC_PROTOBUF_UNPACKED] = &zt_encoding_unpacked,
+  [ZT_CODEC_KEPT] = &zt_encoding_kept,
 };
 
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err){

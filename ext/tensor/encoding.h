@@ -7,6 +7,7 @@
 **   zt.zstd-seekable/1   frames of equal content, and a table of where they are (seekable.c)
 **   deflate   one stream of RFC 1951, and nothing behind it
 **   protobuf.varint, protobuf.unpacked   numbers as protobuf's messages have them (varint.c)
+**   pickle   bytes that are text in a pickle, or part of one that is compressed (kept.c)
 ** Rules (tests/formats has files for each):
 **   E1  the encoding is known
 **   E2  every byte belongs to a frame or stream that decodes: nothing cut, no dictionary, checksums
@@ -57,6 +58,6 @@ int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *g
 int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
-  zt_encoding_varint, zt_encoding_unpacked;
+  zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept;
 
 #endif

@@ -1,0 +1,80 @@
+/*
+** Calls in a pickle whose results are known without making them: bytes, dates and numpy's numbers.
+** Nothing is called. Interface to code in pickle_calls.c; numpy's arrays are in pickle_numpy.h.
+*/
+#ifndef ZT_CONTAINER_PICKLE_CALLS_H
+#define ZT_CONTAINER_PICKLE_CALLS_H
+
+#include "container/pickle.h"
+#include "core/cbor_write.h"
+#include "core/host.h"
+
+/* A call of a table, by the global that is called. */
+typedef struct zt_pickle_name {
+  zt_text module, name;
+  int meaning;               /* Not 0 */
+} zt_pickle_name;
+
+/* The meaning that a table of n gives a global; 0: none. */
+int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global);
+
+/* The meaning of a call, whose parts are set in *call; 0 if it is none of the table's n, no call, or
+** not called with a tuple. */
+int zt_pickle_meaning(const zt_pickle *p, zt_pickle_node node, const zt_pickle_name *table,
+                      size_t n, zt_pickle_value *call);
+
+/* Bytes that a value is. */
+typedef struct zt_pickle_bytes {
+  zt_span span;              /* Borrowed; if they are latin1: */
+  bool latin1;               /* UTF-8, each of whose characters is one byte */
+  size_t n;                  /* Bytes that they are */
+} zt_pickle_bytes;
+
+/* Read bytes, a bytearray, a string of Python 2, or a call that makes one of them of others. Goes
+** through all of them if they are latin1: of more than `most` bytes not. False: it is
+** something else, or longer than that. */
+bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,
+                          zt_pickle_bytes *out);
+
+/* Copy the first n of them, which are there. */
+void zt_pickle_copy_bytes(const zt_pickle_bytes *b, uint8_t *out, size_t n);
+
+typedef enum zt_pickle_result_kind {
+  ZT_RESULT_BOOL, ZT_RESULT_INTEGER, ZT_RESULT_UNSIGNED, ZT_RESULT_REAL, ZT_RESULT_COMPLEX,
+  ZT_RESULT_TEXT,            /* `text` */
+  ZT_RESULT_UTF32,           /* `bytes`, as text */
+  ZT_RESULT_BYTES            /* `bytes` */
+} zt_pickle_result_kind;
+
+/* What a call would give. */
+typedef struct zt_pickle_result {
+  zt_pickle_result_kind kind;
+  int64_t integer;           /* Also of a bool */
+  uint64_t u;                /* Of an unsigned */
+  double real, imag;
+  char text[32];             /* With a NUL behind it */
+  zt_pickle_bytes bytes;
+  bool big;                  /* Of UTF-32 */
+} zt_pickle_result;
+
+/* False if it is no call, or not known what it would give; or bytes of which there are more than
+** `most`. */
+bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
+                           zt_pickle_result *out);
+
+/* Append it; complex numbers are arrays of two. */
+void zt_pickle_put_result(const zt_pickle_result *r, zt_cbor_out *out);
+
+#define ZT_PICKLE_KEY_BYTES 1024   /* Bytes that the next one shows, at most */
+
+/* Append it as Python shows it, or as a key of a dict that is text: without quotes; bytes as
+** hexadecimal digits. */
+void zt_pickle_show_result(const zt_pickle_result *r, sqlite3_str *out);
+
+/* A real number as Python shows it. */
+void zt_pickle_show_real(double real, sqlite3_str *out);
+
+/* Bytes that this takes, about. */
+uint64_t zt_pickle_result_size(const zt_pickle_result *r);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+** Which values hold a tensor. See torch_reach.h. From each tensor the way leads back to whatever has
+** it, so that cycles need no care: a node is taken from the list of those to be looked at once.
+*/
+#include "container/torch_reach.h"
+
+#include <assert.h>
+#include "container/pickle_numpy.h"
+#include "container/torch_call.h"
+#include "core/host.h"
+
+#define REACH_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
+#define REACH_PARTS 6       /* Of a call, or an id */
+
+typedef struct reach {
+  const zt_pickle *p;
+  const zt_interrupt *interrupt;
+  zt_error *err;
+  uint32_t *first;          /* Of each node, and one more: where its owners begin */
+  uint32_t *owners;
+  uint32_t *list;           /* Nodes that hold a tensor, and whose owners are not looked at yet */
+  uint32_t n;
+  uint8_t *found;
+} reach;
+
+/* What a call or an id consists of, 0 in places that have nothing. */
+static void reach_parts(const zt_pickle *p, zt_pickle_node node,
+                        zt_pickle_node out[REACH_PARTS]){
+  zt_pickle_value value;
+  zt_pickle_get(p, node, &value);
+  memset(out, 0, REACH_PARTS*sizeof(*out));
+  if( value.kind==ZT_PICKLE_PERSISTENT ) out[0] = value.args;
+  if( value.kind!=ZT_PICKLE_CALL ) return;
+  out[0] = value.callee;
+  out[1] = value.args;
+  out[2] = value.keywords;
+  out[3] = value.list;
+  out[4] = value.dict;
+  out[5] = value.state;
+}
+
+static bool reach_is_tensor(const zt_pickle *p, zt_pickle_node node){
+  zt_torch_view view;
+  zt_pickle_value call;
+  switch( zt_pickle_kind_of(p, node) ){
+    case ZT_PICKLE_PERSISTENT: return zt_torch_read_storage(p, node, &view);
+    case ZT_PICKLE_CALL:
+      return zt_torch_call(p, node, &call)>=ZT_TORCH_TENSOR || zt_numpy_is_array(p, node);
+    default: return false;
+  }
+}
+
+/* Go through all children of all nodes: count owners, or, once there is room, put them down. */
+static bool reach_children(reach *r, bool put){
+  const uint32_t n = zt_pickle_nodes(r->p);
+  for(zt_pickle_node node=1; node<=n; node++){
+    zt_pickle_node parts[REACH_PARTS], child;
+    zt_pickle_cursor c = zt_pickle_begin(r->p, node);
+    if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return false;
+    while( (child = zt_pickle_next(r->p, &c))!=0 ){
+      if( put ) r->owners[--r->first[child+1]] = node;
+      else r->first[child+1]++;
+    }
+    reach_parts(r->p, node, parts);
+    for(int i=0; i<REACH_PARTS; i++){
+      if( parts[i]==0 ) continue;
+      if( put ) r->owners[--r->first[parts[i]+1]] = node;
+      else r->first[parts[i]+1]++;
+    }
+  }
+  return true;
+}
+
+static void reach_add(reach *r, zt_pickle_node node){
+  if( r->found[node/8]>>(node%8) & 1 ) return;
+  r->found[node/8] |= (uint8_t)(1u<<(node%8));
+  r->list[r->n++] = node;
+}
+
+/* The owners of node i stand from first[i+1] on up to first[i+2], after they were put down. */
+static void reach_run(reach *r){
+  const uint32_t n = zt_pickle_nodes(r->p);
+  for(zt_pickle_node node=1; node<=n; node++){
+    if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return;
+    if( reach_is_tensor(r->p, node) ) reach_add(r, node);
+  }
+  while( r->n>0 ){
+    const zt_pickle_node node = r->list[--r->n];
+    for(uint32_t i=r->first[node+1]; i<r->first[node+2]; i++) reach_add(r, r->owners[i]);
+  }
+}
+
+uint8_t *zt_torch_reach(const zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
+  const uint64_t n = (uint64_t)zt_pickle_nodes(p)+3;
+  reach r = { .p = p, .interrupt = interrupt, .err = err };
+  r.first = sqlite3_malloc64(n*sizeof(*r.first));
+  r.list = sqlite3_malloc64(n*sizeof(*r.list));
+  r.found = sqlite3_malloc64(n/8+1);
+  if( !r.first || !r.list || !r.found ){
+    zt_fail_nomem(err);
+    goto end;
+  }
+  memset(r.first, 0, (size_t)n*sizeof(*r.first));
+  memset(r.found, 0, (size_t)n/8+1);
+  if( !reach_children(&r, false) ) goto end;
+  for(uint64_t i=1; i<n; i++) r.first[i] += r.first[i-1];
+  r.owners = sqlite3_malloc64((r.first[n-1]+(uint64_t)1)*sizeof(*r.owners));
+  if( !r.owners ) zt_fail_nomem(err);
+  else if( reach_children(&r, true) ) reach_run(&r);
+end:
+  sqlite3_free(r.first);
+  sqlite3_free(r.list);
+  sqlite3_free(r.owners);
+  if( err->rc ){
+    sqlite3_free(r.found);
+    r.found = NULL;
+  }
+  return r.found;
+}
