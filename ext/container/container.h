@@ -76,10 +76,10 @@ typedef struct zt_object {
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   bool unshaped;                  /* Nothing tells rank, shape and elements, which are as of a
                                   ** scalar; the layout is not known, either */
-  zt_text type;                   /* Its logical type, where no component has it; z NULL: one has, or
-                                  ** nothing tells */
-  const char *why;                /* Static: why it has no values, where the layout is not known; NULL:
-                                  ** no meaning of the format is */
+  zt_text type;                   /* Its logical type, where no component has it; z NULL: one has,
+                                  ** or nothing tells */
+  const char *why;                /* Static: why it has no values, where the layout is not known;
+                                  ** NULL: no meaning of the format is */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first

@@ -8,8 +8,8 @@
 **   time      := time(6 bytes: hour, minute, second, microsecond u24)    ; all big-endian
 **   number    := numpy's scalar(dtype, bytes): pickle_numpy.h
 **
-** The first bit of a datetime's month, and of a time's hour, tells which of two equal hours is meant
-** (PEP 495), and is not shown. What has a time zone is not known.
+** The first bit of a datetime's month, and of a time's hour, tells which of two equal hours is
+** meant (PEP 495), and is not shown. What has a time zone is not known.
 */
 #include "container/pickle_calls.h"
 

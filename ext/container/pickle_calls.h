@@ -18,8 +18,8 @@ typedef struct zt_pickle_name {
 /* The meaning that a table of n gives a global; 0: none. */
 int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global);
 
-/* The meaning of a call, whose parts are set in *call; 0 if it is none of the table's n, no call, or
-** not called with a tuple. */
+/* The meaning of a call, whose parts are set in *call; 0 if it is none of the table's n, no call,
+** or not called with a tuple. */
 int zt_pickle_meaning(const zt_pickle *p, zt_pickle_node node, const zt_pickle_name *table,
                       size_t n, zt_pickle_value *call);
 

@@ -329,7 +329,9 @@ bool zt_numpy_read_scalar(const zt_pickle *p, zt_pickle_node node, size_t most,
    || call.keywords || call.state || call.list || call.dict
    || !numpy_read_type(p, zt_pickle_child(p, call.args, 0), &type, &kind)
    || (from = zt_pickle_child(p, call.args, 1))==0
-   || !zt_pickle_read_bytes(p, from, most, &data) || !type.sized || data.n!=type.bytes ) return false;
+   || !zt_pickle_read_bytes(p, from, most, &data) || !type.sized || data.n!=type.bytes ){
+    return false;
+  }
   if( kind=='U' || kind=='S' ) return numpy_set_text(kind, &type, &data, out);
   if( !type.dense || type.bytes>sizeof(bytes) || !kind ) return false;
   zt_pickle_copy_bytes(&data, bytes, data.n);

@@ -1,6 +1,6 @@
 /*
-** numpy's calls in a pickle: arrays, and numbers by themselves. Nothing is called. Interface to code
-** in pickle_numpy.c; the calls, and how their arguments are, stand there.
+** numpy's calls in a pickle: arrays, and numbers by themselves. Nothing is called. Interface to
+** code in pickle_numpy.c; the calls, and how their arguments are, stand there.
 */
 #ifndef ZT_CONTAINER_PICKLE_NUMPY_H
 #define ZT_CONTAINER_PICKLE_NUMPY_H

@@ -113,7 +113,8 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
   }
   if( shown==ZT_TORCH_WHOLE ){
     *fits = value.kind!=ZT_PICKLE_CALL
-         || (leaf_part_fits(p, value.args, 0, &left) && leaf_part_fits(p, value.keywords, 0, &left));
+         || (leaf_part_fits(p, value.args, 0, &left)
+             && leaf_part_fits(p, value.keywords, 0, &left));
   }
   leaf_get_named(p, node, &value);
   return ZT_TORCH_SHOWN_MAX-left

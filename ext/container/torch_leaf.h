@@ -1,6 +1,6 @@
 /*
-** Values of a pickle of torch.save that are no tensors, as they are shown: as CBOR, or as a key in a
-** path. Interface to code in torch_leaf.c.
+** Values of a pickle of torch.save that are no tensors, as they are shown: as CBOR, or as a key in
+** a path. Interface to code in torch_leaf.c.
 */
 #ifndef ZT_CONTAINER_TORCH_LEAF_H
 #define ZT_CONTAINER_TORCH_LEAF_H
@@ -16,9 +16,9 @@ typedef enum zt_torch_shown {
   ZT_TORCH_REPEATED    /* It was shown in another place, and would be too often */
 } zt_torch_shown;
 
-/* The bytes that zt_torch_put() appends, about. *fits: all of the value can be shown; what is larger
-** than ZT_TORCH_SHOWN_MAX or nested deeper than ZT_TORCH_SHOWN_DEPTH cannot. To find that out takes
-** time as well, and counts. */
+/* The bytes that zt_torch_put() appends, about. *fits: all of the value can be shown; what is
+** larger than ZT_TORCH_SHOWN_MAX or nested deeper than ZT_TORCH_SHOWN_DEPTH cannot. To find that
+** out takes time as well, and counts. */
 #define ZT_TORCH_SHOWN_MAX 65536
 #define ZT_TORCH_SHOWN_DEPTH 16
 uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown, bool *fits);

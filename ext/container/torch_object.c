@@ -1,14 +1,14 @@
 /*
-** Objects of a file of torch.save. See torch_object.h. Of one tensor alone, which then is listed, and
-** its bytes cannot be had:
+** Objects of a file of torch.save. See torch_object.h. Of one tensor alone, which then is listed,
+** and its bytes cannot be had:
 **
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
 **   PT10 offset and strides are not negative, and fit 64 bits
 **   PT11 the view ends within its storage
 **   PT12 the storage has the bytes that the pickle says
 **
-** Of each object and of each component a part is kept, and behind it dimensions and strides; a dense
-** object and its component share one.
+** Of each object and of each component a part is kept, and behind it dimensions and strides; a
+** dense object and its component share one.
 */
 #include "container/torch_object.h"
 
@@ -19,25 +19,26 @@
 /* --- What is kept --- */
 
 enum {
-  PART_STRIDED = 0x1,         /* Strides are kept, too */
-  PART_BIG = 0x2,
-  PART_UNSIZED = 0x4,         /* How many bytes it has is not known, */
-  PART_LOST = 0x8,            /* nor where they are */
-  PART_UNSHAPED = 0x10,
-  PART_CONJ = 0x20, PART_NEG = 0x40,
-  PART_MIXED = 0x80,          /* Its elements are no numbers */
-  PART_TYPED = 0x100          /* An object's type is said, though no component has it */
+  OBJECT_STRIDED = 0x1,         /* Strides are kept, too */
+  OBJECT_BIG = 0x2,
+  OBJECT_UNSIZED = 0x4,         /* How many bytes it has is not known, */
+  OBJECT_LOST = 0x8,            /* nor where they are */
+  OBJECT_UNSHAPED = 0x10,
+  OBJECT_CONJ = 0x20, OBJECT_NEG = 0x40,
+  OBJECT_MIXED = 0x80,          /* Its elements are no numbers */
+  OBJECT_TYPED = 0x100          /* An object's type is said, though no component has it */
 };
 
-typedef enum part_role {
-  PART_DATA, PART_VALUES, PART_INDICES, PART_INDPTR, PART_SIZES, PART_STRIDES, PART_OFFSETS
-} part_role;
+typedef enum object_role {
+  OBJECT_DATA, OBJECT_VALUES, OBJECT_INDICES, OBJECT_INDPTR,
+  OBJECT_SIZES, OBJECT_STRIDES, OBJECT_OFFSETS
+} object_role;
 
-static const zt_text part_roles[] = {
-  [PART_DATA] = ZT_TEXT_INIT("data"), [PART_VALUES] = ZT_TEXT_INIT("values"),
-  [PART_INDICES] = ZT_TEXT_INIT("indices"), [PART_INDPTR] = ZT_TEXT_INIT("indptr"),
-  [PART_SIZES] = ZT_TEXT_INIT("sizes"), [PART_STRIDES] = ZT_TEXT_INIT("strides"),
-  [PART_OFFSETS] = ZT_TEXT_INIT("offsets")
+static const zt_text object_roles[] = {
+  [OBJECT_DATA] = ZT_TEXT_INIT("data"), [OBJECT_VALUES] = ZT_TEXT_INIT("values"),
+  [OBJECT_INDICES] = ZT_TEXT_INIT("indices"), [OBJECT_INDPTR] = ZT_TEXT_INIT("indptr"),
+  [OBJECT_SIZES] = ZT_TEXT_INIT("sizes"), [OBJECT_STRIDES] = ZT_TEXT_INIT("strides"),
+  [OBJECT_OFFSETS] = ZT_TEXT_INIT("offsets")
 };
 
 typedef struct torch_part {
@@ -62,31 +63,31 @@ typedef struct torch_part {
   uint8_t whole;              /* As an object's */
 } torch_part;
 
-static void part_at(const zt_container *c, size_t at, torch_part *out){
+static void object_at(const zt_container *c, size_t at, torch_part *out){
   memcpy(out, c->kept.p+at, sizeof(*out));
 }
 
 /* Number i of its dimensions and, behind them, strides. */
-static uint64_t part_number(const zt_container *c, size_t at, uint32_t i){
+static uint64_t object_number(const zt_container *c, size_t at, uint32_t i){
   return zt_load64(c->kept.p+at+sizeof(torch_part)+8*(size_t)i);
 }
 
 /* A tensor, or one of its views, in the making. */
-typedef struct part_draft {
+typedef struct object_draft {
   torch_part part;
   uint64_t numbers[2*ZT_MAX_RANK];   /* Dimensions, and then strides */
   uint64_t elements;
-} part_draft;
+} object_draft;
 
 /* --- Attributes --- */
 
-static void part_put_ints(zt_cbor_out *out, const int64_t *a, uint32_t n){
+static void object_put_ints(zt_cbor_out *out, const int64_t *a, uint32_t n){
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, n);
   for(uint32_t i=0; i<n; i++) zt_cbor_put_int(out, a[i]);
 }
 
 /* As torch has it: dimensions of one index are in no way, and what is empty is contiguous. */
-static bool part_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank){
+static bool object_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank){
   uint64_t expected = 1;
   for(uint32_t i=0; i<rank; i++) if( shape[i]==0 ) return true;
   for(uint32_t i=rank; i-->0; ){
@@ -97,19 +98,19 @@ static bool part_is_contiguous(const int64_t *shape, const int64_t *strides, uin
   return true;
 }
 
-static void part_put_flag(zt_cbor_out *out, zt_text key, bool is){
+static void object_put_flag(zt_cbor_out *out, zt_text key, bool is){
   zt_cbor_put_text(out, key);
   zt_cbor_put_bool(out, is);
 }
 
 /* What the pickle says of a dense tensor's view. */
-static void part_put_view(zt_cbor_out *out, const zt_torch_view *v){
+static void object_put_view(zt_cbor_out *out, const zt_torch_view *v){
   zt_cbor_put_text(out, ZT_TEXT("storage"));
   zt_cbor_put_text(out, v->key);
   zt_cbor_put_text(out, ZT_TEXT("storage_offset"));
   zt_cbor_put_int(out, v->offset);
   zt_cbor_put_text(out, ZT_TEXT("stride"));
-  part_put_ints(out, v->strides, v->rank);
+  object_put_ints(out, v->strides, v->rank);
   zt_cbor_put_text(out, ZT_TEXT("location"));
   zt_cbor_put_text(out, v->location);
   zt_cbor_put_text(out, ZT_TEXT("storage_elements"));
@@ -123,7 +124,7 @@ static void part_put_view(zt_cbor_out *out, const zt_torch_view *v){
 }
 
 /* What the pickle says of a tensor, as the attributes of its object. */
-static void part_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor){
+static void object_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor){
   const zt_pickle *p = o->read->pickle;
   const zt_torch_view *v = tensor->layout==ZT_TORCH_DENSE ? &tensor->views[0] : NULL;
   const zt_pickle_node grad = tensor->requires_grad, quantizer = v ? v->quantizer : 0;
@@ -132,7 +133,7 @@ static void part_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tens
   zt_cbor_out_reset(out);
   zt_cbor_put_head(out, ZT_CBOR_MAP, (v ? 5u+(v->view_key.z!=NULL) : 0u)+(grad!=0)+(quantizer!=0)
                                      +plain+conj+neg+tensor->parameter);
-  if( v ) part_put_view(out, v);
+  if( v ) object_put_view(out, v);
   if( grad ){
     zt_cbor_put_text(out, ZT_TEXT("requires_grad"));
     if( zt_pickle_kind_of(p, grad)>ZT_PICKLE_TRUE ) zt_cbor_put_null(out);
@@ -143,22 +144,23 @@ static void part_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tens
     zt_torch_put_quantizer(p, quantizer, out);
   }
   if( plain ){
-    part_put_flag(out, ZT_TEXT("contiguous"), part_is_contiguous(v->shape, v->strides, v->rank));
+    object_put_flag(out, ZT_TEXT("contiguous"),
+                    object_is_contiguous(v->shape, v->strides, v->rank));
   }
-  if( conj ) part_put_flag(out, ZT_TEXT("conj"), true);
-  if( neg ) part_put_flag(out, ZT_TEXT("neg"), true);
-  if( tensor->parameter ) part_put_flag(out, ZT_TEXT("parameter"), true);
+  if( conj ) object_put_flag(out, ZT_TEXT("conj"), true);
+  if( neg ) object_put_flag(out, ZT_TEXT("neg"), true);
+  if( tensor->parameter ) object_put_flag(out, ZT_TEXT("parameter"), true);
 }
 
 /* --- Views --- */
 
 /* What is wrong with a tensor. Always false. */
 ZT_FORMAT(4, 5)
-static bool part_set_fault(zt_torch_objects *o, part_draft *t, const char *rule,
-                           const char *format, ...){
+static bool object_set_fault(zt_torch_objects *o, object_draft *t, const char *rule,
+                             const char *format, ...){
   va_list list;
   t->part.rule = rule;
-  t->part.flags = (uint16_t)((t->part.flags & ~PART_STRIDED) | PART_UNSIZED);
+  t->part.flags = (uint16_t)((t->part.flags & ~OBJECT_STRIDED) | OBJECT_UNSIZED);
   va_start(list, format);
   zt_torch_keep_text(o->b, &t->part.fault, format, list);
   va_end(list);
@@ -166,8 +168,8 @@ static bool part_set_fault(zt_torch_objects *o, part_draft *t, const char *rule,
 }
 
 /* PT8: the shape. */
-static bool part_set_shape(zt_torch_objects *o, part_draft *t, const int64_t *shape,
-                           uint32_t rank){
+static bool object_set_shape(zt_torch_objects *o, object_draft *t, const int64_t *shape,
+                             uint32_t rank){
   zt_object object = { .rank = rank };
   bool negative = false;
   for(uint32_t i=0; i<rank; i++){
@@ -179,21 +181,21 @@ static bool part_set_shape(zt_torch_objects *o, part_draft *t, const int64_t *sh
     t->elements = object.elements;
     return true;
   }
-  t->part.flags |= PART_UNSHAPED;
+  t->part.flags |= OBJECT_UNSHAPED;
   t->part.rank = 0;
-  return part_set_fault(o, t, "PT8", "%s", negative
+  return object_set_fault(o, t, "PT8", "%s", negative
                         ? "its shape has a negative dimension"
                         : "the product of its dimensions does not fit 64 bits");
 }
 
 /* PT10: the strides; *out is how many elements of the storage lie between the first and the last
 ** one, these included. */
-static bool part_set_strides(zt_torch_objects *o, part_draft *t, const zt_torch_view *v,
-                             uint64_t *out){
+static bool object_set_strides(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
+                               uint64_t *out){
   bool fits = true, negative = v->offset<0;
   *out = t->elements>0;
-  if( t->elements>0 && !part_is_contiguous(v->shape, v->strides, v->rank) ){
-    t->part.flags |= PART_STRIDED;
+  if( t->elements>0 && !object_is_contiguous(v->shape, v->strides, v->rank) ){
+    t->part.flags |= OBJECT_STRIDED;
   }
   for(uint32_t i=0; i<v->rank; i++){
     uint64_t n = 0;
@@ -203,18 +205,18 @@ static bool part_set_strides(zt_torch_objects *o, part_draft *t, const zt_torch_
     fits = fits && zt_mul64((uint64_t)v->shape[i]-1, (uint64_t)v->strides[i], &n)
         && zt_add64(*out, n, out);
   }
-  if( negative ) return part_set_fault(o, t, "PT10", "a negative offset or stride");
-  return fits || part_set_fault(o, t, "PT10", "its strides lead beyond 2^64 elements");
+  if( negative ) return object_set_fault(o, t, "PT10", "a negative offset or stride");
+  return fits || object_set_fault(o, t, "PT10", "its strides lead beyond 2^64 elements");
 }
 
 /* The storage, and where its bytes are. */
-static bool part_find_storage(zt_torch_objects *o, part_draft *t, const zt_torch_view *v,
-                              zt_torch_storage *s){
+static bool object_find_storage(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
+                                zt_torch_storage *s){
   if( zt_torch_find(o->file, v, s) ) return false;
   if( s->fault ){
     t->part.rule = s->rule;
     t->part.fault = s->fault;
-    t->part.flags = (uint16_t)((t->part.flags & ~PART_STRIDED) | PART_UNSIZED|PART_LOST);
+    t->part.flags = (uint16_t)((t->part.flags & ~OBJECT_STRIDED) | OBJECT_UNSIZED|OBJECT_LOST);
     return false;
   }
   t->part.encoding = s->encoding;
@@ -226,40 +228,40 @@ static bool part_find_storage(zt_torch_objects *o, part_draft *t, const zt_torch
 
 /* PT11, PT12: the bytes of its storage that a tensor may see: all, or those of the storage's own
 ** view. */
-static bool part_set_window(zt_torch_objects *o, part_draft *t, const zt_torch_view *v,
-                            const zt_torch_storage *s, uint64_t *base, uint64_t *length){
+static bool object_set_window(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
+                              const zt_torch_storage *s, uint64_t *base, uint64_t *length){
   const uint64_t width = v->storage_width ? v->storage_width : v->dtype->width;
   *base = *length = 0;
   if( v->storage_elements<0 || !zt_mul64((uint64_t)v->storage_elements, width, length)
    || *length>s->size || (s->exact && *length!=s->size) ){
-    return part_set_fault(o, t, "PT12", "its storage has %lld elements, and the %s %llu bytes",
-                          (long long)v->storage_elements, s->exact ? "file" : "record",
-                          (unsigned long long)s->size);
+    return object_set_fault(o, t, "PT12", "its storage has %lld elements, and the %s %llu bytes",
+                            (long long)v->storage_elements, s->exact ? "file" : "record",
+                            (unsigned long long)s->size);
   }
   if( !v->view_key.z ) return true;
   if( v->view_offset<0 || v->view_elements<0
    || !zt_mul64((uint64_t)v->view_offset, width, base)
    || !zt_mul64((uint64_t)v->view_elements, width, length)
    || !zt_claim(s->size, *base, *length) ){
-    return part_set_fault(o, t, "PT11", "a view of %lld elements from %lld on does not lie in "
-                          "its storage, which has %llu bytes", (long long)v->view_elements,
-                          (long long)v->view_offset, (unsigned long long)s->size);
+    return object_set_fault(o, t, "PT11", "a view of %lld elements from %lld on does not lie in "
+                            "its storage, which has %llu bytes", (long long)v->view_elements,
+                            (long long)v->view_offset, (unsigned long long)s->size);
   }
   return true;
 }
 
 /* PT11: where the tensor's bytes are in its storage: so many elements. */
-static bool part_set_range(zt_torch_objects *o, part_draft *t, const zt_torch_view *v,
-                           uint64_t span, const zt_torch_storage *s){
+static bool object_set_range(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
+                             uint64_t span, const zt_torch_storage *s){
   const uint64_t item = v->dtype->width;
   uint64_t base, length, first, bytes, end = 0;
-  if( !part_set_window(o, t, v, s, &base, &length) ) return false;
+  if( !object_set_window(o, t, v, s, &base, &length) ) return false;
   if( !zt_mul64((uint64_t)v->offset, item, &first) || !zt_mul64(span, item, &bytes)
    || !zt_add64(first, bytes, &end) || (bytes>0 && end>length) ){
-    return part_set_fault(o, t, "PT11", "%llu elements from %lld on end behind its storage%s, "
-                          "which has %llu bytes", (unsigned long long)span,
-                          (long long)v->offset, v->view_key.z ? "'s view" : "",
-                          (unsigned long long)length);
+    return object_set_fault(o, t, "PT11", "%llu elements from %lld on end behind its storage%s, "
+                            "which has %llu bytes", (unsigned long long)span,
+                            (long long)v->offset, v->view_key.z ? "'s view" : "",
+                            (unsigned long long)length);
   }
   first = base+(first<length ? first : length);
   t->part.bytes = bytes;
@@ -274,51 +276,51 @@ static bool part_set_range(zt_torch_objects *o, part_draft *t, const zt_torch_vi
 }
 
 /* The dtype that a view says. */
-static bool part_set_dtype(zt_torch_objects *o, part_draft *t, const zt_torch_view *v){
+static bool object_set_dtype(zt_torch_objects *o, object_draft *t, const zt_torch_view *v){
   t->part.format = v->quantized.z ? v->quantized : ZT_TEXT("dense");
   if( v->dtype ){
     t->part.id = (uint8_t)(v->dtype->id+1);
     return true;
   }
   t->part.nDtype = (uint32_t)v->dtype_name.n;
-  t->part.flags |= PART_UNSIZED;
+  t->part.flags |= OBJECT_UNSIZED;
   return zt_builder_keep(o->b, v->dtype_name.z, v->dtype_name.n, &t->part.dtype)==SQLITE_OK;
 }
 
 /* All of a view. False: it has a fault, or something failed. */
-static bool part_set_view(zt_torch_objects *o, part_draft *t, const zt_torch_view *v){
+static bool object_set_view(zt_torch_objects *o, object_draft *t, const zt_torch_view *v){
   zt_torch_storage storage = { 0 };
   uint64_t span;
-  if( !part_set_dtype(o, t, v) ) return false;
+  if( !object_set_dtype(o, t, v) ) return false;
   if( v->dtype && v->dtype->unit>1 && zt_text_is(o->file->byte_order, "big") ){
-    t->part.flags |= PART_BIG;
+    t->part.flags |= OBJECT_BIG;
   }
-  if( v->conj ) t->part.flags |= PART_CONJ;
-  if( v->neg ) t->part.flags |= PART_NEG;
-  if( !part_set_shape(o, t, v->shape, v->rank) ){
-    t->part.flags |= PART_LOST;
+  if( v->conj ) t->part.flags |= OBJECT_CONJ;
+  if( v->neg ) t->part.flags |= OBJECT_NEG;
+  if( !object_set_shape(o, t, v->shape, v->rank) ){
+    t->part.flags |= OBJECT_LOST;
     return false;
   }
-  return part_set_strides(o, t, v, &span) && part_find_storage(o, t, v, &storage)
-      && v->dtype && part_set_range(o, t, v, span, &storage);
+  return object_set_strides(o, t, v, &span) && object_find_storage(o, t, v, &storage)
+      && v->dtype && object_set_range(o, t, v, span, &storage);
 }
 
 /* --- Adding --- */
 
 /* Keep a part; *at is where. */
-static int part_keep(zt_torch_objects *o, const part_draft *t, uint32_t *at){
-  const uint32_t n = t->part.flags & PART_STRIDED ? 2*t->part.rank : t->part.rank;
+static int object_keep(zt_torch_objects *o, const object_draft *t, uint32_t *at){
+  const uint32_t n = t->part.flags & OBJECT_STRIDED ? 2*t->part.rank : t->part.rank;
   uint32_t numbers;
   if( zt_builder_keep(o->b, &t->part, sizeof(t->part), at) ) return o->b->err->rc;
   return zt_builder_keep(o->b, t->numbers, n*sizeof(*t->numbers), &numbers);
 }
 
 /* A new object of a draft, whose components are to follow; *at is where its part is. */
-static int part_add_object(zt_torch_objects *o, zt_text path, const part_draft *t, uint32_t *at){
+static int object_add(zt_torch_objects *o, zt_text path, const object_draft *t, uint32_t *at){
   const zt_container *c = o->b->container;
   zt_builder *b = o->b;
   bool duplicate = true;
-  if( part_keep(o, t, at) ) return b->err->rc;
+  if( object_keep(o, t, at) ) return b->err->rc;
   for(int i=0; i<2 && duplicate; i++){
     uint32_t name;
     if( i>0 && zt_distinct_name(&o->names, &c->names, c->kept.p, path, &path, b->err) ) break;
@@ -329,16 +331,17 @@ static int part_add_object(zt_torch_objects *o, zt_text path, const part_draft *
 }
 
 /* Keep the attributes of a tensor. */
-static int part_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor, part_draft *t){
-  part_put_attributes(o, tensor);
+static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor,
+                                  object_draft *t){
+  object_put_attributes(o, tensor);
   if( o->b->err->rc ) return o->b->err->rc;
   return zt_builder_keep(o->b, o->attributes.p, o->attributes.n, &t->part.attributes);
 }
 
 /* What is lazily done to numbers of that type is known. */
-static bool part_can_apply(const torch_part *part){
+static bool object_can_apply(const torch_part *part){
   const zt_dtype *dtype;
-  if( !(part->flags & (PART_CONJ|PART_NEG)) ) return true;
+  if( !(part->flags & (OBJECT_CONJ|OBJECT_NEG)) ) return true;
   if( !part->id ) return false;
   dtype = zt_dtype_get((zt_dtype_id)(part->id-1));
   if( dtype->class==ZT_BOOL || zt_dtype_is_packed(dtype) ) return false;
@@ -346,16 +349,16 @@ static bool part_can_apply(const torch_part *part){
       && dtype->id!=ZT_DTYPE_f8_e8m0;
 }
 
-static int part_add_dense(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
-  part_draft t = { .part.role = PART_DATA };
+static int object_add_dense(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
+  object_draft t = { .part.role = OBJECT_DATA };
   uint32_t at;
-  part_set_view(o, &t, &tensor->views[0]);
-  if( !part_can_apply(&t.part) ){
-    t.part.format = t.part.flags & PART_CONJ ? ZT_TEXT("torch.conj") : ZT_TEXT("torch.neg");
+  object_set_view(o, &t, &tensor->views[0]);
+  if( !object_can_apply(&t.part) ){
+    t.part.format = t.part.flags & OBJECT_CONJ ? ZT_TEXT("torch.conj") : ZT_TEXT("torch.neg");
   }else if( zt_text_is(t.part.format, "dense") ){
     t.part.layout = ZT_LAYOUT_DENSE;
   }
-  if( part_keep_attributes(o, tensor, &t) || part_add_object(o, path, &t, &at) ){
+  if( object_keep_attributes(o, tensor, &t) || object_add(o, path, &t, &at) ){
     return o->b->err->rc;
   }
   return zt_builder_component(o->b, at);
@@ -364,22 +367,23 @@ static int part_add_dense(zt_torch_objects *o, zt_text path, const zt_torch_tens
 /* --- Sparse tensors --- */
 
 /* None of n parts is strided, or has something lazily done to it. */
-static bool part_are_plain(const part_draft *parts, uint32_t n){
+static bool object_are_plain(const object_draft *parts, uint32_t n){
   for(uint32_t i=0; i<n; i++){
-    if( parts[i].part.flags & (PART_CONJ|PART_NEG|PART_UNSHAPED|PART_STRIDED) ) return false;
+    const unsigned odd = OBJECT_CONJ|OBJECT_NEG|OBJECT_UNSHAPED|OBJECT_STRIDED;
+    if( parts[i].part.flags & odd ) return false;
   }
   return true;
 }
 
 /* Coordinates are those of zTensor's sparse_coo, of all dimensions but some last ones, if those of
-** a dimension lie one after the other; how far they are from those of the next, as coalesce() leaves
-** them, is the object's stride. */
-static bool part_set_coo(part_draft *object, const zt_torch_tensor *tensor,
-                         const part_draft *parts){
+** a dimension lie one after the other; how far they are from those of the next, as coalesce()
+** leaves them, is the object's stride. */
+static bool object_set_coo(object_draft *object, const zt_torch_tensor *tensor,
+                           const object_draft *parts){
   const zt_torch_view *values = &tensor->views[0], *indices = &tensor->views[1];
-  const bool strided = (parts[1].part.flags & PART_STRIDED)!=0;
+  const bool strided = (parts[1].part.flags & OBJECT_STRIDED)!=0;
   uint32_t whole;
-  if( !part_are_plain(parts, 1) || parts[1].part.flags & (PART_CONJ|PART_NEG|PART_UNSHAPED)
+  if( !object_are_plain(parts, 1) || parts[1].part.flags & (OBJECT_CONJ|OBJECT_NEG|OBJECT_UNSHAPED)
    || indices->rank!=2 || values->rank==0 || values->shape[0]!=indices->shape[1] ) return false;
   whole = values->rank-1;
   if( whole>tensor->rank || indices->shape[0]!=(int64_t)(tensor->rank-whole) ) return false;
@@ -389,18 +393,18 @@ static bool part_set_coo(part_draft *object, const zt_torch_tensor *tensor,
   if( strided && indices->shape[1]>1 && parts[1].numbers[3]!=1 ) return false;
   object->part.whole = (uint8_t)whole;
   if( !strided || tensor->rank==0 ) return true;
-  object->part.flags |= PART_STRIDED;
+  object->part.flags |= OBJECT_STRIDED;
   memset(object->numbers+object->part.rank, 0, object->part.rank*sizeof(*object->numbers));
   object->numbers[object->part.rank] = parts[1].numbers[2];
   return true;
 }
 
 /* Compressed rows or columns; of blocks, values have their rows and columns. */
-static bool part_set_compressed(part_draft *object, const zt_torch_tensor *tensor,
-                                const part_draft *parts){
+static bool object_set_compressed(object_draft *object, const zt_torch_tensor *tensor,
+                                  const object_draft *parts){
   const bool blocks = tensor->layout==ZT_TORCH_BSR || tensor->layout==ZT_TORCH_BSC;
   const zt_torch_view *values = &tensor->views[0];
-  if( !part_are_plain(parts, 3) || tensor->rank!=2 || values->rank!=(blocks ? 3 : 1)
+  if( !object_are_plain(parts, 3) || tensor->rank!=2 || values->rank!=(blocks ? 3 : 1)
    || tensor->views[1].rank!=1 || tensor->views[2].rank!=1 ) return false;
   object->part.skip = blocks ? (uint64_t)values->shape[1] : 1;
   object->part.behind = blocks ? (uint64_t)values->shape[2] : 1;
@@ -410,7 +414,7 @@ static bool part_set_compressed(part_draft *object, const zt_torch_tensor *tenso
 static const struct {
   zt_text format, listed;   /* With values, and without */
   zt_layout_id layout;
-} part_sparse[] = {
+} object_sparse[] = {
   [ZT_TORCH_COO] = { ZT_TEXT_INIT("torch._rebuild_sparse_tensor"),
                      ZT_TEXT_INIT("torch._rebuild_sparse_tensor"), ZT_LAYOUT_COO },
   [ZT_TORCH_CSR] = { ZT_TEXT_INIT("sparse_csr"), ZT_TEXT_INIT("torch.sparse_csr"),
@@ -424,15 +428,15 @@ static const struct {
 };
 
 /* What the views of a sparse tensor make of it. */
-static void part_set_sparse(part_draft *object, const zt_torch_tensor *tensor,
-                            const part_draft *parts){
+static void object_set_sparse(object_draft *object, const zt_torch_tensor *tensor,
+                              const object_draft *parts){
   const bool coo = tensor->layout==ZT_TORCH_COO;
-  const bool known = coo ? part_set_coo(object, tensor, parts)
-                         : part_set_compressed(object, tensor, parts);
-  object->part.format = part_sparse[tensor->layout].listed;
-  if( known && !(object->part.flags & PART_UNSHAPED) ){
-    object->part.format = part_sparse[tensor->layout].format;
-    object->part.layout = part_sparse[tensor->layout].layout;
+  const bool known = coo ? object_set_coo(object, tensor, parts)
+                         : object_set_compressed(object, tensor, parts);
+  object->part.format = object_sparse[tensor->layout].listed;
+  if( known && !(object->part.flags & OBJECT_UNSHAPED) ){
+    object->part.format = object_sparse[tensor->layout].format;
+    object->part.layout = object_sparse[tensor->layout].layout;
   }else if( !coo && tensor->rank>2 ){
     object->part.why = "it is a batch of sparse matrices, whose values are not put together";
   }else{
@@ -441,63 +445,63 @@ static void part_set_sparse(part_draft *object, const zt_torch_tensor *tensor,
 }
 
 /* An object of several components. */
-static int part_add_views(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
-  static const uint8_t sparse[ZT_TORCH_VIEWS] = { PART_VALUES, PART_INDICES, PART_INDPTR };
+static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
+  static const uint8_t sparse[ZT_TORCH_VIEWS] = { OBJECT_VALUES, OBJECT_INDICES, OBJECT_INDPTR };
   static const uint8_t nested[ZT_TORCH_VIEWS] = {
-    PART_VALUES, PART_SIZES, PART_STRIDES, PART_OFFSETS
+    OBJECT_VALUES, OBJECT_SIZES, OBJECT_STRIDES, OBJECT_OFFSETS
   };
   const bool ragged = tensor->layout==ZT_TORCH_RAGGED;
-  part_draft object = { .elements = 0 }, parts[ZT_TORCH_VIEWS] = { { .elements = 0 } };
+  object_draft object = { .elements = 0 }, parts[ZT_TORCH_VIEWS] = { { .elements = 0 } };
   uint32_t at[ZT_TORCH_VIEWS], unused;
   for(uint32_t i=0; i<tensor->n; i++){
     parts[i].part.role = (ragged ? nested : sparse)[i];
-    part_set_view(o, &parts[i], &tensor->views[i]);
+    object_set_view(o, &parts[i], &tensor->views[i]);
   }
   if( ragged ){
-    object.part.flags = PART_UNSHAPED;
+    object.part.flags = OBJECT_UNSHAPED;
     object.part.format = ZT_TEXT("torch.nested");
     object.part.why = "its rows have shapes of their own";
   }else{
-    part_set_shape(o, &object, tensor->shape, tensor->rank);
-    part_set_sparse(&object, tensor, parts);
+    object_set_shape(o, &object, tensor->shape, tensor->rank);
+    object_set_sparse(&object, tensor, parts);
   }
-  part_keep_attributes(o, tensor, &object);
-  for(uint32_t i=0; i<tensor->n && !o->b->err->rc; i++) part_keep(o, &parts[i], &at[i]);
-  if( !o->b->err->rc ) part_add_object(o, path, &object, &unused);
+  object_keep_attributes(o, tensor, &object);
+  for(uint32_t i=0; i<tensor->n && !o->b->err->rc; i++) object_keep(o, &parts[i], &at[i]);
+  if( !o->b->err->rc ) object_add(o, path, &object, &unused);
   for(uint32_t i=0; i<tensor->n && !o->b->err->rc; i++) zt_builder_component(o->b, at[i]);
   return o->b->err->rc;
 }
 
 /* An object without components. */
-static int part_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
-  part_draft t = { .elements = 0 };
+static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
+  object_draft t = { .elements = 0 };
   uint32_t at;
   if( tensor->layout==ZT_TORCH_NO_SHAPE ){
-    t.part.flags = PART_UNSHAPED;
+    t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");
     t.part.why = "it was saved before it had a shape";
   }else{
     const bool meta = tensor->layout==ZT_TORCH_NO_BYTES;
-    part_set_shape(o, &t, tensor->shape, tensor->rank);
-    part_set_dtype(o, &t, &tensor->type);
-    t.part.flags |= PART_TYPED;
+    object_set_shape(o, &t, tensor->shape, tensor->rank);
+    object_set_dtype(o, &t, &tensor->type);
+    t.part.flags |= OBJECT_TYPED;
     t.part.format = meta ? ZT_TEXT("torch.meta") : ZT_TEXT("torch.wrapper_subclass");
     t.part.why = meta ? "a meta tensor has no bytes"
                       : "it is a wrapper, whose tensors are listed below it";
   }
-  part_keep_attributes(o, tensor, &t);
-  return o->b->err->rc ? o->b->err->rc : part_add_object(o, path, &t, &at);
+  object_keep_attributes(o, tensor, &t);
+  return o->b->err->rc ? o->b->err->rc : object_add(o, path, &t, &at);
 }
 
 int zt_torch_add_tensor(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
-  if( tensor->layout==ZT_TORCH_DENSE ) return part_add_dense(o, path, tensor);
-  return tensor->n ? part_add_views(o, path, tensor) : part_add_bare(o, path, tensor);
+  if( tensor->layout==ZT_TORCH_DENSE ) return object_add_dense(o, path, tensor);
+  return tensor->n ? object_add_views(o, path, tensor) : object_add_bare(o, path, tensor);
 }
 
 /* --- Arrays --- */
 
 /* Bytes that are not in the file as they are: keep them, once for each node that they are of. */
-static int part_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint32_t *at){
+static int object_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint32_t *at){
   const uint64_t room = ((uint64_t)zt_pickle_nodes(o->read->pickle)+1)*sizeof(*o->kept);
   if( !o->kept ){
     o->kept = sqlite3_malloc64(room);
@@ -513,7 +517,7 @@ static int part_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint32_
 }
 
 /* Where the bytes of an array are. */
-static int part_set_data(zt_torch_objects *o, part_draft *t, const zt_numpy_array *a){
+static int object_set_data(zt_torch_objects *o, object_draft *t, const zt_numpy_array *a){
   size_t place = 0;
   t->part.length = t->part.bytes = a->data.n;
   if( o->read->stored && !a->data.latin1
@@ -521,44 +525,44 @@ static int part_set_data(zt_torch_objects *o, part_draft *t, const zt_numpy_arra
     t->part.offset = o->read->offset+place;
     return SQLITE_OK;
   }
-  t->part.flags |= PART_UNSIZED|PART_LOST;
+  t->part.flags |= OBJECT_UNSIZED|OBJECT_LOST;
   t->part.codec = ZT_CODEC_KEPT;
-  return part_keep_bytes(o, a, &t->part.kept);
+  return object_keep_bytes(o, a, &t->part.kept);
 }
 
 /* Its type in the model's words. */
-static void part_set_numpy_type(part_draft *t, const zt_numpy_array *a){
+static void object_set_numpy_type(object_draft *t, const zt_numpy_array *a){
   const zt_npy *npy = &a->npy;
   const zt_text name = npy->type.z ? npy->type : npy->dtype;
   const zt_dtype *dtype = name.z ? zt_dtype_named(name) : NULL;
   t->part.format = npy->format;
   if( dtype ) t->part.id = (uint8_t)(dtype->id+1);
-  if( dtype && npy->big ) t->part.flags |= PART_BIG;
+  if( dtype && npy->big ) t->part.flags |= OBJECT_BIG;
   if( npy->dense ) t->part.layout = ZT_LAYOUT_DENSE;
-  else t->part.flags |= PART_MIXED;
+  else t->part.flags |= OBJECT_MIXED;
 }
 
 int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *a){
-  part_draft t = { .part.role = PART_DATA };
+  object_draft t = { .part.role = OBJECT_DATA };
   uint32_t at;
   uint64_t least = 0;
-  part_set_numpy_type(&t, a);
+  object_set_numpy_type(&t, a);
   if( a->fault ){
     t.part.layout = ZT_LAYOUT_UNKNOWN;
-    t.part.flags |= PART_UNSHAPED;
+    t.part.flags |= OBJECT_UNSHAPED;
     t.part.why = a->fault;
-    return part_add_object(o, path, &t, &at);
+    return object_add(o, path, &t, &at);
   }
-  if( part_set_shape(o, &t, a->shape, a->npy.rank) && t.elements>0
-   && !part_is_contiguous(a->shape, a->strides, a->npy.rank) ){
-    t.part.flags |= PART_STRIDED;
+  if( object_set_shape(o, &t, a->shape, a->npy.rank) && t.elements>0
+   && !object_is_contiguous(a->shape, a->strides, a->npy.rank) ){
+    t.part.flags |= OBJECT_STRIDED;
     for(uint32_t d=0; d<a->npy.rank; d++) t.numbers[a->npy.rank+d] = (uint64_t)a->strides[d];
   }
-  if( t.part.flags & PART_UNSHAPED ) t.part.flags |= PART_LOST;
-  else if( a->has_data ) part_set_data(o, &t, a);
-  if( t.part.flags & PART_MIXED && a->npy.sized && !t.part.kept
+  if( t.part.flags & OBJECT_UNSHAPED ) t.part.flags |= OBJECT_LOST;
+  else if( a->has_data ) object_set_data(o, &t, a);
+  if( t.part.flags & OBJECT_MIXED && a->npy.sized && !t.part.kept
    && zt_mul64(t.elements, a->npy.bytes, &least) ) t.part.bytes = least;
-  if( o->b->err->rc || part_add_object(o, path, &t, &at) ) return o->b->err->rc;
+  if( o->b->err->rc || object_add(o, path, &t, &at) ) return o->b->err->rc;
   return a->has_data ? zt_builder_component(o->b, at) : SQLITE_OK;
 }
 
@@ -576,8 +580,8 @@ void zt_torch_objects_clear(zt_torch_objects *o){
 /* --- Decoding --- */
 
 /* Texts of its dtype and type. */
-static void part_decode_type(const zt_container *c, const torch_part *part, zt_text *storage,
-                             zt_text *type){
+static void object_decode_type(const zt_container *c, const torch_part *part, zt_text *storage,
+                               zt_text *type){
   const zt_dtype *dtype;
   *storage = (zt_text){ (const char*)c->kept.p+part->dtype, part->nDtype };
   if( !part->nDtype ) storage->z = NULL;
@@ -592,36 +596,36 @@ static void part_decode_type(const zt_container *c, const torch_part *part, zt_t
 void zt_torch_object(const zt_container *c, uint32_t i, zt_object *out){
   const size_t at = c->objects.a[i];
   torch_part part;
-  part_at(c, at, &part);
+  object_at(c, at, &part);
   out->format = part.format;
   out->why = part.why;
   out->rank = part.rank;
-  for(uint32_t d=0; d<part.rank; d++) out->shape[d] = part_number(c, at, d);
+  for(uint32_t d=0; d<part.rank; d++) out->shape[d] = object_number(c, at, d);
   zt_object_count(out);
-  out->unshaped = (part.flags & PART_UNSHAPED)!=0;
+  out->unshaped = (part.flags & OBJECT_UNSHAPED)!=0;
   out->layout = out->unshaped ? ZT_LAYOUT_UNKNOWN : part.layout;
   if( part.layout==ZT_LAYOUT_BSR || part.layout==ZT_LAYOUT_BSC ){
     out->block[0] = part.skip;
     out->block[1] = part.behind;
   }
   out->whole = part.whole;
-  out->conjugate = out->layout==ZT_LAYOUT_DENSE && part.flags & PART_CONJ;
-  out->negate = out->layout==ZT_LAYOUT_DENSE && part.flags & PART_NEG;
-  out->has_strides = (part.flags & PART_STRIDED)!=0;
+  out->conjugate = out->layout==ZT_LAYOUT_DENSE && part.flags & OBJECT_CONJ;
+  out->negate = out->layout==ZT_LAYOUT_DENSE && part.flags & OBJECT_NEG;
+  out->has_strides = (part.flags & OBJECT_STRIDED)!=0;
   for(uint32_t d=0; d<part.rank && out->has_strides; d++){
-    out->strides[d] = part_number(c, at, part.rank+d);
+    out->strides[d] = object_number(c, at, part.rank+d);
   }
-  if( part.flags & PART_TYPED ){
+  if( part.flags & OBJECT_TYPED ){
     zt_text storage;
-    part_decode_type(c, &part, &storage, &out->type);
+    object_decode_type(c, &part, &storage, &out->type);
     if( !out->type.z ) out->type = storage;
   }
   if( part.attributes ) out->attributes = zt_manifest_map(part.attributes, 0);
 }
 
 /* What is of records that are compressed, or of bytes that are kept, alone. */
-static void part_decode_encoding(const zt_container *c, const torch_part *part,
-                                 zt_component *out){
+static void object_decode_encoding(const zt_container *c, const torch_part *part,
+                                   zt_component *out){
   const char *name = (const char*)c->kept.p+part->encoding;
   if( part->codec==ZT_CODEC_KEPT ){
     out->encoding = ZT_TEXT("pickle");
@@ -643,21 +647,21 @@ void zt_torch_component(const zt_container *c, uint32_t i, uint32_t k, unsigned 
                         zt_component *out){
   torch_part part;
   (void)i;
-  part_at(c, c->components.a[k], &part);
-  out->role = part_roles[part.role];
+  object_at(c, c->components.a[k], &part);
+  out->role = object_roles[part.role];
   if( want==ZT_COMPONENT_ROLE ) return;
-  part_decode_type(c, &part, &out->dtype, &out->type);
+  object_decode_type(c, &part, &out->dtype, &out->type);
   zt_dtype_decide(out);
-  if( part.flags & PART_BIG ) out->byte_order = ZT_TEXT("big");
-  out->mixed = (part.flags & PART_MIXED)!=0;
+  if( part.flags & OBJECT_BIG ) out->byte_order = ZT_TEXT("big");
+  out->mixed = (part.flags & OBJECT_MIXED)!=0;
   if( out->mixed && !part.kept ) out->least = part.bytes;
-  out->unsized = (part.flags & PART_UNSIZED)!=0;
-  out->scattered = (part.flags & PART_LOST)!=0;
+  out->unsized = (part.flags & OBJECT_UNSIZED)!=0;
+  out->scattered = (part.flags & OBJECT_LOST)!=0;
   out->offset = part.offset;
   out->length = out->unsized ? 0 : part.length;
   if( part.fault ){
     out->fault_rule = part.rule;
     out->fault = (const char*)c->kept.p+part.fault;
   }
-  part_decode_encoding(c, &part, out);
+  object_decode_encoding(c, &part, out);
 }

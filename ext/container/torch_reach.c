@@ -1,6 +1,6 @@
 /*
-** Which values hold a tensor. See torch_reach.h. From each tensor the way leads back to whatever has
-** it, so that cycles need no care: a node is taken from the list of those to be looked at once.
+** Which values hold a tensor. See torch_reach.h. From each tensor the way leads back to whatever
+** has it, so that cycles need no care: a node is taken from the list of those to be looked at once.
 */
 #include "container/torch_reach.h"
 

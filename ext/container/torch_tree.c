@@ -10,9 +10,9 @@
 ** bytes as hexadecimal digits. A cycle is followed once.
 **
 ** Tensors, arrays, and sets, OrderedDict and Counter, of which the entries count, have a meaning.
-** Any other call is opaque. Its arguments are shown with it, or stand below it by their indices where
-** a tensor is in them, or where they are too many. Items, entries and state of its result stand below
-** it, too:
+** Any other call is opaque. Its arguments are shown with it, or stand below it by their indices
+** where a tensor is in them, or where they are too many. Items, entries and state of its result
+** stand below it, too:
 **
 **   state := dict | (dict | None, dict | None)     ; by their keys, the second being slots
 **          | tuple | list                          ; by indices
@@ -35,9 +35,11 @@
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
-#define TREE_VISITS 65536u       /* Values, and one for each byte of the pickle; and */
-#define TREE_SIZE ((uint64_t)8 << 20)   /* bytes that are kept, and TREE_SIZE_TIMES for each of the */
-#define TREE_SIZE_TIMES 8               /* pickle, before nothing is shown again */
+/* Nothing is shown again behind so many values, and one for each byte of the pickle; and so many
+** bytes that are kept, and some times those of the pickle. */
+#define TREE_VISITS 65536u
+#define TREE_SIZE ((uint64_t)8 << 20)
+#define TREE_SIZE_TIMES 8
 #define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
 #define TREE_PATH_MAX ((size_t)1 << 20)
 #define TREE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
@@ -443,8 +445,8 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* An array, and of objects what they are. Bytes that have to be kept count as often as they are met,
-** for they are gone through. */
+/* An array, and of objects what they are. Bytes that have to be kept count as often as they are
+** met, for they are gone through. */
 static void tree_array(tree_walk *w, zt_pickle_node node, const zt_numpy_array *array){
   tree_parts parts = { .n = 0 };
   uint64_t size = w->path.n+512+(array->has_data && array->data.latin1 ? array->data.n : 0);

@@ -10,9 +10,8 @@
 ** `indices` has, for each value, its flat position; or its index in each dimension (ONNX).
 ** Joined, one blob has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
-** PyTorch may store some last dimensions whole: coordinates are those of the others, and each has as
-** many values as the last ones have elements, in row-major order:
-**   K5  the values are a whole number of these
+** PyTorch may store some last dimensions whole: coordinates are those of the others, and each has
+** as many values as the last ones have elements, in row-major order, which K1 counts as one.
 */
 #include "core/host.h"
 #include "tensor/layout.h"
@@ -61,18 +60,15 @@ static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   return zt_array_open_part(&payload, zt_dtype_get(ZT_DTYPE_u8), 0, length, &s->records, err);
 }
 
-/* K5: the last dimensions that are stored whole; *out is how many coordinates there are. */
-static int coo_set_whole(const zt_tensor *t, coo *s, uint64_t *out, zt_error *err){
+/* The last dimensions that are stored whole; how many coordinates there are. */
+static uint64_t coo_set_whole(const zt_tensor *t, coo *s){
   const zt_object *o = t->object;
   s->rank = o->rank-o->whole;
   s->whole = 1;
   for(uint32_t d=s->rank; d<o->rank; d++){
     if( !zt_mul64(s->whole, o->shape[d], &s->whole) ) s->whole = 0;
   }
-  *out = s->whole ? s->values.length/s->whole : 0;
-  if( *out*s->whole==s->values.length ) return SQLITE_OK;
-  return zt_break(err, "K5", "%llu values are no whole number of %llu", s->values.length,
-                  s->whole);
+  return s->whole ? s->values.length/s->whole : 0;
 }
 
 /* One reader for each dimension's coordinates, of which there are n. */
@@ -110,14 +106,14 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   if( t->object->rank && !t->object->has_strides && !t->object->whole ){
     zt_array_trim(&s->values, length/t->object->rank);
   }
-  if( coo_set_whole(t, s, &n, err) ) return err->rc;
+  n = coo_set_whole(t, s);
   t->stored = s->values.length;
   s->step = t->object->has_strides ? t->object->strides[0] : n;
   if( s->rank && n
    && (!zt_mul64(s->rank-1, s->step, &needed) || !zt_add64(needed, n, &needed)) ){
     needed = UINT64_MAX;
   }
-  if( needed!=length ){
+  if( needed!=length || n*s->whole!=t->stored ){
     return zt_break(err, "K1", "coords has %llu entries for %llu values in %u dimensions", length,
                     n, s->rank);
   }

@@ -12,8 +12,8 @@
 ** Joined, the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length
 ** tells n:
 **   P6  the length leaves whole entries behind indptr
-** PyTorch has three layouts more. In CSC, columns are compressed, and `indices` has rows. In BSR and
-** BSC, an index stands for a block, whose values are row-major; R and C count blocks:
+** PyTorch has three layouts more. In CSC, columns are compressed, and `indices` has rows. In BSR
+** and BSC, an index stands for a block, whose values are row-major; R and C count blocks:
 **   P8  the blocks fill the matrix
 **
 ** Below, a line is a row of CSR, a column of CSC, and a row or a column of blocks.

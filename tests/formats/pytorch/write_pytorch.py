@@ -7,6 +7,7 @@ that would call something makes a directory PICKLE_WAS_EXECUTED if somebody call
 import hashlib
 import io
 import json
+import math
 import struct
 import tarfile
 import zipfile
@@ -75,6 +76,10 @@ def tensor(shape=(4,), stride=(1,), offset=0, metadata=None, **of):
     return call("torch._utils", "_rebuild_tensor_v2", storage(**of), offset, shape, stride, False, ordered(), *more)
 
 
+def sparse(layout, *parts):
+    return call("torch._utils", "_rebuild_sparse_tensor", call("torch.serialization", "_get_layout", f"torch.sparse_{layout}"), parts)
+
+
 def evil():
     return call("posix", "mkdir", "PICKLE_WAS_EXECUTED")
 
@@ -108,6 +113,17 @@ def of(value, **options):
 def beside(value, **options):
     """A tensor w that has the fault, and v that has none."""
     return of({"w": value, "v": tensor()}, **options)
+
+
+def sparse_beside(layout, size, indptr, indices, shape):
+    """A sparse tensor of compressed rows or columns, whose values have that shape."""
+    n = math.prod(shape)
+    stride = tuple(math.prod(shape[i + 1:]) for i in range(len(shape)))
+    storages = {"0": ONES, "a": struct.pack(f"<{len(indptr)}q", *indptr), "b": struct.pack(f"<{len(indices)}q", *indices),
+                "c": struct.pack(f"<{n}f", *range(1, n + 1))}
+    return beside(sparse(layout, tensor((len(indptr),), key="a", elements=len(indptr), kind="LongStorage"),
+                         tensor((len(indices),), key="b", elements=len(indices), kind="LongStorage"), tensor(shape, stride, key="c", elements=n), size),
+                  storages=storages)
 
 
 def raw(opcodes):
@@ -244,14 +260,12 @@ def cases():
          "one key twice"),
         ("deep", raw(nested(60000)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "60,000 tuples, one in the other"),
         ("deep-1001", raw(nested(1001)), refused, "PT4", "torch-depth", None, "values are nested more than 1000 deep", "one more than there may be"),
-        ("places", raw(many_places(60)), refused, "PT5", "torch-shared", None, "more than 65963 values, for the pickle holds some in many places",
-         "2^60 values in 426 bytes"),
         ("key-twice", raw(b"\x80\2}(" + text("a") + integer(1) + text("a") + integer(2) + b"u."), refused, "PT13", "torch-key-twice", None,
          "a dict has the key 'a' twice", "one key twice in a dict"),
         ("key-twice-equal", raw(b"\x80\2}(K\1K\1\x88K\2u."), refused, "PT13", "torch-key-twice", None, "a dict has the key '1' twice", "1 and True"),
-        ("places-of-texts", raw(many_places(12, text("x" * 30000))), refused, "PT7", "torch-size", None,
-         "paths and values take 123011072 bytes, for a pickle of 30094", "2^12 times a text of 30,000 bytes"),
-        ("paths", raw(wide_paths()), refused, "PT7", "torch-size", None, "paths and values take 100006890 bytes, for a pickle of 101023",
+        ("places-of-texts", raw(b"\x80\2" + text("x" * 30000) + b"q\0(" + b"h\0" * 4096 + b"t."), refused, "PT7", "torch-size", None,
+         "paths and values take more than 17388480 bytes, for a pickle of 38204", "4,096 times a text of 30,000 bytes"),
+        ("paths", raw(wide_paths()), refused, "PT7", "torch-size", None, "paths and values take more than 18393584 bytes, for a pickle of 101023",
          "a long key before 1,000 values"),
         ("path-nul", of({"a\0b": 1}), refused, "PT6", "torch-path", None, "a key with U+0000 in it", "U+0000 in a key"),
         ("path-long", raw(long_path(11)), refused, "PT6", "torch-path", None, "a path of more than 1048576 bytes", "1.1 MB"),
@@ -338,8 +352,20 @@ def cases():
          "3 elements from 0 on end behind its storage's view, which has 8 bytes", "a tensor ends in its storage, but behind the view of it"),
         ("legacy-past-storage", legacy_beside(old(key="7", shape=(5,)), storages={"0": (4, ONES), "7": (4, ONES), "8": (4, ONES)}), no_bytes, "PT11",
          "torch-view", "w", "5 elements from 0 on end behind its storage, which has 16 bytes", "what follows is another storage"),
-        ("conjugate", beside(tensor((2,), elements=2, kind="ComplexFloatStorage", metadata={"conj": True})), "lists_but_no_dense", "L1",
-         "unknown-format", "w", "no meaning of format 'torch.conj' is known", "values that are to be conjugated"),
+        ("negative-bool", beside(tensor(kind="BoolStorage", elements=4, metadata={"neg": True})), "lists_but_no_dense", "L1",
+         "unknown-format", "w", "no meaning of format 'torch.neg' is known", "booleans that are to be negated"),
+        ("sparse-blocks", sparse_beside("bsr", (5, 6), [0, 1, 2], [0, 1], (2, 2, 3)), "lists_but_no_dense", "P8", "sparse-blocks", "w",
+         "blocks of 2 x 3 do not fill 5 x 6", "blocks of two rows in a matrix of five"),
+        ("sparse-no-blocks", sparse_beside("bsc", (4, 6), [0, 0], [], (0, 0, 3)), "lists_but_no_dense", "P8", "sparse-blocks", "w",
+         "blocks of 0 x 3 do not fill 4 x 6", "blocks without rows"),
+        ("csc-row", sparse_beside("csc", (3, 2), [0, 1, 2], [0, 3], (2,)), "lists_but_no_dense", "P4", "index-range", "w",
+         "row 3 in column 1, of 3 rows", "a row that the shape does not have"),
+        ("bsr-column", sparse_beside("bsr", (4, 6), [0, 1, 2], [0, 2], (2, 2, 3)), "lists_but_no_dense", "P4", "index-range", "w",
+         "column 2 in row 1, of 2 columns", "a block beyond the last column"),
+        ("bsr-length", sparse_beside("bsr", (4, 6), [0, 1, 2], [0, 1], (1, 2, 3)), "lists_but_no_dense", "P3", "sparse-length", "w",
+         "there are 2 indices of blocks of 6, and 6 values", "one block for two indices"),
+        ("bsc-indptr", sparse_beside("bsc", (4, 6), [0, 1, 3], [0, 1], (2, 2, 3)), "lists_but_no_dense", "P2", "indptr", "w",
+         "indptr ends with 3, and there are 2 blocks", "indptr counts one block more"),
         # Odd, and read
         ("ok-code", beside(evil()), "ok", None, None, None, None, "something is called beside a tensor"),
         ("ok-code-alone", archive(b"\x80\x04\x8c\x02os\x8c\x05mkdir\x93" + text("PICKLE_WAS_EXECUTED") + b"\x85R."), "ok", None, None, None, None,
@@ -349,6 +375,7 @@ def cases():
         ("ok-memo", archive(b"\x80\x02" + put({"w": tensor(), "a": b"K\5r\xff\xff\xff\xff0j\xff\xff\xff\xff"}) + STOP), "ok", None, None, None, None,
          "an entry of the memo with the largest key"),
         ("ok-depth", raw(nested(1000)), "ok", None, None, None, None, "1,000 tuples, one in the other"),
+        ("ok-places", raw(many_places(60)), "ok", None, None, None, None, "2^60 values in 426 bytes, of which few are shown"),
         ("ok-cycle", archive(b"\x80\x02]q\0(h\0" + tensor() + b"e."), "ok", None, None, None, None, "a list in itself"),
         ("ok-legacy-code", legacy_beside(evil()), "ok", None, None, None, None, "something is called beside a tensor, before 1.6"),
         ("ok-legacy-behind", legacy({"w": old()}, behind=legacy(5)), "ok", None, None, None, None, "another file behind it, which torch.load() leaves alone"),
