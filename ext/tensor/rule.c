@@ -32,6 +32,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "F1", "unreadable", E, "the file can be opened and read, and stays as it is meanwhile", SENSE },
   { "F2", "limit", E, "what has to be decoded stays within the limits", OURS },
   { "T1", "magic", E, "the file is of a format that is known", V12("4") },
+  { "T2", "unsupported-format", E, "the file's format is one that is read", OURS },
   { "M1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
   { "M2", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
     V12("5") },
