@@ -245,6 +245,7 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->layout = ZT_LAYOUT_UNKNOWN;
   out->blocks = NULL;
   out->unshaped = false;
+  out->no_values = NULL;
   out->rules = c->rules;
   out->has_strides = false;
   out->attributes = ZT_VALUE_NONE;

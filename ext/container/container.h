@@ -73,6 +73,9 @@ typedef struct zt_object {
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
   bool unshaped;                  /* Nothing tells rank, shape and elements, which are as of a
                                   ** scalar; the layout is not known, either */
+  const char *no_values;          /* Why it has none that anybody could have, which is no fault of
+                                  ** the file; static, or borrowed. NULL: it should have some. The
+                                  ** layout is not known then */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first

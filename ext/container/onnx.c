@@ -72,12 +72,12 @@ typedef struct onnx_state {
   size_t items;          /* Position that those of objects count from */
 } onnx_state;
 
-static const struct { zt_text format; zt_layout_id layout; } onnx_kinds[] = {
-  { ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE },
-  { ZT_TEXT_INIT("onnx.string"), ZT_LAYOUT_UNKNOWN },
-  { ZT_TEXT_INIT("onnx.unknown"), ZT_LAYOUT_UNKNOWN },
-  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_LINEAR },
-  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_ROWS },
+static const struct { zt_text format; zt_layout_id layout; const char *no_values; } onnx_kinds[] = {
+  { ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE, NULL },
+  { ZT_TEXT_INIT("onnx.string"), ZT_LAYOUT_UNKNOWN, "its elements are text" },
+  { ZT_TEXT_INIT("onnx.unknown"), ZT_LAYOUT_UNKNOWN, NULL },
+  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_LINEAR, NULL },
+  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_ROWS, NULL },
 };
 
 static const zt_text onnx_roles[] = {
@@ -470,6 +470,7 @@ static void onnx_decode_object(const zt_container *c, uint32_t i, zt_object *out
   const zt_onnx_object object = onnx_object_at(c, i);
   out->format = onnx_kinds[object.kind].format;
   out->layout = onnx_kinds[object.kind].layout;
+  out->no_values = onnx_kinds[object.kind].no_values;
   out->rank = object.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(object), 8*(size_t)object.rank);
   zt_object_count(out);

@@ -41,6 +41,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
     .source = source, .container = c, .object = object, .budget = budget,
     .layout = layout_table[object->layout]
   };
+  if( object->no_values ) return zt_break(err, "L11", "it has no values: %s", object->no_values);
   if( object->unshaped ) return layout_fail_unshaped(out, err);
   if( !out->layout ){
     return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),

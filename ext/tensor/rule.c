@@ -5,6 +5,7 @@
 
 #define E ZT_SEVERITY_ERROR
 #define W ZT_SEVERITY_WARNING
+#define N ZT_SEVERITY_NOTE
 #define RFC(section) "RFC 7049 section " section
 #define V12(section) "zTensor 1.2.0 section " section
 #define V2 "zTensor 2"
@@ -287,6 +288,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "W13", "missing-decoded-length", W, "a compressed component states its uncompressed_length",
     V12("1") },
   /* Values */
+  { "L11", "no-values", N, "a tensor's elements are numbers, and the file has them", SENSE },
   { "L1", "unknown-format", W, "the object's format is known", V12("3") },
   { "L2", "unknown-dtype", W, "a component's dtype is one that is known", V12("2") },
   { "L5", "unknown-type", W, "a component's logical type is one that is known", V12("2") },
