@@ -260,7 +260,7 @@ static void list_findings(findings *f, const image *m, sqlite3_stmt *s){
     *x = (finding){ .row = hash_columns(s), .error = severity && strcmp(severity, "error")==0, .of_component = component!=NULL,
                     .of_data = component && strcmp(component, "data")==0 };
     if( sqlite3_column_type(s, 0)!=SQLITE_NULL ) x->object = copy_name(s, 0);
-    CHECK(x->error || (severity && strcmp(severity, "warning")==0), "severity %s", severity);
+    CHECK(x->error || (severity && (strcmp(severity, "warning")==0 || strcmp(severity, "note")==0)), "severity %s", severity);
     for(int i=3; i<7; i++) CHECK(sqlite3_column_bytes(s, i)>0, "%s of a finding", sqlite3_column_name(s, i));
     CHECK(sqlite3_column_type(s, 7)==SQLITE_NULL, "path of an image");
     snprintf(x->rule, sizeof(x->rule), "%s", sqlite3_column_text(s, 3));

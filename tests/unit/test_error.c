@@ -270,7 +270,7 @@ static void test_interrupts(void **state){
 /* Which may be a credential. Of a local path a question mark is a character as any other. */
 static void test_the_query_of_a_url_is_not_shown(void **state){
   static const struct { const char *path, *message; } rows[] = {
-    { "https://h/m.zt?key=secret&b", "ztensor: https://h/m.zt?...: no" }, { "s3://b/k?", "ztensor: s3://b/k?...: no" },
+    { "https://h/m.zt?key=secret&b", "ztensor: https://h/m.zt?...: no" }, { "s3://b/k?", "ztensor: s3://b/k?: no" },
     { "https://h/m.zt", "ztensor: https://h/m.zt: no" }, { "file:///a?b", "ztensor: file:///a?b: no" },
     { "a/m?.zt", "ztensor: a/m?.zt: no" }, { "C://m?.zt", "ztensor: C://m?.zt: no" }
   };
