@@ -290,9 +290,9 @@ static void check_findings(const image *m, const char *error){
   }
 }
 
-/* A warning about what is merely not known here, of which there are no values. */
+/* A warning or a note about what is merely not known here, of which there are no values. */
 static bool is_unknown(const finding *x){
-  static const char *const rules[] = { "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
+  static const char *const rules[] = { "no-values", "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
     "ggml-undefined", "ggml-byte-order", "zip-encrypted", "zip-spanned", "onnx-segment", "onnx-split-values" };
   for(size_t i=0; i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(x->rule, rules[i])==0 ) return true;
   return false;
