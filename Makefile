@@ -41,7 +41,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql sql-odd \
   sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
-  hosts amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench install wheel wheels npm deb \
+  hosts amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
 # The first target
@@ -293,6 +293,9 @@ windows: all                        ## build/windows/ztensor.dll by MinGW-w64, a
 
 bench: all                          ## measure against what people use today, or one build: AGAINST=../other
 	@$(PYTHON) tests/bench/bench.py $(if $(AGAINST),--against '$(AGAINST)')
+
+bench-table:                        ## put the ratios of the last `make bench` into README's table
+	@$(PYTHON) tests/bench/table.py
 
 # --- What is installed ---
 

@@ -469,7 +469,7 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.onnx'), ('pytorch_model*.bin'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.onnx'), ('*model*.bin'));
 
 -- What has been catalogued from where, and when was it last read? Several names of one file count once in distinct_bytes.
 DROP VIEW IF EXISTS main.sources;

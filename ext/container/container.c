@@ -4,6 +4,7 @@
 #include <assert.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "container/foreign.h"
 #include "core/host.h"
 #include "core/sort.h"
 #include "core/utf8.h"
@@ -62,39 +63,6 @@ zt_container_guess zt_container_like(const zt_container *c){
   return guess;
 }
 
-/* True if the file is HDF5: its signature is in the first place, or where bytes of the user before
-** it end: at a power of two from 512 on (HDF5 File Format Specification 3.0, section II.A). */
-static bool container_is_hdf5(const zt_ends *ends, zt_error *err){
-  static const uint8_t signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-  uint8_t bytes[sizeof(signature)];
-  for(uint64_t at=0; at<=ends->size-sizeof(bytes); at=at ? 2*at : 512){
-    if( zt_source_read(ends->source, at, bytes, sizeof(bytes), err) ) return false;
-    if( memcmp(bytes, signature, sizeof(bytes))==0 ) return true;
-    if( at>UINT64_MAX/2 ) break;
-  }
-  return false;
-}
-
-static bool container_begins(const zt_ends *ends, const char *text){
-  size_t n = strlen(text);
-  return ends->head.n>=n && sqlite3_strnicmp((const char*)ends->head.p, text, (int)n)==0;
-}
-
-/* No driver claims the file: say what it is, if that is plain. */
-static int container_fail_magic(const zt_ends *ends, zt_error *err){
-  const char *is = NULL;
-  if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
-  if( container_begins(ends, "version ") ){
-    is = "not a tensor file, but text like a git-lfs pointer's: was it pulled?";
-  }else if( container_begins(ends, "<!doctype") || container_begins(ends, "<html") ){
-    is = "not a tensor file, but a page of HTML: what did the download say?";
-  }else if( ends->size>=8 && container_is_hdf5(ends, err) ){
-    is = "a file of HDF5, which is not read";
-  }
-  return err->rc ? err->rc
-       : zt_break(err, "T1", "%s", is ? is : "not a tensor file of a known format");
-}
-
 /* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
 static int container_fill(zt_builder *b, zt_container_guess guess, bool is_new){
   zt_container *c = b->container;
@@ -105,7 +73,7 @@ static int container_fill(zt_builder *b, zt_container_guess guess, bool is_new){
    || container_read_ends(b->source, b, &buffer, &ends, err) ) return err->rc;
   c->driver = zt_driver_for(&ends, err);
   if( err->rc ) return err->rc;
-  if( !c->driver ) return container_fail_magic(&ends, err);
+  if( !c->driver ) return zt_foreign_fail(&ends, err);
   c->names.interrupt = c->shard_names.interrupt = b->interrupt;
   c->driver->open(b, &ends);
   c->names.interrupt = c->shard_names.interrupt = NULL;
@@ -278,7 +246,8 @@ void zt_container_object(const zt_container *c, uint32_t i, zt_object *out){
   out->blocks = NULL;
   out->unshaped = false;
   out->type.z = NULL;
-  out->why = NULL;
+  out->why_unknown = NULL;
+  out->no_values = NULL;
   out->rules = c->rules;
   out->has_strides = out->conjugate = out->negate = false;
   out->block[0] = out->block[1] = 1;

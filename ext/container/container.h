@@ -78,8 +78,11 @@ typedef struct zt_object {
                                   ** scalar; the layout is not known, either */
   zt_text type;                   /* Its logical type, where no component has it; z NULL: one has,
                                   ** or nothing tells */
-  const char *why;                /* Static: why it has no values, where the layout is not known;
-                                  ** NULL: no meaning of the format is */
+  const char *why_unknown;        /* Static: why the layout is not known; NULL: no meaning of the
+                                  ** format is */
+  const char *no_values;          /* Why it has none that anybody could have, which is no fault of
+                                  ** the file; static, or borrowed. NULL: it should have some. The
+                                  ** layout is not known then */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* Elements are not row-major one after the other: */
   uint64_t strides[ZT_MAX_RANK];  /* Elements from one index of a dimension to the next; the first

@@ -13,7 +13,7 @@ const zt_driver *const zt_drivers[] = {
 };
 
 const char zt_container_files[] =
-  "*.zt *.safetensors *.gguf *.npy *.npz *.pt *.pth *.onnx pytorch_model*.bin";
+  "*.zt *.safetensors *.gguf *.npy *.npz *.pt *.pth *.ckpt *.ptl *.onnx *model*.bin";
 
 const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
   const zt_driver *perhaps = NULL;

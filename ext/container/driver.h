@@ -4,6 +4,7 @@
 ** container.c, and between them and the drivers.
 **
 **   T1  the file is of a format that is known
+**   T2  and of one that is read (foreign.c)
 */
 #ifndef ZT_CONTAINER_DRIVER_H
 #define ZT_CONTAINER_DRIVER_H

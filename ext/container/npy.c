@@ -48,35 +48,49 @@ typedef struct npy_type {
   uint8_t unit;                   /* Bytes of an element for each that the text counts; 0: as
                                   ** `width` */
   zt_text dtype, type, format;
+  const char *no_values;          /* Why there are none; NULL: it is dense, or not known */
 } npy_type;
 
 #define NPY_DENSE(kind, width, dtype) \
-  { kind, width, 0, ZT_TEXT_INIT(dtype), { NULL, 0 }, ZT_TEXT_INIT("dense") }
-#define NPY_OTHER(kind, width, unit, format) \
-  { kind, width, unit, ZT_TEXT_INIT("u8"), { NULL, 0 }, ZT_TEXT_INIT("numpy." format) }
+  { kind, width, 0, ZT_TEXT_INIT(dtype), { NULL, 0 }, ZT_TEXT_INIT("dense"), NULL }
+#define NPY_OTHER(kind, width, unit, format, no_values) \
+  { kind, width, unit, ZT_TEXT_INIT("u8"), { NULL, 0 }, ZT_TEXT_INIT("numpy." format), no_values }
+#define NPY_TEXT "its elements are text"
+#define NPY_TIMES "its elements are times"
+#define NPY_LONG "long doubles are what the machine that wrote them made of them"
 
 static const npy_type npy_types[] = {
   NPY_DENSE('f', 2, "f16"), NPY_DENSE('f', 4, "f32"), NPY_DENSE('f', 8, "f64"),
   NPY_DENSE('i', 1, "i8"), NPY_DENSE('i', 2, "i16"), NPY_DENSE('i', 4, "i32"),
   NPY_DENSE('i', 8, "i64"), NPY_DENSE('u', 1, "u8"), NPY_DENSE('u', 2, "u16"),
   NPY_DENSE('u', 4, "u32"), NPY_DENSE('u', 8, "u64"), NPY_DENSE('b', 1, "bool"),
-  { 'c', 8, 0, ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("dense") },
-  { 'c', 16, 0, ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("dense") },
-  NPY_OTHER('f', 12, 0, "longdouble"), NPY_OTHER('f', 16, 0, "longdouble"),
-  NPY_OTHER('c', 24, 0, "longdouble"), NPY_OTHER('c', 32, 0, "longdouble"),
-  NPY_OTHER('g', 0, 1, "longdouble"), NPY_OTHER('G', 0, 1, "longdouble"),
-  NPY_OTHER('M', 8, 0, "datetime64"), NPY_OTHER('m', 8, 0, "timedelta64"),
-  NPY_OTHER('S', 0, 1, "bytes"), NPY_OTHER('a', 0, 1, "bytes"), NPY_OTHER('U', 0, 4, "unicode"),
-  NPY_OTHER('V', 0, 1, "void"),
+  { 'c', 8, 0, ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("dense"), NULL },
+  { 'c', 16, 0, ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("dense"), NULL },
+  NPY_OTHER('f', 12, 0, "longdouble", NPY_LONG), NPY_OTHER('f', 16, 0, "longdouble", NPY_LONG),
+  NPY_OTHER('c', 24, 0, "longdouble", NPY_LONG), NPY_OTHER('c', 32, 0, "longdouble", NPY_LONG),
+  NPY_OTHER('g', 0, 1, "longdouble", NPY_LONG), NPY_OTHER('G', 0, 1, "longdouble", NPY_LONG),
+  NPY_OTHER('M', 8, 0, "datetime64", NPY_TIMES), NPY_OTHER('m', 8, 0, "timedelta64", NPY_TIMES),
+  NPY_OTHER('S', 0, 1, "bytes", NPY_TEXT), NPY_OTHER('a', 0, 1, "bytes", NPY_TEXT),
+  NPY_OTHER('U', 0, 4, "unicode", NPY_TEXT),
+  /* What numpy.save makes of the types of ml_dtypes, as of 0.6.0: names are lost */
+  NPY_OTHER('f', 1, 0, "unknown", "numpy knows no f1: it is probably float8_e5m2 of ml_dtypes"),
+  NPY_OTHER('W', 4, 0, "unknown", "numpy knows no W4: it is probably complex32 or bcomplex32 of"
+            " ml_dtypes"),
+  NPY_OTHER('V', 1, 0, "void", "numpy has no meaning for V1: it is probably a type of ml_dtypes,"
+            " float8 or smaller, and the file does not say which"),
+  NPY_OTHER('V', 2, 0, "void", "numpy has no meaning for V2: it is probably bfloat16 of ml_dtypes"),
+  NPY_OTHER('V', 0, 1, "void", "its elements are bytes without a type"),
 };
 static const npy_type npy_object = {
-  .kind = 'O', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.object")
+  .kind = 'O', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.object"),
+  .no_values = "its elements are objects of Python, pickles, which are never executed"
 };
 static const npy_type npy_unknown = {
   .kind = '?', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.unknown")
 };
 static const npy_type npy_structured = {
-  .kind = '[', .dtype = ZT_TEXT_INIT("u8"), .format = ZT_TEXT_INIT("numpy.structured")
+  .kind = '[', .dtype = ZT_TEXT_INIT("u8"), .format = ZT_TEXT_INIT("numpy.structured"),
+  .no_values = "its elements are records of several fields"
 };
 
 /* What a descr says. */
@@ -490,6 +504,7 @@ static void npy_set_type(const npy_descr *d, zt_npy *out){
   out->dtype = d->sized ? d->type->dtype : (zt_text){ NULL, 0 };
   out->type = d->type->type;
   out->format = d->type->format;
+  out->no_values = d->type->no_values;
   out->dense = zt_text_is(out->format, "dense");
 }
 
@@ -580,6 +595,7 @@ void zt_npy_object(const zt_container *c, uint32_t i, zt_object *out){
   if( r.unread ) return;
   out->format = r.npy.format;
   out->layout = r.npy.dense ? ZT_LAYOUT_DENSE : ZT_LAYOUT_UNKNOWN;
+  out->no_values = r.npy.no_values;
   out->rank = r.npy.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(r), r.npy.rank*sizeof(*out->shape));
   zt_object_count(out);

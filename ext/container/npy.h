@@ -21,6 +21,7 @@ typedef struct zt_npy {
                                  ** use (objects) */
   zt_text format;                /* dense, numpy.structured ... */
   bool dense;                    /* It is the first of them */
+  const char *no_values;         /* Why it has none, static (container.h); NULL: it has */
   bool big, fortran;
   bool sized;                    /* All elements have as many bytes, so that it is known how many
                                  ** there are in all: */

@@ -11,7 +11,7 @@
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
-**   NZ3  a member is an array, if there are members
+**   NZ3  a member is an array, if there are members; T2: nor is one HDF5, as in Keras'
 **   NZ4  what is kept of the headers is at most NPZ_SPARE bytes and NPZ_TIMES the archive's size.
 **        What is kept of each array whatever it says does not count: its entry in the directory
 **        bounds that
@@ -21,6 +21,7 @@
 ** Archives of PyTorch are another driver's, which knows them by their members.
 */
 #include "container/npy.h"
+#include "container/foreign.h"
 #include "container/manifest.h"
 #include "container/zip.h"
 #include "core/host.h"
@@ -265,6 +266,19 @@ end:
   return r->b->err->rc;
 }
 
+/* NZ3, or T2: it is one of Keras. */
+static int npz_fail_empty(npz_reader *r){
+  for(uint32_t i=0; i<zt_zip_members(r->zip); i++){
+    zt_zip_member m;
+    zt_zip_member_at(r->zip, i, &m);
+    if( !zt_foreign_is_hdf5(m.name) ) continue;
+    return zt_break(r->b->err, "T2", "a zip archive around '%.*s', a file of HDF5, which is not"
+                    " read", zt_shown(m.name), m.name.z);
+  }
+  return zt_break(r->b->err, "NZ3",
+                  "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
+}
+
 static int npz_add_members(npz_reader *r){
   uint32_t n = zt_zip_members(r->zip);
   for(uint32_t i=0; i<n; i++){
@@ -272,11 +286,7 @@ static int npz_add_members(npz_reader *r){
      && zt_interrupt_check(r->b->interrupt, r->b->err) ) return r->b->err->rc;
     if( npz_add_member(r, i) ) return r->b->err->rc;
   }
-  if( n>0 && r->n==0 ){
-    return zt_break(r->b->err, "NZ3",
-                    "a zip archive in which no member is a numpy array, nor PyTorch's data.pkl");
-  }
-  return SQLITE_OK;
+  return n>0 && r->n==0 ? npz_fail_empty(r) : SQLITE_OK;
 }
 
 /* --- Opening --- */

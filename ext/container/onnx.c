@@ -5,6 +5,7 @@
 **   graph    := initializer* sparse_initializer* node*      ; in any order
 **   node     := name output* op_type attribute*
 **   attribute:= name (t | tensors | sparse_tensor | sparse_tensors | g | graphs)*
+**             | name (f | i | s | floats | ints | strings)      ; of a Constant: value_float ...
 **                                     ; OX2: graphs are nested at most ONNX_DEPTH_MAX deep
 **   sparse   := values indices dims*  ; tensors; OX3: indices are [n] or [n, rank]
 **   tensor   := name data_type dims* data
@@ -61,7 +62,8 @@ enum {
 };
 enum {
   ONNX_ATTRIBUTE_NAME = 1, ONNX_ATTRIBUTE_T = 5, ONNX_ATTRIBUTE_G = 6, ONNX_ATTRIBUTE_TENSORS = 10,
-  ONNX_ATTRIBUTE_GRAPHS = 11, ONNX_ATTRIBUTE_SPARSE = 22, ONNX_ATTRIBUTE_SPARSES = 23
+  ONNX_ATTRIBUTE_GRAPHS = 11, ONNX_ATTRIBUTE_REFERENCE = 21, ONNX_ATTRIBUTE_SPARSE = 22,
+  ONNX_ATTRIBUTE_SPARSES = 23
 };
 enum { ONNX_TRAINING_INITIALIZATION = 1, ONNX_TRAINING_ALGORITHM = 2 };
 enum { ONNX_FUNCTION_NAME = 1, ONNX_FUNCTION_NODE = 7, ONNX_FUNCTION_ATTRIBUTE = 11 };
@@ -72,12 +74,12 @@ typedef struct onnx_state {
   size_t items;          /* Position that those of objects count from */
 } onnx_state;
 
-static const struct { zt_text format; zt_layout_id layout; } onnx_kinds[] = {
-  { ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE },
-  { ZT_TEXT_INIT("onnx.string"), ZT_LAYOUT_UNKNOWN },
-  { ZT_TEXT_INIT("onnx.unknown"), ZT_LAYOUT_UNKNOWN },
-  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_LINEAR },
-  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_ROWS },
+static const struct { zt_text format; zt_layout_id layout; const char *no_values; } onnx_kinds[] = {
+  { ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE, NULL },
+  { ZT_TEXT_INIT("onnx.string"), ZT_LAYOUT_UNKNOWN, "its elements are text" },
+  { ZT_TEXT_INIT("onnx.unknown"), ZT_LAYOUT_UNKNOWN, NULL },
+  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_LINEAR, NULL },
+  { ZT_TEXT_INIT("sparse_coo"), ZT_LAYOUT_COO_ROWS, NULL },
 };
 
 static const zt_text onnx_roles[] = {
@@ -136,6 +138,27 @@ static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onn
   return !s->err->rc;
 }
 
+/* A Constant's numbers or texts, if the attribute is called so. What refers to an attribute of the
+** function that it is in has none. */
+static bool onnx_constant(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor c,
+                          zt_message name){
+  const zt_onnx_place place = { "constant", true };
+  const int value = zt_onnx_value(s, name);
+  const size_t n = s->path.n;
+  bool added;
+  if( value<0 ) return !s->err->rc;
+  if( node->output.at<node->output.end ){
+    zt_onnx_push_text(s, node->output);
+  }else{
+    onnx_push_node(s, node);
+    zt_onnx_push(s, ".");
+    zt_onnx_push_text(s, name);
+  }
+  added = !s->err->rc && zt_onnx_add_value(s, place, c, value);
+  s->path.n = n;
+  return added;
+}
+
 /* node NULL: of a function, whose default it is. */
 static bool onnx_attribute(zt_onnx_scan *s, const onnx_node *node, zt_message m){
   const uint32_t wanted = 1u<<ONNX_ATTRIBUTE_T | 1u<<ONNX_ATTRIBUTE_TENSORS
@@ -144,11 +167,16 @@ static bool onnx_attribute(zt_onnx_scan *s, const onnx_node *node, zt_message m)
   const zt_onnx_cursor c = zt_onnx_at(m);
   zt_message name = { 0, 0 };
   uint32_t present = 0;
+  bool refers = false;
   zt_wire_field f;
   while( zt_protobuf_next(&s->in, &m, &f) ){
     if( f.type!=ZT_WIRE_BYTES || f.number>ONNX_ATTRIBUTE_SPARSES ) continue;
     if( f.number==ONNX_ATTRIBUTE_NAME ) name = f.bytes;
+    refers |= f.number==ONNX_ATTRIBUTE_REFERENCE && f.bytes.at<f.bytes.end;
     present |= 1u<<f.number & wanted;
+  }
+  if( !s->err->rc && present==0 && node && node->constant && !refers ){
+    return onnx_constant(s, node, c, name);
   }
   return !s->err->rc && (present==0 || onnx_attribute_values(s, node, c, name, present));
 }
@@ -470,6 +498,7 @@ static void onnx_decode_object(const zt_container *c, uint32_t i, zt_object *out
   const zt_onnx_object object = onnx_object_at(c, i);
   out->format = onnx_kinds[object.kind].format;
   out->layout = onnx_kinds[object.kind].layout;
+  out->no_values = onnx_kinds[object.kind].no_values;
   out->rank = object.rank;
   memcpy(out->shape, c->kept.p+c->objects.a[i]+sizeof(object), 8*(size_t)object.rank);
   zt_object_count(out);

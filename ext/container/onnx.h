@@ -115,4 +115,9 @@ typedef struct zt_onnx_place {
 bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c);
 bool zt_onnx_add_sparse(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c);
 
+/* Which of a Constant's attributes that are no tensor an attribute of this name is; -1: none. And
+** add that, an AttributeProto, as an object whose name is the path. */
+int zt_onnx_value(zt_onnx_scan *s, zt_message name);
+bool zt_onnx_add_value(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c, int value);
+
 #endif

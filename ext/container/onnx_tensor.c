@@ -40,7 +40,27 @@ static const zt_onnx_type onnx_types[] = {
   { "u8", "f6_e3m2", ONNX_TENSOR_INT32 }
 };
 #define ONNX_TYPES (sizeof(onnx_types)/sizeof(*onnx_types))
+#define ONNX_FLOAT 1
+#define ONNX_INT64 7
 #define ONNX_STRING 8
+
+/* The attributes of a Constant that are numbers or texts and no TensorProto (onnx/defs, operator
+** Constant): fields of an AttributeProto, and what they are as a tensor's. */
+static const struct onnx_value {
+  const char *name;
+  uint32_t number;         /* Of the field */
+  unsigned wire;           /* Its type; of numbers, lists may be packed */
+  bool list;               /* One dimension; else a scalar */
+  uint64_t type;
+  unsigned data;           /* The field of a TensorProto that holds the like */
+} onnx_values[] = {
+  { "value_float", 2, ZT_WIRE_FIXED32, false, ONNX_FLOAT, ONNX_TENSOR_FLOAT },
+  { "value_int", 3, ZT_WIRE_VARINT, false, ONNX_INT64, ONNX_TENSOR_INT64 },
+  { "value_string", 4, ZT_WIRE_BYTES, false, ONNX_STRING, ONNX_TENSOR_STRING },
+  { "value_floats", 7, ZT_WIRE_FIXED32, true, ONNX_FLOAT, ONNX_TENSOR_FLOAT },
+  { "value_ints", 8, ZT_WIRE_VARINT, true, ONNX_INT64, ONNX_TENSOR_INT64 },
+  { "value_strings", 9, ZT_WIRE_BYTES, true, ONNX_STRING, ONNX_TENSOR_STRING }
+};
 
 /* Of a tensor in the file. */
 typedef struct onnx_field {
@@ -62,6 +82,7 @@ typedef struct onnx_tensor {
   uint64_t text;           /* Bytes of all strings */
   onnx_field fields[ONNX_TENSOR_FIELDS];
   unsigned data;           /* The field that has its data; 0: none */
+  const struct onnx_value *value;   /* It is no TensorProto, but this; NULL: it is one */
 } onnx_tensor;
 
 const zt_onnx_type *zt_onnx_type_of(uint64_t number){
@@ -411,7 +432,9 @@ static void onnx_set_range(const onnx_tensor *t, zt_onnx_part *out){
 ** external_data. */
 static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role role,
                           const char *rule, const char *fault){
-  zt_onnx_part part = { .role = role, .codec = ZT_CODEC_RAW, .field = t->data };
+  zt_onnx_part part = {
+    .role = role, .codec = ZT_CODEC_RAW, .field = t->value ? t->value->number : t->data
+  };
   uint32_t at = 0;
   part.type = t->type<ONNX_TYPES ? (uint32_t)t->type : 0;
   part.decoded = onnx_decoded(t, &part);
@@ -482,11 +505,12 @@ static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *
   return onnx_keep_object(s, name, (zt_onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
 }
 
-static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t n){
+static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, const onnx_tensor *t){
+  const uint32_t number = t->value ? t->value->number : ONNX_TENSOR_STRING;
   zt_message text;
   zt_onnx_put_key(&s->items, "strings");
-  zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, n);
-  while( zt_onnx_find(s, &c, ONNX_TENSOR_STRING, &text) ) zt_onnx_put_text(s, &s->items, text);
+  zt_cbor_put_head(&s->items, ZT_CBOR_ARRAY, t->fields[ONNX_TENSOR_STRING].n);
+  while( zt_onnx_find(s, &c, number, &text) ) zt_onnx_put_text(s, &s->items, text);
 }
 
 /* The attributes of an object: of the tensor that has its values, and indices, which may be NULL.
@@ -520,33 +544,85 @@ static bool onnx_put_attributes(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cu
   }
   if( !texts ){
     zt_onnx_put_key(o, "field");
-    if( fields[t->data] ) zt_onnx_put_key(o, fields[t->data]);
+    if( t->value ) zt_onnx_put_key(o, t->value->name);
+    else if( fields[t->data] ) zt_onnx_put_key(o, fields[t->data]);
     else zt_cbor_put_null(o);
   }
   if( named ){
     zt_onnx_put_key(o, "tensor_name");
     zt_onnx_put_text(s, o, t->name);
   }
-  if( texts ) onnx_put_strings(s, c, t->fields[ONNX_TENSOR_STRING].n);
+  if( texts ) onnx_put_strings(s, c, t);
   if( indices ) onnx_put_dims(s, "indices_shape", indices->shape, indices->rank);
   return !s->err->rc;
+}
+
+static bool onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c,
+                     const onnx_tensor *t){
+  const zt_onnx_kind kind = t->type==0 || t->type>=ONNX_TYPES ? ZT_ONNX_UNKNOWN
+                          : t->type==ONNX_STRING ? ZT_ONNX_TEXTS : ZT_ONNX_DENSE;
+  return onnx_add_object(s, kind, t->shape, t->rank, t->whole)
+      && onnx_put_attributes(s, place, c, t, NULL)
+      && onnx_add_part(s, t, ZT_ONNX_DATA, NULL, NULL);
 }
 
 /* A tensor whose name is the path; of an initializer, what is in front of its own. */
 bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
   const size_t n = s->path.n;
   onnx_tensor t;
-  zt_onnx_kind kind;
   if( !onnx_read_tensor(s, c, &t) ) return false;
-  kind = t.type==0 || t.type>=ONNX_TYPES ? ZT_ONNX_UNKNOWN : t.type==ONNX_STRING ? ZT_ONNX_TEXTS
-       : ZT_ONNX_DENSE;
   if( !place.inside ) zt_onnx_push_text(s, t.name);
-  if( !onnx_add_object(s, kind, t.shape, t.rank, t.whole)
-   || !onnx_put_attributes(s, place, c, &t, NULL)
-   || !onnx_add_part(s, &t, ZT_ONNX_DATA, NULL, NULL) ) return false;
+  if( !onnx_add(s, place, c, &t) ) return false;
   s->path.n = n;
   return true;
 }
+
+/* --- What a Constant has that is no TensorProto --- */
+
+int zt_onnx_value(zt_onnx_scan *s, zt_message name){
+  zt_span text;
+  if( !zt_onnx_text(s, name, &text) ) return -1;
+  for(size_t i=0; i<sizeof(onnx_values)/sizeof(*onnx_values); i++){
+    const char *is = onnx_values[i].name;
+    if( text.n==strlen(is) && memcmp(text.p, is, text.n)==0 ) return (int)i;
+  }
+  return -1;
+}
+
+/* How many elements a field has. */
+static uint64_t onnx_count_values(zt_onnx_scan *s, const zt_wire_field *f, unsigned wire){
+  zt_message m = f->bytes;
+  uint64_t n = 0, value;
+  if( f->type==wire ) return 1;
+  if( wire==ZT_WIRE_FIXED32 ) return (m.end-m.at)/4+((m.end-m.at)%4>0);   /* Else a row of none */
+  while( m.at<m.end && zt_protobuf_varint(&s->in, &m, &value) ) n++;
+  return n;
+}
+
+bool zt_onnx_add_value(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c, int value){
+  const struct onnx_value *v = &onnx_values[value];
+  onnx_tensor t = { .type = v->type, .typed = true, .data = v->data, .value = v, .elements = 1 };
+  zt_onnx_cursor at = c;
+  onnx_field *field = &t.fields[v->data];
+  uint64_t n = 0;
+  zt_wire_field f;
+  while( zt_onnx_next(s, &at, &f) ){
+    if( f.number!=v->number || (f.type!=v->wire && !(v->list && f.type==ZT_WIRE_BYTES)) ) continue;
+    field->bytes = f.bytes;
+    field->packed = f.type!=v->wire;
+    field->n++;
+    n += onnx_count_values(s, &f, v->wire);
+    if( v->wire==ZT_WIRE_BYTES ) t.text += f.bytes.end-f.bytes.at;
+  }
+  if( n==0 && v->data!=ONNX_TENSOR_STRING ) t.data = 0;
+  t.whole = at.whole;
+  t.pieces = at.pieces;
+  t.rank = v->list;
+  if( v->list ) t.shape[0] = t.elements = n;
+  return !s->err->rc && onnx_add(s, place, c, &t);
+}
+
+/* --- Sparse tensors --- */
 
 /* The dimensions of a sparse tensor. */
 static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *out){

@@ -26,7 +26,8 @@ enum {
   OBJECT_UNSHAPED = 0x10,
   OBJECT_CONJ = 0x20, OBJECT_NEG = 0x40,
   OBJECT_MIXED = 0x80,          /* Its elements are no numbers */
-  OBJECT_TYPED = 0x100          /* An object's type is said, though no component has it */
+  OBJECT_TYPED = 0x100,       /* An object's type is said, though no component has it */
+  OBJECT_UNKNOWN = 0x200      /* It has values that are not put together */
 };
 
 typedef enum object_role {
@@ -47,7 +48,8 @@ typedef struct torch_part {
   uint64_t bytes;             /* The view's own; of elements that are no numbers, as many as there
                               ** should be */
   const char *rule;           /* Of the fault */
-  const char *why;            /* Static: why an object has no values; NULL: its format is known */
+  const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) no layout that
+                              ** is known; NULL: it has */
   zt_text format;             /* Static */
   uint32_t attributes;        /* Position of a map; 0: there is none */
   uint32_t fault;             /* Position of a text with a NUL behind it; 0: there is none */
@@ -437,10 +439,13 @@ static void object_set_sparse(object_draft *object, const zt_torch_tensor *tenso
   if( known && !(object->part.flags & OBJECT_UNSHAPED) ){
     object->part.format = object_sparse[tensor->layout].format;
     object->part.layout = object_sparse[tensor->layout].layout;
-  }else if( !coo && tensor->rank>2 ){
-    object->part.why = "it is a batch of sparse matrices, whose values are not put together";
+    return;
+  }
+  object->part.flags |= OBJECT_UNKNOWN;
+  if( !coo && tensor->rank>2 ){
+    object->part.reason = "it is a batch of sparse matrices, whose values are not put together";
   }else{
-    object->part.why = "its indices and values are not as torch lays them out";
+    object->part.reason = "its indices and values are not as torch lays them out";
   }
 }
 
@@ -458,9 +463,9 @@ static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_te
     object_set_view(o, &parts[i], &tensor->views[i]);
   }
   if( ragged ){
-    object.part.flags = OBJECT_UNSHAPED;
+    object.part.flags = OBJECT_UNSHAPED|OBJECT_UNKNOWN;
     object.part.format = ZT_TEXT("torch.nested");
-    object.part.why = "its rows have shapes of their own";
+    object.part.reason = "its rows have shapes of their own";
   }else{
     object_set_shape(o, &object, tensor->shape, tensor->rank);
     object_set_sparse(&object, tensor, parts);
@@ -479,14 +484,14 @@ static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_ten
   if( tensor->layout==ZT_TORCH_NO_SHAPE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");
-    t.part.why = "it was saved before it had a shape";
+    t.part.reason = "it was saved before it had a shape";
   }else{
     const bool meta = tensor->layout==ZT_TORCH_NO_BYTES;
     object_set_shape(o, &t, tensor->shape, tensor->rank);
     object_set_dtype(o, &t, &tensor->type);
     t.part.flags |= OBJECT_TYPED;
     t.part.format = meta ? ZT_TEXT("torch.meta") : ZT_TEXT("torch.wrapper_subclass");
-    t.part.why = meta ? "a meta tensor has no bytes"
+    t.part.reason = meta ? "a meta tensor has no bytes"
                       : "it is a wrapper, whose tensors are listed below it";
   }
   object_keep_attributes(o, tensor, &t);
@@ -536,6 +541,7 @@ static void object_set_numpy_type(object_draft *t, const zt_numpy_array *a){
   const zt_text name = npy->type.z ? npy->type : npy->dtype;
   const zt_dtype *dtype = name.z ? zt_dtype_named(name) : NULL;
   t->part.format = npy->format;
+  t->part.reason = npy->no_values;
   if( dtype ) t->part.id = (uint8_t)(dtype->id+1);
   if( dtype && npy->big ) t->part.flags |= OBJECT_BIG;
   if( npy->dense ) t->part.layout = ZT_LAYOUT_DENSE;
@@ -549,8 +555,8 @@ int zt_torch_add_array(zt_torch_objects *o, zt_text path, const zt_numpy_array *
   object_set_numpy_type(&t, a);
   if( a->fault ){
     t.part.layout = ZT_LAYOUT_UNKNOWN;
-    t.part.flags |= OBJECT_UNSHAPED;
-    t.part.why = a->fault;
+    t.part.flags |= OBJECT_UNSHAPED|OBJECT_UNKNOWN;
+    t.part.reason = a->fault;
     return object_add(o, path, &t, &at);
   }
   if( object_set_shape(o, &t, a->shape, a->npy.rank) && t.elements>0
@@ -598,7 +604,8 @@ void zt_torch_object(const zt_container *c, uint32_t i, zt_object *out){
   torch_part part;
   object_at(c, at, &part);
   out->format = part.format;
-  out->why = part.why;
+  if( part.flags & OBJECT_UNKNOWN ) out->why_unknown = part.reason;
+  else out->no_values = part.reason;
   out->rank = part.rank;
   for(uint32_t d=0; d<part.rank; d++) out->shape[d] = object_number(c, at, d);
   zt_object_count(out);

@@ -6,12 +6,17 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 #include "core/os.h"
+#include "core/paths.h"
 #include "core/utf8.h"
 
 #define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,
                           ** while a list of sources can be as long as a text */
 
-#define ERROR_MAGIC "T1"  /* The rule that the format is a known one */
+/* What breaking these rules means. Any other one: the file is broken. */
+static const struct { const char *rule, *kind; } error_kinds[] = {
+  { "T1", "unknown" }, { "NZ3", "unknown" },           /* It is no tensor file */
+  { "T2", "unsupported" }, { "PT1", "unsupported" }    /* Its format is none that is read */
+};
 
 /* At most max of n bytes, no character being cut in two. */
 static size_t error_cut(const char *z, size_t n, size_t max){
@@ -85,11 +90,13 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
 
-/* Append "PATH: ". */
+/* Append "PATH: ". A URL's query may be what opens it to anybody, and messages go to logs. */
 static void error_append_path(sqlite3_str *out, const char *path){
-  size_t n = strlen(path), shown = error_cut(path, n, ERROR_PATH);
+  const size_t open = zt_path_is_url(path) ? strcspn(path, "?") : strlen(path);
+  size_t n = path[open] ? open+1 : open, shown;
+  shown = error_cut(path, n, ERROR_PATH);
   error_append(out, path, shown);
-  sqlite3_str_appendall(out, shown<n ? "...: " : ": ");
+  sqlite3_str_appendall(out, shown<n || path[n] ? "...: " : ": ");
 }
 
 /* Keep a name behind what is there. Returns where. */
@@ -202,7 +209,10 @@ const char *zt_error_kind(const zt_error *e){
   if( zt_os_absent(e->system) || e->system==ENAMETOOLONG ) return "missing";
   if( e->system || e->changing ) return "transient";
   if( !e->rule && e->rc==SQLITE_ERROR ) return "unknown";   /* A directory, a FIFO ... */
-  return e->rule && strcmp(e->rule, ERROR_MAGIC)==0 ? "unknown" : "broken";
+  for(size_t i=0; e->rule && i<sizeof(error_kinds)/sizeof(*error_kinds); i++){
+    if( strcmp(e->rule, error_kinds[i].rule)==0 ) return error_kinds[i].kind;
+  }
+  return "broken";
 }
 
 bool zt_error_is_of_file(const zt_error *e){

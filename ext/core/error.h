@@ -10,7 +10,7 @@
 ** Messages go to terminals and logs, and paths, names and other texts of files go into messages. So
 ** what a terminal obeys, what turns the direction of writing, what has no width, and bytes that are
 ** no UTF-8 are shown escaped: \n, \x1b, \u202e. A backslash stays one: nobody has to read the
-** message back.
+** message back. Of a URL, the query is shown as `?...`.
 */
 #ifndef ZT_CORE_ERROR_H
 #define ZT_CORE_ERROR_H
@@ -68,7 +68,8 @@ ZT_FORMAT(2, 3) int zt_fail_changing(zt_error *e, const char *format, ...);
 
 /* What kind of failure is recorded: `missing`, nothing is there; `denied`, the system does not
 ** allow it; `transient`, the system may do it the next time, or the file was being written to;
-** `broken`, the file breaks a rule of its format; `unknown`, it is no tensor file. Static. */
+** `broken`, the file breaks a rule of its format; `unsupported`, its format is known and not read;
+** `unknown`, it is no tensor file. Static. */
 const char *zt_error_kind(const zt_error *e);
 
 /* What is wrong is the file, and not the system, or that memory is short. */

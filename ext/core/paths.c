@@ -99,6 +99,39 @@ bool zt_path_is_below(const char *path, const char *above){
       && (zt_is_separator(above[n-1]) || zt_is_separator(path[n]));
 }
 
+/* Bytes of a URL's scheme (RFC 3986, section 3.1); 0: it is none. */
+static size_t paths_scheme(const char *source){
+  size_t n = 0;
+  while( (source[n]>='a' && source[n]<='z') || (source[n]>='A' && source[n]<='Z')
+      || (n>0 && source[n] && strchr("0123456789+-.", source[n])) ) n++;
+  return n>1 && strncmp(source+n, "://", 3)==0 ? n : 0;
+}
+
+bool zt_path_is_url(const char *source){
+  const size_t n = paths_scheme(source);
+  return n>0 && !(n==4 && sqlite3_strnicmp(source, "file", 4)==0);
+}
+
+/* True if more than one file is asked for. A web server lists nothing: there a question mark begins
+** a query. */
+static bool paths_is_url_pattern(const char *url){
+  return sqlite3_strnicmp(url, "http:", 5)!=0 && sqlite3_strnicmp(url, "https:", 6)!=0
+      && zt_glob_is_pattern(url);
+}
+
+static int paths_fail_url(const char *url, zt_error *err){
+  if( !err->rc ) err->system = EACCES;   /* It is there, may be */
+  return zt_fail(err, SQLITE_ERROR,
+                 "a URL of scheme '%.*s' is not read: sources are files of this machine, copy it"
+                 " here first", zt_shown((zt_text){ url, paths_scheme(url) }), url);
+}
+
+int zt_path_fail(const zt_path *path, zt_error *err){
+  if( path->error_number==0 ) return SQLITE_OK;
+  if( zt_path_is_url(path->z) ) return paths_fail_url(path->z, err);
+  return zt_fail_os(err, path->action, path->error_number);
+}
+
 /* The local path of a file: URI (RFC 8089), in memory of its own. */
 static char *paths_path_from_uri(const char *uri, zt_error *err){
   const char *p = uri + strlen("file:");
@@ -169,10 +202,24 @@ typedef struct paths_source {
   int error_number;    /* Of one: not 0 if it cannot be told what it leads to, and why */
 } paths_source;
 
+/* A URL is never looked for as a path, whatever is there. */
+static paths_source_kind paths_classify_url(paths_source *s, zt_error *err){
+  if( paths_is_url_pattern(s->path) ){
+    paths_fail_url(s->path, err);
+    return PATHS_SOURCE_FAILED;
+  }
+  s->error_number = EACCES;
+  s->missing = true;
+  return PATHS_SOURCE_LITERAL;
+}
+
 static paths_source_kind paths_classify(paths_source *s, zt_error *err){
-  int error_number = zt_os_stat(s->path, &s->stat);
+  int error_number;
+  bool denied;
+  if( zt_path_is_url(s->path) ) return paths_classify_url(s, err);
+  error_number = zt_os_stat(s->path, &s->stat);
   /* Which is so of many a pattern */
-  bool denied = error_number==EACCES || error_number==ENAMETOOLONG;
+  denied = error_number==EACCES || error_number==ENAMETOOLONG;
   s->error_number = error_number;
   if( error_number==0 ){
     return s->stat.kind==ZT_KIND_DIRECTORY ? PATHS_SOURCE_DIRECTORY : PATHS_SOURCE_LITERAL;
@@ -294,6 +341,7 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   static const char refused[] = "no such file; a function takes exactly one file, not a %s";
   paths_source s = { .path = source };
   *out = NULL;
+  if( zt_path_is_url(source) ) return paths_fail_url(source, err);
   switch( paths_classify(&s, err) ){
     case PATHS_SOURCE_LITERAL:     /* Opening it says what is wrong, */
     case PATHS_SOURCE_DIRECTORY:   /* and what it is */
@@ -386,7 +434,8 @@ static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrup
 static void paths_put(sqlite3_str *out, const char *text, bool element,
                       const zt_interrupt *interrupt, zt_error *err){
   paths_source s = { .path = text };
-  switch( paths_classify(&s, err) ){
+  if( zt_path_is_url(text) ) paths_fail_url(text, err);
+  else switch( paths_classify(&s, err) ){
     case PATHS_SOURCE_LITERAL:   paths_put_path(out, s.path, err); break;
     case PATHS_SOURCE_DIRECTORY: paths_put_directory(out, s.path, strlen(s.path), err); break;
     case PATHS_SOURCE_PATTERN:   paths_put_pattern(out, &s, err); break;

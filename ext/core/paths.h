@@ -10,6 +10,7 @@
 **                the home directory itself is called is a pattern
 **   file: URI    RFC 8089 with no host or `localhost`, percent-decoded, then path, pattern or
 **                directory
+**   URL          any other `scheme://` (zt_path_is_url()): refused, and never looked for here
 **   list         a JSON array of sources, each as above (list.h)
 **
 ** Symbolic links to files are followed, and those to directories too, each directory once for what
@@ -31,7 +32,8 @@ typedef struct zt_path {
   char *z;             /* NUL-terminated; owned by the list */
   bool literal;        /* The source, or an element of its list, names just this */
   bool regular;        /* The system said that it is a regular file */
-  int error_number;    /* Not 0: nothing is there, or nobody can tell what is, or is below; errno */
+  int error_number;    /* Not 0: nothing is there, or nobody can tell what is, or is below; errno.
+                       ** Of a URL, EACCES */
   const char *action;  /* What cannot be done then: "open", "list the directory"; static */
 } zt_path;
 
@@ -59,7 +61,8 @@ typedef struct zt_paths_filter {
 
 /* Find what the source names, restricted by the filter. Neither a literal path that names nothing
 ** nor a pattern or directory with nothing in it is a failure: the first is a path with an
-** error_number, whatever the filter says. What is wrong with a list is one of the query and no
+** error_number, whatever the filter says. So is a URL; one that is a pattern is a failure, for
+** nobody can tell what it stands for. What is wrong with a list is one of the query and no
 ** file's: err has no path then, or the element's while it was recorded. The list is empty after a
 ** failure. */
 int zt_paths_find(const char *source, const zt_paths_filter *filter, zt_paths *out, zt_error *err);
@@ -67,6 +70,13 @@ void zt_paths_clear(zt_paths *p);
 
 /* Make them ascend. */
 int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
+
+/* Record why a path cannot be opened, if it is known: its error_number, or that it is a URL. */
+int zt_path_fail(const zt_path *path, zt_error *err);
+
+/* True for `scheme://...`, whatever case it is in, but for file:. A scheme has two characters at
+** least: Windows' drives have one. */
+bool zt_path_is_url(const char *source);
 
 /* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a
 ** pattern or list is a failure. *stat is what is there, if anything. */

@@ -203,9 +203,8 @@ int zt_files_read(const zt_listed *file, zt_cache *cache, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
   const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
-  const int error_number = file->path.error_number;
   *out = (zt_opened){ NULL, NULL, false };
-  if( error_number ) return zt_fail_os(err, file->path.action, error_number);
+  if( zt_path_fail(&file->path, err) ) return err->rc;
   return zt_cache_read(cache, file->path.z, state, !file->path.literal, source, interrupt, out,
                        err);
 }

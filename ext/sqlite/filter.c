@@ -205,7 +205,8 @@ static int filter_begin_files(zt_cursor *c){
   zt_cursor_leave_file(c);
   c->err.path = c->files.source;
   if( zt_table_is_of_files(zt_cursor_table(c)) ) return filter_stand_on_missing(c);
-  if( !c->scan.skip ) return zt_cursor_fail(c);
+  /* A URL that is a pattern may stand for many, which nobody asked to skip */
+  if( !c->scan.skip || zt_path_is_url(c->files.source) ) return zt_cursor_fail(c);
   zt_error_clear(&c->err);
   c->eof = true;
   return SQLITE_OK;

@@ -15,7 +15,7 @@
 
 /* True if something is not known, and nothing is wrong. */
 static bool fingerprint_function_is_none(const zt_error *err){
-  return err->rc==SQLITE_ERROR && strcmp(zt_rule_of(err)->severity, ZT_SEVERITY_WARNING)==0;
+  return err->rc==SQLITE_ERROR && strcmp(zt_rule_of(err)->severity, ZT_SEVERITY_ERROR)!=0;
 }
 
 /* Threads are a statement's, for as long as this takes. */

@@ -253,7 +253,7 @@ static bool plan_is_one_file(plan_planner *p){
   plan_source source = plan_source_of(p, &text);
   if( source==PLAN_IS_BLOB ) return true;
   if( source!=PLAN_IS_TEXT || p->of->connection->nofs ) return false;
-  return zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
+  return !zt_path_is_url(text) && zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
 }
 
 /* True if the term's constraint compares with a value that is known to be TEXT, and with

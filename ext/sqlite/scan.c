@@ -197,6 +197,7 @@ const zt_stat *zt_scan_stat(zt_scan *scan, sqlite3_context *ctx){
   int error_number = 0;
   if( c->tried_stat || !c->file ) return c->has_stat ? &c->stat : NULL;
   if( c->file->has_stat ) c->stat = c->file->stat;
+  else if( zt_path_is_url(c->file->path.z) ) error_number = c->file->path.error_number;
   else error_number = zt_os_stat(c->file->path.z, &c->stat);
   if( error_number==ENOMEM ) sqlite3_result_error_nomem(ctx);
   c->tried_stat = error_number!=ENOMEM;

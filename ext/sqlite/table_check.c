@@ -5,7 +5,8 @@
 **   path
 **   object, component   what it is about; NULL: the file, or the whole object
 **   severity            `error`: it cannot be read, or not be interpreted; `warning`: a
-**                       specification forbids or advises against it, or it has bitten people
+**                       specification forbids or advises against it, or it has bitten people;
+**                       `note`: nothing is wrong, and a tensor has no values, as text has none
 **   rule                the name of what is broken, a row of zt_rules; it stays the same
 **   message             what is wrong
 **   meaning, specification

@@ -16,7 +16,9 @@
 **   error               why it cannot be read; path, size and mtime stay, the rest is NULL
 **   error_kind          `missing` (nothing is there), `denied` (the system does not allow it),
 **                       `transient` (it may work the next time), `broken` (the file breaks a rule
-**                       of its format), `unknown` (it is no tensor file); NULL without an error
+**                       of its format), `unsupported` (its format is known by name and not
+**                       read), `unknown` (it is no tensor file: also a sound archive without
+**                       one); NULL without an error
 **   device, inode       which file it is, whatever its names; NULL for a BLOB
 **   architecture        `sha256:hex` over its tensors' names, formats, dtypes, types and shapes in
 **                       the names' order: equal for models of one kind

@@ -2,7 +2,7 @@
 ** zt_rules: one row per rule of zt_check.
 **
 **   rule                the name that zt_check gives
-**   severity            `error` or `warning`
+**   severity            `error`, `warning` or `note`
 **   meaning             what is true of a sound file
 **   specification       who says so: the section of the newest specification that does
 **

@@ -18,8 +18,9 @@
 **   W12  index components are u64
 **   W13  what is compressed has an uncompressed_length
 ** Which of them hold of a file, its driver says (ZT_RULE_ bits). Formats, dtypes, logical types and
-** encodings that are merely not known here (L1, L2, L5, E1) are a warning, too. rule.c names the
-** specification of each.
+** encodings that are merely not known here (L1, L2, L5, E1) are a warning, too. That a tensor has
+** no values, as text has none, is a note (L11): nothing is wrong. rule.c names the specification
+** of each.
 */
 #ifndef ZT_TENSOR_CHECK_H
 #define ZT_TENSOR_CHECK_H

@@ -44,7 +44,8 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
     .source = source, .container = c, .object = object, .budget = budget,
     .layout = layout_table[object->layout]
   };
-  if( object->why ) return zt_break(err, "L1", "%s", object->why);
+  if( object->no_values ) return zt_break(err, "L11", "it has no values: %s", object->no_values);
+  if( object->why_unknown ) return zt_break(err, "L1", "%s", object->why_unknown);
   if( object->unshaped ) return layout_fail_unshaped(out, err);
   if( !out->layout ){
     return zt_break(err, "L1", "no meaning of format '%.*s' is known", zt_shown(object->format),

@@ -14,6 +14,7 @@
 **   L6  it stands on its own storage type
 **   L7  no index is negative
 **   L8  a component's byte order is little or big
+**   L11 its elements are numbers, and the file has them: else it is listed, and nothing is wrong
 ** and where the file's rules say so (container.h):
 **   L9  a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0
 **   L10 no two stored elements lie in one cell

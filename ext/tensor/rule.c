@@ -5,6 +5,7 @@
 
 #define E ZT_SEVERITY_ERROR
 #define W ZT_SEVERITY_WARNING
+#define N ZT_SEVERITY_NOTE
 #define RFC(section) "RFC 7049 section " section
 #define V12(section) "zTensor 1.2.0 section " section
 #define V2 "zTensor 2"
@@ -32,6 +33,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "F1", "unreadable", E, "the file can be opened and read, and stays as it is meanwhile", SENSE },
   { "F2", "limit", E, "what has to be decoded stays within the limits", OURS },
   { "T1", "magic", E, "the file is of a format that is known", V12("4") },
+  { "T2", "unsupported-format", E, "the file's format is one that is read", OURS },
   { "M1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
   { "M2", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
     V12("5") },
@@ -296,6 +298,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "W13", "missing-decoded-length", W, "a compressed component states its uncompressed_length",
     V12("1") },
   /* Values */
+  { "L11", "no-values", N, "a tensor's elements are numbers, and the file has them", SENSE },
   { "L1", "unknown-format", W, "the object's format is known", V12("3") },
   { "L2", "unknown-dtype", W, "a component's dtype is one that is known", V12("2") },
   { "L5", "unknown-type", W, "a component's logical type is one that is known", V12("2") },

@@ -12,13 +12,15 @@ typedef struct zt_rule {
   const char *number;          /* As the check that fails states it */
   const char *slug;            /* zt_check.rule: stable */
   const char *severity;        /* "error": the file breaks a rule, and something cannot
-                               ** be read or interpreted; else "warning" */
+                               ** be read or interpreted; "note": nothing is wrong with it, and
+                               ** something has no values; else "warning" */
   const char *meaning;         /* What is true of a sound file */
   const char *specification;   /* What demands or advises it */
 } zt_rule;
 
 #define ZT_SEVERITY_ERROR "error"
 #define ZT_SEVERITY_WARNING "warning"
+#define ZT_SEVERITY_NOTE "note"
 
 /* All rules; a NULL number ends them. */
 extern const zt_rule zt_rules[];

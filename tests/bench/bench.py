@@ -35,6 +35,7 @@ from typing import Callable
 import auditing
 import joins
 import listing
+import table
 import threads
 import values
 from harness import (BUILT, COMPARED, HEADER, PLAN, WORK, BenchError, Build, Measurement, compare,
@@ -109,11 +110,13 @@ def other_build(path: Path) -> Build:
 
 def measure_all(items: list[Measurement], row_of: Callable[[Measurement], list[str]],
                 header: list[str]) -> int:
-    """Measures, prints the table and returns the exit status."""
-    rows, failures = [], []
+    """Measures, prints the table, keeps the ratios for README's (table.py) and returns the exit status."""
+    rows, failures, ratios = [], [], {}
     for item in items:
         try:
             rows.append(row_of(item))
+            if header is HEADER:
+                ratios[item.name] = rows[-1][HEADER.index("ratio")]
         except BenchError as error:
             failures.append(f"{item.name}: could not be measured: {error}")
             known = {"measurement": item.name, "workload": item.workload, "what": item.what,
@@ -122,6 +125,8 @@ def measure_all(items: list[Measurement], row_of: Callable[[Measurement], list[s
     print(f"Medians of {PLAN.samples} samples, each from a fresh process; page cache warm; "
           f"{platform.machine()}, {os.cpu_count()} CPUs.")
     print_table(header, rows)
+    if header is HEADER:
+        table.save(PLAN.samples, ratios)
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0

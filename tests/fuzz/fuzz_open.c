@@ -260,7 +260,7 @@ static void list_findings(findings *f, const image *m, sqlite3_stmt *s){
     *x = (finding){ .row = hash_columns(s), .error = severity && strcmp(severity, "error")==0, .of_component = component!=NULL,
                     .of_data = component && strcmp(component, "data")==0 };
     if( sqlite3_column_type(s, 0)!=SQLITE_NULL ) x->object = copy_name(s, 0);
-    CHECK(x->error || (severity && strcmp(severity, "warning")==0), "severity %s", severity);
+    CHECK(x->error || (severity && (strcmp(severity, "warning")==0 || strcmp(severity, "note")==0)), "severity %s", severity);
     for(int i=3; i<7; i++) CHECK(sqlite3_column_bytes(s, i)>0, "%s of a finding", sqlite3_column_name(s, i));
     CHECK(sqlite3_column_type(s, 7)==SQLITE_NULL, "path of an image");
     snprintf(x->rule, sizeof(x->rule), "%s", sqlite3_column_text(s, 3));
@@ -290,9 +290,9 @@ static void check_findings(const image *m, const char *error){
   }
 }
 
-/* A warning about what is merely not known here, of which there are no values. */
+/* A warning or a note about what is merely not known here, of which there are no values. */
 static bool is_unknown(const finding *x){
-  static const char *const rules[] = { "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
+  static const char *const rules[] = { "no-values", "unknown-format", "unknown-dtype", "unknown-type", "unknown-encoding",
     "ggml-undefined", "ggml-byte-order", "zip-encrypted", "zip-spanned", "onnx-segment", "onnx-split-values" };
   for(size_t i=0; i<sizeof(rules)/sizeof(*rules); i++) if( strcmp(x->rule, rules[i])==0 ) return true;
   return false;

@@ -163,6 +163,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT *, data, hash FROM zt_components('" ONNX "golden/hand_fields.onnx')" },
   { .sql = "SELECT stored FROM zt_components('" ONNX "golden/hand_fields.onnx')", .error = "its stored bytes are in several places" },
   { .sql = "SELECT *, data, digest_status FROM zt_components('" ONNX "golden/external/hand.onnx')" },
+  { .sql = "SELECT *, fingerprint FROM zt_objects('" ONNX "hostile/ok-constants.onnx')" },
   { .sql = "SELECT object, zt_dense(path, object), zt_json(path, object) FROM zt_objects('" ONNX "golden/sparse_nodes.onnx')" },
   { .sql = "SELECT object, zt_dense(path, object, 'f64') FROM zt_objects('" ONNX "golden/other_types.onnx') WHERE object GLOB 'sub*' OR object GLOB 'f8typed*'" },
   { .sql = "SELECT * FROM zt_attributes('" ONNX "golden/other_types.onnx')" },
@@ -188,6 +189,10 @@ static const oom_case cases[] = {
   { .sql = "SELECT path, size, error FROM zt_files('[\"" TREE "/sub\", \"" TREE "/none.zt\", \"" TREE "/*.zt\", \"" TREE "/a.zt\"]')" },
   { .sql = "SELECT path, object FROM zt_objects('[\"file:" TREE "/a.zt\", \"" TREE "/c\\u0075t.zt\"]', 'skip')" },
   { .sql = "SELECT path, error FROM zt_files('~/none/none.zt')" },
+  { .sql = "SELECT path, error, error_kind FROM zt_files('[\"s3://b/none.zt\", \"" TREE "/a.zt\"]')" },
+  { .sql = "SELECT path, error, error_kind FROM zt_files('s3://b/*.zt')" },
+  { .sql = "SELECT path, severity, rule, message FROM zt_check('" NUMPY "npy/golden/ml_bf16.npy')" },
+  { .sql = "SELECT zt_fingerprint('" NUMPY "npy/golden/unicode.npy')" },
 
   /* What is pushed down, and how tables are joined */
   { .sql = "SELECT c.rule, r.meaning FROM zt_check('" V12 "hand_bad_objects.zt', 'full') AS c JOIN zt_rules AS r USING (rule)" },

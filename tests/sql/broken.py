@@ -102,10 +102,11 @@ BROKEN = {
          "not a tensor file, but text like a git-lfs pointer's: was it pulled?"),
         ("a page of HTML", b"<!DOCTYPE html>\n<html>404</html>\n", "quick", None, None,
          "not a tensor file, but a page of HTML: what did the download say?"),
+        ("another file", b"%PDF-1.7\n" + bytes(60), "quick", None, None, "not a tensor file of a known format")],
+    "unsupported-format": [
         ("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(88), "quick", None, None, "a file of HDF5, which is not read"),
         ("HDF5 behind bytes of the user", bytes(1024) + b"\x89HDF\r\n\x1a\n" + bytes(88), "quick", None, None,
-         "a file of HDF5, which is not read"),
-        ("another file", b"%PDF-1.7\n" + bytes(60), "quick", None, None, "not a tensor file of a known format")],
+         "a file of HDF5, which is not read")],
     "footer": [("a header alone", MAGIC_1, "quick", None, None, "8 bytes are too few for a header and a footer")],
     "manifest-size": [("a manifest of no byte", MAGIC_1 + bytes(8) + MAGIC_1, "quick", None, None, "the manifest has 0 bytes")],
     "cbor-reserved": [

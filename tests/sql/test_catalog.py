@@ -47,7 +47,7 @@ INSERT INTO run_files VALUES
   ('mlflow', 'mlflow.db', 'r2', 'wider', 'failed', '/m/x.zt', 61.0, 'here');
 """
 
-NAMES = ["*.zt", "*.safetensors", "*.gguf", "*.npy", "*.npz", "*.pt", "*.pth", "*.onnx", "pytorch_model*.bin"]
+NAMES = ["*.zt", "*.safetensors", "*.gguf", "*.npy", "*.npz", "*.pt", "*.pth", "*.ckpt", "*.ptl", "*.onnx", "*model*.bin"]
 VIEWS = {
     "files": [
         ("/m/a.zt", "/m", "ztensor", "1.2.0", 100, 86400.5, 2, 2, 24, 24, None, '{"license":"MIT"}', None, 1000, None, 24, None, None, None,
@@ -108,10 +108,10 @@ def test_view(catalog, view):
 
 def test_a_directory_stands_for_files_of_these_names(db, tmp_path):
     names = [name.replace("*", "x") for name in NAMES]
-    for name in [*names, "pytorch_model.bin", "model.bin", "x.ztx", "x.pkl", "npy"]:
+    for name in [*names, "pytorch_model.bin", "model.bin", "weights.bin", "x.ztx", "x.pkl", "npy"]:
         (tmp_path / name).touch()
     assert [name for (name,) in db.execute("SELECT path FROM zt_files(?)", (str(tmp_path),))] == [
-        str(tmp_path / name) for name in sorted([*names, "pytorch_model.bin"])]
+        str(tmp_path / name) for name in sorted([*names, "pytorch_model.bin", "model.bin"])]
     assert re.search(r'zt_container_files\[\] =\s+"(.*)"', (ROOT / "ext/container/driver.c").read_text())[1].split() == NAMES
 
 

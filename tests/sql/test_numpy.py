@@ -13,7 +13,7 @@ from support import everything, message, prefix, rows, value
 
 sys.path.insert(0, str(corpus.FORMATS / "npz"))
 from write_npz import DEFLATE, Member, archive  # noqa: E402
-from write_npy import array, shaped  # noqa: E402
+from write_npy import NO_VALUES, array, shaped  # noqa: E402
 
 SCIPY = corpus.FORMATS / "npz" / "golden" / "scipy_csr.npz"
 
@@ -212,7 +212,7 @@ def test_of_an_array_that_is_only_listed_it_is_known_how_long_it_should_be(db, k
     have = max(size + there, 0)
     whole = array(shaped("(2,)", descr), bytes(have))
     length = [("data", "data", "length", f"its elements are {size} bytes, and it has {have}")] if have < size else []
-    listed = [("data", None, "unknown-format", f"no meaning of format 'numpy.{format}' is known")]
+    listed = [("data", None, "no-values", "it has no values: " + NO_VALUES[format])]
     for source in (whole, archive(Member("data.npy", whole)), archive(Member("data.npy", whole, DEFLATE))):
         assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, ?) WHERE rule <> 'gap'", source, level) == length + listed
         assert value(db, "SELECT zt_blob(?, 'data')", source) == bytes(min(size, have))

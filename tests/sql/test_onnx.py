@@ -1,4 +1,5 @@
 """ONNX models: data in other files, values of every encoding through every function, what is read and what is not."""
+import json
 import os
 import shutil
 import struct
@@ -339,3 +340,72 @@ def test_values_of_a_sparse_tensor_without_a_type_are_told(db):
     why = "it has no dtype that is known"
     assert rows(db, "SELECT object, component, rule, message FROM zt_check(?, 'full')", source) == [("w", "values", "unknown-dtype", why)]
     assert message(db, "SELECT zt_dense(?, 'w')", source).endswith(f"object 'w': component 'values': {why}")
+
+
+# ------------------------------------------------------------------------- constants that are numbers and no TensorProto
+
+FLOATS, INTS = struct.pack("<2f", 1.5, -2), [5, -6, 1 << 40]
+NUMBERS = {
+    "a float": ("value_float", onnx.field(2, 1.5), "f32", [], "1.5"), "an integer": ("value_int", onnx.field(3, -7), "i64", [], "-7"),
+    "floats": ("value_floats", onnx.fields(7, [1.5, -2.0]), "f32", [2], "[1.5,-2.0]"),
+    "floats, packed": ("value_floats", onnx.field(7, FLOATS), "f32", [2], "[1.5,-2.0]"),
+    "integers": ("value_ints", onnx.fields(8, INTS), "i64", [3], "[5,-6,1099511627776]"),
+    "integers, packed": ("value_ints", onnx.packed(8, INTS), "i64", [3], "[5,-6,1099511627776]"),
+    "integers, both": ("value_ints", onnx.field(8, 5) + onnx.packed(8, INTS[1:]), "i64", [3], "[5,-6,1099511627776]"),
+    "no floats": ("value_floats", b"", "f32", [0], "[]"), "no integers": ("value_ints", b"", "i64", [0], "[]"),
+}
+
+
+def constant(name, values, outputs=("c",), node="n", op="Constant"):
+    weight = onnx.tensor("w", [1], onnx.FLOAT, onnx.raw(bytes(4)))
+    return onnx.model(onnx.graph([weight], nodes=[onnx.node(op, node, list(outputs), [onnx.attribute(name, values)])]))
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_a_constant_of_numbers_is_a_tensor(db, save, kind):
+    name, values, dtype, shape, shown = NUMBERS[kind]
+    file = constant(name, values)
+    for source in (file, save("m.onnx", file)):
+        (object, format, type, dims, attributes), = rows(db, "SELECT object, format, type, shape, attributes FROM zt_objects(?) WHERE object <> 'w'", source)
+        assert (object, format, type, json.loads(dims)) == ("c", "dense", dtype, shape)
+        assert json.loads(attributes)["role"] == "constant" and json.loads(attributes)["field"] == name
+        assert value(db, "SELECT zt_json(?, 'c')", source) == shown
+        assert rows(db, "SELECT * FROM zt_check(?, 'full')", source) == []
+
+
+def test_constants_of_numbers_are_part_of_the_fingerprint(db):
+    found = [value(db, "SELECT zt_fingerprint(?)", constant(name, values)) for name, values in [
+        ("value_float", onnx.field(2, 1.0)), ("value_float", onnx.field(2, 2.0)), ("value_int", onnx.field(3, 1)), ("value_int", onnx.field(3, 2)),
+        ("value_floats", onnx.field(7, 1.0)), ("value_floats", onnx.fields(7, [1.0, 2.0])), ("value_ints", onnx.packed(8, [1, 2])),
+        ("value_ints", onnx.packed(8, [2, 1])), ("value_ints", b"")]]
+    assert None not in found and len({*found}) == len(found)
+    either = [value(db, "SELECT zt_fingerprint(?)", constant("value_ints", values)) for values in (onnx.packed(8, INTS), onnx.fields(8, INTS))]
+    raw = onnx.tensor("", [3], onnx.INT64, onnx.raw(struct.pack("<3q", *INTS)))
+    assert {*either} == {value(db, "SELECT zt_fingerprint(?)", constant("value", onnx.field(5, raw)))}
+
+
+def test_a_constant_of_text_is_listed(db):
+    for name, values, shape, strings in (("value_string", onnx.field(4, b"x"), [], ["x"]), ("value_strings", onnx.fields(9, [b"x", b"yz"]), [2], ["x", "yz"])):
+        file = constant(name, values)
+        (format, dims, attributes), = rows(db, "SELECT format, shape, attributes FROM zt_objects(?) WHERE object = 'c'", file)
+        assert (format, json.loads(dims), json.loads(attributes)["strings"]) == ("onnx.string", shape, strings)
+        assert rows(db, "SELECT object, severity, rule FROM zt_check(?, 'full')", file) == [("c", "note", "no-values")]
+        assert value(db, "SELECT zt_fingerprint(?)", file) is None
+
+
+def test_names_of_constants_of_numbers(db):
+    number = onnx.field(3, 1)
+    assert [name for name, in rows(db, "SELECT object FROM zt_objects(?)", constant("value_int", number, outputs=()))] == ["w", "n.value_int"]
+    assert [name for name, in rows(db, "SELECT object FROM zt_objects(?)", constant("value_int", number, outputs=["w"]))] == ["w", "w#2"]
+    # Of other operators numbers are settings, and what refers to a function's attribute has none.
+    for file in (constant("value_int", number, op="Conv"), constant("axis", number), constant("value_int", onnx.field(21, "of_the_function"))):
+        assert rows(db, "SELECT object FROM zt_objects(?)", file) == [("w",)]
+
+
+@pytest.mark.parametrize("name, values", [("value_int", b""), ("value_float", b""), ("value_floats", onnx.field(7, b"abc")),
+                                          ("value_floats", onnx.field(7, b"abcde"))])
+def test_a_constant_without_its_numbers_is_broken(db, name, values):
+    file = constant(name, values)
+    assert ("c", "error") in rows(db, "SELECT object, severity FROM zt_check(?, 'full')", file)
+    assert message(db, "SELECT zt_dense(?, 'c')", file).startswith(place(file, "c"))
+    assert message(db, "SELECT zt_fingerprint(?)", file).startswith(place(file, "c"))

@@ -166,6 +166,86 @@ def test_the_readme_answers_by_one_link(question, answers):
     assert len(text.splitlines()) < 300
 
 
+# ------------------------------------------------------------------------------------------------- setting up, measures
+
+def targets():
+    """{target: its prerequisites} of the Makefile's rules for people."""
+    return {name: before.split() for name, before in re.findall(r"^([a-z][a-z0-9-]*):([^#\n=]*)##", (ROOT / "Makefile").read_text(), re.M)}
+
+
+def test_two_commands_do_all_set_up_and_stand_at_the_top_of_install():
+    install = section(readme.README, "install")
+    first = re.search(r"^```sh\n(.*?)^```", install, re.M | re.S)
+    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make deps demo", "make deps test"]
+    assert len(re.sub(r"^## .*", "", install[:first.start()]).strip().splitlines()) == 1
+    assert {"deps", "demo", "test"} <= {*targets()} and "all" in targets()["demo"] and "all" in targets()["test"]
+
+
+@pytest.mark.parametrize("page", [readme.README, ROOT / "ext" / "packages" / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_who_builds_packages_from_a_clone_is_told_what_that_needs(page):
+    blocks = [block for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S) if re.search(r"^make .*\bwheels?\b", block, re.M)]
+    assert blocks
+    for block in blocks:
+        assert re.search(r"^make deps deps-packages\b", block, re.M), block
+        assert {word for line in re.findall(r"^make ([^#\n]*)", block, re.M) for word in line.split()} <= {*targets()}
+
+
+def bench_table():
+    sys.path.insert(0, str(ROOT / "tests" / "bench"))
+    try:
+        import table
+    finally:
+        sys.path.pop(0)
+    return table
+
+
+def test_every_ratio_of_the_readme_is_of_a_measurement(tmp_path):
+    """`make bench-table` writes them all, from one run."""
+    table = bench_table()
+    done = subprocess.run([sys.executable, ROOT / "tests" / "bench" / "bench.py", "--help"], capture_output=True, text=True, timeout=60, check=True)
+    known = set(re.search(r"Measurements: (.*)\.$", " ".join(done.stdout.split()))[1].split(", "))
+    names = [name for names in table.ROWS.values() for name in names]
+    assert {*names} <= known and len({*names}) == len(names)
+    page = table.with_ratios(readme.README.read_text(), {name: f"<{name}>" for name in names})
+    rows_of = section_of(page, "## Against what people use today")
+    assert len(rows_of) == len(table.ROWS)
+    assert [row.split("|")[3].strip() for row in rows_of] == ["; ".join(f"<{name}>" for name in names) for names in table.ROWS.values()]
+    with pytest.raises(ValueError, match="0 rows"):
+        table.with_ratios(page.replace("| what is in a GGUF file", "| in a GGUF file"), {name: "1" for name in names})
+
+
+def section_of(page, heading):
+    """The rows of the table below a heading, without its head."""
+    lines = page.split(heading + "\n")[1].split("\n## ")[0].splitlines()
+    return [line for line in lines if line.startswith("| ")][1:]
+
+
+def test_ratios_of_other_sources_or_of_a_part_are_refused(tmp_path, monkeypatch):
+    table = bench_table()
+    monkeypatch.setattr(table, "MEASURED", tmp_path / "measured.json")
+    monkeypatch.setattr(table, "README", tmp_path / "README.md")
+    table.README.write_text(readme.README.read_text())
+    every = {name: "0.123" for names in table.ROWS.values() for name in names}
+    monkeypatch.setattr(table, "sources", lambda: "a b")
+
+    def refused():
+        with pytest.raises(SystemExit) as ended:
+            table.main()
+        assert table.README.read_text() == readme.README.read_text()
+        return str(ended.value)
+
+    assert "run make bench first" in refused()
+    table.save(7, {name: ratio for name, ratio in every.items() if name != "gguf-py"})
+    assert "gguf-py" in refused()
+    table.save(7, every)
+    monkeypatch.setattr(table, "sources", lambda: "a c")
+    assert "not of the sources" in refused()
+    table.save(5, every)
+    assert table.main() == 0
+    assert {row.split("|")[3].strip() for row in section_of(table.README.read_text(), "## Against what people use today")} == {"0.123", "0.123; 0.123"}
+    assert "medians of up to 5 samples" in " ".join(table.README.read_text().split())
+
+
 # -------------------------------------------------------------------------------------------------------------- shape
 
 def test_the_readme_is_short():

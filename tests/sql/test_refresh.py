@@ -121,17 +121,17 @@ def test_a_source_removes_only_its_own(catalog, put, tmp_path):
 
 
 def test_a_directory_removes_what_other_sources_found_below_it_if_it_is_gone(catalog, put, tmp_path):
-    names = ["sub/gone.zt", "sub/odd [*] é's.zt", "sub/there.zt", ".hidden/there.zt", "there.ckpt", "gone.ckpt",
+    names = ["sub/gone.zt", "sub/odd [*] é's.zt", "sub/there.zt", ".hidden/there.zt", "there.weights", "gone.weights",
              "sub/w?at.zt"]
     paths = {name: put(name, model(1)) for name in names}
     put("sub/what.zt", model(1))                                   # not the same as w?at.zt
     for name in names:
         refresh(catalog, paths[name])
-    for name in ("sub/gone.zt", "sub/odd [*] é's.zt", "gone.ckpt", "sub/w?at.zt"):
+    for name in ("sub/gone.zt", "sub/odd [*] é's.zt", "gone.weights", "sub/w?at.zt"):
         os.unlink(paths[name])
     assert refresh(catalog, str(tmp_path / "models")) == {"files": 2, "added": 1, "unchanged": 1, "removed": 4}
     assert {path for (path,) in ask(catalog, "SELECT path FROM files")} == {
-        paths["sub/there.zt"], paths[".hidden/there.zt"], paths["there.ckpt"], str(tmp_path / "models/sub/what.zt")}
+        paths["sub/there.zt"], paths[".hidden/there.zt"], paths["there.weights"], str(tmp_path / "models/sub/what.zt")}
 
 
 @pytest.mark.parametrize("name", ["it's.zt", 'a "quoted" one.zt', "with space.zt", "star*.zt", "[brackets].zt", "日本語 é.zt",

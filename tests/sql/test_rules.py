@@ -13,7 +13,8 @@ def test_the_columns(db):
 def test_each_rule_has_one_row(db):
     assert rows(db, "SELECT count(*) >= 80, count(*) - count(DISTINCT rule), count(*) - count(DISTINCT rowid) FROM zt_rules") == [
         (1, 0, 0)]
-    assert rows(db, "SELECT DISTINCT severity FROM zt_rules ORDER BY 1") == [("error",), ("warning",)]
+    assert rows(db, "SELECT DISTINCT severity FROM zt_rules ORDER BY 1") == [("error",), ("note",), ("warning",)]
+    assert rows(db, "SELECT rule FROM zt_rules WHERE severity = 'note'") == [("no-values",)]
     assert rows(db, "SELECT * FROM zt_rules WHERE length(meaning) < 10 OR length(specification) < 5 OR rule GLOB '*[^a-z0-9-]*'") == []
 
 

@@ -267,6 +267,33 @@ static void test_interrupts(void **state){
   zt_error_clear(&err);
 }
 
+/* Which may be a credential. Of a local path a question mark is a character as any other. */
+static void test_the_query_of_a_url_is_not_shown(void **state){
+  static const struct { const char *path, *message; } rows[] = {
+    { "https://h/m.zt?key=secret&b", "ztensor: https://h/m.zt?...: no" }, { "s3://b/k?", "ztensor: s3://b/k?: no" },
+    { "https://h/m.zt", "ztensor: https://h/m.zt: no" }, { "file:///a?b", "ztensor: file:///a?b: no" },
+    { "a/m?.zt", "ztensor: a/m?.zt: no" }, { "C://m?.zt", "ztensor: C://m?.zt: no" }
+  };
+  (void)state;
+  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
+    zt_error err = { .path = rows[i].path };
+    zt_fail(&err, SQLITE_ERROR, "no");
+    assert_string_equal(err.message, rows[i].message);
+    zt_error_clear(&err);
+  }
+}
+
+static void test_kinds(void **state){
+  static const struct { const char *rule, *kind; } rows[] = {
+    { "T1", "unknown" }, { "NZ3", "unknown" }, { "T2", "unsupported" }, { "M1", "broken" }, { "T22", "broken" }
+  };
+  (void)state;
+  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
+    const zt_error err = { .rc = SQLITE_ERROR, .rule = rows[i].rule };
+    assert_string_equal(zt_error_kind(&err), rows[i].kind);
+  }
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_no_failure),
@@ -282,6 +309,8 @@ int main(void){
     cmocka_unit_test(test_what_cannot_be_seen_is_escaped_in_paths_and_faults),
     cmocka_unit_test(test_without_a_message_there_are_no_parts),
     cmocka_unit_test(test_interrupts),
+    cmocka_unit_test(test_the_query_of_a_url_is_not_shown),
+    cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

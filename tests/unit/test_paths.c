@@ -1291,6 +1291,19 @@ static void test_a_directory_with_paths_too_long_cannot_be_listed(void **state){
   }
 }
 
+static void test_urls(void **state){
+  static const char *const urls[] = {
+    "s3://b/k", "S3://b", "https://h/*", "gs://", "a+b-c.1://x", "filex://x", "hf://o/r", "fil://x", "s3://*"
+  };
+  static const char *const others[] = {
+    "", "s3", "s3:", "s3:/b", "s3:/", "://x", "C://x", "c:\\x", "1s://x", "s 3://x", "./s3://b", "/s3://b", "file://x", "FILE:///x", "-a://x",
+    "[\"s3://b\"]", "~/s3://b"
+  };
+  (void)state;
+  for(size_t i=0; i<sizeof(urls)/sizeof(*urls); i++) assert_true(zt_path_is_url(urls[i]));
+  for(size_t i=0; i<sizeof(others)/sizeof(*others); i++) assert_false(zt_path_is_url(others[i]));
+}
+
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_patterns),
@@ -1301,6 +1314,7 @@ int main(void){
     cmocka_unit_test(test_a_literal_name_of_nothing_is_a_result),
     cmocka_unit_test(test_one_path_is_a_file_or_directory_and_no_pattern),
     cmocka_unit_test(test_uris),
+    cmocka_unit_test(test_urls),
     cmocka_unit_test_setup_teardown(test_a_relative_uri_and_a_file_with_the_name_of_one, enter_tree, leave_tree),
     cmocka_unit_test(test_bad_uris),
     cmocka_unit_test(test_bad_second_digits_in_uris),

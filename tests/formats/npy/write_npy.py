@@ -11,6 +11,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "hostile"
 ONES = struct.pack("<4f", 1, 1, 1, 1)
 GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }"
+# Why an array has no values, by its format
+NO_VALUES = {
+    "unicode": "its elements are text", "bytes": "its elements are text", "datetime64": "its elements are times", "timedelta64": "its elements are times",
+    "longdouble": "long doubles are what the machine that wrote them made of them", "structured": "its elements are records of several fields",
+    "void": "its elements are bytes without a type", "object": "its elements are objects of Python, pickles, which are never executed"}
 
 
 def array(header=GOOD, data=ONES, version=(1, 0), length=None):
@@ -70,14 +75,14 @@ def cases():
     for name, descr, data, format in (("text", "'<U5'", bytes(35), "unicode"), ("bytes", "'|S7'", bytes(13), "bytes"), ("dates", "'<M8[D]'", bytes(15), "datetime64"),
                                       ("void", "'|V3'", bytes(5), "void"), ("longdouble", "'<f16'", bytes(31), "longdouble"),
                                       ("fields", "[('a', '<i4'), ('b', '<f8')]", b"", "structured")):
-        yield f"{name}-short", array(shaped("(2,)", descr), data), "lists_but_no_dense", "D1", "length", f"no meaning of format 'numpy.{format}' is known", "the data ends early, of a type that is only listed"
-    yield "object-code", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.object' is known", "objects whose pickle would run code"
-    yield "object-in-a-field", array(shaped("(1,)", "[('a', '<f4'), ('b', '|O')]"), b"N."), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "a field of objects"
+        yield f"{name}-short", array(shaped("(2,)", descr), data), "lists_but_no_dense", "D1", "length", f"it has no values: {NO_VALUES[format]}", "the data ends early, of a type that is only listed"
+    yield "object-code", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR."), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects whose pickle would run code"
+    yield "object-in-a-field", array(shaped("(1,)", "[('a', '<f4'), ('b', '|O')]"), b"N."), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a field of objects"
     yield "type-unknown", array(shaped("(4,)", "'<q4'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a type that is none"
     yield "type-of-three-bytes", array(shaped("(4,)", "'<f3'")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.unknown' is known", "a float of 3 bytes"
     yield "ok-trailing", array(data=ONES + b"more"), "ok", "W4", "gap", None, "bytes behind the data"
     yield "ok-escapes", array('{"\\x64e\\163\\u0063r": u"<f4", \'fortran_order\' :False\t,"shape"\n:(4L,)}\n'), "ok", None, None, None, "escapes, u, L, spaces, no padding"
-    yield "ok-fields", array(shaped("()", "[(('title', 'n\\xe9'), '<i2'), ('s', [('x', '|u1', 3), ('y', ('<f4', (2,)))], (2, 1)), ('', '|V3')]"), bytes(27)), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "titles, structures and subarrays in each other"
+    yield "ok-fields", array(shaped("()", "[(('title', 'n\\xe9'), '<i2'), ('s', [('x', '|u1', 3), ('y', ('<f4', (2,)))], (2, 1)), ('', '|V3')]"), bytes(27)), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "titles, structures and subarrays in each other"
 
 
 def write(folder, suffix, rows):

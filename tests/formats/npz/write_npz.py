@@ -136,9 +136,9 @@ def member_cases():
         yield (f"data-short-{name}", archive(Member("w.npy", array(shaped("(5,)")), method), Member("other.npy")), "lists_but_no_dense", "D1", "length",
                "5 elements of f32 are 20 bytes, and it has 16", "16 bytes in place of 20", {"object": "w"})
         yield (f"text-short-{name}", archive(Member("w.npy", array(shaped("(2,)", "'<U5'"), bytes(35)), method), Member("other.npy")), "lists_but_no_dense", "D1", "length",
-               "no meaning of format 'numpy.unicode' is known", "35 bytes in place of 40, of a type that is only listed", {"object": "w"})
+               "it has no values: its elements are text", "35 bytes in place of 40, of a type that is only listed", {"object": "w"})
     yield ("object-code", archive(Member("w.npy", array(shaped("(1,)", "'|O'"), b"cos\nmkdir\n(S'PICKLE_WAS_EXECUTED'\ntR.")), Member("other.npy")),
-           "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.object' is known", "objects whose pickle would run code", {"object": "w"})
+           "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are objects of Python, pickles, which are never executed", "objects whose pickle would run code", {"object": "w"})
 
 
 def odd_cases():
@@ -152,8 +152,8 @@ def odd_cases():
                                Member("secret.txt", b"text", flags=1), Member("packed.txt", b"text", BZIP2)), "ok", None, None, None, "members that are no arrays"
     yield "ok-trailing", archive(Member("w.npy", array(data=ONES + b"more"), DEFLATE)), "ok", None, None, None, "bytes behind the data of a member"
     long = array(shaped("(4,)", f"[('{'a' * 3000}', '<f4')]"))
-    yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "a header of 3 KB", {"object": "w"}
-    yield "long-header-deflated", archive(Member("w.npy", long, DEFLATE), Member("v.npy")), "lists_but_no_dense", "L1", "unknown-format", "no meaning of format 'numpy.structured' is known", "a header of 3 KB", {"object": "w"}
+    yield "long-header-stored", archive(Member("w.npy", long), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
+    yield "long-header-deflated", archive(Member("w.npy", long, DEFLATE), Member("v.npy")), "lists_but_no_dense", "L11", "no-values", "it has no values: its elements are records of several fields", "a header of 3 KB", {"object": "w"}
 
 
 if __name__ == "__main__":

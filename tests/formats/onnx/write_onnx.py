@@ -371,6 +371,10 @@ def cases():
     yield "ok-rank-0", two(raw(floats(3, 1)), dims=[]), ok, None, None, None, "a scalar"
     yield "ok-nothing", model(graph(name="")), ok, None, None, None, "an empty graph"
     yield "ok-empty-of-many", two(raw(b""), dims=[2**62, 2**62, 0]), ok, None, None, None, "no elements, whatever the other dimensions are"
+    yield "ok-constants", model(graph([tensor("w", [1], FLOAT, raw(floats(1)))], nodes=[
+        node("Constant", name, [], [attribute(name, values)]) for name, values in (
+            ("value_float", field(2, 1.5)), ("value_int", field(3, -7)), ("value_floats", fields(7, [1.5, 2.5])), ("value_ints", packed(8, [1, -2])))],
+        )), ok, None, None, None, "constants that are numbers and no TensorProto"
 
 
 FINDINGS = {

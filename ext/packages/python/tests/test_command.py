@@ -136,6 +136,20 @@ def test_check_tells_by_its_status(command, models):
     assert command.json("check", models[0]) == []
 
 
+def test_a_note_is_no_finding(command, tmp_path):
+    np.savez(tmp_path / "m.npz", w=np.eye(2), names=np.array(["a", "b"]), any=np.array([None, 1], dtype=object))
+    for options in ([], ["--full"]):
+        assert command("check", "m.npz", *options) == ("", "1 file: 0 errors, 0 warnings (2 notes: --notes)\n")
+        assert command.json("check", "m.npz", *options) == []
+    out, err = command("check", "m.npz", "--notes")
+    assert err == "1 file: 0 errors, 0 warnings (2 notes)\n" and out.count("no-values") == 2
+    assert [(row["object"], row["severity"], row["message"]) for row in command.json("check", "m.npz", "--notes")] == [
+        ("names", "note", "it has no values: its elements are text"),
+        ("any", "note", "it has no values: its elements are objects of Python, pickles, which are never executed")]
+    (tmp_path / "broken.npz").write_bytes((tmp_path / "m.npz").read_bytes()[:-1])
+    assert command("check", "*.npz", status=1)[1] == "2 files: 1 error, 0 warnings (2 notes: --notes)\n"
+
+
 def test_stats_are_numpys(command, tmp_path):
     values = np.linspace(-3, 5, 1000).astype("f4")
     np.save(tmp_path / "x.npy", values)

@@ -32,6 +32,7 @@ def server(command):
     os.utime(at / "copy.safetensors", (3, 3))
     safetensors(at / "many.safetensors", {f"t{i:03}": floats(i + 0.5) for i in range(150)})
     (at / "broken.gguf").write_bytes(b"GGUF\1\0\0\0")
+    np.savez(at / "text.npz", w=np.eye(2), words=np.array(["a", "b"]))
     (at / "digests.zt").write_bytes((GOLDEN / "ztensor" / "golden" / "v1.2" / "hand_digests.zt").read_bytes())
     with Server(command, "models", "--db", NAME) as made:
         made.database = command.directory / NAME
@@ -61,16 +62,27 @@ def model(server, home):
 
 def test_overview(server, home):
     said = text(server.get(home)[2])
-    assert "files 6" in said and "unreadable 1" in said and "1 file cannot be read : 1 broken" in said
+    assert "files 7" in said and "unreadable 1" in said and "1 file cannot be read : 1 broken" in said
     assert re.search(r"safetensors 4 192 ", said) and "ztensor 1.2.0 1 " in said
     assert "f32 206 " in said and "digest-mismatch error 3 1" in said
-    assert "20 tensors of 4 files with NaN" in said and "5 files, 3 of them without a licence" in said
+    assert "20 tensors of 4 files with NaN" in said and "6 files, 4 of them without a licence" in said
+
+
+def test_a_note_is_no_finding(server, home, model):
+    kept = sqlite3.connect(server.database).execute("SELECT object, severity FROM finding WHERE rule = 'no-values'").fetchall()
+    assert kept == [("words", "note")]
+    for address in (home, home + "/models", home + "/findings", model("text.npz")):
+        assert "no-values" not in server.get(address)[2] and "note" not in text(server.get(address)[2]).split(), address
+    assert "it has no values" not in server.get(home + "/findings?rule=no-values")[2]
+    assert "A check of every byte found nothing" in text(server.get(model("text.npz"))[2])
+    row = re.search(r"models/text\.npz.*?</tr>", server.get(home + "/models")[2], re.S)[0]
+    assert "warning" not in row and "error" not in row
 
 
 def test_models_are_searched_and_ordered(server, home):
     every = server.get(home + "/models")[2]
     assert [m for m in re.findall(r'/model/\d+">models/([^<]*)<', every)] == [
-        "copy.safetensors", "digests.zt", "first.safetensors", "many.safetensors", "second.safetensors"]
+        "copy.safetensors", "digests.zt", "first.safetensors", "many.safetensors", "second.safetensors", "text.npz"]
     assert re.findall(r'/model/\d+">models/([^<]*)<', server.get(home + "/models?q=S%25")[2]) == []
     assert re.findall(r'/model/\d+">models/([^<]*)<', server.get(home + "/models?q=sec")[2]) == ["second.safetensors"]
     assert re.findall(r'/model/\d+">models/([^<]*)<', server.get(home + "/models?order=largest")[2])[0] == "many.safetensors"
@@ -197,7 +209,7 @@ def test_serve_again_reads_nothing_again(command, server):
     before = sqlite3.connect(database).execute(read).fetchall()
     with Server(command, "models", "--db", NAME) as again:
         assert again.get("/-/ztensor")[0] == 200
-    assert sqlite3.connect(database).execute(read).fetchall() == before and len(before) == 5
+    assert sqlite3.connect(database).execute(read).fetchall() == before and len(before) == 6
 
 
 def test_what_takes_long_is_asked_before_the_first_visitor(command, server):

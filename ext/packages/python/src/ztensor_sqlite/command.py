@@ -134,26 +134,33 @@ def ls(source, tensors, as_json, show):
 @cli.command()
 @SOURCE
 @click.option("--full", is_flag=True, help="Read every byte: digests, padding, compressed data, indices of sparse tensors.")
+@click.option("--notes", is_flag=True, help="Also list tensors that have no values, as text has none, and why.")
 @AS_JSON
 @SQL
-def check(source, full, as_json, show):
-    """Check files against their formats' rules. Status 1 if there is an error."""
+def check(source, full, notes, as_json, show):
+    """Check files against their formats' rules. Status 1 if there is an error.
+
+    A tensor that has no values is a note: nothing is wrong with it, and it is no finding.
+    """
     session = Session(show=show)
     is_single(session, source)
     level = "full" if full else "quick"
-    errors = warnings = 0
+    found = {"error": 0, "warning": 0, "note": 0}
 
     def counted():
-        nonlocal errors, warnings
         for row in session.rows(f"SELECT path, object, component, severity, rule, message FROM zt_check({quote(source)}, {quote(level)})"):
-            errors += row[3] == "error"
-            warnings += row[3] != "error"
-            yield row
+            found[row[3]] += 1
+            if notes or row[3] != "note":
+                yield row
+
+    def count(severity):
+        return f"{found[severity]} {severity}{'s' * (found[severity] != 1)}"
 
     output.show(FINDINGS, counted(), as_json)
     files = session.value(f"SELECT count(path) FROM zt_files({quote(source)})")
-    print(f"{files} file{'s' * (files != 1)}: {errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}", file=sys.stderr)
-    return int(errors > 0)
+    rest = f" ({count('note')}{'' if notes else ': --notes'})" if found["note"] else ""
+    print(f"{files} file{'s' * (files != 1)}: {count('error')}, {count('warning')}{rest}", file=sys.stderr)
+    return int(found["error"] > 0)
 
 
 @cli.command()

@@ -90,7 +90,7 @@ def _whole(connection):
             SELECT container, version, files, objects, stored_bytes AS bytes FROM generations ORDER BY files DESC, container, version"""),
         "unreadable": rows(connection, "SELECT error_kind, count(*) AS files FROM file WHERE error IS NOT NULL GROUP BY 1 ORDER BY 2 DESC"),
         "rules": rows(connection, """
-            SELECT rule, severity, count(*) AS findings, count(DISTINCT file) AS files FROM finding
+            SELECT rule, severity, count(*) AS findings, count(DISTINCT file) AS files FROM finding WHERE severity <> 'note'
             GROUP BY rule, severity ORDER BY severity, 3 DESC, 1"""),
         "suspects": one(connection, f"SELECT count(*) AS tensors, count(DISTINCT file) AS files FROM statistic WHERE {SUSPECT}"),
         "largest": rows(connection, """
@@ -120,7 +120,7 @@ def models(connection, parameters):
         FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture JOIN host AS h ON h.id = f.host
         WHERE f.path LIKE ? ESCAPE '\\' ORDER BY {ORDERS[order]}""", pattern(parameters.text("q")))
     for row in found["rows"]:
-        row.update(one(connection, "SELECT sum(severity = 'error') AS errors, sum(severity <> 'error') AS warnings FROM finding WHERE file = ?",
+        row.update(one(connection, "SELECT sum(severity = 'error') AS errors, sum(severity = 'warning') AS warnings FROM finding WHERE file = ?",
                        row["id"]))
     return {"title": "Models", "order": order, "choices": list(ORDERS), **found}
 
@@ -129,7 +129,7 @@ def findings(connection, parameters):
     rule = parameters.text("rule")
     return {"title": "Findings", "rule": rule, **sheet(connection, parameters, """
         SELECT f.id, f.path, g.object, g.component, g.severity, g.rule, g.message FROM finding AS g JOIN file AS f ON f.id = g.file
-        WHERE ? IN ('', g.rule) ORDER BY g.id""", rule)}
+        WHERE g.severity <> 'note' AND ? IN ('', g.rule) ORDER BY g.id""", rule)}
 
 
 def suspects(connection, parameters):
@@ -210,8 +210,9 @@ def model(connection, parameters, file):
         "dtypes": _with_shares(rows(connection, """
             SELECT coalesce(k.type, k.dtype, 'not known') AS name, sum(s.objects) AS objects, sum(s.bytes) AS bytes
             FROM share AS s JOIN kind AS k ON k.id = s.kind WHERE s.layout = ? GROUP BY 1 ORDER BY 3 DESC""", found["layout"])),
-        "findings": rows(connection, "SELECT object, component, severity, rule, message FROM finding WHERE file = ? ORDER BY severity, id LIMIT 200",
-                         file),
+        "findings": rows(connection, """
+            SELECT object, component, severity, rule, message FROM finding WHERE file = ? AND severity <> 'note'
+            ORDER BY severity, id LIMIT 200""", file),
         "runs": rows(connection, """
             SELECT tracker, run, name, status, logged FROM run_files WHERE path = ? AND host IN ('', ?) ORDER BY logged""",
                      found["path"], found["host_name"]),
@@ -266,8 +267,9 @@ def tensor(connection, parameters, file, name):
             FROM part AS p JOIN storage AS s ON s.id = p.storage
                  LEFT JOIN digest AS d ON d.file = ?2 AND d.name = p.name AND d.storage = p.storage
             WHERE p.layout = ?3 AND p.name = ?4 ORDER BY s.component""", found["data_offset"], file, found["layout"], name),
-        "findings": rows(connection, "SELECT component, severity, rule, message FROM finding WHERE file = ? AND object = ? ORDER BY severity, id",
-                         file, this["object"]),
+        "findings": rows(connection, """
+            SELECT component, severity, rule, message FROM finding WHERE file = ? AND object = ? AND severity <> 'note'
+            ORDER BY severity, id""", file, this["object"]),
         "copies": rows(connection, """
             SELECT f.id, f.path, n.id AS name, n.name AS object FROM fingerprint AS p JOIN file AS f ON f.id = p.file JOIN name AS n ON n.id = p.name
             WHERE p.fingerprint = ? AND NOT (p.file = ? AND p.name = ?) ORDER BY f.path, n.name LIMIT 50""", this["fingerprint"], file, name),

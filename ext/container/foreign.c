@@ -1,0 +1,121 @@
+/*
+** What a file is that no driver claims.
+**
+**   T1  the file is of a format that is known
+**   T2  and of one that is read
+**
+** T2 is said of what these bytes tell, which no file of another kind has by chance:
+**
+**   HDF5                    its signature, in the first place or at a power of two from 512 on
+**                           (HDF5 File Format Specification 3.0, section II.A)
+**   MATLAB                  its header's text (MAT-File Format, level 5 and 7.3, which is HDF5)
+**   TensorFlow Lite         the flatbuffer's identifier, TFL3
+**   TensorFlow's index      an SSTable's footer, and a first key that is empty
+**   GGML                    the magic numbers of what came before GGUF
+**   pickle                  PROTO and a FRAME, or PROTO and an opcode that makes a value, and STOP;
+**                           before protocol 2 what it begins with, of a few, and STOP
+*/
+#include "container/foreign.h"
+
+#include "core/host.h"
+
+/* --- By their bytes --- */
+
+static bool foreign_begins(const zt_ends *ends, const char *bytes, size_t n){
+  return ends->head.n>=n && memcmp(ends->head.p, bytes, n)==0;
+}
+
+/* The same of a text, in any case. */
+static bool foreign_begins_with_text(const zt_ends *ends, const char *text){
+  size_t n = strlen(text);
+  return ends->head.n>=n && sqlite3_strnicmp((const char*)ends->head.p, text, (int)n)==0;
+}
+
+static bool foreign_ends(const zt_ends *ends, const char *bytes, size_t n){
+  return ends->tail.n>=n && memcmp(ends->tail.p+ends->tail.n-n, bytes, n)==0;
+}
+
+static bool foreign_is_hdf5(const zt_ends *ends, zt_error *err){
+  static const uint8_t signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
+  uint8_t bytes[sizeof(signature)];
+  if( ends->size<sizeof(bytes) ) return false;
+  for(uint64_t at=0; at<=ends->size-sizeof(bytes); at=at ? 2*at : 512){
+    if( zt_source_read(ends->source, at, bytes, sizeof(bytes), err) ) return false;
+    if( memcmp(bytes, signature, sizeof(bytes))==0 ) return true;
+    if( at>UINT64_MAX/2 ) break;
+  }
+  return false;
+}
+
+static bool foreign_is_tflite(const zt_ends *ends){
+  return ends->head.n>=8 && memcmp(ends->head.p+4, "TFL3", 4)==0;
+}
+
+/* Of the first entry, no byte of the key is shared, and none its own. */
+static bool foreign_is_tensorflow(const zt_ends *ends){
+  return foreign_begins(ends, "\0\0", 2)
+      && foreign_ends(ends, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+}
+
+static bool foreign_is_ggml(const zt_ends *ends){
+  static const char *const magics[] = { "lmgg", "fmgg", "tjgg", "algg" };
+  for(size_t i=0; i<sizeof(magics)/sizeof(*magics); i++){
+    if( foreign_begins(ends, magics[i], 4) ) return true;
+  }
+  return false;
+}
+
+static bool foreign_is_pickle(const zt_ends *ends){
+  static const char makes[] = "}](c)KMJGXUTVBCFIL\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x96N";
+  static const char *const texts[] = {
+    "(dp0\n", "(dp1\n", "(lp0\n", "(lp1\n", "(ip0\n", "ccopy_reg\n", "cnumpy.core.mult", "cnumpy\n",
+    "ccollections\nOrd"
+  };
+  const uint8_t *p = ends->head.p;
+  if( ends->head.n<4 || !foreign_ends(ends, ".", 1) ) return false;
+  if( p[0]==0x80 && p[1]>=2 && p[1]<=5 ){
+    return p[2]==0x95 || (p[2] && strchr(makes, p[2]));
+  }
+  for(size_t i=0; i<sizeof(texts)/sizeof(*texts); i++){
+    if( foreign_begins(ends, texts[i], strlen(texts[i])) ) return true;
+  }
+  return false;
+}
+
+/* A file of a format that is not read; NULL: its bytes do not tell. */
+static const char *foreign_format(const zt_ends *ends, zt_error *err){
+  if( foreign_begins_with_text(ends, "MATLAB 5.0 MAT-f")
+   || foreign_begins_with_text(ends, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
+  if( foreign_is_tflite(ends) ) return "a file of TensorFlow Lite";
+  if( foreign_is_tensorflow(ends) ) return "the index of a TensorFlow checkpoint";
+  if( foreign_is_ggml(ends) ) return "a file of GGML before GGUF";
+  if( foreign_is_pickle(ends) ) return "a plain pickle";
+  return foreign_is_hdf5(ends, err) ? "a file of HDF5" : NULL;
+}
+
+int zt_foreign_fail(const zt_ends *ends, zt_error *err){
+  const char *format;
+  if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
+  if( foreign_begins_with_text(ends, "version ") ){
+    return zt_break(err, "T1", "not a tensor file, but text like a git-lfs pointer's: was it"
+                    " pulled?");
+  }
+  if( foreign_begins_with_text(ends, "<!doctype") || foreign_begins_with_text(ends, "<html") ){
+    return zt_break(err, "T1", "not a tensor file, but a page of HTML: what did the download say?");
+  }
+  format = foreign_format(ends, err);
+  if( err->rc ) return err->rc;
+  if( format ) return zt_break(err, "T2", "%s, which is not read", format);
+  return zt_break(err, "T1", "not a tensor file of a known format");
+}
+
+/* --- In zip archives --- */
+
+bool zt_foreign_is_hdf5(zt_text name){
+  static const char *const ends[] = { ".h5", ".hdf5" };
+  for(size_t i=0; i<sizeof(ends)/sizeof(*ends); i++){
+    const size_t n = strlen(ends[i]);
+    if( name.n>n && memcmp(name.z+name.n-n, ends[i], n)==0 ) return true;
+  }
+  return false;
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Puts the ratios of the last `make bench` into README's table: `make bench-table`.
+
+Refused unless they are of one run that measured every row of it, of the sources that are committed now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MEASURED = ROOT / "build" / "bench" / "measured.json"
+README = ROOT / "README.md"
+SOURCES = ["ext/core", "ext/container", "ext/tensor", "ext/sqlite", "ext/ztensor.c", "tests/bench"]
+
+# How a row's question begins, and the measurements whose ratios it has
+ROWS = {
+    "least, greatest, mean, spread": ["stats-f32-file", "stats-bf16-file"],
+    "how far are two f32 models": ["compare-numpy"],
+    "what is in 10,000 zTensor files": ["tree-rust"],
+    "what is in a safetensors file": ["safetensors-rust"],
+    "what is in a GGUF file": ["gguf-py"],
+    "what is in a PyTorch file": ["pt-list"],
+    "what is in an ONNX model": ["onnx-list"],
+    "the values of 1,000 arrays": ["npz-deflated", "npz-stored"],
+    "does 1 GiB still have its xxh3": ["digest-xxh3"],
+    "do 256 MiB in 16 components": ["threads-rust-sha256"],
+}
+
+
+def sources() -> str:
+    """Which sources are committed; with a word more where others lie in the folder."""
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=True).stdout
+
+    trees = git("rev-parse", *(f"HEAD:{path}" for path in SOURCES)).split()
+    return " ".join(trees + (["changed"] if git("status", "--porcelain", "--", *SOURCES) else []))
+
+
+def save(samples: int, ratios: dict[str, str]) -> None:
+    """What one run measured, by the names of its measurements."""
+    try:
+        of = sources()
+    except (OSError, subprocess.CalledProcessError):
+        of = "unknown"
+    MEASURED.write_text(json.dumps({"sources": of, "samples": samples, "ratios": ratios}, indent=1) + "\n")
+
+
+def with_ratios(page: str, ratios: dict[str, str]) -> str:
+    """The page with these ratios in its table."""
+    for question, names in ROWS.items():
+        row = re.compile(rf"^(\| {re.escape(question)}[^|]*\|[^|]*\|) [^|]* \|$", re.M)
+        shown = "; ".join(ratios[name] for name in names)
+        page, found = row.subn(lambda m, shown=shown: f"{m[1]} {shown} |", page)
+        if found != 1:
+            raise ValueError(f"README has {found} rows that begin with '{question}'")
+    return page
+
+
+def main() -> int:
+    if not MEASURED.exists():
+        sys.exit("run make bench first")
+    measured = json.loads(MEASURED.read_text())
+    missing = sorted({name for names in ROWS.values() for name in names} - {*measured["ratios"]})
+    if missing:
+        sys.exit(f"the last run of make bench has not measured {', '.join(missing)}")
+    if "changed" in measured["sources"] or measured["sources"] != sources():
+        sys.exit("the last run of make bench is not of the sources that are committed now")
+    page = with_ratios(README.read_text(), measured["ratios"])
+    README.write_text(re.sub(r"(medians of\s+up\s+to\s+)\d+(\s+samples)", rf"\g<1>{measured['samples']}\g<2>", page))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

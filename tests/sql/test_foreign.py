@@ -1,0 +1,108 @@
+"""Files that are read by nobody here: of formats that are known by name, and of none that is."""
+import collections
+import io
+import pickle
+import struct
+import zipfile
+
+import numpy
+import pytest
+
+import writer
+from support import message, rows
+
+HDF5 = b"\x89HDF\r\n\x1a\n" + bytes(88)
+PICKLES = {"a dict": {"a": 1}, "an empty dict": {}, "a list": [1.5, "x"], "a tuple": (1, 2), "a number": 7, "a text": "text",
+           "an array": numpy.arange(3.0), "arrays": {"w": numpy.zeros((2, 2)), "b": [numpy.float32(1)]},
+           "an OrderedDict": collections.OrderedDict(a=1), "a class": complex(1, 2)}
+
+
+def archive(members, method=zipfile.ZIP_STORED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as z:
+        for name, data in members.items():
+            z.writestr(name, data)
+    return file.getvalue()
+
+
+def unsupported():
+    yield "HDF5", HDF5, "a file of HDF5"
+    yield "Keras before 3, with bytes of the user", bytes(512) + HDF5, "a file of HDF5"
+    for version in ("5.0", "7.3"):
+        head = f"MATLAB {version} MAT-file, Platform: GLNXA64".encode().ljust(124) + b"\x00\x01IM"
+        yield f"MATLAB {version}", head + (HDF5 if version == "7.3" else bytes(64)), "a file of MATLAB"
+    yield "TensorFlow Lite", struct.pack("<I4s", 28, b"TFL3") + bytes(100), "a file of TensorFlow Lite"
+    index = b"\0\0\x08\x08\1\x12\0\x1a\2\x08\1" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+    yield "TensorFlow", index, "the index of a TensorFlow checkpoint"
+    for magic in (b"ggml", b"ggmf", b"ggjt"):
+        yield magic.decode(), magic[::-1] + bytes(60), "a file of GGML before GGUF"
+    for name, value in PICKLES.items():
+        for protocol in range(2, 6):
+            yield f"pickle {protocol}, {name}", pickle.dumps(value, protocol), "a plain pickle"
+    for name in ("a dict", "a list", "an array", "an OrderedDict"):
+        yield f"pickle 0, {name}", pickle.dumps(PICKLES[name], 0), "a plain pickle"
+    for member in ("model.weights.h5", "a/b.hdf5"):   # The first is Keras'
+        yield f"zip, {member}", archive({"config.json": b"{}", member: HDF5}), f"a zip archive around '{member}', a file of HDF5"
+
+
+UNSUPPORTED = list(unsupported())
+SOUND = archive({"word/document.xml": b"<w/>", "image.png": b"\x89PNG"})
+UNKNOWN = {
+    "empty": b"", "text": b"no tensors in here\n", "JSON": b'{"a": [1, 2]}', "index.json": b'{"metadata": {}, "weight_map": {"w": "m.safetensors"}}',
+    "PDF": b"%PDF-1.7\n" + bytes(60), "PNG": b"\x89PNG\r\n\x1a\n" + bytes(60), "gzip": b"\x1f\x8b\x08\0" + bytes(60),
+    "SQLite": b"SQLite format 3\0" + bytes(84), "ELF": b"\x7fELF\2\1\1" + bytes(60), "Parquet": b"PAR1" + bytes(60) + b"PAR1",
+    "tar": b"readme.txt".ljust(257, b"\0") + b"ustar\0" + bytes(800), "YAML": b"model: x\nlr: 0.1\n", "CSV": b"a,b\n1,2\n",
+    "HTML": b"<!DOCTYPE html><html></html>", "a pointer of git-lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+    "zip": SOUND, "zip, deflated": archive({"a.txt": b"x" * 1000}, zipfile.ZIP_DEFLATED), "zip around a file": archive({"model.zt": writer.sample()}),
+    "a pickle's first byte": b"\x80\x04", "a sentence": b"(dp0 is no pickle.", "80 and a stop": b"\x80\x7f" + bytes(9) + b".",
+    "an SSTable": b"\0\x03\x04key" + bytes(40) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb", "zeros": bytes(4096), "MATLAB's": b"MATLAB is a trademark." * 9,
+}
+
+
+def kinds(db, source):
+    return rows(db, "SELECT container, objects, error, error_kind FROM zt_files(?)", source)
+
+
+@pytest.mark.parametrize("name, data, what", UNSUPPORTED, ids=[row[0] for row in UNSUPPORTED])
+def test_a_known_format_is_said_to_be_one_that_is_not_read(db, save, name, data, what):
+    expected = what + ", which is not read"
+    path = save("m.zt", data)
+    for source, shown in ((path, path), (data, "<blob>")):
+        error = f"ztensor: {shown}: {expected}"
+        assert kinds(db, source) == [(None, None, error, "unsupported")]
+        assert message(db, "SELECT * FROM zt_objects(?)", source) == message(db, "SELECT zt_manifest(?)", source) == error
+        assert rows(db, "SELECT object, severity, rule, message FROM zt_check(?)", source) == [(None, "error", "unsupported-format", expected)]
+    assert rows(db, "SELECT * FROM zt_objects(?, 'skip')", path) == []
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_no_tensor_file_is_unknown(db, save, name):
+    for source in (save("m.zt", UNKNOWN[name]), UNKNOWN[name]):
+        (container, objects, error, kind), = kinds(db, source)
+        assert (container, objects, kind) == (None, None, "unknown"), error
+
+
+def test_a_broken_archive_is_broken(db):
+    for data in (SOUND[:-10], SOUND[:30], archive({"a.npy": numpy_file()})[:-1]):
+        assert kinds(db, data)[0][3] == "broken", kinds(db, data)
+
+
+def numpy_file():
+    file = io.BytesIO()
+    numpy.save(file, numpy.arange(3))
+    return file.getvalue()
+
+
+def test_an_archive_with_an_array_is_one_of_arrays_whatever_else_is_in_it(db):
+    assert kinds(db, archive({"model.safetensors": b"x", "w.npy": numpy_file()})) == [("npz", 1, None, None)]
+    assert kinds(db, archive({})) == [("npz", 0, None, None)]
+
+
+def test_files_of_pytorch_that_are_refused_are_unsupported(db):
+    legacy = b"tensors".ljust(257, b"\0") + b"ustar\0" + bytes(800)
+    (_, _, error, kind), = kinds(db, legacy)
+    assert kind == "unsupported" and "tar archive" in error
+
+
+def test_sound_files_have_no_kind(db):
+    assert kinds(db, writer.sample()) == [("ztensor", 2, None, None)]

@@ -1,0 +1,157 @@
+"""Tensors whose values nobody can have: each is a row, a finding that says why, and no part of any fingerprint."""
+import io
+import sqlite3
+import sys
+
+import numpy
+import pytest
+
+import corpus
+import write_onnx as onnx
+from support import message, place, prefix, rows, value
+
+sys.path.insert(0, str(corpus.FORMATS / "npy"))
+sys.path.insert(0, str(corpus.FORMATS / "npz"))
+from write_npy import array, shaped  # noqa: E402
+from write_npz import DEFLATE, Member, archive  # noqa: E402
+
+FILES = sorted(path for format in corpus.formats() for folder in ("golden", "hostile") for path in (corpus.FORMATS / format / folder).rglob("*")
+               if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
+SEVERITIES = "SELECT severity FROM zt_rules WHERE rule = ?"
+
+
+def without_values(db, source):
+    """{object: why} of those that zt_dense gives nothing of; None where the file cannot be opened."""
+    try:
+        names = [name for name, in rows(db, "SELECT object FROM zt_objects(?)", source)]
+    except sqlite3.Error:
+        return None
+    found = {}
+    for name in names:
+        try:
+            db.execute("SELECT zt_dense(?, ?)", (source, name)).fetchone()
+        except sqlite3.Error as error:
+            found[name] = str(error)
+    return found
+
+
+def fingerprint(db, source):
+    """(fingerprint, None), or (None, the message)."""
+    try:
+        return value(db, "SELECT zt_fingerprint(?)", source), None
+    except sqlite3.Error as error:
+        return None, str(error)
+
+
+def test_there_are_many_files():
+    assert len(FILES) > 900
+
+
+@pytest.mark.parametrize("format", corpus.formats())
+@pytest.mark.parametrize("how", ["path", "blob"])
+def test_a_tensor_without_values_is_a_finding_and_makes_no_fingerprint(db, format, how):
+    """Over all files of tests/formats. Where the values are not known there is none; where the file is broken that is an error."""
+    seen = {"NULL": 0, "error": 0, "whole": 0}
+    for path in FILES:
+        if path.relative_to(corpus.FORMATS).parts[0] != format:
+            continue
+        source = corpus.source_of(path, how)
+        lost = without_values(db, source)
+        if lost is None:
+            continue
+        got, error = fingerprint(db, source)
+        findings = rows(db, "SELECT object, severity, message FROM zt_check(?, 'full')", source)
+        reasons = dict(rows(db, "SELECT object, fingerprint_error FROM zt_objects(?) WHERE fingerprint IS NULL", source))
+        lost = {name: reasons.get(name) if why.endswith("on a result") else why for name, why in lost.items()}   # 64 GiB
+        assert reasons == lost, path
+        for name, why in lost.items():
+            about = [(severity, text) for object, severity, text in findings if object == name]
+            assert about, (path, name, why)
+            assert any(why.endswith(text) for _, text in about) or any(severity == "error" for severity, _ in about), (path, name, why, about)
+        if not lost:
+            assert got is not None, path
+        elif error is None:
+            assert got is None, path
+        else:   # What is broken is said, and has a finding that is an error
+            assert error in lost.values(), path
+            assert any(severity == "error" and object in lost for object, severity, _ in findings), path
+        seen["whole" if not lost else "error" if error else "NULL"] += 1
+    assert min(seen.values()) > 0, seen
+
+
+@pytest.mark.parametrize("format", ["npy", "npz"])
+def test_what_numpy_wrote_has_notes_at_most(db, format):
+    notes = rows(db, "SELECT severity, rule FROM zt_check(?, 'full') WHERE rule <> 'gap'", str(corpus.FORMATS / format / "golden"))
+    assert len(notes) > 2 and set(notes) == {("note", "no-values")}
+
+
+# ------------------------------------------------------------------------------------------------- arrays of numpy
+
+def saved(data):
+    file = io.BytesIO()
+    numpy.save(file, data)
+    return file.getvalue()
+
+
+TEXT, TIMES = "its elements are text", "its elements are times"
+ORDINARY = {
+    "names": (numpy.array(["a", "bc"]), TEXT), "bytes": (numpy.array([b"a", b"bc"]), TEXT),
+    "mixed": (numpy.array([1, "x", None], dtype=object), "its elements are objects of Python, pickles, which are never executed"),
+    "when": (numpy.array(["2024-01-01"], dtype="M8[D]"), TIMES), "took": (numpy.array([3], dtype="m8[s]"), TIMES),
+    "rows": (numpy.zeros(2, dtype=[("a", "<i4"), ("b", "<f8")]), "its elements are records of several fields"),
+    "raw": (numpy.zeros(2, dtype="V7"), "its elements are bytes without a type"),
+    "long": (numpy.zeros(2, dtype=numpy.longdouble), "long doubles are what the machine that wrote them made of them"),
+}
+
+
+@pytest.mark.parametrize("level", ["quick", "full"])
+def test_text_and_objects_of_an_ordinary_npz_are_notes(db, save, level):
+    file = io.BytesIO()
+    numpy.savez_compressed(file, weight=numpy.eye(2), **{name: data for name, (data, _) in ORDINARY.items()})
+    path = save("m.npz", file.getvalue())
+    assert rows(db, "SELECT object, component, severity, rule, message FROM zt_check(?, ?)", path, level) == [
+        (name, None, "note", "no-values", "it has no values: " + why) for name, (_, why) in ORDINARY.items()]
+    for name, (_, why) in ORDINARY.items():
+        assert message(db, "SELECT zt_dense(?, ?)", path, name) == place(path, name) + "it has no values: " + why
+    assert rows(db, "SELECT object FROM zt_objects(?) WHERE fingerprint IS NOT NULL", path) == [("weight",)]
+    assert value(db, "SELECT zt_fingerprint(?)", path) is None
+
+
+def test_text_of_onnx_is_a_note(db):
+    file = onnx.model(onnx.graph([onnx.tensor("t", [2], onnx.STRING, onnx.field(6, b"a"), onnx.field(6, b"b"))]))
+    assert rows(db, "SELECT object, component, severity, rule, message FROM zt_check(?, 'full')", file) == [
+        ("t", None, "note", "no-values", "it has no values: its elements are text")]
+    assert value(db, "SELECT zt_fingerprint(?)", file) is None
+
+
+# ml_dtypes 0.6.0 and numpy 2.4.6: the descr that numpy.save writes for arrays of each of its types. `|` is what numpy makes of `<`
+# when such an array is loaded and saved again.
+OF_ML_DTYPES = {
+    "f1": ("numpy knows no f1: it is probably float8_e5m2 of ml_dtypes", ["float8_e5m2"]),
+    "V2": ("numpy has no meaning for V2: it is probably bfloat16 of ml_dtypes", ["bfloat16"]),
+    "W4": ("numpy knows no W4: it is probably complex32 or bcomplex32 of ml_dtypes", ["complex32", "bcomplex32"]),
+    "V1": ("numpy has no meaning for V1: it is probably a type of ml_dtypes, float8 or smaller, and the file does not say which",
+           ["float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
+            "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int1", "int2", "int4", "uint1", "uint2", "uint4"]),
+}
+
+
+@pytest.mark.parametrize("order", ["<", "|", ">", "="])
+@pytest.mark.parametrize("type", OF_ML_DTYPES)
+def test_types_of_ml_dtypes_are_said_to_be_probably_theirs(db, save, type, order):
+    why, width = "it has no values: " + OF_ML_DTYPES[type][0], int(type[1])
+    data = bytes(range(1, 1 + 3 * width))
+    whole = array(shaped("(3,)", f"'{order}{type}'"), data)
+    for source in (save("w.npy", whole), whole, archive(Member("w.npy", whole)), archive(Member("w.npy", whole, DEFLATE))):
+        (name, dtype, shape, error), = rows(db, "SELECT object, dtype, shape, fingerprint_error FROM zt_objects(?)", source)
+        assert (dtype, shape, error) == ("u8", "[3]", f"{prefix(source)}object '{name}': {why}")
+        assert value(db, "SELECT zt_blob(?, ?)", source, name) == data
+        assert rows(db, "SELECT severity, rule, message FROM zt_check(?, 'full')", source) == [("note", "no-values", why)]
+        assert value(db, "SELECT error FROM zt_stats(?)", source).endswith(why)
+        assert value(db, "SELECT zt_fingerprint(?)", source) is None
+
+
+def test_what_numpy_has_itself_is_not_said_to_be_theirs(db):
+    for descr in ("<f2", "<V3", "<V4", "<V16"):
+        file = array(shaped("(2,)", f"'{descr}'"), bytes(2 * int(descr[2:])))
+        assert rows(db, "SELECT message FROM zt_check(?) WHERE message LIKE '%ml_dtypes%'", file) == []
