@@ -48,8 +48,8 @@ typedef struct torch_part {
   uint64_t bytes;             /* The view's own; of elements that are no numbers, as many as there
                               ** should be */
   const char *rule;           /* Of the fault */
-  const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) no layout that
-                              ** is known; NULL: it has */
+  const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) no layout
+                              ** that is known; NULL: it has */
   zt_text format;             /* Static */
   uint32_t attributes;        /* Position of a map; 0: there is none */
   uint32_t fault;             /* Position of a text with a NUL behind it; 0: there is none */
