@@ -5,6 +5,7 @@
 #include "container/torch_call.h"
 
 #include "container/pickle_calls.h"
+#include "container/torch_repr.h"
 
 #define CALL_COUNT(table) (sizeof(table)/sizeof(*(table)))
 #define CALL_NESTED 8   /* Calls of a tensor that are around another, at most */
@@ -150,14 +151,9 @@ static void call_set_dtype(zt_text name, zt_torch_view *out){
 
 /* The class of a storage, torch.FloatStorage or torch.cuda.FloatStorage; one that is not known
 ** stands for its dtype. */
-static bool call_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+static bool call_set_storage(zt_text name, zt_torch_view *out){
   const size_t end = sizeof("Storage")-1;
-  zt_pickle_value value;
-  zt_text name;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_GLOBAL ) return false;
-  name = out->storage_class = value.name;
+  out->storage_class = name;
   if( name.n<=end || memcmp(name.z+name.n-end, "Storage", end)!=0 ) return false;
   name.n -= end;
   out->untyped = zt_text_is(name, "Untyped");
@@ -170,6 +166,28 @@ static bool call_set_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_v
   call_set_dtype(name, out);
   /* Of quantized ones that share a byte, that is an element */
   out->storage_width = out->dtype ? out->dtype->width : out->quantized.z!=NULL;
+  return true;
+}
+
+static bool call_read_class(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_pickle_value value;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &value);
+  return value.kind==ZT_PICKLE_GLOBAL && call_set_storage(value.name, out);
+}
+
+/* A storage as protocol 0 has it: a text. */
+static bool call_read_repr(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_torch_repr id;
+  zt_text line;
+  if( !call_get_text(p, node, &line) || !zt_torch_repr_read(line, &id)
+   || !call_set_storage(id.class, out) ) return false;
+  out->key = id.key;
+  out->location = id.location;
+  out->storage_elements = id.elements;
+  out->view_key = id.view_key;
+  out->view_offset = id.view_offset;
+  out->view_elements = id.view_elements;
   return true;
 }
 
@@ -189,8 +207,9 @@ bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_PERSISTENT ) return false;
   node = value.args;
+  if( zt_pickle_kind_of(p, node)==ZT_PICKLE_TEXT ) return call_read_repr(p, node, out);
   return call_get_text(p, zt_pickle_child(p, node, 0), &word) && zt_text_is(word, "storage")
-      && call_set_storage(p, zt_pickle_child(p, node, 1), out)
+      && call_read_class(p, zt_pickle_child(p, node, 1), out)
       && call_get_text(p, zt_pickle_child(p, node, 2), &out->key)
       && call_get_text(p, zt_pickle_child(p, node, 3), &out->location)
       && call_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements)

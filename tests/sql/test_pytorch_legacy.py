@@ -129,7 +129,7 @@ def file_of(value, protocol, storages, other=None):
                     + [struct.pack("<Q", n) + raw for n, raw in storages.values()])
 
 
-@pytest.mark.parametrize("protocol", range(1, 6))
+@pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("other", [0, 2, 5])
 def test_pickles_of_python_in_any_protocol(db, monkeypatch, protocol, other):
     torch = torch_modules(monkeypatch)
@@ -141,6 +141,32 @@ def test_pickles_of_python_in_any_protocol(db, monkeypatch, protocol, other):
                      {"94": (4, ONES), "95": (2, struct.pack("<2q", 5, -6))}, other)
     assert rows(db, "SELECT object, zt_json(?1, object) FROM zt_objects(?1)", source) == [("w", "[[1.0,2.0],[3.0,4.0]]"), ("n.0", "[5,-6]")]
     assert rows(db, "SELECT key, value FROM zt_attributes(?) WHERE object IS NULL", source) == [("epoch", 7)]
+
+
+LINE = "('storage', <class 'torch.FloatStorage'>, '0', 'cpu', 4, None)"
+
+
+@pytest.mark.parametrize("line, want", [
+    (LINE, [1, 2, 3, 4]), (LINE.replace(", None", ""), [1, 2, 3, 4]), (LINE.replace("torch.Float", "torch.cuda.Float"), [1, 2, 3, 4]),
+    (LINE.replace("None", "('v', 0, 4)"), [1, 2, 3, 4]), (LINE.replace("None", "('v', 1, 3)"), None), (LINE.replace("None", "('v', -1, 4)"), None),
+    (LINE.replace("'0'", "'7'"), None), (LINE.replace(" 4", " 5"), None), (LINE.replace(" 4", " -4"), None)])
+def test_storages_of_protocol_0_are_lines(db, line, want):
+    """torch writes them, and does not read them again; they say all that others do."""
+    made = b"P" + line.encode() + b"\n"
+    for source in (of({"w": call("torch._utils", "_rebuild_tensor_v2", made, 0, (4,), (1,), False, ordered())}),
+                   legacy({"w": call("torch._utils", "_rebuild_tensor_v2", made, 0, (4,), (1,), False, ordered()), "v": old()})):
+        found = values(db, source)["w"]
+        assert found == struct.pack(f"<{len(want)}f", *want) if want else isinstance(found, str)
+
+
+@pytest.mark.parametrize("line", ["", "x", "(", "'storage'", LINE + " ", LINE[:-1], LINE.replace("None", "(1, 0, 4)"), LINE.replace("'0'", "'\\\\0'"),
+                                  LINE.replace(" 4", " 4x"), LINE.replace(" 4", " " + "4" * 19), LINE.replace("storage'", "module'"),
+                                  LINE.replace("<class", "<type"), LINE.replace("'torch.FloatStorage'", "'torch.FloatStorag'"),
+                                  LINE.replace(", None", ", ")] + [LINE[:n] for n in range(1, len(LINE), 7)])
+def test_other_lines_are_opaque(db, line):
+    made = b"P" + line.encode() + b"\n"
+    source = of({"w": call("torch._utils", "_rebuild_tensor_v2", made, 0, (4,), (1,), False, ordered())})
+    assert values(db, source) == {} and rows(db, "SELECT key FROM zt_attributes(?)", source) == [("w",)]
 
 
 # ------------------------------------------------------------------------------------------------------------- storages
