@@ -7,7 +7,7 @@
 **
 **   PT2  there is X/data.pkl, X being what the first member's name begins with
 **   PT3  pickles are stored as they are, or deflated; they have at most ZT_PICKLE_MAX bytes, and
-**        deflated ones 16 MiB and 64 times those that are stored
+**        deflated ones 8 MiB and 64 times those that are stored
 **   PT9  a storage is a record of the archive
 **   PT14 X/byteorder says little or big
 **   PT20 a pickle that is deflated has the CRC-32 that the directory tells
@@ -25,7 +25,7 @@
 #define ARCHIVE_NAME_MAX 4096   /* Bytes of a record's name */
 #define ARCHIVE_RECORD 64       /* Bytes of version and byteorder that are looked at */
 #define ARCHIVE_WINDOW ((size_t)64 << 10)     /* Bytes that are read at once of what is deflated */
-#define ARCHIVE_LITTLE ((uint64_t)16 << 20)   /* Bytes that a deflated pickle may have, whatever */
+#define ARCHIVE_LITTLE ((uint64_t)8 << 20)    /* Bytes that a deflated pickle may have, whatever */
 #define ARCHIVE_TIMES 64                      /* is stored, and more for each byte that is: walking
                                               ** it takes memory */
 

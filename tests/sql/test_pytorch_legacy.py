@@ -354,6 +354,18 @@ def test_a_deflated_pickle_with_a_flipped_bit_is_refused(db):
         assert rows(db, "SELECT rule IN ('encoding', 'decoded-length', 'torch-pickle-crc') FROM zt_check(?)", source) == [(1,)], at
 
 
+def test_what_little_decodes_to_is_bounded(db):
+    """8 MiB, and 64 times what is stored: walking a pickle takes memory for each of its bytes."""
+    def source(size):
+        return archive(b"N" + b"0N" * (size // 2 - 1) + b".", methods={"data.pkl": zipfile.ZIP_DEFLATED})
+
+    with zipfile.ZipFile(io.BytesIO(source(8 << 20))) as z:
+        stored = z.getinfo("m/data.pkl").compress_size
+    assert rows(db, "SELECT key, value FROM zt_attributes(?)", source((8 << 20) + 32 * stored)) == [("", None)]
+    size = (8 << 20) + 128 * stored
+    assert f"record 'm/data.pkl' decodes to {size} bytes, for " in message(db, "SELECT * FROM zt_objects(?)", source(size))
+
+
 @pytest.mark.parametrize("behind", BEHIND, ids=len)
 def test_bytes_behind_an_archive(db, save, behind):
     """As many as a comment could have: torch and Python's zipfile look for the end record there."""
