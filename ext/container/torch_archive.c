@@ -6,8 +6,8 @@
 **   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
 **
 **   PT2  there is X/data.pkl, X being what the first member's name begins with
-**   PT3  pickles are stored as they are, or deflated; they have at most ZT_PICKLE_MAX bytes, and
-**        deflated ones 8 MiB and 64 times those that are stored
+**   PT3  pickles can be had, stored as they are or deflated; they have at most ZT_PICKLE_MAX bytes,
+**        and deflated ones 8 MiB and 64 times those that are stored
 **   PT9  a storage is a record of the archive
 **   PT14 X/byteorder says little or big
 **   PT20 a pickle that is deflated has the CRC-32 that the directory tells
@@ -188,7 +188,9 @@ static int archive_read_deflated(torch_archive *a, const zt_zip_member *m, uint6
 static int archive_check_pickle(const zt_zip_member *m, zt_error *err){
   char room[ZT_ZIP_ENCODING_MAX];
   zt_codec_id codec;
-  if( m->fault ) return zt_break(err, m->fault_rule, "%s", m->fault);
+  if( m->fault ){   /* Of a storage some of these are warnings */
+    return zt_break(err, "PT3", "record '%.*s': %s", zt_shown(m->name), m->name.z, m->fault);
+  }
   if( m->method!=ZT_ZIP_STORED && m->method!=ZT_ZIP_DEFLATE ){
     const zt_text encoding = zt_zip_encoding(m->method, room, &codec);
     return zt_break(err, "PT3", "record '%.*s' is compressed by '%.*s'", zt_shown(m->name),

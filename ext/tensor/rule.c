@@ -245,7 +245,7 @@ const zt_rule zt_rules[] = {   /* The first is what stands for a number that is 
   { "PT1", "torch-legacy", E, "the file is not of PyTorch before 0.1.10", OURS },
   { "PT2", "torch-no-pickle", E, "an archive of PyTorch has a record data.pkl", TORCH },
   { "PT3", "torch-pickle", E,
-    "a pickle is stored, or deflated to a 64th at least, and has at most 256 MiB (PyTorch)",
+    "a pickle is stored, or deflated to a 64th at least, not encrypted, and has at most 256 MiB",
     TORCH },
   { "PT4", "torch-depth", E, "values are nested at most 1000 deep (PyTorch)", OURS },
   { "PT6", "torch-path", E, "a path has at most 1 MiB, and no U+0000 (PyTorch)", OURS },

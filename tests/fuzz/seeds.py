@@ -4,11 +4,14 @@ fuzz_open and fuzz_nomem start from the golden and hostile files themselves, tho
 from files of one small object each, which mutation takes apart best; fuzz_cbor and fuzz_segments from the manifests of the former;
 fuzz_zip from archives, fuzz_pickle from the pickles in them. The inputs of the others are choices, of which any bytes will do.
 """
+import collections
 import hashlib
 import io
+import pickletools
 import struct
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -126,13 +129,31 @@ JSON = [
     b'{"weight_map": {"a": "model-00001-of-00002.safetensors"}, "metadata": {"total_size": 24}}\r\n\t ', b'["a.zt", "b\\u0000"]', b'{"": [{}, []]}']
 
 
+MAGIC_LEGACY = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
+
+
+def legacy_pickles(data):
+    """The pickles at the front of a file of PyTorch before 1.6, as far as they are sound."""
+    stream = io.BytesIO(data)
+    for _ in range(5):
+        begin = stream.tell()
+        try:
+            collections.deque(pickletools.genops(stream), maxlen=0)
+        except Exception:
+            return
+        yield data[begin:stream.tell()]
+
+
 def pickles():
-    """[(name, pickle)]: those of PyTorch's archives."""
+    """[(name, pickle)]: those of PyTorch's archives, and of the files before 1.6."""
     for name, data in files():
+        if MAGIC_LEGACY in data[:64]:
+            yield from ((f"{name}-{i}", pickle) for i, pickle in enumerate(legacy_pickles(data)))
+            continue
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 yield from ((f"{name}-{i}", archive.read(path)) for i, path in enumerate(archive.namelist()) if path.endswith(".pkl"))
-        except (zipfile.BadZipFile, ValueError, OSError):
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OSError, EOFError):
             continue
 
 

@@ -188,6 +188,13 @@ def with_encrypted():
     return bytes(data)
 
 
+def with_encrypted_pickle():
+    data = bytearray(of({"w": tensor()}))
+    data[6] |= 1
+    data[data.index(b"PK\1\2") + 8] |= 1
+    return bytes(data)
+
+
 def with_lost_header():
     data = bytearray(beside(tensor(key="1"), storages={"0": ONES, "1": ONES}))
     data[data.find(b"PK\3\4", data.find(b"m/data/0"))] = 0
@@ -226,6 +233,8 @@ def cases():
         ("no-pickle", archive(None), refused, "PT2", "torch-no-pickle", None, "an archive of PyTorch without a record 'm/data.pkl'", "no data.pkl"),
         ("compressed-pickle", archive(pickled({"w": tensor()}), methods={"data.pkl": zipfile.ZIP_BZIP2}), refused, "PT3", "torch-pickle", None,
          "record 'm/data.pkl' is compressed by 'bzip2'", "data.pkl is compressed by another method than deflate"),
+        ("pickle-encrypted", with_encrypted_pickle(), refused, "PT3", "torch-pickle", None, "record 'm/data.pkl': it is encrypted",
+         "the pickle's member is encrypted"),
         ("deflated-bomb", bomb(), refused, "PT3", "torch-pickle", None,
          f"record 'm/data.pkl' decodes to {(18 << 20) + 4} bytes, for {stored_pickle(bomb())} that are stored", "a pickle that is little but for its size"),
         ("deflated-huge", deflated({"w": tensor()}, ("entry", 24, b"\xf0\xff\xff\xff")), refused, "PT3", "torch-pickle", None,
