@@ -27,21 +27,33 @@ FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.l
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
      LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
 
+-- Which digests have been refuted by reading the bytes? They are still what the file states, and prove nothing.
+DROP VIEW IF EXISTS main.refuted_digests;
+CREATE VIEW main.refuted_digests AS
+SELECT d.file, d.name, d.storage, g.rule
+FROM digest AS d CROSS JOIN storage AS s ON s.id = d.storage CROSS JOIN name AS n ON n.id = d.name
+     CROSS JOIN finding AS g ON g.file = d.file AND g.object = n.name AND g.severity = 'error'
+WHERE g.component IS s.component
+  AND g.rule IN ('digest-mismatch', 'encoding', 'seek-table', 'decoded-length', 'shard-size', 'shard-digest');
+
 -- Which places have a content whose digest is there more than once? Several names of one file are one place, and so are tied tensors;
--- what lies in a shard is left out: it is there once, however many files refer to it.
+-- what lies in a shard is left out: it is there once, however many files refer to it. A digest that was refuted is left out, too.
+-- `covered` is how many bytes the digest covers, and `coded` how they are encoded, if it covers them as they are stored.
 DROP VIEW IF EXISTS main.repeated_digests;
 CREATE VIEW main.repeated_digests AS
 SELECT d.algorithm || ':' || lower(hex(d.value)) AS digest, s.dtype, s.encoding, s.byte_order,
        CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
        p.length, p.offset + f.data_offset AS offset, f.id AS file, d.name, s.component,
-       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
+       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place, d.value, d.algorithm,
+       CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
+       CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded
 FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
      CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
      CROSS JOIN storage AS s ON s.id = d.storage
-WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL;
+WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL
+  AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage);
 
--- Which tensors have values that are there more than once, by their fingerprints? For those without digests, and with copies in
--- another format.
+-- Which tensors have values that are there more than once, by their fingerprints?
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
 SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length,
@@ -53,44 +65,70 @@ FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY
      CROSS JOIN kind AS k ON k.id = o.kind
 WHERE o.stored_bytes > 0 AND NOT EXISTS (SELECT 1 FROM part WHERE layout = f.layout AND name = p.name AND shard IS NOT NULL);
 
--- Which contents are there more than once, and how many bytes would one copy of each save? `evidence` is proof, a cryptographic digest;
--- values, an equal fingerprint over dtype, shape and values (of what has no digest); or candidate: a checksum, such as crc32c,
--- with the length as its only witness.
-DROP VIEW IF EXISTS main.duplicates;
-CREATE VIEW main.duplicates AS
--- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up.
+-- Which contents are there more than once by their digests alone, since nobody has read the values of all, or fingerprints cannot tell (of
+-- one component among several, of the same bytes in another shape)? Those of one fingerprint are one here. `evidence` is as duplicates
+-- has it: a digest that several contents state, as reading has shown, is no proof.
+DROP VIEW IF EXISTS main.duplicate_digests;
+CREATE VIEW main.duplicate_digests AS
+-- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up. `seen`
+-- is the fingerprint of the tensor, '' if it has been looked for in vain, and NULL if it has not.
 WITH held AS (
-  SELECT d.value, d.algorithm, f.layout, d.name, d.storage, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
+  SELECT d.value, d.algorithm, f.layout, d.name, d.storage, CASE WHEN p.file IS NOT NULL THEN coalesce(p.fingerprint, '') END AS seen,
+         f.checked IS NOT NULL AS checked, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
   FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
-  WHERE NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)
-  GROUP BY d.value, d.algorithm, f.layout, d.name, d.storage
+       LEFT JOIN fingerprint AS p ON p.file = d.file AND p.name = d.name
+  WHERE d.algorithm IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)
+    AND (f.checked IS NULL
+         OR NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage))
+  GROUP BY d.value, d.algorithm, f.layout, d.name, d.storage, seen, checked
 ), placed AS (
   SELECT h.*, s.dtype, s.encoding, s.byte_order, p.length,
          CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
-         row_number() OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype ORDER BY h.name) AS tied,
-         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype) AS names
+         CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
+         CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded,
+         k.type, o.shape, o.components = 1 AS single,
+         min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype) AS tied,
+         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype, h.seen, h.checked) AS names
   FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
-       CROSS JOIN storage AS s ON s.id = h.storage
+       CROSS JOIN storage AS s ON s.id = h.storage CROSS JOIN layout_objects AS o ON o.layout = h.layout AND o.name = h.name
+       CROSS JOIN kind AS k ON k.id = o.kind
   WHERE p.length > 0 AND p.shard IS NULL
+), judged AS (
+  SELECT *, (single OR min(checked) OVER alike = 0) AND min(seen) OVER alike <> max(seen) OVER alike AS torn
+  FROM placed WHERE tied = name
+  WINDOW alike AS (PARTITION BY algorithm, value, covered, coded, dtype, byte_order, covers, type, shape, single)
+), counted AS (
+  SELECT algorithm, value, covered, coded, dtype, byte_order, covers, min(length) AS length, sum(files) AS copies,
+         CASE WHEN min(encoding) = max(encoding) THEN min(encoding) END AS encoding, max(names) AS names, max(torn) AS torn,
+         count(DISTINCT nullif(seen, '')) + coalesce(sum(files) FILTER (WHERE nullif(seen, '') IS NULL), 0) AS contents,
+         sum(files) FILTER (WHERE seen IS NULL OR NOT single) AS open, min(first_path) AS first_path, max(last_path) AS last_path
+  FROM judged GROUP BY algorithm, value, covered, coded, dtype, byte_order, covers
 )
-SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, sum(files) AS copies,
-       CASE WHEN max(names) = 1 THEN sum(files)
-            ELSE (SELECT count(DISTINCT f.id)
-                  FROM digest AS d CROSS JOIN file AS f ON f.id = d.file CROSS JOIN storage AS s ON s.id = d.storage
-                       CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
-                  WHERE d.value = x.value AND d.algorithm = x.algorithm AND p.length = x.length AND s.dtype IS x.dtype
-                    AND s.encoding IS x.encoding AND s.byte_order IS x.byte_order
-                    AND NOT EXISTS (SELECT 1 FROM file AS g
-                                    WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)) END AS files,
-       (sum(files) - 1) * length AS spare_bytes, CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
-       min(first_path) AS first_path, max(last_path) AS last_path
-FROM placed AS x WHERE tied = 1
-GROUP BY algorithm, value, length, dtype, encoding, byte_order, covers HAVING sum(files) > 1
+SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, copies,
+       CASE WHEN names = 1 THEN copies
+            ELSE (SELECT count(DISTINCT r.place) FROM repeated_digests AS r
+                  WHERE r.value = x.value AND r.algorithm = x.algorithm AND r.covered = x.covered AND r.coded IS x.coded
+                    AND r.dtype IS x.dtype AND r.byte_order IS x.byte_order AND r.covers = x.covers) END AS files,
+       (contents - 1) * length AS spare_bytes, CASE WHEN algorithm = 'sha256' AND NOT coalesce(torn, 0) THEN 'proof' ELSE 'candidate' END AS evidence,
+       first_path, last_path, value, algorithm, covered, coded, covers
+FROM counted AS x WHERE contents > 1 AND (open > 0 OR NOT coalesce(torn, 0));
+
+-- Which contents are there more than once, and how many bytes would one copy of each save? What has been read decides: a content is
+-- known by its fingerprint, over dtype, shape and values, whatever holds it, and by its digest only where fingerprints do not tell
+-- (duplicate_digests). `evidence` is proof, an equal cryptographic digest that nothing read contradicts; values, an equal fingerprint; or
+-- candidate: a checksum, such as crc32c, with the length as its only witness, or a digest that other bytes have been found to state.
+-- Of columns that differ among the copies the least length is given, and of others NULL.
+DROP VIEW IF EXISTS main.duplicates;
+CREATE VIEW main.duplicates AS
+SELECT digest, dtype, encoding, byte_order, length, copies, files, spare_bytes, evidence, first_path, last_path FROM duplicate_digests
 UNION ALL
-SELECT r.fingerprint, r.dtype, NULL, NULL, min(r.length), count(DISTINCT r.place || ' ' || r.offset), count(DISTINCT r.place),
-       sum(r.length) - max(r.length), 'values', min(f.path), max(f.path)
-FROM (SELECT * FROM repeated_fingerprints GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
-WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)
+SELECT r.fingerprint, CASE WHEN min(r.dtype) = max(r.dtype) THEN min(r.dtype) END, NULL, NULL, min(r.length), count(*),
+       count(DISTINCT r.place), sum(r.length) - max(r.length),
+       CASE WHEN count(r.digest) = count(*) AND min(r.digest) = max(r.digest) THEN 'proof' ELSE 'values' END, min(f.path), max(f.path)
+FROM (SELECT *, (SELECT CASE count(*) WHEN 1 THEN max(d.value) END FROM digest AS d
+                 WHERE d.file = p.file AND d.name = p.name AND d.algorithm = 'sha256') AS digest
+      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
 GROUP BY r.fingerprint HAVING count(*) > 1
 ORDER BY 8 DESC, 1;
 
@@ -98,17 +136,16 @@ ORDER BY 8 DESC, 1;
 DROP VIEW IF EXISTS main.copies;
 CREATE VIEW main.copies AS
 SELECT c.digest, c.dtype, c.encoding, c.length, f.path, n.name AS object, c.component, h.name AS host
-FROM (SELECT digest, dtype, encoding, length, file, name, component,
-             min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
-      FROM repeated_digests
-      WINDOW same AS (PARTITION BY digest, length, dtype, encoding, byte_order, covers)
+FROM (SELECT r.digest, r.dtype, r.encoding, r.length, r.file, r.name, r.component
+      FROM duplicate_digests AS g CROSS JOIN repeated_digests AS r
+        ON r.value = g.value AND r.algorithm = g.algorithm AND r.covered = g.covered AND r.coded IS g.coded AND r.dtype IS g.dtype
+       AND r.byte_order IS g.byte_order AND r.covers = g.covers
       UNION ALL
-      SELECT fingerprint, dtype, NULL, length, file, name, NULL,
-             min(place || ' ' || offset) OVER (PARTITION BY fingerprint) <> max(place || ' ' || offset) OVER (PARTITION BY fingerprint)
-      FROM repeated_fingerprints AS r
-      WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)) AS c
+      SELECT fingerprint, dtype, NULL, length, file, name, NULL
+      FROM (SELECT *, min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
+            FROM repeated_fingerprints WINDOW same AS (PARTITION BY fingerprint))
+      WHERE several) AS c
      JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
-WHERE c.several
 ORDER BY c.digest, f.path, object, c.component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
@@ -149,21 +186,31 @@ WHERE a.objects > 0;
 -- ---- Differences
 
 -- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown, where nothing proves
--- either. What proves it: equal fingerprints of the objects; a cryptographic digest over the same bytes; another digest over decoded
--- bytes; another length. Equal checksums, such as crc32c, leave it unknown.
+-- either. What has been read decides: fingerprints of the objects, whatever holds them and in whichever order of bytes. Where they do not
+-- tell, equal lengths and digests over the same bytes do, unless reading has refuted one: a cryptographic one proves equality, any one over
+-- decoded bytes a difference. Equal checksums, such as crc32c, leave it unknown.
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
 SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, encoding_b, shard_a, shard_b, byte_order_a, byte_order_b,
        length_a, length_b, digest_a, digest_b,
        CASE WHEN fingerprint_a = fingerprint_b OR file_a = file_b THEN 'same'
+            WHEN components_a = 1 AND components_b = 1 AND alike AND fingerprint_a <> fingerprint_b THEN 'changed'
             WHEN dtype IS NOT dtype_b OR byte_order_a IS NOT byte_order_b THEN 'unknown'
             WHEN length_a <> length_b THEN 'changed'
             WHEN length_a = 0 AND length_b = 0 THEN 'same'
-            WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
-            THEN 'same'
+            WHEN EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_a AND r.name = name_a AND r.storage = storage_a)
+              OR EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_b AND r.name = name_a AND r.storage = storage_b) THEN 'unknown'
             WHEN covers_a = 'decoded' AND covers_b = 'decoded' AND algorithm_a = algorithm_b AND digest_a <> digest_b THEN 'changed'
-            WHEN components = 1 AND alike AND fingerprint_a <> fingerprint_b THEN 'changed'
-            ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b
+            -- Of an object that has changed some component has: if digests tell of no other one, reading this one alone tells that it has not.
+            WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
+             AND (NOT (looked_a AND looked_b AND alike) OR fingerprint_a IS NULL AND fingerprint_b IS NULL OR checked_a AND checked_b
+                  OR EXISTS (SELECT 1 FROM digest AS x CROSS JOIN storage AS u ON u.id = x.storage
+                                           CROSS JOIN digest AS y ON y.file = file_b AND y.name = x.name
+                                           CROSS JOIN storage AS v ON v.id = y.storage AND v.component = u.component
+                             WHERE x.file = file_a AND x.name = name_a AND x.algorithm = y.algorithm AND x.value <> y.value
+                               AND u.dtype IS v.dtype AND u.encoding = 'raw' AND v.encoding = 'raw'))
+            THEN 'same'
+            ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b, fingerprint_a, fingerprint_b
 FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component, sa.dtype, sb.dtype AS dtype_b, sa.type AS type_a,
              sb.type AS type_b, sa.encoding AS encoding_a, sb.encoding AS encoding_b, pa.shard AS shard_a, pb.shard AS shard_b,
              sa.byte_order AS byte_order_a, sb.byte_order AS byte_order_b, pa.decoded_length AS length_a, pb.decoded_length AS length_b,
@@ -172,7 +219,11 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
              CASE WHEN sa.encoding = 'raw' AND sa.digest_of = 'stored' THEN 'decoded' ELSE sa.digest_of END AS covers_a,
              CASE WHEN sb.encoding = 'raw' AND sb.digest_of = 'stored' THEN 'decoded' ELSE sb.digest_of END AS covers_b,
              fa.fingerprint AS fingerprint_a, fb.fingerprint AS fingerprint_b, a.id AS file_a, b.id AS file_b,
-             coalesce(dt.components, 1) AS components, ta.kind = tb.kind AND ta.shape = tb.shape AS alike,
+             fa.file IS NOT NULL AS looked_a, fb.file IS NOT NULL AS looked_b,
+             a.checked IS NOT NULL AS checked_a, b.checked IS NOT NULL AS checked_b,
+             coalesce(x.components, 1) AS components_a, coalesce(y.components, 1) AS components_b,
+             ta.shape = tb.shape AND (SELECT ka.type IS kb.type FROM kind AS ka CROSS JOIN kind AS kb WHERE ka.id = ta.kind AND kb.id = tb.kind)
+             AS alike, pa.name AS name_a, pa.storage AS storage_a, pb.storage AS storage_b,
              (SELECT name FROM host WHERE id = a.host) AS host_a, (SELECT name FROM host WHERE id = b.host) AS host_b
       FROM file AS a CROSS JOIN file AS b CROSS JOIN part AS pa ON pa.layout = a.layout
            CROSS JOIN part AS pb ON pb.layout = b.layout AND pb.name = pa.name
@@ -184,11 +235,13 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
            LEFT JOIN digest AS db ON db.file = b.id AND db.name = pb.name AND db.storage = pb.storage
            LEFT JOIN fingerprint AS fa ON fa.file = a.id AND fa.name = pa.name
            LEFT JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = pb.name
-           LEFT JOIN detail AS dt ON dt.layout = a.layout AND dt.name = pa.name);
+           LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = pa.name
+           LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = pb.name);
 
 -- What has changed from one file to another? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
 -- `change` is added or removed (before, after: type and shape), reformatted, retyped, reshaped, recomposed (component `part`
--- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths),
+-- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths or the tensor's
+-- fingerprints; part NULL: of a tensor of several components, its fingerprints),
 -- unknown (of component `part`: nothing tells whether its content is the same; before, after: digests, if there are any),
 -- attributes (key `part`; object NULL: of the file), unreadable. So no row means that nothing differs, of paths that are in the catalog;
 -- in a session with ztensor the view of that name says `not in the catalog` of others. hashed_differences reads what is unknown.
@@ -250,9 +303,11 @@ UNION ALL
 -- without saying.
 SELECT path_a, path_b, object, component, c.change,
        CASE c.change WHEN 'retyped' THEN type_a WHEN 'reencoded' THEN encoding_a
-                     ELSE CASE WHEN length_a IS length_b THEN digest_a ELSE length_a END END,
+                     ELSE CASE WHEN length_a IS NOT length_b THEN length_a WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_a
+                               ELSE digest_a END END,
        CASE c.change WHEN 'retyped' THEN type_b WHEN 'reencoded' THEN encoding_b
-                     ELSE CASE WHEN length_a IS length_b THEN digest_b ELSE length_b END END, file_a, file_b
+                     ELSE CASE WHEN length_a IS NOT length_b THEN length_b WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_b
+                               ELSE digest_b END END, file_a, file_b
 FROM component_pairs AS p
      CROSS JOIN (SELECT 'retyped' AS change UNION ALL SELECT 'reencoded' UNION ALL SELECT 'content' UNION ALL SELECT 'unknown') AS c
 WHERE CASE c.change
@@ -269,6 +324,16 @@ WHERE CASE c.change
           = (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
              JOIN name AS n ON n.id = t.name WHERE f.id = file_b AND n.name = p.object)
       END
+UNION ALL
+SELECT a.path, b.path, n.name, NULL, 'content', fa.fingerprint, fb.fingerprint, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN fingerprint AS fa ON fa.file = a.id
+     CROSS JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = fa.name AND fb.fingerprint <> fa.fingerprint
+     CROSS JOIN tensor AS ta ON ta.architecture = la.architecture AND ta.name = fa.name
+     CROSS JOIN tensor AS tb ON tb.architecture = lb.architecture AND tb.name = fa.name AND tb.shape = ta.shape
+     CROSS JOIN kind AS ka ON ka.id = ta.kind CROSS JOIN kind AS kb ON kb.id = tb.kind CROSS JOIN name AS n ON n.id = fa.name
+     LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = fa.name LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = fa.name
+WHERE ka.type IS kb.type AND (x.components <> 1 OR y.components <> 1)
 UNION ALL
 SELECT a.path, b.path, NULL, x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
        (SELECT CASE WHEN y.type IN ('null', 'true', 'false') THEN y.type ELSE y.value END

@@ -278,6 +278,7 @@ CREATE INDEX IF NOT EXISTS main.attribute_file ON attribute(file) WHERE file IS 
 CREATE INDEX IF NOT EXISTS main.attribute_layout ON attribute(layout, name) WHERE layout IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.attribute_key ON attribute(key);
 CREATE INDEX IF NOT EXISTS main.finding_file ON finding(file);
+CREATE INDEX IF NOT EXISTS main.finding_error ON finding(file, object) WHERE severity = 'error';
 CREATE INDEX IF NOT EXISTS main.run_files_path ON run_files(path);
 
 CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.value IS NOT NULL BEGIN

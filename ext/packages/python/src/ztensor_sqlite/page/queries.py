@@ -179,6 +179,7 @@ def copies(connection, parameters):
         SELECT f.id, f.path, n.id AS name, n.name AS object, s.component
         FROM digest AS d JOIN file AS f ON f.id = d.file JOIN name AS n ON n.id = d.name JOIN storage AS s ON s.id = d.storage
         WHERE d.value = ? AND d.algorithm = ?
+          AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage)
         UNION ALL
         SELECT f.id, f.path, n.id, n.name, NULL
         FROM fingerprint AS p JOIN file AS f ON f.id = p.file JOIN name AS n ON n.id = p.name
