@@ -8,7 +8,39 @@
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/audit.sql" "SELECT * FROM suspect_tensors LIMIT 10"
 --
--- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views.
+-- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views. A database that is no catalog, or
+-- has tables or views of its own with names of these, is an error, and nothing of it is changed.
+
+-- ---- Is this a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that goes on after an
+-- error changes nothing.
+
+-- The views that stay, and since which version. What has one of a version has most: some alone are somebody else's.
+DROP TABLE IF EXISTS temp.audit_names;
+CREATE TEMP TABLE audit_names(name TEXT PRIMARY KEY, since INTEGER);
+INSERT INTO audit_names(since, name) VALUES
+  (2, 'digests'), (2, 'repeated_digests'), (2, 'repeated_fingerprints'), (2, 'duplicates'), (2, 'copies'), (2, 'tied_weights'),
+  (2, 'same_models'), (2, 'families'), (2, 'component_pairs'), (2, 'differences'), (2, 'dtype_shares'), (2, 'dtype_totals'),
+  (2, 'format_shares'), (2, 'format_totals'), (2, 'largest_tensors'), (2, 'licences'), (2, 'unlicensed_files'), (2, 'missing_digests'),
+  (2, 'unreferenced_files'), (2, 'lost_runs'), (2, 'run_copies'),
+  (3, 'refuted_digests'), (3, 'duplicate_digests');
+
+DROP TABLE IF EXISTS temp.audit_wrong;
+CREATE TEMP TABLE audit_wrong AS
+SELECT CASE
+    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3 THEN 'none'
+    WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.audit_names AS n ON n.name = lower(m.name) WHERE m.type <> 'view')
+      OR EXISTS (SELECT 1 FROM temp.audit_names AS n LEFT JOIN main.sqlite_master AS m ON lower(m.name) = n.name
+                 GROUP BY n.since HAVING count(m.name) BETWEEN 1 AND count(*) / 2) THEN 'taken'
+  END AS wrong;
+
+DROP TABLE IF EXISTS temp.audit_check;
+CREATE TEMP TABLE audit_check(wrong);
+CREATE TEMP TRIGGER audit_check_insert BEFORE INSERT ON audit_check BEGIN
+  SELECT RAISE(ROLLBACK, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first') WHERE NEW.wrong = 'none';
+  SELECT RAISE(ROLLBACK, 'this catalog has a table or view of somebody''s own with the name of a view of this script (such as copies)')
+  WHERE NEW.wrong = 'taken';
+END;
+INSERT INTO audit_check SELECT wrong FROM audit_wrong;
 
 SAVEPOINT audit;
 
@@ -479,7 +511,11 @@ FROM run_files AS r CROSS JOIN file AS f ON f.path = r.path AND (r.host = '' OR 
        AND (c.fingerprint = f.fingerprint OR c.host = f.host AND c.device = f.device AND c.inode = f.inode)
      CROSS JOIN host AS h ON h.id = c.host;
 
+INSERT INTO audit_check SELECT wrong FROM audit_wrong;
 RELEASE audit;
+DROP TABLE temp.audit_check;
+DROP TABLE temp.audit_wrong;
+DROP TABLE temp.audit_names;
 
 -- ---- Views that read tensors, when they are asked: name a path where you can. Files that have vanished since the catalog
 -- was refreshed are passed over, as is what cannot be decoded. A path with * or [ in it is a pattern where there is no such file

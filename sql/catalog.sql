@@ -8,8 +8,8 @@
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
 -- It can be read again at any time, from any directory, and into a database that has other tables. A database that is
--- another program's, or has other tables or views of these names, is an error, and nothing of it is changed. A catalog of version 1
--- becomes one of version 2; one of the first version, which had no number, by migrate.sql, read before this script.
+-- another program's, or has other tables, views, indexes or triggers of these names, is an error, and nothing of it is changed. A catalog
+-- of version 1 or 2 becomes one of version 3; one of the first version, which had no number, by migrate.sql, read before this script.
 --
 -- Tables have names in the singular, and numbers for keys: one row is one thing, stored once. Views have names in the plural, and
 -- say paths and names. What holds of many files is stored once: files with the same names, types and shapes have one
@@ -18,23 +18,41 @@
 -- ---- Is this a database for a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that
 -- goes on after an error changes nothing.
 
+-- All that this script makes, and audit.sql in a catalog, and since which version there is something of that name.
+DROP TABLE IF EXISTS temp.catalog_names;
+CREATE TEMP TABLE catalog_names(name TEXT PRIMARY KEY, type TEXT, since INTEGER);
+INSERT INTO catalog_names(since, type, name) VALUES
+  (1, 'table', 'host'), (1, 'table', 'root'), (1, 'table', 'name'), (1, 'table', 'shape'), (1, 'table', 'kind'), (1, 'table', 'storage'),
+  (1, 'table', 'architecture'), (1, 'table', 'tensor'), (1, 'table', 'layout'), (1, 'table', 'part'), (1, 'table', 'detail'),
+  (1, 'table', 'share'), (1, 'table', 'file'), (2, 'table', 'external'), (1, 'table', 'digest'), (1, 'table', 'repeated'),
+  (1, 'table', 'fingerprint'), (1, 'table', 'attribute'), (1, 'table', 'finding'), (1, 'table', 'change'), (2, 'table', 'gone'),
+  (1, 'table', 'run_files'), (1, 'table', 'metrics'),
+  (1, 'index', 'shape_shape'), (1, 'index', 'kind_kind'), (1, 'index', 'storage_storage'), (1, 'index', 'tensor_name'),
+  (1, 'index', 'file_path'), (1, 'index', 'file_root'), (1, 'index', 'file_layout'), (1, 'index', 'file_inode'), (1, 'index', 'file_error'),
+  (1, 'index', 'file_fingerprint'), (1, 'index', 'digest_value'), (1, 'index', 'fingerprint_fingerprint'), (1, 'index', 'attribute_file'),
+  (1, 'index', 'attribute_layout'), (1, 'index', 'attribute_key'), (1, 'index', 'finding_file'), (3, 'index', 'finding_error'),
+  (1, 'index', 'run_files_path'),
+  (1, 'trigger', 'digest_insert'), (1, 'trigger', 'file_delete'), (1, 'trigger', 'layout_delete'), (1, 'trigger', 'architecture_delete'),
+  (1, 'trigger', 'files_delete'), (1, 'trigger', 'sources_delete'),
+  (1, 'view', 'files'), (1, 'view', 'layout_objects'), (1, 'view', 'objects'), (1, 'view', 'components'), (1, 'view', 'attributes'),
+  (1, 'view', 'roots'), (1, 'view', 'findings'), (1, 'view', 'changes'), (1, 'view', 'file_names'), (1, 'view', 'sources'),
+  (1, 'view', 'broken'), (1, 'view', 'generations'), (1, 'view', 'models'), (1, 'view', 'names'), (1, 'view', 'architectures'),
+  (1, 'view', 'file_attributes'), (1, 'view', 'runs');
+
 DROP TABLE IF EXISTS temp.catalog_wrong;
 CREATE TEMP TABLE catalog_wrong AS
 WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 2 THEN 'newer'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) < 2
-     AND EXISTS (SELECT 1 FROM main.sqlite_master WHERE lower(name) IN ('external', 'gone')) THEN 'taken'
-    WHEN (SELECT yes FROM is_catalog) THEN NULL
-    WHEN (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 3 THEN 'newer'
+    WHEN (SELECT NOT yes FROM is_catalog)
+     AND (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
-    WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
-      'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-      'detail', 'share', 'file', 'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'metrics', 'run_files',
-      'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
-      'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
+    -- What an earlier version made is the catalog's; what has such a name in a database that is none, or has another type, is not.
+    WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.catalog_names AS n ON n.name = lower(m.name)
+                 WHERE m.type <> n.type
+                    OR n.since > (SELECT CASE WHEN yes THEN user_version ELSE 0 END FROM is_catalog, pragma_user_version)) THEN 'taken'
   END AS wrong;
 
 DROP TABLE IF EXISTS temp.catalog_check;
@@ -43,7 +61,7 @@ CREATE TEMP TRIGGER catalog_check_insert BEFORE INSERT ON catalog_check BEGIN
   SELECT RAISE(ROLLBACK, 'this database is another program''s: its application_id is neither 0 nor a catalog''s') WHERE NEW.wrong = 'another';
   SELECT RAISE(ROLLBACK, 'this catalog was made by a newer sql/catalog.sql') WHERE NEW.wrong = 'newer';
   SELECT RAISE(ROLLBACK, 'this catalog is of the first version: .read sql/migrate.sql, then this script') WHERE NEW.wrong = 'older';
-  SELECT RAISE(ROLLBACK, 'this database has a table or view of its own with a name that the catalog needs (such as files, objects, name)')
+  SELECT RAISE(ROLLBACK, 'this database has a table or view of its own, or an index or trigger, with a name that the catalog needs (such as files, objects, name)')
   WHERE NEW.wrong = 'taken';
 END;
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
@@ -550,9 +568,10 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
-PRAGMA main.user_version = 2;
+PRAGMA main.user_version = 3;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;
 DROP TABLE temp.catalog_check;
 DROP TABLE temp.catalog_wrong;
+DROP TABLE temp.catalog_names;

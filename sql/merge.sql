@@ -62,7 +62,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                   'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'run_files', 'metrics')
                 EXCEPT SELECT name, sql FROM main.sqlite_master);
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
-  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 2;
+  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3;
 
   SELECT RAISE(ABORT, 'incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
   WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');

@@ -50,7 +50,7 @@ CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 2;
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 3;
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;

@@ -183,7 +183,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 # What is not a catalog's: how it was made, and what is said
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
-    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 3; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
+    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 4; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),
 }
@@ -205,6 +205,80 @@ def test_in_another_database_it_changes_nothing(tmp_path, other, host):
     assert list(db.iterdump()) == before
     assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
     db.close()
+
+
+def made(path):
+    """The names of all that is in a database, by type."""
+    return [(type, name) for type, name in ask(path, "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid")]
+
+
+def own(type, name):
+    """SQL of another program's object, in a table of its own if it needs one."""
+    return {"table": f"CREATE TABLE {name}(mine)", "view": f"CREATE VIEW {name} AS SELECT 1 AS mine",
+            "index": f"CREATE TABLE mine(x); CREATE INDEX {name} ON mine(x)",
+            "trigger": f"CREATE TABLE mine(x); CREATE TRIGGER {name} AFTER INSERT ON mine BEGIN SELECT 1; END"}[type]
+
+
+def dump(path):
+    return ask(path, "SELECT * FROM sqlite_master ORDER BY rowid"), ask(path, "PRAGMA application_id"), ask(path, "PRAGMA user_version")
+
+
+@pytest.mark.parametrize("type", ["table", "view", "index", "trigger"])
+def test_no_object_of_another_program_is_replaced_or_passed_over(tmp_path, type):
+    """Whatever its type, of each name that the script needs."""
+    names = [name.upper() if i % 2 else name for i, (_, name) in enumerate(made(create(tmp_path / "catalog.db")))]
+    assert len(names) > 60
+    for name in names:
+        path = tmp_path / f"{name}.db"
+        db = sqlite3.connect(path)
+        db.executescript(own(type, name))
+        before = dump(path)
+        with pytest.raises(sqlite3.Error, match="this database has a table or view of its own"):
+            db.executescript((SQL / "catalog.sql").read_text())
+        db.close()
+        assert dump(path) == before, name
+
+
+def test_the_shell_replaces_none_either(tmp_path):
+    for type, name in (("view", "layout_objects"), ("trigger", "file_delete"), ("index", "file_path"), ("table", "names")):
+        db = sqlite3.connect(tmp_path / f"{name}.db")
+        db.executescript(own(type, name))
+        db.close()
+        before = dump(tmp_path / f"{name}.db")
+        assert "this database has a table or view of its own" in shell(tmp_path / f"{name}.db", input=(SQL / "catalog.sql").read_text()).err
+        assert dump(tmp_path / f"{name}.db") == before
+
+
+AUDIT = [name for name in dict.fromkeys(catalogs.views("audit.sql")) if f"VIEW main.{name} " in (SQL / "audit.sql").read_text()]
+
+
+@pytest.mark.parametrize("type", ["table", "view"])
+@pytest.mark.parametrize("host", ["shell", "python"])
+def test_audit_replaces_nothing_of_another_program(tmp_path, type, host):
+    assert len(AUDIT) > 20
+    for name in AUDIT if host == "python" else AUDIT[:2]:
+        path = create(tmp_path / f"{name}.db")
+        db = sqlite3.connect(path)
+        db.executescript(own(type, name.upper()))
+        before = dump(path)
+        if host == "python":
+            with pytest.raises(sqlite3.Error, match="a table or view of somebody's own"):
+                db.executescript((SQL / "audit.sql").read_text())
+        else:
+            assert "a table or view of somebody's own" in shell(path, input=(SQL / "audit.sql").read_text()).err
+        db.close()
+        assert dump(path) == before, name
+
+
+@pytest.mark.parametrize("sql", ["", "CREATE VIEW duplicates AS SELECT 1 AS x", "PRAGMA application_id = 7; CREATE TABLE mine(x)"])
+def test_audit_makes_no_views_in_what_is_no_catalog(tmp_path, sql):
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.executescript(sql)
+    db.close()
+    before = dump(path)
+    assert "this database has no catalog yet" in shell(path, input=(SQL / "audit.sql").read_text()).err
+    assert dump(path) == before
 
 
 def test_other_tables_do_not_matter(tmp_path):
@@ -236,7 +310,7 @@ def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
         assert len(before[table]) > 0
         assert sorted(ask(tmp_path / "old.db", f"SELECT {columns} FROM {table}"), key=repr) == before[table]
     assert [n for (n,) in ask(tmp_path / "old.db", "SELECT name FROM sqlite_master WHERE name LIKE 'older%'")] == []
-    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(2,)]
+    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(3,)]
     assert ask(tmp_path / "old.db", "PRAGMA foreign_key_check") == []
 
 
@@ -267,7 +341,7 @@ def version_1(path):
     return db
 
 
-def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
+def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     """The same as one that is made today, so that both can be merged; files with bytes elsewhere are read again."""
     path = tmp_path / "old.db"
     db = version_1(path)
@@ -278,7 +352,7 @@ def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
     create(path)
     assert ask(path, "SELECT id, inode, fingerprint, fingerprinted FROM file WHERE layout IS NOT NULL ORDER BY 1") == [
         (1, 1, "f", 1), (2, 2, "f", 1), (3, None, None, None)]
-    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(2, 0)]
+    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(3, 0)]
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"
     assert ask(path, schema) == ask(create(tmp_path / "new.db"), schema)
     before = ask(path, "SELECT * FROM file")

@@ -23,6 +23,14 @@ def must_be(session, path, schema="main"):
         raise Trouble(f"{path}: this is no catalog")
 
 
+def is_of_another(path):
+    """Whether there is a database with tables that is no catalog: somebody else's. One that says whose it is, catalog.sql refuses."""
+    if path == ":memory:" or not os.path.exists(path) or not is_database(path):
+        return False
+    asked = Session(path)
+    return asked.value("PRAGMA application_id") == 0 and asked.value("SELECT count(*) FROM sqlite_master") > 0
+
+
 def count(source):
     """How many files it is. A source that is not there is an error, as it is for a refresh."""
     asked = Session()
