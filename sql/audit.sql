@@ -193,16 +193,16 @@ FROM tied AS p CROSS JOIN file AS f ON f.layout = p.layout CROSS JOIN host AS h 
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
 ORDER BY f.path, offset, object, s.component;
 
--- Which files are the same model, whatever they are stored in: equal in all names, shapes, types and values? (By fingerprints, which a
--- second pass of refresh.sql makes.) Several names of one file are no copies.
+-- Which are the same model, whatever they are stored in, one file or several: equal in all names, shapes, types and values? (By
+-- fingerprints, which a second pass of refresh.sql makes.) Several names of one file are no copies. The path of a model in several files is
+-- the one that it would have in one, and `file` its first part: see whole_models.
 DROP VIEW IF EXISTS main.same_models;
 CREATE VIEW main.same_models AS
-SELECT f.fingerprint, f.path, f.container, f.version, f.size, h.name AS host, f.id AS file
-FROM file AS f CROSS JOIN host AS h ON h.id = f.host
-WHERE f.fingerprint IN (
-  SELECT fingerprint FROM file WHERE fingerprint IS NOT NULL GROUP BY fingerprint
-  HAVING count(DISTINCT CASE WHEN inode IS NULL THEN id ELSE host || ' ' || device || ' ' || inode END) > 1)
-ORDER BY f.fingerprint, f.path;
+SELECT fingerprint, path, container, version, size, host, file
+FROM (SELECT *, min(place) OVER same <> max(place) OVER same AS several FROM whole_models WHERE fingerprint IS NOT NULL
+      WINDOW same AS (PARTITION BY fingerprint))
+WHERE several
+ORDER BY fingerprint, path;
 
 -- Which files are of one family: the same names, types and shapes, whatever the values? `family` is a number of this catalog.
 DROP VIEW IF EXISTS main.families;
@@ -289,14 +289,14 @@ UNION ALL
 SELECT a.path, b.path, n.name, NULL, 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = lb.architecture
-     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = la.architecture AND o.name = t.name)
 UNION ALL
 SELECT a.path, b.path, n.name, NULL, 'removed', coalesce(k.type, k.format) || s.shape, NULL, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = la.architecture
-     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = lb.architecture AND o.name = t.name)
 UNION ALL
@@ -400,16 +400,18 @@ DROP VIEW IF EXISTS main.dtype_shares;
 CREATE VIEW main.dtype_shares AS
 SELECT f.path, k.dtype, k.type, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
        round(100.0 * sum(s.bytes) / nullif(l.stored_bytes, 0), 2) AS percent
-FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kinds AS k ON k.id = s.kind
 GROUP BY f.id, k.dtype, k.type;
 
--- Which types does the whole collection consist of, and what share of the bytes has each?
+-- Which types does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
 DROP VIEW IF EXISTS main.dtype_totals;
 CREATE VIEW main.dtype_totals AS
-WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
+                                 NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host
+                                                                       AND g.layout IS NOT NULL AND g.id < f.id) GROUP BY layout),
      typed(layout, dtype, type, objects, elements, bytes) AS (
        SELECT s.layout, k.dtype, k.type, sum(s.objects), total(s.elements), sum(s.bytes)
-       FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.dtype, k.type)
+       FROM share AS s JOIN kinds AS k ON k.id = s.kind GROUP BY s.layout, k.dtype, k.type)
 SELECT t.dtype, t.type, sum(t.objects * u.files) AS objects, sum(u.files) AS files,
        CAST(total(t.elements * u.files) AS INTEGER) AS elements, sum(t.bytes * u.files) AS bytes,
        round(100.0 * sum(t.bytes * u.files)
@@ -424,10 +426,12 @@ SELECT f.path, k.format, sum(s.objects) AS objects, CAST(total(s.elements) AS IN
 FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
 GROUP BY f.id, k.format;
 
--- Which formats does the whole collection consist of, and what share of the bytes has each?
+-- Which formats does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
 DROP VIEW IF EXISTS main.format_totals;
 CREATE VIEW main.format_totals AS
-WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
+                                 NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host
+                                                                       AND g.layout IS NOT NULL AND g.id < f.id) GROUP BY layout),
      formatted(layout, format, objects, elements, bytes) AS (
        SELECT s.layout, k.format, sum(s.objects), total(s.elements), sum(s.bytes)
        FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.format)
@@ -444,13 +448,14 @@ SELECT f.path, n.name AS object, k.format, k.type, s.shape, s.elements, o.stored
 FROM (SELECT * FROM layout_objects WHERE layout IN (SELECT layout FROM file)
       ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC LIMIT 1000) AS o
      CROSS JOIN file AS f ON f.layout = o.layout CROSS JOIN host AS h ON h.id = f.host
-     CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kind AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
+     CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kinds AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
 ORDER BY CAST(coalesce(o.decoded_bytes, o.stored_bytes) AS REAL) DESC, f.path, object LIMIT 1000;
 
 -- ---- What is missing
 
 -- Which licence does each file state, or a tensor in it (object)? Of attributes at any depth that have the word in their names:
--- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none.
+-- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none, nor does a
+-- link to its text, where the licence itself is stated beside it: license.link, license_url, or whatever holds a URL.
 DROP VIEW IF EXISTS main.licences;
 CREATE VIEW main.licences AS
 WITH stated(file, layout, name, key, word, value, type) AS (
@@ -465,12 +470,19 @@ WITH stated(file, layout, name, key, word, value, type) AS (
   WHERE '.' || replace(replace(replace(replace(replace(replace(lower(word), 'licence', 'license'), 'licenses', 'license'),
           '_', '.'), '-', '.'), ':', '.'), ' ', '.') || '.' LIKE '%.license.%'
     AND type NOT IN ('null', 'false') AND trim(value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}')
+    AND lower(trim(value, char(9, 10, 13, 32))) NOT IN ('null', 'none', 'n/a')
+), told AS (
+  SELECT * FROM named AS s
+  WHERE lower(ltrim(value, char(9, 10, 13, 32))) NOT GLOB 'http*://*'
+     OR NOT EXISTS (SELECT 1 FROM named AS o
+                    WHERE o.file IS s.file AND o.layout IS s.layout AND o.name IS s.name
+                      AND lower(ltrim(o.value, char(9, 10, 13, 32))) NOT GLOB 'http*://*')
 )
 SELECT f.path, s.key, s.value AS licence, n.name AS object, h.name AS host, f.id AS file
-FROM named AS s CROSS JOIN file AS f ON f.id = s.file CROSS JOIN host AS h ON h.id = f.host LEFT JOIN name AS n ON n.id = s.name
+FROM told AS s CROSS JOIN file AS f ON f.id = s.file CROSS JOIN host AS h ON h.id = f.host LEFT JOIN name AS n ON n.id = s.name
 UNION ALL
 SELECT f.path, s.key, s.value, n.name, h.name, f.id
-FROM named AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
+FROM told AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
 
 -- Which files state no licence, neither of their own nor of a tensor? (Data shards, which have no manifest, cannot.)
 DROP VIEW IF EXISTS main.unlicensed_files;
@@ -491,7 +503,7 @@ DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host
-WHERE f.manifest_bytes IS NOT 0
+WHERE f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
   AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path AND (r.host = '' OR r.host = h.name));
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
@@ -581,14 +593,16 @@ FROM (SELECT p.path_a, p.path_b, p.object, p.component, a.hash AS before, b.hash
       WHERE p.host_a = zt_host() AND p.host_b = zt_host() AND p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
 GROUP BY path_a, path_b, object, component HAVING before <> after;
 
--- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths. `before` and
--- `after` then say where the catalog would have the file: a path as you write it may be relative.
+-- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths: anything else would be
+-- every file against every other one, and is an error. `before` and `after` say where the catalog would have a file that is not there: a
+-- path as you write it may be relative.
 DROP VIEW IF EXISTS temp.differences;
 CREATE TEMP VIEW differences AS
-SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences
+SELECT DISTINCT a.value AS path_a, b.value AS path_b, NULL AS object, NULL AS part, 'not in the catalog' AS change,
+       CASE WHEN a.value NOT IN (SELECT path FROM file) THEN zt_absolute(a.value) END AS before,
+       CASE WHEN b.value NOT IN (SELECT path FROM file) THEN zt_absolute(b.value) END AS after, NULL AS file_a, NULL AS file_b
+FROM zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS a
+     CROSS JOIN zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS b
+WHERE a.value NOT IN (SELECT path FROM file) OR b.value NOT IN (SELECT path FROM file)
 UNION ALL
-SELECT DISTINCT a.source, b.source, NULL, NULL, 'not in the catalog',
-       CASE WHEN a.source NOT IN (SELECT path FROM file) THEN zt_absolute(a.source) END,
-       CASE WHEN b.source NOT IN (SELECT path FROM file) THEN zt_absolute(b.source) END, NULL, NULL
-FROM zt_files AS a CROSS JOIN zt_files AS b
-WHERE a.source NOT IN (SELECT path FROM file) OR b.source NOT IN (SELECT path FROM file);
+SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences;

@@ -4,7 +4,8 @@ import os
 from .measures import SCRIPT, batches, distances, statistics
 from .session import Session, Trouble, is_database, quote
 
-REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved"]
+REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved", "unsupported",
+             "others"]
 MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
 APPLICATION = 0x7A744361   # application_id of a catalog
 
