@@ -71,9 +71,9 @@ static int ztensor_register_aggregate(zt_connection *c, const zt_aggregate *a){
                                     zt_connection_release);
 }
 
-/* Take back the first tables, modules and functions, and all aggregates. SQLite unloads a library whose loading has
-** failed, so that nothing of it may be left. A function that cannot be taken back, as none can
-** while a statement runs, keeps it. */
+/* Take back the first tables, modules and functions, and all aggregates. SQLite unloads a library
+** whose loading has failed, so that nothing of it may be left. A function that cannot be taken
+** back, as none can while a statement runs, keeps it. */
 static void ztensor_take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t nFunction){
   int rc = SQLITE_OK;
   for(size_t i=0; i<nTable; i++){

@@ -81,7 +81,7 @@ static int fingerprint_rows_add(fingerprint_rows *r, sqlite3_value *object, sqli
   char *copy;
   if( !name || !stated || !fingerprint_rows_grow(r) ) return zt_fail_nomem(err);
   if( !zt_fingerprint_parse((zt_text){ stated, (size_t)sqlite3_value_bytes(text) }, named.bytes) ){
-    return zt_fail(err, SQLITE_ERROR, "zt_fingerprint: '%.100s' is no tensor's fingerprint", stated);
+    return zt_fail(err, SQLITE_ERROR, "zt_fingerprint: '%s' is no tensor's fingerprint", stated);
   }
   named.name.n = (size_t)sqlite3_value_bytes(object);
   copy = sqlite3_malloc64((uint64_t)named.name.n+1);

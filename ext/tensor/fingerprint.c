@@ -122,7 +122,8 @@ static int fingerprint_put_object(fingerprint_run *run, zt_ahead *ahead, uint32_
     *err = j->err;
     j->err = ZT_ERROR_NONE;
   }else{
-    fingerprint_put_named(d, zt_container_name(run->container, run->order[i]), j->fingerprint.bytes);
+    fingerprint_put_named(d, zt_container_name(run->container, run->order[i]),
+                          j->fingerprint.bytes);
   }
   fingerprint_drop(&j->job);
   return err->rc;
