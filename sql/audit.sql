@@ -254,8 +254,8 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
              fa.file IS NOT NULL AS looked_a, fb.file IS NOT NULL AS looked_b,
              a.checked IS NOT NULL AS checked_a, b.checked IS NOT NULL AS checked_b,
              coalesce(x.components, 1) AS components_a, coalesce(y.components, 1) AS components_b,
-             ta.shape = tb.shape AND (SELECT ka.type IS kb.type FROM kind AS ka CROSS JOIN kind AS kb WHERE ka.id = ta.kind AND kb.id = tb.kind)
-             AS alike, pa.name AS name_a, pa.storage AS storage_a, pb.storage AS storage_b,
+             ta.shape = tb.shape AND (ta.kind = tb.kind OR (SELECT ka.type IS kb.type FROM kind AS ka CROSS JOIN kind AS kb
+                                                            WHERE ka.id = ta.kind AND kb.id = tb.kind)) AS alike, pa.name AS name_a, pa.storage AS storage_a, pb.storage AS storage_b,
              (SELECT name FROM host WHERE id = a.host) AS host_a, (SELECT name FROM host WHERE id = b.host) AS host_b
       FROM file AS a CROSS JOIN file AS b CROSS JOIN part AS pa ON pa.layout = a.layout
            CROSS JOIN part AS pb ON pb.layout = b.layout AND pb.name = pa.name

@@ -399,6 +399,41 @@ def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     db.close()
 
 
+VERSION_2 = """
+CREATE TABLE external(file INTEGER NOT NULL REFERENCES file(id), path TEXT NOT NULL, size INTEGER, mtime REAL, inode INTEGER,
+                      PRIMARY KEY(file, path)) WITHOUT ROWID;
+CREATE TABLE gone(host INTEGER NOT NULL REFERENCES host(id), path TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(host, path)) WITHOUT ROWID;
+UPDATE file SET device = 1, inode = id, fingerprint = 'f', fingerprinted = 1;
+INSERT INTO layout VALUES (3, 1, 'empty', 0, 0, 0, NULL);
+UPDATE file SET layout = 3 WHERE id = 2;
+PRAGMA user_version = 2;
+"""
+
+
+def test_a_catalog_of_version_2_becomes_one_of_today(tmp_path):
+    """What it knows stays; its times are seconds, which come before all milliseconds."""
+    db = version_1(tmp_path / "old.db")
+    db.executescript(VERSION_2)
+    before = db.execute("SELECT * FROM file").fetchall()
+    db.close()
+    path = create(tmp_path / "old.db", "audit.sql")
+    assert ask(path, "SELECT * FROM file") == before
+    assert ask(path, "SELECT root, file FROM found") == [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5), (2, 6)]
+    assert ask(path, "SELECT refreshed FROM files WHERE file < 4") == [(1000,), (1001,), (900,)]
+    assert ask(path, "SELECT refreshed FROM roots WHERE root = 1") == [("1970-01-01 00:16:41",)]
+    assert ask(path, "SELECT distinct_bytes FROM models WHERE path = '/m/b.zt'") == [(0,)]
+
+
+@pytest.mark.parametrize("name", ["found", "stamp", "totals", "kinds", "found_file"])
+def test_what_version_2_did_not_need_stays_its_owners(tmp_path, name):
+    db = version_1(tmp_path / "old.db")
+    db.executescript(VERSION_2 + own("index" if name == "found_file" else "view", name))
+    db.close()
+    before = dump(tmp_path / "old.db")
+    assert "this database has a table or view of its own" in shell(tmp_path / "old.db", input=(SQL / "catalog.sql").read_text()).err
+    assert dump(tmp_path / "old.db") == before
+
+
 @pytest.mark.parametrize("table", ["external", "gone"])
 def test_a_table_that_version_1_did_not_need_stays_its_owners(tmp_path, table):
     db = version_1(tmp_path / "old.db")
