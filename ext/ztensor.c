@@ -53,6 +53,8 @@ static int ztensor_what_is_loaded(sqlite3 *db, ztensor_loaded *out){
 static const zt_table *const ztensor_tables[] = { ZT_TABLES(ZTENSOR_TABLE) };
 static const zt_module *const ztensor_modules[] = { ZT_MODULES(ZTENSOR_MODULE) };
 static const zt_function *const ztensor_families[] = { ZT_FUNCTIONS(ZTENSOR_FUNCTION) };
+#define ZTENSOR_AGGREGATE(name) &zt_aggregate_##name,
+static const zt_aggregate *const ztensor_aggregates[] = { ZT_AGGREGATES(ZTENSOR_AGGREGATE) };
 #define ZTENSOR_COUNT(array) (sizeof(array)/sizeof((array)[0]))
 
 /* Function number i of all families; NULL behind the last one. */
@@ -63,9 +65,15 @@ static const zt_function *ztensor_function_at(size_t i){
   return NULL;
 }
 
-/* Take back the first tables, modules and functions. SQLite unloads a library whose loading has
-** failed, so that nothing of it may be left. A function that cannot be taken back, as none can
-** while a statement runs, keeps it. */
+static int ztensor_register_aggregate(zt_connection *c, const zt_aggregate *a){
+  c->references++;
+  return sqlite3_create_function_v2(c->db, a->name, a->nArg, a->flags, c, NULL, a->step, a->end,
+                                    zt_connection_release);
+}
+
+/* Take back the first tables, modules and functions, and all aggregates. SQLite unloads a library
+** whose loading has failed, so that nothing of it may be left. A function that cannot be taken
+** back, as none can while a statement runs, keeps it. */
 static void ztensor_take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t nFunction){
   int rc = SQLITE_OK;
   for(size_t i=0; i<nTable; i++){
@@ -77,6 +85,10 @@ static void ztensor_take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t
   for(size_t i=0; i<nFunction; i++){
     const zt_function *f = ztensor_function_at(i);
     rc |= sqlite3_create_function_v2(db, f->name, f->nArg, f->flags, NULL, NULL, NULL, NULL, NULL);
+  }
+  for(size_t i=0; i<ZTENSOR_COUNT(ztensor_aggregates); i++){
+    const zt_aggregate *a = ztensor_aggregates[i];
+    rc |= sqlite3_create_function_v2(db, a->name, a->nArg, a->flags, NULL, NULL, NULL, NULL, NULL);
   }
   if( rc ) zt_os_stay_loaded();
 }
@@ -101,6 +113,9 @@ static int ztensor_register_all(zt_connection *c){
     rc = sqlite3_create_function_v2(c->db, f->name, f->nArg, f->flags, c, f->call, NULL, NULL,
                                     zt_connection_release);
     if( rc==SQLITE_OK ) nFunction++;
+  }
+  for(size_t i=0; rc==SQLITE_OK && i<ZTENSOR_COUNT(ztensor_aggregates); i++){
+    rc = ztensor_register_aggregate(c, ztensor_aggregates[i]);
   }
   if( rc ) ztensor_take_back(c->db, nTable, nModule, nFunction);
   return rc;

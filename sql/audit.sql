@@ -8,7 +8,39 @@
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/audit.sql" "SELECT * FROM suspect_tensors LIMIT 10"
 --
--- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views.
+-- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views. A database that is no catalog, or
+-- has tables or views of its own with names of these, is an error, and nothing of it is changed.
+
+-- ---- Is this a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that goes on after an
+-- error changes nothing.
+
+-- The views that stay, and since which version. What has one of a version has most: some alone are somebody else's.
+DROP TABLE IF EXISTS temp.audit_names;
+CREATE TEMP TABLE audit_names(name TEXT PRIMARY KEY, since INTEGER);
+INSERT INTO audit_names(since, name) VALUES
+  (2, 'digests'), (2, 'repeated_digests'), (2, 'repeated_fingerprints'), (2, 'duplicates'), (2, 'copies'), (2, 'tied_weights'),
+  (2, 'same_models'), (2, 'families'), (2, 'component_pairs'), (2, 'differences'), (2, 'dtype_shares'), (2, 'dtype_totals'),
+  (2, 'format_shares'), (2, 'format_totals'), (2, 'largest_tensors'), (2, 'licences'), (2, 'unlicensed_files'), (2, 'missing_digests'),
+  (2, 'unreferenced_files'), (2, 'lost_runs'), (2, 'run_copies'),
+  (3, 'refuted_digests'), (3, 'duplicate_digests');
+
+DROP TABLE IF EXISTS temp.audit_wrong;
+CREATE TEMP TABLE audit_wrong AS
+SELECT CASE
+    WHEN (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3 THEN 'none'
+    WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.audit_names AS n ON n.name = lower(m.name) WHERE m.type <> 'view')
+      OR EXISTS (SELECT 1 FROM temp.audit_names AS n LEFT JOIN main.sqlite_master AS m ON lower(m.name) = n.name
+                 GROUP BY n.since HAVING count(m.name) BETWEEN 1 AND count(*) / 2) THEN 'taken'
+  END AS wrong;
+
+DROP TABLE IF EXISTS temp.audit_check;
+CREATE TEMP TABLE audit_check(wrong);
+CREATE TEMP TRIGGER audit_check_insert BEFORE INSERT ON audit_check BEGIN
+  SELECT RAISE(ROLLBACK, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first') WHERE NEW.wrong = 'none';
+  SELECT RAISE(ROLLBACK, 'this catalog has a table or view of somebody''s own with the name of a view of this script (such as copies)')
+  WHERE NEW.wrong = 'taken';
+END;
+INSERT INTO audit_check SELECT wrong FROM audit_wrong;
 
 SAVEPOINT audit;
 
@@ -27,21 +59,33 @@ FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.l
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
      LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
 
+-- Which digests have been refuted by reading the bytes? They are still what the file states, and prove nothing.
+DROP VIEW IF EXISTS main.refuted_digests;
+CREATE VIEW main.refuted_digests AS
+SELECT d.file, d.name, d.storage, g.rule
+FROM digest AS d CROSS JOIN storage AS s ON s.id = d.storage CROSS JOIN name AS n ON n.id = d.name
+     CROSS JOIN finding AS g ON g.file = d.file AND g.object = n.name AND g.severity = 'error'
+WHERE g.component IS s.component
+  AND g.rule IN ('digest-mismatch', 'encoding', 'seek-table', 'decoded-length', 'shard-size', 'shard-digest');
+
 -- Which places have a content whose digest is there more than once? Several names of one file are one place, and so are tied tensors;
--- what lies in a shard is left out: it is there once, however many files refer to it.
+-- what lies in a shard is left out: it is there once, however many files refer to it. A digest that was refuted is left out, too.
+-- `covered` is how many bytes the digest covers, and `coded` how they are encoded, if it covers them as they are stored.
 DROP VIEW IF EXISTS main.repeated_digests;
 CREATE VIEW main.repeated_digests AS
 SELECT d.algorithm || ':' || lower(hex(d.value)) AS digest, s.dtype, s.encoding, s.byte_order,
        CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
        p.length, p.offset + f.data_offset AS offset, f.id AS file, d.name, s.component,
-       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
+       CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place, d.value, d.algorithm,
+       CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
+       CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded
 FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
      CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
      CROSS JOIN storage AS s ON s.id = d.storage
-WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL;
+WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL
+  AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage);
 
--- Which tensors have values that are there more than once, by their fingerprints? For those without digests, and with copies in
--- another format.
+-- Which tensors have values that are there more than once, by their fingerprints?
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
 SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length,
@@ -53,44 +97,70 @@ FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY
      CROSS JOIN kind AS k ON k.id = o.kind
 WHERE o.stored_bytes > 0 AND NOT EXISTS (SELECT 1 FROM part WHERE layout = f.layout AND name = p.name AND shard IS NOT NULL);
 
--- Which contents are there more than once, and how many bytes would one copy of each save? `evidence` is proof, a cryptographic digest;
--- values, an equal fingerprint over dtype, shape and values (of what has no digest); or candidate: a checksum, such as crc32c,
--- with the length as its only witness.
-DROP VIEW IF EXISTS main.duplicates;
-CREATE VIEW main.duplicates AS
--- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up.
+-- Which contents are there more than once by their digests alone, since nobody has read the values of all, or fingerprints cannot tell (of
+-- one component among several, of the same bytes in another shape)? Those of one fingerprint are one here. `evidence` is as duplicates
+-- has it: a digest that several contents state, as reading has shown, is no proof.
+DROP VIEW IF EXISTS main.duplicate_digests;
+CREATE VIEW main.duplicate_digests AS
+-- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up. `seen`
+-- is the fingerprint of the tensor, '' if it has been looked for in vain, and NULL if it has not.
 WITH held AS (
-  SELECT d.value, d.algorithm, f.layout, d.name, d.storage, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
+  SELECT d.value, d.algorithm, f.layout, d.name, d.storage, CASE WHEN p.file IS NOT NULL THEN coalesce(p.fingerprint, '') END AS seen,
+         f.checked IS NOT NULL AS checked, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
   FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file AS f ON f.id = d.file
-  WHERE NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)
-  GROUP BY d.value, d.algorithm, f.layout, d.name, d.storage
+       LEFT JOIN fingerprint AS p ON p.file = d.file AND p.name = d.name
+  WHERE d.algorithm IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)
+    AND (f.checked IS NULL
+         OR NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage))
+  GROUP BY d.value, d.algorithm, f.layout, d.name, d.storage, seen, checked
 ), placed AS (
   SELECT h.*, s.dtype, s.encoding, s.byte_order, p.length,
          CASE WHEN s.encoding = 'raw' AND s.digest_of = 'stored' THEN 'decoded' ELSE s.digest_of END AS covers,
-         row_number() OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype ORDER BY h.name) AS tied,
-         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype) AS names
+         CASE WHEN s.encoding = 'raw' OR s.digest_of = 'decoded' THEN p.decoded_length ELSE p.length END AS covered,
+         CASE WHEN s.encoding <> 'raw' AND s.digest_of <> 'decoded' THEN s.encoding END AS coded,
+         k.type, o.shape, o.components = 1 AS single,
+         min(h.name) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.offset, p.length, s.dtype) AS tied,
+         count(*) OVER (PARTITION BY h.value, h.algorithm, h.layout, p.length, s.dtype, h.seen, h.checked) AS names
   FROM held AS h CROSS JOIN part AS p ON p.layout = h.layout AND p.name = h.name AND p.storage = h.storage
-       CROSS JOIN storage AS s ON s.id = h.storage
+       CROSS JOIN storage AS s ON s.id = h.storage CROSS JOIN layout_objects AS o ON o.layout = h.layout AND o.name = h.name
+       CROSS JOIN kind AS k ON k.id = o.kind
   WHERE p.length > 0 AND p.shard IS NULL
+), judged AS (
+  SELECT *, (single OR min(checked) OVER alike = 0) AND min(seen) OVER alike <> max(seen) OVER alike AS torn
+  FROM placed WHERE tied = name
+  WINDOW alike AS (PARTITION BY algorithm, value, covered, coded, dtype, byte_order, covers, type, shape, single)
+), counted AS (
+  SELECT algorithm, value, covered, coded, dtype, byte_order, covers, min(length) AS length, sum(files) AS copies,
+         CASE WHEN min(encoding) = max(encoding) THEN min(encoding) END AS encoding, max(names) AS names, max(torn) AS torn,
+         count(DISTINCT nullif(seen, '')) + coalesce(sum(files) FILTER (WHERE nullif(seen, '') IS NULL), 0) AS contents,
+         sum(files) FILTER (WHERE seen IS NULL OR NOT single) AS open, min(first_path) AS first_path, max(last_path) AS last_path
+  FROM judged GROUP BY algorithm, value, covered, coded, dtype, byte_order, covers
 )
-SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, sum(files) AS copies,
-       CASE WHEN max(names) = 1 THEN sum(files)
-            ELSE (SELECT count(DISTINCT f.id)
-                  FROM digest AS d CROSS JOIN file AS f ON f.id = d.file CROSS JOIN storage AS s ON s.id = d.storage
-                       CROSS JOIN part AS p ON p.layout = f.layout AND p.name = d.name AND p.storage = d.storage
-                  WHERE d.value = x.value AND d.algorithm = x.algorithm AND p.length = x.length AND s.dtype IS x.dtype
-                    AND s.encoding IS x.encoding AND s.byte_order IS x.byte_order
-                    AND NOT EXISTS (SELECT 1 FROM file AS g
-                                    WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host AND g.id < f.id)) END AS files,
-       (sum(files) - 1) * length AS spare_bytes, CASE algorithm WHEN 'sha256' THEN 'proof' ELSE 'candidate' END AS evidence,
-       min(first_path) AS first_path, max(last_path) AS last_path
-FROM placed AS x WHERE tied = 1
-GROUP BY algorithm, value, length, dtype, encoding, byte_order, covers HAVING sum(files) > 1
+SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_order, length, copies,
+       CASE WHEN names = 1 THEN copies
+            ELSE (SELECT count(DISTINCT r.place) FROM repeated_digests AS r
+                  WHERE r.value = x.value AND r.algorithm = x.algorithm AND r.covered = x.covered AND r.coded IS x.coded
+                    AND r.dtype IS x.dtype AND r.byte_order IS x.byte_order AND r.covers = x.covers) END AS files,
+       (contents - 1) * length AS spare_bytes, CASE WHEN algorithm = 'sha256' AND NOT coalesce(torn, 0) THEN 'proof' ELSE 'candidate' END AS evidence,
+       first_path, last_path, value, algorithm, covered, coded, covers
+FROM counted AS x WHERE contents > 1 AND (open > 0 OR NOT coalesce(torn, 0));
+
+-- Which contents are there more than once, and how many bytes would one copy of each save? What has been read decides: a content is
+-- known by its fingerprint, over dtype, shape and values, whatever holds it, and by its digest only where fingerprints do not tell
+-- (duplicate_digests). `evidence` is proof, an equal cryptographic digest that nothing read contradicts; values, an equal fingerprint; or
+-- candidate: a checksum, such as crc32c, with the length as its only witness, or a digest that other bytes have been found to state.
+-- Of columns that differ among the copies the least length is given, and of others NULL.
+DROP VIEW IF EXISTS main.duplicates;
+CREATE VIEW main.duplicates AS
+SELECT digest, dtype, encoding, byte_order, length, copies, files, spare_bytes, evidence, first_path, last_path FROM duplicate_digests
 UNION ALL
-SELECT r.fingerprint, r.dtype, NULL, NULL, min(r.length), count(DISTINCT r.place || ' ' || r.offset), count(DISTINCT r.place),
-       sum(r.length) - max(r.length), 'values', min(f.path), max(f.path)
-FROM (SELECT * FROM repeated_fingerprints GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
-WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)
+SELECT r.fingerprint, CASE WHEN min(r.dtype) = max(r.dtype) THEN min(r.dtype) END, NULL, NULL, min(r.length), count(*),
+       count(DISTINCT r.place), sum(r.length) - max(r.length),
+       CASE WHEN count(r.digest) = count(*) AND min(r.digest) = max(r.digest) THEN 'proof' ELSE 'values' END, min(f.path), max(f.path)
+FROM (SELECT *, (SELECT CASE count(*) WHEN 1 THEN max(d.value) END FROM digest AS d
+                 WHERE d.file = p.file AND d.name = p.name AND d.algorithm = 'sha256') AS digest
+      FROM repeated_fingerprints AS p GROUP BY fingerprint, place, offset) AS r JOIN file AS f ON f.id = r.file
 GROUP BY r.fingerprint HAVING count(*) > 1
 ORDER BY 8 DESC, 1;
 
@@ -98,17 +168,16 @@ ORDER BY 8 DESC, 1;
 DROP VIEW IF EXISTS main.copies;
 CREATE VIEW main.copies AS
 SELECT c.digest, c.dtype, c.encoding, c.length, f.path, n.name AS object, c.component, h.name AS host
-FROM (SELECT digest, dtype, encoding, length, file, name, component,
-             min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
-      FROM repeated_digests
-      WINDOW same AS (PARTITION BY digest, length, dtype, encoding, byte_order, covers)
+FROM (SELECT r.digest, r.dtype, r.encoding, r.length, r.file, r.name, r.component
+      FROM duplicate_digests AS g CROSS JOIN repeated_digests AS r
+        ON r.value = g.value AND r.algorithm = g.algorithm AND r.covered = g.covered AND r.coded IS g.coded AND r.dtype IS g.dtype
+       AND r.byte_order IS g.byte_order AND r.covers = g.covers
       UNION ALL
-      SELECT fingerprint, dtype, NULL, length, file, name, NULL,
-             min(place || ' ' || offset) OVER (PARTITION BY fingerprint) <> max(place || ' ' || offset) OVER (PARTITION BY fingerprint)
-      FROM repeated_fingerprints AS r
-      WHERE NOT EXISTS (SELECT 1 FROM digest AS d WHERE d.file = r.file AND d.name = r.name)) AS c
+      SELECT fingerprint, dtype, NULL, length, file, name, NULL
+      FROM (SELECT *, min(place || ' ' || offset) OVER same <> max(place || ' ' || offset) OVER same AS several
+            FROM repeated_fingerprints WINDOW same AS (PARTITION BY fingerprint))
+      WHERE several) AS c
      JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
-WHERE c.several
 ORDER BY c.digest, f.path, object, c.component;
 
 -- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
@@ -124,16 +193,16 @@ FROM tied AS p CROSS JOIN file AS f ON f.layout = p.layout CROSS JOIN host AS h 
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
 ORDER BY f.path, offset, object, s.component;
 
--- Which files are the same model, whatever they are stored in: equal in all names, shapes, types and values? (By fingerprints, which a
--- second pass of refresh.sql makes.) Several names of one file are no copies.
+-- Which are the same model, whatever they are stored in, one file or several: equal in all names, shapes, types and values? (By
+-- fingerprints, which a second pass of refresh.sql makes.) Several names of one file are no copies. The path of a model in several files is
+-- the one that it would have in one, and `file` its first part: see whole_models.
 DROP VIEW IF EXISTS main.same_models;
 CREATE VIEW main.same_models AS
-SELECT f.fingerprint, f.path, f.container, f.version, f.size, h.name AS host, f.id AS file
-FROM file AS f CROSS JOIN host AS h ON h.id = f.host
-WHERE f.fingerprint IN (
-  SELECT fingerprint FROM file WHERE fingerprint IS NOT NULL GROUP BY fingerprint
-  HAVING count(DISTINCT CASE WHEN inode IS NULL THEN id ELSE host || ' ' || device || ' ' || inode END) > 1)
-ORDER BY f.fingerprint, f.path;
+SELECT fingerprint, path, container, version, size, host, file
+FROM (SELECT *, min(place) OVER same <> max(place) OVER same AS several FROM whole_models WHERE fingerprint IS NOT NULL
+      WINDOW same AS (PARTITION BY fingerprint))
+WHERE several
+ORDER BY fingerprint, path;
 
 -- Which files are of one family: the same names, types and shapes, whatever the values? `family` is a number of this catalog.
 DROP VIEW IF EXISTS main.families;
@@ -149,21 +218,31 @@ WHERE a.objects > 0;
 -- ---- Differences
 
 -- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown, where nothing proves
--- either. What proves it: equal fingerprints of the objects; a cryptographic digest over the same bytes; another digest over decoded
--- bytes; another length. Equal checksums, such as crc32c, leave it unknown.
+-- either. What has been read decides: fingerprints of the objects, whatever holds them and in whichever order of bytes. Where they do not
+-- tell, equal lengths and digests over the same bytes do, unless reading has refuted one: a cryptographic one proves equality, any one over
+-- decoded bytes a difference. Equal checksums, such as crc32c, leave it unknown.
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
 SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, encoding_b, shard_a, shard_b, byte_order_a, byte_order_b,
        length_a, length_b, digest_a, digest_b,
        CASE WHEN fingerprint_a = fingerprint_b OR file_a = file_b THEN 'same'
+            WHEN components_a = 1 AND components_b = 1 AND alike AND fingerprint_a <> fingerprint_b THEN 'changed'
             WHEN dtype IS NOT dtype_b OR byte_order_a IS NOT byte_order_b THEN 'unknown'
             WHEN length_a <> length_b THEN 'changed'
             WHEN length_a = 0 AND length_b = 0 THEN 'same'
-            WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
-            THEN 'same'
+            WHEN EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_a AND r.name = name_a AND r.storage = storage_a)
+              OR EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_b AND r.name = name_a AND r.storage = storage_b) THEN 'unknown'
             WHEN covers_a = 'decoded' AND covers_b = 'decoded' AND algorithm_a = algorithm_b AND digest_a <> digest_b THEN 'changed'
-            WHEN components = 1 AND alike AND fingerprint_a <> fingerprint_b THEN 'changed'
-            ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b
+            -- Of an object that has changed some component has: if digests tell of no other one, reading this one alone tells that it has not.
+            WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
+             AND (NOT (looked_a AND looked_b AND alike) OR fingerprint_a IS NULL AND fingerprint_b IS NULL OR checked_a AND checked_b
+                  OR EXISTS (SELECT 1 FROM digest AS x CROSS JOIN storage AS u ON u.id = x.storage
+                                           CROSS JOIN digest AS y ON y.file = file_b AND y.name = x.name
+                                           CROSS JOIN storage AS v ON v.id = y.storage AND v.component = u.component
+                             WHERE x.file = file_a AND x.name = name_a AND x.algorithm = y.algorithm AND x.value <> y.value
+                               AND u.dtype IS v.dtype AND u.encoding = 'raw' AND v.encoding = 'raw'))
+            THEN 'same'
+            ELSE 'unknown' END AS verdict, file_a, file_b, host_a, host_b, fingerprint_a, fingerprint_b
 FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component, sa.dtype, sb.dtype AS dtype_b, sa.type AS type_a,
              sb.type AS type_b, sa.encoding AS encoding_a, sb.encoding AS encoding_b, pa.shard AS shard_a, pb.shard AS shard_b,
              sa.byte_order AS byte_order_a, sb.byte_order AS byte_order_b, pa.decoded_length AS length_a, pb.decoded_length AS length_b,
@@ -172,7 +251,11 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
              CASE WHEN sa.encoding = 'raw' AND sa.digest_of = 'stored' THEN 'decoded' ELSE sa.digest_of END AS covers_a,
              CASE WHEN sb.encoding = 'raw' AND sb.digest_of = 'stored' THEN 'decoded' ELSE sb.digest_of END AS covers_b,
              fa.fingerprint AS fingerprint_a, fb.fingerprint AS fingerprint_b, a.id AS file_a, b.id AS file_b,
-             coalesce(dt.components, 1) AS components, ta.kind = tb.kind AND ta.shape = tb.shape AS alike,
+             fa.file IS NOT NULL AS looked_a, fb.file IS NOT NULL AS looked_b,
+             a.checked IS NOT NULL AS checked_a, b.checked IS NOT NULL AS checked_b,
+             coalesce(x.components, 1) AS components_a, coalesce(y.components, 1) AS components_b,
+             ta.shape = tb.shape AND (ta.kind = tb.kind OR (SELECT ka.type IS kb.type FROM kind AS ka CROSS JOIN kind AS kb
+                                                            WHERE ka.id = ta.kind AND kb.id = tb.kind)) AS alike, pa.name AS name_a, pa.storage AS storage_a, pb.storage AS storage_b,
              (SELECT name FROM host WHERE id = a.host) AS host_a, (SELECT name FROM host WHERE id = b.host) AS host_b
       FROM file AS a CROSS JOIN file AS b CROSS JOIN part AS pa ON pa.layout = a.layout
            CROSS JOIN part AS pb ON pb.layout = b.layout AND pb.name = pa.name
@@ -184,11 +267,13 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
            LEFT JOIN digest AS db ON db.file = b.id AND db.name = pb.name AND db.storage = pb.storage
            LEFT JOIN fingerprint AS fa ON fa.file = a.id AND fa.name = pa.name
            LEFT JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = pb.name
-           LEFT JOIN detail AS dt ON dt.layout = a.layout AND dt.name = pa.name);
+           LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = pa.name
+           LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = pb.name);
 
 -- What has changed from one file to another? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
 -- `change` is added or removed (before, after: type and shape), reformatted, retyped, reshaped, recomposed (component `part`
--- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths),
+-- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths or the tensor's
+-- fingerprints; part NULL: of a tensor of several components, its fingerprints),
 -- unknown (of component `part`: nothing tells whether its content is the same; before, after: digests, if there are any),
 -- attributes (key `part`; object NULL: of the file), unreadable. So no row means that nothing differs, of paths that are in the catalog;
 -- in a session with ztensor the view of that name says `not in the catalog` of others. hashed_differences reads what is unknown.
@@ -204,14 +289,14 @@ UNION ALL
 SELECT a.path, b.path, n.name, NULL, 'added', NULL, coalesce(k.type, k.format) || s.shape, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = lb.architecture
-     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = la.architecture AND o.name = t.name)
 UNION ALL
 SELECT a.path, b.path, n.name, NULL, 'removed', coalesce(k.type, k.format) || s.shape, NULL, a.id, b.id
 FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
      CROSS JOIN tensor AS t ON t.architecture = la.architecture
-     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kind AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
+     CROSS JOIN name AS n ON n.id = t.name CROSS JOIN kinds AS k ON k.id = t.kind CROSS JOIN shape AS s ON s.id = t.shape
 WHERE la.architecture <> lb.architecture
   AND NOT EXISTS (SELECT 1 FROM tensor AS o WHERE o.architecture = lb.architecture AND o.name = t.name)
 UNION ALL
@@ -250,9 +335,11 @@ UNION ALL
 -- without saying.
 SELECT path_a, path_b, object, component, c.change,
        CASE c.change WHEN 'retyped' THEN type_a WHEN 'reencoded' THEN encoding_a
-                     ELSE CASE WHEN length_a IS length_b THEN digest_a ELSE length_a END END,
+                     ELSE CASE WHEN length_a IS NOT length_b THEN length_a WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_a
+                               ELSE digest_a END END,
        CASE c.change WHEN 'retyped' THEN type_b WHEN 'reencoded' THEN encoding_b
-                     ELSE CASE WHEN length_a IS length_b THEN digest_b ELSE length_b END END, file_a, file_b
+                     ELSE CASE WHEN length_a IS NOT length_b THEN length_b WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_b
+                               ELSE digest_b END END, file_a, file_b
 FROM component_pairs AS p
      CROSS JOIN (SELECT 'retyped' AS change UNION ALL SELECT 'reencoded' UNION ALL SELECT 'content' UNION ALL SELECT 'unknown') AS c
 WHERE CASE c.change
@@ -269,6 +356,16 @@ WHERE CASE c.change
           = (SELECT t.shape FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN tensor AS t ON t.architecture = l.architecture
              JOIN name AS n ON n.id = t.name WHERE f.id = file_b AND n.name = p.object)
       END
+UNION ALL
+SELECT a.path, b.path, n.name, NULL, 'content', fa.fingerprint, fb.fingerprint, a.id, b.id
+FROM file AS a CROSS JOIN file AS b CROSS JOIN layout AS la ON la.id = a.layout CROSS JOIN layout AS lb ON lb.id = b.layout
+     CROSS JOIN fingerprint AS fa ON fa.file = a.id
+     CROSS JOIN fingerprint AS fb ON fb.file = b.id AND fb.name = fa.name AND fb.fingerprint <> fa.fingerprint
+     CROSS JOIN tensor AS ta ON ta.architecture = la.architecture AND ta.name = fa.name
+     CROSS JOIN tensor AS tb ON tb.architecture = lb.architecture AND tb.name = fa.name AND tb.shape = ta.shape
+     CROSS JOIN kind AS ka ON ka.id = ta.kind CROSS JOIN kind AS kb ON kb.id = tb.kind CROSS JOIN name AS n ON n.id = fa.name
+     LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = fa.name LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = fa.name
+WHERE ka.type IS kb.type AND (x.components <> 1 OR y.components <> 1)
 UNION ALL
 SELECT a.path, b.path, NULL, x.key, 'attributes', CASE WHEN x.type IN ('null', 'true', 'false') THEN x.type ELSE x.value END,
        (SELECT CASE WHEN y.type IN ('null', 'true', 'false') THEN y.type ELSE y.value END
@@ -303,16 +400,18 @@ DROP VIEW IF EXISTS main.dtype_shares;
 CREATE VIEW main.dtype_shares AS
 SELECT f.path, k.dtype, k.type, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
        round(100.0 * sum(s.bytes) / nullif(l.stored_bytes, 0), 2) AS percent
-FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
+FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kinds AS k ON k.id = s.kind
 GROUP BY f.id, k.dtype, k.type;
 
--- Which types does the whole collection consist of, and what share of the bytes has each?
+-- Which types does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
 DROP VIEW IF EXISTS main.dtype_totals;
 CREATE VIEW main.dtype_totals AS
-WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
+                                 NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host
+                                                                       AND g.layout IS NOT NULL AND g.id < f.id) GROUP BY layout),
      typed(layout, dtype, type, objects, elements, bytes) AS (
        SELECT s.layout, k.dtype, k.type, sum(s.objects), total(s.elements), sum(s.bytes)
-       FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.dtype, k.type)
+       FROM share AS s JOIN kinds AS k ON k.id = s.kind GROUP BY s.layout, k.dtype, k.type)
 SELECT t.dtype, t.type, sum(t.objects * u.files) AS objects, sum(u.files) AS files,
        CAST(total(t.elements * u.files) AS INTEGER) AS elements, sum(t.bytes * u.files) AS bytes,
        round(100.0 * sum(t.bytes * u.files)
@@ -327,10 +426,12 @@ SELECT f.path, k.format, sum(s.objects) AS objects, CAST(total(s.elements) AS IN
 FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
 GROUP BY f.id, k.format;
 
--- Which formats does the whole collection consist of, and what share of the bytes has each?
+-- Which formats does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
 DROP VIEW IF EXISTS main.format_totals;
 CREATE VIEW main.format_totals AS
-WITH used(layout, files) AS (SELECT layout, count(*) FROM file WHERE layout IS NOT NULL GROUP BY layout),
+WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
+                                 NOT EXISTS (SELECT 1 FROM file AS g WHERE g.inode = f.inode AND g.device = f.device AND g.host = f.host
+                                                                       AND g.layout IS NOT NULL AND g.id < f.id) GROUP BY layout),
      formatted(layout, format, objects, elements, bytes) AS (
        SELECT s.layout, k.format, sum(s.objects), total(s.elements), sum(s.bytes)
        FROM share AS s JOIN kind AS k ON k.id = s.kind GROUP BY s.layout, k.format)
@@ -347,13 +448,14 @@ SELECT f.path, n.name AS object, k.format, k.type, s.shape, s.elements, o.stored
 FROM (SELECT * FROM layout_objects WHERE layout IN (SELECT layout FROM file)
       ORDER BY CAST(coalesce(decoded_bytes, stored_bytes) AS REAL) DESC LIMIT 1000) AS o
      CROSS JOIN file AS f ON f.layout = o.layout CROSS JOIN host AS h ON h.id = f.host
-     CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kind AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
+     CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kinds AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
 ORDER BY CAST(coalesce(o.decoded_bytes, o.stored_bytes) AS REAL) DESC, f.path, object LIMIT 1000;
 
 -- ---- What is missing
 
 -- Which licence does each file state, or a tensor in it (object)? Of attributes at any depth that have the word in their names:
--- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none.
+-- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none, nor does a
+-- link to its text, where the licence itself is stated beside it: license.link, license_url, or whatever holds a URL.
 DROP VIEW IF EXISTS main.licences;
 CREATE VIEW main.licences AS
 WITH stated(file, layout, name, key, word, value, type) AS (
@@ -368,12 +470,19 @@ WITH stated(file, layout, name, key, word, value, type) AS (
   WHERE '.' || replace(replace(replace(replace(replace(replace(lower(word), 'licence', 'license'), 'licenses', 'license'),
           '_', '.'), '-', '.'), ':', '.'), ' ', '.') || '.' LIKE '%.license.%'
     AND type NOT IN ('null', 'false') AND trim(value, char(9, 10, 13, 32)) NOT IN ('', '[]', '{}')
+    AND lower(trim(value, char(9, 10, 13, 32))) NOT IN ('null', 'none', 'n/a')
+), told AS (
+  SELECT * FROM named AS s
+  WHERE lower(ltrim(value, char(9, 10, 13, 32))) NOT GLOB 'http*://*'
+     OR NOT EXISTS (SELECT 1 FROM named AS o
+                    WHERE o.file IS s.file AND o.layout IS s.layout AND o.name IS s.name
+                      AND lower(ltrim(o.value, char(9, 10, 13, 32))) NOT GLOB 'http*://*')
 )
 SELECT f.path, s.key, s.value AS licence, n.name AS object, h.name AS host, f.id AS file
-FROM named AS s CROSS JOIN file AS f ON f.id = s.file CROSS JOIN host AS h ON h.id = f.host LEFT JOIN name AS n ON n.id = s.name
+FROM told AS s CROSS JOIN file AS f ON f.id = s.file CROSS JOIN host AS h ON h.id = f.host LEFT JOIN name AS n ON n.id = s.name
 UNION ALL
 SELECT f.path, s.key, s.value, n.name, h.name, f.id
-FROM named AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
+FROM told AS s CROSS JOIN file AS f ON f.layout = s.layout CROSS JOIN host AS h ON h.id = f.host CROSS JOIN name AS n ON n.id = s.name;
 
 -- Which files state no licence, neither of their own nor of a tensor? (Data shards, which have no manifest, cannot.)
 DROP VIEW IF EXISTS main.unlicensed_files;
@@ -394,7 +503,7 @@ DROP VIEW IF EXISTS main.unreferenced_files;
 CREATE VIEW main.unreferenced_files AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host
-WHERE f.manifest_bytes IS NOT 0
+WHERE f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM troubles WHERE trouble = 'other')
   AND NOT EXISTS (SELECT 1 FROM run_files AS r WHERE r.path = f.path AND (r.host = '' OR r.host = h.name));
 
 -- Which runs refer to a file that is gone, or never was in the catalog?
@@ -414,7 +523,11 @@ FROM run_files AS r CROSS JOIN file AS f ON f.path = r.path AND (r.host = '' OR 
        AND (c.fingerprint = f.fingerprint OR c.host = f.host AND c.device = f.device AND c.inode = f.inode)
      CROSS JOIN host AS h ON h.id = c.host;
 
+INSERT INTO audit_check SELECT wrong FROM audit_wrong;
 RELEASE audit;
+DROP TABLE temp.audit_check;
+DROP TABLE temp.audit_wrong;
+DROP TABLE temp.audit_names;
 
 -- ---- Views that read tensors, when they are asked: name a path where you can. Files that have vanished since the catalog
 -- was refreshed are passed over, as is what cannot be decoded. A path with * or [ in it is a pattern where there is no such file
@@ -480,14 +593,16 @@ FROM (SELECT p.path_a, p.path_b, p.object, p.component, a.hash AS before, b.hash
       WHERE p.host_a = zt_host() AND p.host_b = zt_host() AND p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
 GROUP BY path_a, path_b, object, component HAVING before <> after;
 
--- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths. `before` and
--- `after` then say where the catalog would have the file: a path as you write it may be relative.
+-- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths: anything else would be
+-- every file against every other one, and is an error. `before` and `after` say where the catalog would have a file that is not there: a
+-- path as you write it may be relative.
 DROP VIEW IF EXISTS temp.differences;
 CREATE TEMP VIEW differences AS
-SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences
+SELECT DISTINCT a.value AS path_a, b.value AS path_b, NULL AS object, NULL AS part, 'not in the catalog' AS change,
+       CASE WHEN a.value NOT IN (SELECT path FROM file) THEN zt_absolute(a.value) END AS before,
+       CASE WHEN b.value NOT IN (SELECT path FROM file) THEN zt_absolute(b.value) END AS after, NULL AS file_a, NULL AS file_b
+FROM zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS a
+     CROSS JOIN zt_given('differences needs both paths: SELECT * FROM differences WHERE path_a = ''/data/old.zt'' AND path_b = ''/data/new.zt''') AS b
+WHERE a.value NOT IN (SELECT path FROM file) OR b.value NOT IN (SELECT path FROM file)
 UNION ALL
-SELECT DISTINCT a.source, b.source, NULL, NULL, 'not in the catalog',
-       CASE WHEN a.source NOT IN (SELECT path FROM file) THEN zt_absolute(a.source) END,
-       CASE WHEN b.source NOT IN (SELECT path FROM file) THEN zt_absolute(b.source) END, NULL, NULL
-FROM zt_files AS a CROSS JOIN zt_files AS b
-WHERE a.source NOT IN (SELECT path FROM file) OR b.source NOT IN (SELECT path FROM file);
+SELECT path_a, path_b, object, part, change, before, after, file_a, file_b FROM main.differences;

@@ -8,8 +8,8 @@
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
 -- It can be read again at any time, from any directory, and into a database that has other tables. A database that is
--- another program's, or has other tables or views of these names, is an error, and nothing of it is changed. A catalog of version 1
--- becomes one of version 2; one of the first version, which had no number, by migrate.sql, read before this script.
+-- another program's, or has other tables, views, indexes or triggers of these names, is an error, and nothing of it is changed. A catalog
+-- of version 1 or 2 becomes one of version 3; one of the first version, which had no number, by migrate.sql, read before this script.
 --
 -- Tables have names in the singular, and numbers for keys: one row is one thing, stored once. Views have names in the plural, and
 -- say paths and names. What holds of many files is stored once: files with the same names, types and shapes have one
@@ -18,23 +18,44 @@
 -- ---- Is this a database for a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that
 -- goes on after an error changes nothing.
 
+-- All that this script makes, and audit.sql in a catalog, and since which version there is something of that name.
+DROP TABLE IF EXISTS temp.catalog_names;
+CREATE TEMP TABLE catalog_names(name TEXT PRIMARY KEY, type TEXT, since INTEGER);
+INSERT INTO catalog_names(since, type, name) VALUES
+  (1, 'table', 'host'), (1, 'table', 'root'), (1, 'table', 'name'), (1, 'table', 'shape'), (1, 'table', 'kind'), (1, 'table', 'storage'),
+  (1, 'table', 'architecture'), (1, 'table', 'tensor'), (1, 'table', 'layout'), (1, 'table', 'part'), (1, 'table', 'detail'),
+  (1, 'table', 'share'), (1, 'table', 'file'), (2, 'table', 'external'), (1, 'table', 'digest'), (1, 'table', 'repeated'),
+  (1, 'table', 'fingerprint'), (1, 'table', 'attribute'), (1, 'table', 'finding'), (1, 'table', 'change'), (2, 'table', 'gone'),
+  (1, 'table', 'run_files'), (1, 'table', 'metrics'), (3, 'table', 'found'), (3, 'table', 'stamp'), (3, 'table', 'departed'),
+  (3, 'table', 'whole'),
+  (1, 'index', 'shape_shape'), (1, 'index', 'kind_kind'), (1, 'index', 'storage_storage'), (1, 'index', 'tensor_name'),
+  (1, 'index', 'file_path'), (1, 'index', 'file_root'), (1, 'index', 'file_layout'), (1, 'index', 'file_inode'), (1, 'index', 'file_error'),
+  (1, 'index', 'file_fingerprint'), (1, 'index', 'digest_value'), (1, 'index', 'fingerprint_fingerprint'), (1, 'index', 'attribute_file'),
+  (1, 'index', 'attribute_layout'), (1, 'index', 'attribute_key'), (1, 'index', 'finding_file'), (3, 'index', 'finding_error'),
+  (1, 'index', 'run_files_path'), (3, 'index', 'found_file'),
+  (1, 'trigger', 'digest_insert'), (1, 'trigger', 'file_delete'), (1, 'trigger', 'layout_delete'), (1, 'trigger', 'architecture_delete'),
+  (1, 'trigger', 'files_delete'), (1, 'trigger', 'sources_delete'),
+  (1, 'view', 'files'), (1, 'view', 'layout_objects'), (1, 'view', 'objects'), (1, 'view', 'components'), (1, 'view', 'attributes'),
+  (1, 'view', 'roots'), (1, 'view', 'findings'), (1, 'view', 'changes'), (1, 'view', 'file_names'), (1, 'view', 'sources'),
+  (1, 'view', 'broken'), (1, 'view', 'generations'), (1, 'view', 'models'), (1, 'view', 'names'), (1, 'view', 'architectures'),
+  (1, 'view', 'file_attributes'), (1, 'view', 'runs'), (3, 'view', 'kinds'), (3, 'view', 'troubles'), (3, 'view', 'notes'),
+  (3, 'view', 'unsupported'), (3, 'view', 'other_files'), (3, 'view', 'physical_files'), (3, 'view', 'totals'), (3, 'view', 'model_parts'),
+  (3, 'view', 'whole_models');
+
 DROP TABLE IF EXISTS temp.catalog_wrong;
 CREATE TEMP TABLE catalog_wrong AS
 WITH is_catalog(yes) AS (SELECT application_id = 0x7A744361 FROM pragma_application_id)
 SELECT CASE
     WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT application_id FROM pragma_application_id) <> 0 THEN 'another'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 2 THEN 'newer'
-    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) < 2
-     AND EXISTS (SELECT 1 FROM main.sqlite_master WHERE lower(name) IN ('external', 'gone')) THEN 'taken'
-    WHEN (SELECT yes FROM is_catalog) THEN NULL
-    WHEN (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
+    WHEN (SELECT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) > 3 THEN 'newer'
+    WHEN (SELECT NOT yes FROM is_catalog)
+     AND (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
-    WHEN EXISTS (SELECT 1 FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN (
-      'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part',
-      'detail', 'share', 'file', 'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'metrics', 'run_files',
-      'files', 'objects', 'components', 'attributes', 'roots', 'findings', 'changes', 'file_names',
-      'sources', 'broken', 'generations', 'models', 'names', 'architectures', 'file_attributes', 'runs')) THEN 'taken'
+    -- What an earlier version made is the catalog's; what has such a name in a database that is none, or has another type, is not.
+    WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.catalog_names AS n ON n.name = lower(m.name)
+                 WHERE m.type <> n.type
+                    OR n.since > (SELECT CASE WHEN yes THEN user_version ELSE 0 END FROM is_catalog, pragma_user_version)) THEN 'taken'
   END AS wrong;
 
 DROP TABLE IF EXISTS temp.catalog_check;
@@ -43,19 +64,21 @@ CREATE TEMP TRIGGER catalog_check_insert BEFORE INSERT ON catalog_check BEGIN
   SELECT RAISE(ROLLBACK, 'this database is another program''s: its application_id is neither 0 nor a catalog''s') WHERE NEW.wrong = 'another';
   SELECT RAISE(ROLLBACK, 'this catalog was made by a newer sql/catalog.sql') WHERE NEW.wrong = 'newer';
   SELECT RAISE(ROLLBACK, 'this catalog is of the first version: .read sql/migrate.sql, then this script') WHERE NEW.wrong = 'older';
-  SELECT RAISE(ROLLBACK, 'this database has a table or view of its own with a name that the catalog needs (such as files, objects, name)')
+  SELECT RAISE(ROLLBACK, 'this database has a table or view of its own, or an index or trigger, with a name that the catalog needs (such as files, objects, name)')
   WHERE NEW.wrong = 'taken';
 END;
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
 SAVEPOINT catalog;
 
--- Version 1 did not know which other files have bytes of a file: files that need others are read again.
+-- Version 1 did not know which other files have bytes of a file: files that need others are read again. Neither did 2 know of all sources
+-- that have found a file.
 CREATE TEMP TABLE catalog_upgrade AS
-SELECT 1 AS of_1 FROM pragma_user_version WHERE user_version = 1 AND (SELECT wrong FROM catalog_wrong) IS NULL;
+SELECT user_version AS of FROM pragma_user_version WHERE user_version IN (1, 2) AND (SELECT wrong FROM catalog_wrong) IS NULL;
 
 -- ---- Tables. Of a number of bytes or elements that is beyond 64 signed bits the decimal digits are kept as a BLOB, which
--- the type INTEGER leaves as it is, and views show them as text.
+-- the type INTEGER leaves as it is, and views show them as text. Times of refreshes are milliseconds since 1970, in rows of earlier
+-- versions seconds, which are less: so they can be compared, and views show seconds.
 
 -- The machines whose files are known. What a name is unique for, is unique on one of them.
 CREATE TABLE IF NOT EXISTS main.host(
@@ -69,7 +92,7 @@ CREATE TABLE IF NOT EXISTS main.root(
   host      INTEGER NOT NULL REFERENCES host(id),
   path      TEXT NOT NULL,            -- the absolute directory that its files are below; / for a list
   source    TEXT NOT NULL,            -- the source as zt_absolute() has it
-  refreshed INTEGER,                  -- when that was last, in seconds since 1970
+  refreshed INTEGER,                  -- when that was last
   UNIQUE(host, source)
 );
 
@@ -156,7 +179,7 @@ CREATE TABLE IF NOT EXISTS main.file(
   inode          INTEGER,
   data_offset    INTEGER,             -- where its data begin
   manifest_bytes INTEGER,
-  refreshed      INTEGER,             -- when it was read last, in seconds since 1970
+  refreshed      INTEGER,             -- when it was read last
   fingerprint    TEXT,                -- over its objects' names and fingerprints; NULL: not known
   fingerprinted  INTEGER,             -- when it was looked for
   checked        INTEGER,             -- when zt_check went over it; NULL: not yet
@@ -214,7 +237,7 @@ CREATE TABLE IF NOT EXISTS main.finding(
 -- The collection's history.
 CREATE TABLE IF NOT EXISTS main.change(
   id     INTEGER PRIMARY KEY,
-  at     INTEGER NOT NULL,            -- when a refresh saw it, in seconds since 1970
+  at     INTEGER NOT NULL,            -- when a refresh saw it
   host   INTEGER NOT NULL REFERENCES host(id),
   path   TEXT NOT NULL,
   change TEXT NOT NULL,               -- added, changed, moved, removed
@@ -227,8 +250,46 @@ CREATE TABLE IF NOT EXISTS main.change(
 CREATE TABLE IF NOT EXISTS main.gone(
   host INTEGER NOT NULL REFERENCES host(id),
   path TEXT NOT NULL,
-  at   INTEGER NOT NULL,              -- in seconds since 1970
+  at   INTEGER NOT NULL,
   PRIMARY KEY(host, path)
+) WITHOUT ROWID;
+
+-- Which sources found a file when they were refreshed last: several may, and one that is forgotten takes along what no other has.
+CREATE TABLE IF NOT EXISTS main.found(
+  root INTEGER NOT NULL REFERENCES root(id),
+  file INTEGER NOT NULL REFERENCES file(id),
+  PRIMARY KEY(root, file)
+) WITHOUT ROWID;
+-- When a file (path is '') and other files that have bytes of it were changed last, in whole nanoseconds since 1970, as they were when it
+-- was read: by their own word, which programs can set, and by the system's.
+CREATE TABLE IF NOT EXISTS main.stamp(
+  file  INTEGER NOT NULL REFERENCES file(id),
+  path  TEXT NOT NULL,
+  mtime INTEGER,
+  ctime INTEGER,
+  PRIMARY KEY(file, path)
+) WITHOUT ROWID;
+-- Files that a source has lost and another one may find: which they were, and what second passes had found.
+CREATE TABLE IF NOT EXISTS main.departed(
+  id            INTEGER PRIMARY KEY,
+  host          INTEGER NOT NULL REFERENCES host(id),
+  device        INTEGER,
+  inode         INTEGER,
+  size          INTEGER,
+  mtime         INTEGER,              -- in nanoseconds
+  path          TEXT NOT NULL,
+  at            INTEGER NOT NULL,
+  fingerprint   TEXT,
+  fingerprinted INTEGER,
+  checked       INTEGER,
+  fingerprints  TEXT,                 -- as JSON: [name, fingerprint] of each tensor
+  findings      TEXT,                 -- as JSON: [object, component, severity, rule, message] of each
+  UNIQUE(host, device, inode)
+);
+-- The fingerprint of a model in several files, by those of the files in their order, with spaces between them.
+CREATE TABLE IF NOT EXISTS main.whole(
+  parts       TEXT PRIMARY KEY,
+  fingerprint TEXT                    -- NULL: a tensor is there twice
 ) WITHOUT ROWID;
 
 -- Which run of which experiment tracker refers to which file. What fills it writes it as a table, so it is one, whatever its name.
@@ -255,10 +316,12 @@ INSERT OR IGNORE INTO main.metrics VALUES
   ('*bleu*', 'max'), ('*rouge*', 'max'), ('*reward*', 'max'), ('*score*', 'max'), ('*r2*', 'max');
 
 UPDATE main.file SET inode = NULL, fingerprint = NULL, fingerprinted = NULL
-WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND layout IN (SELECT layout FROM main.part WHERE shard IS NOT NULL);
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of = 1) AND layout IN (SELECT layout FROM main.part WHERE shard IS NOT NULL);
 DELETE FROM main.fingerprint
-WHERE EXISTS (SELECT 1 FROM catalog_upgrade)
+WHERE EXISTS (SELECT 1 FROM catalog_upgrade WHERE of = 1)
   AND file IN (SELECT f.id FROM main.file AS f JOIN main.part AS p ON p.layout = f.layout WHERE p.shard IS NOT NULL);
+INSERT OR IGNORE INTO main.found(root, file) SELECT root, id FROM main.file WHERE EXISTS (SELECT 1 FROM catalog_upgrade);
+UPDATE main.layout SET distinct_bytes = 0 WHERE EXISTS (SELECT 1 FROM catalog_upgrade) AND components = 0;
 DROP TABLE temp.catalog_upgrade;
 
 CREATE UNIQUE INDEX IF NOT EXISTS main.shape_shape ON shape(quote(shape));
@@ -278,6 +341,8 @@ CREATE INDEX IF NOT EXISTS main.attribute_file ON attribute(file) WHERE file IS 
 CREATE INDEX IF NOT EXISTS main.attribute_layout ON attribute(layout, name) WHERE layout IS NOT NULL;
 CREATE INDEX IF NOT EXISTS main.attribute_key ON attribute(key);
 CREATE INDEX IF NOT EXISTS main.finding_file ON finding(file);
+CREATE INDEX IF NOT EXISTS main.finding_error ON finding(file, object) WHERE severity = 'error';
+CREATE INDEX IF NOT EXISTS main.found_file ON found(file);
 CREATE INDEX IF NOT EXISTS main.run_files_path ON run_files(path);
 
 CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.value IS NOT NULL BEGIN
@@ -286,13 +351,15 @@ CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.
 END;
 
 -- What is known of a file goes with it, and what is left of no file is dropped by the next refresh.
-DROP TRIGGER IF EXISTS main.file_delete;   -- Version 1 had another one
+DROP TRIGGER IF EXISTS main.file_delete;   -- Earlier versions had another one
 CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM digest WHERE file = OLD.id;
   DELETE FROM fingerprint WHERE file = OLD.id;
   DELETE FROM attribute WHERE file = OLD.id;
   DELETE FROM finding WHERE file = OLD.id;
   DELETE FROM external WHERE file = OLD.id;
+  DELETE FROM found WHERE file = OLD.id;
+  DELETE FROM stamp WHERE file = OLD.id;
 END;
 CREATE TRIGGER IF NOT EXISTS main.layout_delete AFTER DELETE ON layout BEGIN
   DELETE FROM part WHERE layout = OLD.id;
@@ -363,6 +430,7 @@ SELECT h.id, f.path, r.id, l.id, f.container, f.version, f.size, f.mtime, 0, f.m
        CASE WHEN f.error IS NOT NULL THEN 'transient' END, f.error, f.attributes
 FROM main.older_files AS f JOIN main.host AS h ON h.name = '' JOIN main.root AS r ON r.host = h.id AND r.source IS f.source
      LEFT JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path LEFT JOIN main.layout AS l ON l.architecture = a.id;
+INSERT OR IGNORE INTO main.found(root, file) SELECT f.root, f.id FROM main.host AS h JOIN main.file AS f ON f.host = h.id WHERE h.name = '';
 INSERT INTO main.digest(file, name, storage, stated)
 SELECT f.id, n.id, p.storage, c.digest
 FROM main.older_components AS c JOIN main.host AS h ON h.name = '' JOIN main.file AS f ON f.host = h.id AND f.path = c.path
@@ -389,10 +457,11 @@ CREATE VIEW main.files AS
 SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.components,
        CASE typeof(l.stored_bytes) WHEN 'blob' THEN CAST(l.stored_bytes AS TEXT) ELSE l.stored_bytes END AS stored_bytes,
        CASE typeof(l.decoded_bytes) WHEN 'blob' THEN CAST(l.decoded_bytes AS TEXT) ELSE l.decoded_bytes END AS decoded_bytes,
-       f.manifest_bytes, f.attributes, f.error, f.refreshed, f.error_kind, l.distinct_bytes, f.fingerprint, f.device, f.inode,
-       h.name AS host, r.path AS root, f.id AS file, f.layout, l.architecture
+       f.manifest_bytes, f.attributes, f.error, CASE WHEN f.refreshed < 100000000000 THEN f.refreshed ELSE f.refreshed / 1000 END AS refreshed, f.error_kind,
+       CASE l.components WHEN 0 THEN 0 ELSE l.distinct_bytes END AS distinct_bytes, f.fingerprint, f.device, f.inode,
+       h.name AS host, r.path AS root, f.id AS file, f.layout, l.architecture, s.mtime AS mtime_ns, s.ctime AS ctime_ns
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root
-     LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
+     LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
 
 -- Forgets a file: DELETE FROM files WHERE path = '/data/old.zt'
 DROP TRIGGER IF EXISTS main.files_delete;
@@ -446,20 +515,26 @@ FROM file AS f JOIN host AS h ON h.id = f.host JOIN attribute AS a ON a.layout =
 -- Which collections are there, on which machines?
 DROP VIEW IF EXISTS main.roots;
 CREATE VIEW main.roots AS
-SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM file AS f WHERE f.root = r.id) AS files,
-       datetime(r.refreshed, 'unixepoch') AS refreshed, r.id AS root
+SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM found AS f WHERE f.root = r.id) AS files,
+       datetime(CASE WHEN r.refreshed < 100000000000 THEN r.refreshed ELSE r.refreshed / 1000 END, 'unixepoch') AS refreshed, r.id AS root
 FROM root AS r JOIN host AS h ON h.id = r.host;
 
--- What did zt_check find?
+-- What did zt_check find that should not be?
 DROP VIEW IF EXISTS main.findings;
 CREATE VIEW main.findings AS
 SELECT f.path, g.object, g.component, g.severity, g.rule, g.message, h.name AS host, f.id AS file
-FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host;
+FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host WHERE g.severity IS NOT 'note';
+
+-- What did zt_check note that is nobody's fault?
+DROP VIEW IF EXISTS main.notes;
+CREATE VIEW main.notes AS
+SELECT f.path, g.object, g.component, g.rule, g.message, h.name AS host, f.id AS file
+FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host WHERE g.severity = 'note';
 
 -- What did refreshes add, change, move and remove, and when?
 DROP VIEW IF EXISTS main.changes;
 CREATE VIEW main.changes AS
-SELECT datetime(c.at, 'unixepoch') AS at, h.name AS host, c.path, c.change, c.was, c.size, c.mtime
+SELECT datetime(CASE WHEN c.at < 100000000000 THEN c.at ELSE c.at / 1000 END, 'unixepoch') AS at, h.name AS host, c.path, c.change, c.was, c.size, c.mtime
 FROM change AS c JOIN host AS h ON h.id = c.host;
 
 -- ---- Views that answer questions
@@ -471,24 +546,48 @@ CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
 FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.onnx'), ('*model*.bin'));
 
--- What has been catalogued from where, and when was it last read? Several names of one file count once in distinct_bytes.
+-- What does a person call the type of a kind of tensor? That of a quantized one of GGUF is its block's: q5_0.
+DROP VIEW IF EXISTS main.kinds;
+CREATE VIEW main.kinds AS
+SELECT id, format, dtype, CASE WHEN format GLOB 'gguf.*' THEN substr(format, 6) ELSE type END AS type FROM kind;
+
+-- Why is there nothing known of what is in a file: is it broken (or gone, or denied), of a format that is known by name and not read
+-- (unsupported), or no tensor file, neither by its name nor by its content (other)? The last come with sources such as **/*.
+DROP VIEW IF EXISTS main.troubles;
+CREATE VIEW main.troubles AS
+SELECT f.id AS file, CASE WHEN f.error_kind = 'unsupported' THEN 'unsupported'
+                          WHEN f.error_kind = 'unknown'
+                           AND NOT EXISTS (SELECT 1 FROM file_names AS n
+                                           WHERE replace(f.path, rtrim(f.path, replace(f.path, '/', '')), '') GLOB n.pattern) THEN 'other'
+                          ELSE 'broken' END AS trouble
+FROM file AS f WHERE f.error IS NOT NULL;
+
+-- What has been catalogued from where, and when was it last read? A file that several sources find is one of each. `files` and `bytes`
+-- count names; several names of one file count once in distinct_bytes. What is no tensor file counts in `others` alone.
 DROP VIEW IF EXISTS main.sources;
 CREATE VIEW main.sources AS
 WITH one AS (
-  SELECT root, size, error, refreshed, layout,
-         inode IS NULL OR row_number() OVER (PARTITION BY root, device, inode ORDER BY id) = 1 AS first
-  FROM file
+  SELECT o.root, f.size, t.trouble, f.refreshed, f.layout,
+         f.inode IS NULL OR row_number() OVER (PARTITION BY o.root, f.device, f.inode ORDER BY f.id) = 1 AS first
+  FROM found AS o JOIN file AS f ON f.id = o.file LEFT JOIN troubles AS t ON t.file = f.id
 )
-SELECT r.source, count(f.root) AS files, sum(f.error IS NOT NULL) AS broken, sum(a.objects) AS objects, sum(f.size) AS bytes,
-       datetime(max(f.refreshed), 'unixepoch') AS refreshed, sum(CASE WHEN f.first THEN f.size END) AS distinct_bytes,
-       h.name AS host, r.id AS root
+SELECT r.source, count(f.root) FILTER (WHERE f.trouble IS NOT 'other') AS files, count(*) FILTER (WHERE f.trouble = 'broken') AS broken,
+       coalesce(sum(a.objects), 0) AS objects, coalesce(sum(f.size) FILTER (WHERE f.trouble IS NOT 'other'), 0) AS bytes,
+       datetime(CASE WHEN max(f.refreshed) < 100000000000 THEN max(f.refreshed) ELSE max(f.refreshed) / 1000 END, 'unixepoch') AS refreshed,
+       coalesce(sum(f.size) FILTER (WHERE f.first AND f.trouble IS NOT 'other'), 0) AS distinct_bytes,
+       h.name AS host, r.id AS root, count(*) FILTER (WHERE f.trouble = 'unsupported') AS unsupported,
+       count(*) FILTER (WHERE f.trouble = 'other') AS others
 FROM root AS r JOIN host AS h ON h.id = r.host LEFT JOIN one AS f ON f.root = r.id
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
 GROUP BY r.id;
 
--- Forgets a source, and the files that were found under it: DELETE FROM sources WHERE source = '/data/old-models'
+-- Forgets a source, and the files that no other source has found: DELETE FROM sources WHERE source = '/data/old-models'
 DROP TRIGGER IF EXISTS main.sources_delete;
 CREATE TRIGGER main.sources_delete INSTEAD OF DELETE ON sources BEGIN
+  DELETE FROM found WHERE root = OLD.root;
+  UPDATE file
+  SET root = (SELECT o.root FROM found AS o JOIN root AS r ON r.id = o.root WHERE o.file = file.id ORDER BY r.refreshed DESC, r.id DESC LIMIT 1)
+  WHERE root = OLD.root AND EXISTS (SELECT 1 FROM found AS o WHERE o.file = file.id);
   DELETE FROM file WHERE root = OLD.root;
   DELETE FROM root WHERE id = OLD.root;
 END;
@@ -497,24 +596,111 @@ END;
 DROP VIEW IF EXISTS main.broken;
 CREATE VIEW main.broken AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, f.error_kind, h.name AS host
-FROM file AS f JOIN host AS h ON h.id = f.host WHERE f.error IS NOT NULL;
+FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'broken';
 
--- Which generations of the format are there, and how much of each?
+-- Which files are of a format that is known by name and not read?
+DROP VIEW IF EXISTS main.unsupported;
+CREATE VIEW main.unsupported AS
+SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
+FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'unsupported';
+
+-- Which files have sources found that are no tensor files, neither by their names nor by their content?
+DROP VIEW IF EXISTS main.other_files;
+CREATE VIEW main.other_files AS
+SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
+FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'other';
+
+-- Which files are there on disk, each once, however many names it has (hard links, symbolic links, the snapshots of a cache)? path is the
+-- first of them.
+DROP VIEW IF EXISTS main.physical_files;
+CREATE VIEW main.physical_files AS
+SELECT min(f.path) AS path, count(*) AS names, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, l.stored_bytes,
+       f.error, t.trouble, f.fingerprint, f.device, f.inode, h.name AS host, min(f.id) AS file, f.layout
+FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN troubles AS t ON t.file = f.id
+     LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
+GROUP BY f.host, f.device, f.inode, CASE WHEN f.inode IS NULL THEN f.id END;
+
+-- How much is there in all? `names` are paths; `files`, and all that follows, count each file on disk once. What is no tensor file is left
+-- out, but for `others`.
+DROP VIEW IF EXISTS main.totals;
+CREATE VIEW main.totals AS
+SELECT coalesce(sum(names) FILTER (WHERE trouble IS NOT 'other'), 0) AS names, count(*) FILTER (WHERE trouble IS NOT 'other') AS files,
+       count(*) FILTER (WHERE trouble = 'broken') AS broken, count(*) FILTER (WHERE trouble = 'unsupported') AS unsupported,
+       count(*) FILTER (WHERE trouble = 'other') AS others, coalesce(sum(objects), 0) AS objects,
+       CAST(total(parameters) AS INTEGER) AS parameters,
+       coalesce(sum(size) FILTER (WHERE trouble IS NOT 'other'), 0) AS bytes_on_disk,
+       coalesce(sum(size * names) FILTER (WHERE trouble IS NOT 'other'), 0) AS bytes_by_name
+FROM physical_files;
+
+-- Which generations of the format are there, and how much of each? Several names of one file count once.
 DROP VIEW IF EXISTS main.generations;
 CREATE VIEW main.generations AS
-SELECT f.container, f.version, count(*) AS files, sum(a.objects) AS objects, sum(l.stored_bytes) AS stored_bytes
-FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
-WHERE f.error IS NULL GROUP BY f.container, f.version;
+SELECT container, version, count(*) AS files, sum(objects) AS objects, sum(stored_bytes) AS stored_bytes
+FROM physical_files WHERE layout IS NOT NULL GROUP BY container, version;
 
 -- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements; bytes that tied tensors share
--- count once in distinct_bytes.)
+-- count once in distinct_bytes.) A model in several files is one row of whole_models.
 DROP VIEW IF EXISTS main.models;
 CREATE VIEW main.models AS
 SELECT f.path, f.version, a.objects, a.parameters, l.stored_bytes, l.decoded_bytes, datetime(f.mtime, 'unixepoch') AS modified,
-       l.distinct_bytes, h.name AS host
+       CASE l.components WHEN 0 THEN 0 ELSE l.distinct_bytes END AS distinct_bytes, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN layout AS l ON l.id = f.layout
      LEFT JOIN architecture AS a ON a.id = l.architecture
 WHERE f.error IS NULL;
+
+-- Which files are parts of a model, by their names: NAME-00002-of-00003.safetensors, .gguf and so on? `model` is the path that it would
+-- have in one file.
+DROP VIEW IF EXISTS main.model_parts;
+CREATE VIEW main.model_parts AS
+SELECT host, substr(stem, 1, length(stem) - 15) || substr(path, length(stem) + 1) AS model, CAST(substr(stem, -14, 5) AS INTEGER) AS number,
+       CAST(substr(stem, -5) AS INTEGER) AS parts, file
+FROM (SELECT f.host, f.path, f.id AS file,
+             substr(f.path, 1, length(rtrim(f.path, replace(replace(f.path, '.', ''), '/', ''))) - 1) AS stem
+      FROM file AS f WHERE f.path GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9].*')
+WHERE stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]' AND CAST(substr(stem, -14, 5) AS INTEGER) BETWEEN 1
+  AND CAST(substr(stem, -5) AS INTEGER);
+
+-- How large is each model as a whole, in one file or in several: tensors, parameters, bytes? `missing` are the names of files that are not
+-- there, `broken` how many cannot be read: of a model without either all that is said is of all its files. Its fingerprint, which a second
+-- pass makes, is that of the same model in one file. `parts` is 1, and file its number, if it is in one.
+DROP VIEW IF EXISTS main.whole_models;
+CREATE VIEW main.whole_models AS
+WITH RECURSIVE part AS (
+  SELECT p.host, p.model, p.parts, p.number, f.path, f.id AS file, f.container, f.version, f.size, f.error, f.fingerprint, a.objects, a.parameters,
+         l.stored_bytes, f.mtime, f.fingerprinted,
+         CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
+  FROM model_parts AS p CROSS JOIN file AS f ON f.id = p.file
+       LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
+), ordered AS (
+  SELECT *, group_concat(coalesce(fingerprint, ''), ' ') OVER parts AS made_of, group_concat(place, ',') OVER parts AS places
+  FROM part WINDOW parts AS (PARTITION BY host, model, parts ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+), several AS (
+  SELECT host, model, parts, count(*) AS files, max(container) AS container, max(version) AS version, sum(size) AS size,
+         count(error) AS broken, sum(objects) AS objects, sum(parameters) AS parameters, sum(stored_bytes) AS stored_bytes, max(mtime) AS mtime,
+         max(made_of) AS made_of, max(places) AS places, min(file) AS file,
+         count(*) = parts AND count(*) = count(CASE WHEN objects = 0 THEN fingerprinted ELSE fingerprint END) AS known
+  FROM ordered GROUP BY host, model, parts
+), expected(host, model, parts, number) AS (
+  SELECT host, model, parts, 1 FROM several WHERE files < parts
+  UNION ALL
+  SELECT host, model, parts, number + 1 FROM expected WHERE number < parts
+), absent AS (
+  SELECT e.host, e.model, e.parts, group_concat(printf('%s-%05d-of-%05d%s', e.name, e.number, e.parts, e.suffix), ', ') AS names
+  FROM (SELECT *, replace(substr(model, 1, length(rtrim(model, replace(model, '.', ''))) - 1), rtrim(model, replace(model, '/', '')), '') AS name,
+               substr(model, length(rtrim(model, replace(model, '.', '')))) AS suffix FROM expected) AS e
+  WHERE NOT EXISTS (SELECT 1 FROM part AS p WHERE p.host = e.host AND p.model = e.model AND p.parts = e.parts AND p.number = e.number)
+  GROUP BY e.host, e.model, e.parts
+)
+SELECT s.model AS path, s.container, s.version, s.parts, s.files, m.names AS missing, s.broken, s.objects, s.parameters, s.stored_bytes, s.size,
+       datetime(s.mtime, 'unixepoch') AS modified, CASE WHEN s.known THEN w.fingerprint END AS fingerprint, h.name AS host, s.file,
+       s.places AS place, CASE WHEN s.known THEN s.made_of END AS made_of
+FROM several AS s JOIN host AS h ON h.id = s.host LEFT JOIN absent AS m ON m.host = s.host AND m.model = s.model AND m.parts = s.parts
+     LEFT JOIN whole AS w ON w.parts = s.made_of
+UNION ALL
+SELECT f.path, f.container, f.version, 1, 1, NULL, 0, a.objects, a.parameters, l.stored_bytes, f.size, datetime(f.mtime, 'unixepoch'),
+       f.fingerprint, h.name, f.id, CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END, NULL
+FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
+WHERE f.error IS NULL AND f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM model_parts);
 
 -- In how many files is there a tensor of this name, and is it of one shape and type in all of them?
 DROP VIEW IF EXISTS main.names;
@@ -525,7 +711,7 @@ WITH used(architecture, files) AS (
 SELECT n.name AS object, sum(u.files) AS files, count(DISTINCT t.shape) AS shapes, count(DISTINCT k.type) AS types,
        min(s.shape) AS shape, min(k.type) AS type
 FROM used AS u CROSS JOIN tensor AS t ON t.architecture = u.architecture JOIN name AS n ON n.id = t.name
-     JOIN kind AS k ON k.id = t.kind JOIN shape AS s ON s.id = t.shape
+     JOIN kinds AS k ON k.id = t.kind JOIN shape AS s ON s.id = t.shape
 GROUP BY t.name;
 
 -- Which files hold the same kind of model: the same names, formats, shapes and types, whatever the values?
@@ -549,9 +735,10 @@ SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixe
 FROM run_files AS r LEFT JOIN files AS f ON f.path = r.path AND (r.host = '' OR f.host = r.host);
 
 PRAGMA main.application_id = 0x7A744361;   -- 'ztCa'
-PRAGMA main.user_version = 2;
+PRAGMA main.user_version = 3;
 
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 RELEASE catalog;
 DROP TABLE temp.catalog_check;
 DROP TABLE temp.catalog_wrong;
+DROP TABLE temp.catalog_names;

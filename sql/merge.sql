@@ -17,6 +17,7 @@
 -- of a catalog of the first version are nobody's until they are refreshed, and are refused.
 
 DROP TABLE IF EXISTS temp.merge;
+DROP TABLE IF EXISTS temp.merge_table;
 DROP TABLE IF EXISTS temp.merge_host;
 DROP TABLE IF EXISTS temp.merge_root;
 DROP TABLE IF EXISTS temp.merge_name;
@@ -33,6 +34,13 @@ DROP TABLE IF EXISTS temp.merge_lost;
 -- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
 -- that stayed as they were.
 CREATE TEMP TABLE merge(added, replaced, removed, unchanged);
+
+-- The tables that both must have, with the same columns in the same order.
+CREATE TEMP TABLE merge_table(name TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO merge_table VALUES
+  ('host'), ('root'), ('name'), ('shape'), ('kind'), ('storage'), ('architecture'), ('tensor'), ('layout'), ('part'), ('detail'), ('share'),
+  ('file'), ('external'), ('digest'), ('repeated'), ('fingerprint'), ('attribute'), ('finding'), ('change'), ('gone'), ('run_files'), ('metrics'),
+  ('found'), ('stamp'), ('whole');
 
 -- Which row here is which there. `fresh` ones were not here.
 CREATE TEMP TABLE merge_host(there INTEGER PRIMARY KEY, here);
@@ -54,15 +62,13 @@ CREATE TEMP TABLE merge_gone(host, path TEXT, at);
 CREATE TEMP TABLE merge_lost(host, path TEXT, at);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
-  -- pragma_user_version tells that of main alone: one version has one set of tables.
+  -- pragma_user_version tells that of main alone: one version has one set of tables, with the same columns.
   SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
-  WHERE EXISTS (SELECT name, sql FROM incoming.sqlite_master
-                WHERE type = 'table' AND name IN (
-                  'host', 'root', 'name', 'shape', 'kind', 'storage', 'architecture', 'tensor', 'layout', 'part', 'detail', 'share', 'file',
-                  'external', 'digest', 'repeated', 'fingerprint', 'attribute', 'finding', 'change', 'gone', 'run_files', 'metrics')
-                EXCEPT SELECT name, sql FROM main.sqlite_master);
+  WHERE EXISTS (SELECT 1 FROM merge_table AS n
+                WHERE (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'main') AS c)
+                  IS NOT (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'incoming') AS c));
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first')
-  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 2;
+  WHERE (SELECT application_id FROM pragma_application_id) <> 0x7A744361 OR (SELECT user_version FROM pragma_user_version) <> 3;
 
   SELECT RAISE(ABORT, 'incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
   WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');
@@ -153,13 +159,17 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                      t.fingerprinted IS NOT NULL AS passed_there, f.fingerprinted IS NOT NULL AS passed_here,
                      t.checked IS NOT NULL AS checked_there, f.checked IS NOT NULL AS checked_here,
                      t.size IS f.size AND t.mtime IS f.mtime AND t.inode IS f.inode AND t.device IS f.device
+                       AND NOT EXISTS (SELECT 1 FROM incoming.stamp AS s CROSS JOIN main.stamp AS o ON o.file = f.id AND o.path = s.path
+                                       WHERE s.file = t.id AND (s.mtime IS NOT o.mtime OR s.ctime IS NOT o.ctime))
                        AND NOT EXISTS (SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id
                                        EXCEPT SELECT path, size, mtime, inode FROM main.external WHERE file = f.id)
                        AND NOT EXISTS (SELECT path, size, mtime, inode FROM main.external WHERE file = f.id
                                        EXCEPT SELECT path, size, mtime, inode FROM incoming.external WHERE file = t.id) AS same,
                      t.refreshed IS NOT f.refreshed OR t.size IS NOT f.size OR t.mtime IS NOT f.mtime OR t.inode IS NOT f.inode
                        OR (SELECT max(mtime) FROM incoming.external WHERE file = t.id)
-                          IS NOT (SELECT max(mtime) FROM main.external WHERE file = f.id) AS other,
+                          IS NOT (SELECT max(mtime) FROM main.external WHERE file = f.id)
+                       OR (SELECT max(ctime) FROM incoming.stamp WHERE file = t.id)
+                          IS NOT (SELECT max(ctime) FROM main.stamp WHERE file = f.id) AS other,
                      t.data_offset IS f.data_offset AND t.attributes IS f.attributes AND t.error IS f.error
                        AND (SELECT here FROM merge_layout WHERE there = t.layout) IS f.layout AS alike,
                      (CASE WHEN t.id IN (SELECT y.id FROM incoming.file AS b CROSS JOIN incoming.file AS y ON y.host = b.host
@@ -168,14 +178,16 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
                            THEN t.refreshed
                            ELSE max(t.refreshed, coalesce((SELECT refreshed FROM incoming.root WHERE id = t.root), 0)) END,
                       t.refreshed, coalesce(t.mtime, -1e300), coalesce(t.size, -1), coalesce(t.inode, -1),
-                      coalesce((SELECT max(mtime) FROM incoming.external WHERE file = t.id), -1e300))
+                      coalesce((SELECT max(mtime) FROM incoming.external WHERE file = t.id), -1e300),
+                      coalesce((SELECT max(ctime) FROM incoming.stamp WHERE file = t.id), -1))
                        > (CASE WHEN f.id IN (SELECT g.id FROM main.file AS b CROSS JOIN main.file AS g ON g.host = b.host
                                                AND g.path > rtrim(b.path, '/') || '/' AND g.path < rtrim(b.path, '/') || '0'
                                              WHERE b.error IS NOT NULL)
                                THEN f.refreshed
                                ELSE max(f.refreshed, coalesce((SELECT refreshed FROM main.root WHERE id = f.root), 0)) END,
                           f.refreshed, coalesce(f.mtime, -1e300), coalesce(f.size, -1), coalesce(f.inode, -1),
-                          coalesce((SELECT max(mtime) FROM main.external WHERE file = f.id), -1e300)) AS later
+                          coalesce((SELECT max(mtime) FROM main.external WHERE file = f.id), -1e300),
+                          coalesce((SELECT max(ctime) FROM main.stamp WHERE file = f.id), -1)) AS later
               FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
                    LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path));
 
@@ -241,6 +253,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   DELETE FROM digest WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM attribute WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM external WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
+  DELETE FROM stamp WHERE file IN (SELECT here FROM merge_file WHERE state = 'replaced');
   DELETE FROM fingerprint WHERE file IN (SELECT here FROM merge_file WHERE fingerprints IS NOT NULL);
   DELETE FROM finding WHERE file IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
   INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, device, inode, data_offset, manifest_bytes, refreshed,
@@ -298,6 +311,20 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT INTO external(file, path, size, mtime, inode)
   SELECT m.here, t.path, t.size, t.mtime, t.inode FROM merge_file AS m CROSS JOIN incoming.external AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced');
+  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime)
+  SELECT m.here, t.path, t.mtime, t.ctime FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
+  WHERE m.state IN ('added', 'replaced', 'unchanged') AND m.here IS NOT NULL;
+  INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;
+  -- Of each source, what its later refresh found; and each file has the source that it was found by last.
+  DELETE FROM found
+  WHERE root IN (SELECT m.here FROM merge_root AS m CROSS JOIN incoming.root AS t ON t.id = m.there CROSS JOIN main.root AS r ON r.id = m.here
+                 WHERE t.refreshed > coalesce(r.refreshed, 0));
+  INSERT OR IGNORE INTO found(root, file)
+  SELECT r.id, m.here
+  FROM merge_root AS n CROSS JOIN incoming.root AS t ON t.id = n.there CROSS JOIN main.root AS r ON r.id = n.here
+       CROSS JOIN incoming.found AS o ON o.root = t.id CROSS JOIN merge_file AS m ON m.there = o.file CROSS JOIN main.file AS f ON f.id = m.here
+  WHERE m.state IN ('added', 'replaced', 'unchanged') AND t.refreshed >= coalesce(r.refreshed, 0);
+  INSERT OR IGNORE INTO found(root, file) SELECT root, id FROM main.file;
 
   -- Times, history and runs.
   UPDATE root

@@ -25,11 +25,15 @@
 -- not matter from where, or by which spelling, a source is named. They are those of a host, the one that zt_host() names: in containers,
 -- whose names change, SELECT zt_host('name') comes first. INSERT INTO refresh(source, host) names another host for one source.
 --
--- A file has changed if its size, its time of change (mtime) or its inode is another than in the catalog, or those of another file that
--- has bytes of it: one rewritten in place with the same size and mtime passes for unchanged, as with make and rsync. It has moved if one
--- that is gone had the same inode, size and mtime, and bytes of it are in no other file.
+-- A file has changed if its size, its inode or one of its times of change, to the nanosecond, is another than in the catalog, or those of
+-- another file that has bytes of it: mtime, and ctime, the system's own, which tells of a rewrite whose mtime was put back. That changes
+-- with a file's mode and its hard links, too; then it is read again for nothing. A file has moved, from whichever source, if one that is
+-- gone had the same inode, size and mtime, and bytes of it are in no other file.
 --
--- Each source removes only what was found under it, so one catalog can hold many. A source that is gone itself, a file or a directory,
+-- Names without an extension, as caches of the Hugging Face hub and DVC have them, are found by a pattern of all names: models/**/*. What is
+-- no tensor file is then passed over: it is counted in `others` alone, shown by the view other_files, and not read again.
+--
+-- Each source removes only what was found under it, so one catalog can hold many, and several may find one file. A source that is gone itself, a file or a directory,
 -- is an error, as a misspelt one is: DELETE FROM sources WHERE source = '...' forgets it, and what was found there. Where two programs
 -- refresh at the same time, .timeout 60000 has one wait for the other.
 --
@@ -50,7 +54,7 @@ CREATE TEMP TRIGGER refresh_check_insert BEFORE INSERT ON refresh_check WHEN NOT
   SELECT RAISE(ABORT, 'this database has no catalog yet, or one of another version: .read sql/catalog.sql first');
 END;
 INSERT INTO refresh_check
-SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 2;
+SELECT (SELECT application_id FROM pragma_application_id) = 0x7A744361 AND (SELECT user_version FROM pragma_user_version) = 3;
 DROP TABLE refresh_check;
 
 DROP VIEW IF EXISTS temp.refresh_read;
@@ -61,6 +65,7 @@ DROP TABLE IF EXISTS temp.refresh_now;
 DROP TABLE IF EXISTS temp.refresh_listed;
 DROP TABLE IF EXISTS temp.refresh_missing;
 DROP TABLE IF EXISTS temp.refresh_broken;
+DROP TABLE IF EXISTS temp.refresh_trouble;
 DROP TABLE IF EXISTS temp.refresh_moved;
 DROP TABLE IF EXISTS temp.refresh_passed;
 DROP TABLE IF EXISTS temp.refresh_pass;
@@ -69,25 +74,31 @@ DROP TABLE IF EXISTS temp.refresh;
 -- A row is a source, and what was done for it. `files` were found: `added` and `changed` ones were read, `retried` ones, too, because
 -- last time the system refused to open them; `moved` ones were known under another path. `removed` ones are gone. `kept` ones were not
 -- found, but are below a directory that cannot be listed. `broken` ones, of those found, cannot be read: see the view `broken`.
-CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host);
+-- `unsupported` ones are of a format that is not read. `others` were found, too, are no tensor files, and count nowhere else.
+CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host, unsupported, others);
 
 -- ---- What a refresh remembers while it runs
 
 -- The source as the catalog has it, and numbers of rows of main.host and main.root.
 CREATE TEMP TABLE refresh_now(host, root, source, at);
 -- Files found, as they were before reading: one that is written to meanwhile is read again next time. Of unchanged ones, the number
--- alone.
-CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read);
+-- alone. Of what a source had lost and this one has found again, a number of main.departed.
+CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
+                                 mtime_ns, ctime_ns, departed);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 -- Files catalogued and not found
-CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0);
+CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0, other DEFAULT 0);
+-- Files found of which nothing is known, and why
+CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
 -- Files, and directories, that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
 -- Files that have bytes in another file which has changed since
 CREATE TEMP VIEW refresh_outdated AS
 SELECT x.file, f.root
-FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
-WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode;
+FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
+     LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
+WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode
+   OR s.file IS NOT NULL AND (z.mtime_ns IS NOT s.mtime OR z.ctime_ns IS NOT s.ctime);
 -- Files found that are missing elsewhere
 CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
@@ -156,7 +167,7 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
   GROUP BY o.layout, o.kind;
   -- Bytes that are in several components: what one adds to those that begin before it.
   UPDATE layout SET distinct_bytes = (
-    SELECT sum(max(0, ending - max(offset, coalesce(before, offset))))
+    SELECT CASE WHEN layout.components = 0 THEN 0 ELSE sum(max(0, ending - max(offset, coalesce(before, offset)))) END
     FROM (SELECT offset, offset + length AS ending,
                  max(offset + length) OVER (PARTITION BY shard ORDER BY offset, length DESC, name, storage
                                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
@@ -212,6 +223,12 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
               FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file CROSS JOIN part AS p ON p.layout = f.layout
               WHERE l.number = NEW.number AND p.shard IS NOT NULL)) AS x
        LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path;
+  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime)
+  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE number = NEW.number
+  UNION ALL
+  SELECT l.file, x.path, z.mtime_ns, z.ctime_ns
+  FROM refresh_listed AS l CROSS JOIN external AS x ON x.file = l.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
+  WHERE l.number = NEW.number;
   INSERT INTO attribute(file, key, value, type)
   SELECT l.file, z.key, z.value, z.type FROM refresh_listed AS l CROSS JOIN zt_attributes(NEW.path, 'skip') AS z
   WHERE l.number = NEW.number AND NEW.attributes <> '{}' AND z.path = NEW.path AND z.object IS NULL;
@@ -235,7 +252,10 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   INSERT OR IGNORE INTO host(name) VALUES (coalesce(NEW.host, zt_host()));
   INSERT INTO refresh_now(host, source, at)
-  SELECT id, zt_absolute(NEW.source), CAST(strftime('%s', 'now') AS INTEGER) FROM host WHERE name = coalesce(NEW.host, zt_host());
+  SELECT id, zt_absolute(NEW.source),   -- Of two refreshes one is the later
+         max(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+             1 + coalesce((SELECT max(refreshed) FROM root WHERE root.host = host.id), 0))
+  FROM host WHERE name = coalesce(NEW.host, zt_host());
   -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
   SELECT count(*) FROM refresh_now AS w CROSS JOIN zt_objects(w.source) AS z WHERE z.path = '';
 
@@ -246,19 +266,23 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM file
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
+  UPDATE OR IGNORE found SET root = (SELECT root FROM refresh_now)
+  WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
   -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
-  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere)
+  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state,
-         state = 'unchanged' AND source IS NOT wanted
-  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, r.source, w.source AS wanted,
+         state = 'unchanged' AND source IS NOT wanted, mtime_ns, ctime_ns
+  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, r.source, w.source AS wanted, z.mtime_ns, z.ctime_ns,
                CASE WHEN f.id IS NULL THEN 'added'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
                     WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
+                    WHEN s.file IS NOT NULL AND (s.mtime IS NOT z.mtime_ns OR s.ctime IS NOT z.ctime_ns) THEN 'changed'
                     ELSE 'unchanged' END AS state
         FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z
-             LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path LEFT JOIN root AS r ON r.id = f.root);
+             LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path LEFT JOIN root AS r ON r.id = f.root
+             LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '');
 
   -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
   UPDATE root
@@ -279,25 +303,47 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file)
   WHERE state = 'unchanged' AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now));
 
-  -- Missing is what this source found last time, and not now,
+  -- A catalog of version 2 had no stamps.
+  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime)
+  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'unchanged';
+
+  INSERT OR IGNORE INTO found(root, file)
+  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.file IS NOT NULL;
+
+  -- Missing is what this source found last time, and not now, unless another one found it, too, and it is still there,
+  DELETE FROM found
+  WHERE root = (SELECT root FROM refresh_now) AND file NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+    AND EXISTS (SELECT 1 FROM found AS o WHERE o.file = found.file AND o.root <> found.root)
+    AND EXISTS (SELECT 1 FROM file AS f CROSS JOIN zt_files(f.path) AS z WHERE f.id = found.file AND z.path = f.path AND z.size IS NOT NULL);
+  UPDATE file SET root = (SELECT o.root FROM found AS o JOIN root AS r ON r.id = o.root WHERE o.file = file.id ORDER BY r.refreshed DESC LIMIT 1)
+  WHERE root = (SELECT root FROM refresh_now) AND id NOT IN (SELECT file FROM found WHERE root = (SELECT root FROM refresh_now))
+    AND id IN (SELECT file FROM found);
   INSERT INTO refresh_missing(file, path)
-  SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN file AS f ON f.root = w.root
+  SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN found AS o ON o.root = w.root CROSS JOIN file AS f ON f.id = o.file
   WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
   -- and what another source found below this directory, if there is no such file: this source may just pass over it (.hidden/x.zt). A
   -- zero follows the slash in ASCII.
-  INSERT INTO refresh_missing(file, path)
+  INSERT OR IGNORE INTO refresh_missing(file, path)
   SELECT f.id, f.path
   FROM refresh_now AS w CROSS JOIN file AS f
     ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
   WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
+  -- and what another source found anywhere, if this one has found it under a new name.
+  INSERT OR IGNORE INTO refresh_missing(file, path)
+  SELECT f.id, f.path
+  FROM refresh_now AS w CROSS JOIN refresh_listed AS l CROSS JOIN file AS f ON f.inode = l.inode AND f.device = l.device AND f.host = w.host
+  WHERE l.state = 'added' AND f.size = l.size AND f.mtime = l.mtime AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.error_kind IS NOT 'missing');
+
   -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path, and shards are looked for by it.)
   INSERT OR IGNORE INTO refresh_moved(file, number)
   SELECT f.id, l.number
   FROM refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
        CROSS JOIN refresh_listed AS l ON l.inode = f.inode AND l.device = f.device AND l.size = f.size AND l.mtime = f.mtime
-  WHERE l.state = 'added' AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
+       LEFT JOIN stamp AS s ON s.file = f.id AND s.path = ''
+  WHERE l.state = 'added' AND (s.file IS NULL OR s.mtime IS l.mtime_ns) AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
   ORDER BY f.id, l.number;
   DELETE FROM refresh_missing WHERE file IN (SELECT file FROM refresh_moved);
   UPDATE refresh_listed SET state = 'moved', file = (SELECT v.file FROM refresh_moved AS v WHERE v.number = refresh_listed.number)
@@ -310,6 +356,15 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SET root = (SELECT root FROM refresh_now), refreshed = (SELECT at FROM refresh_now),
       path = (SELECT l.path FROM refresh_moved AS v JOIN refresh_listed AS l ON l.number = v.number WHERE v.file = file.id)
   WHERE id IN (SELECT file FROM refresh_moved);
+  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime)
+  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'moved';
+  DELETE FROM found WHERE file IN (SELECT file FROM refresh_moved) AND root <> (SELECT root FROM refresh_now);
+  -- What another source has lost is read again; what second passes found is still so.
+  UPDATE refresh_listed
+  SET departed = (SELECT d.id FROM departed AS d
+                  WHERE d.host = (SELECT host FROM refresh_now) AND d.device = refresh_listed.device AND d.inode = refresh_listed.inode
+                    AND d.size = refresh_listed.size AND d.mtime = refresh_listed.mtime_ns)
+  WHERE state = 'added' AND EXISTS (SELECT 1 FROM departed);
 
   -- Read what is new, all in one list. What gives no row has vanished, and its path is a pattern.
   DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
@@ -317,6 +372,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM finding WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM external WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
+  DELETE FROM stamp WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   INSERT INTO refresh_read
   SELECT l.number, l.path, z.container, z.version, l.size, l.mtime, l.device, l.inode, z.objects, z.components, z.stored_bytes,
          z.decoded_bytes, z.manifest_bytes, z.attributes, z.error, z.error_kind, z.architecture, z.layout, z.data_offset, z.digests
@@ -338,38 +394,73 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE NOT kept AND (SELECT root FROM file WHERE id = refresh_missing.file) IS NOT (SELECT root FROM refresh_now)
     AND EXISTS (SELECT 1 FROM zt_files(replace(replace(replace(refresh_missing.path, '[', '[[]'), '*', '[*]'), '?', '[?]') || '*') AS z
                 WHERE z.path = refresh_missing.path);
-  INSERT INTO change(at, host, path, change, size, mtime)
-  SELECT w.at, w.host, l.path, l.state, l.size, l.mtime FROM refresh_now AS w CROSS JOIN refresh_listed AS l
-  WHERE l.state IN ('added', 'changed')
+  INSERT INTO refresh_trouble SELECT file, trouble FROM troubles;
+  UPDATE refresh_missing SET other = 1 WHERE file IN (SELECT file FROM refresh_trouble WHERE trouble = 'other');
+  -- What is no tensor file has no history.
+  INSERT INTO change(at, host, path, change, was, size, mtime)
+  SELECT w.at, w.host, l.path, CASE WHEN d.id IS NULL THEN l.state ELSE 'moved' END, d.path, l.size, l.mtime
+  FROM refresh_now AS w CROSS JOIN refresh_listed AS l LEFT JOIN departed AS d ON d.id = l.departed
+  WHERE l.state IN ('added', 'changed') AND l.file NOT IN (SELECT file FROM refresh_trouble WHERE trouble = 'other')
   UNION ALL
-  SELECT w.at, w.host, f.path, 'removed', f.size, f.mtime
-  FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file WHERE NOT m.kept;
+  SELECT w.at, w.host, f.path, 'removed', NULL, f.size, f.mtime
+  FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
+  WHERE NOT m.kept AND NOT m.other;
+  INSERT OR IGNORE INTO found(root, file)
+  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state <> 'unchanged' AND l.file IS NOT NULL;
+
+  -- Where there are several sources, what one has lost another may find.
+  INSERT OR IGNORE INTO fingerprint(file, name, fingerprint)
+  SELECT l.file, n.id, json_extract(j.value, '$[1]')
+  FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed CROSS JOIN json_each(d.fingerprints) AS j
+       CROSS JOIN name AS n ON n.name = json_extract(j.value, '$[0]')
+  WHERE l.departed IS NOT NULL;
+  INSERT INTO finding(file, object, component, severity, rule, message)
+  SELECT l.file, json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), json_extract(j.value, '$[2]'), json_extract(j.value, '$[3]'),
+         json_extract(j.value, '$[4]')
+  FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed CROSS JOIN json_each(d.findings) AS j
+  WHERE l.departed IS NOT NULL;
+  UPDATE file
+  SET (fingerprint, fingerprinted, checked) = (SELECT d.fingerprint, d.fingerprinted, d.checked
+                                               FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed WHERE l.file = file.id)
+  WHERE error IS NULL AND id IN (SELECT file FROM refresh_listed WHERE departed IS NOT NULL);
+  DELETE FROM departed
+  WHERE id IN (SELECT departed FROM refresh_listed)
+     OR host = (SELECT host FROM refresh_now)
+    AND at < (SELECT min(coalesce(r.refreshed, 0)) FROM refresh_now AS w CROSS JOIN root AS r ON r.host = w.host);
+  INSERT OR REPLACE INTO departed(host, device, inode, size, mtime, path, at, fingerprint, fingerprinted, checked, fingerprints, findings)
+  SELECT f.host, f.device, f.inode, f.size, s.mtime, f.path, w.at, f.fingerprint, f.fingerprinted, f.checked,
+         (SELECT json_group_array(json_array(n.name, p.fingerprint)) FROM fingerprint AS p CROSS JOIN name AS n ON n.id = p.name WHERE p.file = f.id),
+         (SELECT json_group_array(json_array(g.object, g.component, g.severity, g.rule, g.message)) FROM finding AS g WHERE g.file = f.id)
+  FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
+  WHERE NOT m.kept AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
+    AND EXISTS (SELECT 1 FROM root AS r WHERE r.host = w.host AND r.id <> w.root);
   DELETE FROM file WHERE id IN (SELECT file FROM refresh_missing WHERE NOT kept);
 
   UPDATE refresh
-  SET files = (SELECT count(*) FROM refresh_listed),
-      added = (SELECT count(*) FROM refresh_listed WHERE state = 'added'),
-      changed = (SELECT count(*) FROM refresh_listed WHERE state = 'changed'),
-      retried = (SELECT count(*) FROM refresh_listed WHERE state = 'retried'),
-      unchanged = (SELECT count(*) FROM refresh_listed WHERE state = 'unchanged'),
-      removed = (SELECT count(*) FROM refresh_missing WHERE NOT kept),
-      kept = (SELECT count(*) FROM refresh_missing WHERE kept),
-      broken = (SELECT count(*) FROM refresh_broken),
-      moved = (SELECT count(*) FROM refresh_moved),
+  SET (files, added, changed, retried, unchanged, moved, broken, unsupported, others) = (
+        SELECT count(*) FILTER (WHERE told), count(*) FILTER (WHERE told AND state = 'added' AND departed IS NULL),
+               count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state = 'retried'),
+               count(*) FILTER (WHERE told AND state = 'unchanged'), count(*) FILTER (WHERE state = 'moved' OR departed IS NOT NULL),
+               count(*) FILTER (WHERE trouble = 'broken'), count(*) FILTER (WHERE trouble = 'unsupported'), count(*) FILTER (WHERE NOT told)
+        FROM (SELECT l.state, l.departed, t.trouble, t.trouble IS NOT 'other' AS told
+              FROM refresh_listed AS l LEFT JOIN refresh_trouble AS t ON t.file = l.file)),
+      removed = (SELECT count(*) FROM refresh_missing WHERE NOT kept AND NOT other),
+      kept = (SELECT count(*) FROM refresh_missing WHERE kept AND NOT other),
       host = (SELECT h.name FROM host AS h, refresh_now AS w WHERE h.id = w.host)
   WHERE rowid = NEW.rowid;
 
   -- What no file has any more.
   DELETE FROM layout
-  WHERE (SELECT changed + retried + removed FROM refresh WHERE rowid = NEW.rowid) > 0
+  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
     AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
   DELETE FROM architecture
-  WHERE (SELECT changed + retried + removed FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
+  WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0 AND id NOT IN (SELECT architecture FROM layout);
   DELETE FROM refresh_now;
   DELETE FROM refresh_listed;
   DELETE FROM refresh_missing;
   DELETE FROM refresh_broken;
   DELETE FROM refresh_moved;
+  DELETE FROM refresh_trouble;
 END;
 
 -- ---- The second pass
@@ -383,10 +474,11 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   INSERT INTO refresh_passed
   SELECT f.id, f.path
   -- In the order of their numbers, unsorted, so that no more are opened than are gone over
-  FROM file AS f CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
+  FROM file AS f LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
   WHERE +f.host = (SELECT id FROM host WHERE name = zt_host()) AND f.error IS NULL
     AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
     AND z.size IS f.size AND z.mtime IS f.mtime AND z.inode IS f.inode AND z.error IS NULL
+    AND (s.file IS NULL OR z.mtime_ns IS s.mtime AND z.ctime_ns IS s.ctime)
     AND NOT EXISTS (SELECT 1 FROM refresh_outdated WHERE file = f.id)
   ORDER BY f.id LIMIT coalesce(NEW.files, 100);
 
@@ -407,6 +499,16 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
                           AND NOT EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id AND p.fingerprint IS NULL)
                          THEN zt_fingerprint(path) END
   WHERE NEW.pass = 'fingerprint' AND id IN (SELECT file FROM refresh_passed);
+
+  -- Of a model in several files all must have been fingerprinted, and no two have a tensor of one name.
+  INSERT OR IGNORE INTO whole(parts, fingerprint)
+  SELECT m.made_of, CASE WHEN (SELECT count(DISTINCT p.name) = count(*) FROM model_parts AS x CROSS JOIN fingerprint AS p ON p.file = x.file
+                               WHERE x.host = m.number AND x.model = m.path AND x.parts = m.parts)
+                         THEN (SELECT zt_fingerprint(n.name, p.fingerprint)
+                               FROM model_parts AS x CROSS JOIN fingerprint AS p ON p.file = x.file CROSS JOIN name AS n ON n.id = p.name
+                               WHERE x.host = m.number AND x.model = m.path AND x.parts = m.parts) END
+  FROM (SELECT w.made_of, w.path, w.parts, h.id AS number FROM whole_models AS w JOIN host AS h ON h.name = w.host
+        WHERE NEW.pass = 'fingerprint' AND w.made_of IS NOT NULL AND w.made_of NOT IN (SELECT parts FROM whole)) AS m;
 
   UPDATE refresh_pass
   SET files = (SELECT count(*) FROM refresh_passed),

@@ -46,6 +46,7 @@
 #define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
 #define TREE_SAME_MAX 8          /* Calls that give what they are called with, one in another */
 #define TREE_CYCLES 4096         /* So many are looked for among all that are being walked */
+#define TREE_PLAIN 32            /* Values that are looked at before tensors are looked for */
 #define TREE_FEW_KEYS 4          /* Keys that are compared one with another */
 #define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* Of a call: what is called, arguments, keywords, items,
                                  ** entries, states, which may be two */
@@ -95,9 +96,20 @@ static void tree_mark(tree_walk *w, zt_pickle_node node){
   if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
 }
 
+/* It is made of at most *left values, none of which is a call or an id. */
+static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *left){
+  const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
+  zt_pickle_cursor c;
+  if( kind==ZT_PICKLE_CALL || kind==ZT_PICKLE_PERSISTENT || --*left<0 ) return false;
+  c = zt_pickle_begin(p, node);
+  while( (node = zt_pickle_next(p, &c))!=0 ) if( !tree_is_plain(p, node, left) ) return false;
+  return true;
+}
+
 /* A tensor is in it. */
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
-  if( !node || w->err->rc ) return false;
+  int left = TREE_PLAIN;
+  if( !node || w->err->rc || tree_is_plain(w->p, node, &left) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
   return w->reach && tree_has_bit(w->reach, node);
 }

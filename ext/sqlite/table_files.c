@@ -26,6 +26,9 @@
 **                       digests, and offsets counted from data_offset
 **   data_offset         where the first component in the file begins; NULL if there is none
 **   digests             how many components have one
+**   mtime_ns            mtime in whole nanoseconds, which no double holds
+**   ctime_ns            when the system last saw a change of the file or of what it knows of it: a
+**                       program can set mtime, and not this
 **
 ** A file that cannot be read never ends a query. A file is looked at when a column is asked for
 ** that says so, and opened when one is that needs its manifest: a row that a condition on path,
@@ -44,7 +47,8 @@ enum {
   FILES_TABLE_OBJECTS, FILES_TABLE_COMPONENTS, FILES_TABLE_STORED, FILES_TABLE_DECODED,
   FILES_TABLE_MANIFEST, FILES_TABLE_ATTRIBUTES, FILES_TABLE_ERROR, FILES_TABLE_VISIBLE,
   FILES_TABLE_ERROR_KIND = FILES_TABLE_VISIBLE, FILES_TABLE_DEVICE, FILES_TABLE_INODE,
-  FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS
+  FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS,
+  FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS
 };
 
 /* What is computed once per row, when a column first asks. */
@@ -137,6 +141,8 @@ static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case FILES_TABLE_SIZE:   zt_result_uint(ctx, stat->id.size); break;
     case FILES_TABLE_DEVICE: sqlite3_result_int64(ctx, (sqlite3_int64)stat->id.device); break;
     case FILES_TABLE_INODE:  sqlite3_result_int64(ctx, (sqlite3_int64)stat->id.inode); break;
+    case FILES_TABLE_MTIME_NS: sqlite3_result_int64(ctx, stat->id.mtime); break;
+    case FILES_TABLE_CTIME_NS: sqlite3_result_int64(ctx, stat->id.ctime); break;
     default: sqlite3_result_double(ctx, files_table_seconds(stat->id.mtime)); break;
   }
 }
@@ -152,6 +158,7 @@ static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
   switch( i ){
     case FILES_TABLE_SIZE:  case FILES_TABLE_MTIME:
     case FILES_TABLE_DEVICE: case FILES_TABLE_INODE:
+    case FILES_TABLE_MTIME_NS: case FILES_TABLE_CTIME_NS:
       files_table_stat_column(scan, ctx, i);
       break;
     case FILES_TABLE_ERROR: case FILES_TABLE_ERROR_KIND:
@@ -171,13 +178,14 @@ const zt_table zt_table_files = {
              " manifest_bytes INTEGER, attributes TEXT, error TEXT",
   .hidden = "error_kind TEXT HIDDEN, device INTEGER HIDDEN, inode INTEGER HIDDEN,"
             " architecture TEXT HIDDEN, layout TEXT HIDDEN, data_offset INTEGER HIDDEN,"
-            " digests INTEGER HIDDEN",
+            " digests INTEGER HIDDEN, mtime_ns INTEGER HIDDEN, ctime_ns INTEGER HIDDEN",
   .nVisible = FILES_TABLE_VISIBLE,
   .rows = ZT_ROWS_FILES,
   .iPath = FILES_TABLE_PATH,
   .iObject = -1,
   .light = 1u<<FILES_TABLE_PATH | 1u<<FILES_TABLE_SIZE | 1u<<FILES_TABLE_MTIME
-           | 1u<<FILES_TABLE_DEVICE | 1u<<FILES_TABLE_INODE,
+           | 1u<<FILES_TABLE_DEVICE | 1u<<FILES_TABLE_INODE | 1u<<FILES_TABLE_MTIME_NS
+           | 1u<<FILES_TABLE_CTIME_NS,
   .row_size = sizeof(files_table_row),
   .first = files_table_first,
   .column = files_table_column,

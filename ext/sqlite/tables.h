@@ -10,12 +10,15 @@
   X(histogram)
 
 /* Tables that are none of the frame: without a source, or with two. */
-#define ZT_MODULES(X) X(rules) X(compare)
+#define ZT_MODULES(X) X(rules) X(compare) X(given)
 
 /* Families of functions, each an array that a NULL name ends. */
 #define ZT_FUNCTIONS(X) \
   X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
   X(version)
+
+/* Aggregate functions, one each. */
+#define ZT_AGGREGATES(X) X(fingerprint)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {
@@ -26,6 +29,15 @@ typedef struct zt_function {
   void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
 } zt_function;
 
+/* An aggregate function: the same, called with each row and behind the last one. */
+typedef struct zt_aggregate {
+  const char *name;
+  int nArg;
+  int flags;
+  void (*step)(sqlite3_context *ctx, int n, sqlite3_value **args);
+  void (*end)(sqlite3_context *ctx);
+} zt_aggregate;
+
 /* A table of ZT_MODULES. What its xConnect gets as client data is the zt_connection. */
 typedef struct zt_module {
   const char *name;
@@ -35,9 +47,11 @@ typedef struct zt_module {
 #define ZT_DECLARE_TABLE(name) extern const zt_table zt_table_##name;
 #define ZT_DECLARE_MODULE(name) extern const zt_module zt_module_##name;
 #define ZT_DECLARE_FUNCTION(name) extern const zt_function zt_function_##name[];
+#define ZT_DECLARE_AGGREGATE(name) extern const zt_aggregate zt_aggregate_##name;
 ZT_TABLES(ZT_DECLARE_TABLE)
 ZT_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
+ZT_AGGREGATES(ZT_DECLARE_AGGREGATE)
 
 /* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on
 ** it; older ones, and this may be built with the header of one, do not look at the bit. */

@@ -3,6 +3,7 @@
 
 #include "core/ahead.h"
 #include "core/host.h"
+#include "core/sort.h"
 #include "tensor/assemble.h"
 
 static void fingerprint_put_u64(zt_digest *d, uint64_t u){
@@ -14,6 +15,12 @@ static void fingerprint_put_u64(zt_digest *d, uint64_t u){
 static void fingerprint_put_text(zt_digest *d, zt_text text){
   fingerprint_put_u64(d, text.n);
   zt_digest_update(d, (zt_span){ (const uint8_t*)text.z, text.n });
+}
+
+/* Take in an object of a file. */
+static void fingerprint_put_named(zt_digest *d, zt_text name, const uint8_t *bytes){
+  fingerprint_put_text(d, name);
+  zt_digest_update(d, (zt_span){ bytes, ZT_DIGEST_XXH3_128_BYTES });
 }
 
 static void fingerprint_finish(zt_digest *d, zt_fingerprint *out){
@@ -115,8 +122,8 @@ static int fingerprint_put_object(fingerprint_run *run, zt_ahead *ahead, uint32_
     *err = j->err;
     j->err = ZT_ERROR_NONE;
   }else{
-    fingerprint_put_text(d, zt_container_name(run->container, run->order[i]));
-    zt_digest_update(d, (zt_span){ j->fingerprint.bytes, sizeof(j->fingerprint.bytes) });
+    fingerprint_put_named(d, zt_container_name(run->container, run->order[i]),
+                          j->fingerprint.bytes);
   }
   fingerprint_drop(&j->job);
   return err->rc;
@@ -138,5 +145,50 @@ int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *bud
   zt_ahead_clear(&ahead);
   zt_digest_close(d);
   sqlite3_free(run.order);
+  return err->rc;
+}
+
+/* --- Of several files --- */
+
+static int fingerprint_digit(char ch){
+  if( ch>='0' && ch<='9' ) return ch-'0';
+  return ch>='a' && ch<='f' ? ch-'a'+10 : -1;
+}
+
+bool zt_fingerprint_parse(zt_text text, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]){
+  static const char prefix[] = "xxh3-128:";
+  const size_t skip = sizeof(prefix)-1;
+  if( text.n!=skip+2*ZT_DIGEST_XXH3_128_BYTES || memcmp(text.z, prefix, skip)!=0 ) return false;
+  for(size_t i=0; i<ZT_DIGEST_XXH3_128_BYTES; i++){
+    int high = fingerprint_digit(text.z[skip+2*i]), low = fingerprint_digit(text.z[skip+2*i+1]);
+    if( high<0 || low<0 ) return false;
+    out[i] = (uint8_t)(high<<4 | low);
+  }
+  return true;
+}
+
+static int fingerprint_compare_named(const void *context, const void *x, const void *y){
+  (void)context;
+  return zt_text_compare(((const zt_fingerprint_named*)x)->name,
+                         ((const zt_fingerprint_named*)y)->name);
+}
+
+int zt_fingerprint_join(zt_fingerprint_named *a, size_t n, const zt_interrupt *interrupt,
+                        zt_fingerprint *out, zt_error *err){
+  const zt_sort_by by = {
+    .size = sizeof(*a), .compare = fingerprint_compare_named, .interrupt = interrupt
+  };
+  zt_digest *d;
+  if( zt_sort(a, n, &by, err) || !(d = zt_digest_begin(ZT_DIGEST_XXH3_128, err)) ) return err->rc;
+  for(size_t i=0; i<n; i++){
+    if( i>0 && zt_text_equal(a[i-1].name, a[i].name) ){
+      zt_fail(err, SQLITE_ERROR, "zt_fingerprint: two tensors have the name '%.*s'",
+              (int)a[i].name.n, a[i].name.z);
+      break;
+    }
+    fingerprint_put_named(d, a[i].name, a[i].bytes);
+  }
+  if( !err->rc ) fingerprint_finish(d, out);
+  zt_digest_close(d);
   return err->rc;
 }

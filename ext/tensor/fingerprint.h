@@ -37,6 +37,20 @@ typedef struct zt_fingerprint {
   char text[ZT_DIGEST_TEXT];       /* "xxh3-128:..." */
 } zt_fingerprint;
 
+/* A tensor's name, borrowed, and the bytes of its fingerprint. */
+typedef struct zt_fingerprint_named {
+  zt_text name;
+  uint8_t bytes[ZT_DIGEST_XXH3_128_BYTES];
+} zt_fingerprint_named;
+
+/* The bytes that a fingerprint's text tells. False: it is none. */
+bool zt_fingerprint_parse(zt_text text, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]);
+
+/* That of a file that had all of these tensors, which are sorted by their names here. Fails if two
+** have one name. */
+int zt_fingerprint_join(zt_fingerprint_named *a, size_t n, const zt_interrupt *interrupt,
+                        zt_fingerprint *out, zt_error *err);
+
 /* That of object i. err's place should be the file and the object. What goes wrong is why there are
 ** no values. Takes less than a MB, beside what decoding and sorting take. */
 int zt_fingerprint_object(zt_source *source, const zt_container *c, uint32_t i, zt_budget *budget,

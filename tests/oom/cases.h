@@ -23,8 +23,8 @@
 
 static const oom_case cases[] = {
   /* Every column of every table, of a file and of a BLOB */
-  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
-  { .sql = "SELECT device, architecture, layout, data_offset, digests FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT device, architecture, layout, data_offset, digests, mtime_ns, ctime_ns FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, fingerprint, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },
@@ -61,6 +61,13 @@ static const oom_case cases[] = {
   { .sql = "SELECT zt_content_id(?1)", .image = V2 "hand_seekable_frames.zt" },
   { .sql = "SELECT zt_fingerprint('" SMALL "'), zt_fingerprint('" V12 "hand_unknown_type.zt')" },
   { .sql = "SELECT zt_fingerprint(?1)", .image = NUMPY "npz/golden/deflated.npz" },
+  { .sql = "SELECT zt_fingerprint(object, fingerprint) FROM zt_objects('" SMALL "')" },
+  { .sql = "SELECT zt_fingerprint(value, 'xxh3-128:000102030405060708090a0b0c0d0e0f') FROM json_each('[9,8,7,6,5,4,3,2,1,10,11,12,13,14,15,16,17]')" },
+  { .sql = "SELECT zt_fingerprint(value, 'xxh3-128:000102030405060708090a0b0c0d0e0f') FROM json_each('[9,8,9]')", .error = "two tensors have the name" },
+  { .sql = "SELECT zt_fingerprint('w', 'none')", .error = "no tensor's fingerprint" },
+  { .sql = "SELECT zt_fingerprint(value, NULL) FROM json_each('[9,8,9]')" },
+  { .sql = "SELECT value, usage, rowid FROM zt_given('is needed') WHERE value = 'a path'" },
+  { .sql = "SELECT * FROM zt_given('is needed')", .error = "ztensor: is needed" },
   { .sql = "SELECT zt_blob('" SMALL "', 'blk.0.attn.q'), zt_blob('" SMALL "', 'blk.0.attn.k', NULL), zt_blob('" SMALL "', 'blk.0.attn.k', 'data', 3, 7)" },
   { .sql = "SELECT zt_blob('" SMALL "', 'blk.0.attn.k', 'data', 90), zt_blob('" SMALL "', 'blk.0.attn.k', NULL, 3)" },
   { .sql = "SELECT zt_blob(?1, 'level19'), zt_blob(?1, 'level1', 'data', 100, 300)", .image = V11 "wheel_levels.zt" },

@@ -69,7 +69,7 @@ static inline void explain(sqlite3 *db, const char *sql, char tables[CURSORS][64
     const char *opcode = (const char*)sqlite3_column_text(s, 1), *p4 = (const char*)sqlite3_column_text(s, 5);
     int p1 = sqlite3_column_int(s, 2), p2 = sqlite3_column_int(s, 3);
     char name[100];
-    if( strcmp(opcode, "Function")==0 || strcmp(opcode, "PureFunc")==0 ) add_used(functions, p4);
+    if( strcmp(opcode, "Function")==0 || strcmp(opcode, "PureFunc")==0 || strncmp(opcode, "AggStep", 7)==0 ) add_used(functions, p4);
     if( strcmp(opcode, "VOpen")!=0 && strcmp(opcode, "VColumn")!=0 ) continue;
     assert_true(p1>=0 && p1<CURSORS);
     if( opcode[1]=='O' ) snprintf(tables[p1], sizeof(tables[p1]), "%s", p4);
@@ -120,7 +120,7 @@ static inline void check_complete(const used *u){
   for(size_t i=0; i<modules.n; i++){
     char *sql = sqlite3_mprintf("SELECT '%s.' || cid FROM pragma_table_xinfo('%s')", modules.a[i], modules.a[i]);
     used columns = query_names(db, sql);
-    assert_true(columns.n>=4);
+    assert_true(columns.n>=2);
     check_all(u, &columns);
     used_free(&columns);
     sqlite3_free(sql);

@@ -37,26 +37,57 @@ INSERT INTO file(id, host, path, root, layout, container, version, size, mtime, 
   (1, 1, '/m/a.zt', 1, 1, 'ztensor', '1.2.0', 100, 86400.5, 64, 1000, NULL, NULL, '{"license":"MIT"}'),
   (2, 1, '/m/b.zt', 1, 1, 'ztensor', '1.2.0', 110, 86401, 128, 1001, NULL, NULL, '{}'),
   (3, 2, '/more/c.zt', 2, 2, 'ztensor', '0.1.0', 90, 0, 64, 900, NULL, NULL, '{}'),
-  (4, 2, '/more/d.zt', 2, NULL, NULL, NULL, 5, 86400, NULL, 950, 'ztensor: d.zt: too short', 'broken', NULL);
+  (4, 2, '/more/d.zt', 2, NULL, NULL, NULL, 5, 86400, NULL, 950, 'ztensor: d.zt: too short', 'broken', NULL),
+  (5, 2, '/more/README', 2, NULL, NULL, NULL, 7, 86400, NULL, 950, 'ztensor: no tensor file', 'unknown', NULL),
+  (6, 2, '/more/old.tar', 2, NULL, NULL, NULL, 8, 86400, NULL, 950, 'ztensor: a tar archive', 'unsupported', NULL);
 INSERT INTO digest VALUES (2, 1, 1, 'crc32c', x'0a0b0c0d', NULL), (2, 2, 1, NULL, NULL, 'md5:00');
 INSERT INTO attribute VALUES (1, 1, NULL, NULL, 'license', 'MIT', 'text'), (2, NULL, 1, 1, 'bits', 4, 'integer');
-INSERT INTO finding VALUES (1, 2, 'w', 'data', 'error', 'digest-mismatch', 'what is wrong');
+INSERT INTO finding VALUES (1, 2, 'w', 'data', 'error', 'digest-mismatch', 'what is wrong'), (2, 2, 'w', NULL, 'note', 'noted', 'what is so');
 INSERT INTO change VALUES (1, 60, 1, '/m/b.zt', 'moved', '/m/x.zt', 110, 86401);
 INSERT INTO run_files VALUES
   ('mlflow', 'mlflow.db', 'r1', 'baseline', 'finished', '/m/a.zt', 60.0, ''),
   ('mlflow', 'mlflow.db', 'r2', 'wider', 'failed', '/m/x.zt', 61.0, 'here');
+"""
+# What earlier versions did not know
+FOUND = """
+INSERT INTO found VALUES (1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6);
+INSERT INTO stamp VALUES (1, '', 86400500000001, 86400500000002);
 """
 
 NAMES = ["*.zt", "*.safetensors", "*.gguf", "*.npy", "*.npz", "*.pt", "*.pth", "*.ckpt", "*.ptl", "*.onnx", "*model*.bin"]
 VIEWS = {
     "files": [
         ("/m/a.zt", "/m", "ztensor", "1.2.0", 100, 86400.5, 2, 2, 24, 24, None, '{"license":"MIT"}', None, 1000, None, 24, None, None, None,
-         "here", "/m", 1, 1, 1),
-        ("/m/b.zt", "/m", "ztensor", "1.2.0", 110, 86401.0, 2, 2, 24, 24, None, "{}", None, 1001, None, 24, None, None, None, "here", "/m", 2, 1, 1),
+         "here", "/m", 1, 1, 1, 86400500000001, 86400500000002),
+        ("/m/b.zt", "/m", "ztensor", "1.2.0", 110, 86401.0, 2, 2, 24, 24, None, "{}", None, 1001, None, 24, None, None, None, "here", "/m", 2, 1, 1,
+         None, None),
         ("/more/c.zt", "/more/*.zt", "ztensor", "0.1.0", 90, 0.0, 1, 1, 8, 8, None, "{}", None, 900, None, 8, None, None, None,
-         "there", "/more", 3, 2, 2),
+         "there", "/more", 3, 2, 2, None, None),
         ("/more/d.zt", "/more/*.zt", None, None, 5, 86400.0, None, None, None, None, None, None, "ztensor: d.zt: too short", 950, "broken",
-         None, None, None, None, "there", "/more", 4, None, None)],
+         None, None, None, None, "there", "/more", 4, None, None, None, None),
+        ("/more/README", "/more/*.zt", None, None, 7, 86400.0, None, None, None, None, None, None, "ztensor: no tensor file", 950, "unknown",
+         None, None, None, None, "there", "/more", 5, None, None, None, None),
+        ("/more/old.tar", "/more/*.zt", None, None, 8, 86400.0, None, None, None, None, None, None, "ztensor: a tar archive", 950,
+         "unsupported", None, None, None, None, "there", "/more", 6, None, None, None, None)],
+    "notes": [("/m/b.zt", "w", None, "noted", "what is so", "here", 2)],
+    "kinds": [(1, "dense", "f32", "f32"), (2, "dense", "f16", "f16")],
+    "troubles": [(4, "broken"), (5, "other"), (6, "unsupported")],
+    "unsupported": [("/more/old.tar", 8, "1970-01-02 00:00:00", "ztensor: a tar archive", "there")],
+    "other_files": [("/more/README", 7, "1970-01-02 00:00:00", "ztensor: no tensor file", "there")],
+    "physical_files": [
+        ("/m/a.zt", 1, "ztensor", "1.2.0", 100, 86400.5, 2, 6, 24, None, None, None, None, None, "here", 1, 1),
+        ("/m/b.zt", 1, "ztensor", "1.2.0", 110, 86401.0, 2, 6, 24, None, None, None, None, None, "here", 2, 1),
+        ("/more/c.zt", 1, "ztensor", "0.1.0", 90, 0.0, 1, 4, 8, None, None, None, None, None, "there", 3, 2),
+        ("/more/d.zt", 1, None, None, 5, 86400.0, None, None, None, "ztensor: d.zt: too short", "broken", None, None, None, "there", 4, None),
+        ("/more/README", 1, None, None, 7, 86400.0, None, None, None, "ztensor: no tensor file", "other", None, None, None, "there", 5, None),
+        ("/more/old.tar", 1, None, None, 8, 86400.0, None, None, None, "ztensor: a tar archive", "unsupported", None, None, None, "there", 6,
+         None)],
+    "totals": [(5, 5, 1, 1, 1, 5, 16, 313, 313)],
+    "model_parts": [],
+    "whole_models": [
+        ("/m/a.zt", "ztensor", "1.2.0", 1, 1, None, 0, 2, 6, 24, 100, "1970-01-02 00:00:00", None, "here", 1, 1, None),
+        ("/m/b.zt", "ztensor", "1.2.0", 1, 1, None, 0, 2, 6, 24, 110, "1970-01-02 00:00:01", None, "here", 2, 2, None),
+        ("/more/c.zt", "ztensor", "0.1.0", 1, 1, None, 0, 1, 4, 8, 90, "1970-01-01 00:00:00", None, "there", 3, 3, None)],
     "layout_objects": [(1, 1, 1, 1, 1, 16, 16, '{"bits":4}'), (1, 2, 1, 2, 1, 8, 8, "{}"), (2, 1, 2, 3, 1, 8, 8, "{}")],
     "objects": [(path, name, "dense", dtype, dtype, shape, rank, elements, 1, stored, stored, attributes, None, host, file)
                 for path, name, dtype, shape, rank, elements, stored, attributes, host, file in [
@@ -70,11 +101,12 @@ VIEWS = {
                        ("/more/c.zt", "w", "f16", 64, 8, None, "there", 3)]],
     "attributes": [("/m/a.zt", None, "license", "MIT", "text", "here", 1), ("/m/a.zt", "w", "bits", 4, "integer", "here", 1),
                    ("/m/b.zt", "w", "bits", 4, "integer", "here", 2)],
-    "roots": [("here", "/m", "/m", 2, "1970-01-01 00:16:41", 1), ("there", "/more", "/more/*.zt", 2, "1970-01-01 00:15:50", 2)],
+    "roots": [("here", "/m", "/m", 2, "1970-01-01 00:16:41", 1), ("there", "/more", "/more/*.zt", 5, "1970-01-01 00:15:50", 2)],
     "findings": [("/m/b.zt", "w", "data", "error", "digest-mismatch", "what is wrong", "here", 2)],
     "changes": [("1970-01-01 00:01:00", "here", "/m/b.zt", "moved", "/m/x.zt", 110, 86401.0)],
     "file_names": sorted((name,) for name in NAMES),
-    "sources": [("/m", 2, 0, 4, 210, "1970-01-01 00:16:41", 210, "here", 1), ("/more/*.zt", 2, 1, 1, 95, "1970-01-01 00:15:50", 95, "there", 2)],
+    "sources": [("/m", 2, 0, 4, 210, "1970-01-01 00:16:41", 210, "here", 1, 0, 0),
+                ("/more/*.zt", 4, 1, 3, 203, "1970-01-01 00:16:40", 203, "there", 2, 1, 1)],
     "broken": [("/more/d.zt", 5, "1970-01-02 00:00:00", "ztensor: d.zt: too short", "broken", "there")],
     "generations": [("ztensor", "0.1.0", 1, 1, 8), ("ztensor", "1.2.0", 2, 4, 48)],
     "models": [("/m/a.zt", "1.2.0", 2, 6, 24, 24, "1970-01-02 00:00:00", 24, "here"),
@@ -92,13 +124,13 @@ VIEWS = {
 def catalog(tmp_path):
     path = create(tmp_path / "catalog.db")
     db = sqlite3.connect(path)
-    db.executescript(FILL)
+    db.executescript(FILL + FOUND)
     db.close()
     return path
 
 
 def test_every_view_is_tested():
-    assert catalogs.views("catalog.sql") == list(VIEWS)
+    assert sorted(catalogs.views("catalog.sql")) == sorted(VIEWS)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -115,7 +147,7 @@ def test_a_directory_stands_for_files_of_these_names(db, tmp_path):
     assert re.search(r'zt_container_files\[\] =\s+"(.*)"', (ROOT / "ext/container/driver.c").read_text())[1].split() == NAMES
 
 
-@pytest.mark.parametrize("view", [view for view in VIEWS if view != "file_names"])
+@pytest.mark.parametrize("view", [view for view in VIEWS if view not in ("file_names", "totals")])
 def test_a_view_of_nothing_is_empty(tmp_path, view):
     assert ask(create(tmp_path / "empty.db"), f"SELECT * FROM {view}") == []
 
@@ -156,7 +188,7 @@ def test_what_is_known_of_a_file_goes_with_it(catalog):
 
 def test_every_table_has_keys_types_and_links(catalog):
     tables = [name for (name,) in ask(catalog, "SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert len(tables) == 23
+    assert len(tables) == 27
     for table in tables:
         columns = ask(catalog, "SELECT name, type, pk FROM pragma_table_info(?)", table)
         assert all(type in ("INTEGER", "REAL", "TEXT", "BLOB") for _, type, _ in columns) and any(pk for *_, pk in columns), table
@@ -183,7 +215,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 # What is not a catalog's: how it was made, and what is said
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
-    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 3; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
+    "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 4; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),
 }
@@ -205,6 +237,80 @@ def test_in_another_database_it_changes_nothing(tmp_path, other, host):
     assert list(db.iterdump()) == before
     assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
     db.close()
+
+
+def made(path):
+    """The names of all that is in a database, by type."""
+    return [(type, name) for type, name in ask(path, "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid")]
+
+
+def own(type, name):
+    """SQL of another program's object, in a table of its own if it needs one."""
+    return {"table": f"CREATE TABLE {name}(mine)", "view": f"CREATE VIEW {name} AS SELECT 1 AS mine",
+            "index": f"CREATE TABLE mine(x); CREATE INDEX {name} ON mine(x)",
+            "trigger": f"CREATE TABLE mine(x); CREATE TRIGGER {name} AFTER INSERT ON mine BEGIN SELECT 1; END"}[type]
+
+
+def dump(path):
+    return ask(path, "SELECT * FROM sqlite_master ORDER BY rowid"), ask(path, "PRAGMA application_id"), ask(path, "PRAGMA user_version")
+
+
+@pytest.mark.parametrize("type", ["table", "view", "index", "trigger"])
+def test_no_object_of_another_program_is_replaced_or_passed_over(tmp_path, type):
+    """Whatever its type, of each name that the script needs."""
+    names = [name.upper() if i % 2 else name for i, (_, name) in enumerate(made(create(tmp_path / "catalog.db")))]
+    assert len(names) > 60
+    for name in names:
+        path = tmp_path / f"{name}.db"
+        db = sqlite3.connect(path)
+        db.executescript(own(type, name))
+        before = dump(path)
+        with pytest.raises(sqlite3.Error, match="this database has a table or view of its own"):
+            db.executescript((SQL / "catalog.sql").read_text())
+        db.close()
+        assert dump(path) == before, name
+
+
+def test_the_shell_replaces_none_either(tmp_path):
+    for type, name in (("view", "layout_objects"), ("trigger", "file_delete"), ("index", "file_path"), ("table", "names")):
+        db = sqlite3.connect(tmp_path / f"{name}.db")
+        db.executescript(own(type, name))
+        db.close()
+        before = dump(tmp_path / f"{name}.db")
+        assert "this database has a table or view of its own" in shell(tmp_path / f"{name}.db", input=(SQL / "catalog.sql").read_text()).err
+        assert dump(tmp_path / f"{name}.db") == before
+
+
+AUDIT = [name for name in dict.fromkeys(catalogs.views("audit.sql")) if f"VIEW main.{name} " in (SQL / "audit.sql").read_text()]
+
+
+@pytest.mark.parametrize("type", ["table", "view"])
+@pytest.mark.parametrize("host", ["shell", "python"])
+def test_audit_replaces_nothing_of_another_program(tmp_path, type, host):
+    assert len(AUDIT) > 20
+    for name in AUDIT if host == "python" else AUDIT[:2]:
+        path = create(tmp_path / f"{name}.db")
+        db = sqlite3.connect(path)
+        db.executescript(own(type, name.upper()))
+        before = dump(path)
+        if host == "python":
+            with pytest.raises(sqlite3.Error, match="a table or view of somebody's own"):
+                db.executescript((SQL / "audit.sql").read_text())
+        else:
+            assert "a table or view of somebody's own" in shell(path, input=(SQL / "audit.sql").read_text()).err
+        db.close()
+        assert dump(path) == before, name
+
+
+@pytest.mark.parametrize("sql", ["", "CREATE VIEW duplicates AS SELECT 1 AS x", "PRAGMA application_id = 7; CREATE TABLE mine(x)"])
+def test_audit_makes_no_views_in_what_is_no_catalog(tmp_path, sql):
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.executescript(sql)
+    db.close()
+    before = dump(path)
+    assert "this database has no catalog yet" in shell(path, input=(SQL / "audit.sql").read_text()).err
+    assert dump(path) == before
 
 
 def test_other_tables_do_not_matter(tmp_path):
@@ -236,7 +342,7 @@ def test_a_catalog_of_the_first_version_is_migrated(tmp_path):
         assert len(before[table]) > 0
         assert sorted(ask(tmp_path / "old.db", f"SELECT {columns} FROM {table}"), key=repr) == before[table]
     assert [n for (n,) in ask(tmp_path / "old.db", "SELECT name FROM sqlite_master WHERE name LIKE 'older%'")] == []
-    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(2,)]
+    assert ask(tmp_path / "old.db", "SELECT user_version FROM pragma_user_version") == [(3,)]
     assert ask(tmp_path / "old.db", "PRAGMA foreign_key_check") == []
 
 
@@ -267,7 +373,7 @@ def version_1(path):
     return db
 
 
-def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
+def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
     """The same as one that is made today, so that both can be merged; files with bytes elsewhere are read again."""
     path = tmp_path / "old.db"
     db = version_1(path)
@@ -278,9 +384,11 @@ def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
     create(path)
     assert ask(path, "SELECT id, inode, fingerprint, fingerprinted FROM file WHERE layout IS NOT NULL ORDER BY 1") == [
         (1, 1, "f", 1), (2, 2, "f", 1), (3, None, None, None)]
-    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(2, 0)]
-    schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"
+    assert ask(path, "SELECT user_version, (SELECT count(*) FROM fingerprint) FROM pragma_user_version") == [(3, 0)]
+    schema = "SELECT m.type, m.name, m.tbl_name, iif(m.type = 'table', group_concat(c.name || ' ' || c.type || ' ' || c.pk), m.sql)" \
+             " FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS c GROUP BY m.type, m.name"
     assert ask(path, schema) == ask(create(tmp_path / "new.db"), schema)
+    assert ask(path, "SELECT root, id FROM file EXCEPT SELECT root, file FROM found") == []
     before = ask(path, "SELECT * FROM file")
     create(path)
     assert ask(path, "SELECT * FROM file") == before
@@ -289,6 +397,41 @@ def test_a_catalog_of_version_1_becomes_one_of_version_2(tmp_path, catalog):
     db.execute("DELETE FROM file")
     assert db.execute("SELECT count(*) FROM external").fetchone() == (0,)
     db.close()
+
+
+VERSION_2 = """
+CREATE TABLE external(file INTEGER NOT NULL REFERENCES file(id), path TEXT NOT NULL, size INTEGER, mtime REAL, inode INTEGER,
+                      PRIMARY KEY(file, path)) WITHOUT ROWID;
+CREATE TABLE gone(host INTEGER NOT NULL REFERENCES host(id), path TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(host, path)) WITHOUT ROWID;
+UPDATE file SET device = 1, inode = id, fingerprint = 'f', fingerprinted = 1;
+INSERT INTO layout VALUES (3, 1, 'empty', 0, 0, 0, NULL);
+UPDATE file SET layout = 3 WHERE id = 2;
+PRAGMA user_version = 2;
+"""
+
+
+def test_a_catalog_of_version_2_becomes_one_of_today(tmp_path):
+    """What it knows stays; its times are seconds, which come before all milliseconds."""
+    db = version_1(tmp_path / "old.db")
+    db.executescript(VERSION_2)
+    before = db.execute("SELECT * FROM file").fetchall()
+    db.close()
+    path = create(tmp_path / "old.db", "audit.sql")
+    assert ask(path, "SELECT * FROM file") == before
+    assert ask(path, "SELECT root, file FROM found") == [(1, 1), (1, 2), (2, 3), (2, 4), (2, 5), (2, 6)]
+    assert ask(path, "SELECT refreshed FROM files WHERE file < 4") == [(1000,), (1001,), (900,)]
+    assert ask(path, "SELECT refreshed FROM roots WHERE root = 1") == [("1970-01-01 00:16:41",)]
+    assert ask(path, "SELECT distinct_bytes FROM models WHERE path = '/m/b.zt'") == [(0,)]
+
+
+@pytest.mark.parametrize("name", ["found", "stamp", "totals", "kinds", "found_file"])
+def test_what_version_2_did_not_need_stays_its_owners(tmp_path, name):
+    db = version_1(tmp_path / "old.db")
+    db.executescript(VERSION_2 + own("index" if name == "found_file" else "view", name))
+    db.close()
+    before = dump(tmp_path / "old.db")
+    assert "this database has a table or view of its own" in shell(tmp_path / "old.db", input=(SQL / "catalog.sql").read_text()).err
+    assert dump(tmp_path / "old.db") == before
 
 
 @pytest.mark.parametrize("table", ["external", "gone"])

@@ -2,6 +2,7 @@
 import io
 import itertools
 import json
+import os
 import random
 import re
 import sqlite3
@@ -516,3 +517,40 @@ def test_one_call_of_nofs_decodes_no_more_than_the_limit(connect):
     assert value(nofs, "SELECT zt_fingerprint(?)", models[0]) == of_file({str(i): fingerprint("u8", [30_000], b"\1" * 30_000) for i in range(3)})
     assert rows(nofs, "SELECT count(fingerprint) FROM zt_objects(?)", models[1]) == [(4,)]
     assert failure(nofs, "SELECT zt_fingerprint(?)", models[1]).sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+
+
+# ------------------------------------------------------------------------------------------- of a model in several files
+
+ROWS = "SELECT zt_fingerprint(object, fingerprint) FROM (SELECT object, fingerprint FROM zt_objects(?, 'skip'))"
+
+
+def test_the_fingerprint_over_rows_is_that_of_a_file_with_these_tensors(db):
+    seen = 0
+    for path, in rows(db, "SELECT path FROM zt_files(?) WHERE error IS NULL AND objects > 0", str(ROOT / "tests/formats")):
+        try:
+            whole = value(db, "SELECT zt_fingerprint(?)", path)
+        except sqlite3.Error:
+            continue
+        assert value(db, ROWS, path) == value(db, ROWS.replace("'skip')", "'skip') ORDER BY random()"), path) == whole, path
+        seen += whole is not None
+    assert seen > 200
+
+
+def test_it_is_that_of_parts_in_one(db, save):
+    tensors = {f"layer.{i}": writer.dense(bytes([i]) * (i + 1)) for i in range(30)}
+    tensors["\u00e9"] = tensors["layer"] = tensors[""] = writer.dense(b"x")
+    names = sorted(tensors)
+    parts = [save(f"p/{i}.zt", writer.write({name: tensors[name] for name in names[i::3]})) for i in range(3)]
+    whole = save("whole.zt", writer.write(tensors, "1.0"))
+    assert value(db, ROWS, os.path.dirname(parts[0])) == value(db, "SELECT zt_fingerprint(?)", whole)
+    assert value(db, ROWS, parts[0]) != value(db, ROWS, parts[1])
+
+
+def test_over_rows_what_is_not_known_is_null_and_what_is_none_an_error(db, save):
+    assert value(db, "SELECT zt_fingerprint(1, 2) WHERE 0") is None
+    assert rows(db, "SELECT zt_fingerprint(value, NULL), zt_fingerprint(NULL, value) FROM json_each('[1, 1]')") == [(None, None)]
+    good = "'xxh3-128:" + "0f" * 16 + "'"
+    assert value(db, f"SELECT zt_fingerprint(value, iif(value = 2, NULL, {good})) FROM json_each('[1, 2, 3]')") is None
+    assert message(db, f"SELECT zt_fingerprint('w', {good}) FROM json_each('[1, 2]')") == "ztensor: zt_fingerprint: two tensors have the name 'w'"
+    for text in ("", "xxh3-128:", "xxh3-128:" + "0F" * 16, "xxh3-128:" + "0f" * 17, "sha256:" + "0f" * 16, "xxh3-128:" + "0g" * 16):
+        assert message(db, "SELECT zt_fingerprint('w', ?)", text) == f"ztensor: zt_fingerprint: '{text}' is no tensor's fingerprint"

@@ -387,7 +387,7 @@ def test_as_input_of_the_shell_from_any_directory(catalog, put, tmp_path):
     done = shell(catalog, "-cmd", f".load {EXTENSION}", "-cmd", ".parameter set :source models",
                  input=(SQL / "refresh.sql").read_text(),
                  cwd=tmp_path)
-    assert (done.out, done.err, done.code) == (f"models|1|1|0|0|0|0|0|0|0|{HOST}\n", "", 0)
+    assert (done.out, done.err, done.code) == (f"models|1|1|0|0|0|0|0|0|0|{HOST}|0|0\n", "", 0)
 
 
 def test_twice_in_one_session_and_then_other_sources(catalog, put, tmp_path):
@@ -399,7 +399,7 @@ def test_twice_in_one_session_and_then_other_sources(catalog, put, tmp_path):
                  "SELECT source, files, added, unchanged FROM refresh", "SELECT count(*) FROM temp.refresh_listed",
                  cwd=tmp_path)
     assert (done.err, done.out.splitlines()) == ("", [
-        f"models/a|1|1|0|0|0|0|0|0|0|{HOST}", f"models/a|1|0|0|0|1|0|0|0|0|{HOST}",
+        f"models/a|1|1|0|0|0|0|0|0|0|{HOST}|0|0", f"models/a|1|0|0|0|1|0|0|0|0|{HOST}|0|0",
         "models/a|1|0|1", "models/b|1|1|0", f"{tmp_path}/models/a|1|0|1", f"{tmp_path}/models/b|1|0|1", "0"])
 
 

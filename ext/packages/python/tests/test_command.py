@@ -458,6 +458,51 @@ def test_diff_makes_no_catalog_of_another_database(command, models, tmp_path):
     assert ((tmp_path / "own.db").read_bytes(), ask(tmp_path / "catalog.db", "SELECT * FROM sqlite_master")) == before
 
 
+MADE_IN = {"catalog": ("catalog", "models/a.safetensors", "--db", "own.db"), "merge": ("merge", "catalog.db", "--db", "own.db"),
+           "serve": ("serve", "models", "--db", "own.db", "--port", "0")}
+
+
+@pytest.mark.parametrize("what", MADE_IN)
+def test_a_database_of_somebodys_is_not_made_a_catalog_unasked(command, models, tmp_path, what):
+    with sqlite3.connect(tmp_path / "own.db") as db:
+        db.execute("CREATE TABLE t(x)")
+    command("catalog", "models/a.safetensors")
+    before = (tmp_path / "own.db").read_bytes()
+    assert command.refused(*MADE_IN[what]).startswith("own.db: this database has tables, and is no catalog; ")
+    assert (tmp_path / "own.db").read_bytes() == before
+    if what != "serve":
+        command(*MADE_IN[what], "--yes")
+        assert ask(tmp_path / "own.db", "SELECT count(*) FROM files") == [(1,)]
+        command(*MADE_IN[what])   # By now it is one
+
+
+def test_at_a_terminal_it_is_a_question(command, models, tmp_path):
+    for answer, made in (("n", 0), ("y", 1)):
+        with sqlite3.connect(tmp_path / f"{answer}.db") as db:
+            db.execute("CREATE TABLE t(x)")
+        master, slave = pty.openpty()
+        os.write(master, f"{answer}\n".encode())
+        done = subprocess.run(command.words(["catalog", "models/a.safetensors", "--db", f"{answer}.db"]), stdin=slave, capture_output=True, text=True,
+                              cwd=tmp_path, env=command.variables, timeout=60)
+        os.close(master)
+        os.close(slave)
+        assert "has tables, and is no catalog. Make one in it?" in done.stderr
+        assert done.returncode == (0 if made else 2)
+        assert ask(tmp_path / f"{answer}.db", "SELECT count(*) FROM sqlite_master WHERE name = 'file'") == [(made,)]
+
+
+def test_statistics_pass_over_no_table_of_somebodys(command, models, tmp_path):
+    command("catalog", "models/a.safetensors")
+    with sqlite3.connect(tmp_path / "catalog.db") as db:
+        for name in ("measured", "statistic", "pair", "distance"):
+            db.execute(f"DROP TABLE {name}")
+        db.execute("DROP TRIGGER measures_delete")
+        db.execute("DROP TRIGGER measures_update")
+        db.execute("CREATE TABLE pair(mine)")
+    assert "a table, view, index or trigger of somebody's own" in command.refused("catalog", "models/a.safetensors")
+    assert ask(tmp_path / "catalog.db", "SELECT name FROM sqlite_master WHERE name IN ('measured', 'pair')") == [("pair",)]
+
+
 @pytest.mark.parametrize("arguments", [("merge", "nowhere.db"), ("merge", "text.txt"), ("merge", "other.db"), ("catalog", "nowhere"),
                                        ("catalog", "models", "nowhere"), ("serve", "nowhere", "--port", "0"),
                                        ("serve", "empty", "--port", "0")])

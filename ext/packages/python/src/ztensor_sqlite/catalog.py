@@ -4,7 +4,8 @@ import os
 from .measures import SCRIPT, batches, distances, statistics
 from .session import Session, Trouble, is_database, quote
 
-REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved"]
+REFRESHED = ["source", "files", "added", "changed", "retried", "unchanged", "removed", "kept", "broken", "moved", "unsupported",
+             "others"]
 MERGED = ["catalog", "added", "replaced", "removed", "unchanged"]
 APPLICATION = 0x7A744361   # application_id of a catalog
 
@@ -21,6 +22,14 @@ def must_be(session, path, schema="main"):
     """Refuse another program's database, of which scripts would make a catalog."""
     if session.value(f"PRAGMA {schema}.application_id") != APPLICATION:
         raise Trouble(f"{path}: this is no catalog")
+
+
+def is_of_another(path):
+    """Whether there is a database with tables that is no catalog: somebody else's. One that says whose it is, catalog.sql refuses."""
+    if path == ":memory:" or not os.path.exists(path) or not is_database(path):
+        return False
+    asked = Session(path)
+    return asked.value("PRAGMA application_id") == 0 and asked.value("SELECT count(*) FROM sqlite_master") > 0
 
 
 def count(source):

@@ -18,6 +18,8 @@ SQL = click.option("--sql", "show", is_flag=True, help="Print the SQL that is ru
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DB = click.option("--db", default="catalog.db", show_default=True, metavar="FILE", help="The catalog.")
 
+YES = click.option("--yes", is_flag=True, help="Make the catalog in a database with tables of its own without asking.")
+
 FILES = ["path", "container", "version", ("size", output.BYTES), "objects", ("stored_bytes", output.BYTES), "error"]
 TENSORS = ["path", "object", "format", "dtype", "type", ("shape", output.JSON), ("stored_bytes", output.BYTES)]
 FINDINGS = ["path", "object", "component", "severity", "rule", "message"]
@@ -235,9 +237,10 @@ def export(source, tensor, out, dtype, show):
 @click.option("--fingerprint", is_flag=True, help="Read all bytes: which tensors and files have the same values?")
 @click.option("--check", is_flag=True, help="Read all bytes: keep what `check --full` finds.")
 @click.option("--statistics", is_flag=True, help="Read all bytes: statistics, histograms, distances of models of one kind.")
+@YES
 @AS_JSON
 @SQL
-def catalog(sources, db, fingerprint, check, statistics, as_json, show):
+def catalog(sources, db, fingerprint, check, statistics, yes, as_json, show):
     """Make a catalog of collections, or bring it up to date.
 
     Only new and changed files are read. What reads all bytes goes on where it was stopped.
@@ -247,6 +250,7 @@ def catalog(sources, db, fingerprint, check, statistics, as_json, show):
     if not os.path.exists(_database(db)):   # None is made of what is not there
         for source in sources:
             count(source)
+    may_make(db, yes)
     session = Session(db, show)
     prepare(session)
     output.show(REFRESHED, refresh(session, sources, progress), as_json)
@@ -264,16 +268,30 @@ def _database(path):
     return path
 
 
+def may_make(db, yes):
+    """Ask before a catalog is made in somebody's database."""
+    from .catalog import is_of_another
+
+    if yes or not is_of_another(db):
+        return
+    if not sys.stdin.isatty():
+        raise Trouble(f"{db}: this database has tables, and is no catalog; --yes makes one in it")
+    if not click.confirm(f"{db} has tables, and is no catalog. Make one in it?", err=True):
+        raise Trouble(f"{db}: no catalog was made in it")
+
+
 @cli.command()
 @click.argument("others", nargs=-1, required=True, metavar="CATALOG...")
 @DB
+@YES
 @AS_JSON
 @SQL
-def merge(others, db, as_json, show):
+def merge(others, db, yes, as_json, show):
     """Bring catalogs, of other machines for example, into the one that --db names."""
     from .catalog import MERGED, can_merge, merge
 
     can_merge(others, _database(db))
+    may_make(db, yes)
     output.show(MERGED, list(merge(Session(db, show), others)), as_json)
 
 

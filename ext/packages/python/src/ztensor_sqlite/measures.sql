@@ -1,7 +1,21 @@
 -- measures.sql: tables beside a catalog's own (catalog.sql) for what takes reading tensors: statistics, histograms, and distances of
 -- models. measures.py fills them, and the page shows them.
 --
--- It can be run again at any time. What is known of a file goes when a refresh removes the file or reads it again.
+-- It can be run again at any time. What is known of a file goes when a refresh removes the file or reads it again. A catalog that has
+-- something of somebody's own by one of these names is an error, and nothing of it is changed.
+
+DROP TABLE IF EXISTS temp.measures_check;
+CREATE TEMP TABLE measures_check(taken);
+CREATE TEMP TRIGGER measures_check_insert BEFORE INSERT ON measures_check WHEN NEW.taken BEGIN
+  SELECT RAISE(ABORT, 'this catalog has a table, view, index or trigger of somebody''s own with a name that statistics need (such as pair)');
+END;
+INSERT INTO measures_check
+SELECT count(*) BETWEEN 1 AND 4 OR max(m.type IS NOT n.type)
+FROM (SELECT column1 AS type, column2 AS name
+      FROM (VALUES ('table', 'measured'), ('table', 'statistic'), ('table', 'pair'), ('table', 'distance'), ('index', 'statistic_suspect'),
+                   ('index', 'pair_b'), ('trigger', 'measures_delete'), ('trigger', 'measures_update'))) AS n
+     JOIN main.sqlite_master AS m ON lower(m.name) = n.name;
+DROP TABLE temp.measures_check;
 
 SAVEPOINT measures;
 

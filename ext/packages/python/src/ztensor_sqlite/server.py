@@ -50,6 +50,8 @@ def update(source, path, quick, show):
     """What a page of a collection needs: its catalog, and what has been read of its files."""
     if os.path.exists(path) and os.path.getsize(path) and not is_database(path):
         raise Trouble(f"{path}: this is no SQLite database")
+    if catalog.is_of_another(path):
+        raise Trouble(f"{path}: this database has tables, and is no catalog; ztensor-sql catalog --yes makes one in it")
     if not os.path.exists(path) and not catalog.count(source):
         raise Trouble(f"{source}: there is no tensor file")
     session = Session(path, show)

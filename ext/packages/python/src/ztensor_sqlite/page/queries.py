@@ -15,8 +15,8 @@ SUSPECT = "nans > 0 OR infs > 0 OR zeros = elements"   # The index of measures.s
 def is_catalog(connection):
     """Whether a database is a catalog with all that the page asks for."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('file', 'duplicates', 'statistic', 'pair')").fetchone()[0]
-    return application == APPLICATION and found == 4
+    found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('file', 'duplicates', 'statistic', 'pair', 'totals')").fetchone()[0]
+    return application == APPLICATION and found == 5
 
 
 def rows(connection, sql, *values):
@@ -78,27 +78,28 @@ def overview(connection, parameters):
 def _whole(connection):
     return {
         "total": one(connection, """
-            SELECT count(*) AS files, count(f.error) AS unreadable, total(f.size) AS bytes, total(a.objects) AS tensors,
-                   total(a.parameters) AS parameters, (SELECT total(distinct_bytes) FROM sources) AS distinct_bytes,
+            SELECT files, broken + unsupported AS unreadable, bytes_on_disk AS bytes, objects AS tensors, parameters,
                    (SELECT count(*) FROM file WHERE error IS NULL AND id NOT IN (SELECT file FROM measured)) AS unmeasured,
                    (SELECT count(*) FROM file WHERE error IS NULL AND checked IS NULL) AS unchecked,
                    (SELECT count(*) FROM file WHERE error IS NULL AND fingerprinted IS NULL) AS unprinted
-            FROM file AS f LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture"""),
+            FROM totals"""),
         "sources": rows(connection, "SELECT source, host, files, broken, bytes, refreshed FROM sources ORDER BY source"),
         "dtypes": _with_shares(rows(connection, "SELECT coalesce(type, dtype, 'not known') AS name, objects, bytes FROM dtype_totals")),
         "formats": rows(connection, """
             SELECT container, version, files, objects, stored_bytes AS bytes FROM generations ORDER BY files DESC, container, version"""),
-        "unreadable": rows(connection, "SELECT error_kind, count(*) AS files FROM file WHERE error IS NOT NULL GROUP BY 1 ORDER BY 2 DESC"),
+        "unreadable": rows(connection, """
+            SELECT f.error_kind, count(*) AS files FROM troubles AS t JOIN file AS f ON f.id = t.file WHERE t.trouble <> 'other'
+            GROUP BY 1 ORDER BY 2 DESC"""),
         "rules": rows(connection, """
-            SELECT rule, severity, count(*) AS findings, count(DISTINCT file) AS files FROM finding WHERE severity <> 'note'
-            GROUP BY rule, severity ORDER BY severity, 3 DESC, 1"""),
+            SELECT rule, severity, count(*) AS findings, count(DISTINCT file) AS files FROM finding
+            WHERE severity <> 'note' GROUP BY rule, severity ORDER BY severity, 3 DESC, 1"""),
         "suspects": one(connection, f"SELECT count(*) AS tensors, count(DISTINCT file) AS files FROM statistic WHERE {SUSPECT}"),
         "largest": rows(connection, """
             SELECT f.id, f.path, f.container, f.size, a.parameters FROM file AS f
             JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
             ORDER BY f.size DESC, f.path LIMIT 10"""),
         "changes": rows(connection, """
-            SELECT c.at, c.change, c.path, c.was, f.id FROM change AS c LEFT JOIN file AS f ON f.host = c.host AND f.path = c.path
+            SELECT CASE WHEN c.at < 100000000000 THEN c.at ELSE c.at / 1000 END AS at, c.change, c.path, c.was, f.id FROM change AS c LEFT JOIN file AS f ON f.host = c.host AND f.path = c.path
             ORDER BY c.id DESC LIMIT 10"""),
         "licences": one(connection, """
             SELECT count(*) AS files, (SELECT count(*) FROM unlicensed_files) AS without FROM file WHERE error IS NULL"""),
@@ -129,7 +130,7 @@ def findings(connection, parameters):
     rule = parameters.text("rule")
     return {"title": "Findings", "rule": rule, **sheet(connection, parameters, """
         SELECT f.id, f.path, g.object, g.component, g.severity, g.rule, g.message FROM finding AS g JOIN file AS f ON f.id = g.file
-        WHERE g.severity <> 'note' AND ? IN ('', g.rule) ORDER BY g.id""", rule)}
+        WHERE ? IN ('', g.rule) AND g.severity <> 'note' ORDER BY g.id""", rule)}
 
 
 def suspects(connection, parameters):
@@ -141,7 +142,8 @@ def suspects(connection, parameters):
 
 def unreadable(connection, parameters):
     return {"title": "Unreadable files", **sheet(connection, parameters, """
-        SELECT f.id, f.path, f.size, f.mtime, f.error_kind, f.error FROM file AS f WHERE f.error IS NOT NULL ORDER BY f.path""")}
+        SELECT f.id, f.path, f.size, f.mtime, f.error_kind, f.error FROM troubles AS t JOIN file AS f ON f.id = t.file
+        WHERE t.trouble <> 'other' ORDER BY f.path""")}
 
 
 MOST = 1000   # Contents that are shown, the most wasteful ones
@@ -179,6 +181,7 @@ def copies(connection, parameters):
         SELECT f.id, f.path, n.id AS name, n.name AS object, s.component
         FROM digest AS d JOIN file AS f ON f.id = d.file JOIN name AS n ON n.id = d.name JOIN storage AS s ON s.id = d.storage
         WHERE d.value = ? AND d.algorithm = ?
+          AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage)
         UNION ALL
         SELECT f.id, f.path, n.id, n.name, NULL
         FROM fingerprint AS p JOIN file AS f ON f.id = p.file JOIN name AS n ON n.id = p.name
@@ -209,7 +212,7 @@ def model(connection, parameters, file):
         "licences": [a for a in attributes if LICENCE.search(a["key"] or "") and a["value"] not in (None, "")],
         "dtypes": _with_shares(rows(connection, """
             SELECT coalesce(k.type, k.dtype, 'not known') AS name, sum(s.objects) AS objects, sum(s.bytes) AS bytes
-            FROM share AS s JOIN kind AS k ON k.id = s.kind WHERE s.layout = ? GROUP BY 1 ORDER BY 3 DESC""", found["layout"])),
+            FROM share AS s JOIN kinds AS k ON k.id = s.kind WHERE s.layout = ? GROUP BY 1 ORDER BY 3 DESC""", found["layout"])),
         "findings": rows(connection, """
             SELECT object, component, severity, rule, message FROM finding WHERE file = ? AND severity <> 'note'
             ORDER BY severity, id LIMIT 200""", file),
@@ -240,7 +243,7 @@ def _tensors(connection, parameters, found):
         SELECT n.id AS name, n.name AS object, k.format, coalesce(k.type, k.dtype) AS type, s.shape, s.elements, o.stored_bytes AS bytes,
                t.zeros, t.nans, t.infs, t.min, t.max, t.mean, t.std, t.bins, t.error,
                (SELECT min(offset) FROM part WHERE layout = o.layout AND name = o.name) AS least
-        FROM layout_objects AS o JOIN name AS n ON n.id = o.name JOIN kind AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
+        FROM layout_objects AS o JOIN name AS n ON n.id = o.name JOIN kinds AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
              LEFT JOIN statistic AS t ON t.file = ? AND t.name = o.name
         WHERE o.layout = ? AND n.name LIKE ? ESCAPE '\\' ORDER BY {TENSOR_ORDERS[order]}""",
                  found["id"], found["layout"], pattern(parameters.text("q")))}
@@ -253,7 +256,7 @@ def tensor(connection, parameters, file, name):
     this = one(connection, """
         SELECT n.name AS object, k.format, coalesce(k.type, k.dtype) AS type, s.shape, s.elements AS count, o.stored_bytes AS bytes,
                o.components, o.attributes, p.fingerprint, t.*
-        FROM layout_objects AS o JOIN name AS n ON n.id = o.name JOIN kind AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
+        FROM layout_objects AS o JOIN name AS n ON n.id = o.name JOIN kinds AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
              LEFT JOIN fingerprint AS p ON p.file = ?1 AND p.name = o.name LEFT JOIN statistic AS t ON t.file = ?1 AND t.name = o.name
         WHERE o.layout = ?2 AND o.name = ?3""", file, found["layout"], name)
     if this is None:

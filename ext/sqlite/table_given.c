@@ -1,0 +1,152 @@
+/*
+** zt_given(usage): one row with the value that a query gives; without one an error.
+**
+**   value               what it is compared with, by = or IN
+**
+** For views that make no sense without some value: `SELECT g.value AS path FROM zt_given('... needs
+** a path: ...') AS g` fails with those words, before its first row, unless a query says which path.
+** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
+** is no table of the frame, whose tables have a source.
+*/
+#include "sqlite/tables.h"
+
+enum { GIVEN_VALUE, GIVEN_USAGE, GIVEN_COLUMNS };
+
+typedef struct given_cursor {
+  sqlite3_vtab_cursor base;                  /* First: SQLite's part */
+  sqlite3_value *column[GIVEN_COLUMNS];      /* Owned */
+  bool done;
+} given_cursor;
+
+static int given_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **message){
+  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(value BLOB, usage TEXT HIDDEN)");
+  (void)client;
+  (void)argc;
+  (void)argv;
+  (void)message;
+  if( rc ) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  *out = sqlite3_malloc64(sizeof(**out));
+  if( !*out ) return SQLITE_NOMEM;
+  memset(*out, 0, sizeof(**out));
+  return SQLITE_OK;
+}
+
+static int given_disconnect(sqlite3_vtab *p){
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+/* The term that a column equals something, -1: none. *later: one that another table must come
+** before. */
+static int given_term(const sqlite3_index_info *info, int column, bool *later){
+  for(int i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn!=column
+     || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ) continue;
+    if( info->aConstraint[i].usable ) return i;
+    *later = true;
+  }
+  return -1;
+}
+
+/* Bit i of the plan: column i is given, in this order. The value is compared again, so that what
+** is said of its type and collation holds. */
+static int given_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
+  int n = 0;
+  (void)p;
+  info->idxNum = 0;
+  for(int k=0; k<GIVEN_COLUMNS; k++){
+    bool later = false;
+    int i = given_term(info, k, &later);
+    if( i<0 && later ) return SQLITE_CONSTRAINT;
+    if( i<0 ) continue;
+    info->idxNum |= 1<<k;
+    info->aConstraintUsage[i].argvIndex = ++n;
+  }
+  info->estimatedRows = 1;
+  info->estimatedCost = 1;
+  return SQLITE_OK;
+}
+
+static int given_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
+  given_cursor *c = sqlite3_malloc64(sizeof(*c));
+  (void)p;
+  if( !c ) return SQLITE_NOMEM;
+  memset(c, 0, sizeof(*c));
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static void given_clear(given_cursor *c){
+  for(int k=0; k<GIVEN_COLUMNS; k++){
+    sqlite3_value_free(c->column[k]);
+    c->column[k] = NULL;
+  }
+}
+
+static int given_close(sqlite3_vtab_cursor *p){
+  given_clear((given_cursor*)p);
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+static int given_fail(sqlite3_vtab_cursor *p){
+  sqlite3_value *usage = ((given_cursor*)p)->column[GIVEN_USAGE];
+  const char *text = usage ? (const char*)sqlite3_value_text(usage) : NULL;
+  sqlite3_free(p->pVtab->zErrMsg);
+  p->pVtab->zErrMsg = sqlite3_mprintf("ztensor: %s", text ? text : "zt_given needs a value: "
+                                      "SELECT * FROM zt_given('what to say') WHERE value = 'x'");
+  return p->pVtab->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+static int given_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+                        sqlite3_value **argv){
+  given_cursor *c = (given_cursor*)p;
+  (void)unused;
+  (void)argc;
+  given_clear(c);
+  c->done = false;
+  for(int k=0; k<GIVEN_COLUMNS; k++){
+    if( !(plan & 1<<k) ) continue;
+    c->column[k] = sqlite3_value_dup(*argv++);
+    if( !c->column[k] ) return SQLITE_NOMEM;
+  }
+  return plan & 1<<GIVEN_VALUE ? SQLITE_OK : given_fail(p);
+}
+
+static int given_next(sqlite3_vtab_cursor *p){
+  ((given_cursor*)p)->done = true;
+  return SQLITE_OK;
+}
+
+static int given_eof(sqlite3_vtab_cursor *p){
+  return ((given_cursor*)p)->done;
+}
+
+static int given_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  sqlite3_value *value = ((given_cursor*)p)->column[i];
+  if( value ) sqlite3_result_value(ctx, value);
+  return SQLITE_OK;
+}
+
+static int given_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  (void)p;
+  *out = 1;
+  return SQLITE_OK;
+}
+
+/* No xCreate: a name of its own would say nothing. */
+const zt_module zt_module_given = { "zt_given", {
+  .iVersion = 0,
+  .xConnect = given_connect,
+  .xBestIndex = given_best_index,
+  .xDisconnect = given_disconnect,
+  .xOpen = given_open,
+  .xClose = given_close,
+  .xFilter = given_filter,
+  .xNext = given_next,
+  .xEof = given_eof,
+  .xColumn = given_column,
+  .xRowid = given_rowid,
+} };
