@@ -35,9 +35,15 @@ def near(shown, exact, bound):
     return abs(Fraction(shown) - Fraction(exact)) <= max(bound * abs(Fraction(exact)), LEAST)
 
 
+def whole(values):
+    """Numbers as integers, in units of 2^-1074: their sums cost less than those of fractions."""
+    return [v << 1074 if isinstance(v, int) else (ratio := v.as_integer_ratio())[0] << 1074 - ratio[1].bit_length() + 1 for v in values]
+
+
 def assert_statistics(got, dtype, values, more_zeros=0):
-    numbers = [Fraction(v) for v in values]
-    n, total, squares = len(numbers) + more_zeros, sum(numbers), sum(v * v for v in numbers)
+    numbers = whole(values)
+    n, total = len(numbers) + more_zeros, Fraction(sum(numbers), 1 << 1074)
+    squares = Fraction(sum(v * v for v in numbers), 1 << 2148)
     mean, std, l2 = got
     exact = total / n
     bound = FLOATS if reference.is_float(dtype) else INTEGERS
@@ -47,7 +53,7 @@ def assert_statistics(got, dtype, values, more_zeros=0):
         assert abs(Fraction(mean) - exact) <= max(NARROW_MEAN * Fraction(exact_root(squares / n)), LEAST)
     variance = squares / n - exact * exact
     if variance == 0:
-        assert (mean, std) == (float(numbers[0] if numbers else 0), 0.0)
+        assert (mean, std) == (float(exact), 0.0)
     assert near(std, exact_root(variance), bound), (std, exact_root(variance))
     root = exact_root(squares)
     assert math.isinf(l2) if math.isinf(root) else near(l2, root, bound), (l2, root)
@@ -164,8 +170,7 @@ def test_the_deviation_of_neighbours_beyond_f64_is_theirs(db):
 def test_implicit_zeros(db, dtype, values, elements):
     values, data = stored(dtype, values)
     object = writer.sparse_coo([elements], [(i,) for i in range(len(values))], data, dtype)
-    numbers = [Fraction(v) for v in values]
-    assert_statistics(statistics(db, object), dtype, numbers, elements - len(values))
+    assert_statistics(statistics(db, object), dtype, values, elements - len(values))
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32", "i64", "u64"])
@@ -200,7 +205,147 @@ def test_any_number_of_threads_gives_the_same_bits(db, save, dtype):
         (got,) = rows(db, "SELECT mean, std, l2 FROM zt_stats(?)", path)
         seen.add(struct.pack("<3d", *got))
     assert len(seen) == 1
-    if dtype == "f32":
-        assert abs(got[0] - math.fsum(array) / MANY) <= 1e-13
+    mean = Fraction(sum(whole(array.tolist())), MANY << 1074)
+    assert abs(Fraction(got[0]) - mean) <= NARROW_MEAN if dtype == "f32" else got[0] == float(mean)
+
+
+# ------------------------------------------------------------------------------------------------------- comparison
+
+# What REFERENCE.md states of products: beside their sum, beside the product of the lengths, and of narrower floats
+DOT, DOT_LENGTHS, NARROW_DOT = Fraction(1, 10 ** 15), Fraction(1, 10 ** 25), Fraction(1, 10 ** 12)
+COSINE = Fraction(1, 10 ** 12)
+
+
+def compared(db, one, other):
+    first, second = (writer.write({"w": object}) for object in (one, other))
+    (*got, error), = rows(db, "SELECT equal, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine, error"
+                              " FROM zt_compare(?, 'w', ?, 'w')", first, second)
+    assert error is None
+    return got
+
+
+def shown(number):
+    """The nearest double."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def assert_comparison(got, dtypes, one, other):
+    equal, most, mean, rmse, l2, other_l2, dot, cosine = got
+    x, y, unit = whole(one), whole(other), 1 << 1074
+    n, distances = len(x), [abs(a - b) for a, b in zip(x, y)]
+    xx, yy, xy, dd = (Fraction(sum(p), unit * unit) for p in ([a * a for a in x], [b * b for b in y], [a * b for a, b in zip(x, y)],
+                                                             [d * d for d in distances]))
+    assert equal == sum(a == b for a, b in zip(x, y))
+    assert most == shown(Fraction(max(distances), unit))
+    assert near(mean, Fraction(sum(distances), n * unit), FLOATS)
+    for got_root, exact in ((rmse, dd / n), (l2, xx), (other_l2, yy)):
+        root = exact_root(exact)
+        assert math.isinf(got_root) if math.isinf(root) else near(got_root, root, FLOATS)
+    lengths = exact_root_of(xx * yy)
+    narrow = all(reference.is_float(t) and t != "f64" for t in dtypes)
+    if abs(xy) <= Fraction(math.nextafter(math.inf, 0)):
+        allowed = NARROW_DOT * lengths if narrow else DOT * abs(xy) + DOT_LENGTHS * lengths
+        assert abs(Fraction(dot) - xy) <= max(allowed, LEAST), (dot, float(xy))
     else:
-        assert got[0] == float(sum(map(Fraction, array.tolist())) / MANY)
+        assert dot == shown(xy)
+    if not lengths:
+        assert cosine is None
+        return
+    assert abs(Fraction(cosine) - xy / lengths) <= COSINE
+    if xy * xy == xx * yy and set(map(abs, y)) == set(map(abs, x)):
+        assert cosine == (1 if xy > 0 else -1)
+
+
+def exact_root_of(number):
+    """The root of a fraction to 200 bits, as a fraction, however large it is."""
+    if not number:
+        return Fraction(0)
+    shift = 400 - (number.numerator.bit_length() - number.denominator.bit_length())
+    shift += shift % 2
+    scaled = number * Fraction(2) ** shift
+    return Fraction(math.isqrt(scaled.numerator // scaled.denominator)) / Fraction(2) ** (shift // 2)
+
+
+def dense_of(dtype, values):
+    values, data = stored(dtype, values)
+    return values, writer.dense(data, [len(values)], dtype)
+
+
+@pytest.mark.parametrize("n", [1, 33, 4097])
+@pytest.mark.parametrize("dtypes", [("f64", "f64"), ("f32", "f32"), ("bf16", "f64"), ("f16", "f32")], ids="-".join)
+@pytest.mark.parametrize("case", FLOAT_CASES)
+def test_comparison_of_floats(db, case, dtypes, n):
+    make, chance = FLOAT_CASES[case], random.Random(f"{case} {n}")
+    (one, first), (other, second) = (dense_of(dtype, make(n, chance)) for dtype in dtypes)
+    assert_comparison(compared(db, first, second), dtypes, one, other)
+
+
+@pytest.mark.parametrize("n", [1, 3, 1000, 4096, 4099, 20000])
+@pytest.mark.parametrize("dtype", ["f64", "f32", "bf16", "f16", "i64", "u64", "i32", "u8"])
+def test_the_cosine_of_a_tensor_with_itself_is_1_and_with_its_opposite_minus_1(db, dtype, n):
+    cases = FLOAT_CASES if reference.is_float(dtype) else INTEGER_CASES
+    for case, make in cases.items():
+        chance = random.Random(f"{case} {n}")
+        values = make(n, chance) if reference.is_float(dtype) else [make(*ends(dtype), chance) for _ in range(n)]
+        values, object = dense_of(dtype, values)
+        if not any(values):
+            continue
+        got = compared(db, object, object)
+        assert got[:4] == [n, 0.0, 0.0, 0.0] and got[7] == 1.0 and got[4] == got[5], case
+        if reference.is_float(dtype):
+            assert compared(db, object, dense_of(dtype, [-v for v in values])[1])[7] == -1.0, case
+            halves, half = dense_of(dtype, [v / 4 for v in values])
+            if [4 * v for v in halves] == values:
+                assert compared(db, object, half)[7] == 1.0, case
+
+
+def test_products_that_cancel_leave_what_is_left(db):
+    chance = random.Random(3)
+    for n in (3, 10, 4096, 9001):
+        one = [chance.gauss(0, 1) * 10.0 ** chance.randrange(0, 10) for _ in range(n)]
+        other = [chance.gauss(0, 1) for _ in range(n)]
+        one, other = one + [-v for v in one] + [3.0], other + other + [2.0 ** -20]
+        (_, first), (_, second) = dense_of("f64", one), dense_of("f64", other)
+        assert compared(db, first, second)[6] == pytest.approx(3 * 2.0 ** -20, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 33, 4097])
+@pytest.mark.parametrize("dtypes", [("i64", "i64"), ("u64", "u64"), ("i64", "u64"), ("u64", "i32"), ("i32", "i32"), ("u8", "i8"), ("i16", "u16")],
+                         ids="-".join)
+@pytest.mark.parametrize("case", INTEGER_CASES)
+def test_comparison_of_integers(db, case, dtypes, n):
+    chance = random.Random(f"{case} {n}")
+    (one, first), (other, second) = (dense_of(t, [INTEGER_CASES[case](*ends(t), chance) for _ in range(n)]) for t in dtypes)
+    assert_comparison(compared(db, first, second), dtypes, one, other)
+
+
+def test_integers_that_f64_does_not_tell_apart_are_not_equal(db):
+    big = 1 << 60
+    first, second = (dense_of("i64", [big, big + k, -big])[1] for k in (0, 1))
+    assert compared(db, first, second)[:3] == [2, 1.0, 1 / 3]
+    low, high = dense_of("i64", [-(1 << 63)])[1], dense_of("u64", [(1 << 64) - 1])[1]
+    assert compared(db, low, high)[:4] == [0, 3 * 2.0 ** 63, 3 * 2.0 ** 63, 3 * 2.0 ** 63]
+    assert compared(db, dense_of("i64", [-1])[1], dense_of("u64", [(1 << 64) - 1])[1])[0] == 0
+
+
+def test_a_mean_of_differences_beyond_f64_is_not(db):
+    one, first = dense_of("f64", [1.5e308] + [0.0] * 9)
+    other, second = dense_of("f64", [-1.5e308] + [0.0] * 9)
+    got = compared(db, first, second)
+    assert got[1] == math.inf and got[2] == pytest.approx(3e307, rel=1e-12) and got[3] == pytest.approx(3e307 * math.sqrt(10), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "i64"])
+def test_a_comparison_by_any_number_of_threads_gives_the_same_bits(db, save, dtype):
+    array = many(dtype)
+    path = save("x.zt", writer.write({"w": writer.dense(array.tobytes(), [MANY], dtype), "v": writer.dense(array[::-1].tobytes(), [MANY], dtype)}))
+    seen = set()
+    for threads in (1, 2, 3, 8):
+        value(db, "SELECT zt_threads(?)", threads)
+        (got,) = rows(db, "SELECT mean_abs, rmse, l2, other_l2, coalesce(dot, 0.0), cosine FROM zt_compare(?1, 'w', ?1, 'v')", path)
+        seen.add(struct.pack("<6d", *got))
+        assert value(db, "SELECT cosine FROM zt_compare(?1, 'w', ?1, 'w')", path) == 1.0
+    assert len(seen) == 1
