@@ -107,7 +107,7 @@ double zt_natural_divided(const zt_natural *a, uint64_t n){
 /* --- Sums of doubles --- */
 
 /* Leave all limbs but the last one from 0 to 2^32-1. */
-static void real_sum_carry(zt_real_sum *sum){
+static void exact_carry(zt_real_sum *sum){
   for(int i=0; i+1<ZT_REAL_LIMBS; i++){
     const int64_t low = (int64_t)((uint64_t)sum->limb[i] & UINT32_MAX);
     sum->limb[i+1] += (sum->limb[i]-low)/((int64_t)1<<32);
@@ -132,13 +132,13 @@ void zt_real_sum_add(zt_real_sum *sum, double x){
   low &= UINT32_MAX;
   limb[0] += bits>>63 ? -(int64_t)low : (int64_t)low;
   limb[1] += bits>>63 ? -(int64_t)high : (int64_t)high;
-  if( ++sum->added>=EXACT_ADDED_MAX ) real_sum_carry(sum);
+  if( ++sum->added>=EXACT_ADDED_MAX ) exact_carry(sum);
 }
 
 void zt_real_sum_merge(zt_real_sum *sum, const zt_real_sum *other){
   zt_real_sum add = *other;
-  real_sum_carry(sum);
-  real_sum_carry(&add);
+  exact_carry(sum);
+  exact_carry(&add);
   for(int i=0; i<ZT_REAL_LIMBS; i++) sum->limb[i] += add.limb[i];
   sum->added = 1;
 }
@@ -148,10 +148,10 @@ double zt_real_sum_divided(const zt_real_sum *sum, uint64_t n){
   uint32_t limb[ZT_REAL_LIMBS];
   bool negative;
   double value;
-  real_sum_carry(&whole);
+  exact_carry(&whole);
   negative = whole.limb[ZT_REAL_LIMBS-1]<0;
   for(int i=0; negative && i<ZT_REAL_LIMBS; i++) whole.limb[i] = -whole.limb[i];
-  real_sum_carry(&whole);
+  exact_carry(&whole);
   for(int i=0; i<ZT_REAL_LIMBS; i++) limb[i] = (uint32_t)whole.limb[i];
   value = exact_divide(limb, ZT_REAL_LIMBS, EXACT_LEAST, n);
   return negative ? -value : value;

@@ -212,7 +212,7 @@ def test_any_number_of_threads_gives_the_same_bits(db, save, dtype):
 # ------------------------------------------------------------------------------------------------------- comparison
 
 # What REFERENCE.md states of products: beside their sum, beside the product of the lengths, and of narrower floats
-DOT, DOT_LENGTHS, NARROW_DOT = Fraction(1, 10 ** 15), Fraction(1, 10 ** 25), Fraction(1, 10 ** 12)
+DOT, DOT_LENGTHS, NARROW_DOT = Fraction(1, 10 ** 15), Fraction(1, 10 ** 20), Fraction(1, 10 ** 12)
 COSINE = Fraction(1, 10 ** 12)
 
 
@@ -349,3 +349,33 @@ def test_a_comparison_by_any_number_of_threads_gives_the_same_bits(db, save, dty
         seen.add(struct.pack("<6d", *got))
         assert value(db, "SELECT cosine FROM zt_compare(?1, 'w', ?1, 'w')", path) == 1.0
     assert len(seen) == 1
+
+
+# -------------------------------------------------------------------------------------------------------- histograms
+
+@pytest.mark.parametrize("bins", [1, 2, 7, 64, 65536])
+@pytest.mark.parametrize("dtype, low, high", [("i64", 1 << 60, (1 << 60) + 10), ("u64", (1 << 64) - 1000, (1 << 64) - 1), ("u64", 0, (1 << 64) - 1),
+                                              ("i64", -(1 << 63), (1 << 63) - 1), ("i64", -(1 << 63), 5 - (1 << 63)), ("i64", 0, (1 << 53) + 1),
+                                              ("i64", -(1 << 53), 3), ("u64", (1 << 62) + 1, (1 << 62) + 2)], ids=str)
+def test_bins_of_integers_beyond_f64_have_integers_as_ends(db, dtype, low, high, bins):
+    chance = random.Random(f"{low} {bins}")
+    values = [low, high] + [chance.randrange(low, high + 1) for _ in range(5000)]
+    got = rows(db, "SELECT low, high, count FROM zt_histogram(?, 'w', ?)", writer.write({"w": dense_of(dtype, values)[1]}), bins)
+    assert all(isinstance(edge, str if int(edge) >= 1 << 63 else int) for row in got for edge in row[:2])
+    edges = [int(row[0]) for row in got] + [int(got[-1][1])]
+    assert edges == [low - (-i * (high - low) // bins) for i in range(bins + 1)]
+    assert [int(row[1]) for row in got] == edges[1:]
+    counts = [0] * bins
+    for v in values:
+        counts[min((v - low) * bins // (high - low), bins - 1)] += 1
+    assert [row[2] for row in got] == counts
+
+
+def test_integers_that_f64_holds_have_reals_as_ends_and_equal_ones_one_bin(db):
+    def histogram(dtype, values):
+        return rows(db, "SELECT bin, low, high, count FROM zt_histogram(?, 'w', 2)", writer.write({"w": dense_of(dtype, values)[1]}))
+
+    assert histogram("i64", [0, (1 << 53) - 1]) == [(0, 0.0, 2.0 ** 52 - 0.5, 1), (1, 2.0 ** 52 - 0.5, 2.0 ** 53 - 1, 1)]
+    assert histogram("i64", [(1 << 53) + 1] * 3) == [(0, (1 << 53) + 1, (1 << 53) + 1, 3)]
+    assert histogram("u64", [(1 << 64) - 1]) == [(0, "18446744073709551615", "18446744073709551615", 1)]
+    assert histogram("u64", []) == []
