@@ -12,8 +12,9 @@
 **   error               why there is no comparison: shapes that differ, values that cannot be had;
 **                       the rest is NULL then
 **
-** Values are compared as f64. No row if an argument is NULL. The tensors are read when a column is
-** selected. It is no table of the frame, whose tables have one source.
+** Values are compared as f64, integers with integers as they are. No row if an argument is NULL.
+** The tensors are read when a column is selected. It is no table of the frame, whose tables have
+** one source.
 **
 ** idxNum: bit k: argument k is given. argv: those arguments, in their order.
 */

@@ -2,7 +2,8 @@
 ** zt_histogram(source, object, bins): how an object's finite values are spread: one row per bin.
 **
 **   bin                 from 0; there are 64 unless `bins` says otherwise, 65,536 at most
-**   low, high           values from low up to, not with, high; the last bin has that, too
+**   low, high           REAL, or INTEGER of integers beyond 2^53: values from low up to, not with,
+**                       high; the last bin has that, too
 **   count               how many
 **
 ** Bins have equal widths, from the least value to the greatest; one, where all values are equal;
@@ -76,15 +77,17 @@ static void histogram_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const histogram_table_row *r = scan->row;
   switch( i ){
     case HISTOGRAM_TABLE_BIN:  zt_result_uint(ctx, r->bin); break;
-    case HISTOGRAM_TABLE_LOW:  sqlite3_result_double(ctx, r->all.edges[r->bin]); break;
-    case HISTOGRAM_TABLE_HIGH: sqlite3_result_double(ctx, r->all.edges[r->bin+1]); break;
+    case HISTOGRAM_TABLE_LOW:  zt_result_scalar(ctx, zt_histogram_edge(&r->all, r->bin)); break;
+    case HISTOGRAM_TABLE_HIGH:
+      zt_result_scalar(ctx, zt_histogram_edge(&r->all, r->bin+1));
+      break;
     default:                   zt_result_uint(ctx, r->all.counts[r->bin]); break;
   }
 }
 
 const zt_table zt_table_histogram = {
   .name = "zt_histogram",
-  .visible = "bin INTEGER, low REAL, high REAL, count INTEGER",
+  .visible = "bin INTEGER, low, high, count INTEGER",
   .nVisible = HISTOGRAM_TABLE_COUNT,
   .arguments = { "object", "bins" },
   .defaults = { NULL, "64" },

@@ -2,8 +2,11 @@
 ** The distance of two tensors. See compare.h.
 **
 ** Pairs come in blocks that stay in the nearest cache, whose sums are kept in twice the digits of
-** f64, in the order of the elements: they do not depend on how many are read at once. Where a
-** square is more or less than f64 holds, a block's numbers are taken in units of a power of two.
+** f64, in the order of the elements: they do not depend on how many are read at once. Products,
+** which may cancel each other, are added up in twice the digits within a block of f64, too (Ogita,
+** Rump and Oishi's Dot2). Where a square is more or less than f64 holds, products are taken one by
+** one, with an exponent of their own. Integers that f64 does not hold are taken as integers.
+** REFERENCE.md states how accurate that is.
 */
 #include "tensor/compare.h"
 
@@ -11,6 +14,7 @@
 #include "core/host.h"
 #include "core/vector.h"
 #include "tensor/convert.h"
+#include "tensor/exact.h"
 #include "tensor/ranges.h"
 
 #define COMPARE_BLOCK 4096
@@ -29,10 +33,15 @@ typedef struct compare_sum {
   int exponent;
 } compare_sum;
 
+/* Squares of a block whose numbers are all less than 2^53, if they are integers. */
+#define COMPARE_WHOLE 0x1p106
+
 /* What is taken over a block. */
 typedef struct compare_sums {
   double distance, square;       /* Of the differences: absolute values, squares */
-  double one, other, dot;        /* Squares of the one and the other, and products */
+  double one, other, dot;        /* Squares of the one and the other, and products, all added up
+                                 ** in the same way */
+  double rest;                   /* What that lost of the products; of f64, all that matters */
   double most;                   /* The largest absolute difference */
   double equal;                  /* How many; a double for the loop's sake */
 } compare_sums;
@@ -41,9 +50,10 @@ typedef struct compare_sums {
 typedef struct compare_state {
   const zt_dtype *dtype[2];
   const zt_dtype *wide;          /* What both become */
+  bool whole;                    /* Both are integers, and f64 does not hold all of either type */
   uint64_t pairs, equal, nans;
   double most;
-  compare_sum distance, square, one, other, dot;
+  compare_sum distance, square, one, other, dot, rest;
   ZT_NUMBERS(COMPARE_BLOCK) block[2];
 } compare_state;
 
@@ -76,24 +86,51 @@ static double compare_root(const compare_sum *sum, double n){
 
 /* --- A block --- */
 
+/* *sum += value. Returns what is lost (Knuth's TwoSum). */
+static double compare_lost(double *sum, double value){
+  const double before = *sum, after = before+value, part = after-before;
+  *sum = after;
+  return (before-(after-part)) + (value-part);
+}
+
+#define COMPARE_PAIR(k, x, y) \
+  const double d = x-y, a = d<0 ? -d : d; \
+  distance[k] += a; \
+  square[k] += d*d; \
+  one[k] += x*x; \
+  other[k] += y*y; \
+  most[k] = a>most[k] ? a : most[k]; \
+  equal[k] += x==y ? 1.0 : 0.0;
+
+/* Products of two f32 have no digit that f64 has not. */
+#define COMPARE_PRODUCT_f32(k, x, y) dot[k] += x*y;
+/* What the product and the sum lose: Dekker's product, of halves of 26 bits, and Knuth's sum. */
+#define COMPARE_PRODUCT_f64(k, x, y) \
+  const double product = x*y, cx = 134217729.0*x, cy = 134217729.0*y; \
+  const double hx = cx-(cx-x), lx = x-hx, hy = cy-(cy-y), ly = y-hy; \
+  const double lost = lx*ly-(((product-hx*hy)-lx*hy)-hx*ly); \
+  const double sum = dot[k]+product, part = sum-dot[k]; \
+  rest[k] += ((dot[k]-(sum-part)) + (product-part)) + lost; \
+  dot[k] = sum;
+
 /* Lanes are arrays and loops over them innermost: see stats.c. */
 #define COMPARE_KERNEL(name, T) \
   ZT_VECTOR static void compare_##name(const T *restrict p, const T *restrict q, size_t n, \
                                        compare_sums *restrict out){ \
     double distance[COMPARE_LANES] = { 0 }, square[COMPARE_LANES] = { 0 }; \
     double one[COMPARE_LANES] = { 0 }, other[COMPARE_LANES] = { 0 }, dot[COMPARE_LANES] = { 0 }; \
-    double most[COMPARE_LANES] = { 0 }, equal[COMPARE_LANES] = { 0 }; \
+    double most[COMPARE_LANES] = { 0 }, equal[COMPARE_LANES] = { 0 }, rest[COMPARE_LANES] = { 0 }; \
     for(size_t i=0; i+COMPARE_LANES<=n; i+=COMPARE_LANES){ \
       for(size_t k=0; k<COMPARE_LANES; k++){ \
-        double x = (double)p[i+k], y = (double)q[i+k], d = x-y, a = d<0 ? -d : d; \
-        distance[k] += a; \
-        square[k] += d*d; \
-        one[k] += x*x; \
-        other[k] += y*y; \
-        dot[k] += x*y; \
-        most[k] = a>most[k] ? a : most[k]; \
-        equal[k] += x==y ? 1.0 : 0.0; \
+        const double x = (double)p[i+k], y = (double)q[i+k]; \
+        COMPARE_PAIR(k, x, y) \
+        COMPARE_PRODUCT_##name(k, x, y) \
       } \
+    } \
+    for(size_t i=n-n%COMPARE_LANES; i<n; i++){ \
+      const double x = (double)p[i], y = (double)q[i]; \
+      COMPARE_PAIR(0, x, y) \
+      COMPARE_PRODUCT_##name(0, x, y) \
     } \
     *out = (compare_sums){ 0 }; \
     for(size_t k=0; k<COMPARE_LANES; k++){ \
@@ -101,19 +138,9 @@ static double compare_root(const compare_sum *sum, double n){
       out->square += square[k]; \
       out->one += one[k]; \
       out->other += other[k]; \
-      out->dot += dot[k]; \
+      out->rest += compare_lost(&out->dot, dot[k]) + rest[k]; \
       out->most = most[k]>out->most ? most[k] : out->most; \
       out->equal += equal[k]; \
-    } \
-    for(size_t i=n-n%COMPARE_LANES; i<n; i++){ \
-      double x = (double)p[i], y = (double)q[i], d = x-y, a = d<0 ? -d : d; \
-      out->distance += a; \
-      out->square += d*d; \
-      out->one += x*x; \
-      out->other += y*y; \
-      out->dot += x*y; \
-      out->most = a>out->most ? a : out->most; \
-      out->equal += x==y ? 1.0 : 0.0; \
     } \
   }
 COMPARE_KERNEL(f32, float)
@@ -129,6 +156,7 @@ static void compare_take_sums(compare_state *s, const compare_sums *sums, size_t
   compare_add(&s->one, sums->one, 0);
   compare_add(&s->other, sums->other, 0);
   compare_add(&s->dot, sums->dot, 0);
+  compare_add(&s->rest, sums->rest, 0);
 }
 
 /* True if no number was lost, nor will be where many such blocks are added: no square was too large
@@ -139,34 +167,35 @@ static bool compare_is_safe(const compare_sums *s, bool narrow){
   return narrow || (s->one>=least && s->other>=least && (s->square>=least || s->most==0));
 }
 
-/* The exponent whose unit brings the largest of some numbers near to 1; 0 where that is
-** not needed. */
-static int compare_unit(double most){
-  int exponent = 0;
-  if( most>COMPARE_HUGE || (most<COMPARE_TINY && most>0) ) frexp(most, &exponent);
-  return isfinite(most) ? exponent : 0;
+/* True of a number whose square f64 may not hold. */
+static bool compare_is_extreme(double x){
+  return x>COMPARE_HUGE || (x<COMPARE_TINY && x>0);
 }
 
-/* The product of two numbers, one by one: what is nothing beside its tensor's largest may meet the
-** other's. */
-static void compare_add_product(compare_sum *sum, double x, double y){
+/* Add x*y*2^exponent, whatever their size, with all digits. Exponents of squares are even. */
+static void compare_add_product(compare_sum *sum, double x, double y, int exponent){
   int ex = 0, ey = 0;
   const double a = isfinite(x) ? frexp(x, &ex) : x, b = isfinite(y) ? frexp(y, &ey) : y;
-  compare_add(sum, a*b, ex+ey);
+  const double product = a*b;
+  compare_add(sum, product, ex+ey+exponent);
+  if( isfinite(product) ) compare_add(sum, fma(a, b, -product), ex+ey+exponent);
 }
 
-/* The same of numbers of which a square, or a sum, may be beyond f64, or that are infinite. */
-static void compare_take_each(compare_state *s, const double *p, const double *q, size_t n,
-                              int ux, int uy, int ud){
+/* Numbers of which a square, or a sum, may be beyond f64, or that are infinite. */
+static void compare_take_each(compare_state *s, const double *p, const double *q, size_t n){
   for(size_t i=0; i<n; i++){
-    double d = p[i]==q[i] ? 0 : ldexp(p[i]-q[i], -ud);
-    double a = ldexp(p[i], -ux), b = ldexp(q[i], -uy);
+    double d = p[i]==q[i] ? 0 : p[i]-q[i];
+    int exponent = 0;
+    if( isinf(d) && isfinite(p[i]) && isfinite(q[i]) ){
+      d = p[i]/2-q[i]/2;
+      exponent = 1;
+    }
     s->equal += p[i]==q[i];
-    compare_add(&s->distance, fabs(d), ud);
-    compare_add(&s->square, d*d, 2*ud);
-    compare_add(&s->one, a*a, 2*ux);
-    compare_add(&s->other, b*b, 2*uy);
-    compare_add_product(&s->dot, p[i], q[i]);
+    compare_add_product(&s->distance, fabs(d), 1, exponent);
+    compare_add_product(&s->square, d, d, 2*exponent);
+    compare_add_product(&s->one, p[i], p[i], 0);
+    compare_add_product(&s->other, q[i], q[i], 0);
+    compare_add_product(&s->dot, p[i], q[i], 0);
   }
 }
 
@@ -174,7 +203,6 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
 static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n){
   double x = 0, y = 0, most = 0;
   compare_sums sums = { 0 };
-  int ux, uy, ud;
   size_t m = 0;
   for(size_t i=0; i<n; i++){
     if( isnan(p[i]) || isnan(q[i]) ) continue;
@@ -186,25 +214,111 @@ static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n
     m++;
   }
   s->nans += n-m;
-  ux = compare_unit(x);
-  uy = compare_unit(y);
-  ud = compare_unit(most);
   compare_f64(p, q, m, &sums);
-  if( !ux && !uy && !ud && compare_is_safe(&sums, true) ){
+  if( !compare_is_extreme(x) && !compare_is_extreme(y) && !compare_is_extreme(most)
+   && compare_is_safe(&sums, true) ){
     compare_take_sums(s, &sums, m);
     return;
   }
   s->pairs += m;
   if( most>s->most ) s->most = most;
-  compare_take_each(s, p, q, m, ux, uy, ud);
+  compare_take_each(s, p, q, m);
 }
 
-static void compare_take_block(compare_state *s, const void *p, const void *q, size_t n){
+/* Sums over a block of integers: part i counts 2^(32*i). A block's are below 2^63. */
+#define COMPARE_PARTS 5
+typedef struct compare_parts {
+  uint64_t part[COMPARE_PARTS];
+} compare_parts;
+
+static void compare_multiply(compare_parts *to, uint64_t x, uint64_t y){
+  const uint64_t xh = x>>32, xl = x & UINT32_MAX, yh = y>>32, yl = y & UINT32_MAX;
+  const uint64_t hh = xh*yh, hl = xh*yl, lh = xl*yh, ll = xl*yl;
+  to->part[0] += ll & UINT32_MAX;
+  to->part[1] += (ll>>32) + (hl & UINT32_MAX) + (lh & UINT32_MAX);
+  to->part[2] += (hl>>32) + (lh>>32) + (hh & UINT32_MAX);
+  to->part[3] += hh>>32;
+}
+
+static void compare_add_parts(compare_sum *sum, const compare_parts *add,
+                              const compare_parts *less){
+  for(int i=0; i<COMPARE_PARTS; i++){
+    const int64_t count = (int64_t)(add->part[i]-(less ? less->part[i] : 0));
+    compare_add(sum, ldexp((double)count, 32*i), 0);
+  }
+}
+
+/* What is taken over a block of integers. */
+typedef struct compare_integers {
+  compare_parts distance, square, one, other, dot, minus;   /* minus: of products below 0 */
+  uint64_t most[2];              /* The largest difference: 2^64 of it, and the rest */
+} compare_integers;
+
+/* The absolute difference is high*2^64 + low, of which high is 0 or 1. */
+static void compare_take_distance(compare_integers *b, uint64_t high, uint64_t low){
+  b->distance.part[0] += low & UINT32_MAX;
+  b->distance.part[1] += low>>32;
+  b->distance.part[2] += high;
+  compare_multiply(&b->square, low, low);
+  b->square.part[2] += high*2*(low & UINT32_MAX);
+  b->square.part[3] += high*2*(low>>32);
+  b->square.part[4] += high;
+  if( high>b->most[0] || (high==b->most[0] && low>b->most[1]) ){
+    b->most[0] = high;
+    b->most[1] = low;
+  }
+}
+
+/* Two integers by their bits; of a type with a sign these may be less than 0. */
+static void compare_take_integers(compare_integers *b, uint64_t x, bool xSigned, uint64_t y,
+                                  bool ySigned){
+  const bool xMinus = xSigned && x>>63, yMinus = ySigned && y>>63;
+  const uint64_t p = xMinus ? 0-x : x, q = yMinus ? 0-y : y;
+  if( xMinus==yMinus ) compare_take_distance(b, 0, p>q ? p-q : q-p);
+  else compare_take_distance(b, p+q<p, p+q);
+  compare_multiply(&b->one, p, p);
+  compare_multiply(&b->other, q, q);
+  compare_multiply(xMinus==yMinus ? &b->dot : &b->minus, p, q);
+}
+
+/* n pairs of integers, of either tensor's own type. */
+static void compare_take_whole(compare_state *s, const void *const elements[2], size_t n){
+  compare_integers b = { .most = { 0, 0 } };
+  const bool sign[2] = { s->dtype[0]->wide==ZT_I64, s->dtype[1]->wide==ZT_I64 };
+  zt_natural most;
+  double distance;
+  for(int k=0; k<2; k++){
+    const zt_dtype *to = zt_dtype_get(sign[k] ? ZT_DTYPE_i64 : ZT_DTYPE_u64);
+    zt_convert(s->dtype[k], elements[k], to, s->block[k].bytes, n);
+  }
+  for(size_t i=0; i<n; i++){
+    const uint64_t x = s->block[0].u64[i], y = s->block[1].u64[i];
+    s->equal += x==y && (sign[0]==sign[1] || !(x>>63));
+    compare_take_integers(&b, x, sign[0], y, sign[1]);
+  }
+  most = zt_natural_of(b.most[0], b.most[1]);
+  distance = zt_natural_divided(&most, 1);
+  s->pairs += n;
+  if( distance>s->most ) s->most = distance;
+  compare_add_parts(&s->distance, &b.distance, NULL);
+  compare_add_parts(&s->square, &b.square, NULL);
+  compare_add_parts(&s->one, &b.one, NULL);
+  compare_add_parts(&s->other, &b.other, NULL);
+  compare_add_parts(&s->dot, &b.dot, &b.minus);
+}
+
+/* n pairs as the wide type, and as they were. */
+static void compare_take_block(compare_state *s, const void *p, const void *q,
+                               const void *const elements[2], size_t n){
   const void *of[2] = { p, q };
   bool narrow = s->wide->width==sizeof(float);
   compare_sums sums = { 0 };
   if( narrow ) compare_f32(p, q, n, &sums);
   else compare_f64(p, q, n, &sums);
+  if( s->whole && !(sums.one<COMPARE_WHOLE && sums.other<COMPARE_WHOLE) ){
+    compare_take_whole(s, elements, n);
+    return;
+  }
   if( compare_is_safe(&sums, narrow) ){
     compare_take_sums(s, &sums, n);
     return;
@@ -224,15 +338,15 @@ static void compare_begin(void *context, void *part){
   s->dtype[0] = all->dtype[0];
   s->dtype[1] = all->dtype[1];
   s->wide = all->wide;
+  s->whole = all->whole;
   s->pairs = s->equal = s->nans = 0;
   s->most = 0;
-  s->distance = s->square = s->one = s->other = s->dot = (compare_sum){ 0, 0, 0 };
+  s->distance = s->square = (compare_sum){ 0, 0, 0 };
+  s->one = s->other = s->dot = s->rest = (compare_sum){ 0, 0, 0 };
 }
 
-/* Elements first to first+n of a window, as the wide type. */
-static const void *compare_widen(compare_state *s, int k, const void *window, size_t first,
-                                 size_t n){
-  const uint8_t *from = (const uint8_t*)window + first*s->dtype[k]->width;
+/* n elements as the wide type. */
+static const void *compare_widen(compare_state *s, int k, const void *from, size_t n){
   if( s->dtype[k]==s->wide ) return from;
   zt_convert(s->dtype[k], from, s->wide, s->block[k].bytes, n);
   return s->block[k].bytes;
@@ -242,8 +356,10 @@ static void compare_take(void *part, const void *const elements[2], size_t n){
   compare_state *s = part;
   for(size_t i=0; i<n; i+=COMPARE_BLOCK){
     const size_t m = n-i<COMPARE_BLOCK ? n-i : COMPARE_BLOCK;
-    compare_take_block(s, compare_widen(s, 0, elements[0], i, m),
-                       compare_widen(s, 1, elements[1], i, m), m);
+    const void *const from[2] = { (const uint8_t*)elements[0] + i*s->dtype[0]->width,
+                                  (const uint8_t*)elements[1] + i*s->dtype[1]->width };
+    const void *p = compare_widen(s, 0, from[0], m), *q = compare_widen(s, 1, from[1], m);
+    compare_take_block(s, p, q, from, m);
   }
 }
 
@@ -264,6 +380,7 @@ static void compare_merge(void *context, void *part){
   compare_add_sum(&all->one, &s->one);
   compare_add_sum(&all->other, &s->other);
   compare_add_sum(&all->dot, &s->dot);
+  compare_add_sum(&all->rest, &s->rest);
 }
 
 /* --- The tensors --- */
@@ -278,23 +395,48 @@ static uint64_t compare_window(const zt_tensor *t, const zt_tensor *other){
   return n<COMPARE_BLOCK ? COMPARE_BLOCK : n-n%COMPARE_BLOCK;
 }
 
+/* The root of the product of two sums of squares: times 2^*exponent. Of equal numbers it is the
+** number itself: the root of a rounded square is. */
+static double compare_lengths(const compare_sum *one, const compare_sum *other, int *exponent){
+  int a, b;
+  double product = frexp(one->high+one->low, &a);
+  product *= frexp(other->high+other->low, &b);
+  a += b + one->exponent + other->exponent;
+  if( a%2 ){
+    product *= 2;
+    a--;
+  }
+  *exponent = a/2;
+  return sqrt(product);
+}
+
+/* Where it is near to 1, the products are added up as the squares are, so that they lose the same:
+** of tensors that are parallel, all. Elsewhere nothing is lost of them. */
+static double compare_cosine(const compare_state *s, const compare_sum *dot){
+  int exponent;
+  const double lengths = compare_lengths(&s->one, &s->other, &exponent);
+  double cosine = ldexp((s->dot.high+s->dot.low)/lengths, s->dot.exponent-exponent);
+  if( fabs(cosine)<0.5 ) cosine = ldexp((dot->high+dot->low)/lengths, dot->exponent-exponent);
+  return cosine>1 ? 1 : cosine<-1 ? -1 : cosine;
+}
+
 static void compare_finish(const compare_state *s, zt_comparison *r){
-  double n = (double)s->pairs, cosine;
+  const double n = (double)s->pairs;
+  compare_sum dot = s->dot;
   r->pairs = s->pairs;
   r->equal = s->equal;
   r->nans = s->nans;
   r->max_abs = s->most;
   if( r->pairs==0 ) return;
+  compare_add_sum(&dot, &s->rest);
   r->mean_abs = ldexp((s->distance.high+s->distance.low)/n, s->distance.exponent);
   r->rmse = compare_root(&s->square, n);
   r->l2 = compare_root(&s->one, 1);
   r->other_l2 = compare_root(&s->other, 1);
-  r->dot = ldexp(s->dot.high+s->dot.low, s->dot.exponent);
-  cosine = (s->dot.high+s->dot.low)/sqrt(s->one.high+s->one.low)/sqrt(s->other.high+s->other.low);
-  cosine = ldexp(cosine, s->dot.exponent-s->one.exponent/2-s->other.exponent/2);
+  r->dot = ldexp(dot.high+dot.low, dot.exponent);
   r->has_cosine = s->one.high>0 && s->other.high>0 && isfinite(s->one.high)
                && isfinite(s->other.high);
-  r->cosine = cosine>1 ? 1 : cosine<-1 ? -1 : cosine;
+  if( r->has_cosine ) r->cosine = compare_cosine(s, &dot);
 }
 
 /* "[2,3] and [3,2]". */
@@ -314,6 +456,15 @@ static int compare_fail_shapes(const zt_object *a, const zt_object *b, zt_error 
   else zt_fail_nomem(err);
   sqlite3_free(z);
   return err->rc;
+}
+
+static bool compare_is_integer(const zt_dtype *d){
+  return d->wide==ZT_I64 || d->wide==ZT_U64;
+}
+
+/* True of types whose values f32 holds. */
+static bool compare_is_narrow(const zt_dtype *d){
+  return d->wide==ZT_F32 || (compare_is_integer(d) && d->width<=2);
 }
 
 int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err){
@@ -336,8 +487,10 @@ int zt_compare(zt_tensor *t, zt_tensor *other, zt_comparison *out, zt_error *err
   s = sqlite3_malloc64(sizeof(*s));
   if( !s ) return zt_fail_nomem(err);
   *s = (compare_state){ .dtype = { t->dtype, other->dtype } };
-  s->wide = zt_dtype_get(t->dtype->wide==ZT_F32 && other->dtype->wide==ZT_F32 ? ZT_DTYPE_f32
-                                                                              : ZT_DTYPE_f64);
+  s->wide = zt_dtype_get(compare_is_narrow(t->dtype) && compare_is_narrow(other->dtype)
+                         ? ZT_DTYPE_f32 : ZT_DTYPE_f64);
+  s->whole = compare_is_integer(t->dtype) && compare_is_integer(other->dtype)
+          && (t->dtype->width==8 || other->dtype->width==8);
   ranges.window = compare_window(t, other);
   ranges.context = s;
   if( zt_ranges_go(&ranges, err)==SQLITE_OK ) compare_finish(s, out);

@@ -7,7 +7,8 @@
 
 #include "tensor/layout.h"
 
-/* Over pairs of elements as f64. Pairs with a NaN count as such, and for nothing else. */
+/* Over pairs of elements as f64; of two integers as they are. Pairs with a NaN count as such, and
+** for nothing else. */
 typedef struct zt_comparison {
   uint64_t elements;         /* All pairs */
   uint64_t equal;            /* -0 equals 0, and an infinity itself */

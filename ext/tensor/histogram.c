@@ -8,6 +8,7 @@
 #include "tensor/stats.h"
 
 #define HISTOGRAM_BLOCK 4096
+#define HISTOGRAM_WHOLE 0x1p53   /* Integers below that f64 holds */
 #define HISTOGRAM_NEAR 4      /* Bins beside the one that is computed which are tried one by one */
 
 /* A test counts how many edges are looked at. */
@@ -54,11 +55,27 @@ static uint32_t histogram_bin(const zt_histogram *h, double value, double unit, 
   return histogram_find(h, value, place>0 ? place<(double)last ? (uint32_t)place : last : 0);
 }
 
+/* How much more edge i is than the least integer: i/bins of the range, rounded up. */
+static uint64_t histogram_whole_edge(const zt_histogram *h, uint32_t i){
+  const uint64_t each = h->range/h->bins, more = h->range%h->bins;
+  return i*each + (i*more + h->bins-1)/h->bins;
+}
+
+/* The bin of an integer that is so much more than the least one: as histogram_bin(). */
+static uint32_t histogram_whole_bin(const zt_histogram *h, uint64_t more){
+  const double place = (double)more/(double)h->range*(double)h->bins;
+  const uint32_t last = h->bins-1;
+  uint32_t i = place<(double)last ? (uint32_t)place : last;
+  while( i>0 && more<histogram_whole_edge(h, i) ) i--;
+  while( i<last && more>=histogram_whole_edge(h, i+1) ) i++;
+  return i;
+}
+
 /* The counts of a range of elements. */
 typedef struct histogram_part {
   const zt_histogram *of;
   const zt_dtype *dtype;
-  double block[HISTOGRAM_BLOCK];
+  ZT_NUMBERS(HISTOGRAM_BLOCK) block;
   uint64_t counts[];
 } histogram_part;
 
@@ -67,8 +84,15 @@ static void histogram_take_block(histogram_part *part, size_t n){
   const double low = h->edges[0], high = h->edges[h->bins], unit = isfinite(high-low) ? 1 : 0.25;
   const double width = high*unit-low*unit;
   for(size_t i=0; i<n; i++){
-    if( !isfinite(part->block[i]) ) continue;
-    part->counts[histogram_bin(h, part->block[i], unit, width)]++;
+    if( !isfinite(part->block.f64[i]) ) continue;
+    part->counts[histogram_bin(h, part->block.f64[i], unit, width)]++;
+  }
+}
+
+static void histogram_take_whole(histogram_part *part, size_t n){
+  const zt_histogram *h = part->of;
+  for(size_t i=0; i<n; i++){
+    part->counts[histogram_whole_bin(h, part->block.u64[i]-h->least.u)]++;
   }
 }
 
@@ -90,8 +114,11 @@ static void histogram_take(void *memory, const void *const elements[2], size_t n
   const uint8_t *from = elements[0];
   for(size_t i=0; i<n; i+=HISTOGRAM_BLOCK){
     const size_t m = n-i<HISTOGRAM_BLOCK ? n-i : HISTOGRAM_BLOCK;
-    zt_convert(part->dtype, from+i*part->dtype->width, zt_dtype_get(ZT_DTYPE_f64), part->block, m);
-    histogram_take_block(part, m);
+    const zt_dtype_id id = !part->of->whole ? ZT_DTYPE_f64
+                         : part->of->least.class==ZT_INT ? ZT_DTYPE_i64 : ZT_DTYPE_u64;
+    zt_convert(part->dtype, from+i*part->dtype->width, zt_dtype_get(id), &part->block, m);
+    if( part->of->whole ) histogram_take_whole(part, m);
+    else histogram_take_block(part, m);
   }
 }
 
@@ -111,6 +138,11 @@ static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
   return zt_ranges_go(&ranges, err);
 }
 
+/* True of an integer that may have neighbours which f64 does not tell from it. */
+static bool histogram_is_beyond(zt_scalar s){
+  return s.class!=ZT_FLOAT && fabs(histogram_real(s))>=HISTOGRAM_WHOLE;
+}
+
 int zt_histogram_compute(zt_tensor *t, uint32_t bins, zt_histogram *out, zt_error *err){
   zt_stats stats;
   double low, high;
@@ -118,7 +150,10 @@ int zt_histogram_compute(zt_tensor *t, uint32_t bins, zt_histogram *out, zt_erro
   if( zt_stats_compute(t, &stats, err) || stats.finite==0 ) return err->rc;
   low = histogram_real(stats.min);
   high = histogram_real(stats.max);
-  if( low==high ) bins = 1;
+  out->whole = histogram_is_beyond(stats.min) || histogram_is_beyond(stats.max);
+  out->least = stats.min;
+  out->range = stats.max.u-stats.min.u;
+  if( out->whole ? out->range==0 : low==high ) bins = 1;
   out->edges = sqlite3_malloc64(((uint64_t)bins+1)*sizeof(*out->edges));
   out->counts = sqlite3_malloc64(bins*sizeof(*out->counts));
   if( !out->edges || !out->counts ) return zt_fail_nomem(err);
@@ -128,6 +163,14 @@ int zt_histogram_compute(zt_tensor *t, uint32_t bins, zt_histogram *out, zt_erro
   if( bins==1 ) out->counts[0] = stats.finite;
   else histogram_count(t, out, err);
   return err->rc;
+}
+
+zt_scalar zt_histogram_edge(const zt_histogram *h, uint32_t i){
+  zt_scalar edge = h->least;
+  if( !h->whole ) return (zt_scalar){ .class = ZT_FLOAT, .real = h->edges[i] };
+  edge.u += histogram_whole_edge(h, i);
+  edge.i = (int64_t)edge.u;
+  return edge;
 }
 
 void zt_histogram_clear(zt_histogram *h){

@@ -2,10 +2,14 @@
 ** Statistics of a tensor's values. See stats.h.
 **
 ** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the
-** distances to one of its elements, which loses nothing where a small spread lies far from 0;
-** blocks are then merged as Chan, Golub and LeVeque do, and what they add up to is kept in twice
-** the digits. All else is f64. Sums of numbers whose squares f64 cannot hold are taken in units of
-** a power of two.
+** distances to one of its elements, or to their mean if that is far from it: a small spread that
+** lies far from 0, or beside a few outliers, loses nothing. Blocks are then merged as Chan, Golub
+** and LeVeque do, and what they add up to is kept in twice the digits. Sums of numbers whose
+** squares f64 cannot hold are taken in units of a power of two.
+**
+** The sum of f64 is exact: the numbers of a block are cut into slices that f64 adds up without a
+** rounding (Rump's ExtractVector). That of narrower floats is not: their digits leave f64 room for
+** many. REFERENCE.md states the bounds of either. Integers are in integers.c.
 */
 #include "tensor/stats.h"
 
@@ -13,17 +17,27 @@
 #include "core/host.h"
 #include "core/vector.h"
 #include "tensor/conversions.h"
+#include "tensor/exact.h"
+#include "tensor/integers.h"
 #include "tensor/ranges.h"
 
-#define STATS_BLOCK 4096
+#define STATS_BLOCK ZT_INTEGERS_BLOCK
 /* Numbers whose squares need no unit, however many there are. Of 2^64 squares of 1e144 the sum is
 ** 1.8e307, which f64 holds. A small square, or one of a distance, loses up to 2^-1075, and 2^64 of
 ** them as much as 2^-1011. Where not all numbers are equal, one of up to x is x*2^-54 away from
 ** others at least: beside the square of that, 2^-906 for 1e-120, it is less than f64 shows. */
 #define STATS_HUGE_SQUARE 1e144
 #define STATS_TINY_SQUARE 1e-120
-#define STATS_SUM_LANES 16         /* Sums that are taken side by side */
+#define STATS_SUM_LANES 32         /* Sums that are taken side by side */
 #define STATS_BOUND_LANES 32       /* The same of bounds and counts */
+/* How much of the squared distances to an origin may be the mean's own. Near 1, little is left of
+** them; 0.9 is a mean that is three standard deviations away, which few blocks have. */
+#define STATS_FAR 0.9
+/* Bits. Of numbers below 2^e, a block's first slices are multiples of 2^(e-STATS_SLICE), so that
+** 4,096 of them are less than 2^53 units; what is left is below 2^(e-STATS_SLICE-1). */
+#define STATS_SLICE 40
+/* So many more bits are left of 4,096 rests, the last digit of the least number among them. */
+#define STATS_SPAN (STATS_SLICE+1-12)
 
 /* high + low, for sums of which the small rest matters. */
 typedef struct stats_twofold {
@@ -35,17 +49,17 @@ typedef struct stats_moments {
   uint64_t n;
   int exponent;
   stats_twofold sum;
-  double squares;     /* Sum of the squared distances to the mean */
-  double origin;      /* Sum of the squared distances to 0 */
+  stats_twofold squares;   /* Sum of the squared distances to the mean */
+  stats_twofold origin;    /* Sum of the squared distances to 0 */
 } stats_moments;
 
 typedef struct stats_accumulator {
   const zt_dtype *dtype;
   uint64_t zeros, nans, infs;
-  stats_moments all;
-  double low, high;               /* Of floats, and of integers that f64 holds */
-  int64_t lowInt, highInt;        /* i64 */
-  uint64_t lowUint, highUint; /* u64 */
+  stats_moments all;              /* Of floats, as what follows */
+  double low, high;
+  zt_real_sum exact;              /* Of f64 */
+  zt_integers integers;           /* Of those; their zeros, too */
   ZT_NUMBERS(STATS_BLOCK) wide;   /* A block as the wide type */
   double real[STATS_BLOCK];       /* Its finite numbers, as f64 */
 } stats_accumulator;
@@ -56,6 +70,8 @@ typedef struct stats_sums {
                               ** their squares */
   double low, high;
   uint64_t zeros;
+  double least;               /* Of the absolute values but 0. f64 alone, as what follows */
+  double slices, rests;       /* What the numbers add up to, in two parts */
 } stats_sums;
 
 /* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing
@@ -113,11 +129,83 @@ typedef struct stats_sums {
   }
 
 STATS_SUMS(f32, float)
-STATS_SUMS(f64, double)
 STATS_BOUNDS(f32, float, uint32_t)
 STATS_BOUNDS(f64, double, uint64_t)
 
-#define STATS_SUMS_NONE ((stats_sums){ 0, 0, HUGE_VAL, -HUGE_VAL, 0 })
+/* The least absolute value but 0. */
+ZT_VECTOR static void stats_least(const double *restrict p, size_t n, stats_sums *restrict out){
+  double least[STATS_BOUND_LANES];
+  size_t i = 0;
+  for(size_t k=0; k<STATS_BOUND_LANES; k++) least[k] = HUGE_VAL;
+  for(; i+STATS_BOUND_LANES<=n; i+=STATS_BOUND_LANES){
+    const double *q = p+i;
+    for(size_t k=0; k<STATS_BOUND_LANES; k++){
+      const double x = fabs(q[k]), y = x==0 ? HUGE_VAL : x;
+      least[k] = y<least[k] ? y : least[k];
+    }
+  }
+  for(; i<n; i++){
+    const double x = fabs(p[i]);
+    if( x!=0 && x<least[0] ) least[0] = x;
+  }
+  for(size_t k=0; k<STATS_BOUND_LANES; k++){
+    if( least[k]<out->least ) out->least = least[k];
+  }
+}
+
+/* Squares of the distances to the origin, and the sum of the numbers in two parts: of their slices
+** and of what these leave. `cutter` is 1.5*2^52 units of the slices: beside it f64 has no digit
+** below one, and rounds to it. */
+ZT_VECTOR static void stats_sum_f64(const double *restrict p, size_t n, double origin,
+                                    double cutter, stats_sums *restrict out){
+  double square[STATS_SUM_LANES] = { 0 }, sum[STATS_SUM_LANES] = { 0 };
+  double rest[STATS_SUM_LANES] = { 0 };
+  size_t i = 0;
+  for(; i+STATS_SUM_LANES<=n; i+=STATS_SUM_LANES){
+    const double *q = p+i;
+    for(size_t k=0; k<STATS_SUM_LANES; k++){
+      const double x = q[k], d = x-origin, cut = x+cutter, slice = cut-cutter;
+      square[k] += d*d;
+      sum[k] += slice;
+      rest[k] += x-slice;
+    }
+  }
+  for(; i<n; i++){
+    const double x = p[i], d = x-origin, cut = x+cutter, slice = cut-cutter;
+    square[0] += d*d;
+    sum[0] += slice;
+    rest[0] += x-slice;
+  }
+  for(size_t k=0; k<STATS_SUM_LANES; k++){
+    out->square += square[k];
+    out->slices += sum[k];
+    out->rests += rest[k];
+  }
+}
+
+/* The sum of the numbers' slices, which are taken from them. */
+ZT_VECTOR static double stats_slice(const double *from, double *to, size_t n, double cutter){
+  double sum[STATS_SUM_LANES] = { 0 }, all = 0;
+  size_t i = 0;
+  for(; i+STATS_SUM_LANES<=n; i+=STATS_SUM_LANES){
+    const double *q = from+i;
+    double *r = to+i;
+    for(size_t k=0; k<STATS_SUM_LANES; k++){
+      const double x = q[k], cut = x+cutter, slice = cut-cutter;
+      sum[k] += slice;
+      r[k] = x-slice;
+    }
+  }
+  for(; i<n; i++){
+    const double x = from[i], cut = x+cutter, slice = cut-cutter;
+    sum[0] += slice;
+    to[i] = x-slice;
+  }
+  for(size_t k=0; k<STATS_SUM_LANES; k++) all += sum[k];
+  return all;
+}
+
+#define STATS_SUMS_NONE ((stats_sums){ .low = HUGE_VAL, .high = -HUGE_VAL, .least = HUGE_VAL })
 
 /* --- Merging --- */
 
@@ -137,18 +225,21 @@ static stats_twofold stats_divided(stats_twofold a, double b){
   return (stats_twofold){ q, (fma(-q, b, a.high) + a.low)/b };
 }
 
+static stats_twofold stats_scaled(stats_twofold a, int by){
+  return (stats_twofold){ ldexp(a.high, by), ldexp(a.low, by) };
+}
+
 static void stats_rescale(stats_moments *m, int exponent){
   int by = m->exponent-exponent;
-  m->sum.high = ldexp(m->sum.high, by);
-  m->sum.low = ldexp(m->sum.low, by);
-  m->squares = ldexp(m->squares, 2*by);
-  m->origin = ldexp(m->origin, 2*by);
+  m->sum = stats_scaled(m->sum, by);
+  m->squares = stats_scaled(m->squares, 2*by);
+  m->origin = stats_scaled(m->origin, 2*by);
   m->exponent = exponent;
 }
 
 /* Zeros are zeros in any unit. */
 static bool stats_all_zero(const stats_moments *m){
-  return m->sum.high==0 && m->squares==0 && m->origin==0;
+  return m->sum.high==0 && m->squares.high==0 && m->origin.high==0;
 }
 
 static void stats_merge(stats_moments *all, stats_moments m){
@@ -168,20 +259,28 @@ static void stats_merge(stats_moments *all, stats_moments m){
   delta = (b.high-a.high) + (b.low-a.low);
   all->n += m.n;
   all->sum = stats_add_twofold(all->sum, m.sum);
-  all->squares += m.squares + delta*delta*(n/(n+k)*k);
-  all->origin += m.origin;
+  all->squares = stats_add_twofold(all->squares, m.squares);
+  all->squares = stats_add_twofold(all->squares,
+                                   (stats_twofold){ delta*delta*(n/(n+k)*k), 0 });
+  all->origin = stats_add_twofold(all->origin, m.origin);
 }
 
-/* Take the sums over n numbers, of which `origin` is one, in units of 2^exponent. */
+/* True if the mean of n numbers is so far from the origin of these sums that they tell too little
+** of how far the numbers are from it: they are to be taken again, around *mean. */
+static bool stats_is_far(const stats_sums *s, size_t n, double origin, double *mean){
+  const double away = s->distance/(double)n;
+  *mean = origin+away;
+  return s->distance*away>STATS_FAR*s->square && *mean!=origin;
+}
+
+/* Take the sums over n numbers, in units of 2^exponent. */
 static void stats_take_sums(stats_accumulator *a, const stats_sums *s, uint64_t n, double origin,
                             int exponent){
-  double k = (double)n, squares = s->square - s->distance*s->distance/k;
-  stats_merge(&a->all,
-              (stats_moments){ n, exponent,
-                               stats_add_twofold(stats_times(k, origin),
-                                                 (stats_twofold){ s->distance, 0 }),
-                               squares>0 ? squares : 0,
-                               s->square + 2*origin*s->distance + k*origin*origin });
+  const double k = (double)n, squares = fmax(s->square - s->distance*s->distance/k, 0);
+  const stats_twofold sum = stats_add_twofold(stats_times(k, origin),
+                                              (stats_twofold){ s->distance, 0 });
+  stats_merge(&a->all, (stats_moments){ n, exponent, sum, { squares, 0 },
+                                        { squares + sum.high*sum.high/k, 0 } });
 }
 
 /* The number that distances are taken to: any of a block will do for their squares, and a small one
@@ -199,10 +298,66 @@ static void stats_take_bounds(stats_accumulator *a, const stats_sums *s){
 
 /* --- Blocks --- */
 
+static double stats_most(const stats_sums *s){
+  return fmax(fabs(s->low), fabs(s->high));
+}
+
 /* True if squares of numbers up to those bounds may be too large or too small for f64. */
 static bool stats_needs_scale(const stats_sums *s){
-  double most = fmax(fabs(s->low), fabs(s->high));
+  const double most = stats_most(s);
   return most>STATS_HUGE_SQUARE || (most>0 && most<STATS_TINY_SQUARE);
+}
+
+/* Exponent e of the least 2^e that is more than x. */
+static int stats_exponent(double x){
+  int exponent = 0;
+  frexp(x, &exponent);
+  return exponent;
+}
+
+/* What cuts slices of numbers below 2^exponent. */
+static double stats_cutter(int exponent){
+  return ldexp(1.5, exponent-STATS_SLICE+52);
+}
+
+static void stats_sum_from(const double *p, size_t n, double origin, double cutter,
+                           stats_sums *s){
+  const stats_twofold from = stats_times(-(double)n, origin);
+  stats_twofold sum;
+  s->square = s->slices = s->rests = 0;
+  stats_sum_f64(p, n, origin, cutter, s);
+  sum = stats_add_twofold((stats_twofold){ s->slices, 0 }, (stats_twofold){ s->rests, 0 });
+  s->distance = stats_add_twofold(sum, from).high;
+}
+
+/* Sums of numbers below 2^exponent, whose squares f64 holds, unless there are NaN. Returns what
+** the distances are taken to. */
+static double stats_sum_around(const double *p, size_t n, int exponent, stats_sums *s){
+  const double cutter = stats_cutter(exponent);
+  double origin = stats_origin_of(p[0], p[n/2], p[n-1]), mean;
+  stats_sum_from(p, n, origin, cutter, s);
+  if( !stats_is_far(s, n, origin, &mean) ) return origin;
+  stats_sum_from(p, n, mean, cutter, s);
+  return mean;
+}
+
+/* The sum of numbers that need no scale, exactly: of what all slices but the last ones leave, f64
+** has all digits. Where numbers are not far apart, that is known already: *s. */
+static void stats_take_exact(stats_accumulator *a, const double *p, size_t n, stats_sums *s){
+  double *rest = a->wide.f64;
+  int e = stats_exponent(stats_most(s)), least;
+  if( stats_most(s)==0 ) return;
+  stats_least(p, n, s);
+  least = stats_exponent(s->least);
+  if( e-least>STATS_SPAN ){
+    for(; e-least>STATS_SPAN; e-=STATS_SLICE+1, p=rest){
+      zt_real_sum_add(&a->exact, stats_slice(p, rest, n, stats_cutter(e)));
+    }
+    s->slices = s->rests = 0;
+    stats_sum_f64(p, n, 0, stats_cutter(e), s);
+  }
+  zt_real_sum_add(&a->exact, s->slices);
+  zt_real_sum_add(&a->exact, s->rests);
 }
 
 /* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
@@ -214,12 +369,17 @@ static void stats_take_finite(stats_accumulator *a, double *p, size_t n){
   stats_bound_f64(p, n, &s);
   stats_take_bounds(a, &s);
   if( stats_needs_scale(&s) ){
-    frexp(fmax(fabs(s.low), fabs(s.high)), &exponent);
-    for(size_t i=0; i<n; i++) p[i] = ldexp(p[i], -exponent);
+    exponent = stats_exponent(stats_most(&s));
+    for(size_t i=0; i<n; i++){
+      zt_real_sum_add(&a->exact, p[i]);
+      p[i] = ldexp(p[i], -exponent);
+    }
+    origin = stats_sum_around(p, n, 0, &s);
+  }else{
+    origin = stats_sum_around(p, n, stats_exponent(stats_most(&s)), &s);
   }
-  origin = stats_origin_of(p[0], p[n/2], p[n-1]);
-  stats_sum_f64(p, n, origin, &s);
   stats_take_sums(a, &s, n, origin, exponent);
+  if( exponent==0 ) stats_take_exact(a, p, n, &s);
 }
 
 /* A block in which some may not be finite. */
@@ -236,12 +396,17 @@ static void stats_take_mixed(stats_accumulator *a, const float *f32, const doubl
 
 /* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
 static void stats_take_f32(stats_accumulator *a, const float *p, size_t n){
-  double origin = stats_origin_of((double)p[0], (double)p[n/2], (double)p[n-1]);
+  double origin = stats_origin_of((double)p[0], (double)p[n/2], (double)p[n-1]), mean;
   stats_sums s = STATS_SUMS_NONE;
   stats_sum_f32(p, n, origin, &s);
   if( !isfinite(s.square) ){
     stats_take_mixed(a, p, NULL, n);
     return;
+  }
+  if( stats_is_far(&s, n, origin, &mean) ){
+    s.distance = s.square = 0;
+    stats_sum_f32(p, n, mean, &s);
+    origin = mean;
   }
   stats_bound_f32(p, n, &s);
   stats_take_bounds(a, &s);
@@ -249,31 +414,20 @@ static void stats_take_f32(stats_accumulator *a, const float *p, size_t n){
 }
 
 static void stats_take_f64(stats_accumulator *a, const double *p, size_t n){
-  double origin = stats_origin_of(p[0], p[n/2], p[n-1]);
   stats_sums s = STATS_SUMS_NONE;
-  stats_sum_f64(p, n, origin, &s);
-  if( isfinite(s.square) ) stats_bound_f64(p, n, &s);
-  if( !isfinite(s.square) || stats_needs_scale(&s) ){
+  double origin = 0;
+  bool usual;
+  stats_bound_f64(p, n, &s);
+  usual = !stats_needs_scale(&s);
+  if( usual ) origin = stats_sum_around(p, n, stats_exponent(stats_most(&s)), &s);
+  if( !usual || !isfinite(s.square) ){
     stats_take_mixed(a, NULL, p, n);
     return;
   }
   stats_take_bounds(a, &s);
   stats_take_sums(a, &s, n, origin, 0);
+  stats_take_exact(a, p, n, &s);
 }
-
-/* Integers: bounds exact, the rest as f64. */
-#define STATS_TAKE_INT(name, T, least, most) \
-  static void stats_take_##name(stats_accumulator *a, const T *p, size_t n){ \
-    for(size_t i=0; i<n; i++){ \
-      a->least = p[i]<a->least ? p[i] : a->least; \
-      a->most = p[i]>a->most ? p[i] : a->most; \
-      a->real[i] = (double)p[i]; \
-    } \
-    stats_take_finite(a, a->real, n); \
-  }
-
-STATS_TAKE_INT(i64, int64_t, lowInt, highInt)
-STATS_TAKE_INT(u64, uint64_t, lowUint, highUint)
 
 /* At most STATS_BLOCK elements of the tensor's type. */
 static void stats_take_block(stats_accumulator *a, const void *elements, size_t n){
@@ -286,8 +440,7 @@ static void stats_take_block(stats_accumulator *a, const void *elements, size_t 
   switch( a->dtype->wide ){
     case ZT_F32: stats_take_f32(a, wide, n); break;
     case ZT_F64: stats_take_f64(a, wide, n); break;
-    case ZT_I64: stats_take_i64(a, wide, n); break;
-    case ZT_U64: stats_take_u64(a, wide, n); break;
+    default:     zt_integers_take(&a->integers, wide, n); break;
   }
 }
 
@@ -299,14 +452,20 @@ static void stats_take(void *context, const void *elements, size_t n){
   }
 }
 
-/* k cells that are not stored. */
-static void stats_take_zeros(stats_accumulator *a, uint64_t k){
-  const stats_sums s = { .zeros = k };
+/* True of types whose values are taken as integers. */
+static bool stats_is_integer(const stats_accumulator *a){
+  return a->dtype->wide==ZT_I64 || a->dtype->wide==ZT_U64;
+}
+
+/* The cells that are not stored, of so many elements in all. */
+static void stats_take_zeros(stats_accumulator *a, uint64_t elements){
+  const uint64_t k = elements-a->integers.n-a->all.n-a->nans-a->infs;
   if( k==0 ) return;
-  stats_take_bounds(a, &s);
-  if( a->lowInt>0 ) a->lowInt = 0;
-  if( a->highInt<0 ) a->highInt = 0;
-  a->lowUint = 0;
+  if( stats_is_integer(a) ){
+    zt_integers_take_zeros(&a->integers, k);
+    return;
+  }
+  stats_take_bounds(a, &(const stats_sums){ .zeros = k });
   stats_merge(&a->all, (stats_moments){ .n = k });
 }
 
@@ -318,10 +477,8 @@ static void stats_begin(stats_accumulator *a, const zt_dtype *dtype){
   a->all = (stats_moments){ 0 };
   a->low = HUGE_VAL;
   a->high = -HUGE_VAL;
-  a->lowInt = INT64_MAX;
-  a->highInt = INT64_MIN;
-  a->lowUint = UINT64_MAX;
-  a->highUint = 0;
+  a->exact = (zt_real_sum){ .added = 0 };
+  a->integers = zt_integers_none(dtype->wide==ZT_I64);
 }
 
 static void stats_begin_range(void *context, void *part){
@@ -340,32 +497,50 @@ static void stats_merge_range(void *context, void *part){
   a->infs += b->infs;
   a->low = fmin(a->low, b->low);
   a->high = fmax(a->high, b->high);
-  if( b->lowInt<a->lowInt ) a->lowInt = b->lowInt;
-  if( b->highInt>a->highInt ) a->highInt = b->highInt;
-  if( b->lowUint<a->lowUint ) a->lowUint = b->lowUint;
-  if( b->highUint>a->highUint ) a->highUint = b->highUint;
+  if( stats_is_integer(a) ) zt_integers_merge(&a->integers, &b->integers);
+  if( a->dtype->wide==ZT_F64 ) zt_real_sum_merge(&a->exact, &b->exact);
   stats_merge(&a->all, b->all);
 }
 
-static void stats_finish(stats_accumulator *a, zt_stats *out){
+static void stats_finish_integers(const stats_accumulator *a, zt_stats *out){
+  const zt_integers *all = &a->integers;
+  out->zeros = all->zeros;
+  out->finite = all->n;
+  if( all->n==0 ) return;
+  out->min.u = zt_integers_bits(all, all->low);
+  out->max.u = zt_integers_bits(all, all->high);
+  out->min.i = (int64_t)out->min.u;
+  out->max.i = (int64_t)out->max.u;
+  out->mean = zt_integers_mean(all);
+  out->std = zt_integers_std(all);
+  out->l2 = zt_integers_l2(all);
+}
+
+static void stats_finish_floats(const stats_accumulator *a, zt_stats *out){
   const stats_moments *m = &a->all;
   stats_twofold mean;
   out->zeros = a->zeros;
-  out->nans = a->nans;
-  out->infs = a->infs;
   out->finite = m->n;
-  out->min = out->max = (zt_scalar){ .class = a->dtype->class };
   if( m->n==0 ) return;
   out->min.real = a->low==0 ? 0 : a->low;   /* Machines differ in whether -0 is less than 0 */
   out->max.real = a->high==0 ? 0 : a->high;
-  out->min.i = a->lowInt;
-  out->max.i = a->highInt;
-  out->min.u = a->lowUint;
-  out->max.u = a->highUint;
   mean = stats_divided(m->sum, (double)m->n);
-  out->mean = ldexp(mean.high+mean.low, m->exponent);
-  out->std = ldexp(sqrt(m->squares/(double)m->n), m->exponent);
-  out->l2 = ldexp(sqrt(m->origin), m->exponent);
+  out->mean = a->dtype->wide==ZT_F64 ? zt_real_sum_divided(&a->exact, m->n)
+                                     : ldexp(mean.high+mean.low, m->exponent);
+  out->std = ldexp(sqrt(m->squares.high/(double)m->n), m->exponent);
+  out->l2 = ldexp(sqrt(m->origin.high), m->exponent);
+  if( a->low==a->high ){
+    out->mean = out->min.real;
+    out->std = 0;
+  }
+}
+
+static void stats_finish(const stats_accumulator *a, zt_stats *out){
+  out->nans = a->nans;
+  out->infs = a->infs;
+  out->min = out->max = (zt_scalar){ .class = a->dtype->class };
+  if( stats_is_integer(a) ) stats_finish_integers(a, out);
+  else stats_finish_floats(a, out);
 }
 
 int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
@@ -385,7 +560,7 @@ int zt_stats_compute(zt_tensor *t, zt_stats *out, zt_error *err){
     };
     zt_ranges_go(&ranges, err);
   }else if( zt_sparse_cells(t, stats_take, a, err)==SQLITE_OK ){
-    stats_take_zeros(a, out->elements-a->all.n-a->nans-a->infs);
+    stats_take_zeros(a, out->elements);
   }
   if( !err->rc ) stats_finish(a, out);
   sqlite3_free(a);

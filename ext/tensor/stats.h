@@ -11,7 +11,7 @@ typedef struct zt_stats {
   uint64_t elements, zeros, nans, infs;
   uint64_t finite;           /* How many are; if 0, what follows has no meaning */
   zt_scalar min, max;        /* Of the tensor's own class */
-  double mean;
+  double mean;               /* How accurate these are, REFERENCE.md states */
   double std;                /* Of the population: the mean of squared distances, not n-1 */
   double l2;                 /* Root of the sum of squares */
 } zt_stats;

@@ -11,6 +11,7 @@ static uint64_t looks;
 #define ZT_HISTOGRAM_EDGE(h, i) (looks++, (h)->edges[i])
 #define zt_histogram_compute counted_histogram_compute
 #define zt_histogram_clear counted_histogram_clear
+#define zt_histogram_edge counted_histogram_edge
 #include "tensor/histogram.c"
 
 #define BINS_MAX 65536

@@ -36,7 +36,7 @@ static const double sizes[] = {
 
 /* --- Statistics --- */
 
-static stats_accumulator all, part;
+static stats_accumulator all, part, same_as;
 
 static void begin_stats(stats_accumulator *a, double but_one, double rest){
   stats_begin(a, f64());
@@ -47,8 +47,8 @@ static void begin_stats(stats_accumulator *a, double but_one, double rest){
 /* Merge it with one of so many elements that is like it. */
 static void double_stats(stats_accumulator *a, int times){
   for(int i=0; i<times; i++){
-    const stats_accumulator same = *a;
-    stats_merge(&a->all, same.all);
+    same_as = *a;
+    stats_merge_range(a, &same_as);
   }
 }
 

@@ -7,7 +7,7 @@ from .errors import ZtensorError
 TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "decimal(20,0)": DecimalType(20, 0), "binary": BinaryType()}
 # What a column is unless .schema() says otherwise. The extension declares no type where values are of several.
 DEFAULTS = {"TEXT": "string", "INTEGER": "bigint", "REAL": "double", "BLOB": "binary"}
-MIXED = {"attributes": "string", "elements": "double", "stats": "double"}
+MIXED = {"attributes": "string", "elements": "double", "stats": "double", "histogram": "double"}
 
 
 def default(table):
