@@ -21,25 +21,27 @@
 
 #define CALLS_NESTED 4    /* Bytes that are made of bytes, at most so often */
 
-enum {
-  CALLS_BYTES = 1, CALLS_BYTEARRAY, CALLS_ENCODE, CALLS_DATETIME, CALLS_DATE, CALLS_TIME
-};
+#define CALLS_ROW(module, name, meaning) \
+  { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_CALL_##meaning }
 
-static const zt_pickle_name calls_of_bytes[] = {
-  { ZT_TEXT_INIT("_codecs"), ZT_TEXT_INIT("encode"), CALLS_ENCODE },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("bytes"), CALLS_BYTES },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("bytes"), CALLS_BYTES },
-  { ZT_TEXT_INIT("builtins"), ZT_TEXT_INIT("bytearray"), CALLS_BYTEARRAY },
-  { ZT_TEXT_INIT("__builtin__"), ZT_TEXT_INIT("bytearray"), CALLS_BYTEARRAY },
+static const zt_pickle_name calls_meanings[] = {
+  CALLS_ROW("_codecs", "encode", ENCODE),
+  CALLS_ROW("builtins", "bytes", BYTES),
+  CALLS_ROW("__builtin__", "bytes", BYTES),
+  CALLS_ROW("builtins", "bytearray", BYTEARRAY),
+  CALLS_ROW("__builtin__", "bytearray", BYTEARRAY),
+  CALLS_ROW("datetime", "datetime", DATETIME),
+  CALLS_ROW("datetime", "date", DATE),
+  CALLS_ROW("datetime", "time", TIME),
+  CALLS_ROW("numpy", "dtype", NUMPY_DTYPE),
+  CALLS_ROW("numpy.core.multiarray", "scalar", NUMPY_SCALAR),
+  CALLS_ROW("numpy._core.multiarray", "scalar", NUMPY_SCALAR),
+  CALLS_ROW("numpy.core.multiarray", "_reconstruct", NUMPY_ARRAY),
+  CALLS_ROW("numpy._core.multiarray", "_reconstruct", NUMPY_ARRAY),
+  CALLS_ROW("numpy.core.numeric", "_frombuffer", NUMPY_BUFFER),
+  CALLS_ROW("numpy._core.numeric", "_frombuffer", NUMPY_BUFFER),
+  CALLS_ROW("numpy.ma.core", "_mareconstruct", NUMPY_MASKED),
 };
-
-static const zt_pickle_name calls_of_dates[] = {
-  { ZT_TEXT_INIT("datetime"), ZT_TEXT_INIT("datetime"), CALLS_DATETIME },
-  { ZT_TEXT_INIT("datetime"), ZT_TEXT_INIT("date"), CALLS_DATE },
-  { ZT_TEXT_INIT("datetime"), ZT_TEXT_INIT("time"), CALLS_TIME },
-};
-
-#define CALLS_COUNT(table) (sizeof(table)/sizeof(*(table)))
 
 int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global){
   for(size_t i=0; i<n; i++){
@@ -49,13 +51,16 @@ int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_v
   return 0;
 }
 
-int zt_pickle_meaning(const zt_pickle *p, zt_pickle_node node, const zt_pickle_name *table,
-                      size_t n, zt_pickle_value *call){
+zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
   zt_pickle_value callee;
+  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return ZT_CALL_OTHER;
   zt_pickle_get(p, node, call);
-  if( call->kind!=ZT_PICKLE_CALL || zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ) return 0;
+  if( zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE
+   || zt_pickle_kind_of(p, call->callee)!=ZT_PICKLE_GLOBAL ) return ZT_CALL_OTHER;
   zt_pickle_get(p, call->callee, &callee);
-  return callee.kind==ZT_PICKLE_GLOBAL ? zt_pickle_name_find(table, n, &callee) : 0;
+  return (zt_pickle_meaning)zt_pickle_name_find(calls_meanings,
+                                                sizeof(calls_meanings)/sizeof(*calls_meanings),
+                                                &callee);
 }
 
 /* --- Bytes --- */
@@ -88,14 +93,14 @@ bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,
   for(int i=0; i<CALLS_NESTED; i++){
     zt_pickle_value call;
     zt_pickle_node first;
-    int meaning = zt_pickle_meaning(p, node, calls_of_bytes, CALLS_COUNT(calls_of_bytes), &call);
-    if( !meaning ) break;
+    const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
+    if( meaning<ZT_CALL_BYTES || meaning>ZT_CALL_ENCODE ) break;
     if( call.keywords || call.state || call.list || call.dict ) return false;
     first = zt_pickle_child(p, call.args, 0);
     if( zt_pickle_child(p, call.args, 1) ){
       encoded = calls_is_latin1(p, zt_pickle_child(p, call.args, 1));
-      if( !encoded || zt_pickle_child(p, call.args, 2) || meaning==CALLS_BYTES ) return false;
-    }else if( meaning==CALLS_ENCODE ){
+      if( !encoded || zt_pickle_child(p, call.args, 2) || meaning==ZT_CALL_BYTES ) return false;
+    }else if( meaning==ZT_CALL_ENCODE ){
       return false;
     }
     if( !first ){
@@ -148,26 +153,21 @@ static bool calls_show_time(const uint8_t *b, unsigned hour, char *out, int room
 }
 
 /* The ISO text of a date. False: it is none, or not called as Python does. */
-static bool calls_read_date(const zt_pickle *p, zt_pickle_node node, char *out, int room){
+static bool calls_read_date(const zt_pickle *p, const zt_pickle_value *call,
+                            zt_pickle_meaning meaning, char *out, int room){
   uint8_t b[10];
-  zt_pickle_value call;
   zt_pickle_bytes bytes;
-  const int meaning = zt_pickle_meaning(p, node, calls_of_dates, CALLS_COUNT(calls_of_dates),
-                                        &call);
-  const size_t n = meaning==CALLS_DATETIME ? 10 : meaning==CALLS_DATE ? 4 : 6;
+  const size_t n = meaning==ZT_CALL_DATETIME ? 10 : meaning==ZT_CALL_DATE ? 4 : 6;
   unsigned month;
-  if( !meaning || call.keywords || call.state || call.list || call.dict
-   || !zt_pickle_child(p, call.args, 0) || zt_pickle_child(p, call.args, 1)
-   || !zt_pickle_read_bytes(p, zt_pickle_child(p, call.args, 0), sizeof(b), &bytes)
-   || bytes.n!=n ){
-    return false;
-  }
+  if( !zt_pickle_child(p, call->args, 0) || zt_pickle_child(p, call->args, 1)
+   || !zt_pickle_read_bytes(p, zt_pickle_child(p, call->args, 0), sizeof(b), &bytes)
+   || bytes.n!=n ) return false;
   zt_pickle_copy_bytes(&bytes, b, n);
-  if( meaning==CALLS_TIME ) return calls_show_time(b, b[0] & 0x7Fu, out, room);
-  month = meaning==CALLS_DATETIME ? b[2] & 0x7Fu : b[2];
+  if( meaning==ZT_CALL_TIME ) return calls_show_time(b, b[0] & 0x7Fu, out, room);
+  month = meaning==ZT_CALL_DATETIME ? b[2] & 0x7Fu : b[2];
   if( !calls_is_date(b, month) ) return false;
   sqlite3_snprintf(room, out, "%04u-%02u-%02u", (unsigned)b[0]<<8 | b[1], month, b[3]);
-  if( meaning==CALLS_DATE ) return true;
+  if( meaning==ZT_CALL_DATE ) return true;
   out[10] = 'T';
   return calls_show_time(b+4, b[4], out+11, room-11);
 }
@@ -176,12 +176,18 @@ static bool calls_read_date(const zt_pickle *p, zt_pickle_node node, char *out, 
 
 bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
                            zt_pickle_result *out){
-  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return false;
-  out->kind = ZT_RESULT_TEXT;
-  if( calls_read_date(p, node, out->text, (int)sizeof(out->text)) ) return true;
-  out->kind = ZT_RESULT_BYTES;
-  return zt_pickle_read_bytes(p, node, most, &out->bytes)
-      || zt_numpy_read_scalar(p, node, most, out);
+  zt_pickle_value call;
+  const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
+  if( meaning==ZT_CALL_OTHER || call.keywords || call.state || call.list || call.dict ) return false;
+  if( meaning<=ZT_CALL_ENCODE ){
+    out->kind = ZT_RESULT_BYTES;
+    return zt_pickle_read_bytes(p, node, most, &out->bytes);
+  }
+  if( meaning<=ZT_CALL_TIME ){
+    out->kind = ZT_RESULT_TEXT;
+    return calls_read_date(p, &call, meaning, out->text, (int)sizeof(out->text));
+  }
+  return meaning==ZT_CALL_NUMPY_SCALAR && zt_numpy_read_scalar(p, &call, most, out);
 }
 
 /* What is made of the bytes of a result, in that many of memory; returns how many bytes it is. */

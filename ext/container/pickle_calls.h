@@ -18,10 +18,18 @@ typedef struct zt_pickle_name {
 /* The meaning that a table of n gives a global; 0: none. */
 int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global);
 
-/* The meaning of a call, whose parts are set in *call; 0 if it is none of the table's n, no call,
-** or not called with a tuple. */
-int zt_pickle_meaning(const zt_pickle *p, zt_pickle_node node, const zt_pickle_name *table,
-                      size_t n, zt_pickle_value *call);
+/* Calls that have a meaning in any pickle. */
+typedef enum zt_pickle_meaning {
+  ZT_CALL_OTHER,
+  ZT_CALL_BYTES, ZT_CALL_BYTEARRAY, ZT_CALL_ENCODE,
+  ZT_CALL_DATETIME, ZT_CALL_DATE, ZT_CALL_TIME,
+  ZT_CALL_NUMPY_DTYPE, ZT_CALL_NUMPY_SCALAR,
+  ZT_CALL_NUMPY_ARRAY, ZT_CALL_NUMPY_BUFFER, ZT_CALL_NUMPY_MASKED   /* Arrays */
+} zt_pickle_meaning;
+
+/* What a call means, whose parts are set in *call: other, too, if it is none, or not called with
+** a tuple. */
+zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call);
 
 /* Bytes that a value is. */
 typedef struct zt_pickle_bytes {

@@ -17,26 +17,6 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-enum { NUMPY_DTYPE = 1, NUMPY_RECONSTRUCT, NUMPY_FROMBUFFER, NUMPY_MASKED, NUMPY_SCALAR };
-
-#define NUMPY_CALL(module, name, meaning) \
-  { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), meaning }
-
-static const zt_pickle_name numpy_calls[] = {
-  NUMPY_CALL("numpy", "dtype", NUMPY_DTYPE),
-  NUMPY_CALL("numpy.core.multiarray", "_reconstruct", NUMPY_RECONSTRUCT),
-  NUMPY_CALL("numpy._core.multiarray", "_reconstruct", NUMPY_RECONSTRUCT),
-  NUMPY_CALL("numpy.core.numeric", "_frombuffer", NUMPY_FROMBUFFER),
-  NUMPY_CALL("numpy._core.numeric", "_frombuffer", NUMPY_FROMBUFFER),
-  NUMPY_CALL("numpy.ma.core", "_mareconstruct", NUMPY_MASKED),
-  NUMPY_CALL("numpy.core.multiarray", "scalar", NUMPY_SCALAR),
-  NUMPY_CALL("numpy._core.multiarray", "scalar", NUMPY_SCALAR),
-};
-
-static int numpy_meaning(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
-  return zt_pickle_meaning(p, node, numpy_calls, sizeof(numpy_calls)/sizeof(*numpy_calls), call);
-}
-
 static zt_text numpy_text(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
   if( !node ) return (zt_text){ NULL, 0 };
@@ -74,7 +54,7 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_pickle_value call, class;
   zt_pickle_node first;
   zt_text text, order;
-  if( !node || numpy_meaning(p, node, &call)!=NUMPY_DTYPE
+  if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE
    || (first = zt_pickle_child(p, call.args, 0))==0 ) return false;
   order = call.state ? numpy_text(p, zt_pickle_child(p, call.state, 1)) : ZT_TEXT("=");
   zt_pickle_get(p, first, &class);
@@ -224,18 +204,18 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
 
 bool zt_numpy_is_array(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value call;
-  const int meaning = numpy_meaning(p, node, &call);
-  return meaning==NUMPY_RECONSTRUCT || meaning==NUMPY_FROMBUFFER || meaning==NUMPY_MASKED;
+  const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
+  return meaning>=ZT_CALL_NUMPY_ARRAY;
 }
 
 bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out){
   zt_pickle_value call;
-  const int meaning = numpy_meaning(p, node, &call);
+  const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
   *out = (zt_numpy_array){ .npy.format = ZT_TEXT_INIT("numpy.unknown") };
   switch( meaning ){
-    case NUMPY_RECONSTRUCT: return numpy_read_state(p, call.state, out);
-    case NUMPY_FROMBUFFER:  return numpy_read_buffer(p, &call, out);
-    case NUMPY_MASKED:
+    case ZT_CALL_NUMPY_ARRAY:  return numpy_read_state(p, call.state, out);
+    case ZT_CALL_NUMPY_BUFFER: return numpy_read_buffer(p, &call, out);
+    case ZT_CALL_NUMPY_MASKED:
       numpy_read_state(p, call.state, out);
       out->npy.format = ZT_TEXT("numpy.masked");
       out->npy.no_values = "some of its elements are masked";
@@ -318,18 +298,14 @@ static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes 
   return true;
 }
 
-bool zt_numpy_read_scalar(const zt_pickle *p, zt_pickle_node node, size_t most,
+bool zt_numpy_read_scalar(const zt_pickle *p, const zt_pickle_value *call, size_t most,
                           zt_pickle_result *out){
+  const zt_pickle_node from = zt_pickle_child(p, call->args, 1);
   uint8_t bytes[16];
-  zt_pickle_value call;
   zt_pickle_bytes data;
-  zt_pickle_node from;
   zt_npy type;
   char kind;
-  if( numpy_meaning(p, node, &call)!=NUMPY_SCALAR
-   || call.keywords || call.state || call.list || call.dict
-   || !numpy_read_type(p, zt_pickle_child(p, call.args, 0), &type, &kind)
-   || (from = zt_pickle_child(p, call.args, 1))==0
+  if( !numpy_read_type(p, zt_pickle_child(p, call->args, 0), &type, &kind) || !from
    || !zt_pickle_read_bytes(p, from, most, &data) || !type.sized || data.n!=type.bytes ){
     return false;
   }

@@ -29,9 +29,9 @@ bool zt_numpy_is_array(const zt_pickle *p, zt_pickle_node node);
 /* Read an array. False: it is none. */
 bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out);
 
-/* Read a number by itself, or a text or bytes of at most so many. False: it is none, or none that
-** is known. */
-bool zt_numpy_read_scalar(const zt_pickle *p, zt_pickle_node node, size_t most,
+/* Read what a call of ZT_CALL_NUMPY_SCALAR gives: a number, a text, or bytes of at most so many.
+** False: none that is known. */
+bool zt_numpy_read_scalar(const zt_pickle *p, const zt_pickle_value *call, size_t most,
                           zt_pickle_result *out);
 
 #endif

@@ -118,7 +118,7 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
   }
   leaf_get_named(p, node, &value);
   return ZT_TORCH_SHOWN_MAX-left
-       + (value.kind==ZT_PICKLE_GLOBAL ? 64+value.module.n+value.name.n : 64);
+       + (value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
 }
 
 /* --- Values --- */

@@ -448,8 +448,9 @@ static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts 
 /* --- Visiting --- */
 
 static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor *tensor){
-  tree_parts parts = { .n = 0 };
+  tree_parts parts;
   uint64_t size = w->path.n+256;
+  parts.n = 0;
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
   w->size += size;
   w->visitor->tensor(w->visitor->context, tree_path(w), size, tensor);
@@ -460,8 +461,9 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
 /* An array, and of objects what they are. Bytes that have to be kept count as often as they are
 ** met, for they are gone through. */
 static void tree_array(tree_walk *w, zt_pickle_node node, const zt_numpy_array *array){
-  tree_parts parts = { .n = 0 };
+  tree_parts parts;
   uint64_t size = w->path.n+512+(array->has_data && array->data.latin1 ? array->data.n : 0);
+  parts.n = 0;
   w->size += size;
   w->visitor->array(w->visitor->context, tree_path(w), size, array);
   tree_add_part(&parts, array->items, TREE_INDICES);
@@ -472,8 +474,9 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_numpy_array *
 ** what a call with tensors gives. */
 static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
                         zt_pickle_node state){
-  tree_parts parts = { .n = 0 };
+  tree_parts parts;
   const bool reaches = tree_reaches(w, call->args) || tree_reaches(w, call->keywords);
+  parts.n = 0;
   tree_set_walked(w, node);
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
@@ -493,8 +496,9 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
 ** state dicts have the versions of their modules there. */
 static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
   const zt_pickle_node from = zt_torch_argument(w->p, call, 0);
-  tree_parts parts = { .n = 0 };
+  tree_parts parts;
   zt_pickle_kind kind = from ? zt_pickle_kind_of(w->p, from) : ZT_PICKLE_LIST;
+  parts.n = 0;
   if( (kind!=ZT_PICKLE_LIST && kind!=ZT_PICKLE_DICT) || call->keywords
    || zt_torch_argument(w->p, call, 1) ) return false;
   tree_set_walked(w, node);
