@@ -114,6 +114,7 @@ static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *
 int zt_module_disconnect(sqlite3_vtab *p){
   zt_vtab *v = (zt_vtab*)p;
   sqlite3_free(v->source);
+  sqlite3_free(v->name);
   for(int i=0; i<ZT_ARGUMENTS; i++) sqlite3_free(v->argument[i]);
   sqlite3_free(v);
   return SQLITE_OK;
@@ -176,8 +177,8 @@ int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *ar
   zt_vtab *v = sqlite3_malloc64(sizeof(*v));
   int rc;
   if( !v ) return SQLITE_NOMEM;
-  *v = (zt_vtab){ .module = m };
-  rc = module_take_all(v, argc, argv, &err);
+  *v = (zt_vtab){ .module = m, .name = sqlite3_mprintf("\"%w\".\"%w\"", argv[1], argv[2]) };
+  rc = v->name ? module_take_all(v, argc, argv, &err) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = module_declare(db, m->table);
   *message = err.message;
   if( rc ){

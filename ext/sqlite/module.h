@@ -25,6 +25,7 @@ typedef struct zt_vtab {
   const zt_table_module *module;     /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *argument[ZT_ARGUMENTS];
+  char *name;                  /* That a statement names it by, quoted, owned */
 } zt_vtab;
 
 /* xCreate, xConnect and xDisconnect. */

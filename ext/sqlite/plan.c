@@ -307,12 +307,12 @@ static double plan_files(plan_planner *p){
   }
 }
 
-/* True if the source is one file. */
-static bool plan_is_one_file(plan_planner *p){
+/* True if the source is one file, as far as that is known before the query runs. */
+static bool plan_may_be_one_file(plan_planner *p){
   const char *text;
   zt_stat stat;
   plan_source source = plan_source_of(p, &text);
-  if( source==PLAN_IS_BLOB ) return true;
+  if( source==PLAN_IS_BLOB || source==PLAN_IS_UNKNOWN ) return true;
   if( source!=PLAN_IS_TEXT || p->of->connection->nofs ) return false;
   return zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
 }
@@ -459,6 +459,11 @@ static bool plan_is_adjacent(const plan_planner *p){
   return path;
 }
 
+/* Where the rows of an object can come in descending order at times, sorting helps out. */
+static bool plan_goes_backward(const zt_table *t, int order){
+  return t->backward || (t->mostly_backward && order==ZT_PLAN_ALONE);
+}
+
 /*
 ** Files come in the order of their paths, or the other way round; the rows of an object in that of
 ** iPosition, where it has one. Objects come as they are stored, which is not the order of
@@ -475,9 +480,9 @@ static int plan_order(plan_planner *p){
     n--;
   }
   if( n==0 ) return order;
-  if( n>1 || !t->iPosition || by->iColumn!=t->iPosition || (by->desc && !t->backward) ) return 0;
-  if( !order && !plan_is_one_file(p) ) return 0;
-  if( !order ) order = ZT_PLAN_ONE_FILE;
+  if( n>1 || !t->iPosition || by->iColumn!=t->iPosition ) return 0;
+  if( !order && plan_may_be_one_file(p) ) order = ZT_PLAN_ALONE;
+  if( !order || (by->desc && !plan_goes_backward(t, order)) ) return 0;
   return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
 }
 
@@ -492,6 +497,14 @@ static void plan_consume_order(plan_planner *p){
   order = plan_order(p);
   p->plan |= order;
   p->info->orderByConsumed = order!=0;
+}
+
+/* Say which columns are used, where xFilter may have to sort rows. */
+static int plan_tell_columns(const plan_planner *p){
+  if( !(p->plan & ZT_PLAN_ALONE) ) return SQLITE_OK;
+  p->info->idxStr = sqlite3_mprintf("%llu", p->info->colUsed);
+  p->info->needToFreeIdxStr = 1;
+  return p->info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000
@@ -573,5 +586,5 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   plan_consume_order(&p);
   plan_count(&p);
   info->idxNum = p.plan;
-  return SQLITE_OK;
+  return plan_tell_columns(&p);
 }
