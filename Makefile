@@ -41,7 +41,7 @@ OBJ = $(SRC:ext/%.c=build/ext/%.o)
 
 .PHONY: all help deps deps-machines deps-torch deps-packages deps-browser demo test test-c unit oom replay sql sql-odd \
   sql-even faults warnings analyze asan asan-quick asan-c asan-sql nightly valgrind fuzz mutate hostile coverage interop \
-  hosts amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
+  hosts random amalgamation test-s390x test-arm64 test-armhf windows threads tsan soak bench bench-table install wheel wheels npm deb \
   test-page test-browser test-spark test-packages clean
 
 # The first target
@@ -253,6 +253,10 @@ interop: all                        ## files freshly written by the format's own
 
 hosts: all                          ## programs that bring their own SQLite, and other versions of SQLite; needs much
 	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
+
+random: all                         ## RANDOM_QUERIES=2000 of each table, with this SQLite and the newest, which apsw brings
+	$(PYTHON) -m pytest -q tests/sql/test_random.py
+	@PYTHON='$(PYTHON)' sh tests/hosts/python.sh random
 
 amalgamation: all                   ## build/amalgamation/ztensor.c: all sources in one file, compiled alone and compared
 	@PYTHON='$(PYTHON)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/amalgamation/run.sh

@@ -178,7 +178,9 @@ bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
                            zt_pickle_result *out){
   zt_pickle_value call;
   const zt_pickle_meaning meaning = zt_pickle_call(p, node, &call);
-  if( meaning==ZT_CALL_OTHER || call.keywords || call.state || call.list || call.dict ) return false;
+  if( meaning==ZT_CALL_OTHER || call.keywords || call.state || call.list || call.dict ){
+    return false;
+  }
   if( meaning<=ZT_CALL_ENCODE ){
     out->kind = ZT_RESULT_BYTES;
     return zt_pickle_read_bytes(p, node, most, &out->bytes);

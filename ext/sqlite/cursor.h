@@ -12,8 +12,8 @@
 
 #define ZT_CURSOR_POLL 65536       /* Objects and rows that are passed over between two questions
                                    ** whether to go on */
-#define ZT_CURSOR_BLOB 65536       /* A BLOB of so many bytes is kept for the column source even if
-                                   ** nothing else needs it */
+#define ZT_CURSOR_BLOB 65536       /* A BLOB of so many bytes is kept for the column source without
+                                   ** looking whether a statement may ask for it */
 
 /* The values that an argument has, one after the other. */
 typedef struct zt_choice {
@@ -36,6 +36,7 @@ typedef struct zt_cursor {
   zt_wanted wanted;
   bool patterns_known, patterns;   /* LIKE and GLOB may be made use of, if that is known */
   bool compound_known, compound;   /* The statement may be a compound one, if that is known */
+  bool source_known, asks_source;  /* The column source may be asked for, if that is known */
   bool few;                    /* Only some of the files, */
   zt_listed **only;            /* those with the wanted paths, ascending; owned */
   size_t nOnly, onlyRoom;
@@ -43,6 +44,8 @@ typedef struct zt_cursor {
   zt_ahead ahead;              /* Files that come after it, being opened; numbered as iFile is */
   zt_recycled openings;        /* The jobs that open them */
   uint64_t left;               /* Rows that may still come */
+  sqlite3_stmt *sorted;        /* That gives the rows, in their order, if the files do not; NULL:
+                               ** they do */
   bool eof;
   bool begun;                  /* The scan has come to the file or BLOB on which the
                                ** cursor stands: */
@@ -134,6 +137,25 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n);
 /* Object i of those of the current file that the scan goes through: false if it is not wanted. */
 bool zt_cursor_object(const zt_cursor *c, uint64_t i, uint32_t *object);
 uint64_t zt_cursor_objects(const zt_cursor *c);   /* How many it goes through */
+
+/* --- cursor_order.c --- */
+
+/* True if the rows that were begun do not come in the order that the plan promised. */
+bool zt_cursor_lacks_order(const zt_cursor *c);
+
+/* Have SQLite sort them. source: the argument, NULL: the query gives none; argv: the values behind
+** the arguments; columns: those that are used, as the plan says. */
+int zt_cursor_sort(zt_cursor *c, sqlite3_value *source, sqlite3_value **argv, const char *columns);
+
+/* Go to the next of the sorted rows. */
+int zt_cursor_next_sorted(zt_cursor *c);
+
+/* Visible column i, and the rowid, of the current one. */
+void zt_cursor_sorted_column(zt_cursor *c, sqlite3_context *ctx, int i);
+sqlite3_int64 zt_cursor_sorted_rowid(const zt_cursor *c);
+
+/* Have nothing sorted any more. */
+void zt_cursor_unsort(zt_cursor *c);
 
 /* --- cursor_ahead.c --- */
 

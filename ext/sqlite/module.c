@@ -5,6 +5,7 @@
 
 #define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before
                          ** the arguments */
+#define MODULE_LENGTH 4096   /* Bytes that a declaration may have, and what SQLite makes of it */
 
 /* --- Arguments --- */
 
@@ -113,15 +114,33 @@ static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *
 int zt_module_disconnect(sqlite3_vtab *p){
   zt_vtab *v = (zt_vtab*)p;
   sqlite3_free(v->source);
+  sqlite3_free(v->name);
   for(int i=0; i<ZT_ARGUMENTS; i++) sqlite3_free(v->argument[i]);
   sqlite3_free(v);
   return SQLITE_OK;
 }
 
+/* Raise one of the host's limits to at least n for a while. Gives what to put it back to. */
+static int module_raise(sqlite3 *db, int limit, int n){
+  const int before = sqlite3_limit(db, limit, -1);
+  if( before<n ) sqlite3_limit(db, limit, n);
+  return before;
+}
+
+/* A host may limit the length of values, or of its statements, to less than a declaration has. */
+int zt_module_declare(sqlite3 *db, const char *sql){
+  const int length = module_raise(db, SQLITE_LIMIT_LENGTH, MODULE_LENGTH);
+  const int sql_length = module_raise(db, SQLITE_LIMIT_SQL_LENGTH, MODULE_LENGTH);
+  const int rc = sqlite3_declare_vtab(db, sql);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, length);
+  sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, sql_length);
+  return rc;
+}
+
 /* Without a type of their own, hidden columns would be compared as numbers: SQLite reads one
 ** in HIDDEN. */
 static int module_declare(sqlite3 *db, const zt_table *t){
-  sqlite3_str *sql = sqlite3_str_new(db);
+  sqlite3_str *sql = sqlite3_str_new(NULL);
   char *z;
   int rc;
   sqlite3_str_appendf(sql, "CREATE TABLE x(%s, source BLOB HIDDEN", t->visible);
@@ -131,7 +150,7 @@ static int module_declare(sqlite3 *db, const zt_table *t){
   if( t->hidden ) sqlite3_str_appendf(sql, ", \"too many arguments\" HIDDEN, %s", t->hidden);
   sqlite3_str_appendall(sql, ")");
   z = sqlite3_str_finish(sql);
-  rc = z ? sqlite3_declare_vtab(db, z) : SQLITE_NOMEM;
+  rc = z ? zt_module_declare(db, z) : SQLITE_NOMEM;
   sqlite3_free(z);
   return rc;
 }
@@ -158,8 +177,8 @@ int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *ar
   zt_vtab *v = sqlite3_malloc64(sizeof(*v));
   int rc;
   if( !v ) return SQLITE_NOMEM;
-  *v = (zt_vtab){ .module = m };
-  rc = module_take_all(v, argc, argv, &err);
+  *v = (zt_vtab){ .module = m, .name = sqlite3_mprintf("\"%w\".\"%w\"", argv[1], argv[2]) };
+  rc = v->name ? module_take_all(v, argc, argv, &err) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = module_declare(db, m->table);
   *message = err.message;
   if( rc ){

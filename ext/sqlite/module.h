@@ -1,6 +1,7 @@
 /*
 ** What SQLite calls a module and a table: connecting, and the arguments of CREATE VIRTUAL TABLE.
-** Interface between module.c and scan.c.
+** Interface to code
+** in module.c.
 **
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects('models', skip);
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects(source='models', on_error=skip);
@@ -24,12 +25,16 @@ typedef struct zt_vtab {
   const zt_table_module *module;     /* Borrowed: outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *argument[ZT_ARGUMENTS];
+  char *name;                  /* That a statement names it by, quoted, owned */
 } zt_vtab;
 
 /* xCreate, xConnect and xDisconnect. */
 int zt_module_connect(sqlite3 *db, void *module, int argc, const char *const *argv,
                       sqlite3_vtab **out, char **message);
 int zt_module_disconnect(sqlite3_vtab *vtab);
+
+/* sqlite3_declare_vtab(), whatever the host has limited the length of values and statements to. */
+int zt_module_declare(sqlite3 *db, const char *sql);
 
 /* Fail unless the table's argument i may have this value. */
 int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);

@@ -12,9 +12,9 @@
 #define PLAN_LOOKUP 10.0   /* A file that a join asks for again and again: it is open */
 #define PLAN_ROW 2.0
 #define PLAN_READ 100000.0
-#define PLAN_LATE 1e30         /* An argument can be had only in another order of the join: for want
-                               ** of a better one */
-#define PLAN_LACKING 1e60      /* That, or not at all, and it must be there: the query fails, but
+#define PLAN_LATE 1e60         /* An argument can be had only in another order of the join: for want
+                               ** of a better one. Joins of five tables are thought to cost 1e30 */
+#define PLAN_LACKING 1e90      /* That, or not at all, and it must be there: the query fails, but
                                ** with a message */
 #define PLAN_DEFAULT 8.0      /* By what an argument that is not given multiplies: see
                                ** plan_price() */
@@ -47,6 +47,9 @@ typedef struct plan_planner {
   int used;              /* Constraints that are handed to xFilter, beside LIMIT and OFFSET */
   bool late;             /* An optional one can be had only in another order of the join */
   bool lacking;          /* An argument that must be there is not */
+  int open;              /* Arguments whose values are not known before the query runs; before
+                         ** SQLite 3.38, where none is, 0 */
+  bool refused;          /* There is an argument, for another order of the join alone */
   bool sourceless;       /* It is the source, of which no term speaks */
   bool optional;         /* An optional one is given */
   int defaults;          /* How many are not */
@@ -77,6 +80,12 @@ int zt_plan_column(const zt_table *table, int i){
 
 static int plan_column_or_none(const zt_table *table, int i){
   return i<0 ? -1 : zt_plan_column(table, i);
+}
+
+/* True if SQLite's number is that of the table's column i, which may be none: the rowid, whose
+** number is -1, is no column. */
+static bool plan_is_column(const zt_table *table, int number, int i){
+  return i>=0 && number==zt_plan_column(table, i);
 }
 
 /* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there
@@ -159,6 +168,7 @@ static void plan_use(plan_planner *p, const plan_term *term, int i){
   bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
   sqlite3_value *value = optional ? plan_value(p->info, i) : NULL;
   p->plan |= term->bit;
+  p->open += argument && sqlite3_libversion_number()>=3038000 && !plan_value(p->info, i);
   p->optional = p->optional || optional;
   p->used++;
   p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
@@ -168,6 +178,53 @@ static void plan_use(plan_planner *p, const plan_term *term, int i){
   if( term->bit==ZT_PLAN_OBJECT && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_OBJECTS;
   if( !argument && !(term->bit & PLAN_RANGE_BITS) ) p->exact = false;
   if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
+}
+
+/* True if constraint i is known to be an IN. Before SQLite 3.38 none is. */
+static bool plan_is_list(sqlite3_index_info *info, int i){
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( sqlite3_libversion_number()>=3038000 ) return sqlite3_vtab_in(info, i, -1)!=0;
+#else
+  (void)info;
+  (void)i;
+#endif
+  return false;
+}
+
+/*
+** True if an argument that is not usable is so because of the order of the join. SQLite looks for
+** plans without an IN, too, where none can be used. It takes it for no plan at all if that one is
+** refused, and may then not ask for the one that there is.
+*/
+static bool plan_comes_later(const plan_planner *p, const plan_term *term){
+  for(int i=0; i<p->info->nConstraint; i++){
+    const struct sqlite3_index_constraint *constraint = &p->info->aConstraint[i];
+    if( constraint->iColumn==term->column && constraint->op==term->op && !constraint->usable
+     && !plan_is_list(p->info, i) ) return true;
+  }
+  return false;
+}
+
+/*
+** True if there is no plan without this argument where it can be had later. One that costs however
+** much is taken at times: large joins cost as much, SQLite from 3.47 on makes tables dearer than
+** the dearest plan of one that three of them look up, and there may be no other plan. Without an
+** argument that must be there it fails, and without another one it lacks rows. A source or object
+** that the table was declared with is as good as one that comes later: that may come from its rows.
+*/
+static bool plan_refuses(const plan_planner *p, int bit){
+  const int object = zt_table_argument(p->table, "object");
+  if( plan_is_required(p, bit) ) return sqlite3_libversion_number()>=3038000;   /* See IN */
+  return bit!=ZT_PLAN_SOURCE && (object<0 || bit!=ZT_PLAN_ARGUMENT<<object);
+}
+
+/*
+** True if a constraint is not worth what it may cost. Where two arguments come from two tables,
+** SQLite asks for a plan with all tables that a constraint names, or whose ON it stands in, and for
+** plans with one of them: there is none if one of all of these has its source from this table.
+*/
+static bool plan_leaves(const plan_planner *p, const plan_term *term){
+  return p->open>=2 && (term->bit & (ZT_PLAN_PATH|ZT_PLAN_OBJECT|ZT_PLAN_PATTERNS));
 }
 
 /* An argument is not given with the query. */
@@ -203,9 +260,13 @@ static void plan_choose(plan_planner *p){
   for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++){
     bool unusable;
     int i = plan_find(p, &terms[k], &unusable);
+    if( i>=0 && plan_leaves(p, &terms[k]) ) continue;
     if( i>=0 ) plan_use(p, &terms[k], i);
     else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ){
       plan_omit(p, terms[k].bit, unusable);
+      if( unusable && plan_refuses(p, terms[k].bit) && plan_comes_later(p, &terms[k]) ){
+        p->refused = true;
+      }
     }
   }
 }
@@ -246,12 +307,12 @@ static double plan_files(plan_planner *p){
   }
 }
 
-/* True if the source is one file. */
-static bool plan_is_one_file(plan_planner *p){
+/* True if the source is one file, as far as that is known before the query runs. */
+static bool plan_may_be_one_file(plan_planner *p){
   const char *text;
   zt_stat stat;
   plan_source source = plan_source_of(p, &text);
-  if( source==PLAN_IS_BLOB ) return true;
+  if( source==PLAN_IS_BLOB || source==PLAN_IS_UNKNOWN ) return true;
   if( source!=PLAN_IS_TEXT || p->of->connection->nofs ) return false;
   return !zt_path_is_url(text) && zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
 }
@@ -374,12 +435,12 @@ static bool plan_is_utf8(sqlite3 *db){
   return utf8;
 }
 
-/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.46
+/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.53
 ** say so, too, of a GROUP BY whose order an ORDER BY relies on. */
 static bool plan_wants_groups(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER>=3038000
   int distinct = sqlite3_libversion_number()>=3038000 ? sqlite3_vtab_distinct(info) : 0;
-  return distinct==2 || (distinct==1 && sqlite3_libversion_number()>=3046000);
+  return distinct==2 || (distinct==1 && sqlite3_libversion_number()>=3053000);
 #else
   (void)info;
   return false;
@@ -392,10 +453,15 @@ static bool plan_is_adjacent(const plan_planner *p){
   bool path = false;
   for(int i=0; i<p->info->nOrderBy; i++){
     int column = p->info->aOrderBy[i].iColumn;
-    if( column==plan_column_or_none(t, t->iPath) ) path = true;
-    else if( t->iObject<0 || column!=zt_plan_column(t, t->iObject) ) return false;
+    if( plan_is_column(t, column, t->iPath) ) path = true;
+    else if( !plan_is_column(t, column, t->iObject) ) return false;
   }
   return path;
+}
+
+/* Where the rows of an object can come in descending order at times, sorting helps out. */
+static bool plan_goes_backward(const zt_table *t, int order){
+  return t->backward || (t->mostly_backward && order==ZT_PLAN_ALONE);
 }
 
 /*
@@ -407,16 +473,16 @@ static int plan_order(plan_planner *p){
   const zt_table *t = p->table;
   const struct sqlite3_index_orderby *by = p->info->aOrderBy;
   int n = p->info->nOrderBy, order = 0;
-  if( n>0 && by->iColumn==zt_plan_column(t, t->iPath) ){
+  if( n>0 && plan_is_column(t, by->iColumn, t->iPath) ){
     if( !plan_is_utf8(p->of->connection->db) ) return 0;
     order = by->desc ? ZT_PLAN_SORTED|ZT_PLAN_REVERSED : ZT_PLAN_SORTED;
     by++;
     n--;
   }
   if( n==0 ) return order;
-  if( n>1 || !t->iPosition || by->iColumn!=t->iPosition || (by->desc && !t->backward) ) return 0;
-  if( !order && !plan_is_one_file(p) ) return 0;
-  if( !order ) order = ZT_PLAN_ONE_FILE;
+  if( n>1 || !t->iPosition || by->iColumn!=t->iPosition ) return 0;
+  if( !order && plan_may_be_one_file(p) ) order = ZT_PLAN_ALONE;
+  if( !order || (by->desc && !plan_goes_backward(t, order)) ) return 0;
   return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
 }
 
@@ -431,6 +497,14 @@ static void plan_consume_order(plan_planner *p){
   order = plan_order(p);
   p->plan |= order;
   p->info->orderByConsumed = order!=0;
+}
+
+/* Say which columns are used, where xFilter may have to sort rows. */
+static int plan_tell_columns(const plan_planner *p){
+  if( !(p->plan & ZT_PLAN_ALONE) ) return SQLITE_OK;
+  p->info->idxStr = sqlite3_mprintf("%llu", p->info->colUsed);
+  p->info->needToFreeIdxStr = 1;
+  return p->info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000
@@ -492,9 +566,8 @@ static bool plan_has_surplus(const plan_planner *p){
 
 /*
 ** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
-** them. With one that is not usable yet the plan costs more than any other. (SQLITE_CONSTRAINT
-** would say that there is none; but SQLite, 3.40 at least, then may not ask for the one that there
-** is.) All other constraints only narrow down what is opened, decoded and read; SQLite checks them
+** them. Where one is not usable yet there is no plan, or one that costs more than any other. All
+** other constraints only narrow down what is opened, decoded and read; SQLite checks them
 ** again. Of each kind the first that is usable is taken.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
@@ -506,11 +579,12 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
     return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   plan_choose(&p);
+  if( p.refused ) return SQLITE_CONSTRAINT;
   if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
   if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
   plan_estimate(&p, plan_files(&p));
   plan_consume_order(&p);
   plan_count(&p);
   info->idxNum = p.plan;
-  return SQLITE_OK;
+  return plan_tell_columns(&p);
 }

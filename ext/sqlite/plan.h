@@ -8,7 +8,7 @@
 #include "sqlite/scan.h"
 
 /* idxNum. For each of the first ZT_PLAN_VALUES bits that is set, argv has one value, in
-** this order. */
+** this order. With ZT_PLAN_ALONE, idxStr is colUsed in decimal digits. */
 enum {
   ZT_PLAN_SOURCE      = 1<<0,
   ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next ones have the
@@ -33,8 +33,8 @@ enum {
   ZT_PLAN_SORTED      = 1<<21,   /* Files must come in the order of their paths, */
   ZT_PLAN_REVERSED    = 1<<22,   /* from the last to the first */
   ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must come in the order of iPosition, */
-  ZT_PLAN_DESCENDING  = 1<<24,   /* or in the opposite one */
-  ZT_PLAN_ONE_FILE    = 1<<25,   /* It was one file that the source named */
+  ZT_PLAN_DESCENDING  = 1<<24,   /* or in the opposite one, */
+  ZT_PLAN_ALONE       = 1<<25,   /* in that order alone, whichever files they are of */
   ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of
                                  ** the arguments */
 };

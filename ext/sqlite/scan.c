@@ -87,6 +87,7 @@ void zt_cursor_clear_choices(zt_cursor *c){
 }
 
 void zt_cursor_reset(zt_cursor *c){
+  zt_cursor_unsort(c);
   zt_ahead_stop(&c->ahead);
   zt_cursor_leave_file(c);
   zt_cursor_clear_choices(c);
@@ -339,8 +340,8 @@ static void scan_fail_object(zt_cursor *c){
 /* Choose the next object of the current file, or the file itself. */
 static bool scan_next_object(zt_cursor *c){
   bool named = !c->wanted.objects.any;
-  bool file_first = zt_cursor_table(c)->rows==ZT_ROWS_FILES_AND_OBJECTS && !named
-                 && !zt_wanted_filters(&c->wanted);
+  bool file_first = zt_cursor_table(c)->rows==ZT_ROWS_FILES_AND_OBJECTS
+                 && !(c->plan & ZT_PLAN_OBJECT) && !zt_wanted_filters(&c->wanted);
   uint64_t n;
   if( named && !c->found && scan_find_objects(c) ) return false;
   if( named && scan_lacks_object(c) ){
@@ -419,6 +420,7 @@ static bool scan_enter_next(zt_cursor *c){
 /* At the end, what was opened stays open: the same may be asked for again. */
 int zt_cursor_advance(zt_cursor *c){
   const zt_table *t = zt_cursor_table(c);
+  if( c->sorted ) return zt_cursor_next_sorted(c);
   if( c->on_row && t->next && scan_said(c, t->next(&c->scan)) ) return SQLITE_OK;
   c->on_row = false;
   if( c->err.rc ) scan_pass_over(c);
@@ -435,7 +437,7 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n){
   const zt_table *t = zt_cursor_table(c);
   zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   while( n>0 && !c->eof ){
-    if( t->skip ) n -= t->skip(&c->scan, n);
+    if( t->skip && !c->sorted ) n -= t->skip(&c->scan, n);
     if( n>0 ){
       int rc = zt_cursor_advance(c);
       if( rc ) return rc;
@@ -480,7 +482,6 @@ static int scan_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 
 /* --- Columns --- */
 
-/* A number of the source and the arguments. */
 /* A number that tells the source from others of which a row may differ. That of a BLOB which is not
 ** kept follows from what was read of it: so does every row. */
 static uint64_t scan_source_number(const zt_cursor *c){
@@ -493,11 +494,19 @@ static uint64_t scan_source_number(const zt_cursor *c){
   return error ? XXH3_64bits_withSeed(error, strlen(error), c->blob_size) : c->blob_size;
 }
 
+/* An argument as its column shows it; NULL if that is NULL. */
+static const char *scan_argument(const zt_cursor *c, int i){
+  const zt_table *t = zt_cursor_table(c);
+  if( c->scan.argument[i] ) return c->scan.argument[i];
+  return i==zt_table_argument(t, "on_error") ? "abort" : t->defaults[i];
+}
+
+/* A number of the source and the arguments. */
 static uint64_t scan_number(zt_cursor *c){
   if( c->number ) return c->number;
   c->number = scan_source_number(c);
-  for(int i=0; i<ZT_ARGUMENTS; i++){
-    const char *z = c->scan.argument[i];
+  for(int i=0; i<zt_table_arguments(zt_cursor_table(c)); i++){
+    const char *z = scan_argument(c, i);
     if( z ) c->number = XXH3_64bits_withSeed(z, strlen(z), c->number+(uint64_t)i+1);
   }
   if( !c->number ) c->number = 1;
@@ -510,7 +519,13 @@ static uint64_t scan_number(zt_cursor *c){
 static int scan_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   zt_cursor *c = (zt_cursor*)p;
   const zt_table *t = zt_cursor_table(c);
-  uint64_t row = t->rowid ? t->rowid(&c->scan) : c->scan.object, file = scan_number(c);
+  uint64_t row, file;
+  if( c->sorted ){
+    *out = zt_cursor_sorted_rowid(c);
+    return SQLITE_OK;
+  }
+  row = t->rowid ? t->rowid(&c->scan) : c->scan.object;
+  file = scan_number(c);
   if( c->scan.path ) file = XXH3_64bits_withSeed(c->scan.path, strlen(c->scan.path), file);
   *out = (sqlite3_int64)((file+row) & INT64_MAX);
   return SQLITE_OK;
@@ -542,16 +557,18 @@ static void scan_argument_column(const zt_cursor *c, sqlite3_context *ctx, int i
     return;
   }
   if( i>zt_table_arguments(t) ) return;
-  z = c->scan.argument[i-1];
+  z = scan_argument(c, i-1);
   if( z ) sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
-  else if( i-1==zt_table_argument(t, "on_error") ) zt_result_static(ctx, "abort");
-  else if( t->defaults[i-1] ) zt_result_static(ctx, t->defaults[i-1]);
 }
 
 static int scan_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   zt_cursor *c = (zt_cursor*)p;
   const zt_table *t = zt_cursor_table(c);
   int nArguments;
+  if( c->sorted && i<t->nVisible ){
+    zt_cursor_sorted_column(c, ctx, i);
+    return SQLITE_OK;
+  }
   if( i==t->iPath ){
     if( c->scan.path ) sqlite3_result_text(ctx, c->scan.path, -1, SQLITE_TRANSIENT);
     return SQLITE_OK;

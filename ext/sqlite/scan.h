@@ -63,7 +63,8 @@ struct zt_table {
   int iPath, iObject;          /* Columns; -1: none */
   int iPosition;               /* A column of whole numbers that a query may want a range of;
                                ** 0: none */
-  bool backward;               /* Rows can come in descending order of iPosition, too */
+  bool backward;               /* Rows can come in descending order of iPosition, too, */
+  bool mostly_backward;        /* or those of most objects: scan->unordered says of which not */
   uint64_t light;              /* ZT_ROWS_FILES: bit i: column i needs no container, only what the
                                ** system says */
   uint64_t bytes;              /* Bit i: column i reads the file beyond its manifest */
@@ -115,6 +116,7 @@ struct zt_scan {
                                  ** and component */
   zt_range range;                /* Of iPosition: rows outside it are not wanted */
   bool ascending, descending;    /* Rows must come in that order of iPosition */
+  bool unordered;                /* They do not: the table says so in `first` */
   bool skip;                     /* on_error is 'skip': what cannot be had is left out, or NULL */
   const char *argument[ZT_ARGUMENTS];   /* Values as text; NULL: not given, or NULL */
   const zt_error *error;         /* Why the file cannot be read; NULL if it can, or nobody asked */

@@ -68,6 +68,18 @@ static bool statements_speaks_of_compound(const char *sql){
   return false;
 }
 
+/* However names are quoted: those of the rowid are rowid, _rowid_ and oid. */
+static bool statements_speaks_of_source(const char *sql){
+  static const char *const names[] = { "%source%", "%rowid%", "%oid%" };
+  size_t n = 0;
+  bool alone;
+  for(int i=0; i<3; i++) if( !sql || sqlite3_strlike(names[i], sql, 0)==0 ) return true;
+  for(const char *z=sql; z && (z = statements_word(z, &n, &alone))!=NULL; z+=n){
+    if( statements_is(z, n, "or") ) return true;
+  }
+  return statements_speaks_of_outer(sql);
+}
+
 /* True if something that runs now speaks of it, or if that cannot be told. */
 static bool statements_any(sqlite3 *db, bool (*speaks)(const char *sql)){
   static const char views[] =
@@ -94,4 +106,14 @@ bool zt_statements_join_outer(sqlite3 *db){
 
 bool zt_statements_are_compound(sqlite3 *db){
   return statements_any(db, statements_speaks_of_compound);
+}
+
+bool zt_statements_ask_for_source(sqlite3 *db){
+  return statements_any(db, statements_speaks_of_source);
+}
+
+bool zt_statements_have(sqlite3 *db, const sqlite3_stmt *stmt){
+  const sqlite3_stmt *known = sqlite3_next_stmt(db, NULL);
+  while( known && known!=stmt ) known = sqlite3_next_stmt(db, (sqlite3_stmt*)known);
+  return known!=NULL;
 }

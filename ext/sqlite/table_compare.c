@@ -18,6 +18,7 @@
 **
 ** idxNum: bit k: argument k is given. argv: those arguments, in their order.
 */
+#include "sqlite/module.h"
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 #include "tensor/compare.h"
@@ -51,7 +52,7 @@ typedef struct compare_table_cursor {
 static int compare_table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                                  sqlite3_vtab **out, char **message){
   compare_table *t;
-  int rc = sqlite3_declare_vtab(
+  int rc = zt_module_declare(
     db, "CREATE TABLE x(elements INTEGER, equal INTEGER, nans INTEGER, max_abs REAL,"
         " mean_abs REAL, rmse REAL, l2 REAL, other_l2 REAL, dot REAL, cosine REAL, error TEXT,"
         " source BLOB HIDDEN, object TEXT HIDDEN, other_source BLOB HIDDEN,"

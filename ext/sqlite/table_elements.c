@@ -17,13 +17,16 @@
 
 enum { ELEMENTS_PATH, ELEMENTS_POSITION, ELEMENTS_COORDS, ELEMENTS_VALUE, ELEMENTS_COUNT };
 
-#define ELEMENTS_WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once */
+#define ELEMENTS_WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once, */
+#define ELEMENTS_BACKWARD ((uint64_t)1 << 20)  /* and backward, twice as many as the time before up
+                                               ** to that: some encodings can be read forward
+                                               ** alone, from the beginning on */
 
 typedef struct elements_row {
   zt_budget budget;
   zt_tensor tensor;
   uint64_t position;           /* Dense: of the current element */
-  uint64_t last;               /* Dense: the last one that is wanted */
+  uint64_t last;               /* Dense: the last one that is wanted, in the order asked for */
   uint64_t from, until;        /* Dense: the elements in the window: from <= position < until */
   uint8_t *window;             /* Dense, owned */
   size_t i;                    /* Sparse: the current one of entries */
@@ -86,12 +89,21 @@ static bool elements_first_stored(zt_scan *scan){
 
 static bool elements_first_dense(zt_scan *scan){
   elements_row *r = scan->row;
-  uint64_t elements = r->tensor.object->elements;
+  uint64_t elements = r->tensor.object->elements, low = scan->range.first, high = scan->range.last;
   /* What is stored is checked all the same */
   if( elements==0 ) zt_tensor_read(&r->tensor, 0, 0, NULL, scan->err);
-  r->position = scan->range.first;
-  if( r->position>scan->range.last || r->position>=elements ) return false;
-  r->last = scan->range.last<elements ? scan->range.last : elements-1;
+  if( low>high || low>=elements ) return false;
+  if( high>=elements ) high = elements-1;
+  r->position = scan->descending ? high : low;
+  r->last = scan->descending ? low : high;
+  return true;
+}
+
+static bool elements_next_dense(const zt_scan *scan){
+  elements_row *r = scan->row;
+  if( r->position==r->last ) return false;
+  if( scan->descending ) r->position--;
+  else r->position++;
   return true;
 }
 
@@ -108,12 +120,14 @@ static bool elements_first(zt_scan *scan){
   elements_row *r = scan->row;
   r->budget = zt_connection_budget(scan->connection);
   scan->err->object = r->tensor.object->name;
-  return zt_tensor_is_sparse(&r->tensor) ? elements_first_stored(scan) : elements_first_dense(scan);
+  if( !zt_tensor_is_sparse(&r->tensor) ) return elements_first_dense(scan);
+  scan->unordered = scan->descending;
+  return elements_first_stored(scan);
 }
 
 static bool elements_next(zt_scan *scan){
   elements_row *r = scan->row;
-  if( !r->entries ) return r->position++<r->last;
+  if( !r->entries ) return elements_next_dense(scan);
   r->budget = zt_connection_budget(scan->connection);
   r->i++;
   scan->err->object = r->tensor.object->name;
@@ -124,10 +138,11 @@ static bool elements_next(zt_scan *scan){
 ** gone through. */
 static uint64_t elements_skip(zt_scan *scan, uint64_t n){
   elements_row *r = scan->row;
-  uint64_t left = r->last-r->position;
+  uint64_t left = scan->descending ? r->position-r->last : r->last-r->position;
   if( r->entries ) return 0;
   if( n>left ) n = left;
-  r->position += n;
+  if( scan->descending ) r->position -= n;
+  else r->position += n;
   return n;
 }
 
@@ -141,21 +156,32 @@ static uint64_t elements_rowid(zt_scan *scan){
   return r->sorted ? zt_sorted_number(r->sorted, r->i) : r->entries->first+r->i;
 }
 
+/* How many elements to read from the current one on: a query that took those before will take those
+** that come next. */
+static uint64_t elements_ahead(const zt_scan *scan){
+  const elements_row *r = scan->row;
+  uint64_t passed = scan->descending ? r->from-r->position : r->position-r->until;
+  uint64_t left = scan->descending ? r->position-r->last : r->last-r->position, n = ELEMENTS_WINDOW;
+  if( r->until==0 || passed>ELEMENTS_WINDOW ) return 1;
+  if( scan->descending && n<2*(r->until-r->from) ) n = 2*(r->until-r->from);
+  if( n>ELEMENTS_BACKWARD ) n = ELEMENTS_BACKWARD;
+  return n<=left ? n : left+1;
+}
+
 /* The current element of a dense object, through a window. */
 static const void *elements_own_load(zt_scan *scan, zt_error *err){
   elements_row *r = scan->row;
   unsigned width = r->tensor.dtype->width;
   if( r->position<r->from || r->position>=r->until ){
-    /* A query that took those before will take those behind */
-    bool ahead = r->until>0 && r->position-r->until<ELEMENTS_WINDOW;
-    uint64_t n = ahead ? r->last-r->position+1 : 1;
-    if( n>ELEMENTS_WINDOW ) n = ELEMENTS_WINDOW;
+    const uint64_t n = elements_ahead(scan);
+    const uint64_t room = scan->descending ? ELEMENTS_BACKWARD : ELEMENTS_WINDOW;
+    const uint64_t from = scan->descending ? r->position+1-n : r->position;
     r->budget = zt_connection_budget(scan->connection);
-    if( !r->window ) r->window = sqlite3_malloc64(ELEMENTS_WINDOW*width);
+    if( !r->window ) r->window = sqlite3_malloc64(room*width);
     if( !r->window ) zt_fail_nomem(err);
-    if( err->rc || zt_tensor_read(&r->tensor, r->position, (size_t)n, r->window, err) ) return NULL;
-    r->from = r->position;
-    r->until = r->position+n;
+    if( err->rc || zt_tensor_read(&r->tensor, from, (size_t)n, r->window, err) ) return NULL;
+    r->from = from;
+    r->until = from+n;
   }
   return r->window + (r->position-r->from)*width;
 }
@@ -193,6 +219,7 @@ const zt_table zt_table_elements = {
   .iPath = ELEMENTS_PATH,
   .iObject = -1,
   .iPosition = ELEMENTS_POSITION,
+  .mostly_backward = true,
   .bytes = 1u<<ELEMENTS_VALUE,
   .rows_read = true,
   .row_size = sizeof(elements_row),

@@ -9,6 +9,7 @@
 ** Rows come in the order of rule.c. Nothing is opened, so that the nofs entry point and views
 ** stored in a database have it, too. It is no table of the frame, whose tables have a source.
 */
+#include "sqlite/module.h"
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
 
@@ -21,7 +22,7 @@ typedef struct rules_cursor {
 
 static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **message){
-  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT,"
+  int rc = zt_module_declare(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT,"
                                     " specification TEXT)");
   (void)client;
   (void)argc;

@@ -4,8 +4,6 @@
 #include <math.h>
 #include "tensor/assemble.h"
 
-#define VALUE_JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
-
 zt_text zt_value_text(sqlite3_value *v){
   const char *z;
   if( sqlite3_value_type(v)==SQLITE_NULL || sqlite3_value_type(v)==SQLITE_BLOB ){
@@ -95,12 +93,12 @@ void zt_result_str(sqlite3_context *ctx, sqlite3_str *str){
 
 void zt_result_json(sqlite3_context *ctx, sqlite3_str *json){
   zt_result_str(ctx, json);
-  sqlite3_result_subtype(ctx, VALUE_JSON_SUBTYPE);
+  sqlite3_result_subtype(ctx, ZT_JSON_SUBTYPE);
 }
 
 void zt_result_json_text(sqlite3_context *ctx, zt_text json){
   zt_result_text(ctx, json);
-  sqlite3_result_subtype(ctx, VALUE_JSON_SUBTYPE);
+  sqlite3_result_subtype(ctx, ZT_JSON_SUBTYPE);
 }
 
 void zt_result_buffer(sqlite3_context *ctx, zt_buffer *buffer){

@@ -20,6 +20,8 @@ int zt_value_index(sqlite3_value *v, const char *what, uint64_t otherwise, uint6
 /* A value that must name a type; NULL leaves *out as it is. */
 int zt_value_dtype(sqlite3_value *v, const zt_dtype **out, zt_error *err);
 
+#define ZT_JSON_SUBTYPE 74   /* 'J', as SQLite's own JSON functions have it */
+
 void zt_result_scalar(sqlite3_context *ctx, zt_scalar value);     /* INTEGER, REAL, decimal TEXT
                                                                   ** above int64, JSON if complex */
 void zt_result_text(sqlite3_context *ctx, zt_text text);          /* NULL if z is */

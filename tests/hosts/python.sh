@@ -1,6 +1,6 @@
 #!/bin/sh
 # The extension in Python: its own sqlite3, and apsw from PyPI, which brings another SQLite. `python.sh suite` runs the whole
-# SQL suite through apsw, too.
+# SQL suite through apsw, too, `python.sh random` its random queries.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -19,4 +19,9 @@ fi
 export PYTHONDONTWRITEBYTECODE=1
 "$python" tests/hosts/python/smoke_sqlite3.py "$extension"
 "$env/bin/python" tests/hosts/python/smoke_apsw.py "$extension"
-[ "${1:-}" != suite ] || PYTHONPATH="$PWD/tests/hosts/apsw" "$env/bin/python" -m pytest -q --tb=short tests/sql
+case ${1:-} in
+  suite) tests=tests/sql ;;
+  random) tests=tests/sql/test_random.py ;;
+  *) exit 0 ;;
+esac
+PYTHONPATH="$PWD/tests/hosts/apsw" "$env/bin/python" -m pytest -q --tb=short "$tests"

@@ -38,6 +38,10 @@ static const oom_case cases[] = {
            " ORDER BY position" },
   { .sql = "SELECT *, rowid FROM zt_elements('" V12 "hand_sparse.zt', 'coo.duplicate')"
            " ORDER BY path, position LIMIT 2" },
+  { .sql = "SELECT position, coords, rowid FROM zt_elements((SELECT '[\"" SMALL "\", \"" TREE "/a.zt\"]'), 'blk.0.attn.q', 'skip')"
+           " WHERE position >= 1 ORDER BY position DESC LIMIT 3" },
+  { .sql = "SELECT *, source, rowid FROM zt_elements(?1, 'csr.unsorted') ORDER BY position DESC", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT o.object, length(o.source) FROM zt_objects(?1) AS o WHERE o.object = 'csr.f32' OR o.path = 'x'", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, object, dtype, on_error, rowid FROM zt_rows('" SMALL "', 'blk.0.attn.q', 'f16')" },
   { .sql = "SELECT *, source, object, dtype, rowid FROM zt_rows(?1, 'csr.f32')", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, on_error, rowid FROM zt_stats('" SMALL "')" },

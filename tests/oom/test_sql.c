@@ -66,6 +66,22 @@ static void test_complete(void **state){
   used_free(&u);
 }
 
+/* Hosts end all statements that a connection has before they close it, those of the extension too. */
+static void test_a_host_finalizes_what_sorts_rows(void **state){
+  static const char sql[] = "SELECT position FROM zt_elements((SELECT '[\"" SMALL "\", \"./" SMALL "\"]'), 'blk.0.attn.q')"
+                            " ORDER BY position DESC";
+  sqlite3 *db = open_database(&(oom_case){ .setup = NULL });
+  sqlite3_stmt *stmt;
+  int n = 0;
+  (void)state;
+  assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+  assert_int_equal(sqlite3_column_int(stmt, 0), 11);
+  for(; (stmt = sqlite3_next_stmt(db, NULL))!=NULL; n++) assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+  assert_int_equal(n, 2);
+  assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 /* Last: the sweeps above were no idle ones, in none of the libraries. */
 static void test_failures_were_injected(void **state){
   (void)state;
@@ -83,6 +99,7 @@ int main(int argc, char **argv){
     cmocka_unit_test_setup(test_loading_a_library, disarm),
   }, last[] = {
     cmocka_unit_test_setup(test_refresh, disarm),
+    cmocka_unit_test_setup(test_a_host_finalizes_what_sorts_rows, disarm),
     cmocka_unit_test_setup(test_failures_were_injected, disarm),
   };
   struct CMUnitTest tests[N(first)+N(cases)+N(last)];

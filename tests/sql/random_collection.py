@@ -63,8 +63,9 @@ def files():
         "d/a.zt": writer.write(numbers, attributes=values), "d/B.zt": writer.write(letters, "1.1"),
         "d/b_.zt": writer.write(few, "2",
                                 attributes={"a": "1e3"}), "d/sub/ü.zt": writer.write(few, "1.0"),
-        "01": writer.write(few, "0.1"), "1.0": writer.write({"1.0": sparse, "a": coo},
-                                                            attributes={"1": 1000}),
+        "01": writer.write(few, "0.1"),
+        # As a BLOB it is one that is kept for the column source only where a statement may ask for it
+        "1.0": writer.write({"1.0": sparse, "a": coo}, attributes={"1": 1000}, gap=70000),
         "mixed/broken.zt": b"broken", "mixed/good.zt": writer.sample(),
         "mixed/odd.zt": writer.write(odd)
     }
@@ -137,6 +138,7 @@ class Table:
                 type = "BLOB" if column == "source" else "TEXT"
             self.columns.append(Column(column, type, column in self.arguments, hidden != 0))
         self.copy(db)
+        self.columns.append(row_number(db, self.every))
 
     def calls(self):
         choices = [CHOICES[argument] for argument in self.optional]
@@ -170,8 +172,9 @@ class Table:
         for i, arguments in enumerate(self.calls()):
             copy = self.copies[arguments] = f"{self.name}_{i}"
             db.execute(f"CREATE TABLE {copy}({declared})")
-            db.execute(f"INSERT INTO {copy} SELECT {names} FROM {self.call(arguments)}")
-            db.execute(f"INSERT INTO {self.every} SELECT {names} FROM {copy}")
+            db.execute(f"INSERT INTO {copy}(rowid, {names})"
+                       f" SELECT rowid, {names} FROM {self.call(arguments)}")
+            db.execute(f"INSERT INTO {self.every}(rowid, {names}) SELECT rowid, {names} FROM {copy}")
             self.learn_defaults(db, copy, arguments)
             self.give_name(db, i, arguments)
         for column in self.columns:
@@ -209,6 +212,7 @@ NATIVE = {
     "reals": "r REAL",
     "texts": "t TEXT",
     "anything": "v",
+    "choices": "on_error TEXT, level TEXT, dtype TEXT, bins TEXT",
 }
 ROWS = {
     "pairs": [("d/a.zt", "0"), ("d/a.zt", "00"), ("d/a.zt", "a"), ("01", "0"), ("d", "none"),
@@ -219,12 +223,17 @@ ROWS = {
     "ints": [(i, ) for i in (0, 1, 2, 2, 3, 1000, -1, None)],
     "reals": [(r, ) for r in (0.0, 1.0, 1000.0, 1.5, -0.5, None)],
     "texts": [(t, ) for t in ("0", "00", "1.0", "1e3", "a", "A", "d/a.zt", "01", "", "2", None)],
+    "choices": [("skip", "full", "f64", "3"), ("abort", "quick", "f64", "64")],
     "anything": [(v, ) for v in (0, 1.0, "1", "01", "a", b"a", None, 1000, "d/B.zt", 2.5)],
 }
 
 
 class Collection:
-    """The files in the current directory, and the tables in a database."""
+    """The files in the current directory, and the tables in a database.
+
+    `parameters` are names of what may stand for a source in a statement, which is planned without
+    its value, and the values.
+    """
 
     def __init__(self, db):
         contents = files()
@@ -249,6 +258,11 @@ class Collection:
         has = {name for name, in db.execute("SELECT name FROM pragma_module_list")}
         self.tables = {name: Table(db, name) for name in TABLES if name in has}
         self.native = {name: native_columns(db, name) for name in NATIVE}
+        self.parameters, self.named = {}, {}
+        for source, _ in sources(True):
+            parameter = f"p{len(self.parameters)}"
+            self.named[source] = ":" + parameter
+            self.parameters[parameter] = db.execute(f"SELECT {source}").fetchone()[0]
 
 
 def native_columns(db, name):
@@ -258,7 +272,15 @@ def native_columns(db, name):
         columns.append(Column(column, type, column in ("src", "obj"), False))
         found = db.execute(f"SELECT DISTINCT {column} FROM {name} WHERE length({column}) < 40")
         columns[-1].samples = sorted(literal(value) for value, in found)
-    return columns
+    return columns + [row_number(db, name)]
+
+
+def row_number(db, table):
+    """The rowid, which is no column, as one."""
+    column = Column("rowid", "INTEGER", False, True)
+    found = [repr(rowid) for rowid, in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
+    column.samples = found[::max(1, len(found) // SAMPLES)] or ["NULL"]
+    return column
 
 
 def main(directory):
@@ -269,9 +291,11 @@ def main(directory):
     db.enable_load_extension(True)
     db.load_extension(extension)
     db.execute("BEGIN")
-    Collection(db)
+    collection = Collection(db)
     db.execute("COMMIT")
     with open("named.sql", "w", encoding="utf-8") as file:
+        file.writelines(f".parameter set {name} \"{source}\"\n"
+                        for source, name in collection.named.items())
         for sql, in db.execute("SELECT sql FROM sqlite_temp_master"):
             file.write(sql.replace("VIRTUAL TABLE ", "VIRTUAL TABLE temp.", 1) + ";\n")
 

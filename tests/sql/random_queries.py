@@ -47,6 +47,8 @@ class Reference:
         self.text, self.terms, self.lateral = "", [], False
         self.asked = False  # Its arguments, or those of its ordinary table, are conditions
         self.given = False  # It is a table made by CREATE VIRTUAL TABLE
+        self.sure = False  # Its columns are arguments: of an outer join they would be NULL, which is none
+        self.null = []  # Arguments that are NULL: of those SQLite knows that they equal nothing
 
     def column(self, name):
         return next((c for c in self.columns if c.name == name), None)
@@ -61,6 +63,7 @@ class Reference:
 class Generator:
     def __init__(self, collection, seed, native):
         self.tables, self.natives = collection.tables, collection.native
+        self.named = collection.named
         self.random = random.Random(seed)
         self.native = native
         self.aliases = 0
@@ -137,6 +140,9 @@ class Generator:
         nulls = self.random.randint(0, len(table.optional))
         while given and given[-1] == "NULL" and len(given) > len(table.required) + nulls:
             given.pop()
+        if self.chance(30) and given:
+            given[0] = self.named[given[0]]
+        reference.null = [n for n, value in zip(table.arguments, given) if value == "NULL"]
         call = f"{table.name}({', '.join(given)})" if given else table.name
         reference.text = f"{table.copies[arguments] if self.native else call} AS {reference.alias}"
         return reference
@@ -204,7 +210,9 @@ class Generator:
         sides = []
         for _ in range(self.random.randint(2, 3)):
             arguments = self.pick(self.safe_calls(table))
-            terms = [f"{reference.named(n)} = {a}" for n, a in zip(table.required, arguments)]
+            source = self.named[arguments[0]]  # Of a subquery here: see written()
+            given = [source if arguments[0].startswith("(") else arguments[0], *arguments[1:]]
+            terms = [f"{reference.named(n)} = {a}" for n, a in zip(table.required, given)]
             if self.chance(30):
                 terms.append(self.leaf_simple(reference))
             sides.append(" AND ".join(terms))
@@ -215,6 +223,8 @@ class Generator:
 
     def lateral(self, table, earlier):
         """Arguments from what stands before; None if nothing there may be one."""
+        if not table.required:
+            return None
         found = []
         for other in earlier:
             found += [(other, source, object)
@@ -243,6 +253,26 @@ class Generator:
             values["object"] = other.named(object)
         if "on_error" in table.optional and (other.mixed or self.chance(30)):
             values["on_error"] = "'skip'"
+        if not other.mixed:
+            self.choose(table, earlier, values)
+        return self.called(table, reference, values)
+
+    def chosen(self, table, earlier):
+        """A source that is known, and the other arguments from what stands before."""
+        arguments = self.pick([a for a in self.safe_calls(table) if a in self.written(table)])
+        values = dict(zip(table.required, arguments))
+        self.choose(table, earlier, values)
+        return self.called(table, self.new(table, arguments), values)
+
+    def choose(self, table, earlier, values):
+        """Optional arguments that are columns of the table choices."""
+        for choices in [r for r in earlier if r.sure][:1]:
+            for name in table.optional:
+                if self.chance(70):
+                    values[name] = choices.named(name)
+
+    def called(self, table, reference, values):
+        """With these arguments, positional or as conditions."""
         as_terms = self.chance(30)
         self.all_of(table, reference)
         for name in table.arguments:
@@ -259,6 +289,8 @@ class Generator:
 
     def from_clause(self, table):
         """(text, conditions for WHERE, references)."""
+        if self.chance(12):
+            return self.chain(table)
         others = self.pick([0, 0, 0, 0, 1, 1, 1, 2])
         place = self.random.randint(0, others)
         outer = OUTER_JOINS and others and table.given and self.chance(15)
@@ -280,6 +312,39 @@ class Generator:
                 where = where + more
             references.append(reference)
         return text, where, references
+
+    def chain(self, table):
+        """Each table's source comes from one before it, the last one's too."""
+        references = [self.ordinary(self.pick(["s", "pairs"])) if self.chance(50) else
+                      self.positional(self.tables[self.pick(["zt_files", "zt_objects"])])]
+        text, where = references[0].text, []
+        if self.chance(40):
+            references.append(self.ordinary("choices"))
+            references[-1].sure = True
+            text += f" JOIN {references[-1].text}"
+        linked = ["zt_files", "zt_objects", "zt_components", "zt_attributes"]
+        names = self.some(linked, 0, 2) + [table.name]
+        for name in names:
+            reference = self.lateral(self.tables[name], references)
+            if self.tables[name].required and self.chance(30):
+                reference = self.chosen(self.tables[name], references)
+            elif reference is None:
+                reference = self.reference(self.tables[name], [])
+            if self.chance(75):
+                joined, more = f" {self.pick(['JOIN', 'JOIN', 'CROSS JOIN'])} {reference.text}", []
+                more = reference.terms + ([self.link(references, reference)] if self.chance(40) else [])
+            else:
+                joined, more = self.join(references, reference, False)
+            text, where = text + joined, where + more
+            references.append(reference)
+        if self.chance(50):
+            where.append(self.exists(references, *self.exists_about(references)))
+        return text, where, references
+
+    def exists_about(self, references):
+        reference, column = self.pick(
+            [(r, c) for r, c in self.weighted(references) if not c.argument])
+        return reference, column, reference.sql(column)
 
     def join(self, references, reference, outer):
         kind = self.pick(["JOIN", "LEFT JOIN", "LEFT JOIN", "CROSS JOIN", ",", "JOIN"])
@@ -306,8 +371,9 @@ class Generator:
         """Names that the last reference has in common with exactly one before."""
         common = []
         for name in ("path", "object"):
-            have = [r for r in references if r.column(name) and not r.column(name).argument]
-            if reference.column(name) and not reference.column(name).argument and len(have) == 1:
+            have = [r for r in references if r.column(name)]   # Versions differ in what is hidden
+            if reference.column(name) and not reference.column(name).argument and len(have) == 1 and (
+                    not have[0].column(name).argument):
                 common.append(name)
         if len(common) == 2 and self.chance(30):
             common.pop()
@@ -327,7 +393,8 @@ class Generator:
         left, right = mine[0].sql(mine[1]), other[0].sql(other[1])
         operator = "=" if self.chance(75) else self.pick(INEQUALITIES)
         if mine[1].argument or other[1].argument:
-            operator = "IS"
+            null = mine[1].name in mine[0].null or other[1].name in other[0].null
+            operator = "IS NOT" if null else "IS"
         if operator in ("=", "IS") and self.chance(50):
             left, right = right, left
         return f"{left} {operator} {right}"
@@ -374,7 +441,7 @@ class Generator:
             return self.on_argument(reference, column, sql)
         kinds = [self.comparison] * 6 + [self.list] * 3 + [
             self.selection, self.like, self.like, self.null, self.between, self.between,
-            self.columns, self.columns, self.expression, self.rows, self.exists
+            self.columns, self.columns, self.expression, self.rows, self.exists, self.exists
         ]
         return self.pick(kinds)(references, reference, column, sql)
 
@@ -427,10 +494,12 @@ class Generator:
 
     def exists(self, references, reference, column, sql):
         """A correlated subquery."""
-        kind = self.pick(["EXISTS", "NOT EXISTS", "count", "in"])
+        kind = self.pick(["EXISTS", "EXISTS", "NOT EXISTS", "count", "in"])
         table = self.tables[self.pick([t for t in self.tables if t != "zt_check"])]
         inner = self.reference(table, references, False) if self.chance(60) else self.ordinary()
         terms = inner.terms + [self.link(references, inner)]
+        if self.chance(30):
+            terms.append(self.link(references, inner))
         if self.chance(30):
             terms.append(self.leaf_simple(inner))
         body = f"FROM {inner.text} WHERE {' AND '.join(terms)}"
@@ -558,7 +627,7 @@ class Generator:
         outputs = self.outputs(references, 2)
         columns = ", ".join(r.sql(c) for r, c in outputs)
         of, column = self.pick(self.weighted(references))
-        of = of.sql(column)
+        of = of.named("rowid") if self.chance(20) else of.sql(column)
         counts = ", ".join(
             self.some(
                 ["count(*)", f"count({of})", f"min({of})", f"max({of})", f"count(DISTINCT {of})"],

@@ -232,10 +232,10 @@ def test_golden_objects_come_in_the_order_of_their_positions(db, name, file, obj
 
 
 @pytest.mark.parametrize("source, order, sorts", [
-    ("{path}", "position", not LITERAL_IS_KNOWN), ("{blob}", "position", not LITERAL_IS_KNOWN),
+    ("{path}", "position", False), ("{blob}", "position", False), ("?", "position", False),
     ("{path}", "path, position", False), ("{pattern}", "path, position", False),
-    ("{path}", "position DESC", True), ("{path}", "value", True), ("?", "position", True),
-    ("{pattern}", "position", True)])
+    ("{path}", "position DESC", False), ("?", "position DESC", False), ("?", "path, position DESC", True),
+    ("{path}", "value", True), ("{pattern}", "position", LITERAL_IS_KNOWN)])
 def test_the_order_of_positions_needs_no_sorting_by_sqlite(db, save, source, order, sorts):
     path = save("x.zt", FILES["coo"])
     source = source.format(path=quoted(path), blob=literal(FILES["coo"]),

@@ -226,6 +226,66 @@ def test_a_list_of_arguments_joins_with_what_follows_from_it(db, numbers, sql):
         assert not IN_AT_ONCE and str(error) == "no query solution"
 
 
+# ------------------------------------------------------------------- sources that come from other tables
+
+
+@pytest.fixture
+def star(db, numbers, sample):
+    """Ordinary tables of paths, beside which each lateral call has several that look it up."""
+    for name in ("nt", "other"):
+        db.execute(f"CREATE TABLE {name}(path TEXT, object TEXT, n INTEGER)")
+        db.execute(f"INSERT INTO {name} SELECT path, object, rank FROM zt_objects(?)", (numbers, ))
+        db.execute(f"INSERT INTO {name} SELECT path, object, rank FROM zt_objects(?)", (sample, ))
+    for table in ("zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_stats"):
+        db.execute(f"CREATE TABLE copy_{table} AS SELECT *, source FROM {table}(?)", (numbers, ))
+        db.execute(f"INSERT INTO copy_{table} SELECT *, source FROM {table}(?)", (sample, ))
+    return db
+
+
+@pytest.mark.parametrize("second", ["zt_files", "zt_objects", "zt_components", "zt_attributes", "zt_stats"])
+@pytest.mark.parametrize("third", ["zt_files", "zt_objects", "zt_attributes"])
+@pytest.mark.parametrize("where", [
+    "EXISTS (SELECT 1 FROM nt WHERE nt.path = t2.path)",
+    "EXISTS (SELECT 1 FROM nt WHERE nt.path = t2.path) AND EXISTS (SELECT 1 FROM other WHERE other.path = t3.path)",
+    "t1.path = t2.path AND EXISTS (SELECT 1 FROM nt, other WHERE nt.path = t2.path AND other.object = nt.object)",
+    "EXISTS (SELECT 1 FROM nt WHERE nt.path = t3.path AND nt.n = t1.n)",
+])
+def test_sources_that_come_from_tables_before_are_had_in_every_order(star, second, third, where):
+    calls = [f"{second}(t1.path) t2", f"{third}(t2.path) t3", "zt_files(t2.source) t4"]
+    terms = ["t2.source = t1.path", "t3.source = t2.path", "t4.source = t2.source"]
+    sql = "SELECT t1.object, t2.path, t3.rowid > 0, t4.size FROM nt t1 JOIN {} JOIN {} JOIN {} WHERE {} ORDER BY 1, 2, 3, 4"
+    copies = [f"copy_{second} t2", f"copy_{third} t3", "copy_zt_files t4"]
+    expected = rows(star, sql.format(*copies, f"{' AND '.join(terms)} AND {where}"))
+    assert rows(star, sql.format(*calls, where)) == expected
+    named = [f"{table} {alias}" for table, alias in ((second, "t2"), (third, "t3"), ("zt_files", "t4"))]
+    assert rows(star, sql.format(*named, f"{where} AND {' AND '.join(terms)}")) == expected
+
+
+@pytest.mark.skipif(not IN_AT_ONCE, reason="Before 3.38 nothing tells which argument is an IN, nor which value is known")
+@pytest.mark.parametrize("sql, count", [
+    ("zt_components(r.path) c ON c.path = r.path", 32), ("zt_components(r.path) c ON r.path = c.path", 32),
+    ("zt_objects(r.path) c ON c.path = r.path AND c.object = l.name", 4),
+    ("nt c ON c.path = r.path LEFT JOIN zt_files(r.path) f ON r.path LIKE '%.zt' AND r.path GLOB 'x*'", 32)])
+def test_arguments_from_two_tables_and_a_path_from_a_third_have_a_plan(star, numbers, sql, count):
+    star.execute("CREATE TABLE m(a)")
+    star.execute("INSERT INTO m VALUES (?)", (numbers, ))
+    star.execute("CREATE TABLE l(name TEXT)")
+    star.execute("INSERT INTO l VALUES ('0'), ('a')")
+    assert value(star, f"SELECT count(*) FROM m, l JOIN zt_rows(m.a, l.name) r JOIN {sql}") == count
+
+
+def test_an_argument_that_comes_from_a_table_before_is_no_condition_on_its_default(star, numbers):
+    """Three tables that look up what zt_rows gives: SQLite then prefers to begin with zt_rows."""
+    star.execute("CREATE TABLE kinds(dtype TEXT)")
+    star.execute("INSERT INTO kinds VALUES ('u8'), ('i16')")
+    star.execute("CREATE TABLE some AS SELECT value AS row FROM json_each('[0, 1]')")
+    sql = """SELECT k.dtype, r.row, hex(r.vector) FROM kinds k JOIN zt_rows(?, '1', k.dtype) r
+             JOIN some a ON a.row = r.row JOIN some b ON b.row = r.row JOIN some c ON c.row = r.row ORDER BY 1, 2"""
+    expected = [(d, *row) for d in ("i16", "u8")
+                for row in rows(star, "SELECT row, hex(vector) FROM zt_rows(?, '1', ?) WHERE row < 2", numbers, d)]
+    assert rows(star, sql, numbers) == expected != []
+
+
 # ---------------------------------------------------------------------------------- OR of arguments
 
 
@@ -394,3 +454,50 @@ def test_a_file_rewritten_between_two_rows_is_read_as_it_is_by_then(db, save, tm
              WHERE f.path = t.p ORDER BY +f.rowid IS NULL"""
     last = [row[2:] for row in rows(db, sql, path, other, str(tmp_path / "d")) if row[0] > 4]
     assert last and set(last) == {(len(larger), 3, None)}
+
+
+# ------------------------------------------------------------------------------ BLOBs, and their source
+
+
+@pytest.fixture
+def large():
+    """A file that as a BLOB is not kept unless something may ask for it."""
+    objects = {"t": writer.dense(bytes(range(20)), [10, 2]), "u": writer.dense(b"\1", [1])}
+    return writer.write(objects, attributes={"a": 1}, gap=100_000)
+
+
+@pytest.mark.parametrize("sql, expected", [
+    ("SELECT object FROM zt_objects(?1) WHERE object = 't' OR path = 'x'", ["t"]),
+    ("SELECT object FROM zt_objects(?1) WHERE object = 't' oR/**/(dtype = 'u8' AND object = 'u')", ["t", "u"]),
+    ("SELECT row FROM zt_rows(?1, 't', 'u8') WHERE row <= 1 OR row = 5", [0, 1, 5]),
+    ("SELECT o.object FROM (SELECT ?1 AS image) i JOIN zt_objects(i.image) o WHERE o.object = 'u' OR o.path = 'x'", ["u"]),
+    ("SELECT o.object FROM (SELECT ?1 AS image) i LEFT JOIN zt_objects(i.image) o ON o.object = 'u' OR o.path = 'x'", ["u"]),
+    ("SELECT object FROM zt_objects WHERE source = ?1 AND (object = 't' OR path = 'x')", ["t"]),
+    ("SELECT key FROM zt_attributes(?1) WHERE object IS NULL AND (key = 'a' OR object = 'x' OR path = 'y')", ["a"]),
+    ("SELECT length(source) > 100000 FROM zt_files(?1)", [1]),
+    ("SELECT length(\"Source\") > 100000 FROM zt_objects(?1) LIMIT 1", [1]),
+    ("SELECT source = ?1 FROM zt_objects(?1)", [1, 1]),
+])
+def test_the_source_of_a_large_blob_is_there_where_sqlite_compares_it(db, large, sql, expected):
+    assert sorted(first for first, *_ in rows(db, sql, large)) == expected
+    db.execute("CREATE TEMP TABLE images(image)")
+    db.execute("INSERT INTO images VALUES (?)", (large, ))
+    for call in ("zt_objects", "zt_attributes", "zt_files"):
+        db.execute(f"CREATE TEMP VIEW view_{call} AS SELECT c.* FROM images JOIN {call}(images.image) c"
+                   " WHERE c.path = 'x' OR c.rowid IS NOT NULL")
+        assert value(db, f"SELECT count(*) > 0 FROM view_{call}") == 1
+
+
+@pytest.mark.parametrize("table, column", [("zt_objects", "path"), ("zt_files", "path"), ("zt_stats", "path"),
+                                           ("zt_attributes", "path"), ("zt_attributes", "object")])
+@pytest.mark.parametrize("values", ["SELECT i FROM ints", "SELECT r FROM reals", "1, 2.5", "SELECT NULL", "NULL", "X'31'"])
+def test_a_column_that_is_null_is_none_of_a_list_of_numbers(db, large, table, column, values):
+    db.execute("CREATE TABLE ints(i INTEGER)")
+    db.execute("INSERT INTO ints VALUES (0), (1), (2), (NULL)")
+    db.execute("CREATE TABLE reals(r REAL)")
+    db.execute("INSERT INTO reals VALUES (0.0), (1.5), (NULL)")
+    small = writer.write({"t": writer.dense(b"\1", [1])}, attributes={"a": 1})
+    for image in (small, large):
+        assert rows(db, f"SELECT * FROM {table}(?)", image) != []
+        assert rows(db, f"SELECT * FROM {table}(?) WHERE {column} IN ({values})", image) == []
+        assert rows(db, f"SELECT * FROM {table}(?) WHERE {column} = 1", image) == []

@@ -11,6 +11,7 @@ from support import EXTENSION, RAISING_TABLES, SOURCE_TABLES, failure, message, 
 
 NOFS = "sqlite3_ztensor_nofs_init"
 TABLES = pytest.mark.parametrize("table", SOURCE_TABLES)
+LIMITS = {"LENGTH": 0, "SQL_LENGTH": 1}   # Numbers of SQLITE_LIMIT_
 FUNCTIONS = pytest.mark.parametrize("call", ["zt_blob({}, 'layer1.bias')", "zt_manifest({})"])
 
 
@@ -178,6 +179,33 @@ def test_nofs_decodes_no_more_than_the_limit_of_sqlite(nofs, db, arguments):
         # The other entry point may take its time for a range of something large.
         assert value(db, f"SELECT zt_blob(?, 'w'{arguments})", file) == b"\x05" * 10
     assert value(nofs, "SELECT zt_blob(?, 'w', 'data', 90000, 10)", file) == b"\x05" * 10
+
+
+# SQLite itself needs some of it: to name a column, and to keep a statement's text
+@pytest.mark.parametrize("length", [120, 200, 399, 100_000])
+@pytest.mark.parametrize("call", ["zt_files(?1)", "zt_objects(?1)", "zt_components(?1)", "zt_attributes(?1)",
+                                  "zt_elements(?1, 'layer1.bias')", "zt_rows(?1, 'layer1.bias')", "zt_stats(?1)",
+                                  "zt_check(?1)", "zt_histogram(?1, 'layer1.bias')", "zt_rules",
+                                  "zt_compare(?1, 'layer1.bias', ?1, 'layer1.bias')"])
+@pytest.mark.parametrize("limits", [["LENGTH"], ["SQL_LENGTH"], ["LENGTH", "SQL_LENGTH"]])
+def test_tables_are_there_however_short_values_must_be(connect, monkeypatch, tmp_path, call, length, limits):
+    monkeypatch.chdir(tmp_path)   # A path, too, is a value
+    (tmp_path / "x.zt").write_bytes(writer.sample())
+    sql, arguments = f"SELECT count(*) FROM {call}", ["x.zt"] if "?" in call else []
+    unlimited, db = value(connect(), sql, *arguments), connect()
+    for limit in limits:
+        db.setlimit(LIMITS[limit], length)
+    assert value(db, sql, *arguments) == unlimited
+    assert [db.setlimit(LIMITS[limit], length) for limit in limits] == [length] * len(limits)
+
+
+def test_a_value_that_is_longer_than_the_limit_is_too_big_and_not_out_of_memory(connect, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.zt").write_bytes(writer.sample())
+    db = connect()
+    db.setlimit(LIMITS["LENGTH"], 120)
+    error = failure(db, "SELECT zt_manifest('x.zt')")
+    assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
 
 
 def test_nofs_stays_what_it_is_when_the_other_entry_point_is_loaded_too(nofs, sample):

@@ -73,6 +73,22 @@ def test_an_offset_is_gone_to_and_not_counted_up_to(few_steps, huge, limit, firs
     assert got == [({(1 << 31) - 2: 1, (1 << 31) - 1: 2}.get(p, 0), p) for p in expected]
 
 
+@pytest.mark.skipif(not LIMITS, reason="SQLite before 3.38 counts up to every OFFSET")
+@pytest.mark.parametrize("as_list", [False, True])
+@pytest.mark.parametrize("table, key, far, last", [
+    ("zt_elements(?, 'w')", "position", 1_000_000_000, (1 << 31) - 1),
+    ("zt_rows(?, 'w', 'u8')", "row", 2_000_000, (1 << 21) - 1)])
+def test_an_offset_is_gone_to_in_either_order(few_steps, huge, table, key, far, last, as_list):
+    source = f'["{huge}"]' if as_list else huge
+    ordered = f"SELECT {key} FROM {table} ORDER BY {key}"
+    assert few_steps(f"{ordered} LIMIT 2 OFFSET {far}", source) == [(far, ), (far + 1, )]
+    assert few_steps(f"{ordered} DESC LIMIT 2 OFFSET {far}", source) == [(last - far, ), (last - far - 1, )]
+    assert few_steps(f"{ordered} DESC LIMIT 1", source) == [(last, )]
+    assert few_steps(f"SELECT max({key}) FROM {table}", source) == [(last, )]
+    got = few_steps(f"SELECT {key} FROM {table} WHERE {key} < 7 ORDER BY {key} DESC LIMIT 9 OFFSET 5", source)
+    assert got == [(1, ), (0, )]
+
+
 def test_an_offset_of_rows_is_gone_to(few_steps, huge):
     far = 2_000_000 if LIMITS else 1000
     assert few_steps(f"SELECT row FROM zt_rows(?, 'w') LIMIT 2 OFFSET {far}", huge) == [(far, ),
