@@ -2,6 +2,7 @@
 #include "sqlite/plan.h"
 
 #include "core/paths.h"
+#include "sqlite/key_columns.h"
 
 /*
 ** Costs are in steps over a row of an ordinary table, which is what SQLite counts in: to look at a
@@ -51,6 +52,8 @@ typedef struct plan_planner {
   bool optional;         /* An optional one is given */
   int defaults;          /* How many are not */
   bool null_argument;    /* An optional argument may be NULL */
+  bool looks_up;         /* Objects that a join names are looked up, */
+  bool indexed;          /* and rows by other columns, in an automatic index */
   bool exact;            /* What was pushed down leaves nothing for SQLite to check */
 } plan_planner;
 
@@ -210,6 +213,68 @@ static void plan_choose(plan_planner *p){
   }
 }
 
+/* --- The automatic index --- */
+
+/* True if a scan with the plan is one of few rows as it is, or of values that are given after
+** each other. */
+static bool plan_is_narrow(const plan_planner *p){
+  bool path = (p->plan & ZT_PLAN_PATH) && !(p->plan & ZT_PLAN_PATHS);
+  bool object = (p->plan & ZT_PLAN_OBJECT) && !(p->plan & ZT_PLAN_OBJECTS);
+  if( p->plan & (ZT_PLAN_LISTS|ZT_PLAN_EQ) ) return true;
+  return path && (object || p->table->rows==ZT_ROWS_FILES);
+}
+
+/* True if the scan reads tensors that an index with this key would read in vain: those of objects
+** that nobody looks up, and of rows of which SQLite compares other columns first. */
+static bool plan_reads_less(const plan_planner *p, const zt_key_columns *keys, bool looks_up){
+  if( !(p->plan & ZT_PLAN_BYTES) ) return false;
+  if( looks_up ) return true;
+  for(int k=0; k<keys->n; k++) if( p->table->bytes>>keys->a[k].column & 1 ) return false;
+  return !p->table->rows_read;
+}
+
+/* The key: the object that is looked up in each file, and what else a join pins. at: of each column
+** the constraint; -1: it is handed to xFilter anyway. */
+static zt_key_columns plan_key(const plan_planner *p, int *at){
+  const zt_table *t = p->table;
+  sqlite3_index_info *info = p->info;
+  const int object = p->plan & ZT_PLAN_OBJECT ? plan_column_or_none(t, t->iObject) : -1;
+  const bool one = object>=0 && !(p->plan & ZT_PLAN_OBJECTS);
+  zt_key_columns keys = { .n = 0 };
+  for(int i=0; i<info->nConstraint && one; i++){
+    if( info->aConstraint[i].iColumn!=object || !info->aConstraintUsage[i].argvIndex ) continue;
+    if( zt_key_columns_take(&keys, t, info, i) ) at[keys.n-1] = -1;
+  }
+  for(int i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==object || info->aConstraintUsage[i].argvIndex ) continue;
+    if( zt_key_columns_take(&keys, t, info, i) ) at[keys.n-1] = i;
+  }
+  return keys;
+}
+
+/* Offer an index by what a join pins. Its values come after all others. */
+static int plan_offer_index(plan_planner *p){
+  sqlite3_index_info *info = p->info;
+  zt_key_columns keys;
+  int at[ZT_KEY_COLUMNS];
+  if( plan_is_narrow(p) ) return SQLITE_OK;
+  keys = plan_key(p, at);
+  if( keys.n==0 || plan_reads_less(p, &keys, at[0]<0) ) return SQLITE_OK;
+  keys.covering = zt_key_columns_used(p->table, info->colUsed);
+  for(int k=0; k<keys.n; k++){
+    keys.covering |= 1ull<<keys.a[k].column;
+    if( at[k]<0 ){
+      p->looks_up = true;
+      continue;
+    }
+    info->aConstraintUsage[at[k]].argvIndex = ++p->nArgument;
+    p->indexed = true;
+  }
+  info->idxStr = zt_key_columns_write(&keys, p->table);
+  info->needToFreeIdxStr = 1;
+  return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* --- Files --- */
 
 /* What the source is, as far as it is known before the query runs. */
@@ -347,10 +412,11 @@ static void plan_estimate(plan_planner *p, double files){
   double objects, rows, cost, each = (p->plan & ZT_PLAN_CONTAINER) ? PLAN_OPEN : PLAN_STAT;
   if( plan & ZT_PLAN_PATHS ) files = files<PLAN_LISTED ? files : PLAN_LISTED;
   else if( plan & ZT_PLAN_PATH ) files = 1;
-  if( (plan & ZT_PLAN_PATH) && each>PLAN_LOOKUP ) each = PLAN_LOOKUP;
+  if( ((plan & ZT_PLAN_PATH) || p->looks_up) && each>PLAN_LOOKUP ) each = PLAN_LOOKUP;
   if( plan & (ZT_PLAN_PATH_LIKE|ZT_PLAN_PATH_GLOB) ) files = plan_at_least_one(files/PLAN_NARROWS);
   objects = files*plan_objects_of_file(p, plan);
   rows = objects*plan_rows_of_object(p, plan);
+  if( p->indexed && !t->iPosition ) rows = plan_at_least_one(rows/PLAN_NARROWS);
   cost = files*each + rows*PLAN_ROW;
   if( p->plan & ZT_PLAN_BYTES ){
     cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
@@ -495,7 +561,8 @@ static bool plan_has_surplus(const plan_planner *p){
 ** them. With one that is not usable yet the plan costs more than any other. (SQLITE_CONSTRAINT
 ** would say that there is none; but SQLite, 3.40 at least, then may not ask for the one that there
 ** is.) All other constraints only narrow down what is opened, decoded and read; SQLite checks them
-** again. Of each kind the first that is usable is taken.
+** again. Of each kind the first that is usable is taken, and then what an automatic index would
+** be by.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
@@ -508,6 +575,7 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   plan_choose(&p);
   if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
   if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
+  if( plan_offer_index(&p) ) return SQLITE_NOMEM;
   plan_estimate(&p, plan_files(&p));
   plan_consume_order(&p);
   plan_count(&p);

@@ -1,0 +1,160 @@
+/* The key of an automatic index. See key_columns.h. */
+#include "sqlite/key_columns.h"
+
+#include "sqlite/plan.h"
+
+#define KEY_MOST 62   /* Columns that SQLite's word tells apart, less one */
+
+static const char *const key_collations[] = { "BINARY", "NOCASE", "RTRIM" };
+
+/* --- Names of columns --- */
+
+/* The name that a declaration begins with, and what comes after it; z NULL: there is none. */
+static zt_text key_next_name(const char **declared){
+  const char *z = *declared, *end;
+  if( !z || !*z ) return (zt_text){ NULL, 0 };
+  end = strchr(z, ',');
+  *declared = end ? end+1+strspn(end+1, " ") : NULL;
+  return (zt_text){ z, strcspn(z, " ,") };
+}
+
+/* The name of column i. */
+static zt_text key_name(const zt_table *table, int i){
+  const char *declared = i<table->nVisible ? table->visible : table->hidden;
+  zt_text name = key_next_name(&declared);
+  for(int k=i<table->nVisible ? 0 : table->nVisible; k<i; k++) name = key_next_name(&declared);
+  return name;
+}
+
+/* The column with that name, -1: there is none. */
+static int key_find(const zt_table *table, const char *z, size_t n){
+  for(int i=0; i<KEY_MOST; i++){
+    zt_text name = key_name(table, i);
+    if( !name.z ) return -1;
+    if( name.n==n && memcmp(name.z, z, n)==0 ) return i;
+  }
+  return -1;
+}
+
+/* --- Choosing --- */
+
+uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used){
+  uint64_t columns = 0;
+  for(int i=0; i<KEY_MOST && zt_plan_column(table, i)<KEY_MOST; i++){
+    if( (used>>zt_plan_column(table, i) & 1) && key_name(table, i).z ) columns |= 1ull<<i;
+  }
+  return columns;
+}
+
+/* The table's number of SQLite's column, -1: it is an argument, or rowid. */
+static int key_column(const zt_table *table, int column){
+  for(int i=0; i<KEY_MOST; i++){
+    if( zt_plan_column(table, i)==column ) return key_name(table, i).z ? i : -1;
+  }
+  return -1;
+}
+
+/* True if the values that the column is compared with come one by one. Before 3.38, nothing tells
+** an IN from an equality; SQLite then compares what it lists with the column's affinity alone,
+** which is right where the column has that of numbers. */
+static bool key_is_single(const zt_table *table, int column, sqlite3_index_info *info, int i){
+  const zt_text name = key_name(table, column);
+#if SQLITE_VERSION_NUMBER>=3038000
+  if( sqlite3_libversion_number()>=3038000 ) return !sqlite3_vtab_in(info, i, -1);
+#else
+  (void)info;
+  (void)i;
+#endif
+  return strncmp(name.z+name.n, " INTEGER", 8)==0 || strncmp(name.z+name.n, " REAL", 5)==0;
+}
+
+/* True if the value is known, and so the same whenever it is asked for. */
+static bool key_is_constant(sqlite3_index_info *info, int i){
+#if SQLITE_VERSION_NUMBER>=3038000
+  sqlite3_value *value = NULL;
+  if( sqlite3_libversion_number()>=3038000 ){
+    return sqlite3_vtab_rhs_value(info, i, &value)==SQLITE_OK && value;
+  }
+#endif
+  (void)info;
+  (void)i;
+  return false;
+}
+
+bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_index_info *info,
+                         int i){
+  const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+  const char *collation;
+  zt_key_column key = { .column = key_column(table, constraint->iColumn) };
+  key.is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS;
+  if( !constraint->usable || key.column<0 || keys->n==ZT_KEY_COLUMNS
+   || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ)
+   || key_is_constant(info, i) || !key_is_single(table, key.column, info, i) ) return false;
+  for(int k=0; k<keys->n; k++) if( keys->a[k].column==key.column ) return false;
+  collation = sqlite3_vtab_collation(info, i);
+  for(size_t k=0; collation && k<sizeof(key_collations)/sizeof(*key_collations); k++){
+    if( sqlite3_stricmp(collation, key_collations[k]) ) continue;
+    key.collation = (zt_collation)k;
+    keys->a[keys->n++] = key;
+    return true;
+  }
+  return false;
+}
+
+/* --- As text --- */
+
+char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  const char *before = "automatic index (";
+  for(int k=0; k<keys->n; k++, before = ", "){
+    const zt_key_column *key = &keys->a[k];
+    const zt_text name = key_name(table, key->column);
+    sqlite3_str_appendf(out, "%s%.*s%s?", before, (int)name.n, name.z, key->is ? " IS " : "=");
+    if( key->collation ) sqlite3_str_appendf(out, " %s", key_collations[key->collation]);
+  }
+  before = ") covering (";
+  for(int i=0; i<KEY_MOST; i++){
+    const zt_text name = key_name(table, i);
+    if( !(keys->covering>>i & 1) ) continue;
+    sqlite3_str_appendf(out, "%s%.*s", before, (int)name.n, name.z);
+    before = ", ";
+  }
+  sqlite3_str_appendall(out, ")");
+  return sqlite3_str_finish(out);
+}
+
+/* Pass over a text if it stands there. */
+static bool key_pass(const char **z, const char *text){
+  const size_t n = strlen(text);
+  if( strncmp(*z, text, n) ) return false;
+  *z += n;
+  return true;
+}
+
+/* Pass over the name of a column; -1: it is none. */
+static int key_pass_name(const char **z, const zt_table *table){
+  const size_t n = strcspn(*z, " =,)");
+  const int column = key_find(table, *z, n);
+  *z += n;
+  return column;
+}
+
+bool zt_key_columns_read(const char *z, const zt_table *table, zt_key_columns *out){
+  *out = (zt_key_columns){ 0 };
+  if( !key_pass(&z, "automatic index (") ) return false;
+  do{
+    zt_key_column key = { .column = key_pass_name(&z, table) };
+    key.is = key_pass(&z, " IS ?");
+    if( key.column<0 || out->n==ZT_KEY_COLUMNS || (!key.is && !key_pass(&z, "=?")) ) return false;
+    if( key_pass(&z, " NOCASE") ) key.collation = ZT_COLLATION_NOCASE;
+    else if( key_pass(&z, " RTRIM") ) key.collation = ZT_COLLATION_RTRIM;
+    out->a[out->n++] = key;
+  }while( key_pass(&z, ", ") );
+  if( !key_pass(&z, ") covering (") ) return false;
+  do{
+    const int column = key_pass_name(&z, table);
+    if( column<0 ) return false;
+    out->covering |= 1ull<<column;
+  }while( key_pass(&z, ", ") );
+  return strcmp(z, ")")==0;
+}
