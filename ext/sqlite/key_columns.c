@@ -54,18 +54,14 @@ static int key_column(const zt_table *table, int column){
   return -1;
 }
 
-/* True if the values that the column is compared with come one by one. Before 3.38, nothing tells
-** an IN from an equality; SQLite then compares what it lists with the column's affinity alone,
-** which is right where the column has that of numbers. */
-static bool key_is_single(const zt_table *table, int column, sqlite3_index_info *info, int i){
-  const zt_text name = key_name(table, column);
+/* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of an
+** IN that is handed to xFilter SQLite then takes NULL for equal to everything: so only what is handed
+** over anyway. */
+static bool key_is_equality(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 ) return !sqlite3_vtab_in(info, i, -1);
-#else
-  (void)info;
-  (void)i;
 #endif
-  return strncmp(name.z+name.n, " INTEGER", 8)==0 || strncmp(name.z+name.n, " REAL", 5)==0;
+  return info->aConstraintUsage[i].argvIndex>0;
 }
 
 /* True if the value is known, and so the same whenever it is asked for. */
@@ -89,7 +85,7 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
   key.is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS;
   if( !constraint->usable || key.column<0 || keys->n==ZT_KEY_COLUMNS
    || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ)
-   || key_is_constant(info, i) || !key_is_single(table, key.column, info, i) ) return false;
+   || key_is_constant(info, i) || !key_is_equality(info, i) ) return false;
   for(int k=0; k<keys->n; k++) if( keys->a[k].column==key.column ) return false;
   collation = sqlite3_vtab_collation(info, i);
   for(size_t k=0; collation && k<sizeof(key_collations)/sizeof(*key_collations); k++){

@@ -28,6 +28,11 @@
 #define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
 #define PLAN_LARGE_OFFSET 100000
 #define PLAN_LISTED 10.0       /* Values of an IN */
+#define PLAN_INDEXED 3.0       /* By what an automatic index divides the price of a scan: so much that
+                               ** rows are looked up in it rather than an ordinary table is scanned
+                               ** for each of them, and not rather than by an index of that */
+#define PLAN_INDEXED_DEAR 1.2  /* The same where there may be more rows than it holds, or tensors are
+                               ** read for it: it is taken, but nothing is turned round for it */
 #define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
 
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */
@@ -394,13 +399,15 @@ static bool plan_sees_all(const sqlite3_index_info *info){
 /*
 ** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR.
 ** Where sides give an argument different values, each must be a scan of its own: that is what makes
-** a side with an argument cheap, and the whole without one dear.
+** a side with an argument cheap, and the whole without one dear. Where an index is offered, that
+** would say that it is none, and is left out if there is no OR.
 */
 static double plan_price(const plan_planner *p, double cost){
   bool side = p->optional && p->sourceless && plan_sees_all(p->info);
   if( p->lacking && !side ) return PLAN_LACKING;
   if( p->late ) return PLAN_LATE;
   if( p->lacking ) return 1;
+  if( p->indexed && plan_sees_all(p->info) ) return cost;
   for(int i=0; i<p->defaults; i++) cost *= PLAN_DEFAULT;
   return cost;
 }
@@ -416,8 +423,11 @@ static void plan_estimate(plan_planner *p, double files){
   if( plan & (ZT_PLAN_PATH_LIKE|ZT_PLAN_PATH_GLOB) ) files = plan_at_least_one(files/PLAN_NARROWS);
   objects = files*plan_objects_of_file(p, plan);
   rows = objects*plan_rows_of_object(p, plan);
-  if( p->indexed && !t->iPosition ) rows = plan_at_least_one(rows/PLAN_NARROWS);
   cost = files*each + rows*PLAN_ROW;
+  if( p->indexed ){
+    cost /= t->iPosition || (p->plan & ZT_PLAN_BYTES) ? PLAN_INDEXED_DEAR : PLAN_INDEXED;
+    rows = plan_at_least_one(rows/PLAN_NARROWS);
+  }
   if( p->plan & ZT_PLAN_BYTES ){
     cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
   }
