@@ -49,6 +49,39 @@ void zt_automatic_clear(zt_cursor *c){
   a->refused = false;
 }
 
+/* --- Columns --- */
+
+/* Columns that are had from the file when somebody asks: those that need a file opened, if no
+** column of the key does. */
+static uint64_t automatic_late(const zt_cursor *c){
+  const zt_key_columns *columns = &c->automatic.columns;
+  const zt_table *t = zt_cursor_table(c);
+  if( t->rows!=ZT_ROWS_FILES ) return 0;
+  for(int k=0; k<columns->n; k++) if( !(t->light>>columns->a[k].column & 1) ) return 0;
+  return columns->covering & ~t->light;
+}
+
+/* How many columns are materialized. */
+static int automatic_count(const zt_automatic_index *a){
+  int n = 0;
+  for(uint64_t columns=a->kept; columns; columns&=columns-1) n++;
+  return n;
+}
+
+/* Take the columns of a plan. False: it has none. */
+static bool automatic_take_columns(zt_cursor *c, const char *text){
+  zt_automatic_index *a = &c->automatic;
+  uint8_t n = 0;
+  if( !text || !zt_key_columns_read(text, zt_cursor_table(c), &a->columns) ) return false;
+  a->late = automatic_late(c);
+  a->kept = a->columns.covering & ~a->late;
+  for(int i=0; i<64; i++){
+    a->place[i] = n;
+    n = (uint8_t)(n + (a->kept>>i & 1));
+  }
+  return true;
+}
+
 /* --- When --- */
 
 /* Take the plan of a scan that begins, and the values of its key, which come after the others. */
@@ -58,7 +91,7 @@ void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv){
   a->serving = false;
   if( text!=a->text || c->plan!=a->plan ){
     zt_automatic_clear(c);
-    a->text = text && zt_key_columns_read(text, zt_cursor_table(c), &a->columns) ? text : NULL;
+    a->text = automatic_take_columns(c, text) ? text : NULL;
     a->plan = c->plan;
   }
   if( !a->text ) return;
@@ -131,33 +164,6 @@ void zt_automatic_count_file(zt_cursor *c, const zt_listed *file){
 
 /* --- Making it --- */
 
-/* Columns that are had from the file when somebody asks: those that need a file opened, if no
-** column of the key does. */
-static uint64_t automatic_late(const zt_cursor *c){
-  const zt_automatic_index *a = &c->automatic;
-  const zt_table *t = zt_cursor_table(c);
-  if( t->rows!=ZT_ROWS_FILES ) return 0;
-  for(int k=0; k<a->columns.n; k++) if( !(t->light>>a->columns.a[k].column & 1) ) return 0;
-  return a->columns.covering & ~t->light;
-}
-
-/* Columns that are materialized, */
-static uint64_t automatic_columns(const zt_cursor *c){
-  return c->automatic.columns.covering & ~automatic_late(c);
-}
-
-/* how many, */
-static int automatic_count(uint64_t columns){
-  int n = 0;
-  for(; columns; columns&=columns-1) n++;
-  return n;
-}
-
-/* and where among them a column stands. */
-static int automatic_place(const zt_cursor *c, int column){
-  return automatic_count(automatic_columns(c) & ((1ull<<column)-1));
-}
-
 static automatic_row *automatic_row_of(const zt_automatic_index *a, uint32_t row){
   return zt_materialized_extra(a->rows, row-1);
 }
@@ -186,7 +192,7 @@ static void automatic_add(void *context, sqlite3_context *ctx, sqlite3_value **v
   int rc = SQLITE_OK;
   for(int k=0; k<a->columns.n && rc==SQLITE_OK; k++){
     const zt_key_column *key = &a->columns.a[k];
-    rc = zt_key_hash(value[automatic_place(c, key->column)], key->collation, &hash);
+    rc = zt_key_hash(value[a->place[key->column]], key->collation, &hash);
   }
   zt_cursor_rowid(c, &rowid);
   if( rc==SQLITE_OK ) rc = zt_materialized_add(a->rows, rowid, value);
@@ -196,7 +202,7 @@ static void automatic_add(void *context, sqlite3_context *ctx, sqlite3_value **v
   }
   extra = zt_materialized_extra(a->rows, zt_materialized_count(a->rows)-1);
   ((automatic_row*)extra)->hash = (uint32_t)hash;
-  if( automatic_late(c) ) automatic_keep_file(c, extra);
+  if( a->late ) automatic_keep_file(c, extra);
 }
 
 /* Materialize all rows. */
@@ -205,7 +211,7 @@ static int automatic_fill(zt_cursor *c, sqlite3_value *image){
   const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   zt_capture *capture;
   uint32_t n = 0;
-  int rc = zt_capture_open(c->scan.connection->db, automatic_columns(c), &calls, c, &capture);
+  int rc = zt_capture_open(c->scan.connection->db, c->automatic.kept, &calls, c, &capture);
   if( rc ) return rc;
   rc = zt_cursor_begin_scan(c, image, true);
   while( rc==SQLITE_OK && !c->eof ){
@@ -238,10 +244,10 @@ static int automatic_link(zt_automatic_index *a){
 ** known. */
 static int automatic_make(zt_cursor *c, sqlite3_value *image){
   zt_automatic_index *a = &c->automatic;
-  const bool late = automatic_late(c)!=0, any = c->wanted.objects.any;
+  const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
+  const bool any = c->wanted.objects.any;
   int rc;
-  a->rows = zt_materialized_new(automatic_count(automatic_columns(c)),
-                                late ? sizeof(automatic_late_row) : sizeof(automatic_row));
+  a->rows = zt_materialized_new(automatic_count(a), extra);
   if( !a->rows ) return SQLITE_NOMEM;
   c->wanted.objects.any = any || a->narrows;
   rc = automatic_fill(c, image);
@@ -336,11 +342,11 @@ bool zt_automatic_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const int arguments = 2 + zt_table_arguments(t);
   const int column = i<t->nVisible ? i : i-arguments;
   if( i>=t->nVisible && column<t->nVisible ) return false;   /* One of the arguments */
-  if( automatic_columns(c)>>column & 1 ){
-    zt_materialized_result(a->rows, a->row-1, automatic_place(c, column), ctx);
+  if( a->kept>>column & 1 ){
+    zt_materialized_result(a->rows, a->row-1, a->place[column], ctx);
     return true;
   }
-  if( automatic_late(c)>>column & 1 ){
+  if( a->late>>column & 1 ){
     automatic_stand(c);
     return false;
   }

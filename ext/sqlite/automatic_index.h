@@ -23,6 +23,9 @@ typedef struct zt_automatic_index {
   const char *text;        /* idxStr of the plan, SQLite's: that of these columns. NULL: none */
   int plan;                /* ZT_PLAN_ bits with which it came */
   zt_key_columns columns;
+  uint64_t kept, late;     /* Bit i: column i is materialized; is had from the file when somebody
+                           ** asks */
+  uint8_t place[64];       /* Of a column among those that are materialized */
   bool narrows;            /* The object is one of the key: a scan looks it up in each file */
   sqlite3_value *key[ZT_KEY_COLUMNS];   /* That are asked for, within xFilter */
   char *base;              /* What else is asked for, as bytes; owned. NULL: nothing was yet */

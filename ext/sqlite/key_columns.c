@@ -54,9 +54,9 @@ static int key_column(const zt_table *table, int column){
   return -1;
 }
 
-/* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of an
-** IN that is handed to xFilter SQLite then takes NULL for equal to everything: so only what is handed
-** over anyway. */
+/* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of
+** an IN that is handed to xFilter SQLite then takes NULL for equal to everything: so only what is
+** handed over anyway. */
 static bool key_is_equality(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 ) return !sqlite3_vtab_in(info, i, -1);

@@ -26,7 +26,8 @@ typedef union materialized_value {
 struct zt_materialized {
   int values;
   size_t size, at_types, at_extra;   /* Of a row; where the types and the rest begin in it */
-  uint32_t n, per_block, room;       /* Rows; in each block; blocks for which there is room */
+  uint32_t n, room;                  /* Rows; blocks for which there is room */
+  int shift;                         /* Rows in each block, as a power of two */
   char **block;                      /* Owned, as are they */
   char *rest;                        /* Of the block for texts that is being filled */
   size_t nRest;
@@ -46,10 +47,6 @@ static size_t materialized_round(size_t n){
 static size_t materialized_row_size(int values, size_t extra){
   return sizeof(sqlite3_int64) + (size_t)values*sizeof(materialized_value)
        + materialized_round((size_t)values*2) + materialized_round(extra);
-}
-
-bool zt_materialized_exceeds(int values, size_t extra, uint64_t rows){
-  return rows>ZT_MATERIALIZED_BYTES/materialized_row_size(values, extra);
 }
 
 bool zt_materialized_charge(zt_materialized *m, uint64_t bytes){
@@ -75,13 +72,13 @@ zt_materialized *zt_materialized_new(int values, size_t extra){
   *m = (zt_materialized){ .values = values, .size = materialized_row_size(values, extra) };
   m->at_types = sizeof(sqlite3_int64) + (size_t)values*sizeof(materialized_value);
   m->at_extra = m->at_types + materialized_round((size_t)values*2);
-  m->per_block = (uint32_t)(MATERIALIZED_BLOCK/m->size) + 1;
+  while( m->size<<(m->shift+1)<=MATERIALIZED_BLOCK ) m->shift++;
   return m;
 }
 
 void zt_materialized_free(zt_materialized *m){
   if( !m ) return;
-  for(uint32_t i=0; i*(uint64_t)m->per_block<m->n; i++) sqlite3_free(m->block[i]);
+  for(uint32_t i=0; (uint64_t)i<<m->shift<m->n; i++) sqlite3_free(m->block[i]);
   sqlite3_free(m->block);
   while( m->texts ){
     char *before;
@@ -164,14 +161,14 @@ static const materialized_bytes *materialized_keep(zt_materialized *m, const voi
 /* --- Rows --- */
 
 static char *materialized_row(const zt_materialized *m, uint32_t row){
-  return m->block[row/m->per_block] + row%m->per_block*m->size;
+  return m->block[row>>m->shift] + (row & ((1u<<m->shift)-1))*m->size;
 }
 
 /* Memory for one more row, zeroed. */
 static char *materialized_new_row(zt_materialized *m, int *rc){
-  const uint32_t block = m->n/m->per_block;
-  if( m->n%m->per_block ) return materialized_row(m, m->n);
-  if( m->n>UINT32_MAX-m->per_block ){
+  const uint32_t block = m->n>>m->shift;
+  if( m->n & ((1u<<m->shift)-1) ) return materialized_row(m, m->n);
+  if( m->n>INT32_MAX ){
     *rc = SQLITE_FULL;
     return NULL;
   }
@@ -183,8 +180,8 @@ static char *materialized_new_row(zt_materialized *m, int *rc){
     m->block = grown;
     m->room = room;
   }
-  m->block[block] = materialized_malloc(m, m->per_block*m->size, rc);
-  if( m->block[block] ) memset(m->block[block], 0, m->per_block*m->size);
+  m->block[block] = materialized_malloc(m, m->size<<m->shift, rc);
+  if( m->block[block] ) memset(m->block[block], 0, m->size<<m->shift);
   return m->block[block];
 }
 

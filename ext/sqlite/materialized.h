@@ -22,9 +22,6 @@ int zt_materialized_add(zt_materialized *m, sqlite3_int64 rowid, sqlite3_value *
 
 uint32_t zt_materialized_count(const zt_materialized *m);
 
-/* True if so many rows can never be held. */
-bool zt_materialized_exceeds(int values, size_t extra, uint64_t rows);
-
 sqlite3_int64 zt_materialized_rowid(const zt_materialized *m, uint32_t row);
 
 /* The bytes of who asked for them, zeroed, aligned as a pointer is. Valid until `m` is freed. */

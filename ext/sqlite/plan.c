@@ -28,11 +28,11 @@
 #define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
 #define PLAN_LARGE_OFFSET 100000
 #define PLAN_LISTED 10.0       /* Values of an IN */
-#define PLAN_INDEXED 3.0       /* By what an automatic index divides the price of a scan: so much that
-                               ** rows are looked up in it rather than an ordinary table is scanned
-                               ** for each of them, and not rather than by an index of that */
-#define PLAN_INDEXED_DEAR 1.2  /* The same where there may be more rows than it holds, or tensors are
-                               ** read for it: it is taken, but nothing is turned round for it */
+#define PLAN_INDEXED 3.0       /* By what an automatic index divides the price of a scan: so much
+                               ** that rows are looked up in it rather than an ordinary table is
+                               ** scanned for each, and not rather than by an index of that */
+#define PLAN_INDEXED_DEAR 1.2  /* The same where there may be more rows than it holds, or tensors
+                               ** are read for it: it is taken, but no join is turned round */
 #define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
 
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */

@@ -15,6 +15,8 @@ from random_collection import TABLES, Collection
 from support import message, rows, value
 
 VERSION = sqlite3.sqlite_version_info
+# Before 3.38, SQLite does not say whether a column is compared with a value or with a list.
+INDEXED = VERSION >= (3, 38)
 FRAME = [name for name in TABLES if name != "zt_rules"]
 AFFINITIES = {"v": "", "t": "TEXT", "i": "INTEGER", "r": "REAL"}
 ODD = [
@@ -80,7 +82,7 @@ def test_rows_are_those_of_an_ordinary_table_in_their_order(collection, name):
             collection.probe(copy, column)
             for n, condition in enumerate(COMPARED):
                 affinity = list(AFFINITIES)[(k + n) % 4]
-                if " IN " in condition and VERSION < (3, 38):
+                if " IN " in condition and not INDEXED:
                     continue
                 other = columns[(k + n) % len(columns)]
                 used = ", ".join(f"b.{c}" for c in dict.fromkeys([column, other, columns[n % len(columns)]]))
@@ -150,7 +152,7 @@ def test_a_join_takes_no_more_steps_than_its_rows_do(steps, db, many, table, pin
     expected, native = steps(sql.format("copy"))
     got, ours = steps(sql.format(f"{table}(?1)"), many)
     assert got == expected and expected[0][0] == (matches or expected[0][0])
-    assert ours < 2 * native + 100
+    assert ours < 2 * native + 100 or not (INDEXED or pinned.startswith("a.object"))
 
 
 def test_what_a_column_of_another_table_says_of_a_name_is_looked_up(steps, db, many):
@@ -167,18 +169,21 @@ def test_what_a_column_of_another_table_says_of_a_name_is_looked_up(steps, db, m
 def test_the_plan_says_what_the_index_is_by_and_has(db):
     sql = """EXPLAIN QUERY PLAN SELECT b.path FROM zt_objects('d') a CROSS JOIN zt_objects('d') b
              ON a.shape IS b.shape COLLATE NOCASE AND b.dtype = a.dtype AND b.rank = 2"""
+    if not INDEXED:
+        sql = sql.replace("a.shape IS b.shape COLLATE NOCASE", "a.object = b.object")
+        assert rows(db, sql)[1][3].endswith("automatic index (object=?) covering (path, object, dtype, rank)")
+        return
     plan = rows(db, sql)[1][3]
     assert plan.startswith("SCAN ") and " VIRTUAL TABLE INDEX " in plan
     assert "automatic index (" in plan and "shape IS ? NOCASE" in plan and "dtype=?" in plan
     assert plan.endswith("covering (path, dtype, shape, rank)")
-    if VERSION >= (3, 38):
-        assert "rank=?" not in plan
+    assert "rank=?" not in plan
 
 
 def test_what_is_asked_once_has_no_index(db, sample):
     for where in ("", " WHERE dtype = 'f32'", " WHERE object = 'a'", " WHERE path = 'x' AND object = 'a'"):
         plan = rows(db, f"EXPLAIN QUERY PLAN SELECT * FROM zt_objects('{sample}')" + where)
-        assert ("automatic" in str(plan)) == (VERSION < (3, 38) and where == " WHERE object = 'a'")
+        assert ("automatic" in str(plan)) == (not INDEXED and where == " WHERE object = 'a'")
 
 
 def test_files_are_opened_for_the_rows_that_match(trace, many, tmp_path):
@@ -196,7 +201,7 @@ def test_tensors_are_read_once_for_a_join_by_their_values(trace, save):
     path = save("w.zt", writer.write({f"t{i}": writer.dense(data[i << 14:][:1 << 14]) for i in range(64)}))
     got = trace(f"SELECT count(*) FROM zt_components('{path}') a JOIN zt_components('{path}') b ON a.hash = b.hash;")
     assert got.out.split() == ["64"]
-    assert got.bytes_read(path) < 5 * len(data)
+    assert got.bytes_read(path) < 5 * len(data) or not INDEXED
 
 
 def test_rows_that_need_too_much_memory_are_scanned(db, save):
