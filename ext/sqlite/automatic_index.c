@@ -7,7 +7,7 @@
 
 /* A build may have others, to make an index wherever there can be one. */
 #ifndef ZT_AUTOMATIC_LEAST
-# define ZT_AUTOMATIC_LEAST 64         /* Steps at least before one is made, */
+# define ZT_AUTOMATIC_LEAST 1024       /* Steps at least before one is made, */
 # define ZT_AUTOMATIC_PATIENCE 65536   /* and if no scan came to its end yet */
 #endif
 
@@ -152,10 +152,12 @@ static bool automatic_take_base(zt_cursor *c){
   return same;
 }
 
-/* True if what scans have taken since is as much as one over all rows takes. */
+/* True if what scans have taken since is as much as one over all rows takes, and making an index,
+** which takes some time however few the rows are. */
 static bool automatic_pays(const zt_automatic_index *a){
   const uint64_t full = a->full ? a->full : ZT_AUTOMATIC_PATIENCE;
-  return a->steps>ZT_AUTOMATIC_LEAST && a->steps>=full;
+  const uint64_t least = a->plan & ZT_PLAN_BYTES ? 0 : ZT_AUTOMATIC_LEAST;
+  return a->steps>least && a->steps>=full;
 }
 
 void zt_automatic_count_file(zt_cursor *c, const zt_listed *file){

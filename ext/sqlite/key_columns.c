@@ -3,35 +3,49 @@
 
 #include "sqlite/plan.h"
 
-#define KEY_MOST 62   /* Columns that SQLite's word tells apart, less one */
-
 static const char *const key_collations[] = { "BINARY", "NOCASE", "RTRIM" };
 
 /* --- Names of columns --- */
 
-/* The name that a declaration begins with, and what comes after it; z NULL: there is none. */
-static zt_text key_next_name(const char **declared){
-  const char *z = *declared, *end;
-  if( !z || !*z ) return (zt_text){ NULL, 0 };
+/* The columns of a table, one after the other. All zeros but for the table: before the first. */
+typedef struct key_walk {
+  const zt_table *table;
+  const char *next;        /* Where the next one is declared; NULL: at the end of a list of them */
+  int i;                   /* Its number */
+} key_walk;
+
+/* The name of the next column; z NULL: there is none. */
+static zt_text key_next(key_walk *w){
+  const zt_table *t = w->table;
+  const char *z, *end;
+  if( !w->next ) w->next = w->i==0 ? t->visible : w->i==t->nVisible ? t->hidden : NULL;
+  z = w->next;
+  if( !z ) return (zt_text){ NULL, 0 };
   end = strchr(z, ',');
-  *declared = end ? end+1+strspn(end+1, " ") : NULL;
+  w->next = end ? end+1+strspn(end+1, " ") : NULL;
+  w->i++;
   return (zt_text){ z, strcspn(z, " ,") };
 }
 
-/* The name of column i. */
+/* How many columns the table has, without those of the arguments. */
+static int key_count(const zt_table *table){
+  key_walk walk = { .table = table };
+  while( key_next(&walk).z ){}
+  return walk.i;
+}
+
 static zt_text key_name(const zt_table *table, int i){
-  const char *declared = i<table->nVisible ? table->visible : table->hidden;
-  zt_text name = key_next_name(&declared);
-  for(int k=i<table->nVisible ? 0 : table->nVisible; k<i; k++) name = key_next_name(&declared);
+  key_walk walk = { .table = table };
+  zt_text name = key_next(&walk);
+  while( walk.i<=i ) name = key_next(&walk);
   return name;
 }
 
 /* The column with that name, -1: there is none. */
 static int key_find(const zt_table *table, const char *z, size_t n){
-  for(int i=0; i<KEY_MOST; i++){
-    zt_text name = key_name(table, i);
-    if( !name.z ) return -1;
-    if( name.n==n && memcmp(name.z, z, n)==0 ) return i;
+  key_walk walk = { .table = table };
+  for(zt_text name=key_next(&walk); name.z; name=key_next(&walk)){
+    if( name.n==n && memcmp(name.z, z, n)==0 ) return walk.i-1;
   }
   return -1;
 }
@@ -40,18 +54,17 @@ static int key_find(const zt_table *table, const char *z, size_t n){
 
 uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used){
   uint64_t columns = 0;
-  for(int i=0; i<KEY_MOST && zt_plan_column(table, i)<KEY_MOST; i++){
-    if( (used>>zt_plan_column(table, i) & 1) && key_name(table, i).z ) columns |= 1ull<<i;
+  for(int i=0, n=key_count(table); i<n; i++){
+    if( used>>zt_plan_column(table, i) & 1 ) columns |= 1ull<<i;
   }
   return columns;
 }
 
 /* The table's number of SQLite's column, -1: it is an argument, or rowid. */
 static int key_column(const zt_table *table, int column){
-  for(int i=0; i<KEY_MOST; i++){
-    if( zt_plan_column(table, i)==column ) return key_name(table, i).z ? i : -1;
-  }
-  return -1;
+  const int after = column-(zt_plan_column(table, table->nVisible)-table->nVisible);
+  if( column<table->nVisible ) return column;
+  return after>=table->nVisible && after<key_count(table) ? after : -1;
 }
 
 /* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of
@@ -81,11 +94,11 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
                          int i){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
   const char *collation;
-  zt_key_column key = { .column = key_column(table, constraint->iColumn) };
-  key.is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS;
-  if( !constraint->usable || key.column<0 || keys->n==ZT_KEY_COLUMNS
-   || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ)
-   || key_is_constant(info, i) || !key_is_equality(info, i) ) return false;
+  zt_key_column key = { .is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS };
+  if( !constraint->usable || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ) ) return false;
+  key.column = key_column(table, constraint->iColumn);
+  if( key.column<0 || keys->n==ZT_KEY_COLUMNS ) return false;
+  if( key_is_constant(info, i) || !key_is_equality(info, i) ) return false;
   for(int k=0; k<keys->n; k++) if( keys->a[k].column==key.column ) return false;
   collation = sqlite3_vtab_collation(info, i);
   for(size_t k=0; collation && k<sizeof(key_collations)/sizeof(*key_collations); k++){
@@ -100,6 +113,7 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
 /* --- As text --- */
 
 char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
+  key_walk walk = { .table = table };
   sqlite3_str *out = sqlite3_str_new(NULL);
   const char *before = "automatic index (";
   for(int k=0; k<keys->n; k++, before = ", "){
@@ -109,9 +123,8 @@ char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
     if( key->collation ) sqlite3_str_appendf(out, " %s", key_collations[key->collation]);
   }
   before = ") covering (";
-  for(int i=0; i<KEY_MOST; i++){
-    const zt_text name = key_name(table, i);
-    if( !(keys->covering>>i & 1) ) continue;
+  for(zt_text name=key_next(&walk); name.z; name=key_next(&walk)){
+    if( !(keys->covering>>(walk.i-1) & 1) ) continue;
     sqlite3_str_appendf(out, "%s%.*s", before, (int)name.n, name.z);
     before = ", ";
   }

@@ -399,15 +399,13 @@ static bool plan_sees_all(const sqlite3_index_info *info){
 /*
 ** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR.
 ** Where sides give an argument different values, each must be a scan of its own: that is what makes
-** a side with an argument cheap, and the whole without one dear. Where an index is offered, that
-** would say that it is none, and is left out if there is no OR.
+** a side with an argument cheap, and the whole without one dear.
 */
 static double plan_price(const plan_planner *p, double cost){
   bool side = p->optional && p->sourceless && plan_sees_all(p->info);
   if( p->lacking && !side ) return PLAN_LACKING;
   if( p->late ) return PLAN_LATE;
   if( p->lacking ) return 1;
-  if( p->indexed && plan_sees_all(p->info) ) return cost;
   for(int i=0; i<p->defaults; i++) cost *= PLAN_DEFAULT;
   return cost;
 }

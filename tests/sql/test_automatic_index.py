@@ -49,7 +49,7 @@ class Collection_of:
         self.db.execute("DROP TABLE IF EXISTS probes")
         self.db.execute("CREATE TABLE probes(v, t TEXT, i INTEGER, r REAL, w)")
         found = [v for v, in self.db.execute(f'SELECT DISTINCT "{column}" FROM {of} LIMIT 24')]
-        for v in [*ODD, *found, *found[:3]]:
+        for v in [*ODD, *found] * 3:
             self.db.execute("INSERT INTO probes VALUES (?1, ?1, ?1, ?1, ?2)", (v, found[0] if found else None))
 
 
@@ -295,8 +295,8 @@ def test_the_same_cursor_is_asked_for_other_arguments_in_between(db, save):
     paths = [save(f"{name}.zt", writer.write({f"t{i}": writer.dense(bytes(i % 5 + n), [i % 5 + n]) for i in range(20)}))
              for n, name in enumerate("ab", 1)]
     db.execute("CREATE TABLE s(id INTEGER PRIMARY KEY, path, elements)")
-    for i in range(200):
-        db.execute("INSERT INTO s VALUES (?, ?, ?)", (i, paths[i // 20 % 2], i % 7))
+    for i in range(400):
+        db.execute("INSERT INTO s VALUES (?, ?, ?)", (i, paths[i // 100 % 2], i % 7))
     sql = "SELECT s.id, o.object FROM s CROSS JOIN zt_objects(s.path) o ON {}o.elements = s.elements"
     assert rows(db, sql.format("")) == rows(db, sql.format("+")) != []
 
@@ -311,10 +311,10 @@ def test_a_floating_point_value_and_the_text_that_it_is_shown_as_are_found(db, s
     db.execute("CREATE TABLE objects(object TEXT, type TEXT)")
     db.execute("INSERT INTO objects SELECT object, type FROM zt_objects(?)", (path,))
     db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
-    for i in range(8):
+    for i in range(20):
         db.executemany("INSERT INTO t(v) VALUES (?1)", [(n,) for n in numbers])
     for table, of in ("elements", "zt_elements(?, 'w')"), ("objects", "zt_objects(?)"):
         column = "value" if table == "elements" else "object"
         sql = f"SELECT k, b.{column} FROM t CROSS JOIN {{}} b ON b.{column} = +v"
         got = rows(db, sql.format(of), path)
-        assert got == rows(db, sql.format(table)) and len(got) == 80
+        assert got == rows(db, sql.format(table)) and len(got) == 200
