@@ -113,7 +113,8 @@ def test_a_table_is_joined_with_itself_by_any_column(collection, name):
 
 @pytest.fixture
 def steps(db):
-    """steps(sql, ...): the rows, and how many steps of SQLite's machine they took, in hundreds."""
+    """steps(sql, ...): the rows, and how many steps of SQLite's machine they took, in hundreds. A scan takes some by the time
+    that goes by, too: so two are compared that take as long."""
     taken = [0]
 
     def count():
@@ -146,22 +147,23 @@ def many(save, tmp_path):
     ("zt_components", "a.offset = b.offset AND a.length = b.length", None), ("zt_attributes", "a.value = b.value", 100),
     ("zt_stats", "a.elements = b.elements AND a.zeros = b.zeros", 10000),
 ])
-def test_a_join_takes_no_more_steps_than_its_rows_do(steps, db, many, table, pinned, matches):
+def test_a_join_takes_fewer_steps_than_scans_do(steps, db, many, table, pinned, matches):
     db.execute(f"CREATE TABLE copy AS SELECT * FROM {table}(?)", (many,))
     sql = f"SELECT count(*), count(a.path || b.path) FROM {{0}} a JOIN {{0}} b ON {pinned}"
-    expected, native = steps(sql.format("copy"))
+    free = sql.replace(pinned, pinned.replace("a.", "+a.").replace("b.", "+b."))
+    expected = rows(db, sql.format("copy"))
     got, ours = steps(sql.format(f"{table}(?1)"), many)
-    assert got == expected and expected[0][0] == (matches or expected[0][0])
-    assert ours < 2 * native + 100 or not (INDEXED or pinned.startswith("a.object"))
+    scanned = steps(free.format(f"{table}(?1)"), many)
+    assert got == scanned[0] == expected and expected[0][0] == (matches or expected[0][0])
+    assert ours < 0.8 * scanned[1] or not (INDEXED or pinned.startswith("a.object"))
 
 
-def test_what_a_column_of_another_table_says_of_a_name_is_looked_up(steps, db, many):
+def test_what_a_column_of_another_table_says_of_a_name_is_looked_up(db, many):
     db.execute("CREATE TABLE n(i)")
     db.executemany("INSERT INTO n VALUES (?)", [(i,) for i in range(10)])
     for source in ("?1", f"'{many}'"):
         sql = f"SELECT count(*) FROM n JOIN zt_objects({source}) o ON o.object = 'layers.' || n.i || '.bias'"
-        got, taken = steps(sql, *([many] if "?" in source else []))
-        assert got == [(1000,)] and taken < 300
+        assert rows(db, sql, *([many] if "?" in source else [])) == [(1000,)]
         plan = [row[3] for row in rows(db, "EXPLAIN QUERY PLAN " + sql, *([many] if "?" in source else []))]
         assert "n" in plan[0].split() and "automatic index (object=?)" in plan[1]
 
