@@ -6,6 +6,7 @@
 #define ZT_SQLITE_CURSOR_H
 
 #include "core/ahead.h"
+#include "sqlite/automatic_index.h"
 #include "sqlite/files.h"
 #include "sqlite/module.h"
 #include "sqlite/wanted.h"
@@ -43,6 +44,7 @@ typedef struct zt_cursor {
   size_t iFile;                /* Of the next file */
   zt_ahead ahead;              /* Files that come after it, being opened; numbered as iFile is */
   zt_recycled openings;        /* The jobs that open them */
+  zt_automatic_index automatic;
   uint64_t left;               /* Rows that may still come */
   sqlite3_stmt *sorted;        /* That gives the rows, in their order, if the files do not; NULL:
                                ** they do */
@@ -125,6 +127,13 @@ size_t zt_cursor_files(const zt_cursor *c);   /* How many it goes through */
 /* Stand on the BLOB, open. Failures are in c->err, or the file's. */
 void zt_cursor_open_image(zt_cursor *c, sqlite3_value *image);
 
+/* Stand on the row of this file, of a table that has one for each. */
+void zt_cursor_stand_on(zt_cursor *c, zt_listed *file);
+
+/* The rowid, and SQLite's column i, of the row on which the scan stands. */
+void zt_cursor_rowid(zt_cursor *c, sqlite3_int64 *out);
+void zt_cursor_column(zt_cursor *c, sqlite3_context *ctx, int i);
+
 /* Stand on the first row of the chosen object, or of the file itself, if it has one. */
 bool zt_cursor_enter_object(zt_cursor *c);
 
@@ -166,11 +175,35 @@ void zt_cursor_drop_works(zt_cursor *c);
 ** Failures are in c->err. */
 void zt_cursor_open_ahead(zt_cursor *c, zt_pool *pool, bool source);
 
+/* --- automatic_index.c --- */
+
+/* A scan is over, and c->eof tells if it came to its end; one begins with this plan and values. */
+void zt_automatic_end_scan(zt_cursor *c);
+void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv);
+
+/* Its arguments are taken. same: they are those of the one before. */
+zt_automatic_answer zt_automatic_filter(zt_cursor *c, sqlite3_value *image, bool same, int *rc);
+
+/* The scan comes by a file. */
+void zt_automatic_count_file(zt_cursor *c, const zt_listed *file);
+
+/* Rows of the index. Of a column that it left out, false: the scan stands where it is had. */
+int zt_automatic_next(zt_cursor *c);
+bool zt_automatic_column(zt_cursor *c, sqlite3_context *ctx, int i);
+sqlite3_int64 zt_automatic_rowid(const zt_cursor *c);
+
+void zt_automatic_clear(zt_cursor *c);
+
 /* --- filter.c --- */
 
 /* xFilter. */
-int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
+int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *text, int argc,
                      sqlite3_value **argv);
+
+/* Go back to before the first row of what is asked for, and to it. same: the BLOB, image, is the
+** one that was asked for before. */
+void zt_cursor_rewind(zt_cursor *c);
+int zt_cursor_begin_scan(zt_cursor *c, sqlite3_value *image, bool same);
 
 /* rc is of the rows of some arguments: at their end, go to those of the next. */
 int zt_cursor_go_on(zt_cursor *c, int rc);

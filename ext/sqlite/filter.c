@@ -91,9 +91,8 @@ static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
   c->blob = NULL;
   c->is_blob = true;
   c->blob_size = n;
-  if( !(c->plan & ZT_PLAN_BYTES) && n>ZT_CURSOR_BLOB && !filter_asks_for_source(c) ){
-    return SQLITE_OK;
-  }
+  if( !(c->plan & ZT_PLAN_BYTES) && n>ZT_CURSOR_BLOB && !filter_asks_for_source(c)
+   && !c->automatic.text ) return SQLITE_OK;
   c->blob = sqlite3_value_dup(value);
   return c->blob ? SQLITE_OK : zt_fail_nomem(&c->err);
 }
@@ -285,15 +284,24 @@ static int filter_take_object(zt_cursor *c){
        : zt_names_set(&c->wanted.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
 }
 
-/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that
-** is asked for the same again keeps what it has opened of it. */
-static int filter_begin(zt_cursor *c, sqlite3_value **value){
-  bool same = c->asked, none = false;
+void zt_cursor_rewind(zt_cursor *c){
   zt_ahead_stop(&c->ahead);
   zt_ahead_stop(&c->works);
   c->eof = c->on_row = c->begun = c->found = false;
   c->iFile = 0;
   c->iObject = 0;
+}
+
+int zt_cursor_begin_scan(zt_cursor *c, sqlite3_value *image, bool same){
+  return c->is_blob ? filter_begin_blob(c, image, same) : filter_begin_files(c);
+}
+
+/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that
+** is asked for the same again keeps what it has opened of it. */
+static int filter_begin(zt_cursor *c, sqlite3_value **value){
+  bool same = c->asked, none = false;
+  int rc;
+  zt_cursor_rewind(c);
   if( filter_take_arguments(c, value+1, &same) ) return zt_cursor_fail(c);
   if( !same ) zt_cursor_leave_object(c);
   if( filter_take_source(c, value[0], &same, &none) || filter_take_object(c) ){
@@ -303,7 +311,11 @@ static int filter_begin(zt_cursor *c, sqlite3_value **value){
   c->asked = true;
   c->eof = none;
   if( none ) return SQLITE_OK;
-  return c->is_blob ? filter_begin_blob(c, value[0], same) : filter_begin_files(c);
+  switch( zt_automatic_filter(c, value[0], same, &rc) ){
+    case ZT_AUTOMATIC_SERVED: return rc;
+    case ZT_AUTOMATIC_AGAIN:  return filter_begin(c, value);
+    default:                  return zt_cursor_begin_scan(c, value[0], same);
+  }
 }
 
 /* --- Lists of arguments --- */
@@ -374,16 +386,18 @@ int zt_cursor_go_on(zt_cursor *c, int rc){
 
 /* --- xFilter and xNext --- */
 
-int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *columns, int argc,
+int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *text, int argc,
                      sqlite3_value **argv){
   zt_cursor *c = (zt_cursor*)p;
   sqlite3_value *value[1+ZT_ARGUMENTS] = { NULL };
   int rc;
   (void)argc;
   zt_cursor_unsort(c);
+  zt_automatic_end_scan(c);
   for(int k=0; k<=ZT_ARGUMENTS; k++) if( plan & ZT_PLAN_SOURCE<<k ) value[k] = *argv++;
   c->plan = plan;
   c->eof = false;
+  zt_automatic_take(c, plan & ZT_PLAN_ALONE ? NULL : text, argv);
   if( filter_take_wanted(c, argv) ) return zt_cursor_fail(c);
   if( plan & ZT_PLAN_LISTS ){
     if( filter_take_choices(c, value) ) return zt_cursor_fail(c);
@@ -395,6 +409,6 @@ int zt_cursor_filter(sqlite3_vtab_cursor *p, int plan, const char *columns, int 
   }
   c->left--;
   rc = filter_begin(c, value);
-  if( rc==SQLITE_OK && zt_cursor_lacks_order(c) ) rc = zt_cursor_sort(c, value[0], argv, columns);
+  if( rc==SQLITE_OK && zt_cursor_lacks_order(c) ) rc = zt_cursor_sort(c, value[0], argv, text);
   return rc || !c->wanted.offset ? rc : zt_cursor_skip(c, c->wanted.offset);
 }

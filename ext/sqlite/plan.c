@@ -2,6 +2,7 @@
 #include "sqlite/plan.h"
 
 #include "core/paths.h"
+#include "sqlite/key_columns.h"
 
 /*
 ** Costs are in steps over a row of an ordinary table, which is what SQLite counts in: to look at a
@@ -27,6 +28,11 @@
 #define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
 #define PLAN_LARGE_OFFSET 100000
 #define PLAN_LISTED 10.0       /* Values of an IN */
+#define PLAN_INDEXED 3.0       /* By what an automatic index divides the price of a scan: so much
+                               ** that rows are looked up in it rather than an ordinary table is
+                               ** scanned for each, and not rather than by an index of that */
+#define PLAN_INDEXED_DEAR 1.2  /* The same where there may be more rows than it holds, or tensors
+                               ** are read for it: it is taken, but no join is turned round */
 #define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
 
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */
@@ -54,6 +60,8 @@ typedef struct plan_planner {
   bool optional;         /* An optional one is given */
   int defaults;          /* How many are not */
   bool null_argument;    /* An optional argument may be NULL */
+  bool looks_up;         /* Objects that a join names are looked up, */
+  bool indexed;          /* and rows by other columns, in an automatic index */
   bool exact;            /* What was pushed down leaves nothing for SQLite to check */
 } plan_planner;
 
@@ -271,6 +279,68 @@ static void plan_choose(plan_planner *p){
   }
 }
 
+/* --- The automatic index --- */
+
+/* True if a scan with the plan is one of few rows as it is, or of values that are given after
+** each other. */
+static bool plan_is_narrow(const plan_planner *p){
+  bool path = (p->plan & ZT_PLAN_PATH) && !(p->plan & ZT_PLAN_PATHS);
+  bool object = (p->plan & ZT_PLAN_OBJECT) && !(p->plan & ZT_PLAN_OBJECTS);
+  if( p->plan & (ZT_PLAN_LISTS|ZT_PLAN_EQ) ) return true;
+  return path && (object || p->table->rows==ZT_ROWS_FILES);
+}
+
+/* True if the scan reads tensors that an index with this key would read in vain: those of objects
+** that nobody looks up, and of rows of which SQLite compares other columns first. */
+static bool plan_reads_less(const plan_planner *p, const zt_key_columns *keys, bool looks_up){
+  if( !(p->plan & ZT_PLAN_BYTES) ) return false;
+  if( looks_up ) return true;
+  for(int k=0; k<keys->n; k++) if( p->table->bytes>>keys->a[k].column & 1 ) return false;
+  return !p->table->rows_read;
+}
+
+/* The key: the object that is looked up in each file, and what else a join pins. at: of each column
+** the constraint; -1: it is handed to xFilter anyway. */
+static zt_key_columns plan_key(const plan_planner *p, int *at){
+  const zt_table *t = p->table;
+  sqlite3_index_info *info = p->info;
+  const int object = p->plan & ZT_PLAN_OBJECT ? plan_column_or_none(t, t->iObject) : -1;
+  const bool one = object>=0 && !(p->plan & ZT_PLAN_OBJECTS);
+  zt_key_columns keys = { .n = 0 };
+  for(int i=0; i<info->nConstraint && one; i++){
+    if( info->aConstraint[i].iColumn!=object || !info->aConstraintUsage[i].argvIndex ) continue;
+    if( zt_key_columns_take(&keys, t, info, i) ) at[keys.n-1] = -1;
+  }
+  for(int i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==object || info->aConstraintUsage[i].argvIndex ) continue;
+    if( zt_key_columns_take(&keys, t, info, i) ) at[keys.n-1] = i;
+  }
+  return keys;
+}
+
+/* Offer an index by what a join pins. Its values come after all others. */
+static int plan_offer_index(plan_planner *p){
+  sqlite3_index_info *info = p->info;
+  zt_key_columns keys;
+  int at[ZT_KEY_COLUMNS];
+  if( plan_is_narrow(p) ) return SQLITE_OK;
+  keys = plan_key(p, at);
+  if( keys.n==0 || plan_reads_less(p, &keys, at[0]<0) ) return SQLITE_OK;
+  keys.covering = zt_key_columns_used(p->table, info->colUsed);
+  for(int k=0; k<keys.n; k++){
+    keys.covering |= 1ull<<keys.a[k].column;
+    if( at[k]<0 ){
+      p->looks_up = true;
+      continue;
+    }
+    info->aConstraintUsage[at[k]].argvIndex = ++p->nArgument;
+    p->indexed = true;
+  }
+  info->idxStr = zt_key_columns_write(&keys, p->table);
+  info->needToFreeIdxStr = 1;
+  return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* --- Files --- */
 
 /* What the source is, as far as it is known before the query runs. */
@@ -408,11 +478,15 @@ static void plan_estimate(plan_planner *p, double files){
   double objects, rows, cost, each = (p->plan & ZT_PLAN_CONTAINER) ? PLAN_OPEN : PLAN_STAT;
   if( plan & ZT_PLAN_PATHS ) files = files<PLAN_LISTED ? files : PLAN_LISTED;
   else if( plan & ZT_PLAN_PATH ) files = 1;
-  if( (plan & ZT_PLAN_PATH) && each>PLAN_LOOKUP ) each = PLAN_LOOKUP;
+  if( ((plan & ZT_PLAN_PATH) || p->looks_up) && each>PLAN_LOOKUP ) each = PLAN_LOOKUP;
   if( plan & (ZT_PLAN_PATH_LIKE|ZT_PLAN_PATH_GLOB) ) files = plan_at_least_one(files/PLAN_NARROWS);
   objects = files*plan_objects_of_file(p, plan);
   rows = objects*plan_rows_of_object(p, plan);
   cost = files*each + rows*PLAN_ROW;
+  if( p->indexed ){
+    cost /= t->iPosition || (p->plan & ZT_PLAN_BYTES) ? PLAN_INDEXED_DEAR : PLAN_INDEXED;
+    rows = plan_at_least_one(rows/PLAN_NARROWS);
+  }
   if( p->plan & ZT_PLAN_BYTES ){
     cost += PLAN_READ * (t->rows==ZT_ROWS_OF_FILES ? files*PLAN_OBJECTS_OF_FILE : objects);
   }
@@ -481,7 +555,8 @@ static int plan_order(plan_planner *p){
   }
   if( n==0 ) return order;
   if( n>1 || !t->iPosition || by->iColumn!=t->iPosition ) return 0;
-  if( !order && plan_may_be_one_file(p) ) order = ZT_PLAN_ALONE;
+  /* Rows of an index come in the order of the scan that it was made of */
+  if( !order && !p->info->idxStr && plan_may_be_one_file(p) ) order = ZT_PLAN_ALONE;
   if( !order || (by->desc && !plan_goes_backward(t, order)) ) return 0;
   return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
 }
@@ -568,7 +643,8 @@ static bool plan_has_surplus(const plan_planner *p){
 ** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
 ** them. Where one is not usable yet there is no plan, or one that costs more than any other. All
 ** other constraints only narrow down what is opened, decoded and read; SQLite checks them
-** again. Of each kind the first that is usable is taken.
+** again. Of each kind the first that is usable is taken, and then what an automatic index would
+** be by.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;
@@ -582,6 +658,7 @@ int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   if( p.refused ) return SQLITE_CONSTRAINT;
   if( t->rows!=ZT_ROWS_FILES || plan_uses(&p, ~t->light) ) p.plan |= ZT_PLAN_CONTAINER;
   if( t->rows_read || plan_uses(&p, t->bytes) ) p.plan |= ZT_PLAN_BYTES;
+  if( plan_offer_index(&p) ) return SQLITE_NOMEM;
   plan_estimate(&p, plan_files(&p));
   plan_consume_order(&p);
   plan_count(&p);

@@ -88,6 +88,7 @@ void zt_cursor_clear_choices(zt_cursor *c){
 
 void zt_cursor_reset(zt_cursor *c){
   zt_cursor_unsort(c);
+  zt_automatic_clear(c);
   zt_ahead_stop(&c->ahead);
   zt_cursor_leave_file(c);
   zt_cursor_clear_choices(c);
@@ -251,10 +252,16 @@ static zt_listed *scan_next_listed(zt_cursor *c){
 static void scan_stand_on(zt_cursor *c, zt_listed *file){
   bool same = c->standing && c->file==file && c->file_id==file->id && !c->scan.error;
   if( !same ) zt_cursor_leave_file(c);
+  zt_automatic_count_file(c, file);
   c->file = file;
   c->file_id = file->id;
   c->standing = c->begun = true;
   c->scan.path = c->err.path = file->path.z;
+}
+
+void zt_cursor_stand_on(zt_cursor *c, zt_listed *file){
+  scan_stand_on(c, file);
+  zt_cursor_enter_object(c);
 }
 
 /* Stand before the first object of the next file that can be read. False at the end and on failure;
@@ -295,6 +302,7 @@ static int scan_find_objects(zt_cursor *c){
   uint32_t n = 0;
   p->n = 0;
   c->found = true;
+  c->automatic.passed += zt_container_objects(c->container);
   for(uint32_t i=0; i<zt_names_count(names); i++){
     int64_t k = zt_container_find(c->container, zt_names_get(names, i));
     if( k>=0 && zt_positions_push(p, (size_t)k, &c->err) ) return c->err.rc;
@@ -453,11 +461,13 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n){
 static int scan_next(sqlite3_vtab_cursor *p){
   zt_cursor *c = (zt_cursor*)p;
   int rc;
+  if( c->automatic.serving ) return zt_automatic_next(c);
   if( c->left==0 ){
     c->eof = true;
     return SQLITE_OK;
   }
   c->left--;
+  c->automatic.steps++;
   rc = zt_cursor_advance(c);
   return c->eof ? zt_cursor_go_on(c, rc) : rc;
 }
@@ -516,18 +526,23 @@ static uint64_t scan_number(zt_cursor *c){
 /* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from
 ** scans with different constraints: so it follows from the arguments, the path and the row's place
 ** in the file, and not from what was listed before. */
-static int scan_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
-  zt_cursor *c = (zt_cursor*)p;
+void zt_cursor_rowid(zt_cursor *c, sqlite3_int64 *out){
   const zt_table *t = zt_cursor_table(c);
   uint64_t row, file;
   if( c->sorted ){
     *out = zt_cursor_sorted_rowid(c);
-    return SQLITE_OK;
+    return;
   }
   row = t->rowid ? t->rowid(&c->scan) : c->scan.object;
   file = scan_number(c);
   if( c->scan.path ) file = XXH3_64bits_withSeed(c->scan.path, strlen(c->scan.path), file);
   *out = (sqlite3_int64)((file+row) & INT64_MAX);
+}
+
+static int scan_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
+  zt_cursor *c = (zt_cursor*)p;
+  if( c->automatic.serving ) *out = zt_automatic_rowid(c);
+  else zt_cursor_rowid(c, out);
   return SQLITE_OK;
 }
 
@@ -561,25 +576,29 @@ static void scan_argument_column(const zt_cursor *c, sqlite3_context *ctx, int i
   if( z ) sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
 }
 
-static int scan_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
-  zt_cursor *c = (zt_cursor*)p;
+void zt_cursor_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const zt_table *t = zt_cursor_table(c);
   int nArguments;
   if( c->sorted && i<t->nVisible ){
     zt_cursor_sorted_column(c, ctx, i);
-    return SQLITE_OK;
+    return;
   }
   if( i==t->iPath ){
     if( c->scan.path ) sqlite3_result_text(ctx, c->scan.path, -1, SQLITE_TRANSIENT);
-    return SQLITE_OK;
+    return;
   }
   if( i<t->nVisible ){
     t->column(&c->scan, ctx, i);
-    return SQLITE_OK;
+    return;
   }
   nArguments = 2 + zt_table_arguments(t);
   if( i<t->nVisible+nArguments ) scan_argument_column(c, ctx, i-t->nVisible);
   else t->column(&c->scan, ctx, i-nArguments);
+}
+
+static int scan_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
+  zt_cursor *c = (zt_cursor*)p;
+  if( !c->automatic.serving || !zt_automatic_column(c, ctx, i) ) zt_cursor_column(c, ctx, i);
   return SQLITE_OK;
 }
 

@@ -81,7 +81,19 @@ def runs() -> Path:
         """, "tree")
 
 
+def copies() -> Path:
+    """What 2,000 of the tree's files say, as tables without an index: SQLite makes one where a join wants it."""
+    tree()
+    return database("copies.db", "tree", """
+        CREATE TABLE files AS SELECT path, size FROM zt_files(?1);
+        CREATE TABLE objects AS SELECT path, object FROM zt_objects(?1);
+        """, SOME)
+
+
 # ---- measurements ----
+
+SOME = "tree/run-[01]?/*.zt"  # 2,000 files
+TEN = "tree/run-00/step-0?000.zt"
 
 
 def ours_with(tables: Path, *scenario: object) -> Sample:
@@ -145,6 +157,31 @@ def join_names() -> tuple[Sample, Sample]:
             ours("once", found + "zt_objects(?1) AS o", thousand))
 
 
+def join_size() -> tuple[Sample, Sample]:
+    joined = "SELECT count(*), sum(a.size) FROM {0} AS a JOIN {0} AS b ON a.size = b.size"
+    tables = copies()
+    return (ours("once", joined.format("zt_files(?1)"), SOME),
+            program(host(), "--db", tables, "once", joined.format("files")))
+
+
+def join_expression() -> tuple[Sample, Sample]:
+    """Names of tensors are made of a number, and both orders of the join give the same rows."""
+    numbers = "WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i+1 FROM n WHERE i<11)"
+    found = "SELECT count(*), sum(length(o.shape)) FROM"
+    mine, theirs = (f"{numbers} {found} {tables} ON o.object = 'model.layers.' || n.i || '.mlp.up_proj.weight'"
+                    for tables in ("zt_objects(?1) AS o JOIN n", "n CROSS JOIN zt_objects(?1) AS o"))
+    tree()
+    return ours("once", mine, SOME), ours("once", theirs, SOME)
+
+
+def join_runs() -> tuple[Sample, Sample]:
+    joined = "SELECT count(*) FROM {} AS b ON a.object = b.object AND a.path < b.path"
+    tables = copies()
+    return (ours("once", joined.format("zt_objects(?1) AS a JOIN zt_objects(?2)"), TEN, SOME),
+            program(host(), "--db", tables, "once",
+                    joined.format(f"(SELECT * FROM objects WHERE path GLOB '{TEN}') AS a JOIN objects")))
+
+
 def join_lateral() -> tuple[Sample, Sample]:
     found = "SELECT count(*), sum(c.length) FROM "
     return (ours_with(runs(), "once", found + "runs JOIN zt_components(runs.artifact) AS c"),
@@ -195,6 +232,12 @@ MEASUREMENTS = [
                 "copies, indexed, joined", "ms", 5.0, join_elements),
     Measurement("join-names", "1,000 files of 100 objects", "100 names JOIN zt_objects",
                 "the files scanned", "ms", 3.0, join_names),
+    Measurement("join-size", "2,000 files", "zt_files JOIN zt_files", "native, not indexed", "ms", 3.0,
+                join_size),
+    Measurement("join-expression", "2,000 files of 100 objects", "12 names JOIN zt_objects",
+                "CROSS JOIN", "ms", 1.2, join_expression),
+    Measurement("join-runs", "10 and 2,000 files of 100 objects", "zt_objects JOIN zt_objects",
+                "native, not indexed", "ms", 3.0, join_runs),
     Measurement("join-lateral", TREE, "runs JOIN zt_components", "the files scanned", "ms", 1.3,
                 join_lateral),
     Measurement("in-rows", "4,096 x 64 f32, zstd", "zt_rows, 1,000 rows IN", "zt_dense of all",

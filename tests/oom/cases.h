@@ -215,6 +215,12 @@ static const oom_case cases[] = {
   { .sql = "SELECT row, vector FROM zt_rows('" SMALL "', 'blk.0.attn.k') WHERE row = 1 OR row >= 2" },
   { .sql = "SELECT o.object, c.component FROM zt_files('" TREE "/*.zt') AS f JOIN zt_objects(f.path, 'skip') AS o JOIN zt_components(o.path) AS c USING (object)" },
   { .sql = "SELECT o.object, e.position, e.value FROM zt_objects('" SMALL "') AS o, zt_elements(o.path, o.object) AS e WHERE e.position < 3" },
+  { .sql = "SELECT a.path, b.path, b.version, b.rowid FROM zt_files('" TREE "/*.zt') AS a JOIN zt_files('" TREE "/*.zt') AS b ON a.size = b.size" },
+  { .sql = "SELECT b.*, b.rowid FROM zt_objects('" TREE "/[as]*.zt') AS a LEFT JOIN zt_objects('" TREE "/[as]*.zt') AS b"
+           " ON a.type = b.type COLLATE NOCASE AND a.rank IS b.rank AND a.object <= b.object" },
+  { .sql = "SELECT a.object, b.object FROM zt_objects('" TREE "/[as]*.zt') AS a CROSS JOIN zt_objects('" TREE "/[as]*.zt') AS b ON a.object = b.object" },
+  { .sql = "SELECT b.object, b.hash FROM zt_components(?1) AS a CROSS JOIN zt_components(?1) AS b ON b.hash = a.hash AND b.offset = '' || a.offset",
+    .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT a.object, b.object FROM named AS a RIGHT JOIN other AS b ON a.object = b.object",
     .setup = "CREATE VIRTUAL TABLE temp.named USING zt_objects('" SMALL "'); CREATE VIRTUAL TABLE temp.other USING zt_objects('" V11 "wheel_levels.zt')" },
   { .sql = "SELECT object FROM zt_objects('" SMALL "') WHERE object = 'blk.0.attn.q' OR path LIKE '%file%'" },

@@ -1,0 +1,361 @@
+/* The index that a cursor makes for itself. See automatic_index.h. */
+#include "sqlite/cursor.h"
+
+#include "sqlite/capture.h"
+#include "sqlite/key_hash.h"
+#include "sqlite/plan.h"
+
+/* A build may have others, to make an index wherever there can be one. */
+#ifndef ZT_AUTOMATIC_LEAST
+# define ZT_AUTOMATIC_LEAST 1024       /* Steps at least before one is made, */
+# define ZT_AUTOMATIC_PATIENCE 65536   /* and if no scan came to its end yet */
+#endif
+
+#define AUTOMATIC_POLL 1024   /* Rows between two questions whether to go on */
+#define AUTOMATIC_OPEN 16     /* Steps that opening a file is worth */
+
+/* What is kept of a row beside its values. */
+typedef struct automatic_row {
+  uint32_t hash, next;     /* Of the key; the next row with the same slot, from 1 on */
+} automatic_row;
+
+/* The same where columns are left to be had from the file: the state that it is of. */
+typedef struct automatic_late_row {
+  automatic_row row;       /* First */
+  zt_listed *file;         /* NULL: a BLOB */
+  uint64_t file_id;
+  bool has_stat, tried_stat;
+  int stat_error;
+  zt_stat stat;
+} automatic_late_row;
+
+/* --- Forgetting --- */
+
+static void automatic_drop_rows(zt_automatic_index *a){
+  zt_materialized_free(a->rows);
+  sqlite3_free(a->slot);
+  a->rows = NULL;
+  a->slot = NULL;
+  a->serving = false;
+  a->row = a->stood = 0;
+}
+
+void zt_automatic_clear(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  automatic_drop_rows(a);
+  sqlite3_free(a->base);
+  a->base = NULL;
+  a->steps = a->before = a->passed = a->full = 0;
+  a->refused = false;
+}
+
+/* --- Columns --- */
+
+/* Columns that are had from the file when somebody asks: those that need a file opened, if no
+** column of the key does. */
+static uint64_t automatic_late(const zt_cursor *c){
+  const zt_key_columns *columns = &c->automatic.columns;
+  const zt_table *t = zt_cursor_table(c);
+  if( t->rows!=ZT_ROWS_FILES ) return 0;
+  for(int k=0; k<columns->n; k++) if( !(t->light>>columns->a[k].column & 1) ) return 0;
+  return columns->covering & ~t->light;
+}
+
+/* How many columns are materialized. */
+static int automatic_count(const zt_automatic_index *a){
+  int n = 0;
+  for(uint64_t columns=a->kept; columns; columns&=columns-1) n++;
+  return n;
+}
+
+/* Take the columns of a plan. False: it has none. */
+static bool automatic_take_columns(zt_cursor *c, const char *text){
+  zt_automatic_index *a = &c->automatic;
+  uint8_t n = 0;
+  if( !text || !zt_key_columns_read(text, zt_cursor_table(c), &a->columns) ) return false;
+  a->late = automatic_late(c);
+  a->kept = a->columns.covering & ~a->late;
+  for(int i=0; i<64; i++){
+    a->place[i] = n;
+    n = (uint8_t)(n + (a->kept>>i & 1));
+  }
+  return true;
+}
+
+/* --- When --- */
+
+/* Take the plan of a scan that begins, and the values of its key, which come after the others. */
+void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv){
+  zt_automatic_index *a = &c->automatic;
+  int at = 0, object = -1;
+  a->serving = false;
+  if( text!=a->text || c->plan!=a->plan ){
+    zt_automatic_clear(c);
+    a->text = automatic_take_columns(c, text) ? text : NULL;
+    a->plan = c->plan;
+  }
+  if( !a->text ) return;
+  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
+    if( 1<<i==ZT_PLAN_OBJECT ) object = at;
+    at += c->plan>>i & 1;
+  }
+  a->narrows = false;
+  for(int k=0; k<a->columns.n; k++){
+    const bool looked_up = (c->plan & ZT_PLAN_OBJECT)
+                        && a->columns.a[k].column==zt_cursor_table(c)->iObject;
+    a->key[k] = argv[looked_up ? object : at++];
+    a->narrows = a->narrows || looked_up;
+  }
+}
+
+/* The scan before is over; c->eof tells if it came to its end. */
+void zt_automatic_end_scan(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  if( !a->text || a->serving || !a->base ) return;
+  if( c->eof ) a->full = a->steps-a->before+(a->narrows ? a->passed : 0);
+  a->before = a->steps;
+  a->passed = 0;
+}
+
+static void automatic_append_names(sqlite3_str *out, const zt_names *names){
+  sqlite3_str_appendf(out, "%d %llu ", names->any, (uint64_t)names->n);
+  sqlite3_str_append(out, names->bytes, (int)names->n);
+}
+
+static void automatic_append_patterns(sqlite3_str *out, const zt_patterns *patterns){
+  sqlite3_str_appendf(out, "%d%s", patterns->like!=NULL, patterns->like ? patterns->like : "");
+  sqlite3_str_appendchar(out, 1, 0);
+  sqlite3_str_appendf(out, "%d%s", patterns->glob!=NULL, patterns->glob ? patterns->glob : "");
+  sqlite3_str_appendchar(out, 1, 0);
+}
+
+/* Take what is asked for beside the key. False if that is not what it was. */
+static bool automatic_take_base(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  const zt_wanted *w = &c->wanted;
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  char *base;
+  int n;
+  bool same;
+  automatic_append_names(out, &w->paths);
+  if( !a->narrows ) automatic_append_names(out, &w->objects);
+  automatic_append_patterns(out, &w->path_patterns);
+  automatic_append_patterns(out, &w->object_patterns);
+  sqlite3_str_appendf(out, "%llu %llu", w->range.first, w->range.last);
+  n = sqlite3_str_length(out);
+  base = sqlite3_str_finish(out);
+  same = base && a->base && n==a->nBase && memcmp(base, a->base, (size_t)n)==0;
+  if( !same ) zt_automatic_clear(c);
+  sqlite3_free(a->base);
+  a->base = base;
+  a->nBase = n;
+  return same;
+}
+
+/* True if what scans have taken since is as much as one over all rows takes, and making an index,
+** which takes some time however few the rows are. */
+static bool automatic_pays(const zt_automatic_index *a){
+  const uint64_t full = a->full ? a->full : ZT_AUTOMATIC_PATIENCE;
+  const uint64_t least = a->plan & ZT_PLAN_BYTES ? 0 : ZT_AUTOMATIC_LEAST;
+  return a->steps>least && a->steps>=full;
+}
+
+void zt_automatic_count_file(zt_cursor *c, const zt_listed *file){
+  c->automatic.steps += file->kept ? 1 : AUTOMATIC_OPEN;
+}
+
+/* --- Making it --- */
+
+static automatic_row *automatic_row_of(const zt_automatic_index *a, uint32_t row){
+  return zt_materialized_extra(a->rows, row-1);
+}
+
+static void automatic_column(void *context, sqlite3_context *ctx, int i){
+  zt_cursor *c = context;
+  zt_cursor_column(c, ctx, zt_plan_column(zt_cursor_table(c), i));
+}
+
+/* What is kept of the file on which the cursor stands. */
+static void automatic_keep_file(const zt_cursor *c, automatic_late_row *row){
+  row->file = c->file;
+  row->file_id = c->file_id;
+  row->has_stat = c->has_stat;
+  row->tried_stat = c->tried_stat;
+  row->stat_error = c->stat_error;
+  row->stat = c->stat;
+}
+
+static void automatic_add(void *context, sqlite3_context *ctx, sqlite3_value **value){
+  zt_cursor *c = context;
+  zt_automatic_index *a = &c->automatic;
+  sqlite3_int64 rowid;
+  uint64_t hash = 0;
+  void *extra;
+  int rc = SQLITE_OK;
+  for(int k=0; k<a->columns.n && rc==SQLITE_OK; k++){
+    const zt_key_column *key = &a->columns.a[k];
+    rc = zt_key_hash(value[a->place[key->column]], key->collation, &hash);
+  }
+  zt_cursor_rowid(c, &rowid);
+  if( rc==SQLITE_OK ) rc = zt_materialized_add(a->rows, rowid, value);
+  if( rc ){
+    sqlite3_result_error_code(ctx, rc);
+    return;
+  }
+  extra = zt_materialized_extra(a->rows, zt_materialized_count(a->rows)-1);
+  ((automatic_row*)extra)->hash = (uint32_t)hash;
+  if( a->late ) automatic_keep_file(c, extra);
+}
+
+/* Materialize all rows. */
+static int automatic_fill(zt_cursor *c, sqlite3_value *image){
+  static const zt_capture_calls calls = { automatic_column, automatic_add };
+  const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
+  zt_capture *capture;
+  uint32_t n = 0;
+  int rc = zt_capture_open(c->scan.connection->db, c->automatic.kept, &calls, c, &capture);
+  if( rc ) return rc;
+  rc = zt_cursor_begin_scan(c, image, true);
+  while( rc==SQLITE_OK && !c->eof ){
+    if( ++n%AUTOMATIC_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) rc = zt_cursor_fail(c);
+    else if( (rc = zt_capture_row(capture))==SQLITE_OK ) rc = zt_cursor_advance(c);
+  }
+  zt_capture_close(capture);
+  return rc;
+}
+
+/* Link the rows by their hashes, those with one slot in the scan's order. */
+static int automatic_link(zt_automatic_index *a){
+  const uint32_t n = zt_materialized_count(a->rows);
+  uint32_t slots = 1;
+  while( slots<n && slots<1u<<31 ) slots *= 2;
+  if( !zt_materialized_charge(a->rows, slots*(uint64_t)sizeof(*a->slot)) ) return SQLITE_FULL;
+  a->slot = sqlite3_malloc64(slots*(uint64_t)sizeof(*a->slot));
+  if( !a->slot ) return SQLITE_NOMEM;
+  memset(a->slot, 0, slots*sizeof(*a->slot));
+  a->mask = slots-1;
+  for(uint32_t i=n; i>0; i--){
+    automatic_row *row = automatic_row_of(a, i);
+    row->next = a->slot[row->hash & a->mask];
+    a->slot[row->hash & a->mask] = i;
+  }
+  return SQLITE_OK;
+}
+
+/* Make the index. SQLITE_OK or why there is none; c->asked tells if what was asked for is still
+** known. */
+static int automatic_make(zt_cursor *c, sqlite3_value *image){
+  zt_automatic_index *a = &c->automatic;
+  const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
+  const bool any = c->wanted.objects.any;
+  int rc;
+  a->rows = zt_materialized_new(automatic_count(a), extra);
+  if( !a->rows ) return SQLITE_NOMEM;
+  c->wanted.objects.any = any || a->narrows;
+  rc = automatic_fill(c, image);
+  c->wanted.objects.any = any;
+  return rc ? rc : automatic_link(a);
+}
+
+/* --- Serving --- */
+
+/* Go to the first row from this one on whose key may be the one that is asked for. */
+static void automatic_find(zt_cursor *c, uint32_t row){
+  zt_automatic_index *a = &c->automatic;
+  while( row && automatic_row_of(a, row)->hash!=a->hash ) row = automatic_row_of(a, row)->next;
+  a->row = row;
+  c->eof = row==0;
+}
+
+int zt_automatic_next(zt_cursor *c){
+  automatic_find(c, automatic_row_of(&c->automatic, c->automatic.row)->next);
+  return SQLITE_OK;
+}
+
+/* Begin with the rows whose key may be the one that is asked for. NULL equals nothing. */
+static int automatic_look_up(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  uint64_t hash = 0;
+  a->serving = true;
+  for(int k=0; k<a->columns.n; k++){
+    const zt_key_column *key = &a->columns.a[k];
+    if( !key->is && sqlite3_value_type(a->key[k])==SQLITE_NULL ){
+      c->eof = true;
+      return SQLITE_OK;
+    }
+    if( zt_key_hash(a->key[k], key->collation, &hash) ){
+      zt_fail_nomem(&c->err);
+      return zt_cursor_fail(c);
+    }
+  }
+  a->hash = (uint32_t)hash;
+  automatic_find(c, a->slot[a->hash & a->mask]);
+  return SQLITE_OK;
+}
+
+/* What went wrong is the index's alone. */
+static void automatic_forget_failure(zt_cursor *c){
+  sqlite3_vtab *v = c->base.pVtab;
+  sqlite3_free(v->zErrMsg);
+  v->zErrMsg = NULL;
+  zt_error_clear(&c->err);
+  zt_cursor_rewind(c);
+}
+
+zt_automatic_answer zt_automatic_filter(zt_cursor *c, sqlite3_value *image, bool same, int *rc){
+  zt_automatic_index *a = &c->automatic;
+  *rc = SQLITE_OK;
+  if( !a->text ) return ZT_AUTOMATIC_SCAN;
+  if( !same ) zt_automatic_clear(c);
+  if( !automatic_take_base(c) || a->refused ) return ZT_AUTOMATIC_SCAN;
+  if( !a->rows ){
+    if( !automatic_pays(a) ) return ZT_AUTOMATIC_SCAN;
+    *rc = automatic_make(c, image);
+    if( *rc==SQLITE_INTERRUPT ) return ZT_AUTOMATIC_SERVED;
+    if( *rc ){
+      automatic_drop_rows(a);
+      a->refused = true;
+      automatic_forget_failure(c);
+      return c->asked ? ZT_AUTOMATIC_SCAN : ZT_AUTOMATIC_AGAIN;
+    }
+  }
+  *rc = automatic_look_up(c);
+  return ZT_AUTOMATIC_SERVED;
+}
+
+/* Stand on the current row's file, of which the rest is as it was when the row was kept. */
+static void automatic_stand(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  const automatic_late_row *row = (const automatic_late_row*)automatic_row_of(a, a->row);
+  if( a->stood==a->row || !row->file ) return;
+  a->stood = a->row;
+  zt_cursor_stand_on(c, row->file);
+  if( !c->opened ){
+    c->has_stat = row->has_stat;
+    c->tried_stat = row->tried_stat;
+    c->stat_error = row->stat_error;
+    c->stat = row->stat;
+  }
+}
+
+bool zt_automatic_column(zt_cursor *c, sqlite3_context *ctx, int i){
+  const zt_automatic_index *a = &c->automatic;
+  const zt_table *t = zt_cursor_table(c);
+  const int arguments = 2 + zt_table_arguments(t);
+  const int column = i<t->nVisible ? i : i-arguments;
+  if( i>=t->nVisible && column<t->nVisible ) return false;   /* One of the arguments */
+  if( a->kept>>column & 1 ){
+    zt_materialized_result(a->rows, a->row-1, a->place[column], ctx);
+    return true;
+  }
+  if( a->late>>column & 1 ){
+    automatic_stand(c);
+    return false;
+  }
+  sqlite3_result_error_code(ctx, SQLITE_INTERNAL);   /* SQLite said that it is not used */
+  return true;
+}
+
+sqlite3_int64 zt_automatic_rowid(const zt_cursor *c){
+  return zt_materialized_rowid(c->automatic.rows, c->automatic.row-1);
+}
