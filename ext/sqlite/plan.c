@@ -227,12 +227,16 @@ static bool plan_refuses(const plan_planner *p, int bit){
 }
 
 /*
-** True if a constraint is not worth what it may cost. Where two arguments come from two tables,
+** True if constraints are not worth what they may cost. Where two arguments come from two tables,
 ** SQLite asks for a plan with all tables that a constraint names, or whose ON it stands in, and for
 ** plans with one of them: there is none if one of all of these has its source from this table.
 */
+static bool plan_leaves_all(const plan_planner *p){
+  return p->open>=2;
+}
+
 static bool plan_leaves(const plan_planner *p, const plan_term *term){
-  return p->open>=2 && (term->bit & (ZT_PLAN_PATH|ZT_PLAN_OBJECT|ZT_PLAN_PATTERNS));
+  return plan_leaves_all(p) && (term->bit & (ZT_PLAN_PATH|ZT_PLAN_OBJECT|ZT_PLAN_PATTERNS));
 }
 
 /* An argument is not given with the query. */
@@ -323,7 +327,7 @@ static int plan_offer_index(plan_planner *p){
   sqlite3_index_info *info = p->info;
   zt_key_columns keys;
   int at[ZT_KEY_COLUMNS];
-  if( plan_is_narrow(p) ) return SQLITE_OK;
+  if( plan_is_narrow(p) || plan_leaves_all(p) ) return SQLITE_OK;
   keys = plan_key(p, at);
   if( keys.n==0 || plan_reads_less(p, &keys, at[0]<0) ) return SQLITE_OK;
   keys.covering = zt_key_columns_used(p->table, info->colUsed);
