@@ -60,17 +60,6 @@ int zt_pickle_meaning(const zt_pickle *p, zt_pickle_node node, const zt_pickle_n
 
 /* --- Bytes --- */
 
-/* How many characters a valid UTF-8 text has, if each is below U+0100. */
-static bool calls_count_latin1(zt_span text, size_t *out){
-  *out = 0;
-  for(size_t i=0; i<text.n; i++, ++*out){
-    if( text.p[i]<0x80 ) continue;
-    if( text.p[i]>0xC3 ) return false;
-    i++;
-  }
-  return true;
-}
-
 static bool calls_is_latin1(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
   zt_text name;
@@ -111,7 +100,7 @@ bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,
   if( value.kind==ZT_PICKLE_BYTES ) return !encoded;
   if( value.kind!=ZT_PICKLE_TEXT ) return false;
   out->latin1 = encoded;
-  return encoded ? calls_count_latin1(value.bytes, &out->n) : value.string;
+  return encoded ? zt_pickle_latin1(p, node, &out->n) : value.string;
 }
 
 void zt_pickle_copy_bytes(const zt_pickle_bytes *b, uint8_t *out, size_t n){
@@ -178,6 +167,7 @@ bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
                            zt_pickle_result *out){
   if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_CALL ) return false;
   out->kind = ZT_RESULT_TEXT;
+  out->zeros = 0;
   if( calls_read_date(p, node, out->text, (int)sizeof(out->text)) ) return true;
   out->kind = ZT_RESULT_BYTES;
   return zt_pickle_read_bytes(p, node, most, &out->bytes)
@@ -264,5 +254,5 @@ void zt_pickle_show_result(const zt_pickle_result *r, sqlite3_str *out){
 }
 
 uint64_t zt_pickle_result_size(const zt_pickle_result *r){
-  return r->kind<ZT_RESULT_UTF32 ? 32 : 9+(uint64_t)r->bytes.n;
+  return r->kind<ZT_RESULT_UTF32 ? 32 : 9+(uint64_t)r->bytes.n+r->zeros;
 }
