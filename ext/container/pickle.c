@@ -29,6 +29,7 @@
 #define PICKLE_PROTOCOL 5
 #define PICKLE_BYTES 256          /* Nodes for the integers of one byte, */
 #define PICKLE_SMALL 5            /* the first of which has this number */
+#define PICKLE_LONG_TEXT 64       /* From so many bytes on, they are counted once */
 #define PICKLE_POLL 0xFFFF        /* Opcodes between two questions whether to go on, less 1 */
 #define PICKLE_STACK_FIRST 256u
 #define PICKLE_MARK 0             /* On the stack, among nodes */
@@ -45,7 +46,8 @@ typedef struct pickle_item {
   union {
     struct {
       uint32_t a;        /* The first byte, child or piece; a call's index; module, id */
-      uint32_t b;        /* The last piece; bytes of the module's name; name */
+      uint32_t b;        /* The last piece; bytes of the module's name; name; characters of a long
+                         ** text, UINT32_MAX if they are not all of Latin-1 */
     };
     int64_t integer;
     double real;
@@ -150,23 +152,37 @@ static uint8_t *pickle_make(pickle_machine *m, size_t n){
   return p->made+(p->nMade-n);
 }
 
+/* How many characters a valid UTF-8 text has, if each is below U+0100; UINT32_MAX if not. */
+static uint32_t pickle_count_latin1(zt_span text){
+  uint32_t n = 0;
+  for(size_t i=0; i<text.n; i++, n++){
+    if( text.p[i]<0x80 ) continue;
+    if( text.p[i]>0xC3 ) return UINT32_MAX;
+    i++;
+  }
+  return n;
+}
+
 /* A node of bytes of the pickle; text, if that is what they are to be and can be. */
 static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, bool text){
   bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
   zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
   m->p->items[node].n = (uint32_t)bytes.n;
   m->p->items[node].a = (uint32_t)(bytes.p-m->p->bytes.p);
+  if( is_text && bytes.n>=PICKLE_LONG_TEXT ) m->p->items[node].b = pickle_count_latin1(bytes);
   return node;
 }
 
 /* The same of the last n bytes that were made. */
 static zt_pickle_node pickle_add_made(pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
-  bool is_text = zt_utf8_valid(p->made+(p->nMade-n), n);
+  const zt_span bytes = { p->made+(p->nMade-n), n };
+  bool is_text = zt_utf8_valid(bytes.p, n);
   zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
   p->items[node].flags = PICKLE_MADE;
   p->items[node].n = (uint32_t)n;
   p->items[node].a = (uint32_t)(p->nMade-n);
+  if( is_text && n>=PICKLE_LONG_TEXT ) p->items[node].b = pickle_count_latin1(bytes);
   return node;
 }
 
@@ -786,6 +802,15 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
       out->n = item->n;
       break;
   }
+}
+
+bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out){
+  const pickle_item *item = &p->items[node];
+  uint32_t n;
+  if( item->kind!=ZT_PICKLE_TEXT ) return false;
+  n = item->n>=PICKLE_LONG_TEXT ? item->b : pickle_count_latin1(pickle_bytes(p, item));
+  *out = n;
+  return n!=UINT32_MAX;
 }
 
 bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out){

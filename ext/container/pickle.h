@@ -66,6 +66,9 @@ bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node);
 /* Child i of a tuple; 0 if it has no such, or is no tuple. */
 zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i);
 
+/* How many characters a text has, if each is below U+0100. */
+bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out);
+
 /* Where bytes of a node are in the pickle. False: they are not there as they are. */
 bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out);
 

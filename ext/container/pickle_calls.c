@@ -65,17 +65,6 @@ zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pic
 
 /* --- Bytes --- */
 
-/* How many characters a valid UTF-8 text has, if each is below U+0100. */
-static bool calls_count_latin1(zt_span text, size_t *out){
-  *out = 0;
-  for(size_t i=0; i<text.n; i++, ++*out){
-    if( text.p[i]<0x80 ) continue;
-    if( text.p[i]>0xC3 ) return false;
-    i++;
-  }
-  return true;
-}
-
 static bool calls_is_latin1(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_value value;
   zt_text name;
@@ -116,7 +105,7 @@ bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,
   if( value.kind==ZT_PICKLE_BYTES ) return !encoded;
   if( value.kind!=ZT_PICKLE_TEXT ) return false;
   out->latin1 = encoded;
-  return encoded ? calls_count_latin1(value.bytes, &out->n) : value.string;
+  return encoded ? zt_pickle_latin1(p, node, &out->n) : value.string;
 }
 
 void zt_pickle_copy_bytes(const zt_pickle_bytes *b, uint8_t *out, size_t n){
@@ -181,6 +170,7 @@ bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
   if( meaning==ZT_CALL_OTHER || call.keywords || call.state || call.list || call.dict ){
     return false;
   }
+  out->zeros = 0;
   if( meaning<=ZT_CALL_ENCODE ){
     out->kind = ZT_RESULT_BYTES;
     return zt_pickle_read_bytes(p, node, most, &out->bytes);
@@ -272,5 +262,5 @@ void zt_pickle_show_result(const zt_pickle_result *r, sqlite3_str *out){
 }
 
 uint64_t zt_pickle_result_size(const zt_pickle_result *r){
-  return r->kind<ZT_RESULT_UTF32 ? 32 : 9+(uint64_t)r->bytes.n;
+  return r->kind<ZT_RESULT_UTF32 ? 32 : 9+(uint64_t)r->bytes.n+r->zeros;
 }

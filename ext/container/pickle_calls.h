@@ -62,6 +62,7 @@ typedef struct zt_pickle_result {
   double real, imag;
   char text[32];             /* With a NUL behind it */
   zt_pickle_bytes bytes;
+  size_t zeros;              /* Bytes behind these that are none of them, but were read */
   bool big;                  /* Of UTF-32 */
 } zt_pickle_result;
 

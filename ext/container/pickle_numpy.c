@@ -295,6 +295,7 @@ static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes 
     if( kind=='U' && (u>0x10FFFF || (u>=0xD800 && u<0xE000)) ) return false;
   }
   out->bytes.n = end;
+  out->zeros = data->n-end;
   return true;
 }
 

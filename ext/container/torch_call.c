@@ -9,6 +9,8 @@
 
 #define CALL_COUNT(table) (sizeof(table)/sizeof(*(table)))
 #define CALL_NESTED 8   /* Calls of a tensor that are around another, at most */
+#define CALL_ARGUMENTS 16   /* Of a tensor, at most */
+#define CALL_LAZY 16    /* Entries of the dict of what is lazily done to it, at most */
 #define CALL_ROW(module, name, meaning) \
   { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_TORCH_##meaning }
 
@@ -219,11 +221,12 @@ bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
 /* The dict of what is lazily done to the elements. */
 static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_cursor c;
+  zt_pickle_value dict;
   zt_pickle_node key;
   zt_text name;
-  if( !node || zt_pickle_kind_of(p, node)!=ZT_PICKLE_DICT ){
-    return !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE;
-  }
+  if( !node ) return true;
+  zt_pickle_get(p, node, &dict);
+  if( dict.kind!=ZT_PICKLE_DICT || dict.n>2*CALL_LAZY ) return dict.kind==ZT_PICKLE_NONE;
   c = zt_pickle_begin(p, node);
   while( (key = zt_pickle_next(p, &c))!=0 ){
     bool is = zt_pickle_kind_of(p, zt_pickle_next(p, &c))==ZT_PICKLE_TRUE;
@@ -262,12 +265,66 @@ static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
   return call_read_metadata(p, zt_torch_argument(p, call, 7), out);
 }
 
-/* A part of a tensor of several: a dense tensor itself. */
+/* A dict of what is lazily done to the elements, and nothing else. */
+static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_cursor c = zt_pickle_begin(p, node);
+  zt_text name;
+  if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_DICT ) return false;
+  while( (node = zt_pickle_next(p, &c))!=0 ){
+    if( !call_get_text(p, node, &name) || zt_pickle_kind_of(p, zt_pickle_next(p, &c))>ZT_PICKLE_TRUE
+     || !(zt_text_is(name, "conj") || zt_text_is(name, "neg")) ) return false;
+  }
+  return true;
+}
+
+/* Something beside the tensor, if there is anything in it. One state too many is counted alone. */
+static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
+  zt_pickle_value value;
+  if( !node || out->states>ZT_TORCH_STATES ) return;
+  zt_pickle_get(p, node, &value);
+  if( value.kind==ZT_PICKLE_NONE || zt_pickle_is_empty(p, node) || call_is_lazy(p, node)
+   || (value.kind==ZT_PICKLE_CALL && call_meaning(p, &value)==ZT_TORCH_DICT && !value.dict
+       && !value.state && zt_pickle_is_empty(p, value.args)) ) return;
+  if( out->states<ZT_TORCH_STATES ) out->state[out->states] = node;
+  out->states++;
+}
+
+/* The arguments that the tensor itself is made of, as bits. */
+static const uint16_t call_own[] = {
+  [ZT_TORCH_TENSOR] = 0xD, [ZT_TORCH_TENSOR_V2] = 0xD, [ZT_TORCH_TENSOR_V3] = 0x4D,
+  [ZT_TORCH_QTENSOR] = 0x1D, [ZT_TORCH_SPARSE] = 0x3, [ZT_TORCH_NESTED] = 0xF,
+  [ZT_TORCH_META] = 0x7, [ZT_TORCH_WRAPPER] = 0x7F, [ZT_TORCH_UNINITIALIZED] = 0,
+  [ZT_TORCH_UNINITIALIZED_BUFFER] = 0, [ZT_TORCH_PARAMETER] = 0x1, [ZT_TORCH_VARIABLE] = 0x1,
+  [ZT_TORCH_FROM_TYPE] = 0x7
+};
+
+/* All that a call has beside the tensor: other arguments than these that are no scalars, as hooks
+** are, and what would be put into its result. */
+static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
+                            zt_torch_meaning meaning, zt_torch_tensor *out){
+  zt_pickle_node node;
+  for(uint32_t i=0; (node = zt_torch_argument(p, call, i))!=0; i++){
+    if( i==CALL_ARGUMENTS ) out->states = ZT_TORCH_STATES+1;
+    if( out->states>ZT_TORCH_STATES ) return;
+    if( call_own[meaning]>>i & 1 ) continue;
+    if( zt_pickle_kind_of(p, node)>=ZT_PICKLE_TUPLE ) call_add_state(p, node, out);
+  }
+  call_add_state(p, call->keywords, out);
+  call_add_state(p, call->list, out);
+  call_add_state(p, call->dict, out);
+}
+
+/* A part of a tensor of several: a dense tensor itself, and nothing beside it. */
 static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value call;
+  zt_torch_tensor beside;
   zt_torch_meaning meaning = node ? zt_torch_call(p, node, &call) : ZT_TORCH_OPAQUE;
-  return meaning>=ZT_TORCH_TENSOR && meaning<=ZT_TORCH_QTENSOR
-      && call_read_view(p, &call, meaning, out);
+  if( meaning<ZT_TORCH_TENSOR || meaning>ZT_TORCH_QTENSOR
+   || !call_read_view(p, &call, meaning, out) ) return false;
+  beside.states = 0;
+  call_add_states(p, &call, meaning, &beside);
+  call_add_state(p, call.state, &beside);
+  return beside.states==0;
 }
 
 static const zt_pickle_name call_layouts[] = {
@@ -363,41 +420,29 @@ static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
   }
 }
 
-/* Something beside the tensor, if there is anything in it. */
-static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
-  zt_pickle_value value;
-  if( !node || out->states==ZT_TORCH_STATES ) return;
-  zt_pickle_get(p, node, &value);
-  if( value.kind==ZT_PICKLE_NONE || zt_pickle_is_empty(p, node)
-   || (value.kind==ZT_PICKLE_CALL && call_meaning(p, &value)==ZT_TORCH_DICT && !value.dict
-       && !value.state && zt_pickle_is_empty(p, value.args)) ) return;
-  out->state[out->states++] = node;
-}
-
 /* A tensor that is called a parameter: *call becomes its own. Before 0.4, whether it requires
 ** a gradient is the first part of a state. */
 static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
                                 zt_torch_meaning meaning, zt_torch_tensor *out){
   const zt_pickle_node tensor = zt_torch_argument(p, call, 0);
   zt_pickle_node grad = zt_torch_argument(p, call, 1);
-  call_add_state(p, zt_torch_argument(p, call, 2), out);
-  call_add_state(p, zt_torch_argument(p, call, 3), out);
+  if( !tensor || zt_pickle_kind_of(p, tensor)!=ZT_PICKLE_CALL ) return false;
+  call_add_states(p, call, meaning, out);
   if( grad ) call_add_state(p, call->state, out);
   else if( call->state ) grad = zt_pickle_child(p, call->state, 0);
   if( grad ) out->requires_grad = grad;
   out->parameter |= meaning==ZT_TORCH_PARAMETER;
-  if( !tensor ) return false;
   zt_pickle_get(p, tensor, call);
-  return call->kind==ZT_PICKLE_CALL;
+  return true;
 }
 
 /* (function, type, args, state): *call becomes that of the function. */
 static bool call_read_from_type(const zt_pickle *p, zt_pickle_value *call, zt_torch_tensor *out){
   const zt_pickle_node function = zt_torch_argument(p, call, 0);
   const zt_pickle_node args = zt_torch_argument(p, call, 2);
-  call_add_state(p, zt_torch_argument(p, call, 3), out);
-  call_add_state(p, call->state, out);
   if( !function || !args || zt_pickle_kind_of(p, args)!=ZT_PICKLE_TUPLE ) return false;
+  call_add_states(p, call, ZT_TORCH_FROM_TYPE, out);
+  call_add_state(p, call->state, out);
   *call = (zt_pickle_value){ .kind = ZT_PICKLE_CALL, .callee = function, .args = args };
   return true;
 }
@@ -414,11 +459,9 @@ bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_me
       if( !call_read_from_type(p, call, out) ) return false;
     }else{
       if( !call_read_own(p, call, meaning, out) ) return false;
-      if( meaning==ZT_TORCH_TENSOR_V2 || meaning==ZT_TORCH_TENSOR_V3 ){
-        call_add_state(p, zt_torch_argument(p, call, 5), out);
-      }
+      call_add_states(p, call, meaning, out);
       call_add_state(p, call->state, out);
-      return true;
+      return out->states<=ZT_TORCH_STATES;
     }
     meaning = call_meaning(p, call);
   }

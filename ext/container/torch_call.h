@@ -82,8 +82,9 @@ typedef struct zt_torch_tensor {
   zt_pickle_node state[ZT_TORCH_STATES];
 } zt_torch_tensor;
 
-/* Read a call whose meaning is a tensor's. False: it is not called as torch does. Of a function
-** that has no meaning, *call is a call of that then. */
+/* Read a call whose meaning is a tensor's. False: it is not called as torch does, or more states
+** than there may be are beside it. *call is what the calls around it, whose states are set, are
+** made of. */
 bool zt_torch_read_tensor(const zt_pickle *p, zt_pickle_value *call, zt_torch_meaning meaning,
                           zt_torch_tensor *out);
 

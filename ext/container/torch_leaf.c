@@ -99,8 +99,9 @@ static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64
   return leaf_take(left, value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
 }
 
-uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown, bool *fits){
-  uint64_t left = ZT_TORCH_SHOWN_MAX;
+uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown,
+                       uint64_t most, bool *fits){
+  uint64_t left = most;
   zt_pickle_result result;
   zt_pickle_value value;
   *fits = true;
@@ -117,7 +118,7 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
              && leaf_part_fits(p, value.keywords, 0, &left));
   }
   leaf_get_named(p, node, &value);
-  return ZT_TORCH_SHOWN_MAX-left
+  return most-left
        + (value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
 }
 

@@ -16,12 +16,13 @@ typedef enum zt_torch_shown {
   ZT_TORCH_REPEATED    /* It was shown in another place, and would be too often */
 } zt_torch_shown;
 
-/* The bytes that zt_torch_put() appends, about. *fits: all of the value can be shown; what is
-** larger than ZT_TORCH_SHOWN_MAX or nested deeper than ZT_TORCH_SHOWN_DEPTH cannot. To find that
-** out takes time as well, and counts. */
+/* The bytes that zt_torch_put() appends, about. *fits: all of the value can be shown; a call with
+** more than `most` bytes, ZT_TORCH_SHOWN_MAX or less, or that is nested deeper than
+** ZT_TORCH_SHOWN_DEPTH cannot. To find that out takes time as well, and counts. */
 #define ZT_TORCH_SHOWN_MAX 65536
 #define ZT_TORCH_SHOWN_DEPTH 16
-uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown, bool *fits);
+uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown,
+                       uint64_t most, bool *fits);
 
 /* Append a value. A call is a map with the name of what would be called as $opaque, and whatever it
 ** has of args, kwargs, state and items; state and items of nested ones alone. */

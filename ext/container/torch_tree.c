@@ -3,11 +3,13 @@
 **
 **   PT4  values are nested at most TREE_DEPTH_MAX deep
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
+**   PT7  keys of dicts take at most TREE_KEYS_SIZE bytes, and some times those of the pickle
 **   PT13 no key stands twice in a dict: of such, Python keeps the last value alone
 **
 ** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
 ** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
-** bytes as hexadecimal digits. A cycle is followed once.
+** bytes as hexadecimal digits. A cycle is followed once. A key that holds a tensor is walked before
+** its value, at the same path.
 **
 ** Tensors, arrays, and sets, OrderedDict and Counter, of which the entries count, have a meaning.
 ** Any other call is opaque. Its arguments are shown with it, or stand below it by their indices
@@ -27,11 +29,9 @@
 #include "container/torch_tree.h"
 
 #include <assert.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include "container/torch_reach.h"
+#include "container/torch_twice.h"
 #include "core/host.h"
-#include "core/unique.h"
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
@@ -40,14 +40,17 @@
 #define TREE_VISITS 65536u
 #define TREE_SIZE ((uint64_t)8 << 20)
 #define TREE_SIZE_TIMES 8
+#define TREE_LITTLE 256
 #define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
+/* Keys of all dicts have at most so many bytes, and some times those of the pickle. */
+#define TREE_KEYS_SIZE ((uint64_t)1 << 29)
+#define TREE_KEYS_TIMES 64
 #define TREE_PATH_MAX ((size_t)1 << 20)
-#define TREE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
 #define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
 #define TREE_SAME_MAX 8          /* Calls that give what they are called with, one in another */
 #define TREE_CYCLES 4096         /* So many are looked for among all that are being walked */
 #define TREE_PLAIN 32            /* Values that are looked at before tensors are looked for */
-#define TREE_FEW_KEYS 4          /* Keys that are compared one with another */
+#define TREE_ARRAY 5             /* Parts of an array's state: more are not its own */
 #define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* Of a call: what is called, arguments, keywords, items,
                                  ** entries, states, which may be two */
 
@@ -55,6 +58,7 @@
 
 typedef enum tree_keys {
   TREE_INDICES, TREE_KEYS, TREE_PAIRS,
+  TREE_STATE,                    /* Keys, or those of a module: that is not looked at yet */
   TREE_MODULE,                   /* Keys, but for those of a module's three dicts */
   TREE_PLACE                     /* The node itself, at the path that there is */
 } tree_keys;
@@ -85,6 +89,7 @@ typedef struct tree_walk {
   struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
   bool inside;                  /* What is visited has a path, to which a dot is added */
   uint64_t visits, size;        /* Values, and bytes that are kept of them */
+  uint64_t keys;                /* Bytes of keys that were compared */
   uint32_t cycles;              /* Values that were met within themselves, up to TREE_CYCLES */
 } tree_walk;
 
@@ -180,119 +185,21 @@ static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
   sqlite3_free(sqlite3_str_finish(text));
 }
 
-/* A key of a dict as Python compares keys: 1, 1.0 and True are one, which is a real. */
-typedef struct tree_key {
-  zt_pickle_node node;
-  zt_pickle_kind kind;   /* A text, bytes or a real */
-  zt_span bytes;
-  double real;
-} tree_key;
-
-/* False: a key that is not compared. */
-static bool tree_get_key(const zt_pickle *p, zt_pickle_node node, tree_key *out){
-  zt_pickle_value value;
-  zt_pickle_get(p, node, &value);
-  *out = (tree_key){ .node = node, .kind = ZT_PICKLE_REAL };
-  switch( value.kind ){
-    case ZT_PICKLE_TEXT: case ZT_PICKLE_BYTES:
-      out->kind = value.kind;
-      out->bytes = value.bytes;
-      return true;
-    case ZT_PICKLE_FALSE: return true;
-    case ZT_PICKLE_TRUE:  out->real = 1; return true;
-    case ZT_PICKLE_REAL:
-      if( value.real!=0 ) out->real = value.real;   /* -0 is 0 */
-      return true;
-    case ZT_PICKLE_INTEGER:
-      if( value.bytes.p || value.integer>TREE_EXACT || value.integer<-TREE_EXACT ) return false;
-      out->real = (double)value.integer;
-      return true;
-    default: return false;
-  }
-}
-
-/* What is not equal to itself, NaN, still is the same key. */
-static bool tree_keys_equal(const tree_key *a, const tree_key *b){
-  if( a->kind!=b->kind ) return false;
-  if( a->kind==ZT_PICKLE_REAL ) return a->real==b->real || a->node==b->node;
-  return a->bytes.n==b->bytes.n && zt_equal(a->bytes.p, b->bytes.p, a->bytes.n);
-}
-
-/* A walk through the keys of a dict. */
-typedef struct tree_dict {
-  const zt_pickle *p;
-  zt_pickle_node node;
-  zt_pickle_cursor at;
-} tree_dict;
-
-static void tree_rewind_keys(void *context){
-  tree_dict *d = context;
-  d->at = zt_pickle_begin(d->p, d->node);
-}
-
-/* The next one that is compared; false behind the last. */
-static bool tree_next_key(tree_dict *d, tree_key *out){
-  zt_pickle_node node;
-  do{
-    node = zt_pickle_next(d->p, &d->at);
-    zt_pickle_next(d->p, &d->at);
-  }while( node && !tree_get_key(d->p, node, out) );
-  return node!=0;
-}
-
-static bool tree_next_hash(void *context, uint64_t seed, size_t *at, uint64_t *hash){
-  tree_key key;
-  if( !tree_next_key(context, &key) ) return false;
-  if( key.kind==ZT_PICKLE_REAL ){
-    key.bytes = (zt_span){ (const uint8_t*)&key.real, sizeof(key.real) };
-  }
-  *at = key.node;
-  *hash = XXH3_64bits_withSeed(key.bytes.n ? (const void*)key.bytes.p : "", key.bytes.n, seed);
-  return true;
-}
-
-static bool tree_equal_at(void *context, size_t a, size_t b){
-  const tree_dict *d = context;
-  tree_key x, y;
-  return tree_get_key(d->p, (zt_pickle_node)a, &x) && tree_get_key(d->p, (zt_pickle_node)b, &y)
-      && tree_keys_equal(&x, &y);
-}
-
-/* The first of a few keys that another one equals; 0: there is none. */
-static zt_pickle_node tree_find_in_few(tree_dict *d){
-  tree_key keys[TREE_FEW_KEYS];
-  tree_rewind_keys(d);
-  for(int n=0; n<TREE_FEW_KEYS && tree_next_key(d, &keys[n]); n++){
-    for(int i=0; i<n; i++) if( tree_keys_equal(&keys[i], &keys[n]) ) return keys[i].node;
-  }
-  return 0;
-}
-
-/* The same of any number. */
-static zt_pickle_node tree_find_twice(tree_walk *w, zt_pickle_node dict){
-  tree_dict d = { .p = w->p, .node = dict };
-  zt_unique_keys keys = {
-    .rewind = tree_rewind_keys, .next = tree_next_hash, .equal = tree_equal_at, .context = &d,
-    .bytes = w->bytes+zt_pickle_nodes(w->p)+1, .interrupt = w->interrupt, .err = w->err
-  };
-  zt_pickle_value value;
-  tree_key key = { 0 };
-  size_t found;
-  zt_pickle_get(w->p, dict, &value);
-  keys.n = value.n/2;
-  if( keys.n<=TREE_FEW_KEYS ) return tree_find_in_few(&d);
-  if( zt_unique_find(&keys, &found) || found==SIZE_MAX ) return 0;
-  tree_rewind_keys(&d);
-  while( tree_next_key(&d, &key) && !tree_equal_at(&d, key.node, found) ){}
-  return key.node;
+/* PT7: a key takes time in each dict that has it. */
+static bool tree_count_keys(tree_walk *w){
+  const uint64_t most = TREE_KEYS_SIZE+TREE_KEYS_TIMES*(uint64_t)w->bytes;
+  if( w->keys<=most ) return true;
+  zt_break(w->err, "PT7", "keys take more than %llu bytes, for a pickle of %llu",
+           (unsigned long long)most, (unsigned long long)w->bytes);
+  return false;
 }
 
 /* PT13 */
 static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
-  const zt_pickle_node key = tree_find_twice(w, dict);
+  const zt_pickle_node key = zt_torch_twice(w->p, dict, w->bytes, &w->keys, w->interrupt, w->err);
   sqlite3_str *text;
   char *z;
-  if( w->err->rc || !key ) return !w->err->rc;
+  if( w->err->rc || !tree_count_keys(w) || !key ) return !w->err->rc;
   text = sqlite3_str_new(NULL);
   zt_torch_show_key(w->p, key, (int)TREE_PATH_MAX, text);
   z = sqlite3_str_finish(text);
@@ -313,21 +220,26 @@ static zt_text tree_path(const tree_walk *w){
   return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
 }
 
+/* So much is shown that nothing is shown again, and little of a call at once. */
+static bool tree_is_full(const tree_walk *w){
+  return w->visits>TREE_VISITS+(uint64_t)w->bytes
+      || w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
+}
+
 /* A value that is no tensor. False: it is shown with its name alone, for all of it is too much. */
 static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   bool fits;
-  const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, &fits);
+  const uint64_t most = tree_is_full(w) ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
+  const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
   w->size += size;
   w->visitor->leaf(w->visitor->context, tree_path(w), size, node,
                    fits ? shown : ZT_TORCH_NAMED);
   return fits;
 }
 
-/* It was shown, and so much is shown that nothing is shown again. */
+/* It was shown, and nothing is shown again. */
 static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
-  return tree_has_bit(w->walked, node)
-      && (w->visits>TREE_VISITS+(uint64_t)w->bytes
-          || w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes);
+  return tree_has_bit(w->walked, node) && tree_is_full(w);
 }
 
 static void tree_set_walked(tree_walk *w, zt_pickle_node node){
@@ -359,6 +271,7 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
 typedef struct tree_part {
   zt_pickle_node node;
   tree_keys keys;
+  uint32_t first;               /* The first of its children that is walked, of a tuple */
 } tree_part;
 
 typedef struct tree_parts {
@@ -368,7 +281,7 @@ typedef struct tree_parts {
 
 static void tree_add_part(tree_parts *parts, zt_pickle_node node, tree_keys keys){
   assert( parts->n<TREE_PARTS );
-  if( node ) parts->a[parts->n++] = (tree_part){ node, keys };
+  if( node ) parts->a[parts->n++] = (tree_part){ .node = node, .keys = keys };
 }
 
 /* What a node's own kind makes of it; TREE_PLACE: it is no array or map. */
@@ -377,22 +290,6 @@ static tree_keys tree_keys_of(const zt_pickle *p, zt_pickle_node node){
     case ZT_PICKLE_TUPLE: case ZT_PICKLE_LIST: case ZT_PICKLE_SET: return TREE_INDICES;
     case ZT_PICKLE_DICT: return TREE_KEYS;
     default: return TREE_PLACE;
-  }
-}
-
-/* Enter parts of a call, so that the first is walked first; one that is being walked already is
-** passed over. */
-static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
-  for(uint32_t i=parts->n; i-->0; ){
-    const tree_part *part = &parts->a[i];
-    const bool own = part->keys!=TREE_PLACE;
-    if( own && tree_has_bit(w->open, part->node) ) continue;
-    if( own && tree_is_repeated(w, part->node) ){
-      tree_leaf(w, part->node, ZT_TORCH_REPEATED);
-      continue;
-    }
-    if( !tree_enter(w, part->node, part->keys, owner) ) return;
-    owner = 0;   /* The first one that is entered has it */
   }
 }
 
@@ -425,6 +322,30 @@ static tree_keys tree_state_keys(const zt_pickle *p, zt_pickle_node dict){
   return (seen & 0xE)==0xE ? TREE_MODULE : TREE_KEYS;
 }
 
+/* Pass over the first n children of what was entered. */
+static void tree_skip(tree_walk *w, uint32_t n){
+  tree_level *level = &w->levels[w->depth-1];
+  while( level->index<n && zt_pickle_next(w->p, &level->cursor) ) level->index++;
+}
+
+/* Enter parts of a call, so that the first is walked first; one that is being walked already is
+** passed over. */
+static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
+  for(uint32_t i=parts->n; i-->0; ){
+    const tree_part *part = &parts->a[i];
+    const bool own = part->keys!=TREE_PLACE;
+    if( own && tree_has_bit(w->open, part->node) ) continue;
+    if( own && tree_is_repeated(w, part->node) ){
+      tree_leaf(w, part->node, ZT_TORCH_REPEATED);
+      continue;
+    }
+    if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
+                                                          : part->keys, owner) ) return;
+    tree_skip(w, part->first);
+    owner = 0;   /* The first one that is entered has it */
+  }
+}
+
 static bool tree_is_slots(const zt_pickle *p, zt_pickle_node node){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   return kind==ZT_PICKLE_DICT || kind==ZT_PICKLE_NONE;
@@ -435,7 +356,7 @@ static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts 
   const zt_pickle_kind kind = zt_pickle_kind_of(p, state);
   const zt_pickle_node first = zt_pickle_child(p, state, 0), second = zt_pickle_child(p, state, 1);
   if( kind==ZT_PICKLE_DICT ){
-    tree_add_part(parts, state, tree_state_keys(p, state));
+    tree_add_part(parts, state, TREE_STATE);
   }else if( second && !zt_pickle_child(p, state, 2) && tree_is_slots(p, first)
          && tree_is_slots(p, second) ){
     if( zt_pickle_kind_of(p, first)==ZT_PICKLE_DICT ) tree_add_state(p, first, parts);
@@ -458,22 +379,50 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* An array, and of objects what they are. Bytes that have to be kept count as often as they are
-** met, for they are gone through. */
-static void tree_array(tree_walk *w, zt_pickle_node node, const zt_numpy_array *array){
+/* Walk a node that is to have no meaning, if there is a tensor in it. */
+static void tree_add_reached(tree_walk *w, zt_pickle_node node, tree_parts *parts){
+  if( tree_reaches(w, node) ) tree_add_part(parts, node, tree_keys_of(w->p, node));
+}
+
+/* The same of an array's state: what stands behind its own parts, or, where a tensor is in one of
+** these but the items, all of it. */
+static void tree_add_array_state(tree_walk *w, zt_pickle_node state, zt_pickle_node items,
+                                 tree_parts *parts){
+  uint32_t n = 0;
+  if( !tree_reaches(w, state) ) return;
+  for(zt_pickle_node part; n<TREE_ARRAY && (part = zt_pickle_child(w->p, state, n))!=0; n++){
+    if( part!=items && tree_reaches(w, part) ) break;
+  }
+  if( n==TREE_ARRAY && !zt_pickle_child(w->p, state, n) ) return;
+  tree_add_part(parts, state, tree_keys_of(w->p, state));
+  if( n==TREE_ARRAY ) parts->a[parts->n-1].first = n;
+}
+
+/* An array, and of objects what they are. Bytes that have to be kept are kept once. */
+static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
+                       const zt_numpy_array *array){
   tree_parts parts;
-  uint64_t size = w->path.n+512+(array->has_data && array->data.latin1 ? array->data.n : 0);
+  uint64_t size = w->path.n+512;
   parts.n = 0;
+  if( array->has_data && !tree_has_bit(w->walked, array->source) ){
+    size += array->data.latin1 ? array->data.n : 0;
+    tree_set_walked(w, array->source);
+  }
   w->size += size;
   w->visitor->array(w->visitor->context, tree_path(w), size, array);
   tree_add_part(&parts, array->items, TREE_INDICES);
+  if( call->state ) tree_add_array_state(w, call->state, array->items, &parts);
+  tree_add_reached(w, call->args, &parts);
+  tree_add_reached(w, call->keywords, &parts);
+  tree_add_reached(w, call->list, &parts);
+  tree_add_reached(w, call->dict, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
 /* A call that is opaque. Its arguments are shown with it, or below it. What is called may itself be
-** what a call with tensors gives. */
+** what a call with tensors gives. Calls around it may have had states. */
 static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
-                        zt_pickle_node state){
+                        const zt_torch_tensor *around){
   tree_parts parts;
   const bool reaches = tree_reaches(w, call->args) || tree_reaches(w, call->keywords);
   parts.n = 0;
@@ -486,8 +435,8 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   }
   tree_add_part(&parts, call->list, TREE_INDICES);
   tree_add_part(&parts, call->dict, TREE_KEYS);
-  if( state ) tree_add_state(w->p, state, &parts);
-  if( call->state && call->state!=state ) tree_add_state(w->p, call->state, &parts);
+  for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
+  if( call->state ) tree_add_state(w->p, call->state, &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
@@ -519,15 +468,24 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
   if( meaning==ZT_TORCH_DICT && tree_entries(w, node, call) ) return;
   if( meaning>=ZT_TORCH_TENSOR ){
     if( zt_torch_read_tensor(w->p, &made, meaning, &tensor) ) tree_tensor(w, node, &tensor);
-    else if( meaning!=ZT_TORCH_FROM_TYPE ) tree_opaque(w, node, call, 0);
-    else tree_opaque(w, node, &made, zt_torch_argument(w->p, call, 3));
-  }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result) ){
-    tree_leaf(w, node, ZT_TORCH_WHOLE);
+    else if( tensor.states>ZT_TORCH_STATES ) tree_opaque(w, node, call, NULL);
+    else tree_opaque(w, node, &made, &tensor);
   }else if( zt_numpy_read_array(w->p, node, &array) ){
-    tree_array(w, node, &array);
+    tree_array(w, node, call, &array);
+  }else if( zt_pickle_read_result(w->p, node, SIZE_MAX, &result)
+         && !tree_reaches(w, call->args) ){
+    tree_leaf(w, node, ZT_TORCH_WHOLE);
   }else{
-    tree_opaque(w, node, call, 0);
+    tree_opaque(w, node, call, NULL);
   }
+}
+
+/* Nothing but its first argument is in a call, and the text of a type. */
+static bool tree_is_same(const zt_pickle *p, const zt_pickle_value *call){
+  const zt_pickle_node type = zt_torch_argument(p, call, 1);
+  return zt_torch_argument(p, call, 0) && !zt_torch_argument(p, call, 2) && !call->keywords
+      && !call->list && !call->dict && !call->state
+      && (!type || zt_pickle_kind_of(p, type)==ZT_PICKLE_TEXT);
 }
 
 /* What stands for another value: that. Of a call, *call and *meaning become what it is. */
@@ -535,7 +493,7 @@ static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node, zt_p
                                    zt_torch_meaning *meaning){
   for(int i=0; zt_pickle_kind_of(p, node)==ZT_PICKLE_CALL; i++){
     *meaning = zt_torch_call(p, node, call);
-    if( *meaning!=ZT_TORCH_SAME || i==TREE_SAME_MAX || !zt_torch_argument(p, call, 0) ) break;
+    if( *meaning!=ZT_TORCH_SAME || i==TREE_SAME_MAX || !tree_is_same(p, call) ) break;
     node = zt_torch_argument(p, call, 0);
   }
   return node;
@@ -551,6 +509,16 @@ static bool tree_storage(tree_walk *w, zt_pickle_node node){
   v->strides[0] = 1;
   tree_tensor(w, node, &tensor);
   return true;
+}
+
+/* An id that stands for something else. */
+static void tree_persistent(tree_walk *w, zt_pickle_node node){
+  tree_parts parts = { .n = 0 };
+  zt_pickle_value id;
+  tree_leaf(w, node, ZT_TORCH_WHOLE);
+  zt_pickle_get(w->p, node, &id);
+  tree_add_reached(w, id.args, &parts);
+  if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
 /* A value was met within itself. That is told where it was met, and, the first time, at its own
@@ -583,18 +551,27 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
     tree_enter(w, node, tree_keys_of(w->p, node), 0);
   }else if( kind==ZT_PICKLE_CALL ){
     tree_call(w, node, &call, meaning);
-  }else if( kind!=ZT_PICKLE_PERSISTENT || !tree_storage(w, node) ){
+  }else if( kind!=ZT_PICKLE_PERSISTENT ){
     tree_leaf(w, node, ZT_TORCH_WHOLE);
+  }else if( !tree_storage(w, node) ){
+    tree_persistent(w, node);
   }
 }
 
-/* The value of a pair, whose key becomes part of the path; 0: it is no pair. */
+/* The value of a key, which becomes part of the path. A key that holds a tensor comes before its
+** value, at the same path. */
+static zt_pickle_node tree_keyed(tree_walk *w, zt_pickle_node key, zt_pickle_node node){
+  tree_path_add_key(w, key);
+  if( zt_pickle_kind_of(w->p, key)<ZT_PICKLE_TUPLE || !tree_reaches(w, key) ) return node;
+  return tree_enter(w, node, TREE_PLACE, 0) ? key : 0;
+}
+
+/* The same of a pair; 0: it is none. */
 static zt_pickle_node tree_next_pair(tree_walk *w, zt_pickle_node node){
   zt_pickle_cursor pair = zt_pickle_begin(w->p, node);
   const zt_pickle_node first = zt_pickle_next(w->p, &pair), second = zt_pickle_next(w->p, &pair);
-  if( !first || !second ) return 0;
-  tree_path_add_key(w, first);
-  return second;
+  if( !first || !second || zt_pickle_next(w->p, &pair) ) return 0;
+  return tree_keyed(w, first, second);
 }
 
 /* The next value of a level that has one, and its path; 0: there is nothing to visit. */
@@ -604,7 +581,8 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
   const uint32_t index = level->index++;
   if( keyed ) node = zt_pickle_next(w->p, &level->cursor);
   w->visits++;
-  if( zt_pickle_is_empty(w->p, node) ) return 0;
+  if( zt_pickle_is_empty(w->p, node)
+   && (!keyed || zt_pickle_kind_of(w->p, key)<ZT_PICKLE_TUPLE) ) return 0;
   w->path.n = level->path;
   w->inside = level->dotted;
   if( level->keys==TREE_PLACE || (level->keys==TREE_MODULE && tree_module_word(w->p, key, node)) ){
@@ -616,8 +594,8 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
     const zt_pickle_node value = tree_next_pair(w, node);
     if( value ) return value;
   }
-  if( keyed ) tree_path_add_key(w, key);
-  else tree_path_add_index(w, index);
+  if( keyed ) return tree_keyed(w, key, node);
+  tree_path_add_index(w, index);
   return node;
 }
 

@@ -32,7 +32,7 @@ def least(target, path):
 
 
 def main(target):
-    files = sorted(path for path in Path("tests/formats").glob("*/hostile/*") if path.suffix not in (".json", ".md", ".txt"))
+    files = sorted(path for path in Path("tests/formats").glob("*/hostile/**/*") if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
     measured = [(*least(target, path), path.name) for path in files]
     bad = 0
     for seconds, size, failure, name in measured:

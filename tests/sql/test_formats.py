@@ -125,7 +125,7 @@ def test_zt_check_finds_no_error(db, how, name, file, expected):
 def test_every_hostile_file_has_one_case_and_is_the_file_the_case_is_about():
     for format in OTHERS:
         folder = corpus.FORMATS / format / "hostile"
-        on_disk = {path.name: sha256(path.read_bytes()) for path in folder.iterdir() if path.suffix != ".json"}
+        on_disk = {path.name: sha256(path.read_bytes()) for path in folder.iterdir() if path.is_file() and path.suffix != ".json"}
         assert on_disk == {case["file"]: case["sha256"] for case in corpus.hostile(format)}
         assert len(on_disk) == len(corpus.hostile(format))
 

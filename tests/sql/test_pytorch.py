@@ -495,7 +495,7 @@ def test_a_directory_stands_for_its_checkpoints(db, save):
 
 def test_no_pickle_is_ever_executed(db, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for path in sorted(HOSTILE.glob("*.pt")):
+    for path in sorted(HOSTILE.rglob("*.pt")):
         everything(db, str(path))
         rows(db, "SELECT * FROM zt_check(?, 'full')", str(path))
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,302 @@
+"""No tensor of a pickle vanishes, wherever it stands: random pickles, whose tensors Python's own Unpickler finds with classes that
+do nothing. And what stands in many places takes neither time nor a file's tables."""
+import io
+import pickle
+import random
+import struct
+import time
+
+import pytest
+
+from support import rows, value
+from write_pytorch import ONES, STOP, archive, built, call, name, of, ordered, put, sparse, storage, tensor, text
+
+NUMPY = "numpy.core.multiarray"
+
+
+def dtype(kind="f4", order="<", *more):
+    return call("numpy", "dtype", kind, False, True) + put((3, order, None, None, None, -1, -1, 0, *more)) + b"b"
+
+
+def array(*state):
+    return call(NUMPY, "_reconstruct", name("numpy", "ndarray"), (0,), b"C\1b") + put(state) + b"b"
+
+
+FOUR = b"C\4abcd"
+PLAIN = (1, (1,), dtype(), False, FOUR)
+
+
+INDICES = tensor((1, 4), (4, 1), key="zeros", kind="ByteStorage", elements=16)
+
+
+# ------------------------------------------------------------------------------------------------- tensors in odd places
+
+def keyed(key, item):
+    return b"}(" + put(key) + put(item) + b"u"
+
+
+# Where a tensor stands, and the path at which it is a row
+PLACES = {
+    "key": (lambda t: keyed(t, 5), "..."),
+    "key_of_nothing": (lambda t: keyed(t, []), "..."),
+    "key_in_tuple": (lambda t: keyed((1, t), 5), "(1, ...).1"),
+    "key_in_call": (lambda t: keyed(call("m", "K", t), 5), "....0"),
+    "key_of_pair": (lambda t: call("collections", "OrderedDict", [[t, 1]]), "..."),
+    "third_of_pair": (lambda t: call("collections", "OrderedDict", [["a", 1, t]]), "0.2"),
+    "set": (lambda t: call("builtins", "set", [1, t]), "1"),
+    "state_of_set": (lambda t: call("builtins", "set", [1]) + put({"x": t}) + b"b", "x"),
+    "beside_what_is_the_same": (lambda t: call("torch.jit._pickle", "restore_type_tag", [1], t), "1"),
+    "behind_state_of_array": (lambda t: array(*PLAIN, {"u": t}), "5.u"),
+    "state_of_array": (lambda t: array(PLAIN, {"u": t}), "1.u"),
+    "data_of_array_without_shape": (lambda t: array(1, "x", dtype("O8", "|"), False, [t]), "4.0"),
+    "argument_of_array": (lambda t: call(NUMPY, "_reconstruct", name("numpy", "ndarray"), (0,), t) + put(PLAIN) + b"b", "2"),
+    "metadata_of_dtype": (lambda t: array(1, (1,), dtype("f4", "<", {"m": t}), False, FOUR), "2.8.m"),
+    "metadata_of_tensor": (lambda t: tensor(metadata={"conj": False, "m": t}), "m"),
+    "requires_grad": (lambda t: call("torch._utils", "_rebuild_tensor_v2", storage(), 0, (4,), (1,), [t], ordered()), "0"),
+    "hooks": (lambda t: call("torch._utils", "_rebuild_tensor_v2", storage(), 0, (4,), (1,), False, ordered({"h": t})), "h"),
+    "hooks_of_quantized": (lambda t: call("torch._utils", "_rebuild_qtensor", storage(kind="QInt8Storage", elements=16), 0, (4,), (1,),
+                                          (name("torch", "per_tensor_affine"), 0.5, 1), False, ordered({"h": t})), "h"),
+    "state_of_sparse": (lambda t: sparse("coo", INDICES, tensor(), (4,)) + put({"h": t}) + b"b", "h"),
+    "hooks_of_indices": (lambda t: sparse("coo", INDICES + put({"h": t}) + b"b", tensor(), (4,)), "1.0.h"),
+    "items_of_tensor": (lambda t: tensor() + b"(" + text("k") + t + b"u", "k"),
+    "state_of_type": (lambda t: call("torch._tensor", "_rebuild_from_type_v2", name("m", "f"), name("m", "c"), (1,), {"s": t}), "s"),
+    "second_state_of_type": (lambda t: call("torch._tensor", "_rebuild_from_type_v2", name("m", "f"), name("m", "c"), (1,), {}) + put({"q": t}) + b"b", "q"),
+    "argument_of_type": (lambda t: call("torch._tensor", "_rebuild_from_type_v2", name("m", "f"), name("m", "c"), (1, t), {}), "1"),
+    "no_arguments_of_type": (lambda t: call("torch._tensor", "_rebuild_from_type_v2", name("m", "f"), 5, 7, {"s": t}), "3.s"),
+    "what_a_parameter_is_of": (lambda t: call("torch._utils", "_rebuild_parameter", call("m", "f", t), True, ordered()), "0"),
+    "persistent_id": (lambda t: put(("other", t)) + b"Q", "1"),
+    "state_of_scalar": (lambda t: call(NUMPY, "scalar", dtype(), FOUR) + put({"x": t}) + b"b", "x"),
+    "dtype_of_scalar": (lambda t: call(NUMPY, "scalar", dtype("f4", "<", {"m": t}), FOUR), "0.8.m"),
+    "bytes": (lambda t: call("builtins", "bytes", t), "0"),
+    "date": (lambda t: call("datetime", "date", b"C\4\x07\xe0\1\1", t), "1"),
+    "callee": (lambda t: call("m", "f", t) + b")R", "0"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_tensor_is_a_row_wherever_it_stands(db, place):
+    make, path = PLACES[place]
+    source = of({"w": make(tensor(key="1"))}, storages={"0": ONES, "1": ONES[::-1], "zeros": bytes(16)})
+    found = rows(db, "SELECT object, zt_dense(?1, object) FROM zt_objects(?1) WHERE attributes ->> 'storage' = '1'", source)
+    assert found == [(f"w.{path}", ONES[::-1])]
+    other = of({"w": make(tensor(key="1"))}, storages={"0": ONES, "1": ONES, "zeros": bytes(16)})
+    a, b = (value(db, "SELECT zt_fingerprint(?)", one) for one in (source, other))
+    assert a is None or a != b
+
+
+def test_more_states_than_are_kept_make_no_tensor_vanish(db):
+    many = tensor(key="0")
+    for i in range(1, 12):
+        many = call("torch._utils", "_rebuild_parameter_with_state", many, True, ordered(), {f"s{i}": tensor(key=str(i))})
+    source = of({"w": many}, storages={str(i): ONES for i in range(12)})
+    found = {key for key, in rows(db, "SELECT attributes ->> 'storage' FROM zt_objects(?)", source)}
+    assert found == {str(i) for i in range(12)}
+
+
+# ------------------------------------------------------------------------------------------------------ random pickles
+
+class Anything:
+    """What a class of the pickle is here: it keeps what it is given."""
+
+    def __new__(cls, *arguments, **keywords):
+        self = object.__new__(cls)
+        self.has = [arguments, keywords]
+        return self
+
+    def keep(self, *given):
+        self.has.append(given)
+
+    __init__ = __setstate__ = __setitem__ = append = extend = add = update = keep
+
+    def __call__(self, *arguments):
+        return Anything(self, *arguments)
+
+
+class Walker(pickle.Unpickler):
+    """Finds storages, and what tensors are made of them."""
+
+    def find_class(self, module, name):
+        return type(name, (Anything,), {"module": module})
+
+    def persistent_load(self, id):
+        found = Anything(id)
+        found.key = id[2] if id[0] == "storage" else None
+        return found
+
+
+def storages_in(value):
+    """The keys of all storages that can be reached from a value."""
+    found, seen, left = set(), set(), [value]
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Anything):
+            found |= {one.key} if getattr(one, "key", None) else set()
+            left += one.has
+        elif isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            left += one
+    return found
+
+
+class Maker:
+    """Random values, as opcodes, each tensor of a storage of its own; some stand in two places."""
+
+    def __init__(self, seed):
+        self.random, self.storages, self.memo = random.Random(seed), {}, 0
+
+    def tensor(self):
+        key = str(len(self.storages))
+        self.storages[key] = ONES
+        return self.random.choice((tensor, storage))(key=key)
+
+    def scalar(self):
+        return put(self.random.choice((None, True, 7, 0.5, "text", -2**70)))
+
+    def many(self, depth):
+        return [self.value(depth) for _ in range(self.random.randrange(4))]
+
+    def key(self, depth):
+        return put(self.random.choice((str(self.random.randrange(10**6)), self.random.randrange(10**6), self.random.random(),
+                                       call("m", "Key", *self.many(depth)), (self.random.randrange(10**6), self.value(1)))))
+
+    def items(self, depth):
+        return b"(" + b"".join(self.key(depth) + self.value(depth) for _ in range(self.random.randrange(3))) + b"u"
+
+    def state(self, depth):
+        return self.random.choice((lambda: b"}" + self.items(depth), lambda: put((None, b"}" + self.items(depth))), lambda: put(tuple(self.many(depth))),
+                                   lambda: put(self.many(depth)), lambda: self.value(depth)))()
+
+    def value(self, depth):
+        if depth <= 0:
+            return self.random.choice((self.tensor, self.scalar))()
+        depth -= 1
+        made = self.random.choice(self.KINDS)(self, depth)
+        if self.random.random() < 0.1 and self.memo < 250:
+            self.memo += 1
+            return made + b"q" + bytes([self.memo - 1]) + (b"0h" + bytes([self.memo - 1]) if self.random.random() < 0.5 else b"")
+        return made
+
+    KINDS = [
+        lambda self, d: self.tensor(), lambda self, d: self.tensor(), lambda self, d: self.scalar(),
+        lambda self, d: put(self.many(d)), lambda self, d: put(tuple(self.many(d))), lambda self, d: b"}" + self.items(d),
+        lambda self, d: call("m", "f", *self.many(d)), lambda self, d: built("m", "C", b"}" + self.items(d)),
+        lambda self, d: call("m", "f", *self.many(d)) + self.state(d) + b"b", lambda self, d: call("m", "L", *self.many(d)) + b"(" + self.value(d) + b"e",
+        lambda self, d: call("m", "D") + self.items(d), lambda self, d: call("collections", "OrderedDict") + self.items(d),
+        lambda self, d: call("collections", "OrderedDict", [[self.key(d), self.value(d)], self.value(d)]),
+        lambda self, d: call("builtins", "set", self.many(d)), lambda self, d: call("collections", "Counter", b"}" + self.items(d)),
+        lambda self, d: call("torch._utils", "_rebuild_parameter", self.value(d), True, self.value(d)),
+        lambda self, d: call("torch._utils", "_rebuild_parameter_with_state", self.tensor(), True, ordered(), self.state(d)),
+        lambda self, d: call("torch._tensor", "_rebuild_from_type_v2", name("m", "f"), name("m", "T"), tuple(self.many(d)), self.state(d)),
+        lambda self, d: call("torch._tensor", "_rebuild_from_type_v2", name("torch._utils", "_rebuild_parameter"), name("m", "T"),
+                             (self.value(d), True, ordered()), self.state(d)),
+        lambda self, d: call("torch._utils", "_rebuild_wrapper_subclass", name("m", "T"), name("torch", "float32"), (2,), (1,), 0,
+                             name("torch", "strided"), call("torch", "device", "cpu"), False) + self.state(d) + b"b",
+        lambda self, d: tensor(key=self.own(), metadata=self.value(d)) + self.state(d) + b"b",
+        lambda self, d: call("torch._utils", "_rebuild_sparse_tensor", *self.many(d)), lambda self, d: call("torch._utils", "_rebuild_tensor_v2", *self.many(d)),
+        lambda self, d: call("torch.nn.parameter", "UninitializedParameter", *self.many(d)), lambda self, d: call("torch", "Size", *self.many(d)),
+        lambda self, d: array(1, (2,), dtype("O8", "|"), False, self.many(d)), lambda self, d: array(*PLAIN, self.value(d)),
+        lambda self, d: array(*self.many(d)), lambda self, d: call(NUMPY, "scalar", dtype(), *self.many(d)),
+        lambda self, d: call("torch.jit._pickle", "restore_type_tag", self.value(d), self.value(d)),
+        lambda self, d: call("_codecs", "encode", *self.many(d)), lambda self, d: put(("other", *self.many(d))) + b"Q",
+        lambda self, d: self.value(d) + b")R", lambda self, d: name("m", "K") + put(tuple(self.many(d))) + b"}" + self.items(d) + b"\x92",
+    ]
+
+    def own(self):
+        key = str(len(self.storages))
+        self.storages[key] = ONES
+        return key
+
+
+def loaded(data):
+    """What Python makes of it; None if that is an error, as of a number that is called."""
+    walker = Walker(io.BytesIO(data))
+    try:
+        return [walker.load()]
+    except (TypeError, pickle.UnpicklingError, AttributeError):
+        return None
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_tensors_of_random_pickles_are_rows(db, part):
+    count = opened = 0
+    for seed in range(part * 500, part * 500 + 500):
+        maker = Maker(seed)
+        data = b"\x80\x04" + maker.value(5) + STOP
+        wanted = loaded(data)
+        if wanted is None:
+            continue
+        opened += 1
+        found = {key for key, in rows(db, "SELECT attributes ->> 'storage' FROM zt_objects(?)", archive(data, storages=maker.storages))}
+        missing = storages_in(wanted) - found
+        assert missing == set(), (seed, data)
+        count += len(found)
+    assert opened > 300 and count > 1000
+
+
+# ------------------------------------------------------------------------------------------ what stands in many places
+
+LATIN = text("é" * 500_000)   # A megabyte
+ENCODE = name("_codecs", "encode")
+SCALAR, RECONSTRUCT = name(NUMPY, "scalar"), name(NUMPY, "_reconstruct")
+
+
+def keep(*values):
+    """Each of them in the memo, and off the stack."""
+    return b"".join(one + b"q" + bytes([i]) + b"0" for i, one in enumerate(values))
+
+
+def times(n, opcodes, *kept):
+    return archive(b"\x80\x04" + keep(*kept) + b"](" + opcodes * n + b"e" + STOP)
+
+
+LATIN1 = text("latin1")
+DICT = b"}(" + b"".join(text(f"k{i}") + b"K\1" for i in range(100_000)) + b"u"
+LONG = b"(" + b"K\1" * 200_000 + tensor() + b"t"
+DIMENSION = b"J" + struct.pack("<i", 125_000) + b"\x85"
+TYPE = name("torch", "float32")
+MANY = {
+    "scalars": lambda: times(60_000, b"h\0h\1h\2h\3h\4\x86R\x86R", SCALAR, dtype(), ENCODE, LATIN, LATIN1),
+    "scalars_of_zeros": lambda: times(60_000, b"h\0h\1h\2\x86R", SCALAR, dtype("S1000000", "|"), call("_codecs", "encode", "\0" * 1_000_000, "latin1")),
+    "no_latin1": lambda: times(60_000, b"h\0h\1h\2\x86R", ENCODE, text("é" * 500_000 + "水"), LATIN1),
+    "arrays": lambda: times(20_000, b"h\0)R(K\1" + DIMENSION + b"h\1\x89h\2h\3h\4\x86Rtb", RECONSTRUCT, dtype(), ENCODE, LATIN, LATIN1),
+    "states": lambda: times(60_000, b"h\0)\x81h\1b", name("m", "C"), DICT),
+    "empty_state": lambda: times(60_000, b"h\0)\x81h\1b", name("m", "C"), DICT.replace(b"K\1", b"]")),
+    "arguments": lambda: times(100_000, b"h\0h\1\x85R", name("m", "f"), b"](" + b"K\1" * 1_000_000 + b"e"),
+    "arguments_of_tensors": lambda: times(100_000, b"h\0h\1R", name("torch._utils", "_rebuild_tensor_v2"), LONG),
+    "arguments_of_meta_tensors": lambda: times(100_000, b"h\0h\1R", name("torch._utils", "_rebuild_meta_tensor_no_storage"),
+                                               b"(" + TYPE + put((2,)) + b"\x89" + b"K\1" * 200_000 + b"t"),
+    "states_of_arrays": lambda: times(100_000, b"h\0)Rh\1b", RECONSTRUCT, LONG),
+    "metadata": lambda: times(30_000, b"h\0(h\1K\0K\4\x85K\1\x85\x89Nh\2tR", name("torch._utils", "_rebuild_tensor_v2"), storage(), DICT),
+    "long_keys": lambda: times(50_000, b"}(h\0]K\1]K\2]K\3]K\4]u", text("x" * 1_000_000)),
+    "long_keys_alike": lambda: times(50_000, b"}(h\0]h\1]u", text("x" * 1_000_000), text("x" * 999_999 + "y")),
+    "keys": lambda: archive(b"\x80\x04" + keep(DICT) + b"}(" + b"h\0K\1" * 200_000 + b"u" + STOP),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_what_stands_in_many_places_takes_little_time(db, kind):
+    """Quadratic time would be minutes."""
+    source = MANY[kind]()
+    before = time.process_time()
+    rows(db, "SELECT objects, error FROM zt_files(?)", source)
+    assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize("kind, data", [("bytes", b"B" + struct.pack("<I", 500_000) + b"abcd" * 125_000),
+                                        ("latin1", call("_codecs", "encode", "é" * 500_000, "latin1"))])
+def test_an_array_in_ten_thousand_places_is_ten_thousand_rows(db, kind, data):
+    source = times(10_000, b"h\0", array(1, (125_000,), dtype(), False, data))
+    assert rows(db, "SELECT count(*), count(DISTINCT object), count(DISTINCT fingerprint) FROM (SELECT object, fingerprint FROM zt_objects(?) LIMIT 50)",
+                source) == [(50, 50, 1)]
+    assert value(db, "SELECT objects FROM zt_files(?)", source) == 10_000
+    assert rows(db, "SELECT length(zt_dense(?1, '0')), zt_dense(?1, '0') = zt_dense(?1, '9999')", source) == [(500_000, 1)]
+
+
+def test_large_arguments_of_many_calls_do_not_refuse_a_file(db):
+    source = times(1000, b"h\0h\1\x85R", name("m", "f"), b"](" + b"K\1" * 8000 + b"e", tensor())
+    assert rows(db, "SELECT objects, error FROM zt_files(?)", source) == [(0, None)]
+    assert rows(db, "SELECT value ->> '$.\"$opaque\"' FROM zt_attributes(?) WHERE key IN ('0', '999')", source) == [("m.f",)] * 2
