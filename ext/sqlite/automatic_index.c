@@ -61,6 +61,12 @@ static uint64_t automatic_late(const zt_cursor *c){
   return columns->covering & ~t->light;
 }
 
+/* True if column k of the key is the object, whose value is among the others. */
+static bool automatic_looks_up(const zt_cursor *c, int k){
+  return (c->plan & ZT_PLAN_OBJECT)
+      && c->automatic.columns.a[k].column==zt_cursor_table(c)->iObject;
+}
+
 /* How many columns are materialized. */
 static int automatic_count(const zt_automatic_index *a){
   int n = 0;
@@ -68,54 +74,23 @@ static int automatic_count(const zt_automatic_index *a){
   return n;
 }
 
-/* Take the columns of a plan. False: it has none. */
-static bool automatic_take_columns(zt_cursor *c, const char *text){
+/* Take the columns of the plan. */
+static void automatic_take_columns(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint8_t n = 0;
-  if( !text || !zt_key_columns_read(text, zt_cursor_table(c), &a->columns) ) return false;
+  if( !zt_key_columns_read(a->text, zt_cursor_table(c), &a->columns) ) a->columns.n = 0;
+  a->known = true;
   a->late = automatic_late(c);
   a->kept = a->columns.covering & ~a->late;
   for(int i=0; i<64; i++){
     a->place[i] = n;
     n = (uint8_t)(n + (a->kept>>i & 1));
   }
-  return true;
+  a->narrows = false;
+  for(int k=0; k<a->columns.n; k++) a->narrows |= automatic_looks_up(c, k);
 }
 
 /* --- When --- */
-
-/* Take the plan of a scan that begins, and the values of its key, which come after the others. */
-void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv){
-  zt_automatic_index *a = &c->automatic;
-  int at = 0, object = -1;
-  a->serving = false;
-  if( text!=a->text || c->plan!=a->plan ){
-    zt_automatic_clear(c);
-    a->text = automatic_take_columns(c, text) ? text : NULL;
-    a->plan = c->plan;
-  }
-  if( !a->text ) return;
-  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
-    if( 1<<i==ZT_PLAN_OBJECT ) object = at;
-    at += c->plan>>i & 1;
-  }
-  a->narrows = false;
-  for(int k=0; k<a->columns.n; k++){
-    const bool looked_up = (c->plan & ZT_PLAN_OBJECT)
-                        && a->columns.a[k].column==zt_cursor_table(c)->iObject;
-    a->key[k] = argv[looked_up ? object : at++];
-    a->narrows = a->narrows || looked_up;
-  }
-}
-
-/* The scan before is over; c->eof tells if it came to its end. */
-void zt_automatic_end_scan(zt_cursor *c){
-  zt_automatic_index *a = &c->automatic;
-  if( !a->text || a->serving || !a->base ) return;
-  if( c->eof ) a->full = a->steps-a->before+(a->narrows ? a->passed : 0);
-  a->before = a->steps;
-  a->passed = 0;
-}
 
 static void automatic_append_names(sqlite3_str *out, const zt_names *names){
   sqlite3_str_appendf(out, "%d %llu ", names->any, (uint64_t)names->n);
@@ -145,11 +120,44 @@ static bool automatic_take_base(zt_cursor *c){
   n = sqlite3_str_length(out);
   base = sqlite3_str_finish(out);
   same = base && a->base && n==a->nBase && memcmp(base, a->base, (size_t)n)==0;
-  if( !same ) zt_automatic_clear(c);
+  if( !same && a->base ) zt_automatic_clear(c);
   sqlite3_free(a->base);
   a->base = base;
   a->nBase = n;
   return same;
+}
+
+/* The scan before is over; c->eof tells if it came to its end, and c->wanted what it was for. That
+** is looked at only here, when a second one begins: most statements scan once. */
+void zt_automatic_end_scan(zt_cursor *c){
+  zt_automatic_index *a = &c->automatic;
+  if( !a->text || a->serving ) return;
+  if( !a->known ){
+    automatic_take_columns(c);
+    automatic_take_base(c);
+  }
+  if( c->eof ) a->full = a->steps-a->before+(a->narrows ? a->passed : 0);
+  a->before = a->steps;
+  a->passed = 0;
+}
+
+/* Take the plan of a scan that begins, and the values of its key, which come after the others. */
+void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv){
+  zt_automatic_index *a = &c->automatic;
+  int at = 0, object = -1;
+  a->serving = false;
+  if( text!=a->text || c->plan!=a->plan ){
+    zt_automatic_clear(c);
+    a->text = text;
+    a->plan = c->plan;
+    a->known = false;
+  }
+  if( !a->text || !a->known ) return;
+  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
+    if( 1<<i==ZT_PLAN_OBJECT ) object = at;
+    at += c->plan>>i & 1;
+  }
+  for(int k=0; k<a->columns.n; k++) a->key[k] = argv[automatic_looks_up(c, k) ? object : at++];
 }
 
 /* True if what scans have taken since is as much as one over all rows takes, and making an index,
@@ -305,7 +313,7 @@ static void automatic_forget_failure(zt_cursor *c){
 zt_automatic_answer zt_automatic_filter(zt_cursor *c, sqlite3_value *image, bool same, int *rc){
   zt_automatic_index *a = &c->automatic;
   *rc = SQLITE_OK;
-  if( !a->text ) return ZT_AUTOMATIC_SCAN;
+  if( !a->text || !a->known || a->columns.n==0 ) return ZT_AUTOMATIC_SCAN;
   if( !same ) zt_automatic_clear(c);
   if( !automatic_take_base(c) || a->refused ) return ZT_AUTOMATIC_SCAN;
   if( !a->rows ){

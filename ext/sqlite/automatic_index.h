@@ -20,9 +20,10 @@
 #include "sqlite/materialized.h"
 
 typedef struct zt_automatic_index {
-  const char *text;        /* idxStr of the plan, SQLite's: that of these columns. NULL: none */
+  const char *text;        /* idxStr of the plan, SQLite's. NULL: none */
   int plan;                /* ZT_PLAN_ bits with which it came */
-  zt_key_columns columns;
+  bool known;              /* It was read: */
+  zt_key_columns columns;  /* None: it is no such */
   uint64_t kept, late;     /* Bit i: column i is materialized; is had from the file when somebody
                            ** asks */
   uint8_t place[64];       /* Of a column among those that are materialized */
