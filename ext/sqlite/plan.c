@@ -229,13 +229,16 @@ static bool plan_refuses(const plan_planner *p, int bit){
 /*
 ** True if constraints are not worth what they may cost. Where two arguments come from two tables,
 ** SQLite asks for a plan with all tables that a constraint names, or whose ON it stands in, and for
-** plans with one of them: there is none if one of all of these has its source from this table.
+** plans with one of them: there is none if one of all of these has its source from this table. And
+** with an IN of positions, whose values SQLite hands over one by one, it looks for a plan without
+** any IN, takes what it gets without an argument that is a list, and asks no more.
 */
 static bool plan_leaves_all(const plan_planner *p){
   return p->open>=2;
 }
 
-static bool plan_leaves(const plan_planner *p, const plan_term *term){
+static bool plan_leaves(const plan_planner *p, const plan_term *term, int i){
+  if( term->bit==ZT_PLAN_EQ && (p->plan & ZT_PLAN_LISTS) ) return plan_is_list(p->info, i);
   return plan_leaves_all(p) && (term->bit & (ZT_PLAN_PATH|ZT_PLAN_OBJECT|ZT_PLAN_PATTERNS));
 }
 
@@ -272,7 +275,7 @@ static void plan_choose(plan_planner *p){
   for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++){
     bool unusable;
     int i = plan_find(p, &terms[k], &unusable);
-    if( i>=0 && plan_leaves(p, &terms[k]) ) continue;
+    if( i>=0 && plan_leaves(p, &terms[k], i) ) continue;
     if( i>=0 ) plan_use(p, &terms[k], i);
     else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ){
       plan_omit(p, terms[k].bit, unusable);
