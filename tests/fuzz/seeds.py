@@ -9,6 +9,7 @@ import io
 import struct
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -132,7 +133,7 @@ def pickles():
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 yield from ((f"{name}-{i}", archive.read(path)) for i, path in enumerate(archive.namelist()) if path.endswith(".pkl"))
-        except (zipfile.BadZipFile, ValueError, OSError):
+        except (zipfile.BadZipFile, zlib.error, ValueError, OSError):
             continue
 
 
