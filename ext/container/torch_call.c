@@ -24,6 +24,7 @@ static const zt_pickle_name call_meanings[] = {
   CALL_ROW("torch.autograd.variable", "Variable", VARIABLE),
   CALL_ROW("torch._utils", "_rebuild_qtensor", QTENSOR),
   CALL_ROW("torch._utils", "_rebuild_sparse_tensor", SPARSE),
+  CALL_ROW("torch._utils", "_rebuild_sparse_csr_tensor", SPARSE),
   CALL_ROW("torch._utils", "_rebuild_nested_tensor", NESTED),
   CALL_ROW("torch._utils", "_rebuild_meta_tensor_no_storage", META),
   CALL_ROW("torch._utils", "_rebuild_wrapper_subclass", WRAPPER),

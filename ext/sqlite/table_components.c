@@ -6,10 +6,11 @@
 **                       component: the role, e.g. `data`, `values`, `indptr`
 **   dtype, type         in the same words whatever the file: `f32`, not `float32` or `F32`
 **   encoding            `raw`, `zstd`, `zt.zstd-seekable/1`, `deflate`, `protobuf.varint`,
-**                       `protobuf.unpacked`; else as stored
+**                       `protobuf.unpacked`, `pickle` (text for bytes, or within a pickle that is
+**                       deflated); else as stored
 **   byte_order          `little`, or `big` where a file says so
 **   offset, length      where the stored bytes are, from the file's first byte; NULL where they are
-**                       in several places, and length where nothing tells it
+**                       in several places or encoded as `pickle`, and length where nothing tells it
 **   decoded_length      bytes after decoding, as far as the manifest tells
 **   digest              as stored: `algorithm:hex`
 **   shard               the other file that has the bytes; NULL: this file

@@ -33,7 +33,9 @@ int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
   raw.component = &stored;
   if( stored.scattered && !stored.fault ){
     *out = (zt_buffer){ NULL, 0 };
-    return zt_fail(err, SQLITE_ERROR, "its stored bytes are in several places");
+    return zt_fail(err, SQLITE_ERROR, "%s", p->component->codec==ZT_CODEC_KEPT
+                   ? "its bytes are in the pickle in another form"
+                   : "its stored bytes are in several places");
   }
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }

@@ -16,6 +16,7 @@
 
 #define FIXED (64<<10)   /* Bytes that any pickle may take */
 #define TIMES 100        /* and as many for each of its own */
+#define MOST_PUT (1<<20) /* Bytes of values that are looked at */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv){
   (void)argc;
@@ -45,53 +46,81 @@ static uint32_t check_node(const zt_pickle *p, zt_pickle_node node){
 /* What a walk meets. */
 typedef struct seen {
   const zt_pickle *pickle;
-  uint64_t leaves, tensors, bytes;
+  uint64_t leaves, tensors, bytes, size;
+  uint64_t put;
   zt_cbor_out out;
 } seen;
 
-static void leaf(void *context, zt_text path, zt_pickle_node node, bool cycle){
+/* What was put is CBOR, and not much more than was said before. */
+static void check_put(seen *s, uint64_t size){
+  zt_error err = ZT_ERROR_NONE;
+  zt_cbor cbor;
+  zt_cbor_init(&cbor, s->out.p, s->out.n, &err);
+  CHECK(zt_cbor_skip(&cbor) && zt_cbor_finish(&cbor), "%s", err.message);
+  CHECK(s->out.n<=2*size+64, "%zu bytes instead of %llu", s->out.n, (unsigned long long)size);
+  zt_cbor_out_reset(&s->out);
+}
+
+static void meet(seen *s, zt_text path, uint64_t size){
+  s->bytes += path.n;
+  s->size += size;
+  CHECK(size>=path.n, "%llu bytes for a path of %zu", (unsigned long long)size, path.n);
+  CHECK(!s->out.err || path.n==0 || zt_utf8_valid((const uint8_t*)path.z, path.n), "a path that is not UTF-8");
+}
+
+static void leaf(void *context, zt_text path, uint64_t size, zt_pickle_node node, zt_torch_shown shown){
   seen *s = context;
   s->leaves++;
-  s->bytes += path.n;
-  if( s->out.err && s->out.n<(1<<20) ){
-    zt_error err = ZT_ERROR_NONE;
-    zt_cbor cbor;
-    zt_cbor_out_reset(&s->out);
-    zt_torch_put(s->pickle, node, cycle, &s->out);
-    zt_cbor_init(&cbor, s->out.p, s->out.n, &err);
-    CHECK(zt_cbor_skip(&cbor) && zt_cbor_finish(&cbor), "%s", err.message);
-    CHECK(zt_utf8_valid((const uint8_t*)path.z, path.n) || path.n==0, "a path that is not UTF-8");
+  meet(s, path, size);
+  if( !s->out.err || s->put>=MOST_PUT ) return;
+  zt_torch_put(s->pickle, node, shown, &s->out);
+  s->put += s->out.n;
+  check_put(s, size);
+}
+
+static void tensor(void *context, zt_text path, uint64_t size, const zt_torch_tensor *t){
+  seen *s = context;
+  s->tensors++;
+  meet(s, path, size);
+  CHECK(t->n<=ZT_TORCH_VIEWS && t->states<=ZT_TORCH_STATES && t->rank<=ZT_MAX_RANK, "%u views, %u states", t->n, t->states);
+  for(uint32_t i=0; i<t->n; i++){
+    const zt_torch_view *v = &t->views[i];
+    CHECK(v->rank<=ZT_MAX_RANK && v->key.z && v->location.z, "a tensor without a storage");
+    if( !s->out.err || !v->quantizer || s->put>=MOST_PUT ) continue;
+    zt_torch_put_quantizer(s->pickle, v->quantizer, &s->out);
+    s->put += s->out.n;
+    check_put(s, size);
   }
 }
 
-static void tensor(void *context, zt_text path, const zt_torch_tensor *t){
+static void array(void *context, zt_text path, uint64_t size, const zt_numpy_array *a){
   seen *s = context;
+  uint8_t *bytes;
   s->tensors++;
-  s->bytes += path.n;
-  CHECK(t->view.rank<=ZT_MAX_RANK && t->view.key.z && t->view.location.z, "a tensor without a storage");
-  if( s->out.err && t->view.quantizer ){
-    zt_error err = ZT_ERROR_NONE;
-    zt_cbor cbor;
-    zt_cbor_out_reset(&s->out);
-    zt_torch_put_quantizer(s->pickle, t->view.quantizer, &s->out);
-    zt_cbor_init(&cbor, s->out.p, s->out.n, &err);
-    CHECK(zt_cbor_skip(&cbor) && zt_cbor_finish(&cbor), "%s", err.message);
-  }
+  meet(s, path, size);
+  CHECK(a->npy.rank<=ZT_MAX_RANK && a->npy.format.z, "rank %u", a->npy.rank);
+  if( !s->out.err || !a->has_data || a->fault || s->put>=MOST_PUT ) return;
+  CHECK(a->data.n<=a->data.span.n, "%zu bytes of %zu", a->data.n, a->data.span.n);
+  bytes = malloc(a->data.n ? a->data.n : 1);
+  zt_pickle_copy_bytes(&a->data, bytes, a->data.n);
+  s->put += a->data.n;
+  free(bytes);
 }
 
 static void check_values(const zt_pickle *p, size_t n){
   zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
   seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
-  zt_torch_visitor visitor = { leaf, tensor, &lengths, true };
+  zt_torch_visitor visitor = { leaf, tensor, array, &lengths, true };
   if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* Nobody walks on */
     CHECK(first.rc==SQLITE_ERROR && first.rule, "%s", first.message);
     zt_error_clear(&first);
     return;
   }
-  visitor = (zt_torch_visitor){ leaf, tensor, &paths, false };
+  visitor = (zt_torch_visitor){ leaf, tensor, array, &paths, false };
   zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &second);
   CHECK(second.rc==SQLITE_OK, "%s", second.message);
-  CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes, "another walk");
+  CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes && lengths.size==paths.size,
+        "another walk");
   zt_cbor_out_clear(&paths.out);
   zt_error_clear(&second);
 }

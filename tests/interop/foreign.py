@@ -19,7 +19,7 @@ class Record:
         """data: the bytes, row-major and little-endian, None if nobody defines them; values: the float32 array that the
         library makes of them, where it does; attributes: of the tensor, those that are compared; shard: the other file."""
         digest = [None if b is None else hashlib.sha256(b).hexdigest() for b in (data, None if values is None else values.tobytes())]
-        self.what["objects"].append({"name": name, "format": format, "dtype": dtype, "shape": [int(n) for n in shape],
+        self.what["objects"].append({"name": name, "format": format, "dtype": dtype, "shape": None if shape is None else [int(n) for n in shape],
                                      "sha256": digest[0], "f32_sha256": digest[1], "components": components,
                                      "attributes": attributes or {}, "shard": shard})
 
