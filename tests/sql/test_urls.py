@@ -27,7 +27,7 @@ def refusal(url):
 
 def test_every_table_and_function_is_here(db):
     tables = {name for name, in rows(db, "SELECT name FROM pragma_module_list WHERE name LIKE 'zt_%'")}
-    assert tables == {*TABLES, "zt_rules"}
+    assert tables == {*TABLES, "zt_given", "zt_rules"}
     functions = {name for name, in rows(db, "SELECT name FROM pragma_function_list WHERE name LIKE 'zt_%'")}
     assert functions == {call.partition("(")[0] for call in FUNCTIONS} | {"zt_host", "zt_threads", "zt_version"}
 
