@@ -39,8 +39,8 @@ static size_t text_multiply(uint32_t *limbs, size_t n, uint32_t factor, uint32_t
 static size_t text_write_limbs(const uint32_t *limbs, size_t n, bool negative, uint8_t *out){
   bool carry = negative;
   for(size_t i=0; i<4*n+1; i++){
-    uint8_t byte = i<4*n ? (uint8_t)(limbs[i/4]>>8*(i%4)) : 0;
-    out[i] = negative ? (uint8_t)(~byte+carry) : byte;
+    uint8_t byte = (uint8_t)(i<4*n ? limbs[i/4]>>8*(i%4) : 0);
+    out[i] = (uint8_t)(negative ? ~byte+carry : byte);
     carry = carry && byte==0;
   }
   return zt_pickle_trim((zt_span){ out, 4*n+1 });

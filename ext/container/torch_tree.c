@@ -35,9 +35,12 @@
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
-/* Nothing is shown again behind so many values, and one for each byte of the pickle; and so many
-** bytes that are kept, and some times those of the pickle. */
+/* Nothing is shown again once so many values were, and one for each byte of the pickle, or so many
+** bytes. */
 #define TREE_VISITS 65536u
+#define TREE_AGAIN ((uint64_t)8 << 20)
+#define TREE_REPEATED ((uint64_t)4 << 20)   /* Bytes that tell of single values that they are not */
+/* So many bytes, and some times those of the pickle, until little of a call is shown at once. */
 #define TREE_SIZE ((uint64_t)8 << 20)
 #define TREE_SIZE_TIMES 8
 #define TREE_LITTLE 256
@@ -72,7 +75,9 @@ typedef struct tree_level {
   uint32_t index;
   uint32_t path;                /* Bytes of the path to it */
   bool dotted;                  /* A dot comes behind that */
-  bool cycle;                   /* It was told that the node contains itself */
+  bool cycle;                   /* It was told that the node contains itself, */
+  bool repeated;                /* and that it has something that is not shown again */
+  bool again;                   /* It, or what it is in, was shown before */
 } tree_level;
 
 typedef struct tree_walk {
@@ -88,7 +93,8 @@ typedef struct tree_walk {
   uint32_t depth;
   struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
   bool inside;                  /* What is visited has a path, to which a dot is added */
-  uint64_t visits, size;        /* Values, and bytes that are kept of them */
+  uint64_t visits, size;        /* Values that were met again; bytes that are kept of all values, */
+  uint64_t again, repeated;     /* of those that were met again, of telling so */
   uint64_t keys;                /* Bytes of keys that were compared */
   uint32_t cycles;              /* Values that were met within themselves, up to TREE_CYCLES */
 } tree_walk;
@@ -119,6 +125,11 @@ static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   return w->reach && tree_has_bit(w->reach, node);
 }
 
+/* What the walk is in was shown before. */
+static bool tree_is_again(const tree_walk *w){
+  return w->depth && w->levels[w->depth-1].again;
+}
+
 static void tree_path_add(tree_walk *w, const char *z, size_t n){
   if( n==0 ) return;
   if( n>TREE_PATH_MAX-w->path.n ){
@@ -127,7 +138,7 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
   }
   if( w->visitor->no_paths ){
     w->path.n += n;
-    w->visits += n/TREE_KEY_BYTES;
+    if( tree_is_again(w) ) w->visits += n/TREE_KEY_BYTES;
     return;
   }
   if( n>w->path.room-w->path.n ){
@@ -143,7 +154,7 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
   assert( w->path.z );
   memcpy(w->path.z+w->path.n, z, n);
   w->path.n += n;
-  w->visits += n/TREE_KEY_BYTES;
+  if( tree_is_again(w) ) w->visits += n/TREE_KEY_BYTES;
 }
 
 /* A number in decimal. */
@@ -220,18 +231,19 @@ static zt_text tree_path(const tree_walk *w){
   return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
 }
 
-/* So much is shown that nothing is shown again, and little of a call at once. */
-static bool tree_is_full(const tree_walk *w){
-  return w->visits>TREE_VISITS+(uint64_t)w->bytes
-      || w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
+/* So many bytes are kept of a value, which may have been met before. */
+static void tree_count(tree_walk *w, zt_pickle_node node, uint64_t size){
+  w->size += size;
+  if( tree_is_again(w) || tree_has_bit(w->walked, node) ) w->again += size;
 }
 
 /* A value that is no tensor. False: it is shown with its name alone, for all of it is too much. */
 static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   bool fits;
-  const uint64_t most = tree_is_full(w) ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
+  const bool much = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
+  const uint64_t most = much ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
   const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
-  w->size += size;
+  tree_count(w, node, size);
   w->visitor->leaf(w->visitor->context, tree_path(w), size, node,
                    fits ? shown : ZT_TORCH_NAMED);
   return fits;
@@ -239,25 +251,44 @@ static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
 
 /* It was shown, and nothing is shown again. */
 static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
-  return tree_has_bit(w->walked, node) && tree_is_full(w);
+  return tree_has_bit(w->walked, node)
+      && (w->visits>TREE_VISITS+(uint64_t)w->bytes || w->again>TREE_AGAIN);
 }
 
 static void tree_set_walked(tree_walk *w, zt_pickle_node node){
   w->walked[node/8] |= (uint8_t)(1u<<(node%8));
 }
 
+/* Tell that a node is not shown again. Beyond a bound on that as well, it is told once of the array
+** or map that it is in. */
+static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
+  tree_level *level = w->depth ? &w->levels[w->depth-1] : NULL;
+  const size_t path = w->path.n;
+  if( level && w->repeated>TREE_REPEATED ){
+    if( level->repeated ) return;
+    level->repeated = true;
+    w->path.n = level->path;
+  }
+  w->repeated += w->path.n+TREE_KEY_BYTES;
+  tree_leaf(w, node, ZT_TORCH_REPEATED);
+  w->path.n = path;
+}
+
 /* --- Entering --- */
 
 /* PT4: begin to walk an array or a map, which has the path that there is. */
 static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
+  bool again;
   if( w->depth==TREE_DEPTH_MAX ){
     zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
     return false;
   }
+  again = tree_is_again(w) || (keys!=TREE_PLACE && tree_has_bit(w->walked, node));
   if( (keys==TREE_KEYS || keys==TREE_MODULE) && !tree_check_keys(w, node) ) return false;
   w->levels[w->depth++] = (tree_level){
     .cursor = keys==TREE_PLACE ? (zt_pickle_cursor){ 0 } : zt_pickle_begin(w->p, node),
-    .node = node, .owner = owner, .keys = keys, .path = (uint32_t)w->path.n, .dotted = w->inside
+    .node = node, .owner = owner, .keys = keys, .path = (uint32_t)w->path.n, .dotted = w->inside,
+    .again = again
   };
   if( keys!=TREE_PLACE ){
     tree_mark(w, node);
@@ -336,7 +367,7 @@ static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_no
     const bool own = part->keys!=TREE_PLACE;
     if( own && tree_has_bit(w->open, part->node) ) continue;
     if( own && tree_is_repeated(w, part->node) ){
-      tree_leaf(w, part->node, ZT_TORCH_REPEATED);
+      tree_tell_repeated(w, part->node);
       continue;
     }
     if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
@@ -373,7 +404,7 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   uint64_t size = w->path.n+256;
   parts.n = 0;
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
-  w->size += size;
+  tree_count(w, node, size);
   w->visitor->tensor(w->visitor->context, tree_path(w), size, tensor);
   for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
@@ -408,7 +439,7 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value 
     size += array->data.latin1 ? array->data.n : 0;
     tree_set_walked(w, array->source);
   }
-  w->size += size;
+  tree_count(w, node, size);
   w->visitor->array(w->visitor->context, tree_path(w), size, array);
   tree_add_part(&parts, array->items, TREE_INDICES);
   if( call->state ) tree_add_array_state(w, call->state, array->items, &parts);
@@ -426,13 +457,13 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   tree_parts parts;
   const bool reaches = tree_reaches(w, call->args) || tree_reaches(w, call->keywords);
   parts.n = 0;
-  tree_set_walked(w, node);
   if( tree_reaches(w, call->callee) ) tree_add_part(&parts, call->callee, TREE_PLACE);
   if( w->err->rc ) return;
   if( !tree_leaf(w, node, reaches ? ZT_TORCH_NAMED : ZT_TORCH_WHOLE) || reaches ){
     tree_add_part(&parts, call->args, tree_keys_of(w->p, call->args));
     if( call->keywords ) tree_add_part(&parts, call->keywords, tree_keys_of(w->p, call->keywords));
   }
+  tree_set_walked(w, node);
   tree_add_part(&parts, call->list, TREE_INDICES);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
@@ -546,7 +577,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   if( tree_has_bit(w->open, node) ){
     tree_cycle(w, node);
   }else if( tree_is_repeated(w, node) ){
-    tree_leaf(w, node, ZT_TORCH_REPEATED);
+    tree_tell_repeated(w, node);
   }else if( kind>=ZT_PICKLE_TUPLE && kind<=ZT_PICKLE_DICT ){
     tree_enter(w, node, tree_keys_of(w->p, node), 0);
   }else if( kind==ZT_PICKLE_CALL ){
@@ -580,7 +611,7 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
   const zt_pickle_node key = node;
   const uint32_t index = level->index++;
   if( keyed ) node = zt_pickle_next(w->p, &level->cursor);
-  w->visits++;
+  w->visits += tree_is_again(w);
   if( zt_pickle_is_empty(w->p, node)
    && (!keyed || zt_pickle_kind_of(w->p, key)<ZT_PICKLE_TUPLE) ) return 0;
   w->path.n = level->path;

@@ -101,7 +101,7 @@ ZT_VECTOR static void ggml_iq_decode_iq2_s(const uint8_t *restrict p, float *res
   for(size_t i=0; i<n; i++, p+=82, out+=256){
     uint32_t scale = zt_le16(p);
     for(size_t v=0; v<32; v++){
-      unsigned entry = p[2+v] | (p[66+v/4] >> v%4*2 & 3u) << 8;
+      unsigned entry = p[2+v] | ((unsigned)p[66+v/4] >> v%4*2 & 3) << 8;
       ggml_iq_put2(zt_ggml_grid_iq2_s[entry], p[34+v], codes + 8*v);
     }
     ggml_iq_multiply2(codes, p+74, zt_ggml_half(scale), out);
@@ -206,7 +206,7 @@ ZT_VECTOR static void ggml_iq_decode_iq3_s(const uint8_t *restrict p, float *res
     float d = zt_ggml_half(scale);
     for(size_t v=0; v<32; v++){
       const uint8_t *q = p + 2 + 2*v;
-      unsigned high = p[66+v/4] >> v%4*2;
+      unsigned high = (unsigned)p[66+v/4] >> v%4*2;
       uint64_t numbers = ggml_iq_spread3(zt_ggml_grid_iq3_s[q[0] | (high & 1) << 8],
                                          zt_ggml_grid_iq3_s[q[1] | (high >> 1 & 1) << 8]);
       ggml_iq_put(ggml_iq_negate(2*numbers + GGML_IQ_EACH, p[74+v]), codes + 8*v);

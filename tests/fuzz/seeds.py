@@ -20,6 +20,8 @@ sys.path.insert(0, str(TESTS / "sql"))
 import writer  # noqa: E402
 
 MOST = 8192     # bytes of a seed: mutating what is larger seldom hits what matters
+# Which replay reads: a text about as long as the limit on results takes seconds under the sanitizers
+SLOW = {"ok-places.pt", "namedtuple-bomb.pt"}
 FOOTER_MAGIC = b"ZTEN1000"
 
 
@@ -27,7 +29,7 @@ def files():
     """[(name, bytes)]"""
     found = sorted(path for kind in ("golden", "hostile") for path in FORMATS.glob(f"*/{kind}/**/*")
                    if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
-    contents = [(f"{path.parent.name}-{path.name}", path.read_bytes()) for path in found if path.stat().st_size <= MOST]
+    contents = [(f"{path.parent.name}-{path.name}", path.read_bytes()) for path in found if path.stat().st_size <= MOST and path.name not in SLOW]
     assert contents, f"no files below {FORMATS}"
     return contents
 

@@ -296,6 +296,15 @@ def test_an_array_in_ten_thousand_places_is_ten_thousand_rows(db, kind, data):
     assert rows(db, "SELECT length(zt_dense(?1, '0')), zt_dense(?1, '0') = zt_dense(?1, '9999')", source) == [(500_000, 1)]
 
 
+def test_a_list_of_lists_of_lists_that_are_one_is_read(db):
+    """Even that they are repeated would take too much."""
+    levels = (b"(" + b"h\0" * 65_536 + b"tq\0") * 8
+    source = archive(b"\x80\x04" + tensor() + b"q\1K\5h\1\x86q\0" + levels + STOP)
+    assert value(db, "SELECT error FROM zt_files(?)", source) is None
+    keys = [key for key, in rows(db, "SELECT key FROM zt_attributes(?) WHERE type = 'object' AND value LIKE '%repeated%'", source)]
+    assert 1000 < len(keys) < 600_000 and rows(db, "SELECT count(*) > 0 FROM zt_objects(?)", source) == [(1,)]
+
+
 def test_large_arguments_of_many_calls_do_not_refuse_a_file(db):
     source = times(1000, b"h\0h\1\x85R", name("m", "f"), b"](" + b"K\1" * 8000 + b"e", tensor())
     assert rows(db, "SELECT objects, error FROM zt_files(?)", source) == [(0, None)]

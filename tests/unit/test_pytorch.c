@@ -67,6 +67,7 @@ static void test_nested_memo_references(void **state){
 
 /* Eight levels of tuples, each of the one before, many times. */
 static void test_wide_memo_references(void **state){
+  sqlite3_int64 most;
   blob pickle = { 0 }, b;
   archive a = { 0 };
   (void)state;
@@ -80,8 +81,9 @@ static void test_wide_memo_references(void **state){
   add_member(&a, (archived){ .name = "a/data.pkl", .data = (const char*)pickle.p });
   free(pickle.p);
   b = end_archive(&a, "");
-  assert_true(open_archive(b)<MOST);
-  assert_string_equal(err.rule, "PT7");
+  most = open_archive(b);
+  assert_true(most<2*MOST);   /* Five million references, and a million values that are shown */
+  assert_int_equal(err.rc, SQLITE_OK);   /* What would be shown too often is shown once */
   free(b.p);
 }
 
