@@ -81,11 +81,13 @@ CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, rem
 
 -- The source as the catalog has it, and numbers of rows of main.host and main.root.
 CREATE TEMP TABLE refresh_now(host, root, source, at);
--- Files found, as they were before reading: one that is written to meanwhile is read again next time. Of unchanged ones, the number
--- alone. Of what a source had lost and this one has found again, a number of main.departed.
+-- Files found, as they were before reading: one that is written to meanwhile is read again next time. Unchanged ones have their number
+-- alone, and most of them no state: nothing is to be done about them, and no statement but the first goes over them. `departed` is a
+-- number of main.departed, where a source had lost what this one has found again.
 CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
                                  mtime_ns, ctime_ns, departed);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
+CREATE INDEX temp.refresh_listed_state ON refresh_listed(state) WHERE state IS NOT NULL;
 -- Files catalogued and not found
 CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0, other DEFAULT 0);
 -- Files found of which nothing is known, and why
@@ -271,18 +273,20 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
   -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
+  -- LIMIT has the state computed once.
   INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns)
-  SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state,
-         state = 'unchanged' AND source IS NOT wanted, mtime_ns, ctime_ns
-  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, r.source, w.source AS wanted, z.mtime_ns, z.ctime_ns,
+  SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
+         CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END
+  FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped,
+               f.root IS NOT w.root AS elsewhere,
                CASE WHEN f.id IS NULL THEN 'added'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
                     WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
                     WHEN s.file IS NOT NULL AND (s.mtime IS NOT z.mtime_ns OR s.ctime IS NOT z.ctime_ns) THEN 'changed'
-                    ELSE 'unchanged' END AS state
-        FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z
-             LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path LEFT JOIN root AS r ON r.id = f.root
-             LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '');
+                    WHEN s.file IS NULL OR f.root IS NOT w.root OR o.file IS NULL THEN 'unchanged' END AS state
+        FROM refresh_now AS w CROSS JOIN zt_files(w.source) AS z LEFT JOIN file AS f ON f.host = w.host AND f.path = z.path
+             LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
+        LIMIT -1);
 
   -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
   UPDATE root
@@ -297,37 +301,45 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
                                                          instr(source || '[', '[')) - 1) AS head FROM refresh_now))
   WHERE id = (SELECT root FROM refresh_now) AND refreshed IS NULL;
   UPDATE root SET refreshed = (SELECT at FROM refresh_now) WHERE id = (SELECT root FROM refresh_now);
-  UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE elsewhere);
-  -- Changed is, too, what has bytes in other files that have.
-  UPDATE refresh_listed
-  SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file)
-  WHERE state = 'unchanged' AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now));
-
+  UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime)
-  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'unchanged';
+  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
+  -- Changed is, too, what has bytes in other files that have.
+  UPDATE refresh_listed
+  SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
+      (mtime_ns, ctime_ns) = (SELECT mtime, ctime FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
+  WHERE coalesce(state, 'unchanged') = 'unchanged'
+    AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now))
+    AND EXISTS (SELECT 1 FROM external);
 
   INSERT OR IGNORE INTO found(root, file)
-  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.file IS NOT NULL;
+  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
 
   -- Missing is what this source found last time, and not now, unless another one found it, too, and it is still there,
+  INSERT INTO refresh_missing(file, path)
+  SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN found AS o ON o.root = w.root CROSS JOIN file AS f ON f.id = o.file
+  WHERE o.file NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+    AND (SELECT count(*) FROM found WHERE root = (SELECT root FROM refresh_now))
+        > (SELECT count(*) FROM refresh_listed) - (SELECT count(*) FROM refresh_listed WHERE state IS NOT NULL AND file IS NULL);
   DELETE FROM found
-  WHERE root = (SELECT root FROM refresh_now) AND file NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+  WHERE root = (SELECT root FROM refresh_now) AND file IN (SELECT file FROM refresh_missing)
     AND EXISTS (SELECT 1 FROM found AS o WHERE o.file = found.file AND o.root <> found.root)
     AND EXISTS (SELECT 1 FROM file AS f CROSS JOIN zt_files(f.path) AS z WHERE f.id = found.file AND z.path = f.path AND z.size IS NOT NULL);
   UPDATE file SET root = (SELECT o.root FROM found AS o JOIN root AS r ON r.id = o.root WHERE o.file = file.id ORDER BY r.refreshed DESC LIMIT 1)
-  WHERE root = (SELECT root FROM refresh_now) AND id NOT IN (SELECT file FROM found WHERE root = (SELECT root FROM refresh_now))
-    AND id IN (SELECT file FROM found);
-  INSERT INTO refresh_missing(file, path)
-  SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN found AS o ON o.root = w.root CROSS JOIN file AS f ON f.id = o.file
-  WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
+  WHERE id IN (SELECT file FROM refresh_missing) AND root = (SELECT root FROM refresh_now)
+    AND NOT EXISTS (SELECT 1 FROM found WHERE found.root = file.root AND found.file = file.id)
+    AND EXISTS (SELECT 1 FROM found WHERE found.file = file.id);
+  DELETE FROM refresh_missing
+  WHERE NOT EXISTS (SELECT 1 FROM found WHERE root = (SELECT root FROM refresh_now) AND found.file = refresh_missing.file);
   -- and what another source found below this directory, if there is no such file: this source may just pass over it (.hidden/x.zt). A
   -- zero follows the slash in ASCII.
   INSERT OR IGNORE INTO refresh_missing(file, path)
   SELECT f.id, f.path
   FROM refresh_now AS w CROSS JOIN file AS f
     ON f.host = w.host AND f.path > rtrim(w.source, '/') || '/' AND f.path < rtrim(w.source, '/') || '0' AND f.root IS NOT w.root
-  WHERE f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
+  WHERE EXISTS (SELECT 1 FROM refresh_now AS n CROSS JOIN root AS r ON r.host = n.host AND r.id <> n.root)
+    AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
   -- and what another source found anywhere, if this one has found it under a new name.
@@ -384,7 +396,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   -- Not missing is what is below a directory that cannot be listed.
   INSERT INTO refresh_broken
-  SELECT f.path FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file WHERE f.error IS NOT NULL;
+  SELECT path FROM file WHERE error IS NOT NULL AND id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
@@ -406,25 +418,25 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
   WHERE NOT m.kept AND NOT m.other;
   INSERT OR IGNORE INTO found(root, file)
-  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state <> 'unchanged' AND l.file IS NOT NULL;
+  SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
 
   -- Where there are several sources, what one has lost another may find.
   INSERT OR IGNORE INTO fingerprint(file, name, fingerprint)
   SELECT l.file, n.id, json_extract(j.value, '$[1]')
   FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed CROSS JOIN json_each(d.fingerprints) AS j
        CROSS JOIN name AS n ON n.name = json_extract(j.value, '$[0]')
-  WHERE l.departed IS NOT NULL;
+  WHERE l.state = 'added' AND l.departed IS NOT NULL;
   INSERT INTO finding(file, object, component, severity, rule, message)
   SELECT l.file, json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), json_extract(j.value, '$[2]'), json_extract(j.value, '$[3]'),
          json_extract(j.value, '$[4]')
   FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed CROSS JOIN json_each(d.findings) AS j
-  WHERE l.departed IS NOT NULL;
+  WHERE l.state = 'added' AND l.departed IS NOT NULL;
   UPDATE file
   SET (fingerprint, fingerprinted, checked) = (SELECT d.fingerprint, d.fingerprinted, d.checked
                                                FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed WHERE l.file = file.id)
-  WHERE error IS NULL AND id IN (SELECT file FROM refresh_listed WHERE departed IS NOT NULL);
+  WHERE error IS NULL AND id IN (SELECT file FROM refresh_listed WHERE state = 'added' AND departed IS NOT NULL);
   DELETE FROM departed
-  WHERE id IN (SELECT departed FROM refresh_listed)
+  WHERE id IN (SELECT departed FROM refresh_listed WHERE state = 'added' AND departed IS NOT NULL)
      OR host = (SELECT host FROM refresh_now)
     AND at < (SELECT min(coalesce(r.refreshed, 0)) FROM refresh_now AS w CROSS JOIN root AS r ON r.host = w.host);
   INSERT OR REPLACE INTO departed(host, device, inode, size, mtime, path, at, fingerprint, fingerprinted, checked, fingerprints, findings)
@@ -438,12 +450,18 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   UPDATE refresh
   SET (files, added, changed, retried, unchanged, moved, broken, unsupported, others) = (
-        SELECT count(*) FILTER (WHERE told), count(*) FILTER (WHERE told AND state = 'added' AND departed IS NULL),
+        -- What has neither a state nor trouble is not gone over.
+        SELECT every - count(*) FILTER (WHERE NOT told), count(*) FILTER (WHERE told AND state = 'added' AND departed IS NULL),
                count(*) FILTER (WHERE told AND state = 'changed'), count(*) FILTER (WHERE told AND state = 'retried'),
-               count(*) FILTER (WHERE told AND state = 'unchanged'), count(*) FILTER (WHERE state = 'moved' OR departed IS NOT NULL),
+               every - count(*) FILTER (WHERE NOT told OR state <> 'unchanged'),
+               count(*) FILTER (WHERE state = 'moved' OR departed IS NOT NULL),
                count(*) FILTER (WHERE trouble = 'broken'), count(*) FILTER (WHERE trouble = 'unsupported'), count(*) FILTER (WHERE NOT told)
-        FROM (SELECT l.state, l.departed, t.trouble, t.trouble IS NOT 'other' AS told
-              FROM refresh_listed AS l LEFT JOIN refresh_trouble AS t ON t.file = l.file)),
+        FROM (SELECT count(*) AS every FROM refresh_listed)
+             LEFT JOIN (SELECT l.state, l.departed, t.trouble, t.trouble IS NOT 'other' AS told
+                        FROM refresh_listed AS l LEFT JOIN refresh_trouble AS t ON t.file = l.file WHERE l.state IS NOT NULL
+                        UNION ALL
+                        SELECT 'unchanged', NULL, t.trouble, t.trouble <> 'other'
+                        FROM refresh_trouble AS t CROSS JOIN refresh_listed AS l ON l.file = t.file WHERE l.state IS NULL)),
       removed = (SELECT count(*) FROM refresh_missing WHERE NOT kept AND NOT other),
       kept = (SELECT count(*) FROM refresh_missing WHERE kept AND NOT other),
       host = (SELECT h.name FROM host AS h, refresh_now AS w WHERE h.id = w.host)

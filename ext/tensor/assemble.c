@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include "core/json.h"
+#include "core/window.h"
 
 #define ASSEMBLE_TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
 
@@ -66,7 +67,7 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   uint64_t window = zt_tensor_window(t) & ~(uint64_t)15, offset;
   void *elements, *scratch = NULL;
   if( window>n ) window = n;
-  elements = sqlite3_malloc64(window*t->dtype->width+1);
+  elements = zt_window_new((size_t)(window*t->dtype->width+1));
   if( zt_dtype_is_packed(as) ) scratch = sqlite3_malloc64(window+1);
   if( !elements || (zt_dtype_is_packed(as) && !scratch) ) zt_fail_nomem(err);
   for(uint64_t done=0; done<n && !err->rc; done+=window){
@@ -77,7 +78,7 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
     }
     zt_tensor_poll(t, m, err);
   }
-  sqlite3_free(elements);
+  zt_window_free(elements);
   sqlite3_free(scratch);
   return err->rc;
 }
@@ -147,11 +148,11 @@ int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes),
   void *window;
   if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
   if( n>t->object->elements ) n = t->object->elements;
-  window = sqlite3_malloc64(n*t->dtype->width);
+  window = zt_window_new((size_t)(n*t->dtype->width));
   if( !window ) return zt_fail_nomem(err);
   if( !zt_tensor_is_sparse(t) ) assemble_read_pieces(t, window, (size_t)n, &p, err);
   else zt_sparse_windows(t, window, (size_t)n, assemble_take_piece, &p, err);
-  sqlite3_free(window);
+  zt_window_free(window);
   return err->rc;
 }
 

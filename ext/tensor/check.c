@@ -6,6 +6,7 @@
 #include "container/shard.h"
 #include "core/ahead.h"
 #include "core/host.h"
+#include "core/window.h"
 #include "tensor/content.h"
 #include "tensor/encoding.h"
 #include "tensor/layout.h"
@@ -84,7 +85,7 @@ void zt_check_close(zt_check *check){
   if( check->part ) check_part_drop(&check->part->job);
   for(; check->iFound<check->nFound; check->iFound++) zt_error_clear(&check->found[check->iFound]);
   zt_blobs_clear(&check->blobs);
-  sqlite3_free(check->window);
+  zt_window_free(check->window);
   sqlite3_free(check);
 }
 
@@ -144,7 +145,7 @@ static size_t check_find_other(const uint8_t *p, size_t n, uint8_t allowed){
 }
 
 static void check_drop_window(zt_check *c){
-  sqlite3_free(c->window);
+  zt_window_free(c->window);
   c->window = NULL;
   c->nWindow = 0;
 }
@@ -152,7 +153,7 @@ static void check_drop_window(zt_check *c){
 static int check_need_window(zt_check *c, size_t n, zt_error *err){
   if( n<=c->nWindow ) return SQLITE_OK;
   check_drop_window(c);
-  c->window = sqlite3_malloc64(n);
+  c->window = zt_window_new(n);
   if( !c->window ) return zt_fail_nomem(err);
   c->nWindow = n;
   return SQLITE_OK;

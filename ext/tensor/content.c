@@ -2,6 +2,7 @@
 #include "tensor/content.h"
 
 #include "core/host.h"
+#include "core/window.h"
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
 
@@ -105,14 +106,14 @@ static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err)
   size_t n, got = 1;
   if( zt_stream_open(p, &s, err) ) return err->rc;
   n = zt_stream_piece(s);
-  window = sqlite3_malloc64(n);
+  window = zt_window_new(n);
   if( !window ) zt_fail_nomem(err);
   while( !err->rc && got && zt_stream_read(s, done, window, n, &got, err)==SQLITE_OK ){
     zt_digest_update(digest, (zt_span){ window, got });
     done += got;
   }
   zt_stream_close(s);
-  sqlite3_free(window);
+  zt_window_free(window);
   return err->rc;
 }
 

@@ -3,12 +3,13 @@
 
 #include "core/ahead.h"
 #include "core/host.h"
+#include "core/window.h"
 
 /* What elements are read into: a window of the first, and behind it one of the second. New memory
 ** for each range would take longer to be given than to be read into. */
 static void *ranges_windows(const zt_ranges *r){
   uint64_t width = r->t[0]->dtype->width + (r->t[1] ? r->t[1]->dtype->width : 0);
-  return sqlite3_malloc64(r->window*width);
+  return zt_window_new((size_t)(r->window*width));
 }
 
 /* Elements of a range: at least a window's, whose size the tensors determine, too. */
@@ -62,7 +63,7 @@ static int ranges_go_alone(const zt_ranges *r, zt_error *err){
   for(uint64_t i=0; i<n && !err->rc; i++){
     if( ranges_take(r, r->t, i, windows, part, err)==SQLITE_OK ) r->merge(r->context, part);
   }
-  sqlite3_free(windows);
+  zt_window_free(windows);
   sqlite3_free(part);
   return err->rc;
 }
@@ -98,7 +99,7 @@ static void ranges_give_back(ranges_run *run, void *windows){
   for(int i=0; i<ZT_THREADS_MAX; i++, none=NULL){
     if( atomic_compare_exchange_strong(&run->spare[i], &none, windows) ) return;
   }
-  sqlite3_free(windows);
+  zt_window_free(windows);
 }
 
 static void ranges_work(zt_job *job, const zt_interrupt *interrupt){
@@ -165,7 +166,7 @@ static int ranges_go_together(const zt_ranges *r, zt_error *err){
     ranges_drop(&j->job);
   }
   zt_ahead_clear(&ahead);
-  for(int i=0; i<ZT_THREADS_MAX; i++) sqlite3_free(run.spare[i]);
+  for(int i=0; i<ZT_THREADS_MAX; i++) zt_window_free(run.spare[i]);
   return err->rc;
 }
 

@@ -21,7 +21,7 @@ LEFT = "left"
 # Where o.path = 'x' is asked for, SQLite may call zt_objects(o.path) with 'x' before it looks for such
 # a row in o: there may be no such file.
 ASKED_FOR_A_CONSTANT = ("No such file or directory", "File name too long", "no such object",
-                        "mixed/broken.zt: not a tensor file")
+                        "mixed/broken.zt: not a tensor file", "<blob>: not a tensor file", "on_error must be 'abort' or 'skip', not '")
 
 # Of a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
 # 3.40 has no plan with the sources.
@@ -31,6 +31,10 @@ WITHOUT_SOURCES = re.compile(r"\bLEFT JOIN\b.*\) IN \(SELECT .*\bsource\" IN \("
 # for plans with all of these tables, or one of them. Before 3.38 the extension cannot tell when to leave a path, either.
 TWO_TABLES = re.compile(r"choices AS ")
 POSITION = re.compile(r'choices AS .*"(row|position)"')
+
+# Where a condition in WHERE is always false, as `x IN ()` is, newer versions of SQLite forget the others there, and keep
+# those of ON: `k.source = j.source` alone gives neither of two tables its source. json_each has no solution then, either.
+NEVER = " IN ()"
 
 
 class Asker:
@@ -72,6 +76,8 @@ class Asker:
         if error and (refused or any(text in error for text in ASKED_FOR_A_CONSTANT)):
             return LEFT
         if error and self.in_circles(virtual.sql, error):
+            return LEFT
+        if error == "no query solution" and NEVER in virtual.sql:
             return LEFT
         if error and "needs a source" in error and WITHOUT_SOURCES.search(virtual.sql):
             return LEFT

@@ -4,6 +4,7 @@
 */
 #include "test.h"
 
+#include "core/window.h"
 #include "tensor/buffer.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -171,11 +172,28 @@ static void test_a_result_outlives_its_connection(void **state){
   zt_spare_release(NULL);
 }
 
+/* core/window.h: all of it is there, and large ones begin at a page. */
+static void test_windows(void **state){
+  static const size_t sizes[] = { 0, 1, 4095, 16383, 16384, 65537, MIB };
+  (void)state;
+  for(size_t i=0; i<COUNT(sizes); i++){
+    uint8_t *w = zt_window_new(sizes[i]);
+    assert_non_null(w);
+    memset(w, 0xA5, sizes[i]);
+    assert_int_equal((uintptr_t)w % (sizes[i]<16384 ? 16 : 4096), 0);
+    zt_window_free(w);
+  }
+  assert_null(zt_window_new(SIZE_MAX));
+  assert_null(zt_window_new(SIZE_MAX-4095));
+  zt_window_free(NULL);
+}
+
 int main(void){
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_sizes, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_zeros, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_nothing_and_too_much, set_up, nothing_is_left),
+    cmocka_unit_test_setup_teardown(test_windows, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_growing_keeps_the_bytes, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_a_large_one_serves_the_next, set_up, nothing_is_left),
     cmocka_unit_test_setup_teardown(test_what_is_not_kept, set_up, nothing_is_left),
