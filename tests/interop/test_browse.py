@@ -17,6 +17,7 @@ from support import EXTENSION, open_connection  # noqa: E402
 
 BUILD = ROOT / "build" / "interop"
 FILES, LAYERS = 200, 100
+OTHERS = 9   # Files beside them that are made below
 
 
 def safetensors(number):
@@ -34,6 +35,12 @@ def ztensor(number):
                         attributes={"run": str(number)})
 
 
+def npy(descr, shape, data):
+    header = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory):
     """(catalog, models): of 200 files with fingerprints, findings and runs."""
@@ -48,6 +55,10 @@ def catalog(tmp_path_factory):
         "w": writer.dense(b"w" * 8, digest=writer.sha256(b"other")),
         "tied": {"shape": [8], "components": {"data": {"offset": 64, "length": 8}}}}))
     os.link(models / "0.zt", models / "again.zt")
+    for number in (1, 2):
+        (models / f"whole-0000{number}-of-00002.safetensors").write_bytes(safetensors(1000 + number))
+    (models / "texts.npy").write_bytes(npy("<U1", (2,), "ab".encode("utf-32-le")))
+    (models / "keras_model.bin").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(2048))
     path = create(directory / "catalog.db", "audit.sql")
     refresh(path, str(models))
     db = open_connection(path)
@@ -57,6 +68,12 @@ def catalog(tmp_path_factory):
     db.execute("INSERT INTO run_files VALUES ('mine', 'm.db', 'lost', 'n', 'finished', '/gone', 1, '')")
     db.commit()
     db.close()
+    for name in ("late", "later"):   # After the passes: only their digests are known
+        (models / f"{name}.zt").write_bytes(ztensor(1000 * 20))
+    (directory / "others").mkdir()
+    (directory / "others" / "LICENSE").write_bytes(b"no tensors")
+    refresh(path, str(models))
+    refresh(path, str(directory / "others" / "*"))
     return path, models
 
 
@@ -77,7 +94,7 @@ def test_datasette_shows_every_table_and_view_and_refreshes(catalog):
     found = run("datasette", path, EXTENSION, str(ROOT / "sql"), str(models))
     assert set(found["pages"]) == names(path, "table") | names(path, "view")
     assert {name: page for name, page in found["pages"].items() if page != [200, None]} == {}
-    assert found["refreshed"] == [[FILES + 3, FILES + 3]]
+    assert found["refreshed"] == [[FILES + OTHERS, FILES + OTHERS]]
 
 
 def test_duckdb_reads_every_table_and_view(catalog):
