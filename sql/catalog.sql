@@ -56,6 +56,7 @@ SELECT CASE
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.catalog_names AS n ON n.name = lower(m.name)
                  WHERE m.type <> n.type
                     OR n.since > (SELECT CASE WHEN yes THEN user_version ELSE 0 END FROM is_catalog, pragma_user_version)) THEN 'taken'
+    WHEN (SELECT NOT yes FROM is_catalog) AND (SELECT user_version FROM pragma_user_version) <> 0 THEN 'versioned'
   END AS wrong;
 
 DROP TABLE IF EXISTS temp.catalog_check;
@@ -66,6 +67,7 @@ CREATE TEMP TRIGGER catalog_check_insert BEFORE INSERT ON catalog_check BEGIN
   SELECT RAISE(ROLLBACK, 'this catalog is of the first version: .read sql/migrate.sql, then this script') WHERE NEW.wrong = 'older';
   SELECT RAISE(ROLLBACK, 'this database has a table or view of its own, or an index or trigger, with a name that the catalog needs (such as files, objects, name)')
   WHERE NEW.wrong = 'taken';
+  SELECT RAISE(ROLLBACK, 'this database is another program''s: its user_version is not 0, and would be overwritten') WHERE NEW.wrong = 'versioned';
 END;
 INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
@@ -267,6 +269,7 @@ CREATE TABLE IF NOT EXISTS main.stamp(
   path  TEXT NOT NULL,
   mtime INTEGER,
   ctime INTEGER,
+  birth INTEGER,                      -- of the file, when it was made; NULL: the system does not tell
   PRIMARY KEY(file, path)
 ) WITHOUT ROWID;
 -- Files that a source has lost and another one may find: which they were, and what second passes had found.
@@ -277,6 +280,7 @@ CREATE TABLE IF NOT EXISTS main.departed(
   inode         INTEGER,
   size          INTEGER,
   mtime         INTEGER,              -- in nanoseconds
+  birth         INTEGER NOT NULL,
   path          TEXT NOT NULL,
   at            INTEGER NOT NULL,
   fingerprint   TEXT,
@@ -648,17 +652,19 @@ FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN layout AS l ON l.id = f
      LEFT JOIN architecture AS a ON a.id = l.architecture
 WHERE f.error IS NULL;
 
--- Which files are parts of a model, by their names: NAME-00002-of-00003.safetensors, .gguf and so on? `model` is the path that it would
+-- Which files are parts of a model, by their names: NAME-00002-of-00003.safetensors, .gguf and so on? Some have six digits for how many
+-- there are (`digits`). `model` is the path that it would
 -- have in one file.
 DROP VIEW IF EXISTS main.model_parts;
 CREATE VIEW main.model_parts AS
-SELECT host, substr(stem, 1, length(stem) - 15) || substr(path, length(stem) + 1) AS model, CAST(substr(stem, -14, 5) AS INTEGER) AS number,
-       CAST(substr(stem, -5) AS INTEGER) AS parts, file
-FROM (SELECT f.host, f.path, f.id AS file,
-             substr(f.path, 1, length(rtrim(f.path, replace(replace(f.path, '.', ''), '/', ''))) - 1) AS stem
-      FROM file AS f WHERE f.path GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9].*')
-WHERE stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]' AND CAST(substr(stem, -14, 5) AS INTEGER) BETWEEN 1
-  AND CAST(substr(stem, -5) AS INTEGER);
+SELECT host, substr(stem, 1, length(stem) - 10 - digits) || substr(path, length(stem) + 1) AS model,
+       CAST(substr(stem, -9 - digits, 5) AS INTEGER) AS number, CAST(substr(stem, -digits) AS INTEGER) AS parts, file, digits
+FROM (SELECT *, CASE WHEN stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]' THEN 5
+                     WHEN stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9][0-9]' THEN 6 END AS digits
+      FROM (SELECT f.host, f.path, f.id AS file,
+                   substr(f.path, 1, length(rtrim(f.path, replace(replace(f.path, '.', ''), '/', ''))) - 1) AS stem
+            FROM file AS f WHERE f.path GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]*.*'))
+WHERE CAST(substr(stem, -9 - digits, 5) AS INTEGER) BETWEEN 1 AND CAST(substr(stem, -digits) AS INTEGER);
 
 -- How large is each model as a whole, in one file or in several: tensors, parameters, bytes? `missing` are the names of files that are not
 -- there, `broken` how many cannot be read: of a model without either all that is said is of all its files. Its fingerprint, which a second
@@ -666,7 +672,7 @@ WHERE stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]' AND C
 DROP VIEW IF EXISTS main.whole_models;
 CREATE VIEW main.whole_models AS
 WITH RECURSIVE part AS (
-  SELECT p.host, p.model, p.parts, p.number, f.path, f.id AS file, f.container, f.version, f.size, f.error, f.fingerprint, a.objects, a.parameters,
+  SELECT p.host, p.model, p.parts, p.digits, p.number, f.path, f.id AS file, f.container, f.version, f.size, f.error, f.fingerprint, a.objects, a.parameters,
          l.stored_bytes, f.mtime, f.fingerprinted,
          CASE WHEN f.inode IS NULL THEN f.id ELSE f.host || ' ' || f.device || ' ' || f.inode END AS place
   FROM model_parts AS p CROSS JOIN file AS f ON f.id = p.file
@@ -675,17 +681,17 @@ WITH RECURSIVE part AS (
   SELECT *, group_concat(coalesce(fingerprint, ''), ' ') OVER parts AS made_of, group_concat(place, ',') OVER parts AS places
   FROM part WINDOW parts AS (PARTITION BY host, model, parts ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ), several AS (
-  SELECT host, model, parts, count(*) AS files, max(container) AS container, max(version) AS version, sum(size) AS size,
+  SELECT host, model, parts, max(digits) AS digits, count(*) AS files, max(container) AS container, max(version) AS version, sum(size) AS size,
          count(error) AS broken, sum(objects) AS objects, sum(parameters) AS parameters, sum(stored_bytes) AS stored_bytes, max(mtime) AS mtime,
          max(made_of) AS made_of, max(places) AS places, min(file) AS file,
          count(*) = parts AND count(*) = count(CASE WHEN objects = 0 THEN fingerprinted ELSE fingerprint END) AS known
   FROM ordered GROUP BY host, model, parts
-), expected(host, model, parts, number) AS (
-  SELECT host, model, parts, 1 FROM several WHERE files < parts
+), expected(host, model, parts, digits, number) AS (
+  SELECT host, model, parts, digits, 1 FROM several WHERE files < parts
   UNION ALL
-  SELECT host, model, parts, number + 1 FROM expected WHERE number < parts
+  SELECT host, model, parts, digits, number + 1 FROM expected WHERE number < parts
 ), absent AS (
-  SELECT e.host, e.model, e.parts, group_concat(printf('%s-%05d-of-%05d%s', e.name, e.number, e.parts, e.suffix), ', ') AS names
+  SELECT e.host, e.model, e.parts, group_concat(printf('%s-%05d-of-%0*d%s', e.name, e.number, e.digits, e.parts, e.suffix), ', ') AS names
   FROM (SELECT *, replace(substr(model, 1, length(rtrim(model, replace(model, '.', ''))) - 1), rtrim(model, replace(model, '/', '')), '') AS name,
                substr(model, length(rtrim(model, replace(model, '.', '')))) AS suffix FROM expected) AS e
   WHERE NOT EXISTS (SELECT 1 FROM part AS p WHERE p.host = e.host AND p.model = e.model AND p.parts = e.parts AND p.number = e.number)

@@ -311,8 +311,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT INTO external(file, path, size, mtime, inode)
   SELECT m.here, t.path, t.size, t.mtime, t.inode FROM merge_file AS m CROSS JOIN incoming.external AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced');
-  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime)
-  SELECT m.here, t.path, t.mtime, t.ctime FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
+  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
+  SELECT m.here, t.path, t.mtime, t.ctime, t.birth FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced', 'unchanged') AND m.here IS NOT NULL;
   INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;
   -- Of each source, what its later refresh found; and each file has the source that it was found by last.

@@ -28,7 +28,9 @@
 -- A file has changed if its size, its inode or one of its times of change, to the nanosecond, is another than in the catalog, or those of
 -- another file that has bytes of it: mtime, and ctime, the system's own, which tells of a rewrite whose mtime was put back. That changes
 -- with a file's mode and its hard links, too; then it is read again for nothing. A file has moved, from whichever source, if one that is
--- gone had the same inode, size and mtime, and bytes of it are in no other file.
+-- gone had the same inode, size and mtime and was made at the same time, and bytes of it are in no other file. It is not read again: one
+-- that was moved and then rewritten in place, with its mtime put back, passes for unchanged. Where the system does not tell when a file was
+-- made, none has moved: it is removed and added.
 --
 -- Names without an extension, as caches of the Hugging Face hub and DVC have them, are found by a pattern of all names: models/**/*. What is
 -- no tensor file is then passed over: it is counted in `others` alone, shown by the view other_files, and not read again.
@@ -85,7 +87,7 @@ CREATE TEMP TABLE refresh_now(host, root, source, at);
 -- alone, and most of them no state: nothing is to be done about them, and no statement but the first goes over them. `departed` is a
 -- number of main.departed, where a source had lost what this one has found again.
 CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
-                                 mtime_ns, ctime_ns, departed);
+                                 mtime_ns, ctime_ns, birth_ns, departed);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 CREATE INDEX temp.refresh_listed_state ON refresh_listed(state) WHERE state IS NOT NULL;
 -- Files catalogued and not found
@@ -225,10 +227,10 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
               FROM refresh_listed AS l CROSS JOIN file AS f ON f.id = l.file CROSS JOIN part AS p ON p.layout = f.layout
               WHERE l.number = NEW.number AND p.shard IS NOT NULL)) AS x
        LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path;
-  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime)
-  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE number = NEW.number
+  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime, birth)
+  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE number = NEW.number
   UNION ALL
-  SELECT l.file, x.path, z.mtime_ns, z.ctime_ns
+  SELECT l.file, x.path, z.mtime_ns, z.ctime_ns, NULL
   FROM refresh_listed AS l CROSS JOIN external AS x ON x.file = l.file LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
   WHERE l.number = NEW.number;
   INSERT INTO attribute(file, key, value, type)
@@ -273,12 +275,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
   -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
-  -- LIMIT has the state computed once.
-  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns)
+  -- LIMIT has the state computed once. When a file was made is asked of those alone that are not as they were.
+  INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
-         CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END
+         CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END,
+         birth_ns
   FROM (SELECT f.id AS file, z.path, z.size, z.mtime, z.device, z.inode, z.mtime_ns, z.ctime_ns, s.file IS NOT NULL AS stamped,
                f.root IS NOT w.root AS elsewhere,
+               CASE WHEN s.ctime IS NOT z.ctime_ns OR f.error_kind IS NOT NULL THEN z.birth_ns END AS birth_ns,
                CASE WHEN f.id IS NULL THEN 'added'
                     WHEN f.size IS NOT z.size OR f.mtime IS NOT z.mtime OR f.inode IS NOT z.inode THEN 'changed'
                     WHEN f.error_kind IN ('missing', 'denied', 'transient') THEN 'retried'
@@ -303,12 +307,12 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   UPDATE root SET refreshed = (SELECT at FROM refresh_now) WHERE id = (SELECT root FROM refresh_now);
   UPDATE file SET root = (SELECT root FROM refresh_now) WHERE id IN (SELECT file FROM refresh_listed WHERE state = 'unchanged' AND elsewhere);
   -- A catalog of version 2 had no stamps.
-  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime)
-  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
+  INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
+  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
   -- Changed is, too, what has bytes in other files that have.
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
-      (mtime_ns, ctime_ns) = (SELECT mtime, ctime FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
+      (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
   WHERE coalesce(state, 'unchanged') = 'unchanged'
     AND file IN (SELECT file FROM refresh_outdated WHERE root = (SELECT root FROM refresh_now))
     AND EXISTS (SELECT 1 FROM external);
@@ -354,8 +358,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT f.id, l.number
   FROM refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
        CROSS JOIN refresh_listed AS l ON l.inode = f.inode AND l.device = f.device AND l.size = f.size AND l.mtime = f.mtime
-       LEFT JOIN stamp AS s ON s.file = f.id AND s.path = ''
-  WHERE l.state = 'added' AND (s.file IS NULL OR s.mtime IS l.mtime_ns) AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
+       CROSS JOIN stamp AS s ON s.file = f.id AND s.path = '' AND s.mtime = l.mtime_ns AND s.birth = l.birth_ns
+  WHERE l.state = 'added' AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
   ORDER BY f.id, l.number;
   DELETE FROM refresh_missing WHERE file IN (SELECT file FROM refresh_moved);
   UPDATE refresh_listed SET state = 'moved', file = (SELECT v.file FROM refresh_moved AS v WHERE v.number = refresh_listed.number)
@@ -368,14 +372,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SET root = (SELECT root FROM refresh_now), refreshed = (SELECT at FROM refresh_now),
       path = (SELECT l.path FROM refresh_moved AS v JOIN refresh_listed AS l ON l.number = v.number WHERE v.file = file.id)
   WHERE id IN (SELECT file FROM refresh_moved);
-  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime)
-  SELECT file, '', mtime_ns, ctime_ns FROM refresh_listed WHERE state = 'moved';
+  INSERT OR REPLACE INTO stamp(file, path, mtime, ctime, birth)
+  SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'moved';
   DELETE FROM found WHERE file IN (SELECT file FROM refresh_moved) AND root <> (SELECT root FROM refresh_now);
   -- What another source has lost is read again; what second passes found is still so.
   UPDATE refresh_listed
   SET departed = (SELECT d.id FROM departed AS d
                   WHERE d.host = (SELECT host FROM refresh_now) AND d.device = refresh_listed.device AND d.inode = refresh_listed.inode
-                    AND d.size = refresh_listed.size AND d.mtime = refresh_listed.mtime_ns)
+                    AND d.size = refresh_listed.size AND d.mtime = refresh_listed.mtime_ns AND d.birth = refresh_listed.birth_ns)
   WHERE state = 'added' AND EXISTS (SELECT 1 FROM departed);
 
   -- Read what is new, all in one list. What gives no row has vanished, and its path is a pattern.
@@ -439,12 +443,13 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE id IN (SELECT departed FROM refresh_listed WHERE state = 'added' AND departed IS NOT NULL)
      OR host = (SELECT host FROM refresh_now)
     AND at < (SELECT min(coalesce(r.refreshed, 0)) FROM refresh_now AS w CROSS JOIN root AS r ON r.host = w.host);
-  INSERT OR REPLACE INTO departed(host, device, inode, size, mtime, path, at, fingerprint, fingerprinted, checked, fingerprints, findings)
-  SELECT f.host, f.device, f.inode, f.size, s.mtime, f.path, w.at, f.fingerprint, f.fingerprinted, f.checked,
+  INSERT OR REPLACE INTO departed(host, device, inode, size, mtime, birth, path, at, fingerprint, fingerprinted, checked, fingerprints, findings)
+  SELECT f.host, f.device, f.inode, f.size, s.mtime, s.birth, f.path, w.at, f.fingerprint, f.fingerprinted, f.checked,
          (SELECT json_group_array(json_array(n.name, p.fingerprint)) FROM fingerprint AS p CROSS JOIN name AS n ON n.id = p.name WHERE p.file = f.id),
          (SELECT json_group_array(json_array(g.object, g.component, g.severity, g.rule, g.message)) FROM finding AS g WHERE g.file = f.id)
   FROM refresh_now AS w CROSS JOIN refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file CROSS JOIN stamp AS s ON s.file = f.id AND s.path = ''
-  WHERE NOT m.kept AND f.error IS NULL AND f.container <> 'npy' AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
+  WHERE NOT m.kept AND s.birth IS NOT NULL AND f.error IS NULL AND f.container <> 'npy'
+    AND NOT EXISTS (SELECT 1 FROM external WHERE file = f.id)
     AND EXISTS (SELECT 1 FROM root AS r WHERE r.host = w.host AND r.id <> w.root);
   DELETE FROM file WHERE id IN (SELECT file FROM refresh_missing WHERE NOT kept);
 

@@ -38,7 +38,8 @@
 enum { PICKLE_MADE = 0x1,   /* Among those that were unescaped */
        PICKLE_PAIR = 0x2,   /* Of a global: two nodes have module and name */
        PICKLE_WIDE = 0x4,   /* An integer that is bytes */
-       PICKLE_STRING = 0x8 };   /* A text that an opcode for bytes of Python 2 wrote */
+       PICKLE_STRING = 0x8,   /* A text that an opcode for bytes of Python 2 wrote */
+       PICKLE_DROPPED = 0x10 };   /* A call whose result was taken off the stack */
 
 typedef struct pickle_item {
   uint16_t kind, flags;
@@ -70,6 +71,7 @@ struct zt_pickle {
   pickle_call *calls;
   uint8_t *made;
   size_t nMade, roomMade;
+  bool drops;                   /* A node is PICKLE_DROPPED */
 };
 
 typedef struct pickle_entry { uint32_t key; zt_pickle_node node; } pickle_entry;
@@ -581,6 +583,16 @@ static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
   }
 }
 
+/* Take all from `to` on off the stack. */
+static void pickle_drop(pickle_machine *m, uint32_t to){
+  while( m->depth>to ){
+    pickle_item *item = &m->p->items[m->stack[--m->depth]];
+    if( item->kind!=ZT_PICKLE_CALL ) continue;
+    item->flags |= PICKLE_DROPPED;
+    m->p->drops = true;
+  }
+}
+
 /* What changes the stack and nothing else. */
 static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
   uint32_t from;
@@ -589,11 +601,11 @@ static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
     case ZT_PICKLE_OP_DUP:  return pickle_need(m, 1) && pickle_push(m, m->stack[m->depth-1]);
     case ZT_PICKLE_OP_POP_MARK:
       if( !pickle_mark(m, &from) ) return false;
-      m->depth = from-1;
+      pickle_drop(m, from-1);
       return true;
     default:   /* POP takes a mark, too */
       if( m->depth==0 ) return pickle_need(m, 1);
-      m->depth--;
+      pickle_drop(m, m->depth-1);
       return true;
   }
 }
@@ -658,7 +670,8 @@ static bool pickle_step(pickle_machine *m){
       return pickle_fail(m, "PK4", "what it takes is not in the pickle");
     case ZT_PICKLE_OP_STOP:
       if( !pickle_need(m, 1) ) return false;
-      m->p->root = m->stack[m->depth-1];
+      m->p->root = m->stack[--m->depth];
+      pickle_drop(m, 0);
       return true;
     default: return pickle_push_scalar(m);
   }
@@ -740,6 +753,24 @@ zt_pickle_node zt_pickle_root(const zt_pickle *p){
 
 uint32_t zt_pickle_nodes(const zt_pickle *p){
   return p->n-1;
+}
+
+bool zt_pickle_drops(const zt_pickle *p){
+  return p->drops;
+}
+
+bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node){
+  return (p->items[node].flags & PICKLE_DROPPED)!=0;
+}
+
+void zt_pickle_take(zt_pickle *p, zt_pickle_node node){
+  p->items[node].flags &= (uint16_t)~PICKLE_DROPPED;
+}
+
+void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state){
+  pickle_call *call = &p->calls[p->items[node].a];
+  assert( p->items[node].kind==ZT_PICKLE_CALL && call->state==0 );
+  call->state = state;
 }
 
 zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node){

@@ -60,6 +60,16 @@ uint32_t zt_pickle_nodes(const zt_pickle *p);      /* Nodes are numbered from 1 
 void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out);
 zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node);
 
+/* A call whose result the pickle takes off its stack again: it may stand elsewhere, by way of the
+** memo, or have been called for what it does to its arguments (torch_dropped.h). zt_pickle_drops():
+** there is such a call. zt_pickle_take(): this one is none. */
+bool zt_pickle_drops(const zt_pickle *p);
+bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node);
+void zt_pickle_take(zt_pickle *p, zt_pickle_node node);
+
+/* Give a call without a state one, as BUILD does. */
+void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state);
+
 /* It is a tuple, list, set or dict with nothing in it. */
 bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node);
 

@@ -218,7 +218,7 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
     case ZT_CALL_NUMPY_MASKED:
       numpy_read_state(p, call.state, out);
       out->npy.format = ZT_TEXT("numpy.masked");
-      out->npy.no_values = "some of its elements are masked";
+      out->npy.no_values = "its elements may be masked";
       out->npy.dense = false;
       return true;
     default: return false;

@@ -13,6 +13,7 @@
 **   PT9, PT17, PT18, PT19: torch_archive.c, torch_legacy.c: its storage is there
 */
 #include "container/manifest.h"
+#include "container/torch_dropped.h"
 #include "container/torch_object.h"
 #include "container/torch_probe.h"
 #include "core/distinct.h"
@@ -148,7 +149,8 @@ static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix)
   };
   zt_container *c = r->b->container;
   zt_torch_pickle read = { 0 };
-  if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle ){
+  if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle
+   && zt_torch_settle(read.pickle, r->b->interrupt, r->b->err)==SQLITE_OK ){
     if( which==ZT_TORCH_DATA ){
       c->manifest_offset = read.offset;
       c->manifest_length = read.length;

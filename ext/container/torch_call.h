@@ -62,7 +62,8 @@ typedef enum zt_torch_layout {
   ZT_TORCH_RAGGED,           /* values, sizes, strides, offsets: rows of different shapes */
   ZT_TORCH_NO_BYTES,         /* A meta tensor: a shape and a type alone */
   ZT_TORCH_WRAPPED,          /* The same; tensors of its state are what it has */
-  ZT_TORCH_NO_SHAPE          /* Neither that */
+  ZT_TORCH_NO_SHAPE,         /* Neither that */
+  ZT_TORCH_ELSEWHERE         /* Tensors that are listed in other places, and not once more here */
 } zt_torch_layout;
 
 #define ZT_TORCH_VIEWS 4

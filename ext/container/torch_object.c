@@ -481,7 +481,11 @@ static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_te
 static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
   object_draft t = { .elements = 0 };
   uint32_t at;
-  if( tensor->layout==ZT_TORCH_NO_SHAPE ){
+  if( tensor->layout==ZT_TORCH_ELSEWHERE ){
+    t.part.flags = OBJECT_UNSHAPED;
+    t.part.format = ZT_TEXT("torch.repeated");
+    t.part.reason = "its tensors are listed where they stood first: here they would be too often";
+  }else if( tensor->layout==ZT_TORCH_NO_SHAPE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");
     t.part.reason = "it was saved before it had a shape";

@@ -10,7 +10,6 @@
 #include "core/host.h"
 
 #define REACH_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
-#define REACH_PARTS 6       /* Of a call, or an id */
 
 typedef struct reach {
   const zt_pickle *p;
@@ -23,12 +22,10 @@ typedef struct reach {
   uint8_t *found;
 } reach;
 
-/* What a call or an id consists of, 0 in places that have nothing. */
-static void reach_parts(const zt_pickle *p, zt_pickle_node node,
-                        zt_pickle_node out[REACH_PARTS]){
+void zt_torch_parts(const zt_pickle *p, zt_pickle_node node, zt_pickle_node out[ZT_TORCH_PARTS]){
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
-  memset(out, 0, REACH_PARTS*sizeof(*out));
+  memset(out, 0, ZT_TORCH_PARTS*sizeof(*out));
   if( value.kind==ZT_PICKLE_PERSISTENT ) out[0] = value.args;
   if( value.kind!=ZT_PICKLE_CALL ) return;
   out[0] = value.callee;
@@ -39,7 +36,7 @@ static void reach_parts(const zt_pickle *p, zt_pickle_node node,
   out[5] = value.state;
 }
 
-static bool reach_is_tensor(const zt_pickle *p, zt_pickle_node node){
+bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node){
   zt_torch_view view;
   zt_pickle_value call;
   switch( zt_pickle_kind_of(p, node) ){
@@ -54,15 +51,15 @@ static bool reach_is_tensor(const zt_pickle *p, zt_pickle_node node){
 static bool reach_children(reach *r, bool put){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
-    zt_pickle_node parts[REACH_PARTS], child;
+    zt_pickle_node parts[ZT_TORCH_PARTS], child;
     zt_pickle_cursor c = zt_pickle_begin(r->p, node);
     if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return false;
     while( (child = zt_pickle_next(r->p, &c))!=0 ){
       if( put ) r->owners[--r->first[child+1]] = node;
       else r->first[child+1]++;
     }
-    reach_parts(r->p, node, parts);
-    for(int i=0; i<REACH_PARTS; i++){
+    zt_torch_parts(r->p, node, parts);
+    for(int i=0; i<ZT_TORCH_PARTS; i++){
       if( parts[i]==0 ) continue;
       if( put ) r->owners[--r->first[parts[i]+1]] = node;
       else r->first[parts[i]+1]++;
@@ -82,7 +79,7 @@ static void reach_run(reach *r){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
     if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return;
-    if( reach_is_tensor(r->p, node) ) reach_add(r, node);
+    if( zt_torch_is_tensor(r->p, node) ) reach_add(r, node);
   }
   while( r->n>0 ){
     const zt_pickle_node node = r->list[--r->n];

@@ -24,7 +24,8 @@
 ** words are left out of paths: so that they are those of its state_dict().
 **
 ** What stands in several places is shown in each, up to a bound on all of it. Beyond that, an array
-** or a map that was shown already is not shown again, and its place says so.
+** or a map that was shown already is not shown again, and its place says so: by an object without
+** values, if it holds tensors.
 */
 #include "container/torch_tree.h"
 
@@ -259,6 +260,15 @@ static void tree_set_walked(tree_walk *w, zt_pickle_node node){
   w->walked[node/8] |= (uint8_t)(1u<<(node%8));
 }
 
+/* What holds tensors is an object without values: files that differ in which tensors these are have
+** no fingerprint. */
+static void tree_elsewhere(tree_walk *w){
+  static const zt_torch_tensor elsewhere = { .layout = ZT_TORCH_ELSEWHERE };
+  const uint64_t size = w->path.n+TREE_KEY_BYTES;
+  w->size += size;
+  if( !w->err->rc ) w->visitor->tensor(w->visitor->context, tree_path(w), size, &elsewhere);
+}
+
 /* Tell that a node is not shown again. Beyond a bound on that as well, it is told once of the array
 ** or map that it is in. */
 static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
@@ -270,7 +280,8 @@ static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
     w->path.n = level->path;
   }
   w->repeated += w->path.n+TREE_KEY_BYTES;
-  tree_leaf(w, node, ZT_TORCH_REPEATED);
+  if( tree_reaches(w, node) ) tree_elsewhere(w);
+  else tree_leaf(w, node, ZT_TORCH_REPEATED);
   w->path.n = path;
 }
 
@@ -642,13 +653,33 @@ static zt_pickle_node tree_next(tree_walk *w){
   return 0;
 }
 
-static void tree_run(tree_walk *w){
+/* All from a node on. */
+static void tree_run(tree_walk *w, zt_pickle_node node){
   uint64_t steps = 0;
-  tree_visit(w, zt_pickle_root(w->p));
+  tree_visit(w, node);
   while( w->depth && !w->err->rc ){
-    zt_pickle_node node = tree_next(w);
+    node = tree_next(w);
     if( (++steps & TREE_POLL)==0 && zt_interrupt_check(w->interrupt, w->err) ) return;
     if( node && !w->err->rc ) tree_visit(w, node);
+  }
+}
+
+/* Calls that the pickle dropped, and that alone lead to tensors (torch_dropped.h):
+** their paths begin with the name of the function. */
+static void tree_run_dropped(tree_walk *w){
+  const size_t path = w->path.n;
+  const bool inside = w->inside;
+  zt_pickle_value call, callee;
+  for(zt_pickle_node node=1; node<=zt_pickle_nodes(w->p) && !w->err->rc; node++){
+    if( !zt_pickle_is_dropped(w->p, node) ) continue;
+    zt_pickle_get(w->p, node, &call);
+    zt_pickle_get(w->p, call.callee, &callee);
+    if( inside ) tree_path_add(w, ".", 1);
+    if( callee.kind==ZT_PICKLE_GLOBAL ) tree_path_add(w, callee.name.z, callee.name.n);
+    w->inside = true;
+    if( !w->err->rc ) tree_run(w, node);
+    w->path.n = path;
+    w->inside = inside;
   }
 }
 
@@ -665,7 +696,10 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
     memset(w.open, 0, 2*bits);
     w.walked = w.open+bits;
     tree_path_add(&w, prefix.z, prefix.n);
-    if( !err->rc ) tree_run(&w);
+    if( !err->rc ) tree_run(&w, zt_pickle_root(p));
+    w.path.n = prefix.n;
+    w.inside = prefix.n>0;
+    if( !err->rc && zt_pickle_drops(p) ) tree_run_dropped(&w);
   }else{
     zt_fail_nomem(err);
   }

@@ -75,6 +75,10 @@ typedef struct zt_stat {
 ** ZT_KIND_MISSING. */
 int zt_os_stat(const char *path, zt_stat *out);
 
+/* When what the path names was made, symbolic links followed, in nanoseconds since 1970: an inode's
+** number is used again for another file, which was made later. 0: the system does not tell. */
+int64_t zt_os_birth(const char *path);
+
 /* 0 if the path names something, be it a symbolic link to nowhere; else the errno value. */
 int zt_os_exists(const char *path);
 

@@ -90,6 +90,29 @@ int zt_os_stat(const char *path, zt_stat *out){
   return 0;
 }
 
+#if defined(__linux__) && defined(STATX_BTIME)
+int64_t zt_os_birth(const char *path){
+  struct statx s;
+  int rc;
+  OS_UNINTERRUPTED( (rc = statx(AT_FDCWD, path, AT_STATX_SYNC_AS_STAT, STATX_BTIME, &s))!=0 );
+  if( rc || !(s.stx_mask & STATX_BTIME) ) return 0;
+  return os_nanoseconds((struct timespec){ .tv_sec = s.stx_btime.tv_sec,
+                                           .tv_nsec = (long)s.stx_btime.tv_nsec });
+}
+#elif defined(__APPLE__)
+int64_t zt_os_birth(const char *path){
+  struct stat s;
+  int rc;
+  OS_UNINTERRUPTED( (rc = stat(path, &s))!=0 );
+  return rc ? 0 : os_nanoseconds(s.st_birthtimespec);
+}
+#else
+int64_t zt_os_birth(const char *path){
+  (void)path;
+  return 0;
+}
+#endif
+
 int zt_os_exists(const char *path){
   struct stat s;
   int rc;

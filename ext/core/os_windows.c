@@ -215,6 +215,19 @@ static int os_from_handle(HANDLE h, zt_stat *out){
   return 0;
 }
 
+int64_t zt_os_birth(const char *path){
+  FILE_BASIC_INFO basic;
+  int64_t out = 0;
+  int error_number;
+  HANDLE h = os_open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, &error_number);
+  if( h==INVALID_HANDLE_VALUE ) return 0;
+  if( GetFileInformationByHandleEx(h, FileBasicInfo, &basic, sizeof(basic)) ){
+    out = os_nanoseconds(basic.CreationTime.QuadPart);
+  }
+  CloseHandle(h);
+  return out;
+}
+
 int zt_os_stat(const char *path, zt_stat *out){
   int error_number;
   /* Directories, too */

@@ -29,6 +29,8 @@
 **   mtime_ns            mtime in whole nanoseconds, which no double holds
 **   ctime_ns            when the system last saw a change of the file or of what it knows of it: a
 **                       program can set mtime, and not this
+**   birth_ns            when it was made; NULL where the system does not tell. With device and
+**                       inode it says which file it is, though an inode's number is used again
 **
 ** A file that cannot be read never ends a query. A file is looked at when a column is asked for
 ** that says so, and opened when one is that needs its manifest: a row that a condition on path,
@@ -48,7 +50,7 @@ enum {
   FILES_TABLE_MANIFEST, FILES_TABLE_ATTRIBUTES, FILES_TABLE_ERROR, FILES_TABLE_VISIBLE,
   FILES_TABLE_ERROR_KIND = FILES_TABLE_VISIBLE, FILES_TABLE_DEVICE, FILES_TABLE_INODE,
   FILES_TABLE_ARCHITECTURE, FILES_TABLE_LAYOUT, FILES_TABLE_DATA, FILES_TABLE_DIGESTS,
-  FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS
+  FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS, FILES_TABLE_BIRTH_NS
 };
 
 /* What is computed once per row, when a column first asks. */
@@ -132,6 +134,11 @@ static double files_table_seconds(int64_t nanoseconds){
   return (double)whole + (double)fraction*1e-9;
 }
 
+static void files_table_birth_column(zt_scan *scan, sqlite3_context *ctx){
+  const int64_t birth = scan->path ? zt_os_birth(scan->path) : 0;
+  if( birth ) sqlite3_result_int64(ctx, birth);
+}
+
 /* What the system says; of a BLOB that is its size alone. An inode's number may have all of
 ** 64 bits, and then is a negative INTEGER. */
 static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
@@ -161,6 +168,7 @@ static void files_table_column(zt_scan *scan, sqlite3_context *ctx, int i){
     case FILES_TABLE_MTIME_NS: case FILES_TABLE_CTIME_NS:
       files_table_stat_column(scan, ctx, i);
       break;
+    case FILES_TABLE_BIRTH_NS: files_table_birth_column(scan, ctx); break;
     case FILES_TABLE_ERROR: case FILES_TABLE_ERROR_KIND:
       files_table_error_column(scan, ctx, i);
       break;
@@ -178,14 +186,15 @@ const zt_table zt_table_files = {
              " manifest_bytes INTEGER, attributes TEXT, error TEXT",
   .hidden = "error_kind TEXT HIDDEN, device INTEGER HIDDEN, inode INTEGER HIDDEN,"
             " architecture TEXT HIDDEN, layout TEXT HIDDEN, data_offset INTEGER HIDDEN,"
-            " digests INTEGER HIDDEN, mtime_ns INTEGER HIDDEN, ctime_ns INTEGER HIDDEN",
+            " digests INTEGER HIDDEN, mtime_ns INTEGER HIDDEN, ctime_ns INTEGER HIDDEN,"
+            " birth_ns INTEGER HIDDEN",
   .nVisible = FILES_TABLE_VISIBLE,
   .rows = ZT_ROWS_FILES,
   .iPath = FILES_TABLE_PATH,
   .iObject = -1,
   .light = 1u<<FILES_TABLE_PATH | 1u<<FILES_TABLE_SIZE | 1u<<FILES_TABLE_MTIME
            | 1u<<FILES_TABLE_DEVICE | 1u<<FILES_TABLE_INODE | 1u<<FILES_TABLE_MTIME_NS
-           | 1u<<FILES_TABLE_CTIME_NS,
+           | 1u<<FILES_TABLE_CTIME_NS | 1u<<FILES_TABLE_BIRTH_NS,
   .row_size = sizeof(files_table_row),
   .first = files_table_first,
   .column = files_table_column,

@@ -23,8 +23,8 @@
 
 static const oom_case cases[] = {
   /* Every column of every table, of a file and of a BLOB */
-  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
-  { .sql = "SELECT device, architecture, layout, data_offset, digests, mtime_ns, ctime_ns FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
+  { .sql = "SELECT *, source, \"too many arguments\", error_kind, device, inode, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns, rowid FROM zt_files('" V12 "wheel_attributes.zt')" },
+  { .sql = "SELECT device, architecture, layout, data_offset, digests, mtime_ns, ctime_ns, birth_ns FROM zt_files(?1)", .image = V12 "hand_sparse.zt" },
   { .sql = "SELECT *, source, rowid FROM zt_files(?1)", .image = V12 "wheel_attributes.zt" },
   { .sql = "SELECT *, source, on_error, \"too many arguments\", fingerprint, fingerprint_error, rowid FROM zt_objects('" V12 "wheel_attributes.zt')" },
   { .sql = "SELECT *, source, on_error, fingerprint, rowid FROM zt_objects(?1, 'skip')", .image = V0 "hand_custom_fields.zt" },
@@ -145,6 +145,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT object, zt_json(path, object) FROM zt_objects('" PYTORCH "golden/protocol4.pt')" },
   { .sql = "SELECT zt_manifest('" PYTORCH "hostile/ok-collisions.pt'), zt_manifest(?1)", .image = PYTORCH "hostile/ok-code-everywhere.pt" },
   { .sql = "SELECT zt_manifest('" PYTORCH "hostile/ok-memo.pt'), zt_manifest(?1)", .image = PYTORCH "hostile/ok-cycle.pt" },
+  { .sql = "SELECT zt_manifest('" PYTORCH "hostile/ok-state-setter.pt'), zt_manifest(?1)", .image = PYTORCH "hostile/ok-state-setter.pt" },
   { .sql = "SELECT object, format, fingerprint, zt_dense(?1, object), attributes FROM zt_objects(?1) WHERE fingerprint IS NOT NULL", .image = PYTORCH "golden/torch_2.7/numpy_old_names.pt" },
   { .sql = "SELECT *, data, hash FROM zt_components(?1)", .image = PYTORCH "golden/torch_2.7/protocol2.pt" },
   { .sql = "SELECT object, fingerprint, zt_json(path, object) FROM zt_objects('" PYTORCH "golden/torch_2.7/numpy_orders.pt')" },

@@ -51,7 +51,7 @@ INSERT INTO run_files VALUES
 # What earlier versions did not know
 FOUND = """
 INSERT INTO found VALUES (1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6);
-INSERT INTO stamp VALUES (1, '', 86400500000001, 86400500000002);
+INSERT INTO stamp VALUES (1, '', 86400500000001, 86400500000002, 86400500000000);
 """
 
 NAMES = ["*.zt", "*.safetensors", "*.gguf", "*.npy", "*.npz", "*.pt", "*.pth", "*.ckpt", "*.ptl", "*.onnx", "*model*.bin"]
@@ -215,6 +215,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
 # What is not a catalog's: how it was made, and what is said
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
+    "versioned": ("PRAGMA user_version = 12; CREATE TABLE mine(x)", "its user_version is not 0"),
     "newer": ("PRAGMA application_id = 0x7A744361; PRAGMA user_version = 4; CREATE TABLE mine(x)", "made by a newer sql/catalog.sql"),
     "table": ("CREATE TABLE objects(id, weight); INSERT INTO objects VALUES (1, 2)", "this database has a table or view of its own"),
     "view": ("CREATE VIEW changes AS SELECT 1 AS x", "this database has a table or view of its own"),

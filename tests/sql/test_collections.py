@@ -65,14 +65,14 @@ def test_a_file_without_tensors_has_no_bytes_of_tensors(tmp_path, catalog, plant
 
 # ------------------------------------------------------------------------------------------------------ whole models
 
-def split(planted, name, kind, model, parts, extension):
+def split(planted, name, kind, model, parts, extension, digits=5):
     """A model in several files, its tensors dealt out; how they were dealt does not matter."""
     dealt = [{} for _ in range(parts)]
     for i, tensor in enumerate(planted.random.sample(sorted(model), len(model))):
         dealt[i % parts][tensor] = model[tensor]
     paths = []
     for i, part in enumerate(dealt):
-        paths.append(planted.path(f"{name}-{i + 1:05d}-of-{parts:05d}.{extension}"))
+        paths.append(planted.path(f"{name}-{i + 1:05d}-of-{parts:0{digits}d}.{extension}"))
         with open(paths[-1], "wb") as file:
             file.write(facts.WRITERS[kind](part, part))
     return paths
@@ -114,6 +114,15 @@ def test_a_model_in_several_files_is_one(tmp_path, catalog, planted):
     passes(catalog, "fingerprint")
     assert one(catalog, "SELECT fingerprint IS NOT NULL FROM whole_models WHERE path LIKE '%/model.safetensors'") == (1,)
     assert "model.safetensors" not in {os.path.basename(path) for path, in ask(catalog, "SELECT path FROM same_models")}
+
+
+def test_some_have_six_digits_for_how_many_parts_there_are(catalog, planted):
+    paths = split(planted, "model", "st.safetensors", planted.model(7), 3, "safetensors", digits=6)
+    refresh(catalog, planted.directory)
+    assert one(catalog, "SELECT count(*), parts, files, missing, objects FROM whole_models") == (1, 3, 3, None, 7)
+    os.unlink(paths[1])
+    refresh(catalog, planted.directory)
+    assert one(catalog, "SELECT count(*), parts, files, missing FROM whole_models") == (1, 3, 2, "model-00002-of-000003.safetensors")
 
 
 def test_missing_and_broken_parts_are_said(tmp_path, catalog, planted):

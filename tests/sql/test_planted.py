@@ -158,6 +158,30 @@ def test_a_renamed_and_a_moved_file_are_not_read_again(plant, tmp_path):
     assert moved == [(str(plant.models / a), str(plant.models / b)) for a, b in (("a.zt", "c.zt"), ("b.zt", "deep/b.zt"))]
 
 
+def test_another_file_with_the_inode_of_one_that_is_gone_has_not_moved(plant):
+    """As archives that put all times alike unpack them; file systems use an inode's number again at once."""
+    for attempt in range(50):
+        plant(**{f"a{attempt}__zt": zt_1(VALUES, attributes={"of": "a"})})
+        before = plant.models / f"a{attempt}.zt"
+        os.utime(before, ns=(10**18, 10**18))
+        plant()
+        known = os.stat(before)
+        os.unlink(before)
+        after = plant.models / f"b{attempt}.zt"
+        after.write_bytes(zt_1(VALUES, attributes={"of": "b"}))
+        os.utime(after, ns=(10**18, 10**18))
+        found = os.stat(after)
+        assert (known.st_size, known.st_mtime_ns) == (found.st_size, found.st_mtime_ns)
+        report = plant()
+        assert (report.get("moved"), report["added"], report["removed"]) == (None, 1, 1)
+        assert ask(plant.catalog, "SELECT attributes FROM files") == [('{"of":"b"}',)]
+        os.unlink(after)
+        plant()
+        if known.st_ino == found.st_ino:
+            return
+    raise AssertionError("no inode's number was used again")
+
+
 def test_an_npy_file_that_moves_is_read_again(plant, tmp_path):
     shutil.copy(next((ROOT / "tests/formats/npy/golden").glob("*.npy")), tmp_path / "a.npy")
     os.makedirs(tmp_path / "models")

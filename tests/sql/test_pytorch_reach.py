@@ -301,8 +301,59 @@ def test_a_list_of_lists_of_lists_that_are_one_is_read(db):
     levels = (b"(" + b"h\0" * 65_536 + b"tq\0") * 8
     source = archive(b"\x80\x04" + tensor() + b"q\1K\5h\1\x86q\0" + levels + STOP)
     assert value(db, "SELECT error FROM zt_files(?)", source) is None
-    keys = [key for key, in rows(db, "SELECT key FROM zt_attributes(?) WHERE type = 'object' AND value LIKE '%repeated%'", source)]
-    assert 1000 < len(keys) < 600_000 and rows(db, "SELECT count(*) > 0 FROM zt_objects(?)", source) == [(1,)]
+    repeated = value(db, "SELECT count(*) FROM zt_objects(?) WHERE format = 'torch.repeated'", source)
+    assert 1000 < repeated < 600_000 and value(db, "SELECT count(*) FROM zt_objects(?) WHERE format = 'dense'", source) > 0
+
+
+def much(last):
+    """A list, so often that nothing is shown again, and behind it one that was shown before."""
+    big = b"](" + b"K\1" * 1000 + b"eq\0"
+    rest = b"(" + b"h\0" * 200 + b"lq\3" + b"(" + b"h\3" * 10 + b"l"
+    return archive(b"\x80\x04}(" + put("p") + b"](" + tensor() + b"eq\1" + put("q") + b"](" + tensor(key="1") + b"eq\2"
+                   + put("f") + b"](" + big + rest + b"e" + put("z") + last + b"u" + STOP,
+                   storages={"0": ONES, "1": struct.pack("<4f", 2, 3, 4, 5)})
+
+
+def test_what_is_not_shown_again_is_no_reason_to_think_two_files_the_same(db):
+    files = [much(b"h\1"), much(b"h\2")]
+    for source in files:
+        assert rows(db, "SELECT object, format FROM zt_objects(?) ORDER BY 1", source) == [
+            ("p.0", "dense"), ("q.0", "dense"), ("z", "torch.repeated")]
+        assert rows(db, "SELECT zt_fingerprint(?)", source) == [(None,)]
+        assert rows(db, "SELECT object, severity, rule FROM zt_check(?, 'full')", source) == [("z", "note", "no-values")]
+
+
+# ------------------------------------------------------------------------------------------ calls for what they do to others
+
+SETTER = name("m", "setter")
+STATES = {
+    # What sets the state: opcodes, with the object at memo 0 and another one at memo 1; where the tensor is then
+    "function": (lambda t: SETTER + b"h\0" + put({"z": t}) + b"\x86R0", "o.z"),
+    "in_a_slot": (lambda t: SETTER + b"h\0N" + put({"z": t}) + b"\x86\x86R0", "o.z"),
+    "tuple_of_more": (lambda t: SETTER + b"h\0" + put((t, 1, 2)) + b"\x86R0", "o.0"),
+    "of_another_state": (lambda t: SETTER + b"h\1" + put({"z": t}) + b"\x86R0" + SETTER + b"h\0}(" + put("y") + b"h\1u\x86R0", "o.y.z"),
+    "setattr": (lambda t: name("builtins", "setattr") + b"h\0" + put("z") + t + b"\x87R0", "setattr.2"),
+    "mark": (lambda t: b"(" + name("m", "f") + t + b"\x85R1", "f.0"),
+    "left_on_the_stack": (lambda t: name("m", "f") + t + b"\x85R", "f.0"),
+    "twice": (lambda t: SETTER + b"h\0" + put({"a": 1}) + b"\x86R0" + SETTER + b"h\0" + put({"z": t}) + b"\x86R0", "setter.1.z"),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_a_tensor_that_a_dropped_call_sets_is_a_row(db, case):
+    opcodes, path = STATES[case]
+    start = b"\x80\x02" + call("m", "Object") + b"q\0" + b"0" + call("m", "Other") + b"q\1" + b"0"
+    source = [archive(start + opcodes(tensor(key=key)) + put({"w": tensor(), "o": b"h\0"}) + STOP,
+                      storages={"0": ONES, "1": struct.pack("<4f", 2, 3, 4, 5)}) for key in "01"]
+    for s in source:
+        assert sorted(rows(db, "SELECT object FROM zt_objects(?)", s)) == sorted([("w",), (path,)])
+    assert value(db, "SELECT zt_fingerprint(?)", source[0]) != value(db, "SELECT zt_fingerprint(?)", source[1])
+
+
+def test_a_call_that_is_made_twice_is_shown_once(db):
+    """As what holds itself is pickled: the object was made while its arguments were, and what was made last is dropped."""
+    source = archive(b"\x80\x02](" + tensor() + b"q\1" + name("m", "Node") + b"h\1\x85Rq\0" + name("m", "Node") + b"h\1\x85R0e" + STOP)
+    assert rows(db, "SELECT object FROM zt_objects(?)", source) == [("0",), ("1.0",)]
 
 
 def test_large_arguments_of_many_calls_do_not_refuse_a_file(db):

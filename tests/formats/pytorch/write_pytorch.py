@@ -385,6 +385,9 @@ def cases():
          "an entry of the memo with the largest key"),
         ("ok-depth", raw(nested(1000)), "ok", None, None, None, None, "1,000 tuples, one in the other"),
         ("ok-places", raw(many_places(60)), "ok", None, None, None, None, "2^60 values in 426 bytes, of which few are shown"),
+        ("ok-state-setter", archive(b"\x80\x02" + call("m", "Object") + b"q\0" + b"0" + name("m", "setter") + b"h\0" + put({"z": tensor()})
+                                    + b"\x86R0" + name("m", "f") + tensor() + b"\x85R0" + put({"w": tensor(), "o": b"h\0"}) + STOP),
+         "ok", None, None, None, None, "calls whose results are dropped: one sets a state with a tensor, one is called with a tensor"),
         ("ok-cycle", archive(b"\x80\x02]q\0(h\0" + tensor() + b"e."), "ok", None, None, None, None, "a list in itself"),
         ("ok-legacy-code", legacy_beside(evil()), "ok", None, None, None, None, "something is called beside a tensor, before 1.6"),
         ("ok-legacy-behind", legacy({"w": old()}, behind=legacy(5)), "ok", None, None, None, None, "another file behind it, which torch.load() leaves alone"),
