@@ -166,6 +166,10 @@ int lstat(const char *restrict path, struct stat *restrict out){
   return path_fails("lstat", path) ? -1 : fstatat(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 
+int statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict out){
+  return path_fails("statx", path) ? -1 : (int)syscall(SYS_statx, fd, path, flags, mask, out);
+}
+
 char *realpath(const char *restrict path, char *restrict out){
   return path_fails("realpath", path) ? NULL : REAL(realpath)(path, out);
 }

@@ -16,6 +16,7 @@ ERRORS = {
     "open": ["EACCES", "EMFILE", "ENFILE", "ENOENT", "ENOMEM", "EIO", "ELOOP", "EOVERFLOW", "ESTALE", "EPERM"],
     "stat": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ELOOP", "EOVERFLOW", "ESTALE", "ENOTDIR"],
     "lstat": ["EACCES", "EIO", "ENOMEM", "EOVERFLOW", "ESTALE"],
+    "statx": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ENOSYS", "EPERM"],
     "fstat": ["EIO", "ENOMEM", "EOVERFLOW", "ESTALE"],
     "realpath": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ELOOP", "ENOTDIR"],
     "pread": ["EIO", "EISDIR", "ENOMEM", "EOVERFLOW", "ESTALE", "EBADF"],
@@ -29,7 +30,7 @@ ERRORS = {
 }
 # What these cannot do must be said; what stat() cannot tell may come out otherwise.
 LOUD = {"open", "realpath", "pread", "opendir", "readdir"}
-INVISIBLE = {"close", "closedir", "madvise", "mmap", "clock_gettime"}
+INVISIBLE = {"statx", "close", "closedir", "madvise", "mmap", "clock_gettime"}
 VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "realpath": "open", "fstat": "open|read", "pread": "read",
          "opendir": "list the directory", "readdir": "list the directory"}
 # Nothing is there, to somebody who looks for names: no error.

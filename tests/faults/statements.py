@@ -24,7 +24,7 @@ LISTING = {
 BYTES = "path, object, component, data, stored, digest_status, hash"
 VALUES = {"zt_elements": ("'w'", "path, position, coords, value"), "zt_rows": ("'w'", "path, row, vector")}
 REPORTING = {
-    "zt_files": "path, size, mtime, version, objects, components, stored_bytes, decoded_bytes, manifest_bytes, attributes, error",
+    "zt_files": "path, size, mtime, coalesce(birth_ns, 1) > 0, version, objects, components, stored_bytes, decoded_bytes, manifest_bytes, attributes, error",
     "zt_stats": "path, object, elements, zeros, nans, min, max, mean, l2, error",
 }
 # A finding that the system is to blame for has the text that an error would have.
