@@ -38,9 +38,9 @@
 #define TREE_DEPTH_MAX 1000
 /* Nothing is shown again once so many values were, and one for each byte of the pickle, or so many
 ** bytes. */
-#define TREE_VISITS 65536u
+#define TREE_VISITS 256u
 #define TREE_AGAIN ((uint64_t)8 << 20)
-#define TREE_REPEATED ((uint64_t)4 << 20)   /* Bytes that tell of single values that they are not */
+#define TREE_REPEATED ((uint64_t)256 << 10)   /* Of what tells that values are not shown */
 /* So many bytes, and some times those of the pickle, until little of a call is shown at once. */
 #define TREE_SIZE ((uint64_t)8 << 20)
 #define TREE_SIZE_TIMES 8

@@ -305,6 +305,12 @@ def test_a_list_of_lists_of_lists_that_are_one_is_read(db):
     assert 1000 < repeated < 600_000 and value(db, "SELECT count(*) FROM zt_objects(?) WHERE format = 'dense'", source) > 0
 
 
+def test_a_model_that_is_its_own_average_is_shown_in_both_places(db):
+    model = b"}(" + b"".join(put(f"layers.{i}") + b"}" + put("weight") + tensor() + b"s" for i in range(10_000)) + b"uq\0"
+    source = archive(b"\x80\x04}(" + put("model") + model + put("ema") + b"h\0u" + STOP)
+    assert rows(db, "SELECT format, count(*) FROM zt_objects(?) GROUP BY 1", source) == [("dense", 20_000)]
+
+
 def much(last):
     """A list, so often that nothing is shown again, and behind it one that was shown before."""
     big = b"](" + b"K\1" * 1000 + b"eq\0"

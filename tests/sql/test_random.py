@@ -21,7 +21,9 @@ LEFT = "left"
 # Where o.path = 'x' is asked for, SQLite may call zt_objects(o.path) with 'x' before it looks for such
 # a row in o: there may be no such file.
 ASKED_FOR_A_CONSTANT = ("No such file or directory", "File name too long", "no such object",
-                        "mixed/broken.zt: not a tensor file", "<blob>: not a tensor file", "on_error must be 'abort' or 'skip', not '")
+                        "mixed/broken.zt: not a tensor file")
+BLOB_ASKED_FOR = "<blob>: not a tensor file"
+WORD_ASKED_FOR = re.compile(r"on_error must be 'abort' or 'skip', not '(.*)'", re.S)
 
 # Of a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
 # 3.40 has no plan with the sources.
@@ -35,6 +37,7 @@ POSITION = re.compile(r'choices AS .*"(row|position)"')
 # Where a condition in WHERE is always false, as `x IN ()` is, newer versions of SQLite forget the others there, and keep
 # those of ON: `k.source = j.source` alone gives neither of two tables its source. json_each has no solution then, either.
 NEVER = " IN ()"
+NEVER_OF_JSON = "SELECT 1 FROM json_each j JOIN json_each k ON k.json = j.json WHERE '[1]' = j.json AND j.rowid IN ()"
 
 
 class Asker:
@@ -44,6 +47,7 @@ class Asker:
         self.db, self.collection = db, collection
         self.steps, self.limit = 0, STEPS
         db.set_progress_handler(self.progress, 1000)
+        self.forgets_where = self.answer(NEVER_OF_JSON)[1] == "no query solution"
 
     def progress(self):
         self.steps += 1000
@@ -66,6 +70,15 @@ class Asker:
         solved = error != "no query solution" and (random_queries.IN_AT_ONCE or "needs a source" not in error)
         return not solved and circle.search(sql)
 
+    def asked_for_a_constant(self, sql, error):
+        if any(text in error for text in ASKED_FOR_A_CONSTANT):
+            return True
+        parameters = self.parameters_of(sql).values()
+        if BLOB_ASKED_FOR in error:
+            return "x'" in sql.lower() or any(isinstance(value, bytes) for value in parameters)
+        word = WORD_ASKED_FOR.search(error)
+        return word and ("'" + word[1].replace("'", "''") + "'" in sql or word[1] in map(str, parameters))
+
     def ask(self, table, seed):
         """What is wrong with the answer, or None; LEFT if it takes too long or is refused."""
         virtual, native = random_queries.pair(self.collection, table, seed)
@@ -73,11 +86,11 @@ class Asker:
         if refused == "interrupted":
             return LEFT
         got, error = self.answer(virtual.sql, STEPS * PATIENCE)
-        if error and (refused or any(text in error for text in ASKED_FOR_A_CONSTANT)):
+        if error and (refused or self.asked_for_a_constant(virtual.sql, error)):
             return LEFT
         if error and self.in_circles(virtual.sql, error):
             return LEFT
-        if error == "no query solution" and NEVER in virtual.sql:
+        if error == "no query solution" and self.forgets_where and NEVER in virtual.sql:
             return LEFT
         if error and "needs a source" in error and WITHOUT_SOURCES.search(virtual.sql):
             return LEFT

@@ -82,7 +82,7 @@ static void test_wide_memo_references(void **state){
   free(pickle.p);
   b = end_archive(&a, "");
   most = open_archive(b);
-  assert_true(most<2*MOST);   /* Five million references, and a million values that are shown */
+  check(most<2*MOST, "%lld bytes", (long long)most);   /* Five million references, and a million values that are shown */
   assert_int_equal(err.rc, SQLITE_OK);   /* What would be shown too often is shown once */
   free(b.p);
 }
