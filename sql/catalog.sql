@@ -544,7 +544,7 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.onnx'), ('*model*.bin'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*model*.bin'), ('*.onnx'));
 
 -- What does a person call the type of a kind of tensor? That of a quantized one of GGUF is its block's: q5_0.
 DROP VIEW IF EXISTS main.kinds;

@@ -8,7 +8,8 @@ Blocks of the shell, and those of Python that name it, share a catalog.db (and a
 after those before it.
 
 What stands between <!-- generated: NAME --> and <!-- end --> is made of the source: a table's columns of the head of its C file
-and of what SQLite says of them, the functions of the heads of theirs, the rules of zt_rules.
+and of what SQLite says of them, the functions of the heads of theirs, the rules of zt_rules, the formats of their drivers. The names
+of files that a directory stands for are those of the drivers, too, here and in sql/catalog.sql.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+import drivers
+
 ROOT = Path(__file__).resolve().parent.parent
 SQLITE = ROOT / "ext" / "sqlite"
 README, REFERENCE, TOUR = ROOT / "README.md", ROOT / "ext" / "REFERENCE.md", ROOT / "sql" / "EXAMPLES.md"
 PAGES = [README, REFERENCE, TOUR, ROOT / "sql" / "README.md"]
+CATALOG = ROOT / "sql" / "catalog.sql"
 DATABASES = ("catalog.db", "team.db")
 EXAMPLE = re.compile(r"^```(sql|python|sh)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
 GENERATED = re.compile(r"^<!-- generated: (\w+) -->\n(.*?)^<!-- end -->$", re.M | re.S)
+NAMES = re.compile(r"(?<=`)\*\.zt \*[^`]*(?=`)|(?<=^FROM \(VALUES \()'\*\.zt'.*(?=\)\);$)", re.M)
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
 
 
@@ -108,6 +113,7 @@ def table(name: str) -> str:
     path = SQLITE / f"table_{name.removeprefix('zt_')}.c"
     paragraph, described = head(path)
     call, _, rows = paragraph.partition(": ")
+    containers = [f"`{format}`" for format in drivers.formats()]
     arguments = {*re.findall(r"\w+", call), "too many arguments"}
     columns = {column: (type or "any", ", *h*" if hidden == "1" else "") for column, type, hidden
                in ask(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
@@ -117,6 +123,7 @@ def table(name: str) -> str:
     for names, text in described:
         types = list(dict.fromkeys(columns[column][0] for column in names.split(", ")))
         hidden, = {columns[column][1] for column in names.split(", ")}
+        text = text.replace("FORMATS", f"{', '.join(containers[:-1])} or {containers[-1]}")
         lines.append(f"| {code(names.split(', '))} | {', '.join(types)}{hidden} | {text} |")
     return "\n".join(lines) + "\n"
 
@@ -137,22 +144,50 @@ def rules() -> str:
     return "\n".join(lines) + "\n"
 
 
+# Column: what the comment above a driver calls it
+FORMATS = [{"what is read": "read", "known by": "known by", "`version`": "version", "manifest": "manifest", "attributes of the file": "attributes"},
+           {"objects": "objects", "attributes of an object": "of objects", "components": "components"}]
+
+
+def formats() -> str:
+    """What the drivers say of their formats. The page is about zTensor anyway."""
+    described = {format: found[0].described for format, found in drivers.formats().items() if format != "ztensor"}
+    tables = []
+    for format, said in described.items():
+        if missing := {name for columns in FORMATS for name in columns.values()} - {*said}:
+            raise ValueError(f"the comment above the driver of {format} does not say {', '.join(sorted(missing))}")
+    for columns in FORMATS:
+        lines = [f"| `container` | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+        lines += [f"| `{format}` | {' | '.join(said[name] for name in columns.values())} |" for format, said in described.items()]
+        tables.append("\n".join(lines) + "\n")
+    return "\n".join(tables)
+
+
 def generated(name: str) -> str:
-    return {"functions": functions, "rules": rules}.get(name, lambda: table(name))()
+    return {"functions": functions, "rules": rules, "formats": formats}.get(name, lambda: table(name))()
+
+
+def names(page: Path) -> str:
+    """The text of a page or script, the names of files that a directory stands for being those of the drivers."""
+    quoted = " ".join(drivers.files()), "), (".join(f"'{name}'" for name in drivers.files())
+    return NAMES.sub(lambda found: quoted[found[0].startswith("'")], page.read_text())
+
+
+def made(page: Path) -> str:
+    """The text of a page or script, with all that is generated made anew."""
+    return GENERATED.sub(lambda found: f"<!-- generated: {found[1]} -->\n{generated(found[1])}<!-- end -->", names(page))
 
 
 def write(page: Path) -> None:
-    def made(found: re.Match[str]) -> str:
-        return f"<!-- generated: {found[1]} -->\n{generated(found[1])}<!-- end -->"
-
     def printed(found: re.Match[str]) -> str:
         return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2], page)}```"
 
-    page.write_text(EXAMPLE.sub(printed, GENERATED.sub(made, page.read_text())))
+    page.write_text(EXAMPLE.sub(printed, made(page)))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit(__doc__)
+    CATALOG.write_text(made(CATALOG))
     for each in PAGES:
         write(each)

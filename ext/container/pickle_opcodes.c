@@ -6,6 +6,22 @@
 #include "core/host.h"
 
 #define OPCODES_POLL 0xFFFF   /* Opcodes between two questions whether to go on, less 1 */
+#define OPCODES_SPEC "Python, pickletools"
+
+const zt_rule zt_rules_pickle[] = {
+  ZT_ERROR("PK1", "pickle-opcode", "every opcode is one of protocols 0 to 5 (pickle)",
+           OPCODES_SPEC),
+  ZT_ERROR("PK2", "pickle-cut", "arguments end within the pickle, which ends with STOP",
+           OPCODES_SPEC),
+  ZT_ERROR("PK3", "pickle-argument", "an argument is what its opcode takes (pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK4", "pickle-stack",
+           "what an opcode takes from the stack is there, and of the kind that it needs (pickle)",
+           OPCODES_SPEC),
+  ZT_ERROR("PK5", "pickle-mark", "what takes all from a mark on finds one (pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK6", "pickle-memo", "a memo's entry is read after it was written (pickle)",
+           OPCODES_SPEC),
+  ZT_RULES_END
+};
 
 const zt_pickle_opcode zt_pickle_opcodes[256] = {
 #define OPCODES_ROW(code, name, argument, nodes, needs) \

@@ -48,8 +48,8 @@ typedef struct zt_paths {
 
 /* Which paths are wanted. Everything in it is borrowed for the call. */
 typedef struct zt_paths_filter {
-  const char *files;                             /* Names of the files that a directory as source
-                                                 ** stands for: patterns, a space between two */
+  bool (*files)(const char *name);               /* True of the names of the files that a directory
+                                                 ** as source stands for; NULL: of all */
   const char *only;                              /* Just this path, if the source names it: no
                                                  ** directory is listed. NULL: any */
   bool (*keep)(void *context, const char *path); /* NULL: all */
@@ -96,5 +96,8 @@ bool zt_glob_is_pattern(const char *source);
 
 /* True if name matches one segment of a pattern, which ends at n bytes. */
 bool zt_glob_match(const char *pattern, size_t n, const char *name);
+
+/* True if name matches one of several such patterns, a space between two. */
+bool zt_glob_match_any(const char *patterns, const char *name);
 
 #endif

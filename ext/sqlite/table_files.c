@@ -2,7 +2,7 @@
 ** zt_files(source): one row per file, readable or not.
 **
 **   path
-**   container           `ztensor`, `safetensors`, `gguf`, `npy`, `npz`, `pytorch` or `onnx`
+**   container           FORMATS
 **   version             what the file says of its version; NULL where its format has none
 **   size                bytes
 **   mtime               seconds since 1970; NULL for a BLOB
@@ -39,6 +39,7 @@
 #include "sqlite/describe.h"
 #include "sqlite/outline.h"
 #include "sqlite/tables.h"
+#include "tensor/rule.h"
 
 #define FILES_TABLE_POLL 1024   /* Objects summed up between two questions whether to go on */
 
@@ -150,7 +151,7 @@ static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
 static void files_table_error_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_scan_open(scan, ctx);
   if( !scan->error ) return;
-  if( i==FILES_TABLE_ERROR_KIND ) zt_result_static(ctx, zt_error_kind(scan->error));
+  if( i==FILES_TABLE_ERROR_KIND ) zt_result_static(ctx, zt_rule_error_kind(scan->error));
   else sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
 }
 

@@ -1,7 +1,6 @@
 """Tensors whose values nobody can have: each is a row, a finding that says why, and no part of any fingerprint."""
 import io
 import sqlite3
-import sys
 
 import numpy
 import pytest
@@ -9,11 +8,8 @@ import pytest
 import corpus
 import write_onnx as onnx
 from support import message, place, prefix, rows, value
-
-sys.path.insert(0, str(corpus.FORMATS / "npy"))
-sys.path.insert(0, str(corpus.FORMATS / "npz"))
-from write_npy import array, shaped  # noqa: E402
-from write_npz import DEFLATE, Member, archive  # noqa: E402
+from write_npy import array, shaped
+from write_npz import DEFLATE, Member, archive
 
 FILES = sorted(path for format in corpus.formats() for folder in ("golden", "hostile") for path in (corpus.FORMATS / format / folder).rglob("*")
                if path.is_file() and path.suffix not in (".json", ".md", ".txt"))

@@ -72,8 +72,17 @@ def test_what_the_reference_says_is_what_the_source_says(name):
 
 def test_the_reference_has_every_table_and_the_rules(db):
     tables = {name for name, in rows(db, "SELECT name FROM pragma_module_list WHERE name LIKE 'zt@_%' ESCAPE '@'")}
-    assert len(tables) > 10 and set(WRITTEN) == tables | {"functions", "rules"}
+    assert len(tables) > 10 and set(WRITTEN) == tables | {"functions", "rules", "formats"}
     assert WRITTEN["rules"].count("\n") == 2 + rows(db, "SELECT count(*) FROM zt_rules")[0][0]
+
+
+@pytest.mark.parametrize("page", [*readme.PAGES, readme.CATALOG], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_names_of_files_are_those_of_the_drivers(page):
+    assert page.read_text() == readme.names(page)
+
+
+def test_the_names_of_files_are_there():
+    assert [len(readme.NAMES.findall(page.read_text())) for page in (readme.REFERENCE, readme.CATALOG)] == [1, 1]
 
 
 def counts(call):
