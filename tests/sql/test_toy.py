@@ -67,8 +67,9 @@ def test_it_is_read_checked_and_described_like_all_others(copy):
 
 def test_what_is_said_of_formats_in_prose_is_named(copy):
     done = run(copy, "-m", "pytest", "-q", "-rf", "-k", "test_a_page", "tests/sql/test_drivers.py")
-    assert re.findall(r"^FAILED \S+\[(\S+)\] - AssertionError: assert \['toy'\]", done.stdout, re.M) == [
-        page for page in PAGES if page != "ext/REFERENCE.md"]   # Whose tables are made of the drivers
+    named = re.findall(r"^FAILED \S+\[(\S+)\]", done.stdout, re.M)
+    assert named == [page for page in PAGES if page != "ext/REFERENCE.md"]   # Whose tables are made of the drivers
+    assert done.stdout.count("assert ['toy'] == []") >= len(named)
 
 
 def test_what_is_generated_speaks_of_it(copy):
