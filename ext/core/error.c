@@ -6,7 +6,7 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 #include "core/os.h"
-#include "core/paths.h"
+#include "core/path.h"
 #include "core/utf8.h"
 
 #define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,

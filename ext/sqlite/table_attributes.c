@@ -52,7 +52,9 @@ static void attributes_clear(zt_scan *scan){
 
 static const char *attributes_type_of(const zt_value *value){
   static const char *const names[] = {
-    "null", "false", "true", "integer", "real", "text", "blob", "array", "object"
+    [ZT_VALUE_NULL] = "null", [ZT_VALUE_FALSE] = "false", [ZT_VALUE_TRUE] = "true",
+    [ZT_VALUE_INTEGER] = "integer", [ZT_VALUE_REAL] = "real", [ZT_VALUE_TEXT] = "text",
+    [ZT_VALUE_BYTES] = "blob", [ZT_VALUE_ARRAY] = "array", [ZT_VALUE_MAP] = "object"
   };
   return names[value->type];
 }
