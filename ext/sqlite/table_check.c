@@ -11,7 +11,7 @@
 **   rule             the name of the broken rule, a row of zt_rules; names never change
 **   message          the fault
 **   meaning, specification
-**                    what the rule demands, and its source
+**                    the statement of the rule, and its source
 **
 ** Level 'quick' (default) reads only manifests, 'full' every byte. Findings come in the order in
 ** which they are found.
