@@ -64,7 +64,7 @@ WORDS = {"one that is": r"\bone that is\b", "min": r"\bthe least\b", "max": r"\b
 
 def sentences(blocks, text):
     for block in blocks(text):
-        block = " ".join(re.sub(r"\*\*", "", re.sub(r"`[^`\n]*`|\[([^]]*)\]\([^)]*\)", lambda m: m[1] or "X", block)).split())
+        block = " ".join(re.sub(r"\*\*", "", re.sub(r"`[^`]*`|\[([^]]*)\]\([^)]*\)", lambda m: m[1] or "X", block)).split())
         yield from re.split(r"(?<=[.?!])\)? (?=\(?[A-Z])", block)
 
 
