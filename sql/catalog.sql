@@ -261,8 +261,8 @@ CREATE TABLE IF NOT EXISTS main.found(
   file INTEGER NOT NULL REFERENCES file(id),
   PRIMARY KEY(root, file)
 ) WITHOUT ROWID;
--- The times of the last change of a file (path is '') and of other files that hold its bytes, in whole nanoseconds since 1970, as they
--- were when the file was read: mtime, which programs can set, and ctime, which the system sets.
+-- The times of the last change of a file (path is '') and of other files that hold its bytes, in whole nanoseconds since 1970. They are
+-- the times when the file was read: mtime, which programs can set, and ctime, which the system sets.
 CREATE TABLE IF NOT EXISTS main.stamp(
   file  INTEGER NOT NULL REFERENCES file(id),
   path  TEXT NOT NULL,

@@ -46,11 +46,17 @@ def blocks_of_command(text):
             yield node.value.value
 
 
+def blocks_of_makefile(text):
+    """The lines of `make help`."""
+    yield from re.findall(r"^[a-z][a-z0-9-]*:.*## (.*)$", text, re.M)
+
+
 def blocks_of_template(text):
     yield from (html.unescape(words) for words in re.split(r"<[^>]*>|{%.*?%}", re.sub(r"{{.*?}}", "x", text)))
 
 
 SOURCES = [
+    (ROOT / "Makefile", blocks_of_makefile),
     *((page, blocks_of_page) for page in PAGES),
     *((path, blocks_of_script) for path in [*sorted((ROOT / "sql").glob("*.sql")), PACKAGE / "measures.sql"]),
     *((path, blocks_of_head) for kind in ("table", "function") for path in sorted((ROOT / "ext" / "sqlite").glob(f"{kind}_*.c"))),
@@ -86,7 +92,7 @@ def test_the_texts_are_found():
     for path, blocks in SOURCES:
         found[blocks] += sentences(blocks, path.read_text())
     assert {blocks.__name__: len(texts) > 20 for blocks, texts in found.items()} == dict.fromkeys(
-        ["blocks_of_page", "blocks_of_script", "blocks_of_head", "blocks_of_command", "blocks_of_template"], True)
+        ["blocks_of_makefile", "blocks_of_page", "blocks_of_script", "blocks_of_head", "blocks_of_command", "blocks_of_template"], True)
     assert "Objects come in the order in which they are stored, which is not the order of their names: SQLite sorts for X." in found[blocks_of_page]
     assert "Rows come in the order of rule.c." in found[blocks_of_head]
     assert "the root of the sum of squares" not in found[blocks_of_page] and "Print the executed SQL on stderr." in found[blocks_of_command]
