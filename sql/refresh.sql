@@ -38,9 +38,9 @@
 -- A missing source, a file or a directory, is an error, like a misspelt one. DELETE FROM sources WHERE source = '...' forgets it with
 -- the files that were found there. If two programs refresh at the same time, .timeout 60000 makes one wait for the other.
 --
--- A second pass reads all bytes of files. It takes the next files (100 by default) of this host that it has not seen since they
--- changed. Each statement is a transaction, so that a pass continues where it stopped, until `files` is 0. `left` counts files that
--- cannot be opened now, or that have changed since the last refresh:
+-- A second pass reads all bytes of files. It takes the next files (100 by default) of this host that it has not seen since they changed.
+-- Each statement is a transaction, so that a pass continues where it stopped, until `files` is 0. `left` counts the remaining files. At
+-- the end, these are files that cannot be opened now, or that have changed since the last refresh:
 --
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
