@@ -86,6 +86,12 @@ def test_one_thing_has_one_name(path, blocks):
     assert [(name, s) for s in sentences(blocks, text) for name, old in WORDS.items() if re.search(old, s)] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_a_cell_of_a_table_is_short(page):
+    """More to say is more rows, or a paragraph."""
+    assert [cell for line in page.read_text().splitlines() if line.startswith("|") for cell in line.split("|") if len(cell) > 350] == []
+
+
 def test_the_texts_are_found():
     """Of each kind, a sentence that is known to be there."""
     found = {blocks: [] for _, blocks in SOURCES}
