@@ -60,7 +60,7 @@ SOURCES = [
     *((page, blocks_of_page) for page in PAGES),
     *((path, blocks_of_script) for path in [*sorted((ROOT / "sql").glob("*.sql")), PACKAGE / "measures.sql"]),
     *((path, blocks_of_head) for kind in ("table", "function") for path in sorted((ROOT / "ext" / "sqlite").glob(f"{kind}_*.c"))),
-    *((path, blocks_of_command) for path in sorted(PACKAGE.rglob("*.py"))),
+    *((path, blocks_of_command) for path in sorted(PACKAGE.parent.rglob("*.py"))),
     *((path, blocks_of_template) for path in sorted((PACKAGE / "page" / "html").glob("*.html")))]
 ALL = pytest.mark.parametrize("path, blocks", SOURCES, ids=[str(path.relative_to(ROOT)) for path, _ in SOURCES])
 
