@@ -510,17 +510,17 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
   out->mixed = !info.type || info.type->id!=ZT_GGML_PLAIN;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         versions 2 and 3, both byte orders
 **   known by     `GGUF`
 **   version      `2`, `3`
 **   manifest     keys and tensor infos
-**   attributes   each key, in the type that it has
+**   attributes   each key, with its stored type
 **   objects      in the order of the tensor infos; `shape` outermost first
 **   of objects   `ggml_type`, the type's number; `ne`, the dimensions as they are stored, innermost
 **                first
-**   components   the same; `byte_order` may be `big`
+**   components   one, `data`: raw; `byte_order` may be `big`
 */
 const zt_driver zt_driver_gguf = {
   .name = "gguf",

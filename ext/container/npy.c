@@ -610,7 +610,7 @@ end:
   return b->err->rc;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         versions 1.0 to 3.0
 **   known by     `\x93NUMPY`
@@ -619,7 +619,7 @@ end:
 **   attributes   none
 **   objects      one, the file's stem; in a BLOB `data`
 **   of objects   `descr`, `fortran_order`, `npy_version`
-**   components   the same
+**   components   one, `data`: raw
 */
 const zt_driver zt_driver_npy = {
   .name = "npy",

@@ -360,7 +360,7 @@ static int npz_open(zt_builder *b, const zt_ends *ends){
   return b->err->rc;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         `savez`, `savez_compressed`, any zip archive with arrays; zip64
 **   known by     a zip archive with an array in it

@@ -578,7 +578,7 @@ static void onnx_decode_shard(const zt_container *c, uint32_t i, zt_shard *out){
   out->digests = 0;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         a ModelProto: all tensors in it, external data
 **   known by     fields of a model, among them its graph
@@ -586,10 +586,9 @@ static void onnx_decode_shard(const zt_container *c, uint32_t i, zt_shard *out){
 **   manifest     the model's fields, and all tensors
 **   attributes   `ir_version`, `producer_name`, ..., `opset_import`, `metadata_props`, `graph`,
 **                `nodes`
-**   objects      initializers, sparse ones, then tensors of nodes, depth first
+**   objects      initializers, sparse initializers, then tensors of nodes, depth first
 **   of objects   `role`, `field`, `data_type`, `external_data`
-**   components   one, `data`; of a sparse one `values` and `indices`; `shard`: the file of external
-**                data
+**   components   one, `data`. Sparse: `values` and `indices`. `shard`: the file of external data
 */
 const zt_driver zt_driver_onnx = {
   .name = "onnx",

@@ -291,19 +291,19 @@ static int pytorch_open(zt_builder *b, const zt_ends *ends){
   return b->err->rc;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         `torch.save`, `torch.jit.save`
-**   known by     a zip archive with `data.pkl`; before 1.6 pickles in a row
-**   version      that of the archive; `1001`
+**   known by     a zip archive with `data.pkl`; before 1.6 several
+**                pickles in sequence
+**   version      the archive's version; `1001`
 **   manifest     the pickle's leaves and tensors
-**   attributes   every leaf that is no tensor, by its dotted path
+**   attributes   every leaf except tensors, by its dotted path
 **   objects      in the pickle's order, by their dotted paths
 **   of objects   `storage`, `storage_offset`, `stride`, `contiguous`, `requires_grad`, `parameter`,
 **                `location`, `storage_elements`, `view`, `quantizer`, `conj`, `neg`
-**   components   `data`: from the first to the last element of the view in its storage; of a sparse
-**                one `values`, `indices`, `indptr`; of a nested one `values`, `sizes`, `strides`,
-**                `offsets`
+**   components   `data`: from the first to the last element of the view in its storage. Sparse:
+**                `values`, `indices`, `indptr`. Nested: `values`, `sizes`, `strides`, `offsets`
 */
 const zt_driver zt_driver_pytorch = {
   .name = "pytorch",

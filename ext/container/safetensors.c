@@ -626,14 +626,14 @@ static void safetensors_component(const zt_container *c, uint32_t i, uint32_t k,
   }
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         all
 **   known by     a length, and the header's brace
 **   version      NULL
 **   manifest     the header's JSON
 **   attributes   each key of `__metadata__`, as text
-**   objects      in the order of their bytes, whatever the header's is
+**   objects      in the order of their bytes, not of the header
 **   of objects   none
 **   components   one, `data`: raw
 */

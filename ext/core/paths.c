@@ -256,7 +256,7 @@ static void paths_add_pattern(zt_search *w, const paths_source *s){
 static void paths_add_list(zt_search *w, const char *text);
 
 static void paths_fail_nested(zt_error *err){
-  zt_fail(err, SQLITE_ERROR, "a list of sources is no element of one");
+  zt_fail(err, SQLITE_ERROR, "a list of sources cannot be an element of a list");
 }
 
 /* Add what a source names, or an element of one. */

@@ -1,13 +1,14 @@
 /*
 ** zt_rules: one row per rule of zt_check.
 **
-**   rule                the name that zt_check gives
-**   severity            `error`, `warning` or `note`
-**   meaning             what is true of a sound file
-**   specification       who says so: the section of the newest specification that does
+**   rule             the rule's name, as zt_check gives it
+**   severity         `error`, `warning` or `note`
+**   meaning          the statement that holds for every sound file
+**   specification    the rule's source: the section of the newest specification that states it
 **
-** Rows come in the order of zt_rule_next(). Nothing is opened, so that the nofs entry point and
-** views stored in a database have it, too. It is no table of the frame, whose tables have a source.
+** Rows come in the order of zt_rule_next(). It has no source and opens nothing, so it also works
+** with the nofs entry point and in views stored in a database. It does not use the frame, whose
+** tables all have a source.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"

@@ -126,7 +126,7 @@ static void toy_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->length = 4*(uint64_t)v.elements;
 }
 
-/* What ext/REFERENCE.md says of it:
+/* Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         all
 **   known by     `TOY`

@@ -794,7 +794,7 @@ static void test_lists_that_fail(void **state){
     { "[\"a.zt\", 7]", "ztensor: the source is a list: element 1 is a number, not text" },
     { "[\"a.zt\"", "ztensor: the source is a list: byte 7: the array ends without ]" },
     { "[\"a.zt\", [\"b.zt\"]]", "ztensor: the source is a list: element 1 is an array, not text" },
-    { "[\"a.zt\", \"[\\\"b.zt\\\"]\"]", "ztensor: [\"b.zt\"]: a list of sources is no element of one" },
+    { "[\"a.zt\", \"[\\\"b.zt\\\"]\"]", "ztensor: [\"b.zt\"]: a list of sources cannot be an element of a list" },
     { "[\"a.zt\", \"file://host/b.zt\"]", "ztensor: file://host/b.zt: a file: URI with a host other than localhost" },
   };
   (void)state;
