@@ -52,7 +52,7 @@ static const zt_rule gguf_rules[] = {
   ZT_ERROR("GG1", "gguf-header", "a GGUF file has a header of 24 bytes",
            GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG2", "gguf-version", "the version is 2 or 3 (GGUF)", GGUF_SPEC("gguf_header_t")),
-  ZT_ERROR("GG3", "gguf-length", "no length and no count goes beyond the file's end (GGUF)",
+  ZT_ERROR("GG3", "gguf-length", "no length and no count extends beyond the file's end (GGUF)",
            GGUF_SPEC("gguf_file_t")),
   ZT_SAME("GG4", "gguf-length"),
   ZT_ERROR("GG5", "gguf-size", "keys and tensor infos take at most 1 GiB (GGUF)", ZT_SPEC_OURS),

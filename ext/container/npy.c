@@ -45,7 +45,7 @@
 const zt_rule zt_rules_npy[] = {
   ZT_ERROR("NY1", "npy-version", "an array is of version 1.0, 2.0 or 3.0 (npy)",
            NPY_SPEC("Format Version 1.0")),
-  ZT_ERROR("NY2", "npy-length", "a header is all there, and has at most 1 MiB (npy)",
+  ZT_ERROR("NY2", "npy-length", "a header is complete, and has at most 1 MiB (npy)",
            NPY_SPEC("Format Version 1.0")),
   ZT_ERROR("NY3", "npy-utf8", "a header of version 3.0 is UTF-8 (npy)",
            NPY_SPEC("Format Version 3.0")),

@@ -51,7 +51,8 @@ static const zt_rule onnx_rules[] = {
   ZT_ERROR("OX1", "onnx-graph", "a model has a graph (ONNX)", ZT_SPEC_ONNX("ModelProto")),
   ZT_ERROR("OX2", "onnx-depth", "graphs are nested at most 64 deep (ONNX)", ZT_SPEC_OURS),
   ZT_ERROR("OX3", "onnx-indices",
-           "a sparse tensor's indices are positions, or rows of as many as dimensions (ONNX)",
+           "a sparse tensor's indices are positions, or rows with an index for each dimension "
+           "(ONNX)",
            ZT_SPEC_ONNX("SparseTensorProto")),
   ZT_ERROR("OX4", "onnx-name", "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
@@ -59,7 +60,7 @@ static const zt_rule onnx_rules[] = {
            "a tensor has at most 64 dimensions, whose product fits 64 bits (ONNX)", ZT_SPEC_OURS),
   ZT_ERROR("OX6", "onnx-negative-dimension", "no dimension is negative (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
-  ZT_WARNING("OX7", "onnx-segment", "a tensor is all in one place (ONNX)",
+  ZT_WARNING("OX7", "onnx-segment", "a tensor is not split into segments (ONNX)",
              ZT_SPEC_ONNX("TensorProto.Segment")),
   ZT_ERROR("OX8", "onnx-external",
            "external data have a path below the model's directory, and decimal offset and length"
@@ -69,7 +70,8 @@ static const zt_rule onnx_rules[] = {
            "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes"
            " (ONNX)",
            ZT_SPEC_OURS),
-  ZT_WARNING("OX10", "onnx-split-values", "values in several pieces are in one message (ONNX)",
+  ZT_WARNING("OX10", "onnx-split-values", "values in several pieces lie in the same message "
+                                          "(ONNX)",
              ZT_SPEC_OURS),
   ZT_RULES_END
 };

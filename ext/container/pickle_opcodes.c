@@ -13,12 +13,13 @@ const zt_rule zt_rules_pickle[] = {
            OPCODES_SPEC),
   ZT_ERROR("PK2", "pickle-cut", "arguments end within the pickle, which ends with STOP",
            OPCODES_SPEC),
-  ZT_ERROR("PK3", "pickle-argument", "an argument is what its opcode takes (pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK3", "pickle-argument", "an argument is valid for its opcode (pickle)", OPCODES_SPEC),
   ZT_ERROR("PK4", "pickle-stack",
-           "what an opcode takes from the stack is there, and of the kind that it needs (pickle)",
+           "an opcode finds the items that it needs on the stack, of the right kind (pickle)",
            OPCODES_SPEC),
-  ZT_ERROR("PK5", "pickle-mark", "what takes all from a mark on finds one (pickle)", OPCODES_SPEC),
-  ZT_ERROR("PK6", "pickle-memo", "a memo's entry is read after it was written (pickle)",
+  ZT_ERROR("PK5", "pickle-mark", "an opcode that takes all items down to a mark finds a mark "
+                                 "(pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK6", "pickle-memo", "a memo's entry is written before it is read (pickle)",
            OPCODES_SPEC),
   ZT_RULES_END
 };

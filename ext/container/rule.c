@@ -6,11 +6,12 @@
 #define RULE_PROTOBUF "protobuf, encoding"
 
 const zt_rule zt_rules_file[] = {
-  ZT_ERROR("F1", "unreadable", "the file can be opened and read, and stays as it is meanwhile",
+  ZT_ERROR("F1", "unreadable", "the file can be opened and read, and does not change meanwhile",
            ZT_SPEC_SENSE),
-  ZT_ERROR("F2", "limit", "what has to be decoded stays within the limits", ZT_SPEC_OURS),
-  ZT_UNKNOWN("T1", "magic", "the file is of a format that is known", ZT_SPEC_ZTENSOR_1("4")),
-  ZT_UNSUPPORTED("T2", "unsupported-format", "the file's format is one that is read", ZT_SPEC_OURS),
+  ZT_ERROR("F2", "limit", "nothing that has to be decoded exceeds the limits", ZT_SPEC_OURS),
+  ZT_UNKNOWN("T1", "magic", "the file is of a known format", ZT_SPEC_ZTENSOR_1("4")),
+  ZT_UNSUPPORTED("T2", "unsupported-format", "the file's format is one that ztensor reads",
+           ZT_SPEC_OURS),
   ZT_RULES_END
 };
 
@@ -23,14 +24,14 @@ const zt_rule zt_rules_cbor[] = {
            ZT_SPEC_CBOR("2.2.1")),
   ZT_ERROR("C4", "cbor-chunk", "chunks are definite strings of the string's own type",
            ZT_SPEC_CBOR("2.2.2")),
-  ZT_ERROR("C5", "cbor-simple", "no simple value below 32 takes two bytes", ZT_SPEC_CBOR("2.3")),
-  ZT_ERROR("C6", "cbor-length", "no declared length goes beyond the manifest's end",
+  ZT_ERROR("C5", "cbor-simple", "simple values below 32 take one byte", ZT_SPEC_CBOR("2.3")),
+  ZT_ERROR("C6", "cbor-length", "no declared length extends beyond the manifest's end",
            ZT_SPEC_CBOR("3.1")),
   ZT_ERROR("C7", "cbor-utf8", "text is UTF-8", ZT_SPEC_CBOR("2.1")),
   ZT_ERROR("C8", "cbor-depth",
            "arrays, maps and tags are nested at most 64 levels deep, 32 in zTensor 2",
            ZT_SPEC_OURS),
-  ZT_ERROR("C9", "cbor-trailing", "the manifest is one CBOR item and nothing else",
+  ZT_ERROR("C9", "cbor-trailing", "the manifest is exactly one CBOR item",
            ZT_SPEC_ZTENSOR_1("1")),
   ZT_RULES_END
 };
@@ -58,22 +59,22 @@ const zt_rule zt_rules_json[] = {
   ZT_ERROR("J8", "json-utf8", "the header is UTF-8", RULE_JSON("8.1")),
   ZT_ERROR("J9", "json-depth", "arrays and objects are nested at most 64 levels deep",
            ZT_SPEC_OURS),
-  ZT_ERROR("J10", "json-trailing", "nothing but white space stands behind the header's value",
+  ZT_ERROR("J10", "json-trailing", "only white space follows the header's value",
            RULE_JSON("2")),
-  ZT_ERROR("J11", "json-cut", "all that is begun in the header is ended there", RULE_JSON("2")),
+  ZT_ERROR("J11", "json-cut", "everything that begins in the header ends there", RULE_JSON("2")),
   ZT_RULES_END
 };
 
 const zt_rule zt_rules_protobuf[] = {
   ZT_ERROR("PB1", "protobuf-varint", "a varint has at most 10 bytes and 64 bits (ONNX)",
            RULE_PROTOBUF),
-  ZT_ERROR("PB2", "protobuf-field", "a field has a number and a type that there are (ONNX)",
+  ZT_ERROR("PB2", "protobuf-field", "a field has a valid number and a valid wire type (ONNX)",
            RULE_PROTOBUF),
-  ZT_ERROR("PB3", "protobuf-length", "no field goes beyond the message that it is in (ONNX)",
+  ZT_ERROR("PB3", "protobuf-length", "no field extends beyond its message (ONNX)",
            RULE_PROTOBUF),
-  ZT_ERROR("PB4", "protobuf-value", "a number is one that the tensor's type holds (ONNX)",
+  ZT_ERROR("PB4", "protobuf-value", "a number fits the tensor's type (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
-  ZT_ERROR("PB5", "protobuf-packed", "floats that are packed are whole ones (ONNX)", RULE_PROTOBUF),
+  ZT_ERROR("PB5", "protobuf-packed", "a packed field holds whole floats (ONNX)", RULE_PROTOBUF),
   ZT_RULES_END
 };
 

@@ -66,8 +66,8 @@ static const zt_rule zt2_rules[] = {
   ZT_ERROR("Z13", "blob-overlap", "two blobs of a file share all of their bytes, or none (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("Z14", "layout",
-           "an object has the parts that its layout has, and they the lengths that shape and"
-           " types make (2)",
+           "an object has the parts of its layout, with the lengths that shape and types "
+           "demand (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z15", "malformed-digest"),
   ZT_RULES_END
