@@ -180,15 +180,14 @@ bool zt_rule_next(zt_rule_walk *w){
   return true;
 }
 
-/* The first row that has the number; or, if that is NULL, all that is said of the slug. */
+/* The row of that number; or, if it is NULL, the one that has all that is said of the slug. Most
+** findings are about bytes and values, whose rules come last. */
 static const zt_rule *rule_find(const char *number, const char *slug){
-  const zt_rule *const *lists;
-  for(int i=0; (lists = rule_lists(i))!=NULL; i++){
-    for(; *lists; lists++){
-      for(const zt_rule *r=*lists; r->number; r++){
-        if( number ? strcmp(r->number, number)==0 : r->meaning && strcmp(r->slug, slug)==0 ){
-          return r;
-        }
+  for(int i=zt_driver_count()+1; i>=0; i--){
+    for(const zt_rule *const *list=rule_lists(i); *list; list++){
+      for(const zt_rule *r=*list; r->number; r++){
+        if( number ? r->number[0]==number[0] && strcmp(r->number, number)==0
+                   : r->meaning && strcmp(r->slug, slug)==0 ) return r;
       }
     }
   }
