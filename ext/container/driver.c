@@ -4,7 +4,7 @@
 #include "core/host.h"
 #include "core/paths.h"
 
-/* In this order files are probed, and rules and names listed. */
+/* Files are probed, and rules and names are listed, in this order. */
 #define DRIVER_TABLE(FORMAT) \
   FORMAT(zt0) \
   FORMAT(zt1_0) \

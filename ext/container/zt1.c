@@ -429,9 +429,23 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt1_decode_object(c, i, out, &unused);
 }
 
-/* In 1.0, components take their dtype from their tensor, which may have a million of them, and put
-** them before it. A tensor that has many is kept once more, without components: its number then
-** leads there. */
+/* The map of an object of 1.0, without components. */
+static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 4);
+  zt_cbor_put_text(out, ZT_TEXT("dtype"));
+  zt_cbor_put_text(out, dtype);
+  zt_cbor_put_text(out, ZT_TEXT("shape"));
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, object->rank);
+  for(uint32_t d=0; d<object->rank; d++) zt_cbor_put_uint(out, object->shape[d]);
+  zt_cbor_put_text(out, ZT_TEXT("format"));
+  zt_cbor_put_text(out, object->format);
+  zt_cbor_put_text(out, ZT_TEXT("components"));
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 0);
+}
+
+/* In 1.0, components take their dtype from their tensor. A tensor may have a million components,
+** and its map may put them before the dtype. So the map of a tensor with many components is kept
+** once more without them, and the object's number leads to this copy. */
 static int zt1_keep_heads(zt_builder *b){
   zt_container *c = b->container;
   zt_cbor_out head = { .err = b->err };
@@ -439,18 +453,10 @@ static int zt1_keep_heads(zt_builder *b){
     zt_object object;
     zt_text dtype;
     if( zt_container_first(c, i+1)-zt_container_first(c, i)<=ZT1_FEW ) continue;
+    if( zt_interrupt_check(b->interrupt, b->err) ) break;
     zt1_decode_object(c, i, &object, &dtype);
     zt_cbor_out_reset(&head);
-    zt_cbor_put_head(&head, ZT_CBOR_MAP, 4);
-    zt_cbor_put_text(&head, ZT_TEXT("dtype"));
-    zt_cbor_put_text(&head, dtype);
-    zt_cbor_put_text(&head, ZT_TEXT("shape"));
-    zt_cbor_put_head(&head, ZT_CBOR_ARRAY, object.rank);
-    for(uint32_t d=0; d<object.rank; d++) zt_cbor_put_uint(&head, object.shape[d]);
-    zt_cbor_put_text(&head, ZT_TEXT("format"));
-    zt_cbor_put_text(&head, object.format);
-    zt_cbor_put_text(&head, ZT_TEXT("components"));
-    zt_cbor_put_head(&head, ZT_CBOR_MAP, 0);
+    zt1_put_head(&object, dtype, &head);
     if( !b->err->rc ) zt_builder_keep(b, head.p, head.n, &c->objects.a[i]);
   }
   zt_cbor_out_clear(&head);

@@ -124,7 +124,7 @@ static const zt_rule rule_values[] = {
   ZT_RULES_END
 };
 
-/* Of a file's bytes that are no tensor's. */
+/* Bytes that belong to no tensor, and how tensors lie in the file. */
 static const zt_rule rule_layout[] = {
   ZT_WARNING("W1", "unknown-version", "the version is one that is known: 0.1, 1.0 to 1.2, 2",
              ZT_SPEC_VERSIONS),
@@ -180,8 +180,8 @@ bool zt_rule_next(zt_rule_walk *w){
   return true;
 }
 
-/* The row of that number; or, if it is NULL, the one that has all that is said of the slug. Most
-** findings are about bytes and values, whose rules come last. */
+/* The row with that number; or, if number is NULL, the full row of the slug. The search begins with
+** the rules of bytes and values, which most findings are about. */
 static const zt_rule *rule_find(const char *number, const char *slug){
   for(int i=zt_driver_count()+1; i>=0; i--){
     for(const zt_rule *const *list=rule_lists(i); *list; list++){
