@@ -41,7 +41,7 @@ def _driver(path: Path, found: re.Match[str]) -> Driver:
     fields = dict(re.findall(r'\.(format|files) = "([^"]*)"', found[3]))
     listed = re.search(r"\.rules = (?:\{([^}]*)\}|(\w+))", found[3])
     lists = listed[1] or re.search(rf"^#define {listed[2]} \{{(.*)\}}", path.read_text(), re.M)[1]
-    return Driver(found[2], fields["format"], fields["files"].split(), re.findall(r"\w+", lists), path, _described(found[1] or ""))
+    return Driver(found[2], fields["format"], fields.get("files", "").split(), re.findall(r"\w+", lists), path, _described(found[1] or ""))
 
 
 def drivers() -> list[Driver]:

@@ -4,7 +4,7 @@
 #include "core/host.h"
 #include "core/paths.h"
 
-/* In this order files are probed, and rules and names listed. */
+/* Files are probed, and rules and names are listed, in this order. */
 #define DRIVER_TABLE(FORMAT) \
   FORMAT(zt0) \
   FORMAT(zt1_0) \
@@ -35,7 +35,8 @@ const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
 
 bool zt_container_files(const char *name){
   for(int i=0; zt_drivers[i]; i++){
-    if( zt_glob_match_any(zt_drivers[i]->files, name) ) return true;
+    const char *files = zt_drivers[i]->files;
+    if( files && zt_glob_match_any(files, name) ) return true;
   }
   return false;
 }

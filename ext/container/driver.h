@@ -62,7 +62,8 @@ typedef struct zt_driver {
   const char *name;    /* For tests: no two drivers have the same */
   const char *format;  /* The file format's name, as zt_files.container shows it */
   const char *files;   /* Names of its files: patterns, a space between two. A directory as source
-                       ** stands for the files that have such names */
+                       ** stands for the files that have such names. NULL: another driver of the
+                       ** format has them */
   const zt_rule *rules[ZT_DRIVER_RULES+1];   /* Lists of the rules that its files may break, shared
                                              ** ones first; those of bytes and values (tensor/) are
                                              ** not among them. NULL ends them */

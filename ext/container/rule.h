@@ -51,20 +51,20 @@ typedef struct zt_rule {
 #define ZT_SPEC_OURS "none: a bound of ztensor"
 #define ZT_SPEC_SENSE "none: common sense"
 
-/* Of any file. The first row stands for numbers that are in no list. */
+/* Rules of any file. The first row stands for numbers that are in no list. */
 extern const zt_rule zt_rules_file[];
 
-/* Of the grammars in core/. */
+/* Rules of the grammars in core/. */
 extern const zt_rule zt_rules_cbor[];
-extern const zt_rule zt_rules_cbor_strict[];   /* Of the deterministic encoding */
+extern const zt_rule zt_rules_cbor_strict[];   /* Deterministic encoding */
 extern const zt_rule zt_rules_json[];
 extern const zt_rule zt_rules_protobuf[];
 
-/* Of names. */
+/* N1, of several formats. */
 extern const zt_rule zt_rules_name[];
 
-/* The drivers' lists (in driver.c): how many drivers there are, and those of the one in that place
-** of their table, ended by NULL. */
+/* How many drivers there are, and the lists of driver i in the order of their table, ended by NULL
+** (in driver.c). */
 int zt_driver_count(void);
 const zt_rule *const *zt_driver_rules(int i);
 

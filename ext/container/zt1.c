@@ -429,9 +429,23 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt1_decode_object(c, i, out, &unused);
 }
 
-/* In 1.0, components take their dtype from their tensor, which may have a million of them, and put
-** them before it. A tensor that has many is kept once more, without components: its number then
-** leads there. */
+/* The map of an object of 1.0, without components. */
+static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 4);
+  zt_cbor_put_text(out, ZT_TEXT("dtype"));
+  zt_cbor_put_text(out, dtype);
+  zt_cbor_put_text(out, ZT_TEXT("shape"));
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, object->rank);
+  for(uint32_t d=0; d<object->rank; d++) zt_cbor_put_uint(out, object->shape[d]);
+  zt_cbor_put_text(out, ZT_TEXT("format"));
+  zt_cbor_put_text(out, object->format);
+  zt_cbor_put_text(out, ZT_TEXT("components"));
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 0);
+}
+
+/* In 1.0, components take their dtype from their tensor. A tensor may have a million components,
+** and its map may put them before the dtype. So the map of a tensor with many components is kept
+** once more without them, and the object's number leads to this copy. */
 static int zt1_keep_heads(zt_builder *b){
   zt_container *c = b->container;
   zt_cbor_out head = { .err = b->err };
@@ -439,18 +453,10 @@ static int zt1_keep_heads(zt_builder *b){
     zt_object object;
     zt_text dtype;
     if( zt_container_first(c, i+1)-zt_container_first(c, i)<=ZT1_FEW ) continue;
+    if( zt_interrupt_check(b->interrupt, b->err) ) break;
     zt1_decode_object(c, i, &object, &dtype);
     zt_cbor_out_reset(&head);
-    zt_cbor_put_head(&head, ZT_CBOR_MAP, 4);
-    zt_cbor_put_text(&head, ZT_TEXT("dtype"));
-    zt_cbor_put_text(&head, dtype);
-    zt_cbor_put_text(&head, ZT_TEXT("shape"));
-    zt_cbor_put_head(&head, ZT_CBOR_ARRAY, object.rank);
-    for(uint32_t d=0; d<object.rank; d++) zt_cbor_put_uint(&head, object.shape[d]);
-    zt_cbor_put_text(&head, ZT_TEXT("format"));
-    zt_cbor_put_text(&head, object.format);
-    zt_cbor_put_text(&head, ZT_TEXT("components"));
-    zt_cbor_put_head(&head, ZT_CBOR_MAP, 0);
+    zt1_put_head(&object, dtype, &head);
     if( !b->err->rc ) zt_builder_keep(b, head.p, head.n, &c->objects.a[i]);
   }
   zt_cbor_out_clear(&head);
@@ -461,15 +467,25 @@ static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
   return zt1_open(b, ends, 0) ? b->err->rc : zt1_keep_heads(b);
 }
 
-/* In 1.0 a component has its tensor's dtype, but indices are u64. */
+/* In 1.0 a component has its tensor's dtype, but indices of sparse ones are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
-  const zt_text role = out->role;
-  zt_object object;
-  zt_text dtype;
-  object.layout = ZT_LAYOUT_UNKNOWN;
-  zt1_decode_object(c, i, &object, &dtype);
-  if( (object.layout==ZT_LAYOUT_CSR || object.layout==ZT_LAYOUT_COO)
-   && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
+  const bool is_index = zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr")
+                     || zt_text_is(out->role, "coords");
+  zt_text dtype = { NULL, 0 }, format = { NULL, 0 };
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = { .err = &unused };
+  zt_fields f;
+  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_fields_open(&f, &cbor, &zt1_generation_1_0.object);
+  while( !unused.rc && (!dtype.z || (is_index && !format.z)) ){
+    switch( zt_fields_next(&f) ){
+      case ZT1_OBJECT_DTYPE: zt_fields_text(&f, &dtype); break;
+      case ZT1_FORMAT:       zt_fields_text(&f, &format); break;
+      default:               zt_cbor_skip(&cbor); break;
+    }
+  }
+  assert( !unused.rc );
+  if( is_index && (zt_text_is(format, "sparse_csr") || zt_text_is(format, "sparse_coo")) ){
     out->dtype = ZT_TEXT("u64");
     out->storage = out->element = zt_dtype_get(ZT_DTYPE_u64);
     return;
@@ -552,12 +568,12 @@ static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 }
 
 const zt_driver zt_driver_zt1_0 = {
-  .name = "1.0", .format = "ztensor", .files = "*.zt", .rules = ZT1_RULES,
+  .name = "1.0", .format = "ztensor", .rules = ZT1_RULES,
   .probe = zt1_probe_1_0, .open = zt1_open_1_0,
   .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };
 const zt_driver zt_driver_zt1_1 = {
-  .name = "1.1", .format = "ztensor", .files = "*.zt", .rules = ZT1_RULES,
+  .name = "1.1", .format = "ztensor", .rules = ZT1_RULES,
   .probe = zt1_probe_1_1, .open = zt1_open_1_1,
   .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };

@@ -126,7 +126,7 @@ static const zt_rule rule_values[] = {
   ZT_RULES_END
 };
 
-/* Of a file's bytes that are no tensor's. */
+/* Bytes that belong to no tensor, and how tensors lie in the file. */
 static const zt_rule rule_layout[] = {
   ZT_WARNING("W1", "unknown-version", "the version is a known one: 0.1, 1.0 to 1.2, 2",
              ZT_SPEC_VERSIONS),
@@ -182,15 +182,14 @@ bool zt_rule_next(zt_rule_walk *w){
   return true;
 }
 
-/* The first row that has the number; or, if that is NULL, all that is said of the slug. */
+/* The row with that number; or, if number is NULL, the full row of the slug. The search begins with
+** the rules of bytes and values, which most findings are about. */
 static const zt_rule *rule_find(const char *number, const char *slug){
-  const zt_rule *const *lists;
-  for(int i=0; (lists = rule_lists(i))!=NULL; i++){
-    for(; *lists; lists++){
-      for(const zt_rule *r=*lists; r->number; r++){
-        if( number ? strcmp(r->number, number)==0 : r->meaning && strcmp(r->slug, slug)==0 ){
-          return r;
-        }
+  for(int i=zt_driver_count()+1; i>=0; i--){
+    for(const zt_rule *const *list=rule_lists(i); *list; list++){
+      for(const zt_rule *r=*list; r->number; r++){
+        if( number ? r->number[0]==number[0] && strcmp(r->number, number)==0
+                   : r->meaning && strcmp(r->slug, slug)==0 ) return r;
       }
     }
   }

@@ -1,6 +1,6 @@
 /*
-** All rules: those that formats have (container/rule.h), and those of bytes and values. Several
-** numbers may share a name, and all else then. Interface to code in rule.c.
+** All rules: those of formats (container/rule.h), and those of bytes and values. Several numbers
+** may share one rule. Interface to code in rule.c, which has the rules of bytes and values.
 */
 #ifndef ZT_TENSOR_RULE_H
 #define ZT_TENSOR_RULE_H

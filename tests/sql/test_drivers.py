@@ -22,7 +22,8 @@ def rules_of(format):
 
 def test_the_table_was_understood():
     assert len(FORMATS) >= 6 and len(RULES) >= 20 and sum(map(len, RULES.values())) >= 231
-    assert all(driver.files and driver.rules and all(RULES[name] for name in driver.rules) for driver in drivers.drivers())
+    assert all(driver.rules and all(RULES[name] for name in driver.rules) for driver in drivers.drivers())
+    assert all(sum((driver.files for driver in found), []) for found in drivers.formats().values())
 
 
 def test_each_format_has_a_folder_and_each_folder_a_driver():

@@ -1,5 +1,6 @@
 """A format is one file, one line and one folder: TOY, which tests/toy has, is added to a copy of the sources, and is read, listed,
 checked and described there like all others. A test names the pages that must speak of it in their own words."""
+import json
 import os
 import re
 import shutil
@@ -78,3 +79,19 @@ def test_what_is_generated_speaks_of_it(copy):
     reference = (copy / "ext/REFERENCE.md").read_text()
     assert "| `toy-table` | error |" in reference and "`onnx` or `toy`" in reference and "| `toy` | all | `TOY` |" in reference
     assert "('*.toy')" in (copy / "sql/catalog.sql").read_text()
+
+
+def test_what_is_forgotten_is_named(copy):
+    """Last: of the copy, parts are taken away."""
+    folder, driver = copy / "tests/formats/toy", copy / "ext/container/toy.c"
+    cases = json.loads((folder / "hostile/cases.json").read_text())
+    for case in (case for case in cases if case["number"] == "TY1"):
+        (folder / "hostile" / case["file"]).unlink()
+    (folder / "hostile/cases.json").write_text(json.dumps([case for case in cases if case["number"] != "TY1"]))
+    (folder / "README.md").unlink()
+    driver.write_text(driver.read_text().replace("**   known by     `TOY`\n", ""))
+    done = run(copy, "-m", "pytest", "-q", "-k", "toy or there_are_files or every_table", *(f"tests/sql/{path}" for path in ASKED))
+    assert "assert ['toy-table'] == []" in done.stdout
+    assert "formats/toy/README.md" in done.stdout
+    done = run(copy, "-c", GENERATE)
+    assert "the comment above the driver of toy does not say known by" in done.stderr

@@ -126,11 +126,11 @@ static void test_drivers_say_all_that_there_is_to_say(void **state){
   (void)state;
   for(; zt_drivers[n]; n++){
     const zt_driver *d = zt_drivers[n];
-    check( d->name && d->format && d->files && d->rules[0], "driver %d", n );
+    check( d->name && d->format && d->rules[0], "driver %d", n );
     check( d->probe && d->open && d->object && d->component, "driver %s", d->name );
     check( !d->rules[ZT_DRIVER_RULES], "driver %s", d->name );
     for(int i=0; i<n; i++) check( strcmp(d->name, zt_drivers[i]->name)!=0, "two drivers are called %s", d->name );
-    check_format_has_a_file(d);
+    if( d->files ) check_format_has_a_file(d);
   }
   assert_int_equal(n, zt_driver_count());
 }
