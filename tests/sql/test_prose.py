@@ -100,7 +100,7 @@ def test_the_texts_are_found():
     assert {blocks.__name__: len(texts) > 20 for blocks, texts in found.items()} == dict.fromkeys(
         ["blocks_of_makefile", "blocks_of_page", "blocks_of_script", "blocks_of_head", "blocks_of_command", "blocks_of_template"], True)
     assert "Objects come in the order in which they are stored, which is not the order of their names: SQLite sorts for X." in found[blocks_of_page]
-    assert "Rows come in the order of rule.c." in found[blocks_of_head]
+    assert "Bins have equal widths, from the min to the max." in found[blocks_of_head]
     assert "the root of the sum of squares" not in found[blocks_of_page] and "Print the executed SQL on stderr." in found[blocks_of_command]
     assert "These tensors have NaN, infinities, or only zeros." in found[blocks_of_template]
 
