@@ -60,26 +60,26 @@ build/ext/%.o: ext/%.c Makefile
 help:                               ## list the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*##/\1\t/p' Makefile | expand -t 15
 
-deps:                               ## install what building and testing need and is missing
+deps:                               ## install missing tools for building and testing
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh
 
-deps-machines:                      ## what test-arm64, test-armhf, windows and test-packages need besides (Debian)
+deps-machines:                      ## install further tools for test-arm64, test-armhf, windows and test-packages (Debian)
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh machines
 
-deps-torch:                         ## what bench needs besides: PyTorch, 600 MB of Debian's packages; interop installs it, too
+deps-torch:                         ## install further tools for bench: PyTorch, 600 MB of Debian's packages; interop installs it, too
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh torch
 
-deps-packages:                      ## what wheel, wheels, npm, deb and test-packages need besides
+deps-packages:                      ## install further tools for wheel, wheels, npm, deb and test-packages
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh packages
 
-deps-browser:                       ## what test-browser needs besides
+deps-browser:                       ## install further tools for test-browser
 	@CC='$(CC)' PYTHON='$(PYTHON)' sh tests/deps.sh browser
 
 demo: all                           ## audit a small collection of real files in the sqlite3 shell
 	@sh tests/demo.sh
 
 # One after the other, also with -j: they share objects, and each builds what it needs of them side by side
-test: all                           ## the whole test suite
+test: all                           ## run the whole test suite
 	$(SIDE_BY_SIDE) test-c sql
 
 test-c:
@@ -115,7 +115,7 @@ $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB
 # The extension as a file that the test loads
 LOADED ?= ztensor.$(SO)
 
-oom: $(B)/oom/test_sql $(LOADED)    ## memory runs out in every statement and in loading, one allocation after the other
+oom: $(B)/oom/test_sql $(LOADED)    ## run every statement and loading while one allocation after the other fails
 	@$< $(abspath $(LOADED)) >$(B)/oom/log 2>&1 || { grep -v -e '^\[ *RUN' -e '^\[ *OK' $(B)/oom/log; exit 1; }
 	@tail -n 1 $(B)/oom/log
 
@@ -126,7 +126,7 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 # The tensor files of every format, good and broken, without what describes them
 TENSOR_FILES = $(sort $(shell find tests/formats/*/golden tests/formats/*/hostile -type f ! -name '*.json' ! -name '*.md' ! -name '*.txt'))
 
-replay:                             ## what fuzzing found once, run again
+replay:                             ## run the inputs of earlier fuzzing findings again
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
 	@printf '%s\n' $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES) | xargs -n 300 $(RUN) $<
@@ -161,7 +161,7 @@ build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
 
-faults: all build/faults.so         ## tests while the system's calls fail, are interrupted, and files change
+faults: all build/faults.so         ## tests while system calls fail or are interrupted, and files change
 	LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
 
 # --- Longer checks ---
@@ -170,7 +170,7 @@ faults: all build/faults.so         ## tests while the system's calls fail, are 
 FUSED = [[:space:]]v?fn?m(add|sub|la|ls)
 FUSING = $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v3) -Dfma=not_by_itself
 
-warnings:                           ## build with gcc and clang, warnings being errors; nothing is fused
+warnings:                           ## build with gcc and clang, with warnings as errors and without fused operations
 	@mkdir -p build/warnings
 	@for cc in gcc clang; do for f in $(SRC); do out=build/warnings/$$cc.s; \
 	  $$cc $(STRICT) -O2 -Werror $(CPPFLAGS) -Iext $(FUSING) -S -o $$out $$f || exit 1; \
@@ -182,7 +182,7 @@ warnings:                           ## build with gcc and clang, warnings being 
 # Each file by itself, and again only after a change; written for the clang-tidy and gcc of Debian 12
 ANALYZED = $(SRC:ext/%.c=build/analyze/%.tidy) $(SRC:ext/%.c=build/analyze/%.gcc)
 
-analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, what they find being errors
+analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, with findings as errors
 	$(SIDE_BY_SIDE) -s -k $(ANALYZED)
 	@tidy=$(words $(filter %.tidy,$(ANALYZED))) gcc=$(words $(filter %.gcc,$(ANALYZED))); \
 	  echo "clang-tidy: $$tidy files without a finding; gcc -fanalyzer: $$gcc files"; test $$tidy -gt 0 && test $$gcc -gt 0
@@ -221,7 +221,7 @@ asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
-nightly:                            ## all checks that there are: hours
+nightly:                            ## all checks; takes hours
 	@bash tests/nightly.sh
 
 valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
@@ -241,33 +241,33 @@ mutate:                             ## COUNT=100000 mutated files through every 
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
 	@sh tests/fuzz/mutate.sh build/asan/replay/fuzz_diff $(COUNT)
 
-hostile:                            ## what each hostile file costs at most, under the sanitizers
+hostile:                            ## the max cost of each hostile file, under the sanitizers
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
 	@$(PYTHON) tests/fuzz/hostile.py build/asan/replay/fuzz_diff
 
-coverage:                           ## how much of ext/ the test suite reaches; fails below 95 % of lines, 90 % of branches
+coverage:                           ## coverage of ext/ by the test suite; fails below 95 % of lines, 90 % of branches
 	@PYTHON='$(PYTHON)' sh tests/coverage.sh
 
-interop: all                        ## files freshly written by the format's own libraries
+interop: all                        ## tests with files freshly written by the formats' own libraries
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
 
-hosts: all                          ## programs that bring their own SQLite, and other versions of SQLite; needs much
+hosts: all                          ## tests with hosts that bring their own SQLite, and with other versions of SQLite; needs many tools
 	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
 
-random: all                         ## RANDOM_QUERIES=2000 of each table, with this SQLite and the newest, which apsw brings
+random: all                         ## RANDOM_QUERIES=2000 for each table, with this SQLite and with the newest, from apsw
 	$(PYTHON) -m pytest -q tests/sql/test_random.py
 	@PYTHON='$(PYTHON)' sh tests/hosts/python.sh random
 
-amalgamation: all                   ## build/amalgamation/ztensor.c: all sources in one file, compiled alone and compared
+amalgamation: all                   ## build/amalgamation/ztensor.c: all sources in one file, compiled alone, with its answers compared
 	@PYTHON='$(PYTHON)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/amalgamation/run.sh
 
 test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
 	@sh tests/cross/run.sh s390x
 
-test-arm64: all                     ## the same on an ARM of 64 bits
+test-arm64: all                     ## the same on a 64-bit ARM
 	@sh tests/cross/run.sh arm64
 
-test-armhf: all                     ## the same on an ARM of 32 bits
+test-armhf: all                     ## the same on a 32-bit ARM
 	@sh tests/cross/run.sh armhf
 
 # Many threads ask over files that another process replaces: of all rows it is known what they must be
@@ -277,7 +277,7 @@ $(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 
 # Eight threads, at work on whatever there is
 EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 $(LITTLE)'
-threads: build/faults.so             ## the SQL tests and faults with eight threads, and memory that runs out in them
+threads: build/faults.so             ## the SQL tests and faults with eight threads, also while memory runs out in them
 	$(SIDE_BY_SIDE) -s B=build/threads $(EIGHT) build/threads/oom/test_sql build/threads/ztensor.$(SO)
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) $(PYTHON) -m pytest -q tests/sql
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
@@ -285,17 +285,17 @@ threads: build/faults.so             ## the SQL tests and faults with eight thre
 
 TSAN = B=build/tsan $(EIGHT) OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
 
-tsan:                               ## many threads over files being replaced, for SECONDS=30, under ThreadSanitizer
+tsan:                               ## many threads read files that are being replaced, for SECONDS=30, under ThreadSanitizer
 	$(SIDE_BY_SIDE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/tsan/soak build/tsan/ztensor.$(SO) $(SECONDS) 0
 
-soak: build/static/soak build/static/ztensor.$(SO)  ## the same without, and no memory may be lost; e.g. SECONDS=600
+soak: build/static/soak build/static/ztensor.$(SO)  ## the same without ThreadSanitizer, with a check for lost memory; e.g. SECONDS=600
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/static/soak build/static/ztensor.$(SO) $(SECONDS) 4096
 
 windows: all                        ## build/windows/ztensor.dll by MinGW-w64, and its tests under wine
 	@sh tests/windows/run.sh
 
-bench: all                          ## measure against what people use today, or one build: AGAINST=../other
+bench: all                          ## compare speed with other tools, or with another build: AGAINST=../other
 	@$(PYTHON) tests/bench/bench.py $(if $(AGAINST),--against '$(AGAINST)')
 
 bench-table:                        ## put the ratios of the last `make bench` into README's table
@@ -303,7 +303,7 @@ bench-table:                        ## put the ratios of the last `make bench` i
 
 # --- What is installed ---
 
-install: all                        ## the library and the scripts, below prefix=/usr/local
+install: all                        ## install the library and the scripts below prefix=/usr/local
 	install -d '$(DESTDIR)$(libdir)' '$(DESTDIR)$(datadir)/ztensor'
 	install -m 644 ztensor.$(SO) '$(DESTDIR)$(libdir)'
 	install -m 644 sql/*.sql '$(DESTDIR)$(datadir)/ztensor'
@@ -317,7 +317,7 @@ wheels:                             ## the same for all systems
 	@$(PYTHON) ext/packages/native/build.py all
 	@$(PYTHON) ext/packages/python/make_wheel.py all
 
-npm: wheels                         ## build/packages/dist/*.tgz: those for Node, archives for sqlpkg, and recipes
+npm: wheels                         ## build/packages/dist/*.tgz: packages for Node, archives for sqlpkg, and recipes
 	@$(PYTHON) ext/packages/npm/make_npm.py
 	@$(PYTHON) ext/packages/sqlpkg/make_sqlpkg.py
 	@$(PYTHON) ext/packages/make_recipes.py
@@ -325,17 +325,17 @@ npm: wheels                         ## build/packages/dist/*.tgz: those for Node
 deb:                                ## build/packages/dist/*.deb: the package for this Debian
 	@$(PYTHON) ext/packages/debian/make_deb.py
 
-test-spark: all                     ## the Python package in a Spark cluster of this machine, an executor of which is killed
+test-spark: all                     ## test the Python package in a Spark cluster of this machine, one of whose executors is killed
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
-test-page: all                      ## the command ztensor-sql, and the page that it serves
+test-page: all                      ## test the command ztensor-sql and its page
 	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages/python/tests/test_command.py ext/packages/python/tests/test_page.py
 
-test-browser: all                   ## that page in a browser, after make deps-browser
+test-browser: all                   ## test that page in a browser, after make deps-browser
 	$(PYTHON) -m pytest -q -s -p no:cacheprovider ext/packages/python/tests/browser.py
 
-test-packages: all npm deb          ## the packages, installed where there is nothing else, and the same answers
+test-packages: all npm deb          ## test the packages on a bare system, and compare their answers
 	$(PYTHON) -m pytest -q -p no:cacheprovider ext/packages
 
-clean:                              ## remove what was built
+clean:                              ## remove all built files
 	rm -rf build ztensor.$(SO)

@@ -14,6 +14,7 @@
 SQLITE_EXTENSION_INIT1
 
 #include "core/os.h"
+#include "sqlite/methods.h"
 #include "sqlite/tables.h"
 
 #ifdef _WIN32
@@ -99,7 +100,7 @@ static int ztensor_register_all(zt_connection *c){
   size_t nTable = 0, nModule = 0, nFunction = 0;
   int rc = SQLITE_OK;
   while( nTable<ZTENSOR_COUNT(ztensor_tables)
-      && (rc = zt_scan_register(c, ztensor_tables[nTable]))==SQLITE_OK ){
+      && (rc = zt_methods_register(c, ztensor_tables[nTable]))==SQLITE_OK ){
     nTable++;
   }
   while( rc==SQLITE_OK && nModule<ZTENSOR_COUNT(ztensor_modules) ){

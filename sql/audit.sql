@@ -1,20 +1,20 @@
--- audit.sql: views that audit a catalog of tensor files. Each begins with the question that it answers.
+-- audit.sql: views that audit a catalog of tensor files. The comment of each view begins with the question that it answers.
 --
 --   sqlite3 catalog.db < sql/audit.sql
 --   sqlite3 -box catalog.db "SELECT * FROM unlicensed_files" "SELECT * FROM duplicates LIMIT 10"
 --
--- The views over the catalog alone stay in the database and need no ztensor. Those at the end read the tensors themselves,
--- so they last for the session, need ztensor, and read the files of this machine alone:
+-- The views over the catalog alone stay in the database and need no ztensor. The views at the end read the tensors themselves. They
+-- last for the session, need ztensor, and read only files of this machine:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/audit.sql" "SELECT * FROM suspect_tensors LIMIT 10"
 --
--- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views. A database that is no catalog, or
--- has tables or views of its own with names of these, is an error, and nothing of it is changed.
+-- catalog.sql makes the catalog and refresh.sql fills it. Reading this script again replaces the views. A database that is not a
+-- catalog, or has other tables or views with these names, is an error and is not changed.
 
--- ---- Is this a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that goes on after an
--- error changes nothing.
+-- ---- Check the database before any change. The error stays to the end, so that a shell that continues after an error changes nothing.
 
--- The views that stay, and since which version. What has one of a version has most: some alone are somebody else's.
+-- The views that stay, and the version that introduced each. A catalog that has any view of a version has most of them: a few alone are
+-- another program's.
 DROP TABLE IF EXISTS temp.audit_names;
 CREATE TEMP TABLE audit_names(name TEXT PRIMARY KEY, since INTEGER);
 INSERT INTO audit_names(since, name) VALUES
@@ -46,9 +46,10 @@ SAVEPOINT audit;
 
 -- ---- Duplicates
 
--- What is the digest of each component, written one way: lower case, without 0x, and its algorithm? Both are NULL if it has
--- none, or one that nobody can check: of an algorithm unknown here, or without the right number of digits. Digests are comparable if
--- they cover the same bytes: `covers` is decoded, stored, or member (an archive's), and raw bytes are decoded as they are stored.
+-- Which digest does each component have, in one spelling: lower case, without 0x, and which algorithm? Both are NULL without a digest,
+-- and for a digest that cannot be checked, with an unknown algorithm or a wrong number of digits. Digests are comparable if they cover
+-- the same bytes: `covers` is decoded, stored, or member (an archive's). For raw bytes, stored and decoded are the same, and `covers`
+-- is decoded.
 DROP VIEW IF EXISTS main.digests;
 CREATE VIEW main.digests AS
 SELECT f.path, n.name AS object, s.component, s.dtype, s.type, s.encoding, s.byte_order, p.shard,
@@ -59,7 +60,7 @@ FROM file AS f CROSS JOIN host AS h ON h.id = f.host CROSS JOIN part AS p ON p.l
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
      LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
 
--- Which digests have been refuted by reading the bytes? They are still what the file states, and prove nothing.
+-- Which digests have been refuted by reading the bytes? The file still states them, and they prove nothing.
 DROP VIEW IF EXISTS main.refuted_digests;
 CREATE VIEW main.refuted_digests AS
 SELECT d.file, d.name, d.storage, g.rule
@@ -68,9 +69,9 @@ FROM digest AS d CROSS JOIN storage AS s ON s.id = d.storage CROSS JOIN name AS 
 WHERE g.component IS s.component
   AND g.rule IN ('digest-mismatch', 'encoding', 'seek-table', 'decoded-length', 'shard-size', 'shard-digest');
 
--- Which places have a content whose digest is there more than once? Several names of one file are one place, and so are tied tensors;
--- what lies in a shard is left out: it is there once, however many files refer to it. A digest that was refuted is left out, too.
--- `covered` is how many bytes the digest covers, and `coded` how they are encoded, if it covers them as they are stored.
+-- Which places hold a content whose digest occurs more than once? Several names of one file are one place, and so are tied tensors.
+-- Contents in a shard are left out, because a shard exists once, however many files refer to it. Refuted digests are left out, too.
+-- `covered` is the number of bytes that the digest covers. `coded` is their encoding, if the digest covers stored bytes.
 DROP VIEW IF EXISTS main.repeated_digests;
 CREATE VIEW main.repeated_digests AS
 SELECT d.algorithm || ':' || lower(hex(d.value)) AS digest, s.dtype, s.encoding, s.byte_order,
@@ -85,7 +86,7 @@ FROM repeated AS v CROSS JOIN digest AS d ON d.value = v.value CROSS JOIN file A
 WHERE d.algorithm IS NOT NULL AND p.length > 0 AND p.shard IS NULL
   AND NOT EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = d.file AND r.name = d.name AND r.storage = d.storage);
 
--- Which tensors have values that are there more than once, by their fingerprints?
+-- Which tensors have values that occur more than once, by their fingerprints?
 DROP VIEW IF EXISTS main.repeated_fingerprints;
 CREATE VIEW main.repeated_fingerprints AS
 SELECT p.fingerprint, f.id AS file, p.name, k.dtype, o.stored_bytes AS length,
@@ -97,13 +98,13 @@ FROM (SELECT fingerprint FROM fingerprint WHERE fingerprint IS NOT NULL GROUP BY
      CROSS JOIN kind AS k ON k.id = o.kind
 WHERE o.stored_bytes > 0 AND NOT EXISTS (SELECT 1 FROM part WHERE layout = f.layout AND name = p.name AND shard IS NOT NULL);
 
--- Which contents are there more than once by their digests alone, since nobody has read the values of all, or fingerprints cannot tell (of
--- one component among several, of the same bytes in another shape)? Those of one fingerprint are one here. `evidence` is as duplicates
--- has it: a digest that several contents state, as reading has shown, is no proof.
+-- Which contents occur more than once, by their digests alone? These are contents whose values have not all been read, or that
+-- fingerprints cannot tell (one component among several, the same bytes in another shape). Contents with one fingerprint count as one
+-- here. `evidence` is as in duplicates: a digest that several different contents state is no proof.
 DROP VIEW IF EXISTS main.duplicate_digests;
 CREATE VIEW main.duplicate_digests AS
--- Files of one layout have a content in one place, where its name has it: so they are counted before anything else is looked up. `seen`
--- is the fingerprint of the tensor, '' if it has been looked for in vain, and NULL if it has not.
+-- Files of one layout have a content in one place, where its name has it. So they are counted before any look-up. `seen` is the
+-- tensor's fingerprint, '' if it was looked for in vain, and NULL if it was not looked for.
 WITH held AS (
   SELECT d.value, d.algorithm, f.layout, d.name, d.storage, CASE WHEN p.file IS NOT NULL THEN coalesce(p.fingerprint, '') END AS seen,
          f.checked IS NOT NULL AS checked, count(*) AS files, min(f.path) AS first_path, max(f.path) AS last_path
@@ -146,11 +147,11 @@ SELECT algorithm || ':' || lower(hex(value)) AS digest, dtype, encoding, byte_or
        first_path, last_path, value, algorithm, covered, coded, covers
 FROM counted AS x WHERE contents > 1 AND (open > 0 OR NOT coalesce(torn, 0));
 
--- Which contents are there more than once, and how many bytes would one copy of each save? What has been read decides: a content is
--- known by its fingerprint, over dtype, shape and values, whatever holds it, and by its digest only where fingerprints do not tell
--- (duplicate_digests). `evidence` is proof, an equal cryptographic digest that nothing read contradicts; values, an equal fingerprint; or
--- candidate: a checksum, such as crc32c, with the length as its only witness, or a digest that other bytes have been found to state.
--- Of columns that differ among the copies the least length is given, and of others NULL.
+-- Which contents occur more than once, and how many bytes would one copy of each save? Values that were read decide: a content is
+-- identified by its fingerprint, over dtype, shape and values, in any format. Its digest identifies it only if fingerprints cannot
+-- (duplicate_digests). `evidence` is proof, values or candidate. proof is an equal cryptographic digest that nothing read contradicts.
+-- values is an equal fingerprint. candidate is a checksum, such as crc32c, supported only by the length, or a digest that other bytes
+-- state, too. If the copies differ in length, the min is given; other columns that differ are NULL.
 DROP VIEW IF EXISTS main.duplicates;
 CREATE VIEW main.duplicates AS
 SELECT digest, dtype, encoding, byte_order, length, copies, files, spare_bytes, evidence, first_path, last_path FROM duplicate_digests
@@ -180,7 +181,7 @@ FROM (SELECT r.digest, r.dtype, r.encoding, r.length, r.file, r.name, r.componen
      JOIN file AS f ON f.id = c.file JOIN host AS h ON h.id = f.host JOIN name AS n ON n.id = c.name
 ORDER BY c.digest, f.path, object, c.component;
 
--- Which components of a file are tied: one and the same range of its bytes? `shared` is how many share it.
+-- Which components of a file are tied, that is, share the same range of its bytes? `shared` is their number.
 DROP VIEW IF EXISTS main.tied_weights;
 CREATE VIEW main.tied_weights AS
 WITH tied AS (
@@ -193,9 +194,9 @@ FROM tied AS p CROSS JOIN file AS f ON f.layout = p.layout CROSS JOIN host AS h 
      CROSS JOIN name AS n ON n.id = p.name CROSS JOIN storage AS s ON s.id = p.storage
 ORDER BY f.path, offset, object, s.component;
 
--- Which are the same model, whatever they are stored in, one file or several: equal in all names, shapes, types and values? (By
--- fingerprints, which a second pass of refresh.sql makes.) Several names of one file are no copies. The path of a model in several files is
--- the one that it would have in one, and `file` its first part: see whole_models.
+-- Which models are the same, in one file or several, in any format: equal in all names, shapes, types and values? (Fingerprints decide,
+-- which a second pass of refresh.sql makes.) Several names of one file are not copies. The path of a model in several files is the path
+-- that it would have in one, and `file` is its first part: see whole_models.
 DROP VIEW IF EXISTS main.same_models;
 CREATE VIEW main.same_models AS
 SELECT fingerprint, path, container, version, size, host, file
@@ -204,7 +205,7 @@ FROM (SELECT *, min(place) OVER same <> max(place) OVER same AS several FROM who
 WHERE several
 ORDER BY fingerprint, path;
 
--- Which files are of one family: the same names, types and shapes, whatever the values? `family` is a number of this catalog.
+-- Which files belong to one family: the same names, types and shapes, whatever the values? `family` is a number of this catalog.
 DROP VIEW IF EXISTS main.families;
 CREATE VIEW main.families AS
 WITH several(architecture, files) AS (
@@ -217,10 +218,10 @@ WHERE a.objects > 0;
 
 -- ---- Differences
 
--- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown, where nothing proves
--- either. What has been read decides: fingerprints of the objects, whatever holds them and in whichever order of bytes. Where they do not
--- tell, equal lengths and digests over the same bytes do, unless reading has refuted one: a cryptographic one proves equality, any one over
--- decoded bytes a difference. Equal checksums, such as crc32c, leave it unknown.
+-- Is a component that two files have under one name the same in both? `verdict` is same, changed, or unknown, if nothing proves either.
+-- Values that were read decide: fingerprints of the objects, in any format and byte order. Where fingerprints cannot decide, equal
+-- lengths and digests over the same bytes do, unless reading has refuted a digest. A cryptographic digest proves equality, and any
+-- digest over decoded bytes proves a difference. Equal checksums, such as crc32c, leave the verdict unknown.
 DROP VIEW IF EXISTS main.component_pairs;
 CREATE VIEW main.component_pairs AS
 SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, encoding_b, shard_a, shard_b, byte_order_a, byte_order_b,
@@ -233,7 +234,7 @@ SELECT path_a, path_b, object, component, dtype, type_a, type_b, encoding_a, enc
             WHEN EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_a AND r.name = name_a AND r.storage = storage_a)
               OR EXISTS (SELECT 1 FROM refuted_digests AS r WHERE r.file = file_b AND r.name = name_a AND r.storage = storage_b) THEN 'unknown'
             WHEN covers_a = 'decoded' AND covers_b = 'decoded' AND algorithm_a = algorithm_b AND digest_a <> digest_b THEN 'changed'
-            -- Of an object that has changed some component has: if digests tell of no other one, reading this one alone tells that it has not.
+            -- If an object has changed, one of its components has. If digests exclude all others, only reading can clear this one.
             WHEN covers_a = covers_b AND algorithm_a = 'sha256' AND digest_a = digest_b AND (covers_a = 'decoded' OR encoding_a = encoding_b)
              AND (NOT (looked_a AND looked_b AND alike) OR fingerprint_a IS NULL AND fingerprint_b IS NULL OR checked_a AND checked_b
                   OR EXISTS (SELECT 1 FROM digest AS x CROSS JOIN storage AS u ON u.id = x.storage
@@ -270,13 +271,18 @@ FROM (SELECT a.path AS path_a, b.path AS path_b, n.name AS object, sa.component,
            LEFT JOIN detail AS x ON x.layout = a.layout AND x.name = pa.name
            LEFT JOIN detail AS y ON y.layout = b.layout AND y.name = pb.name);
 
--- What has changed from one file to another? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
--- `change` is added or removed (before, after: type and shape), reformatted, retyped, reshaped, recomposed (component `part`
--- is in one only), reencoded (component `part`), content (of component `part`; before, after: digests, else lengths or the tensor's
--- fingerprints; part NULL: of a tensor of several components, its fingerprints),
--- unknown (of component `part`: nothing tells whether its content is the same; before, after: digests, if there are any),
--- attributes (key `part`; object NULL: of the file), unreadable. So no row means that nothing differs, of paths that are in the catalog;
--- in a session with ztensor the view of that name says `not in the catalog` of others. hashed_differences reads what is unknown.
+-- Which differences are there between two files? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
+-- No row means that two catalogued paths do not differ. For other paths, in a session with ztensor, the view of that name says
+-- `not in the catalog`. hashed_differences reads the tensors of unknown rows. `change` is one of these:
+--   added, removed       before, after: type and shape
+--   reformatted, retyped, reshaped
+--   recomposed           component `part` is in only one file
+--   reencoded            component `part`
+--   content              component `part`; before, after: digests, else lengths or the tensor's fingerprints; part NULL: the
+--                        fingerprints of a tensor of several components
+--   unknown              component `part`: nothing proves whether its content is the same; before, after: digests, if there are any
+--   attributes           key `part`; object NULL: of the file
+--   unreadable
 DROP VIEW IF EXISTS main.differences;
 CREATE VIEW main.differences AS
 SELECT a.path AS path_a, b.path AS path_b, NULL AS object, NULL AS part, 'unreadable' AS change,
@@ -331,8 +337,8 @@ WHERE a.layout <> b.layout
   AND NOT EXISTS (SELECT 1 FROM part AS q JOIN storage AS r ON r.id = q.storage
                   WHERE q.layout = a.layout AND q.name = p.name AND r.component = s.component)
 UNION ALL
--- Of components beside the values; those are the object's, above. That a tensor of another shape or type has other content goes
--- without saying.
+-- Components beside the values; the values themselves are the object's, above. Tensors of another shape or type have other contents,
+-- which needs no row.
 SELECT path_a, path_b, object, component, c.change,
        CASE c.change WHEN 'retyped' THEN type_a WHEN 'reencoded' THEN encoding_a
                      ELSE CASE WHEN length_a IS NOT length_b THEN length_a WHEN c.change = 'content' AND digest_a IS digest_b THEN fingerprint_a
@@ -395,7 +401,7 @@ WHERE a.layout <> b.layout AND NOT EXISTS (SELECT 1 FROM attribute AS y WHERE y.
 
 -- ---- Shares and sizes
 
--- Which types does each file consist of, and what share of its bytes has each?
+-- Which types does each file consist of, and how large is the share of each in its bytes?
 DROP VIEW IF EXISTS main.dtype_shares;
 CREATE VIEW main.dtype_shares AS
 SELECT f.path, k.dtype, k.type, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
@@ -403,7 +409,8 @@ SELECT f.path, k.dtype, k.type, sum(s.objects) AS objects, CAST(total(s.elements
 FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kinds AS k ON k.id = s.kind
 GROUP BY f.id, k.dtype, k.type;
 
--- Which types does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
+-- Which types does the whole collection consist of, and how large is the share of each in its bytes? Several names of one file count
+-- once.
 DROP VIEW IF EXISTS main.dtype_totals;
 CREATE VIEW main.dtype_totals AS
 WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
@@ -418,7 +425,7 @@ SELECT t.dtype, t.type, sum(t.objects * u.files) AS objects, sum(u.files) AS fil
              / nullif((SELECT sum(l.stored_bytes * v.files) FROM used AS v JOIN layout AS l ON l.id = v.layout), 0), 2) AS percent
 FROM used AS u JOIN typed AS t ON t.layout = u.layout GROUP BY t.dtype, t.type ORDER BY bytes DESC;
 
--- Which formats (dense, sparse, quantized) does each file consist of, and what share of its bytes has each?
+-- Which formats (dense, sparse, quantized) does each file consist of, and how large is the share of each in its bytes?
 DROP VIEW IF EXISTS main.format_shares;
 CREATE VIEW main.format_shares AS
 SELECT f.path, k.format, sum(s.objects) AS objects, CAST(total(s.elements) AS INTEGER) AS elements, sum(s.bytes) AS bytes,
@@ -426,7 +433,8 @@ SELECT f.path, k.format, sum(s.objects) AS objects, CAST(total(s.elements) AS IN
 FROM file AS f CROSS JOIN layout AS l ON l.id = f.layout CROSS JOIN share AS s ON s.layout = l.id CROSS JOIN kind AS k ON k.id = s.kind
 GROUP BY f.id, k.format;
 
--- Which formats does the whole collection consist of, and what share of the bytes has each? Several names of one file count once.
+-- Which formats does the whole collection consist of, and how large is the share of each in its bytes? Several names of one file count
+-- once.
 DROP VIEW IF EXISTS main.format_totals;
 CREATE VIEW main.format_totals AS
 WITH used(layout, files) AS (SELECT layout, count(*) FROM file AS f WHERE layout IS NOT NULL AND 
@@ -451,11 +459,11 @@ FROM (SELECT * FROM layout_objects WHERE layout IN (SELECT layout FROM file)
      CROSS JOIN name AS n ON n.id = o.name CROSS JOIN kinds AS k ON k.id = o.kind CROSS JOIN shape AS s ON s.id = o.shape
 ORDER BY CAST(coalesce(o.decoded_bytes, o.stored_bytes) AS REAL) DESC, f.path, object LIMIT 1000;
 
--- ---- What is missing
+-- ---- Missing things
 
--- Which licence does each file state, or a tensor in it (object)? Of attributes at any depth that have the word in their names:
--- license, LICENCE, licenses, general.license, modelspec.license, license_name; one that is empty, blank or null states none, nor does a
--- link to its text, where the licence itself is stated beside it: license.link, license_url, or whatever holds a URL.
+-- Which licence does each file state, or a tensor in it (object)? The view searches attributes at any depth with the word in their
+-- names: license, LICENCE, licenses, general.license, modelspec.license, license_name. An empty, blank or null attribute states no
+-- licence. Nor does a link to the licence's text (license.link, license_url, or any URL), if the licence itself is stated beside it.
 DROP VIEW IF EXISTS main.licences;
 CREATE VIEW main.licences AS
 WITH stated(file, layout, name, key, word, value, type) AS (
@@ -491,7 +499,7 @@ SELECT f.path, f.version, a.objects, l.stored_bytes, h.name AS host
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
 WHERE f.error IS NULL AND f.manifest_bytes > 0 AND f.id NOT IN (SELECT file FROM licences);
 
--- Which components have no digest that can be checked, so that nobody can tell whether their bytes are what was written?
+-- Which components have no digest that can be checked, so that changes of their bytes go unnoticed?
 DROP VIEW IF EXISTS main.missing_digests;
 CREATE VIEW main.missing_digests AS
 SELECT path, object, component, dtype, length, host FROM digests WHERE digest IS NULL;
@@ -512,8 +520,8 @@ CREATE VIEW main.lost_runs AS
 SELECT r.tracker, r.database, r.run, r.name, r.status, r.path, datetime(r.logged, 'unixepoch') AS logged, r.host FROM run_files AS r
 WHERE NOT EXISTS (SELECT 1 FROM file AS f JOIN host AS h ON h.id = f.host WHERE f.path = r.path AND (r.host = '' OR r.host = h.name));
 
--- Where else is what a run left behind? `evidence` is name, another name of the same file, or values: the same model by its fingerprint,
--- whatever it is stored in.
+-- Where else is the file that a run left behind? `evidence` is name, for another name of the same file, or values, for the same model
+-- in any format, by its fingerprint.
 DROP VIEW IF EXISTS main.run_copies;
 CREATE VIEW main.run_copies AS
 SELECT r.tracker, r.database, r.run, r.name, r.path, c.path AS copy, h.name AS host,
@@ -529,11 +537,11 @@ DROP TABLE temp.audit_check;
 DROP TABLE temp.audit_wrong;
 DROP TABLE temp.audit_names;
 
--- ---- Views that read tensors, when they are asked: name a path where you can. Files that have vanished since the catalog
--- was refreshed are passed over, as is what cannot be decoded. A path with * or [ in it is a pattern where there is no such file
--- any more: so each view looks at the path of what it gets.
+-- ---- Views that read tensors when they are queried: name a path if you can. They pass over files that have vanished since the catalog
+-- was refreshed, and tensors that cannot be decoded. A path with * or [ becomes a pattern when its file is gone, so each view checks
+-- the path of its rows.
 
--- Which tensors hold nothing, nothing but zeros (or 99 % zeros, unless the format is sparse), NaN, or infinities?
+-- Which tensors are empty, hold only zeros (or 99 % zeros, unless the format is sparse), NaN, or infinities?
 DROP VIEW IF EXISTS temp.suspect_tensors;
 CREATE TEMP VIEW suspect_tensors AS
 SELECT path, object, substr(CASE WHEN elements = 0 THEN ', empty' WHEN zeros = elements THEN ', all zero'
@@ -547,22 +555,22 @@ FROM (SELECT f.path, s.object, o.format, o.type, o.shape, s.elements, s.zeros, s
       WHERE f.error IS NULL AND f.host = zt_host() AND s.path = f.path AND s.error IS NULL)
 WHERE elements = 0 OR zeros = elements OR (zeros >= 0.99 * elements AND format NOT LIKE 'sparse%') OR nans > 0 OR infs > 0;
 
--- Which tensors' values cannot be had, and why?
+-- Which tensors have values that cannot be read, and why?
 DROP VIEW IF EXISTS temp.uninterpreted_tensors;
 CREATE TEMP VIEW uninterpreted_tensors AS
 SELECT f.path, s.object, s.error FROM files AS f CROSS JOIN zt_stats(f.path, 'skip') AS s
 WHERE f.error IS NULL AND f.host = zt_host() AND s.path = f.path AND s.error IS NOT NULL;
 
--- Which components are not what was written, or have a digest that cannot be checked?
+-- Which components have bytes that contradict their digest, or a digest that cannot be checked?
 DROP VIEW IF EXISTS temp.digest_failures;
 CREATE TEMP VIEW digest_failures AS
 SELECT f.path, c.object, c.component, c.rule, c.message FROM files AS f CROSS JOIN zt_check(f.path, 'full') AS c
 WHERE f.error IS NULL AND f.host = zt_host() AND c.path = f.path
   AND c.rule IN ('digest-mismatch', 'malformed-digest', 'unknown-digest', 'shard-digest', 'shard-size', 'missing-shard');
 
--- Which contents are there more than once, where digests do not tell? Hashes components whose dtype and decoded length
--- occur more than once, unless all of those have a digest; finds copies that are encoded differently, too. What cannot be
--- decoded has no hash. DISTINCT, though the rows are, has each hash computed once.
+-- Which contents occur more than once, where digests cannot tell? The view hashes components whose dtype and decoded length occur more
+-- than once, unless all of those have a digest. It also finds copies that are encoded differently. Components that cannot be decoded
+-- have no hash. DISTINCT has each hash computed once, although the rows are distinct anyway.
 DROP VIEW IF EXISTS temp.hashed_duplicates;
 CREATE TEMP VIEW hashed_duplicates AS
 SELECT hash, dtype, decoded_length, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes,
@@ -579,8 +587,8 @@ FROM (SELECT DISTINCT c.path, c.object, c.component, c.dtype, c.byte_order, c.de
         ON z.path = c.path AND z.object = c.object AND z.component = c.component)
 GROUP BY hash, dtype, byte_order, decoded_length HAVING count(*) > 1 AND hash IS NOT NULL;
 
--- Which components differ between two files, where digests do not tell? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
--- HAVING, in place of a WHERE, has each hash computed once, and only of the paths that are asked for.
+-- Which components differ between two files, where digests cannot tell? ... WHERE path_a = '/data/old.zt' AND path_b = '/data/new.zt'
+-- HAVING is used instead of WHERE so that each hash is computed once, and only for the requested paths.
 DROP VIEW IF EXISTS temp.hashed_differences;
 CREATE TEMP VIEW hashed_differences AS
 SELECT path_a, path_b, object, component AS part, 'content' AS change, before, after
@@ -593,9 +601,9 @@ FROM (SELECT p.path_a, p.path_b, p.object, p.component, a.hash AS before, b.hash
       WHERE p.host_a = zt_host() AND p.host_b = zt_host() AND p.verdict = 'unknown' AND p.type_a IS p.type_b AND p.byte_order_a = p.byte_order_b)
 GROUP BY path_a, path_b, object, component HAVING before <> after;
 
--- What has changed from one file to another, as above, and which of both is not in the catalog? It needs both paths: anything else would be
--- every file against every other one, and is an error. `before` and `after` say where the catalog would have a file that is not there: a
--- path as you write it may be relative.
+-- Which differences are there between two files, as above, and which of the two is not in the catalog? The view needs both paths, and
+-- fails without them, because it would compare every file with every other one. `before` and `after` give the place where the catalog
+-- would have a missing file, because a path may be written as a relative one.
 DROP VIEW IF EXISTS temp.differences;
 CREATE TEMP VIEW differences AS
 SELECT DISTINCT a.value AS path_a, b.value AS path_b, NULL AS object, NULL AS part, 'not in the catalog' AS change,

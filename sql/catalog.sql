@@ -1,24 +1,24 @@
 -- catalog.sql: the tables of a catalog of tensor files, and views that answer everyday questions from them.
 --
--- A catalog is an ordinary database: it outlives the session, and every program that reads SQLite can query it, with or
--- without ztensor. This script makes one, or brings the views of one up to date; what is in it stays. refresh.sql fills it,
--- audit.sql adds views for auditing, the scripts for experiment trackers fill run_files, merge.sql brings several together.
+-- A catalog is an ordinary database. It outlives the session, and every program that reads SQLite can query it, with or without
+-- ztensor. This script makes a catalog, or brings its views up to date; its contents stay. refresh.sql fills it, audit.sql adds views
+-- for auditing, the scripts for experiment trackers fill run_files, and merge.sql merges several catalogs.
 --
 --   sqlite3 catalog.db < sql/catalog.sql
 --   sqlite3 -box catalog.db "SELECT * FROM sources" "SELECT * FROM names LIMIT 10"
 --
--- It can be read again at any time, from any directory, and into a database that has other tables. A database that is
--- another program's, or has other tables, views, indexes or triggers of these names, is an error, and nothing of it is changed. A catalog
--- of version 1 or 2 becomes one of version 3; one of the first version, which had no number, by migrate.sql, read before this script.
+-- The script can be read again at any time, from any directory, and into a database that has other tables. Another program's database
+-- is an error, and so is a database with other tables, views, indexes or triggers of these names; the database is then not changed. A
+-- catalog of version 1 or 2 becomes a catalog of version 3. The first version had no number: read migrate.sql before this script to
+-- convert it.
 --
--- Tables have names in the singular, and numbers for keys: one row is one thing, stored once. Views have names in the plural, and
--- say paths and names. What holds of many files is stored once: files with the same names, types and shapes have one
--- `architecture`; if they are laid out alike, too, one `layout`, of which a file knows where its data begin.
+-- Tables have names in the singular, and numbers as keys: one row is one thing, stored once. Views have names in the plural, and show
+-- paths and names. Data that many files share is stored once. Files with the same names, types and shapes share an `architecture`. If
+-- their components are also in the same places, they share a `layout`, and each file knows where its data begin.
 
--- ---- Is this a database for a catalog? What is wrong is found before anything is changed, and stays wrong to the end: a shell that
--- goes on after an error changes nothing.
+-- ---- Check the database before any change. The error stays to the end, so that a shell that continues after an error changes nothing.
 
--- All that this script makes, and audit.sql in a catalog, and since which version there is something of that name.
+-- All names that this script makes, and audit.sql in a catalog, and the version that introduced each.
 DROP TABLE IF EXISTS temp.catalog_names;
 CREATE TEMP TABLE catalog_names(name TEXT PRIMARY KEY, type TEXT, since INTEGER);
 INSERT INTO catalog_names(since, type, name) VALUES
@@ -52,7 +52,7 @@ SELECT CASE
      AND (SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name IN ('files', 'objects', 'components', 'attributes', 'run_files')) = 5
      AND EXISTS (SELECT 1 FROM pragma_table_info('files', 'main') WHERE name = 'refreshed')
      AND EXISTS (SELECT 1 FROM pragma_table_info('run_files', 'main') WHERE name = 'logged') THEN 'older'
-    -- What an earlier version made is the catalog's; what has such a name in a database that is none, or has another type, is not.
+    -- Names from an earlier version belong to the catalog. Such a name in another database, or of another type, does not.
     WHEN EXISTS (SELECT 1 FROM main.sqlite_master AS m JOIN temp.catalog_names AS n ON n.name = lower(m.name)
                  WHERE m.type <> n.type
                     OR n.since > (SELECT CASE WHEN yes THEN user_version ELSE 0 END FROM is_catalog, pragma_user_version)) THEN 'taken'
@@ -73,28 +73,28 @@ INSERT INTO catalog_check SELECT wrong FROM catalog_wrong;
 
 SAVEPOINT catalog;
 
--- Version 1 did not know which other files have bytes of a file: files that need others are read again. Neither did 2 know of all sources
--- that have found a file.
+-- Version 1 did not know which other files hold bytes of a file: files that need others are read again. Version 2 did not know all
+-- sources that have found a file.
 CREATE TEMP TABLE catalog_upgrade AS
 SELECT user_version AS of FROM pragma_user_version WHERE user_version IN (1, 2) AND (SELECT wrong FROM catalog_wrong) IS NULL;
 
--- ---- Tables. Of a number of bytes or elements that is beyond 64 signed bits the decimal digits are kept as a BLOB, which
--- the type INTEGER leaves as it is, and views show them as text. Times of refreshes are milliseconds since 1970, in rows of earlier
--- versions seconds, which are less: so they can be compared, and views show seconds.
+-- ---- Tables. A number of bytes or elements beyond 64 signed bits is kept as a BLOB of its decimal digits, which the type INTEGER does
+-- not convert; views show it as text. Times of refreshes are milliseconds since 1970, but seconds in rows of earlier versions. Those
+-- are smaller, so that times can be compared, and views show seconds.
 
--- The machines whose files are known. What a name is unique for, is unique on one of them.
+-- The machines whose files are known. Names that must be unique are unique on one machine.
 CREATE TABLE IF NOT EXISTS main.host(
   id   INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE           -- as zt_host() says, or whoever refreshed
+  name TEXT NOT NULL UNIQUE           -- zt_host(), or the name given for it
 );
 
--- The collections: what was refreshed.
+-- The collections that were refreshed.
 CREATE TABLE IF NOT EXISTS main.root(
   id        INTEGER PRIMARY KEY,
   host      INTEGER NOT NULL REFERENCES host(id),
   path      TEXT NOT NULL,            -- the absolute directory that its files are below; / for a list
-  source    TEXT NOT NULL,            -- the source as zt_absolute() has it
-  refreshed INTEGER,                  -- when that was last
+  source    TEXT NOT NULL,            -- zt_absolute() of the source
+  refreshed INTEGER,                  -- time of the last refresh
   UNIQUE(host, source)
 );
 
@@ -108,15 +108,15 @@ CREATE TABLE IF NOT EXISTS main.storage(
   type       TEXT,
   encoding   TEXT,
   byte_order TEXT,
-  digest_of  TEXT                     -- what a digest covers: stored, decoded or member, as zt_components has it
+  digest_of  TEXT                     -- zt_components.digest_of: stored, decoded or member
 );
 
--- Models of one kind: the same names, formats, types and shapes.
+-- Models of the same kind: the same names, formats, types and shapes.
 CREATE TABLE IF NOT EXISTS main.architecture(
   id         INTEGER PRIMARY KEY,
   digest     TEXT NOT NULL UNIQUE,    -- zt_files.architecture
   objects    INTEGER,
-  parameters INTEGER                  -- elements in all
+  parameters INTEGER                  -- number of elements of all tensors
 );
 CREATE TABLE IF NOT EXISTS main.tensor(
   architecture INTEGER NOT NULL REFERENCES architecture(id),
@@ -126,7 +126,7 @@ CREATE TABLE IF NOT EXISTS main.tensor(
   PRIMARY KEY(architecture, name)
 ) WITHOUT ROWID;
 
--- How files of one architecture are laid out. Offsets are counted from where a file's data begin.
+-- The places of components in files of one architecture. Offsets are counted from where a file's data begin.
 CREATE TABLE IF NOT EXISTS main.layout(
   id             INTEGER PRIMARY KEY,
   architecture   INTEGER NOT NULL REFERENCES architecture(id),
@@ -134,7 +134,7 @@ CREATE TABLE IF NOT EXISTS main.layout(
   components     INTEGER,
   stored_bytes   INTEGER,
   decoded_bytes  INTEGER,
-  distinct_bytes INTEGER,             -- stored bytes, those that several components share counted once
+  distinct_bytes INTEGER,             -- stored bytes; bytes that several components share count once
   UNIQUE(architecture, digest)
 );
 CREATE TABLE IF NOT EXISTS main.part(
@@ -147,7 +147,7 @@ CREATE TABLE IF NOT EXISTS main.part(
   shard          TEXT,                -- the other file that has the bytes; NULL: the file itself
   PRIMARY KEY(layout, name, storage)
 ) WITHOUT ROWID;
--- Of objects that have not just one component, or have attributes.
+-- Objects that have attributes, or not exactly one component.
 CREATE TABLE IF NOT EXISTS main.detail(
   layout        INTEGER NOT NULL REFERENCES layout(id),
   name          INTEGER NOT NULL REFERENCES name(id),
@@ -157,7 +157,7 @@ CREATE TABLE IF NOT EXISTS main.detail(
   attributes    TEXT,
   PRIMARY KEY(layout, name)
 ) WITHOUT ROWID;
--- What share of a layout has each kind.
+-- The share of each kind in a layout.
 CREATE TABLE IF NOT EXISTS main.share(
   layout   INTEGER NOT NULL REFERENCES layout(id),
   kind     INTEGER NOT NULL REFERENCES kind(id),
@@ -171,30 +171,30 @@ CREATE TABLE IF NOT EXISTS main.file(
   id             INTEGER PRIMARY KEY,
   host           INTEGER NOT NULL REFERENCES host(id),
   path           TEXT NOT NULL,       -- absolute
-  root           INTEGER NOT NULL REFERENCES root(id),   -- by which it was found last
+  root           INTEGER NOT NULL REFERENCES root(id),   -- the root that found it last
   layout         INTEGER REFERENCES layout(id),          -- NULL: it cannot be read
   container      TEXT,
   version        TEXT,
   size           INTEGER,
   mtime          REAL,
-  device         INTEGER,             -- with the inode: which file it is, whatever its names
+  device         INTEGER,             -- with the inode: the file's identity, whatever its names
   inode          INTEGER,
-  data_offset    INTEGER,             -- where its data begin
+  data_offset    INTEGER,             -- the start of its data
   manifest_bytes INTEGER,
-  refreshed      INTEGER,             -- when it was read last
+  refreshed      INTEGER,             -- time of the last reading
   fingerprint    TEXT,                -- over its objects' names and fingerprints; NULL: not known
-  fingerprinted  INTEGER,             -- when it was looked for
-  checked        INTEGER,             -- when zt_check went over it; NULL: not yet
+  fingerprinted  INTEGER,             -- time when it was computed or tried
+  checked        INTEGER,             -- time of zt_check; NULL: not yet
   error_kind     TEXT,                -- missing, denied, transient, broken, unknown; NULL: it can be read
-  error          TEXT,                -- why it cannot
+  error          TEXT,                -- why it cannot be read
   attributes     TEXT,
   UNIQUE(host, path)
 );
--- The other files that have bytes of a file, as they were when it was read.
+-- The other files that hold bytes of a file, as they were when the file was read.
 CREATE TABLE IF NOT EXISTS main.external(
   file  INTEGER NOT NULL REFERENCES file(id),
   path  TEXT NOT NULL,                -- absolute
-  size  INTEGER,                      -- NULL: it was not there
+  size  INTEGER,                      -- NULL: it was missing
   mtime REAL,
   inode INTEGER,
   PRIMARY KEY(file, path)
@@ -203,30 +203,30 @@ CREATE TABLE IF NOT EXISTS main.digest(
   file      INTEGER NOT NULL REFERENCES file(id),
   name      INTEGER NOT NULL REFERENCES name(id),
   storage   INTEGER NOT NULL REFERENCES storage(id),
-  algorithm TEXT,                     -- NULL: nobody can check it
+  algorithm TEXT,                     -- NULL: the digest cannot be checked
   value     BLOB,
-  stated    TEXT,                     -- as the file has it, where that is not algorithm:hexadecimal digits in lower case
+  stated    TEXT,                     -- as in the file, if that is not algorithm:hexadecimal digits in lower case
   PRIMARY KEY(file, name, storage)
 ) WITHOUT ROWID;
--- Values of digests that are, or were, there more than once.
+-- Values of digests that occur, or have occurred, more than once.
 CREATE TABLE IF NOT EXISTS main.repeated(value BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS main.fingerprint(
   file        INTEGER NOT NULL REFERENCES file(id),
   name        INTEGER NOT NULL REFERENCES name(id),
-  fingerprint TEXT,                   -- NULL: its values cannot be had
+  fingerprint TEXT,                   -- NULL: its values cannot be read
   PRIMARY KEY(file, name)
 ) WITHOUT ROWID;
--- No key but a number: several keys of one CBOR map may show as the same text.
+-- The key is only a number, because several keys of one CBOR map may show as the same text.
 CREATE TABLE IF NOT EXISTS main.attribute(
   id     INTEGER PRIMARY KEY,
-  file   INTEGER REFERENCES file(id),     -- of the file itself, or
-  layout INTEGER REFERENCES layout(id),   -- of an object of each file with that layout
+  file   INTEGER REFERENCES file(id),     -- an attribute of the file itself, or
+  layout INTEGER REFERENCES layout(id),   -- one of an object of each file with that layout
   name   INTEGER REFERENCES name(id),
   key    TEXT,
   value  BLOB,                            -- of any type: BLOB converts nothing
   type   TEXT
 );
--- What zt_check found.
+-- The findings of zt_check.
 CREATE TABLE IF NOT EXISTS main.finding(
   id        INTEGER PRIMARY KEY,
   file      INTEGER NOT NULL REFERENCES file(id),
@@ -239,7 +239,7 @@ CREATE TABLE IF NOT EXISTS main.finding(
 -- The collection's history.
 CREATE TABLE IF NOT EXISTS main.change(
   id     INTEGER PRIMARY KEY,
-  at     INTEGER NOT NULL,            -- when a refresh saw it
+  at     INTEGER NOT NULL,            -- time of the refresh that saw it
   host   INTEGER NOT NULL REFERENCES host(id),
   path   TEXT NOT NULL,
   change TEXT NOT NULL,               -- added, changed, moved, removed
@@ -248,7 +248,7 @@ CREATE TABLE IF NOT EXISTS main.change(
   mtime  REAL
 );
 
--- Files that a merge did not find where they had been found before, and since when: no history of a refresh tells that.
+-- Files that a merge did not find at their earlier place, and since when. The history of a refresh does not show that.
 CREATE TABLE IF NOT EXISTS main.gone(
   host INTEGER NOT NULL REFERENCES host(id),
   path TEXT NOT NULL,
@@ -256,14 +256,15 @@ CREATE TABLE IF NOT EXISTS main.gone(
   PRIMARY KEY(host, path)
 ) WITHOUT ROWID;
 
--- Which sources found a file when they were refreshed last: several may, and one that is forgotten takes along what no other has.
+-- The sources that found a file at their last refresh. There may be several. A source that is forgotten takes along only files that no
+-- other source has.
 CREATE TABLE IF NOT EXISTS main.found(
   root INTEGER NOT NULL REFERENCES root(id),
   file INTEGER NOT NULL REFERENCES file(id),
   PRIMARY KEY(root, file)
 ) WITHOUT ROWID;
--- When a file (path is '') and other files that have bytes of it were changed last, in whole nanoseconds since 1970, as they were when it
--- was read: by their own word, which programs can set, and by the system's.
+-- The times of the last change of a file (path is '') and of other files that hold its bytes, in whole nanoseconds since 1970. They are
+-- the times when the file was read: mtime, which programs can set, and ctime, which the system sets.
 CREATE TABLE IF NOT EXISTS main.stamp(
   file  INTEGER NOT NULL REFERENCES file(id),
   path  TEXT NOT NULL,
@@ -272,7 +273,7 @@ CREATE TABLE IF NOT EXISTS main.stamp(
   birth INTEGER,                      -- of the file, when it was made; NULL: the system does not tell
   PRIMARY KEY(file, path)
 ) WITHOUT ROWID;
--- Files that a source has lost and another one may find: which they were, and what second passes had found.
+-- Files that a source has lost and another source may find, with their identity and the results of second passes.
 CREATE TABLE IF NOT EXISTS main.departed(
   id            INTEGER PRIMARY KEY,
   host          INTEGER NOT NULL REFERENCES host(id),
@@ -290,26 +291,26 @@ CREATE TABLE IF NOT EXISTS main.departed(
   findings      TEXT,                 -- as JSON: [object, component, severity, rule, message] of each
   UNIQUE(host, device, inode)
 );
--- The fingerprint of a model in several files, by those of the files in their order, with spaces between them.
+-- The fingerprint of a model in several files. The key is the fingerprints of the files in their order, with spaces between them.
 CREATE TABLE IF NOT EXISTS main.whole(
   parts       TEXT PRIMARY KEY,
-  fingerprint TEXT                    -- NULL: a tensor is there twice
+  fingerprint TEXT                    -- NULL: a tensor is duplicated
 ) WITHOUT ROWID;
 
--- Which run of which experiment tracker refers to which file. What fills it writes it as a table, so it is one, whatever its name.
+-- The files that each run of an experiment tracker refers to. It is a table although its name is plural, because scripts write to it.
 CREATE TABLE IF NOT EXISTS main.run_files(
   tracker  TEXT,                      -- 'mlflow', 'optuna', 'sacred', or your own
   database TEXT,                      -- the tracker's database
   run      TEXT,                      -- the run's id in it
-  name     TEXT,                      -- what people call the run
+  name     TEXT,                      -- the run's name for people
   status   TEXT,                      -- 'finished', 'failed', 'running', or the tracker's own word
   path     TEXT,                      -- absolute
-  logged   REAL,                      -- when, in seconds since 1970
+  logged   REAL,                      -- time in seconds since 1970
   host     TEXT NOT NULL DEFAULT '',  -- whose path it is; '': that of every host in this catalog
   PRIMARY KEY(tracker, database, host, run, path)
 ) WITHOUT ROWID;
 
--- Whether more of a metric is better: patterns of its name in lower case; of several that match the longest counts.
+-- The direction of a metric: whether more is better. Patterns match its name in lower case; if several match, the longest counts.
 CREATE TABLE IF NOT EXISTS main.metrics(
   pattern   TEXT PRIMARY KEY,
   direction TEXT NOT NULL CHECK(direction IN ('min', 'max'))
@@ -354,8 +355,8 @@ CREATE TRIGGER IF NOT EXISTS main.digest_insert AFTER INSERT ON digest WHEN NEW.
   SELECT NEW.value WHERE 2 = (SELECT count(*) FROM (SELECT 1 FROM digest WHERE value = NEW.value LIMIT 2));
 END;
 
--- What is known of a file goes with it, and what is left of no file is dropped by the next refresh.
-DROP TRIGGER IF EXISTS main.file_delete;   -- Earlier versions had another one
+-- The data of a file is deleted with it. Rows that no file needs any more are dropped by the next refresh.
+DROP TRIGGER IF EXISTS main.file_delete;   -- Earlier versions had a different trigger
 CREATE TRIGGER main.file_delete AFTER DELETE ON file BEGIN
   DELETE FROM digest WHERE file = OLD.id;
   DELETE FROM fingerprint WHERE file = OLD.id;
@@ -375,8 +376,8 @@ CREATE TRIGGER IF NOT EXISTS main.architecture_delete AFTER DELETE ON architectu
   DELETE FROM tensor WHERE architecture = OLD.id;
 END;
 
--- ---- What migrate.sql left of a catalog of the first version, which had everything for each file. Nothing tells its files apart but their
--- paths, so each has an architecture of its own until it is read again. Digests are kept as they were stated.
+-- ---- Data that migrate.sql left of a catalog of the first version, which stored everything for each file. Only paths identify its
+-- files, so each file has its own architecture until it is read again. Digests are kept as they were stated.
 
 CREATE TABLE IF NOT EXISTS main.older_files(path, source, container, version, size, mtime, objects, components, stored_bytes, decoded_bytes,
                                             manifest_bytes, attributes, error, refreshed);
@@ -452,10 +453,10 @@ DROP TABLE main.older_components;
 DROP TABLE main.older_attributes;
 DROP TABLE main.older_run_files;
 
--- ---- Views of what is in the files. Their columns are those of zt_files, zt_objects, zt_components and zt_attributes, and mean
--- the same; then come the host, and numbers to join by.
+-- ---- Views of the contents of files. Their columns are those of zt_files, zt_objects, zt_components and zt_attributes, with the same
+-- meaning, followed by the host and numbers to join by.
 
--- Which files are there, and what is in them?
+-- Which files are there, and what do they contain?
 DROP VIEW IF EXISTS main.files;
 CREATE VIEW main.files AS
 SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.components,
@@ -467,7 +468,7 @@ SELECT f.path, r.source, f.container, f.version, f.size, f.mtime, a.objects, l.c
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN root AS r ON r.id = f.root
      LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture;
 
--- Forgets a file: DELETE FROM files WHERE path = '/data/old.zt'
+-- DELETE FROM files WHERE path = '/data/old.zt' forgets a file.
 DROP TRIGGER IF EXISTS main.files_delete;
 CREATE TRIGGER main.files_delete INSTEAD OF DELETE ON files BEGIN
   DELETE FROM file WHERE id = OLD.file;
@@ -507,7 +508,7 @@ FROM file AS f JOIN host AS h ON h.id = f.host JOIN part AS p ON p.layout = f.la
      JOIN name AS n ON n.id = p.name JOIN storage AS s ON s.id = p.storage
      LEFT JOIN digest AS d ON d.file = f.id AND d.name = p.name AND d.storage = p.storage;
 
--- What do files and objects say of themselves? (object is NULL: the file itself.)
+-- Which attributes do files and objects have? (object is NULL: the file itself.)
 DROP VIEW IF EXISTS main.attributes;
 CREATE VIEW main.attributes AS
 SELECT f.path, CAST(NULL AS TEXT) AS object, a.key, a.value, a.type, h.name AS host, f.id AS file
@@ -523,19 +524,19 @@ SELECT h.name AS host, r.path, r.source, (SELECT count(*) FROM found AS f WHERE 
        datetime(CASE WHEN r.refreshed < 100000000000 THEN r.refreshed ELSE r.refreshed / 1000 END, 'unixepoch') AS refreshed, r.id AS root
 FROM root AS r JOIN host AS h ON h.id = r.host;
 
--- What did zt_check find that should not be?
+-- Which errors and warnings did zt_check find?
 DROP VIEW IF EXISTS main.findings;
 CREATE VIEW main.findings AS
 SELECT f.path, g.object, g.component, g.severity, g.rule, g.message, h.name AS host, f.id AS file
 FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host WHERE g.severity IS NOT 'note';
 
--- What did zt_check note that is nobody's fault?
+-- Which notes does zt_check have, for which no file is at fault?
 DROP VIEW IF EXISTS main.notes;
 CREATE VIEW main.notes AS
 SELECT f.path, g.object, g.component, g.rule, g.message, h.name AS host, f.id AS file
 FROM finding AS g JOIN file AS f ON f.id = g.file JOIN host AS h ON h.id = f.host WHERE g.severity = 'note';
 
--- What did refreshes add, change, move and remove, and when?
+-- Which files did refreshes add, change, move and remove, and when?
 DROP VIEW IF EXISTS main.changes;
 CREATE VIEW main.changes AS
 SELECT datetime(CASE WHEN c.at < 100000000000 THEN c.at ELSE c.at / 1000 END, 'unixepoch') AS at, h.name AS host, c.path, c.change, c.was, c.size, c.mtime
@@ -543,20 +544,20 @@ FROM change AS c JOIN host AS h ON h.id = c.host;
 
 -- ---- Views that answer questions
 
--- What are tensor files called? By these names a directory stands for them, and the scripts for experiment trackers tell a model
--- among a run's artifacts.
+-- Which names do tensor files have? A directory stands for the files with these names, and the scripts for experiment trackers
+-- recognize models by them among a run's artifacts.
 DROP VIEW IF EXISTS main.file_names;
 CREATE VIEW main.file_names AS
 SELECT column1 AS pattern
-FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*.onnx'), ('*model*.bin'));
+FROM (VALUES ('*.zt'), ('*.safetensors'), ('*.gguf'), ('*.npy'), ('*.npz'), ('*.pt'), ('*.pth'), ('*.ckpt'), ('*.ptl'), ('*model*.bin'), ('*.onnx'));
 
--- What does a person call the type of a kind of tensor? That of a quantized one of GGUF is its block's: q5_0.
+-- Which name do people use for the type of a kind of tensor? For a quantized tensor of GGUF it is the block's: q5_0.
 DROP VIEW IF EXISTS main.kinds;
 CREATE VIEW main.kinds AS
 SELECT id, format, dtype, CASE WHEN format GLOB 'gguf.*' THEN substr(format, 6) ELSE type END AS type FROM kind;
 
--- Why is there nothing known of what is in a file: is it broken (or gone, or denied), of a format that is known by name and not read
--- (unsupported), or no tensor file, neither by its name nor by its content (other)? The last come with sources such as **/*.
+-- Why is nothing known of a file's contents? It is broken (or missing, or denied), of a format that is recognized but not read
+-- (unsupported), or not a tensor file, neither by its name nor by its content (other). The last kind comes from sources such as **/*.
 DROP VIEW IF EXISTS main.troubles;
 CREATE VIEW main.troubles AS
 SELECT f.id AS file, CASE WHEN f.error_kind = 'unsupported' THEN 'unsupported'
@@ -566,8 +567,8 @@ SELECT f.id AS file, CASE WHEN f.error_kind = 'unsupported' THEN 'unsupported'
                           ELSE 'broken' END AS trouble
 FROM file AS f WHERE f.error IS NOT NULL;
 
--- What has been catalogued from where, and when was it last read? A file that several sources find is one of each. `files` and `bytes`
--- count names; several names of one file count once in distinct_bytes. What is no tensor file counts in `others` alone.
+-- Which sources have been catalogued, and when was each last read? A file that several sources find counts for each. `files` and
+-- `bytes` count names; in distinct_bytes, several names of one file count once. Files that are not tensor files count only in `others`.
 DROP VIEW IF EXISTS main.sources;
 CREATE VIEW main.sources AS
 WITH one AS (
@@ -585,7 +586,7 @@ FROM root AS r JOIN host AS h ON h.id = r.host LEFT JOIN one AS f ON f.root = r.
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
 GROUP BY r.id;
 
--- Forgets a source, and the files that no other source has found: DELETE FROM sources WHERE source = '/data/old-models'
+-- DELETE FROM sources WHERE source = '/data/old-models' forgets a source, and the files that no other source has found.
 DROP TRIGGER IF EXISTS main.sources_delete;
 CREATE TRIGGER main.sources_delete INSTEAD OF DELETE ON sources BEGIN
   DELETE FROM found WHERE root = OLD.root;
@@ -602,20 +603,20 @@ CREATE VIEW main.broken AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, f.error_kind, h.name AS host
 FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'broken';
 
--- Which files are of a format that is known by name and not read?
+-- Which files are of a format that is recognized but not read?
 DROP VIEW IF EXISTS main.unsupported;
 CREATE VIEW main.unsupported AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'unsupported';
 
--- Which files have sources found that are no tensor files, neither by their names nor by their content?
+-- Which files have sources found that are not tensor files, neither by their names nor by their content?
 DROP VIEW IF EXISTS main.other_files;
 CREATE VIEW main.other_files AS
 SELECT f.path, f.size, datetime(f.mtime, 'unixepoch') AS modified, f.error, h.name AS host
 FROM troubles AS t JOIN file AS f ON f.id = t.file JOIN host AS h ON h.id = f.host WHERE t.trouble = 'other';
 
--- Which files are there on disk, each once, however many names it has (hard links, symbolic links, the snapshots of a cache)? path is the
--- first of them.
+-- Which files are on disk, each counted once, however many names it has (hard links, symbolic links, the snapshots of a cache)? path is
+-- the first of the names.
 DROP VIEW IF EXISTS main.physical_files;
 CREATE VIEW main.physical_files AS
 SELECT min(f.path) AS path, count(*) AS names, f.container, f.version, f.size, f.mtime, a.objects, a.parameters, l.stored_bytes,
@@ -624,8 +625,8 @@ FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN troubles AS t ON t.file
      LEFT JOIN layout AS l ON l.id = f.layout LEFT JOIN architecture AS a ON a.id = l.architecture
 GROUP BY f.host, f.device, f.inode, CASE WHEN f.inode IS NULL THEN f.id END;
 
--- How much is there in all? `names` are paths; `files`, and all that follows, count each file on disk once. What is no tensor file is left
--- out, but for `others`.
+-- How much is there in all? `names` are paths; `files` and the columns after it count each file on disk once. Files that are not tensor
+-- files count only in `others`.
 DROP VIEW IF EXISTS main.totals;
 CREATE VIEW main.totals AS
 SELECT coalesce(sum(names) FILTER (WHERE trouble IS NOT 'other'), 0) AS names, count(*) FILTER (WHERE trouble IS NOT 'other') AS files,
@@ -642,8 +643,8 @@ CREATE VIEW main.generations AS
 SELECT container, version, count(*) AS files, sum(objects) AS objects, sum(stored_bytes) AS stored_bytes
 FROM physical_files WHERE layout IS NOT NULL GROUP BY container, version;
 
--- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements; bytes that tied tensors share
--- count once in distinct_bytes.) A model in several files is one row of whole_models.
+-- How large is each model: tensors, parameters, bytes? (A sparse tensor counts with all its elements. In distinct_bytes, bytes that
+-- tied tensors share count once.) A model in several files is one row of whole_models.
 DROP VIEW IF EXISTS main.models;
 CREATE VIEW main.models AS
 SELECT f.path, f.version, a.objects, a.parameters, l.stored_bytes, l.decoded_bytes, datetime(f.mtime, 'unixepoch') AS modified,
@@ -652,9 +653,8 @@ FROM file AS f JOIN host AS h ON h.id = f.host LEFT JOIN layout AS l ON l.id = f
      LEFT JOIN architecture AS a ON a.id = l.architecture
 WHERE f.error IS NULL;
 
--- Which files are parts of a model, by their names: NAME-00002-of-00003.safetensors, .gguf and so on? Some have six digits for how many
--- there are (`digits`). `model` is the path that it would
--- have in one file.
+-- Which files are parts of a model, by their names: NAME-00002-of-00003.safetensors, .gguf and so on? The number of parts has five or six
+-- digits (`digits`). `model` is the path that the model would have in one file.
 DROP VIEW IF EXISTS main.model_parts;
 CREATE VIEW main.model_parts AS
 SELECT host, substr(stem, 1, length(stem) - 10 - digits) || substr(path, length(stem) + 1) AS model,
@@ -666,9 +666,9 @@ FROM (SELECT *, CASE WHEN stem GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0
             FROM file AS f WHERE f.path GLOB '*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]*.*'))
 WHERE CAST(substr(stem, -9 - digits, 5) AS INTEGER) BETWEEN 1 AND CAST(substr(stem, -digits) AS INTEGER);
 
--- How large is each model as a whole, in one file or in several: tensors, parameters, bytes? `missing` are the names of files that are not
--- there, `broken` how many cannot be read: of a model without either all that is said is of all its files. Its fingerprint, which a second
--- pass makes, is that of the same model in one file. `parts` is 1, and file its number, if it is in one.
+-- How large is each model as a whole, in one file or in several: tensors, parameters, bytes? `missing` lists the names of missing
+-- files, and `broken` counts unreadable ones. If there are none of these, the row describes all files of the model. The fingerprint,
+-- which a second pass makes, is that of the same model in one file. For a model in one file, `parts` is 1 and `file` is its number.
 DROP VIEW IF EXISTS main.whole_models;
 CREATE VIEW main.whole_models AS
 WITH RECURSIVE part AS (
@@ -708,7 +708,7 @@ SELECT f.path, f.container, f.version, 1, 1, NULL, 0, a.objects, a.parameters, l
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
 WHERE f.error IS NULL AND f.manifest_bytes IS NOT 0 AND f.id NOT IN (SELECT file FROM model_parts);
 
--- In how many files is there a tensor of this name, and is it of one shape and type in all of them?
+-- How many files have a tensor of this name, and do all of them have one shape and type for it?
 DROP VIEW IF EXISTS main.names;
 CREATE VIEW main.names AS
 WITH used(architecture, files) AS (
@@ -727,13 +727,13 @@ SELECT count(*) AS files, a.objects, a.parameters, min(f.path) AS first_path, ma
 FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
 WHERE a.objects > 0 GROUP BY a.id;
 
--- What does each file say about itself?
+-- Which attributes does each file state?
 DROP VIEW IF EXISTS main.file_attributes;
 CREATE VIEW main.file_attributes AS
 SELECT f.path, a.key, a.value, a.type, h.name AS host
 FROM attribute AS a JOIN file AS f ON f.id = a.file JOIN host AS h ON h.id = f.host;
 
--- What did each run leave behind? The columns of a file that is not in the catalog are NULL.
+-- Which files did each run leave behind? The columns of a file that is not in the catalog are NULL.
 DROP VIEW IF EXISTS main.runs;
 CREATE VIEW main.runs AS
 SELECT r.tracker, r.database, r.run, r.name, r.status, datetime(r.logged, 'unixepoch') AS logged, r.path, f.version,

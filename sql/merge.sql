@@ -1,20 +1,20 @@
--- merge.sql: brings a catalog into another one: what several machines have refreshed, together.
+-- merge.sql: merges a catalog into another one, for instance the catalogs of several machines.
 --
 --   sqlite3 all.db < sql/catalog.sql
 --   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
 --     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
 --
--- It needs no ztensor. Of a file (a host's path) that both catalogs have, what was found later stays, as it was read there, and what
--- either found in a second pass over that; what a refresh of either removed later is removed. Numbers of rows (id) are each catalog's
--- own; what they name is not. Of a run the later state stays; one that its tracker has forgotten stays, too: DELETE FROM run_files
--- forgets it here.
+-- It needs no ztensor. If both catalogs have a file (a path of a host), the later reading stays, with the second passes of both over
+-- that state. A file that a refresh of either catalog removed later is removed. Row numbers (id) belong to each catalog; the things
+-- they name do not. The later state of a run stays. A run that its tracker has forgotten stays, too: DELETE FROM run_files forgets it
+-- here.
 --
--- So the order of catalogs does not matter, and merging one again changes nothing, as long as the catalogs of one host have the same
--- sources, or ones with nothing in common. For a catalog keeps of a file the last source that found it, and no other: where sources have
--- files in common, one that is gone may stay in one order and go in another, until its source is refreshed.
+-- So the order of catalogs does not matter, and merging a catalog again changes nothing. This requires that the catalogs of one host
+-- have the same sources, or sources without common files. The reason is that a catalog keeps only the last source that found a file. If
+-- sources have files in common, a file that is gone may stay in one order and go in another, until its source is refreshed.
 --
--- All of an INSERT succeeds, or nothing. The incoming catalog is only read. Both must be of this version: read catalog.sql first. Files
--- of a catalog of the first version are nobody's until they are refreshed, and are refused.
+-- An INSERT succeeds completely or has no effect. The incoming catalog is only read. Both must be of this version: read catalog.sql
+-- first. Files of a catalog of the first version have no host until they are refreshed, and are refused.
 
 DROP TABLE IF EXISTS temp.merge;
 DROP TABLE IF EXISTS temp.merge_table;
@@ -31,8 +31,8 @@ DROP TABLE IF EXISTS temp.merge_found;
 DROP TABLE IF EXISTS temp.merge_gone;
 DROP TABLE IF EXISTS temp.merge_lost;
 
--- A row is a catalog, and what came of it: files that were new, that replaced older rows or added to them, that were removed, and those
--- that stayed as they were.
+-- A row is a merged catalog with the numbers of its files: new files, files that replaced older rows or added to them, removed files,
+-- and unchanged ones.
 CREATE TEMP TABLE merge(added, replaced, removed, unchanged);
 
 -- The tables that both must have, with the same columns in the same order.
@@ -42,7 +42,7 @@ INSERT INTO merge_table VALUES
   ('file'), ('external'), ('digest'), ('repeated'), ('fingerprint'), ('attribute'), ('finding'), ('change'), ('gone'), ('run_files'), ('metrics'),
   ('found'), ('stamp'), ('whole');
 
--- Which row here is which there. `fresh` ones were not here.
+-- The rows of the other catalog and their counterparts here. `fresh` rows did not exist here.
 CREATE TEMP TABLE merge_host(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_root(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_name(there INTEGER PRIMARY KEY, here);
@@ -51,18 +51,18 @@ CREATE TEMP TABLE merge_kind(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_storage(there INTEGER PRIMARY KEY, here);
 CREATE TEMP TABLE merge_architecture(there INTEGER PRIMARY KEY, here, fresh);
 CREATE TEMP TABLE merge_layout(there INTEGER PRIMARY KEY, here, fresh);
--- What second passes found is taken over from there ('take'), dropped here ('drop'), or left alone. `refreshed` is when it was read there,
--- if that counts though the file stays as it is.
+-- The results of second passes are taken over from there ('take'), dropped here ('drop'), or left alone. `refreshed` is the time of the
+-- reading there, if that time counts although the file's row stays.
 CREATE TEMP TABLE merge_file(there INTEGER PRIMARY KEY, here, state, fingerprints, findings, refreshed);
 CREATE INDEX temp.merge_file_here ON merge_file(here) WHERE here IS NOT NULL;
--- Files here that have been found by another source since, a number of main.root.
+-- Files here that another source, a row number of main.root, has found since.
 CREATE TEMP TABLE merge_found(file INTEGER PRIMARY KEY, root);
--- Files that some refresh did not find, and when that was; the same of those of which no history tells so.
+-- Files that some refresh did not find, and the time of that; and the same for files without such a history.
 CREATE TEMP TABLE merge_gone(host, path TEXT, at);
 CREATE TEMP TABLE merge_lost(host, path TEXT, at);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
-  -- pragma_user_version tells that of main alone: one version has one set of tables, with the same columns.
+  -- pragma_user_version only shows main's version. Catalogs of one version have the same tables, with the same columns.
   SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
   WHERE EXISTS (SELECT 1 FROM merge_table AS n
                 WHERE (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'main') AS c)
@@ -73,7 +73,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SELECT RAISE(ABORT, 'incoming has files of a catalog of the first version, on a host without a name: refresh their sources there first')
   WHERE EXISTS (SELECT 1 FROM incoming.host AS h CROSS JOIN incoming.file AS f ON f.host = h.id WHERE h.name = '');
 
-  -- What has a name of its own.
+  -- Rows that have a name.
   INSERT OR IGNORE INTO host(name) SELECT name FROM incoming.host;
   INSERT INTO merge_host SELECT t.id, h.id FROM incoming.host AS t CROSS JOIN main.host AS h ON h.name = t.name;
   INSERT OR IGNORE INTO root(host, path, source)
@@ -142,9 +142,9 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   FROM merge_layout AS m CROSS JOIN incoming.attribute AS t ON t.layout = m.there CROSS JOIN merge_name AS n ON n.there = t.name
   WHERE m.fresh;
 
-  -- Files: what was found later, as it was read there, and second passes over the same state of a file. Of two found in one second the
-  -- one of the later state counts, so that the order of catalogs does not. What is below a directory that could not be listed was not
-  -- found since it was read, as far as is known.
+  -- Files: the later reading counts, with second passes over the same state of a file. If both readings are of one second, the later
+  -- state counts, so that the order of catalogs does not matter. A file below a directory that could not be listed counts as found only
+  -- when it was read.
   INSERT INTO merge_file
   SELECT there, here, state,
          CASE WHEN state = 'added' OR passed_there AND (state = 'replaced' OR NOT passed_here AND same) THEN 'take'
@@ -191,7 +191,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
               FROM incoming.file AS t CROSS JOIN merge_host AS h ON h.there = t.host
                    LEFT JOIN main.file AS f ON f.host = h.here AND f.path = t.path));
 
-  -- Where did a refresh find a file no more? Its history says so, of files here and of those that come.
+  -- Which refreshes no longer found a file? Their history says so, for files here and for incoming files.
   INSERT INTO merge_gone(host, path, at)
   SELECT f.host, f.path, c.at
   FROM incoming.change AS c CROSS JOIN merge_host AS h ON h.there = c.host
@@ -208,8 +208,8 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   UNION ALL
   SELECT g.host, x.path, g.at
   FROM main.gone AS g CROSS JOIN merge_host AS h ON h.here = g.host CROSS JOIN incoming.file AS x ON x.host = h.there AND x.path = g.path;
-  -- Or the source that found it here was refreshed later there, or the other way round, and nothing has found it there since: unless it is
-  -- below a directory that could not be listed.
+  -- The same holds if the source that found it here was refreshed later there, or the reverse, and no source has found it there since,
+  -- unless it is below a directory that could not be listed.
   INSERT INTO merge_lost
   SELECT f.host, f.path, t.refreshed
   FROM incoming.root AS t CROSS JOIN merge_root AS m ON m.there = t.id CROSS JOIN main.root AS r ON r.id = m.here
@@ -236,7 +236,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   INSERT INTO merge_lost SELECT h.here, g.path, g.at FROM incoming.gone AS g CROSS JOIN merge_host AS h ON h.there = g.host;
   INSERT INTO gone(host, path, at) SELECT host, path, max(at) FROM merge_lost GROUP BY host, path
   ON CONFLICT(host, path) DO UPDATE SET at = excluded.at WHERE excluded.at > gone.at;
-  -- A file is gone if nobody has seen it since.
+  -- A file is gone if no refresh has found it since.
   DELETE FROM merge_gone
   WHERE at <= (SELECT r.refreshed FROM main.file AS f CROSS JOIN main.root AS r ON r.id = f.root
                WHERE f.host = merge_gone.host AND f.path = merge_gone.path);
@@ -279,7 +279,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SET checked = (SELECT t.checked FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there
                  WHERE m.here = file.id AND m.findings = 'take')
   WHERE id IN (SELECT here FROM merge_file WHERE findings IS NOT NULL);
-  -- The source by which it was found last.
+  -- The source that found it last.
   INSERT INTO merge_found
   SELECT m.here, r.here
   FROM merge_file AS m CROSS JOIN incoming.file AS t ON t.id = m.there CROSS JOIN incoming.root AS there ON there.id = t.root
@@ -315,7 +315,7 @@ CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   SELECT m.here, t.path, t.mtime, t.ctime, t.birth FROM merge_file AS m CROSS JOIN incoming.stamp AS t ON t.file = m.there
   WHERE m.state IN ('added', 'replaced', 'unchanged') AND m.here IS NOT NULL;
   INSERT OR IGNORE INTO whole(parts, fingerprint) SELECT parts, fingerprint FROM incoming.whole;
-  -- Of each source, what its later refresh found; and each file has the source that it was found by last.
+  -- Each source has the files of its later refresh, and each file has the source that found it last.
   DELETE FROM found
   WHERE root IN (SELECT m.here FROM merge_root AS m CROSS JOIN incoming.root AS t ON t.id = m.there CROSS JOIN main.root AS r ON r.id = m.here
                  WHERE t.refreshed > coalesce(r.refreshed, 0));

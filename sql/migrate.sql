@@ -1,11 +1,11 @@
--- migrate.sql: makes a catalog of the first version, whose tables have no number of a version, one of today's, with catalog.sql:
+-- migrate.sql: converts a catalog of the first version, whose tables have no version number, to the current version, with catalog.sql:
 --
 --   sqlite3 -bail catalog.db BEGIN ".read sql/migrate.sql" ".read sql/catalog.sql" COMMIT
 --
--- That is one transaction. This script moves the old tables out of the way, catalog.sql takes their rows over and drops them; between the
--- two nothing is lost. Rows are kept as they are. But the first version did not keep whose paths they are, nor from which
--- directory relative ones count, so that they are on a host without a name; the next refresh of the same source, named in the same
--- words from the same directory, takes them over, and reads the files again.
+-- The command is one transaction. This script moves the old tables out of the way, and catalog.sql takes over their rows and drops
+-- them; nothing is lost in between. Rows are kept as they are. But the first version did not keep the host of a path, nor the directory
+-- of a relative path, so the paths are on a host without a name. The next refresh of the same source, in the same spelling and from the
+-- same directory, takes them over, and reads the files again.
 
 DROP TABLE IF EXISTS temp.migrate_check;
 CREATE TEMP TABLE migrate_check(found);

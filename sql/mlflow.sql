@@ -1,18 +1,18 @@
--- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are those with a name of `file_names`.
+-- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are files with a name of `file_names`.
 --
--- It needs the tables and views of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow, which is
--- only read:
+-- It needs the tables and views of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow. The
+-- MLflow database is only read:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
 --     "ATTACH 'file:mlflow.db?mode=ro' AS mlflow" ".read sql/mlflow.sql" \
 --     "SELECT * FROM mlflow_best_models WHERE metric = 'val_loss' ORDER BY rank LIMIT 5"
 --
--- The views read the tensor files themselves, so that they are right before any file is in the catalog: `sqlite3 :memory:` will
--- do, too. They are temporary; read this script in each session. That also brings run_files up to date for this database.
+-- The views read the tensor files themselves, so they work before any file is in the catalog, even with `sqlite3 :memory:`. The views
+-- are temporary: read this script in each session. The script also brings run_files up to date for this database.
 --
--- Runs in MLflow's trash are left out. Artifacts are found where they are files on this machine, be artifact_uri a path or a
--- file: URI; remote stores (s3:, mlflow-artifacts: ...) have no rows. Artifacts of runs are those of log_artifact() and those
--- of log_model(), which MLflow 3 keeps beside the run.
+-- Runs in MLflow's trash are left out. Artifacts are found if they are files on this machine, whether artifact_uri is a path or a file:
+-- URI. Remote stores (s3:, mlflow-artifacts: ...) have no rows. A run's artifacts are those of log_artifact() and those of log_model(),
+-- which MLflow 3 keeps beside the run.
 
 DROP VIEW IF EXISTS temp.mlflow_places;
 DROP VIEW IF EXISTS temp.mlflow_models;
@@ -21,8 +21,8 @@ DROP VIEW IF EXISTS temp.mlflow_failed_models;
 DROP VIEW IF EXISTS temp.mlflow_changed_models;
 DROP VIEW IF EXISTS temp.mlflow_refresh;
 
--- Where does each run keep its artifacts? As a list of patterns, NULL if that is not on this machine. The directory `id` has
--- the artifacts. Patterns, because a directory that is not there would be a row, and a run without artifacts has none.
+-- Where does each run keep its artifacts? The answer is a list of patterns, or NULL if the place is not on this machine. The directory
+-- `id` has the artifacts. Patterns are used because a missing directory would be a row, and a run without artifacts has none.
 CREATE TEMP VIEW mlflow_places(run, id, source) AS
 WITH place(run, id, uri) AS (
   SELECT run_uuid, run_uuid, nullif(artifact_uri, '') FROM mlflow.runs WHERE lifecycle_stage = 'active'
@@ -37,7 +37,7 @@ WITH place(run, id, uri) AS (
 decoded(run, id, uri) AS (
   SELECT run, id, CASE WHEN uri GLOB '/*%[0-9A-Fa-f][0-9A-Fa-f]*' THEN 'file://' || uri ELSE uri END FROM place
 ),
--- What is special in a pattern is put in brackets.
+-- Special characters of patterns are put in brackets.
 escaped(run, id, uri, pattern) AS (
   SELECT run, id, uri, replace(replace(replace(uri, '[', '[[]'), '*', '[*]'), '?', '[?]') || '/**/' FROM decoded
 ),
@@ -55,8 +55,8 @@ SELECT run, id, CASE WHEN pattern IS NOT NULL
   THEN (SELECT json_group_array(l.pattern || n.pattern) FROM file_names AS n) END
 FROM local AS l;
 
--- Which tensor files does each run have, and what is in them? `error` says why one cannot be read.
--- CROSS JOIN keeps the order: files are opened only of those runs that a query asks for. total() cannot overflow.
+-- Which tensor files does each run have, and what do they contain? `error` is the reason why a file cannot be read. CROSS JOIN keeps
+-- the order: only files of the requested runs are opened. total() cannot overflow.
 CREATE TEMP VIEW mlflow_models AS
 SELECT e.name AS experiment, r.run_uuid AS run, r.name AS name, r.status AS status,
   substr(f.path, instr(f.path, p.id || '/artifacts/') + length(p.id || '/artifacts/')) AS artifact,
@@ -68,9 +68,9 @@ CROSS JOIN mlflow.experiments AS e ON e.experiment_id = r.experiment_id
 CROSS JOIN mlflow_places AS p ON p.run = r.run_uuid
 CROSS JOIN zt_files(p.source) AS f;
 
--- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better, the catalog's table
--- metrics may: `direction` is min, max, or NULL if it does not, and `rank` is 1 for the best value in the experiment; rank_min is 1 for
--- the least, rank_max for the greatest. A rank that is missing is a run without models.
+-- Which finished runs did best, and how large are their models? MLflow does not know whether more of a metric is better, but the
+-- catalog's table metrics may: `direction` is min, max, or NULL if it does not. `rank` is 1 for the best value in the experiment,
+-- rank_min is 1 for the min, and rank_max is 1 for the max. A missing rank is a run without models.
 CREATE TEMP VIEW mlflow_best_models AS
 WITH ranked AS (
   SELECT m.run_uuid, m.key, m.value,
@@ -85,15 +85,15 @@ SELECT m.experiment, b.key AS metric, b.rank_min, b.rank_max, b.value, m.run, m.
   m.size, m.path, m.error, b.direction, CASE b.direction WHEN 'min' THEN b.rank_min WHEN 'max' THEN b.rank_max END AS rank
 FROM ranked AS b CROSS JOIN mlflow_models AS m ON m.run = b.run_uuid;
 
--- Which models did runs leave behind that failed or were killed?
+-- Which models were left behind by runs that failed or were killed?
 CREATE TEMP VIEW mlflow_failed_models AS
 SELECT experiment, run, name, status, artifact, parameters, dtypes, size, path, error
 FROM mlflow_models WHERE status IN ('FAILED', 'KILLED');
 
--- Which artifacts changed since they were logged? Those written more than a minute after their run ended: end_time is the
--- tracker's clock, the file's time the file server's, and a minute is more than they should differ by. And those with a tag of
--- the run, `digest:ARTIFACT:OBJECT:COMPONENT`, of which the file no longer states that digest, or has other bytes than it
--- states. An artifact that was logged late, after its run, is among them.
+-- Which artifacts changed since they were logged? The view lists artifacts that were written more than a minute after their run ended.
+-- end_time comes from the tracker's clock and the file's time from the file server's, and these should differ by less than a minute.
+-- The view also lists artifacts with a tag of the run, `digest:ARTIFACT:OBJECT:COMPONENT`, if the file no longer states that digest, or
+-- its bytes contradict it. An artifact that was logged late, after its run, is among them.
 CREATE TEMP VIEW mlflow_changed_models AS
 SELECT * FROM (
   SELECT m.experiment, m.run, m.name, m.artifact,
@@ -108,7 +108,8 @@ SELECT * FROM (
   FROM mlflow_models AS m
 ) WHERE change IS NOT NULL;
 
--- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. `logged` is the run's end: by then its artifacts were.
+-- run_files. The statements are in a trigger so that they succeed or fail together. Paths are those of the catalog, on this host.
+-- `logged` is the end of the run, when its artifacts existed.
 CREATE TEMP VIEW mlflow_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER mlflow_refresh INSTEAD OF INSERT ON mlflow_refresh BEGIN
   DELETE FROM run_files WHERE tracker = 'mlflow' AND database = NEW.database AND host IN ('', zt_host());

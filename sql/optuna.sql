@@ -1,19 +1,20 @@
 -- optuna.sql: Optuna's trials joined with the tensor files that they refer to.
 --
 -- It needs the tables and views of catalog.sql in the main database, and the database of an RDBStorage (Optuna 3 or later) attached as
--- optuna, which is only read; :artifacts is the directory of the FileSystemArtifactStore, if there is one:
+-- optuna, which is only read. :artifacts is the directory of the FileSystemArtifactStore, if there is one:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" ".parameter set :artifacts artifacts" \
 --     "ATTACH 'file:optuna.db?mode=ro' AS optuna" ".read sql/optuna.sql" \
 --     "SELECT * FROM optuna_best_models WHERE rank <= 5 ORDER BY study, objective, rank"
 --
--- The views read the tensor files themselves, so that they are right before any file is in the catalog: `sqlite3 :memory:` will
--- do, too. They are temporary; read this script in each session. That also brings run_files up to date for this database.
+-- The views read the tensor files themselves, so they work before any file is in the catalog, even with `sqlite3 :memory:`. The views
+-- are temporary: read this script in each session. The script also brings run_files up to date for this database.
 --
--- A directory with a space or another sign in its name needs both quotes: .parameter set :artifacts "'my artifacts'".
+-- A directory with a space or a special character in its name needs both quotes: .parameter set :artifacts "'my artifacts'".
 --
--- A trial, or a study, refers to a tensor file by an artifact that has a filename of `file_names`, or by a user attribute with a
--- text that ends in one: a path or file: URI, alone or in a list or dict. Relative paths are relative to the directory of the session.
+-- A trial, or a study, refers to a tensor file in one of two ways: by an artifact with a filename of `file_names`, or by a user
+-- attribute whose text ends in such a name. The text is a path or file: URI, alone or in a list or dict. Relative paths are relative to
+-- the directory of the session.
 
 DROP VIEW IF EXISTS temp.optuna_references;
 DROP VIEW IF EXISTS temp.optuna_models;
@@ -26,8 +27,8 @@ DROP TABLE IF EXISTS temp.optuna_store;
 -- A view cannot have parameters.
 CREATE TEMP TABLE optuna_store AS SELECT :artifacts AS directory;
 
--- Which files do trials and studies (trial_id is NULL) refer to, under what name? `source` is NULL if it is not on this machine
--- or in a store that was not named.
+-- Which files do trials and studies (trial_id is NULL) refer to, and by which name? `source` is NULL if the file is not on this
+-- machine, or in a store that was not named.
 CREATE TEMP VIEW optuna_references(study_id, trial_id, name, location, source) AS
 WITH user(study_id, trial_id, key, value) AS (
   SELECT t.study_id, a.trial_id, a.key, a.value_json
@@ -44,7 +45,7 @@ artifact(study_id, trial_id, value) AS (
   SELECT study_id, trial_id, json_extract(value, '$') FROM system
   WHERE CASE WHEN key GLOB 'artifacts:*' AND json_valid(value) THEN json_valid(json_extract(value, '$')) END
 ),
--- What is called `called` is at the location.
+-- The file `called` is at the location.
 named(study_id, trial_id, name, location, called) AS (
   SELECT u.study_id, u.trial_id, u.key, j.atom, j.atom
   FROM user AS u JOIN json_tree(CASE WHEN json_valid(u.value) THEN u.value END) AS j WHERE j.type = 'text'
@@ -57,7 +58,7 @@ reference(study_id, trial_id, name, location) AS (
   SELECT study_id, trial_id, name, location FROM named
   WHERE EXISTS (SELECT 1 FROM file_names WHERE '/' || lower(called) GLOB '*/' || pattern)
 ),
--- What is special in a pattern is put in brackets, for what is not there must not name other files.
+-- Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
 escaped(study_id, trial_id, name, location, source) AS (
   SELECT study_id, trial_id, name, location, replace(replace(replace(location, '[', '[[]'), '*', '[*]'), '?', '[?]')
   FROM reference
@@ -72,9 +73,9 @@ SELECT study_id, trial_id, name, location, CASE
   END
 FROM escaped;
 
--- Which tensor files does each trial or study refer to, and what is in them? `error` says why one cannot be read.
--- CROSS JOIN keeps the order: files are opened only of those trials that a query asks for. total() cannot overflow.
--- Times are UTC in a database that Optuna 5 made; before, they were the local time of the trial, taken as the session's here.
+-- Which tensor files does each trial or study refer to, and what do they contain? `error` is the reason why a file cannot be read.
+-- CROSS JOIN keeps the order: only files of the requested trials are opened. total() cannot overflow. Times are UTC in a database that
+-- Optuna 5 made. In older databases they are the local time of the trial, taken here as the local time of the session.
 CREATE TEMP VIEW optuna_models AS
 SELECT s.study_name AS study, t.number AS trial, t.state AS state, r.name AS name,
   CASE WHEN f.path IS NOT NULL AND f.error IS NULL
@@ -89,11 +90,11 @@ FROM optuna_references AS r
 CROSS JOIN optuna.version_info AS v
 CROSS JOIN optuna.studies AS s ON s.study_id = r.study_id
 LEFT JOIN optuna.trials AS t ON t.trial_id = r.trial_id
--- A directory is no model, whatever its name.
+-- A directory is not a model, whatever its name.
 LEFT JOIN zt_files(r.source) AS f ON f.path = r.location OR r.location GLOB 'file:*' OR r.location GLOB '~/*';
 
--- Which completed trials did best, by study and objective in its direction, and how large are their models? As for Optuna's
--- best_trial, those that violate a constraint do not count. A rank that is missing is a trial without models.
+-- Which completed trials did best, by study and objective in its direction, and how large are their models? Trials that violate a
+-- constraint do not count, as in Optuna's best_trial. A missing rank is a trial without models.
 CREATE TEMP VIEW optuna_best_models AS
 WITH completed AS (
   SELECT t.trial_id, t.study_id, v.objective, d.direction,
@@ -117,16 +118,16 @@ FROM ranked AS b CROSS JOIN optuna_models AS m ON m.trial_id = b.trial_id;
 CREATE TEMP VIEW optuna_failed_models AS
 SELECT study, trial, state, name, parameters, dtypes, size, path, error FROM optuna_models WHERE state = 'FAIL';
 
--- Which models changed since their trial, or are gone? Those written more than a minute after it completed: the trial's time and
--- the file's may be of different clocks. An artifact that was uploaded late, after its trial, is among them. Of what is gone,
--- there is no time, and `error` says why.
+-- Which models changed since their trial, or are gone? The view lists files that were written more than a minute after the trial
+-- completed, because the trial's time and the file's may come from different clocks. An artifact that was uploaded late, after its
+-- trial, is among them. A missing file has no time, and `error` gives the reason.
 CREATE TEMP VIEW optuna_changed_models AS
 SELECT study, trial, state, name, CASE WHEN mtime IS NULL THEN 'gone' ELSE 'written after the trial' END AS change,
   datetime(ended, 'unixepoch') AS ended, datetime(mtime, 'unixepoch') AS written, size, path, error
 FROM optuna_models WHERE mtime > ended + 60 OR (mtime IS NULL AND error <> 'not a file here');
 
--- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. A run is a trial, by its id; what a study refers to has
--- 'study:ID'. `logged` is the trial's end: by then its files were written.
+-- run_files. The statements are in a trigger so that they succeed or fail together. Paths are those of the catalog, on this host. A run
+-- is a trial, by its id; files of a study have the run 'study:ID'. `logged` is the end of the trial, when its files existed.
 CREATE TEMP VIEW optuna_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER optuna_refresh INSTEAD OF INSERT ON optuna_refresh BEGIN
   DELETE FROM run_files WHERE tracker = 'optuna' AND database = NEW.database AND host IN ('', zt_host());

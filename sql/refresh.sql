@@ -1,52 +1,53 @@
 -- refresh.sql: brings a catalog up to date with a collection of tensor files.
 --
--- Reads the files that are new or changed, removes those that have vanished, follows those that have only moved, records those that
--- cannot be read, and says how many of each. A collection is a directory, a pattern, a file, or a list of those as a JSON array.
--- Nothing changed: no file is opened. catalog.sql makes the catalog, once:
+-- It reads new and changed files, removes vanished files, follows moved files, records unreadable files, and reports the number of
+-- each. A collection is a directory, a pattern, a file, or a list of these as a JSON array. If nothing has changed, no file is opened.
+-- catalog.sql makes the catalog, once:
 --
 --   sqlite3 catalog.db ".read sql/catalog.sql"
 --   sqlite3 catalog.db ".load ./ztensor" ".parameter set :source models" ".read sql/refresh.sql"
 --
--- or, in the latter's place:
+-- or, in place of the second line:
 --
 --   sqlite3 -cmd ".load ./ztensor" -cmd ".parameter set :source models" -box catalog.db < sql/refresh.sql
 --
--- The shell takes what looks like a number or a calculation for one: .parameter set :source "'2024-06-01'" needs both quotes,
--- and so does a source with a space or a quote in it.
+-- The shell converts text that looks like a number or a calculation: .parameter set :source "'2024-06-01'" needs both quotes, and so
+-- does a source with a space or a quote in it.
 --
--- Without :source this script only defines what a refresh is, in TEMP tables and triggers; so any host of SQLite that has loaded
--- ztensor runs it once a connection, and then refreshes by one statement, as do further ones in the shell:
+-- Without :source, this script only defines refreshes, in TEMP tables and triggers. Any host of SQLite that has loaded ztensor runs the
+-- script once a connection. Each refresh is then one statement, also in the shell:
 --
 --   INSERT INTO refresh(source) VALUES ('more/models');
 --   INSERT INTO refresh(source) SELECT source FROM sources WHERE host = zt_host();
 --   SELECT * FROM refresh;
 --
--- All of a statement succeeds, or nothing, whatever kills it. Paths are absolute in the catalog (zt_absolute()), so that it does
--- not matter from where, or by which spelling, a source is named. They are those of a host, the one that zt_host() names: in containers,
--- whose names change, SELECT zt_host('name') comes first. INSERT INTO refresh(source, host) names another host for one source.
+-- A statement succeeds completely or has no effect, even if it is killed. Paths in the catalog are absolute (zt_absolute()), so that
+-- the current directory and the spelling of a source do not matter. Paths belong to the host that zt_host() names. In containers, whose
+-- names change, call SELECT zt_host('name') first. INSERT INTO refresh(source, host) names another host for one source.
 --
--- A file has changed if its size, its inode or one of its times of change, to the nanosecond, is another than in the catalog, or those of
--- another file that has bytes of it: mtime, and ctime, the system's own, which tells of a rewrite whose mtime was put back. That changes
--- with a file's mode and its hard links, too; then it is read again for nothing. A file has moved, from whichever source, if one that is
--- gone had the same inode, size and mtime and was made at the same time, and bytes of it are in no other file. It is not read again: one
--- that was moved and then rewritten in place, with its mtime put back, passes for unchanged. Where the system does not tell when a file was
--- made, none has moved: it is removed and added.
+-- A file has changed if its size, its inode, its mtime or its ctime differs from the catalog, the times to the nanosecond. It has also
+-- changed if one of these has changed for another file that holds some of its bytes. The system sets ctime, so ctime reveals a rewrite
+-- whose mtime was restored. A new mode or hard link changes ctime, too, and the file is then read again needlessly. A file counts as
+-- moved, from any source, if a missing file had the same inode, size and mtime and was made at the same time, and if no other file holds
+-- some of its bytes. A moved file is not read again: if it was then rewritten in place, and its mtime restored, it passes for unchanged.
+-- If the system does not tell when a file was made, no file counts as moved: it is removed and added.
 --
--- Names without an extension, as caches of the Hugging Face hub and DVC have them, are found by a pattern of all names: models/**/*. What is
--- no tensor file is then passed over: it is counted in `others` alone, shown by the view other_files, and not read again.
+-- A pattern of all names, models/**/*, finds names without an extension, such as those in caches of the Hugging Face hub and of DVC.
+-- Files that are not tensor files are then passed over: they are counted only in `others`, shown by the view other_files, and not read
+-- again.
 --
--- Each source removes only what was found under it, so one catalog can hold many, and several may find one file. A source that is gone itself, a file or a directory,
--- is an error, as a misspelt one is: DELETE FROM sources WHERE source = '...' forgets it, and what was found there. Where two programs
--- refresh at the same time, .timeout 60000 has one wait for the other.
+-- Each source removes only files that were found under it. So one catalog can hold many sources, and several sources may find one file.
+-- A missing source, a file or a directory, is an error, like a misspelt one. DELETE FROM sources WHERE source = '...' forgets it with
+-- the files that were found there. If two programs refresh at the same time, .timeout 60000 makes one wait for the other.
 --
--- What takes reading all bytes is a second pass, over the next files (100 by default) of this host that it has not seen since they
--- changed; each statement is a transaction, so that a pass goes on where it stopped, until `files` is 0. What cannot be opened just now,
--- or has changed since the last refresh, stays `left`:
+-- A second pass reads all bytes of files. It takes the next files (100 by default) of this host that it has not seen since they changed.
+-- Each statement is a transaction, so that a pass continues where it stopped, until `files` is 0. `left` counts the remaining files. At
+-- the end, these are files that cannot be opened now, or that have changed since the last refresh:
 --
 --   INSERT INTO refresh_pass(pass, files) VALUES ('fingerprint', 1000), ('check', 1000);
 --   SELECT * FROM refresh_pass;
 --
--- A fingerprint is over the values of a tensor, or of all of a file, whatever holds them; check keeps what zt_check finds.
+-- A fingerprint is over the values of a tensor, or of all tensors of a file, in any format. check saves the findings of zt_check.
 
 -- ---- Is there a catalog?
 
@@ -73,43 +74,44 @@ DROP TABLE IF EXISTS temp.refresh_passed;
 DROP TABLE IF EXISTS temp.refresh_pass;
 DROP TABLE IF EXISTS temp.refresh;
 
--- A row is a source, and what was done for it. `files` were found: `added` and `changed` ones were read, `retried` ones, too, because
--- last time the system refused to open them; `moved` ones were known under another path. `removed` ones are gone. `kept` ones were not
--- found, but are below a directory that cannot be listed. `broken` ones, of those found, cannot be read: see the view `broken`.
--- `unsupported` ones are of a format that is not read. `others` were found, too, are no tensor files, and count nowhere else.
+-- A row is a source with the results of its refresh. `files` counts the files that were found. `added` and `changed` files were read.
+-- So were `retried` files, which the system refused to open last time. `moved` files were known under another path. `removed` files are
+-- gone. `kept` files were not found, but are below a directory that cannot be listed. `broken` files were found and cannot be read: see
+-- the view `broken`. `unsupported` files are of a format that is not read. `others` were found, are not tensor files, and count nowhere
+-- else.
 CREATE TEMP TABLE refresh(source, files, added, changed, retried, unchanged, removed, kept, broken, moved, host, unsupported, others);
 
--- ---- What a refresh remembers while it runs
+-- ---- Temporary data of a running refresh
 
--- The source as the catalog has it, and numbers of rows of main.host and main.root.
+-- The source as in the catalog, and its row numbers in main.host and main.root.
 CREATE TEMP TABLE refresh_now(host, root, source, at);
--- Files found, as they were before reading: one that is written to meanwhile is read again next time. Unchanged ones have their number
--- alone, and most of them no state: nothing is to be done about them, and no statement but the first goes over them. `departed` is a
--- number of main.departed, where a source had lost what this one has found again.
+-- Files found, as they were before reading: a file that changes meanwhile is read again next time. An unchanged file has only its
+-- number, and usually no state: only the first statement visits it. `departed` is a row number of main.departed, for files that another
+-- source had lost and this one has found again.
 CREATE TEMP TABLE refresh_listed(number INTEGER PRIMARY KEY, file INTEGER, path TEXT, size, mtime, device, inode, state, elsewhere, read,
                                  mtime_ns, ctime_ns, birth_ns, departed);
 CREATE UNIQUE INDEX temp.refresh_listed_path ON refresh_listed(path) WHERE path IS NOT NULL;
 CREATE INDEX temp.refresh_listed_state ON refresh_listed(state) WHERE state IS NOT NULL;
--- Files catalogued and not found
+-- Catalogued files that were not found
 CREATE TEMP TABLE refresh_missing(file INTEGER PRIMARY KEY, path TEXT, kept DEFAULT 0, other DEFAULT 0);
--- Files found of which nothing is known, and why
+-- Files that were found but have no data, and the reason
 CREATE TEMP TABLE refresh_trouble(file INTEGER PRIMARY KEY, trouble);
--- Files, and directories, that cannot be read
+-- Files and directories that cannot be read
 CREATE TEMP TABLE refresh_broken(path TEXT PRIMARY KEY) WITHOUT ROWID;
--- Files that have bytes in another file which has changed since
+-- Files with bytes in another file that has changed since
 CREATE TEMP VIEW refresh_outdated AS
 SELECT x.file, f.root
 FROM external AS x CROSS JOIN file AS f ON f.id = x.file LEFT JOIN stamp AS s ON s.file = x.file AND s.path = x.path
      LEFT JOIN zt_files AS z ON z.source = x.path AND z.path = x.path
 WHERE z.size IS NOT x.size OR z.mtime IS NOT x.mtime OR z.inode IS NOT x.inode
    OR s.file IS NOT NULL AND (z.mtime_ns IS NOT s.mtime OR z.ctime_ns IS NOT s.ctime);
--- Files found that are missing elsewhere
+-- Found files that are missing at another path
 CREATE TEMP TABLE refresh_moved(file INTEGER PRIMARY KEY, number UNIQUE);
 
--- ---- Reading. Inserting into these views reads a file, of which ztensor remembers the manifest.
+-- ---- Reading. An INSERT into these views reads a file, and ztensor keeps the file's manifest.
 
--- An architecture, or a layout, that is new. Its rows are those of this file and stand for others: they are forgotten if the file is
--- another one by now.
+-- A new architecture or layout. Its rows come from this file and stand for other files, too. They are forgotten if the file has been
+-- replaced meanwhile.
 CREATE TEMP VIEW refresh_architecture AS SELECT digest, objects, NULL AS path FROM architecture;
 CREATE TEMP TRIGGER refresh_architecture_insert INSTEAD OF INSERT ON refresh_architecture BEGIN
   INSERT OR IGNORE INTO name(name) SELECT object FROM zt_objects(NEW.path, 'skip') WHERE path = NEW.path;
@@ -169,7 +171,7 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
   FROM layout AS l CROSS JOIN layout_objects AS o ON o.layout = l.id CROSS JOIN shape AS s ON s.id = o.shape
   WHERE l.architecture = NEW.architecture AND l.digest = NEW.digest
   GROUP BY o.layout, o.kind;
-  -- Bytes that are in several components: what one adds to those that begin before it.
+  -- Bytes in several components: the bytes that a component adds to those that begin before it.
   UPDATE layout SET distinct_bytes = (
     SELECT CASE WHEN layout.components = 0 THEN 0 ELSE sum(max(0, ending - max(offset, coalesce(before, offset)))) END
     FROM (SELECT offset, offset + length AS ending,
@@ -215,7 +217,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
       attributes = excluded.attributes, fingerprint = NULL, fingerprinted = NULL, checked = NULL;
   UPDATE refresh_listed SET read = 1, file = (SELECT id FROM file, refresh_now AS w WHERE file.host = w.host AND file.path = NEW.path)
   WHERE number = NEW.number;
-  -- Shard n of model.zt is model-n.zt; other formats say where their external data are, from the file's directory on.
+  -- Shard n of model.zt is model-n.zt. Other formats state the place of external data relative to the file's directory.
   INSERT INTO external(file, path, size, mtime, inode)
   SELECT x.file, x.path, z.size, z.mtime, z.inode
   FROM (SELECT DISTINCT file,
@@ -247,7 +249,7 @@ CREATE TEMP TRIGGER refresh_read_insert INSTEAD OF INSERT ON refresh_read BEGIN
   ORDER BY n.id;
 END;
 
--- ---- What a refresh does
+-- ---- The steps of a refresh
 
 CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT RAISE(ABORT, 'which files? .parameter set :source models') WHERE NEW.source IS NULL;
@@ -256,16 +258,16 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
 
   INSERT OR IGNORE INTO host(name) VALUES (coalesce(NEW.host, zt_host()));
   INSERT INTO refresh_now(host, source, at)
-  SELECT id, zt_absolute(NEW.source),   -- Of two refreshes one is the later
+  SELECT id, zt_absolute(NEW.source),   -- One of two refreshes is always the later
          max(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
              1 + coalesce((SELECT max(refreshed) FROM root WHERE root.host = host.id), 0))
   FROM host WHERE name = coalesce(NEW.host, zt_host());
-  -- A source that is not there is a row of zt_files, and an error here; no directory is listed, and no file opened.
+  -- A missing source is a row of zt_files, and an error here; no directory is listed, and no file opened.
   SELECT count(*) FROM refresh_now AS w CROSS JOIN zt_objects(w.source) AS z WHERE z.path = '';
 
   INSERT OR IGNORE INTO root(host, path, source) SELECT host, source, source FROM refresh_now;
   UPDATE refresh_now SET root = (SELECT id FROM root AS r WHERE r.host = refresh_now.host AND r.source = refresh_now.source);
-  -- Files of a catalog of the first version were found by the same words, on a host without a name. Some may have been found again.
+  -- Files of a catalog of the first version have the same source on a host without a name. Some may have been found again.
   UPDATE OR IGNORE file SET host = (SELECT host FROM refresh_now), root = (SELECT root FROM refresh_now), path = zt_absolute(path)
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM file
@@ -274,8 +276,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   WHERE root = (SELECT r.id FROM host AS h CROSS JOIN root AS r ON r.host = h.id WHERE h.name = '' AND r.source = NEW.source);
   DELETE FROM root WHERE source = NEW.source AND host = (SELECT id FROM host WHERE name = '');
 
-  -- These columns of zt_files open no file. What the system refused may be allowed by now, and does not show in the mtime.
-  -- LIMIT has the state computed once. When a file was made is asked of those alone that are not as they were.
+  -- These columns of zt_files open no file. A file that the system refused may be allowed now, which mtime does not show. LIMIT makes
+  -- SQLite compute the state once. Only files that have changed are asked when they were made.
   INSERT OR IGNORE INTO refresh_listed(file, path, size, mtime, device, inode, state, elsewhere, mtime_ns, ctime_ns, birth_ns)
   SELECT file, CASE WHEN state <> 'unchanged' THEN path END, size, mtime, device, inode, state, elsewhere,
          CASE WHEN state <> 'unchanged' OR NOT stamped THEN mtime_ns END, CASE WHEN state <> 'unchanged' OR NOT stamped THEN ctime_ns END,
@@ -292,7 +294,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
              LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' LEFT JOIN found AS o ON o.root = w.root AND o.file = f.id
         LIMIT -1);
 
-  -- A pattern's directory ends before the first name with a pattern in it; a file's is the one that it is in.
+  -- A pattern's directory ends before the first name with a pattern character. A file's directory is the one that holds it.
   UPDATE root
   SET path = (SELECT CASE WHEN substr(source, 1, 1) = '[' THEN '/'
                           WHEN EXISTS (SELECT 1 FROM refresh_listed AS l LEFT JOIN file AS f ON f.id = l.file
@@ -309,7 +311,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   -- A catalog of version 2 had no stamps.
   INSERT OR IGNORE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'unchanged' AND mtime_ns IS NOT NULL;
-  -- Changed is, too, what has bytes in other files that have.
+  -- A file has changed, too, if another file with some of its bytes has.
   UPDATE refresh_listed
   SET state = 'changed', path = (SELECT path FROM file WHERE id = refresh_listed.file),
       (mtime_ns, ctime_ns, birth_ns) = (SELECT mtime, ctime, birth FROM stamp WHERE stamp.file = refresh_listed.file AND stamp.path = '')
@@ -320,7 +322,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT OR IGNORE INTO found(root, file)
   SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
 
-  -- Missing is what this source found last time, and not now, unless another one found it, too, and it is still there,
+  -- Missing files are those that this source found last time, and not now, unless another source found them, too, and they still exist,
   INSERT INTO refresh_missing(file, path)
   SELECT f.id, f.path FROM refresh_now AS w CROSS JOIN found AS o ON o.root = w.root CROSS JOIN file AS f ON f.id = o.file
   WHERE o.file NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
@@ -336,8 +338,8 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
     AND EXISTS (SELECT 1 FROM found WHERE found.file = file.id);
   DELETE FROM refresh_missing
   WHERE NOT EXISTS (SELECT 1 FROM found WHERE root = (SELECT root FROM refresh_now) AND found.file = refresh_missing.file);
-  -- and what another source found below this directory, if there is no such file: this source may just pass over it (.hidden/x.zt). A
-  -- zero follows the slash in ASCII.
+  -- and those that another source found below this directory, if they no longer exist: this source may just pass over them
+  -- (.hidden/x.zt). A zero follows the slash in ASCII.
   INSERT OR IGNORE INTO refresh_missing(file, path)
   SELECT f.id, f.path
   FROM refresh_now AS w CROSS JOIN file AS f
@@ -346,14 +348,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
     AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.size IS NOT NULL);
 
-  -- and what another source found anywhere, if this one has found it under a new name.
+  -- and those that another source found anywhere, if this one has found them under a new name.
   INSERT OR IGNORE INTO refresh_missing(file, path)
   SELECT f.id, f.path
   FROM refresh_now AS w CROSS JOIN refresh_listed AS l CROSS JOIN file AS f ON f.inode = l.inode AND f.device = l.device AND f.host = w.host
   WHERE l.state = 'added' AND f.size = l.size AND f.mtime = l.mtime AND f.id NOT IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path AND z.error_kind IS NOT 'missing');
 
-  -- Moved is what is missing at one path and new at another. (An npy file's object is named by its path, and shards are looked for by it.)
+  -- Moved files are missing at one path and new at another. (A path names an npy file's object, and the place of shards.)
   INSERT OR IGNORE INTO refresh_moved(file, number)
   SELECT f.id, l.number
   FROM refresh_missing AS m CROSS JOIN file AS f ON f.id = m.file
@@ -375,14 +377,14 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT OR REPLACE INTO stamp(file, path, mtime, ctime, birth)
   SELECT file, '', mtime_ns, ctime_ns, birth_ns FROM refresh_listed WHERE state = 'moved';
   DELETE FROM found WHERE file IN (SELECT file FROM refresh_moved) AND root <> (SELECT root FROM refresh_now);
-  -- What another source has lost is read again; what second passes found is still so.
+  -- A file that another source has lost is read again. The results of second passes stay valid.
   UPDATE refresh_listed
   SET departed = (SELECT d.id FROM departed AS d
                   WHERE d.host = (SELECT host FROM refresh_now) AND d.device = refresh_listed.device AND d.inode = refresh_listed.inode
                     AND d.size = refresh_listed.size AND d.mtime = refresh_listed.mtime_ns AND d.birth = refresh_listed.birth_ns)
   WHERE state = 'added' AND EXISTS (SELECT 1 FROM departed);
 
-  -- Read what is new, all in one list. What gives no row has vanished, and its path is a pattern.
+  -- Read all new files in one list. A file without a row has vanished, and its path is a pattern.
   DELETE FROM digest WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM fingerprint WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
   DELETE FROM attribute WHERE file IN (SELECT file FROM refresh_listed WHERE state IN ('changed', 'retried'));
@@ -398,21 +400,21 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   SELECT number, path, size, mtime, device, inode, 'ztensor: ' || path || ': cannot be listed, or has just vanished', 'missing'
   FROM refresh_listed WHERE state IN ('added', 'changed', 'retried') AND read IS NULL;
 
-  -- Not missing is what is below a directory that cannot be listed.
+  -- Files below a directory that cannot be listed are not missing.
   INSERT INTO refresh_broken
   SELECT path FROM file WHERE error IS NOT NULL AND id IN (SELECT file FROM refresh_listed WHERE file IS NOT NULL);
   UPDATE refresh_missing SET kept = 1
   WHERE path IN (SELECT m.path FROM refresh_broken AS b CROSS JOIN refresh_missing AS m
                  WHERE m.path > rtrim(b.path, '/') || '/' AND m.path < rtrim(b.path, '/') || '0');
-  -- Nor what this source passes over, if the path is that of a link to nowhere, or if it cannot be told what it leads to. A pattern tells
-  -- that from a path that is not there; this one is the path itself, and the row wanted is that of no other.
+  -- Files that this source passes over are not missing either, if their path is a link to nowhere, or to an unknown target. A pattern
+  -- distinguishes that from a path that does not exist. This pattern is the path itself, and only its own row counts.
   DELETE FROM refresh_missing
   WHERE NOT kept AND (SELECT root FROM file WHERE id = refresh_missing.file) IS NOT (SELECT root FROM refresh_now)
     AND EXISTS (SELECT 1 FROM zt_files(replace(replace(replace(refresh_missing.path, '[', '[[]'), '*', '[*]'), '?', '[?]') || '*') AS z
                 WHERE z.path = refresh_missing.path);
   INSERT INTO refresh_trouble SELECT file, trouble FROM troubles;
   UPDATE refresh_missing SET other = 1 WHERE file IN (SELECT file FROM refresh_trouble WHERE trouble = 'other');
-  -- What is no tensor file has no history.
+  -- Files that are not tensor files have no history.
   INSERT INTO change(at, host, path, change, was, size, mtime)
   SELECT w.at, w.host, l.path, CASE WHEN d.id IS NULL THEN l.state ELSE 'moved' END, d.path, l.size, l.mtime
   FROM refresh_now AS w CROSS JOIN refresh_listed AS l LEFT JOIN departed AS d ON d.id = l.departed
@@ -424,7 +426,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
   INSERT OR IGNORE INTO found(root, file)
   SELECT w.root, l.file FROM refresh_now AS w CROSS JOIN refresh_listed AS l WHERE l.state IS NOT NULL AND l.file IS NOT NULL;
 
-  -- Where there are several sources, what one has lost another may find.
+  -- If there are several sources, another source may find a file that one has lost.
   INSERT OR IGNORE INTO fingerprint(file, name, fingerprint)
   SELECT l.file, n.id, json_extract(j.value, '$[1]')
   FROM refresh_listed AS l CROSS JOIN departed AS d ON d.id = l.departed CROSS JOIN json_each(d.fingerprints) AS j
@@ -472,7 +474,7 @@ CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
       host = (SELECT h.name FROM host AS h, refresh_now AS w WHERE h.id = w.host)
   WHERE rowid = NEW.rowid;
 
-  -- What no file has any more.
+  -- Rows that no file needs any more.
   DELETE FROM layout
   WHERE (SELECT changed + retried + removed + others FROM refresh WHERE rowid = NEW.rowid) > 0
     AND id NOT IN (SELECT layout FROM file WHERE layout IS NOT NULL);
@@ -488,7 +490,7 @@ END;
 
 -- ---- The second pass
 
--- `files` were gone over, and `left` are to come.
+-- `files` counts the files of this pass, and `left` the remaining ones.
 CREATE TEMP TABLE refresh_pass(pass, files, "left");
 CREATE TEMP TABLE refresh_passed(file INTEGER PRIMARY KEY, path TEXT);
 
@@ -496,7 +498,7 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT RAISE(ABORT, 'a pass is check or fingerprint') WHERE NEW.pass NOT IN ('check', 'fingerprint') OR NEW.pass IS NULL;
   INSERT INTO refresh_passed
   SELECT f.id, f.path
-  -- In the order of their numbers, unsorted, so that no more are opened than are gone over
+  -- In the order of their numbers, without sorting, so that only the files of this pass are opened
   FROM file AS f LEFT JOIN stamp AS s ON s.file = f.id AND s.path = '' CROSS JOIN zt_files AS z ON z.source = f.path AND z.path = f.path
   WHERE +f.host = (SELECT id FROM host WHERE name = zt_host()) AND f.error IS NULL
     AND CASE NEW.pass WHEN 'check' THEN f.checked ELSE f.fingerprinted END IS NULL
@@ -515,7 +517,7 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
   SELECT p.file, n.id, z.fingerprint
   FROM refresh_passed AS p CROSS JOIN zt_objects(p.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
   WHERE NEW.pass = 'fingerprint' AND z.path = p.path;
-  -- A file has one if all its objects do: zt_fingerprint() of another is NULL, or an error.
+  -- A file has a fingerprint if all its objects do: zt_fingerprint() of any other file is NULL, or an error.
   UPDATE file
   SET fingerprinted = CAST(strftime('%s', 'now') AS INTEGER),
       fingerprint = CASE WHEN EXISTS (SELECT 1 FROM fingerprint AS p WHERE p.file = file.id)
@@ -523,7 +525,7 @@ CREATE TEMP TRIGGER refresh_pass_insert AFTER INSERT ON refresh_pass BEGIN
                          THEN zt_fingerprint(path) END
   WHERE NEW.pass = 'fingerprint' AND id IN (SELECT file FROM refresh_passed);
 
-  -- Of a model in several files all must have been fingerprinted, and no two have a tensor of one name.
+  -- All files of a model must have been fingerprinted, and no two may have a tensor of one name.
   INSERT OR IGNORE INTO whole(parts, fingerprint)
   SELECT m.made_of, CASE WHEN (SELECT count(DISTINCT p.name) = count(*) FROM model_parts AS x CROSS JOIN fingerprint AS p ON p.file = x.file
                                WHERE x.host = m.number AND x.model = m.path AND x.parts = m.parts)

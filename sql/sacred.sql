@@ -1,18 +1,18 @@
 -- sacred.sql: Sacred's runs joined with the tensor files that its SqlObserver keeps as BLOBs.
 --
--- It needs the tables and views of catalog.sql in the main database, and the database of a SqlObserver attached as sacred, which is only
--- read:
+-- It needs the tables and views of catalog.sql in the main database, and the database of a SqlObserver attached as sacred, which is
+-- only read:
 --
 --   sqlite3 -box catalog.db ".load ./ztensor" ".read sql/catalog.sql" \
 --     "ATTACH 'file:sacred.db?mode=ro' AS sacred" ".read sql/sacred.sql" \
 --     "SELECT * FROM sacred_best_models ORDER BY experiment, rank_min LIMIT 5"
 --
--- The views read the BLOBs themselves, so that `sqlite3 :memory:` will do for all but artifacts that changed: Sacred notes an
--- artifact's name and not where it was, so it is compared with files of that name in the catalog. The views are temporary; read
--- this script in each session. That also brings run_files up to date for this database.
+-- The views read the BLOBs themselves, so `sqlite3 :memory:` suffices, except for changed artifacts. Sacred records an artifact's name
+-- but not its place, so an artifact is compared with files of that name in the catalog. The views are temporary: read this script in
+-- each session. The script also brings run_files up to date for this database.
 --
--- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) with a name of `file_names`. Of an
--- artifact that a run logged several times under one name, the last counts.
+-- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) with a name of `file_names`. If a run logged an
+-- artifact several times under one name, the last one counts.
 
 DROP VIEW IF EXISTS temp.sacred_logged;
 DROP VIEW IF EXISTS temp.sacred_contents;
@@ -23,7 +23,7 @@ DROP VIEW IF EXISTS temp.sacred_compared;
 DROP VIEW IF EXISTS temp.sacred_changed_models;
 DROP VIEW IF EXISTS temp.sacred_refresh;
 
--- Which tensor files did each run log? `id` is that of the artifact or resource; the BLOB is fetched where it is needed.
+-- Which tensor files did each run log? `id` is that of the artifact or resource; the BLOB is read where it is needed.
 CREATE TEMP VIEW sacred_logged(run, role, id, name) AS
 WITH logged(run, role, id, name) AS (
   SELECT run_id, 'artifact', max(artifact_id), filename FROM sacred.artifact GROUP BY run_id, filename
@@ -34,7 +34,7 @@ WITH logged(run, role, id, name) AS (
 SELECT run, role, id, name FROM logged
 WHERE EXISTS (SELECT 1 FROM file_names WHERE '/' || lower(name) GLOB '*/' || pattern);
 
--- What are the bytes that each run logged? CROSS JOIN keeps the order: BLOBs are read only of those runs that a query asks for.
+-- Which bytes did each run log? CROSS JOIN keeps the order: only BLOBs of the requested runs are read.
 CREATE TEMP VIEW sacred_contents AS
 SELECT e.name AS experiment, r.run_id AS run, r.status AS status, l.role AS role, l.id AS id, l.name AS name, f.size AS size,
   f.error AS error, f.source AS content,
@@ -47,7 +47,7 @@ CROSS JOIN zt_files(CASE l.role
   WHEN 'artifact' THEN (SELECT a.content FROM sacred.artifact AS a WHERE a.artifact_id = l.id)
   ELSE (SELECT a.content FROM sacred.resource AS a WHERE a.resource_id = l.id) END) AS f;
 
--- Which models did each run log, and what is in them? `error` says why one cannot be read. total() cannot overflow.
+-- Which models did each run log, and what do they contain? `error` is the reason why a model cannot be read. total() cannot overflow.
 CREATE TEMP VIEW sacred_models AS
 SELECT experiment, run, status, role, name,
   CASE WHEN error IS NULL THEN (SELECT CAST(total(elements) AS INTEGER) FROM zt_objects(content, 'skip')) END AS parameters,
@@ -55,9 +55,8 @@ SELECT experiment, run, status, role, name,
   size, error, ended
 FROM sacred_contents;
 
--- Which completed runs did best, by their result, and how large are the models that they logged? Sacred does not know whether
--- more is better: rank_min is 1 for the least result of the experiment, rank_max for the greatest. A rank that is missing is a run
--- without models.
+-- Which completed runs did best, by their result, and how large are the models that they logged? Sacred does not know whether more is
+-- better: rank_min is 1 for the min of the experiment, and rank_max is 1 for the max. A missing rank is a run without models.
 CREATE TEMP VIEW sacred_best_models AS
 WITH ranked AS (
   SELECT r.run_id, r.result,
@@ -69,14 +68,14 @@ WITH ranked AS (
 SELECT m.experiment, b.rank_min, b.rank_max, b.result, m.run, m.name, m.parameters, m.dtypes, m.size, m.error
 FROM ranked AS b CROSS JOIN sacred_models AS m ON m.run = b.run_id WHERE m.role = 'artifact';
 
--- Which models did runs log that failed, were interrupted or ran out of time?
+-- Which models were logged by runs that failed, were interrupted or ran out of time?
 CREATE TEMP VIEW sacred_failed_models AS
 SELECT experiment, run, status, role, name, parameters, dtypes, size, error
 FROM sacred_models WHERE status IN ('FAILED', 'INTERRUPTED', 'TIMEOUT');
 
--- Which files may be those that were logged, and are they still the same? An artifact's are the catalog's of that name, a
--- resource's is the one at its path, if it is there. `found` is 1 if one of them is the same. What cannot be read is compared
--- by its size. What is special in a pattern is put in brackets, for what is not there must not name other files.
+-- Which files may be the logged ones, and are they still the same? An artifact's candidates are the catalog's files of that name. A
+-- resource's candidate is the file at its path, if it exists. `found` is 1 if one of them is the same. Unreadable files are compared by
+-- their size. Special characters of patterns are put in brackets, because the name of a missing file must not match other files.
 CREATE TEMP VIEW sacred_compared AS
 WITH candidate(run, role, id, path) AS (
   SELECT l.run, l.role, l.id, f.path FROM sacred_logged AS l JOIN files AS f
@@ -104,8 +103,8 @@ compared AS (
 )
 SELECT *, max(same) OVER (PARTITION BY run, role, id) AS found FROM compared;
 
--- Which logged models are no longer what is in the files, and how many tensors differ? Not listed if a file of the name has
--- what was logged. A tensor changed if its shape, types, attributes or stored bytes did.
+-- Which logged models differ from the files, and how many tensors differ? A model is not listed if a file of its name is still the
+-- same. A tensor changed if its shape, types, attributes or stored bytes did.
 CREATE TEMP VIEW sacred_changed_models AS
 SELECT c.experiment, c.run, c.role, c.name, c.path,
   (SELECT count(*) FROM (
@@ -126,8 +125,9 @@ FROM sacred_compared AS c
 CROSS JOIN sacred_contents AS m ON m.run = c.run AND m.role = c.role AND m.id = c.id
 WHERE NOT c.found;
 
--- run_files. A trigger, because its statements stand or fall together. Paths are as the catalog has them, of this host. A run's files are those that have what it logged; where
--- none has, those that may have had it. `logged` is the run's end: by then its artifacts were.
+-- run_files. The statements are in a trigger so that they succeed or fail together. Paths are those of the catalog, on this host. A
+-- run's files are the files that equal the logged ones, or, if there are none, the files that may have equalled them. `logged` is the
+-- end of the run, when its artifacts existed.
 CREATE TEMP VIEW sacred_refresh(database) AS SELECT NULL;
 CREATE TEMP TRIGGER sacred_refresh INSTEAD OF INSERT ON sacred_refresh BEGIN
   DELETE FROM run_files WHERE tracker = 'sacred' AND database = NEW.database AND host IN ('', zt_host());

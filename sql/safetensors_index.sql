@@ -1,17 +1,17 @@
--- safetensors_index.sql: what the index of a model in several safetensors files (*.safetensors.index.json) says that is not so.
+-- safetensors_index.sql: compares the index of a model in several safetensors files (*.safetensors.index.json) with its files.
 --
 --   sqlite3 -box :memory: ".load ./ztensor" ".parameter set :folder models" ".read sql/safetensors_index.sql"
 --
--- All indexes at any depth below the folder are compared with the files beside them: no rows, and all is well. Bytes of tensors
--- are not read. `finding` is one of
+-- All indexes at any depth below the folder are compared with the files beside them. No rows means that all is well. Bytes of tensors
+-- are not read. `finding` is one of these:
 --
 --   wrong_shard        the tensor is in another file than the index says: `detail`
---   not_in_shard       the index has a tensor that none of its files has; `detail` is where it should be
---   not_in_index       the file `detail` has a tensor that the index has not
---   missing_shard      there is no such file; its tensors, if no other file has them, are not told one by one
---   unreadable_shard   `detail` says why
---   total_size         metadata.total_size, which is `name`, is not the bytes of all tensors: `detail`
---   broken_index       the index is no JSON, or has no weight_map
+--   not_in_shard       the index has a tensor that none of its files has; `detail` is the file that should have it
+--   not_in_index       the file `detail` has a tensor that the index lacks
+--   missing_shard      there is no such file; its tensors are not listed one by one, unless another file has them
+--   unreadable_shard   the file cannot be read; `detail` is the reason
+--   total_size         metadata.total_size, shown as `name`, differs from the bytes of all tensors, shown as `detail`
+--   broken_index       the index is not JSON, or has no weight_map
 --
 -- It needs the sqlite3 shell, which can list directories and read files.
 
@@ -20,7 +20,7 @@ DROP TABLE IF EXISTS temp.safetensors_index_says;
 DROP TABLE IF EXISTS temp.safetensors_index_shard;
 DROP TABLE IF EXISTS temp.safetensors_index_found;
 
--- The indexes. What is no JSON has no text here.
+-- The indexes. An index that is not JSON has no text here.
 CREATE TEMP TABLE safetensors_index AS
 WITH file(path, json) AS (
   SELECT name, CAST(readfile(name) AS TEXT) FROM fsdir(:folder) WHERE name GLOB '*.safetensors.index.json'
@@ -29,11 +29,12 @@ SELECT path, rtrim(path, replace(path, '/', '')) AS folder,
   CASE WHEN json_valid(json) THEN CASE WHEN json_type(json, '$.weight_map') = 'object' THEN json END END AS json
 FROM file;
 
--- Which file has which tensor, as the index says.
+-- The file of each tensor, according to the index.
 CREATE TEMP TABLE safetensors_index_says AS
 SELECT i.path, w.key AS tensor, w.value AS shard FROM temp.safetensors_index AS i, json_each(i.json, '$.weight_map') AS w;
 
--- The files that the index names, and why one cannot be read. A path that is not there may be a pattern: what that finds is no shard.
+-- The files that the index names, and the reason why one cannot be read. A missing path may act as a pattern; the files it matches are
+-- not shards.
 CREATE TEMP TABLE safetensors_index_shard AS
 SELECT s.path, s.shard, s.file, f.size,
   CASE WHEN f.path IS NULL THEN 'ztensor: ' || s.file || ': there is no such file' ELSE f.error END AS error
@@ -41,7 +42,7 @@ FROM (SELECT DISTINCT i.path, i.folder || s.shard AS file, s.shard
       FROM temp.safetensors_index AS i JOIN temp.safetensors_index_says AS s USING (path)) AS s
 LEFT JOIN zt_files AS f ON f.source = s.file AND f.path = s.file;
 
--- What they have.
+-- The tensors of these files.
 CREATE TEMP TABLE safetensors_index_found AS
 SELECT s.path, s.shard, c.object AS tensor, c.length
 FROM temp.safetensors_index_shard AS s CROSS JOIN zt_components(s.file, 'skip') AS c ON c.path = s.file

@@ -1,17 +1,17 @@
--- splits.sql: what is wrong with GGUF models that were split into several files? A row is a finding; none: all is well.
+-- splits.sql: checks GGUF models that were split into several files. A row is a finding; no row means that all is well.
 --
--- Such a model has files MODEL-00001-of-00003.gguf and so on, each of which says in its keys which one it is of how many
--- (split.no, counted from 0, and split.count) and how many tensors all of them have (split.tensors.count). The parameter
--- :source names the collection: a directory, a pattern, a file, or a list of those as a JSON array.
+-- Such a model has files MODEL-00001-of-00003.gguf and so on. The keys of each file state its number (split.no, counted from 0), the
+-- number of files (split.count), and the number of tensors in all of them (split.tensors.count). The parameter :source names the
+-- collection: a directory, a pattern, a file, or a list of these as a JSON array.
 --
 --   sqlite3 -box :memory: ".load ./ztensor" ".parameter set :source models" ".read sql/splits.sql"
 --
 -- finding:  missing     no file has this number
---           unreadable  it has, but it cannot be read
---           unmarked    it has no split.no or split.count: it is no split, whatever it is called
---           misnamed    split.no or split.count is not what its name says
---           tensors     all are there, but together they have fewer or more tensors than split.tensors.count says
---           repeated    a tensor is in more than one of them
+--           unreadable  the file with this number cannot be read
+--           unmarked    the file has no split.no or split.count, so it is not a split, whatever its name
+--           misnamed    split.no or split.count contradicts the file's name
+--           tensors     all files are there, but together they have fewer or more tensors than split.tensors.count
+--           repeated    a tensor is in more than one file
 
 WITH named AS (
   SELECT path, objects, error, substr(path, 1, length(path) - 20) AS model, CAST(substr(path, -19, 5) AS INTEGER) AS number,

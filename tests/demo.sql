@@ -1,5 +1,5 @@
--- The audit that `make deps demo` shows, over real files below tests/formats: zTensor's five generations, safetensors, GGUF, numpy's, PyTorch's
--- and ONNX files, written by the formats' own libraries. Run by tests/demo.sh in the sqlite3 shell from the project's root.
+-- `make deps demo` shows this audit of real files below tests/formats: zTensor's five generations, safetensors, GGUF, numpy's, PyTorch's and
+-- ONNX files, written by the formats' own libraries. tests/demo.sh runs it in the sqlite3 shell from the project's root.
 .load ./ztensor
 .mode box
 .headers on
@@ -12,7 +12,7 @@ FROM zt_files('["tests/formats/ztensor/golden", "tests/formats/safetensors/golde
   "tests/formats/npz/golden", "tests/formats/pytorch/golden", "tests/formats/onnx/golden"]') GROUP BY container;
 
 .print
-.print == and of each generation of zTensor
+.print == The same for each generation of zTensor
 SELECT version, count(*) AS files, sum(objects) AS tensors, sum(components) AS components, sum(stored_bytes) AS stored,
        sum(size) AS file_bytes
 FROM zt_files('tests/formats/ztensor/golden/v*/[wc]*.zt') GROUP BY version;
@@ -28,7 +28,7 @@ SELECT dtype, count(*) AS tensors, sum(stored_bytes) AS bytes,
 FROM models GROUP BY dtype ORDER BY bytes DESC LIMIT 6;
 
 .print
-.print == Quantized tensors of a GGUF file: bits an element, and the values that they stand for
+.print == Quantized tensors of a GGUF file: bits per element, and statistics of their values
 SELECT object, format, shape, round(8.0 * stored_bytes / o.elements, 2) AS bits, round(min, 3) AS min, round(max, 3) AS max, round(std, 3) AS std,
        round(zt_value(path, object, 1, 255), 5) AS last_value
 FROM zt_objects('tests/formats/gguf/golden/q_k.gguf') AS o JOIN zt_stats('tests/formats/gguf/golden/q_k.gguf') USING (path, object);
@@ -49,7 +49,7 @@ SELECT key, stored_type, iif(type = 'array', json_array_length(value) || ' eleme
 FROM zt_attributes('tests/formats/gguf/golden/kv_types.gguf') WHERE object IS NULL AND (key GLOB 'general.*' OR key GLOB 'tokenizer.*');
 
 .print
-.print == Arrays of numpy, deflated; a checkpoint of PyTorch; a model of ONNX: a tensor of each, and what the file says of itself
+.print == Arrays of numpy, deflated; a checkpoint of PyTorch; a model of ONNX: a tensor of each, and an attribute of the file
 WITH chosen(path, object, key) AS (VALUES
   ('tests/formats/npz/golden/zeros_deflated.npz', 'big', NULL), ('tests/formats/pytorch/golden/checkpoint.pt', 'model.0.bias', 'epoch'),
   ('tests/formats/onnx/golden/typed.onnx', 'head.bias.i32', 'producer_name'))
@@ -59,7 +59,7 @@ FROM chosen JOIN zt_files(chosen.path) AS f USING (path) JOIN zt_components(chos
 LEFT JOIN zt_attributes(chosen.path) AS a ON a.path = chosen.path AND a.object IS NULL AND a.key = chosen.key ORDER BY container;
 
 .print
-.print == An index of safetensors files that contradicts them, and a GGUF model in three files with nothing wrong
+.print == An index of safetensors files that contradicts them, and a sound GGUF model in three files
 .parameter set :folder tests/formats/safetensors/sharded_disagree
 .mode list
 .read sql/safetensors_index.sql
@@ -68,13 +68,13 @@ LEFT JOIN zt_attributes(chosen.path) AS a ON a.path = chosen.path AND a.object I
 .mode box
 
 .print
-.print == Content that is stored more than once, by digest
+.print == Contents with several copies, by digest
 SELECT substr(digest, 1, 23) AS digest, count(*) AS copies, count(DISTINCT path) AS files, sum(length) - max(length) AS spare_bytes
 FROM zt_components('tests/formats/ztensor/golden') WHERE length > 0 AND digest LIKE 'sha256:%'
 GROUP BY zt_components.digest HAVING copies > 1 ORDER BY spare_bytes DESC LIMIT 4;
 
 .print
-.print == Digests: are the bytes what was written?
+.print == Digests: are the bytes unchanged?
 SELECT digest_status, count(*) AS components FROM zt_components('tests/formats/ztensor/golden/v*/[cw]*.zt') WHERE digest IS NOT NULL GROUP BY 1;
 
 .print
@@ -86,13 +86,13 @@ SELECT error FROM zt_files('tests/formats/ztensor/hostile/1.2-not-[hlz]*.zt') WH
 .headers on
 
 .print
-.print == What is wrong with files: rules and examples
+.print == Findings in files: rules and examples
 SELECT severity, rule, count(*) AS findings, min(substr(path, 30)) AS example, min(message) AS message
 FROM zt_check('tests/formats/ztensor/golden/v*/hand_*.zt', 'full') WHERE rule <> 'missing-digest'
 GROUP BY rule ORDER BY severity, findings DESC LIMIT 8;
 
 .print
-.print == A catalog of the collection, and what its views say of it
+.print == A catalog of the collection, and some of its views
 .read sql/catalog.sql
 .parameter set :source tests/formats/ztensor/golden
 .read sql/refresh.sql
@@ -106,7 +106,7 @@ WHERE path_a GLOB '*/golden/v1.1/wheel_zstd.zt' AND path_b GLOB '*/golden/v1.2/w
 .read sql/refresh.sql
 
 .print
-.print == Joined with a table of experiments
+.print == Files joined with a table of experiments
 CREATE TABLE experiments(run TEXT, loss REAL, artifact TEXT);
 INSERT INTO experiments VALUES
   ('baseline',  0.412, 'tests/formats/ztensor/golden/v0.1/wheel_ranks.zt'),
@@ -119,7 +119,7 @@ FROM experiments JOIN zt_files(artifact) AS f JOIN zt_objects(artifact) AS o USI
 GROUP BY run ORDER BY loss;
 
 .print
-.print == Bytes extracted, and compared with what the file holds at that place
+.print == Bytes extracted, and compared with the bytes in the file
 CREATE TABLE extracted AS
   SELECT object, offset, length, writefile('build/demo/' || object || '.bin', zt_blob(path, object)) AS written,
          data = substr(readfile(path), offset + 1, length) AS same

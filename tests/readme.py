@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""The pages that users read: their examples, and what they say of tables, functions and rules. `tests/readme.py --write` puts
-in what holds now; tests/sql/test_readme.py compares.
+"""The outputs of the pages' examples, and the pages' tables of columns, functions and rules. `tests/readme.py --write` brings
+them up to date; tests/sql/test_readme.py compares.
 
-Every ```sql, ```python or ```sh block that a ```text block follows is an example. It is run from the project's root, and must
-print just that. SQL runs in the sqlite3 shell, each block in a new one after the page's first block, which loads the extension.
-Blocks of the shell, and those of Python that name it, share a catalog.db (and a team.db) of their page's, so that each comes
-after those before it.
+A ```sql, ```python or ```sh block that a ```text block follows is an example. It is run from the project's root and must print
+exactly that text. SQL runs in the sqlite3 shell: each block runs in a new shell, after the page's first block, which loads the
+extension. Blocks of the shell share a catalog.db (and a team.db) for each page, so that each runs after the blocks before it.
+So do Python blocks that name one of the two. An example that fails is never written, unless its page shows an error already.
 
-What stands between <!-- generated: NAME --> and <!-- end --> is made of the source: a table's columns of the head of its C file
-and of what SQLite says of them, the functions of the heads of theirs, the rules of zt_rules.
+The text between <!-- generated: NAME --> and <!-- end --> comes from the source. A table's columns come from the head of its C
+file and from SQLite, the functions from the heads of their C files, the rules from zt_rules, and the formats from the comments above
+their drivers. The names of files that a directory stands for come from the drivers, too, here and in sql/catalog.sql.
 """
 
 from __future__ import annotations
@@ -21,14 +22,23 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+import drivers
+
 ROOT = Path(__file__).resolve().parent.parent
 SQLITE = ROOT / "ext" / "sqlite"
 README, REFERENCE, TOUR = ROOT / "README.md", ROOT / "ext" / "REFERENCE.md", ROOT / "sql" / "EXAMPLES.md"
 PAGES = [README, REFERENCE, TOUR, ROOT / "sql" / "README.md"]
+CATALOG = ROOT / "sql" / "catalog.sql"
 DATABASES = ("catalog.db", "team.db")
 EXAMPLE = re.compile(r"^```(sql|python|sh)\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*)^```$", re.M | re.S)
 GENERATED = re.compile(r"^<!-- generated: (\w+) -->\n(.*?)^<!-- end -->$", re.M | re.S)
+NAMES = re.compile(r"(?<=`)\*\.zt \*[^`]*(?=`)|(?<=^FROM \(VALUES \()'\*\.zt'.*(?=\)\);$)", re.M)
 SETUP = re.compile(r"^```sql\n(\.load .*?)^```$", re.M | re.S)
+ERROR = re.compile(r"^Traceback \(most recent call last\)|^(?:\w+ )?[Ee]rror\b.*:", re.M)
+
+
+class Failed(Exception):
+    """A program that should not fail has failed."""
 
 
 # ------------------------------------------------------------------------------------------------------- examples
@@ -42,52 +52,68 @@ def setup(page: Path = README) -> str:
     return SETUP.search(page.read_text())[1]
 
 
-def output(command: list[str], text: str) -> str:
-    """What a program prints, with the extension that ZTENSOR names, errors as an interactive shell words them."""
+def attempt(command: list[str], text: str) -> tuple[str, bool]:
+    """A program's output, with the extension that ZTENSOR names, and whether it succeeded. Errors read as in an interactive
+    shell."""
     extension = os.environ.get("ZTENSOR", "./ztensor").removesuffix(".so")
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
     done = subprocess.run(command, input=text.replace("./ztensor", extension), cwd=ROOT, env=environment, text=True,
                           timeout=60, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return re.sub(r" near line \d+", "", done.stdout)
+    return re.sub(r" near line \d+", "", done.stdout), done.returncode == 0
 
 
 def shares(language: str, program: str) -> bool:
-    """Whether it comes after those before it."""
+    """Whether it runs after the examples before it."""
     return language == "sh" or any(name in program for name in DATABASES)
 
 
-def run_after(page: Path, program: str) -> str:
-    """What a program prints, after those before it on the page."""
+def attempt_after(page: Path, program: str) -> tuple[str, bool]:
+    """A program's output, after the examples before it on the page, and whether it succeeded."""
     with tempfile.TemporaryDirectory() as directory:
         for language, other, _ in examples(page):
             if shares(language, other):
                 text = other
                 for name in DATABASES:
                     text = text.replace(name, f"{directory}/{name}")
-                printed = output(["sh"] if language == "sh" else [sys.executable, "-"], text)
+                done = attempt(["sh", "-e"] if language == "sh" else [sys.executable, "-"], text)
                 if other == program:
-                    return printed
+                    return done
     raise ValueError(program)
 
 
-def run(language: str, program: str, page: Path = README) -> str:
-    """What an example prints."""
+def attempt_example(language: str, program: str, page: Path) -> tuple[str, bool]:
+    """An example's output, and whether it succeeded."""
     if language == "sql":
-        return output(["sqlite3", "-batch", ":memory:"], setup(page) + program)
-    return run_after(page, program) if shares(language, program) else output([sys.executable, "-"], program)
+        return attempt(["sqlite3", "-batch", ":memory:"], setup(page) + program)
+    return attempt_after(page, program) if shares(language, program) else attempt([sys.executable, "-"], program)
+
+
+def run(language: str, program: str, page: Path = README) -> str:
+    """An example's output."""
+    return attempt_example(language, program, page)[0]
+
+
+def run_to_write(language: str, program: str, expected: str, page: Path) -> str:
+    """An example's output, which may be an error only if the page shows one already."""
+    printed, succeeded = attempt_example(language, program, page)
+    if (not succeeded or ERROR.search(printed)) and not ERROR.search(expected):
+        raise Failed(f"{page.name}: this {language} example fails:\n{program}{printed}")
+    return printed
 
 
 # ------------------------------------------------------------------------------------------------- generated text
 
 def ask(sql: str) -> list[list[str]]:
     """The rows of a query."""
-    printed = output(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode tabs\n.headers off\n{sql};\n")
+    printed, succeeded = attempt(["sqlite3", "-batch", ":memory:"], f"{setup()}.mode tabs\n.headers off\n{sql};\n")
+    if not succeeded:
+        raise Failed(f"this query fails:\n{sql}\n{printed}")
     return [line.split("\t") for line in printed.splitlines()]
 
 
 def head(path: Path) -> tuple[str, list[tuple[str, str]]]:
-    """What the comment at the head of a C file begins with, and the names in it with what it says of each: a name stands three
-    columns behind the stars, what is said of it behind two spaces or further in on the next lines."""
+    """The first paragraph of the comment at the head of a C file, and the names in it with their descriptions. A name stands
+    three columns after the stars. Its description follows after two spaces, or indented further on the next lines."""
     lines = [line.removeprefix("**").rstrip() for line in path.read_text().split("*/")[0].splitlines()[1:]]
     paragraph = " ".join(line.strip() for line in lines[:[*lines, ""].index("")])
     described: list[tuple[str, str]] = []
@@ -104,19 +130,21 @@ def code(names: list[str]) -> str:
 
 
 def table(name: str) -> str:
-    """How a table is called, what its rows are, and its columns."""
+    """A table's call, its rows and its columns."""
     path = SQLITE / f"table_{name.removeprefix('zt_')}.c"
     paragraph, described = head(path)
     call, _, rows = paragraph.partition(": ")
+    containers = [f"`{format}`" for format in drivers.formats()]
     arguments = {*re.findall(r"\w+", call), "too many arguments"}
     columns = {column: (type or "any", ", *h*" if hidden == "1" else "") for column, type, hidden
                in ask(f"SELECT name, type, hidden FROM pragma_table_xinfo('{name}')") if hidden == "0" or column not in arguments}
     if not call.startswith(name) or [column for names, _ in described for column in names.split(", ")] != list(columns):
         raise ValueError(f"the head of {path.relative_to(ROOT)} does not tell how {name} is called, and its columns in their order")
-    lines = [*textwrap.wrap(f"`{call}`: {rows}", 132), "", "| column | type | |", "|---|---|---|"]
+    lines = [*textwrap.wrap(f"`{call}`: {rows}", 132), "", "| column | type | meaning |", "|---|---|---|"]
     for names, text in described:
         types = list(dict.fromkeys(columns[column][0] for column in names.split(", ")))
         hidden, = {columns[column][1] for column in names.split(", ")}
+        text = text.replace("FORMATS", f"{', '.join(containers[:-1])} or {containers[-1]}")
         lines.append(f"| {code(names.split(', '))} | {', '.join(types)}{hidden} | {text} |")
     return "\n".join(lines) + "\n"
 
@@ -131,28 +159,65 @@ def functions() -> str:
 
 def rules() -> str:
     """The rows of zt_rules."""
-    lines = ["| rule | severity | what is true of a sound file | from |", "|---|---|---|---|"]
+    lines = ["| rule | severity | meaning: true for every sound file | source |", "|---|---|---|---|"]
     lines += [f"| `{rule}` | {' | '.join(rest)} |"
               for rule, *rest in ask("SELECT rule, severity, meaning, specification FROM zt_rules")]
     return "\n".join(lines) + "\n"
 
 
+# Column: what the comment above a driver calls it
+FORMATS = [{"supported": "read", "recognized by": "known by", "`version`": "version", "manifest": "manifest", "attributes of the file": "attributes"},
+           {"objects": "objects", "attributes of an object": "of objects", "components": "components"}]
+
+
+def formats() -> str:
+    """The comments above the drivers. The whole page describes zTensor."""
+    described = {format: found[0].described for format, found in drivers.formats().items() if format != "ztensor"}
+    tables = []
+    for format, said in described.items():
+        if missing := {name for columns in FORMATS for name in columns.values()} - {*said}:
+            raise ValueError(f"the comment above the driver of {format} does not say {', '.join(sorted(missing))}")
+    for columns in FORMATS:
+        lines = [f"| `container` | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+        lines += [f"| `{format}` | {' | '.join(said[name] for name in columns.values())} |" for format, said in described.items()]
+        tables.append("\n".join(lines) + "\n")
+    return "\n".join(tables)
+
+
 def generated(name: str) -> str:
-    return {"functions": functions, "rules": rules}.get(name, lambda: table(name))()
+    return {"functions": functions, "rules": rules, "formats": formats}.get(name, lambda: table(name))()
 
 
-def write(page: Path) -> None:
-    def made(found: re.Match[str]) -> str:
-        return f"<!-- generated: {found[1]} -->\n{generated(found[1])}<!-- end -->"
+def names(page: Path) -> str:
+    """The text of a page or script, the names of files that a directory stands for being those of the drivers."""
+    quoted = " ".join(drivers.files()), "), (".join(f"'{name}'" for name in drivers.files())
+    return NAMES.sub(lambda found: quoted[found[0].startswith("'")], page.read_text())
 
+
+def made(page: Path) -> str:
+    """The text of a page or script, with all that is generated made anew."""
+    return GENERATED.sub(lambda found: f"<!-- generated: {found[1]} -->\n{generated(found[1])}<!-- end -->", names(page))
+
+
+def renewed(page: Path) -> str:
+    """The page's or script's text with the outputs, tables and names of now."""
     def printed(found: re.Match[str]) -> str:
-        return f"```{found[1]}\n{found[2]}```\n\n```text\n{run(found[1], found[2], page)}```"
+        return f"```{found[1]}\n{found[2]}```\n\n```text\n{run_to_write(found[1], found[2], found[3], page)}```"
 
-    page.write_text(EXAMPLE.sub(printed, GENERATED.sub(made, page.read_text())))
+    return EXAMPLE.sub(printed, made(page))
+
+
+def write(pages: list[Path]) -> None:
+    """Write all pages, or none if something fails."""
+    texts = [renewed(page) for page in pages]
+    for page, text in zip(pages, texts):
+        page.write_text(text)
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit(__doc__)
-    for each in PAGES:
-        write(each)
+    try:
+        write([CATALOG, *PAGES])
+    except Failed as failure:
+        sys.exit(f"nothing is written: {failure}")

@@ -1,5 +1,5 @@
-/* Containers in the making. See driver.h. */
-#include "container/driver.h"
+/* Containers in the making. See builder.h. */
+#include "container/builder.h"
 
 #include <assert.h>
 #include "core/host.h"

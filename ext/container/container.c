@@ -1,5 +1,5 @@
 /* Opening a container, and decoding from what it keeps. See container.h. */
-#include "container/driver.h"
+#include "container/builder.h"
 
 #include <assert.h>
 #define XXH_INLINE_ALL

@@ -190,9 +190,8 @@ bool zt_container_fits(const zt_container *c, const char *path);
 void zt_container_close(zt_container *c);   /* Give up one reference */
 bool zt_container_is_shared(const zt_container *c);   /* There is more than one */
 
-/* Names of the files that a directory as source stands for: patterns, a space between two
-** (in driver.c). */
-extern const char zt_container_files[];
+/* True if a directory as source stands for the files of that name (in driver.c). */
+bool zt_container_files(const char *name);
 
 const char *zt_container_format(const zt_container *c);      /* "ztensor", ... */
 zt_text zt_container_version(const zt_container *c);         /* z NULL: it has none */

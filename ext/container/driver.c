@@ -2,18 +2,26 @@
 #include "container/driver.h"
 
 #include "core/host.h"
+#include "core/paths.h"
 
-extern const zt_driver zt_driver_zt0, zt_driver_zt1_0, zt_driver_zt1_1, zt_driver_zt2,
-  zt_driver_safetensors, zt_driver_gguf, zt_driver_npy, zt_driver_npz, zt_driver_pytorch,
-  zt_driver_onnx;
+/* Files are probed, and rules and names are listed, in this order. */
+#define DRIVER_TABLE(FORMAT) \
+  FORMAT(zt0) \
+  FORMAT(zt1_0) \
+  FORMAT(zt1_1) \
+  FORMAT(zt2) \
+  FORMAT(safetensors) \
+  FORMAT(gguf) \
+  FORMAT(npy) \
+  FORMAT(npz) \
+  FORMAT(pytorch) \
+  FORMAT(onnx)
 
-const zt_driver *const zt_drivers[] = {
-  &zt_driver_zt0, &zt_driver_zt1_0, &zt_driver_zt1_1, &zt_driver_zt2, &zt_driver_safetensors,
-  &zt_driver_gguf, &zt_driver_npy, &zt_driver_npz, &zt_driver_pytorch, &zt_driver_onnx, NULL
-};
+#define DRIVER_DECLARE(name) extern const zt_driver zt_driver_##name;
+DRIVER_TABLE(DRIVER_DECLARE)
 
-const char zt_container_files[] =
-  "*.zt *.safetensors *.gguf *.npy *.npz *.pt *.pth *.ckpt *.ptl *.onnx *model*.bin";
+#define DRIVER_ADDRESS(name) &zt_driver_##name,
+const zt_driver *const zt_drivers[] = { DRIVER_TABLE(DRIVER_ADDRESS) NULL };
 
 const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
   const zt_driver *perhaps = NULL;
@@ -24,3 +32,14 @@ const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
   }
   return err->rc ? NULL : perhaps;
 }
+
+bool zt_container_files(const char *name){
+  for(int i=0; zt_drivers[i]; i++){
+    const char *files = zt_drivers[i]->files;
+    if( files && zt_glob_match_any(files, name) ) return true;
+  }
+  return false;
+}
+
+int zt_driver_count(void){ return (int)(sizeof(zt_drivers)/sizeof(*zt_drivers))-1; }
+const zt_rule *const *zt_driver_rules(int i){ return zt_drivers[i]->rules; }

@@ -1,6 +1,7 @@
 /*
 ** What a file format gives the model, and the table of formats. A new format is one file that
-** defines a driver, and one line in driver.c. Interface to code in driver.c, builder.c and
+** defines a driver, and one line in driver.c. The driver has all that is known of the format: also
+** the names of its files, and the rules that they may break. Interface to code in driver.c and
 ** container.c, and between them and the drivers.
 **
 **   T1  the file is of a format that is known
@@ -10,8 +11,8 @@
 #define ZT_CONTAINER_DRIVER_H
 
 #include <stdatomic.h>
-#include <assert.h>
 #include "container/container.h"
+#include "container/rule.h"
 #include "core/keys.h"
 #include "core/positions.h"
 
@@ -35,63 +36,7 @@ typedef enum zt_probe {
   ZT_PROBE_YES         /* It has the format's magic number */
 } zt_probe;
 
-/*
-** A container in the making. The metadata's bytes are read into the kept bytes, which drivers count
-** positions in; what decoding a row needs beside them, unescaped names say, is appended. Of an
-** object, and of a component, one 32-bit number is remembered that is the driver's own: a position
-** in the kept bytes. Kept bytes move when they grow: hold positions, not pointers, meanwhile.
-*/
-typedef struct zt_builder {
-  zt_source *source;
-  zt_container *container;
-  const zt_interrupt *interrupt;   /* May be NULL */
-  zt_error *err;                   /* Of every failure */
-  uint64_t ahead;                  /* What the kept bytes' memory holds of the source beyond them,
-                                   ** or before there are any: from there on */
-  size_t nAhead;                   /* so many bytes */
-} zt_builder;
-
-/* Read n bytes of the source, from offset on, to where zt_builder_read() may find them: as long as
-** nothing is kept. */
-int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n);
-
-/* Read n bytes of the source, from offset on, into the kept bytes, asking between pieces whether to
-** go on. They are the manifest. Called again with the bytes that follow, it appends those; nothing
-** else may be kept in between. Bounds are the driver's to check, against the size and some limit
-** (ZT_MAX_MANIFEST), before this allocates. */
-int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n);
-
-/* The manifest ends after n of the bytes that were read. */
-void zt_builder_cut(zt_builder *b, size_t n);
-
-/* Append n bytes to the kept ones; *at is where they are. p NULL: they are zero, and the
-** caller's to write. */
-int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at);
-
-/* Make room for as many as are announced, or for n kept bytes; an estimate alone: no failure if
-** memory is short. */
-void zt_builder_reserve_kept(zt_builder *b, uint64_t n);
-void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
-
-/* A new object, whose name lies in the kept bytes; components that are added next are its own.
-** *duplicate: an object has that name already, and nothing was added. */
-static inline int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate);
-
-/* A new component of the last object. */
-static inline int zt_builder_component(zt_builder *b, size_t number);
-
-/* A new shard, likewise. */
-int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate);
-
-/* Put all objects, of which each has one component, in another order: number order[i] becomes
-** number i. What order holds afterwards is of no use. */
-int zt_builder_reorder(zt_builder *b, uint32_t *order);
-
-/* Forget all objects, components and shards. */
-void zt_builder_clear(zt_builder *b);
-
-/* Give back memory that was allocated ahead: when all is added. */
-void zt_builder_trim(zt_builder *b);
+typedef struct zt_builder zt_builder;   /* builder.h */
 
 /* The steps of a walk through values (value.h). All of a driver's values have these. */
 typedef struct zt_steps {
@@ -111,9 +56,17 @@ typedef struct zt_steps {
   zt_text (*stored_type)(zt_walk *w, const zt_value *value);
 } zt_steps;
 
+#define ZT_DRIVER_RULES 5
+
 typedef struct zt_driver {
   const char *name;    /* For tests: no two drivers have the same */
   const char *format;  /* The file format's name, as zt_files.container shows it */
+  const char *files;   /* Names of its files: patterns, a space between two. A directory as source
+                       ** stands for the files that have such names. NULL: another driver of the
+                       ** format has them */
+  const zt_rule *rules[ZT_DRIVER_RULES+1];   /* Lists of the rules that its files may break, shared
+                                             ** ones first; those of bytes and values (tensor/) are
+                                             ** not among them. NULL ends them */
 
   /* At most one driver says yes, or else perhaps, to any file. What cannot be read is recorded
   ** in err. */
@@ -181,30 +134,6 @@ struct zt_container {
   zt_keys shard_names;
   zt_positions shards;       /* Their numbers */
 };
-
-/* --- In line: once for each of a million objects --- */
-
-/* A name in the kept bytes; the empty one may be anywhere. */
-ZT_INLINE zt_key zt_builder_key(const zt_container *c, zt_text name){
-  size_t at = name.n ? (size_t)((const uint8_t*)name.z - c->kept.p) : 0;
-  assert( zt_claim(c->kept.n, at, name.n) );
-  return (zt_key){ (uint32_t)at, (uint32_t)name.n };
-}
-
-ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
-  zt_container *c = b->container;
-  if( zt_keys_add(&c->names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
-   || *duplicate || zt_positions_push(&c->objects, number, b->err) ) return b->err->rc;
-  if( c->single+1==c->objects.n && c->components.n==c->single ){
-    c->single++;
-    return SQLITE_OK;
-  }
-  return zt_positions_push(&c->first, c->components.n, b->err);
-}
-
-ZT_INLINE int zt_builder_component(zt_builder *b, size_t number){
-  return zt_positions_push(&b->container->components, number, b->err);
-}
 
 /* The driver that claims the file, NULL if none does. */
 const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err);

@@ -10,7 +10,7 @@
 #ifndef ZT_CONTAINER_MANIFEST_H
 #define ZT_CONTAINER_MANIFEST_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 #include "core/cbor.h"
 
 /* Check all of the manifest, at whose first byte cbor stands, and add what is in it. Nothing is

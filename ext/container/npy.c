@@ -32,6 +32,7 @@
 #include <assert.h>
 #include "container/dtype.h"
 #include "container/manifest.h"
+#include "container/npy_types.h"
 #include "core/digest.h"
 #include "core/host.h"
 #include "core/utf8.h"
@@ -39,117 +40,29 @@
 #define NPY_MAGIC "\x93NUMPY"
 #define NPY_DEPTH_MAX 24          /* Each level is two of CBOR, of which there may be
                                   ** ZT_CBOR_MAX_DEPTH */
+#define NPY_SPEC(section) "numpy.lib.format, " section
 
-/* --- Types --- */
-
-typedef struct npy_type {
-  char kind;
-  uint8_t width;                  /* Bytes; 0: any */
-  uint8_t unit;                   /* Bytes of an element for each that the text counts; 0: as
-                                  ** `width` */
-  zt_text dtype, type, format;
-  const char *no_values;          /* Why there are none; NULL: it is dense, or not known */
-} npy_type;
-
-#define NPY_DENSE(kind, width, dtype) \
-  { kind, width, 0, ZT_TEXT_INIT(dtype), { NULL, 0 }, ZT_TEXT_INIT("dense"), NULL }
-#define NPY_OTHER(kind, width, unit, format, no_values) \
-  { kind, width, unit, ZT_TEXT_INIT("u8"), { NULL, 0 }, ZT_TEXT_INIT("numpy." format), no_values }
-#define NPY_TEXT "its elements are text"
-#define NPY_TIMES "its elements are times"
-#define NPY_LONG "long doubles are what the machine that wrote them made of them"
-
-static const npy_type npy_types[] = {
-  NPY_DENSE('f', 2, "f16"), NPY_DENSE('f', 4, "f32"), NPY_DENSE('f', 8, "f64"),
-  NPY_DENSE('i', 1, "i8"), NPY_DENSE('i', 2, "i16"), NPY_DENSE('i', 4, "i32"),
-  NPY_DENSE('i', 8, "i64"), NPY_DENSE('u', 1, "u8"), NPY_DENSE('u', 2, "u16"),
-  NPY_DENSE('u', 4, "u32"), NPY_DENSE('u', 8, "u64"), NPY_DENSE('b', 1, "bool"),
-  { 'c', 8, 0, ZT_TEXT_INIT("f32"), ZT_TEXT_INIT("complex64"), ZT_TEXT_INIT("dense"), NULL },
-  { 'c', 16, 0, ZT_TEXT_INIT("f64"), ZT_TEXT_INIT("complex128"), ZT_TEXT_INIT("dense"), NULL },
-  NPY_OTHER('f', 12, 0, "longdouble", NPY_LONG), NPY_OTHER('f', 16, 0, "longdouble", NPY_LONG),
-  NPY_OTHER('c', 24, 0, "longdouble", NPY_LONG), NPY_OTHER('c', 32, 0, "longdouble", NPY_LONG),
-  NPY_OTHER('g', 0, 1, "longdouble", NPY_LONG), NPY_OTHER('G', 0, 1, "longdouble", NPY_LONG),
-  NPY_OTHER('M', 8, 0, "datetime64", NPY_TIMES), NPY_OTHER('m', 8, 0, "timedelta64", NPY_TIMES),
-  NPY_OTHER('S', 0, 1, "bytes", NPY_TEXT), NPY_OTHER('a', 0, 1, "bytes", NPY_TEXT),
-  NPY_OTHER('U', 0, 4, "unicode", NPY_TEXT),
-  /* What numpy.save makes of the types of ml_dtypes, as of 0.6.0: names are lost */
-  NPY_OTHER('f', 1, 0, "unknown", "numpy knows no f1: it is probably float8_e5m2 of ml_dtypes"),
-  NPY_OTHER('W', 4, 0, "unknown", "numpy knows no W4: it is probably complex32 or bcomplex32 of"
-            " ml_dtypes"),
-  NPY_OTHER('V', 1, 0, "void", "numpy has no meaning for V1: it is probably a type of ml_dtypes,"
-            " float8 or smaller, and the file does not say which"),
-  NPY_OTHER('V', 2, 0, "void", "numpy has no meaning for V2: it is probably bfloat16 of ml_dtypes"),
-  NPY_OTHER('V', 0, 1, "void", "its elements are bytes without a type"),
+const zt_rule zt_rules_npy[] = {
+  ZT_ERROR("NY1", "npy-version", "an array is of version 1.0, 2.0 or 3.0 (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY2", "npy-length", "a header is complete, and has at most 1 MiB (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY3", "npy-utf8", "a header of version 3.0 is UTF-8 (npy)",
+           NPY_SPEC("Format Version 3.0")),
+  ZT_ERROR("NY4", "npy-header", "a header is a dict of literals (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY5", "npy-keys",
+           "a header has the keys descr, fortran_order and shape, each once (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY6", "npy-shape", "a shape is a tuple of at most 64 integers (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY7", "npy-elements", "elements and their bytes fit 64 bits (npy)", ZT_SPEC_OURS),
+  ZT_ERROR("NY8", "npy-order", "fortran_order is True or False (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_ERROR("NY9", "npy-descr", "descr is a type, or fields nested at most 24 deep (npy)",
+           NPY_SPEC("Format Version 1.0")),
+  ZT_RULES_END
 };
-static const npy_type npy_object = {
-  .kind = 'O', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.object"),
-  .no_values = "its elements are objects of Python, pickles, which are never executed"
-};
-static const npy_type npy_unknown = {
-  .kind = '?', .dtype = { NULL, 0 }, .format = ZT_TEXT_INIT("numpy.unknown")
-};
-static const npy_type npy_structured = {
-  .kind = '[', .dtype = ZT_TEXT_INIT("u8"), .format = ZT_TEXT_INIT("numpy.structured"),
-  .no_values = "its elements are records of several fields"
-};
-
-/* What a descr says. */
-typedef struct npy_descr {
-  const npy_type *type;
-  bool big;
-  bool sized;                     /* Its elements have bytes: */
-  uint64_t bytes;
-} npy_descr;
-
-/* The decimal number at the front of a text, which is cut off: of one that is far beyond 32 bits,
-** the last digits stay. False if there is none. */
-static bool npy_take_number(zt_text *text, uint64_t *out){
-  size_t n = 0;
-  *out = 0;
-  while( n<text->n && text->z[n]>='0' && text->z[n]<='9' && *out<=UINT32_MAX/10 ){
-    *out = 10* *out+(uint64_t)(text->z[n++]-'0');
-  }
-  text->z += n;
-  text->n -= n;
-  return n>0;
-}
-
-static const npy_type *npy_find_type(char kind, uint64_t n){
-  for(size_t i=0; i<sizeof(npy_types)/sizeof(*npy_types); i++){
-    const npy_type *t = &npy_types[i];
-    if( t->kind==kind && (t->width==0 || t->width==n) ) return t;
-  }
-  return NULL;
-}
-
-/* "<f4", "|O", ">M8[ns]". */
-static npy_descr npy_type_of(zt_text text){
-  npy_descr out = { .type = &npy_unknown };
-  const npy_type *type;
-  uint64_t n = 0;
-  bool counted;
-  char kind;
-  if( text.n>0 && text.z[0] && strchr("<>=|", text.z[0]) ){
-    out.big = text.z[0]=='>';
-    text.z++;
-    text.n--;
-  }
-  if( text.n==0 ) return out;
-  kind = *text.z++;
-  text.n--;
-  counted = npy_take_number(&text, &n);
-  if( kind=='O' && text.n==0 ){
-    out.type = &npy_object;
-    return out;
-  }
-  type = npy_find_type(kind, n);
-  if( (kind=='M' || kind=='m') && text.n>2 && text.z[0]=='[' && text.z[text.n-1]==']' ) text.n = 0;
-  if( !type || !counted || text.n>0 ) return out;
-  out.type = type;
-  out.sized = true;
-  out.bytes = type->unit ? n*type->unit : type->width;
-  return out;
-}
 
 /* --- The literal --- */
 
@@ -319,14 +232,14 @@ static bool npy_fail_descr(npy_reader *r, const char *what){
 }
 
 /* NY7: an element is so many bytes, and there are n of it. */
-static bool npy_multiply(npy_reader *r, npy_descr *d, uint64_t n){
+static bool npy_multiply(npy_reader *r, zt_npy_descr *d, uint64_t n){
   if( !d->sized || zt_mul64(d->bytes, n, &d->bytes) ) return true;
   zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
   return false;
 }
 
 /* The shape of a subarray, which may be a number. */
-static bool npy_scan_subshape(npy_reader *r, npy_descr *d, zt_cbor_out *out){
+static bool npy_scan_subshape(npy_reader *r, zt_npy_descr *d, zt_cbor_out *out){
   uint64_t shape[ZT_MAX_RANK];
   uint32_t rank = 1;
   bool tuple = npy_peek(r)=='(';
@@ -357,10 +270,10 @@ static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
   return npy_expect(r, ')', "a name that does not end");
 }
 
-static bool npy_scan_descr(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out);
+static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out);
 
 /* NY9: "(name, descr)" or "(name, descr, shape)"; without a name, of a subarray. */
-static bool npy_scan_field(npy_reader *r, int depth, bool named, npy_descr *d, zt_cbor_out *out){
+static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d, zt_cbor_out *out){
   if( !npy_take(r, '(') ) return npy_fail_descr(r, "a field that is no tuple");
   npy_put_begin(out);
   if( named && (!npy_scan_name(r, out) || !npy_expect(r, ',', "a comma was expected")) ){
@@ -376,12 +289,12 @@ static bool npy_scan_field(npy_reader *r, int depth, bool named, npy_descr *d, z
 }
 
 /* The fields of a structured type. One that is a pickle makes a pickle of all. */
-static bool npy_scan_fields(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out){
+static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
   bool comma = true;
-  *d = (npy_descr){ .type = &npy_structured, .sized = true };
+  *d = (zt_npy_descr){ .type = &zt_npy_structured, .sized = true };
   npy_put_begin(out);
   while( npy_peek(r)!=']' ){
-    npy_descr field;
+    zt_npy_descr field;
     if( !comma ) return npy_fail(r, "a comma was expected");
     if( !npy_scan_field(r, depth, true, &field, out) ) return false;
     d->sized &= field.sized;
@@ -396,7 +309,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, npy_descr *d, zt_cbor_out 
   return true;
 }
 
-static bool npy_scan_descr(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *out){
+static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
   if( depth>NPY_DEPTH_MAX ) return npy_fail_descr(r, "fields are nested too deep");
   switch( npy_peek(r) ){
     case '[':
@@ -407,7 +320,7 @@ static bool npy_scan_descr(npy_reader *r, int depth, npy_descr *d, zt_cbor_out *
     case '\'': case '"': case 'u': case 'U':
       if( !npy_scan_text(r) ) return false;
       zt_cbor_put_text(out, r->text);
-      *d = npy_type_of(r->text);
+      *d = zt_npy_type_of(r->text);
       return true;
     default:
       return npy_fail_descr(r, "a type that is neither text nor a list of fields");
@@ -448,7 +361,7 @@ size_t zt_npy_length(zt_span head, zt_error *err){
 }
 
 /* The value of a key, which is r->text. *have gets the key's bit. */
-static bool npy_scan_value(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *shape,
+static bool npy_scan_value(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t *shape,
                            zt_cbor_out *descr, unsigned *have){
   static const zt_text keys[] = {
     ZT_TEXT_INIT("descr"), ZT_TEXT_INIT("fortran_order"), ZT_TEXT_INIT("shape")
@@ -466,7 +379,7 @@ static bool npy_scan_value(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *s
   return key==1 ? npy_scan_bool(r, &npy->fortran) : npy_scan_shape(r, shape, &npy->rank);
 }
 
-static bool npy_scan_dict(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *shape,
+static bool npy_scan_dict(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t *shape,
                           zt_cbor_out *descr){
   unsigned have = 0;
   bool comma = true;
@@ -487,7 +400,7 @@ static bool npy_scan_dict(npy_reader *r, zt_npy *npy, npy_descr *d, uint64_t *sh
 }
 
 /* NY7: the number of elements, and of their bytes. */
-static int npy_measure(zt_npy *npy, const npy_descr *d, const uint64_t *shape, zt_error *err){
+static int npy_measure(zt_npy *npy, const zt_npy_descr *d, const uint64_t *shape, zt_error *err){
   zt_object object = { .rank = npy->rank };
   memcpy(object.shape, shape, npy->rank*sizeof(*shape));
   if( !zt_object_count(&object)
@@ -498,7 +411,7 @@ static int npy_measure(zt_npy *npy, const npy_descr *d, const uint64_t *shape, z
 }
 
 /* What a type alone says, but for the bytes. */
-static void npy_set_type(const npy_descr *d, zt_npy *out){
+static void npy_set_type(const zt_npy_descr *d, zt_npy *out){
   out->sized = d->sized;
   out->big = d->big;
   out->dtype = d->sized ? d->type->dtype : (zt_text){ NULL, 0 };
@@ -509,7 +422,8 @@ static void npy_set_type(const npy_descr *d, zt_npy *out){
 }
 
 void zt_npy_describe(zt_text descr, zt_npy *out){
-  const npy_descr d = descr.z ? npy_type_of(descr) : (npy_descr){ .type = &npy_structured };
+  const zt_npy_descr d = descr.z ? zt_npy_type_of(descr)
+                       : (zt_npy_descr){ .type = &zt_npy_structured };
   *out = (zt_npy){ .bytes = d.bytes };
   npy_set_type(&d, out);
 }
@@ -521,7 +435,7 @@ int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr
   const size_t at = header.p[6]==1 ? 10 : 12;
   npy_reader r = { header.p, header.p+at, header.p+header.n, header.p[6]==3, NULL, { NULL, 0 },
                    err };
-  npy_descr d = { .type = &npy_unknown };
+  zt_npy_descr d = { .type = &zt_npy_unknown };
   *out = (zt_npy){ .length = (uint32_t)header.n, .version = versions[header.p[6]-1] };
   if( r.utf8 && !zt_utf8_valid(r.p, (size_t)(r.end-r.p)) ){
     return zt_break(err, "NY3", "the header is not UTF-8");
@@ -696,9 +610,22 @@ end:
   return b->err->rc;
 }
 
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         versions 1.0 to 3.0
+**   known by     `\x93NUMPY`
+**   version      `1.0` ...
+**   manifest     the header's dict
+**   attributes   none
+**   objects      one, the file's stem; in a BLOB `data`
+**   of objects   `descr`, `fortran_order`, `npy_version`
+**   components   one, `data`: raw
+*/
 const zt_driver zt_driver_npy = {
   .name = "npy",
   .format = "npy",
+  .files = "*.npy",
+  .rules = { zt_rules_npy },
   .probe = npy_probe,
   .open = npy_open,
   .object = zt_npy_object,

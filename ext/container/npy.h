@@ -6,12 +6,14 @@
 #ifndef ZT_CONTAINER_NPY_H
 #define ZT_CONTAINER_NPY_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 #include "core/cbor_write.h"
 
 #define ZT_NPY_HEAD 12           /* Bytes that tell how long a header is: magic number, version,
                                  ** length */
 #define ZT_NPY_HEADER_MAX ((size_t)1 << 20)   /* Of the whole header */
+
+extern const zt_rule zt_rules_npy[];
 
 /* What a header says. Its texts are static. */
 typedef struct zt_npy {

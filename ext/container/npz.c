@@ -35,6 +35,16 @@
 #define NPZ_POLL_MEMBERS 0x3FFu            /* Members between two questions whether to go on,
                                            ** less 1 */
 
+static const zt_rule npz_rules[] = {
+  ZT_ERROR("NZ1", "npz-name", "arrays' names are UTF-8, and without U+0000 (npz)", ZT_SPEC_SENSE),
+  ZT_ERROR("NZ2", "npz-duplicate-member", "no two arrays have the same name (npz)", ZT_SPEC_SENSE),
+  ZT_UNKNOWN("NZ3", "npz-empty", "an archive with members has an array (npz)", ZT_SPEC_SENSE),
+  ZT_ERROR("NZ4", "npz-headers",
+           "the headers of all members take at most 1 MiB and 8 times the archive's size (npz)",
+           ZT_SPEC_OURS),
+  ZT_RULES_END
+};
+
 /* What is known of an array before all are known: positions count from the beginning of where the
 ** things they are of are gathered. */
 typedef struct npz_reader {
@@ -350,9 +360,22 @@ static int npz_open(zt_builder *b, const zt_ends *ends){
   return b->err->rc;
 }
 
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         `savez`, `savez_compressed`, any zip archive with arrays; zip64
+**   known by     a zip archive with an array in it
+**   version      NULL
+**   manifest     the headers of all arrays
+**   attributes   none
+**   objects      the archive's members that are arrays, without `.npy`
+**   of objects   as npy
+**   components   one, `data`: the array alone, `raw` or `deflate`; `digest` is the member's CRC-32
+*/
 const zt_driver zt_driver_npz = {
   .name = "npz",
   .format = "npz",
+  .files = "*.npz",
+  .rules = { zt_rules_zip, zt_rules_npy, npz_rules },
   .probe = npz_probe,
   .open = npz_open,
   .object = zt_npy_object,

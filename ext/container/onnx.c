@@ -37,6 +37,7 @@
 
 #include "container/dtype.h"
 #include "container/manifest.h"
+#include "container/shard.h"
 #include "core/host.h"
 
 #define ONNX_DEPTH_MAX 64
@@ -45,6 +46,35 @@
 #define ONNX_PROBE_FIELDS 65536                /* Fields that a probe looks at */
 #define ONNX_IR_MAX 255                        /* Versions that a probe takes for one; 13 is the
                                                ** highest of 2026 */
+
+static const zt_rule onnx_rules[] = {
+  ZT_ERROR("OX1", "onnx-graph", "a model has a graph (ONNX)", ZT_SPEC_ONNX("ModelProto")),
+  ZT_ERROR("OX2", "onnx-depth", "graphs are nested at most 64 deep (ONNX)", ZT_SPEC_OURS),
+  ZT_ERROR("OX3", "onnx-indices",
+           "a sparse tensor's indices are positions, or rows with an index for each dimension "
+           "(ONNX)",
+           ZT_SPEC_ONNX("SparseTensorProto")),
+  ZT_ERROR("OX4", "onnx-name", "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
+           ZT_SPEC_ONNX("TensorProto")),
+  ZT_ERROR("OX5", "onnx-dimensions",
+           "a tensor has at most 64 dimensions, whose product fits 64 bits (ONNX)", ZT_SPEC_OURS),
+  ZT_ERROR("OX6", "onnx-negative-dimension", "no dimension is negative (ONNX)",
+           ZT_SPEC_ONNX("TensorProto")),
+  ZT_WARNING("OX7", "onnx-segment", "a tensor is not split into segments (ONNX)",
+             ZT_SPEC_ONNX("TensorProto.Segment")),
+  ZT_ERROR("OX8", "onnx-external",
+           "external data have a path below the model's directory, and decimal offset and length"
+           " (ONNX)",
+           ZT_SPEC_EXTERNAL),
+  ZT_ERROR("OX9", "onnx-size",
+           "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes"
+           " (ONNX)",
+           ZT_SPEC_OURS),
+  ZT_WARNING("OX10", "onnx-split-values", "values in several pieces lie in the same message "
+                                          "(ONNX)",
+             ZT_SPEC_OURS),
+  ZT_RULES_END
+};
 
 /* Numbers of fields in onnx.proto. */
 enum {
@@ -550,9 +580,23 @@ static void onnx_decode_shard(const zt_container *c, uint32_t i, zt_shard *out){
   out->digests = 0;
 }
 
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         a ModelProto: all tensors in it, external data
+**   known by     fields of a model, among them its graph
+**   version      `ir_version`
+**   manifest     the model's fields, and all tensors
+**   attributes   `ir_version`, `producer_name`, ..., `opset_import`, `metadata_props`, `graph`,
+**                `nodes`
+**   objects      initializers, sparse initializers, then tensors of nodes, depth first
+**   of objects   `role`, `field`, `data_type`, `external_data`
+**   components   one, `data`. Sparse: `values` and `indices`. `shard`: the file of external data
+*/
 const zt_driver zt_driver_onnx = {
   .name = "onnx",
   .format = "onnx",
+  .files = "*.onnx",
+  .rules = { zt_rules_protobuf, onnx_rules, zt_rules_external },
   .probe = onnx_probe,
   .open = onnx_open,
   .object = onnx_decode_object,

@@ -5,7 +5,7 @@
 #ifndef ZT_CONTAINER_ONNX_H
 #define ZT_CONTAINER_ONNX_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 #include "core/cbor_write.h"
 #include "core/distinct.h"
 #include "core/protobuf.h"

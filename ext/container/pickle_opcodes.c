@@ -6,6 +6,23 @@
 #include "core/host.h"
 
 #define OPCODES_POLL 0xFFFF   /* Opcodes between two questions whether to go on, less 1 */
+#define OPCODES_SPEC "Python, pickletools"
+
+const zt_rule zt_rules_pickle[] = {
+  ZT_ERROR("PK1", "pickle-opcode", "every opcode is one of protocols 0 to 5 (pickle)",
+           OPCODES_SPEC),
+  ZT_ERROR("PK2", "pickle-cut", "arguments end within the pickle, which ends with STOP",
+           OPCODES_SPEC),
+  ZT_ERROR("PK3", "pickle-argument", "an argument is valid for its opcode (pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK4", "pickle-stack",
+           "an opcode finds the items that it needs on the stack, of the right kind (pickle)",
+           OPCODES_SPEC),
+  ZT_ERROR("PK5", "pickle-mark", "an opcode that takes all items down to a mark finds a mark "
+                                 "(pickle)", OPCODES_SPEC),
+  ZT_ERROR("PK6", "pickle-memo", "a memo's entry is written before it is read (pickle)",
+           OPCODES_SPEC),
+  ZT_RULES_END
+};
 
 const zt_pickle_opcode zt_pickle_opcodes[256] = {
 #define OPCODES_ROW(code, name, argument, nodes, needs) \

@@ -5,7 +5,10 @@
 #ifndef ZT_CONTAINER_PICKLE_OPCODES_H
 #define ZT_CONTAINER_PICKLE_OPCODES_H
 
+#include "container/rule.h"
 #include "core/interrupt.h"
+
+extern const zt_rule zt_rules_pickle[];   /* Those of pickle.c */
 
 /* How an opcode's argument is delimited: a number of bytes, or: */
 enum {

@@ -13,6 +13,7 @@
 **   PT9, PT17, PT18, PT19: torch_archive.c, torch_legacy.c: its storage is there
 */
 #include "container/manifest.h"
+#include "container/pickle_opcodes.h"
 #include "container/torch_dropped.h"
 #include "container/torch_object.h"
 #include "container/torch_probe.h"
@@ -23,6 +24,44 @@
 #define PYTORCH_TEXT_TIMES 16
 #define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured, at most, */
 #define PYTORCH_LITTLE_TIMES 8               /* and for each byte of the pickle: real ones take 4 */
+
+static const zt_rule pytorch_rules[] = {
+  ZT_UNSUPPORTED("PT1", "torch-legacy", "the file is not of PyTorch before 0.1.10", ZT_SPEC_OURS),
+  ZT_ERROR("PT2", "torch-no-pickle", "an archive of PyTorch has a record data.pkl", ZT_SPEC_TORCH),
+  ZT_ERROR("PT3", "torch-pickle",
+           "a pickle is stored, or deflated to a 64th at least, not encrypted, and has at most"
+           " 256 MiB",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("PT4", "torch-depth", "values are nested at most 1000 deep (PyTorch)", ZT_SPEC_OURS),
+  ZT_ERROR("PT6", "torch-path", "a path has at most 1 MiB, and no U+0000 (PyTorch)", ZT_SPEC_OURS),
+  ZT_ERROR("PT7", "torch-size",
+           "paths and values take at most 16 MiB, and 16 times the pickle's bytes", ZT_SPEC_OURS),
+  ZT_ERROR("PT8", "torch-shape",
+           "no dimension is negative, and their product fits 64 bits (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT14", "torch-byteorder", "a record byteorder is little or big (PyTorch)",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("PT15", "torch-legacy-version",
+           "a file before 1.6 has PyTorch's magic number, and version 1001", ZT_SPEC_TORCH),
+  ZT_ERROR("PT16", "torch-keys",
+           "a file before 1.6 has a list of storages, none of them twice (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT20", "torch-pickle-crc", "a deflated pickle has the CRC-32 of its record (PyTorch)",
+           ZT_SPEC_ZIP("4.4.7")),
+  ZT_ERROR("PT9", "torch-storage", "a tensor's storage is in the file (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT10", "torch-stride", "offset and strides are not negative, and fit 64 bits (PyTorch)",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("PT11", "torch-view", "a view ends within its storage (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT13", "torch-key-twice", "a dict has no key twice (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT12", "torch-record",
+           "a storage's record has as many bytes as the pickle states (PyTorch)", ZT_SPEC_TORCH),
+  ZT_ERROR("PT17", "torch-width",
+           "the classes of a tensor's storage and of all storages before it are known "
+           "(PyTorch before 1.6)",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("PT18", "torch-cut", "a storage ends within the file (PyTorch before 1.6)",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("PT19", "torch-class", "a storage is of one class (PyTorch before 1.6)", ZT_SPEC_TORCH),
+  ZT_RULES_END
+};
 
 /* --- What is being read --- */
 
@@ -255,9 +294,25 @@ static int pytorch_open(zt_builder *b, const zt_ends *ends){
   return b->err->rc;
 }
 
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         `torch.save`, `torch.jit.save`
+**   known by     a zip archive with `data.pkl`; before 1.6 several
+**                pickles in sequence
+**   version      the archive's version; `1001`
+**   manifest     the pickle's leaves and tensors
+**   attributes   every leaf except tensors, by its dotted path
+**   objects      in the pickle's order, by their dotted paths
+**   of objects   `storage`, `storage_offset`, `stride`, `contiguous`, `requires_grad`, `parameter`,
+**                `location`, `storage_elements`, `view`, `quantizer`, `conj`, `neg`
+**   components   `data`: from the first to the last element of the view in its storage. Sparse:
+**                `values`, `indices`, `indptr`. Nested: `values`, `sizes`, `strides`, `offsets`
+*/
 const zt_driver zt_driver_pytorch = {
   .name = "pytorch",
   .format = "pytorch",
+  .files = "*.pt *.pth *.ckpt *.ptl *model*.bin",
+  .rules = { zt_rules_zip, zt_rules_pickle, pytorch_rules },
   .probe = pytorch_probe,
   .open = pytorch_open,
   .object = zt_torch_object,

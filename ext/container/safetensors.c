@@ -20,8 +20,9 @@
 ** shape and dtype contradict. Objects come in the order of their bytes, those that begin at the
 ** same byte in the header's.
 */
-#include "container/driver.h"
+#include "container/builder.h"
 #include "container/dtype.h"
+#include "container/json_values.h"
 #include "core/host.h"
 #include "core/json_read.h"
 #include "core/unique.h"
@@ -34,6 +35,29 @@
 #define SAFETENSORS_BLANKS 256 /* Bytes of white space that a header may begin with to be taken
                                ** for one */
 #define SAFETENSORS_POLL_TENSORS 65536u   /* Tensors between two questions whether to go on */
+#define SAFETENSORS_SPEC "safetensors, format"
+
+static const zt_rule safetensors_rules[] = {
+  ZT_ERROR("O1", "header-length",
+           "the header has at most 100,000,000 bytes, and ends within the file", SAFETENSORS_SPEC),
+  ZT_ERROR("O2", "header-type",
+           "header, metadata and tensors are objects, and their values have the types of the "
+           "format",
+           SAFETENSORS_SPEC),
+  ZT_ERROR("O3", "missing-key", "a tensor has dtype, shape and data_offsets", SAFETENSORS_SPEC),
+  ZT_ERROR("O4", "duplicate-key", "no key occurs twice in an object, however it is escaped",
+           SAFETENSORS_SPEC),
+  ZT_ERROR("O5", "tensor-shape", "a shape has at most 64 dimensions, whose product fits 64 bits",
+           ZT_SPEC_OURS),
+  ZT_ERROR("O6", "data-offsets", "a tensor's bytes begin before they end, and lie within the "
+                                 "data",
+           SAFETENSORS_SPEC),
+  ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes together",
+           SAFETENSORS_SPEC),
+  ZT_ERROR("O8", "tensor-overlap", "no two tensors share a byte", SAFETENSORS_SPEC),
+  ZT_ERROR("O9", "hole", "every byte of the data belongs to a tensor", SAFETENSORS_SPEC),
+  ZT_RULES_END
+};
 
 enum {
   SAFETENSORS_DTYPE = 1, SAFETENSORS_SHAPE = 2, SAFETENSORS_OFFSETS = 4, SAFETENSORS_ALL = 7
@@ -477,14 +501,11 @@ static int safetensors_order_sort(safetensors_order *o, size_t from, size_t n, u
   return b->err->rc;
 }
 
-static void safetensors_decode(const zt_container *c, size_t at, zt_error *unused,
-                               zt_json_reader *out);
-
 /* The bytes of the tensor whose data_offsets are there. */
 static void safetensors_offsets(const zt_container *c, size_t at, safetensors_tensor *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_json_reader r;
-  safetensors_decode(c, at, &unused, &r);
+  zt_json_values_decode(c, at, &unused, &r);
   safetensors_read_offsets(&r, out);
   assert( !unused.rc );
 }
@@ -563,20 +584,12 @@ static int safetensors_open(zt_builder *b, const zt_ends *ends){
   return b->err->rc;
 }
 
-/* Decode from the header, which was checked. */
-static void safetensors_decode(const zt_container *c, size_t at, zt_error *unused,
-                               zt_json_reader *out){
-  zt_json_read_init(out, "header", (zt_span){ c->kept.p, (size_t)c->manifest_length }, unused);
-  out->p += at;
-  out->any_bytes = true;
-}
-
 /* Read of tensor i what is wanted. */
 static void safetensors_tensor_of(const zt_container *c, uint32_t i, unsigned want,
                                   safetensors_tensor *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_json_reader r;
-  safetensors_decode(c, c->objects.a[i], &unused, &r);
+  zt_json_values_decode(c, c->objects.a[i], &unused, &r);
   safetensors_read_tensor(&r, want, out);
   assert( !unused.rc );
 }
@@ -615,87 +628,20 @@ static void safetensors_component(const zt_container *c, uint32_t i, uint32_t k,
   }
 }
 
-/* --- Values --- */
-
-static void safetensors_enter(zt_walk *w, const zt_value *of, zt_level *level){
-  w->at = of->at+1;   /* Behind the bracket */
-  level->left = 0;    /* Nothing was read of it: else 1 */
-}
-
-static void safetensors_skip(zt_walk *w, const zt_value *value){
-  zt_error unused = ZT_ERROR_NONE;
-  zt_json_reader r;
-  safetensors_decode(w->container, (size_t)value->at, &unused, &r);
-  zt_json_read_skip(&r);
-  w->at = (uint64_t)(r.p-r.base);
-}
-
-static bool safetensors_set_text(zt_walk *w, int which, zt_json_string text, zt_value *out){
-  char *z;
-  out->type = ZT_VALUE_TEXT;
-  out->text = text.raw;
-  if( !text.escaped ) return true;
-  z = zt_walk_room(w, which, text.raw.n);
-  if( !z ) return false;
-  out->text = (zt_text){ z, zt_json_unescape(text, z) };
-  return true;
-}
-
-/* A number that is real here: SQLite, too, reads an integer so that 64 bits do not hold. */
-static bool safetensors_set_real(zt_walk *w, zt_text number, zt_value *out){
-  char *z = zt_walk_room(w, ZT_WALK_VALUE, number.n+ZT_JSON_REAL_ROOM);
-  if( !z ) return false;
-  out->type = ZT_VALUE_REAL;
-  out->real = zt_json_read_real(number, z);
-  return true;
-}
-
-static bool safetensors_set_value(zt_walk *w, const zt_json_value *value, zt_value *out){
-  switch( value->type ){
-    case ZT_JSON_FALSE:  out->type = ZT_VALUE_FALSE; return true;
-    case ZT_JSON_TRUE:   out->type = ZT_VALUE_TRUE; return true;
-    case ZT_JSON_ARRAY:  out->type = ZT_VALUE_ARRAY; return true;
-    case ZT_JSON_OBJECT: out->type = ZT_VALUE_MAP; return true;
-    case ZT_JSON_TEXT:   return safetensors_set_text(w, ZT_WALK_VALUE, value->text, out);
-    case ZT_JSON_LARGE: case ZT_JSON_REAL: return safetensors_set_real(w, value->text.raw, out);
-    case ZT_JSON_INTEGER:
-      out->type = ZT_VALUE_INTEGER;
-      out->negative = value->negative && value->n>0;
-      out->u = out->negative ? value->n-1 : value->n;
-      return true;
-    default: return true;   /* null */
-  }
-}
-
-static bool safetensors_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
-  zt_json_level here = { level->map ? '}' : ']', level->left==0 };
-  zt_error unused = ZT_ERROR_NONE;
-  zt_json_string name;
-  zt_json_reader r;
-  zt_json_value read;
-  bool more;
-  safetensors_decode(w->container, (size_t)w->at, &unused, &r);
-  more = zt_json_read_more(&r, &here);
-  level->left = 1;
-  if( more && level->map ){
-    key->at = (uint64_t)(r.p-r.base);
-    zt_json_read_key(&r, &name);
-    if( !safetensors_set_text(w, ZT_WALK_KEY, name, key) ) return false;
-  }
-  zt_json_read_blanks(&r);
-  value->at = (uint64_t)(r.p-r.base);
-  if( more ) zt_json_read_next(&r, &read);
-  w->at = (uint64_t)(r.p-r.base);
-  assert( !unused.rc );
-  return more && safetensors_set_value(w, &read, value);
-}
-
-static const zt_steps safetensors_steps = {
-  .enter = safetensors_enter, .next = safetensors_next, .skip = safetensors_skip
-};
-
+/* Texts for ext/REFERENCE.md's tables of formats:
+**
+**   read         all
+**   known by     a length, and the header's brace
+**   version      NULL
+**   manifest     the header's JSON
+**   attributes   each key of `__metadata__`, as text
+**   objects      in the order of their bytes, not of the header
+**   of objects   none
+**   components   one, `data`: raw
+*/
 const zt_driver zt_driver_safetensors = {
-  .name = "safetensors", .format = "safetensors", .probe = safetensors_probe,
+  .name = "safetensors", .format = "safetensors", .files = "*.safetensors",
+  .rules = { zt_rules_json, zt_rules_name, safetensors_rules }, .probe = safetensors_probe,
   .open = safetensors_open, .object = safetensors_object, .component = safetensors_component,
-  .steps = &safetensors_steps
+  .steps = &zt_json_values_steps
 };

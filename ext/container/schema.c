@@ -6,6 +6,28 @@
 
 #define SCHEMA_SIZE_FIELD 8
 
+const zt_rule zt_rules_schema[] = {
+  ZT_ERROR("M1", "footer", "header, manifest size and footer fit the file", ZT_SPEC_ZTENSOR_1("4")),
+  ZT_ERROR("M2", "manifest-size",
+           "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
+           ZT_SPEC_ZTENSOR_1("5")),
+  ZT_ERROR("S1", "field-name", "the keys of the manifest's own maps are text",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("S2", "duplicate-field", "no key of a map occurs twice", ZT_SPEC_CBOR("3.7")),
+  ZT_ERROR("S3", "missing-field", "required fields are present", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("S6", "field-type", "a field has the type that the specification demands",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("H1", "shape", "a shape is an array of at most 64 unsigned integers",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("H2", "shape-overflow", "the product of the dimensions fits 64 bits", ZT_SPEC_OURS),
+  ZT_ERROR("R1", "alignment", "offsets are multiples of 64", ZT_SPEC_ZTENSOR_1("4")),
+  ZT_ERROR("R2", "range",
+           "components lie between header and manifest, in zTensor 2 between header and footer",
+           ZT_SPEC_ZTENSOR_1("5")),
+  ZT_SAME("R3", "range"),
+  ZT_RULES_END
+};
+
 static bool schema_is_field(const zt_field *field, zt_text key){
   return field->n==key.n && zt_equal(field->name, key.z, key.n);
 }
@@ -133,6 +155,25 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
   if( zt_object_count(out) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
+}
+
+bool zt_schema_blob(zt_cbor *c, zt_component *out){
+  zt_cbor_level level;
+  const uint8_t *at = c->p;
+  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
+  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
+  if( level.left!=2 ){
+    c->p = at;
+    return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.left);
+  }
+  for(int i=0; i<2; i++){
+    if( !zt_cbor_more(c, &level) ) return false;
+    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
+      return zt_cbor_fail_type(c, "S6", "an unsigned integer in 'blob'");
+    }
+    if( !zt_cbor_uint(c, i ? &out->length : &out->offset) ) return false;
+  }
+  return !zt_cbor_more(c, &level) && c->err->rc==SQLITE_OK;
 }
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){

@@ -110,6 +110,51 @@ ZT_INLINE bool zt_fields_uint(zt_fields *f, uint64_t *out){
   return zt_cbor_uint(f->c, out);
 }
 
+/* The fields of a component's map (1.x), which is a part's in zTensor 2. Who wants a field has bit
+** 1<<id set, which is its ZT_COMPONENT_. */
+enum {
+  ZT_PART_DTYPE = 1, ZT_PART_TYPE, ZT_PART_OFFSET, ZT_PART_LENGTH, ZT_PART_DECODED,
+  ZT_PART_ENCODING, ZT_PART_DIGEST, ZT_PART_SHARD = 9,
+  ZT_PART_BLOB = 16   /* Offset and length */
+};
+_Static_assert(1<<ZT_PART_DTYPE==ZT_COMPONENT_DTYPE && 1<<ZT_PART_TYPE==ZT_COMPONENT_TYPE
+               && 1<<ZT_PART_OFFSET==ZT_COMPONENT_OFFSET && 1<<ZT_PART_LENGTH==ZT_COMPONENT_LENGTH
+               && 1<<ZT_PART_DECODED==ZT_COMPONENT_DECODED
+               && 1<<ZT_PART_ENCODING==ZT_COMPONENT_ENCODING
+               && 1<<ZT_PART_DIGEST==ZT_COMPONENT_DIGEST && 1<<ZT_PART_SHARD==ZT_COMPONENT_SHARD,
+               "fields have the places of the bits that want them");
+
+/* Read the next item, a component's map, as it is stored, up to the last field that is wanted. */
+#define ZT_SCHEMA_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+bool zt_schema_blob(zt_cbor *c, zt_component *out);
+ZT_INLINE bool zt_schema_part(zt_cbor *c, const zt_schema *schema, unsigned want,
+                              zt_component *out){
+  zt_fields f;
+  bool ok = zt_fields_open(&f, c, schema);
+  while( ok && want ){
+    const int id = zt_fields_next(&f);
+    switch( id ){
+      case ZT_PART_DTYPE:    ok = zt_fields_text(&f, &out->dtype); break;
+      case ZT_PART_TYPE:     ok = zt_fields_text(&f, &out->type); break;
+      case ZT_PART_OFFSET:   ok = zt_fields_uint(&f, &out->offset); break;
+      case ZT_PART_LENGTH:   ok = zt_fields_uint(&f, &out->length); break;
+      case ZT_PART_DECODED:
+        ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
+        break;
+      case ZT_PART_ENCODING: ok = zt_fields_text(&f, &out->encoding); break;
+      case ZT_PART_DIGEST:   ok = zt_fields_text(&f, &out->digest); break;
+      case ZT_PART_SHARD:    ok = zt_fields_text(&f, &out->shard); break;
+      case ZT_PART_BLOB:
+        ok = zt_schema_blob(c, out);
+        want &= ~(unsigned)(ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH);
+        break;
+      default: return c->err->rc==SQLITE_OK;
+    }
+    want &= ~(1u<<id);
+  }
+  return ok;
+}
+
 /* True if a schema has a field of that name. */
 bool zt_schema_has(const zt_schema *schema, zt_text name);
 
@@ -133,6 +178,8 @@ ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
 }
 bool zt_schema_shape(zt_cbor *c, zt_object *out);
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length);
+
+extern const zt_rule zt_rules_schema[];   /* All of these, and those below */
 
 /* Place a manifest whose size is the u64 that ends `magic` bytes before the file's end (0.1, 1.0:
 ** 0; 1.1: 8).

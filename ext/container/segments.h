@@ -11,7 +11,7 @@
 #ifndef ZT_CONTAINER_SEGMENTS_H
 #define ZT_CONTAINER_SEGMENTS_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 #include "core/cbor.h"
 
 typedef struct zt_segments zt_segments;

@@ -17,6 +17,12 @@
 #define ZT_CONTAINER_SHARD_H
 
 #include "container/container.h"
+#include "container/rule.h"
+
+#define ZT_SPEC_EXTERNAL "ONNX, docs/ExternalData.md"
+
+extern const zt_rule zt_rules_shard[];      /* X1 to X4 */
+extern const zt_rule zt_rules_external[];   /* X5, X6 */
 
 /* Open the shard of that name and size, of the file that is the source (X1, X2, X4). An image has
 ** no siblings: a failure that says so. *out is NULL on failure. */

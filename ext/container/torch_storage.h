@@ -7,7 +7,7 @@
 #ifndef ZT_CONTAINER_TORCH_STORAGE_H
 #define ZT_CONTAINER_TORCH_STORAGE_H
 
-#include "container/driver.h"
+#include "container/builder.h"
 #include "container/torch_call.h"
 
 typedef enum zt_torch_which { ZT_TORCH_DATA, ZT_TORCH_CONSTANTS } zt_torch_which;

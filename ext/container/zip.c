@@ -50,6 +50,30 @@
 #define ZIP_PIECE ((size_t)16 << 20)
 #define ZIP_POLL_MEMBERS 0xFFFFu   /* Members between two questions whether to go on, less 1 */
 
+const zt_rule zt_rules_zip[] = {
+  ZT_ERROR("ZP1", "zip-end", "a zip archive ends with its end record", ZT_SPEC_ZIP("4.3.16")),
+  ZT_ERROR("ZP2", "zip-directory",
+           "a zip archive's directory lies before its end record, and has at most 1 GiB",
+           ZT_SPEC_ZIP("4.3.16, 4.3.14")),
+  ZT_ERROR("ZP3", "zip64-locator", "a zip64 locator points to the end record before it",
+           ZT_SPEC_ZIP("4.3.15")),
+  ZT_ERROR("ZP4", "zip-entries",
+           "a zip archive's directory has as many whole entries as its end record says",
+           ZT_SPEC_ZIP("4.3.12")),
+  ZT_ERROR("ZP5", "zip64-field", "sizes that do not fit 32 bits are in a zip64 field (zip)",
+           ZT_SPEC_ZIP("4.5.3")),
+  ZT_ERROR("ZP6", "zip-range", "a member lies before the directory (zip)", ZT_SPEC_ZIP("4.4.16")),
+  ZT_ERROR("ZP7", "zip-sizes", "a stored member has equal stored and decoded sizes (zip)",
+           ZT_SPEC_ZIP("4.4.8, 4.4.9")),
+  ZT_WARNING("ZP8", "zip-encrypted", "a member is not encrypted (zip)", ZT_SPEC_ZIP("4.4.4")),
+  ZT_WARNING("ZP9", "zip-spanned", "a member lies in this file, not on another disk (zip)",
+           ZT_SPEC_ZIP("4.4.11")),
+  ZT_ERROR("ZP10", "zip-local-header", "a member has a local header of its name (zip)",
+           ZT_SPEC_ZIP("4.3.7")),
+  ZT_ERROR("ZP11", "zip-overlap", "no two members share a byte (zip)", ZT_SPEC_SENSE),
+  ZT_RULES_END
+};
+
 /* The bytes that the directory knows to be a member's; none, if it has a fault. */
 typedef struct zip_range {
   uint64_t begin, end;

@@ -13,6 +13,8 @@
 
 typedef struct zt_zip zt_zip;
 
+extern const zt_rule zt_rules_zip[];
+
 /* How a member is stored: APPNOTE.TXT 4.4.5. Others may be met, too. */
 enum { ZT_ZIP_STORED = 0, ZT_ZIP_DEFLATE = 8, ZT_ZIP_BZIP2 = 12, ZT_ZIP_LZMA = 14 };
 

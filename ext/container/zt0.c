@@ -20,6 +20,14 @@
 #include "container/schema.h"
 #include "core/host.h"
 
+static const zt_rule zt0_rules[] = {
+  ZT_ERROR("A1", "root-type", "the manifest is an array of tensors (0.1) or a map (1.x)",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("A2", "object-type", "an object is a map", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("A3", "duplicate-object", "no two objects have the same name", ZT_SPEC_CBOR("3.7")),
+  ZT_RULES_END
+};
+
 enum {
   ZT0_NAME, ZT0_OFFSET, ZT0_SIZE, ZT0_DTYPE, ZT0_SHAPE, ZT0_ENCODING, ZT0_LAYOUT, ZT0_ENDIANNESS,
   ZT0_CHECKSUM
@@ -247,6 +255,8 @@ static int zt0_open(zt_builder *b, const zt_ends *ends){
 }
 
 const zt_driver zt_driver_zt0 = {
-  .name = "0.1", .format = "ztensor", .probe = zt0_probe, .open = zt0_open,
+  .name = "0.1", .format = "ztensor", .files = "*.zt",
+  .rules = { zt_rules_cbor, zt_rules_schema, zt_rules_name, zt0_rules },
+  .probe = zt0_probe, .open = zt0_open,
   .object = zt0_object, .component = zt0_component, .steps = &zt0_steps
 };

@@ -23,18 +23,30 @@
 #include "container/dtype.h"
 #include "container/schema.h"
 #include "container/segments.h"
+#include "core/cbor_write.h"
 #include "core/host.h"
 
 #define ZT1_MAGIC "ZTEN1000"
 #define ZT1_MINOR_MAX 1000
 #define ZT1_FEW 8   /* Components of an object whose roles are compared one with another */
-#define ZT1_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+
+static const zt_rule zt1_rules[] = {
+  ZT_SAME("B1", "root-type"),
+  ZT_ERROR("B2", "version", "the major version is that of the container: 1, or 2",
+           ZT_SPEC_VERSIONS),
+  ZT_SAME("B3", "duplicate-field"),
+  ZT_SAME("B4", "duplicate-object"),
+  ZT_SAME("B5", "object-type"),
+  ZT_ERROR("B6", "duplicate-component", "no two components of an object have the same role",
+           ZT_SPEC_CBOR("3.7")),
+  ZT_ERROR("B7", "component-type", "a component is a map", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_RULES_END
+};
+
+#define ZT1_RULES { zt_rules_cbor, zt_rules_schema, zt_rules_name, zt1_rules }
 
 enum { ZT1_VERSION, ZT1_ATTRIBUTES, ZT1_OBJECTS };
 enum { ZT1_SHAPE = 10, ZT1_FORMAT, ZT1_OBJECT_DTYPE, ZT1_OBJECT_ATTRIBUTES, ZT1_COMPONENTS };
-enum {
-  ZT1_DTYPE = 20, ZT1_TYPE, ZT1_OFFSET, ZT1_LENGTH, ZT1_UNCOMPRESSED, ZT1_ENCODING, ZT1_DIGEST
-};
 
 static const zt_field zt1_root10_fields[] = {
   ZT_FIELD(ZT1_VERSION, "version", 0),
@@ -59,19 +71,19 @@ static const zt_field zt1_object11_fields[] = {
   ZT_FIELD(ZT1_COMPONENTS, "components", 0),
 };
 static const zt_field zt1_component10_fields[] = {
-  ZT_FIELD(ZT1_OFFSET, "offset", 0),
-  ZT_FIELD(ZT1_LENGTH, "length", 0),
-  ZT_FIELD(ZT1_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT1_DIGEST, "digest", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
 };
 static const zt_field zt1_component11_fields[] = {
-  ZT_FIELD(ZT1_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT1_TYPE, "type", ZT_NULLABLE),
-  ZT_FIELD(ZT1_OFFSET, "offset", 0),
-  ZT_FIELD(ZT1_LENGTH, "length", 0),
-  ZT_FIELD(ZT1_UNCOMPRESSED, "uncompressed_length", ZT_NULLABLE),
-  ZT_FIELD(ZT1_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT1_DIGEST, "digest", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
+  ZT_FIELD(ZT_PART_TYPE, "type", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+  ZT_FIELD(ZT_PART_DECODED, "uncompressed_length", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
 };
 
 /* What distinguishes 1.0 from the later ones. */
@@ -197,48 +209,6 @@ static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
 
 /* --- Components --- */
 
-/* Read the next item, a component's map, as it is stored, up to the last thing that is wanted. */
-ZT_INLINE bool zt1_read_component(zt_cbor *c, const zt_schema *schema, unsigned want,
-                                  zt_component *out){
-  zt_fields f;
-  bool ok = zt_fields_open(&f, c, schema);
-  while( ok ){
-    switch( zt_fields_next(&f) ){
-      case ZT1_DTYPE:
-        ok = zt_fields_text(&f, &out->dtype);
-        want &= ~(unsigned)ZT_COMPONENT_DTYPE;
-        break;
-      case ZT1_TYPE:
-        ok = zt_fields_text(&f, &out->type);
-        want &= ~(unsigned)ZT_COMPONENT_TYPE;
-        break;
-      case ZT1_OFFSET:
-        ok = zt_fields_uint(&f, &out->offset);
-        want &= ~(unsigned)ZT_COMPONENT_OFFSET;
-        break;
-      case ZT1_LENGTH:
-        ok = zt_fields_uint(&f, &out->length);
-        want &= ~(unsigned)ZT_COMPONENT_LENGTH;
-        break;
-      case ZT1_ENCODING:
-        ok = zt_fields_text(&f, &out->encoding);
-        want &= ~(unsigned)ZT_COMPONENT_ENCODING;
-        break;
-      case ZT1_DIGEST:
-        ok = zt_fields_text(&f, &out->digest);
-        want &= ~(unsigned)ZT_COMPONENT_DIGEST;
-        break;
-      case ZT1_UNCOMPRESSED:
-        ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
-        want &= ~(unsigned)ZT_COMPONENT_DECODED;
-        break;
-      default: return c->err->rc==SQLITE_OK;
-    }
-    if( want==0 ) return ok;
-  }
-  return false;
-}
-
 /* Check and index the next item, a map of components. */
 static bool zt1_check_components(zt_cbor *c, zt_builder *b){
   zt_container *container = b->container;
@@ -263,8 +233,8 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
     component.offset = component.length = 0;   /* For compilers: the schema demands both */
-    if( !zt1_read_component(c, &zt1_generation_of(container)->component, ZT1_WANT_CHECK,
-                            &component) ) return false;
+    if( !zt_schema_part(c, &zt1_generation_of(container)->component, ZT_SCHEMA_WANT_CHECK,
+                        &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
     c->err->component.z = NULL;
   }
@@ -427,33 +397,6 @@ static int zt1_open(zt_builder *b, const zt_ends *ends, unsigned magic){
   return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
 }
 
-/* 1.0: what components take from their tensor. */
-typedef struct zt1_tensor {
-  bool sparse;
-  zt_text dtype;             /* As stored */
-} zt1_tensor;
-
-/* That of the one asked for last. Several threads may ask. */
-typedef struct zt1_memory {
-  atomic_flag busy;          /* A thread is at what follows */
-  bool valid;
-  uint32_t object;
-  zt1_tensor tensor;
-} zt1_memory;
-
-static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
-  zt_container *c = b->container;
-  zt1_memory *memory = c->state = sqlite3_malloc64(sizeof(*memory));
-  if( !memory ) return zt_fail_nomem(b->err);
-  *memory = (zt1_memory){ .busy = ATOMIC_FLAG_INIT };
-  c->state_size = sizeof(*memory);
-  return zt1_open(b, ends, 0);
-}
-
-static void zt1_close_1_0(zt_container *c){
-  sqlite3_free(c->state);
-}
-
 static int zt1_open_1_1(zt_builder *b, const zt_ends *ends){
   return zt1_open(b, ends, 8);
 }
@@ -486,39 +429,68 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt1_decode_object(c, i, out, &unused);
 }
 
-/* What the components of object i take from it, remembered: an object may have a million, and put
-** them before its dtype. */
-static zt1_tensor zt1_remember_object(const zt_container *c, uint32_t i){
-  zt1_memory *memory = c->state;
-  const bool ours = !atomic_flag_test_and_set_explicit(&memory->busy, memory_order_acquire);
-  zt1_tensor tensor;
-  if( ours && memory->valid && memory->object==i ){
-    tensor = memory->tensor;
-  }else{
-    zt_object o;
-    o.layout = ZT_LAYOUT_UNKNOWN;
-    zt1_decode_object(c, i, &o, &tensor.dtype);
-    tensor.sparse = o.layout==ZT_LAYOUT_CSR || o.layout==ZT_LAYOUT_COO;
-  }
-  if( !ours ) return tensor;
-  memory->valid = true;
-  memory->object = i;
-  memory->tensor = tensor;
-  atomic_flag_clear_explicit(&memory->busy, memory_order_release);
-  return tensor;
+/* The map of an object of 1.0, without components. */
+static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *out){
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 4);
+  zt_cbor_put_text(out, ZT_TEXT("dtype"));
+  zt_cbor_put_text(out, dtype);
+  zt_cbor_put_text(out, ZT_TEXT("shape"));
+  zt_cbor_put_head(out, ZT_CBOR_ARRAY, object->rank);
+  for(uint32_t d=0; d<object->rank; d++) zt_cbor_put_uint(out, object->shape[d]);
+  zt_cbor_put_text(out, ZT_TEXT("format"));
+  zt_cbor_put_text(out, object->format);
+  zt_cbor_put_text(out, ZT_TEXT("components"));
+  zt_cbor_put_head(out, ZT_CBOR_MAP, 0);
 }
 
-/* In 1.0 a component has its tensor's dtype, but indices are u64. */
+/* In 1.0, components take their dtype from their tensor. A tensor may have a million components,
+** and its map may put them before the dtype. So the map of a tensor with many components is kept
+** once more without them, and the object's number leads to this copy. */
+static int zt1_keep_heads(zt_builder *b){
+  zt_container *c = b->container;
+  zt_cbor_out head = { .err = b->err };
+  for(uint32_t i=0; i<c->objects.n && !b->err->rc; i++){
+    zt_object object;
+    zt_text dtype;
+    if( zt_container_first(c, i+1)-zt_container_first(c, i)<=ZT1_FEW ) continue;
+    if( zt_interrupt_check(b->interrupt, b->err) ) break;
+    zt1_decode_object(c, i, &object, &dtype);
+    zt_cbor_out_reset(&head);
+    zt1_put_head(&object, dtype, &head);
+    if( !b->err->rc ) zt_builder_keep(b, head.p, head.n, &c->objects.a[i]);
+  }
+  zt_cbor_out_clear(&head);
+  return b->err->rc;
+}
+
+static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
+  return zt1_open(b, ends, 0) ? b->err->rc : zt1_keep_heads(b);
+}
+
+/* In 1.0 a component has its tensor's dtype, but indices of sparse ones are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
-  const zt1_tensor tensor = zt1_remember_object(c, i);
-  zt_text role = out->role;
-  if( tensor.sparse
-   && (zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords")) ){
+  const bool is_index = zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr")
+                     || zt_text_is(out->role, "coords");
+  zt_text dtype = { NULL, 0 }, format = { NULL, 0 };
+  zt_error unused = ZT_ERROR_NONE;
+  zt_cbor cbor = { .err = &unused };
+  zt_fields f;
+  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_fields_open(&f, &cbor, &zt1_generation_1_0.object);
+  while( !unused.rc && (!dtype.z || (is_index && !format.z)) ){
+    switch( zt_fields_next(&f) ){
+      case ZT1_OBJECT_DTYPE: zt_fields_text(&f, &dtype); break;
+      case ZT1_FORMAT:       zt_fields_text(&f, &format); break;
+      default:               zt_cbor_skip(&cbor); break;
+    }
+  }
+  assert( !unused.rc );
+  if( is_index && (zt_text_is(format, "sparse_csr") || zt_text_is(format, "sparse_coo")) ){
     out->dtype = ZT_TEXT("u64");
     out->storage = out->element = zt_dtype_get(ZT_DTYPE_u64);
     return;
   }
-  zt_schema_long_dtype(tensor.dtype, out);
+  zt_schema_long_dtype(dtype, out);
 }
 
 /* Logical types that zTensor 2 has added: no words of 1.x. */
@@ -561,7 +533,7 @@ static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigne
   zt_cbor cbor = { .err = &unused };
   zt_manifest_decode(c, at, 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
-  if( want ) zt1_read_component(&cbor, &zt1_generation_of(c)->component, want, out);
+  if( want ) zt_schema_part(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
 }
 
@@ -596,11 +568,12 @@ static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 }
 
 const zt_driver zt_driver_zt1_0 = {
-  .name = "1.0", .format = "ztensor", .probe = zt1_probe_1_0, .open = zt1_open_1_0,
-  .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps,
-  .close = zt1_close_1_0
+  .name = "1.0", .format = "ztensor", .rules = ZT1_RULES,
+  .probe = zt1_probe_1_0, .open = zt1_open_1_0,
+  .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };
 const zt_driver zt_driver_zt1_1 = {
-  .name = "1.1", .format = "ztensor", .probe = zt1_probe_1_1, .open = zt1_open_1_1,
+  .name = "1.1", .format = "ztensor", .rules = ZT1_RULES,
+  .probe = zt1_probe_1_1, .open = zt1_open_1_1,
   .object = zt1_object, .component = zt1_component, .steps = &zt_manifest_steps
 };

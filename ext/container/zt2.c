@@ -34,6 +34,7 @@
 #include "container/blobs.h"
 #include "container/dtype.h"
 #include "container/schema.h"
+#include "container/shard.h"
 #include "core/digest.h"
 #include "core/host.h"
 
@@ -43,13 +44,37 @@
 #define ZT2_CANONICAL ((unsigned)64 << 10)   /* Alignment of canonical files */
 #define ZT2_NAME_MAX_BYTES 1024
 #define ZT2_SHARD_NAME_MAX 64
-#define ZT2_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+
+static const zt_rule zt2_rules[] = {
+  ZT_SAME("Z1", "footer"),
+  ZT_ERROR("Z2", "footer-magic", "the file ends with its magic number (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_SAME("Z3", "version"),
+  ZT_SAME("Z4", "manifest-size"),
+  ZT_ERROR("Z5", "manifest-hash", "the manifest has the hash that the footer states (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z6", "shard-name",
+           "a shard's name is 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with a dot (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_SAME("Z7", "range"),
+  ZT_SAME("Z8", "name"),
+  ZT_ERROR("Z9", "no-parts", "an object has at least one part (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z10", "unknown-shard", "a part's shard is in the table of shards (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z11", "storage-dtype", "a part's dtype is one of the twelve storage types (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_SAME("Z12", "decoded-length"),
+  ZT_ERROR("Z13", "blob-overlap", "two blobs of a file share all of their bytes, or none (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z14", "layout",
+           "an object has the parts of its layout, with the lengths that shape and types "
+           "demand (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_SAME("Z15", "malformed-digest"),
+  ZT_RULES_END
+};
 
 enum { ZT2_SHARDS, ZT2_OBJECTS, ZT2_ATTRIBUTES };
 enum { ZT2_PARTS = 10, ZT2_SHAPE, ZT2_LAYOUT, ZT2_OBJECT_ATTRIBUTES };
-enum {
-  ZT2_BLOB = 20, ZT2_TYPE, ZT2_DTYPE, ZT2_SHARD, ZT2_DIGEST, ZT2_ENCODING, ZT2_DECODED_LENGTH
-};
 enum { ZT2_SIZE = 30, ZT2_SHARD_DIGEST };
 
 /* In the order of the encoded keys (G3). */
@@ -65,13 +90,13 @@ static const zt_field zt2_object_fields[] = {
   ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0),
 };
 static const zt_field zt2_part_fields[] = {
-  ZT_FIELD(ZT2_BLOB, "blob", 0),
-  ZT_FIELD(ZT2_TYPE, "type", 0),
-  ZT_FIELD(ZT2_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT2_SHARD, "shard", 0),
-  ZT_FIELD(ZT2_DIGEST, "digest", 0),
-  ZT_FIELD(ZT2_ENCODING, "encoding", 0),
-  ZT_FIELD(ZT2_DECODED_LENGTH, "decoded_length", 0),
+  ZT_FIELD(ZT_PART_BLOB, "blob", 0),
+  ZT_FIELD(ZT_PART_TYPE, "type", 0),
+  ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
+  ZT_FIELD(ZT_PART_SHARD, "shard", 0),
+  ZT_FIELD(ZT_PART_DIGEST, "digest", 0),
+  ZT_FIELD(ZT_PART_ENCODING, "encoding", 0),
+  ZT_FIELD(ZT_PART_DECODED, "decoded_length", 0),
 };
 static const zt_field zt2_shard_fields[] = {
   ZT_FIELD(ZT2_SIZE, "size", 0),
@@ -171,67 +196,6 @@ static bool zt2_next_key(zt_cbor *c, zt_span *last, zt_text *name){
 }
 
 /* --- Parts --- */
-
-/* Z7: [offset, length]. */
-static bool zt2_read_blob(zt_cbor *c, zt_component *out){
-  zt_cbor_level level;
-  const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
-  if( level.left!=2 ){
-    c->p = at;
-    return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.left);
-  }
-  for(int i=0; i<2; i++){
-    if( !zt_cbor_more(c, &level) ) return false;
-    if( zt_cbor_peek(c)!=ZT_CBOR_UINT ){
-      return zt_cbor_fail_type(c, "S6", "an unsigned integer in 'blob'");
-    }
-    if( !zt_cbor_uint(c, i ? &out->length : &out->offset) ) return false;
-  }
-  return !zt_cbor_more(c, &level) && c->err->rc==SQLITE_OK;
-}
-
-/* Read the next item, a part's map, as it is stored, up to the last thing that is wanted. */
-static bool zt2_read_part(zt_cbor *c, unsigned want, zt_component *out){
-  zt_fields f;
-  bool ok = zt_fields_open(&f, c, &zt2_part_schema);
-  while( ok ){
-    switch( zt_fields_next(&f) ){
-      case ZT2_BLOB:
-        ok = zt2_read_blob(c, out);
-        want &= ~(unsigned)(ZT_COMPONENT_OFFSET|ZT_COMPONENT_LENGTH);
-        break;
-      case ZT2_TYPE:
-        ok = zt_fields_text(&f, &out->type);
-        want &= ~(unsigned)ZT_COMPONENT_TYPE;
-        break;
-      case ZT2_DTYPE:
-        ok = zt_fields_text(&f, &out->dtype);
-        want &= ~(unsigned)ZT_COMPONENT_DTYPE;
-        break;
-      case ZT2_SHARD:
-        ok = zt_fields_text(&f, &out->shard);
-        want &= ~(unsigned)ZT_COMPONENT_SHARD;
-        break;
-      case ZT2_DIGEST:
-        ok = zt_fields_text(&f, &out->digest);
-        want &= ~(unsigned)ZT_COMPONENT_DIGEST;
-        break;
-      case ZT2_ENCODING:
-        ok = zt_fields_text(&f, &out->encoding);
-        want &= ~(unsigned)ZT_COMPONENT_ENCODING;
-        break;
-      case ZT2_DECODED_LENGTH:
-        ok = out->has_decoded_length = zt_fields_uint(&f, &out->decoded_length);
-        want &= ~(unsigned)ZT_COMPONENT_DECODED;
-        break;
-      default: return c->err->rc==SQLITE_OK;
-    }
-    if( want==0 ) return ok;
-  }
-  return false;
-}
 
 /* What dtype and type mean: bool is a logical type here, on u8, and not one of the twelve
 ** storage types. */
@@ -353,8 +317,8 @@ static bool zt2_check_parts(zt2_walker *w){
     if( !zt2_next_key(c, &last, &w->part.role) ) return false;
     c->err->component = w->part.role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a part's map");
-    if( !zt2_read_part(c, ZT2_WANT_CHECK, &w->part) || !zt2_check_part(c, w->container, &w->part)
-     || !zt2_note_blob(w) ) return false;
+    if( !zt_schema_part(c, &zt2_part_schema, ZT_SCHEMA_WANT_CHECK, &w->part)
+     || !zt2_check_part(c, w->container, &w->part) || !zt2_note_blob(w) ) return false;
     c->err->component.z = NULL;
   }
   return c->err->rc==SQLITE_OK;
@@ -675,7 +639,7 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
   if( decide ) want |= ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE;
-  if( want ) zt2_read_part(&cbor, want, out);
+  if( want ) zt_schema_part(&cbor, &zt2_part_schema, want, out);
   assert( !unused.rc );
   if( decide ) zt2_decide(out);
   if( out->encoding.z!=raw.z ) zt2_set_codec(out);
@@ -695,7 +659,9 @@ static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
 }
 
 const zt_driver zt_driver_zt2 = {
-  .name = "2", .format = "ztensor", .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
+  .name = "2", .format = "ztensor",
+  .rules = { zt_rules_cbor, zt_rules_cbor_strict, zt_rules_schema, zt2_rules, zt_rules_shard },
+  .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
   .component = zt2_component, .steps = &zt_manifest_steps, .shard = zt2_shard,
   .check_ends = zt2_check_ends
 };

@@ -71,8 +71,9 @@ bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...){
 
 static const char *cbor_type_name(const zt_cbor *c){
   static const char *const names[] = {
-    "an unsigned integer", "a negative integer", "a byte string", "text", "an array", "a map",
-    "a tag"
+    [ZT_CBOR_UINT] = "an unsigned integer", [ZT_CBOR_NINT] = "a negative integer",
+    [ZT_CBOR_BYTES] = "a byte string", [ZT_CBOR_TEXT] = "text", [ZT_CBOR_ARRAY] = "an array",
+    [ZT_CBOR_MAP] = "a map", [ZT_CBOR_TAG] = "a tag"
   };
   if( c->p==c->end ) return "the end of the manifest";
   if( *c->p>>5<ZT_CBOR_SIMPLE ) return names[*c->p>>5];

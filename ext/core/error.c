@@ -6,17 +6,11 @@
 #include "core/host.h"
 #include "core/interrupt.h"
 #include "core/os.h"
-#include "core/paths.h"
+#include "core/path.h"
 #include "core/utf8.h"
 
 #define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,
                           ** while a list of sources can be as long as a text */
-
-/* What breaking these rules means. Any other one: the file is broken. */
-static const struct { const char *rule, *kind; } error_kinds[] = {
-  { "T1", "unknown" }, { "NZ3", "unknown" },           /* It is no tensor file */
-  { "T2", "unsupported" }, { "PT1", "unsupported" }    /* Its format is none that is read */
-};
 
 /* At most max of n bytes, no character being cut in two. */
 static size_t error_cut(const char *z, size_t n, size_t max){
@@ -208,11 +202,7 @@ const char *zt_error_kind(const zt_error *e){
   if( e->system==EACCES || e->system==EPERM ) return "denied";
   if( zt_os_absent(e->system) || e->system==ENAMETOOLONG ) return "missing";
   if( e->system || e->changing ) return "transient";
-  if( !e->rule && e->rc==SQLITE_ERROR ) return "unknown";   /* A directory, a FIFO ... */
-  for(size_t i=0; e->rule && i<sizeof(error_kinds)/sizeof(*error_kinds); i++){
-    if( strcmp(e->rule, error_kinds[i].rule)==0 ) return error_kinds[i].kind;
-  }
-  return "broken";
+  return !e->rule && e->rc==SQLITE_ERROR ? "unknown" : NULL;   /* A directory, a FIFO ... */
 }
 
 bool zt_error_is_of_file(const zt_error *e){

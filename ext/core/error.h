@@ -66,10 +66,10 @@ int zt_fail_os(zt_error *e, const char *what, int n);
 /* Record that a file changed while it was read: SQLITE_ERROR. */
 ZT_FORMAT(2, 3) int zt_fail_changing(zt_error *e, const char *format, ...);
 
-/* What kind of failure is recorded: `missing`, nothing is there; `denied`, the system does not
-** allow it; `transient`, the system may do it the next time, or the file was being written to;
-** `broken`, the file breaks a rule of its format; `unsupported`, its format is known and not read;
-** `unknown`, it is no tensor file. Static. */
+/* What kind of failure is recorded, if it is none of the file: `missing`, nothing is there;
+** `denied`, the system does not allow it; `transient`, the system may do it the next time, or the
+** file was being written to; `unknown`, it is no file that has bytes. Static. NULL: the rule that
+** was broken tells. */
 const char *zt_error_kind(const zt_error *e);
 
 /* What is wrong is the file, and not the system, or that memory is short. */

@@ -97,6 +97,15 @@ bool zt_glob_match(const char *pattern, size_t n, const char *name){
   return p==pEnd;
 }
 
+bool zt_glob_match_any(const char *patterns, const char *name){
+  const char *p = patterns;
+  for(size_t n; *p; p+=n+(p[n]==' ')){
+    n = strcspn(p, " ");
+    if( zt_glob_match(p, n, name) ) return true;
+  }
+  return false;
+}
+
 bool zt_glob_is_pattern(const char *source){
   return strpbrk(source, "*?[")!=NULL;
 }

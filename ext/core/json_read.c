@@ -68,8 +68,10 @@ static bool json_read_fail_at(zt_json_reader *r, const uint8_t *p, const char *r
 
 static const char *json_read_type_name(zt_json_type type){
   static const char *const names[] = {
-    "no value", "null", "a boolean", "a boolean", "an integer", "an integer beyond 64 bits",
-    "a number that is no integer", "text", "an array", "an object"
+    [ZT_JSON_NOTHING] = "no value", [ZT_JSON_NULL] = "null", [ZT_JSON_FALSE] = "a boolean",
+    [ZT_JSON_TRUE] = "a boolean", [ZT_JSON_INTEGER] = "an integer",
+    [ZT_JSON_LARGE] = "an integer beyond 64 bits", [ZT_JSON_REAL] = "a number that is no integer",
+    [ZT_JSON_TEXT] = "text", [ZT_JSON_ARRAY] = "an array", [ZT_JSON_OBJECT] = "an object"
   };
   return names[type];
 }

@@ -90,28 +90,6 @@ static void paths_expand(zt_search *w, const char *base, size_t nBase, const cha
 
 /* --- Sources --- */
 
-bool zt_path_is_below(const char *path, const char *above){
-  size_t n = strlen(above);
-  if( strcmp(above, ".")==0 && !(path[0]=='.' && zt_is_separator(path[1])) ){
-    return !zt_is_separator(*path);
-  }
-  return n>0 && strncmp(path, above, n)==0
-      && (zt_is_separator(above[n-1]) || zt_is_separator(path[n]));
-}
-
-/* Bytes of a URL's scheme (RFC 3986, section 3.1); 0: it is none. */
-static size_t paths_scheme(const char *source){
-  size_t n = 0;
-  while( (source[n]>='a' && source[n]<='z') || (source[n]>='A' && source[n]<='Z')
-      || (n>0 && source[n] && strchr("0123456789+-.", source[n])) ) n++;
-  return n>1 && strncmp(source+n, "://", 3)==0 ? n : 0;
-}
-
-bool zt_path_is_url(const char *source){
-  const size_t n = paths_scheme(source);
-  return n>0 && !(n==4 && sqlite3_strnicmp(source, "file", 4)==0);
-}
-
 /* True if more than one file is asked for. A web server lists nothing: there a question mark begins
 ** a query. */
 static bool paths_is_url_pattern(const char *url){
@@ -123,7 +101,7 @@ static int paths_fail_url(const char *url, zt_error *err){
   if( !err->rc ) err->system = EACCES;   /* It is there, may be */
   return zt_fail(err, SQLITE_ERROR,
                  "a URL of scheme '%.*s' is not read: sources are files of this machine, copy it"
-                 " here first", zt_shown((zt_text){ url, paths_scheme(url) }), url);
+                 " here first", zt_shown((zt_text){ url, zt_path_scheme(url) }), url);
 }
 
 int zt_path_fail(const zt_path *path, zt_error *err){
@@ -278,7 +256,7 @@ static void paths_add_pattern(zt_search *w, const paths_source *s){
 static void paths_add_list(zt_search *w, const char *text);
 
 static void paths_fail_nested(zt_error *err){
-  zt_fail(err, SQLITE_ERROR, "a list of sources is no element of one");
+  zt_fail(err, SQLITE_ERROR, "a list of sources cannot be an element of a list");
 }
 
 /* Add what a source names, or an element of one. */

@@ -24,6 +24,7 @@
 
 #include "core/interrupt.h"
 #include "core/os.h"
+#include "core/path.h"
 #include "core/pool.h"
 
 #define ZT_PATHS_MAX 10000000   /* Most paths that one source may find */
@@ -48,8 +49,8 @@ typedef struct zt_paths {
 
 /* Which paths are wanted. Everything in it is borrowed for the call. */
 typedef struct zt_paths_filter {
-  const char *files;                             /* Names of the files that a directory as source
-                                                 ** stands for: patterns, a space between two */
+  bool (*files)(const char *name);               /* True of the names of the files that a directory
+                                                 ** as source stands for; NULL: of all */
   const char *only;                              /* Just this path, if the source names it: no
                                                  ** directory is listed. NULL: any */
   bool (*keep)(void *context, const char *path); /* NULL: all */
@@ -74,10 +75,6 @@ int zt_paths_sort(zt_paths *p, const zt_interrupt *interrupt, zt_error *err);
 /* Record why a path cannot be opened, if it is known: its error_number, or that it is a URL. */
 int zt_path_fail(const zt_path *path, zt_error *err);
 
-/* True for `scheme://...`, whatever case it is in, but for file:. A scheme has two characters at
-** least: Windows' drives have one. */
-bool zt_path_is_url(const char *source);
-
 /* The one path that a source names, as zt_paths_find() would, in memory from sqlite3_malloc64(); a
 ** pattern or list is a failure. *stat is what is there, if anything. */
 int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
@@ -88,13 +85,13 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err);
 ** is no failure; a directory that the system does not let be found is one. */
 int zt_paths_absolute(const char *source, const zt_interrupt *interrupt, char **out, zt_error *err);
 
-/* True if a path begins with that directory; "." is that of all relative paths. */
-bool zt_path_is_below(const char *path, const char *above);
-
 /* True if the source has a pattern's characters in it. */
 bool zt_glob_is_pattern(const char *source);
 
 /* True if name matches one segment of a pattern, which ends at n bytes. */
 bool zt_glob_match(const char *pattern, size_t n, const char *name);
+
+/* True if name matches one of several such patterns, a space between two. */
+bool zt_glob_match_any(const char *patterns, const char *name);
 
 #endif

@@ -293,22 +293,13 @@ static int search_add_if_file(zt_search *w, zt_kind told){
   return error_number;
 }
 
-/* True if a name matches one of the patterns of the files that are wanted. */
-static bool search_is_wanted(const zt_search *w, const char *name){
-  const char *p = w->files;
-  for(size_t n; p && *p; p+=n+(p[n]==' ')){
-    n = strcspn(p, " ");
-    if( zt_glob_match(p, n, name) ) return true;
-  }
-  return p==NULL;
-}
-
 /* True if name i is to be looked at. */
 static bool search_tries(const search_trial *t, size_t i){
   const char *name = zt_dirents_name(&t->names->dirents, i);
   const zt_kind kind = t->names->dirents.a[i].kind;
   if( (name[0]=='.' && t->segment[0]!='.') || (*t->next && kind==ZT_KIND_FILE) ) return false;
-  return zt_glob_match(t->segment, t->n, name) && (*t->next || search_is_wanted(t->w, name));
+  return zt_glob_match(t->segment, t->n, name)
+      && (*t->next || !t->w->files || t->w->files(name));
 }
 
 /* True if the walk reads the directory that it comes to with this pattern. */

@@ -15,7 +15,7 @@ typedef struct zt_search {
   const zt_paths_filter *filter;
   zt_paths *out;
   zt_error *err;             /* Of every failure */
-  const char *files;         /* Names of the files that are wanted, as in the filter; NULL: any */
+  bool (*files)(const char *name);   /* Which names are wanted, as in the filter; NULL: any */
   size_t nSource;            /* Length of the source's path, if that is a directory: it was there,
                              ** and must be; else 0 */
 

@@ -3,7 +3,6 @@
 
 #include "sqlite/capture.h"
 #include "sqlite/key_hash.h"
-#include "sqlite/plan.h"
 
 /* A build may have others, to make an index wherever there can be one. */
 #ifndef ZT_AUTOMATIC_LEAST
@@ -12,7 +11,6 @@
 #endif
 
 #define AUTOMATIC_POLL 1024   /* Rows between two questions whether to go on */
-#define AUTOMATIC_OPEN 16     /* Steps that opening a file is worth */
 
 /* What is kept of a row beside its values. */
 typedef struct automatic_row {
@@ -22,11 +20,7 @@ typedef struct automatic_row {
 /* The same where columns are left to be had from the file: the state that it is of. */
 typedef struct automatic_late_row {
   automatic_row row;       /* First */
-  zt_listed *file;         /* NULL: a BLOB */
-  uint64_t file_id;
-  bool has_stat, tried_stat;
-  int stat_error;
-  zt_stat stat;
+  zt_file_place at;
 } automatic_late_row;
 
 /* --- Forgetting --- */
@@ -36,8 +30,12 @@ static void automatic_drop_rows(zt_automatic_index *a){
   sqlite3_free(a->slot);
   a->rows = NULL;
   a->slot = NULL;
-  a->serving = false;
   a->row = a->stood = 0;
+}
+
+/* What scans have taken so far: rows given, and files come by. */
+static uint64_t automatic_steps(const zt_cursor *c){
+  return c->given + c->files.steps;
 }
 
 void zt_automatic_clear(zt_cursor *c){
@@ -45,8 +43,10 @@ void zt_automatic_clear(zt_cursor *c){
   automatic_drop_rows(a);
   sqlite3_free(a->base);
   a->base = NULL;
-  a->steps = a->before = a->passed = a->full = 0;
+  a->since = a->before = automatic_steps(c);
+  a->full = 0;
   a->refused = false;
+  c->objects.passed = 0;
 }
 
 /* --- Columns --- */
@@ -55,7 +55,7 @@ void zt_automatic_clear(zt_cursor *c){
 ** column of the key does. */
 static uint64_t automatic_late(const zt_cursor *c){
   const zt_key_columns *columns = &c->automatic.columns;
-  const zt_table *t = zt_cursor_table(c);
+  const zt_table *t = c->scan.table;
   if( t->rows!=ZT_ROWS_FILES ) return 0;
   for(int k=0; k<columns->n; k++) if( !(t->light>>columns->a[k].column & 1) ) return 0;
   return columns->covering & ~t->light;
@@ -63,8 +63,8 @@ static uint64_t automatic_late(const zt_cursor *c){
 
 /* True if column k of the key is the object, whose value is among the others. */
 static bool automatic_looks_up(const zt_cursor *c, int k){
-  return (c->plan & ZT_PLAN_OBJECT)
-      && c->automatic.columns.a[k].column==zt_cursor_table(c)->iObject;
+  return (c->wanted.plan & ZT_PLAN_OBJECT)
+      && c->automatic.columns.a[k].column==c->scan.table->iObject;
 }
 
 /* How many columns are materialized. */
@@ -78,7 +78,7 @@ static int automatic_count(const zt_automatic_index *a){
 static void automatic_take_columns(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint8_t n = 0;
-  if( !zt_key_columns_read(a->text, zt_cursor_table(c), &a->columns) ) a->columns.n = 0;
+  if( !zt_key_columns_read(a->text, c->scan.table, &a->columns) ) a->columns.n = 0;
   a->known = true;
   a->late = automatic_late(c);
   a->kept = a->columns.covering & ~a->late;
@@ -131,45 +131,42 @@ static bool automatic_take_base(zt_cursor *c){
 ** is looked at only here, when a second one begins: most statements scan once. */
 void zt_automatic_end_scan(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
-  if( !a->text || a->serving ) return;
+  const uint64_t steps = automatic_steps(c);
+  if( !a->text || c->from==ZT_ROWS_FROM_INDEX ) return;
   if( !a->known ){
     automatic_take_columns(c);
     automatic_take_base(c);
   }
-  if( c->eof ) a->full = a->steps-a->before+(a->narrows ? a->passed : 0);
-  a->before = a->steps;
-  a->passed = 0;
+  if( c->eof ) a->full = steps-a->before+(a->narrows ? c->objects.passed : 0);
+  a->before = steps;
+  c->objects.passed = 0;
 }
 
-/* Take the plan of a scan that begins, and the values of its key, which come after the others. */
-void zt_automatic_take(zt_cursor *c, const char *text, sqlite3_value **argv){
+/* Take the plan of a scan that begins, and the values of its key. */
+void zt_automatic_take(zt_cursor *c, const char *text, const zt_plan_values *values){
   zt_automatic_index *a = &c->automatic;
-  int at = 0, object = -1;
-  a->serving = false;
-  if( text!=a->text || c->plan!=a->plan ){
+  int at = 0;
+  if( text!=a->text || c->wanted.plan!=a->plan ){
     zt_automatic_clear(c);
     a->text = text;
-    a->plan = c->plan;
+    a->plan = c->wanted.plan;
     a->known = false;
   }
   if( !a->text || !a->known ) return;
-  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
-    if( 1<<i==ZT_PLAN_OBJECT ) object = at;
-    at += c->plan>>i & 1;
+  for(int k=0; k<a->columns.n; k++){
+    a->key[k] = automatic_looks_up(c, k) ? zt_plan_value(values, ZT_PLAN_OBJECT)
+              : values->key[at++];
   }
-  for(int k=0; k<a->columns.n; k++) a->key[k] = argv[automatic_looks_up(c, k) ? object : at++];
 }
 
 /* True if what scans have taken since is as much as one over all rows takes, and making an index,
 ** which takes some time however few the rows are. */
-static bool automatic_pays(const zt_automatic_index *a){
+static bool automatic_pays(const zt_cursor *c){
+  const zt_automatic_index *a = &c->automatic;
+  const uint64_t steps = automatic_steps(c)-a->since;
   const uint64_t full = a->full ? a->full : ZT_AUTOMATIC_PATIENCE;
   const uint64_t least = a->plan & ZT_PLAN_BYTES ? 0 : ZT_AUTOMATIC_LEAST;
-  return a->steps>least && a->steps>=full;
-}
-
-void zt_automatic_count_file(zt_cursor *c, const zt_listed *file){
-  c->automatic.steps += file->kept ? 1 : AUTOMATIC_OPEN;
+  return steps>least && steps>=full;
 }
 
 /* --- Making it --- */
@@ -180,23 +177,12 @@ static automatic_row *automatic_row_of(const zt_automatic_index *a, uint32_t row
 
 static void automatic_column(void *context, sqlite3_context *ctx, int i){
   zt_cursor *c = context;
-  zt_cursor_column(c, ctx, zt_plan_column(zt_cursor_table(c), i));
-}
-
-/* What is kept of the file on which the cursor stands. */
-static void automatic_keep_file(const zt_cursor *c, automatic_late_row *row){
-  row->file = c->file;
-  row->file_id = c->file_id;
-  row->has_stat = c->has_stat;
-  row->tried_stat = c->tried_stat;
-  row->stat_error = c->stat_error;
-  row->stat = c->stat;
+  zt_cursor_column(c, ctx, zt_table_number(c->scan.table, i));
 }
 
 static void automatic_add(void *context, sqlite3_context *ctx, sqlite3_value **value){
   zt_cursor *c = context;
   zt_automatic_index *a = &c->automatic;
-  sqlite3_int64 rowid;
   uint64_t hash = 0;
   void *extra;
   int rc = SQLITE_OK;
@@ -204,15 +190,14 @@ static void automatic_add(void *context, sqlite3_context *ctx, sqlite3_value **v
     const zt_key_column *key = &a->columns.a[k];
     rc = zt_key_hash(value[a->place[key->column]], key->collation, &hash);
   }
-  zt_cursor_rowid(c, &rowid);
-  if( rc==SQLITE_OK ) rc = zt_materialized_add(a->rows, rowid, value);
+  if( rc==SQLITE_OK ) rc = zt_materialized_add(a->rows, zt_cursor_rowid(c), value);
   if( rc ){
     sqlite3_result_error_code(ctx, rc);
     return;
   }
   extra = zt_materialized_extra(a->rows, zt_materialized_count(a->rows)-1);
   ((automatic_row*)extra)->hash = (uint32_t)hash;
-  if( a->late ) automatic_keep_file(c, extra);
+  if( a->late ) ((automatic_late_row*)extra)->at = c->files.at;
 }
 
 /* Materialize all rows. */
@@ -223,10 +208,11 @@ static int automatic_fill(zt_cursor *c, sqlite3_value *image){
   uint32_t n = 0;
   int rc = zt_capture_open(c->scan.connection->db, c->automatic.kept, &calls, c, &capture);
   if( rc ) return rc;
-  rc = zt_cursor_begin_scan(c, image, true);
+  rc = zt_cursor_begin(c, image, true);
   while( rc==SQLITE_OK && !c->eof ){
-    if( ++n%AUTOMATIC_POLL==0 && zt_interrupt_check(&interrupt, &c->err) ) rc = zt_cursor_fail(c);
-    else if( (rc = zt_capture_row(capture))==SQLITE_OK ) rc = zt_cursor_advance(c);
+    if( ++n%AUTOMATIC_POLL==0 ) rc = zt_interrupt_check(&interrupt, &c->err);
+    if( rc==SQLITE_OK ) rc = zt_capture_row(capture);
+    if( rc==SQLITE_OK ) rc = zt_cursor_advance(c);
   }
   zt_capture_close(capture);
   return rc;
@@ -250,8 +236,7 @@ static int automatic_link(zt_automatic_index *a){
   return SQLITE_OK;
 }
 
-/* Make the index. SQLITE_OK or why there is none; c->asked tells if what was asked for is still
-** known. */
+/* Make the index. SQLITE_OK or why there is none. */
 static int automatic_make(zt_cursor *c, sqlite3_value *image){
   zt_automatic_index *a = &c->automatic;
   const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
@@ -275,83 +260,68 @@ static void automatic_find(zt_cursor *c, uint32_t row){
   c->eof = row==0;
 }
 
-int zt_automatic_next(zt_cursor *c){
+void zt_automatic_next(zt_cursor *c){
   automatic_find(c, automatic_row_of(&c->automatic, c->automatic.row)->next);
-  return SQLITE_OK;
 }
 
 /* Begin with the rows whose key may be the one that is asked for. NULL equals nothing. */
 static int automatic_look_up(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint64_t hash = 0;
-  a->serving = true;
+  c->from = ZT_ROWS_FROM_INDEX;
   for(int k=0; k<a->columns.n; k++){
     const zt_key_column *key = &a->columns.a[k];
     if( !key->is && sqlite3_value_type(a->key[k])==SQLITE_NULL ){
       c->eof = true;
       return SQLITE_OK;
     }
-    if( zt_key_hash(a->key[k], key->collation, &hash) ){
-      zt_fail_nomem(&c->err);
-      return zt_cursor_fail(c);
-    }
+    if( zt_key_hash(a->key[k], key->collation, &hash) ) return zt_fail_nomem(&c->err);
   }
   a->hash = (uint32_t)hash;
   automatic_find(c, a->slot[a->hash & a->mask]);
   return SQLITE_OK;
 }
 
-/* What went wrong is the index's alone. */
-static void automatic_forget_failure(zt_cursor *c){
-  sqlite3_vtab *v = c->base.pVtab;
-  sqlite3_free(v->zErrMsg);
-  v->zErrMsg = NULL;
+/* What went wrong is the index's alone, and the scan begins as if nobody had tried. */
+static void automatic_give_up(zt_cursor *c){
+  automatic_drop_rows(&c->automatic);
+  c->automatic.refused = true;
   zt_error_clear(&c->err);
   zt_cursor_rewind(c);
+  zt_cursor_leave_file(c);
 }
 
-zt_automatic_answer zt_automatic_filter(zt_cursor *c, sqlite3_value *image, bool same, int *rc){
+bool zt_automatic_filter(zt_cursor *c, sqlite3_value *image, int *rc){
   zt_automatic_index *a = &c->automatic;
   *rc = SQLITE_OK;
-  if( !a->text || !a->known || a->columns.n==0 ) return ZT_AUTOMATIC_SCAN;
-  if( !same ) zt_automatic_clear(c);
-  if( !automatic_take_base(c) || a->refused ) return ZT_AUTOMATIC_SCAN;
+  if( !a->text || !a->known || a->columns.n==0 ) return false;
+  if( !automatic_take_base(c) || a->refused ) return false;
   if( !a->rows ){
-    if( !automatic_pays(a) ) return ZT_AUTOMATIC_SCAN;
+    if( !automatic_pays(c) ) return false;
     *rc = automatic_make(c, image);
-    if( *rc==SQLITE_INTERRUPT ) return ZT_AUTOMATIC_SERVED;
+    if( *rc==SQLITE_INTERRUPT ) return true;
     if( *rc ){
-      automatic_drop_rows(a);
-      a->refused = true;
-      automatic_forget_failure(c);
-      return c->asked ? ZT_AUTOMATIC_SCAN : ZT_AUTOMATIC_AGAIN;
+      automatic_give_up(c);
+      return false;
     }
   }
   *rc = automatic_look_up(c);
-  return ZT_AUTOMATIC_SERVED;
+  return true;
 }
 
 /* Stand on the current row's file, of which the rest is as it was when the row was kept. */
 static void automatic_stand(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   const automatic_late_row *row = (const automatic_late_row*)automatic_row_of(a, a->row);
-  if( a->stood==a->row || !row->file ) return;
+  if( a->stood==a->row || !row->at.file ) return;
   a->stood = a->row;
-  zt_cursor_stand_on(c, row->file);
-  if( !c->opened ){
-    c->has_stat = row->has_stat;
-    c->tried_stat = row->tried_stat;
-    c->stat_error = row->stat_error;
-    c->stat = row->stat;
-  }
+  zt_cursor_return(c, &row->at);
 }
 
 bool zt_automatic_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const zt_automatic_index *a = &c->automatic;
-  const zt_table *t = zt_cursor_table(c);
-  const int arguments = 2 + zt_table_arguments(t);
-  const int column = i<t->nVisible ? i : i-arguments;
-  if( i>=t->nVisible && column<t->nVisible ) return false;   /* One of the arguments */
+  const int column = zt_table_column(c->scan.table, i);
+  if( column<0 ) return false;   /* One of the arguments */
   if( a->kept>>column & 1 ){
     zt_materialized_result(a->rows, a->row-1, a->place[column], ctx);
     return true;

@@ -3,6 +3,7 @@
 
 #include "core/host.h"
 #include "core/recycled.h"
+#include "core/thread.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
 #define CACHE_EMPTIED 64     /* Containers whose memory is used again: as are opened ahead */
@@ -34,20 +35,18 @@ struct zt_cache {
   uint64_t period;                 /* Counts when the first of them opens */
   zt_monitor *monitor;             /* Of entries and queues: files may be opened by several
                                    ** threads. Owned */
-  zt_pool *pool;                   /* Borrowed; NULL: there is none */
   zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
   unsigned nEmptied;
   zt_recycled entries;             /* Memory of theirs */
   zt_container_guess guess;        /* Like the last one that was kept */
   bool missed;                     /* The last one asked for was not there */
-  zt_interrupt interrupt;
 };
 
-zt_cache *zt_cache_new(zt_interrupt interrupt){
+zt_cache *zt_cache_new(void){
   zt_cache *c = sqlite3_malloc64(sizeof(*c));
   if( c ){
     *c = (zt_cache){
-      .interrupt = interrupt, .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
+      .monitor = zt_monitor_new(), .asked.limit = ZT_CACHE_HELD,
       .fresh.limit = ZT_CACHE_BYTES, .passed.limit = ZT_CACHE_BYTES/ZT_CACHE_SCAN
     };
   }
@@ -58,13 +57,7 @@ zt_cache *zt_cache_new(zt_interrupt interrupt){
   return c;
 }
 
-zt_interrupt zt_cache_interrupt(const zt_cache *c){
-  return c->interrupt;
-}
-
-void zt_cache_set_pool(zt_cache *c, zt_pool *pool){
-  c->pool = pool;
-}
+/* --- Entries and queues --- */
 
 static cache_entry **cache_bucket_of(zt_cache *c, const zt_identity *id){
   return &c->buckets[(id->inode ^ id->inode>>10 ^ id->device) & (CACHE_BUCKETS-1)];
@@ -90,6 +83,8 @@ static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
   q->bytes += e->bytes;
 }
 
+/* --- Recycling --- */
+
 /* Keep an emptied container, if there is one. */
 static void cache_put_emptied(zt_cache *c, zt_container *emptied){
   if( c->nEmptied<CACHE_EMPTIED && emptied ) c->emptied[c->nEmptied++] = emptied;
@@ -105,6 +100,8 @@ static void cache_close(zt_cache *c, zt_container *container){
     zt_container_close(container);
   }
 }
+
+/* --- Evicting --- */
 
 static void cache_drop(zt_cache *c, cache_entry *e){
   cache_entry **pp = cache_bucket_of(c, &e->id);
@@ -140,6 +137,8 @@ static void cache_make_room_passed(zt_cache *c){
   }
 }
 
+/* --- Statements --- */
+
 void zt_cache_hold(zt_cache *c){
   zt_monitor_enter(c->monitor);
   if( c->cursors++==0 ) c->period++;
@@ -166,6 +165,8 @@ void zt_cache_free(zt_cache *c){
   sqlite3_free(c);
 }
 
+/* --- Finding --- */
+
 static bool cache_same(const zt_identity *a, const zt_identity *b){
   return a->inode==b->inode && a->device==b->device && a->size==b->size && a->mtime==b->mtime
       && a->ctime==b->ctime;
@@ -175,20 +176,36 @@ static bool cache_same(const zt_identity *a, const zt_identity *b){
 ** state of the same file is dropped, and so is one whose object would have another name by this
 ** path. What a scan came by is worth more once somebody asks for it. */
 static zt_container *cache_find(zt_cache *c, const char *path, const zt_identity *id, bool scan){
-  for(cache_entry *e=*cache_bucket_of(c, id); e; e=e->next){
-    cache_queue *q = scan ? e->queue : &c->asked;
-    if( e->id.inode!=id->inode || e->id.device!=id->device ) continue;
-    if( !cache_same(&e->id, id) || !zt_container_fits(e->container, path) ){
-      cache_drop(c, e);
-      return NULL;
-    }
-    cache_unlink_use(e);
-    cache_link_newest(c, q, e);
-    if( q==&c->asked ) cache_make_room(c, q, q->limit);
-    return e->container;
+  cache_entry *e = *cache_bucket_of(c, id);
+  cache_queue *q;
+  while( e && (e->id.inode!=id->inode || e->id.device!=id->device) ) e = e->next;
+  if( !e ) return NULL;
+  if( !cache_same(&e->id, id) || !zt_container_fits(e->container, path) ){
+    cache_drop(c, e);
+    return NULL;
   }
-  return NULL;
+  q = scan ? e->queue : &c->asked;
+  cache_unlink_use(e);
+  cache_link_newest(c, q, e);
+  if( q==&c->asked ) cache_make_room(c, q, q->limit);
+  return e->container;
 }
+
+zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id, bool scan,
+                            zt_cache_help *help){
+  zt_container *found;
+  zt_monitor_enter(c->monitor);
+  found = cache_find(c, path, id, scan);
+  c->missed = !found;
+  if( found ) zt_container_ref(found);
+  else if( help ){
+    *help = (zt_cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
+  }
+  zt_monitor_leave(c->monitor);
+  return found;
+}
+
+/* --- Keeping --- */
 
 /* True if a container of this state is there. */
 static bool cache_has(zt_cache *c, const zt_identity *id){
@@ -214,14 +231,11 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   else cache_make_room(c, q, q->limit);
 }
 
-void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan){
-  if( !opened->worth ) return;
+void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
   zt_monitor_enter(c->monitor);
-  c->guess = zt_container_like(opened->container);
+  c->guess = zt_container_like(container);
   /* Two that were opened side by side may be one file */
-  if( !cache_has(c, zt_container_identity(opened->container)) ){
-    cache_keep(c, opened->container, scan);
-  }
+  if( !cache_has(c, zt_container_identity(container)) ) cache_keep(c, container, scan);
   zt_monitor_leave(c->monitor);
 }
 
@@ -238,87 +252,4 @@ void zt_cache_prepare(zt_cache *c){
   zt_monitor_enter(c->monitor);
   cache_put_emptied(c, made);
   zt_monitor_leave(c->monitor);
-}
-
-/* What a container that is not there is opened with. */
-typedef struct cache_help {
-  zt_container *emptied;           /* Memory to open it in, or NULL */
-  zt_container_guess guess;
-} cache_help;
-
-/* The same as cache_find(), with a reference for the caller. If there is none, *help is set, which
-** may be NULL. */
-static zt_container *cache_take(zt_cache *c, const char *path, const zt_identity *id, bool scan,
-                                cache_help *help){
-  zt_container *found;
-  zt_monitor_enter(c->monitor);
-  found = cache_find(c, path, id, scan);
-  c->missed = !found;
-  if( found ) zt_container_ref(found);
-  else if( help ){
-    *help = (cache_help){ c->nEmptied>0 ? c->emptied[--c->nEmptied] : NULL, c->guess };
-  }
-  zt_monitor_leave(c->monitor);
-  return found;
-}
-
-/* Read what is opened, unless a container of this state is there. */
-static int cache_read_opened(zt_cache *c, zt_source *opened, const char *path, bool scan,
-                             const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
-  const bool settled = zt_os_settled(zt_source_identity(opened));
-  cache_help help;
-  zt_source_set_pool(opened, c->pool);
-  out->container = cache_take(c, path, zt_source_identity(opened), scan, &help);
-  if( out->container ) return SQLITE_OK;
-  if( zt_container_open_in(help.emptied, opened, help.guess, interrupt, &out->container, err) ){
-    zt_source_explain(opened, err);
-  }else if( zt_source_unchanged(opened, err) ){
-    zt_container_close(out->container);
-    out->container = NULL;
-  }
-  out->worth = settled && out->container;
-  return err->rc;
-}
-
-/* Read a container, without the file if it is there. */
-static int cache_read_container(zt_cache *c, const char *path, const zt_stat *state, bool scan,
-                                const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
-  zt_source opened;
-  zt_stat now;
-  if( !state ){
-    zt_os_stat(path, &now);   /* What is wrong, opening says */
-    state = &now;
-  }
-  if( state->kind==ZT_KIND_FILE && state->id.inode ){
-    out->container = cache_take(c, path, &state->id, scan, NULL);
-    if( out->container ) return SQLITE_OK;
-  }
-  if( zt_source_begin(&opened, path, state, err)==SQLITE_OK ){
-    cache_read_opened(c, &opened, path, scan, interrupt, out, err);
-    zt_source_end(&opened);
-  }
-  return err->rc;
-}
-
-int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
-                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
-  *out = (zt_opened){ NULL, NULL, false };
-  if( !source ) return cache_read_container(c, path, state, scan, interrupt, out, err);
-  if( zt_source_open(path, state, &out->source, err)
-   || cache_read_opened(c, out->source, path, scan, interrupt, out, err) ){
-    zt_source_close(out->source);
-    out->source = NULL;
-  }
-  return err->rc;
-}
-
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
-                  zt_container **out, zt_source **source, zt_error *err){
-  zt_opened opened;
-  if( zt_cache_read(c, path, state, scan, source!=NULL, &c->interrupt, &opened, err)==SQLITE_OK ){
-    zt_cache_keep(c, &opened, scan);
-  }
-  *out = opened.container;
-  if( source ) *source = opened.source;
-  return err->rc;
 }

@@ -9,7 +9,6 @@
 #define ZT_SQLITE_CACHE_H
 
 #include "container/container.h"
-#include "core/pool.h"
 
 #define ZT_CACHE_BYTES ((size_t)64 << 20)   /* Between statements; one larger container may
                                             ** stand alone */
@@ -21,35 +20,24 @@
 
 typedef struct zt_cache zt_cache;
 
-/* interrupt is whom the reading of a manifest asks whether to go on. NULL: out of memory. */
-zt_cache *zt_cache_new(zt_interrupt interrupt);
-zt_interrupt zt_cache_interrupt(const zt_cache *c);
-
-/* Threads that help to read what is opened from here on; NULL: none. Borrowed, and there as long as
-** any source that was opened meanwhile. */
-void zt_cache_set_pool(zt_cache *c, zt_pool *pool);
+/* NULL: out of memory. */
+zt_cache *zt_cache_new(void);
 void zt_cache_free(zt_cache *c);
 
-/* What opening a file gave. */
-typedef struct zt_opened {
-  zt_container *container;   /* With a reference */
-  zt_source *source;         /* Owned; NULL: it was not wanted */
-  bool worth;                /* The cache does not have it, and may */
-} zt_opened;
+/* What a container that is not there is opened with (zt_container_open_in()). */
+typedef struct zt_cache_help {
+  zt_container *emptied;     /* Memory to open it in, or NULL */
+  zt_container_guess guess;
+} zt_cache_help;
 
-/* The container at path, from the cache or read now, with a reference for the caller. state is what
-** zt_os_stat() said of the path just now, of which only the kind need be known (size and times 0),
-** or NULL if nobody asked; scan: it is one of many that a pattern found. If source is not NULL,
-** *source is the opened file, for reading components, which the caller closes: it has the
-** container's identity. Both are NULL on failure. */
-int zt_cache_open(zt_cache *c, const char *path, const zt_stat *state, bool scan,
-                  zt_container **out, zt_source **source, zt_error *err);
+/* The container of the file at path, in this state, with a reference for the caller; scan: the file
+** is one of many that a pattern found. NULL if there is none: *help is set then, which may be
+** NULL. In any thread. */
+zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id, bool scan,
+                            zt_cache_help *help);
 
-/* The same in two parts: the first may be done in any thread, and asks whom it is told whether to
-** go on; the second is for the thread that runs the statement. */
-int zt_cache_read(zt_cache *c, const char *path, const zt_stat *state, bool scan, bool source,
-                  const zt_interrupt *interrupt, zt_opened *out, zt_error *err);
-void zt_cache_keep(zt_cache *c, const zt_opened *opened, bool scan);
+/* Keep a container that was not there. Without memory for that it is just not kept. */
+void zt_cache_keep(zt_cache *c, zt_container *container, bool scan);
 
 /* A file is about to be read, perhaps by another thread: have memory for a container like the last
 ** one. Threads that each ask for small pieces wait for each other, and for the system. */

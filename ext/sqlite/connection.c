@@ -16,7 +16,7 @@ int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
   *out = NULL;
   if( !c ) return SQLITE_NOMEM;
   *c = (zt_connection){ .db = db, .references = 1, .nofs = nofs, .spare = zt_spare_new() };
-  c->cache = zt_cache_new(zt_connection_interrupt(c));
+  c->cache = zt_cache_new();
   if( !c->cache || !c->spare ){
     zt_connection_release(c);
     return SQLITE_NOMEM;
@@ -42,7 +42,6 @@ void zt_connection_enter(zt_connection *c){
 void zt_connection_leave(zt_connection *c){
   zt_cache_release(c->cache);
   if( --c->cursors>0 ) return;
-  zt_cache_set_pool(c->cache, NULL);
   zt_pool_free(c->pool);
   c->pool = NULL;
 }
@@ -57,10 +56,7 @@ int zt_connection_threads(const zt_connection *c){
 }
 
 zt_pool *zt_connection_pool(zt_connection *c){
-  if( !c->pool && c->cursors>0 ){
-    c->pool = zt_pool_new(zt_connection_threads(c)-1);
-    zt_cache_set_pool(c->cache, c->pool);
-  }
+  if( !c->pool && c->cursors>0 ) c->pool = zt_pool_new(zt_connection_threads(c)-1);
   return c->pool;
 }
 

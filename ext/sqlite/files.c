@@ -5,9 +5,15 @@
 #include "core/list.h"
 #include "core/sort.h"
 
-static void files_forget(zt_files *f, zt_listed *file){
+/* Keep the file open no more. */
+static void files_evict(zt_files *f, zt_listed *file){
   if( file->kept ) f->bytes -= zt_container_memory(file->kept);
   zt_container_close(file->kept);
+  file->kept = NULL;
+}
+
+static void files_forget(zt_files *f, zt_listed *file){
+  files_evict(f, file);
   sqlite3_free(file->path.z);
   *file = (zt_listed){ 0 };
 }
@@ -29,9 +35,8 @@ void zt_files_clear(zt_files *f){
   *f = (zt_files){ 0 };
 }
 
-int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err){
-  *same = f->source && f->nSource==source.n && memcmp(f->source, source.z, source.n)==0;
-  if( *same ){
+int zt_files_begin(zt_files *f, zt_text source, zt_error *err){
+  if( zt_files_are_of(f, source) ){
     f->again = true;
     return SQLITE_OK;
   }
@@ -176,15 +181,10 @@ int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_liste
 ** first ones are as good as any; of files looked for, the last one is the most likely to be
 ** asked for. */
 static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
-  size_t bytes = zt_container_memory(container);
-  if( file->kept ) f->bytes -= zt_container_memory(file->kept);
-  zt_container_close(file->kept);
-  file->kept = NULL;
+  const size_t bytes = zt_container_memory(container);
+  files_evict(f, file);
   for(size_t i=0; i<f->n && !f->complete && f->bytes+bytes>ZT_FILES_BYTES; i++){
-    if( !f->a[i].kept ) continue;
-    f->bytes -= zt_container_memory(f->a[i].kept);
-    zt_container_close(f->a[i].kept);
-    f->a[i].kept = NULL;
+    files_evict(f, &f->a[i]);
   }
   if( f->bytes+bytes>ZT_FILES_BYTES ) return;
   file->kept = zt_container_ref(container);
@@ -192,40 +192,33 @@ static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
 }
 
 void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now){
-  const zt_identity *id = file->kept ? zt_container_identity(file->kept) : now;
-  if( zt_same_state(id, now) ) return;
-  f->bytes -= zt_container_memory(file->kept);
-  zt_container_close(file->kept);
-  file->kept = NULL;
+  if( file->kept && !zt_same_state(zt_container_identity(file->kept), now) ) files_evict(f, file);
 }
 
-int zt_files_read(const zt_listed *file, zt_cache *cache, bool source,
+int zt_files_read(const zt_listed *file, zt_connection *connection, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   static const zt_stat regular = { .kind = ZT_KIND_FILE };
   const zt_stat *state = file->has_stat ? &file->stat : file->path.regular ? &regular : NULL;
   *out = (zt_opened){ NULL, NULL, false };
   if( zt_path_fail(&file->path, err) ) return err->rc;
-  return zt_cache_read(cache, file->path.z, state, !file->path.literal, source, interrupt, out,
-                       err);
+  return zt_open_read(connection, file->path.z, state, !file->path.literal, source, interrupt, out,
+                      err);
 }
 
-void zt_files_keep(zt_files *f, zt_listed *file, zt_cache *cache, const zt_opened *opened){
-  zt_cache_keep(cache, opened, !file->path.literal);
+void zt_files_keep(zt_files *f, zt_listed *file, zt_connection *connection,
+                   const zt_opened *opened){
+  zt_open_keep(connection, opened, !file->path.literal);
   if( !f->complete || f->again ) files_keep(f, file, opened->container);
 }
 
-int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
-                  zt_source **source, zt_error *err){
-  const zt_interrupt interrupt = zt_cache_interrupt(cache);
-  zt_opened opened = { NULL, NULL, false };
+int zt_files_open(zt_files *f, zt_listed *file, zt_connection *connection, bool source,
+                  zt_opened *out, zt_error *err){
+  const zt_interrupt interrupt = zt_connection_interrupt(connection);
   if( file->kept && !source && !file->path.error_number ){
-    *out = zt_container_ref(file->kept);
+    *out = (zt_opened){ zt_container_ref(file->kept), NULL, false };
     return SQLITE_OK;
   }
-  if( zt_files_read(file, cache, source!=NULL, &interrupt, &opened, err)==SQLITE_OK ){
-    zt_files_keep(f, file, cache, &opened);
-  }
-  *out = opened.container;
-  if( source ) *source = opened.source;
-  return err->rc;
+  if( zt_files_read(file, connection, source, &interrupt, out, err) ) return err->rc;
+  zt_files_keep(f, file, connection, out);
+  return SQLITE_OK;
 }

@@ -8,7 +8,7 @@
 #define ZT_SQLITE_FILES_H
 
 #include "core/paths.h"
-#include "sqlite/connection.h"
+#include "sqlite/open.h"
 
 #define ZT_FILES_LOOKED 16                    /* Paths that were looked for one by one and
                                               ** are remembered */
@@ -39,8 +39,11 @@ typedef struct zt_files {
   size_t bytes;              /* Of the containers kept */
 } zt_files;
 
-/* From here on files of this source are asked for. True if they were before. */
-int zt_files_begin(zt_files *f, zt_text source, bool *same, zt_error *err);
+/* True if files of this source were asked for before. From here on they are. */
+static inline bool zt_files_are_of(const zt_files *f, zt_text source){
+  return f->source && f->nSource==source.n && memcmp(f->source, source.z, source.n)==0;
+}
+int zt_files_begin(zt_files *f, zt_text source, zt_error *err);
 
 /* List all of them; sorted: in the order of their paths, whatever the source says. */
 int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error *err);
@@ -50,15 +53,15 @@ int zt_files_list(zt_files *f, bool sorted, zt_connection *connection, zt_error 
 int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_listed **out,
                   zt_error *err);
 
-/* Open a file of the list: its container with a reference, and the file itself if source is not
-** NULL (cache.h). */
-int zt_files_open(zt_files *f, zt_listed *file, zt_cache *cache, zt_container **out,
-                  zt_source **source, zt_error *err);
+/* Open a file of the list; source: the file itself is wanted, too (open.h). */
+int zt_files_open(zt_files *f, zt_listed *file, zt_connection *connection, bool source,
+                  zt_opened *out, zt_error *err);
 
-/* The same in two parts of a file that is not open: the first in any thread (cache.h). */
-int zt_files_read(const zt_listed *file, zt_cache *cache, bool source,
+/* The same in two parts of a file that is not open: the first in any thread. */
+int zt_files_read(const zt_listed *file, zt_connection *connection, bool source,
                   const zt_interrupt *interrupt, zt_opened *out, zt_error *err);
-void zt_files_keep(zt_files *f, zt_listed *file, zt_cache *cache, const zt_opened *opened);
+void zt_files_keep(zt_files *f, zt_listed *file, zt_connection *connection,
+                   const zt_opened *opened);
 
 /* The system says that the file is this by now: if it was opened as another, it is opened again. */
 void zt_files_renew(zt_files *f, zt_listed *file, const zt_identity *now);

@@ -1,14 +1,15 @@
 /*
-** What a catalog of several machines tells files apart by.
+** Names by which a catalog of several machines tells files apart.
 **
 **   zt_absolute(source)
-**     TEXT: the same source from whichever directory it is asked for, by the one path of the
-**     directory that it begins with; of a list a JSON array. Nothing need be there
+**     TEXT: the same source as an absolute path, independent of the current directory, with
+**     symbolic links of the directory that it begins with resolved; a JSON array for a list. The
+**     file need not exist
 **   zt_host(), zt_host(name)
-**     TEXT: what this machine is called; sets it for this connection to `name`, as where the
-**     machine's own name does not stay, in containers, or with NULL to its own
+**     TEXT: this machine's name. With an argument, sets the name for this connection, for machines
+**     whose own name does not stay, such as containers; NULL restores the machine's own name
 **
-** core/paths.h says how.
+** core/paths.h has the details.
 */
 #include "core/paths.h"
 #include "sqlite/tables.h"

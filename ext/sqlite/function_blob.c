@@ -3,7 +3,8 @@
 **
 **   zt_blob(source, object [, component [, start [, length]]])
 **     BLOB: the decoded bytes of one component in the file's byte order, or `length` of them
-**     (default: all) from `start`, clipped at the end. Without `component`: the only one there is
+**     (default: all) from `start`, clipped at the end. `component` may be left out if there is only
+**     one
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

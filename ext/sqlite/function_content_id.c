@@ -2,9 +2,9 @@
 ** The model's content digest (container/content_id.h).
 **
 **   zt_content_id(source)
-**     TEXT `sha256:hex`: the model's content digest, over its parts' digests: equal for the same
-**     tensors, with digests of the same algorithm, however they are packed. NULL if a part has no
-**     digest, and where a format has no such digest
+**     TEXT `sha256:hex`: the model's content digest, over the digests of its parts. It is equal for
+**     the same tensors with digests of the same algorithm, however they are packed. NULL if a part
+**     has no digest, or the format has no content digest
 */
 #include "container/content_id.h"
 #include "sqlite/tables.h"

@@ -2,16 +2,17 @@
 ** A tensor's values.
 **
 **   zt_dense(source, object [, dtype [, first [, count]]])
-**     BLOB: the tensor as an array, row-major and little-endian: sparse filled with zeros,
-**     quantized dequantized, big-endian swapped. `dtype` converts (default: its own type; f32 if
-**     quantized); `first, count` slice the first dimension, clipped at the end
+**     BLOB: the tensor as an array, row-major and little-endian: sparse tensors are filled with
+**     zeros, quantized tensors dequantized, big-endian values swapped. `dtype` converts (default:
+**     the tensor's own type; f32 if quantized); `first, count` slice the first dimension, clipped
+**     at the end
 **   zt_json(source, object [, dtype [, first [, count]]])
-**     TEXT: the same as nested JSON arrays, in the fewest digits that read back as the same double;
-**     NaN is null, infinities 9.0e+999 and -9.0e+999
+**     TEXT: the same as nested JSON arrays, with the fewest digits that read back as the same
+**     double; NaN is null, infinities are 9.0e+999 and -9.0e+999
 **   zt_value(source, object, i, j, ...)
 **     one element, as `value` in zt_elements
 **
-** What cannot be interpreted is an error that names what is wrong with which object.
+** A tensor that cannot be interpreted is an error that names the object and the fault.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

@@ -2,16 +2,14 @@
 ** Fingerprints of files, and of models in several files (tensor/fingerprint.h).
 **
 **   zt_fingerprint(source)
-**     TEXT `xxh3-128:hex` over the names and fingerprints of all tensors: equal for the same model,
-**     whatever file it is in. NULL if the values of a tensor are not known; a broken tensor is an
-**     error
-**
+**     TEXT `xxh3-128:hex` over the names and fingerprints of all tensors: equal for the same model
+**     in any file format. NULL if the values of a tensor are not known; a broken tensor is an error
 **   zt_fingerprint(object, fingerprint)
-**     Over rows: the fingerprint of the file that would have these tensors, such as those of a
-**     model in several files. NULL of no row, and if an object or a fingerprint is NULL; two
-**     tensors of one name are an error
+**     Aggregate: the fingerprint that a file with these tensors would have, for models in several
+**     files. NULL without rows, or if an object or a fingerprint is NULL; a duplicate tensor name
+**     is an error
 **
-** Of several tensors without values the first by name decides.
+** If several tensors have no values, the first by name decides.
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

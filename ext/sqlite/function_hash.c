@@ -1,9 +1,9 @@
 /*
-** A digest of what is stored.
+** A digest of stored values.
 **
 **   zt_hash(source, object, [component,] algorithm)
-**     TEXT `algorithm:hex`, over the decoded bytes: `sha256`, `crc32c`, `xxh3`. Without
-**     `component`: the only one there is
+**     TEXT `algorithm:hex`, over the decoded bytes: `sha256`, `crc32c`, `xxh3`. `component` may be
+**     left out if there is only one
 */
 #include "sqlite/tables.h"
 #include "sqlite/target.h"

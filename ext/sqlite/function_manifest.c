@@ -1,11 +1,11 @@
 /*
-** What a file says of itself.
+** A file's own description.
 **
 **   zt_manifest(source)
-**     TEXT: the manifest as it is, as JSON; of GGUF `metadata_kv` and `tensor_infos`. NULL if the
-**     file has none: a data shard
+**     TEXT: the manifest, as JSON; for GGUF, `metadata_kv` and `tensor_infos`. NULL if the file has
+**     no manifest, such as a data shard
 **
-** container/value.h says how.
+** container/value.h has the details.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"

@@ -1,10 +1,10 @@
 /*
-** How many threads there are.
+** The number of threads.
 **
 **   zt_threads(), zt_threads(n)
-**     INTEGER: how many threads a statement of this connection may use; sets it to `n`, 1 to 64, or
-**     with NULL to what it is at first: as many as there are processors for the process, at most
-**     16. What runs already goes on as it began
+**     INTEGER: the number of threads that a statement of this connection may use. `n`, 1 to 64,
+**     sets it; NULL restores the default, the number of processors available to the process, at
+**     most 16. Running statements keep their number
 */
 #include "sqlite/tables.h"
 

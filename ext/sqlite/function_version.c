@@ -1,8 +1,9 @@
 /*
-** What this is.
+** The extension's version.
 **
 **   zt_version()
-**     TEXT: the version of the extension and of its libraries; `nofs` in it if it opens no files
+**     TEXT: the version of the extension and of its libraries; contains `nofs` if the extension
+**     opens no files
 */
 #include <zstd.h>
 #include "core/sha256.h"

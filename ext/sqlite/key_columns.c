@@ -1,51 +1,16 @@
 /* The key of an automatic index. See key_columns.h. */
 #include "sqlite/key_columns.h"
 
-#include "sqlite/plan.h"
-
-static const char *const key_collations[] = { "BINARY", "NOCASE", "RTRIM" };
-
-/* --- Names of columns --- */
-
-/* The columns of a table, one after the other. All zeros but for the table: before the first. */
-typedef struct key_walk {
-  const zt_table *table;
-  const char *next;        /* Where the next one is declared; NULL: at the end of a list of them */
-  int i;                   /* Its number */
-} key_walk;
-
-/* The name of the next column; z NULL: there is none. */
-static zt_text key_next(key_walk *w){
-  const zt_table *t = w->table;
-  const char *z, *end;
-  if( !w->next ) w->next = w->i==0 ? t->visible : w->i==t->nVisible ? t->hidden : NULL;
-  z = w->next;
-  if( !z ) return (zt_text){ NULL, 0 };
-  end = strchr(z, ',');
-  w->next = end ? end+1+strspn(end+1, " ") : NULL;
-  w->i++;
-  return (zt_text){ z, strcspn(z, " ,") };
-}
-
-/* How many columns the table has, without those of the arguments. */
-static int key_count(const zt_table *table){
-  key_walk walk = { .table = table };
-  while( key_next(&walk).z ){}
-  return walk.i;
-}
-
-static zt_text key_name(const zt_table *table, int i){
-  key_walk walk = { .table = table };
-  zt_text name = key_next(&walk);
-  while( walk.i<=i ) name = key_next(&walk);
-  return name;
-}
+/* Their names, as zt_collation numbers them. */
+static const char *const key_collations[] = {
+  [ZT_COLLATION_BINARY] = "BINARY", [ZT_COLLATION_NOCASE] = "NOCASE", [ZT_COLLATION_RTRIM] = "RTRIM"
+};
 
 /* The column with that name, -1: there is none. */
 static int key_find(const zt_table *table, const char *z, size_t n){
-  key_walk walk = { .table = table };
-  for(zt_text name=key_next(&walk); name.z; name=key_next(&walk)){
-    if( name.n==n && memcmp(name.z, z, n)==0 ) return walk.i-1;
+  zt_text name;
+  for(int i=0; (name = zt_table_name(table, i)).z; i++){
+    if( name.n==n && memcmp(name.z, z, n)==0 ) return i;
   }
   return -1;
 }
@@ -54,17 +19,10 @@ static int key_find(const zt_table *table, const char *z, size_t n){
 
 uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used){
   uint64_t columns = 0;
-  for(int i=0, n=key_count(table); i<n; i++){
-    if( used>>zt_plan_column(table, i) & 1 ) columns |= 1ull<<i;
+  for(int i=0; zt_table_name(table, i).z; i++){
+    if( used>>zt_table_number(table, i) & 1 ) columns |= 1ull<<i;
   }
   return columns;
-}
-
-/* The table's number of SQLite's column, -1: it is an argument, or rowid. */
-static int key_column(const zt_table *table, int column){
-  const int after = column-(zt_plan_column(table, table->nVisible)-table->nVisible);
-  if( column<table->nVisible ) return column;
-  return after>=table->nVisible && after<key_count(table) ? after : -1;
 }
 
 /* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of
@@ -96,7 +54,7 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
   const char *collation;
   zt_key_column key = { .is = constraint->op==SQLITE_INDEX_CONSTRAINT_IS };
   if( !constraint->usable || (!key.is && constraint->op!=SQLITE_INDEX_CONSTRAINT_EQ) ) return false;
-  key.column = key_column(table, constraint->iColumn);
+  key.column = zt_table_column(table, constraint->iColumn);
   if( key.column<0 || keys->n==ZT_KEY_COLUMNS ) return false;
   if( key_is_constant(info, i) || !key_is_equality(info, i) ) return false;
   for(int k=0; k<keys->n; k++) if( keys->a[k].column==key.column ) return false;
@@ -113,18 +71,18 @@ bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_in
 /* --- As text --- */
 
 char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
-  key_walk walk = { .table = table };
+  zt_text name;
   sqlite3_str *out = sqlite3_str_new(NULL);
   const char *before = "automatic index (";
   for(int k=0; k<keys->n; k++, before = ", "){
     const zt_key_column *key = &keys->a[k];
-    const zt_text name = key_name(table, key->column);
+    name = zt_table_name(table, key->column);
     sqlite3_str_appendf(out, "%s%.*s%s?", before, (int)name.n, name.z, key->is ? " IS " : "=");
     if( key->collation ) sqlite3_str_appendf(out, " %s", key_collations[key->collation]);
   }
   before = ") covering (";
-  for(zt_text name=key_next(&walk); name.z; name=key_next(&walk)){
-    if( !(keys->covering>>(walk.i-1) & 1) ) continue;
+  for(int i=0; (name = zt_table_name(table, i)).z; i++){
+    if( !(keys->covering>>i & 1) ) continue;
     sqlite3_str_appendf(out, "%s%.*s", before, (int)name.n, name.z);
     before = ", ";
   }

@@ -1,8 +1,6 @@
 /* Connecting to a table. See module.h. */
 #include "sqlite/module.h"
 
-#include "sqlite/plan.h"
-
 #define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before
                          ** the arguments */
 #define MODULE_LENGTH 4096   /* Bytes that a declaration may have, and what SQLite makes of it */

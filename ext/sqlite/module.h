@@ -1,7 +1,6 @@
 /*
 ** What SQLite calls a module and a table: connecting, and the arguments of CREATE VIRTUAL TABLE.
-** Interface to code
-** in module.c.
+** Interface to code in module.c.
 **
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects('models', skip);
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects(source='models', on_error=skip);

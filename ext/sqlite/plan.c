@@ -38,6 +38,7 @@
 /* A constraint that may be pushed down: the one that the plan's bit stands for. */
 typedef struct plan_term {
   int bit;
+  int list;              /* The bit which says that the value is a list; 0: it is one value */
   int column;            /* SQLite's number; -1: the table has none such */
   unsigned char op;
   bool text;             /* Compared as text: only with the BINARY collation */
@@ -65,42 +66,28 @@ typedef struct plan_planner {
   bool exact;            /* What was pushed down leaves nothing for SQLite to check */
 } plan_planner;
 
-int zt_table_arguments(const zt_table *table){
-  int n = 0;
-  while( n<ZT_ARGUMENTS && table->arguments[n] ) n++;
-  return n;
-}
-
-int zt_table_argument(const zt_table *table, const char *name){
-  for(int i=zt_table_arguments(table)-1; i>=0; i--){
-    if( strcmp(table->arguments[i], name)==0 ) return i;
-  }
-  return -1;
-}
-
-int zt_plan_surplus(const zt_table *table){
-  return table->hidden ? table->nVisible + 1 + zt_table_arguments(table) : -1;
-}
-
-int zt_plan_column(const zt_table *table, int i){
-  return i<table->nVisible ? i : i + 2 + zt_table_arguments(table);
+zt_plan_values zt_plan_values_of(int plan, sqlite3_value **argv){
+  zt_plan_values values = { { NULL }, NULL };
+  for(int i=0; i<ZT_PLAN_VALUES; i++) if( plan>>i & 1 ) values.at[i] = *argv++;
+  values.key = argv;
+  return values;
 }
 
 static int plan_column_or_none(const zt_table *table, int i){
-  return i<0 ? -1 : zt_plan_column(table, i);
+  return i<0 ? -1 : zt_table_number(table, i);
 }
 
 /* True if SQLite's number is that of the table's column i, which may be none: the rowid, whose
 ** number is -1, is no column. */
 static bool plan_is_column(const zt_table *table, int number, int i){
-  return i>=0 && number==zt_plan_column(table, i);
+  return i>=0 && number==zt_table_number(table, i);
 }
 
 /* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there
 ** on; no table has that many. */
 static bool plan_uses(const plan_planner *p, uint64_t mask){
   for(int i=0; i<62; i++){
-    if( (mask>>i & 1) && (p->info->colUsed>>zt_plan_column(p->table, i) & 1) ) return true;
+    if( (mask>>i & 1) && (p->info->colUsed>>zt_table_number(p->table, i) & 1) ) return true;
   }
   return false;
 }
@@ -145,9 +132,19 @@ static bool plan_is_text(sqlite3_value *value){
 
 /* --- Constraints --- */
 
-#define PLAN_SOURCE_BITS \
-  (ZT_PLAN_SOURCE | ZT_PLAN_ARGUMENT | ZT_PLAN_ARGUMENT<<1 | ZT_PLAN_ARGUMENT<<2)
-#define PLAN_RANGE_BITS (ZT_PLAN_EQ | ZT_PLAN_GT | ZT_PLAN_GE | ZT_PLAN_LT | ZT_PLAN_LE)
+/* The term of argument k; source is argument 0. */
+static plan_term plan_argument_term(const plan_planner *p, int k){
+  return (plan_term){
+    ZT_PLAN_ARGUMENT_BIT(k), ZT_PLAN_LIST_BIT(k), p->table->nVisible+k,
+    SQLITE_INDEX_CONSTRAINT_EQ, false
+  };
+}
+
+/* True if the bit is that of the argument object, where the table has one. */
+static bool plan_is_object(const plan_planner *p, int bit){
+  const int object = zt_table_argument(p->table, "object");
+  return object>=0 && bit==ZT_PLAN_ARGUMENT_BIT(1+object);
+}
 
 /* The constraint to use for a term, the first that is usable; -1 if none is. *unusable: there is
 ** one that is not. */
@@ -165,14 +162,13 @@ static int plan_find(const plan_planner *p, const plan_term *term, bool *unusabl
 
 /* True if a query without this argument is refused. */
 static bool plan_is_required(const plan_planner *p, int bit){
-  int object = zt_table_argument(p->table, "object");
   if( bit==ZT_PLAN_SOURCE ) return p->of->source==NULL;
-  return object>=0 && bit==ZT_PLAN_ARGUMENT<<object && !p->of->object;
+  return plan_is_object(p, bit) && !p->of->object;
 }
 
 /* Hand constraint i to xFilter as the term's value. */
 static void plan_use(plan_planner *p, const plan_term *term, int i){
-  bool argument = (term->bit & PLAN_SOURCE_BITS)!=0;
+  bool argument = (term->bit & ZT_PLAN_ARGUMENTS)!=0;
   bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
   sqlite3_value *value = optional ? plan_value(p->info, i) : NULL;
   p->plan |= term->bit;
@@ -181,10 +177,8 @@ static void plan_use(plan_planner *p, const plan_term *term, int i){
   p->used++;
   p->info->aConstraintUsage[i].argvIndex = ++p->nArgument;
   p->info->aConstraintUsage[i].omit = argument;
-  if( argument && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_LIST*term->bit;
-  if( term->bit==ZT_PLAN_PATH && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_PATHS;
-  if( term->bit==ZT_PLAN_OBJECT && plan_takes_list(p->info, i) ) p->plan |= ZT_PLAN_OBJECTS;
-  if( !argument && !(term->bit & PLAN_RANGE_BITS) ) p->exact = false;
+  if( term->list && plan_takes_list(p->info, i) ) p->plan |= term->list;
+  if( !argument && !(term->bit & ZT_PLAN_RANGE) ) p->exact = false;
   if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
 }
 
@@ -221,9 +215,8 @@ static bool plan_comes_later(const plan_planner *p, const plan_term *term){
 ** that the table was declared with is as good as one that comes later: that may come from its rows.
 */
 static bool plan_refuses(const plan_planner *p, int bit){
-  const int object = zt_table_argument(p->table, "object");
   if( plan_is_required(p, bit) ) return sqlite3_libversion_number()>=3038000;   /* See IN */
-  return bit!=ZT_PLAN_SOURCE && (object<0 || bit!=ZT_PLAN_ARGUMENT<<object);
+  return bit!=ZT_PLAN_SOURCE && !plan_is_object(p, bit);
 }
 
 /*
@@ -250,40 +243,42 @@ static void plan_omit(plan_planner *p, int bit, bool late){
   else if( bit!=ZT_PLAN_SOURCE ) p->defaults++;
 }
 
-/* Choose among the constraints. */
+/* Choose among the constraints that speak of a term. */
+static void plan_choose_term(plan_planner *p, const plan_term *term){
+  bool unusable;
+  const int i = plan_find(p, term, &unusable);
+  if( i>=0 && plan_leaves(p, term, i) ) return;
+  if( i>=0 ){
+    plan_use(p, term, i);
+  }else if( term->bit & ZT_PLAN_ARGUMENTS ){
+    plan_omit(p, term->bit, unusable);
+    if( unusable && plan_refuses(p, term->bit) && plan_comes_later(p, term) ) p->refused = true;
+  }
+}
+
+/* Choose among all of them, in the order of their values in argv. */
 static void plan_choose(plan_planner *p){
   const zt_table *t = p->table;
-  const int n = zt_table_arguments(t), position = t->iPosition ? t->iPosition : -1;
+  const int position = t->iPosition ? t->iPosition : -1;
   const int path = plan_column_or_none(t, t->iPath), object = plan_column_or_none(t, t->iObject);
   const plan_term terms[] = {
-    { ZT_PLAN_SOURCE, t->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ARGUMENT, n>0 ? t->nVisible+1 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ARGUMENT<<1, n>1 ? t->nVisible+2 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_ARGUMENT<<2, n>2 ? t->nVisible+3 : -1, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_PATH, path, SQLITE_INDEX_CONSTRAINT_EQ, true },
-    { ZT_PLAN_OBJECT, object, SQLITE_INDEX_CONSTRAINT_EQ, true },
-    { ZT_PLAN_PATH_LIKE, path, SQLITE_INDEX_CONSTRAINT_LIKE, false },
-    { ZT_PLAN_PATH_GLOB, path, SQLITE_INDEX_CONSTRAINT_GLOB, false },
-    { ZT_PLAN_OBJECT_LIKE, object, SQLITE_INDEX_CONSTRAINT_LIKE, false },
-    { ZT_PLAN_OBJECT_GLOB, object, SQLITE_INDEX_CONSTRAINT_GLOB, false },
-    { ZT_PLAN_EQ, position, SQLITE_INDEX_CONSTRAINT_EQ, false },
-    { ZT_PLAN_GT, position, SQLITE_INDEX_CONSTRAINT_GT, false },
-    { ZT_PLAN_GE, position, SQLITE_INDEX_CONSTRAINT_GE, false },
-    { ZT_PLAN_LT, position, SQLITE_INDEX_CONSTRAINT_LT, false },
-    { ZT_PLAN_LE, position, SQLITE_INDEX_CONSTRAINT_LE, false },
+    { ZT_PLAN_PATH, ZT_PLAN_PATHS, path, SQLITE_INDEX_CONSTRAINT_EQ, true },
+    { ZT_PLAN_OBJECT, ZT_PLAN_OBJECTS, object, SQLITE_INDEX_CONSTRAINT_EQ, true },
+    { ZT_PLAN_PATH_LIKE, 0, path, SQLITE_INDEX_CONSTRAINT_LIKE, false },
+    { ZT_PLAN_PATH_GLOB, 0, path, SQLITE_INDEX_CONSTRAINT_GLOB, false },
+    { ZT_PLAN_OBJECT_LIKE, 0, object, SQLITE_INDEX_CONSTRAINT_LIKE, false },
+    { ZT_PLAN_OBJECT_GLOB, 0, object, SQLITE_INDEX_CONSTRAINT_GLOB, false },
+    { ZT_PLAN_EQ, 0, position, SQLITE_INDEX_CONSTRAINT_EQ, false },
+    { ZT_PLAN_GT, 0, position, SQLITE_INDEX_CONSTRAINT_GT, false },
+    { ZT_PLAN_GE, 0, position, SQLITE_INDEX_CONSTRAINT_GE, false },
+    { ZT_PLAN_LT, 0, position, SQLITE_INDEX_CONSTRAINT_LT, false },
+    { ZT_PLAN_LE, 0, position, SQLITE_INDEX_CONSTRAINT_LE, false },
   };
-  for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++){
-    bool unusable;
-    int i = plan_find(p, &terms[k], &unusable);
-    if( i>=0 && plan_leaves(p, &terms[k], i) ) continue;
-    if( i>=0 ) plan_use(p, &terms[k], i);
-    else if( (terms[k].bit & PLAN_SOURCE_BITS) && terms[k].column>=0 ){
-      plan_omit(p, terms[k].bit, unusable);
-      if( unusable && plan_refuses(p, terms[k].bit) && plan_comes_later(p, &terms[k]) ){
-        p->refused = true;
-      }
-    }
+  for(int k=0; k<=zt_table_arguments(t); k++){
+    const plan_term term = plan_argument_term(p, k);
+    plan_choose_term(p, &term);
   }
+  for(size_t k=0; k<sizeof(terms)/sizeof(*terms); k++) plan_choose_term(p, &terms[k]);
 }
 
 /* --- The automatic index --- */
@@ -356,9 +351,7 @@ typedef enum plan_source {
 } plan_source;
 
 static plan_source plan_source_of(plan_planner *p, const char **text){
-  const plan_term source = {
-    ZT_PLAN_SOURCE, p->table->nVisible, SQLITE_INDEX_CONSTRAINT_EQ, false
-  };
+  const plan_term source = plan_argument_term(p, 0);
   sqlite3_value *value;
   bool unusable;
   *text = p->of->source;
@@ -398,7 +391,7 @@ static bool plan_may_be_one_file(plan_planner *p){
 ** one alone. */
 static bool plan_compares_text(plan_planner *p, int column){
   const plan_term term = {
-    0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true
+    0, 0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true
   };
   bool unusable;
   int i = plan_find(p, &term, &unusable);
@@ -436,9 +429,7 @@ static double plan_rows_of_object(const plan_planner *p, int plan){
 static double plan_objects_of_file(const plan_planner *p, int plan){
   const zt_table *t = p->table;
   double objects = PLAN_OBJECTS_OF_FILE;
-  if( t->rows==ZT_ROWS_FILES || t->rows==ZT_ROWS_OF_FILES || zt_table_argument(t, "object")>=0 ){
-    return 1;
-  }
+  if( zt_table_is_of_files(t) || zt_table_is_of_one(t) ) return 1;
   if( plan & ZT_PLAN_OBJECTS ) objects = PLAN_LISTED;
   else if( plan & ZT_PLAN_OBJECT ) return 1;
   if( plan & (ZT_PLAN_OBJECT_LIKE|ZT_PLAN_OBJECT_GLOB) ) objects /= PLAN_NARROWS;
@@ -639,7 +630,7 @@ static void plan_count(plan_planner *p){
 
 /* One argument too many would otherwise be a condition on the first hidden column. */
 static bool plan_has_surplus(const plan_planner *p){
-  int column = zt_plan_surplus(p->table);
+  const int column = zt_table_surplus(p->table);
   for(int i=0; i<p->info->nConstraint && column>=0; i++){
     if( p->info->aConstraint[i].iColumn==column ) return true;
   }

@@ -1,14 +1,16 @@
 /*
-** What xBestIndex and xFilter of the frame agree on. Interface between plan.c and
-** filter.c, wanted.c.
+** What xBestIndex and xFilter of the frame agree on. Interface between plan.c, which makes a plan,
+** and filter.c, which carries it out.
 */
 #ifndef ZT_SQLITE_PLAN_H
 #define ZT_SQLITE_PLAN_H
 
+#include <limits.h>
 #include "sqlite/scan.h"
 
 /* idxNum. For each of the first ZT_PLAN_VALUES bits that is set, argv has one value, in
-** this order. With ZT_PLAN_ALONE, idxStr is colUsed in decimal digits. */
+** this order, and behind these the values of an automatic index's key (automatic_index.h), which is
+** idxStr then. With ZT_PLAN_ALONE, idxStr is colUsed in decimal digits. */
 enum {
   ZT_PLAN_SOURCE      = 1<<0,
   ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next ones have the
@@ -38,24 +40,37 @@ enum {
   ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of
                                  ** the arguments */
 };
-#define ZT_PLAN_LISTS (ZT_PLAN_LIST | ZT_PLAN_LIST<<1 | ZT_PLAN_LIST<<2 | ZT_PLAN_LIST<<3)
 #define ZT_PLAN_VALUES 17
+
+/* Source is argument 0. Their bits, those which say that their values are lists, and all of
+** either. */
+#define ZT_PLAN_ARGUMENT_BIT(k) (ZT_PLAN_SOURCE<<(k))
+#define ZT_PLAN_LIST_BIT(k) (ZT_PLAN_LIST<<(k))
+#define ZT_PLAN_ARGUMENTS (ZT_PLAN_ARGUMENT_BIT(1+ZT_ARGUMENTS) - ZT_PLAN_SOURCE)
+#define ZT_PLAN_LISTS ((1<<(1+ZT_ARGUMENTS)) * ZT_PLAN_LIST - ZT_PLAN_LIST)
+
 #define ZT_PLAN_PATTERNS \
   (ZT_PLAN_PATH_LIKE | ZT_PLAN_PATH_GLOB | ZT_PLAN_OBJECT_LIKE | ZT_PLAN_OBJECT_GLOB)
+#define ZT_PLAN_RANGE (ZT_PLAN_EQ | ZT_PLAN_GT | ZT_PLAN_GE | ZT_PLAN_LT | ZT_PLAN_LE)
 
-/* The place of a bit among the values. */
-static inline int zt_plan_value(int bit){
+_Static_assert(ZT_PLAN_ARGUMENT_BIT(1)==ZT_PLAN_ARGUMENT, "source is followed by the arguments");
+_Static_assert(ZT_PLAN_ARGUMENT_BIT(1+ZT_ARGUMENTS)==ZT_PLAN_PATH, "a bit for each argument");
+_Static_assert(1<<(ZT_PLAN_VALUES-1)==ZT_PLAN_OFFSET, "the last value");
+_Static_assert(ZT_PLAN_LIST<=INT_MAX>>(1+ZT_ARGUMENTS), "idxNum is an int");
+
+/* The values of argv, each in the place of its bit; NULL where the plan has none. */
+typedef struct zt_plan_values {
+  sqlite3_value *at[ZT_PLAN_VALUES];
+  sqlite3_value **key;           /* Those behind them */
+} zt_plan_values;
+
+zt_plan_values zt_plan_values_of(int plan, sqlite3_value **argv);
+
+static inline sqlite3_value *zt_plan_value(const zt_plan_values *values, int bit){
   int i = 0;
   while( bit>>i!=1 ) i++;
-  return i;
+  return values->at[i];
 }
-
-/* SQLite's number of the table's column i: the arguments stand after the visible ones, then what
-** catches one argument too many, if the table has hidden columns of its own. */
-int zt_plan_column(const zt_table *table, int i);
-
-/* The number of that column; -1 if the table has none. */
-int zt_plan_surplus(const zt_table *table);
 
 /* What the planner is told about a table. */
 typedef struct zt_plan_table {

@@ -1,17 +1,17 @@
 /*
-** zt_attributes(source, on_error): one row per key of the top level of `attributes`: the file's own
-** first (object is NULL), then each object's, in the manifest's order.
+** zt_attributes(source, on_error): one row per key of the top level of `attributes`. The file's own
+** keys come first (object is NULL), then those of each object, in the manifest's order.
 **
-**   path, object        object: NULL for an attribute of the file itself
+**   path, object     object: NULL for an attribute of the file itself
 **   key
-**   value               INTEGER, REAL, TEXT, BLOB or NULL; booleans 0 and 1; arrays and maps as
-**                       JSON
-**   type                `null` `true` `false` `integer` `real` `text` `array` `object` `blob`
-**   stored_type         the type in GGUF's own words: `u32`, `str`, `arr[f32]`; NULL in formats
-**                       that have none
+**   value            INTEGER, REAL, TEXT, BLOB or NULL; booleans are 0 and 1; arrays and maps are
+**                    JSON
+**   type             `null` `true` `false` `integer` `real` `text` `array` `object` `blob`
+**   stored_type      the type in GGUF's own words: `u32`, `str`, `arr[f32]`; NULL in formats
+**                    without such types
 **
-** Integers beyond 64 signed bits are decimal text of type integer; NaN, which SQLite has no value
-** for, is NULL of type real.
+** Integers beyond 64 signed bits are decimal text of type integer. NaN is NULL of type real,
+** because SQLite has no value for it.
 */
 #include "sqlite/describe.h"
 #include "sqlite/tables.h"
@@ -52,7 +52,9 @@ static void attributes_clear(zt_scan *scan){
 
 static const char *attributes_type_of(const zt_value *value){
   static const char *const names[] = {
-    "null", "false", "true", "integer", "real", "text", "blob", "array", "object"
+    [ZT_VALUE_NULL] = "null", [ZT_VALUE_FALSE] = "false", [ZT_VALUE_TRUE] = "true",
+    [ZT_VALUE_INTEGER] = "integer", [ZT_VALUE_REAL] = "real", [ZT_VALUE_TEXT] = "text",
+    [ZT_VALUE_BYTES] = "blob", [ZT_VALUE_ARRAY] = "array", [ZT_VALUE_MAP] = "object"
   };
   return names[value->type];
 }

@@ -1,19 +1,20 @@
 /*
-** zt_check(source, level): one row per finding, none when all is well, and never an abort: a file
-** that cannot be read is a finding, too.
+** zt_check(source, level): one row per finding. A sound file has no rows. No file ends the query:
+** an unreadable file is a finding, too.
 **
 **   path
-**   object, component   what it is about; NULL: the file, or the whole object
-**   severity            `error`: it cannot be read, or not be interpreted; `warning`: a
-**                       specification forbids or advises against it, or it has bitten people;
-**                       `note`: nothing is wrong, and a tensor has no values, as text has none
-**   rule                the name of what is broken, a row of zt_rules; it stays the same
-**   message             what is wrong
+**   object, component
+**                    the place of the finding; NULL: the file, or the whole object
+**   severity         `error`: the file or object cannot be read or interpreted. `warning`: a
+**                    specification forbids or advises against it, or it has caused trouble in
+**                    practice. `note`: nothing is wrong, but a tensor has no values, such as text
+**   rule             the name of the broken rule, a row of zt_rules; names never change
+**   message          the fault
 **   meaning, specification
-**                       what is true of a sound file, and who says so
+**                    the statement of the rule, and its source
 **
-** level 'quick' (default) reads manifests alone, 'full' every byte. Findings come as they
-** are found.
+** Level 'quick' (default) reads only manifests, 'full' every byte. Findings come in the order in
+** which they are found.
 */
 #include "sqlite/tables.h"
 #include "tensor/check.h"

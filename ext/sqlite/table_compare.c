@@ -1,20 +1,21 @@
 /*
-** zt_compare(source, object, other_source, other_object): one row: how far two tensors of equal
-** shape are from each other, whatever their containers, layouts and dtypes.
+** zt_compare(source, object, other_source, other_object): one row: the distance between two tensors
+** of equal shape, whatever their containers, layouts and dtypes.
 **
-**   elements            pairs, of which
-**   equal               are equal (-0 and 0 are), and in
-**   nans                one is NaN: those are left out of all that follows
+**   elements         number of pairs
+**   equal            number of pairs that are equal (-0 equals 0)
+**   nans             number of pairs with a NaN; all columns below leave these pairs out
 **   max_abs, mean_abs, rmse
-**                       of the differences; NULL if there are no pairs
-**   l2, other_l2        the root of the sum of squares of either
-**   dot, cosine         of the two as vectors; cosine is NULL where a length is 0 or infinite
-**   error               why there is no comparison: shapes that differ, values that cannot be had;
-**                       the rest is NULL then
+**                    max, mean and root mean square of the absolute differences; NULL if there are
+**                    no pairs
+**   l2, other_l2     the norm of each tensor: the root of the sum of squares
+**   dot, cosine      of the two tensors as vectors; cosine is NULL if a norm is 0 or infinite
+**   error            the reason why there is no comparison: shapes that differ, or missing values;
+**                    the other columns are then NULL
 **
-** Values are compared as f64, integers with integers as they are. No row if an argument is NULL.
-** The tensors are read when a column is selected. It is no table of the frame, whose tables have
-** one source.
+** Values are compared as f64; integers are compared exactly with integers. There is no row if an
+** argument is NULL. The tensors are read when a column is selected. The table does not use the
+** frame, whose tables have one source.
 **
 ** idxNum: bit k: argument k is given. argv: those arguments, in their order.
 */

@@ -3,33 +3,33 @@
 ** order.
 **
 **   path, object, component
-**                       component: the role, e.g. `data`, `values`, `indptr`
-**   dtype, type         in the same words whatever the file: `f32`, not `float32` or `F32`
-**   encoding            `raw`, `zstd`, `zt.zstd-seekable/1`, `deflate`, `protobuf.varint`,
-**                       `protobuf.unpacked`, `pickle` (text for bytes, or within a pickle that is
-**                       deflated); else as stored
-**   byte_order          `little`, or `big` where a file says so
-**   offset, length      where the stored bytes are, from the file's first byte; NULL where they are
-**                       in several places or encoded as `pickle`, and length where nothing tells it
-**   decoded_length      bytes after decoding, as far as the manifest tells
-**   digest              as stored: `algorithm:hex`
-**   shard               the other file that has the bytes; NULL: this file
-**   data                the decoded bytes
-**   stored              the bytes as they are in the file
-**   digest_status       `ok`, `mismatch`, `unsupported` (algorithm), `malformed`; NULL without a
-**                       digest
-**   hash                `xxh3:hex` of the decoded bytes. With `'skip'` it is NULL where they cannot
-**                       be had; without, and of the three columns above in any case, that is an
-**                       error
-**   digest_of           what a digest covers: `stored` bytes, `decoded` ones, or a whole `member`
-**                       of an archive
+**                    component: the role, e.g. `data`, `values`, `indptr`
+**   dtype, type      the same names for every format: `f32`, not `float32` or `F32`
+**   encoding         `raw`, `zstd`, `zt.zstd-seekable/1`, `deflate`, `protobuf.varint`,
+**                    `protobuf.unpacked`, `pickle` (bytes written as text, or within a deflated
+**                    pickle); other encodings as stored
+**   byte_order       `little`, or `big` if the file says so
+**   offset, length   the place of the stored bytes, from the file's first byte. Both are NULL if
+**                    the bytes are in several places or encoded as `pickle`; length is NULL if it
+**                    is not known
+**   decoded_length   bytes after decoding, if the manifest states it
+**   digest           as stored: `algorithm:hex`
+**   shard            the other file that holds the bytes; NULL: this file
+**   data             the decoded bytes
+**   stored           the bytes as they are in the file
+**   digest_status    `ok`, `mismatch`, `unsupported` (algorithm), `malformed`; NULL without a
+**                    digest
+**   hash             `xxh3:hex` of the decoded bytes. If they cannot be read, hash is an error, or
+**                    NULL with `'skip'`; data, stored and digest_status are an error in any case
+**   digest_of        the bytes that a digest covers: `stored`, `decoded`, or a whole `member` of an
+**                    archive
 **   digest_algorithm, digest_value
-**                       the digest taken apart, in lower case; NULL if there is none that can be
-**                       checked
+**                    the two parts of the digest, in lower case; NULL if there is no digest that
+**                    can be checked
 **
 ** data, stored, digest_status and hash are computed when they are selected; without them no byte of
-** a tensor is read. Bytes that cannot be had are an error that names the component; of hash alone,
-** with 'skip', a NULL, so that an audit needs no second look at doubtful files.
+** a tensor is read. Unreadable bytes are an error that names the component. Only hash is NULL
+** instead, with 'skip', so that an audit needs no second look at doubtful files.
 */
 #include "sqlite/describe.h"
 #include "sqlite/outline.h"

@@ -1,15 +1,16 @@
 /*
 ** zt_elements(source, object, on_error): one row per element of a dense object, or per stored
-** element of a sparse one, in storage order; in that of positions, if a query asks for it.
+** element of a sparse object. Rows come in storage order, or in the order of positions if a query
+** asks for it.
 **
 **   path
-**   position            place in the dense form, row-major, from 0
-**   coords              the same as indices, a JSON array
-**   value               INTEGER or REAL; NaN is NULL; booleans 0 and 1; complex numbers JSON `[re,
-**                       im]`; u64 above 2^63-1 TEXT
+**   position         index in the dense form, row-major, from 0
+**   coords           the same index for each dimension, a JSON array
+**   value            INTEGER or REAL; NaN is NULL; booleans are 0 and 1; complex numbers are JSON
+**                    `[re, im]`; u64 above 2^63-1 is TEXT
 **
-** coords are made when they are selected. Values of dense objects are read when they are selected;
-** of sparse ones, the indices decide what rows there are.
+** coords are made when they are selected. Values of dense objects are read when they are selected.
+** The indices of sparse objects are always read: they decide which rows there are.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"

@@ -2,45 +2,47 @@
 ** zt_files(source): one row per file, readable or not.
 **
 **   path
-**   container           `ztensor`, `safetensors`, `gguf`, `npy`, `npz`, `pytorch` or `onnx`
-**   version             what the file says of its version; NULL where its format has none
-**   size                bytes
-**   mtime               seconds since 1970; NULL for a BLOB
+**   container        FORMATS
+**   version          the version that the file states; NULL if its format has none
+**   size             bytes
+**   mtime            seconds since 1970; NULL for a BLOB
 **   objects, components
-**                       counts
+**                    counts
 **   stored_bytes, decoded_bytes
-**                       sums over components; NULL if one is unknown
-**   manifest_bytes      of the manifest; of the JSON of safetensors; of the keys and tensor infos
-**                       of GGUF
-**   attributes          JSON object
-**   error               why it cannot be read; path, size and mtime stay, the rest is NULL
-**   error_kind          `missing` (nothing is there), `denied` (the system does not allow it),
-**                       `transient` (it may work the next time), `broken` (the file breaks a rule
-**                       of its format), `unsupported` (its format is known by name and not
-**                       read), `unknown` (it is no tensor file: also a sound archive without
-**                       one); NULL without an error
-**   device, inode       which file it is, whatever its names; NULL for a BLOB
-**   architecture        `sha256:hex` over its tensors' names, formats, dtypes, types and shapes in
-**                       the names' order: equal for models of one kind
-**   layout              `sha256:hex` over the rest of zt_objects and zt_components, without
-**                       digests, and offsets counted from data_offset
-**   data_offset         where the first component in the file begins; NULL if there is none
-**   digests             how many components have one
-**   mtime_ns            mtime in whole nanoseconds, which no double holds
-**   ctime_ns            when the system last saw a change of the file or of what it knows of it: a
-**                       program can set mtime, and not this
-**   birth_ns            when it was made; NULL where the system does not tell. With device and
-**                       inode it says which file it is, though an inode's number is used again
+**                    sums over components; NULL if one is unknown
+**   manifest_bytes   bytes of the manifest; for safetensors, of the JSON header; for GGUF, of the
+**                    keys and tensor infos
+**   attributes       JSON object
+**   error            the reason why the file cannot be read; path, size and mtime stay, the other
+**                    columns are NULL
+**   error_kind       `missing` (there is no such file), `denied` (the system does not allow it),
+**                    `transient` (it may work the next time), `broken` (the file breaks a rule of
+**                    its format), `unsupported` (its format is recognized but not read), `unknown`
+**                    (it is not a tensor file, or a sound archive without tensors); NULL without an
+**                    error
+**   device, inode    the file's identity, whatever its names; NULL for a BLOB
+**   architecture     `sha256:hex` over the names, formats, dtypes, types and shapes of its tensors,
+**                    in the order of the names: equal for models of the same kind
+**   layout           `sha256:hex` over the other columns of zt_objects and zt_components, without
+**                    digests, with offsets counted from data_offset
+**   data_offset      the offset of the first component in the file; NULL if there is none
+**   digests          number of components with a digest
+**   mtime_ns         mtime in whole nanoseconds, which a double cannot hold
+**   ctime_ns         the last change of the file or its metadata; programs can set mtime, but not
+**                    this time
+**   birth_ns         when the file was made; NULL if the system does not tell. Inode numbers are
+**                    used again: with device, inode and this time a file is the same
 **
-** A file that cannot be read never ends a query. A file is looked at when a column is asked for
-** that says so, and opened when one is that needs its manifest: a row that a condition on path,
-** size or mtime drops costs no opening. One that is replaced between the two has the error that it
-** was, for a row is of one state alone. The hidden columns are what a catalog tells by whether
-** files are one, or alike (outline.h).
+** An unreadable file never ends a query. A file is examined when a column that needs it is asked
+** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime
+** drops costs no opening. If a file is replaced between the two, its row has an error that says so,
+** because a row describes one state alone. A catalog uses the hidden columns to tell whether files
+** are the same, or alike (outline.h).
 */
 #include "sqlite/describe.h"
 #include "sqlite/outline.h"
 #include "sqlite/tables.h"
+#include "tensor/rule.h"
 
 #define FILES_TABLE_POLL 1024   /* Objects summed up between two questions whether to go on */
 
@@ -157,7 +159,7 @@ static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
 static void files_table_error_column(zt_scan *scan, sqlite3_context *ctx, int i){
   zt_scan_open(scan, ctx);
   if( !scan->error ) return;
-  if( i==FILES_TABLE_ERROR_KIND ) zt_result_static(ctx, zt_error_kind(scan->error));
+  if( i==FILES_TABLE_ERROR_KIND ) zt_result_static(ctx, zt_rule_error_kind(scan->error));
   else sqlite3_result_text(ctx, scan->error->message, -1, SQLITE_TRANSIENT);
 }
 

@@ -1,12 +1,12 @@
 /*
-** zt_given(usage): one row with the value that a query gives; without one an error.
+** zt_given(usage): one row with the value that a query compares with; an error without one.
 **
-**   value               what it is compared with, by = or IN
+**   value            the value that the query compares with, by = or IN
 **
-** For views that make no sense without some value: `SELECT g.value AS path FROM zt_given('... needs
-** a path: ...') AS g` fails with those words, before its first row, unless a query says which path.
-** Nothing is opened, so that the nofs entry point and views stored in a database have it, too. It
-** is no table of the frame, whose tables have a source.
+** It serves views that make no sense without some value: `SELECT g.value AS path FROM zt_given('...
+** needs a path: ...') AS g` fails with that message, before its first row, unless a query names a
+** path. It opens nothing, so it also works with the nofs entry point and in views stored in a
+** database. It does not use the frame, whose tables all have a source.
 */
 #include "sqlite/tables.h"
 

@@ -1,13 +1,15 @@
 /*
-** zt_histogram(source, object, bins): how an object's finite values are spread: one row per bin.
+** zt_histogram(source, object, bins): one row per bin: the distribution of an object's finite
+** values.
 **
-**   bin                 from 0; there are 64 unless `bins` says otherwise, 65,536 at most
-**   low, high           REAL, or INTEGER of integers beyond 2^53: values from low up to, not with,
-**                       high; the last bin has that, too
-**   count               how many
+**   bin              from 0; there are 64 bins by default, and `bins` sets another number up to
+**                    65,536
+**   low, high        REAL, or INTEGER for integers beyond 2^53: the bin holds values from low up
+**                    to, but not including, high; the last bin includes high
+**   count            number of values
 **
-** Bins have equal widths, from the least value to the greatest; one, where all values are equal;
-** none, where no value is finite.
+** Bins have equal widths, from the min to the max. There is one bin if all values are equal, and
+** none if no value is finite.
 */
 #include "sqlite/tables.h"
 #include "tensor/histogram.h"

@@ -1,24 +1,25 @@
 /*
 ** zt_objects(source, on_error): one row per object (tensor), in the manifest's order.
 **
-**   path, object        object: the tensor's name
-**   format              `dense`, `sparse_csr`, `sparse_coo`, `quantized_group`; `gguf.q4_k` and the
-**                       like; else as stored
-**   dtype               storage type of the component that holds the values (`data`, `values`,
-**                       `packed_weight`); NULL if there is none
-**   type                its logical type; equals dtype where the file names none
-**   shape               JSON array, `[]` for a scalar
-**   rank                how many dimensions
-**   elements            product of the shape (decimal TEXT above 2^63-1)
-**   components          count
+**   path, object     object: the tensor's name
+**   format           `dense`, `sparse_csr`, `sparse_coo`, `quantized_group`; `gguf.q4_k` and the
+**                    like; other formats as stored
+**   dtype            storage type of the component that holds the values (`data`, `values`,
+**                    `packed_weight`); NULL if there is none
+**   type             its logical type; equals dtype if the file states none
+**   shape            JSON array, `[]` for a scalar
+**   rank             number of dimensions
+**   elements         product of the shape (decimal TEXT above 2^63-1)
+**   components       count
 **   stored_bytes, decoded_bytes
-**                       sums over its components; NULL if unknown
-**   attributes          JSON object; of GGUF `ggml_type` and `ne`
-**   fingerprint         `xxh3-128:hex` over type, shape and values: equal for equal tensors,
-**                       whatever holds them; NULL where the values cannot be had
-**   fingerprint_error   why they cannot be; else NULL
+**                    sums over its components; NULL if unknown
+**   attributes       JSON object; for GGUF, `ggml_type` and `ne`
+**   fingerprint      `xxh3-128:hex` over type, shape and values: equal for equal tensors in any
+**                    file format; NULL if the values cannot be read
+**   fingerprint_error
+**                    the reason why they cannot be read; otherwise NULL
 **
-** Every manifest was checked as a whole before its first row: there are no rows of a damaged one.
+** Every manifest is checked as a whole before its first row: a damaged manifest gives no rows.
 ** fingerprint (tensor/fingerprint.h) is computed when it is selected; without it no byte of a
 ** tensor is read.
 */

@@ -2,11 +2,11 @@
 ** zt_rows(source, object, dtype, on_error): one row per index of the first dimension.
 **
 **   path
-**   row                 from 0
-**   vector              that slice, row-major little-endian, as `dtype` (default `f32`)
+**   row              from 0
+**   vector           that slice, row-major little-endian, as `dtype` (default `f32`)
 **
-** vector is made when it is selected. Of a raw dense component its bytes alone are read; rows of
-** any other are read forward.
+** vector is made when it is selected. If the component is raw and dense, only the vector's bytes
+** are read. Rows of any other component are read forward.
 */
 #include "sqlite/tables.h"
 #include "tensor/assemble.h"

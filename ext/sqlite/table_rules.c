@@ -1,13 +1,14 @@
 /*
 ** zt_rules: one row per rule of zt_check.
 **
-**   rule                the name that zt_check gives
-**   severity            `error`, `warning` or `note`
-**   meaning             what is true of a sound file
-**   specification       who says so: the section of the newest specification that does
+**   rule             the rule's name, as zt_check gives it
+**   severity         `error`, `warning` or `note`
+**   meaning          the statement that holds for every sound file
+**   specification    the rule's source: the section of the newest specification that states it
 **
-** Rows come in the order of rule.c. Nothing is opened, so that the nofs entry point and views
-** stored in a database have it, too. It is no table of the frame, whose tables have a source.
+** Rows come in the order of zt_rule_next(). It has no source and opens nothing, so it also works
+** with the nofs entry point and in views stored in a database. It does not use the frame, whose
+** tables all have a source.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -17,7 +18,9 @@ enum { RULES_RULE, RULES_SEVERITY, RULES_MEANING, RULES_SPECIFICATION };
 
 typedef struct rules_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
-  const zt_rule *rule;         /* The current one; a NULL number: the end */
+  zt_rule_walk at;
+  sqlite3_int64 row;           /* From 0 on */
+  bool eof;
 } rules_cursor;
 
 static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
@@ -62,35 +65,31 @@ static int rules_close(sqlite3_vtab_cursor *p){
   return SQLITE_OK;
 }
 
-/* True if a rule of another number has the name already: they have one row. */
-static bool rules_had(const zt_rule *rule){
-  const zt_rule *r = zt_rules;
-  while( strcmp(r->slug, rule->slug)!=0 ) r++;
-  return r<rule;
-}
-
 static int rules_next(sqlite3_vtab_cursor *p){
   rules_cursor *c = (rules_cursor*)p;
-  do c->rule++; while( c->rule->number && rules_had(c->rule) );
+  c->row++;
+  c->eof = !zt_rule_next(&c->at);
   return SQLITE_OK;
 }
 
 static int rules_filter(sqlite3_vtab_cursor *p, int plan, const char *unused, int argc,
                         sqlite3_value **argv){
+  rules_cursor *c = (rules_cursor*)p;
   (void)plan;
   (void)unused;
   (void)argc;
   (void)argv;
-  ((rules_cursor*)p)->rule = zt_rules;
-  return SQLITE_OK;
+  c->at = (zt_rule_walk){ 0 };
+  c->row = -1;
+  return rules_next(p);
 }
 
 static int rules_eof(sqlite3_vtab_cursor *p){
-  return ((rules_cursor*)p)->rule->number==NULL;
+  return ((rules_cursor*)p)->eof;
 }
 
 static int rules_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
-  const zt_rule *rule = ((rules_cursor*)p)->rule;
+  const zt_rule *rule = ((rules_cursor*)p)->at.rule;
   switch( i ){
     case RULES_RULE:          zt_result_static(ctx, rule->slug); break;
     case RULES_SEVERITY:      zt_result_static(ctx, rule->severity); break;
@@ -102,7 +101,7 @@ static int rules_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
 }
 
 static int rules_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
-  *out = ((rules_cursor*)p)->rule - zt_rules;
+  *out = ((rules_cursor*)p)->row;
   return SQLITE_OK;
 }
 

@@ -1,14 +1,17 @@
 /*
-** zt_stats(source, on_error): one row per object, statistics over its logical values: implicit
+** zt_stats(source, on_error): one row per object: statistics over its logical values. Implicit
 ** zeros of sparse objects count.
 **
 **   path, object
-**   elements            of the dense form: what a sparse tensor does not store counts as zero
-**   zeros, nans, infs   counts
-**   min, max            INTEGER or REAL, of the finite values, as all that follows; NULL if there
-**                       are none
-**   mean, std, l2       std of the population; l2 is the root of the sum of squares
-**   error               why the values cannot be had; the rest is NULL then, but for elements
+**   elements         number of elements of the dense form; unstored elements of a sparse tensor
+**                    count as zero
+**   zeros, nans, infs
+**                    counts
+**   min, max         INTEGER or REAL; these and the following columns cover finite values only, and
+**                    are NULL if there are none
+**   mean, std, l2    std is that of the population; l2 is the norm, the root of the sum of squares
+**   error            the reason why the values cannot be read; the other columns except elements
+**                    are then NULL
 **
 ** The values are read when a column that needs them is selected.
 */

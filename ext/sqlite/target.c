@@ -2,6 +2,7 @@
 #include "sqlite/target.h"
 
 #include "core/paths.h"
+#include "sqlite/open.h"
 #include "sqlite/suggest.h"
 #include "sqlite/value.h"
 
@@ -54,6 +55,7 @@ int zt_target_path(const zt_connection *c, sqlite3_value *source, const char **p
 int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_target *out,
                    zt_error *err){
   const char *path;
+  zt_opened opened;
   zt_stat state;
   out->path = NULL;
   out->container = NULL;
@@ -64,8 +66,10 @@ int zt_target_open(zt_connection *c, sqlite3_value *source, bool bytes, zt_targe
   if( !path ) return zt_target_open_image(c, source, &out->container, &out->source, err);
   if( zt_paths_one(path, &out->path, &state, err) ) return err->rc;
   err->path = out->path;
-  return zt_cache_open(c->cache, out->path, &state, false, &out->container,
-                       bytes ? &out->source : NULL, err);
+  if( zt_open(c, out->path, &state, false, bytes, &opened, err) ) return err->rc;
+  out->container = opened.container;
+  out->source = opened.source;
+  return SQLITE_OK;
 }
 
 int zt_target_no_object(const zt_container *c, zt_text name, const zt_interrupt *interrupt,

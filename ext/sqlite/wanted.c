@@ -2,7 +2,6 @@
 #include "sqlite/wanted.h"
 
 #include <math.h>
-#include "sqlite/plan.h"
 
 #define WANTED_NAME 1024   /* Names that are longer are left to SQLite to compare with a pattern */
 
@@ -199,37 +198,42 @@ static uint64_t wanted_count(sqlite3_value *v, uint64_t otherwise){
   return n<0 ? otherwise : (uint64_t)n;
 }
 
-int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns,
-                   const zt_interrupt *interrupt, zt_error *err){
-  sqlite3_value *value[ZT_PLAN_VALUES] = { NULL };
-  for(int i=zt_plan_value(ZT_PLAN_PATH); i<ZT_PLAN_VALUES; i++){
-    if( plan>>i & 1 ) value[i] = *argv++;
+static int wanted_take_patterns(zt_wanted *w, const zt_plan_values *values, zt_error *err){
+  const struct { int bit; char **pattern; } patterns[] = {
+    { ZT_PLAN_PATH_LIKE, &w->path_patterns.like }, { ZT_PLAN_PATH_GLOB, &w->path_patterns.glob },
+    { ZT_PLAN_OBJECT_LIKE, &w->object_patterns.like },
+    { ZT_PLAN_OBJECT_GLOB, &w->object_patterns.glob }
+  };
+  for(size_t k=0; k<sizeof(patterns)/sizeof(*patterns); k++){
+    sqlite3_value *value = values ? zt_plan_value(values, patterns[k].bit) : NULL;
+    if( wanted_patterns_take(patterns[k].pattern, value, err) ) return err->rc;
   }
-#define WANTED_VALUE(bit) value[zt_plan_value(bit)]
-  if( wanted_names_take(&w->paths, WANTED_VALUE(ZT_PLAN_PATH), plan & ZT_PLAN_PATHS, interrupt,
-                        err)
-   || wanted_names_take(&w->objects, WANTED_VALUE(ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS,
-                        interrupt, err)
-   || wanted_patterns_take(&w->path_patterns.like,
-                           patterns ? WANTED_VALUE(ZT_PLAN_PATH_LIKE) : NULL, err)
-   || wanted_patterns_take(&w->path_patterns.glob,
-                           patterns ? WANTED_VALUE(ZT_PLAN_PATH_GLOB) : NULL, err)
-   || wanted_patterns_take(&w->object_patterns.like,
-                           patterns ? WANTED_VALUE(ZT_PLAN_OBJECT_LIKE) : NULL, err)
-   || wanted_patterns_take(&w->object_patterns.glob,
-                           patterns ? WANTED_VALUE(ZT_PLAN_OBJECT_GLOB) : NULL,
-                           err) ) return err->rc;
+  return SQLITE_OK;
+}
+
+static void wanted_take_rows(zt_wanted *w, const zt_plan_values *values){
   w->range = (zt_range){ 0, UINT64_MAX };
   w->uncounted = false;
   for(int bit=ZT_PLAN_EQ; bit<=ZT_PLAN_LE; bit<<=1){
-    if( !(plan & bit) ) continue;
-    wanted_range_narrow(&w->range, WANTED_VALUE(bit), bit);
-    w->uncounted |= wanted_is_beyond(WANTED_VALUE(bit));
+    sqlite3_value *value = zt_plan_value(values, bit);
+    if( !value ) continue;
+    wanted_range_narrow(&w->range, value, bit);
+    w->uncounted |= wanted_is_beyond(value);
   }
-  w->limit = wanted_count(WANTED_VALUE(ZT_PLAN_LIMIT), UINT64_MAX);
-  w->offset = wanted_count(WANTED_VALUE(ZT_PLAN_OFFSET), 0);
+  w->limit = wanted_count(zt_plan_value(values, ZT_PLAN_LIMIT), UINT64_MAX);
+  w->offset = wanted_count(zt_plan_value(values, ZT_PLAN_OFFSET), 0);
   w->uncounted = w->uncounted && (w->limit<UINT64_MAX || w->offset>0);
-#undef WANTED_VALUE
+}
+
+int zt_wanted_take(zt_wanted *w, int plan, const zt_plan_values *values, bool patterns,
+                   const zt_interrupt *interrupt, zt_error *err){
+  w->plan = plan;
+  if( wanted_names_take(&w->paths, zt_plan_value(values, ZT_PLAN_PATH), plan & ZT_PLAN_PATHS,
+                        interrupt, err)
+   || wanted_names_take(&w->objects, zt_plan_value(values, ZT_PLAN_OBJECT), plan & ZT_PLAN_OBJECTS,
+                        interrupt, err)
+   || wanted_take_patterns(w, patterns ? values : NULL, err) ) return err->rc;
+  wanted_take_rows(w, values);
   return SQLITE_OK;
 }
 

@@ -6,8 +6,8 @@
 #ifndef ZT_SQLITE_WANTED_H
 #define ZT_SQLITE_WANTED_H
 
-#include "sqlite/scan.h"
 #include "core/positions.h"
+#include "sqlite/plan.h"
 
 /* Texts that a column is compared with, each NUL-terminated, one after the other. */
 typedef struct zt_names {
@@ -36,6 +36,7 @@ typedef struct zt_patterns {
 } zt_patterns;
 
 typedef struct zt_wanted {
+  int plan;              /* ZT_PLAN_ bits */
   zt_names paths, objects;
   zt_patterns path_patterns, object_patterns;
   zt_range range;        /* Of iPosition */
@@ -48,18 +49,21 @@ typedef struct zt_wanted {
 #define ZT_WANTED_POLL 1024   /* Values of a list, and names of one that are looked up, between two
                               ** questions whether to go on */
 
-/* Take the values after the arguments: argv as plan says. patterns: LIKE and GLOB may be made
+/* Take the values of the plan behind those of the arguments. patterns: LIKE and GLOB may be made
 ** use of. */
-int zt_wanted_take(zt_wanted *w, int plan, sqlite3_value **argv, bool patterns,
+int zt_wanted_take(zt_wanted *w, int plan, const zt_plan_values *values, bool patterns,
                    const zt_interrupt *interrupt, zt_error *err);
 
 /* True if the patterns leave a path, or an object's name. */
 bool zt_wanted_path(const zt_wanted *w, const char *path);
 bool zt_wanted_object(const zt_wanted *w, zt_text name);
 
-/* True if objects are told by their names at all. */
+/* True if objects are told by their names at all, and files by their paths. */
 static inline bool zt_wanted_filters(const zt_wanted *w){
   return w->object_patterns.like || w->object_patterns.glob;
+}
+static inline bool zt_wanted_filters_paths(const zt_wanted *w){
+  return w->path_patterns.like || w->path_patterns.glob;
 }
 
 void zt_wanted_clear(zt_wanted *w);

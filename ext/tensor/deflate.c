@@ -80,5 +80,5 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
 }
 
 const zt_encoding zt_encoding_deflate = {
-  "deflate", zt_encoding_whole, deflate_open, deflate_next, deflate_close, NULL
+  .name = "deflate", .open = deflate_open, .next = deflate_next, .close = deflate_close
 };

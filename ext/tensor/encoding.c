@@ -13,11 +13,6 @@ static const zt_encoding *const encoding_table[ZT_CODEC_COUNT] = {
   [ZT_CODEC_KEPT] = &zt_encoding_kept,
 };
 
-int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err){
-  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells",
-                  e->name, told);
-}
-
 const zt_encoding *zt_encoding_of(const zt_component *component){
   return encoding_table[component->codec];
 }
@@ -27,6 +22,7 @@ int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *g
   zt_decoder *d;
   size_t piece = 1;
   uint8_t one;
+  if( e->whole ) return e->whole(p, out, n, got, err);
   *got = 0;
   if( e->open(p, &d, err) ) return err->rc;
   while( piece && *got<n && e->next(d, out+*got, (size_t)(n-*got), &piece, err)==SQLITE_OK ){

@@ -28,8 +28,7 @@ typedef void zt_decoder;
 
 typedef struct zt_encoding {
   const char *name;
-  /* All of the content, n bytes of it, in one call that cannot be interrupted. *got is what it
-  ** makes, more than n (not how much more) or less; nothing is written beyond n. */
+  /* zt_encoding_whole(). NULL: there is nothing better than to decode piece by piece. */
   int (*whole)(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
   int (*open)(const zt_payload *p, zt_decoder **out, zt_error *err);
   /* The next bytes, at least one and at most n. *got is 0 at the end, where all stored bytes are
@@ -50,12 +49,9 @@ typedef struct zt_encoding {
 ** stored ones. */
 const zt_encoding *zt_encoding_of(const zt_component *component);
 
-/* `whole` of encodings that have nothing better than to decode piece by piece: straight into the
-** result, and then one byte more, which should not be there. */
+/* All of the content, n bytes of it, in one call that cannot be interrupted, of what is not raw.
+** *got is what it makes, more than n (not how much more) or less; nothing is written beyond n. */
 int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err);
-
-/* E4: what is stored decodes to more bytes than the manifest tells. */
-int zt_encoding_fail_long(const zt_encoding *e, uint64_t told, zt_error *err);
 
 extern const zt_encoding zt_encoding_zstd, zt_encoding_seekable, zt_encoding_deflate,
   zt_encoding_varint, zt_encoding_unpacked, zt_encoding_kept;

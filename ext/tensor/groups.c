@@ -12,7 +12,10 @@
 /* --- Settings --- */
 
 static int groups_fail_setting(const zt_setting *s, const char *rule, zt_error *err){
-  static const char *const names[] = { "an unsigned integer", "an integer", "text" };
+  static const char *const names[] = {
+    [ZT_SETTING_UINT] = "an unsigned integer", [ZT_SETTING_INT] = "an integer",
+    [ZT_SETTING_TEXT] = "text"
+  };
   return zt_break(err, rule, "the attribute '%s%s%s' must be %s", s->map ? s->map : "",
                   s->map ? "." : "", s->name, names[s->type]);
 }

@@ -39,6 +39,5 @@ static void kept_close(zt_decoder *d){
 }
 
 const zt_encoding zt_encoding_kept = {
-  .name = "kept", .whole = zt_encoding_whole, .open = kept_open, .next = kept_next,
-  .close = kept_close, .seek = kept_seek
+  .name = "kept", .open = kept_open, .next = kept_next, .close = kept_close, .seek = kept_seek
 };

@@ -6,8 +6,6 @@
 #define LAYOUT_SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once
                                                   ** for each */
 
-#define LAYOUT_POLL_ELEMENTS ((uint64_t)1 << 20)
-
 static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_DENSE] = &zt_layout_dense,
   [ZT_LAYOUT_CSR] = &zt_layout_csr,
@@ -69,58 +67,7 @@ int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
        : zt_sparse_read(t, first, n, out, err);
 }
 
-int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
-  t->passed += n;
-  if( t->passed<LAYOUT_POLL_ELEMENTS ) return SQLITE_OK;
-  t->passed = 0;
-  return zt_interrupt_check(&t->budget->interrupt, err);
-}
-
 uint64_t zt_tensor_window(const zt_tensor *t){
   uint64_t n = (zt_tensor_is_sparse(t) ? LAYOUT_SPARSE_WINDOW : ZT_STREAM_PIECE)/t->dtype->width;
-  return n<4*LAYOUT_POLL_ELEMENTS ? n : 4*LAYOUT_POLL_ELEMENTS;
-}
-
-int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,
-                        zt_error *err){
-  if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ){
-    return SQLITE_OK;
-  }
-  if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) },
-                                 out) ) return SQLITE_OK;
-  return zt_break(err, "L4", "%.*s needs a component '%s'", zt_shown(t->object->format),
-                  t->object->format.z, role);
-}
-
-zt_payload zt_tensor_payload(const zt_tensor *t, const zt_component *component){
-  return (zt_payload){ .source = t->source, .object = t->object, .component = component,
-                       .budget = t->budget };
-}
-
-bool zt_tensor_is_plain(const zt_component *component){
-  return component->codec==ZT_CODEC_RAW && !component->shard.z && !component->fault;
-}
-
-int zt_tensor_array(const zt_tensor *t, const char *role, zt_array *out, zt_error *err){
-  zt_component component;
-  zt_payload payload = zt_tensor_payload(t, &component);
-  *out = (zt_array){ 0 };
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
-       : zt_array_open(&payload, out, err);
-}
-
-int zt_tensor_array_of(const zt_tensor *t, const char *role, uint64_t length, const char *rule,
-                       zt_array *out, zt_error *err){
-  zt_component component;
-  zt_payload payload = zt_tensor_payload(t, &component);
-  *out = (zt_array){ 0 };
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
-       : zt_array_open_of(&payload, length, rule, out, err);
-}
-
-int zt_tensor_dtype(const zt_tensor *t, const char *role, const zt_dtype **out, zt_error *err){
-  zt_component component;
-  zt_payload payload = zt_tensor_payload(t, &component);
-  return zt_tensor_component(t, role, NULL, &component, err) ? err->rc
-       : zt_array_dtype(&payload, out, err);
+  return n<4*ZT_TENSOR_POLL ? n : 4*ZT_TENSOR_POLL;
 }

@@ -2,12 +2,6 @@
 #include "tensor/payload.h"
 
 #include "container/dtype.h"
-#include "tensor/encoding.h"
-
-static bool payload_is_raw(const zt_component *component){
-  const zt_encoding *encoding = zt_encoding_of(component);
-  return encoding && !encoding->next;
-}
 
 uint64_t zt_payload_offset(const zt_component *component){
   return component->codec==ZT_CODEC_RAW ? component->offset+component->skip : component->offset;
@@ -25,12 +19,12 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
     *out = 0;
     return ZT_LENGTH_UNKNOWN;
   }
-  if( payload_is_raw(component) ){
+  if( component->codec==ZT_CODEC_RAW ){
     *out = component->length-component->skip-component->behind;
     return ZT_LENGTH_KNOWN;
   }
   *out = component->length;
-  if( !zt_encoding_of(component) ) return ZT_LENGTH_UNKNOWN;
+  if( component->codec==ZT_CODEC_UNKNOWN ) return ZT_LENGTH_UNKNOWN;
   *out = component->decoded_length;
   if( component->has_decoded_length ) return ZT_LENGTH_KNOWN;
   if( !component->element || object->layout!=ZT_LAYOUT_DENSE || object->has_strides
@@ -39,6 +33,11 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
   }
   return zt_dtype_size(component->element, object->elements, out) ? ZT_LENGTH_KNOWN
        : ZT_LENGTH_OVERFLOW;
+}
+
+int zt_payload_fail_long(uint64_t told, const char *encoding, zt_error *err){
+  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells",
+                  encoding, told);
 }
 
 zt_text zt_payload_byte_order(const zt_component *component){

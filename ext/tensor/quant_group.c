@@ -72,8 +72,13 @@ typedef struct quant_group_settings {
 
 /* value is there where it is implied, and packing where it is a tensor. */
 static int quant_group_check_zero(quant_group_settings *s, zt_error *err){
-  static const char *const forms[] = { "none", "implied", "tensor", NULL };
-  static const char *const packings[] = { "plain", "same_as_data", NULL };
+  static const char *const forms[] = {
+    [QUANT_GROUP_NO_ZERO] = "none", [QUANT_GROUP_IMPLIED] = "implied",
+    [QUANT_GROUP_TENSOR] = "tensor", NULL
+  };
+  static const char *const packings[] = {
+    [QUANT_GROUP_PLAIN] = "plain", [QUANT_GROUP_SAME_AS_DATA] = "same_as_data", NULL
+  };
   const struct { int setting, form; } rows[] = { { QUANT_GROUP_ZERO_VALUE, QUANT_GROUP_IMPLIED },
                                                  { QUANT_GROUP_ZERO_PACKING, QUANT_GROUP_TENSOR } };
   if( quant_group_choose(&s->a[QUANT_GROUP_ZERO_FORM], "U1", forms, &s->zero_form, err) ){
@@ -93,7 +98,10 @@ static int quant_group_check_zero(quant_group_settings *s, zt_error *err){
 }
 
 static int quant_group_read_settings(const zt_tensor *t, quant_group_settings *s, zt_error *err){
-  static const char *const forms[] = { "f32_factors", "f16_factors", "e8m0_exponent", NULL };
+  static const char *const forms[] = {
+    [QUANT_GROUP_F32_FACTORS] = "f32_factors", [QUANT_GROUP_F16_FACTORS] = "f16_factors",
+    [QUANT_GROUP_E8M0_EXPONENT] = "e8m0_exponent", NULL
+  };
   uint64_t bits;
   memcpy(s->a, quant_group_setting_table, sizeof(quant_group_setting_table));
   if( zt_settings_read(t, "U1", s->a, QUANT_GROUP_SETTINGS, err) ) return err->rc;

@@ -1,386 +1,211 @@
-/* The table of rules. See rule.h. */
+/* The rules of bytes and values, and how rules are found. See rule.h. */
 #include "tensor/rule.h"
 
 #include "core/host.h"
 
-#define E ZT_SEVERITY_ERROR
-#define W ZT_SEVERITY_WARNING
-#define N ZT_SEVERITY_NOTE
-#define RFC(section) "RFC 7049 section " section
-#define V12(section) "zTensor 1.2.0 section " section
-#define V2 "zTensor 2"
-#define RFC8949 "RFC 8949 section 4.2.1"
-#define MX "zTensor 2, profile zt.mx/1"
-#define QUANT "zTensor 2, profile zt.quant_group/1"
+#define RULE_MX "zTensor 2, profile zt.mx/1"
+#define RULE_QUANT "zTensor 2, profile zt.quant_group/1"
 #define RULE_PROFILES "zTensor 2, profiles zt.mx/1 and zt.quant_group/1"
-#define RULE_VERSIONS "zTensor 1.2.0, version policy"
-#define GGUF(type) "docs/gguf.md of ggml, " type
-#define GGML "ggml, enum ggml_type and ggml-common.h"
-#define PICKLE "Python, pickletools"
-#define TORCH "PyTorch, torch.serialization and torch._utils"
-#define RFC8259(section) "RFC 8259 section " section
-#define ST "safetensors, format"
-#define NUMPY(section) "numpy.lib.format, " section
-#define ZIP(section) "PKWARE APPNOTE.TXT " section
-#define PROTOBUF "protobuf, encoding"
-#define ONNX(type) "onnx.proto, " type
-#define EXTERNAL "ONNX, docs/ExternalData.md"
-#define OURS "none: a bound of ztensor"
-#define SENSE "none: common sense"
+#define RULE_GGML "ggml, enum ggml_type and ggml-common.h"
 
-const zt_rule zt_rules[] = {   /* The first is what stands for a number that is missing here */
-  /* The file */
-  { "F1", "unreadable", E, "the file can be opened and read, and stays as it is meanwhile", SENSE },
-  { "F2", "limit", E, "what has to be decoded stays within the limits", OURS },
-  { "T1", "magic", E, "the file is of a format that is known", V12("4") },
-  { "T2", "unsupported-format", E, "the file's format is one that is read", OURS },
-  { "M1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
-  { "M2", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
-    V12("5") },
-  /* CBOR */
-  { "C1", "cbor-reserved", E, "additional information 28 to 30 is not used", RFC("2.1") },
-  { "C2", "cbor-indefinite", E, "only strings, arrays and maps have indefinite lengths",
-    RFC("2.2") },
-  { "C3", "cbor-break", E, "a break stands only where an indefinite item may end", RFC("2.2.1") },
-  { "C4", "cbor-chunk", E, "chunks are definite strings of the string's own type", RFC("2.2.2") },
-  { "C5", "cbor-simple", E, "no simple value below 32 takes two bytes", RFC("2.3") },
-  { "C6", "cbor-length", E, "no declared length goes beyond the manifest's end", RFC("3.1") },
-  { "C7", "cbor-utf8", E, "text is UTF-8", RFC("2.1") },
-  { "C8", "cbor-depth", E,
-    "arrays, maps and tags are nested at most 64 levels deep, 32 in zTensor 2", OURS },
-  { "C9", "cbor-trailing", E, "the manifest is one CBOR item and nothing else", V12("1") },
-  { "Z1", "footer", E, "header, manifest size and footer fit the file", V12("4") },
-  { "Z2", "footer-magic", E, "the file ends with its magic number (2)", V2 },
-  { "Z3", "version", E, "the major version is that of the container: 1, or 2", RULE_VERSIONS },
-  { "Z4", "manifest-size", E, "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
-    V12("5") },
-  { "Z5", "manifest-hash", E, "the manifest has the hash that the footer states (2)", V2 },
-  { "G1", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
-  { "G2", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
-  { "G3", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
-  { "G4", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
-  { "G5", "not-deterministic", E, "the manifest is in deterministic encoding (2)", RFC8949 },
-  { "G6", "cbor-depth", E,
-    "arrays, maps and tags are nested at most 64 levels deep, 32 in zTensor 2", OURS },
-  /* JSON */
-  { "J1", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
-  { "J2", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
-  { "J3", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
-  { "J4", "json-syntax", E, "the header is JSON", RFC8259("2 to 6") },
-  { "J5", "json-text", E, "control characters are escaped, and escapes are those of JSON",
-    RFC8259("7") },
-  { "J6", "json-text", E, "control characters are escaped, and escapes are those of JSON",
-    RFC8259("7") },
-  { "J7", "json-surrogate", E, "escaped surrogates come in pairs", RFC8259("8.2") },
-  { "J8", "json-utf8", E, "the header is UTF-8", RFC8259("8.1") },
-  { "J9", "json-depth", E, "arrays and objects are nested at most 64 levels deep", OURS },
-  { "J10", "json-trailing", E, "nothing but white space stands behind the header's value",
-    RFC8259("2") },
-  { "J11", "json-cut", E, "all that is begun in the header is ended there", RFC8259("2") },
-  /* The header of safetensors */
-  { "O1", "header-length", E, "the header has at most 100,000,000 bytes, and ends within the file",
-    ST },
-  { "O2", "header-type", E,
-    "header, metadata and tensors are objects, and their values of the types that the format"
-    " gives them", ST },
-  { "O3", "missing-key", E, "a tensor has dtype, shape and data_offsets", ST },
-  { "O4", "duplicate-key", E, "no key stands twice in an object, however it is escaped", ST },
-  { "O5", "tensor-shape", E,
-    "a shape has at most 64 dimensions, whose product fits 64 bits", OURS },
-  { "O6", "data-offsets", E, "a tensor's bytes begin before they end, within the data", ST },
-  { "O7", "packed-end", E, "elements of less than a byte end with a byte", ST },
-  { "O8", "tensor-overlap", E, "no two tensors share a byte", ST },
-  { "O9", "hole", E, "every byte of the data is a tensor's", ST },
-  /* The manifest */
-  { "A1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
-  { "B1", "root-type", E, "the manifest is an array of tensors (0.1) or a map (1.x)", V12("1") },
-  { "B2", "version", E, "the major version is that of the container: 1, or 2", RULE_VERSIONS },
-  { "S1", "field-name", E, "the keys of the manifest's own maps are text", V12("1") },
-  { "S2", "duplicate-field", E, "no key of a map occurs twice", RFC("3.7") },
-  { "S3", "missing-field", E, "required fields are there", V12("1") },
-  { "S6", "field-type", E, "a field has the type that the specification gives it", V12("1") },
-  { "B3", "duplicate-field", E, "no key of a map occurs twice", RFC("3.7") },
-  { "N1", "name", E,
-    "the name of an object or component is text without U+0000, in zTensor 2 of 1 to 1024 bytes",
-    OURS },
-  { "A3", "duplicate-object", E, "no two objects have the same name", RFC("3.7") },
-  { "B4", "duplicate-object", E, "no two objects have the same name", RFC("3.7") },
-  { "A2", "object-type", E, "an object is a map", V12("1") },
-  { "B5", "object-type", E, "an object is a map", V12("1") },
-  { "B6", "duplicate-component", E, "no two components of an object have the same role",
-    RFC("3.7") },
-  { "B7", "component-type", E, "a component is a map", V12("1") },
-  { "H1", "shape", E, "a shape is an array of at most 64 unsigned integers", V12("1") },
-  { "H2", "shape-overflow", E, "the product of the dimensions fits 64 bits", OURS },
-  { "R1", "alignment", E, "offsets are multiples of 64", V12("4") },
-  { "R2", "range", E,
-    "components lie between header and manifest, in zTensor 2 between header and footer",
-    V12("5") },
-  { "R3", "range", E,
-    "components lie between header and manifest, in zTensor 2 between header and footer",
-    V12("5") },
-  { "Z7", "range", E,
-    "components lie between header and manifest, in zTensor 2 between header and footer",
-    V12("5") },
-  { "Z8", "name", E,
-    "the name of an object or component is text without U+0000, in zTensor 2 of 1 to 1024 bytes",
-    OURS },
-  { "Z9", "no-parts", E, "an object has at least one part (2)", V2 },
-  { "Z11", "storage-dtype", E, "a part's dtype is one of the twelve storage types (2)", V2 },
-  { "Z12", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
-  { "Z13", "blob-overlap", E, "two blobs of a file share all of their bytes, or none (2)", V2 },
-  { "Z14", "layout", E,
-    "an object has the parts that its layout has, and they the lengths that shape and types make"
-    " (2)", V2 },
-  { "Z15", "malformed-digest", E,
-    "a digest is algorithm:hex, with as many digits as that algorithm makes", V12("1") },
-  /* Shards */
-  { "Z6", "shard-name", E,
-    "a shard's name is 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with a dot (2)", V2 },
-  { "Z10", "unknown-shard", E, "a part's shard is in the table of shards (2)", V2 },
-  { "X1", "missing-shard", E, "a shard lies beside its file (2)", V2 },
-  { "X4", "shard-format", E, "a shard has the magic number and footer of its format (2)", V2 },
-  { "X2", "shard-size", E, "a shard has the size that the table tells (2)", V2 },
-  { "X3", "shard-digest", E, "a shard has the digest that the table tells (2)", V2 },
-  /* GGUF */
-  { "GG1", "gguf-header", E, "a GGUF file has a header of 24 bytes", GGUF("gguf_header_t") },
-  { "GG2", "gguf-version", E, "the version is 2 or 3 (GGUF)", GGUF("gguf_header_t") },
-  { "GG3", "gguf-length", E, "no length and no count goes beyond the file's end (GGUF)",
-    GGUF("gguf_file_t") },
-  { "GG4", "gguf-length", E, "no length and no count goes beyond the file's end (GGUF)",
-    GGUF("gguf_file_t") },
-  { "GG5", "gguf-size", E, "keys and tensor infos take at most 1 GiB (GGUF)", OURS },
-  { "GG6", "gguf-value-type", E, "a value is of one of 13 types (GGUF)",
-    GGUF("gguf_metadata_value_type") },
-  { "GG7", "gguf-bool", E, "a bool is 0 or 1 (GGUF)", GGUF("gguf_metadata_value_type") },
-  { "GG8", "gguf-depth", E, "arrays are nested at most 64 deep (GGUF)", OURS },
-  { "GG9", "gguf-name", E,
-    "keys and tensors' names are UTF-8, the latter without U+0000 (GGUF)", GGUF("gguf_string_t") },
-  { "GG10", "gguf-duplicate-key", E, "no key occurs twice (GGUF)", SENSE },
-  { "GG11", "gguf-duplicate-tensor", E, "no two tensors have the same name (GGUF)", SENSE },
-  { "GG12", "gguf-dimensions", E, "a tensor has at most 64 dimensions (GGUF)", OURS },
-  { "GG13", "gguf-elements", E, "the product of the dimensions fits 64 bits (GGUF)", OURS },
-  { "GG14", "gguf-alignment", E,
-    "general.alignment is a u32, and a multiple of 8 or a power of two (GGUF)",
-    GGUF("general.alignment") },
-  { "GG15", "gguf-offset", E, "tensors' offsets are multiples of general.alignment (GGUF)",
-    GGUF("gguf_tensor_info_t") },
-  { "GG16", "gguf-range", E, "tensors' bytes lie within the file (GGUF)",
-    GGUF("gguf_tensor_info_t") },
-  /* Zip archives: npz, PyTorch */
-  { "ZP1", "zip-end", E, "a zip archive ends with its end record", ZIP("4.3.16") },
-  { "ZP2", "zip-directory", E,
-    "a zip archive's directory lies before its end record, and has at most 1 GiB",
-    ZIP("4.3.16, 4.3.14") },
-  { "ZP3", "zip64-locator", E, "a zip64 locator points to the end record before it",
-    ZIP("4.3.15") },
-  { "ZP4", "zip-entries", E,
-    "a zip archive's directory has as many whole entries as its end record says", ZIP("4.3.12") },
-  { "ZP5", "zip64-field", E, "sizes that do not fit 32 bits are in a zip64 field (zip)",
-    ZIP("4.5.3") },
-  { "ZP6", "zip-range", E, "a member lies before the directory (zip)", ZIP("4.4.16") },
-  { "ZP7", "zip-sizes", E, "what is stored as it is has one size (zip)", ZIP("4.4.8, 4.4.9") },
-  { "ZP8", "zip-encrypted", W, "a member is not encrypted (zip)", ZIP("4.4.4") },
-  { "ZP9", "zip-spanned", W, "a member is in this file (zip)", ZIP("4.4.11") },
-  { "ZP10", "zip-local-header", E, "a member has a local header of its name (zip)", ZIP("4.3.7") },
-  { "ZP11", "zip-overlap", E, "no two members share a byte (zip)", SENSE },
-  /* Arrays of numpy */
-  { "NY1", "npy-version", E, "an array is of version 1.0, 2.0 or 3.0 (npy)",
-    NUMPY("Format Version 1.0") },
-  { "NY2", "npy-length", E, "a header is all there, and has at most 1 MiB (npy)",
-    NUMPY("Format Version 1.0") },
-  { "NY3", "npy-utf8", E, "a header of version 3.0 is UTF-8 (npy)", NUMPY("Format Version 3.0") },
-  { "NY4", "npy-header", E, "a header is a dict of literals (npy)", NUMPY("Format Version 1.0") },
-  { "NY5", "npy-keys", E, "a header has the keys descr, fortran_order and shape, each once (npy)",
-    NUMPY("Format Version 1.0") },
-  { "NY6", "npy-shape", E, "a shape is a tuple of at most 64 integers (npy)",
-    NUMPY("Format Version 1.0") },
-  { "NY7", "npy-elements", E, "elements and their bytes fit 64 bits (npy)", OURS },
-  { "NY8", "npy-order", E, "fortran_order is True or False (npy)", NUMPY("Format Version 1.0") },
-  { "NY9", "npy-descr", E, "descr is a type, or fields nested at most 24 deep (npy)",
-    NUMPY("Format Version 1.0") },
-  { "NZ1", "npz-name", E, "arrays' names are UTF-8, and without U+0000 (npz)", SENSE },
-  { "NZ2", "npz-duplicate-member", E, "no two arrays have the same name (npz)", SENSE },
-  { "NZ3", "npz-empty", E, "an archive with members has an array (npz)", SENSE },
-  { "NZ4", "npz-headers", E,
-    "the headers of all members take at most 1 MiB and 8 times the archive's size (npz)", OURS },
-  /* ONNX */
-  { "PB1", "protobuf-varint", E, "a varint has at most 10 bytes and 64 bits (ONNX)", PROTOBUF },
-  { "PB2", "protobuf-field", E, "a field has a number and a type that there are (ONNX)", PROTOBUF },
-  { "PB3", "protobuf-length", E, "no field goes beyond the message that it is in (ONNX)",
-    PROTOBUF },
-  { "PB4", "protobuf-value", E, "a number is one that the tensor's type holds (ONNX)",
-    ONNX("TensorProto") },
-  { "PB5", "protobuf-packed", E, "floats that are packed are whole ones (ONNX)", PROTOBUF },
-  { "OX1", "onnx-graph", E, "a model has a graph (ONNX)", ONNX("ModelProto") },
-  { "OX2", "onnx-depth", E, "graphs are nested at most 64 deep (ONNX)", OURS },
-  { "OX3", "onnx-indices", E,
-    "a sparse tensor's indices are positions, or rows of as many as dimensions (ONNX)",
-    ONNX("SparseTensorProto") },
-  { "OX4", "onnx-name", E, "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
-    ONNX("TensorProto") },
-  { "OX5", "onnx-dimensions", E,
-    "a tensor has at most 64 dimensions, whose product fits 64 bits (ONNX)", OURS },
-  { "OX6", "onnx-negative-dimension", E, "no dimension is negative (ONNX)", ONNX("TensorProto") },
-  { "OX7", "onnx-segment", W, "a tensor is all in one place (ONNX)", ONNX("TensorProto.Segment") },
-  { "OX8", "onnx-external", E,
-    "external data have a path below the model's directory, and decimal offset and length (ONNX)",
-    EXTERNAL },
-  { "OX9", "onnx-size", E,
-    "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes (ONNX)",
-    OURS },
-  { "OX10", "onnx-split-values", W, "values in several pieces are in one message (ONNX)", OURS },
-  { "X5", "external-file", E,
-    "a file of external data is there, below the model's directory (ONNX)", EXTERNAL },
-  { "X6", "external-range", E, "a file of external data has the bytes (ONNX)", EXTERNAL },
-  /* Pickles, and PyTorch's archives */
-  { "PK1", "pickle-opcode", E, "every opcode is one of protocols 0 to 5 (pickle)", PICKLE },
-  { "PK2", "pickle-cut", E, "arguments end within the pickle, which ends with STOP", PICKLE },
-  { "PK3", "pickle-argument", E, "an argument is what its opcode takes (pickle)", PICKLE },
-  { "PK4", "pickle-stack", E,
-    "what an opcode takes from the stack is there, and of the kind that it needs (pickle)",
-    PICKLE },
-  { "PK5", "pickle-mark", E, "what takes all from a mark on finds one (pickle)", PICKLE },
-  { "PK6", "pickle-memo", E, "a memo's entry is read after it was written (pickle)", PICKLE },
-  { "PT1", "torch-legacy", E, "the file is not of PyTorch before 0.1.10", OURS },
-  { "PT2", "torch-no-pickle", E, "an archive of PyTorch has a record data.pkl", TORCH },
-  { "PT3", "torch-pickle", E,
-    "a pickle is stored, or deflated to a 64th at least, not encrypted, and has at most 256 MiB",
-    TORCH },
-  { "PT4", "torch-depth", E, "values are nested at most 1000 deep (PyTorch)", OURS },
-  { "PT6", "torch-path", E, "a path has at most 1 MiB, and no U+0000 (PyTorch)", OURS },
-  { "PT7", "torch-size", E,
-    "paths and values take at most 16 MiB, and 16 times the pickle's bytes", OURS },
-  { "PT8", "torch-shape", E,
-    "no dimension is negative, and their product fits 64 bits (PyTorch)", TORCH },
-  { "PT14", "torch-byteorder", E, "a record byteorder says little or big (PyTorch)", TORCH },
-  { "PT15", "torch-legacy-version", E,
-    "a file before 1.6 has PyTorch's magic number, and version 1001", TORCH },
-  { "PT16", "torch-keys", E,
-    "a file before 1.6 has a list of storages, none of them twice (PyTorch)", TORCH },
-  { "PT20", "torch-pickle-crc", E, "a deflated pickle has the CRC-32 of its record (PyTorch)",
-    ZIP("4.4.7") },
-  { "PT9", "torch-storage", E, "a tensor's storage is in the file (PyTorch)", TORCH },
-  { "PT10", "torch-stride", E, "offset and strides are not negative, and fit 64 bits (PyTorch)",
-    TORCH },
-  { "PT11", "torch-view", E, "a view ends within its storage (PyTorch)", TORCH },
-  { "PT13", "torch-key-twice", E, "a dict has no key twice (PyTorch)", TORCH },
-  { "PT12", "torch-record", E, "a storage's record has the bytes that the pickle says (PyTorch)",
-    TORCH },
-  { "PT17", "torch-width", E,
-    "the classes of all storages up to a tensor's own are known (PyTorch before 1.6)", TORCH },
-  { "PT18", "torch-cut", E, "a storage ends within the file (PyTorch before 1.6)", TORCH },
-  { "PT19", "torch-class", E, "a storage is of one class (PyTorch before 1.6)", TORCH },
-  /* Bytes */
-  { "Y1", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
-    "RFC 8878" },
-  { "Y2", "seek-table", E,
-    "frames are of equal content, and where and as large as the seek table tells (2)", V2 },
-  { "Y3", "seek-table", E,
-    "frames are of equal content, and where and as large as the seek table tells (2)", V2 },
-  { "Y4", "seek-table", E,
-    "frames are of equal content, and where and as large as the seek table tells (2)", V2 },
-  { "E1", "unknown-encoding", W, "the encoding is known", V12("1") },
-  { "E2", "encoding", E, "every stored byte belongs to a frame that decodes, without dictionary",
-    "RFC 8878" },
-  { "E3", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
-  { "E4", "decoded-length", E, "the bytes decode to as many as the manifest tells", V12("1") },
-  { "E5", "unknown-length", W, "something tells how many bytes a component has", SENSE },
-  { "W5", "missing-digest", W, "a component has a digest", SENSE },
-  { "W6", "unknown-digest", W,
-    "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",
-    V12("1") },
-  { "W7", "malformed-digest", E,
-    "a digest is algorithm:hex, with as many digits as that algorithm makes", V12("1") },
-  { "W8", "digest-mismatch", E,
-    "the bytes have the digest that the manifest states: the stored ones, in 2 the decoded ones",
-    V12("1") },
-  { "W13", "missing-decoded-length", W, "a compressed component states its uncompressed_length",
-    V12("1") },
-  /* Values */
-  { "L11", "no-values", N, "a tensor's elements are numbers, and the file has them", SENSE },
-  { "L1", "unknown-format", W, "the object's format is known", V12("3") },
-  { "L2", "unknown-dtype", W, "a component's dtype is one that is known", V12("2") },
-  { "L5", "unknown-type", W, "a component's logical type is one that is known", V12("2") },
-  { "L6", "type-storage", E, "a logical type stands on its own storage type", V12("2") },
-  { "L8", "byte-order", E, "data_endianness is little or big", "zTensor 0.1.0, tensor metadata" },
-  { "L4", "missing-component", E, "every component that the format needs is there", V12("3") },
-  { "L3", "length", E, "a component is as long as shape and type make it", V12("2") },
-  { "D1", "length", E, "a component is as long as shape and type make it", V12("2") },
-  { "L9", "invalid-value", E,
-    "a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0 (2)", V2 },
-  { "L10", "repeated-cell", E, "no two stored elements lie in one cell (2)", V2 },
-  { "P7", "unsorted-columns", E, "columns ascend within a row (2)", V2 },
-  { "W9", "bool-byte", W, "a byte of type bool is 0 or 1", V12("2") },
-  { "P1", "sparse-shape", E, "sparse_csr has two dimensions", V12("3") },
-  { "P8", "sparse-blocks", E, "blocks of stored elements fill the matrix (pytorch)", TORCH },
-  { "P2", "indptr", E,
-    "indptr has rows + 1 entries, begins with 0, never falls and ends with the number of values",
-    V12("3") },
-  { "P3", "sparse-length", E, "there are as many indices as the values need", V12("3") },
-  { "P6", "sparse-length", E, "there are as many indices as the values need", V12("3") },
-  { "K1", "sparse-length", E, "there are as many indices as the values need", V12("3") },
-  { "K4", "sparse-length", E, "there are as many indices as the values need", V12("3") },
-  { "P4", "index-range", E, "every index lies within its dimension", V12("3") },
-  { "K2", "index-range", E, "every index lies within its dimension", V12("3") },
-  { "L7", "index-range", E, "every index lies within its dimension", V12("3") },
-  { "P5", "index-type", E, "indices are integers", V12("3") },
-  { "K3", "index-type", E, "indices are integers", V12("3") },
-  { "W12", "index-dtype", W, "index components are u64 (1.2)", V12("3") },
-  { "W10", "unsorted-indices", W, "stored elements come in row-major order of their cells", SENSE },
-  { "W11", "duplicate-indices", W, "no two stored elements lie in one cell", SENSE },
-  { "Q1", "quantized-attributes", E, "bits, group_size and packing are there and make sense",
-    V12("3") },
-  { "Q2", "quantized-packing", E, "packing fills words of packed_weight's dtype with codes",
-    V12("3") },
-  { "Q3", "quantized-shape", E, "the last dimension is a whole number of words and of groups",
-    V12("3") },
-  { "Q4", "quantized-length", E, "there are as many words, scales and zeros as the shape needs",
-    V12("3") },
-  { "Q5", "quantized-length", E, "there are as many words, scales and zeros as the shape needs",
-    V12("3") },
-  { "V1", "mx-attributes", E, "block_size is there and at least 2, scale_form is e8m0_exponent",
-    MX },
-  { "V2", "mx-shape", E, "axis is a dimension, and a whole number of blocks", MX },
-  { "V3", "mx-type", E, "data is of an MX element type, scales of f8_e8m0", MX },
-  { "V4", "mx-length", E, "there are as many elements and scales as the shape needs", MX },
-  { "V5", "extra-component", E, "the object has no component but those of its format",
-    RULE_PROFILES },
-  { "U1", "quant-group-attributes", E,
-    "bits, group_size, axis, packing, scale_form and zero_point are there and known", QUANT },
-  { "U2", "quant-group-packing", E, "codes fill words of data's dtype, in a known order", QUANT },
-  { "U3", "quant-group-shape", E,
-    "axis is a dimension, and a whole number of groups; codes are a whole number of words", QUANT },
-  { "U4", "quant-group-length", E, "there are as many words, scales and zeros as the shape needs",
-    QUANT },
-  { "U5", "quant-group-length", E, "there are as many words, scales and zeros as the shape needs",
-    QUANT },
-  { "U6", "extra-component", E, "the object has no component but those of its format",
-    RULE_PROFILES },
-  { "GB1", "ggml-undefined", W, "it is said what the elements of such a block are", GGML },
-  { "GB2", "ggml-shape", E, "the last dimension is a whole number of blocks", GGML },
-  { "GB3", "ggml-attributes", E, "elems_per_block and block_bytes are those of the type (2)", V2 },
-  { "GB4", "ggml-type", E, "data is of u8", GGML },
-  { "GB5", "ggml-byte-order", W, "the order of the bytes within blocks is known", SENSE },
-  { "GB6", "ggml-length", E, "data has as many bytes as the shape needs", GGML },
-  { "GB7", "extra-component", E, "the object has no component but those of its format",
-    RULE_PROFILES },
-  /* The file's layout */
-  { "W1", "unknown-version", W, "the version is one that is known: 0.1, 1.0 to 1.2, 2",
-    RULE_VERSIONS },
-  { "W2", "nonzero-padding", W, "bytes that belong to no component are zero (1.x, 2, GGUF)",
-    V12("4") },
-  { "W3", "overlapping-blobs", W, "two components share all of their bytes, or none", SENSE },
-  { "W4", "gap", W,
-    "no more bytes in one place belong to no component than alignment needs: 64, in zTensor 2"
-    " 65,536, in GGUF general.alignment", V12("4") },
-  { NULL, NULL, NULL, NULL, NULL }
+static const zt_rule rule_bytes[] = {
+  ZT_ERROR("Y1", "encoding",
+           "every stored byte belongs to a frame that decodes without a dictionary", "RFC 8878"),
+  ZT_ERROR("Y2", "seek-table",
+           "frames have equal content sizes, and the places and sizes that the seek table "
+           "states (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_SAME("Y3", "seek-table"),
+  ZT_SAME("Y4", "seek-table"),
+  ZT_WARNING("E1", "unknown-encoding", "the encoding is known", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_SAME("E2", "encoding"),
+  ZT_ERROR("E3", "decoded-length", "the bytes decode to the length that the manifest states",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_SAME("E4", "decoded-length"),
+  ZT_WARNING("E5", "unknown-length", "the length of a component is known",
+             ZT_SPEC_SENSE),
+  ZT_WARNING("W5", "missing-digest", "a component has a digest", ZT_SPEC_SENSE),
+  ZT_WARNING("W6", "unknown-digest",
+             "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",
+             ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("W7", "malformed-digest",
+           "a digest is algorithm:hex, with the number of digits of its algorithm",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("W8", "digest-mismatch",
+           "the bytes have the digest that the manifest states: stored bytes, in 2 decoded "
+           "bytes",
+           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_WARNING("W13", "missing-decoded-length",
+             "a compressed component states its uncompressed_length", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_RULES_END
 };
+
+static const zt_rule rule_values[] = {
+  ZT_NOTE("L11", "no-values", "a tensor's elements are numbers that the file contains",
+          ZT_SPEC_SENSE),
+  ZT_WARNING("L1", "unknown-format", "the object's format is known", ZT_SPEC_ZTENSOR_1("3")),
+  ZT_WARNING("L2", "unknown-dtype", "a component's dtype is known",
+             ZT_SPEC_ZTENSOR_1("2")),
+  ZT_WARNING("L5", "unknown-type", "a component's logical type is known",
+             ZT_SPEC_ZTENSOR_1("2")),
+  ZT_ERROR("L6", "type-storage", "a logical type has its own storage type",
+           ZT_SPEC_ZTENSOR_1("2")),
+  ZT_ERROR("L8", "byte-order", "data_endianness is little or big",
+           "zTensor 0.1.0, tensor metadata"),
+  ZT_ERROR("L4", "missing-component", "every component that the format needs is present",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("L3", "length", "a component has the length that shape and type demand",
+           ZT_SPEC_ZTENSOR_1("2")),
+  ZT_SAME("D1", "length"),
+  ZT_ERROR("L9", "invalid-value",
+           "a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0 (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("L10", "repeated-cell", "no two stored elements lie in one cell (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("P7", "unsorted-columns", "columns ascend within a row (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_WARNING("W9", "bool-byte", "a byte of type bool is 0 or 1", ZT_SPEC_ZTENSOR_1("2")),
+  ZT_ERROR("P1", "sparse-shape", "sparse_csr has two dimensions", ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("P8", "sparse-blocks", "blocks of stored elements fill the matrix (pytorch)",
+           ZT_SPEC_TORCH),
+  ZT_ERROR("P2", "indptr",
+           "indptr has rows + 1 entries, begins with 0, never falls and ends with the number of"
+           " values",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("P3", "sparse-length", "the number of indices matches the values",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_SAME("P6", "sparse-length"),
+  ZT_SAME("K1", "sparse-length"),
+  ZT_SAME("K4", "sparse-length"),
+  ZT_ERROR("P4", "index-range", "every index lies within its dimension", ZT_SPEC_ZTENSOR_1("3")),
+  ZT_SAME("K2", "index-range"),
+  ZT_SAME("L7", "index-range"),
+  ZT_ERROR("P5", "index-type", "indices are integers", ZT_SPEC_ZTENSOR_1("3")),
+  ZT_SAME("K3", "index-type"),
+  ZT_WARNING("W12", "index-dtype", "index components are u64 (1.2)", ZT_SPEC_ZTENSOR_1("3")),
+  ZT_WARNING("W10", "unsorted-indices", "stored elements come in row-major order of their cells",
+             ZT_SPEC_SENSE),
+  ZT_WARNING("W11", "duplicate-indices", "no two stored elements lie in one cell", ZT_SPEC_SENSE),
+  ZT_ERROR("Q1", "quantized-attributes", "bits, group_size and packing are present and valid",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("Q2", "quantized-packing", "packing fills words of packed_weight's dtype with codes",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("Q3", "quantized-shape", "the last dimension is a whole number of words and of groups",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_ERROR("Q4", "quantized-length", "there are as many words, scales and zeros as the shape needs",
+           ZT_SPEC_ZTENSOR_1("3")),
+  ZT_SAME("Q5", "quantized-length"),
+  ZT_ERROR("V1", "mx-attributes", "block_size is present and at least 2, and scale_form is "
+                                  "e8m0_exponent",
+           RULE_MX),
+  ZT_ERROR("V2", "mx-shape", "axis is a dimension that is a whole number of blocks", RULE_MX),
+  ZT_ERROR("V3", "mx-type", "data has an MX element type, and scales has f8_e8m0", RULE_MX),
+  ZT_ERROR("V4", "mx-length", "there are as many elements and scales as the shape needs", RULE_MX),
+  ZT_ERROR("V5", "extra-component", "the object has only the components of its format",
+           RULE_PROFILES),
+  ZT_ERROR("U1", "quant-group-attributes",
+           "bits, group_size, axis, packing, scale_form and zero_point are present and known",
+           RULE_QUANT),
+  ZT_ERROR("U2", "quant-group-packing", "codes fill words of data's dtype, in a known order",
+           RULE_QUANT),
+  ZT_ERROR("U3", "quant-group-shape",
+           "axis is a dimension that is a whole number of groups, and codes fill whole words",
+           RULE_QUANT),
+  ZT_ERROR("U4", "quant-group-length",
+           "there are as many words, scales and zeros as the shape needs", RULE_QUANT),
+  ZT_SAME("U5", "quant-group-length"),
+  ZT_SAME("U6", "extra-component"),
+  ZT_WARNING("GB1", "ggml-undefined", "the format defines the elements of this block type",
+             RULE_GGML),
+  ZT_ERROR("GB2", "ggml-shape", "the last dimension is a whole number of blocks", RULE_GGML),
+  ZT_ERROR("GB3", "ggml-attributes", "elems_per_block and block_bytes are those of the type (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("GB4", "ggml-type", "data has dtype u8", RULE_GGML),
+  ZT_WARNING("GB5", "ggml-byte-order", "the order of the bytes within blocks is known",
+             ZT_SPEC_SENSE),
+  ZT_ERROR("GB6", "ggml-length", "data has the length that the shape demands", RULE_GGML),
+  ZT_SAME("GB7", "extra-component"),
+  ZT_RULES_END
+};
+
+/* Bytes that belong to no tensor, and how tensors lie in the file. */
+static const zt_rule rule_layout[] = {
+  ZT_WARNING("W1", "unknown-version", "the version is a known one: 0.1, 1.0 to 1.2, 2",
+             ZT_SPEC_VERSIONS),
+  ZT_WARNING("W2", "nonzero-padding", "bytes that belong to no component are zero (1.x, 2, GGUF)",
+             ZT_SPEC_ZTENSOR_1("4")),
+  ZT_WARNING("W3", "overlapping-blobs", "two components share all of their bytes, or none",
+             ZT_SPEC_SENSE),
+  ZT_WARNING("W4", "gap",
+             "unused bytes in one place are no more than alignment needs: 64, in zTensor 2 "
+             "65,536, in GGUF general.alignment",
+             ZT_SPEC_ZTENSOR_1("4")),
+  ZT_RULES_END
+};
+
+/* Lists of rules: of any file, of each format, and those above. NULL: there are no more. */
+static const zt_rule *const *rule_lists(int i){
+  static const zt_rule *const any[] = { zt_rules_file, NULL };
+  static const zt_rule *const own[] = { rule_bytes, rule_values, rule_layout, NULL };
+  const int formats = zt_driver_count();
+  return i==0 ? any : i<=formats ? zt_driver_rules(i-1) : i==formats+1 ? own : NULL;
+}
+
+/* True if a format before that one has the list, too. */
+static bool rule_had(int format, const zt_rule *list){
+  while( --format>0 ){
+    for(const zt_rule *const *p=rule_lists(format); *p; p++) if( *p==list ) return true;
+  }
+  return false;
+}
+
+/* Stand at the beginning of the next list; false: there are no more. */
+static bool rule_next_list(zt_rule_walk *w){
+  const zt_rule *const *lists = rule_lists(w->format);
+  if( w->rule ) w->list++;
+  while( lists && (!lists[w->list] || rule_had(w->format, lists[w->list])) ){
+    if( lists[w->list] ){
+      w->list++;
+      continue;
+    }
+    w->list = 0;
+    lists = rule_lists(++w->format);
+  }
+  if( lists ) w->rule = lists[w->list];
+  return lists!=NULL;
+}
+
+bool zt_rule_next(zt_rule_walk *w){
+  if( w->rule ) w->rule++;
+  while( !w->rule || !w->rule->meaning ){
+    if( w->rule && w->rule->number ) w->rule++;
+    else if( !rule_next_list(w) ) return false;
+  }
+  return true;
+}
+
+/* The row with that number; or, if number is NULL, the full row of the slug. The search begins with
+** the rules of bytes and values, which most findings are about. */
+static const zt_rule *rule_find(const char *number, const char *slug){
+  for(int i=zt_driver_count()+1; i>=0; i--){
+    for(const zt_rule *const *list=rule_lists(i); *list; list++){
+      for(const zt_rule *r=*list; r->number; r++){
+        if( number ? r->number[0]==number[0] && strcmp(r->number, number)==0
+                   : r->meaning && strcmp(r->slug, slug)==0 ) return r;
+      }
+    }
+  }
+  return NULL;
+}
+
+const zt_rule *zt_rule_numbered(const char *number){ return rule_find(number, NULL); }
 
 const zt_rule *zt_rule_of(const zt_error *e){
   const char *number = e->rule ? e->rule : e->rc==SQLITE_TOOBIG ? "F2" : "F1";
-  const zt_rule *rule = zt_rules;
-  /* Most differ in their first letter */
-  while( rule->number && (rule->number[0]!=number[0] || strcmp(rule->number, number)!=0) ) rule++;
-  return rule->number ? rule : zt_rules;
+  const zt_rule *rule = zt_rule_numbered(number);
+  if( !rule ) return zt_rules_file;
+  return rule->meaning ? rule : rule_find(NULL, rule->slug);
+}
+
+const char *zt_rule_error_kind(const zt_error *e){
+  const char *kind = zt_error_kind(e);
+  return kind ? kind : zt_rule_of(e)->kind;
 }

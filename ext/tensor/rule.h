@@ -1,32 +1,32 @@
 /*
-** THE table of rules: what zt_check reports, under which name, and what zt_rules lists. The rules
-** are numbered above the decoders that check them ("C7", core/error.h); several numbers may share a
-** name, and all else then. A new rule is one row in rule.c. Interface to code in rule.c.
+** All rules: those of formats (container/rule.h), and those of bytes and values. Several numbers
+** may share one rule. Interface to code in rule.c, which has the rules of bytes and values.
 */
 #ifndef ZT_TENSOR_RULE_H
 #define ZT_TENSOR_RULE_H
 
-#include "core/error.h"
+#include "container/rule.h"
 
-typedef struct zt_rule {
-  const char *number;          /* As the check that fails states it */
-  const char *slug;            /* zt_check.rule: stable */
-  const char *severity;        /* "error": the file breaks a rule, and something cannot
-                               ** be read or interpreted; "note": nothing is wrong with it, and
-                               ** something has no values; else "warning" */
-  const char *meaning;         /* What is true of a sound file */
-  const char *specification;   /* What demands or advises it */
-} zt_rule;
+/* A walk through the rules that have rows of their own, each once: those of any file, then of the
+** formats in the order of their drivers, then of bytes and of values. It begins with zeros. */
+typedef struct zt_rule_walk {
+  int format, list;      /* Where the current one is */
+  const zt_rule *rule;   /* The current one; NULL: before the first one */
+} zt_rule_walk;
 
-#define ZT_SEVERITY_ERROR "error"
-#define ZT_SEVERITY_WARNING "warning"
-#define ZT_SEVERITY_NOTE "note"
+/* Go on to the next one; false: there are no more. */
+bool zt_rule_next(zt_rule_walk *w);
 
-/* All rules; a NULL number ends them. */
-extern const zt_rule zt_rules[];
+/* The row with that number, NULL if there is none. */
+const zt_rule *zt_rule_numbered(const char *number);
 
 /* The rule that a recorded failure is against. What the system refused, and limits, are
 ** rules, too. */
 const zt_rule *zt_rule_of(const zt_error *e);
+
+/* What kind of failure is recorded, as zt_files.error_kind shows it: as zt_error_kind(); `broken`,
+** the file breaks a rule of its format; `unsupported`, its format is known and not read; `unknown`,
+** it is no tensor file. Static. */
+const char *zt_rule_error_kind(const zt_error *e);
 
 #endif

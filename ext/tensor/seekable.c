@@ -133,7 +133,7 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
     return seekable_fail("Y3", "a seek table larger than all of it", err);
   }
   if( n>c->decoded_length && n-c->decoded_length>1 ){
-    return seekable_fail("Y2", "more frames than bytes, and one", err);
+    return seekable_fail("Y2", "more frames than bytes of content plus one", err);
   }
   table = sqlite3_malloc64(SEEKABLE_TABLE_HEAD+size);
   if( !table ) return zt_fail_nomem(err);

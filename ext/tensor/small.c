@@ -208,21 +208,19 @@ static int32_t small_encode_e8m0(double x){
   return exponent<0 || exponent>0xFE ? SMALL_NONE : exponent;
 }
 
+enum {
+  SMALL_F16, SMALL_BF16, SMALL_F8_E4M3FN, SMALL_F8_E5M2, SMALL_F8_E4M3FNUZ, SMALL_F8_E5M2FNUZ,
+  SMALL_F4_E2M1
+};
+
 static const small_float small_table[] = {
-#define SMALL_F16 0
-  { 16, 10,        15, 0x7BFF, 0x7C00, 0x7E00, false },
-#define SMALL_BF16 1
-  { 16,  7, 127, 0x7F7F, 0x7F80, 0x7FC0, false },
-#define SMALL_F8_E4M3FN 2
-  {  8,  3,   7, 0x7E,   0x7F,   0x7F,   false },
-#define SMALL_F8_E5M2 3
-  {  8,  2,  15, 0x7B,   0x7C,   0x7E,   false },
-#define SMALL_F8_E4M3FNUZ 4
-  {  8,  3,   8, 0x7F,   0x80,   0x80,   true },
-#define SMALL_F8_E5M2FNUZ 5
-  {  8,  2,  16, 0x7F,   0x80,   0x80,   true },
-#define SMALL_F4_E2M1 6
-  {  4,  1,   1, 0x7,    SMALL_NONE,   SMALL_NONE,   false },
+  [SMALL_F16] = { 16, 10, 15, 0x7BFF, 0x7C00, 0x7E00, false },
+  [SMALL_BF16] = { 16, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, false },
+  [SMALL_F8_E4M3FN] = { 8, 3, 7, 0x7E, 0x7F, 0x7F, false },
+  [SMALL_F8_E5M2] = { 8, 2, 15, 0x7B, 0x7C, 0x7E, false },
+  [SMALL_F8_E4M3FNUZ] = { 8, 3, 8, 0x7F, 0x80, 0x80, true },
+  [SMALL_F8_E5M2FNUZ] = { 8, 2, 16, 0x7F, 0x80, 0x80, true },
+  [SMALL_F4_E2M1] = { 4, 1, 1, 0x7, SMALL_NONE, SMALL_NONE, false },
 };
 
 /* An integer as a double that rounds to any of these types as the integer itself would: what does

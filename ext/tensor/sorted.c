@@ -104,6 +104,14 @@ static void sorted_by_digit(zt_sorted *s, unsigned shift){
   swap = s->value; s->value = s->other_value; s->other_value = swap;
 }
 
+int zt_sorted_fail_add(const zt_tensor *t, zt_error *err){
+  if( t->object->rules & ZT_RULE_CELLS_UNIQUE ){
+    return zt_break(err, "L10", "two stored elements lie in one cell");
+  }
+  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has",
+                 t->dtype->name);
+}
+
 /* Add up the values of each cell. */
 static int sorted_add(zt_sorted *s, zt_error *err){
   const zt_tensor *t = s->tensor;
@@ -115,7 +123,7 @@ static int sorted_add(zt_sorted *s, zt_error *err){
       memmove(s->value+k*width, s->value+i*width, width);
     }else if( (t->object->rules & ZT_RULE_CELLS_UNIQUE)
            || !zt_add(t->dtype, s->value+k*width, s->value+i*width) ){
-      return zt_sparse_fail_add(t, err);
+      return zt_sorted_fail_add(t, err);
     }
   }
   if( s->n ) s->n = k+1;

@@ -9,7 +9,7 @@
 #ifndef ZT_TENSOR_SORTED_H
 #define ZT_TENSOR_SORTED_H
 
-#include "tensor/layout.h"
+#include "tensor/tensor.h"
 
 /* What becomes of the stored elements of one cell. */
 typedef enum zt_repeats {
@@ -32,5 +32,8 @@ int zt_sorted_next(zt_sorted *s, zt_error *err);
 uint64_t zt_sorted_number(const zt_sorted *s, size_t i);
 
 void zt_sorted_close(zt_sorted *s);
+
+/* The values of one cell do not make one: say why. Some files may have one alone (L10). */
+int zt_sorted_fail_add(const zt_tensor *t, zt_error *err);
 
 #endif

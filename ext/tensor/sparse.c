@@ -87,14 +87,6 @@ ZT_INLINE bool sparse_add_values(const sparse_scatter *s, const zt_entries *e, s
 SPARSE_FOR_WIDTH(sparse_put)
 SPARSE_FOR_WIDTH(sparse_add)
 
-int zt_sparse_fail_add(const zt_tensor *t, zt_error *err){
-  if( t->object->rules & ZT_RULE_CELLS_UNIQUE ){
-    return zt_break(err, "L10", "two stored elements lie in one cell");
-  }
-  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has",
-                 t->dtype->name);
-}
-
 /* Go through the stored elements. False, and no failure, if they turn out not to be in
 ** ascending order. */
 static bool sparse_fill(sparse_scatter *s, zt_entries *e, zt_error *err){
@@ -106,7 +98,7 @@ static bool sparse_fill(sparse_scatter *s, zt_entries *e, zt_error *err){
     if( e->n==0 ) return true;
     if( !s->seen && !sparse_ascend(e, &last) ) return false;
     if( !(s->seen ? sparse_add_entries(s, e) : sparse_put_entries(s, e)) ){
-      zt_sparse_fail_add(t, err);
+      zt_sorted_fail_add(t, err);
       return false;
     }
   }

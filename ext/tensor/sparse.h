@@ -41,9 +41,6 @@ int zt_sparse_windows(struct zt_tensor *t, void *window, size_t n,
                       void (*take)(void *context, void *elements, size_t n), void *context,
                       zt_error *err);
 
-/* The values of one cell do not make one: say why. Some files may have one alone (L10). */
-int zt_sparse_fail_add(const struct zt_tensor *t, zt_error *err);
-
 /* In which order the stored elements come. */
 typedef struct zt_order {
   bool ascending;                  /* No cell is before that of an earlier element */

@@ -81,7 +81,7 @@ static uint64_t stream_end(const zt_stream *s){
 }
 
 static int stream_fail_long(const zt_stream *s, zt_error *err){
-  return zt_encoding_fail_long(s->encoding, s->total, err);
+  return zt_payload_fail_long(s->total, s->encoding->name, err);
 }
 
 static int stream_fail_short(const zt_stream *s, uint64_t n, zt_error *err){
@@ -154,7 +154,7 @@ static int stream_pass_over(zt_stream *s, uint64_t to, zt_error *err){
 /* All n bytes of the content, in one call. */
 static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *err){
   uint64_t decoded;
-  if( stream_charge(s, n, err) || s->encoding->whole(&s->payload, buffer, n, &decoded, err) ){
+  if( stream_charge(s, n, err) || zt_encoding_whole(&s->payload, buffer, n, &decoded, err) ){
     return err->rc;
   }
   if( decoded>n ) return stream_fail_long(s, err);

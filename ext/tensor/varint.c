@@ -94,11 +94,14 @@ static int varint_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   assert( component->storage );
   d = sqlite3_malloc64(sizeof(*d));
   if( !d ) return zt_fail_nomem(err);
-  *d = (varint){
-    .encoding = zt_encoding_of(component), .field = component->field, .dtype = component->storage
-  };
-  if( component->codec==ZT_CODEC_PROTOBUF_VARINT ) d->packed = all;
-  else d->message = all;
+  *d = (varint){ .field = component->field, .dtype = component->storage };
+  if( component->codec==ZT_CODEC_PROTOBUF_VARINT ){
+    d->encoding = &zt_encoding_varint;
+    d->packed = all;
+  }else{
+    d->encoding = &zt_encoding_unpacked;
+    d->message = all;
+  }
   zt_protobuf_open(p->source, &p->budget->interrupt, &d->in, err);
   *out = d;
   return SQLITE_OK;
@@ -124,11 +127,9 @@ static void varint_close(zt_decoder *decoder){
 }
 
 const zt_encoding zt_encoding_varint = {
-  .name = "protobuf.varint", .whole = zt_encoding_whole, .open = varint_open,
-  .next = varint_next, .close = varint_close
+  .name = "protobuf.varint", .open = varint_open, .next = varint_next, .close = varint_close
 };
 
 const zt_encoding zt_encoding_unpacked = {
-  .name = "protobuf.unpacked", .whole = zt_encoding_whole, .open = varint_open,
-  .next = varint_next, .close = varint_close
+  .name = "protobuf.unpacked", .open = varint_open, .next = varint_next, .close = varint_close
 };

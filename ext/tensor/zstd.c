@@ -53,7 +53,7 @@ static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n
   if( content && content<ZSTD_CONTENTSIZE_ERROR
    && zt_payload_length(reader->object, reader->component, &told)==ZT_LENGTH_KNOWN
    && content>told ){
-    return zt_encoding_fail_long(&zt_encoding_zstd, told, err);
+    return zt_payload_fail_long(told, zt_encoding_zstd.name, err);
   }
   if( reader->side_by_side<2 ){
     return zt_fail(err, SQLITE_TOOBIG,

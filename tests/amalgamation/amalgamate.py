@@ -83,9 +83,7 @@ def body(path: pathlib.Path) -> list[str]:
             out += ["ZT_OWN_END", *system, "ZT_OWN_BEGIN"]
             system = []
         out.append(line)
-    # A name that is not prefixed by the file's subject ends with the file.
-    short = sorted(set(re.findall(r"^# *define ([A-Z\d]+)\b", "\n".join(out), re.M))) if path.suffix == ".c" else []
-    return out + [f"#undef {name}" for name in short]
+    return out
 
 
 def main() -> None:

@@ -17,18 +17,18 @@ MEASURED = ROOT / "build" / "bench" / "measured.json"
 README = ROOT / "README.md"
 SOURCES = ["ext/core", "ext/container", "ext/tensor", "ext/sqlite", "ext/ztensor.c", "tests/bench"]
 
-# How a row's question begins, and the measurements whose ratios it has
+# How a row's task begins, and the measurements whose ratios it has
 ROWS = {
-    "least, greatest, mean, spread": ["stats-f32-file", "stats-bf16-file"],
-    "how far are two f32 models": ["compare-numpy"],
-    "what is in 10,000 zTensor files": ["tree-rust"],
-    "what is in a safetensors file": ["safetensors-rust"],
-    "what is in a GGUF file": ["gguf-py"],
-    "what is in a PyTorch file": ["pt-list"],
-    "what is in an ONNX model": ["onnx-list"],
-    "the values of 1,000 arrays": ["npz-deflated", "npz-stored"],
-    "does 1 GiB still have its xxh3": ["digest-xxh3"],
-    "do 256 MiB in 16 components": ["threads-rust-sha256"],
+    "min, max, mean, std": ["stats-f32-file", "stats-bf16-file"],
+    "distance between two f32 models": ["compare-numpy"],
+    "listing 10,000 zTensor files": ["tree-rust"],
+    "listing a safetensors file": ["safetensors-rust"],
+    "listing a GGUF file": ["gguf-py"],
+    "listing a PyTorch file": ["pt-list"],
+    "listing an ONNX model": ["onnx-list"],
+    "values of 1,000 arrays": ["npz-deflated", "npz-stored"],
+    "verifying the xxh3 digests": ["digest-xxh3"],
+    "verifying the sha256 digests": ["threads-rust-sha256"],
 }
 
 
@@ -52,12 +52,12 @@ def save(samples: int, ratios: dict[str, str]) -> None:
 
 def with_ratios(page: str, ratios: dict[str, str]) -> str:
     """The page with these ratios in its table."""
-    for question, names in ROWS.items():
-        row = re.compile(rf"^(\| {re.escape(question)}[^|]*\|[^|]*\|) [^|]* \|$", re.M)
+    for task, names in ROWS.items():
+        row = re.compile(rf"^(\| {re.escape(task)}[^|]*\|[^|]*\|) [^|]* \|$", re.M)
         shown = "; ".join(ratios[name] for name in names)
         page, found = row.subn(lambda m, shown=shown: f"{m[1]} {shown} |", page)
         if found != 1:
-            raise ValueError(f"README has {found} rows that begin with '{question}'")
+            raise ValueError(f"README has {found} rows that begin with '{task}'")
     return page
 
 

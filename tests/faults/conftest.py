@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from support import open_connection   # First: it knows where the formats' own modules are
 import write_gguf
 import write_onnx
 import writer
-from support import open_connection
 
 try:
     import faults

@@ -58,7 +58,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT zt_version()" },
   { .sql = "SELECT zt_host('box'), zt_host(), zt_host(NULL), zt_absolute('" TREE "'), zt_absolute('" TREE "/none/none.zt'), zt_absolute('" TREE "/*.zt')" },
   { .sql = "SELECT zt_absolute('[\"" TREE "\", \"none.zt\", \"~/none\"]'), zt_absolute('file:///%61.zt')" },
-  { .sql = "SELECT zt_absolute('[\"[\\\"a\\\"]\"]')", .error = "a list of sources is no element of one" },
+  { .sql = "SELECT zt_absolute('[\"[\\\"a\\\"]\"]')", .error = "a list of sources cannot be an element of a list" },
   { .sql = "SELECT zt_manifest('" V12 "hand_attributes.zt')" },
   { .sql = "SELECT zt_manifest(?1)", .image = V2 "hand_unknown_fields.zt" },
   { .sql = "SELECT zt_content_id('" V2 "hand_unknown_fields.zt'), zt_content_id('" V2 "wheel_append.zt')" },

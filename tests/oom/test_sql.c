@@ -52,6 +52,26 @@ static void test_refresh(void **state){
   free(all.p);
 }
 
+/* What every format needs a statement for: its smallest sound file, whatever formats there are. */
+static void test_every_format(void **state){
+  static const char files[] = "SELECT path, min(size) FROM zt_files('tests/formats') WHERE objects > 0 AND path LIKE '%/golden/%'"
+                              " GROUP BY container";
+  static const char all[] = "SELECT f.container, f.version, f.attributes, f.architecture, f.layout, o.object, o.format, o.shape, o.attributes,"
+                            " o.fingerprint, c.component, c.data, c.hash, zt_manifest(f.path)"
+                            " FROM zt_files(%Q) AS f, zt_objects(f.path) AS o, zt_components(f.path) AS c WHERE c.object = o.object";
+  sqlite3 *db = open_database(&(oom_case){ .setup = NULL });
+  used paths = query_names(db, files);
+  (void)state;
+  sqlite3_close(db);
+  assert_true(paths.n>=7);
+  for(size_t i=0; i<paths.n; i++){
+    char *sql = sqlite3_mprintf(all, paths.a[i]);
+    sweep(&(oom_case){ .sql = sql });
+    sqlite3_free(sql);
+  }
+  used_free(&paths);
+}
+
 static void test_complete(void **state){
   used u = { 0 };
   (void)state;
@@ -98,6 +118,7 @@ int main(int argc, char **argv){
     cmocka_unit_test_setup(test_loading_twice, disarm),
     cmocka_unit_test_setup(test_loading_a_library, disarm),
   }, last[] = {
+    cmocka_unit_test_setup(test_every_format, disarm),
     cmocka_unit_test_setup(test_refresh, disarm),
     cmocka_unit_test_setup(test_a_host_finalizes_what_sorts_rows, disarm),
     cmocka_unit_test_setup(test_failures_were_injected, disarm),

@@ -48,9 +48,16 @@ def hostile(format="ztensor"):
     return json.loads((FORMATS / format / "hostile" / "cases.json").read_text())
 
 
+@functools.lru_cache(maxsize=None)
+def elsewhere(format):
+    """{finding: the test that makes such a file}: of those that are too large for a folder, or are made anew each time."""
+    path = FORMATS / format / "hostile" / "elsewhere.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
 def findings():
     """What zt_check finds in the hostile files, by slug."""
-    return {case.get("finding") for format in formats() for case in hostile(format)} - {None}
+    return {found for format in formats() for found in (*(case.get("finding") for case in hostile(format)), *elsewhere(format))} - {None}
 
 
 def source_of(path, how):

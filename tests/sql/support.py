@@ -1,11 +1,14 @@
 """Paths, connections and failures, for conftest.py and the tests."""
 import os
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Each format's folder may have a module that writes such files
+sys.path += map(str, sorted((ROOT / "tests" / "formats").iterdir()))
 
 
 def extension_path():

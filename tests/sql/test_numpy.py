@@ -2,7 +2,6 @@
 sparse matrices as the arrays that they are."""
 import io
 import os
-import sys
 import zipfile
 
 import numpy
@@ -10,10 +9,8 @@ import pytest
 
 import corpus
 from support import everything, message, prefix, rows, value
-
-sys.path.insert(0, str(corpus.FORMATS / "npz"))
-from write_npz import DEFLATE, Member, archive  # noqa: E402
-from write_npy import NO_VALUES, array, shaped  # noqa: E402
+from write_npy import NO_VALUES, array, shaped
+from write_npz import DEFLATE, Member, archive
 
 SCIPY = corpus.FORMATS / "npz" / "golden" / "scipy_csr.npz"
 

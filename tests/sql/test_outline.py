@@ -181,7 +181,7 @@ def test_absolute_of_a_uri_and_a_list(db, here):
 
 def test_absolute_refuses_what_is_no_path(db):
     for value, message in ((b"x", "a BLOB has no path"), (7, "not a number"), ("file://elsewhere/x", "a host other than localhost"),
-                           ('["a", 7]', "element 1 is a number"), ('["[\\"a\\"]"]', "a list of sources is no element of one")):
+                           ('["a", 7]', "element 1 is a number"), ('["[\\"a\\"]"]', "a list of sources cannot be an element of a list")):
         with pytest.raises(sqlite3.OperationalError, match=message):
             db.execute("SELECT zt_absolute(?)", (value,)).fetchall()
 

@@ -45,6 +45,40 @@ def test_who_types_one_example_after_the_other_sees_the_same(page):
         assert page == ROOT / "sql" / "README.md"   # Whose examples are of the shell
 
 
+@pytest.mark.parametrize("language, program", [
+    ("python", "import sqlite3\nsqlite3.connect(':memory:').nothing()\n"), ("sql", "SELECT nothing;\n"),
+    ("sh", "sqlite3 catalog.db 'SELECT nothing' | tail -n 1\n"), ("sh", "sqlite3 catalog.db '.quit' && false\necho right\n"), ("sh", "false\necho right\n")])
+def test_a_failing_example_is_never_written(tmp_path, language, program):
+    pages = [tmp_path / "first.md", tmp_path / "second.md"]
+    pages[0].write_text("```sql\n.load ./ztensor\n```\n\n```sql\nSELECT 1;\n```\n\n```text\nold\n```\n")
+    pages[1].write_text(f"```sql\n.load ./ztensor\n```\n\n```{language}\n{program}```\n\n```text\nright\n```\n")
+    before = [page.read_text() for page in pages]
+    with pytest.raises(readme.Failed, match="second.md: this"):
+        readme.write(pages)
+    assert [page.read_text() for page in pages] == before
+    readme.write(pages[:1])
+    assert pages[0].read_text() == before[0].replace("old", "1")
+
+
+def test_an_interpreter_without_extensions_writes_nothing(tmp_path, monkeypatch):
+    interpreter = tmp_path / "python"
+    interpreter.write_text("#!/bin/sh\necho \"AttributeError: 'sqlite3.Connection' object has no attribute 'enable_load_extension'\" >&2\nexit 1\n")
+    interpreter.chmod(0o755)
+    monkeypatch.setattr(readme.sys, "executable", str(interpreter))
+    page = tmp_path / "page.md"
+    page.write_text(readme.TOUR.read_text())
+    with pytest.raises(readme.Failed, match="page.md: this python example fails"):
+        readme.write([page])
+    assert page.read_text() == readme.TOUR.read_text()
+
+
+def test_an_error_that_a_page_shows_is_written_again(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```sql\n.load ./ztensor\n```\n\n```sql\nSELECT count(*) FROM zt_objects('nowhere.zt');\n```\n\n```text\nRuntime error: old\n```\n")
+    readme.write([page])
+    assert "\nRuntime error: ztensor: nowhere.zt: cannot open" in page.read_text()
+
+
 def test_the_readme_has_ten_examples_in_all_languages():
     assert len(readme.examples()) == 10 and {language for language, _, _ in readme.examples()} == {"sql", "python", "sh"}
     assert re.findall(r"^\*\*(\d+)\. ", readme.README.read_text(), re.M) == [str(n) for n in range(1, 11)]
@@ -72,8 +106,17 @@ def test_what_the_reference_says_is_what_the_source_says(name):
 
 def test_the_reference_has_every_table_and_the_rules(db):
     tables = {name for name, in rows(db, "SELECT name FROM pragma_module_list WHERE name LIKE 'zt@_%' ESCAPE '@'")}
-    assert len(tables) > 10 and set(WRITTEN) == tables | {"functions", "rules"}
+    assert len(tables) > 10 and set(WRITTEN) == tables | {"functions", "rules", "formats"}
     assert WRITTEN["rules"].count("\n") == 2 + rows(db, "SELECT count(*) FROM zt_rules")[0][0]
+
+
+@pytest.mark.parametrize("page", [*readme.PAGES, readme.CATALOG], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_names_of_files_are_those_of_the_drivers(page):
+    assert page.read_text() == readme.names(page)
+
+
+def test_the_names_of_files_are_there():
+    assert [len(readme.NAMES.findall(page.read_text())) for page in (readme.REFERENCE, readme.CATALOG)] == [1, 1]
 
 
 def counts(call):
@@ -156,7 +199,7 @@ def test_there_are_links_to_test():
 @pytest.mark.parametrize("question, answers", [
     ("the columns of a table", ["### zt_objects", "`digest_status`", "`stored_bytes`", "`zt_histogram(source, object, bins)`"]),
     ("how to refresh a catalog from Python", ["```python\nimport sqlite3", "INSERT INTO refresh(source)"]),
-    ("how to add a format", ["zt_driver", "container/driver.c", "tests/formats/NAME/", "tensor/rule.c"]),
+    ("how to add a format", ["zt_driver", "container/driver.c", "tests/formats/NAME/", "NAME_rules"]),
     ("how to report a vulnerability", ["in private", "zt_version()"])])
 def test_the_readme_answers_by_one_link(question, answers):
     (line,) = [line for line in readme.README.read_text().splitlines() if line.startswith(f"| {question} |")]
@@ -207,11 +250,11 @@ def test_every_ratio_of_the_readme_is_of_a_measurement(tmp_path):
     names = [name for names in table.ROWS.values() for name in names]
     assert {*names} <= known and len({*names}) == len(names)
     page = table.with_ratios(readme.README.read_text(), {name: f"<{name}>" for name in names})
-    rows_of = section_of(page, "## Against what people use today")
+    rows_of = section_of(page, "## Compared with other tools")
     assert len(rows_of) == len(table.ROWS)
     assert [row.split("|")[3].strip() for row in rows_of] == ["; ".join(f"<{name}>" for name in names) for names in table.ROWS.values()]
     with pytest.raises(ValueError, match="0 rows"):
-        table.with_ratios(page.replace("| what is in a GGUF file", "| in a GGUF file"), {name: "1" for name in names})
+        table.with_ratios(page.replace("| listing a GGUF file", "| of a GGUF file"), {name: "1" for name in names})
 
 
 def section_of(page, heading):
@@ -242,7 +285,7 @@ def test_ratios_of_other_sources_or_of_a_part_are_refused(tmp_path, monkeypatch)
     assert "not of the sources" in refused()
     table.save(5, every)
     assert table.main() == 0
-    assert {row.split("|")[3].strip() for row in section_of(table.README.read_text(), "## Against what people use today")} == {"0.123", "0.123; 0.123"}
+    assert {row.split("|")[3].strip() for row in section_of(table.README.read_text(), "## Compared with other tools")} == {"0.123", "0.123; 0.123"}
     assert "medians of up to 5 samples" in " ".join(table.README.read_text().split())
 
 

@@ -376,7 +376,7 @@ def test_a_list_is_pruned_as_any_source(db, tree):
     ('["a.zt"', "the source is a list: byte 7: the array ends without ]"),
     ('["a.zt" "b.zt"]', "the source is a list: byte 8: neither , nor ] is here"),
     ('["a.zt", "file://host/x"]', "file://host/x: a file: URI with a host other than localhost"),
-    ('["a.zt", "[\\"b.zt\\"]"]', '["b.zt"]: a list of sources is no element of one'),
+    ('["a.zt", "[\\"b.zt\\"]"]', '["b.zt"]: a list of sources cannot be an element of a list'),
 ])
 def test_what_is_wrong_with_a_list_ends_the_query(db, table, skip, source, expected):
     arguments = "?, 'skip'" if skip and table != "zt_files" else "?"

@@ -1,5 +1,5 @@
 /*
-** Findings about files, by the numbers of their rules: tensor/check.h, rule.h. That each rule has a file which breaks it alone
+** Findings about files, by the numbers of their rules: tensor/check.h. That each rule has a file which breaks it alone
 ** is the business of tests/sql/test_check.py; here are the edges: bytes, versions, windows, passes.
 */
 #include "findings.h"
@@ -7,7 +7,6 @@
 #include "expectations.h"
 #include "seekable.h"
 #include "zt2.h"
-#include "tensor/rule.h"
 #include "tensor/sparse.h"
 
 #define WINDOW ZT_STREAM_PIECE   /* Bytes that a check looks at together */
@@ -498,56 +497,6 @@ static void test_a_check_can_be_closed_at_any_time(void **state){
   clear_recipe(&r);
 }
 
-/* --- The table of rules --- */
-
-static bool is_slug(const char *z){
-  for(; *z; z++) if( !((*z>='a' && *z<='z') || (*z>='0' && *z<='9') || *z=='-') ) return false;
-  return true;
-}
-
-static void test_the_table_of_rules(void **state){
-  size_t n = 0;
-  (void)state;
-  for(const zt_rule *r=zt_rules; r->number; r++, n++){
-    check( r->slug[0] && is_slug(r->slug), "%s", r->slug );
-    check( strcmp(r->severity, ZT_SEVERITY_ERROR)==0 || strcmp(r->severity, ZT_SEVERITY_WARNING)==0
-           || strcmp(r->severity, ZT_SEVERITY_NOTE)==0, "%s", r->number );
-    check( r->meaning[0] && r->specification[0], "%s", r->number );
-    for(const zt_rule *q=zt_rules; q<r; q++){
-      check( strcmp(q->number, r->number)!=0, "%s twice", r->number );
-      if( strcmp(q->slug, r->slug)!=0 ) continue;
-      check( strcmp(q->severity, r->severity)==0 && strcmp(q->meaning, r->meaning)==0
-             && strcmp(q->specification, r->specification)==0, "%s has two meanings", r->slug );
-    }
-  }
-  assert_true(n>50);
-}
-
-/* Every number for which a file under tests/formats/ztensor/hostile is refused has a row of its own. */
-static void test_every_rule_with_a_file_is_in_the_table(void **state){
-  sqlite3_stmt *cases = query("SELECT DISTINCT " FIELD("number") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL",
-                              "tests/formats/ztensor/hostile/cases.json");
-  unsigned n = 0;
-  (void)state;
-  for(; sqlite3_step(cases)==SQLITE_ROW; n++){
-    zt_error e = { .rc = SQLITE_ERROR, .rule = (const char*)sqlite3_column_text(cases, 0) };
-    check( strcmp(zt_rule_of(&e)->number, e.rule)==0, "%s", e.rule );
-  }
-  assert_true(n>50);
-  sqlite3_finalize(cases);
-}
-
-static void test_failures_without_a_number(void **state){
-  zt_error e = ZT_ERROR_NONE;
-  (void)state;
-  e.rc = SQLITE_ERROR;
-  assert_string_equal(zt_rule_of(&e)->slug, "unreadable");
-  e.rc = SQLITE_TOOBIG;
-  assert_string_equal(zt_rule_of(&e)->slug, "limit");
-  e.rule = "X99";
-  assert_string_equal(zt_rule_of(&e)->number, "F1");
-}
-
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_gaps),
@@ -565,9 +514,6 @@ int main(void){
     cmocka_unit_test(test_the_order_of_many_elements),
     cmocka_unit_test(test_interrupts),
     cmocka_unit_test(test_a_check_can_be_closed_at_any_time),
-    cmocka_unit_test(test_the_table_of_rules),
-    cmocka_unit_test(test_every_rule_with_a_file_is_in_the_table),
-    cmocka_unit_test(test_failures_without_a_number),
   };
   return cmocka_run_group_tests_name("check", tests, open_db, close_db);
 }

@@ -283,17 +283,6 @@ static void test_the_query_of_a_url_is_not_shown(void **state){
   }
 }
 
-static void test_kinds(void **state){
-  static const struct { const char *rule, *kind; } rows[] = {
-    { "T1", "unknown" }, { "NZ3", "unknown" }, { "T2", "unsupported" }, { "M1", "broken" }, { "T22", "broken" }
-  };
-  (void)state;
-  for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
-    const zt_error err = { .rc = SQLITE_ERROR, .rule = rows[i].rule };
-    assert_string_equal(zt_error_kind(&err), rows[i].kind);
-  }
-}
-
 int main(void){
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_no_failure),
@@ -310,7 +299,6 @@ int main(void){
     cmocka_unit_test(test_without_a_message_there_are_no_parts),
     cmocka_unit_test(test_interrupts),
     cmocka_unit_test(test_the_query_of_a_url_is_not_shown),
-    cmocka_unit_test(test_kinds),
   };
   return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

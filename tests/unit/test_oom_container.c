@@ -341,7 +341,7 @@ typedef struct search {
 static int find_paths(const job *j){
   const search *s = j->context;
   zt_error err = ZT_ERROR_NONE;
-  zt_paths_filter filter = { .files = "*.zt", .only = s->only };
+  zt_paths_filter filter = { .files = zt_container_files, .only = s->only };
   zt_paths paths;
   zt_paths_find(s->source, &filter, &paths, &err);
   if( err.rc ) assert_true(paths.n==0 && !paths.a);
@@ -380,7 +380,7 @@ static void test_paths(void **state){
   (void)state;
   for(size_t i=0; i<COUNT(searches); i++){
     zt_error err = ZT_ERROR_NONE;
-    zt_paths_filter filter = { .files = "*.zt" };
+    zt_paths_filter filter = { .files = zt_container_files };
     zt_paths paths;
     job j = { searches[i].source, find_paths, &searches[i], SQLITE_OK, 2 };
     if( searches[i].n==1000 ){
@@ -422,7 +422,7 @@ static void test_paths_with_links(void **state){
   }
   for(size_t i=0; i<COUNT(sources); i++){
     zt_error err = ZT_ERROR_NONE;
-    zt_paths_filter filter = { .files = "*.zt" };
+    zt_paths_filter filter = { .files = zt_container_files };
     zt_paths paths;
     search s = { path, NULL, 0 };
     job j = { sources[i], find_paths, &s, SQLITE_OK, 5 };

@@ -90,8 +90,11 @@ static int leave_tree(void **state){
 
 /* --- Helpers --- */
 
+static bool is_zt(const char *name){ return zt_glob_match_any("*.gguf *.zt", name); }
+static bool is_upper(const char *name){ return zt_glob_match_any("*.ZT", name); }
+
 static zt_paths_filter any(void){
-  return (zt_paths_filter){ .files = "*.zt" };
+  return (zt_paths_filter){ .files = is_zt };
 }
 
 static void assert_same_paths(const zt_paths *a, const zt_paths *b, const char *source){
@@ -254,18 +257,18 @@ static void test_patterns(void **state){
 }
 
 static void test_a_directory_stands_for_the_files_below_it(void **state){
-  static const struct { const char *directory, *prefix, *files, *expected; } rows[] = {
-    { "", "/", "*.zt", ALL_ZT },
-    { "/", "/", "*.zt", ALL_ZT },
-    { "sub", "/sub/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
-    { "sub/", "/sub/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
-    { "sub", "/sub/", "*.ZT", "d.ZT" },
-    { "sub", "/sub/", "*", "c.zt d.ZT deep/deeper/f.zt deep/e.zt" },
-    { "linkdir", "/linkdir/", "*.zt", "c.zt deep/deeper/f.zt deep/e.zt" },
-    { "sub/deep/self", "/sub/deep/self/", "*.zt", "deeper/f.zt e.zt" },
-    { "dir.zt", "/dir.zt/", "*.zt", "i.zt" },
-    { ".dir", "/.dir/", "*.zt", "inside.zt" },
-    { "empty", "/empty/", "*.zt", "" },
+  static const struct { const char *directory, *prefix; bool (*files)(const char*); const char *expected; } rows[] = {
+    { "", "/", is_zt, ALL_ZT },
+    { "/", "/", is_zt, ALL_ZT },
+    { "sub", "/sub/", is_zt, "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub/", "/sub/", is_zt, "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub", "/sub/", is_upper, "d.ZT" },
+    { "sub", "/sub/", NULL, "c.zt d.ZT deep/deeper/f.zt deep/e.zt" },
+    { "linkdir", "/linkdir/", is_zt, "c.zt deep/deeper/f.zt deep/e.zt" },
+    { "sub/deep/self", "/sub/deep/self/", is_zt, "deeper/f.zt e.zt" },
+    { "dir.zt", "/dir.zt/", is_zt, "i.zt" },
+    { ".dir", "/.dir/", is_zt, "inside.zt" },
+    { "empty", "/empty/", is_zt, "" },
   };
   (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
@@ -791,7 +794,7 @@ static void test_lists_that_fail(void **state){
     { "[\"a.zt\", 7]", "ztensor: the source is a list: element 1 is a number, not text" },
     { "[\"a.zt\"", "ztensor: the source is a list: byte 7: the array ends without ]" },
     { "[\"a.zt\", [\"b.zt\"]]", "ztensor: the source is a list: element 1 is an array, not text" },
-    { "[\"a.zt\", \"[\\\"b.zt\\\"]\"]", "ztensor: [\"b.zt\"]: a list of sources is no element of one" },
+    { "[\"a.zt\", \"[\\\"b.zt\\\"]\"]", "ztensor: [\"b.zt\"]: a list of sources cannot be an element of a list" },
     { "[\"a.zt\", \"file://host/b.zt\"]", "ztensor: file://host/b.zt: a file: URI with a host other than localhost" },
   };
   (void)state;

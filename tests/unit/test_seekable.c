@@ -428,7 +428,7 @@ static const row rows[] = {
   { "Y2", "a longer one in the middle", UNEQUAL, .frames = { A, { .content = "efghi" }, C } },
   { "Y2", "a longer one at the end", UNEQUAL, .frames = { A, B, { .content = "ijklm" } } },
   { "Y2", "a longer second of two", UNEQUAL, .frames = { A, { .content = "efghi" } } },
-  { "Y2", "all of no content", "more frames than bytes, and one", .frames = { { .content = "" }, { .content = "" } } },
+  { "Y2", "all of no content", "more frames than bytes of content plus one", .frames = { { .content = "" }, { .content = "" } } },
   { "Y2", "the first of no content", UNEQUAL, .frames = { { .content = "" }, B } },
   { "Y2", "a frame of less content than its entry tells", OTHER_CONTENT, .frames = { A, { "efg", .size = 1 }, C } },
   { "Y2", "a frame of less content, and no word of it", OTHER_CONTENT, .frames = { A, { "efg", NO_CONTENT_SIZE, .size = 1 }, C } },

@@ -235,9 +235,11 @@ static bool never(void *context){
   return false;
 }
 
+static bool is_zt(const char *name){ return zt_glob_match_any("*.zt", name); }
+
 /* What the source finds: the paths, each followed by a bar. */
 static void assert_found(const char *source, const char *expected){
-  zt_paths_filter filter = { .files = "*.zt", .interrupt = { never, NULL } };
+  zt_paths_filter filter = { .files = is_zt, .interrupt = { never, NULL } };
   zt_error err = ZT_ERROR_NONE;
   char found[4000] = "";
   zt_paths p;

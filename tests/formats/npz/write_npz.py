@@ -117,7 +117,7 @@ def member_cases():
     for method, name in ((BZIP2, "bzip2"), (LZMA, "lzma"), (93, "zip.93")):
         member = Member("w.npy", raw, method)
         yield broken(f"method-{name.replace('.', '-')}", "E1", "unknown-encoding", f"encoding '{name}' is not known", f"a member packed by {name}", member, len(member.data))
-    yield broken("deflate-garbage", "E2", "encoding", "deflate: a block that is none", "bytes that are no deflate stream", Member("w.npy", raw, DEFLATE, b"\xff" * 40), length=40)
+    yield broken("deflate-garbage", "E2", "encoding", "deflate: an invalid block", "bytes that are no deflate stream", Member("w.npy", raw, DEFLATE, b"\xff" * 40), length=40)
     yield broken("deflate-empty", "E2", "encoding", "deflate: the stored bytes end within the stream", "a deflated member of no byte", Member("w.npy", raw, DEFLATE, b""), length=0)
     yield broken("deflate-nothing", "E3", "decoded-length", "deflate: decodes to 0 bytes, the directory tells 144", "a stream of no byte", Member("w.npy", raw, DEFLATE, deflate(b"")), length=2)
     noise = array(shaped("(1000,)"), bytes(i * i * 7 % 251 for i in range(4000)))

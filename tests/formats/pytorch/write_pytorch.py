@@ -239,7 +239,7 @@ def cases():
          f"record 'm/data.pkl' decodes to {(18 << 20) + 4} bytes, for {stored_pickle(bomb())} that are stored", "a pickle that is little but for its size"),
         ("deflated-huge", deflated({"w": tensor()}, ("entry", 24, b"\xf0\xff\xff\xff")), refused, "PT3", "torch-pickle", None,
          "record 'm/data.pkl' has 4294967280 bytes, 256 MiB are the most", "a deflated pickle that says 4 GB"),
-        ("deflated-broken", deflated({"w": tensor()}, ("data", 10, b"\xff" * 8)), refused, "E2", "encoding", None, "deflate: a block that is none",
+        ("deflated-broken", deflated({"w": tensor()}, ("data", 10, b"\xff" * 8)), refused, "E2", "encoding", None, "deflate: an invalid block",
          "a deflated pickle that is no stream"),
         ("deflated-short", deflated({"w": tensor()}, ("entry", 24, b"\x00\x01")), refused, "E3", "decoded-length", None,
          "deflate: record 'm/data.pkl' decodes to fewer bytes than the 256 that the directory tells", "a deflated pickle that says 256 bytes"),

@@ -166,7 +166,7 @@ class WithoutExtensions: pass
 sqlite3.Connection = WithoutExtensions
 WithoutExtensions.__module__ = 'sqlite3'
 end([says(ztensor_sqlite.connect), says(ztensor_sqlite.load, WithoutExtensions())])""") == [
-        "LoadError: this Python's sqlite3 was built without extensions, and apsw is not there: pip install 'ztensor-sqlite[apsw]'",
+        "LoadError: this Python's sqlite3 was built without extensions, and apsw is not installed: pip install 'ztensor-sqlite[apsw]'",
         "LoadError: this Python's sqlite3 was built without extensions; apsw has them: ztensor_sqlite.connect() takes it"]
 
 

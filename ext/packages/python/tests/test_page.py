@@ -118,6 +118,17 @@ def test_a_tensor_has_a_histogram(server, model):
     assert "The same values elsewhere" in html and "models/second.safetensors" in text(html)
 
 
+def test_statistics_have_the_names_of_the_tables(server, model):
+    """min, max, mean, std and norm, as in zt_stats."""
+    page = server.get(model("first.safetensors"))[2]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
+    assert [head for head in heads if head in ("min", "max", "mean", "std")] == ["min", "max", "mean", "std"]
+    tensor = server.get(re.search(r'href="([^"]*)">layer\.3\.weight<', page)[1])[2]
+    said = text(tensor)
+    assert re.search(r"min 3 max 4 mean 3\.5 std 0\.32733 norm 9\.9427 zeros 0", said), said
+    assert "least" not in said and "greatest" not in said and "file min max mean std histogram" in said
+
+
 def test_two_models_side_by_side(server, model):
     a, b = model("first.safetensors"), model("second.safetensors")
     number = [link.rpartition("/")[2] for link in (a, b)]
@@ -238,7 +249,7 @@ def test_a_page_follows_a_refresh(command):
 
 
 def test_numbers_at_their_ends(command):
-    """The least integer of SQLite, which has no absolute value there; ones beyond it, which are text; floats whose difference is none."""
+    """The min integer of SQLite, which has no absolute value there; integers beyond SQLite's, which are text; floats whose difference overflows."""
     (command.directory / "ends").mkdir()
     np.savez(command.directory / "ends" / "ends.npz", most=np.array([2 ** 64 - 1, 5], "u8"), least=np.array([-2 ** 63, 5]),
              small=np.array([7, 5]), wide=np.array([-1e308, 1e308]))

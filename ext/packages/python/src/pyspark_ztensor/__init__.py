@@ -1,8 +1,8 @@
-"""ztensor's tables in Spark, read on all machines of a cluster:
+"""This module shows ztensor's tables in Spark, read on all machines of a cluster:
 
     spark.read.format("ztensor").option("table", "objects").load("/models/**/*.safetensors")
 
-Spark finds the module by its name, and takes DefaultSource. README-spark.md tells what there is.
+Spark finds the module by its name, and takes DefaultSource. README-spark.md describes the tables.
 """
 from pyspark.sql.datasource import DataSource
 

@@ -1,4 +1,4 @@
-"""A connection with the extension, of whichever of Python's two drivers loads it."""
+"""A connection with the extension, of the one of Python's two drivers that can load it."""
 import sqlite3
 
 import ztensor_sqlite
@@ -27,7 +27,7 @@ class Connection:
         self.driver.close()
 
     def each(self, sql, bindings=()):
-        """The rows as they come. Where memory runs out, that is no answer about a file, and Spark tries the task again."""
+        """The rows as they come. Running out of memory is not a file's fault: Spark tries the task again."""
         try:
             yield from self.driver.execute(sql, bindings)
         except self.memory_errors:

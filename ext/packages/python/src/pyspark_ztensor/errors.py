@@ -1,9 +1,9 @@
-"""What ends a query, or one statement of it."""
+"""Failures that end a query, or one statement of it."""
 import os
 
 
 class ZtensorError(Exception):
-    """Ends the query. The message is one line that says what is wrong and what is allowed."""
+    """Ends the query. The message is one line with the fault and the allowed values."""
 
     def __init__(self, message):
         super().__init__(message)
@@ -12,4 +12,4 @@ class ZtensorError(Exception):
 
 
 class StatementError(Exception):
-    """Ends a statement: what the extension says of a file."""
+    """Ends a statement. The message is the extension's error about a file."""

@@ -20,7 +20,7 @@ THERE = f"SELECT path IS NULL FROM zt_files({FILE}) WHERE path = {FILE}"
 
 
 def shown(path):
-    """A path as text; one that is no UTF-8 as a URI, which opens it as well."""
+    """A path as text. A path that is not UTF-8 becomes a URI, which opens the same file."""
     try:
         return path.decode()
     except UnicodeDecodeError:
@@ -28,13 +28,13 @@ def shown(path):
 
 
 def connect():
-    """In a worker: what a machine has more of processors, other tasks have."""
+    """The reader in a worker. It uses the processors of its own task; the others belong to other tasks."""
     task = TaskContext.get()
     return Connection(threads=task and min(task.cpus(), THREADS_MAX))
 
 
 class Reader(DataSourceReader):
-    """It is made where the query is planned, and copied to the workers."""
+    """The reader is made where the query is planned, and copied to the workers."""
 
     def __init__(self, scan, schema):
         self.scan = scan
@@ -64,7 +64,7 @@ class Reader(DataSourceReader):
             yield self._batch(rows)
 
     def _file(self, connection, path):
-        """The rows of a file, and of what cannot be read one that says so."""
+        """The rows of a file, with a row for each thing that cannot be read."""
         bindings = {**self.scan.bindings, "path": path, "shown": shown(path)}
         count = 0
         for count, row in enumerate(self._parts(connection, bindings), 1):
@@ -92,7 +92,7 @@ class Reader(DataSourceReader):
         return message
 
     def _failed(self, bindings, message):
-        """The row of what cannot be read."""
+        """The row for a thing that cannot be read."""
         known = {key: bindings.get(key) for key in self.scan.table.keys(self.names)}
         known.update(path=bindings["shown"], error=self._error(message))
         return tuple(known.get(name) for name in self.names)

@@ -1,4 +1,4 @@
-"""What a query asks for: its options, and the files of its source."""
+"""A query: its options, and the files of its source."""
 import os
 import struct
 
@@ -12,7 +12,7 @@ BINS_MAX = 65536
 
 
 class Scan:
-    """Plain values: it goes from process to process."""
+    """The query as plain values, because it goes from process to process."""
 
     def __init__(self, options):
         self.table = _table(options)
@@ -33,7 +33,7 @@ class Scan:
             raise ZtensorError(str(error)) from None
 
     def partitions(self, reads):
-        """[[path]]: so many files, or, if their tensors are read, so many bytes."""
+        """[[path]]: lists of a number of files, or, if tensors are read, of a number of bytes."""
         if not self.table.of_files:
             return [[b""]]
         found, bytes_left = [], 0
@@ -46,7 +46,7 @@ class Scan:
         return found
 
     def _files(self):
-        """[(path, size)]: no file is opened for it. Workers have other directories: paths are absolute."""
+        """[(path, size)], without opening a file. Paths are absolute, because workers have other directories."""
         try:
             with Connection() as connection:
                 rows = connection.rows("SELECT CAST(path AS BLOB), size FROM zt_files(?)", [self.source])
@@ -78,7 +78,7 @@ def _check_names(table, options):
 
 
 def _source(table, options):
-    """Of several paths, Spark makes the JSON array that the extension takes for a list."""
+    """Spark makes a JSON array of several paths, which the extension takes for a list."""
     source = options.get("paths", options.get("path"))
     if table.of_files and source is None:
         raise ZtensorError("load() needs a source: a path, a pattern, a directory, or a list of them")
@@ -97,13 +97,13 @@ def _number(options, name, most, default):
 
 
 def _check_dtype(connection, dtype):
-    """The extension says which there are: it is asked for the rows of a file that has a single f32, 1.0."""
+    """Ask the extension whether it knows the dtype, by the rows of a file with a single f32, 1.0."""
     header = b'{"data":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     connection.rows("SELECT count(*) FROM zt_rows(?, 'data', ?)", [struct.pack("<Q", len(header)) + header + b"\0\0\x80\x3f", dtype])
 
 
 def _other(connection, table, options):
-    """The file that each one is compared with."""
+    """The file that each file is compared with."""
     if table.name != "compare":
         return None
     if "other" not in options:

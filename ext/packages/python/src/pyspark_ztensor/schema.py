@@ -1,4 +1,4 @@
-"""Which columns a table has in Spark, and of which types they may be."""
+"""A table's columns in Spark, and their possible types."""
 from pyspark.sql.types import BinaryType, DecimalType, DoubleType, LongType, StringType, StructField, StructType
 
 from .connection import Connection

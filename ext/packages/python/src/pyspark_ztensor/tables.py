@@ -34,13 +34,13 @@ class Table:
         return self.arguments != ""
 
     def own_columns(self, connection):
-        """The columns that the extension's table gives."""
+        """The columns of the extension's table."""
         rows = connection.rows(f"PRAGMA table_xinfo(zt_{self.name})")
         return [Column(name, declared, not hidden) for _, name, declared, _, _, _, hidden in rows
                 if not hidden or name not in ARGUMENTS]
 
     def columns(self, connection):
-        """The same with `path`, `object` and `error`, where the extension's has none of that name."""
+        """The same with `path`, `object` and `error`, if the extension's table lacks them."""
         columns = self.own_columns(connection)
         if not self.of_files:
             return columns
@@ -54,7 +54,7 @@ class Table:
         return self.reads or level == "full" or not READING.isdisjoint(names)
 
     def keys(self, names):
-        """The columns that name what has a statement of its own within a file, so that one that fails hides no other."""
+        """The columns whose values have statements of their own within a file, so that a failing statement hides no other rows."""
         if self.per_object:
             return ["object"]
         return [] if FAILING.isdisjoint(names) else ["object", "component"]
@@ -67,7 +67,7 @@ class Table:
         return f"SELECT {', '.join(keys)} FROM zt_{keys[-1]}s({FILE}) WHERE path = {FILE}{' AND object = :only' if only else ''}"
 
     def statement(self, names, connection, only):
-        """The rows of a file, or of what the keys name."""
+        """The rows of a file, or those that the keys name."""
         own = {column.name for column in self.own_columns(connection)}
         given = {"path": ":shown"} if self.of_files else {}
         if self.per_object:

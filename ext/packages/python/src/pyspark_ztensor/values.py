@@ -1,4 +1,4 @@
-"""SQLite's values as those of Spark's types: exactly the same, or none and the reason."""
+"""SQLite's values as values of Spark's types: exactly the same value, or NULL and the reason."""
 from decimal import Decimal
 
 import pyarrow
@@ -16,7 +16,7 @@ TAKEN = {"bigint": {int}, "double": {float, int}, "decimal(20,0)": {int}, "binar
 
 
 def array(values, kind):
-    """(a column, {row: why it has no value there})."""
+    """(a column, {row: the reason why it has no value there})."""
     if kind == "string":
         return pyarrow.array([v if v is None or v.__class__ is str else as_string(v) for v in values], ARROW[kind]), {}
     if {v.__class__ for v in values} <= TAKEN[kind] | {type(None)}:
@@ -38,7 +38,7 @@ def shown(value):
 
 
 def as_string(value):
-    """Bytes in hexadecimal digits; numbers in the fewest that read back as the same."""
+    """Bytes as hexadecimal digits; numbers with the fewest digits that read back as the same number."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
@@ -47,7 +47,7 @@ def as_string(value):
 
 
 def integer(value):
-    """An integer, however it is held: the extension has those beyond 64 bits as text."""
+    """An integer. The extension gives integers beyond 64 bits as text."""
     if isinstance(value, int):
         return value
     if isinstance(value, float) and value.is_integer():

@@ -34,7 +34,7 @@ def _find(name):
 
 
 def loadable_path():
-    """The path of the library: what `.load`, load_extension() and other languages take."""
+    """The path of the library, for `.load`, load_extension() and other languages."""
     return _find(_LIBRARY)
 
 
@@ -44,7 +44,7 @@ def sql_path():
 
 
 def connect(database=":memory:", files=True, **options):
-    """A connection with the extension: of sqlite3, or of apsw where Python's sqlite3 loads no extensions.
+    """A connection with the extension. It is of sqlite3, or of apsw if Python's sqlite3 cannot load extensions.
 
     `options` go to sqlite3.connect() or apsw.Connection().
     """
@@ -56,7 +56,7 @@ def connect(database=":memory:", files=True, **options):
         try:
             import apsw
         except ImportError:
-            raise LoadError("this Python's sqlite3 was built without extensions, and apsw is not there: "
+            raise LoadError("this Python's sqlite3 was built without extensions, and apsw is not installed: "
                             "pip install 'ztensor-sqlite[apsw]'") from None
         conn = apsw.Connection(os.fspath(database), **options)
     try:
@@ -68,10 +68,10 @@ def connect(database=":memory:", files=True, **options):
 
 
 def load(conn, files=True):
-    """Load the extension into a connection of sqlite3, apsw or SQLAlchemy; a second time changes nothing.
+    """Load the extension into a connection of sqlite3, apsw or SQLAlchemy. A second call changes nothing.
 
-    Of an SQLAlchemy engine it is loaded into each connection that the engine opens from then on.
-    With files=False the tables and functions take BLOBs alone, and no path is opened: for SQL that is not trusted.
+    For an SQLAlchemy engine, it is loaded into each connection that the engine opens from then on. With files=False, the tables and
+    functions take only BLOBs, and no path is opened. Use it if the SQL is not trusted.
     """
     if _is_of(conn, "sqlalchemy"):
         _load_sqlalchemy(conn, files)
@@ -118,7 +118,7 @@ def _load_sqlite(conn, entry_point):
 
 
 def _load_file(conn, entry_point):
-    """A library serves one SQLite of a process; each further one gets a copy of it."""
+    """Load a file of the library. A file serves one SQLite library of a process; each further one gets a copy."""
     for path in _Copies.paths():
         try:
             # In SQL, since the method of sqlite3 takes an entry point only from Python 3.12 on; without the suffix,
@@ -140,7 +140,7 @@ class _Copies:
 
     @classmethod
     def paths(cls):
-        """The library, the copies that there are, and then a new one: for who has found all of them taken."""
+        """The library, the existing copies, and then new copies, in case all of them are taken."""
         yield loadable_path()
         done = 0
         while True:
@@ -153,8 +153,8 @@ class _Copies:
 
     @classmethod
     def keep(cls, path):
-        """Whoever has a library keeps it: once its last connection was closed, another SQLite would take it, and one copy more
-        be needed."""
+        """Keep a library loaded for its SQLite. Otherwise, after its last connection is closed, another SQLite would take it, and
+        one more copy would be needed."""
         import ctypes
 
         with cls.lock:

@@ -11,7 +11,7 @@ APPLICATION = 0x7A744361   # application_id of a catalog
 
 
 def exists(path):
-    """Refuse what is no catalog's file, before SQLite would make one of it."""
+    """Refuse a file that is not a catalog, before SQLite would make a database of it."""
     if not os.path.exists(path):
         raise Trouble(f"{path}: there is no such catalog")
     if not is_database(path):
@@ -19,13 +19,13 @@ def exists(path):
 
 
 def must_be(session, path, schema="main"):
-    """Refuse another program's database, of which scripts would make a catalog."""
+    """Refuse another program's database, which the scripts would turn into a catalog."""
     if session.value(f"PRAGMA {schema}.application_id") != APPLICATION:
         raise Trouble(f"{path}: this is no catalog")
 
 
 def is_of_another(path):
-    """Whether there is a database with tables that is no catalog: somebody else's. One that says whose it is, catalog.sql refuses."""
+    """Whether there is a database with tables that is not a catalog. catalog.sql itself refuses one with an application_id."""
     if path == ":memory:" or not os.path.exists(path) or not is_database(path):
         return False
     asked = Session(path)
@@ -33,7 +33,7 @@ def is_of_another(path):
 
 
 def count(source):
-    """How many files it is. A source that is not there is an error, as it is for a refresh."""
+    """The number of files. A missing source is an error, as it is for a refresh."""
     asked = Session()
     asked.run(f"SELECT count(*) FROM zt_objects({quote(source)}) WHERE path = ''")
     return asked.value(f"SELECT count(path) FROM zt_files({quote(source)})")
@@ -57,7 +57,7 @@ def refresh(session, sources, progress):
 
 
 def _tell(connection, session, bar):
-    """How far a refresh is, its own statements tell: it says when it begins to read, and each file that it has read. This is no
+    """Show the progress of a refresh. Its own statements report when it begins to read, and each file that it has read. This is not
     part of the SQL that is shown."""
     session.function("ztensor_sql_total", 1, bar.total)
     session.function("ztensor_sql_read", 0, bar.advance)
@@ -67,7 +67,7 @@ def _tell(connection, session, bar):
 
 
 def second_pass(session, name, progress):
-    """Fingerprint or check the files of this host that have not been: each statement is a transaction."""
+    """Fingerprint or check the remaining files of this host. Each statement is a transaction."""
     column = {"check": "checked", "fingerprint": "fingerprinted"}[name]
     left = session.value(f"SELECT count(*) FROM file AS f JOIN host AS h ON h.id = f.host"
                          f" WHERE h.name = zt_host() AND f.error IS NULL AND f.{column} IS NULL")
@@ -76,7 +76,7 @@ def second_pass(session, name, progress):
         for files in batches(range(left)):
             session.run(f"INSERT INTO refresh_pass(pass, files) VALUES ({quote(name)}, {len(files)})")
             passed = session.value("SELECT files FROM refresh_pass ORDER BY rowid DESC LIMIT 1")
-            if not passed:   # Those that are left cannot be read now
+            if not passed:   # The remaining files cannot be read now
                 break
             done += passed
             bar.advance(passed)
@@ -88,7 +88,7 @@ def measure(session, progress):
 
 
 def can_merge(others, db):
-    """Refuse what cannot be brought into a catalog, before that is made."""
+    """Refuse files that cannot be merged into a catalog, before the catalog is made."""
     asked = Session()
     for other in others:
         exists(other)
@@ -100,7 +100,7 @@ def can_merge(others, db):
 
 
 def merge(session, others):
-    """Bring catalogs into this one; give the rows of MERGED."""
+    """Merge catalogs into this one, and give the rows of MERGED."""
     session.shipped("catalog.sql", "audit.sql", "merge.sql")
     for other in others:
         session.run(f"ATTACH {quote(other)} AS incoming")

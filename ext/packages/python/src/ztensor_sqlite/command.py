@@ -1,7 +1,7 @@
 """The command `ztensor-sql`: everyday questions about tensor files without writing SQL.
 
-Each subcommand is a thin skin over a few statements, which --sql prints. What costs time to import is imported where it is needed:
-`ls` of one file is to answer at once.
+Each subcommand is a thin layer over a few statements, which --sql prints. Modules that take long to import are imported where they
+are needed, so that `ls` of one file answers at once.
 """
 import math
 import os
@@ -14,11 +14,11 @@ from . import LoadError, output
 from .session import Session, Trouble, is_database, quote
 
 SOURCE = click.argument("source")
-SQL = click.option("--sql", "show", is_flag=True, help="Print the SQL that is run, on stderr.")
+SQL = click.option("--sql", "show", is_flag=True, help="Print the executed SQL on stderr.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DB = click.option("--db", default="catalog.db", show_default=True, metavar="FILE", help="The catalog.")
 
-YES = click.option("--yes", is_flag=True, help="Make the catalog in a database with tables of its own without asking.")
+YES = click.option("--yes", is_flag=True, help="Make the catalog in a database that has other tables, without asking.")
 
 FILES = ["path", "container", "version", ("size", output.BYTES), "objects", ("stored_bytes", output.BYTES), "error"]
 TENSORS = ["path", "object", "format", "dtype", "type", ("shape", output.JSON), ("stored_bytes", output.BYTES)]
@@ -33,12 +33,13 @@ CHANGES = ["object", "change", "elements", "equal", "nans", "rmse", "max_abs", "
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False,
               callback=lambda context, option, given: _version(context, given), help="Show the extension's version and exit.")
 def cli(context):
-    """Ask tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX) everyday questions.
+    """Answer everyday questions about tensor files (zTensor, safetensors, GGUF, npy, npz, PyTorch, ONNX).
 
-    A SOURCE is a file, a directory, which stands for all tensor files below it, a pattern such as 'models/**/*.gguf', or a
-    JSON array of those.
+    A SOURCE is a file, a directory, a pattern such as 'models/**/*.gguf', or a JSON array of these. A directory stands for all
+    tensor files below it.
 
-    Status: 0; 1 if something was found that should not be (check, diff, unreadable files); 2 if the question cannot be answered.
+    Status: 0 if all is well; 1 if there is a finding (an error of check, a difference of diff, an unreadable file); 2 if the
+    question cannot be answered.
     """
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
@@ -52,16 +53,16 @@ def _version(context, given):
 
 
 def main(arguments=None):
-    """Run the command and end the process: what went wrong is one line on stderr and status 2."""
+    """Run the command and end the process. A failure is one line on stderr and status 2."""
     output.prepare()
     for name in ("SIGINT", "SIGPIPE"):   # Statements end at once; a transaction that is not committed has not been
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
         status = cli.main(arguments, prog_name="ztensor-sql", standalone_mode=False)
-        sys.stdout.flush()   # A disk may be full: that is to be said here
+        sys.stdout.flush()   # Report a full disk here
         sys.exit(status)
-    except click.Abort:   # The interrupt of commands that take it themselves
+    except click.Abort:   # Commands that handle an interrupt themselves raise it
         sys.exit(130)
     except click.ClickException as error:
         fail(error.format_message())
@@ -78,7 +79,7 @@ def main(arguments=None):
 def fail(message):
     try:
         print("ztensor-sql: " + output.plain(" ".join(str(message).split("\n"))), file=sys.stderr)
-    except OSError:   # The status tells it alone
+    except OSError:   # Only the status reports the failure then
         pass
     output.give_up()
     sys.exit(2)
@@ -89,7 +90,7 @@ def progress(what, total=None):
 
 
 def is_single(session, source):
-    """Whether the source is one file, by its name. One that stands for no file at all is an error."""
+    """Whether the source names one file. A source without any file is an error."""
     found = [path for path, in session.run(f"SELECT path FROM zt_files({quote(source)}) LIMIT 2")]
     if not found:
         raise Trouble(f"{source}: there is no tensor file")
@@ -97,7 +98,7 @@ def is_single(session, source):
 
 
 def unreadable(session, source, single):
-    """Say which of several files cannot be read, which were passed over: how many."""
+    """Print the errors of unreadable files among several, which were passed over, and return their number."""
     if single:
         return 0
     errors = session.run(f"SELECT error FROM zt_files({quote(source)}) WHERE error IS NOT NULL")
@@ -107,7 +108,7 @@ def unreadable(session, source, single):
 
 
 def show_tensors(session, table, columns, source, single, as_json):
-    """Show a table's rows, of several files with their paths, and which files cannot be read. The command's status."""
+    """Show a table's rows, with paths if there are several files, and the unreadable files. Return the command's status."""
     names = ", ".join(column if isinstance(column, str) else column[0] for column in columns)
     skip = "" if single else ", 'skip'"
     rows = session.rows(f"SELECT {names} FROM {table}({quote(source)}{skip})")
@@ -119,7 +120,7 @@ def show_tensors(session, table, columns, source, single, as_json):
 
 @cli.command()
 @SOURCE
-@click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files, not the files.")
+@click.option("-t", "--tensors", is_flag=True, help="List the tensors of all files instead of the files.")
 @AS_JSON
 @SQL
 def ls(source, tensors, as_json, show):
@@ -136,13 +137,13 @@ def ls(source, tensors, as_json, show):
 @cli.command()
 @SOURCE
 @click.option("--full", is_flag=True, help="Read every byte: digests, padding, compressed data, indices of sparse tensors.")
-@click.option("--notes", is_flag=True, help="Also list tensors that have no values, as text has none, and why.")
+@click.option("--notes", is_flag=True, help="Also list tensors without values, such as text, and the reason.")
 @AS_JSON
 @SQL
 def check(source, full, notes, as_json, show):
     """Check files against their formats' rules. Status 1 if there is an error.
 
-    A tensor that has no values is a note: nothing is wrong with it, and it is no finding.
+    A tensor without values, such as text, is a note, not a finding: nothing is wrong with it.
     """
     session = Session(show=show)
     is_single(session, source)
@@ -170,7 +171,7 @@ def check(source, full, notes, as_json, show):
 @AS_JSON
 @SQL
 def stats(source, as_json, show):
-    """Statistics of each tensor's values."""
+    """Show statistics of each tensor: zeros, NaN, min, max, mean, std, norm (l2)."""
     session = Session(show=show)
     return show_tensors(session, "zt_stats", STATISTICS, source, is_single(session, source), as_json)
 
@@ -179,13 +180,13 @@ def stats(source, as_json, show):
 @click.argument("a")
 @click.argument("b")
 @click.option("--all", "everything", is_flag=True, help="Also show tensors that are the same.")
-@click.option("--db", metavar="FILE", help="Keep the distances in this catalog, which has both files, for its page.")
+@click.option("--db", metavar="FILE", help="Save the distances in this catalog, for its page. The catalog must have both files.")
 @AS_JSON
 @SQL
 def diff(a, b, everything, db, as_json, show):
-    """What differs between two files: their tensors, the most distant first. Status 1 if anything does.
+    """Show the differences between two files: their tensors, the most distant first. Status 1 if there are any.
 
-    The distance is the length of the difference of both tensors' values in lengths of the longer one: 0 to 2.
+    The distance of two tensors is the norm of their difference divided by the larger of their norms: 0 to 2.
     """
     from . import catalog, measures
 
@@ -219,10 +220,10 @@ def _distanced(row):
 @SOURCE
 @click.argument("tensor")
 @click.argument("out")
-@click.option("--dtype", help="Convert the values: f32, f16, i8, ... By default they stay as they are, if numpy has their type.")
+@click.option("--dtype", help="Convert the values: f32, f16, i8, ... The default is the tensor's own type, if numpy has it.")
 @SQL
 def export(source, tensor, out, dtype, show):
-    """Write a tensor to a file of numpy's (.npy)."""
+    """Write a tensor to a numpy file (.npy)."""
     from . import npy
 
     session = Session(show=show)
@@ -234,20 +235,20 @@ def export(source, tensor, out, dtype, show):
 @cli.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @DB
-@click.option("--fingerprint", is_flag=True, help="Read all bytes: which tensors and files have the same values?")
-@click.option("--check", is_flag=True, help="Read all bytes: keep what `check --full` finds.")
-@click.option("--statistics", is_flag=True, help="Read all bytes: statistics, histograms, distances of models of one kind.")
+@click.option("--fingerprint", is_flag=True, help="Read all bytes, and save fingerprints, which find tensors and files with the same values.")
+@click.option("--check", is_flag=True, help="Read all bytes, and save the findings of `check --full`.")
+@click.option("--statistics", is_flag=True, help="Read all bytes, and save statistics, histograms, and distances between models of the same kind.")
 @YES
 @AS_JSON
 @SQL
 def catalog(sources, db, fingerprint, check, statistics, yes, as_json, show):
     """Make a catalog of collections, or bring it up to date.
 
-    Only new and changed files are read. What reads all bytes goes on where it was stopped.
+    Only new and changed files are read. A pass over all bytes that was stopped continues where it stopped.
     """
     from .catalog import REFRESHED, count, measure, prepare, refresh, second_pass
 
-    if not os.path.exists(_database(db)):   # None is made of what is not there
+    if not os.path.exists(_database(db)):   # Missing sources make no new catalog
         for source in sources:
             count(source)
     may_make(db, yes)
@@ -262,14 +263,14 @@ def catalog(sources, db, fingerprint, check, statistics, yes, as_json, show):
 
 
 def _database(path):
-    """The path of a database, which there may not be yet."""
+    """The path of a database, which need not exist yet."""
     if os.path.isdir(path) or os.path.exists(path) and os.path.getsize(path) and not is_database(path):
         raise Trouble(f"{path}: this is no SQLite database")
     return path
 
 
 def may_make(db, yes):
-    """Ask before a catalog is made in somebody's database."""
+    """Ask before a catalog is made in another program's database."""
     from .catalog import is_of_another
 
     if yes or not is_of_another(db):
@@ -287,7 +288,7 @@ def may_make(db, yes):
 @AS_JSON
 @SQL
 def merge(others, db, yes, as_json, show):
-    """Bring catalogs, of other machines for example, into the one that --db names."""
+    """Merge catalogs, such as those of other machines, into the catalog that --db names."""
     from .catalog import MERGED, can_merge, merge
 
     can_merge(others, _database(db))
@@ -299,9 +300,9 @@ def merge(others, db, yes, as_json, show):
 @click.argument("database", default=":memory:")
 @click.argument("statements", nargs=-1)
 def shell(database, statements):
-    """An SQL shell with ztensor loaded, on a database if one is named.
+    """Start an SQL shell with ztensor loaded, on a database if one is named.
 
-    It runs the STATEMENTS, if there are any, or what comes on stdin.
+    It runs the STATEMENTS if there are any, otherwise the statements on stdin.
     """
     from .shell import run
 
@@ -311,13 +312,13 @@ def shell(database, statements):
 @cli.command()
 @SOURCE
 @DB
-@click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
-@click.option("--quick", is_flag=True, help="Read no tensors: show what is known without.")
+@click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 chooses a free one.")
+@click.option("--quick", is_flag=True, help="Read no tensors, and leave out what needs their values.")
 @SQL
 def serve(source, db, port, quick, show):
     """Show a collection, or a catalog, in the browser.
 
-    A collection's catalog (--db) is brought up to date first, with findings and statistics; a catalog is shown as it is.
+    A collection's catalog (--db) is first brought up to date, with findings and statistics. A catalog is shown as it is.
     """
     from .server import serve
 

@@ -1,4 +1,4 @@
-"""What takes reading tensors: statistics, histograms and distances, as a query or kept in a catalog (measures.sql)."""
+"""Data from the values of tensors: statistics, histograms and distances, as a query or saved in a catalog (measures.sql)."""
 import filecmp
 import os
 import time
@@ -8,17 +8,18 @@ from .session import Trouble, quote
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measures.sql")
 BINS = 24
 
-# The components of a tensor and what they decode to; NULL if that is not known of all of them.
+# The components of a tensor with the hashes of their decoded bytes; NULL if a hash is not known.
 COMPONENTS = """(SELECT CASE WHEN count(hash) = count(*) THEN json_group_array(json_array(component, dtype, byte_order, hash)) END
                       FROM (SELECT component, dtype, byte_order, hash FROM zt_components({path}, 'skip')
                             WHERE object = a.object ORDER BY component))"""
 
-# What became of a tensor between two files. zt_compare compares as f64, which has not all integers of 64 bits; it leaves out NaN, and
-# has no complex numbers: there, fingerprints tell. They take reading all bytes, and so are asked for only where they matter: no integer
-# is beyond f64 if their length as a vector is not. Where nothing knows the values, the same components have the same ones.
+# The change of a tensor between two files. zt_compare compares as f64, which cannot hold all 64-bit integers. It leaves out NaN, and
+# does not take complex numbers. In these cases fingerprints decide. Computing them reads all bytes, so they are used only where they
+# matter: if the norm of a tensor is within f64's exact integers, every element is. If the values are not known, tensors with the same
+# components are the same.
 #
-# The square is that of the length of the difference, in lengths of the longer one: 0 for equal tensors, and 4 at most. A difference
-# may be too large for f64 where the lengths are not; then the angle gives it.
+# square is the square of the distance: the norm of the difference divided by the larger norm. It is 0 for equal tensors, and 4 at
+# most. A difference may be too large for f64 even if the norms are not. The angle then gives the distance.
 COMPARED = """CASE WHEN c.equal + c.nans < c.elements THEN 'changed'
             WHEN c.equal = c.elements
              AND NOT coalesce((a.type IN ('i64', 'u64') OR b.type IN ('i64', 'u64')) AND max(c.l2, c.other_l2) > 9e15, 0)
@@ -63,11 +64,11 @@ FROM file AS f CROSS JOIN file AS g CROSS JOIN zt_objects(f.path) AS a CROSS JOI
      CROSS JOIN zt_compare(f.path, a.object, g.path, a.object) AS c CROSS JOIN name AS n ON n.name = a.object
 WHERE f.id = {low} AND g.id = {high} AND a.path = f.path AND b.path = g.path"""
 
-# A file that is gone is an error of the extension, unless its name is a pattern.
+# The extension reports a missing file as an error, unless its name is a pattern.
 GONE = """SELECT f.path FROM file AS f
 WHERE f.id IN ({low}, {high}) AND NOT EXISTS (SELECT 1 FROM zt_files(f.path) AS z WHERE z.path = f.path)"""
 
-# Of each family (the same names, types and shapes), each file and the next one in time.
+# In each family (files with the same names, types and shapes), each file and the next one in time.
 NEIGHBOURS = """SELECT min(id, next), max(id, next)
 FROM (SELECT f.id, lead(f.id) OVER (PARTITION BY l.architecture ORDER BY f.mtime, f.path) AS next
       FROM file AS f JOIN layout AS l ON l.id = f.layout JOIN architecture AS a ON a.id = l.architecture
@@ -98,7 +99,7 @@ def _are_identical(session, before, after):
 
 
 def statistics(session, progress):
-    """Measure the files of this host that have not been, some in each transaction."""
+    """Measure the unmeasured files of this host, some in each transaction."""
     left = [file for file, in session.run(
         "SELECT f.id FROM file AS f JOIN host AS h ON h.id = f.host WHERE h.name = zt_host() AND f.error IS NULL"
         " AND f.id NOT IN (SELECT file FROM measured) ORDER BY f.id")]
@@ -110,7 +111,7 @@ def statistics(session, progress):
 
 
 def distances(session, progress):
-    """Compare each file with the next one of its family, of those pairs that have not been, some in each transaction."""
+    """Compare each file with the next one of its family, unless done before, some pairs in each transaction."""
     left = session.run(NEIGHBOURS)
     with progress("distances", len(left)) as bar:
         for pairs in batches(left):
@@ -120,7 +121,7 @@ def distances(session, progress):
 
 
 def _one_by_one(session, work, failed, items):
-    """Do the work on all items in one transaction; if that fails, on each in its own, to know whose fault it is."""
+    """Do the work on all items in one transaction. If that fails, use one transaction for each item, to find the faulty one."""
     try:
         with transaction(session):
             work(session, items)
@@ -130,7 +131,7 @@ def _one_by_one(session, work, failed, items):
                 with transaction(session):
                     work(session, [item])
             except Exception as error:
-                # What is the fault of a tensor file begins with ztensor's name; the rest, such as a full disk, ends the work
+                # Errors of a tensor file begin with ztensor's name. Other errors, such as a full disk, end the work
                 if not str(error).startswith("ztensor:"):
                     raise
                 failed(session, item, str(error))
@@ -147,7 +148,7 @@ def _unmeasured(session, file, error):
 
 
 def compare(session, pairs):
-    """Keep the distances of pairs of files of the catalog, each by their numbers, the smaller one first."""
+    """Save the distances of pairs of files in the catalog. A pair is two file numbers, the smaller one first."""
     for low, high in pairs:
         for path, in session.run(GONE.format(low=low, high=high)):
             raise Trouble(f"ztensor: {path}: there is no such file")
@@ -188,7 +189,7 @@ class transaction:
 
 
 def batches(items, seconds=1.0, most=1000):
-    """Lists of items, twice as long from one to the next as long as the work on one takes less than that time."""
+    """Lists of items. Each is twice as long as the one before, as long as the work on a list takes less than that time."""
     first, count = 0, 1
     while first < len(items):
         begun = time.monotonic()

@@ -1,8 +1,8 @@
--- measures.sql: tables beside a catalog's own (catalog.sql) for what takes reading tensors: statistics, histograms, and distances of
--- models. measures.py fills them, and the page shows them.
+-- measures.sql: further tables of a catalog (catalog.sql) for data that comes from the values of tensors: statistics, histograms, and
+-- distances between models. measures.py fills them, and the page shows them.
 --
--- It can be run again at any time. What is known of a file goes when a refresh removes the file or reads it again. A catalog that has
--- something of somebody's own by one of these names is an error, and nothing of it is changed.
+-- The script can be run again at any time. The data of a file is deleted when a refresh removes the file or reads it again. A catalog
+-- that has something else by one of these names is an error, and the catalog is not changed.
 
 DROP TABLE IF EXISTS temp.measures_check;
 CREATE TEMP TABLE measures_check(taken);
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS main.measured(
   at    INTEGER NOT NULL,             -- when, in seconds since 1970
   error TEXT                          -- why the file could not be read to its end
 );
--- As zt_stats has it.
+-- The columns of zt_stats.
 CREATE TABLE IF NOT EXISTS main.statistic(
   file     INTEGER NOT NULL REFERENCES file(id),
   name     INTEGER NOT NULL REFERENCES name(id),
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS main.statistic(
   PRIMARY KEY(file, name)
 ) WITHOUT ROWID;
 
--- Those that hold NaN, infinities, or nothing but zeros.
+-- Tensors with NaN, infinities, or only zeros.
 CREATE INDEX IF NOT EXISTS main.statistic_suspect ON statistic(file, name) WHERE nans > 0 OR infs > 0 OR zeros = elements;
 
 -- Pairs of files that have been compared; the smaller number comes first.
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS main.pair(
   PRIMARY KEY(a, b)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS main.pair_b ON pair(b);
--- Tensors that both files have under one name, as zt_compare has it; the change is as measures.py tells it.
+-- Tensors whose names are in both files, with the columns of zt_compare. measures.py sets the change.
 CREATE TABLE IF NOT EXISTS main.distance(
   a        INTEGER NOT NULL REFERENCES file(id),
   b        INTEGER NOT NULL REFERENCES file(id),
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS main.distance(
   rmse     REAL,
   max_abs  REAL,
   cosine   REAL,
-  square   REAL,                      -- of the length of the difference, in lengths of the longer one
+  square   REAL,                      -- the square of the norm of the difference, divided by the larger norm
   error    TEXT,
   PRIMARY KEY(a, b, name)
 ) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-"""A tensor as a file of numpy's."""
+"""Writes a tensor to a numpy file."""
 import json
 import os
 import stat
@@ -20,7 +20,7 @@ def item_size(dtype):
 
 
 def header(dtype, shape):
-    """What stands before the elements in a file of version 1.0 or, if that is too short for it, 2.0."""
+    """The header before the elements: version 1.0, or 2.0 if the header is too long for 1.0."""
     fields = f"{{'descr': '{DTYPES[dtype]}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))}{',' * (len(shape) == 1)}), }}"
     version, width = (b"\1\0", 2) if len(fields) < 65000 else (b"\2\0", 4)
     before = 8 + width
@@ -29,7 +29,7 @@ def header(dtype, shape):
 
 
 def export(session, source, name, out, dtype):
-    """Write a tensor's values to `out`: a file appears when it is whole."""
+    """Write a tensor's values to `out`. The file appears when it is complete."""
     where = f"FROM zt_objects({quote(source)}) WHERE object = {quote(name)}"
     found = session.run(f"SELECT path, format, type, shape {where} LIMIT 2")
     if not found:
@@ -78,7 +78,7 @@ def _slices(session, path, name, shape, dtype):
 
 
 def _write(out, head, parts):
-    """Replace a file, that a link names as well, by one that is whole; write into a device or a pipe, which is no file to replace."""
+    """Replace a file, or the target of a link, by a complete file. Write directly into a device or a pipe."""
     try:
         if _is_no_file(out):
             with open(out, "wb") as stream:

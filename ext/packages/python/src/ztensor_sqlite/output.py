@@ -1,16 +1,16 @@
-"""Rows as a table on a terminal, as words between tabs elsewhere, as JSON where that is asked for."""
+"""Rows as a table on a terminal, as tab-separated text elsewhere, or as JSON on request."""
 import json
 import math
 import os
 import sys
 
-# What a column is, beside text and numbers: it says how a terminal shows it, and what it is in JSON
+# Kinds of columns besides text and numbers. They decide the form on a terminal and in JSON
 BYTES, JSON = "bytes", "json"
 
 
 def prepare():
-    """Names of files and tensors may have bytes that are no UTF-8: they come out as they came in. A stream that was closed gets one
-    in its place: words for stderr go nowhere, but answers that nobody can read are an error."""
+    """Prepare the streams. Names of files and tensors may contain bytes that are not UTF-8: they are written unchanged. A closed
+    stream is replaced: messages for a closed stderr are dropped, but answers for a closed stdout are an error."""
     if sys.stdout is None:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
@@ -20,7 +20,7 @@ def prepare():
 
 
 def give_up():
-    """Lead a stream that takes nothing elsewhere: Python would try once more at its end, and make that its status."""
+    """Redirect a stream that cannot be written. Otherwise Python would try again at exit, and change the status."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -29,7 +29,7 @@ def give_up():
 
 
 def plain(text):
-    """Without characters that would move the cursor, colour the terminal or end the line."""
+    """The text without characters that would move the cursor, colour the terminal or end the line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode() for c in text)
@@ -46,7 +46,7 @@ def size(number):
 
 
 def word(value):
-    """A value between tabs: every digit of it."""
+    """A value as tab-separated text, with all its digits."""
     if value is None:
         return ""
     if isinstance(value, bytes):

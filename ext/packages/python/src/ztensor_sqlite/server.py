@@ -1,4 +1,4 @@
-"""`ztensor-sql serve`: a collection's catalog brought up to date, and shown by Datasette on this machine alone."""
+"""`ztensor-sql serve` brings a collection's catalog up to date. Datasette then shows it, on this machine only."""
 import contextlib
 import os
 import pathlib
@@ -20,7 +20,7 @@ def serve(source, db, port, quick, show):
         from datasette.database import Database
         from datasette.plugins import pm
     except ImportError:
-        raise Trouble("the page is Datasette's, which is not there: pip install 'ztensor-sqlite[datasette]'") from None
+        raise Trouble("the page needs Datasette, which is not installed: pip install 'ztensor-sqlite[datasette]'") from None
     from . import page
 
     path = source if is_database(source) else db
@@ -30,7 +30,7 @@ def serve(source, db, port, quick, show):
         update(source, path, quick, show)
 
     class ReadOnly(Database):
-        """No connection to it, for whatever purpose, can write."""
+        """A database to which no connection can write."""
 
         def connect(self, write=False):
             return read_only(self.path)
@@ -42,12 +42,12 @@ def serve(source, db, port, quick, show):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    with contextlib.suppress(KeyboardInterrupt):   # That is how its end is asked for
+    with contextlib.suppress(KeyboardInterrupt):   # The usual end
         run(uvicorn, LocalOnly(shown.app()), port)
 
 
 def update(source, path, quick, show):
-    """What a page of a collection needs: its catalog, and what has been read of its files."""
+    """Bring a collection's catalog up to date, with everything that the page needs."""
     if os.path.exists(path) and os.path.getsize(path) and not is_database(path):
         raise Trouble(f"{path}: this is no SQLite database")
     if catalog.is_of_another(path):
@@ -89,8 +89,8 @@ def prepare(path, show):
 
 
 class LocalOnly:
-    """Answers those alone who ask for this machine by its own names: a page from elsewhere, whose name was made to mean this
-    machine, is not answered."""
+    """Answers only requests that name this machine by its own names. A foreign page whose name was made to resolve to this
+    machine gets no answer."""
 
     def __init__(self, app):
         self.app = app

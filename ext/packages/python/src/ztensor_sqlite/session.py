@@ -1,4 +1,4 @@
-"""A connection that the command asks, and that tells which SQL it ran."""
+"""The command's connection, which can show the SQL that it runs."""
 import itertools
 import os
 import sys
@@ -7,11 +7,11 @@ from . import LoadError, connect, loadable_path, sql_path
 
 
 class Trouble(Exception):
-    """What the user must know, in one line: status 2."""
+    """A failure for the user, in one line, with status 2."""
 
 
 def quote(value):
-    """A value as SQL writes it. What is not UTF-8, as some paths are, is made of its bytes."""
+    """A value as SQL writes it. Text that is not UTF-8, such as some paths, is written as its bytes."""
     if value is None:
         return "NULL"
     if isinstance(value, int):
@@ -24,7 +24,7 @@ def quote(value):
 
 
 def is_database(path):
-    """Whether SQLite wrote it."""
+    """Whether the file is an SQLite database."""
     try:
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
@@ -33,8 +33,8 @@ def is_database(path):
 
 
 class Session:
-    """Statements run one after the other, each in a transaction of its own, with values written into them: `show` prints them on
-    stderr so that the sqlite3 shell can run them as they are."""
+    """Statements run one after the other, each in its own transaction. Values are written into them. `show` prints them on stderr
+    in a form that the sqlite3 shell can run."""
 
     def __init__(self, database=":memory:", show=False):
         self.show = show
@@ -66,7 +66,7 @@ class Session:
         return cursor if self._is_sqlite3() else self._decoded(cursor, sql)
 
     def _decoded(self, cursor, sql):
-        """The rows that apsw gives, which fails at text that is not UTF-8: from there on they are asked for again, text as bytes."""
+        """The rows from apsw. apsw fails at text that is not UTF-8; from there on the rows are queried again, with text as bytes."""
         given = 0
         try:
             for row in cursor:

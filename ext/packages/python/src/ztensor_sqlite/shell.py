@@ -1,19 +1,19 @@
-"""An SQL shell with ztensor loaded: apsw's, which is there also where no sqlite3 is."""
+"""An SQL shell with ztensor loaded. It is apsw's shell, because a sqlite3 shell may not be installed."""
 import signal
 
 from . import load
 from .session import Trouble
 
-INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_objects('models'); .help tells the shell's own commands.\n"
+INTRO = "Tensor files are tables: SELECT path, object, dtype, shape FROM zt_objects('models'); .help lists the shell's own commands.\n"
 
 
 def run(database, statements):
-    """Run the statements, or what comes on stdin; the status."""
+    """Run the statements, or those on stdin, and return the status."""
     try:
         import apsw
         import apsw.shell
     except ImportError:
-        raise Trouble("the shell is apsw's, which is not there: pip install apsw") from None
+        raise Trouble("the shell needs apsw, which is not installed: pip install apsw") from None
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     apsw.connection_hooks.append(load)   # So that what .open opens has it, too

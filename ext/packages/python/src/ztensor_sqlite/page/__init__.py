@@ -1,7 +1,7 @@
 """The page: a plugin of Datasette that shows the catalogs among its databases, at /-/ztensor.
 
-It reads tables, and never loads the extension: no tensor file is opened on behalf of who looks. Nothing comes from elsewhere, and
-nothing is a script.
+It reads tables and never loads the extension, so a visitor's request opens no tensor file. The pages have no scripts, and nothing in
+them comes from other servers.
 """
 import functools
 import pathlib
@@ -39,7 +39,7 @@ def problem(message, status):
 
 
 async def catalogs(datasette, actor):
-    """The names of databases that are catalogs with what the page asks for, and that this visitor may see."""
+    """The names of catalogs that have the tables of the page and that this visitor may see."""
     found = []
     for name, database in datasette.databases.items():
         if name != "_internal" and await may_see(datasette, actor, name) and await database.execute_fn(queries.is_catalog):
@@ -60,8 +60,8 @@ async def index(datasette, request):
 
 
 def view(template, question):
-    """A page that shows what a question to a catalog gives. The question takes a connection, what the address names, and the
-    parameters; of what is not there it gives None."""
+    """A page that shows the result of a catalog query. The query takes a connection, the numbers in the address, and the
+    parameters. It gives None if there is no such thing."""
     async def answer(datasette, request):
         name = tilde_decode(request.url_vars["database"])
         if name not in await catalogs(datasette, request.actor):
@@ -81,7 +81,7 @@ def view(template, question):
 
 
 class Parameters:
-    """Those of the address, and addresses that differ in some of them."""
+    """The parameters of the address, and addresses with other parameters."""
 
     def __init__(self, request):
         self.path, self.all = request.path, {key: request.args.get(key) for key in request.args}

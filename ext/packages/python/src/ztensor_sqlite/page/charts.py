@@ -5,13 +5,13 @@ from .words import brief, number
 
 
 def bar(share, label):
-    """A bar that fills a share of the place it has."""
+    """A bar that fills a share of its place."""
     return Markup('<svg class="bar" role="img" aria-label="{}"><rect width="100%" height="100%" class="rail"/>'
                   '<rect width="{:.2f}%" height="100%" class="fill"/></svg>').format(label, 100 * min(1, max(0, share)))
 
 
 def spark(counts):
-    """A histogram for a cell of a table: it shows the shape alone."""
+    """A small histogram for a table cell, without numbers."""
     most = max(counts, default=0)
     if not most:
         return ""
@@ -23,7 +23,7 @@ def spark(counts):
 
 
 def histogram(counts, low, high):
-    """How a tensor's values are spread; each bar says its range and count."""
+    """A histogram of a tensor's values. Each bar shows its range and count."""
     most = max(counts, default=0)
     if not most:
         return ""
@@ -34,21 +34,21 @@ def histogram(counts, low, high):
 
 
 def profile(layers, most=200):
-    """Distances of two models, one column a layer in the models' order, of several layers the largest one where there are many:
-    [(name, distance)]; a distance that is not known is None."""
+    """Distances of two models: [(name, distance)], with None for an unknown distance. Each layer has a column, in the models'
+    order. If there are many layers, each column shows the largest distance of several."""
     count = -(-len(layers) // most) or 1
     groups = [layers[i:i + count] for i in range(0, len(layers), count)]
     values, titles = [], []
     for group in groups:
         name, value = max(group, key=lambda layer: -1 if layer[1] is None else layer[1])
         values.append(value or 0)
-        titles.append(f"{name}: {'not comparable' if value is None else brief(value)}" + (f" (the most of {len(group)})" if len(group) > 1 else ""))
+        titles.append(f"{name}: {'not comparable' if value is None else brief(value)}" + (f" (the max of {len(group)})" if len(group) > 1 else ""))
     highest = max(values, default=0)
     return _columns(values, titles, f"distance of each of {len(layers)} layers", "first layer", "last layer", brief(highest))
 
 
 def _columns(values, titles, label, left, right, top):
-    """The words are beside the drawing, which is stretched to the place that it has."""
+    """The text is beside the drawing, because the drawing is stretched to its place."""
     width, height = 720, 150
     most = max(values) or 1
     step = min(40, width / len(values))

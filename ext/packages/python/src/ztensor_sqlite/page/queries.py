@@ -1,7 +1,7 @@
-"""What the page asks a catalog: its tables and views (sql/catalog.sql, sql/audit.sql) and those of measures.sql.
+"""The page's queries of a catalog: of its tables and views (sql/catalog.sql, sql/audit.sql) and of those of measures.sql.
 
-Each question is a function of a connection, the address's parameters and the numbers in it, and gives what its template shows, or
-None where there is no such thing. Long lists are asked a sheet at a time, so that a page takes as long in a large catalog.
+Each query is a function of a connection, the address's parameters and the numbers in it. It gives the data for its template, or None
+if there is no such thing. Long lists are read one sheet at a time, so that a page of a large catalog takes no longer.
 """
 import os
 import re
@@ -13,7 +13,7 @@ SUSPECT = "nans > 0 OR infs > 0 OR zeros = elements"   # The index of measures.s
 
 
 def is_catalog(connection):
-    """Whether a database is a catalog with all that the page asks for."""
+    """Whether a database is a catalog with all tables of the page."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('file', 'duplicates', 'statistic', 'pair', 'totals')").fetchone()[0]
     return application == APPLICATION and found == 5
@@ -32,7 +32,7 @@ def one(connection, sql, *values):
 
 
 def sheet(connection, parameters, sql, *values, size=SHEET):
-    """A sheet of a list, and how to come to the next one and the one before."""
+    """A sheet of a list, and the addresses of the next and the previous sheet."""
     first = parameters.count("from")
     found = rows(connection, f"{sql} LIMIT {size + 1} OFFSET {first}", *values)
     return {"rows": found[:size], "first": first,
@@ -44,7 +44,7 @@ _kept = {}
 
 
 def remembered(connection, question):
-    """What a question to the whole collection gives, asked again only when the database's file has changed."""
+    """The result of a query of the whole collection, repeated only when the database's file has changed."""
     path = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
     state = [(found.st_mtime_ns, found.st_size, found.st_ino) for name in (path, path + "-wal") if os.path.exists(name) for found in [os.stat(name)]]
     if _kept.get((path, question), (None,))[0] != state or not path:
@@ -53,13 +53,13 @@ def remembered(connection, question):
 
 
 def warm(connection):
-    """Ask what takes long in a large catalog before anybody waits for it."""
+    """Run the slow queries of a large catalog before a visitor waits for them."""
     remembered(connection, _whole)
     remembered(connection, _duplicates)
 
 
 def pattern(text):
-    """What LIKE takes to find a text anywhere; NULL, which finds nothing, for one that is longer than SQLite takes and names are."""
+    """The LIKE pattern that finds a text anywhere. A text longer than SQLite's limit gives NULL, which finds nothing."""
     made = "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
     return made if len(made.encode()) <= 50_000 else None
 
@@ -146,7 +146,7 @@ def unreadable(connection, parameters):
         WHERE t.trouble <> 'other' ORDER BY f.path""")}
 
 
-MOST = 1000   # Contents that are shown, the most wasteful ones
+MOST = 1000   # The most wasteful contents are shown
 
 
 def _duplicates(connection):
@@ -226,14 +226,14 @@ def model(connection, parameters, file):
 
 
 def _family(connection, found):
-    """Files with the same names, types and shapes; those first that it has been compared with."""
+    """Files with the same names, types and shapes. Files that have been compared with it come first."""
     return rows(connection, """
         SELECT f.id, f.path, f.mtime, p.at IS NOT NULL AS compared
         FROM layout AS l JOIN file AS f ON f.layout = l.id LEFT JOIN pair AS p ON p.a = min(f.id, ?1) AND p.b = max(f.id, ?1)
         WHERE l.architecture = ?2 AND f.id <> ?1 ORDER BY p.at IS NULL, f.mtime, f.path LIMIT 50""", found["id"], found["architecture"])
 
 
-TENSOR_ORDERS = {"stored": "least", "name": "n.name", "bytes": "o.stored_bytes DESC, n.name", "std": "t.std DESC, n.name",
+TENSOR_ORDERS = {"stored": "first_offset", "name": "n.name", "bytes": "o.stored_bytes DESC, n.name", "std": "t.std DESC, n.name",
                  "largest": "max(abs(CAST(t.min AS REAL)), abs(CAST(t.max AS REAL))) DESC, n.name"}
 
 
@@ -242,7 +242,7 @@ def _tensors(connection, parameters, found):
     return {"order": order, "choices": list(TENSOR_ORDERS), **sheet(connection, parameters, f"""
         SELECT n.id AS name, n.name AS object, k.format, coalesce(k.type, k.dtype) AS type, s.shape, s.elements, o.stored_bytes AS bytes,
                t.zeros, t.nans, t.infs, t.min, t.max, t.mean, t.std, t.bins, t.error,
-               (SELECT min(offset) FROM part WHERE layout = o.layout AND name = o.name) AS least
+               (SELECT min(offset) FROM part WHERE layout = o.layout AND name = o.name) AS first_offset
         FROM layout_objects AS o JOIN name AS n ON n.id = o.name JOIN kinds AS k ON k.id = o.kind JOIN shape AS s ON s.id = o.shape
              LEFT JOIN statistic AS t ON t.file = ? AND t.name = o.name
         WHERE o.layout = ? AND n.name LIKE ? ESCAPE '\\' ORDER BY {TENSOR_ORDERS[order]}""",
@@ -313,5 +313,5 @@ def compare(connection, parameters):
 
 
 def natural(name):
-    """A key by which layer 2 comes before layer 10."""
+    """A sort key that puts layer 2 before layer 10."""
     return [(int(word), "") if word.isascii() and word.isdigit() else (-1, word) for word in re.split("([0-9]{1,15})", name)]

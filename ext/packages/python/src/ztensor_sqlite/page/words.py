@@ -41,8 +41,8 @@ def bytes_(value):
 
 
 def shorter(roots):
-    """A function that writes paths as people know them: below the name of the collection's directory, if no other one has that
-    name."""
+    """A function that shortens paths: they start with the name of the collection's directory, unless another collection's
+    directory has the same name."""
     def name(root):
         return root.rstrip("/").rpartition("/")[2]
 

@@ -1,0 +1,372 @@
+/* Where a scan stands among the files of its source. See file_iterator.h. */
+#include "sqlite/file_iterator.h"
+
+#include <assert.h>
+#include <errno.h>
+#include "core/sort.h"
+#include "sqlite/plan.h"
+#include "sqlite/target.h"
+
+/* --- Failures --- */
+
+/* Being out of memory or interrupted always is one; and what there was no descriptor for is not
+** skipped as if the file were broken. */
+bool zt_file_may_go_on(const zt_scan *scan){
+  return scan->err->rc==SQLITE_ERROR
+      && (zt_table_is_of_files(scan->table)
+          || (scan->skip && !zt_os_exhausted(scan->err->system)));
+}
+
+/* If the query may go on, what is wrong is the file's. */
+static void file_settle_failure(zt_file_iterator *it){
+  zt_scan *scan = it->scan;
+  if( !zt_file_may_go_on(scan) ) return;
+  it->error = *scan->err;
+  *scan->err = (zt_error){ .path = it->error.path };
+  scan->error = &it->error;
+  it->state = ZT_FILE_UNREADABLE;
+}
+
+/* --- The files to go through --- */
+
+/* The source names this file, which is not there: no condition hides that. */
+static bool file_is_lost(const zt_listed *file){
+  return file->path.literal && file->path.error_number;
+}
+
+static size_t file_count(const zt_file_iterator *it){
+  return it->few ? it->nOnly : it->files.n;
+}
+
+/* File i of those that the scan goes through, if it is wanted; else NULL. */
+static zt_listed *file_get(const zt_file_iterator *it, size_t i){
+  const size_t at = it->wanted->plan & ZT_PLAN_REVERSED ? file_count(it)-1-i : i;
+  zt_listed *file = it->few ? it->only[at] : &it->files.a[at];
+  assert( file );
+  return file_is_lost(file) || zt_wanted_path(it->wanted, file->path.z) ? file : NULL;
+}
+
+static int file_compare_listed(const void *context, const void *a, const void *b){
+  (void)context;
+  return strcmp((*(zt_listed *const*)a)->path.z, (*(zt_listed *const*)b)->path.z);
+}
+
+static int file_add_only(zt_file_iterator *it, zt_listed *file){
+  zt_listed **only;
+  if( it->nOnly==it->onlyRoom ){
+    const size_t room = it->onlyRoom ? it->onlyRoom*2 : 4;
+    only = sqlite3_realloc64(it->only, room*sizeof(zt_listed*));   /* NOLINT: of pointers */
+    if( !only ) return zt_fail_nomem(it->scan->err);
+    it->only = only;
+    it->onlyRoom = room;
+  }
+  it->only[it->nOnly++] = file;
+  return SQLITE_OK;
+}
+
+/* Find the files with the wanted paths, and those that are lost. */
+static int file_find_paths(zt_file_iterator *it, bool sorted){
+  const zt_names *paths = &it->wanted->paths;
+  zt_connection *connection = it->scan->connection;
+  zt_files *f = &it->files;
+  zt_error *err = it->scan->err;
+  const uint32_t n = zt_names_count(paths);
+  it->nOnly = 0;
+  /* One is looked up, in the place of another one; of several, the source is listed once */
+  if( n>1 && zt_files_list(f, sorted, connection, err) ) return err->rc;
+  for(uint32_t i=0; i<n; i++){
+    zt_listed *file;
+    if( zt_files_find(f, zt_names_get(paths, i), connection, &file, err) ) return err->rc;
+    if( file && file_add_only(it, file) ) return err->rc;
+  }
+  for(size_t i=0; i<f->n && f->complete && f->nLost; i++){
+    if( file_is_lost(&f->a[i]) && file_add_only(it, &f->a[i]) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+/* Have those that were found ascend, each once. */
+static int file_sort_only(zt_file_iterator *it){
+  const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
+  const zt_sort_by by = {
+    .size = sizeof(zt_listed*),   /* NOLINT: of pointers */
+    .compare = file_compare_listed, .interrupt = &interrupt
+  };
+  zt_listed **only = it->only;
+  size_t n = 0;
+  if( it->nOnly<2 ) return SQLITE_OK;
+  if( zt_sort(only, it->nOnly, &by, it->scan->err) ) return it->scan->err->rc;
+  for(size_t i=0; i<it->nOnly; i++) if( n==0 || only[n-1]!=only[i] ) only[n++] = only[i];
+  it->nOnly = n;
+  return SQLITE_OK;
+}
+
+int zt_file_iterator_begin(zt_file_iterator *it){
+  const bool sorted = (it->wanted->plan & ZT_PLAN_SORTED)!=0;
+  it->few = !it->wanted->paths.any;
+  if( !it->few ) return zt_files_list(&it->files, sorted, it->scan->connection, it->scan->err);
+  return file_find_paths(it, sorted) ? it->scan->err->rc : file_sort_only(it);
+}
+
+bool zt_file_iterator_has_several(const zt_file_iterator *it){
+  return file_count(it)>1;
+}
+
+/* --- Opening ahead --- */
+
+typedef struct file_opening {
+  zt_job job;                  /* First */
+  zt_file_iterator *it;        /* Whose job it is */
+  const zt_listed *file;       /* Borrowed */
+  bool source;                 /* Its bytes are wanted, too */
+  zt_opened opened;
+  zt_error err;
+} file_opening;
+
+static void file_read(zt_job *job, const zt_interrupt *interrupt){
+  file_opening *o = (file_opening*)job;
+  zt_files_read(o->file, o->it->scan->connection, o->source, interrupt, &o->opened, &o->err);
+  if( o->opened.container ) job->memory = zt_container_memory(o->opened.container);
+}
+
+static zt_job *file_make_job(void *context, uint64_t number){
+  zt_file_iterator *it = context;
+  file_opening *o = zt_recycled_take(&it->openings, sizeof(*o));
+  if( !o ) return NULL;
+  *o = (file_opening){
+    .job.work = file_read, .it = it, .file = file_get(it, (size_t)number),
+    .source = (it->wanted->plan & ZT_PLAN_BYTES)!=0
+  };
+  o->err.path = o->file->path.z;
+  zt_cache_prepare(it->scan->connection->cache);
+  return &o->job;
+}
+
+static void file_drop_job(zt_job *job){
+  file_opening *o = (file_opening*)job;
+  zt_container_close(o->opened.container);
+  zt_source_close(o->opened.source);
+  zt_error_clear(&o->err);
+  zt_recycled_give(&o->it->openings, o);
+}
+
+static bool file_next_job(void *context, uint64_t *number){
+  const zt_file_iterator *it = context;
+  for(size_t i=(size_t)*number+1; i<file_count(it); i++){
+    const zt_listed *file = file_get(it, i);
+    if( !file ) continue;
+    *number = i;
+    return !file->path.error_number;
+  }
+  return false;
+}
+
+static const zt_jobs file_jobs = { file_next_job, file_make_job, file_drop_job };
+
+/* True if what was opened, or not, is of another state of the file than what was told of it
+** since. */
+static bool file_is_stale(const zt_file_place *at, const file_opening *o){
+  const zt_identity *id = o->opened.container ? zt_container_identity(o->opened.container) : NULL;
+  return at->asked==ZT_STAT_KNOWN && (!id || !zt_same_state(id, &at->stat.id));
+}
+
+static void file_take(zt_file_iterator *it, const zt_opened *opened){
+  it->container = opened->container;
+  it->source = opened->source;
+}
+
+/* What was opened is the iterator's from here on. False: it is to be tried again, alone: the file
+** was replaced meanwhile; or that it was not opened is no fault of its own, and may be that of what
+** else was being done. */
+static bool file_take_over(zt_file_iterator *it, file_opening *o){
+  if( o->err.rc!=SQLITE_INTERRUPT
+   && ((o->err.rc && !zt_error_is_of_file(&o->err)) || file_is_stale(&it->at, o)) ) return false;
+  *it->scan->err = o->err;
+  file_take(it, &o->opened);
+  if( it->container ) zt_files_keep(&it->files, it->at.file, it->scan->connection, &o->opened);
+  o->err = ZT_ERROR_NONE;
+  o->opened = (zt_opened){ NULL, NULL, false };
+  return true;
+}
+
+static void file_open_alone(zt_file_iterator *it){
+  const bool source = (it->wanted->plan & ZT_PLAN_BYTES)!=0;
+  zt_scan *scan = it->scan;
+  zt_opened opened;
+  if( zt_files_open(&it->files, it->at.file, scan->connection, source, &opened, scan->err) ) return;
+  file_take(it, &opened);
+}
+
+/* Open the file, and begin with those that follow. */
+static void file_open_ahead(zt_file_iterator *it, zt_pool *pool){
+  const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
+  const uint64_t left = file_count(it)-it->next;
+  zt_ahead *a = &it->ahead;
+  zt_job *job;
+  bool taken;
+  a->jobs = &file_jobs;
+  a->tasks.pool = pool;
+  a->slow = true;
+  job = zt_ahead_take(a, it, it->next-1, left, &interrupt, it->scan->err);
+  if( !job ) return;
+  taken = file_take_over(it, (file_opening*)job);
+  file_drop_job(job);
+  if( taken ) return;
+  zt_ahead_stop(a);
+  file_open_alone(it);
+}
+
+/* --- Opening --- */
+
+/* Threads to open files of the list that come next, if there is anything to be had by that. */
+static zt_pool *file_pool(const zt_file_iterator *it){
+  const bool several = it->next>0 && file_count(it)>1;   /* It came by them one by one */
+  zt_pool *pool = zt_connection_pool(it->scan->connection);   /* Also to read one that is large */
+  return several && !it->files.again && it->files.complete ? pool : NULL;
+}
+
+static void file_close(zt_file_iterator *it){
+  zt_source_close(it->source);
+  zt_container_close(it->container);
+  it->source = it->scan->source = NULL;
+  it->container = NULL;
+  it->scan->container = NULL;
+}
+
+/* What was told of the file is of the state that was opened now: a row is of one state alone. */
+static void file_check_told(zt_file_iterator *it){
+  const zt_identity *id = zt_container_identity(it->container);
+  if( it->at.asked!=ZT_STAT_KNOWN || zt_same_state(&it->at.stat.id, id) ) return;
+  zt_fail_changing(it->scan->err, "the file was replaced while it was read");
+  file_close(it);
+}
+
+static void file_try_open(zt_file_iterator *it){
+  const zt_file_place *at = &it->at;
+  zt_pool *pool;
+  if( at->asked==ZT_STAT_KNOWN ) zt_files_renew(&it->files, at->file, &at->stat.id);
+  if( at->error_number && !at->file->path.error_number ){
+    zt_fail_os(it->scan->err, "open", at->error_number);
+  }else if( (pool = file_pool(it))!=NULL ){
+    file_open_ahead(it, pool);
+  }else{
+    file_open_alone(it);
+  }
+  if( it->container ) file_check_told(it);
+}
+
+void zt_file_iterator_open(zt_file_iterator *it){
+  if( it->state!=ZT_FILE_LISTED ) return;
+  file_try_open(it);
+  if( !it->container ){
+    file_settle_failure(it);
+    return;
+  }
+  it->state = ZT_FILE_OPEN;
+  it->scan->container = it->container;
+  it->scan->source = it->source;
+  it->at.stat.id = *zt_container_identity(it->container);   /* Whatever it was when it was listed */
+  it->at.asked = ZT_STAT_KNOWN;
+}
+
+const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
+  zt_file_place *at = &it->at;
+  const zt_listed *file = at->file;
+  *nomem = false;
+  if( at->asked==ZT_STAT_UNASKED && file ){
+    if( file->has_stat ) at->stat = file->stat;
+    else if( zt_path_is_url(file->path.z) ) at->error_number = file->path.error_number;
+    else at->error_number = zt_os_stat(file->path.z, &at->stat);
+    *nomem = at->error_number==ENOMEM;
+    if( *nomem ) at->error_number = 0;
+    else at->asked = at->error_number ? ZT_STAT_FAILED : ZT_STAT_KNOWN;
+  }
+  return at->asked==ZT_STAT_KNOWN ? &at->stat : NULL;
+}
+
+/* --- Standing on a file --- */
+
+zt_listed *zt_file_iterator_next(zt_file_iterator *it){
+  const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
+  zt_listed *file = NULL;
+  while( !file && it->next<file_count(it) ) file = file_get(it, it->next++);
+  if( file && it->next>1 && zt_interrupt_check(&interrupt, it->scan->err) ) return NULL;
+  return file;
+}
+
+bool zt_file_iterator_is_on(const zt_file_iterator *it, const zt_listed *file){
+  return (it->state==ZT_FILE_LISTED || it->state==ZT_FILE_OPEN)
+      && it->at.file==file && it->at.id==file->id;
+}
+
+void zt_file_iterator_stand_on(zt_file_iterator *it, zt_listed *file){
+  it->steps += file->kept ? 1 : ZT_FILE_STEPS;
+  it->at.file = file;
+  it->at.id = file->id;
+  if( it->state==ZT_FILE_NONE ) it->state = ZT_FILE_LISTED;
+  it->scan->path = it->scan->err->path = file->path.z;
+}
+
+void zt_file_iterator_return(zt_file_iterator *it, const zt_file_place *at){
+  zt_file_iterator_stand_on(it, at->file);
+  if( it->state==ZT_FILE_LISTED ) it->at = *at;
+  it->next = 0;   /* Those that come next in the list are none that come next */
+}
+
+void zt_file_iterator_stand_on_image(zt_file_iterator *it, sqlite3_value *image, uint64_t size){
+  zt_scan *scan = it->scan;
+  it->state = ZT_FILE_OPEN;
+  it->at.asked = ZT_STAT_KNOWN;
+  it->at.stat = (zt_stat){ .id.size = size };
+  scan->err->path = "<blob>";
+  if( it->wanted->plan & ZT_PLAN_CONTAINER ){
+    zt_target_open_image(scan->connection, image, &it->container, &it->source, scan->err);
+  }
+  if( !(it->wanted->plan & ZT_PLAN_BYTES) ){
+    zt_source_close(it->source);
+    it->source = NULL;
+  }
+  scan->container = it->container;
+  scan->source = it->source;
+  file_settle_failure(it);
+}
+
+void zt_file_iterator_stand_on_missing(zt_file_iterator *it){
+  it->at.asked = ZT_STAT_FAILED;
+  it->scan->path = it->scan->err->path;
+  file_settle_failure(it);
+}
+
+bool zt_file_iterator_is_literal(const zt_file_iterator *it){
+  return !it->at.file || it->at.file->path.literal;
+}
+
+/* --- Leaving it --- */
+
+void zt_file_iterator_leave(zt_file_iterator *it){
+  zt_scan *scan = it->scan;
+  file_close(it);
+  zt_error_clear(&it->error);
+  scan->path = scan->err->path = NULL;
+  scan->error = NULL;
+  it->at = (zt_file_place){ 0 };
+  it->state = ZT_FILE_NONE;
+}
+
+void zt_file_iterator_rewind(zt_file_iterator *it){
+  zt_ahead_stop(&it->ahead);
+  it->next = 0;
+}
+
+void zt_file_iterator_reset(zt_file_iterator *it){
+  zt_ahead_stop(&it->ahead);
+  zt_file_iterator_leave(it);
+  zt_files_clear(&it->files);
+}
+
+void zt_file_iterator_clear(zt_file_iterator *it){
+  zt_file_iterator_reset(it);
+  zt_ahead_clear(&it->ahead);
+  zt_recycled_clear(&it->openings);
+  sqlite3_free(it->only);
+}

@@ -1,0 +1,64 @@
+/* Opening a file: from the cache, or read now. See open.h. */
+#include "sqlite/open.h"
+
+/* Read what is opened, unless a container of this state is there. */
+static int open_read_opened(zt_connection *c, zt_source *opened, const char *path, bool scan,
+                            const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+  const bool settled = zt_os_settled(zt_source_identity(opened));
+  zt_cache_help help;
+  zt_source_set_pool(opened, c->pool);
+  out->container = zt_cache_find(c->cache, path, zt_source_identity(opened), scan, &help);
+  if( out->container ) return SQLITE_OK;
+  if( zt_container_open_in(help.emptied, opened, help.guess, interrupt, &out->container, err) ){
+    zt_source_explain(opened, err);
+  }else if( zt_source_unchanged(opened, err) ){
+    zt_container_close(out->container);
+    out->container = NULL;
+  }
+  out->worth = settled && out->container;
+  return err->rc;
+}
+
+/* Read a container, without the file if it is there. */
+static int open_read_container(zt_connection *c, const char *path, const zt_stat *state, bool scan,
+                               const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+  zt_source opened;
+  zt_stat now;
+  if( !state ){
+    zt_os_stat(path, &now);   /* What is wrong, opening says */
+    state = &now;
+  }
+  if( state->kind==ZT_KIND_FILE && state->id.inode ){
+    out->container = zt_cache_find(c->cache, path, &state->id, scan, NULL);
+    if( out->container ) return SQLITE_OK;
+  }
+  if( zt_source_begin(&opened, path, state, err)==SQLITE_OK ){
+    open_read_opened(c, &opened, path, scan, interrupt, out, err);
+    zt_source_end(&opened);
+  }
+  return err->rc;
+}
+
+int zt_open_read(zt_connection *c, const char *path, const zt_stat *state, bool scan, bool source,
+                 const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
+  *out = (zt_opened){ NULL, NULL, false };
+  if( !source ) return open_read_container(c, path, state, scan, interrupt, out, err);
+  if( zt_source_open(path, state, &out->source, err)
+   || open_read_opened(c, out->source, path, scan, interrupt, out, err) ){
+    zt_source_close(out->source);
+    out->source = NULL;
+  }
+  return err->rc;
+}
+
+void zt_open_keep(zt_connection *c, const zt_opened *opened, bool scan){
+  if( opened->worth ) zt_cache_keep(c->cache, opened->container, scan);
+}
+
+int zt_open(zt_connection *c, const char *path, const zt_stat *state, bool scan, bool source,
+            zt_opened *out, zt_error *err){
+  const zt_interrupt interrupt = zt_connection_interrupt(c);
+  if( zt_open_read(c, path, state, scan, source, &interrupt, out, err) ) return err->rc;
+  zt_open_keep(c, out, scan);
+  return SQLITE_OK;
+}
