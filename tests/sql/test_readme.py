@@ -165,7 +165,7 @@ def test_there_are_links_to_test():
 @pytest.mark.parametrize("question, answers", [
     ("the columns of a table", ["### zt_objects", "`digest_status`", "`stored_bytes`", "`zt_histogram(source, object, bins)`"]),
     ("how to refresh a catalog from Python", ["```python\nimport sqlite3", "INSERT INTO refresh(source)"]),
-    ("how to add a format", ["zt_driver", "container/driver.c", "tests/formats/NAME/", "tensor/rule.c"]),
+    ("how to add a format", ["zt_driver", "container/driver.c", "tests/formats/NAME/", "NAME_rules"]),
     ("how to report a vulnerability", ["in private", "zt_version()"])])
 def test_the_readme_answers_by_one_link(question, answers):
     (line,) = [line for line in readme.README.read_text().splitlines() if line.startswith(f"| {question} |")]
