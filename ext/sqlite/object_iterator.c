@@ -115,9 +115,8 @@ static bool object_said(zt_error *err, bool yes){
 }
 
 /* An object, or the rest of one, cannot be had: with 'skip' that is passed over. */
-static void object_pass_over(zt_object_iterator *it){
+ZT_COLD static void object_pass_over(zt_object_iterator *it){
   zt_error *err = it->scan->err;
-  if( !err->rc ) return;
   zt_object_iterator_leave(it);
   if( !it->scan->skip || !zt_file_may_go_on(it->scan) ) return;
   zt_error_clear(err);
@@ -163,7 +162,7 @@ bool zt_object_iterator_enter(zt_object_iterator *it){
     it->state = ZT_OBJECTS_ON_ROW;
     return true;
   }
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 
@@ -173,7 +172,7 @@ bool zt_object_iterator_next(zt_object_iterator *it){
   while( scan->container && !scan->err->rc && object_choose_next(it) ){
     if( zt_object_iterator_enter(it) ) return true;
   }
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 
@@ -182,7 +181,7 @@ bool zt_object_iterator_next_row(zt_object_iterator *it){
   if( it->state!=ZT_OBJECTS_ON_ROW ) return false;
   if( scan->table->next && object_said(scan->err, scan->table->next(scan)) ) return true;
   it->state = ZT_OBJECTS_BETWEEN;
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 
