@@ -74,8 +74,14 @@ static bool object_file_has_rows(const zt_object_iterator *it){
       && !zt_wanted_filters(it->wanted);
 }
 
+/* Fail if the statement shall end. */
+ZT_COLD static int object_ask(const zt_scan *scan){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
+  return zt_interrupt_check(&interrupt, scan->err);
+}
+
 /* Find out which objects are wanted. */
-static int object_begin(zt_object_iterator *it){
+ZT_COLD static int object_begin(zt_object_iterator *it){
   if( !it->wanted->objects.any ){
     if( object_find(it) ) return it->scan->err->rc;
     if( object_is_lacking(it) ) object_fail_lacking(it);
@@ -98,10 +104,7 @@ static bool object_choose_next(zt_object_iterator *it){
   n = object_count(it);
   while( it->next<n ){
     if( object_get(it, it->next++, &scan->object) ) return true;
-    if( it->next%ZT_SCAN_POLL==0 ){
-      const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
-      if( zt_interrupt_check(&interrupt, scan->err) ) return false;
-    }
+    if( it->next%ZT_SCAN_POLL==0 && object_ask(scan) ) return false;
   }
   return false;
 }
