@@ -1,18 +1,12 @@
-/* Opening a container, and decoding from what it keeps. See container.h. */
+/* A container, and decoding from what it keeps. See container.h. */
 #include "container/builder.h"
 
 #include <assert.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "container/foreign.h"
 #include "core/host.h"
 #include "core/sort.h"
 #include "core/utf8.h"
-
-/* Where the two ends of a file are read to. */
-typedef struct container_buffer {
-  uint8_t head[ZT_ENDS_HEAD], tail[ZT_ENDS_TAIL];
-} container_buffer;
 
 /* Read n bytes of a source, or find them in what the builder, if there is one, has read ahead. */
 static int container_read(zt_source *source, const zt_builder *b, uint64_t offset, uint8_t *p,
@@ -24,9 +18,8 @@ static int container_read(zt_source *source, const zt_builder *b, uint64_t offse
   return SQLITE_OK;
 }
 
-/* Read the two ends of a source into a buffer. */
-static int container_read_ends(zt_source *source, const zt_builder *b, container_buffer *buffer,
-                               zt_ends *out, zt_error *err){
+int zt_ends_read(zt_source *source, const zt_builder *b, zt_ends_buffer *buffer, zt_ends *out,
+                 zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_ENDS_HEAD ? (size_t)size : ZT_ENDS_HEAD;
   const size_t nTail = size<ZT_ENDS_TAIL ? (size_t)size : ZT_ENDS_TAIL;
@@ -37,14 +30,6 @@ static int container_read_ends(zt_source *source, const zt_builder *b, container
     .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL
   };
   return SQLITE_OK;
-}
-
-/* Read what the guess says are the metadata, if there is one, which fits. */
-static int container_read_guess(zt_builder *b, zt_container_guess guess){
-  const uint64_t size = zt_source_size(b->source);
-  const uint32_t n = guess.tail ? guess.tail : guess.head;
-  assert( n<=ZT_GUESS_MAX );
-  return n==0 || n>size ? SQLITE_OK : zt_builder_read_ahead(b, guess.tail ? size-n : 0, n);
 }
 
 zt_container_guess zt_container_like(const zt_container *c){
@@ -63,57 +48,17 @@ zt_container_guess zt_container_like(const zt_container *c){
   return guess;
 }
 
-/* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
-static int container_fill(zt_builder *b, zt_container_guess guess, bool is_new){
-  zt_container *c = b->container;
-  zt_error *err = b->err;
-  container_buffer buffer;
-  zt_ends ends = { 0 };
-  if( container_read_guess(b, guess)
-   || container_read_ends(b->source, b, &buffer, &ends, err) ) return err->rc;
-  c->driver = zt_driver_for(&ends, err);
-  if( err->rc ) return err->rc;
-  if( !c->driver ) return zt_foreign_fail(&ends, err);
-  c->names.interrupt = c->shard_names.interrupt = b->interrupt;
-  c->driver->open(b, &ends);
-  c->names.interrupt = c->shard_names.interrupt = NULL;
-  if( is_new && !err->rc ) zt_builder_trim(b);
-  return err->rc;
-}
-
-static zt_container *container_new(void){
+zt_container *zt_container_new(void){
   zt_container *c = sqlite3_malloc64(sizeof(*c));
   if( c ) *c = (zt_container){ .references = 1 };
   return c;
 }
 
-int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
-                      zt_error *err){
-  return zt_container_open_in(NULL, source, (zt_container_guess){ 0 }, interrupt, out, err);
-}
-
-int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_guess guess,
-                         const zt_interrupt *interrupt, zt_container **out, zt_error *err){
-  const zt_identity *id = zt_source_identity(source);
-  zt_container *c = emptied ? emptied : container_new();
-  zt_builder b = { source, c, interrupt, err, 0, 0 };
-  *out = NULL;
-  if( !c ) return zt_fail_nomem(err);
-  c->is_file = id!=NULL;
-  if( id ) c->identity = *id;
-  c->file_size = c->end = zt_source_size(source);
-  container_fill(&b, guess, !emptied);
-  err->object.z = err->component.z = NULL;
-  if( err->rc ) zt_container_close(c);
-  else *out = c;
-  return err->rc;
-}
-
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
-  container_buffer buffer;
+  zt_ends_buffer buffer;
   zt_ends ends = { 0 };
-  if( container_read_ends(source, NULL, &buffer, &ends, err) ) return err->rc;
-  if( zt_driver_for(&ends, err)==driver ) return driver->check_ends(&ends, err);
+  if( zt_ends_read(source, NULL, &buffer, &ends, err) ) return err->rc;
+  if( driver->probe(&ends, err)==ZT_PROBE_YES ) return driver->check_ends(&ends, err);
   return err->rc ? err->rc
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);
 }
@@ -161,7 +106,7 @@ zt_container *zt_container_empty(zt_container *c){
 }
 
 zt_container *zt_container_prepare(zt_container_guess guess){
-  zt_container *c = guess.kept ? container_new() : NULL;
+  zt_container *c = guess.kept ? zt_container_new() : NULL;
   zt_builder b = { .container = c };
   if( !c ) return NULL;
   /* What is nearly alike has room, too */

@@ -141,6 +141,19 @@ const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err);
 /* All drivers, ended by NULL. */
 extern const zt_driver *const zt_drivers[];
 
+/* Where the two ends of a file are read to. */
+typedef struct zt_ends_buffer {
+  uint8_t head[ZT_ENDS_HEAD], tail[ZT_ENDS_TAIL];
+} zt_ends_buffer;
+
+/* Read the two ends of a source into a buffer, or find them in what the builder, if there is one,
+** has read ahead. */
+int zt_ends_read(zt_source *source, const zt_builder *b, zt_ends_buffer *buffer, zt_ends *out,
+                 zt_error *err);
+
+/* A container of nothing. NULL: there is no memory. */
+zt_container *zt_container_new(void);
+
 /* Fail unless the source is a sound file of that format, as far as its two ends tell. */
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err);
 

@@ -8,6 +8,26 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
+const zt_gguf_type zt_gguf_types[ZT_GGUF_TYPES] = {
+  { ZT_TEXT_INIT("u8"), 1 }, { ZT_TEXT_INIT("i8"), 1 }, { ZT_TEXT_INIT("u16"), 2 },
+  { ZT_TEXT_INIT("i16"), 2 }, { ZT_TEXT_INIT("u32"), 4 }, { ZT_TEXT_INIT("i32"), 4 },
+  { ZT_TEXT_INIT("f32"), 4 }, { ZT_TEXT_INIT("bool"), 1 }, { ZT_TEXT_INIT("str"), 8 },
+  { ZT_TEXT_INIT("arr"), 12 }, { ZT_TEXT_INIT("u64"), 8 }, { ZT_TEXT_INIT("i64"), 8 },
+  { ZT_TEXT_INIT("f64"), 8 }
+};
+
+void zt_gguf_read_info(const zt_container *c, size_t at, zt_gguf_info *out){
+  bool big = zt_gguf_of(c)->big;
+  const uint8_t *p = c->kept.p;
+  out->name = (zt_text){ (const char*)p+at+8, (size_t)zt_gguf_u64(big, p+at) };
+  out->dimensions = at + 8 + out->name.n;
+  out->rank = zt_gguf_u32(big, p+out->dimensions);
+  out->number = out->dimensions + 4 + 8*(size_t)out->rank;
+  out->type = zt_ggml_type_numbered(zt_gguf_u32(big, p+out->number));
+  out->offset = zt_gguf_u64(big, p+out->number+4);
+  out->end = out->number + 12;
+}
+
 /* A number of `width` bytes. */
 static uint64_t gguf_uint(bool big, const uint8_t *p, unsigned width){
   switch( width ){

@@ -1,12 +1,11 @@
 /*
-** Calls in a pickle whose results are known without making them: bytes, dates and numpy's numbers.
-** Nothing is called. Interface to code in pickle_calls.c; numpy's arrays are in pickle_numpy.h.
+** Calls in a pickle that have a meaning in any, and the bytes that some of them make. Nothing is
+** called. Interface to code in pickle_calls.c; what others make is in pickle_result.h.
 */
 #ifndef ZT_CONTAINER_PICKLE_CALLS_H
 #define ZT_CONTAINER_PICKLE_CALLS_H
 
 #include "container/pickle.h"
-#include "core/cbor_write.h"
 #include "core/host.h"
 
 /* A call of a table, by the global that is called. */
@@ -46,44 +45,5 @@ bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,
 
 /* Copy the first n of them, which are there. */
 void zt_pickle_copy_bytes(const zt_pickle_bytes *b, uint8_t *out, size_t n);
-
-typedef enum zt_pickle_result_kind {
-  ZT_RESULT_BOOL, ZT_RESULT_INTEGER, ZT_RESULT_UNSIGNED, ZT_RESULT_REAL, ZT_RESULT_COMPLEX,
-  ZT_RESULT_TEXT,            /* `text` */
-  ZT_RESULT_UTF32,           /* `bytes`, as text */
-  ZT_RESULT_BYTES            /* `bytes` */
-} zt_pickle_result_kind;
-
-/* What a call would give. */
-typedef struct zt_pickle_result {
-  zt_pickle_result_kind kind;
-  int64_t integer;           /* Also of a bool */
-  uint64_t u;                /* Of an unsigned */
-  double real, imag;
-  char text[32];             /* With a NUL behind it */
-  zt_pickle_bytes bytes;
-  size_t zeros;              /* Bytes behind these that are none of them, but were read */
-  bool big;                  /* Of UTF-32 */
-} zt_pickle_result;
-
-/* False if it is no call, or not known what it would give; or bytes of which there are more than
-** `most`. */
-bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
-                           zt_pickle_result *out);
-
-/* Append it; complex numbers are arrays of two. */
-void zt_pickle_put_result(const zt_pickle_result *r, zt_cbor_out *out);
-
-#define ZT_PICKLE_KEY_BYTES 1024   /* Bytes that the next one shows, at most */
-
-/* Append it as Python shows it, or as a key of a dict that is text: without quotes; bytes as
-** hexadecimal digits. */
-void zt_pickle_show_result(const zt_pickle_result *r, sqlite3_str *out);
-
-/* A real number as Python shows it. */
-void zt_pickle_show_real(double real, sqlite3_str *out);
-
-/* Bytes that this takes, about. */
-uint64_t zt_pickle_result_size(const zt_pickle_result *r);
 
 #endif

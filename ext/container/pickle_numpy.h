@@ -6,7 +6,7 @@
 #define ZT_CONTAINER_PICKLE_NUMPY_H
 
 #include "container/npy.h"
-#include "container/pickle_calls.h"
+#include "container/pickle_result.h"
 
 /* An array. */
 typedef struct zt_numpy_array {

@@ -8,17 +8,6 @@
 
 #define SHARD_SUFFIX ".zt"
 
-const zt_rule zt_rules_shard[] = {
-  ZT_ERROR("X1", "missing-shard", "a shard exists beside its file (2)", ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X4", "shard-format", "a shard has the magic number and footer of its format (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X2", "shard-size", "a shard has the size that the table of shards states (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X3", "shard-digest", "a shard has the digest that the table of shards states (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_RULES_END
-};
-
 const zt_rule zt_rules_external[] = {
   ZT_ERROR("X5", "external-file",
            "a file of external data exists below the model's directory (ONNX)",

@@ -21,8 +21,7 @@
 
 #define ZT_SPEC_EXTERNAL "ONNX, docs/ExternalData.md"
 
-extern const zt_rule zt_rules_shard[];      /* X1 to X4 */
-extern const zt_rule zt_rules_external[];   /* X5, X6 */
+extern const zt_rule zt_rules_external[];   /* X5, X6; X1 to X4 are zt2.c's */
 
 /* Open the shard of that name and size, of the file that is the source (X1, X2, X4). An image has
 ** no siblings: a failure that says so. *out is NULL on failure. */

@@ -1,7 +1,7 @@
 /* Values of a pickle that are no tensors. See torch_leaf.h. */
 #include "container/torch_leaf.h"
 
-#include "container/pickle_calls.h"
+#include "container/pickle_result.h"
 #include "core/host.h"
 #include "core/json.h"
 

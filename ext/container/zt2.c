@@ -70,6 +70,13 @@ static const zt_rule zt2_rules[] = {
            "demand (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z15", "malformed-digest"),
+  ZT_ERROR("X1", "missing-shard", "a shard exists beside its file (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X4", "shard-format", "a shard has the magic number and footer of its format (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X2", "shard-size", "a shard has the size that the table of shards states (2)",
+           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X3", "shard-digest", "a shard has the digest that the table of shards states (2)",
+           ZT_SPEC_ZTENSOR_2),
   ZT_RULES_END
 };
 
@@ -660,7 +667,7 @@ static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
 
 const zt_driver zt_driver_zt2 = {
   .name = "2", .format = "ztensor",
-  .rules = { zt_rules_cbor, zt_rules_cbor_strict, zt_rules_schema, zt2_rules, zt_rules_shard },
+  .rules = { zt_rules_cbor, zt_rules_cbor_strict, zt_rules_schema, zt2_rules },
   .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
   .component = zt2_component, .steps = &zt_manifest_steps, .shard = zt2_shard,
   .check_ends = zt2_check_ends

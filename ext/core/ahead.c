@@ -4,22 +4,26 @@
 #include "core/host.h"
 #include "core/os.h"
 
-/* Nanoseconds of work that is left: less is not worth a thread. Tests are built with 0. */
+/* Each constant names the measurement (tests/bench) that it is for. */
+
+/* Nanoseconds of work that is left: less is not worth a thread. Tests are built with 0.
+** (threads-few) */
 #ifndef ZT_AHEAD_WORTH
 # define ZT_AHEAD_WORTH 1000000
 #endif
-#define AHEAD_LATE ((int64_t)1000*1000)    /* Nanoseconds beyond which a job, but for */
-#define AHEAD_LATE_BYTE 10                 /* these for each byte of its result, rather waited than
-                                           ** computed, */
-#define AHEAD_LATE_JOBS 3                  /* if it is so many in a row: a processor may be busy */
-#define AHEAD_EACH 2                       /* Groups for each thread */
-#define AHEAD_GROUP 16                     /* Jobs of a group, at most, */
-#define AHEAD_GROUP_TIME ((int64_t)250*1000)   /* and nanoseconds that they are to take: handing
-                                           ** each over by itself may take longer than doing it */
-#define AHEAD_POLL 16                      /* Jobs taken between two questions whether to go on:
-                                           ** short ones ask nothing, nor does who waits for them */
-#define AHEAD_SMOOTH 4                     /* What the last job took is one part in so many of what
-                                           ** the next is to take: it may have been interrupted */
+
+/* Nanoseconds beyond which a job, but for these for each byte of its result, rather waited than
+** computed, if it is so many in a row: a processor may be busy. (threads-late, which waits; the
+** last two: join-files, whose files take long to check, and need no more threads) */
+#define AHEAD_LATE ((int64_t)1000*1000)
+#define AHEAD_LATE_BYTE 10
+#define AHEAD_LATE_JOBS 3
+
+/* Groups for each thread (threads-late), jobs of a group at most, and nanoseconds that they are to
+** take: handing each over by itself may take longer than doing it (threads-tree). */
+#define AHEAD_EACH 2
+#define AHEAD_GROUP 16
+#define AHEAD_GROUP_TIME ((int64_t)250*1000)
 
 /* Jobs that one thread does one after the other. */
 typedef struct ahead_group {
@@ -136,7 +140,7 @@ static void ahead_widen(zt_ahead *a, uint64_t left){
 static void ahead_learn(zt_ahead *a, const zt_job *job){
   const int64_t computing = AHEAD_LATE + AHEAD_LATE_BYTE*(int64_t)job->memory;
   const int threads = 2*zt_pool_threads(a->tasks.pool);
-  a->took = a->took ? a->took+(job->took-a->took)/AHEAD_SMOOTH : job->took;
+  a->took = job->took;
   if( job->memory>a->largest ) a->largest = job->memory;
   a->late = job->took<computing ? 0 : a->late+1;
   if( !a->slow || a->late<AHEAD_LATE_JOBS ) return;
@@ -157,7 +161,7 @@ static zt_job *ahead_pop(zt_ahead *a, const zt_interrupt *interrupt, zt_error *e
 zt_job *zt_ahead_take(zt_ahead *a, void *context, uint64_t number, uint64_t left,
                       const zt_interrupt *interrupt, zt_error *err){
   zt_job *job;
-  if( ++a->taken%AHEAD_POLL==0 && zt_interrupt_check(interrupt, err) ) return NULL;
+  if( zt_interrupt_check(interrupt, err) ) return NULL;
   if( !a->begun || (a->first ? !ahead_has(a, number) : number<=a->last_number) ){
     zt_ahead_stop(a);
     if( a->whole && a->tasks.pool ) a->window = (uint32_t)ahead_most(a);

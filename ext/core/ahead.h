@@ -50,10 +50,9 @@ typedef struct zt_ahead {
   uint32_t n;                /* Groups */
   uint32_t window;           /* How many may be ahead */
   uint64_t last_number;      /* That was last asked for */
-  uint64_t taken;            /* How many were asked for in all */
   bool begun;                /* There is one */
   uint64_t largest;          /* Memory of a result, so far */
-  int64_t took;              /* Nanoseconds that one takes, about: smoothed */
+  int64_t took;              /* Nanoseconds that the last one took */
   uint32_t late;             /* How many in a row seem to have waited */
 } zt_ahead;
 

@@ -6,31 +6,13 @@
 #define ZT_CORE_OS_H
 
 #include "core/error.h"
+#include "core/path.h"
 
 #define ZT_OS_MESSAGE 256   /* Bytes of a message */
 
 /* What the errno value n means: in the buffer or for ever, since strerror() may use one buffer for
 ** all threads. */
 const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]);
-
-/* The bytes that stand between the names of a path. A slash is one everywhere. */
-#ifdef _WIN32
-# define ZT_SEPARATORS "/\\"
-#else
-# define ZT_SEPARATORS "/"
-#endif
-
-static inline bool zt_is_separator(char ch){
-  const char other = ZT_SEPARATORS[1];   /* If there is another one */
-  return ch=='/' || (other && ch==other);
-}
-
-/* The last name in a path. */
-static inline const char *zt_path_name(const char *path){
-  const char *name = path;
-  for(; *path; path++) if( zt_is_separator(*path) ) name = path+1;
-  return name;
-}
 
 /* The path of a file: URI (RFC 8089), decoded, becomes one of the system's: on Windows, /C:/x
 ** becomes C:/x. */

@@ -1,8 +1,8 @@
 /* What the text of a path says. See path.h. */
 #include "core/path.h"
 
+#include <string.h>
 #include "core/host.h"
-#include "core/os.h"
 
 bool zt_path_is_below(const char *path, const char *above){
   size_t n = strlen(above);

@@ -5,6 +5,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The bytes that stand between the names of a path. A slash is one everywhere. */
+#ifdef _WIN32
+# define ZT_SEPARATORS "/\\"
+#else
+# define ZT_SEPARATORS "/"
+#endif
+
+static inline bool zt_is_separator(char ch){
+  const char other = ZT_SEPARATORS[1];   /* If there is another one */
+  return ch=='/' || (other && ch==other);
+}
+
+/* The last name in a path. */
+static inline const char *zt_path_name(const char *path){
+  const char *name = path;
+  for(; *path; path++) if( zt_is_separator(*path) ) name = path+1;
+  return name;
+}
+
 /* True for `scheme://...`, whatever case it is in, but for file:. A scheme has two characters at
 ** least: Windows' drives have one. */
 bool zt_path_is_url(const char *source);

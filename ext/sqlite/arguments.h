@@ -11,9 +11,6 @@
 #include "sqlite/module.h"
 #include "sqlite/plan.h"
 
-#define ZT_ARGUMENTS_BLOB 65536   /* A BLOB of so many bytes is kept for the column source without
-                                  ** looking whether a statement may ask for it */
-
 /* What the source is. */
 typedef enum zt_source_state {
   ZT_SOURCE_NONE,              /* No arguments were taken yet */

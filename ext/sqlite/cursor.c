@@ -174,7 +174,7 @@ static void cursor_source_column(const zt_cursor *c, sqlite3_context *ctx){
     err.path = "<blob>";
     zt_fail(&err, SQLITE_ERROR,
             "of a BLOB of more than %d bytes, the column source is kept only if its bytes are read",
-            ZT_ARGUMENTS_BLOB);
+            ZT_CURSOR_BLOB);
     zt_result_error(ctx, &err);
   }
 }

@@ -13,6 +13,9 @@
 #include "sqlite/automatic_index.h"
 #include "sqlite/object_iterator.h"
 
+#define ZT_CURSOR_BLOB 65536   /* A BLOB of so many bytes is kept for the column source without
+                               ** looking whether a statement may ask for it */
+
 /* Where rows come from. */
 typedef enum zt_rows_from {
   ZT_ROWS_FROM_SCAN,

@@ -38,7 +38,7 @@ static int filter_check_offset(zt_cursor *c){
 ** next to nothing. SQLite asks for the source by itself where it takes the sides of an OR one
 ** by one. */
 static bool filter_copies(zt_cursor *c, uint64_t size){
-  return (c->wanted.plan & ZT_PLAN_BYTES) || size<=ZT_ARGUMENTS_BLOB || c->automatic.text
+  return (c->wanted.plan & ZT_PLAN_BYTES) || size<=ZT_CURSOR_BLOB || c->automatic.text
       || filter_may_be(c, &c->asks_source, zt_statements_ask_for_source);
 }
 

@@ -39,11 +39,9 @@ static int methods_close(sqlite3_vtab_cursor *p){
 
 /* --- Rows --- */
 
-/* The end of xFilter and xNext: a failure is handed to SQLite, and nothing of what was begun is
-** used again. */
-static int methods_end(zt_cursor *c, int rc){
+/* Hand a failure to SQLite. Nothing of what was begun is used again. */
+ZT_COLD static int methods_fail(zt_cursor *c, int rc){
   sqlite3_vtab *v = c->base.pVtab;
-  if( rc==SQLITE_OK ) return SQLITE_OK;
   if( c->err.message ){
     sqlite3_free(v->zErrMsg);
     v->zErrMsg = c->err.message;
@@ -59,13 +57,15 @@ static int methods_end(zt_cursor *c, int rc){
 static int methods_filter(sqlite3_vtab_cursor *p, int plan, const char *text, int argc,
                           sqlite3_value **argv){
   zt_cursor *c = (zt_cursor*)p;
+  const int rc = zt_filter(c, plan, text, argv);
   (void)argc;
-  return methods_end(c, zt_filter(c, plan, text, argv));
+  return rc ? methods_fail(c, rc) : SQLITE_OK;
 }
 
 static int methods_next(sqlite3_vtab_cursor *p){
   zt_cursor *c = (zt_cursor*)p;
-  return methods_end(c, zt_filter_next(c));
+  const int rc = zt_filter_next(c);
+  return rc ? methods_fail(c, rc) : SQLITE_OK;
 }
 
 static int methods_eof(sqlite3_vtab_cursor *p){

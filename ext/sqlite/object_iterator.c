@@ -74,8 +74,14 @@ static bool object_file_has_rows(const zt_object_iterator *it){
       && !zt_wanted_filters(it->wanted);
 }
 
+/* Fail if the statement shall end. */
+ZT_COLD static int object_ask(const zt_scan *scan){
+  const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
+  return zt_interrupt_check(&interrupt, scan->err);
+}
+
 /* Find out which objects are wanted. */
-static int object_begin(zt_object_iterator *it){
+ZT_COLD static int object_begin(zt_object_iterator *it){
   if( !it->wanted->objects.any ){
     if( object_find(it) ) return it->scan->err->rc;
     if( object_is_lacking(it) ) object_fail_lacking(it);
@@ -98,10 +104,7 @@ static bool object_choose_next(zt_object_iterator *it){
   n = object_count(it);
   while( it->next<n ){
     if( object_get(it, it->next++, &scan->object) ) return true;
-    if( it->next%ZT_SCAN_POLL==0 ){
-      const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
-      if( zt_interrupt_check(&interrupt, scan->err) ) return false;
-    }
+    if( it->next%ZT_SCAN_POLL==0 && object_ask(scan) ) return false;
   }
   return false;
 }
@@ -115,9 +118,8 @@ static bool object_said(zt_error *err, bool yes){
 }
 
 /* An object, or the rest of one, cannot be had: with 'skip' that is passed over. */
-static void object_pass_over(zt_object_iterator *it){
+ZT_COLD static void object_pass_over(zt_object_iterator *it){
   zt_error *err = it->scan->err;
-  if( !err->rc ) return;
   zt_object_iterator_leave(it);
   if( !it->scan->skip || !zt_file_may_go_on(it->scan) ) return;
   zt_error_clear(err);
@@ -163,7 +165,7 @@ bool zt_object_iterator_enter(zt_object_iterator *it){
     it->state = ZT_OBJECTS_ON_ROW;
     return true;
   }
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 
@@ -173,7 +175,7 @@ bool zt_object_iterator_next(zt_object_iterator *it){
   while( scan->container && !scan->err->rc && object_choose_next(it) ){
     if( zt_object_iterator_enter(it) ) return true;
   }
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 
@@ -182,7 +184,7 @@ bool zt_object_iterator_next_row(zt_object_iterator *it){
   if( it->state!=ZT_OBJECTS_ON_ROW ) return false;
   if( scan->table->next && object_said(scan->err, scan->table->next(scan)) ) return true;
   it->state = ZT_OBJECTS_BETWEEN;
-  object_pass_over(it);
+  if( scan->err->rc ) object_pass_over(it);
   return false;
 }
 

@@ -67,9 +67,13 @@ typedef struct zt_plan_values {
 zt_plan_values zt_plan_values_of(int plan, sqlite3_value **argv);
 
 static inline sqlite3_value *zt_plan_value(const zt_plan_values *values, int bit){
+#if defined(__GNUC__)
+  return values->at[__builtin_ctz((unsigned)bit)];
+#else
   int i = 0;
   while( bit>>i!=1 ) i++;
   return values->at[i];
+#endif
 }
 
 /* What the planner is told about a table. */

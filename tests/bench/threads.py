@@ -63,6 +63,12 @@ def listing(sql: str) -> tuple[Sample, Sample]:
     return two(sql, "tree")
 
 
+def few() -> tuple[Sample, Sample]:
+    """What is over before a thread has begun."""
+    tree()
+    return two(TOTALS + "zt_components(?1)", "tree/run-00/*.zt")
+
+
 def opening() -> tuple[Sample, Sample]:
     million()
     return two("SELECT version, objects FROM zt_files(?1)", "million.zt")
@@ -106,7 +112,7 @@ MODELS = "2 models of 64 f32 tensors of 16 MiB"
 ONE = "1 thread"
 
 
-def against_one(name: str, workload: str, what: str, bound: float,
+def against_one(name: str, workload: str, what: str, bound: float | None,
                 prepare: Callable[[], tuple[Sample, Sample]]) -> Measurement:
     return Measurement(f"threads-{name}", workload, f"{what}, 2 threads", ONE, "ms", bound, prepare)
 
@@ -121,6 +127,7 @@ MEASUREMENTS = [
     against_one("stats-f32", "64 tensors of 16 MiB, f32", "zt_stats", 0.60, lambda: two_read(STATS, tensors("f32"))),
     against_one("stats-bf16", "64 tensors of 16 MiB, bf16", "zt_stats", 0.60, lambda: two_read(STATS, tensors("bf16"))),
     against_one("tree", TREE, "count(*), sum(length)", 0.65, lambda: listing(TOTALS + "zt_components(?1)")),
+    against_one("few", "100 files of 100 objects", "count(*), sum(length)", None, few),
     against_one("manifest", "1 file, 1,000,000 components", "opened", 0.80, opening),
     against_one("compare", MODELS, "zt_compare", 0.60, distances),
     Measurement("threads-rust-xxh3", LARGE + "xxh3", "digest_status", "Rust library, verify: maps", "ms", 0.8,

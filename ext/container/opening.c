@@ -1,0 +1,54 @@
+/* Opening a container: the driver that claims a file fills it. See container.h. */
+#include "container/builder.h"
+
+#include <assert.h>
+#include "container/driver.h"
+#include "container/foreign.h"
+
+/* Read what the guess says are the metadata, if there is one, which fits. */
+static int opening_read_guess(zt_builder *b, zt_container_guess guess){
+  const uint64_t size = zt_source_size(b->source);
+  const uint32_t n = guess.tail ? guess.tail : guess.head;
+  assert( n<=ZT_GUESS_MAX );
+  return n==0 || n>size ? SQLITE_OK : zt_builder_read_ahead(b, guess.tail ? size-n : 0, n);
+}
+
+/* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
+static int opening_fill(zt_builder *b, zt_container_guess guess, bool is_new){
+  zt_container *c = b->container;
+  zt_error *err = b->err;
+  zt_ends_buffer buffer;
+  zt_ends ends = { 0 };
+  if( opening_read_guess(b, guess)
+   || zt_ends_read(b->source, b, &buffer, &ends, err) ) return err->rc;
+  c->driver = zt_driver_for(&ends, err);
+  if( err->rc ) return err->rc;
+  if( !c->driver ) return zt_foreign_fail(&ends, err);
+  c->names.interrupt = c->shard_names.interrupt = b->interrupt;
+  c->driver->open(b, &ends);
+  c->names.interrupt = c->shard_names.interrupt = NULL;
+  if( is_new && !err->rc ) zt_builder_trim(b);
+  return err->rc;
+}
+
+int zt_container_open(zt_source *source, const zt_interrupt *interrupt, zt_container **out,
+                      zt_error *err){
+  return zt_container_open_in(NULL, source, (zt_container_guess){ 0 }, interrupt, out, err);
+}
+
+int zt_container_open_in(zt_container *emptied, zt_source *source, zt_container_guess guess,
+                         const zt_interrupt *interrupt, zt_container **out, zt_error *err){
+  const zt_identity *id = zt_source_identity(source);
+  zt_container *c = emptied ? emptied : zt_container_new();
+  zt_builder b = { source, c, interrupt, err, 0, 0 };
+  *out = NULL;
+  if( !c ) return zt_fail_nomem(err);
+  c->is_file = id!=NULL;
+  if( id ) c->identity = *id;
+  c->file_size = c->end = zt_source_size(source);
+  opening_fill(&b, guess, !emptied);
+  err->object.z = err->component.z = NULL;
+  if( err->rc ) zt_container_close(c);
+  else *out = c;
+  return err->rc;
+}
