@@ -207,7 +207,7 @@ asan:                               ## the whole test suite under AddressSanitiz
 	$(SIDE_BY_SIDE) asan-c asan-sql
 
 # The files of every format, sound, broken and cut, and what decodes them
-MANY_FILES = formats truncate compare dense quantized sparse zt2
+MANY_FILES = golden hostile truncate compare dense quantized sparse zt2
 asan-quick:                         ## the same of the C tests, and of the SQL tests that read many files
 	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
 	$(SIDE_BY_SIDE) asan-c asan-sql SQL_TESTS='$(MANY_FILES:%=tests/sql/test_%.py)'

@@ -413,7 +413,8 @@ SELECT a.id, a.digest, f.components, CASE typeof(f.stored_bytes) WHEN 'text' THE
        CASE typeof(f.decoded_bytes) WHEN 'text' THEN CAST(f.decoded_bytes AS BLOB) ELSE f.decoded_bytes END
 FROM main.older_files AS f JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path;
 INSERT INTO main.part(layout, name, storage, offset, length, decoded_length, shard)
-SELECT l.id, n.id, s.id, c.offset, c.length, CASE typeof(c.decoded_length) WHEN 'text' THEN CAST(c.decoded_length AS BLOB) ELSE c.decoded_length END, c.shard
+SELECT l.id, n.id, s.id, c.offset, CASE typeof(c.length) WHEN 'text' THEN CAST(c.length AS BLOB) ELSE c.length END,
+       CASE typeof(c.decoded_length) WHEN 'text' THEN CAST(c.decoded_length AS BLOB) ELSE c.decoded_length END, c.shard
 FROM main.older_components AS c JOIN main.older_files AS f USING (path) JOIN main.architecture AS a ON a.digest = 'of the older ' || f.path
      JOIN main.layout AS l ON l.architecture = a.id JOIN main.name AS n ON n.name = c.object
      JOIN main.storage AS s ON s.component = c.component AND quote(s.dtype) = quote(c.dtype) AND quote(s.type) = quote(c.type)
@@ -501,7 +502,8 @@ FROM file AS f JOIN host AS h ON h.id = f.host JOIN layout_objects AS o ON o.lay
 DROP VIEW IF EXISTS main.components;
 CREATE VIEW main.components AS
 SELECT f.path, n.name AS object, s.component, s.dtype, s.type, s.encoding, s.byte_order,
-       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset, p.length,
+       CASE WHEN p.shard IS NULL THEN p.offset + f.data_offset ELSE p.offset END AS offset,
+       CASE typeof(p.length) WHEN 'blob' THEN CAST(p.length AS TEXT) ELSE p.length END AS length,
        CASE typeof(p.decoded_length) WHEN 'blob' THEN CAST(p.decoded_length AS TEXT) ELSE p.decoded_length END AS decoded_length,
        coalesce(d.stated, d.algorithm || ':' || lower(hex(d.value))) AS digest, p.shard, s.digest_of, h.name AS host, f.id AS file
 FROM file AS f JOIN host AS h ON h.id = f.host JOIN part AS p ON p.layout = f.layout

@@ -145,7 +145,8 @@ CREATE TEMP TRIGGER refresh_layout_insert INSTEAD OF INSERT ON refresh_layout BE
   INSERT INTO layout(architecture, digest, components, stored_bytes, decoded_bytes)
   VALUES (NEW.architecture, NEW.digest, NEW.components, NEW.stored_bytes, NEW.decoded_bytes);
   INSERT INTO part(layout, name, storage, offset, length, decoded_length, shard)
-  SELECT l.id, n.id, s.id, CASE WHEN z.shard IS NULL THEN z.offset - NEW.data_offset ELSE z.offset END, z.length,
+  SELECT l.id, n.id, s.id, CASE WHEN z.shard IS NULL THEN z.offset - NEW.data_offset ELSE z.offset END,
+         CASE typeof(z.length) WHEN 'text' THEN CAST(z.length AS BLOB) ELSE z.length END,
          CASE typeof(z.decoded_length) WHEN 'text' THEN CAST(z.decoded_length AS BLOB) ELSE z.decoded_length END, z.shard
   FROM layout AS l CROSS JOIN zt_components(NEW.path, 'skip') AS z CROSS JOIN name AS n ON n.name = z.object
        CROSS JOIN storage AS s ON s.component = z.component AND quote(s.dtype) = quote(z.dtype)

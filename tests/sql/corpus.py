@@ -34,18 +34,21 @@ def formats():
 @functools.lru_cache(maxsize=None)
 def golden(format="ztensor"):
     """[(name, path, expectation)] of one format, sorted by name: a file, and the X.expected.json beside it."""
-    folder, found = FORMATS / format / "golden", []
-    for expectation in folder.rglob("*.expected.json"):
-        stem = expectation.name.removesuffix(".expected.json")
-        path, = (p for p in expectation.parent.glob(stem + ".*") if p.stem == stem)
-        found.append((str(path.relative_to(folder).with_suffix("")), path, json.loads(expectation.read_text())))
+    found = []
+    for expectation in (FORMATS / format).rglob("*.expected.json"):
+        stem, expected = expectation.name.removesuffix(".expected.json"), json.loads(expectation.read_text())
+        if not stem.endswith(".index"):    # Of several files
+            path, = (p for p in expectation.parent.glob(stem + ".*") if p.stem == stem)
+            found.append((str(path.relative_to(FORMATS / format).with_suffix("")).removeprefix("golden/"), path, expected))
     return sorted(found, key=lambda g: g[0])
 
 
 @functools.lru_cache(maxsize=None)
-def hostile(format="ztensor"):
-    """The cases of one format, as dicts."""
-    return json.loads((FORMATS / format / "hostile" / "cases.json").read_text())
+def hostile(format=None):
+    """The cases of one format, or of all, as dicts with the `format` and the file's `path`, too."""
+    defaults = {"object": None, "finding": None}
+    return [{**defaults, **case, "format": name, "path": FORMATS / name / "hostile" / case["file"]} for name in formats()
+            if format in (None, name) for case in json.loads((FORMATS / name / "hostile" / "cases.json").read_text())]
 
 
 @functools.lru_cache(maxsize=None)
@@ -57,7 +60,7 @@ def elsewhere(format):
 
 def findings():
     """What zt_check finds in the hostile files, by slug."""
-    return {found for format in formats() for found in (*(case.get("finding") for case in hostile(format)), *elsewhere(format))} - {None}
+    return {case["finding"] for case in hostile()} - {None} | {found for format in formats() for found in elsewhere(format)}
 
 
 def source_of(path, how):
@@ -192,6 +195,11 @@ def total(values):
     return None if None in values else sum(values)
 
 
+def container_of(expected):
+    """What the columns container and version say of a file."""
+    return expected.get("container", "ztensor"), "0.1.0" if expected.get("generation") == "0.1" else expected["version"]
+
+
 def object_row(path, object):
     """The visible columns of zt_objects; `attributes` and `shape` parsed."""
     parts = object["components"]
@@ -212,7 +220,7 @@ def component_row(path, object, component):
     """The visible columns of zt_components."""
     return (path, object["name"], component["name"], component["dtype"], logical_type(component),
             component["encoding"], component["byte_order"], component["offset"], component["length"],
-            decoded_length(object, component), component.get("digest"))
+            decoded_length(object, component), component.get("digest"), component.get("shard"))
 
 
 def components_of(expected):
@@ -270,17 +278,6 @@ def dense_of(object):
 
 def has_dense(object):
     return object["dense"] is not None
-
-
-def has_no_dense(object):
-    """Whether the values cannot be had. Quantized objects are apart: their expectation leaves it open."""
-    return object["dense"] is None and object["format"] not in QUANTIZED
-
-
-def cases(*expectations):
-    """{argvalues: cases, ids} for pytest: the hostile files with one of these expectations."""
-    chosen = [c for c in hostile() if c["expect"] in expectations]
-    return {"argvalues": chosen, "ids": [c["file"][:-3] for c in chosen]}
 
 
 def element_type(object):

@@ -266,6 +266,11 @@ def comparable(dtype, data):
     return [p if table(dtype)[p] == table(dtype)[p] else "nan" for p in found]
 
 
+def with_one_nan(data):
+    """f32 with every NaN replaced by 0x7FC00000."""
+    return struct.pack(f"<{len(data) // 4}I", *[0x7fc00000 if p == "nan" else p for p in comparable("f32", data)])
+
+
 def shown(dtype, value):
     """What zt_value and zt_elements give for a value: integers beyond int64 and complex numbers as text, NaN as NULL."""
     if isinstance(value, bool):

@@ -5,7 +5,6 @@ import os
 import pytest
 
 import writer
-from broken import sealed
 
 COUNT = 10_000
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + hashlib.sha256(b"").hexdigest().encode() + b"\nsize 12345\n"
@@ -18,7 +17,7 @@ def collection(another_user):
     """(paths, run): the files, whose owner alone could read one of them, and run(statements) as another user."""
     directory, run = another_user
     paths = [f"{directory}/models/{i // 100:02}/{i % 100:02}.zt" for i in range(COUNT)]
-    good = writer.write({"w": sealed(writer.dense(b"\1" * 12, [3, 4])), "b": sealed(writer.dense(b"\2" * 4))})
+    good = writer.write({"w": writer.sealed(writer.dense(b"\1" * 12, [3, 4])), "b": writer.sealed(writer.dense(b"\2" * 4))})
     at = good.index(b"\2" * 4)
     contents = {CUT: good[:-1], LFS: POINTER, FLIPPED: good[:at] + b"\3" + good[at + 1:]}
     for i, path in enumerate(paths):

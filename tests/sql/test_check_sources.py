@@ -11,7 +11,6 @@ import time
 import pytest
 
 import writer
-from broken import digest, one, sealed
 from support import message, quoted, rows, value
 
 NOFS = "sqlite3_ztensor_nofs_init"
@@ -86,7 +85,7 @@ def test_sources_that_are_none(db, tmp_path, level):
 
 
 def test_it_can_be_given_a_name(db, tree, save):
-    save("tree/d.zt", one(writer.dense(b"\2", dtype="bool")))
+    save("tree/d.zt", writer.one(writer.dense(b"\2", dtype="bool")))
     db.execute(f"CREATE VIRTUAL TABLE temp.c USING zt_check({quoted(tree.path)}, full)")
     db.execute(f"CREATE VIRTUAL TABLE temp.q USING zt_check({quoted(tree.path)})")
     assert rows(db, "SELECT path, object FROM c WHERE rule = 'missing-digest'") == lines(tree)
@@ -147,7 +146,7 @@ def test_a_file_without_permission_is_a_finding(another_user):
     directory, run = another_user
     for name, mode in (("a.zt", 0o644), ("secret.zt", 0), ("z.zt", 0o644)):
         with open(f"{directory}/{name}", "wb") as file:
-            file.write(one(writer.dense(b"\1")))
+            file.write(writer.one(writer.dense(b"\1")))
         os.chmod(f"{directory}/{name}", mode)
     found = f"[('{directory}/secret.zt', None, None, 'error', 'unreadable', 'cannot open: Permission denied')]"
     assert run(*[f"{ROWS}('{directory}{name}', '{level}')" for name in ("", "/*.zt", "/secret.zt") for level in ("quick", "full")]) == [
@@ -178,7 +177,7 @@ def test_a_file_that_changes_while_it_is_checked_is_unreadable(db, save):
     # Said once: what follows would be of another file.
     one_byte = writer.dense(b"\1")
     sparse = writer.sparse_coo([4], [(1,), (2,)], b"\1\2")
-    objects = {"a": one_byte, "b": one_byte, "s": sparse, "t": sealed(sparse), "d": sealed(one_byte)}
+    objects = {"a": one_byte, "b": one_byte, "s": sparse, "t": writer.sealed(sparse), "d": writer.sealed(one_byte)}
     path = save("x.zt", writer.write(objects))
     cursor = db.execute("SELECT object, component, rule FROM zt_check(?, 'full')", (path,))
     assert cursor.fetchone() == ("a", "data", "missing-digest")
@@ -253,9 +252,9 @@ def test_what_nofs_may_not_decode_is_a_finding(connect):
     nofs.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MIB)
     size = 8 * MIB
     big = writer.zstd_repeat(b"\1", size)
-    stated = sealed(writer.dense(big, [size], encoding="zstd", uncompressed_length=size))
-    unstated = sealed({"shape": [size], "components": {"data": {"bytes": b"\1" * 3}, "more": {"bytes": big, "encoding": "zstd"}}}, "1.1")
-    small = sealed(writer.zstd_parts(writer.dense(b"\2" * 100, dtype="bool")))
+    stated = writer.sealed(writer.dense(big, [size], encoding="zstd", uncompressed_length=size))
+    unstated = writer.sealed({"shape": [size], "components": {"data": {"bytes": b"\1" * 3}, "more": {"bytes": big, "encoding": "zstd"}}}, "1.1")
+    small = writer.sealed(writer.zstd_parts(writer.dense(b"\2" * 100, dtype="bool")))
     unstated["shape"] = [3]
     for name, object, generation, component in (("stated", stated, "1.2", "data"), ("unstated", unstated, "1.1", "more")):
         file = writer.write({name: object, "small": small}, generation)
@@ -271,7 +270,7 @@ def test_nofs_says_the_limit_once_of_each_component(connect):
     n = 2 * MIB
     zeros = {"bytes": writer.zstd_repeat(b"\0", n), "encoding": "zstd", "uncompressed_length": n}
     coords = {"bytes": writer.zstd_repeat(b"\0", 8 * n), "encoding": "zstd", "uncompressed_length": 8 * n, "dtype": "u64"}
-    file = one({"shape": [9], "format": "sparse_coo", "components": {"values": dict(zeros, dtype="u8"), "coords": coords}})
+    file = writer.one({"shape": [9], "format": "sparse_coo", "components": {"values": dict(zeros, dtype="u8"), "coords": coords}})
     assert rows(nofs, "SELECT object, component, rule FROM zt_check(?, 'full')", file) == [
         ("w", "values", "limit"), ("w", "coords", "limit")]
 
@@ -282,7 +281,7 @@ def test_nofs_may_not_decode_together_what_it_may_apart(connect):
     big = writer.dense(writer.zstd_repeat(b"\1", MIB), [MIB], encoding="zstd", uncompressed_length=MIB)
     zeros = {"bytes": writer.zstd_repeat(b"\0", 80_000), "encoding": "zstd", "uncompressed_length": 80_000}
     both = {"shape": [9], "format": "sparse_coo", "components": {"values": dict(zeros, dtype="f64"), "coords": dict(zeros, dtype="u64")}}
-    got = rows(nofs, "SELECT object, component, rule FROM zt_check(?, 'full')", writer.write({"big": sealed(big), "both": sealed(both)}))
+    got = rows(nofs, "SELECT object, component, rule FROM zt_check(?, 'full')", writer.write({"big": writer.sealed(big), "both": writer.sealed(both)}))
     assert got[0] == ("big", "data", "limit")
     assert [(row[0], row[2]) for row in got[1:]] == [("both", "limit")]
 
@@ -300,7 +299,7 @@ def far(save):
         objects = {"a": writer.dense(b"\2" * MIB, dtype="bool", **{key: "crc32c:00000000"}),
                    "b": writer.dense(b"\1" * MIB, encoding="zstd", uncompressed_length=MIB, **{key: "crc32c:00000000"})}
         if generation != "0.1":
-            objects["c"] = sealed(writer.sparse_coo([4], [(3,), (1,)], b"\1\2"), generation)
+            objects["c"] = writer.sealed(writer.sparse_coo([4], [(3,), (1,)], b"\1\2"), generation)
         return save(f"far-{generation}.zt", writer.write(objects, generation, first_offset=MIB, gap=MIB))
 
     return far
@@ -329,7 +328,7 @@ def test_a_full_check_reads_every_byte(trace, far, generation):
 def test_quick_decodes_nothing_even_where_only_decoding_tells_a_length(trace, save):
     parts = {role: dict(c, bytes=writer.zstd(c["bytes"]), encoding="zstd")
              for role, c in writer.sparse_coo([MIB], [(i,) for i in range(1000)], bytes(1000))["components"].items()}
-    path = save("x.zt", one({"shape": [MIB], "format": "sparse_coo", "components": parts}, "1.1", first_offset=MIB, gap=MIB))
+    path = save("x.zt", writer.one({"shape": [MIB], "format": "sparse_coo", "components": parts}, "1.1", first_offset=MIB, gap=MIB))
     got = trace(f"SELECT rule FROM zt_check('{path}') WHERE rule <> 'gap';")
     assert (got.out, got.err) == ("", "")
     assert got.bytes_read(path, MIB, MIB + 8000) == 0
@@ -337,7 +336,7 @@ def test_quick_decodes_nothing_even_where_only_decoding_tells_a_length(trace, sa
 
 def test_findings_appear_as_they_are_found(trace, save):
     objects = {"a": writer.dense(b"\2" * 64, dtype="bool"), "b": writer.dense(bytes(16 * MIB))}
-    path = save("x.zt", writer.write({n: sealed(o) for n, o in objects.items()}, first_offset=MIB))
+    path = save("x.zt", writer.write({n: writer.sealed(o) for n, o in objects.items()}, first_offset=MIB))
     got = trace(f"SELECT object, rule FROM zt_check('{path}', 'full') WHERE rule <> 'gap' LIMIT 1;")
     assert got.out == "a|bool-byte\n"
     assert got.bytes_read(path, 2 * MIB, 16 * MIB) == 0
@@ -383,16 +382,16 @@ def test_a_full_check_can_be_interrupted(db, tmp_path, save, what):
     elif what == "padding":
         path = holes(tmp_path / "x.zt", {}, size)
     elif what == "digest":
-        data = {"offset": 64, "length": size - 64, "digest": digest(b"")}
+        data = {"offset": 64, "length": size - 64, "digest": writer.sha256(b"")}
         path = holes(tmp_path / "x.zt", {"w": {"shape": [size - 64], "components": {"data": data}}}, size)
     elif what == "zstd":   # 2 MiB of frames
         frames = writer.zstd_repeat(b"\1", GIB) * (size // GIB)
-        path = save("x.zt", one(writer.dense(frames, [size], encoding="zstd", uncompressed_length=size)))
+        path = save("x.zt", writer.one(writer.dense(frames, [size], encoding="zstd", uncompressed_length=size)))
     else:
         n = 2 * GIB
         parts = {"values": {"bytes": writer.zstd_repeat(b"\0", n), "encoding": "zstd", "uncompressed_length": n}, "coords": {
             "dtype": "u64", "bytes": writer.zstd_repeat(b"\0", 8 * n), "encoding": "zstd", "uncompressed_length": 8 * n}}
-        path = save("x.zt", one({"shape": [9], "format": "sparse_coo", "components": parts}))
+        path = save("x.zt", writer.one({"shape": [9], "format": "sparse_coo", "components": parts}))
     assert interrupted(db, path, "full") < 5
 
 
@@ -406,18 +405,18 @@ def peak_kib(shell, sql):
 def test_a_full_check_takes_bounded_memory(shell, save, tmp_path, what):
     size, n, expected = 256 * MIB, 4 * MIB, []
     if what == "zstd":
-        path = save("x.zt", one(writer.dense(writer.zstd_repeat(b"\1", size), [size], encoding="zstd", uncompressed_length=size)))
+        path = save("x.zt", writer.one(writer.dense(writer.zstd_repeat(b"\1", size), [size], encoding="zstd", uncompressed_length=size)))
     elif what == "raw":
         path, expected = writer.sparse_file(tmp_path / "x.zt", [size], "bool", size, b"\2"), ["missing-digest", "bool-byte"]
     elif what == "coo":    # Descending: every cell has to be sorted
         coords = b"".join(struct.pack("<Q", i) for i in range(n // 4, 0, -1))
-        path = save("x.zt", one({"shape": [n], "format": "sparse_coo", "components": {
+        path = save("x.zt", writer.one({"shape": [n], "format": "sparse_coo", "components": {
             "values": {"bytes": writer.zstd_repeat(b"\0", n // 4), "encoding": "zstd", "uncompressed_length": n // 4},
             "coords": {"dtype": "u64", "bytes": coords}}}))
         expected = ["unsorted-indices"]
     else:                  # All in one cell, 8 times 8 MiB of them
         n = 8 * MIB
-        path = save("x.zt", one({"shape": [1, 9], "format": "sparse_csr", "components": {
+        path = save("x.zt", writer.one({"shape": [1, 9], "format": "sparse_csr", "components": {
             "values": {"bytes": writer.zstd_repeat(b"\0", 8 * n), "encoding": "zstd", "uncompressed_length": 8 * n, "dtype": "f64"},
             "indices": {"dtype": "u64", "bytes": writer.zstd_repeat(b"\0", 8 * n), "encoding": "zstd", "uncompressed_length": 8 * n},
             "indptr": {"dtype": "u64", "bytes": struct.pack("<2Q", 0, n)}}}))

@@ -1,161 +1,16 @@
 """zt_dense: the tensor as a row-major array, whole or a slice of it. Conversions are in test_convert.py."""
-import hashlib
-import re
 import sqlite3
 import struct
 
 import pytest
 
-import corpus
 import reference
 import writer
-from support import failure, message, place, prefix, quoted, rows, value
+from support import failure, message, place, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 GENERATIONS = pytest.mark.parametrize("generation", ["0.1", "1.0", "1.1", "1.2"])    # 2 refuses such a file: test_zt2.py
 MIB = 1 << 20
-
-
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def files(chosen):
-    return pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(chosen))
-
-
-# ------------------------------------------------------------------------------------------------ the golden files
-
-@files(corpus.has_dense)
-@BOTH_WAYS
-def test_golden_objects_have_the_bytes_of_their_expectation(db, how, name, file, objects):
-    source = corpus.source_of(file, how)
-    for object in corpus.in_reach(objects, how):
-        assert sha256(value(db, "SELECT zt_dense(?, ?)", source, object["name"])) == object["dense"]["sha256"], object["name"]
-
-
-def with_one_nan(data):
-    """f32 with every NaN replaced by 0x7FC00000."""
-    return struct.pack(f"<{len(data) // 4}I", *[0x7fc00000 if p == "nan" else p for p in reference.comparable("f32", data)])
-
-
-@files(lambda object: object["dense"] and object["dense"]["f32_sha256"])
-@BOTH_WAYS
-def test_golden_objects_have_the_f32_bytes_of_their_expectation(db, how, name, file, objects):
-    source = corpus.source_of(file, how)
-    for object in corpus.in_reach(objects, how):
-        data = value(db, "SELECT zt_dense(?, ?, 'f32')", source, object["name"])
-        assert sha256(with_one_nan(data)) == object["dense"]["f32_sha256"], object["name"]
-
-
-@files(corpus.has_no_dense)
-@BOTH_WAYS
-def test_golden_objects_without_a_dense_form_are_an_error_that_names_them(db, how, name, file, objects):
-    source = corpus.source_of(file, how)
-    for object in objects:
-        # What is wrong with an element shows in a slice that has it.
-        elements = object["dense_note"] in ("a bool byte other than 0 and 1", "duplicate coordinates")
-        count = object["shape"][0] if elements else 1
-        for sql in ("SELECT zt_dense(?, ?)", "SELECT zt_dense(?, ?, 'f32')", f"SELECT zt_dense(?, ?, NULL, 0, {count})"):
-            text = message(db, sql, source, object["name"])
-            assert text.startswith(place(source, object["name"])) and len(text) > len(place(source, object["name"]))
-
-
-# ----------------------------------------------------------------------------------------------- the hostile files
-
-def cases(*expectations):
-    return pytest.mark.parametrize("case", **corpus.cases(*expectations))
-
-
-def source_of(case, how):
-    return corpus.source_of(corpus.HOSTILE / case["file"], how)
-
-
-def codes(case):
-    """What refusing the case may be: a size beyond what SQLite can return may also be SQLITE_TOOBIG."""
-    too_large = case["reason"] in ("bytes.limit", "dense.length") or "limits" in case
-    return (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG) if too_large else (sqlite3.SQLITE_ERROR,)
-
-
-@cases("lists_but_no_dense", "lists_but_no_bytes")
-@BOTH_WAYS
-def test_an_object_that_cannot_be_interpreted_is_an_error_that_names_file_and_object(db, how, case):
-    source = source_of(case, how)
-    at = place(source, case["object"])
-    for sql in ("SELECT zt_dense(?, ?)", "SELECT zt_dense(?, ?, 'f64')"):
-        error = failure(db, sql, source, case["object"])
-        assert error.sqlite_errorcode in codes(case)
-        assert str(error).startswith(at) and len(str(error)) > len(at)
-
-
-@cases("lists_but_no_dense", "lists_but_no_bytes")
-@BOTH_WAYS
-def test_the_other_objects_of_such_a_file_are_whole(db, how, case):
-    source = source_of(case, how)
-    others = rows(db, "SELECT object FROM zt_objects(?) WHERE object <> ?", source, case["object"])
-    assert len(others) == case["rows"]["objects"] - 1
-    for name, in others:
-        assert value(db, "SELECT typeof(zt_dense(?, ?))", source, name) == "blob"
-
-
-@cases("ok")
-@BOTH_WAYS
-def test_odd_but_legal_objects_have_the_right_dense_form(db, how, case):
-    source = source_of(case, how)
-    if case["object"] is None:
-        assert rows(db, "SELECT object FROM zt_objects(?)", source) == []
-    elif case.get("dense") is False:
-        # An unknown logical type: what the elements mean is not known.
-        assert message(db, "SELECT zt_dense(?, ?)", source, case["object"]).startswith(place(source, case["object"]))
-    elif "dense_sha256" in case:
-        assert sha256(value(db, "SELECT zt_dense(?, ?)", source, case["object"])) == case["dense_sha256"]
-    else:
-        assert value(db, "SELECT typeof(zt_dense(?, ?))", source, case["object"]) == "blob"
-
-
-@cases("digest_mismatch")
-@BOTH_WAYS
-def test_a_wrong_digest_does_not_hinder_reading(db, how, case):
-    source = source_of(case, how)
-    assert value(db, "SELECT zt_dense(?, ?)", source, case["object"]) == value(
-        db, "SELECT data FROM zt_components(?) WHERE object = ? AND component = ?", source, case["object"], case["component"])
-
-
-def peak_kib(shell, file, object):
-    """The most memory the sqlite3 shell has had after every value was asked of an object in every way."""
-    at = f"{quoted(file)}, {quoted(object)}"
-    got = shell(f"""
-        SELECT length(zt_dense({at})); SELECT length(zt_dense({at}, 'f64')); SELECT length(zt_dense({at}, 'u8', 0, 1));
-        SELECT length(zt_json({at}));
-        SELECT zt_value({at}); SELECT zt_value({at}, 0); SELECT zt_value({at}, 0, 0);
-        SELECT count(value) FROM (SELECT value FROM zt_elements({at}) LIMIT 1000);
-        SELECT count(vector) FROM (SELECT vector FROM zt_rows({at}) LIMIT 1000);
-        SELECT zeros, std, error FROM zt_stats({quoted(file)}) WHERE object = {quoted(object)};
-        SELECT length(zt_hash({at}, component, 'xxh3')) FROM zt_components({quoted(file)}) WHERE object = {quoted(object)};
-        .shell grep VmHWM /proc/$PPID/status""")
-    return int(re.search(r"VmHWM:\s+(\d+) kB", got.out)[1])
-
-
-LIMITED = [c for c in corpus.hostile() if "limits" in c and c["object"] is not None]
-
-
-@pytest.mark.parametrize("case", LIMITED, ids=[c["file"][:-3] for c in LIMITED])
-def test_a_file_built_to_exhaust_memory_does_not(shell, case):
-    usual = peak_kib(shell, corpus.HOSTILE / "1.2-ok-plain.zt", "w")
-    assert peak_kib(shell, corpus.HOSTILE / case["file"], case["object"]) <= usual + 1024 * case["limits"]["mib"]
-
-
-def test_a_sparse_object_of_a_few_bytes_takes_no_memory_for_its_huge_shape(shell, save):
-    path = save("x.zt", writer.write({"s": writer.sparse_coo([1 << 30, 1 << 30], [(5, 7), (1, 2)], b"\x01\x02")}))
-    usual = peak_kib(shell, corpus.HOSTILE / "1.2-ok-plain.zt", "w")
-    assert peak_kib(shell, path, "s") <= usual + (64 << 10)
-
-
-@cases("open_error")
-@BOTH_WAYS
-def test_an_unsound_file_is_an_error_that_names_the_file(db, how, case):
-    source = source_of(case, how)
-    assert message(db, "SELECT zt_dense(?, 'w')", source).startswith(prefix(source))
 
 
 # ------------------------------------------------------------------------------------------------------- arguments

@@ -261,17 +261,6 @@ def test_rows_in_order_can_be_asked_for_again_and_again(db, save):
     assert got == [(0, "1,3,8,10,10,11"), (3, "3,8,10,10,11"), (9, "10,10,11"), (2, "3,8,10,10,11")]
 
 
-@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
-def test_indices_that_are_bad_are_the_same_error_in_order(db, case):
-    sql = f"SELECT value FROM zt_elements({quoted(corpus.HOSTILE / case['file'])}, {quoted(case['object'])})"
-    said = set()
-    for order in ("", " ORDER BY position"):
-        with pytest.raises(sqlite3.Error) as caught:
-            list(db.execute(sql + order))
-        said.add(str(caught.value))
-    assert len(said) == 1
-
-
 @pytest.mark.parametrize("kind", FILES)
 def test_positions_join_with_those_of_an_ordinary_table(db, kind):
     db.execute("CREATE TABLE wanted(p)")
@@ -385,16 +374,6 @@ def test_an_object_that_cannot_be_interpreted_is_an_error(db):
     file = writer.write({"w": writer.dense(b"123", [4])})
     assert message(db, "SELECT * FROM zt_elements(?, 'w')", file).startswith(place(file, "w"))
     assert message(db, "SELECT * FROM zt_elements(?, 'w') WHERE position = 0", file).startswith(place(file, "w"))
-
-
-@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
-def test_hostile_objects_end_in_an_error(db, case):
-    source = str(corpus.HOSTILE / case["file"])
-    with pytest.raises(sqlite3.Error) as caught:
-        for _ in db.execute("SELECT position, coords, value FROM zt_elements(?, ?)", (source, case["object"])):
-            pass
-    assert caught.value.sqlite_errorcode in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG)
-    assert str(caught.value).startswith(place(source, case["object"]))
 
 
 # ------------------------------------------------------------------------------------------------- what is read, security

@@ -1,4 +1,4 @@
-"""npy and npz: what is beyond the tables of test_formats.py. Names, orders of elements, ranges of deflated members, and scipy's
+"""npy and npz: what is beyond the tables of test_golden.py and test_hostile.py. Names, orders of elements, ranges of deflated members, and scipy's
 sparse matrices as the arrays that they are."""
 import io
 import os

@@ -312,8 +312,8 @@ def test_the_golden_files_in_one_query_give_what_they_give_one_by_one(db):
     # One query over all files: cursors move from file to file, the cache turns over.
     expected = [corpus.component_row(str(path), o, c) for _, path, e in sorted(corpus.golden(), key=lambda g: str(g[1]))
                 for o, c in corpus.components_of(e)]
-    got = rows(db, """SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest
-                      FROM zt_components(?)""", str(corpus.GOLDEN / "v*" / "*.zt"))
+    got = rows(db, """SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest,
+                             shard FROM zt_components(?)""", str(corpus.GOLDEN / "v*" / "*.zt"))
     assert got == expected
 
 

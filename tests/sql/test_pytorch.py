@@ -1,5 +1,5 @@
 """PyTorch's files: what pickles mean, by archives made opcode by opcode (tests/formats/pytorch/write_pytorch.py). Files of torch
-itself are in test_formats.py."""
+itself are in test_golden.py and test_hostile.py."""
 import io
 import json
 import math

@@ -1,5 +1,5 @@
-"""safetensors: files by the format's own library and by hand, and files that break one rule each, by path and as BLOBs."""
-import hashlib
+"""safetensors: headers in any order and of any size, all dtypes, and indexes of several files. The files of formats/safetensors are read by
+test_golden.py and test_hostile.py."""
 import json
 import random
 import re
@@ -8,27 +8,9 @@ import struct
 import pytest
 
 import corpus
-from support import RAISING_TABLES, ROOT, everything, failure, message, place, quoted, rows, value
-from test_dense import with_one_nan
+from support import ROOT, failure, message, quoted, rows, value
 
 HERE = ROOT / "tests" / "formats" / "safetensors"
-SOUND = [(path, json.loads(path.with_suffix(".expected.json").read_text())) for path in sorted(HERE.glob("**/*.safetensors")) if path.parent.name != "hostile"]
-CASES = json.loads((HERE / "hostile" / "cases.json").read_text())
-FILES = pytest.mark.parametrize("file, expected", SOUND, ids=[str(path.relative_to(HERE))[:-12] for path, _ in SOUND])
-BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
-
-
-def cases(*expectations):
-    chosen = [c for c in CASES if not expectations or c["expect"] in expectations]
-    return pytest.mark.parametrize("case", chosen, ids=[c["file"][:-12] for c in chosen])
-
-
-def source_of(case, how):
-    return corpus.source_of(HERE / "hostile" / case["file"], how)
-
-
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
 
 
 def written(header, data=b""):
@@ -40,101 +22,18 @@ def entry(name, begin, end, dtype="F32", shape=()):
     return '%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}' % (json.dumps(name), dtype, json.dumps(list(shape)), begin, end)
 
 
-# ----------------------------------------------------------------------------------------------- sound files
+# ----------------------------------------------------------------------------------------------- kept files
 
-def test_there_are_files():
-    assert len(SOUND) == 14 and len(CASES) > 70
-
-
-@FILES
-@BOTH_WAYS
-def test_zt_files(db, how, file, expected):
-    source = corpus.source_of(file, how)
-    assert sha256(file.read_bytes()) == expected["sha256"]
-    (row,) = rows(db, """SELECT path, container, version, size, objects, components, stored_bytes, decoded_bytes, manifest_bytes,
-                                error FROM zt_files(?)""", source)
-    stored = sum(o["components"][0]["length"] for o in expected["objects"])
-    n = len(expected["objects"])
-    assert row == (corpus.path_of(source), "safetensors", None, expected["file_size"], n, n, stored, stored, expected["manifest_length"], None)
-    assert json.loads(value(db, "SELECT attributes FROM zt_files(?)", source)) == (expected["attributes"] or {})
-
-
-@FILES
-@BOTH_WAYS
-def test_objects_come_by_offset(db, how, file, expected):
-    source = corpus.source_of(file, how)
-    assert rows(db, "SELECT path, object, format, dtype, type, shape, rank, elements, components, attributes FROM zt_objects(?)", source) == [
-        (corpus.path_of(source), o["name"], "dense", o["dtype"], o["type"] or o["dtype"], json.dumps(o["shape"], separators=(",", ":")),
-         len(o["shape"]), o["elements"], 1, "{}") for o in expected["objects"]]
-
-
-@FILES
-@BOTH_WAYS
-def test_components(db, how, file, expected):
-    source = corpus.source_of(file, how)
-    got = rows(db, """SELECT path, object, component, dtype, type, encoding, byte_order, offset, length, decoded_length, digest, shard,
-                             digest_status, data, stored FROM zt_components(?)""", source)
-    assert [row[:13] for row in got] == [
-        (corpus.path_of(source), o["name"], "data", c["dtype"], c["type"] or c["dtype"], "raw", "little", c["offset"], c["length"],
-         c["decoded_length"], None, None, None) for o in expected["objects"] for c in o["components"]]
-    assert [sha256(row[13]) for row in got] == [o["components"][0]["decoded_sha256"] for o in expected["objects"]]
-    assert [sha256(row[14]) for row in got] == [o["components"][0]["stored_sha256"] for o in expected["objects"]]
-
-
-@FILES
-@BOTH_WAYS
-def test_attributes_are_the_metadata(db, how, file, expected):
-    source = corpus.source_of(file, how)
-    got = rows(db, "SELECT path, object, key, value, type, stored_type FROM zt_attributes(?)", source)
-    assert {row[2]: row[3] for row in got} == (expected["attributes"] or {}) and len(got) == len(expected["attributes"] or {})
-    assert {row[:2] + row[4:] for row in got} <= {(corpus.path_of(source), None, "text", None)}
-
-
-@FILES
-@BOTH_WAYS
-def test_values(db, how, file, expected):
-    source = corpus.source_of(file, how)
-    for o in expected["objects"]:
-        dense = "SELECT zt_dense(?, ?)"
-        if o["dense_status"] != "given":
-            assert f"type '{o['type']}' is not known" in message(db, dense, source, o["name"])
-            continue
-        assert sha256(value(db, dense, source, o["name"])) == o["dense"]["sha256"], o["name"]
-        if o["dense"]["f32_sha256"]:
-            assert sha256(with_one_nan(value(db, "SELECT zt_dense(?, ?, 'f32')", source, o["name"]))) == o["dense"]["f32_sha256"], o["name"]
-
-
-@FILES
-@BOTH_WAYS
-def test_a_sound_file_has_no_finding(db, how, file, expected):
-    found = rows(db, "SELECT object, rule, severity FROM zt_check(?, 'full')", corpus.source_of(file, how))
-    assert found == [(o["name"], "unknown-type", "warning") for o in expected["objects"] if o["dense_status"] != "given"]
-
-
-@FILES
-@BOTH_WAYS
-def test_zt_manifest_is_the_header(db, how, file, expected):
-    header = file.read_bytes()[8:8 + expected["manifest_length"]]
-    got = value(db, "SELECT zt_manifest(?)", corpus.source_of(file, how))
-    assert json.loads(got) == json.loads(header)
-    assert list(json.loads(got)) == list(json.loads(header))
-
-
-@FILES
-def test_a_path_and_the_bytes_behind_it_say_the_same(db, file, expected):
-    assert everything(db, str(file)) == everything(db, file.read_bytes())
+@pytest.mark.parametrize("name, file, expected", corpus.golden("safetensors"), ids=[name for name, _, _ in corpus.golden("safetensors")])
+def test_zt_manifest_is_the_header(db, name, file, expected):
+    header = json.loads(file.read_bytes()[8:8 + expected["manifest_length"]])
+    got = json.loads(value(db, "SELECT zt_manifest(?)", str(file)))
+    assert got == header and list(got) == list(header)
 
 
 def test_a_directory_has_them(db):
     directory = HERE / "sharded"
     assert rows(db, "SELECT path FROM zt_files(?)", str(directory)) == [(str(path),) for path in sorted(directory.glob("*.safetensors"))]
-
-
-# ---------------------------------------------------------------------------------------------- broken files
-
-def test_each_file_has_a_case_and_is_the_one_it_is_about():
-    on_disk = {path.name: sha256(path.read_bytes()) for path in (HERE / "hostile").glob("*.safetensors")}
-    assert on_disk == {c["file"]: c["sha256"] for c in CASES}
 
 
 def test_each_rule_has_a_file():
@@ -143,52 +42,7 @@ def test_each_rule_has_a_file():
     reader = (ROOT / "ext" / "core" / "json_read.h").read_text()
     rules = set(re.findall(r"^\*\*   (O\d+|N1)  ", driver, re.M)) | {"O9"} | set(re.findall(r"^\*\*   (J\d+)  ", reader, re.M))
     assert len(rules) == 9 + 1 + 11
-    assert rules - {c["file"].split("-")[0] for c in CASES} == set()
-
-
-@cases("open_error")
-@BOTH_WAYS
-def test_a_broken_file_is_refused_and_gives_no_row(db, how, case):
-    source = source_of(case, how)
-    for table in RAISING_TABLES:
-        assert message(db, f"SELECT * FROM {table}(?)", source) == place(source, case["object"]) + case["message"]
-        assert rows(db, f"SELECT * FROM {table}(?, 'skip')", source) == []
-    assert message(db, "SELECT zt_manifest(?)", source) == place(source, case["object"]) + case["message"]
-
-
-@cases("open_error")
-@BOTH_WAYS
-def test_zt_files_has_a_row_for_a_broken_file(db, how, case):
-    source = source_of(case, how)
-    assert rows(db, "SELECT path, size, container, objects, error FROM zt_files(?)", source) == [
-        (corpus.path_of(source), case["size"], None, None, place(source, case["object"]) + case["message"])]
-
-
-@cases()
-@BOTH_WAYS
-def test_zt_check_has_what_is_wrong(db, how, case):
-    source = source_of(case, how)
-    found = rows(db, "SELECT object, rule, message FROM zt_check(?, 'full')", source)
-    assert [row[:2] for row in found] == ([(case["object"], case["finding"])] if case["finding"] else [])
-    assert case["message"] is None or found[0][2] == case["message"]
-
-
-@cases("ok")
-@BOTH_WAYS
-def test_what_is_only_odd_is_read(db, how, case):
-    source = source_of(case, how)
-    data = (HERE / "hostile" / case["file"]).read_bytes()
-    got = rows(db, "SELECT object, offset, length FROM zt_components(?)", source)
-    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
-    assert {name for name, _, _ in got} == header.keys() - {"__metadata__"}
-    for name, offset, length in got:
-        assert value(db, "SELECT zt_blob(?, ?)", source, name) == data[offset:offset + length]
-        value(db, "SELECT zt_dense(?, ?)", source, name)
-
-
-@cases()
-def test_both_ways_say_the_same_of_a_broken_file(db, case):
-    assert everything(db, source_of(case, "path")) == everything(db, source_of(case, "blob"))
+    assert rules - {c["file"].split("-")[0] for c in corpus.hostile() if c["format"] == "safetensors"} == set()
 
 
 @pytest.mark.parametrize("name, objects", [
@@ -323,8 +177,8 @@ def test_what_an_index_says_that_is_not_so_has_its_details(shell):
     assert found["not_in_shard", "only.in.index"] == "model-00001-of-00002.safetensors"
     assert found["not_in_index", "only.in.shard"] == "model-00002-of-00002.safetensors"
     assert "No such file" in found["missing_shard", "model-00003-of-00003.safetensors"]
-    assert found["total_size", 81] == sum(o["components"][0]["length"] for path, expected in SOUND if path.parent.name == "sharded_disagree"
-                                          for o in expected["objects"])
+    assert found["total_size", 81] == sum(o["components"][0]["length"] for name, _, expected in corpus.golden("safetensors")
+                                          if name.startswith("sharded_disagree/") for o in expected["objects"])
 
 
 def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):

@@ -309,46 +309,12 @@ def test_golden_objects_have_the_statistics_of_their_dense_form(db, name, file, 
 
 # ---------------------------------------------------------------------------------------------- what cannot be interpreted
 
-@pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(corpus.has_no_dense))
-def test_golden_objects_without_a_dense_form_have_nulls_and_the_reason(db, name, file, objects):
-    got = {row[0]: row[1:] for row in rows(db, f"SELECT object, {MEASURES}, error FROM zt_stats(?)", str(file))}
-    for object in objects:
-        elements, *nothing, error = got[object["name"]]
-        assert elements == corpus.integer(object["elements"])[0] and nothing == [None] * 8 and error
-
-
-@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
-@BOTH_WAYS
-def test_hostile_objects_have_nulls_and_the_reason_and_the_others_their_measures(db, how, case):
-    source = corpus.source_of(corpus.HOSTILE / case["file"], how)
-    listed = rows(db, "SELECT object, elements FROM zt_objects(?)", source)
-    got = rows(db, f"SELECT object, {MEASURES}, error FROM zt_stats(?)", source)
-    assert [row[:2] for row in got] == listed
-    for name, _, *measures, error in got:
-        if name == case["object"]:
-            assert measures == [None] * 8 and error
-        else:
-            assert error is None and None not in measures[:3]
-
-
 @BOTH_WAYS
 def test_the_reason_is_the_message_of_zt_dense(db, save, how):
     file = writer.write({"w": writer.dense(b"123", [4]), "v": writer.dense(b"1", format="odd"), "u": writer.dense(b"\1")})
     source = file if how == "blob" else save("x.zt", file)
     got = dict(rows(db, "SELECT object, error FROM zt_stats(?)", source))
     assert got == {"w": message(db, "SELECT zt_dense(?, 'w')", source), "v": got["v"], "u": None}
-
-
-@pytest.mark.parametrize("case", **corpus.cases("ok"))
-def test_odd_but_legal_files_have_measures(db, case):
-    source = str(corpus.HOSTILE / case["file"])
-    got = rows(db, "SELECT object, elements, zeros, error FROM zt_stats(?)", source)
-    assert [row[:2] for row in got] == rows(db, "SELECT object, elements FROM zt_objects(?)", source)
-    dtypes = dict(rows(db, "SELECT object, type FROM zt_objects(?)", source))
-    for name, _, zeros, error in got:
-        assert (error is None) == (zeros is not None), name
-        if dtypes[name] not in reference.COMPLEX:
-            assert (error is None) == (name != case["object"] or case.get("dense") is not False), name
 
 
 # ------------------------------------------------------------------------------------------------------------- sources

@@ -15,7 +15,7 @@ from test_drivers import PAGES
 LIBRARIES = "-lzstd -lcrypto -lisal -ldl -lm -lpthread".split()
 # Without the examples: they print the same
 GENERATE = "import readme; [page.write_text(readme.made(page)) for page in (*readme.PAGES, readme.CATALOG)]"
-ASKED = ["test_formats.py", "test_drivers.py", "test_no_values.py", "test_check.py::test_every_rule_has_a_file_that_breaks_it",
+ASKED = ["test_golden.py", "test_hostile.py", "test_drivers.py", "test_no_values.py", "test_check.py::test_every_rule_has_a_file_that_breaks_it",
          "test_readme.py::test_what_the_reference_says_is_what_the_source_says", "test_readme.py::test_the_names_of_files_are_those_of_the_drivers",
          "test_catalog.py::test_a_directory_stands_for_files_of_these_names", "test_rules.py"]
 OF_ALL = "not test_a_page and (toy or test_every_rule or test_what_the_reference or test_the_names_of_files or test_a_directory or test_rules)"

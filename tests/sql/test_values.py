@@ -528,31 +528,6 @@ def test_nofs_reads_blobs_and_no_path(connect, db, sample, call):
         assert message(nofs, "SELECT " + call.format("?"), source).startswith("ztensor: ")
 
 
-@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_dense", "lists_but_no_bytes"))
-@BOTH_WAYS
-def test_hostile_objects_have_no_json_and_no_values(db, how, case):
-    source = corpus.source_of(corpus.HOSTILE / case["file"], how)
-    shape = json.loads(value(db, "SELECT shape FROM zt_objects(?) WHERE object = ?", source, case["object"]))
-    calls = ["zt_json(?, ?)"]
-    if case["reason"] not in ("bytes.zstd", "bytes.size", "dense.csr", "dense.coo"):
-        # There the fault may lie behind the element: no more is read than that needs.
-        calls.append(f"zt_value(?, ?{', 0' * len(shape)})")
-    for call in calls:
-        error = failure(db, f"SELECT {call}", source, case["object"])
-        assert error.sqlite_errorcode in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG)
-        assert str(error).startswith(place(source, case["object"]))
-
-
-@pytest.mark.parametrize("case", **corpus.cases("lists_but_no_bytes"))
-@BOTH_WAYS
-def test_hostile_bytes_have_no_digest(db, how, case):
-    source = corpus.source_of(corpus.HOSTILE / case["file"], how)
-    for algorithm in ("sha256", "crc32c", "xxh3"):
-        error = failure(db, "SELECT zt_hash(?, ?, ?, ?)", source, case["object"], case["component"], algorithm)
-        assert error.sqlite_errorcode in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG)
-        assert str(error).startswith(place(source, case["object"], case["component"]))
-
-
 @pytest.fixture
 def large(save):
     """The path of a file whose blobs, a million u8 each, lie from 1 MiB to 3 MiB."""

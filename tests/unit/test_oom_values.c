@@ -196,7 +196,7 @@ static void test_values_of_computed_layouts(void **state){
 /* What is wrong with an object is said, or memory was too short to say it. */
 static void test_values_that_break_rules(void **state){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL AND " FIELD("expect")
-    " IN ('lists_but_no_dense', 'ok')", HOSTILE "cases.json");
+    "='lists_but_no_dense'", HOSTILE "cases.json");
   unsigned n = 0;
   (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){

@@ -1,5 +1,5 @@
 /* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size; and keys that
-** stand twice. What is in files otherwise is in tests/sql/test_pytorch.py and test_formats.py. */
+** stand twice. What is in files otherwise is in tests/sql/test_pytorch.py and test_golden.py. */
 #include "archive.h"
 
 #include "container/container.h"
