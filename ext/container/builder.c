@@ -37,14 +37,14 @@ static int builder_reserve(zt_builder *b, uint64_t n){
   return SQLITE_OK;
 }
 
-int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n){
+int zt_builder_prefetch(zt_builder *b, uint64_t offset, size_t n){
   zt_container *c = b->container;
   assert( c->kept.n==0 );
   if( builder_reserve(b, n) || zt_source_read(b->source, offset, c->kept.p, n, b->err) ){
     return b->err->rc;
   }
-  b->ahead = offset;
-  b->nAhead = n;
+  b->prefetched = offset;
+  b->nPrefetched = n;
   return SQLITE_OK;
 }
 
@@ -52,14 +52,14 @@ int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n){
 static int builder_fetch(zt_builder *b, uint64_t offset, size_t n){
   zt_container *c = b->container;
   uint8_t *p = c->kept.p+c->kept.n;
-  if( offset>=b->ahead && zt_claim(b->nAhead, offset-b->ahead, n) ){
-    b->nAhead -= (size_t)(offset-b->ahead);
-    if( offset>b->ahead ) memmove(p, p+(offset-b->ahead), b->nAhead);
-    b->nAhead -= n;
-    b->ahead = offset+n;
+  if( offset>=b->prefetched && zt_claim(b->nPrefetched, offset-b->prefetched, n) ){
+    b->nPrefetched -= (size_t)(offset-b->prefetched);
+    if( offset>b->prefetched ) memmove(p, p+(offset-b->prefetched), b->nPrefetched);
+    b->nPrefetched -= n;
+    b->prefetched = offset+n;
     return SQLITE_OK;
   }
-  b->nAhead = 0;
+  b->nPrefetched = 0;
   return zt_source_read(b->source, offset, p, n, b->err);
 }
 
@@ -106,16 +106,16 @@ void zt_builder_reserve_kept(zt_builder *b, uint64_t n){
 
 void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components){
   zt_keys_reserve(&b->container->names, objects);
-  zt_positions_reserve(&b->container->objects, objects);
-  if( components!=objects ) zt_positions_reserve(&b->container->first, objects);
-  zt_positions_reserve(&b->container->components, components);
+  zt_u32_array_reserve(&b->container->objects, objects);
+  if( components!=objects ) zt_u32_array_reserve(&b->container->first, objects);
+  zt_u32_array_reserve(&b->container->components, components);
 }
 
 int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate){
   zt_container *c = b->container;
   if( zt_keys_add(&c->shard_names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
    || *duplicate ) return b->err->rc;
-  return zt_positions_push(&c->shards, number, b->err);
+  return zt_u32_array_push(&c->shards, number, b->err);
 }
 
 /* Move each object to where the order has it, one cycle of moves after the other. */
@@ -144,21 +144,21 @@ int zt_builder_reorder(zt_builder *b, uint32_t *order){
 void zt_builder_clear(zt_builder *b){
   zt_container *c = b->container;
   zt_keys_clear(&c->names);
-  zt_positions_clear(&c->objects);
+  zt_u32_array_clear(&c->objects);
   c->single = 0;
-  zt_positions_clear(&c->first);
-  zt_positions_clear(&c->components);
+  zt_u32_array_clear(&c->first);
+  zt_u32_array_clear(&c->components);
   zt_keys_clear(&c->shard_names);
-  zt_positions_clear(&c->shards);
+  zt_u32_array_clear(&c->shards);
 }
 
 void zt_builder_trim(zt_builder *b){
   zt_container *c = b->container;
   if( c->kept.capacity>c->kept.n+1 ) builder_resize(c, c->kept.n+1);
   zt_keys_trim(&c->names);
-  zt_positions_trim(&c->objects);
-  zt_positions_trim(&c->first);
-  zt_positions_trim(&c->components);
+  zt_u32_array_trim(&c->objects);
+  zt_u32_array_trim(&c->first);
+  zt_u32_array_trim(&c->components);
   zt_keys_trim(&c->shard_names);
-  zt_positions_trim(&c->shards);
+  zt_u32_array_trim(&c->shards);
 }

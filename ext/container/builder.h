@@ -20,14 +20,14 @@ struct zt_builder {
   zt_container *container;
   const zt_interrupt *interrupt;   /* May be NULL */
   zt_error *err;                   /* Of every failure */
-  uint64_t ahead;                  /* What the kept bytes' memory holds of the source beyond them,
+  uint64_t prefetched;             /* What the kept bytes' memory holds of the source beyond them,
                                    ** or before there are any: from there on */
-  size_t nAhead;                   /* so many bytes */
+  size_t nPrefetched;              /* so many bytes */
 };
 
 /* Read n bytes of the source, from offset on, to where zt_builder_read() may find them: as long as
 ** nothing is kept. */
-int zt_builder_read_ahead(zt_builder *b, uint64_t offset, size_t n);
+int zt_builder_prefetch(zt_builder *b, uint64_t offset, size_t n);
 
 /* Read n bytes of the source, from offset on, into the kept bytes, asking between pieces whether to
 ** go on. They are the manifest. Called again with the bytes that follow, it appends those; nothing
@@ -79,16 +79,16 @@ ZT_INLINE zt_key zt_builder_key(const zt_container *c, zt_text name){
 ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
   zt_container *c = b->container;
   if( zt_keys_add(&c->names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
-   || *duplicate || zt_positions_push(&c->objects, number, b->err) ) return b->err->rc;
+   || *duplicate || zt_u32_array_push(&c->objects, number, b->err) ) return b->err->rc;
   if( c->single+1==c->objects.n && c->components.n==c->single ){
     c->single++;
     return SQLITE_OK;
   }
-  return zt_positions_push(&c->first, c->components.n, b->err);
+  return zt_u32_array_push(&c->first, c->components.n, b->err);
 }
 
 ZT_INLINE int zt_builder_component(zt_builder *b, size_t number){
-  return zt_positions_push(&b->container->components, number, b->err);
+  return zt_u32_array_push(&b->container->components, number, b->err);
 }
 
 #endif

@@ -11,21 +11,22 @@
 /* Read n bytes of a source, or find them in what the builder, if there is one, has read ahead. */
 static int container_read(zt_source *source, const zt_builder *b, uint64_t offset, uint8_t *p,
                           size_t n, zt_error *err){
-  if( !b || n==0 || offset<b->ahead || !zt_claim(b->nAhead, offset-b->ahead, n) ){
+  if( !b || n==0 || offset<b->prefetched || !zt_claim(b->nPrefetched, offset-b->prefetched, n) ){
     return zt_source_read(source, offset, p, n, err);
   }
-  memcpy(p, b->container->kept.p+(offset-b->ahead), n);
+  memcpy(p, b->container->kept.p+(offset-b->prefetched), n);
   return SQLITE_OK;
 }
 
-int zt_ends_read(zt_source *source, const zt_builder *b, zt_ends_buffer *buffer, zt_ends *out,
-                 zt_error *err){
+int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
+                      zt_head_tail *out,
+                      zt_error *err){
   const uint64_t size = zt_source_size(source);
-  const size_t nHead = size<ZT_ENDS_HEAD ? (size_t)size : ZT_ENDS_HEAD;
-  const size_t nTail = size<ZT_ENDS_TAIL ? (size_t)size : ZT_ENDS_TAIL;
+  const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
+  const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
   if( container_read(source, b, 0, buffer->head, nHead, err)
    || container_read(source, b, size-nTail, buffer->tail, nTail, err) ) return err->rc;
-  *out = (zt_ends){
+  *out = (zt_head_tail){
     .source = source, .size = size, .head = { buffer->head, nHead },
     .tail = { buffer->tail, nTail }, .interrupt = b ? b->interrupt : NULL
   };
@@ -38,13 +39,13 @@ zt_container_guess zt_container_like(const zt_container *c){
   zt_container_guess guess = { 0 };
   if( zt_container_memory(c)<=ZT_CONTAINER_EMPTIED_MAX ){
     /* What is read ahead may begin before them, or end behind */
-    guess.kept = (uint32_t)(c->kept.n+ZT_ENDS_HEAD+ZT_ENDS_TAIL);
+    guess.kept = (uint32_t)(c->kept.n+ZT_HEAD_SIZE+ZT_TAIL_SIZE);
     guess.objects = c->objects.n;
     guess.components = c->components.n;
   }
   if( !c->from_file ) return guess;
-  if( c->manifest_offset<=ZT_ENDS_HEAD && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
-  else if( c->file_size-end<=ZT_ENDS_TAIL && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
+  if( c->manifest_offset<=ZT_HEAD_SIZE && end<=ZT_GUESS_MAX ) guess.head = (uint32_t)end;
+  else if( c->file_size-end<=ZT_TAIL_SIZE && tail<=ZT_GUESS_MAX ) guess.tail = (uint32_t)tail;
   return guess;
 }
 
@@ -55,10 +56,10 @@ zt_container *zt_container_new(void){
 }
 
 int zt_driver_check(const zt_driver *driver, zt_source *source, zt_error *err){
-  zt_ends_buffer buffer;
-  zt_ends ends = { 0 };
-  if( zt_ends_read(source, NULL, &buffer, &ends, err) ) return err->rc;
-  if( driver->probe(&ends, err)==ZT_PROBE_YES ) return driver->check_ends(&ends, err);
+  zt_head_tail_buffer buffer;
+  zt_head_tail input = { 0 };
+  if( zt_head_tail_read(source, NULL, &buffer, &input, err) ) return err->rc;
+  if( driver->probe(&input, err)==ZT_PROBE_YES ) return driver->check_head_tail(&input, err);
   return err->rc ? err->rc
        : zt_break(err, "T1", "not a file of zTensor %s: another magic number", driver->name);
 }
@@ -97,7 +98,7 @@ zt_container *zt_container_empty(zt_container *c){
   c->objects.n = c->first.n = c->components.n = 0;
   c->kept.n = 0;
   zt_keys_clear(&c->shard_names);
-  zt_positions_clear(&c->shards);
+  zt_u32_array_clear(&c->shards);
   *c = (zt_container){
     .references = 1, .kept = c->kept, .names = c->names, .objects = c->objects, .first = c->first,
     .components = c->components

@@ -23,10 +23,10 @@ DRIVER_TABLE(DRIVER_DECLARE)
 #define DRIVER_ADDRESS(name) &zt_driver_##name,
 const zt_driver *const zt_drivers[] = { DRIVER_TABLE(DRIVER_ADDRESS) NULL };
 
-const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err){
+const zt_driver *zt_driver_for(const zt_head_tail *input, zt_error *err){
   const zt_driver *perhaps = NULL;
   for(int i=0; zt_drivers[i] && !err->rc; i++){
-    zt_probe probe = zt_drivers[i]->probe(ends, err);
+    zt_probe probe = zt_drivers[i]->probe(input, err);
     if( probe==ZT_PROBE_YES ) return zt_drivers[i];
     if( probe==ZT_PROBE_PERHAPS && !perhaps ) perhaps = zt_drivers[i];
   }

@@ -14,18 +14,18 @@
 #include "container/container.h"
 #include "container/rule.h"
 #include "core/keys.h"
-#include "core/positions.h"
+#include "core/u32_array.h"
 
 /* What tells a file's format. A driver may read a little more of the source. */
-typedef struct zt_ends {
+typedef struct zt_head_tail {
   zt_source *source;
   uint64_t size;       /* Of the file */
-  zt_span head;        /* The first ZT_ENDS_HEAD bytes, fewer if the file has fewer */
-  zt_span tail;        /* The last ZT_ENDS_TAIL bytes, fewer if the file has fewer */
+  zt_span head;        /* The first ZT_HEAD_SIZE bytes, fewer if the file has fewer */
+  zt_span tail;        /* The last ZT_TAIL_SIZE bytes, fewer if the file has fewer */
   const zt_interrupt *interrupt;   /* May be NULL */
-} zt_ends;
-#define ZT_ENDS_HEAD 16
-#define ZT_ENDS_TAIL 48   /* Longest footer of any format, rounded up; short enough to stay clear of
+} zt_head_tail;
+#define ZT_HEAD_SIZE 16
+#define ZT_TAIL_SIZE 48   /* Longest footer of any format, rounded up; short enough to stay clear of
                           ** the blobs before a manifest */
 
 /* Whether a file is of a format. */
@@ -70,11 +70,11 @@ typedef struct zt_driver {
 
   /* At most one driver says yes, or else perhaps, to any file. What cannot be read is recorded
   ** in err. */
-  zt_probe (*probe)(const zt_ends *ends, zt_error *err);
+  zt_probe (*probe)(const zt_head_tail *input, zt_error *err);
 
   /* Read and check all metadata, and add all objects and components. Sets of the container what is
   ** marked so below. */
-  int (*open)(zt_builder *b, const zt_ends *ends);
+  int (*open)(zt_builder *b, const zt_head_tail *input);
 
   /* Decode object i. *out has its index, name and the defaults of what a file need not say. */
   void (*object)(const zt_container *c, uint32_t i, zt_object *out);
@@ -90,7 +90,7 @@ typedef struct zt_driver {
   void (*shard)(const zt_container *c, uint32_t i, zt_shard *out);
 
   /* Fail unless the two ends are those of a sound file. NULL: no shard is of this format. */
-  int (*check_ends)(const zt_ends *ends, zt_error *err);
+  int (*check_head_tail)(const zt_head_tail *input, zt_error *err);
 
   /* Free c->state. NULL: there is none. */
   void (*close)(zt_container *c);
@@ -126,30 +126,31 @@ struct zt_container {
   uint64_t manifest_length;
   bool from_file;            /* zt_builder_read() read them */
   zt_keys names;             /* Of the objects, in their order */
-  zt_positions objects;      /* Their numbers */
+  zt_u32_array objects;      /* Their numbers */
   uint32_t single;           /* So many objects have one component each, but for the last of them:
                              ** the first component has the object's own number */
-  zt_positions first;        /* Of each object behind those: its first component */
-  zt_positions components;   /* Their numbers */
+  zt_u32_array first;        /* Of each object behind those: its first component */
+  zt_u32_array components;   /* Their numbers */
   zt_keys shard_names;
-  zt_positions shards;       /* Their numbers */
+  zt_u32_array shards;       /* Their numbers */
 };
 
 /* The driver that claims the file, NULL if none does. */
-const zt_driver *zt_driver_for(const zt_ends *ends, zt_error *err);
+const zt_driver *zt_driver_for(const zt_head_tail *input, zt_error *err);
 
 /* All drivers, ended by NULL. */
 extern const zt_driver *const zt_drivers[];
 
 /* Where the two ends of a file are read to. */
-typedef struct zt_ends_buffer {
-  uint8_t head[ZT_ENDS_HEAD], tail[ZT_ENDS_TAIL];
-} zt_ends_buffer;
+typedef struct zt_head_tail_buffer {
+  uint8_t head[ZT_HEAD_SIZE], tail[ZT_TAIL_SIZE];
+} zt_head_tail_buffer;
 
 /* Read the two ends of a source into a buffer, or find them in what the builder, if there is one,
 ** has read ahead. */
-int zt_ends_read(zt_source *source, const zt_builder *b, zt_ends_buffer *buffer, zt_ends *out,
-                 zt_error *err);
+int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
+                      zt_head_tail *out,
+                      zt_error *err);
 
 /* A container of nothing. NULL: there is no memory. */
 zt_container *zt_container_new(void);

@@ -21,89 +21,89 @@
 
 /* --- By their bytes --- */
 
-static bool foreign_begins(const zt_ends *ends, const char *bytes, size_t n){
-  return ends->head.n>=n && memcmp(ends->head.p, bytes, n)==0;
+static bool foreign_begins(const zt_head_tail *input, const char *bytes, size_t n){
+  return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
 }
 
 /* The same of a text, in any case. */
-static bool foreign_begins_with_text(const zt_ends *ends, const char *text){
+static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
-  return ends->head.n>=n && sqlite3_strnicmp((const char*)ends->head.p, text, (int)n)==0;
+  return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
 }
 
-static bool foreign_ends(const zt_ends *ends, const char *bytes, size_t n){
-  return ends->tail.n>=n && memcmp(ends->tail.p+ends->tail.n-n, bytes, n)==0;
+static bool foreign_ends(const zt_head_tail *input, const char *bytes, size_t n){
+  return input->tail.n>=n && memcmp(input->tail.p+input->tail.n-n, bytes, n)==0;
 }
 
-static bool foreign_is_hdf5(const zt_ends *ends, zt_error *err){
+static bool foreign_is_hdf5(const zt_head_tail *input, zt_error *err){
   static const uint8_t signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
   uint8_t bytes[sizeof(signature)];
-  if( ends->size<sizeof(bytes) ) return false;
-  for(uint64_t at=0; at<=ends->size-sizeof(bytes); at=at ? 2*at : 512){
-    if( zt_source_read(ends->source, at, bytes, sizeof(bytes), err) ) return false;
+  if( input->size<sizeof(bytes) ) return false;
+  for(uint64_t at=0; at<=input->size-sizeof(bytes); at=at ? 2*at : 512){
+    if( zt_source_read(input->source, at, bytes, sizeof(bytes), err) ) return false;
     if( memcmp(bytes, signature, sizeof(bytes))==0 ) return true;
     if( at>UINT64_MAX/2 ) break;
   }
   return false;
 }
 
-static bool foreign_is_tflite(const zt_ends *ends){
-  return ends->head.n>=8 && memcmp(ends->head.p+4, "TFL3", 4)==0;
+static bool foreign_is_tflite(const zt_head_tail *input){
+  return input->head.n>=8 && memcmp(input->head.p+4, "TFL3", 4)==0;
 }
 
 /* Of the first entry, no byte of the key is shared, and none its own. */
-static bool foreign_is_tensorflow(const zt_ends *ends){
-  return foreign_begins(ends, "\0\0", 2)
-      && foreign_ends(ends, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+static bool foreign_is_tensorflow(const zt_head_tail *input){
+  return foreign_begins(input, "\0\0", 2)
+      && foreign_ends(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
 }
 
-static bool foreign_is_ggml(const zt_ends *ends){
+static bool foreign_is_ggml(const zt_head_tail *input){
   static const char *const magics[] = { "lmgg", "fmgg", "tjgg", "algg" };
   for(size_t i=0; i<sizeof(magics)/sizeof(*magics); i++){
-    if( foreign_begins(ends, magics[i], 4) ) return true;
+    if( foreign_begins(input, magics[i], 4) ) return true;
   }
   return false;
 }
 
-static bool foreign_is_pickle(const zt_ends *ends){
+static bool foreign_is_pickle(const zt_head_tail *input){
   static const char makes[] = "}](c)KMJGXUTVBCFIL\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x96N";
   static const char *const texts[] = {
     "(dp0\n", "(dp1\n", "(lp0\n", "(lp1\n", "(ip0\n", "ccopy_reg\n", "cnumpy.core.mult", "cnumpy\n",
     "ccollections\nOrd"
   };
-  const uint8_t *p = ends->head.p;
-  if( ends->head.n<4 || !foreign_ends(ends, ".", 1) ) return false;
+  const uint8_t *p = input->head.p;
+  if( input->head.n<4 || !foreign_ends(input, ".", 1) ) return false;
   if( p[0]==0x80 && p[1]>=2 && p[1]<=5 ){
     return p[2]==0x95 || (p[2] && strchr(makes, p[2]));
   }
   for(size_t i=0; i<sizeof(texts)/sizeof(*texts); i++){
-    if( foreign_begins(ends, texts[i], strlen(texts[i])) ) return true;
+    if( foreign_begins(input, texts[i], strlen(texts[i])) ) return true;
   }
   return false;
 }
 
 /* A file of a format that is not read; NULL: its bytes do not tell. */
-static const char *foreign_format(const zt_ends *ends, zt_error *err){
-  if( foreign_begins_with_text(ends, "MATLAB 5.0 MAT-f")
-   || foreign_begins_with_text(ends, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
-  if( foreign_is_tflite(ends) ) return "a file of TensorFlow Lite";
-  if( foreign_is_tensorflow(ends) ) return "the index of a TensorFlow checkpoint";
-  if( foreign_is_ggml(ends) ) return "a file of GGML before GGUF";
-  if( foreign_is_pickle(ends) ) return "a plain pickle";
-  return foreign_is_hdf5(ends, err) ? "a file of HDF5" : NULL;
+static const char *foreign_format(const zt_head_tail *input, zt_error *err){
+  if( foreign_begins_with_text(input, "MATLAB 5.0 MAT-f")
+   || foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
+  if( foreign_is_tflite(input) ) return "a file of TensorFlow Lite";
+  if( foreign_is_tensorflow(input) ) return "the index of a TensorFlow checkpoint";
+  if( foreign_is_ggml(input) ) return "a file of GGML before GGUF";
+  if( foreign_is_pickle(input) ) return "a plain pickle";
+  return foreign_is_hdf5(input, err) ? "a file of HDF5" : NULL;
 }
 
-int zt_foreign_fail(const zt_ends *ends, zt_error *err){
+int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
   const char *format;
-  if( ends->size==0 ) return zt_break(err, "T1", "the file is empty");
-  if( foreign_begins_with_text(ends, "version ") ){
+  if( input->size==0 ) return zt_break(err, "T1", "the file is empty");
+  if( foreign_begins_with_text(input, "version ") ){
     return zt_break(err, "T1", "not a tensor file, but text like a git-lfs pointer's: was it"
                     " pulled?");
   }
-  if( foreign_begins_with_text(ends, "<!doctype") || foreign_begins_with_text(ends, "<html") ){
+  if( foreign_begins_with_text(input, "<!doctype") || foreign_begins_with_text(input, "<html") ){
     return zt_break(err, "T1", "not a tensor file, but a page of HTML: what did the download say?");
   }
-  format = foreign_format(ends, err);
+  format = foreign_format(input, err);
   if( err->rc ) return err->rc;
   if( format ) return zt_break(err, "T2", "%s, which is not read", format);
   return zt_break(err, "T1", "not a tensor file of a known format");
@@ -112,10 +112,10 @@ int zt_foreign_fail(const zt_ends *ends, zt_error *err){
 /* --- In zip archives --- */
 
 bool zt_foreign_is_hdf5(zt_text name){
-  static const char *const ends[] = { ".h5", ".hdf5" };
-  for(size_t i=0; i<sizeof(ends)/sizeof(*ends); i++){
-    const size_t n = strlen(ends[i]);
-    if( name.n>n && memcmp(name.z+name.n-n, ends[i], n)==0 ) return true;
+  static const char *const input[] = { ".h5", ".hdf5" };
+  for(size_t i=0; i<sizeof(input)/sizeof(*input); i++){
+    const size_t n = strlen(input[i]);
+    if( name.n>n && memcmp(name.z+name.n-n, input[i], n)==0 ) return true;
   }
   return false;
 }

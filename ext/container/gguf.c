@@ -40,7 +40,7 @@
 #define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* up to this */
 #define GGUF_POLL_STEPS 0xFFFF               /* Steps between two questions whether to go
                                              ** on, less 1 */
-#define GGUF_AHEAD 65536                      /* Tensors that room is made for at once */
+#define GGUF_PREFETCH 65536                   /* Tensors that room is made for at once */
 
 /* The least bytes of a key with its value, and of a tensor's info. */
 #define GGUF_KEY_MIN 13
@@ -334,7 +334,8 @@ static int gguf_add(zt_builder *b, size_t at){
 }
 
 static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
-  zt_builder_reserve(r->b, n<GGUF_AHEAD ? n : GGUF_AHEAD, n<GGUF_AHEAD ? n : GGUF_AHEAD);
+  zt_builder_reserve(r->b, n<GGUF_PREFETCH ? n : GGUF_PREFETCH, n<GGUF_PREFETCH ? n
+                     : GGUF_PREFETCH);
   for(uint64_t i=0; i<n; i++){
     size_t at = r->at;
     if( !gguf_poll(r->b, i) || !gguf_scan_info_bytes(r) || gguf_add(r->b, at) ) return false;
@@ -369,18 +370,18 @@ static int gguf_check_ranges(zt_builder *b){
   return SQLITE_OK;
 }
 
-static zt_probe gguf_probe(const zt_ends *ends, zt_error *err){
+static zt_probe gguf_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return ends->head.n>=4 && memcmp(ends->head.p, "GGUF", 4)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return input->head.n>=4 && memcmp(input->head.p, "GGUF", 4)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-static int gguf_read_header(zt_builder *b, const zt_ends *ends, zt_gguf_state *s){
+static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_state *s){
   uint8_t header[ZT_GGUF_HEADER];
-  uint64_t left;
+  uint64_t remaining;
   uint32_t version;
-  if( ends->size<ZT_GGUF_HEADER ){
+  if( input->size<ZT_GGUF_HEADER ){
     return zt_break(b->err, "GG1", "the file has %llu bytes, a GGUF header has %d",
-                    (unsigned long long)ends->size, ZT_GGUF_HEADER);
+                    (unsigned long long)input->size, ZT_GGUF_HEADER);
   }
   if( zt_source_read(b->source, 0, header, ZT_GGUF_HEADER, b->err) ) return b->err->rc;
   version = zt_gguf_u32(false, header+4);
@@ -393,8 +394,8 @@ static int gguf_read_header(zt_builder *b, const zt_ends *ends, zt_gguf_state *s
   b->container->version = version==2 ? ZT_TEXT("2") : ZT_TEXT("3");
   s->tensors = zt_gguf_u64(s->big, header+8);
   s->keys = zt_gguf_u64(s->big, header+16);
-  left = ends->size-ZT_GGUF_HEADER;
-  if( s->tensors>left/GGUF_INFO_MIN || s->keys>left/GGUF_KEY_MIN ){
+  remaining = input->size-ZT_GGUF_HEADER;
+  if( s->tensors>remaining/GGUF_INFO_MIN || s->keys>remaining/GGUF_KEY_MIN ){
     return zt_break(b->err, "GG3", "%llu keys and %llu tensors are more than the file has room for",
                     (unsigned long long)s->keys, (unsigned long long)s->tensors);
   }
@@ -417,7 +418,7 @@ static void gguf_set_container(zt_container *c){
   c->manifest = (zt_value){ .type = ZT_VALUE_MAP, .kind = ZT_GGUF_MANIFEST, .count = 2 };
 }
 
-static int gguf_open(zt_builder *b, const zt_ends *ends){
+static int gguf_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   gguf_reader r = { .b = b, .keys = { .interrupt = b->interrupt } };
   zt_gguf_state *s = sqlite3_malloc64(sizeof(*s));
@@ -426,9 +427,9 @@ static int gguf_open(zt_builder *b, const zt_ends *ends){
   *s = (zt_gguf_state){ .alignment = GGUF_ALIGNMENT };
   c->state = s;
   c->state_size = sizeof(*s);
-  if( gguf_read_header(b, ends, s) ) return b->err->rc;
+  if( gguf_read_header(b, input, s) ) return b->err->rc;
   r.big = s->big;
-  r.total = ends->size-ZT_GGUF_HEADER;
+  r.total = input->size-ZT_GGUF_HEADER;
   if( !gguf_scan_keys(&r, s->keys) ) goto end;
   s->infos = r.at;
   if( !gguf_scan_infos(&r, s->tensors) ) goto end;

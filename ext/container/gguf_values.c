@@ -131,7 +131,7 @@ static void gguf_make_key(zt_value *key, zt_text name, const zt_value *value){
 static void gguf_next_of_manifest(zt_walk *w, const zt_level *level, zt_value *key,
                                   zt_value *value){
   const zt_gguf_state *s = w->container->state;
-  bool keys = level->left==1;
+  bool keys = level->remaining==1;
   if( keys ) gguf_make(value, ZT_GGUF_KEYS, 16, s->keys);
   else gguf_make(value, ZT_GGUF_INFOS, 8, s->tensors);
   gguf_make_key(key, keys ? ZT_TEXT("metadata_kv") : ZT_TEXT("tensor_infos"), value);
@@ -142,7 +142,7 @@ static void gguf_next_of_info(zt_walk *w, const zt_level *level, zt_value *key, 
   static const zt_text names[] = {
     ZT_TEXT_INIT("offset"), ZT_TEXT_INIT("type"), ZT_TEXT_INIT("dimensions"), ZT_TEXT_INIT("name")
   };
-  switch( level->left ){
+  switch( level->remaining ){
     case 3:
       gguf_next_value(w, ZT_GGUF_TEXT, value);
       value->at += 4;
@@ -152,10 +152,10 @@ static void gguf_next_of_info(zt_walk *w, const zt_level *level, zt_value *key, 
                 zt_gguf_u32(zt_gguf_of(w->container)->big, w->container->kept.p+w->at));
       break;
     default:
-      gguf_next_value(w, level->left==1 ? ZT_GGUF_U32 : ZT_GGUF_U64, value);
+      gguf_next_value(w, level->remaining==1 ? ZT_GGUF_U32 : ZT_GGUF_U64, value);
       break;
   }
-  gguf_make_key(key, names[level->left], value);
+  gguf_make_key(key, names[level->remaining], value);
 }
 
 /* An object's attributes; the walk stands at its info. */
@@ -163,7 +163,7 @@ static void gguf_next_of_object(zt_walk *w, const zt_level *level, zt_value *key
   size_t at = (size_t)w->at;
   zt_gguf_info info;
   zt_gguf_read_info(w->container, at, &info);
-  if( level->left==1 ){
+  if( level->remaining==1 ){
     w->at = info.number;
     gguf_next_value(w, ZT_GGUF_U32, value);
     w->at = at;
@@ -175,8 +175,8 @@ static void gguf_next_of_object(zt_walk *w, const zt_level *level, zt_value *key
 }
 
 static bool gguf_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
-  if( level->left==0 ) return false;
-  level->left--;
+  if( level->remaining==0 ) return false;
+  level->remaining--;
   switch( level->kind ){
     case ZT_GGUF_ARRAY:      gguf_next_value(w, level->depth, value); break;
     case ZT_GGUF_DIMENSIONS: gguf_next_value(w, ZT_GGUF_U64, value); break;
@@ -198,7 +198,7 @@ static bool gguf_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *valu
 static void gguf_enter(zt_walk *w, const zt_value *of, zt_level *level){
   level->kind = of->kind;
   level->depth = of->depth;
-  level->left = of->count;
+  level->remaining = of->count;
   switch( of->kind ){
     case ZT_GGUF_ARRAY:      w->at = of->at-ZT_GGUF_HEADER+12; break;
     case ZT_GGUF_DIMENSIONS: w->at = of->at-ZT_GGUF_HEADER+4; break;

@@ -13,7 +13,7 @@ void zt_json_values_decode(const zt_container *c, size_t at, zt_error *unused,
 
 static void json_values_enter(zt_walk *w, const zt_value *of, zt_level *level){
   w->at = of->at+1;   /* Behind the bracket */
-  level->left = 0;    /* Nothing was read of it: else 1 */
+  level->remaining = 0; /* Nothing was read of it: else 1 */
 }
 
 static void json_values_skip(zt_walk *w, const zt_value *value){
@@ -62,7 +62,7 @@ static bool json_values_set_value(zt_walk *w, const zt_json_value *value, zt_val
 }
 
 static bool json_values_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
-  zt_json_level here = { level->map ? '}' : ']', level->left==0 };
+  zt_json_level here = { level->map ? '}' : ']', level->remaining==0 };
   zt_error unused = ZT_ERROR_NONE;
   zt_json_string name;
   zt_json_reader r;
@@ -70,7 +70,7 @@ static bool json_values_next(zt_walk *w, zt_level *level, zt_value *key, zt_valu
   bool more;
   zt_json_values_decode(w->container, (size_t)w->at, &unused, &r);
   more = zt_json_read_more(&r, &here);
-  level->left = 1;
+  level->remaining = 1;
   if( more && level->map ){
     key->at = (uint64_t)(r.p-r.base);
     zt_json_read_key(&r, &name);

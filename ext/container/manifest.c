@@ -139,7 +139,7 @@ void zt_manifest_enter(zt_walk *w, const zt_value *of, zt_level *level){
   zt_manifest_decode(w->container, (size_t)of->at, 0, &cbor);
   zt_cbor_open(&cbor, of->type==ZT_VALUE_MAP ? ZT_CBOR_MAP : ZT_CBOR_ARRAY, &inner);
   assert( !unused.rc );
-  level->left = inner.left;
+  level->remaining = inner.remaining;
   level->kind = of->kind | (inner.indefinite ? MANIFEST_INDEFINITE : 0);
   w->at = zt_manifest_position(w->container, cbor.p);
 }
@@ -147,14 +147,14 @@ void zt_manifest_enter(zt_walk *w, const zt_value *of, zt_level *level){
 bool zt_manifest_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
-  zt_cbor_level inner = { level->left, (level->kind & MANIFEST_INDEFINITE)!=0 };
+  zt_cbor_level inner = { level->remaining, (level->kind & MANIFEST_INDEFINITE)!=0 };
   bool more;
   zt_manifest_decode(w->container, (size_t)w->at, 0, &cbor);
   more = zt_cbor_more(&cbor, &inner);
   if( more && level->map ) manifest_read_key(&cbor, level->kind, key);
   if( more ) manifest_read(&cbor, level->kind & MANIFEST_IN_KEY, value);
   assert( !unused.rc );
-  level->left = inner.left;
+  level->remaining = inner.remaining;
   w->at = zt_manifest_position(w->container, cbor.p);
   return more;
 }

@@ -174,11 +174,11 @@ static bool npy_scan_integer(npy_reader *r, uint64_t *out){
 }
 
 static bool npy_scan_bool(npy_reader *r, bool *out){
-  size_t left;
+  size_t remaining;
   npy_skip_space(r);
-  left = (size_t)(r->end-r->p);
-  *out = left>=4 && memcmp(r->p, "True", 4)==0;
-  if( !*out && (left<5 || memcmp(r->p, "False", 5)!=0) ){
+  remaining = (size_t)(r->end-r->p);
+  *out = remaining>=4 && memcmp(r->p, "True", 4)==0;
+  if( !*out && (remaining<5 || memcmp(r->p, "False", 5)!=0) ){
     zt_break(r->err, "NY8", "byte %llu of the header: fortran_order is neither True nor False",
              (unsigned long long)(r->p-r->base));
     return false;
@@ -551,22 +551,22 @@ void zt_npy_component(const zt_container *c, uint32_t i, uint32_t k, unsigned wa
 
 /* --- Files --- */
 
-static zt_probe npy_probe(const zt_ends *ends, zt_error *err){
+static zt_probe npy_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt_npy_probe(ends->head) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_npy_probe(input->head) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the header into the kept bytes, which then are its alone. */
-static int npy_read_header(zt_builder *b, const zt_ends *ends){
+static int npy_read_header(zt_builder *b, const zt_head_tail *input){
   size_t length;
-  if( ends->head.n<ZT_NPY_HEAD ){
+  if( input->head.n<ZT_NPY_HEAD ){
     return zt_break(b->err, "NY2", "the file ends within the header");
   }
-  length = zt_npy_length(ends->head, b->err);
+  length = zt_npy_length(input->head, b->err);
   if( b->err->rc ) return b->err->rc;
-  if( length>ends->size ){
+  if( length>input->size ){
     return zt_break(b->err, "NY2", "the header has %llu bytes, the file %llu",
-                    (unsigned long long)length, (unsigned long long)ends->size);
+                    (unsigned long long)length, (unsigned long long)input->size);
   }
   return zt_builder_read(b, 0, length);
 }
@@ -583,16 +583,16 @@ static void npy_place(zt_container *c, zt_npy_record *r){
   r->codec = ZT_CODEC_RAW;
 }
 
-static int npy_open(zt_builder *b, const zt_ends *ends){
+static int npy_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   zt_npy_record r = { 0 };
   zt_cbor_out descr = { .err = b->err }, values = { .err = b->err };
-  zt_text name = zt_container_stem(zt_source_path(ends->source));
+  zt_text name = zt_container_stem(zt_source_path(input->source));
   uint64_t shape[ZT_MAX_RANK];
   uint32_t at;
   size_t header;
   bool duplicate;
-  if( npy_read_header(b, ends) ) return b->err->rc;
+  if( npy_read_header(b, input) ) return b->err->rc;
   if( zt_npy_read(zt_container_kept(c), &r.npy, shape, &descr, b->err) ) goto end;
   npy_place(c, &r);
   zt_npy_put_attributes(&r.npy, (zt_span){ descr.p, descr.n }, &values);

@@ -20,9 +20,9 @@
 ** hides no other. Of members whose encoding cannot be decoded, nothing is known but the name.
 ** Archives of PyTorch are another driver's, which knows them by their members.
 */
-#include "container/npy.h"
 #include "container/foreign.h"
 #include "container/manifest.h"
+#include "container/npy.h"
 #include "container/zip.h"
 #include "core/host.h"
 #include "core/inflate.h"
@@ -70,8 +70,8 @@ typedef struct npz_member {
 /* --- The first bytes of members --- */
 
 static int npz_refill(npz_reader *r, npz_member *m, zt_error *err){
-  uint64_t left = m->zip.stored-m->read;
-  size_t n = left<NPZ_WINDOW ? (size_t)left : NPZ_WINDOW;
+  uint64_t remaining = m->zip.stored-m->read;
+  size_t n = remaining<NPZ_WINDOW ? (size_t)remaining : NPZ_WINDOW;
   if( zt_source_read(r->b->source, m->offset+m->read, m->window, n, err) ) return err->rc;
   m->in = (zt_span){ m->window, n };
   m->read += n;
@@ -330,18 +330,18 @@ static int npz_fill(npz_reader *r){
   return SQLITE_OK;
 }
 
-static zt_probe npz_probe(const zt_ends *ends, zt_error *err){
+static zt_probe npz_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt_zip_probe(ends) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  return zt_zip_probe(input) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }
 
-static int npz_open(zt_builder *b, const zt_ends *ends){
+static int npz_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   npz_reader r = {
     .b = b, .manifest = { .err = b->err }, .texts = { .err = b->err }, .records = { .err = b->err },
     .descr = { .err = b->err }, .header = { .err = b->err }
   };
-  if( zt_zip_open(ends->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
+  if( zt_zip_open(input->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
   c->rules = ZT_RULE_DIGEST_OF_DECODED;
   c->gap = UINT64_MAX;   /* Local headers, and members that are no arrays */
   c->manifest_offset = zt_zip_offset(r.zip);

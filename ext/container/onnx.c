@@ -419,14 +419,14 @@ static bool onnx_scan_model(zt_onnx_scan *s){
   return !s->err->rc;
 }
 
-static int onnx_open(zt_builder *b, const zt_ends *ends){
+static int onnx_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
-  const uint64_t most = ONNX_METADATA_LEAST+ends->size*ONNX_METADATA_TIMES;
+  const uint64_t most = ONNX_METADATA_LEAST+input->size*ONNX_METADATA_TIMES;
   onnx_state *state = sqlite3_malloc64(sizeof(*state));
   zt_onnx_scan s = {
     .b = b, .err = b->err, .items = { .err = b->err }, .path = { .err = b->err },
     .map = { .text = { .err = b->err }, .keys = { .interrupt = b->interrupt } },
-    .most = ends->size>ZT_MAX_MANIFEST/ONNX_METADATA_TIMES || most>ZT_MAX_MANIFEST
+    .most = input->size>ZT_MAX_MANIFEST/ONNX_METADATA_TIMES || most>ZT_MAX_MANIFEST
           ? ZT_MAX_MANIFEST : most
   };
   if( !state ) return zt_fail_nomem(b->err);
@@ -442,7 +442,7 @@ static int onnx_open(zt_builder *b, const zt_ends *ends){
   zt_cbor_out_clear(&s.map.text);
   zt_keys_clear(&s.map.keys);
   sqlite3_free(s.map.values);
-  zt_distinct_clear(&s.repeats);
+  zt_renamed_clear(&s.repeats);
   return b->err->rc;
 }
 
@@ -498,15 +498,15 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
   return known && graph.end && onnx_is_graph(p, graph) ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }
 
-static zt_probe onnx_probe(const zt_ends *ends, zt_error *err){
+static zt_probe onnx_probe(const zt_head_tail *input, zt_error *err){
   zt_error of_file = *err;   /* Its place */
   zt_protobuf p;
   zt_probe found;
   /* Most files of other formats end here */
-  if( ends->head.n<2 || onnx_wire_type(ends->head.p[0]>>3)!=(ends->head.p[0] & 7) ){
+  if( input->head.n<2 || onnx_wire_type(input->head.p[0]>>3)!=(input->head.p[0] & 7) ){
     return ZT_PROBE_NO;
   }
-  zt_protobuf_open(ends->source, NULL, &p, &of_file);
+  zt_protobuf_open(input->source, NULL, &p, &of_file);
   found = onnx_probe_fields(&p);
   zt_protobuf_close(&p);
   /* What is wrong with the bytes is no matter of a probe; that they cannot be read is */

@@ -7,8 +7,8 @@
 
 #include "container/builder.h"
 #include "core/cbor_write.h"
-#include "core/distinct.h"
 #include "core/protobuf.h"
+#include "core/renamed_duplicates.h"
 
 #define ZT_ONNX_LEVELS 3                       /* Merged messages in each other */
 
@@ -70,7 +70,7 @@ typedef struct zt_onnx_scan {
   zt_protobuf in;
   zt_cbor_out items;       /* Of each object a map: name, dims, attributes */
   zt_cbor_out path;        /* No CBOR: what stands in front of names, then a name */
-  zt_distinct repeats;     /* Of objects that are named alike */
+  zt_renamed repeats;      /* Of objects that are named alike */
   zt_onnx_map map;         /* The last one that was read */
   uint64_t nodes;
   uint64_t most;           /* Bytes that may be kept */

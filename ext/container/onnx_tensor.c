@@ -500,7 +500,7 @@ static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *
     return false;
   }
   if( zt_container_find(c, name)>=0
-   && zt_distinct_name(&s->repeats, &c->names, c->kept.p, name, &name, s->err) ) return false;
+   && zt_renamed_name(&s->repeats, &c->names, c->kept.p, name, &name, s->err) ) return false;
   onnx_begin_item(s, name, shape, rank);
   return onnx_keep_object(s, name, (zt_onnx_object){ (uint32_t)s->items.n, rank, kind }, shape);
 }

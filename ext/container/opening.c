@@ -10,22 +10,22 @@ static int opening_read_guess(zt_builder *b, zt_container_guess guess){
   const uint64_t size = zt_source_size(b->source);
   const uint32_t n = guess.tail ? guess.tail : guess.head;
   assert( n<=ZT_GUESS_MAX );
-  return n==0 || n>size ? SQLITE_OK : zt_builder_read_ahead(b, guess.tail ? size-n : 0, n);
+  return n==0 || n>size ? SQLITE_OK : zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
 }
 
 /* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
 static int opening_fill(zt_builder *b, zt_container_guess guess, bool is_new){
   zt_container *c = b->container;
   zt_error *err = b->err;
-  zt_ends_buffer buffer;
-  zt_ends ends = { 0 };
+  zt_head_tail_buffer buffer;
+  zt_head_tail input = { 0 };
   if( opening_read_guess(b, guess)
-   || zt_ends_read(b->source, b, &buffer, &ends, err) ) return err->rc;
-  c->driver = zt_driver_for(&ends, err);
+   || zt_head_tail_read(b->source, b, &buffer, &input, err) ) return err->rc;
+  c->driver = zt_driver_for(&input, err);
   if( err->rc ) return err->rc;
-  if( !c->driver ) return zt_foreign_fail(&ends, err);
+  if( !c->driver ) return zt_foreign_fail(&input, err);
   c->names.interrupt = c->shard_names.interrupt = b->interrupt;
-  c->driver->open(b, &ends);
+  c->driver->open(b, &input);
   c->names.interrupt = c->shard_names.interrupt = NULL;
   if( is_new && !err->rc ) zt_builder_trim(b);
   return err->rc;

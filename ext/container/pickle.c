@@ -866,12 +866,12 @@ zt_pickle_cursor zt_pickle_begin(const zt_pickle *p, zt_pickle_node node){
 }
 
 zt_pickle_node zt_pickle_next(const zt_pickle *p, zt_pickle_cursor *c){
-  if( c->left==0 ){
+  if( c->remaining==0 ){
     if( c->next==0 ) return 0;
-    c->left = p->words[c->next+PICKLE_PIECE_N];
+    c->remaining = p->words[c->next+PICKLE_PIECE_N];
     c->at = c->next+PICKLE_PIECE_HEAD;
     c->next = p->words[c->next+PICKLE_PIECE_NEXT];
   }
-  c->left--;
+  c->remaining--;
   return p->words[c->at++];
 }

@@ -7,8 +7,8 @@
 #ifndef ZT_CONTAINER_PICKLE_H
 #define ZT_CONTAINER_PICKLE_H
 
-#include "core/interrupt.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 
 typedef struct zt_pickle zt_pickle;
 
@@ -84,7 +84,7 @@ bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out);
 
 /* The children of a node, one after the other. */
 typedef struct zt_pickle_cursor {
-  uint32_t at, left, next;
+  uint32_t at, remaining, next;
 } zt_pickle_cursor;
 zt_pickle_cursor zt_pickle_begin(const zt_pickle *p, zt_pickle_node node);
 zt_pickle_node zt_pickle_next(const zt_pickle *p, zt_pickle_cursor *c);   /* 0: no more */

@@ -278,7 +278,7 @@ static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes 
                            zt_pickle_result *out){
   uint8_t unit[4] = { 0 };
   const size_t width = kind=='U' ? 4 : 1;
-  zt_pickle_bytes left = *data;
+  zt_pickle_bytes remaining = *data;
   size_t end = 0;
   out->kind = kind=='U' ? ZT_RESULT_UTF32 : ZT_RESULT_BYTES;
   out->bytes = *data;
@@ -286,8 +286,8 @@ static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes 
   for(size_t i=0; i<data->n; i+=width){
     uint32_t u = 0;
     for(size_t k=0; k<width; k++){
-      zt_pickle_copy_bytes(&left, &unit[k], 1);
-      left.span.p += left.latin1 && *left.span.p>=0x80 ? 2 : 1;
+      zt_pickle_copy_bytes(&remaining, &unit[k], 1);
+      remaining.span.p += remaining.latin1 && *remaining.span.p>=0x80 ? 2 : 1;
       u |= unit[k];
     }
     if( u ) end = i+width;

@@ -128,8 +128,8 @@ int zt_pickle_skip(zt_span pickle, size_t *at, const zt_interrupt *interrupt, zt
 /* Bytes of the opcode at a place with its argument; 0 if that has to be read to know them, or if
 ** they are not all there. */
 ZT_INLINE size_t zt_pickle_size_at(zt_span pickle, size_t at){
-  const size_t left = pickle.n-at, size = left ? zt_pickle_opcodes[pickle.p[at]].size : 0;
-  return size<=left ? size : 0;
+  const size_t remaining = pickle.n-at, size = remaining ? zt_pickle_opcodes[pickle.p[at]].size : 0;
+  return size<=remaining ? size : 0;
 }
 
 /* zt_pickle_read_any(); in line, where the size is known: as a rule. */

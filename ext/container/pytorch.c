@@ -17,8 +17,8 @@
 #include "container/torch_dropped.h"
 #include "container/torch_object.h"
 #include "container/torch_probe.h"
-#include "core/distinct.h"
 #include "core/host.h"
+#include "core/renamed_duplicates.h"
 
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
@@ -76,7 +76,7 @@ typedef struct pytorch_reader {
   zt_cbor_out values;        /* Paths and leaves, one after the other, */
   zt_keys paths;             /* whose paths are distinct */
   uint64_t n;                /* How many there are */
-  zt_distinct leaves;        /* Of paths that several have */
+  zt_renamed leaves;         /* Of paths that several have */
 } pytorch_reader;
 
 /* --- Measuring: what a walk appends --- */
@@ -160,7 +160,7 @@ static void pytorch_put_leaf(void *context, zt_text path, uint64_t size, zt_pick
   pytorch_reader *r = context;
   if( !pytorch_has_room(r, size) ) return;
   if( !pytorch_put_path(r, path)
-   && !zt_distinct_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
+   && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     pytorch_put_path(r, path);
   }
   zt_torch_put(r->read->pickle, node, shown, &r->values);
@@ -268,27 +268,27 @@ static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
   zt_torch_objects_clear(&r.objects);
   zt_cbor_out_clear(&r.values);
   zt_keys_clear(&r.paths);
-  zt_distinct_clear(&r.leaves);
+  zt_renamed_clear(&r.leaves);
   return b->err->rc;
 }
 
 /* --- The driver --- */
 
-static zt_probe pytorch_probe(const zt_ends *ends, zt_error *err){
-  return zt_torch_kind_of(ends, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;
+static zt_probe pytorch_probe(const zt_head_tail *input, zt_error *err){
+  return zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;
 }
 
 /* PT1 */
-static int pytorch_open(zt_builder *b, const zt_ends *ends){
-  zt_torch_kind kind = zt_torch_kind_of(ends, b->err);
+static int pytorch_open(zt_builder *b, const zt_head_tail *input){
+  zt_torch_kind kind = zt_torch_kind_of(input, b->err);
   zt_torch_file *file = NULL;
   if( b->err->rc ) return b->err->rc;
   if( kind==ZT_TORCH_TAR ){
     return zt_break(b->err, "PT1", "a file of PyTorch before 0.1.10, which is a tar archive: it is "
                     "not read");
   }
-  if( kind==ZT_TORCH_ZIP ) zt_torch_open_archive(b, ends, &file);
-  else zt_torch_open_legacy(b, ends, &file);
+  if( kind==ZT_TORCH_ZIP ) zt_torch_open_archive(b, input, &file);
+  else zt_torch_open_legacy(b, input, &file);
   if( file ) pytorch_open_file(b, file);
   zt_torch_close(file);
   return b->err->rc;

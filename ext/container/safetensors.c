@@ -23,9 +23,9 @@
 #include "container/builder.h"
 #include "container/dtype.h"
 #include "container/json_values.h"
+#include "core/duplicate_keys.h"
 #include "core/host.h"
 #include "core/json_read.h"
-#include "core/unique.h"
 
 #include <assert.h>
 
@@ -111,30 +111,30 @@ static const safetensors_type *safetensors_find_type(zt_json_string word){
 /* --- Is it one --- */
 
 /* The first byte of the header that is not blank, 0 if none is near. */
-static uint8_t safetensors_first(const zt_ends *ends, zt_error *err){
+static uint8_t safetensors_first(const zt_head_tail *input, zt_error *err){
   uint8_t bytes[SAFETENSORS_BLANKS];
   size_t n = sizeof(bytes), i = 0;
-  if( ends->head.p[SAFETENSORS_LENGTH]=='{' ) return '{';   /* Nothing has to be read */
-  if( n>ends->size-SAFETENSORS_LENGTH ) n = (size_t)(ends->size-SAFETENSORS_LENGTH);
-  if( zt_source_read(ends->source, SAFETENSORS_LENGTH, bytes, n, err) ) return 0;
+  if( input->head.p[SAFETENSORS_LENGTH]=='{' ) return '{';  /* Nothing has to be read */
+  if( n>input->size-SAFETENSORS_LENGTH ) n = (size_t)(input->size-SAFETENSORS_LENGTH);
+  if( zt_source_read(input->source, SAFETENSORS_LENGTH, bytes, n, err) ) return 0;
   while( i<n && (bytes[i]==' ' || bytes[i]=='\n' || bytes[i]=='\r' || bytes[i]=='\t') ) i++;
   return i<n ? bytes[i] : 0;
 }
 
 /* A length that some header could have, and a brace behind it, is no magic number, but what else
 ** begins so is no file of tensors. */
-static zt_probe safetensors_probe(const zt_ends *ends, zt_error *err){
+static zt_probe safetensors_probe(const zt_head_tail *input, zt_error *err){
   uint64_t length;
-  if( ends->head.n<=SAFETENSORS_LENGTH ) return ZT_PROBE_NO;
-  length = zt_le64(ends->head.p);
-  if( length>SAFETENSORS_HEADER_MAX && length>ends->size-SAFETENSORS_LENGTH ) return ZT_PROBE_NO;
-  return safetensors_first(ends, err)=='{' ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
+  if( input->head.n<=SAFETENSORS_LENGTH ) return ZT_PROBE_NO;
+  length = zt_le64(input->head.p);
+  if( length>SAFETENSORS_HEADER_MAX && length>input->size-SAFETENSORS_LENGTH ) return ZT_PROBE_NO;
+  return safetensors_first(input, err)=='{' ? ZT_PROBE_PERHAPS : ZT_PROBE_NO;
 }
 
 /* O1. */
-static int safetensors_header_length(const zt_ends *ends, uint64_t *out, zt_error *err){
-  uint64_t behind = ends->size-SAFETENSORS_LENGTH;
-  *out = zt_le64(ends->head.p);
+static int safetensors_header_length(const zt_head_tail *input, uint64_t *out, zt_error *err){
+  uint64_t behind = input->size-SAFETENSORS_LENGTH;
+  *out = zt_le64(input->head.p);
   if( *out>SAFETENSORS_HEADER_MAX ){
     return zt_break(err, "O1", "the header's length, %llu, is more than %llu", *out,
                     SAFETENSORS_HEADER_MAX);
@@ -324,14 +324,14 @@ static bool safetensors_equal_keys(void *context, size_t a, size_t b){
 /* O4, of n keys that do not ascend. from stands at their object. */
 static bool safetensors_check_keys(safetensors_walker *w, zt_json_reader from, uint64_t n){
   safetensors_keys context = { .from = from };
-  const zt_unique_keys keys = {
+  const zt_duplicate_keys keys = {
     .rewind = safetensors_rewind, .next = safetensors_next_key, .equal = safetensors_equal_keys,
     .context = &context, .n = n, .bytes = (size_t)(from.end-from.base),
     .interrupt = w->b->interrupt, .err = w->r.err
   };
   size_t found;
   context.from.any_bytes = true;   /* By now */
-  if( zt_unique_find(&keys, &found) ) return false;
+  if( zt_duplicate_keys_find(&keys, &found) ) return false;
   return found==SIZE_MAX
       || safetensors_fail_at(w, found, "O4", "a key stands twice in __metadata__");
 }
@@ -484,18 +484,18 @@ static size_t safetensors_divide(safetensors_order *o, size_t from, size_t n){
 static int safetensors_order_sort(safetensors_order *o, size_t from, size_t n, uint64_t seed,
                                   const zt_builder *b){
   while( n>1 && !b->err->rc ){
-    size_t left;
+    size_t remaining;
     seed = seed*6364136223846793005u + 1442695040888963407u;
     safetensors_swap(o, from, from + (size_t)((seed>>32)%n));
-    left = safetensors_divide(o, from, n);
+    remaining = safetensors_divide(o, from, n);
     if( n>SAFETENSORS_POLL_TENSORS ) zt_interrupt_check(b->interrupt, b->err);
-    if( left<=n/2 ){
-      safetensors_order_sort(o, from, left, seed, b);
-      from += left;
-      n -= left;
+    if( remaining<=n/2 ){
+      safetensors_order_sort(o, from, remaining, seed, b);
+      from += remaining;
+      n -= remaining;
     }else{
-      safetensors_order_sort(o, from+left, n-left, seed, b);
-      n = left;
+      safetensors_order_sort(o, from+remaining, n-remaining, seed, b);
+      n = remaining;
     }
   }
   return b->err->rc;
@@ -560,15 +560,15 @@ end:
 
 /* --- The driver --- */
 
-static int safetensors_open(zt_builder *b, const zt_ends *ends){
+static int safetensors_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   safetensors_walker w = { .b = b };
   zt_json_level level;
   uint64_t n;
-  if( safetensors_header_length(ends, &n, b->err) ) return b->err->rc;
+  if( safetensors_header_length(input, &n, b->err) ) return b->err->rc;
   if( zt_builder_read(b, SAFETENSORS_LENGTH, n) ) return b->err->rc;
   w.data = SAFETENSORS_LENGTH+n;
-  w.length = ends->size-w.data;
+  w.length = input->size-w.data;
   zt_json_read_init(&w.r, "header", (zt_span){ c->kept.p, (size_t)n }, b->err);
   zt_json_read_set_interrupt(&w.r, b->interrupt);
   w.r.type_rule = "O2";

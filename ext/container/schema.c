@@ -162,9 +162,9 @@ bool zt_schema_blob(zt_cbor *c, zt_component *out){
   const uint8_t *at = c->p;
   if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
   if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
-  if( level.left!=2 ){
+  if( level.remaining!=2 ){
     c->p = at;
-    return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.left);
+    return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.remaining);
   }
   for(int i=0; i<2; i++){
     if( !zt_cbor_more(c, &level) ) return false;
@@ -192,7 +192,7 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
   return true;
 }
 
-int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err){
+int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err){
   /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for
   ** the size. */
   const char *cut = magic ? "" : "; is the file cut short?";

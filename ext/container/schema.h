@@ -18,7 +18,7 @@
 
 #include "container/manifest.h"
 #include "core/digest.h"
-#include "core/unique.h"
+#include "core/duplicate_keys.h"
 
 enum { ZT_NULLABLE = 1 };   /* Null counts as absence (S4) */
 
@@ -75,7 +75,7 @@ ZT_COLD int zt_fields_next_slow(zt_fields *f);
 ZT_INLINE int zt_fields_next(zt_fields *f){
   const zt_schema *schema = f->schema;
   const uint8_t *p = f->c->p;
-  if( f->level.left==0 ){
+  if( f->level.remaining==0 ){
     if( f->level.indefinite || f->unknown || f->nulls || (schema->required & ~f->seen) ){
       return zt_fields_next_slow(f);
     }
@@ -91,7 +91,7 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
     p += 1+field->n;
     if( *p==(ZT_CBOR_SIMPLE<<5 | ZT_CBOR_NULL) || (f->seen>>i & 1) ) break;
     f->c->p = p;
-    f->level.left--;
+    f->level.remaining--;
     f->seen |= 1u<<i;
     f->expected = i+1;
     return field->id;
@@ -190,7 +190,7 @@ extern const zt_rule zt_rules_schema[];   /* All of these, and those below */
 typedef struct zt_extent {
   uint64_t offset, length;
 } zt_extent;
-int zt_schema_locate(const zt_ends *ends, unsigned magic, zt_extent *out, zt_error *err);
+int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err);
 
 /* True if it is a type of other formats alone, whose name is no word of any generation. */
 bool zt_schema_is_foreign(zt_text type);

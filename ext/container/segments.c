@@ -94,12 +94,12 @@ static const uint8_t *segments_find(const uint8_t *p, size_t n, zt_span like){
 
 /* The first name behind p, as it seems; NULL: none is found soon. */
 static const uint8_t *segments_guess(const zt_cbor *cbor, const uint8_t *p, zt_span like){
-  const size_t left = (size_t)(cbor->end-p);
+  const size_t remaining = (size_t)(cbor->end-p);
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor c = *cbor;
   bool found;
   c.err = &unused;
-  c.p = segments_find(p, left<SEGMENTS_SEARCH ? left : SEGMENTS_SEARCH, like);
+  c.p = segments_find(p, remaining<SEGMENTS_SEARCH ? remaining : SEGMENTS_SEARCH, like);
   found = c.p && zt_cbor_skip(&c) && zt_cbor_peek(&c)==ZT_CBOR_TEXT;
   zt_error_clear(&unused);
   return found ? c.p : NULL;
@@ -150,10 +150,10 @@ static bool segments_append(const segments_one *s, zt_container *c){
   const zt_container *found = &s->found;
   if( found->single<s->n || zt_container_first(found, s->n)!=s->n ) return false;
   if( c->single!=c->objects.n || c->components.n!=c->single ) return false;
-  if( !zt_positions_room(&c->objects, s->n) || !zt_positions_room(&c->components, s->n)
+  if( !zt_u32_array_room(&c->objects, s->n) || !zt_u32_array_room(&c->components, s->n)
    || !zt_keys_append(&c->names, c->kept.p, &found->names, s->n) ) return false;
-  zt_positions_append(&c->objects, found->objects.a, s->n);
-  zt_positions_append(&c->components, found->components.a, s->n);
+  zt_u32_array_append(&c->objects, found->objects.a, s->n);
+  zt_u32_array_append(&c->components, found->components.a, s->n);
   c->single += s->n;
   return true;
 }
@@ -177,7 +177,7 @@ static bool segments_add(const segments_one *s, zt_cbor *cbor, zt_builder *b, bo
   return true;
 }
 
-bool zt_segments_take(zt_segments *s, zt_cbor *cbor, zt_builder *b, uint64_t *left,
+bool zt_segments_take(zt_segments *s, zt_cbor *cbor, zt_builder *b, uint64_t *remaining,
                       bool *duplicate){
   segments_one *one;
   bool added;
@@ -187,8 +187,8 @@ bool zt_segments_take(zt_segments *s, zt_cbor *cbor, zt_builder *b, uint64_t *le
   if( s->next==s->n || one->begin!=cbor->p ) return false;
   s->next++;
   if( zt_pool_wait(&s->tasks, &one->task, b->interrupt, cbor->err) ) return false;
-  if( one->n==0 || one->n-1>*left ) return false;
-  *left -= one->n-1;
+  if( one->n==0 || one->n-1>*remaining ) return false;
+  *remaining -= one->n-1;
   added = segments_append(one, b->container);
   if( added ) cbor->p = one->end;
   else added = segments_add(one, cbor, b, duplicate);

@@ -29,7 +29,7 @@ zt_segments *zt_segments_begin(const zt_cbor *cbor, zt_builder *b, zt_segments_c
 ** found, and reduce *left by all but one. *duplicate: the name behind which cbor stands then was
 ** there before. False: nothing was added; what went wrong, SQLITE_NOMEM and SQLITE_INTERRUPT, is
 ** in cbor->err. */
-bool zt_segments_take(zt_segments *s, zt_cbor *cbor, zt_builder *b, uint64_t *left,
+bool zt_segments_take(zt_segments *s, zt_cbor *cbor, zt_builder *b, uint64_t *remaining,
                       bool *duplicate);
 
 /* End them. NULL is accepted. */

@@ -117,24 +117,24 @@ typedef struct archive_stream {
   zt_inflate *inflate;
   uint8_t *window;
   zt_span in;                /* What was read and not used */
-  uint64_t at, left;         /* What is read next */
+  uint64_t at, remaining;    /* What is read next */
 } archive_stream;
 
 /* The next bytes of the stream, n at most; none only at its end. */
 static int archive_decode(archive_stream *s, zt_builder *b, uint8_t *out, size_t n, size_t *got){
   size_t behind;
   for(;;){
-    if( s->in.n==0 && s->left>0 ){
-      const size_t piece = s->left<ARCHIVE_WINDOW ? (size_t)s->left : ARCHIVE_WINDOW;
+    if( s->in.n==0 && s->remaining>0 ){
+      const size_t piece = s->remaining<ARCHIVE_WINDOW ? (size_t)s->remaining : ARCHIVE_WINDOW;
       if( zt_interrupt_check(b->interrupt, b->err)
        || zt_source_read(b->source, s->at, s->window, piece, b->err) ) return b->err->rc;
       s->in = (zt_span){ s->window, piece };
       s->at += piece;
-      s->left -= piece;
+      s->remaining -= piece;
     }
     if( zt_inflate_next(s->inflate, &s->in, out, n, got, b->err) || *got>0 ) return b->err->rc;
     if( zt_inflate_ended(s->inflate, &behind) ) return SQLITE_OK;
-    if( s->in.n==0 && s->left==0 ){
+    if( s->in.n==0 && s->remaining==0 ){
       return zt_break(b->err, "E2", "deflate: the stored bytes end within the stream");
     }
   }
@@ -172,7 +172,7 @@ static int archive_check_crc(zt_builder *b, const zt_zip_member *m, zt_span byte
 static int archive_read_deflated(torch_archive *a, const zt_zip_member *m, uint64_t offset,
                                  uint8_t *p){
   zt_builder *b = a->file.b;
-  archive_stream s = { .at = offset, .left = m->stored };
+  archive_stream s = { .at = offset, .remaining = m->stored };
   s.inflate = zt_inflate_new(b->err);
   s.window = sqlite3_malloc64(ARCHIVE_WINDOW);
   if( s.inflate && !s.window ) zt_fail_nomem(b->err);
@@ -303,10 +303,10 @@ static void archive_close(zt_torch_file *f){
 static const zt_torch_kinds archive_kind = { archive_read, archive_find_storage, archive_close };
 
 /* PT2, and what the archive says of itself. */
-static int archive_open(torch_archive *a, const zt_ends *ends){
+static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
   uint64_t places;
-  if( zt_zip_open(ends->source, b->interrupt, &a->zip, b->err) ) return b->err->rc;
+  if( zt_zip_open(input->source, b->interrupt, &a->zip, b->err) ) return b->err->rc;
   a->file.archive = zt_torch_archive(a->zip);
   a->file.storages = zt_zip_members(a->zip);
   a->data = archive_find(a, ZT_TEXT(""), ZT_TEXT("data.pkl"));
@@ -323,12 +323,12 @@ static int archive_open(torch_archive *a, const zt_ends *ends){
   return archive_read_order(a);
 }
 
-int zt_torch_open_archive(zt_builder *b, const zt_ends *ends, zt_torch_file **out){
+int zt_torch_open_archive(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){
   torch_archive *a = sqlite3_malloc64(sizeof(*a));
   *out = NULL;
   if( !a ) return zt_fail_nomem(b->err);
   *a = (torch_archive){ .file = { .kind = &archive_kind, .b = b } };
-  if( archive_open(a, ends)==SQLITE_OK ) *out = &a->file;
+  if( archive_open(a, input)==SQLITE_OK ) *out = &a->file;
   else archive_close(&a->file);
   return b->err->rc;
 }

@@ -53,55 +53,57 @@ static void leaf_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *
 /* --- Sizes --- */
 
 /* What does not fit took time, too. */
-static bool leaf_take(uint64_t *left, uint64_t n){
-  const bool fits = n<=*left;
-  *left -= fits ? n : *left;
+static bool leaf_take(uint64_t *remaining, uint64_t n){
+  const bool fits = n<=*remaining;
+  *remaining -= fits ? n : *remaining;
   return fits;
 }
 
-static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left);
+static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining);
 
 /* The items of an array or a map fit. */
-static bool leaf_items_fit(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
+static bool leaf_items_fit(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
   while( (node = zt_pickle_next(p, &c))!=0 ){
-    if( !leaf_fits(p, node, depth+1, left) ) return false;
+    if( !leaf_fits(p, node, depth+1, remaining) ) return false;
   }
   return true;
 }
 
-static bool leaf_part_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
-  return !node || (leaf_take(left, 8) && leaf_fits(p, node, depth+1, left));
+static bool leaf_part_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
+  return !node || (leaf_take(remaining, 8) && leaf_fits(p, node, depth+1, remaining));
 }
 
 /* A call fits, with all that would become of its result. */
-static bool leaf_call_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
+static bool leaf_call_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_result result;
   zt_pickle_value call;
   zt_pickle_get(p, node, &call);
   if( zt_pickle_read_result(p, node, ZT_TORCH_SHOWN_MAX, &result) ){
-    return leaf_take(left, zt_pickle_result_size(&result));
+    return leaf_take(remaining, zt_pickle_result_size(&result));
   }
-  return leaf_part_fits(p, call.args, depth, left) && leaf_part_fits(p, call.keywords, depth, left)
-      && leaf_part_fits(p, call.state, depth, left) && leaf_part_fits(p, call.list, depth, left)
-      && leaf_part_fits(p, call.dict, depth, left);
+  return leaf_part_fits(p, call.args, depth, remaining)
+      && leaf_part_fits(p, call.keywords, depth, remaining)
+      && leaf_part_fits(p, call.state, depth, remaining)
+          && leaf_part_fits(p, call.list, depth, remaining)
+      && leaf_part_fits(p, call.dict, depth, remaining);
 }
 
 /* All of a value can be shown in no more than *left bytes; what it takes is taken from them. */
-static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *left){
+static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
-  if( depth>ZT_TORCH_SHOWN_DEPTH || !leaf_take(left, 9+value.bytes.n) ) return false;
+  if( depth>ZT_TORCH_SHOWN_DEPTH || !leaf_take(remaining, 9+value.bytes.n) ) return false;
   if( value.kind<ZT_PICKLE_TUPLE ) return true;
-  if( value.kind<=ZT_PICKLE_DICT ) return leaf_items_fit(p, node, depth, left);
-  if( value.kind==ZT_PICKLE_CALL && !leaf_call_fits(p, node, depth, left) ) return false;
+  if( value.kind<=ZT_PICKLE_DICT ) return leaf_items_fit(p, node, depth, remaining);
+  if( value.kind==ZT_PICKLE_CALL && !leaf_call_fits(p, node, depth, remaining) ) return false;
   leaf_get_named(p, node, &value);
-  return leaf_take(left, value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
+  return leaf_take(remaining, value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
 }
 
 uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown,
                        uint64_t most, bool *fits){
-  uint64_t left = most;
+  uint64_t remaining = most;
   zt_pickle_result result;
   zt_pickle_value value;
   *fits = true;
@@ -114,11 +116,11 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
   }
   if( shown==ZT_TORCH_WHOLE ){
     *fits = value.kind!=ZT_PICKLE_CALL
-         || (leaf_part_fits(p, value.args, 0, &left)
-             && leaf_part_fits(p, value.keywords, 0, &left));
+         || (leaf_part_fits(p, value.args, 0, &remaining)
+             && leaf_part_fits(p, value.keywords, 0, &remaining));
   }
   leaf_get_named(p, node, &value);
-  return most-left
+  return most-remaining
        + (value.kind==ZT_PICKLE_GLOBAL ? 24+value.module.n+value.name.n : 48);
 }
 
@@ -243,7 +245,7 @@ void zt_torch_put(const zt_pickle *p, zt_pickle_node node, zt_torch_shown shown,
 /* --- Quantizers --- */
 
 void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
-  uint64_t left = ZT_TORCH_SHOWN_MAX;
+  uint64_t remaining = ZT_TORCH_SHOWN_MAX;
   zt_pickle_value value;
   zt_pickle_cursor c;
   zt_pickle_get(p, node, &value);
@@ -257,7 +259,7 @@ void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out
     const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
     if( kind==ZT_PICKLE_GLOBAL ) leaf_put_name(p, node, out);
     else if( kind>ZT_PICKLE_DICT ) leaf_put_opaque(p, node, 0, out);
-    else if( leaf_fits(p, node, 0, &left) ) leaf_put(p, node, out);
+    else if( leaf_fits(p, node, 0, &remaining) ) leaf_put(p, node, out);
     else zt_cbor_put_null(out);
   }
 }
@@ -265,12 +267,12 @@ void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out
 /* About as many bytes as that appends: its parts, each by itself. */
 static uint64_t leaf_quantizer_size(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
-  uint64_t size = 64, left = ZT_TORCH_SHOWN_MAX;
+  uint64_t size = 64, remaining = ZT_TORCH_SHOWN_MAX;
   for(int i=0; i<LEAF_QUANTIZER && (node = zt_pickle_next(p, &c))!=0; i++){
     size += 64;
-    leaf_fits(p, node, 0, &left);
+    leaf_fits(p, node, 0, &remaining);
   }
-  return size+ZT_TORCH_SHOWN_MAX-left;
+  return size+ZT_TORCH_SHOWN_MAX-remaining;
 }
 
 uint64_t zt_torch_view_size(const zt_pickle *p, const zt_torch_view *v){

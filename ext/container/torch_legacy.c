@@ -92,8 +92,8 @@ static int legacy_hand_over(torch_legacy *l, size_t n, zt_torch_pickle *out){
 
 /* The bytes of the pickle that comes next, up to its STOP. */
 static int legacy_read_bytes(torch_legacy *l, zt_torch_pickle *out){
-  const uint64_t left = l->size-l->at;
-  const size_t most = left<ZT_PICKLE_MAX ? (size_t)left : ZT_PICKLE_MAX;
+  const uint64_t remaining = l->size-l->at;
+  const size_t most = remaining<ZT_PICKLE_MAX ? (size_t)remaining : ZT_PICKLE_MAX;
   zt_builder *b = l->file.b;
   size_t at = 0;
   for(;;){
@@ -109,7 +109,7 @@ static int legacy_read_bytes(torch_legacy *l, zt_torch_pickle *out){
     zt_error_clear(&failed);
     if( legacy_read_more(l, most) ) return b->err->rc;
   }
-  if( left>most && strcmp(b->err->rule ? b->err->rule : "", "PK2")==0 ){
+  if( remaining>most && strcmp(b->err->rule ? b->err->rule : "", "PK2")==0 ){
     zt_error_clear(b->err);
     zt_break(b->err, "PT3", "it does not end within 256 MiB");
   }
@@ -239,9 +239,10 @@ static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
 /* The number of elements at a place that is within the file. */
 static int legacy_read_count(torch_legacy *l, uint64_t at, uint64_t *out){
   zt_builder *b = l->file.b;
-  const uint64_t left = l->size-at;
+  const uint64_t remaining = l->size-at;
   if( at<l->at || !zt_claim(l->have, at-l->at, 8) ){
-    size_t n = at>=l->at && at-l->at<l->have+LEGACY_NEAR && left>LEGACY_WINDOW ? LEGACY_WINDOW : 8;
+    size_t n = at>=l->at && at-l->at<l->have+LEGACY_NEAR && remaining>LEGACY_WINDOW ? LEGACY_WINDOW
+        : 8;
     uint8_t *p = sqlite3_realloc64(l->window, n);
     if( !p ) return zt_fail_nomem(b->err);
     l->window = p;
@@ -345,12 +346,12 @@ static void legacy_close(zt_torch_file *f){
 
 static const zt_torch_kinds legacy_kind = { legacy_read, legacy_find, legacy_close };
 
-int zt_torch_open_legacy(zt_builder *b, const zt_ends *ends, zt_torch_file **out){
+int zt_torch_open_legacy(zt_builder *b, const zt_head_tail *input, zt_torch_file **out){
   torch_legacy *l = sqlite3_malloc64(sizeof(*l));
   *out = NULL;
   if( !l ) return zt_fail_nomem(b->err);
   *l = (torch_legacy){
-    .file = { .kind = &legacy_kind, .b = b, .version = ZT_TEXT_INIT("1001") }, .size = ends->size,
+    .file = { .kind = &legacy_kind, .b = b, .version = ZT_TEXT_INIT("1001") }, .size = input->size,
     .texts = { .err = b->err }, .keys = { .interrupt = b->interrupt }
   };
   if( legacy_read_head(l)==SQLITE_OK ) *out = &l->file;

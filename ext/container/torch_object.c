@@ -325,7 +325,7 @@ static int object_add(zt_torch_objects *o, zt_text path, const object_draft *t, 
   if( object_keep(o, t, at) ) return b->err->rc;
   for(int i=0; i<2 && duplicate; i++){
     uint32_t name;
-    if( i>0 && zt_distinct_name(&o->names, &c->names, c->kept.p, path, &path, b->err) ) break;
+    if( i>0 && zt_renamed_name(&o->names, &c->names, c->kept.p, path, &path, b->err) ) break;
     if( zt_builder_keep(b, path.z, path.n, &name) ) break;
     zt_builder_object(b, (zt_text){ (const char*)c->kept.p+name, path.n }, *at, &duplicate);
   }
@@ -584,7 +584,7 @@ void zt_torch_objects_reset(zt_torch_objects *o){
 void zt_torch_objects_clear(zt_torch_objects *o){
   zt_torch_objects_reset(o);
   zt_cbor_out_clear(&o->attributes);
-  zt_distinct_clear(&o->names);
+  zt_renamed_clear(&o->names);
 }
 
 /* --- Decoding --- */

@@ -7,7 +7,7 @@
 
 #include "container/torch_storage.h"
 #include "container/torch_tree.h"
-#include "core/distinct.h"
+#include "core/renamed_duplicates.h"
 
 /* What adds objects to a container. All zeros but for the first four: nothing was added yet. */
 typedef struct zt_torch_objects {
@@ -15,7 +15,7 @@ typedef struct zt_torch_objects {
   zt_torch_file *file;
   const zt_torch_pickle *read;   /* Whose tensors these are */
   zt_cbor_out attributes;        /* Of an object; its err is the builder's */
-  zt_distinct names;             /* Of paths that several have */
+  zt_renamed names;              /* Of paths that several have */
   uint32_t *kept;                /* For each node of the pickle: where bytes that it is are kept, 0:
                                  ** nowhere; owned, NULL until there are some */
 } zt_torch_objects;

@@ -17,13 +17,13 @@ zt_text zt_torch_archive(const zt_zip *zip){
 }
 
 /* What a file is by its first bytes; of a zip archive, the first member's name. */
-static zt_torch_kind torch_judge(const zt_ends *ends, const uint8_t *p, size_t n){
+static zt_torch_kind torch_judge(const zt_head_tail *input, const uint8_t *p, size_t n){
   static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
     0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
   };
   static const char decimal[] = "L119547037146038801333356L\n";
   static const char *const members[] = { "storages", "tensors", "pickle", "sys_info" };
-  if( zt_zip_probe(ends) ) return ZT_TORCH_ZIP;
+  if( zt_zip_probe(input) ) return ZT_TORCH_ZIP;
   for(size_t i=0; i<TORCH_LEGACY && i+sizeof(magic)<=n && p[0]==0x80; i++){
     if( memcmp(p+i, magic, sizeof(magic))==0 ) return ZT_TORCH_PICKLES;
   }
@@ -55,7 +55,7 @@ static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *
 
 /* Of a zip archive: torch's first member is the pickle, as a rule; else the directory tells. What
 ** is wrong with that is said by who opens the file. */
-static bool torch_has_records(const zt_ends *ends, const uint8_t *p, size_t n, zt_error *err){
+static bool torch_has_records(const zt_head_tail *input, const uint8_t *p, size_t n, zt_error *err){
   static const char name[] = "/data.pkl";
   const size_t length = n>TORCH_LOCAL ? zt_le16(p+26) : 0, end = TORCH_LOCAL+length;
   zt_error failed = { .path = err->path };
@@ -66,7 +66,7 @@ static bool torch_has_records(const zt_ends *ends, const uint8_t *p, size_t n, z
   if( length>=sizeof(name)-1 && memcmp(p+end-(sizeof(name)-1), name, sizeof(name)-1)==0 ){
     return true;
   }
-  if( zt_zip_open(ends->source, ends->interrupt, &zip, &failed)==SQLITE_OK ){
+  if( zt_zip_open(input->source, input->interrupt, &zip, &failed)==SQLITE_OK ){
     archive = zt_torch_archive(zip);
     found = torch_has(zip, archive, name, &failed) || torch_has(zip, archive, "/data/0", &failed);
   }
@@ -76,14 +76,14 @@ static bool torch_has_records(const zt_ends *ends, const uint8_t *p, size_t n, z
   return found;
 }
 
-zt_torch_kind zt_torch_kind_of(const zt_ends *ends, zt_error *err){
+zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err){
   uint8_t head[TORCH_TAR_HEADER];
-  const size_t n = ends->size<sizeof(head) ? (size_t)ends->size : sizeof(head);
+  const size_t n = input->size<sizeof(head) ? (size_t)input->size : sizeof(head);
   zt_torch_kind kind;
   /* What most files begin with, of which nothing has to be read */
-  if( n==0 || !ends->head.p[0] || !strchr("P\x80Lstp", ends->head.p[0]) ) return ZT_TORCH_NONE;
-  if( zt_source_read(ends->source, 0, head, n, err) ) return ZT_TORCH_NONE;
-  kind = torch_judge(ends, head, n);
-  return kind==ZT_TORCH_ZIP && !torch_has_records(ends, head, n, err) ? ZT_TORCH_NONE : kind;
+  if( n==0 || !input->head.p[0] || !strchr("P\x80Lstp", input->head.p[0]) ) return ZT_TORCH_NONE;
+  if( zt_source_read(input->source, 0, head, n, err) ) return ZT_TORCH_NONE;
+  kind = torch_judge(input, head, n);
+  return kind==ZT_TORCH_ZIP && !torch_has_records(input, head, n, err) ? ZT_TORCH_NONE : kind;
 }
 

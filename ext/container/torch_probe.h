@@ -13,7 +13,7 @@ typedef enum zt_torch_kind {
 } zt_torch_kind;
 
 /* What a file is by its first bytes, or by the members of a zip archive. */
-zt_torch_kind zt_torch_kind_of(const zt_ends *ends, zt_error *err);
+zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err);
 
 /* What the names of an archive's records begin with: that of the first one, up to a slash; empty if
 ** there is none. Borrowed. */

@@ -53,8 +53,8 @@ struct zt_torch_file {
 };
 
 /* Open a zip archive, or pickles and storages in a row. *out is NULL on failure. */
-int zt_torch_open_archive(zt_builder *b, const zt_ends *ends, zt_torch_file **out);
-int zt_torch_open_legacy(zt_builder *b, const zt_ends *ends, zt_torch_file **out);
+int zt_torch_open_archive(zt_builder *b, const zt_head_tail *input, zt_torch_file **out);
+int zt_torch_open_legacy(zt_builder *b, const zt_head_tail *input, zt_torch_file **out);
 
 /* Read a pickle, which out->pickle tells whether there is; *out needs zt_torch_pickle_clear(). From
 ** now on storages are those of this pickle. */

@@ -109,19 +109,19 @@ static void tree_mark(tree_walk *w, zt_pickle_node node){
 }
 
 /* It is made of at most *left values, none of which is a call or an id. */
-static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *left){
+static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remaining){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   zt_pickle_cursor c;
-  if( kind==ZT_PICKLE_CALL || kind==ZT_PICKLE_PERSISTENT || --*left<0 ) return false;
+  if( kind==ZT_PICKLE_CALL || kind==ZT_PICKLE_PERSISTENT || --*remaining<0 ) return false;
   c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ) if( !tree_is_plain(p, node, left) ) return false;
+  while( (node = zt_pickle_next(p, &c))!=0 ) if( !tree_is_plain(p, node, remaining) ) return false;
   return true;
 }
 
 /* A tensor is in it. */
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
-  int left = TREE_PLAIN;
-  if( !node || w->err->rc || tree_is_plain(w->p, node, &left) ) return false;
+  int remaining = TREE_PLAIN;
+  if( !node || w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
   return w->reach && tree_has_bit(w->reach, node);
 }

@@ -3,8 +3,8 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "core/duplicate_keys.h"
 #include "core/host.h"
-#include "core/unique.h"
 
 #define TWICE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
 #define TWICE_FEW 4           /* Keys that are compared one with another */
@@ -102,7 +102,7 @@ static zt_pickle_node twice_find_in_few(twice_dict *d){
 zt_pickle_node zt_torch_twice(const zt_pickle *p, zt_pickle_node dict, size_t bytes,
                               uint64_t *compared, const zt_interrupt *interrupt, zt_error *err){
   twice_dict d = { .p = p, .node = dict };
-  zt_unique_keys keys = {
+  zt_duplicate_keys keys = {
     .rewind = twice_rewind, .next = twice_next_hash, .equal = twice_equal_at, .context = &d,
     .bytes = bytes+zt_pickle_nodes(p)+1, .interrupt = interrupt, .err = err
   };
@@ -117,7 +117,7 @@ zt_pickle_node zt_torch_twice(const zt_pickle *p, zt_pickle_node dict, size_t by
     *compared += d.bytes;
     return key.node;
   }
-  rc = zt_unique_find(&keys, &found);
+  rc = zt_duplicate_keys_find(&keys, &found);
   *compared += d.bytes;
   if( rc || found==SIZE_MAX ) return 0;
   twice_rewind(&d);

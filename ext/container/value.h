@@ -49,7 +49,7 @@ typedef struct zt_level {
   bool map;
   bool over;           /* There is nothing more in it */
   /* The driver's own: */
-  uint64_t left;       /* How much is still to come */
+  uint64_t remaining;  /* How much is still to come */
   uint32_t kind, depth;
 } zt_level;
 

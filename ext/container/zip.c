@@ -86,7 +86,7 @@ struct zt_zip {
   size_t n;
   uint64_t offset;                 /* Of the directory in the file */
   uint32_t disk;                   /* This file's number among the parts of the archive */
-  zt_positions entries;            /* Where each begins in the directory */
+  zt_u32_array entries;            /* Where each begins in the directory */
   zip_range *ranges;               /* Of sound members, ascending; owned. NULL: all are sound, and
                                    ** lie in the directory's order */
   uint32_t nRanges;
@@ -123,9 +123,9 @@ zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
   return (zt_text){ room, strlen(room) };
 }
 
-bool zt_zip_probe(const zt_ends *ends){
-  return ends->head.n>=4 && (memcmp(ends->head.p, "PK\3\4", 4)==0
-                             || memcmp(ends->head.p, "PK\5\6", 4)==0);
+bool zt_zip_probe(const zt_head_tail *input){
+  return input->head.n>=4 && (memcmp(input->head.p, "PK\3\4", 4)==0
+                              || memcmp(input->head.p, "PK\5\6", 4)==0);
 }
 
 /* --- The end of the archive --- */
@@ -252,20 +252,20 @@ static int zip_find_end(zt_source *source, zip_end *out, zt_error *err){
 /* ZP4: the entries, one after the other. */
 static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
   size_t at = 0;
-  zt_positions_reserve(&z->entries, entries);
+  zt_u32_array_reserve(&z->entries, entries);
   for(uint64_t i=0; i<entries; i++){
     const uint8_t *p = z->directory+at;
-    size_t left = z->n-at;
+    size_t remaining = z->n-at;
     if( (i & ZIP_POLL_MEMBERS)==ZIP_POLL_MEMBERS && zt_interrupt_check(z->interrupt, err) ){
       return err->rc;
     }
-    if( left<ZIP_ENTRY || memcmp(p, "PK\1\2", 4)!=0
-     || left-ZIP_ENTRY<(size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32) ){
+    if( remaining<ZIP_ENTRY || memcmp(p, "PK\1\2", 4)!=0
+     || remaining-ZIP_ENTRY<(size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32) ){
       return zt_break(err, "ZP4", "byte %llu: the directory has %llu entries, and number %llu is"
                       " not whole", (unsigned long long)z->offset+at,
                       (unsigned long long)entries, (unsigned long long)i);
     }
-    if( zt_positions_push(&z->entries, at, err) ) return err->rc;
+    if( zt_u32_array_push(&z->entries, at, err) ) return err->rc;
     at += ZIP_ENTRY + (size_t)zt_le16(p+28)+zt_le16(p+30)+zt_le16(p+32);
   }
   if( at<z->n ){
@@ -459,7 +459,7 @@ void zt_zip_close(zt_zip *z){
   sqlite3_free(z->directory);
   sqlite3_free(z->scratch);
   sqlite3_free(z->ranges);
-  zt_positions_clear(&z->entries);
+  zt_u32_array_clear(&z->entries);
   zt_keys_clear(&z->names);
   sqlite3_free(z);
 }
@@ -548,13 +548,14 @@ static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
 
 /* Have `want` bytes of the file from a place on, `left` of which there are; *out is where. Members
 ** that lie close together are read many at once. */
-static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want, uint64_t left,
+static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want,
+                          uint64_t remaining,
                           const uint8_t **out, zt_error *err){
   const bool follows = from>=z->last && from-z->last<ZIP_NEAR && z->have>0;
   z->last = from;
   if( from<z->from || !zt_claim(z->have, from-z->from, want) ){
     size_t n = follows && want<ZIP_WINDOW ? ZIP_WINDOW : want;
-    if( n>left ) n = (size_t)left;
+    if( n>remaining ) n = (size_t)remaining;
     z->have = 0;
     if( zip_need_scratch(z, n, err) || zt_source_read(source, from, z->scratch, n, err) ){
       return err->rc;
@@ -579,18 +580,18 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
                   void *buffer, size_t n, size_t *got, zt_error *err){
   const size_t named = ZIP_LOCAL+m->name.n;
   const uint8_t *p = NULL;
-  uint64_t left, have;
+  uint64_t remaining, have;
   size_t want, header;
   *got = 0;
   if( m->fault ) return zt_break(err, m->fault_rule, "%s", m->fault);
   if( n>m->stored ) n = (size_t)m->stored;
-  left = z->offset-m->header;   /* ZP6: it lies before the directory */
-  want = left<named+ZIP_EXTRA+n ? (size_t)left : named+ZIP_EXTRA+n;
-  if( zip_read_local(z, source, m->header, want, left, &p, err) ) return err->rc;
+  remaining = z->offset-m->header; /* ZP6: it lies before the directory */
+  want = remaining<named+ZIP_EXTRA+n ? (size_t)remaining : named+ZIP_EXTRA+n;
+  if( zip_read_local(z, source, m->header, want, remaining, &p, err) ) return err->rc;
   assert( p );
   if( zip_check_local(m, p, want, err) ) return err->rc;
   header = named+zt_le16(p+28);
-  if( header>left || m->stored>left-header ){
+  if( header>remaining || m->stored>remaining-header ){
     return zt_break(err, "ZP6", "its bytes would lie beyond the archive's directory");
   }
   if( header>named && zip_check_end_of_data(z, m, m->header+header+m->stored, err) ) return err->rc;

@@ -37,7 +37,7 @@ zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec);
 
 /* True if the file begins like an archive: with a local header, or with the end of an empty
 ** directory. */
-bool zt_zip_probe(const zt_ends *ends);
+bool zt_zip_probe(const zt_head_tail *input);
 
 /* Find and read the central directory, and check all of it: it ends with the end record, its
 ** entries and their number agree, no two members share bytes. What is wrong with one member alone

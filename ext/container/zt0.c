@@ -56,9 +56,9 @@ typedef struct zt0_tensor {
   zt_component data;
 } zt0_tensor;
 
-static zt_probe zt0_probe(const zt_ends *ends, zt_error *err){
+static zt_probe zt0_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return ends->head.n>=8 && memcmp(ends->head.p, "ZTEN0001", 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return input->head.n>=8 && memcmp(input->head.p, "ZTEN0001", 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the next item, a tensor's map. The place in err is set as soon as the name is known. */
@@ -242,13 +242,13 @@ static int zt0_keep_formats(zt_builder *b){
   return SQLITE_OK;
 }
 
-static int zt0_open(zt_builder *b, const zt_ends *ends){
+static int zt0_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   zt_extent extent;
-  if( zt_schema_locate(ends, 0, &extent, b->err) ) return b->err->rc;
+  if( zt_schema_locate(input, 0, &extent, b->err) ) return b->err->rc;
   c->version = ZT_TEXT("0.1.0");
   c->begin = ZT_SCHEMA_HEADER;
-  c->end = ends->size-8;   /* Before the manifest's size */
+  c->end = input->size-8;  /* Before the manifest's size */
   c->gap = ZT_SCHEMA_ALIGNMENT;
   return zt_manifest_open(b, extent.offset, extent.length, zt0_check, NULL) ? b->err->rc
        : zt0_keep_formats(b);

@@ -113,23 +113,24 @@ static const zt1_generation *zt1_generation_of(const zt_container *c){
 
 /* --- Finding the manifest --- */
 
-static bool zt1_begins(const zt_ends *ends){
-  return ends->head.n>=8 && memcmp(ends->head.p, ZT1_MAGIC, 8)==0;
+static bool zt1_begins(const zt_head_tail *input){
+  return input->head.n>=8 && memcmp(input->head.p, ZT1_MAGIC, 8)==0;
 }
 
 /* A file of at most 8 bytes has one magic number, not two. */
-static bool zt1_ends_too(const zt_ends *ends){
-  return ends->size>8 && ends->tail.n>=8 && memcmp(ends->tail.p+ends->tail.n-8, ZT1_MAGIC, 8)==0;
+static bool zt1_tail_too(const zt_head_tail *input){
+  return input->size>8 && input->tail.n>=8 && memcmp(input->tail.p+input->tail.n-8, ZT1_MAGIC,
+                                                     8)==0;
 }
 
-static zt_probe zt1_probe_1_0(const zt_ends *ends, zt_error *err){
+static zt_probe zt1_probe_1_0(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(ends) && !zt1_ends_too(ends) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_begins(input) && !zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-static zt_probe zt1_probe_1_1(const zt_ends *ends, zt_error *err){
+static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(ends) && zt1_ends_too(ends) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_begins(input) && zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* --- The usual object --- */
@@ -271,7 +272,7 @@ static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builde
       case ZT1_OBJECT_ATTRIBUTES: ok = zt1_read_attributes(c, container, &out->attributes); break;
       case ZT1_COMPONENTS:
         if( check ) ok = zt1_check_components(c, check);
-        else if( f.level.left==0 && !f.level.indefinite ) return true;
+        else if( f.level.remaining==0 && !f.level.indefinite ) return true;
         else ok = zt_cbor_skip(c);
         break;
       default: return c->err->rc==SQLITE_OK;
@@ -284,7 +285,7 @@ static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builde
 ** fields' names. */
 static void zt1_reserve(zt_builder *b, const zt_cbor_level *level){
   uint64_t most = b->container->kept.n/sizeof("shapeformatcomponents");
-  uint64_t n = level->left<most ? level->left : most;
+  uint64_t n = level->remaining<most ? level->remaining : most;
   zt_builder_reserve(b, n, n);
 }
 
@@ -320,7 +321,7 @@ static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
   zt1_reserve(b, &level);
   others = level.indefinite ? NULL : zt_segments_begin(c, b, zt1_check_object);
   while( ok && zt_cbor_more(c, &level) ){
-    if( others && zt_segments_take(others, c, b, &level.left, &duplicate) ){
+    if( others && zt_segments_take(others, c, b, &level.remaining, &duplicate) ){
       ok = zt1_check_duplicate(c, duplicate);
     }else{
       ok = !c->err->rc && zt1_check_object(c, b);
@@ -387,18 +388,18 @@ static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
 }
 
 /* `magic` bytes end the file behind the manifest's size. */
-static int zt1_open(zt_builder *b, const zt_ends *ends, unsigned magic){
+static int zt1_open(zt_builder *b, const zt_head_tail *input, unsigned magic){
   zt_container *c = b->container;
   zt_extent extent;
-  if( zt_schema_locate(ends, magic, &extent, b->err) ) return b->err->rc;
+  if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
   c->begin = ZT_SCHEMA_HEADER;
-  c->end = ends->size-8-magic;   /* Before the manifest's size */
+  c->end = input->size-8-magic;  /* Before the manifest's size */
   c->gap = ZT_SCHEMA_ALIGNMENT;
   return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
 }
 
-static int zt1_open_1_1(zt_builder *b, const zt_ends *ends){
-  return zt1_open(b, ends, 8);
+static int zt1_open_1_1(zt_builder *b, const zt_head_tail *input){
+  return zt1_open(b, input, 8);
 }
 
 /* --- Decoding --- */
@@ -463,8 +464,8 @@ static int zt1_keep_heads(zt_builder *b){
   return b->err->rc;
 }
 
-static int zt1_open_1_0(zt_builder *b, const zt_ends *ends){
-  return zt1_open(b, ends, 0) ? b->err->rc : zt1_keep_heads(b);
+static int zt1_open_1_0(zt_builder *b, const zt_head_tail *input){
+  return zt1_open(b, input, 0) ? b->err->rc : zt1_keep_heads(b);
 }
 
 /* In 1.0 a component has its tensor's dtype, but indices of sparse ones are u64. */

@@ -122,9 +122,9 @@ static const zt_schema zt2_shard_schema = ZT2_SCHEMA("the shard's map", zt2_shar
 
 /* --- Finding the manifest --- */
 
-static zt_probe zt2_probe(const zt_ends *ends, zt_error *err){
+static zt_probe zt2_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return ends->head.n>=8 && memcmp(ends->head.p, ZT2_MAGIC, 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return input->head.n>=8 && memcmp(input->head.p, ZT2_MAGIC, 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Where a manifest lies. */
@@ -133,13 +133,13 @@ typedef struct zt2_extent {
   uint64_t hash;
 } zt2_extent;
 
-static int zt2_locate(const zt_ends *ends, zt2_extent *out, zt_error *err){
+static int zt2_locate(const zt_head_tail *input, zt2_extent *out, zt_error *err){
   const uint8_t *footer;
   uint64_t version;
-  if( ends->size<8+ZT2_FOOTER ){
-    return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", ends->size);
+  if( input->size<8+ZT2_FOOTER ){
+    return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", input->size);
   }
-  footer = ends->tail.p+ends->tail.n-ZT2_FOOTER;
+  footer = input->tail.p+input->tail.n-ZT2_FOOTER;
   if( memcmp(footer+32, ZT2_MAGIC, 8)!=0 ){
     return zt_break(err, "Z2",
                     "the file does not end with its magic number: it is cut, or something follows");
@@ -156,14 +156,14 @@ static int zt2_locate(const zt_ends *ends, zt2_extent *out, zt_error *err){
     return zt_break(err, "Z4", "the manifest's offset, %llu, is no positive multiple of %d",
                     out->offset, ZT2_ALIGNMENT);
   }
-  if( zt_claim(ends->size-ZT2_FOOTER, out->offset, out->length) ) return SQLITE_OK;
+  if( zt_claim(input->size-ZT2_FOOTER, out->offset, out->length) ) return SQLITE_OK;
   return zt_break(err, "Z4", "the manifest's offset %llu + length %llu lie beyond the footer, at"
-                  " %llu", out->offset, out->length, ends->size-ZT2_FOOTER);
+                  " %llu", out->offset, out->length, input->size-ZT2_FOOTER);
 }
 
-static int zt2_check_ends(const zt_ends *ends, zt_error *err){
+static int zt2_check_head_tail(const zt_head_tail *input, zt_error *err){
   zt2_extent extent;
-  return zt2_locate(ends, &extent, err);
+  return zt2_locate(input, &extent, err);
 }
 
 /* --- Names --- */
@@ -317,7 +317,7 @@ static bool zt2_check_parts(zt2_walker *w){
   zt_cbor_level level;
   if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'parts'");
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
-  if( level.left==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
+  if( level.remaining==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
   for(w->nParts=0; zt_cbor_more(c, &level); w->nParts++){
     w->part = (zt_component){ 0 };
     if( zt_builder_component(w->builder, zt_manifest_position(w->container, c->p)) ) return false;
@@ -607,15 +607,15 @@ static void zt2_check(zt_builder *b, zt_cbor *cbor, const void *context){
   if( !err->rc && w.sort ) zt2_check_blobs(c, cbor->interrupt, err);
 }
 
-static int zt2_open(zt_builder *b, const zt_ends *ends){
+static int zt2_open(zt_builder *b, const zt_head_tail *input){
   zt_container *c = b->container;
   zt2_extent extent = { 0 };
-  if( zt2_locate(ends, &extent, b->err) ) return b->err->rc;
+  if( zt2_locate(input, &extent, b->err) ) return b->err->rc;
   c->version = ZT_TEXT("2");
   c->rules = ZT_RULE_CELLS_UNIQUE|ZT_RULE_ORDER|ZT_RULE_CANONICAL_VALUES|ZT_RULE_DIGEST_OF_DECODED
            | ZT_RULE_PADDING_ZERO;
   c->begin = 8;
-  c->end = ends->size-ZT2_FOOTER;
+  c->end = input->size-ZT2_FOOTER;
   c->gap = ZT2_CANONICAL;
   return zt_manifest_open(b, extent.offset, extent.length, zt2_check, &extent);
 }
@@ -670,5 +670,5 @@ const zt_driver zt_driver_zt2 = {
   .rules = { zt_rules_cbor, zt_rules_cbor_strict, zt_rules_schema, zt2_rules },
   .probe = zt2_probe, .open = zt2_open, .object = zt2_object,
   .component = zt2_component, .steps = &zt_manifest_steps, .shard = zt2_shard,
-  .check_ends = zt2_check_ends
+  .check_head_tail = zt2_check_head_tail
 };

@@ -242,7 +242,7 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
 }
 
 bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
-  level->left = item->n;
+  level->remaining = item->n;
   level->indefinite = item->indefinite;
   if( c->depth==c->most && (!c->strict || item->n>0) ){
     return zt_cbor_fail(c, c->strict ? "G6" : "C8", "nested deeper than %d levels", c->most);

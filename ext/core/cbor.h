@@ -87,7 +87,7 @@ typedef struct zt_cbor_item {
 
 /* An array or map that is being read. */
 typedef struct zt_cbor_level {
-  uint64_t left;     /* Items or pairs still to come, if definite */
+  uint64_t remaining; /* Items or pairs still to come, if definite */
   bool indefinite;
 } zt_cbor_level;
 
@@ -190,7 +190,7 @@ ZT_INLINE bool zt_cbor_open(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level)
   if( c->p<c->end && *c->p>>5==type && (*c->p & 31)<24 && c->depth<c->most ){
     unsigned n = *c->p & 31;
     if( (size_t)(c->end - c->p)>2*(size_t)n ){
-      level->left = n;
+      level->remaining = n;
       level->indefinite = false;
       c->p++;
       c->depth++;
@@ -207,8 +207,8 @@ ZT_INLINE bool zt_cbor_more(zt_cbor *c, zt_cbor_level *level){
   if( level->indefinite ){
     if( c->p==c->end || *c->p!=0xFF ) return true;
     c->p++;
-  }else if( level->left>0 ){
-    level->left--;
+  }else if( level->remaining>0 ){
+    level->remaining--;
     return true;
   }
   c->depth--;

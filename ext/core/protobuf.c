@@ -55,14 +55,14 @@ static bool protobuf_reserve(zt_protobuf *p, size_t n){
 
 /* Read n bytes from `at` on, and what follows them as far as it is worth it. */
 static ZT_COLD bool protobuf_read(zt_protobuf *p, uint64_t at, size_t n){
-  const uint64_t left = zt_source_size(p->source)-at;
+  const uint64_t remaining = zt_source_size(p->source)-at;
   const bool follows = at>=p->from && at-p->from<=p->n;
   size_t piece;
   if( zt_interrupt_check(p->interrupt, p->err) ) return false;
   p->piece = !follows ? PROTOBUF_PIECE
            : p->piece<PROTOBUF_PIECE_MAX ? 2*p->piece : PROTOBUF_PIECE_MAX;
   piece = n>p->piece ? n : p->piece;
-  if( piece>left ) piece = (size_t)left;
+  if( piece>remaining ) piece = (size_t)remaining;
   p->n = 0;
   if( !protobuf_reserve(p, piece) ) return false;
   if( zt_source_read(p->source, at, p->owned, piece, p->err) ) return false;
@@ -89,8 +89,8 @@ static ZT_COLD bool protobuf_fail_end(zt_protobuf *p, uint64_t at, const char *w
 }
 
 bool zt_protobuf_varint(zt_protobuf *p, zt_message *m, uint64_t *out){
-  const uint64_t left = m->end-m->at;
-  const size_t n = left<PROTOBUF_VARINT ? (size_t)left : PROTOBUF_VARINT;
+  const uint64_t remaining = m->end-m->at;
+  const size_t n = remaining<PROTOBUF_VARINT ? (size_t)remaining : PROTOBUF_VARINT;
   const uint8_t *z;
   uint64_t value = 0;
   if( n==0 || p->err->rc || (z = protobuf_have(p, m->at, n))==NULL ) return false;

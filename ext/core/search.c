@@ -2,9 +2,9 @@
 #include "core/search.h"
 
 #include <errno.h>
-#include "core/ahead.h"
 #include "core/dirents.h"
 #include "core/host.h"
+#include "core/prefetch.h"
 
 #define SEARCH_POLL 256   /* Entries of directories between two questions whether to go on */
 #define SEARCH_ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at,
@@ -48,9 +48,9 @@ typedef struct search_trial {
   size_t n;
   const char *next;
   struct search_trial *above;   /* Of the directory above */
-  size_t left;         /* Directories that are read before the walk comes to them, and which it did
+  size_t remaining;    /* Directories that are read before the walk comes to them, and which it did
                        ** not come to yet; 0 where that is not done */
-  zt_ahead ahead;
+  zt_prefetch prefetch;
 } search_trial;
 
 static void search_walk(zt_search *w, const search_level *parent, const char *pattern,
@@ -175,8 +175,8 @@ static void search_load_only(zt_search *w, zt_dirents *e){
 static bool search_stop_reading(zt_search *w){
   bool any = false;
   for(search_trial *t=w->trial; t; t=t->above){
-    any = any || t->ahead.n>0;
-    zt_ahead_stop(&t->ahead);
+    any = any || t->prefetch.n>0;
+    zt_prefetch_stop(&t->prefetch);
   }
   return any;
 }
@@ -282,13 +282,13 @@ static const char *search_after(const char *segment, size_t n){
 /* The path so far is a result, if there is such a file and it is no directory, or if that cannot be
 ** told. told: what the directory says that it is. Returns what the system says of the path: 0, or
 ** the errno value. */
-static int search_add_if_file(zt_search *w, zt_kind told){
-  zt_stat s = { .kind = told };
-  int error_number = told==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
+static int search_add_if_file(zt_search *w, zt_kind reported){
+  zt_stat s = { .kind = reported };
+  int error_number = reported==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
   if( s.kind==ZT_KIND_DIRECTORY ) return 0;
   /* A link to nowhere is a result */
   if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);
-  if( error_number==0 ) search_add_found(w, w->path, told==ZT_KIND_FILE);
+  if( error_number==0 ) search_add_found(w, w->path, reported==ZT_KIND_FILE);
   else if( !zt_search_absent(error_number) ) zt_search_add_failed(w, w->path, "open", error_number);
   return error_number;
 }
@@ -310,24 +310,24 @@ static bool search_lists(const char *pattern){
 
 /* --- Directories that are read ahead --- */
 
-static bool search_is_read_ahead(const search_trial *t, size_t i){
+static bool search_is_prefetched(const search_trial *t, size_t i){
   return t->names->dirents.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
 }
 
 /* How many directories may be read ahead: where the walk is to look for all that is in them. */
-static size_t search_count_ahead(const search_trial *t){
+static size_t search_count_prefetched(const search_trial *t){
   const zt_paths_filter *f = t->w->filter;
   size_t n = 0;
   if( !f->pool || f->only || !*t->next || !search_lists(t->next) ) return 0;
-  for(size_t i=0; i<t->names->dirents.n; i++) n += search_is_read_ahead(t, i);
+  for(size_t i=0; i<t->names->dirents.n; i++) n += search_is_prefetched(t, i);
   return n;
 }
 
-static bool search_next_ahead(void *context, uint64_t *i){
+static bool search_next_prefetched(void *context, uint64_t *i){
   const search_trial *t = context;
   uint64_t k = *i+1;
-  if( t->left==0 ) return false;
-  while( k<t->names->dirents.n && !search_is_read_ahead(t, (size_t)k) ) k++;
+  if( t->remaining==0 ) return false;
+  while( k<t->names->dirents.n && !search_is_prefetched(t, (size_t)k) ) k++;
   *i = k;
   return k<t->names->dirents.n;
 }
@@ -361,13 +361,14 @@ static void search_drop_reading(zt_job *job){
 }
 
 static const zt_jobs search_readings = {
-  search_next_ahead, search_make_reading, search_drop_reading
+  search_next_prefetched, search_make_reading, search_drop_reading
 };
 
 /* Directory i, read. NULL: the walk is to read it. So it does after a failure, alone, and then says
 ** what is wrong. */
 static search_reading *search_take_reading(search_trial *t, size_t i){
-  zt_job *job = zt_ahead_take(&t->ahead, t, i, --t->left, &t->w->filter->interrupt, t->w->err);
+  zt_job *job = zt_prefetch_take(&t->prefetch, t, i, --t->remaining, &t->w->filter->interrupt,
+                                 t->w->err);
   search_reading *r = (search_reading*)job;
   if( !r || (!r->error_number && !r->err.rc) ) return r;
   if( r->err.rc==SQLITE_INTERRUPT ) zt_fail_interrupt(t->w->err);
@@ -392,7 +393,8 @@ static void search_try(search_trial *t, size_t i){
   zt_search *w = t->w;
   const char *name = zt_dirents_name(&t->names->dirents, i);
   const zt_kind kind = t->names->dirents.a[i].kind;
-  search_reading *read = t->left>0 && kind==ZT_KIND_DIRECTORY ? search_take_reading(t, i) : NULL;
+  search_reading *read = t->remaining>0 && kind==ZT_KIND_DIRECTORY ? search_take_reading(t, i)
+      : NULL;
   const size_t before = search_push(w, name, strlen(name));
   int error_number = 0;
   if( !w->err->rc ){
@@ -409,15 +411,15 @@ static void search_try_names(zt_search *w, const search_level *here, const searc
   search_trial t = {
     .w = w, .here = here, .names = names, .segment = segment, .n = n, .next = next,
     .above = w->trial,
-    .ahead = { .jobs = &search_readings, .tasks.pool = w->filter->pool, .slow = true }
+    .prefetch = { .jobs = &search_readings, .tasks.pool = w->filter->pool, .slow = true }
   };
-  t.left = search_count_ahead(&t);
+  t.remaining = search_count_prefetched(&t);
   w->trial = &t;
   for(size_t i=0; i<names->dirents.n && search_go_on(w); i++){
     if( search_tries(&t, i) ) search_try(&t, i);
   }
   w->trial = t.above;
-  zt_ahead_clear(&t.ahead);
+  zt_prefetch_clear(&t.prefetch);
 }
 
 /* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */

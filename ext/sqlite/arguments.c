@@ -1,7 +1,7 @@
 /* The arguments of one call of a table. See arguments.h. */
 #include "sqlite/arguments.h"
 
-#include "sqlite/wanted.h"
+#include "sqlite/constraints.h"
 
 /* --- Those after source --- */
 
@@ -115,7 +115,7 @@ static int arguments_add_list(zt_arguments *a, zt_choice *choice, sqlite3_value 
   for(rc=sqlite3_vtab_in_first(list, &item); rc==SQLITE_OK && item;
       rc=sqlite3_vtab_in_next(list, &item)){
     if( arguments_add_choice(a, choice, item) ) return err->rc;
-    if( choice->n%ZT_WANTED_POLL==0 && zt_interrupt_check(&interrupt, err) ) return err->rc;
+    if( choice->n%ZT_CONSTRAINTS_POLL==0 && zt_interrupt_check(&interrupt, err) ) return err->rc;
   }
 #else
   (void)choice;

@@ -63,7 +63,7 @@ static uint64_t automatic_late(const zt_cursor *c){
 
 /* True if column k of the key is the object, whose value is among the others. */
 static bool automatic_looks_up(const zt_cursor *c, int k){
-  return (c->wanted.plan & ZT_PLAN_OBJECT)
+  return (c->constraints.plan & ZT_PLAN_OBJECT)
       && c->automatic.columns.a[k].column==c->scan.table->iObject;
 }
 
@@ -107,7 +107,7 @@ static void automatic_append_patterns(sqlite3_str *out, const zt_patterns *patte
 /* Take what is asked for beside the key. False if that is not what it was. */
 static bool automatic_take_base(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
-  const zt_wanted *w = &c->wanted;
+  const zt_constraints *w = &c->constraints;
   sqlite3_str *out = sqlite3_str_new(NULL);
   char *base;
   int n;
@@ -146,10 +146,10 @@ void zt_automatic_end_scan(zt_cursor *c){
 void zt_automatic_take(zt_cursor *c, const char *text, const zt_plan_values *values){
   zt_automatic_index *a = &c->automatic;
   int at = 0;
-  if( text!=a->text || c->wanted.plan!=a->plan ){
+  if( text!=a->text || c->constraints.plan!=a->plan ){
     zt_automatic_clear(c);
     a->text = text;
-    a->plan = c->wanted.plan;
+    a->plan = c->constraints.plan;
     a->known = false;
   }
   if( !a->text || !a->known ) return;
@@ -240,13 +240,13 @@ static int automatic_link(zt_automatic_index *a){
 static int automatic_make(zt_cursor *c, sqlite3_value *image){
   zt_automatic_index *a = &c->automatic;
   const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
-  const bool any = c->wanted.objects.any;
+  const bool any = c->constraints.objects.any;
   int rc;
   a->rows = zt_materialized_new(automatic_count(a), extra);
   if( !a->rows ) return SQLITE_NOMEM;
-  c->wanted.objects.any = any || a->narrows;
+  c->constraints.objects.any = any || a->narrows;
   rc = automatic_fill(c, image);
-  c->wanted.objects.any = any;
+  c->constraints.objects.any = any;
   return rc ? rc : automatic_link(a);
 }
 

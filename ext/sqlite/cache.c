@@ -1,8 +1,8 @@
 /* Opened containers of one connection. See cache.h. */
 #include "sqlite/cache.h"
 
+#include "core/freelist.h"
 #include "core/host.h"
-#include "core/recycled.h"
 #include "core/thread.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
@@ -37,7 +37,7 @@ struct zt_cache {
                                    ** threads. Owned */
   zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
   unsigned nEmptied;
-  zt_recycled entries;             /* Memory of theirs */
+  zt_freelist entries;             /* Memory of theirs */
   zt_container_guess guess;        /* Like the last one that was kept */
   bool missed;                     /* The last one asked for was not there */
 };
@@ -109,7 +109,7 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   *pp = e->next;
   cache_unlink_use(e);
   cache_close(c, e->container);
-  zt_recycled_give(&c->entries, e);
+  zt_freelist_give(&c->entries, e);
 }
 
 /* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
@@ -160,7 +160,7 @@ void zt_cache_free(zt_cache *c){
   while( c->asked.newest ) cache_drop(c, c->asked.newest);
   while( c->fresh.newest ) cache_drop(c, c->fresh.newest);
   while( c->passed.newest ) cache_drop(c, c->passed.newest);
-  zt_recycled_clear(&c->entries);
+  zt_freelist_clear(&c->entries);
   zt_monitor_free(c->monitor);
   sqlite3_free(c);
 }
@@ -219,7 +219,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
   cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
   cache_entry **bucket = cache_bucket_of(c, zt_container_identity(container));
-  cache_entry *e = zt_recycled_take(&c->entries, sizeof(*e));
+  cache_entry *e = zt_freelist_take(&c->entries, sizeof(*e));
   if( !e ) return;
   *e = (cache_entry){
     .id = *zt_container_identity(container), .container = zt_container_ref(container),
@@ -242,12 +242,12 @@ void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
 void zt_cache_prepare(zt_cache *c){
   zt_container *made = NULL;
   zt_container_guess guess;
-  bool wanted;
+  bool constraints;
   zt_monitor_enter(c->monitor);
   guess = c->guess;
-  wanted = c->missed && c->nEmptied<CACHE_EMPTIED;
+  constraints = c->missed && c->nEmptied<CACHE_EMPTIED;
   zt_monitor_leave(c->monitor);
-  if( wanted ) made = zt_container_prepare(guess);
+  if( constraints ) made = zt_container_prepare(guess);
   if( !made ) return;
   zt_monitor_enter(c->monitor);
   cache_put_emptied(c, made);

@@ -100,7 +100,7 @@ static int cursor_begin_blob(zt_cursor *c, sqlite3_value *image, bool same){
   const zt_arguments *a = &c->arguments;
   /* It has no path, and NULL equals nothing. SQLite 3.31 does not see to that: a row whose column
   ** is NULL passes its check of an IN. */
-  c->eof = (c->wanted.plan & ZT_PLAN_PATH) || zt_wanted_filters_paths(&c->wanted);
+  c->eof = (c->constraints.plan & ZT_PLAN_PATH) || zt_constraints_filters_paths(&c->constraints);
   if( c->eof ) return SQLITE_OK;
   if( !same || c->files.state!=ZT_FILE_OPEN ){
     zt_cursor_leave_file(c);

@@ -34,13 +34,13 @@ typedef struct zt_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
   zt_scan scan;                /* What the table sees */
   zt_arguments arguments;
-  zt_wanted wanted;
+  zt_constraints constraints;
   zt_file_iterator files;
   zt_object_iterator objects;
   uint64_t number;             /* That tells the arguments from others; 0: not computed yet */
   zt_rows_from from;
   bool eof;                    /* It is behind the last row */
-  uint64_t left;               /* Rows that may still come */
+  uint64_t remaining;          /* Rows that may still come */
   uint64_t given;              /* Rows asked for one after the other, so far */
   sqlite3_stmt *sorter;        /* ZT_ROWS_FROM_SORTER: owned, while the host does not finalize it */
   zt_automatic_index automatic;

@@ -14,7 +14,7 @@
 */
 
 bool zt_cursor_lacks_order(const zt_cursor *c){
-  if( !(c->wanted.plan & ZT_PLAN_ALONE) || c->eof ) return false;
+  if( !(c->constraints.plan & ZT_PLAN_ALONE) || c->eof ) return false;
   return c->scan.unordered || (c->arguments.source==ZT_SOURCE_TEXT
                                && zt_file_iterator_has_several(&c->files));
 }
@@ -60,10 +60,10 @@ static char *order_text(const zt_cursor *c, uint64_t used){
   sqlite3_str_appendf(sql, " FROM %s(?1", ((const zt_vtab*)c->base.pVtab)->name);
   for(int i=2; i<=parameters; i++) sqlite3_str_appendf(sql, ", ?%d", i);
   sqlite3_str_appendall(sql, ")");
-  order_append_range(sql, t, c->wanted.plan, parameters);
+  order_append_range(sql, t, c->constraints.plan, parameters);
   sqlite3_str_appendall(sql, " ORDER BY +");
   order_append_name(sql, t, t->iPosition);
-  if( c->wanted.plan & ZT_PLAN_DESCENDING ) sqlite3_str_appendall(sql, " DESC");
+  if( c->constraints.plan & ZT_PLAN_DESCENDING ) sqlite3_str_appendall(sql, " DESC");
   return sqlite3_str_finish(sql);
 }
 
@@ -78,7 +78,8 @@ static int order_bind(zt_cursor *c, const zt_plan_values *values){
     rc = sqlite3_bind_text(c->sorter, ++n, c->scan.argument[i], -1, SQLITE_TRANSIENT);
   }
   for(int bit=ZT_PLAN_EQ; bit<=ZT_PLAN_LE && rc==SQLITE_OK; bit<<=1){
-    if( c->wanted.plan & bit ) rc = sqlite3_bind_value(c->sorter, ++n, zt_plan_value(values, bit));
+    if( c->constraints.plan & bit ) rc = sqlite3_bind_value(c->sorter, ++n,
+                                                            zt_plan_value(values, bit));
   }
   return rc;
 }

@@ -35,15 +35,15 @@ static bool file_is_lost(const zt_listed *file){
 }
 
 static size_t file_count(const zt_file_iterator *it){
-  return it->few ? it->nOnly : it->files.n;
+  return it->by_path ? it->nOnly : it->files.n;
 }
 
 /* File i of those that the scan goes through, if it is wanted; else NULL. */
 static zt_listed *file_get(const zt_file_iterator *it, size_t i){
-  const size_t at = it->wanted->plan & ZT_PLAN_REVERSED ? file_count(it)-1-i : i;
-  zt_listed *file = it->few ? it->only[at] : &it->files.a[at];
+  const size_t at = it->constraints->plan & ZT_PLAN_REVERSED ? file_count(it)-1-i : i;
+  zt_listed *file = it->by_path ? it->only[at] : &it->files.a[at];
   assert( file );
-  return file_is_lost(file) || zt_wanted_path(it->wanted, file->path.z) ? file : NULL;
+  return file_is_lost(file) || zt_constraints_path(it->constraints, file->path.z) ? file : NULL;
 }
 
 static int file_compare_listed(const void *context, const void *a, const void *b){
@@ -66,7 +66,7 @@ static int file_add_only(zt_file_iterator *it, zt_listed *file){
 
 /* Find the files with the wanted paths, and those that are lost. */
 static int file_find_paths(zt_file_iterator *it, bool sorted){
-  const zt_names *paths = &it->wanted->paths;
+  const zt_names *paths = &it->constraints->paths;
   zt_connection *connection = it->scan->connection;
   zt_files *f = &it->files;
   zt_error *err = it->scan->err;
@@ -102,9 +102,9 @@ static int file_sort_only(zt_file_iterator *it){
 }
 
 int zt_file_iterator_begin(zt_file_iterator *it){
-  const bool sorted = (it->wanted->plan & ZT_PLAN_SORTED)!=0;
-  it->few = !it->wanted->paths.any;
-  if( !it->few ) return zt_files_list(&it->files, sorted, it->scan->connection, it->scan->err);
+  const bool sorted = (it->constraints->plan & ZT_PLAN_SORTED)!=0;
+  it->by_path = !it->constraints->paths.any;
+  if( !it->by_path ) return zt_files_list(&it->files, sorted, it->scan->connection, it->scan->err);
   return file_find_paths(it, sorted) ? it->scan->err->rc : file_sort_only(it);
 }
 
@@ -131,11 +131,11 @@ static void file_read(zt_job *job, const zt_interrupt *interrupt){
 
 static zt_job *file_make_job(void *context, uint64_t number){
   zt_file_iterator *it = context;
-  file_opening *o = zt_recycled_take(&it->openings, sizeof(*o));
+  file_opening *o = zt_freelist_take(&it->openings, sizeof(*o));
   if( !o ) return NULL;
   *o = (file_opening){
     .job.work = file_read, .it = it, .file = file_get(it, (size_t)number),
-    .source = (it->wanted->plan & ZT_PLAN_BYTES)!=0
+    .source = (it->constraints->plan & ZT_PLAN_BYTES)!=0
   };
   o->err.path = o->file->path.z;
   zt_cache_prepare(it->scan->connection->cache);
@@ -147,7 +147,7 @@ static void file_drop_job(zt_job *job){
   zt_container_close(o->opened.container);
   zt_source_close(o->opened.source);
   zt_error_clear(&o->err);
-  zt_recycled_give(&o->it->openings, o);
+  zt_freelist_give(&o->it->openings, o);
 }
 
 static bool file_next_job(void *context, uint64_t *number){
@@ -190,7 +190,7 @@ static bool file_take_over(zt_file_iterator *it, file_opening *o){
 }
 
 static void file_open_alone(zt_file_iterator *it){
-  const bool source = (it->wanted->plan & ZT_PLAN_BYTES)!=0;
+  const bool source = (it->constraints->plan & ZT_PLAN_BYTES)!=0;
   zt_scan *scan = it->scan;
   zt_opened opened;
   if( zt_files_open(&it->files, it->at.file, scan->connection, source, &opened, scan->err) ) return;
@@ -198,21 +198,21 @@ static void file_open_alone(zt_file_iterator *it){
 }
 
 /* Open the file, and begin with those that follow. */
-static void file_open_ahead(zt_file_iterator *it, zt_pool *pool){
+static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
-  const uint64_t left = file_count(it)-it->next;
-  zt_ahead *a = &it->ahead;
+  const uint64_t remaining = file_count(it)-it->next;
+  zt_prefetch *a = &it->prefetch;
   zt_job *job;
   bool taken;
   a->jobs = &file_jobs;
   a->tasks.pool = pool;
   a->slow = true;
-  job = zt_ahead_take(a, it, it->next-1, left, &interrupt, it->scan->err);
+  job = zt_prefetch_take(a, it, it->next-1, remaining, &interrupt, it->scan->err);
   if( !job ) return;
   taken = file_take_over(it, (file_opening*)job);
   file_drop_job(job);
   if( taken ) return;
-  zt_ahead_stop(a);
+  zt_prefetch_stop(a);
   file_open_alone(it);
 }
 
@@ -248,7 +248,7 @@ static void file_try_open(zt_file_iterator *it){
   if( at->error_number && !at->file->path.error_number ){
     zt_fail_os(it->scan->err, "open", at->error_number);
   }else if( (pool = file_pool(it))!=NULL ){
-    file_open_ahead(it, pool);
+    file_prefetch(it, pool);
   }else{
     file_open_alone(it);
   }
@@ -319,10 +319,10 @@ void zt_file_iterator_stand_on_image(zt_file_iterator *it, sqlite3_value *image,
   it->at.asked = ZT_STAT_KNOWN;
   it->at.stat = (zt_stat){ .id.size = size };
   scan->err->path = "<blob>";
-  if( it->wanted->plan & ZT_PLAN_CONTAINER ){
+  if( it->constraints->plan & ZT_PLAN_CONTAINER ){
     zt_target_open_image(scan->connection, image, &it->container, &it->source, scan->err);
   }
-  if( !(it->wanted->plan & ZT_PLAN_BYTES) ){
+  if( !(it->constraints->plan & ZT_PLAN_BYTES) ){
     zt_source_close(it->source);
     it->source = NULL;
   }
@@ -354,19 +354,19 @@ void zt_file_iterator_leave(zt_file_iterator *it){
 }
 
 void zt_file_iterator_rewind(zt_file_iterator *it){
-  zt_ahead_stop(&it->ahead);
+  zt_prefetch_stop(&it->prefetch);
   it->next = 0;
 }
 
 void zt_file_iterator_reset(zt_file_iterator *it){
-  zt_ahead_stop(&it->ahead);
+  zt_prefetch_stop(&it->prefetch);
   zt_file_iterator_leave(it);
   zt_files_clear(&it->files);
 }
 
 void zt_file_iterator_clear(zt_file_iterator *it){
   zt_file_iterator_reset(it);
-  zt_ahead_clear(&it->ahead);
-  zt_recycled_clear(&it->openings);
+  zt_prefetch_clear(&it->prefetch);
+  zt_freelist_clear(&it->openings);
   sqlite3_free(it->only);
 }

@@ -12,9 +12,9 @@
 #ifndef ZT_SQLITE_FILE_ITERATOR_H
 #define ZT_SQLITE_FILE_ITERATOR_H
 
-#include "core/ahead.h"
+#include "core/prefetch.h"
+#include "sqlite/constraints.h"
 #include "sqlite/files.h"
-#include "sqlite/wanted.h"
 
 #define ZT_FILE_STEPS 16   /* Rows that opening a file is worth, for who counts what a scan takes */
 
@@ -45,14 +45,14 @@ typedef struct zt_file_place {
 /* All zeros at first but for scan and wanted. */
 typedef struct zt_file_iterator {
   zt_scan *scan;               /* Borrowed; path, container, source and error are set there */
-  const zt_wanted *wanted;     /* Borrowed */
+  const zt_constraints *constraints; /* Borrowed */
   zt_files files;              /* If the source is a text */
-  bool few;                    /* Only some of the files: */
+  bool by_path;                /* Only some of the files: */
   zt_listed **only;            /* those with the wanted paths, ascending; owned */
   size_t nOnly, onlyRoom;
   size_t next;                 /* The place of the next file */
-  zt_ahead ahead;              /* Files that come after it, being opened; numbered as next is */
-  zt_recycled openings;        /* The jobs that open them */
+  zt_prefetch prefetch;        /* Files that come after it, being opened; numbered as next is */
+  zt_freelist openings;        /* The jobs that open them */
   zt_file_state state;
   zt_file_place at;
   zt_container *container;     /* With a reference; scan->container is the same */

@@ -25,11 +25,11 @@ static bool filter_may_use_patterns(zt_cursor *c, int plan){
 /* Before SQLite 3.46, each side of a UNION ALL is told the whole OFFSET, and SQLite believes that
 ** it was counted. */
 static int filter_check_offset(zt_cursor *c){
-  if( !c->wanted.offset || sqlite3_libversion_number()>=3046000
+  if( !c->constraints.offset || sqlite3_libversion_number()>=3046000
    || !filter_may_be(c, &c->compound, zt_statements_are_compound) ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR,
                  "SQLite %s cannot tell the OFFSET of a compound SELECT: write OFFSET 0+%llu",
-                 sqlite3_libversion(), c->wanted.offset);
+                 sqlite3_libversion(), c->constraints.offset);
 }
 
 /* --- The source --- */
@@ -38,7 +38,7 @@ static int filter_check_offset(zt_cursor *c){
 ** next to nothing. SQLite asks for the source by itself where it takes the sides of an OR one
 ** by one. */
 static bool filter_copies(zt_cursor *c, uint64_t size){
-  return (c->wanted.plan & ZT_PLAN_BYTES) || size<=ZT_CURSOR_BLOB || c->automatic.text
+  return (c->constraints.plan & ZT_PLAN_BYTES) || size<=ZT_CURSOR_BLOB || c->automatic.text
       || filter_may_be(c, &c->asks_source, zt_statements_ask_for_source);
 }
 
@@ -79,12 +79,12 @@ static int filter_take_wanted(zt_cursor *c, int plan, const zt_plan_values *valu
   const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   const bool patterns = filter_may_use_patterns(c, plan);
   zt_scan *s = &c->scan;
-  if( zt_wanted_take(&c->wanted, plan, values, patterns, &interrupt, &c->err)
+  if( zt_constraints_take(&c->constraints, plan, values, patterns, &interrupt, &c->err)
    || filter_check_offset(c) ) return c->err.rc;
-  s->range = c->wanted.range;
+  s->range = c->constraints.range;
   s->ascending = (plan & ZT_PLAN_ASCENDING)!=0;
   s->descending = (plan & ZT_PLAN_DESCENDING)!=0;
-  c->left = c->wanted.limit;
+  c->remaining = c->constraints.limit;
   return SQLITE_OK;
 }
 
@@ -93,7 +93,7 @@ static int filter_take_object(zt_cursor *c){
   const int object = zt_table_argument(c->scan.table, "object");
   const char *z = object<0 ? NULL : c->scan.argument[object];
   return object<0 ? SQLITE_OK
-       : zt_names_set(&c->wanted.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
+       : zt_names_set(&c->constraints.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
 }
 
 /* Begin with these values of source and arguments, NULL where the query gives none. A cursor that
@@ -119,7 +119,7 @@ static int filter_begin(zt_cursor *c, sqlite3_value *const *value){
 /* Go on with the next values of lists, until there is a row. */
 static int filter_go_on(zt_cursor *c, int rc){
   sqlite3_value *value[1+ZT_ARGUMENTS];
-  while( rc==SQLITE_OK && c->eof && (c->wanted.plan & ZT_PLAN_LISTS)
+  while( rc==SQLITE_OK && c->eof && (c->constraints.plan & ZT_PLAN_LISTS)
       && zt_arguments_choose_next(&c->arguments) ){
     zt_arguments_chosen(&c->arguments, value);
     rc = filter_begin(c, value);
@@ -132,7 +132,7 @@ static int filter_go_on(zt_cursor *c, int rc){
 static int filter_begin_lists(zt_cursor *c, const zt_plan_values *values){
   sqlite3_value *value[1+ZT_ARGUMENTS];
   bool any;
-  if( zt_arguments_take_lists(&c->arguments, c->wanted.plan, values, &any) ) return c->err.rc;
+  if( zt_arguments_take_lists(&c->arguments, c->constraints.plan, values, &any) ) return c->err.rc;
   c->eof = !any;
   if( !any ) return SQLITE_OK;
   zt_arguments_chosen(&c->arguments, value);
@@ -156,8 +156,8 @@ static int filter_skip(zt_cursor *c, uint64_t n){
 
 /* One row fewer may still come. False if none may. */
 static bool filter_count(zt_cursor *c){
-  c->eof = c->left==0;
-  if( !c->eof ) c->left--;
+  c->eof = c->remaining==0;
+  if( !c->eof ) c->remaining--;
   return !c->eof;
 }
 
@@ -174,7 +174,7 @@ int zt_filter(zt_cursor *c, int plan, const char *text, sqlite3_value **argv){
   if( !filter_count(c) ) return SQLITE_OK;
   rc = filter_begin(c, values.at);
   if( rc==SQLITE_OK && zt_cursor_lacks_order(c) ) rc = zt_cursor_sort(c, &values, text);
-  return rc || !c->wanted.offset ? rc : filter_skip(c, c->wanted.offset);
+  return rc || !c->constraints.offset ? rc : filter_skip(c, c->constraints.offset);
 }
 
 int zt_filter_next(zt_cursor *c){

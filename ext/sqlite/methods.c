@@ -18,7 +18,7 @@ static int methods_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   };
   c->arguments = (zt_arguments){ .scan = &c->scan, .vtab = v };
   c->files.scan = c->objects.scan = &c->scan;
-  c->files.wanted = c->objects.wanted = &c->wanted;
+  c->files.constraints = c->objects.constraints = &c->constraints;
   c->objects.files = &c->files;
   zt_connection_enter(c->scan.connection);
   *out = &c->base;
@@ -30,7 +30,7 @@ static int methods_close(sqlite3_vtab_cursor *p){
   zt_filter_reset(c);
   zt_object_iterator_clear(&c->objects);
   zt_file_iterator_clear(&c->files);
-  zt_wanted_clear(&c->wanted);
+  zt_constraints_clear(&c->constraints);
   zt_error_clear(&c->err);
   zt_connection_leave(c->scan.connection);
   sqlite3_free(c);

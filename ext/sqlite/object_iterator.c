@@ -18,7 +18,7 @@ static int object_sort_positions(zt_object_iterator *it, const zt_interrupt *int
   const zt_sort_by by = {
     .size = sizeof(uint32_t), .compare = object_compare_index, .interrupt = interrupt
   };
-  zt_positions *p = &it->positions;
+  zt_u32_array *p = &it->positions;
   uint32_t n = 0;
   if( p->n<2 ) return SQLITE_OK;
   if( zt_sort(p->a, p->n, &by, it->scan->err) ) return it->scan->err->rc;
@@ -31,14 +31,14 @@ static int object_sort_positions(zt_object_iterator *it, const zt_interrupt *int
 static int object_find(zt_object_iterator *it){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
   const zt_container *container = it->scan->container;
-  const zt_names *names = &it->wanted->objects;
+  const zt_names *names = &it->constraints->objects;
   zt_error *err = it->scan->err;
   it->positions.n = 0;
   it->passed += zt_container_objects(container);
   for(uint32_t i=0; i<zt_names_count(names); i++){
     const int64_t k = zt_container_find(container, zt_names_get(names, i));
-    if( k>=0 && zt_positions_push(&it->positions, (size_t)k, err) ) return err->rc;
-    if( (i+1)%ZT_WANTED_POLL==0 && zt_interrupt_check(&interrupt, err) ) return err->rc;
+    if( k>=0 && zt_u32_array_push(&it->positions, (size_t)k, err) ) return err->rc;
+    if( (i+1)%ZT_CONSTRAINTS_POLL==0 && zt_interrupt_check(&interrupt, err) ) return err->rc;
   }
   return object_sort_positions(it, &interrupt);
 }
@@ -47,31 +47,32 @@ static int object_find(zt_object_iterator *it){
 ** that is no matter. */
 static bool object_is_lacking(const zt_object_iterator *it){
   return !it->scan->skip && zt_table_is_of_one(it->scan->table) && it->positions.n==0
-      && zt_names_count(&it->wanted->objects)>0 && zt_file_iterator_is_literal(it->files);
+      && zt_names_count(&it->constraints->objects)>0 && zt_file_iterator_is_literal(it->files);
 }
 
 static void object_fail_lacking(zt_object_iterator *it){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
-  zt_target_no_object(it->scan->container, zt_names_get(&it->wanted->objects, 0), &interrupt,
+  zt_target_no_object(it->scan->container, zt_names_get(&it->constraints->objects, 0), &interrupt,
                       it->scan->err);
 }
 
 /* How many objects of the file the scan goes through, and object i of these: false if it is
 ** not wanted. */
 static uint64_t object_count(const zt_object_iterator *it){
-  return it->wanted->objects.any ? zt_container_objects(it->scan->container) : it->positions.n;
+  return it->constraints->objects.any ? zt_container_objects(it->scan->container) : it->positions.n;
 }
 
 static bool object_get(const zt_object_iterator *it, uint64_t i, uint32_t *object){
-  *object = it->wanted->objects.any ? (uint32_t)i : it->positions.a[i];
-  return !zt_wanted_filters(it->wanted)
-      || zt_wanted_object(it->wanted, zt_container_name(it->scan->container, *object));
+  *object = it->constraints->objects.any ? (uint32_t)i : it->positions.a[i];
+  return !zt_constraints_filters(it->constraints)
+      || zt_constraints_object(it->constraints, zt_container_name(it->scan->container, *object));
 }
 
 /* True if the file itself has rows, too, and they are wanted. */
 static bool object_file_has_rows(const zt_object_iterator *it){
-  return it->scan->table->rows==ZT_ROWS_FILES_AND_OBJECTS && !(it->wanted->plan & ZT_PLAN_OBJECT)
-      && !zt_wanted_filters(it->wanted);
+  return it->scan->table->rows==ZT_ROWS_FILES_AND_OBJECTS
+      && !(it->constraints->plan & ZT_PLAN_OBJECT)
+      && !zt_constraints_filters(it->constraints);
 }
 
 /* Fail if the statement shall end. */
@@ -82,7 +83,7 @@ ZT_COLD static int object_ask(const zt_scan *scan){
 
 /* Find out which objects are wanted. */
 ZT_COLD static int object_begin(zt_object_iterator *it){
-  if( !it->wanted->objects.any ){
+  if( !it->constraints->objects.any ){
     if( object_find(it) ) return it->scan->err->rc;
     if( object_is_lacking(it) ) object_fail_lacking(it);
     if( it->scan->err->rc ) return it->scan->err->rc;
@@ -151,7 +152,8 @@ static bool object_open(zt_object_iterator *it){
 
 /* True if the object's rows that are wanted can be counted. */
 static bool object_may_count(zt_object_iterator *it){
-  if( !it->wanted->uncounted || zt_object_iterator_decoded(it)->elements<=INT64_MAX ) return true;
+  if( !it->constraints->uncounted
+     || zt_object_iterator_decoded(it)->elements<=INT64_MAX ) return true;
   zt_fail(it->scan->err, SQLITE_ERROR, "with LIMIT, a column of numbers beyond 2^63 cannot be"
           " compared with what is no INTEGER: write + before the column");
   return false;
@@ -217,7 +219,7 @@ static zt_job *object_make_job(void *context, uint64_t number){
   w->want = number==it->next-1 ? it->want_now : it->want;
   w->budget = zt_connection_budget(scan->connection);
   w->budget.spare = NULL;
-  if( object_count(it)>1 && t->work_ahead(w->container, w->object) ){
+  if( object_count(it)>1 && t->prefetch(w->container, w->object) ){
     w->budget.pool = NULL;   /* One thread is for it */
   }
   w->place.path = scan->err->path;
@@ -237,7 +239,7 @@ static bool object_next_job(void *context, uint64_t *number){
   for(uint64_t i=*number+1; i<object_count(it); i++){
     if( !object_get(it, i, &object) ) continue;
     *number = i;
-    return it->scan->table->work_ahead(it->scan->container, object);
+    return it->scan->table->prefetch(it->scan->container, object);
   }
   return false;
 }
@@ -252,17 +254,17 @@ static void object_drop_work(zt_object_iterator *it){
 zt_work *zt_object_iterator_work(zt_object_iterator *it, unsigned want, zt_error *err){
   const zt_scan *scan = it->scan;
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
-  zt_ahead *a = &it->works;
-  uint64_t left;
+  zt_prefetch *a = &it->works;
+  uint64_t remaining;
   if( it->work && it->work->object==scan->object && (it->work->want & want)==want ) return it->work;
   object_drop_work(it);
-  if( (it->want & want)!=want ) zt_ahead_stop(a);   /* What is ahead lacks it */
+  if( (it->want & want)!=want ) zt_prefetch_stop(a); /* What is ahead lacks it */
   it->want |= want;
   it->want_now = want;
   a->jobs = &object_jobs;
   a->tasks.pool = zt_connection_pool(scan->connection);
-  left = object_count(it)-it->next;
-  it->work = (zt_work*)zt_ahead_take(a, it, it->next-1, left, &interrupt, err);
+  remaining = object_count(it)-it->next;
+  it->work = (zt_work*)zt_prefetch_take(a, it, it->next-1, remaining, &interrupt, err);
   return it->work;
 }
 
@@ -283,19 +285,19 @@ void zt_object_iterator_leave(zt_object_iterator *it){
 
 void zt_object_iterator_leave_file(zt_object_iterator *it){
   zt_object_iterator_leave(it);
-  zt_ahead_stop(&it->works);
+  zt_prefetch_stop(&it->works);
   object_drop_work(it);
   it->want = 0;
   it->state = ZT_OBJECTS_NONE;
 }
 
 void zt_object_iterator_rewind(zt_object_iterator *it){
-  zt_ahead_stop(&it->works);
+  zt_prefetch_stop(&it->works);
   it->state = ZT_OBJECTS_NONE;
 }
 
 void zt_object_iterator_clear(zt_object_iterator *it){
   zt_object_iterator_leave_file(it);
-  zt_ahead_clear(&it->works);
-  zt_positions_clear(&it->positions);
+  zt_prefetch_clear(&it->works);
+  zt_u32_array_clear(&it->positions);
 }

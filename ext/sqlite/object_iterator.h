@@ -13,8 +13,8 @@
 #ifndef ZT_SQLITE_OBJECT_ITERATOR_H
 #define ZT_SQLITE_OBJECT_ITERATOR_H
 
-#include "core/ahead.h"
-#include "core/positions.h"
+#include "core/prefetch.h"
+#include "core/u32_array.h"
 #include "sqlite/file_iterator.h"
 
 #define ZT_SCAN_POLL 65536     /* Objects and rows that are passed over between two questions
@@ -37,16 +37,16 @@ typedef enum zt_entered {
 /* All zeros at first but for scan, wanted and files. */
 typedef struct zt_object_iterator {
   zt_scan *scan;               /* Borrowed, like the next two; on_file and object are set there */
-  const zt_wanted *wanted;
+  const zt_constraints *constraints;
   const zt_file_iterator *files;
   zt_object_state state;
-  zt_positions positions;      /* Objects of the file that have a wanted name, ascending */
+  zt_u32_array positions;      /* Objects of the file that have a wanted name, ascending */
   uint64_t next;               /* The next object: in positions, or in the container */
   zt_entered entered;
   uint32_t entered_object;
   bool decoded;                /* object is scan->object's */
   zt_object object;
-  zt_ahead works;              /* The table's works on objects that come after it, numbered as
+  zt_prefetch works;           /* The table's works on objects that come after it, numbered as
                                ** next is */
   zt_work *work;               /* That of an object that it came by, owned; NULL: there is none */
   unsigned want, want_now;     /* What was asked for in works on objects of this file, and what is

@@ -6,7 +6,7 @@
 #ifndef ZT_SQLITE_SCAN_H
 #define ZT_SQLITE_SCAN_H
 
-#include "core/ahead.h"
+#include "core/prefetch.h"
 #include "sqlite/connection.h"
 #include "sqlite/table.h"
 #include "sqlite/value.h"

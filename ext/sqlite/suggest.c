@@ -45,7 +45,7 @@ static size_t suggest_distance(zt_text a, zt_text b, size_t most, uint64_t *step
 void zt_suggest_begin(zt_suggestion *s, zt_text wanted, const zt_interrupt *interrupt,
                       zt_error *err){
   *s = (zt_suggestion){
-    .wanted = wanted, .left = SUGGEST_STEPS, .interrupt = interrupt, .err = err
+    .wanted = wanted, .remaining = SUGGEST_STEPS, .interrupt = interrupt, .err = err
   };
   s->distance = wanted.n/4+1;   /* One more than is close enough */
   if( s->distance<2 ) s->distance = 2;
@@ -58,7 +58,7 @@ static void suggest_compare(zt_suggestion *s, zt_text name){
   if( s->distance==0 || name.n>SUGGEST_LONGEST || s->wanted.n>SUGGEST_LONGEST || name.n==0 ) return;
   if( name.n>s->wanted.n+most || s->wanted.n>name.n+most ) return;
   d = suggest_distance(s->wanted, name, most, &steps);
-  s->left -= steps<s->left ? steps : s->left;
+  s->remaining -= steps<s->remaining ? steps : s->remaining;
   if( d<s->distance && d<name.n ){
     s->distance = d;
     s->best = name;
@@ -68,5 +68,5 @@ static void suggest_compare(zt_suggestion *s, zt_text name){
 bool zt_suggest_offer(zt_suggestion *s, zt_text name){
   suggest_compare(s, name);
   if( ++s->offered%SUGGEST_POLL==0 ) zt_interrupt_check(s->interrupt, s->err);
-  return !s->err->rc && s->left>0 && s->offered<SUGGEST_NAMES;
+  return !s->err->rc && s->remaining>0 && s->offered<SUGGEST_NAMES;
 }

@@ -9,7 +9,7 @@ typedef struct zt_suggestion {
   zt_text wanted;      /* What was asked for */
   zt_text best;        /* Borrowed; z NULL while nothing is close */
   size_t distance;     /* Of best */
-  uint64_t left;       /* Steps that comparing may still take */
+  uint64_t remaining;  /* Steps that comparing may still take */
   uint32_t offered;    /* How many names */
   const zt_interrupt *interrupt;   /* Borrowed, as is the next */
   zt_error *err;

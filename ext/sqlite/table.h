@@ -79,7 +79,7 @@ typedef struct zt_table {
   size_t work_size;
   void (*work)(struct zt_work *work);
   void (*work_clear)(struct zt_work *work);
-  bool (*work_ahead)(const zt_container *container, uint32_t object);
+  bool (*prefetch)(const zt_container *container, uint32_t object);
 } zt_table;
 
 /* True if what stands for a row is a file, readable or not, and no object. */

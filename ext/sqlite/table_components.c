@@ -32,7 +32,7 @@
 ** instead, with 'skip', so that an audit needs no second look at doubtful files.
 */
 #include "sqlite/describe.h"
-#include "sqlite/outline.h"
+#include "sqlite/structure_digest.h"
 #include "sqlite/tables.h"
 
 enum {
@@ -118,7 +118,7 @@ static void components_work_clear(zt_work *work){
 }
 
 /* Which of several components a query wants, nobody knows. */
-static bool components_work_ahead(const zt_container *c, uint32_t object){
+static bool components_prefetch(const zt_container *c, uint32_t object){
   return zt_container_first(c, object+1)-zt_container_first(c, object)==1;
 }
 
@@ -153,7 +153,7 @@ static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   char hash[ZT_DIGEST_TEXT];
   const char *status = NULL;
   err.component = c->role;
-  if( digests && components_work_ahead(scan->container, scan->object) ){
+  if( digests && components_prefetch(scan->container, scan->object) ){
     components_work_column(scan, ctx, i);
     return;
   }
@@ -235,7 +235,7 @@ static void components_column(zt_scan *scan, sqlite3_context *ctx, int i){
       }
       break;
     case COMPONENTS_DIGEST_OF:
-      zt_result_text(ctx, zt_outline_digest_of(components_component(scan, ZT_COMPONENT_ALL)));
+      zt_result_text(ctx, zt_structure_digest_of(components_component(scan, ZT_COMPONENT_ALL)));
       break;
     case COMPONENTS_DIGEST_ALGORITHM:
     case COMPONENTS_DIGEST_VALUE:
@@ -267,5 +267,5 @@ const zt_table zt_table_components = {
   .work_size = sizeof(components_work),
   .work = components_do,
   .work_clear = components_work_clear,
-  .work_ahead = components_work_ahead,
+  .prefetch = components_prefetch,
 };

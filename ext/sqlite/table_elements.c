@@ -139,9 +139,9 @@ static bool elements_next(zt_scan *scan){
 ** gone through. */
 static uint64_t elements_skip(zt_scan *scan, uint64_t n){
   elements_row *r = scan->row;
-  uint64_t left = scan->descending ? r->position-r->last : r->last-r->position;
+  uint64_t remaining = scan->descending ? r->position-r->last : r->last-r->position;
   if( r->entries ) return 0;
-  if( n>left ) n = left;
+  if( n>remaining ) n = remaining;
   if( scan->descending ) r->position -= n;
   else r->position += n;
   return n;
@@ -162,11 +162,12 @@ static uint64_t elements_rowid(zt_scan *scan){
 static uint64_t elements_ahead(const zt_scan *scan){
   const elements_row *r = scan->row;
   uint64_t passed = scan->descending ? r->from-r->position : r->position-r->until;
-  uint64_t left = scan->descending ? r->position-r->last : r->last-r->position, n = ELEMENTS_WINDOW;
+  uint64_t remaining = scan->descending ? r->position-r->last : r->last-r->position,
+      n = ELEMENTS_WINDOW;
   if( r->until==0 || passed>ELEMENTS_WINDOW ) return 1;
   if( scan->descending && n<2*(r->until-r->from) ) n = 2*(r->until-r->from);
   if( n>ELEMENTS_BACKWARD ) n = ELEMENTS_BACKWARD;
-  return n<=left ? n : left+1;
+  return n<=remaining ? n : remaining+1;
 }
 
 /* The current element of a dense object, through a window. */

@@ -37,10 +37,10 @@
 ** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime
 ** drops costs no opening. If a file is replaced between the two, its row has an error that says so,
 ** because a row describes one state alone. A catalog uses the hidden columns to tell whether files
-** are the same, or alike (outline.h).
+** are the same, or alike (structure_digest.h).
 */
 #include "sqlite/describe.h"
-#include "sqlite/outline.h"
+#include "sqlite/structure_digest.h"
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
 
@@ -95,12 +95,12 @@ static void files_table_sum_column(zt_scan *scan, sqlite3_context *ctx, int i){
 }
 
 /* A digest of what the tables say of the file. */
-static void files_table_outline_column(zt_scan *scan, sqlite3_context *ctx, int i){
+static void files_table_structure_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_error err = zt_scan_error(scan);
   char text[ZT_DIGEST_TEXT];
-  if( i==FILES_TABLE_LAYOUT ) zt_outline_layout(scan->container, &interrupt, text, &err);
-  else zt_outline_architecture(scan->container, &interrupt, text, &err);
+  if( i==FILES_TABLE_LAYOUT ) zt_structure_layout(scan->container, &interrupt, text, &err);
+  else zt_structure_architecture(scan->container, &interrupt, text, &err);
   if( err.rc ) zt_result_error(ctx, &err);
   else sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }
@@ -122,11 +122,11 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
       zt_result_attributes(ctx, c, &attributes, zt_connection_interrupt(scan->connection));
       break;
     case FILES_TABLE_ARCHITECTURE:
-    case FILES_TABLE_LAYOUT:     files_table_outline_column(scan, ctx, i); break;
+    case FILES_TABLE_LAYOUT:     files_table_structure_column(scan, ctx, i); break;
     case FILES_TABLE_DATA:
-      if( zt_outline_data(c, &offset) ) zt_result_uint(ctx, offset);
+      if( zt_structure_data_offset(c, &offset) ) zt_result_uint(ctx, offset);
       break;
-    case FILES_TABLE_DIGESTS:    zt_result_uint(ctx, zt_outline_digests(c)); break;
+    case FILES_TABLE_DIGESTS:    zt_result_uint(ctx, zt_structure_digests(c)); break;
   }
 }
 

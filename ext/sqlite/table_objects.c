@@ -68,7 +68,7 @@ static void objects_work_clear(zt_work *work){
 }
 
 /* One thread is for each: a hash goes through the values one after the other. */
-static bool objects_work_ahead(const zt_container *unused, uint32_t object){
+static bool objects_prefetch(const zt_container *unused, uint32_t object){
   (void)unused;
   (void)object;
   return true;
@@ -159,5 +159,5 @@ const zt_table zt_table_objects = {
   .work_size = sizeof(objects_work),
   .work = objects_do,
   .work_clear = objects_work_clear,
-  .work_ahead = objects_work_ahead,
+  .prefetch = objects_prefetch,
 };

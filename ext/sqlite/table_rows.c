@@ -73,8 +73,8 @@ static bool rows_next(zt_scan *scan){
 
 static uint64_t rows_skip(zt_scan *scan, uint64_t n){
   rows_row *r = scan->row;
-  uint64_t left = scan->descending ? r->row-r->last : r->last-r->row;
-  if( n>left ) n = left;
+  uint64_t remaining = scan->descending ? r->row-r->last : r->last-r->row;
+  if( n>remaining ) n = remaining;
   if( scan->descending ) r->row -= n;
   else r->row += n;
   return n;
@@ -88,7 +88,8 @@ static uint64_t rows_rowid(zt_scan *scan){
 ** ones where a query takes them in turn. */
 static uint64_t rows_together(const zt_scan *scan, uint64_t size){
   const rows_row *r = scan->row;
-  uint64_t n = 1, left = scan->descending ? 1 : r->last-r->row+1, most = size ? ROWS_TOGETHER/size
+  uint64_t n = 1, remaining = scan->descending ? 1 : r->last-r->row+1, most = size
+      ? ROWS_TOGETHER/size
              : 1;
   bool in_turn = r->expected>0 && r->row-r->expected<most;
   /* Each row begins with a byte of its own */
@@ -97,7 +98,7 @@ static uint64_t rows_together(const zt_scan *scan, uint64_t size){
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;
   else if( in_turn ) n = most;
   if( n>r->budget.result/size ) n = r->budget.result/size;
-  return n<1 ? 1 : n<left ? n : left;
+  return n<1 ? 1 : n<remaining ? n : remaining;
 }
 
 static void rows_vector_column(zt_scan *scan, sqlite3_context *ctx){

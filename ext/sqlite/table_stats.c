@@ -50,7 +50,7 @@ static void stats_table_clear(zt_work *work){
 }
 
 /* One that is large is done in ranges, when it is asked for. */
-static bool stats_table_ahead(const zt_container *container, uint32_t i){
+static bool stats_table_prefetch(const zt_container *container, uint32_t i){
   zt_object object;
   zt_container_object(container, i, &object);
   return object.elements<STATS_TABLE_LARGE;
@@ -109,5 +109,5 @@ const zt_table zt_table_stats = {
   .work_size = sizeof(stats_table_work),
   .work = stats_table_do,
   .work_clear = stats_table_clear,
-  .work_ahead = stats_table_ahead,
+  .prefetch = stats_table_prefetch,
 };

@@ -4,10 +4,10 @@
 #ifndef ZT_SQLITE_VALUE_H
 #define ZT_SQLITE_VALUE_H
 
-#include "core/host.h"
 #include "core/error.h"
-#include "tensor/convert.h"
+#include "core/host.h"
 #include "tensor/content.h"
+#include "tensor/convert.h"
 
 /* A value's text, borrowed, numbers as SQLite writes them; z NULL for NULL and BLOB. */
 zt_text zt_value_text(sqlite3_value *v);

@@ -231,9 +231,9 @@ static void assemble_write_converted(assemble_writer *w, const uint8_t *element)
 }
 
 static void assemble_write_element(assemble_writer *w){
-  uint64_t i = w->done%w->window, left = w->slice->n-w->done;
+  uint64_t i = w->done%w->window, remaining = w->slice->n-w->done;
   if( i==0 ){
-    size_t n = left<w->window ? (size_t)left : (size_t)w->window;
+    size_t n = remaining<w->window ? (size_t)remaining : (size_t)w->window;
     if( zt_tensor_read(w->tensor, w->slice->first+w->done, n, w->elements, w->err) ) return;
   }
   assemble_write_converted(w, w->elements + i*w->tensor->dtype->width);

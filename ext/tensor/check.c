@@ -4,8 +4,8 @@
 #include <assert.h>
 #include "container/blobs.h"
 #include "container/shard.h"
-#include "core/ahead.h"
 #include "core/host.h"
+#include "core/prefetch.h"
 #include "core/window.h"
 #include "tensor/content.h"
 #include "tensor/encoding.h"
@@ -44,11 +44,11 @@ struct zt_check {
   uint32_t iShard, iObject, iComponent;  /* The next ones */
   uint32_t end;                      /* Index behind that of the last object */
   bool changed;                      /* The file is another one by now: there is no more to say */
-  zt_ahead ahead;                    /* Objects that come after the current part, numbered by their
+  zt_prefetch prefetch;              /* Objects that come after the current part, numbered by their
                                      ** indices */
   check_part *part;                  /* NULL: there is none. Owned */
   zt_object object;                  /* The current one */
-  bool lost;                         /* Bytes of it cannot be had here: the system refused, or a
+  bool unavailable;                  /* Bytes of it cannot be had here: the system refused, or a
                                      ** limit does not allow */
   uint8_t *window;                   /* What is looked at together; NULL until it is needed */
   size_t nWindow;
@@ -81,7 +81,7 @@ static void check_part_drop(zt_job *job){
 
 void zt_check_close(zt_check *check){
   if( !check ) return;
-  zt_ahead_clear(&check->ahead);
+  zt_prefetch_clear(&check->prefetch);
   if( check->part ) check_part_drop(&check->part->job);
   for(; check->iFound<check->nFound; check->iFound++) zt_error_clear(&check->found[check->iFound]);
   zt_blobs_clear(&check->blobs);
@@ -318,7 +318,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
     }
     at += got;
   }
-  c->lost |= check_is_loss(e);
+  c->unavailable |= check_is_loss(e);
   if( check_judge(c, err) ) return err->rc;
   if( other ){
     const char *rule = p->component->rules & ZT_RULE_CANONICAL_VALUES ? "L9" : "W9";
@@ -379,9 +379,9 @@ static int check_step_component(zt_check *c, zt_error *err){
   readable = zt_stream_open(&p, &s, e)==SQLITE_OK;
   /* Of what has no values, whoever wrote it made the bytes */
   if( c->object.no_values && e->rule && strcmp(e->rule, "E1")==0 ) zt_error_clear(e);
-  c->lost |= check_is_loss(e);
+  c->unavailable |= check_is_loss(e);
   if( check_judge(c, err) || check_digest(c, &p, readable, &bytes, err) ) goto end;
-  c->lost |= bytes==CHECK_LOST;
+  c->unavailable |= bytes==CHECK_LOST;
   if( bytes==CHECK_NOT_READ || check_is_bool(&c->object, &component) ){
     again = c->full && bytes!=CHECK_LOST;
   }else if( bytes==CHECK_READ ){
@@ -402,7 +402,7 @@ static int check_step_object(zt_check *c){
   }
   zt_container_object(c->container, c->iObject, &c->object);
   c->iComponent = zt_container_first(c->container, c->iObject);
-  c->lost = false;
+  c->unavailable = false;
   c->stage = CHECK_COMPONENT;
   return SQLITE_OK;
 }
@@ -435,7 +435,7 @@ static bool check_is_of_components(const zt_check *c, const zt_error *e){
   static const char *const rules[] = {
     "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4"
   };
-  if( check_is_loss(e) ) return c->lost;
+  if( check_is_loss(e) ) return c->unavailable;
   if( check_is_fault(c, e) ) return true;
   if( e->rule && strcmp(e->rule, "L9")==0 && check_has_packed(c) ) return false;
   for(size_t i=0; e->rule && i<sizeof(rules)/sizeof(*rules); i++){
@@ -573,20 +573,20 @@ static bool check_next_of_part(zt_check *c, zt_error *finding, zt_error *err){
 }
 
 static bool check_next_part(zt_check *c, zt_error *finding, zt_error *err){
-  const uint32_t left = c->end-c->iObject;
+  const uint32_t remaining = c->end-c->iObject;
   if( c->part ){
     if( check_next_of_part(c, finding, err) ) return true;
     if( err->rc ) return false;
     if( c->part->check->changed ) c->stage = CHECK_END;
     check_part_drop(&c->part->job);
     c->part = NULL;
-  }else if( left==0 ){
+  }else if( remaining==0 ){
     c->stage = CHECK_END;
   }else{
-    c->ahead.jobs = &check_parts;
-    c->ahead.tasks.pool = c->limits.pool;
-    c->part = (check_part*)zt_ahead_take(&c->ahead, c, c->iObject++, left-1,
-                                         &c->limits.interrupt, err);
+    c->prefetch.jobs = &check_parts;
+    c->prefetch.tasks.pool = c->limits.pool;
+    c->part = (check_part*)zt_prefetch_take(&c->prefetch, c, c->iObject++, remaining-1,
+                                            &c->limits.interrupt, err);
   }
   return false;
 }

@@ -108,9 +108,9 @@ static double compare_lost(double *sum, double value){
 #define COMPARE_PRODUCT_f64(k, x, y) \
   const double product = x*y, cx = 134217729.0*x, cy = 134217729.0*y; \
   const double hx = cx-(cx-x), lx = x-hx, hy = cy-(cy-y), ly = y-hy; \
-  const double lost = lx*ly-(((product-hx*hy)-lx*hy)-hx*ly); \
+  const double rounding = lx*ly-(((product-hx*hy)-lx*hy)-hx*ly); \
   const double sum = dot[k]+product, part = sum-dot[k]; \
-  rest[k] += ((dot[k]-(sum-part)) + (product-part)) + lost; \
+  rest[k] += ((dot[k]-(sum-part)) + (product-part)) + rounding; \
   dot[k] = sum;
 
 /* Lanes are arrays and loops over them innermost: see stats.c. */

@@ -1,6 +1,6 @@
 /*
 ** What each type gives to conversions. Interface between those who define them: convert.c (8 bytes
-** down to integers of one) and small.c.
+** down to integers of one) and small_floats.c.
 */
 #ifndef ZT_TENSOR_CONVERSIONS_H
 #define ZT_TENSOR_CONVERSIONS_H

@@ -1,7 +1,7 @@
 /*
 ** From one type to another, exact: IEEE 754 round-to-nearest-even from the source's own value, in
-** one rounding. Interface to code in convert.c (loops that compilers vectorise) and small.c (floats
-** of 16 bits and less).
+** one rounding. Interface to code in convert.c (loops that compilers vectorise) and
+** small_floats.c (floats of 16 bits and less).
 **
 ** Elements in memory have the machine's byte order and lie at multiples of their parts' width; one
 ** of a packed type has a byte of its own.

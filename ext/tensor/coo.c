@@ -275,8 +275,8 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
 
 /* Have the coordinates from number i on, as many as there is room for. */
 static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
-  uint64_t left = t->stored/s->whole-i;
-  size_t n = (size_t)(left<s->room ? left : s->room);
+  uint64_t remaining = t->stored/s->whole-i;
+  size_t n = (size_t)(remaining<s->room ? remaining : s->room);
   s->n = 0;
   for(uint32_t d=0; d<s->rank; d++){
     if( zt_array_read_indices(&s->all, d*s->step+i, n, s->gathered+d*s->room, err) ){
@@ -348,8 +348,8 @@ static int coo_next_components(zt_tensor *t, coo *s, zt_entries *out, zt_error *
 
 static int coo_next(zt_tensor *t, zt_entries *out, zt_error *err){
   coo *s = t->state;
-  uint64_t left = t->stored-s->entry;
-  out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  uint64_t remaining = t->stored-s->entry;
+  out->n = remaining<ZT_ENTRIES ? (size_t)remaining : ZT_ENTRIES;
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   if( s->record ? coo_next_records(t, s, out, err)

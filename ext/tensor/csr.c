@@ -135,9 +135,9 @@ static void csr_close(zt_tensor *t){
 
 /* Load pointers from that of row `first` on. */
 static int csr_load_pointers(csr *s, uint64_t first, zt_error *err){
-  uint64_t left = s->indptr.length-first;
+  uint64_t remaining = s->indptr.length-first;
   s->first = first;
-  s->loaded = left<CSR_POINTERS ? (size_t)left : CSR_POINTERS;
+  s->loaded = remaining<CSR_POINTERS ? (size_t)remaining : CSR_POINTERS;
   return zt_array_read_indices(&s->indptr, first, s->loaded, s->pointers, err);
 }
 
@@ -270,9 +270,9 @@ static void csr_spread(const zt_tensor *t, const csr *s, uint64_t i, zt_entries 
 
 static int csr_next(zt_tensor *t, zt_entries *out, zt_error *err){
   csr *s = t->state;
-  const uint64_t left = s->end-s->entry, i = s->entry/s->area;
+  const uint64_t remaining = s->end-s->entry, i = s->entry/s->area;
   uint64_t n;
-  out->n = left<ZT_ENTRIES ? (size_t)left : ZT_ENTRIES;
+  out->n = remaining<ZT_ENTRIES ? (size_t)remaining : ZT_ENTRIES;
   out->first = s->entry;
   if( out->n==0 ) return SQLITE_OK;
   n = (s->entry+out->n-1)/s->area-i+1;

@@ -41,8 +41,8 @@ static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
 static int deflate_refill(deflate_decoder *d, zt_error *err){
   const zt_component *component = d->payload.component;
   zt_span image = zt_source_image(d->payload.source);
-  uint64_t left = component->length-d->read, at = component->offset+d->read;
-  size_t n = left<DEFLATE_WINDOW ? (size_t)left : DEFLATE_WINDOW;
+  uint64_t remaining = component->length-d->read, at = component->offset+d->read;
+  size_t n = remaining<DEFLATE_WINDOW ? (size_t)remaining : DEFLATE_WINDOW;
   if( d->in.n>0 || n==0 ) return SQLITE_OK;
   if( !image.p && zt_source_read(d->payload.source, at, d->window, n, err) ) return err->rc;
   d->in = (zt_span){ image.p ? image.p+at : d->window, n };

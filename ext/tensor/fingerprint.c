@@ -1,8 +1,8 @@
 /* Fingerprints of tensors and files. See fingerprint.h. */
 #include "tensor/fingerprint.h"
 
-#include "core/ahead.h"
 #include "core/host.h"
+#include "core/prefetch.h"
 #include "core/sort.h"
 #include "tensor/assemble.h"
 
@@ -111,11 +111,13 @@ static void fingerprint_drop(zt_job *job){
 static const zt_jobs fingerprint_jobs = { fingerprint_next, fingerprint_make, fingerprint_drop };
 
 /* Take in the object that is number i by name. */
-static int fingerprint_put_object(fingerprint_run *run, zt_ahead *ahead, uint32_t i, zt_digest *d,
+static int fingerprint_put_object(fingerprint_run *run, zt_prefetch *prefetch, uint32_t i,
+                                  zt_digest *d,
                                   zt_error *err){
-  const uint32_t left = zt_container_objects(run->container)-1-i;
-  fingerprint_job *j = (fingerprint_job*)zt_ahead_take(ahead, run, i, left, &run->budget->interrupt,
-                                                       err);
+  const uint32_t remaining = zt_container_objects(run->container)-1-i;
+  fingerprint_job *j = (fingerprint_job*)zt_prefetch_take(prefetch, run, i, remaining,
+                                                          &run->budget->interrupt,
+                                                          err);
   if( !j ) return err->rc;
   run->budget->decoded = j->budget.decoded;
   if( j->err.rc ){
@@ -132,17 +134,17 @@ static int fingerprint_put_object(fingerprint_run *run, zt_ahead *ahead, uint32_
 int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *budget,
                         zt_fingerprint *out, zt_error *err){
   fingerprint_run run = { .source = source, .container = c, .budget = budget, .place = *err };
-  zt_ahead ahead = { .jobs = &fingerprint_jobs };
+  zt_prefetch prefetch = { .jobs = &fingerprint_jobs };
   zt_digest *d = NULL;
   run.order = zt_container_by_name(c, &budget->interrupt, err);
   if( run.order ) d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
   /* What is left to decode, one job has from the one before */
-  if( budget->decode==UINT64_MAX ) ahead.tasks.pool = budget->pool;
+  if( budget->decode==UINT64_MAX ) prefetch.tasks.pool = budget->pool;
   for(uint32_t i=0; d && i<zt_container_objects(c); i++){
-    if( fingerprint_put_object(&run, &ahead, i, d, err) ) break;
+    if( fingerprint_put_object(&run, &prefetch, i, d, err) ) break;
   }
   if( !err->rc ) fingerprint_finish(d, out);
-  zt_ahead_clear(&ahead);
+  zt_prefetch_clear(&prefetch);
   zt_digest_close(d);
   sqlite3_free(run.order);
   return err->rc;

@@ -13,7 +13,7 @@
 */
 #include "core/host.h"
 #include "tensor/ggml.h"
-#include "tensor/groups.h"
+#include "tensor/quantized_groups.h"
 
 #define GGML_BYTES ((size_t)32 << 10)   /* Of blocks that are read at once */
 #define GGML_ELEMENTS 256               /* The most of a block */

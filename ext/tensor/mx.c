@@ -18,7 +18,7 @@
 #include <math.h>
 #include "core/host.h"
 #include "core/vector.h"
-#include "tensor/groups.h"
+#include "tensor/quantized_groups.h"
 
 /* From here on no product is subnormal: the least element but 0 is 2^-16, of f8_e5m2. */
 #define MX_LEAST_SCALE 0x1p-110f

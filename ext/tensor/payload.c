@@ -35,9 +35,9 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
        : ZT_LENGTH_OVERFLOW;
 }
 
-int zt_payload_fail_long(uint64_t told, const char *encoding, zt_error *err){
+int zt_payload_fail_long(uint64_t reported, const char *encoding, zt_error *err){
   return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells",
-                  encoding, told);
+                  encoding, reported);
 }
 
 zt_text zt_payload_byte_order(const zt_component *component){

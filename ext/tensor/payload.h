@@ -52,7 +52,7 @@ uint64_t zt_payload_offset(const zt_component *component);
 uint64_t zt_payload_stored(const zt_component *component);
 
 /* E4 (encoding.h): what is stored decodes to more bytes than those that the manifest tells. */
-int zt_payload_fail_long(uint64_t told, const char *encoding, zt_error *err);
+int zt_payload_fail_long(uint64_t reported, const char *encoding, zt_error *err);
 
 /* `little`; `big` for multi-byte elements, and for blocks, of a file that says so; else as
 ** stored. */

@@ -26,7 +26,7 @@
 **   U6  there is no other component: zeros only where zero_point.form is tensor
 */
 #include "core/host.h"
-#include "tensor/groups.h"
+#include "tensor/quantized_groups.h"
 
 enum {
   QUANT_GROUP_BITS, QUANT_GROUP_GROUP_SIZE, QUANT_GROUP_AXIS, QUANT_GROUP_WORD, QUANT_GROUP_ORDER,

@@ -17,7 +17,7 @@
 **       complex one
 */
 #include "core/host.h"
-#include "tensor/groups.h"
+#include "tensor/quantized_groups.h"
 
 typedef struct quantized {
   zt_array words;

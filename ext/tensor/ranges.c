@@ -1,8 +1,8 @@
 /* All elements of a tensor, in ranges. See ranges.h. */
 #include "tensor/ranges.h"
 
-#include "core/ahead.h"
 #include "core/host.h"
+#include "core/prefetch.h"
 #include "core/window.h"
 
 /* What elements are read into: a window of the first, and behind it one of the second. New memory
@@ -152,10 +152,11 @@ static const zt_jobs ranges_jobs = { ranges_next, ranges_make, ranges_drop };
 static int ranges_go_together(const zt_ranges *r, zt_error *err){
   const zt_interrupt interrupt = r->t[0]->budget->interrupt;
   const uint64_t n = ranges_count(r);
-  zt_ahead ahead = { .jobs = &ranges_jobs, .tasks.pool = r->t[0]->budget->pool, .whole = true };
+  zt_prefetch prefetch = { .jobs = &ranges_jobs, .tasks.pool = r->t[0]->budget->pool,
+      .whole = true };
   ranges_run run = { .of = r, .place = *err };
   for(uint64_t i=0; i<n && !err->rc; i++){
-    ranges_job *j = (ranges_job*)zt_ahead_take(&ahead, &run, i, n-1-i, &interrupt, err);
+    ranges_job *j = (ranges_job*)zt_prefetch_take(&prefetch, &run, i, n-1-i, &interrupt, err);
     if( !j ) break;
     if( j->err.rc ){
       *err = j->err;
@@ -165,7 +166,7 @@ static int ranges_go_together(const zt_ranges *r, zt_error *err){
     }
     ranges_drop(&j->job);
   }
-  zt_ahead_clear(&ahead);
+  zt_prefetch_clear(&prefetch);
   for(int i=0; i<ZT_THREADS_MAX; i++) zt_window_free(run.spare[i]);
   return err->rc;
 }

@@ -19,8 +19,8 @@
 */
 #include <zstd.h>
 #include <zstd_errors.h>
-#include "core/ahead.h"
 #include "core/host.h"
+#include "core/prefetch.h"
 #include "tensor/encoding.h"
 
 #define SEEKABLE_NAME "zt.zstd-seekable/1"
@@ -49,7 +49,7 @@ typedef struct seekable_decoder {
   size_t n, at;            /* Its bytes, and how many were handed out */
   uint64_t work;           /* Bytes of content since the last question whether to go on */
   uint32_t row;            /* Frames that were wanted one after the other */
-  zt_ahead ahead;          /* Those that come next, being decoded */
+  zt_prefetch prefetch;    /* Those that come next, being decoded */
   struct seekable_job *spare;   /* Jobs that are done with: their memory is used again; owned */
 } seekable_decoder;
 
@@ -81,7 +81,7 @@ static int seekable_fail(const char *rule, const char *what, zt_error *err){
 static void seekable_close(zt_decoder *decoder){
   seekable_decoder *d = decoder;
   if( !d ) return;
-  zt_ahead_clear(&d->ahead);
+  zt_prefetch_clear(&d->prefetch);
   seekable_free_jobs(d->spare);
   ZSTD_freeDCtx(d->ctx);
   sqlite3_free(d->stored);
@@ -309,10 +309,11 @@ static int seekable_take(seekable_decoder *d, zt_error *err){
   const zt_interrupt interrupt = d->payload.budget->interrupt;
   seekable_run run = { d, err };
   seekable_job *j;
-  d->ahead.jobs = &seekable_jobs;
-  d->ahead.tasks.pool = d->payload.budget->pool;
-  j = (seekable_job*)zt_ahead_take(&d->ahead, &run, d->iFrame, d->nFrame-1-d->iFrame, &interrupt,
-                                   err);
+  d->prefetch.jobs = &seekable_jobs;
+  d->prefetch.tasks.pool = d->payload.budget->pool;
+  j = (seekable_job*)zt_prefetch_take(&d->prefetch, &run, d->iFrame, d->nFrame-1-d->iFrame,
+                                      &interrupt,
+                                      err);
   if( !j ) return err->rc;
   if( j->err.rc ){
     *err = j->err;

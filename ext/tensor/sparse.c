@@ -27,7 +27,7 @@ static bool sparse_ascend(const zt_entries *e, uint64_t *last){
   return ok;
 }
 
-#define SPARSE_AHEAD 16   /* Entries from now on, whose memory is asked for already */
+#define SPARSE_DISTANCE 16 /* Entries from now on, whose memory is asked for already */
 
 #if defined(__GNUC__)
 # define SPARSE_PREFETCH(p) __builtin_prefetch((p), 1)
@@ -62,8 +62,8 @@ ZT_INLINE bool sparse_put_values(const sparse_scatter *s, const zt_entries *e, s
 ZT_INLINE bool sparse_add_values(const sparse_scatter *s, const zt_entries *e, size_t width){
   const uint8_t *value = e->value.bytes;
   for(size_t i=0; i<e->n; i++){
-    uint64_t cell = e->cell[i]-s->first, later = i+SPARSE_AHEAD<e->n
-                  ? e->cell[i+SPARSE_AHEAD]-s->first : 0;
+    uint64_t cell = e->cell[i]-s->first, later = i+SPARSE_DISTANCE<e->n
+                  ? e->cell[i+SPARSE_DISTANCE]-s->first : 0;
     if( later<s->n ){
       SPARSE_PREFETCH(s->seen + later/8);
       SPARSE_PREFETCH(s->out + later*width);
@@ -157,8 +157,8 @@ typedef struct sparse_window {
 
 /* Hand the window out, and go on to the next. */
 static int sparse_give(sparse_window *w, zt_error *err){
-  const uint64_t left = w->tensor->object->elements-w->first;
-  const size_t n = left<w->n ? (size_t)left : w->n;
+  const uint64_t remaining = w->tensor->object->elements-w->first;
+  const size_t n = remaining<w->n ? (size_t)remaining : w->n;
   w->take(w->context, w->p, n);
   memset(w->p, 0, w->n*w->tensor->dtype->width);
   w->first += n;

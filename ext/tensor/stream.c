@@ -193,7 +193,7 @@ static int stream_keep(zt_stream *s, zt_error *err){
 
 /* As zt_stream_read(), but the offset counts what is skipped, too; `left` own bytes follow it. */
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
-                               uint64_t left, size_t *got, zt_error *err){
+                               uint64_t remaining, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
   uint8_t one;
   if( stream_should_keep(s, offset) && stream_keep(s, err) ) return err->rc;
@@ -201,7 +201,7 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
     *got = n;
     return stream_read_whole(s, buffer, n, err);
   }
-  if( n>left ) n = (size_t)left;
+  if( n>remaining ) n = (size_t)remaining;
   if( s->kept ){
     if( n && buffer ) memcpy(buffer, s->kept+offset, n);
     *got = n;
@@ -257,19 +257,19 @@ static int stream_open_shard(zt_stream *s, zt_error *err){
 int zt_stream_read(zt_stream *s, uint64_t offset, void *buffer, size_t n, size_t *got,
                    zt_error *err){
   uint64_t skip = s->component.skip;
-  uint64_t left;
+  uint64_t remaining;
   *got = 0;
   if( s->payload.budget->manifest_only ){
     return zt_fail(err, SQLITE_ABORT, "its bytes would have to be read");
   }
   if( s->component.shard.z && !s->shard && stream_open_shard(s, err) ) return err->rc;
   offset = offset<UINT64_MAX-skip ? offset+skip : UINT64_MAX;
-  left = offset<stream_end(s) ? stream_end(s)-offset : 0;
+  remaining = offset<stream_end(s) ? stream_end(s)-offset : 0;
   if( !s->encoding->next ){
-    return stream_read_raw(s, offset, buffer, n<left ? n : (size_t)left, got, err);
+    return stream_read_raw(s, offset, buffer, n<remaining ? n : (size_t)remaining, got, err);
   }
-  if( s->known && left==0 && stream_end(s)>skip ) return SQLITE_OK;
-  if( stream_read_encoded(s, offset, buffer, n, left, got, err)==SQLITE_OK ){
+  if( s->known && remaining==0 && stream_end(s)>skip ) return SQLITE_OK;
+  if( stream_read_encoded(s, offset, buffer, n, remaining, got, err)==SQLITE_OK ){
     zt_source_unchanged(s->payload.source, err);
   }else{
     zt_source_explain(s->payload.source, err);

@@ -29,7 +29,7 @@ typedef struct varint {
   const zt_dtype *dtype;
   uint64_t element;        /* How many were read */
   uint8_t pending[VARINT_MAX];   /* The last one, whose last `left` bytes are next */
-  unsigned left;
+  unsigned remaining;
 } varint;
 
 /* Whether a number is of the dtype: its low bytes are the element. */
@@ -54,8 +54,8 @@ static bool varint_put(varint *d, uint64_t u, bool fixed){
              d->element, (sqlite3_int64)u, dtype->name);
     return false;
   }
-  d->left = dtype->unit;
-  for(unsigned i=0; i<d->left; i++) d->pending[VARINT_MAX-d->left+i] = (uint8_t)(u>>8*i);
+  d->remaining = dtype->unit;
+  for(unsigned i=0; i<d->remaining; i++) d->pending[VARINT_MAX-d->remaining+i] = (uint8_t)(u>>8*i);
   d->element++;
   return true;
 }
@@ -111,10 +111,10 @@ static int varint_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got,
   varint *d = decoder;
   d->in.err = err;
   *got = 0;
-  while( *got<n && (d->left || varint_read(d)) ){
-    const size_t m = n-*got<d->left ? n-*got : d->left;
-    memcpy(out+*got, d->pending+VARINT_MAX-d->left, m);
-    d->left -= (unsigned)m;
+  while( *got<n && (d->remaining || varint_read(d)) ){
+    const size_t m = n-*got<d->remaining ? n-*got : d->remaining;
+    memcpy(out+*got, d->pending+VARINT_MAX-d->remaining, m);
+    d->remaining -= (unsigned)m;
     *got += m;
   }
   return err->rc;

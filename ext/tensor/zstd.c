@@ -45,15 +45,15 @@ static int zstd_window_log(unsigned readers){
 ** that this program has less. */
 static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   bool there = n>5 && zstd_is_magic(p), single = there && (p[4] & ZSTD_SINGLE_SEGMENT);
-  uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, told;
+  uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, reported;
   unsigned long long most = 1ull << zstd_window_log(reader->side_by_side);
   if( there && !single && 10+(p[5]>>3)>ZSTD_WINDOW_LOG_ANY ){
     return zt_break(err, "E2", "zstd: Frame requires too much memory for decoding");
   }
   if( content && content<ZSTD_CONTENTSIZE_ERROR
-   && zt_payload_length(reader->object, reader->component, &told)==ZT_LENGTH_KNOWN
-   && content>told ){
-    return zt_payload_fail_long(told, zt_encoding_zstd.name, err);
+   && zt_payload_length(reader->object, reader->component, &reported)==ZT_LENGTH_KNOWN
+   && content>reported ){
+    return zt_payload_fail_long(reported, zt_encoding_zstd.name, err);
   }
   if( reader->side_by_side<2 ){
     return zt_fail(err, SQLITE_TOOBIG,
@@ -189,8 +189,8 @@ static int zstd_open(const zt_payload *p, zt_decoder **out, zt_error *err){
 static int zstd_refill(zstd_decoder *d, zt_error *err){
   const zt_payload *p = &d->payload;
   zt_span image = zt_source_image(p->source);
-  uint64_t left = p->component->length - d->read;
-  size_t n = left<ZSTD_WINDOW ? (size_t)left : ZSTD_WINDOW;
+  uint64_t remaining = p->component->length - d->read;
+  size_t n = remaining<ZSTD_WINDOW ? (size_t)remaining : ZSTD_WINDOW;
   if( d->in.pos<d->in.size || n==0 ) return SQLITE_OK;
   if( !image.p && zt_source_read(p->source, p->component->offset+d->read, d->window, n, err) ){
     return err->rc;

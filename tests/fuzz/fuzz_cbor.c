@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "core/json.h"
-#include "core/unique.h"
+#include "core/duplicate_keys.h"
 #include "fuzz.h"
 #include "../unit/items.h"
 
@@ -219,7 +219,7 @@ static void compare_inline(const zt_cbor *before, const zt_cbor *after, const zt
       got = zt_cbor_open(&c, zt_cbor_peek(before), &level);
       CHECK(got==(ok && before->depth<ZT_CBOR_MAX_DEPTH), "zt_cbor_open");
       CHECK(!got || (c.p==after->p && c.depth==before->depth+1 && level.indefinite==item->indefinite), "zt_cbor_open");
-      CHECK(!got || level.indefinite || level.left==item->n, "zt_cbor_open");
+      CHECK(!got || level.indefinite || level.remaining==item->n, "zt_cbor_open");
       break;
     default: break;
   }

@@ -74,7 +74,7 @@ WORDS = re.compile(r"/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.S)   # Comments and t
 def test_nothing_above_the_file_formats_reads_what_they_are_written_in():
     included = {(path.name, name) for path in ABOVE for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)}
     assert len(ABOVE) > 60 and ("tensor.h", "tensor/array.h") in included
-    encodings = ("core/cbor.h", "core/item.h", "core/unique.h", "core/keys.h")
+    encodings = ("core/cbor.h", "core/item.h", "core/duplicate_keys.h", "core/keys.h")
     inside = ("container/driver.h", "container/builder.h", "container/manifest.h", "container/schema.h")
     assert [pair for pair in sorted(included) if pair[1] in encodings + inside] == []
 

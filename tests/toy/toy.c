@@ -36,7 +36,7 @@ typedef struct toy_vector {
   size_t behind;                                   /* Where the next one begins */
 } toy_vector;
 
-static zt_probe toy_probe(const zt_ends *ends, zt_error *err){
+static zt_probe toy_probe(const zt_head_tail *ends, zt_error *err){
   (void)err;
   return ends->head.n>=4 && memcmp(ends->head.p, "TOY\n", 4)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
@@ -85,7 +85,7 @@ static int toy_fail_cut(zt_builder *b){
   return zt_break(b->err, "TY1", "the file ends within the table");
 }
 
-static int toy_open(zt_builder *b, const zt_ends *ends){
+static int toy_open(zt_builder *b, const zt_head_tail *ends){
   zt_container *c = b->container;
   size_t at = TOY_HEAD;
   if( zt_builder_read(b, 0, ends->size<TOY_TABLE_MAX ? ends->size : TOY_TABLE_MAX) ){

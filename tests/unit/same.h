@@ -4,7 +4,7 @@
 
 #include "container/driver.h"
 
-static inline bool same_positions(const zt_positions *a, const zt_positions *b){
+static inline bool same_positions(const zt_u32_array *a, const zt_u32_array *b){
   return a->n==b->n && (a->n==0 || memcmp(a->a, b->a, a->n*sizeof(*a->a))==0);
 }
 

@@ -550,7 +550,7 @@ static outcome read_one(int what, bool slow, blob b, bool trusted){
     case READ_ARRAY: case READ_MAP:{
       zt_cbor_type type = what==READ_MAP ? ZT_CBOR_MAP : ZT_CBOR_ARRAY;
       o.ok = slow ? zt_cbor_open_slow(&c, type, &level) : zt_cbor_open(&c, type, &level);
-      o.n = o.ok ? level.left : 0;
+      o.n = o.ok ? level.remaining : 0;
       o.indefinite = o.ok && level.indefinite;
       break;
     }
@@ -681,7 +681,7 @@ static void test_fast_and_slow_paths_agree_on_containers_at_every_depth(void **s
           assert_int_equal(ok[0], ok[1]);
           assert_int_equal(ok[0], depth<64 && (type==ZT_CBOR_MAP ? 2*n : n)<=after);
           assert_int_equal(at[0], at[1]);
-          if( ok[0] ) assert_true(levels[0].left==n && levels[1].left==n && !levels[0].indefinite && !levels[1].indefinite);
+          if( ok[0] ) assert_true(levels[0].remaining==n && levels[1].remaining==n && !levels[0].indefinite && !levels[1].indefinite);
           free(b.p);
         }
       }

@@ -959,15 +959,15 @@ static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **sta
 
 /* How many drivers claim a file at the highest strength at which any does. */
 static unsigned claims(blob b){
-  blob head = exact(b.p, b.n<ZT_ENDS_HEAD ? b.n : ZT_ENDS_HEAD), tail = exact(b.p+b.n-(b.n<ZT_ENDS_TAIL ? b.n : ZT_ENDS_TAIL), b.n<ZT_ENDS_TAIL ? b.n : ZT_ENDS_TAIL);
+  blob head = exact(b.p, b.n<ZT_HEAD_SIZE ? b.n : ZT_HEAD_SIZE), tail = exact(b.p+b.n-(b.n<ZT_TAIL_SIZE ? b.n : ZT_TAIL_SIZE), b.n<ZT_TAIL_SIZE ? b.n : ZT_TAIL_SIZE);
   zt_error err = ZT_ERROR_NONE;
   zt_source *source;
-  zt_ends ends;
+  zt_head_tail ends;
   unsigned n = 0;
   zt_probe most = ZT_PROBE_NO;
   const zt_driver *first = NULL;
   assert_int_equal(zt_source_open_image(span_of(b), &source, &err), SQLITE_OK);
-  ends = (zt_ends){ .source = source, .size = b.n, .head = span_of(head), .tail = span_of(tail) };
+  ends = (zt_head_tail){ .source = source, .size = b.n, .head = span_of(head), .tail = span_of(tail) };
   for(int i=0; zt_drivers[i]; i++){
     zt_probe probe = zt_drivers[i]->probe(&ends, &err);
     assert_succeeded(&err, zt_drivers[i]->name);

@@ -1,10 +1,10 @@
-/* Distinct names and where one is: core/keys.h; names for what is named alike: core/distinct.h; keys of a CBOR map that stand
-** twice: core/unique.h. */
+/* Distinct names and where one is: core/keys.h; names for what is named alike: core/renamed_duplicates.h; keys of a CBOR map that stand
+** twice: core/duplicate_keys.h. */
 #include "test.h"
 
-#include "core/distinct.h"
+#include "core/renamed_duplicates.h"
 #include "core/keys.h"
-#include "core/unique.h"
+#include "core/duplicate_keys.h"
 
 /* --- Helpers --- */
 
@@ -550,10 +550,10 @@ static void test_one_key_many_times(void **state){
 }
 
 /* The name that the next thing gets which is named as key i is. */
-static char *next_name(zt_distinct *d, const zt_keys *k, blob b, uint32_t i){
+static char *next_name(zt_renamed *d, const zt_keys *k, blob b, uint32_t i){
   zt_error err = ZT_ERROR_NONE;
   zt_text out = { NULL, 0 };
-  assert_int_equal(zt_distinct_name(d, k, b.p, zt_keys_text(k, b.p, i), &out, &err), SQLITE_OK);
+  assert_int_equal(zt_renamed_name(d, k, b.p, zt_keys_text(k, b.p, i), &out, &err), SQLITE_OK);
   assert_succeeded(&err, "a name");
   char *name = malloc(out.n+1);
   assert_non_null(name);
@@ -567,7 +567,7 @@ static void test_what_is_named_alike_gets_numbers(void **state){
   static const struct { uint32_t i; const char *name; } asked[] = {
     { 3, "b#2" }, { 0, "a#2" }, { 0, "a#4" }, { 1, "#2" }, { 3, "b#3" }, { 2, "a#3#2" }, { 0, "a#5" }
   };
-  zt_distinct d = { 0 };
+  zt_renamed d = { 0 };
   zt_keys k = { 0 };
   blob b = { 0 };
   size_t at[COUNT(names)];
@@ -583,7 +583,7 @@ static void test_what_is_named_alike_gets_numbers(void **state){
     assert_string_equal(name, asked[i].name);
     free(name);
   }
-  zt_distinct_clear(&d);
+  zt_renamed_clear(&d);
   zt_keys_clear(&k);
   free(b.p);
 }

@@ -1,6 +1,6 @@
 /*
 ** The layouts of zTensor 2 that compute values: zt.mx/1, zt.quant_group/1 and gguf.q4_k/1 and the like (tensor/mx.c,
-** quant_group.c, groups.h, ggml_layout.c). What
+** quant_group.c, quantized_groups.h, ggml_layout.c). What
 ** values must be is made here again, in the simplest way; test_layout.c reads what breaks their rules. And its rules of
 ** data that is stored as it is: L9, L10 (tensor/layout.h), P7 (tensor/csr.c).
 */

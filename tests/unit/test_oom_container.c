@@ -8,8 +8,8 @@
 #include "core/json.h"
 #include "core/keys.h"
 #include "items.h"
-#include "core/positions.h"
-#include "core/unique.h"
+#include "core/u32_array.h"
+#include "core/duplicate_keys.h"
 #include "core/paths.h"
 #include "expectations.h"
 
@@ -301,33 +301,33 @@ static void test_keys(void **state){
 }
 
 /* Memory for more than is there now is welcome, not needed. */
-static void test_positions(void **state){
+static void test_u32_array(void **state){
   zt_error err = ZT_ERROR_NONE;
-  zt_positions p = { 0 };
+  zt_u32_array p = { 0 };
   (void)state;
   memory_arm(1, true);
-  zt_positions_reserve(&p, 100);
+  zt_u32_array_reserve(&p, 100);
   assert_true(memory.injected==1 && p.capacity==0);
-  assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
+  assert_int_equal(zt_u32_array_push(&p, 7, &err), SQLITE_NOMEM);
   assert_int_equal(p.n, 0);
   assert_int_equal(code_of(&err), SQLITE_NOMEM);
   memory_arm(0, false);
-  zt_positions_reserve(&p, 100);
+  zt_u32_array_reserve(&p, 100);
   assert_int_equal(p.capacity, 100);
-  for(uint32_t i=0; i<50; i++) assert_int_equal(zt_positions_push(&p, i*i, &err), SQLITE_OK);
+  for(uint32_t i=0; i<50; i++) assert_int_equal(zt_u32_array_push(&p, i*i, &err), SQLITE_OK);
   memory_arm(1, true);
-  zt_positions_trim(&p);
+  zt_u32_array_trim(&p);
   assert_true(memory.injected==1 && p.capacity==100 && p.n==50);
   memory_arm(0, false);
-  zt_positions_trim(&p);
+  zt_u32_array_trim(&p);
   assert_true(p.capacity==50 && p.n==50);
   for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
   memory_arm(1, true);
-  assert_int_equal(zt_positions_push(&p, 7, &err), SQLITE_NOMEM);
+  assert_int_equal(zt_u32_array_push(&p, 7, &err), SQLITE_NOMEM);
   memory_arm(0, false);
   assert_int_equal(code_of(&err), SQLITE_NOMEM);
   for(uint32_t i=0; i<50; i++) assert_int_equal(p.a[i], i*i);
-  zt_positions_clear(&p);
+  zt_u32_array_clear(&p);
   assert_true(!p.a && p.capacity==0);
 }
 
@@ -530,7 +530,7 @@ int main(void){
     cmocka_unit_test_setup(test_end_records_of_archives, disarm),
     cmocka_unit_test_setup(test_a_container_of_many_objects, disarm),
     cmocka_unit_test_setup(test_keys, disarm),
-    cmocka_unit_test_setup(test_positions, disarm),
+    cmocka_unit_test_setup(test_u32_array, disarm),
     cmocka_unit_test_setup(test_paths, disarm),
     cmocka_unit_test_setup(test_paths_with_links, disarm),
     cmocka_unit_test_setup(test_joins, disarm),

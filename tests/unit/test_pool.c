@@ -1,10 +1,10 @@
-/* Work done side by side: core/pool.h; and before it is asked for: core/ahead.h. */
+/* Work done side by side: core/pool.h; and before it is asked for: core/prefetch.h. */
 #include "test.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "core/ahead.h"
+#include "core/prefetch.h"
 
 /* --- Tasks --- */
 
@@ -167,9 +167,9 @@ static void series_drop(zt_job *job){
 static const zt_jobs series_jobs = { series_next, series_make, series_drop };
 
 /* Take the job of a number: the right one, done. */
-static void take(zt_ahead *a, series *s, uint64_t number){
+static void take(zt_prefetch *a, series *s, uint64_t number){
   zt_error err = ZT_ERROR_NONE;
-  zt_job *job = zt_ahead_take(a, s, number, (s->end-1-number)/3, NULL, &err);
+  zt_job *job = zt_prefetch_take(a, s, number, (s->end-1-number)/3, NULL, &err);
   assert_succeeded(&err, "a job");
   assert_non_null(job);
   assert_int_equal(job->number, number);
@@ -182,12 +182,12 @@ static void test_jobs_come_in_order_and_each_once(void **state){
   for(int threads=0; threads<=8; threads+=2){
     series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(threads);
-    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+    zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
     for(uint64_t i=0; i<s.end; i+=3) take(&a, &s, i);
     assert_int_equal(s.made, 1000);
     assert_int_equal(s.done, 1000);
     assert_int_equal(s.dropped, 1000);
-    zt_ahead_clear(&a);
+    zt_prefetch_clear(&a);
     zt_pool_free(pool);
   }
 }
@@ -197,7 +197,7 @@ static void test_what_is_ahead_grows(void **state){
   static const uint64_t ahead[] = { 0, 2, 4, 7, 8, 9, 10 };
   series s = { .end = 3000, .nanoseconds = 2*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
   zt_pool *pool = zt_pool_new(1);
-  zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+  zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
   (void)state;
   for(uint64_t i=0; i<COUNT(ahead); i++){
     take(&a, &s, 3*i);
@@ -205,21 +205,21 @@ static void test_what_is_ahead_grows(void **state){
   }
   take(&a, &s, 3*50);   /* Some were passed over: it begins again */
   assert_int_equal(s.ahead, 3*50);
-  zt_ahead_clear(&a);
+  zt_prefetch_clear(&a);
   assert_int_equal(s.dropped, s.made);
   zt_pool_free(pool);
 }
 
 static void test_large_results_are_few(void **state){
-  series s = { .end = 3000, .nanoseconds = 2*1000*1000, .memory = ZT_AHEAD_BYTES/2, .lock = PTHREAD_MUTEX_INITIALIZER };
+  series s = { .end = 3000, .nanoseconds = 2*1000*1000, .memory = ZT_PREFETCH_BYTES/2, .lock = PTHREAD_MUTEX_INITIALIZER };
   zt_pool *pool = zt_pool_new(8);
-  zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+  zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
   (void)state;
   for(uint64_t i=0; i<20; i++){
     take(&a, &s, 3*i);
     check( s.ahead<=3*(i+2), "%llu: %llu", (unsigned long long)i, (unsigned long long)s.ahead/3 );
   }
-  zt_ahead_clear(&a);
+  zt_prefetch_clear(&a);
   zt_pool_free(pool);
 }
 
@@ -228,11 +228,11 @@ static void test_who_waits_is_not_alone(void **state){
   for(int slow=0; slow<2; slow++){
     series s = { .end = 3000, .nanoseconds = 5*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(1);
-    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool, .slow = slow };
+    zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool, .slow = slow };
     (void)state;
     for(uint64_t i=0; i<60; i++) take(&a, &s, 3*i);
-    assert_int_equal(zt_pool_threads(pool), slow ? ZT_AHEAD_WAITING+1 : 2);
-    zt_ahead_clear(&a);
+    assert_int_equal(zt_pool_threads(pool), slow ? ZT_PREFETCH_WAITING+1 : 2);
+    zt_prefetch_clear(&a);
     zt_pool_free(pool);
   }
 }
@@ -241,16 +241,16 @@ static void test_who_waits_is_not_alone(void **state){
 
 static void test_memory_is_used_again(void **state){
   const sqlite3_int64 before = sqlite3_memory_used();
-  zt_recycled r = { 0 };
-  void *a[ZT_RECYCLED_MAX+1];
+  zt_freelist r = { 0 };
+  void *a[ZT_FREELIST_MAX+1];
   (void)state;
-  for(size_t i=0; i<COUNT(a); i++) assert_non_null(a[i] = zt_recycled_take(&r, 40));
-  for(size_t i=0; i<COUNT(a); i++) zt_recycled_give(&r, a[i]);
-  assert_int_equal(r.n, ZT_RECYCLED_MAX);   /* One was freed */
-  for(size_t i=ZT_RECYCLED_MAX; i-->0;) assert_ptr_equal(zt_recycled_take(&r, 40), a[i]);
+  for(size_t i=0; i<COUNT(a); i++) assert_non_null(a[i] = zt_freelist_take(&r, 40));
+  for(size_t i=0; i<COUNT(a); i++) zt_freelist_give(&r, a[i]);
+  assert_int_equal(r.n, ZT_FREELIST_MAX);   /* One was freed */
+  for(size_t i=ZT_FREELIST_MAX; i-->0;) assert_ptr_equal(zt_freelist_take(&r, 40), a[i]);
   assert_true(r.n==0 && !r.first);
-  for(size_t i=0; i<ZT_RECYCLED_MAX; i++) zt_recycled_give(&r, a[i]);
-  zt_recycled_clear(&r);
+  for(size_t i=0; i<ZT_FREELIST_MAX; i++) zt_freelist_give(&r, a[i]);
+  zt_freelist_clear(&r);
   assert_true(r.n==0 && sqlite3_memory_used()==before);
 }
 
@@ -264,16 +264,16 @@ static void test_many_short_jobs_can_be_interrupted(void **state){
   for(int threads=0; threads<=8; threads+=2){
     series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(threads);
-    zt_ahead a = { .jobs = &series_jobs, .tasks.pool = pool };
+    zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
     zt_error err = ZT_ERROR_NONE;
     zt_job *job = NULL;
     int asked = 0;
     zt_interrupt interrupt = { yes_from_the_tenth, &asked };
     uint64_t i = 0;
-    for(; i<s.end && (job = zt_ahead_take(&a, &s, i, (s.end-1-i)/3, &interrupt, &err))!=NULL; i += 3) series_drop(job);
+    for(; i<s.end && (job = zt_prefetch_take(&a, &s, i, (s.end-1-i)/3, &interrupt, &err))!=NULL; i += 3) series_drop(job);
     check( err.rc==SQLITE_INTERRUPT && !job && asked==10, "%d threads: %d, asked %d times", threads, err.rc, asked );
     zt_error_clear(&err);
-    zt_ahead_clear(&a);
+    zt_prefetch_clear(&a);
     assert_true(s.made==s.dropped && s.done<=s.made && s.made<1000);
     zt_pool_free(pool);
   }

@@ -461,7 +461,7 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
   zt_extent extent = { 7, 7 };
   blob tail = { 0 };
   const char *message = place(size, magic, length);
-  zt_ends ends;
+  zt_head_tail ends;
   put_repeated(&tail, 0xEE, 32);
   put_le64(&tail, length);
   put_repeated(&tail, 'M', magic);
@@ -472,7 +472,7 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
     put_le64(&tail, length);
   }
   tail = seal(&tail);
-  ends = (zt_ends){ .size = size, .head = { tail.p, 8 }, .tail = { tail.p, tail.n } };
+  ends = (zt_head_tail){ .size = size, .head = { tail.p, 8 }, .tail = { tail.p, tail.n } };
   if( size<tail.n ) ends.tail = (zt_span){ tail.p+tail.n-size, (size_t)size };
   if( message ){
     check( zt_schema_locate(&ends, magic, &extent, &err)==SQLITE_ERROR, "%llu bytes, manifest %llu", (unsigned long long)size,

@@ -1,43 +1,43 @@
 /*
-** Is a key of a map there twice. See unique.h.
+** Is a key of a map there twice. See duplicate_keys.h.
 **
 ** Keys in ascending order are distinct, and need no memory: who reads the map looks for that, as is
 ** done for CBOR below. Those of another order are gathered, each as 32 bits of its hash and its
 ** position, and sorted by that: equal ones then stand side by side. Of a map that has too many for
 ** the memory that this may take, those of one part of all hashes are gathered at a time.
 */
+#include "core/duplicate_keys.h"
 #include "core/host.h"
 #include "core/item.h"
 #include "core/os.h"
-#include "core/unique.h"
 
-#define UNIQUE_FEW 32                  /* Keys that are compared one with another */
-#define UNIQUE_LEAST_ROOM ((size_t)1 << 16) /* Keys that may be gathered in any case */
-#define UNIQUE_BYTES_PER_GATHERED 16   /* Bytes of the map for each key that may be gathered,
+#define DUPLICATE_FEW 32               /* Keys that are compared one with another */
+#define DUPLICATE_LEAST_ROOM ((size_t)1 << 16) /* Keys that may be gathered in any case */
+#define DUPLICATE_BYTES_PER_GATHERED 16 /* Bytes of the map for each key that may be gathered,
                                        ** which takes 8 */
-#define UNIQUE_BUCKETS 256
+#define DUPLICATE_BUCKETS 256
 
-typedef struct unique {
-  const zt_unique_keys *keys;
+typedef struct duplicate_search {
+  const zt_duplicate_keys *keys;
   uint64_t seed;
   uint64_t *entries;          /* Of one part; owned */
   size_t nEntry, room;
   size_t reached;             /* Position of the key for which there was no room */
   size_t found;               /* Position of the first key that another one before it equals;
                               ** SIZE_MAX: there is none */
-} unique;
+} duplicate_search;
 
 /* --- Entries: a hash above a position --- */
 
-static uint64_t unique_entry(uint64_t hash, size_t at){
+static uint64_t duplicate_entry(uint64_t hash, size_t at){
   return (hash & 0xFFFFFFFF00000000u) | at;
 }
 
-static size_t unique_position(uint64_t entry){
+static size_t duplicate_position(uint64_t entry){
   return (size_t)(entry & 0xFFFFFFFFu);
 }
 
-static void unique_insert(uint64_t *a, size_t n){
+static void duplicate_insert(uint64_t *a, size_t n){
   for(size_t i=1; i<n; i++){
     uint64_t x = a[i];
     size_t k = i;
@@ -47,18 +47,18 @@ static void unique_insert(uint64_t *a, size_t n){
 }
 
 /* Move entries to their buckets by the byte at `shift`; end[b] becomes where bucket b ends. */
-static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[UNIQUE_BUCKETS]){
-  size_t next[UNIQUE_BUCKETS], sum = 0;
-  memset(end, 0, UNIQUE_BUCKETS*sizeof(*end));
-  for(size_t i=0; i<n; i++) end[a[i]>>shift & (UNIQUE_BUCKETS-1)]++;
-  for(size_t b=0; b<UNIQUE_BUCKETS; b++){
+static void duplicate_spread(uint64_t *a, size_t n, unsigned shift, size_t end[DUPLICATE_BUCKETS]){
+  size_t next[DUPLICATE_BUCKETS], sum = 0;
+  memset(end, 0, DUPLICATE_BUCKETS*sizeof(*end));
+  for(size_t i=0; i<n; i++) end[a[i]>>shift & (DUPLICATE_BUCKETS-1)]++;
+  for(size_t b=0; b<DUPLICATE_BUCKETS; b++){
     next[b] = sum;
     end[b] = sum += end[b];
   }
-  for(size_t b=0; b<UNIQUE_BUCKETS; b++){
+  for(size_t b=0; b<DUPLICATE_BUCKETS; b++){
     while( next[b]<end[b] ){
       uint64_t x = a[next[b]];
-      for(size_t d=x>>shift & (UNIQUE_BUCKETS-1); d!=b; d=x>>shift & (UNIQUE_BUCKETS-1)){
+      for(size_t d=x>>shift & (DUPLICATE_BUCKETS-1); d!=b; d=x>>shift & (DUPLICATE_BUCKETS-1)){
         uint64_t y = a[next[d]];
         a[next[d]++] = x;
         x = y;
@@ -69,27 +69,27 @@ static void unique_spread(uint64_t *a, size_t n, unsigned shift, size_t end[UNIQ
 }
 
 /* Sort by the byte at `shift` and those below it, in place. */
-static void unique_sort(uint64_t *a, size_t n, unsigned shift, const zt_unique_keys *keys){
-  size_t end[UNIQUE_BUCKETS], from = 0;
-  if( n<=UNIQUE_FEW ){
-    unique_insert(a, n);
+static void duplicate_sort(uint64_t *a, size_t n, unsigned shift, const zt_duplicate_keys *keys){
+  size_t end[DUPLICATE_BUCKETS], from = 0;
+  if( n<=DUPLICATE_FEW ){
+    duplicate_insert(a, n);
     return;
   }
-  unique_spread(a, n, shift, end);
-  for(size_t b=0; shift>0 && b<UNIQUE_BUCKETS && !keys->err->rc; from=end[b++]){
-    if( end[b]-from>1 ) unique_sort(a+from, end[b]-from, shift-8, keys);
-    if( n>UNIQUE_LEAST_ROOM ) zt_interrupt_check(keys->interrupt, keys->err);
+  duplicate_spread(a, n, shift, end);
+  for(size_t b=0; shift>0 && b<DUPLICATE_BUCKETS && !keys->err->rc; from=end[b++]){
+    if( end[b]-from>1 ) duplicate_sort(a+from, end[b]-from, shift-8, keys);
+    if( n>DUPLICATE_LEAST_ROOM ) zt_interrupt_check(keys->interrupt, keys->err);
   }
 }
 
 /* Compare those whose hashes are equal: sorted, they stand side by side, in the order of
 ** their positions. */
-static void unique_compare(unique *u, const uint64_t *a, size_t n){
+static void duplicate_compare(duplicate_search *u, const uint64_t *a, size_t n){
   for(size_t i=0, k; i<n; i=k){
     for(k=i+1; k<n && a[k]>>32==a[i]>>32; k++){
-      for(size_t j=i; j<k && unique_position(a[k])<u->found; j++){
-        if( u->keys->equal(u->keys->context, unique_position(a[j]), unique_position(a[k])) ){
-          u->found = unique_position(a[k]);
+      for(size_t j=i; j<k && duplicate_position(a[k])<u->found; j++){
+        if( u->keys->equal(u->keys->context, duplicate_position(a[j]), duplicate_position(a[k])) ){
+          u->found = duplicate_position(a[k]);
         }
       }
     }
@@ -98,7 +98,7 @@ static void unique_compare(unique *u, const uint64_t *a, size_t n){
 
 /* Gather the keys of one part of all hashes. False if there is no room for them, which chance may
 ** bring about. */
-static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
+static bool duplicate_gather(duplicate_search *u, uint64_t part, uint64_t parts){
   void *context = u->keys->context;
   uint64_t hash;
   size_t at;
@@ -108,16 +108,16 @@ static bool unique_gather(unique *u, uint64_t part, uint64_t parts){
     if( (hash & 0xFFFFFFFFu)*parts>>32!=part ) continue;
     u->reached = at;
     if( u->nEntry==u->room ) return false;
-    u->entries[u->nEntry++] = unique_entry(hash, at);
+    u->entries[u->nEntry++] = duplicate_entry(hash, at);
   }
   return true;
 }
 
-int zt_unique_find(const zt_unique_keys *keys, size_t *found){
-  unique u = { .keys = keys, .found = SIZE_MAX };
-  size_t most = keys->bytes/UNIQUE_BYTES_PER_GATHERED;
+int zt_duplicate_keys_find(const zt_duplicate_keys *keys, size_t *found){
+  duplicate_search u = { .keys = keys, .found = SIZE_MAX };
+  size_t most = keys->bytes/DUPLICATE_BYTES_PER_GATHERED;
   uint64_t parts = 1;
-  if( most<UNIQUE_LEAST_ROOM ) most = UNIQUE_LEAST_ROOM;
+  if( most<DUPLICATE_LEAST_ROOM ) most = DUPLICATE_LEAST_ROOM;
   if( keys->n>most ) parts = keys->n/(most-most/32)+1;
   u.room = keys->n<most ? (size_t)keys->n : most;
   u.entries = sqlite3_malloc64(u.room*sizeof(*u.entries));
@@ -125,9 +125,9 @@ int zt_unique_find(const zt_unique_keys *keys, size_t *found){
   zt_os_advise_large(u.entries, u.room*sizeof(*u.entries));
   sqlite3_randomness(sizeof(u.seed), &u.seed);
   for(uint64_t part=0; part<parts && !keys->err->rc; part++){
-    bool all = unique_gather(&u, part, parts);
-    unique_sort(u.entries, u.nEntry, 56, keys);
-    unique_compare(&u, u.entries, u.nEntry);
+    bool all = duplicate_gather(&u, part, parts);
+    duplicate_sort(u.entries, u.nEntry, 56, keys);
+    duplicate_compare(&u, u.entries, u.nEntry);
     if( all || u.found<=u.reached ) continue;   /* What was not gathered stands behind that */
     parts *= 2;
     part = UINT64_MAX;
@@ -139,16 +139,16 @@ int zt_unique_find(const zt_unique_keys *keys, size_t *found){
 
 /* --- CBOR --- */
 
-typedef struct unique_map {
+typedef struct duplicate_map {
   zt_cbor map;                /* Where it begins */
   zt_cbor at;                 /* Where the walk stands */
   zt_cbor_level level;
   zt_span bytes;              /* What positions count in */
   uint64_t n;                 /* Keys of the map */
-  uint64_t few[UNIQUE_FEW];   /* The first ones' entries */
-} unique_map;
+  uint64_t small[DUPLICATE_FEW]; /* The first ones' entries */
+} duplicate_map;
 
-static uint64_t unique_hash(const unique_map *m, size_t at, uint64_t seed){
+static uint64_t duplicate_hash(const duplicate_map *m, size_t at, uint64_t seed){
   zt_error ignored = ZT_ERROR_NONE;
   zt_cbor c;
   zt_cbor_init_trusted(&c, m->bytes, at, 0, &ignored);
@@ -156,7 +156,7 @@ static uint64_t unique_hash(const unique_map *m, size_t at, uint64_t seed){
 }
 
 /* Read the next key; z NULL if it is no text. False at the end, and on failure. */
-static bool unique_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
+static bool duplicate_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
   *key = (zt_text){ NULL, 0 };
   if( !zt_cbor_more(c, level) || !zt_cbor_poll(c) ) return false;
   return zt_cbor_peek(c)==ZT_CBOR_TEXT ? zt_cbor_text(c, key) : zt_cbor_skip(c);
@@ -164,13 +164,13 @@ static bool unique_next(zt_cbor *c, zt_cbor_level *level, zt_text *key){
 
 /* Pass over the map, counting its keys. True if they are not in an order that shows that they
 ** are distinct. */
-static bool unique_pass(unique_map *m, zt_cbor *c){
+static bool duplicate_pass(duplicate_map *m, zt_cbor *c){
   zt_text key, last = { NULL, 0 };
   bool ascend = true;
   zt_cbor_level level;
   if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
-  for(const uint8_t *at=c->p; unique_next(c, &level, &key); at=c->p){
-    if( m->n<UNIQUE_FEW ) m->few[m->n] = (uint64_t)(at - c->base);
+  for(const uint8_t *at=c->p; duplicate_next(c, &level, &key); at=c->p){
+    if( m->n<DUPLICATE_FEW ) m->small[m->n] = (uint64_t)(at - c->base);
     m->n++;
     ascend = ascend && key.z && (!last.z || zt_text_compare(last, key)<0);
     last = key;
@@ -179,51 +179,52 @@ static bool unique_pass(unique_map *m, zt_cbor *c){
   return !ascend && !c->err->rc;
 }
 
-static void unique_rewind_map(void *context){
-  unique_map *m = context;
+static void duplicate_rewind_map(void *context){
+  duplicate_map *m = context;
   m->at = m->map;
   m->at.trusted = true;   /* By now */
   zt_cbor_open(&m->at, ZT_CBOR_MAP, &m->level);
 }
 
-static bool unique_next_of_map(void *context, uint64_t seed, size_t *at, uint64_t *hash){
-  unique_map *m = context;
+static bool duplicate_next_of_map(void *context, uint64_t seed, size_t *at, uint64_t *hash){
+  duplicate_map *m = context;
   zt_text key;
   *at = (size_t)(m->at.p - m->at.base);   /* There is nothing between a value and the next key */
-  if( !unique_next(&m->at, &m->level, &key) ) return false;
-  *hash = key.z ? zt_item_hash_text(key, seed) : unique_hash(m, *at, seed);
+  if( !duplicate_next(&m->at, &m->level, &key) ) return false;
+  *hash = key.z ? zt_item_hash_text(key, seed) : duplicate_hash(m, *at, seed);
   zt_cbor_skip(&m->at);
   return true;
 }
 
-static bool unique_equal_in_map(void *context, size_t a, size_t b){
-  const unique_map *m = context;
+static bool duplicate_equal_in_map(void *context, size_t a, size_t b){
+  const duplicate_map *m = context;
   return zt_item_equal_at(m->bytes, a, b);
 }
 
-static void unique_check_few(unique_map *m, const zt_unique_keys *keys, size_t *found){
-  unique u = { .keys = keys, .found = SIZE_MAX };
+static void duplicate_check_few(duplicate_map *m, const zt_duplicate_keys *keys, size_t *found){
+  duplicate_search u = { .keys = keys, .found = SIZE_MAX };
   sqlite3_randomness(sizeof(u.seed), &u.seed);
   for(size_t i=0; i<m->n; i++){
-    m->few[i] = unique_entry(unique_hash(m, (size_t)m->few[i], u.seed), (size_t)m->few[i]);
+    m->small[i] = duplicate_entry(duplicate_hash(m, (size_t)m->small[i], u.seed),
+                                  (size_t)m->small[i]);
   }
-  unique_insert(m->few, (size_t)m->n);
-  unique_compare(&u, m->few, (size_t)m->n);
+  duplicate_insert(m->small, (size_t)m->n);
+  duplicate_compare(&u, m->small, (size_t)m->n);
   *found = u.found;
 }
 
 bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what){
-  unique_map m = { .map = *c, .bytes = { c->base, (size_t)(c->end - c->base) } };
-  zt_unique_keys keys = {
-    .rewind = unique_rewind_map, .next = unique_next_of_map, .equal = unique_equal_in_map,
+  duplicate_map m = { .map = *c, .bytes = { c->base, (size_t)(c->end - c->base) } };
+  zt_duplicate_keys keys = {
+    .rewind = duplicate_rewind_map, .next = duplicate_next_of_map, .equal = duplicate_equal_in_map,
     .context = &m, .bytes = m.bytes.n, .interrupt = c->interrupt, .err = c->err
   };
   size_t found;
   /* Keys in chunks are compared when the chunks were joined. */
-  if( !unique_pass(&m, c) || c->chunked ) return c->err->rc==SQLITE_OK;
+  if( !duplicate_pass(&m, c) || c->chunked ) return c->err->rc==SQLITE_OK;
   keys.n = m.n;
-  if( m.n<=UNIQUE_FEW ) unique_check_few(&m, &keys, &found);
-  else if( zt_unique_find(&keys, &found) ){
+  if( m.n<=DUPLICATE_FEW ) duplicate_check_few(&m, &keys, &found);
+  else if( zt_duplicate_keys_find(&keys, &found) ){
     c->p = c->end;
     return false;
   }

@@ -1,11 +1,11 @@
-/* Is a key of a map there twice. Interface to code in unique.c. */
-#ifndef ZT_CORE_UNIQUE_H
-#define ZT_CORE_UNIQUE_H
+/* Is a key of a map there twice. Interface to code in duplicate_keys.c. */
+#ifndef ZT_CORE_DUPLICATE_KEYS_H
+#define ZT_CORE_DUPLICATE_KEYS_H
 
 #include "core/cbor.h"
 
 /* The keys of a map, which was checked, one after the other. */
-typedef struct zt_unique_keys {
+typedef struct zt_duplicate_keys {
   /* Begin before the first one. */
   void (*rewind)(void *context);
   /* Position of the next one, and its hash: equal ones have the same. False behind the last, and
@@ -18,11 +18,11 @@ typedef struct zt_unique_keys {
   size_t bytes;                    /* Of what they are in: positions are less */
   const zt_interrupt *interrupt;   /* May be NULL */
   zt_error *err;                   /* Of every failure */
-} zt_unique_keys;
+} zt_duplicate_keys;
 
 /* The position of the first key that stands before that one, too; SIZE_MAX if there is none. Takes
 ** 8 bytes a key, and at most half of `bytes` or 512 KiB. */
-int zt_unique_find(const zt_unique_keys *keys, size_t *found);
+int zt_duplicate_keys_find(const zt_duplicate_keys *keys, size_t *found);
 
 /* Check the map whose head is next for a key that occurs twice, and pass over it. what names the
 ** map in the message. Keys are compared by value, however they are encoded: 0x00 and 0x1800 are the

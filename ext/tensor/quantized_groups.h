@@ -1,10 +1,10 @@
 /*
 ** What layouts share whose elements stand for numbers in groups along an axis, each group with a
 ** scale: settings among an object's attributes, codes in words, and the entry of its group for each
-** element. Interface to code in groups.c.
+** element. Interface to code in quantized_groups.c.
 */
-#ifndef ZT_TENSOR_GROUPS_H
-#define ZT_TENSOR_GROUPS_H
+#ifndef ZT_TENSOR_QUANTIZED_GROUPS_H
+#define ZT_TENSOR_QUANTIZED_GROUPS_H
 
 #include "tensor/layout.h"
 

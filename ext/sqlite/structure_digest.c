@@ -1,25 +1,25 @@
-/* Digests of what the tables say of a file. See outline.h. */
-#include "sqlite/outline.h"
+/* Digests of what the tables say of a file. See structure_digest.h. */
+#include "sqlite/structure_digest.h"
 
 #include "core/host.h"
 #include "sqlite/describe.h"
 #include "tensor/payload.h"
 
-#define OUTLINE_CHUNK (64<<10)   /* Bytes that are gathered before they are digested, and somebody
+#define STRUCTURE_CHUNK (64<<10) /* Bytes that are gathered before they are digested, and somebody
                                  ** is asked whether to go on */
 
-typedef struct outline {
+typedef struct structure {
   const zt_container *container;
   sqlite3_str *text;         /* Gathered and not digested yet */
   zt_digest *digest;
   const zt_interrupt *interrupt;
   zt_error *err;
-} outline;
+} structure;
 
 /* --- Writing --- */
 
 /* Digest what is gathered. */
-static void outline_flush(outline *o){
+static void structure_flush(structure *o){
   const char *z = sqlite3_str_value(o->text);
   const int n = sqlite3_str_length(o->text);
   const int rc = sqlite3_str_errcode(o->text);
@@ -30,29 +30,29 @@ static void outline_flush(outline *o){
   zt_interrupt_check(o->interrupt, o->err);
 }
 
-static void outline_put_number(outline *o, uint64_t u){
+static void structure_put_number(structure *o, uint64_t u){
   char bytes[8];
   for(size_t i=0; i<8; i++) bytes[i] = (char)(u>>8*i & 0xFF);
   sqlite3_str_append(o->text, bytes, 8);
-  if( sqlite3_str_length(o->text)>=OUTLINE_CHUNK ) outline_flush(o);
+  if( sqlite3_str_length(o->text)>=STRUCTURE_CHUNK ) structure_flush(o);
 }
 
-static void outline_put_text(outline *o, zt_text text){
-  outline_put_number(o, text.z ? text.n : UINT64_MAX);
+static void structure_put_text(structure *o, zt_text text){
+  structure_put_number(o, text.z ? text.n : UINT64_MAX);
   if( text.z && text.n ) sqlite3_str_append(o->text, text.z, (int)text.n);
 }
 
-static int outline_begin(outline *o, const zt_container *c, const zt_interrupt *interrupt,
-                         zt_error *err){
-  *o = (outline){ .container = c, .interrupt = interrupt, .err = err };
+static int structure_begin(structure *o, const zt_container *c, const zt_interrupt *interrupt,
+                           zt_error *err){
+  *o = (structure){ .container = c, .interrupt = interrupt, .err = err };
   zt_digest_new(ZT_TEXT("sha256"), &o->digest, err);
   if( !o->digest ) return err->rc;
   o->text = sqlite3_str_new(NULL);
   return SQLITE_OK;
 }
 
-static int outline_finish(outline *o, char out[ZT_DIGEST_TEXT]){
-  outline_flush(o);
+static int structure_finish(structure *o, char out[ZT_DIGEST_TEXT]){
+  structure_flush(o);
   if( !o->err->rc ) zt_digest_text(o->digest, out);
   sqlite3_free(sqlite3_str_finish(o->text));
   zt_digest_close(o->digest);
@@ -61,30 +61,32 @@ static int outline_finish(outline *o, char out[ZT_DIGEST_TEXT]){
 
 /* --- The architecture --- */
 
-static void outline_put_object(outline *o, uint32_t i){
+static void structure_put_object(structure *o, uint32_t i){
   zt_object object;
   zt_component values;
   zt_container_object(o->container, i, &object);
-  outline_put_text(o, object.name);
-  outline_put_text(o, object.format);
+  structure_put_text(o, object.name);
+  structure_put_text(o, object.format);
   if( zt_component_values(o->container, i, &values) ){
-    outline_put_text(o, values.dtype);
-    outline_put_text(o, values.type.z ? values.type : values.dtype);
+    structure_put_text(o, values.dtype);
+    structure_put_text(o, values.type.z ? values.type : values.dtype);
   }else{
-    outline_put_text(o, (zt_text){ NULL, 0 });
-    outline_put_text(o, (zt_text){ NULL, 0 });
+    structure_put_text(o, (zt_text){ NULL, 0 });
+    structure_put_text(o, (zt_text){ NULL, 0 });
   }
-  outline_put_number(o, object.unshaped ? UINT64_MAX : object.rank);
-  for(uint32_t k=0; !object.unshaped && k<object.rank; k++) outline_put_number(o, object.shape[k]);
+  structure_put_number(o, object.unshaped ? UINT64_MAX : object.rank);
+  for(uint32_t k=0; !object.unshaped && k<object.rank; k++) structure_put_number(o,
+                                                                                 object.shape[k]);
 }
 
-int zt_outline_architecture(const zt_container *c, const zt_interrupt *interrupt,
-                            char out[ZT_DIGEST_TEXT], zt_error *err){
+int zt_structure_architecture(const zt_container *c, const zt_interrupt *interrupt,
+                              char out[ZT_DIGEST_TEXT], zt_error *err){
   uint32_t *order = zt_container_by_name(c, interrupt, err);
-  outline o;
-  if( order && outline_begin(&o, c, interrupt, err)==SQLITE_OK ){
-    for(uint32_t i=0; i<zt_container_objects(c) && !err->rc; i++) outline_put_object(&o, order[i]);
-    outline_finish(&o, out);
+  structure o;
+  if( order && structure_begin(&o, c, interrupt, err)==SQLITE_OK ){
+    for(uint32_t i=0; i<zt_container_objects(c) && !err->rc; i++) structure_put_object(&o,
+                                                                                       order[i]);
+    structure_finish(&o, out);
   }
   sqlite3_free(order);
   return err->rc;
@@ -93,59 +95,60 @@ int zt_outline_architecture(const zt_container *c, const zt_interrupt *interrupt
 /* --- The layout --- */
 
 /* An object's attributes: their JSON does not tell text from bytes, their types do. */
-static void outline_put_attributes(outline *o, const zt_object *object){
+static void structure_put_attributes(structure *o, const zt_object *object){
   zt_value key, value;
   zt_level level;
   zt_walk w;
   if( object->attributes.type==ZT_VALUE_NULL ) return;
   zt_value_json(o->container, &object->attributes, o->interrupt, o->text, o->err);
   zt_walk_begin(o->container, &object->attributes, &w, &level, o->err);
-  while( zt_walk_next(&w, &level, &key, &value) ) outline_put_number(o, value.type);
+  while( zt_walk_next(&w, &level, &key, &value) ) structure_put_number(o, value.type);
   zt_walk_end(&w);
 }
 
-static void outline_put_component(outline *o, const zt_object *object, uint32_t k, uint64_t data){
+static void structure_put_component(structure *o, const zt_object *object, uint32_t k,
+                                    uint64_t data){
   zt_component c;
   uint64_t decoded;
   bool known;
   zt_container_component(o->container, object->index, k, ZT_COMPONENT_ALL, &c);
-  outline_put_text(o, c.role);
-  outline_put_text(o, c.dtype);
-  outline_put_text(o, c.type);
-  outline_put_text(o, c.encoding);
-  outline_put_text(o, zt_payload_byte_order(&c));
-  outline_put_text(o, c.shard);
-  outline_put_text(o, zt_outline_digest_of(&c));
-  outline_put_number(o, (uint64_t)c.scattered | (uint64_t)c.unsized<<1);
-  outline_put_number(o, c.scattered ? 0 : zt_payload_offset(&c) - (c.shard.z ? 0 : data));
-  outline_put_number(o, c.unsized ? 0 : zt_payload_stored(&c));
+  structure_put_text(o, c.role);
+  structure_put_text(o, c.dtype);
+  structure_put_text(o, c.type);
+  structure_put_text(o, c.encoding);
+  structure_put_text(o, zt_payload_byte_order(&c));
+  structure_put_text(o, c.shard);
+  structure_put_text(o, zt_structure_digest_of(&c));
+  structure_put_number(o, (uint64_t)c.scattered | (uint64_t)c.unsized<<1);
+  structure_put_number(o, c.scattered ? 0 : zt_payload_offset(&c) - (c.shard.z ? 0 : data));
+  structure_put_number(o, c.unsized ? 0 : zt_payload_stored(&c));
   known = zt_payload_length(object, &c, &decoded)==ZT_LENGTH_KNOWN;
-  outline_put_number(o, known);
-  outline_put_number(o, known ? decoded : 0);
+  structure_put_number(o, known);
+  structure_put_number(o, known ? decoded : 0);
 }
 
-int zt_outline_layout(const zt_container *c, const zt_interrupt *interrupt,
-                      char out[ZT_DIGEST_TEXT], zt_error *err){
+int zt_structure_layout(const zt_container *c, const zt_interrupt *interrupt,
+                        char out[ZT_DIGEST_TEXT], zt_error *err){
   zt_object object;
   uint64_t data = 0;
-  outline o;
-  if( outline_begin(&o, c, interrupt, err) ) return err->rc;
-  zt_outline_data(c, &data);
+  structure o;
+  if( structure_begin(&o, c, interrupt, err) ) return err->rc;
+  zt_structure_data_offset(c, &data);
   for(uint32_t i=0; i<zt_container_objects(c) && !err->rc; i++){
     zt_container_object(c, i, &object);
-    outline_put_text(&o, object.name);
-    outline_put_attributes(&o, &object);
-    outline_put_number(&o, zt_container_first(c, i+1)-zt_container_first(c, i));
+    structure_put_text(&o, object.name);
+    structure_put_attributes(&o, &object);
+    structure_put_number(&o, zt_container_first(c, i+1)-zt_container_first(c, i));
     for(uint32_t k=zt_container_first(c, i), end=zt_container_first(c, i+1); k<end; k++){
-      outline_put_component(&o, &object, k, data);
+      structure_put_component(&o, &object, k, data);
     }
   }
-  return outline_finish(&o, out);
+  return structure_finish(&o, out);
 }
 
 /* --- Numbers --- */
 
-bool zt_outline_data(const zt_container *c, uint64_t *offset){
+bool zt_structure_data_offset(const zt_container *c, uint64_t *offset){
   const unsigned want = ZT_COMPONENT_OFFSET|ZT_COMPONENT_ENCODING|ZT_COMPONENT_SHARD;
   zt_component component;
   bool found = false;
@@ -162,7 +165,7 @@ bool zt_outline_data(const zt_container *c, uint64_t *offset){
   return found;
 }
 
-uint64_t zt_outline_digests(const zt_container *c){
+uint64_t zt_structure_digests(const zt_container *c){
   zt_component component;
   uint64_t n = 0;
   for(uint32_t i=0; i<zt_container_objects(c); i++){
@@ -174,7 +177,7 @@ uint64_t zt_outline_digests(const zt_container *c){
   return n;
 }
 
-zt_text zt_outline_digest_of(const zt_component *component){
+zt_text zt_structure_digest_of(const zt_component *component){
   if( component->skip || component->behind ) return ZT_TEXT("member");
   if( component->rules & ZT_RULE_DIGEST_OF_DECODED ) return ZT_TEXT("decoded");
   return ZT_TEXT("stored");

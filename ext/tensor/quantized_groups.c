@@ -1,5 +1,5 @@
-/* Elements in groups. See groups.h. */
-#include "tensor/groups.h"
+/* Elements in groups. See quantized_groups.h. */
+#include "tensor/quantized_groups.h"
 
 #include <assert.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "core/vector.h"
 
 #define GROUPS_WINDOW ((uint64_t)64 << 10)   /* The most entries that are kept */
-#define GROUPS_AHEAD 256                     /* The fewest that are read at once */
+#define GROUPS_PREFETCH 256                  /* The fewest that are read at once */
 
 /* --- Settings --- */
 
@@ -190,9 +190,9 @@ int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *
 static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out,
                                zt_error *err){
   const zt_dtype *f32 = zt_dtype_get(ZT_DTYPE_f32);
-  ZT_NUMBERS(GROUPS_AHEAD) raw;
+  ZT_NUMBERS(GROUPS_PREFETCH) raw;
   for(size_t i=0, m; i<n; i+=m){
-    m = n-i<GROUPS_AHEAD ? n-i : GROUPS_AHEAD;
+    m = n-i<GROUPS_PREFETCH ? n-i : GROUPS_PREFETCH;
     if( !e->plain.stream ){
       if( zt_codes_read(&e->codes, first+i, m, out+i, err) ) return err->rc;
     }else{
@@ -206,8 +206,8 @@ static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, fl
 /* Have entries first to first+n, at most GROUPS_WINDOW, in the window; those behind them are likely
 ** to be wanted next. */
 static int groups_load(zt_group_entries *e, uint64_t first, uint64_t n, zt_error *err){
-  uint64_t left = e->length-first;
-  if( n<GROUPS_AHEAD ) n = left<GROUPS_AHEAD ? left : GROUPS_AHEAD;
+  uint64_t remaining = e->length-first;
+  if( n<GROUPS_PREFETCH ) n = remaining<GROUPS_PREFETCH ? remaining : GROUPS_PREFETCH;
   if( !e->window ){
     e->window = sqlite3_malloc64((e->length<GROUPS_WINDOW ? e->length
                                   : GROUPS_WINDOW)*sizeof(*e->window));
@@ -228,10 +228,10 @@ static bool groups_has(const zt_group_entries *e, uint64_t first, uint64_t n){
 static int groups_read_runs(zt_group_entries *e, uint64_t first, size_t n, float *out,
                             zt_error *err){
   uint64_t entry = first/e->size, entries = (first+n-1)/e->size+1-entry,
-           left = (entry+1)*e->size-first;
+           remaining = (entry+1)*e->size-first;
   if( !groups_has(e, entry, entries) && groups_load(e, entry, entries, err) ) return err->rc;
-  for(size_t i=0; i<n; entry++, left=e->size){
-    size_t end = left<n-i ? i+(size_t)left : n;
+  for(size_t i=0; i<n; entry++, remaining=e->size){
+    size_t end = remaining<n-i ? i+(size_t)remaining : n;
     float value = e->window[entry-e->first];
     while( i<end ) out[i++] = value;
   }
@@ -244,12 +244,12 @@ static int groups_read_lines(zt_group_entries *e, uint64_t first, size_t n, floa
                              zt_error *err){
   for(size_t i=0; i<n; ){
     uint64_t at = (first+i)%e->inner, line = (first+i)/e->inner/e->size*e->inner,
-             left = e->inner-at;
-    size_t m = left<n-i ? (size_t)left : n-i;
+             remaining = e->inner-at;
+    size_t m = remaining<n-i ? (size_t)remaining : n-i;
     if( !groups_has(e, line+at, m) ){
       bool fits = e->inner<=GROUPS_WINDOW;
       if( groups_load(e, fits ? line : line+at,
-                      fits ? e->inner : left<GROUPS_WINDOW ? left : GROUPS_WINDOW,
+                      fits ? e->inner : remaining<GROUPS_WINDOW ? remaining : GROUPS_WINDOW,
                       err) ) return err->rc;
     }
     memcpy(out+i, e->window+(line+at-e->first), m*sizeof(*out));

@@ -1,0 +1,184 @@
+/* Doing what will be asked for before it is. See prefetch.h. */
+#include "core/prefetch.h"
+
+#include "core/host.h"
+#include "core/os.h"
+
+/* Each constant names the measurement (tests/bench) that it is for. */
+
+/* Nanoseconds of work that is left: less is not worth a thread. Tests are built with 0.
+** (threads-few) */
+#ifndef ZT_PREFETCH_WORTH
+# define ZT_PREFETCH_WORTH 1000000
+#endif
+
+/* Nanoseconds beyond which a job, but for these for each byte of its result, rather waited than
+** computed, if it is so many in a row: a processor may be busy. (threads-late, which waits; the
+** last two: join-files, whose files take long to check, and need no more threads) */
+#define PREFETCH_LATE ((int64_t)1000*1000)
+#define PREFETCH_LATE_BYTE 10
+#define PREFETCH_LATE_JOBS 3
+
+/* Groups for each thread (threads-late), jobs of a group at most, and nanoseconds that they are to
+** take: handing each over by itself may take longer than doing it (threads-tree). */
+#define PREFETCH_EACH 2
+#define PREFETCH_GROUP 16
+#define PREFETCH_GROUP_TIME ((int64_t)250*1000)
+
+/* Jobs that one thread does one after the other. */
+typedef struct prefetch_group {
+  zt_task task;                    /* First */
+  struct prefetch_group *next;
+  uint32_t n, at;                  /* How many, and how many were taken */
+  zt_job *job[PREFETCH_GROUP];
+} prefetch_group;
+
+static void prefetch_do(zt_job *job, const zt_interrupt *interrupt){
+  const int64_t before = zt_os_elapsed();
+  job->work(job, interrupt);
+  job->took = zt_os_elapsed()-before;
+}
+
+static void prefetch_run(zt_task *task, const zt_interrupt *interrupt){
+  prefetch_group *g = (prefetch_group*)task;
+  for(uint32_t i=0; i<g->n; i++) prefetch_do(g->job[i], interrupt);
+}
+
+/* --- The list of groups --- */
+
+static void prefetch_drop_first(zt_prefetch *a){
+  prefetch_group *g = a->first;
+  for(; g->at<g->n; g->at++) a->jobs->drop(g->job[g->at]);
+  a->first = g->next;
+  if( !a->first ) a->last = NULL;
+  a->n--;
+  zt_freelist_give(&a->freelist, g);
+}
+
+void zt_prefetch_stop(zt_prefetch *a){
+  if( a->n>0 ) zt_pool_abandon(&a->tasks);
+  while( a->first ) prefetch_drop_first(a);
+  a->begun = false;
+  a->window = 0;
+}
+
+void zt_prefetch_clear(zt_prefetch *a){
+  zt_prefetch_stop(a);
+  zt_freelist_clear(&a->freelist);
+  *a = (zt_prefetch){ 0 };
+}
+
+/* True if the job of that number is the next one there. */
+static bool prefetch_has(const zt_prefetch *a, uint64_t number){
+  return a->first && a->first->job[a->first->at]->number==number;
+}
+
+/* --- Making jobs --- */
+
+static zt_job *prefetch_make(zt_prefetch *a, void *context, uint64_t number){
+  zt_job *job = a->jobs->make(context, number);
+  if( job ) job->number = number;
+  return job;
+}
+
+/* How many jobs to put into one group. */
+static uint32_t prefetch_group_size(const zt_prefetch *a){
+  const int64_t n = a->took>0 ? PREFETCH_GROUP_TIME/a->took : 1;
+  return a->window<2 || n<1 ? 1 : n<PREFETCH_GROUP ? (uint32_t)n : PREFETCH_GROUP;
+}
+
+/* A group of what comes after *number, which moves on. NULL: there is nothing, or no memory. */
+static prefetch_group *prefetch_make_group(zt_prefetch *a, void *context, uint64_t *number){
+  const uint32_t size = prefetch_group_size(a);
+  prefetch_group *g = zt_freelist_take(&a->freelist, sizeof(*g));
+  if( !g ) return NULL;
+  *g = (prefetch_group){ .task.run = prefetch_run };
+  while( g->n<size && a->jobs->next(context, number) ){
+    zt_job *job = prefetch_make(a, context, *number);
+    if( !job ) break;
+    g->job[g->n++] = job;
+  }
+  if( g->n>0 ) return g;
+  zt_freelist_give(&a->freelist, g);
+  return NULL;
+}
+
+/* Add groups that come after the job of that number as far as the window goes. Whatever is not made
+** is done when it is asked for. */
+static void prefetch_fill(zt_prefetch *a, void *context, uint64_t number){
+  const uint32_t most = a->window+prefetch_has(a, number);
+  if( a->last ) number = a->last->job[a->last->n-1]->number;
+  while( a->n<most ){
+    prefetch_group *g = prefetch_make_group(a, context, &number);
+    if( !g ) return;
+    if( a->last ) a->last->next = g;
+    else a->first = g;
+    a->last = g;
+    a->n++;
+    zt_pool_add(&a->tasks, &g->task, false);
+  }
+}
+
+/* How many groups may be ahead at most. */
+static uint64_t prefetch_most(const zt_prefetch *a){
+  const uint64_t threads = PREFETCH_EACH*(uint64_t)zt_pool_threads(a->tasks.pool);
+  const uint64_t each = a->largest*prefetch_group_size(a),
+      room = ZT_PREFETCH_BYTES/(each ? each : 1);
+  return threads<room ? threads : room;
+}
+
+/* The next are wanted, too, as it seems: as many more as were taken without a gap. */
+static void prefetch_widen(zt_prefetch *a, uint64_t remaining){
+  const uint64_t most = prefetch_most(a);
+  if( a->window==0 && (uint64_t)a->took<(uint64_t)ZT_PREFETCH_WORTH/remaining ) return;
+  a->window = a->window ? 2*a->window : 1;
+  if( a->window>most ) a->window = (uint32_t)most;
+}
+
+/* --- Taking them --- */
+
+/* What a job tells of those that follow. */
+static void prefetch_learn(zt_prefetch *a, const zt_job *job){
+  const int64_t computing = PREFETCH_LATE + PREFETCH_LATE_BYTE*(int64_t)job->memory;
+  const int threads = 2*zt_pool_threads(a->tasks.pool);
+  a->took = job->took;
+  if( job->memory>a->largest ) a->largest = job->memory;
+  a->late = job->took<computing ? 0 : a->late+1;
+  if( !a->slow || a->late<PREFETCH_LATE_JOBS ) return;
+  a->late = 0;
+  zt_pool_widen(a->tasks.pool, threads<ZT_PREFETCH_WAITING ? threads : ZT_PREFETCH_WAITING);
+}
+
+/* The next job, of a group that is being done, or will be. */
+static zt_job *prefetch_pop(zt_prefetch *a, const zt_interrupt *interrupt, zt_error *err){
+  prefetch_group *g = a->first;
+  zt_job *job;
+  if( g->at==0 && zt_pool_wait(&a->tasks, &g->task, interrupt, err) ) return NULL;
+  job = g->job[g->at++];
+  if( g->at==g->n ) prefetch_drop_first(a);
+  return job;
+}
+
+zt_job *zt_prefetch_take(zt_prefetch *a, void *context, uint64_t number, uint64_t remaining,
+                         const zt_interrupt *interrupt, zt_error *err){
+  zt_job *job;
+  if( zt_interrupt_check(interrupt, err) ) return NULL;
+  if( !a->begun || (a->first ? !prefetch_has(a, number) : number<=a->last_number) ){
+    zt_prefetch_stop(a);
+    if( a->whole && a->tasks.pool ) a->window = (uint32_t)prefetch_most(a);
+  }else if( remaining>0 && a->tasks.pool && (!a->first || a->first->at==0) ){
+    prefetch_widen(a, remaining);
+  }
+  if( !a->first || a->first->at==0 ) prefetch_fill(a, context, number);
+  a->begun = true;
+  a->last_number = number;
+  if( prefetch_has(a, number) ){
+    job = prefetch_pop(a, interrupt, err);
+  }else if( (job = prefetch_make(a, context, number))!=NULL ){
+    prefetch_do(job, interrupt);
+  }else{
+    zt_fail_nomem(err);
+  }
+  if( job ) prefetch_learn(a, job);
+  return job;
+}
