@@ -1,28 +1,26 @@
-/* Pull decoder for CBOR. See cbor.h, whose rules C1 to C9 are named here where they are checked. */
+/* Pull decoder for CBOR. See cbor.h, which defines the rules. */
 #include "core/cbor.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include "core/host.h"
-#include "core/utf8.h"
 
 #define CBOR_BREAK 0xFF
 #define CBOR_INDEFINITE 31
 #define CBOR_SELF_DESCRIBED 55799u
 
-static size_t cbor_left(const zt_cbor *c){
+static size_t cbor_remaining(const zt_cbor *c){
   return (size_t)(c->end - c->p);
 }
 
 void zt_cbor_init(zt_cbor *c, const uint8_t *p, size_t n, zt_error *err){
-  *c = (zt_cbor){
-    .base = p, .p = p, .end = p+n, .err = err, .most = ZT_CBOR_MAX_DEPTH, .poll = p+n
-  };
+  zt_cbor_init_trusted(c, (zt_span){ p, n }, 0, 0, err);
+  c->trusted = false;
 }
 
 static const uint8_t *cbor_next_poll(const zt_cbor *c){
-  return cbor_left(c)>ZT_CBOR_POLL_BYTES ? c->p+ZT_CBOR_POLL_BYTES : c->end;
+  return cbor_remaining(c)>ZT_CBOR_POLL_BYTES ? c->p+ZT_CBOR_POLL_BYTES : c->end;
 }
 
 void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt){
@@ -41,33 +39,29 @@ void zt_cbor_init_trusted(zt_cbor *c, zt_span bytes, size_t at, int depth, zt_er
   assert( at<=bytes.n );
   *c = (zt_cbor){
     .base = bytes.p, .p = bytes.p+at, .end = bytes.p+bytes.n, .err = err, .depth = depth,
-    .most = ZT_CBOR_MAX_DEPTH, .trusted = true, .poll = bytes.p+bytes.n
+    .max_depth = ZT_CBOR_MAX_DEPTH, .trusted = true, .poll = bytes.p+bytes.n
   };
 }
 
 void zt_cbor_make_strict(zt_cbor *c){
   c->strict = true;
-  c->most = ZT_CBOR_STRICT_DEPTH;
+  c->max_depth = ZT_CBOR_STRICT_DEPTH;
 }
 
 bool zt_cbor_fail(zt_cbor *c, const char *rule, const char *format, ...){
   if( !c->err->rc ){
     va_list ap;
-    char *what;
     va_start(ap, format);
-    what = sqlite3_vmprintf(format, ap);
+    zt_break_at(c->err, rule, "manifest", c->rewritten ? ZT_NO_POSITION
+                : (uint64_t)(c->p - c->base), format, ap);
     va_end(ap);
-    if( what && c->rewritten ) zt_break(c->err, rule, "manifest: %s", what);
-    else if( what ){
-      zt_break(c->err, rule, "manifest byte %llu: %s", (unsigned long long)(c->p - c->base), what);
-    }else{
-      zt_fail_nomem(c->err);
-    }
-    sqlite3_free(what);
   }
   c->p = c->end;
   return false;
 }
+
+/* Records a failure of the item whose head is at `at`. */
+#define cbor_fail_at(c, at, ...) ((c)->p = (at), zt_cbor_fail((c), __VA_ARGS__))
 
 static const char *cbor_type_name(const zt_cbor *c){
   static const char *const names[] = {
@@ -91,7 +85,7 @@ bool zt_cbor_fail_type(zt_cbor *c, const char *rule, const char *expected){
   return zt_cbor_fail(c, rule, "expected %s, found %s", expected, cbor_type_name(c));
 }
 
-/* Read the initial byte and its argument. info is the additional information. */
+/* Reads the initial byte and its argument. *info is the additional information. */
 static bool cbor_read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   unsigned width;
   if( c->p==c->end ) return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
@@ -119,7 +113,7 @@ static bool cbor_read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
     return true;
   }
   width = 1u << (*info-24);
-  if( cbor_left(c)<1+width ){
+  if( cbor_remaining(c)<1+width ){
     return zt_cbor_fail(c, "C6", "the manifest ends in the middle of an item");
   }
   item->n = zt_be(c->p+1, width);
@@ -130,7 +124,7 @@ static bool cbor_read_head(zt_cbor *c, zt_cbor_item *item, unsigned *info){
   return true;
 }
 
-/* The double that a half float's bits mean (RFC 7049 appendix D). */
+/* Returns the value of a half float (RFC 7049 appendix D). */
 static double cbor_half(unsigned bits){
   int exponent = (int)(bits>>10 & 31);
   double mantissa = bits & 1023;
@@ -141,7 +135,7 @@ static double cbor_half(unsigned bits){
   return bits & 0x8000 ? -r : r;
 }
 
-/* G4. A float is the shortest if the next shorter one cannot have its value. info: 25 to 27. */
+/* G4. A float is the shortest if the next shorter type cannot have its value. info is 25 to 27. */
 static bool cbor_is_shortest_float(const zt_cbor_item *item, unsigned info){
   double r = item->real;
   if( isnan(r) ) return info==25 && item->n==0x7E00;
@@ -151,18 +145,14 @@ static bool cbor_is_shortest_float(const zt_cbor_item *item, unsigned info){
   return fabs(r)<0x1p-14 ? r!=rint(r*0x1p24)*0x1p-24 : (item->n & 0x1FFF)!=0;
 }
 
-/* A simple value or float whose head was read from at. */
+/* Reads a simple value or float whose head, at `at`, was read. */
 static bool cbor_read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cbor_item *item){
   float single;
   uint32_t u;
-  if( info==24 && item->n<32 ){
-    c->p = at;
-    return zt_cbor_fail(c, "C5", "a two-byte simple value below 32");
-  }
+  if( info==24 && item->n<32 ) return cbor_fail_at(c, at, "C5", "a two-byte simple value below 32");
   if( info<25 ){
     if( !c->strict || (item->n>=ZT_CBOR_FALSE && item->n<=ZT_CBOR_NULL) ) return true;
-    c->p = at;
-    return zt_cbor_fail(c, "G5", "a simple value other than false, true and null");
+    return cbor_fail_at(c, at, "G5", "a simple value other than false, true and null");
   }
   item->is_float = true;
   if( info==25 ) item->real = cbor_half((unsigned)item->n);
@@ -173,40 +163,35 @@ static bool cbor_read_simple(zt_cbor *c, const uint8_t *at, unsigned info, zt_cb
   }
   if( info==27 ) memcpy(&item->real, &item->n, sizeof(item->real));
   if( c->strict && !cbor_is_shortest_float(item, info) ){
-    c->p = at;
-    return zt_cbor_fail(c, "G4",
-                        isnan(item->real) ? "a NaN other than f97e00"
+    return cbor_fail_at(c, at, "G4", isnan(item->real) ? "a NaN other than f97e00"
                         : "a float not in its shortest form");
   }
   item->n = 0;
   return true;
 }
 
-/* The n bytes of a definite string follow. at is the first byte of its head. */
+/* Reads the bytes of a definite string, whose head is at `at`. */
 static bool cbor_read_string(zt_cbor *c, const uint8_t *at, zt_cbor_item *item){
-  if( item->n>cbor_left(c) ){
-    c->p = at;
-    return zt_cbor_fail(c, "C6", "a string of %llu bytes, %llu are left", item->n,
+  if( item->n>cbor_remaining(c) ){
+    return cbor_fail_at(c, at, "C6", "a string of %llu bytes, %llu are left", item->n,
                         (uint64_t)(c->end-at));
   }
   item->p = c->p;
   if( item->type==ZT_CBOR_TEXT && !c->trusted && !zt_utf8_valid(item->p, (size_t)item->n) ){
-    c->p = at;
-    return zt_cbor_fail(c, "C7", "text that is not UTF-8");
+    return cbor_fail_at(c, at, "C7", "text that is not UTF-8");
   }
   c->p += item->n;
   return true;
 }
 
-/* Check the chunks of an indefinite string up to its break. */
+/* Checks the chunks of an indefinite string up to its break. */
 static bool cbor_read_chunks(zt_cbor *c, zt_cbor_item *item){
   zt_cbor_item chunk = { 0 };
   unsigned info;
   c->chunked = true;
   item->p = c->p;
-  for(;;){
+  while( c->p==c->end || *c->p!=CBOR_BREAK ){
     const uint8_t *at = c->p;
-    if( at<c->end && *at==CBOR_BREAK ) break;
     if( !cbor_read_head(c, &chunk, &info) ) return false;
     if( chunk.type!=item->type || info==CBOR_INDEFINITE ){
       c->p = at;
@@ -228,9 +213,8 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
       return info==CBOR_INDEFINITE ? cbor_read_chunks(c, item) : cbor_read_string(c, at, item);
     case ZT_CBOR_ARRAY: case ZT_CBOR_MAP:
       item->indefinite = info==CBOR_INDEFINITE;
-      if( item->n>cbor_left(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
-        c->p = at;
-        return zt_cbor_fail(c, "C6", "%llu %s declared, %llu bytes are left", item->n,
+      if( item->n>cbor_remaining(c)/(item->type==ZT_CBOR_MAP ? 2 : 1) ){
+        return cbor_fail_at(c, at, "C6", "%llu %s declared, %llu bytes are left", item->n,
                             item->type==ZT_CBOR_MAP ? "pairs" : "items", (uint64_t)(c->end-at));
       }
       return true;
@@ -244,8 +228,8 @@ bool zt_cbor_next(zt_cbor *c, zt_cbor_item *item){
 bool zt_cbor_enter(zt_cbor *c, const zt_cbor_item *item, zt_cbor_level *level){
   level->remaining = item->n;
   level->indefinite = item->indefinite;
-  if( c->depth==c->most && (!c->strict || item->n>0) ){
-    return zt_cbor_fail(c, c->strict ? "G6" : "C8", "nested deeper than %d levels", c->most);
+  if( c->depth==c->max_depth && (!c->strict || item->n>0) ){
+    return zt_cbor_fail(c, c->strict ? "G6" : "C8", "nested deeper than %d levels", c->max_depth);
   }
   c->depth++;
   return true;
@@ -261,10 +245,10 @@ bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level){
 }
 
 bool zt_cbor_ascends(const uint8_t *a, size_t na, const uint8_t *b, size_t nb){
-  return memcmp(a, b, na<nb ? na : nb)<0;   /* No encoded item begins another */
+  return memcmp(a, b, na<nb ? na : nb)<0;   /* No encoded item is a prefix of another */
 }
 
-/* Pass over the pairs of a map that was entered. */
+/* Skips the pairs of a map that was entered. */
 static bool cbor_skip_pairs(zt_cbor *c, zt_cbor_level *level){
   const uint8_t *last = NULL, *key;
   size_t nLast = 0;
@@ -272,8 +256,7 @@ static bool cbor_skip_pairs(zt_cbor *c, zt_cbor_level *level){
     key = c->p;
     if( !zt_cbor_poll(c) || !zt_cbor_skip(c) ) return false;
     if( c->strict && last && !zt_cbor_ascends(last, nLast, key, (size_t)(c->p-key)) ){
-      c->p = key;
-      return zt_cbor_fail(c, "G3", "a map's keys do not ascend");
+      return cbor_fail_at(c, key, "G3", "a map's keys do not ascend");
     }
     last = key;
     nLast = (size_t)(c->p-key);
@@ -295,10 +278,7 @@ bool zt_cbor_skip_slow(zt_cbor *c){
     case ZT_CBOR_MAP:
       return zt_cbor_enter(c, &item, &level) && cbor_skip_pairs(c, &level);
     case ZT_CBOR_TAG:
-      if( c->strict ){
-        c->p = at;
-        return zt_cbor_fail(c, "G5", "a tag");
-      }
+      if( c->strict ) return cbor_fail_at(c, at, "G5", "a tag");
       level = (zt_cbor_level){ 0 };
       item.n = 1;
       if( !zt_cbor_enter(c, &item, &level) || !zt_cbor_skip(c) ) return false;
@@ -318,10 +298,8 @@ void zt_cbor_skip_self_described(zt_cbor *c){
 
 bool zt_cbor_finish(zt_cbor *c){
   if( c->err->rc ) return false;
-  if( c->p!=c->end ){
-    return zt_cbor_fail(c, "C9", "%llu bytes after the root item", (uint64_t)cbor_left(c));
-  }
-  return true;
+  return c->p==c->end
+      || zt_cbor_fail(c, "C9", "%llu bytes after the root item", (uint64_t)cbor_remaining(c));
 }
 
 bool zt_cbor_uint_slow(zt_cbor *c, uint64_t *out){
@@ -352,8 +330,8 @@ size_t zt_cbor_write_head(uint8_t *p, zt_cbor_type type, uint64_t n){
   return 1+width;
 }
 
-/* The chunks [from, to) of a string become one definite string at w, which is before them. The
-** contents are moved together first, since the new head may be longer than the first chunk's. */
+/* Joins the chunks [from, to) of a string into one definite string at w, which lies before them.
+** The contents move first, because the new head may be longer than the first chunk's. */
 static uint8_t *cbor_join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *from,
                                  const uint8_t *to, zt_error *err){
   zt_cbor chunks;
@@ -371,7 +349,7 @@ static uint8_t *cbor_join_chunks(uint8_t *w, zt_cbor_type type, const uint8_t *f
   return w+nHead+n;
 }
 
-/* Move the next item of c to w, joining its chunks. Returns the byte after it. */
+/* Moves the next item of c to w and joins its chunks. Returns the byte after it. */
 static uint8_t *cbor_join_item(zt_cbor *c, uint8_t *w){
   const uint8_t *at = c->p;
   zt_cbor_item item;

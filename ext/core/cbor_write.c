@@ -1,23 +1,16 @@
-/* Values as CBOR. See cbor_write.h. */
+/* Writer of CBOR. See cbor_write.h. */
 #include "core/cbor_write.h"
 
+#include "core/grow.h"
 #include "core/host.h"
 
-#define CBOR_WRITE_FIRST ((size_t)256)
-
 ZT_COLD static bool cbor_write_grow(zt_cbor_out *o, size_t n){
-  uint64_t capacity = (uint64_t)o->n+n;
-  uint8_t *p;
-  if( capacity<2*(uint64_t)o->capacity ) capacity = 2*(uint64_t)o->capacity;
-  if( capacity<CBOR_WRITE_FIRST ) capacity = CBOR_WRITE_FIRST;
-  p = sqlite3_realloc64(o->p, capacity);
-  if( !p ) return zt_fail_nomem(o->err)==SQLITE_OK;
-  o->p = p;
-  o->capacity = (size_t)capacity;
-  return true;
+  uint8_t *p = zt_grow(o->p, &o->capacity, (uint64_t)o->n+n, 1, o->err);
+  if( p ) o->p = p;
+  return p!=NULL;
 }
 
-/* There is room for n more bytes; false after a failure. */
+/* Makes room for n more bytes. False after a failure. */
 ZT_INLINE bool cbor_write_reserve(zt_cbor_out *o, size_t n){
   return !o->err->rc && (n<=o->capacity-o->n || cbor_write_grow(o, n));
 }
@@ -28,7 +21,7 @@ static void cbor_write_raw(zt_cbor_out *o, const void *p, size_t n){
   o->n += n;
 }
 
-/* A head, and the bytes that it counts. */
+/* Writes a head and the bytes that it counts. */
 ZT_INLINE void cbor_write_string(zt_cbor_out *o, zt_cbor_type type, const void *p, size_t n){
   if( !cbor_write_reserve(o, n+ZT_CBOR_HEAD) ) return;
   o->n += zt_cbor_write_head(o->p+o->n, type, n);

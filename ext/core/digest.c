@@ -1,4 +1,4 @@
-/* Digests. See digest.h. The table digest_table is the one place that knows the algorithms. */
+/* Digests. See digest.h. Only digest_table knows the algorithms. */
 #include "core/digest.h"
 
 #include <assert.h>
@@ -15,11 +15,11 @@
 
 typedef struct digest_algorithm {
   const char *name;
-  unsigned bytes;                             /* Of the digest */
+  unsigned bytes;
   unsigned bit;                               /* ZT_DIGEST_ */
-  bool named;                                 /* Who asks for its name gets it */
+  bool named;                                 /* Users may name it */
   bool prefix;                                /* `0x` may stand before the digits */
-  bool (*open)(zt_digest *d);
+  bool (*open)(zt_digest *d);                 /* NULL: zeros will do */
   void (*update)(zt_digest *d, zt_span bytes);
   void (*finish)(zt_digest *d, uint8_t *out);
 } digest_algorithm;
@@ -29,9 +29,14 @@ struct zt_digest {
   uint8_t expected[DIGEST_MAX_BYTES];
   uint32_t crc;
   zt_sha256 *sha256;
-  XXH3_state_t *xxh3;                         /* Within memory, aligned */
+  XXH3_state_t *xxh3;                         /* Aligned, inside `memory` */
   void *memory;
 };
+
+/* Writes the low n bytes of u, big-endian. */
+static void digest_put_be(uint8_t *out, uint64_t u, unsigned n){
+  while( n-->0 ) *out++ = (uint8_t)(u >> 8*n);
+}
 
 static bool digest_crc32c_open(zt_digest *d){
   d->crc = ~(uint32_t)0;
@@ -42,7 +47,7 @@ static void digest_crc32c_update(zt_digest *d, zt_span bytes){
   while( bytes.n>0 ){
     int n = bytes.n<INT_MAX ? (int)bytes.n : INT_MAX;
     uint8_t *p;
-    memcpy(&p, &bytes.p, sizeof(p));   /* ISA-L reads only, but does not say so */
+    memcpy(&p, &bytes.p, sizeof(p));   /* ISA-L only reads, but its parameter is not const */
     d->crc = crc32_iscsi(p, n, d->crc);
     bytes.p += n;
     bytes.n -= (size_t)n;
@@ -50,13 +55,7 @@ static void digest_crc32c_update(zt_digest *d, zt_span bytes){
 }
 
 static void digest_crc32c_finish(zt_digest *d, uint8_t *out){
-  uint32_t crc = ~d->crc;
-  for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(crc >> 8*(3-i));
-}
-
-static bool digest_crc32_open(zt_digest *d){
-  d->crc = 0;
-  return true;
+  digest_put_be(out, ~d->crc, 4);
 }
 
 static void digest_crc32_update(zt_digest *d, zt_span bytes){
@@ -64,7 +63,7 @@ static void digest_crc32_update(zt_digest *d, zt_span bytes){
 }
 
 static void digest_crc32_finish(zt_digest *d, uint8_t *out){
-  for(unsigned i=0; i<4; i++) out[i] = (uint8_t)(d->crc >> 8*(3-i));
+  digest_put_be(out, d->crc, 4);
 }
 
 static bool digest_sha256_open(zt_digest *d){
@@ -101,8 +100,7 @@ static void digest_xxh3_update(zt_digest *d, zt_span bytes){
 }
 
 static void digest_xxh3_finish(zt_digest *d, uint8_t *out){
-  uint64_t hash = XXH3_64bits_digest(d->xxh3);
-  for(unsigned i=0; i<8; i++) out[i] = (uint8_t)(hash >> 8*(7-i));
+  digest_put_be(out, XXH3_64bits_digest(d->xxh3), 8);
 }
 
 static void digest_xxh3_128_finish(zt_digest *d, uint8_t *out){
@@ -111,7 +109,7 @@ static void digest_xxh3_128_finish(zt_digest *d, uint8_t *out){
   memcpy(out, canonical.digest, ZT_DIGEST_XXH3_128_BYTES);
 }
 
-/* (Both lengths of XXH3 begin alike, and take bytes in alike.) */
+/* Both lengths of XXH3 have the same open and update. */
 static const digest_algorithm digest_table[] = {
   { "crc32c", 4, ZT_DIGEST_CRC32C, true, true,
     digest_crc32c_open, digest_crc32c_update, digest_crc32c_finish },
@@ -120,12 +118,12 @@ static const digest_algorithm digest_table[] = {
   { "xxh3", 8, ZT_DIGEST_XXH3, true, false,
     digest_xxh3_open, digest_xxh3_update, digest_xxh3_finish },
   { "crc32", 4, ZT_DIGEST_CRC32, false, false,
-    digest_crc32_open, digest_crc32_update, digest_crc32_finish },
+    NULL, digest_crc32_update, digest_crc32_finish },
   { "xxh3-128", ZT_DIGEST_XXH3_128_BYTES, ZT_DIGEST_XXH3_128, false, false,
     digest_xxh3_open, digest_xxh3_update, digest_xxh3_128_finish },
 };
 
-/* The n bytes that 2n hexadecimal digits state; false if digits is anything else. */
+/* Decodes 2n hexadecimal digits. False if `digits` is anything else. */
 static bool digest_parse_hex(zt_text digits, uint8_t *out, size_t n){
   if( digits.n!=2*n ) return false;
   for(size_t i=0; i<n; i++){
@@ -138,9 +136,8 @@ static bool digest_parse_hex(zt_text digits, uint8_t *out, size_t n){
 
 static const digest_algorithm *digest_find(zt_text name){
   for(size_t i=0; i<sizeof(digest_table)/sizeof(*digest_table); i++){
-    if( name.n==strlen(digest_table[i].name) && memcmp(name.z, digest_table[i].name, name.n)==0 ){
-      return &digest_table[i];
-    }
+    const char *known = digest_table[i].name;
+    if( zt_text_equal(name, (zt_text){ known, strlen(known) }) ) return &digest_table[i];
   }
   return NULL;
 }
@@ -154,20 +151,19 @@ static int digest_start(const zt_digest *d, zt_digest **out, zt_error *err){
   *out = sqlite3_malloc64(sizeof(*d));
   if( *out ){
     **out = *d;
-    if( d->algorithm->open(*out) ) return SQLITE_OK;
+    if( !d->algorithm->open || d->algorithm->open(*out) ) return SQLITE_OK;
     zt_digest_close(*out);
     *out = NULL;
   }
   return zt_fail_nomem(err);
 }
 
-/* Take a digest's text apart. */
-static zt_digest_parse digest_parse(zt_text text, unsigned of, zt_digest *out){
+static zt_digest_parse digest_parse(zt_text text, unsigned algorithms, zt_digest *out){
   const char *colon = text.n ? memchr(text.z, ':', text.n) : NULL;
   zt_text digits;
   if( !colon ) return ZT_DIGEST_MALFORMED;
   out->algorithm = digest_find((zt_text){ text.z, (size_t)(colon - text.z) });
-  if( !out->algorithm || !(out->algorithm->bit & of) ) return ZT_DIGEST_UNSUPPORTED;
+  if( !out->algorithm || !(out->algorithm->bit & algorithms) ) return ZT_DIGEST_UNSUPPORTED;
   digits = (zt_text){ colon+1, text.n - (size_t)(colon+1 - text.z) };
   if( out->algorithm->prefix && digits.n>=2 && digits.z[0]=='0' && (digits.z[1]|0x20)=='x' ){
     digits.z += 2;
@@ -177,14 +173,14 @@ static zt_digest_parse digest_parse(zt_text text, unsigned of, zt_digest *out){
        : ZT_DIGEST_MALFORMED;
 }
 
-zt_digest_parse zt_digest_check(zt_text text, unsigned of){
+zt_digest_parse zt_digest_check(zt_text text, unsigned algorithms){
   zt_digest unused = { 0 };
-  return digest_parse(text, of, &unused);
+  return digest_parse(text, algorithms, &unused);
 }
 
-zt_digest_parse zt_digest_open(zt_text text, unsigned of, zt_digest **out, zt_error *err){
+zt_digest_parse zt_digest_open(zt_text text, unsigned algorithms, zt_digest **out, zt_error *err){
   zt_digest d = { 0 };
-  zt_digest_parse result = digest_parse(text, of, &d);
+  zt_digest_parse result = digest_parse(text, algorithms, &d);
   *out = NULL;
   if( result==ZT_DIGEST_OK ) digest_start(&d, out, err);
   return result;

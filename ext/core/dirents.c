@@ -1,28 +1,18 @@
 /* The names in a directory. See dirents.h. */
 #include "core/dirents.h"
 
+#include "core/grow.h"
 #include "core/host.h"
 #include "core/sort.h"
 
-#define DIRENTS_POLL 256   /* Entries between two questions whether to go on */
-#define DIRENTS_ROOM 32    /* For so many at first, */
-#define DIRENTS_NAMES 1024 /* and so many bytes of names */
+#define DIRENTS_POLL 256   /* Entries between two checks for an interrupt */
 
 int zt_dirents_add(zt_dirents *e, const char *name, size_t n, zt_kind kind, zt_error *err){
-  if( e->n==e->room ){
-    const size_t room = e->room ? e->room*2 : DIRENTS_ROOM;
-    zt_dirent *a = sqlite3_realloc64(e->a, room*sizeof(*a));
-    if( !a ) return zt_fail_nomem(err);
-    e->a = a;
-    e->room = room;
-  }
-  if( n>=e->namesRoom-e->nNames ){
-    const size_t room = 2*e->namesRoom + n + DIRENTS_NAMES;
-    char *names = sqlite3_realloc64(e->names, room);
-    if( !names ) return zt_fail_nomem(err);
-    e->names = names;
-    e->namesRoom = room;
-  }
+  zt_dirent *a = zt_grow(e->a, &e->room, (uint64_t)e->n+1, sizeof(*a), err);
+  char *names = zt_grow(e->names, &e->namesRoom, (uint64_t)e->nNames+n+1, 1, err);
+  if( a ) e->a = a;
+  if( names ) e->names = names;
+  if( err->rc ) return err->rc;
   memcpy(e->names+e->nNames, name, n);
   e->names[e->nNames+n] = 0;
   e->a[e->n++] = (zt_dirent){ e->nNames, kind };

@@ -2,17 +2,16 @@
 #include "core/error.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include "core/host.h"
 #include "core/interrupt.h"
 #include "core/os.h"
 #include "core/path.h"
 #include "core/utf8.h"
 
-#define ERROR_PATH 4096   /* Most bytes of a path that a message shows: what systems take for one,
-                          ** while a list of sources can be as long as a text */
+#define ERROR_PATH 4096   /* Most bytes of a path in a message: the limit of systems; a list of
+                          ** sources may be longer */
 
-/* At most max of n bytes, no character being cut in two. */
+/* Returns how many of n bytes to show, at most max, without cutting a character. */
 static size_t error_cut(const char *z, size_t n, size_t max){
   if( n<=max ) return n;
   n = max;
@@ -24,11 +23,11 @@ int zt_shown(zt_text text){
   return (int)error_cut(text.z, text.n, ZT_SHOWN_MAX);
 }
 
-/* Characters that do not show as themselves: first and last. */
+/* Ranges of characters that are escaped. */
 static const struct { uint32_t first, last; } error_unseen[] = {
   { 0x00, 0x1F }, { 0x7F, 0x9F },   /* Controls, which terminals obey */
   { 0x2028, 0x2029 },               /* Ends of lines and paragraphs */
-  /* What turns the direction of writing, or has no width */
+  /* Writing direction, no width */
   { 0x061C, 0x061C }, { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x206F },
   { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F }
 };
@@ -40,7 +39,7 @@ static bool error_is_unseen(uint32_t u){
   return false;
 }
 
-/* Append a character, of n bytes of UTF-8 or a byte that is none, so that it can be seen. */
+/* Appends the escape of a character that has n bytes of UTF-8, or of a byte that is not UTF-8. */
 static void error_append_unseen(sqlite3_str *out, uint32_t u, size_t n){
   if( u=='\n' ) sqlite3_str_appendall(out, "\\n");
   else if( u=='\r' ) sqlite3_str_appendall(out, "\\r");
@@ -49,14 +48,14 @@ static void error_append_unseen(sqlite3_str *out, uint32_t u, size_t n){
   else sqlite3_str_appendf(out, u>0xFFFF ? "\\U%08x" : "\\u%04x", u);
 }
 
-/* How many bytes from the first on show as themselves; a look at ASCII alone, as nearly all is. */
+/* Returns the length of the printable ASCII prefix. Nearly all text is all prefix. */
 static size_t error_plain(const char *z, size_t n){
   size_t i = 0;
   while( i<n && (unsigned char)z[i]>=0x20 && (unsigned char)z[i]<0x7F ) i++;
   return i;
 }
 
-/* Append a text, escaped where need be. What is plain between goes in one piece. */
+/* Appends a text and escapes where necessary. Text between escapes is appended in one piece. */
 static void error_append(sqlite3_str *out, const char *z, size_t n){
   size_t plain = 0, i = error_plain(z, n);
   while( i<n ){
@@ -76,7 +75,7 @@ static void error_append(sqlite3_str *out, const char *z, size_t n){
   sqlite3_str_append(out, z+plain, (int)(n-plain));
 }
 
-/* Append "WHAT'NAME': ". */
+/* Appends "WHAT'NAME': ". */
 static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   size_t n = (size_t)zt_shown(name);
   sqlite3_str_appendall(out, what);
@@ -84,7 +83,7 @@ static void error_append_name(sqlite3_str *out, const char *what, zt_text name){
   sqlite3_str_appendall(out, n<name.n ? "...': " : "': ");
 }
 
-/* Append "PATH: ". A URL's query may be what opens it to anybody, and messages go to logs. */
+/* Appends "PATH: ". The query of a URL may be a secret, and messages go to logs. */
 static void error_append_path(sqlite3_str *out, const char *path){
   const size_t open = zt_path_is_url(path) ? strcspn(path, "?") : strlen(path);
   size_t n = path[open] ? open+1 : open, shown;
@@ -93,7 +92,7 @@ static void error_append_path(sqlite3_str *out, const char *path){
   sqlite3_str_appendall(out, shown<n || path[n] ? "...: " : ": ");
 }
 
-/* Keep a name behind what is there. Returns where. */
+/* Appends a name for zt_parts. Returns its position. */
 static int error_keep(sqlite3_str *out, zt_text name){
   int at = sqlite3_str_length(out);
   sqlite3_str_append(out, name.z ? name.z : "", name.z ? zt_shown(name) : 0);
@@ -104,7 +103,7 @@ static zt_text error_part(const char *message, int at, zt_text name){
   return name.z ? (zt_text){ message+at, (size_t)zt_shown(name) } : name;
 }
 
-/* Escape what stands in *out from `at` on, where need be, which is hardly ever. */
+/* Escapes the text of *out from `at` on; usually there is nothing to escape. */
 static void error_escape(sqlite3_str **out, int at){
   const char *z = sqlite3_str_value(*out);
   size_t n = z ? (size_t)(sqlite3_str_length(*out)-at) : 0;
@@ -117,7 +116,7 @@ static void error_escape(sqlite3_str **out, int at){
   *out = escaped;
 }
 
-/* Make the message, and its parts. */
+/* Makes the message and its parts. */
 static void error_set_message(zt_error *e, const char *format, va_list ap){
   sqlite3_str *out = sqlite3_str_new(NULL);
   int fault, what, object, component;
@@ -170,6 +169,16 @@ int zt_break(zt_error *e, const char *rule, const char *format, ...){
   return rc;
 }
 
+int zt_break_at(zt_error *e, const char *rule, const char *what, uint64_t at, const char *format,
+                va_list ap){
+  char *fault = sqlite3_vmprintf(format, ap);
+  if( !fault ) zt_fail_nomem(e);
+  else if( at==ZT_NO_POSITION ) zt_break(e, rule, "%s: %s", what, fault);
+  else zt_break(e, rule, "%s byte %llu: %s", what, at, fault);
+  sqlite3_free(fault);
+  return e->rc;
+}
+
 int zt_fail_changing(zt_error *e, const char *format, ...){
   const bool first = e->rc==SQLITE_OK;
   va_list ap;
@@ -193,7 +202,7 @@ int zt_fail_interrupt(zt_error *e){
 
 int zt_fail_os(zt_error *e, const char *what, int n){
   char buffer[ZT_OS_MESSAGE];
-  if( n==ENOMEM ) return zt_fail_nomem(e);   /* No property of the file */
+  if( n==ENOMEM ) return zt_fail_nomem(e);   /* Not a fault of the file */
   if( !e->rc ) e->system = n;
   return zt_fail(e, SQLITE_ERROR, "cannot %s: %s", what, zt_os_message(n, buffer));
 }

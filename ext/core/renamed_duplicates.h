@@ -1,6 +1,6 @@
 /*
-** Distinct names for things that are named alike: name, name#2, name#3 ... in their order. A number
-** that is a name of its own already is passed over. Interface to code in renamed_duplicates.c.
+** Distinct names for things with equal names: name, name#2, name#3 ... in their order. A number is
+** skipped if the result is another thing's name. Interface to code in renamed_duplicates.c.
 */
 #ifndef ZT_CORE_RENAMED_DUPLICATES_H
 #define ZT_CORE_RENAMED_DUPLICATES_H
@@ -8,15 +8,15 @@
 #include "core/keys.h"
 #include "core/u32_array.h"
 
-/* All zeros: no name was asked for yet. */
+/* All zeros at first. */
 typedef struct zt_renamed {
-  zt_u32_array given;   /* Of each key as far as one was asked for: how many got a number */
-  char *z;              /* Room for a name with its number; owned */
+  zt_u32_array given;   /* For each key so far: how many numbers were given */
+  char *z;              /* A name with its number; owned */
   size_t room;
 } zt_renamed;
 
-/* A name for one more thing that is named as one of keys is: what is not among them. It is valid
-** until the next call. Returns SQLITE_OK or SQLITE_NOMEM (recorded in err). */
+/* Makes a distinct name for one more thing whose name is one of keys. *out is valid until the next
+** call. Returns SQLITE_OK or SQLITE_NOMEM (recorded in err). */
 int zt_renamed_name(zt_renamed *d, const zt_keys *keys, const uint8_t *bytes, zt_text name,
                     zt_text *out, zt_error *err);
 

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include "core/dirents.h"
+#include "core/grow.h"
 #include "core/host.h"
 #include "core/prefetch.h"
 
-#define SEARCH_POLL 256   /* Entries of directories between two questions whether to go on */
-#define SEARCH_ABOVE_MAX 128   /* Directories above a pattern's first one that are looked at,
-                              ** for cycles */
+#define SEARCH_POLL 256   /* Directory entries between two checks for an interrupt */
+#define SEARCH_ABOVE_MAX 128   /* Directories above the walk's first that are checked for cycles */
 
 /* A directory that the walk goes through. */
 typedef struct search_level {
@@ -16,7 +16,7 @@ typedef struct search_level {
   uint64_t device, inode;
 } search_level;
 
-/* A directory that a link led to, and the rest of the pattern that was tried there. */
+/* A directory that a link led to, and the rest of the pattern there. */
 typedef struct search_place {
   uint64_t device, inode;
   const char *pattern;
@@ -25,21 +25,21 @@ typedef struct search_place {
 /* The names in a directory. */
 typedef struct search_names {
   zt_dirents dirents;
-  bool listed;         /* The directory has them; else the only path wanted does */
+  bool listed;         /* False: they come from the only wanted path */
 } search_names;
 
-/* A directory that the walk will come to, being read. */
+/* A directory that is prefetched. */
 typedef struct search_reading {
   zt_job job;          /* First */
-  zt_stat stat;        /* What is there, */
-  zt_dirents dirents;  /* and what in it, */
-  int error_number;    /* if this is 0 */
+  zt_stat stat;        /* Valid, like dirents, if error_number is 0 */
+  zt_dirents dirents;
+  int error_number;
   zt_error err;
   char path[];
 } search_reading;
 
-/* What is tried on the names in a directory: a segment of n bytes of the pattern. next is what
-** follows it; for `**`, which goes on in every directory below, the pattern that it begins. */
+/* A segment of n bytes of the pattern, and the names that it is matched with. next is the rest of
+** the pattern; for `**`, which also continues in every directory below, it begins with the `**`. */
 typedef struct search_trial {
   zt_search *w;
   const search_level *here;
@@ -47,9 +47,9 @@ typedef struct search_trial {
   const char *segment;
   size_t n;
   const char *next;
-  struct search_trial *above;   /* Of the directory above */
-  size_t remaining;    /* Directories that are read before the walk comes to them, and which it did
-                       ** not come to yet; 0 where that is not done */
+  struct search_trial *above;
+  size_t remaining;    /* Directories to prefetch that the walk has not reached; 0 without
+                       ** prefetching */
   zt_prefetch prefetch;
 } search_trial;
 
@@ -58,20 +58,13 @@ static void search_walk(zt_search *w, const search_level *parent, const char *pa
 
 /* --- The path so far --- */
 
-/* Append name, with a separator before it where one is needed. Returns the length before,
-** for search_truncate_to(). */
+/* Appends a name, with a separator if necessary. Returns the length before, for
+** search_truncate_to(). */
 static size_t search_push(zt_search *w, const char *name, size_t n){
   size_t before = w->n;
-  size_t need = before + 1 + n + 1;
-  if( !w->path || need>w->capacity ){
-    char *path = sqlite3_realloc64(w->path, need*2);
-    if( !path ){
-      zt_fail_nomem(w->err);
-      return before;
-    }
-    w->path = path;
-    w->capacity = need*2;
-  }
+  char *path = zt_grow(w->path, &w->capacity, (uint64_t)before+1+n+1, 1, w->err);
+  if( !path ) return before;
+  w->path = path;
   if( w->n>0 && !zt_is_separator(w->path[w->n-1]) ) w->path[w->n++] = w->separator;
   if( n>0 ) memcpy(w->path+w->n, name, n);
   w->n += n;
@@ -90,51 +83,40 @@ static const char *search_directory(const zt_search *w){
 
 /* --- Results --- */
 
-void zt_search_append(zt_search *w, const char *found, zt_path as){
-  size_t n;
+void zt_search_append(zt_search *w, const char *z, zt_path path){
+  const size_t n = strlen(z)+1;
+  zt_path *a;
   if( w->err->rc ) return;
   if( w->out->n==ZT_PATHS_MAX ){
     zt_fail(w->err, SQLITE_TOOBIG, "the source has more than %d paths", ZT_PATHS_MAX);
     return;
   }
-  if( w->out->n==w->room ){
-    size_t room = w->room ? w->room*2 : 16;
-    zt_path *a = sqlite3_realloc64(w->out->a, room*sizeof(*a));
-    if( !a ){
-      zt_fail_nomem(w->err);
-      return;
-    }
-    w->out->a = a;
-    w->room = room;
-  }
-  n = strlen(found)+1;
-  as.z = sqlite3_malloc64(n);
-  if( !as.z ){
+  a = zt_grow(w->out->a, &w->room, w->out->n+1, sizeof(*a), w->err);
+  if( !a ) return;
+  w->out->a = a;
+  path.z = sqlite3_malloc64(n);
+  if( !path.z ){
     zt_fail_nomem(w->err);
     return;
   }
-  memcpy(as.z, found, n);
-  w->out->a[w->out->n++] = as;
+  memcpy(path.z, z, n);
+  a[w->out->n++] = path;
 }
 
-void zt_search_add(zt_search *w, const char *found, zt_path as){
+void zt_search_add(zt_search *w, const char *z, zt_path path){
   const zt_paths_filter *f = w->filter;
-  if( f->only && strcmp(f->only, found)!=0 ) return;
-  if( !f->keep || f->keep(f->context, found) ) zt_search_append(w, found, as);
+  if( f->only && strcmp(f->only, z)!=0 ) return;
+  if( !f->keep || f->keep(f->context, z) ) zt_search_append(w, z, path);
 }
 
-static void search_add_found(zt_search *w, const char *found, bool regular){
-  zt_search_add(w, found, (zt_path){ .regular = regular });
-}
-
-void zt_search_add_failed(zt_search *w, const char *found, const char *action, int error_number){
+void zt_search_add_failed(zt_search *w, const char *z, const char *action, int error_number){
   const char *only = w->filter->only;
   if( error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
-  if( only && zt_path_is_below(only, found) ){
-    found = only;
+  if( only && zt_path_is_below(only, z) ){
+    z = only;
     action = "open";
   }
-  zt_search_add(w, found, (zt_path){ .error_number = error_number, .action = action });
+  zt_search_add(w, z, (zt_path){ .error_number = error_number, .action = action });
 }
 
 /* --- The names in a directory --- */
@@ -143,23 +125,22 @@ bool zt_search_absent(int error_number){
   return zt_os_absent(error_number) || error_number==ENAMETOOLONG;
 }
 
-/* True if there is no directory at the path so far; the one that the source names must be there. */
+/* Returns whether the path so far leads to nothing. The source's own directory must exist. */
 static bool search_is_absent(const zt_search *w, int error_number){
   return zt_search_absent(error_number) && (w->nSource==0 || w->n!=w->nSource);
 }
 
-/* True if the walk shall go on. */
-static bool search_go_on(zt_search *w){
+static bool search_continues(zt_search *w){
   if( ++w->steps%SEARCH_POLL==0 ) zt_interrupt_check(&w->filter->interrupt, w->err);
   return w->err->rc==SQLITE_OK;
 }
 
-/* Add the path so far: a directory that cannot be listed, or not all of it. */
+/* Adds the path so far, a directory that cannot be listed completely. */
 static void search_add_unlisted(zt_search *w, int error_number){
   zt_search_add_failed(w, search_directory(w), "list the directory", error_number);
 }
 
-/* The one name of the directory that leads to the only path wanted. */
+/* Adds the one name that leads to the only wanted path. */
 static void search_load_only(zt_search *w, zt_dirents *e){
   const char *only = w->filter->only;
   size_t n;
@@ -170,8 +151,7 @@ static void search_load_only(zt_search *w, zt_dirents *e){
   if( n>0 ) zt_dirents_add(e, only, n, ZT_KIND_UNKNOWN, w->err);
 }
 
-/* Stop reading directories ahead, of which each takes memory and a descriptor. False: none
-** is read. */
+/* Stops prefetching, which takes memory and descriptors. False if nothing was prefetched. */
 static bool search_stop_reading(zt_search *w){
   bool any = false;
   for(search_trial *t=w->trial; t; t=t->above){
@@ -181,19 +161,19 @@ static bool search_stop_reading(zt_search *w){
   return any;
 }
 
-/* Returns what the system says of the directory: 0, or the errno value. */
+/* Returns 0 or the errno value. */
 static int search_read_now(zt_search *w, zt_dirents *e){
   int error_number = 0;
   zt_dirents_read(e, search_directory(w), &w->filter->interrupt, &error_number, w->err);
   return error_number;
 }
 
-/* Read the directory, unless that was done ahead. One that cannot be read, or not to its end, is a
-** result of its own. */
+/* Reads the directory unless it was prefetched. A directory that cannot be read completely becomes
+** a result. */
 static void search_load(zt_search *w, search_names *names, search_reading *read){
   int error_number = 0;
   if( zt_interrupt_check(&w->filter->interrupt, w->err) ) return;
-  /* The path wanted may be a directory that cannot be read */
+  /* The wanted path may be this directory, as one that cannot be read */
   if( w->filter->only && strcmp(w->filter->only, search_directory(w))!=0 ){
     search_load_only(w, &names->dirents);
     return;
@@ -215,33 +195,28 @@ static void search_load(zt_search *w, search_names *names, search_reading *read)
 
 /* --- The walk --- */
 
-/* True if this directory was entered through a symbolic link with that rest of the pattern before;
-** else it is noted. */
+/* Returns whether this directory was entered before, through a symbolic link and with this rest of
+** the pattern. If not, that is recorded. */
 static bool search_entered_before(zt_search *w, const search_level *here, const char *pattern){
+  search_place *links;
   for(size_t i=0; i<w->nLinks; i++){
     const search_place *l = &w->links[i];
     if( l->device==here->device && l->inode==here->inode && l->pattern==pattern ) return true;
   }
-  if( (w->nLinks & (w->nLinks-1))==0 ){   /* The room doubles at powers of two */
-    const size_t room = w->nLinks ? w->nLinks*2 : 1;
-    search_place *links = sqlite3_realloc64(w->links, room*sizeof(*links));
-    if( !links ){
-      zt_fail_nomem(w->err);
-      return true;
-    }
-    w->links = links;
-  }
-  w->links[w->nLinks++] = (search_place){ here->device, here->inode, pattern };
+  links = zt_grow(w->links, &w->linksRoom, w->nLinks+1, sizeof(*links), w->err);
+  if( !links ) return true;
+  w->links = links;
+  links[w->nLinks++] = (search_place){ here->device, here->inode, pattern };
   return false;
 }
 
-/* How a step of the path came about: by the name of a directory, which may be a symbolic link, or
-** by a dot or two of the pattern's, which lead back because they are told to. */
+/* How the walk reached a directory: by name; by a name that may be a symbolic link; by `.` or `..`
+** in the pattern, which may lead back. */
 typedef enum search_step { SEARCH_STEP_NAME, SEARCH_STEP_LINK, SEARCH_STEP_DOTS } search_step;
 
-/* Go on below the path so far if it is a directory that the path does not go through already, or
-** goes back to. read: it, if that was read ahead. Returns what the system says of the path: 0, or
-** the errno value. */
+/* Continues below the path so far if it is a directory that the path does not contain yet, or if
+** `..` leads back to it. read is the prefetched directory or NULL. Returns 0 or the errno value of
+** the path. */
 static int search_descend(zt_search *w, const search_level *parent, search_step how,
                           const char *pattern, search_reading *read){
   search_level here = { .parent = parent };
@@ -268,7 +243,7 @@ static bool search_is_any_depth(const char *segment, size_t n){
   return n==2 && segment[0]=='*' && segment[1]=='*';
 }
 
-/* The names that a directory does not list. */
+/* `.` and `..`, which directories do not list. */
 static bool search_is_dots(const char *segment, size_t n){
   return segment[0]=='.' && (n==1 || (n==2 && segment[1]=='.'));
 }
@@ -279,21 +254,20 @@ static const char *search_after(const char *segment, size_t n){
   return segment;
 }
 
-/* The path so far is a result, if there is such a file and it is no directory, or if that cannot be
-** told. told: what the directory says that it is. Returns what the system says of the path: 0, or
-** the errno value. */
+/* Adds the path so far if it is not a directory, or if the system cannot tell. reported is the kind
+** in the directory's listing. Returns 0 or the errno value of the path. */
 static int search_add_if_file(zt_search *w, zt_kind reported){
   zt_stat s = { .kind = reported };
   int error_number = reported==ZT_KIND_UNKNOWN ? zt_os_stat(w->path, &s) : 0;
   if( s.kind==ZT_KIND_DIRECTORY ) return 0;
-  /* A link to nowhere is a result */
+  /* A dangling link is a result */
   if( zt_os_absent(error_number) ) error_number = zt_os_exists(w->path);
-  if( error_number==0 ) search_add_found(w, w->path, reported==ZT_KIND_FILE);
+  if( error_number==0 ) zt_search_add(w, w->path, (zt_path){ .regular = reported==ZT_KIND_FILE });
   else if( !zt_search_absent(error_number) ) zt_search_add_failed(w, w->path, "open", error_number);
   return error_number;
 }
 
-/* True if name i is to be looked at. */
+/* Returns whether name i matches. */
 static bool search_tries(const search_trial *t, size_t i){
   const char *name = zt_dirents_name(&t->names->dirents, i);
   const zt_kind kind = t->names->dirents.a[i].kind;
@@ -302,19 +276,19 @@ static bool search_tries(const search_trial *t, size_t i){
       && (*t->next || !t->w->files || t->w->files(name));
 }
 
-/* True if the walk reads the directory that it comes to with this pattern. */
+/* Returns whether this pattern makes the walk list a directory. */
 static bool search_lists(const char *pattern){
   const size_t n = strcspn(pattern, ZT_SEPARATORS);
   return strcspn(pattern, "*?[")<n;
 }
 
-/* --- Directories that are read ahead --- */
+/* --- Prefetching of directories --- */
 
 static bool search_is_prefetched(const search_trial *t, size_t i){
   return t->names->dirents.a[i].kind==ZT_KIND_DIRECTORY && search_tries(t, i);
 }
 
-/* How many directories may be read ahead: where the walk is to look for all that is in them. */
+/* Counts the directories to prefetch: those that the walk will list. */
 static size_t search_count_prefetched(const search_trial *t){
   const zt_paths_filter *f = t->w->filter;
   size_t n = 0;
@@ -364,8 +338,8 @@ static const zt_jobs search_readings = {
   search_next_prefetched, search_make_reading, search_drop_reading
 };
 
-/* Directory i, read. NULL: the walk is to read it. So it does after a failure, alone, and then says
-** what is wrong. */
+/* Returns the prefetched directory i. NULL: the walk must read it. After a failure the walk reads
+** it again, alone, and reports the fault. */
 static search_reading *search_take_reading(search_trial *t, size_t i){
   zt_job *job = zt_prefetch_take(&t->prefetch, t, i, --t->remaining, &t->w->filter->interrupt,
                                  t->w->err);
@@ -377,18 +351,18 @@ static search_reading *search_take_reading(search_trial *t, size_t i){
   return NULL;
 }
 
-/* --- The walk goes on --- */
+/* --- Matching names --- */
 
-/* Go on below the path so far, which the directory says is of that kind. Returns what the system
-** says of it: 0, or the errno value. */
+/* Continues below the path so far, whose kind the directory reported. Returns 0 or the errno
+** value. */
 static int search_try_below(const search_trial *t, zt_kind kind, search_reading *read){
   const bool link = kind==ZT_KIND_UNKNOWN && !t->w->filter->only;
   if( kind!=ZT_KIND_DIRECTORY && kind!=ZT_KIND_UNKNOWN ) return 0;
   return search_descend(t->w, t->here, link ? SEARCH_STEP_LINK : SEARCH_STEP_NAME, t->next, read);
 }
 
-/* Try name i. One that is there, and whose path is too long, is one that the directory cannot be
-** listed for. */
+/* Tries name i. If it exists but its path is too long, the directory cannot be listed
+** completely. */
 static void search_try(search_trial *t, size_t i){
   zt_search *w = t->w;
   const char *name = zt_dirents_name(&t->names->dirents, i);
@@ -405,7 +379,7 @@ static void search_try(search_trial *t, size_t i){
   if( error_number==ENAMETOOLONG && t->names->listed ) search_add_unlisted(w, error_number);
 }
 
-/* Try the segment of n bytes on each name in the directory. */
+/* Matches the segment of n bytes with each name in the directory. */
 static void search_try_names(zt_search *w, const search_level *here, const search_names *names,
                              const char *segment, size_t n, const char *next){
   search_trial t = {
@@ -415,19 +389,19 @@ static void search_try_names(zt_search *w, const search_level *here, const searc
   };
   t.remaining = search_count_prefetched(&t);
   w->trial = &t;
-  for(size_t i=0; i<names->dirents.n && search_go_on(w); i++){
+  for(size_t i=0; i<names->dirents.n && search_continues(w); i++){
     if( search_tries(&t, i) ) search_try(&t, i);
   }
   w->trial = t.above;
   zt_prefetch_clear(&t.prefetch);
 }
 
-/* `**`, the pattern's next segment: the rest of it here, and all of it in every directory below. */
+/* Matches `**`: the rest of the pattern here, and all of it in every directory below. */
 static void search_any_depth(zt_search *w, const search_level *here, const search_names *names,
                              const char *pattern){
   const char *rest = search_after(pattern, 2);
   size_t n = strcspn(rest, ZT_SEPARATORS);
-  /* Twice any depth is any depth */
+  /* `**` twice is `**` */
   while( search_is_any_depth(rest, n) && zt_is_separator(rest[n]) ){
     pattern = rest;
     rest = search_after(rest, n);
@@ -442,7 +416,7 @@ static void search_any_depth(zt_search *w, const search_level *here, const searc
   search_try_names(w, here, names, "*", 1, pattern);
 }
 
-/* A segment without a pattern's characters. */
+/* Matches a segment without wildcards. */
 static void search_named(zt_search *w, const search_level *here, const char *segment, size_t n,
                          const char *next){
   size_t before = search_push(w, segment, n);
@@ -456,8 +430,8 @@ static void search_named(zt_search *w, const search_level *here, const char *seg
   search_truncate_to(w, before);
 }
 
-/* Find what the pattern names below the path so far, which is the directory `here`. read: it, if
-** that was read ahead. */
+/* Walks below the path so far, which is the directory `here`. read is the prefetched directory or
+** NULL. */
 static void search_walk(zt_search *w, const search_level *here, const char *pattern,
                         search_reading *read){
   size_t n = strcspn(pattern, ZT_SEPARATORS);
@@ -475,8 +449,8 @@ static void search_walk(zt_search *w, const search_level *here, const char *patt
   zt_dirents_clear(&names.dirents);
 }
 
-/* Walk from the path so far on. The directories above it count as gone through, too: a link to one
-** of them is a cycle. They end where we may not look, or at a name too long. */
+/* Walks from the path so far. The directories above it count as part of the path: a link to one of
+** them is a cycle. The ascent ends where access is denied or the name becomes too long. */
 static void search_from_base(zt_search *w, const char *pattern){
   search_level above[SEARCH_ABOVE_MAX];
   size_t n = w->n, i;
@@ -500,13 +474,12 @@ static void search_from_base(zt_search *w, const char *pattern){
 
 static char search_separator_of(const char *source){
   const char *name = zt_path_name(source);
-  if( name>source ) return name[-1];
-  return '/';
+  return name>source ? name[-1] : '/';
 }
 
 void zt_search_below(zt_search *w, const char *base, size_t nBase, const char *pattern){
   w->separator = search_separator_of(base);
-  w->nLinks = 0;   /* Those are by place in the pattern, and this one is another */
+  w->nLinks = 0;   /* Links are recorded by place in the pattern, which is another one now */
   search_truncate_to(w, 0);
   search_push(w, base, nBase);
   if( !w->err->rc ) search_from_base(w, pattern);
