@@ -28,7 +28,7 @@ void zt_cbor_set_interrupt(zt_cbor *c, const zt_interrupt *interrupt){
   c->poll = cbor_next_poll(c);
 }
 
-bool zt_cbor_ask(zt_cbor *c){
+bool zt_cbor_poll_slow(zt_cbor *c){
   c->poll = cbor_next_poll(c);
   if( !c->interrupt || zt_interrupt_check(c->interrupt, c->err)==SQLITE_OK ) return true;
   c->p = c->end;

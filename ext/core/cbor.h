@@ -161,12 +161,10 @@ ZT_INLINE bool zt_cbor_null(zt_cbor *c){
 
 /* --- Inline: manifests of a hundred megabytes are walked with these --- */
 
-/* Fails if there is an interrupt. */
-ZT_COLD bool zt_cbor_ask(zt_cbor *c);
-
-/* Does so every ZT_CBOR_POLL_BYTES. */
+ZT_COLD bool zt_cbor_poll_slow(zt_cbor *c);
+/* Checks for an interrupt every ZT_CBOR_POLL_BYTES. False after one. */
 ZT_INLINE bool zt_cbor_poll(zt_cbor *c){
-  return c->p<c->poll || zt_cbor_ask(c);
+  return c->p<c->poll || zt_cbor_poll_slow(c);
 }
 
 ZT_COLD bool zt_cbor_open_slow(zt_cbor *c, zt_cbor_type type, zt_cbor_level *level);

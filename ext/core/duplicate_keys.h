@@ -1,32 +1,31 @@
-/* Is a key of a map there twice. Interface to code in duplicate_keys.c. */
+/* Search for duplicate keys of a map. Interface to code in duplicate_keys.c. */
 #ifndef ZT_CORE_DUPLICATE_KEYS_H
 #define ZT_CORE_DUPLICATE_KEYS_H
 
 #include "core/cbor.h"
 
-/* The keys of a map, which was checked, one after the other. */
+/* The keys of a map that was checked, as an iterator. */
 typedef struct zt_duplicate_keys {
-  /* Begin before the first one. */
+  /* Moves before the first key. */
   void (*rewind)(void *context);
-  /* Position of the next one, and its hash: equal ones have the same. False behind the last, and
-  ** after a failure. */
+  /* Returns the position and hash of the next key. Equal keys have equal hashes. False at the end
+  ** and after a failure. */
   bool (*next)(void *context, uint64_t seed, size_t *at, uint64_t *hash);
-  /* Are those at two positions equal. */
+  /* Returns whether the keys at two positions are equal. */
   bool (*equal)(void *context, size_t a, size_t b);
   void *context;
-  uint64_t n;                      /* How many there are */
-  size_t bytes;                    /* Of what they are in: positions are less */
+  uint64_t n;                      /* Number of keys */
+  size_t bytes;                    /* All positions are less than this */
   const zt_interrupt *interrupt;   /* May be NULL */
-  zt_error *err;                   /* Of every failure */
+  zt_error *err;                   /* Receives every failure */
 } zt_duplicate_keys;
 
-/* The position of the first key that stands before that one, too; SIZE_MAX if there is none. Takes
-** 8 bytes a key, and at most half of `bytes` or 512 KiB. */
+/* Finds the first key that equals an earlier one; *found is its position or SIZE_MAX. Takes 8 bytes
+** a key, at most half of `bytes` or 512 KiB. */
 int zt_duplicate_keys_find(const zt_duplicate_keys *keys, size_t *found);
 
-/* Check the map whose head is next for a key that occurs twice, and pass over it. what names the
-** map in the message. Keys are compared by value, however they are encoded: 0x00 and 0x1800 are the
-** same key; 0, "0" and h'30' are three. Takes no memory while text keys ascend; else as above. */
-bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *what);
+/* Checks the next item, a map, for duplicate keys and skips it. name is the map in the message.
+** Keys are compared by value (item.h). Takes no memory while text keys ascend; else as above. */
+bool zt_cbor_skip_unique(zt_cbor *c, const char *rule, const char *name);
 
 #endif

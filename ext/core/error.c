@@ -229,6 +229,6 @@ void zt_error_clear(zt_error *e){
 }
 
 int zt_interrupt_check(const zt_interrupt *i, zt_error *err){
-  if( !i || !i->asked || !i->asked(i->context) ) return SQLITE_OK;
+  if( !i || !i->interrupted || !i->interrupted(i->context) ) return SQLITE_OK;
   return zt_fail_interrupt(err);
 }

@@ -1,7 +1,7 @@
 /*
-** Memory of things of one size that come and go, kept for those that come next: SQLite's allocator
-** has one lock, which threads at work on small things wait for more than they work. One thread's,
-** or under a lock of its owner's.
+** Memory of objects of one size, kept for reuse: SQLite's allocator has one lock, and threads with
+** small jobs spend more time waiting for it than working. Used by one thread, or under the owner's
+** lock.
 */
 #ifndef ZT_CORE_FREELIST_H
 #define ZT_CORE_FREELIST_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "core/host.h"
 
-#define ZT_FREELIST_MAX 64         /* Things whose memory is kept, at most */
+#define ZT_FREELIST_MAX 64         /* Most objects whose memory is kept */
 
 /* All zeros at first. */
 typedef struct zt_freelist {
@@ -17,7 +17,7 @@ typedef struct zt_freelist {
   unsigned n;
 } zt_freelist;
 
-/* Memory for a thing of n bytes, always the same n. NULL: there is none. */
+/* Returns memory for an object of n bytes, the same n in every call. NULL if memory is short. */
 static inline void *zt_freelist_take(zt_freelist *r, size_t n){
   void **p = r->first;
   if( !p ) return sqlite3_malloc64(n);
@@ -26,7 +26,6 @@ static inline void *zt_freelist_take(zt_freelist *r, size_t n){
   return p;
 }
 
-/* Give it back. */
 static inline void zt_freelist_give(zt_freelist *r, void *thing){
   void **p = thing;
   if( r->n==ZT_FREELIST_MAX ){
@@ -38,7 +37,6 @@ static inline void zt_freelist_give(zt_freelist *r, void *thing){
   r->n++;
 }
 
-/* Free what is kept. */
 static inline void zt_freelist_clear(zt_freelist *r){
   while( r->n>0 ) sqlite3_free(zt_freelist_take(r, 0));
 }

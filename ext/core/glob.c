@@ -1,4 +1,4 @@
-/* The pattern language of one name. See paths.h. */
+/* Patterns for one name. See paths.h. */
 #include "core/paths.h"
 #include "core/utf8.h"
 
@@ -6,15 +6,15 @@ static size_t glob_char_length(const char *z, const char *end){
   return zt_utf8_length((const uint8_t*)z, (size_t)(end-z));
 }
 
-/* The value of the n-byte character at z, comparable with others. */
+/* Returns the n-byte character at z as a comparable value. */
 static uint32_t glob_char_value(const char *z, size_t n){
   uint32_t u = 0;
   for(size_t i=0; i<n; i++) u = u<<8 | (unsigned char)z[i];
   return u;
 }
 
-/* The class that begins at p ('['): *end is the byte after its ']', NULL if there is none and '['
-** stands for itself. Returns whether the character is in it. */
+/* Matches the class that begins at p ('['). *end is the byte after its ']'; NULL if there is no
+** ']', and '[' then matches itself. Returns whether the character is in the class. */
 static bool glob_in_class(const char *p, const char *pEnd, uint32_t value, const char **end){
   bool negate = false, found = false, first = true;
   *end = NULL;
@@ -40,8 +40,8 @@ static bool glob_in_class(const char *p, const char *pEnd, uint32_t value, const
   return found!=negate;
 }
 
-/* True if the character at name matches the pattern's next element, which is no `*`; *pNext is what
-** follows that. */
+/* Returns whether the character at name matches the next element of the pattern, which is not `*`.
+** *pNext is the element after it. */
 static bool glob_match_one(const char *p, const char *pEnd, const char *name, size_t nName,
                            const char **pNext){
   const char *end;
@@ -62,8 +62,8 @@ static bool glob_match_one(const char *p, const char *pEnd, const char *name, si
   return n==nName && memcmp(p, name, n)==0;
 }
 
-/* True if what follows the last `*` is to be the name's end as it stands, and begins where a
-** character does. */
+/* Returns whether the rest of the pattern, behind its last `*`, is a literal suffix that begins at
+** a character boundary. */
 static bool glob_is_ending(const char *p, const char *pEnd){
   if( p<pEnd && (unsigned char)*p>=0x80 ) return false;
   while( p<pEnd && *p!='*' && *p!='?' && *p!='[' ) p++;
@@ -72,7 +72,7 @@ static bool glob_is_ending(const char *p, const char *pEnd){
 
 bool zt_glob_match(const char *pattern, size_t n, const char *name){
   const char *p = pattern, *pEnd = pattern+n, *end = name+strlen(name), *next;
-  /* The last `*`, and where the name goes on if it takes one more */
+  /* The last `*`, and the first character that it does not match yet */
   const char *star = NULL, *retry = NULL;
   while( name<end ){
     size_t nName = glob_char_length(name, end);

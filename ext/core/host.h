@@ -1,9 +1,9 @@
 /*
-** The SQLite API as every file but ztensor.c sees it.
+** The SQLite API for every file but ztensor.c.
 **
-** All memory of the extension comes from sqlite3_malloc64(), so that a host can limit it and a test
-** can make each allocation fail. Compiled with -DSQLITE_CORE (unit tests, static linking) the same
-** sources call the library directly.
+** All memory comes from sqlite3_malloc64(), so that a host can limit it and a test can make each
+** allocation fail. With -DSQLITE_CORE (unit tests, static linking) the same sources call the
+** library directly.
 */
 #ifndef ZT_CORE_HOST_H
 #define ZT_CORE_HOST_H

@@ -1,4 +1,4 @@
-/* Deflate streams. See inflate.h. */
+/* Decoder of deflate streams. See inflate.h. */
 #include "core/inflate.h"
 
 #include <isa-l/igzip_lib.h>
@@ -32,19 +32,20 @@ static int inflate_fail(int code, zt_error *err){
   return zt_break(err, "E2", "deflate: %s", what);
 }
 
-int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *got,
+int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *n_read,
                     zt_error *err){
   struct inflate_state *s = &d->state;
   size_t taken = in->n<INFLATE_PIECE ? in->n : INFLATE_PIECE;
   int code;
   if( n>INFLATE_PIECE ) n = INFLATE_PIECE;
-  memcpy(&s->next_in, &in->p, sizeof(s->next_in));   /* It reads only, but does not say so */
+  memcpy(&s->next_in, &in->p, sizeof(s->next_in));   /* ISA-L only reads, but its pointer is not
+                                                     ** const */
   s->avail_in = (uint32_t)taken;
   s->next_out = out;
   s->avail_out = (uint32_t)n;
   code = s->block_state==ISAL_BLOCK_FINISH ? ISAL_DECOMP_OK : isal_inflate(s);
-  *got = n-s->avail_out;
-  /* Where it fails, it may count bytes that there are not */
+  *n_read = n-s->avail_out;
+  /* After a failure, avail_in may be too large */
   if( code<0 || s->avail_in>taken ) return inflate_fail(code, err);
   taken -= s->avail_in;
   in->p += taken;
@@ -53,7 +54,7 @@ int zt_inflate_next(zt_inflate *d, zt_span *in, uint8_t *out, size_t n, size_t *
 }
 
 bool zt_inflate_ended(const zt_inflate *d, size_t *behind){
-  /* Whole bytes in the buffer of bits */
+  /* Whole bytes in the bit buffer */
   *behind = d->state.block_state==ISAL_BLOCK_FINISH ? (size_t)(d->state.read_in_length/8) : 0;
   return d->state.block_state==ISAL_BLOCK_FINISH;
 }

@@ -1,4 +1,4 @@
-/* Whom a long loop asks, every few MB or thousand steps, whether it shall go on. */
+/* The check for an interrupt that long loops make every few MB or thousand steps. */
 #ifndef ZT_CORE_INTERRUPT_H
 #define ZT_CORE_INTERRUPT_H
 
@@ -7,11 +7,11 @@
 #include "core/error.h"
 
 typedef struct zt_interrupt {
-  bool (*asked)(void *context);   /* True: stop. NULL: nobody asks */
-  void *context;                  /* Borrowed */
+  bool (*interrupted)(void *context);   /* True: stop. NULL: never */
+  void *context;                        /* Borrowed */
 } zt_interrupt;
 
-/* Fail with SQLITE_INTERRUPT if the loop shall stop. */
+/* Fails with SQLITE_INTERRUPT if there is an interrupt. i may be NULL. */
 int zt_interrupt_check(const zt_interrupt *i, zt_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* CBOR items by value. See item.h. */
+/* Equality and hash of CBOR items. See item.h. */
 #include "core/item.h"
 
 #define XXH_INLINE_ALL
@@ -9,7 +9,7 @@ static uint64_t item_mix(uint64_t h, uint64_t x){
   return XXH3_64bits(both, sizeof(both));
 }
 
-/* What distinguishes a head's value from that of another of the same type. */
+/* Returns the bits of a number, simple value or float. */
 static uint64_t item_value(const zt_cbor_item *item){
   uint64_t u = item->n;
   if( item->is_float ) memcpy(&u, &item->real, sizeof(u));

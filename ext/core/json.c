@@ -39,7 +39,7 @@ void zt_hex(sqlite3_str *out, zt_span bytes){
   }
 }
 
-/* The C library's conversions are exact, but write the host's decimal point. */
+/* The C library's conversions are exact, but use the locale's decimal point. */
 static void json_use_point(char *z){
   const char *point = localeconv()->decimal_point;
   char *at;
@@ -48,13 +48,14 @@ static void json_use_point(char *z){
   memmove(at+1, at+strlen(point), strlen(at+strlen(point))+1);
 }
 
-/* Write r with that many digits; true if they read back as r. At a power of two the doubles above
-** are farther apart than those below, and the next number up may do where the nearest does not. */
+/* Writes r with that many digits. Returns whether they read back as r. At a power of two the
+** doubles above are farther apart than those below, so the next number up may do where the nearest
+** does not. */
 static bool json_write_real(char *z, size_t n, int digits, double r){
   char *p;
   (void)snprintf(z, n, "%.*g", digits, r);
   if( strtod(z, NULL)==r ) return true;
-  (void)snprintf(z, n, "%.*e", digits-1, r);   /* %g would leave zeros at the end out */
+  (void)snprintf(z, n, "%.*e", digits-1, r);   /* %g would omit trailing zeros */
   for(p=z+strcspn(z, "e")-1; p>z && *p=='9'; p--) *p = '0';
   if( *p<'0' || *p>'8' ) return false;
   ++*p;
@@ -71,7 +72,7 @@ void zt_json_real(sqlite3_str *out, double r){
     sqlite3_str_appendall(out, r<0 ? "-9.0e+999" : "9.0e+999");
     return;
   }
-  /* 15 digits tell normal doubles apart that have no more; subnormal ones may need fewer. */
+  /* 15 digits distinguish normal doubles that have no more; subnormal ones may need fewer */
   for(int digits=fabs(r)<DBL_MIN ? 1 : 15; digits<=17; digits++){
     if( json_write_real(z, sizeof(z), digits, r) ) break;
   }
@@ -84,7 +85,7 @@ void zt_json_uint(sqlite3_str *out, uint64_t u){
   sqlite3_str_appendf(out, "%llu", (unsigned long long)u);
 }
 
-/* Divide the n limbs of a, most significant first, by 10^9; returns the remainder. */
+/* Divides the n limbs of a, most significant first, by 10^9. Returns the remainder. */
 static uint32_t json_divide(uint32_t *a, size_t n){
   uint64_t r = 0;
   for(size_t i=0; i<n; i++){
@@ -95,7 +96,7 @@ static uint32_t json_divide(uint32_t *a, size_t n){
   return (uint32_t)r;
 }
 
-/* Add one to the n limbs of a, most significant first; the first one is there for the carry. */
+/* Adds one to the n limbs of a, most significant first. The first limb is there for the carry. */
 static void json_increment(uint32_t *a, size_t n){
   while( n-->0 && ++a[n]==0 ){}
 }

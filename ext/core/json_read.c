@@ -1,5 +1,4 @@
-/* Pull decoder for JSON. See json_read.h, whose rules J1 to J11 are named here where they
-** are checked. */
+/* Pull decoder for JSON. See json_read.h, which defines the rules. */
 #include "core/json_read.h"
 
 #include <locale.h>
@@ -11,7 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static size_t json_read_left(const zt_json_reader *r){
+static size_t json_read_remaining(const zt_json_reader *r){
   return (size_t)(r->end - r->p);
 }
 
@@ -23,7 +22,7 @@ void zt_json_read_init(zt_json_reader *r, const char *what, zt_span bytes, zt_er
 }
 
 static const uint8_t *json_read_next_poll(const zt_json_reader *r){
-  return json_read_left(r)>ZT_JSON_POLL_BYTES ? r->p+ZT_JSON_POLL_BYTES : r->end;
+  return json_read_remaining(r)>ZT_JSON_POLL_BYTES ? r->p+ZT_JSON_POLL_BYTES : r->end;
 }
 
 void zt_json_read_set_interrupt(zt_json_reader *r, const zt_interrupt *interrupt){
@@ -31,7 +30,7 @@ void zt_json_read_set_interrupt(zt_json_reader *r, const zt_interrupt *interrupt
   r->poll = json_read_next_poll(r);
 }
 
-bool zt_json_read_ask(zt_json_reader *r){
+bool zt_json_read_poll_slow(zt_json_reader *r){
   r->poll = json_read_next_poll(r);
   if( !r->interrupt || zt_interrupt_check(r->interrupt, r->err)==SQLITE_OK ) return true;
   r->p = r->end;
@@ -43,23 +42,14 @@ bool zt_json_read_ask(zt_json_reader *r){
 bool zt_json_read_fail(zt_json_reader *r, const char *rule, const char *format, ...){
   if( !r->err->rc ){
     va_list ap;
-    char *what;
     va_start(ap, format);
-    what = sqlite3_vmprintf(format, ap);
+    zt_break_at(r->err, rule, r->what, (uint64_t)(r->p - r->base), format, ap);
     va_end(ap);
-    if( what ){
-      zt_break(r->err, rule, "%s byte %llu: %s", r->what, (unsigned long long)(r->p - r->base),
-               what);
-    }else{
-      zt_fail_nomem(r->err);
-    }
-    sqlite3_free(what);
   }
   r->p = r->end;
   return false;
 }
 
-/* A failure at p. */
 static bool json_read_fail_at(zt_json_reader *r, const uint8_t *p, const char *rule,
                               const char *what){
   r->p = p;
@@ -81,20 +71,20 @@ bool zt_json_read_fail_type(zt_json_reader *r, const char *expected){
   zt_json_value found;
   zt_json_read_blanks(r);
   at = r->p;
-  if( !zt_json_read_next(r, &found) ) return false;   /* Which is worse */
+  if( !zt_json_read_next(r, &found) ) return false;   /* That fault takes precedence */
   r->p = at;
   return zt_json_read_fail(r, r->type_rule, "expected %s, found %s", expected,
                            found.type==ZT_JSON_INTEGER && found.negative ? "a negative integer"
                            : json_read_type_name(found.type));
 }
 
-/* --- What stands between values --- */
+/* --- Between values --- */
 
 void zt_json_read_blanks_slow(zt_json_reader *r){
   while( r->p<r->end && (*r->p==' ' || *r->p=='\n' || *r->p=='\r' || *r->p=='\t') ) r->p++;
 }
 
-/* J2, J3, J11: neither the end of the level nor the comma or value that may stand here does. */
+/* J2, J3, J11: neither the closing bracket nor a comma or value is next. */
 bool zt_json_read_more_slow(zt_json_reader *r, const zt_json_level *level){
   const char *what = level->close==']' ? "array" : "object";
   const char *rule = level->close==']' ? "J3" : "J2";
@@ -108,7 +98,7 @@ bool zt_json_read_more_slow(zt_json_reader *r, const zt_json_level *level){
   return zt_json_read_fail(r, rule, "neither , nor %c is here", level->close);
 }
 
-/* J2, J11: no name begins here, or behind the one that was read stands no colon. */
+/* J2, J11: no name, or no colon behind it, is next. */
 bool zt_json_read_key_slow(zt_json_reader *r, bool named, zt_json_string *out){
   *out = ZT_JSON_NO_STRING;
   if( r->err->rc ) return false;
@@ -121,14 +111,14 @@ bool zt_json_read_finish(zt_json_reader *r){
   if( r->err->rc ) return false;
   if( r->p==r->end ) return true;
   return zt_json_read_fail(r, "J10", "%llu bytes after the root value",
-                           (uint64_t)json_read_left(r));
+                           (uint64_t)json_read_remaining(r));
 }
 
 /* --- Texts --- */
 
-#define JSON_READ_NONE UINT32_MAX   /* No character */
+#define JSON_READ_NONE UINT32_MAX
 
-/* Four hexadecimal digits. */
+/* Reads four hexadecimal digits. */
 static uint32_t json_read_digits(const uint8_t *p){
   uint32_t u = 0;
   for(int i=0; i<4; i++){
@@ -139,8 +129,8 @@ static uint32_t json_read_digits(const uint8_t *p){
   return u;
 }
 
-/* The character of an escape, of which p is the backslash and n bytes are left; *length: how many
-** it takes. NULL in *rule, or the rule that it breaks. */
+/* Decodes an escape: p is its backslash, n bytes remain. *length is its length. *rule is NULL or
+** the rule that it breaks. */
 static uint32_t json_read_escape(const uint8_t *p, size_t n, size_t *length, const char **rule){
   static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
   const char *name = n>1 && p[1] ? strchr(names, (char)p[1]) : NULL;
@@ -164,7 +154,7 @@ static uint32_t json_read_escape(const uint8_t *p, size_t n, size_t *length, con
   return 0x10000 + ((u-0xD800)<<10) + (low-0xDC00);
 }
 
-/* J6, J7: go over the escape at p. Returns the byte behind it, NULL after a failure. */
+/* J6, J7: checks the escape at p. Returns the byte behind it, NULL after a failure. */
 static const uint8_t *json_read_check_escape(zt_json_reader *r, const uint8_t *p){
   const char *rule;
   size_t length;
@@ -174,7 +164,7 @@ static const uint8_t *json_read_check_escape(zt_json_reader *r, const uint8_t *p
   return NULL;
 }
 
-/* J8, of a text from its first byte up to end. */
+/* J8: checks the text from p to end. */
 static bool json_read_check_utf8(zt_json_reader *r, const uint8_t *p, const uint8_t *end){
   size_t n = 1;
   if( r->any_bytes || zt_utf8_valid(p, (size_t)(end-p)) ) return true;
@@ -182,7 +172,7 @@ static bool json_read_check_utf8(zt_json_reader *r, const uint8_t *p, const uint
   return json_read_fail_at(r, p, "J8", "text that is not UTF-8");
 }
 
-/* The first byte from p on that a text cannot go on over as it is, or the end. */
+/* Returns the first byte that ends plain text, or the end. */
 static const uint8_t *json_read_stop(const uint8_t *p, const uint8_t *end){
   for(; end-p>=8; p+=8){
     uint64_t stops = zt_json_stops(zt_load64(p));
@@ -213,9 +203,8 @@ bool zt_json_read_text_slow(zt_json_reader *r, zt_json_string *out){
   return true;
 }
 
-/* Take from the front of a text the next piece of what it means: all up to an escape, or the
-** character of one, which is written to room, in fewer bytes than its escape has. False at its
-** end. */
+/* Takes the next piece of the decoded text: all up to an escape, or the character of one escape,
+** which is written to room. False at the end. */
 static bool json_read_piece(zt_text *rest, char room[4], zt_text *piece){
   const char *backslash = rest->n ? memchr(rest->z, '\\', rest->n) : NULL;
   const char *rule;
@@ -288,7 +277,7 @@ static const uint8_t *json_read_past_digits(const uint8_t *p, const uint8_t *end
   return p;
 }
 
-/* J4: the digits that must be at p, behind a sign, a point or an e. NULL after a failure. */
+/* J4: skips the digits that must follow a sign, a point or an e. NULL after a failure. */
 static const uint8_t *json_read_need_digits(zt_json_reader *r, const uint8_t *p){
   const uint8_t *q = json_read_past_digits(p, r->end);
   if( q>p ) return q;
@@ -297,13 +286,13 @@ static const uint8_t *json_read_need_digits(zt_json_reader *r, const uint8_t *p)
   return NULL;
 }
 
-/* The integer of the digits from p up to q, which is ZT_JSON_LARGE if it does not fit. */
+/* Reads the digits from p to q. The type is ZT_JSON_LARGE if they do not fit. */
 static void json_read_integer(const uint8_t *p, const uint8_t *q, zt_json_value *out){
-  const uint64_t most = out->negative ? (uint64_t)1<<63 : UINT64_MAX;
+  const uint64_t max = out->negative ? (uint64_t)1<<63 : UINT64_MAX;
   out->type = ZT_JSON_INTEGER;
   for(; p<q; p++){
     uint64_t digit = (uint64_t)(*p-'0');
-    if( out->n>(most-digit)/10 ){
+    if( out->n>(max-digit)/10 ){
       out->type = ZT_JSON_LARGE;
       out->n = 0;
       return;
@@ -312,7 +301,7 @@ static void json_read_integer(const uint8_t *p, const uint8_t *q, zt_json_value 
   }
 }
 
-/* J4. A number begins at r->p. */
+/* J4. Reads a number. */
 static bool json_read_number(zt_json_reader *r, zt_json_value *out){
   const uint8_t *from = r->p, *digits, *p;
   out->negative = *from=='-';
@@ -354,7 +343,7 @@ bool zt_json_read_uint_slow(zt_json_reader *r, uint64_t *out){
 
 double zt_json_read_real(zt_text number, char *room){
   const char *dot = number.n ? memchr(number.z, '.', number.n) : NULL;
-  const char *point = localeconv()->decimal_point;   /* Which is strtod()'s */
+  const char *point = localeconv()->decimal_point;   /* strtod() expects it */
   size_t before = dot ? (size_t)(dot-number.z) : number.n, n = 0;
   memcpy(room, number.z, before);
   if( dot ){
@@ -371,11 +360,7 @@ double zt_json_read_real(zt_text number, char *room){
 
 static bool json_read_word(zt_json_reader *r, const char *word){
   size_t n = strlen(word);
-  if( json_read_left(r)<n || memcmp(r->p, word, n)!=0 ){
-    return zt_json_read_fail(r, "J1", "no value begins here");
-  }
-  r->p += n;
-  return true;
+  return zt_json_read_pass(r, word, n) || zt_json_read_fail(r, "J1", "no value begins here");
 }
 
 zt_json_type zt_json_read_peek(zt_json_reader *r){

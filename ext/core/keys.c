@@ -1,4 +1,4 @@
-/* The names of a list of things. See keys.h. */
+/* The distinct names of a list of things. See keys.h. */
 #include "core/keys.h"
 
 #include "core/host.h"
@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define KEYS_POLL_KEYS (1u<<16)   /* Names between two questions whether to go on */
+#define KEYS_POLL_KEYS (1u<<16)   /* Names between two checks for an interrupt */
 
 void zt_keys_clear(zt_keys *k){
   sqlite3_free(k->a);
@@ -40,7 +40,7 @@ void zt_keys_reserve(zt_keys *k, uint64_t n){
 }
 
 void zt_keys_trim(zt_keys *k){
-  if( k->n>0 && k->n<k->capacity ) keys_resize(k, k->n);   /* Without effect if that fails */
+  if( k->n>0 && k->n<k->capacity ) keys_resize(k, k->n);   /* A failure changes nothing */
 }
 
 ZT_INLINE int keys_push(zt_keys *k, zt_key key, zt_error *err){
@@ -62,9 +62,8 @@ static uint64_t keys_hash(const zt_keys *k, zt_text text){
   return XXH3_64bits_withSeed(text.z, text.n, k->seed);
 }
 
-/* What a slot has of a hash: the bits that are above those of an index. Names of other bits are
-** other names, and need not be looked at, which in a manifest of some size would be a miss of the
-** cache each. */
+/* Returns the bits of a hash in a slot: those above the index. Names with other bits differ, and
+** need not be read, which would be a cache miss each in a large manifest. */
 static uint32_t keys_tag(const zt_keys *k, uint64_t hash){
   return (uint32_t)(hash>>32) & ~k->mask;
 }
@@ -75,8 +74,7 @@ static void keys_put_slot(zt_keys *k, uint64_t hash, uint32_t i){
   k->slots[s] = keys_tag(k, hash) | (i+1);
 }
 
-/* A hash table with room for `room` names, two thirds full at the most, and all names so far
-** in it. */
+/* Makes a hash table for `room` names, at most two thirds full, and inserts all names. */
 static int keys_rehash(zt_keys *k, const uint8_t *bytes, uint32_t room, zt_error *err){
   uint64_t n = 16;
   while( n*2/3<room ) n *= 2;
@@ -96,13 +94,13 @@ static int keys_rehash(zt_keys *k, const uint8_t *bytes, uint32_t room, zt_error
   return SQLITE_OK;
 }
 
-/* Room for twice the names there are, or for as many as are expected. */
+/* Returns room for twice the names, or for as many as are expected. */
 static uint32_t keys_room(const zt_keys *k){
   uint32_t room = k->n<16 ? 16 : k->n*2;
   return room<k->capacity ? k->capacity : room;
 }
 
-/* The index of a name in the table; -1 if it is not there. */
+/* Returns the index of a name in the table, or -1. */
 static int64_t keys_look_up(const zt_keys *k, const uint8_t *bytes, zt_text text, uint64_t hash){
   for(uint32_t s=(uint32_t)hash & k->mask; k->slots[s]; s=(s+1) & k->mask){
     uint32_t i = (k->slots[s] & k->mask)-1;
@@ -114,8 +112,8 @@ static int64_t keys_look_up(const zt_keys *k, const uint8_t *bytes, zt_text text
 
 /* --- Runs --- */
 
-/* True if a name that is behind all of the last run is in one before. Else it is about to be added,
-** so that the next one of its run need not be compared with names before it. */
+/* Returns whether a name that sorts after the last run is in an earlier run. If not, the caller
+** adds it, and the next name of its run need not be compared with names before it. */
 static bool keys_merge(zt_keys *k, const uint8_t *bytes, zt_text text){
   uint32_t at[ZT_KEYS_RUNS];
   for(uint32_t r=0; r<k->last; r++){
@@ -130,7 +128,6 @@ static bool keys_merge(zt_keys *k, const uint8_t *bytes, zt_text text){
   return false;
 }
 
-/* Begin another run. */
 static void keys_begin_run(zt_keys *k){
   for(uint32_t r=0; r<=k->last; r++) k->merged[r] = k->runs[r];
   k->runs[++k->last] = k->n;
@@ -148,7 +145,7 @@ static int64_t keys_search(const zt_keys *k, const uint8_t *bytes, zt_text text,
   return -1;
 }
 
-/* The index of a name while there is no table; -1 if it is not there. */
+/* Returns the index of a name without a table, or -1. */
 static int64_t keys_find_in_runs(const zt_keys *k, const uint8_t *bytes, zt_text text){
   int64_t found = -1;
   for(uint32_t r=0; r<=k->last && found<0; r++){
@@ -157,7 +154,7 @@ static int64_t keys_find_in_runs(const zt_keys *k, const uint8_t *bytes, zt_text
   return found;
 }
 
-/* Add a name as long as there is no table; *full if there must be one now. */
+/* Adds a name without a table. *full: a table is needed now. */
 static int keys_add_to_runs(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate,
                             bool *full, zt_error *err){
   zt_text text = { (const char*)bytes+key.at, key.n };
@@ -174,7 +171,7 @@ static int keys_add_to_runs(zt_keys *k, const uint8_t *bytes, zt_key key, bool *
   return keys_push(k, key, err);
 }
 
-/* --- All of it --- */
+/* --- Runs or table --- */
 
 int zt_keys_add(zt_keys *k, const uint8_t *bytes, zt_key key, bool *duplicate, zt_error *err){
   zt_text text = { (const char*)bytes+key.at, key.n };
@@ -217,7 +214,7 @@ int zt_keys_reordered(zt_keys *k, const uint8_t *bytes, zt_error *err){
     if( k->last+1==ZT_KEYS_RUNS ) return keys_rehash(k, bytes, k->n, err);
     k->runs[++k->last] = i;
   }
-  memcpy(k->merged, k->runs, sizeof(k->merged));   /* Nothing is known to come before a next one */
+  memcpy(k->merged, k->runs, sizeof(k->merged));   /* The next name is compared with all */
   return SQLITE_OK;
 }
 

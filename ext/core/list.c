@@ -1,4 +1,4 @@
-/* A list of texts. See list.h. */
+/* Reader of a list of texts. See list.h. */
 #include "core/list.h"
 
 #include "core/host.h"
@@ -6,14 +6,9 @@
 #define LIST_BLANKS " \t\n\r"
 #define LIST_DIGITS "0123456789"
 
-/* --- What is a list --- */
+/* --- Recognizing a list --- */
 
-/* True if nothing but blanks follows. */
-static bool list_ends(const char *z){
-  return z[strspn(z, LIST_BLANKS)]==0;
-}
-
-/* Bytes of the literal or integer that begins at z, 0 if there is none. */
+/* Returns the length of the literal or integer at z; 0 if there is none. */
 static size_t list_word(const char *z){
   static const char *const literals[] = { "null", "true", "false" };
   size_t sign = z[0]=='-', digits = strspn(z+sign, LIST_DIGITS);
@@ -23,7 +18,7 @@ static size_t list_word(const char *z){
   return digits ? sign+digits : 0;
 }
 
-/* True for the last byte of a list, as far as that can be told from behind. */
+/* Returns whether the text ends with `]`. */
 static bool list_is_closed(const char *z){
   size_t n = strlen(z);
   while( n>0 && strchr(LIST_BLANKS, z[n-1]) ) n--;
@@ -44,7 +39,7 @@ bool zt_list_is(const char *text){
   z += n;
   z += strspn(z, LIST_BLANKS);
   if( n>0 && *z==',' ) return list_is_closed(z);
-  return *z==']' && list_ends(z+1);
+  return *z==']' && z[1+strspn(z+1, LIST_BLANKS)]==0;
 }
 
 /* --- Elements --- */
@@ -53,11 +48,11 @@ void zt_list_init(zt_list *l, const char *text, zt_error *err){
   *l = (zt_list){ 0 };
   zt_json_read_init(&l->json, "the source is a list:",
                     (zt_span){ (const uint8_t*)text, strlen(text) }, err);
-  l->json.any_bytes = true;   /* As names of files may have */
+  l->json.any_bytes = true;   /* File names may be any bytes */
   zt_json_read_open(&l->json, ZT_JSON_ARRAY, &l->level);
 }
 
-/* The next element, which is not text, or is no value at all. */
+/* Fails at an element that is not text, or not a value. */
 static bool list_no_text(zt_list *l){
   static const char *const names[] = {
     [ZT_JSON_NULL] = "null", [ZT_JSON_FALSE] = "a boolean", [ZT_JSON_TRUE] = "a boolean",
@@ -73,7 +68,7 @@ static bool list_no_text(zt_list *l){
   return false;
 }
 
-/* Read the next element as it is written: false at the end of the list, and on a failure. */
+/* Reads the next element as written. False at the end of the list and after a failure. */
 static bool list_read(zt_list *l, zt_json_string *out){
   if( !zt_json_read_more(&l->json, &l->level) ){
     l->ended = true;
@@ -91,7 +86,7 @@ bool zt_list_next(zt_list *l, char **out){
   *out = NULL;
   if( l->ended || err->rc ) return false;
   if( !list_read(l, &text) ){
-    err->rule = NULL;   /* The list is no file, and breaks none's rules */
+    err->rule = NULL;   /* The rules are for files */
     return false;
   }
   *out = sqlite3_malloc64(text.raw.n+1);

@@ -1,11 +1,9 @@
 /*
-** A list of texts as a JSON array (RFC 8259), read one after the other. Interface to code in
-** list.c.
+** Reader of a list of texts, a JSON array (RFC 8259). Interface to code in list.c.
 **
 **   list := ws "[" ws [ text ws { "," ws text ws } ] "]" ws         ; core/json_read.h
 **
-** U+0000 is no character here, and bytes that are no UTF-8 stay what they are. Elements are
-** numbered from 0, and bytes of the list, too.
+** U+0000 is refused, and bytes that are not UTF-8 are kept. Elements and bytes are numbered from 0.
 */
 #ifndef ZT_CORE_LIST_H
 #define ZT_CORE_LIST_H
@@ -19,15 +17,15 @@ typedef struct zt_list {
   bool ended;
 } zt_list;
 
-/* True if a text is meant as a list, if a broken one. Patterns may begin with `[`, too: `[a-z]*` is
-** none, `["a` is one. */
+/* Returns whether a text is meant as a list, even a broken one. Patterns may begin with `[`, too:
+** `[a-z]*` is not a list, `["a` is one. */
 bool zt_list_is(const char *text);
 
-/* Begin to read the list, which is borrowed, as is err: failures go there. */
+/* Begins to read the list. The text and err, which receives failures, are borrowed. */
 void zt_list_init(zt_list *list, const char *text, zt_error *err);
 
-/* Read the next element, decoded, into memory of the caller's from sqlite3_malloc64(). False at the
-** end of the list, and on a failure. */
+/* Reads the next element into memory that the caller frees by sqlite3_free(). False at the end of
+** the list and after a failure. */
 bool zt_list_next(zt_list *list, char **out);
 
 #endif

@@ -1,12 +1,11 @@
-/* What the operating systems have in common. See os.h; the rest is in os_posix.c and
-** os_windows.c. */
+/* Code for all operating systems. See os.h. */
 #include "core/os_system.h"
 
 #include <errno.h>
 #include "core/host.h"
 
-#define OS_COARSE_TICK ZT_SECOND   /* Of file systems that keep whole seconds (doubled below: FAT
-                                   ** keeps every other one) */
+#define OS_COARSE_TICK ZT_SECOND   /* For file systems that keep whole seconds (doubled below,
+                                   ** because FAT keeps every other one) */
 
 const char *zt_kind_name(zt_kind kind){
   switch( kind ){
@@ -20,9 +19,43 @@ const char *zt_kind_name(zt_kind kind){
   }
 }
 
-zt_file zt_os_refuse(zt_kind kind, zt_error *err){
+static zt_file os_refuse(zt_kind kind, zt_error *err){
   zt_fail(err, SQLITE_ERROR, "is %s, not a regular file", zt_kind_name(kind));
   return -1;
+}
+
+zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
+  zt_file file = -1;
+  int n = 0;
+  if( known ) *out = *known;
+  else n = zt_os_stat(path, out);
+  if( n==0 && out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ){
+    return os_refuse(out->kind, err);
+  }
+  if( n==0 ) file = zt_os_open_any(path, &n);
+  if( n==0 ) n = zt_os_fstat(file, out);
+  if( n==0 && out->kind==ZT_KIND_FILE ) return file;
+  zt_os_close(file);
+  if( n==0 ) return os_refuse(out->kind, err);   /* It was replaced meanwhile */
+  zt_fail_os(err, "open", n);
+  return -1;
+}
+
+int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
+  size_t done = 0;
+  *error_number = 0;
+  if( offset>(uint64_t)INT64_MAX-n ){
+    *error_number = EOVERFLOW;
+    return -1;
+  }
+  while( done<n ){
+    const int64_t n_read = zt_os_read_once(file, offset+done, (char*)buffer+done, n-done,
+                                           error_number);
+    if( n_read<0 ) return -1;
+    if( n_read==0 ) break;
+    done += (size_t)n_read;
+  }
+  return (int64_t)done;
 }
 
 bool zt_os_absent(int error_number){

@@ -4,11 +4,10 @@
 #define _GNU_SOURCE 1   /* d_type, st_mtim, madvise(), dladdr() */
 #endif
 #ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64   /* Where long has 32 bits: sizes, inodes and positions in a directory
-                               ** have more all the same */
+#define _FILE_OFFSET_BITS 64   /* For sizes, inodes and positions of 64 bits where long has 32 */
 #endif
 #ifndef _TIME_BITS
-#define _TIME_BITS 64          /* And times, from 2038 on */
+#define _TIME_BITS 64          /* Times from 2038 on */
 #endif
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "core/os_system.h"
@@ -28,14 +27,15 @@
 #include <unistd.h>
 #include "core/host.h"
 
-#define OS_TICK (ZT_SECOND/100)    /* Longest tick of a kernel's clock that file times come from */
-#define OS_LARGE ((size_t)4<<20)   /* Buffers from here on are worth large pages */
+#define OS_TICK (ZT_SECOND/100)    /* Longest tick of a kernel's clock for file times */
+#define OS_READ_MAX ((size_t)INT_MAX/2)   /* Bytes in one call */
+#define OS_LARGE ((size_t)4<<20)   /* Smaller buffers are not worth large pages */
 #define OS_LARGE_PAGE ((uintptr_t)2<<20)
 #define OS_HOST 255                      /* Most bytes of a host's name */
-#define OS_HOME_ENTRY ((size_t)16<<10)   /* Bytes that the system's entry of a user may take */
+#define OS_HOME_ENTRY ((size_t)16<<10)   /* Most bytes of a user's entry */
 
-/* Make a call until it was not a signal that ended it: a host may have handlers without SA_RESTART.
-** After a failure errno says why, and is 0 where that was none. */
+/* Repeats a call that a signal interrupted: a host may have handlers without SA_RESTART. errno is 0
+** unless the call failed and set it. */
 #define OS_UNINTERRUPTED(failed) do errno = 0; while( (failed) && errno==EINTR )
 
 #ifdef __APPLE__
@@ -48,7 +48,7 @@
 
 const char *zt_os_message(int n, char buffer[ZT_OS_MESSAGE]){
 #ifdef __GLIBC__
-  /* Its own: returns the text, which need not be in the buffer */
+  /* GNU's strerror_r() returns the text, which need not be in the buffer */
   return strerror_r(n, buffer, ZT_OS_MESSAGE);
 #else
   if( strerror_r(n, buffer, ZT_OS_MESSAGE) ) snprintf(buffer, ZT_OS_MESSAGE, "error %d", n);
@@ -130,27 +130,11 @@ char *zt_os_resolve(const char *path, int *error_number){
   return out;
 }
 
-zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
-  int fd, n = 0;
-  if( known ) *out = *known;
-  else n = zt_os_stat(path, out);
-  if( n ){
-    zt_fail_os(err, "open", n);
-    return -1;
-  }
-  if( out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ) return zt_os_refuse(out->kind, err);
-  /* It may have been exchanged for a FIFO since: do not wait for a writer. */
+zt_file zt_os_open_any(const char *path, int *error_number){
+  int fd;
+  /* A FIFO would wait for a writer without O_NONBLOCK */
   OS_UNINTERRUPTED( (fd = open(path, O_RDONLY|O_CLOEXEC|O_NONBLOCK|O_NOCTTY))<0 );
-  n = fd<0 ? errno : zt_os_fstat(fd, out);
-  if( n ){
-    zt_fail_os(err, "open", n);
-    zt_os_close(fd);
-    return -1;
-  }
-  if( out->kind!=ZT_KIND_FILE ){
-    zt_os_close(fd);
-    return zt_os_refuse(out->kind, err);
-  }
+  *error_number = fd<0 ? errno : 0;
   return fd;
 }
 
@@ -168,25 +152,12 @@ int zt_os_fstat(zt_file file, zt_stat *out){
   return 0;
 }
 
-int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
-  size_t done = 0;
-  *error_number = 0;
-  if( offset>(uint64_t)INT64_MAX-n ){
-    *error_number = EOVERFLOW;
-    return -1;
-  }
-  while( done<n ){
-    size_t want = n-done<(size_t)INT_MAX/2 ? n-done : (size_t)INT_MAX/2;
-    ssize_t got;
-    OS_UNINTERRUPTED( (got = pread((int)file, (char*)buffer+done, want, (off_t)(offset+done)))<0 );
-    if( got<0 ){
-      *error_number = errno;
-      return -1;
-    }
-    if( got==0 ) break;
-    done += (size_t)got;
-  }
-  return (int64_t)done;
+int64_t zt_os_read_once(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
+  ssize_t n_read;
+  if( n>OS_READ_MAX ) n = OS_READ_MAX;
+  OS_UNINTERRUPTED( (n_read = pread((int)file, buffer, n, (off_t)offset))<0 );
+  if( n_read<0 ) *error_number = errno;
+  return n_read;
 }
 
 bool zt_os_now(int64_t *now, int64_t *tick){
@@ -207,7 +178,7 @@ void zt_os_advise_large(void *p, size_t n){
 #ifdef MADV_HUGEPAGE
   uintptr_t from = ((uintptr_t)p + OS_LARGE_PAGE-1) & ~(OS_LARGE_PAGE-1);
   uintptr_t to = ((uintptr_t)p + n) & ~(OS_LARGE_PAGE-1);
-  /* Advice only: where the system does not take it, pages are small. */
+  /* The system may ignore this */
   if( n>=OS_LARGE && from<to ) (void)madvise((void*)from, to-from, MADV_HUGEPAGE);
 #else
   (void)p;
@@ -239,12 +210,8 @@ const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   *error_number = entry ? 0 : errno;
   if( !entry ) return NULL;
   *kind = ZT_KIND_UNKNOWN;
-#ifdef DT_REG
-  if( entry->d_type==DT_REG ) *kind = ZT_KIND_FILE;
-  if( entry->d_type==DT_DIR ) *kind = ZT_KIND_DIRECTORY;
-  if( entry->d_type==DT_FIFO ) *kind = ZT_KIND_FIFO;
-  if( entry->d_type==DT_SOCK ) *kind = ZT_KIND_SOCKET;
-  if( entry->d_type==DT_CHR || entry->d_type==DT_BLK ) *kind = ZT_KIND_DEVICE;
+#ifdef DTTOIF
+  *kind = os_kind_of((mode_t)DTTOIF(entry->d_type));
 #endif
   return entry->d_name;
 }
@@ -256,8 +223,8 @@ void zt_os_closedir(zt_directory *d){
 void zt_os_stay_loaded(void){
   static const char here;
   Dl_info self;
-  /* One reference more, which nobody gives back. A program that has this linked in is no library,
-  ** and stays anyway. */
+  /* This reference is never released. A program that has the extension linked in is not a library,
+  ** and stays loaded anyway. */
   if( dladdr(&here, &self) ) (void)dlopen(self.dli_fname, RTLD_NOW|RTLD_NOLOAD|RTLD_NODELETE);
 }
 
@@ -267,7 +234,7 @@ static char *os_copy(const char *path, zt_error *err){
   return out;
 }
 
-/* The home directory that the system's users have, where the environment names none. */
+/* Returns the home directory from the system's user database, for an environment without HOME. */
 static char *os_home_of_user(zt_error *err){
   struct passwd user, *found = NULL;
   char *buffer = sqlite3_malloc64(OS_HOME_ENTRY), *home = NULL;
@@ -275,7 +242,7 @@ static char *os_home_of_user(zt_error *err){
     zt_fail_nomem(err);
     return NULL;
   }
-  (void)getpwuid_r(getuid(), &user, buffer, OS_HOME_ENTRY, &found);   /* Else found is NULL */
+  (void)getpwuid_r(getuid(), &user, buffer, OS_HOME_ENTRY, &found);   /* NULL after a failure */
   if( found && *user.pw_dir ) home = os_copy(user.pw_dir, err);
   else zt_os_homeless(err);
   sqlite3_free(buffer);
@@ -293,11 +260,11 @@ char *zt_os_host(zt_error *err){
     zt_fail_os(err, "tell the host's name", errno);
     return NULL;
   }
-  name[OS_HOST] = 0;   /* One that is cut need not end */
+  name[OS_HOST] = 0;   /* A name that is cut may lack its NUL */
   return os_copy(name, err);
 }
 
 void zt_os_from_uri(char *path){
-  (void)path;   /* They are the same */
+  (void)path;   /* It is the system's path */
 }
 #endif

@@ -1,10 +1,10 @@
 /*
 ** The operating system: Windows. See os.h.
 **
-** Paths are UTF-8 here and UTF-16 there. Files are opened so that others may write to, rename and
-** delete them meanwhile, as on POSIX systems. A file's ctime is what the system calls its change
-** time; its device and inode are its volume's serial number and its index on that. Symbolic links
-** and junctions are followed by the system.
+** Paths are UTF-8 here and UTF-16 in system calls. Files are opened so that other programs may
+** write to, rename and delete them, as on POSIX systems. A file's ctime is the system's change
+** time; its device and inode are its volume's serial number and its index on that volume. The
+** system follows symbolic links and junctions.
 */
 #include "core/os_system.h"
 
@@ -17,15 +17,14 @@
 #include <windows.h>
 #include "core/host.h"
 
-#define OS_TICK (ZT_SECOND/64)           /* Longest tick of the clock that file times come from */
+#define OS_TICK (ZT_SECOND/64)           /* Longest tick of the clock of file times */
 #define OS_HOST 255                      /* Most UTF-16 units of a host's name */
-#define OS_UNIT ((int64_t)100)           /* Nanoseconds in a unit of it */
-#define OS_EPOCH INT64_C(116444736000000000)   /* Its units from 1601 to 1970 */
-#define OS_READ_MAX ((size_t)64<<20)     /* Bytes in one call; networks refuse some that are
-                                         ** much longer */
+#define OS_UNIT ((int64_t)100)           /* Nanoseconds in a unit of that clock */
+#define OS_EPOCH INT64_C(116444736000000000)   /* Units from 1601 to 1970 */
+#define OS_READ_MAX ((size_t)64<<20)     /* Bytes in one call; networks refuse much longer calls */
 #define OS_ENTRY_MAX_BYTES (3*MAX_PATH)  /* A name of MAX_PATH UTF-16 units, in UTF-8 */
-#define OS_SHORT_PATH (MAX_PATH-12)      /* UTF-16 units of a path that every function takes as
-                                         ** it is */
+#define OS_SHORT_PATH (MAX_PATH-12)      /* UTF-16 units of a path that every function accepts
+                                         ** unchanged */
 
 static int os_errno_of(DWORD error){
   switch( error ){
@@ -52,10 +51,10 @@ static int os_errno_of(DWORD error){
 
 /* --- Paths --- */
 
-/* The absolute path, which memory of the caller's holds; NULL if memory is short, or path is
-** nothing the system can make one of. */
+/* Returns the absolute path, owned by the caller. NULL if memory is short or path cannot be made
+** absolute. */
 static wchar_t *os_absolute(const wchar_t *path){
-  /* With its NUL, which written does not count */
+  /* n counts the NUL, written does not */
   DWORD n = GetFullPathNameW(path, 0, NULL, NULL), written;
   wchar_t *out = n ? sqlite3_malloc64(n*sizeof(*out)) : NULL;
   if( !out ) return NULL;
@@ -65,7 +64,7 @@ static wchar_t *os_absolute(const wchar_t *path){
   return NULL;
 }
 
-/* The absolute path, with the prefix that lifts the limit on its length. Takes path. */
+/* Returns the absolute path with the prefix that lifts the limit on its length. Takes path. */
 static wchar_t *os_lengthen(wchar_t *path){
   wchar_t *full = os_absolute(path), *out = NULL;
   if( full ){
@@ -83,21 +82,21 @@ static wchar_t *os_lengthen(wchar_t *path){
   return out;
 }
 
-/* True for \\?\ and \\.\: the system takes what follows as it is. */
+/* Returns whether a path begins with \\?\ or \\.\, behind which the system changes nothing. */
 static bool os_is_verbatim(const wchar_t *path){
   return path[0]==L'\\' && path[1]==L'\\' && (path[2]==L'?' || path[2]==L'.') && path[3]==L'\\';
 }
 
-/* A path as the system takes it. */
+/* A path in UTF-16. */
 typedef struct os_wide {
-  wchar_t *z;                    /* Owned, or the member below */
+  wchar_t *z;                    /* Owned, or `brief` */
   wchar_t brief[OS_SHORT_PATH];
 } os_wide;
 
-/* Convert a path; suffix is to follow it. Returns 0 or the errno value. */
+/* Converts a path and appends suffix. Returns 0 or the errno value. */
 static int os_widen(os_wide *w, const char *path, const wchar_t *suffix){
   const size_t nSuffix = wcslen(suffix);
-  /* With its NUL */
+  /* Counts the NUL */
   int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
   bool is_short = n>0 && (size_t)n+nSuffix<=OS_SHORT_PATH;
   w->z = w->brief;
@@ -119,7 +118,7 @@ void zt_os_from_uri(char *path){
   if( letter ) memmove(path, path+1, strlen(path));
 }
 
-/* UTF-16 with its NUL as UTF-8; NULL if memory is short. */
+/* Converts UTF-16 to UTF-8. NULL if memory is short. */
 static char *os_narrow(const wchar_t *path){
   int n = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
   char *out = n>0 ? sqlite3_malloc64((size_t)n) : NULL;
@@ -141,7 +140,8 @@ char *zt_os_host(zt_error *err){
 }
 
 char *zt_os_home(zt_error *err){
-  DWORD n = GetEnvironmentVariableW(L"USERPROFILE", NULL, 0);   /* With its NUL; 0: there is none */
+  DWORD n = GetEnvironmentVariableW(L"USERPROFILE", NULL, 0);   /* Counts the NUL; 0: there is
+                                                                ** none */
   wchar_t *path;
   char *out;
   if( n<=1 ) return zt_os_homeless(err);
@@ -150,8 +150,8 @@ char *zt_os_home(zt_error *err){
     zt_fail_nomem(err);
     return NULL;
   }
-  *path = 0;   /* Another thread may change it meanwhile */
-  n = GetEnvironmentVariableW(L"USERPROFILE", path, n);   /* Without its NUL, if it fits */
+  *path = 0;   /* Another thread may change the variable meanwhile */
+  n = GetEnvironmentVariableW(L"USERPROFILE", path, n);   /* Does not count the NUL if it fits */
   out = *path ? os_narrow(path) : zt_os_homeless(err);
   if( !out && !err->rc ) zt_fail_nomem(err);
   sqlite3_free(path);
@@ -164,7 +164,8 @@ static HANDLE os_handle_of(zt_file file){
   return (HANDLE)file;
 }
 
-/* INVALID_HANDLE_VALUE, which is the zt_file -1, with *error_number set on failure. */
+/* Opens a path. Returns INVALID_HANDLE_VALUE, which is the zt_file -1, with *error_number after a
+** failure. */
 static HANDLE os_open_path(const char *path, DWORD access, DWORD flags, int *error_number){
   const DWORD share = FILE_SHARE_READ|FILE_SHARE_WRITE|FILE_SHARE_DELETE;
   HANDLE h = INVALID_HANDLE_VALUE;
@@ -178,7 +179,7 @@ static HANDLE os_open_path(const char *path, DWORD access, DWORD flags, int *err
   return h;
 }
 
-/* Units since 1601 as nanoseconds since 1970. */
+/* Converts units since 1601 to nanoseconds since 1970. */
 static int64_t os_nanoseconds(int64_t units){
   units -= OS_EPOCH;
   if( units>INT64_MAX/OS_UNIT || units<INT64_MIN/OS_UNIT ) return units<0 ? INT64_MIN : INT64_MAX;
@@ -189,7 +190,7 @@ static uint64_t os_join(DWORD high, DWORD low){
   return (uint64_t)high<<32 | low;
 }
 
-/* A file system without change times says 0. */
+/* Examines an open file. File systems without change times report 0. */
 static int os_from_handle(HANDLE h, zt_stat *out){
   BY_HANDLE_FILE_INFORMATION file;
   FILE_BASIC_INFO basic;
@@ -230,7 +231,7 @@ int64_t zt_os_birth(const char *path){
 
 int zt_os_stat(const char *path, zt_stat *out){
   int error_number;
-  /* Directories, too */
+  /* The flag admits directories */
   HANDLE h = os_open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS, &error_number);
   *out = (zt_stat){ 0 };
   if( h==INVALID_HANDLE_VALUE ) return error_number;
@@ -249,7 +250,7 @@ int zt_os_exists(const char *path){
   return error_number;
 }
 
-/* A final path as people write it: without its prefix, which has a pattern's characters in it. */
+/* Removes the prefix of a final path, which has wildcards in it. */
 static wchar_t *os_plain(wchar_t *path){
   if( wcsncmp(path, L"\\\\?\\", 4) ) return path;
   if( wcsncmp(path+4, L"UNC\\", 4) ) return path+4;
@@ -263,13 +264,13 @@ char *zt_os_resolve(const char *path, int *error_number){
   char *out = NULL;
   DWORD n;
   if( h==INVALID_HANDLE_VALUE ) return NULL;
-  n = GetFinalPathNameByHandleW(h, NULL, 0, 0);   /* With its NUL */
+  n = GetFinalPathNameByHandleW(h, NULL, 0, 0);   /* Counts the NUL */
   if( n==0 ) *error_number = os_errno_of(GetLastError());
   else wide = sqlite3_malloc64((n+1)*sizeof(*wide));
   if( wide ){
-    DWORD written = GetFinalPathNameByHandleW(h, wide, n+1, 0);   /* Without it */
+    DWORD written = GetFinalPathNameByHandleW(h, wide, n+1, 0);   /* Does not count it */
     if( written==0 ) *error_number = os_errno_of(GetLastError());
-    else if( written>n ) *error_number = EAGAIN;   /* It was renamed meanwhile */
+    else if( written>n ) *error_number = EAGAIN;   /* The file was renamed meanwhile */
     else out = os_narrow(os_plain(wide));
     sqlite3_free(wide);
   }
@@ -277,21 +278,8 @@ char *zt_os_resolve(const char *path, int *error_number){
   return out;
 }
 
-zt_file zt_os_open(const char *path, const zt_stat *known, zt_stat *out, zt_error *err){
-  HANDLE h = INVALID_HANDLE_VALUE;
-  int n = 0;
-  if( known ) *out = *known;
-  else n = zt_os_stat(path, out);
-  if( n==0 && out->kind!=ZT_KIND_FILE && out->kind!=ZT_KIND_MISSING ){
-    return zt_os_refuse(out->kind, err);
-  }
-  if( n==0 ) h = os_open_path(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL, &n);
-  if( n==0 ) n = os_from_handle(h, out);
-  if( n==0 && out->kind==ZT_KIND_FILE ) return (zt_file)h;
-  zt_os_close((zt_file)h);
-  if( n==0 ) return zt_os_refuse(out->kind, err);
-  zt_fail_os(err, "open", n);
-  return -1;
+zt_file zt_os_open_any(const char *path, int *error_number){
+  return (zt_file)os_open_path(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL, error_number);
 }
 
 void zt_os_close(zt_file file){
@@ -302,27 +290,14 @@ int zt_os_fstat(zt_file file, zt_stat *out){
   return os_from_handle(os_handle_of(file), out);
 }
 
-int64_t zt_os_read(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
-  size_t done = 0;
-  *error_number = 0;
-  if( offset>(uint64_t)INT64_MAX-n ){
-    *error_number = EOVERFLOW;
-    return -1;
-  }
-  while( done<n ){
-    uint64_t at = offset+done;
-    OVERLAPPED where = { .Offset = (DWORD)(at & 0xFFFFFFFF), .OffsetHigh = (DWORD)(at>>32) };
-    DWORD got = 0;
-    if( !ReadFile(os_handle_of(file), (char*)buffer+done,
-                  (DWORD)(n-done<OS_READ_MAX ? n-done : OS_READ_MAX), &got, &where) ){
-      if( GetLastError()==ERROR_HANDLE_EOF ) break;
-      *error_number = os_errno_of(GetLastError());
-      return -1;
-    }
-    if( got==0 ) break;
-    done += got;
-  }
-  return (int64_t)done;
+int64_t zt_os_read_once(zt_file file, uint64_t offset, void *buffer, size_t n, int *error_number){
+  OVERLAPPED at = { .Offset = (DWORD)(offset & 0xFFFFFFFF), .OffsetHigh = (DWORD)(offset>>32) };
+  DWORD n_read = 0;
+  if( n>OS_READ_MAX ) n = OS_READ_MAX;
+  if( ReadFile(os_handle_of(file), buffer, (DWORD)n, &n_read, &at) ) return n_read;
+  if( GetLastError()==ERROR_HANDLE_EOF ) return 0;
+  *error_number = os_errno_of(GetLastError());
+  return -1;
 }
 
 bool zt_os_now(int64_t *now, int64_t *tick){
@@ -344,7 +319,8 @@ void zt_os_advise_large(void *p, size_t n){
   (void)n;
 }
 
-/* Memory is there once it was promised, here, and so would be twice. */
+/* Windows commits memory when it is mapped: a buffer that is allocated as well would take it
+** twice. */
 void *zt_os_map(size_t n){
   (void)n;
   return NULL;
@@ -359,7 +335,7 @@ void zt_os_unmap(void *p, size_t n){
 
 struct zt_directory {
   HANDLE handle;
-  bool read;                     /* An entry that nobody has asked for yet */
+  bool read;                     /* entry is not returned yet */
   WIN32_FIND_DATAW entry;
   char name[OS_ENTRY_MAX_BYTES];
 };
@@ -384,13 +360,13 @@ zt_directory *zt_os_opendir(const char *path, int *error_number){
   return NULL;
 }
 
-/* Behind a reparse point is whatever it leads to. */
+/* A reparse point may lead to anything. */
 static zt_kind os_kind_of(DWORD attributes){
   if( attributes & FILE_ATTRIBUTE_REPARSE_POINT ) return ZT_KIND_UNKNOWN;
   return attributes & FILE_ATTRIBUTE_DIRECTORY ? ZT_KIND_DIRECTORY : ZT_KIND_FILE;
 }
 
-/* A name that is no proper UTF-16 comes with U+FFFD in it; opening that fails, and says so. */
+/* A name that is not valid UTF-16 comes with U+FFFD in it; opening it fails. */
 const char *zt_os_readdir(zt_directory *d, zt_kind *kind, int *error_number){
   *error_number = 0;
   for(;;){

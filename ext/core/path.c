@@ -1,4 +1,4 @@
-/* What the text of a path says. See path.h. */
+/* Questions about the text of a path. See path.h. */
 #include "core/path.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What a source argument names. See paths.h. */
+/* Resolution of a source argument. See paths.h. */
 #include "core/paths.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int paths_compare(const void *unused, const void *a, const void *b){
   return strcmp(((const zt_path*)a)->z, ((const zt_path*)b)->z);
 }
 
-/* Sort the paths from that one on, and drop what two ways through the pattern found twice. */
+/* Sorts the paths from index `from` on and drops duplicates. */
 static void paths_sort(zt_paths *p, size_t from, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
     .size = sizeof(zt_path), .compare = paths_compare, .interrupt = interrupt
@@ -39,39 +39,35 @@ static bool paths_ascend(const zt_paths *p){
   return true;
 }
 
-/* Where a path stands. */
-typedef struct paths_place {
-  char *z;
-  size_t i;
-} paths_place;
-
 static int paths_compare_places(const void *unused, const void *a, const void *b){
-  (void)unused;
-  return strcmp(((const paths_place*)a)->z, ((const paths_place*)b)->z);
+  return paths_compare(unused, *(zt_path*const*)a, *(zt_path*const*)b);
 }
 
-/* Keep each path at its first place alone. */
+/* Keeps only the first of equal paths. Their order stays, because the sort is stable. */
 static void paths_drop_repeated(zt_paths *p, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
-    .size = sizeof(paths_place), .compare = paths_compare_places, .interrupt = interrupt
+    .size = sizeof(zt_path*), .compare = paths_compare_places, .interrupt = interrupt
   };
-  paths_place *places = sqlite3_malloc64(p->n*sizeof(*places));
+  zt_path **places = sqlite3_malloc64(p->n*sizeof(zt_path*)), *first;
   size_t n = 0;
   if( !places ){
     zt_fail_nomem(err);
     return;
   }
-  for(size_t i=0; i<p->n; i++) places[i] = (paths_place){ p->a[i].z, i };
-  if( zt_sort(places, p->n, &by, err) ) goto end;
-  for(size_t i=1; i<p->n; i++){
-    if( strcmp(places[i-1].z, places[i].z)==0 ) p->a[places[i].i].z = NULL;
+  for(size_t i=0; i<p->n; i++) places[i] = &p->a[i];
+  if( zt_sort(places, p->n, &by, err)==SQLITE_OK ){
+    first = places[0];
+    for(size_t i=1; i<p->n; i++){
+      if( strcmp(first->z, places[i]->z)!=0 ){
+        first = places[i];
+        continue;
+      }
+      sqlite3_free(places[i]->z);
+      places[i]->z = NULL;
+    }
+    for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
+    p->n = n;
   }
-  for(size_t i=1; i<p->n; i++){
-    if( !p->a[places[i].i].z ) sqlite3_free(places[i].z);
-  }
-  for(size_t i=0; i<p->n; i++) if( p->a[i].z ) p->a[n++] = p->a[i];
-  p->n = n;
-end:
   sqlite3_free(places);
 }
 
@@ -81,7 +77,7 @@ void zt_paths_clear(zt_paths *p){
   *p = (zt_paths){ 0 };
 }
 
-/* Find what the pattern names below base, and put it in order. */
+/* Finds and sorts the files that the pattern names below base. */
 static void paths_expand(zt_search *w, const char *base, size_t nBase, const char *pattern){
   const size_t from = w->out->n;
   zt_search_below(w, base, nBase, pattern);
@@ -90,15 +86,15 @@ static void paths_expand(zt_search *w, const char *base, size_t nBase, const cha
 
 /* --- Sources --- */
 
-/* True if more than one file is asked for. A web server lists nothing: there a question mark begins
-** a query. */
+/* Returns whether a URL has wildcards. Web servers cannot list files, and `?` begins a query
+** there. */
 static bool paths_is_url_pattern(const char *url){
   return sqlite3_strnicmp(url, "http:", 5)!=0 && sqlite3_strnicmp(url, "https:", 6)!=0
       && zt_glob_is_pattern(url);
 }
 
 static int paths_fail_url(const char *url, zt_error *err){
-  if( !err->rc ) err->system = EACCES;   /* It is there, may be */
+  if( !err->rc ) err->system = EACCES;   /* It may exist */
   return zt_fail(err, SQLITE_ERROR,
                  "a URL of scheme '%.*s' is not read: sources are files of this machine, copy it"
                  " here first", zt_shown((zt_text){ url, zt_path_scheme(url) }), url);
@@ -110,7 +106,7 @@ int zt_path_fail(const zt_path *path, zt_error *err){
   return zt_fail_os(err, path->action, path->error_number);
 }
 
-/* The local path of a file: URI (RFC 8089), in memory of its own. */
+/* Returns the local path of a file: URI (RFC 8089), owned by the caller. */
 static char *paths_path_from_uri(const char *uri, zt_error *err){
   const char *p = uri + strlen("file:");
   char *path, *w;
@@ -148,8 +144,8 @@ static char *paths_path_from_uri(const char *uri, zt_error *err){
   return path;
 }
 
-/* The path that `~` or `~/...` stands for, in memory of its own. *fixed: how much of it is the home
-** directory's. */
+/* Returns the path of `~` or `~/...`, owned by the caller. *fixed is the length of the home
+** directory's part. */
 static char *paths_from_home(const char *source, size_t *fixed, zt_error *err){
   char *home = zt_os_home(err), *path;
   size_t n = home ? strlen(home) : 0;
@@ -170,17 +166,17 @@ typedef enum paths_source_kind {
   PATHS_SOURCE_LIST
 } paths_source_kind;
 
-/* What a source text is, once. */
+/* A classified source. */
 typedef struct paths_source {
-  const char *path;    /* The path, pattern or list that it stands for: the text itself, or */
+  const char *path;    /* Its path, pattern or list: the text itself or */
   char *owned;
-  size_t fixed;        /* Bytes at its beginning that are no pattern, whatever they look like */
+  size_t fixed;        /* Length of a prefix that is literal, even with wildcards */
   zt_stat stat;
-  bool missing;        /* A literal path, and nothing is there: */
-  int error_number;    /* Of one: not 0 if it cannot be told what it leads to, and why */
+  bool missing;        /* A literal path that does not exist */
+  int error_number;    /* errno value of a literal path */
 } paths_source;
 
-/* A URL is never looked for as a path, whatever is there. */
+/* A URL is never taken for a path, even if one exists. */
 static paths_source_kind paths_classify_url(paths_source *s, zt_error *err){
   if( paths_is_url_pattern(s->path) ){
     paths_fail_url(s->path, err);
@@ -196,7 +192,7 @@ static paths_source_kind paths_classify(paths_source *s, zt_error *err){
   bool denied;
   if( zt_path_is_url(s->path) ) return paths_classify_url(s, err);
   error_number = zt_os_stat(s->path, &s->stat);
-  /* Which is so of many a pattern */
+  /* Many patterns have these errors */
   denied = error_number==EACCES || error_number==ENAMETOOLONG;
   s->error_number = error_number;
   if( error_number==0 ){
@@ -224,18 +220,19 @@ static paths_source_kind paths_classify(paths_source *s, zt_error *err){
   return PATHS_SOURCE_LITERAL;
 }
 
-/* Add the path that the source names. If nothing is there, nobody can tell whether it was to be a
-** file or a directory with the wanted ones in it, so no filter hides that. Where it cannot be told
-** what is there, it may be such a directory. */
+/* Adds a literal path. A missing path passes every filter, because it might have been a file or a
+** directory of wanted files. A path that cannot be examined might be such a directory, too. */
 static void paths_add_literal(zt_search *w, const paths_source *s){
-  zt_path as = { .literal = true, .error_number = s->error_number, .action = "open" };
+  const zt_path path = {
+    .literal = true, .regular = s->stat.kind==ZT_KIND_FILE, .error_number = s->error_number,
+    .action = "open"
+  };
   const char *only = w->filter->only;
   bool above = s->error_number!=0 && only && zt_path_is_below(only, s->path);
-  as.regular = s->stat.kind==ZT_KIND_FILE;
   if( s->error_number==ENOMEM ) zt_fail_nomem(w->err);   /* Whatever the filter says */
-  else if( s->missing ) zt_search_append(w, s->path, as);
+  else if( s->missing ) zt_search_append(w, s->path, path);
   else if( above ) zt_search_add_failed(w, s->path, "open", s->error_number);
-  else zt_search_add(w, s->path, as);
+  else zt_search_add(w, s->path, path);
 }
 
 static void paths_add_directory(zt_search *w, const char *path){
@@ -245,10 +242,15 @@ static void paths_add_directory(zt_search *w, const char *path){
   w->files = NULL;
 }
 
-/* The walk begins where the last name ends that has no pattern in or before it. */
-static void paths_add_pattern(zt_search *w, const paths_source *s){
+/* Returns the length of a pattern up to the name with the first wildcard. */
+static size_t paths_base_length(const paths_source *s){
   size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
   while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
+  return n;
+}
+
+static void paths_add_pattern(zt_search *w, const paths_source *s){
+  const size_t n = paths_base_length(s);
   w->nSource = 0;
   paths_expand(w, s->path, n, s->path+n);
 }
@@ -259,7 +261,7 @@ static void paths_fail_nested(zt_error *err){
   zt_fail(err, SQLITE_ERROR, "a list of sources cannot be an element of a list");
 }
 
-/* Add what a source names, or an element of one. */
+/* Adds the paths of a source or of a list's element. */
 static void paths_add(zt_search *w, const char *text, bool element){
   paths_source s = { .path = text };
   switch( paths_classify(&s, w->err) ){
@@ -268,24 +270,19 @@ static void paths_add(zt_search *w, const char *text, bool element){
       w->out->stat = s.stat;
       paths_add_literal(w, &s);
       break;
-    case PATHS_SOURCE_DIRECTORY:
-      paths_add_directory(w, s.path);
-      break;
-    case PATHS_SOURCE_PATTERN:
-      paths_add_pattern(w, &s);
-      break;
+    case PATHS_SOURCE_DIRECTORY: paths_add_directory(w, s.path); break;
+    case PATHS_SOURCE_PATTERN:   paths_add_pattern(w, &s); break;
     case PATHS_SOURCE_LIST:
       if( element ) paths_fail_nested(w->err);
       else paths_add_list(w, text);
       break;
-    case PATHS_SOURCE_FAILED:
-      break;
+    case PATHS_SOURCE_FAILED:    break;
   }
   sqlite3_free(s.owned);
 }
 
-/* Add what the elements name, one after the other. A failure is the query's: its place is the
-** element, and no file. */
+/* Adds the paths of a list's elements. A failure belongs to the query: its place is the element,
+** not a file. */
 static void paths_add_list(zt_search *w, const char *text){
   const char *before = w->err->path;
   zt_list list;
@@ -321,30 +318,24 @@ int zt_paths_one(const char *source, char **out, zt_stat *stat, zt_error *err){
   *out = NULL;
   if( zt_path_is_url(source) ) return paths_fail_url(source, err);
   switch( paths_classify(&s, err) ){
-    case PATHS_SOURCE_LITERAL:     /* Opening it says what is wrong, */
-    case PATHS_SOURCE_DIRECTORY:   /* and what it is */
+    case PATHS_SOURCE_LITERAL: case PATHS_SOURCE_DIRECTORY:   /* Opening it reports any fault */
       *out = s.owned ? s.owned : sqlite3_mprintf("%s", source);
       s.owned = NULL;
       if( !*out ) zt_fail_nomem(err);
       break;
-    case PATHS_SOURCE_PATTERN:
-      zt_fail(err, SQLITE_ERROR, refused, "pattern");
-      break;
-    case PATHS_SOURCE_LIST:
-      zt_fail(err, SQLITE_ERROR, refused, "list");
-      break;
-    case PATHS_SOURCE_FAILED:
-      break;
+    case PATHS_SOURCE_PATTERN: zt_fail(err, SQLITE_ERROR, refused, "pattern"); break;
+    case PATHS_SOURCE_LIST:    zt_fail(err, SQLITE_ERROR, refused, "list"); break;
+    case PATHS_SOURCE_FAILED:  break;
   }
   *stat = s.stat;
   sqlite3_free(s.owned);
   return err->rc;
 }
 
-/* --- The same source from everywhere --- */
+/* --- Sources that do not depend on the current directory --- */
 
-/* Append the one path of a directory, which n bytes name. As it stands, below the directory of the
-** process, if nobody finds it. */
+/* Appends the canonical path of the directory z of n bytes. A missing directory stays as written,
+** below the current directory. */
 static void paths_put_directory(sqlite3_str *out, const char *z, size_t n, zt_error *err){
   char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? z : "."), *found = NULL;
   int error_number = 0;
@@ -365,7 +356,7 @@ static void paths_put_directory(sqlite3_str *out, const char *z, size_t n, zt_er
   sqlite3_free(directory);
 }
 
-/* Append a separator where none is yet, and a name or more. */
+/* Appends a separator, if necessary, and the rest of a path. */
 static void paths_put_rest(sqlite3_str *out, const char *rest){
   const int n = sqlite3_str_length(out);
   const char *z = sqlite3_str_value(out);
@@ -373,7 +364,7 @@ static void paths_put_rest(sqlite3_str *out, const char *rest){
   sqlite3_str_appendall(out, rest);
 }
 
-/* Append what is a pattern's beginning and none itself. */
+/* Appends a literal path in the form of a pattern, and frees it. */
 static void paths_put_escaped(sqlite3_str *out, char *path){
   for(const char *z=path; z && *z; z++){
     if( strchr("*?[", *z) ) sqlite3_str_appendf(out, "[%c]", *z);
@@ -382,11 +373,11 @@ static void paths_put_escaped(sqlite3_str *out, char *path){
   sqlite3_free(path);
 }
 
-/* Append a path, the last name of which stays: it may be a link. */
+/* Appends a path. Its last name stays, as it may be a symbolic link. */
 static void paths_put_path(sqlite3_str *out, const char *path, zt_error *err){
   const char *name = zt_path_name(path);
   if( !*path ){
-    zt_fail_os(err, "open", ENOENT);   /* As whoever opens it says: no file, and no directory */
+    zt_fail_os(err, "open", ENOENT);   /* Opening it gives this error */
     return;
   }
   paths_put_directory(out, path, (size_t)(name-path), err);
@@ -394,13 +385,12 @@ static void paths_put_path(sqlite3_str *out, const char *path, zt_error *err){
 }
 
 static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error *err){
-  size_t n = s->fixed + strcspn(s->path+s->fixed, "*?[");
+  const size_t n = paths_base_length(s);
   sqlite3_str *directory = sqlite3_str_new(NULL);
   char *base;
-  while( n>0 && !zt_is_separator(s->path[n-1]) ) n--;
   paths_put_directory(directory, s->path, n, err);
   base = sqlite3_str_finish(directory);
-  if( !base ) zt_fail_nomem(err);   /* No directory has an empty path */
+  if( !base ) zt_fail_nomem(err);   /* A canonical path is never empty */
   paths_put_escaped(out, base);
   paths_put_rest(out, s->path+n);
 }
@@ -408,7 +398,7 @@ static void paths_put_pattern(sqlite3_str *out, const paths_source *s, zt_error 
 static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrupt *interrupt,
                            zt_error *err);
 
-/* Append what a source is, or an element of one. */
+/* Appends a source or a list's element. */
 static void paths_put(sqlite3_str *out, const char *text, bool element,
                       const zt_interrupt *interrupt, zt_error *err){
   paths_source s = { .path = text };
@@ -426,7 +416,7 @@ static void paths_put(sqlite3_str *out, const char *text, bool element,
   sqlite3_free(s.owned);
 }
 
-/* Append an element as JSON text. */
+/* Appends an element as JSON text. */
 static void paths_put_element(sqlite3_str *out, const char *element,
                               const zt_interrupt *interrupt, zt_error *err){
   sqlite3_str *text = sqlite3_str_new(NULL);
@@ -445,7 +435,7 @@ static void paths_put_list(sqlite3_str *out, const char *text, const zt_interrup
   const char *before = "[";
   zt_list list;
   char *element;
-  err->path = NULL;   /* A list is no file; its elements are */
+  err->path = NULL;   /* Only elements are places */
   zt_list_init(&list, text, err);
   while( !err->rc && zt_list_next(&list, &element) ){
     err->path = element;

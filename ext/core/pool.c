@@ -1,27 +1,27 @@
-/* Work done side by side. See pool.h. */
+/* A pool of threads. See pool.h. */
 #include "core/pool.h"
 
 #include <assert.h>
 #include "core/host.h"
 
-#define POOL_PATIENCE ((int64_t)5*1000*1000)   /* Nanoseconds between two questions whether to go on
-                                               ** waiting */
+#define POOL_PATIENCE ((int64_t)5*1000*1000)   /* Nanoseconds between two checks for an interrupt
+                                               ** while waiting */
 
 struct zt_pool {
-  zt_monitor *monitor;             /* Of all that follows */
+  zt_monitor *monitor;             /* Protects all other members */
   zt_task *first, *last;           /* The queue */
   zt_thread *thread[ZT_THREADS_MAX];
-  int n;                           /* Threads started, */
-  atomic_int most;                 /* and how many may be: also who has not the monitor may ask */
-  int idle;                        /* How many wait for work */
+  int n;                           /* Threads started */
+  atomic_int max_threads;          /* Their maximum, which may be read without the monitor */
+  int idle;                        /* Threads that wait for work */
   bool ending;
-  int64_t process;                 /* That has the threads */
+  int64_t process;                 /* The process that has the threads */
 };
 
-/* --- Is it possible at all? --- */
+/* --- Whether SQLite is threadsafe --- */
 
 typedef struct pool_trial {
-  sqlite3_mutex *mutex;            /* Held by who started the thread */
+  sqlite3_mutex *mutex;            /* Held by the thread that starts the trial */
   bool excluded;
 } pool_trial;
 
@@ -31,10 +31,10 @@ static void pool_try(void *context){
   if( !t->excluded ) sqlite3_mutex_leave(t->mutex);
 }
 
-/* True if SQLite, as it was compiled and configured, keeps two threads apart: what a process does
-** not change once SQLite is at work. */
+/* Returns whether SQLite's mutexes exclude other threads, as it was compiled and configured. This
+** does not change once SQLite is initialized. */
 static bool pool_is_possible(void){
-  static atomic_int known;         /* 0: not yet; 1: yes; 2: no */
+  static atomic_int known;         /* 0: unknown; 1: yes; 2: no */
   pool_trial t = { .excluded = false };
   zt_thread *thread;
   if( known ) return known==1;
@@ -50,7 +50,7 @@ static bool pool_is_possible(void){
   return t.excluded;
 }
 
-/* --- The queue, by whom holds the monitor --- */
+/* --- The queue, protected by the monitor --- */
 
 static void pool_put(zt_pool *p, zt_task *task, bool urgent){
   task->state = ZT_TASK_QUEUED;
@@ -66,11 +66,11 @@ static void pool_put(zt_pool *p, zt_task *task, bool urgent){
   }
 }
 
-/* Take the first task of these, or of any if that is NULL; only that one, if it is given. NULL if
-** there is none. */
-static zt_task *pool_get(zt_pool *p, const zt_tasks *of, const zt_task *only){
+/* Takes the first task of `tasks`, or of any if that is NULL; only the task `only`, if it is given.
+** NULL if there is none. */
+static zt_task *pool_get(zt_pool *p, const zt_tasks *tasks, const zt_task *only){
   zt_task *before = NULL, *t = p->first;
-  while( t && ((of && t->of!=of) || (only && t!=only)) ){
+  while( t && ((tasks && t->tasks!=tasks) || (only && t!=only)) ){
     before = t;
     t = t->next;
   }
@@ -94,7 +94,7 @@ static void pool_work(void *context){
   zt_monitor_enter(p->monitor);
   while( !p->ending ){
     zt_task *task = pool_get(p, NULL, NULL);
-    zt_tasks *of;
+    zt_tasks *tasks;
     zt_interrupt interrupt;
     if( !task ){
       p->idle++;
@@ -102,20 +102,19 @@ static void pool_work(void *context){
       p->idle--;
       continue;
     }
-    of = task->of;
-    of->running++;
+    tasks = task->tasks;
+    tasks->running++;
     zt_monitor_leave(p->monitor);
-    interrupt = (zt_interrupt){ pool_is_abandoned, of };
+    interrupt = (zt_interrupt){ pool_is_abandoned, tasks };
     task->run(task, &interrupt);
     zt_monitor_enter(p->monitor);
     task->state = ZT_TASK_DONE;
-    of->running--;
+    tasks->running--;
     zt_monitor_signal(p->monitor, ZT_SIGNAL_DONE, true);
   }
   zt_monitor_leave(p->monitor);
 }
 
-/* True if the threads are this process's. */
 static bool pool_is_ours(const zt_pool *p){
   return p && p->process==zt_thread_process();
 }
@@ -149,18 +148,18 @@ void zt_pool_free(zt_pool *p){
 }
 
 int zt_pool_threads(const zt_pool *p){
-  return p ? p->most+1 : 1;
+  return p ? p->max_threads+1 : 1;
 }
 
 void zt_pool_widen(zt_pool *p, int threads){
   if( threads>ZT_THREADS_MAX ) threads = ZT_THREADS_MAX;
-  if( p && threads>p->most ) p->most = threads;
+  if( p && threads>p->max_threads ) p->max_threads = threads;
 }
 
-/* One more thread, if there may be one and can. Without any, who waits does the work. */
+/* Starts another thread if possible. Without any, the waiting thread does the work. */
 static void pool_start_one(zt_pool *p){
-  if( p->n==p->most ) return;
-  if( p->n==0 && !pool_is_possible() ) p->most = 0;
+  if( p->n==p->max_threads ) return;
+  if( p->n==0 && !pool_is_possible() ) p->max_threads = 0;
   else if( (p->thread[p->n] = zt_thread_start(pool_work, p))!=NULL ) p->n++;
 }
 
@@ -168,7 +167,7 @@ static void pool_start_one(zt_pool *p){
 
 void zt_pool_add(zt_tasks *tasks, zt_task *task, bool urgent){
   zt_pool *p = tasks->pool;
-  task->of = tasks;
+  task->tasks = tasks;
   task->state = ZT_TASK_QUEUED;
   if( !pool_is_ours(p) ) return;
   zt_monitor_enter(p->monitor);
@@ -178,20 +177,20 @@ void zt_pool_add(zt_tasks *tasks, zt_task *task, bool urgent){
   zt_monitor_leave(p->monitor);
 }
 
-/* Asks on behalf of who waits, and remembers a yes: nobody says it twice. */
+/* The waiting thread's interrupt, which may report only once. */
 typedef struct pool_latch {
   const zt_interrupt *outer;
   bool stopped;
 } pool_latch;
 
-static bool pool_ask(void *context){
+static bool pool_is_interrupted(void *context){
   pool_latch *l = context;
   const zt_interrupt *outer = l->outer;
-  if( !l->stopped && outer && outer->asked ) l->stopped = outer->asked(outer->context);
+  if( !l->stopped && outer && outer->interrupted ) l->stopped = outer->interrupted(outer->context);
   return l->stopped;
 }
 
-/* Nobody else is there: do it here. */
+/* Runs a task in the waiting thread. */
 static int pool_do(zt_task *task, const zt_interrupt *interrupt, const pool_latch *latch,
                    zt_error *err){
   task->run(task, interrupt);
@@ -202,7 +201,7 @@ static int pool_do(zt_task *task, const zt_interrupt *interrupt, const pool_latc
 int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *outer, zt_error *err){
   zt_pool *p = tasks->pool;
   pool_latch latch = { outer, false };
-  zt_interrupt interrupt = { pool_ask, &latch };
+  zt_interrupt interrupt = { pool_is_interrupted, &latch };
   if( !pool_is_ours(p) ){
     return task->state==ZT_TASK_DONE ? SQLITE_OK : pool_do(task, &interrupt, &latch, err);
   }
@@ -219,7 +218,7 @@ int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *outer, zt_e
     zt_monitor_wait(p->monitor, ZT_SIGNAL_DONE, POOL_PATIENCE);
     if( task->state==ZT_TASK_DONE ) break;
     zt_monitor_leave(p->monitor);
-    pool_ask(&latch);
+    pool_is_interrupted(&latch);
     zt_monitor_enter(p->monitor);
   }
   zt_monitor_leave(p->monitor);

@@ -1,15 +1,14 @@
 /*
-** Work done side by side: threads that take tasks, in the order in which these were added.
-** Interface to code in pool.c.
+** A pool of threads that run tasks in the order in which they were added. Interface to code in
+** pool.c.
 **
-** One thread adds tasks and waits for them, and works while it waits: with no other thread at all
-** everything gets done, one task after the other, in the place where it is waited for. Threads
-** start when there are tasks for them, and end with the pool. A task is core, container and tensor
-** code; it knows nothing of SQLite but its memory.
+** One thread adds tasks, waits for them, and runs tasks while it waits. Without other threads, each
+** task runs where it is waited for. Threads start when there are tasks, and end with the pool. A
+** task is code of core, container or tensor; it uses nothing of SQLite but its memory.
 **
-** A process that was forked has no threads but the one that forked. There a pool of its parent's
-** has none, either: what is waited for is done by who waits. That is for closing what is open: a
-** thread may have held a lock of SQLite's memory when it was forked, which then nobody gives back.
+** A forked process has only the thread that forked. Its copy of the pool has no threads: the
+** waiting thread runs the tasks. This serves to close what is open: another thread may have held a
+** lock of SQLite's memory at the fork, which then is never released.
 */
 #ifndef ZT_CORE_POOL_H
 #define ZT_CORE_POOL_H
@@ -25,47 +24,45 @@ typedef struct zt_pool zt_pool;
 typedef enum zt_task_state { ZT_TASK_NEW, ZT_TASK_QUEUED, ZT_TASK_RUNNING, ZT_TASK_DONE }
   zt_task_state;
 
-/* A task: the head of what it works on. Filled with zeros but for run. */
+/* A task, the first member of its data. All zeros except run. */
 typedef struct zt_task {
-  /* Do it. interrupt is whom it asks whether to go on; if not, what it leaves is of no matter. */
+  /* Runs the task. After an interrupt its result is not used. */
   void (*run)(struct zt_task *task, const zt_interrupt *interrupt);
   struct zt_task *next;            /* In the queue */
-  struct zt_tasks *of;
-  zt_task_state state;             /* The pool's */
+  struct zt_tasks *tasks;
+  zt_task_state state;             /* Private to the pool */
 } zt_task;
 
-/* The tasks of one who waits for them. Filled with zeros but for the pool, borrowed; NULL: there
-** are no threads. */
+/* The tasks of one waiting thread. All zeros except the pool, which is borrowed; NULL: no
+** threads. */
 typedef struct zt_tasks {
   zt_pool *pool;
-  atomic_bool abandoned;           /* Whoever works on one shall stop */
-  uint32_t running;                /* How many other threads are at work on one */
+  atomic_bool abandoned;           /* Interrupts running tasks */
+  uint32_t running;                /* Other threads that run one of them */
 } zt_tasks;
 
-/* A pool for up to so many threads beside the one that waits, of which none is started; and none
-** ever is where SQLite's memory is not made for several. NULL: there is no memory, or none shall
-** be. */
+/* Makes a pool for up to `threads` threads beside the waiting one. None starts yet, and none ever
+** where SQLite is not threadsafe. NULL if memory is short or threads is 0. */
 zt_pool *zt_pool_new(int threads);
 
-/* End all threads. There must be no tasks left. */
+/* Ends all threads. There must be no tasks. */
 void zt_pool_free(zt_pool *pool);
 
-/* How many threads a pool has for work, with the one that waits; 1 for NULL. */
+/* Returns how many threads may work, including the waiting one; 1 for NULL. */
 int zt_pool_threads(const zt_pool *pool);
 
-/* Have so many threads from now on, if that is more: for work that waits rather than computes. */
+/* Raises the number of threads, for work that waits rather than computes. */
 void zt_pool_widen(zt_pool *pool, int threads);
 
-/* Add a task, whose memory stays until it was waited for or abandoned; urgent: to be done before
-** all others that are not begun. */
+/* Adds a task. Its memory must stay until it was waited for or abandoned. An urgent task goes to
+** the front of the queue. */
 void zt_pool_add(zt_tasks *tasks, zt_task *task, bool urgent);
 
-/* Wait until a task that was added is done; meanwhile, do it, or others of the same. Returns
-** SQLITE_OK, or SQLITE_INTERRUPT (recorded in err): the task may then not be done, or not whole,
-** and all are to be abandoned. */
+/* Waits until a task is done and meanwhile runs it, or others of `tasks`. Returns SQLITE_OK, or
+** SQLITE_INTERRUPT (recorded in err): the task may be incomplete, and all must be abandoned. */
 int zt_pool_wait(zt_tasks *tasks, zt_task *task, const zt_interrupt *interrupt, zt_error *err);
 
-/* Forget all tasks, and stop those that are being done: returns when none is. */
+/* Drops all tasks and interrupts the running ones. Returns when none runs. */
 void zt_pool_abandon(zt_tasks *tasks);
 
 #endif

@@ -1,35 +1,34 @@
-/* Doing what will be asked for before it is. See prefetch.h. */
+/* Prefetching. See prefetch.h. */
 #include "core/prefetch.h"
 
 #include "core/host.h"
 #include "core/os.h"
 
-/* Each constant names the measurement (tests/bench) that it is for. */
+/* Each constant names its measurement in tests/bench. */
 
-/* Nanoseconds of work that is left: less is not worth a thread. Tests are built with 0.
-** (threads-few) */
+/* Nanoseconds of remaining work that are worth a thread. Tests are built with 0. (threads-few) */
 #ifndef ZT_PREFETCH_WORTH
 # define ZT_PREFETCH_WORTH 1000000
 #endif
 
-/* Nanoseconds beyond which a job, but for these for each byte of its result, rather waited than
-** computed, if it is so many in a row: a processor may be busy. (threads-late, which waits; the
-** last two: join-files, whose files take long to check, and need no more threads) */
+/* A job that takes longer than this, plus the time for each byte of its result, probably waited.
+** Several in a row count, as a processor may be busy. (threads-late, which waits; the last two:
+** join-files, whose files take long to check and need no more threads) */
 #define PREFETCH_LATE ((int64_t)1000*1000)
 #define PREFETCH_LATE_BYTE 10
 #define PREFETCH_LATE_JOBS 3
 
-/* Groups for each thread (threads-late), jobs of a group at most, and nanoseconds that they are to
-** take: handing each over by itself may take longer than doing it (threads-tree). */
+/* Groups for each thread (threads-late); most jobs of a group, and their time in nanoseconds:
+** handing over a short job may take longer than the job (threads-tree). */
 #define PREFETCH_EACH 2
 #define PREFETCH_GROUP 16
 #define PREFETCH_GROUP_TIME ((int64_t)250*1000)
 
-/* Jobs that one thread does one after the other. */
+/* Jobs that one thread runs in sequence. */
 typedef struct prefetch_group {
   zt_task task;                    /* First */
   struct prefetch_group *next;
-  uint32_t n, at;                  /* How many, and how many were taken */
+  uint32_t n, at;                  /* Jobs, and how many were taken */
   zt_job *job[PREFETCH_GROUP];
 } prefetch_group;
 
@@ -68,7 +67,7 @@ void zt_prefetch_clear(zt_prefetch *a){
   *a = (zt_prefetch){ 0 };
 }
 
-/* True if the job of that number is the next one there. */
+/* Returns whether the first prefetched job has that number. */
 static bool prefetch_has(const zt_prefetch *a, uint64_t number){
   return a->first && a->first->job[a->first->at]->number==number;
 }
@@ -81,13 +80,12 @@ static zt_job *prefetch_make(zt_prefetch *a, void *context, uint64_t number){
   return job;
 }
 
-/* How many jobs to put into one group. */
 static uint32_t prefetch_group_size(const zt_prefetch *a){
   const int64_t n = a->took>0 ? PREFETCH_GROUP_TIME/a->took : 1;
   return a->window<2 || n<1 ? 1 : n<PREFETCH_GROUP ? (uint32_t)n : PREFETCH_GROUP;
 }
 
-/* A group of what comes after *number, which moves on. NULL: there is nothing, or no memory. */
+/* Makes a group of jobs after *number and advances it. NULL: there are none, or memory is short. */
 static prefetch_group *prefetch_make_group(zt_prefetch *a, void *context, uint64_t *number){
   const uint32_t size = prefetch_group_size(a);
   prefetch_group *g = zt_freelist_take(&a->freelist, sizeof(*g));
@@ -103,12 +101,12 @@ static prefetch_group *prefetch_make_group(zt_prefetch *a, void *context, uint64
   return NULL;
 }
 
-/* Add groups that come after the job of that number as far as the window goes. Whatever is not made
-** is done when it is asked for. */
+/* Adds groups after the job of that number up to the window. Jobs that are not made here run when
+** they are requested. */
 static void prefetch_fill(zt_prefetch *a, void *context, uint64_t number){
-  const uint32_t most = a->window+prefetch_has(a, number);
+  const uint32_t max_groups = a->window+prefetch_has(a, number);
   if( a->last ) number = a->last->job[a->last->n-1]->number;
-  while( a->n<most ){
+  while( a->n<max_groups ){
     prefetch_group *g = prefetch_make_group(a, context, &number);
     if( !g ) return;
     if( a->last ) a->last->next = g;
@@ -119,25 +117,24 @@ static void prefetch_fill(zt_prefetch *a, void *context, uint64_t number){
   }
 }
 
-/* How many groups may be ahead at most. */
-static uint64_t prefetch_most(const zt_prefetch *a){
+static uint64_t prefetch_max_groups(const zt_prefetch *a){
   const uint64_t threads = PREFETCH_EACH*(uint64_t)zt_pool_threads(a->tasks.pool);
   const uint64_t each = a->largest*prefetch_group_size(a),
       room = ZT_PREFETCH_BYTES/(each ? each : 1);
   return threads<room ? threads : room;
 }
 
-/* The next are wanted, too, as it seems: as many more as were taken without a gap. */
+/* Doubles the window after a request without a gap. */
 static void prefetch_widen(zt_prefetch *a, uint64_t remaining){
-  const uint64_t most = prefetch_most(a);
+  const uint64_t max_groups = prefetch_max_groups(a);
   if( a->window==0 && (uint64_t)a->took<(uint64_t)ZT_PREFETCH_WORTH/remaining ) return;
   a->window = a->window ? 2*a->window : 1;
-  if( a->window>most ) a->window = (uint32_t)most;
+  if( a->window>max_groups ) a->window = (uint32_t)max_groups;
 }
 
 /* --- Taking them --- */
 
-/* What a job tells of those that follow. */
+/* Learns from a finished job. */
 static void prefetch_learn(zt_prefetch *a, const zt_job *job){
   const int64_t computing = PREFETCH_LATE + PREFETCH_LATE_BYTE*(int64_t)job->memory;
   const int threads = 2*zt_pool_threads(a->tasks.pool);
@@ -149,7 +146,7 @@ static void prefetch_learn(zt_prefetch *a, const zt_job *job){
   zt_pool_widen(a->tasks.pool, threads<ZT_PREFETCH_WAITING ? threads : ZT_PREFETCH_WAITING);
 }
 
-/* The next job, of a group that is being done, or will be. */
+/* Takes the next job and waits for its group. */
 static zt_job *prefetch_pop(zt_prefetch *a, const zt_interrupt *interrupt, zt_error *err){
   prefetch_group *g = a->first;
   zt_job *job;
@@ -165,7 +162,7 @@ zt_job *zt_prefetch_take(zt_prefetch *a, void *context, uint64_t number, uint64_
   if( zt_interrupt_check(interrupt, err) ) return NULL;
   if( !a->begun || (a->first ? !prefetch_has(a, number) : number<=a->last_number) ){
     zt_prefetch_stop(a);
-    if( a->whole && a->tasks.pool ) a->window = (uint32_t)prefetch_most(a);
+    if( a->whole && a->tasks.pool ) a->window = (uint32_t)prefetch_max_groups(a);
   }else if( remaining>0 && a->tasks.pool && (!a->first || a->first->at==0) ){
     prefetch_widen(a, remaining);
   }

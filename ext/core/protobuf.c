@@ -12,12 +12,11 @@
 
 #include "core/host.h"
 
-#define PROTOBUF_PIECE ((size_t)4 << 10)       /* Bytes read behind what was passed over; */
-#define PROTOBUF_PIECE_MAX ((size_t)128 << 10) /* twice as many each time that nothing was, up to
-                                               ** this */
+#define PROTOBUF_PIECE ((size_t)4 << 10)       /* Bytes to read after a skip */
+#define PROTOBUF_PIECE_MAX ((size_t)128 << 10) /* Limit as reads without a skip double them */
 #define PROTOBUF_VARINT 10                     /* Bytes of the longest varint */
 #define PROTOBUF_NUMBER_MAX (((uint32_t)1<<29)-1)
-#define PROTOBUF_POLL 0xFFFF                   /* Fields between two questions whether to go on */
+#define PROTOBUF_POLL 0xFFFF                   /* Fields between two checks for an interrupt */
 
 enum { PROTOBUF_GROUP = 3, PROTOBUF_GROUP_END = 4 };
 
@@ -39,7 +38,6 @@ zt_message zt_protobuf_all(const zt_protobuf *p){
   return (zt_message){ 0, zt_source_size(p->source) };
 }
 
-/* Room for n bytes. */
 static bool protobuf_reserve(zt_protobuf *p, size_t n){
   uint8_t *room;
   if( n<=p->capacity ) return true;
@@ -53,7 +51,7 @@ static bool protobuf_reserve(zt_protobuf *p, size_t n){
   return true;
 }
 
-/* Read n bytes from `at` on, and what follows them as far as it is worth it. */
+/* Reads n bytes at `at`, and more up to the size of a piece. */
 static ZT_COLD bool protobuf_read(zt_protobuf *p, uint64_t at, size_t n){
   const uint64_t remaining = zt_source_size(p->source)-at;
   const bool follows = at>=p->from && at-p->from<=p->n;
@@ -72,7 +70,7 @@ static ZT_COLD bool protobuf_read(zt_protobuf *p, uint64_t at, size_t n){
   return true;
 }
 
-/* The n bytes at a place, which are in the source; NULL after a failure. */
+/* Returns n bytes at a position inside the source. NULL after a failure. */
 ZT_INLINE const uint8_t *protobuf_have(zt_protobuf *p, uint64_t at, size_t n){
   if( at<p->from || at-p->from>p->n || p->n-(size_t)(at-p->from)<n ){
     if( !protobuf_read(p, at, n) ) return NULL;
@@ -80,7 +78,7 @@ ZT_INLINE const uint8_t *protobuf_have(zt_protobuf *p, uint64_t at, size_t n){
   return p->window+(size_t)(at-p->from);
 }
 
-/* What begins there is longer than its message. */
+/* Fails because of a field that is longer than its message. */
 static ZT_COLD bool protobuf_fail_end(zt_protobuf *p, uint64_t at, const char *what){
   if( p->err->rc ) return false;
   zt_break(p->err, "PB3", "byte %llu: %s goes beyond the message that it is in",
@@ -125,7 +123,7 @@ bool zt_protobuf_bytes(zt_protobuf *p, zt_message m, zt_span *out){
   return out->p!=NULL;
 }
 
-/* PB2. The tag that comes next, of which there is at least one byte. */
+/* PB2. Reads the next tag; at least one byte remains. */
 static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   const uint64_t at = m->at;
   uint64_t tag;
@@ -139,14 +137,14 @@ static bool protobuf_tag(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   return false;
 }
 
-/* The value that comes next, of any type but groups. */
+/* Reads the next value, which is not a group. */
 static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   const uint64_t at = m->at;
   bool there;
   out->bytes.at = at;
   if( out->type==ZT_WIRE_FIXED64 ) there = zt_protobuf_fixed(p, m, 8, &out->value);
   else if( out->type==ZT_WIRE_FIXED32 ) there = zt_protobuf_fixed(p, m, 4, &out->value);
-  else there = zt_protobuf_varint(p, m, &out->value);   /* Itself, or how many bytes follow */
+  else there = zt_protobuf_varint(p, m, &out->value);   /* The value, or the number of bytes */
   if( !there ) return protobuf_fail_end(p, at, "a field");
   if( out->type==ZT_WIRE_BYTES ){
     if( out->value>m->end-m->at ) return protobuf_fail_end(p, at, "a field");
@@ -157,7 +155,7 @@ static bool protobuf_value(zt_protobuf *p, zt_message *m, zt_wire_field *out){
   return true;
 }
 
-/* PB2. Pass over a group, whose tag was read. */
+/* PB2. Skips a group whose tag was read. */
 static bool protobuf_skip_group(zt_protobuf *p, zt_message *m, uint32_t number, uint64_t at){
   uint32_t open[ZT_PROTOBUF_DEPTH];
   unsigned depth = 0;

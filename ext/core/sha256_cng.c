@@ -27,7 +27,7 @@ void zt_sha256_update(zt_sha256 *s, zt_span bytes){
   while( bytes.n>0 ){
     size_t n = bytes.n<SHA256_STEP ? bytes.n : SHA256_STEP;
     uint8_t *p;
-    memcpy(&p, &bytes.p, sizeof(p));   /* It reads only, but does not say so */
+    memcpy(&p, &bytes.p, sizeof(p));   /* CNG only reads, but its parameter is not const */
     BCryptHashData(s->hash, p, (ULONG)n, 0);
     bytes.p += n;
     bytes.n -= n;

@@ -2,9 +2,8 @@
 #include "core/sha256.h"
 
 #if !ZT_SHA256_CNG
-/* EVP, which libcrypto would rather have used, looks for an implementation the first time that it
-** is called: it reads the file that configures OpenSSL and loads the modules named there. Where no
-** path may be opened that is not for us to do. */
+/* libcrypto's preferred interface, EVP, reads OpenSSL's configuration file on its first call and
+** loads the modules named there, which must not happen where paths may not be opened. */
 # define OPENSSL_SUPPRESS_DEPRECATED
 # include <openssl/crypto.h>
 # include <openssl/sha.h>

@@ -1,9 +1,9 @@
-/* Sorting by merging halves that are sorted. See sort.h. */
+/* Merge sort. See sort.h. */
 #include "core/sort.h"
 
 #include "core/host.h"
 
-#define SORT_POLL 256   /* Comparisons between two questions whether to go on */
+#define SORT_POLL 256   /* Comparisons between two checks for an interrupt */
 
 typedef struct sort_state {
   const zt_sort_by *by;
@@ -11,24 +11,23 @@ typedef struct sort_state {
   uint64_t steps;
 } sort_state;
 
-static bool sort_go_on(sort_state *s){
+static bool sort_continues(sort_state *s){
   if( ++s->steps%SORT_POLL==0 ) zt_interrupt_check(s->by->interrupt, s->err);
   return s->err->rc==SQLITE_OK;
 }
 
-/* True if thing x comes behind thing y. */
 static bool sort_is_behind(const sort_state *s, const uint8_t *x, const uint8_t *y){
   return s->by->compare(s->by->context, x, y)>0;
 }
 
-/* Merge the ascending runs x..y and y..end into another place, which has them all, too, if it shall
-** not go on: false. In line, for sizes that are known. */
+/* Merges the sorted runs x..y and y..end into `to`. After an interrupt, `to` has all elements and
+** the result is false. Inline, for constant sizes. */
 ZT_INLINE bool sort_merge_of(sort_state *s, const uint8_t *x, const uint8_t *y, const uint8_t *end,
                              uint8_t *to, size_t size){
   const uint8_t *const middle = y;
-  bool go_on = true;
+  bool continues = true;
   if( sort_is_behind(s, y-size, y) ){
-    for(; x<middle && y<end && (go_on = sort_go_on(s)); to+=size){
+    for(; x<middle && y<end && (continues = sort_continues(s)); to+=size){
       const bool behind = sort_is_behind(s, x, y);
       memcpy(to, behind ? y : x, size);
       *(behind ? &y : &x) += size;
@@ -36,7 +35,7 @@ ZT_INLINE bool sort_merge_of(sort_state *s, const uint8_t *x, const uint8_t *y, 
   }
   memcpy(to, x, (size_t)(middle-x));
   memcpy(to+(middle-x), y, (size_t)(end-y));
-  return go_on;
+  return continues;
 }
 
 static bool sort_merge(sort_state *s, const uint8_t *x, const uint8_t *y, const uint8_t *end,
@@ -49,8 +48,8 @@ static bool sort_merge(sort_state *s, const uint8_t *x, const uint8_t *y, const 
   }
 }
 
-/* Make from..end of b ascend; a has the same things there. A half is done before the other one is
-** begun, while it is in the cache. */
+/* Sorts from..end of b; a has the same elements there. Each half is finished while it is in the
+** cache. */
 static bool sort_range(sort_state *s, uint8_t *a, size_t from, size_t end, uint8_t *b){
   const size_t middle = from+(end-from)/2, size = s->by->size;
   if( end-from<2 ) return true;

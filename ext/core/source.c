@@ -1,16 +1,16 @@
-/* An opened file or the image of one. See source.h. */
+/* An open file or the image of one. See source.h. */
 #include "core/source.h"
 
 #include "core/host.h"
 #include "core/pool.h"
 
-/* Bytes that are worth a thread. Tests are built with few. */
+/* Bytes that are worth a thread. Tests are built with fewer. */
 #ifndef ZT_SOURCE_PART
 # define ZT_SOURCE_PART ((size_t)4 << 20)
 #endif
-#define SOURCE_PARTS 16                 /* Threads that read at once, at most */
+#define SOURCE_PARTS 16                 /* Most threads of one read */
 
-/* A source, with a copy of the path behind it. */
+/* Allocates a source with a copy of the path behind it. */
 static zt_source *source_new(const char *path, zt_error *err){
   const size_t n = strlen(path)+1;
   zt_source *s = sqlite3_malloc64(sizeof(*s)+n);
@@ -61,35 +61,7 @@ void zt_source_close(zt_source *s){
   sqlite3_free(s);
 }
 
-uint64_t zt_source_size(const zt_source *s){
-  return s->size;
-}
-
-const zt_identity *zt_source_identity(const zt_source *s){
-  return s->file>=0 ? &s->id : NULL;
-}
-
-const char *zt_source_path(const zt_source *s){
-  return s->file>=0 ? s->path : NULL;
-}
-
-zt_span zt_source_image(const zt_source *s){
-  return s->image;
-}
-
-void zt_source_set_pool(zt_source *s, zt_pool *pool){
-  s->pool = pool;
-}
-
-zt_pool *zt_source_pool(const zt_source *s){
-  return s->pool;
-}
-
-void zt_source_set_shard(zt_source *s){
-  s->shard = true;
-}
-
-/* The place of a failure to read: in a shard, which one. */
+/* Sets the shard as the place of the next failure. */
 static zt_error *source_in(const zt_source *s, zt_error *err){
   err->shard = s->shard ? s->path : NULL;
   return err;
@@ -97,33 +69,34 @@ static zt_error *source_in(const zt_source *s, zt_error *err){
 
 /* --- Reading --- */
 
-/* A part of what is read, by one thread. */
+/* A part of a read, by one thread. */
 typedef struct source_part {
   zt_task task;          /* First */
   zt_file file;
   uint64_t offset;
   uint8_t *buffer;
   size_t n;
-  int64_t got;
+  int64_t n_read;
   int error_number;
 } source_part;
 
 static void source_read_part(zt_task *task, const zt_interrupt *interrupt){
   source_part *p = (source_part*)task;
   (void)interrupt;
-  p->got = zt_os_read(p->file, p->offset, p->buffer, p->n, &p->error_number);
+  p->n_read = zt_os_read(p->file, p->offset, p->buffer, p->n, &p->error_number);
 }
 
-/* As zt_os_read(): in parts, side by side. New memory takes longer to be given than to be
-** written. */
-static int64_t source_read_together(zt_source *s, uint64_t offset, uint8_t *buffer, size_t n,
+/* Reads as zt_os_read() does, in parallel parts. The first write to new memory takes longer than
+** the copy. */
+static int64_t source_read_parallel(zt_source *s, uint64_t offset, uint8_t *buffer, size_t n,
                                     int *error_number){
   source_part part[SOURCE_PARTS];
   zt_tasks tasks = { .pool = s->pool };
   zt_error unused = ZT_ERROR_NONE;
-  const size_t most = (size_t)zt_pool_threads(s->pool), wanted = n/ZT_SOURCE_PART;
-  const size_t parts = wanted<most ? wanted : most, k = parts<SOURCE_PARTS ? parts : SOURCE_PARTS;
-  int64_t got = 0;
+  size_t k = (size_t)zt_pool_threads(s->pool);
+  int64_t n_read = 0;
+  if( k>n/ZT_SOURCE_PART ) k = n/ZT_SOURCE_PART;
+  if( k>SOURCE_PARTS ) k = SOURCE_PARTS;
   for(size_t i=0; i<k; i++){
     const size_t from = n/k*i, to = i+1<k ? n/k*(i+1) : n;
     part[i] = (source_part){ .task.run = source_read_part, .file = s->file, .offset = offset+from,
@@ -133,15 +106,15 @@ static int64_t source_read_together(zt_source *s, uint64_t offset, uint8_t *buff
   for(size_t i=0; i<k; i++) zt_pool_wait(&tasks, &part[i].task, NULL, &unused);
   for(size_t i=0; i<k; i++){
     *error_number = part[i].error_number;
-    if( part[i].got<0 ) return -1;
-    got += part[i].got;
-    if( (size_t)part[i].got<part[i].n ) break;
+    if( part[i].n_read<0 ) return -1;
+    n_read += part[i].n_read;
+    if( (size_t)part[i].n_read<part[i].n ) break;
   }
-  return got;
+  return n_read;
 }
 
 int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_error *err){
-  int64_t got;
+  int64_t n_read;
   int error_number;
   if( !zt_claim(s->size, offset, n) ){
     return zt_fail(source_in(s, err), SQLITE_ERROR, "bytes %llu to %llu lie beyond the file's %llu",
@@ -152,13 +125,16 @@ int zt_source_read(zt_source *s, uint64_t offset, void *buffer, size_t n, zt_err
     memcpy(buffer, s->image.p+offset, n);
     return SQLITE_OK;
   }
-  got = s->pool && n>=2*ZT_SOURCE_PART ? source_read_together(s, offset, buffer, n, &error_number)
-                                    : zt_os_read(s->file, offset, buffer, n, &error_number);
-  if( got<0 ) return zt_fail_os(source_in(s, err), "read", error_number);
-  if( (uint64_t)got<n ){
+  if( s->pool && n>=2*ZT_SOURCE_PART ){
+    n_read = source_read_parallel(s, offset, buffer, n, &error_number);
+  }else{
+    n_read = zt_os_read(s->file, offset, buffer, n, &error_number);
+  }
+  if( n_read<0 ) return zt_fail_os(source_in(s, err), "read", error_number);
+  if( (uint64_t)n_read<n ){
     return zt_fail_changing(source_in(s, err),
                             "the file was cut short while it was read: byte %llu is missing",
-                            offset+(uint64_t)got);
+                            offset+(uint64_t)n_read);
   }
   return SQLITE_OK;
 }

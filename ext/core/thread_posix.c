@@ -16,7 +16,7 @@
 #include "core/os.h"
 
 #define THREAD_SECOND ((int64_t)1000*1000*1000)
-#define THREAD_STACK ((size_t)1 << 20)   /* Bytes of a stack: some libraries' are small */
+#define THREAD_STACK ((size_t)1 << 20)   /* Stack bytes: the default of some C libraries is small */
 
 struct zt_monitor {
   pthread_mutex_t lock;
@@ -87,14 +87,14 @@ static void *thread_run(void *p){
   return NULL;
 }
 
-/* Start it with no signal to be delivered to it: these are the host's. */
+/* Starts the thread with all signals blocked: they are for the host. */
 static bool thread_create(zt_thread *t){
   pthread_attr_t attributes;
   sigset_t all, before;
   int rc;
   if( pthread_attr_init(&attributes) ) return false;
   sigfillset(&all);
-  pthread_attr_setstacksize(&attributes, THREAD_STACK);   /* If it cannot be, the usual one */
+  pthread_attr_setstacksize(&attributes, THREAD_STACK);   /* A failure leaves the default */
   rc = pthread_sigmask(SIG_SETMASK, &all, &before);
   if( rc==0 ){
     rc = pthread_create(&t->thread, &attributes, thread_run, t);
@@ -121,7 +121,7 @@ void zt_thread_join(zt_thread *t){
 /* --- Processors --- */
 
 #ifdef __linux__
-/* Two numbers of a file, of which the first may be "max": false if they are not there. */
+/* Reads two numbers from a file; the first may be "max". False if they are not there. */
 static bool thread_read_quota(const char *path, int64_t *quota, int64_t *period){
   char text[64], *end;
   zt_error unused = ZT_ERROR_NONE;
@@ -138,8 +138,8 @@ static bool thread_read_quota(const char *path, int64_t *quota, int64_t *period)
   return *quota>0 && *period>0;
 }
 
-/* How many of n processors the control group, as a container sees it, gives time for; n if it does
-** not say. */
+/* Returns how many of n processors the quota of the container's control group allows; n without a
+** quota. */
 static int thread_quota(int n){
   int64_t quota, period, processors;
   if( !thread_read_quota("/sys/fs/cgroup/cpu.max", &quota, &period) ) return n;

@@ -19,7 +19,7 @@ struct zt_thread {
   void *context;
 };
 
-/* --- Monitors: there is nothing to be given back --- */
+/* --- Monitors: Windows' need no cleanup --- */
 
 zt_monitor *zt_monitor_new(void){
   zt_monitor *m = sqlite3_malloc64(sizeof(*m));

@@ -35,7 +35,7 @@ void zt_u32_array_append(zt_u32_array *p, const uint32_t *a, uint32_t n){
 }
 
 void zt_u32_array_trim(zt_u32_array *p){
-  if( p->n>0 && p->n<p->capacity ) u32_array_resize(p, p->n);   /* Without effect if that fails */
+  if( p->n>0 && p->n<p->capacity ) u32_array_resize(p, p->n);   /* A failure changes nothing */
 }
 
 void zt_u32_array_clear(zt_u32_array *p){

@@ -2,7 +2,7 @@
 #include "core/utf8.h"
 
 size_t zt_utf8_length(const uint8_t *p, size_t n){
-  /* The second byte alone tells overlong forms, surrogates and values above U+10FFFF (RFC 3629
+  /* The second byte distinguishes overlong forms, surrogates and values above U+10FFFF (RFC 3629
   ** section 4). */
   uint8_t lo = 0x80, hi = 0xBF;
   size_t len;
@@ -36,6 +36,6 @@ size_t zt_utf8_put(uint8_t *to, uint32_t u){
     return n;
   }
   for(size_t i=n; i-->1; u>>=6) to[i] = (uint8_t)(0x80 | (u & 0x3F));
-  to[0] = (uint8_t)(0xF00>>n | u);   /* As many ones as bytes, and a zero */
+  to[0] = (uint8_t)(0xF00>>n | u);   /* As many ones as bytes, then a zero */
   return n;
 }

@@ -4,11 +4,11 @@
 
 #include "core/span.h"
 
-/* True if the n bytes of p are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no
-** character cut off. */
+/* Returns whether n bytes are UTF-8: no overlong form, no surrogate, nothing above U+10FFFF, no
+** truncated character. */
 ZT_COLD bool zt_utf8_valid_slow(const uint8_t *p, size_t n);
 
-/* The same. In line, since nearly all text is ASCII, which a few loads can show. */
+/* The same, inline: nearly all text is ASCII, which a few loads detect. */
 ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
   uint64_t high = 0;
   if( n>=8 ){
@@ -22,11 +22,10 @@ ZT_INLINE bool zt_utf8_valid(const uint8_t *p, size_t n){
   return (high & 0x8080808080808080u)==0 || zt_utf8_valid_slow(p, n);
 }
 
-/* Bytes of the character that begins at p, n of them left: 1 to 4; 1 for a byte that
-** begins none. */
+/* Returns the length of the character at p, 1 to 4 of n remaining bytes; 1 for an invalid byte. */
 size_t zt_utf8_length(const uint8_t *p, size_t n);
 
-/* Write a code point, a surrogate as if it were a character's; at most 4 bytes, and how many. */
+/* Writes a code point, even a surrogate, in at most 4 bytes. Returns their number. */
 size_t zt_utf8_put(uint8_t *to, uint32_t u);
 
 #endif

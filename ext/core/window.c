@@ -1,14 +1,14 @@
-/* Memory that bytes of a file are read into. See window.h. */
+/* A buffer for pieces of a file. See window.h. */
 #include "core/window.h"
 
 #include <stdint.h>
 #include "core/host.h"
 
 #define WINDOW_PAGE ((uintptr_t)4096)
-#define WINDOW_LEAST ((size_t)4*4096)   /* Smaller ones begin at a multiple of this many bytes: */
+#define WINDOW_LEAST ((size_t)4*4096)   /* Smaller buffers begin at a multiple of WINDOW_ALIGN */
 #define WINDOW_ALIGN ((uintptr_t)16)
 
-/* Right before its first byte stands the address that the allocator gave. */
+/* The address from the allocator lies right before the first byte. */
 void *zt_window_new(size_t n){
   const uintptr_t align = n<WINDOW_LEAST ? WINDOW_ALIGN : WINDOW_PAGE;
   void **base = n<=SIZE_MAX-WINDOW_PAGE ? sqlite3_malloc64(n+align) : NULL, **window;

@@ -1,6 +1,6 @@
 /*
-** XXH3 for processors with AVX2: xxHash chooses its inner loop when it is compiled, so it is
-** compiled a second time. See digest.c.
+** XXH3 for processors with AVX2: xxHash chooses its inner loop at compile time, so it is compiled a
+** second time. See digest.c.
 */
 #include "core/xxh3_avx2.h"
 
