@@ -13,7 +13,7 @@
 
 #define DUPLICATE_SMALL 32   /* Keys that are sorted by insertion */
 #define DUPLICATE_MIN_ROOM ((size_t)1 << 16)   /* Keys that may always be collected */
-#define DUPLICATE_BYTES_PER_KEY 16   /* Bytes of the map for each collected key, which takes 8 */
+#define DUPLICATE_BYTES_PER_GATHERED 16   /* Bytes of the map for each collected key, which takes 8 */
 #define DUPLICATE_BUCKETS 256
 
 typedef struct duplicate_search {
@@ -113,7 +113,7 @@ static bool duplicate_collect(duplicate_search *u, uint64_t part, uint64_t parts
 
 int zt_duplicate_keys_find(const zt_duplicate_keys *keys, size_t *found){
   duplicate_search u = { .keys = keys, .found = SIZE_MAX };
-  size_t max_keys = keys->bytes/DUPLICATE_BYTES_PER_KEY;
+  size_t max_keys = keys->bytes/DUPLICATE_BYTES_PER_GATHERED;
   uint64_t parts = 1;
   if( max_keys<DUPLICATE_MIN_ROOM ) max_keys = DUPLICATE_MIN_ROOM;
   if( keys->n>max_keys ) parts = keys->n/(max_keys-max_keys/32)+1;
