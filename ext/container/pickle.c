@@ -1,22 +1,21 @@
 /*
-** Pickles of protocols 0 to 5 (Python's pickletools says what each opcode is).
+** Pickles of protocols 0 to 5 (opcodes: Python's pickletools).
 **
 **   pickle   := (opcode argument)* STOP
-**   argument := fixed | line | counted   ; pickle_opcodes.h says which opcode has which
+**   argument := fixed | line | counted   ; by opcode: pickle_opcodes.h
 **
 **   PK1  every opcode is one of protocols 0 to 5
 **   PK2  arguments end within the pickle, which ends with STOP; it has at most ZT_PICKLE_MAX bytes
-**   PK3  an argument is what its opcode takes: digits, escapes, a length that is not negative
-**   PK4  what an opcode takes from the stack is there, and of the kind that it needs
-**   PK5  what takes all from a mark on finds one
-**   PK6  a memo's entry is read after it was written
+**   PK3  an argument is valid for its opcode: digits, escapes, a length that is not negative
+**   PK4  an opcode finds the items that it needs on the stack, of the right kind
+**   PK5  an opcode that takes all items down to a mark finds a mark
+**   PK6  a memo's entry is written before it is read
 **
-** The pickle is gone through twice. The first time only counts: then there is room for all that may
-** come, and nothing has to grow but the stack. Children are put down when an opcode takes them from
-** the stack. A tuple has all of its own at once; a list, a set or a dict gets them piece by piece,
-** and each piece says where the next one is. Entries of the memo are numbered in the order of
-** writing by real picklers, so that as many of them as are written are an array; others are hashed,
-** with a multiplier that no file knows.
+** The pickle is read twice. The first pass counts, so that only the stack grows in the second.
+** Children are stored when an opcode takes them from the stack. A tuple stores all at once; a list,
+** set or dict stores them in pieces, each with the position of the next. Real picklers number memo
+** entries in the order of writing, so an array of as many entries as are written holds them. Other
+** keys are hashed, with a random multiplier.
 */
 #include "container/pickle.h"
 
@@ -27,28 +26,29 @@
 #include "core/utf8.h"
 
 #define PICKLE_PROTOCOL 5
-#define PICKLE_BYTES 256          /* Nodes for the integers of one byte, */
-#define PICKLE_SMALL 5            /* the first of which has this number */
-#define PICKLE_LONG_TEXT 64       /* From so many bytes on, they are counted once */
-#define PICKLE_POLL 0xFFFF        /* Opcodes between two questions whether to go on, less 1 */
+#define PICKLE_BYTES 256          /* Integers of one byte have fixed nodes, */
+#define PICKLE_SMALL 5            /* from this number on */
+#define PICKLE_LONG_TEXT 64       /* Latin-1 characters of texts from this length on are counted
+                                  ** once */
+#define PICKLE_POLL 0xFFFF        /* Opcodes between checks for an interrupt, less 1 */
 #define PICKLE_STACK_FIRST 256u
-#define PICKLE_MARK 0             /* On the stack, among nodes */
+#define PICKLE_MARK 0             /* A mark on the stack; nodes are above 0 */
 
-/* Of an item: where its bytes are. */
-enum { PICKLE_MADE = 0x1,   /* Among those that were unescaped */
-       PICKLE_PAIR = 0x2,   /* Of a global: two nodes have module and name */
+/* Flags of an item. */
+enum { PICKLE_MADE = 0x1,   /* Its bytes are in `made` */
+       PICKLE_PAIR = 0x2,   /* A global: two nodes have module and name */
        PICKLE_WIDE = 0x4,   /* An integer that is bytes */
-       PICKLE_STRING = 0x8,   /* A text that an opcode for bytes of Python 2 wrote */
-       PICKLE_DROPPED = 0x10 };   /* A call whose result was taken off the stack */
+       PICKLE_STRING = 0x8,   /* A text of an opcode for Python 2's bytes */
+       PICKLE_DROPPED = 0x10 };   /* A call whose result was popped */
 
 typedef struct pickle_item {
   uint16_t kind, flags;
   uint32_t n;            /* Children, or bytes */
   union {
     struct {
-      uint32_t a;        /* The first byte, child or piece; a call's index; module, id */
-      uint32_t b;        /* The last piece; bytes of the module's name; name; characters of a long
-                         ** text, UINT32_MAX if they are not all of Latin-1 */
+      uint32_t a;        /* The first byte, child or piece; a call's index; module; id */
+      uint32_t b;        /* The last piece; the module's length; name; characters of a long text,
+                         ** UINT32_MAX if above U+00FF */
     };
     int64_t integer;
     double real;
@@ -59,15 +59,15 @@ typedef struct pickle_call {
   zt_pickle_node callee, args, keywords, list, dict, state;
 } pickle_call;
 
-/* Before the children of a piece. */
+/* Words before the children of a piece. */
 enum { PICKLE_PIECE_N, PICKLE_PIECE_NEXT, PICKLE_PIECE_HEAD };
 
 struct zt_pickle {
   zt_span bytes;
   zt_pickle_node root;
-  uint32_t n, nWords, nCalls;   /* How many there are */
-  pickle_item *items;           /* Node 0 is none */
-  uint32_t *words;              /* Children, and heads of pieces; piece 0 is none */
+  uint32_t n, nWords, nCalls;
+  pickle_item *items;           /* Node 0 is unused */
+  uint32_t *words;              /* Children, and heads of pieces; piece 0 is unused */
   pickle_call *calls;
   uint8_t *made;
   size_t nMade, roomMade;
@@ -76,21 +76,20 @@ struct zt_pickle {
 
 typedef struct pickle_entry { uint32_t key; zt_pickle_node node; } pickle_entry;
 
-/* The walk. */
 typedef struct pickle_machine {
   zt_pickle *p;
   zt_error *err;
   const zt_interrupt *interrupt;
-  zt_pickle_read r;             /* The opcode */
-  uint64_t nodes, words, calls, puts;   /* Room for so many */
+  zt_pickle_read r;             /* The current opcode */
+  uint64_t nodes, words, calls, puts;   /* Capacities */
   uint32_t *stack;
   uint32_t depth, room;
-  zt_pickle_node *memo;         /* Entries below roomMemo */
+  zt_pickle_node *memo;         /* Entries with keys below roomMemo */
   uint32_t roomMemo;
-  uint32_t entries;             /* How many there are in both */
-  pickle_entry *others;         /* Those with other keys, hashed; node 0 is a free place. NULL until
-                                ** there is one */
-  unsigned shift;               /* 32 minus the bits of a place in them */
+  uint32_t entries;             /* Entries of both */
+  pickle_entry *others;         /* A hash table of entries with other keys; node 0 marks a free
+                                ** slot. NULL until needed */
+  unsigned shift;               /* 32 minus the bits of a slot's number */
   uint64_t multiplier;
 } pickle_machine;
 
@@ -102,8 +101,8 @@ static bool pickle_poll(pickle_machine *m, uint64_t *steps){
   return (++*steps & PICKLE_POLL)!=0 || zt_interrupt_check(m->interrupt, m->err)==SQLITE_OK;
 }
 
-/* The first time through: count what the second may need. What is taken from the stack was pushed
-** before, so there are no more children than opcodes that push. */
+/* First pass: count capacities. Opcodes pop only pushed nodes, so there are no more children than
+** pushing opcodes. */
 static bool pickle_measure(pickle_machine *m){
   const zt_span bytes = m->p->bytes;
   uint64_t steps = 0, times[256] = { 0 };
@@ -137,7 +136,7 @@ static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
   return p->n++;
 }
 
-/* Room for n bytes that are made; NULL if memory is short. */
+/* Append room for n bytes to `made`; NULL if memory is short. */
 static uint8_t *pickle_make(pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
   if( !p->made || n>p->roomMade-p->nMade ){
@@ -154,7 +153,7 @@ static uint8_t *pickle_make(pickle_machine *m, size_t n){
   return p->made+(p->nMade-n);
 }
 
-/* How many characters a valid UTF-8 text has, if each is below U+0100; UINT32_MAX if not. */
+/* Count the characters of valid UTF-8; UINT32_MAX if one is above U+00FF. */
 static uint32_t pickle_count_latin1(zt_span text){
   uint32_t n = 0;
   for(size_t i=0; i<text.n; i++, n++){
@@ -165,7 +164,7 @@ static uint32_t pickle_count_latin1(zt_span text){
   return n;
 }
 
-/* A node of bytes of the pickle; text, if that is what they are to be and can be. */
+/* Add a node for bytes of the pickle. With `text` it is a text, if the bytes are UTF-8. */
 static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, bool text){
   bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
   zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
@@ -175,7 +174,7 @@ static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, bool te
   return node;
 }
 
-/* The same of the last n bytes that were made. */
+/* Add a node for the last n bytes of `made`. */
 static zt_pickle_node pickle_add_made(pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
   const zt_span bytes = { p->made+(p->nMade-n), n };
@@ -196,7 +195,7 @@ static zt_pickle_node pickle_add_integer(pickle_machine *m, int64_t i){
   return node;
 }
 
-/* A little-endian two's complement: where it is, if it is long. */
+/* Add a little-endian two's complement; `at` is its position, for long ones. */
 static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t at, unsigned flags){
   zt_pickle_node node;
   bytes.n = zt_pickle_trim(bytes);
@@ -210,13 +209,12 @@ static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t a
 
 /* --- Arguments that are text --- */
 
-/* PK3: what is wrong with an argument. */
 static zt_pickle_node pickle_fail_text(pickle_machine *m, const char *why){
   pickle_fail(m, "PK3", "%s", why);
   return 0;
 }
 
-/* PK3: what protocol 0 writes: 00 and 01 are booleans; a long one ends with L. */
+/* PK3: in protocol 0, 00 and 01 are booleans, and a long integer ends with L. */
 static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
   uint8_t bytes[ZT_PICKLE_INTEGER_BYTES], *made;
   const char *why;
@@ -245,7 +243,7 @@ static zt_pickle_node pickle_add_float(pickle_machine *m, zt_span text){
   return why ? pickle_fail_text(m, why) : pickle_add_real(m, real);
 }
 
-/* PK3: a text that has to be unescaped: what that makes of it takes at most twice its room. */
+/* PK3: the unescaped text has at most twice the bytes. */
 static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
   uint8_t *out = pickle_make(m, 2*text.n);
   const char *why;
@@ -258,7 +256,7 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
   return pickle_add_made(m, n);
 }
 
-/* PK3: a module and a name in it, a newline between them. */
+/* PK3: a module and a name, separated by a newline. */
 static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
   const uint8_t *newline = memchr(text.p, '\n', text.n);
   zt_pickle_node node;
@@ -287,7 +285,7 @@ ZT_INLINE bool pickle_push(pickle_machine *m, zt_pickle_node node){
   return true;
 }
 
-/* PK4: n nodes are on the stack, and no mark is among them. */
+/* PK4: the top n items are nodes, not marks. */
 static bool pickle_need(pickle_machine *m, uint32_t n){
   for(uint32_t i=0; i<n; i++){
     if( i<m->depth && m->stack[m->depth-1-i]!=PICKLE_MARK ) continue;
@@ -297,7 +295,7 @@ static bool pickle_need(pickle_machine *m, uint32_t n){
   return true;
 }
 
-/* PK5: the place behind the last mark. */
+/* PK5: *out is the position above the last mark. */
 static bool pickle_mark(pickle_machine *m, uint32_t *out){
   uint32_t i = m->depth;
   while( i>0 && m->stack[i-1]!=PICKLE_MARK ) i--;
@@ -305,7 +303,7 @@ static bool pickle_mark(pickle_machine *m, uint32_t *out){
   return i>0 || pickle_fail(m, "PK5", "there is no mark on the stack");
 }
 
-/* Where an entry with another key than the usual ones is, or may be. */
+/* The slot of a key in the hash table, or a free one for it. */
 static pickle_entry *pickle_other(pickle_machine *m, uint32_t key){
   const uint32_t mask = UINT32_MAX>>m->shift;
   uint32_t i = (uint32_t)((key*m->multiplier)>>32)>>m->shift;
@@ -368,7 +366,7 @@ static bool pickle_key(pickle_machine *m, uint32_t *out){
 
 /* --- What opcodes make of the stack --- */
 
-/* Put down what is on the stack from a place on; *first is where. */
+/* Move the stack from a position on into the children; *first is where. Returns their number. */
 static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
   zt_pickle *p = m->p;
   uint32_t n = m->depth-from;
@@ -391,7 +389,7 @@ static bool pickle_push_tuple(pickle_machine *m, uint32_t n){
   return pickle_need(m, n) && pickle_push(m, pickle_tuple(m, m->depth-n));
 }
 
-/* Append what is on the stack from a place on to a list, a set or a dict. */
+/* Append the stack from a position on to a list, set or dict. */
 static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from){
   zt_pickle *p = m->p;
   pickle_item *item = &p->items[node];
@@ -406,12 +404,12 @@ static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from)
   item->n += p->words[piece+PICKLE_PIECE_N];
 }
 
-/* PK4: a dict of what is on the stack from a place on has a value for each key. */
+/* PK4: a dict's keys all have values. */
 static bool pickle_pairs(pickle_machine *m, uint32_t from){
   return (m->depth-from)%2==0 || pickle_fail(m, "PK4", "a key without a value");
 }
 
-/* PK5: a new list, set or dict of all from the last mark on. */
+/* PK5: push a new tuple, list, set or dict of the items above the last mark. */
 static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
   zt_pickle_node node;
   uint32_t from;
@@ -422,8 +420,8 @@ static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
   return pickle_push(m, node);
 }
 
-/* PK4: put what is on the stack from a place on, before which `below` other words are, into what
-** lies there: that is of that kind, or what a call would give. */
+/* PK4: put the stack from a position on into the node below it, a container of that kind or a call.
+** `below` words lie between (a mark). */
 static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   zt_pickle_node node = from>below ? m->stack[from-below-1] : PICKLE_MARK, *place;
@@ -463,7 +461,7 @@ static bool pickle_push_call(pickle_machine *m, zt_pickle_node callee, zt_pickle
   return pickle_push(m, node);
 }
 
-/* A call of n things on the stack: what is called, with what, and by which keywords. */
+/* Push a call of the top n items: callee, arguments, keywords. */
 static bool pickle_reduce(pickle_machine *m, uint32_t n){
   const zt_pickle_node *top;
   if( !pickle_need(m, n) ) return false;
@@ -472,8 +470,8 @@ static bool pickle_reduce(pickle_machine *m, uint32_t n){
   return pickle_push_call(m, top[0], top[1], n>2 ? top[2] : 0);
 }
 
-/* PK4, PK5: the same with all from the last mark on. What is called is the first of them, unless it
-** is the opcode's argument. */
+/* PK4, PK5: push a call with all items above the last mark. If `callee` is 0, it is the first of
+** them. */
 static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
   zt_pickle_node args;
   uint32_t from;
@@ -502,7 +500,7 @@ static bool pickle_build(pickle_machine *m){
   return true;
 }
 
-/* PK4: module and name from the stack. */
+/* PK4: module and name are on the stack. */
 static bool pickle_stack_global(pickle_machine *m){
   zt_pickle *p = m->p;
   zt_pickle_node node;
@@ -535,7 +533,6 @@ static bool pickle_push_extension(pickle_machine *m, int64_t code){
 
 /* --- The dispatch --- */
 
-/* Numbers and texts. */
 static bool pickle_push_scalar(pickle_machine *m){
   const zt_span a = m->r.argument;
   zt_pickle_node node = 0;
@@ -559,7 +556,7 @@ static bool pickle_push_scalar(pickle_machine *m){
     case ZT_PICKLE_OP_BYTEARRAY8:
       node = pickle_add_bytes(m, a, false);
       break;
-    default:   /* Texts, with a length */
+    default:   /* Texts with a length */
       node = pickle_add_bytes(m, a, true);
       break;
   }
@@ -583,7 +580,7 @@ static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
   }
 }
 
-/* Take all from `to` on off the stack. */
+/* Pop all items from position `to` on. */
 static void pickle_drop(pickle_machine *m, uint32_t to){
   while( m->depth>to ){
     pickle_item *item = &m->p->items[m->stack[--m->depth]];
@@ -593,7 +590,6 @@ static void pickle_drop(pickle_machine *m, uint32_t to){
   }
 }
 
-/* What changes the stack and nothing else. */
 static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
   uint32_t from;
   switch( code ){
@@ -603,14 +599,14 @@ static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
       if( !pickle_mark(m, &from) ) return false;
       pickle_drop(m, from-1);
       return true;
-    default:   /* POP takes a mark, too */
+    default:   /* POP also removes a mark */
       if( m->depth==0 ) return pickle_need(m, 1);
       pickle_drop(m, m->depth-1);
       return true;
   }
 }
 
-/* PK2, PK3: what says something of the pickle itself. */
+/* PK2, PK3 */
 static bool pickle_frame(pickle_machine *m, zt_pickle_code code){
   if( code==ZT_PICKLE_OP_PROTO && m->r.argument.p[0]>PICKLE_PROTOCOL ){
     return pickle_fail(m, "PK3", "protocol %d is not known", m->r.argument.p[0]);
@@ -679,7 +675,7 @@ static bool pickle_step(pickle_machine *m){
 
 /* --- Opening --- */
 
-/* Room for as much as was counted, and the nodes that are there from the beginning. */
+/* Allocate the counted capacities, and add the fixed nodes. */
 static bool pickle_reserve(pickle_machine *m){
   zt_pickle *p = m->p;
   m->nodes += PICKLE_SMALL+PICKLE_BYTES;

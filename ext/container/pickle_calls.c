@@ -1,5 +1,5 @@
 /*
-** Calls in a pickle that have a meaning in any, and those that make bytes. See pickle_calls.h.
+** Calls that have a meaning in any pickle, and those that make bytes. See pickle_calls.h.
 **
 **   bytes     := codecs.encode(text, "latin1") | bytes(bytes?) | bytearray(bytes?)
 **              | bytearray(text, "latin-1")
@@ -8,7 +8,7 @@
 
 #include "core/host.h"
 
-#define CALLS_NESTED 4    /* Bytes that are made of bytes, at most so often */
+#define CALLS_NESTED 4    /* Nesting of calls that make bytes of bytes */
 
 #define CALLS_ROW(module, name, meaning) \
   { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_CALL_##meaning }

@@ -5,10 +5,10 @@
 **             ; text is kind and bytes, "f4"; order "<", ">", "|" or "="; a class is one of
 **             ; ml_dtypes
 **   array  := M.multiarray._reconstruct(class, (0,), b"b"), state (version?, shape, dtype, fortran,
-**             data)             ; data are bytes, or of objects a list
+**             data)             ; data are bytes, or a list of objects
 **           | M.numeric._frombuffer(data, dtype, shape, order, axes?)
-**             ; order "C", "F", or "K": C, and then transposed by axes
-**   masked := numpy.ma.core._mareconstruct(...), state: listed alone
+**             ; order "C", "F", or "K": C, then transposed by axes
+**   masked := numpy.ma.core._mareconstruct(...), state: listed without values
 **   scalar := M.multiarray.scalar(dtype, data)
 */
 #include "container/pickle_numpy.h"
@@ -33,7 +33,7 @@ static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
 
 #define NUMPY_DESCR_MAX 32   /* Characters of a type's text */
 
-/* The type of ml_dtypes that a class is. */
+/* The type that a class of ml_dtypes names. */
 static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy *out){
   const zt_dtype *dtype;
   if( !zt_text_is(class->module, "ml_dtypes") ) return false;
@@ -48,7 +48,7 @@ static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy 
   return true;
 }
 
-/* Read a type. *kind is its letter, 0 of a class. False: it is none. */
+/* Read a type. *kind is its letter, or 0 for a class. False if it is not a type. */
 static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out, char *kind){
   char descr[NUMPY_DESCR_MAX+1];
   zt_pickle_value call, class;
@@ -67,7 +67,7 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   *kind = text.z[0];
   descr[0] = order.z[0];
   memcpy(descr+1, text.z, text.n);
-  if( *kind=='O' ) text.n = 1;   /* Which has the bytes of a pointer */
+  if( *kind=='O' ) text.n = 1;   /* The number is the size of a pointer */
   zt_npy_describe((zt_text){ descr, 1+text.n }, out);
   /* Fields, or a subarray in each element */
   if( call.state && (numpy_is_given(p, zt_pickle_child(p, call.state, 2))
@@ -92,7 +92,7 @@ static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n
   if( !node ) return false;
   zt_pickle_get(p, node, &value);
   *n = 0;
-  if( value.kind==ZT_PICKLE_INTEGER && !value.bytes.p ){   /* numpy takes a number for a tuple */
+  if( value.kind==ZT_PICKLE_INTEGER && !value.bytes.p ){   /* numpy accepts a number as a shape */
     out[(*n)++] = value.integer;
     return true;
   }
@@ -106,7 +106,7 @@ static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n
   return true;
 }
 
-/* The strides of a shape in one of both orders. What does not fit 64 bits wraps. */
+/* Set the strides of a shape. Values beyond 64 bits wrap. */
 static void numpy_set_strides(zt_numpy_array *a, bool fortran){
   const uint32_t rank = a->npy.rank;
   uint64_t stride = 1;
@@ -117,7 +117,7 @@ static void numpy_set_strides(zt_numpy_array *a, bool fortran){
   }
 }
 
-/* Transpose dimensions as axes say; false if they are no permutation. */
+/* Transpose dimensions by axes. False if these are not a permutation. */
 static bool numpy_transpose(zt_numpy_array *a, const int64_t *axes, uint32_t n){
   int64_t shape[ZT_MAX_RANK], strides[ZT_MAX_RANK];
   uint64_t seen = 0;
@@ -133,8 +133,7 @@ static bool numpy_transpose(zt_numpy_array *a, const int64_t *axes, uint32_t n){
   return true;
 }
 
-/* The bytes of the elements: of an array with a state, a text may be all of them, as
-** Latin-1. */
+/* Set the data: bytes, or a list of objects. In a state, a Latin-1 text may stand for bytes. */
 static void numpy_read_data(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out){
   out->source = node;
   if( !node ){
@@ -247,7 +246,7 @@ static double numpy_real(uint64_t bits, uint64_t width){
   return real;
 }
 
-/* A number of that kind and width, at most 8 bytes, or of 16 two. */
+/* A number of that kind: at most 8 bytes, or two numbers in 16. */
 static bool numpy_set_number(char kind, const zt_npy *type, const uint8_t *bytes,
                              zt_pickle_result *out){
   const unsigned width = (unsigned)type->bytes/(kind=='c' ? 2 : 1);
@@ -273,7 +272,7 @@ static bool numpy_set_number(char kind, const zt_npy *type, const uint8_t *bytes
   }
 }
 
-/* A text of UTF-32, or bytes: without the zeros at their end, as numpy gives them. */
+/* A text of UTF-32, or bytes. numpy strips the zeros at the end. */
 static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes *data,
                            zt_pickle_result *out){
   uint8_t unit[4] = { 0 };

@@ -1,14 +1,14 @@
 /*
 ** Files of torch.save and torch.jit.save: a pickle of all values, in which tensors are views of
-** storages. Where pickles and storages are, torch_archive.c and torch_legacy.c know.
+** storages. torch_archive.c and torch_legacy.c know the places of pickles and storages.
 **
 **   PT1  it is no file of torch before 0.1.10, which was a tar archive
 **   PT2, PT3, PT14, PT20: torch_archive.c
 **   PT15, PT16: torch_legacy.c
 **   PT4, PT6, PT13: torch_tree.c
-**   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
-**        more than ZT_MAX_MANIFEST
-** Of one tensor alone, which then is listed, and its bytes cannot be had:
+**   PT7  paths and values take at most 16 MiB and 16 times the pickle's bytes, and at most
+**        ZT_MAX_MANIFEST
+** Faults of one tensor, which is listed without its bytes:
 **   PT8, PT10, PT11, PT12: torch_object.c
 **   PT9, PT17, PT18, PT19: torch_archive.c, torch_legacy.c: its storage is there
 */
@@ -22,8 +22,9 @@
 
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
-#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured, at most, */
-#define PYTORCH_LITTLE_TIMES 8               /* and for each byte of the pickle: real ones take 4 */
+#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* Bytes that are appended before measuring, */
+#define PYTORCH_LITTLE_TIMES 8               /* and more for each byte of the pickle: real ones take
+                                             ** 4 */
 
 static const zt_rule pytorch_rules[] = {
   ZT_UNSUPPORTED("PT1", "torch-legacy", "the file is not of PyTorch before 0.1.10", ZT_SPEC_OURS),
@@ -69,14 +70,14 @@ typedef struct pytorch_reader {
   zt_builder *b;
   zt_torch_file *file;
   zt_torch_objects objects;
-  const zt_torch_pickle *read;   /* What is walked */
+  const zt_torch_pickle *read;   /* The current pickle */
   zt_text prefix;            /* Of its paths */
-  uint64_t text;             /* Bytes that a walk has appended, or will append */
-  bool measured;             /* All that it will append was looked at */
-  zt_cbor_out values;        /* Paths and leaves, one after the other, */
-  zt_keys paths;             /* whose paths are distinct */
-  uint64_t n;                /* How many there are */
-  zt_renamed leaves;         /* Of paths that several have */
+  uint64_t text;             /* Bytes that were appended, or will be */
+  bool measured;             /* PT7 was checked for the whole pickle */
+  zt_cbor_out values;        /* Each leaf's path and value */
+  zt_keys paths;             /* Distinct paths in `values` */
+  uint64_t n;                /* Leaves */
+  zt_renamed leaves;         /* Duplicate paths */
 } pytorch_reader;
 
 /* --- Measuring: what a walk appends --- */
@@ -116,7 +117,7 @@ static void pytorch_measure_array(void *context, zt_text path, uint64_t size,
   pytorch_measure(context, size);
 }
 
-/* What a walk appends before all is measured. */
+/* The bytes to append before measuring. */
 static uint64_t pytorch_little(const pytorch_reader *r){
   const uint64_t n = PYTORCH_LITTLE_TIMES*((uint64_t)r->read->bytes.n+1024);
   return n<PYTORCH_LITTLE ? n : PYTORCH_LITTLE;
@@ -127,8 +128,8 @@ static int pytorch_walk(pytorch_reader *r, const zt_torch_visitor *visitor){
                        r->b->err);
 }
 
-/* PT7: there is room for all that the pickle says. That is looked at once a walk has appended more
-** than a little, as those of few files do: it then goes on only if there is. */
+/* PT7: once the pickle appends more than a little, as few files do, measure all of it before going
+** on. */
 static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
   const zt_torch_visitor measure = {
     pytorch_measure_leaf, pytorch_measure_tensor, pytorch_measure_array, r, true
@@ -142,7 +143,7 @@ static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
 
 /* --- Leaves --- */
 
-/* Put down a path; false if another leaf has it. */
+/* Append a path; false if another leaf has it. */
 static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   const size_t before = r->values.n;
   bool duplicate = false;
@@ -181,7 +182,7 @@ static void pytorch_put_array(void *context, zt_text path, uint64_t size,
 
 /* --- Opening --- */
 
-/* Read a pickle and all that it says. */
+/* Read a pickle and all of its values. */
 static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix){
   const zt_torch_visitor put = {
     pytorch_put_leaf, pytorch_put_tensor, pytorch_put_array, r, false
@@ -205,15 +206,13 @@ static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix)
   return r->b->err->rc;
 }
 
-/* A text that may be missing. */
 static void pytorch_put_optional(zt_cbor_out *o, zt_text key, zt_text value){
   zt_cbor_put_text(o, key);
   if( value.z ) zt_cbor_put_text(o, value);
   else zt_cbor_put_null(o);
 }
 
-/* The manifest, made of what the file says of itself and all leaves, which are the file's
-** attributes, too. */
+/* The manifest: the file's own fields, and the leaves, which are also its attributes. */
 static int pytorch_keep_manifest(pytorch_reader *r){
   zt_container *c = r->b->container;
   const zt_torch_file *f = r->file;
@@ -241,13 +240,12 @@ static int pytorch_keep_manifest(pytorch_reader *r){
   return r->b->err->rc;
 }
 
-/* What the file says of itself, and both pickles. */
 static int pytorch_read_all(pytorch_reader *r){
   zt_container *c = r->b->container;
   const zt_torch_file *f = r->file;
   uint32_t at = 0;
   zt_builder_reserve(r->b, f->storages, f->storages);
-  if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* A part's 0 is no position */
+  if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* Position 0 means none */
   if( f->version.n ){
     if( zt_builder_keep(r->b, f->version.z, f->version.n, &at) ) return r->b->err->rc;
     c->version = (zt_text){ (const char*)c->kept.p+at, f->version.n };
@@ -263,7 +261,7 @@ static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
     .values = { .err = b->err }, .paths = { .interrupt = b->interrupt }
   };
   b->container->rules = ZT_RULE_VIEWS;
-  b->container->gap = UINT64_MAX;   /* Local headers, and records that are no storages */
+  b->container->gap = UINT64_MAX;   /* Local headers, and records that are not storages */
   pytorch_read_all(&r);
   zt_torch_objects_clear(&r.objects);
   zt_cbor_out_clear(&r.values);

@@ -1,16 +1,14 @@
-/*
-** Calls in a pickle of torch.save. See torch_call.h. A call that is not made as torch makes it has
-** no meaning.
-*/
+/* Calls that torch.save writes. See torch_call.h. A call with other arguments than torch's has no
+** meaning. */
 #include "container/torch_call.h"
 
 #include "container/pickle_calls.h"
 #include "container/torch_repr.h"
 
 #define CALL_COUNT(table) (sizeof(table)/sizeof(*(table)))
-#define CALL_NESTED 8   /* Calls of a tensor that are around another, at most */
-#define CALL_ARGUMENTS 16   /* Of a tensor, at most */
-#define CALL_LAZY 16    /* Entries of the dict of what is lazily done to it, at most */
+#define CALL_NESTED 8   /* Nesting of calls around a tensor */
+#define CALL_ARGUMENTS 16   /* Arguments of a tensor's call */
+#define CALL_LAZY 16    /* Entries of a tensor's dict of flags */
 #define CALL_ROW(module, name, meaning) \
   { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_TORCH_##meaning }
 
@@ -55,7 +53,7 @@ static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out)
   return value.kind==ZT_PICKLE_TEXT;
 }
 
-/* What a call of a global with arguments means. */
+/* The meaning of a call of a global with a tuple. */
 static zt_torch_meaning call_meaning(const zt_pickle *p, const zt_pickle_value *call){
   zt_pickle_value callee;
   if( zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ) return ZT_TORCH_OPAQUE;
@@ -107,7 +105,7 @@ static bool call_get_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, 
   return true;
 }
 
-/* Storage classes, without "Storage", and torch's dtypes of them. */
+/* Storage classes without "Storage", and their dtypes. */
 static const struct { zt_text storage, dtype; } call_storages[] = {
   { ZT_TEXT_INIT("Float"), ZT_TEXT_INIT("float32") },
   { ZT_TEXT_INIT("Double"), ZT_TEXT_INIT("float64") },
@@ -128,7 +126,7 @@ static const struct { zt_text storage, dtype; } call_storages[] = {
   { ZT_TEXT_INIT("QUInt2x4"), ZT_TEXT_INIT("quint2x4") },
 };
 
-/* Quantized dtypes, as formats, and the type of their integers. */
+/* Formats of quantized dtypes, and the types of their integers. */
 static const struct { zt_text format; const char *dtype; } call_quantized[] = {
   { ZT_TEXT_INIT("torch.qint8"), "int8" },
   { ZT_TEXT_INIT("torch.quint8"), "uint8" },
@@ -137,7 +135,7 @@ static const struct { zt_text format; const char *dtype; } call_quantized[] = {
   { ZT_TEXT_INIT("torch.quint2x4"), "" },
 };
 
-/* Set what a dtype of torch's name is. */
+/* Set the dtype from torch's name. */
 static void call_set_dtype(zt_text name, zt_torch_view *out){
   const size_t torch = sizeof("torch.")-1;
   out->dtype_name = name;
@@ -152,8 +150,8 @@ static void call_set_dtype(zt_text name, zt_torch_view *out){
   }
 }
 
-/* The class of a storage, torch.FloatStorage or torch.cuda.FloatStorage; one that is not known
-** stands for its dtype. */
+/* Set a storage's class: torch.FloatStorage or torch.cuda.FloatStorage. An unknown class stands for
+** its dtype. */
 static bool call_set_storage(zt_text name, zt_torch_view *out){
   const size_t end = sizeof("Storage")-1;
   out->storage_class = name;
@@ -167,7 +165,7 @@ static bool call_set_storage(zt_text name, zt_torch_view *out){
     break;
   }
   call_set_dtype(name, out);
-  /* Of quantized ones that share a byte, that is an element */
+  /* Quantized elements that share a byte count as one */
   out->storage_width = out->dtype ? out->dtype->width : out->quantized.z!=NULL;
   return true;
 }
@@ -179,7 +177,7 @@ static bool call_read_class(const zt_pickle *p, zt_pickle_node node, zt_torch_vi
   return value.kind==ZT_PICKLE_GLOBAL && call_set_storage(value.name, out);
 }
 
-/* A storage as protocol 0 has it: a text. */
+/* A storage's id in protocol 0: a text. */
 static bool call_read_repr(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_torch_repr id;
   zt_text line;
@@ -194,7 +192,7 @@ static bool call_read_repr(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
   return true;
 }
 
-/* (key, offset, elements), None or nothing: a view of a storage. */
+/* A view of a storage: (key, offset, elements), None or nothing. */
 static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   if( !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
   return call_get_text(p, zt_pickle_child(p, node, 0), &out->view_key)
@@ -202,7 +200,7 @@ static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_t
       && call_get_int(p, zt_pickle_child(p, node, 2), &out->view_elements);
 }
 
-/* ("storage", class, key, location, elements), and before 1.6 a view or None. */
+/* ("storage", class, key, location, elements); before 1.6 followed by a view or None. */
 bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value value;
   zt_text word;
@@ -219,7 +217,7 @@ bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
       && call_read_storage_view(p, zt_pickle_child(p, node, 5), out);
 }
 
-/* The dict of what is lazily done to the elements. */
+/* The dict of flags that apply to the elements: conj and neg. */
 static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_cursor c;
   zt_pickle_value dict;
@@ -238,7 +236,7 @@ static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch
   return true;
 }
 
-/* A call of _rebuild_tensor and its like. */
+/* A call of _rebuild_tensor or a variant. */
 static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
                            zt_torch_meaning meaning, zt_torch_view *out){
   zt_pickle_value dtype;
@@ -266,7 +264,7 @@ static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
   return call_read_metadata(p, zt_torch_argument(p, call, 7), out);
 }
 
-/* A dict of what is lazily done to the elements, and nothing else. */
+/* True for a dict of conj and neg alone. */
 static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
   zt_text name;
@@ -278,7 +276,8 @@ static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
   return true;
 }
 
-/* Something beside the tensor, if there is anything in it. One state too many is counted alone. */
+/* Add another node with values, if it is not empty. The first one beyond the bound is only
+** counted. */
 static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
   zt_pickle_value value;
   if( !node || out->states>ZT_TORCH_STATES ) return;
@@ -290,7 +289,7 @@ static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_ten
   out->states++;
 }
 
-/* The arguments that the tensor itself is made of, as bits. */
+/* Bits of the arguments that the tensor itself is made of. */
 static const uint16_t call_own[] = {
   [ZT_TORCH_TENSOR] = 0xD, [ZT_TORCH_TENSOR_V2] = 0xD, [ZT_TORCH_TENSOR_V3] = 0x4D,
   [ZT_TORCH_QTENSOR] = 0x1D, [ZT_TORCH_SPARSE] = 0x3, [ZT_TORCH_NESTED] = 0xF,
@@ -299,8 +298,8 @@ static const uint16_t call_own[] = {
   [ZT_TORCH_FROM_TYPE] = 0x7
 };
 
-/* All that a call has beside the tensor: other arguments than these that are no scalars, as hooks
-** are, and what would be put into its result. */
+/* Add the call's other arguments that are not scalars, such as hooks, and the items put into its
+** result. */
 static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
                             zt_torch_meaning meaning, zt_torch_tensor *out){
   zt_pickle_node node;
@@ -315,7 +314,7 @@ static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
   call_add_state(p, call->dict, out);
 }
 
-/* A part of a tensor of several: a dense tensor itself, and nothing beside it. */
+/* A component of a tensor: a dense tensor without other values. */
 static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value call;
   zt_torch_tensor beside;
@@ -336,7 +335,7 @@ static const zt_pickle_name call_layouts[] = {
   { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_coo"), ZT_TORCH_COO },
 };
 
-/* The layout that torch.serialization._get_layout("torch.sparse_coo") is, or its like. */
+/* The layout in torch.serialization._get_layout("torch.sparse_coo") and similar calls. */
 static bool call_get_layout(const zt_pickle *p, zt_pickle_node node, zt_torch_layout *out){
   zt_pickle_value call, name = { .module = ZT_TEXT_INIT("") };
   int found;
@@ -349,8 +348,8 @@ static bool call_get_layout(const zt_pickle *p, zt_pickle_node node, zt_torch_la
   return found!=0;
 }
 
-/* (layout, parts): parts are indices, values and size; or compressed indices, plain indices, values
-** and size. */
+/* (layout, parts): parts are indices, values, size; or compressed indices, plain indices, values,
+** size. */
 static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
                              zt_torch_tensor *out){
   const zt_pickle_node parts = zt_torch_argument(p, call, 1);
@@ -375,7 +374,7 @@ static bool call_read_nested(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
-/* A dtype and a shape, from argument i on; those of a wrapper follow its class. */
+/* A dtype and a shape, from argument i on. */
 static bool call_read_shape(const zt_pickle *p, const zt_pickle_value *call, uint32_t i,
                             zt_torch_tensor *out){
   zt_pickle_value dtype;
@@ -396,7 +395,7 @@ static bool call_read_dense(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
-/* A call that is a tensor by itself. */
+/* A call that makes a tensor by itself. */
 static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
                           zt_torch_meaning meaning, zt_torch_tensor *out){
   switch( meaning ){
@@ -421,8 +420,8 @@ static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
   }
 }
 
-/* A tensor that is called a parameter: *call becomes its own. Before 0.4, whether it requires
-** a gradient is the first part of a state. */
+/* A parameter: *call becomes its tensor's call. Before 0.4, requires_grad is the first item of its
+** state. */
 static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
                                 zt_torch_meaning meaning, zt_torch_tensor *out){
   const zt_pickle_node tensor = zt_torch_argument(p, call, 0);
@@ -437,7 +436,7 @@ static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
   return true;
 }
 
-/* (function, type, args, state): *call becomes that of the function. */
+/* (function, type, args, state): *call becomes the function's call. */
 static bool call_read_from_type(const zt_pickle *p, zt_pickle_value *call, zt_torch_tensor *out){
   const zt_pickle_node function = zt_torch_argument(p, call, 0);
   const zt_pickle_node args = zt_torch_argument(p, call, 2);

@@ -1,8 +1,7 @@
 /*
-** Calls whose results a pickle drops. See torch_dropped.h.
+** Dropped calls. See torch_dropped.h.
 **
-**   setter(object, state)     ; sets the object's state, if it has none: what stands in it then has
-**                             ; a path below the object's
+**   setter(object, state)     ; sets the state of an object without one: paths below the object's
 **   anything else             ; stands for itself (torch_tree.c)
 */
 #include "container/torch_dropped.h"
@@ -11,15 +10,15 @@
 #include "container/torch_reach.h"
 #include "core/host.h"
 
-#define DROPPED_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
-#define DROPPED_ROUNDS 8      /* A state may have objects that get theirs later */
+#define DROPPED_POLL 0xFFFF   /* Nodes between checks for an interrupt, less 1 */
+#define DROPPED_ROUNDS 8      /* A state may have objects whose states are set later */
 
 typedef struct dropped {
   zt_pickle *p;
   const zt_interrupt *interrupt;
   zt_error *err;
-  uint8_t *seen;              /* A bit for each node that something leads to */
-  uint32_t *list;             /* Such nodes, whose own parts are not looked at yet */
+  uint8_t *seen;              /* A bit for each reached node */
+  uint32_t *list;             /* Reached nodes whose children were not visited */
   uint32_t n, steps;
 } dropped;
 
@@ -33,7 +32,7 @@ static void dropped_add(dropped *d, zt_pickle_node node){
   d->list[d->n++] = node;
 }
 
-/* See a node, and all that it leads to. True: a tensor is among what is new. */
+/* Visit a node and all that it leads to. True if a tensor is new among these. */
 static bool dropped_see(dropped *d, zt_pickle_node node){
   bool tensor = false;
   dropped_add(d, node);
@@ -51,7 +50,7 @@ static bool dropped_see(dropped *d, zt_pickle_node node){
   return tensor;
 }
 
-/* A function of an object that is seen and of a state that is not: the object has it now. */
+/* The call of a reached object and an unreached state: set the object's state. */
 static bool dropped_set_state(dropped *d, zt_pickle_node node){
   zt_pickle_value call, object;
   zt_pickle_node to, state;
@@ -68,7 +67,7 @@ static bool dropped_set_state(dropped *d, zt_pickle_node node){
   return true;
 }
 
-/* True: an object has a state that it had not. */
+/* True if an object got a state. */
 static bool dropped_set_states(dropped *d){
   bool any = false;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
@@ -79,7 +78,7 @@ static bool dropped_set_states(dropped *d){
   return any;
 }
 
-/* What has a meaning does nothing but make a result. */
+/* Calls with a meaning only make a result. */
 static void dropped_see_rest(dropped *d){
   zt_pickle_value call;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){

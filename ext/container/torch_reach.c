@@ -1,7 +1,5 @@
-/*
-** Which values hold a tensor. See torch_reach.h. From each tensor the way leads back to whatever
-** has it, so that cycles need no care: a node is taken from the list of those to be looked at once.
-*/
+/* Which values hold a tensor. See torch_reach.h. The search goes from each tensor to its owners,
+** and visits each node once, so cycles are harmless. */
 #include "container/torch_reach.h"
 
 #include <assert.h>
@@ -9,15 +7,15 @@
 #include "container/torch_call.h"
 #include "core/host.h"
 
-#define REACH_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
+#define REACH_POLL 0xFFFF   /* Nodes between checks for an interrupt, less 1 */
 
 typedef struct reach {
   const zt_pickle *p;
   const zt_interrupt *interrupt;
   zt_error *err;
-  uint32_t *first;          /* Of each node, and one more: where its owners begin */
+  uint32_t *first;          /* For each node and one more: where its owners begin */
   uint32_t *owners;
-  uint32_t *list;           /* Nodes that hold a tensor, and whose owners are not looked at yet */
+  uint32_t *list;           /* Found nodes whose owners were not visited */
   uint32_t n;
   uint8_t *found;
 } reach;
@@ -47,7 +45,7 @@ bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node){
   }
 }
 
-/* Go through all children of all nodes: count owners, or, once there is room, put them down. */
+/* Visit all children of all nodes: count their owners, or store these. */
 static bool reach_children(reach *r, bool put){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
@@ -74,7 +72,7 @@ static void reach_add(reach *r, zt_pickle_node node){
   r->list[r->n++] = node;
 }
 
-/* The owners of node i stand from first[i+1] on up to first[i+2], after they were put down. */
+/* Once stored, the owners of node i are in first[i+1] to first[i+2]. */
 static void reach_run(reach *r){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){

@@ -8,7 +8,7 @@
 
 #include "core/host.h"
 
-/* What the line begins with is taken from it. */
+/* Take a prefix from the line. */
 static bool repr_take(zt_text *line, const char *z){
   const size_t n = strlen(z);
   if( line->n<n || memcmp(line->z, z, n)!=0 ) return false;
@@ -17,7 +17,7 @@ static bool repr_take(zt_text *line, const char *z){
   return true;
 }
 
-/* A text in quotes, without escapes. */
+/* A quoted text without escapes. */
 static bool repr_take_text(zt_text *line, zt_text *out){
   const char *end;
   if( !repr_take(line, "'") || line->n==0 ) return false;
@@ -29,7 +29,7 @@ static bool repr_take_text(zt_text *line, zt_text *out){
   return out->n==0 || !memchr(out->z, '\\', out->n);
 }
 
-/* A number of 18 digits at most. */
+/* A number of at most 18 digits. */
 static bool repr_take_int(zt_text *line, int64_t *out){
   const bool negative = repr_take(line, "-");
   size_t n = 0;

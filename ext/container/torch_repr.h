@@ -1,5 +1,4 @@
-/* What stands for a storage in protocol 0, which has no tuples for that: a line, as Python shows a
-** tuple. Interface to code in torch_repr.c. */
+/* Storages in protocol 0, which has no tuples for ids: a line with Python's repr of the tuple. */
 #ifndef ZT_CONTAINER_TORCH_REPR_H
 #define ZT_CONTAINER_TORCH_REPR_H
 
@@ -7,13 +6,13 @@
 
 /* Texts are borrowed. */
 typedef struct zt_torch_repr {
-  zt_text class, key, location;   /* The class's name without its module */
+  zt_text class, key, location;   /* class without its module */
   int64_t elements;
-  zt_text view_key;               /* z NULL: there is no view */
+  zt_text view_key;               /* z NULL: no view */
   int64_t view_offset, view_elements;
 } zt_torch_repr;
 
-/* False: the line is none of a storage. */
+/* False if the line is not a storage's. */
 bool zt_torch_repr_read(zt_text line, zt_torch_repr *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which key stands twice in a dict. See torch_twice.h. */
+/* Duplicate keys of a dict. See torch_twice.h. */
 #include "container/torch_twice.h"
 
 #define XXH_INLINE_ALL
@@ -6,10 +6,10 @@
 #include "core/duplicate_keys.h"
 #include "core/host.h"
 
-#define TWICE_EXACT ((int64_t)1 << 53)   /* Integers up to which f64 has all */
-#define TWICE_FEW 4           /* Keys that are compared one with another */
+#define TWICE_EXACT ((int64_t)1 << 53)   /* f64 has all integers up to this */
+#define TWICE_FEW 4           /* Keys that are compared pairwise */
 
-/* A key of a dict as Python compares keys: 1, 1.0 and True are one, which is a real. */
+/* A key as Python compares it: 1, 1.0 and True are one real. */
 typedef struct twice_key {
   zt_pickle_node node;
   zt_pickle_kind kind;   /* A text, bytes or a real */
@@ -17,7 +17,7 @@ typedef struct twice_key {
   double real;
 } twice_key;
 
-/* False: a key that is not compared. */
+/* False for keys that are not compared. */
 static bool twice_get_key(const zt_pickle *p, zt_pickle_node node, twice_key *out){
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
@@ -40,14 +40,14 @@ static bool twice_get_key(const zt_pickle *p, zt_pickle_node node, twice_key *ou
   }
 }
 
-/* What is not equal to itself, NaN, still is the same key. */
+/* NaN is the same key as itself. */
 static bool twice_equal(const twice_key *a, const twice_key *b){
   if( a->kind!=b->kind ) return false;
   if( a->kind==ZT_PICKLE_REAL ) return a->real==b->real || a->node==b->node;
   return a->bytes.n==b->bytes.n && zt_equal(a->bytes.p, b->bytes.p, a->bytes.n);
 }
 
-/* A walk through the keys of a dict. */
+/* Iterates over the keys of a dict. */
 typedef struct twice_dict {
   const zt_pickle *p;
   zt_pickle_node node;
@@ -60,7 +60,7 @@ static void twice_rewind(void *context){
   d->at = zt_pickle_begin(d->p, d->node);
 }
 
-/* The next one that is compared; false behind the last. */
+/* The next compared key; false at the end. */
 static bool twice_next(twice_dict *d, twice_key *out){
   zt_pickle_node node;
   do{
@@ -89,7 +89,7 @@ static bool twice_equal_at(void *context, size_t a, size_t b){
       && twice_equal(&x, &y);
 }
 
-/* The first of a few keys that another one equals; 0: there is none. */
+/* The first of a few keys that another one equals; 0: none. */
 static zt_pickle_node twice_find_in_few(twice_dict *d){
   twice_key keys[TWICE_FEW];
   twice_rewind(d);
