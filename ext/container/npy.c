@@ -70,9 +70,13 @@ typedef struct npy_reader {
   zt_error *err;
 } npy_reader;
 
-static bool npy_fail(npy_reader *r, const char *what){
-  zt_break(r->err, "NY4", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
+static bool npy_break(npy_reader *r, const char *rule, const char *fault){
+  zt_break(r->err, rule, "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), fault);
   return false;
+}
+
+static bool npy_fail(npy_reader *r, const char *fault){
+  return npy_break(r, "NY4", fault);
 }
 
 static void npy_skip_space(npy_reader *r){
@@ -92,8 +96,8 @@ static bool npy_take(npy_reader *r, char ch){
   return true;
 }
 
-static bool npy_expect(npy_reader *r, char ch, const char *what){
-  return npy_take(r, ch) || npy_fail(r, what);
+static bool npy_expect(npy_reader *r, char ch, const char *fault){
+  return npy_take(r, ch) || npy_fail(r, fault);
 }
 
 /* Read that many hexadecimal digits of an escape. */
@@ -175,9 +179,7 @@ static bool npy_scan_bool(npy_reader *r, bool *out){
   remaining = (size_t)(r->end-r->p);
   *out = remaining>=4 && memcmp(r->p, "True", 4)==0;
   if( !*out && (remaining<5 || memcmp(r->p, "False", 5)!=0) ){
-    zt_break(r->err, "NY8", "byte %llu of the header: fortran_order is neither True nor False",
-             (unsigned long long)(r->p-r->base));
-    return false;
+    return npy_break(r, "NY8", "fortran_order is neither True nor False");
   }
   r->p += *out ? 4 : 5;
   return true;
@@ -187,11 +189,7 @@ static bool npy_scan_bool(npy_reader *r, bool *out){
 static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
   bool comma = true;
   *rank = 0;
-  if( npy_peek(r)!='(' ){
-    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple",
-             (unsigned long long)(r->p-r->base));
-    return false;
-  }
+  if( npy_peek(r)!='(' ) return npy_break(r, "NY6", "a shape that is no tuple");
   r->p++;
   while( npy_peek(r)!=')' ){
     if( !comma ) return npy_fail(r, "a comma was expected");
@@ -203,12 +201,7 @@ static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
     comma = npy_take(r, ',');
   }
   r->p++;
-  if( *rank==1 && !comma ){
-    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple, but a number",
-             (unsigned long long)(r->p-r->base));
-    return false;
-  }
-  return true;
+  return *rank!=1 || comma || npy_break(r, "NY6", "a shape that is no tuple, but a number");
 }
 
 /* --- descr --- */
@@ -222,14 +215,7 @@ static void npy_put_end(zt_cbor_out *o){
   zt_cbor_put_items(o, (zt_span){ (const uint8_t*)"\xff", 1 });
 }
 
-static bool npy_fail_descr(npy_reader *r, const char *what){
-  zt_break(r->err, "NY9", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
-  return false;
-}
-
-/* NY7: multiply an element's bytes by n. */
-static bool npy_multiply(npy_reader *r, zt_npy_descr *d, uint64_t n){
-  if( !d->sized || zt_mul64(d->bytes, n, &d->bytes) ) return true;
+static bool npy_fail_size(npy_reader *r){
   zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
   return false;
 }
@@ -243,24 +229,24 @@ static bool npy_scan_subshape(npy_reader *r, zt_npy_descr *d, zt_cbor_out *out){
   if( tuple ) npy_put_begin(out);
   for(uint32_t i=0; i<rank; i++){
     zt_cbor_put_uint(out, shape[i]);
-    if( !npy_multiply(r, d, shape[i]) ) return false;
+    if( d->sized && !zt_mul64(d->bytes, shape[i], &d->bytes) ) return npy_fail_size(r);
   }
   if( tuple ) npy_put_end(out);
   return true;
 }
 
-/* A field's name, or a tuple of title and name. */
-static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
-  if( !npy_take(r, '(') ){
-    if( !npy_scan_text(r) ) return false;
-    zt_cbor_put_text(out, r->text);
-    return true;
-  }
-  npy_put_begin(out);
+static bool npy_copy_text(npy_reader *r, zt_cbor_out *out){
   if( !npy_scan_text(r) ) return false;
   zt_cbor_put_text(out, r->text);
-  if( !npy_expect(r, ',', "a comma was expected") || !npy_scan_text(r) ) return false;
-  zt_cbor_put_text(out, r->text);
+  return true;
+}
+
+/* A field's name, or a tuple of title and name. */
+static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
+  if( !npy_take(r, '(') ) return npy_copy_text(r, out);
+  npy_put_begin(out);
+  if( !npy_copy_text(r, out) || !npy_expect(r, ',', "a comma was expected")
+   || !npy_copy_text(r, out) ) return false;
   npy_take(r, ',');
   npy_put_end(out);
   return npy_expect(r, ')', "a name that does not end");
@@ -270,7 +256,7 @@ static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_ou
 
 /* NY9: "(name, descr)" or "(name, descr, shape)"; a subarray has no name. */
 static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d, zt_cbor_out *out){
-  if( !npy_take(r, '(') ) return npy_fail_descr(r, "a field that is no tuple");
+  if( !npy_take(r, '(') ) return npy_break(r, "NY9", "a field that is no tuple");
   npy_put_begin(out);
   if( named && (!npy_scan_name(r, out) || !npy_expect(r, ',', "a comma was expected")) ){
     return false;
@@ -294,10 +280,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_o
     if( !comma ) return npy_fail(r, "a comma was expected");
     if( !npy_scan_field(r, depth, true, &field, out) ) return false;
     d->sized &= field.sized;
-    if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ){
-      zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
-      return false;
-    }
+    if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ) return npy_fail_size(r);
     comma = npy_take(r, ',');
   }
   r->p++;
@@ -306,7 +289,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_o
 }
 
 static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
-  if( depth>NPY_DEPTH_MAX ) return npy_fail_descr(r, "fields are nested too deep");
+  if( depth>NPY_DEPTH_MAX ) return npy_break(r, "NY9", "fields are nested too deep");
   switch( npy_peek(r) ){
     case '[':
       r->p++;
@@ -314,12 +297,11 @@ static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_ou
     case '(':
       return npy_scan_field(r, depth, false, d, out);
     case '\'': case '"': case 'u': case 'U':
-      if( !npy_scan_text(r) ) return false;
-      zt_cbor_put_text(out, r->text);
+      if( !npy_copy_text(r, out) ) return false;
       *d = zt_npy_type_of(r->text);
       return true;
     default:
-      return npy_fail_descr(r, "a type that is neither text nor a list of fields");
+      return npy_break(r, "NY9", "a type that is neither text nor a list of fields");
   }
 }
 
@@ -445,22 +427,22 @@ int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr
   return err->rc;
 }
 
-void zt_npy_put_attributes(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
+static void npy_put_type(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
   zt_cbor_put_text(out, ZT_TEXT("descr"));
   zt_cbor_put_items(out, descr);
   zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
   zt_cbor_put_bool(out, npy->fortran);
+}
+
+void zt_npy_put_attributes(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
+  npy_put_type(npy, descr, out);
   zt_cbor_put_text(out, ZT_TEXT("npy_version"));
   zt_cbor_put_text(out, npy->version);
 }
 
 void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, zt_cbor_out *out){
-  zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
-  zt_cbor_put_text(out, ZT_TEXT("descr"));
-  zt_cbor_put_items(out, descr);
-  zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
-  zt_cbor_put_bool(out, npy->fortran);
+  npy_put_type(npy, descr, out);
   zt_cbor_put_text(out, ZT_TEXT("shape"));
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, npy->rank);
   for(uint32_t i=0; i<npy->rank; i++) zt_cbor_put_uint(out, shape[i]);

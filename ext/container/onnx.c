@@ -127,9 +127,21 @@ typedef struct onnx_node {
   bool constant;           /* Of the operator Constant */
 } onnx_node;
 
-static void onnx_push_node(zt_onnx_scan *s, const onnx_node *node){
-  zt_onnx_push_text(s, node->name.at<node->name.end ? node->name
-                  : node->output.at<node->output.end ? node->output : node->operator);
+/* Append the name of an attribute's tensor, or the prefix of its graph's names. node NULL: a
+** function's. */
+static void onnx_push_value(zt_onnx_scan *s, const onnx_node *node, zt_message name, bool graph){
+  const bool output = node && node->output.at<node->output.end;
+  if( output && node->constant && !graph ){
+    zt_onnx_push_text(s, node->output);
+    return;
+  }
+  if( node ){
+    zt_onnx_push_text(s, node->name.at<node->name.end ? node->name
+                         : output ? node->output : node->operator);
+    zt_onnx_push(s, ".");
+  }
+  zt_onnx_push_text(s, name);
+  if( graph ) zt_onnx_push(s, "/");
 }
 
 /* Add all tensors and graphs of an attribute. The path is the prefix of the node's name. */
@@ -143,19 +155,10 @@ static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onn
   };
   const size_t n = s->path.n;
   for(size_t i=0; i<sizeof(kinds)/sizeof(*kinds) && !s->err->rc; i++){
-    const bool output = node && node->constant && !kinds[i].graph
-                     && node->output.at<node->output.end;
     zt_onnx_cursor each = c;
     zt_message m;
     if( !(present>>kinds[i].field & 1) ) continue;
-    if( output ){
-      zt_onnx_push_text(s, node->output);
-    }else{
-      if( node ) onnx_push_node(s, node);
-      if( node ) zt_onnx_push(s, ".");
-      zt_onnx_push_text(s, name);
-      if( kinds[i].graph ) zt_onnx_push(s, "/");
-    }
+    onnx_push_value(s, node, name, kinds[i].graph);
     while( kinds[i].merged || zt_onnx_find(s, &each, kinds[i].field, &m) ){
       const zt_onnx_cursor value = kinds[i].merged ? zt_onnx_into(c, kinds[i].field)
                                                    : zt_onnx_at(m);
@@ -177,13 +180,7 @@ static bool onnx_constant(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor
   const size_t n = s->path.n;
   bool added;
   if( value<0 ) return !s->err->rc;
-  if( node->output.at<node->output.end ){
-    zt_onnx_push_text(s, node->output);
-  }else{
-    onnx_push_node(s, node);
-    zt_onnx_push(s, ".");
-    zt_onnx_push_text(s, name);
-  }
+  onnx_push_value(s, node, name, false);
   added = !s->err->rc && zt_onnx_add_value(s, place, c, value);
   s->path.n = n;
   return added;
@@ -270,8 +267,12 @@ static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c){
 
 typedef struct onnx_model {
   zt_wire_field fields[ONNX_MODEL_DOC+1];   /* The last of each number or text; number 0: none */
-  bool graph, opsets, metadata, training, functions;
+  uint32_t present;        /* Bits of all fields */
 } onnx_model;
+
+static bool onnx_has(const onnx_model *model, unsigned field){
+  return model->present>>field & 1;
+}
 
 static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   zt_message all = zt_protobuf_all(&s->in);
@@ -280,14 +281,12 @@ static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   while( zt_protobuf_next(&s->in, &all, &f) ){
     const bool number = f.number==ONNX_MODEL_IR || f.number==ONNX_MODEL_VERSION;
     if( f.type!=(number ? ZT_WIRE_VARINT : ZT_WIRE_BYTES) ) continue;
-    out->graph |= f.number==ONNX_MODEL_GRAPH;
-    out->opsets |= f.number==ONNX_MODEL_OPSETS;
-    out->metadata |= f.number==ONNX_MODEL_METADATA;
-    out->training |= f.number==ONNX_MODEL_TRAINING;
-    out->functions |= f.number==ONNX_MODEL_FUNCTIONS;
+    if( f.number<32 ) out->present |= 1u<<f.number;
     if( f.number<=ONNX_MODEL_DOC ) out->fields[f.number] = f;
   }
-  if( !s->err->rc && !out->graph ) zt_break(s->err, "OX1", "the model has no graph");
+  if( !s->err->rc && !onnx_has(out, ONNX_MODEL_GRAPH) ){
+    zt_break(s->err, "OX1", "the model has no graph");
+  }
   return !s->err->rc;
 }
 
@@ -299,14 +298,22 @@ static bool onnx_graph_name(zt_onnx_scan *s, zt_message *out){
   return named;
 }
 
+static void onnx_put_entries(zt_onnx_scan *s, const onnx_model *model, unsigned field,
+                             unsigned type, const char *key, zt_cbor_out *o){
+  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+  if( !onnx_has(model, field) || !zt_onnx_read_map(s, all, field, type) ) return;
+  zt_onnx_put_key(o, key);
+  zt_onnx_put_map(s, o);
+}
+
 static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out *o){
   static const char *const names[ONNX_MODEL_DOC+1] = {
     NULL, "ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"
   };
-  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message name = { 0, 0 };
   const bool named = onnx_graph_name(s, &name);
-  unsigned n = 0u+model->opsets+model->metadata+named+(s->nodes>0);
+  unsigned n = 0u+onnx_has(model, ONNX_MODEL_OPSETS)+onnx_has(model, ONNX_MODEL_METADATA)+named
+             +(s->nodes>0);
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++) n += model->fields[i].number!=0;
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++){
@@ -316,14 +323,8 @@ static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out
     if( f->type==ZT_WIRE_VARINT ) zt_cbor_put_int(o, (int64_t)f->value);
     else zt_onnx_put_text(s, o, f->bytes);
   }
-  if( model->opsets && zt_onnx_read_map(s, all, ONNX_MODEL_OPSETS, ZT_WIRE_VARINT) ){
-    zt_onnx_put_key(o, "opset_import");
-    zt_onnx_put_map(s, o);
-  }
-  if( model->metadata && zt_onnx_read_map(s, all, ONNX_MODEL_METADATA, ZT_WIRE_BYTES) ){
-    zt_onnx_put_key(o, "metadata_props");
-    zt_onnx_put_map(s, o);
-  }
+  onnx_put_entries(s, model, ONNX_MODEL_OPSETS, ZT_WIRE_VARINT, "opset_import", o);
+  onnx_put_entries(s, model, ONNX_MODEL_METADATA, ZT_WIRE_BYTES, "metadata_props", o);
   if( s->nodes ){
     zt_onnx_put_key(o, "nodes");
     zt_cbor_put_uint(o, s->nodes);
@@ -408,8 +409,8 @@ static bool onnx_scan_model(zt_onnx_scan *s){
   if( !onnx_read_model(s, &model) ) return false;
   if( !onnx_graph(s, zt_onnx_into(all, ONNX_MODEL_GRAPH)) ) return false;
   nodes = s->nodes;
-  if( model.training && !onnx_training(s) ) return false;
-  if( model.functions && !onnx_functions(s) ) return false;
+  if( onnx_has(&model, ONNX_MODEL_TRAINING) && !onnx_training(s) ) return false;
+  if( onnx_has(&model, ONNX_MODEL_FUNCTIONS) && !onnx_functions(s) ) return false;
   s->nodes = nodes;
   onnx_set_version(s->b->container, &model);
   onnx_keep_items(s, &model);

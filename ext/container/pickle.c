@@ -17,7 +17,7 @@
 ** entries in the order of writing, so an array of as many entries as are written holds them. Other
 ** keys are hashed, with a random multiplier.
 */
-#include "container/pickle.h"
+#include "container/pickle_tree.h"
 
 #include <assert.h>
 #include "container/pickle_opcodes.h"
@@ -28,51 +28,9 @@
 #define PICKLE_PROTOCOL 5
 #define PICKLE_BYTES 256          /* Integers of one byte have fixed nodes, */
 #define PICKLE_SMALL 5            /* from this number on */
-#define PICKLE_LONG_TEXT 64       /* Latin-1 characters of texts from this length on are counted
-                                  ** once */
 #define PICKLE_POLL 0xFFFF        /* Opcodes between checks for an interrupt, less 1 */
 #define PICKLE_STACK_FIRST 256u
 #define PICKLE_MARK 0             /* A mark on the stack; nodes are above 0 */
-
-/* Flags of an item. */
-enum { PICKLE_MADE = 0x1,   /* Its bytes are in `made` */
-       PICKLE_PAIR = 0x2,   /* A global: two nodes have module and name */
-       PICKLE_WIDE = 0x4,   /* An integer that is bytes */
-       PICKLE_STRING = 0x8,   /* A text of an opcode for Python 2's bytes */
-       PICKLE_DROPPED = 0x10 };   /* A call whose result was popped */
-
-typedef struct pickle_item {
-  uint16_t kind, flags;
-  uint32_t n;            /* Children, or bytes */
-  union {
-    struct {
-      uint32_t a;        /* The first byte, child or piece; a call's index; module; id */
-      uint32_t b;        /* The last piece; the module's length; name; characters of a long text,
-                         ** UINT32_MAX if above U+00FF */
-    };
-    int64_t integer;
-    double real;
-  };
-} pickle_item;
-
-typedef struct pickle_call {
-  zt_pickle_node callee, args, keywords, list, dict, state;
-} pickle_call;
-
-/* Words before the children of a piece. */
-enum { PICKLE_PIECE_N, PICKLE_PIECE_NEXT, PICKLE_PIECE_HEAD };
-
-struct zt_pickle {
-  zt_span bytes;
-  zt_pickle_node root;
-  uint32_t n, nWords, nCalls;
-  pickle_item *items;           /* Node 0 is unused */
-  uint32_t *words;              /* Children, and heads of pieces; piece 0 is unused */
-  pickle_call *calls;
-  uint8_t *made;
-  size_t nMade, roomMade;
-  bool drops;                   /* A node is PICKLE_DROPPED */
-};
 
 typedef struct pickle_entry { uint32_t key; zt_pickle_node node; } pickle_entry;
 
@@ -121,7 +79,7 @@ static bool pickle_measure(pickle_machine *m){
     m->nodes += times[i]*opcode->nodes;
     if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += times[i];
     if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += times[i];
-    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*PICKLE_PIECE_HEAD;
+    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*ZT_PICKLE_PIECE_HEAD;
     if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += times[i];
   }
   return true;
@@ -132,7 +90,7 @@ static bool pickle_measure(pickle_machine *m){
 static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   assert( p->n<m->nodes );
-  p->items[p->n] = (pickle_item){ .kind = (uint16_t)kind };
+  p->items[p->n] = (zt_pickle_item){ .kind = (uint16_t)kind };
   return p->n++;
 }
 
@@ -153,38 +111,24 @@ static uint8_t *pickle_make(pickle_machine *m, size_t n){
   return p->made+(p->nMade-n);
 }
 
-/* Count the characters of valid UTF-8; UINT32_MAX if one is above U+00FF. */
-static uint32_t pickle_count_latin1(zt_span text){
-  uint32_t n = 0;
-  for(size_t i=0; i<text.n; i++, n++){
-    if( text.p[i]<0x80 ) continue;
-    if( text.p[i]>0xC3 ) return UINT32_MAX;
-    i++;
-  }
-  return n;
-}
-
-/* Add a node for bytes of the pickle. With `text` it is a text, if the bytes are UTF-8. */
-static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, bool text){
-  bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
-  zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
-  m->p->items[node].n = (uint32_t)bytes.n;
-  m->p->items[node].a = (uint32_t)(bytes.p-m->p->bytes.p);
-  if( is_text && bytes.n>=PICKLE_LONG_TEXT ) m->p->items[node].b = pickle_count_latin1(bytes);
+/* Add a node for bytes that begin at `at` in the pickle or, with ZT_PICKLE_MADE, in `made`. With
+** `text` it is a text, if the bytes are UTF-8. */
+static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, size_t at, bool text,
+                                       unsigned flags){
+  const bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
+  const zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
+  zt_pickle_item *item = &m->p->items[node];
+  item->flags = (uint16_t)flags;
+  item->n = (uint32_t)bytes.n;
+  item->a = (uint32_t)at;
+  if( is_text && bytes.n>=ZT_PICKLE_LONG_TEXT ) item->b = zt_pickle_count_latin1(bytes);
   return node;
 }
 
-/* Add a node for the last n bytes of `made`. */
-static zt_pickle_node pickle_add_made(pickle_machine *m, size_t n){
-  zt_pickle *p = m->p;
-  const zt_span bytes = { p->made+(p->nMade-n), n };
-  bool is_text = zt_utf8_valid(bytes.p, n);
-  zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
-  p->items[node].flags = PICKLE_MADE;
-  p->items[node].n = (uint32_t)n;
-  p->items[node].a = (uint32_t)(p->nMade-n);
-  if( is_text && n>=PICKLE_LONG_TEXT ) p->items[node].b = pickle_count_latin1(bytes);
-  return node;
+/* The same for an argument. */
+static zt_pickle_node pickle_add_argument(pickle_machine *m, bool text){
+  const zt_span bytes = m->r.argument;
+  return pickle_add_bytes(m, bytes, (size_t)(bytes.p-m->p->bytes.p), text, 0);
 }
 
 static zt_pickle_node pickle_add_integer(pickle_machine *m, int64_t i){
@@ -201,7 +145,7 @@ static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t a
   bytes.n = zt_pickle_trim(bytes);
   if( bytes.n<=8 ) return pickle_add_integer(m, zt_pickle_small(bytes));
   node = pickle_add(m, ZT_PICKLE_INTEGER);
-  m->p->items[node].flags = (uint16_t)(PICKLE_WIDE|flags);
+  m->p->items[node].flags = (uint16_t)(ZT_PICKLE_WIDE|flags);
   m->p->items[node].n = (uint32_t)bytes.n;
   m->p->items[node].a = (uint32_t)at;
   return node;
@@ -228,7 +172,7 @@ static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
   if( n<=8 ) return pickle_add_integer(m, zt_pickle_small((zt_span){ bytes, n }));
   if( (made = pickle_make(m, n))==NULL ) return 0;
   memcpy(made, bytes, n);
-  return pickle_add_long(m, (zt_span){ made, n }, m->p->nMade-n, PICKLE_MADE);
+  return pickle_add_long(m, (zt_span){ made, n }, m->p->nMade-n, ZT_PICKLE_MADE);
 }
 
 static zt_pickle_node pickle_add_real(pickle_machine *m, double real){
@@ -253,7 +197,7 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
                                        : zt_pickle_unescape(text, out, &n);
   if( why ) return pickle_fail_text(m, why);
   m->p->nMade -= 2*text.n-n;
-  return pickle_add_made(m, n);
+  return pickle_add_bytes(m, (zt_span){ out, n }, m->p->nMade-n, true, ZT_PICKLE_MADE);
 }
 
 /* PK3: a module and a name, separated by a newline. */
@@ -380,7 +324,7 @@ static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
 
 static zt_pickle_node pickle_tuple(pickle_machine *m, uint32_t from){
   zt_pickle_node node = pickle_add(m, ZT_PICKLE_TUPLE);
-  pickle_item *item = &m->p->items[node];
+  zt_pickle_item *item = &m->p->items[node];
   item->n = pickle_take(m, from, &item->a);
   return node;
 }
@@ -392,16 +336,16 @@ static bool pickle_push_tuple(pickle_machine *m, uint32_t n){
 /* Append the stack from a position on to a list, set or dict. */
 static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from){
   zt_pickle *p = m->p;
-  pickle_item *item = &p->items[node];
+  zt_pickle_item *item = &p->items[node];
   uint32_t piece = p->nWords, first;
   if( from==m->depth ) return;
-  p->nWords += PICKLE_PIECE_HEAD;
-  p->words[piece+PICKLE_PIECE_NEXT] = 0;
-  p->words[piece+PICKLE_PIECE_N] = pickle_take(m, from, &first);
-  if( item->n ) p->words[item->b+PICKLE_PIECE_NEXT] = piece;
+  p->nWords += ZT_PICKLE_PIECE_HEAD;
+  p->words[piece+ZT_PICKLE_PIECE_NEXT] = 0;
+  p->words[piece+ZT_PICKLE_PIECE_N] = pickle_take(m, from, &first);
+  if( item->n ) p->words[item->b+ZT_PICKLE_PIECE_NEXT] = piece;
   else item->a = piece;
   item->b = piece;
-  item->n += p->words[piece+PICKLE_PIECE_N];
+  item->n += p->words[piece+ZT_PICKLE_PIECE_N];
 }
 
 /* PK4: a dict's keys all have values. */
@@ -428,7 +372,7 @@ static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pic
   if( node==PICKLE_MARK ) return pickle_fail(m, "PK4", "there is nothing to put anything into");
   if( kind==ZT_PICKLE_DICT && !pickle_pairs(m, from) ) return false;
   if( p->items[node].kind==ZT_PICKLE_CALL ){
-    pickle_call *call = &p->calls[p->items[node].a];
+    zt_pickle_parts *call = &p->calls[p->items[node].a];
     place = kind==ZT_PICKLE_DICT ? &call->dict : &call->list;
     if( *place==0 ) *place = pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
     node = *place;
@@ -455,7 +399,7 @@ static bool pickle_push_call(pickle_machine *m, zt_pickle_node callee, zt_pickle
   zt_pickle_node node = pickle_add(m, ZT_PICKLE_CALL);
   assert( m->p->nCalls<m->calls );
   m->p->items[node].a = m->p->nCalls;
-  m->p->calls[m->p->nCalls++] = (pickle_call){
+  m->p->calls[m->p->nCalls++] = (zt_pickle_parts){
     .callee = callee, .args = args, .keywords = keywords
   };
   return pickle_push(m, node);
@@ -487,8 +431,8 @@ static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
 /* PK4 */
 static bool pickle_build(pickle_machine *m){
   zt_pickle *p = m->p;
-  const pickle_item *item;
-  pickle_call *call;
+  const zt_pickle_item *item;
+  zt_pickle_parts *call;
   if( !pickle_need(m, 2) ) return false;
   item = &p->items[m->stack[m->depth-2]];
   if( item->kind!=ZT_PICKLE_CALL ){
@@ -510,7 +454,7 @@ static bool pickle_stack_global(pickle_machine *m){
     return pickle_fail(m, "PK4", "module and name are not both text");
   }
   node = pickle_add(m, ZT_PICKLE_GLOBAL);
-  p->items[node].flags = PICKLE_PAIR;
+  p->items[node].flags = ZT_PICKLE_PAIR;
   m->depth -= 2;
   p->items[node].a = m->stack[m->depth];
   p->items[node].b = m->stack[m->depth+1];
@@ -554,15 +498,15 @@ static bool pickle_push_scalar(pickle_machine *m){
       break;
     case ZT_PICKLE_OP_BINBYTES: case ZT_PICKLE_OP_SHORT_BINBYTES: case ZT_PICKLE_OP_BINBYTES8:
     case ZT_PICKLE_OP_BYTEARRAY8:
-      node = pickle_add_bytes(m, a, false);
+      node = pickle_add_argument(m, false);
       break;
     default:   /* Texts with a length */
-      node = pickle_add_bytes(m, a, true);
+      node = pickle_add_argument(m, true);
       break;
   }
   if( node && (m->r.code==ZT_PICKLE_OP_STRING || m->r.code==ZT_PICKLE_OP_BINSTRING
                || m->r.code==ZT_PICKLE_OP_SHORT_BINSTRING) ){
-    m->p->items[node].flags |= PICKLE_STRING;
+    m->p->items[node].flags |= ZT_PICKLE_STRING;
   }
   return node && pickle_push(m, node);
 }
@@ -583,9 +527,9 @@ static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
 /* Pop all items from position `to` on. */
 static void pickle_drop(pickle_machine *m, uint32_t to){
   while( m->depth>to ){
-    pickle_item *item = &m->p->items[m->stack[--m->depth]];
+    zt_pickle_item *item = &m->p->items[m->stack[--m->depth]];
     if( item->kind!=ZT_PICKLE_CALL ) continue;
-    item->flags |= PICKLE_DROPPED;
+    item->flags |= ZT_PICKLE_DROPPED;
     m->p->drops = true;
   }
 }
@@ -659,7 +603,7 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_OBJ:         return pickle_reduce_all(m, 0);
     case ZT_PICKLE_OP_BUILD:       return pickle_build(m);
     case ZT_PICKLE_OP_PERSID:
-      return pickle_push_persistent(m, pickle_add_bytes(m, m->r.argument, true));
+      return pickle_push_persistent(m, pickle_add_argument(m, true));
     case ZT_PICKLE_OP_BINPERSID:
       return pickle_need(m, 1) && pickle_push_persistent(m, m->stack[--m->depth]);
     case ZT_PICKLE_OP_NEXT_BUFFER: case ZT_PICKLE_OP_READONLY_BUFFER:
@@ -730,144 +674,4 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
   sqlite3_free(m.memo);
   sqlite3_free(m.others);
   return err->rc;
-}
-
-void zt_pickle_close(zt_pickle *p){
-  if( !p ) return;
-  sqlite3_free(p->items);
-  sqlite3_free(p->words);
-  sqlite3_free(p->calls);
-  sqlite3_free(p->made);
-  sqlite3_free(p);
-}
-
-/* --- The tree --- */
-
-zt_pickle_node zt_pickle_root(const zt_pickle *p){
-  return p->root;
-}
-
-uint32_t zt_pickle_nodes(const zt_pickle *p){
-  return p->n-1;
-}
-
-bool zt_pickle_drops(const zt_pickle *p){
-  return p->drops;
-}
-
-bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node){
-  return (p->items[node].flags & PICKLE_DROPPED)!=0;
-}
-
-void zt_pickle_take(zt_pickle *p, zt_pickle_node node){
-  p->items[node].flags &= (uint16_t)~PICKLE_DROPPED;
-}
-
-void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state){
-  pickle_call *call = &p->calls[p->items[node].a];
-  assert( p->items[node].kind==ZT_PICKLE_CALL && call->state==0 );
-  call->state = state;
-}
-
-zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node){
-  return (zt_pickle_kind)p->items[node].kind;
-}
-
-bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node){
-  const pickle_item *item = &p->items[node];
-  return item->n==0 && item->kind>=ZT_PICKLE_TUPLE && item->kind<=ZT_PICKLE_DICT;
-}
-
-static zt_span pickle_bytes(const zt_pickle *p, const pickle_item *item){
-  return (zt_span){ (item->flags & PICKLE_MADE ? p->made : p->bytes.p)+item->a, item->n };
-}
-
-static void pickle_get_global(const zt_pickle *p, const pickle_item *item, zt_pickle_value *out){
-  zt_span a, b;
-  if( item->flags & PICKLE_PAIR ){
-    a = pickle_bytes(p, &p->items[item->a]);
-    b = pickle_bytes(p, &p->items[item->b]);
-  }else{
-    a = (zt_span){ p->bytes.p+item->a, item->b };
-    b = (zt_span){ a.p+item->b+1, item->n-item->b-1 };
-  }
-  out->module = (zt_text){ (const char*)a.p, a.n };
-  out->name = (zt_text){ (const char*)b.p, b.n };
-}
-
-void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
-  const pickle_item *item = &p->items[node];
-  const pickle_call *call;
-  assert( node>0 && node<p->n );
-  out->kind = (zt_pickle_kind)item->kind;
-  out->n = 0;
-  out->bytes = (zt_span){ NULL, 0 };
-  switch( out->kind ){
-    case ZT_PICKLE_INTEGER:
-      if( item->flags & PICKLE_WIDE ) out->bytes = pickle_bytes(p, item);
-      else out->integer = item->integer;
-      break;
-    case ZT_PICKLE_EXTENSION:  out->integer = item->integer; break;
-    case ZT_PICKLE_REAL:       out->real = item->real; break;
-    case ZT_PICKLE_TEXT:
-    case ZT_PICKLE_BYTES:
-      out->bytes = pickle_bytes(p, item);
-      out->string = (item->flags & PICKLE_STRING)!=0;
-      break;
-    case ZT_PICKLE_GLOBAL:     pickle_get_global(p, item, out); break;
-    case ZT_PICKLE_PERSISTENT: out->args = item->a; break;
-    case ZT_PICKLE_CALL:
-      call = &p->calls[item->a];
-      out->callee = call->callee;
-      out->args = call->args;
-      out->keywords = call->keywords;
-      out->list = call->list;
-      out->dict = call->dict;
-      out->state = call->state;
-      break;
-    default:
-      out->n = item->n;
-      break;
-  }
-}
-
-bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out){
-  const pickle_item *item = &p->items[node];
-  uint32_t n;
-  if( item->kind!=ZT_PICKLE_TEXT ) return false;
-  n = item->n>=PICKLE_LONG_TEXT ? item->b : pickle_count_latin1(pickle_bytes(p, item));
-  *out = n;
-  return n!=UINT32_MAX;
-}
-
-bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out){
-  const uintptr_t first = (uintptr_t)p->bytes.p, at = (uintptr_t)bytes.p;
-  if( at<first || !zt_claim(p->bytes.n, at-first, bytes.n) ) return false;
-  *out = (size_t)(at-first);
-  return true;
-}
-
-zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i){
-  const pickle_item *item = &p->items[node];
-  return item->kind==ZT_PICKLE_TUPLE && i<item->n ? p->words[item->a+i] : 0;
-}
-
-zt_pickle_cursor zt_pickle_begin(const zt_pickle *p, zt_pickle_node node){
-  const pickle_item *item = &p->items[node];
-  if( item->kind==ZT_PICKLE_TUPLE ) return (zt_pickle_cursor){ item->a, item->n, 0 };
-  if( item->kind<ZT_PICKLE_TUPLE || item->kind>ZT_PICKLE_DICT || item->n==0 ){
-    return (zt_pickle_cursor){ 0 };
-  }
-  return (zt_pickle_cursor){ 0, 0, item->a };
-}
-
-zt_pickle_node zt_pickle_next(const zt_pickle *p, zt_pickle_cursor *c){
-  if( c->remaining==0 ){
-    if( c->next==0 ) return 0;
-    c->remaining = p->words[c->next+PICKLE_PIECE_N];
-    c->at = c->next+PICKLE_PIECE_HEAD;
-    c->next = p->words[c->next+PICKLE_PIECE_NEXT];
-  }
-  c->remaining--;
-  return p->words[c->at++];
 }

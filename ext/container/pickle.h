@@ -79,6 +79,13 @@ bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out);
 /* The position of a node's bytes in the pickle. False if they are not in it as they are. */
 bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out);
 
+/* The value of a text, of an integer of 64 bits, and of a tuple or list of at most `most` such
+** integers. False if the node is 0 or anything else; a text's z is then NULL. */
+bool zt_pickle_text(const zt_pickle *p, zt_pickle_node node, zt_text *out);
+bool zt_pickle_integer(const zt_pickle *p, zt_pickle_node node, int64_t *out);
+bool zt_pickle_integers(const zt_pickle *p, zt_pickle_node node, uint32_t most, uint32_t *n,
+                        int64_t *out);
+
 /* Iterates over a node's children. */
 typedef struct zt_pickle_cursor {
   uint32_t at, remaining, next;

@@ -9,11 +9,13 @@
 /* A row of a table of known globals. */
 typedef struct zt_pickle_name {
   zt_text module, name;
-  int meaning;               /* Not 0 */
+  int meaning;               /* 0: the end of the table */
 } zt_pickle_name;
 
-/* A global's meaning in a table of n rows; 0: not found. */
-int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global);
+#define ZT_PICKLE_NAME(module, name, meaning) { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), meaning }
+
+/* A global's meaning in a table that ends with meaning 0; 0: not found. */
+int zt_pickle_name_find(const zt_pickle_name *table, const zt_pickle_value *global);
 
 typedef enum zt_pickle_meaning {
   ZT_CALL_OTHER,

@@ -17,14 +17,6 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-static zt_text numpy_text(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value value;
-  if( !node ) return (zt_text){ NULL, 0 };
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_TEXT ) return (zt_text){ NULL, 0 };
-  return (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-}
-
 static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
   return node && zt_pickle_kind_of(p, node)!=ZT_PICKLE_NONE;
 }
@@ -56,14 +48,16 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_text text, order;
   if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE
    || (first = zt_pickle_child(p, call.args, 0))==0 ) return false;
-  order = call.state ? numpy_text(p, zt_pickle_child(p, call.state, 1)) : ZT_TEXT("=");
+  order = ZT_TEXT("=");
+  if( call.state ) zt_pickle_text(p, zt_pickle_child(p, call.state, 1), &order);
   zt_pickle_get(p, first, &class);
   *kind = 0;
   if( class.kind==ZT_PICKLE_GLOBAL ){
     return numpy_describe_class(&class, zt_text_is(order, ">"), out);
   }
-  text = numpy_text(p, first);
-  if( text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ) return false;
+  if( !zt_pickle_text(p, first, &text) || text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ){
+    return false;
+  }
   *kind = text.z[0];
   descr[0] = order.z[0];
   memcpy(descr+1, text.z, text.n);
@@ -85,25 +79,10 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
 
 /* --- Arrays --- */
 
-/* A tuple of integers, or a list. */
+/* A tuple or list of integers, or one: numpy accepts a number as a shape. */
 static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  *n = 0;
-  if( value.kind==ZT_PICKLE_INTEGER && !value.bytes.p ){   /* numpy accepts a number as a shape */
-    out[(*n)++] = value.integer;
-    return true;
-  }
-  if( value.kind!=ZT_PICKLE_TUPLE && value.kind!=ZT_PICKLE_LIST ) return false;
-  c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ){
-    zt_pickle_get(p, node, &value);
-    if( *n==ZT_MAX_RANK || value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
-    out[(*n)++] = value.integer;
-  }
-  return true;
+  *n = 1;
+  return zt_pickle_integer(p, node, out) || zt_pickle_integers(p, node, ZT_MAX_RANK, n, out);
 }
 
 /* Set the strides of a shape. Values beyond 64 bits wrap. */
@@ -177,11 +156,12 @@ static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_
 /* (data, dtype, shape, order, axes?) */
 static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
                               zt_numpy_array *out){
-  const zt_text order = numpy_text(p, zt_pickle_child(p, call->args, 3));
   const zt_pickle_node axes = zt_pickle_child(p, call->args, 4);
   int64_t permutation[ZT_MAX_RANK];
+  zt_text order;
   uint32_t n;
   char kind;
+  zt_pickle_text(p, zt_pickle_child(p, call->args, 3), &order);
   if( !numpy_read_type(p, zt_pickle_child(p, call->args, 1), &out->npy, &kind) ){
     return numpy_fail(out, "its dtype is not known");
   }

@@ -88,33 +88,12 @@ static uint64_t pytorch_most(const pytorch_reader *r){
 }
 
 /* PT7 */
-static void pytorch_measure(pytorch_reader *r, uint64_t size){
-  r->text += size;
+static void pytorch_measure(void *context, const zt_torch_found *found){
+  pytorch_reader *r = context;
+  r->text += found->size;
   if( r->text<=pytorch_most(r) ) return;
   zt_break(r->b->err, "PT7", "paths and values take more than %llu bytes, for a pickle of %llu",
            (unsigned long long)pytorch_most(r), (unsigned long long)r->read->bytes.n);
-}
-
-static void pytorch_measure_leaf(void *context, zt_text path, uint64_t size, zt_pickle_node node,
-                                 zt_torch_shown shown){
-  (void)path;
-  (void)node;
-  (void)shown;
-  pytorch_measure(context, size);
-}
-
-static void pytorch_measure_tensor(void *context, zt_text path, uint64_t size,
-                                   const zt_torch_tensor *tensor){
-  (void)path;
-  (void)tensor;
-  pytorch_measure(context, size);
-}
-
-static void pytorch_measure_array(void *context, zt_text path, uint64_t size,
-                                  const zt_numpy_array *array){
-  (void)path;
-  (void)array;
-  pytorch_measure(context, size);
 }
 
 /* The bytes to append before measuring. */
@@ -131,9 +110,7 @@ static int pytorch_walk(pytorch_reader *r, const zt_torch_visitor *visitor){
 /* PT7: once the pickle appends more than a little, as few files do, measure all of it before going
 ** on. */
 static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
-  const zt_torch_visitor measure = {
-    pytorch_measure_leaf, pytorch_measure_tensor, pytorch_measure_array, r, true
-  };
+  const zt_torch_visitor measure = { pytorch_measure, r, true };
   r->text += size;
   if( r->measured || r->text<=pytorch_little(r) ) return true;
   r->measured = true;
@@ -156,37 +133,29 @@ static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   return !duplicate;
 }
 
-static void pytorch_put_leaf(void *context, zt_text path, uint64_t size, zt_pickle_node node,
-                             zt_torch_shown shown){
-  pytorch_reader *r = context;
-  if( !pytorch_has_room(r, size) ) return;
+static void pytorch_put_leaf(pytorch_reader *r, const zt_torch_found *found){
+  zt_text path = found->path;
   if( !pytorch_put_path(r, path)
    && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     pytorch_put_path(r, path);
   }
-  zt_torch_put(r->read->pickle, node, shown, &r->values);
+  zt_torch_put(r->read->pickle, found->node, found->shown, &r->values);
   r->n++;
 }
 
-static void pytorch_put_tensor(void *context, zt_text path, uint64_t size,
-                               const zt_torch_tensor *tensor){
+static void pytorch_put(void *context, const zt_torch_found *found){
   pytorch_reader *r = context;
-  if( pytorch_has_room(r, size) ) zt_torch_add_tensor(&r->objects, path, tensor);
-}
-
-static void pytorch_put_array(void *context, zt_text path, uint64_t size,
-                              const zt_numpy_array *array){
-  pytorch_reader *r = context;
-  if( pytorch_has_room(r, size) ) zt_torch_add_array(&r->objects, path, array);
+  if( !pytorch_has_room(r, found->size) ) return;
+  if( found->tensor ) zt_torch_add_tensor(&r->objects, found->path, found->tensor);
+  else if( found->array ) zt_torch_add_array(&r->objects, found->path, found->array);
+  else pytorch_put_leaf(r, found);
 }
 
 /* --- Opening --- */
 
 /* Read a pickle and all of its values. */
 static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix){
-  const zt_torch_visitor put = {
-    pytorch_put_leaf, pytorch_put_tensor, pytorch_put_array, r, false
-  };
+  const zt_torch_visitor put = { pytorch_put, r, false };
   zt_container *c = r->b->container;
   zt_torch_pickle read = { 0 };
   if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle

@@ -21,9 +21,6 @@ typedef enum zt_torch_meaning {
 /* A node's meaning; *call is set to its value. */
 zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call);
 
-/* Argument i of a call; 0 if it is missing. */
-zt_pickle_node zt_torch_argument(const zt_pickle *p, const zt_pickle_value *call, uint32_t i);
-
 /* A view into a storage. Texts are borrowed from the pickle. */
 typedef struct zt_torch_view {
   zt_text key, location;
@@ -47,10 +44,6 @@ typedef struct zt_torch_view {
 
 /* Set the storage's fields of *out from a persistent id. False if the id is not a storage's. */
 bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out);
-
-/* The class in a persistent id ('module', class, ...), as written before 1.6. Other nodes are
-** returned unchanged. */
-zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node);
 
 /* A tensor's layout, and its views. */
 typedef enum zt_torch_layout {

@@ -22,13 +22,9 @@ typedef struct dropped {
   uint32_t n, steps;
 } dropped;
 
-static bool dropped_is_seen(const dropped *d, zt_pickle_node node){
-  return d->seen[node/8]>>(node%8) & 1;
-}
-
 static void dropped_add(dropped *d, zt_pickle_node node){
-  if( !node || dropped_is_seen(d, node) ) return;
-  d->seen[node/8] |= (uint8_t)(1u<<(node%8));
+  if( !node || zt_torch_has_bit(d->seen, node) ) return;
+  zt_torch_set_bit(d->seen, node);
   d->list[d->n++] = node;
 }
 
@@ -57,8 +53,10 @@ static bool dropped_set_state(dropped *d, zt_pickle_node node){
   zt_pickle_get(d->p, node, &call);
   to = zt_pickle_child(d->p, call.args, 0);
   state = zt_pickle_child(d->p, call.args, 1);
-  if( !to || !state || zt_pickle_child(d->p, call.args, 2) || !dropped_is_seen(d, to)
-   || dropped_is_seen(d, state) || zt_pickle_kind_of(d->p, to)!=ZT_PICKLE_CALL ) return false;
+  if( !to || !state || zt_pickle_child(d->p, call.args, 2) || !zt_torch_has_bit(d->seen, to)
+   || zt_torch_has_bit(d->seen, state) || zt_pickle_kind_of(d->p, to)!=ZT_PICKLE_CALL ){
+    return false;
+  }
   zt_pickle_get(d->p, to, &object);
   if( object.state ) return false;
   zt_pickle_give(d->p, to, state);
@@ -72,7 +70,7 @@ static bool dropped_set_states(dropped *d){
   bool any = false;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( !zt_pickle_is_dropped(d->p, node) ) continue;
-    if( dropped_is_seen(d, node) ) zt_pickle_take(d->p, node);
+    if( zt_torch_has_bit(d->seen, node) ) zt_pickle_take(d->p, node);
     else any = dropped_set_state(d, node) || any;
   }
   return any;
@@ -83,7 +81,7 @@ static void dropped_see_rest(dropped *d){
   zt_pickle_value call;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( zt_pickle_is_dropped(d->p, node)
-     && (dropped_is_seen(d, node) || zt_torch_call(d->p, node, &call)!=ZT_TORCH_OPAQUE
+     && (zt_torch_has_bit(d->seen, node) || zt_torch_call(d->p, node, &call)!=ZT_TORCH_OPAQUE
          || !dropped_see(d, node)) ) zt_pickle_take(d->p, node);
   }
 }

@@ -45,30 +45,29 @@ bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node){
   }
 }
 
-/* Visit all children of all nodes: count their owners, or store these. */
+/* Count an owner of a node, or store it. */
+static void reach_owner(reach *r, zt_pickle_node node, zt_pickle_node owner, bool put){
+  if( put ) r->owners[--r->first[node+1]] = owner;
+  else r->first[node+1]++;
+}
+
+/* Count or store the owners of all nodes. */
 static bool reach_children(reach *r, bool put){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
     zt_pickle_node parts[ZT_TORCH_PARTS], child;
     zt_pickle_cursor c = zt_pickle_begin(r->p, node);
     if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return false;
-    while( (child = zt_pickle_next(r->p, &c))!=0 ){
-      if( put ) r->owners[--r->first[child+1]] = node;
-      else r->first[child+1]++;
-    }
+    while( (child = zt_pickle_next(r->p, &c))!=0 ) reach_owner(r, child, node, put);
     zt_torch_parts(r->p, node, parts);
-    for(int i=0; i<ZT_TORCH_PARTS; i++){
-      if( parts[i]==0 ) continue;
-      if( put ) r->owners[--r->first[parts[i]+1]] = node;
-      else r->first[parts[i]+1]++;
-    }
+    for(int i=0; i<ZT_TORCH_PARTS; i++) if( parts[i] ) reach_owner(r, parts[i], node, put);
   }
   return true;
 }
 
 static void reach_add(reach *r, zt_pickle_node node){
-  if( r->found[node/8]>>(node%8) & 1 ) return;
-  r->found[node/8] |= (uint8_t)(1u<<(node%8));
+  if( zt_torch_has_bit(r->found, node) ) return;
+  zt_torch_set_bit(r->found, node);
   r->list[r->n++] = node;
 }
 

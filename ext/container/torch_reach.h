@@ -8,6 +8,14 @@
 ** for each node and each child. */
 uint8_t *zt_torch_reach(const zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
 
+/* A node's bit. */
+static inline bool zt_torch_has_bit(const uint8_t *bits, zt_pickle_node node){
+  return bits[node/8]>>(node%8) & 1;
+}
+static inline void zt_torch_set_bit(uint8_t *bits, zt_pickle_node node){
+  bits[node/8] |= (uint8_t)(1u<<(node%8));
+}
+
 /* True if the node itself is a tensor, an array or a storage. */
 bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node);
 

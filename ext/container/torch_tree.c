@@ -99,10 +99,6 @@ typedef struct tree_walk {
   uint32_t cycles;              /* Cycles met, up to TREE_CYCLES */
 } tree_walk;
 
-static bool tree_has_bit(const uint8_t *bits, zt_pickle_node node){
-  return bits[node/8]>>(node%8) & 1;
-}
-
 static void tree_mark(tree_walk *w, zt_pickle_node node){
   if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
 }
@@ -122,7 +118,7 @@ static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   int remaining = TREE_PLAIN;
   if( !node || w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
-  return w->reach && tree_has_bit(w->reach, node);
+  return w->reach && zt_torch_has_bit(w->reach, node);
 }
 
 /* True if the current level was shown before. */
@@ -168,31 +164,29 @@ static void tree_path_add_index(tree_walk *w, uint64_t u){
   tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
 }
 
+static void tree_path_add_text(tree_walk *w, const char *z, size_t n){
+  if( zt_has_nul(z, n) ) zt_break(w->err, "PT6", "a key with U+0000 in it");
+  else tree_path_add(w, z, n);
+}
+
 static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
-  zt_pickle_value key;
-  sqlite3_str *text;
-  zt_pickle_get(w->p, node, &key);
-  if( key.kind==ZT_PICKLE_TEXT ){
-    if( zt_has_nul((const char*)key.bytes.p, key.bytes.n) ){
-      zt_break(w->err, "PT6", "a key with U+0000 in it");
-    }
-    tree_path_add(w, (const char*)key.bytes.p, key.bytes.n);
+  sqlite3_str *shown;
+  zt_text text;
+  int64_t integer;
+  if( zt_pickle_text(w->p, node, &text) ){
+    tree_path_add_text(w, text.z, text.n);
     return;
   }
-  if( key.kind==ZT_PICKLE_INTEGER && !key.bytes.p && key.integer>=0 ){
-    tree_path_add_index(w, (uint64_t)key.integer);
+  if( zt_pickle_integer(w->p, node, &integer) && integer>=0 ){
+    tree_path_add_index(w, (uint64_t)integer);
     return;
   }
-  text = sqlite3_str_new(NULL);
-  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, text);
-  if( sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
-  else if( sqlite3_str_errcode(text) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
-  else if( zt_has_nul(sqlite3_str_value(text), (size_t)sqlite3_str_length(text)) ){
-    zt_break(w->err, "PT6", "a key with U+0000 in it");
-  }else{
-    tree_path_add(w, sqlite3_str_value(text), (size_t)sqlite3_str_length(text));
-  }
-  sqlite3_free(sqlite3_str_finish(text));
+  shown = sqlite3_str_new(NULL);
+  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, shown);
+  if( sqlite3_str_errcode(shown)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
+  else if( sqlite3_str_errcode(shown) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
+  else tree_path_add_text(w, sqlite3_str_value(shown), (size_t)sqlite3_str_length(shown));
+  sqlite3_free(sqlite3_str_finish(shown));
 }
 
 /* PT7: comparing keys takes time in each dict. */
@@ -225,15 +219,16 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
 
 /* --- What is met --- */
 
-/* The current path; the empty path is a text, too. */
-static zt_text tree_path(const tree_walk *w){
-  return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
+/* Visit a value at the current path; the empty path is a text, too. */
+static void tree_found(const tree_walk *w, zt_torch_found found){
+  found.path = (zt_text){ w->path.z ? w->path.z : "", w->path.n };
+  w->visitor->visit(w->visitor->context, &found);
 }
 
 /* Count the bytes that are kept of a value. */
 static void tree_count(tree_walk *w, zt_pickle_node node, uint64_t size){
   w->size += size;
-  if( tree_is_again(w) || tree_has_bit(w->walked, node) ) w->again += size;
+  if( tree_is_again(w) || zt_torch_has_bit(w->walked, node) ) w->again += size;
 }
 
 /* Visit a value that is not a tensor. False if it is too large, and shown by name alone. */
@@ -243,19 +238,16 @@ static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   const uint64_t most = much ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
   const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
   tree_count(w, node, size);
-  w->visitor->leaf(w->visitor->context, tree_path(w), size, node,
-                   fits ? shown : ZT_TORCH_NAMED);
+  tree_found(w, (zt_torch_found){
+    .size = size, .node = node, .shown = fits ? shown : ZT_TORCH_NAMED
+  });
   return fits;
 }
 
 /* True if it was shown, and nothing is repeated. */
 static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
-  return tree_has_bit(w->walked, node)
+  return zt_torch_has_bit(w->walked, node)
       && (w->visits>TREE_VISITS+(uint64_t)w->bytes || w->again>TREE_AGAIN);
-}
-
-static void tree_set_walked(tree_walk *w, zt_pickle_node node){
-  w->walked[node/8] |= (uint8_t)(1u<<(node%8));
 }
 
 /* A value that holds tensors is an object without values. Files that differ in these tensors have
@@ -264,7 +256,7 @@ static void tree_elsewhere(tree_walk *w){
   static const zt_torch_tensor elsewhere = { .layout = ZT_TORCH_ELSEWHERE };
   const uint64_t size = w->path.n+TREE_KEY_BYTES;
   w->size += size;
-  if( !w->err->rc ) w->visitor->tensor(w->visitor->context, tree_path(w), size, &elsewhere);
+  if( !w->err->rc ) tree_found(w, (zt_torch_found){ .size = size, .tensor = &elsewhere });
 }
 
 /* Tell that a node is not repeated. Beyond a bound on that as well, its container tells it once. */
@@ -291,7 +283,7 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
     zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
     return false;
   }
-  again = tree_is_again(w) || (keys!=TREE_PLACE && tree_has_bit(w->walked, node));
+  again = tree_is_again(w) || (keys!=TREE_PLACE && zt_torch_has_bit(w->walked, node));
   if( (keys==TREE_KEYS || keys==TREE_MODULE) && !tree_check_keys(w, node) ) return false;
   w->levels[w->depth++] = (tree_level){
     .cursor = keys==TREE_PLACE ? (zt_pickle_cursor){ 0 } : zt_pickle_begin(w->p, node),
@@ -300,7 +292,7 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
   };
   if( keys!=TREE_PLACE ){
     tree_mark(w, node);
-    tree_set_walked(w, node);
+    zt_torch_set_bit(w->walked, node);
   }
   tree_mark(w, owner);
   return true;
@@ -338,16 +330,13 @@ static const zt_text tree_module_words[] = {
 
 /* The number of a module's dict, from 1 on; 0: none. */
 static unsigned tree_module_word(const zt_pickle *p, zt_pickle_node key, zt_pickle_node node){
-  zt_pickle_value value;
-  zt_pickle_get(p, key, &value);
-  if( value.kind!=ZT_PICKLE_TEXT ) return 0;
-  for(unsigned i=0; i<3; i++){
-    if( !zt_text_equal(tree_module_words[i],
-                       (zt_text){ (const char*)value.bytes.p, value.bytes.n }) ) continue;
-    if( zt_pickle_kind_of(p, node)==ZT_PICKLE_DICT
-     || zt_torch_call(p, node, &value)==ZT_TORCH_DICT ) return i+1;
-  }
-  return 0;
+  zt_pickle_value call;
+  zt_text word;
+  unsigned i = 0;
+  if( !zt_pickle_text(p, key, &word) ) return 0;
+  while( i<3 && !zt_text_equal(tree_module_words[i], word) ) i++;
+  return i<3 && (zt_pickle_kind_of(p, node)==ZT_PICKLE_DICT
+                 || zt_torch_call(p, node, &call)==ZT_TORCH_DICT) ? i+1 : 0;
 }
 
 /* A module's state has all three dicts. */
@@ -373,7 +362,7 @@ static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_no
   for(uint32_t i=parts->n; i-->0; ){
     const tree_part *part = &parts->a[i];
     const bool own = part->keys!=TREE_PLACE;
-    if( own && tree_has_bit(w->open, part->node) ) continue;
+    if( own && zt_torch_has_bit(w->open, part->node) ) continue;
     if( own && tree_is_repeated(w, part->node) ){
       tree_tell_repeated(w, part->node);
       continue;
@@ -412,7 +401,7 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   parts.n = 0;
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
   tree_count(w, node, size);
-  w->visitor->tensor(w->visitor->context, tree_path(w), size, tensor);
+  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
   for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
@@ -442,12 +431,12 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value 
   tree_parts parts;
   uint64_t size = w->path.n+512;
   parts.n = 0;
-  if( array->has_data && !tree_has_bit(w->walked, array->source) ){
+  if( array->has_data && !zt_torch_has_bit(w->walked, array->source) ){
     size += array->data.latin1 ? array->data.n : 0;
-    tree_set_walked(w, array->source);
+    zt_torch_set_bit(w->walked, array->source);
   }
   tree_count(w, node, size);
-  w->visitor->array(w->visitor->context, tree_path(w), size, array);
+  tree_found(w, (zt_torch_found){ .size = size, .array = array });
   tree_add_part(&parts, array->items, TREE_INDICES);
   if( call->state ) tree_add_array_state(w, call->state, array->items, &parts);
   tree_add_reached(w, call->args, &parts);
@@ -470,7 +459,7 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
     tree_add_part(&parts, call->args, tree_keys_of(w->p, call->args));
     if( call->keywords ) tree_add_part(&parts, call->keywords, tree_keys_of(w->p, call->keywords));
   }
-  tree_set_walked(w, node);
+  zt_torch_set_bit(w->walked, node);
   tree_add_part(&parts, call->list, TREE_INDICES);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
@@ -482,13 +471,13 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
 ** False for another argument. The state is walked only if it holds tensors: in a state_dict() it
 ** has the versions of modules. */
 static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
-  const zt_pickle_node from = zt_torch_argument(w->p, call, 0);
+  const zt_pickle_node from = zt_pickle_child(w->p, call->args, 0);
   tree_parts parts;
   zt_pickle_kind kind = from ? zt_pickle_kind_of(w->p, from) : ZT_PICKLE_LIST;
   parts.n = 0;
   if( (kind!=ZT_PICKLE_LIST && kind!=ZT_PICKLE_DICT) || call->keywords
-   || zt_torch_argument(w->p, call, 1) ) return false;
-  tree_set_walked(w, node);
+   || zt_pickle_child(w->p, call->args, 1) ) return false;
+  zt_torch_set_bit(w->walked, node);
   tree_add_part(&parts, from, kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_PAIRS);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   tree_add_part(&parts, call->list, TREE_INDICES);
@@ -520,8 +509,8 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
 
 /* True if a call has one argument, and perhaps a type's text. */
 static bool tree_is_same(const zt_pickle *p, const zt_pickle_value *call){
-  const zt_pickle_node type = zt_torch_argument(p, call, 1);
-  return zt_torch_argument(p, call, 0) && !zt_torch_argument(p, call, 2) && !call->keywords
+  const zt_pickle_node type = zt_pickle_child(p, call->args, 1);
+  return zt_pickle_child(p, call->args, 0) && !zt_pickle_child(p, call->args, 2) && !call->keywords
       && !call->list && !call->dict && !call->state
       && (!type || zt_pickle_kind_of(p, type)==ZT_PICKLE_TEXT);
 }
@@ -532,7 +521,7 @@ static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node, zt_p
   for(int i=0; zt_pickle_kind_of(p, node)==ZT_PICKLE_CALL; i++){
     *meaning = zt_torch_call(p, node, call);
     if( *meaning!=ZT_TORCH_SAME || i==TREE_SAME_MAX || !tree_is_same(p, call) ) break;
-    node = zt_torch_argument(p, call, 0);
+    node = zt_pickle_child(p, call->args, 0);
   }
   return node;
 }
@@ -580,7 +569,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   zt_pickle_kind kind;
   node = tree_resolve(w->p, node, &call, &meaning);
   kind = zt_pickle_kind_of(w->p, node);
-  if( tree_has_bit(w->open, node) ){
+  if( zt_torch_has_bit(w->open, node) ){
     tree_cycle(w, node);
   }else if( tree_is_repeated(w, node) ){
     tree_tell_repeated(w, node);

@@ -6,14 +6,20 @@
 #include "container/pickle_numpy.h"
 #include "container/torch_leaf.h"
 
-/* Receives each value; size is the approximate bytes that are kept of it, with its path. A function
-** that fails records an error, and the walk ends. */
+/* A value that the walk meets: a tensor, an array, or any other value, of which node and shown are
+** set. */
+typedef struct zt_torch_found {
+  zt_text path;
+  uint64_t size;                   /* Approximate bytes that are kept of it, with its path */
+  const zt_torch_tensor *tensor;   /* NULL: none */
+  const zt_numpy_array *array;     /* NULL: none */
+  zt_pickle_node node;
+  zt_torch_shown shown;
+} zt_torch_found;
+
+/* Receives each value. If `visit` records an error, the walk ends. */
 typedef struct zt_torch_visitor {
-  /* A value that is not a tensor. */
-  void (*leaf)(void *context, zt_text path, uint64_t size, zt_pickle_node node,
-               zt_torch_shown shown);
-  void (*tensor)(void *context, zt_text path, uint64_t size, const zt_torch_tensor *tensor);
-  void (*array)(void *context, zt_text path, uint64_t size, const zt_numpy_array *array);
+  void (*visit)(void *context, const zt_torch_found *found);
   void *context;
   bool no_paths;   /* Paths are not used: only their lengths are right */
 } zt_torch_visitor;
