@@ -189,7 +189,7 @@ static bool npy_scan_bool(npy_reader *r, bool *out){
 static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
   bool comma = true;
   *rank = 0;
-  if( npy_peek(r)!='(' ) return npy_break(r, "NY6", "a shape that is no tuple");
+  if( npy_peek(r)!='(' ) return npy_break(r, "NY6", "a shape that is not a tuple");
   r->p++;
   while( npy_peek(r)!=')' ){
     if( !comma ) return npy_fail(r, "a comma was expected");
@@ -201,7 +201,7 @@ static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
     comma = npy_take(r, ',');
   }
   r->p++;
-  return *rank!=1 || comma || npy_break(r, "NY6", "a shape that is no tuple, but a number");
+  return *rank!=1 || comma || npy_break(r, "NY6", "a shape that is not a tuple, but a number");
 }
 
 /* --- descr --- */
@@ -256,7 +256,7 @@ static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_ou
 
 /* NY9: "(name, descr)" or "(name, descr, shape)"; a subarray has no name. */
 static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d, zt_cbor_out *out){
-  if( !npy_take(r, '(') ) return npy_break(r, "NY9", "a field that is no tuple");
+  if( !npy_take(r, '(') ) return npy_break(r, "NY9", "a field that is not a tuple");
   npy_put_begin(out);
   if( named && (!npy_scan_name(r, out) || !npy_expect(r, ',', "a comma was expected")) ){
     return false;
@@ -348,7 +348,7 @@ static bool npy_scan_value(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t
   while( key<3 && !zt_text_equal(r->text, keys[key]) ) key++;
   if( key==3 || (*have & 1u<<key) ){
     zt_break(r->err, "NY5", "key '%.*s' of the header %s", zt_shown(r->text), r->text.z,
-             key==3 ? "is none of descr, fortran_order and shape" : "stands twice");
+             key==3 ? "is not descr, fortran_order or shape" : "stands twice");
     return false;
   }
   *have |= 1u<<key;

@@ -64,8 +64,6 @@ typedef struct npz_member {
   uint8_t window[NPZ_WINDOW];
 } npz_member;
 
-/* --- The first bytes of members --- */
-
 static int npz_refill(npz_reader *r, npz_member *m, zt_error *err){
   uint64_t remaining = m->zip.stored-m->read;
   size_t n = remaining<NPZ_WINDOW ? (size_t)remaining : NPZ_WINDOW;
@@ -149,8 +147,6 @@ static int npz_read_header(npz_reader *r, npz_member *m, zt_npy *npy, uint64_t *
   return zt_npy_read((zt_span){ r->header.p, length }, npy, shape, &r->descr, err);
 }
 
-/* --- Records --- */
-
 /* Append to the texts. Returns the position, which is never 0. */
 static uint32_t npz_put_text(npz_reader *r, const char *z, size_t n){
   if( r->texts.n==0 ) zt_cbor_put_null(&r->texts);
@@ -215,9 +211,7 @@ static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uin
   return r->b->err->rc;
 }
 
-/* --- Members --- */
-
-static bool npz_is_named_so(zt_text name){
+static bool npz_has_suffix(zt_text name){
   return name.n>=4 && memcmp(name.z+name.n-4, ".npy", 4)==0;
 }
 
@@ -236,7 +230,7 @@ static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
   bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
   if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
   if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
-  return npz_is_named_so(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
+  return npz_has_suffix(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){
@@ -254,7 +248,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
     return r->b->err->rc;
   }
   name = m.zip.name;
-  if( npz_is_named_so(name) ) name.n -= 4;
+  if( npz_has_suffix(name) ) name.n -= 4;
   if( npz_check_name(r, m.zip.name) ) goto end;
   npz_set_encoding(r, &m.zip, &record);
   record.unread = record.codec==ZT_CODEC_UNKNOWN;
@@ -294,8 +288,6 @@ static int npz_add_members(npz_reader *r){
   }
   return n>0 && r->n==0 ? npz_fail_empty(r) : SQLITE_OK;
 }
-
-/* --- Opening --- */
 
 /* Move all that was read into the container. */
 static int npz_fill(npz_reader *r){
@@ -340,8 +332,7 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
   if( zt_zip_open(input->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
   c->rules = ZT_RULE_DIGEST_OF_DECODED;
   c->gap = UINT64_MAX;   /* Local headers, and members that are not arrays */
-  c->manifest_offset = zt_zip_offset(r.zip);
-  c->manifest_length = zt_zip_directory(r.zip).n;
+  zt_zip_directory(r.zip, &c->manifest_offset, &c->manifest_length);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xbf", 1 });
   npz_add_members(&r);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });

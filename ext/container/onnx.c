@@ -55,8 +55,7 @@ static const zt_rule onnx_rules[] = {
   ZT_ERROR("OX2", "onnx-depth", "graphs are nested at most 64 deep (ONNX)", ZT_SPEC_OURS),
   ZT_ERROR("OX3", "onnx-indices",
            "a sparse tensor's indices are positions, or rows with an index for each dimension "
-           "(ONNX)",
-           ZT_SPEC_ONNX("SparseTensorProto")),
+           "(ONNX)", ZT_SPEC_ONNX("SparseTensorProto")),
   ZT_ERROR("OX4", "onnx-name", "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
   ZT_ERROR("OX5", "onnx-dimensions",
@@ -67,15 +66,12 @@ static const zt_rule onnx_rules[] = {
              ZT_SPEC_ONNX("TensorProto.Segment")),
   ZT_ERROR("OX8", "onnx-external",
            "external data have a path below the model's directory, and decimal offset and length"
-           " (ONNX)",
-           ZT_SPEC_EXTERNAL),
+           " (ONNX)", ZT_SPEC_EXTERNAL),
   ZT_ERROR("OX9", "onnx-size",
            "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes"
-           " (ONNX)",
-           ZT_SPEC_OURS),
+           " (ONNX)", ZT_SPEC_OURS),
   ZT_WARNING("OX10", "onnx-split-values", "values in several pieces lie in the same message "
-                                          "(ONNX)",
-             ZT_SPEC_OURS),
+                                          "(ONNX)", ZT_SPEC_OURS),
   ZT_RULES_END
 };
 
@@ -448,7 +444,7 @@ static void onnx_close(zt_container *c){
   sqlite3_free(c->state);
 }
 
-/* --- Telling that a file is one: there is no magic number --- */
+/* --- Probing: there is no magic number --- */
 
 /* The wire type of a field of ModelProto; -1 if it has none. */
 static int onnx_wire_type(uint32_t number){

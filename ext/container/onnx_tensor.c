@@ -134,7 +134,7 @@ bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_messag
   return false;
 }
 
-/* --- What is kept --- */
+/* --- Kept texts --- */
 
 /* OX9: true if n more bytes may be kept. */
 static bool onnx_may_keep(zt_onnx_scan *s, uint64_t n){
@@ -335,7 +335,7 @@ static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
   return !s->err->rc && onnx_count(s, t);
 }
 
-/* --- Where data are --- */
+/* --- Places of data --- */
 
 /* A decimal number; false if it is invalid. If empty, *out is unchanged. */
 static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
@@ -574,7 +574,7 @@ bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
   return true;
 }
 
-/* --- What a Constant has that is no TensorProto --- */
+/* --- Values of a Constant without a TensorProto --- */
 
 int zt_onnx_value(zt_onnx_scan *s, zt_message name){
   zt_span text;
@@ -632,23 +632,23 @@ static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor
 
 /* A sparse tensor has the name of its values. */
 bool zt_onnx_add_sparse(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
-  const zt_onnx_cursor ofValues = zt_onnx_into(c, ONNX_SPARSE_VALUES);
-  const zt_onnx_cursor ofIndices = zt_onnx_into(c, ONNX_SPARSE_INDICES);
+  const zt_onnx_cursor values_at = zt_onnx_into(c, ONNX_SPARSE_VALUES);
+  const zt_onnx_cursor indices_at = zt_onnx_into(c, ONNX_SPARSE_INDICES);
   const size_t n = s->path.n;
   onnx_tensor values, indices, dense;
   bool rows, sound;
-  if( !onnx_read_sparse_dims(s, c, &dense) || !onnx_read_tensor(s, ofIndices, &indices)
-   || !onnx_read_tensor(s, ofValues, &values) ) return false;
+  if( !onnx_read_sparse_dims(s, c, &dense) || !onnx_read_tensor(s, indices_at, &indices)
+   || !onnx_read_tensor(s, values_at, &values) ) return false;
   rows = indices.rank==2 && indices.shape[1]==dense.rank;
   sound = rows || indices.rank==1;
   values.negative |= dense.negative;
   if( !place.inside ) zt_onnx_push_text(s, values.name);
   if( !onnx_add_object(s, rows ? ZT_ONNX_SPARSE_ROWS : ZT_ONNX_SPARSE_LINEAR, dense.shape,
                        dense.rank, dense.whole)
-   || !onnx_put_attributes(s, place, ofValues, &values, &indices)
+   || !onnx_put_attributes(s, place, values_at, &values, &indices)
    || !onnx_add_part(s, &values, ZT_ONNX_VALUES, NULL, NULL) ) return false;
   if( indices.data==ONNX_TENSOR_EXTERNAL
-   && !zt_onnx_read_map(s, ofIndices, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
+   && !zt_onnx_read_map(s, indices_at, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
   s->path.n = n;
   return onnx_add_part(s, &indices, ZT_ONNX_INDICES, "OX3",
                        sound ? NULL : "it has neither one dimension, nor two of which the second"

@@ -45,7 +45,7 @@ typedef struct pickle_machine {
   zt_pickle_node *memo;         /* Entries with keys below roomMemo */
   uint32_t roomMemo;
   uint32_t entries;             /* Entries of both */
-  pickle_entry *others;         /* A hash table of entries with other keys; node 0 marks a free
+  pickle_entry *hashed;         /* A hash table of entries with other keys; node 0 marks a free
                                 ** slot. NULL until needed */
   unsigned shift;               /* 32 minus the bits of a slot's number */
   uint64_t multiplier;
@@ -61,7 +61,7 @@ static bool pickle_poll(pickle_machine *m, uint64_t *steps){
 
 /* First pass: count capacities. Opcodes pop only pushed nodes, so there are no more children than
 ** pushing opcodes. */
-static bool pickle_measure(pickle_machine *m){
+static bool pickle_count(pickle_machine *m){
   const zt_span bytes = m->p->bytes;
   uint64_t steps = 0, times[256] = { 0 };
   for(size_t at=0, size; times[ZT_PICKLE_OP_STOP]==0; at+=size){
@@ -151,12 +151,7 @@ static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t a
   return node;
 }
 
-/* --- Arguments that are text --- */
-
-static zt_pickle_node pickle_fail_text(pickle_machine *m, const char *why){
-  pickle_fail(m, "PK3", "%s", why);
-  return 0;
-}
+/* --- Text arguments --- */
 
 /* PK3: in protocol 0, 00 and 01 are booleans, and a long integer ends with L. */
 static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
@@ -168,7 +163,7 @@ static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
     return text.p[1]=='1' ? 1+ZT_PICKLE_TRUE : 1+ZT_PICKLE_FALSE;
   }
   if( m->r.code==ZT_PICKLE_OP_LONG && text.n && text.p[text.n-1]=='L' ) text.n--;
-  if( (why = zt_pickle_decimal(text, bytes, &n))!=NULL ) return pickle_fail_text(m, why);
+  if( (why = zt_pickle_decimal(text, bytes, &n))!=NULL ) return pickle_fail(m, "PK3", "%s", why);
   if( n<=8 ) return pickle_add_integer(m, zt_pickle_small((zt_span){ bytes, n }));
   if( (made = pickle_make(m, n))==NULL ) return 0;
   memcpy(made, bytes, n);
@@ -184,7 +179,7 @@ static zt_pickle_node pickle_add_real(pickle_machine *m, double real){
 static zt_pickle_node pickle_add_float(pickle_machine *m, zt_span text){
   double real;
   const char *why = zt_pickle_real(text, &real);
-  return why ? pickle_fail_text(m, why) : pickle_add_real(m, real);
+  return why ? pickle_fail(m, "PK3", "%s", why) : pickle_add_real(m, real);
 }
 
 /* PK3: the unescaped text has at most twice the bytes. */
@@ -195,7 +190,7 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
   if( !out ) return 0;
   why = m->r.code==ZT_PICKLE_OP_STRING ? zt_pickle_unquote(text, out, &n)
                                        : zt_pickle_unescape(text, out, &n);
-  if( why ) return pickle_fail_text(m, why);
+  if( why ) return pickle_fail(m, "PK3", "%s", why);
   m->p->nMade -= 2*text.n-n;
   return pickle_add_bytes(m, (zt_span){ out, n }, m->p->nMade-n, true, ZT_PICKLE_MADE);
 }
@@ -204,7 +199,7 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
 static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
   const uint8_t *newline = memchr(text.p, '\n', text.n);
   zt_pickle_node node;
-  if( !zt_utf8_valid(text.p, text.n) ) return pickle_fail_text(m, "a name that is not UTF-8");
+  if( !zt_utf8_valid(text.p, text.n) ) return pickle_fail(m, "PK3", "a name that is not UTF-8");
   node = pickle_add(m, ZT_PICKLE_GLOBAL);
   m->p->items[node].n = (uint32_t)text.n;
   m->p->items[node].a = (uint32_t)(text.p-m->p->bytes.p);
@@ -248,23 +243,23 @@ static bool pickle_mark(pickle_machine *m, uint32_t *out){
 }
 
 /* The slot of a key in the hash table, or a free one for it. */
-static pickle_entry *pickle_other(pickle_machine *m, uint32_t key){
+static pickle_entry *pickle_memo_slot(pickle_machine *m, uint32_t key){
   const uint32_t mask = UINT32_MAX>>m->shift;
   uint32_t i = (uint32_t)((key*m->multiplier)>>32)>>m->shift;
-  while( m->others[i].node && m->others[i].key!=key ) i = (i+1) & mask;
-  return &m->others[i];
+  while( m->hashed[i].node && m->hashed[i].key!=key ) i = (i+1) & mask;
+  return &m->hashed[i];
 }
 
-static bool pickle_need_others(pickle_machine *m){
+static bool pickle_need_hashed(pickle_machine *m){
   unsigned bits = 3;
   while( bits<31 && ((uint64_t)1<<bits)<2*m->puts ) bits++;
   m->shift = 32-bits;
-  m->others = sqlite3_malloc64((uint64_t)sizeof(*m->others)<<bits);
-  if( !m->others ){
+  m->hashed = sqlite3_malloc64((uint64_t)sizeof(*m->hashed)<<bits);
+  if( !m->hashed ){
     zt_fail_nomem(m->err);
     return false;
   }
-  memset(m->others, 0, sizeof(*m->others)<<bits);
+  memset(m->hashed, 0, sizeof(*m->hashed)<<bits);
   sqlite3_randomness(sizeof(m->multiplier), &m->multiplier);
   m->multiplier |= 1;
   return true;
@@ -277,8 +272,8 @@ static bool pickle_put_memo(pickle_machine *m, uint32_t key){
     place = &m->memo[key];
   }else{
     pickle_entry *entry;
-    if( !m->others && !pickle_need_others(m) ) return false;
-    entry = pickle_other(m, key);
+    if( !m->hashed && !pickle_need_hashed(m) ) return false;
+    entry = pickle_memo_slot(m, key);
     entry->key = key;
     place = &entry->node;
   }
@@ -290,7 +285,7 @@ static bool pickle_put_memo(pickle_machine *m, uint32_t key){
 /* PK6 */
 static bool pickle_get_memo(pickle_machine *m, uint32_t key){
   zt_pickle_node node = key<m->roomMemo ? m->memo[key]
-                      : m->others ? pickle_other(m, key)->node : 0;
+                      : m->hashed ? pickle_memo_slot(m, key)->node : 0;
   if( node ) return pickle_push(m, node);
   return pickle_fail(m, "PK6", "the memo has no entry %u", (unsigned)key);
 }
@@ -305,10 +300,10 @@ static bool pickle_key(pickle_machine *m, uint32_t *out){
     key = key*10+digit;
   }
   *out = (uint32_t)key;
-  return (ok && key<=UINT32_MAX) || pickle_fail(m, "PK3", "no memo's key");
+  return (ok && key<=UINT32_MAX) || pickle_fail(m, "PK3", "an invalid key of the memo");
 }
 
-/* --- What opcodes make of the stack --- */
+/* --- Effects of opcodes --- */
 
 /* Move the stack from a position on into the children; *first is where. Returns their number. */
 static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
@@ -377,7 +372,7 @@ static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pic
     if( *place==0 ) *place = pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
     node = *place;
   }else if( p->items[node].kind!=kind ){
-    return pickle_fail(m, "PK4", "what it should put something into is no %s",
+    return pickle_fail(m, "PK4", "the container to fill is not a %s",
                        kind==ZT_PICKLE_DICT ? "dict" : kind==ZT_PICKLE_LIST ? "list" : "set");
   }
   pickle_append(m, node, from);
@@ -436,7 +431,7 @@ static bool pickle_build(pickle_machine *m){
   if( !pickle_need(m, 2) ) return false;
   item = &p->items[m->stack[m->depth-2]];
   if( item->kind!=ZT_PICKLE_CALL ){
-    return pickle_fail(m, "PK4", "what it should give a state is not the result of a call");
+    return pickle_fail(m, "PK4", "the object for this state is not the result of a call");
   }
   call = &p->calls[item->a];
   if( call->state ) return pickle_fail(m, "PK4", "it has a state already");
@@ -475,7 +470,7 @@ static bool pickle_push_extension(pickle_machine *m, int64_t code){
   return pickle_push(m, node);
 }
 
-/* --- The dispatch --- */
+/* --- Dispatch --- */
 
 static bool pickle_push_scalar(pickle_machine *m){
   const zt_span a = m->r.argument;
@@ -534,7 +529,7 @@ static void pickle_drop(pickle_machine *m, uint32_t to){
   }
 }
 
-static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
+static bool pickle_edit_stack(pickle_machine *m, zt_pickle_code code){
   uint32_t from;
   switch( code ){
     case ZT_PICKLE_OP_MARK: return pickle_push(m, PICKLE_MARK);
@@ -567,7 +562,7 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_PROTO: case ZT_PICKLE_OP_FRAME: return pickle_frame(m, code);
     case ZT_PICKLE_OP_MARK: case ZT_PICKLE_OP_POP: case ZT_PICKLE_OP_POP_MARK:
     case ZT_PICKLE_OP_DUP:
-      return pickle_shuffle(m, code);
+      return pickle_edit_stack(m, code);
     case ZT_PICKLE_OP_GET: case ZT_PICKLE_OP_BINGET: case ZT_PICKLE_OP_LONG_BINGET:
     case ZT_PICKLE_OP_PUT: case ZT_PICKLE_OP_BINPUT: case ZT_PICKLE_OP_LONG_BINPUT:
     case ZT_PICKLE_OP_MEMOIZE:
@@ -607,7 +602,7 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_BINPERSID:
       return pickle_need(m, 1) && pickle_push_persistent(m, m->stack[--m->depth]);
     case ZT_PICKLE_OP_NEXT_BUFFER: case ZT_PICKLE_OP_READONLY_BUFFER:
-      return pickle_fail(m, "PK4", "what it takes is not in the pickle");
+      return pickle_fail(m, "PK4", "its buffer is not in the pickle");
     case ZT_PICKLE_OP_STOP:
       if( !pickle_need(m, 1) ) return false;
       m->p->root = m->stack[--m->depth];
@@ -664,7 +659,7 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
   if( !p ) return zt_fail_nomem(err);
   *p = (zt_pickle){ .bytes = bytes };
   m.p = p;
-  if( pickle_measure(&m) && pickle_reserve(&m) && pickle_run(&m) ){
+  if( pickle_count(&m) && pickle_reserve(&m) && pickle_run(&m) ){
     *used = m.r.next;
     *out = p;
   }else{
@@ -672,6 +667,6 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
   }
   sqlite3_free(m.stack);
   sqlite3_free(m.memo);
-  sqlite3_free(m.others);
+  sqlite3_free(m.hashed);
   return err->rc;
 }

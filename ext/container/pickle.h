@@ -58,14 +58,13 @@ void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out
 zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node);
 
 /* A dropped call is one whose result the pickle pops off its stack. The result may stand elsewhere,
-** by way of the memo, or the call may change its arguments (torch_dropped.h). zt_pickle_drops() is
-** true if the pickle has such calls; zt_pickle_take() unmarks one. */
-bool zt_pickle_drops(const zt_pickle *p);
+** by way of the memo, or the call may change its arguments (torch_dropped.h). */
+bool zt_pickle_has_dropped(const zt_pickle *p);
 bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node);
-void zt_pickle_take(zt_pickle *p, zt_pickle_node node);
+void zt_pickle_clear_dropped(zt_pickle *p, zt_pickle_node node);
 
 /* Set the state of a call that has none, as BUILD does. */
-void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state);
+void zt_pickle_set_state(zt_pickle *p, zt_pickle_node node, zt_pickle_node state);
 
 /* True for a tuple, list, set or dict without children. */
 bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node);
@@ -77,7 +76,7 @@ zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t
 bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out);
 
 /* The position of a node's bytes in the pickle. False if they are not in it as they are. */
-bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out);
+bool zt_pickle_position(const zt_pickle *p, zt_span bytes, size_t *out);
 
 /* The value of a text, of an integer of 64 bits, and of a tuple or list of at most `most` such
 ** integers. False if the node is 0 or anything else; a text's z is then NULL. */

@@ -48,8 +48,6 @@ zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pic
   return (zt_pickle_meaning)zt_pickle_name_find(calls_meanings, &callee);
 }
 
-/* --- Bytes --- */
-
 static bool calls_is_latin1(const zt_pickle *p, zt_pickle_node node){
   zt_text name;
   return zt_pickle_text(p, node, &name)

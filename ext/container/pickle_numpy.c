@@ -21,8 +21,6 @@ static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
   return node && zt_pickle_kind_of(p, node)!=ZT_PICKLE_NONE;
 }
 
-/* --- Types --- */
-
 #define NUMPY_DESCR_MAX 32   /* Characters of a type's text */
 
 /* The type that a class of ml_dtypes names. */
@@ -77,8 +75,6 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   return true;
 }
 
-/* --- Arrays --- */
-
 /* A tuple or list of integers, or one: numpy accepts a number as a shape. */
 static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
   *n = 1;
@@ -121,7 +117,7 @@ static void numpy_read_data(const zt_pickle *p, zt_pickle_node node, zt_numpy_ar
     out->items = node;
   }else{
     out->has_data = zt_pickle_read_bytes(p, node, SIZE_MAX, &out->data);
-    if( !out->has_data ) out->fault = "its data are no bytes";
+    if( !out->has_data ) out->fault = "its data are not bytes";
   }
 }
 
@@ -130,21 +126,28 @@ static bool numpy_fail(zt_numpy_array *out, const char *fault){
   return true;
 }
 
+/* The dtype and the shape. False if one of them is a fault. */
+static bool numpy_read_layout(const zt_pickle *p, zt_pickle_node dtype, zt_pickle_node shape,
+                              zt_numpy_array *out){
+  char kind;
+  if( !numpy_read_type(p, dtype, &out->npy, &kind) ) out->fault = "its dtype is not known";
+  else if( !numpy_read_ints(p, shape, &out->npy.rank, out->shape) ){
+    out->npy.rank = 0;
+    out->fault = "its shape is invalid";
+  }
+  return !out->fault;
+}
+
 /* (version?, shape, dtype, fortran, data) */
 static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_array *out){
   zt_pickle_value value;
   uint32_t at;
-  char kind;
   if( !state ) return numpy_fail(out, "it has no state");
   zt_pickle_get(p, state, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is none");
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is invalid");
   at = value.n>4;
-  if( !numpy_read_type(p, zt_pickle_child(p, state, at+1), &out->npy, &kind) ){
-    return numpy_fail(out, "its dtype is not known");
-  }
-  if( !numpy_read_ints(p, zt_pickle_child(p, state, at), &out->npy.rank, out->shape) ){
-    out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
+  if( !numpy_read_layout(p, zt_pickle_child(p, state, at+1), zt_pickle_child(p, state, at), out) ){
+    return true;
   }
   zt_pickle_get(p, zt_pickle_child(p, state, at+2), &value);
   numpy_set_strides(out, value.kind==ZT_PICKLE_TRUE
@@ -160,20 +163,14 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
   int64_t permutation[ZT_MAX_RANK];
   zt_text order;
   uint32_t n;
-  char kind;
   zt_pickle_text(p, zt_pickle_child(p, call->args, 3), &order);
-  if( !numpy_read_type(p, zt_pickle_child(p, call->args, 1), &out->npy, &kind) ){
-    return numpy_fail(out, "its dtype is not known");
-  }
-  if( !numpy_read_ints(p, zt_pickle_child(p, call->args, 2), &out->npy.rank, out->shape) ){
-    out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
-  }
+  if( !numpy_read_layout(p, zt_pickle_child(p, call->args, 1), zt_pickle_child(p, call->args, 2),
+                         out) ) return true;
   numpy_set_strides(out, zt_text_is(order, "F"));
   numpy_read_data(p, zt_pickle_child(p, call->args, 0), out);
   if( zt_text_is(order, "K") && numpy_is_given(p, axes) ){
     if( !numpy_read_ints(p, axes, &n, permutation) || !numpy_transpose(out, permutation, n) ){
-      return numpy_fail(out, "its axes are no permutation");
+      return numpy_fail(out, "its axes are not a permutation");
     }
   }else if( !zt_text_is(order, "C") && !zt_text_is(order, "F") && !zt_text_is(order, "K") ){
     return numpy_fail(out, "its order is neither C nor F");
@@ -203,8 +200,6 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
     default: return false;
   }
 }
-
-/* --- Numbers by themselves --- */
 
 /* The value of a 16-bit float (IEEE 754). */
 static double numpy_half(uint64_t bits){

@@ -17,8 +17,6 @@
 #include "core/json.h"
 #include "core/utf8.h"
 
-/* --- Dates --- */
-
 static bool result_is_date(const uint8_t *b, unsigned month){
   static const uint8_t days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
   const unsigned year = (unsigned)b[0]<<8 | b[1];
@@ -53,8 +51,6 @@ static bool result_read_date(const zt_pickle *p, const zt_pickle_value *call,
   out[10] = 'T';
   return result_show_time(b+4, b[4], out+11, room-11);
 }
-
-/* --- Results --- */
 
 bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
                            zt_pickle_result *out){

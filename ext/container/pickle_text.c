@@ -9,7 +9,7 @@
 #define TEXT_REAL_MAX 400      /* Characters of a real number */
 #define TEXT_LIMBS (TEXT_DIGITS_MAX/9 + 2)
 
-static const char text_no_escape[] = "an escape that is none";
+static const char text_no_escape[] = "an invalid escape";
 
 size_t zt_pickle_trim(zt_span bytes){
   size_t n = bytes.n;
@@ -54,7 +54,7 @@ const char *zt_pickle_decimal(zt_span text, uint8_t *out, size_t *n){
   if( text.n-sign>TEXT_DIGITS_MAX ) return "more than 4300 digits";
   for(size_t i=sign; i<text.n; i++){
     unsigned digit = text.p[i]-(unsigned)'0';
-    if( digit>9 ) return "a character that is no digit";
+    if( digit>9 ) return "a character that is not a digit";
     part = part*10+digit;
     factor *= 10;
     if( factor==1000000000u || i+1==text.n ){
@@ -80,7 +80,7 @@ const char *zt_pickle_real(zt_span text, double *out){
   for(size_t i=0; i<bare.n && digits; i++){
     digits = bare.z[i] && strchr("+-.eE0123456789infa", bare.z[i])!=NULL;
   }
-  if( text.n>TEXT_REAL_MAX || !digits ) return "no real number";
+  if( text.n>TEXT_REAL_MAX || !digits ) return "an invalid real number";
   *out = zt_json_read_real(all, room);
   return NULL;
 }

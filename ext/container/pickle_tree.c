@@ -31,7 +31,7 @@ uint32_t zt_pickle_nodes(const zt_pickle *p){
   return p->n-1;
 }
 
-bool zt_pickle_drops(const zt_pickle *p){
+bool zt_pickle_has_dropped(const zt_pickle *p){
   return p->drops;
 }
 
@@ -39,11 +39,11 @@ bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node){
   return (p->items[node].flags & ZT_PICKLE_DROPPED)!=0;
 }
 
-void zt_pickle_take(zt_pickle *p, zt_pickle_node node){
+void zt_pickle_clear_dropped(zt_pickle *p, zt_pickle_node node){
   p->items[node].flags &= (uint16_t)~ZT_PICKLE_DROPPED;
 }
 
-void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state){
+void zt_pickle_set_state(zt_pickle *p, zt_pickle_node node, zt_pickle_node state){
   zt_pickle_parts *call = &p->calls[p->items[node].a];
   assert( p->items[node].kind==ZT_PICKLE_CALL && call->state==0 );
   call->state = state;
@@ -120,7 +120,7 @@ bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out){
   return n!=UINT32_MAX;
 }
 
-bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out){
+bool zt_pickle_position(const zt_pickle *p, zt_span bytes, size_t *out){
   const uintptr_t first = (uintptr_t)p->bytes.p, at = (uintptr_t)bytes.p;
   if( at<first || !zt_claim(p->bytes.n, at-first, bytes.n) ) return false;
   *out = (size_t)(at-first);

@@ -31,8 +31,7 @@ static const zt_rule pytorch_rules[] = {
   ZT_ERROR("PT2", "torch-no-pickle", "an archive of PyTorch has a record data.pkl", ZT_SPEC_TORCH),
   ZT_ERROR("PT3", "torch-pickle",
            "a pickle is stored, or deflated to a 64th at least, not encrypted, and has at most"
-           " 256 MiB",
-           ZT_SPEC_TORCH),
+           " 256 MiB", ZT_SPEC_TORCH),
   ZT_ERROR("PT4", "torch-depth", "values are nested at most 1000 deep (PyTorch)", ZT_SPEC_OURS),
   ZT_ERROR("PT6", "torch-path", "a path has at most 1 MiB, and no U+0000 (PyTorch)", ZT_SPEC_OURS),
   ZT_ERROR("PT7", "torch-size",
@@ -56,15 +55,12 @@ static const zt_rule pytorch_rules[] = {
            "a storage's record has as many bytes as the pickle states (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT17", "torch-width",
            "the classes of a tensor's storage and of all storages before it are known "
-           "(PyTorch before 1.6)",
-           ZT_SPEC_TORCH),
+           "(PyTorch before 1.6)", ZT_SPEC_TORCH),
   ZT_ERROR("PT18", "torch-cut", "a storage ends within the file (PyTorch before 1.6)",
            ZT_SPEC_TORCH),
   ZT_ERROR("PT19", "torch-class", "a storage is of one class (PyTorch before 1.6)", ZT_SPEC_TORCH),
   ZT_RULES_END
 };
-
-/* --- What is being read --- */
 
 typedef struct pytorch_reader {
   zt_builder *b;
@@ -79,8 +75,6 @@ typedef struct pytorch_reader {
   uint64_t n;                /* Leaves */
   zt_renamed leaves;         /* Duplicate paths */
 } pytorch_reader;
-
-/* --- Measuring: what a walk appends --- */
 
 static uint64_t pytorch_most(const pytorch_reader *r){
   const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)r->read->bytes.n;
@@ -118,8 +112,6 @@ static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
   return pytorch_walk(r, &measure)==SQLITE_OK;
 }
 
-/* --- Leaves --- */
-
 /* Append a path; false if another leaf has it. */
 static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   const size_t before = r->values.n;
@@ -151,15 +143,13 @@ static void pytorch_put(void *context, const zt_torch_found *found){
   else pytorch_put_leaf(r, found);
 }
 
-/* --- Opening --- */
-
 /* Read a pickle and all of its values. */
 static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix){
   const zt_torch_visitor put = { pytorch_put, r, false };
   zt_container *c = r->b->container;
   zt_torch_pickle read = { 0 };
   if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle
-   && zt_torch_settle(read.pickle, r->b->interrupt, r->b->err)==SQLITE_OK ){
+   && zt_torch_set_dropped_states(read.pickle, r->b->interrupt, r->b->err)==SQLITE_OK ){
     if( which==ZT_TORCH_DATA ){
       c->manifest_offset = read.offset;
       c->manifest_length = read.length;
@@ -238,8 +228,6 @@ static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
   zt_renamed_clear(&r.leaves);
   return b->err->rc;
 }
-
-/* --- The driver --- */
 
 static zt_probe pytorch_probe(const zt_head_tail *input, zt_error *err){
   return zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;

@@ -58,8 +58,6 @@ static int64_t archive_find(torch_archive *a, zt_text folder, zt_text name){
   return zt_zip_find(a->zip, (zt_text){ z, n+name.n }, a->file.b->err);
 }
 
-/* --- Small records --- */
-
 /* Decode the first bytes of a deflated record, in place. */
 static int archive_inflate(char *text, size_t *n, zt_error *err){
   uint8_t stored[ARCHIVE_RECORD];
@@ -109,8 +107,6 @@ static int archive_read_order(torch_archive *a){
                   "'big'", zt_shown(archive), archive.z, zt_shown(*order),
                   order->n ? order->z : "");
 }
-
-/* --- Pickles --- */
 
 /* A pickle being decoded. */
 typedef struct archive_stream {
@@ -241,8 +237,6 @@ static int archive_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle 
   return zt_pickle_open(out->bytes, b->interrupt, &out->pickle, &used, b->err);
 }
 
-/* --- Storages --- */
-
 /* Find a record's data and encoding. */
 static int archive_locate(torch_archive *a, uint32_t i, zt_torch_storage *out){
   zt_builder *b = a->file.b;
@@ -288,8 +282,6 @@ static int archive_find_storage(zt_torch_file *f, const zt_torch_view *v, zt_tor
   *out = place->storage;
   return SQLITE_OK;
 }
-
-/* --- Opening --- */
 
 static void archive_close(zt_torch_file *f){
   torch_archive *a = (torch_archive*)f;

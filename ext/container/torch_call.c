@@ -152,7 +152,7 @@ static bool call_read_class(const zt_pickle *p, zt_pickle_node node, zt_torch_vi
   return value.kind==ZT_PICKLE_GLOBAL && call_set_storage(value.name, out);
 }
 
-/* --- Ids of protocol 0, which has no tuples for them: Python's repr of the tuple --- */
+/* --- Ids of protocol 0: Python's repr of a tuple --- */
 
 /* line := ('storage', <class 'MODULE.CLASS'>, 'KEY', 'LOCATION', ELEMENTS[, None|, VIEW])
 ** VIEW := ('KEY', OFFSET, ELEMENTS)

@@ -59,9 +59,9 @@ static bool dropped_set_state(dropped *d, zt_pickle_node node){
   }
   zt_pickle_get(d->p, to, &object);
   if( object.state ) return false;
-  zt_pickle_give(d->p, to, state);
+  zt_pickle_set_state(d->p, to, state);
   dropped_see(d, state);
-  zt_pickle_take(d->p, node);
+  zt_pickle_clear_dropped(d->p, node);
   return true;
 }
 
@@ -70,7 +70,7 @@ static bool dropped_set_states(dropped *d){
   bool any = false;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( !zt_pickle_is_dropped(d->p, node) ) continue;
-    if( zt_torch_has_bit(d->seen, node) ) zt_pickle_take(d->p, node);
+    if( zt_torch_has_bit(d->seen, node) ) zt_pickle_clear_dropped(d->p, node);
     else any = dropped_set_state(d, node) || any;
   }
   return any;
@@ -82,14 +82,14 @@ static void dropped_see_rest(dropped *d){
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( zt_pickle_is_dropped(d->p, node)
      && (zt_torch_has_bit(d->seen, node) || zt_torch_call(d->p, node, &call)!=ZT_TORCH_OPAQUE
-         || !dropped_see(d, node)) ) zt_pickle_take(d->p, node);
+         || !dropped_see(d, node)) ) zt_pickle_clear_dropped(d->p, node);
   }
 }
 
-int zt_torch_settle(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
+int zt_torch_set_dropped_states(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
   const uint64_t n = (uint64_t)zt_pickle_nodes(p)+1;
   dropped d = { .p = p, .interrupt = interrupt, .err = err };
-  if( !zt_pickle_drops(p) ) return SQLITE_OK;
+  if( !zt_pickle_has_dropped(p) ) return SQLITE_OK;
   d.seen = sqlite3_malloc64(n/8+1);
   d.list = sqlite3_malloc64(n*sizeof(*d.list));
   if( d.seen && d.list ){

@@ -8,6 +8,6 @@
 /* Give objects the states that dropped calls set. Afterwards, the calls still dropped
 ** (zt_pickle_is_dropped()) hold tensors that nothing else leads to. Without dropped calls this is
 ** free; else it takes 4 bytes and a bit per node. */
-int zt_torch_settle(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
+int zt_torch_set_dropped_states(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
 
 #endif

@@ -54,8 +54,6 @@ typedef struct torch_legacy {
   legacy_storage *storages;  /* By key; owned */
 } torch_legacy;
 
-/* --- Pickles --- */
-
 /* Read more of the file into the window: twice as much, at most `most` bytes. */
 static int legacy_read_more(torch_legacy *l, size_t most){
   zt_builder *b = l->file.b;
@@ -167,8 +165,6 @@ static int legacy_read_head(torch_legacy *l){
   return err->rc;
 }
 
-/* --- Keys --- */
-
 /* PT16 */
 static int legacy_add_key(torch_legacy *l, const zt_pickle_value *value){
   zt_error *err = l->file.b->err;
@@ -230,8 +226,6 @@ static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
   }
   return SQLITE_OK;
 }
-
-/* --- Storages --- */
 
 /* Read the number of elements at a position within the file. */
 static int legacy_read_count(torch_legacy *l, uint64_t at, uint64_t *out){
@@ -300,8 +294,6 @@ static int legacy_read_storages(torch_legacy *l, const zt_pickle *p){
   if( legacy_read_classes(l, p) ) return l->file.b->err->rc;
   return legacy_place_all(l);
 }
-
-/* --- The file --- */
 
 static int legacy_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out){
   torch_legacy *l = (torch_legacy*)f;

@@ -16,7 +16,7 @@
 #include "container/manifest.h"
 #include "core/host.h"
 
-/* --- What is kept --- */
+/* --- Kept parts --- */
 
 enum {
   OBJECT_STRIDED = 0x1,         /* Strides are kept */
@@ -407,20 +407,18 @@ static bool object_set_compressed(object_draft *object, const zt_torch_tensor *t
   return true;
 }
 
+#define OBJECT_SPARSE(layout, format, listed) \
+  [ZT_TORCH_##layout] = { ZT_TEXT_INIT(format), ZT_TEXT_INIT(listed), ZT_LAYOUT_##layout }
+
 static const struct {
   zt_text format, listed;   /* With values, and without */
   zt_layout_id layout;
 } object_sparse[] = {
-  [ZT_TORCH_COO] = { ZT_TEXT_INIT("torch._rebuild_sparse_tensor"),
-                     ZT_TEXT_INIT("torch._rebuild_sparse_tensor"), ZT_LAYOUT_COO },
-  [ZT_TORCH_CSR] = { ZT_TEXT_INIT("sparse_csr"), ZT_TEXT_INIT("torch.sparse_csr"),
-                     ZT_LAYOUT_CSR },
-  [ZT_TORCH_CSC] = { ZT_TEXT_INIT("torch.sparse_csc"), ZT_TEXT_INIT("torch.sparse_csc"),
-                     ZT_LAYOUT_CSC },
-  [ZT_TORCH_BSR] = { ZT_TEXT_INIT("torch.sparse_bsr"), ZT_TEXT_INIT("torch.sparse_bsr"),
-                     ZT_LAYOUT_BSR },
-  [ZT_TORCH_BSC] = { ZT_TEXT_INIT("torch.sparse_bsc"), ZT_TEXT_INIT("torch.sparse_bsc"),
-                     ZT_LAYOUT_BSC },
+  OBJECT_SPARSE(COO, "torch._rebuild_sparse_tensor", "torch._rebuild_sparse_tensor"),
+  OBJECT_SPARSE(CSR, "sparse_csr", "torch.sparse_csr"),
+  OBJECT_SPARSE(CSC, "torch.sparse_csc", "torch.sparse_csc"),
+  OBJECT_SPARSE(BSR, "torch.sparse_bsr", "torch.sparse_bsr"),
+  OBJECT_SPARSE(BSC, "torch.sparse_bsc", "torch.sparse_bsc"),
 };
 
 static void object_set_sparse(object_draft *object, const zt_torch_tensor *tensor,
@@ -521,7 +519,7 @@ static int object_set_data(zt_torch_objects *o, object_draft *t, const zt_numpy_
   size_t place = 0;
   t->part.length = t->part.bytes = a->data.n;
   if( o->read->stored && !a->data.latin1
-   && (a->data.n==0 || zt_pickle_place(o->read->pickle, a->data.span, &place)) ){
+   && (a->data.n==0 || zt_pickle_position(o->read->pickle, a->data.span, &place)) ){
     t->part.offset = o->read->offset+place;
     return SQLITE_OK;
   }

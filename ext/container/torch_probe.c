@@ -17,7 +17,7 @@ zt_text zt_torch_archive(const zt_zip *zip){
 }
 
 /* The kind by the first bytes. */
-static zt_torch_kind torch_judge(const zt_head_tail *input, const uint8_t *p, size_t n){
+static zt_torch_kind torch_guess(const zt_head_tail *input, const uint8_t *p, size_t n){
   static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
     0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
   };
@@ -83,7 +83,7 @@ zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err){
   /* Most other files end here, without a read */
   if( n==0 || !input->head.p[0] || !strchr("P\x80Lstp", input->head.p[0]) ) return ZT_TORCH_NONE;
   if( zt_source_read(input->source, 0, head, n, err) ) return ZT_TORCH_NONE;
-  kind = torch_judge(input, head, n);
+  kind = torch_guess(input, head, n);
   return kind==ZT_TORCH_ZIP && !torch_has_records(input, head, n, err) ? ZT_TORCH_NONE : kind;
 }
 

@@ -29,8 +29,8 @@
 #include "container/torch_tree.h"
 
 #include <assert.h>
+#include "container/torch_dict.h"
 #include "container/torch_reach.h"
-#include "container/torch_twice.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
@@ -200,7 +200,8 @@ static bool tree_count_keys(tree_walk *w){
 
 /* PT13 */
 static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
-  const zt_pickle_node key = zt_torch_twice(w->p, dict, w->bytes, &w->keys, w->interrupt, w->err);
+  const zt_pickle_node key = zt_torch_duplicate_key(w->p, dict, w->bytes, &w->keys, w->interrupt,
+                                                    w->err);
   sqlite3_str *text;
   char *z;
   if( w->err->rc || !tree_count_keys(w) || !key ) return !w->err->rc;
@@ -217,7 +218,7 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   return false;
 }
 
-/* --- What is met --- */
+/* --- Values --- */
 
 /* Visit a value at the current path; the empty path is a text, too. */
 static void tree_found(const tree_walk *w, zt_torch_found found){
@@ -234,8 +235,8 @@ static void tree_count(tree_walk *w, zt_pickle_node node, uint64_t size){
 /* Visit a value that is not a tensor. False if it is too large, and shown by name alone. */
 static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   bool fits;
-  const bool much = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
-  const uint64_t most = much ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
+  const bool over = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
+  const uint64_t most = over ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
   const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
   tree_count(w, node, size);
   tree_found(w, (zt_torch_found){
@@ -252,7 +253,7 @@ static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
 
 /* A value that holds tensors is an object without values. Files that differ in these tensors have
 ** no fingerprint. */
-static void tree_elsewhere(tree_walk *w){
+static void tree_repeated_tensor(tree_walk *w){
   static const zt_torch_tensor elsewhere = { .layout = ZT_TORCH_ELSEWHERE };
   const uint64_t size = w->path.n+TREE_KEY_BYTES;
   w->size += size;
@@ -269,7 +270,7 @@ static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
     w->path.n = level->path;
   }
   w->repeated += w->path.n+TREE_KEY_BYTES;
-  if( tree_reaches(w, node) ) tree_elsewhere(w);
+  if( tree_reaches(w, node) ) tree_repeated_tensor(w);
   else tree_leaf(w, node, ZT_TORCH_REPEATED);
   w->path.n = path;
 }
@@ -681,7 +682,7 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
     if( !err->rc ) tree_run(&w, zt_pickle_root(p));
     w.path.n = prefix.n;
     w.inside = prefix.n>0;
-    if( !err->rc && zt_pickle_drops(p) ) tree_run_dropped(&w);
+    if( !err->rc && zt_pickle_has_dropped(p) ) tree_run_dropped(&w);
   }else{
     zt_fail_nomem(err);
   }

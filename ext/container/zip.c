@@ -274,7 +274,7 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
 
 /* ZP5: read the next field of a zip64 extra, if the short field has the mark. False if it is
 ** missing. */
-static bool zip_widen(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
+static bool zip_read_wide(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
   if( *field!=mark ) return true;
   if( extra->n<width ) return false;
   *field = width==8 ? zt_le64(extra->p) : zt_le32(extra->p);
@@ -302,7 +302,7 @@ static void zip_set_fault(zt_zip_member *m, const char *rule, const char *fault)
 }
 
 /* ZP5 to ZP9 */
-static void zip_judge(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_t disk,
+static void zip_check_member(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_t disk,
                       bool widened){
   uint64_t end;
   if( !widened ){
@@ -328,14 +328,14 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
     .name = { (const char*)p+ZIP_ENTRY, name }, .header = zt_le32(p+42), .stored = zt_le32(p+20),
     .size = zt_le32(p+24), .crc = zt_le32(p+16), .method = zt_le16(p+10), .number = i
   };
-  widened = zip_widen(&extra, 8, 0xFFFFFFFF, &out->size)
-         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->stored)
-         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->header)
-         && zip_widen(&extra, 4, 0xFFFF, &disk);
-  zip_judge(z, out, zt_le16(p+8), disk, widened);
+  widened = zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->size)
+         && zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->stored)
+         && zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->header)
+         && zip_read_wide(&extra, 4, 0xFFFF, &disk);
+  zip_check_member(z, out, zt_le16(p+8), disk, widened);
 }
 
-/* --- Members that share bytes --- */
+/* --- Overlaps --- */
 
 static int zip_compare_ranges(const void *context, const void *a, const void *b){
   const zip_range *x = a, *y = b;
@@ -433,14 +433,14 @@ static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt
 }
 
 int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, zt_error *err){
-  static const zt_interrupt nobody = { NULL, NULL };
+  static const zt_interrupt never = { NULL, NULL };
   zip_end end = { 0 };
   zt_zip *z;
   *out = NULL;
   if( zip_find_end(source, &end, err) ) return err->rc;
   z = sqlite3_malloc64(sizeof(*z));
   if( !z ) return zt_fail_nomem(err);
-  *z = (zt_zip){ .interrupt = interrupt ? interrupt : &nobody };
+  *z = (zt_zip){ .interrupt = interrupt ? interrupt : &never };
   if( zip_read_directory(z, source, &end, err)==SQLITE_OK
    && zip_scan(z, end.entries, err)==SQLITE_OK
    && zip_check_shared(z, err)==SQLITE_OK ){
@@ -465,12 +465,9 @@ uint32_t zt_zip_members(const zt_zip *z){
   return z->entries.n;
 }
 
-uint64_t zt_zip_offset(const zt_zip *z){
-  return z->offset;
-}
-
-zt_span zt_zip_directory(const zt_zip *z){
-  return (zt_span){ z->directory, z->n };
+void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length){
+  *offset = z->offset;
+  *length = z->n;
 }
 
 /* --- Members by name --- */
@@ -531,7 +528,7 @@ int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err){
   return k;
 }
 
-/* --- Their data --- */
+/* --- Data of members --- */
 
 static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
   uint8_t *p;

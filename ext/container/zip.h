@@ -47,9 +47,8 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out);
 ** names; later ones take constant time. */
 int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err);
 
-/* The directory's offset, and its bytes (borrowed). */
-uint64_t zt_zip_offset(const zt_zip *z);
-zt_span zt_zip_directory(const zt_zip *z);
+/* The directory's place. */
+void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length);
 
 /* Read the local header and up to n bytes of data, usually in one read. *got is n, or the size of
 ** smaller data. *offset is where the data begin. Fails with the member's fault, a wrong local
