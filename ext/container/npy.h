@@ -6,8 +6,7 @@
 #include "container/builder.h"
 #include "core/cbor_write.h"
 
-#define ZT_NPY_HEAD 12           /* Bytes that tell a header's length: magic number, version,
-                                 ** length */
+#define ZT_NPY_HEAD 12           /* Bytes of the magic number, version and length */
 #define ZT_NPY_HEADER_MAX ((size_t)1 << 20)   /* Of the whole header */
 
 extern const zt_rule zt_rules_npy[];
@@ -37,8 +36,7 @@ bool zt_npy_probe(zt_span head);
 /* The length of the header that begins with at least ZT_NPY_HEAD bytes; 0 on failure (NY1, NY2). */
 size_t zt_npy_length(zt_span head, zt_error *err);
 
-/* Read a whole header. Sets *out and shape (room for ZT_MAX_RANK), and appends descr as CBOR to
-** *descr. */
+/* Read a whole header. Sets *out and shape (ZT_MAX_RANK), and appends descr as CBOR. */
 int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr, zt_error *err);
 
 /* Append an array's attributes, and its entry in a manifest. */

@@ -45,8 +45,7 @@ const zt_npy_type zt_npy_structured = {
   .no_values = "its elements are records of several fields"
 };
 
-/* Take a decimal number from the front of a text; digits far beyond 32 bits stay. False if there is
-** none. */
+/* Take a number from a text; digits far beyond 32 bits stay. False if there is none. */
 static bool npy_take_number(zt_text *text, uint64_t *out){
   size_t n = 0;
   *out = 0;

@@ -26,8 +26,7 @@
 #include "core/inflate.h"
 #include "core/utf8.h"
 
-#define NPZ_WINDOW 512                     /* Bytes of a member that are read at once; most headers
-                                           ** have 128 */
+#define NPZ_WINDOW 512                     /* Bytes of a member to read at once; headers have 128 */
 #define NPZ_SPARE ((uint64_t)1 << 20)
 #define NPZ_TIMES 8                        /* Names of fields deflate well */
 #define NPZ_POLL_MEMBERS 0x3FFu            /* Members between checks for an interrupt, less 1 */
@@ -42,8 +41,7 @@ static const zt_rule npz_rules[] = {
   ZT_RULES_END
 };
 
-/* Arrays before the container is filled. Positions in records count from the beginning of manifest
-** or texts. */
+/* Arrays before the container is filled. Records point into manifest and texts. */
 typedef struct npz_reader {
   zt_builder *b;
   zt_zip *zip;
@@ -86,12 +84,6 @@ static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_
   return SQLITE_OK;
 }
 
-/* True if the member has no more bytes. */
-static bool npz_is_over(const npz_reader *r, const npz_member *m){
-  size_t behind;
-  return (m->in.n==0 && m->read==m->zip.stored) || zt_inflate_ended(r->inflate, &behind);
-}
-
 /* A deflated member decodes to fewer bytes than the directory states. */
 static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *err){
   size_t behind;
@@ -108,12 +100,13 @@ static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
   if( n>m->zip.size ) n = (size_t)m->zip.size;
   while( h->n<n ){
     uint8_t piece[NPZ_WINDOW];
-    size_t want = n-h->n<sizeof(piece) ? n-h->n : sizeof(piece), got;
+    size_t want = n-h->n<sizeof(piece) ? n-h->n : sizeof(piece), got, behind;
     if( m->in.n==0 && m->read<m->zip.stored && npz_refill(r, m, err) ) return err->rc;
     if( npz_decode(r, m, piece, want, &got, err) ) return err->rc;
     zt_cbor_put_items(h, (zt_span){ piece, got });
     if( h->err->rc ) return err->rc = h->err->rc;
-    if( got==0 && npz_is_over(r, m) ) return npz_fail_short(r, m, err);
+    if( got==0 && ((m->in.n==0 && m->read==m->zip.stored)
+                   || zt_inflate_ended(r->inflate, &behind)) ) return npz_fail_short(r, m, err);
   }
   return SQLITE_OK;
 }

@@ -47,8 +47,7 @@
 #define ONNX_METADATA_LEAST ((uint64_t)1 << 20)    /* Bytes for a small file, */
 #define ONNX_METADATA_TIMES 32                     /* and times the size of a large one */
 #define ONNX_PROBE_FIELDS 65536                /* Fields that a probe reads */
-#define ONNX_IR_MAX 255                        /* Versions that a probe accepts; 13 is the highest
-                                               ** in 2026 */
+#define ONNX_IR_MAX 255                        /* Accepted versions; 13 is the highest in 2026 */
 
 static const zt_rule onnx_rules[] = {
   ZT_ERROR("OX1", "onnx-graph", "a model has a graph (ONNX)", ZT_SPEC_ONNX("ModelProto")),

@@ -1,5 +1,4 @@
-/* The interface between the driver's files: onnx.c finds tensors and has the grammar, onnx_tensor.c
-** makes objects of them. */
+/* ONNX: onnx.c finds tensors and has the grammar, onnx_tensor.c makes objects of them. */
 #ifndef ZT_CONTAINER_ONNX_H
 #define ZT_CONTAINER_ONNX_H
 
@@ -74,15 +73,13 @@ typedef struct zt_onnx_scan {
   int depth;               /* Of nested graphs */
 } zt_onnx_scan;
 
-/* Iterate over a message, or over the messages of its field, merged; the outer cursor must not have
-** moved. */
+/* Iterate over a message, or, from an unused cursor, over the messages of its field, merged. */
 static inline zt_onnx_cursor zt_onnx_at(zt_message m){
   return (zt_onnx_cursor){ .depth = 1, .level = { m }, .whole = m, .pieces = 1 };
 }
 zt_onnx_cursor zt_onnx_into(zt_onnx_cursor outer, uint32_t number);
 
-/* The next field; the next field with that number that is bytes. False at the end, and on
-** failure. */
+/* The next field; the next one of a number and of bytes. False at the end, and on failure. */
 bool zt_onnx_next(zt_onnx_scan *s, zt_onnx_cursor *c, zt_wire_field *out);
 bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_message *out);
 

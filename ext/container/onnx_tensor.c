@@ -17,8 +17,7 @@ enum {
   ONNX_TENSOR_LOCATION = 14, ONNX_TENSOR_FIELDS = 15
 };
 enum { ONNX_DEFAULT = 0, ONNX_EXTERNAL = 1 };    /* Values of data_location */
-enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* StringStringEntryProto and
-                                                     ** OperatorSetIdProto */
+enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* StringStringEntryProto, OperatorSetIdProto */
 
 /* Types by number. */
 static const zt_onnx_type onnx_types[] = {
@@ -591,8 +590,7 @@ static uint64_t onnx_count_values(zt_onnx_scan *s, const zt_wire_field *f, unsig
   zt_message m = f->bytes;
   uint64_t n = 0, value;
   if( f->type==wire ) return 1;
-  if( wire==ZT_WIRE_FIXED32 ) return (m.end-m.at)/4+((m.end-m.at)%4>0);   /* Rounded up: the length
-                                                                          ** is then wrong */
+  if( wire==ZT_WIRE_FIXED32 ) return (m.end-m.at)/4+((m.end-m.at)%4>0);   /* A cut value counts */
   while( m.at<m.end && zt_protobuf_varint(&s->in, &m, &value) ) n++;
   return n;
 }

@@ -409,8 +409,7 @@ static bool pickle_reduce(pickle_machine *m, uint32_t n){
   return pickle_push_call(m, top[0], top[1], n>2 ? top[2] : 0);
 }
 
-/* PK4, PK5: push a call with all items above the last mark. If `callee` is 0, it is the first of
-** them. */
+/* PK4, PK5: push a call with all items above the last mark: callee 0 is the first of them. */
 static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
   zt_pickle_node args;
   uint32_t from;

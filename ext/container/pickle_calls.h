@@ -25,8 +25,7 @@ typedef enum zt_pickle_meaning {
   ZT_CALL_NUMPY_ARRAY, ZT_CALL_NUMPY_BUFFER, ZT_CALL_NUMPY_MASKED   /* Arrays */
 } zt_pickle_meaning;
 
-/* The meaning of a node; *call is set if it is a call. ZT_CALL_OTHER if it is not a call of a
-** global with a tuple. */
+/* A node's meaning: ZT_CALL_OTHER if it is not a call of a global with a tuple. Sets *call. */
 zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call);
 
 typedef struct zt_pickle_bytes {

@@ -1,5 +1,4 @@
-/* numpy's calls in a pickle: arrays and scalars. Nothing is called. The grammar is in
-** pickle_numpy.c. */
+/* numpy's calls in a pickle: arrays and scalars. Nothing is called. Grammar: pickle_numpy.c. */
 #ifndef ZT_CONTAINER_PICKLE_NUMPY_H
 #define ZT_CONTAINER_PICKLE_NUMPY_H
 

@@ -4,8 +4,7 @@
 #include "core/json_read.h"
 #include "core/utf8.h"
 
-#define TEXT_DIGITS_MAX 4300   /* Digits of an integer. Python has the same bound: reading takes
-                               ** quadratic time */
+#define TEXT_DIGITS_MAX 4300   /* Digits of an integer, as in Python: reading is quadratic */
 #define TEXT_REAL_MAX 400      /* Characters of a real number */
 #define TEXT_LIMBS (TEXT_DIGITS_MAX/9 + 2)
 

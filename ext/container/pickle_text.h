@@ -1,5 +1,4 @@
-/* Text arguments of pickles, which protocol 0 has. Functions return an error (PK3 of pickle.c), or
-** NULL. */
+/* Text arguments of protocol 0. Functions return an error (PK3 of pickle.c), or NULL. */
 #ifndef ZT_CONTAINER_PICKLE_TEXT_H
 #define ZT_CONTAINER_PICKLE_TEXT_H
 

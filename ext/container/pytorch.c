@@ -23,8 +23,7 @@
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
 #define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* Bytes that are appended before measuring, */
-#define PYTORCH_LITTLE_TIMES 8               /* and more for each byte of the pickle: real ones take
-                                             ** 4 */
+#define PYTORCH_LITTLE_TIMES 8               /* and for each byte of the pickle: real ones take 4 */
 
 static const zt_rule pytorch_rules[] = {
   ZT_UNSUPPORTED("PT1", "torch-legacy", "the file is not of PyTorch before 0.1.10", ZT_SPEC_OURS),
@@ -101,8 +100,7 @@ static int pytorch_walk(pytorch_reader *r, const zt_torch_visitor *visitor){
                        r->b->err);
 }
 
-/* PT7: once the pickle appends more than a little, as few files do, measure all of it before going
-** on. */
+/* PT7: if the pickle appends more than a little, as few files do, measure all of it first. */
 static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
   const zt_torch_visitor measure = { pytorch_measure, r, true };
   r->text += size;

@@ -26,8 +26,7 @@
 #define ARCHIVE_RECORD 64       /* Bytes that are read of version and byteorder */
 #define ARCHIVE_WINDOW ((size_t)64 << 10)     /* Bytes of deflated data that are read at once */
 #define ARCHIVE_LITTLE ((uint64_t)8 << 20)    /* Bytes that a deflated pickle may have, */
-#define ARCHIVE_TIMES 64                      /* and more for each stored byte: walking it takes
-                                              ** memory */
+#define ARCHIVE_TIMES 64                      /* and for each stored byte: walking takes memory */
 
 /* A record that storages may be in. */
 typedef struct archive_place {

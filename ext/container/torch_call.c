@@ -1,5 +1,4 @@
-/* Calls that torch.save writes. See torch_call.h. A call with other arguments than torch's has no
-** meaning. */
+/* Calls that torch.save writes. See torch_call.h. Calls with unusual arguments have no meaning. */
 #include "container/torch_call.h"
 
 #include "container/pickle_calls.h"
@@ -125,8 +124,7 @@ static void call_set_dtype(zt_text name, zt_torch_view *out){
   }
 }
 
-/* Set a storage's class: torch.FloatStorage or torch.cuda.FloatStorage. An unknown class stands for
-** its dtype. */
+/* Set a storage's class, such as torch.FloatStorage. An unknown one stands for its dtype. */
 static bool call_set_storage(zt_text name, zt_torch_view *out){
   const size_t end = sizeof("Storage")-1;
   out->storage_class = name;
@@ -306,8 +304,7 @@ static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
   return true;
 }
 
-/* Add another node with values, if it is not empty. The first one beyond the bound is only
-** counted. */
+/* Add another node with values, unless it is empty. One beyond the bound is only counted. */
 static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
   zt_pickle_value value;
   if( !node || out->states>ZT_TORCH_STATES ) return;
@@ -328,8 +325,7 @@ static const uint16_t call_own[] = {
   [ZT_TORCH_FROM_TYPE] = 0x7
 };
 
-/* Add the call's other arguments that are not scalars, such as hooks, and the items put into its
-** result. */
+/* Add other arguments except scalars, such as hooks, and the items put into the result. */
 static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
                             zt_torch_meaning meaning, zt_torch_tensor *out){
   zt_pickle_node node;
@@ -447,8 +443,7 @@ static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
   }
 }
 
-/* A parameter: *call becomes its tensor's call. Before 0.4, requires_grad is the first item of its
-** state. */
+/* A parameter: *call becomes its tensor's. Before 0.4, its state begins with requires_grad. */
 static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
                                 zt_torch_meaning meaning, zt_torch_tensor *out){
   const zt_pickle_node tensor = zt_pickle_child(p, call->args, 0);

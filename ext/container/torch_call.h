@@ -1,5 +1,4 @@
-/* Calls that torch.save writes: those with a meaning here, and the tensors that they make. Nothing
-** is called. */
+/* Calls with a meaning in torch.save's pickles, and their tensors. Nothing is called. */
 #ifndef ZT_CONTAINER_TORCH_CALL_H
 #define ZT_CONTAINER_TORCH_CALL_H
 

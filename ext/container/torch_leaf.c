@@ -122,8 +122,7 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
 
 /* --- Values --- */
 
-/* An integer's magnitude, most significant byte first. True if it is negative: then -1 minus
-** that. */
+/* An integer's magnitude, big-endian. True if the integer is negative: -1 minus that. */
 static bool leaf_get_magnitude(zt_span bytes, uint8_t *out){
   const bool negative = bytes.p[bytes.n-1]>>7;
   for(size_t i=0; i<bytes.n; i++){

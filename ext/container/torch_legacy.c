@@ -28,8 +28,7 @@
 #include "core/host.h"
 
 #define LEGACY_VERSION 1001
-#define LEGACY_WINDOW ((size_t)64 << 10)   /* Bytes that are read at first, and for storages that
-                                           ** lie close together, */
+#define LEGACY_WINDOW ((size_t)64 << 10)   /* Bytes that are read first, and for close storages, */
 #define LEGACY_NEAR 16384u                 /* within this distance */
 #define LEGACY_POLL 0xFFFFu                /* Steps between checks for an interrupt, less 1 */
 
@@ -208,8 +207,7 @@ static legacy_storage *legacy_named(torch_legacy *l, zt_text key){
   return i<0 ? NULL : &l->storages[i];
 }
 
-/* Set the element widths of storages. The first id of each counts, in the order of nodes, which is
-** torch's. */
+/* Set the element widths of storages. The first id counts, in the order of nodes as in torch. */
 static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
   const zt_interrupt *interrupt = l->file.b->interrupt;
   zt_error *err = l->file.b->err;

@@ -45,8 +45,7 @@ static const zt_text object_roles[] = {
 typedef struct torch_part {
   uint64_t offset, length;    /* The stored bytes: a compressed record's are all of it */
   uint64_t skip, behind;      /* Decoded bytes before and after the view */
-  uint64_t bytes;             /* The view's size; for elements that are not numbers, the expected
-                              ** size */
+  uint64_t bytes;             /* The view's size; the expected one if OBJECT_MIXED */
   const char *rule;           /* The fault's */
   const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) an unknown
                               ** layout; NULL: neither */

@@ -1,5 +1,4 @@
-/* Tensors and arrays of torch.save as objects: what is kept of them, and how it is decoded. Rule
-** numbers: torch_object.c. */
+/* Objects of torch.save's tensors and arrays, kept and decoded. Rules: torch_object.c. */
 #ifndef ZT_CONTAINER_TORCH_OBJECT_H
 #define ZT_CONTAINER_TORCH_OBJECT_H
 

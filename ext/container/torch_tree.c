@@ -35,13 +35,11 @@
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
-/* Nothing is repeated after this many values, plus one per byte of the pickle, or this many
-** bytes. */
+/* Nothing is repeated after so many values, plus one per byte of the pickle, or so many bytes. */
 #define TREE_VISITS 256u
 #define TREE_AGAIN ((uint64_t)8 << 20)
 #define TREE_REPEATED ((uint64_t)256 << 10)   /* Bytes that tell what is not repeated */
-/* From this many bytes on, plus some per byte of the pickle, calls are shown in TREE_LITTLE
-** bytes. */
+/* After this many bytes, and more per byte of the pickle, calls are shown in TREE_LITTLE. */
 #define TREE_SIZE ((uint64_t)8 << 20)
 #define TREE_SIZE_TIMES 8
 #define TREE_LITTLE 256
@@ -647,8 +645,7 @@ static void tree_run(tree_walk *w, zt_pickle_node node){
   }
 }
 
-/* Walk dropped calls that alone lead to tensors (torch_dropped.h). Their paths begin with the
-** function's name. */
+/* Walk dropped calls with tensors (torch_dropped.h). Paths begin with the function's name. */
 static void tree_run_dropped(tree_walk *w){
   const size_t path = w->path.n;
   const bool inside = w->inside;

@@ -6,8 +6,7 @@
 #include "container/pickle_numpy.h"
 #include "container/torch_leaf.h"
 
-/* A value that the walk meets: a tensor, an array, or any other value, of which node and shown are
-** set. */
+/* A value: a tensor, an array, or any other, with node and shown. */
 typedef struct zt_torch_found {
   zt_text path;
   uint64_t size;                   /* Approximate bytes that are kept of it, with its path */
@@ -24,8 +23,7 @@ typedef struct zt_torch_visitor {
   bool no_paths;   /* Paths are not used: only their lengths are right */
 } zt_torch_visitor;
 
-/* Walk all values of a pickle of that many bytes. Paths begin with the prefix, if it is not
-** empty. */
+/* Walk all values of a pickle of that many bytes. Paths begin with the prefix, if any. */
 int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
                   const zt_torch_visitor *visitor, const zt_interrupt *interrupt, zt_error *err);
 

@@ -272,8 +272,7 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
   return SQLITE_OK;
 }
 
-/* ZP5: read the next field of a zip64 extra, if the short field has the mark. False if it is
-** missing. */
+/* ZP5: read the next zip64 field if the short one has the mark. False if it is missing. */
 static bool zip_read_wide(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
   if( *field!=mark ) return true;
   if( extra->n<width ) return false;

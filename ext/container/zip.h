@@ -25,8 +25,7 @@ typedef struct zt_zip_member {
                                     ** are then arbitrary. NULL: no fault */
 } zt_zip_member;
 
-/* A method's name as an encoding: static, or, if unknown, written into room (ZT_ZIP_ENCODING_MAX
-** bytes). */
+/* A method's encoding: static, or, if unknown, written into room (ZT_ZIP_ENCODING_MAX bytes). */
 #define ZT_ZIP_ENCODING_MAX 16
 zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec);
 
