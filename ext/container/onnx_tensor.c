@@ -17,7 +17,7 @@ enum {
   ONNX_TENSOR_LOCATION = 14, ONNX_TENSOR_FIELDS = 15
 };
 enum { ONNX_DEFAULT = 0, ONNX_EXTERNAL = 1 };    /* Values of data_location */
-enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* StringStringEntryProto, OperatorSetIdProto */
+enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* StringStringEntry, OperatorSetId */
 
 /* Types by number. */
 static const zt_onnx_type onnx_types[] = {
