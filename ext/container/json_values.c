@@ -12,8 +12,8 @@ void zt_json_values_decode(const zt_container *c, size_t at, zt_error *unused,
 }
 
 static void json_values_enter(zt_walk *w, const zt_value *of, zt_level *level){
-  w->at = of->at+1;   /* Behind the bracket */
-  level->remaining = 0; /* Nothing was read of it: else 1 */
+  w->at = of->at+1;   /* After the bracket */
+  level->remaining = 0; /* 0 before the first value, 1 after it */
 }
 
 static void json_values_skip(zt_walk *w, const zt_value *value){
@@ -35,7 +35,7 @@ static bool json_values_set_text(zt_walk *w, int which, zt_json_string text, zt_
   return true;
 }
 
-/* A number that is real here: SQLite, too, reads an integer so that 64 bits do not hold. */
+/* A real number, or an integer beyond 64 bits, which SQLite reads as real, too. */
 static bool json_values_set_real(zt_walk *w, zt_text number, zt_value *out){
   char *z = zt_walk_room(w, ZT_WALK_VALUE, number.n+ZT_JSON_REAL_ROOM);
   if( !z ) return false;

@@ -2,30 +2,27 @@
 ** Arrays of numpy, versions 1.0, 2.0 and 3.0 (numpy.lib.format).
 **
 **   file    := "\x93NUMPY" major minor length header data   ; NY1: major is 1, 2 or 3, minor 0
-**   length  := u16 | u32              ; of the header; 2 bytes in version 1.0. NY2: with what
-**                                     ; stands before it at most ZT_NPY_HEADER_MAX, and all there
+**   length  := u16 | u32              ; the header's; u16 in version 1.0. NY2: the header and the
+**                                     ; bytes before it have at most ZT_NPY_HEADER_MAX, all present
 **   header  := "{" (key ":" value ","?)* "}" space*   ; Latin-1, UTF-8 from 3.0 on (NY3)
 **
-** The header is a Python literal of which this much is read, and nothing evaluated (NY4):
+** The header is a Python literal with this grammar, which is never evaluated (NY4):
 **
 **   value   := text | integer | "True" | "False" | "(" values ")" | "[" values "]"
-**   values  := (value ("," value)* ","?)?    ; one value in parentheses has a comma, else it is
-**                                            ; that value alone
-**   text    := "u"? '"' character* '"', or between single quotes; escapes are Python's but for \N
-**   integer := digit+ "L"?                   ; L as Python 2 wrote it
+**   values  := (value ("," value)* ","?)?    ; (value) without a comma is the value
+**   text    := "u"? '"' character* '"', or in single quotes; escapes are Python's except \N
+**   integer := digit+ "L"?                   ; L as in Python 2
 **
 **   NY5  the keys are descr, fortran_order and shape, each once
 **   NY6  shape is a tuple of at most ZT_MAX_RANK integers
 **   NY7  the product of the dimensions, and the bytes of all elements, fit 64 bits
 **   NY8  fortran_order is True or False
-**   NY9  descr is the text of a type, or the list of a structured one's fields: a name, or a tuple
-**        of title and name; a descr; and maybe the shape of a subarray. Fields are nested at most
-**        NPY_DEPTH_MAX deep
+**   NY9  descr is a type's text, or a list of fields: a name, or a tuple of title and name; a
+**        descr; and perhaps a subarray's shape. Fields are nested at most NPY_DEPTH_MAX deep
 **
-** What is behind the data is nobody's, and read by nobody, as numpy has it. An array of a type that
-** is not known is listed, and its bytes are all there are. Of the types that are only listed, too,
-** it is known how many there should be. Objects are pickles: these bytes, too, are shown and never
-** interpreted.
+** As in numpy, bytes after the data are ignored. An array of unknown type is listed with all bytes
+** of the file. Other types without values have a known size. Objects are pickles, whose bytes are
+** never interpreted.
 */
 #include "container/npy.h"
 
@@ -38,8 +35,7 @@
 #include "core/utf8.h"
 
 #define NPY_MAGIC "\x93NUMPY"
-#define NPY_DEPTH_MAX 24          /* Each level is two of CBOR, of which there may be
-                                  ** ZT_CBOR_MAX_DEPTH */
+#define NPY_DEPTH_MAX 24          /* Each level takes two of ZT_CBOR_MAX_DEPTH */
 #define NPY_SPEC(section) "numpy.lib.format, " section
 
 const zt_rule zt_rules_npy[] = {
@@ -69,38 +65,42 @@ const zt_rule zt_rules_npy[] = {
 typedef struct npy_reader {
   const uint8_t *base, *p, *end;
   bool utf8;
-  char *scratch;                  /* The last text, unescaped; has room for any */
-  zt_text text;                   /* It */
+  char *scratch;                  /* Room for any text, unescaped */
+  zt_text text;                   /* The last text, in scratch */
   zt_error *err;
 } npy_reader;
 
-static bool npy_fail(npy_reader *r, const char *what){
-  zt_break(r->err, "NY4", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
+static bool npy_break(npy_reader *r, const char *rule, const char *fault){
+  zt_break(r->err, rule, "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), fault);
   return false;
+}
+
+static bool npy_fail(npy_reader *r, const char *fault){
+  return npy_break(r, "NY4", fault);
 }
 
 static void npy_skip_space(npy_reader *r){
   while( r->p<r->end && (*r->p==' ' || (*r->p>='\t' && *r->p<='\r' && *r->p!='\v')) ) r->p++;
 }
 
-/* The next character that is no space; 0 at the end. */
+/* The next character after spaces; 0 at the end. */
 static char npy_peek(npy_reader *r){
   npy_skip_space(r);
   return (char)(r->p<r->end ? *r->p : 0);
 }
 
-/* Pass over a character, if it is next. */
+/* Skip a character if it is next. */
 static bool npy_take(npy_reader *r, char ch){
   if( npy_peek(r)!=ch || ch=='\0' ) return false;
   r->p++;
   return true;
 }
 
-static bool npy_expect(npy_reader *r, char ch, const char *what){
-  return npy_take(r, ch) || npy_fail(r, what);
+static bool npy_expect(npy_reader *r, char ch, const char *fault){
+  return npy_take(r, ch) || npy_fail(r, fault);
 }
 
-/* The number of an escape of that many digits; they are what is next. */
+/* Read that many hexadecimal digits of an escape. */
 static bool npy_scan_hex(npy_reader *r, unsigned digits, uint32_t *out){
   *out = 0;
   for(; digits>0; digits--){
@@ -112,7 +112,7 @@ static bool npy_scan_hex(npy_reader *r, unsigned digits, uint32_t *out){
   return true;
 }
 
-/* What follows a backslash. */
+/* Read an escape after its backslash. */
 static bool npy_scan_escape(npy_reader *r, uint32_t *out){
   static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
   char ch = (char)(r->p<r->end ? *r->p++ : 0);
@@ -133,7 +133,7 @@ static bool npy_scan_escape(npy_reader *r, uint32_t *out){
   return true;
 }
 
-/* A text into r->text. */
+/* Read a text into r->text. */
 static bool npy_scan_text(npy_reader *r){
   char *to = r->scratch;
   uint8_t quote;
@@ -148,7 +148,7 @@ static bool npy_scan_text(npy_reader *r){
     u = *r->p++;
     if( u==quote ) break;
     if( u=='\\' && !npy_scan_escape(r, &u) ) return false;
-    /* What is UTF-8 already stays as it is */
+    /* A byte of UTF-8 stays as it is */
     if( r->utf8 && u>=0x80 && r->p[-1]==u ) *to++ = (char)u;
     else to += zt_utf8_put((uint8_t*)to, u);
   }
@@ -179,23 +179,17 @@ static bool npy_scan_bool(npy_reader *r, bool *out){
   remaining = (size_t)(r->end-r->p);
   *out = remaining>=4 && memcmp(r->p, "True", 4)==0;
   if( !*out && (remaining<5 || memcmp(r->p, "False", 5)!=0) ){
-    zt_break(r->err, "NY8", "byte %llu of the header: fortran_order is neither True nor False",
-             (unsigned long long)(r->p-r->base));
-    return false;
+    return npy_break(r, "NY8", "fortran_order is neither True nor False");
   }
   r->p += *out ? 4 : 5;
   return true;
 }
 
-/* NY6: a tuple of integers. */
+/* NY6 */
 static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
   bool comma = true;
   *rank = 0;
-  if( npy_peek(r)!='(' ){
-    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple",
-             (unsigned long long)(r->p-r->base));
-    return false;
-  }
+  if( npy_peek(r)!='(' ) return npy_break(r, "NY6", "a shape that is not a tuple");
   r->p++;
   while( npy_peek(r)!=')' ){
     if( !comma ) return npy_fail(r, "a comma was expected");
@@ -207,17 +201,12 @@ static bool npy_scan_shape(npy_reader *r, uint64_t *shape, uint32_t *rank){
     comma = npy_take(r, ',');
   }
   r->p++;
-  if( *rank==1 && !comma ){
-    zt_break(r->err, "NY6", "byte %llu of the header: a shape that is no tuple, but a number",
-             (unsigned long long)(r->p-r->base));
-    return false;
-  }
-  return true;
+  return *rank!=1 || comma || npy_break(r, "NY6", "a shape that is not a tuple, but a number");
 }
 
 /* --- descr --- */
 
-/* Arrays of a length that is known when they end. */
+/* Begin an array of indefinite length. */
 static void npy_put_begin(zt_cbor_out *o){
   zt_cbor_put_items(o, (zt_span){ (const uint8_t*)"\x9f", 1 });
 }
@@ -226,19 +215,12 @@ static void npy_put_end(zt_cbor_out *o){
   zt_cbor_put_items(o, (zt_span){ (const uint8_t*)"\xff", 1 });
 }
 
-static bool npy_fail_descr(npy_reader *r, const char *what){
-  zt_break(r->err, "NY9", "byte %llu of the header: %s", (unsigned long long)(r->p-r->base), what);
-  return false;
-}
-
-/* NY7: an element is so many bytes, and there are n of it. */
-static bool npy_multiply(npy_reader *r, zt_npy_descr *d, uint64_t n){
-  if( !d->sized || zt_mul64(d->bytes, n, &d->bytes) ) return true;
+static bool npy_fail_size(npy_reader *r){
   zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
   return false;
 }
 
-/* The shape of a subarray, which may be a number. */
+/* A subarray's shape, which may be a number. */
 static bool npy_scan_subshape(npy_reader *r, zt_npy_descr *d, zt_cbor_out *out){
   uint64_t shape[ZT_MAX_RANK];
   uint32_t rank = 1;
@@ -247,24 +229,24 @@ static bool npy_scan_subshape(npy_reader *r, zt_npy_descr *d, zt_cbor_out *out){
   if( tuple ) npy_put_begin(out);
   for(uint32_t i=0; i<rank; i++){
     zt_cbor_put_uint(out, shape[i]);
-    if( !npy_multiply(r, d, shape[i]) ) return false;
+    if( d->sized && !zt_mul64(d->bytes, shape[i], &d->bytes) ) return npy_fail_size(r);
   }
   if( tuple ) npy_put_end(out);
   return true;
 }
 
-/* A field's name, or a tuple of its title and name. */
-static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
-  if( !npy_take(r, '(') ){
-    if( !npy_scan_text(r) ) return false;
-    zt_cbor_put_text(out, r->text);
-    return true;
-  }
-  npy_put_begin(out);
+static bool npy_copy_text(npy_reader *r, zt_cbor_out *out){
   if( !npy_scan_text(r) ) return false;
   zt_cbor_put_text(out, r->text);
-  if( !npy_expect(r, ',', "a comma was expected") || !npy_scan_text(r) ) return false;
-  zt_cbor_put_text(out, r->text);
+  return true;
+}
+
+/* A field's name, or a tuple of title and name. */
+static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
+  if( !npy_take(r, '(') ) return npy_copy_text(r, out);
+  npy_put_begin(out);
+  if( !npy_copy_text(r, out) || !npy_expect(r, ',', "a comma was expected")
+   || !npy_copy_text(r, out) ) return false;
   npy_take(r, ',');
   npy_put_end(out);
   return npy_expect(r, ')', "a name that does not end");
@@ -272,9 +254,9 @@ static bool npy_scan_name(npy_reader *r, zt_cbor_out *out){
 
 static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out);
 
-/* NY9: "(name, descr)" or "(name, descr, shape)"; without a name, of a subarray. */
+/* NY9: "(name, descr)" or "(name, descr, shape)"; a subarray has no name. */
 static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d, zt_cbor_out *out){
-  if( !npy_take(r, '(') ) return npy_fail_descr(r, "a field that is no tuple");
+  if( !npy_take(r, '(') ) return npy_break(r, "NY9", "a field that is not a tuple");
   npy_put_begin(out);
   if( named && (!npy_scan_name(r, out) || !npy_expect(r, ',', "a comma was expected")) ){
     return false;
@@ -288,7 +270,7 @@ static bool npy_scan_field(npy_reader *r, int depth, bool named, zt_npy_descr *d
   return npy_expect(r, ')', "a field that does not end");
 }
 
-/* The fields of a structured type. One that is a pickle makes a pickle of all. */
+/* The fields of a structured type, which has a size if all fields have one. */
 static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
   bool comma = true;
   *d = (zt_npy_descr){ .type = &zt_npy_structured, .sized = true };
@@ -298,10 +280,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_o
     if( !comma ) return npy_fail(r, "a comma was expected");
     if( !npy_scan_field(r, depth, true, &field, out) ) return false;
     d->sized &= field.sized;
-    if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ){
-      zt_break(r->err, "NY7", "the bytes of an element do not fit 64 bits");
-      return false;
-    }
+    if( d->sized && !zt_add64(d->bytes, field.bytes, &d->bytes) ) return npy_fail_size(r);
     comma = npy_take(r, ',');
   }
   r->p++;
@@ -310,7 +289,7 @@ static bool npy_scan_fields(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_o
 }
 
 static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_out *out){
-  if( depth>NPY_DEPTH_MAX ) return npy_fail_descr(r, "fields are nested too deep");
+  if( depth>NPY_DEPTH_MAX ) return npy_break(r, "NY9", "fields are nested too deep");
   switch( npy_peek(r) ){
     case '[':
       r->p++;
@@ -318,12 +297,11 @@ static bool npy_scan_descr(npy_reader *r, int depth, zt_npy_descr *d, zt_cbor_ou
     case '(':
       return npy_scan_field(r, depth, false, d, out);
     case '\'': case '"': case 'u': case 'U':
-      if( !npy_scan_text(r) ) return false;
-      zt_cbor_put_text(out, r->text);
+      if( !npy_copy_text(r, out) ) return false;
       *d = zt_npy_type_of(r->text);
       return true;
     default:
-      return npy_fail_descr(r, "a type that is neither text nor a list of fields");
+      return npy_break(r, "NY9", "a type that is neither text nor a list of fields");
   }
 }
 
@@ -333,7 +311,7 @@ bool zt_npy_probe(zt_span head){
   return head.n>=8 && memcmp(head.p, NPY_MAGIC, 6)==0;
 }
 
-/* NY1 and NY2. */
+/* NY1 and NY2 */
 size_t zt_npy_length(zt_span head, zt_error *err){
   uint64_t length;
   assert( head.n>=ZT_NPY_HEAD );
@@ -360,7 +338,7 @@ size_t zt_npy_length(zt_span head, zt_error *err){
   return (size_t)length;
 }
 
-/* The value of a key, which is r->text. *have gets the key's bit. */
+/* Read the value of the key r->text. *have gets the key's bit. */
 static bool npy_scan_value(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t *shape,
                            zt_cbor_out *descr, unsigned *have){
   static const zt_text keys[] = {
@@ -370,7 +348,7 @@ static bool npy_scan_value(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t
   while( key<3 && !zt_text_equal(r->text, keys[key]) ) key++;
   if( key==3 || (*have & 1u<<key) ){
     zt_break(r->err, "NY5", "key '%.*s' of the header %s", zt_shown(r->text), r->text.z,
-             key==3 ? "is none of descr, fortran_order and shape" : "stands twice");
+             key==3 ? "is not descr, fortran_order or shape" : "stands twice");
     return false;
   }
   *have |= 1u<<key;
@@ -399,7 +377,7 @@ static bool npy_scan_dict(npy_reader *r, zt_npy *npy, zt_npy_descr *d, uint64_t 
   return r->p==r->end || npy_fail(r, "something follows behind the dict");
 }
 
-/* NY7: the number of elements, and of their bytes. */
+/* NY7 */
 static int npy_measure(zt_npy *npy, const zt_npy_descr *d, const uint64_t *shape, zt_error *err){
   zt_object object = { .rank = npy->rank };
   memcpy(object.shape, shape, npy->rank*sizeof(*shape));
@@ -410,7 +388,7 @@ static int npy_measure(zt_npy *npy, const zt_npy_descr *d, const uint64_t *shape
   return SQLITE_OK;
 }
 
-/* What a type alone says, but for the bytes. */
+/* Set the fields that depend on the type alone. */
 static void npy_set_type(const zt_npy_descr *d, zt_npy *out){
   out->sized = d->sized;
   out->big = d->big;
@@ -449,22 +427,22 @@ int zt_npy_read(zt_span header, zt_npy *out, uint64_t *shape, zt_cbor_out *descr
   return err->rc;
 }
 
-void zt_npy_put_attributes(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
+static void npy_put_type(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
   zt_cbor_put_text(out, ZT_TEXT("descr"));
   zt_cbor_put_items(out, descr);
   zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
   zt_cbor_put_bool(out, npy->fortran);
+}
+
+void zt_npy_put_attributes(const zt_npy *npy, zt_span descr, zt_cbor_out *out){
+  npy_put_type(npy, descr, out);
   zt_cbor_put_text(out, ZT_TEXT("npy_version"));
   zt_cbor_put_text(out, npy->version);
 }
 
 void zt_npy_put_header(const zt_npy *npy, zt_span descr, const uint64_t *shape, zt_cbor_out *out){
-  zt_cbor_put_head(out, ZT_CBOR_MAP, 3);
-  zt_cbor_put_text(out, ZT_TEXT("descr"));
-  zt_cbor_put_items(out, descr);
-  zt_cbor_put_text(out, ZT_TEXT("fortran_order"));
-  zt_cbor_put_bool(out, npy->fortran);
+  npy_put_type(npy, descr, out);
   zt_cbor_put_text(out, ZT_TEXT("shape"));
   zt_cbor_put_head(out, ZT_CBOR_ARRAY, npy->rank);
   for(uint32_t i=0; i<npy->rank; i++) zt_cbor_put_uint(out, shape[i]);
@@ -488,8 +466,7 @@ static zt_npy_record npy_record_of(const zt_container *c, uint32_t i){
   return r;
 }
 
-/* Column-major: the first dimension is the one whose elements lie side by side. With fewer than two
-** dimensions that have several indices, this is row-major, too. */
+/* Column-major strides. They equal row-major ones unless two dimensions exceed 1. */
 static void npy_set_strides(zt_object *out){
   uint64_t stride = 1, long_ones = 0;
   for(uint32_t d=0; d<out->rank; d++){
@@ -556,7 +533,7 @@ static zt_probe npy_probe(const zt_head_tail *input, zt_error *err){
   return zt_npy_probe(input->head) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-/* Read the header into the kept bytes, which then are its alone. */
+/* Read the header as the first kept bytes. */
 static int npy_read_header(zt_builder *b, const zt_head_tail *input){
   size_t length;
   if( input->head.n<ZT_NPY_HEAD ){
@@ -571,7 +548,6 @@ static int npy_read_header(zt_builder *b, const zt_head_tail *input){
   return zt_builder_read(b, 0, length);
 }
 
-/* What a container and its one array have. */
 static void npy_place(zt_container *c, zt_npy_record *r){
   const uint64_t there = c->file_size-r->npy.length;
   c->version = r->npy.version;

@@ -24,7 +24,7 @@ static const zt_npy_type npy_types[] = {
   NPY_OTHER('M', 8, 0, "datetime64", NPY_TIMES), NPY_OTHER('m', 8, 0, "timedelta64", NPY_TIMES),
   NPY_OTHER('S', 0, 1, "bytes", NPY_TEXT), NPY_OTHER('a', 0, 1, "bytes", NPY_TEXT),
   NPY_OTHER('U', 0, 4, "unicode", NPY_TEXT),
-  /* What numpy.save makes of the types of ml_dtypes, as of 0.6.0: names are lost */
+  /* Types of ml_dtypes as numpy.save writes them, as of 0.6.0: names are lost */
   NPY_OTHER('f', 1, 0, "unknown", "numpy knows no f1: it is probably float8_e5m2 of ml_dtypes"),
   NPY_OTHER('W', 4, 0, "unknown", "numpy knows no W4: it is probably complex32 or bcomplex32 of"
             " ml_dtypes"),
@@ -45,8 +45,7 @@ const zt_npy_type zt_npy_structured = {
   .no_values = "its elements are records of several fields"
 };
 
-/* The decimal number at the front of a text, which is cut off: of one that is far beyond 32 bits,
-** the last digits stay. False if there is none. */
+/* Take a number from a text; digits far beyond 32 bits stay. False if there is none. */
 static bool npy_take_number(zt_text *text, uint64_t *out){
   size_t n = 0;
   *out = 0;

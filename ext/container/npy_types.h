@@ -1,7 +1,4 @@
-/*
-** Numpy's types by their texts, "<f4", "|O", ">M8[ns]", and what they are in the model. Interface
-** to code in npy_types.c.
-*/
+/* Numpy's types by their texts ("<f4", "|O", ">M8[ns]"), and in the model. */
 #ifndef ZT_CONTAINER_NPY_TYPES_H
 #define ZT_CONTAINER_NPY_TYPES_H
 
@@ -10,19 +7,18 @@
 typedef struct zt_npy_type {
   char kind;
   uint8_t width;                  /* Bytes; 0: any */
-  uint8_t unit;                   /* Bytes of an element for each that the text counts; 0: as
-                                  ** `width` */
+  uint8_t unit;                   /* Bytes per unit of the text's number; 0: `width` */
   zt_text dtype, type, format;
-  const char *no_values;          /* Why there are none; NULL: it is dense, or not known */
+  const char *no_values;          /* Static: why it has none; NULL: it is dense, or unknown */
 } zt_npy_type;
 
 extern const zt_npy_type zt_npy_unknown, zt_npy_structured;
 
-/* What a descr says. */
+/* A decoded descr. */
 typedef struct zt_npy_descr {
   const zt_npy_type *type;
   bool big;
-  bool sized;                     /* Its elements have bytes: */
+  bool sized;                     /* Elements have one size: bytes */
   uint64_t bytes;
 } zt_npy_descr;
 

@@ -4,21 +4,19 @@
 **
 **   archive := member*
 **   member  := an array, called NAME or NAME.npy
-**            | something else, which is passed over
+**            | anything else, which is skipped
 **
-** As numpy has it, its first bytes tell an array. Where they cannot be had, a name that ends in
-** .npy does.
+** As in numpy, a member's first bytes tell an array. If they cannot be read, the suffix .npy does.
 **
 **   NZ1  arrays' names are UTF-8, and without U+0000
 **   NZ2  no two arrays have one name
-**   NZ3  a member is an array, if there are members; T2: nor is one HDF5, as in Keras'
-**   NZ4  what is kept of the headers is at most NPZ_SPARE bytes and NPZ_TIMES the archive's size.
-**        What is kept of each array whatever it says does not count: its entry in the directory
-**        bounds that
+**   NZ3  an archive with members has an array; T2: it is not Keras' archive around HDF5
+**   NZ4  headers take at most NPZ_SPARE bytes and NPZ_TIMES the archive's size. The fixed part of
+**        each array's record does not count: its entry in the directory bounds it
 **
-** What is wrong with one member is its own fault: it is listed, with what can be known of it, and
-** hides no other. Of members whose encoding cannot be decoded, nothing is known but the name.
-** Archives of PyTorch are another driver's, which knows them by their members.
+** A fault of one member is its own: the member is listed with its known fields, and hides no other.
+** If its encoding is unknown, only the name is known. The driver of PyTorch takes its archives
+** first.
 */
 #include "container/foreign.h"
 #include "container/manifest.h"
@@ -28,12 +26,10 @@
 #include "core/inflate.h"
 #include "core/utf8.h"
 
-#define NPZ_WINDOW 512                     /* Bytes of a member that are read at once: most headers
-                                           ** have 128 */
+#define NPZ_WINDOW 512                     /* Bytes of a member to read at once; headers have 128 */
 #define NPZ_SPARE ((uint64_t)1 << 20)
 #define NPZ_TIMES 8                        /* Names of fields deflate well */
-#define NPZ_POLL_MEMBERS 0x3FFu            /* Members between two questions whether to go on,
-                                           ** less 1 */
+#define NPZ_POLL_MEMBERS 0x3FFu            /* Members between checks for an interrupt, less 1 */
 
 static const zt_rule npz_rules[] = {
   ZT_ERROR("NZ1", "npz-name", "arrays' names are UTF-8, and without U+0000 (npz)", ZT_SPEC_SENSE),
@@ -45,29 +41,26 @@ static const zt_rule npz_rules[] = {
   ZT_RULES_END
 };
 
-/* What is known of an array before all are known: positions count from the beginning of where the
-** things they are of are gathered. */
+/* Arrays before the container is filled. Records point into manifest and texts. */
 typedef struct npz_reader {
   zt_builder *b;
   zt_zip *zip;
-  zt_inflate *inflate;                     /* NULL until there is a deflated member */
+  zt_inflate *inflate;                     /* NULL until needed */
   zt_cbor_out manifest;                    /* One map */
-  zt_cbor_out texts;                       /* Attributes and other things that records point to */
-  zt_cbor_out records;                     /* One after the other, each with its shape */
-  uint32_t n;                              /* How many */
-  zt_cbor_out descr, header;               /* Of the member that is being read */
+  zt_cbor_out texts;                       /* Attributes and other parts of records */
+  zt_cbor_out records;                     /* Each with its shape */
+  uint32_t n;                              /* Number of records */
+  zt_cbor_out descr, header;               /* The current member's */
 } npz_reader;
 
-/* A member whose first bytes are being read into reader->header. */
+/* A member whose first bytes are decoded into reader->header. */
 typedef struct npz_member {
   zt_zip_member zip;
-  uint64_t offset;                         /* Where its data begins, */
-  uint64_t read;                           /* and how much of that was read */
-  zt_span in;                              /* Read and not used */
+  uint64_t offset;                         /* Offset of its data, */
+  uint64_t read;                           /* and the bytes read of them */
+  zt_span in;                              /* Read, but not used */
   uint8_t window[NPZ_WINDOW];
 } npz_member;
-
-/* --- The first bytes of members --- */
 
 static int npz_refill(npz_reader *r, npz_member *m, zt_error *err){
   uint64_t remaining = m->zip.stored-m->read;
@@ -78,7 +71,7 @@ static int npz_refill(npz_reader *r, npz_member *m, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The next bytes of it, at most n. */
+/* Decode at most n bytes. */
 static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_t *got,
                       zt_error *err){
   if( m->zip.method==ZT_ZIP_DEFLATE ){
@@ -91,13 +84,7 @@ static int npz_decode(npz_reader *r, npz_member *m, uint8_t *to, size_t n, size_
   return SQLITE_OK;
 }
 
-/* No more bytes of it will come. */
-static bool npz_is_over(const npz_reader *r, const npz_member *m){
-  size_t behind;
-  return (m->in.n==0 && m->read==m->zip.stored) || zt_inflate_ended(r->inflate, &behind);
-}
-
-/* It decodes to fewer bytes than the directory says. What is stored as it is does not. */
+/* A deflated member decodes to fewer bytes than the directory states. */
 static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *err){
   size_t behind;
   if( !zt_inflate_ended(r->inflate, &behind) ){
@@ -107,23 +94,24 @@ static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *er
                   (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
 }
 
-/* Have n bytes of it in r->header; fewer, if it has fewer. */
+/* Decode n bytes of the member into r->header; fewer if it is smaller. */
 static int npz_fetch(npz_reader *r, npz_member *m, size_t n, zt_error *err){
   zt_cbor_out *h = &r->header;
   if( n>m->zip.size ) n = (size_t)m->zip.size;
   while( h->n<n ){
     uint8_t piece[NPZ_WINDOW];
-    size_t want = n-h->n<sizeof(piece) ? n-h->n : sizeof(piece), got;
+    size_t want = n-h->n<sizeof(piece) ? n-h->n : sizeof(piece), got, behind;
     if( m->in.n==0 && m->read<m->zip.stored && npz_refill(r, m, err) ) return err->rc;
     if( npz_decode(r, m, piece, want, &got, err) ) return err->rc;
     zt_cbor_put_items(h, (zt_span){ piece, got });
     if( h->err->rc ) return err->rc = h->err->rc;
-    if( got==0 && npz_is_over(r, m) ) return npz_fail_short(r, m, err);
+    if( got==0 && ((m->in.n==0 && m->read==m->zip.stored)
+                   || zt_inflate_ended(r->inflate, &behind)) ) return npz_fail_short(r, m, err);
   }
   return SQLITE_OK;
 }
 
-/* Find a member's data, and begin to decode it. */
+/* Locate a member's data, and begin to decode it. */
 static int npz_begin(npz_reader *r, npz_member *m, zt_error *err){
   size_t got;
   zt_cbor_out_reset(&r->header);
@@ -138,7 +126,6 @@ static int npz_begin(npz_reader *r, npz_member *m, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Read a member's header, which is an array's. */
 static int npz_read_header(npz_reader *r, npz_member *m, zt_npy *npy, uint64_t *shape,
                            zt_error *err){
   size_t length;
@@ -153,9 +140,7 @@ static int npz_read_header(npz_reader *r, npz_member *m, zt_npy *npy, uint64_t *
   return zt_npy_read((zt_span){ r->header.p, length }, npy, shape, &r->descr, err);
 }
 
-/* --- Records --- */
-
-/* A text that a record points to; its position, which is never 0. */
+/* Append to the texts. Returns the position, which is never 0. */
 static uint32_t npz_put_text(npz_reader *r, const char *z, size_t n){
   if( r->texts.n==0 ) zt_cbor_put_null(&r->texts);
   zt_cbor_put_items(&r->texts, (zt_span){ (const uint8_t*)z, n });
@@ -170,7 +155,7 @@ static void npz_set_encoding(npz_reader *r, const zt_zip_member *m, zt_npy_recor
   out->encoding.z = NULL;
 }
 
-/* What is wrong with a member is remembered as its fault. Fails if that is nothing of the file. */
+/* Set a member's fault. Fails with errors that are not of the file. */
 static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
   if( !zt_error_is_of_file(failed) ){
     *r->b->err = *failed;
@@ -178,14 +163,14 @@ static int npz_set_fault(npz_reader *r, zt_error *failed, zt_npy_record *out){
     return r->b->err->rc;
   }
   out->unread = true;
-  out->codec = ZT_CODEC_UNKNOWN;   /* How many bytes are the array's is not known */
+  out->codec = ZT_CODEC_UNKNOWN;   /* The array's size is unknown */
   out->fault_rule = failed->rule;
   out->fault = npz_put_text(r, failed->parts.fault, strlen(failed->parts.fault)+1);
   zt_error_clear(failed);
   return SQLITE_OK;
 }
 
-/* Where the array's own bytes are among the member's. */
+/* Set the array's range among the member's bytes. */
 static void npz_place(const npz_member *m, zt_npy_record *out){
   uint64_t there = m->zip.size-out->npy.length;
   out->skip = out->npy.length;
@@ -193,7 +178,7 @@ static void npz_place(const npz_member *m, zt_npy_record *out){
   out->behind = there-out->decoded;
 }
 
-/* Append all of what is known of an array. */
+/* Append an array's record. */
 static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uint64_t *shape){
   zt_span descr = { r->descr.p, r->descr.n };
   uint64_t kept;
@@ -219,13 +204,11 @@ static int npz_put(npz_reader *r, zt_text name, zt_npy_record *record, const uin
   return r->b->err->rc;
 }
 
-/* --- Members --- */
-
-static bool npz_is_named_so(zt_text name){
+static bool npz_has_suffix(zt_text name){
   return name.n>=4 && memcmp(name.z+name.n-4, ".npy", 4)==0;
 }
 
-/* NZ1. */
+/* NZ1 */
 static int npz_check_name(npz_reader *r, zt_text name){
   if( zt_utf8_valid((const uint8_t*)name.z, name.n) && !zt_has_nul(name.z, name.n) ){
     return SQLITE_OK;
@@ -234,13 +217,13 @@ static int npz_check_name(npz_reader *r, zt_text name){
                   zt_shown(name), name.z);
 }
 
-/* True if a member is an array. What the system refuses is to be said. */
+/* True if a member is an array, or an error of the system must be reported. */
 static bool npz_is_array(npz_reader *r, npz_member *m, zt_error *failed){
   unsigned method = m->zip.method;
   bool known = method==ZT_ZIP_STORED || method==ZT_ZIP_DEFLATE;
   if( known && !failed->rc ) npz_fetch(r, m, ZT_NPY_HEAD, failed);
   if( known && !failed->rc ) return zt_npy_probe((zt_span){ r->header.p, r->header.n });
-  return npz_is_named_so(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
+  return npz_has_suffix(m->zip.name) || (failed->rc && !zt_error_is_of_file(failed));
 }
 
 static int npz_add_member(npz_reader *r, uint32_t i){
@@ -258,7 +241,7 @@ static int npz_add_member(npz_reader *r, uint32_t i){
     return r->b->err->rc;
   }
   name = m.zip.name;
-  if( npz_is_named_so(name) ) name.n -= 4;
+  if( npz_has_suffix(name) ) name.n -= 4;
   if( npz_check_name(r, m.zip.name) ) goto end;
   npz_set_encoding(r, &m.zip, &record);
   record.unread = record.codec==ZT_CODEC_UNKNOWN;
@@ -276,7 +259,7 @@ end:
   return r->b->err->rc;
 }
 
-/* NZ3, or T2: it is one of Keras. */
+/* NZ3, or T2 for Keras. */
 static int npz_fail_empty(npz_reader *r){
   for(uint32_t i=0; i<zt_zip_members(r->zip); i++){
     zt_zip_member m;
@@ -299,9 +282,7 @@ static int npz_add_members(npz_reader *r){
   return n>0 && r->n==0 ? npz_fail_empty(r) : SQLITE_OK;
 }
 
-/* --- Opening --- */
-
-/* All that was gathered becomes the container's. */
+/* Move all that was read into the container. */
 static int npz_fill(npz_reader *r){
   zt_builder *b = r->b;
   uint32_t manifest, texts;
@@ -343,9 +324,8 @@ static int npz_open(zt_builder *b, const zt_head_tail *input){
   };
   if( zt_zip_open(input->source, b->interrupt, &r.zip, b->err) ) return b->err->rc;
   c->rules = ZT_RULE_DIGEST_OF_DECODED;
-  c->gap = UINT64_MAX;   /* Local headers, and members that are no arrays */
-  c->manifest_offset = zt_zip_offset(r.zip);
-  c->manifest_length = zt_zip_directory(r.zip).n;
+  c->gap = UINT64_MAX;   /* Local headers, and members that are not arrays */
+  zt_zip_directory(r.zip, &c->manifest_offset, &c->manifest_length);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xbf", 1 });
   npz_add_members(&r);
   zt_cbor_put_items(&r.manifest, (zt_span){ (const uint8_t*)"\xff", 1 });

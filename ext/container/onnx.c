@@ -12,26 +12,29 @@
 **                                     ; OX4: a name is UTF-8 without U+0000
 **                                     ; OX5: at most ZT_MAX_RANK dimensions, whose product fits 64
 **                                     ; bits; OX6: none is negative
-**                                     ; OX7: it is all of the tensor, no segment of it
-**   data     := external_data | raw_data | a field that is of the type
-**                                     ; the first of these that is there. OX8: external data have a
-**                                     ; location (container/shard.h), and numbers as offset and
-**                                     ; length
+**                                     ; OX7: it is a whole tensor, not a segment
+**   data     := external_data | raw_data | the type's own field
+**                                     ; the first that is there. OX8: external data have a location
+**                                     ; (container/shard.h), and numbers as offset and length
 **
-**   OX9   names, dimensions and what is shown as text take at most 1 GiB, and not much more than
-**         the file
+**   OX9   names, dimensions and texts take at most 1 GiB, and not much more than the file
 **   OX10  values in several pieces are all in one message
 **
-** Fields that are unknown, or of another wire type than theirs, are ignored, and so are numbers
-** that an enum does not have; of a field that comes again the last one counts, and messages of such
-** a field are one (merged), as protobuf has it. Of the numbers of data_type and data_location the
-** low 32 bits are all there is. Initializers are named by themselves, a tensor of the operator
-** Constant by its node's output, other ones by where they are: "node.attribute". What is below a
-** graph of an attribute has "node.attribute/" in front of its name, what is in a function
-** "function/", and in training_info "training_info.initialization/" or "training_info.algorithm/".
-** A node without a name is called by its first output, or else by its operator. A name that was
-** there before gets "#2", "#3" ... behind it. Objects come in the order of the grammar above, depth
-** first; then those of training_info, then those of functions, defaults of attributes before nodes.
+** As in protobuf, unknown fields, fields of a wrong wire type and unknown numbers of enums are
+** ignored; the last value of a repeated field counts, and repeated messages are merged. data_type
+** and data_location use only their low 32 bits. Objects have these names:
+**
+**   initializers                  their own
+**   tensors of a Constant         the node's output
+**   tensors of other nodes        "node.attribute"; a node without a name has that of its first
+**                                 output, or else of its operator
+**   graph of an attribute         "node.attribute/" precedes its names
+**   functions                     "function/" precedes them
+**   training_info                 "training_info.initialization/" or "training_info.algorithm/"
+**   repeated names                "#2", "#3" ... follow
+**
+** Objects come in the order of the grammar above, depth first; then training_info, then functions.
+** Defaults of a function's attributes precede its nodes.
 */
 #include "container/onnx.h"
 
@@ -41,19 +44,17 @@
 #include "core/host.h"
 
 #define ONNX_DEPTH_MAX 64
-#define ONNX_METADATA_LEAST ((uint64_t)1 << 20)    /* What a small file may take, */
-#define ONNX_METADATA_TIMES 32                     /* and how often a larger one its size */
-#define ONNX_PROBE_FIELDS 65536                /* Fields that a probe looks at */
-#define ONNX_IR_MAX 255                        /* Versions that a probe takes for one; 13 is the
-                                               ** highest of 2026 */
+#define ONNX_METADATA_LEAST ((uint64_t)1 << 20)    /* Bytes for a small file, */
+#define ONNX_METADATA_TIMES 32                     /* and times the size of a large one */
+#define ONNX_PROBE_FIELDS 65536                /* Fields that a probe reads */
+#define ONNX_IR_MAX 255                        /* Accepted versions; 13 is the highest in 2026 */
 
 static const zt_rule onnx_rules[] = {
   ZT_ERROR("OX1", "onnx-graph", "a model has a graph (ONNX)", ZT_SPEC_ONNX("ModelProto")),
   ZT_ERROR("OX2", "onnx-depth", "graphs are nested at most 64 deep (ONNX)", ZT_SPEC_OURS),
   ZT_ERROR("OX3", "onnx-indices",
            "a sparse tensor's indices are positions, or rows with an index for each dimension "
-           "(ONNX)",
-           ZT_SPEC_ONNX("SparseTensorProto")),
+           "(ONNX)", ZT_SPEC_ONNX("SparseTensorProto")),
   ZT_ERROR("OX4", "onnx-name", "names of tensors and nodes are UTF-8 without U+0000 (ONNX)",
            ZT_SPEC_ONNX("TensorProto")),
   ZT_ERROR("OX5", "onnx-dimensions",
@@ -64,15 +65,12 @@ static const zt_rule onnx_rules[] = {
              ZT_SPEC_ONNX("TensorProto.Segment")),
   ZT_ERROR("OX8", "onnx-external",
            "external data have a path below the model's directory, and decimal offset and length"
-           " (ONNX)",
-           ZT_SPEC_EXTERNAL),
+           " (ONNX)", ZT_SPEC_EXTERNAL),
   ZT_ERROR("OX9", "onnx-size",
            "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes"
-           " (ONNX)",
-           ZT_SPEC_OURS),
+           " (ONNX)", ZT_SPEC_OURS),
   ZT_WARNING("OX10", "onnx-split-values", "values in several pieces lie in the same message "
-                                          "(ONNX)",
-             ZT_SPEC_OURS),
+                                          "(ONNX)", ZT_SPEC_OURS),
   ZT_RULES_END
 };
 
@@ -98,10 +96,9 @@ enum {
 enum { ONNX_TRAINING_INITIALIZATION = 1, ONNX_TRAINING_ALGORITHM = 2 };
 enum { ONNX_FUNCTION_NAME = 1, ONNX_FUNCTION_NODE = 7, ONNX_FUNCTION_ATTRIBUTE = 11 };
 
-/* What a container of ONNX remembers besides. */
 typedef struct onnx_state {
   char version[24];
-  size_t items;          /* Position that those of objects count from */
+  size_t items;          /* Position of objects' items */
 } onnx_state;
 
 static const struct { zt_text format; zt_layout_id layout; const char *no_values; } onnx_kinds[] = {
@@ -125,13 +122,24 @@ typedef struct onnx_node {
   bool constant;           /* Of the operator Constant */
 } onnx_node;
 
-static void onnx_push_node(zt_onnx_scan *s, const onnx_node *node){
-  zt_onnx_push_text(s, node->name.at<node->name.end ? node->name
-                  : node->output.at<node->output.end ? node->output : node->operator);
+/* Append the name of an attribute's tensor, or the prefix of its graph's names. node NULL: a
+** function's. */
+static void onnx_push_value(zt_onnx_scan *s, const onnx_node *node, zt_message name, bool graph){
+  const bool output = node && node->output.at<node->output.end;
+  if( output && node->constant && !graph ){
+    zt_onnx_push_text(s, node->output);
+    return;
+  }
+  if( node ){
+    zt_onnx_push_text(s, node->name.at<node->name.end ? node->name
+                         : output ? node->output : node->operator);
+    zt_onnx_push(s, ".");
+  }
+  zt_onnx_push_text(s, name);
+  if( graph ) zt_onnx_push(s, "/");
 }
 
-/* All tensors, sparse ones and graphs of an attribute, which are in these fields. The path is what
-** is in front of the node's name. */
+/* Add all tensors and graphs of an attribute. The path is the prefix of the node's name. */
 static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor c,
                                   zt_message name, uint32_t present){
   const zt_onnx_place place = { node && node->constant ? "constant" : "attribute", true };
@@ -142,19 +150,10 @@ static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onn
   };
   const size_t n = s->path.n;
   for(size_t i=0; i<sizeof(kinds)/sizeof(*kinds) && !s->err->rc; i++){
-    const bool output = node && node->constant && !kinds[i].graph
-                     && node->output.at<node->output.end;
     zt_onnx_cursor each = c;
     zt_message m;
     if( !(present>>kinds[i].field & 1) ) continue;
-    if( output ){
-      zt_onnx_push_text(s, node->output);
-    }else{
-      if( node ) onnx_push_node(s, node);
-      if( node ) zt_onnx_push(s, ".");
-      zt_onnx_push_text(s, name);
-      if( kinds[i].graph ) zt_onnx_push(s, "/");
-    }
+    onnx_push_value(s, node, name, kinds[i].graph);
     while( kinds[i].merged || zt_onnx_find(s, &each, kinds[i].field, &m) ){
       const zt_onnx_cursor value = kinds[i].merged ? zt_onnx_into(c, kinds[i].field)
                                                    : zt_onnx_at(m);
@@ -168,8 +167,7 @@ static bool onnx_attribute_values(zt_onnx_scan *s, const onnx_node *node, zt_onn
   return !s->err->rc;
 }
 
-/* A Constant's numbers or texts, if the attribute is called so. What refers to an attribute of the
-** function that it is in has none. */
+/* Add a Constant's numbers or texts, if the attribute has such a name. */
 static bool onnx_constant(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor c,
                           zt_message name){
   const zt_onnx_place place = { "constant", true };
@@ -177,19 +175,13 @@ static bool onnx_constant(zt_onnx_scan *s, const onnx_node *node, zt_onnx_cursor
   const size_t n = s->path.n;
   bool added;
   if( value<0 ) return !s->err->rc;
-  if( node->output.at<node->output.end ){
-    zt_onnx_push_text(s, node->output);
-  }else{
-    onnx_push_node(s, node);
-    zt_onnx_push(s, ".");
-    zt_onnx_push_text(s, name);
-  }
+  onnx_push_value(s, node, name, false);
   added = !s->err->rc && zt_onnx_add_value(s, place, c, value);
   s->path.n = n;
   return added;
 }
 
-/* node NULL: of a function, whose default it is. */
+/* node NULL: the attribute is a function's, and has a default. */
 static bool onnx_attribute(zt_onnx_scan *s, const onnx_node *node, zt_message m){
   const uint32_t wanted = 1u<<ONNX_ATTRIBUTE_T | 1u<<ONNX_ATTRIBUTE_TENSORS
                         | 1u<<ONNX_ATTRIBUTE_SPARSE | 1u<<ONNX_ATTRIBUTE_SPARSES
@@ -234,7 +226,7 @@ static bool onnx_node_at(zt_onnx_scan *s, zt_message m){
   return !s->err->rc;
 }
 
-/* The nodes that are in a field, counted. */
+/* Read and count the nodes in a field. */
 static bool onnx_nodes(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field){
   zt_message m;
   while( zt_onnx_find(s, &c, field, &m) ){
@@ -244,7 +236,7 @@ static bool onnx_nodes(zt_onnx_scan *s, zt_onnx_cursor c, uint32_t field){
   return !s->err->rc;
 }
 
-/* All of a graph. The path is what is in front of its names. */
+/* Read a graph. The path is the prefix of its names. */
 static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c){
   const zt_onnx_place initializer = { "initializer", false };
   const zt_onnx_place sparse = { "sparse_initializer", false };
@@ -268,12 +260,14 @@ static bool onnx_graph(zt_onnx_scan *s, zt_onnx_cursor c){
 
 /* --- The model --- */
 
-/* What the model says of itself. */
 typedef struct onnx_model {
-  zt_wire_field fields[ONNX_MODEL_DOC+1];   /* Numbers and texts: the last of each; number 0: there
-                                       ** is none */
-  bool graph, opsets, metadata, training, functions;
+  zt_wire_field fields[ONNX_MODEL_DOC+1];   /* The last of each number or text; number 0: none */
+  uint32_t present;        /* Bits of all fields */
 } onnx_model;
+
+static bool onnx_has(const onnx_model *model, unsigned field){
+  return model->present>>field & 1;
+}
 
 static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   zt_message all = zt_protobuf_all(&s->in);
@@ -282,14 +276,12 @@ static bool onnx_read_model(zt_onnx_scan *s, onnx_model *out){
   while( zt_protobuf_next(&s->in, &all, &f) ){
     const bool number = f.number==ONNX_MODEL_IR || f.number==ONNX_MODEL_VERSION;
     if( f.type!=(number ? ZT_WIRE_VARINT : ZT_WIRE_BYTES) ) continue;
-    out->graph |= f.number==ONNX_MODEL_GRAPH;
-    out->opsets |= f.number==ONNX_MODEL_OPSETS;
-    out->metadata |= f.number==ONNX_MODEL_METADATA;
-    out->training |= f.number==ONNX_MODEL_TRAINING;
-    out->functions |= f.number==ONNX_MODEL_FUNCTIONS;
+    if( f.number<32 ) out->present |= 1u<<f.number;
     if( f.number<=ONNX_MODEL_DOC ) out->fields[f.number] = f;
   }
-  if( !s->err->rc && !out->graph ) zt_break(s->err, "OX1", "the model has no graph");
+  if( !s->err->rc && !onnx_has(out, ONNX_MODEL_GRAPH) ){
+    zt_break(s->err, "OX1", "the model has no graph");
+  }
   return !s->err->rc;
 }
 
@@ -301,14 +293,22 @@ static bool onnx_graph_name(zt_onnx_scan *s, zt_message *out){
   return named;
 }
 
+static void onnx_put_entries(zt_onnx_scan *s, const onnx_model *model, unsigned field,
+                             unsigned type, const char *key, zt_cbor_out *o){
+  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
+  if( !onnx_has(model, field) || !zt_onnx_read_map(s, all, field, type) ) return;
+  zt_onnx_put_key(o, key);
+  zt_onnx_put_map(s, o);
+}
+
 static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out *o){
   static const char *const names[ONNX_MODEL_DOC+1] = {
     NULL, "ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string"
   };
-  const zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message name = { 0, 0 };
   const bool named = onnx_graph_name(s, &name);
-  unsigned n = 0u+model->opsets+model->metadata+named+(s->nodes>0);
+  unsigned n = 0u+onnx_has(model, ONNX_MODEL_OPSETS)+onnx_has(model, ONNX_MODEL_METADATA)+named
+             +(s->nodes>0);
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++) n += model->fields[i].number!=0;
   zt_cbor_put_head(o, ZT_CBOR_MAP, n);
   for(int i=ONNX_MODEL_IR; i<=ONNX_MODEL_DOC; i++){
@@ -318,14 +318,8 @@ static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out
     if( f->type==ZT_WIRE_VARINT ) zt_cbor_put_int(o, (int64_t)f->value);
     else zt_onnx_put_text(s, o, f->bytes);
   }
-  if( model->opsets && zt_onnx_read_map(s, all, ONNX_MODEL_OPSETS, ZT_WIRE_VARINT) ){
-    zt_onnx_put_key(o, "opset_import");
-    zt_onnx_put_map(s, o);
-  }
-  if( model->metadata && zt_onnx_read_map(s, all, ONNX_MODEL_METADATA, ZT_WIRE_BYTES) ){
-    zt_onnx_put_key(o, "metadata_props");
-    zt_onnx_put_map(s, o);
-  }
+  onnx_put_entries(s, model, ONNX_MODEL_OPSETS, ZT_WIRE_VARINT, "opset_import", o);
+  onnx_put_entries(s, model, ONNX_MODEL_METADATA, ZT_WIRE_BYTES, "metadata_props", o);
   if( s->nodes ){
     zt_onnx_put_key(o, "nodes");
     zt_cbor_put_uint(o, s->nodes);
@@ -336,7 +330,6 @@ static void onnx_put_model(zt_onnx_scan *s, const onnx_model *model, zt_cbor_out
   }
 }
 
-/* The graphs of training_info. */
 static bool onnx_training(zt_onnx_scan *s){
   static const struct { uint32_t field; const char *path; } graphs[] = {
     { ONNX_TRAINING_INITIALIZATION, "training_info.initialization/" },
@@ -354,7 +347,7 @@ static bool onnx_training(zt_onnx_scan *s){
   return !s->err->rc;
 }
 
-/* Nodes of functions, and defaults of their attributes. */
+/* Nodes of functions, and their attributes' defaults. */
 static bool onnx_functions(zt_onnx_scan *s){
   zt_onnx_cursor all = zt_onnx_at(zt_protobuf_all(&s->in));
   zt_message function, m;
@@ -374,7 +367,7 @@ static bool onnx_functions(zt_onnx_scan *s){
   return !s->err->rc;
 }
 
-/* Keep what values are walked in: the model, then each object's item. */
+/* Keep the model, and then each object's item. */
 static void onnx_keep_items(zt_onnx_scan *s, const onnx_model *model){
   zt_container *c = s->b->container;
   onnx_state *state = c->state;
@@ -411,8 +404,8 @@ static bool onnx_scan_model(zt_onnx_scan *s){
   if( !onnx_read_model(s, &model) ) return false;
   if( !onnx_graph(s, zt_onnx_into(all, ONNX_MODEL_GRAPH)) ) return false;
   nodes = s->nodes;
-  if( model.training && !onnx_training(s) ) return false;
-  if( model.functions && !onnx_functions(s) ) return false;
+  if( onnx_has(&model, ONNX_MODEL_TRAINING) && !onnx_training(s) ) return false;
+  if( onnx_has(&model, ONNX_MODEL_FUNCTIONS) && !onnx_functions(s) ) return false;
   s->nodes = nodes;
   onnx_set_version(s->b->container, &model);
   onnx_keep_items(s, &model);
@@ -450,9 +443,9 @@ static void onnx_close(zt_container *c){
   sqlite3_free(c->state);
 }
 
-/* --- Telling that a file is one: there is no magic number --- */
+/* --- Probing: there is no magic number --- */
 
-/* The wire type of a field of ModelProto; -1 if there is no such field. */
+/* The wire type of a field of ModelProto; -1 if it has none. */
 static int onnx_wire_type(uint32_t number){
   switch( number ){
     case ONNX_MODEL_IR: case ONNX_MODEL_VERSION: return ZT_WIRE_VARINT;
@@ -464,7 +457,7 @@ static int onnx_wire_type(uint32_t number){
   }
 }
 
-/* True if all fields of a graph are those of one, and it says anything that matters. */
+/* True if all fields are a graph's, and one of them is typical. */
 static bool onnx_is_graph(zt_protobuf *p, zt_message m){
   bool known = false;
   zt_wire_field f;
@@ -476,8 +469,8 @@ static bool onnx_is_graph(zt_protobuf *p, zt_message m){
   return known && !p->err->rc;
 }
 
-/* What the fields of a file say: all known ones are of their wire types, and a version comes first,
-** or a graph that is one. A version before what goes beyond the file's end is a file cut short. */
+/* Perhaps, if all known fields have their wire types, and a version or a sound graph comes first. A
+** file that is cut short after its version is one, too. */
 static zt_probe onnx_probe_fields(zt_protobuf *p){
   zt_message all = zt_protobuf_all(p), graph = { 0, 0 };
   bool version = false, known = true;
@@ -499,7 +492,7 @@ static zt_probe onnx_probe_fields(zt_protobuf *p){
 }
 
 static zt_probe onnx_probe(const zt_head_tail *input, zt_error *err){
-  zt_error of_file = *err;   /* Its place */
+  zt_error of_file = *err;   /* Its path */
   zt_protobuf p;
   zt_probe found;
   /* Most files of other formats end here */
@@ -509,7 +502,7 @@ static zt_probe onnx_probe(const zt_head_tail *input, zt_error *err){
   zt_protobuf_open(input->source, NULL, &p, &of_file);
   found = onnx_probe_fields(&p);
   zt_protobuf_close(&p);
-  /* What is wrong with the bytes is no matter of a probe; that they cannot be read is */
+  /* Faults of the file do not matter to a probe; errors of the system do */
   if( of_file.rc && !zt_error_is_of_file(&of_file) ) *err = of_file;
   else zt_error_clear(&of_file);
   return err->rc ? ZT_PROBE_NO : found;

@@ -1,4 +1,4 @@
-/* Tensors of ONNX as objects. See onnx.h; the numbers of the rules are in onnx.c. */
+/* Tensors of ONNX as objects. See onnx.h; rule numbers: onnx.c. */
 #include "container/onnx.h"
 
 #include "container/dtype.h"
@@ -6,7 +6,7 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
-#define ONNX_MAP_FIRST 8   /* Entries of a map that room is made for at first */
+#define ONNX_MAP_FIRST 8   /* First capacity of a map */
 
 /* Numbers of fields in onnx.proto. */
 enum { ONNX_SPARSE_VALUES = 1, ONNX_SPARSE_INDICES = 2, ONNX_SPARSE_DIMS = 3 };
@@ -16,11 +16,10 @@ enum {
   ONNX_TENSOR_RAW = 9, ONNX_TENSOR_DOUBLE = 10, ONNX_TENSOR_UINT64 = 11, ONNX_TENSOR_EXTERNAL = 13,
   ONNX_TENSOR_LOCATION = 14, ONNX_TENSOR_FIELDS = 15
 };
-enum { ONNX_DEFAULT = 0, ONNX_EXTERNAL = 1 };    /* Where a tensor's data are */
-enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* Of a StringStringEntryProto, and an
-                                                     ** OperatorSetIdProto */
+enum { ONNX_DEFAULT = 0, ONNX_EXTERNAL = 1 };    /* Values of data_location */
+enum { ONNX_ENTRY_KEY = 1, ONNX_ENTRY_VALUE = 2 };   /* StringStringEntry, OperatorSetId */
 
-/* Types by their numbers. */
+/* Types by number. */
 static const zt_onnx_type onnx_types[] = {
   { NULL, NULL, 0 },                      { "f32", NULL, ONNX_TENSOR_FLOAT },
   { "u8", NULL, ONNX_TENSOR_INT32 },           { "i8", NULL, ONNX_TENSOR_INT32 },
@@ -35,7 +34,7 @@ static const zt_onnx_type onnx_types[] = {
   { "u8", "f8_e5m2fnuz", ONNX_TENSOR_INT32 },  { "u8", "u4", ONNX_TENSOR_INT32 },
   { "u8", "i4", ONNX_TENSOR_INT32 },           { "u8", "f4_e2m1", ONNX_TENSOR_INT32 },
   { "u8", "f8_e8m0", ONNX_TENSOR_INT32 },      { "u8", "u2", ONNX_TENSOR_INT32 },
-  /* How elements of six bits are packed, the model does not know */
+  /* The model does not know how elements of six bits are packed */
   { "u8", "i2", ONNX_TENSOR_INT32 },           { "u8", "f6_e2m3", ONNX_TENSOR_INT32 },
   { "u8", "f6_e3m2", ONNX_TENSOR_INT32 }
 };
@@ -44,15 +43,15 @@ static const zt_onnx_type onnx_types[] = {
 #define ONNX_INT64 7
 #define ONNX_STRING 8
 
-/* The attributes of a Constant that are numbers or texts and no TensorProto (onnx/defs, operator
-** Constant): fields of an AttributeProto, and what they are as a tensor's. */
+/* Attributes of a Constant without a TensorProto (onnx/defs, operator Constant): fields of an
+** AttributeProto, and their equivalents in a tensor. */
 static const struct onnx_value {
   const char *name;
-  uint32_t number;         /* Of the field */
-  unsigned wire;           /* Its type; of numbers, lists may be packed */
+  uint32_t number;         /* The field's */
+  unsigned wire;           /* The field's type; lists of numbers may be packed */
   bool list;               /* One dimension; else a scalar */
   uint64_t type;
-  unsigned data;           /* The field of a TensorProto that holds the like */
+  unsigned data;           /* The equivalent field of a TensorProto */
 } onnx_values[] = {
   { "value_float", 2, ZT_WIRE_FIXED32, false, ONNX_FLOAT, ONNX_TENSOR_FLOAT },
   { "value_int", 3, ZT_WIRE_VARINT, false, ONNX_INT64, ONNX_TENSOR_INT64 },
@@ -62,11 +61,11 @@ static const struct onnx_value {
   { "value_strings", 9, ZT_WIRE_BYTES, true, ONNX_STRING, ONNX_TENSOR_STRING }
 };
 
-/* Of a tensor in the file. */
+/* A field of data. */
 typedef struct onnx_field {
   zt_message bytes;        /* The last one's */
-  uint32_t n;              /* How often it came */
-  bool packed;             /* As bytes, the last time */
+  uint32_t n;              /* Occurrences */
+  bool packed;             /* The last one is bytes */
 } onnx_field;
 
 typedef struct onnx_tensor {
@@ -77,12 +76,12 @@ typedef struct onnx_tensor {
   uint64_t shape[ZT_MAX_RANK];
   uint64_t elements;
   bool negative, external;
-  uint64_t type;           /* data_type, if it was there: */
+  uint64_t type;           /* data_type, if typed */
   bool typed;
   uint64_t text;           /* Bytes of all strings */
   onnx_field fields[ONNX_TENSOR_FIELDS];
-  unsigned data;           /* The field that has its data; 0: none */
-  const struct onnx_value *value;   /* It is no TensorProto, but this; NULL: it is one */
+  unsigned data;           /* The field with its data; 0: none */
+  const struct onnx_value *value;   /* NULL: a TensorProto */
 } onnx_tensor;
 
 const zt_onnx_type *zt_onnx_type_of(uint64_t number){
@@ -99,7 +98,7 @@ zt_onnx_cursor zt_onnx_into(zt_onnx_cursor outer, uint32_t number){
   return c;
 }
 
-/* Stand in the next message of a level. */
+/* Enter the next message of a level. */
 static bool onnx_refill(zt_onnx_scan *s, zt_onnx_cursor *c, unsigned level){
   zt_wire_field f;
   if( level==0 ) return false;
@@ -134,9 +133,9 @@ bool zt_onnx_find(zt_onnx_scan *s, zt_onnx_cursor *c, uint32_t number, zt_messag
   return false;
 }
 
-/* --- What is kept --- */
+/* --- Kept texts --- */
 
-/* OX9. Whether n more bytes may be kept. */
+/* OX9: true if n more bytes may be kept. */
 static bool onnx_may_keep(zt_onnx_scan *s, uint64_t n){
   const uint64_t kept = (uint64_t)s->b->container->kept.n+s->items.n+s->path.n+s->map.text.n;
   if( s->err->rc ) return false;
@@ -172,12 +171,11 @@ static zt_text onnx_path(const zt_onnx_scan *s){
   return (zt_text){ s->path.n ? (const char*)s->path.p : "", s->path.n };
 }
 
-/* What its keys are in. */
 static const uint8_t *onnx_map_bytes(const zt_onnx_map *map){
   return map->text.n ? map->text.p : (const uint8_t*)"";
 }
 
-/* Set the value of a key, whose bytes are the last n of the text. */
+/* Set the value of a key, which is the last n bytes of the text. */
 static bool onnx_map_set(zt_onnx_scan *s, size_t n, const zt_wire_field *value){
   zt_onnx_map *map = &s->map;
   const uint8_t *keys = onnx_map_bytes(map);
@@ -239,7 +237,7 @@ void zt_onnx_put_map(zt_onnx_scan *s, zt_cbor_out *o){
 
 /* --- Tensors --- */
 
-/* OX5. One more dimension. */
+/* OX5 */
 static bool onnx_add_dimension(zt_onnx_scan *s, uint64_t at, uint64_t n, onnx_tensor *t){
   if( t->rank==ZT_MAX_RANK ){
     zt_break(s->err, "OX5", "byte %llu: a tensor of more than %d dimensions",
@@ -251,7 +249,7 @@ static bool onnx_add_dimension(zt_onnx_scan *s, uint64_t at, uint64_t n, onnx_te
   return true;
 }
 
-/* Numbers, one by one or packed. */
+/* Numbers, single or packed. */
 static void onnx_read_dims(zt_onnx_scan *s, const zt_wire_field *f, onnx_tensor *t){
   zt_message m = f->bytes;
   uint64_t n;
@@ -260,7 +258,7 @@ static void onnx_read_dims(zt_onnx_scan *s, const zt_wire_field *f, onnx_tensor 
   while( zt_protobuf_varint(&s->in, &m, &n) && onnx_add_dimension(s, m.at, n, t) ){}
 }
 
-/* A field of data, if it has the wire type of one. */
+/* A field of data, if its wire type is right. */
 static void onnx_read_data(const zt_wire_field *f, onnx_tensor *t){
   static const unsigned types[ONNX_TENSOR_FIELDS] = {
     [ONNX_TENSOR_FLOAT] = ZT_WIRE_FIXED32, [ONNX_TENSOR_DOUBLE] = ZT_WIRE_FIXED64,
@@ -274,7 +272,7 @@ static void onnx_read_data(const zt_wire_field *f, onnx_tensor *t){
   if( f->number==ONNX_TENSOR_STRING ) t->text += f->bytes.end-f->bytes.at;
 }
 
-/* Set the number of elements; OX5. What has a negative dimension has none. */
+/* OX5. A negative dimension counts as 0. */
 static bool onnx_count(zt_onnx_scan *s, onnx_tensor *t){
   zt_object object = { .rank = t->rank };
   for(uint32_t i=0; i<t->rank; i++) object.shape[i] = t->shape[i]>>63 ? 0 : t->shape[i];
@@ -287,7 +285,7 @@ static bool onnx_count(zt_onnx_scan *s, onnx_tensor *t){
   return false;
 }
 
-/* Which field has the data, in the order in which onnx looks for them. */
+/* The field with the data, in onnx's order. */
 static unsigned onnx_choose_data(const onnx_tensor *t){
   const unsigned own = t->type<ONNX_TYPES ? onnx_types[t->type].field : 0;
   if( own==ONNX_TENSOR_STRING ) return ONNX_TENSOR_STRING;
@@ -296,7 +294,7 @@ static unsigned onnx_choose_data(const onnx_tensor *t){
   return own && t->fields[own].n ? own : 0;
 }
 
-/* The value of an int32 or of an enum, with its sign in 64 bits. */
+/* The value of an int32 or an enum, sign-extended. */
 static uint64_t onnx_int32(const zt_wire_field *f){
   return (uint64_t)(int64_t)(int32_t)(uint32_t)f->value;
 }
@@ -336,9 +334,9 @@ static bool onnx_read_tensor(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *t){
   return !s->err->rc && onnx_count(s, t);
 }
 
-/* --- Where data are --- */
+/* --- Places of data --- */
 
-/* A number in decimal; false if it is none. Empty: *out stays as it was. */
+/* A decimal number; false if it is invalid. If empty, *out is unchanged. */
 static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   zt_span z;
   uint64_t n = 0;
@@ -352,7 +350,7 @@ static bool onnx_decimal(zt_onnx_scan *s, zt_message m, uint64_t *out){
   return true;
 }
 
-/* Keep a location, of which there is one shard however often it is named. */
+/* Keep a location once, as one shard. */
 static void onnx_keep_location(zt_onnx_scan *s, zt_text location, zt_onnx_part *out){
   const zt_container *c = s->b->container;
   const int64_t known = zt_keys_find(&c->shard_names, c->kept.p, location);
@@ -366,7 +364,7 @@ static void onnx_keep_location(zt_onnx_scan *s, zt_text location, zt_onnx_part *
   }
 }
 
-/* OX8. The map that was read last is external_data. */
+/* OX8; s->map is external_data. */
 static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   const zt_message offset = onnx_map_value(&s->map, "offset");
   const zt_message length = onnx_map_value(&s->map, "length");
@@ -388,7 +386,7 @@ static void onnx_set_external(zt_onnx_scan *s, zt_onnx_part *out){
   out->offset = out->length = 0;
 }
 
-/* Values one by one, or packed in several pieces. OX10. */
+/* OX10: values one by one, or packed in several pieces. */
 static void onnx_set_scattered(const onnx_tensor *t, zt_onnx_part *out){
   out->codec = ZT_CODEC_PROTOBUF_UNPACKED;
   out->offset = t->whole.at;
@@ -399,7 +397,7 @@ static void onnx_set_scattered(const onnx_tensor *t, zt_onnx_part *out){
   out->fault = "its values are in several messages";
 }
 
-/* How many bytes they make; UINT64_MAX if nothing tells. */
+/* The decoded bytes; UINT64_MAX if unknown. */
 static uint64_t onnx_decoded(const onnx_tensor *t, const zt_onnx_part *part){
   const zt_onnx_type *type = &onnx_types[part->type];
   const char *name = type->type ? type->type : type->dtype;
@@ -428,8 +426,7 @@ static void onnx_set_range(const onnx_tensor *t, zt_onnx_part *out){
   }
 }
 
-/* Add a tensor as a component of the last object. The map that was read last is its
-** external_data. */
+/* Add a tensor as a component of the last object. s->map is its external_data. */
 static bool onnx_add_part(zt_onnx_scan *s, const onnx_tensor *t, zt_onnx_role role,
                           const char *rule, const char *fault){
   zt_onnx_part part = {
@@ -462,7 +459,7 @@ static void onnx_put_dims(zt_onnx_scan *s, const char *key, const uint64_t *shap
   for(uint32_t i=0; i<rank; i++) zt_cbor_put_int(&s->items, (int64_t)shape[i]);
 }
 
-/* Begin the item of an object: what it has but attributes, which come next. */
+/* Begin an object's item, up to its attributes. */
 static void onnx_begin_item(zt_onnx_scan *s, zt_text name, const uint64_t *shape, uint32_t rank){
   zt_cbor_put_head(&s->items, ZT_CBOR_MAP, 3);
   zt_onnx_put_key(&s->items, "name");
@@ -471,7 +468,6 @@ static void onnx_begin_item(zt_onnx_scan *s, zt_text name, const uint64_t *shape
   zt_onnx_put_key(&s->items, "attributes");
 }
 
-/* Keep the object's record. */
 static bool onnx_keep_object(zt_onnx_scan *s, zt_text name, zt_onnx_object object,
                              const uint64_t *shape){
   const zt_container *c = s->b->container;
@@ -487,7 +483,7 @@ static bool onnx_keep_object(zt_onnx_scan *s, zt_text name, zt_onnx_object objec
   return !zt_builder_object(s->b, (zt_text){ (const char*)c->kept.p+text, name.n }, at, &duplicate);
 }
 
-/* Add an object that has the path as name, and a number behind it if another has that name. */
+/* Add an object named by the path, with a number after a duplicate name. */
 static bool onnx_add_object(zt_onnx_scan *s, zt_onnx_kind kind, const uint64_t *shape,
                             uint32_t rank, zt_message at){
   const zt_container *c = s->b->container;
@@ -513,8 +509,8 @@ static void onnx_put_strings(zt_onnx_scan *s, zt_onnx_cursor c, const onnx_tenso
   while( zt_onnx_find(s, &c, number, &text) ) zt_onnx_put_text(s, &s->items, text);
 }
 
-/* The attributes of an object: of the tensor that has its values, and indices, which may be NULL.
-** The map of external_data is read on the way. */
+/* Append the attributes of the tensor with the values; indices may be NULL. Leaves external_data in
+** s->map. */
 static bool onnx_put_attributes(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c,
                                 const onnx_tensor *t, const onnx_tensor *indices){
   static const char *const fields[ONNX_TENSOR_FIELDS] = {
@@ -566,7 +562,7 @@ static bool onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c,
       && onnx_add_part(s, t, ZT_ONNX_DATA, NULL, NULL);
 }
 
-/* A tensor whose name is the path; of an initializer, what is in front of its own. */
+/* The path is the name; for an initializer, its prefix. */
 bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
   const size_t n = s->path.n;
   onnx_tensor t;
@@ -577,7 +573,7 @@ bool zt_onnx_add(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
   return true;
 }
 
-/* --- What a Constant has that is no TensorProto --- */
+/* --- Values of a Constant without a TensorProto --- */
 
 int zt_onnx_value(zt_onnx_scan *s, zt_message name){
   zt_span text;
@@ -589,12 +585,12 @@ int zt_onnx_value(zt_onnx_scan *s, zt_message name){
   return -1;
 }
 
-/* How many elements a field has. */
+/* The number of elements in a field. */
 static uint64_t onnx_count_values(zt_onnx_scan *s, const zt_wire_field *f, unsigned wire){
   zt_message m = f->bytes;
   uint64_t n = 0, value;
   if( f->type==wire ) return 1;
-  if( wire==ZT_WIRE_FIXED32 ) return (m.end-m.at)/4+((m.end-m.at)%4>0);   /* Else a row of none */
+  if( wire==ZT_WIRE_FIXED32 ) return (m.end-m.at)/4+((m.end-m.at)%4>0);   /* A cut value counts */
   while( m.at<m.end && zt_protobuf_varint(&s->in, &m, &value) ) n++;
   return n;
 }
@@ -624,7 +620,6 @@ bool zt_onnx_add_value(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c, i
 
 /* --- Sparse tensors --- */
 
-/* The dimensions of a sparse tensor. */
 static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor *out){
   zt_wire_field f;
   *out = (onnx_tensor){ 0 };
@@ -633,25 +628,25 @@ static bool onnx_read_sparse_dims(zt_onnx_scan *s, zt_onnx_cursor c, onnx_tensor
   return !s->err->rc && onnx_count(s, out);
 }
 
-/* The same of a sparse tensor, whose name is that of its values. */
+/* A sparse tensor has the name of its values. */
 bool zt_onnx_add_sparse(zt_onnx_scan *s, zt_onnx_place place, zt_onnx_cursor c){
-  const zt_onnx_cursor ofValues = zt_onnx_into(c, ONNX_SPARSE_VALUES);
-  const zt_onnx_cursor ofIndices = zt_onnx_into(c, ONNX_SPARSE_INDICES);
+  const zt_onnx_cursor values_at = zt_onnx_into(c, ONNX_SPARSE_VALUES);
+  const zt_onnx_cursor indices_at = zt_onnx_into(c, ONNX_SPARSE_INDICES);
   const size_t n = s->path.n;
   onnx_tensor values, indices, dense;
   bool rows, sound;
-  if( !onnx_read_sparse_dims(s, c, &dense) || !onnx_read_tensor(s, ofIndices, &indices)
-   || !onnx_read_tensor(s, ofValues, &values) ) return false;
+  if( !onnx_read_sparse_dims(s, c, &dense) || !onnx_read_tensor(s, indices_at, &indices)
+   || !onnx_read_tensor(s, values_at, &values) ) return false;
   rows = indices.rank==2 && indices.shape[1]==dense.rank;
   sound = rows || indices.rank==1;
   values.negative |= dense.negative;
   if( !place.inside ) zt_onnx_push_text(s, values.name);
   if( !onnx_add_object(s, rows ? ZT_ONNX_SPARSE_ROWS : ZT_ONNX_SPARSE_LINEAR, dense.shape,
                        dense.rank, dense.whole)
-   || !onnx_put_attributes(s, place, ofValues, &values, &indices)
+   || !onnx_put_attributes(s, place, values_at, &values, &indices)
    || !onnx_add_part(s, &values, ZT_ONNX_VALUES, NULL, NULL) ) return false;
   if( indices.data==ONNX_TENSOR_EXTERNAL
-   && !zt_onnx_read_map(s, ofIndices, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
+   && !zt_onnx_read_map(s, indices_at, ONNX_TENSOR_EXTERNAL, ZT_WIRE_BYTES) ) return false;
   s->path.n = n;
   return onnx_add_part(s, &indices, ZT_ONNX_INDICES, "OX3",
                        sound ? NULL : "it has neither one dimension, nor two of which the second"

@@ -1,24 +1,23 @@
 /*
-** Pickles of protocols 0 to 5 (Python's pickletools says what each opcode is).
+** Pickles of protocols 0 to 5 (opcodes: Python's pickletools).
 **
 **   pickle   := (opcode argument)* STOP
-**   argument := fixed | line | counted   ; pickle_opcodes.h says which opcode has which
+**   argument := fixed | line | counted   ; by opcode: pickle_opcodes.h
 **
 **   PK1  every opcode is one of protocols 0 to 5
 **   PK2  arguments end within the pickle, which ends with STOP; it has at most ZT_PICKLE_MAX bytes
-**   PK3  an argument is what its opcode takes: digits, escapes, a length that is not negative
-**   PK4  what an opcode takes from the stack is there, and of the kind that it needs
-**   PK5  what takes all from a mark on finds one
-**   PK6  a memo's entry is read after it was written
+**   PK3  an argument is valid for its opcode: digits, escapes, a length that is not negative
+**   PK4  an opcode finds the items that it needs on the stack, of the right kind
+**   PK5  an opcode that takes all items down to a mark finds a mark
+**   PK6  a memo's entry is written before it is read
 **
-** The pickle is gone through twice. The first time only counts: then there is room for all that may
-** come, and nothing has to grow but the stack. Children are put down when an opcode takes them from
-** the stack. A tuple has all of its own at once; a list, a set or a dict gets them piece by piece,
-** and each piece says where the next one is. Entries of the memo are numbered in the order of
-** writing by real picklers, so that as many of them as are written are an array; others are hashed,
-** with a multiplier that no file knows.
+** The pickle is read twice. The first pass counts, so that only the stack grows in the second.
+** Children are stored when an opcode takes them from the stack. A tuple stores all at once; a list,
+** set or dict stores them in pieces, each with the position of the next. Real picklers number memo
+** entries in the order of writing, so an array of as many entries as are written holds them. Other
+** keys are hashed, with a random multiplier.
 */
-#include "container/pickle.h"
+#include "container/pickle_tree.h"
 
 #include <assert.h>
 #include "container/pickle_opcodes.h"
@@ -27,70 +26,28 @@
 #include "core/utf8.h"
 
 #define PICKLE_PROTOCOL 5
-#define PICKLE_BYTES 256          /* Nodes for the integers of one byte, */
-#define PICKLE_SMALL 5            /* the first of which has this number */
-#define PICKLE_LONG_TEXT 64       /* From so many bytes on, they are counted once */
-#define PICKLE_POLL 0xFFFF        /* Opcodes between two questions whether to go on, less 1 */
+#define PICKLE_BYTES 256          /* Integers of one byte have fixed nodes, */
+#define PICKLE_SMALL 5            /* from this number on */
+#define PICKLE_POLL 0xFFFF        /* Opcodes between checks for an interrupt, less 1 */
 #define PICKLE_STACK_FIRST 256u
-#define PICKLE_MARK 0             /* On the stack, among nodes */
-
-/* Of an item: where its bytes are. */
-enum { PICKLE_MADE = 0x1,   /* Among those that were unescaped */
-       PICKLE_PAIR = 0x2,   /* Of a global: two nodes have module and name */
-       PICKLE_WIDE = 0x4,   /* An integer that is bytes */
-       PICKLE_STRING = 0x8,   /* A text that an opcode for bytes of Python 2 wrote */
-       PICKLE_DROPPED = 0x10 };   /* A call whose result was taken off the stack */
-
-typedef struct pickle_item {
-  uint16_t kind, flags;
-  uint32_t n;            /* Children, or bytes */
-  union {
-    struct {
-      uint32_t a;        /* The first byte, child or piece; a call's index; module, id */
-      uint32_t b;        /* The last piece; bytes of the module's name; name; characters of a long
-                         ** text, UINT32_MAX if they are not all of Latin-1 */
-    };
-    int64_t integer;
-    double real;
-  };
-} pickle_item;
-
-typedef struct pickle_call {
-  zt_pickle_node callee, args, keywords, list, dict, state;
-} pickle_call;
-
-/* Before the children of a piece. */
-enum { PICKLE_PIECE_N, PICKLE_PIECE_NEXT, PICKLE_PIECE_HEAD };
-
-struct zt_pickle {
-  zt_span bytes;
-  zt_pickle_node root;
-  uint32_t n, nWords, nCalls;   /* How many there are */
-  pickle_item *items;           /* Node 0 is none */
-  uint32_t *words;              /* Children, and heads of pieces; piece 0 is none */
-  pickle_call *calls;
-  uint8_t *made;
-  size_t nMade, roomMade;
-  bool drops;                   /* A node is PICKLE_DROPPED */
-};
+#define PICKLE_MARK 0             /* A mark on the stack; nodes are above 0 */
 
 typedef struct pickle_entry { uint32_t key; zt_pickle_node node; } pickle_entry;
 
-/* The walk. */
 typedef struct pickle_machine {
   zt_pickle *p;
   zt_error *err;
   const zt_interrupt *interrupt;
-  zt_pickle_read r;             /* The opcode */
-  uint64_t nodes, words, calls, puts;   /* Room for so many */
+  zt_pickle_read r;             /* The current opcode */
+  uint64_t nodes, words, calls, puts;   /* Capacities */
   uint32_t *stack;
   uint32_t depth, room;
-  zt_pickle_node *memo;         /* Entries below roomMemo */
+  zt_pickle_node *memo;         /* Entries with keys below roomMemo */
   uint32_t roomMemo;
-  uint32_t entries;             /* How many there are in both */
-  pickle_entry *others;         /* Those with other keys, hashed; node 0 is a free place. NULL until
-                                ** there is one */
-  unsigned shift;               /* 32 minus the bits of a place in them */
+  uint32_t entries;             /* Entries of both */
+  pickle_entry *hashed;         /* A hash table of entries with other keys; node 0 marks a free
+                                ** slot. NULL until needed */
+  unsigned shift;               /* 32 minus the bits of a slot's number */
   uint64_t multiplier;
 } pickle_machine;
 
@@ -102,9 +59,9 @@ static bool pickle_poll(pickle_machine *m, uint64_t *steps){
   return (++*steps & PICKLE_POLL)!=0 || zt_interrupt_check(m->interrupt, m->err)==SQLITE_OK;
 }
 
-/* The first time through: count what the second may need. What is taken from the stack was pushed
-** before, so there are no more children than opcodes that push. */
-static bool pickle_measure(pickle_machine *m){
+/* First pass: count capacities. Opcodes pop only pushed nodes, so there are no more children than
+** pushing opcodes. */
+static bool pickle_count(pickle_machine *m){
   const zt_span bytes = m->p->bytes;
   uint64_t steps = 0, times[256] = { 0 };
   for(size_t at=0, size; times[ZT_PICKLE_OP_STOP]==0; at+=size){
@@ -122,7 +79,7 @@ static bool pickle_measure(pickle_machine *m){
     m->nodes += times[i]*opcode->nodes;
     if( opcode->needs & ZT_PICKLE_CALLS ) m->calls += times[i];
     if( opcode->needs & ZT_PICKLE_PUSHES ) m->words += times[i];
-    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*PICKLE_PIECE_HEAD;
+    if( opcode->needs & ZT_PICKLE_PIECE ) m->words += times[i]*ZT_PICKLE_PIECE_HEAD;
     if( opcode->needs & ZT_PICKLE_PUTS ) m->puts += times[i];
   }
   return true;
@@ -133,11 +90,11 @@ static bool pickle_measure(pickle_machine *m){
 static zt_pickle_node pickle_add(pickle_machine *m, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   assert( p->n<m->nodes );
-  p->items[p->n] = (pickle_item){ .kind = (uint16_t)kind };
+  p->items[p->n] = (zt_pickle_item){ .kind = (uint16_t)kind };
   return p->n++;
 }
 
-/* Room for n bytes that are made; NULL if memory is short. */
+/* Append room for n bytes to `made`; NULL if memory is short. */
 static uint8_t *pickle_make(pickle_machine *m, size_t n){
   zt_pickle *p = m->p;
   if( !p->made || n>p->roomMade-p->nMade ){
@@ -154,38 +111,24 @@ static uint8_t *pickle_make(pickle_machine *m, size_t n){
   return p->made+(p->nMade-n);
 }
 
-/* How many characters a valid UTF-8 text has, if each is below U+0100; UINT32_MAX if not. */
-static uint32_t pickle_count_latin1(zt_span text){
-  uint32_t n = 0;
-  for(size_t i=0; i<text.n; i++, n++){
-    if( text.p[i]<0x80 ) continue;
-    if( text.p[i]>0xC3 ) return UINT32_MAX;
-    i++;
-  }
-  return n;
-}
-
-/* A node of bytes of the pickle; text, if that is what they are to be and can be. */
-static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, bool text){
-  bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
-  zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
-  m->p->items[node].n = (uint32_t)bytes.n;
-  m->p->items[node].a = (uint32_t)(bytes.p-m->p->bytes.p);
-  if( is_text && bytes.n>=PICKLE_LONG_TEXT ) m->p->items[node].b = pickle_count_latin1(bytes);
+/* Add a node for bytes that begin at `at` in the pickle or, with ZT_PICKLE_MADE, in `made`. With
+** `text` it is a text, if the bytes are UTF-8. */
+static zt_pickle_node pickle_add_bytes(pickle_machine *m, zt_span bytes, size_t at, bool text,
+                                       unsigned flags){
+  const bool is_text = text && zt_utf8_valid(bytes.p, bytes.n);
+  const zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
+  zt_pickle_item *item = &m->p->items[node];
+  item->flags = (uint16_t)flags;
+  item->n = (uint32_t)bytes.n;
+  item->a = (uint32_t)at;
+  if( is_text && bytes.n>=ZT_PICKLE_LONG_TEXT ) item->b = zt_pickle_count_latin1(bytes);
   return node;
 }
 
-/* The same of the last n bytes that were made. */
-static zt_pickle_node pickle_add_made(pickle_machine *m, size_t n){
-  zt_pickle *p = m->p;
-  const zt_span bytes = { p->made+(p->nMade-n), n };
-  bool is_text = zt_utf8_valid(bytes.p, n);
-  zt_pickle_node node = pickle_add(m, is_text ? ZT_PICKLE_TEXT : ZT_PICKLE_BYTES);
-  p->items[node].flags = PICKLE_MADE;
-  p->items[node].n = (uint32_t)n;
-  p->items[node].a = (uint32_t)(p->nMade-n);
-  if( is_text && n>=PICKLE_LONG_TEXT ) p->items[node].b = pickle_count_latin1(bytes);
-  return node;
+/* The same for an argument. */
+static zt_pickle_node pickle_add_argument(pickle_machine *m, bool text){
+  const zt_span bytes = m->r.argument;
+  return pickle_add_bytes(m, bytes, (size_t)(bytes.p-m->p->bytes.p), text, 0);
 }
 
 static zt_pickle_node pickle_add_integer(pickle_machine *m, int64_t i){
@@ -196,27 +139,21 @@ static zt_pickle_node pickle_add_integer(pickle_machine *m, int64_t i){
   return node;
 }
 
-/* A little-endian two's complement: where it is, if it is long. */
+/* Add a little-endian two's complement; `at` is its position, for long ones. */
 static zt_pickle_node pickle_add_long(pickle_machine *m, zt_span bytes, size_t at, unsigned flags){
   zt_pickle_node node;
   bytes.n = zt_pickle_trim(bytes);
   if( bytes.n<=8 ) return pickle_add_integer(m, zt_pickle_small(bytes));
   node = pickle_add(m, ZT_PICKLE_INTEGER);
-  m->p->items[node].flags = (uint16_t)(PICKLE_WIDE|flags);
+  m->p->items[node].flags = (uint16_t)(ZT_PICKLE_WIDE|flags);
   m->p->items[node].n = (uint32_t)bytes.n;
   m->p->items[node].a = (uint32_t)at;
   return node;
 }
 
-/* --- Arguments that are text --- */
+/* --- Text arguments --- */
 
-/* PK3: what is wrong with an argument. */
-static zt_pickle_node pickle_fail_text(pickle_machine *m, const char *why){
-  pickle_fail(m, "PK3", "%s", why);
-  return 0;
-}
-
-/* PK3: what protocol 0 writes: 00 and 01 are booleans; a long one ends with L. */
+/* PK3: in protocol 0, 00 and 01 are booleans, and a long integer ends with L. */
 static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
   uint8_t bytes[ZT_PICKLE_INTEGER_BYTES], *made;
   const char *why;
@@ -226,11 +163,11 @@ static zt_pickle_node pickle_add_decimal(pickle_machine *m, zt_span text){
     return text.p[1]=='1' ? 1+ZT_PICKLE_TRUE : 1+ZT_PICKLE_FALSE;
   }
   if( m->r.code==ZT_PICKLE_OP_LONG && text.n && text.p[text.n-1]=='L' ) text.n--;
-  if( (why = zt_pickle_decimal(text, bytes, &n))!=NULL ) return pickle_fail_text(m, why);
+  if( (why = zt_pickle_decimal(text, bytes, &n))!=NULL ) return pickle_fail(m, "PK3", "%s", why);
   if( n<=8 ) return pickle_add_integer(m, zt_pickle_small((zt_span){ bytes, n }));
   if( (made = pickle_make(m, n))==NULL ) return 0;
   memcpy(made, bytes, n);
-  return pickle_add_long(m, (zt_span){ made, n }, m->p->nMade-n, PICKLE_MADE);
+  return pickle_add_long(m, (zt_span){ made, n }, m->p->nMade-n, ZT_PICKLE_MADE);
 }
 
 static zt_pickle_node pickle_add_real(pickle_machine *m, double real){
@@ -242,10 +179,10 @@ static zt_pickle_node pickle_add_real(pickle_machine *m, double real){
 static zt_pickle_node pickle_add_float(pickle_machine *m, zt_span text){
   double real;
   const char *why = zt_pickle_real(text, &real);
-  return why ? pickle_fail_text(m, why) : pickle_add_real(m, real);
+  return why ? pickle_fail(m, "PK3", "%s", why) : pickle_add_real(m, real);
 }
 
-/* PK3: a text that has to be unescaped: what that makes of it takes at most twice its room. */
+/* PK3: the unescaped text has at most twice the bytes. */
 static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
   uint8_t *out = pickle_make(m, 2*text.n);
   const char *why;
@@ -253,16 +190,16 @@ static zt_pickle_node pickle_add_escaped(pickle_machine *m, zt_span text){
   if( !out ) return 0;
   why = m->r.code==ZT_PICKLE_OP_STRING ? zt_pickle_unquote(text, out, &n)
                                        : zt_pickle_unescape(text, out, &n);
-  if( why ) return pickle_fail_text(m, why);
+  if( why ) return pickle_fail(m, "PK3", "%s", why);
   m->p->nMade -= 2*text.n-n;
-  return pickle_add_made(m, n);
+  return pickle_add_bytes(m, (zt_span){ out, n }, m->p->nMade-n, true, ZT_PICKLE_MADE);
 }
 
-/* PK3: a module and a name in it, a newline between them. */
+/* PK3: a module and a name, separated by a newline. */
 static zt_pickle_node pickle_add_global(pickle_machine *m, zt_span text){
   const uint8_t *newline = memchr(text.p, '\n', text.n);
   zt_pickle_node node;
-  if( !zt_utf8_valid(text.p, text.n) ) return pickle_fail_text(m, "a name that is not UTF-8");
+  if( !zt_utf8_valid(text.p, text.n) ) return pickle_fail(m, "PK3", "a name that is not UTF-8");
   node = pickle_add(m, ZT_PICKLE_GLOBAL);
   m->p->items[node].n = (uint32_t)text.n;
   m->p->items[node].a = (uint32_t)(text.p-m->p->bytes.p);
@@ -287,7 +224,7 @@ ZT_INLINE bool pickle_push(pickle_machine *m, zt_pickle_node node){
   return true;
 }
 
-/* PK4: n nodes are on the stack, and no mark is among them. */
+/* PK4: the top n items are nodes, not marks. */
 static bool pickle_need(pickle_machine *m, uint32_t n){
   for(uint32_t i=0; i<n; i++){
     if( i<m->depth && m->stack[m->depth-1-i]!=PICKLE_MARK ) continue;
@@ -297,7 +234,7 @@ static bool pickle_need(pickle_machine *m, uint32_t n){
   return true;
 }
 
-/* PK5: the place behind the last mark. */
+/* PK5: *out is the position above the last mark. */
 static bool pickle_mark(pickle_machine *m, uint32_t *out){
   uint32_t i = m->depth;
   while( i>0 && m->stack[i-1]!=PICKLE_MARK ) i--;
@@ -305,24 +242,24 @@ static bool pickle_mark(pickle_machine *m, uint32_t *out){
   return i>0 || pickle_fail(m, "PK5", "there is no mark on the stack");
 }
 
-/* Where an entry with another key than the usual ones is, or may be. */
-static pickle_entry *pickle_other(pickle_machine *m, uint32_t key){
+/* The slot of a key in the hash table, or a free one for it. */
+static pickle_entry *pickle_memo_slot(pickle_machine *m, uint32_t key){
   const uint32_t mask = UINT32_MAX>>m->shift;
   uint32_t i = (uint32_t)((key*m->multiplier)>>32)>>m->shift;
-  while( m->others[i].node && m->others[i].key!=key ) i = (i+1) & mask;
-  return &m->others[i];
+  while( m->hashed[i].node && m->hashed[i].key!=key ) i = (i+1) & mask;
+  return &m->hashed[i];
 }
 
-static bool pickle_need_others(pickle_machine *m){
+static bool pickle_need_hashed(pickle_machine *m){
   unsigned bits = 3;
   while( bits<31 && ((uint64_t)1<<bits)<2*m->puts ) bits++;
   m->shift = 32-bits;
-  m->others = sqlite3_malloc64((uint64_t)sizeof(*m->others)<<bits);
-  if( !m->others ){
+  m->hashed = sqlite3_malloc64((uint64_t)sizeof(*m->hashed)<<bits);
+  if( !m->hashed ){
     zt_fail_nomem(m->err);
     return false;
   }
-  memset(m->others, 0, sizeof(*m->others)<<bits);
+  memset(m->hashed, 0, sizeof(*m->hashed)<<bits);
   sqlite3_randomness(sizeof(m->multiplier), &m->multiplier);
   m->multiplier |= 1;
   return true;
@@ -335,8 +272,8 @@ static bool pickle_put_memo(pickle_machine *m, uint32_t key){
     place = &m->memo[key];
   }else{
     pickle_entry *entry;
-    if( !m->others && !pickle_need_others(m) ) return false;
-    entry = pickle_other(m, key);
+    if( !m->hashed && !pickle_need_hashed(m) ) return false;
+    entry = pickle_memo_slot(m, key);
     entry->key = key;
     place = &entry->node;
   }
@@ -348,7 +285,7 @@ static bool pickle_put_memo(pickle_machine *m, uint32_t key){
 /* PK6 */
 static bool pickle_get_memo(pickle_machine *m, uint32_t key){
   zt_pickle_node node = key<m->roomMemo ? m->memo[key]
-                      : m->others ? pickle_other(m, key)->node : 0;
+                      : m->hashed ? pickle_memo_slot(m, key)->node : 0;
   if( node ) return pickle_push(m, node);
   return pickle_fail(m, "PK6", "the memo has no entry %u", (unsigned)key);
 }
@@ -363,12 +300,12 @@ static bool pickle_key(pickle_machine *m, uint32_t *out){
     key = key*10+digit;
   }
   *out = (uint32_t)key;
-  return (ok && key<=UINT32_MAX) || pickle_fail(m, "PK3", "no memo's key");
+  return (ok && key<=UINT32_MAX) || pickle_fail(m, "PK3", "an invalid key of the memo");
 }
 
-/* --- What opcodes make of the stack --- */
+/* --- Effects of opcodes --- */
 
-/* Put down what is on the stack from a place on; *first is where. */
+/* Move the stack from a position on into the children; *first is where. Returns their number. */
 static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
   zt_pickle *p = m->p;
   uint32_t n = m->depth-from;
@@ -382,7 +319,7 @@ static uint32_t pickle_take(pickle_machine *m, uint32_t from, uint32_t *first){
 
 static zt_pickle_node pickle_tuple(pickle_machine *m, uint32_t from){
   zt_pickle_node node = pickle_add(m, ZT_PICKLE_TUPLE);
-  pickle_item *item = &m->p->items[node];
+  zt_pickle_item *item = &m->p->items[node];
   item->n = pickle_take(m, from, &item->a);
   return node;
 }
@@ -391,27 +328,27 @@ static bool pickle_push_tuple(pickle_machine *m, uint32_t n){
   return pickle_need(m, n) && pickle_push(m, pickle_tuple(m, m->depth-n));
 }
 
-/* Append what is on the stack from a place on to a list, a set or a dict. */
+/* Append the stack from a position on to a list, set or dict. */
 static void pickle_append(pickle_machine *m, zt_pickle_node node, uint32_t from){
   zt_pickle *p = m->p;
-  pickle_item *item = &p->items[node];
+  zt_pickle_item *item = &p->items[node];
   uint32_t piece = p->nWords, first;
   if( from==m->depth ) return;
-  p->nWords += PICKLE_PIECE_HEAD;
-  p->words[piece+PICKLE_PIECE_NEXT] = 0;
-  p->words[piece+PICKLE_PIECE_N] = pickle_take(m, from, &first);
-  if( item->n ) p->words[item->b+PICKLE_PIECE_NEXT] = piece;
+  p->nWords += ZT_PICKLE_PIECE_HEAD;
+  p->words[piece+ZT_PICKLE_PIECE_NEXT] = 0;
+  p->words[piece+ZT_PICKLE_PIECE_N] = pickle_take(m, from, &first);
+  if( item->n ) p->words[item->b+ZT_PICKLE_PIECE_NEXT] = piece;
   else item->a = piece;
   item->b = piece;
-  item->n += p->words[piece+PICKLE_PIECE_N];
+  item->n += p->words[piece+ZT_PICKLE_PIECE_N];
 }
 
-/* PK4: a dict of what is on the stack from a place on has a value for each key. */
+/* PK4: a dict's keys all have values. */
 static bool pickle_pairs(pickle_machine *m, uint32_t from){
   return (m->depth-from)%2==0 || pickle_fail(m, "PK4", "a key without a value");
 }
 
-/* PK5: a new list, set or dict of all from the last mark on. */
+/* PK5: push a new tuple, list, set or dict of the items above the last mark. */
 static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
   zt_pickle_node node;
   uint32_t from;
@@ -422,20 +359,20 @@ static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
   return pickle_push(m, node);
 }
 
-/* PK4: put what is on the stack from a place on, before which `below` other words are, into what
-** lies there: that is of that kind, or what a call would give. */
+/* PK4: put the stack from a position on into the node below it, a container of that kind or a call.
+** `below` words lie between (a mark). */
 static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   zt_pickle_node node = from>below ? m->stack[from-below-1] : PICKLE_MARK, *place;
   if( node==PICKLE_MARK ) return pickle_fail(m, "PK4", "there is nothing to put anything into");
   if( kind==ZT_PICKLE_DICT && !pickle_pairs(m, from) ) return false;
   if( p->items[node].kind==ZT_PICKLE_CALL ){
-    pickle_call *call = &p->calls[p->items[node].a];
+    zt_pickle_parts *call = &p->calls[p->items[node].a];
     place = kind==ZT_PICKLE_DICT ? &call->dict : &call->list;
     if( *place==0 ) *place = pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
     node = *place;
   }else if( p->items[node].kind!=kind ){
-    return pickle_fail(m, "PK4", "what it should put something into is no %s",
+    return pickle_fail(m, "PK4", "the container to fill is not a %s",
                        kind==ZT_PICKLE_DICT ? "dict" : kind==ZT_PICKLE_LIST ? "list" : "set");
   }
   pickle_append(m, node, from);
@@ -457,13 +394,13 @@ static bool pickle_push_call(pickle_machine *m, zt_pickle_node callee, zt_pickle
   zt_pickle_node node = pickle_add(m, ZT_PICKLE_CALL);
   assert( m->p->nCalls<m->calls );
   m->p->items[node].a = m->p->nCalls;
-  m->p->calls[m->p->nCalls++] = (pickle_call){
+  m->p->calls[m->p->nCalls++] = (zt_pickle_parts){
     .callee = callee, .args = args, .keywords = keywords
   };
   return pickle_push(m, node);
 }
 
-/* A call of n things on the stack: what is called, with what, and by which keywords. */
+/* Push a call of the top n items: callee, arguments, keywords. */
 static bool pickle_reduce(pickle_machine *m, uint32_t n){
   const zt_pickle_node *top;
   if( !pickle_need(m, n) ) return false;
@@ -472,8 +409,7 @@ static bool pickle_reduce(pickle_machine *m, uint32_t n){
   return pickle_push_call(m, top[0], top[1], n>2 ? top[2] : 0);
 }
 
-/* PK4, PK5: the same with all from the last mark on. What is called is the first of them, unless it
-** is the opcode's argument. */
+/* PK4, PK5: push a call with all items above the last mark: callee 0 is the first of them. */
 static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
   zt_pickle_node args;
   uint32_t from;
@@ -489,12 +425,12 @@ static bool pickle_reduce_all(pickle_machine *m, zt_pickle_node callee){
 /* PK4 */
 static bool pickle_build(pickle_machine *m){
   zt_pickle *p = m->p;
-  const pickle_item *item;
-  pickle_call *call;
+  const zt_pickle_item *item;
+  zt_pickle_parts *call;
   if( !pickle_need(m, 2) ) return false;
   item = &p->items[m->stack[m->depth-2]];
   if( item->kind!=ZT_PICKLE_CALL ){
-    return pickle_fail(m, "PK4", "what it should give a state is not the result of a call");
+    return pickle_fail(m, "PK4", "the object for this state is not the result of a call");
   }
   call = &p->calls[item->a];
   if( call->state ) return pickle_fail(m, "PK4", "it has a state already");
@@ -502,7 +438,7 @@ static bool pickle_build(pickle_machine *m){
   return true;
 }
 
-/* PK4: module and name from the stack. */
+/* PK4: module and name are on the stack. */
 static bool pickle_stack_global(pickle_machine *m){
   zt_pickle *p = m->p;
   zt_pickle_node node;
@@ -512,7 +448,7 @@ static bool pickle_stack_global(pickle_machine *m){
     return pickle_fail(m, "PK4", "module and name are not both text");
   }
   node = pickle_add(m, ZT_PICKLE_GLOBAL);
-  p->items[node].flags = PICKLE_PAIR;
+  p->items[node].flags = ZT_PICKLE_PAIR;
   m->depth -= 2;
   p->items[node].a = m->stack[m->depth];
   p->items[node].b = m->stack[m->depth+1];
@@ -533,9 +469,8 @@ static bool pickle_push_extension(pickle_machine *m, int64_t code){
   return pickle_push(m, node);
 }
 
-/* --- The dispatch --- */
+/* --- Dispatch --- */
 
-/* Numbers and texts. */
 static bool pickle_push_scalar(pickle_machine *m){
   const zt_span a = m->r.argument;
   zt_pickle_node node = 0;
@@ -557,15 +492,15 @@ static bool pickle_push_scalar(pickle_machine *m){
       break;
     case ZT_PICKLE_OP_BINBYTES: case ZT_PICKLE_OP_SHORT_BINBYTES: case ZT_PICKLE_OP_BINBYTES8:
     case ZT_PICKLE_OP_BYTEARRAY8:
-      node = pickle_add_bytes(m, a, false);
+      node = pickle_add_argument(m, false);
       break;
-    default:   /* Texts, with a length */
-      node = pickle_add_bytes(m, a, true);
+    default:   /* Texts with a length */
+      node = pickle_add_argument(m, true);
       break;
   }
   if( node && (m->r.code==ZT_PICKLE_OP_STRING || m->r.code==ZT_PICKLE_OP_BINSTRING
                || m->r.code==ZT_PICKLE_OP_SHORT_BINSTRING) ){
-    m->p->items[node].flags |= PICKLE_STRING;
+    m->p->items[node].flags |= ZT_PICKLE_STRING;
   }
   return node && pickle_push(m, node);
 }
@@ -583,18 +518,17 @@ static bool pickle_memo(pickle_machine *m, zt_pickle_code code){
   }
 }
 
-/* Take all from `to` on off the stack. */
+/* Pop all items from position `to` on. */
 static void pickle_drop(pickle_machine *m, uint32_t to){
   while( m->depth>to ){
-    pickle_item *item = &m->p->items[m->stack[--m->depth]];
+    zt_pickle_item *item = &m->p->items[m->stack[--m->depth]];
     if( item->kind!=ZT_PICKLE_CALL ) continue;
-    item->flags |= PICKLE_DROPPED;
+    item->flags |= ZT_PICKLE_DROPPED;
     m->p->drops = true;
   }
 }
 
-/* What changes the stack and nothing else. */
-static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
+static bool pickle_edit_stack(pickle_machine *m, zt_pickle_code code){
   uint32_t from;
   switch( code ){
     case ZT_PICKLE_OP_MARK: return pickle_push(m, PICKLE_MARK);
@@ -603,14 +537,14 @@ static bool pickle_shuffle(pickle_machine *m, zt_pickle_code code){
       if( !pickle_mark(m, &from) ) return false;
       pickle_drop(m, from-1);
       return true;
-    default:   /* POP takes a mark, too */
+    default:   /* POP also removes a mark */
       if( m->depth==0 ) return pickle_need(m, 1);
       pickle_drop(m, m->depth-1);
       return true;
   }
 }
 
-/* PK2, PK3: what says something of the pickle itself. */
+/* PK2, PK3 */
 static bool pickle_frame(pickle_machine *m, zt_pickle_code code){
   if( code==ZT_PICKLE_OP_PROTO && m->r.argument.p[0]>PICKLE_PROTOCOL ){
     return pickle_fail(m, "PK3", "protocol %d is not known", m->r.argument.p[0]);
@@ -627,7 +561,7 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_PROTO: case ZT_PICKLE_OP_FRAME: return pickle_frame(m, code);
     case ZT_PICKLE_OP_MARK: case ZT_PICKLE_OP_POP: case ZT_PICKLE_OP_POP_MARK:
     case ZT_PICKLE_OP_DUP:
-      return pickle_shuffle(m, code);
+      return pickle_edit_stack(m, code);
     case ZT_PICKLE_OP_GET: case ZT_PICKLE_OP_BINGET: case ZT_PICKLE_OP_LONG_BINGET:
     case ZT_PICKLE_OP_PUT: case ZT_PICKLE_OP_BINPUT: case ZT_PICKLE_OP_LONG_BINPUT:
     case ZT_PICKLE_OP_MEMOIZE:
@@ -663,11 +597,11 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_OBJ:         return pickle_reduce_all(m, 0);
     case ZT_PICKLE_OP_BUILD:       return pickle_build(m);
     case ZT_PICKLE_OP_PERSID:
-      return pickle_push_persistent(m, pickle_add_bytes(m, m->r.argument, true));
+      return pickle_push_persistent(m, pickle_add_argument(m, true));
     case ZT_PICKLE_OP_BINPERSID:
       return pickle_need(m, 1) && pickle_push_persistent(m, m->stack[--m->depth]);
     case ZT_PICKLE_OP_NEXT_BUFFER: case ZT_PICKLE_OP_READONLY_BUFFER:
-      return pickle_fail(m, "PK4", "what it takes is not in the pickle");
+      return pickle_fail(m, "PK4", "its buffer is not in the pickle");
     case ZT_PICKLE_OP_STOP:
       if( !pickle_need(m, 1) ) return false;
       m->p->root = m->stack[--m->depth];
@@ -679,7 +613,7 @@ static bool pickle_step(pickle_machine *m){
 
 /* --- Opening --- */
 
-/* Room for as much as was counted, and the nodes that are there from the beginning. */
+/* Allocate the counted capacities, and add the fixed nodes. */
 static bool pickle_reserve(pickle_machine *m){
   zt_pickle *p = m->p;
   m->nodes += PICKLE_SMALL+PICKLE_BYTES;
@@ -724,7 +658,7 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
   if( !p ) return zt_fail_nomem(err);
   *p = (zt_pickle){ .bytes = bytes };
   m.p = p;
-  if( pickle_measure(&m) && pickle_reserve(&m) && pickle_run(&m) ){
+  if( pickle_count(&m) && pickle_reserve(&m) && pickle_run(&m) ){
     *used = m.r.next;
     *out = p;
   }else{
@@ -732,146 +666,6 @@ int zt_pickle_open(zt_span bytes, const zt_interrupt *interrupt, zt_pickle **out
   }
   sqlite3_free(m.stack);
   sqlite3_free(m.memo);
-  sqlite3_free(m.others);
+  sqlite3_free(m.hashed);
   return err->rc;
-}
-
-void zt_pickle_close(zt_pickle *p){
-  if( !p ) return;
-  sqlite3_free(p->items);
-  sqlite3_free(p->words);
-  sqlite3_free(p->calls);
-  sqlite3_free(p->made);
-  sqlite3_free(p);
-}
-
-/* --- The tree --- */
-
-zt_pickle_node zt_pickle_root(const zt_pickle *p){
-  return p->root;
-}
-
-uint32_t zt_pickle_nodes(const zt_pickle *p){
-  return p->n-1;
-}
-
-bool zt_pickle_drops(const zt_pickle *p){
-  return p->drops;
-}
-
-bool zt_pickle_is_dropped(const zt_pickle *p, zt_pickle_node node){
-  return (p->items[node].flags & PICKLE_DROPPED)!=0;
-}
-
-void zt_pickle_take(zt_pickle *p, zt_pickle_node node){
-  p->items[node].flags &= (uint16_t)~PICKLE_DROPPED;
-}
-
-void zt_pickle_give(zt_pickle *p, zt_pickle_node node, zt_pickle_node state){
-  pickle_call *call = &p->calls[p->items[node].a];
-  assert( p->items[node].kind==ZT_PICKLE_CALL && call->state==0 );
-  call->state = state;
-}
-
-zt_pickle_kind zt_pickle_kind_of(const zt_pickle *p, zt_pickle_node node){
-  return (zt_pickle_kind)p->items[node].kind;
-}
-
-bool zt_pickle_is_empty(const zt_pickle *p, zt_pickle_node node){
-  const pickle_item *item = &p->items[node];
-  return item->n==0 && item->kind>=ZT_PICKLE_TUPLE && item->kind<=ZT_PICKLE_DICT;
-}
-
-static zt_span pickle_bytes(const zt_pickle *p, const pickle_item *item){
-  return (zt_span){ (item->flags & PICKLE_MADE ? p->made : p->bytes.p)+item->a, item->n };
-}
-
-static void pickle_get_global(const zt_pickle *p, const pickle_item *item, zt_pickle_value *out){
-  zt_span a, b;
-  if( item->flags & PICKLE_PAIR ){
-    a = pickle_bytes(p, &p->items[item->a]);
-    b = pickle_bytes(p, &p->items[item->b]);
-  }else{
-    a = (zt_span){ p->bytes.p+item->a, item->b };
-    b = (zt_span){ a.p+item->b+1, item->n-item->b-1 };
-  }
-  out->module = (zt_text){ (const char*)a.p, a.n };
-  out->name = (zt_text){ (const char*)b.p, b.n };
-}
-
-void zt_pickle_get(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
-  const pickle_item *item = &p->items[node];
-  const pickle_call *call;
-  assert( node>0 && node<p->n );
-  out->kind = (zt_pickle_kind)item->kind;
-  out->n = 0;
-  out->bytes = (zt_span){ NULL, 0 };
-  switch( out->kind ){
-    case ZT_PICKLE_INTEGER:
-      if( item->flags & PICKLE_WIDE ) out->bytes = pickle_bytes(p, item);
-      else out->integer = item->integer;
-      break;
-    case ZT_PICKLE_EXTENSION:  out->integer = item->integer; break;
-    case ZT_PICKLE_REAL:       out->real = item->real; break;
-    case ZT_PICKLE_TEXT:
-    case ZT_PICKLE_BYTES:
-      out->bytes = pickle_bytes(p, item);
-      out->string = (item->flags & PICKLE_STRING)!=0;
-      break;
-    case ZT_PICKLE_GLOBAL:     pickle_get_global(p, item, out); break;
-    case ZT_PICKLE_PERSISTENT: out->args = item->a; break;
-    case ZT_PICKLE_CALL:
-      call = &p->calls[item->a];
-      out->callee = call->callee;
-      out->args = call->args;
-      out->keywords = call->keywords;
-      out->list = call->list;
-      out->dict = call->dict;
-      out->state = call->state;
-      break;
-    default:
-      out->n = item->n;
-      break;
-  }
-}
-
-bool zt_pickle_latin1(const zt_pickle *p, zt_pickle_node node, size_t *out){
-  const pickle_item *item = &p->items[node];
-  uint32_t n;
-  if( item->kind!=ZT_PICKLE_TEXT ) return false;
-  n = item->n>=PICKLE_LONG_TEXT ? item->b : pickle_count_latin1(pickle_bytes(p, item));
-  *out = n;
-  return n!=UINT32_MAX;
-}
-
-bool zt_pickle_place(const zt_pickle *p, zt_span bytes, size_t *out){
-  const uintptr_t first = (uintptr_t)p->bytes.p, at = (uintptr_t)bytes.p;
-  if( at<first || !zt_claim(p->bytes.n, at-first, bytes.n) ) return false;
-  *out = (size_t)(at-first);
-  return true;
-}
-
-zt_pickle_node zt_pickle_child(const zt_pickle *p, zt_pickle_node node, uint32_t i){
-  const pickle_item *item = &p->items[node];
-  return item->kind==ZT_PICKLE_TUPLE && i<item->n ? p->words[item->a+i] : 0;
-}
-
-zt_pickle_cursor zt_pickle_begin(const zt_pickle *p, zt_pickle_node node){
-  const pickle_item *item = &p->items[node];
-  if( item->kind==ZT_PICKLE_TUPLE ) return (zt_pickle_cursor){ item->a, item->n, 0 };
-  if( item->kind<ZT_PICKLE_TUPLE || item->kind>ZT_PICKLE_DICT || item->n==0 ){
-    return (zt_pickle_cursor){ 0 };
-  }
-  return (zt_pickle_cursor){ 0, 0, item->a };
-}
-
-zt_pickle_node zt_pickle_next(const zt_pickle *p, zt_pickle_cursor *c){
-  if( c->remaining==0 ){
-    if( c->next==0 ) return 0;
-    c->remaining = p->words[c->next+PICKLE_PIECE_N];
-    c->at = c->next+PICKLE_PIECE_HEAD;
-    c->next = p->words[c->next+PICKLE_PIECE_NEXT];
-  }
-  c->remaining--;
-  return p->words[c->at++];
 }

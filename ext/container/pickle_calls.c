@@ -1,5 +1,5 @@
 /*
-** Calls in a pickle that have a meaning in any, and those that make bytes. See pickle_calls.h.
+** Calls that have a meaning in any pickle, and those that make bytes. See pickle_calls.h.
 **
 **   bytes     := codecs.encode(text, "latin1") | bytes(bytes?) | bytearray(bytes?)
 **              | bytearray(text, "latin-1")
@@ -8,10 +8,9 @@
 
 #include "core/host.h"
 
-#define CALLS_NESTED 4    /* Bytes that are made of bytes, at most so often */
+#define CALLS_NESTED 4    /* Nesting of calls that make bytes of bytes */
 
-#define CALLS_ROW(module, name, meaning) \
-  { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_CALL_##meaning }
+#define CALLS_ROW(module, name, meaning) ZT_PICKLE_NAME(module, name, ZT_CALL_##meaning)
 
 static const zt_pickle_name calls_meanings[] = {
   CALLS_ROW("_codecs", "encode", ENCODE),
@@ -30,14 +29,13 @@ static const zt_pickle_name calls_meanings[] = {
   CALLS_ROW("numpy.core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy._core.numeric", "_frombuffer", NUMPY_BUFFER),
   CALLS_ROW("numpy.ma.core", "_mareconstruct", NUMPY_MASKED),
+  { .meaning = 0 }
 };
 
-int zt_pickle_name_find(const zt_pickle_name *table, size_t n, const zt_pickle_value *global){
-  for(size_t i=0; i<n; i++){
-    if( zt_text_equal(global->name, table[i].name)
-     && zt_text_equal(global->module, table[i].module) ) return table[i].meaning;
-  }
-  return 0;
+int zt_pickle_name_find(const zt_pickle_name *table, const zt_pickle_value *global){
+  while( table->meaning && !(zt_text_equal(global->name, table->name)
+                             && zt_text_equal(global->module, table->module)) ) table++;
+  return table->meaning;
 }
 
 zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
@@ -47,21 +45,14 @@ zt_pickle_meaning zt_pickle_call(const zt_pickle *p, zt_pickle_node node, zt_pic
   if( zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE
    || zt_pickle_kind_of(p, call->callee)!=ZT_PICKLE_GLOBAL ) return ZT_CALL_OTHER;
   zt_pickle_get(p, call->callee, &callee);
-  return (zt_pickle_meaning)zt_pickle_name_find(calls_meanings,
-                                                sizeof(calls_meanings)/sizeof(*calls_meanings),
-                                                &callee);
+  return (zt_pickle_meaning)zt_pickle_name_find(calls_meanings, &callee);
 }
 
-/* --- Bytes --- */
-
 static bool calls_is_latin1(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value value;
   zt_text name;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  name = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-  return value.kind==ZT_PICKLE_TEXT && (zt_text_is(name, "latin1") || zt_text_is(name, "latin-1")
-                                        || zt_text_is(name, "iso-8859-1"));
+  return zt_pickle_text(p, node, &name)
+      && (zt_text_is(name, "latin1") || zt_text_is(name, "latin-1")
+          || zt_text_is(name, "iso-8859-1"));
 }
 
 bool zt_pickle_read_bytes(const zt_pickle *p, zt_pickle_node node, size_t most,

@@ -5,10 +5,10 @@
 **             ; text is kind and bytes, "f4"; order "<", ">", "|" or "="; a class is one of
 **             ; ml_dtypes
 **   array  := M.multiarray._reconstruct(class, (0,), b"b"), state (version?, shape, dtype, fortran,
-**             data)             ; data are bytes, or of objects a list
+**             data)             ; data are bytes, or a list of objects
 **           | M.numeric._frombuffer(data, dtype, shape, order, axes?)
-**             ; order "C", "F", or "K": C, and then transposed by axes
-**   masked := numpy.ma.core._mareconstruct(...), state: listed alone
+**             ; order "C", "F", or "K": C, then transposed by axes
+**   masked := numpy.ma.core._mareconstruct(...), state: listed without values
 **   scalar := M.multiarray.scalar(dtype, data)
 */
 #include "container/pickle_numpy.h"
@@ -17,23 +17,13 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-static zt_text numpy_text(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value value;
-  if( !node ) return (zt_text){ NULL, 0 };
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_TEXT ) return (zt_text){ NULL, 0 };
-  return (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-}
-
 static bool numpy_is_given(const zt_pickle *p, zt_pickle_node node){
   return node && zt_pickle_kind_of(p, node)!=ZT_PICKLE_NONE;
 }
 
-/* --- Types --- */
-
 #define NUMPY_DESCR_MAX 32   /* Characters of a type's text */
 
-/* The type of ml_dtypes that a class is. */
+/* The type that a class of ml_dtypes names. */
 static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy *out){
   const zt_dtype *dtype;
   if( !zt_text_is(class->module, "ml_dtypes") ) return false;
@@ -48,7 +38,7 @@ static bool numpy_describe_class(const zt_pickle_value *class, bool big, zt_npy 
   return true;
 }
 
-/* Read a type. *kind is its letter, 0 of a class. False: it is none. */
+/* Read a type. *kind is its letter, or 0 for a class. False if it is not a type. */
 static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out, char *kind){
   char descr[NUMPY_DESCR_MAX+1];
   zt_pickle_value call, class;
@@ -56,18 +46,20 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   zt_text text, order;
   if( !node || zt_pickle_call(p, node, &call)!=ZT_CALL_NUMPY_DTYPE
    || (first = zt_pickle_child(p, call.args, 0))==0 ) return false;
-  order = call.state ? numpy_text(p, zt_pickle_child(p, call.state, 1)) : ZT_TEXT("=");
+  order = ZT_TEXT("=");
+  if( call.state ) zt_pickle_text(p, zt_pickle_child(p, call.state, 1), &order);
   zt_pickle_get(p, first, &class);
   *kind = 0;
   if( class.kind==ZT_PICKLE_GLOBAL ){
     return numpy_describe_class(&class, zt_text_is(order, ">"), out);
   }
-  text = numpy_text(p, first);
-  if( text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ) return false;
+  if( !zt_pickle_text(p, first, &text) || text.n==0 || text.n>=NUMPY_DESCR_MAX || order.n!=1 ){
+    return false;
+  }
   *kind = text.z[0];
   descr[0] = order.z[0];
   memcpy(descr+1, text.z, text.n);
-  if( *kind=='O' ) text.n = 1;   /* Which has the bytes of a pointer */
+  if( *kind=='O' ) text.n = 1;   /* The number is the size of a pointer */
   zt_npy_describe((zt_text){ descr, 1+text.n }, out);
   /* Fields, or a subarray in each element */
   if( call.state && (numpy_is_given(p, zt_pickle_child(p, call.state, 2))
@@ -83,30 +75,13 @@ static bool numpy_read_type(const zt_pickle *p, zt_pickle_node node, zt_npy *out
   return true;
 }
 
-/* --- Arrays --- */
-
-/* A tuple of integers, or a list. */
+/* A tuple or list of integers, or one: numpy accepts a number as a shape. */
 static bool numpy_read_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
-  zt_pickle_value value;
-  zt_pickle_cursor c;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  *n = 0;
-  if( value.kind==ZT_PICKLE_INTEGER && !value.bytes.p ){   /* numpy takes a number for a tuple */
-    out[(*n)++] = value.integer;
-    return true;
-  }
-  if( value.kind!=ZT_PICKLE_TUPLE && value.kind!=ZT_PICKLE_LIST ) return false;
-  c = zt_pickle_begin(p, node);
-  while( (node = zt_pickle_next(p, &c))!=0 ){
-    zt_pickle_get(p, node, &value);
-    if( *n==ZT_MAX_RANK || value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
-    out[(*n)++] = value.integer;
-  }
-  return true;
+  *n = 1;
+  return zt_pickle_integer(p, node, out) || zt_pickle_integers(p, node, ZT_MAX_RANK, n, out);
 }
 
-/* The strides of a shape in one of both orders. What does not fit 64 bits wraps. */
+/* Set the strides of a shape. Values beyond 64 bits wrap. */
 static void numpy_set_strides(zt_numpy_array *a, bool fortran){
   const uint32_t rank = a->npy.rank;
   uint64_t stride = 1;
@@ -117,7 +92,7 @@ static void numpy_set_strides(zt_numpy_array *a, bool fortran){
   }
 }
 
-/* Transpose dimensions as axes say; false if they are no permutation. */
+/* Transpose dimensions by axes. False if these are not a permutation. */
 static bool numpy_transpose(zt_numpy_array *a, const int64_t *axes, uint32_t n){
   int64_t shape[ZT_MAX_RANK], strides[ZT_MAX_RANK];
   uint64_t seen = 0;
@@ -133,8 +108,7 @@ static bool numpy_transpose(zt_numpy_array *a, const int64_t *axes, uint32_t n){
   return true;
 }
 
-/* The bytes of the elements: of an array with a state, a text may be all of them, as
-** Latin-1. */
+/* Set the data: bytes, or a list of objects. In a state, a Latin-1 text may stand for bytes. */
 static void numpy_read_data(const zt_pickle *p, zt_pickle_node node, zt_numpy_array *out){
   out->source = node;
   if( !node ){
@@ -143,7 +117,7 @@ static void numpy_read_data(const zt_pickle *p, zt_pickle_node node, zt_numpy_ar
     out->items = node;
   }else{
     out->has_data = zt_pickle_read_bytes(p, node, SIZE_MAX, &out->data);
-    if( !out->has_data ) out->fault = "its data are no bytes";
+    if( !out->has_data ) out->fault = "its data are not bytes";
   }
 }
 
@@ -152,21 +126,28 @@ static bool numpy_fail(zt_numpy_array *out, const char *fault){
   return true;
 }
 
+/* The dtype and the shape. False if one of them is a fault. */
+static bool numpy_read_layout(const zt_pickle *p, zt_pickle_node dtype, zt_pickle_node shape,
+                              zt_numpy_array *out){
+  char kind;
+  if( !numpy_read_type(p, dtype, &out->npy, &kind) ) out->fault = "its dtype is not known";
+  else if( !numpy_read_ints(p, shape, &out->npy.rank, out->shape) ){
+    out->npy.rank = 0;
+    out->fault = "its shape is invalid";
+  }
+  return !out->fault;
+}
+
 /* (version?, shape, dtype, fortran, data) */
 static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_array *out){
   zt_pickle_value value;
   uint32_t at;
-  char kind;
   if( !state ) return numpy_fail(out, "it has no state");
   zt_pickle_get(p, state, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is none");
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is invalid");
   at = value.n>4;
-  if( !numpy_read_type(p, zt_pickle_child(p, state, at+1), &out->npy, &kind) ){
-    return numpy_fail(out, "its dtype is not known");
-  }
-  if( !numpy_read_ints(p, zt_pickle_child(p, state, at), &out->npy.rank, out->shape) ){
-    out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
+  if( !numpy_read_layout(p, zt_pickle_child(p, state, at+1), zt_pickle_child(p, state, at), out) ){
+    return true;
   }
   zt_pickle_get(p, zt_pickle_child(p, state, at+2), &value);
   numpy_set_strides(out, value.kind==ZT_PICKLE_TRUE
@@ -178,23 +159,18 @@ static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_
 /* (data, dtype, shape, order, axes?) */
 static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
                               zt_numpy_array *out){
-  const zt_text order = numpy_text(p, zt_pickle_child(p, call->args, 3));
   const zt_pickle_node axes = zt_pickle_child(p, call->args, 4);
   int64_t permutation[ZT_MAX_RANK];
+  zt_text order;
   uint32_t n;
-  char kind;
-  if( !numpy_read_type(p, zt_pickle_child(p, call->args, 1), &out->npy, &kind) ){
-    return numpy_fail(out, "its dtype is not known");
-  }
-  if( !numpy_read_ints(p, zt_pickle_child(p, call->args, 2), &out->npy.rank, out->shape) ){
-    out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
-  }
+  zt_pickle_text(p, zt_pickle_child(p, call->args, 3), &order);
+  if( !numpy_read_layout(p, zt_pickle_child(p, call->args, 1), zt_pickle_child(p, call->args, 2),
+                         out) ) return true;
   numpy_set_strides(out, zt_text_is(order, "F"));
   numpy_read_data(p, zt_pickle_child(p, call->args, 0), out);
   if( zt_text_is(order, "K") && numpy_is_given(p, axes) ){
     if( !numpy_read_ints(p, axes, &n, permutation) || !numpy_transpose(out, permutation, n) ){
-      return numpy_fail(out, "its axes are no permutation");
+      return numpy_fail(out, "its axes are not a permutation");
     }
   }else if( !zt_text_is(order, "C") && !zt_text_is(order, "F") && !zt_text_is(order, "K") ){
     return numpy_fail(out, "its order is neither C nor F");
@@ -225,8 +201,6 @@ bool zt_numpy_read_array(const zt_pickle *p, zt_pickle_node node, zt_numpy_array
   }
 }
 
-/* --- Numbers by themselves --- */
-
 /* The value of a 16-bit float (IEEE 754). */
 static double numpy_half(uint64_t bits){
   const unsigned exponent = bits>>10 & 31, fraction = bits & 1023;
@@ -247,7 +221,7 @@ static double numpy_real(uint64_t bits, uint64_t width){
   return real;
 }
 
-/* A number of that kind and width, at most 8 bytes, or of 16 two. */
+/* A number of that kind: at most 8 bytes, or two numbers in 16. */
 static bool numpy_set_number(char kind, const zt_npy *type, const uint8_t *bytes,
                              zt_pickle_result *out){
   const unsigned width = (unsigned)type->bytes/(kind=='c' ? 2 : 1);
@@ -273,7 +247,7 @@ static bool numpy_set_number(char kind, const zt_npy *type, const uint8_t *bytes
   }
 }
 
-/* A text of UTF-32, or bytes: without the zeros at their end, as numpy gives them. */
+/* A text of UTF-32, or bytes. numpy strips the zeros at the end. */
 static bool numpy_set_text(char kind, const zt_npy *type, const zt_pickle_bytes *data,
                            zt_pickle_result *out){
   uint8_t unit[4] = { 0 };

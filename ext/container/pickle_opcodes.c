@@ -1,11 +1,10 @@
-/* The table of opcodes, and the reading of one. See pickle_opcodes.h; the rules are those of
-** pickle.c. */
+/* The opcode table and reader. See pickle_opcodes.h; rules: pickle.c. */
 #include "container/pickle_opcodes.h"
 
 #include <stdarg.h>
 #include "core/host.h"
 
-#define OPCODES_POLL 0xFFFF   /* Opcodes between two questions whether to go on, less 1 */
+#define OPCODES_POLL 0xFFFF   /* Opcodes between checks for an interrupt, less 1 */
 #define OPCODES_SPEC "Python, pickletools"
 
 const zt_rule zt_rules_pickle[] = {
@@ -48,7 +47,7 @@ static bool opcodes_fail_end(const zt_pickle_read *r, zt_error *err){
   return zt_pickle_fail(r, err, "PK2", "its argument goes beyond the pickle's end");
 }
 
-/* PK2: an argument that ends with as many newlines, the last of which is none of it. */
+/* PK2: an argument of that many lines, without the final newline. */
 static bool opcodes_read_lines(zt_pickle_read *r, zt_span all, int lines, zt_error *err){
   size_t from = r->next;
   do{
@@ -60,7 +59,7 @@ static bool opcodes_read_lines(zt_pickle_read *r, zt_span all, int lines, zt_err
   return true;
 }
 
-/* PK2, PK3: an argument with its length before it. */
+/* PK2, PK3: an argument after its length. */
 static bool opcodes_read_counted(zt_pickle_read *r, zt_span all, unsigned width, bool is_signed,
                                  zt_error *err){
   uint64_t n;

@@ -1,31 +1,29 @@
-/*
-** The opcodes of pickles: those of protocols 0 to 5 (Python's pickletools), and their arguments.
-** Interface to code in pickle_opcodes.c.
-*/
+/* The opcodes of pickles, protocols 0 to 5 (Python's pickletools), and their arguments. */
 #ifndef ZT_CONTAINER_PICKLE_OPCODES_H
 #define ZT_CONTAINER_PICKLE_OPCODES_H
 
 #include "container/rule.h"
 #include "core/interrupt.h"
 
-extern const zt_rule zt_rules_pickle[];   /* Those of pickle.c */
+extern const zt_rule zt_rules_pickle[];   /* Rules of pickle.c */
 
-/* How an opcode's argument is delimited: a number of bytes, or: */
+/* How an argument is delimited: below 16 by a fixed number of bytes. */
 enum {
-  ZT_PICKLE_LINE = 16,   /* Up to a newline */
-  ZT_PICKLE_LINES,       /* Up to a second one */
-  ZT_PICKLE_COUNT1, ZT_PICKLE_COUNT4, ZT_PICKLE_COUNT4_SIGNED,   /* A length of so many bytes */
-  ZT_PICKLE_COUNT8                                               /* before it */
+  ZT_PICKLE_LINE = 16,   /* Ends with a newline */
+  ZT_PICKLE_LINES,       /* Ends with a second newline */
+  ZT_PICKLE_COUNT1, ZT_PICKLE_COUNT4, ZT_PICKLE_COUNT4_SIGNED,   /* A length of that many bytes
+                                                                 ** precedes */
+  ZT_PICKLE_COUNT8                                               /* the argument */
 };
 
-/* What an opcode may need beside nodes: a call, a place among children, the head of a piece of
-** them, an entry of the memo whose key is not one byte. */
+/* Capacity that an opcode needs beside nodes: a call, a child, the head of a piece of children, a
+** memo entry whose key is not one byte. */
 enum {
   ZT_PICKLE_CALLS = 0x1, ZT_PICKLE_PUSHES = 0x2, ZT_PICKLE_PIECE = 0x4, ZT_PICKLE_PUTS = 0x8
 };
 
-/* X(code, name, argument, nodes, needs): one row an opcode; nodes are as many as it makes at most,
-** of a call with what may be put into its result later. */
+/* X(code, name, argument, nodes, needs): a row for each opcode. `nodes` is the most that it makes;
+** a call's include the lists of items put into its result later. */
 #define ZT_PICKLE_OPCODES(X) \
   X('I',  INT,              ZT_PICKLE_LINE,          1, ZT_PICKLE_PUSHES) \
   X('J',  BININT,           4,                       1, ZT_PICKLE_PUSHES) \
@@ -103,36 +101,34 @@ typedef enum zt_pickle_code {
 } zt_pickle_code;
 
 typedef struct zt_pickle_opcode {
-  const char *name;               /* NULL: it is not known */
-  uint8_t size;                   /* With its argument; 0: that tells, or it is not known */
+  const char *name;               /* NULL: unknown */
+  uint8_t size;                   /* With its argument; 0: variable, or unknown */
   uint8_t argument, nodes, needs;
 } zt_pickle_opcode;
 
-/* An opcode that was read. */
 typedef struct zt_pickle_read {
-  size_t at, next;       /* Its first byte, and what comes behind its argument */
+  size_t at, next;       /* Positions of the opcode, and of the next one */
   zt_pickle_code code;
   const zt_pickle_opcode *opcode;
-  zt_span argument;      /* Without a length and newlines at the end */
+  zt_span argument;      /* Without its length, and without final newlines */
 } zt_pickle_read;
 
 extern const zt_pickle_opcode zt_pickle_opcodes[256];
 
-/* Read what begins at r->next (PK1, PK2). */
+/* Read the opcode at r->next (PK1, PK2). */
 bool zt_pickle_read_any(zt_pickle_read *r, zt_span pickle, zt_error *err);
 
-/* Go over opcodes up to a STOP (PK1, PK2), from *at on, which becomes what comes behind it; after a
-** failure, the first byte of an opcode that is not known, or not all there. */
+/* Skip opcodes through the next STOP (PK1, PK2). *at becomes the position after it; after a
+** failure, that of the unknown or incomplete opcode. */
 int zt_pickle_skip(zt_span pickle, size_t *at, const zt_interrupt *interrupt, zt_error *err);
 
-/* Bytes of the opcode at a place with its argument; 0 if that has to be read to know them, or if
-** they are not all there. */
+/* The size of an opcode with its argument; 0 if it is variable, or the pickle ends before. */
 ZT_INLINE size_t zt_pickle_size_at(zt_span pickle, size_t at){
   const size_t remaining = pickle.n-at, size = remaining ? zt_pickle_opcodes[pickle.p[at]].size : 0;
   return size<=remaining ? size : 0;
 }
 
-/* zt_pickle_read_any(); in line, where the size is known: as a rule. */
+/* zt_pickle_read_any(), inlined for opcodes of fixed size, the usual ones. */
 ZT_INLINE bool zt_pickle_read_next(zt_pickle_read *r, zt_span pickle, zt_error *err){
   const size_t size = zt_pickle_size_at(pickle, r->next);
   if( size==0 ) return zt_pickle_read_any(r, pickle, err);
@@ -144,7 +140,7 @@ ZT_INLINE bool zt_pickle_read_next(zt_pickle_read *r, zt_span pickle, zt_error *
   return true;
 }
 
-/* Record that the opcode that was read breaks a rule. Always false. */
+/* Record that the current opcode breaks a rule. Always false. */
 ZT_FORMAT(4, 5) ZT_COLD bool zt_pickle_fail(const zt_pickle_read *r, zt_error *err,
                                             const char *rule, const char *format, ...);
 

@@ -1,13 +1,13 @@
 /*
-** What calls in a pickle would give. See pickle_result.h.
+** Results of calls in a pickle. See pickle_result.h.
 **
 **   datetime  := datetime(10 bytes: year u16, month, day, hour, minute, second, microsecond u24)
 **   date      := date(4 bytes: year u16, month, day)
 **   time      := time(6 bytes: hour, minute, second, microsecond u24)    ; all big-endian
 **   number    := numpy's scalar(dtype, bytes): pickle_numpy.h
 **
-** The first bit of a datetime's month, and of a time's hour, tells which of two equal hours is
-** meant (PEP 495), and is not shown. What has a time zone is not known.
+** The first bit of a datetime's month, and of a time's hour, tells two equal hours apart (PEP 495).
+** It is not shown. Values with a time zone are not known.
 */
 #include "container/pickle_result.h"
 
@@ -17,15 +17,13 @@
 #include "core/json.h"
 #include "core/utf8.h"
 
-/* --- Dates --- */
-
 static bool result_is_date(const uint8_t *b, unsigned month){
   static const uint8_t days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
   const unsigned year = (unsigned)b[0]<<8 | b[1];
   return year>=1 && year<=9999 && month>=1 && month<=12 && b[3]>=1 && b[3]<=days[month-1];
 }
 
-/* Append a time: hour, minute, second, microseconds. */
+/* Write a time: hour, minute, second, microseconds. */
 static bool result_show_time(const uint8_t *b, unsigned hour, char *out, int room){
   const unsigned micro = (unsigned)b[3]<<16 | (unsigned)b[4]<<8 | b[5];
   if( hour>23 || b[1]>59 || b[2]>59 || micro>999999 ) return false;
@@ -34,7 +32,7 @@ static bool result_show_time(const uint8_t *b, unsigned hour, char *out, int roo
   return true;
 }
 
-/* The ISO text of a date. False: it is none, or not called as Python does. */
+/* Write a date in ISO form. False if the call is not as Python makes it. */
 static bool result_read_date(const zt_pickle *p, const zt_pickle_value *call,
                             zt_pickle_meaning meaning, char *out, int room){
   uint8_t b[10];
@@ -53,8 +51,6 @@ static bool result_read_date(const zt_pickle *p, const zt_pickle_value *call,
   out[10] = 'T';
   return result_show_time(b+4, b[4], out+11, room-11);
 }
-
-/* --- Results --- */
 
 bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
                            zt_pickle_result *out){
@@ -75,7 +71,7 @@ bool zt_pickle_read_result(const zt_pickle *p, zt_pickle_node node, size_t most,
   return meaning==ZT_CALL_NUMPY_SCALAR && zt_numpy_read_scalar(p, &call, most, out);
 }
 
-/* What is made of the bytes of a result, in that many of memory; returns how many bytes it is. */
+/* Write the text or bytes of a result, in at most that many bytes. Returns their number. */
 static size_t result_make(const zt_pickle_result *r, uint8_t *out){
   uint8_t *to = out;
   zt_pickle_copy_bytes(&r->bytes, out, r->bytes.n);

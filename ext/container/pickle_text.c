@@ -1,15 +1,14 @@
-/* Arguments of pickles that are text. See pickle_text.h. */
+/* Text arguments of pickles. See pickle_text.h. */
 #include "container/pickle_text.h"
 
 #include "core/json_read.h"
 #include "core/utf8.h"
 
-#define TEXT_DIGITS_MAX 4300   /* Of an integer, as Python bounds them: reading them takes quadratic
-                               ** time */
+#define TEXT_DIGITS_MAX 4300   /* Digits of an integer, as in Python: reading is quadratic */
 #define TEXT_REAL_MAX 400      /* Characters of a real number */
 #define TEXT_LIMBS (TEXT_DIGITS_MAX/9 + 2)
 
-static const char text_no_escape[] = "an escape that is none";
+static const char text_no_escape[] = "an invalid escape";
 
 size_t zt_pickle_trim(zt_span bytes){
   size_t n = bytes.n;
@@ -23,7 +22,7 @@ int64_t zt_pickle_small(zt_span bytes){
   return (int64_t)u;
 }
 
-/* n limbs times a factor plus a number; returns the new n. */
+/* Multiply n limbs by a factor and add a number. Returns the new n. */
 static size_t text_multiply(uint32_t *limbs, size_t n, uint32_t factor, uint32_t plus){
   uint64_t carry = plus;
   for(size_t i=0; i<n; i++){
@@ -35,7 +34,7 @@ static size_t text_multiply(uint32_t *limbs, size_t n, uint32_t factor, uint32_t
   return n;
 }
 
-/* n limbs as bytes, negated if that is wanted, with one byte more for the sign. */
+/* Write n limbs as bytes, negated if asked, with a sign bit. Returns the significant bytes. */
 static size_t text_write_limbs(const uint32_t *limbs, size_t n, bool negative, uint8_t *out){
   bool carry = negative;
   for(size_t i=0; i<4*n+1; i++){
@@ -54,7 +53,7 @@ const char *zt_pickle_decimal(zt_span text, uint8_t *out, size_t *n){
   if( text.n-sign>TEXT_DIGITS_MAX ) return "more than 4300 digits";
   for(size_t i=sign; i<text.n; i++){
     unsigned digit = text.p[i]-(unsigned)'0';
-    if( digit>9 ) return "a character that is no digit";
+    if( digit>9 ) return "a character that is not a digit";
     part = part*10+digit;
     factor *= 10;
     if( factor==1000000000u || i+1==text.n ){
@@ -80,12 +79,12 @@ const char *zt_pickle_real(zt_span text, double *out){
   for(size_t i=0; i<bare.n && digits; i++){
     digits = bare.z[i] && strchr("+-.eE0123456789infa", bare.z[i])!=NULL;
   }
-  if( text.n>TEXT_REAL_MAX || !digits ) return "no real number";
+  if( text.n>TEXT_REAL_MAX || !digits ) return "an invalid real number";
   *out = zt_json_read_real(all, room);
   return NULL;
 }
 
-/* The number that n digits of a base make; false if they are none, or not there. */
+/* Decode n digits of a base. False if one is missing or invalid. */
 static bool text_digits(const uint8_t *p, const uint8_t *end, size_t n, int base, uint32_t *out){
   *out = 0;
   if( n>(size_t)(end-p) ) return false;
@@ -97,7 +96,7 @@ static bool text_digits(const uint8_t *p, const uint8_t *end, size_t n, int base
   return true;
 }
 
-/* Read what follows a backslash, n characters of it; 0 if that is no escape. */
+/* Decode the escape after a backslash. Returns its length; 0: unknown. */
 static size_t text_escape(const uint8_t *p, const uint8_t *end, uint8_t *out){
   static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
   const char *at = *p ? strchr(from, *p) : NULL;

@@ -1,14 +1,14 @@
 /*
 ** Files of torch.save and torch.jit.save: a pickle of all values, in which tensors are views of
-** storages. Where pickles and storages are, torch_archive.c and torch_legacy.c know.
+** storages. torch_archive.c and torch_legacy.c know the places of pickles and storages.
 **
 **   PT1  it is no file of torch before 0.1.10, which was a tar archive
 **   PT2, PT3, PT14, PT20: torch_archive.c
 **   PT15, PT16: torch_legacy.c
 **   PT4, PT6, PT13: torch_tree.c
-**   PT7  paths and what they lead to take at most 16 MiB, and 16 times the pickle's bytes, and not
-**        more than ZT_MAX_MANIFEST
-** Of one tensor alone, which then is listed, and its bytes cannot be had:
+**   PT7  paths and values take at most 16 MiB and 16 times the pickle's bytes, and at most
+**        ZT_MAX_MANIFEST
+** Faults of one tensor, which is listed without its bytes:
 **   PT8, PT10, PT11, PT12: torch_object.c
 **   PT9, PT17, PT18, PT19: torch_archive.c, torch_legacy.c: its storage is there
 */
@@ -22,7 +22,7 @@
 
 #define PYTORCH_TEXT ((uint64_t)16 << 20)
 #define PYTORCH_TEXT_TIMES 16
-#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* What is put down before all is measured, at most, */
+#define PYTORCH_LITTLE ((uint64_t)8 << 20)   /* Bytes that are appended before measuring, */
 #define PYTORCH_LITTLE_TIMES 8               /* and for each byte of the pickle: real ones take 4 */
 
 static const zt_rule pytorch_rules[] = {
@@ -30,8 +30,7 @@ static const zt_rule pytorch_rules[] = {
   ZT_ERROR("PT2", "torch-no-pickle", "an archive of PyTorch has a record data.pkl", ZT_SPEC_TORCH),
   ZT_ERROR("PT3", "torch-pickle",
            "a pickle is stored, or deflated to a 64th at least, not encrypted, and has at most"
-           " 256 MiB",
-           ZT_SPEC_TORCH),
+           " 256 MiB", ZT_SPEC_TORCH),
   ZT_ERROR("PT4", "torch-depth", "values are nested at most 1000 deep (PyTorch)", ZT_SPEC_OURS),
   ZT_ERROR("PT6", "torch-path", "a path has at most 1 MiB, and no U+0000 (PyTorch)", ZT_SPEC_OURS),
   ZT_ERROR("PT7", "torch-size",
@@ -55,31 +54,26 @@ static const zt_rule pytorch_rules[] = {
            "a storage's record has as many bytes as the pickle states (PyTorch)", ZT_SPEC_TORCH),
   ZT_ERROR("PT17", "torch-width",
            "the classes of a tensor's storage and of all storages before it are known "
-           "(PyTorch before 1.6)",
-           ZT_SPEC_TORCH),
+           "(PyTorch before 1.6)", ZT_SPEC_TORCH),
   ZT_ERROR("PT18", "torch-cut", "a storage ends within the file (PyTorch before 1.6)",
            ZT_SPEC_TORCH),
   ZT_ERROR("PT19", "torch-class", "a storage is of one class (PyTorch before 1.6)", ZT_SPEC_TORCH),
   ZT_RULES_END
 };
 
-/* --- What is being read --- */
-
 typedef struct pytorch_reader {
   zt_builder *b;
   zt_torch_file *file;
   zt_torch_objects objects;
-  const zt_torch_pickle *read;   /* What is walked */
+  const zt_torch_pickle *read;   /* The current pickle */
   zt_text prefix;            /* Of its paths */
-  uint64_t text;             /* Bytes that a walk has appended, or will append */
-  bool measured;             /* All that it will append was looked at */
-  zt_cbor_out values;        /* Paths and leaves, one after the other, */
-  zt_keys paths;             /* whose paths are distinct */
-  uint64_t n;                /* How many there are */
-  zt_renamed leaves;         /* Of paths that several have */
+  uint64_t text;             /* Bytes that were appended, or will be */
+  bool measured;             /* PT7 was checked for the whole pickle */
+  zt_cbor_out values;        /* Each leaf's path and value */
+  zt_keys paths;             /* Distinct paths in `values` */
+  uint64_t n;                /* Leaves */
+  zt_renamed leaves;         /* Duplicate paths */
 } pytorch_reader;
-
-/* --- Measuring: what a walk appends --- */
 
 static uint64_t pytorch_most(const pytorch_reader *r){
   const uint64_t most = PYTORCH_TEXT+PYTORCH_TEXT_TIMES*(uint64_t)r->read->bytes.n;
@@ -87,36 +81,15 @@ static uint64_t pytorch_most(const pytorch_reader *r){
 }
 
 /* PT7 */
-static void pytorch_measure(pytorch_reader *r, uint64_t size){
-  r->text += size;
+static void pytorch_measure(void *context, const zt_torch_found *found){
+  pytorch_reader *r = context;
+  r->text += found->size;
   if( r->text<=pytorch_most(r) ) return;
   zt_break(r->b->err, "PT7", "paths and values take more than %llu bytes, for a pickle of %llu",
            (unsigned long long)pytorch_most(r), (unsigned long long)r->read->bytes.n);
 }
 
-static void pytorch_measure_leaf(void *context, zt_text path, uint64_t size, zt_pickle_node node,
-                                 zt_torch_shown shown){
-  (void)path;
-  (void)node;
-  (void)shown;
-  pytorch_measure(context, size);
-}
-
-static void pytorch_measure_tensor(void *context, zt_text path, uint64_t size,
-                                   const zt_torch_tensor *tensor){
-  (void)path;
-  (void)tensor;
-  pytorch_measure(context, size);
-}
-
-static void pytorch_measure_array(void *context, zt_text path, uint64_t size,
-                                  const zt_numpy_array *array){
-  (void)path;
-  (void)array;
-  pytorch_measure(context, size);
-}
-
-/* What a walk appends before all is measured. */
+/* The bytes to append before measuring. */
 static uint64_t pytorch_little(const pytorch_reader *r){
   const uint64_t n = PYTORCH_LITTLE_TIMES*((uint64_t)r->read->bytes.n+1024);
   return n<PYTORCH_LITTLE ? n : PYTORCH_LITTLE;
@@ -127,12 +100,9 @@ static int pytorch_walk(pytorch_reader *r, const zt_torch_visitor *visitor){
                        r->b->err);
 }
 
-/* PT7: there is room for all that the pickle says. That is looked at once a walk has appended more
-** than a little, as those of few files do: it then goes on only if there is. */
+/* PT7: if the pickle appends more than a little, as few files do, measure all of it first. */
 static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
-  const zt_torch_visitor measure = {
-    pytorch_measure_leaf, pytorch_measure_tensor, pytorch_measure_array, r, true
-  };
+  const zt_torch_visitor measure = { pytorch_measure, r, true };
   r->text += size;
   if( r->measured || r->text<=pytorch_little(r) ) return true;
   r->measured = true;
@@ -140,9 +110,7 @@ static bool pytorch_has_room(pytorch_reader *r, uint64_t size){
   return pytorch_walk(r, &measure)==SQLITE_OK;
 }
 
-/* --- Leaves --- */
-
-/* Put down a path; false if another leaf has it. */
+/* Append a path; false if another leaf has it. */
 static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   const size_t before = r->values.n;
   bool duplicate = false;
@@ -155,41 +123,31 @@ static bool pytorch_put_path(pytorch_reader *r, zt_text path){
   return !duplicate;
 }
 
-static void pytorch_put_leaf(void *context, zt_text path, uint64_t size, zt_pickle_node node,
-                             zt_torch_shown shown){
-  pytorch_reader *r = context;
-  if( !pytorch_has_room(r, size) ) return;
+static void pytorch_put_leaf(pytorch_reader *r, const zt_torch_found *found){
+  zt_text path = found->path;
   if( !pytorch_put_path(r, path)
    && !zt_renamed_name(&r->leaves, &r->paths, r->values.p, path, &path, r->b->err) ){
     pytorch_put_path(r, path);
   }
-  zt_torch_put(r->read->pickle, node, shown, &r->values);
+  zt_torch_put(r->read->pickle, found->node, found->shown, &r->values);
   r->n++;
 }
 
-static void pytorch_put_tensor(void *context, zt_text path, uint64_t size,
-                               const zt_torch_tensor *tensor){
+static void pytorch_put(void *context, const zt_torch_found *found){
   pytorch_reader *r = context;
-  if( pytorch_has_room(r, size) ) zt_torch_add_tensor(&r->objects, path, tensor);
+  if( !pytorch_has_room(r, found->size) ) return;
+  if( found->tensor ) zt_torch_add_tensor(&r->objects, found->path, found->tensor);
+  else if( found->array ) zt_torch_add_array(&r->objects, found->path, found->array);
+  else pytorch_put_leaf(r, found);
 }
 
-static void pytorch_put_array(void *context, zt_text path, uint64_t size,
-                              const zt_numpy_array *array){
-  pytorch_reader *r = context;
-  if( pytorch_has_room(r, size) ) zt_torch_add_array(&r->objects, path, array);
-}
-
-/* --- Opening --- */
-
-/* Read a pickle and all that it says. */
+/* Read a pickle and all of its values. */
 static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix){
-  const zt_torch_visitor put = {
-    pytorch_put_leaf, pytorch_put_tensor, pytorch_put_array, r, false
-  };
+  const zt_torch_visitor put = { pytorch_put, r, false };
   zt_container *c = r->b->container;
   zt_torch_pickle read = { 0 };
   if( zt_torch_read(r->file, which, &read)==SQLITE_OK && read.pickle
-   && zt_torch_settle(read.pickle, r->b->interrupt, r->b->err)==SQLITE_OK ){
+   && zt_torch_set_dropped_states(read.pickle, r->b->interrupt, r->b->err)==SQLITE_OK ){
     if( which==ZT_TORCH_DATA ){
       c->manifest_offset = read.offset;
       c->manifest_length = read.length;
@@ -205,15 +163,13 @@ static int pytorch_read(pytorch_reader *r, zt_torch_which which, zt_text prefix)
   return r->b->err->rc;
 }
 
-/* A text that may be missing. */
 static void pytorch_put_optional(zt_cbor_out *o, zt_text key, zt_text value){
   zt_cbor_put_text(o, key);
   if( value.z ) zt_cbor_put_text(o, value);
   else zt_cbor_put_null(o);
 }
 
-/* The manifest, made of what the file says of itself and all leaves, which are the file's
-** attributes, too. */
+/* The manifest: the file's own fields, and the leaves, which are also its attributes. */
 static int pytorch_keep_manifest(pytorch_reader *r){
   zt_container *c = r->b->container;
   const zt_torch_file *f = r->file;
@@ -241,13 +197,12 @@ static int pytorch_keep_manifest(pytorch_reader *r){
   return r->b->err->rc;
 }
 
-/* What the file says of itself, and both pickles. */
 static int pytorch_read_all(pytorch_reader *r){
   zt_container *c = r->b->container;
   const zt_torch_file *f = r->file;
   uint32_t at = 0;
   zt_builder_reserve(r->b, f->storages, f->storages);
-  if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* A part's 0 is no position */
+  if( zt_builder_keep(r->b, "", 1, &at) ) return r->b->err->rc;   /* Position 0 means none */
   if( f->version.n ){
     if( zt_builder_keep(r->b, f->version.z, f->version.n, &at) ) return r->b->err->rc;
     c->version = (zt_text){ (const char*)c->kept.p+at, f->version.n };
@@ -263,7 +218,7 @@ static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
     .values = { .err = b->err }, .paths = { .interrupt = b->interrupt }
   };
   b->container->rules = ZT_RULE_VIEWS;
-  b->container->gap = UINT64_MAX;   /* Local headers, and records that are no storages */
+  b->container->gap = UINT64_MAX;   /* Local headers, and records that are not storages */
   pytorch_read_all(&r);
   zt_torch_objects_clear(&r.objects);
   zt_cbor_out_clear(&r.values);
@@ -271,8 +226,6 @@ static int pytorch_open_file(zt_builder *b, zt_torch_file *file){
   zt_renamed_clear(&r.leaves);
   return b->err->rc;
 }
-
-/* --- The driver --- */
 
 static zt_probe pytorch_probe(const zt_head_tail *input, zt_error *err){
   return zt_torch_kind_of(input, err)==ZT_TORCH_NONE ? ZT_PROBE_NO : ZT_PROBE_YES;

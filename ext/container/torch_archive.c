@@ -5,14 +5,14 @@
 **   archive  := (X "/data.pkl") (X "/data/" key)* (X "/version")? (X "/byteorder")? ...
 **   TorchScript has (X "/constants.pkl") (X "/constants/" key)*, too
 **
-**   PT2  there is X/data.pkl, X being what the first member's name begins with
-**   PT3  pickles can be had, stored as they are or deflated; they have at most ZT_PICKLE_MAX bytes,
-**        and deflated ones 8 MiB and 64 times those that are stored
+**   PT2  there is X/data.pkl; X is the first member's name up to its slash
+**   PT3  pickles are stored, or deflated, and have at most ZT_PICKLE_MAX bytes; deflated ones
+**        have at most 8 MiB and 64 times the stored bytes
 **   PT9  a storage is a record of the archive
 **   PT14 X/byteorder says little or big
-**   PT20 a pickle that is deflated has the CRC-32 that the directory tells
+**   PT20 a deflated pickle has the CRC-32 in the directory
 **
-** Storages may be shared, and a record's local header is read once.
+** Storages may be shared. A record's local header is read once.
 */
 #include "container/torch_storage.h"
 
@@ -23,13 +23,12 @@
 #include "core/utf8.h"
 
 #define ARCHIVE_NAME_MAX 4096   /* Bytes of a record's name */
-#define ARCHIVE_RECORD 64       /* Bytes of version and byteorder that are looked at */
-#define ARCHIVE_WINDOW ((size_t)64 << 10)     /* Bytes that are read at once of what is deflated */
-#define ARCHIVE_LITTLE ((uint64_t)8 << 20)    /* Bytes that a deflated pickle may have, whatever */
-#define ARCHIVE_TIMES 64                      /* is stored, and more for each byte that is: walking
-                                              ** it takes memory */
+#define ARCHIVE_RECORD 64       /* Bytes that are read of version and byteorder */
+#define ARCHIVE_WINDOW ((size_t)64 << 10)     /* Bytes of deflated data that are read at once */
+#define ARCHIVE_LITTLE ((uint64_t)8 << 20)    /* Bytes that a deflated pickle may have, */
+#define ARCHIVE_TIMES 64                      /* and for each stored byte: walking takes memory */
 
-/* What is known of a record that storages may be in. */
+/* A record that storages may be in. */
 typedef struct archive_place {
   zt_torch_storage storage;
   bool known;
@@ -39,12 +38,12 @@ typedef struct torch_archive {
   zt_torch_file file;
   zt_zip *zip;
   archive_place *places;     /* One for each member; owned */
-  int64_t data;              /* The member that is the pickle */
-  zt_text folder;            /* Of the pickle's storages: data/ or constants/ */
+  int64_t data;              /* The member of data.pkl */
+  zt_text folder;            /* The folder of the pickle's storages: data/ or constants/ */
   char version[ARCHIVE_RECORD], order[ARCHIVE_RECORD];
 } torch_archive;
 
-/* The member of that name below X/; -1 if there is none. */
+/* The member with that name below X/; -1 if there is none. */
 static int64_t archive_find(torch_archive *a, zt_text folder, zt_text name){
   const zt_text archive = a->file.archive;
   char z[ARCHIVE_NAME_MAX];
@@ -58,9 +57,7 @@ static int64_t archive_find(torch_archive *a, zt_text folder, zt_text name){
   return zt_zip_find(a->zip, (zt_text){ z, n+name.n }, a->file.b->err);
 }
 
-/* --- Small records --- */
-
-/* What the first bytes of a record that is compressed decode to, in their place. */
+/* Decode the first bytes of a deflated record, in place. */
 static int archive_inflate(char *text, size_t *n, zt_error *err){
   uint8_t stored[ARCHIVE_RECORD];
   zt_span in = { stored, *n };
@@ -72,8 +69,8 @@ static int archive_inflate(char *text, size_t *n, zt_error *err){
   return err->rc;
 }
 
-/* A small record's text, without white space at its end; out->z is NULL if there is none, or none
-** that can be had. It is written to room, which has ARCHIVE_RECORD bytes. */
+/* Read a small record's text into room (ARCHIVE_RECORD bytes), without white space at its end.
+** out->z is NULL if there is none, or it cannot be read. */
 static int archive_read_text(torch_archive *a, zt_text name, char *room, zt_text *out){
   zt_error *err = a->file.b->err, failed = { .path = err->path };
   zt_source *source = a->file.b->source;
@@ -110,17 +107,15 @@ static int archive_read_order(torch_archive *a){
                   order->n ? order->z : "");
 }
 
-/* --- Pickles --- */
-
-/* A pickle that is being decoded. */
+/* A pickle being decoded. */
 typedef struct archive_stream {
   zt_inflate *inflate;
   uint8_t *window;
-  zt_span in;                /* What was read and not used */
-  uint64_t at, remaining;    /* What is read next */
+  zt_span in;                /* Read, but not used */
+  uint64_t at, remaining;    /* Bytes to read next */
 } archive_stream;
 
-/* The next bytes of the stream, n at most; none only at its end. */
+/* Decode at most n bytes; none only at the end. */
 static int archive_decode(archive_stream *s, zt_builder *b, uint8_t *out, size_t n, size_t *got){
   size_t behind;
   for(;;){
@@ -140,7 +135,7 @@ static int archive_decode(archive_stream *s, zt_builder *b, uint8_t *out, size_t
   }
 }
 
-/* E3: decode all of a record, of which *m tells the size. p has room for that and a byte. */
+/* E3: decode a record of m->size bytes. p has room for one byte more. */
 static int archive_decode_all(archive_stream *s, zt_builder *b, const zt_zip_member *m,
                               uint8_t *p){
   size_t n = 0, got = 1;
@@ -168,7 +163,6 @@ static int archive_check_crc(zt_builder *b, const zt_zip_member *m, zt_span byte
                   zt_shown(m->name), m->name.z, text, stated);
 }
 
-/* The bytes of a pickle that is deflated. */
 static int archive_read_deflated(torch_archive *a, const zt_zip_member *m, uint64_t offset,
                                  uint8_t *p){
   zt_builder *b = a->file.b;
@@ -184,11 +178,11 @@ static int archive_read_deflated(torch_archive *a, const zt_zip_member *m, uint6
   return b->err->rc;
 }
 
-/* PT3: a pickle can be had, and is not too large. */
+/* PT3 */
 static int archive_check_pickle(const zt_zip_member *m, zt_error *err){
   char room[ZT_ZIP_ENCODING_MAX];
   zt_codec_id codec;
-  if( m->fault ){   /* Of a storage some of these are warnings */
+  if( m->fault ){   /* For storages some of these are warnings */
     return zt_break(err, "PT3", "record '%.*s': %s", zt_shown(m->name), m->name.z, m->fault);
   }
   if( m->method!=ZT_ZIP_STORED && m->method!=ZT_ZIP_DEFLATE ){
@@ -209,7 +203,6 @@ static int archive_check_pickle(const zt_zip_member *m, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Read the bytes of a pickle. */
 static int archive_read_bytes(torch_archive *a, uint32_t i, zt_torch_pickle *out){
   zt_error *err = a->file.b->err;
   zt_zip_member member;
@@ -243,9 +236,7 @@ static int archive_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle 
   return zt_pickle_open(out->bytes, b->interrupt, &out->pickle, &used, b->err);
 }
 
-/* --- Storages --- */
-
-/* Where a record's data is, and how it is compressed. */
+/* Find a record's data and encoding. */
 static int archive_locate(torch_archive *a, uint32_t i, zt_torch_storage *out){
   zt_builder *b = a->file.b;
   zt_error failed = { .path = b->err->path };
@@ -291,8 +282,6 @@ static int archive_find_storage(zt_torch_file *f, const zt_torch_view *v, zt_tor
   return SQLITE_OK;
 }
 
-/* --- Opening --- */
-
 static void archive_close(zt_torch_file *f){
   torch_archive *a = (torch_archive*)f;
   zt_zip_close(a->zip);
@@ -302,7 +291,7 @@ static void archive_close(zt_torch_file *f){
 
 static const zt_torch_kinds archive_kind = { archive_read, archive_find_storage, archive_close };
 
-/* PT2, and what the archive says of itself. */
+/* PT2 */
 static int archive_open(torch_archive *a, const zt_head_tail *input){
   zt_builder *b = a->file.b;
   uint64_t places;

@@ -1,18 +1,13 @@
-/*
-** Calls in a pickle of torch.save. See torch_call.h. A call that is not made as torch makes it has
-** no meaning.
-*/
+/* Calls that torch.save writes. See torch_call.h. Calls with unusual arguments have no meaning. */
 #include "container/torch_call.h"
 
 #include "container/pickle_calls.h"
-#include "container/torch_repr.h"
+#include "core/host.h"
 
-#define CALL_COUNT(table) (sizeof(table)/sizeof(*(table)))
-#define CALL_NESTED 8   /* Calls of a tensor that are around another, at most */
-#define CALL_ARGUMENTS 16   /* Of a tensor, at most */
-#define CALL_LAZY 16    /* Entries of the dict of what is lazily done to it, at most */
-#define CALL_ROW(module, name, meaning) \
-  { ZT_TEXT_INIT(module), ZT_TEXT_INIT(name), ZT_TORCH_##meaning }
+#define CALL_NESTED 8   /* Nesting of calls around a tensor */
+#define CALL_ARGUMENTS 16   /* Arguments of a tensor's call */
+#define CALL_LAZY 16    /* Entries of a tensor's dict of flags */
+#define CALL_ROW(module, name, meaning) ZT_PICKLE_NAME(module, name, ZT_TORCH_##meaning)
 
 static const zt_pickle_name call_meanings[] = {
   CALL_ROW("torch._utils", "_rebuild_tensor_v2", TENSOR_V2),
@@ -45,23 +40,27 @@ static const zt_pickle_name call_meanings[] = {
   CALL_ROW("torch.jit._pickle", "build_doublelist", SAME),
   CALL_ROW("torch.jit._pickle", "build_boollist", SAME),
   CALL_ROW("torch.jit._pickle", "restore_type_tag", SAME),
+  { .meaning = 0 }
 };
 
-static bool call_get_text(const zt_pickle *p, zt_pickle_node node, zt_text *out){
-  zt_pickle_value value;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  *out = (zt_text){ (const char*)value.bytes.p, value.bytes.n };
-  return value.kind==ZT_PICKLE_TEXT;
+/* The class in a persistent id ('module', class, ...), as written before 1.6. Other nodes are
+** returned unchanged. */
+static zt_pickle_node call_class(const zt_pickle *p, zt_pickle_node node){
+  zt_pickle_value id;
+  zt_text word;
+  zt_pickle_get(p, node, &id);
+  if( id.kind!=ZT_PICKLE_PERSISTENT || !zt_pickle_child(p, id.args, 1)
+   || !zt_pickle_text(p, zt_pickle_child(p, id.args, 0), &word) ) return node;
+  return zt_text_is(word, "module") ? zt_pickle_child(p, id.args, 1) : node;
 }
 
-/* What a call of a global with arguments means. */
+/* The meaning of a call of a global with a tuple. */
 static zt_torch_meaning call_meaning(const zt_pickle *p, const zt_pickle_value *call){
   zt_pickle_value callee;
   if( zt_pickle_kind_of(p, call->args)!=ZT_PICKLE_TUPLE ) return ZT_TORCH_OPAQUE;
-  zt_pickle_get(p, zt_torch_class(p, call->callee), &callee);
+  zt_pickle_get(p, call_class(p, call->callee), &callee);
   if( callee.kind!=ZT_PICKLE_GLOBAL ) return ZT_TORCH_OPAQUE;
-  return (zt_torch_meaning)zt_pickle_name_find(call_meanings, CALL_COUNT(call_meanings), &callee);
+  return (zt_torch_meaning)zt_pickle_name_find(call_meanings, &callee);
 }
 
 zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call){
@@ -69,45 +68,18 @@ zt_torch_meaning zt_torch_call(const zt_pickle *p, zt_pickle_node node, zt_pickl
   return call->kind==ZT_PICKLE_CALL ? call_meaning(p, call) : ZT_TORCH_OPAQUE;
 }
 
-zt_pickle_node zt_torch_class(const zt_pickle *p, zt_pickle_node node){
-  zt_pickle_value id;
-  zt_text word;
-  zt_pickle_get(p, node, &id);
-  if( id.kind!=ZT_PICKLE_PERSISTENT || !zt_pickle_child(p, id.args, 1)
-   || !call_get_text(p, zt_pickle_child(p, id.args, 0), &word) ) return node;
-  return zt_text_is(word, "module") ? zt_pickle_child(p, id.args, 1) : node;
-}
-
-zt_pickle_node zt_torch_argument(const zt_pickle *p, const zt_pickle_value *call, uint32_t i){
-  return zt_pickle_child(p, call->args, i);
-}
-
 /* --- Tensors --- */
-
-static bool call_get_int(const zt_pickle *p, zt_pickle_node node, int64_t *out){
-  zt_pickle_value value;
-  if( !node ) return false;
-  zt_pickle_get(p, node, &value);
-  if( value.kind!=ZT_PICKLE_INTEGER || value.bytes.p ) return false;
-  *out = value.integer;
-  return true;
-}
 
 /* A tuple of at most ZT_MAX_RANK integers, or a torch.Size of one. */
 static bool call_get_ints(const zt_pickle *p, zt_pickle_node node, uint32_t *n, int64_t *out){
   zt_pickle_value call;
-  zt_pickle_cursor c;
-  if( node && zt_torch_call(p, node, &call)==ZT_TORCH_SIZE ) node = zt_torch_argument(p, &call, 0);
-  if( !node || (zt_pickle_kind_of(p, node)!=ZT_PICKLE_TUPLE
-                && zt_pickle_kind_of(p, node)!=ZT_PICKLE_LIST) ) return false;
-  c = zt_pickle_begin(p, node);
-  for(*n=0; (node = zt_pickle_next(p, &c))!=0; ++*n){
-    if( *n==ZT_MAX_RANK || !call_get_int(p, node, &out[*n]) ) return false;
+  if( node && zt_torch_call(p, node, &call)==ZT_TORCH_SIZE ){
+    node = zt_pickle_child(p, call.args, 0);
   }
-  return true;
+  return zt_pickle_integers(p, node, ZT_MAX_RANK, n, out);
 }
 
-/* Storage classes, without "Storage", and torch's dtypes of them. */
+/* Storage classes without "Storage", and their dtypes. */
 static const struct { zt_text storage, dtype; } call_storages[] = {
   { ZT_TEXT_INIT("Float"), ZT_TEXT_INIT("float32") },
   { ZT_TEXT_INIT("Double"), ZT_TEXT_INIT("float64") },
@@ -128,7 +100,7 @@ static const struct { zt_text storage, dtype; } call_storages[] = {
   { ZT_TEXT_INIT("QUInt2x4"), ZT_TEXT_INIT("quint2x4") },
 };
 
-/* Quantized dtypes, as formats, and the type of their integers. */
+/* Formats of quantized dtypes, and the types of their integers. */
 static const struct { zt_text format; const char *dtype; } call_quantized[] = {
   { ZT_TEXT_INIT("torch.qint8"), "int8" },
   { ZT_TEXT_INIT("torch.quint8"), "uint8" },
@@ -137,7 +109,7 @@ static const struct { zt_text format; const char *dtype; } call_quantized[] = {
   { ZT_TEXT_INIT("torch.quint2x4"), "" },
 };
 
-/* Set what a dtype of torch's name is. */
+/* Set the dtype from torch's name. */
 static void call_set_dtype(zt_text name, zt_torch_view *out){
   const size_t torch = sizeof("torch.")-1;
   out->dtype_name = name;
@@ -152,8 +124,7 @@ static void call_set_dtype(zt_text name, zt_torch_view *out){
   }
 }
 
-/* The class of a storage, torch.FloatStorage or torch.cuda.FloatStorage; one that is not known
-** stands for its dtype. */
+/* Set a storage's class, such as torch.FloatStorage. An unknown one stands for its dtype. */
 static bool call_set_storage(zt_text name, zt_torch_view *out){
   const size_t end = sizeof("Storage")-1;
   out->storage_class = name;
@@ -167,7 +138,7 @@ static bool call_set_storage(zt_text name, zt_torch_view *out){
     break;
   }
   call_set_dtype(name, out);
-  /* Of quantized ones that share a byte, that is an element */
+  /* Quantized elements that share a byte count as one */
   out->storage_width = out->dtype ? out->dtype->width : out->quantized.z!=NULL;
   return true;
 }
@@ -179,30 +150,79 @@ static bool call_read_class(const zt_pickle *p, zt_pickle_node node, zt_torch_vi
   return value.kind==ZT_PICKLE_GLOBAL && call_set_storage(value.name, out);
 }
 
-/* A storage as protocol 0 has it: a text. */
-static bool call_read_repr(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  zt_torch_repr id;
-  zt_text line;
-  if( !call_get_text(p, node, &line) || !zt_torch_repr_read(line, &id)
-   || !call_set_storage(id.class, out) ) return false;
-  out->key = id.key;
-  out->location = id.location;
-  out->storage_elements = id.elements;
-  out->view_key = id.view_key;
-  out->view_offset = id.view_offset;
-  out->view_elements = id.view_elements;
+/* --- Ids of protocol 0: Python's repr of a tuple --- */
+
+/* line := ('storage', <class 'MODULE.CLASS'>, 'KEY', 'LOCATION', ELEMENTS[, None|, VIEW])
+** VIEW := ('KEY', OFFSET, ELEMENTS)
+** Take a prefix from the line. */
+static bool call_take(zt_text *line, const char *z){
+  const size_t n = strlen(z);
+  if( line->n<n || memcmp(line->z, z, n)!=0 ) return false;
+  line->z += n;
+  line->n -= n;
   return true;
 }
 
-/* (key, offset, elements), None or nothing: a view of a storage. */
-static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
-  if( !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
-  return call_get_text(p, zt_pickle_child(p, node, 0), &out->view_key)
-      && call_get_int(p, zt_pickle_child(p, node, 1), &out->view_offset)
-      && call_get_int(p, zt_pickle_child(p, node, 2), &out->view_elements);
+/* A quoted text without escapes. */
+static bool call_take_text(zt_text *line, zt_text *out){
+  const char *end;
+  if( !call_take(line, "'") || line->n==0 ) return false;
+  end = memchr(line->z, '\'', line->n);
+  if( !end ) return false;
+  *out = (zt_text){ line->z, (size_t)(end-line->z) };
+  line->z += out->n+1;
+  line->n -= out->n+1;
+  return out->n==0 || !memchr(out->z, '\\', out->n);
 }
 
-/* ("storage", class, key, location, elements), and before 1.6 a view or None. */
+/* A number of at most 18 digits. */
+static bool call_take_int(zt_text *line, int64_t *out){
+  const bool negative = call_take(line, "-");
+  size_t n = 0;
+  *out = 0;
+  for(; n<line->n && n<18 && line->z[n]>='0' && line->z[n]<='9'; n++){
+    *out = *out*10+(line->z[n]-'0');
+  }
+  if( negative ) *out = -*out;
+  line->z += n;
+  line->n -= n;
+  return n>0 && (line->n==0 || line->z[0]<'0' || line->z[0]>'9');
+}
+
+static bool call_take_view(zt_text *line, zt_torch_view *out){
+  return call_take(line, "(") && call_take_text(line, &out->view_key) && call_take(line, ", ")
+      && call_take_int(line, &out->view_offset) && call_take(line, ", ")
+      && call_take_int(line, &out->view_elements) && call_take(line, ")");
+}
+
+static bool call_read_repr(zt_text line, zt_torch_view *out){
+  zt_text class;
+  if( !call_take(&line, "('storage', <class ") || !call_take_text(&line, &class)
+   || !call_take(&line, ">, ") || !call_take_text(&line, &out->key) || !call_take(&line, ", ")
+   || !call_take_text(&line, &out->location) || !call_take(&line, ", ")
+   || !call_take_int(&line, &out->storage_elements) ) return false;
+  for(size_t i=class.n; i-->0; ){
+    if( class.z[i]!='.' ) continue;
+    class = (zt_text){ class.z+i+1, class.n-i-1 };
+    break;
+  }
+  if( call_take(&line, ", ") && !call_take(&line, "None") && !call_take_view(&line, out) ){
+    return false;
+  }
+  return call_take(&line, ")") && line.n==0 && call_set_storage(class, out);
+}
+
+/* --- Storages --- */
+
+/* A view of a storage: (key, offset, elements), None or nothing. */
+static bool call_read_storage_view(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  if( !node || zt_pickle_kind_of(p, node)==ZT_PICKLE_NONE ) return true;
+  return zt_pickle_text(p, zt_pickle_child(p, node, 0), &out->view_key)
+      && zt_pickle_integer(p, zt_pickle_child(p, node, 1), &out->view_offset)
+      && zt_pickle_integer(p, zt_pickle_child(p, node, 2), &out->view_elements);
+}
+
+/* ("storage", class, key, location, elements); before 1.6 followed by a view or None. */
 bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value value;
   zt_text word;
@@ -210,16 +230,16 @@ bool zt_torch_read_storage(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
   zt_pickle_get(p, node, &value);
   if( value.kind!=ZT_PICKLE_PERSISTENT ) return false;
   node = value.args;
-  if( zt_pickle_kind_of(p, node)==ZT_PICKLE_TEXT ) return call_read_repr(p, node, out);
-  return call_get_text(p, zt_pickle_child(p, node, 0), &word) && zt_text_is(word, "storage")
+  if( zt_pickle_text(p, node, &word) ) return call_read_repr(word, out);
+  return zt_pickle_text(p, zt_pickle_child(p, node, 0), &word) && zt_text_is(word, "storage")
       && call_read_class(p, zt_pickle_child(p, node, 1), out)
-      && call_get_text(p, zt_pickle_child(p, node, 2), &out->key)
-      && call_get_text(p, zt_pickle_child(p, node, 3), &out->location)
-      && call_get_int(p, zt_pickle_child(p, node, 4), &out->storage_elements)
+      && zt_pickle_text(p, zt_pickle_child(p, node, 2), &out->key)
+      && zt_pickle_text(p, zt_pickle_child(p, node, 3), &out->location)
+      && zt_pickle_integer(p, zt_pickle_child(p, node, 4), &out->storage_elements)
       && call_read_storage_view(p, zt_pickle_child(p, node, 5), out);
 }
 
-/* The dict of what is lazily done to the elements. */
+/* The dict of flags that apply to the elements: conj and neg. */
 static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_cursor c;
   zt_pickle_value dict;
@@ -231,54 +251,60 @@ static bool call_read_metadata(const zt_pickle *p, zt_pickle_node node, zt_torch
   c = zt_pickle_begin(p, node);
   while( (key = zt_pickle_next(p, &c))!=0 ){
     bool is = zt_pickle_kind_of(p, zt_pickle_next(p, &c))==ZT_PICKLE_TRUE;
-    if( !call_get_text(p, key, &name) ) return false;
+    if( !zt_pickle_text(p, key, &name) ) return false;
     if( zt_text_is(name, "conj") ) out->conj = is;
     if( zt_text_is(name, "neg") ) out->neg = is;
   }
   return true;
 }
 
-/* A call of _rebuild_tensor and its like. */
+static bool call_read_dtype(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
+  zt_pickle_value dtype;
+  if( !node ) return false;
+  zt_pickle_get(p, node, &dtype);
+  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
+  call_set_dtype(dtype.name, out);
+  return true;
+}
+
+/* A call of _rebuild_tensor or a variant. */
 static bool call_read_view(const zt_pickle *p, const zt_pickle_value *call,
                            zt_torch_meaning meaning, zt_torch_view *out){
-  zt_pickle_value dtype;
   uint32_t strides;
   *out = (zt_torch_view){ 0 };
-  if( !zt_torch_read_storage(p, zt_torch_argument(p, call, 0), out)
-   || !call_get_int(p, zt_torch_argument(p, call, 1), &out->offset)
-   || !call_get_ints(p, zt_torch_argument(p, call, 2), &out->rank, out->shape)
-   || !call_get_ints(p, zt_torch_argument(p, call, 3), &strides, out->strides)
+  if( !zt_torch_read_storage(p, zt_pickle_child(p, call->args, 0), out)
+   || !zt_pickle_integer(p, zt_pickle_child(p, call->args, 1), &out->offset)
+   || !call_get_ints(p, zt_pickle_child(p, call->args, 2), &out->rank, out->shape)
+   || !call_get_ints(p, zt_pickle_child(p, call->args, 3), &strides, out->strides)
    || strides!=out->rank ) return false;
   if( meaning==ZT_TORCH_QTENSOR ){
-    out->quantizer = zt_torch_argument(p, call, 4);
-    out->requires_grad = zt_torch_argument(p, call, 5);
+    out->quantizer = zt_pickle_child(p, call->args, 4);
+    out->requires_grad = zt_pickle_child(p, call->args, 5);
     return out->quantizer!=0;
   }
   if( meaning==ZT_TORCH_TENSOR ) return true;
-  out->requires_grad = zt_torch_argument(p, call, 4);
+  out->requires_grad = zt_pickle_child(p, call->args, 4);
   if( meaning==ZT_TORCH_TENSOR_V2 ){
-    return call_read_metadata(p, zt_torch_argument(p, call, 6), out);
+    return call_read_metadata(p, zt_pickle_child(p, call->args, 6), out);
   }
-  if( !zt_torch_argument(p, call, 6) ) return false;
-  zt_pickle_get(p, zt_torch_argument(p, call, 6), &dtype);
-  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
-  call_set_dtype(dtype.name, out);
-  return call_read_metadata(p, zt_torch_argument(p, call, 7), out);
+  return call_read_dtype(p, zt_pickle_child(p, call->args, 6), out)
+      && call_read_metadata(p, zt_pickle_child(p, call->args, 7), out);
 }
 
-/* A dict of what is lazily done to the elements, and nothing else. */
+/* True for a dict of conj and neg alone. */
 static bool call_is_lazy(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
   zt_text name;
   if( zt_pickle_kind_of(p, node)!=ZT_PICKLE_DICT ) return false;
   while( (node = zt_pickle_next(p, &c))!=0 ){
-    if( !call_get_text(p, node, &name) || zt_pickle_kind_of(p, zt_pickle_next(p, &c))>ZT_PICKLE_TRUE
+    if( !zt_pickle_text(p, node, &name)
+     || zt_pickle_kind_of(p, zt_pickle_next(p, &c))>ZT_PICKLE_TRUE
      || !(zt_text_is(name, "conj") || zt_text_is(name, "neg")) ) return false;
   }
   return true;
 }
 
-/* Something beside the tensor, if there is anything in it. One state too many is counted alone. */
+/* Add another node with values, unless it is empty. One beyond the bound is only counted. */
 static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_tensor *out){
   zt_pickle_value value;
   if( !node || out->states>ZT_TORCH_STATES ) return;
@@ -290,7 +316,7 @@ static void call_add_state(const zt_pickle *p, zt_pickle_node node, zt_torch_ten
   out->states++;
 }
 
-/* The arguments that the tensor itself is made of, as bits. */
+/* Bits of the arguments that the tensor itself is made of. */
 static const uint16_t call_own[] = {
   [ZT_TORCH_TENSOR] = 0xD, [ZT_TORCH_TENSOR_V2] = 0xD, [ZT_TORCH_TENSOR_V3] = 0x4D,
   [ZT_TORCH_QTENSOR] = 0x1D, [ZT_TORCH_SPARSE] = 0x3, [ZT_TORCH_NESTED] = 0xF,
@@ -299,12 +325,11 @@ static const uint16_t call_own[] = {
   [ZT_TORCH_FROM_TYPE] = 0x7
 };
 
-/* All that a call has beside the tensor: other arguments than these that are no scalars, as hooks
-** are, and what would be put into its result. */
+/* Add other arguments except scalars, such as hooks, and the items put into the result. */
 static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
                             zt_torch_meaning meaning, zt_torch_tensor *out){
   zt_pickle_node node;
-  for(uint32_t i=0; (node = zt_torch_argument(p, call, i))!=0; i++){
+  for(uint32_t i=0; (node = zt_pickle_child(p, call->args, i))!=0; i++){
     if( i==CALL_ARGUMENTS ) out->states = ZT_TORCH_STATES+1;
     if( out->states>ZT_TORCH_STATES ) return;
     if( call_own[meaning]>>i & 1 ) continue;
@@ -315,7 +340,7 @@ static void call_add_states(const zt_pickle *p, const zt_pickle_value *call,
   call_add_state(p, call->dict, out);
 }
 
-/* A part of a tensor of several: a dense tensor itself, and nothing beside it. */
+/* A component of a tensor: a dense tensor without other values. */
 static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_view *out){
   zt_pickle_value call;
   zt_torch_tensor beside;
@@ -329,33 +354,34 @@ static bool call_read_part(const zt_pickle *p, zt_pickle_node node, zt_torch_vie
 }
 
 static const zt_pickle_name call_layouts[] = {
-  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_csr"), ZT_TORCH_CSR },
-  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_csc"), ZT_TORCH_CSC },
-  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_bsr"), ZT_TORCH_BSR },
-  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_bsc"), ZT_TORCH_BSC },
-  { ZT_TEXT_INIT(""), ZT_TEXT_INIT("torch.sparse_coo"), ZT_TORCH_COO },
+  CALL_ROW("", "torch.sparse_csr", CSR),
+  CALL_ROW("", "torch.sparse_csc", CSC),
+  CALL_ROW("", "torch.sparse_bsr", BSR),
+  CALL_ROW("", "torch.sparse_bsc", BSC),
+  CALL_ROW("", "torch.sparse_coo", COO),
+  { .meaning = 0 }
 };
 
-/* The layout that torch.serialization._get_layout("torch.sparse_coo") is, or its like. */
+/* The layout in torch.serialization._get_layout("torch.sparse_coo") and similar calls. */
 static bool call_get_layout(const zt_pickle *p, zt_pickle_node node, zt_torch_layout *out){
   zt_pickle_value call, name = { .module = ZT_TEXT_INIT("") };
   int found;
   if( !node ) return false;
   zt_pickle_get(p, node, &call);
   if( call.kind!=ZT_PICKLE_CALL
-   || !call_get_text(p, zt_torch_argument(p, &call, 0), &name.name) ) return false;
-  found = zt_pickle_name_find(call_layouts, CALL_COUNT(call_layouts), &name);
+   || !zt_pickle_text(p, zt_pickle_child(p, call.args, 0), &name.name) ) return false;
+  found = zt_pickle_name_find(call_layouts, &name);
   *out = (zt_torch_layout)found;
   return found!=0;
 }
 
-/* (layout, parts): parts are indices, values and size; or compressed indices, plain indices, values
-** and size. */
+/* (layout, parts): parts are indices, values, size; or compressed indices, plain indices, values,
+** size. */
 static bool call_read_sparse(const zt_pickle *p, const zt_pickle_value *call,
                              zt_torch_tensor *out){
-  const zt_pickle_node parts = zt_torch_argument(p, call, 1);
+  const zt_pickle_node parts = zt_pickle_child(p, call->args, 1);
   uint32_t compressed;
-  if( !parts || !call_get_layout(p, zt_torch_argument(p, call, 0), &out->layout) ) return false;
+  if( !parts || !call_get_layout(p, zt_pickle_child(p, call->args, 0), &out->layout) ) return false;
   compressed = out->layout!=ZT_TORCH_COO;
   out->n = 2+compressed;
   return (!compressed || call_read_part(p, zt_pickle_child(p, parts, 0), &out->views[2]))
@@ -370,20 +396,16 @@ static bool call_read_nested(const zt_pickle *p, const zt_pickle_value *call,
   out->layout = ZT_TORCH_RAGGED;
   out->n = 4;
   for(uint32_t i=0; i<out->n; i++){
-    if( !call_read_part(p, zt_torch_argument(p, call, i), &out->views[i]) ) return false;
+    if( !call_read_part(p, zt_pickle_child(p, call->args, i), &out->views[i]) ) return false;
   }
   return true;
 }
 
-/* A dtype and a shape, from argument i on; those of a wrapper follow its class. */
+/* A dtype and a shape, from argument i on. */
 static bool call_read_shape(const zt_pickle *p, const zt_pickle_value *call, uint32_t i,
                             zt_torch_tensor *out){
-  zt_pickle_value dtype;
-  if( !zt_torch_argument(p, call, i) ) return false;
-  zt_pickle_get(p, zt_torch_argument(p, call, i), &dtype);
-  if( dtype.kind!=ZT_PICKLE_GLOBAL || !zt_text_is(dtype.module, "torch") ) return false;
-  call_set_dtype(dtype.name, &out->type);
-  return call_get_ints(p, zt_torch_argument(p, call, i+1), &out->rank, out->shape);
+  return call_read_dtype(p, zt_pickle_child(p, call->args, i), &out->type)
+      && call_get_ints(p, zt_pickle_child(p, call->args, i+1), &out->rank, out->shape);
 }
 
 static bool call_read_dense(const zt_pickle *p, const zt_pickle_value *call,
@@ -396,7 +418,7 @@ static bool call_read_dense(const zt_pickle *p, const zt_pickle_value *call,
   return true;
 }
 
-/* A call that is a tensor by itself. */
+/* A call that makes a tensor by itself. */
 static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
                           zt_torch_meaning meaning, zt_torch_tensor *out){
   switch( meaning ){
@@ -406,27 +428,26 @@ static bool call_read_own(const zt_pickle *p, const zt_pickle_value *call,
     case ZT_TORCH_NESTED: return call_read_nested(p, call, out);
     case ZT_TORCH_META:
       out->layout = ZT_TORCH_NO_BYTES;
-      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 3);
+      if( !out->requires_grad ) out->requires_grad = zt_pickle_child(p, call->args, 3);
       return call_read_shape(p, call, 0, out);
     case ZT_TORCH_WRAPPER:
       out->layout = ZT_TORCH_WRAPPED;
-      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 7);
+      if( !out->requires_grad ) out->requires_grad = zt_pickle_child(p, call->args, 7);
       return call_read_shape(p, call, 1, out);
     case ZT_TORCH_UNINITIALIZED: case ZT_TORCH_UNINITIALIZED_BUFFER:
       out->layout = ZT_TORCH_NO_SHAPE;
       out->parameter |= meaning==ZT_TORCH_UNINITIALIZED;
-      if( !out->requires_grad ) out->requires_grad = zt_torch_argument(p, call, 0);
+      if( !out->requires_grad ) out->requires_grad = zt_pickle_child(p, call->args, 0);
       return true;
     default: return false;
   }
 }
 
-/* A tensor that is called a parameter: *call becomes its own. Before 0.4, whether it requires
-** a gradient is the first part of a state. */
+/* A parameter: *call becomes its tensor's. Before 0.4, its state begins with requires_grad. */
 static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
                                 zt_torch_meaning meaning, zt_torch_tensor *out){
-  const zt_pickle_node tensor = zt_torch_argument(p, call, 0);
-  zt_pickle_node grad = zt_torch_argument(p, call, 1);
+  const zt_pickle_node tensor = zt_pickle_child(p, call->args, 0);
+  zt_pickle_node grad = zt_pickle_child(p, call->args, 1);
   if( !tensor || zt_pickle_kind_of(p, tensor)!=ZT_PICKLE_CALL ) return false;
   call_add_states(p, call, meaning, out);
   if( grad ) call_add_state(p, call->state, out);
@@ -437,10 +458,10 @@ static bool call_read_parameter(const zt_pickle *p, zt_pickle_value *call,
   return true;
 }
 
-/* (function, type, args, state): *call becomes that of the function. */
+/* (function, type, args, state): *call becomes the function's call. */
 static bool call_read_from_type(const zt_pickle *p, zt_pickle_value *call, zt_torch_tensor *out){
-  const zt_pickle_node function = zt_torch_argument(p, call, 0);
-  const zt_pickle_node args = zt_torch_argument(p, call, 2);
+  const zt_pickle_node function = zt_pickle_child(p, call->args, 0);
+  const zt_pickle_node args = zt_pickle_child(p, call->args, 2);
   if( !function || !args || zt_pickle_kind_of(p, args)!=ZT_PICKLE_TUPLE ) return false;
   call_add_states(p, call, ZT_TORCH_FROM_TYPE, out);
   call_add_state(p, call->state, out);

@@ -1,8 +1,7 @@
 /*
-** Calls whose results a pickle drops. See torch_dropped.h.
+** Dropped calls. See torch_dropped.h.
 **
-**   setter(object, state)     ; sets the object's state, if it has none: what stands in it then has
-**                             ; a path below the object's
+**   setter(object, state)     ; sets the state of an object without one: paths below the object's
 **   anything else             ; stands for itself (torch_tree.c)
 */
 #include "container/torch_dropped.h"
@@ -11,29 +10,25 @@
 #include "container/torch_reach.h"
 #include "core/host.h"
 
-#define DROPPED_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
-#define DROPPED_ROUNDS 8      /* A state may have objects that get theirs later */
+#define DROPPED_POLL 0xFFFF   /* Nodes between checks for an interrupt, less 1 */
+#define DROPPED_ROUNDS 8      /* A state may have objects whose states are set later */
 
 typedef struct dropped {
   zt_pickle *p;
   const zt_interrupt *interrupt;
   zt_error *err;
-  uint8_t *seen;              /* A bit for each node that something leads to */
-  uint32_t *list;             /* Such nodes, whose own parts are not looked at yet */
+  uint8_t *seen;              /* A bit for each reached node */
+  uint32_t *list;             /* Reached nodes whose children were not visited */
   uint32_t n, steps;
 } dropped;
 
-static bool dropped_is_seen(const dropped *d, zt_pickle_node node){
-  return d->seen[node/8]>>(node%8) & 1;
-}
-
 static void dropped_add(dropped *d, zt_pickle_node node){
-  if( !node || dropped_is_seen(d, node) ) return;
-  d->seen[node/8] |= (uint8_t)(1u<<(node%8));
+  if( !node || zt_torch_has_bit(d->seen, node) ) return;
+  zt_torch_set_bit(d->seen, node);
   d->list[d->n++] = node;
 }
 
-/* See a node, and all that it leads to. True: a tensor is among what is new. */
+/* Visit a node and all that it leads to. True if a tensor is new among these. */
 static bool dropped_see(dropped *d, zt_pickle_node node){
   bool tensor = false;
   dropped_add(d, node);
@@ -51,48 +46,50 @@ static bool dropped_see(dropped *d, zt_pickle_node node){
   return tensor;
 }
 
-/* A function of an object that is seen and of a state that is not: the object has it now. */
+/* The call of a reached object and an unreached state: set the object's state. */
 static bool dropped_set_state(dropped *d, zt_pickle_node node){
   zt_pickle_value call, object;
   zt_pickle_node to, state;
   zt_pickle_get(d->p, node, &call);
   to = zt_pickle_child(d->p, call.args, 0);
   state = zt_pickle_child(d->p, call.args, 1);
-  if( !to || !state || zt_pickle_child(d->p, call.args, 2) || !dropped_is_seen(d, to)
-   || dropped_is_seen(d, state) || zt_pickle_kind_of(d->p, to)!=ZT_PICKLE_CALL ) return false;
+  if( !to || !state || zt_pickle_child(d->p, call.args, 2) || !zt_torch_has_bit(d->seen, to)
+   || zt_torch_has_bit(d->seen, state) || zt_pickle_kind_of(d->p, to)!=ZT_PICKLE_CALL ){
+    return false;
+  }
   zt_pickle_get(d->p, to, &object);
   if( object.state ) return false;
-  zt_pickle_give(d->p, to, state);
+  zt_pickle_set_state(d->p, to, state);
   dropped_see(d, state);
-  zt_pickle_take(d->p, node);
+  zt_pickle_clear_dropped(d->p, node);
   return true;
 }
 
-/* True: an object has a state that it had not. */
+/* True if an object got a state. */
 static bool dropped_set_states(dropped *d){
   bool any = false;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( !zt_pickle_is_dropped(d->p, node) ) continue;
-    if( dropped_is_seen(d, node) ) zt_pickle_take(d->p, node);
+    if( zt_torch_has_bit(d->seen, node) ) zt_pickle_clear_dropped(d->p, node);
     else any = dropped_set_state(d, node) || any;
   }
   return any;
 }
 
-/* What has a meaning does nothing but make a result. */
+/* Calls with a meaning only make a result. */
 static void dropped_see_rest(dropped *d){
   zt_pickle_value call;
   for(zt_pickle_node node=1; node<=zt_pickle_nodes(d->p) && !d->err->rc; node++){
     if( zt_pickle_is_dropped(d->p, node)
-     && (dropped_is_seen(d, node) || zt_torch_call(d->p, node, &call)!=ZT_TORCH_OPAQUE
-         || !dropped_see(d, node)) ) zt_pickle_take(d->p, node);
+     && (zt_torch_has_bit(d->seen, node) || zt_torch_call(d->p, node, &call)!=ZT_TORCH_OPAQUE
+         || !dropped_see(d, node)) ) zt_pickle_clear_dropped(d->p, node);
   }
 }
 
-int zt_torch_settle(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
+int zt_torch_set_dropped_states(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err){
   const uint64_t n = (uint64_t)zt_pickle_nodes(p)+1;
   dropped d = { .p = p, .interrupt = interrupt, .err = err };
-  if( !zt_pickle_drops(p) ) return SQLITE_OK;
+  if( !zt_pickle_has_dropped(p) ) return SQLITE_OK;
   d.seen = sqlite3_malloc64(n/8+1);
   d.list = sqlite3_malloc64(n*sizeof(*d.list));
   if( d.seen && d.list ){

@@ -1,16 +1,13 @@
-/*
-** Calls whose results a pickle drops: they are made for what they do to their arguments, as a
-** function is that sets an object's state (the sixth part of what __reduce__() may give). Interface
-** to code in torch_dropped.c.
-*/
+/* Calls with dropped results, made for their effect on their arguments, such as a function that
+** sets an object's state (the sixth item of __reduce__()). */
 #ifndef ZT_CONTAINER_TORCH_DROPPED_H
 #define ZT_CONTAINER_TORCH_DROPPED_H
 
 #include "container/pickle.h"
 
-/* Give objects the states that dropped calls set. Afterwards those calls alone are dropped
-** (zt_pickle_is_dropped()) that hold tensors which nothing else leads to. Takes time and memory
-** only if a call is dropped: then 4 bytes and a bit for each node. */
-int zt_torch_settle(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
+/* Give objects the states that dropped calls set. Afterwards, the calls still dropped
+** (zt_pickle_is_dropped()) hold tensors that nothing else leads to. Without dropped calls this is
+** free; else it takes 4 bytes and a bit per node. */
+int zt_torch_set_dropped_states(zt_pickle *p, const zt_interrupt *interrupt, zt_error *err);
 
 #endif

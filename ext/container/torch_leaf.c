@@ -1,21 +1,19 @@
-/* Values of a pickle that are no tensors. See torch_leaf.h. */
+/* Values that are not tensors. See torch_leaf.h. */
 #include "container/torch_leaf.h"
 
 #include "container/pickle_result.h"
 #include "core/host.h"
 #include "core/json.h"
 
-#define LEAF_NAMES 8          /* What is called may be what a call gives: so many times */
-#define LEAF_QUANTIZER 16     /* Parts of a quantizer, at most: torch has 3 or 4 */
-#define LEAF_KEY_ITEMS 16     /* Of a tuple that is a key: more are not shown, */
-#define LEAF_KEY_DEPTH 4      /* nor what is nested deeper */
-#define LEAF_KEY_INTEGER 64   /* Bytes of an integer that is: longer ones are not, for that takes
-                              ** quadratic time */
+#define LEAF_NAMES 8          /* Nesting of callees that are calls' results */
+#define LEAF_QUANTIZER 16     /* Parts of a quantizer: torch has 3 or 4 */
+#define LEAF_KEY_ITEMS 16     /* Items of a tuple in a key, */
+#define LEAF_KEY_DEPTH 4      /* and its nesting; more is not shown */
+#define LEAF_KEY_INTEGER 64   /* Bytes of an integer in a key: conversion takes quadratic time */
 
 /* --- Names --- */
 
-/* What has the name of something opaque: of a call, what would be called; of a storage, its
-** class. */
+/* The value that names an opaque one: a call's callee, a storage's class. */
 static void leaf_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *out){
   zt_pickle_value class;
   zt_pickle_get(p, node, out);
@@ -26,7 +24,7 @@ static void leaf_get_named(const zt_pickle *p, zt_pickle_node node, zt_pickle_va
   }
 }
 
-/* A text that consists of two with a dot between them. */
+/* Append a text of two, joined by a dot. */
 static void leaf_put_dotted(zt_text module, zt_text name, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_TEXT, module.n+1+name.n);
   zt_cbor_put_items(out, (zt_span){ (const uint8_t*)module.z, module.n });
@@ -52,7 +50,7 @@ static void leaf_put_name(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *
 
 /* --- Sizes --- */
 
-/* What does not fit took time, too. */
+/* A value that does not fit took time, too. */
 static bool leaf_take(uint64_t *remaining, uint64_t n){
   const bool fits = n<=*remaining;
   *remaining -= fits ? n : *remaining;
@@ -61,7 +59,6 @@ static bool leaf_take(uint64_t *remaining, uint64_t n){
 
 static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining);
 
-/* The items of an array or a map fit. */
 static bool leaf_items_fit(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
   while( (node = zt_pickle_next(p, &c))!=0 ){
@@ -74,7 +71,6 @@ static bool leaf_part_fits(const zt_pickle *p, zt_pickle_node node, int depth, u
   return !node || (leaf_take(remaining, 8) && leaf_fits(p, node, depth+1, remaining));
 }
 
-/* A call fits, with all that would become of its result. */
 static bool leaf_call_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_result result;
   zt_pickle_value call;
@@ -89,7 +85,7 @@ static bool leaf_call_fits(const zt_pickle *p, zt_pickle_node node, int depth, u
       && leaf_part_fits(p, call.dict, depth, remaining);
 }
 
-/* All of a value can be shown in no more than *left bytes; what it takes is taken from them. */
+/* True if a value can be shown in *remaining bytes, which become fewer. */
 static bool leaf_fits(const zt_pickle *p, zt_pickle_node node, int depth, uint64_t *remaining){
   zt_pickle_value value;
   zt_pickle_get(p, node, &value);
@@ -126,8 +122,7 @@ uint64_t zt_torch_size(const zt_pickle *p, zt_pickle_node node, zt_torch_shown s
 
 /* --- Values --- */
 
-/* The bytes of an integer's magnitude, the most significant first. True: it is negative, and -1
-** minus that. */
+/* An integer's magnitude, big-endian. True if the integer is negative: -1 minus that. */
 static bool leaf_get_magnitude(zt_span bytes, uint8_t *out){
   const bool negative = bytes.p[bytes.n-1]>>7;
   for(size_t i=0; i<bytes.n; i++){
@@ -191,7 +186,7 @@ static void leaf_put_call(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *
   leaf_put_part(p, call.list ? ZT_TEXT("pairs") : ZT_TEXT("items"), call.dict, out);
 }
 
-/* A value that fits. */
+/* Append a value that fits. */
 static void leaf_put(const zt_pickle *p, zt_pickle_node node, zt_cbor_out *out){
   zt_pickle_result result;
   zt_pickle_value value;
@@ -264,7 +259,7 @@ void zt_torch_put_quantizer(const zt_pickle *p, zt_pickle_node node, zt_cbor_out
   }
 }
 
-/* About as many bytes as that appends: its parts, each by itself. */
+/* The approximate bytes that zt_torch_put_quantizer() appends. */
 static uint64_t leaf_quantizer_size(const zt_pickle *p, zt_pickle_node node){
   zt_pickle_cursor c = zt_pickle_begin(p, node);
   uint64_t size = 64, remaining = ZT_TORCH_SHOWN_MAX;

@@ -1,25 +1,25 @@
 /*
-** Files of torch.save from 0.1.10 up to 1.5, and of later ones that are asked for that. See
-** torch_storage.h; the rules are those of pytorch.c, too.
+** Files of torch.save from 0.1.10 up to 1.5, and of later versions on request. See torch_storage.h;
+** the rules are those of pytorch.c.
 **
 **   file    := magic version system object keys storage*   ; the first five are pickles
 **   magic   := 0x1950a86a20f9469cfc6c
 **   version := 1001
-**   system  := a dict of what the machine was like, which changes nothing
+**   system  := a dict about the machine, without effect
 **   keys    := a list of texts
-**   storage := elements element*    ; 8 bytes, and the elements of the key that has that place; all
-**                                   ; little-endian, whatever the machine was like
+**   storage := elements element*    ; 8 bytes, then the elements of the key in that place; always
+**                                   ; little-endian
 **
 **   PT15 the first pickle is the magic number, the second 1001
-**   PT16 the fifth is a list of texts, none of which stands in it twice
-** Of one storage alone:
+**   PT16 the fifth is a list of texts, each once
+** Faults of one storage:
 **   PT9  its key is in the list
-**   PT17 how wide its elements are is known, and those of all before it: the object names classes
+**   PT17 its element width, and those of all storages before it, are known: ids name classes
 **   PT18 its elements end within the file
-**   PT19 all that name it name one class: torch takes the first
+**   PT19 all ids of it name one class: torch takes the first
 **
-** Pickles do not tell where they end, so they are read a piece at a time, until a STOP is met. What
-** follows the last storage belongs to other things: torch.load() may be called for that again.
+** Pickles have no length, so they are read in pieces up to a STOP. Bytes after the last storage are
+** ignored: torch.load() can be called again for them.
 */
 #include "container/torch_storage.h"
 
@@ -28,37 +28,32 @@
 #include "core/host.h"
 
 #define LEGACY_VERSION 1001
-#define LEGACY_WINDOW ((size_t)64 << 10)   /* Bytes that are read at first, and of storages that lie
-                                           ** close together */
-#define LEGACY_NEAR 16384u                 /* These begin within so many bytes */
-#define LEGACY_POLL 0xFFFFu                /* Steps between two questions whether to go on, less
-                                           ** 1 */
+#define LEGACY_WINDOW ((size_t)64 << 10)   /* Bytes that are read first, and for close storages, */
+#define LEGACY_NEAR 16384u                 /* within this distance */
+#define LEGACY_POLL 0xFFFFu                /* Steps between checks for an interrupt, less 1 */
 
 typedef struct legacy_storage {
   uint64_t offset, elements;
-  zt_text class;             /* Borrowed from the object's pickle, as long as that is there; z
-                             ** NULL: nothing names the storage */
-  const char *rule;          /* Of the fault */
-  uint32_t fault;            /* As zt_torch_storage has it */
-  unsigned width;            /* 0: it is not known */
+  zt_text class;             /* Borrowed from the object's pickle, while that is open; z NULL: no id
+                             ** names the storage */
+  const char *rule;          /* The fault's */
+  uint32_t fault;            /* As in zt_torch_storage */
+  unsigned width;            /* 0: unknown */
 } legacy_storage;
 
 typedef struct torch_legacy {
   zt_torch_file file;
-  uint64_t size;             /* Of the file */
-  uint64_t at;               /* What is read next, */
-  uint8_t *window;           /* which may be in here; owned */
+  uint64_t size;             /* The file's */
+  uint64_t at;               /* Position of the next byte, */
+  uint8_t *window;           /* and what is read of the file from there; owned */
   size_t have;
-  int pickles;               /* So many were begun */
-  zt_cbor_out texts;         /* Keys, one after the other, */
-  zt_keys keys;              /* which are distinct */
-  legacy_storage *storages;  /* Of each key; owned */
+  int pickles;               /* Pickles begun */
+  zt_cbor_out texts;         /* Bytes of keys */
+  zt_keys keys;
+  legacy_storage *storages;  /* By key; owned */
 } torch_legacy;
 
-/* --- Pickles --- */
-
-/* Have more of the file in the window: twice as much, up to a number of bytes, and that there are
-** more is known. */
+/* Read more of the file into the window: twice as much, at most `most` bytes. */
 static int legacy_read_more(torch_legacy *l, size_t most){
   zt_builder *b = l->file.b;
   size_t room = l->have<LEGACY_WINDOW ? LEGACY_WINDOW : l->have<=most/2 ? 2*l->have : most;
@@ -73,7 +68,7 @@ static int legacy_read_more(torch_legacy *l, size_t most){
   return SQLITE_OK;
 }
 
-/* Give away the first n bytes of the window, as a pickle that is owned by *out. */
+/* Move the first n bytes of the window to *out. */
 static int legacy_hand_over(torch_legacy *l, size_t n, zt_torch_pickle *out){
   const size_t rest = l->have-n;
   uint8_t *window = sqlite3_malloc64(rest+1), *p;
@@ -90,7 +85,7 @@ static int legacy_hand_over(torch_legacy *l, size_t n, zt_torch_pickle *out){
   return SQLITE_OK;
 }
 
-/* The bytes of the pickle that comes next, up to its STOP. */
+/* Read the next pickle's bytes, up to its STOP. */
 static int legacy_read_bytes(torch_legacy *l, zt_torch_pickle *out){
   const uint64_t remaining = l->size-l->at;
   const size_t most = remaining<ZT_PICKLE_MAX ? (size_t)remaining : ZT_PICKLE_MAX;
@@ -116,7 +111,7 @@ static int legacy_read_bytes(torch_legacy *l, zt_torch_pickle *out){
   return b->err->rc;
 }
 
-/* Say in which pickle something is wrong. */
+/* Add the pickle's number to an error. */
 static int legacy_fail(const torch_legacy *l){
   zt_error *err = l->file.b->err, failed = *err;
   if( failed.rule && failed.parts.fault ){
@@ -127,13 +122,12 @@ static int legacy_fail(const torch_legacy *l){
   return err->rc;
 }
 
-/* Read the pickle that comes next. */
 static int legacy_read_pickle(torch_legacy *l, zt_torch_pickle *out){
   l->pickles++;
   return legacy_read_bytes(l, out) ? legacy_fail(l) : SQLITE_OK;
 }
 
-/* The same, and walk it. */
+/* Read and open the next pickle. */
 static int legacy_open_pickle(torch_legacy *l, zt_torch_pickle *out){
   zt_builder *b = l->file.b;
   size_t used;
@@ -170,9 +164,7 @@ static int legacy_read_head(torch_legacy *l){
   return err->rc;
 }
 
-/* --- Keys --- */
-
-/* PT16: a key of the list. */
+/* PT16 */
 static int legacy_add_key(torch_legacy *l, const zt_pickle_value *value){
   zt_error *err = l->file.b->err;
   const zt_text key = { (const char*)value->bytes.p, value->bytes.n };
@@ -209,14 +201,13 @@ static int legacy_read_keys(torch_legacy *l){
   return err->rc;
 }
 
-/* The storage of a key; NULL: it is not in the list. */
+/* The storage of a key; NULL if it is not in the list. */
 static legacy_storage *legacy_named(torch_legacy *l, zt_text key){
   const int64_t i = zt_keys_find(&l->keys, l->texts.p, key);
   return i<0 ? NULL : &l->storages[i];
 }
 
-/* How wide the elements of all storages are: by the first id that names one, in the order in which
-** torch meets them, which is that of the nodes. */
+/* Set the element widths of storages. The first id counts, in the order of nodes as in torch. */
 static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
   const zt_interrupt *interrupt = l->file.b->interrupt;
   zt_error *err = l->file.b->err;
@@ -234,9 +225,7 @@ static int legacy_read_classes(torch_legacy *l, const zt_pickle *p){
   return SQLITE_OK;
 }
 
-/* --- Storages --- */
-
-/* The number of elements at a place that is within the file. */
+/* Read the number of elements at a position within the file. */
 static int legacy_read_count(torch_legacy *l, uint64_t at, uint64_t *out){
   zt_builder *b = l->file.b;
   const uint64_t remaining = l->size-at;
@@ -255,7 +244,7 @@ static int legacy_read_count(torch_legacy *l, uint64_t at, uint64_t *out){
   return SQLITE_OK;
 }
 
-/* PT17, PT18: where storage i is, which begins at *at; *at becomes where the next one does. */
+/* PT17, PT18: place storage i at *at, which becomes the position of the next one. */
 static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_storage *fault){
   zt_builder *b = l->file.b;
   legacy_storage *s = &l->storages[i];
@@ -281,7 +270,7 @@ static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_stor
   return SQLITE_OK;
 }
 
-/* All storages: behind one that has a fault, no other can be found. */
+/* After a storage with a fault, no other can be found. */
 static int legacy_place_all(torch_legacy *l){
   zt_torch_storage fault = { 0 };
   zt_builder *b = l->file.b;
@@ -303,8 +292,6 @@ static int legacy_read_storages(torch_legacy *l, const zt_pickle *p){
   if( legacy_read_classes(l, p) ) return l->file.b->err->rc;
   return legacy_place_all(l);
 }
-
-/* --- The file --- */
 
 static int legacy_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out){
   torch_legacy *l = (torch_legacy*)f;

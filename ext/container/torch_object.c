@@ -1,14 +1,14 @@
 /*
-** Objects of a file of torch.save. See torch_object.h. Of one tensor alone, which then is listed,
-** and its bytes cannot be had:
+** Objects of torch.save. See torch_object.h. These faults belong to one tensor, which is listed
+** without its bytes:
 **
 **   PT8  a shape has no negative dimension, and the product of its dimensions fits 64 bits
 **   PT10 offset and strides are not negative, and fit 64 bits
 **   PT11 the view ends within its storage
 **   PT12 the storage has the bytes that the pickle says
 **
-** Of each object and of each component a part is kept, and behind it dimensions and strides; a
-** dense object and its component share one.
+** Each object and each component is a kept part, followed by dimensions and strides. A dense object
+** shares one part with its component.
 */
 #include "container/torch_object.h"
 
@@ -16,18 +16,18 @@
 #include "container/manifest.h"
 #include "core/host.h"
 
-/* --- What is kept --- */
+/* --- Kept parts --- */
 
 enum {
-  OBJECT_STRIDED = 0x1,         /* Strides are kept, too */
+  OBJECT_STRIDED = 0x1,         /* Strides are kept */
   OBJECT_BIG = 0x2,
-  OBJECT_UNSIZED = 0x4,         /* How many bytes it has is not known, */
-  OBJECT_LOST = 0x8,            /* nor where they are */
+  OBJECT_UNSIZED = 0x4,         /* Its size is unknown, */
+  OBJECT_LOST = 0x8,            /* and its place */
   OBJECT_UNSHAPED = 0x10,
   OBJECT_CONJ = 0x20, OBJECT_NEG = 0x40,
-  OBJECT_MIXED = 0x80,          /* Its elements are no numbers */
-  OBJECT_TYPED = 0x100,       /* An object's type is said, though no component has it */
-  OBJECT_UNKNOWN = 0x200      /* It has values that are not put together */
+  OBJECT_MIXED = 0x80,          /* Its elements are not numbers */
+  OBJECT_TYPED = 0x100,       /* The object has a type, and no component has it */
+  OBJECT_UNKNOWN = 0x200      /* It has values, in an unknown layout */
 };
 
 typedef enum object_role {
@@ -43,41 +43,40 @@ static const zt_text object_roles[] = {
 };
 
 typedef struct torch_part {
-  uint64_t offset, length;    /* The stored bytes: of a record that is compressed, all of it */
-  uint64_t skip, behind;      /* Of what that decodes to */
-  uint64_t bytes;             /* The view's own; of elements that are no numbers, as many as there
-                              ** should be */
-  const char *rule;           /* Of the fault */
-  const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) no layout
-                              ** that is known; NULL: it has */
+  uint64_t offset, length;    /* The stored bytes: a compressed record's are all of it */
+  uint64_t skip, behind;      /* Decoded bytes before and after the view */
+  uint64_t bytes;             /* The view's size; the expected one if OBJECT_MIXED */
+  const char *rule;           /* The fault's */
+  const char *reason;         /* Static: why an object has no values, or (OBJECT_UNKNOWN) an unknown
+                              ** layout; NULL: neither */
   zt_text format;             /* Static */
-  uint32_t attributes;        /* Position of a map; 0: there is none */
-  uint32_t fault;             /* Position of a text with a NUL behind it; 0: there is none */
-  uint32_t dtype, nDtype;     /* Where torch's name of its dtype is, if the model has none */
+  uint32_t attributes;        /* Position of a map; 0: none */
+  uint32_t fault;             /* Position of a NUL-terminated text; 0: none */
+  uint32_t dtype, nDtype;     /* torch's name of a dtype that the model lacks */
   uint32_t rank;
-  uint32_t encoding;          /* Of the record: position of a text with a NUL behind it; 0: raw */
-  uint32_t kept;              /* Position of its bytes; 0: they are in the file */
+  uint32_t encoding;          /* The record's: position of a NUL-terminated text; 0: raw */
+  uint32_t kept;              /* Position of kept bytes; 0: they are in the file */
   zt_codec_id codec;
   zt_layout_id layout;
   uint16_t flags;
-  uint8_t id;                 /* Of the dtype, plus 1; 0: it is not known */
+  uint8_t id;                 /* The dtype's, plus 1; 0: unknown */
   uint8_t role;
-  uint8_t whole;              /* As an object's */
+  uint8_t whole;              /* As in zt_object */
 } torch_part;
 
 static void object_at(const zt_container *c, size_t at, torch_part *out){
   memcpy(out, c->kept.p+at, sizeof(*out));
 }
 
-/* Number i of its dimensions and, behind them, strides. */
+/* Number i of the dimensions, then strides. */
 static uint64_t object_number(const zt_container *c, size_t at, uint32_t i){
   return zt_load64(c->kept.p+at+sizeof(torch_part)+8*(size_t)i);
 }
 
-/* A tensor, or one of its views, in the making. */
+/* A tensor or a view before it is kept. */
 typedef struct object_draft {
   torch_part part;
-  uint64_t numbers[2*ZT_MAX_RANK];   /* Dimensions, and then strides */
+  uint64_t numbers[2*ZT_MAX_RANK];   /* Dimensions, then strides */
   uint64_t elements;
 } object_draft;
 
@@ -88,7 +87,7 @@ static void object_put_ints(zt_cbor_out *out, const int64_t *a, uint32_t n){
   for(uint32_t i=0; i<n; i++) zt_cbor_put_int(out, a[i]);
 }
 
-/* As torch has it: dimensions of one index are in no way, and what is empty is contiguous. */
+/* As in torch: dimensions of 1 are ignored, and empty tensors are contiguous. */
 static bool object_is_contiguous(const int64_t *shape, const int64_t *strides, uint32_t rank){
   uint64_t expected = 1;
   for(uint32_t i=0; i<rank; i++) if( shape[i]==0 ) return true;
@@ -105,7 +104,6 @@ static void object_put_flag(zt_cbor_out *out, zt_text key, bool is){
   zt_cbor_put_bool(out, is);
 }
 
-/* What the pickle says of a dense tensor's view. */
 static void object_put_view(zt_cbor_out *out, const zt_torch_view *v){
   zt_cbor_put_text(out, ZT_TEXT("storage"));
   zt_cbor_put_text(out, v->key);
@@ -125,7 +123,7 @@ static void object_put_view(zt_cbor_out *out, const zt_torch_view *v){
   zt_cbor_put_int(out, v->view_elements);
 }
 
-/* What the pickle says of a tensor, as the attributes of its object. */
+/* Set the attributes from the pickle. */
 static void object_put_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor){
   const zt_pickle *p = o->read->pickle;
   const zt_torch_view *v = tensor->layout==ZT_TORCH_DENSE ? &tensor->views[0] : NULL;
@@ -156,7 +154,7 @@ static void object_put_attributes(zt_torch_objects *o, const zt_torch_tensor *te
 
 /* --- Views --- */
 
-/* What is wrong with a tensor. Always false. */
+/* Set a tensor's fault. Always false. */
 ZT_FORMAT(4, 5)
 static bool object_set_fault(zt_torch_objects *o, object_draft *t, const char *rule,
                              const char *format, ...){
@@ -169,7 +167,7 @@ static bool object_set_fault(zt_torch_objects *o, object_draft *t, const char *r
   return false;
 }
 
-/* PT8: the shape. */
+/* PT8 */
 static bool object_set_shape(zt_torch_objects *o, object_draft *t, const int64_t *shape,
                              uint32_t rank){
   zt_object object = { .rank = rank };
@@ -190,8 +188,7 @@ static bool object_set_shape(zt_torch_objects *o, object_draft *t, const int64_t
                         : "the product of its dimensions does not fit 64 bits");
 }
 
-/* PT10: the strides; *out is how many elements of the storage lie between the first and the last
-** one, these included. */
+/* PT10; *out is the number of storage elements from the first through the last. */
 static bool object_set_strides(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
                                uint64_t *out){
   bool fits = true, negative = v->offset<0;
@@ -211,7 +208,6 @@ static bool object_set_strides(zt_torch_objects *o, object_draft *t, const zt_to
   return fits || object_set_fault(o, t, "PT10", "its strides lead beyond 2^64 elements");
 }
 
-/* The storage, and where its bytes are. */
 static bool object_find_storage(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
                                 zt_torch_storage *s){
   if( zt_torch_find(o->file, v, s) ) return false;
@@ -228,8 +224,7 @@ static bool object_find_storage(zt_torch_objects *o, object_draft *t, const zt_t
   return true;
 }
 
-/* PT11, PT12: the bytes of its storage that a tensor may see: all, or those of the storage's own
-** view. */
+/* PT11, PT12: the bytes that the tensor may use: its storage, or the storage's own view. */
 static bool object_set_window(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
                               const zt_torch_storage *s, uint64_t *base, uint64_t *length){
   const uint64_t width = v->storage_width ? v->storage_width : v->dtype->width;
@@ -252,7 +247,7 @@ static bool object_set_window(zt_torch_objects *o, object_draft *t, const zt_tor
   return true;
 }
 
-/* PT11: where the tensor's bytes are in its storage: so many elements. */
+/* PT11: place `span` elements in the storage. */
 static bool object_set_range(zt_torch_objects *o, object_draft *t, const zt_torch_view *v,
                              uint64_t span, const zt_torch_storage *s){
   const uint64_t item = v->dtype->width;
@@ -277,7 +272,6 @@ static bool object_set_range(zt_torch_objects *o, object_draft *t, const zt_torc
   return true;
 }
 
-/* The dtype that a view says. */
 static bool object_set_dtype(zt_torch_objects *o, object_draft *t, const zt_torch_view *v){
   t->part.format = v->quantized.z ? v->quantized : ZT_TEXT("dense");
   if( v->dtype ){
@@ -289,7 +283,7 @@ static bool object_set_dtype(zt_torch_objects *o, object_draft *t, const zt_torc
   return zt_builder_keep(o->b, v->dtype_name.z, v->dtype_name.n, &t->part.dtype)==SQLITE_OK;
 }
 
-/* All of a view. False: it has a fault, or something failed. */
+/* False if the view has a fault, or on failure. */
 static bool object_set_view(zt_torch_objects *o, object_draft *t, const zt_torch_view *v){
   zt_torch_storage storage = { 0 };
   uint64_t span;
@@ -309,7 +303,7 @@ static bool object_set_view(zt_torch_objects *o, object_draft *t, const zt_torch
 
 /* --- Adding --- */
 
-/* Keep a part; *at is where. */
+/* Keep a part; *at is its position. */
 static int object_keep(zt_torch_objects *o, const object_draft *t, uint32_t *at){
   const uint32_t n = t->part.flags & OBJECT_STRIDED ? 2*t->part.rank : t->part.rank;
   uint32_t numbers;
@@ -317,7 +311,7 @@ static int object_keep(zt_torch_objects *o, const object_draft *t, uint32_t *at)
   return zt_builder_keep(o->b, t->numbers, n*sizeof(*t->numbers), &numbers);
 }
 
-/* A new object of a draft, whose components are to follow; *at is where its part is. */
+/* Add an object before its components; *at is its position. */
 static int object_add(zt_torch_objects *o, zt_text path, const object_draft *t, uint32_t *at){
   const zt_container *c = o->b->container;
   zt_builder *b = o->b;
@@ -332,7 +326,6 @@ static int object_add(zt_torch_objects *o, zt_text path, const object_draft *t, 
   return b->err->rc;
 }
 
-/* Keep the attributes of a tensor. */
 static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *tensor,
                                   object_draft *t){
   object_put_attributes(o, tensor);
@@ -340,7 +333,7 @@ static int object_keep_attributes(zt_torch_objects *o, const zt_torch_tensor *te
   return zt_builder_keep(o->b, o->attributes.p, o->attributes.n, &t->part.attributes);
 }
 
-/* What is lazily done to numbers of that type is known. */
+/* True if conj and neg are known for this type. */
 static bool object_can_apply(const torch_part *part){
   const zt_dtype *dtype;
   if( !(part->flags & (OBJECT_CONJ|OBJECT_NEG)) ) return true;
@@ -368,7 +361,7 @@ static int object_add_dense(zt_torch_objects *o, zt_text path, const zt_torch_te
 
 /* --- Sparse tensors --- */
 
-/* None of n parts is strided, or has something lazily done to it. */
+/* True if none of n parts is strided, or has conj or neg. */
 static bool object_are_plain(const object_draft *parts, uint32_t n){
   for(uint32_t i=0; i<n; i++){
     const unsigned odd = OBJECT_CONJ|OBJECT_NEG|OBJECT_UNSHAPED|OBJECT_STRIDED;
@@ -377,9 +370,9 @@ static bool object_are_plain(const object_draft *parts, uint32_t n){
   return true;
 }
 
-/* Coordinates are those of zTensor's sparse_coo, of all dimensions but some last ones, if those of
-** a dimension lie one after the other; how far they are from those of the next, as coalesce()
-** leaves them, is the object's stride. */
+/* Coordinates are zTensor's sparse_coo of all but the last dimensions, if those of one dimension
+** are contiguous. Their distance to the next dimension's, as coalesce() leaves it, is the object's
+** stride. */
 static bool object_set_coo(object_draft *object, const zt_torch_tensor *tensor,
                            const object_draft *parts){
   const zt_torch_view *values = &tensor->views[0], *indices = &tensor->views[1];
@@ -401,7 +394,7 @@ static bool object_set_coo(object_draft *object, const zt_torch_tensor *tensor,
   return true;
 }
 
-/* Compressed rows or columns; of blocks, values have their rows and columns. */
+/* Compressed rows or columns. The values of blocks have three dimensions. */
 static bool object_set_compressed(object_draft *object, const zt_torch_tensor *tensor,
                                   const object_draft *parts){
   const bool blocks = tensor->layout==ZT_TORCH_BSR || tensor->layout==ZT_TORCH_BSC;
@@ -413,23 +406,20 @@ static bool object_set_compressed(object_draft *object, const zt_torch_tensor *t
   return true;
 }
 
+#define OBJECT_SPARSE(layout, format, listed) \
+  [ZT_TORCH_##layout] = { ZT_TEXT_INIT(format), ZT_TEXT_INIT(listed), ZT_LAYOUT_##layout }
+
 static const struct {
   zt_text format, listed;   /* With values, and without */
   zt_layout_id layout;
 } object_sparse[] = {
-  [ZT_TORCH_COO] = { ZT_TEXT_INIT("torch._rebuild_sparse_tensor"),
-                     ZT_TEXT_INIT("torch._rebuild_sparse_tensor"), ZT_LAYOUT_COO },
-  [ZT_TORCH_CSR] = { ZT_TEXT_INIT("sparse_csr"), ZT_TEXT_INIT("torch.sparse_csr"),
-                     ZT_LAYOUT_CSR },
-  [ZT_TORCH_CSC] = { ZT_TEXT_INIT("torch.sparse_csc"), ZT_TEXT_INIT("torch.sparse_csc"),
-                     ZT_LAYOUT_CSC },
-  [ZT_TORCH_BSR] = { ZT_TEXT_INIT("torch.sparse_bsr"), ZT_TEXT_INIT("torch.sparse_bsr"),
-                     ZT_LAYOUT_BSR },
-  [ZT_TORCH_BSC] = { ZT_TEXT_INIT("torch.sparse_bsc"), ZT_TEXT_INIT("torch.sparse_bsc"),
-                     ZT_LAYOUT_BSC },
+  OBJECT_SPARSE(COO, "torch._rebuild_sparse_tensor", "torch._rebuild_sparse_tensor"),
+  OBJECT_SPARSE(CSR, "sparse_csr", "torch.sparse_csr"),
+  OBJECT_SPARSE(CSC, "torch.sparse_csc", "torch.sparse_csc"),
+  OBJECT_SPARSE(BSR, "torch.sparse_bsr", "torch.sparse_bsr"),
+  OBJECT_SPARSE(BSC, "torch.sparse_bsc", "torch.sparse_bsc"),
 };
 
-/* What the views of a sparse tensor make of it. */
 static void object_set_sparse(object_draft *object, const zt_torch_tensor *tensor,
                               const object_draft *parts){
   const bool coo = tensor->layout==ZT_TORCH_COO;
@@ -449,7 +439,6 @@ static void object_set_sparse(object_draft *object, const zt_torch_tensor *tenso
   }
 }
 
-/* An object of several components. */
 static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
   static const uint8_t sparse[ZT_TORCH_VIEWS] = { OBJECT_VALUES, OBJECT_INDICES, OBJECT_INDPTR };
   static const uint8_t nested[ZT_TORCH_VIEWS] = {
@@ -477,7 +466,6 @@ static int object_add_views(zt_torch_objects *o, zt_text path, const zt_torch_te
   return o->b->err->rc;
 }
 
-/* An object without components. */
 static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_tensor *tensor){
   object_draft t = { .elements = 0 };
   uint32_t at;
@@ -509,7 +497,7 @@ int zt_torch_add_tensor(zt_torch_objects *o, zt_text path, const zt_torch_tensor
 
 /* --- Arrays --- */
 
-/* Bytes that are not in the file as they are: keep them, once for each node that they are of. */
+/* Keep bytes that the file does not have as they are, once for each node. */
 static int object_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint32_t *at){
   const uint64_t room = ((uint64_t)zt_pickle_nodes(o->read->pickle)+1)*sizeof(*o->kept);
   if( !o->kept ){
@@ -525,12 +513,12 @@ static int object_keep_bytes(zt_torch_objects *o, const zt_numpy_array *a, uint3
   return SQLITE_OK;
 }
 
-/* Where the bytes of an array are. */
+/* Place an array's bytes. */
 static int object_set_data(zt_torch_objects *o, object_draft *t, const zt_numpy_array *a){
   size_t place = 0;
   t->part.length = t->part.bytes = a->data.n;
   if( o->read->stored && !a->data.latin1
-   && (a->data.n==0 || zt_pickle_place(o->read->pickle, a->data.span, &place)) ){
+   && (a->data.n==0 || zt_pickle_position(o->read->pickle, a->data.span, &place)) ){
     t->part.offset = o->read->offset+place;
     return SQLITE_OK;
   }
@@ -539,7 +527,6 @@ static int object_set_data(zt_torch_objects *o, object_draft *t, const zt_numpy_
   return object_keep_bytes(o, a, &t->part.kept);
 }
 
-/* Its type in the model's words. */
 static void object_set_numpy_type(object_draft *t, const zt_numpy_array *a){
   const zt_npy *npy = &a->npy;
   const zt_text name = npy->type.z ? npy->type : npy->dtype;
@@ -589,7 +576,7 @@ void zt_torch_objects_clear(zt_torch_objects *o){
 
 /* --- Decoding --- */
 
-/* Texts of its dtype and type. */
+/* The texts of a part's dtype and type. */
 static void object_decode_type(const zt_container *c, const torch_part *part, zt_text *storage,
                                zt_text *type){
   const zt_dtype *dtype;
@@ -634,7 +621,7 @@ void zt_torch_object(const zt_container *c, uint32_t i, zt_object *out){
   if( part.attributes ) out->attributes = zt_manifest_map(part.attributes, 0);
 }
 
-/* What is of records that are compressed, or of bytes that are kept, alone. */
+/* Fields of compressed records, and of kept bytes. */
 static void object_decode_encoding(const zt_container *c, const torch_part *part,
                                    zt_component *out){
   const char *name = (const char*)c->kept.p+part->encoding;

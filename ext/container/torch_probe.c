@@ -1,11 +1,11 @@
-/* Which files are PyTorch's. See torch_probe.h. */
+/* The kinds of PyTorch's files. See torch_probe.h. */
 #include "container/torch_probe.h"
 
 #include "core/host.h"
 
-#define TORCH_LEGACY 64        /* Bytes in which an old file's magic number begins */
+#define TORCH_LEGACY 64        /* Bytes that may precede an old file's magic number */
 #define TORCH_TAR_HEADER 512   /* Bytes of a tar archive's first header */
-#define TORCH_LOCAL 30         /* Bytes of a zip member's local header before its name */
+#define TORCH_LOCAL 30         /* Bytes of a local header before the name (zip) */
 
 zt_text zt_torch_archive(const zt_zip *zip){
   zt_zip_member first;
@@ -16,8 +16,8 @@ zt_text zt_torch_archive(const zt_zip *zip){
   return slash ? (zt_text){ first.name.z, (size_t)(slash-first.name.z) } : ZT_TEXT("");
 }
 
-/* What a file is by its first bytes; of a zip archive, the first member's name. */
-static zt_torch_kind torch_judge(const zt_head_tail *input, const uint8_t *p, size_t n){
+/* The kind by the first bytes. */
+static zt_torch_kind torch_guess(const zt_head_tail *input, const uint8_t *p, size_t n){
   static const uint8_t magic[] = {   /* 0x1950a86a20f9469cfc6c, as LONG1 has it */
     0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19
   };
@@ -38,7 +38,7 @@ static zt_torch_kind torch_judge(const zt_head_tail *input, const uint8_t *p, si
   return ZT_TORCH_NONE;
 }
 
-/* An archive has a record of that name below X/. */
+/* True if the archive has that record below X/. */
 static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *err){
   const size_t n = strlen(name);
   char *z;
@@ -53,8 +53,8 @@ static bool torch_has(zt_zip *zip, zt_text archive, const char *name, zt_error *
   return found;
 }
 
-/* Of a zip archive: torch's first member is the pickle, as a rule; else the directory tells. What
-** is wrong with that is said by who opens the file. */
+/* True if a zip archive has torch's records. The first member is usually the pickle; else the
+** directory is read. Its faults are reported on opening. */
 static bool torch_has_records(const zt_head_tail *input, const uint8_t *p, size_t n, zt_error *err){
   static const char name[] = "/data.pkl";
   const size_t length = n>TORCH_LOCAL ? zt_le16(p+26) : 0, end = TORCH_LOCAL+length;
@@ -80,10 +80,10 @@ zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err){
   uint8_t head[TORCH_TAR_HEADER];
   const size_t n = input->size<sizeof(head) ? (size_t)input->size : sizeof(head);
   zt_torch_kind kind;
-  /* What most files begin with, of which nothing has to be read */
+  /* Most other files end here, without a read */
   if( n==0 || !input->head.p[0] || !strchr("P\x80Lstp", input->head.p[0]) ) return ZT_TORCH_NONE;
   if( zt_source_read(input->source, 0, head, n, err) ) return ZT_TORCH_NONE;
-  kind = torch_judge(input, head, n);
+  kind = torch_guess(input, head, n);
   return kind==ZT_TORCH_ZIP && !torch_has_records(input, head, n, err) ? ZT_TORCH_NONE : kind;
 }
 

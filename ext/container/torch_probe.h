@@ -1,4 +1,4 @@
-/* Which files are PyTorch's. Interface to code in torch_probe.c. */
+/* The kinds of PyTorch's files. */
 #ifndef ZT_CONTAINER_TORCH_PROBE_H
 #define ZT_CONTAINER_TORCH_PROBE_H
 
@@ -7,16 +7,15 @@
 
 typedef enum zt_torch_kind {
   ZT_TORCH_NONE,
-  ZT_TORCH_ZIP,        /* Of torch.save since 1.6, or of torch.jit.save */
-  ZT_TORCH_PICKLES,    /* Before: several pickles and storages in a row */
-  ZT_TORCH_TAR         /* Before that */
+  ZT_TORCH_ZIP,        /* torch.save since 1.6, torch.jit.save */
+  ZT_TORCH_PICKLES,    /* Before 1.6: pickles and storages in sequence */
+  ZT_TORCH_TAR         /* Before 0.1.10 */
 } zt_torch_kind;
 
-/* What a file is by its first bytes, or by the members of a zip archive. */
+/* A file's kind, by its first bytes, or by the members of a zip archive. */
 zt_torch_kind zt_torch_kind_of(const zt_head_tail *input, zt_error *err);
 
-/* What the names of an archive's records begin with: that of the first one, up to a slash; empty if
-** there is none. Borrowed. */
+/* The folder of an archive's records: the first name up to its slash, or empty. Borrowed. */
 zt_text zt_torch_archive(const zt_zip *zip);
 
 #endif

@@ -1,7 +1,5 @@
-/*
-** Which values hold a tensor. See torch_reach.h. From each tensor the way leads back to whatever
-** has it, so that cycles need no care: a node is taken from the list of those to be looked at once.
-*/
+/* Which values hold a tensor. See torch_reach.h. The search goes from each tensor to its owners,
+** and visits each node once, so cycles are harmless. */
 #include "container/torch_reach.h"
 
 #include <assert.h>
@@ -9,15 +7,15 @@
 #include "container/torch_call.h"
 #include "core/host.h"
 
-#define REACH_POLL 0xFFFF   /* Nodes between two questions whether to go on, less 1 */
+#define REACH_POLL 0xFFFF   /* Nodes between checks for an interrupt, less 1 */
 
 typedef struct reach {
   const zt_pickle *p;
   const zt_interrupt *interrupt;
   zt_error *err;
-  uint32_t *first;          /* Of each node, and one more: where its owners begin */
+  uint32_t *first;          /* For each node and one more: where its owners begin */
   uint32_t *owners;
-  uint32_t *list;           /* Nodes that hold a tensor, and whose owners are not looked at yet */
+  uint32_t *list;           /* Found nodes whose owners were not visited */
   uint32_t n;
   uint8_t *found;
 } reach;
@@ -47,34 +45,33 @@ bool zt_torch_is_tensor(const zt_pickle *p, zt_pickle_node node){
   }
 }
 
-/* Go through all children of all nodes: count owners, or, once there is room, put them down. */
+/* Count an owner of a node, or store it. */
+static void reach_owner(reach *r, zt_pickle_node node, zt_pickle_node owner, bool put){
+  if( put ) r->owners[--r->first[node+1]] = owner;
+  else r->first[node+1]++;
+}
+
+/* Count or store the owners of all nodes. */
 static bool reach_children(reach *r, bool put){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){
     zt_pickle_node parts[ZT_TORCH_PARTS], child;
     zt_pickle_cursor c = zt_pickle_begin(r->p, node);
     if( (node & REACH_POLL)==0 && zt_interrupt_check(r->interrupt, r->err) ) return false;
-    while( (child = zt_pickle_next(r->p, &c))!=0 ){
-      if( put ) r->owners[--r->first[child+1]] = node;
-      else r->first[child+1]++;
-    }
+    while( (child = zt_pickle_next(r->p, &c))!=0 ) reach_owner(r, child, node, put);
     zt_torch_parts(r->p, node, parts);
-    for(int i=0; i<ZT_TORCH_PARTS; i++){
-      if( parts[i]==0 ) continue;
-      if( put ) r->owners[--r->first[parts[i]+1]] = node;
-      else r->first[parts[i]+1]++;
-    }
+    for(int i=0; i<ZT_TORCH_PARTS; i++) if( parts[i] ) reach_owner(r, parts[i], node, put);
   }
   return true;
 }
 
 static void reach_add(reach *r, zt_pickle_node node){
-  if( r->found[node/8]>>(node%8) & 1 ) return;
-  r->found[node/8] |= (uint8_t)(1u<<(node%8));
+  if( zt_torch_has_bit(r->found, node) ) return;
+  zt_torch_set_bit(r->found, node);
   r->list[r->n++] = node;
 }
 
-/* The owners of node i stand from first[i+1] on up to first[i+2], after they were put down. */
+/* Once stored, the owners of node i are in first[i+1] to first[i+2]. */
 static void reach_run(reach *r){
   const uint32_t n = zt_pickle_nodes(r->p);
   for(zt_pickle_node node=1; node<=n; node++){

@@ -1,4 +1,4 @@
-/* What the kinds of files of torch.save share. See torch_storage.h. */
+/* Functions that the kinds of files share. See torch_storage.h. */
 #include "container/torch_storage.h"
 
 #include "core/host.h"

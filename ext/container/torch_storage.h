@@ -1,9 +1,6 @@
-/*
-** Files of torch.save as far as tensors do not matter: what a file says of itself, its pickles, and
-** where the bytes of storages are. The rest does not know which kind of file it is. Zip archives
-** are in torch_archive.c, several pickles in a row in torch_legacy.c. Interface to code in
-** torch_storage.c.
-*/
+/* Files of torch.save without their tensors: what a file says of itself, its pickles, and the
+** places of storages. Zip archives are in torch_archive.c, pickles in sequence in torch_legacy.c.
+** Other code does not know the kind of file. */
 #ifndef ZT_CONTAINER_TORCH_STORAGE_H
 #define ZT_CONTAINER_TORCH_STORAGE_H
 
@@ -12,25 +9,24 @@
 
 typedef enum zt_torch_which { ZT_TORCH_DATA, ZT_TORCH_CONSTANTS } zt_torch_which;
 
-/* A pickle that was read. */
 typedef struct zt_torch_pickle {
-  zt_pickle *pickle;         /* Owned; NULL: there is no such */
-  zt_span bytes;             /* Owned, too */
-  uint64_t offset, length;   /* What it takes of the file, */
-  bool stored;               /* where its bytes are as they are */
+  zt_pickle *pickle;         /* Owned; NULL: the file has none */
+  zt_span bytes;             /* Owned */
+  uint64_t offset, length;   /* Its range in the file */
+  bool stored;               /* The file has the bytes as they are */
 } zt_torch_pickle;
 
 void zt_torch_pickle_clear(zt_torch_pickle *p);
 
 /* The bytes of a storage. */
 typedef struct zt_torch_storage {
-  uint64_t offset, length;   /* As they are stored; nothing is known of them if there is a fault */
-  uint64_t size;             /* After decoding */
-  bool exact;                /* The pickle has to say just as many */
+  uint64_t offset, length;   /* As stored; not set if there is a fault */
+  uint64_t size;             /* Decoded */
+  bool exact;                /* The pickle must state this size */
   zt_codec_id codec;
-  uint32_t encoding;         /* Position of a text with a NUL behind it; 0: raw */
-  uint32_t fault;            /* Likewise; 0: there is none */
-  const char *rule;          /* Of the fault */
+  uint32_t encoding;         /* Position of a NUL-terminated text; 0: raw */
+  uint32_t fault;            /* The same; 0: none */
+  const char *rule;          /* The fault's */
 } zt_torch_storage;
 
 typedef struct zt_torch_file zt_torch_file;
@@ -41,41 +37,40 @@ typedef struct zt_torch_kinds {
   void (*close)(zt_torch_file *f);
 } zt_torch_kinds;
 
-/* The head of what each kind has. */
+/* The first member of each kind's struct. */
 struct zt_torch_file {
   const zt_torch_kinds *kind;
   zt_builder *b;
-  zt_text archive;           /* What the names of an archive's records begin with; z NULL: it is
-                             ** no archive */
-  zt_text version;           /* z NULL: the file does not say */
-  zt_text byte_order;        /* Likewise */
-  uint64_t storages;         /* About how many there are, at least: 0 if that is not known */
+  zt_text archive;           /* The folder of an archive's records; z NULL: not an archive */
+  zt_text version;           /* z NULL: not stated */
+  zt_text byte_order;        /* The same */
+  uint64_t storages;         /* About how many there are at least; 0: unknown */
 };
 
-/* Open a zip archive, or pickles and storages in a row. *out is NULL on failure. */
+/* Open a zip archive, or pickles in sequence. *out is NULL on failure. */
 int zt_torch_open_archive(zt_builder *b, const zt_head_tail *input, zt_torch_file **out);
 int zt_torch_open_legacy(zt_builder *b, const zt_head_tail *input, zt_torch_file **out);
 
-/* Read a pickle, which out->pickle tells whether there is; *out needs zt_torch_pickle_clear(). From
-** now on storages are those of this pickle. */
+/* Read a pickle; out->pickle is NULL if the file has none. *out needs zt_torch_pickle_clear().
+** Storages are this pickle's from then on. */
 static inline int zt_torch_read(zt_torch_file *f, zt_torch_which which, zt_torch_pickle *out){
   return f->kind->read(f, which, out);
 }
 
-/* Find the storage of a view. What is wrong with it alone is its fault. */
+/* Find the storage of a view. A fault of this storage alone is set in *out. */
 static inline int zt_torch_find(zt_torch_file *f, const zt_torch_view *v, zt_torch_storage *out){
   return f->kind->find(f, v, out);
 }
 
-static inline void zt_torch_close(zt_torch_file *f){   /* NULL is nothing to close */
+static inline void zt_torch_close(zt_torch_file *f){   /* NULL is allowed */
   if( f ) f->kind->close(f);
 }
 
-/* Keep a text with a NUL behind it; *at is where. */
+/* Keep a NUL-terminated text; *at is its position. */
 ZT_FORMAT(3, 0)
 int zt_torch_keep_text(zt_builder *b, uint32_t *at, const char *format, va_list list);
 
-/* Set what is wrong with a storage. SQLITE_OK unless memory is short. */
+/* Set a storage's fault. Fails only if memory is short. */
 ZT_FORMAT(4, 5)
 int zt_torch_set_fault(zt_builder *b, zt_torch_storage *s, const char *rule, const char *format,
                        ...);

@@ -3,82 +3,79 @@
 **
 **   PT4  values are nested at most TREE_DEPTH_MAX deep
 **   PT6  a path has at most TREE_PATH_MAX bytes, and no U+0000
-**   PT7  keys of dicts take at most TREE_KEYS_SIZE bytes, and some times those of the pickle
-**   PT13 no key stands twice in a dict: of such, Python keeps the last value alone
+**   PT7  keys of dicts take at most TREE_KEYS_SIZE and TREE_KEYS_TIMES times the pickle's bytes
+**   PT13 no key stands twice in a dict: Python would keep only the last value
 **
-** A path is what leads to a value: keys of dicts and indices of lists, tuples and sets, with dots
-** between them. Keys that are no text are written as Python shows them: 1, 0.5, True, None, (1, 2);
-** bytes as hexadecimal digits. A cycle is followed once. A key that holds a tensor is walked before
-** its value, at the same path.
+** A path consists of keys of dicts and indices of lists, tuples and sets, joined by dots. Other
+** keys than texts are written as Python shows them: 1, 0.5, True, None, (1, 2); bytes as
+** hexadecimal digits. A cycle is followed once. A key that holds a tensor is walked before its
+** value, at the same path.
 **
-** Tensors, arrays, and sets, OrderedDict and Counter, of which the entries count, have a meaning.
-** Any other call is opaque. Its arguments are shown with it, or stand below it by their indices
-** where a tensor is in them, or where they are too many. Items, entries and state of its result
-** stand below it, too:
+** Tensors, arrays, sets, OrderedDict and Counter have a meaning. Any other call is opaque. Its
+** arguments are shown with it, or stand below it by index if they hold a tensor or are too many.
+** Items, entries and state of its result stand below it, too:
 **
 **   state := dict | (dict | None, dict | None)     ; by their keys, the second being slots
 **          | tuple | list                          ; by indices
 **          | anything else                         ; in the place of the result itself
 **
-** In a state that has dicts _parameters, _buffers and _modules, which is a module's, these three
-** words are left out of paths: so that they are those of its state_dict().
+** A module's state has the dicts _parameters, _buffers and _modules. Paths leave out these words,
+** so that they are those of its state_dict().
 **
-** What stands in several places is shown in each, up to a bound on all of it. Beyond that, an array
-** or a map that was shown already is not shown again, and its place says so: by an object without
-** values, if it holds tensors.
+** A shared value is shown in each place, up to a bound on all of them. Beyond it, an array or map
+** is shown once, and its other places say so. If it holds tensors, such a place is an object
+** without values.
 */
 #include "container/torch_tree.h"
 
 #include <assert.h>
+#include "container/torch_dict.h"
 #include "container/torch_reach.h"
-#include "container/torch_twice.h"
 #include "core/host.h"
 #include "core/utf8.h"
 
 #define TREE_DEPTH_MAX 1000
-/* Nothing is shown again once so many values were, and one for each byte of the pickle, or so many
-** bytes. */
+/* Nothing is repeated after so many values, plus one per byte of the pickle, or so many bytes. */
 #define TREE_VISITS 256u
 #define TREE_AGAIN ((uint64_t)8 << 20)
-#define TREE_REPEATED ((uint64_t)256 << 10)   /* Of what tells that values are not shown */
-/* So many bytes, and some times those of the pickle, until little of a call is shown at once. */
+#define TREE_REPEATED ((uint64_t)256 << 10)   /* Bytes that tell what is not repeated */
+/* After this many bytes, and more per byte of the pickle, calls are shown in TREE_LITTLE. */
 #define TREE_SIZE ((uint64_t)8 << 20)
 #define TREE_SIZE_TIMES 8
 #define TREE_LITTLE 256
-#define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value: it takes time */
-/* Keys of all dicts have at most so many bytes, and some times those of the pickle. */
+#define TREE_KEY_BYTES 32        /* Bytes of a path that count as a value, for their time */
+/* The bytes of all dicts' keys, plus some per byte of the pickle. */
 #define TREE_KEYS_SIZE ((uint64_t)1 << 29)
 #define TREE_KEYS_TIMES 64
 #define TREE_PATH_MAX ((size_t)1 << 20)
-#define TREE_POLL 0xFFFF         /* Visits between two questions whether to go on, less 1 */
-#define TREE_SAME_MAX 8          /* Calls that give what they are called with, one in another */
-#define TREE_CYCLES 4096         /* So many are looked for among all that are being walked */
-#define TREE_PLAIN 32            /* Values that are looked at before tensors are looked for */
-#define TREE_ARRAY 5             /* Parts of an array's state: more are not its own */
-#define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* Of a call: what is called, arguments, keywords, items,
-                                 ** entries, states, which may be two */
+#define TREE_POLL 0xFFFF         /* Visits between checks for an interrupt, less 1 */
+#define TREE_SAME_MAX 8          /* Nesting of calls that return their argument */
+#define TREE_CYCLES 4096         /* Cycles whose beginning is looked up */
+#define TREE_PLAIN 32            /* Values that are checked before torch_reach is used */
+#define TREE_ARRAY 5             /* Items of an array's state; more are not numpy's */
+#define TREE_PARTS (2*ZT_TORCH_STATES+8)   /* A call's: callee, arguments, keywords, items, entries,
+                                           ** and states with two parts */
 
 /* --- The walk --- */
 
 typedef enum tree_keys {
   TREE_INDICES, TREE_KEYS, TREE_PAIRS,
-  TREE_STATE,                    /* Keys, or those of a module: that is not looked at yet */
-  TREE_MODULE,                   /* Keys, but for those of a module's three dicts */
-  TREE_PLACE                     /* The node itself, at the path that there is */
+  TREE_STATE,                    /* Keys, perhaps of a module */
+  TREE_MODULE,                   /* Keys, without a module's three words */
+  TREE_PLACE                     /* The node itself, at the current path */
 } tree_keys;
 
-/* An array or a map that is being walked. */
+/* A container that is being walked. */
 typedef struct tree_level {
   zt_pickle_cursor cursor;
-  zt_pickle_node node, owner;   /* Itself, and the call that it belongs to: 0: to none, or another
-                                ** level has it */
+  zt_pickle_node node, owner;   /* Itself, and its call; owner 0: none, or another level has it */
   tree_keys keys;
   uint32_t index;
-  uint32_t path;                /* Bytes of the path to it */
-  bool dotted;                  /* A dot comes behind that */
+  uint32_t path;                /* Bytes of its path */
+  bool dotted;                  /* A dot follows the path */
   bool cycle;                   /* It was told that the node contains itself, */
-  bool repeated;                /* and that it has something that is not shown again */
-  bool again;                   /* It, or what it is in, was shown before */
+  bool repeated;                /* and that something is not repeated */
+  bool again;                   /* It, or a level around it, was shown before */
 } tree_level;
 
 typedef struct tree_walk {
@@ -86,29 +83,25 @@ typedef struct tree_walk {
   const zt_torch_visitor *visitor;
   const zt_interrupt *interrupt;
   zt_error *err;
-  size_t bytes;                 /* Of the pickle */
-  uint8_t *open;                /* A bit for each node that is being walked, */
-  uint8_t *walked;              /* that was entered, */
-  uint8_t *reach;               /* that holds a tensor: NULL until somebody asks */
+  size_t bytes;                 /* The pickle's */
+  uint8_t *open;                /* A bit for each node: being walked, */
+  uint8_t *walked;              /* entered, */
+  uint8_t *reach;               /* holding a tensor (NULL until needed) */
   tree_level *levels;           /* TREE_DEPTH_MAX of them */
   uint32_t depth;
-  struct { char *z; size_t n, room; } path;   /* When nobody looks at paths, z stays NULL */
-  bool inside;                  /* What is visited has a path, to which a dot is added */
-  uint64_t visits, size;        /* Values that were met again; bytes that are kept of all values, */
-  uint64_t again, repeated;     /* of those that were met again, of telling so */
-  uint64_t keys;                /* Bytes of keys that were compared */
-  uint32_t cycles;              /* Values that were met within themselves, up to TREE_CYCLES */
+  struct { char *z; size_t n, room; } path;   /* z stays NULL if paths are not used */
+  bool inside;                  /* A dot precedes the next part of the path */
+  uint64_t visits, size;        /* Values met again; kept bytes: all, */
+  uint64_t again, repeated;     /* of values met again, of places that tell so */
+  uint64_t keys;                /* Bytes of compared keys */
+  uint32_t cycles;              /* Cycles met, up to TREE_CYCLES */
 } tree_walk;
-
-static bool tree_has_bit(const uint8_t *bits, zt_pickle_node node){
-  return bits[node/8]>>(node%8) & 1;
-}
 
 static void tree_mark(tree_walk *w, zt_pickle_node node){
   if( node ) w->open[node/8] ^= (uint8_t)(1u<<(node%8));
 }
 
-/* It is made of at most *left values, none of which is a call or an id. */
+/* True if it consists of at most *remaining values, without calls and ids. */
 static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remaining){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, node);
   zt_pickle_cursor c;
@@ -118,15 +111,15 @@ static bool tree_is_plain(const zt_pickle *p, zt_pickle_node node, int *remainin
   return true;
 }
 
-/* A tensor is in it. */
+/* True if it holds a tensor. */
 static bool tree_reaches(tree_walk *w, zt_pickle_node node){
   int remaining = TREE_PLAIN;
   if( !node || w->err->rc || tree_is_plain(w->p, node, &remaining) ) return false;
   if( !w->reach ) w->reach = zt_torch_reach(w->p, w->interrupt, w->err);
-  return w->reach && tree_has_bit(w->reach, node);
+  return w->reach && zt_torch_has_bit(w->reach, node);
 }
 
-/* What the walk is in was shown before. */
+/* True if the current level was shown before. */
 static bool tree_is_again(const tree_walk *w){
   return w->depth && w->levels[w->depth-1].again;
 }
@@ -158,7 +151,6 @@ static void tree_path_add(tree_walk *w, const char *z, size_t n){
   if( tree_is_again(w) ) w->visits += n/TREE_KEY_BYTES;
 }
 
-/* A number in decimal. */
 static void tree_path_add_index(tree_walk *w, uint64_t u){
   char z[24], *p = z+sizeof(z);
   if( w->visitor->no_paths ){
@@ -170,34 +162,32 @@ static void tree_path_add_index(tree_walk *w, uint64_t u){
   tree_path_add(w, p, (size_t)(z+sizeof(z)-p));
 }
 
-static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
-  zt_pickle_value key;
-  sqlite3_str *text;
-  zt_pickle_get(w->p, node, &key);
-  if( key.kind==ZT_PICKLE_TEXT ){
-    if( zt_has_nul((const char*)key.bytes.p, key.bytes.n) ){
-      zt_break(w->err, "PT6", "a key with U+0000 in it");
-    }
-    tree_path_add(w, (const char*)key.bytes.p, key.bytes.n);
-    return;
-  }
-  if( key.kind==ZT_PICKLE_INTEGER && !key.bytes.p && key.integer>=0 ){
-    tree_path_add_index(w, (uint64_t)key.integer);
-    return;
-  }
-  text = sqlite3_str_new(NULL);
-  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, text);
-  if( sqlite3_str_errcode(text)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
-  else if( sqlite3_str_errcode(text) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
-  else if( zt_has_nul(sqlite3_str_value(text), (size_t)sqlite3_str_length(text)) ){
-    zt_break(w->err, "PT6", "a key with U+0000 in it");
-  }else{
-    tree_path_add(w, sqlite3_str_value(text), (size_t)sqlite3_str_length(text));
-  }
-  sqlite3_free(sqlite3_str_finish(text));
+static void tree_path_add_text(tree_walk *w, const char *z, size_t n){
+  if( zt_has_nul(z, n) ) zt_break(w->err, "PT6", "a key with U+0000 in it");
+  else tree_path_add(w, z, n);
 }
 
-/* PT7: a key takes time in each dict that has it. */
+static void tree_path_add_key(tree_walk *w, zt_pickle_node node){
+  sqlite3_str *shown;
+  zt_text text;
+  int64_t integer;
+  if( zt_pickle_text(w->p, node, &text) ){
+    tree_path_add_text(w, text.z, text.n);
+    return;
+  }
+  if( zt_pickle_integer(w->p, node, &integer) && integer>=0 ){
+    tree_path_add_index(w, (uint64_t)integer);
+    return;
+  }
+  shown = sqlite3_str_new(NULL);
+  zt_torch_show_key(w->p, node, (int)TREE_PATH_MAX, shown);
+  if( sqlite3_str_errcode(shown)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
+  else if( sqlite3_str_errcode(shown) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
+  else tree_path_add_text(w, sqlite3_str_value(shown), (size_t)sqlite3_str_length(shown));
+  sqlite3_free(sqlite3_str_finish(shown));
+}
+
+/* PT7: comparing keys takes time in each dict. */
 static bool tree_count_keys(tree_walk *w){
   const uint64_t most = TREE_KEYS_SIZE+TREE_KEYS_TIMES*(uint64_t)w->bytes;
   if( w->keys<=most ) return true;
@@ -208,7 +198,8 @@ static bool tree_count_keys(tree_walk *w){
 
 /* PT13 */
 static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
-  const zt_pickle_node key = zt_torch_twice(w->p, dict, w->bytes, &w->keys, w->interrupt, w->err);
+  const zt_pickle_node key = zt_torch_duplicate_key(w->p, dict, w->bytes, &w->keys, w->interrupt,
+                                                    w->err);
   sqlite3_str *text;
   char *z;
   if( w->err->rc || !tree_count_keys(w) || !key ) return !w->err->rc;
@@ -225,52 +216,49 @@ static bool tree_check_keys(tree_walk *w, zt_pickle_node dict){
   return false;
 }
 
-/* --- What is met --- */
+/* --- Values --- */
 
-/* The path of what the walk stands on; the empty one is a text, too. */
-static zt_text tree_path(const tree_walk *w){
-  return (zt_text){ w->path.z ? w->path.z : "", w->path.n };
+/* Visit a value at the current path; the empty path is a text, too. */
+static void tree_found(const tree_walk *w, zt_torch_found found){
+  found.path = (zt_text){ w->path.z ? w->path.z : "", w->path.n };
+  w->visitor->visit(w->visitor->context, &found);
 }
 
-/* So many bytes are kept of a value, which may have been met before. */
+/* Count the bytes that are kept of a value. */
 static void tree_count(tree_walk *w, zt_pickle_node node, uint64_t size){
   w->size += size;
-  if( tree_is_again(w) || tree_has_bit(w->walked, node) ) w->again += size;
+  if( tree_is_again(w) || zt_torch_has_bit(w->walked, node) ) w->again += size;
 }
 
-/* A value that is no tensor. False: it is shown with its name alone, for all of it is too much. */
+/* Visit a value that is not a tensor. False if it is too large, and shown by name alone. */
 static bool tree_leaf(tree_walk *w, zt_pickle_node node, zt_torch_shown shown){
   bool fits;
-  const bool much = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
-  const uint64_t most = much ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
+  const bool over = w->size>TREE_SIZE+TREE_SIZE_TIMES*(uint64_t)w->bytes;
+  const uint64_t most = over ? TREE_LITTLE : ZT_TORCH_SHOWN_MAX;
   const uint64_t size = w->path.n+zt_torch_size(w->p, node, shown, most, &fits);
   tree_count(w, node, size);
-  w->visitor->leaf(w->visitor->context, tree_path(w), size, node,
-                   fits ? shown : ZT_TORCH_NAMED);
+  tree_found(w, (zt_torch_found){
+    .size = size, .node = node, .shown = fits ? shown : ZT_TORCH_NAMED
+  });
   return fits;
 }
 
-/* It was shown, and nothing is shown again. */
+/* True if it was shown, and nothing is repeated. */
 static bool tree_is_repeated(const tree_walk *w, zt_pickle_node node){
-  return tree_has_bit(w->walked, node)
+  return zt_torch_has_bit(w->walked, node)
       && (w->visits>TREE_VISITS+(uint64_t)w->bytes || w->again>TREE_AGAIN);
 }
 
-static void tree_set_walked(tree_walk *w, zt_pickle_node node){
-  w->walked[node/8] |= (uint8_t)(1u<<(node%8));
-}
-
-/* What holds tensors is an object without values: files that differ in which tensors these are have
+/* A value that holds tensors is an object without values. Files that differ in these tensors have
 ** no fingerprint. */
-static void tree_elsewhere(tree_walk *w){
+static void tree_repeated_tensor(tree_walk *w){
   static const zt_torch_tensor elsewhere = { .layout = ZT_TORCH_ELSEWHERE };
   const uint64_t size = w->path.n+TREE_KEY_BYTES;
   w->size += size;
-  if( !w->err->rc ) w->visitor->tensor(w->visitor->context, tree_path(w), size, &elsewhere);
+  if( !w->err->rc ) tree_found(w, (zt_torch_found){ .size = size, .tensor = &elsewhere });
 }
 
-/* Tell that a node is not shown again. Beyond a bound on that as well, it is told once of the array
-** or map that it is in. */
+/* Tell that a node is not repeated. Beyond a bound on that as well, its container tells it once. */
 static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
   tree_level *level = w->depth ? &w->levels[w->depth-1] : NULL;
   const size_t path = w->path.n;
@@ -280,21 +268,21 @@ static void tree_tell_repeated(tree_walk *w, zt_pickle_node node){
     w->path.n = level->path;
   }
   w->repeated += w->path.n+TREE_KEY_BYTES;
-  if( tree_reaches(w, node) ) tree_elsewhere(w);
+  if( tree_reaches(w, node) ) tree_repeated_tensor(w);
   else tree_leaf(w, node, ZT_TORCH_REPEATED);
   w->path.n = path;
 }
 
 /* --- Entering --- */
 
-/* PT4: begin to walk an array or a map, which has the path that there is. */
+/* PT4: begin to walk a container at the current path. */
 static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pickle_node owner){
   bool again;
   if( w->depth==TREE_DEPTH_MAX ){
     zt_break(w->err, "PT4", "values are nested more than %d deep", TREE_DEPTH_MAX);
     return false;
   }
-  again = tree_is_again(w) || (keys!=TREE_PLACE && tree_has_bit(w->walked, node));
+  again = tree_is_again(w) || (keys!=TREE_PLACE && zt_torch_has_bit(w->walked, node));
   if( (keys==TREE_KEYS || keys==TREE_MODULE) && !tree_check_keys(w, node) ) return false;
   w->levels[w->depth++] = (tree_level){
     .cursor = keys==TREE_PLACE ? (zt_pickle_cursor){ 0 } : zt_pickle_begin(w->p, node),
@@ -303,17 +291,17 @@ static bool tree_enter(tree_walk *w, zt_pickle_node node, tree_keys keys, zt_pic
   };
   if( keys!=TREE_PLACE ){
     tree_mark(w, node);
-    tree_set_walked(w, node);
+    zt_torch_set_bit(w->walked, node);
   }
   tree_mark(w, owner);
   return true;
 }
 
-/* A node that is to be entered, and how. */
+/* A node to enter. */
 typedef struct tree_part {
   zt_pickle_node node;
   tree_keys keys;
-  uint32_t first;               /* The first of its children that is walked, of a tuple */
+  uint32_t first;               /* The first of a tuple's children to walk */
 } tree_part;
 
 typedef struct tree_parts {
@@ -326,7 +314,7 @@ static void tree_add_part(tree_parts *parts, zt_pickle_node node, tree_keys keys
   if( node ) parts->a[parts->n++] = (tree_part){ .node = node, .keys = keys };
 }
 
-/* What a node's own kind makes of it; TREE_PLACE: it is no array or map. */
+/* How a node's kind is walked; TREE_PLACE if it is not a container. */
 static tree_keys tree_keys_of(const zt_pickle *p, zt_pickle_node node){
   switch( zt_pickle_kind_of(p, node) ){
     case ZT_PICKLE_TUPLE: case ZT_PICKLE_LIST: case ZT_PICKLE_SET: return TREE_INDICES;
@@ -339,21 +327,18 @@ static const zt_text tree_module_words[] = {
   ZT_TEXT_INIT("_parameters"), ZT_TEXT_INIT("_buffers"), ZT_TEXT_INIT("_modules")
 };
 
-/* Which of a module's dicts that is, plus 1; 0: none. */
+/* The number of a module's dict, from 1 on; 0: none. */
 static unsigned tree_module_word(const zt_pickle *p, zt_pickle_node key, zt_pickle_node node){
-  zt_pickle_value value;
-  zt_pickle_get(p, key, &value);
-  if( value.kind!=ZT_PICKLE_TEXT ) return 0;
-  for(unsigned i=0; i<3; i++){
-    if( !zt_text_equal(tree_module_words[i],
-                       (zt_text){ (const char*)value.bytes.p, value.bytes.n }) ) continue;
-    if( zt_pickle_kind_of(p, node)==ZT_PICKLE_DICT
-     || zt_torch_call(p, node, &value)==ZT_TORCH_DICT ) return i+1;
-  }
-  return 0;
+  zt_pickle_value call;
+  zt_text word;
+  unsigned i = 0;
+  if( !zt_pickle_text(p, key, &word) ) return 0;
+  while( i<3 && !zt_text_equal(tree_module_words[i], word) ) i++;
+  return i<3 && (zt_pickle_kind_of(p, node)==ZT_PICKLE_DICT
+                 || zt_torch_call(p, node, &call)==ZT_TORCH_DICT) ? i+1 : 0;
 }
 
-/* A dict that is a module's state has all three. */
+/* A module's state has all three dicts. */
 static tree_keys tree_state_keys(const zt_pickle *p, zt_pickle_node dict){
   zt_pickle_cursor c = zt_pickle_begin(p, dict);
   zt_pickle_node key;
@@ -364,19 +349,19 @@ static tree_keys tree_state_keys(const zt_pickle *p, zt_pickle_node dict){
   return (seen & 0xE)==0xE ? TREE_MODULE : TREE_KEYS;
 }
 
-/* Pass over the first n children of what was entered. */
+/* Skip the first n children of the current level. */
 static void tree_skip(tree_walk *w, uint32_t n){
   tree_level *level = &w->levels[w->depth-1];
   while( level->index<n && zt_pickle_next(w->p, &level->cursor) ) level->index++;
 }
 
-/* Enter parts of a call, so that the first is walked first; one that is being walked already is
-** passed over. */
+/* Enter parts of a call, the last one first, so that the first is walked first. Parts that are
+** being walked are skipped. */
 static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_node owner){
   for(uint32_t i=parts->n; i-->0; ){
     const tree_part *part = &parts->a[i];
     const bool own = part->keys!=TREE_PLACE;
-    if( own && tree_has_bit(w->open, part->node) ) continue;
+    if( own && zt_torch_has_bit(w->open, part->node) ) continue;
     if( own && tree_is_repeated(w, part->node) ){
       tree_tell_repeated(w, part->node);
       continue;
@@ -384,7 +369,7 @@ static void tree_enter_parts(tree_walk *w, const tree_parts *parts, zt_pickle_no
     if( !tree_enter(w, part->node, part->keys==TREE_STATE ? tree_state_keys(w->p, part->node)
                                                           : part->keys, owner) ) return;
     tree_skip(w, part->first);
-    owner = 0;   /* The first one that is entered has it */
+    owner = 0;   /* The first entered part has it */
   }
 }
 
@@ -393,7 +378,6 @@ static bool tree_is_slots(const zt_pickle *p, zt_pickle_node node){
   return kind==ZT_PICKLE_DICT || kind==ZT_PICKLE_NONE;
 }
 
-/* The parts of a state. */
 static void tree_add_state(const zt_pickle *p, zt_pickle_node state, tree_parts *parts){
   const zt_pickle_kind kind = zt_pickle_kind_of(p, state);
   const zt_pickle_node first = zt_pickle_child(p, state, 0), second = zt_pickle_child(p, state, 1);
@@ -416,18 +400,18 @@ static void tree_tensor(tree_walk *w, zt_pickle_node node, const zt_torch_tensor
   parts.n = 0;
   for(uint32_t i=0; i<tensor->n; i++) size += zt_torch_view_size(w->p, &tensor->views[i]);
   tree_count(w, node, size);
-  w->visitor->tensor(w->visitor->context, tree_path(w), size, tensor);
+  tree_found(w, (zt_torch_found){ .size = size, .tensor = tensor });
   for(uint32_t i=0; i<tensor->states; i++) tree_add_state(w->p, tensor->state[i], &parts);
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* Walk a node that is to have no meaning, if there is a tensor in it. */
+/* Add a node without a meaning, if it holds a tensor. */
 static void tree_add_reached(tree_walk *w, zt_pickle_node node, tree_parts *parts){
   if( tree_reaches(w, node) ) tree_add_part(parts, node, tree_keys_of(w->p, node));
 }
 
-/* The same of an array's state: what stands behind its own parts, or, where a tensor is in one of
-** these but the items, all of it. */
+/* Add an array's state, if it holds a tensor: the items after numpy's own, or all of it if one of
+** numpy's own, except the objects, holds a tensor. */
 static void tree_add_array_state(tree_walk *w, zt_pickle_node state, zt_pickle_node items,
                                  tree_parts *parts){
   uint32_t n = 0;
@@ -440,18 +424,18 @@ static void tree_add_array_state(tree_walk *w, zt_pickle_node state, zt_pickle_n
   if( n==TREE_ARRAY ) parts->a[parts->n-1].first = n;
 }
 
-/* An array, and of objects what they are. Bytes that have to be kept are kept once. */
+/* An array, and its objects. Bytes to keep are counted once. */
 static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
                        const zt_numpy_array *array){
   tree_parts parts;
   uint64_t size = w->path.n+512;
   parts.n = 0;
-  if( array->has_data && !tree_has_bit(w->walked, array->source) ){
+  if( array->has_data && !zt_torch_has_bit(w->walked, array->source) ){
     size += array->data.latin1 ? array->data.n : 0;
-    tree_set_walked(w, array->source);
+    zt_torch_set_bit(w->walked, array->source);
   }
   tree_count(w, node, size);
-  w->visitor->array(w->visitor->context, tree_path(w), size, array);
+  tree_found(w, (zt_torch_found){ .size = size, .array = array });
   tree_add_part(&parts, array->items, TREE_INDICES);
   if( call->state ) tree_add_array_state(w, call->state, array->items, &parts);
   tree_add_reached(w, call->args, &parts);
@@ -461,8 +445,8 @@ static void tree_array(tree_walk *w, zt_pickle_node node, const zt_pickle_value 
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* A call that is opaque. Its arguments are shown with it, or below it. What is called may itself be
-** what a call with tensors gives. Calls around it may have had states. */
+/* An opaque call. Its arguments are shown with it or below it. Its callee may be the result of a
+** call with tensors, and calls around it may have states. */
 static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call,
                         const zt_torch_tensor *around){
   tree_parts parts;
@@ -474,7 +458,7 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
     tree_add_part(&parts, call->args, tree_keys_of(w->p, call->args));
     if( call->keywords ) tree_add_part(&parts, call->keywords, tree_keys_of(w->p, call->keywords));
   }
-  tree_set_walked(w, node);
+  zt_torch_set_bit(w->walked, node);
   tree_add_part(&parts, call->list, TREE_INDICES);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   for(uint32_t i=0; around && i<around->states; i++) tree_add_state(w->p, around->state[i], &parts);
@@ -482,17 +466,17 @@ static void tree_opaque(tree_walk *w, zt_pickle_node node, const zt_pickle_value
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* An OrderedDict, or a Counter: what is put into it, and the dict, or the list of pairs, that it is
-** made of. False: it is made of something else. Its state is of interest only for tensors in it:
-** state dicts have the versions of their modules there. */
+/* An OrderedDict or Counter: its argument (a dict or a list of pairs) and the items put into it.
+** False for another argument. The state is walked only if it holds tensors: in a state_dict() it
+** has the versions of modules. */
 static bool tree_entries(tree_walk *w, zt_pickle_node node, const zt_pickle_value *call){
-  const zt_pickle_node from = zt_torch_argument(w->p, call, 0);
+  const zt_pickle_node from = zt_pickle_child(w->p, call->args, 0);
   tree_parts parts;
   zt_pickle_kind kind = from ? zt_pickle_kind_of(w->p, from) : ZT_PICKLE_LIST;
   parts.n = 0;
   if( (kind!=ZT_PICKLE_LIST && kind!=ZT_PICKLE_DICT) || call->keywords
-   || zt_torch_argument(w->p, call, 1) ) return false;
-  tree_set_walked(w, node);
+   || zt_pickle_child(w->p, call->args, 1) ) return false;
+  zt_torch_set_bit(w->walked, node);
   tree_add_part(&parts, from, kind==ZT_PICKLE_DICT ? TREE_KEYS : TREE_PAIRS);
   tree_add_part(&parts, call->dict, TREE_KEYS);
   tree_add_part(&parts, call->list, TREE_INDICES);
@@ -522,26 +506,26 @@ static void tree_call(tree_walk *w, zt_pickle_node node, const zt_pickle_value *
   }
 }
 
-/* Nothing but its first argument is in a call, and the text of a type. */
+/* True if a call has one argument, and perhaps a type's text. */
 static bool tree_is_same(const zt_pickle *p, const zt_pickle_value *call){
-  const zt_pickle_node type = zt_torch_argument(p, call, 1);
-  return zt_torch_argument(p, call, 0) && !zt_torch_argument(p, call, 2) && !call->keywords
+  const zt_pickle_node type = zt_pickle_child(p, call->args, 1);
+  return zt_pickle_child(p, call->args, 0) && !zt_pickle_child(p, call->args, 2) && !call->keywords
       && !call->list && !call->dict && !call->state
       && (!type || zt_pickle_kind_of(p, type)==ZT_PICKLE_TEXT);
 }
 
-/* What stands for another value: that. Of a call, *call and *meaning become what it is. */
+/* The value that a node stands for. If it is a call, *call and *meaning are set. */
 static zt_pickle_node tree_resolve(const zt_pickle *p, zt_pickle_node node, zt_pickle_value *call,
                                    zt_torch_meaning *meaning){
   for(int i=0; zt_pickle_kind_of(p, node)==ZT_PICKLE_CALL; i++){
     *meaning = zt_torch_call(p, node, call);
     if( *meaning!=ZT_TORCH_SAME || i==TREE_SAME_MAX || !tree_is_same(p, call) ) break;
-    node = zt_torch_argument(p, call, 0);
+    node = zt_pickle_child(p, call->args, 0);
   }
   return node;
 }
 
-/* A storage by itself is a tensor of one dimension. */
+/* A bare storage is a tensor of one dimension. */
 static bool tree_storage(tree_walk *w, zt_pickle_node node){
   zt_torch_tensor tensor = { .layout = ZT_TORCH_DENSE, .n = 1 };
   zt_torch_view *v = &tensor.views[0];
@@ -553,7 +537,7 @@ static bool tree_storage(tree_walk *w, zt_pickle_node node){
   return true;
 }
 
-/* An id that stands for something else. */
+/* A persistent id of anything else. */
 static void tree_persistent(tree_walk *w, zt_pickle_node node){
   tree_parts parts = { .n = 0 };
   zt_pickle_value id;
@@ -563,8 +547,7 @@ static void tree_persistent(tree_walk *w, zt_pickle_node node){
   if( !w->err->rc ) tree_enter_parts(w, &parts, node);
 }
 
-/* A value was met within itself. That is told where it was met, and, the first time, at its own
-** place. */
+/* A value was met within itself. Tell it here and, the first time, at the value's own path. */
 static void tree_cycle(tree_walk *w, zt_pickle_node node){
   const size_t path = w->path.n;
   uint32_t i = w->depth;
@@ -585,7 +568,7 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   zt_pickle_kind kind;
   node = tree_resolve(w->p, node, &call, &meaning);
   kind = zt_pickle_kind_of(w->p, node);
-  if( tree_has_bit(w->open, node) ){
+  if( zt_torch_has_bit(w->open, node) ){
     tree_cycle(w, node);
   }else if( tree_is_repeated(w, node) ){
     tree_tell_repeated(w, node);
@@ -600,15 +583,14 @@ static void tree_visit(tree_walk *w, zt_pickle_node node){
   }
 }
 
-/* The value of a key, which becomes part of the path. A key that holds a tensor comes before its
-** value, at the same path. */
+/* Add a key to the path, and return its value; or the key first, if it holds a tensor. */
 static zt_pickle_node tree_keyed(tree_walk *w, zt_pickle_node key, zt_pickle_node node){
   tree_path_add_key(w, key);
   if( zt_pickle_kind_of(w->p, key)<ZT_PICKLE_TUPLE || !tree_reaches(w, key) ) return node;
   return tree_enter(w, node, TREE_PLACE, 0) ? key : 0;
 }
 
-/* The same of a pair; 0: it is none. */
+/* The same for a pair; 0 if it is not one. */
 static zt_pickle_node tree_next_pair(tree_walk *w, zt_pickle_node node){
   zt_pickle_cursor pair = zt_pickle_begin(w->p, node);
   const zt_pickle_node first = zt_pickle_next(w->p, &pair), second = zt_pickle_next(w->p, &pair);
@@ -616,7 +598,7 @@ static zt_pickle_node tree_next_pair(tree_walk *w, zt_pickle_node node){
   return tree_keyed(w, first, second);
 }
 
-/* The next value of a level that has one, and its path; 0: there is nothing to visit. */
+/* The next value of a level, and its path; 0: nothing to visit. */
 static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node node){
   const bool keyed = level->keys==TREE_KEYS || level->keys==TREE_MODULE;
   const zt_pickle_node key = node;
@@ -641,7 +623,7 @@ static zt_pickle_node tree_step(tree_walk *w, tree_level *level, zt_pickle_node 
   return node;
 }
 
-/* The same of the innermost level; at its end, that is left. */
+/* The same for the innermost level, which ends after its last value. */
 static zt_pickle_node tree_next(tree_walk *w){
   tree_level *level = &w->levels[w->depth-1];
   zt_pickle_node node = level->keys!=TREE_PLACE ? zt_pickle_next(w->p, &level->cursor)
@@ -653,7 +635,6 @@ static zt_pickle_node tree_next(tree_walk *w){
   return 0;
 }
 
-/* All from a node on. */
 static void tree_run(tree_walk *w, zt_pickle_node node){
   uint64_t steps = 0;
   tree_visit(w, node);
@@ -664,8 +645,7 @@ static void tree_run(tree_walk *w, zt_pickle_node node){
   }
 }
 
-/* Calls that the pickle dropped, and that alone lead to tensors (torch_dropped.h):
-** their paths begin with the name of the function. */
+/* Walk dropped calls with tensors (torch_dropped.h). Paths begin with the function's name. */
 static void tree_run_dropped(tree_walk *w){
   const size_t path = w->path.n;
   const bool inside = w->inside;
@@ -699,7 +679,7 @@ int zt_torch_walk(const zt_pickle *p, zt_text prefix, size_t bytes,
     if( !err->rc ) tree_run(&w, zt_pickle_root(p));
     w.path.n = prefix.n;
     w.inside = prefix.n>0;
-    if( !err->rc && zt_pickle_drops(p) ) tree_run_dropped(&w);
+    if( !err->rc && zt_pickle_has_dropped(p) ) tree_run_dropped(&w);
   }else{
     zt_fail_nomem(err);
   }

@@ -1,34 +1,33 @@
 /*
 ** Zip archives (PKWARE APPNOTE.TXT 6.3.10). See zip.h.
 **
-**   archive   := (local data)* directory end64? end     ; and whatever lies between members
-**   end       := "PK\5\6" ... comment     ; ZP1: within the last 65,557 bytes of the file, and the
-**                                         ; comment ends where the file does; or before, if no
-**                                         ; such signature follows: Python and torch allow that
+**   archive   := (local data)* directory end64? end     ; gaps between members are ignored
+**   end       := "PK\5\6" ... comment     ; ZP1: within the file's last 65,557 bytes; the comment
+**                                         ; ends where the file does. As in Python and torch, bytes
+**                                         ; may follow the last such signature
 **   directory := entry*                   ; ZP2: it ends where its end record begins, has at most
 **                                         ; ZT_MAX_MANIFEST bytes, and is all in this file
-**   end64     := record locator           ; ZP3: where fields of `end` say so, or the directory
-**                                         ; does not end at `end`. The locator points to the
-**                                         ; record, which ends where the locator begins
-**   entry     := "PK\1\2" ... name extra comment   ; ZP4: each is whole, and there are as many as
-**                                         ; the end record says
+**   end64     := record locator           ; ZP3: if fields of `end` say so, or the directory ends
+**                                         ; elsewhere. The locator points to the record, which ends
+**                                         ; where the locator begins
+**   entry     := "PK\1\2" ... name extra comment   ; ZP4: each is whole, and their number is as the
+**                                         ; end record says
 **   local     := "PK\3\4" ... name extra
 **
-** What is wrong with a member alone is its own fault, and hides no other:
+** Faults of one member, which hide no other:
 **
 **   ZP5  an entry whose sizes or offset say so has them in a zip64 extra field
 **   ZP6  local header and data lie before the directory
-**   ZP7  what is stored as it is has one size
+**   ZP7  a stored member has equal sizes
 **   ZP8  it is not encrypted
 **   ZP9  it is in this file, not in another part of a spanned archive
-**   ZP10 a local header with its name is where the entry says
-** and of all that have no such fault:
-**   ZP11 no two members share a byte. How long the extra field of a local header is, the directory
-**        does not say: that its data go on into the next member is the fault of the one that is
-**        located
+**   ZP10 the entry's offset is that of a local header with its name
+** Members without these faults:
+**   ZP11 no two members share a byte. The directory does not know the length of a local header's
+**        extra field: if the data reach into the next member, the located member has the fault
 **
-** A record that is not sound may be part of the archive's comment: then one before it is. Data
-** descriptors, digital signatures and dates are nobody's business here.
+** An unsound end record may be part of the comment of an earlier one. Data descriptors, digital
+** signatures and dates are ignored.
 */
 #include "container/zip.h"
 
@@ -37,18 +36,17 @@
 #include "core/sort.h"
 
 #define ZIP_END 22                 /* Bytes of an end record without its comment, */
-#define ZIP_COMMENT_MAX 0xFFFF     /* and the most of that */
+#define ZIP_COMMENT_MAX 0xFFFF     /* and the longest comment */
 #define ZIP_LOCATOR 20
 #define ZIP_END64 56
 #define ZIP_ENTRY 46
 #define ZIP_LOCAL 30
-#define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched at first */
-#define ZIP_WINDOW ((size_t)64 << 10)   /* Bytes that are read at once of members that lie close */
-#define ZIP_NEAR 16384u                 /* together: the next one begins within so many */
-#define ZIP_EXTRA 64               /* Bytes of extra fields that are expected: real writers align
-                                   ** data to that */
+#define ZIP_TAIL ((size_t)1 << 10) /* Bytes that are searched first */
+#define ZIP_WINDOW ((size_t)64 << 10)   /* Bytes that are read at once for close members: */
+#define ZIP_NEAR 16384u                 /* those that begin within this distance */
+#define ZIP_EXTRA 64               /* Expected bytes of extra fields: writers align data to 64 */
 #define ZIP_PIECE ((size_t)16 << 20)
-#define ZIP_POLL_MEMBERS 0xFFFFu   /* Members between two questions whether to go on, less 1 */
+#define ZIP_POLL_MEMBERS 0xFFFFu   /* Members between checks for an interrupt, less 1 */
 
 const zt_rule zt_rules_zip[] = {
   ZT_ERROR("ZP1", "zip-end", "a zip archive ends with its end record", ZT_SPEC_ZIP("4.3.16")),
@@ -74,7 +72,7 @@ const zt_rule zt_rules_zip[] = {
   ZT_RULES_END
 };
 
-/* The bytes that the directory knows to be a member's; none, if it has a fault. */
+/* The bytes of a member, as the directory knows them; none if it has a fault. */
 typedef struct zip_range {
   uint64_t begin, end;
   uint32_t member;
@@ -82,28 +80,28 @@ typedef struct zip_range {
 
 struct zt_zip {
   const zt_interrupt *interrupt;
-  uint8_t *directory;              /* Owned; never NULL once it is open */
+  uint8_t *directory;              /* Owned, not NULL */
   size_t n;
-  uint64_t offset;                 /* Of the directory in the file */
-  uint32_t disk;                   /* This file's number among the parts of the archive */
-  zt_u32_array entries;            /* Where each begins in the directory */
-  zip_range *ranges;               /* Of sound members, ascending; owned. NULL: all are sound, and
-                                   ** lie in the directory's order */
+  uint64_t offset;                 /* The directory's, in the file */
+  uint32_t disk;                   /* This file's number in a spanned archive */
+  zt_u32_array entries;            /* Position of each in the directory */
+  zip_range *ranges;               /* Sound members' by offset; owned. NULL: all members are sound
+                                   ** and in the directory's order */
   uint32_t nRanges;
-  zt_keys names;                   /* Empty until somebody looks for one */
-  uint32_t next;                   /* The member behind the one that was found last */
-  uint8_t *scratch;                /* Local header and what follows it; owned */
+  zt_keys names;                   /* Empty until needed */
+  uint32_t next;                   /* The member after the last found one */
+  uint8_t *scratch;                /* A local header and the bytes after it; owned */
   size_t capacity;
-  uint64_t from, have;             /* What of the file is in it */
-  uint64_t last;                   /* Where the local header is that was read last */
+  uint64_t from, have;             /* The file's range in scratch */
+  uint64_t last;                   /* Offset of the last local header read */
 };
 
-/* What an end record says. */
+/* Fields of an end record. */
 typedef struct zip_end {
-  uint64_t at;                     /* Where it begins; of two, the first */
+  uint64_t at;                     /* Its offset, or that of the zip64 record */
   uint32_t disk, directory_disk;
-  uint64_t here, entries;          /* Entries in this part, and in all */
-  uint64_t size, offset;           /* Of the directory */
+  uint64_t here, entries;          /* Entries in this file, and in all */
+  uint64_t size, offset;           /* The directory's */
 } zip_end;
 
 zt_text zt_zip_encoding(unsigned method, char *room, zt_codec_id *codec){
@@ -142,15 +140,14 @@ static bool zip_wants_end64(const zip_end *e){
       || e->size==0xFFFFFFFF || e->offset==0xFFFFFFFF;
 }
 
-/* ZP3: the larger record that the locator before an end record points to. *e becomes what
-** both say. */
+/* ZP3: read the zip64 record, if a locator precedes the end record. *e is replaced by it. */
 static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
   uint8_t locator[ZIP_LOCATOR], p[ZIP_END64];
   uint64_t at, begin;
   if( e->at<ZIP_LOCATOR+ZIP_END64 ) return SQLITE_OK;
   at = e->at-ZIP_LOCATOR;
   if( zt_source_read(source, at, locator, ZIP_LOCATOR, err) ) return err->rc;
-  if( memcmp(locator, "PK\6\7", 4)!=0 ) return SQLITE_OK;   /* The small record is all there is */
+  if( memcmp(locator, "PK\6\7", 4)!=0 ) return SQLITE_OK;   /* There is no zip64 record */
   begin = zt_le64(locator+8);
   if( begin>at-ZIP_END64 ){
     return zt_break(err, "ZP3", "the zip64 locator points to byte %llu, behind itself",
@@ -168,7 +165,7 @@ static int zip_read_end64(zt_source *source, zip_end *e, zt_error *err){
   return SQLITE_OK;
 }
 
-/* ZP2: an end record, which becomes the larger one if there is that. */
+/* ZP2: check an end record, which is replaced by its zip64 record. */
 static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
   if( (zip_wants_end64(e) || e->size>e->at || e->offset!=e->at-e->size)
    && zip_read_end64(source, e, err) ) return err->rc;
@@ -191,9 +188,9 @@ static int zip_check_end(zt_source *source, zip_end *e, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Look for a sound end record among the last n bytes of the file, which are in p, from the end on.
-** *why is what is wrong with the first that is none, unless the system fails on another. loose: the
-** last one alone is looked at, and bytes may follow it. */
+/* ZP1: look for a sound end record in p, the last n bytes of the file, backwards. *why is the error
+** of the first unsound one, or the system's. loose: check the last record alone, and allow bytes
+** after it. */
 static bool zip_search(zt_source *source, const uint8_t *p, size_t n, bool loose, zip_end *out,
                        zt_error *why){
   uint64_t size = zt_source_size(source);
@@ -249,7 +246,7 @@ static int zip_find_end(zt_source *source, zip_end *out, zt_error *err){
 
 /* --- The directory --- */
 
-/* ZP4: the entries, one after the other. */
+/* ZP4 */
 static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
   size_t at = 0;
   zt_u32_array_reserve(&z->entries, entries);
@@ -275,9 +272,8 @@ static int zip_scan(zt_zip *z, uint64_t entries, zt_error *err){
   return SQLITE_OK;
 }
 
-/* ZP5: the next field of a zip64 extra if the short one says that it is there; false if it
-** is not. */
-static bool zip_widen(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
+/* ZP5: read the next zip64 field if the short one has the mark. False if it is missing. */
+static bool zip_read_wide(zt_span *extra, unsigned width, uint64_t mark, uint64_t *field){
   if( *field!=mark ) return true;
   if( extra->n<width ) return false;
   *field = width==8 ? zt_le64(extra->p) : zt_le32(extra->p);
@@ -286,7 +282,7 @@ static bool zip_widen(zt_span *extra, unsigned width, uint64_t mark, uint64_t *f
   return true;
 }
 
-/* The zip64 field among the extra fields of an entry; empty if there is none. */
+/* The zip64 field of an entry; empty if there is none. */
 static zt_span zip_extra64(const uint8_t *p, size_t n){
   while( n>=4 ){
     size_t size = zt_le16(p+2);
@@ -304,8 +300,8 @@ static void zip_set_fault(zt_zip_member *m, const char *rule, const char *fault)
   m->fault = fault;
 }
 
-/* ZP5 to ZP9. */
-static void zip_judge(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_t disk,
+/* ZP5 to ZP9 */
+static void zip_check_member(const zt_zip *z, zt_zip_member *m, unsigned flags, uint64_t disk,
                       bool widened){
   uint64_t end;
   if( !widened ){
@@ -331,14 +327,14 @@ void zt_zip_member_at(const zt_zip *z, uint32_t i, zt_zip_member *out){
     .name = { (const char*)p+ZIP_ENTRY, name }, .header = zt_le32(p+42), .stored = zt_le32(p+20),
     .size = zt_le32(p+24), .crc = zt_le32(p+16), .method = zt_le16(p+10), .number = i
   };
-  widened = zip_widen(&extra, 8, 0xFFFFFFFF, &out->size)
-         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->stored)
-         && zip_widen(&extra, 8, 0xFFFFFFFF, &out->header)
-         && zip_widen(&extra, 4, 0xFFFF, &disk);
-  zip_judge(z, out, zt_le16(p+8), disk, widened);
+  widened = zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->size)
+         && zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->stored)
+         && zip_read_wide(&extra, 8, 0xFFFFFFFF, &out->header)
+         && zip_read_wide(&extra, 4, 0xFFFF, &disk);
+  zip_check_member(z, out, zt_le16(p+8), disk, widened);
 }
 
-/* --- Members that share bytes --- */
+/* --- Overlaps --- */
 
 static int zip_compare_ranges(const void *context, const void *a, const void *b){
   const zip_range *x = a, *y = b;
@@ -361,7 +357,7 @@ static int zip_fail_shared(const zt_zip *z, uint32_t i, uint32_t k, zt_error *er
                   zt_shown(a.name), a.name.z, zt_shown(b.name), b.name.z);
 }
 
-/* ZP11 of members in another order than the directory's, or with faults. */
+/* ZP11, if members are not in the directory's order, or have faults. */
 static int zip_check_sorted(zt_zip *z, zt_error *err){
   const zt_sort_by by = {
     .size = sizeof(zip_range), .compare = zip_compare_ranges, .interrupt = z->interrupt
@@ -382,7 +378,7 @@ static int zip_check_sorted(zt_zip *z, zt_error *err){
   return err->rc;
 }
 
-/* ZP11. Else a small archive could have any number of members of any size. */
+/* ZP11. Without it, a small archive could have any number of members of any size. */
 static int zip_check_shared(zt_zip *z, zt_error *err){
   uint64_t end = 0;
   for(uint32_t i=0; i<z->entries.n; i++){
@@ -396,7 +392,7 @@ static int zip_check_shared(zt_zip *z, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The sound member that begins next behind one; -1 if there is none. */
+/* The next sound member by offset; -1 if there is none. */
 static int64_t zip_next(const zt_zip *z, const zt_zip_member *m){
   uint32_t low = 0, high = z->nRanges;
   if( !z->ranges ) return m->number+1<z->entries.n ? (int64_t)m->number+1 : -1;
@@ -408,7 +404,7 @@ static int64_t zip_next(const zt_zip *z, const zt_zip_member *m){
   return low<z->nRanges ? (int64_t)z->ranges[low].member : -1;
 }
 
-/* ZP11 of a member whose data end there, behind an extra field. */
+/* ZP11 for a member with an extra field, whose data end at `end`. */
 static int zip_check_end_of_data(const zt_zip *z, const zt_zip_member *m, uint64_t end,
                                  zt_error *err){
   const int64_t k = zip_next(z, m);
@@ -436,14 +432,14 @@ static int zip_read_directory(zt_zip *z, zt_source *source, const zip_end *e, zt
 }
 
 int zt_zip_open(zt_source *source, const zt_interrupt *interrupt, zt_zip **out, zt_error *err){
-  static const zt_interrupt nobody = { NULL, NULL };
+  static const zt_interrupt never = { NULL, NULL };
   zip_end end = { 0 };
   zt_zip *z;
   *out = NULL;
   if( zip_find_end(source, &end, err) ) return err->rc;
   z = sqlite3_malloc64(sizeof(*z));
   if( !z ) return zt_fail_nomem(err);
-  *z = (zt_zip){ .interrupt = interrupt ? interrupt : &nobody };
+  *z = (zt_zip){ .interrupt = interrupt ? interrupt : &never };
   if( zip_read_directory(z, source, &end, err)==SQLITE_OK
    && zip_scan(z, end.entries, err)==SQLITE_OK
    && zip_check_shared(z, err)==SQLITE_OK ){
@@ -468,17 +464,14 @@ uint32_t zt_zip_members(const zt_zip *z){
   return z->entries.n;
 }
 
-uint64_t zt_zip_offset(const zt_zip *z){
-  return z->offset;
-}
-
-zt_span zt_zip_directory(const zt_zip *z){
-  return (zt_span){ z->directory, z->n };
+void zt_zip_directory(const zt_zip *z, uint64_t *offset, uint64_t *length){
+  *offset = z->offset;
+  *length = z->n;
 }
 
 /* --- Members by name --- */
 
-/* Of two members of one name, the later one stands for it. */
+/* The later of two members with one name is used. */
 static int zip_add_name(zt_zip *z, uint32_t i, zt_error *err){
   const uint8_t *p = z->directory+z->entries.a[i];
   zt_key key = { z->entries.a[i]+ZIP_ENTRY, zt_le16(p+28) };
@@ -491,7 +484,7 @@ static int zip_add_name(zt_zip *z, uint32_t i, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The member whose name is at a place of the directory. */
+/* The member whose name is at a position of the directory. */
 static int64_t zip_member_named_at(const zt_zip *z, uint32_t at){
   uint32_t low = 0, high = z->entries.n;
   while( high-low>1 ){
@@ -514,8 +507,8 @@ static int zip_add_names(zt_zip *z, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Members are looked for in the directory's order, as a rule: the next one has that name, and there
-** is no later one that has it, too. */
+/* Members are usually looked up in the directory's order. True if the next one has this name, and
+** names are unique. */
 static bool zip_is_next(const zt_zip *z, zt_text name){
   const uint8_t *p;
   if( z->next>=z->entries.n || z->names.n<z->entries.n ) return false;
@@ -534,7 +527,7 @@ int64_t zt_zip_find(zt_zip *z, zt_text name, zt_error *err){
   return k;
 }
 
-/* --- Their data --- */
+/* --- Data of members --- */
 
 static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
   uint8_t *p;
@@ -546,8 +539,8 @@ static int zip_need_scratch(zt_zip *z, size_t n, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Have `want` bytes of the file from a place on, `left` of which there are; *out is where. Members
-** that lie close together are read many at once. */
+/* Read `want` bytes at an offset, before which `remaining` bytes bound them. Members that lie close
+** together are read at once. */
 static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t want,
                           uint64_t remaining,
                           const uint8_t **out, zt_error *err){
@@ -567,8 +560,7 @@ static int zip_read_local(zt_zip *z, zt_source *source, uint64_t from, size_t wa
   return SQLITE_OK;
 }
 
-/* ZP10, of n bytes from where the local header is, which are those before the directory, or as many
-** as it may need and the name. */
+/* ZP10; p has at least the name, or all bytes before the directory. */
 static int zip_check_local(const zt_zip_member *m, const uint8_t *p, size_t n, zt_error *err){
   if( n>=ZIP_LOCAL+m->name.n && memcmp(p, "PK\3\4", 4)==0 && zt_le16(p+26)==m->name.n
    && memcmp(p+ZIP_LOCAL, m->name.z, m->name.n)==0 ) return SQLITE_OK;
@@ -585,7 +577,7 @@ int zt_zip_locate(zt_zip *z, zt_source *source, const zt_zip_member *m, uint64_t
   *got = 0;
   if( m->fault ) return zt_break(err, m->fault_rule, "%s", m->fault);
   if( n>m->stored ) n = (size_t)m->stored;
-  remaining = z->offset-m->header; /* ZP6: it lies before the directory */
+  remaining = z->offset-m->header; /* ZP6 */
   want = remaining<named+ZIP_EXTRA+n ? (size_t)remaining : named+ZIP_EXTRA+n;
   if( zip_read_local(z, source, m->header, want, remaining, &p, err) ) return err->rc;
   assert( p );

@@ -107,16 +107,22 @@ static void array(void *context, zt_text path, uint64_t size, const zt_numpy_arr
   free(bytes);
 }
 
+static void visit(void *context, const zt_torch_found *found){
+  if( found->tensor ) tensor(context, found->path, found->size, found->tensor);
+  else if( found->array ) array(context, found->path, found->size, found->array);
+  else leaf(context, found->path, found->size, found->node, found->shown);
+}
+
 static void check_values(const zt_pickle *p, size_t n){
   zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
   seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
-  zt_torch_visitor visitor = { leaf, tensor, array, &lengths, true };
+  zt_torch_visitor visitor = { visit, &lengths, true };
   if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* Nobody walks on */
     CHECK(first.rc==SQLITE_ERROR && first.rule, "%s", first.message);
     zt_error_clear(&first);
     return;
   }
-  visitor = (zt_torch_visitor){ leaf, tensor, array, &paths, false };
+  visitor = (zt_torch_visitor){ visit, &paths, false };
   zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &second);
   CHECK(second.rc==SQLITE_OK, "%s", second.message);
   CHECK(lengths.leaves==paths.leaves && lengths.tensors==paths.tensors && lengths.bytes==paths.bytes && lengths.size==paths.size,
