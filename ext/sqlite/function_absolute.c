@@ -2,12 +2,12 @@
 ** Names by which a catalog of several machines tells files apart.
 **
 **   zt_absolute(source)
-**     TEXT: the same source as an absolute path, independent of the current directory, with
-**     symbolic links of the directory that it begins with resolved; a JSON array for a list. The
-**     file need not exist
+**     TEXT: the same source as an absolute path, which does not depend on the current directory.
+**     Symbolic links in its leading directory are resolved. A list gives a JSON array. The file
+**     need not exist
 **   zt_host(), zt_host(name)
-**     TEXT: this machine's name. With an argument, sets the name for this connection, for machines
-**     whose own name does not stay, such as containers; NULL restores the machine's own name
+**     TEXT: this machine's name. An argument sets the name for this connection, for machines whose
+**     own name changes, such as containers; NULL restores the machine's own name
 **
 ** core/paths.h has the details.
 */
