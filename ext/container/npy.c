@@ -405,7 +405,7 @@ static int npy_measure(zt_npy *npy, const zt_npy_descr *d, const uint64_t *shape
   memcpy(object.shape, shape, npy->rank*sizeof(*shape));
   if( !zt_object_count(&object)
    || (d->sized && !zt_mul64(object.elements, d->bytes, &npy->bytes)) ){
-    return zt_break(err, "NY7", "the elements, or their bytes, are more than 64 bits count");
+    return zt_break(err, "NY7", "the number of elements, or of their bytes, does not fit 64 bits");
   }
   return SQLITE_OK;
 }

@@ -103,7 +103,7 @@ static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *er
   if( !zt_inflate_ended(r->inflate, &behind) ){
     return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
   }
-  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory tells %llu",
+  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory states %llu",
                   (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
 }
 

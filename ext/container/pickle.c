@@ -427,7 +427,9 @@ static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
 static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   zt_pickle_node node = from>below ? m->stack[from-below-1] : PICKLE_MARK, *place;
-  if( node==PICKLE_MARK ) return pickle_fail(m, "PK4", "there is nothing to put anything into");
+  if( node==PICKLE_MARK ){
+    return pickle_fail(m, "PK4", "there is no dict, list or set to add items to");
+  }
   if( kind==ZT_PICKLE_DICT && !pickle_pairs(m, from) ) return false;
   if( p->items[node].kind==ZT_PICKLE_CALL ){
     pickle_call *call = &p->calls[p->items[node].a];
@@ -435,7 +437,7 @@ static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pic
     if( *place==0 ) *place = pickle_add(m, kind==ZT_PICKLE_DICT ? kind : ZT_PICKLE_LIST);
     node = *place;
   }else if( p->items[node].kind!=kind ){
-    return pickle_fail(m, "PK4", "what it should put something into is no %s",
+    return pickle_fail(m, "PK4", "the value that it adds items to is not a %s",
                        kind==ZT_PICKLE_DICT ? "dict" : kind==ZT_PICKLE_LIST ? "list" : "set");
   }
   pickle_append(m, node, from);
@@ -494,7 +496,7 @@ static bool pickle_build(pickle_machine *m){
   if( !pickle_need(m, 2) ) return false;
   item = &p->items[m->stack[m->depth-2]];
   if( item->kind!=ZT_PICKLE_CALL ){
-    return pickle_fail(m, "PK4", "what it should give a state is not the result of a call");
+    return pickle_fail(m, "PK4", "the value that it sets a state on is not the result of a call");
   }
   call = &p->calls[item->a];
   if( call->state ) return pickle_fail(m, "PK4", "it has a state already");
@@ -667,7 +669,7 @@ static bool pickle_step(pickle_machine *m){
     case ZT_PICKLE_OP_BINPERSID:
       return pickle_need(m, 1) && pickle_push_persistent(m, m->stack[--m->depth]);
     case ZT_PICKLE_OP_NEXT_BUFFER: case ZT_PICKLE_OP_READONLY_BUFFER:
-      return pickle_fail(m, "PK4", "what it takes is not in the pickle");
+      return pickle_fail(m, "PK4", "the buffer that it takes is not in the pickle");
     case ZT_PICKLE_OP_STOP:
       if( !pickle_need(m, 1) ) return false;
       m->p->root = m->stack[--m->depth];

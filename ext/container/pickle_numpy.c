@@ -159,14 +159,16 @@ static bool numpy_read_state(const zt_pickle *p, zt_pickle_node state, zt_numpy_
   char kind;
   if( !state ) return numpy_fail(out, "it has no state");
   zt_pickle_get(p, state, &value);
-  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ) return numpy_fail(out, "its state is none");
+  if( value.kind!=ZT_PICKLE_TUPLE || value.n<4 ){
+    return numpy_fail(out, "its state is not that of an array");
+  }
   at = value.n>4;
   if( !numpy_read_type(p, zt_pickle_child(p, state, at+1), &out->npy, &kind) ){
     return numpy_fail(out, "its dtype is not known");
   }
   if( !numpy_read_ints(p, zt_pickle_child(p, state, at), &out->npy.rank, out->shape) ){
     out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
+    return numpy_fail(out, "its shape is not a tuple of dimensions");
   }
   zt_pickle_get(p, zt_pickle_child(p, state, at+2), &value);
   numpy_set_strides(out, value.kind==ZT_PICKLE_TRUE
@@ -188,7 +190,7 @@ static bool numpy_read_buffer(const zt_pickle *p, const zt_pickle_value *call,
   }
   if( !numpy_read_ints(p, zt_pickle_child(p, call->args, 2), &out->npy.rank, out->shape) ){
     out->npy.rank = 0;
-    return numpy_fail(out, "its shape is none");
+    return numpy_fail(out, "its shape is not a tuple of dimensions");
   }
   numpy_set_strides(out, zt_text_is(order, "F"));
   numpy_read_data(p, zt_pickle_child(p, call->args, 0), out);

@@ -9,7 +9,7 @@
 #define TEXT_REAL_MAX 400      /* Characters of a real number */
 #define TEXT_LIMBS (TEXT_DIGITS_MAX/9 + 2)
 
-static const char text_no_escape[] = "an escape that is none";
+static const char text_no_escape[] = "an invalid escape";
 
 size_t zt_pickle_trim(zt_span bytes){
   size_t n = bytes.n;

@@ -484,7 +484,8 @@ static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_ten
   if( tensor->layout==ZT_TORCH_ELSEWHERE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.repeated");
-    t.part.reason = "its tensors are listed where they stood first: here they would be too often";
+    t.part.reason = "its tensors are listed at their first place: the limit on repeated values"
+                    " is reached";
   }else if( tensor->layout==ZT_TORCH_NO_SHAPE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");

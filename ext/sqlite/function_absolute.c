@@ -68,7 +68,7 @@ static void absolute_host_function(sqlite3_context *ctx, int n, sqlite3_value **
   zt_connection *c = sqlite3_user_data(ctx);
   zt_error err = ZT_ERROR_NONE;
   char *out = NULL;
-  if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection knows nothing of the machine");
+  if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection does not read the machine's name");
   else if( n==0 || absolute_set_host(c, args[0], &err)==SQLITE_OK ) out = absolute_host(c, &err);
   absolute_result(ctx, out, &err);
 }

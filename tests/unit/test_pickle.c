@@ -196,9 +196,9 @@ static void test_opcodes_and_their_arguments(void **state){
   static const row wrong[] = {
     ROW("\x80\x06N.", "byte 0: PROTO: protocol 6 is not known"), ROW("\x8b\xff\xff\xff\xff.", "byte 0: LONG4: a negative length"),
     ROW("I\n.", "byte 0: INT: no digits"), ROW("L-L\n.", "byte 0: LONG: no digits"), ROW("I1 \n.", "byte 0: INT: a character that is no digit"),
-    ROW("F\n.", "byte 0: FLOAT: no real number"), ROW("F1x\n.", "byte 0: FLOAT: no real number"), ROW("S'\\'\n.", "byte 0: STRING: an escape that is none"),
-    ROW("S'\\xg0'\n.", "byte 0: STRING: an escape that is none"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
-    ROW("V\\U00110000\n.", "byte 0: UNICODE: an escape that is none"), ROW("Np\n.", "byte 1: PUT: no memo's key"),
+    ROW("F\n.", "byte 0: FLOAT: no real number"), ROW("F1x\n.", "byte 0: FLOAT: no real number"), ROW("S'\\'\n.", "byte 0: STRING: an invalid escape"),
+    ROW("S'\\xg0'\n.", "byte 0: STRING: an invalid escape"), ROW("S'\n.", "byte 0: STRING: no quotes around the text"),
+    ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: no memo's key"),
     ROW("Np4294967296\n.", "byte 1: PUT: no memo's key"), ROW("ca\n\xff\n.", "byte 0: GLOBAL: a name that is not UTF-8"),
   };
   (void)state;
@@ -211,13 +211,13 @@ static void test_the_stack_and_the_memo(void **state){
   static const row stack[] = {
     ROW(".", "byte 0: STOP: it takes more than is on the stack"), ROW("(.", "byte 1: STOP: a mark stands where it takes a value"),
     ROW("0N.", "byte 0: POP: it takes more than is on the stack"), ROW("2.", "byte 0: DUP: it takes more than is on the stack"),
-    ROW("Na.", "byte 1: APPEND: there is nothing to put anything into"), ROW("(e.", "byte 1: APPENDS: there is nothing to put anything into"),
-    ROW("N(e.", "byte 2: APPENDS: what it should put something into is no list"), ROW("](\x90.", "byte 2: ADDITEMS: what it should put something into is no set"),
-    ROW("]K\1K\2s.", "byte 5: SETITEM: what it should put something into is no dict"), ROW("}(Nu.", "byte 3: SETITEMS: a key without a value"),
+    ROW("Na.", "byte 1: APPEND: there is no dict, list or set to add items to"), ROW("(e.", "byte 1: APPENDS: there is no dict, list or set to add items to"),
+    ROW("N(e.", "byte 2: APPENDS: the value that it adds items to is not a list"), ROW("](\x90.", "byte 2: ADDITEMS: the value that it adds items to is not a set"),
+    ROW("]K\1K\2s.", "byte 5: SETITEM: the value that it adds items to is not a dict"), ROW("}(Nu.", "byte 3: SETITEMS: a key without a value"),
     ROW("(Nd.", "byte 2: DICT: a key without a value"), ROW("(o.", "byte 1: OBJ: there is nothing to call"),
-    ROW("}}b.", "byte 2: BUILD: what it should give a state is not the result of a call"),
+    ROW("}}b.", "byte 2: BUILD: the value that it sets a state on is not the result of a call"),
     ROW("ca\nB\n)R}b}b.", "byte 10: BUILD: it has a state already"), ROW("NN\x93.", "byte 2: STACK_GLOBAL: module and name are not both text"),
-    ROW("\x98.", "byte 0: READONLY_BUFFER: what it takes is not in the pickle"), ROW("q\0.", "byte 0: BINPUT: it takes more than is on the stack"),
+    ROW("\x98.", "byte 0: READONLY_BUFFER: the buffer that it takes is not in the pickle"), ROW("q\0.", "byte 0: BINPUT: it takes more than is on the stack"),
   };
   static const row mark[] = {
     ROW("e.", "byte 0: APPENDS: there is no mark on the stack"), ROW("Nt.", "byte 1: TUPLE: there is no mark on the stack"),
