@@ -128,7 +128,7 @@ static bool npy_scan_escape(npy_reader *r, uint32_t *out){
     return npy_fail(r, "an escape that is not known");
   }
   if( *out>0x10FFFF || (*out>=0xD800 && *out<0xE000) || *out==0 ){
-    return npy_fail(r, "an escaped character that no text has");
+    return npy_fail(r, "an escaped character that is not valid");
   }
   return true;
 }

@@ -48,7 +48,7 @@ def cases():
     yield "text-open", array("{'descr': '<f4"), "open_error", *syntax, "byte 63 of the header: a text that does not end", "a text without an end"
     yield "escape", array("{'descr': '\\N{DIGIT ONE}'}"), "open_error", *syntax, "byte 23 of the header: an escape that is not known", "an escape by name"
     yield "escape-cut", array("{'descr': '\\x4'}"), "open_error", *syntax, "byte 24 of the header: an escape that ends early", "an escape of one digit"
-    yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that no text has", "half a character"
+    yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that is not valid", "half a character"
     yield "key-number", array("{1: '<f4'}"), "open_error", *syntax, "byte 11 of the header: a text was expected", "a key that is no text"
     yield "no-colon", array("{'descr' '<f4'}"), "open_error", *syntax, "byte 19 of the header: a colon was expected", "no colon behind a key"
     yield "no-comma", array("{'descr': '<f4' 'shape': (4,)}"), "open_error", *syntax, "byte 26 of the header: a comma was expected", "no comma behind a value"
