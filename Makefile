@@ -103,7 +103,7 @@ $(B)/ext/%.o: ext/%.c Makefile
 # A program of the C files and objects among its prerequisites
 PROGRAM = $(CC) $(STRICT) $(OPT) -fno-lto $(CPPFLAGS) $(CFLAGS) $(STATIC) -Iext -o $@ $(filter %.c %.o,$^) $(LDFLAGS) $(LIBS) -lsqlite3
 
-unit:                               ## C tests of core, container and tensor
+unit:                               ## run the C tests of core, container and tensor
 	$(SIDE_BY_SIDE) $(UNIT:tests/unit/%.c=$(B)/unit/%.run)
 $(UNIT:tests/unit/%.c=$(B)/unit/%.run): %.run: %$(EXE)
 	@$(RUN) $<
@@ -115,7 +115,7 @@ $(B)/unit/%$(EXE): tests/unit/%.c $(wildcard tests/unit/*.h tests/oom/*.h) $(LIB
 # The extension as a file that the test loads
 LOADED ?= ztensor.$(SO)
 
-oom: $(B)/oom/test_sql $(LOADED)    ## run every statement and loading while one allocation after the other fails
+oom: $(B)/oom/test_sql $(LOADED)    ## run every statement while one allocation after the other fails
 	@$< $(abspath $(LOADED)) >$(B)/oom/log 2>&1 || { grep -v -e '^\[ *RUN' -e '^\[ *OK' $(B)/oom/log; exit 1; }
 	@tail -n 1 $(B)/oom/log
 
@@ -126,7 +126,7 @@ $(B)/oom/%: tests/oom/%.c $(wildcard tests/oom/*.h tests/unit/*.h) $(SRC:ext/%.c
 # The tensor files of every format, good and broken, without what describes them
 TENSOR_FILES = $(sort $(shell find tests/formats/*/golden tests/formats/*/hostile -type f ! -name '*.json' ! -name '*.md' ! -name '*.txt'))
 
-replay:                             ## run the inputs of earlier fuzzing findings again
+replay:                             ## run the fuzz targets over the test files and earlier findings
 	$(SIDE_BY_SIDE) $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run)
 $(FUZZ:tests/fuzz/%.c=$(B)/replay/%.run): %.run: %$(EXE)
 	@printf '%s\n' $$(find tests/fuzz/regressions -path '*/$(*F)/*') $(TENSOR_FILES) | xargs -n 300 $(RUN) $<
@@ -147,7 +147,7 @@ $(B)/ztensor.$(SO): $(SRC:ext/%.c=$(B)/loaded/%.o)
 
 # --- SQL tests: the extension as its users load it ---
 
-sql: all $(FAULTS)                  ## tests through the sqlite3 shell and Python
+sql: all $(FAULTS)                  ## run the SQL tests, through the sqlite3 shell and Python
 	$(SIDE_BY_SIDE) sql-odd sql-even
 
 # Every other file, so that each half takes about as long
@@ -161,7 +161,7 @@ build/faults.so: tests/faults/faults.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared $(CPPFLAGS) -o $@ $< -ldl
 
-faults: all build/faults.so         ## tests while system calls fail or are interrupted, and files change
+faults: all build/faults.so         ## run tests while system calls fail or are interrupted, and files change
 	LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
 
 # --- Longer checks ---
@@ -182,7 +182,7 @@ warnings:                           ## build with gcc and clang, with warnings a
 # Each file by itself, and again only after a change; written for the clang-tidy and gcc of Debian 12
 ANALYZED = $(SRC:ext/%.c=build/analyze/%.tidy) $(SRC:ext/%.c=build/analyze/%.gcc)
 
-analyze:                            ## clang-tidy and gcc -fanalyzer over ext/, with findings as errors
+analyze:                            ## run clang-tidy and gcc -fanalyzer over ext/, with findings as errors
 	$(SIDE_BY_SIDE) -s -k $(ANALYZED)
 	@tidy=$(words $(filter %.tidy,$(ANALYZED))) gcc=$(words $(filter %.gcc,$(ANALYZED))); \
 	  echo "clang-tidy: $$tidy files without a finding; gcc -fanalyzer: $$gcc files"; test $$tidy -gt 0 && test $$gcc -gt 0
@@ -202,13 +202,13 @@ ASAN = B=build/asan CC=gcc OPT="$(SANITIZE)"
 ASAN_ENV = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 ASAN_LIBS = $$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)
 
-asan:                               ## the whole test suite under AddressSanitizer and UBSan
+asan:                               ## run the whole test suite under AddressSanitizer and UBSan
 	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
 	$(SIDE_BY_SIDE) asan-c asan-sql
 
 # The files of every format, sound, broken and cut, and what decodes them
 MANY_FILES = golden hostile truncate compare dense quantized sparse zt2
-asan-quick:                         ## the same of the C tests, and of the SQL tests that read many files
+asan-quick:                         ## do the same with the C tests, and the SQL tests that read many files
 	$(MAKE) $(ASAN) build/asan/ztensor.$(SO)
 	$(SIDE_BY_SIDE) asan-c asan-sql SQL_TESTS='$(MANY_FILES:%=tests/sql/test_%.py)'
 
@@ -221,10 +221,10 @@ asan-sql: build/faults.so
 	$(ASAN_ENV) ZTENSOR=$(CURDIR)/build/asan/ztensor.$(SO) LD_PRELOAD="$(ASAN_LIBS) $(CURDIR)/build/faults.so" \
 	  $(PYTHON) -m pytest -q tests/faults
 
-nightly:                            ## all checks; takes hours
+nightly:                            ## run all checks, which takes hours
 	@bash tests/nightly.sh
 
-valgrind: all                       ## the main paths of the SQL suite, free of leaks and bad reads
+valgrind: all                       ## run the main paths of the SQL suite under valgrind, with leaks and bad reads as errors
 	@sh tests/valgrind.sh
 
 FUZZER = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
@@ -237,37 +237,37 @@ $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h tests/oom/*.h) $(SRC:
 	@mkdir -p $(@D)
 	$(PROGRAM) -fsanitize=fuzzer
 
-mutate:                             ## COUNT=100000 mutated files through every table and function, under the sanitizers
+mutate:                             ## read COUNT=100000 mutated files through every table and function, under the sanitizers
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
 	@sh tests/fuzz/mutate.sh build/asan/replay/fuzz_diff $(COUNT)
 
-hostile:                            ## the max cost of each hostile file, under the sanitizers
+hostile:                            ## measure the max cost of each hostile file, under the sanitizers
 	$(SIDE_BY_SIDE) -s $(ASAN) build/asan/replay/fuzz_diff
 	@$(PYTHON) tests/fuzz/hostile.py build/asan/replay/fuzz_diff
 
-coverage:                           ## coverage of ext/ by the test suite; fails below 95 % of lines, 90 % of branches
+coverage:                           ## measure the test suite's coverage of ext/; fails below 95 % of lines, 90 % of branches
 	@PYTHON='$(PYTHON)' sh tests/coverage.sh
 
-interop: all                        ## tests with files freshly written by the formats' own libraries
+interop: all                        ## compare with the formats' own libraries, over files that these have just written
 	@PYTHON='$(PYTHON)' sh tests/interop/run.sh
 
-hosts: all                          ## tests with hosts that bring their own SQLite, and with other versions of SQLite; needs many tools
+hosts: all                          ## run tests in hosts with their own SQLite, and with other versions of SQLite; needs many tools
 	@PYTHON='$(PYTHON)' sh tests/hosts/run.sh
 
-random: all                         ## RANDOM_QUERIES=2000 for each table, with this SQLite and with the newest, from apsw
+random: all                         ## run RANDOM_QUERIES=2000 for each table, with this SQLite and with the newest, from apsw
 	$(PYTHON) -m pytest -q tests/sql/test_random.py
 	@PYTHON='$(PYTHON)' sh tests/hosts/python.sh random
 
-amalgamation: all                   ## build/amalgamation/ztensor.c: all sources in one file, compiled alone, with its answers compared
+amalgamation: all                   ## put all sources into build/amalgamation/ztensor.c, compile it alone, and compare its answers
 	@PYTHON='$(PYTHON)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/amalgamation/run.sh
 
-test-s390x: all                     ## the C tests and the test files on a big-endian machine, under qemu
+test-s390x: all                     ## run the C tests and read the test files on a big-endian machine, under qemu
 	@sh tests/cross/run.sh s390x
 
-test-arm64: all                     ## the same on a 64-bit ARM
+test-arm64: all                     ## do the same on a 64-bit ARM
 	@sh tests/cross/run.sh arm64
 
-test-armhf: all                     ## the same on a 32-bit ARM
+test-armhf: all                     ## do the same on a 32-bit ARM
 	@sh tests/cross/run.sh armhf
 
 # Many threads ask over files that another process replaces: of all rows it is known what they must be
@@ -277,7 +277,7 @@ $(B)/soak: tests/soak/soak.c tests/oom/rows.h $(SRC:ext/%.c=$(B)/ext/%.o)
 
 # Eight threads, at work on whatever there is
 EIGHT = THREADS=8 CPPFLAGS='$(CPPFLAGS) -DZT_THREADS=8 $(LITTLE)'
-threads: build/faults.so             ## the SQL tests and faults with eight threads, also while memory runs out in them
+threads: build/faults.so             ## run the SQL tests and faults with eight threads, also while memory runs out in them
 	$(SIDE_BY_SIDE) -s B=build/threads $(EIGHT) build/threads/oom/test_sql build/threads/ztensor.$(SO)
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) $(PYTHON) -m pytest -q tests/sql
 	ZTENSOR=$(CURDIR)/build/threads/ztensor.$(SO) LD_PRELOAD=$(CURDIR)/build/faults.so $(PYTHON) -m pytest -q tests/faults
@@ -285,14 +285,14 @@ threads: build/faults.so             ## the SQL tests and faults with eight thre
 
 TSAN = B=build/tsan $(EIGHT) OPT="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" CC=gcc
 
-tsan:                               ## many threads read files that are being replaced, for SECONDS=30, under ThreadSanitizer
+tsan:                               ## read files that are being replaced, with many threads, for SECONDS=30, under ThreadSanitizer
 	$(SIDE_BY_SIDE) -s $(TSAN) build/tsan/soak build/tsan/ztensor.$(SO)
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/tsan/soak build/tsan/ztensor.$(SO) $(SECONDS) 0
 
-soak: build/static/soak build/static/ztensor.$(SO)  ## the same without ThreadSanitizer, with a check for lost memory; e.g. SECONDS=600
+soak: build/static/soak build/static/ztensor.$(SO)  ## do the same without ThreadSanitizer, with a check for lost memory; e.g. SECONDS=600
 	@PYTHON='$(PYTHON)' sh tests/soak/run.sh build/static/soak build/static/ztensor.$(SO) $(SECONDS) 4096
 
-windows: all                        ## build/windows/ztensor.dll by MinGW-w64, and its tests under wine
+windows: all                        ## build build/windows/ztensor.dll with MinGW-w64, and run its tests under wine
 	@sh tests/windows/run.sh
 
 bench: all                          ## compare speed with other tools, or with another build: AGAINST=../other
@@ -309,23 +309,23 @@ install: all                        ## install the library and the scripts below
 	install -m 644 sql/*.sql '$(DESTDIR)$(datadir)/ztensor'
 
 # Scripts below ext/packages make the packages; the library in those for other machines is not that of this build
-wheel:                              ## build/packages/dist/*.whl: the Python package for this machine; needs cargo, nasm
+wheel:                              ## build build/packages/dist/*.whl, the Python package for this machine; needs cargo, nasm
 	@$(PYTHON) ext/packages/native/build.py this
 	@$(PYTHON) ext/packages/python/make_wheel.py this
 
-wheels:                             ## the same for all systems
+wheels:                             ## do the same for all systems
 	@$(PYTHON) ext/packages/native/build.py all
 	@$(PYTHON) ext/packages/python/make_wheel.py all
 
-npm: wheels                         ## build/packages/dist/*.tgz: packages for Node, archives for sqlpkg, and recipes
+npm: wheels                         ## build build/packages/dist/*.tgz: packages for Node, archives for sqlpkg, and recipes
 	@$(PYTHON) ext/packages/npm/make_npm.py
 	@$(PYTHON) ext/packages/sqlpkg/make_sqlpkg.py
 	@$(PYTHON) ext/packages/make_recipes.py
 
-deb:                                ## build/packages/dist/*.deb: the package for this Debian
+deb:                                ## build build/packages/dist/*.deb, the package for this Debian
 	@$(PYTHON) ext/packages/debian/make_deb.py
 
-test-spark: all                     ## test the Python package in a Spark cluster of this machine, one of whose executors is killed
+test-spark: all                     ## test the Python package in a Spark cluster of this machine, also while an executor is killed
 	@PYTHON='$(PYTHON)' sh tests/spark/run.sh
 
 test-page: all                      ## test the command ztensor-sql and its page

@@ -14,7 +14,7 @@
 --
 -- Tables have names in the singular, and numbers as keys: one row is one thing, stored once. Views have names in the plural, and show
 -- paths and names. Data that many files share is stored once. Files with the same names, types and shapes share an `architecture`. If
--- their components are also in the same places, they share a `layout`, and each file knows where its data begin.
+-- their components are also in the same places, they share a `layout`, and each file has the offset at which its data begin.
 
 -- ---- Check the database before any change. The error stays to the end, so that a shell that continues after an error changes nothing.
 

@@ -4,10 +4,10 @@
 --   sqlite3 all.db ".read sql/merge.sql" "ATTACH 'file:one.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" \
 --     "DETACH incoming" "ATTACH 'file:two.db?mode=ro' AS incoming" "INSERT INTO merge DEFAULT VALUES" "SELECT * FROM merge"
 --
--- It needs no ztensor. If both catalogs have a file (a path of a host), the later reading stays, with the second passes of both over
--- that state. A file that a refresh of either catalog removed later is removed. Row numbers (id) belong to each catalog; the things
--- they name do not. The later state of a run stays. A run that its tracker has forgotten stays, too: DELETE FROM run_files forgets it
--- here.
+-- It needs no ztensor. If both catalogs have a file (a path of a host), the state of the later refresh is kept, with the results of
+-- both catalogs' second passes over that state. A file that a later refresh of either catalog removed is removed. Row numbers (id) are
+-- not merged: the same thing has other numbers in other catalogs. The later state of a run is kept. A run that its tracker has
+-- forgotten is kept, too: DELETE FROM run_files forgets it here.
 --
 -- So the order of catalogs does not matter, and merging a catalog again changes nothing. This requires that the catalogs of one host
 -- have the same sources, or sources without common files. The reason is that a catalog keeps only the last source that found a file. If
@@ -63,7 +63,7 @@ CREATE TEMP TABLE merge_lost(host, path TEXT, at);
 
 CREATE TEMP TRIGGER merge_insert AFTER INSERT ON merge BEGIN
   -- pragma_user_version only shows main's version. Catalogs of one version have the same tables, with the same columns.
-  SELECT RAISE(ABORT, 'what is attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
+  SELECT RAISE(ABORT, 'the database attached as incoming is a catalog of another version: .read sql/catalog.sql there first')
   WHERE EXISTS (SELECT 1 FROM merge_table AS n
                 WHERE (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'main') AS c)
                   IS NOT (SELECT group_concat(c.name || ' ' || c.type || ' ' || c.pk) FROM pragma_table_info(n.name, 'incoming') AS c));

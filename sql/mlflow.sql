@@ -1,4 +1,4 @@
--- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts, which are files with a name of `file_names`.
+-- mlflow.sql: MLflow's runs joined with the tensor files among their artifacts. The view file_names lists the names of tensor files.
 --
 -- It needs the tables and views of catalog.sql in the main database, and an MLflow database (2.4 or later) attached as mlflow. The
 -- MLflow database is only read:

@@ -12,8 +12,8 @@
 --
 -- A directory with a space or a special character in its name needs both quotes: .parameter set :artifacts "'my artifacts'".
 --
--- A trial, or a study, refers to a tensor file in one of two ways: by an artifact with a filename of `file_names`, or by a user
--- attribute whose text ends in such a name. The text is a path or file: URI, alone or in a list or dict. Relative paths are relative to
+-- A trial, or a study, refers to a tensor file in one of two ways: by an artifact whose filename matches the view file_names, or
+-- by a user attribute whose text ends in such a name. The text is a path or file: URI, alone or in a list or dict. Relative paths are relative to
 -- the directory of the session.
 
 DROP VIEW IF EXISTS temp.optuna_references;

@@ -29,7 +29,7 @@
 -- changed if one of these has changed for another file that holds some of its bytes. The system sets ctime, so ctime reveals a rewrite
 -- whose mtime was restored. A new mode or hard link changes ctime, too, and the file is then read again needlessly. A file counts as
 -- moved, from any source, if a missing file had the same inode, size and mtime and was made at the same time, and if no other file holds
--- some of its bytes. A moved file is not read again: if it was then rewritten in place, and its mtime restored, it passes for unchanged.
+-- some of its bytes. A moved file is not read again. A rewrite in place that restores its mtime, after the move, is therefore not noticed.
 -- If the system does not tell when a file was made, no file counts as moved: it is removed and added.
 --
 -- A pattern of all names, models/**/*, finds names without an extension, such as those in caches of the Hugging Face hub and of DVC.
@@ -253,7 +253,7 @@ END;
 -- ---- The steps of a refresh
 
 CREATE TEMP TRIGGER refresh_insert AFTER INSERT ON refresh BEGIN
-  SELECT RAISE(ABORT, 'which files? .parameter set :source models') WHERE NEW.source IS NULL;
+  SELECT RAISE(ABORT, 'a source is needed: .parameter set :source models') WHERE NEW.source IS NULL;
   SELECT RAISE(ABORT, 'the source is not text: .parameter set :source "''2024-06-01''" needs both quotes')
   WHERE typeof(NEW.source) <> 'text';
 

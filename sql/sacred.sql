@@ -11,8 +11,8 @@
 -- but not its place, so an artifact is compared with files of that name in the catalog. The views are temporary: read this script in
 -- each session. The script also brings run_files up to date for this database.
 --
--- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) with a name of `file_names`. If a run logged an
--- artifact several times under one name, the last one counts.
+-- Models are artifacts (add_artifact()) and resources (add_resource(), open_resource()) whose names match the view file_names. If a run
+-- logged an artifact several times under one name, the last one counts.
 
 DROP VIEW IF EXISTS temp.sacred_logged;
 DROP VIEW IF EXISTS temp.sacred_contents;

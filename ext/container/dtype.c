@@ -101,8 +101,8 @@ int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err){
   z = sqlite3_str_finish(list);
   if( z ){
     zt_fail(err, SQLITE_ERROR,
-            "dtype '%.*s' is not known: there are %s, and what numpy, torch and safetensors call"
-            " these", zt_shown(name), name.z, z);
+            "dtype '%.*s' is not known: there are %s, and their names in numpy, torch"
+            " and safetensors", zt_shown(name), name.z, z);
   }else{
     zt_fail_nomem(err);
   }

@@ -101,7 +101,7 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
                     " pulled?");
   }
   if( foreign_begins_with_text(input, "<!doctype") || foreign_begins_with_text(input, "<html") ){
-    return zt_break(err, "T1", "not a tensor file, but a page of HTML: what did the download say?");
+    return zt_break(err, "T1", "not a tensor file, but a page of HTML: did the download fail?");
   }
   format = foreign_format(input, err);
   if( err->rc ) return err->rc;

@@ -128,7 +128,7 @@ static bool npy_scan_escape(npy_reader *r, uint32_t *out){
     return npy_fail(r, "an escape that is not known");
   }
   if( *out>0x10FFFF || (*out>=0xD800 && *out<0xE000) || *out==0 ){
-    return npy_fail(r, "an escaped character that no text has");
+    return npy_fail(r, "an escaped character that is not valid");
   }
   return true;
 }
@@ -383,7 +383,7 @@ static int npy_measure(zt_npy *npy, const zt_npy_descr *d, const uint64_t *shape
   memcpy(object.shape, shape, npy->rank*sizeof(*shape));
   if( !zt_object_count(&object)
    || (d->sized && !zt_mul64(object.elements, d->bytes, &npy->bytes)) ){
-    return zt_break(err, "NY7", "the elements, or their bytes, are more than 64 bits count");
+    return zt_break(err, "NY7", "the number of elements, or of their bytes, does not fit 64 bits");
   }
   return SQLITE_OK;
 }

@@ -9,7 +9,7 @@
   { kind, width, unit, ZT_TEXT_INIT("u8"), { NULL, 0 }, ZT_TEXT_INIT("numpy." format), no_values }
 #define NPY_TEXT "its elements are text"
 #define NPY_TIMES "its elements are times"
-#define NPY_LONG "long doubles are what the machine that wrote them made of them"
+#define NPY_LONG "long doubles have the format of the machine that wrote them"
 
 static const zt_npy_type npy_types[] = {
   NPY_DENSE('f', 2, "f16"), NPY_DENSE('f', 4, "f32"), NPY_DENSE('f', 8, "f64"),
@@ -25,8 +25,8 @@ static const zt_npy_type npy_types[] = {
   NPY_OTHER('S', 0, 1, "bytes", NPY_TEXT), NPY_OTHER('a', 0, 1, "bytes", NPY_TEXT),
   NPY_OTHER('U', 0, 4, "unicode", NPY_TEXT),
   /* Types of ml_dtypes as numpy.save writes them, as of 0.6.0: names are lost */
-  NPY_OTHER('f', 1, 0, "unknown", "numpy knows no f1: it is probably float8_e5m2 of ml_dtypes"),
-  NPY_OTHER('W', 4, 0, "unknown", "numpy knows no W4: it is probably complex32 or bcomplex32 of"
+  NPY_OTHER('f', 1, 0, "unknown", "numpy has no type f1: it is probably float8_e5m2 of ml_dtypes"),
+  NPY_OTHER('W', 4, 0, "unknown", "numpy has no type W4: it is probably complex32 or bcomplex32 of"
             " ml_dtypes"),
   NPY_OTHER('V', 1, 0, "void", "numpy has no meaning for V1: it is probably a type of ml_dtypes,"
             " float8 or smaller, and the file does not say which"),

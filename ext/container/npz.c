@@ -36,7 +36,7 @@ static const zt_rule npz_rules[] = {
   ZT_ERROR("NZ2", "npz-duplicate-member", "no two arrays have the same name (npz)", ZT_SPEC_SENSE),
   ZT_UNKNOWN("NZ3", "npz-empty", "an archive with members has an array (npz)", ZT_SPEC_SENSE),
   ZT_ERROR("NZ4", "npz-headers",
-           "the headers of all members take at most 1 MiB and 8 times the archive's size (npz)",
+           "the headers of all members take at most 1 MiB plus 8 times the archive's size (npz)",
            ZT_SPEC_OURS),
   ZT_RULES_END
 };
@@ -90,7 +90,7 @@ static int npz_fail_short(const npz_reader *r, const npz_member *m, zt_error *er
   if( !zt_inflate_ended(r->inflate, &behind) ){
     return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
   }
-  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory tells %llu",
+  return zt_break(err, "E3", "deflate: decodes to %llu bytes, the directory states %llu",
                   (unsigned long long)r->header.n, (unsigned long long)m->zip.size);
 }
 

@@ -67,8 +67,9 @@ static const zt_rule onnx_rules[] = {
            "external data have a path below the model's directory, and decimal offset and length"
            " (ONNX)", ZT_SPEC_EXTERNAL),
   ZT_ERROR("OX9", "onnx-size",
-           "names and what is shown as text take at most 1 GiB, and 32 times the file's bytes"
-           " (ONNX)", ZT_SPEC_OURS),
+           "names and values shown as text take at most 1 MiB plus 32 times the file's bytes,"
+           " and 1 GiB (ONNX)",
+           ZT_SPEC_OURS),
   ZT_WARNING("OX10", "onnx-split-values", "values in several pieces lie in the same message "
                                           "(ONNX)", ZT_SPEC_OURS),
   ZT_RULES_END

@@ -364,7 +364,9 @@ static bool pickle_push_all(pickle_machine *m, zt_pickle_kind kind){
 static bool pickle_fill(pickle_machine *m, uint32_t from, uint32_t below, zt_pickle_kind kind){
   zt_pickle *p = m->p;
   zt_pickle_node node = from>below ? m->stack[from-below-1] : PICKLE_MARK, *place;
-  if( node==PICKLE_MARK ) return pickle_fail(m, "PK4", "there is nothing to put anything into");
+  if( node==PICKLE_MARK ){
+    return pickle_fail(m, "PK4", "there is no dict, list or set to add items to");
+  }
   if( kind==ZT_PICKLE_DICT && !pickle_pairs(m, from) ) return false;
   if( p->items[node].kind==ZT_PICKLE_CALL ){
     zt_pickle_parts *call = &p->calls[p->items[node].a];

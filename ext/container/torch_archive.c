@@ -145,7 +145,7 @@ static int archive_decode_all(archive_stream *s, zt_builder *b, const zt_zip_mem
   }
   if( b->err->rc || n==m->size ) return b->err->rc;
   return zt_break(b->err, "E3", "deflate: record '%.*s' decodes to %s bytes than the %llu that the "
-                  "directory tells", zt_shown(m->name), m->name.z, n<m->size ? "fewer" : "more",
+                  "directory states", zt_shown(m->name), m->name.z, n<m->size ? "fewer" : "more",
                   (unsigned long long)m->size);
 }
 
@@ -159,7 +159,7 @@ static int archive_check_crc(zt_builder *b, const zt_zip_member *m, zt_span byte
   zt_digest_close(d);
   sqlite3_snprintf(sizeof(stated), stated, "crc32:%08x", m->crc);
   if( strcmp(text, stated)==0 ) return SQLITE_OK;
-  return zt_break(b->err, "PT20", "record '%.*s' has the digest %s, and the directory tells %s",
+  return zt_break(b->err, "PT20", "record '%.*s' has the digest %s, and the directory states %s",
                   zt_shown(m->name), m->name.z, text, stated);
 }
 

@@ -250,12 +250,12 @@ static int legacy_place(torch_legacy *l, uint32_t i, uint64_t *at, zt_torch_stor
   legacy_storage *s = &l->storages[i];
   const zt_text key = zt_keys_text(&l->keys, l->texts.p, i);
   if( s->width==0 ){
-    return zt_torch_set_fault(b, fault, "PT17", "no class says how wide the elements of storage "
-                              "'%.*s' are, so that no place is known from there on",
+    return zt_torch_set_fault(b, fault, "PT17", "no class of storage '%.*s' is known, so that "
+                              "its size and all later places are not known",
                               zt_shown(key), key.z);
   }
   if( l->size-*at<8 ){
-    return zt_torch_set_fault(b, fault, "PT18", "the file ends before its storage");
+    return zt_torch_set_fault(b, fault, "PT18", "the file ends where its storage should begin");
   }
   if( legacy_read_count(l, *at, &s->elements) ) return b->err->rc;
   *at += 8;

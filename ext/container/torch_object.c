@@ -255,8 +255,8 @@ static bool object_set_range(zt_torch_objects *o, object_draft *t, const zt_torc
   if( !object_set_window(o, t, v, s, &base, &length) ) return false;
   if( !zt_mul64((uint64_t)v->offset, item, &first) || !zt_mul64(span, item, &bytes)
    || !zt_add64(first, bytes, &end) || (bytes>0 && end>length) ){
-    return object_set_fault(o, t, "PT11", "%llu elements from %lld on end behind its storage%s, "
-                            "which has %llu bytes", (unsigned long long)span,
+    return object_set_fault(o, t, "PT11", "%llu elements from element %lld end beyond its "
+                            "storage%s, which has %llu bytes", (unsigned long long)span,
                             (long long)v->offset, v->view_key.z ? "'s view" : "",
                             (unsigned long long)length);
   }
@@ -472,7 +472,8 @@ static int object_add_bare(zt_torch_objects *o, zt_text path, const zt_torch_ten
   if( tensor->layout==ZT_TORCH_ELSEWHERE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.repeated");
-    t.part.reason = "its tensors are listed where they stood first: here they would be too often";
+    t.part.reason = "its tensors are listed at their first place: the limit on repeated values"
+                    " is reached";
   }else if( tensor->layout==ZT_TORCH_NO_SHAPE ){
     t.part.flags = OBJECT_UNSHAPED;
     t.part.format = ZT_TEXT("torch.uninitialized");

@@ -27,7 +27,7 @@ void zt_inflate_reset(zt_inflate *d){
 
 static int inflate_fail(int code, zt_error *err){
   const char *what = code==ISAL_INVALID_SYMBOL ? "an invalid code"
-                   : code==ISAL_INVALID_LOOKBACK ? "a distance to before the first byte"
+                   : code==ISAL_INVALID_LOOKBACK ? "a distance that reaches before the first byte"
                    : "an invalid block";
   return zt_break(err, "E2", "deflate: %s", what);
 }

@@ -93,9 +93,9 @@ bool zt_json_read_more_slow(zt_json_reader *r, const zt_json_level *level){
     return zt_json_read_fail(r, "J11", "the %s ends without %c", what, level->close);
   }
   if( *r->p==level->close ){
-    return zt_json_read_fail(r, rule, "nothing stands between , and %c", level->close);
+    return zt_json_read_fail(r, rule, "a comma stands before %c", level->close);
   }
-  return zt_json_read_fail(r, rule, "neither , nor %c is here", level->close);
+  return zt_json_read_fail(r, rule, "a comma or %c was expected", level->close);
 }
 
 /* J2, J11: no name, or no colon behind it, is next. */
@@ -103,7 +103,7 @@ bool zt_json_read_key_slow(zt_json_reader *r, bool named, zt_json_string *out){
   *out = ZT_JSON_NO_STRING;
   if( r->err->rc ) return false;
   if( r->p==r->end ) return zt_json_read_fail(r, "J11", "the object ends amid a member");
-  return zt_json_read_fail(r, "J2", named ? "no : is here" : "no name begins here");
+  return zt_json_read_fail(r, "J2", named ? "a colon was expected" : "a name was expected");
 }
 
 bool zt_json_read_finish(zt_json_reader *r){
@@ -282,7 +282,7 @@ static const uint8_t *json_read_need_digits(zt_json_reader *r, const uint8_t *p)
   const uint8_t *q = json_read_past_digits(p, r->end);
   if( q>p ) return q;
   json_read_fail_at(r, p, p==r->end ? "J11" : "J4",
-                    p==r->end ? "a number ends without a digit" : "no digit is here");
+                    p==r->end ? "a number ends without a digit" : "a digit was expected");
   return NULL;
 }
 
@@ -360,7 +360,7 @@ double zt_json_read_real(zt_text number, char *room){
 
 static bool json_read_word(zt_json_reader *r, const char *word){
   size_t n = strlen(word);
-  return zt_json_read_pass(r, word, n) || zt_json_read_fail(r, "J1", "no value begins here");
+  return zt_json_read_pass(r, word, n) || zt_json_read_fail(r, "J1", "a value was expected");
 }
 
 zt_json_type zt_json_read_peek(zt_json_reader *r){
@@ -388,7 +388,7 @@ bool zt_json_read_next(zt_json_reader *r, zt_json_value *out){
     case ZT_JSON_ARRAY: case ZT_JSON_OBJECT: r->p++; break;
     case ZT_JSON_NOTHING:
       ok = r->p==r->end ? zt_json_read_fail(r, "J11", "it ends where a value is to begin")
-         : zt_json_read_fail(r, "J1", "no value begins here");
+         : zt_json_read_fail(r, "J1", "a value was expected");
       break;
     default: ok = json_read_number(r, out); break;
   }

@@ -122,7 +122,7 @@ static int arguments_add_list(zt_arguments *a, zt_choice *choice, sqlite3_value 
   (void)list;
 #endif
   if( rc==SQLITE_OK || rc==SQLITE_DONE ) return SQLITE_OK;
-  return zt_fail(a->scan->err, rc, "the values of an IN cannot be had");
+  return zt_fail(a->scan->err, rc, "cannot read the values of an IN");
 }
 
 static void arguments_clear_choices(zt_arguments *a){

@@ -67,7 +67,7 @@ static int constraints_names_add_list(zt_names *names, sqlite3_value *list,
     if( ++n%ZT_CONSTRAINTS_POLL==0 && zt_interrupt_check(interrupt, err) ) return err->rc;
   }
   return rc==SQLITE_OK || rc==SQLITE_DONE ? SQLITE_OK
-       : zt_fail(err, rc, "the values of an IN cannot be had");
+       : zt_fail(err, rc, "cannot read the values of an IN");
 }
 #endif
 

@@ -173,7 +173,8 @@ static void cursor_source_column(const zt_cursor *c, sqlite3_context *ctx){
   }else{
     err.path = "<blob>";
     zt_fail(&err, SQLITE_ERROR,
-            "of a BLOB of more than %d bytes, the column source is kept only if its bytes are read",
+            "the column source of a BLOB of more than %d bytes is kept only if another column"
+            " reads the BLOB",
             ZT_CURSOR_BLOB);
     zt_result_error(ctx, &err);
   }

@@ -28,7 +28,8 @@ static int filter_check_offset(zt_cursor *c){
   if( !c->constraints.offset || sqlite3_libversion_number()>=3046000
    || !filter_may_be(c, &c->compound, zt_statements_are_compound) ) return SQLITE_OK;
   return zt_fail(&c->err, SQLITE_ERROR,
-                 "SQLite %s cannot tell the OFFSET of a compound SELECT: write OFFSET 0+%llu",
+                 "SQLite %s hands the OFFSET of a compound SELECT to each side: write OFFSET"
+                 " 0+%llu",
                  sqlite3_libversion(), c->constraints.offset);
 }
 

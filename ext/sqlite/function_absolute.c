@@ -2,12 +2,12 @@
 ** Names by which a catalog of several machines tells files apart.
 **
 **   zt_absolute(source)
-**     TEXT: the same source as an absolute path, independent of the current directory, with
-**     symbolic links of the directory that it begins with resolved; a JSON array for a list. The
-**     file need not exist
+**     TEXT: the same source as an absolute path, which does not depend on the current directory.
+**     Symbolic links in its leading directory are resolved. A list gives a JSON array. The file
+**     need not exist
 **   zt_host(), zt_host(name)
-**     TEXT: this machine's name. With an argument, sets the name for this connection, for machines
-**     whose own name does not stay, such as containers; NULL restores the machine's own name
+**     TEXT: this machine's name. An argument sets the name for this connection, for machines whose
+**     own name changes, such as containers; NULL restores the machine's own name
 **
 ** core/paths.h has the details.
 */
@@ -68,7 +68,7 @@ static void absolute_host_function(sqlite3_context *ctx, int n, sqlite3_value **
   zt_connection *c = sqlite3_user_data(ctx);
   zt_error err = ZT_ERROR_NONE;
   char *out = NULL;
-  if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection knows nothing of the machine");
+  if( c->nofs ) zt_fail(&err, SQLITE_ERROR, "this connection does not read the machine's name");
   else if( n==0 || absolute_set_host(c, args[0], &err)==SQLITE_OK ) out = absolute_host(c, &err);
   absolute_result(ctx, out, &err);
 }

@@ -16,7 +16,8 @@ static void threads_function(sqlite3_context *ctx, int n, sqlite3_value **args){
     zt_value_index(args[0], "a number of threads", 0, &threads, &err);
     if( !err.rc && (threads>ZT_THREADS_MAX
                     || (threads==0 && sqlite3_value_type(args[0])!=SQLITE_NULL)) ){
-      zt_fail(&err, SQLITE_ERROR, "%llu threads: there are 1 to %d", threads, ZT_THREADS_MAX);
+      zt_fail(&err, SQLITE_ERROR, "the number of threads must be 1 to %d, not %llu",
+              ZT_THREADS_MAX, threads);
     }
     if( err.rc ){
       zt_result_error(ctx, &err);

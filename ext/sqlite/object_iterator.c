@@ -155,7 +155,7 @@ static bool object_may_count(zt_object_iterator *it){
   if( !it->constraints->uncounted
      || zt_object_iterator_decoded(it)->elements<=INT64_MAX ) return true;
   zt_fail(it->scan->err, SQLITE_ERROR, "with LIMIT, a column of numbers beyond 2^63 cannot be"
-          " compared with what is no INTEGER: write + before the column");
+          " compared with a value that is not an INTEGER: write + before the column");
   return false;
 }
 

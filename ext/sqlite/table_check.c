@@ -1,6 +1,6 @@
 /*
-** zt_check(source, level): one row per finding. A sound file has no rows. No file ends the query:
-** an unreadable file is a finding, too.
+** zt_check(source, level): one row per finding. A sound file has no rows. A fault of a file never
+** ends the query: an unreadable file is a finding, too.
 **
 **   path
 **   object, component

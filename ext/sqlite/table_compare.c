@@ -9,7 +9,8 @@
 **                    max, mean and root mean square of the absolute differences; NULL if there are
 **                    no pairs
 **   l2, other_l2     the norm of each tensor: the root of the sum of squares
-**   dot, cosine      of the two tensors as vectors; cosine is NULL if a norm is 0 or infinite
+**   dot, cosine      dot product and cosine of the two tensors as vectors; cosine is NULL if a norm
+**                    is 0 or infinite
 **   error            the reason why there is no comparison: shapes that differ, or missing values;
 **                    the other columns are then NULL
 **

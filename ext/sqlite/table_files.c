@@ -13,8 +13,8 @@
 **   manifest_bytes   bytes of the manifest; for safetensors, of the JSON header; for GGUF, of the
 **                    keys and tensor infos
 **   attributes       JSON object
-**   error            the reason why the file cannot be read; path, size and mtime stay, the other
-**                    columns are NULL
+**   error            the reason why the file cannot be read. path, size and mtime are still there;
+**                    the other columns are NULL
 **   error_kind       `missing` (there is no such file), `denied` (the system does not allow it),
 **                    `transient` (it may work the next time), `broken` (the file breaks a rule of
 **                    its format), `unsupported` (its format is recognized but not read), `unknown`
@@ -28,10 +28,10 @@
 **   data_offset      the offset of the first component in the file; NULL if there is none
 **   digests          number of components with a digest
 **   mtime_ns         mtime in whole nanoseconds, which a double cannot hold
-**   ctime_ns         the last change of the file or its metadata; programs can set mtime, but not
-**                    this time
-**   birth_ns         when the file was made; NULL if the system does not tell. Inode numbers are
-**                    used again: with device, inode and this time a file is the same
+**   ctime_ns         the time of the last change of the file or its metadata; programs can set
+**                    mtime, but not this time
+**   birth_ns         the time when the file was made; NULL if the system does not tell. Systems
+**                    reuse inode numbers, but two files never share device, inode and this time
 **
 ** An unreadable file never ends a query. A file is examined when a column that needs it is asked
 ** for, and opened when a column needs its manifest. A row that a condition on path, size or mtime

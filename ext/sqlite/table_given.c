@@ -1,7 +1,8 @@
 /*
-** zt_given(usage): one row with the value that a query compares with; an error without one.
+** zt_given(usage): one row for each value that the query compares `value` with. A query without
+** such a value fails with the message `usage`.
 **
-**   value            the value that the query compares with, by = or IN
+**   value            the value that stands after `=` or in `IN`
 **
 ** It serves views that make no sense without some value: `SELECT g.value AS path FROM zt_given('...
 ** needs a path: ...') AS g` fails with that message, before its first row, unless a query names a

@@ -164,7 +164,7 @@ static int check_need_window(zt_check *c, size_t n, zt_error *err){
 static void check_version(zt_check *c){
   zt_text version = zt_container_version(c->container);
   if( !zt_container_is_newer(c->container) ) return;
-  zt_break(check_report(c, NULL), "W1", "version '%.*s' is none that is known", zt_shown(version),
+  zt_break(check_report(c, NULL), "W1", "version '%.*s' is not known", zt_shown(version),
            version.z);
 }
 

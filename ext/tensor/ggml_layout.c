@@ -64,7 +64,7 @@ static int ggml_measure(const zt_tensor *t, const ggml_state *s, uint64_t *out, 
   const zt_object *o = t->object;
   const zt_ggml_type *type = s->type;
   if( !s->decode ){
-    return zt_break(err, "GB1", "nobody says what the elements of %s are", type->name.z);
+    return zt_break(err, "GB1", "no specification defines the elements of %s", type->name.z);
   }
   if( o->rank==0 ) return zt_break(err, "GB2", "a scalar is no block of %s", type->name.z);
   if( o->shape[o->rank-1]%type->elements ){

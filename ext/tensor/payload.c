@@ -36,7 +36,7 @@ zt_length_state zt_payload_length(const zt_object *object, const zt_component *c
 }
 
 int zt_payload_fail_long(uint64_t reported, const char *encoding, zt_error *err){
-  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest tells",
+  return zt_break(err, "E4", "%s: decodes to more than the %llu bytes that the manifest states",
                   encoding, reported);
 }
 

@@ -144,9 +144,9 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
     seekable_fail("Y3", "its seek table has another size than its entries", err);
   }else if( seekable_read_entries(d, table+SEEKABLE_TABLE_HEAD, (unsigned)width, err)==SQLITE_OK ){
     if( d->stored[d->nFrame]!=c->length-size-SEEKABLE_TABLE_HEAD ){
-      seekable_fail("Y4", "the seek table tells of more or fewer stored bytes", err);
+      seekable_fail("Y4", "the seek table states more or fewer stored bytes", err);
     }else if( d->total!=c->decoded_length ){
-      seekable_fail("Y4", "the seek table tells of more or fewer bytes than decoded_length", err);
+      seekable_fail("Y4", "the seek table states more or fewer bytes than decoded_length", err);
     }
   }
 end:
@@ -204,14 +204,14 @@ static int seekable_decode(seekable_decoder *d, uint8_t *out, zt_error *err){
   zt_span frame = { NULL, 0 };
   if( seekable_load(d, d->iFrame, &frame, err) ) return err->rc;
   if( frame.n<5 || zt_le32(frame.p)!=ZSTD_MAGICNUMBER ){
-    return seekable_fail("Y1", "no frame where the seek table tells of one", err);
+    return seekable_fail("Y1", "no frame where the seek table states one", err);
   }
   if( !(frame.p[4] & SEEKABLE_CONTENT_CHECKSUM) ){
     return seekable_fail("Y1", "a frame without a content checksum", err);
   }
   got = ZSTD_findFrameCompressedSize(frame.p, frame.n);
   if( ZSTD_isError(got) || got!=frame.n ){
-    return seekable_fail("Y1", "a frame of another size than the seek table tells", err);
+    return seekable_fail("Y1", "a frame of another size than the seek table states", err);
   }
   got = ZSTD_decompressDCtx(d->ctx, out, n, frame.p, frame.n);
   if( ZSTD_getErrorCode(got)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
@@ -219,7 +219,7 @@ static int seekable_decode(seekable_decoder *d, uint8_t *out, zt_error *err){
     return zt_break(err, "Y1", "%s: %s", SEEKABLE_NAME, ZSTD_getErrorName(got));
   }
   if( got!=n ){
-    return seekable_fail("Y2", "a frame of other content than the seek table tells", err);
+    return seekable_fail("Y2", "a frame of other content than the seek table states", err);
   }
   d->iFrame++;
   return SQLITE_OK;

@@ -108,7 +108,7 @@ int zt_sorted_fail_add(const zt_tensor *t, zt_error *err){
   if( t->object->rules & ZT_RULE_CELLS_UNIQUE ){
     return zt_break(err, "L10", "two stored elements lie in one cell");
   }
-  return zt_fail(err, SQLITE_ERROR, "the values of one cell add up to none that %s has",
+  return zt_fail(err, SQLITE_ERROR, "the sum of the values of one cell does not fit %s",
                  t->dtype->name);
 }
 

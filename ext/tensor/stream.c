@@ -40,7 +40,7 @@ int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
                     component->encoding.z);
   }
   if( component->unsized && !component->scattered && !component->to_end ){
-    return zt_break(err, "E5", "nothing tells how many bytes there are");
+    return zt_break(err, "E5", "the number of its bytes is not known");
   }
   if( state==ZT_LENGTH_OVERFLOW || !fits ){
     return zt_fail(err, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes");   /* E3 */
@@ -85,7 +85,7 @@ static int stream_fail_long(const zt_stream *s, zt_error *err){
 }
 
 static int stream_fail_short(const zt_stream *s, uint64_t n, zt_error *err){
-  return zt_break(err, "E3", "%s: decodes to %llu bytes, the manifest tells %llu",
+  return zt_break(err, "E3", "%s: decodes to %llu bytes, the manifest states %llu",
                   s->encoding->name, n, s->total);
 }
 

@@ -50,7 +50,7 @@ static bool varint_fits(const zt_dtype *d, uint64_t u){
 static bool varint_put(varint *d, uint64_t u, bool fixed){
   const zt_dtype *dtype = d->dtype;
   if( !fixed && !varint_fits(dtype, u) ){
-    zt_break(d->in.err, "PB4", "%s: number %llu is %lld, which is none of %s", d->encoding->name,
+    zt_break(d->in.err, "PB4", "%s: number %llu is %lld, which does not fit %s", d->encoding->name,
              d->element, (sqlite3_int64)u, dtype->name);
     return false;
   }

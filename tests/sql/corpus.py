@@ -167,7 +167,7 @@ def integer(value):
 # ---------------------------------------------------------------------------------- what the tables say of a file
 
 def decoded_length(object, component):
-    """What the manifest tells of the decoded length; None where only decoding would."""
+    """What the manifest states the decoded length; None where only decoding would."""
     if "verbatim" not in component:    # No zTensor file's
         return component["decoded_length"]
     stated = component["verbatim"].get("uncompressed_length")

@@ -98,7 +98,7 @@ ORDINARY = {
     "when": (numpy.array(["2024-01-01"], dtype="M8[D]"), TIMES), "took": (numpy.array([3], dtype="m8[s]"), TIMES),
     "rows": (numpy.zeros(2, dtype=[("a", "<i4"), ("b", "<f8")]), "its elements are records of several fields"),
     "raw": (numpy.zeros(2, dtype="V7"), "its elements are bytes without a type"),
-    "long": (numpy.zeros(2, dtype=numpy.longdouble), "long doubles are what the machine that wrote them made of them"),
+    "long": (numpy.zeros(2, dtype=numpy.longdouble), "long doubles have the format of the machine that wrote them"),
 }
 
 
@@ -125,9 +125,9 @@ def test_text_of_onnx_is_a_note(db):
 # ml_dtypes 0.6.0 and numpy 2.4.6: the descr that numpy.save writes for arrays of each of its types. `|` is what numpy makes of `<`
 # when such an array is loaded and saved again.
 OF_ML_DTYPES = {
-    "f1": ("numpy knows no f1: it is probably float8_e5m2 of ml_dtypes", ["float8_e5m2"]),
+    "f1": ("numpy has no type f1: it is probably float8_e5m2 of ml_dtypes", ["float8_e5m2"]),
     "V2": ("numpy has no meaning for V2: it is probably bfloat16 of ml_dtypes", ["bfloat16"]),
-    "W4": ("numpy knows no W4: it is probably complex32 or bcomplex32 of ml_dtypes", ["complex32", "bcomplex32"]),
+    "W4": ("numpy has no type W4: it is probably complex32 or bcomplex32 of ml_dtypes", ["complex32", "bcomplex32"]),
     "V1": ("numpy has no meaning for V1: it is probably a type of ml_dtypes, float8 or smaller, and the file does not say which",
            ["float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
             "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int1", "int2", "int4", "uint1", "uint2", "uint4"]),

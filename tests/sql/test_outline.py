@@ -194,7 +194,7 @@ def test_nothing_is_told_of_the_machine_where_no_files_are_opened():
     db = sqlite3.connect(":memory:")
     db.enable_load_extension(True)
     db.execute("SELECT load_extension(?, 'sqlite3_ztensor_nofs_init')", (EXTENSION,))
-    for call, message in (("zt_host()", "knows nothing of the machine"), ("zt_absolute('x')", "opens no files")):
+    for call, message in (("zt_host()", "does not read the machine's name"), ("zt_absolute('x')", "opens no files")):
         with pytest.raises(sqlite3.OperationalError, match=message):
             db.execute(f"SELECT {call}").fetchall()
     db.close()

@@ -9,7 +9,6 @@ from support import ROOT
 from test_readme import DOCUMENTS, FENCED
 
 PACKAGE = ROOT / "ext" / "packages" / "python" / "src" / "ztensor_sqlite"
-PAGES = [page for page in DOCUMENTS if "formats" not in page.parts]
 RULES = re.compile(r"<!-- generated: rules -->.*?<!-- end -->", re.S)   # Statements of zt_rules, which stand beside the formats' grammars
 
 
@@ -57,7 +56,7 @@ def blocks_of_template(text):
 
 SOURCES = [
     (ROOT / "Makefile", blocks_of_makefile),
-    *((page, blocks_of_page) for page in PAGES),
+    *((page, blocks_of_page) for page in DOCUMENTS),
     *((path, blocks_of_script) for path in [*sorted((ROOT / "sql").glob("*.sql")), PACKAGE / "measures.sql"]),
     *((path, blocks_of_head) for kind in ("table", "function") for path in sorted((ROOT / "ext" / "sqlite").glob(f"{kind}_*.c"))),
     *((path, blocks_of_command) for path in sorted(PACKAGE.parent.rglob("*.py"))),
@@ -86,7 +85,7 @@ def test_one_thing_has_one_name(path, blocks):
     assert [(name, s) for s in sentences(blocks, text) for name, old in WORDS.items() if re.search(old, s)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+@pytest.mark.parametrize("page", DOCUMENTS, ids=[str(page.relative_to(ROOT)) for page in DOCUMENTS])
 def test_a_cell_of_a_table_is_short(page):
     """More to say is more rows, or a paragraph."""
     assert [cell for line in page.read_text().splitlines() if line.startswith("|") for cell in line.split("|") if len(cell) > 350] == []

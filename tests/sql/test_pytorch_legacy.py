@@ -194,7 +194,7 @@ def test_a_class_that_is_not_known_hides_what_follows_alone(db):
     source = legacy({key: old(key=key, kind=kind + "Storage") for key, kind in (("a", "Float"), ("b", "Odd"), ("c", "Float"))},
                     storages={key: (4, ONES) for key in "abc"})
     assert value(db, "SELECT zt_json(?, 'a')", source) == "[1.0,2.0,3.0,4.0]"
-    text = "no class says how wide the elements of storage 'b' are, so that no place is known from there on"
+    text = "no class of storage 'b' is known, so that its size and all later places are not known"
     assert message(db, "SELECT zt_dense(?, 'c')", source) == place(source, "c", "data") + text
     assert message(db, "SELECT zt_dense(?, 'b')", source) == place(source, "b", "data") + "dtype 'Odd' is not known"
     assert set(rows(db, "SELECT object, rule FROM zt_check(?) WHERE rule LIKE 'torch-%'", source)) == {("b", "torch-width"), ("c", "torch-width")}

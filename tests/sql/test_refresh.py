@@ -300,7 +300,7 @@ def test_without_a_source_it_defines_what_a_refresh_is(filled):
 
 
 def test_a_source_that_is_null_is_refused(filled):
-    assert "which files? .parameter set :source models" in failure(
+    assert "a source is needed: .parameter set :source models" in failure(
         filled, f".load {EXTENSION}", f".read {SQL}/refresh.sql", "INSERT INTO refresh(source) VALUES (NULL);")
 
 

@@ -374,7 +374,7 @@ def test_a_list_is_pruned_as_any_source(db, tree):
     ('[["a.zt"]]', "the source is a list: element 0 is an array, not text"),
     ('["a.zt", {"x": 1}]', "the source is a list: element 1 is an object, not text"),
     ('["a.zt"', "the source is a list: byte 7: the array ends without ]"),
-    ('["a.zt" "b.zt"]', "the source is a list: byte 8: neither , nor ] is here"),
+    ('["a.zt" "b.zt"]', "the source is a list: byte 8: a comma or ] was expected"),
     ('["a.zt", "file://host/x"]', "file://host/x: a file: URI with a host other than localhost"),
     ('["a.zt", "[\\"b.zt\\"]"]', '["b.zt"]: a list of sources cannot be an element of a list'),
 ])

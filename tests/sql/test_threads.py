@@ -28,7 +28,7 @@ def test_how_many_there_are(db):
 @pytest.mark.parametrize("n", [0, 65, 2**40])
 def test_a_number_that_is_none_of_threads(db, n):
     before = value(db, "SELECT zt_threads(3)")
-    assert message(db, "SELECT zt_threads(?)", n) == f"ztensor: {n} threads: there are 1 to 64"
+    assert message(db, "SELECT zt_threads(?)", n) == f"ztensor: the number of threads must be 1 to 64, not {n}"
     assert message(db, "SELECT zt_threads('many')").startswith("ztensor: a number of threads")
     assert value(db, "SELECT zt_threads()") == before
 

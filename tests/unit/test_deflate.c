@@ -100,10 +100,10 @@ static void test_streams_that_are_not_as_told(void **state){
   }
   expect_fault(exact(stored.p, stored.n), content.n-1, "E4", "decodes to more than the 59999 bytes");
   expect_fault(exact(stored.p, stored.n), 10, "E4", "decodes to more than the 10 bytes");
-  expect_fault(exact(stored.p, stored.n), content.n+1, "E3", "decodes to 60000 bytes, the manifest tells 60001");
+  expect_fault(exact(stored.p, stored.n), content.n+1, "E3", "decodes to 60000 bytes, the manifest states 60001");
   expect_fault(blob_of("ffffffffffffffff"), 100, "E2", "deflate: an invalid block");
   expect_fault(blob_of(""), 100, "E2", "the stored bytes end within the stream");
-  expect_fault(blob_of("0300"), 100, "E3", "decodes to 0 bytes, the manifest tells 100");
+  expect_fault(blob_of("0300"), 100, "E3", "decodes to 0 bytes, the manifest states 100");
   free(stored.p);
   free(content.p);
 }

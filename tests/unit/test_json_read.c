@@ -142,23 +142,25 @@ static void test_good(void **state){
 #define BAD(rule, text, message) { (text), sizeof(text)-1, (rule), (message) }
 
 static const struct { const char *text; size_t n; const char *rule, *message; } bad[] = {
-  BAD("J1", "nul", "byte 0: no value begins here"), BAD("J1", "True", "byte 0: no value begins here"),
-  BAD("J1", "nan", "byte 0: no value begins here"), BAD("J1", "NaN", "byte 0: no value"), BAD("J1", "Infinity", "byte 0: no value"),
-  BAD("J1", "[+1]", "byte 1: no value"), BAD("J1", "[.5]", "byte 1: no value"), BAD("J1", "[,1]", "byte 1: no value"),
-  BAD("J1", "[1,,2]", "byte 3: no value"), BAD("J1", "'a'", "byte 0: no value"), BAD("J1", "/**/1", "byte 0: no value"),
-  BAD("J1", "\xEF\xBB\xBF{}", "byte 0: no value"), BAD("J1", "{\"a\":}", "byte 5: no value"), BAD("J1", "[\v1]", "byte 1: no value"),
-  BAD("J1", "\0", "byte 0: no value"), BAD("J1", "]", "byte 0: no value"), BAD("J1", "[tru]", "byte 1: no value"),
-  BAD("J2", "{1:2}", "byte 1: no name begins here"), BAD("J2", "{,}", "byte 1: no name"), BAD("J2", "{a:1}", "byte 1: no name"),
-  BAD("J2", "{\"a\",1}", "byte 4: no : is here"), BAD("J2", "{\"a\" 1}", "byte 5: no : is here"), BAD("J2", "{\"a\"}", "byte 4: no : is here"),
-  BAD("J2", "{\"a\":1,}", "byte 7: nothing stands between , and }"), BAD("J2", "{\"a\":1 \"b\":2}", "byte 7: neither , nor } is here"),
-  BAD("J2", "{\"a\":1]", "byte 6: neither , nor } is here"), BAD("J2", "{\"a\":1,2}", "byte 7: no name begins here"),
-  BAD("J3", "[1,]", "byte 3: nothing stands between , and ]"), BAD("J3", "[1 2]", "byte 3: neither , nor ] is here"),
-  BAD("J3", "[1}", "byte 2: neither , nor ] is here"), BAD("J3", "[\"a\":1]", "byte 4: neither , nor ] is here"),
-  BAD("J3", "[1;2]", "byte 2: neither , nor ] is here"), BAD("J3", "[1//\n]", "byte 2: neither , nor ]"), BAD("J3", "[0x10]", "byte 2: neither"),
-  BAD("J3", "[1\f]", "byte 2: neither , nor ]"), BAD("J3", "[1\0]", "byte 2: neither , nor ]"),
+  BAD("J1", "nul", "byte 0: a value was expected"), BAD("J1", "True", "byte 0: a value was expected"),
+  BAD("J1", "nan", "byte 0: a value was expected"), BAD("J1", "NaN", "byte 0: a value was expected"), BAD("J1", "Infinity", "byte 0: a value was expected"),
+  BAD("J1", "[+1]", "byte 1: a value was expected"), BAD("J1", "[.5]", "byte 1: a value was expected"), BAD("J1", "[,1]", "byte 1: a value was expected"),
+  BAD("J1", "[1,,2]", "byte 3: a value was expected"), BAD("J1", "'a'", "byte 0: a value was expected"), BAD("J1", "/**/1", "byte 0: a value was expected"),
+  BAD("J1", "\xEF\xBB\xBF{}", "byte 0: a value was expected"), BAD("J1", "{\"a\":}", "byte 5: a value was expected"), BAD("J1", "[\v1]", "byte 1: a value was expected"),
+  BAD("J1", "\0", "byte 0: a value was expected"), BAD("J1", "]", "byte 0: a value was expected"), BAD("J1", "[tru]", "byte 1: a value was expected"),
+  BAD("J2", "{1:2}", "byte 1: a name was expected"), BAD("J2", "{,}", "byte 1: a name was expected"), BAD("J2", "{a:1}", "byte 1: a name was expected"),
+  BAD("J2", "{\"a\",1}", "byte 4: a colon was expected"), BAD("J2", "{\"a\" 1}", "byte 5: a colon was expected"), BAD("J2", "{\"a\"}", "byte 4: a colon was expected"),
+  BAD("J2", "{\"a\":1,}", "byte 7: a comma stands before }"), BAD("J2", "{\"a\":1 \"b\":2}", "byte 7: a comma or } was expected"),
+  BAD("J2", "{\"a\":1]", "byte 6: a comma or } was expected"), BAD("J2", "{\"a\":1,2}", "byte 7: a name was expected"),
+  BAD("J3", "[1,]", "byte 3: a comma stands before ]"), BAD("J3", "[1 2]", "byte 3: a comma or ] was expected"),
+  BAD("J3", "[1}", "byte 2: a comma or ] was expected"), BAD("J3", "[\"a\":1]", "byte 4: a comma or ] was expected"),
+  BAD("J3", "[1;2]", "byte 2: a comma or ] was expected"), BAD("J3", "[1//\n]", "byte 2: a comma or ] was expected"),
+  BAD("J3", "[0x10]", "byte 2: a comma or ] was expected"),
+  BAD("J3", "[1\f]", "byte 2: a comma or ] was expected"), BAD("J3", "[1\0]", "byte 2: a comma or ] was expected"),
   BAD("J4", "[01]", "byte 1: a leading zero"), BAD("J4", "[-012]", "byte 2: a leading zero"), BAD("J4", "[00]", "byte 1: a leading zero"),
-  BAD("J4", "[1.]", "byte 3: no digit is here"), BAD("J4", "[1.e5]", "byte 3: no digit"), BAD("J4", "[1e]", "byte 3: no digit"),
-  BAD("J4", "[1e+]", "byte 4: no digit"), BAD("J4", "[-]", "byte 2: no digit"), BAD("J4", "[--1]", "byte 2: no digit"), BAD("J4", "[-a]", "byte 2: no digit"),
+  BAD("J4", "[1.]", "byte 3: a digit was expected"), BAD("J4", "[1.e5]", "byte 3: a digit was expected"), BAD("J4", "[1e]", "byte 3: a digit was expected"),
+  BAD("J4", "[1e+]", "byte 4: a digit was expected"), BAD("J4", "[-]", "byte 2: a digit was expected"),
+  BAD("J4", "[--1]", "byte 2: a digit was expected"), BAD("J4", "[-a]", "byte 2: a digit was expected"),
   BAD("J5", "\"a\nb\"", "byte 2: a control character in a text must be escaped"), BAD("J5", "\"\0\"", "byte 1: a control"),
   BAD("J5", "\"\x1F\"", "byte 1: a control"), BAD("J5", "\"0123456789\tb\"", "byte 11: a control"),
   BAD("J6", "\"\\a\"", "byte 1: no such escape"), BAD("J6", "\"\\'\"", "byte 1: no such escape"), BAD("J6", "\"\\x41\"", "byte 1: no such escape"),
@@ -273,7 +275,7 @@ static void test_expected(void **state){
     { "\"5\"", "expected an unsigned integer, found text", "", "found text" },
     { "[]", "expected an unsigned integer, found an array", "expected text, found an array", "" },
     { "{}", "found an object", "found an object", "expected an array, found an object" },
-    { "x", "byte 0: no value begins here", "byte 0: no value begins here", "byte 0: no value begins here" },
+    { "x", "byte 0: a value was expected", "byte 0: a value was expected", "byte 0: a value was expected" },
     { "", "byte 0: it ends where a value is to begin", "byte 0: it ends where", "byte 0: it ends where" },
     { "01", "byte 0: a leading zero", "byte 0: a leading zero", "byte 0: a leading zero" },
   };
@@ -354,7 +356,7 @@ static void test_sticky(void **state){
   assert_false(zt_json_read_skip(&r));
   assert_false(zt_json_read_finish(&r));
   assert_int_equal(zt_json_read_peek(&r), ZT_JSON_NOTHING);
-  assert_failed(&err, "manifest byte 3: neither , nor ] is here", "sticky");
+  assert_failed(&err, "manifest byte 3: a comma or ] was expected", "sticky");
   free(b.p);
 }
 

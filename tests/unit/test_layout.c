@@ -723,10 +723,10 @@ static void test_a_sum_that_the_type_does_not_have(void **state){
     taken k = { 0 };
     zt_sparse_read(&t, 0, 3, out, &err);
     if( n<=6 ) assert_succeeded(&err, "6 + 0.5 is 6");   /* To the even code */
-    else assert_failed(&err, "the values of one cell add up to none that f4_e2m1 has", "12");
+    else assert_failed(&err, "the sum of the values of one cell does not fit f4_e2m1", "12");
     if( n<=6 ) continue;
     zt_sparse_cells(&t, take_u32, &k, &err);
-    assert_failed(&err, "the values of one cell add up to none that f4_e2m1 has", "12");
+    assert_failed(&err, "the sum of the values of one cell does not fit f4_e2m1", "12");
     assert_int_equal(zt_sparse_read(&t, 1, 2, out, &err), SQLITE_OK);   /* Another cell's fault */
   }
 }

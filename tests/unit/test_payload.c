@@ -247,8 +247,8 @@ static void test_ranges_of_a_large_component(void **state){
 /* Every rule holds for what is decoded piece by piece, too. */
 static void test_rules_of_a_large_component(void **state){
   static const struct { const char *what; uint64_t told; size_t cut, more; const char *message; } rows[] = {
-    { "E3: longer than told", LARGE-1, 0, 0, "zstd: decodes to more than the 41943039 bytes that the manifest tells" },
-    { "E3: shorter than told", LARGE+1, 0, 0, "zstd: decodes to 41943040 bytes, the manifest tells 41943041" },
+    { "E3: longer than told", LARGE-1, 0, 0, "zstd: decodes to more than the 41943039 bytes that the manifest states" },
+    { "E3: shorter than told", LARGE+1, 0, 0, "zstd: decodes to 41943040 bytes, the manifest states 41943041" },
     { "E2: cut in its last byte", LARGE, 1, 0, "zstd: the stored bytes end within a frame" },
     { "E2: a byte too many", LARGE, 0, 1, "zstd: the stored bytes end within a frame" },
     { "E2: no frame after it", LARGE, 0, 8, "zstd: " },

@@ -211,7 +211,7 @@ static void test_the_stack_and_the_memo(void **state){
   static const row stack[] = {
     ROW(".", "byte 0: STOP: it takes more than is on the stack"), ROW("(.", "byte 1: STOP: a mark stands where it takes a value"),
     ROW("0N.", "byte 0: POP: it takes more than is on the stack"), ROW("2.", "byte 0: DUP: it takes more than is on the stack"),
-    ROW("Na.", "byte 1: APPEND: there is nothing to put anything into"), ROW("(e.", "byte 1: APPENDS: there is nothing to put anything into"),
+    ROW("Na.", "byte 1: APPEND: there is no dict, list or set to add items to"), ROW("(e.", "byte 1: APPENDS: there is no dict, list or set to add items to"),
     ROW("N(e.", "byte 2: APPENDS: the container to fill is not a list"), ROW("](\x90.", "byte 2: ADDITEMS: the container to fill is not a set"),
     ROW("]K\1K\2s.", "byte 5: SETITEM: the container to fill is not a dict"), ROW("}(Nu.", "byte 3: SETITEMS: a key without a value"),
     ROW("(Nd.", "byte 2: DICT: a key without a value"), ROW("(o.", "byte 1: OBJ: there is nothing to call"),

@@ -181,7 +181,7 @@ static void test_a_range_reads_the_frames_that_it_needs_and_no_other(void **stat
             if( side ? end==content.n : begin==0 ) continue;
             zt_content_read(&s.payload, side ? begin : begin-1, end-begin+1, &out, &err);
             check( err.rule && strcmp(err.rule, "Y1")==0, "%s: %s", row, err.message ? err.message : "accepted" );
-            assert_failed(&err, SEEKABLE ": no frame where the seek table tells of one", row);
+            assert_failed(&err, SEEKABLE ": no frame where the seek table states one", row);
           }
           close_subject(&s);
         }
@@ -381,14 +381,14 @@ typedef struct row {
   const char *back;        /* The message of who may read it backwards, if it is another */
 } row;
 
-#define NONE "no frame where the seek table tells of one"
-#define OTHER_SIZE "a frame of another size than the seek table tells"
-#define OTHER_CONTENT "a frame of other content than the seek table tells"
+#define NONE "no frame where the seek table states one"
+#define OTHER_SIZE "a frame of another size than the seek table states"
+#define OTHER_CONTENT "a frame of other content than the seek table states"
 #define UNEQUAL "frames of other sizes than the first one's"
 #define NO_TABLE "it does not end with a seek table"
 #define WRONG_SIZE "its seek table has another size than its entries"
-#define STORED "the seek table tells of more or fewer stored bytes"
-#define DECODED "the seek table tells of more or fewer bytes than decoded_length"
+#define STORED "the seek table states more or fewer stored bytes"
+#define DECODED "the seek table states more or fewer bytes than decoded_length"
 #define TOO_LARGE "a seek table larger than all of it"
 #define TOO_SHORT "too short for a seek table"
 #define A { .content = "abcd" }

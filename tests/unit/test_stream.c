@@ -269,15 +269,15 @@ static void test_content_that_is_not_as_told(void **state){
   enum { SIZE = 300000 };
   static const struct { const char *what; uint64_t told; size_t cut; const char *more; uint64_t good; const char *message; } rows[] = {
     /* good: bytes that can be read */
-    { "E4: longer", SIZE-1, 0, "", SIZE-2, "zstd: decodes to more than the 299999 bytes that the manifest tells" },
-    { "E4: much longer", 5, 0, "", 4, "zstd: decodes to more than the 5 bytes that the manifest tells" },
-    { "E3: shorter", SIZE+1, 0, "", SIZE, "zstd: decodes to 300000 bytes, the manifest tells 300001" },
-    { "E3: much shorter", 4*SIZE, 0, "", SIZE, "zstd: decodes to 300000 bytes, the manifest tells 1200000" },
+    { "E4: longer", SIZE-1, 0, "", SIZE-2, "zstd: decodes to more than the 299999 bytes that the manifest states" },
+    { "E4: much longer", 5, 0, "", 4, "zstd: decodes to more than the 5 bytes that the manifest states" },
+    { "E3: shorter", SIZE+1, 0, "", SIZE, "zstd: decodes to 300000 bytes, the manifest states 300001" },
+    { "E3: much shorter", 4*SIZE, 0, "", SIZE, "zstd: decodes to 300000 bytes, the manifest states 1200000" },
     { "E2: cut", SIZE, 1, "", 200000, "zstd: " },
     { "E2: garbage behind", SIZE, 0, "6761726261676521", SIZE-1, "zstd: Unknown frame descriptor" },
     { "E2: a byte behind", SIZE, 0, "00", SIZE-1, "zstd: " },
     { "E2: a frame cut behind", SIZE, 0, "28b52ffd 20", SIZE-1, "zstd: " },
-    { "E4: a frame behind", SIZE, 0, "28b52ffd2004 210000 61626364", SIZE-1, "zstd: decodes to more than the 300000 bytes that the manifest tells" },
+    { "E4: a frame behind", SIZE, 0, "28b52ffd2004 210000 61626364", SIZE-1, "zstd: decodes to more than the 300000 bytes that the manifest states" },
   };
   uint8_t *content = make_content(SIZE), *out = malloc(4*SIZE);
   (void)state;
@@ -332,7 +332,7 @@ static void test_content_that_is_too_short_stays_so(void **state){
   stream = open_stream(&s);
   for(int again=0; again<3; again++){
     check( zt_stream_read(stream, 10, out, 2, &got, &err)==SQLITE_ERROR, "time %d: accepted, %zu bytes", again, got );
-    assert_failed(&err, "zstd: decodes to 10 bytes, the manifest tells 12", "too short");
+    assert_failed(&err, "zstd: decodes to 10 bytes, the manifest states 12", "too short");
   }
   zt_stream_close(stream);
   close_subject(&s);

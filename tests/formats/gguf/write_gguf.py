@@ -166,7 +166,7 @@ def cases():
 
 # What the message of a file that is refused says after naming the place.
 MESSAGES = {
-    "undefined-blocks": "nobody says what the elements of q8_k are",
+    "undefined-blocks": "no specification defines the elements of q8_k",
     "big-endian-blocks": "the order of the bytes in a big-endian file's blocks is not known",
     "magic": "not a tensor file of a known format",
     "header-magic-alone": "the file has 4 bytes, a GGUF header has 24",

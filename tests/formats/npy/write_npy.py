@@ -14,7 +14,7 @@ GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }"
 # Why an array has no values, by its format
 NO_VALUES = {
     "unicode": "its elements are text", "bytes": "its elements are text", "datetime64": "its elements are times", "timedelta64": "its elements are times",
-    "longdouble": "long doubles are what the machine that wrote them made of them", "structured": "its elements are records of several fields",
+    "longdouble": "long doubles have the format of the machine that wrote them", "structured": "its elements are records of several fields",
     "void": "its elements are bytes without a type", "object": "its elements are objects of Python, pickles, which are never executed"}
 
 
@@ -48,7 +48,7 @@ def cases():
     yield "text-open", array("{'descr': '<f4"), "open_error", *syntax, "byte 63 of the header: a text that does not end", "a text without an end"
     yield "escape", array("{'descr': '\\N{DIGIT ONE}'}"), "open_error", *syntax, "byte 23 of the header: an escape that is not known", "an escape by name"
     yield "escape-cut", array("{'descr': '\\x4'}"), "open_error", *syntax, "byte 24 of the header: an escape that ends early", "an escape of one digit"
-    yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that no text has", "half a character"
+    yield "escape-surrogate", array("{'descr': '\\ud800'}"), "open_error", *syntax, "byte 27 of the header: an escaped character that is not valid", "half a character"
     yield "key-number", array("{1: '<f4'}"), "open_error", *syntax, "byte 11 of the header: a text was expected", "a key that is no text"
     yield "no-colon", array("{'descr' '<f4'}"), "open_error", *syntax, "byte 19 of the header: a colon was expected", "no colon behind a key"
     yield "no-comma", array("{'descr': '<f4' 'shape': (4,)}"), "open_error", *syntax, "byte 26 of the header: a comma was expected", "no comma behind a value"
@@ -63,8 +63,8 @@ def cases():
     yield "shape-list", array(shaped("[4]")), "open_error", "NY6", "npy-shape", "byte 60 of the header: a shape that is not a tuple", "a list in place of a tuple"
     yield "shape-number", array(shaped("(4)")), "open_error", "NY6", "npy-shape", "byte 63 of the header: a shape that is not a tuple, but a number", "parentheses without a comma"
     yield "rank-65", array(shaped("(" + "1," * 65 + ")")), "open_error", "NY6", "npy-shape", "more than 64 dimensions", "65 dimensions"
-    yield "elements", array(shaped("(4294967296, 4294967296, 4294967296)")), "open_error", "NY7", "npy-elements", "the elements, or their bytes, are more than 64 bits count", "2^96 elements"
-    yield "bytes", array(shaped("(4611686018427387904,)")), "open_error", "NY7", "npy-elements", "the elements, or their bytes, are more than 64 bits count", "2^64 bytes"
+    yield "elements", array(shaped("(4294967296, 4294967296, 4294967296)")), "open_error", "NY7", "npy-elements", "the number of elements, or of their bytes, does not fit 64 bits", "2^96 elements"
+    yield "bytes", array(shaped("(4611686018427387904,)")), "open_error", "NY7", "npy-elements", "the number of elements, or of their bytes, does not fit 64 bits", "2^64 bytes"
     yield "subarray-bytes", array(shaped("(4,)", "[('a', '<f4', (4294967296, 4294967296))]")), "open_error", "NY7", "npy-elements", "the bytes of an element do not fit 64 bits", "an element of 2^66 bytes"
     yield "order-number", array(shaped("(4,)", fortran="0")), "open_error", "NY8", "npy-order", "byte 44 of the header: fortran_order is neither True nor False", "0 in place of False"
     yield "descr-number", array(shaped("(4,)", "4")), "open_error", "NY9", "npy-descr", "byte 20 of the header: a type that is neither text nor a list of fields", "a number as type"

@@ -119,19 +119,19 @@ def member_cases():
         yield broken(f"method-{name.replace('.', '-')}", "E1", "unknown-encoding", f"encoding '{name}' is not known", f"a member packed by {name}", member, len(member.data))
     yield broken("deflate-garbage", "E2", "encoding", "deflate: an invalid block", "bytes that are no deflate stream", Member("w.npy", raw, DEFLATE, b"\xff" * 40), length=40)
     yield broken("deflate-empty", "E2", "encoding", "deflate: the stored bytes end within the stream", "a deflated member of no byte", Member("w.npy", raw, DEFLATE, b""), length=0)
-    yield broken("deflate-nothing", "E3", "decoded-length", "deflate: decodes to 0 bytes, the directory tells 144", "a stream of no byte", Member("w.npy", raw, DEFLATE, deflate(b"")), length=2)
+    yield broken("deflate-nothing", "E3", "decoded-length", "deflate: decodes to 0 bytes, the directory states 144", "a stream of no byte", Member("w.npy", raw, DEFLATE, deflate(b"")), length=2)
     noise = array(shaped("(1000,)"), bytes(i * i * 7 % 251 for i in range(4000)))
     cut, behind = deflate(noise)[:-30], deflate(noise) + b"more"
     yield broken("deflate-cut", "E2", "encoding", "deflate: the stored bytes end within the stream", "a stream without its end", Member("w.npy", noise, DEFLATE, cut), length=len(cut), decoded=4000)
     yield broken("deflate-behind", "E2", "encoding", "deflate: 4 bytes follow behind the stream's end", "bytes behind the stream", Member("w.npy", noise, DEFLATE, behind), length=len(behind), decoded=4000)
     bomb = deflate(raw + bytes(1 << 24))
-    yield broken("deflate-bomb", "E4", "decoded-length", "deflate: decodes to more than the 144 bytes that the manifest tells", "16 MiB behind a size of 144", Member("w.npy", raw, DEFLATE, bomb), length=len(bomb), decoded=16)
+    yield broken("deflate-bomb", "E4", "decoded-length", "deflate: decodes to more than the 144 bytes that the manifest states", "16 MiB behind a size of 144", Member("w.npy", raw, DEFLATE, bomb), length=len(bomb), decoded=16)
     short = deflate(raw[:140])
-    yield broken("deflate-short", "E3", "decoded-length", "deflate: decodes to 140 bytes, the manifest tells 144", "4 bytes less than the directory says", Member("w.npy", raw, DEFLATE, short), length=len(short), decoded=16)
+    yield broken("deflate-short", "E3", "decoded-length", "deflate: decodes to 140 bytes, the manifest states 144", "4 bytes less than the directory says", Member("w.npy", raw, DEFLATE, short), length=len(short), decoded=16)
     yield broken("npy-version", "NY1", "npy-version", "npy version 9.0 cannot be read, 1.0, 2.0 and 3.0 can", "an array of version 9.0", Member("w.npy", array(version=(9, 0))), length=144)
     yield broken("npy-length", "NY2", "npy-length", "the header has 60010 bytes, of which there are 144", "a header longer than the member", Member("w.npy", array(length=60000)), length=144)
     yield broken("npy-call", "NY4", "npy-header", "byte 10 of the header: a dict was expected", "a Python call", Member("w.npy", array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"), DEFLATE), length=len(deflate(array("__import__('os').mkdir('PICKLE_WAS_EXECUTED')"))))
-    yield broken("npy-elements", "NY7", "npy-elements", "the elements, or their bytes, are more than 64 bits count", "2^96 elements", Member("w.npy", array(shaped("(4294967296, 4294967296, 4294967296)"))), length=144)
+    yield broken("npy-elements", "NY7", "npy-elements", "the number of elements, or of their bytes, does not fit 64 bits", "2^96 elements", Member("w.npy", array(shaped("(4294967296, 4294967296, 4294967296)"))), length=144)
     for method, name in ((STORED, "stored"), (DEFLATE, "deflated")):
         yield (f"data-short-{name}", archive(Member("w.npy", array(shaped("(5,)")), method), Member("other.npy")), "lists_but_no_dense", "D1", "length",
                "5 elements of f32 are 20 bytes, and it has 16", "16 bytes in place of 20", {"object": "w"})

@@ -66,12 +66,12 @@ case("O1-cut-in-header", file("{%s}" % A)[:40],
      message="the header's length is 55, but 32 bytes follow: the file is cut", finding="header-length")
 
 # JSON
-header("J1-no-value", '{"a":}', "header byte 5: no value begins here", "json-syntax", "a")
-header("J1-nan", '{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":NaN}}', "header byte 58: no value begins here", "json-syntax", "a")
-header("J2-trailing-comma", "{%s,}" % A, "header byte 55: nothing stands between , and }", "json-syntax")
-header("J2-no-colon", '{"a" {}}', "header byte 5: no : is here", "json-syntax")
-header("J2-name-without-quotes", "{a:{}}", "header byte 1: no name begins here", "json-syntax")
-tensor("J3-trailing-comma", '{"dtype":"F32","shape":[4,],"data_offsets":[0,16]}', "header byte 31: nothing stands between , and ]", "json-syntax")
+header("J1-no-value", '{"a":}', "header byte 5: a value was expected", "json-syntax", "a")
+header("J1-nan", '{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16],"x":NaN}}', "header byte 58: a value was expected", "json-syntax", "a")
+header("J2-trailing-comma", "{%s,}" % A, "header byte 55: a comma stands before }", "json-syntax")
+header("J2-no-colon", '{"a" {}}', "header byte 5: a colon was expected", "json-syntax")
+header("J2-name-without-quotes", "{a:{}}", "header byte 1: a name was expected", "json-syntax")
+tensor("J3-trailing-comma", '{"dtype":"F32","shape":[4,],"data_offsets":[0,16]}', "header byte 31: a comma stands before ]", "json-syntax")
 tensor("J4-leading-zero", '{"dtype":"F32","shape":[04],"data_offsets":[0,16]}', "header byte 29: a leading zero", "json-syntax")
 header("J5-newline-in-name", "{" + entry("a\nb", 0, 16) + "}", "header byte 3: a control character in a text must be escaped", "json-text")
 header("J6-escape", "{" + entry("\\x61", 0, 16) + "}", "header byte 2: no such escape", "json-text")

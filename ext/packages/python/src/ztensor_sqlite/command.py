@@ -98,7 +98,7 @@ def is_single(session, source):
 
 
 def unreadable(session, source, single):
-    """Print the errors of unreadable files among several, which were passed over, and return their number."""
+    """Print the errors of unreadable files among several, and return their number."""
     if single:
         return 0
     errors = session.run(f"SELECT error FROM zt_files({quote(source)}) WHERE error IS NOT NULL")
@@ -184,7 +184,7 @@ def stats(source, as_json, show):
 @AS_JSON
 @SQL
 def diff(a, b, everything, db, as_json, show):
-    """Show the differences between two files: their tensors, the most distant first. Status 1 if there are any.
+    """Show the tensors that differ between two files, the most distant first. Status 1 if there are any.
 
     The distance of two tensors is the norm of their difference divided by the larger of their norms: 0 to 2.
     """
@@ -313,7 +313,7 @@ def shell(database, statements):
 @SOURCE
 @DB
 @click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 chooses a free one.")
-@click.option("--quick", is_flag=True, help="Read no tensors, and leave out what needs their values.")
+@click.option("--quick", is_flag=True, help="Read no tensors, and leave out everything that needs their values.")
 @SQL
 def serve(source, db, port, quick, show):
     """Show a collection, or a catalog, in the browser.
