@@ -1,6 +1,6 @@
 /*
 ** A model's content digest. See content_id.h. A manifest of zTensor 2 is in deterministic encoding,
-** and so are its items: they are taken as they are, and only the maps around them are made anew.
+** so its items are copied, and only the maps around them are encoded.
 */
 #include "container/content_id.h"
 
@@ -10,7 +10,7 @@
 
 extern const zt_driver zt_driver_zt2;
 
-/* An item that may be in a map: its key, and its encoding; p NULL if it is not there. */
+/* The key of a map, and the encoded value; p NULL: absent. */
 typedef struct content_id_item {
   const char *key;
   zt_span value;
@@ -23,8 +23,7 @@ static zt_span content_id_take(zt_cbor *c){
   return (zt_span){ at, (size_t)(c->p-at) };
 }
 
-/* Read the next item, a map, and take those of its items that are wanted. A key that is unknown may
-** be of any type. */
+/* Read the next item, a map, and take the values of those keys. Unknown keys may be of any type. */
 static void content_id_take_items(zt_cbor *c, content_id_item *items, size_t n){
   zt_cbor_level level;
   zt_cbor_open(c, ZT_CBOR_MAP, &level);
@@ -56,7 +55,7 @@ static void content_id_put_text(zt_digest *d, const char *text){
   content_id_put(d, (zt_span){ (const uint8_t*)text, strlen(text) });
 }
 
-/* A map of those items that are there. They stand in the order of their encoded keys. */
+/* Write a map of the items that are present; they come in the order of their encoded keys. */
 static void content_id_put_items(zt_digest *d, const content_id_item *items, size_t n){
   uint64_t there = 0;
   for(size_t i=0; i<n; i++) there += items[i].value.p!=NULL;
@@ -68,7 +67,7 @@ static void content_id_put_items(zt_digest *d, const content_id_item *items, siz
   }
 }
 
-/* The parts of an object; false if one has no digest. */
+/* Write the parts of an object; false if one has no digest. */
 static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_digest *d,
                                  zt_error *err){
   uint32_t first = zt_container_first(c, object), end = zt_container_first(c, object+1);
@@ -105,7 +104,7 @@ static bool content_id_put_object(const zt_container *c, uint32_t i, zt_digest *
 int zt_content_id(const zt_container *c, char out[ZT_DIGEST_TEXT], bool *known, zt_error *err){
   zt_error unused = ZT_ERROR_NONE;
   zt_digest *d;
-  *known = c->driver==&zt_driver_zt2 && c->manifest_length>0;   /* A data shard states nothing */
+  *known = c->driver==&zt_driver_zt2 && c->manifest_length>0;   /* A data shard has no manifest */
   if( !*known ) return SQLITE_OK;
   zt_digest_new(ZT_TEXT("sha256"), &d, err);
   if( !d ) return err->rc;

@@ -1,19 +1,19 @@
 /*
-** What a file is that no driver claims.
+** Files that no driver claims.
 **
-**   T1  the file is of a format that is known
-**   T2  and of one that is read
+**   T1  the file is of a known format
+**   T2  the file is of a supported format
 **
-** T2 is said of what these bytes tell, which no file of another kind has by chance:
+** T2 needs bytes that files of other formats do not have by chance:
 **
-**   HDF5                    its signature, in the first place or at a power of two from 512 on
+**   HDF5                    its signature, at offset 0 or at a power of two from 512 on
 **                           (HDF5 File Format Specification 3.0, section II.A)
 **   MATLAB                  its header's text (MAT-File Format, level 5 and 7.3, which is HDF5)
 **   TensorFlow Lite         the flatbuffer's identifier, TFL3
-**   TensorFlow's index      an SSTable's footer, and a first key that is empty
-**   GGML                    the magic numbers of what came before GGUF
-**   pickle                  PROTO and a FRAME, or PROTO and an opcode that makes a value, and STOP;
-**                           before protocol 2 what it begins with, of a few, and STOP
+**   TensorFlow's index      an SSTable's footer, and an empty first key
+**   GGML                    the magic numbers before GGUF
+**   pickle                  PROTO, then FRAME or an opcode that makes a value, and STOP at the end;
+**                           before protocol 2 one of some known beginnings, and STOP
 */
 #include "container/foreign.h"
 
@@ -25,7 +25,7 @@ static bool foreign_begins(const zt_head_tail *input, const char *bytes, size_t 
   return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
 }
 
-/* The same of a text, in any case. */
+/* The same for text, case-insensitively. */
 static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
@@ -51,7 +51,7 @@ static bool foreign_is_tflite(const zt_head_tail *input){
   return input->head.n>=8 && memcmp(input->head.p+4, "TFL3", 4)==0;
 }
 
-/* Of the first entry, no byte of the key is shared, and none its own. */
+/* The first entry's key shares no bytes and has none of its own. */
 static bool foreign_is_tensorflow(const zt_head_tail *input){
   return foreign_begins(input, "\0\0", 2)
       && foreign_ends(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
@@ -82,7 +82,7 @@ static bool foreign_is_pickle(const zt_head_tail *input){
   return false;
 }
 
-/* A file of a format that is not read; NULL: its bytes do not tell. */
+/* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input, zt_error *err){
   if( foreign_begins_with_text(input, "MATLAB 5.0 MAT-f")
    || foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";

@@ -2,9 +2,9 @@
 ** GGUF, versions 2 and 3 (docs/gguf.md of ggml).
 **
 **   file     := "GGUF" version tensors keys metadata infos padding data
-**                                     ; GG1: the first four are there
+**                                     ; GG1: the first four are present
 **   version  := u32                   ; GG2: 2 or 3, in the byte order of all numbers
-**   tensors  := u64   keys := u64     ; GG3: how many, and the file has room for as many
+**   tensors  := u64   keys := u64     ; GG3: the file has room for so many
 **   metadata := (key type value){keys}   ; GG10: no key twice
 **   key      := text                  ; GG9: UTF-8, as are tensors' names, which have no U+0000
 **   text     := u64 bytes             ; GG4: no length or count goes beyond the file's end
@@ -15,17 +15,17 @@
 **   infos    := (name:text rank:u32 dimension:u64{rank} type:u32 offset:u64){tensors}
 **                                     ; GG11: no name twice; GG12: at most ZT_MAX_RANK dimensions;
 **                                     ; GG13: their product fits 64 bits, unless one is 0
-**   padding  := 0x00*                 ; to a multiple of general.alignment, a u32, else of 32
+**   padding  := 0x00*                 ; to a multiple of general.alignment, a u32, by default 32
 **                                     ; GG14: it is a multiple of 8, or a power of two
 **   data     := bytes                 ; offsets count from here. GG15: they are multiples of the
 **                                     ; alignment; GG16: tensors lie within the file
 **
 **   GG5  metadata and infos take at most ZT_MAX_MANIFEST bytes
 **
-** A file of several is read by itself. Metadata and infos are kept as they are in the file; nobody
-** knows where they end before they are walked, so they are read piece by piece. Dimensions come
-** innermost first. Blocks of big-endian files have no values: nothing tells whether the numbers in
-** them were swapped, too.
+** Each file of a split model is read by itself. Metadata and infos are kept as they are in the
+** file. They are read in pieces, because only a walk shows where they end. Dimensions are stored
+** innermost first. Blocks of big-endian files have no values, because no field tells whether the
+** numbers in them were swapped.
 */
 #include "container/gguf.h"
 
@@ -34,15 +34,14 @@
 #include "core/host.h"
 #include "core/utf8.h"
 
-#define GGUF_ALIGNMENT 32                    /* Where the file does not say */
-#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes that are read at first: then as many as there
-                                             ** are already, */
-#define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* up to this */
-#define GGUF_POLL_STEPS 0xFFFF               /* Steps between two questions whether to go
-                                             ** on, less 1 */
-#define GGUF_PREFETCH 65536                   /* Tensors that room is made for at once */
+#define GGUF_ALIGNMENT 32                    /* The default */
+#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes of the first read; later reads double the
+                                             ** total, */
+#define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* in pieces up to this */
+#define GGUF_POLL_STEPS 0xFFFF               /* Steps between checks for an interrupt, less 1 */
+#define GGUF_PREFETCH 65536                   /* Maximum tensors to reserve room for */
 
-/* The least bytes of a key with its value, and of a tensor's info. */
+/* Minimum bytes of a key with its value, and of a tensor's info. */
 #define GGUF_KEY_MIN 13
 #define GGUF_INFO_MIN 24
 
@@ -86,22 +85,22 @@ static const zt_text gguf_formats[] = {
 };
 #undef GGUF_FORMAT
 
-/* --- Numbers, and what else the metadata consists of --- */
+/* --- Tensors --- */
 
-/* Dimension i of a tensor, the innermost being the first. */
+/* Dimension i of a tensor; the first is the innermost. */
 static uint64_t gguf_dimension(const zt_container *c, const zt_gguf_info *info, uint32_t i){
   return zt_gguf_u64(zt_gguf_of(c)->big, c->kept.p+info->dimensions+4+8*(size_t)i);
 }
 
-/* Set rank, shape and elements; false if these are beyond 64 bits. */
+/* Set rank, shape and elements; false if 64 bits do not hold the elements. */
 static bool gguf_set_shape(const zt_container *c, const zt_gguf_info *info, zt_object *out){
   out->rank = info->rank;
   for(uint32_t i=0; i<info->rank; i++) out->shape[info->rank-1-i] = gguf_dimension(c, info, i);
   return zt_object_count(out);
 }
 
-/* How many bytes a tensor has; false beyond 64 bits. *known: that can be told: its type is known,
-** and its rows are whole blocks. */
+/* The bytes of a tensor; false beyond 64 bits. *known is false if the type is unknown, or a row is
+** not a whole number of blocks. */
 static bool gguf_length(const zt_container *c, const zt_gguf_info *info, uint64_t elements,
                         bool *known, uint64_t *out){
   const zt_ggml_type *type = info->type;
@@ -115,33 +114,33 @@ static bool gguf_length(const zt_container *c, const zt_gguf_info *info, uint64_
   return !*known || zt_mul64(elements/type->elements, type->bytes, out);
 }
 
-/* --- The walk through what is being read --- */
+/* --- Scanning the metadata --- */
 
 typedef struct gguf_reader {
   zt_builder *b;
   zt_keys keys;
   bool big;
   const uint8_t *p;    /* The kept bytes, */
-  size_t n;            /* as many as were read */
-  size_t at;           /* Position of what comes next */
-  uint64_t total;      /* Bytes from the metadata up to the file's end */
+  size_t n;            /* and their number */
+  size_t at;           /* Position of the next byte to scan */
+  uint64_t total;      /* Bytes from the metadata to the file's end */
 } gguf_reader;
 
-/* The file is too short for what begins at the reader's position. */
+/* The file ends within the item at the reader's position. */
 static ZT_COLD bool gguf_fail_end(gguf_reader *r, const char *what){
   zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
            (unsigned long long)(ZT_GGUF_HEADER+r->at), what);
   return false;
 }
 
-/* What begins at the reader's position is too long. */
+/* The item at the reader's position exceeds the limit. */
 static ZT_COLD bool gguf_fail_size(gguf_reader *r){
   zt_break(r->b->err, "GG5", "byte %llu: keys and tensor infos take more than 1 GiB",
            (unsigned long long)(ZT_GGUF_HEADER+r->at));
   return false;
 }
 
-/* Read on until there are n bytes at the reader's position. */
+/* Read more, until there are n bytes at the reader's position. */
 static ZT_COLD bool gguf_read(gguf_reader *r, uint64_t n){
   zt_container *c = r->b->container;
   uint64_t least = n-(r->n-r->at), piece = r->n<GGUF_PIECE ? GGUF_PIECE : r->n;
@@ -157,13 +156,12 @@ static ZT_COLD bool gguf_read(gguf_reader *r, uint64_t n){
   return true;
 }
 
-/* Have n bytes at the reader's position. */
+/* Make n bytes available at the reader's position. */
 ZT_INLINE bool gguf_have(gguf_reader *r, uint64_t n, const char *what){
   if( n<=r->n-r->at ) return true;
   return n<=r->total-r->at ? gguf_read(r, n) : gguf_fail_end(r, what);
 }
 
-/* Every many steps. */
 ZT_INLINE bool gguf_poll(const zt_builder *b, uint64_t step){
   return (step & GGUF_POLL_STEPS)!=GGUF_POLL_STEPS || !zt_interrupt_check(b->interrupt, b->err);
 }
@@ -187,16 +185,16 @@ static bool gguf_check_bools(gguf_reader *r, uint64_t n){
   return false;
 }
 
-/* n values of a type that has a width. */
+/* Scan n values of fixed width. */
 static bool gguf_scan_numbers(gguf_reader *r, uint32_t type, uint64_t n){
-  uint64_t bytes = n*zt_gguf_types[type].width;   /* Fits: there is room for n */
+  uint64_t bytes = n*zt_gguf_types[type].width;   /* Cannot overflow: the file has room for n */
   if( !gguf_have(r, bytes, "a value") ) return false;
   if( type==ZT_GGUF_BOOL && !gguf_check_bools(r, n) ) return false;
   r->at += (size_t)bytes;
   return true;
 }
 
-/* The type that comes next. */
+/* The next type. */
 static bool gguf_scan_type(gguf_reader *r, uint32_t *out){
   if( !gguf_have(r, 4, "a value's type") ) return false;
   *out = zt_gguf_u32(r->big, r->p+r->at);
@@ -209,7 +207,7 @@ static bool gguf_scan_type(gguf_reader *r, uint32_t *out){
   return false;
 }
 
-/* The type and number of an array's elements, which the file has room for. */
+/* The type and number of an array's elements, for which the file has room. */
 static bool gguf_scan_count(gguf_reader *r, uint32_t *type, uint64_t *n){
   if( !gguf_scan_type(r, type) || !gguf_have(r, 8, "an array's length") ) return false;
   *n = zt_gguf_u64(r->big, r->p+r->at);
@@ -240,7 +238,7 @@ static bool gguf_scan_value(gguf_reader *r, uint32_t type, int depth){
   return true;
 }
 
-/* The value of general.alignment, whose type is at a position. */
+/* Read general.alignment, whose type is at a position. */
 static bool gguf_set_alignment(gguf_reader *r, size_t at){
   zt_gguf_state *s = r->b->container->state;
   uint32_t type = zt_gguf_u32(r->big, r->p+at), n;
@@ -259,7 +257,7 @@ static bool gguf_set_alignment(gguf_reader *r, size_t at){
   return true;
 }
 
-/* A key of which there is no other. *out is valid until more is read. */
+/* Scan a key. *out is valid until the next read. */
 static bool gguf_scan_key(gguf_reader *r, zt_text *out){
   size_t at = r->at+8;
   bool duplicate;
@@ -291,7 +289,7 @@ static bool gguf_scan_keys(gguf_reader *r, uint64_t n){
   return true;
 }
 
-/* The bytes of a tensor's info. */
+/* Scan a tensor's info. */
 static bool gguf_scan_info_bytes(gguf_reader *r){
   uint32_t rank;
   if( !gguf_scan_text(r) || !gguf_have(r, 4, "a tensor's number of dimensions") ) return false;
@@ -306,7 +304,7 @@ static bool gguf_scan_info_bytes(gguf_reader *r){
   return true;
 }
 
-/* Add a tensor. Whether its bytes are there is seen when all infos are. */
+/* Add a tensor. Its bytes are checked later, when the data's offset is known. */
 static int gguf_add(zt_builder *b, size_t at){
   const zt_container *c = b->container;
   uint64_t alignment = zt_gguf_of(c)->alignment;
@@ -345,7 +343,7 @@ static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
 
 /* --- Opening --- */
 
-/* Fail unless all tensors' bytes are in the file. */
+/* Check that all tensors' bytes are in the file. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
   uint64_t data = zt_gguf_of(c)->data, length, offset;
@@ -406,7 +404,7 @@ static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_st
   return SQLITE_OK;
 }
 
-/* What a container has without having been asked. */
+/* Set the container's own fields. */
 static void gguf_set_container(zt_container *c){
   const zt_gguf_state *s = c->state;
   c->rules = ZT_RULE_PADDING_ZERO;
@@ -470,7 +468,7 @@ static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
   };
 }
 
-/* Component i is that of object i. */
+/* Component i belongs to object i. */
 static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                            zt_component *out){
   const zt_gguf_state *s = c->state;
@@ -491,7 +489,8 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
   out->mixed = !info.type || info.type->id!=ZT_GGML_PLAIN;
 }
 
-/* Texts for ext/REFERENCE.md's tables of formats:
+/*
+** Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         versions 2 and 3, both byte orders
 **   known by     `GGUF`
@@ -499,8 +498,7 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
 **   manifest     keys and tensor infos
 **   attributes   each key, with its stored type
 **   objects      in the order of the tensor infos; `shape` outermost first
-**   of objects   `ggml_type`, the type's number; `ne`, the dimensions as they are stored, innermost
-**                first
+**   of objects   `ggml_type`, the type's number; `ne`, the dimensions as stored, innermost first
 **   components   one, `data`: raw; `byte_order` may be `big`
 */
 const zt_driver zt_driver_gguf = {

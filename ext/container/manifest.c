@@ -5,7 +5,7 @@
 #include "core/host.h"
 #include "core/json.h"
 
-/* Of an array or a map. */
+/* Bits of arrays and maps. */
 enum { MANIFEST_INDEFINITE = 0x1, MANIFEST_IN_KEY = 0x2 };
 
 /* --- Reading --- */
@@ -19,7 +19,7 @@ static void manifest_check_once(zt_builder *b, zt_manifest_check *check, const v
   check(b, out, context);
 }
 
-/* All of it as a value. */
+/* The root item as a value. */
 static zt_value manifest_root(const zt_container *c){
   zt_error unused = ZT_ERROR_NONE;
   zt_cbor cbor = { .err = &unused };
@@ -57,7 +57,7 @@ zt_value zt_manifest_map(size_t at, uint32_t kind){
   return (zt_value){ .type = ZT_VALUE_MAP, .at = at, .kind = kind };
 }
 
-/* A byte string that a tag 2 or 3 is put on; a short one becomes the integer that it is. */
+/* Set the integer of a byte string with tag 2 or 3: u if 64 bits hold it, else bytes. */
 static void manifest_set_bignum(zt_value *v, zt_span bytes, bool negative){
   size_t zeros = 0;
   while( zeros<bytes.n && bytes.p[zeros]==0 ) zeros++;
@@ -74,7 +74,7 @@ static void manifest_set_simple(zt_value *v, const zt_cbor_item *item){
           : item->n==ZT_CBOR_FALSE ? ZT_VALUE_FALSE : ZT_VALUE_NULL;
 }
 
-/* The value of an item whose head, which was preceded by that tag (0: by none), was read. */
+/* Set the value of an item whose head was read; tag is the last one before it, or 0. */
 static void manifest_set(zt_value *v, const zt_cbor_item *item, uint64_t tag){
   zt_span bytes = { item->p, (size_t)item->n };
   switch( item->type ){
@@ -98,7 +98,8 @@ static void manifest_set(zt_value *v, const zt_cbor_item *item, uint64_t tag){
   }
 }
 
-/* Read the next item; of an array or a map, which c then stands in, its head alone. */
+/* Read the next item; of an array or map only its head, so that c stands at the first item in
+** it. */
 static void manifest_read(zt_cbor *c, uint32_t kind, zt_value *out){
   zt_cbor_item item;
   uint64_t tag = 0;
@@ -112,7 +113,7 @@ static void manifest_read(zt_cbor *c, uint32_t kind, zt_value *out){
   manifest_set(out, &item, tag);
 }
 
-/* Read the next item as the key of a map, whole. */
+/* Read the next item, the key of a map, completely. */
 static void manifest_read_key(zt_cbor *c, uint32_t kind, zt_value *out){
   const uint8_t *at = c->p;
   zt_cbor_type type = zt_cbor_peek(c);

@@ -1,4 +1,4 @@
-/* Rules of any file, and of grammars that are no format's. See rule.h. */
+/* Rules of any file, and of grammars that several formats share. See rule.h. */
 #include "container/rule.h"
 
 #define RULE_DETERMINISTIC "RFC 8949 section 4.2.1"

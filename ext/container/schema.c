@@ -1,4 +1,4 @@
-/* Reading CBOR maps with known keys, and rules that generations share. See schema.h. */
+/* Readers of CBOR maps with known keys, and rules that generations share. See schema.h. */
 #include "container/schema.h"
 
 #include "container/dtype.h"
@@ -32,8 +32,8 @@ static bool schema_is_field(const zt_field *field, zt_text key){
   return field->n==key.n && zt_equal(field->name, key.z, key.n);
 }
 
-/* The field of that name, -1 if there is none. Looks first where a writer that keeps the order
-** would be. */
+/* The index of the field of that name; -1 if there is none. The search begins at the expected
+** field. */
 static int schema_find(const zt_fields *f, zt_text key){
   for(int i=f->expected; i<f->schema->n; i++){
     if( schema_is_field(&f->schema->fields[i], key) ) return i;
@@ -42,22 +42,22 @@ static int schema_find(const zt_fields *f, zt_text key){
   return -1;
 }
 
-/* S2: look at the whole map again, since two unknown keys may be the same. */
+/* S2: read the whole map again, to compare the unknown keys. */
 static void schema_check_unknown(zt_fields *f){
   zt_cbor again = *f->c;
   again.p = f->start;
   if( !zt_cbor_skip_unique(&again, "S2", f->schema->what) ) f->c->p = f->c->end;
 }
 
-/* S3: say which field is missing. */
+/* S3: name the first missing field. */
 static void schema_fail_missing(zt_fields *f, uint32_t missing){
   int i = 0;
   while( !(missing>>i & 1) ) i++;
   zt_cbor_fail(f->c, "S3", "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
-/* G3, of the key at `at` that was just read. The one before it is the field met last, unless an
-** unknown one was met. */
+/* G3: check the key that was just read, at `at`. It follows the last known field unless an unknown
+** key came before. */
 static bool schema_check_order(zt_fields *f, const uint8_t *at){
   zt_span key = { at, (size_t)(f->c->p-at) }, last = f->last;
   uint8_t buffer[ZT_FIELD_MAX+1];
@@ -112,7 +112,7 @@ int zt_fields_next_slow(zt_fields *f){
   return -1;
 }
 
-/* S6, with the field's name. */
+/* S6. */
 bool zt_fields_fail(zt_fields *f, const char *type){
   char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->expected-1].name);
   if( expected ) zt_cbor_fail_type(f->c, "S6", expected);
@@ -131,7 +131,6 @@ bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
   return zt_cbor_fail(c, "N1", "a name with U+0000 in it");
 }
 
-/* Read the dimensions; false on failure. */
 static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
   for(out->rank=0; zt_cbor_more(c, level); out->rank++){
     if( out->rank==ZT_MAX_RANK ){
@@ -193,8 +192,7 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
 }
 
 int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err){
-  /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for
-  ** the size. */
+  /* Without a magic number at the end, the last bytes of a truncated file are taken for the size */
   const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
   unsigned footer = SCHEMA_SIZE_FIELD+magic;

@@ -5,7 +5,7 @@
 #include "container/driver.h"
 #include "core/json.h"
 
-#define VALUE_POLL 256   /* Values that become JSON between two questions whether to go on */
+#define VALUE_POLL 256   /* Values between checks for an interrupt */
 
 /* --- Walks --- */
 
@@ -98,7 +98,7 @@ static void value_write_bytes(const zt_value *v, sqlite3_str *out){
 
 static int value_write(zt_walk *w, const zt_value *v, sqlite3_str *out);
 
-/* The name of a member, quoted: of what is no text, the text of its JSON form. */
+/* Write a member's name, quoted. A non-text key becomes the text of its JSON form. */
 static int value_write_key(const zt_walk *w, const zt_value *key, sqlite3_str *out){
   sqlite3_str *name;
   char *z;
@@ -116,7 +116,7 @@ static int value_write_key(const zt_walk *w, const zt_value *key, sqlite3_str *o
   return w->err->rc;
 }
 
-/* What is in the array or map that the walk's last step gave, or began with. */
+/* Write the items of an array or map that the walk has just entered. */
 static int value_write_contents(zt_walk *w, zt_level *level, sqlite3_str *out){
   zt_value key, value;
   bool first = true;
@@ -135,7 +135,7 @@ static int value_write_contents(zt_walk *w, zt_level *level, sqlite3_str *out){
   return w->err->rc;
 }
 
-/* A value that the walk's last step gave. */
+/* Write the value of the walk's last step. */
 static int value_write(zt_walk *w, const zt_value *v, sqlite3_str *out){
   zt_level level;
   switch( v->type ){

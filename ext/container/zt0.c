@@ -9,12 +9,13 @@
 **       (H1, H2), encoding text, layout text = dense, data_endianness text = little, checksum text;
 **       any other key is an attribute
 **
-** The one blob of a tensor is the component `data`; a sparse tensor's has all its arrays. The
+** The one blob of a tensor is the component `data`; that of a sparse tensor has all its arrays. The
 ** writer makes indefinite-length maps.
 **
-** A component's number is the position of its tensor's map; an object's is, too, unless its sparse
-** format is one that the model has no word for: then that of its name, which is kept behind the
-** manifest (its length, "sparse_", and the text of sparse_format).
+** The number of a component is the position of its tensor's map. An object has the same number,
+** unless the model has no word for its sparse format. Then the object's number is the position of
+** the format's name, which is kept behind the manifest: its length, "sparse_", and the text of
+** sparse_format.
 */
 #include <assert.h>
 #include "container/schema.h"
@@ -45,12 +46,12 @@ static const zt_field zt0_fields[] = {
   ZT_FIELD(ZT0_CHECKSUM, "checksum", ZT_NULLABLE),
 };
 
-/* Required: the first six. */
+/* The first six are required. */
 static const zt_schema zt0_tensor_schema = {
   "a tensor's map", zt0_fields, sizeof(zt0_fields)/sizeof(*zt0_fields), 0x3F
 };
 
-/* A tensor as it is stored. */
+/* A tensor as stored. */
 typedef struct zt0_tensor {
   zt_text name, layout;
   zt_component data;
@@ -118,7 +119,7 @@ static void zt0_check(zt_builder *b, zt_cbor *cbor, const void *context){
 
 /* --- Attributes: the other keys of a tensor's map --- */
 
-#define ZT0_ATTRIBUTES ZT_MANIFEST_OWN   /* Fields are passed over */
+#define ZT0_ATTRIBUTES ZT_MANIFEST_OWN   /* Known fields are skipped */
 
 static bool zt0_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
   while( zt_manifest_next(w, level, key, value) ){
@@ -134,7 +135,7 @@ static const zt_steps zt0_steps = { zt_manifest_enter, zt0_next, zt_manifest_ski
 
 /* --- Layouts --- */
 
-/* The text of `sparse_format`, which is a custom field; z NULL if there is none. */
+/* The text of `sparse_format`, a custom field; z NULL if there is none. */
 static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attributes){
   zt_error unused = ZT_ERROR_NONE;
   zt_value key, value;
@@ -150,8 +151,8 @@ static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attribut
   return found;
 }
 
-/* The specification's layouts are dense and sparse + sparse_format; the writer's dense, sparsecsr
-** and sparsecoo. Returns the sparse_format if it is one that the model has no word for. */
+/* The specification's layouts are dense and sparse + sparse_format; the writer's are dense,
+** sparsecsr and sparsecoo. Returns a sparse_format for which the model has no word, else z NULL. */
 static zt_text zt0_set_layout(const zt_container *c, zt_object *object, zt_text layout){
   const zt_text none = { NULL, 0 };
   zt_text kind = none;
@@ -208,7 +209,7 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->rules = c->rules;
   zt_schema_long_dtype(t.data.dtype, out);
   zt_schema_set_codec(out);
-  /* What is compressed was little-endian before */
+  /* Compressed bytes were little-endian before */
   if( out->codec!=ZT_CODEC_RAW && zt_text_is(out->byte_order, "big") ){
     out->byte_order = ZT_TEXT("little");
   }
@@ -217,7 +218,7 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 
 /* --- Opening --- */
 
-/* Keep the names of sparse formats that the model has no words for. */
+/* Keep the names of sparse formats for which the model has no words. */
 static int zt0_keep_formats(zt_builder *b){
   static const zt_text prefix = ZT_TEXT_INIT("sparse_");
   zt_container *c = b->container;
@@ -233,7 +234,7 @@ static int zt0_keep_formats(zt_builder *b){
     kind = zt0_set_layout(c, &object, t.layout);
     if( !kind.z ) continue;
     n = (uint32_t)(prefix.n+kind.n);
-    at = (uint32_t)((const uint8_t*)kind.z - c->kept.p);   /* The bytes may move */
+    at = (uint32_t)((const uint8_t*)kind.z - c->kept.p);   /* Kept bytes may move */
     if( zt_builder_keep(b, &n, sizeof(n), &c->objects.a[i])
      || zt_builder_keep(b, prefix.z, prefix.n, &n)
      || zt_builder_keep(b, NULL, kind.n, &n) ) return b->err->rc;

@@ -1,23 +1,22 @@
 /*
-** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0
-** has none).
+** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0 has
+** none).
 **
 **   file     := "ZTEN1000" blobs manifest size magic
 **   size     := u64le                       ; bytes of the manifest  (M1, M2)
-**   magic    := "ZTEN1000"                  ; absent in 1.0: that is how it is told from the
-**                                           ;     later ones
+**   magic    := "ZTEN1000"                  ; absent in 1.0, which distinguishes it
 **   manifest := CBOR map                    ; B1: the root is a map; C1 to C9, S1 to S6
-**       version text (B2: its part before the first dot is 1), attributes map (B3: no key twice
-**       in it),
+**       version text (B2: its part before the first dot is 1), attributes map (B3: no key occurs
+**       twice),
 **       objects map name -> object          ; `tensors` in 1.0; N1, B4: no name twice
 **   object   := CBOR map                    ; B5
 **       shape [u64] (H1, H2), format text, attributes map (B3), components map role -> component
 **       (N1, B6: no role twice);
-**       1.0: also dtype text; attributes mean nothing
+**       1.0: also dtype text; attributes are ignored
 **   component := CBOR map                   ; B7
 **       dtype text, type text, offset u64, length u64 (R1 to R3), uncompressed_length u64, encoding
 **       text = raw, digest text;
-**       1.0: dtype, type and uncompressed_length mean nothing
+**       1.0: dtype, type and uncompressed_length are ignored
 */
 #include <assert.h>
 #include "container/dtype.h"
@@ -28,7 +27,7 @@
 
 #define ZT1_MAGIC "ZTEN1000"
 #define ZT1_MINOR_MAX 1000
-#define ZT1_FEW 8   /* Components of an object whose roles are compared one with another */
+#define ZT1_FEW 8   /* Roles of an object that are compared pairwise */
 
 static const zt_rule zt1_rules[] = {
   ZT_SAME("B1", "root-type"),
@@ -86,7 +85,7 @@ static const zt_field zt1_component11_fields[] = {
   ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
 };
 
-/* What distinguishes 1.0 from the later ones. */
+/* The schemas of 1.0, and of the later versions. */
 typedef struct zt1_generation {
   zt_schema root, object, component;
 } zt1_generation;
@@ -135,11 +134,11 @@ static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
 
 /* --- The usual object --- */
 
-/* Nearly all objects are dense, of one component without encoding or digest, and written in this
-** order and in the shortest form. Such a one is read in one go, words at a time; whatever differs
-** is left to the readers further down, which say what is wrong with it. */
+/* Nearly all objects are dense, with one component without encoding or digest, in this order and in
+** the shortest form. These are read in one pass, words at a time. All others go to the readers
+** below, which report faults. */
 #define ZT1_USUAL_RANK 4
-#define ZT1_USUAL_BYTES 160      /* More than the longest one, and a word read at its end, take */
+#define ZT1_USUAL_BYTES 160      /* Exceeds the longest one and a word read at its end */
 
 #define ZT1_WORD_SHAPE "\xA3" "eshape"
 #define ZT1_WORD_LAYOUT "fformatedensejcomponents\xA1"
@@ -148,7 +147,7 @@ static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
 #define ZT1_WORD_OFFSET "foffset"
 #define ZT1_WORD_LENGTH "flength"
 
-/* Pass over a word. NULL: something else stands there; p may be NULL. */
+/* Skip a word. NULL: it is not there; p may be NULL. */
 #define ZT1_PASS(p, word) zt1_pass((p), (word), sizeof(word)-1)
 ZT_INLINE const uint8_t *zt1_pass(const uint8_t *p, const char *word, size_t n){
   return p && zt_equal(p, word, n) ? p+n : NULL;
@@ -159,7 +158,7 @@ ZT_INLINE const uint8_t *zt1_pass_uint(const uint8_t *p, uint64_t *out){
   return p ? zt_cbor_pass_uint(p, out, &width) : NULL;
 }
 
-/* Text in ASCII of one to eight bytes. */
+/* ASCII text of one to eight bytes. */
 ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
   size_t n = p ? *p - (size_t)(ZT_CBOR_TEXT<<5) : 0;
   if( n-1>=8 || (zt_le64(p+1) & (0x8080808080808080u >> (64-8*n)))!=0 ) return NULL;
@@ -167,8 +166,8 @@ ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
   return p+1+n;
 }
 
-/* A role and its component; ZT1_USUAL_BYTES are there from its first byte on. NULL: it is not of
-** the usual form. */
+/* A role and its component, in ZT1_USUAL_BYTES from its first byte on. NULL: not of the usual
+** form. */
 ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out){
   p = ZT1_PASS(p, ZT1_WORD_ROLE);
   p = ZT1_PASS(p, ZT1_WORD_DTYPE);
@@ -188,8 +187,8 @@ ZT_INLINE const uint8_t *zt1_pass_shape(const uint8_t *p, zt_object *out){
   return p && zt_object_count(out) ? p : NULL;
 }
 
-/* Check the object whose map is next, and add its component. False: it is not a usual one, and
-** nothing was read; else failures are in c->err. */
+/* Check the next object's map and add its component. False: it is not of the usual form, and
+** nothing was read. Failures are recorded in c->err. */
 static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
   const uint8_t *p = c->p, *role;
   zt_object object;
@@ -210,7 +209,7 @@ static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
 
 /* --- Components --- */
 
-/* Check and index the next item, a map of components. */
+/* Check and add the next item, a map of components. */
 static bool zt1_check_components(zt_cbor *c, zt_builder *b){
   zt_container *container = b->container;
   const uint8_t *start = c->p;
@@ -233,7 +232,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
-    component.offset = component.length = 0;   /* For compilers: the schema demands both */
+    component.offset = component.length = 0;   /* For compilers: the schema requires both */
     if( !zt_schema_part(c, &zt1_generation_of(container)->component, ZT_SCHEMA_WANT_CHECK,
                         &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
@@ -249,7 +248,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
 
 /* --- Objects --- */
 
-/* Remember where an attributes map is, checking it unless that was done. */
+/* Take the position of an attributes map, and check it unless it was checked before. */
 static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
   *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
@@ -257,9 +256,9 @@ static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_va
   return zt_cbor_skip_unique(c, "B3", "'attributes'");
 }
 
-/* Read the next item, an object's map, and in 1.0 its dtype, as stored. To check it, `check` is
-** whom to add its components to; decoding ends before the components if they are the last field, as
-** writers put them. */
+/* Read the next item, an object's map, and in 1.0 its dtype, as stored. If `check` is not NULL,
+** check the components and add them there. Otherwise reading ends before the components if they are
+** the last field, as in real files. */
 static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builder *check,
                             zt_object *out, zt_text *dtype){
   zt_fields f;
@@ -281,8 +280,8 @@ static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builde
   return false;
 }
 
-/* Make room for as many objects as are announced, and as could be there: none is shorter than its
-** fields' names. */
+/* Make room for the announced objects, as far as the manifest could hold them: an object is longer
+** than its fields' names. */
 static void zt1_reserve(zt_builder *b, const zt_cbor_level *level){
   uint64_t most = b->container->kept.n/sizeof("shapeformatcomponents");
   uint64_t n = level->remaining<most ? level->remaining : most;
@@ -293,14 +292,13 @@ static bool zt1_check_duplicate(zt_cbor *c, bool duplicate){
   return !duplicate || zt_cbor_fail(c, "B4", "two objects have this name");
 }
 
-/* Check and add the next object. */
+/* Check and add the next object. Its number is the position of its map. */
 static bool zt1_check_object(zt_cbor *c, zt_builder *b){
   zt_object object;
   zt_text name, dtype;
   bool duplicate;
   if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
   c->err->object = name;
-  /* Its number is where its map is */
   if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate)
    || !zt1_check_duplicate(c, duplicate) ) return false;
   if( !zt1_check_usual(c, b) ){
@@ -333,8 +331,8 @@ static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
 
 /* --- The root --- */
 
-/* What follows "1." up to the next dot: the minor version; 0 if there is none, -1 if it is no
-** number, or a long one. */
+/* The minor version: the digits behind "1." up to the next dot. 0 if there are none, -1 if they are
+** no number or a long one. */
 static int zt1_minor_of(zt_text version){
   int minor = 0;
   size_t i = 2;
@@ -346,7 +344,7 @@ static int zt1_minor_of(zt_text version){
   return i>2 ? minor : -1;
 }
 
-/* What the version demands (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
+/* Set the rules of the version (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
 static void zt1_set_rules(zt_container *c){
   int minor = zt1_minor_of(c->version);
   c->newer = minor<0 || minor>2;
@@ -387,7 +385,7 @@ static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt_cbor_finish(cbor);
 }
 
-/* `magic` bytes end the file behind the manifest's size. */
+/* `magic` bytes follow the manifest's size. */
 static int zt1_open(zt_builder *b, const zt_head_tail *input, unsigned magic){
   zt_container *c = b->container;
   zt_extent extent;
@@ -430,7 +428,7 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt1_decode_object(c, i, out, &unused);
 }
 
-/* The map of an object of 1.0, without components. */
+/* Write the map of an object of 1.0 without components. */
 static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_MAP, 4);
   zt_cbor_put_text(out, ZT_TEXT("dtype"));
@@ -445,8 +443,8 @@ static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *ou
 }
 
 /* In 1.0, components take their dtype from their tensor. A tensor may have a million components,
-** and its map may put them before the dtype. So the map of a tensor with many components is kept
-** once more without them, and the object's number leads to this copy. */
+** and its map may list them before the dtype. So the map of a tensor with many components is kept
+** once more without them, and the object's number is the position of this copy. */
 static int zt1_keep_heads(zt_builder *b){
   zt_container *c = b->container;
   zt_cbor_out head = { .err = b->err };
@@ -468,7 +466,7 @@ static int zt1_open_1_0(zt_builder *b, const zt_head_tail *input){
   return zt1_open(b, input, 0) ? b->err->rc : zt1_keep_heads(b);
 }
 
-/* In 1.0 a component has its tensor's dtype, but indices of sparse ones are u64. */
+/* In 1.0 a component has its tensor's dtype, but indices of sparse tensors are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
   const bool is_index = zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr")
                      || zt_text_is(out->role, "coords");
@@ -494,13 +492,13 @@ static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *o
   zt_schema_long_dtype(dtype, out);
 }
 
-/* Logical types that zTensor 2 has added: no words of 1.x. */
+/* Logical types that zTensor 2 added; 1.x does not have them. */
 static bool zt1_is_later_type(zt_text type){
   return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1")
       || zt_schema_is_foreign(type);
 }
 
-/* 1.1 had logical types among its dtypes (part II section 4). */
+/* 1.1 has logical types among its dtypes (part II section 4). */
 static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   static const struct { zt_text stored, dtype, type; } words[] = {
     { ZT_TEXT_INIT("f8_e4m3"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e4m3fn") },
@@ -519,7 +517,7 @@ static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   }
 }
 
-/* What dtype and type mean. */
+/* Set the meaning of dtype and type. */
 static void zt1_decide(zt_component *out){
   zt_dtype_decide(out);
   if( !out->type.z || !zt1_is_later_type(out->type) ) return;
@@ -527,7 +525,7 @@ static void zt1_decide(zt_component *out){
   out->misplaced = false;
 }
 
-/* Read what is stored of the component at a position, which is not of the usual form. */
+/* Read a component as stored, which is not of the usual form. */
 static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigned want,
                                        zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
@@ -538,7 +536,7 @@ static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigne
   assert( !unused.rc );
 }
 
-/* Read what is stored of the component at a position. */
+/* Read a component as stored. */
 static void zt1_decode_component(const zt_container *c, size_t at, unsigned want,
                                  zt_component *out){
   if( c->driver==&zt_driver_zt1_1 && c->kept.n-at>=ZT1_USUAL_BYTES
@@ -553,7 +551,7 @@ static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
                           zt_component *out){
   const unsigned types = ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, whole = want;
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
-  if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* From both of which they follow */
+  if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* They follow from dtype and type */
     want |= whole & ZT_COMPONENT_ELEMENT ? types : ZT_COMPONENT_DTYPE;
   }
   zt1_decode_component(c, c->components.a[k], want, out);
