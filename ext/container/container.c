@@ -19,8 +19,7 @@ static int container_read(zt_source *source, const zt_builder *b, uint64_t offse
 }
 
 int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
-                      zt_head_tail *out,
-                      zt_error *err){
+                      zt_head_tail *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
   const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;

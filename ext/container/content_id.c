@@ -75,8 +75,7 @@ static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_dige
   content_id_put_head(d, ZT_CBOR_MAP, end-first);
   for(uint32_t k=first; k<end; k++){
     content_id_item items[] = { { "type", { 0 } }, { "dtype", { 0 } }, { "digest", { 0 } } };
-    zt_cbor cbor = { .err = err };
-    zt_manifest_decode(c, c->components.a[k], 4, &cbor);
+    zt_cbor cbor = zt_manifest_decoder(c, c->components.a[k], 4, err);
     content_id_put(d, content_id_take(&cbor));
     content_id_take_items(&cbor, items, 3);
     if( !items[2].value.p ) return false;
@@ -87,8 +86,7 @@ static bool content_id_put_parts(const zt_container *c, uint32_t object, zt_dige
 
 static bool content_id_put_object(const zt_container *c, uint32_t i, zt_digest *d, zt_error *err){
   content_id_item items[] = { { "shape", { 0 } }, { "layout", { 0 } }, { "attributes", { 0 } } };
-  zt_cbor cbor = { .err = err };
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, err);
   content_id_put(d, content_id_take(&cbor));
   content_id_take_items(&cbor, items, 3);
   content_id_put_head(d, ZT_CBOR_MAP, items[2].value.p ? 4 : 3);

@@ -28,6 +28,14 @@ typedef struct zt_head_tail {
 #define ZT_TAIL_SIZE 48   /* The longest footer, rounded up; short enough to exclude the blobs
                           ** before a manifest */
 
+/* True if the file begins, or ends, with these bytes: n is at most ZT_HEAD_SIZE, or ZT_TAIL_SIZE. */
+static inline bool zt_head_is(const zt_head_tail *input, const char *bytes, size_t n){
+  return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
+}
+static inline bool zt_tail_is(const zt_head_tail *input, const char *bytes, size_t n){
+  return input->tail.n>=n && memcmp(input->tail.p+input->tail.n-n, bytes, n)==0;
+}
+
 /* The answer of a driver's probe. */
 typedef enum zt_probe {
   ZT_PROBE_NO,
@@ -145,8 +153,7 @@ typedef struct zt_head_tail_buffer {
 /* Read head and tail of a source into a buffer, or copy them from the builder's prefetched bytes. b
 ** may be NULL. */
 int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
-                      zt_head_tail *out,
-                      zt_error *err);
+                      zt_head_tail *out, zt_error *err);
 
 /* An empty container. NULL: out of memory. */
 zt_container *zt_container_new(void);

@@ -21,18 +21,10 @@
 
 /* --- By their bytes --- */
 
-static bool foreign_begins(const zt_head_tail *input, const char *bytes, size_t n){
-  return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
-}
-
-/* The same for text, case-insensitively. */
+/* True if the file begins with that text, in any case. */
 static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
-}
-
-static bool foreign_ends(const zt_head_tail *input, const char *bytes, size_t n){
-  return input->tail.n>=n && memcmp(input->tail.p+input->tail.n-n, bytes, n)==0;
 }
 
 static bool foreign_is_hdf5(const zt_head_tail *input, zt_error *err){
@@ -53,14 +45,13 @@ static bool foreign_is_tflite(const zt_head_tail *input){
 
 /* The first entry's key shares no bytes and has none of its own. */
 static bool foreign_is_tensorflow(const zt_head_tail *input){
-  return foreign_begins(input, "\0\0", 2)
-      && foreign_ends(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+  return zt_head_is(input, "\0\0", 2) && zt_tail_is(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
 }
 
 static bool foreign_is_ggml(const zt_head_tail *input){
   static const char *const magics[] = { "lmgg", "fmgg", "tjgg", "algg" };
   for(size_t i=0; i<sizeof(magics)/sizeof(*magics); i++){
-    if( foreign_begins(input, magics[i], 4) ) return true;
+    if( zt_head_is(input, magics[i], 4) ) return true;
   }
   return false;
 }
@@ -72,12 +63,12 @@ static bool foreign_is_pickle(const zt_head_tail *input){
     "ccollections\nOrd"
   };
   const uint8_t *p = input->head.p;
-  if( input->head.n<4 || !foreign_ends(input, ".", 1) ) return false;
+  if( input->head.n<4 || !zt_tail_is(input, ".", 1) ) return false;
   if( p[0]==0x80 && p[1]>=2 && p[1]<=5 ){
     return p[2]==0x95 || (p[2] && strchr(makes, p[2]));
   }
   for(size_t i=0; i<sizeof(texts)/sizeof(*texts); i++){
-    if( foreign_begins(input, texts[i], strlen(texts[i])) ) return true;
+    if( zt_head_is(input, texts[i], strlen(texts[i])) ) return true;
   }
   return false;
 }
@@ -112,10 +103,6 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
 /* --- In zip archives --- */
 
 bool zt_foreign_is_hdf5(zt_text name){
-  static const char *const input[] = { ".h5", ".hdf5" };
-  for(size_t i=0; i<sizeof(input)/sizeof(*input); i++){
-    const size_t n = strlen(input[i]);
-    if( name.n>n && memcmp(name.z+name.n-n, input[i], n)==0 ) return true;
-  }
-  return false;
+  const char *const end = name.z+name.n;
+  return (name.n>3 && memcmp(end-3, ".h5", 3)==0) || (name.n>5 && memcmp(end-5, ".hdf5", 5)==0);
 }

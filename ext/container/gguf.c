@@ -370,7 +370,7 @@ static int gguf_check_ranges(zt_builder *b){
 
 static zt_probe gguf_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=4 && memcmp(input->head.p, "GGUF", 4)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, "GGUF", 4) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_state *s){

@@ -25,9 +25,11 @@ typedef void zt_manifest_check(zt_builder *b, zt_cbor *cbor, const void *context
 int zt_manifest_open(zt_builder *b, uint64_t offset, uint64_t n, zt_manifest_check *check,
                      const void *context);
 
-/* Start decoding the checked manifest at a position, depth levels deep. */
-ZT_INLINE void zt_manifest_decode(const zt_container *c, size_t at, int depth, zt_cbor *out){
-  zt_cbor_init_trusted(out, zt_container_kept(c), at, depth, out->err);
+/* A decoder of the checked manifest at a position, depth levels deep. */
+ZT_INLINE zt_cbor zt_manifest_decoder(const zt_container *c, size_t at, int depth, zt_error *err){
+  zt_cbor cbor;
+  zt_cbor_init_trusted(&cbor, zt_container_kept(c), at, depth, err);
+  return cbor;
 }
 
 /* The position of a byte of the manifest. */

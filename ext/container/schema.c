@@ -4,7 +4,9 @@
 #include "container/dtype.h"
 #include "core/host.h"
 
-#define SCHEMA_SIZE_FIELD 8
+#define SCHEMA_HEADER 8       /* Bytes before the data area */
+#define SCHEMA_SIZE_FIELD 8   /* Bytes of the manifest's size */
+#define SCHEMA_ALIGNMENT 64
 
 const zt_rule zt_rules_schema[] = {
   ZT_ERROR("M1", "footer", "header, manifest size and footer fit the file", ZT_SPEC_ZTENSOR_1("4")),
@@ -147,10 +149,8 @@ static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *
 bool zt_schema_shape(zt_cbor *c, zt_object *out){
   const uint8_t *at = c->p;
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "H1", "an array for 'shape'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !schema_read_dimensions(c, &level, out) ){
-    return false;
-  }
+  if( !zt_schema_enter(c, ZT_CBOR_ARRAY, "H1", "an array for 'shape'", &level)
+   || !schema_read_dimensions(c, &level, out) ) return false;
   if( zt_object_count(out) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
@@ -159,8 +159,7 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
 bool zt_schema_blob(zt_cbor *c, zt_component *out){
   zt_cbor_level level;
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_ARRAY, "S6", "an array for 'blob'", &level) ) return false;
   if( level.remaining!=2 ){
     c->p = at;
     return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.remaining);
@@ -177,11 +176,10 @@ bool zt_schema_blob(zt_cbor *c, zt_component *out){
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
   uint64_t end = container->manifest_offset;
-  if( offset%ZT_SCHEMA_ALIGNMENT ){
-    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset,
-                        ZT_SCHEMA_ALIGNMENT);
+  if( offset%SCHEMA_ALIGNMENT ){
+    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, SCHEMA_ALIGNMENT);
   }
-  if( offset<ZT_SCHEMA_HEADER && length>0 ){
+  if( offset<SCHEMA_HEADER && length>0 ){
     return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
   }
   if( !zt_claim(end, offset, length) ){
@@ -191,16 +189,16 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
   return true;
 }
 
-int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err){
+int zt_schema_locate(const zt_head_tail *input, unsigned magic, zt_extent *out, zt_error *err){
   /* Without a magic number at the end, the last bytes of a truncated file are taken for the size */
   const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
   unsigned footer = SCHEMA_SIZE_FIELD+magic;
-  if( ends->size<ZT_SCHEMA_HEADER+footer || ends->tail.n<footer ){
-    return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", ends->size);
+  if( input->size<SCHEMA_HEADER+footer || input->tail.n<footer ){
+    return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", input->size);
   }
-  room = ends->size-ZT_SCHEMA_HEADER-footer;
-  length = zt_le64(ends->tail.p+ends->tail.n-footer);
+  room = input->size-SCHEMA_HEADER-footer;
+  length = zt_le64(input->tail.p+input->tail.n-footer);
   if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
     return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu%s", length,
@@ -211,8 +209,19 @@ int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, z
                     "the manifest's size, %llu, is more than the %llu bytes between header and"
                     " footer%s", length, room, cut);
   }
-  *out = (zt_extent){ ZT_SCHEMA_HEADER+room-length, length };
+  *out = (zt_extent){ SCHEMA_HEADER+room-length, length };
   return SQLITE_OK;
+}
+
+int zt_schema_open(zt_builder *b, const zt_head_tail *input, unsigned magic,
+                   zt_manifest_check *check){
+  zt_container *c = b->container;
+  zt_extent extent;
+  if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
+  c->begin = SCHEMA_HEADER;
+  c->end = input->size-SCHEMA_SIZE_FIELD-magic;
+  c->gap = SCHEMA_ALIGNMENT;
+  return zt_manifest_open(b, extent.offset, extent.length, check, NULL);
 }
 
 bool zt_schema_is_foreign(zt_text type){

@@ -41,6 +41,9 @@ typedef struct zt_schema {
   int n;
   uint32_t required;  /* Bit i: field i is required */
 } zt_schema;
+#define ZT_SCHEMA(what, required, ...) \
+  { what, (const zt_field[]){ __VA_ARGS__ }, \
+    sizeof((const zt_field[]){ __VA_ARGS__ })/sizeof(zt_field), required }
 
 /* A map being read. */
 typedef struct zt_fields {
@@ -65,6 +68,14 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
   f->last = (zt_span){ NULL, 0 };
   f->start = c->p;
   return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
+}
+
+/* Begin to read the next item, which must be an array or map of that type; else the rule is
+** broken. */
+ZT_INLINE bool zt_schema_enter(zt_cbor *c, zt_cbor_type type, const char *rule,
+                               const char *expected, zt_cbor_level *level){
+  return zt_cbor_peek(c)==type ? zt_cbor_open(c, type, level)
+       : zt_cbor_fail_type(c, rule, expected);
 }
 
 /* Read keys up to the next known field with a value, and return its id; the caller must read the
@@ -169,10 +180,7 @@ bool zt_schema_has(const zt_schema *schema, zt_text name);
 ZT_COLD bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
 ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
-    zt_cbor_fail_type(c, "S1", "text");
-    return false;
-  }
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
   if( !zt_cbor_text(c, out) ) return false;
   return c->trusted || !zt_has_nul(out->z, out->n) || zt_schema_fail_name(c, at);
 }
@@ -190,7 +198,11 @@ extern const zt_rule zt_rules_schema[];   /* The rules above and below */
 typedef struct zt_extent {
   uint64_t offset, length;
 } zt_extent;
-int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err);
+int zt_schema_locate(const zt_head_tail *input, unsigned magic, zt_extent *out, zt_error *err);
+
+/* Open a file of 0.1 to 1.2: read its manifest, located as above, and check it. */
+int zt_schema_open(zt_builder *b, const zt_head_tail *input, unsigned magic,
+                   zt_manifest_check *check);
 
 /* True if the type exists in other formats only, so that no generation of zTensor has the name. */
 bool zt_schema_is_foreign(zt_text type);
@@ -203,7 +215,5 @@ void zt_schema_long_dtype(zt_text name, zt_component *out);
 void zt_schema_set_codec(zt_component *out);
 
 #define ZT_SCHEMA_DIGESTS (ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256)   /* Those of 0.1 to 1.2 */
-#define ZT_SCHEMA_HEADER 8      /* Bytes before the data area */
-#define ZT_SCHEMA_ALIGNMENT 64
 
 #endif

@@ -34,7 +34,8 @@ enum {
   ZT0_CHECKSUM
 };
 
-static const zt_field zt0_fields[] = {
+/* The first six are required. */
+static const zt_schema zt0_tensor_schema = ZT_SCHEMA("a tensor's map", 0x3F,
   ZT_FIELD(ZT0_NAME, "name", 0),
   ZT_FIELD(ZT0_OFFSET, "offset", 0),
   ZT_FIELD(ZT0_SIZE, "size", 0),
@@ -43,13 +44,7 @@ static const zt_field zt0_fields[] = {
   ZT_FIELD(ZT0_ENCODING, "encoding", ZT_NULLABLE),
   ZT_FIELD(ZT0_LAYOUT, "layout", 0),
   ZT_FIELD(ZT0_ENDIANNESS, "data_endianness", ZT_NULLABLE),
-  ZT_FIELD(ZT0_CHECKSUM, "checksum", ZT_NULLABLE),
-};
-
-/* The first six are required. */
-static const zt_schema zt0_tensor_schema = {
-  "a tensor's map", zt0_fields, sizeof(zt0_fields)/sizeof(*zt0_fields), 0x3F
-};
+  ZT_FIELD(ZT0_CHECKSUM, "checksum", ZT_NULLABLE));
 
 /* A tensor as stored. */
 typedef struct zt0_tensor {
@@ -59,7 +54,7 @@ typedef struct zt0_tensor {
 
 static zt_probe zt0_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=8 && memcmp(input->head.p, "ZTEN0001", 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, "ZTEN0001", 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the next item, a tensor's map. The place in err is set as soon as the name is known. */
@@ -99,10 +94,7 @@ static void zt0_check(zt_builder *b, zt_cbor *cbor, const void *context){
   bool duplicate;
   (void)context;
   zt_cbor_skip_self_described(cbor);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ){
-    zt_cbor_fail_type(cbor, "A1", "an array as the root item");
-  }
-  if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return;
+  if( !zt_schema_enter(cbor, ZT_CBOR_ARRAY, "A1", "an array as the root item", &level) ) return;
   while( zt_cbor_more(cbor, &level) ){
     size_t at = zt_manifest_position(c, cbor->p);
     if( !zt_cbor_poll(cbor) ) return;
@@ -179,8 +171,7 @@ static zt_text zt0_set_layout(const zt_container *c, zt_object *object, zt_text 
 
 static void zt0_decode(const zt_container *c, size_t at, zt0_tensor *t, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, at, 1, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, at, 1, &unused);
   zt0_read_tensor(&cbor, t, out);
   assert( !unused.rc );
 }
@@ -244,15 +235,8 @@ static int zt0_keep_formats(zt_builder *b){
 }
 
 static int zt0_open(zt_builder *b, const zt_head_tail *input){
-  zt_container *c = b->container;
-  zt_extent extent;
-  if( zt_schema_locate(input, 0, &extent, b->err) ) return b->err->rc;
-  c->version = ZT_TEXT("0.1.0");
-  c->begin = ZT_SCHEMA_HEADER;
-  c->end = input->size-8;  /* Before the manifest's size */
-  c->gap = ZT_SCHEMA_ALIGNMENT;
-  return zt_manifest_open(b, extent.offset, extent.length, zt0_check, NULL) ? b->err->rc
-       : zt0_keep_formats(b);
+  b->container->version = ZT_TEXT("0.1.0");
+  return zt_schema_open(b, input, 0, zt0_check) ? b->err->rc : zt0_keep_formats(b);
 }
 
 const zt_driver zt_driver_zt0 = {

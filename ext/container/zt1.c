@@ -47,61 +47,45 @@ static const zt_rule zt1_rules[] = {
 enum { ZT1_VERSION, ZT1_ATTRIBUTES, ZT1_OBJECTS };
 enum { ZT1_SHAPE = 10, ZT1_FORMAT, ZT1_OBJECT_DTYPE, ZT1_OBJECT_ATTRIBUTES, ZT1_COMPONENTS };
 
-static const zt_field zt1_root10_fields[] = {
-  ZT_FIELD(ZT1_VERSION, "version", 0),
-  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_OBJECTS, "tensors", 0),
-};
-static const zt_field zt1_root11_fields[] = {
-  ZT_FIELD(ZT1_VERSION, "version", 0),
-  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_OBJECTS, "objects", 0),
-};
-static const zt_field zt1_object10_fields[] = {
-  ZT_FIELD(ZT1_OBJECT_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT1_SHAPE, "shape", 0),
-  ZT_FIELD(ZT1_FORMAT, "format", 0),
-  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
-};
-static const zt_field zt1_object11_fields[] = {
-  ZT_FIELD(ZT1_SHAPE, "shape", 0),
-  ZT_FIELD(ZT1_FORMAT, "format", 0),
-  ZT_FIELD(ZT1_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
-};
-static const zt_field zt1_component10_fields[] = {
-  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
-  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
-  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
-};
-static const zt_field zt1_component11_fields[] = {
-  ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT_PART_TYPE, "type", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
-  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
-  ZT_FIELD(ZT_PART_DECODED, "uncompressed_length", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
-};
-
 /* The schemas of 1.0, and of the later versions. */
 typedef struct zt1_generation {
   zt_schema root, object, component;
 } zt1_generation;
 
-/* required: bit i for field i. */
-#define ZT1_SCHEMA(what, fields, required) \
-  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
 static const zt1_generation zt1_generation_1_0 = {
-  ZT1_SCHEMA("the root map", zt1_root10_fields, 1<<0 | 1<<2),
-  ZT1_SCHEMA("the object's map", zt1_object10_fields, 0xF),
-  ZT1_SCHEMA("the component's map", zt1_component10_fields, 1<<0 | 1<<1)
+  ZT_SCHEMA("the root map", 1<<0 | 1<<2,
+    ZT_FIELD(ZT1_VERSION, "version", 0),
+    ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_OBJECTS, "tensors", 0)),
+  ZT_SCHEMA("the object's map", 0xF,
+    ZT_FIELD(ZT1_OBJECT_DTYPE, "dtype", 0),
+    ZT_FIELD(ZT1_SHAPE, "shape", 0),
+    ZT_FIELD(ZT1_FORMAT, "format", 0),
+    ZT_FIELD(ZT1_COMPONENTS, "components", 0)),
+  ZT_SCHEMA("the component's map", 1<<0 | 1<<1,
+    ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+    ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+    ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE))
 };
 static const zt1_generation zt1_generation_1_1 = {
-  ZT1_SCHEMA("the root map", zt1_root11_fields, 1<<0 | 1<<2),
-  ZT1_SCHEMA("the object's map", zt1_object11_fields, 1<<0 | 1<<1 | 1<<3),
-  ZT1_SCHEMA("the component's map", zt1_component11_fields, 1<<0 | 1<<2 | 1<<3)
+  ZT_SCHEMA("the root map", 1<<0 | 1<<2,
+    ZT_FIELD(ZT1_VERSION, "version", 0),
+    ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_OBJECTS, "objects", 0)),
+  ZT_SCHEMA("the object's map", 1<<0 | 1<<1 | 1<<3,
+    ZT_FIELD(ZT1_SHAPE, "shape", 0),
+    ZT_FIELD(ZT1_FORMAT, "format", 0),
+    ZT_FIELD(ZT1_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_COMPONENTS, "components", 0)),
+  ZT_SCHEMA("the component's map", 1<<0 | 1<<2 | 1<<3,
+    ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
+    ZT_FIELD(ZT_PART_TYPE, "type", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+    ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+    ZT_FIELD(ZT_PART_DECODED, "uncompressed_length", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE))
 };
 
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
@@ -112,24 +96,20 @@ static const zt1_generation *zt1_generation_of(const zt_container *c){
 
 /* --- Finding the manifest --- */
 
-static bool zt1_begins(const zt_head_tail *input){
-  return input->head.n>=8 && memcmp(input->head.p, ZT1_MAGIC, 8)==0;
-}
-
 /* A file of at most 8 bytes has one magic number, not two. */
-static bool zt1_tail_too(const zt_head_tail *input){
-  return input->size>8 && input->tail.n>=8 && memcmp(input->tail.p+input->tail.n-8, ZT1_MAGIC,
-                                                     8)==0;
+static zt_probe zt1_probe(const zt_head_tail *input, bool both){
+  const bool at_end = input->size>8 && zt_tail_is(input, ZT1_MAGIC, 8);
+  return zt_head_is(input, ZT1_MAGIC, 8) && at_end==both ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 static zt_probe zt1_probe_1_0(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(input) && !zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_probe(input, false);
 }
 
 static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(input) && zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_probe(input, true);
 }
 
 /* --- The usual object --- */
@@ -217,8 +197,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
   zt_component component;
   zt_text roles[ZT1_FEW];
   uint32_t n = 0;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'components'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'components'", &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
     if( zt_builder_component(b, zt_manifest_position(container, c->p)) ) return false;
@@ -314,8 +293,7 @@ static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
   zt_segments *others;
   zt_cbor_level level;
   bool duplicate, ok = true;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map of objects", &level) ) return false;
   zt1_reserve(b, &level);
   others = level.indefinite ? NULL : zt_segments_begin(c, b, zt1_check_object);
   while( ok && zt_cbor_more(c, &level) ){
@@ -364,13 +342,11 @@ static bool zt1_check_version(zt_cbor *c, zt_text version){
 static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt_container *c = b->container;
   zt_fields f;
-  bool ok = true;
+  bool ok;
   (void)context;
   zt_cbor_skip_self_described(cbor);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
-    ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
-  }
-  ok = ok && zt_fields_open(&f, cbor, &zt1_generation_of(c)->root);
+  ok = zt_cbor_peek(cbor)==ZT_CBOR_MAP ? zt_fields_open(&f, cbor, &zt1_generation_of(c)->root)
+     : zt_cbor_fail_type(cbor, "B1", "a map as the root item");
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT1_VERSION:
@@ -385,19 +361,8 @@ static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt_cbor_finish(cbor);
 }
 
-/* `magic` bytes follow the manifest's size. */
-static int zt1_open(zt_builder *b, const zt_head_tail *input, unsigned magic){
-  zt_container *c = b->container;
-  zt_extent extent;
-  if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
-  c->begin = ZT_SCHEMA_HEADER;
-  c->end = input->size-8-magic;  /* Before the manifest's size */
-  c->gap = ZT_SCHEMA_ALIGNMENT;
-  return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
-}
-
 static int zt1_open_1_1(zt_builder *b, const zt_head_tail *input){
-  return zt1_open(b, input, 8);
+  return zt_schema_open(b, input, 8, zt1_check);
 }
 
 /* --- Decoding --- */
@@ -416,8 +381,7 @@ static void zt1_set_layout(zt_object *object){
 
 static void zt1_decode_object(const zt_container *c, uint32_t i, zt_object *out, zt_text *dtype){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt1_read_object(&cbor, c, NULL, out, dtype);
   zt1_set_layout(out);
   assert( !unused.rc );
@@ -463,7 +427,7 @@ static int zt1_keep_heads(zt_builder *b){
 }
 
 static int zt1_open_1_0(zt_builder *b, const zt_head_tail *input){
-  return zt1_open(b, input, 0) ? b->err->rc : zt1_keep_heads(b);
+  return zt_schema_open(b, input, 0, zt1_check) ? b->err->rc : zt1_keep_heads(b);
 }
 
 /* In 1.0 a component has its tensor's dtype, but indices of sparse tensors are u64. */
@@ -472,9 +436,8 @@ static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *o
                      || zt_text_is(out->role, "coords");
   zt_text dtype = { NULL, 0 }, format = { NULL, 0 };
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt_fields f;
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
   zt_fields_open(&f, &cbor, &zt1_generation_1_0.object);
   while( !unused.rc && (!dtype.z || (is_index && !format.z)) ){
     switch( zt_fields_next(&f) ){
@@ -529,8 +492,7 @@ static void zt1_decide(zt_component *out){
 static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigned want,
                                        zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, at, 4, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, at, 4, &unused);
   zt_cbor_text(&cbor, &out->role);
   if( want ) zt_schema_part(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );

@@ -85,46 +85,32 @@ enum { ZT2_PARTS = 10, ZT2_SHAPE, ZT2_LAYOUT, ZT2_OBJECT_ATTRIBUTES };
 enum { ZT2_SIZE = 30, ZT2_SHARD_DIGEST };
 
 /* In the order of the encoded keys (G3). */
-static const zt_field zt2_root_fields[] = {
+static const zt_schema zt2_root_schema = ZT_SCHEMA("the root map", 1<<1,
   ZT_FIELD(ZT2_SHARDS, "shards", 0),
   ZT_FIELD(ZT2_OBJECTS, "objects", 0),
-  ZT_FIELD(ZT2_ATTRIBUTES, "attributes", 0),
-};
-static const zt_field zt2_object_fields[] = {
+  ZT_FIELD(ZT2_ATTRIBUTES, "attributes", 0));
+static const zt_schema zt2_object_schema = ZT_SCHEMA("the object's map", 1<<0 | 1<<1 | 1<<2,
   ZT_FIELD(ZT2_PARTS, "parts", 0),
   ZT_FIELD(ZT2_SHAPE, "shape", 0),
   ZT_FIELD(ZT2_LAYOUT, "layout", 0),
-  ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0),
-};
-static const zt_field zt2_part_fields[] = {
+  ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0));
+static const zt_schema zt2_part_schema = ZT_SCHEMA("the part's map", 1<<0 | 1<<2,
   ZT_FIELD(ZT_PART_BLOB, "blob", 0),
   ZT_FIELD(ZT_PART_TYPE, "type", 0),
   ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
   ZT_FIELD(ZT_PART_SHARD, "shard", 0),
   ZT_FIELD(ZT_PART_DIGEST, "digest", 0),
   ZT_FIELD(ZT_PART_ENCODING, "encoding", 0),
-  ZT_FIELD(ZT_PART_DECODED, "decoded_length", 0),
-};
-static const zt_field zt2_shard_fields[] = {
+  ZT_FIELD(ZT_PART_DECODED, "decoded_length", 0));
+static const zt_schema zt2_shard_schema = ZT_SCHEMA("the shard's map", 1<<0 | 1<<1,
   ZT_FIELD(ZT2_SIZE, "size", 0),
-  ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0),
-};
-
-/* required: bit i for field i. */
-#define ZT2_SCHEMA(what, fields, required) \
-  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
-static const zt_schema zt2_root_schema = ZT2_SCHEMA("the root map", zt2_root_fields, 1<<1);
-static const zt_schema zt2_object_schema = ZT2_SCHEMA("the object's map", zt2_object_fields,
-                                                      1<<0 | 1<<1 | 1<<2);
-static const zt_schema zt2_part_schema = ZT2_SCHEMA("the part's map", zt2_part_fields, 1<<0 | 1<<2);
-static const zt_schema zt2_shard_schema = ZT2_SCHEMA("the shard's map", zt2_shard_fields,
-                                                     1<<0 | 1<<1);
+  ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0));
 
 /* --- Finding the manifest --- */
 
 static zt_probe zt2_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=8 && memcmp(input->head.p, ZT2_MAGIC, 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, ZT2_MAGIC, 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* The place of a manifest. */
@@ -140,7 +126,7 @@ static int zt2_locate(const zt_head_tail *input, zt2_extent *out, zt_error *err)
     return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", input->size);
   }
   footer = input->tail.p+input->tail.n-ZT2_FOOTER;
-  if( memcmp(footer+32, ZT2_MAGIC, 8)!=0 ){
+  if( !zt_tail_is(input, ZT2_MAGIC, 8) ){
     return zt_break(err, "Z2",
                     "the file does not end with its magic number: it is cut, or something follows");
   }
@@ -314,8 +300,7 @@ static bool zt2_check_parts(zt2_walker *w){
   zt_cbor *c = w->c;
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'parts'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'parts'", &level) ) return false;
   if( level.remaining==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
   for(w->nParts=0; zt_cbor_more(c, &level); w->nParts++){
     w->part = (zt_component){ 0 };
@@ -339,8 +324,7 @@ static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_va
   zt_text key;
   *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'attributes'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     if( !zt2_next_key(c, &last, &key) || !zt_cbor_skip(c) ) return false;
   }
@@ -432,15 +416,14 @@ static bool zt2_fail_layout(const zt2_walker *w, const zt_object *object, const 
 }
 
 static bool zt2_check_dense(const zt2_walker *w, const zt_object *object){
+  const zt_text type = w->part.type.z ? w->part.type : w->part.dtype;
   if( w->nParts!=1 || !zt_text_is(w->part.role, "data") ){
     return zt2_fail_layout(w, object, "its one part is 'data'");
   }
   if( zt2_has_length(&w->part, object->elements) ) return true;
   w->c->err->component = w->part.role;
   return zt_cbor_fail(w->c, "Z14", "%llu elements of %.*s do not have %llu bytes", object->elements,
-                      zt_shown(w->part.type.z ? w->part.type : w->part.dtype),
-                      (w->part.type.z ? w->part.type : w->part.dtype).z,
-                      zt2_decoded_length(&w->part));
+                      zt_shown(type), type.z, zt2_decoded_length(&w->part));
 }
 
 /* The number of indices, of u32 or u64; false if the part has another type or is no multiple of
@@ -504,8 +487,7 @@ static bool zt2_check_objects(zt2_walker *w){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_object object = { 0 };
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'objects'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'objects'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     const uint8_t *at = c->p;
     bool duplicate;
@@ -538,8 +520,7 @@ static bool zt2_read_shard(zt_cbor *c, zt_shard *out){
 static bool zt2_check_shards(zt_cbor *c, zt_builder *b){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'shards'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'shards'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     zt_shard shard = { 0 };
     bool duplicate;
@@ -584,17 +565,15 @@ static void zt2_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt2_walker w = { .c = cbor, .builder = b, .container = c };
   zt_error *err = cbor->err;
   zt_fields f;
-  bool ok = true;
+  bool ok;
   if( zt_digest_xxh3(zt_container_kept(c))!=extent->hash ){
     zt_break(err, "Z5", "the manifest does not have its hash, %016llx", extent->hash);
     return;
   }
   zt_cbor_make_strict(cbor);
   c->names.short_first = c->shard_names.short_first = true;   /* As encoded */
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
-    ok = zt_cbor_fail_type(cbor, "S6", "a map as the root item");
-  }
-  ok = ok && zt_fields_open(&f, cbor, &zt2_root_schema);
+  ok = zt_cbor_peek(cbor)==ZT_CBOR_MAP ? zt_fields_open(&f, cbor, &zt2_root_schema)
+     : zt_cbor_fail_type(cbor, "S6", "a map as the root item");
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT2_SHARDS:     ok = zt2_check_shards(cbor, b); break;
@@ -624,9 +603,8 @@ static int zt2_open(zt_builder *b, const zt_head_tail *input){
 
 static void zt2_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt_text name;
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &name);
   zt2_read_object(&cbor, c, NULL, out);
   zt2_set_layout(out);
@@ -638,10 +616,9 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   const zt_text raw = out->encoding;
   const bool decide = want & ZT_COMPONENT_ELEMENT;
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->components.a[k], 4, &unused);
   zt_shard shard;
   (void)i;
-  zt_manifest_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
@@ -658,8 +635,7 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 
 static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, c->shards.a[i], 2, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, c->shards.a[i], 2, &unused);
   zt2_read_shard(&cbor, out);
   assert( !unused.rc );
   out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
