@@ -1,7 +1,6 @@
 /* Blobs in the order of their offsets. See blobs.h. */
 #include "container/blobs.h"
 
-#include "core/host.h"
 #include "core/sort.h"
 
 /* By shard, offset, length and component; no two blobs are equal. */
@@ -138,24 +137,20 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   return true;
 }
 
-/* Append "object 'w': component 'data'". */
-static void blobs_describe(const zt_container *c, const zt_blob *blob, sqlite3_str *text){
+/* "object 'w': component 'data'"; NULL if memory is short. */
+static char *blobs_describe(const zt_container *c, const zt_blob *blob){
   zt_component component;
   zt_text name;
-  if( blob->object==ZT_BLOB_MANIFEST ){
-    sqlite3_str_appendall(text, "the manifest");
-    return;
-  }
+  if( blob->object==ZT_BLOB_MANIFEST ) return sqlite3_mprintf("the manifest");
   name = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
-  sqlite3_str_appendf(text, "object '%.*s': component '%.*s'", zt_shown(name), name.z,
-                      zt_shown(component.role), component.role.z);
+  return sqlite3_mprintf("object '%.*s': component '%.*s'", zt_shown(name), name.z,
+                         zt_shown(component.role), component.role.z);
 }
 
 int zt_blobs_fail(const zt_container *c, const zt_blob_step *step, const char *rule, zt_error *err){
   const zt_blob *blob = step->blob, *other = step->other;
   zt_component component = { 0 };
-  sqlite3_str *text = sqlite3_str_new(NULL);
   char *z;
   if( blob->object==ZT_BLOB_MANIFEST ){   /* The manifest is no place of a message */
     blob = step->other;
@@ -164,14 +159,10 @@ int zt_blobs_fail(const zt_container *c, const zt_blob_step *step, const char *r
   err->object = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
   err->component = component.role;
-  blobs_describe(c, other, text);
-  z = sqlite3_str_finish(text);
-  if( z ){
-    zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset,
-             blob->offset+blob->length, z, other->offset, other->offset+other->length);
-  }else{
-    zt_fail_nomem(err);
-  }
+  z = blobs_describe(c, other);
+  if( !z ) return zt_fail_nomem(err);
+  zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset,
+           blob->offset+blob->length, z, other->offset, other->offset+other->length);
   sqlite3_free(z);
   return err->rc;
 }

@@ -1,8 +1,6 @@
 /* Containers under construction. See builder.h. */
 #include "container/builder.h"
 
-#include <assert.h>
-#include "core/host.h"
 #include "core/os.h"
 
 #define BUILDER_PIECE ((size_t)16 << 20)   /* Bytes of a manifest per read */

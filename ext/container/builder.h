@@ -45,14 +45,7 @@ int zt_builder_keep(zt_builder *b, const void *p, size_t n, uint32_t *at);
 void zt_builder_reserve_kept(zt_builder *b, uint64_t n);
 void zt_builder_reserve(zt_builder *b, uint64_t objects, uint64_t components);
 
-/* Add an object, whose name lies in the kept bytes; the next components belong to it. *duplicate:
-** an object already has that name, and nothing was added. */
-static inline int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate);
-
-/* Add a component to the last object. */
-static inline int zt_builder_component(zt_builder *b, size_t number);
-
-/* Add a shard, likewise. */
+/* Add a shard, as zt_builder_object() below adds an object. */
 int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate);
 
 /* Reorder objects with one component each: number order[i] becomes number i. Overwrites order. */
@@ -73,6 +66,8 @@ ZT_INLINE zt_key zt_builder_key(const zt_container *c, zt_text name){
   return (zt_key){ (uint32_t)at, (uint32_t)name.n };
 }
 
+/* Add an object, whose name lies in the kept bytes; the next components belong to it. *duplicate:
+** an object already has that name, and nothing was added. */
 ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool *duplicate){
   zt_container *c = b->container;
   if( zt_keys_add(&c->names, c->kept.p, zt_builder_key(c, name), duplicate, b->err)
@@ -84,6 +79,7 @@ ZT_INLINE int zt_builder_object(zt_builder *b, zt_text name, size_t number, bool
   return zt_u32_array_push(&c->first, c->components.n, b->err);
 }
 
+/* Add a component to the last object. */
 ZT_INLINE int zt_builder_component(zt_builder *b, size_t number){
   return zt_u32_array_push(&b->container->components, number, b->err);
 }

@@ -1,10 +1,8 @@
 /* Containers, and decoding from their kept bytes. See container.h. */
 #include "container/builder.h"
 
-#include <assert.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "core/host.h"
 #include "core/sort.h"
 #include "core/utf8.h"
 

@@ -1,7 +1,6 @@
 /* The table of file formats. See driver.h. */
 #include "container/driver.h"
 
-#include "core/host.h"
 #include "core/paths.h"
 
 /* The order of probes, and of lists of rules and names. */

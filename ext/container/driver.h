@@ -28,7 +28,7 @@ typedef struct zt_head_tail {
 #define ZT_TAIL_SIZE 48   /* The longest footer, rounded up; short enough to exclude the blobs
                           ** before a manifest */
 
-/* True if the file begins, or ends, with these bytes: n is at most ZT_HEAD_SIZE, or ZT_TAIL_SIZE. */
+/* True if the file begins, or ends, with n bytes: at most ZT_HEAD_SIZE, or ZT_TAIL_SIZE. */
 static inline bool zt_head_is(const zt_head_tail *input, const char *bytes, size_t n){
   return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
 }

@@ -1,8 +1,6 @@
 /* The table of types. See dtype.h. */
 #include "container/dtype.h"
 
-#include "core/host.h"
-
 #define DTYPE_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
   { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, elements, bytes },
 static const zt_dtype dtype_table[] = { ZT_DTYPES(DTYPE_ROW) };

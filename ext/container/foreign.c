@@ -17,8 +17,6 @@
 */
 #include "container/foreign.h"
 
-#include "core/host.h"
-
 /* --- By their bytes --- */
 
 /* True if the file begins with that text, in any case. */

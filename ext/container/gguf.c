@@ -29,9 +29,7 @@
 */
 #include "container/gguf.h"
 
-#include <assert.h>
 #include "container/dtype.h"
-#include "core/host.h"
 #include "core/utf8.h"
 
 #define GGUF_ALIGNMENT 32                    /* The default */
@@ -39,7 +37,7 @@
                                              ** total, */
 #define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* in pieces up to this */
 #define GGUF_POLL_STEPS 0xFFFF               /* Steps between checks for an interrupt, less 1 */
-#define GGUF_PREFETCH 65536                   /* Maximum tensors to reserve room for */
+#define GGUF_RESERVE_MAX 65536               /* Maximum tensors to reserve room for */
 
 /* Minimum bytes of a key with its value, and of a tensor's info. */
 #define GGUF_KEY_MIN 13
@@ -126,18 +124,18 @@ typedef struct gguf_reader {
   uint64_t total;      /* Bytes from the metadata to the file's end */
 } gguf_reader;
 
-/* The file ends within the item at the reader's position. */
-static ZT_COLD bool gguf_fail_end(gguf_reader *r, const char *what){
-  zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at), what);
-  return false;
+static ZT_COLD bool gguf_fail(gguf_reader *r, const char *rule, size_t at, const char *fault){
+  return !zt_break(r->b->err, rule, "byte %llu: %s", (uint64_t)(ZT_GGUF_HEADER+at), fault);
 }
 
-/* The item at the reader's position exceeds the limit. */
+/* The file ends within the item at the reader's position. */
+static ZT_COLD bool gguf_fail_end(gguf_reader *r, const char *what){
+  return !zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
+                   (uint64_t)(ZT_GGUF_HEADER+r->at), what);
+}
+
 static ZT_COLD bool gguf_fail_size(gguf_reader *r){
-  zt_break(r->b->err, "GG5", "byte %llu: keys and tensor infos take more than 1 GiB",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at));
-  return false;
+  return gguf_fail(r, "GG5", r->at, "keys and tensor infos take more than 1 GiB");
 }
 
 /* Read more, until there are n bytes at the reader's position. */
@@ -179,10 +177,7 @@ ZT_INLINE bool gguf_scan_text(gguf_reader *r){
 static bool gguf_check_bools(gguf_reader *r, uint64_t n){
   uint8_t all = 0;
   for(uint64_t i=0; i<n; i++) all |= r->p[r->at+i];
-  if( all<=1 ) return true;
-  zt_break(r->b->err, "GG7", "byte %llu: a bool that is neither 0 nor 1",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at));
-  return false;
+  return all<=1 || gguf_fail(r, "GG7", r->at, "a bool that is neither 0 nor 1");
 }
 
 /* Scan n values of fixed width. */
@@ -198,13 +193,12 @@ static bool gguf_scan_numbers(gguf_reader *r, uint32_t type, uint64_t n){
 static bool gguf_scan_type(gguf_reader *r, uint32_t *out){
   if( !gguf_have(r, 4, "a value's type") ) return false;
   *out = zt_gguf_u32(r->big, r->p+r->at);
-  if( *out<ZT_GGUF_TYPES ){
-    r->at += 4;
-    return true;
+  if( *out>=ZT_GGUF_TYPES ){
+    return !zt_break(r->b->err, "GG6", "byte %llu: value type %u is not known",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), *out);
   }
-  zt_break(r->b->err, "GG6", "byte %llu: value type %u is not known",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at), (unsigned)*out);
-  return false;
+  r->at += 4;
+  return true;
 }
 
 /* The type and number of an array's elements, for which the file has room. */
@@ -223,9 +217,8 @@ static bool gguf_scan_value(gguf_reader *r, uint32_t type, int depth){
   if( type==ZT_GGUF_TEXT ) return gguf_scan_text(r);
   if( type!=ZT_GGUF_ARRAY ) return gguf_scan_numbers(r, type, 1);
   if( depth==ZT_GGUF_DEPTH_MAX ){
-    zt_break(r->b->err, "GG8", "byte %llu: arrays are nested more than %d deep",
-             (unsigned long long)(ZT_GGUF_HEADER+r->at), ZT_GGUF_DEPTH_MAX);
-    return false;
+    return !zt_break(r->b->err, "GG8", "byte %llu: arrays are nested more than %d deep",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), ZT_GGUF_DEPTH_MAX);
   }
   if( !gguf_scan_count(r, &inner, &n) ) return false;
   if( inner!=ZT_GGUF_TEXT && inner!=ZT_GGUF_ARRAY ) return gguf_scan_numbers(r, inner, n);
@@ -243,15 +236,13 @@ static bool gguf_set_alignment(gguf_reader *r, size_t at){
   zt_gguf_state *s = r->b->container->state;
   uint32_t type = zt_gguf_u32(r->big, r->p+at), n;
   if( type!=ZT_GGUF_U32 ){
-    zt_break(r->b->err, "GG14", "general.alignment is of type %.*s, not u32",
-             (int)zt_gguf_types[type].name.n, zt_gguf_types[type].name.z);
-    return false;
+    return !zt_break(r->b->err, "GG14", "general.alignment is of type %.*s, not u32",
+                     (int)zt_gguf_types[type].name.n, zt_gguf_types[type].name.z);
   }
   n = zt_gguf_u32(r->big, r->p+at+4);
   if( n==0 || (n%8!=0 && (n & (n-1))!=0) ){
-    zt_break(r->b->err, "GG14",
-             "general.alignment is %u, neither a multiple of 8 nor a power of two", (unsigned)n);
-    return false;
+    return !zt_break(r->b->err, "GG14",
+                     "general.alignment is %u, neither a multiple of 8 nor a power of two", n);
   }
   s->alignment = n;
   return true;
@@ -263,11 +254,7 @@ static bool gguf_scan_key(gguf_reader *r, zt_text *out){
   bool duplicate;
   if( !gguf_scan_text(r) ) return false;
   *out = (zt_text){ (const char*)r->p+at, r->at-at };
-  if( !zt_utf8_valid(r->p+at, out->n) ){
-    zt_break(r->b->err, "GG9", "byte %llu: a key is not UTF-8",
-             (unsigned long long)(ZT_GGUF_HEADER+at));
-    return false;
-  }
+  if( !zt_utf8_valid(r->p+at, out->n) ) return gguf_fail(r, "GG9", at, "a key is not UTF-8");
   if( zt_keys_add(&r->keys, r->p, (zt_key){ (uint32_t)at, (uint32_t)out->n }, &duplicate,
                   r->b->err) ) return false;
   if( duplicate ) zt_break(r->b->err, "GG10", "key '%.*s' stands twice", zt_shown(*out), out->z);
@@ -295,9 +282,8 @@ static bool gguf_scan_info_bytes(gguf_reader *r){
   if( !gguf_scan_text(r) || !gguf_have(r, 4, "a tensor's number of dimensions") ) return false;
   rank = zt_gguf_u32(r->big, r->p+r->at);
   if( rank>ZT_MAX_RANK ){
-    zt_break(r->b->err, "GG12", "byte %llu: a tensor of %u dimensions, %d are the most",
-             (unsigned long long)(ZT_GGUF_HEADER+r->at), (unsigned)rank, ZT_MAX_RANK);
-    return false;
+    return !zt_break(r->b->err, "GG12", "byte %llu: a tensor of %u dimensions, %d are the most",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), rank, ZT_MAX_RANK);
   }
   if( !gguf_have(r, 4+8*(uint64_t)rank+12, "a tensor's info") ) return false;
   r->at += 4+8*(size_t)rank+12;
@@ -315,7 +301,7 @@ static int gguf_add(zt_builder *b, size_t at){
   if( !zt_utf8_valid((const uint8_t*)info.name.z, info.name.n)
    || zt_has_nul(info.name.z, info.name.n) ){
     return zt_break(b->err, "GG9", "byte %llu: a tensor's name is not UTF-8, or has U+0000 in it",
-                    (unsigned long long)(ZT_GGUF_HEADER+8)+at);
+                    (uint64_t)(ZT_GGUF_HEADER+8)+at);
   }
   b->err->object = info.name;
   if( zt_builder_object(b, info.name, at, &duplicate) ) return b->err->rc;
@@ -324,16 +310,16 @@ static int gguf_add(zt_builder *b, size_t at){
     return zt_break(b->err, "GG13", "the product of its dimensions does not fit 64 bits");
   }
   if( info.offset%alignment!=0 ){
-    return zt_break(b->err, "GG15", "offset %llu is not a multiple of %llu",
-                    (unsigned long long)info.offset, (unsigned long long)alignment);
+    return zt_break(b->err, "GG15", "offset %llu is not a multiple of %llu", info.offset,
+                    alignment);
   }
   b->err->object.z = NULL;
   return zt_builder_component(b, at);
 }
 
 static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
-  zt_builder_reserve(r->b, n<GGUF_PREFETCH ? n : GGUF_PREFETCH, n<GGUF_PREFETCH ? n
-                     : GGUF_PREFETCH);
+  const uint64_t room = n<GGUF_RESERVE_MAX ? n : GGUF_RESERVE_MAX;
+  zt_builder_reserve(r->b, room, room);
   for(uint64_t i=0; i<n; i++){
     size_t at = r->at;
     if( !gguf_poll(r->b, i) || !gguf_scan_info_bytes(r) || gguf_add(r->b, at) ) return false;
@@ -360,8 +346,7 @@ static int gguf_check_ranges(zt_builder *b){
     }
     if( !zt_add64(data, info.offset, &offset) || !zt_claim(c->file_size, offset, length) ){
       return zt_break(b->err, "GG16", "%llu bytes at offset %llu of the data, which begins at "
-                      "%llu, go beyond the file's end", (unsigned long long)length,
-                      (unsigned long long)info.offset, (unsigned long long)data);
+                      "%llu, go beyond the file's end", length, info.offset, data);
     }
     b->err->object.z = NULL;
   }
@@ -379,15 +364,14 @@ static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_st
   uint32_t version;
   if( input->size<ZT_GGUF_HEADER ){
     return zt_break(b->err, "GG1", "the file has %llu bytes, a GGUF header has %d",
-                    (unsigned long long)input->size, ZT_GGUF_HEADER);
+                    input->size, ZT_GGUF_HEADER);
   }
   if( zt_source_read(b->source, 0, header, ZT_GGUF_HEADER, b->err) ) return b->err->rc;
   version = zt_gguf_u32(false, header+4);
   s->big = (version & 0xFFFF)==0;
   version = zt_gguf_u32(s->big, header+4);
   if( version!=2 && version!=3 ){
-    return zt_break(b->err, "GG2", "GGUF version %u cannot be read, 2 and 3 can",
-                    (unsigned)version);
+    return zt_break(b->err, "GG2", "GGUF version %u cannot be read, 2 and 3 can", version);
   }
   b->container->version = version==2 ? ZT_TEXT("2") : ZT_TEXT("3");
   s->tensors = zt_gguf_u64(s->big, header+8);
@@ -395,11 +379,11 @@ static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_st
   remaining = input->size-ZT_GGUF_HEADER;
   if( s->tensors>remaining/GGUF_INFO_MIN || s->keys>remaining/GGUF_KEY_MIN ){
     return zt_break(b->err, "GG3", "%llu keys and %llu tensors are more than the file has room for",
-                    (unsigned long long)s->keys, (unsigned long long)s->tensors);
+                    s->keys, s->tensors);
   }
   if( s->tensors>ZT_MAX_MANIFEST/GGUF_INFO_MIN || s->keys>ZT_MAX_MANIFEST/GGUF_KEY_MIN ){
     return zt_break(b->err, "GG5", "%llu keys and %llu tensors take more than 1 GiB",
-                    (unsigned long long)s->keys, (unsigned long long)s->tensors);
+                    s->keys, s->tensors);
   }
   return SQLITE_OK;
 }
@@ -502,14 +486,7 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
 **   components   one, `data`: raw; `byte_order` may be `big`
 */
 const zt_driver zt_driver_gguf = {
-  .name = "gguf",
-  .format = "gguf",
-  .files = "*.gguf",
-  .rules = { gguf_rules },
-  .probe = gguf_probe,
-  .open = gguf_open,
-  .object = gguf_object,
-  .component = gguf_component,
-  .steps = &zt_gguf_steps,
-  .close = gguf_close,
+  .name = "gguf", .format = "gguf", .files = "*.gguf", .rules = { gguf_rules },
+  .probe = gguf_probe, .open = gguf_open, .object = gguf_object, .component = gguf_component,
+  .steps = &zt_gguf_steps, .close = gguf_close
 };

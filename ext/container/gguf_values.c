@@ -5,7 +5,6 @@
 */
 #include "container/gguf.h"
 
-#include "core/host.h"
 #include "core/utf8.h"
 
 const zt_gguf_type zt_gguf_types[ZT_GGUF_TYPES] = {

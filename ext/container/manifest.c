@@ -1,8 +1,6 @@
 /* Manifests in CBOR. See manifest.h. */
 #include "container/manifest.h"
 
-#include <assert.h>
-#include "core/host.h"
 #include "core/json.h"
 
 /* Bits of arrays and maps. */

@@ -1,7 +1,6 @@
 /* Opening: the driver that claims a file fills its container. See container.h. */
 #include "container/builder.h"
 
-#include <assert.h>
 #include "container/driver.h"
 #include "container/foreign.h"
 

@@ -2,7 +2,6 @@
 #include "container/schema.h"
 
 #include "container/dtype.h"
-#include "core/host.h"
 
 #define SCHEMA_HEADER 8       /* Bytes before the data area */
 #define SCHEMA_SIZE_FIELD 8   /* Bytes of the manifest's size */

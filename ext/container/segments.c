@@ -1,8 +1,6 @@
 /* Parallel checks of objects. See segments.h. */
 #include "container/segments.h"
 
-#include "core/host.h"
-
 /* Minimum bytes of a segment. Tests are built with fewer. */
 #ifndef ZT_SEGMENT
 # define ZT_SEGMENT ((size_t)1 << 20)

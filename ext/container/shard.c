@@ -2,7 +2,6 @@
 #include "container/shard.h"
 
 #include "container/driver.h"
-#include "core/host.h"
 #include "core/paths.h"
 #include "core/utf8.h"
 

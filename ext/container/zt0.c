@@ -17,9 +17,7 @@
 ** the format's name, which is kept behind the manifest: its length, "sparse_", and the text of
 ** sparse_format.
 */
-#include <assert.h>
 #include "container/schema.h"
-#include "core/host.h"
 
 static const zt_rule zt0_rules[] = {
   ZT_ERROR("A1", "root-type", "the manifest is an array of tensors (0.1) or a map (1.x)",
@@ -136,8 +134,9 @@ static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attribut
   zt_text found = { NULL, 0 };
   zt_walk_begin(c, attributes, &w, &level, &unused);
   while( !found.z && zt_walk_next(&w, &level, &key, &value) ){
-    if( key.type==ZT_VALUE_TEXT && !key.tagged && zt_text_is(key.text, "sparse_format")
-     && value.type==ZT_VALUE_TEXT && !value.tagged ) found = value.text;
+    if( zt_value_is_text(&key, "sparse_format") && value.type==ZT_VALUE_TEXT && !value.tagged ){
+      found = value.text;
+    }
   }
   zt_walk_end(&w);
   return found;

@@ -18,12 +18,10 @@
 **       text = raw, digest text;
 **       1.0: dtype, type and uncompressed_length are ignored
 */
-#include <assert.h>
 #include "container/dtype.h"
 #include "container/schema.h"
 #include "container/segments.h"
 #include "core/cbor_write.h"
-#include "core/host.h"
 
 #define ZT1_MAGIC "ZTEN1000"
 #define ZT1_MINOR_MAX 1000

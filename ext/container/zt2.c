@@ -30,13 +30,11 @@
 **   Z14  an object of a known layout has exactly that layout's parts, with the lengths that shape
 **        and types demand
 */
-#include <assert.h>
 #include "container/blobs.h"
 #include "container/dtype.h"
 #include "container/schema.h"
 #include "container/shard.h"
 #include "core/digest.h"
-#include "core/host.h"
 
 #define ZT2_MAGIC "\x89ZT2\r\n\x1a\n"
 #define ZT2_FOOTER 40
