@@ -46,8 +46,7 @@
 #define GGUF_SPEC(type) "docs/gguf.md of ggml, " type
 
 static const zt_rule gguf_rules[] = {
-  ZT_ERROR("GG1", "gguf-header", "a GGUF file has a header of 24 bytes",
-           GGUF_SPEC("gguf_header_t")),
+  ZT_ERROR("GG1", "gguf-header", "the header has 24 bytes (GGUF)", GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG2", "gguf-version", "the version is 2 or 3 (GGUF)", GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG3", "gguf-length", "no length and no count extends beyond the file's end (GGUF)",
            GGUF_SPEC("gguf_file_t")),
@@ -57,15 +56,12 @@ static const zt_rule gguf_rules[] = {
            GGUF_SPEC("gguf_metadata_value_type")),
   ZT_ERROR("GG7", "gguf-bool", "a bool is 0 or 1 (GGUF)", GGUF_SPEC("gguf_metadata_value_type")),
   ZT_ERROR("GG8", "gguf-depth", "arrays are nested at most 64 deep (GGUF)", ZT_SPEC_OURS),
-  ZT_ERROR("GG9", "gguf-name",
-           "keys and tensors' names are UTF-8, the latter without U+0000 (GGUF)",
+  ZT_ERROR("GG9", "gguf-name", "keys and names are UTF-8, names without U+0000 (GGUF)",
            GGUF_SPEC("gguf_string_t")),
   ZT_ERROR("GG10", "gguf-duplicate-key", "no key occurs twice (GGUF)", ZT_SPEC_SENSE),
-  ZT_ERROR("GG11", "gguf-duplicate-tensor", "no two tensors have the same name (GGUF)",
-           ZT_SPEC_SENSE),
+  ZT_ERROR("GG11", "gguf-duplicate-tensor", "tensors have different names (GGUF)", ZT_SPEC_SENSE),
   ZT_ERROR("GG12", "gguf-dimensions", "a tensor has at most 64 dimensions (GGUF)", ZT_SPEC_OURS),
-  ZT_ERROR("GG13", "gguf-elements", "the product of the dimensions fits 64 bits (GGUF)",
-           ZT_SPEC_OURS),
+  ZT_ERROR("GG13", "gguf-elements", "the product of dimensions fits 64 bits (GGUF)", ZT_SPEC_OURS),
   ZT_ERROR("GG14", "gguf-alignment",
            "general.alignment is a u32, and a multiple of 8 or a power of two (GGUF)",
            GGUF_SPEC("general.alignment")),

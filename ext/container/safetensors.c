@@ -37,20 +37,15 @@
 static const zt_rule safetensors_rules[] = {
   ZT_ERROR("O1", "header-length",
            "the header has at most 100,000,000 bytes, and ends within the file", SAFETENSORS_SPEC),
-  ZT_ERROR("O2", "header-type",
-           "header, metadata and tensors are objects, and their values have the types of the "
-           "format",
-           SAFETENSORS_SPEC),
+  ZT_ERROR("O2", "header-type", "values have the types that the format demands", SAFETENSORS_SPEC),
   ZT_ERROR("O3", "missing-key", "a tensor has dtype, shape and data_offsets", SAFETENSORS_SPEC),
   ZT_ERROR("O4", "duplicate-key", "no key occurs twice in an object, however it is escaped",
            SAFETENSORS_SPEC),
   ZT_ERROR("O5", "tensor-shape", "a shape has at most 64 dimensions, whose product fits 64 bits",
            ZT_SPEC_OURS),
-  ZT_ERROR("O6", "data-offsets", "a tensor's bytes begin before they end, and lie within the "
-                                 "data",
+  ZT_ERROR("O6", "data-offsets", "a tensor's bytes begin before they end, and lie within the data",
            SAFETENSORS_SPEC),
-  ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes together",
-           SAFETENSORS_SPEC),
+  ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes", SAFETENSORS_SPEC),
   ZT_ERROR("O8", "tensor-overlap", "no two tensors share a byte", SAFETENSORS_SPEC),
   ZT_ERROR("O9", "hole", "every byte of the data belongs to a tensor", SAFETENSORS_SPEC),
   ZT_RULES_END
