@@ -34,8 +34,7 @@ void zt_blobs_clear(zt_blobs *b);
 typedef struct zt_blob_step {
   const zt_blob *blob;           /* NULL: the end of this file's blobs */
   uint64_t gap, end;             /* Bytes gap to end belong to no blob; none if gap>=end */
-  const zt_blob *other;          /* A blob that overlaps this one without being identical; NULL:
-                                 ** none */
+  const zt_blob *other;          /* A blob that it overlaps without being identical; NULL: none */
 } zt_blob_step;
 
 /* The next blob. False at the end. */

@@ -19,8 +19,8 @@ struct zt_builder {
   zt_container *container;
   const zt_interrupt *interrupt;   /* May be NULL */
   zt_error *err;                   /* Receives every failure */
-  uint64_t prefetched;             /* Offset in the source of bytes prefetched into the kept bytes'
-                                   ** memory behind the kept ones */
+  uint64_t prefetched;             /* Offset in the source of bytes prefetched behind the kept
+                                   ** ones */
   size_t nPrefetched;              /* Number of prefetched bytes */
 };
 

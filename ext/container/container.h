@@ -33,8 +33,7 @@ typedef enum zt_layout_id {
   ZT_LAYOUT_BSR, ZT_LAYOUT_BSC, /* Compressed rows, or columns, of blocks */
   ZT_LAYOUT_CSR_JOINED, ZT_LAYOUT_COO_JOINED,   /* All in one component, `data` */
   ZT_LAYOUT_QUANTIZED_GROUP, ZT_LAYOUT_MX, ZT_LAYOUT_QUANT_GROUP,
-  ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* Flat indices; a row of coordinates for each
-                                              ** value */
+  ZT_LAYOUT_COO_LINEAR, ZT_LAYOUT_COO_ROWS,   /* Flat indices; a row of coordinates per value */
   ZT_LAYOUT_GGML,   /* ggml's blocks, of the type `blocks` */
   ZT_LAYOUT_COUNT
 } zt_layout_id;
@@ -52,8 +51,7 @@ typedef enum zt_codec_id {
 enum {
   ZT_RULE_CELLS_UNIQUE = 0x01,      /* No two elements share a cell, or there are no values */
   ZT_RULE_ORDER = 0x02,             /* Columns ascend within a row; coordinates have no order */
-  ZT_RULE_CANONICAL_VALUES = 0x04,  /* A bool is 0 or 1 and spare bits are 0, or there are no
-                                    ** values */
+  ZT_RULE_CANONICAL_VALUES = 0x04,  /* A bool is 0 or 1, spare bits are 0; else no values */
   ZT_RULE_DIGEST_OF_DECODED = 0x08, /* Digests cover decoded bytes, not stored ones */
   ZT_RULE_PADDING_ZERO = 0x10,      /* Bytes outside of components are zero */
   ZT_RULE_U64_INDICES = 0x20,       /* Index components are u64 */
@@ -71,23 +69,18 @@ typedef struct zt_object {
   unsigned rules;                 /* ZT_RULE_ bits of the file */
   uint32_t rank;                  /* 0 to ZT_MAX_RANK */
   uint64_t shape[ZT_MAX_RANK];    /* The first rank are set */
-  bool unshaped;                  /* The file tells no rank or shape: both are a scalar's, and the
-                                  ** layout is unknown */
+  bool unshaped;                  /* Shape and layout are unknown; rank and shape are a scalar's */
   zt_text type;                   /* The logical type if no component has it; else z is NULL */
-  const char *why_unknown;        /* Static: why the layout is unknown; NULL: the format gives it no
-                                  ** meaning */
-  const char *no_values;          /* Why a sound tensor has no values; static or borrowed. The
-                                  ** layout is unknown then. NULL: it should have some */
+  const char *why_unknown;        /* Static: why the layout is unknown; NULL: it has no meaning */
+  const char *no_values;          /* Why a sound tensor, of unknown layout, has no values; static or
+                                  ** borrowed. NULL: it should have some */
   uint64_t elements;              /* Product of the shape, 1 for a scalar */
   bool has_strides;               /* False: elements are row-major and contiguous */
   uint64_t strides[ZT_MAX_RANK];  /* In elements; the first rank are set if has_strides */
-  uint64_t block[2];              /* Rows and columns of a block for ZT_LAYOUT_BSR and
-                                  ** ZT_LAYOUT_BSC; else 1 and 1 */
-  uint32_t whole;                 /* For ZT_LAYOUT_COO: number of trailing dimensions stored whole
-                                  ** with each coordinate */
-  bool conjugate, negate;         /* For ZT_LAYOUT_DENSE: values are the elements' conjugates or
-                                  ** negatives; elements are complex, integers, or numbers with a
-                                  ** sign bit */
+  uint64_t block[2];              /* Rows and columns of a block (ZT_LAYOUT_BSR, _BSC); else 1 */
+  uint32_t whole;                 /* ZT_LAYOUT_COO: last dimensions that are stored whole */
+  bool conjugate, negate;         /* ZT_LAYOUT_DENSE: values are conjugates or negatives of the
+                                  ** elements: complex, integer, or with a sign bit */
   zt_value attributes;            /* A map; ZT_VALUE_NULL: none */
 } zt_object;
 
@@ -115,27 +108,22 @@ typedef struct zt_component {
   zt_text encoding;               /* raw, zstd, or as stored */
   zt_codec_id codec;              /* Meaning of encoding; set with it */
   zt_text byte_order;             /* As stored; `little` if the file does not say */
-  bool mixed;                     /* The bytes contain numbers of several widths, whatever dtype
-                                  ** says */
+  bool mixed;                     /* Its numbers have several widths, whatever dtype says */
   unsigned rules;                 /* ZT_RULE_ bits of the file */
-  uint64_t offset, length;        /* Place of the stored bytes, checked against the file's size or
-                                  ** the stated size of the shard */
-  bool unsized;                   /* Their number is unknown: length is 0, and the bytes cannot be
-                                  ** read */
-  bool scattered;                 /* The bytes are in several places or an unknown place: there is
-                                  ** no offset to show. If also unsized and without fault, they are
-                                  ** somewhere from offset on, and the encoding finds them */
+  uint64_t offset, length;        /* Of the stored bytes, checked against the (stated) file size */
+  bool unsized;                   /* Of unknown length: length is 0, and they cannot be read */
+  bool scattered;                 /* They are in several or unknown places, without an offset to
+                                  ** show. If also unsized and without fault, they are behind
+                                  ** offset, and the encoding finds them */
   uint32_t field;                 /* For the encoding: number of the field with the bytes */
   const uint8_t *kept;            /* For ZT_CODEC_KEPT: decoded_length bytes; borrowed */
-  uint64_t skip, behind;          /* Decoded bytes in front and behind that belong to others, but
-                                  ** that the digest covers */
+  uint64_t skip, behind;          /* Decoded bytes in front and behind that only the digest
+                                  ** covers */
   uint64_t least;                 /* Minimum of its own decoded bytes if no layout tells */
-  const char *fault_rule, *fault; /* Number of the broken rule, and why the bytes cannot be read;
-                                  ** NULL: they can */
+  const char *fault_rule, *fault; /* The broken rule, and why its bytes cannot be read; or NULL */
   zt_text shard;                  /* The shard with the bytes; z NULL: this file */
   bool external;                  /* The shard is a path of any file below this file's directory */
-  bool to_end;                    /* The bytes end where that file ends; also unsized until it is
-                                  ** opened */
+  bool to_end;                    /* They end with that file; unsized until it is opened */
   uint64_t shard_size;            /* The shard's size in the manifest; not set for external ones */
   bool has_decoded_length;        /* The manifest states decoded_length, */
   uint64_t decoded_length;        /* the decoded bytes of this component alone */
@@ -188,21 +176,17 @@ bool zt_container_files(const char *name);
 const char *zt_container_format(const zt_container *c);      /* "ztensor", ... */
 zt_text zt_container_version(const zt_container *c);         /* z NULL: it has none */
 unsigned zt_container_rules(const zt_container *c);          /* ZT_RULE_ bits */
-bool zt_container_is_newer(const zt_container *c);           /* Readable, but of an unknown
-                                                             ** version */
+bool zt_container_is_newer(const zt_container *c);           /* Readable, of unknown version */
 zt_value zt_container_attributes(const zt_container *c);     /* A map; ZT_VALUE_NULL: none */
 zt_value zt_container_manifest(const zt_container *c);       /* All metadata; ZT_VALUE_NULL: none */
 uint64_t zt_container_manifest_offset(const zt_container *c);/* Its offset in the file */
 uint64_t zt_container_manifest_length(const zt_container *c);/* Its bytes in the file; 0: none */
 uint64_t zt_container_begin(const zt_container *c);          /* Blobs and manifest lie between */
 uint64_t zt_container_end(const zt_container *c);            /* these two offsets */
-uint64_t zt_container_gap(const zt_container *c);            /* Maximum bytes of alignment between
-                                                             ** two blobs */
+uint64_t zt_container_gap(const zt_container *c);            /* Maximum padding between blobs */
 const zt_identity *zt_container_identity(const zt_container *c);  /* NULL for an image */
-size_t zt_container_memory(const zt_container *c);           /* In bytes, for the cache's
-                                                             ** accounts */
-uint64_t zt_container_number(const zt_container *c);         /* A hash of all kept bytes, to tell
-                                                             ** containers apart */
+size_t zt_container_memory(const zt_container *c);           /* In bytes, for the cache */
+uint64_t zt_container_number(const zt_container *c);         /* A hash of all kept bytes */
 
 uint32_t zt_container_objects(const zt_container *c);
 

@@ -25,8 +25,7 @@ typedef struct zt_head_tail {
   const zt_interrupt *interrupt;   /* May be NULL */
 } zt_head_tail;
 #define ZT_HEAD_SIZE 16
-#define ZT_TAIL_SIZE 48   /* The longest footer, rounded up; short enough to exclude the blobs
-                          ** before a manifest */
+#define ZT_TAIL_SIZE 48   /* The longest footer, rounded up; excludes blobs before a manifest */
 
 /* True if the file begins, or ends, with n bytes: at most ZT_HEAD_SIZE, or ZT_TAIL_SIZE. */
 static inline bool zt_head_is(const zt_head_tail *input, const char *bytes, size_t n){
@@ -131,8 +130,8 @@ struct zt_container {
   bool from_file;            /* zt_builder_read() read them */
   zt_keys names;             /* Of the objects, in their order */
   zt_u32_array objects;      /* The driver's */
-  uint32_t single;           /* Each object below this has one component of its own number; only the
-                             ** last of them may have more */
+  uint32_t single;           /* These objects have one component each, of the object's own number;
+                             ** the last may have more */
   zt_u32_array first;        /* First component of each further object */
   zt_u32_array components;   /* The driver's */
   zt_keys shard_names;

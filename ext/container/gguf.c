@@ -33,8 +33,7 @@
 #include "core/utf8.h"
 
 #define GGUF_ALIGNMENT 32                    /* The default */
-#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes of the first read; later reads double the
-                                             ** total, */
+#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes of the first read; later ones double them, */
 #define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* in pieces up to this */
 #define GGUF_POLL_STEPS 0xFFFF               /* Steps between checks for an interrupt, less 1 */
 #define GGUF_RESERVE_MAX 65536               /* Maximum tensors to reserve room for */

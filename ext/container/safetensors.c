@@ -24,11 +24,9 @@
 #include "container/json_values.h"
 #include "core/duplicate_keys.h"
 #include "core/json_read.h"
-#include "core/sort.h"
 
 #define SAFETENSORS_LENGTH 8   /* Bytes before the header */
-#define SAFETENSORS_HEADER_MAX ((uint64_t)100*1000*1000)   /* The format's own library has this
-                                                           ** limit */
+#define SAFETENSORS_HEADER_MAX ((uint64_t)100*1000*1000)   /* The format's own limit */
 #define SAFETENSORS_LEAST 96   /* Typical minimum bytes of a tensor in the header */
 #define SAFETENSORS_BLANKS 256 /* Maximum white space before the header's brace in a probe */
 #define SAFETENSORS_POLL_TENSORS 65536u   /* Tensors between checks for an interrupt */
@@ -438,17 +436,59 @@ static bool safetensors_read_member(safetensors_walker *w){
 
 /* --- Tensors in another order than their bytes --- */
 
-/* The beginning of a tensor, and its index in the header. */
-typedef struct safetensors_place {
-  uint64_t begin;
-  uint32_t object;
-} safetensors_place;
+/* The beginning of each tensor, and its index in the header. */
+typedef struct safetensors_order {
+  uint64_t *begin;   /* Both owned */
+  uint32_t *object;
+} safetensors_order;
 
-/* zt_sort() keeps the header's order of equal ones. */
-static int safetensors_compare(const void *unused, const void *x, const void *y){
-  const uint64_t a = ((const safetensors_place*)x)->begin, b = ((const safetensors_place*)y)->begin;
-  (void)unused;
-  return (a>b) - (a<b);
+static bool safetensors_before(uint64_t begin, uint32_t object, uint64_t than, uint32_t other){
+  return begin!=than ? begin<than : object<other;
+}
+
+static void safetensors_swap(safetensors_order *o, size_t i, size_t k){
+  uint64_t begin = o->begin[i];
+  uint32_t object = o->object[i];
+  o->begin[i] = o->begin[k];
+  o->object[i] = o->object[k];
+  o->begin[k] = begin;
+  o->object[k] = object;
+}
+
+/* Hoare's partition around the first of n; returns the number of tensors on its left side, from 1
+** to n-1. */
+static size_t safetensors_divide(safetensors_order *o, size_t from, size_t n){
+  const uint64_t begin = o->begin[from];
+  const uint32_t object = o->object[from];
+  size_t i = from, k = from+n-1;
+  for(;;){
+    while( safetensors_before(o->begin[i], o->object[i], begin, object) ) i++;
+    while( safetensors_before(begin, object, o->begin[k], o->object[k]) ) k--;
+    if( i>=k ) return k+1-from;
+    safetensors_swap(o, i++, k--);
+  }
+}
+
+/* Quicksort of n tensors. Unlike qsort() it takes no memory and can be interrupted. The pivot is
+** random, so no header can make it slow. */
+static int safetensors_order_sort(safetensors_order *o, size_t from, size_t n, uint64_t seed,
+                                  const zt_builder *b){
+  while( n>1 && !b->err->rc ){
+    size_t remaining;
+    seed = seed*6364136223846793005u + 1442695040888963407u;
+    safetensors_swap(o, from, from + (size_t)((seed>>32)%n));
+    remaining = safetensors_divide(o, from, n);
+    if( n>SAFETENSORS_POLL_TENSORS ) zt_interrupt_check(b->interrupt, b->err);
+    if( remaining<=n/2 ){
+      safetensors_order_sort(o, from, remaining, seed, b);
+      from += remaining;
+      n -= remaining;
+    }else{
+      safetensors_order_sort(o, from+remaining, n-remaining, seed, b);
+      n = remaining;
+    }
+  }
+  return b->err->rc;
 }
 
 /* Read the data_offsets at a position. */
@@ -483,27 +523,28 @@ static int safetensors_claim_all(safetensors_walker *w, const uint32_t *objects)
 static int safetensors_sort(safetensors_walker *w){
   zt_container *c = w->b->container;
   const uint32_t n = c->objects.n;
-  const zt_sort_by by = {
-    .size = sizeof(safetensors_place), .compare = safetensors_compare,
-    .interrupt = w->b->interrupt
+  uint64_t seed;
+  safetensors_order o = {
+    sqlite3_malloc64((uint64_t)n*sizeof(*o.begin)), sqlite3_malloc64((uint64_t)n*sizeof(*o.object))
   };
-  safetensors_place *a = sqlite3_malloc64((uint64_t)n*sizeof(*a));
-  uint32_t *order = sqlite3_malloc64((uint64_t)n*sizeof(*order));
-  if( !a || !order ){
+  if( !o.begin || !o.object ){
     zt_fail_nomem(w->r.err);
     goto end;
   }
   for(uint32_t i=0; i<n && safetensors_poll(w->b, i); i++){
     safetensors_tensor t = { 0 };
     safetensors_offsets(c, c->components.a[i], &t);
-    a[i] = (safetensors_place){ t.begin, i };
+    o.begin[i] = t.begin;
+    o.object[i] = i;
   }
-  if( w->r.err->rc || zt_sort(a, n, &by, w->r.err) ) goto end;
-  for(uint32_t i=0; i<n; i++) order[i] = a[i].object;
-  if( !safetensors_claim_all(w, order) ) zt_builder_reorder(w->b, order);
+  sqlite3_randomness(sizeof(seed), &seed);
+  if( w->r.err->rc || safetensors_order_sort(&o, 0, n, seed, w->b) ) goto end;
+  sqlite3_free(o.begin);
+  o.begin = NULL;
+  if( !safetensors_claim_all(w, o.object) ) zt_builder_reorder(w->b, o.object);
 end:
-  sqlite3_free(a);
-  sqlite3_free(order);
+  sqlite3_free(o.begin);
+  sqlite3_free(o.object);
   return w->r.err->rc;
 }
 

@@ -53,8 +53,7 @@ typedef struct zt_fields {
   uint32_t seen;      /* Bit i: field i occurred */
   uint32_t nulls;     /* Bit i: field i was null */
   uint32_t unknown;   /* Number of unknown keys */
-  zt_span last;       /* Strict: the last encoded key, set from the first unknown key on; all later
-                      ** keys are compared with it */
+  zt_span last;       /* Strict, from the first unknown key on: the last encoded key */
   zt_cbor_level level;
   const uint8_t *start;   /* First byte of the map, to read unknown keys again */
 } zt_fields;

@@ -32,7 +32,7 @@ typedef struct zt_value {
   double real;
   zt_text text;
   zt_span bytes;       /* Bytes; or an integer beyond 64 bits, big-endian, of at most ZT_BIGNUM_MAX
-                       ** bytes; p is NULL for other integers */
+                       ** bytes; else p is NULL */
   /* The driver's own fields of arrays and maps, and `at` of all values: the place, which no other
   ** value of the file has. */
   uint64_t at, count;
