@@ -1,14 +1,11 @@
 /*
-** ztensor: tensor files as SQL tables. The entry points of the
-** loadable extension:
+** ztensor: tensor files as SQL tables. The entry points of the loadable extension:
 **
-**   sqlite3_ztensor_init        what `.load ./ztensor` calls
-**   sqlite3_ztensor_nofs_init   the same tables and functions for BLOB sources only: nothing opens
-**                               a path
+**   sqlite3_ztensor_init        the entry point of `.load ./ztensor`
+**   sqlite3_ztensor_nofs_init   the same for BLOB sources only; paths are refused
 **
-** Loading twice into one connection succeeds and changes nothing. What is refused is loading the
-** nofs entry point where the other one is in force: whoever asks for nofs must not believe to
-** have it.
+** Loading twice into one connection succeeds and changes nothing. Loading the nofs entry point
+** after the other one is refused, because the connection would keep opening files.
 */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
@@ -23,9 +20,9 @@ SQLITE_EXTENSION_INIT1
 # define ZTENSOR_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* What this connection has loaded, as zt_version() tells, if it lets itself be asked: an authorizer
-** or a progress handler may be in the way, and then nothing may be taken for granted. SQLITE_NOMEM:
-** there is no memory to ask with. */
+/* The entry point that this connection has loaded, according to zt_version(). Unknown if an
+** authorizer or a progress handler prevents the query. SQLITE_NOMEM: the query ran out of
+** memory. */
 typedef enum ztensor_loaded {
   ZTENSOR_LOADED_NONE, ZTENSOR_LOADED_ALL, ZTENSOR_LOADED_NOFS, ZTENSOR_LOADED_UNKNOWN
 } ztensor_loaded;
@@ -58,7 +55,7 @@ static const zt_function *const ztensor_families[] = { ZT_FUNCTIONS(ZTENSOR_FUNC
 static const zt_aggregate *const ztensor_aggregates[] = { ZT_AGGREGATES(ZTENSOR_AGGREGATE) };
 #define ZTENSOR_COUNT(array) (sizeof(array)/sizeof((array)[0]))
 
-/* Function number i of all families; NULL behind the last one. */
+/* Function i of all families; NULL if there are fewer. */
 static const zt_function *ztensor_function_at(size_t i){
   for(size_t family=0; family<ZTENSOR_COUNT(ztensor_families); family++){
     for(const zt_function *f=ztensor_families[family]; f->name; f++) if( i--==0 ) return f;
@@ -72,9 +69,9 @@ static int ztensor_register_aggregate(zt_connection *c, const zt_aggregate *a){
                                     zt_connection_release);
 }
 
-/* Take back the first tables, modules and functions, and all aggregates. SQLite unloads a library
-** whose loading has failed, so that nothing of it may be left. A function that cannot be taken
-** back, as none can while a statement runs, keeps it. */
+/* Remove the first tables, modules and functions, and all aggregates. SQLite unloads a library
+** whose loading has failed, so nothing may remain registered. A function cannot be removed while a
+** statement runs; then the library stays loaded. */
 static void ztensor_take_back(sqlite3 *db, size_t nTable, size_t nModule, size_t nFunction){
   int rc = SQLITE_OK;
   for(size_t i=0; i<nTable; i++){
@@ -124,9 +121,9 @@ static int ztensor_register_all(zt_connection *c){
 
 /* --- Entry points --- */
 
-/* Take the SQLite library that this call comes from. One image of this file serves one library: a
-** second one in the process would take the first one's place. Threads load it at the same time, and
-** while others run: the pointer is written once. */
+/* Take the API of the calling SQLite library. An image of this file serves one library, because a
+** second one in the process would overwrite the first one's pointer. Threads may load it at the
+** same time as others run; therefore the pointer is written once. */
 static bool ztensor_take_api(const sqlite3_api_routines *api){
 #ifdef SQLITE_CORE
   (void)api;
@@ -139,7 +136,7 @@ static bool ztensor_take_api(const sqlite3_api_routines *api){
 #endif
 }
 
-/* Give the message that the load fails with; NULL: there was no memory for it. */
+/* Set the message of a failed load; NULL: out of memory. */
 static int ztensor_refuse(char **message, char *text){
   *message = text;
   return text ? SQLITE_ERROR : SQLITE_NOMEM;

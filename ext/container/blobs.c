@@ -1,10 +1,9 @@
-/* Stored bytes in the order of the file. See blobs.h. */
+/* Blobs in the order of their offsets. See blobs.h. */
 #include "container/blobs.h"
 
-#include "core/host.h"
 #include "core/sort.h"
 
-/* By shard, offset, length, and component: no two are equal. */
+/* By shard, offset, length and component; no two blobs are equal. */
 static int blobs_compare(const void *unused, const void *a, const void *b){
   const zt_blob *x = a, *y = b;
   (void)unused;
@@ -14,11 +13,10 @@ static int blobs_compare(const void *unused, const void *a, const void *b){
   return x->component<y->component ? -1 : 1;
 }
 
-#define BLOBS_POLL_COMPONENTS 65536   /* Components between two questions whether to go on */
-#define BLOBS_DIGIT 11   /* Bits that one pass of the sort looks at */
+#define BLOBS_POLL_COMPONENTS 65536   /* Components between checks for an interrupt */
+#define BLOBS_DIGIT 11   /* Bits of one pass of the sort */
 
-/* Move n blobs to another place, in the order of one digit of their offset, or of their shard;
-** equal ones stay in theirs. */
+/* Copy n blobs, stably sorted by one digit of their offset or shard. */
 static void blobs_sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsigned shift,
                              bool by_shard){
   uint32_t count[1<<BLOBS_DIGIT] = { 0 }, sum = 0;
@@ -34,8 +32,8 @@ static void blobs_sort_digit(const zt_blob *from, zt_blob *to, uint32_t n, unsig
 #undef BLOBS_DIGIT_OF
 }
 
-/* Sort by digits, of which most are the same in all offsets; what begins at one place, which is
-** rare, by comparing. */
+/* Radix sort, which skips digits that all blobs share. Blobs of one offset are rare, and are then
+** sorted by comparison. */
 static int blobs_sort(zt_blobs *b, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
     .size = sizeof(zt_blob), .compare = blobs_compare, .interrupt = interrupt
@@ -69,7 +67,7 @@ end:
   return err->rc;
 }
 
-/* Add one at the end; false if it belongs before that. */
+/* Append a blob; false if it is out of order. */
 static bool blobs_add(zt_blobs *out, zt_blob blob){
   out->a[out->n] = blob;
   return out->n++==0 || blobs_compare(NULL, &out->a[out->n-2], &out->a[out->n-1])<0;
@@ -116,7 +114,7 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   const zt_blob *blob = &b->a[b->next];
   bool own = b->next==0 || b->a[b->next-1].shard==0;
   *out = (zt_blob_step){ .gap = b->end };
-  /* The last one of this file was before */
+  /* All blobs of this file are done */
   if( own && b->end!=UINT64_MAX && (b->next==b->n || blob->shard>0) ){
     out->end = zt_container_end(c);
     b->end = UINT64_MAX;
@@ -124,7 +122,7 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   }
   if( b->next==b->n ) return false;
   out->blob = blob;
-  /* The first one in a shard */
+  /* The first blob in a shard */
   if( b->end==UINT64_MAX || (b->next>0 && blob[-1].shard!=blob->shard) ) b->end = 0;
   if( blob->shard==0 ) out->end = blob->offset;
   if( b->next>0 && blob->offset<b->end
@@ -139,40 +137,32 @@ bool zt_blobs_next(const zt_container *c, zt_blobs *b, zt_blob_step *out){
   return true;
 }
 
-/* "object 'w': component 'data'", within text. */
-static void blobs_describe(const zt_container *c, const zt_blob *blob, sqlite3_str *text){
+/* "object 'w': component 'data'"; NULL if memory is short. */
+static char *blobs_describe(const zt_container *c, const zt_blob *blob){
   zt_component component;
   zt_text name;
-  if( blob->object==ZT_BLOB_MANIFEST ){
-    sqlite3_str_appendall(text, "the manifest");
-    return;
-  }
+  if( blob->object==ZT_BLOB_MANIFEST ) return sqlite3_mprintf("the manifest");
   name = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
-  sqlite3_str_appendf(text, "object '%.*s': component '%.*s'", zt_shown(name), name.z,
-                      zt_shown(component.role), component.role.z);
+  return sqlite3_mprintf("object '%.*s': component '%.*s'", zt_shown(name), name.z,
+                         zt_shown(component.role), component.role.z);
 }
 
 int zt_blobs_fail(const zt_container *c, const zt_blob_step *step, const char *rule, zt_error *err){
   const zt_blob *blob = step->blob, *other = step->other;
   zt_component component = { 0 };
-  sqlite3_str *text = sqlite3_str_new(NULL);
   char *z;
-  if( blob->object==ZT_BLOB_MANIFEST ){   /* Which has no place of its own to name */
+  if( blob->object==ZT_BLOB_MANIFEST ){   /* The manifest is no place of a message */
     blob = step->other;
     other = step->blob;
   }
   err->object = zt_container_name(c, blob->object);
   zt_container_component(c, blob->object, blob->component, ZT_COMPONENT_ROLE, &component);
   err->component = component.role;
-  blobs_describe(c, other, text);
-  z = sqlite3_str_finish(text);
-  if( z ){
-    zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset,
-             blob->offset+blob->length, z, other->offset, other->offset+other->length);
-  }else{
-    zt_fail_nomem(err);
-  }
+  z = blobs_describe(c, other);
+  if( !z ) return zt_fail_nomem(err);
+  zt_break(err, rule, "bytes %llu to %llu overlap those of %s, %llu to %llu", blob->offset,
+           blob->offset+blob->length, z, other->offset, other->offset+other->length);
   sqlite3_free(z);
   return err->rc;
 }

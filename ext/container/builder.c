@@ -1,15 +1,13 @@
-/* Containers in the making. See builder.h. */
+/* Containers under construction. See builder.h. */
 #include "container/builder.h"
 
-#include <assert.h>
-#include "core/host.h"
 #include "core/os.h"
 
-#define BUILDER_PIECE ((size_t)16 << 20)   /* Bytes of a manifest that are read at once */
+#define BUILDER_PIECE ((size_t)16 << 20)   /* Bytes of a manifest per read */
 #define BUILDER_POLL_OBJECTS 65536u
 #define BUILDER_KEPT_MAX (UINT32_MAX - 1)  /* Positions have 32 bits */
 
-/* Give the kept bytes room for so many. A version that lies in them moves with them. */
+/* Set the kept bytes' capacity. A version inside them moves with them. */
 static uint8_t *builder_resize(zt_container *c, size_t capacity){
   const uintptr_t from = (uintptr_t)c->kept.p, version = (uintptr_t)c->version.z;
   const bool moves = c->version.z && version>=from && version-from<c->kept.n;
@@ -21,7 +19,8 @@ static uint8_t *builder_resize(zt_container *c, size_t capacity){
   return p;
 }
 
-/* Room for n more kept bytes. What is read at once is as long as it is; what is appended grows. */
+/* Make room for n more kept bytes. The first read gets its exact size; appends grow
+** geometrically. */
 static int builder_reserve(zt_builder *b, uint64_t n){
   zt_container *c = b->container;
   const bool first = c->kept.n==0;
@@ -32,7 +31,7 @@ static int builder_reserve(zt_builder *b, uint64_t n){
     capacity = c->kept.capacity+c->kept.capacity/2;
   }
   if( !builder_resize(c, (size_t)capacity) ) return zt_fail_nomem(b->err);
-  /* Memory of which a part is advised on cannot grow without being copied */
+  /* Memory with advice on a part cannot grow without a copy */
   if( first ) zt_os_advise_large(c->kept.p, (size_t)capacity);
   return SQLITE_OK;
 }
@@ -48,7 +47,7 @@ int zt_builder_prefetch(zt_builder *b, uint64_t offset, size_t n){
   return SQLITE_OK;
 }
 
-/* As zt_source_read(), to the end of the kept bytes: where they may be already. */
+/* As zt_source_read(), to the end of the kept bytes, where prefetched bytes may already be. */
 static int builder_fetch(zt_builder *b, uint64_t offset, size_t n){
   zt_container *c = b->container;
   uint8_t *p = c->kept.p+c->kept.n;
@@ -67,7 +66,7 @@ int zt_builder_read(zt_builder *b, uint64_t offset, uint64_t n){
   zt_container *c = b->container;
   assert( zt_claim(c->file_size, offset, n) );
   assert( c->kept.n==0 || c->manifest_offset+c->manifest_length==offset );
-  assert( c->kept.n==c->manifest_length );   /* So what was read ahead is still there */
+  assert( c->kept.n==c->manifest_length );   /* So prefetched bytes are intact */
   if( builder_reserve(b, n) ) return b->err->rc;
   if( c->kept.n==0 ) c->manifest_offset = offset;
   c->from_file = true;
@@ -118,7 +117,7 @@ int zt_builder_shard(zt_builder *b, zt_text name, size_t number, bool *duplicate
   return zt_u32_array_push(&c->shards, number, b->err);
 }
 
-/* Move each object to where the order has it, one cycle of moves after the other. */
+/* Move objects along the cycles of the permutation. */
 int zt_builder_reorder(zt_builder *b, uint32_t *order){
   zt_container *c = b->container;
   assert( c->components.n==c->objects.n );

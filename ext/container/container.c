@@ -1,14 +1,12 @@
-/* A container, and decoding from what it keeps. See container.h. */
+/* Containers, and decoding from their kept bytes. See container.h. */
 #include "container/builder.h"
 
-#include <assert.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "core/host.h"
 #include "core/sort.h"
 #include "core/utf8.h"
 
-/* Read n bytes of a source, or find them in what the builder, if there is one, has read ahead. */
+/* Read n bytes of a source, or copy them from the builder's prefetched bytes. b may be NULL. */
 static int container_read(zt_source *source, const zt_builder *b, uint64_t offset, uint8_t *p,
                           size_t n, zt_error *err){
   if( !b || n==0 || offset<b->prefetched || !zt_claim(b->nPrefetched, offset-b->prefetched, n) ){
@@ -19,8 +17,7 @@ static int container_read(zt_source *source, const zt_builder *b, uint64_t offse
 }
 
 int zt_head_tail_read(zt_source *source, const zt_builder *b, zt_head_tail_buffer *buffer,
-                      zt_head_tail *out,
-                      zt_error *err){
+                      zt_head_tail *out, zt_error *err){
   const uint64_t size = zt_source_size(source);
   const size_t nHead = size<ZT_HEAD_SIZE ? (size_t)size : ZT_HEAD_SIZE;
   const size_t nTail = size<ZT_TAIL_SIZE ? (size_t)size : ZT_TAIL_SIZE;
@@ -38,7 +35,7 @@ zt_container_guess zt_container_like(const zt_container *c){
   const uint64_t tail = c->file_size-c->manifest_offset;
   zt_container_guess guess = { 0 };
   if( zt_container_memory(c)<=ZT_CONTAINER_EMPTIED_MAX ){
-    /* What is read ahead may begin before them, or end behind */
+    /* Prefetched bytes may begin before the metadata or end behind them */
     guess.kept = (uint32_t)(c->kept.n+ZT_HEAD_SIZE+ZT_TAIL_SIZE);
     guess.objects = c->objects.n;
     guess.components = c->components.n;
@@ -110,7 +107,7 @@ zt_container *zt_container_prepare(zt_container_guess guess){
   zt_container *c = guess.kept ? zt_container_new() : NULL;
   zt_builder b = { .container = c };
   if( !c ) return NULL;
-  /* What is nearly alike has room, too */
+  /* Leave room for similar files */
   zt_builder_reserve_kept(&b, guess.kept+guess.kept/8);
   zt_builder_reserve(&b, guess.objects, guess.components);
   return c;

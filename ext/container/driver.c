@@ -1,10 +1,9 @@
 /* The table of file formats. See driver.h. */
 #include "container/driver.h"
 
-#include "core/host.h"
 #include "core/paths.h"
 
-/* Files are probed, and rules and names are listed, in this order. */
+/* The order of probes, and of lists of rules and names. */
 #define DRIVER_TABLE(FORMAT) \
   FORMAT(zt0) \
   FORMAT(zt1_0) \

@@ -1,13 +1,11 @@
 /* The table of types. See dtype.h. */
 #include "container/dtype.h"
 
-#include "core/host.h"
-
 #define DTYPE_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
   { ZT_DTYPE_##name, #name, #storage, class, wide, width, unit, elements, bytes },
 static const zt_dtype dtype_table[] = { ZT_DTYPES(DTYPE_ROW) };
 
-/* The names again, with their lengths: a manifest names a type for each component. */
+/* The names with their lengths, because a manifest names a type for each component. */
 #define DTYPE_NAME(name, ...) ZT_TEXT_INIT(#name),
 static const zt_text dtype_name_table[] = { ZT_DTYPES(DTYPE_NAME) };
 
@@ -20,7 +18,7 @@ const zt_dtype *zt_dtype_named(zt_text name){
   return NULL;
 }
 
-/* --- What others call the types --- */
+/* --- Names in other libraries --- */
 
 typedef struct dtype_names {
   zt_text names[4];
@@ -33,8 +31,8 @@ enum { DTYPE_LONG, DTYPE_WORD, DTYPE_UPPER, DTYPE_CODE, DTYPE_FAMILIES };
 #define DTYPE_IS(literal) ZT_TEXT_INIT(literal)
 
 /*
-** THE table of other names: of numpy (with ml_dtypes) and torch; the words of C that both use; of
-** safetensors and GGUF; numpy's type strings. A name that they use for different types is none:
+** THE table of other names: of numpy (with ml_dtypes) and torch; C's words that both use; of
+** safetensors and GGUF; numpy's type strings. Names that they use for different types are excluded:
 ** float, int, long. Results are little-endian, so there is no '>f4'.
 */
 static const dtype_names dtype_others[ZT_DTYPE_COUNT] = {
@@ -65,7 +63,7 @@ static const dtype_names dtype_others[ZT_DTYPE_COUNT] = {
   DTYPE_ALSO(complex128, "complex128", DTYPE_NONE, DTYPE_NONE, DTYPE_IS("<c16"))
 };
 
-/* The type that one of the first families calls so. */
+/* The type of a name in the first families. */
 static const zt_dtype *dtype_other(zt_text name, int families){
   for(size_t i=0; i<ZT_DTYPE_COUNT; i++){
     for(int f=0; f<families; f++){
@@ -79,7 +77,7 @@ const zt_dtype *zt_dtype_long(zt_text name){
   return dtype_other(name, DTYPE_LONG+1);
 }
 
-/* Whatever name it is. torch writes its own name before its types. */
+/* The type of any known name. torch writes its own name before its types. */
 static const zt_dtype *dtype_any(zt_text name){
   const zt_text torch = ZT_TEXT("torch.");
   const bool of_torch = name.n>torch.n && memcmp(name.z, torch.z, torch.n)==0;

@@ -1,8 +1,7 @@
 /*
 ** THE table of storage and logical types (zTensor 1.2.0 section 2; f8_e8m0 and f4_e2m1: zTensor 2;
 ** i4, u4, i2 and u2: ONNX). Elements of less than a byte are packed, the first in the lowest bits.
-** Whoever needs to know a type asks here; a new type is one row below, and its conversions in
-** tensor/convert.c.
+** A new type is one row below, and its conversions in tensor/convert.c.
 */
 #ifndef ZT_CONTAINER_DTYPE_H
 #define ZT_CONTAINER_DTYPE_H
@@ -11,15 +10,12 @@
 
 typedef enum zt_class { ZT_FLOAT, ZT_INT, ZT_UINT, ZT_BOOL, ZT_COMPLEX } zt_class;
 
-/* How a conversion goes through a type: each is converted from and to one of these four
-** without loss. */
+/* Conversions of a type go through one of these, without loss. */
 typedef enum zt_wide { ZT_F32, ZT_F64, ZT_I64, ZT_U64 } zt_wide;
 #define ZT_WIDES 4
 
-/*
-** X(name, storage, class, wide, width, unit, elements, bytes, conversion): one row a type, the
-** columns being those of zt_dtype. A complex type converts by the type of its parts.
-*/
+/* X(name, storage, class, wide, width, unit, elements, bytes, conversion): a row for each type,
+** with the columns of zt_dtype. A complex type converts by the type of its parts. */
 #define ZT_DTYPES(X) \
   X(f64,         f64,  ZT_FLOAT,   ZT_F64,  8, 8, 1,  8, f64) \
   X(f32,         f32,  ZT_FLOAT,   ZT_F32,  4, 4, 1,  4, f32) \
@@ -55,41 +51,40 @@ typedef enum zt_dtype_id {
 } zt_dtype_id;
 
 struct zt_dtype {
-  zt_dtype_id id;        /* Its place in the table */
-  const char *name;      /* dtype or type, as the model spells it */
-  const char *storage;   /* The dtype that its bytes have; the name itself for a storage type */
+  zt_dtype_id id;        /* Index in the table */
+  const char *name;      /* dtype or type in the model's words */
+  const char *storage;   /* The dtype of its bytes; a storage type's own name */
   zt_class class;
-  zt_wide wide;          /* Holds every value of it (of a complex number: of either part) */
-  unsigned width;        /* Bytes of one element in memory (a complex number: both parts) */
-  unsigned unit;         /* Bytes that a change of byte order reverses: the storage type's width */
-  unsigned elements;     /* Elements of a block in a file: 1, unless they are packed, */
-  unsigned bytes;        /* and its bytes */
+  zt_wide wide;          /* Holds every value; for complex numbers, every part */
+  unsigned width;        /* Bytes of an element in memory, of both parts if complex */
+  unsigned unit;         /* Bytes that a change of byte order reverses */
+  unsigned elements;     /* Elements of a block in a file: 1 unless packed */
+  unsigned bytes;        /* Bytes of that block */
 };
 
-/* True if elements in memory are not those of a file one after the other. */
+/* True if several elements share a byte in files, but not in memory. */
 static inline bool zt_dtype_is_packed(const zt_dtype *dtype){ return dtype->elements>1; }
 
-/* The type of that number. */
 const zt_dtype *zt_dtype_get(zt_dtype_id id);
 
-/* For drivers: set storage, element and misplaced of a component whose dtype and type are in the
-** table's words. */
+/* For drivers: set storage, element and misplaced of a component with dtype and type in the model's
+** words. */
 void zt_dtype_decide(zt_component *out);
 
 /* The type of that name, storage or logical; NULL if there is none. */
 const zt_dtype *zt_dtype_named(zt_text name);
 
-/* The type that numpy and torch call so (float32); NULL if there is none. */
+/* The type of that name in numpy and torch (float32); NULL if there is none. */
 const zt_dtype *zt_dtype_long(zt_text name);
 
-/* The type that a user gave a name of: ours, or one of the others in dtype.c's table. One that
-** there is not is an error. */
+/* The type of a user's name: the model's, or one in dtype.c's table. An unknown name is an
+** error. */
 int zt_dtype_find(zt_text name, const zt_dtype **out, zt_error *err);
 
 /* The storage type of that name; NULL if there is none. */
 const zt_dtype *zt_dtype_storage(zt_text name);
 
-/* Bytes of that many elements in a file, of whole blocks; false beyond 64 bits. */
+/* Bytes of that many elements in a file, in whole blocks; false beyond 64 bits. */
 bool zt_dtype_size(const zt_dtype *dtype, uint64_t elements, uint64_t *out);
 
 #endif

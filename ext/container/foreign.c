@@ -1,38 +1,28 @@
 /*
-** What a file is that no driver claims.
+** Files that no driver claims.
 **
-**   T1  the file is of a format that is known
-**   T2  and of one that is read
+**   T1  the file is of a known format
+**   T2  the file is of a supported format
 **
-** T2 is said of what these bytes tell, which no file of another kind has by chance:
+** T2 needs bytes that files of other formats do not have by chance:
 **
-**   HDF5                    its signature, in the first place or at a power of two from 512 on
+**   HDF5                    its signature, at offset 0 or at a power of two from 512 on
 **                           (HDF5 File Format Specification 3.0, section II.A)
 **   MATLAB                  its header's text (MAT-File Format, level 5 and 7.3, which is HDF5)
 **   TensorFlow Lite         the flatbuffer's identifier, TFL3
-**   TensorFlow's index      an SSTable's footer, and a first key that is empty
-**   GGML                    the magic numbers of what came before GGUF
-**   pickle                  PROTO and a FRAME, or PROTO and an opcode that makes a value, and STOP;
-**                           before protocol 2 what it begins with, of a few, and STOP
+**   TensorFlow's index      an SSTable's footer, and an empty first key
+**   GGML                    the magic numbers before GGUF
+**   pickle                  PROTO, then FRAME or an opcode that makes a value, and STOP at the end;
+**                           before protocol 2 one of some known beginnings, and STOP
 */
 #include "container/foreign.h"
 
-#include "core/host.h"
-
 /* --- By their bytes --- */
 
-static bool foreign_begins(const zt_head_tail *input, const char *bytes, size_t n){
-  return input->head.n>=n && memcmp(input->head.p, bytes, n)==0;
-}
-
-/* The same of a text, in any case. */
+/* True if the file begins with that text, in any case. */
 static bool foreign_begins_with_text(const zt_head_tail *input, const char *text){
   size_t n = strlen(text);
   return input->head.n>=n && sqlite3_strnicmp((const char*)input->head.p, text, (int)n)==0;
-}
-
-static bool foreign_ends(const zt_head_tail *input, const char *bytes, size_t n){
-  return input->tail.n>=n && memcmp(input->tail.p+input->tail.n-n, bytes, n)==0;
 }
 
 static bool foreign_is_hdf5(const zt_head_tail *input, zt_error *err){
@@ -51,16 +41,15 @@ static bool foreign_is_tflite(const zt_head_tail *input){
   return input->head.n>=8 && memcmp(input->head.p+4, "TFL3", 4)==0;
 }
 
-/* Of the first entry, no byte of the key is shared, and none its own. */
+/* The first entry's key shares no bytes and has none of its own. */
 static bool foreign_is_tensorflow(const zt_head_tail *input){
-  return foreign_begins(input, "\0\0", 2)
-      && foreign_ends(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+  return zt_head_is(input, "\0\0", 2) && zt_tail_is(input, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
 }
 
 static bool foreign_is_ggml(const zt_head_tail *input){
   static const char *const magics[] = { "lmgg", "fmgg", "tjgg", "algg" };
   for(size_t i=0; i<sizeof(magics)/sizeof(*magics); i++){
-    if( foreign_begins(input, magics[i], 4) ) return true;
+    if( zt_head_is(input, magics[i], 4) ) return true;
   }
   return false;
 }
@@ -72,17 +61,17 @@ static bool foreign_is_pickle(const zt_head_tail *input){
     "ccollections\nOrd"
   };
   const uint8_t *p = input->head.p;
-  if( input->head.n<4 || !foreign_ends(input, ".", 1) ) return false;
+  if( input->head.n<4 || !zt_tail_is(input, ".", 1) ) return false;
   if( p[0]==0x80 && p[1]>=2 && p[1]<=5 ){
     return p[2]==0x95 || (p[2] && strchr(makes, p[2]));
   }
   for(size_t i=0; i<sizeof(texts)/sizeof(*texts); i++){
-    if( foreign_begins(input, texts[i], strlen(texts[i])) ) return true;
+    if( zt_head_is(input, texts[i], strlen(texts[i])) ) return true;
   }
   return false;
 }
 
-/* A file of a format that is not read; NULL: its bytes do not tell. */
+/* The name of an unsupported format; NULL: unknown. */
 static const char *foreign_format(const zt_head_tail *input, zt_error *err){
   if( foreign_begins_with_text(input, "MATLAB 5.0 MAT-f")
    || foreign_begins_with_text(input, "MATLAB 7.3 MAT-f") ) return "a file of MATLAB";
@@ -112,10 +101,6 @@ int zt_foreign_fail(const zt_head_tail *input, zt_error *err){
 /* --- In zip archives --- */
 
 bool zt_foreign_is_hdf5(zt_text name){
-  static const char *const input[] = { ".h5", ".hdf5" };
-  for(size_t i=0; i<sizeof(input)/sizeof(*input); i++){
-    const size_t n = strlen(input[i]);
-    if( name.n>n && memcmp(name.z+name.n-n, input[i], n)==0 ) return true;
-  }
-  return false;
+  const char *const end = name.z+name.n;
+  return (name.n>3 && memcmp(end-3, ".h5", 3)==0) || (name.n>5 && memcmp(end-5, ".hdf5", 5)==0);
 }

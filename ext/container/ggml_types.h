@@ -1,9 +1,8 @@
 /*
-** THE table of ggml's types, by which GGUF says what a tensor consists of (the enumeration
-** ggml_type of ggml.h, and the blocks of ggml-common.h). Plain types are dtypes of the same name;
-** the others are blocks: some bytes that stand for some elements, one after the other in a row.
-** What a block's elements are is in tensor/ggml.h; a new type is one row below, and its decoder
-** there.
+** THE table of ggml's types, which GGUF's tensors have (the enumeration ggml_type of ggml.h, and
+** the blocks of ggml-common.h). Plain types are dtypes of the same name. The others are blocks:
+** some bytes for some elements, one after the other in a row. tensor/ggml.h describes the blocks'
+** elements; a new type is one row below, and its decoder there.
 */
 #ifndef ZT_CONTAINER_GGML_TYPES_H
 #define ZT_CONTAINER_GGML_TYPES_H
@@ -42,32 +41,31 @@
   X(q1_0,    41, 128,  18) \
   X(q2_0,    42,  64,  18)
 
-/* The same of types that ggml has only within computations: nobody defines what their elements
-** are. */
+/* The same, for types that ggml uses only within computations; their elements have no
+** definition. */
 #define ZT_GGML_INNER_TYPES(X) \
   X(q8_1,     9,  32,  36) \
   X(q8_k,    15, 256, 292)
 
-/* The place in the table. Those with a decoder come first. */
+/* Index in the table; types with decoders come first. */
 typedef enum zt_ggml_id {
 #define ZT_GGML_ID(name, ...) ZT_GGML_##name,
   ZT_GGML_BLOCK_TYPES(ZT_GGML_ID)
   ZT_GGML_INNER_TYPES(ZT_GGML_ID)
 #undef ZT_GGML_ID
-  ZT_GGML_PLAIN            /* None of them: a plain type */
+  ZT_GGML_PLAIN            /* All plain types */
 } zt_ggml_id;
 
 typedef struct zt_ggml_type {
   zt_ggml_id id;
-  uint32_t number;         /* What GGUF calls it */
-  zt_text name;            /* In lower case; of a plain type the dtype's */
-  unsigned elements;       /* Of a block, of which `bytes` is the length; both 0 of a plain type,
-                           ** for which its dtype knows */
+  uint32_t number;         /* GGUF's number */
+  zt_text name;            /* In lower case; a plain type has its dtype's name */
+  unsigned elements;       /* Elements and bytes of a block; 0 and 0 for a plain type */
   unsigned bytes;
 } zt_ggml_type;
 
-/* The type of that number or name; NULL if there is none, or no longer (4, 5, 31 to 33, 36
-** to 38). */
+/* The type of that number or name; NULL if there is none, or no longer (4, 5, 31 to 33, 36 to
+** 38). */
 const zt_ggml_type *zt_ggml_type_numbered(uint32_t number);
 const zt_ggml_type *zt_ggml_type_named(zt_text name);
 

@@ -2,9 +2,9 @@
 ** GGUF, versions 2 and 3 (docs/gguf.md of ggml).
 **
 **   file     := "GGUF" version tensors keys metadata infos padding data
-**                                     ; GG1: the first four are there
+**                                     ; GG1: the first four are present
 **   version  := u32                   ; GG2: 2 or 3, in the byte order of all numbers
-**   tensors  := u64   keys := u64     ; GG3: how many, and the file has room for as many
+**   tensors  := u64   keys := u64     ; GG3: the file has room for so many
 **   metadata := (key type value){keys}   ; GG10: no key twice
 **   key      := text                  ; GG9: UTF-8, as are tensors' names, which have no U+0000
 **   text     := u64 bytes             ; GG4: no length or count goes beyond the file's end
@@ -15,42 +15,37 @@
 **   infos    := (name:text rank:u32 dimension:u64{rank} type:u32 offset:u64){tensors}
 **                                     ; GG11: no name twice; GG12: at most ZT_MAX_RANK dimensions;
 **                                     ; GG13: their product fits 64 bits, unless one is 0
-**   padding  := 0x00*                 ; to a multiple of general.alignment, a u32, else of 32
+**   padding  := 0x00*                 ; to a multiple of general.alignment, a u32, by default 32
 **                                     ; GG14: it is a multiple of 8, or a power of two
 **   data     := bytes                 ; offsets count from here. GG15: they are multiples of the
 **                                     ; alignment; GG16: tensors lie within the file
 **
 **   GG5  metadata and infos take at most ZT_MAX_MANIFEST bytes
 **
-** A file of several is read by itself. Metadata and infos are kept as they are in the file; nobody
-** knows where they end before they are walked, so they are read piece by piece. Dimensions come
-** innermost first. Blocks of big-endian files have no values: nothing tells whether the numbers in
-** them were swapped, too.
+** Each file of a split model is read by itself. Metadata and infos are kept as they are in the
+** file. They are read in pieces, because only a walk shows where they end. Dimensions are stored
+** innermost first. Blocks of big-endian files have no values, because no field tells whether the
+** numbers in them were swapped.
 */
 #include "container/gguf.h"
 
-#include <assert.h>
 #include "container/dtype.h"
-#include "core/host.h"
 #include "core/utf8.h"
 
-#define GGUF_ALIGNMENT 32                    /* Where the file does not say */
-#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes that are read at first: then as many as there
-                                             ** are already, */
-#define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* up to this */
-#define GGUF_POLL_STEPS 0xFFFF               /* Steps between two questions whether to go
-                                             ** on, less 1 */
-#define GGUF_PREFETCH 65536                   /* Tensors that room is made for at once */
+#define GGUF_ALIGNMENT 32                    /* The default */
+#define GGUF_PIECE ((uint64_t)64 << 10)      /* Bytes of the first read; later ones double them, */
+#define GGUF_PIECE_MAX ((uint64_t)8 << 20)   /* in pieces up to this */
+#define GGUF_POLL_STEPS 0xFFFF               /* Steps between checks for an interrupt, less 1 */
+#define GGUF_RESERVE_MAX 65536               /* Maximum tensors to reserve room for */
 
-/* The least bytes of a key with its value, and of a tensor's info. */
+/* Minimum bytes of a key with its value, and of a tensor's info. */
 #define GGUF_KEY_MIN 13
 #define GGUF_INFO_MIN 24
 
 #define GGUF_SPEC(type) "docs/gguf.md of ggml, " type
 
 static const zt_rule gguf_rules[] = {
-  ZT_ERROR("GG1", "gguf-header", "a GGUF file has a header of 24 bytes",
-           GGUF_SPEC("gguf_header_t")),
+  ZT_ERROR("GG1", "gguf-header", "the header has 24 bytes (GGUF)", GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG2", "gguf-version", "the version is 2 or 3 (GGUF)", GGUF_SPEC("gguf_header_t")),
   ZT_ERROR("GG3", "gguf-length", "no length and no count extends beyond the file's end (GGUF)",
            GGUF_SPEC("gguf_file_t")),
@@ -60,15 +55,12 @@ static const zt_rule gguf_rules[] = {
            GGUF_SPEC("gguf_metadata_value_type")),
   ZT_ERROR("GG7", "gguf-bool", "a bool is 0 or 1 (GGUF)", GGUF_SPEC("gguf_metadata_value_type")),
   ZT_ERROR("GG8", "gguf-depth", "arrays are nested at most 64 deep (GGUF)", ZT_SPEC_OURS),
-  ZT_ERROR("GG9", "gguf-name",
-           "keys and tensors' names are UTF-8, the latter without U+0000 (GGUF)",
+  ZT_ERROR("GG9", "gguf-name", "keys and names are UTF-8, names without U+0000 (GGUF)",
            GGUF_SPEC("gguf_string_t")),
   ZT_ERROR("GG10", "gguf-duplicate-key", "no key occurs twice (GGUF)", ZT_SPEC_SENSE),
-  ZT_ERROR("GG11", "gguf-duplicate-tensor", "no two tensors have the same name (GGUF)",
-           ZT_SPEC_SENSE),
+  ZT_ERROR("GG11", "gguf-duplicate-tensor", "tensors have different names (GGUF)", ZT_SPEC_SENSE),
   ZT_ERROR("GG12", "gguf-dimensions", "a tensor has at most 64 dimensions (GGUF)", ZT_SPEC_OURS),
-  ZT_ERROR("GG13", "gguf-elements", "the product of the dimensions fits 64 bits (GGUF)",
-           ZT_SPEC_OURS),
+  ZT_ERROR("GG13", "gguf-elements", "the product of dimensions fits 64 bits (GGUF)", ZT_SPEC_OURS),
   ZT_ERROR("GG14", "gguf-alignment",
            "general.alignment is a u32, and a multiple of 8 or a power of two (GGUF)",
            GGUF_SPEC("general.alignment")),
@@ -86,22 +78,22 @@ static const zt_text gguf_formats[] = {
 };
 #undef GGUF_FORMAT
 
-/* --- Numbers, and what else the metadata consists of --- */
+/* --- Tensors --- */
 
-/* Dimension i of a tensor, the innermost being the first. */
+/* Dimension i of a tensor; the first is the innermost. */
 static uint64_t gguf_dimension(const zt_container *c, const zt_gguf_info *info, uint32_t i){
   return zt_gguf_u64(zt_gguf_of(c)->big, c->kept.p+info->dimensions+4+8*(size_t)i);
 }
 
-/* Set rank, shape and elements; false if these are beyond 64 bits. */
+/* Set rank, shape and elements; false if 64 bits do not hold the elements. */
 static bool gguf_set_shape(const zt_container *c, const zt_gguf_info *info, zt_object *out){
   out->rank = info->rank;
   for(uint32_t i=0; i<info->rank; i++) out->shape[info->rank-1-i] = gguf_dimension(c, info, i);
   return zt_object_count(out);
 }
 
-/* How many bytes a tensor has; false beyond 64 bits. *known: that can be told: its type is known,
-** and its rows are whole blocks. */
+/* The bytes of a tensor; false beyond 64 bits. *known is false if the type is unknown, or a row is
+** not a whole number of blocks. */
 static bool gguf_length(const zt_container *c, const zt_gguf_info *info, uint64_t elements,
                         bool *known, uint64_t *out){
   const zt_ggml_type *type = info->type;
@@ -115,33 +107,33 @@ static bool gguf_length(const zt_container *c, const zt_gguf_info *info, uint64_
   return !*known || zt_mul64(elements/type->elements, type->bytes, out);
 }
 
-/* --- The walk through what is being read --- */
+/* --- Scanning the metadata --- */
 
 typedef struct gguf_reader {
   zt_builder *b;
   zt_keys keys;
   bool big;
   const uint8_t *p;    /* The kept bytes, */
-  size_t n;            /* as many as were read */
-  size_t at;           /* Position of what comes next */
-  uint64_t total;      /* Bytes from the metadata up to the file's end */
+  size_t n;            /* and their number */
+  size_t at;           /* Position of the next byte to scan */
+  uint64_t total;      /* Bytes from the metadata to the file's end */
 } gguf_reader;
 
-/* The file is too short for what begins at the reader's position. */
+static ZT_COLD bool gguf_fail(gguf_reader *r, const char *rule, size_t at, const char *fault){
+  return !zt_break(r->b->err, rule, "byte %llu: %s", (uint64_t)(ZT_GGUF_HEADER+at), fault);
+}
+
+/* The file ends within the item at the reader's position. */
 static ZT_COLD bool gguf_fail_end(gguf_reader *r, const char *what){
-  zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at), what);
-  return false;
+  return !zt_break(r->b->err, "GG4", "byte %llu: %s goes beyond the file's end",
+                   (uint64_t)(ZT_GGUF_HEADER+r->at), what);
 }
 
-/* What begins at the reader's position is too long. */
 static ZT_COLD bool gguf_fail_size(gguf_reader *r){
-  zt_break(r->b->err, "GG5", "byte %llu: keys and tensor infos take more than 1 GiB",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at));
-  return false;
+  return gguf_fail(r, "GG5", r->at, "keys and tensor infos take more than 1 GiB");
 }
 
-/* Read on until there are n bytes at the reader's position. */
+/* Read more, until there are n bytes at the reader's position. */
 static ZT_COLD bool gguf_read(gguf_reader *r, uint64_t n){
   zt_container *c = r->b->container;
   uint64_t least = n-(r->n-r->at), piece = r->n<GGUF_PIECE ? GGUF_PIECE : r->n;
@@ -157,13 +149,12 @@ static ZT_COLD bool gguf_read(gguf_reader *r, uint64_t n){
   return true;
 }
 
-/* Have n bytes at the reader's position. */
+/* Make n bytes available at the reader's position. */
 ZT_INLINE bool gguf_have(gguf_reader *r, uint64_t n, const char *what){
   if( n<=r->n-r->at ) return true;
   return n<=r->total-r->at ? gguf_read(r, n) : gguf_fail_end(r, what);
 }
 
-/* Every many steps. */
 ZT_INLINE bool gguf_poll(const zt_builder *b, uint64_t step){
   return (step & GGUF_POLL_STEPS)!=GGUF_POLL_STEPS || !zt_interrupt_check(b->interrupt, b->err);
 }
@@ -181,35 +172,31 @@ ZT_INLINE bool gguf_scan_text(gguf_reader *r){
 static bool gguf_check_bools(gguf_reader *r, uint64_t n){
   uint8_t all = 0;
   for(uint64_t i=0; i<n; i++) all |= r->p[r->at+i];
-  if( all<=1 ) return true;
-  zt_break(r->b->err, "GG7", "byte %llu: a bool that is neither 0 nor 1",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at));
-  return false;
+  return all<=1 || gguf_fail(r, "GG7", r->at, "a bool that is neither 0 nor 1");
 }
 
-/* n values of a type that has a width. */
+/* Scan n values of fixed width. */
 static bool gguf_scan_numbers(gguf_reader *r, uint32_t type, uint64_t n){
-  uint64_t bytes = n*zt_gguf_types[type].width;   /* Fits: there is room for n */
+  uint64_t bytes = n*zt_gguf_types[type].width;   /* Cannot overflow: the file has room for n */
   if( !gguf_have(r, bytes, "a value") ) return false;
   if( type==ZT_GGUF_BOOL && !gguf_check_bools(r, n) ) return false;
   r->at += (size_t)bytes;
   return true;
 }
 
-/* The type that comes next. */
+/* The next type. */
 static bool gguf_scan_type(gguf_reader *r, uint32_t *out){
   if( !gguf_have(r, 4, "a value's type") ) return false;
   *out = zt_gguf_u32(r->big, r->p+r->at);
-  if( *out<ZT_GGUF_TYPES ){
-    r->at += 4;
-    return true;
+  if( *out>=ZT_GGUF_TYPES ){
+    return !zt_break(r->b->err, "GG6", "byte %llu: value type %u is not known",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), *out);
   }
-  zt_break(r->b->err, "GG6", "byte %llu: value type %u is not known",
-           (unsigned long long)(ZT_GGUF_HEADER+r->at), (unsigned)*out);
-  return false;
+  r->at += 4;
+  return true;
 }
 
-/* The type and number of an array's elements, which the file has room for. */
+/* The type and number of an array's elements, for which the file has room. */
 static bool gguf_scan_count(gguf_reader *r, uint32_t *type, uint64_t *n){
   if( !gguf_scan_type(r, type) || !gguf_have(r, 8, "an array's length") ) return false;
   *n = zt_gguf_u64(r->big, r->p+r->at);
@@ -225,9 +212,8 @@ static bool gguf_scan_value(gguf_reader *r, uint32_t type, int depth){
   if( type==ZT_GGUF_TEXT ) return gguf_scan_text(r);
   if( type!=ZT_GGUF_ARRAY ) return gguf_scan_numbers(r, type, 1);
   if( depth==ZT_GGUF_DEPTH_MAX ){
-    zt_break(r->b->err, "GG8", "byte %llu: arrays are nested more than %d deep",
-             (unsigned long long)(ZT_GGUF_HEADER+r->at), ZT_GGUF_DEPTH_MAX);
-    return false;
+    return !zt_break(r->b->err, "GG8", "byte %llu: arrays are nested more than %d deep",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), ZT_GGUF_DEPTH_MAX);
   }
   if( !gguf_scan_count(r, &inner, &n) ) return false;
   if( inner!=ZT_GGUF_TEXT && inner!=ZT_GGUF_ARRAY ) return gguf_scan_numbers(r, inner, n);
@@ -240,36 +226,30 @@ static bool gguf_scan_value(gguf_reader *r, uint32_t type, int depth){
   return true;
 }
 
-/* The value of general.alignment, whose type is at a position. */
+/* Read general.alignment, whose type is at a position. */
 static bool gguf_set_alignment(gguf_reader *r, size_t at){
   zt_gguf_state *s = r->b->container->state;
   uint32_t type = zt_gguf_u32(r->big, r->p+at), n;
   if( type!=ZT_GGUF_U32 ){
-    zt_break(r->b->err, "GG14", "general.alignment is of type %.*s, not u32",
-             (int)zt_gguf_types[type].name.n, zt_gguf_types[type].name.z);
-    return false;
+    return !zt_break(r->b->err, "GG14", "general.alignment is of type %.*s, not u32",
+                     (int)zt_gguf_types[type].name.n, zt_gguf_types[type].name.z);
   }
   n = zt_gguf_u32(r->big, r->p+at+4);
   if( n==0 || (n%8!=0 && (n & (n-1))!=0) ){
-    zt_break(r->b->err, "GG14",
-             "general.alignment is %u, neither a multiple of 8 nor a power of two", (unsigned)n);
-    return false;
+    return !zt_break(r->b->err, "GG14",
+                     "general.alignment is %u, neither a multiple of 8 nor a power of two", n);
   }
   s->alignment = n;
   return true;
 }
 
-/* A key of which there is no other. *out is valid until more is read. */
+/* Scan a key. *out is valid until the next read. */
 static bool gguf_scan_key(gguf_reader *r, zt_text *out){
   size_t at = r->at+8;
   bool duplicate;
   if( !gguf_scan_text(r) ) return false;
   *out = (zt_text){ (const char*)r->p+at, r->at-at };
-  if( !zt_utf8_valid(r->p+at, out->n) ){
-    zt_break(r->b->err, "GG9", "byte %llu: a key is not UTF-8",
-             (unsigned long long)(ZT_GGUF_HEADER+at));
-    return false;
-  }
+  if( !zt_utf8_valid(r->p+at, out->n) ) return gguf_fail(r, "GG9", at, "a key is not UTF-8");
   if( zt_keys_add(&r->keys, r->p, (zt_key){ (uint32_t)at, (uint32_t)out->n }, &duplicate,
                   r->b->err) ) return false;
   if( duplicate ) zt_break(r->b->err, "GG10", "key '%.*s' stands twice", zt_shown(*out), out->z);
@@ -291,22 +271,21 @@ static bool gguf_scan_keys(gguf_reader *r, uint64_t n){
   return true;
 }
 
-/* The bytes of a tensor's info. */
+/* Scan a tensor's info. */
 static bool gguf_scan_info_bytes(gguf_reader *r){
   uint32_t rank;
   if( !gguf_scan_text(r) || !gguf_have(r, 4, "a tensor's number of dimensions") ) return false;
   rank = zt_gguf_u32(r->big, r->p+r->at);
   if( rank>ZT_MAX_RANK ){
-    zt_break(r->b->err, "GG12", "byte %llu: a tensor of %u dimensions, %d are the most",
-             (unsigned long long)(ZT_GGUF_HEADER+r->at), (unsigned)rank, ZT_MAX_RANK);
-    return false;
+    return !zt_break(r->b->err, "GG12", "byte %llu: a tensor of %u dimensions, %d are the most",
+                     (uint64_t)(ZT_GGUF_HEADER+r->at), rank, ZT_MAX_RANK);
   }
   if( !gguf_have(r, 4+8*(uint64_t)rank+12, "a tensor's info") ) return false;
   r->at += 4+8*(size_t)rank+12;
   return true;
 }
 
-/* Add a tensor. Whether its bytes are there is seen when all infos are. */
+/* Add a tensor. Its bytes are checked later, when the data's offset is known. */
 static int gguf_add(zt_builder *b, size_t at){
   const zt_container *c = b->container;
   uint64_t alignment = zt_gguf_of(c)->alignment;
@@ -317,7 +296,7 @@ static int gguf_add(zt_builder *b, size_t at){
   if( !zt_utf8_valid((const uint8_t*)info.name.z, info.name.n)
    || zt_has_nul(info.name.z, info.name.n) ){
     return zt_break(b->err, "GG9", "byte %llu: a tensor's name is not UTF-8, or has U+0000 in it",
-                    (unsigned long long)(ZT_GGUF_HEADER+8)+at);
+                    (uint64_t)(ZT_GGUF_HEADER+8)+at);
   }
   b->err->object = info.name;
   if( zt_builder_object(b, info.name, at, &duplicate) ) return b->err->rc;
@@ -326,16 +305,16 @@ static int gguf_add(zt_builder *b, size_t at){
     return zt_break(b->err, "GG13", "the product of its dimensions does not fit 64 bits");
   }
   if( info.offset%alignment!=0 ){
-    return zt_break(b->err, "GG15", "offset %llu is not a multiple of %llu",
-                    (unsigned long long)info.offset, (unsigned long long)alignment);
+    return zt_break(b->err, "GG15", "offset %llu is not a multiple of %llu", info.offset,
+                    alignment);
   }
   b->err->object.z = NULL;
   return zt_builder_component(b, at);
 }
 
 static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
-  zt_builder_reserve(r->b, n<GGUF_PREFETCH ? n : GGUF_PREFETCH, n<GGUF_PREFETCH ? n
-                     : GGUF_PREFETCH);
+  const uint64_t room = n<GGUF_RESERVE_MAX ? n : GGUF_RESERVE_MAX;
+  zt_builder_reserve(r->b, room, room);
   for(uint64_t i=0; i<n; i++){
     size_t at = r->at;
     if( !gguf_poll(r->b, i) || !gguf_scan_info_bytes(r) || gguf_add(r->b, at) ) return false;
@@ -345,7 +324,7 @@ static bool gguf_scan_infos(gguf_reader *r, uint64_t n){
 
 /* --- Opening --- */
 
-/* Fail unless all tensors' bytes are in the file. */
+/* Check that all tensors' bytes are in the file. */
 static int gguf_check_ranges(zt_builder *b){
   const zt_container *c = b->container;
   uint64_t data = zt_gguf_of(c)->data, length, offset;
@@ -362,8 +341,7 @@ static int gguf_check_ranges(zt_builder *b){
     }
     if( !zt_add64(data, info.offset, &offset) || !zt_claim(c->file_size, offset, length) ){
       return zt_break(b->err, "GG16", "%llu bytes at offset %llu of the data, which begins at "
-                      "%llu, go beyond the file's end", (unsigned long long)length,
-                      (unsigned long long)info.offset, (unsigned long long)data);
+                      "%llu, go beyond the file's end", length, info.offset, data);
     }
     b->err->object.z = NULL;
   }
@@ -372,7 +350,7 @@ static int gguf_check_ranges(zt_builder *b){
 
 static zt_probe gguf_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=4 && memcmp(input->head.p, "GGUF", 4)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, "GGUF", 4) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_state *s){
@@ -381,15 +359,14 @@ static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_st
   uint32_t version;
   if( input->size<ZT_GGUF_HEADER ){
     return zt_break(b->err, "GG1", "the file has %llu bytes, a GGUF header has %d",
-                    (unsigned long long)input->size, ZT_GGUF_HEADER);
+                    input->size, ZT_GGUF_HEADER);
   }
   if( zt_source_read(b->source, 0, header, ZT_GGUF_HEADER, b->err) ) return b->err->rc;
   version = zt_gguf_u32(false, header+4);
   s->big = (version & 0xFFFF)==0;
   version = zt_gguf_u32(s->big, header+4);
   if( version!=2 && version!=3 ){
-    return zt_break(b->err, "GG2", "GGUF version %u cannot be read, 2 and 3 can",
-                    (unsigned)version);
+    return zt_break(b->err, "GG2", "GGUF version %u cannot be read, 2 and 3 can", version);
   }
   b->container->version = version==2 ? ZT_TEXT("2") : ZT_TEXT("3");
   s->tensors = zt_gguf_u64(s->big, header+8);
@@ -397,16 +374,16 @@ static int gguf_read_header(zt_builder *b, const zt_head_tail *input, zt_gguf_st
   remaining = input->size-ZT_GGUF_HEADER;
   if( s->tensors>remaining/GGUF_INFO_MIN || s->keys>remaining/GGUF_KEY_MIN ){
     return zt_break(b->err, "GG3", "%llu keys and %llu tensors are more than the file has room for",
-                    (unsigned long long)s->keys, (unsigned long long)s->tensors);
+                    s->keys, s->tensors);
   }
   if( s->tensors>ZT_MAX_MANIFEST/GGUF_INFO_MIN || s->keys>ZT_MAX_MANIFEST/GGUF_KEY_MIN ){
     return zt_break(b->err, "GG5", "%llu keys and %llu tensors take more than 1 GiB",
-                    (unsigned long long)s->keys, (unsigned long long)s->tensors);
+                    s->keys, s->tensors);
   }
   return SQLITE_OK;
 }
 
-/* What a container has without having been asked. */
+/* Set the container's own fields. */
 static void gguf_set_container(zt_container *c){
   const zt_gguf_state *s = c->state;
   c->rules = ZT_RULE_PADDING_ZERO;
@@ -470,7 +447,7 @@ static void gguf_object(const zt_container *c, uint32_t i, zt_object *out){
   };
 }
 
-/* Component i is that of object i. */
+/* Component i belongs to object i. */
 static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsigned want,
                            zt_component *out){
   const zt_gguf_state *s = c->state;
@@ -491,7 +468,8 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
   out->mixed = !info.type || info.type->id!=ZT_GGML_PLAIN;
 }
 
-/* Texts for ext/REFERENCE.md's tables of formats:
+/*
+** Texts for ext/REFERENCE.md's tables of formats:
 **
 **   read         versions 2 and 3, both byte orders
 **   known by     `GGUF`
@@ -499,19 +477,11 @@ static void gguf_component(const zt_container *c, uint32_t i, uint32_t k, unsign
 **   manifest     keys and tensor infos
 **   attributes   each key, with its stored type
 **   objects      in the order of the tensor infos; `shape` outermost first
-**   of objects   `ggml_type`, the type's number; `ne`, the dimensions as they are stored, innermost
-**                first
+**   of objects   `ggml_type`, the type's number; `ne`, the dimensions as stored, innermost first
 **   components   one, `data`: raw; `byte_order` may be `big`
 */
 const zt_driver zt_driver_gguf = {
-  .name = "gguf",
-  .format = "gguf",
-  .files = "*.gguf",
-  .rules = { gguf_rules },
-  .probe = gguf_probe,
-  .open = gguf_open,
-  .object = gguf_object,
-  .component = gguf_component,
-  .steps = &zt_gguf_steps,
-  .close = gguf_close,
+  .name = "gguf", .format = "gguf", .files = "*.gguf", .rules = { gguf_rules },
+  .probe = gguf_probe, .open = gguf_open, .object = gguf_object, .component = gguf_component,
+  .steps = &zt_gguf_steps, .close = gguf_close
 };

@@ -1,6 +1,6 @@
 /*
-** What the two files of the driver of GGUF have in common: gguf.c, which opens files, and has the
-** grammar, and gguf_values.c, which walks through values. Interface between these.
+** The parts of GGUF's driver: gguf.c opens files and has the grammar, gguf_values.c walks through
+** values. Interface between these.
 */
 #ifndef ZT_CONTAINER_GGUF_H
 #define ZT_CONTAINER_GGUF_H
@@ -8,11 +8,11 @@
 #include "container/builder.h"
 #include "container/ggml_types.h"
 
-#define ZT_GGUF_HEADER 24           /* Bytes up to the metadata */
+#define ZT_GGUF_HEADER 24           /* Bytes before the metadata */
 #define ZT_GGUF_DEPTH_MAX 64
 
-/* Types of values. Those from ZT_GGUF_MANIFEST on are no words of the format: maps and arrays that
-** are made of its parts. */
+/* Types of values. Those from ZT_GGUF_MANIFEST on are not the format's: maps and arrays made from
+** parts of the metadata. */
 enum {
   ZT_GGUF_U8, ZT_GGUF_I8, ZT_GGUF_U16, ZT_GGUF_I16, ZT_GGUF_U32, ZT_GGUF_I32, ZT_GGUF_F32,
   ZT_GGUF_BOOL, ZT_GGUF_TEXT, ZT_GGUF_ARRAY, ZT_GGUF_U64, ZT_GGUF_I64, ZT_GGUF_F64, ZT_GGUF_TYPES,
@@ -24,19 +24,19 @@ enum {
   ZT_GGUF_OBJECT        /* Map: ggml_type, ne */
 };
 
-/* Their names, and bytes: of texts and arrays those that even an empty one has. */
+/* Their names and minimum bytes; texts and arrays may be longer. */
 typedef struct zt_gguf_type {
   zt_text name;
   unsigned width;
 } zt_gguf_type;
 extern const zt_gguf_type zt_gguf_types[ZT_GGUF_TYPES];
 
-/* What a container of GGUF remembers besides. */
+/* The driver's state of a container. */
 typedef struct zt_gguf_state {
   bool big;            /* Numbers are big-endian */
   uint64_t keys, tensors;
   size_t infos;        /* Position of the first one */
-  uint64_t data;       /* Where in the file offsets count from */
+  uint64_t data;       /* File offset of the data */
   uint64_t alignment;
 } zt_gguf_state;
 
@@ -48,25 +48,23 @@ ZT_INLINE uint64_t zt_gguf_u64(bool big, const uint8_t *p){
   return big ? zt_be64(p) : zt_le64(p);
 }
 
-/* A tensor's info, which was checked. */
+/* A tensor's checked info. */
 typedef struct zt_gguf_info {
   zt_text name;
   uint32_t rank;
-  size_t dimensions;   /* Position of the rank, behind which they are */
+  size_t dimensions;   /* Position of the rank; the dimensions follow */
   size_t number;       /* Position of ggml's type */
-  const zt_ggml_type *type;   /* NULL: it is not known */
+  const zt_ggml_type *type;   /* NULL: unknown */
   uint64_t offset;
   size_t end;          /* Position behind it */
 } zt_gguf_info;
 
-/* Read the info at a position. */
 void zt_gguf_read_info(const zt_container *c, size_t at, zt_gguf_info *out);
 
 ZT_INLINE const zt_gguf_state *zt_gguf_of(const zt_container *c){
   return c->state;
 }
 
-/* The steps through all values. */
 extern const zt_steps zt_gguf_steps;
 
 #endif

@@ -1,11 +1,10 @@
 /*
-** The values in GGUF's metadata. See gguf.h. Each is in the place of its first byte in the file;
-** what is made of parts of the file has one to itself in the bytes of a count or a length: none of
-** them is a value.
+** The values in GGUF's metadata. See gguf.h. The place of a value is its first byte in the file.
+** Maps and arrays that are made from parts of the file take a place inside a count or a length,
+** where no value begins.
 */
 #include "container/gguf.h"
 
-#include "core/host.h"
 #include "core/utf8.h"
 
 const zt_gguf_type zt_gguf_types[ZT_GGUF_TYPES] = {
@@ -28,7 +27,6 @@ void zt_gguf_read_info(const zt_container *c, size_t at, zt_gguf_info *out){
   out->end = out->number + 12;
 }
 
-/* A number of `width` bytes. */
 static uint64_t gguf_uint(bool big, const uint8_t *p, unsigned width){
   switch( width ){
     case 1: return p[0];
@@ -50,7 +48,7 @@ static double gguf_real(uint64_t u, unsigned width){
   return d;
 }
 
-/* The position behind a value, which was checked. */
+/* The position behind a checked value. */
 static size_t gguf_behind(const zt_container *c, uint32_t type, size_t at){
   bool big = zt_gguf_of(c)->big;
   const uint8_t *p = c->kept.p;
@@ -66,7 +64,7 @@ static size_t gguf_behind(const zt_container *c, uint32_t type, size_t at){
   return at;
 }
 
-/* A text; bytes, if it is not UTF-8. */
+/* Text, or bytes if it is not UTF-8. */
 static void gguf_set_text(zt_span text, zt_value *out){
   if( zt_utf8_valid(text.p, text.n) ){
     out->type = ZT_VALUE_TEXT;
@@ -96,7 +94,7 @@ static void gguf_set_number(uint32_t type, uint64_t u, zt_value *out){
   }
 }
 
-/* The value at the walk's position, which goes behind it unless it is an array. */
+/* Read the value at the walk's position and move behind it, but not behind the head of an array. */
 static void gguf_next_value(zt_walk *w, uint32_t type, zt_value *out){
   bool big = zt_gguf_of(w->container)->big;
   const uint8_t *p = w->container->kept.p+w->at;
@@ -113,7 +111,7 @@ static void gguf_next_value(zt_walk *w, uint32_t type, zt_value *out){
   w->at = gguf_behind(w->container, type, (size_t)w->at);
 }
 
-/* A map or an array that is made of parts of the file. */
+/* Set a map or an array made from parts of the file. */
 static void gguf_make(zt_value *out, uint32_t kind, uint64_t at, uint64_t count){
   out->type = kind==ZT_GGUF_INFOS || kind==ZT_GGUF_DIMENSIONS ? ZT_VALUE_ARRAY : ZT_VALUE_MAP;
   out->kind = kind;
@@ -121,7 +119,7 @@ static void gguf_make(zt_value *out, uint32_t kind, uint64_t at, uint64_t count)
   out->count = count;
 }
 
-/* The name of a member that is made, in the second byte of its value. */
+/* Set a made key, whose place is the second byte of its value's. */
 static void gguf_make_key(zt_value *key, zt_text name, const zt_value *value){
   key->type = ZT_VALUE_TEXT;
   key->text = name;
@@ -137,7 +135,7 @@ static void gguf_next_of_manifest(zt_walk *w, const zt_level *level, zt_value *k
   gguf_make_key(key, keys ? ZT_TEXT("metadata_kv") : ZT_TEXT("tensor_infos"), value);
 }
 
-/* A part of a tensor's info. The info itself is in the place of the name's first byte. */
+/* Read a part of a tensor's info. The info's own place is the name's first byte. */
 static void gguf_next_of_info(zt_walk *w, const zt_level *level, zt_value *key, zt_value *value){
   static const zt_text names[] = {
     ZT_TEXT_INIT("offset"), ZT_TEXT_INIT("type"), ZT_TEXT_INIT("dimensions"), ZT_TEXT_INIT("name")
@@ -158,7 +156,7 @@ static void gguf_next_of_info(zt_walk *w, const zt_level *level, zt_value *key, 
   gguf_make_key(key, names[level->remaining], value);
 }
 
-/* An object's attributes; the walk stands at its info. */
+/* Read an object's attribute; the walk stays at its info. */
 static void gguf_next_of_object(zt_walk *w, const zt_level *level, zt_value *key, zt_value *value){
   size_t at = (size_t)w->at;
   zt_gguf_info info;
@@ -219,18 +217,18 @@ static void gguf_skip(zt_walk *w, const zt_value *value){
       zt_gguf_read_info(w->container, at, &info);
       w->at = info.end;
       break;
-    default: break;   /* Both parts of the manifest are found by themselves */
+    default: break;   /* The manifest's two members have fixed positions */
   }
 }
 
-/* Append to a text in the making. */
+/* Append to a text. */
 static size_t gguf_put(char *z, size_t n, zt_text more){
   memcpy(z+n, more.z, more.n);
   return n+more.n;
 }
 
-/* u32, arr[str], arr[arr[f32]]: what an array of arrays consists of is told by the first of
-** them, and by arr[arr] alone if there is none. */
+/* u32, arr[str], arr[arr[f32]]. The first inner array tells the type of the others; arr[arr] alone
+** if there is none. */
 static zt_text gguf_stored_type(zt_walk *w, const zt_value *value){
   const zt_container *c = w->container;
   bool big = zt_gguf_of(c)->big;

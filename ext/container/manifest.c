@@ -1,30 +1,18 @@
 /* Manifests in CBOR. See manifest.h. */
 #include "container/manifest.h"
 
-#include <assert.h>
-#include "core/host.h"
 #include "core/json.h"
 
-/* Of an array or a map. */
+/* Bits of arrays and maps. */
 enum { MANIFEST_INDEFINITE = 0x1, MANIFEST_IN_KEY = 0x2 };
 
 /* --- Reading --- */
 
-static void manifest_check_once(zt_builder *b, zt_manifest_check *check, const void *context,
-                                zt_cbor *out){
-  zt_container *c = b->container;
-  zt_cbor_init(out, c->kept.p, c->kept.n, b->err);
-  zt_cbor_set_interrupt(out, b->interrupt);
-  out->rewritten = c->kept.n!=c->manifest_length;
-  check(b, out, context);
-}
-
-/* All of it as a value. */
+/* The root item as a value. */
 static zt_value manifest_root(const zt_container *c){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, 0, 0, &unused);
   zt_value root = ZT_VALUE_NONE;
-  zt_manifest_decode(c, 0, 0, &cbor);
   zt_cbor_skip_self_described(&cbor);
   root.type = zt_cbor_peek(&cbor)==ZT_CBOR_MAP ? ZT_VALUE_MAP : ZT_VALUE_ARRAY;
   root.at = zt_manifest_position(c, cbor.p);
@@ -39,7 +27,10 @@ int zt_manifest_open(zt_builder *b, uint64_t offset, uint64_t n, zt_manifest_che
   assert( n<=ZT_MAX_MANIFEST );
   if( n==0 || zt_builder_read(b, offset, n) ) return err->rc;
   for(;;){
-    manifest_check_once(b, check, context, &cbor);
+    zt_cbor_init(&cbor, c->kept.p, c->kept.n, err);
+    zt_cbor_set_interrupt(&cbor, b->interrupt);
+    cbor.rewritten = c->kept.n!=c->manifest_length;
+    check(b, &cbor, context);
     if( !cbor.chunked || (err->rc && err->rc!=SQLITE_ERROR) ) break;
     zt_error_clear(err);
     err->object.z = err->component.z = NULL;
@@ -57,7 +48,7 @@ zt_value zt_manifest_map(size_t at, uint32_t kind){
   return (zt_value){ .type = ZT_VALUE_MAP, .at = at, .kind = kind };
 }
 
-/* A byte string that a tag 2 or 3 is put on; a short one becomes the integer that it is. */
+/* Set the integer of a byte string with tag 2 or 3: u if 64 bits hold it, else bytes. */
 static void manifest_set_bignum(zt_value *v, zt_span bytes, bool negative){
   size_t zeros = 0;
   while( zeros<bytes.n && bytes.p[zeros]==0 ) zeros++;
@@ -74,7 +65,7 @@ static void manifest_set_simple(zt_value *v, const zt_cbor_item *item){
           : item->n==ZT_CBOR_FALSE ? ZT_VALUE_FALSE : ZT_VALUE_NULL;
 }
 
-/* The value of an item whose head, which was preceded by that tag (0: by none), was read. */
+/* Set the value of an item whose head was read; tag is the last one before it, or 0. */
 static void manifest_set(zt_value *v, const zt_cbor_item *item, uint64_t tag){
   zt_span bytes = { item->p, (size_t)item->n };
   switch( item->type ){
@@ -98,7 +89,8 @@ static void manifest_set(zt_value *v, const zt_cbor_item *item, uint64_t tag){
   }
 }
 
-/* Read the next item; of an array or a map, which c then stands in, its head alone. */
+/* Read the next item; of an array or map only its head, so that c stands at the first item in
+** it. */
 static void manifest_read(zt_cbor *c, uint32_t kind, zt_value *out){
   zt_cbor_item item;
   uint64_t tag = 0;
@@ -112,7 +104,7 @@ static void manifest_read(zt_cbor *c, uint32_t kind, zt_value *out){
   manifest_set(out, &item, tag);
 }
 
-/* Read the next item as the key of a map, whole. */
+/* Read the next item, the key of a map, completely. */
 static void manifest_read_key(zt_cbor *c, uint32_t kind, zt_value *out){
   const uint8_t *at = c->p;
   zt_cbor_type type = zt_cbor_peek(c);
@@ -134,9 +126,8 @@ static void manifest_read_key(zt_cbor *c, uint32_t kind, zt_value *out){
 
 void zt_manifest_enter(zt_walk *w, const zt_value *of, zt_level *level){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(w->container, (size_t)of->at, 0, &unused);
   zt_cbor_level inner = { 0 };
-  zt_manifest_decode(w->container, (size_t)of->at, 0, &cbor);
   zt_cbor_open(&cbor, of->type==ZT_VALUE_MAP ? ZT_CBOR_MAP : ZT_CBOR_ARRAY, &inner);
   assert( !unused.rc );
   level->remaining = inner.remaining;
@@ -146,11 +137,9 @@ void zt_manifest_enter(zt_walk *w, const zt_value *of, zt_level *level){
 
 bool zt_manifest_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(w->container, (size_t)w->at, 0, &unused);
   zt_cbor_level inner = { level->remaining, (level->kind & MANIFEST_INDEFINITE)!=0 };
-  bool more;
-  zt_manifest_decode(w->container, (size_t)w->at, 0, &cbor);
-  more = zt_cbor_more(&cbor, &inner);
+  const bool more = zt_cbor_more(&cbor, &inner);
   if( more && level->map ) manifest_read_key(&cbor, level->kind, key);
   if( more ) manifest_read(&cbor, level->kind & MANIFEST_IN_KEY, value);
   assert( !unused.rc );
@@ -161,8 +150,7 @@ bool zt_manifest_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *valu
 
 void zt_manifest_skip(zt_walk *w, const zt_value *value){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(w->container, (size_t)value->at, 0, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(w->container, (size_t)value->at, 0, &unused);
   zt_cbor_skip(&cbor);
   assert( !unused.rc );
   w->at = zt_manifest_position(w->container, cbor.p);

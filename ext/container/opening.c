@@ -1,11 +1,10 @@
-/* Opening a container: the driver that claims a file fills it. See container.h. */
+/* Opening: the driver that claims a file fills its container. See container.h. */
 #include "container/builder.h"
 
-#include <assert.h>
 #include "container/driver.h"
 #include "container/foreign.h"
 
-/* Read what the guess says are the metadata, if there is one, which fits. */
+/* Prefetch the metadata that the guess expects, if the file is long enough. */
 static int opening_read_guess(zt_builder *b, zt_container_guess guess){
   const uint64_t size = zt_source_size(b->source);
   const uint32_t n = guess.tail ? guess.tail : guess.head;
@@ -13,7 +12,7 @@ static int opening_read_guess(zt_builder *b, zt_container_guess guess){
   return n==0 || n>size ? SQLITE_OK : zt_builder_prefetch(b, guess.tail ? size-n : 0, n);
 }
 
-/* Have the driver fill an empty container, whose memory is cut to what it needs if it is new. */
+/* Have the driver fill an empty container; trim the memory of a new one. */
 static int opening_fill(zt_builder *b, zt_container_guess guess, bool is_new){
   zt_container *c = b->container;
   zt_error *err = b->err;

@@ -1,9 +1,9 @@
 /*
-** Rules: what zt_check reports, under which name, and what zt_rules lists. They are numbered above
-** the decoders that check them ("C7", core/error.h), and their rows stand beside that grammar: a
-** format's in its driver's file, those of a grammar that several formats share with it, those of
-** bytes and values in tensor/rule.c. A driver names the lists that its files may break (driver.h).
-** Interface to code in rule.c, which has the rules of any file and of the grammars in core/.
+** Rules, which zt_check reports and zt_rules lists. The number ("C7", core/error.h) stands above
+** the decoder that checks the rule, and the row beside that grammar: in the driver's file for a
+** format, beside the shared code for a grammar of several formats, in tensor/rule.c for bytes and
+** values. A driver names the lists that its files may break (driver.h). Interface to code in
+** rule.c, which has the rules of any file and of the grammars in core/.
 */
 #ifndef ZT_CONTAINER_RULE_H
 #define ZT_CONTAINER_RULE_H
@@ -11,15 +11,15 @@
 #include "core/error.h"
 
 typedef struct zt_rule {
-  const char *number;          /* As the check that fails states it; NULL ends a list */
-  const char *slug;            /* zt_check.rule: stable */
-  const char *severity;        /* "error": the file breaks a rule, and something cannot be read or
-                               ** interpreted; "note": nothing is wrong with it, and something has
-                               ** no values; else "warning" */
-  const char *meaning;         /* What is true of a sound file. NULL: this is another number of the
-                               ** rule of that slug, whose row has all the rest */
-  const char *specification;   /* What demands or advises it */
-  const char *kind;            /* zt_files.error_kind of a file that is refused for it */
+  const char *number;          /* As the failing check states it; NULL ends a list */
+  const char *slug;            /* zt_check.rule; never changes */
+  const char *severity;        /* "error": a rule is broken, and something cannot be read or
+                               ** interpreted; "note": the file is sound, but something has no
+                               ** values; else "warning" */
+  const char *meaning;         /* A sentence that is true of a sound file. NULL: another number of
+                               ** the rule of that slug, whose row has the rest */
+  const char *specification;   /* The text that demands or advises it */
+  const char *kind;            /* zt_files.error_kind of a file refused for it */
 } zt_rule;
 
 #define ZT_SEVERITY_ERROR "error"
@@ -51,7 +51,7 @@ typedef struct zt_rule {
 #define ZT_SPEC_OURS "none: a bound of ztensor"
 #define ZT_SPEC_SENSE "none: common sense"
 
-/* Rules of any file. The first row stands for numbers that are in no list. */
+/* Rules of any file. The first row serves for numbers in no list. */
 extern const zt_rule zt_rules_file[];
 
 /* Rules of the grammars in core/. */
@@ -60,11 +60,11 @@ extern const zt_rule zt_rules_cbor_strict[];   /* Deterministic encoding */
 extern const zt_rule zt_rules_json[];
 extern const zt_rule zt_rules_protobuf[];
 
-/* N1, of several formats. */
+/* N1, which several formats share. */
 extern const zt_rule zt_rules_name[];
 
-/* How many drivers there are, and the lists of driver i in the order of their table, ended by NULL
-** (in driver.c). */
+/* The number of drivers, and the lists of driver i in the table's order, ended by NULL (in
+** driver.c). */
 int zt_driver_count(void);
 const zt_rule *const *zt_driver_rules(int i);
 

@@ -6,54 +6,44 @@
 **   tensor   := { "dtype": text, "shape": [dimension], "data_offsets": [begin, end] }
 **   O1   the header has at most 100,000,000 bytes, and ends within the file
 **   O2   header, metadata and tensors are objects; values are of these types, dimensions, begin and
-**        end integers from 0 up to 2^64-1
-**   O3   dtype, shape and data_offsets are there; what else a tensor has is passed over
-**   O4   no key of those read here stands twice in an object, however it is escaped; no two tensors
-**        have the same name
+**        end integers from 0 to 2^64-1
+**   O3   dtype, shape and data_offsets are present; other keys of a tensor are ignored
+**   O4   no known key occurs twice in an object, however it is escaped; tensors' names are unique
 **   N1   a name is without U+0000
 **   O5   a shape has at most 64 dimensions, whose product fits 64 bits
-**   O6   begin is at most end, and end at most the length of data, where both count from
+**   O6   begin is at most end, and end is at most the length of data; both count from its beginning
 **   O7   elements of less than a byte end with a byte
 **   O8   no two tensors share a byte
 **
-** That data is all some tensor's is for zt_check to say, as are an unknown dtype and a length that
-** shape and dtype contradict. Objects come in the order of their bytes, those that begin at the
-** same byte in the header's.
+** zt_check reports data that belong to no tensor, unknown dtypes, and lengths that contradict shape
+** and dtype. Objects come in the order of their bytes; those that begin at the same byte come in
+** the header's order.
 */
 #include "container/builder.h"
 #include "container/dtype.h"
 #include "container/json_values.h"
 #include "core/duplicate_keys.h"
-#include "core/host.h"
 #include "core/json_read.h"
 
-#include <assert.h>
-
 #define SAFETENSORS_LENGTH 8   /* Bytes before the header */
-#define SAFETENSORS_HEADER_MAX ((uint64_t)100*1000*1000)   /* As the format's own library has it */
-#define SAFETENSORS_LEAST 96   /* Bytes of a tensor in most headers, or more */
-#define SAFETENSORS_BLANKS 256 /* Bytes of white space that a header may begin with to be taken
-                               ** for one */
-#define SAFETENSORS_POLL_TENSORS 65536u   /* Tensors between two questions whether to go on */
+#define SAFETENSORS_HEADER_MAX ((uint64_t)100*1000*1000)   /* The format's own limit */
+#define SAFETENSORS_LEAST 96   /* Typical minimum bytes of a tensor in the header */
+#define SAFETENSORS_BLANKS 256 /* Maximum white space before the header's brace in a probe */
+#define SAFETENSORS_POLL_TENSORS 65536u   /* Tensors between checks for an interrupt */
 #define SAFETENSORS_SPEC "safetensors, format"
 
 static const zt_rule safetensors_rules[] = {
   ZT_ERROR("O1", "header-length",
            "the header has at most 100,000,000 bytes, and ends within the file", SAFETENSORS_SPEC),
-  ZT_ERROR("O2", "header-type",
-           "header, metadata and tensors are objects, and their values have the types of the "
-           "format",
-           SAFETENSORS_SPEC),
+  ZT_ERROR("O2", "header-type", "values have the types that the format demands", SAFETENSORS_SPEC),
   ZT_ERROR("O3", "missing-key", "a tensor has dtype, shape and data_offsets", SAFETENSORS_SPEC),
   ZT_ERROR("O4", "duplicate-key", "no key occurs twice in an object, however it is escaped",
            SAFETENSORS_SPEC),
   ZT_ERROR("O5", "tensor-shape", "a shape has at most 64 dimensions, whose product fits 64 bits",
            ZT_SPEC_OURS),
-  ZT_ERROR("O6", "data-offsets", "a tensor's bytes begin before they end, and lie within the "
-                                 "data",
+  ZT_ERROR("O6", "data-offsets", "a tensor's bytes begin before they end, and lie within the data",
            SAFETENSORS_SPEC),
-  ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes together",
-           SAFETENSORS_SPEC),
+  ZT_ERROR("O7", "packed-end", "elements of less than a byte fill whole bytes", SAFETENSORS_SPEC),
   ZT_ERROR("O8", "tensor-overlap", "no two tensors share a byte", SAFETENSORS_SPEC),
   ZT_ERROR("O9", "hole", "every byte of the data belongs to a tensor", SAFETENSORS_SPEC),
   ZT_RULES_END
@@ -63,8 +53,8 @@ enum {
   SAFETENSORS_DTYPE = 1, SAFETENSORS_SHAPE = 2, SAFETENSORS_OFFSETS = 4, SAFETENSORS_ALL = 7
 };
 
-/* What the format calls a type, what the model does, and how many bits an element has if they are
-** less than a byte's. The first ones are met most. */
+/* Types in the format's words and the model's, and the bits of an element of less than a byte.
+** Frequent ones come first. */
 typedef struct safetensors_type {
   zt_text word, dtype, type;
   unsigned bits;
@@ -95,12 +85,12 @@ static const safetensors_type safetensors_types[] = {
   SAFETENSORS_ON("C64", "f32", "complex64", 0),
   SAFETENSORS_ON("F8_E4M3FNUZ", "u8", "f8_e4m3fnuz", 0),
   SAFETENSORS_ON("F8_E5M2FNUZ", "u8", "f8_e5m2fnuz", 0),
-  /* How elements of six bits are packed, nobody says: the model knows no such types */
+  /* The packing of six-bit elements is not specified, so the model does not have these types */
   SAFETENSORS_ON("F6_E2M3", "u8", "f6_e2m3", 6),
   SAFETENSORS_ON("F6_E3M2", "u8", "f6_e3m2", 6),
 };
 
-/* NULL: a type that is not known. */
+/* NULL: unknown. */
 static const safetensors_type *safetensors_find_type(zt_json_string word){
   for(size_t i=0; i<sizeof(safetensors_types)/sizeof(*safetensors_types); i++){
     if( zt_json_string_equal(word, safetensors_types[i].word) ) return &safetensors_types[i];
@@ -108,21 +98,21 @@ static const safetensors_type *safetensors_find_type(zt_json_string word){
   return NULL;
 }
 
-/* --- Is it one --- */
+/* --- Probing --- */
 
-/* The first byte of the header that is not blank, 0 if none is near. */
+/* The header's first byte other than white space; 0 if none is near. */
 static uint8_t safetensors_first(const zt_head_tail *input, zt_error *err){
   uint8_t bytes[SAFETENSORS_BLANKS];
   size_t n = sizeof(bytes), i = 0;
-  if( input->head.p[SAFETENSORS_LENGTH]=='{' ) return '{';  /* Nothing has to be read */
+  if( input->head.p[SAFETENSORS_LENGTH]=='{' ) return '{';  /* The usual case, without a read */
   if( n>input->size-SAFETENSORS_LENGTH ) n = (size_t)(input->size-SAFETENSORS_LENGTH);
   if( zt_source_read(input->source, SAFETENSORS_LENGTH, bytes, n, err) ) return 0;
   while( i<n && (bytes[i]==' ' || bytes[i]=='\n' || bytes[i]=='\r' || bytes[i]=='\t') ) i++;
   return i<n ? bytes[i] : 0;
 }
 
-/* A length that some header could have, and a brace behind it, is no magic number, but what else
-** begins so is no file of tensors. */
+/* A plausible length and a brace are no magic number, but files of other tensor formats do not
+** begin so. */
 static zt_probe safetensors_probe(const zt_head_tail *input, zt_error *err){
   uint64_t length;
   if( input->head.n<=SAFETENSORS_LENGTH ) return ZT_PROBE_NO;
@@ -149,11 +139,11 @@ static int safetensors_header_length(const zt_head_tail *input, uint64_t *out, z
 
 /* --- A tensor --- */
 
-/* A tensor's object, as far as it was read. */
+/* The fields of a tensor's object that were read. */
 typedef struct safetensors_tensor {
-  unsigned found;             /* SAFETENSORS_ bits of its fields */
+  unsigned found;             /* SAFETENSORS_ bits */
   zt_json_string dtype;
-  zt_object *object;          /* Where rank, shape and elements go; NULL: nowhere */
+  zt_object *object;          /* Receives rank, shape and elements; may be NULL */
   size_t offsets;             /* Position of data_offsets */
   uint64_t begin, end;
 } safetensors_tensor;
@@ -183,7 +173,7 @@ static bool safetensors_read_offsets(zt_json_reader *r, safetensors_tensor *out)
    && zt_json_read_usual(r, ",") && zt_json_read_uint(r, &out->end)
    && zt_json_read_usual(r, "]") ) return true;
   if( r->err->rc ) return false;
-  r->p = at;   /* There are blanks, or other than two numbers */
+  r->p = at;   /* There is white space, or not two numbers */
   if( !zt_json_read_open(r, ZT_JSON_ARRAY, &level) ) return false;
   if( zt_json_read_more(r, &level) && zt_json_read_uint(r, &out->begin)
    && zt_json_read_more(r, &level) && zt_json_read_uint(r, &out->end)
@@ -191,7 +181,7 @@ static bool safetensors_read_offsets(zt_json_reader *r, safetensors_tensor *out)
   return zt_json_read_fail(r, "O2", "data_offsets are not two numbers");
 }
 
-/* Which field a key is; 0: none. */
+/* The field of a key; 0: unknown. */
 static unsigned safetensors_field(zt_json_string key){
   if( zt_json_string_is(key, "dtype") ) return SAFETENSORS_DTYPE;
   if( zt_json_string_is(key, "shape") ) return SAFETENSORS_SHAPE;
@@ -199,8 +189,8 @@ static unsigned safetensors_field(zt_json_string key){
   return 0;
 }
 
-/* Read all of a tensor's object as nearly every writer has it: these fields in this order, and
-** no blanks. False, with nothing read, if it is another; and after a failure. */
+/* Read a tensor's object in the form of nearly all writers: these fields in this order, without
+** white space. False after a failure, and for other forms, which are left unread. */
 static bool safetensors_read_usual(zt_json_reader *r, safetensors_tensor *out){
   const uint8_t *at = r->p;
   if( zt_json_read_usual(r, "{\"dtype\":") && zt_json_read_text(r, &out->dtype)
@@ -214,8 +204,8 @@ static bool safetensors_read_usual(zt_json_reader *r, safetensors_tensor *out){
   return false;
 }
 
-/* Read the next value, a tensor's object, up to the last field that is wanted. Wants more than
-** there is: up to its end. */
+/* Read the next value, a tensor's object, up to the last wanted field. `want` with further bits
+** reads the whole object. */
 static bool safetensors_read_tensor(zt_json_reader *r, unsigned want, safetensors_tensor *out){
   zt_json_level level;
   zt_json_string key;
@@ -248,12 +238,12 @@ static bool safetensors_read_tensor(zt_json_reader *r, unsigned want, safetensor
 typedef struct safetensors_walker {
   zt_builder *b;
   zt_json_reader r;
-  uint64_t data;       /* Where the data begins, */
-  uint64_t length;     /* and how long it is */
-  bool metadata;       /* That was read */
-  bool sort;           /* Tensors do not come in the order of their bytes */
-  uint64_t begin;      /* Of the last tensor while they do, */
-  uint64_t from, end;  /* the one among them that ends last, */
+  uint64_t data;       /* Offset of the data */
+  uint64_t length;     /* Bytes of the data */
+  bool metadata;       /* __metadata__ was read */
+  bool sort;           /* Tensors are not in the order of their bytes */
+  uint64_t begin;      /* Of the last tensor, while sort is false */
+  uint64_t from, end;  /* The bytes of the tensor with the maximum end so far, */
   uint32_t furthest;   /* and its index */
   zt_object object;    /* The last one */
 } safetensors_walker;
@@ -262,7 +252,7 @@ static size_t safetensors_position(const safetensors_walker *w){
   return (size_t)(w->r.p-w->r.base);
 }
 
-/* Have what a key means in the kept bytes: there already unless it is escaped. */
+/* Find a key's text in the kept bytes, or append it there if it is escaped. */
 static bool safetensors_keep(safetensors_walker *w, zt_json_string key, zt_text *out){
   zt_json_reader *r = &w->r;
   const size_t from = (size_t)((const uint8_t*)key.raw.z-r->base);
@@ -272,7 +262,7 @@ static bool safetensors_keep(safetensors_walker *w, zt_json_string key, zt_text 
   *out = key.raw;
   if( !key.escaped ) return true;
   if( zt_builder_keep(w->b, NULL, zt_json_unescaped_length(key), &at) ) return false;
-  base = c->kept.p;   /* The bytes may have moved */
+  base = c->kept.p;   /* Kept bytes may have moved */
   r->p = base+(r->p-before);
   r->end = base+(r->end-before);
   r->poll = base+(r->poll-before);
@@ -288,7 +278,7 @@ static bool safetensors_fail_at(safetensors_walker *w, size_t at, const char *ru
   return zt_json_read_fail(&w->r, rule, "%s", what);
 }
 
-/* A walk through the keys of __metadata__, which was read. */
+/* An iterator over the keys of __metadata__, for zt_duplicate_keys_find(). */
 typedef struct safetensors_keys {
   zt_json_reader from, at;
   zt_json_level level;
@@ -321,7 +311,7 @@ static bool safetensors_equal_keys(void *context, size_t a, size_t b){
   return zt_json_strings_equal(one, other);
 }
 
-/* O4, of n keys that do not ascend. from stands at their object. */
+/* O4, for n keys that do not ascend. `from` stands at their object. */
 static bool safetensors_check_keys(safetensors_walker *w, zt_json_reader from, uint64_t n){
   safetensors_keys context = { .from = from };
   const zt_duplicate_keys keys = {
@@ -330,13 +320,13 @@ static bool safetensors_check_keys(safetensors_walker *w, zt_json_reader from, u
     .interrupt = w->b->interrupt, .err = w->r.err
   };
   size_t found;
-  context.from.any_bytes = true;   /* By now */
+  context.from.any_bytes = true;   /* UTF-8 was checked before */
   if( zt_duplicate_keys_find(&keys, &found) ) return false;
   return found==SIZE_MAX
       || safetensors_fail_at(w, found, "O4", "a key stands twice in __metadata__");
 }
 
-/* O2, O4: keys and values of __metadata__. */
+/* O2 and O4, for the keys and values of __metadata__. */
 static bool safetensors_read_metadata(safetensors_walker *w){
   const zt_json_reader from = w->r;
   zt_json_level level;
@@ -356,7 +346,7 @@ static bool safetensors_read_metadata(safetensors_walker *w){
   return ascend || safetensors_check_keys(w, from, n);
 }
 
-/* O8, of tensors in the order of their bytes: object i has those from begin up to end. */
+/* O8, for tensors in the order of their bytes: object i has bytes begin to end. */
 static bool safetensors_claim(safetensors_walker *w, uint32_t i, uint64_t begin, uint64_t end){
   zt_text other;
   if( begin==end ) return true;
@@ -373,7 +363,7 @@ static bool safetensors_claim(safetensors_walker *w, uint32_t i, uint64_t begin,
   return true;
 }
 
-/* O3, O6, O7: what a tensor alone can break. at is its position. */
+/* O3, O6 and O7: the rules of a single tensor. at is its position. */
 static bool safetensors_check_tensor(safetensors_walker *w, const safetensors_tensor *t, size_t at){
   static const char *const names[] = { "dtype", "shape", "data_offsets" };
   const safetensors_type *type = NULL;
@@ -407,7 +397,7 @@ static bool safetensors_add(safetensors_walker *w, zt_text name){
   size_t at = safetensors_position(w);
   const uint8_t *after;
   bool duplicate;
-  if( c->objects.n==0 ){   /* Not before metadata, which may take memory of its own */
+  if( c->objects.n==0 ){   /* Later than metadata, which may need memory itself */
     size_t most = (size_t)(w->r.end-w->r.p)/SAFETENSORS_LEAST;
     zt_builder_reserve(w->b, most, most);
   }
@@ -423,7 +413,7 @@ static bool safetensors_add(safetensors_walker *w, zt_text name){
   return zt_builder_component(w->b, t.offsets)==SQLITE_OK;
 }
 
-/* The next member of the header. */
+/* Read the next member of the header. */
 static bool safetensors_read_member(safetensors_walker *w){
   const size_t at = safetensors_position(w);
   zt_json_string key;
@@ -446,10 +436,10 @@ static bool safetensors_read_member(safetensors_walker *w){
 
 /* --- Tensors in another order than their bytes --- */
 
-/* Where each tensor begins, and which it is: its number ascends in the header. */
+/* The beginning of each tensor, and its index in the header. */
 typedef struct safetensors_order {
-  uint64_t *begin;   /* Owned, */
-  uint32_t *object;  /* both */
+  uint64_t *begin;   /* Both owned */
+  uint32_t *object;
 } safetensors_order;
 
 static bool safetensors_before(uint64_t begin, uint32_t object, uint64_t than, uint32_t other){
@@ -465,8 +455,8 @@ static void safetensors_swap(safetensors_order *o, size_t i, size_t k){
   o->object[k] = object;
 }
 
-/* Bring those before the first one of n to its left, and those behind it to its right. Returns how
-** many are on the left, which is at least 1 and less than n. */
+/* Hoare's partition around the first of n; returns the number of tensors on its left side, from 1
+** to n-1. */
 static size_t safetensors_divide(safetensors_order *o, size_t from, size_t n){
   const uint64_t begin = o->begin[from];
   const uint32_t object = o->object[from];
@@ -479,8 +469,8 @@ static size_t safetensors_divide(safetensors_order *o, size_t from, size_t n){
   }
 }
 
-/* Put n of them in order. It takes no memory, which qsort() may, and can be interrupted; what
-** divides the rest is chosen at random, so that no header can choose what takes long. */
+/* Quicksort of n tensors. Unlike qsort() it takes no memory and can be interrupted. The pivot is
+** random, so no header can make it slow. */
 static int safetensors_order_sort(safetensors_order *o, size_t from, size_t n, uint64_t seed,
                                   const zt_builder *b){
   while( n>1 && !b->err->rc ){
@@ -501,7 +491,7 @@ static int safetensors_order_sort(safetensors_order *o, size_t from, size_t n, u
   return b->err->rc;
 }
 
-/* The bytes of the tensor whose data_offsets are there. */
+/* Read the data_offsets at a position. */
 static void safetensors_offsets(const zt_container *c, size_t at, safetensors_tensor *out){
   zt_error unused = ZT_ERROR_NONE;
   zt_json_reader r;
@@ -515,7 +505,7 @@ static bool safetensors_poll(const zt_builder *b, uint32_t i){
       || !zt_interrupt_check(b->interrupt, b->err);
 }
 
-/* O8, of tensors that are listed in the order of their bytes. */
+/* O8, for all tensors, listed in the order of their bytes. */
 static int safetensors_claim_all(safetensors_walker *w, const uint32_t *objects){
   const zt_container *c = w->b->container;
   w->from = w->end = 0;
@@ -529,7 +519,7 @@ static int safetensors_claim_all(safetensors_walker *w, const uint32_t *objects)
   return w->r.err->rc;
 }
 
-/* Put all tensors in the order of their bytes, and see O8. */
+/* Put all tensors in the order of their bytes, and check O8. */
 static int safetensors_sort(safetensors_walker *w){
   zt_container *c = w->b->container;
   const uint32_t n = c->objects.n;
@@ -584,7 +574,7 @@ static int safetensors_open(zt_builder *b, const zt_head_tail *input){
   return b->err->rc;
 }
 
-/* Read of tensor i what is wanted. */
+/* Read the wanted fields of tensor i. */
 static void safetensors_tensor_of(const zt_container *c, uint32_t i, unsigned want,
                                   safetensors_tensor *out){
   zt_error unused = ZT_ERROR_NONE;
@@ -601,7 +591,7 @@ static void safetensors_object(const zt_container *c, uint32_t i, zt_object *out
   out->layout = ZT_LAYOUT_DENSE;
 }
 
-/* A type that is not known is shown as it is stored. */
+/* An unknown type is shown as stored. */
 static void safetensors_set_type(const zt_container *c, uint32_t i, zt_component *out){
   safetensors_tensor t = { 0 };
   const safetensors_type *type;

@@ -1,24 +1,21 @@
-/* Reading CBOR maps with known keys, and rules that generations share. See schema.h. */
+/* Readers of CBOR maps with known keys, and rules that generations share. See schema.h. */
 #include "container/schema.h"
 
 #include "container/dtype.h"
-#include "core/host.h"
 
-#define SCHEMA_SIZE_FIELD 8
+#define SCHEMA_HEADER 8       /* Bytes before the data area */
+#define SCHEMA_SIZE_FIELD 8   /* Bytes of the manifest's size */
+#define SCHEMA_ALIGNMENT 64
 
 const zt_rule zt_rules_schema[] = {
   ZT_ERROR("M1", "footer", "header, manifest size and footer fit the file", ZT_SPEC_ZTENSOR_1("4")),
-  ZT_ERROR("M2", "manifest-size",
-           "the manifest has at least 1 byte, at most 1 GiB, and fits the file",
+  ZT_ERROR("M2", "manifest-size", "the manifest has 1 byte to 1 GiB, and fits the file",
            ZT_SPEC_ZTENSOR_1("5")),
-  ZT_ERROR("S1", "field-name", "the keys of the manifest's own maps are text",
-           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("S1", "field-name", "keys of the manifest's own maps are text", ZT_SPEC_ZTENSOR_1("1")),
   ZT_ERROR("S2", "duplicate-field", "no key of a map occurs twice", ZT_SPEC_CBOR("3.7")),
   ZT_ERROR("S3", "missing-field", "required fields are present", ZT_SPEC_ZTENSOR_1("1")),
-  ZT_ERROR("S6", "field-type", "a field has the type that the specification demands",
-           ZT_SPEC_ZTENSOR_1("1")),
-  ZT_ERROR("H1", "shape", "a shape is an array of at most 64 unsigned integers",
-           ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("S6", "field-type", "a field has its specified type", ZT_SPEC_ZTENSOR_1("1")),
+  ZT_ERROR("H1", "shape", "a shape has at most 64 unsigned integers", ZT_SPEC_ZTENSOR_1("1")),
   ZT_ERROR("H2", "shape-overflow", "the product of the dimensions fits 64 bits", ZT_SPEC_OURS),
   ZT_ERROR("R1", "alignment", "offsets are multiples of 64", ZT_SPEC_ZTENSOR_1("4")),
   ZT_ERROR("R2", "range",
@@ -32,8 +29,8 @@ static bool schema_is_field(const zt_field *field, zt_text key){
   return field->n==key.n && zt_equal(field->name, key.z, key.n);
 }
 
-/* The field of that name, -1 if there is none. Looks first where a writer that keeps the order
-** would be. */
+/* The index of the field of that name; -1 if there is none. The search begins at the expected
+** field. */
 static int schema_find(const zt_fields *f, zt_text key){
   for(int i=f->expected; i<f->schema->n; i++){
     if( schema_is_field(&f->schema->fields[i], key) ) return i;
@@ -42,22 +39,22 @@ static int schema_find(const zt_fields *f, zt_text key){
   return -1;
 }
 
-/* S2: look at the whole map again, since two unknown keys may be the same. */
+/* S2: read the whole map again, to compare the unknown keys. */
 static void schema_check_unknown(zt_fields *f){
   zt_cbor again = *f->c;
   again.p = f->start;
   if( !zt_cbor_skip_unique(&again, "S2", f->schema->what) ) f->c->p = f->c->end;
 }
 
-/* S3: say which field is missing. */
+/* S3: name the first missing field. */
 static void schema_fail_missing(zt_fields *f, uint32_t missing){
   int i = 0;
   while( !(missing>>i & 1) ) i++;
   zt_cbor_fail(f->c, "S3", "%s has no '%s'", f->schema->what, f->schema->fields[i].name);
 }
 
-/* G3, of the key at `at` that was just read. The one before it is the field met last, unless an
-** unknown one was met. */
+/* G3: check the key that was just read, at `at`. It follows the last known field unless an unknown
+** key came before. */
 static bool schema_check_order(zt_fields *f, const uint8_t *at){
   zt_span key = { at, (size_t)(f->c->p-at) }, last = f->last;
   uint8_t buffer[ZT_FIELD_MAX+1];
@@ -112,7 +109,7 @@ int zt_fields_next_slow(zt_fields *f){
   return -1;
 }
 
-/* S6, with the field's name. */
+/* S6. */
 bool zt_fields_fail(zt_fields *f, const char *type){
   char *expected = sqlite3_mprintf("%s for '%s'", type, f->schema->fields[f->expected-1].name);
   if( expected ) zt_cbor_fail_type(f->c, "S6", expected);
@@ -131,7 +128,6 @@ bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at){
   return zt_cbor_fail(c, "N1", "a name with U+0000 in it");
 }
 
-/* Read the dimensions; false on failure. */
 static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *out){
   for(out->rank=0; zt_cbor_more(c, level); out->rank++){
     if( out->rank==ZT_MAX_RANK ){
@@ -148,10 +144,8 @@ static bool schema_read_dimensions(zt_cbor *c, zt_cbor_level *level, zt_object *
 bool zt_schema_shape(zt_cbor *c, zt_object *out){
   const uint8_t *at = c->p;
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "H1", "an array for 'shape'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) || !schema_read_dimensions(c, &level, out) ){
-    return false;
-  }
+  if( !zt_schema_enter(c, ZT_CBOR_ARRAY, "H1", "an array for 'shape'", &level)
+   || !schema_read_dimensions(c, &level, out) ) return false;
   if( zt_object_count(out) ) return true;
   c->p = at;
   return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
@@ -160,8 +154,7 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
 bool zt_schema_blob(zt_cbor *c, zt_component *out){
   zt_cbor_level level;
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_ARRAY ) return zt_cbor_fail_type(c, "S6", "an array for 'blob'");
-  if( !zt_cbor_open(c, ZT_CBOR_ARRAY, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_ARRAY, "S6", "an array for 'blob'", &level) ) return false;
   if( level.remaining!=2 ){
     c->p = at;
     return zt_cbor_fail(c, "S6", "a blob of %llu numbers, not offset and length", level.remaining);
@@ -178,11 +171,10 @@ bool zt_schema_blob(zt_cbor *c, zt_component *out){
 
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length){
   uint64_t end = container->manifest_offset;
-  if( offset%ZT_SCHEMA_ALIGNMENT ){
-    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset,
-                        ZT_SCHEMA_ALIGNMENT);
+  if( offset%SCHEMA_ALIGNMENT ){
+    return zt_cbor_fail(c, "R1", "offset %llu is not a multiple of %d", offset, SCHEMA_ALIGNMENT);
   }
-  if( offset<ZT_SCHEMA_HEADER && length>0 ){
+  if( offset<SCHEMA_HEADER && length>0 ){
     return zt_cbor_fail(c, "R2", "offset %llu lies in the header", offset);
   }
   if( !zt_claim(end, offset, length) ){
@@ -192,17 +184,16 @@ bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset,
   return true;
 }
 
-int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err){
-  /* Where no magic number ends a file, whatever its last bytes are after it was cut passes for
-  ** the size. */
+int zt_schema_locate(const zt_head_tail *input, unsigned magic, zt_extent *out, zt_error *err){
+  /* Without a magic number at the end, the last bytes of a truncated file are taken for the size */
   const char *cut = magic ? "" : "; is the file cut short?";
   uint64_t room, length;
   unsigned footer = SCHEMA_SIZE_FIELD+magic;
-  if( ends->size<ZT_SCHEMA_HEADER+footer || ends->tail.n<footer ){
-    return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", ends->size);
+  if( input->size<SCHEMA_HEADER+footer || input->tail.n<footer ){
+    return zt_break(err, "M1", "%llu bytes are too few for a header and a footer", input->size);
   }
-  room = ends->size-ZT_SCHEMA_HEADER-footer;
-  length = zt_le64(ends->tail.p+ends->tail.n-footer);
+  room = input->size-SCHEMA_HEADER-footer;
+  length = zt_le64(input->tail.p+input->tail.n-footer);
   if( length==0 ) return zt_break(err, "M2", "the manifest has 0 bytes");
   if( length>ZT_MAX_MANIFEST ){
     return zt_break(err, "M2", "the manifest's size, %llu, is more than %llu%s", length,
@@ -213,8 +204,19 @@ int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, z
                     "the manifest's size, %llu, is more than the %llu bytes between header and"
                     " footer%s", length, room, cut);
   }
-  *out = (zt_extent){ ZT_SCHEMA_HEADER+room-length, length };
+  *out = (zt_extent){ SCHEMA_HEADER+room-length, length };
   return SQLITE_OK;
+}
+
+int zt_schema_open(zt_builder *b, const zt_head_tail *input, unsigned magic,
+                   zt_manifest_check *check){
+  zt_container *c = b->container;
+  zt_extent extent;
+  if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
+  c->begin = SCHEMA_HEADER;
+  c->end = input->size-SCHEMA_SIZE_FIELD-magic;
+  c->gap = SCHEMA_ALIGNMENT;
+  return zt_manifest_open(b, extent.offset, extent.length, check, NULL);
 }
 
 bool zt_schema_is_foreign(zt_text type){

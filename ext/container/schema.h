@@ -1,17 +1,17 @@
 /*
-** Reading a CBOR map whose keys are known: which fields there are, which must be there, which may
-** be null. One reader serves the check at opening and the decoding of a row. Interface to code in
-** schema.c, for drivers.
+** A reader of CBOR maps with known keys. It checks required, nullable and duplicate fields. The
+** check at opening and the decoding of rows use the same reader. Interface to code in schema.c, for
+** drivers.
 **
-** Rules, for every such map (tests/formats has files for each):
+** Rules for every such map (tests/formats has files for each):
 **   S1  keys are text
-**   S2  no key twice, unknown keys included
-**   S3  required fields are there
-**   S4  null counts as absence where the field may be null
+**   S2  no key occurs twice, including unknown keys
+**   S3  required fields are present
+**   S4  null counts as absence if the field is nullable
 **   S5  unknown fields are ignored
 **   S6  a value has its field's type
-** A strict decoder (cbor.h) wants the keys in the order of their encoding, in which the schema's
-** fields then are; to it, keys that are no text are unknown ones.
+** A strict decoder (cbor.h) demands keys in the order of their encodings, and the schema lists its
+** fields in that order. Non-text keys are unknown keys to it.
 */
 #ifndef ZT_CONTAINER_SCHEMA_H
 #define ZT_CONTAINER_SCHEMA_H
@@ -25,36 +25,37 @@ enum { ZT_NULLABLE = 1 };   /* Null counts as absence (S4) */
 typedef struct zt_field {
   const char *name;
   uint8_t n;          /* Bytes of name */
-  uint8_t head;       /* Initial byte of the name as CBOR text */
+  uint8_t head;       /* Initial byte of the encoded name */
   uint8_t flags;
-  uint8_t id;         /* The driver's own number for it */
+  uint8_t id;         /* The driver's number of the field */
 } zt_field;
 
 #define ZT_FIELD(id, name, flags) \
   { name, sizeof(name) - 1, ZT_CBOR_TEXT<<5 | (sizeof(name) - 1), (flags), (id) }
-#define ZT_FIELD_MAX 24   /* Names are shorter, so that their heads are one byte */
+#define ZT_FIELD_MAX 24   /* Above the length of all names, whose heads are therefore one byte */
 
-/* The fields of one kind of map, at most 32, in the order in which real writers put them. */
+/* The fields of a kind of map, at most 32, in the order of real writers. */
 typedef struct zt_schema {
   const char *what;   /* "the root map", for messages */
   const zt_field *fields;
   int n;
-  uint32_t required;  /* Bit i: field i must be there */
+  uint32_t required;  /* Bit i: field i is required */
 } zt_schema;
+#define ZT_SCHEMA(what, required, ...) \
+  { what, (const zt_field[]){ __VA_ARGS__ }, \
+    sizeof((const zt_field[]){ __VA_ARGS__ })/sizeof(zt_field), required }
 
 /* A map being read. */
 typedef struct zt_fields {
   zt_cbor *c;
   const zt_schema *schema;
-  int expected;       /* The field that comes next if the writer keeps the schema's order: the last
-                      ** one met, plus 1 */
-  uint32_t seen;      /* Bit i: field i was met */
-  uint32_t nulls;     /* Bit i: and was null */
-  uint32_t unknown;   /* How many unknown keys were met */
-  zt_span last;       /* Strict: the last key, encoded, once an unknown one was met: then all
-                      ** are compared */
+  int expected;       /* Index of the next field in the schema's order: the last field's, plus 1 */
+  uint32_t seen;      /* Bit i: field i occurred */
+  uint32_t nulls;     /* Bit i: field i was null */
+  uint32_t unknown;   /* Number of unknown keys */
+  zt_span last;       /* Strict, from the first unknown key on: the last encoded key */
   zt_cbor_level level;
-  const uint8_t *start;   /* Where the map begins, to look again at unknown keys */
+  const uint8_t *start;   /* First byte of the map, to read unknown keys again */
 } zt_fields;
 
 /* Begin to read the next item, which must be a map. */
@@ -68,9 +69,17 @@ ZT_INLINE bool zt_fields_open(zt_fields *f, zt_cbor *c, const zt_schema *schema)
   return zt_cbor_open(c, ZT_CBOR_MAP, &f->level);
 }
 
-/* Read keys up to the next known field that has a value, and return its id: the value is next in c
-** and must be read by the caller. Returns -1 at the map's end and after a failure; all rules are
-** checked by then. */
+/* Begin to read the next item, which must be an array or map of that type; else the rule is
+** broken. */
+ZT_INLINE bool zt_schema_enter(zt_cbor *c, zt_cbor_type type, const char *rule,
+                               const char *expected, zt_cbor_level *level){
+  return zt_cbor_peek(c)==type ? zt_cbor_open(c, type, level)
+       : zt_cbor_fail_type(c, rule, expected);
+}
+
+/* Read keys up to the next known field with a value, and return its id; the caller must read the
+** value, which is next in c. Returns -1 at the map's end, when all rules are checked, and after a
+** failure. */
 ZT_COLD int zt_fields_next_slow(zt_fields *f);
 ZT_INLINE int zt_fields_next(zt_fields *f){
   const zt_schema *schema = f->schema;
@@ -82,9 +91,9 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
     f->c->depth--;
     return -1;
   }
-  /* The former as after every failure */
+  /* The former is also true after a failure */
   if( f->c->end-p<=ZT_FIELD_MAX || f->last.p ) return zt_fields_next_slow(f);
-  /* A key in its shortest form, in the schema's order: what real writers write. */
+  /* Real writers write keys in the shortest form and the schema's order */
   for(int i=f->expected; i<schema->n; i++){
     const zt_field *field = &schema->fields[i];
     if( *p!=field->head || !zt_equal(p+1, field->name, field->n) ) continue;
@@ -99,7 +108,7 @@ ZT_INLINE int zt_fields_next(zt_fields *f){
   return zt_fields_next_slow(f);
 }
 
-/* The current field's value, which must be of the type; the field's name is in the message. */
+/* Read the current field's value, which must be of that type; the message has the field's name. */
 ZT_COLD bool zt_fields_fail(zt_fields *f, const char *type);
 ZT_INLINE bool zt_fields_text(zt_fields *f, zt_text *out){
   if( zt_cbor_peek(f->c)!=ZT_CBOR_TEXT ) return zt_fields_fail(f, "text");
@@ -110,8 +119,8 @@ ZT_INLINE bool zt_fields_uint(zt_fields *f, uint64_t *out){
   return zt_cbor_uint(f->c, out);
 }
 
-/* The fields of a component's map (1.x), which is a part's in zTensor 2. Who wants a field has bit
-** 1<<id set, which is its ZT_COMPONENT_. */
+/* The fields of a component's map (1.x) or a part's (zTensor 2). A field's bit among the wanted
+** ones is 1<<id, its ZT_COMPONENT_. */
 enum {
   ZT_PART_DTYPE = 1, ZT_PART_TYPE, ZT_PART_OFFSET, ZT_PART_LENGTH, ZT_PART_DECODED,
   ZT_PART_ENCODING, ZT_PART_DIGEST, ZT_PART_SHARD = 9,
@@ -124,8 +133,8 @@ _Static_assert(1<<ZT_PART_DTYPE==ZT_COMPONENT_DTYPE && 1<<ZT_PART_TYPE==ZT_COMPO
                && 1<<ZT_PART_DIGEST==ZT_COMPONENT_DIGEST && 1<<ZT_PART_SHARD==ZT_COMPONENT_SHARD,
                "fields have the places of the bits that want them");
 
-/* Read the next item, a component's map, as it is stored, up to the last field that is wanted. */
-#define ZT_SCHEMA_WANT_CHECK (~0u)   /* Wants more than there is, so that nothing is left unread */
+/* Read the next item, a component's map, as stored, up to the last wanted field. */
+#define ZT_SCHEMA_WANT_CHECK (~0u)   /* Includes bits of no field, so that the whole map is read */
 bool zt_schema_blob(zt_cbor *c, zt_component *out);
 ZT_INLINE bool zt_schema_part(zt_cbor *c, const zt_schema *schema, unsigned want,
                               zt_component *out){
@@ -155,55 +164,55 @@ ZT_INLINE bool zt_schema_part(zt_cbor *c, const zt_schema *schema, unsigned want
   return ok;
 }
 
-/* True if a schema has a field of that name. */
+/* True if the schema has a field of that name. */
 bool zt_schema_has(const zt_schema *schema, zt_text name);
 
-/* Rules that the generations 0.1 to 1.2 share; H1 and H2 are those of zTensor 2, too.
-**   N1  an object's or component's name is text without U+0000
-**   H1  shape is an array of unsigned integers, at most ZT_MAX_RANK of them
+/*
+** Rules that the generations 0.1 to 1.2 share; zTensor 2 also has H1 and H2.
+**   N1  the name of an object or component is text without U+0000
+**   H1  shape is an array of at most ZT_MAX_RANK unsigned integers
 **   H2  the product of the dimensions fits 64 bits, unless one is 0
-**   R1  offset is a multiple of 64, for empty components too
-**   R2  a component with bytes does not begin before byte 8
-**   R3  offset and offset + length do not lie beyond the manifest's first byte
+**   R1  offset is a multiple of 64, also for empty components
+**   R2  a component with bytes begins at byte 8 or later
+**   R3  offset and offset + length are at most the manifest's offset
 */
 ZT_COLD bool zt_schema_fail_name(zt_cbor *c, const uint8_t *at);
 ZT_INLINE bool zt_schema_name(zt_cbor *c, zt_text *out){
   const uint8_t *at = c->p;
-  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ){
-    zt_cbor_fail_type(c, "S1", "text");
-    return false;
-  }
+  if( zt_cbor_peek(c)!=ZT_CBOR_TEXT ) return zt_cbor_fail_type(c, "S1", "text");
   if( !zt_cbor_text(c, out) ) return false;
   return c->trusted || !zt_has_nul(out->z, out->n) || zt_schema_fail_name(c, at);
 }
 bool zt_schema_shape(zt_cbor *c, zt_object *out);
 bool zt_schema_range(zt_cbor *c, const zt_container *container, uint64_t offset, uint64_t length);
 
-extern const zt_rule zt_rules_schema[];   /* All of these, and those below */
+extern const zt_rule zt_rules_schema[];   /* The rules above and below */
 
-/* Place a manifest whose size is the u64 that ends `magic` bytes before the file's end (0.1, 1.0:
-** 0; 1.1: 8).
+/*
+** Locate a manifest whose size is a u64 before the last `magic` bytes of the file (0.1 and 1.0: 0;
+** 1.1: 8).
 **   M1  header, size and footer fit the file
-**   M2  the manifest has at least one byte, at most ZT_MAX_MANIFEST, at most those between header
-**       and footer
+**   M2  the manifest has 1 to ZT_MAX_MANIFEST bytes, which fit between header and footer
 */
 typedef struct zt_extent {
   uint64_t offset, length;
 } zt_extent;
-int zt_schema_locate(const zt_head_tail *ends, unsigned magic, zt_extent *out, zt_error *err);
+int zt_schema_locate(const zt_head_tail *input, unsigned magic, zt_extent *out, zt_error *err);
 
-/* True if it is a type of other formats alone, whose name is no word of any generation. */
+/* Open a file of 0.1 to 1.2: read its manifest, located as above, and check it. */
+int zt_schema_open(zt_builder *b, const zt_head_tail *input, unsigned magic,
+                   zt_manifest_check *check);
+
+/* True if the type exists in other formats only, so that no generation of zTensor has the name. */
 bool zt_schema_is_foreign(zt_text type);
 
-/* Set what a component has of a dtype of 0.1 and 1.0 (float32 ...): the text in the model's short
-** form, and its meaning; as it is, and none, if it is none of theirs. */
+/* Set the dtype of a component from a name of 0.1 and 1.0 (float32 ...): the model's short form and
+** its meaning; or the name itself without meaning if it is unknown. */
 void zt_schema_long_dtype(zt_text name, zt_component *out);
 
-/* Set what an encoding of 0.1 to 1.2 means. */
+/* Set the codec of an encoding of 0.1 to 1.2. */
 void zt_schema_set_codec(zt_component *out);
 
 #define ZT_SCHEMA_DIGESTS (ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256)   /* Those of 0.1 to 1.2 */
-#define ZT_SCHEMA_HEADER 8      /* Bytes before the data area */
-#define ZT_SCHEMA_ALIGNMENT 64
 
 #endif

@@ -1,37 +1,35 @@
-/* Objects checked side by side. See segments.h. */
+/* Parallel checks of objects. See segments.h. */
 #include "container/segments.h"
 
-#include "core/host.h"
-
-/* Bytes of a manifest that are worth a thread. Tests are built with few. */
+/* Minimum bytes of a segment. Tests are built with fewer. */
 #ifndef ZT_SEGMENT
 # define ZT_SEGMENT ((size_t)1 << 20)
 #endif
-#define SEGMENTS_EACH 4          /* For each thread: they do not end at once */
-#define SEGMENTS_SEARCH 65536    /* How far to look for an object */
+#define SEGMENTS_EACH 4          /* Per thread: they end at different times */
+#define SEGMENTS_SEARCH 65536    /* Bytes in which to search for an object */
 
 typedef struct segments_one {
   zt_task task;                  /* First */
   const zt_segments *of;
-  const uint8_t *begin, *limit;  /* The first object's name, and where the next segment begins */
-  const uint8_t *end;            /* Behind the last object that is right */
-  uint32_t n;                    /* How many these are */
-  zt_container found;            /* They, and perhaps one of which a part is right */
+  const uint8_t *begin, *limit;  /* The first object's name, and the next segment's beginning */
+  const uint8_t *end;            /* Behind the last sound object */
+  uint32_t n;                    /* Number of sound objects */
+  zt_container found;            /* The sound objects, and possibly a part of another */
 } segments_one;
 
 struct zt_segments {
   zt_tasks tasks;
-  zt_cbor cbor;                  /* Where the objects begin */
+  zt_cbor cbor;                  /* At the first object */
   zt_builder builder;
   zt_segments_check *check;
-  uint64_t objects;              /* About how many are in a segments_one */
-  uint32_t n, next;              /* Segments, and the first that may still be of use */
+  uint64_t objects;              /* Estimated objects of a segment */
+  uint32_t n, next;              /* Segments, and the first that is not yet passed */
   segments_one a[];
 };
 
-/* --- By others --- */
+/* --- In other threads --- */
 
-/* A container for objects alone: what was set of it before them is the other's. */
+/* A container for objects alone, with the earlier settings of c. */
 static zt_container segments_container(const zt_container *c){
   return (zt_container){
     .driver = c->driver, .file_size = c->file_size, .version = c->version, .rules = c->rules,
@@ -66,9 +64,9 @@ static void segments_run(zt_task *task, const zt_interrupt *interrupt){
   zt_error_clear(&err);
 }
 
-/* --- Where they begin --- */
+/* --- Guesses --- */
 
-/* Pass over the name and the map of an object, if that is what is there. */
+/* Skip the name and the map of an object; false if there is something else. */
 static bool segments_skip_object(zt_cbor *c, const uint8_t **map){
   zt_text name;
   if( !zt_cbor_text(c, &name) ) return false;
@@ -76,12 +74,12 @@ static bool segments_skip_object(zt_cbor *c, const uint8_t **map){
   return zt_cbor_peek(c)==ZT_CBOR_MAP && zt_cbor_skip(c) && !c->chunked;
 }
 
-/* How a map begins: with its head and, if that is a short text, its first key. */
+/* The first bytes of a map: its head and its first key, if that is a short text. */
 static zt_span segments_beginning(const uint8_t *map){
   return (zt_span){ map, map[1]>>5==ZT_CBOR_TEXT && (map[1] & 31)<24 ? 2+(map[1] & 31u) : 2 };
 }
 
-/* Where another map begins so. */
+/* The next map with these first bytes. */
 static const uint8_t *segments_find(const uint8_t *p, size_t n, zt_span like){
   for(size_t i=0; i+like.n<=n; i++){
     const uint8_t *at = memchr(p+i, like.p[0], n-i-like.n+1);
@@ -92,7 +90,7 @@ static const uint8_t *segments_find(const uint8_t *p, size_t n, zt_span like){
   return NULL;
 }
 
-/* The first name behind p, as it seems; NULL: none is found soon. */
+/* The first name that seems to stand behind p; NULL: none is near. */
 static const uint8_t *segments_guess(const zt_cbor *cbor, const uint8_t *p, zt_span like){
   const size_t remaining = (size_t)(cbor->end-p);
   zt_error unused = ZT_ERROR_NONE;
@@ -105,7 +103,7 @@ static const uint8_t *segments_guess(const zt_cbor *cbor, const uint8_t *p, zt_s
   return found ? c.p : NULL;
 }
 
-/* Divide what follows the first object into segments. */
+/* Divide the bytes behind the first object into segments. */
 static void segments_divide(zt_segments *s, uint32_t n, zt_span like){
   const uint8_t *const first = s->cbor.p;
   const size_t each = (size_t)(s->cbor.end-first)/n;
@@ -144,8 +142,8 @@ zt_segments *zt_segments_begin(const zt_cbor *cbor, zt_builder *b, zt_segments_c
 
 /* --- Taking over --- */
 
-/* Add the objects that were found at once: if their names come after those that are there, and each
-** object, here and there, has one component. */
+/* Append all objects of a segment. False unless their names follow the earlier ones and every
+** object in both containers has one component. */
 static bool segments_append(const segments_one *s, zt_container *c){
   const zt_container *found = &s->found;
   if( found->single<s->n || zt_container_first(found, s->n)!=s->n ) return false;
@@ -158,7 +156,7 @@ static bool segments_append(const segments_one *s, zt_container *c){
   return true;
 }
 
-/* The same one by one. */
+/* Add the objects of a segment one by one. */
 static bool segments_add(const segments_one *s, zt_cbor *cbor, zt_builder *b, bool *duplicate){
   const zt_container *found = &s->found;
   for(uint32_t i=0; i<s->n; i++){

@@ -1,8 +1,7 @@
-/* Other files. See shard.h. */
+/* Shards and external data. See shard.h. */
 #include "container/shard.h"
 
 #include "container/driver.h"
-#include "core/host.h"
 #include "core/paths.h"
 #include "core/utf8.h"
 
@@ -10,8 +9,7 @@
 
 const zt_rule zt_rules_external[] = {
   ZT_ERROR("X5", "external-file",
-           "a file of external data exists below the model's directory (ONNX)",
-           ZT_SPEC_EXTERNAL),
+           "a file of external data exists below the model's directory (ONNX)", ZT_SPEC_EXTERNAL),
   ZT_ERROR("X6", "external-range", "a file of external data contains the tensor's bytes (ONNX)",
            ZT_SPEC_EXTERNAL),
   ZT_RULES_END
@@ -19,16 +17,16 @@ const zt_rule zt_rules_external[] = {
 
 extern const zt_driver zt_driver_zt2;
 
-/* The path of a shard, owned; NULL if memory is short. A name's stem ends before its last dot,
-** unless it begins with that. */
+/* The path of a shard, owned; NULL if memory is short. The stem ends before the name's last dot,
+** unless that is its first character. */
 static char *shard_path_of(const char *path, zt_text name){
   const char *base = zt_path_name(path), *dot = strrchr(base, '.');
   size_t n = dot && dot>base ? (size_t)(dot-path) : strlen(path);
   return sqlite3_mprintf("%.*s-%.*s" SHARD_SUFFIX, (int)n, path, (int)name.n, name.z);
 }
 
-/* Hand on why a shard cannot be opened. It breaks the rule, unless the system refused: then that is
-** all that is known. */
+/* Pass on the failure of opening a shard. It breaks the rule unless the system refused the access:
+** then nothing is known about the file. */
 static void shard_fail(zt_error *err, const char *rule, const char *path, const zt_error *of_shard){
   if( of_shard->rc==SQLITE_NOMEM ){
     zt_fail_nomem(err);
@@ -87,7 +85,7 @@ const char *zt_shard_location_fault(zt_text location){
 #endif
   for(size_t i=0; i<=location.n; i++){
     if( i<location.n && !zt_is_separator(location.z[i]) ) continue;
-    /* Where it leads is not asked: behind a link it may be anywhere */
+    /* Not resolved: behind a link, `..` may lead anywhere */
     if( i-part==2 && memcmp(location.z+part, "..", 2)==0 ){
       return "the location of its external data has a part that is '..'";
     }
@@ -96,8 +94,8 @@ const char *zt_shard_location_fault(zt_text location){
   return NULL;
 }
 
-/* The one path of a file of external data, owned; NULL if it has none that is below the directory
-** of the file that names it. */
+/* The resolved path of a file of external data, owned; NULL unless it lies below the directory of
+** the file that names it. */
 static char *shard_resolve(const char *path, const char *wanted, zt_error *err){
   const size_t n = (size_t)(zt_path_name(path)-path);
   char *directory = sqlite3_mprintf("%.*s", n ? (int)n : 1, n ? path : ".");

@@ -5,7 +5,7 @@
 #include "container/driver.h"
 #include "core/json.h"
 
-#define VALUE_POLL 256   /* Values that become JSON between two questions whether to go on */
+#define VALUE_POLL 256   /* Values between checks for an interrupt */
 
 /* --- Walks --- */
 
@@ -20,25 +20,13 @@ static void value_enter(zt_walk *w, const zt_value *of, zt_level *level){
 
 void zt_walk_begin(const zt_container *c, const zt_value *of, zt_walk *out, zt_level *level,
                    zt_error *err){
-  out->container = c;
-  out->err = err;
-  out->at = 0;
-  out->interrupt = NULL;
-  out->steps = 0;
-  out->pending = false;
-  for(int i=0; i<ZT_WALK_TEXTS; i++){
-    out->scratch[i].z = NULL;
-    out->scratch[i].n = 0;
-  }
+  *out = (zt_walk){ .container = c, .err = err };
   value_enter(out, of, level);
 }
 
 void zt_walk_end(zt_walk *w){
-  for(int i=0; i<ZT_WALK_TEXTS; i++){
-    sqlite3_free(w->scratch[i].z);
-    w->scratch[i].z = NULL;
-    w->scratch[i].n = 0;
-  }
+  for(int i=0; i<ZT_WALK_TEXTS; i++) sqlite3_free(w->scratch[i].z);
+  memset(w->scratch, 0, sizeof(w->scratch));
 }
 
 bool zt_walk_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
@@ -98,10 +86,9 @@ static void value_write_bytes(const zt_value *v, sqlite3_str *out){
 
 static int value_write(zt_walk *w, const zt_value *v, sqlite3_str *out);
 
-/* The name of a member, quoted: of what is no text, the text of its JSON form. */
+/* Write a member's name, quoted. A non-text key becomes the text of its JSON form. */
 static int value_write_key(const zt_walk *w, const zt_value *key, sqlite3_str *out){
   sqlite3_str *name;
-  char *z;
   if( key->type==ZT_VALUE_TEXT && !key->tagged ){
     zt_json_text(out, key->text);
     return SQLITE_OK;
@@ -111,12 +98,11 @@ static int value_write_key(const zt_walk *w, const zt_value *key, sqlite3_str *o
   if( sqlite3_str_errcode(name)==SQLITE_NOMEM ) zt_fail_nomem(w->err);
   else if( sqlite3_str_errcode(name) ) zt_fail(w->err, SQLITE_TOOBIG, "a key is too long");
   zt_json_text(out, (zt_text){ sqlite3_str_value(name), (size_t)sqlite3_str_length(name) });
-  z = sqlite3_str_finish(name);
-  sqlite3_free(z);
+  sqlite3_free(sqlite3_str_finish(name));
   return w->err->rc;
 }
 
-/* What is in the array or map that the walk's last step gave, or began with. */
+/* Write the items of an array or map that the walk has just entered. */
 static int value_write_contents(zt_walk *w, zt_level *level, sqlite3_str *out){
   zt_value key, value;
   bool first = true;
@@ -135,7 +121,7 @@ static int value_write_contents(zt_walk *w, zt_level *level, sqlite3_str *out){
   return w->err->rc;
 }
 
-/* A value that the walk's last step gave. */
+/* Write the value of the walk's last step. */
 static int value_write(zt_walk *w, const zt_value *v, sqlite3_str *out){
   zt_level level;
   switch( v->type ){

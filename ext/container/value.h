@@ -1,16 +1,14 @@
 /*
-** What a file says beside its tensors: attributes, and the manifest as a whole. A value is pulled,
-** never built: who wants what is in an array or a map walks it, and the file's driver makes the
-** steps (driver.h). Interface to code in value.c.
+** Values of a file besides its tensors: attributes, and the whole manifest. A value is pulled,
+** never built: a walk goes through an array or map in steps that the file's driver makes
+** (driver.h). Interface to code in value.c.
 **
-** A walk is one position in the kept bytes that moves forward through an array or a map, and
-** through those in it that are entered; what is not entered is passed over, which is the driver's
-** to do cheaply. What a step gives is borrowed: from the container; a text that had to be
-** unescaped from the walk, until its next step.
+** A walk is a position in the kept bytes that moves forward through an array or map, and through
+** those in it that the caller enters; the driver skips the others. Values are borrowed from the
+** container; texts that had to be unescaped are borrowed from the walk until its next step.
 **
-** How values become JSON: bytes as lowercase hexadecimal text; NaN as null; infinities as 9.0e+999
-** and -9.0e+999; tags dropped; keys that are not text as the text of their JSON form, bytes without
-** its quotes.
+** In JSON, bytes are lowercase hexadecimal text; NaN is null; infinities are 9.0e+999 and
+** -9.0e+999; tags are dropped; non-text keys are the text of their JSON form, bytes without quotes.
 */
 #ifndef ZT_CONTAINER_VALUE_H
 #define ZT_CONTAINER_VALUE_H
@@ -28,28 +26,27 @@ typedef enum zt_value_type {
 
 typedef struct zt_value {
   zt_value_type type;
-  bool negative;       /* Of an integer: it is -1 minus u, or minus bytes */
-  bool tagged;         /* Something is put on it that is not shown; two keys may differ in
-                       ** that alone */
+  bool negative;       /* Of an integer: -1 minus u, or minus bytes */
+  bool tagged;         /* Has a tag, which is not shown; two keys may differ in that alone */
   uint64_t u;          /* Of an integer */
   double real;
   zt_text text;
-  zt_span bytes;       /* Bytes; of an integer that 64 bits do not hold all of it, big-endian (at
-                       ** most ZT_BIGNUM_MAX); p is NULL for other integers */
-  /* The driver's own, meaningful in arrays and maps, and of `at` in all: where it is. No two values
-  ** of a file are in one place. */
+  zt_span bytes;       /* Bytes; or an integer beyond 64 bits, big-endian, of at most ZT_BIGNUM_MAX
+                       ** bytes; else p is NULL */
+  /* The driver's own fields of arrays and maps, and `at` of all values: the place, which no other
+  ** value of the file has. */
   uint64_t at, count;
   uint32_t kind, depth;
 } zt_value;
 
 #define ZT_VALUE_NONE ((zt_value){ 0 })
 
-/* An array or map that is being walked. */
+/* A position in an array or map during a walk. */
 typedef struct zt_level {
   bool map;
-  bool over;           /* There is nothing more in it */
+  bool over;           /* At its end */
   /* The driver's own: */
-  uint64_t remaining;  /* How much is still to come */
+  uint64_t remaining;  /* Items still to come */
   uint32_t kind, depth;
 } zt_level;
 
@@ -57,57 +54,56 @@ enum { ZT_WALK_KEY, ZT_WALK_VALUE, ZT_WALK_TEXTS };
 
 typedef struct zt_walk {
   const zt_container *container;
-  zt_error *err;       /* Where failures go: of memory alone, since the file was checked */
-  uint64_t at;         /* The driver's own: what comes next */
-  const zt_interrupt *interrupt;   /* Borrowed; NULL: nobody is asked, */
-  uint64_t steps;      /* after so many values that became JSON */
-  bool pending;        /* The last value is an array or a map, and was not entered: */
+  zt_error *err;       /* Receives failures: of memory alone, since the file was checked */
+  uint64_t at;         /* The driver's own: position of the next item */
+  const zt_interrupt *interrupt;   /* Borrowed; may be NULL */
+  uint64_t steps;      /* Values that became JSON */
+  bool pending;        /* last is an array or map that was not entered */
   zt_value last;
   struct {
-    char *z;           /* Owned; NULL until a text has to be unescaped */
+    char *z;           /* Owned; NULL before the first unescaped text */
     size_t n;
   } scratch[ZT_WALK_TEXTS];
 } zt_walk;
 
-/* Begin to walk what is in an array or a map; in any other value there is nothing. *out needs
-** zt_walk_end() in any case. */
+/* Begin to walk through an array or map; other values have no items. *out always needs
+** zt_walk_end(). */
 void zt_walk_begin(const zt_container *c, const zt_value *of, zt_walk *out, zt_level *level,
                    zt_error *err);
 void zt_walk_end(zt_walk *w);
 
-/* The next thing in it; of an array, *key is ZT_VALUE_NONE. False at the end, and after
-** a failure. */
+/* The next item; in an array *key is ZT_VALUE_NONE. False at the end and after a failure. */
 bool zt_walk_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value);
 
-/* Begin to walk what is in the array or map that the last step gave as value. Once that came to its
-** end, the outer level goes on behind it. */
+/* Begin to walk through the array or map that the last step gave. At its end, the outer level
+** continues behind it. */
 void zt_walk_enter(zt_walk *w, zt_level *level);
 
-/* For drivers: room for n bytes of an unescaped text of the current step, which = ZT_WALK_. NULL if
+/* For drivers: n bytes for an unescaped text of the current step; which is a ZT_WALK_. NULL if
 ** memory is short (recorded). */
 char *zt_walk_room(zt_walk *w, int which, size_t n);
 
-/* A value's type in the format's own words, borrowed from the container or the walk; z NULL where
-** there are none. Any walk will do that was begun on the same container. */
+/* A value's type in the format's own words, borrowed from the container or the walk; z NULL: none.
+** Any walk through the same container will do. */
 zt_text zt_walk_stored_type(zt_walk *w, const zt_value *value);
 
-/* True if it is that text, or a number of 64 bits, and not tagged. */
+/* True for that text, or for an integer of 64 bits, without tags. */
 bool zt_value_is_text(const zt_value *v, const char *text);
 static inline bool zt_value_is_int(const zt_value *v){
   return v->type==ZT_VALUE_INTEGER && !v->tagged && !v->bytes.p;
 }
 static inline bool zt_value_is_uint(const zt_value *v){ return zt_value_is_int(v) && !v->negative; }
 
-/* Append a value as JSON text, asking between those in it whether to go on. A failure (of memory,
-** or SQLITE_INTERRUPT) is recorded in err, or in *out. */
+/* Append a value as JSON text, and check for an interrupt between its values. A failure (of memory,
+** or SQLITE_INTERRUPT) is recorded in err or *out. */
 int zt_value_json(const zt_container *c, const zt_value *value, const zt_interrupt *interrupt,
                   sqlite3_str *out, zt_error *err);
 
-/* Append a key as text: the name of the JSON member, without quotes around it. */
+/* Append a key as text: the name of the JSON member without quotes. */
 int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt *interrupt,
                   sqlite3_str *out, zt_error *err);
 
-/* Append an integer of any size, in decimal. */
+/* Append an integer of any size in decimal. */
 void zt_value_integer(const zt_value *value, sqlite3_str *out);
 
 #endif

@@ -9,16 +9,15 @@
 **       (H1, H2), encoding text, layout text = dense, data_endianness text = little, checksum text;
 **       any other key is an attribute
 **
-** The one blob of a tensor is the component `data`; a sparse tensor's has all its arrays. The
+** The one blob of a tensor is the component `data`; that of a sparse tensor has all its arrays. The
 ** writer makes indefinite-length maps.
 **
-** A component's number is the position of its tensor's map; an object's is, too, unless its sparse
-** format is one that the model has no word for: then that of its name, which is kept behind the
-** manifest (its length, "sparse_", and the text of sparse_format).
+** The number of a component is the position of its tensor's map. An object has the same number,
+** unless the model has no word for its sparse format. Then the object's number is the position of
+** the format's name, which is kept behind the manifest: its length, "sparse_", and the text of
+** sparse_format.
 */
-#include <assert.h>
 #include "container/schema.h"
-#include "core/host.h"
 
 static const zt_rule zt0_rules[] = {
   ZT_ERROR("A1", "root-type", "the manifest is an array of tensors (0.1) or a map (1.x)",
@@ -33,7 +32,8 @@ enum {
   ZT0_CHECKSUM
 };
 
-static const zt_field zt0_fields[] = {
+/* The first six are required. */
+static const zt_schema zt0_tensor_schema = ZT_SCHEMA("a tensor's map", 0x3F,
   ZT_FIELD(ZT0_NAME, "name", 0),
   ZT_FIELD(ZT0_OFFSET, "offset", 0),
   ZT_FIELD(ZT0_SIZE, "size", 0),
@@ -42,15 +42,9 @@ static const zt_field zt0_fields[] = {
   ZT_FIELD(ZT0_ENCODING, "encoding", ZT_NULLABLE),
   ZT_FIELD(ZT0_LAYOUT, "layout", 0),
   ZT_FIELD(ZT0_ENDIANNESS, "data_endianness", ZT_NULLABLE),
-  ZT_FIELD(ZT0_CHECKSUM, "checksum", ZT_NULLABLE),
-};
+  ZT_FIELD(ZT0_CHECKSUM, "checksum", ZT_NULLABLE));
 
-/* Required: the first six. */
-static const zt_schema zt0_tensor_schema = {
-  "a tensor's map", zt0_fields, sizeof(zt0_fields)/sizeof(*zt0_fields), 0x3F
-};
-
-/* A tensor as it is stored. */
+/* A tensor as stored. */
 typedef struct zt0_tensor {
   zt_text name, layout;
   zt_component data;
@@ -58,7 +52,7 @@ typedef struct zt0_tensor {
 
 static zt_probe zt0_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=8 && memcmp(input->head.p, "ZTEN0001", 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, "ZTEN0001", 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 /* Read the next item, a tensor's map. The place in err is set as soon as the name is known. */
@@ -98,10 +92,7 @@ static void zt0_check(zt_builder *b, zt_cbor *cbor, const void *context){
   bool duplicate;
   (void)context;
   zt_cbor_skip_self_described(cbor);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_ARRAY ){
-    zt_cbor_fail_type(cbor, "A1", "an array as the root item");
-  }
-  if( err->rc || !zt_cbor_open(cbor, ZT_CBOR_ARRAY, &level) ) return;
+  if( !zt_schema_enter(cbor, ZT_CBOR_ARRAY, "A1", "an array as the root item", &level) ) return;
   while( zt_cbor_more(cbor, &level) ){
     size_t at = zt_manifest_position(c, cbor->p);
     if( !zt_cbor_poll(cbor) ) return;
@@ -118,7 +109,7 @@ static void zt0_check(zt_builder *b, zt_cbor *cbor, const void *context){
 
 /* --- Attributes: the other keys of a tensor's map --- */
 
-#define ZT0_ATTRIBUTES ZT_MANIFEST_OWN   /* Fields are passed over */
+#define ZT0_ATTRIBUTES ZT_MANIFEST_OWN   /* Known fields are skipped */
 
 static bool zt0_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value){
   while( zt_manifest_next(w, level, key, value) ){
@@ -134,7 +125,7 @@ static const zt_steps zt0_steps = { zt_manifest_enter, zt0_next, zt_manifest_ski
 
 /* --- Layouts --- */
 
-/* The text of `sparse_format`, which is a custom field; z NULL if there is none. */
+/* The text of `sparse_format`, a custom field; z NULL if there is none. */
 static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attributes){
   zt_error unused = ZT_ERROR_NONE;
   zt_value key, value;
@@ -143,15 +134,16 @@ static zt_text zt0_sparse_format(const zt_container *c, const zt_value *attribut
   zt_text found = { NULL, 0 };
   zt_walk_begin(c, attributes, &w, &level, &unused);
   while( !found.z && zt_walk_next(&w, &level, &key, &value) ){
-    if( key.type==ZT_VALUE_TEXT && !key.tagged && zt_text_is(key.text, "sparse_format")
-     && value.type==ZT_VALUE_TEXT && !value.tagged ) found = value.text;
+    if( zt_value_is_text(&key, "sparse_format") && value.type==ZT_VALUE_TEXT && !value.tagged ){
+      found = value.text;
+    }
   }
   zt_walk_end(&w);
   return found;
 }
 
-/* The specification's layouts are dense and sparse + sparse_format; the writer's dense, sparsecsr
-** and sparsecoo. Returns the sparse_format if it is one that the model has no word for. */
+/* The specification's layouts are dense and sparse + sparse_format; the writer's are dense,
+** sparsecsr and sparsecoo. Returns a sparse_format for which the model has no word, else z NULL. */
 static zt_text zt0_set_layout(const zt_container *c, zt_object *object, zt_text layout){
   const zt_text none = { NULL, 0 };
   zt_text kind = none;
@@ -178,8 +170,7 @@ static zt_text zt0_set_layout(const zt_container *c, zt_object *object, zt_text 
 
 static void zt0_decode(const zt_container *c, size_t at, zt0_tensor *t, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, at, 1, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, at, 1, &unused);
   zt0_read_tensor(&cbor, t, out);
   assert( !unused.rc );
 }
@@ -208,7 +199,7 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   out->rules = c->rules;
   zt_schema_long_dtype(t.data.dtype, out);
   zt_schema_set_codec(out);
-  /* What is compressed was little-endian before */
+  /* Compressed bytes were little-endian before */
   if( out->codec!=ZT_CODEC_RAW && zt_text_is(out->byte_order, "big") ){
     out->byte_order = ZT_TEXT("little");
   }
@@ -217,7 +208,7 @@ static void zt0_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 
 /* --- Opening --- */
 
-/* Keep the names of sparse formats that the model has no words for. */
+/* Keep the names of sparse formats for which the model has no words. */
 static int zt0_keep_formats(zt_builder *b){
   static const zt_text prefix = ZT_TEXT_INIT("sparse_");
   zt_container *c = b->container;
@@ -233,7 +224,7 @@ static int zt0_keep_formats(zt_builder *b){
     kind = zt0_set_layout(c, &object, t.layout);
     if( !kind.z ) continue;
     n = (uint32_t)(prefix.n+kind.n);
-    at = (uint32_t)((const uint8_t*)kind.z - c->kept.p);   /* The bytes may move */
+    at = (uint32_t)((const uint8_t*)kind.z - c->kept.p);   /* Kept bytes may move */
     if( zt_builder_keep(b, &n, sizeof(n), &c->objects.a[i])
      || zt_builder_keep(b, prefix.z, prefix.n, &n)
      || zt_builder_keep(b, NULL, kind.n, &n) ) return b->err->rc;
@@ -243,15 +234,8 @@ static int zt0_keep_formats(zt_builder *b){
 }
 
 static int zt0_open(zt_builder *b, const zt_head_tail *input){
-  zt_container *c = b->container;
-  zt_extent extent;
-  if( zt_schema_locate(input, 0, &extent, b->err) ) return b->err->rc;
-  c->version = ZT_TEXT("0.1.0");
-  c->begin = ZT_SCHEMA_HEADER;
-  c->end = input->size-8;  /* Before the manifest's size */
-  c->gap = ZT_SCHEMA_ALIGNMENT;
-  return zt_manifest_open(b, extent.offset, extent.length, zt0_check, NULL) ? b->err->rc
-       : zt0_keep_formats(b);
+  b->container->version = ZT_TEXT("0.1.0");
+  return zt_schema_open(b, input, 0, zt0_check) ? b->err->rc : zt0_keep_formats(b);
 }
 
 const zt_driver zt_driver_zt0 = {

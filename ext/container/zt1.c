@@ -1,39 +1,35 @@
 /*
-** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0
-** has none).
+** zTensor 1.0, 1.1 and 1.2 (specs: zTensor 1.1.0 parts I to III, 1.2.0 sections 1 to 5; 1.0 has
+** none).
 **
 **   file     := "ZTEN1000" blobs manifest size magic
 **   size     := u64le                       ; bytes of the manifest  (M1, M2)
-**   magic    := "ZTEN1000"                  ; absent in 1.0: that is how it is told from the
-**                                           ;     later ones
+**   magic    := "ZTEN1000"                  ; absent in 1.0, which distinguishes it
 **   manifest := CBOR map                    ; B1: the root is a map; C1 to C9, S1 to S6
-**       version text (B2: its part before the first dot is 1), attributes map (B3: no key twice
-**       in it),
+**       version text (B2: its part before the first dot is 1), attributes map (B3: no key occurs
+**       twice),
 **       objects map name -> object          ; `tensors` in 1.0; N1, B4: no name twice
 **   object   := CBOR map                    ; B5
 **       shape [u64] (H1, H2), format text, attributes map (B3), components map role -> component
 **       (N1, B6: no role twice);
-**       1.0: also dtype text; attributes mean nothing
+**       1.0: also dtype text; attributes are ignored
 **   component := CBOR map                   ; B7
 **       dtype text, type text, offset u64, length u64 (R1 to R3), uncompressed_length u64, encoding
 **       text = raw, digest text;
-**       1.0: dtype, type and uncompressed_length mean nothing
+**       1.0: dtype, type and uncompressed_length are ignored
 */
-#include <assert.h>
 #include "container/dtype.h"
 #include "container/schema.h"
 #include "container/segments.h"
 #include "core/cbor_write.h"
-#include "core/host.h"
 
 #define ZT1_MAGIC "ZTEN1000"
 #define ZT1_MINOR_MAX 1000
-#define ZT1_FEW 8   /* Components of an object whose roles are compared one with another */
+#define ZT1_FEW 8   /* Roles of an object that are compared pairwise */
 
 static const zt_rule zt1_rules[] = {
   ZT_SAME("B1", "root-type"),
-  ZT_ERROR("B2", "version", "the major version is that of the container: 1, or 2",
-           ZT_SPEC_VERSIONS),
+  ZT_ERROR("B2", "version", "the major version is the container's: 1, or 2", ZT_SPEC_VERSIONS),
   ZT_SAME("B3", "duplicate-field"),
   ZT_SAME("B4", "duplicate-object"),
   ZT_SAME("B5", "object-type"),
@@ -48,61 +44,45 @@ static const zt_rule zt1_rules[] = {
 enum { ZT1_VERSION, ZT1_ATTRIBUTES, ZT1_OBJECTS };
 enum { ZT1_SHAPE = 10, ZT1_FORMAT, ZT1_OBJECT_DTYPE, ZT1_OBJECT_ATTRIBUTES, ZT1_COMPONENTS };
 
-static const zt_field zt1_root10_fields[] = {
-  ZT_FIELD(ZT1_VERSION, "version", 0),
-  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_OBJECTS, "tensors", 0),
-};
-static const zt_field zt1_root11_fields[] = {
-  ZT_FIELD(ZT1_VERSION, "version", 0),
-  ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_OBJECTS, "objects", 0),
-};
-static const zt_field zt1_object10_fields[] = {
-  ZT_FIELD(ZT1_OBJECT_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT1_SHAPE, "shape", 0),
-  ZT_FIELD(ZT1_FORMAT, "format", 0),
-  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
-};
-static const zt_field zt1_object11_fields[] = {
-  ZT_FIELD(ZT1_SHAPE, "shape", 0),
-  ZT_FIELD(ZT1_FORMAT, "format", 0),
-  ZT_FIELD(ZT1_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
-  ZT_FIELD(ZT1_COMPONENTS, "components", 0),
-};
-static const zt_field zt1_component10_fields[] = {
-  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
-  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
-  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
-};
-static const zt_field zt1_component11_fields[] = {
-  ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
-  ZT_FIELD(ZT_PART_TYPE, "type", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
-  ZT_FIELD(ZT_PART_LENGTH, "length", 0),
-  ZT_FIELD(ZT_PART_DECODED, "uncompressed_length", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
-  ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE),
-};
-
-/* What distinguishes 1.0 from the later ones. */
+/* The schemas of 1.0, and of the later versions. */
 typedef struct zt1_generation {
   zt_schema root, object, component;
 } zt1_generation;
 
-/* required: bit i for field i. */
-#define ZT1_SCHEMA(what, fields, required) \
-  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
 static const zt1_generation zt1_generation_1_0 = {
-  ZT1_SCHEMA("the root map", zt1_root10_fields, 1<<0 | 1<<2),
-  ZT1_SCHEMA("the object's map", zt1_object10_fields, 0xF),
-  ZT1_SCHEMA("the component's map", zt1_component10_fields, 1<<0 | 1<<1)
+  ZT_SCHEMA("the root map", 1<<0 | 1<<2,
+    ZT_FIELD(ZT1_VERSION, "version", 0),
+    ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_OBJECTS, "tensors", 0)),
+  ZT_SCHEMA("the object's map", 0xF,
+    ZT_FIELD(ZT1_OBJECT_DTYPE, "dtype", 0),
+    ZT_FIELD(ZT1_SHAPE, "shape", 0),
+    ZT_FIELD(ZT1_FORMAT, "format", 0),
+    ZT_FIELD(ZT1_COMPONENTS, "components", 0)),
+  ZT_SCHEMA("the component's map", 1<<0 | 1<<1,
+    ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+    ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+    ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE))
 };
 static const zt1_generation zt1_generation_1_1 = {
-  ZT1_SCHEMA("the root map", zt1_root11_fields, 1<<0 | 1<<2),
-  ZT1_SCHEMA("the object's map", zt1_object11_fields, 1<<0 | 1<<1 | 1<<3),
-  ZT1_SCHEMA("the component's map", zt1_component11_fields, 1<<0 | 1<<2 | 1<<3)
+  ZT_SCHEMA("the root map", 1<<0 | 1<<2,
+    ZT_FIELD(ZT1_VERSION, "version", 0),
+    ZT_FIELD(ZT1_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_OBJECTS, "objects", 0)),
+  ZT_SCHEMA("the object's map", 1<<0 | 1<<1 | 1<<3,
+    ZT_FIELD(ZT1_SHAPE, "shape", 0),
+    ZT_FIELD(ZT1_FORMAT, "format", 0),
+    ZT_FIELD(ZT1_OBJECT_ATTRIBUTES, "attributes", ZT_NULLABLE),
+    ZT_FIELD(ZT1_COMPONENTS, "components", 0)),
+  ZT_SCHEMA("the component's map", 1<<0 | 1<<2 | 1<<3,
+    ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
+    ZT_FIELD(ZT_PART_TYPE, "type", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_OFFSET, "offset", 0),
+    ZT_FIELD(ZT_PART_LENGTH, "length", 0),
+    ZT_FIELD(ZT_PART_DECODED, "uncompressed_length", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_ENCODING, "encoding", ZT_NULLABLE),
+    ZT_FIELD(ZT_PART_DIGEST, "digest", ZT_NULLABLE))
 };
 
 extern const zt_driver zt_driver_zt1_0, zt_driver_zt1_1;
@@ -113,33 +93,29 @@ static const zt1_generation *zt1_generation_of(const zt_container *c){
 
 /* --- Finding the manifest --- */
 
-static bool zt1_begins(const zt_head_tail *input){
-  return input->head.n>=8 && memcmp(input->head.p, ZT1_MAGIC, 8)==0;
-}
-
 /* A file of at most 8 bytes has one magic number, not two. */
-static bool zt1_tail_too(const zt_head_tail *input){
-  return input->size>8 && input->tail.n>=8 && memcmp(input->tail.p+input->tail.n-8, ZT1_MAGIC,
-                                                     8)==0;
+static zt_probe zt1_probe(const zt_head_tail *input, bool both){
+  const bool at_end = input->size>8 && zt_tail_is(input, ZT1_MAGIC, 8);
+  return zt_head_is(input, ZT1_MAGIC, 8) && at_end==both ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
 static zt_probe zt1_probe_1_0(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(input) && !zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_probe(input, false);
 }
 
 static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return zt1_begins(input) && zt1_tail_too(input) ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt1_probe(input, true);
 }
 
 /* --- The usual object --- */
 
-/* Nearly all objects are dense, of one component without encoding or digest, and written in this
-** order and in the shortest form. Such a one is read in one go, words at a time; whatever differs
-** is left to the readers further down, which say what is wrong with it. */
+/* Nearly all objects are dense, with one component without encoding or digest, in this order and in
+** the shortest form. These are read in one pass, words at a time. All others go to the readers
+** below, which report faults. */
 #define ZT1_USUAL_RANK 4
-#define ZT1_USUAL_BYTES 160      /* More than the longest one, and a word read at its end, take */
+#define ZT1_USUAL_BYTES 160      /* Exceeds the longest one and a word read at its end */
 
 #define ZT1_WORD_SHAPE "\xA3" "eshape"
 #define ZT1_WORD_LAYOUT "fformatedensejcomponents\xA1"
@@ -148,7 +124,7 @@ static zt_probe zt1_probe_1_1(const zt_head_tail *input, zt_error *err){
 #define ZT1_WORD_OFFSET "foffset"
 #define ZT1_WORD_LENGTH "flength"
 
-/* Pass over a word. NULL: something else stands there; p may be NULL. */
+/* Skip a word. NULL: it is not there; p may be NULL. */
 #define ZT1_PASS(p, word) zt1_pass((p), (word), sizeof(word)-1)
 ZT_INLINE const uint8_t *zt1_pass(const uint8_t *p, const char *word, size_t n){
   return p && zt_equal(p, word, n) ? p+n : NULL;
@@ -159,7 +135,7 @@ ZT_INLINE const uint8_t *zt1_pass_uint(const uint8_t *p, uint64_t *out){
   return p ? zt_cbor_pass_uint(p, out, &width) : NULL;
 }
 
-/* Text in ASCII of one to eight bytes. */
+/* ASCII text of one to eight bytes. */
 ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
   size_t n = p ? *p - (size_t)(ZT_CBOR_TEXT<<5) : 0;
   if( n-1>=8 || (zt_le64(p+1) & (0x8080808080808080u >> (64-8*n)))!=0 ) return NULL;
@@ -167,8 +143,8 @@ ZT_INLINE const uint8_t *zt1_pass_short_text(const uint8_t *p, zt_text *out){
   return p+1+n;
 }
 
-/* A role and its component; ZT1_USUAL_BYTES are there from its first byte on. NULL: it is not of
-** the usual form. */
+/* A role and its component, in ZT1_USUAL_BYTES from its first byte on. NULL: not of the usual
+** form. */
 ZT_INLINE const uint8_t *zt1_pass_component(const uint8_t *p, zt_component *out){
   p = ZT1_PASS(p, ZT1_WORD_ROLE);
   p = ZT1_PASS(p, ZT1_WORD_DTYPE);
@@ -188,8 +164,8 @@ ZT_INLINE const uint8_t *zt1_pass_shape(const uint8_t *p, zt_object *out){
   return p && zt_object_count(out) ? p : NULL;
 }
 
-/* Check the object whose map is next, and add its component. False: it is not a usual one, and
-** nothing was read; else failures are in c->err. */
+/* Check the next object's map and add its component. False: it is not of the usual form, and
+** nothing was read. Failures are recorded in c->err. */
 static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
   const uint8_t *p = c->p, *role;
   zt_object object;
@@ -210,7 +186,7 @@ static bool zt1_check_usual(zt_cbor *c, zt_builder *b){
 
 /* --- Components --- */
 
-/* Check and index the next item, a map of components. */
+/* Check and add the next item, a map of components. */
 static bool zt1_check_components(zt_cbor *c, zt_builder *b){
   zt_container *container = b->container;
   const uint8_t *start = c->p;
@@ -218,8 +194,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
   zt_component component;
   zt_text roles[ZT1_FEW];
   uint32_t n = 0;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'components'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'components'", &level) ) return false;
   for(; zt_cbor_more(c, &level); n++){
     zt_text role;
     if( zt_builder_component(b, zt_manifest_position(container, c->p)) ) return false;
@@ -233,7 +208,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
     else if( !zt_cbor_poll(c) ) return false;
     c->err->component = role;
     if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "B7", "a component's map");
-    component.offset = component.length = 0;   /* For compilers: the schema demands both */
+    component.offset = component.length = 0;   /* For compilers: the schema requires both */
     if( !zt_schema_part(c, &zt1_generation_of(container)->component, ZT_SCHEMA_WANT_CHECK,
                         &component) ) return false;
     if( !zt_schema_range(c, container, component.offset, component.length) ) return false;
@@ -249,7 +224,7 @@ static bool zt1_check_components(zt_cbor *c, zt_builder *b){
 
 /* --- Objects --- */
 
-/* Remember where an attributes map is, checking it unless that was done. */
+/* Take the position of an attributes map, and check it unless it was checked before. */
 static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
   *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
@@ -257,9 +232,9 @@ static bool zt1_read_attributes(zt_cbor *c, const zt_container *container, zt_va
   return zt_cbor_skip_unique(c, "B3", "'attributes'");
 }
 
-/* Read the next item, an object's map, and in 1.0 its dtype, as stored. To check it, `check` is
-** whom to add its components to; decoding ends before the components if they are the last field, as
-** writers put them. */
+/* Read the next item, an object's map, and in 1.0 its dtype, as stored. If `check` is not NULL,
+** check the components and add them there. Otherwise reading ends before the components if they are
+** the last field, as in real files. */
 static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builder *check,
                             zt_object *out, zt_text *dtype){
   zt_fields f;
@@ -281,8 +256,8 @@ static bool zt1_read_object(zt_cbor *c, const zt_container *container, zt_builde
   return false;
 }
 
-/* Make room for as many objects as are announced, and as could be there: none is shorter than its
-** fields' names. */
+/* Make room for the announced objects, as far as the manifest could hold them: an object is longer
+** than its fields' names. */
 static void zt1_reserve(zt_builder *b, const zt_cbor_level *level){
   uint64_t most = b->container->kept.n/sizeof("shapeformatcomponents");
   uint64_t n = level->remaining<most ? level->remaining : most;
@@ -293,14 +268,13 @@ static bool zt1_check_duplicate(zt_cbor *c, bool duplicate){
   return !duplicate || zt_cbor_fail(c, "B4", "two objects have this name");
 }
 
-/* Check and add the next object. */
+/* Check and add the next object. Its number is the position of its map. */
 static bool zt1_check_object(zt_cbor *c, zt_builder *b){
   zt_object object;
   zt_text name, dtype;
   bool duplicate;
   if( !zt_cbor_poll(c) || !zt_schema_name(c, &name) ) return false;
   c->err->object = name;
-  /* Its number is where its map is */
   if( zt_builder_object(b, name, zt_manifest_position(b->container, c->p), &duplicate)
    || !zt1_check_duplicate(c, duplicate) ) return false;
   if( !zt1_check_usual(c, b) ){
@@ -316,8 +290,7 @@ static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
   zt_segments *others;
   zt_cbor_level level;
   bool duplicate, ok = true;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map of objects");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map of objects", &level) ) return false;
   zt1_reserve(b, &level);
   others = level.indefinite ? NULL : zt_segments_begin(c, b, zt1_check_object);
   while( ok && zt_cbor_more(c, &level) ){
@@ -333,8 +306,8 @@ static bool zt1_check_objects(zt_cbor *c, zt_builder *b){
 
 /* --- The root --- */
 
-/* What follows "1." up to the next dot: the minor version; 0 if there is none, -1 if it is no
-** number, or a long one. */
+/* The minor version: the digits behind "1." up to the next dot. 0 if there are none, -1 if they are
+** no number or a long one. */
 static int zt1_minor_of(zt_text version){
   int minor = 0;
   size_t i = 2;
@@ -346,7 +319,7 @@ static int zt1_minor_of(zt_text version){
   return i>2 ? minor : -1;
 }
 
-/* What the version demands (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
+/* Set the rules of the version (1.1.0 part I, 1.2.0 sections 1, 3 and 4). */
 static void zt1_set_rules(zt_container *c){
   int minor = zt1_minor_of(c->version);
   c->newer = minor<0 || minor>2;
@@ -366,13 +339,11 @@ static bool zt1_check_version(zt_cbor *c, zt_text version){
 static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt_container *c = b->container;
   zt_fields f;
-  bool ok = true;
+  bool ok;
   (void)context;
   zt_cbor_skip_self_described(cbor);
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
-    ok = zt_cbor_fail_type(cbor, "B1", "a map as the root item");
-  }
-  ok = ok && zt_fields_open(&f, cbor, &zt1_generation_of(c)->root);
+  ok = zt_cbor_peek(cbor)==ZT_CBOR_MAP ? zt_fields_open(&f, cbor, &zt1_generation_of(c)->root)
+     : zt_cbor_fail_type(cbor, "B1", "a map as the root item");
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT1_VERSION:
@@ -387,19 +358,8 @@ static void zt1_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt_cbor_finish(cbor);
 }
 
-/* `magic` bytes end the file behind the manifest's size. */
-static int zt1_open(zt_builder *b, const zt_head_tail *input, unsigned magic){
-  zt_container *c = b->container;
-  zt_extent extent;
-  if( zt_schema_locate(input, magic, &extent, b->err) ) return b->err->rc;
-  c->begin = ZT_SCHEMA_HEADER;
-  c->end = input->size-8-magic;  /* Before the manifest's size */
-  c->gap = ZT_SCHEMA_ALIGNMENT;
-  return zt_manifest_open(b, extent.offset, extent.length, zt1_check, NULL);
-}
-
 static int zt1_open_1_1(zt_builder *b, const zt_head_tail *input){
-  return zt1_open(b, input, 8);
+  return zt_schema_open(b, input, 8, zt1_check);
 }
 
 /* --- Decoding --- */
@@ -418,8 +378,7 @@ static void zt1_set_layout(zt_object *object){
 
 static void zt1_decode_object(const zt_container *c, uint32_t i, zt_object *out, zt_text *dtype){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt1_read_object(&cbor, c, NULL, out, dtype);
   zt1_set_layout(out);
   assert( !unused.rc );
@@ -430,7 +389,7 @@ static void zt1_object(const zt_container *c, uint32_t i, zt_object *out){
   zt1_decode_object(c, i, out, &unused);
 }
 
-/* The map of an object of 1.0, without components. */
+/* Write the map of an object of 1.0 without components. */
 static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *out){
   zt_cbor_put_head(out, ZT_CBOR_MAP, 4);
   zt_cbor_put_text(out, ZT_TEXT("dtype"));
@@ -445,8 +404,8 @@ static void zt1_put_head(const zt_object *object, zt_text dtype, zt_cbor_out *ou
 }
 
 /* In 1.0, components take their dtype from their tensor. A tensor may have a million components,
-** and its map may put them before the dtype. So the map of a tensor with many components is kept
-** once more without them, and the object's number leads to this copy. */
+** and its map may list them before the dtype. So the map of a tensor with many components is kept
+** once more without them, and the object's number is the position of this copy. */
 static int zt1_keep_heads(zt_builder *b){
   zt_container *c = b->container;
   zt_cbor_out head = { .err = b->err };
@@ -465,18 +424,17 @@ static int zt1_keep_heads(zt_builder *b){
 }
 
 static int zt1_open_1_0(zt_builder *b, const zt_head_tail *input){
-  return zt1_open(b, input, 0) ? b->err->rc : zt1_keep_heads(b);
+  return zt_schema_open(b, input, 0, zt1_check) ? b->err->rc : zt1_keep_heads(b);
 }
 
-/* In 1.0 a component has its tensor's dtype, but indices of sparse ones are u64. */
+/* In 1.0 a component has its tensor's dtype, but indices of sparse tensors are u64. */
 static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *out){
   const bool is_index = zt_text_is(out->role, "indices") || zt_text_is(out->role, "indptr")
                      || zt_text_is(out->role, "coords");
   zt_text dtype = { NULL, 0 }, format = { NULL, 0 };
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt_fields f;
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
   zt_fields_open(&f, &cbor, &zt1_generation_1_0.object);
   while( !unused.rc && (!dtype.z || (is_index && !format.z)) ){
     switch( zt_fields_next(&f) ){
@@ -494,13 +452,13 @@ static void zt1_set_dtype_1_0(const zt_container *c, uint32_t i, zt_component *o
   zt_schema_long_dtype(dtype, out);
 }
 
-/* Logical types that zTensor 2 has added: no words of 1.x. */
+/* Logical types that zTensor 2 added; 1.x does not have them. */
 static bool zt1_is_later_type(zt_text type){
   return zt_text_is(type, "f8_e8m0") || zt_text_is(type, "f4_e2m1")
       || zt_schema_is_foreign(type);
 }
 
-/* 1.1 had logical types among its dtypes (part II section 4). */
+/* 1.1 has logical types among its dtypes (part II section 4). */
 static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   static const struct { zt_text stored, dtype, type; } words[] = {
     { ZT_TEXT_INIT("f8_e4m3"), ZT_TEXT_INIT("u8"), ZT_TEXT_INIT("f8_e4m3fn") },
@@ -519,7 +477,7 @@ static void zt1_set_dtype_1_1(const zt_container *c, zt_component *out){
   }
 }
 
-/* What dtype and type mean. */
+/* Set the meaning of dtype and type. */
 static void zt1_decide(zt_component *out){
   zt_dtype_decide(out);
   if( !out->type.z || !zt1_is_later_type(out->type) ) return;
@@ -527,18 +485,17 @@ static void zt1_decide(zt_component *out){
   out->misplaced = false;
 }
 
-/* Read what is stored of the component at a position, which is not of the usual form. */
+/* Read a component as stored, which is not of the usual form. */
 static ZT_COLD void zt1_decode_unusual(const zt_container *c, size_t at, unsigned want,
                                        zt_component *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, at, 4, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, at, 4, &unused);
   zt_cbor_text(&cbor, &out->role);
   if( want ) zt_schema_part(&cbor, &zt1_generation_of(c)->component, want, out);
   assert( !unused.rc );
 }
 
-/* Read what is stored of the component at a position. */
+/* Read a component as stored. */
 static void zt1_decode_component(const zt_container *c, size_t at, unsigned want,
                                  zt_component *out){
   if( c->driver==&zt_driver_zt1_1 && c->kept.n-at>=ZT1_USUAL_BYTES
@@ -553,7 +510,7 @@ static void zt1_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
                           zt_component *out){
   const unsigned types = ZT_COMPONENT_DTYPE|ZT_COMPONENT_TYPE, whole = want;
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
-  if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* From both of which they follow */
+  if( whole & (ZT_COMPONENT_ELEMENT|ZT_COMPONENT_TYPE) ){   /* They follow from dtype and type */
     want |= whole & ZT_COMPONENT_ELEMENT ? types : ZT_COMPONENT_DTYPE;
   }
   zt1_decode_component(c, c->components.a[k], want, out);

@@ -4,9 +4,9 @@
 **   file     := magic blobs footer          ; Z1: at least 48 bytes
 **   footer   := manifest_offset u64le, manifest_length u64le, manifest_hash u64le, version u32le,
 **            reserved u32le, magic
-**               ; Z2: the magic stands at the end, too; Z3: version is 2
+**               ; Z2: the magic number also ends the file; Z3: version is 2
 **               ; Z4: the manifest is a blob (Z7) of 1 byte to 1 GiB; or offset, length and hash
-**               ;     are 0: a data shard, without one
+**               ;     are 0: a data shard, which has none
 **               ; Z5: manifest_hash is the XXH3-64 of the manifest's bytes
 **   manifest := CBOR map, strict (C1 to C9, G1 to G6; S1 to S6)
 **       shards     map name -> { size u64, digest digest }        ; Z6: 1 to 64 of A-Z a-z 0-9 . _
@@ -26,17 +26,15 @@
 **                                                                 ;     colon, digits 0-9 a-f
 **   name     := text                                              ; Z8: 1 to 1024 bytes
 **                                                                 ;     without U+0000
-**   Z13  of one file, blobs and manifest are pairwise identical or disjoint, empty ones aside
-**   Z14  the parts of a layout that is known are just those it has, and as long as shape and types
-**        make them
+**   Z13  blobs and manifest of a file are pairwise identical or disjoint; empty ones are exempt
+**   Z14  an object of a known layout has exactly that layout's parts, with the lengths that shape
+**        and types demand
 */
-#include <assert.h>
 #include "container/blobs.h"
 #include "container/dtype.h"
 #include "container/schema.h"
 #include "container/shard.h"
 #include "core/digest.h"
-#include "core/host.h"
 
 #define ZT2_MAGIC "\x89ZT2\r\n\x1a\n"
 #define ZT2_FOOTER 40
@@ -50,33 +48,25 @@ static const zt_rule zt2_rules[] = {
   ZT_ERROR("Z2", "footer-magic", "the file ends with its magic number (2)", ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z3", "version"),
   ZT_SAME("Z4", "manifest-size"),
-  ZT_ERROR("Z5", "manifest-hash", "the manifest has the hash that the footer states (2)",
-           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z5", "manifest-hash", "the manifest has the footer's hash (2)", ZT_SPEC_ZTENSOR_2),
   ZT_ERROR("Z6", "shard-name",
            "a shard's name is 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with a dot (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z7", "range"),
   ZT_SAME("Z8", "name"),
   ZT_ERROR("Z9", "no-parts", "an object has at least one part (2)", ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("Z10", "unknown-shard", "a part's shard is in the table of shards (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("Z11", "storage-dtype", "a part's dtype is one of the twelve storage types (2)",
-           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z10", "unknown-shard", "the table of shards has a part's shard (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("Z11", "storage-dtype", "a part's dtype is one of twelve types (2)", ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z12", "decoded-length"),
   ZT_ERROR("Z13", "blob-overlap", "two blobs of a file share all of their bytes, or none (2)",
            ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("Z14", "layout",
-           "an object has the parts of its layout, with the lengths that shape and types "
-           "demand (2)",
+  ZT_ERROR("Z14", "layout", "parts are those of the layout, as long as shape and types demand (2)",
            ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Z15", "malformed-digest"),
   ZT_ERROR("X1", "missing-shard", "a shard exists beside its file (2)", ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X4", "shard-format", "a shard has the magic number and footer of its format (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X2", "shard-size", "a shard has the size that the table of shards states (2)",
-           ZT_SPEC_ZTENSOR_2),
-  ZT_ERROR("X3", "shard-digest", "a shard has the digest that the table of shards states (2)",
-           ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X4", "shard-format", "a shard has its magic number and footer (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X2", "shard-size", "a shard has the stated size (2)", ZT_SPEC_ZTENSOR_2),
+  ZT_ERROR("X3", "shard-digest", "a shard has the stated digest (2)", ZT_SPEC_ZTENSOR_2),
   ZT_RULES_END
 };
 
@@ -85,49 +75,35 @@ enum { ZT2_PARTS = 10, ZT2_SHAPE, ZT2_LAYOUT, ZT2_OBJECT_ATTRIBUTES };
 enum { ZT2_SIZE = 30, ZT2_SHARD_DIGEST };
 
 /* In the order of the encoded keys (G3). */
-static const zt_field zt2_root_fields[] = {
+static const zt_schema zt2_root_schema = ZT_SCHEMA("the root map", 1<<1,
   ZT_FIELD(ZT2_SHARDS, "shards", 0),
   ZT_FIELD(ZT2_OBJECTS, "objects", 0),
-  ZT_FIELD(ZT2_ATTRIBUTES, "attributes", 0),
-};
-static const zt_field zt2_object_fields[] = {
+  ZT_FIELD(ZT2_ATTRIBUTES, "attributes", 0));
+static const zt_schema zt2_object_schema = ZT_SCHEMA("the object's map", 1<<0 | 1<<1 | 1<<2,
   ZT_FIELD(ZT2_PARTS, "parts", 0),
   ZT_FIELD(ZT2_SHAPE, "shape", 0),
   ZT_FIELD(ZT2_LAYOUT, "layout", 0),
-  ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0),
-};
-static const zt_field zt2_part_fields[] = {
+  ZT_FIELD(ZT2_OBJECT_ATTRIBUTES, "attributes", 0));
+static const zt_schema zt2_part_schema = ZT_SCHEMA("the part's map", 1<<0 | 1<<2,
   ZT_FIELD(ZT_PART_BLOB, "blob", 0),
   ZT_FIELD(ZT_PART_TYPE, "type", 0),
   ZT_FIELD(ZT_PART_DTYPE, "dtype", 0),
   ZT_FIELD(ZT_PART_SHARD, "shard", 0),
   ZT_FIELD(ZT_PART_DIGEST, "digest", 0),
   ZT_FIELD(ZT_PART_ENCODING, "encoding", 0),
-  ZT_FIELD(ZT_PART_DECODED, "decoded_length", 0),
-};
-static const zt_field zt2_shard_fields[] = {
+  ZT_FIELD(ZT_PART_DECODED, "decoded_length", 0));
+static const zt_schema zt2_shard_schema = ZT_SCHEMA("the shard's map", 1<<0 | 1<<1,
   ZT_FIELD(ZT2_SIZE, "size", 0),
-  ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0),
-};
-
-/* required: bit i for field i. */
-#define ZT2_SCHEMA(what, fields, required) \
-  { what, fields, sizeof(fields)/sizeof((fields)[0]), required }
-static const zt_schema zt2_root_schema = ZT2_SCHEMA("the root map", zt2_root_fields, 1<<1);
-static const zt_schema zt2_object_schema = ZT2_SCHEMA("the object's map", zt2_object_fields,
-                                                      1<<0 | 1<<1 | 1<<2);
-static const zt_schema zt2_part_schema = ZT2_SCHEMA("the part's map", zt2_part_fields, 1<<0 | 1<<2);
-static const zt_schema zt2_shard_schema = ZT2_SCHEMA("the shard's map", zt2_shard_fields,
-                                                     1<<0 | 1<<1);
+  ZT_FIELD(ZT2_SHARD_DIGEST, "digest", 0));
 
 /* --- Finding the manifest --- */
 
 static zt_probe zt2_probe(const zt_head_tail *input, zt_error *err){
   (void)err;
-  return input->head.n>=8 && memcmp(input->head.p, ZT2_MAGIC, 8)==0 ? ZT_PROBE_YES : ZT_PROBE_NO;
+  return zt_head_is(input, ZT2_MAGIC, 8) ? ZT_PROBE_YES : ZT_PROBE_NO;
 }
 
-/* Where a manifest lies. */
+/* The place of a manifest. */
 typedef struct zt2_extent {
   uint64_t offset, length;   /* 0 and 0: there is none */
   uint64_t hash;
@@ -140,7 +116,7 @@ static int zt2_locate(const zt_head_tail *input, zt2_extent *out, zt_error *err)
     return zt_break(err, "Z1", "%llu bytes are too few for a header and a footer", input->size);
   }
   footer = input->tail.p+input->tail.n-ZT2_FOOTER;
-  if( memcmp(footer+32, ZT2_MAGIC, 8)!=0 ){
+  if( !zt_tail_is(input, ZT2_MAGIC, 8) ){
     return zt_break(err, "Z2",
                     "the file does not end with its magic number: it is cut, or something follows");
   }
@@ -190,7 +166,7 @@ static bool zt2_is_shard_name(zt_text name){
   return true;
 }
 
-/* Read the next key of a map of names, which is behind the one at *last (NULL: there is none). */
+/* Read the next key of a map of names. It must follow the key *last; last->p is NULL at first. */
 static bool zt2_next_key(zt_cbor *c, zt_span *last, zt_text *name){
   const uint8_t *at = c->p;
   if( !zt_cbor_poll(c) || !zt2_read_name(c, name) ) return false;
@@ -204,8 +180,8 @@ static bool zt2_next_key(zt_cbor *c, zt_span *last, zt_text *name){
 
 /* --- Parts --- */
 
-/* What dtype and type mean: bool is a logical type here, on u8, and not one of the twelve
-** storage types. */
+/* Set the meaning of dtype and type. In zTensor 2, bool is a logical type on u8, not one of the
+** twelve storage types. */
 static void zt2_decide(zt_component *part){
   const zt_dtype *u8 = zt_dtype_get(ZT_DTYPE_u8), *boolean = zt_dtype_get(ZT_DTYPE_bool);
   zt_dtype_decide(part);
@@ -231,7 +207,7 @@ static bool zt2_is_hex8(const char *z){
   return ((digits|letters) & highs)==highs;
 }
 
-/* Z15. What an algorithm that is known has as digits, whoever verifies the digest says. */
+/* Z15. The number of digits is left to the verification of the digest. */
 static bool zt2_is_digest(zt_text digest){
   const char *z = digest.z;
   size_t i = 0, n = digest.n;
@@ -242,7 +218,7 @@ static bool zt2_is_digest(zt_text digest){
   return true;
 }
 
-/* Z7, of blobs that end before byte `end`. */
+/* Z7: a blob ends at byte `end` at the latest. */
 static bool zt2_check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
   if( part->offset<ZT2_ALIGNMENT || part->offset%ZT2_ALIGNMENT ){
     return zt_cbor_fail(c, "Z7", "offset %llu is no positive multiple of %d", part->offset,
@@ -253,7 +229,7 @@ static bool zt2_check_blob(zt_cbor *c, const zt_component *part, uint64_t end){
                       part->offset, part->length, end);
 }
 
-/* What a part alone can break. */
+/* Check the rules of a single part. */
 static bool zt2_check_part(zt_cbor *c, const zt_container *container, zt_component *part){
   bool encoded = part->encoding.z!=NULL;
   zt_shard shard = { .size = container->file_size };
@@ -266,7 +242,7 @@ static bool zt2_check_part(zt_cbor *c, const zt_container *container, zt_compone
     return zt_cbor_fail(c, "Z11", "dtype '%.*s' is not known", zt_shown(part->dtype),
                         part->dtype.z);
   }
-  /* The name of a storage type is no logical type that is known */
+  /* A storage type's name is an unknown logical type */
   if( part->misplaced && (!zt_dtype_storage(part->type) || zt_text_is(part->type, "bool")) ){
     return zt_cbor_fail(c, "L6", "type '%.*s' is not stored as '%.*s'", zt_shown(part->type),
                         part->type.z, zt_shown(part->dtype), part->dtype.z);
@@ -282,19 +258,18 @@ static bool zt2_check_part(zt_cbor *c, const zt_container *container, zt_compone
   return zt2_check_blob(c, part, shard.size<ZT2_FOOTER ? 0 : shard.size-ZT2_FOOTER);
 }
 
-/* A walk through a manifest. */
+/* A check of a manifest. */
 typedef struct zt2_walker {
   zt_cbor *c;
   zt_builder *builder;
   zt_container *container;   /* The builder's */
-  uint64_t end;        /* Of the blobs so far, as long as each begins where the one before ends,
-                       ** or behind */
-  bool sort;           /* They do not, or some are in shards: Z13 has to be seen from their order */
-  uint32_t nParts;     /* Of the object being read */
+  uint64_t end;        /* End of the blobs so far, while each begins at that end or behind it */
+  bool sort;           /* They are in another order or in shards: Z13 needs sorted blobs */
+  uint32_t nParts;     /* Of the current object */
   zt_component part;   /* The last of them */
 } zt2_walker;
 
-/* Z13, as far as one blob after the other shows it. */
+/* Z13, as far as the order of blobs shows it. */
 static bool zt2_note_blob(zt2_walker *w){
   const zt_component *part = &w->part;
   uint64_t manifest = w->container->manifest_offset, length = w->container->manifest_length;
@@ -310,13 +285,12 @@ static bool zt2_note_blob(zt2_walker *w){
                       part->offset, w->end, manifest, manifest+length);
 }
 
-/* Check and index the next item, a map of parts. */
+/* Check and add the next item, a map of parts. */
 static bool zt2_check_parts(zt2_walker *w){
   zt_cbor *c = w->c;
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'parts'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'parts'", &level) ) return false;
   if( level.remaining==0 ) return zt_cbor_fail(c, "Z9", "an object without parts");
   for(w->nParts=0; zt_cbor_more(c, &level); w->nParts++){
     w->part = (zt_component){ 0 };
@@ -333,22 +307,21 @@ static bool zt2_check_parts(zt2_walker *w){
 
 /* --- Objects --- */
 
-/* Remember where an attributes map is, checking it unless that was done. */
+/* Take the position of an attributes map, and check it unless it was checked before. */
 static bool zt2_read_attributes(zt_cbor *c, const zt_container *container, zt_value *out){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_text key;
   *out = zt_manifest_map(zt_manifest_position(container, c->p), 0);
   if( c->trusted ) return zt_cbor_skip(c);
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'attributes'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'attributes'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     if( !zt2_next_key(c, &last, &key) || !zt_cbor_skip(c) ) return false;
   }
   return c->err->rc==SQLITE_OK;
 }
 
-/* Read the next item, an object's map; with a walker, to check and index it, else to decode it. */
+/* Read the next item, an object's map; check and add its parts if there is a walker. */
 static bool zt2_read_object(zt_cbor *c, const zt_container *container, zt2_walker *w,
                             zt_object *out){
   zt_fields f;
@@ -365,7 +338,7 @@ static bool zt2_read_object(zt_cbor *c, const zt_container *container, zt2_walke
   return false;
 }
 
-/* The layouts that are known, and the names that the model has for them. */
+/* Known layouts, and the model's names for them. */
 static const struct { zt_text stored, format; zt_layout_id layout; } zt2_layouts[] = {
   { ZT_TEXT_INIT("dense"), ZT_TEXT_INIT("dense"), ZT_LAYOUT_DENSE },
   { ZT_TEXT_INIT("zt.sparse_csr/1"), ZT_TEXT_INIT("sparse_csr"), ZT_LAYOUT_CSR },
@@ -374,7 +347,7 @@ static const struct { zt_text stored, format; zt_layout_id layout; } zt2_layouts
   { ZT_TEXT_INIT("zt.quant_group/1"), ZT_TEXT_INIT("zt.quant_group/1"), ZT_LAYOUT_QUANT_GROUP },
 };
 
-/* The blocks of the layout gguf.TYPE/1; NULL if it is none, or its elements are plain. */
+/* The blocks of the layout gguf.TYPE/1; NULL if it is another layout, or its elements are plain. */
 static const zt_ggml_type *zt2_blocks(zt_text layout){
   const zt_text before = ZT_TEXT("gguf."), behind = ZT_TEXT("/1");
   const zt_ggml_type *type;
@@ -397,7 +370,7 @@ static void zt2_set_layout(zt_object *object){
 
 /* --- Encodings --- */
 
-/* What an encoding means; a part without one is raw, and none has that name. */
+/* Set the codec; a part without an encoding is raw, but `raw` is no encoding's name. */
 static void zt2_set_codec(zt_component *part){
   part->codec = zt_text_is(part->encoding, "zt.zstd-seekable/1") ? ZT_CODEC_SEEKABLE
               : ZT_CODEC_UNKNOWN;
@@ -409,14 +382,14 @@ static uint64_t zt2_decoded_length(const zt_component *part){
   return part->has_decoded_length ? part->decoded_length : part->length;
 }
 
-/* True if a part is as long as n elements of its type; also if its type is not known. */
+/* True if a part has the length of n elements of its type, or its type is unknown. */
 static bool zt2_has_length(const zt_component *part, uint64_t n){
   const zt_dtype *dtype = part->element;
   uint64_t bytes;
   return !dtype || (zt_dtype_size(dtype, n, &bytes) && bytes==zt2_decoded_length(part));
 }
 
-/* The parts of the object being read that have those roles, all of them and no other. */
+/* Find the current object's parts by role; false unless it has exactly these. */
 static bool zt2_find_parts(const zt2_walker *w, const zt_text *roles, uint32_t n,
                            zt_component *out){
   uint32_t object = w->container->objects.n-1;
@@ -433,18 +406,18 @@ static bool zt2_fail_layout(const zt2_walker *w, const zt_object *object, const 
 }
 
 static bool zt2_check_dense(const zt2_walker *w, const zt_object *object){
+  const zt_text type = w->part.type.z ? w->part.type : w->part.dtype;
   if( w->nParts!=1 || !zt_text_is(w->part.role, "data") ){
     return zt2_fail_layout(w, object, "its one part is 'data'");
   }
   if( zt2_has_length(&w->part, object->elements) ) return true;
   w->c->err->component = w->part.role;
   return zt_cbor_fail(w->c, "Z14", "%llu elements of %.*s do not have %llu bytes", object->elements,
-                      zt_shown(w->part.type.z ? w->part.type : w->part.dtype),
-                      (w->part.type.z ? w->part.type : w->part.dtype).z,
-                      zt2_decoded_length(&w->part));
+                      zt_shown(type), type.z, zt2_decoded_length(&w->part));
 }
 
-/* Indices of u32 or u64: how many, and true if that is a whole number. */
+/* The number of indices, of u32 or u64; false if the part has another type or is no multiple of
+** it. */
 static bool zt2_count_indices(const zt_component *part, uint64_t *out){
   unsigned width = zt_text_is(part->dtype, "u32") ? 4 : zt_text_is(part->dtype, "u64") ? 8 : 0;
   if( width==0 || part->type.z || zt2_decoded_length(part)%width ) return false;
@@ -504,8 +477,7 @@ static bool zt2_check_objects(zt2_walker *w){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
   zt_object object = { 0 };
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'objects'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'objects'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     const uint8_t *at = c->p;
     bool duplicate;
@@ -538,8 +510,7 @@ static bool zt2_read_shard(zt_cbor *c, zt_shard *out){
 static bool zt2_check_shards(zt_cbor *c, zt_builder *b){
   zt_span last = { NULL, 0 };
   zt_cbor_level level;
-  if( zt_cbor_peek(c)!=ZT_CBOR_MAP ) return zt_cbor_fail_type(c, "S6", "a map for 'shards'");
-  if( !zt_cbor_open(c, ZT_CBOR_MAP, &level) ) return false;
+  if( !zt_schema_enter(c, ZT_CBOR_MAP, "S6", "a map for 'shards'", &level) ) return false;
   while( zt_cbor_more(c, &level) ){
     zt_shard shard = { 0 };
     bool duplicate;
@@ -548,7 +519,7 @@ static bool zt2_check_shards(zt_cbor *c, zt_builder *b){
       return zt_cbor_fail(c, "Z6", "'%.*s' is no name of a shard", zt_shown(shard.name),
                           shard.name.z);
     }
-    /* Its number is where its map is */
+    /* Its number is the position of its map */
     if( zt_builder_shard(b, shard.name, zt_manifest_position(b->container, c->p), &duplicate) ){
       return false;
     }
@@ -565,7 +536,7 @@ static bool zt2_check_shards(zt_cbor *c, zt_builder *b){
   return c->err->rc==SQLITE_OK;
 }
 
-/* Z13, where the walk did not show it: blobs in the order in which they lie. */
+/* Z13, for sorted blobs. */
 static int zt2_check_blobs(const zt_container *c, const zt_interrupt *interrupt, zt_error *err){
   zt_blob_step step;
   zt_blobs blobs;
@@ -584,17 +555,15 @@ static void zt2_check(zt_builder *b, zt_cbor *cbor, const void *context){
   zt2_walker w = { .c = cbor, .builder = b, .container = c };
   zt_error *err = cbor->err;
   zt_fields f;
-  bool ok = true;
+  bool ok;
   if( zt_digest_xxh3(zt_container_kept(c))!=extent->hash ){
     zt_break(err, "Z5", "the manifest does not have its hash, %016llx", extent->hash);
     return;
   }
   zt_cbor_make_strict(cbor);
   c->names.short_first = c->shard_names.short_first = true;   /* As encoded */
-  if( zt_cbor_peek(cbor)!=ZT_CBOR_MAP ){
-    ok = zt_cbor_fail_type(cbor, "S6", "a map as the root item");
-  }
-  ok = ok && zt_fields_open(&f, cbor, &zt2_root_schema);
+  ok = zt_cbor_peek(cbor)==ZT_CBOR_MAP ? zt_fields_open(&f, cbor, &zt2_root_schema)
+     : zt_cbor_fail_type(cbor, "S6", "a map as the root item");
   while( ok ){
     switch( zt_fields_next(&f) ){
       case ZT2_SHARDS:     ok = zt2_check_shards(cbor, b); break;
@@ -624,9 +593,8 @@ static int zt2_open(zt_builder *b, const zt_head_tail *input){
 
 static void zt2_object(const zt_container *c, uint32_t i, zt_object *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->objects.a[i], 2, &unused);
   zt_text name;
-  zt_manifest_decode(c, c->objects.a[i], 2, &cbor);
   zt_cbor_text(&cbor, &name);
   zt2_read_object(&cbor, c, NULL, out);
   zt2_set_layout(out);
@@ -638,10 +606,9 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
   const zt_text raw = out->encoding;
   const bool decide = want & ZT_COMPONENT_ELEMENT;
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
+  zt_cbor cbor = zt_manifest_decoder(c, c->components.a[k], 4, &unused);
   zt_shard shard;
   (void)i;
-  zt_manifest_decode(c, c->components.a[k], 4, &cbor);
   zt_cbor_text(&cbor, &out->role);
   out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
   want &= ~(unsigned)(ZT_COMPONENT_ROLE|ZT_COMPONENT_BYTE_ORDER|ZT_COMPONENT_ELEMENT);
@@ -658,8 +625,7 @@ static void zt2_component(const zt_container *c, uint32_t i, uint32_t k, unsigne
 
 static void zt2_shard(const zt_container *c, uint32_t i, zt_shard *out){
   zt_error unused = ZT_ERROR_NONE;
-  zt_cbor cbor = { .err = &unused };
-  zt_manifest_decode(c, c->shards.a[i], 2, &cbor);
+  zt_cbor cbor = zt_manifest_decoder(c, c->shards.a[i], 2, &unused);
   zt2_read_shard(&cbor, out);
   assert( !unused.rc );
   out->digests = ZT_DIGEST_XXH3|ZT_DIGEST_SHA256;
