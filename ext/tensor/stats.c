@@ -260,8 +260,7 @@ static void stats_merge(stats_moments *all, stats_moments m){
   all->n += m.n;
   all->sum = stats_add_twofold(all->sum, m.sum);
   all->squares = stats_add_twofold(all->squares, m.squares);
-  all->squares = stats_add_twofold(all->squares,
-                                   (stats_twofold){ delta*delta*(n/(n+k)*k), 0 });
+  all->squares = stats_add_twofold(all->squares, (stats_twofold){ delta*delta*(n/(n+k)*k), 0 });
   all->origin = stats_add_twofold(all->origin, m.origin);
 }
 
@@ -320,8 +319,7 @@ static double stats_cutter(int exponent){
   return ldexp(1.5, exponent-STATS_SLICE+52);
 }
 
-static void stats_sum_from(const double *p, size_t n, double origin, double cutter,
-                           stats_sums *s){
+static void stats_sum_from(const double *p, size_t n, double origin, double cutter, stats_sums *s){
   const stats_twofold from = stats_times(-(double)n, origin);
   stats_twofold sum;
   s->square = s->slices = s->rests = 0;

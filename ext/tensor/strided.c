@@ -188,8 +188,7 @@ static int strided_fetch(zt_strided *s, uint64_t at, uint64_t n, uint8_t *out, z
 
 /* True if the runs of a box are read through the window. */
 static bool strided_is_near(const zt_strided *s, const strided_box *b){
-  return b->apart<s->object->rank
-      && s->object->strides[s->order[b->apart]]<=STRIDED_NEAR/s->width;
+  return b->apart<s->object->rank && s->object->strides[s->order[b->apart]]<=STRIDED_NEAR/s->width;
 }
 
 /* Read a box into memory, from its first stored element to its last. */
