@@ -110,7 +110,7 @@ static int array_read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, z
   return array_leave(err);
 }
 
-/* L9, for n booleans from element `first` on. */
+/* Check L9 for n booleans from element `first` on. */
 static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size_t n,
                              zt_error *err){
   uint8_t bits = 0;
@@ -122,7 +122,7 @@ static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size
   return zt_break(err, "L9", "byte %llu is 0x%02x: a bool is 0 or 1", first+i, p[i]);
 }
 
-/* L9, for the spare bits of the last byte. */
+/* Check L9 for the spare bits of the last byte. */
 static int array_check_spare(zt_array *a, zt_error *err){
   unsigned packed = a->dtype->elements, used = (unsigned)(a->length%packed);
   uint8_t byte;

@@ -83,7 +83,6 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   return err->rc;
 }
 
-/* Read elements that need no conversion. */
 static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out,
                                zt_error *err){
   if( zt_tensor_is_sparse(t) ) zt_sparse_fill(t, first, (size_t)n, out->p, err);
@@ -206,7 +205,6 @@ void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position
   sqlite3_str_append(out, "]", 1);
 }
 
-/* The state of writing elements as text, read by windows. */
 typedef struct assemble_writer {
   zt_tensor *tensor;
   const zt_dtype *as;

@@ -26,8 +26,6 @@ static buffer_head *buffer_head_of(void *p){
   return (buffer_head*)p - 1;
 }
 
-/* --- The spare buffer --- */
-
 zt_spare *zt_spare_new(void){
   zt_spare *s = sqlite3_malloc64(sizeof(*s));
   if( s ) *s = (zt_spare){ .references = 1, .open = true };
@@ -66,8 +64,6 @@ static bool buffer_keep(uint8_t *p){
   buffer_unref(s);
   return true;
 }
-
-/* --- Buffers --- */
 
 /* Return the first boundary of a large page with `room` bytes before it. */
 static uint8_t *buffer_align(void *base, size_t room){

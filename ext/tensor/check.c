@@ -16,12 +16,10 @@
 #define CHECK_PART_MAX 16                  /* Findings of an object that are found ahead, at most */
 #define CHECK_POLL_STEPS 1024              /* Steps between checks for an interrupt */
 
-/* The next step. */
 typedef enum check_stage {
   CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
 
-/* The check of one object as a job. */
 typedef struct check_part {
   zt_job job;                        /* First */
   zt_check *check;                   /* Covers that object alone; owned */
@@ -96,7 +94,6 @@ static zt_error *check_report(zt_check *c, const zt_component *component){
   return e;
 }
 
-/* True if the file is no longer what it was when it was opened. */
 static bool check_has_changed(const zt_check *c){
   zt_error e = ZT_ERROR_NONE;
   bool changed = zt_source_unchanged(c->source, &e)!=SQLITE_OK;
@@ -330,7 +327,6 @@ static void check_length(zt_check *c, const zt_component *component){
            component->least, n);
 }
 
-/* Check a component's manifest entries. */
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
@@ -400,7 +396,6 @@ static int check_step_object(zt_check *c){
   return SQLITE_OK;
 }
 
-/* True if a component of the current object is of a packed type. */
 static bool check_has_packed(const zt_check *c){
   for(uint32_t k=zt_container_first(c->container, c->iObject);
       k<zt_container_first(c->container, c->iObject+1); k++){
@@ -456,13 +451,11 @@ static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Check the tensor that the components make together. */
 static int check_step_tensor(zt_check *c, zt_error *err){
   ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
   zt_error *e = check_report(c, NULL);
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
-  /* L9, for the last byte */
   if( sound && c->full && (c->object.rules & ZT_RULE_CANONICAL_VALUES) && !zt_tensor_is_sparse(&t)
    && c->object.elements>0 && check_has_packed(c) ){
     zt_tensor_read(&t, c->object.elements-1, 1, &element, e);

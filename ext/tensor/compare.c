@@ -247,7 +247,6 @@ static void compare_add_parts(compare_sum *sum, const compare_parts *add,
   }
 }
 
-/* The sums over a block of integers. */
 typedef struct compare_integers {
   compare_parts distance, square, one, other, dot, minus;   /* minus: products below 0 */
   uint64_t most[2];              /* The largest difference: most[0]*2^64 + most[1] */
@@ -344,7 +343,6 @@ static void compare_begin(void *context, void *part){
   s->one = s->other = s->dot = s->rest = (compare_sum){ 0, 0, 0 };
 }
 
-/* Return n elements in the wide type. */
 static const void *compare_widen(compare_state *s, int k, const void *from, size_t n){
   if( s->dtype[k]==s->wide ) return from;
   zt_convert(s->dtype[k], from, s->wide, s->block[k].bytes, n);

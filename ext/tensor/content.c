@@ -41,7 +41,6 @@ int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }
 
-/* Read n bytes that must exist. */
 static int content_read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n,
                               zt_buffer *out, zt_error *err){
   size_t got;
@@ -98,7 +97,6 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   return err->rc;
 }
 
-/* Put all decoded bytes into a digest. */
 static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err){
   uint8_t *window = NULL;
   zt_stream *s = NULL;

@@ -135,21 +135,10 @@ CONVERT_STORE_BOOL(u64, uint64_t)
     { [ZT_F32] = convert_store_f32_##name, [ZT_F64] = convert_store_f64_##name, \
       [ZT_I64] = convert_store_i64_##name, [ZT_U64] = convert_store_u64_##name } };
 
-CONVERT_CONVERSION(f64)
-CONVERT_CONVERSION(f32)
-CONVERT_CONVERSION(i64)
-CONVERT_CONVERSION(i32)
-CONVERT_CONVERSION(i16)
-CONVERT_CONVERSION(i8)
-CONVERT_CONVERSION(u64)
-CONVERT_CONVERSION(u32)
-CONVERT_CONVERSION(u16)
-CONVERT_CONVERSION(u8)
-CONVERT_CONVERSION(bool)
-CONVERT_CONVERSION(i4)
-CONVERT_CONVERSION(u4)
-CONVERT_CONVERSION(i2)
-CONVERT_CONVERSION(u2)
+CONVERT_CONVERSION(f64) CONVERT_CONVERSION(f32) CONVERT_CONVERSION(bool)
+CONVERT_CONVERSION(i64) CONVERT_CONVERSION(i32) CONVERT_CONVERSION(i16) CONVERT_CONVERSION(i8)
+CONVERT_CONVERSION(u64) CONVERT_CONVERSION(u32) CONVERT_CONVERSION(u16) CONVERT_CONVERSION(u8)
+CONVERT_CONVERSION(i4) CONVERT_CONVERSION(u4) CONVERT_CONVERSION(i2) CONVERT_CONVERSION(u2)
 
 const zt_conversion *zt_conversion_of(const zt_dtype *dtype){
 #define CONVERT_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
@@ -296,7 +285,6 @@ void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n){
 
 /* --- Single elements --- */
 
-/* A number of any wide type. */
 typedef union convert_wide {
   float f32;
   double f64;

@@ -70,7 +70,6 @@ static uint64_t coo_set_whole(const zt_tensor *t, coo *s){
   return s->whole ? s->values.length/s->whole : 0;
 }
 
-/* Open a reader for each dimension's n coordinates. */
 static int coo_open_coords(zt_tensor *t, coo *s, const zt_component *component,
                            const zt_dtype *dtype, uint64_t n, zt_error *err){
   zt_payload payload = zt_tensor_payload(t, component);
@@ -281,7 +280,6 @@ static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Read n coordinates from number i on in dimension d. */
 static int coo_read_dimension(coo *s, uint32_t d, uint64_t i, size_t n, uint64_t *to,
                               zt_error *err){
   if( !s->gathered ) return zt_array_read_indices(&s->coords[d], i, n, to, err);

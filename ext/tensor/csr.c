@@ -42,7 +42,6 @@ static bool csr_is_integer(const zt_dtype *dtype){
   return dtype->class==ZT_INT || dtype->class==ZT_UINT;
 }
 
-/* Open the three arrays in one blob. */
 static int csr_open_blob(zt_tensor *t, csr *s, zt_error *err){
   const zt_dtype *u64 = zt_dtype_get(ZT_DTYPE_u64);
   zt_component blob;
@@ -132,7 +131,6 @@ static void csr_close(zt_tensor *t){
   zt_array_close(&s->indptr);
 }
 
-/* Load pointers from line `first` on. */
 static int csr_load_pointers(csr *s, uint64_t first, zt_error *err){
   uint64_t remaining = s->indptr.length-first;
   s->first = first;

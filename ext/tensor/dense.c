@@ -69,7 +69,6 @@ static void dense_negate(uint8_t *p, size_t n, size_t step, unsigned width, bool
   }
 }
 
-/* Negate and conjugate n elements as the object demands. */
 static void dense_apply(const zt_tensor *t, uint8_t *p, size_t n){
   const zt_dtype *dtype = t->dtype;
   const bool complex = dtype->class==ZT_COMPLEX;

@@ -62,14 +62,12 @@ zt_natural zt_natural_shifted(const zt_natural *a, unsigned limbs){
 
 /* --- Division --- */
 
-/* Return the number of bits of a number. */
 static int exact_bits(const uint32_t *limb, int limbs){
   int bits = 32*limbs;
   while( bits>0 && !(limb[(bits-1)/32]>>((bits-1)%32) & 1) ) bits--;
   return bits;
 }
 
-/* True if any of the lowest bits is set. */
 static bool exact_any_below(const uint32_t *limb, int bits){
   int i = 0;
   for(; bits>=32; bits-=32, i++) if( limb[i] ) return true;

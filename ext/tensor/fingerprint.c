@@ -27,8 +27,6 @@ static void fingerprint_finish(zt_digest *d, zt_fingerprint *out){
   zt_digest_text(d, out->text);
 }
 
-/* --- A tensor --- */
-
 static void fingerprint_take(void *digest, zt_span bytes){
   zt_digest_update(digest, bytes);
 }
@@ -57,8 +55,6 @@ int zt_fingerprint_object(zt_source *source, const zt_container *c, uint32_t i, 
   return err->rc;
 }
 
-/* --- A file --- */
-
 typedef struct fingerprint_run {
   zt_source *source;           /* Borrowed, as are the next two */
   const zt_container *container;
@@ -67,7 +63,6 @@ typedef struct fingerprint_run {
   zt_error place;              /* The place of errors */
 } fingerprint_run;
 
-/* One object as a job. */
 typedef struct fingerprint_job {
   zt_job job;                  /* First */
   const fingerprint_run *of;
@@ -145,8 +140,6 @@ int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *bud
   sqlite3_free(run.order);
   return err->rc;
 }
-
-/* --- Several files --- */
 
 static int fingerprint_digit(char ch){
   if( ch>='0' && ch<='9' ) return ch-'0';

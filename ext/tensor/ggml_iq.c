@@ -12,7 +12,7 @@ ZT_INLINE void ggml_iq_put(uint64_t bytes, int8_t *codes){
   for(int k=0; k<8; k++) codes[k] = (int8_t)(uint8_t)(bytes >> 8*k);
 }
 
-/* n codes times a scale. */
+/* Multiply n codes by a scale. */
 ZT_INLINE void ggml_iq_multiply(const int8_t *restrict codes, size_t n, float scale,
                                 float *restrict out){
   for(size_t k=0; k<n; k++) out[k] = (float)codes[k] * scale;

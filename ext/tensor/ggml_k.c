@@ -112,8 +112,6 @@ ZT_VECTOR static void ggml_k_decode_q6_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* --- Ternary --- */
-
 /* Each of n bytes is a fraction of 256 with `digits` ternary digits: 3 times the fractional part
 ** has the next digit as its integer part. The first digits of all bytes come first. */
 ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, size_t n, size_t digits, float d,

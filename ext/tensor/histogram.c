@@ -70,7 +70,6 @@ static uint32_t histogram_whole_bin(const zt_histogram *h, uint64_t more){
   return i;
 }
 
-/* The counts of a range of elements. */
 typedef struct histogram_part {
   const zt_histogram *of;
   const zt_dtype *dtype;

@@ -53,7 +53,7 @@ typedef struct integers_sums {
   uint64_t sum[2], squares[4];
 } integers_sums;
 
-/* Distances below 2^32. */
+/* All distances are below 2^32. */
 ZT_VECTOR static void integers_sum_near(const uint64_t *restrict p, size_t n, uint64_t least,
                                         integers_sums *restrict out){
   uint64_t sum[INTEGERS_LANES] = { 0 }, low[INTEGERS_LANES] = { 0 }, high[INTEGERS_LANES] = { 0 };
@@ -80,7 +80,7 @@ ZT_VECTOR static void integers_sum_near(const uint64_t *restrict p, size_t n, ui
   }
 }
 
-/* Any distances. (a*2^32 + b)^2 is a*a*2^64 + 2*a*b*2^32 + b*b. */
+/* Distances have any size. (a*2^32 + b)^2 is a*a*2^64 + 2*a*b*2^32 + b*b. */
 ZT_VECTOR static void integers_sum_far(const uint64_t *restrict p, size_t n, uint64_t least,
                                        integers_sums *restrict out){
   uint64_t sum0 = 0, sum1 = 0, square0 = 0, square1 = 0, square2 = 0, square3 = 0;

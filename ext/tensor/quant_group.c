@@ -134,7 +134,6 @@ static int quant_group_check_packing(const zt_tensor *t, const quant_group_setti
   return SQLITE_OK;
 }
 
-/* Open a component that must have n codes. */
 static int quant_group_open_codes(const zt_tensor *t, const char *role, const char *rule,
                                   uint64_t n, zt_codes *out, zt_error *err){
   uint64_t per_word = 8*(uint64_t)out->width/out->bits;
@@ -203,7 +202,6 @@ static int quant_group_open_parts(const zt_tensor *t, const quant_group_settings
   return zt_groups_check_roles(t, "U6", roles, err);
 }
 
-/* 0 if absent. */
 static float quant_group_implied(const zt_setting *value){
   return value->negative ? -(float)(value->u<UINT64_MAX ? value->u+1 : value->u) : (float)value->u;
 }

@@ -91,7 +91,6 @@ static int quantized_check_sizes(const zt_tensor *t, const quantized *s, zt_erro
   return SQLITE_OK;
 }
 
-/* Set up the computation of values. */
 static void quantized_prepare(quantized *s){
   zt_affine *a = &s->affine;
   a->codes.bits = (unsigned)s->bits;

@@ -186,7 +186,6 @@ int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *
   return SQLITE_OK;
 }
 
-/* Read n entries from `first` on, as f32. */
 static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out,
                                zt_error *err){
   const zt_dtype *f32 = zt_dtype_get(ZT_DTYPE_f32);
@@ -277,7 +276,6 @@ void zt_group_entries_close(zt_group_entries *e){
 
 /* --- (code - zero) * scale --- */
 
-/* Replace codes by values. */
 ZT_VECTOR static void groups_compute(float *restrict codes, const float *restrict zeros,
                                      const float *restrict scales, size_t n){
   for(size_t i=0; i<n; i++){

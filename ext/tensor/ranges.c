@@ -22,7 +22,6 @@ static uint64_t ranges_count(const zt_ranges *r){
   return elements/n + (elements%n>0);
 }
 
-/* Set the error's place to this tensor. */
 static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
   const char *path = zt_source_path(t->source);
   if( !r->t[1] ) return;
@@ -76,7 +75,6 @@ typedef struct ranges_run {
   _Atomic(void*) spare[ZT_THREADS_MAX];   /* Unused windows; owned */
 } ranges_run;
 
-/* One range as a job. */
 typedef struct ranges_job {
   zt_job job;                /* First */
   ranges_run *of;

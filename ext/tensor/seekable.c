@@ -172,7 +172,6 @@ static size_t seekable_content_of(const seekable_decoder *d, uint32_t i){
   return (size_t)(i+1<d->nFrame ? d->size : d->total-i*d->size);
 }
 
-/* Return the stored bytes of a frame. */
 static int seekable_load(seekable_decoder *d, uint32_t i, zt_span *out, zt_error *err){
   zt_span image = zt_source_image(d->payload.source);
   uint64_t at = d->payload.component->offset+d->stored[i], n = d->stored[i+1]-d->stored[i];
@@ -322,7 +321,6 @@ static int seekable_take(seekable_decoder *d, zt_error *err){
   return err->rc;
 }
 
-/* Move the next frame's content to d->out. */
 static int seekable_fetch(seekable_decoder *d, zt_error *err){
   if( seekable_has_help(d) && ++d->row>SEEKABLE_ROW ) return seekable_take(d, err);
   if( !d->out && (d->out = sqlite3_malloc64(d->size))==NULL ) return zt_fail_nomem(err);
