@@ -4,10 +4,10 @@
 #include <assert.h>
 #include "core/host.h"
 
-#define ARRAY_CHUNK 1024    /* Indices that are converted at once */
-#define ARRAY_WINDOW 4096   /* Bytes of packed elements that are read at once */
+#define ARRAY_CHUNK 1024    /* Indices converted at once */
+#define ARRAY_WINDOW 4096   /* Bytes of packed elements read at once */
 
-/* Name the component in the error's place, and take its name back if all is well. */
+/* Set the component in the error's place; array_leave() removes it on success. */
 static void array_enter(zt_text role, zt_error *err){
   if( !err->rc ) err->component = role;
 }
@@ -36,7 +36,7 @@ int zt_array_measure(const zt_payload *p, uint64_t *out, zt_error *err){
   return array_leave(err);
 }
 
-/* The component's elements have no type that is known, or none that it can be. */
+/* Say why the component's elements have no type. */
 static int array_fail_type(const zt_component *c, zt_error *err){
   array_enter(c->role, err);
   if( !c->dtype.z ) return zt_break(err, "L2", "it has no dtype that is known");
@@ -110,7 +110,7 @@ static int array_read_bytes(zt_array *a, uint64_t offset, void *out, size_t n, z
   return array_leave(err);
 }
 
-/* L9: n booleans from element `first` on. */
+/* Check L9 for n booleans from element `first` on. */
 static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size_t n,
                              zt_error *err){
   uint8_t bits = 0;
@@ -122,7 +122,7 @@ static int array_check_bools(zt_array *a, uint64_t first, const uint8_t *p, size
   return zt_break(err, "L9", "byte %llu is 0x%02x: a bool is 0 or 1", first+i, p[i]);
 }
 
-/* L9: what a last byte has beside the last element. */
+/* Check L9 for the spare bits of the last byte. */
 static int array_check_spare(zt_array *a, zt_error *err){
   unsigned packed = a->dtype->elements, used = (unsigned)(a->length%packed);
   uint8_t byte;
@@ -133,7 +133,7 @@ static int array_check_spare(zt_array *a, zt_error *err){
   return zt_break(err, "L9", "the spare bits of the last byte, 0x%02x, are not 0", byte);
 }
 
-/* Packed elements come through a window, as there are more of them in memory than in the file. */
+/* Packed elements are read through a window, because they take more bytes in memory than stored. */
 static int array_read_packed(zt_array *a, uint64_t first, size_t n, uint8_t *out, zt_error *err){
   uint8_t window[ARRAY_WINDOW];
   size_t packed = a->dtype->elements;

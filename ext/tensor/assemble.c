@@ -6,7 +6,7 @@
 #include "core/json.h"
 #include "core/window.h"
 
-#define ASSEMBLE_TEXT_WORK 64   /* An element takes as long to write as so many take to convert */
+#define ASSEMBLE_TEXT_WORK 64   /* Elements converted in the time that one takes to write */
 
 static int assemble_check_types(const zt_tensor *t, const zt_dtype *as, zt_error *err){
   if( zt_convertible(t->dtype, as) ) return SQLITE_OK;
@@ -23,7 +23,7 @@ int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_err
                  as->name, t->budget->result);
 }
 
-/* The element at a flat position has no value in the type: name it. */
+/* The element at a flat position has no value in the type `as`. */
 static int assemble_fail_element(const zt_tensor *t, const zt_dtype *as, uint64_t position,
                                  const void *element, zt_error *err){
   zt_scalar value = zt_scalar_of(t->dtype, element);
@@ -45,8 +45,8 @@ static int assemble_fail_element(const zt_tensor *t, const zt_dtype *as, uint64_
   return err->rc;
 }
 
-/* Convert the elements in `from`, of which the first is at that position, to bytes of a result.
-** `scratch` has room for as many elements of the type. */
+/* Convert n elements to bytes of a result. The first one is at `position`. `scratch` has room for n
+** elements of the type. */
 static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *from,
                             uint64_t position, size_t n, uint8_t *out, void *scratch,
                             zt_error *err){
@@ -61,7 +61,7 @@ static int assemble_convert(const zt_tensor *t, const zt_dtype *as, const void *
   return SQLITE_OK;
 }
 
-/* Through a window, which begins with whole bytes of the result even if its type is packed. */
+/* Convert through a window, whose size is a multiple of a byte's packed elements. */
 static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n,
                               uint8_t *out, zt_error *err){
   uint64_t window = zt_tensor_window(t) & ~(uint64_t)15, offset;
@@ -83,7 +83,6 @@ static int assemble_converted(zt_tensor *t, const zt_dtype *as, uint64_t first, 
   return err->rc;
 }
 
-/* As they are in memory, into a buffer of the result. */
 static int assemble_read_plain(zt_tensor *t, uint64_t first, uint64_t n, zt_buffer *out,
                                zt_error *err){
   if( zt_tensor_is_sparse(t) ) zt_sparse_fill(t, first, (size_t)n, out->p, err);
@@ -119,7 +118,7 @@ typedef struct assemble_pieces {
   void *context;
 } assemble_pieces;
 
-/* Hand out elements, made bytes of a result where they lie. */
+/* Turn elements into bytes of a result, in place, and give them to the caller. */
 static void assemble_take_piece(void *context, void *elements, size_t n){
   const assemble_pieces *p = context;
   uint64_t bytes = 0;
@@ -206,19 +205,17 @@ void zt_json_coords(sqlite3_str *out, const zt_object *object, uint64_t position
   sqlite3_str_append(out, "]", 1);
 }
 
-/* Elements on their way to text, read a window at a time. */
 typedef struct assemble_writer {
   zt_tensor *tensor;
   const zt_dtype *as;
   const zt_slice *slice;
   sqlite3_str *out;
   zt_error *err;
-  uint64_t done;           /* Elements of the slice that are written */
-  uint64_t window;         /* Elements that are read at once */
+  uint64_t done;           /* Written elements of the slice */
+  uint64_t window;         /* Elements read at once */
   uint8_t *elements;
 } assemble_writer;
 
-/* An element of the type that the text is of. */
 static void assemble_write_converted(assemble_writer *w, const uint8_t *element){
   const zt_tensor *t = w->tensor;
   uint64_t converted[ZT_ELEMENT_MAX/8];
@@ -241,7 +238,7 @@ static void assemble_write_element(assemble_writer *w){
   zt_tensor_poll(w->tensor, ASSEMBLE_TEXT_WORK, w->err);
 }
 
-/* The part of the slice below dimension d that comes next. */
+/* Write the next part of the slice, from dimension d on. */
 static void assemble_write_dimension(assemble_writer *w, uint32_t d){
   const zt_object *object = w->tensor->object;
   uint64_t n;
@@ -259,7 +256,7 @@ static void assemble_write_dimension(assemble_writer *w, uint32_t d){
   sqlite3_str_append(w->out, "]", 1);
 }
 
-/* The fewest characters of an element: with what parts it from the next one. */
+/* Return the fewest characters of an element with its separator. */
 static uint64_t assemble_least_text(zt_class class){
   switch( class ){
     case ZT_FLOAT:   return sizeof("0.0,")-1;
@@ -269,7 +266,7 @@ static uint64_t assemble_least_text(zt_class class){
   }
 }
 
-/* True if the text may be within the limit: so many elements, or so many brackets around none. */
+/* True if the text may be within the limit, by the number of elements, or of empty brackets. */
 static bool assemble_may_fit(const zt_tensor *t, const zt_dtype *as, const zt_slice *slice){
   const zt_object *object = t->object;
   uint64_t pairs = slice->rows;
@@ -292,7 +289,7 @@ int zt_assemble_json(zt_tensor *t, const zt_dtype *as, const zt_slice *slice, sq
   if( assemble_check_types(t, as, err) ) return err->rc;
   if( !assemble_may_fit(t, as, slice) ) return assemble_fail_json(t, err);
   if( w.window>slice->n ) w.window = slice->n+1;
-  assert( w.window>0 );   /* No element is as wide as a window */
+  assert( w.window>0 );
   w.elements = sqlite3_malloc64(w.window*t->dtype->width);
   if( !w.elements ) return zt_fail_nomem(err);
   if( t->object->elements==0 ) zt_tensor_read(t, 0, 0, w.elements, err);

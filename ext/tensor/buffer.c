@@ -4,30 +4,27 @@
 #include <assert.h>
 #include "core/host.h"
 
-#define BUFFER_LARGE ((uint64_t)4 << 20)   /* Results from here on begin at a large page */
+#define BUFFER_LARGE ((uint64_t)4 << 20)   /* Results of this size or more begin at a large page */
 #define BUFFER_LARGE_PAGE ((uintptr_t)2 << 20)
 
-/* What stands right before the bytes of a buffer. */
+/* The head directly before a buffer's bytes. */
 typedef struct buffer_head {
-  void *base;            /* What sqlite3_malloc64() gave */
-  zt_spare *spare;       /* Where it goes when it is done with, with a reference; NULL: nowhere */
-  uint64_t capacity;     /* Bytes from the buffer's first on */
-  void *map;             /* Pages that the buffer is in, instead of what is at base; NULL: there
-                         ** are none */
+  void *base;            /* From sqlite3_malloc64() */
+  zt_spare *spare;       /* Takes the buffer after use; holds a reference; NULL: none */
+  uint64_t capacity;     /* Bytes after the head */
+  void *map;             /* Mapped pages that contain the buffer, instead of base; NULL: none */
   size_t nMap;
 } buffer_head;
 
 struct zt_spare {
   int references;
-  bool open;             /* The connection is there, and may want it again */
+  bool open;             /* The connection exists and may reuse the buffer */
   uint8_t *kept;         /* A buffer, owned; NULL: none */
 };
 
 static buffer_head *buffer_head_of(void *p){
   return (buffer_head*)p - 1;
 }
-
-/* --- What is kept --- */
 
 zt_spare *zt_spare_new(void){
   zt_spare *s = sqlite3_malloc64(sizeof(*s));
@@ -47,7 +44,7 @@ void zt_spare_release(zt_spare *s){
   buffer_unref(s);
 }
 
-/* Take what is kept if n bytes fit it and do not leave most of it unused; NULL if not. */
+/* Take the kept buffer if n bytes fit and use at least a quarter of it; else return NULL. */
 static uint8_t *buffer_take(zt_spare *s, uint64_t n){
   uint8_t *p = s ? s->kept : NULL;
   if( !p || buffer_head_of(p)->capacity<n || n<buffer_head_of(p)->capacity/4 ) return NULL;
@@ -56,7 +53,7 @@ static uint8_t *buffer_take(zt_spare *s, uint64_t n){
   return p;
 }
 
-/* Keep a buffer that is done with. False if it is not worth it. */
+/* Keep a buffer after use; false if the caller has to free it. */
 static bool buffer_keep(uint8_t *p){
   buffer_head *h = buffer_head_of(p);
   zt_spare *s = h->spare;
@@ -68,9 +65,7 @@ static bool buffer_keep(uint8_t *p){
   return true;
 }
 
-/* --- Buffers --- */
-
-/* Where a buffer may begin that has `room` bytes before it: at a large page. */
+/* Return the first boundary of a large page with `room` bytes before it. */
 static uint8_t *buffer_align(void *base, size_t room){
   uint8_t *p = (uint8_t*)base + room;
   return p + (BUFFER_LARGE_PAGE - (uintptr_t)p%BUFFER_LARGE_PAGE)%BUFFER_LARGE_PAGE;
@@ -88,21 +83,19 @@ static uint8_t *buffer_allocate(zt_spare *spare, uint64_t n){
   return p;
 }
 
-/* In pages mapped for it. SQLite's memory stands for them, untouched, so that it is counted and its
-** limits hold. NULL if there are none. */
+/* Map pages for a buffer; NULL on failure. An untouched allocation of SQLite's stands for them, so
+** that SQLite counts it and its limits hold. */
 static uint8_t *buffer_map(uint64_t n){
   uint64_t size = n + sizeof(buffer_head) + BUFFER_LARGE_PAGE;
-  void *base = sqlite3_malloc64(n), *pages = base && size<=SIZE_MAX ? zt_os_map((size_t)size)
-             : NULL;
+  void *base = sqlite3_malloc64(n);
+  void *pages = base && size<=SIZE_MAX ? zt_os_map((size_t)size) : NULL;
   uint8_t *p;
   if( !pages ){
     sqlite3_free(base);
     return NULL;
   }
   p = buffer_align(pages, sizeof(buffer_head));
-  *buffer_head_of(p) = (buffer_head){
-    .base = base, .capacity = n, .map = pages, .nMap = (size_t)size
-  };
+  *buffer_head_of(p) = (buffer_head){ base, NULL, n, pages, (size_t)size };
   zt_os_advise_large(p, (size_t)n);
   return p;
 }
@@ -136,7 +129,7 @@ int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_
 int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err){
   buffer_head *h = b->p ? buffer_head_of(b->p) : NULL;
   uint64_t size;
-  /* Only what grew here grows on: it is not aligned */
+  /* Only buffers of this function grow: they are not aligned */
   assert( !h || ((uint8_t*)(h+1)==b->p && h->base==(void*)h) );
   if( !zt_add64(capacity, sizeof(buffer_head), &size) || (h = sqlite3_realloc64(h, size))==NULL ){
     return zt_fail_nomem(err);

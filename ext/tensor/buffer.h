@@ -1,38 +1,36 @@
 /*
 ** Memory for results, which SQLite takes over. Interface to code in buffer.c.
 **
-** New memory is dear: the system clears every page of it. Large results begin at the boundary of a
-** large page, and one of them is kept when it is done with, for the next. Where few bytes are other
-** than 0, the system's cleared pages are what is wanted: then they are mapped for the result, and
-** given back with it.
+** New memory is slow, because the system clears every page of it. Large results begin at the
+** boundary of a large page, and one of them is kept after use for the next result. A result with
+** few bytes other than 0 uses the system's cleared pages instead: they are mapped for it, and
+** unmapped with it.
 */
 #ifndef ZT_TENSOR_BUFFER_H
 #define ZT_TENSOR_BUFFER_H
 
 #include "tensor/payload.h"
 
-/* Bytes for the caller; p is NULL if n is 0. */
+/* p is NULL if n is 0. */
 typedef struct zt_buffer {
   uint8_t *p;
   uint64_t n;
 } zt_buffer;
 
-/* n bytes. SQLITE_TOOBIG if that exceeds the budget. *out is empty on failure. */
+/* Allocate n bytes: SQLITE_TOOBIG if that exceeds the budget. *out is empty on failure. */
 int zt_buffer_new(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err);
 
-/* The same of bytes that are 0. */
+/* The same, all bytes 0. */
 int zt_buffer_new_zeros(const zt_budget *budget, uint64_t n, zt_buffer *out, zt_error *err);
 
-/* Room for `capacity` bytes, of which the first n are as they were; n stays. On failure,
-** everything does. */
+/* Make room for `capacity` bytes; n and the first n bytes stay. A failure changes nothing. */
 int zt_buffer_reserve(zt_buffer *b, uint64_t capacity, zt_error *err);
 
 void zt_buffer_clear(zt_buffer *b);   /* Free it */
-void zt_buffer_free(void *p);         /* The same by its pointer: what SQLite calls when a result is
-                                      ** done with */
+void zt_buffer_free(void *p);         /* The same by pointer, as SQLite's destructor of results */
 
-/* What a connection's results leave for the next. Counts its references: buffers that are out have
-** one each. NULL when out of memory. */
+/* A connection's spare buffer, with counted references: each buffer in use has one. NULL when out
+** of memory. */
 typedef struct zt_spare zt_spare;
 zt_spare *zt_spare_new(void);
 void zt_spare_release(zt_spare *s);   /* Frees what it keeps */

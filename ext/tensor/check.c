@@ -13,61 +13,52 @@
 #include "tensor/stream.h"
 
 #define CHECK_FOUND_MAX 8                  /* Findings of one step, at most */
-#define CHECK_PART_MAX 16                  /* Findings of an object before somebody asks for them */
-#define CHECK_POLL_STEPS 1024              /* Steps between two questions whether to go on */
+#define CHECK_PART_MAX 16                  /* Findings of an object that are found ahead, at most */
+#define CHECK_POLL_STEPS 1024              /* Steps between checks for an interrupt */
 
-/* What is checked next. */
 typedef enum check_stage {
   CHECK_VERSION, CHECK_BLOBS, CHECK_SHARDS, CHECK_OBJECT, CHECK_COMPONENT, CHECK_TENSOR, CHECK_END
 } check_stage;
 
-/* One object's check as a job: as far as it was done by another thread. */
 typedef struct check_part {
   zt_job job;                        /* First */
-  zt_check *check;                   /* Of that object alone; owned */
-  zt_error found[CHECK_PART_MAX];    /* What was found, */
-  int nFound, iFound;                /* and how many were handed out */
-  bool ended;                        /* There is no more */
-  zt_error err;                      /* Why it was not done */
+  zt_check *check;                   /* Covers that object alone; owned */
+  zt_error found[CHECK_PART_MAX];
+  int nFound, iFound;                /* iFound: the next to return */
+  bool ended;                        /* found has all findings */
+  zt_error err;                      /* Memory or interrupt */
 } check_part;
 
 struct zt_check {
   zt_source *source;
   const zt_container *container;
   const char *path;
-  zt_budget limits;                  /* Of each step */
-  zt_budget budget;                  /* Of the current one */
+  zt_budget limits;                  /* For each step */
+  zt_budget budget;                  /* For the current step */
   bool full;
   check_stage stage;
   uint64_t steps;
   zt_blobs blobs;
   uint32_t iShard, iObject, iComponent;  /* The next ones */
-  uint32_t end;                      /* Index behind that of the last object */
-  bool changed;                      /* The file is another one by now: there is no more to say */
-  zt_prefetch prefetch;              /* Objects that come after the current part, numbered by their
-                                     ** indices */
-  check_part *part;                  /* NULL: there is none. Owned */
-  zt_object object;                  /* The current one */
-  bool unavailable;                  /* Bytes of it cannot be had here: the system refused, or a
-                                     ** limit does not allow */
-  uint8_t *window;                   /* What is looked at together; NULL until it is needed */
+  uint32_t end;                      /* The last object's index + 1 */
+  bool changed;                      /* The file was replaced: the check ends */
+  zt_prefetch prefetch;              /* Objects after the current part, numbered by index */
+  check_part *part;                  /* The current part, owned; NULL: none */
+  zt_object object;                  /* The current object */
+  bool unavailable;                  /* The system or a limit prevents reading bytes of it */
+  uint8_t *window;                   /* NULL until needed */
   size_t nWindow;
-  zt_error found[CHECK_FOUND_MAX];   /* Findings of the last step, */
-  int nFound, iFound;                /* and how many of them were handed out */
+  zt_error found[CHECK_FOUND_MAX];   /* Findings of the last step */
+  int nFound, iFound;                /* iFound: the next to return */
 };
 
 int zt_check_open(zt_source *source, const zt_container *c, bool full, const zt_budget *budget,
                   const char *path, zt_check **out, zt_error *err){
   *out = sqlite3_malloc64(sizeof(**out));
   if( !*out ) return zt_fail_nomem(err);
-  memset(*out, 0, sizeof(**out));
-  (*out)->source = source;
-  (*out)->container = c;
-  (*out)->path = path;
-  (*out)->limits = *budget;
+  **out = (zt_check){ .source = source, .container = c, .path = path, .limits = *budget,
+                      .full = full, .end = zt_container_objects(c) };
   (*out)->limits.manifest_only = !full;
-  (*out)->full = full;
-  (*out)->end = zt_container_objects(c);
   return SQLITE_OK;
 }
 
@@ -91,8 +82,8 @@ void zt_check_close(zt_check *check){
 
 /* --- Findings --- */
 
-/* A new finding in the place of the current object, if there is one, and of the component, which
-** may be NULL. */
+/* Add a finding in the place of the current object, if any, and of the component, which may be
+** NULL. */
 static zt_error *check_report(zt_check *c, const zt_component *component){
   zt_error *e = &c->found[c->nFound++];
   assert( c->nFound<=CHECK_FOUND_MAX );
@@ -103,7 +94,6 @@ static zt_error *check_report(zt_check *c, const zt_component *component){
   return e;
 }
 
-/* True if the file is no longer what it was when it was opened. */
 static bool check_has_changed(const zt_check *c){
   zt_error e = ZT_ERROR_NONE;
   bool changed = zt_source_unchanged(c->source, &e)!=SQLITE_OK;
@@ -111,12 +101,12 @@ static bool check_has_changed(const zt_check *c){
   return changed;
 }
 
-/* What a call said whose failure is the last finding: keep it if it is one of the file. */
+/* A call has filled the last finding. Keep it if it is about the file. */
 static int check_judge(zt_check *c, zt_error *err){
   zt_error *e = &c->found[c->nFound-1];
   switch( e->rc ){
     case SQLITE_ERROR:
-      /* What follows would be of another file */
+      /* Later findings would be about another file */
       c->changed = !e->rule && check_has_changed(c);
       if( c->changed ) c->stage = CHECK_END;
       return SQLITE_OK;
@@ -125,7 +115,7 @@ static int check_judge(zt_check *c, zt_error *err){
     case SQLITE_NOMEM: case SQLITE_INTERRUPT:
       *err = *e;
       break;
-    default:   /* All is well; or SQLITE_ABORT, at what quick checks leave out */
+    default:   /* SQLITE_OK; or SQLITE_ABORT, where quick checks stop */
       zt_error_clear(e);
       break;
   }
@@ -133,7 +123,7 @@ static int check_judge(zt_check *c, zt_error *err){
   return err->rc;
 }
 
-/* The place of the first byte with other bits than those of `allowed`; n if there is none. */
+/* Return the index of the first byte with bits outside `allowed`; n if there is none. */
 static size_t check_find_other(const uint8_t *p, size_t n, uint8_t allowed){
   uint8_t bits = 0;
   size_t i = 0;
@@ -168,7 +158,7 @@ static void check_version(zt_check *c){
            version.z);
 }
 
-/* Bytes from `from` to `to` belong to no component: they must be zero. */
+/* The bytes from `from` to `to`, which belong to no component, must be zero. */
 static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
   zt_error *e = check_report(c, NULL);
   const size_t piece = to-from<ZT_STREAM_PIECE ? (size_t)(to-from) : ZT_STREAM_PIECE;
@@ -187,10 +177,10 @@ static int check_padding(zt_check *c, uint64_t from, uint64_t to, zt_error *err)
   return check_judge(c, err);
 }
 
-/* What lies between blobs. */
+/* Check the bytes between blobs. */
 static int check_gap(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
   const unsigned rules = zt_container_rules(c->container);
-  /* A data shard's bytes are others' */
+  /* A data shard's bytes belong to other files */
   if( to<=from || zt_container_manifest_length(c->container)==0 || c->blobs.unsized ){
     return SQLITE_OK;
   }
@@ -202,7 +192,7 @@ static int check_gap(zt_check *c, uint64_t from, uint64_t to, zt_error *err){
   return check_padding(c, from, to, err);
 }
 
-/* The next blob, and what lies before it; behind the last one, what lies there. */
+/* Check the next blob and the gap before it; in the end, the gap after the last blob. */
 static int check_step_blob(zt_check *c, zt_error *err){
   zt_blob_step step;
   if( !zt_blobs_next(c->container, &c->blobs, &step) ){
@@ -216,7 +206,7 @@ static int check_step_blob(zt_check *c, zt_error *err){
   return check_gap(c, step.gap, step.end, err);
 }
 
-/* The next shard: it is there, and has its size and digest. */
+/* The next shard must exist, with its size and digest. */
 static int check_step_shard(zt_check *c, zt_error *err){
   zt_component all = {
     .encoding = ZT_TEXT_INIT("raw"), .codec = ZT_CODEC_RAW, .rules = ZT_RULE_DIGEST_OF_DECODED
@@ -230,7 +220,7 @@ static int check_step_shard(zt_check *c, zt_error *err){
     return check_judge(c, err);
   }
   zt_container_shard(c->container, c->iShard++, &shard);
-  if( shard.external ) return check_judge(c, err);   /* Its bytes are each component's */
+  if( shard.external ) return check_judge(c, err);   /* Its components are checked instead */
   if( zt_shard_open(c->source, shard.name, shard.size, &p.source, e)==SQLITE_OK ){
     all.length = shard.size;
     all.digest = shard.digest;
@@ -256,12 +246,12 @@ static bool check_is_index(const zt_object *object, zt_text role){
   return zt_text_is(role, "indices") || zt_text_is(role, "indptr") || zt_text_is(role, "coords");
 }
 
-/* True if a finding is about bytes that cannot be had, whatever they are. */
+/* True if a finding says that bytes are unavailable, and nothing about their content. */
 static bool check_is_loss(const zt_error *e){
   return e->rc==SQLITE_TOOBIG || (e->rc==SQLITE_ERROR && (!e->rule || e->rule[0]=='X'));
 }
 
-/* What became of the stored bytes when the digest was checked. */
+/* Whether checking the digest read the stored bytes. */
 typedef enum check_seen { CHECK_NOT_READ, CHECK_READ, CHECK_LOST } check_seen;
 
 static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_seen *out,
@@ -270,7 +260,7 @@ static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_s
   zt_text digest = component->digest;
   const char *colon = digest.z && digest.n ? memchr(digest.z, ':', digest.n) : NULL, *status;
   zt_error *e = check_report(c, component);
-  if( !digest.z ){   /* Which is nothing to say of a format that has none */
+  if( !digest.z ){
     if( component->digests ) zt_break(e, "W5", "there is no digest");
     return check_judge(c, err);
   }
@@ -294,14 +284,14 @@ static int check_digest(zt_check *c, const zt_payload *p, bool readable, check_s
   return check_judge(c, err);
 }
 
-/* True if all bytes are booleans: joined, they stand among indices. */
+/* True if all bytes are booleans. Joined layouts have indices among them. */
 static bool check_is_bool(const zt_object *object, const zt_component *component){
   const zt_dtype *dtype = component->element;
   return dtype && dtype->class==ZT_BOOL && object->layout!=ZT_LAYOUT_CSR_JOINED
       && object->layout!=ZT_LAYOUT_COO_JOINED;
 }
 
-/* Decode all of it, which checks the encoding's rules; booleans are looked at. */
+/* Decode all bytes, which checks the encoding's rules, and check booleans. */
 static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error *err){
   uint8_t allowed = check_is_bool(&c->object, p->component) ? 1 : 0xFF, other = 0;
   zt_error *e = check_report(c, p->component);
@@ -314,7 +304,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
     if( i<got ){
       other = c->window[i];
       where = at+i;
-      allowed = 0xFF;   /* One of them is enough */
+      allowed = 0xFF;   /* One finding is enough */
     }
     at += got;
   }
@@ -328,7 +318,7 @@ static int check_bytes(zt_check *c, const zt_payload *p, zt_stream *s, zt_error 
   return SQLITE_OK;
 }
 
-/* It is as long as it should be at least, where no layout looks at that. */
+/* Check the minimum length, which some layouts do not check. */
 static void check_length(zt_check *c, const zt_component *component){
   uint64_t n;
   if( component->least==0
@@ -337,7 +327,6 @@ static void check_length(zt_check *c, const zt_component *component){
            component->least, n);
 }
 
-/* What the manifest says of a component. */
 static int check_component(zt_check *c, const zt_payload *p, zt_error *err){
   const zt_component *component = p->component;
   const zt_encoding *encoding = zt_encoding_of(component);
@@ -366,7 +355,7 @@ static int check_step_component(zt_check *c, zt_error *err){
     .source = c->source, .object = &c->object, .component = &component, .budget = &c->budget
   };
   check_seen bytes = CHECK_NOT_READ;
-  bool readable, again = false;   /* There is more to see than the digest did */
+  bool readable, again = false;   /* again: the digest's reading did not check everything */
   zt_stream *s = NULL;
   zt_error *e;
   if( c->iComponent==zt_container_first(c->container, c->iObject+1) ){
@@ -377,7 +366,7 @@ static int check_step_component(zt_check *c, zt_error *err){
   if( check_component(c, &p, err) ) return err->rc;
   e = check_report(c, &component);
   readable = zt_stream_open(&p, &s, e)==SQLITE_OK;
-  /* Of what has no values, whoever wrote it made the bytes */
+  /* The encoding of an object without values is the writer's own */
   if( c->object.no_values && e->rule && strcmp(e->rule, "E1")==0 ) zt_error_clear(e);
   c->unavailable |= check_is_loss(e);
   if( check_judge(c, err) || check_digest(c, &p, readable, &bytes, err) ) goto end;
@@ -407,7 +396,6 @@ static int check_step_object(zt_check *c){
   return SQLITE_OK;
 }
 
-/* True if a component of the current object is of a packed type. */
 static bool check_has_packed(const zt_check *c){
   for(uint32_t k=zt_container_first(c->container, c->iObject);
       k<zt_container_first(c->container, c->iObject+1); k++){
@@ -418,7 +406,7 @@ static bool check_has_packed(const zt_check *c){
   return false;
 }
 
-/* True if it is the fault of a component of the current object, which was found there. */
+/* True if a component of the current object has reported this fault. */
 static bool check_is_fault(const zt_check *c, const zt_error *e){
   for(uint32_t k=zt_container_first(c->container, c->iObject);
       e->rule && k<zt_container_first(c->container, c->iObject+1); k++){
@@ -429,8 +417,8 @@ static bool check_is_fault(const zt_check *c, const zt_error *e){
   return false;
 }
 
-/* True if each component by itself was found to break this rule. L9 is, of booleans; spare bits are
-** seen by who reads elements. */
+/* True if checking the components has reported this finding. L9 for booleans is; L9 for spare bits
+** is found only by reading elements. */
 static bool check_is_of_components(const zt_check *c, const zt_error *e){
   static const char *const rules[] = {
     "L2", "L5", "L6", "L8", "L9", "E1", "E2", "E3", "E4", "Y1", "Y2", "Y3", "Y4"
@@ -444,7 +432,7 @@ static bool check_is_of_components(const zt_check *c, const zt_error *e){
   return false;
 }
 
-/* The order of a sparse tensor's stored elements, and all rules of them. */
+/* Check all rules of a sparse tensor's stored elements, and their order. */
 static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
   zt_error *e = check_report(c, NULL);
   zt_order order;
@@ -463,13 +451,11 @@ static int check_order(zt_check *c, zt_tensor *t, zt_error *err){
   return SQLITE_OK;
 }
 
-/* What the components together make. */
 static int check_step_tensor(zt_check *c, zt_error *err){
   ZT_NUMBERS(ZT_ELEMENT_MAX/8) element;
   zt_error *e = check_report(c, NULL);
   zt_tensor t;
   bool sound = zt_tensor_open(c->source, c->container, &c->object, &c->budget, &t, e)==SQLITE_OK;
-  /* L9, of a last byte */
   if( sound && c->full && (c->object.rules & ZT_RULE_CANONICAL_VALUES) && !zt_tensor_is_sparse(&t)
    && c->object.elements>0 && check_has_packed(c) ){
     zt_tensor_read(&t, c->object.elements-1, 1, &element, e);
@@ -484,7 +470,7 @@ static int check_step_tensor(zt_check *c, zt_error *err){
   return err->rc;
 }
 
-/* --- All of it --- */
+/* --- Steps --- */
 
 static int check_step(zt_check *c, zt_error *err){
   c->budget = c->limits;
@@ -540,8 +526,7 @@ static zt_job *check_part_make(void *context, uint64_t number){
   check_part *p = sqlite3_malloc64(sizeof(*p));
   zt_error err = ZT_ERROR_NONE;
   if( !p ) return NULL;
-  memset(p, 0, sizeof(*p));
-  p->job.work = check_part_work;
+  *p = (check_part){ .job.work = check_part_work };
   if( zt_check_open(c->source, c->container, c->full, &c->limits, c->path, &p->check, &err) ){
     sqlite3_free(p);
     return NULL;
@@ -556,7 +541,7 @@ static zt_job *check_part_make(void *context, uint64_t number){
 
 static const zt_jobs check_parts = { check_part_next, check_part_make, check_part_drop };
 
-/* The next finding of the current part; false: there is none, or why it cannot be had is in err. */
+/* Return the next finding of the current part; false at its end, and on failure. */
 static bool check_next_of_part(zt_check *c, zt_error *finding, zt_error *err){
   check_part *p = c->part;
   if( p->iFound<p->nFound ){

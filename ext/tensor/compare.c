@@ -1,12 +1,12 @@
 /*
 ** The distance of two tensors. See compare.h.
 **
-** Pairs come in blocks that stay in the nearest cache, whose sums are kept in twice the digits of
-** f64, in the order of the elements: they do not depend on how many are read at once. Products,
-** which may cancel each other, are added up in twice the digits within a block of f64, too (Ogita,
-** Rump and Oishi's Dot2). Where a square is more or less than f64 holds, products are taken one by
-** one, with an exponent of their own. Integers that f64 does not hold are taken as integers.
-** REFERENCE.md states how accurate that is.
+** Pairs are taken in blocks that fit the nearest cache. The sums over blocks have twice the digits
+** of f64 and follow the order of the elements, so they do not depend on how many are read at once.
+** Products may cancel each other, so within a block of f64 they are added up in twice the digits
+** too (Ogita, Rump and Oishi's Dot2). Where a square overflows or underflows f64, each product is
+** added with an exponent of its own. Integers that f64 does not hold are taken as integers.
+** REFERENCE.md states the accuracy.
 */
 #include "tensor/compare.h"
 
@@ -18,14 +18,14 @@
 #include "tensor/ranges.h"
 
 #define COMPARE_BLOCK 4096
-#define COMPARE_LANES 8          /* Sums that are taken side by side */
-/* Numbers whose squares need no unit, however many there are. Those of the differences of 1e144 and
-** -1e144 are 7.4e307 for 2^64 pairs, which f64 holds. A small square loses up to 2^-1075, and 2^64
-** of them as much as 2^-1011: beside one block's sum, of at least 1e-280, less than f64 shows. */
+#define COMPARE_LANES 8          /* Parallel sums */
+/* Between these bounds, f64 holds the squares of any number of pairs. For 2^64 pairs, the squared
+** differences of 1e144 and -1e144 add up to 7.4e307. A small square loses up to 2^-1075, and 2^64
+** of them lose 2^-1011, which is negligible beside one block's sum of at least 1e-280. */
 #define COMPARE_HUGE 1e144
 #define COMPARE_TINY 1e-140
-#define COMPARE_MOST (4*COMPARE_BLOCK*COMPARE_HUGE*COMPARE_HUGE)   /* Of one block's squares */
-#define COMPARE_WINDOW_MAX ((uint64_t)1 << 22)   /* Elements of either that are read at once */
+#define COMPARE_MOST (4*COMPARE_BLOCK*COMPARE_HUGE*COMPARE_HUGE)   /* Sum of one block's squares */
+#define COMPARE_WINDOW_MAX ((uint64_t)1 << 22)   /* Elements of each tensor read at once */
 
 /* (high + low) * 2^exponent. */
 typedef struct compare_sum {
@@ -33,24 +33,23 @@ typedef struct compare_sum {
   int exponent;
 } compare_sum;
 
-/* Squares of a block whose numbers are all less than 2^53, if they are integers. */
+/* If a block's sum of squares is less, all of its integers are less than 2^53. */
 #define COMPARE_WHOLE 0x1p106
 
-/* What is taken over a block. */
+/* The sums over a block. */
 typedef struct compare_sums {
-  double distance, square;       /* Of the differences: absolute values, squares */
-  double one, other, dot;        /* Squares of the one and the other, and products, all added up
-                                 ** in the same way */
-  double rest;                   /* What that lost of the products; of f64, all that matters */
+  double distance, square;       /* Absolute values and squares of the differences */
+  double one, other, dot;        /* Squares of either tensor, and products, all summed alike */
+  double rest;                   /* The rounding errors of dot; for f64, all that matter */
   double most;                   /* The largest absolute difference */
-  double equal;                  /* How many; a double for the loop's sake */
+  double equal;                  /* Equal pairs; a double, so that the loop vectorises */
 } compare_sums;
 
-/* What is known of pairs, of a range or of all. */
+/* The sums over a range of pairs, or all pairs. */
 typedef struct compare_state {
   const zt_dtype *dtype[2];
-  const zt_dtype *wide;          /* What both become */
-  bool whole;                    /* Both are integers, and f64 does not hold all of either type */
+  const zt_dtype *wide;          /* Both are converted to this */
+  bool whole;                    /* Both are integer types, at least one of 64 bits */
   uint64_t pairs, equal, nans;
   double most;
   compare_sum distance, square, one, other, dot, rest;
@@ -86,7 +85,7 @@ static double compare_root(const compare_sum *sum, double n){
 
 /* --- A block --- */
 
-/* *sum += value. Returns what is lost (Knuth's TwoSum). */
+/* *sum += value. Returns the rounding error (Knuth's TwoSum). */
 static double compare_lost(double *sum, double value){
   const double before = *sum, after = before+value, part = after-before;
   *sum = after;
@@ -102,9 +101,9 @@ static double compare_lost(double *sum, double value){
   most[k] = a>most[k] ? a : most[k]; \
   equal[k] += x==y ? 1.0 : 0.0;
 
-/* Products of two f32 have no digit that f64 has not. */
+/* The product of two f32 is exact in f64. */
 #define COMPARE_PRODUCT_f32(k, x, y) dot[k] += x*y;
-/* What the product and the sum lose: Dekker's product, of halves of 26 bits, and Knuth's sum. */
+/* rest[k] has the rounding errors of Dekker's product (of halves of 26 bits) and of Knuth's sum. */
 #define COMPARE_PRODUCT_f64(k, x, y) \
   const double product = x*y, cx = 134217729.0*x, cy = 134217729.0*y; \
   const double hx = cx-(cx-x), lx = x-hx, hy = cy-(cy-y), ly = y-hy; \
@@ -113,7 +112,7 @@ static double compare_lost(double *sum, double value){
   rest[k] += ((dot[k]-(sum-part)) + (product-part)) + rounding; \
   dot[k] = sum;
 
-/* Lanes are arrays and loops over them innermost: see stats.c. */
+/* Lanes are arrays, and the loops over them are innermost: see stats.c. */
 #define COMPARE_KERNEL(name, T) \
   ZT_VECTOR static void compare_##name(const T *restrict p, const T *restrict q, size_t n, \
                                        compare_sums *restrict out){ \
@@ -159,20 +158,20 @@ static void compare_take_sums(compare_state *s, const compare_sums *sums, size_t
   compare_add(&s->rest, sums->rest, 0);
 }
 
-/* True if no number was lost, nor will be where many such blocks are added: no square was too large
-** or infinite, which bounds the other sums, and none too small to count. */
+/* True if these sums are precise and stay so when blocks are added: the squares, which bound the
+** other sums, did not overflow, and underflow does not matter. */
 static bool compare_is_safe(const compare_sums *s, bool narrow){
   const double least = COMPARE_TINY*COMPARE_TINY;
   if( !(s->square<=COMPARE_MOST && s->one<=COMPARE_MOST && s->other<=COMPARE_MOST) ) return false;
   return narrow || (s->one>=least && s->other>=least && (s->square>=least || s->most==0));
 }
 
-/* True of a number whose square f64 may not hold. */
+/* True if f64 may not hold the number's square. */
 static bool compare_is_extreme(double x){
   return x>COMPARE_HUGE || (x<COMPARE_TINY && x>0);
 }
 
-/* Add x*y*2^exponent, whatever their size, with all digits. Exponents of squares are even. */
+/* Add x*y*2^exponent of any size, with all digits. Exponents of squares are even. */
 static void compare_add_product(compare_sum *sum, double x, double y, int exponent){
   int ex = 0, ey = 0;
   const double a = isfinite(x) ? frexp(x, &ex) : x, b = isfinite(y) ? frexp(y, &ey) : y;
@@ -181,7 +180,7 @@ static void compare_add_product(compare_sum *sum, double x, double y, int expone
   if( isfinite(product) ) compare_add(sum, fma(a, b, -product), ex+ey+exponent);
 }
 
-/* Numbers of which a square, or a sum, may be beyond f64, or that are infinite. */
+/* Add pairs one by one: infinities, and numbers whose squares or sums may overflow or underflow. */
 static void compare_take_each(compare_state *s, const double *p, const double *q, size_t n){
   for(size_t i=0; i<n; i++){
     double d = p[i]==q[i] ? 0 : p[i]-q[i];
@@ -199,7 +198,7 @@ static void compare_take_each(compare_state *s, const double *p, const double *q
   }
 }
 
-/* A block that is not safe. The pairs in which there is a NaN are left out of p and q. */
+/* Take a block that is not safe. Pairs with a NaN are removed from p and q. */
 static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n){
   double x = 0, y = 0, most = 0;
   compare_sums sums = { 0 };
@@ -225,7 +224,7 @@ static void compare_take_slowly(compare_state *s, double *p, double *q, size_t n
   compare_take_each(s, p, q, m);
 }
 
-/* Sums over a block of integers: part i counts 2^(32*i). A block's are below 2^63. */
+/* A sum over a block of integers: part i counts 2^(32*i), and stays below 2^63. */
 #define COMPARE_PARTS 5
 typedef struct compare_parts {
   uint64_t part[COMPARE_PARTS];
@@ -248,13 +247,12 @@ static void compare_add_parts(compare_sum *sum, const compare_parts *add,
   }
 }
 
-/* What is taken over a block of integers. */
 typedef struct compare_integers {
-  compare_parts distance, square, one, other, dot, minus;   /* minus: of products below 0 */
-  uint64_t most[2];              /* The largest difference: 2^64 of it, and the rest */
+  compare_parts distance, square, one, other, dot, minus;   /* minus: products below 0 */
+  uint64_t most[2];              /* The largest difference: most[0]*2^64 + most[1] */
 } compare_integers;
 
-/* The absolute difference is high*2^64 + low, of which high is 0 or 1. */
+/* The absolute difference is high*2^64 + low; high is 0 or 1. */
 static void compare_take_distance(compare_integers *b, uint64_t high, uint64_t low){
   b->distance.part[0] += low & UINT32_MAX;
   b->distance.part[1] += low>>32;
@@ -269,7 +267,7 @@ static void compare_take_distance(compare_integers *b, uint64_t high, uint64_t l
   }
 }
 
-/* Two integers by their bits; of a type with a sign these may be less than 0. */
+/* x and y are the bits of two integers. */
 static void compare_take_integers(compare_integers *b, uint64_t x, bool xSigned, uint64_t y,
                                   bool ySigned){
   const bool xMinus = xSigned && x>>63, yMinus = ySigned && y>>63;
@@ -281,7 +279,7 @@ static void compare_take_integers(compare_integers *b, uint64_t x, bool xSigned,
   compare_multiply(xMinus==yMinus ? &b->dot : &b->minus, p, q);
 }
 
-/* n pairs of integers, of either tensor's own type. */
+/* Take n pairs of integers, in each tensor's own type. */
 static void compare_take_whole(compare_state *s, const void *const elements[2], size_t n){
   compare_integers b = { .most = { 0, 0 } };
   const bool sign[2] = { s->dtype[0]->wide==ZT_I64, s->dtype[1]->wide==ZT_I64 };
@@ -307,7 +305,7 @@ static void compare_take_whole(compare_state *s, const void *const elements[2], 
   compare_add_parts(&s->dot, &b.dot, &b.minus);
 }
 
-/* n pairs as the wide type, and as they were. */
+/* Take n pairs, given both in the wide type and in their own types. */
 static void compare_take_block(compare_state *s, const void *p, const void *q,
                                const void *const elements[2], size_t n){
   const void *of[2] = { p, q };
@@ -345,7 +343,6 @@ static void compare_begin(void *context, void *part){
   s->one = s->other = s->dot = s->rest = (compare_sum){ 0, 0, 0 };
 }
 
-/* n elements as the wide type. */
 static const void *compare_widen(compare_state *s, int k, const void *from, size_t n){
   if( s->dtype[k]==s->wide ) return from;
   zt_convert(s->dtype[k], from, s->wide, s->block[k].bytes, n);
@@ -385,8 +382,8 @@ static void compare_merge(void *context, void *part){
 
 /* --- The tensors --- */
 
-/* How many elements to read at once: the fewer of what is best for either; where one is sparse, the
-** more, since its stored elements are gone through once for each. */
+/* Return how many elements to read at once: the smaller window of the two tensors; the larger one
+** if a tensor is sparse, because each window reads all its stored elements. */
 static uint64_t compare_window(const zt_tensor *t, const zt_tensor *other){
   uint64_t a = zt_tensor_window(t), b = zt_tensor_window(other), n;
   bool sparse = zt_tensor_is_sparse(t) || zt_tensor_is_sparse(other);
@@ -395,8 +392,8 @@ static uint64_t compare_window(const zt_tensor *t, const zt_tensor *other){
   return n<COMPARE_BLOCK ? COMPARE_BLOCK : n-n%COMPARE_BLOCK;
 }
 
-/* The root of the product of two sums of squares: times 2^*exponent. Of equal numbers it is the
-** number itself: the root of a rounded square is. */
+/* Return the root of the product of two sums of squares, in units of 2^*exponent. For equal sums it
+** is exact, because the root of a rounded square is. */
 static double compare_lengths(const compare_sum *one, const compare_sum *other, int *exponent){
   int a, b;
   double product = frexp(one->high+one->low, &a);
@@ -410,8 +407,8 @@ static double compare_lengths(const compare_sum *one, const compare_sum *other, 
   return sqrt(product);
 }
 
-/* Where it is near to 1, the products are added up as the squares are, so that they lose the same:
-** of tensors that are parallel, all. Elsewhere nothing is lost of them. */
+/* Near 1, the products are summed like the squares, so that both lose the same; for parallel
+** tensors exactly the same. Elsewhere the precise sum is used. */
 static double compare_cosine(const compare_state *s, const compare_sum *dot){
   int exponent;
   const double lengths = compare_lengths(&s->one, &s->other, &exponent);
@@ -439,7 +436,7 @@ static void compare_finish(const compare_state *s, zt_comparison *r){
   if( r->has_cosine ) r->cosine = compare_cosine(s, &dot);
 }
 
-/* "[2,3] and [3,2]". */
+/* The message has "[2,3] and [3,2]". */
 static int compare_fail_shapes(const zt_object *a, const zt_object *b, zt_error *err){
   const zt_object *of[2] = { a, b };
   sqlite3_str *text = sqlite3_str_new(NULL);
@@ -462,7 +459,7 @@ static bool compare_is_integer(const zt_dtype *d){
   return d->wide==ZT_I64 || d->wide==ZT_U64;
 }
 
-/* True of types whose values f32 holds. */
+/* True if f32 holds the type's values. */
 static bool compare_is_narrow(const zt_dtype *d){
   return d->wide==ZT_F32 || (compare_is_integer(d) && d->width<=2);
 }

@@ -8,7 +8,7 @@
 
 #define CONTENT_FIRST_ROOM ((size_t)64 << 10)
 
-/* A component whose content is what another one stores. */
+/* Return a component whose content is the stored bytes of another one. */
 static zt_component content_as_stored(const zt_component *component){
   zt_component stored = *component;
   if( component->codec==ZT_CODEC_RAW ) return stored;
@@ -19,7 +19,7 @@ static zt_component content_as_stored(const zt_component *component){
   return stored;
 }
 
-/* A component to which all belongs that a digest of it covers. */
+/* Return a component with all bytes that the digest covers. */
 static zt_component content_as_digested(const zt_component *component){
   const bool decoded = (component->rules & ZT_RULE_DIGEST_OF_DECODED)!=0;
   zt_component all = decoded ? *component : content_as_stored(component);
@@ -41,7 +41,6 @@ int zt_content_stored(const zt_payload *p, zt_buffer *out, zt_error *err){
   return zt_content_read(&raw, 0, UINT64_MAX, out, err);
 }
 
-/* Read n bytes that must be there. */
 static int content_read_known(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t n,
                               zt_buffer *out, zt_error *err){
   size_t got;
@@ -49,10 +48,10 @@ static int content_read_known(zt_stream *s, const zt_payload *p, uint64_t start,
   return zt_stream_read(s, start, out->p, (size_t)n, &got, err);
 }
 
-/* Read to the end of a content whose length nothing tells, or up to `most` bytes of it. */
+/* Read content of unknown length to its end, or up to `most` bytes. */
 static int content_read_growing(zt_stream *s, const zt_payload *p, uint64_t start, uint64_t most,
                                 zt_buffer *out, zt_error *err){
-  /* The byte too many shows */
+  /* One byte beyond the limit shows that the content is too long */
   uint64_t capacity = 0, limit = p->budget->result<UINT64_MAX ? p->budget->result+1 : UINT64_MAX;
   size_t got = 1;
   if( limit>most ) limit = most;
@@ -72,7 +71,7 @@ static int content_read_growing(zt_stream *s, const zt_payload *p, uint64_t star
   return err->rc;
 }
 
-/* Give back what a buffer that grew has too much. */
+/* Free the unused room of a buffer that grew. */
 static void content_fit(zt_buffer *out){
   zt_error unused = ZT_ERROR_NONE;
   if( out->n==0 ) zt_buffer_clear(out);
@@ -98,7 +97,6 @@ int zt_content_read(const zt_payload *p, uint64_t start, uint64_t length, zt_buf
   return err->rc;
 }
 
-/* All decoded bytes into a digest. */
 static int content_digest(const zt_payload *p, zt_digest *digest, zt_error *err){
   uint8_t *window = NULL;
   zt_stream *s = NULL;

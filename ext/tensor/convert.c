@@ -1,4 +1,4 @@
-/* From one type to another, and what is done with single elements. See convert.h. */
+/* Conversions between types, and functions of single elements. See convert.h. */
 #include "tensor/convert.h"
 
 #include <assert.h>
@@ -6,8 +6,7 @@
 #include "core/vector.h"
 #include "tensor/conversions.h"
 
-#define CONVERT_BLOCK 1024   /* Elements between two loops: their wide form stays in the
-                             ** nearest cache */
+#define CONVERT_BLOCK 1024   /* Elements converted at once; the wide form fits the nearest cache */
 
 /* --- The wide types themselves, and integers --- */
 
@@ -25,7 +24,7 @@ CONVERT_LOADER(u32, uint32_t, uint64_t)
 CONVERT_LOADER(u16, uint16_t, uint64_t)
 CONVERT_LOADER(u8, uint8_t, uint64_t)
 
-/* What is packed has a byte of its own in memory, of which the low bits count. */
+/* An unpacked element has a byte of its own; its value is in the low bits. */
 #define CONVERT_LOADER_PACKED(name, Wide, value) \
   ZT_VECTOR static void convert_load_##name(const void *from, void *to, size_t n){ \
     const uint8_t *p = from; \
@@ -47,7 +46,7 @@ ZT_VECTOR static void convert_load_bool(const void *from, void *to, size_t n){
   for(size_t i=0; i<n; i++) out[i] = p[i]!=0;
 }
 
-/* What a C conversion rounds as convert.h wants it. */
+/* C's own conversion rounds as convert.h demands. */
 #define CONVERT_STORE_ALL(name, wide, T, U) \
   ZT_VECTOR static size_t convert_store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
@@ -65,7 +64,7 @@ CONVERT_STORE_ALL(f32, f64, double, float)
 CONVERT_STORE_ALL(f32, i64, int64_t, float)
 CONVERT_STORE_ALL(f32, u64, uint64_t, float)
 
-/* What fits only if `fits` says so of x; `mask` has the bits of it that are kept. */
+/* x is converted only if `fits`. `mask` selects the stored bits. */
 #define CONVERT_STORE_MASKED(name, wide, T, U, fits, mask) \
   static size_t convert_store_##wide##_##name(const void *from, void *to, size_t n){ \
     const T *p = from; \
@@ -79,7 +78,7 @@ CONVERT_STORE_ALL(f32, u64, uint64_t, float)
   }
 #define CONVERT_STORE_SOME(name, wide, T, U, fits) CONVERT_STORE_MASKED(name, wide, T, U, fits, )
 
-/* above and below are doubles that the truncated value lies between; NaN is not. */
+/* Values between the doubles above and below fit after truncation; NaN does not. */
 #define CONVERT_STORE_INT(name, U, above, below, least, most) \
   CONVERT_STORE_SOME(name, f32, float, U, (double)x>(above) && (double)x<(below)) \
   CONVERT_STORE_SOME(name, f64, double, U, x>(above) && x<(below)) \
@@ -92,7 +91,7 @@ CONVERT_STORE_ALL(f32, u64, uint64_t, float)
   CONVERT_STORE_SOME(name, i64, int64_t, U, x>=0 && (uint64_t)x<=(most)) \
   CONVERT_STORE_SOME(name, u64, uint64_t, U, x<=(most))
 
-/* -2^63-1 is no double: the next one below -2^63 is. */
+/* -2^63-1 is no double: the next double below -2^63 stands for it. */
 CONVERT_STORE_INT(i64, int64_t, -9223372036854777856.0, 9223372036854775808.0, INT64_MIN, INT64_MAX)
 CONVERT_STORE_INT(i32, int32_t, -2147483649.0, 2147483648.0, INT32_MIN, INT32_MAX)
 CONVERT_STORE_INT(i16, int16_t, -32769.0, 32768.0, INT16_MIN, INT16_MAX)
@@ -136,21 +135,10 @@ CONVERT_STORE_BOOL(u64, uint64_t)
     { [ZT_F32] = convert_store_f32_##name, [ZT_F64] = convert_store_f64_##name, \
       [ZT_I64] = convert_store_i64_##name, [ZT_U64] = convert_store_u64_##name } };
 
-CONVERT_CONVERSION(f64)
-CONVERT_CONVERSION(f32)
-CONVERT_CONVERSION(i64)
-CONVERT_CONVERSION(i32)
-CONVERT_CONVERSION(i16)
-CONVERT_CONVERSION(i8)
-CONVERT_CONVERSION(u64)
-CONVERT_CONVERSION(u32)
-CONVERT_CONVERSION(u16)
-CONVERT_CONVERSION(u8)
-CONVERT_CONVERSION(bool)
-CONVERT_CONVERSION(i4)
-CONVERT_CONVERSION(u4)
-CONVERT_CONVERSION(i2)
-CONVERT_CONVERSION(u2)
+CONVERT_CONVERSION(f64) CONVERT_CONVERSION(f32) CONVERT_CONVERSION(bool)
+CONVERT_CONVERSION(i64) CONVERT_CONVERSION(i32) CONVERT_CONVERSION(i16) CONVERT_CONVERSION(i8)
+CONVERT_CONVERSION(u64) CONVERT_CONVERSION(u32) CONVERT_CONVERSION(u16) CONVERT_CONVERSION(u8)
+CONVERT_CONVERSION(i4) CONVERT_CONVERSION(u4) CONVERT_CONVERSION(i2) CONVERT_CONVERSION(u2)
 
 const zt_conversion *zt_conversion_of(const zt_dtype *dtype){
 #define CONVERT_ROW(name, storage, class, wide, width, unit, elements, bytes, conversion) \
@@ -165,7 +153,7 @@ bool zt_convertible(const zt_dtype *from, const zt_dtype *to){
   return from->class!=ZT_COMPLEX || to->class==ZT_COMPLEX;
 }
 
-/* Convert n numbers that are no complex ones, or the parts of such. */
+/* Convert n real numbers, or n parts of complex ones. */
 static size_t convert_elements(const zt_dtype *from, const uint8_t *src, unsigned width,
                                const zt_dtype *to, uint8_t *dst, unsigned widthTo, size_t n){
   size_t (*store)(const void*, void*, size_t) = zt_conversion_of(to)->store[from->wide];
@@ -186,7 +174,7 @@ static size_t convert_elements(const zt_dtype *from, const uint8_t *src, unsigne
   return n;
 }
 
-/* Real numbers to complex ones, in blocks whose real parts are then spread. */
+/* Convert real numbers to complex ones: convert a block, then place the real parts. */
 static size_t convert_spread(const zt_dtype *from, const uint8_t *src, const zt_dtype *to,
                              uint8_t *dst, size_t n){
   ZT_NUMBERS(CONVERT_BLOCK) block;
@@ -264,7 +252,7 @@ ZT_VECTOR static void convert_unpack_fours(const uint8_t *restrict from, uint8_t
   }
 }
 
-/* Elements of one byte, from index `first` on. */
+/* Unpack n elements of one byte, from index `first` on. */
 static void convert_unpack_byte(const zt_dtype *dtype, uint8_t byte, unsigned first, uint8_t *to,
                                 size_t n){
   const unsigned bits = 8/dtype->elements, mask = (1u<<bits)-1;
@@ -297,7 +285,6 @@ void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n){
 
 /* --- Single elements --- */
 
-/* A number of any wide type. */
 typedef union convert_wide {
   float f32;
   double f64;
@@ -305,8 +292,7 @@ typedef union convert_wide {
   uint64_t u64;
 } convert_wide;
 
-/* One number, or one part of a complex one, of a type whose numbers are `width` bytes wide, as the
-** wide type. */
+/* Return a number, or a part of a complex one, of `width` bytes as the wide type. */
 static convert_wide convert_load_one(const zt_dtype *dtype, const void *element, unsigned width){
   convert_wide w = { .u64 = 0 };
   if( zt_conversion_of(dtype)->load ) zt_conversion_of(dtype)->load(element, &w, 1);
@@ -314,7 +300,7 @@ static convert_wide convert_load_one(const zt_dtype *dtype, const void *element,
   return w;
 }
 
-/* A sum that is NaN is the one NaN that all machines agree on. */
+/* Add a number, or a part of a complex one. Machines differ in NaN: every NaN becomes the same. */
 static bool convert_add_one(const zt_dtype *dtype, void *cell, const void *value, unsigned width){
   convert_wide a = convert_load_one(dtype, cell, width), b = convert_load_one(dtype, value, width);
   uint64_t sum;
@@ -329,7 +315,7 @@ static bool convert_add_one(const zt_dtype *dtype, void *cell, const void *value
       break;
     case ZT_I64: case ZT_U64:
       sum = dtype->class==ZT_BOOL ? a.u64 | b.u64 : a.u64 + b.u64;
-      /* The low bytes: modulo 2^bits, which no conversion does */
+      /* Store the low bytes (modulo 2^bits); conversions would fail instead */
       for(unsigned i=0; i<width; i++){
         ((uint8_t*)cell)[zt_big_endian() ? width-1-i : i] = (uint8_t)(sum >> 8*i);
       }

@@ -1,28 +1,27 @@
 /*
-** From one type to another, exact: IEEE 754 round-to-nearest-even from the source's own value, in
-** one rounding. Interface to code in convert.c (loops that compilers vectorise) and
-** small_floats.c (floats of 16 bits and less).
+** Conversions between types, with one IEEE 754 rounding to nearest even from the exact source
+** value. Interface to code in convert.c (loops that compilers vectorise) and small_floats.c (floats
+** of 16 bits and less).
 **
-** Elements in memory have the machine's byte order and lie at multiples of their parts' width; one
-** of a packed type has a byte of its own.
+** Elements in memory have the machine's byte order and are aligned to their parts' width. Each
+** element of a packed type has a byte of its own.
 **
-**   to a float     NaN stays NaN; what is too large becomes an infinity, or NaN in the fp8 types
-**                  that have none
-**   to an integer  truncated toward zero; what does not fit, and NaN, cannot be converted
-**   to bool        0 is false, all else true; as a source any byte but 0 is 1
-**   to f8_e8m0, f4_e2m1  what they cannot express (0, negative, NaN, infinities, too large) cannot
+**   to a float     NaN stays NaN; too large values become an infinity, or NaN in the fp8 types
+**                  without infinities
+**   to an integer  values are truncated toward zero; too large values and NaN cannot be converted
+**   to bool        0 is false, all else is true; as a source, any byte but 0 is 1
+**   to f8_e8m0, f4_e2m1  values outside the type (0, negative, NaN, infinities, too large) cannot
 **                        be converted
-**   to complex     the imaginary part is 0; complex to anything else is no conversion
+**   to complex     the imaginary part is 0; complex converts to complex only
 */
 #ifndef ZT_TENSOR_CONVERT_H
 #define ZT_TENSOR_CONVERT_H
 
 #include "container/dtype.h"
 
-/* Memory for n numbers, or n parts of complex ones, of whatever type is found when it is there:
-** declared as each of them, since C has an object read as nothing else than it was declared to be
-** (C11 6.5, paragraph 7), and compilers count on that. Memory from sqlite3_malloc64() is not
-** declared, and needs none of this. */
+/* Memory for n numbers, or n parts of complex ones, of any type. It is declared as all of them,
+** because compilers assume that an object is accessed only by its declared type (C11 6.5, paragraph
+** 7). Memory from sqlite3_malloc64() has no declared type, and does not need this. */
 #define ZT_NUMBERS(n) union { \
     uint64_t u64[n]; int64_t i64[n]; double f64[n]; uint32_t u32[n]; int32_t i32[n]; float f32[n]; \
     uint16_t u16[n]; int16_t i16[n]; uint8_t u8[n]; int8_t i8[n]; uint8_t bytes[8*(n)]; \
@@ -31,24 +30,24 @@
 /* False for complex to real. */
 bool zt_convertible(const zt_dtype *from, const zt_dtype *to);
 
-/* Convert n elements. Returns how many were: fewer than n where the next one cannot be expressed.
-** src and dst do not overlap. */
+/* Convert n elements. Returns the number of converted elements: fewer than n if the type cannot
+** express the next one. src and dst do not overlap. */
 size_t zt_convert(const zt_dtype *from, const void *src, const zt_dtype *to, void *dst, size_t n);
 
 /* Reverse the bytes of each unit, in place. */
 void zt_swap_bytes(void *p, size_t n, unsigned unit);
 
-/* True if this machine's byte order is not that of files. */
+/* True if this machine's byte order is not the files'. */
 bool zt_big_endian(void);
 
-/* Elements of a packed type to a byte each, from the one at index `first` of the first byte on; and
-** back. A byte holds two or four of them, the first in the lowest bits. What is packed may begin
-** where the elements do. */
+/* Unpack elements of a packed type to a byte each, from index `first` of the first byte on; and
+** pack them again. A byte holds two or four of them, the first in the lowest bits. Elements may be
+** packed in place. */
 void zt_unpack(const zt_dtype *dtype, const uint8_t *from, unsigned first, uint8_t *to, size_t n);
 void zt_pack(const zt_dtype *dtype, const uint8_t *from, uint8_t *to, size_t n);
 
-/* *cell += *value in the type's own arithmetic: floats rounded once, integers modulo 2^bits, bool
-** as or. False if the type cannot express the sum. */
+/* *cell += *value in the type's own arithmetic: floats are rounded once, integers wrap modulo
+** 2^bits, and bools are combined by or. False if the type cannot express the sum. */
 bool zt_add(const zt_dtype *dtype, void *cell, const void *value);
 
 /* One element's value. */

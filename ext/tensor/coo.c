@@ -1,44 +1,43 @@
 /*
 ** The layout sparse_coo: values with their coordinates, in any order (zTensor's specification,
-** section 3).
-** `coords` has the indices of all values in dimension 0, then those in dimension 1, and so on.
+** section 3). `coords` has the indices of all values in dimension 0, then in dimension 1, and so
+** on. `indices` instead has each value's flat position, or its index in each dimension (ONNX).
 **
-**   K1  coords, or indices, has as many entries as there are dimensions times values; flat
-**       positions are as many as values
+**   K1  coords, or indices, has one entry for each dimension and value; flat positions are as many
+**       as values
 **   K2  every coordinate is less than its dimension, every position less than the elements
 **   K3  coords, or indices, are integers
-** `indices` has, for each value, its flat position; or its index in each dimension (ONNX).
-** Joined, one blob has, for each value, its indices as u64 and then the value:
+** The joined form is one blob that has, for each value, its indices as u64 and then the value:
 **   K4  the length is a whole number of these
-** PyTorch may store some last dimensions whole: coordinates are those of the others, and each has
-** as many values as the last ones have elements, in row-major order, which K1 counts as one.
+** PyTorch may store the last dimensions whole: coordinates cover the other dimensions, and each
+** coordinate has a block of values in row-major order, which K1 counts as one.
 */
 #include "core/host.h"
 #include "tensor/layout.h"
 
-#define COO_RECORDS ((size_t)64 << 10)   /* Bytes of such a blob that are taken apart at once; more
-                                         ** than one record has */
+#define COO_RECORDS ((size_t)64 << 10)   /* Bytes of records read at once; a record is smaller */
 #define COO_GATHERED ((uint64_t)8 << 20) /* Coordinates that one reader gathers at once */
 
 typedef struct coo {
   zt_array values;
-  zt_array coords[ZT_MAX_RANK];    /* One for each dimension: they are read side by side */
-  zt_array all;                    /* If there is no memory for as many readers: the coordinates of
-                                   ** all dimensions, */
-  uint64_t *gathered;              /* and those from number `from` on, `room` for each dimension;
-                                   ** owned */
-  uint64_t from, room;
-  size_t n;                        /* How many are there in each dimension */
-  zt_array indices;                /* Positions, or a row of coordinates for each value, and
-                                   ** nothing of what is above but values, */
-  uint32_t columns;                /* as many as that; 0: there are none */
-  zt_array records;                /* Joined: the blob's bytes, and nothing of the two above */
-  uint64_t record;                 /* Bytes of one; 0: there are none */
-  void *window;                    /* COO_RECORDS bytes, if there are records or rows */
-  uint64_t step;                   /* Coordinates from one dimension's to the next: in `coords` */
-  uint32_t rank;                   /* Dimensions that have coordinates */
-  uint64_t whole;                  /* Values of each */
   uint64_t entry;                  /* The next stored element */
+
+  /* Layouts with coords: one reader for each dimension; or if memory is too short for these, one
+  ** reader of all dimensions, which gathers n coordinates of each from number `from` on */
+  zt_array coords[ZT_MAX_RANK];
+  uint64_t step;                   /* From one dimension's coordinates to the next dimension's */
+  uint32_t rank;                   /* Dimensions with coordinates */
+  uint64_t whole;                  /* Values of each coordinate */
+  zt_array all;
+  uint64_t *gathered;              /* `room` for each dimension; owned */
+  uint64_t from, room;
+  size_t n;
+
+  zt_array indices;                /* Layouts with indices */
+  uint32_t columns;                /* Indices of each value; 0: a scalar's */
+  zt_array records;                /* Joined: the blob */
+  uint64_t record;                 /* Bytes of a record; 0: not joined */
+  void *window;                    /* COO_RECORDS bytes of indices or records */
 } coo;
 
 static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
@@ -60,7 +59,7 @@ static int coo_open_blob(zt_tensor *t, coo *s, zt_error *err){
   return zt_array_open_part(&payload, zt_dtype_get(ZT_DTYPE_u8), 0, length, &s->records, err);
 }
 
-/* The last dimensions that are stored whole; how many coordinates there are. */
+/* Set rank and whole. Returns the number of coordinates. */
 static uint64_t coo_set_whole(const zt_tensor *t, coo *s){
   const zt_object *o = t->object;
   s->rank = o->rank-o->whole;
@@ -71,7 +70,6 @@ static uint64_t coo_set_whole(const zt_tensor *t, coo *s){
   return s->whole ? s->values.length/s->whole : 0;
 }
 
-/* One reader for each dimension's coordinates, of which there are n. */
 static int coo_open_coords(zt_tensor *t, coo *s, const zt_component *component,
                            const zt_dtype *dtype, uint64_t n, zt_error *err){
   zt_payload payload = zt_tensor_payload(t, component);
@@ -109,8 +107,7 @@ static int coo_open_components(zt_tensor *t, coo *s, zt_error *err){
   n = coo_set_whole(t, s);
   t->stored = s->values.length;
   s->step = t->object->has_strides ? t->object->strides[0] : n;
-  if( s->rank && n
-   && (!zt_mul64(s->rank-1, s->step, &needed) || !zt_add64(needed, n, &needed)) ){
+  if( s->rank && n && (!zt_mul64(s->rank-1, s->step, &needed) || !zt_add64(needed, n, &needed)) ){
     needed = UINT64_MAX;
   }
   if( needed!=length || n*s->whole!=t->stored ){
@@ -152,7 +149,6 @@ static int coo_open(zt_tensor *t, zt_error *err){
 
 static void coo_close(zt_tensor *t){
   coo *s = t->state;
-  if( !s ) return;
   zt_array_close(&s->values);
   zt_array_close(&s->records);
   zt_array_close(&s->indices);
@@ -169,16 +165,12 @@ static int coo_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   s->entry = 0;
   if( t->stored>0 ) return SQLITE_OK;
   if( s->record ) return zt_array_check_empty(&s->records, err);
-  if( s->indices.stream ){
-    if( zt_array_check_empty(&s->indices, err) ) return err->rc;
-    return zt_array_check_empty(&s->values, err);
-  }
-  /* The bytes are the same for each */
-  if( s->rank && zt_array_check_empty(&s->coords[0], err) ) return err->rc;
-  return zt_array_check_empty(&s->values, err);
+  if( s->indices.stream ) zt_array_check_empty(&s->indices, err);
+  else if( s->rank ) zt_array_check_empty(&s->coords[0], err);   /* All read the same bytes */
+  return err->rc ? err->rc : zt_array_check_empty(&s->values, err);
 }
 
-/* Add the coordinate of a stored element in dimension d to its position so far. */
+/* Add a coordinate in dimension d to a cell's position. False if it is too large. */
 ZT_INLINE bool coo_place(const zt_tensor *t, uint32_t d, uint64_t coordinate, uint64_t *cell){
   *cell = *cell*t->object->shape[d] + coordinate;
   return coordinate<t->object->shape[d];
@@ -211,7 +203,7 @@ static int coo_next_records(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
   return SQLITE_OK;
 }
 
-/* K2. The cells of rows of coordinates. */
+/* Compute the cells of rows of coordinates (K2). */
 static int coo_place_rows(const zt_tensor *t, const coo *s, zt_entries *out, zt_error *err){
   const uint64_t *row = s->window;
   for(size_t i=0; i<out->n; i++, row+=s->columns){
@@ -225,7 +217,7 @@ static int coo_place_rows(const zt_tensor *t, const coo *s, zt_entries *out, zt_
   return SQLITE_OK;
 }
 
-/* K2. Positions are cells. */
+/* Positions are cells (K2). */
 static int coo_place_positions(const zt_tensor *t, const coo *s, zt_entries *out, zt_error *err){
   const uint64_t *position = s->window;
   memcpy(out->cell, position, out->n*sizeof(*position));
@@ -248,8 +240,8 @@ static int coo_next_indices(zt_tensor *t, coo *s, zt_entries *out, zt_error *err
   return zt_array_read(&s->values, s->entry, out->n, &out->value, err);
 }
 
-/* Readers side by side, one in each dimension, would take too much memory: one reader is to go
-** through all dimensions, once for each COO_GATHERED coordinates. */
+/* One reader for each dimension would take too much memory. Use a single reader, which goes through
+** all dimensions once for each COO_GATHERED coordinates. */
 static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   zt_component component = { 0 };
   zt_payload payload = zt_tensor_payload(t, &component);
@@ -273,7 +265,7 @@ static int coo_use_one_reader(zt_tensor *t, coo *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Have the coordinates from number i on, as many as there is room for. */
+/* Gather the coordinates from number i on, as many as there is room for. */
 static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
   uint64_t remaining = t->stored/s->whole-i;
   size_t n = (size_t)(remaining<s->room ? remaining : s->room);
@@ -288,7 +280,6 @@ static int coo_gather(zt_tensor *t, coo *s, uint64_t i, zt_error *err){
   return SQLITE_OK;
 }
 
-/* n coordinates from number i on in dimension d, which one reader for each reads. */
 static int coo_read_dimension(coo *s, uint32_t d, uint64_t i, size_t n, uint64_t *to,
                               zt_error *err){
   if( !s->gathered ) return zt_array_read_indices(&s->coords[d], i, n, to, err);
@@ -296,7 +287,7 @@ static int coo_read_dimension(coo *s, uint32_t d, uint64_t i, size_t n, uint64_t
   return SQLITE_OK;
 }
 
-/* The positions of the same coordinates among those that have any. */
+/* Compute the cells of n coordinates, within the dimensions that have coordinates. */
 static int coo_read_cells(zt_tensor *t, coo *s, uint64_t i, size_t n, uint64_t *cell,
                           zt_error *err){
   uint64_t coordinate[ZT_ENTRIES];
@@ -312,7 +303,7 @@ static int coo_read_cells(zt_tensor *t, coo *s, uint64_t i, size_t n, uint64_t *
   return SQLITE_OK;
 }
 
-/* The same of what was gathered, which may be fewer: *n of them. */
+/* The same for gathered coordinates. *n decreases if fewer were gathered. */
 static int coo_read_gathered_cells(zt_tensor *t, coo *s, uint64_t i, size_t *n, uint64_t *cell,
                                    zt_error *err){
   uint64_t there;
@@ -322,9 +313,9 @@ static int coo_read_gathered_cells(zt_tensor *t, coo *s, uint64_t i, size_t *n, 
   return coo_read_cells(t, s, i, *n, cell, err);
 }
 
-/* Positions of n coordinates, the first of which is number i, become those of out's values, fewer
-** if there are too few coordinates. The last comes first, since what is read is never behind what
-** is written. */
+/* Replace the cells of n coordinates from number i on by those of out's values, or of fewer values
+** if there are too few coordinates. It runs backwards, so that no cell is overwritten before it is
+** read. */
 static void coo_spread(const coo *s, uint64_t i, size_t n, zt_entries *out){
   const uint64_t there = (i+n)*s->whole-s->entry;
   if( out->n>there ) out->n = (size_t)there;

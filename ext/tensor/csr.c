@@ -1,7 +1,7 @@
 /*
-** The layout sparse_csr: compressed rows (zTensor's specification, section 3). Of a matrix with R
-** rows and C columns, `indptr` has R+1 entries: the values from indptr[r] to indptr[r+1] are those
-** of row r, and `indices` has their columns.
+** The layout sparse_csr: compressed rows (zTensor's specification, section 3). For a matrix with R
+** rows and C columns, `indptr` has R+1 entries: row r has the values from indptr[r] to indptr[r+1],
+** and `indices` has their columns.
 **
 **   P1  there are two dimensions
 **   P2  indptr has R+1 entries, begins with 0, never falls and ends with the number of values
@@ -9,32 +9,32 @@
 **   P4  every index is less than C
 **   P5  indices and indptr are integers
 **   P7  where the file's rules say so, columns ascend within a row
-** Joined, the three stand in one blob: indptr u64[R+1], indices u64[n], values[n]; its length
-** tells n:
+** The joined form is one blob: indptr u64[R+1], indices u64[n], values[n]. Its length determines n:
 **   P6  the length leaves whole entries behind indptr
-** PyTorch has three layouts more. In CSC, columns are compressed, and `indices` has rows. In BSR
-** and BSC, an index stands for a block, whose values are row-major; R and C count blocks:
+** PyTorch has three more layouts. CSC compresses columns, and `indices` has rows. In BSR and BSC,
+** an index stands for a block, whose values are row-major; R and C count blocks:
 **   P8  the blocks fill the matrix
 **
-** Below, a line is a row of CSR, a column of CSC, and a row or a column of blocks.
+** Below, a line is a row of CSR, a column of CSC, or a row or column of blocks. A block's place is
+** its index in the line.
 */
 #include "core/host.h"
 #include "tensor/layout.h"
 
-#define CSR_POINTERS 4096   /* Entries of indptr that are read at once */
+#define CSR_POINTERS 4096   /* Entries of indptr read at once */
 
 typedef struct csr {
   zt_array values, indices, indptr;
-  uint64_t lines, places;          /* Lines, and blocks in one that is full */
+  uint64_t lines, places;          /* Lines, and blocks of a full line */
   bool columns;                    /* Lines are columns */
   uint64_t area;                   /* Elements of a block */
-  bool checked;                    /* indptr is as it must be */
-  uint64_t entry, end;             /* The next stored element, and where to stop */
-  uint64_t line;                   /* Of the next stored block, or before it */
-  uint64_t begun;                  /* The first block of the line that was read */
-  uint64_t place;                  /* Of the last block */
-  uint64_t first;                  /* Line of the first of the pointers that are loaded */
-  size_t loaded;                   /* How many are */
+  bool checked;                    /* indptr obeys P2 */
+  uint64_t entry, end;             /* The next stored element, and the one after the last */
+  uint64_t line;                   /* The line of the next stored block, or an earlier line */
+  uint64_t begun;                  /* The first block read in that line */
+  uint64_t place;                  /* The last block's */
+  uint64_t first;                  /* The line of the first loaded pointer */
+  size_t loaded;
   uint64_t pointers[CSR_POINTERS];
 } csr;
 
@@ -42,7 +42,6 @@ static bool csr_is_integer(const zt_dtype *dtype){
   return dtype->class==ZT_INT || dtype->class==ZT_UINT;
 }
 
-/* The three arrays in one blob. */
 static int csr_open_blob(zt_tensor *t, csr *s, zt_error *err){
   const zt_dtype *u64 = zt_dtype_get(ZT_DTYPE_u64);
   zt_component blob;
@@ -73,7 +72,7 @@ static int csr_open_components(zt_tensor *t, csr *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* P1, P8: what the shape makes of lines and blocks. */
+/* Divide the shape into lines and blocks (P1, P8). */
 static int csr_set_lines(const zt_tensor *t, csr *s, zt_error *err){
   const zt_object *o = t->object;
   const uint64_t *block = o->block;
@@ -92,7 +91,7 @@ static int csr_set_lines(const zt_tensor *t, csr *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* P2, P3, P5: the three arrays fit each other. */
+/* Check that the three arrays fit each other (P2, P3, P5). */
 static int csr_check_lengths(const zt_tensor *t, const csr *s, zt_error *err){
   uint64_t values = 0;
   if( !csr_is_integer(s->indices.dtype) || !csr_is_integer(s->indptr.dtype) ){
@@ -127,13 +126,11 @@ static int csr_open(zt_tensor *t, zt_error *err){
 
 static void csr_close(zt_tensor *t){
   csr *s = t->state;
-  if( !s ) return;
   zt_array_close(&s->values);
   zt_array_close(&s->indices);
   zt_array_close(&s->indptr);
 }
 
-/* Load pointers from that of row `first` on. */
 static int csr_load_pointers(csr *s, uint64_t first, zt_error *err){
   uint64_t remaining = s->indptr.length-first;
   s->first = first;
@@ -141,13 +138,13 @@ static int csr_load_pointers(csr *s, uint64_t first, zt_error *err){
   return zt_array_read_indices(&s->indptr, first, s->loaded, s->pointers, err);
 }
 
-/* All pointers were right when they were checked, and these are not: another program has the file
-** mapped, which no time of the file shows. */
+/* Pointers were valid when checked, but are invalid now: another program writes through a mapping
+** of the file, which its times do not show. */
 static int csr_fail_changed(zt_error *err){
   return zt_fail(err, SQLITE_ERROR, "indptr was written to while it was read");
 }
 
-/* Load pointers again. They are looked at again, too: where they lead must be there. */
+/* Load pointers again, and check again that they stay within the indices. */
 static int csr_reload_pointers(csr *s, uint64_t first, zt_error *err){
   uint64_t last = 0;
   if( first>=s->indptr.length ) return csr_fail_changed(err);
@@ -159,7 +156,7 @@ static int csr_reload_pointers(csr *s, uint64_t first, zt_error *err){
   return first==0 && s->pointers[0]!=0 ? csr_fail_changed(err) : SQLITE_OK;
 }
 
-/* Pointer i, loading those around it if need be. */
+/* Return pointer i, which is loaded if needed. */
 static int csr_pointer(csr *s, uint64_t i, uint64_t *out, zt_error *err){
   if( (i<s->first || i-s->first>=s->loaded) && csr_reload_pointers(s, i, err) ){
     s->loaded = 0;
@@ -192,7 +189,7 @@ static int csr_check_pointers(csr *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Stand before the first block of a line, and stop behind the last one of another. */
+/* Set the range of stored elements to that of lines `first` to `last`. */
 static int csr_seek_lines(csr *s, uint64_t first, uint64_t last, zt_error *err){
   uint64_t block = 0, end = s->indices.length;
   if( last+1<s->lines && csr_pointer(s, last+1, &end, err) ) return err->rc;
@@ -219,7 +216,7 @@ static int csr_seek(zt_tensor *t, uint64_t first, uint64_t n, zt_error *err){
   return csr_seek_lines(s, first/columns/height, (first+n-1)/columns/height, err);
 }
 
-/* P4, P7: the place of block number i in the line that was reached. */
+/* Check the place of block number i in the current line (P4, P7). */
 static int csr_check_place(const csr *s, bool ordered, uint64_t i, uint64_t place, zt_error *err){
   const char *line = s->columns ? "column" : "row", *what = s->columns ? "row" : "column";
   if( ordered && i>s->begun && place<=s->place ){
@@ -233,8 +230,7 @@ static int csr_check_place(const csr *s, bool ordered, uint64_t i, uint64_t plac
   return SQLITE_OK;
 }
 
-/* The places of n blocks from number i on are in cell: make them positions of their first
-** elements. */
+/* Replace the places of n blocks from number i on by the positions of their first elements. */
 static int csr_place(const zt_tensor *t, csr *s, uint64_t i, size_t n, uint64_t *cell,
                      zt_error *err){
   const bool ordered = (t->object->rules & ZT_RULE_ORDER)!=0;
@@ -258,8 +254,8 @@ static int csr_place(const zt_tensor *t, csr *s, uint64_t i, size_t n, uint64_t 
   return SQLITE_OK;
 }
 
-/* Positions of blocks' first elements, the first of which is number i, become those of out's
-** entries. The last comes first, since what is read is never behind what is written. */
+/* Replace the positions of blocks from number i on by those of out's elements. It runs backwards,
+** so that no position is overwritten before it is read. */
 static void csr_spread(const zt_tensor *t, const csr *s, uint64_t i, zt_entries *out){
   const uint64_t width = t->object->block[1], columns = t->object->shape[1];
   for(size_t k=out->n; k-->0; ){

@@ -1,6 +1,6 @@
 /*
-** The encoding deflate: one stream of RFC 1951, as members of zip archives have it. See encoding.h
-** for its rules E2 to E4, and core/inflate.h for the decoder.
+** The encoding deflate: one stream of RFC 1951, as in zip archives. encoding.h has its rules E2 to
+** E4, and core/inflate.h the decoder.
 */
 #include "core/host.h"
 #include "core/inflate.h"
@@ -11,10 +11,10 @@
 typedef struct deflate_decoder {
   zt_payload payload;
   zt_inflate *inflate;
-  zt_span in;              /* Stored bytes that were read, and not taken */
-  uint8_t *window;         /* Where they are read to; NULL for an image */
+  zt_span in;              /* Stored bytes not decoded yet */
+  uint8_t *window;         /* They are read into this; NULL for an image */
   uint64_t read;           /* Stored bytes read so far */
-  uint64_t work;           /* Bytes read and decoded since the last question whether to go on */
+  uint64_t work;           /* Bytes read and decoded since the last check for an interrupt */
 } deflate_decoder;
 
 static void deflate_close(zt_decoder *decoder){
@@ -37,7 +37,7 @@ static int deflate_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   return err->rc;
 }
 
-/* Provide stored bytes if all so far are used up. */
+/* Read more stored bytes if `in` is empty. */
 static int deflate_refill(deflate_decoder *d, zt_error *err){
   const zt_component *component = d->payload.component;
   zt_span image = zt_source_image(d->payload.source);
@@ -51,7 +51,7 @@ static int deflate_refill(deflate_decoder *d, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The stream has ended: so have the stored bytes. */
+/* Where the stream ends, the stored bytes must end too. */
 static int deflate_check_end(const deflate_decoder *d, size_t behind, zt_error *err){
   uint64_t more = behind+d->in.n+(d->payload.component->length-d->read);
   if( more==0 ) return SQLITE_OK;

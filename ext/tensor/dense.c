@@ -1,15 +1,15 @@
 /*
 ** The layout dense: the component `data` holds the elements in row-major order (zTensor's
-** specification, section 3); or, where the object has strides, each of them where these lead.
+** specification, section 3), or at the object's strides.
 **
-**   D1  the data is as long as shape and type make it; with strides, it ends behind the last
-**       element that they lead to
-** PyTorch stores what is lazily negated, or conjugated, as it was before. Values have it done.
+**   D1  the data has the length that shape and type demand; with strides, it ends behind the last
+**       element that they reach
+** PyTorch stores lazily negated or conjugated data unchanged. Reading applies the operation.
 */
 #include "core/host.h"
 #include "tensor/strided.h"
 
-/* How many elements the data has: with strides, those from the first to the last one. */
+/* Return how many elements the data must have: with strides, from the first to the last one. */
 static int dense_measure(const zt_object *object, uint64_t *out, zt_error *err){
   *out = object->elements;
   if( !object->has_strides || object->elements==0 ) return SQLITE_OK;
@@ -48,13 +48,12 @@ static int dense_open(zt_tensor *t, zt_error *err){
 
 static void dense_close(zt_tensor *t){
   dense_state *s = t->state;
-  if( !s ) return;
   zt_array_close(&s->data);
   zt_strided_free(s->strided);
 }
 
-/* Negate n numbers of so many bytes, of which the first and every `step`th after it count: floats
-** by their sign, so that 0 becomes -0, and integers modulo 2^bits. */
+/* Negate every `step`th of n numbers of `width` bytes, from the first on. Floats change their sign,
+** so that 0 becomes -0; integers are negated modulo 2^bits. */
 static void dense_negate(uint8_t *p, size_t n, size_t step, unsigned width, bool integer){
   const size_t top = zt_big_endian() ? 0 : width-1u;
   for(size_t i=0; i<n; i+=step){
@@ -70,7 +69,6 @@ static void dense_negate(uint8_t *p, size_t n, size_t step, unsigned width, bool
   }
 }
 
-/* What is lazily done to n elements. */
 static void dense_apply(const zt_tensor *t, uint8_t *p, size_t n){
   const zt_dtype *dtype = t->dtype;
   const bool complex = dtype->class==ZT_COMPLEX;

@@ -1,4 +1,4 @@
-/* Sums without a rounding. See exact.h. */
+/* Exact sums. See exact.h. */
 #include "tensor/exact.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define EXACT_DIGITS 53            /* Bits of a double */
-#define EXACT_LEAST (-1074)        /* Exponent of the least double */
-#define EXACT_ADDED_MAX 1000       /* Numbers of up to 54 bits that a limb has room for */
+#define EXACT_LEAST (-1074)        /* Exponent of the smallest positive double */
+#define EXACT_ADDED_MAX 1000       /* Numbers of up to 54 bits that a limb can add up */
 
 /* --- Natural numbers --- */
 
@@ -62,22 +62,20 @@ zt_natural zt_natural_shifted(const zt_natural *a, unsigned limbs){
 
 /* --- Division --- */
 
-/* The number of bits of a number of so many limbs. */
 static int exact_bits(const uint32_t *limb, int limbs){
   int bits = 32*limbs;
   while( bits>0 && !(limb[(bits-1)/32]>>((bits-1)%32) & 1) ) bits--;
   return bits;
 }
 
-/* True if one of the lowest bits is set. */
 static bool exact_any_below(const uint32_t *limb, int bits){
   int i = 0;
   for(; bits>=32; bits-=32, i++) if( limb[i] ) return true;
   return bits>0 && (limb[i] & ((UINT32_C(1)<<bits)-1));
 }
 
-/* The nearest double to the number, in units of 2^unit, divided by n: bit by bit, as on paper, to
-** one bit behind the last that a double has. */
+/* Return the double nearest to the number, in units of 2^unit, divided by n. The long division runs
+** bit by bit, to one bit more than a double has. */
 static double exact_divide(const uint32_t *limb, int limbs, int unit, uint64_t n){
   uint64_t quotient = 0, rest = 0;
   int at = exact_bits(limb, limbs), digits = 0;
@@ -106,7 +104,7 @@ double zt_natural_divided(const zt_natural *a, uint64_t n){
 
 /* --- Sums of doubles --- */
 
-/* Leave all limbs but the last one from 0 to 2^32-1. */
+/* Carry, so that all limbs but the last one are from 0 to 2^32-1. */
 static void exact_carry(zt_real_sum *sum){
   for(int i=0; i+1<ZT_REAL_LIMBS; i++){
     const int64_t low = (int64_t)((uint64_t)sum->limb[i] & UINT32_MAX);

@@ -17,7 +17,6 @@ static void fingerprint_put_text(zt_digest *d, zt_text text){
   zt_digest_update(d, (zt_span){ (const uint8_t*)text.z, text.n });
 }
 
-/* Take in an object of a file. */
 static void fingerprint_put_named(zt_digest *d, zt_text name, const uint8_t *bytes){
   fingerprint_put_text(d, name);
   zt_digest_update(d, (zt_span){ bytes, ZT_DIGEST_XXH3_128_BYTES });
@@ -27,8 +26,6 @@ static void fingerprint_finish(zt_digest *d, zt_fingerprint *out){
   zt_digest_xxh3_128(d, out->bytes);
   zt_digest_text(d, out->text);
 }
-
-/* --- Of a tensor --- */
 
 static void fingerprint_take(void *digest, zt_span bytes){
   zt_digest_update(digest, bytes);
@@ -58,18 +55,14 @@ int zt_fingerprint_object(zt_source *source, const zt_container *c, uint32_t i, 
   return err->rc;
 }
 
-/* --- Of a file --- */
-
-/* Its objects, by name. */
 typedef struct fingerprint_run {
   zt_source *source;           /* Borrowed, as are the next two */
   const zt_container *container;
   zt_budget *budget;
-  uint32_t *order;             /* Owned */
-  zt_error place;
+  uint32_t *order;             /* Objects by name; owned */
+  zt_error place;              /* The place of errors */
 } fingerprint_run;
 
-/* One object as a job. */
 typedef struct fingerprint_job {
   zt_job job;                  /* First */
   const fingerprint_run *of;
@@ -110,14 +103,12 @@ static void fingerprint_drop(zt_job *job){
 
 static const zt_jobs fingerprint_jobs = { fingerprint_next, fingerprint_make, fingerprint_drop };
 
-/* Take in the object that is number i by name. */
+/* Take in object i in the order of names. */
 static int fingerprint_put_object(fingerprint_run *run, zt_prefetch *prefetch, uint32_t i,
-                                  zt_digest *d,
-                                  zt_error *err){
+                                  zt_digest *d, zt_error *err){
   const uint32_t remaining = zt_container_objects(run->container)-1-i;
   fingerprint_job *j = (fingerprint_job*)zt_prefetch_take(prefetch, run, i, remaining,
-                                                          &run->budget->interrupt,
-                                                          err);
+                                                          &run->budget->interrupt, err);
   if( !j ) return err->rc;
   run->budget->decoded = j->budget.decoded;
   if( j->err.rc ){
@@ -138,7 +129,7 @@ int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *bud
   zt_digest *d = NULL;
   run.order = zt_container_by_name(c, &budget->interrupt, err);
   if( run.order ) d = zt_digest_begin(ZT_DIGEST_XXH3_128, err);
-  /* What is left to decode, one job has from the one before */
+  /* With a bound, each job needs the number of bytes that earlier jobs decoded */
   if( budget->decode==UINT64_MAX ) prefetch.tasks.pool = budget->pool;
   for(uint32_t i=0; d && i<zt_container_objects(c); i++){
     if( fingerprint_put_object(&run, &prefetch, i, d, err) ) break;
@@ -149,8 +140,6 @@ int zt_fingerprint_file(zt_source *source, const zt_container *c, zt_budget *bud
   sqlite3_free(run.order);
   return err->rc;
 }
-
-/* --- Of several files --- */
 
 static int fingerprint_digit(char ch){
   if( ch>='0' && ch<='9' ) return ch-'0';

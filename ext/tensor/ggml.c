@@ -1,8 +1,8 @@
 /*
-** ggml's blocks: which decoder is whose, and the decoders of those below 256 elements. See ggml.h.
+** The table of decoders of ggml's blocks, and those of blocks below 256 elements. See ggml.h.
 **
-** Above each decoder stands what a block consists of. "q[16] of 4 bits" are codes: 16 bytes, of
-** which the lower halves are the first 16 and the upper halves the next; d and m are f16.
+** The comment of each decoder lists a block's fields. "q[16] of 4 bits" are codes in 16 bytes: the
+** lower halves are the first 16 codes, and the upper halves the next; d and m are f16.
 */
 #include <math.h>
 #include "tensor/ggml_blocks.h"
@@ -110,17 +110,17 @@ ZT_VECTOR static void ggml_decode_q2_0(const uint8_t *restrict p, float *restric
 
 /* --- Floats of 4 bits times a scale --- */
 
-/* Twice the value of a code of f4_e2m1; there is no -0. */
+/* Twice the value of each code of f4_e2m1; there is no -0. */
 static const float ggml_f4[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
 
-/* The first two scales of mxfp4 times these: some products are subnormal, and a host may have told
-** its processor to take those for zero. */
+/* The products of mxfp4's two least scales and these values. Some are subnormal, and are not
+** computed, because the host may have set its processor to flush subnormals to zero. */
 static const uint32_t ggml_least[2][8] = {
   { 0, 0x00200000, 0x00400000, 0x00600000, 0x00800000, 0x00C00000, 0x01000000, 0x01400000 },
   { 0, 0x00400000, 0x00800000, 0x00C00000, 0x01000000, 0x01400000, 0x01800000, 0x01C00000 },
 };
 
-/* The products of a scale, 2^(e-128), and the codes. e of 255 is a power of two like the others. */
+/* Multiply the codes by the scale 2^(e-128); e = 255 is a power of two like the others. */
 static void ggml_scale_f4(unsigned e, float *products){
   float scale = zt_ggml_float((e-1) << 23);
   for(unsigned k=0; k<16; k++){
@@ -141,8 +141,8 @@ static void ggml_decode_mxfp4(const uint8_t *restrict p, float *restrict out, si
   }
 }
 
-/* Half the f8_e4m3fn without its sign. 0x7F, which would be NaN, is 0; 0xFF is what its exponent
-** and mantissa say. */
+/* Half the f8_e4m3fn without its sign. 0x7F (NaN in that type) is 0; 0xFF is decoded like any
+** number. */
 static float ggml_half_e4m3(unsigned code){
   unsigned magnitude = code & 0x7F;
   if( code==0x7F ) return 0;
@@ -165,15 +165,6 @@ static void ggml_decode_nvfp4(const uint8_t *restrict p, float *restrict out, si
   }
 }
 
-/* --- What is seen of them --- */
-
 #define GGML_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_decode_##name;
-GGML_SHOW(q4_0)
-GGML_SHOW(q4_1)
-GGML_SHOW(q5_0)
-GGML_SHOW(q5_1)
-GGML_SHOW(q8_0)
-GGML_SHOW(q1_0)
-GGML_SHOW(q2_0)
-GGML_SHOW(mxfp4)
-GGML_SHOW(nvfp4)
+GGML_SHOW(q4_0) GGML_SHOW(q4_1) GGML_SHOW(q5_0) GGML_SHOW(q5_1) GGML_SHOW(q8_0)
+GGML_SHOW(q1_0) GGML_SHOW(q2_0) GGML_SHOW(mxfp4) GGML_SHOW(nvfp4)

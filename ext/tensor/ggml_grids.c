@@ -1,6 +1,6 @@
 /*
-** The grids of ggml's IQ types: data of the ggml project (src/ggml-common.h), each entry in one
-** word as ggml_grids.h says. They are under this licence:
+** The grids of ggml's IQ types: data of the ggml project (src/ggml-common.h), packed as described
+** in ggml_grids.h. They are under this licence:
 **
 ** MIT License
 **

@@ -1,32 +1,32 @@
 /*
-** ggml's IQ blocks, whose codes are numbers of vectors in grids, or of one number in a list. See
+** ggml's IQ blocks, whose codes are indices of vectors in grids, or of numbers in a list. See
 ** ggml.h; d is f16. All but iq4_nl have 256 elements, in 8 groups of 32.
 */
 #include "tensor/ggml_blocks.h"
 #include "tensor/ggml_grids.h"
 
-/* Eight numbers of a byte each, the first in the lowest, are one u64 until they are codes. */
+/* A u64 holds eight numbers of a byte each, the first in the lowest byte. */
 #define GGML_IQ_EACH 0x0101010101010101u
 
 ZT_INLINE void ggml_iq_put(uint64_t bytes, int8_t *codes){
   for(int k=0; k<8; k++) codes[k] = (int8_t)(uint8_t)(bytes >> 8*k);
 }
 
-/* n codes times a scale. */
+/* Multiply n codes by a scale. */
 ZT_INLINE void ggml_iq_multiply(const int8_t *restrict codes, size_t n, float scale,
                                 float *restrict out){
   for(size_t k=0; k<n; k++) out[k] = (float)codes[k] * scale;
 }
 
-/* The numbers, none of which is 0, negative where a bit is 1. */
+/* Negate the numbers whose bit is 1. No number is 0. */
 ZT_INLINE uint64_t ggml_iq_negate(uint64_t bytes, uint32_t bits){
-  /* Bit k is left in byte k, and becomes 1 */
+  /* Byte k becomes bit k */
   uint64_t ones = bits*GGML_IQ_EACH & 0x8040201008040201u;
   ones = (ones + 0x00406070787C7E7Fu) >> 7 & GGML_IQ_EACH;
   return (bytes ^ ones*0xFF) + ones;
 }
 
-/* Signs of 8 elements in 7 bits: the eighth makes the number of negative ones even. */
+/* Extend 7 bits of signs to 8: the eighth makes the number of negative elements even. */
 ZT_INLINE uint32_t ggml_iq_signs(uint32_t bits){
   uint32_t parity = bits ^ bits >> 4;
   parity ^= parity >> 2;
@@ -35,22 +35,22 @@ ZT_INLINE uint32_t ggml_iq_signs(uint32_t bits){
 
 /* --- 2 bits an element, and less --- */
 
-/* The 8 codes of 2 bits of an entry. */
+/* Spread an entry's 8 codes of 2 bits to bytes. */
 ZT_INLINE uint64_t ggml_iq_spread2(uint64_t entry){
   entry = (entry | entry << 24) & 0x000000FF000000FFu;
   entry = (entry | entry << 12) & 0x000F000F000F000Fu;
   return (entry | entry << 6) & 0x0303030303030303u;
 }
 
-/* An entry of the iq2 grids. */
+/* Decode an entry of the iq2 grids. */
 ZT_INLINE void ggml_iq_put2(uint32_t entry, uint32_t signs, int8_t *codes){
   uint64_t numbers = ggml_iq_spread2(entry);
   numbers = numbers*17 + (numbers >> 1 & GGML_IQ_EACH) + 8*GGML_IQ_EACH;
   ggml_iq_put(ggml_iq_negate(numbers, signs), codes);
 }
 
-/* d, then for each group 4 entries of one byte and a word: 4 times 7 bits of signs, and above them
-** the scale: d*(scale+0.5)/4. */
+/* d, then for each group 4 entries of one byte and a word, which has 4 times 7 bits of signs, and
+** the scale above them: d*(scale+0.5)/4. */
 ZT_VECTOR static void ggml_iq_decode_iq2_xxs(const uint8_t *restrict p, float *restrict out,
                                              size_t n){
   int8_t codes[32];
@@ -70,7 +70,7 @@ ZT_VECTOR static void ggml_iq_decode_iq2_xxs(const uint8_t *restrict p, float *r
   }
 }
 
-/* The last step of iq2_xs and iq2_s: each 16 elements have a scale of 4 bits, d*(scale+0.5)/4. */
+/* Scale the codes of iq2_xs and iq2_s: 16 elements share a scale of 4 bits, d*(scale+0.5)/4. */
 ZT_INLINE void ggml_iq_multiply2(const int8_t *restrict codes, const uint8_t *restrict scales,
                                  float d, float *restrict out){
   for(size_t g=0; g<16; g++){
@@ -79,7 +79,7 @@ ZT_INLINE void ggml_iq_multiply2(const int8_t *restrict codes, const uint8_t *re
   }
 }
 
-/* d, 32 words of 16 bits with an entry of 9 bits and signs of 7; s[8]. */
+/* d, 32 words of 16 bits (an entry of 9 bits and signs of 7), s[8]. */
 ZT_VECTOR static void ggml_iq_decode_iq2_xs(const uint8_t *restrict p, float *restrict out,
                                             size_t n){
   int8_t codes[256];
@@ -94,7 +94,7 @@ ZT_VECTOR static void ggml_iq_decode_iq2_xs(const uint8_t *restrict p, float *re
   }
 }
 
-/* d, q[32], signs[32], h[8] with 2 bits more for each entry, s[8]. */
+/* d, q[32], signs[32], h[8] with the 2 upper bits of each entry, s[8]. */
 ZT_VECTOR static void ggml_iq_decode_iq2_s(const uint8_t *restrict p, float *restrict out,
                                            size_t n){
   int8_t codes[256];
@@ -109,8 +109,8 @@ ZT_VECTOR static void ggml_iq_decode_iq2_s(const uint8_t *restrict p, float *res
   }
 }
 
-/* An entry of the iq1 grid: its numbers are -1, 0 and 1, of which each element is an eighth more or
-** less. The codes are eighths, and 16 more than that. */
+/* Decode an entry of the iq1 grid. Its numbers are -1, 0 and 1, plus or minus an eighth. A code is
+** 8 times the number, plus 16. */
 ZT_INLINE void ggml_iq_put1(uint32_t entry, bool less, int8_t *codes){
   ggml_iq_put(ggml_iq_spread2(entry)*8 + (less ? 7 : 9)*GGML_IQ_EACH, codes);
 }
@@ -120,8 +120,8 @@ ZT_INLINE void ggml_iq_multiply1(const int8_t *restrict codes, size_t n, float s
   for(size_t k=0; k<n; k++) out[k] = (float)(codes[k]-16) * 0.125f * scale;
 }
 
-/* d, q[32], for each group a word of 16 bits: 4 times 3 bits more for the entries, a scale of 3
-** bits, and whether it is an eighth less: d*(1+2*scale). */
+/* d, q[32], for each group a word of 16 bits: the 3 upper bits of each of 4 entries, a scale of 3
+** bits, and a bit for minus an eighth: d*(1+2*scale). */
 ZT_VECTOR static void ggml_iq_decode_iq1_s(const uint8_t *restrict p, float *restrict out,
                                            size_t n){
   int8_t codes[32];
@@ -141,9 +141,9 @@ ZT_VECTOR static void ggml_iq_decode_iq1_s(const uint8_t *restrict p, float *res
   }
 }
 
-/* q[32], h[16], 4 words of 16 bits. h has for each 8 elements 3 bits more for the entry, and
-** whether it is an eighth less. A word has 4 scales of 3 bits, of 16 elements each, and 4 bits of
-** d, the first the lowest: d*(1+2*scale). */
+/* q[32], h[16], 4 words of 16 bits. h has 4 bits for each 8 elements: the entry's 3 upper bits, and
+** a bit for minus an eighth. A word has 4 scales of 3 bits, for 16 elements each, and 4 bits of d,
+** the lowest in the first word: d*(1+2*scale). */
 ZT_VECTOR static void ggml_iq_decode_iq1_m(const uint8_t *restrict p, float *restrict out,
                                            size_t n){
   int8_t codes[16];
@@ -165,7 +165,7 @@ ZT_VECTOR static void ggml_iq_decode_iq1_m(const uint8_t *restrict p, float *res
 
 /* --- 3 bits an element --- */
 
-/* The 4 codes of 3 bits of each of two entries. */
+/* Spread two entries' 4 codes of 3 bits to bytes. */
 ZT_INLINE uint64_t ggml_iq_spread3(uint64_t a, uint64_t b){
   uint64_t entry = a | b << 32;
   entry = (entry | entry << 10) & 0x003F003F003F003Fu;
@@ -196,8 +196,8 @@ ZT_VECTOR static void ggml_iq_decode_iq3_xxs(const uint8_t *restrict p, float *r
   }
 }
 
-/* d, q[64], h[8] with a bit more for each entry, signs[32], s[4]; each group has a scale of 4 bits:
-** d*(1+2*scale). */
+/* d, q[64], h[8] with the upper bit of each entry, signs[32], s[4]; each group has a scale of 4
+** bits: d*(1+2*scale). */
 ZT_VECTOR static void ggml_iq_decode_iq3_s(const uint8_t *restrict p, float *restrict out,
                                            size_t n){
   int8_t codes[256];
@@ -219,7 +219,7 @@ ZT_VECTOR static void ggml_iq_decode_iq3_s(const uint8_t *restrict p, float *res
   }
 }
 
-/* --- Codes of 4 bits that stand for numbers of a list --- */
+/* --- 4 bits an element: indices of a list --- */
 
 static const float ggml_iq4[16] = {
   -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
@@ -260,15 +260,8 @@ ZT_VECTOR static void ggml_iq_decode_iq4_xs(const uint8_t *restrict p, float *re
   }
 }
 
-/* --- What is seen of them --- */
-
 #define GGML_IQ_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_iq_decode_##name;
-GGML_IQ_SHOW(iq2_xxs)
-GGML_IQ_SHOW(iq2_xs)
-GGML_IQ_SHOW(iq2_s)
-GGML_IQ_SHOW(iq1_s)
-GGML_IQ_SHOW(iq1_m)
-GGML_IQ_SHOW(iq3_xxs)
-GGML_IQ_SHOW(iq3_s)
-GGML_IQ_SHOW(iq4_nl)
-GGML_IQ_SHOW(iq4_xs)
+GGML_IQ_SHOW(iq2_xxs) GGML_IQ_SHOW(iq2_xs) GGML_IQ_SHOW(iq2_s)
+GGML_IQ_SHOW(iq1_s) GGML_IQ_SHOW(iq1_m)
+GGML_IQ_SHOW(iq3_xxs) GGML_IQ_SHOW(iq3_s)
+GGML_IQ_SHOW(iq4_nl) GGML_IQ_SHOW(iq4_xs)

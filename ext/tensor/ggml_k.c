@@ -1,9 +1,9 @@
 /*
-** ggml's blocks of 256 elements whose codes are numbers: the K types, which have scales in two
-** steps, and the ternary ones. See ggml.h; d and m are f16.
+** ggml's blocks of 256 elements whose codes are numbers: the K types, which scale in two steps, and
+** the ternary types. See ggml.h; d and m are f16.
 **
-** Codes lie in parts of 32 bytes, or 16: the lowest bits of its bytes are the part's first codes,
-** the next bits the next as many.
+** Codes lie in parts of 32 or 16 bytes: the lowest bits of these bytes are the part's first 32 or
+** 16 codes, the next bits the next codes.
 */
 #include "tensor/ggml_blocks.h"
 
@@ -22,9 +22,9 @@ ZT_VECTOR static void ggml_k_decode_q2_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* h[32], q[64] of 2 bits, s[12], d. Bit number g/2 of h belongs to the elements of group g, and is
-** 0 where 4 is to be taken off. Each 16 elements have a scale of 6 bits, the lower 4 in s[0..8],
-** the upper 2 in s[8..12]: d*(scale-32)*q. */
+/* h[32], q[64] of 2 bits, s[12], d. Bit g/2 of h belongs to the elements of group g: if it is 0, 4
+** is subtracted. 16 elements share a scale of 6 bits, the lower 4 in s[0..8], the upper 2 in
+** s[8..12]: d*(scale-32)*q. */
 ZT_VECTOR static void ggml_k_decode_q3_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=110, out+=256){
     const uint8_t *s = p+96;
@@ -43,8 +43,8 @@ ZT_VECTOR static void ggml_k_decode_q3_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* s[12] of q4_k and q5_k: 8 scales and 8 minima of 6 bits. The first 4 of either are the lower bits
-** of a byte; of the others, 4 bits are in the last bytes, 2 above those of the first. */
+/* Unpack s[12] of q4_k and q5_k: 8 scales and 8 minima of 6 bits. The first 4 of each are the lower
+** bits of a byte. The others have 4 bits in the last bytes, and 2 above the first ones. */
 ZT_INLINE void ggml_k_unpack(const uint8_t *s, float d, float m, float *scales, float *minima){
   for(size_t g=0; g<4; g++){
     scales[g] = d * (float)(s[g] & 63);
@@ -72,8 +72,8 @@ ZT_VECTOR static void ggml_k_decode_q4_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* d, m, s[12], h[32], q[128] of 4 bits; bit number g of h is the fifth of the codes of group g.
-** Else as q4_k. */
+/* d, m, s[12], h[32], q[128] of 4 bits; bit g of h is the fifth bit of the codes of group g. The
+** rest is as in q4_k. */
 ZT_VECTOR static void ggml_k_decode_q5_k(const uint8_t *restrict p, float *restrict out, size_t n){
   float scales[8], minima[8];
   for(size_t i=0; i<n; i++, p+=176, out+=256){
@@ -92,14 +92,14 @@ ZT_VECTOR static void ggml_k_decode_q5_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* q[128] of 4 bits, in parts of 64; h[64] with 2 bits more for each, in parts of 32; s[16], signed
-** bytes, one for each 16 elements; d: d*scale*(q-32). */
+/* q[128] of 4 bits, in parts of 64; h[64] with the 2 upper bits of each, in parts of 32; s[16],
+** signed bytes, one for each 16 elements; d: d*scale*(q-32). */
 ZT_VECTOR static void ggml_k_decode_q6_k(const uint8_t *restrict p, float *restrict out, size_t n){
   for(size_t i=0; i<n; i++, p+=210, out+=256){
     uint32_t scale = zt_le16(p+208);
     float d = zt_ggml_half(scale);
     for(size_t g=0; g<16; g++){
-      /* Group g is 16 of the 32 elements in that quarter of either half of the block */
+      /* Group g is 16 of the 32 elements of a quarter of half a block */
       size_t quarter = g%8/2, at = g%2*16;
       const uint8_t *q = p + g/8*64 + quarter%2*32 + at, *high = p + 128 + g/8*32 + at;
       float dl = d * (float)(int8_t)p[192+g];
@@ -112,10 +112,8 @@ ZT_VECTOR static void ggml_k_decode_q6_k(const uint8_t *restrict p, float *restr
   }
 }
 
-/* --- Ternary --- */
-
-/* n bytes have `digits` ternary digits each, as a fraction of 256: 3 times what is behind the point
-** has the next digit before it. The first digit of each byte, then the second. */
+/* Each of n bytes is a fraction of 256 with `digits` ternary digits: 3 times the fractional part
+** has the next digit as its integer part. The first digits of all bytes come first. */
 ZT_INLINE void ggml_k_digits(const uint8_t *restrict p, size_t n, size_t digits, float d,
                              float *restrict out){
   static const uint8_t powers[] = { 1, 3, 9, 27, 81 };
@@ -152,13 +150,6 @@ ZT_VECTOR static void ggml_k_decode_tq2_0(const uint8_t *restrict p, float *rest
   }
 }
 
-/* --- What is seen of them --- */
-
 #define GGML_K_SHOW(name) zt_ggml_decoder *const zt_ggml_decode_##name = ggml_k_decode_##name;
-GGML_K_SHOW(q2_k)
-GGML_K_SHOW(q3_k)
-GGML_K_SHOW(q4_k)
-GGML_K_SHOW(q5_k)
-GGML_K_SHOW(q6_k)
-GGML_K_SHOW(tq1_0)
-GGML_K_SHOW(tq2_0)
+GGML_K_SHOW(q2_k) GGML_K_SHOW(q3_k) GGML_K_SHOW(q4_k) GGML_K_SHOW(q5_k) GGML_K_SHOW(q6_k)
+GGML_K_SHOW(tq1_0) GGML_K_SHOW(tq2_0)

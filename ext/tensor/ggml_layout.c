@@ -1,13 +1,14 @@
 /*
-** Blocks of ggml as a tensor: gguf.q4_k and the like, and gguf.q4_k/1. `data` has the blocks, in
-** row-major order; each row of the last dimension is whole ones. Elements are f32 (ggml.h).
+** The layouts of ggml's blocks: gguf.q4_k and the like, and gguf.q4_k/1. `data` has the blocks in
+** row-major order. A row of the last dimension is a whole number of blocks. Elements are f32
+** (ggml.h).
 **
-**   GB1  it is said what the elements of such a block are
+**   GB1  the elements of such a block are defined
 **   GB2  the last dimension is a multiple of a block's elements
 **   GB3  elems_per_block and block_bytes, where they are stated, are those of the type
 **   GB4  data is of u8
-**   GB5  the order of the bytes within blocks is known: it is little-endian, while in big-endian
-**        files some writers turn the numbers within blocks, and others do not
+**   GB5  the byte order within blocks is known: it is little-endian, but in big-endian files it
+**        depends on the writer
 **   GB6  data has as many bytes as the shape needs
 **   GB7  there is no other component
 */
@@ -15,18 +16,16 @@
 #include "tensor/ggml.h"
 #include "tensor/quantized_groups.h"
 
-#define GGML_BYTES ((size_t)32 << 10)   /* Of blocks that are read at once */
-#define GGML_ELEMENTS 256               /* The most of a block */
+#define GGML_BYTES ((size_t)32 << 10)   /* Bytes of blocks read at once */
+#define GGML_ELEMENTS 256               /* Elements of the largest block */
 
 typedef struct ggml_state {
   const zt_ggml_type *type;
   zt_ggml_decoder *decode;
   zt_array data;
-  float one[GGML_ELEMENTS];   /* Of a block of which some are wanted */
+  float one[GGML_ELEMENTS];   /* The elements of a block that is read in part */
   uint8_t bytes[GGML_BYTES];
 } ggml_state;
-
-/* --- Opening --- */
 
 enum { GGML_PER_BLOCK, GGML_BLOCK_BYTES, GGML_SETTINGS };
 
@@ -59,7 +58,7 @@ static int ggml_check_data(zt_tensor *t, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Bytes of all blocks: GB1, GB2. */
+/* Return the bytes of all blocks (GB1, GB2). */
 static int ggml_measure(const zt_tensor *t, const ggml_state *s, uint64_t *out, zt_error *err){
   const zt_object *o = t->object;
   const zt_ggml_type *type = s->type;
@@ -94,11 +93,8 @@ static int ggml_open(zt_tensor *t, zt_error *err){
 }
 
 static void ggml_close(zt_tensor *t){
-  ggml_state *s = t->state;
-  if( s ) zt_array_close(&s->data);
+  zt_array_close(&((ggml_state*)t->state)->data);
 }
-
-/* --- Reading --- */
 
 static int ggml_read_blocks(ggml_state *s, uint64_t first, size_t n, float *out, zt_error *err){
   if( zt_array_read(&s->data, first*s->type->bytes, n*s->type->bytes, s->bytes, err)==SQLITE_OK ){

@@ -1,4 +1,4 @@
-/* How values are spread. See histogram.h. */
+/* The distribution of values. See histogram.h. */
 #include "tensor/histogram.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "tensor/stats.h"
 
 #define HISTOGRAM_BLOCK 4096
-#define HISTOGRAM_WHOLE 0x1p53   /* Integers below that f64 holds */
-#define HISTOGRAM_NEAR 4      /* Bins beside the one that is computed which are tried one by one */
+#define HISTOGRAM_WHOLE 0x1p53   /* f64 holds all integers below */
+#define HISTOGRAM_NEAR 4         /* Neighbours of the computed bin that are tried one by one */
 
-/* A test counts how many edges are looked at. */
+/* A test counts the accesses to edges. */
 #ifndef ZT_HISTOGRAM_EDGE
 # define ZT_HISTOGRAM_EDGE(h, i) ((h)->edges[i])
 #endif
@@ -20,7 +20,7 @@ static double histogram_real(zt_scalar s){
   return s.class==ZT_FLOAT ? s.real : s.class==ZT_INT ? (double)s.i : (double)s.u;
 }
 
-/* Edges by the two ends: their distance may be beyond f64. */
+/* Compute the edges from both ends, because their distance may overflow f64. */
 static void histogram_set_edges(zt_histogram *h, double low, double high){
   for(uint32_t i=0; i<=h->bins; i++){
     double part = (double)i/(double)h->bins;
@@ -29,9 +29,8 @@ static void histogram_set_edges(zt_histogram *h, double low, double high){
   }
 }
 
-/* The bin of a value: the last one that does not begin above it. Most often it is near bin i; where
-** the two ends are so close that f64 has few numbers between them, many edges are equal, and it may
-** be thousands of bins away. */
+/* Return the bin of a value: the last one that does not begin above it. Usually it is near bin i.
+** If f64 has few numbers between the ends, many edges are equal, and it may be far away. */
 static uint32_t histogram_find(const zt_histogram *h, double value, uint32_t i){
   uint32_t from = 0, last = h->bins-1, to = last;
   for(int k=0; k<HISTOGRAM_NEAR; k++){
@@ -47,21 +46,21 @@ static uint32_t histogram_find(const zt_histogram *h, double value, uint32_t i){
   return from;
 }
 
-/* The edges decide: what is computed is a place to begin at. Values are taken in units in which f64
-** holds the distance of the two ends. */
+/* Return the bin of a value. The edges decide; the computed bin is only the start of the search.
+** `unit` scales values so that f64 holds the distance of the ends. */
 static uint32_t histogram_bin(const zt_histogram *h, double value, double unit, double width){
   double place = (value*unit - h->edges[0]*unit)/width*(double)h->bins;
   uint32_t last = h->bins-1;
   return histogram_find(h, value, place>0 ? place<(double)last ? (uint32_t)place : last : 0);
 }
 
-/* How much more edge i is than the least integer: i/bins of the range, rounded up. */
+/* Return the distance of edge i to the least integer: i/bins of the range, rounded up. */
 static uint64_t histogram_whole_edge(const zt_histogram *h, uint32_t i){
   const uint64_t each = h->range/h->bins, more = h->range%h->bins;
   return i*each + (i*more + h->bins-1)/h->bins;
 }
 
-/* The bin of an integer that is so much more than the least one: as histogram_bin(). */
+/* The same as histogram_bin(), for an integer that is `more` above the least one. */
 static uint32_t histogram_whole_bin(const zt_histogram *h, uint64_t more){
   const double place = (double)more/(double)h->range*(double)h->bins;
   const uint32_t last = h->bins-1;
@@ -71,7 +70,6 @@ static uint32_t histogram_whole_bin(const zt_histogram *h, uint64_t more){
   return i;
 }
 
-/* The counts of a range of elements. */
 typedef struct histogram_part {
   const zt_histogram *of;
   const zt_dtype *dtype;
@@ -138,7 +136,7 @@ static int histogram_count(zt_tensor *t, zt_histogram *h, zt_error *err){
   return zt_ranges_go(&ranges, err);
 }
 
-/* True of an integer that may have neighbours which f64 does not tell from it. */
+/* True if f64 may not distinguish the integer from its neighbours. */
 static bool histogram_is_beyond(zt_scalar s){
   return s.class!=ZT_FLOAT && fabs(histogram_real(s))>=HISTOGRAM_WHOLE;
 }

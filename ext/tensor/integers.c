@@ -1,8 +1,8 @@
 /*
 ** Statistics of integers. See integers.h.
 **
-** Of a block, sums are taken of the distances to its least integer, which are natural numbers, and
-** most often short. Sums of their squares are kept as halves of 32 bits: 4,096 of these are 44.
+** A block's sums are those of the distances to its least integer, which are natural numbers and
+** usually short. Squares are added up as halves of 32 bits: 4,096 halves make 44 bits.
 */
 #include "tensor/integers.h"
 
@@ -10,15 +10,15 @@
 #include "core/vector.h"
 
 #define INTEGERS_SIGN (UINT64_C(1)<<63)
-#define INTEGERS_LANES 32          /* Sums that are taken side by side */
+#define INTEGERS_LANES 32          /* Parallel sums */
 
-/* Of a block: ends as numbers with a sign, in the integers' order. */
+/* The min and max of a block, as signed numbers in the integers' order. */
 typedef struct integers_ends {
   int64_t low, high;
   uint64_t zeros;
 } integers_ends;
 
-/* flip: what gives the bits a sign. */
+/* XOR with `flip` turns the bits into signed numbers of the same order. */
 ZT_VECTOR static void integers_find_ends(const uint64_t *restrict p, size_t n, uint64_t flip,
                                          integers_ends *restrict out){
   int64_t low[INTEGERS_LANES], high[INTEGERS_LANES];
@@ -53,7 +53,7 @@ typedef struct integers_sums {
   uint64_t sum[2], squares[4];
 } integers_sums;
 
-/* Distances below 2^32. */
+/* All distances are below 2^32. */
 ZT_VECTOR static void integers_sum_near(const uint64_t *restrict p, size_t n, uint64_t least,
                                         integers_sums *restrict out){
   uint64_t sum[INTEGERS_LANES] = { 0 }, low[INTEGERS_LANES] = { 0 }, high[INTEGERS_LANES] = { 0 };
@@ -80,7 +80,7 @@ ZT_VECTOR static void integers_sum_near(const uint64_t *restrict p, size_t n, ui
   }
 }
 
-/* Any distances. (a*2^32 + b)^2 is a*a*2^64 + 2*a*b*2^32 + b*b. */
+/* Distances have any size. (a*2^32 + b)^2 is a*a*2^64 + 2*a*b*2^32 + b*b. */
 ZT_VECTOR static void integers_sum_far(const uint64_t *restrict p, size_t n, uint64_t least,
                                        integers_sums *restrict out){
   uint64_t sum0 = 0, sum1 = 0, square0 = 0, square1 = 0, square2 = 0, square3 = 0;
@@ -111,7 +111,7 @@ static void integers_take_ends(zt_integers *all, uint64_t low, uint64_t high){
   if( all->n==0 || high>all->high ) all->high = high;
 }
 
-/* Take n numbers by their distances to `from`. */
+/* Add n numbers, given by the sums of their distances to `from`. */
 static void integers_add(zt_integers *all, uint64_t n, uint64_t from, const zt_natural *sum,
                          const zt_natural *squares){
   const zt_natural origin = zt_natural_of(0, from), count = zt_natural_of(0, n);
@@ -171,7 +171,7 @@ uint64_t zt_integers_bits(const zt_integers *all, uint64_t value){
   return all->negative ? value^INTEGERS_SIGN : value;
 }
 
-/* --- What they come to. With a sign, numbers are 2^63 less than those that were added up --- */
+/* --- Results: signed numbers are 2^63 less than the numbers that were added up --- */
 
 double zt_integers_mean(const zt_integers *all){
   const zt_natural by = zt_natural_of(0, all->negative ? INTEGERS_SIGN : 0);
@@ -185,8 +185,8 @@ double zt_integers_mean(const zt_integers *all){
   return zt_natural_divided(&more, all->n);
 }
 
-/* n times the sum of squares, less the square of the sum: n*n times the variance, which is the same
-** 2^63 away. */
+/* n times the sum of squares, less the square of the sum, is n*n times the variance. The offset of
+** 2^63 does not change it. */
 double zt_integers_std(const zt_integers *all){
   const zt_natural n = zt_natural_of(0, all->n);
   const zt_natural square = zt_natural_product(&all->sum, &all->sum);
@@ -195,7 +195,7 @@ double zt_integers_std(const zt_integers *all){
   return sqrt(zt_natural_divided(&distance, 1))/(double)all->n;
 }
 
-/* The square of x-2^63 is that of x, plus 2^126, less 2^64 times x. */
+/* (x-2^63)^2 is x^2 + 2^126 - 2^64*x. */
 double zt_integers_l2(const zt_integers *all){
   zt_natural squares = all->squares;
   if( all->negative ){

@@ -1,6 +1,6 @@
 /*
-** The encoding of bytes that the container keeps, as decoded: in the file they have another form,
-** which its driver has read.
+** The encoding of bytes that the container keeps in decoded form, because its driver has read them
+** from another form in the file.
 */
 #include "core/host.h"
 #include "tensor/encoding.h"

@@ -3,8 +3,7 @@
 
 #include "core/host.h"
 
-#define LAYOUT_SPARSE_WINDOW ((uint64_t)16 << 20) /* The stored elements are gone through once
-                                                  ** for each */
+#define LAYOUT_SPARSE_WINDOW ((uint64_t)16 << 20) /* Each window reads all stored elements */
 
 static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_DENSE] = &zt_layout_dense,
@@ -23,7 +22,7 @@ static const zt_layout *const layout_table[ZT_LAYOUT_COUNT] = {
   [ZT_LAYOUT_GGML] = &zt_layout_ggml,
 };
 
-/* Why nothing is known of an object is what is wrong with its bytes. */
+/* The fault of an object's bytes is the reason why its shape is unknown. */
 static int layout_fail_unshaped(const zt_tensor *t, zt_error *err){
   zt_component component;
   zt_payload payload = zt_tensor_payload(t, &component);
@@ -53,7 +52,7 @@ int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *ob
 }
 
 void zt_tensor_close(zt_tensor *t){
-  if( t->layout ) t->layout->close(t);
+  if( t->state ) t->layout->close(t);
   sqlite3_free(t->state);
   *t = (zt_tensor){ 0 };
 }

@@ -1,44 +1,44 @@
 /*
-** An object's values: what its components together mean. THE table of layouts, and what each gives.
-** A new layout is one row in layout.c, and a file of its own like dense.c. Interface to code in
-** layout.c, and between it and the layouts.
+** An object's values, and the table of layouts, which compute them from components. A new layout is
+** one row in layout.c, and a file of its own like dense.c. Interface to code in layout.c, and
+** between it and the layouts.
 **
-** Whatever the layout, a tensor is an array of elements in the row-major order of its shape; the
-** element at flat position i is that of the dense form. Rules (tests/formats has files
-** for each):
+** In any layout, a tensor is an array of elements in the row-major order of its shape: the dense
+** form. Rules (tests/formats has files for each):
 **   L1  the format is known
 **   L2  every component's dtype is known
 **   L3  decoded lengths are what shape and types make
 **   L4  every role of the format is there
 **   L5  every component's logical type is known
-**   L6  it stands on its own storage type
+**   L6  it has its own storage type
 **   L7  no index is negative
 **   L8  a component's byte order is little or big
-**   L11 its elements are numbers, and the file has them: else it is listed, and nothing is wrong
-** and where the file's rules say so (container.h):
+**   L11 the elements are numbers, and the file contains them; otherwise the tensor is listed, and
+**       nothing is wrong
+** where the file's rules say so (container.h):
 **   L9  a bool is 0 or 1, and the spare bits of a last byte of packed elements are 0
 **   L10 no two stored elements lie in one cell
-** and those of each layout, in its file.
+** and the rules of each layout, in its file.
 */
 #ifndef ZT_TENSOR_LAYOUT_H
 #define ZT_TENSOR_LAYOUT_H
 
 #include "tensor/tensor.h"
 
-/* Open an object's values. err's place should name the object. *out needs zt_tensor_close() in
-** any case. */
+/* Open an object's values. err's place should name the object. *out always needs
+** zt_tensor_close(). */
 int zt_tensor_open(zt_source *source, const zt_container *c, const zt_object *object,
                    zt_budget *budget, zt_tensor *out, zt_error *err);
 void zt_tensor_close(zt_tensor *t);
 
-/* True if elements that are not stored are zero. */
+/* True if only some elements are stored, and the others are zero. */
 bool zt_tensor_is_sparse(const zt_tensor *t);
 
-/* Elements first to first+n of the dense form, as elements in memory. n is at least 1; or 0 if
-** there are no elements, and then what is stored is checked all the same. */
+/* Read elements first to first+n of the dense form into memory. n is at least 1; if there are no
+** elements, it is 0, and the stored bytes are still checked. */
 int zt_tensor_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 
-/* How many elements it is best to read at once, if all are wanted one after the other. */
+/* Return how many elements to read at once in a sequential read. */
 uint64_t zt_tensor_window(const zt_tensor *t);
 
 extern const zt_layout zt_layout_dense, zt_layout_csr, zt_layout_coo, zt_layout_quantized,

@@ -1,15 +1,14 @@
 /*
-** The layout zt.mx/1: elements of few bits, blocks of which share a power of two (the registry's
-** profile of that name, and the OCP Microscaling Formats specification for what an element is).
+** The layout zt.mx/1: elements of few bits in blocks that share a power of two (the registry's
+** profile of that name; the OCP Microscaling Formats specification defines the elements).
 **
-**   `data` has the elements, in row-major order. `scales` has a power of two for each `block_size`
-**   of them along `axis`, the last one if it is not stated: in row-major order, too, of the shape
-**   that has the number of blocks in that place. value = 2^(scale-127) * element, rounded to f32
-**   once; a scale of 255 is NaN. An element that is an i8 has 6 bits behind the binary point, as
-**   MXINT8 has: it is i8/64.
+**   `data` has the elements in row-major order. `scales` has a power of two for each `block_size`
+**   elements along `axis` (by default the last one), in row-major order of the shape that has the
+**   number of blocks on that axis. value = 2^(scale-127) * element, rounded to f32 once; a scale of
+**   255 is NaN. An i8 element has 6 fractional bits, as in MXINT8: it is i8/64.
 **
-**   V1  block_size is there, and at least 2; scale_form is e8m0_exponent (or not there, as in the
-**       profile's first text)
+**   V1  block_size is present and at least 2; scale_form is e8m0_exponent or absent, as in the
+**       profile's first text
 **   V2  axis is a dimension, which is a multiple of block_size
 **   V3  data is of f4_e2m1, f8_e4m3fn, f8_e5m2 or i8, scales of f8_e8m0
 **   V4  data has as many elements as the shape, scales one for each block
@@ -20,7 +19,7 @@
 #include "core/vector.h"
 #include "tensor/quantized_groups.h"
 
-/* From here on no product is subnormal: the least element but 0 is 2^-16, of f8_e5m2. */
+/* From this scale on, no product is subnormal: the least element but 0 is 2^-16, in f8_e5m2. */
 #define MX_LEAST_SCALE 0x1p-110f
 
 typedef struct mx {
@@ -28,8 +27,6 @@ typedef struct mx {
   zt_group_entries scales;
   float scale[ZT_GROUPS_CHUNK];
 } mx;
-
-/* --- Opening --- */
 
 enum { MX_BLOCK_SIZE, MX_AXIS, MX_SCALE_FORM, MX_SETTINGS };
 
@@ -83,15 +80,12 @@ static int mx_open(zt_tensor *t, zt_error *err){
 
 static void mx_close(zt_tensor *t){
   mx *s = t->state;
-  if( !s ) return;
   zt_array_close(&s->data);
   zt_group_entries_close(&s->scales);
 }
 
-/* --- Reading --- */
-
-/* The product, without a step that has a subnormal operand or result: a host may have told its
-** processor to take those for zero. In double the product is exact. */
+/* Return the product. No step has a subnormal operand or result, because the host may have set its
+** processor to flush subnormals to zero. The product is exact as a double. */
 static float mx_multiply(float element, float scale){
   uint32_t bits;
   double product;
@@ -113,7 +107,7 @@ ZT_VECTOR static bool mx_is_small(const float *scales, size_t n){
   return small!=0;
 }
 
-/* values *= scales, none of which is small: a power of two is exact, or goes to infinity. */
+/* values *= scales, none of which is small. Powers of two multiply exactly, or to infinity. */
 ZT_VECTOR static void mx_multiply_all(float *restrict values, const float *restrict scales,
                                       float unit, size_t n){
   for(size_t i=0; i<n; i++){

@@ -1,4 +1,4 @@
-/* What the manifest tells of a component's bytes. See payload.h. */
+/* Facts of the manifest about a component's bytes. See payload.h. */
 #include "tensor/payload.h"
 
 #include "container/dtype.h"
@@ -14,8 +14,7 @@ uint64_t zt_payload_stored(const zt_component *component){
 
 zt_length_state zt_payload_length(const zt_object *object, const zt_component *component,
                                   uint64_t *out){
-  if( component->to_end
-   || (component->unsized && (!component->scattered || component->fault)) ){
+  if( component->to_end || (component->unsized && (!component->scattered || component->fault)) ){
     *out = 0;
     return ZT_LENGTH_UNKNOWN;
   }

@@ -1,22 +1,22 @@
 /*
-** The layout zt.quant_group/1: packed integer codes with a scale, and mostly a zero, for each group
-** of them (the registry's profile of that name). It is a space of schemes, and the attributes say
-** which one; all of them are needed, and what is not known is refused.
+** The layout zt.quant_group/1: groups of packed integer codes with a scale and usually a zero (the
+** registry's profile of that name). The attributes select one of many schemes. All of them are
+** needed, and unknown values are refused.
 **
-**   `data` has the codes, `bits` bits each, in row-major order: packing.per_word of them fill a
-**   word of packing.word, the first one in its lowest bits (lsb_first) or its highest (msb_first).
-**   `scales` has an entry for each `group_size` codes along `axis`, in row-major order, too, of the
-**   shape that has the number of groups in that place; group_size 0: an entry for each code.
-**   zero_point.form says what zero is: none, 0; implied, zero_point.value; tensor, an entry of
-**   `zeros` for each scale, of any number type (zero_point.packing plain) or packed like the codes
+**   `data` has the codes, `bits` bits each, in row-major order: packing.per_word codes fill a word
+**   of packing.word, the first one in its lowest bits (lsb_first) or its highest (msb_first).
+**   `scales` has an entry for each `group_size` codes along `axis`, in row-major order of the shape
+**   that has the number of groups on that axis; group_size 0: an entry for each code.
+**   zero_point.form defines zero: none, 0; implied, zero_point.value; tensor, an entry of `zeros`
+**   for each scale, of any number type (zero_point.packing plain) or packed like the codes
 **   (same_as_data). value = (code - zero) * scale, computed in f32.
 **
-** Codes are unsigned, but for those that are an i8 each: these are the i8 that they are.
+** Codes are unsigned, except that codes of 8 bits in i8 are signed.
 **
-**   U1  bits (2, 3, 4, 5, 6 or 8), group_size, axis, packing, scale_form and zero_point are there
+**   U1  bits (2, 3, 4, 5, 6 or 8), group_size, axis, packing, scale_form and zero_point are present
 **       and known
-**   U2  packing.word is u8, u16, u32 or u64, and data is of that type or the signed one; per_word
-**       codes are all of its bits, as none of 3, 5 and 6 are
+**   U2  packing.word is u8, u16, u32 or u64, and data has that type or the signed one; per_word
+**       codes fill a word exactly, which codes of 3, 5 and 6 bits never do
 **   U3  axis is a dimension, which is a multiple of group_size; codes, and packed zeros, are a
 **       whole number of words
 **   U4  data has as many words as the codes need
@@ -49,9 +49,7 @@ static const zt_setting quant_group_setting_table[QUANT_GROUP_SETTINGS] = {
                                  .optional = true },
 };
 
-/* --- Attributes --- */
-
-/* Which of the words the setting has; they end in NULL. */
+/* Find the setting's text among the words, which end in NULL. */
 static int quant_group_choose(const zt_setting *s, const char *rule, const char *const *words,
                               int *out, zt_error *err){
   for(*out=0; words[*out]; (*out)++){
@@ -70,7 +68,7 @@ typedef struct quant_group_settings {
   int scale_form, zero_form, zero_packing;
 } quant_group_settings;
 
-/* value is there where it is implied, and packing where it is a tensor. */
+/* zero_point.value is needed for implied, zero_point.packing for tensor. */
 static int quant_group_check_zero(quant_group_settings *s, zt_error *err){
   static const char *const forms[] = {
     [QUANT_GROUP_NO_ZERO] = "none", [QUANT_GROUP_IMPLIED] = "implied",
@@ -113,9 +111,7 @@ static int quant_group_read_settings(const zt_tensor *t, quant_group_settings *s
        ? err->rc : quant_group_check_zero(s, err);
 }
 
-/* --- Opening --- */
-
-/* What the codes are in, and that data's words are of that type. */
+/* Set how words contain codes, and check data's type. */
 static int quant_group_check_packing(const zt_tensor *t, const quant_group_settings *s,
                                      zt_codes *codes, zt_error *err){
   static const char *const words[] = { "u8", "u16", "u32", "u64", NULL };
@@ -138,7 +134,6 @@ static int quant_group_check_packing(const zt_tensor *t, const quant_group_setti
   return SQLITE_OK;
 }
 
-/* Codes of a component that must have n of them. */
 static int quant_group_open_codes(const zt_tensor *t, const char *role, const char *rule,
                                   uint64_t n, zt_codes *out, zt_error *err){
   uint64_t per_word = 8*(uint64_t)out->width/out->bits;
@@ -207,7 +202,6 @@ static int quant_group_open_parts(const zt_tensor *t, const quant_group_settings
   return zt_groups_check_roles(t, "U6", roles, err);
 }
 
-/* 0 if it is not there. */
 static float quant_group_implied(const zt_setting *value){
   return value->negative ? -(float)(value->u<UINT64_MAX ? value->u+1 : value->u) : (float)value->u;
 }
@@ -226,7 +220,7 @@ static int quant_group_open(zt_tensor *t, zt_error *err){
 }
 
 static void quant_group_close(zt_tensor *t){
-  if( t->state ) zt_affine_close(t->state);
+  zt_affine_close(t->state);
 }
 
 static int quant_group_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){

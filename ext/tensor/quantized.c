@@ -1,33 +1,31 @@
 /*
-** The layout quantized_group: packed integer codes with a scale and a zero point for each group of
-** them (zTensor's specification, section 3). The specification does not say how codes are packed
-** and what they mean; only this one convention is interpreted, and whatever does not fit it is an
-** error that names what is missing:
+** The layout quantized_group: groups of packed integer codes with a scale and a zero point
+** (zTensor's specification, section 3). The specification does not define the packing and meaning
+** of codes. Only the following convention is interpreted; other objects fail with an error that
+** says why:
 **
-**   `packed_weight` (or `data`) has words of WORD, N codes of `bits` bits each, in the order of the
-**   last dimension, the first in the lowest bits; `group_size` codes along the last dimension are a
-**   group; `scales` and `zeros` have one entry for each, in row-major order;
+**   `packed_weight` (or `data`) has words of WORD with N codes of `bits` bits each, along the last
+**   dimension, the first in the lowest bits. `group_size` codes along the last dimension are a
+**   group. `scales` and `zeros` have one entry for each group, in row-major order.
 **   value = (code - zero) * scale, computed in f32.
 **
 **   Q1  the attributes have bits (1 to 8), group_size (from 1) and packing ("N_per_WORD")
 **   Q2  WORD is an integer type, N * bits its bits, and packed_weight has it
 **   Q3  the last dimension is a multiple of N and of group_size
 **   Q4  packed_weight has as many words as the codes need
-**   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros of no
-**       complex one
+**   Q5  scales and zeros have an entry for each group; scales is of a float type, zeros is not
+**       complex
 */
 #include "core/host.h"
 #include "tensor/quantized_groups.h"
 
 typedef struct quantized {
   zt_array words;
-  uint64_t bits, group, per_word;  /* Bits of a code, codes of a group, of a word */
+  uint64_t bits, group, per_word;  /* Bits of a code; codes of a group, of a word */
   zt_affine affine;
 } quantized;
 
-/* --- Attributes --- */
-
-/* Q1. *packing is borrowed. */
+/* Read the attributes (Q1). *packing is borrowed. */
 static int quantized_read_attributes(const zt_tensor *t, quantized *s, zt_text *packing,
                                      zt_error *err){
   zt_setting a[] = {
@@ -44,7 +42,7 @@ static int quantized_read_attributes(const zt_tensor *t, quantized *s, zt_text *
   return SQLITE_OK;
 }
 
-/* Take "N_per_WORD" apart, and compare it with the words there are. */
+/* Parse "N_per_WORD", and compare it with the component's type. */
 static int quantized_read_packing(quantized *s, zt_text packing, zt_error *err){
   const zt_dtype *word = NULL;
   uint64_t n = 0;
@@ -68,8 +66,6 @@ static int quantized_read_packing(quantized *s, zt_text packing, zt_error *err){
   s->per_word = n;
   return SQLITE_OK;
 }
-
-/* --- Opening --- */
 
 static int quantized_check_sizes(const zt_tensor *t, const quantized *s, zt_error *err){
   const zt_array *scales = &s->affine.scales.plain, *zeros = &s->affine.zeros.plain;
@@ -95,7 +91,6 @@ static int quantized_check_sizes(const zt_tensor *t, const quantized *s, zt_erro
   return SQLITE_OK;
 }
 
-/* What was found, to what values are computed from. */
 static void quantized_prepare(quantized *s){
   zt_affine *a = &s->affine;
   a->codes.bits = (unsigned)s->bits;
@@ -127,7 +122,6 @@ static int quantized_open(zt_tensor *t, zt_error *err){
 
 static void quantized_close(zt_tensor *t){
   quantized *s = t->state;
-  if( !s ) return;
   zt_array_close(&s->words);
   zt_affine_close(&s->affine);
 }

@@ -1,4 +1,4 @@
-/* Elements in groups. See quantized_groups.h. */
+/* Quantized elements in groups. See quantized_groups.h. */
 #include "tensor/quantized_groups.h"
 
 #include <assert.h>
@@ -6,8 +6,8 @@
 #include "core/host.h"
 #include "core/vector.h"
 
-#define GROUPS_WINDOW ((uint64_t)64 << 10)   /* The most entries that are kept */
-#define GROUPS_PREFETCH 256                  /* The fewest that are read at once */
+#define GROUPS_WINDOW ((uint64_t)64 << 10)   /* Entries kept, at most */
+#define GROUPS_PREFETCH 256                  /* Entries read at once, at least */
 
 /* --- Settings --- */
 
@@ -46,7 +46,7 @@ static zt_setting *groups_find(zt_setting *a, size_t n, const char *map, const z
   return NULL;
 }
 
-/* The walk's last value is that of an attribute of which some keys are wanted. */
+/* The walk's last value is an attribute's, some keys of which are settings. */
 static int groups_read_map(zt_walk *w, const zt_value *of, const char *rule, const char *map,
                            zt_setting *a, size_t n, zt_error *err){
   zt_value key, value;
@@ -122,8 +122,8 @@ void zt_codes_take(zt_codes *c, zt_array *words){
   words->stream = NULL;
 }
 
-/* The codes of n bytes, one each. A code lies within a byte, and in words of the lowest first the
-** bytes come in order, however wide the words are: files are little-endian. */
+/* Unpack the codes of n bytes to a byte each. Codes do not cross bytes. If the first code is the
+** lowest, words of any width have their bytes in order, because files are little-endian. */
 #define GROUPS_UNPACK(name, bits, shift) \
   ZT_VECTOR static void name(const uint8_t *restrict p, uint8_t *restrict out, size_t n){ \
     for(size_t i=0; i<n; i++){ \
@@ -146,14 +146,14 @@ static void groups_unpack(const zt_codes *c, const uint8_t *p, uint8_t *out, siz
   }
 }
 
-/* `sign` is 0, or the bit that is worth what it is less. */
+/* `sign` is 0, or the sign bit. */
 ZT_VECTOR static void groups_to_floats(const uint8_t *restrict codes, int sign, float *restrict out,
                                        size_t n){
   for(size_t i=0; i<n; i++) out[i] = (float)((codes[i] ^ sign) - sign);
 }
 
 int zt_codes_read(zt_codes *c, uint64_t first, size_t n, float *out, zt_error *err){
-  /* With what the words at either end have before and behind */
+  /* With room for whole words at both ends */
   uint8_t bytes[ZT_GROUPS_CHUNK+16], codes[ZT_GROUPS_CHUNK+128];
   unsigned per_word = 8*c->width/c->bits;
   uint64_t at = first/per_word*c->width;
@@ -181,12 +181,11 @@ int zt_group_entries_place(zt_group_entries *e, const zt_tensor *t, const char *
   e->length = object->elements/size;
   e->size = size;
   e->inner = 1;
-  /* Without elements it may wrap: nothing is read */
+  /* This may wrap if there are no elements; then nothing is read */
   for(uint32_t d=(uint32_t)axis+1; d<object->rank; d++) e->inner *= object->shape[d];
   return SQLITE_OK;
 }
 
-/* n entries from `first` on, as f32. */
 static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, float *out,
                                zt_error *err){
   const zt_dtype *f32 = zt_dtype_get(ZT_DTYPE_f32);
@@ -203,8 +202,8 @@ static int groups_read_entries(zt_group_entries *e, uint64_t first, size_t n, fl
   return SQLITE_OK;
 }
 
-/* Have entries first to first+n, at most GROUPS_WINDOW, in the window; those behind them are likely
-** to be wanted next. */
+/* Load entries first to first+n, at most GROUPS_WINDOW, into the window, and some more, which are
+** likely to be needed next. */
 static int groups_load(zt_group_entries *e, uint64_t first, uint64_t n, zt_error *err){
   uint64_t remaining = e->length-first;
   if( n<GROUPS_PREFETCH ) n = remaining<GROUPS_PREFETCH ? remaining : GROUPS_PREFETCH;
@@ -224,7 +223,7 @@ static bool groups_has(const zt_group_entries *e, uint64_t first, uint64_t n){
   return first>=e->first && first-e->first<=e->loaded && n<=e->loaded-(size_t)(first-e->first);
 }
 
-/* Along the last axis: groups lie one after the other. */
+/* Groups along the last axis are consecutive. */
 static int groups_read_runs(zt_group_entries *e, uint64_t first, size_t n, float *out,
                             zt_error *err){
   uint64_t entry = first/e->size, entries = (first+n-1)/e->size+1-entry,
@@ -238,8 +237,8 @@ static int groups_read_runs(zt_group_entries *e, uint64_t first, size_t n, float
   return SQLITE_OK;
 }
 
-/* Along another axis: the elements up to where the axis goes on are of as many groups, the same
-** ones `size` times. So a line of entries is read once, unless it is longer than the window. */
+/* Groups along another axis: `inner` consecutive elements belong to as many groups, and the next
+** `size`-1 lines to the same ones. A line of entries is read once, unless it exceeds the window. */
 static int groups_read_lines(zt_group_entries *e, uint64_t first, size_t n, float *out,
                              zt_error *err){
   for(size_t i=0; i<n; ){
@@ -277,12 +276,11 @@ void zt_group_entries_close(zt_group_entries *e){
 
 /* --- (code - zero) * scale --- */
 
-/* codes become values. */
 ZT_VECTOR static void groups_compute(float *restrict codes, const float *restrict zeros,
                                      const float *restrict scales, size_t n){
   for(size_t i=0; i<n; i++){
-    float shifted = codes[i] - zeros[i];      /* Rounded to f32, as machines that */
-    float value = shifted * scales[i];        /* compute in f64 would not by themselves */
+    float shifted = codes[i] - zeros[i];      /* Each assignment rounds to f32 */
+    float value = shifted * scales[i];        /* on machines that compute in f64 */
     /* Machines differ in the NaN that they compute */
     codes[i] = isnan(value) ? (float)NAN : value;
   }
@@ -297,7 +295,7 @@ static int groups_read_chunk(zt_affine *a, uint64_t first, size_t n, float *out,
   return SQLITE_OK;
 }
 
-/* Decode what holds no value, too: a tensor without elements may have bytes. */
+/* Check the bytes of a tensor without elements. */
 static int groups_check_empty(zt_affine *a, zt_error *err){
   if( zt_array_check_empty(&a->codes.bytes, err) || zt_group_entries_check_empty(&a->scales, err) ){
     return err->rc;

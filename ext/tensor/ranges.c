@@ -1,18 +1,18 @@
-/* All elements of a tensor, in ranges. See ranges.h. */
+/* Passes over all elements of tensors, in ranges. See ranges.h. */
 #include "tensor/ranges.h"
 
 #include "core/host.h"
 #include "core/prefetch.h"
 #include "core/window.h"
 
-/* What elements are read into: a window of the first, and behind it one of the second. New memory
-** for each range would take longer to be given than to be read into. */
+/* Allocate a window for elements of the first tensor, and behind it one of the second. Windows are
+** reused, because allocating them for each range would take longer than reading. */
 static void *ranges_windows(const zt_ranges *r){
   uint64_t width = r->t[0]->dtype->width + (r->t[1] ? r->t[1]->dtype->width : 0);
   return zt_window_new((size_t)(r->window*width));
 }
 
-/* Elements of a range: at least a window's, whose size the tensors determine, too. */
+/* Return the elements of a range: at least a window's, whose size depends on the tensors alone. */
 static uint64_t ranges_elements(const zt_ranges *r){
   return r->window>ZT_RANGE_ELEMENTS ? r->window : ZT_RANGE_ELEMENTS;
 }
@@ -22,7 +22,6 @@ static uint64_t ranges_count(const zt_ranges *r){
   return elements/n + (elements%n>0);
 }
 
-/* What goes wrong next is that one's. */
 static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
   const char *path = zt_source_path(t->source);
   if( !r->t[1] ) return;
@@ -30,7 +29,7 @@ static void ranges_enter(const zt_ranges *r, const zt_tensor *t, zt_error *err){
   err->object = t->object->name;
 }
 
-/* Take range i of tensors that are r's, or the same opened again. */
+/* Take range i of r's tensors, or of the same tensors opened again. */
 static int ranges_take(const zt_ranges *r, zt_tensor *const t[2], uint64_t i, void *windows,
                        void *part, zt_error *err){
   const uint64_t elements = r->t[0]->object->elements, each = ranges_elements(r);
@@ -50,7 +49,7 @@ static int ranges_take(const zt_ranges *r, zt_tensor *const t[2], uint64_t i, vo
   return SQLITE_OK;
 }
 
-/* --- By this thread alone --- */
+/* --- With one thread --- */
 
 static int ranges_go_alone(const zt_ranges *r, zt_error *err){
   const uint64_t n = ranges_count(r);
@@ -68,16 +67,14 @@ static int ranges_go_alone(const zt_ranges *r, zt_error *err){
   return err->rc;
 }
 
-/* --- By several: each opens the tensors for itself --- */
+/* --- With several threads, each of which opens the tensors --- */
 
-/* Ranges, and the place of what goes wrong in them. */
 typedef struct ranges_run {
   const zt_ranges *of;
-  zt_error place;
-  _Atomic(void*) spare[ZT_THREADS_MAX];   /* Windows that nobody uses just now; owned */
+  zt_error place;                         /* The place of errors */
+  _Atomic(void*) spare[ZT_THREADS_MAX];   /* Unused windows; owned */
 } ranges_run;
 
-/* One range as a job. */
 typedef struct ranges_job {
   zt_job job;                /* First */
   ranges_run *of;
@@ -152,8 +149,9 @@ static const zt_jobs ranges_jobs = { ranges_next, ranges_make, ranges_drop };
 static int ranges_go_together(const zt_ranges *r, zt_error *err){
   const zt_interrupt interrupt = r->t[0]->budget->interrupt;
   const uint64_t n = ranges_count(r);
-  zt_prefetch prefetch = { .jobs = &ranges_jobs, .tasks.pool = r->t[0]->budget->pool,
-      .whole = true };
+  zt_prefetch prefetch = {
+    .jobs = &ranges_jobs, .tasks.pool = r->t[0]->budget->pool, .whole = true
+  };
   ranges_run run = { .of = r, .place = *err };
   for(uint64_t i=0; i<n && !err->rc; i++){
     ranges_job *j = (ranges_job*)zt_prefetch_take(&prefetch, &run, i, n-1-i, &interrupt, err);

@@ -1,7 +1,7 @@
 /*
-** All elements of a tensor, or of two side by side, in ranges that the tensors alone determine:
-** what comes of each range is merged in their order, so that a result has the same bits with any
-** number of threads. Where elements can be read from anywhere, ranges are read by several.
+** Passes over all elements of a tensor, or of two in parallel, in ranges. The ranges depend on the
+** tensors alone, and the results of ranges are merged in order, so that the final result has the
+** same bits with any number of threads. Several threads read the ranges if random access is cheap.
 ** Interface to code in ranges.c.
 */
 #ifndef ZT_TENSOR_RANGES_H
@@ -9,23 +9,23 @@
 
 #include "tensor/layout.h"
 
-#define ZT_RANGE_ELEMENTS ((uint64_t)1 << 19)   /* Of a range, at least */
+#define ZT_RANGE_ELEMENTS ((uint64_t)1 << 19)   /* Elements of a range, at least */
 
 typedef struct zt_ranges {
-  zt_tensor *t[2];           /* The second of equal shape, or NULL */
-  uint64_t window;           /* Elements of each that are taken at once, at most */
-  size_t size;               /* Bytes of what comes of a range */
+  zt_tensor *t[2];           /* The second has the same shape, or is NULL */
+  uint64_t window;           /* Elements of each tensor taken at once, at most */
+  size_t size;               /* Bytes of a range's result */
   void *context;
-  /* Begin one, in memory that may have had another; in any thread, like the next. */
+  /* Begin a result in memory that may have had another one; in any thread. */
   void (*begin)(void *context, void *part);
-  /* Take n elements of each, which follow those before. */
+  /* Take the next n elements of each tensor; in any thread. */
   void (*take)(void *part, const void *const elements[2], size_t n);
-  /* In the thread that asks, in the order of the ranges. */
+  /* Merge the results in the order of the ranges; in the caller's thread. */
   void (*merge)(void *context, void *part);
 } zt_ranges;
 
-/* Go through them. Of a tensor without elements what is stored is checked all the same. Failures
-** are those of the first range that has one; of two tensors, they name the one that it is of. */
+/* Make the pass. The stored bytes of a tensor without elements are still checked. The error is that
+** of the first range that fails; if there are two tensors, its place names the one that failed. */
 int zt_ranges_go(const zt_ranges *r, zt_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The rules of bytes and values, and how rules are found. See rule.h. */
+/* The rules of bytes and values, and the lookup of rules. See rule.h. */
 #include "tensor/rule.h"
 
 #include "core/host.h"
@@ -13,8 +13,7 @@ static const zt_rule rule_bytes[] = {
            "every stored byte belongs to a frame that decodes without a dictionary", "RFC 8878"),
   ZT_ERROR("Y2", "seek-table",
            "frames have equal content sizes, and the places and sizes that the seek table "
-           "states (2)",
-           ZT_SPEC_ZTENSOR_2),
+           "states (2)", ZT_SPEC_ZTENSOR_2),
   ZT_SAME("Y3", "seek-table"),
   ZT_SAME("Y4", "seek-table"),
   ZT_WARNING("E1", "unknown-encoding", "the encoding is known", ZT_SPEC_ZTENSOR_1("1")),
@@ -22,8 +21,7 @@ static const zt_rule rule_bytes[] = {
   ZT_ERROR("E3", "decoded-length", "the bytes decode to the length that the manifest states",
            ZT_SPEC_ZTENSOR_1("1")),
   ZT_SAME("E4", "decoded-length"),
-  ZT_WARNING("E5", "unknown-length", "the length of a component is known",
-             ZT_SPEC_SENSE),
+  ZT_WARNING("E5", "unknown-length", "the length of a component is known", ZT_SPEC_SENSE),
   ZT_WARNING("W5", "missing-digest", "a component has a digest", ZT_SPEC_SENSE),
   ZT_WARNING("W6", "unknown-digest",
              "the digest's algorithm is known: crc32c or sha256 (0.1 to 1.2), xxh3 or sha256 (2)",
@@ -32,8 +30,7 @@ static const zt_rule rule_bytes[] = {
            "a digest is algorithm:hex, with the number of digits of its algorithm",
            ZT_SPEC_ZTENSOR_1("1")),
   ZT_ERROR("W8", "digest-mismatch",
-           "the bytes have the digest that the manifest states: stored bytes, in 2 decoded "
-           "bytes",
+           "the bytes have the digest that the manifest states: stored bytes, in 2 decoded bytes",
            ZT_SPEC_ZTENSOR_1("1")),
   ZT_WARNING("W13", "missing-decoded-length",
              "a compressed component states its uncompressed_length", ZT_SPEC_ZTENSOR_1("1")),
@@ -44,12 +41,9 @@ static const zt_rule rule_values[] = {
   ZT_NOTE("L11", "no-values", "a tensor's elements are numbers that the file contains",
           ZT_SPEC_SENSE),
   ZT_WARNING("L1", "unknown-format", "the object's format is known", ZT_SPEC_ZTENSOR_1("3")),
-  ZT_WARNING("L2", "unknown-dtype", "a component's dtype is known",
-             ZT_SPEC_ZTENSOR_1("2")),
-  ZT_WARNING("L5", "unknown-type", "a component's logical type is known",
-             ZT_SPEC_ZTENSOR_1("2")),
-  ZT_ERROR("L6", "type-storage", "a logical type has its own storage type",
-           ZT_SPEC_ZTENSOR_1("2")),
+  ZT_WARNING("L2", "unknown-dtype", "a component's dtype is known", ZT_SPEC_ZTENSOR_1("2")),
+  ZT_WARNING("L5", "unknown-type", "a component's logical type is known", ZT_SPEC_ZTENSOR_1("2")),
+  ZT_ERROR("L6", "type-storage", "a logical type has its own storage type", ZT_SPEC_ZTENSOR_1("2")),
   ZT_ERROR("L8", "byte-order", "data_endianness is little or big",
            "zTensor 0.1.0, tensor metadata"),
   ZT_ERROR("L4", "missing-component", "every component that the format needs is present",
@@ -68,8 +62,7 @@ static const zt_rule rule_values[] = {
            ZT_SPEC_TORCH),
   ZT_ERROR("P2", "indptr",
            "indptr has rows + 1 entries, begins with 0, never falls and ends with the number of"
-           " values",
-           ZT_SPEC_ZTENSOR_1("3")),
+           " values", ZT_SPEC_ZTENSOR_1("3")),
   ZT_ERROR("P3", "sparse-length", "the number of indices matches the values",
            ZT_SPEC_ZTENSOR_1("3")),
   ZT_SAME("P6", "sparse-length"),
@@ -93,9 +86,8 @@ static const zt_rule rule_values[] = {
   ZT_ERROR("Q4", "quantized-length", "there are as many words, scales and zeros as the shape needs",
            ZT_SPEC_ZTENSOR_1("3")),
   ZT_SAME("Q5", "quantized-length"),
-  ZT_ERROR("V1", "mx-attributes", "block_size is present and at least 2, and scale_form is "
-                                  "e8m0_exponent",
-           RULE_MX),
+  ZT_ERROR("V1", "mx-attributes",
+           "block_size is present and at least 2, and scale_form is e8m0_exponent", RULE_MX),
   ZT_ERROR("V2", "mx-shape", "axis is a dimension that is a whole number of blocks", RULE_MX),
   ZT_ERROR("V3", "mx-type", "data has an MX element type, and scales has f8_e8m0", RULE_MX),
   ZT_ERROR("V4", "mx-length", "there are as many elements and scales as the shape needs", RULE_MX),
@@ -126,7 +118,7 @@ static const zt_rule rule_values[] = {
   ZT_RULES_END
 };
 
-/* Bytes that belong to no tensor, and how tensors lie in the file. */
+/* Bytes that belong to no tensor, and the places of tensors in the file. */
 static const zt_rule rule_layout[] = {
   ZT_WARNING("W1", "unknown-version", "the version is a known one: 0.1, 1.0 to 1.2, 2",
              ZT_SPEC_VERSIONS),
@@ -136,12 +128,11 @@ static const zt_rule rule_layout[] = {
              ZT_SPEC_SENSE),
   ZT_WARNING("W4", "gap",
              "unused bytes in one place are no more than alignment needs: 64, in zTensor 2 "
-             "65,536, in GGUF general.alignment",
-             ZT_SPEC_ZTENSOR_1("4")),
+             "65,536, in GGUF general.alignment", ZT_SPEC_ZTENSOR_1("4")),
   ZT_RULES_END
 };
 
-/* Lists of rules: of any file, of each format, and those above. NULL: there are no more. */
+/* Return list i of rules: those of any file, of each format, and those above. NULL: the end. */
 static const zt_rule *const *rule_lists(int i){
   static const zt_rule *const any[] = { zt_rules_file, NULL };
   static const zt_rule *const own[] = { rule_bytes, rule_values, rule_layout, NULL };
@@ -149,7 +140,7 @@ static const zt_rule *const *rule_lists(int i){
   return i==0 ? any : i<=formats ? zt_driver_rules(i-1) : i==formats+1 ? own : NULL;
 }
 
-/* True if a format before that one has the list, too. */
+/* True if an earlier format has the same list. */
 static bool rule_had(int format, const zt_rule *list){
   while( --format>0 ){
     for(const zt_rule *const *p=rule_lists(format); *p; p++) if( *p==list ) return true;
@@ -157,7 +148,7 @@ static bool rule_had(int format, const zt_rule *list){
   return false;
 }
 
-/* Stand at the beginning of the next list; false: there are no more. */
+/* Move to the beginning of the next list; false at the end. */
 static bool rule_next_list(zt_rule_walk *w){
   const zt_rule *const *lists = rule_lists(w->format);
   if( w->rule ) w->list++;
@@ -182,8 +173,8 @@ bool zt_rule_next(zt_rule_walk *w){
   return true;
 }
 
-/* The row with that number; or, if number is NULL, the full row of the slug. The search begins with
-** the rules of bytes and values, which most findings are about. */
+/* Find the row with the number; or, if number is NULL, the full row of the slug. The search begins
+** with the rules of bytes and values, which are the most frequent in findings. */
 static const zt_rule *rule_find(const char *number, const char *slug){
   for(int i=zt_driver_count()+1; i>=0; i--){
     for(const zt_rule *const *list=rule_lists(i); *list; list++){

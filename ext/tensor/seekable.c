@@ -1,9 +1,8 @@
 /*
-** The encoding zt.zstd-seekable/1: frames that can be decoded by themselves, and a
-** table of where they are.
+** The encoding zt.zstd-seekable/1: frames that can be decoded separately, and a table of their
+** places.
 **
-**   content := frame+ table                  ; nothing if there is nothing to decode but an
-**                                            ;     empty table
+**   content := frame* table                  ; no frame if there is nothing to decode
 **   frame   := a zstd frame (RFC 8878)       ; Y1: with a content checksum, without dictionary; Y2:
 **                                            ;     each has as much content as the first, the last
 **                                            ;     one at most that, and none more than 16 MiB
@@ -14,8 +13,8 @@
 **   entry   := stored u32le, content u32le, checksum u32le ?
 **                                            ; Y4: stored add up to where the table begins, content
 **                                            ;     to decoded_length
-** What a table tells of a frame's length is checked when that is decoded; its checksum is the
-** frame's own. Interface: encoding.h.
+** The lengths in the table are checked when a frame is decoded. Checksums in the table are those of
+** the frames. Interface: encoding.h.
 */
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -25,9 +24,9 @@
 
 #define SEEKABLE_NAME "zt.zstd-seekable/1"
 #define SEEKABLE_FRAME_MAX ((uint32_t)16 << 20)
-#define SEEKABLE_SIDE_BY_SIDE_MAX ((uint64_t)128 << 20)   /* Content of frames that several readers
-                                                          ** of one component may hold */
-#define SEEKABLE_ROW 2                   /* After so many frames in a row those behind are begun */
+#define SEEKABLE_SIDE_BY_SIDE_MAX ((uint64_t)128 << 20)   /* Content held by all readers of one
+                                                          ** component */
+#define SEEKABLE_ROW 2                   /* Consecutive frames before later ones are prefetched */
 #define SEEKABLE_TABLE_HEAD 8
 #define SEEKABLE_TABLE_FOOT 9
 #define SEEKABLE_CHECKSUMS 0x80
@@ -36,30 +35,27 @@
 typedef struct seekable_decoder {
   zt_payload payload;
   uint32_t nFrame;
-  uint64_t *stored;        /* nFrame+1: where each frame begins among the stored bytes, and the last
-                           ** one ends; owned */
-  uint64_t size;           /* Of the content of each frame but the last; 0 if there is none */
-  uint64_t total;          /* Content of all */
-  uint32_t iFrame;         /* Of the next one */
+  uint64_t *stored;        /* nFrame+1 offsets of frames in the stored bytes, with the end; owned */
+  uint64_t size;           /* Content of each frame but the last; 0 if there is none */
+  uint64_t total;          /* Content of all frames */
+  uint32_t iFrame;         /* The next frame */
   ZSTD_DCtx *ctx;
-  uint8_t *in;             /* Stored bytes of a frame; NULL for an image, and before the
-                           ** first; owned */
+  uint8_t *in;             /* Stored bytes of a frame, owned; NULL at first, and for an image */
   size_t nIn;
-  uint8_t *out;            /* Content of a frame, if it was wanted in part; owned */
-  size_t n, at;            /* Its bytes, and how many were handed out */
-  uint64_t work;           /* Bytes of content since the last question whether to go on */
-  uint32_t row;            /* Frames that were wanted one after the other */
-  zt_prefetch prefetch;    /* Those that come next, being decoded */
-  struct seekable_job *spare;   /* Jobs that are done with: their memory is used again; owned */
+  uint8_t *out;            /* Content of a frame that is read in part; owned */
+  size_t n, at;            /* Its bytes, and how many were returned */
+  uint64_t work;           /* Bytes of content since the last check for an interrupt */
+  uint32_t row;            /* Consecutive frames read */
+  zt_prefetch prefetch;    /* The next frames */
+  struct seekable_job *spare;   /* Jobs whose memory is reused; owned */
 } seekable_decoder;
 
-/* A frame that is decoded ahead. */
+/* A prefetched frame. */
 typedef struct seekable_job {
   zt_job job;              /* First */
   seekable_decoder *of;
-  struct seekable_job *next;   /* Among those that are done with */
-  seekable_decoder d;      /* A copy that stands before the frame; of its memory, it owns ctx, in
-                           ** and out alone: the frame's content */
+  struct seekable_job *next;   /* In the list of spare jobs */
+  seekable_decoder d;      /* A copy, positioned at the frame; it owns only ctx, in and out */
   zt_error err;
 } seekable_job;
 
@@ -92,7 +88,7 @@ static void seekable_close(zt_decoder *decoder){
 
 /* --- The table --- */
 
-/* Take the entries at p, `width` bytes each (Y2). */
+/* Read the entries at p, `width` bytes each (Y2). */
 static int seekable_read_entries(seekable_decoder *d, const uint8_t *p, unsigned width,
                                  zt_error *err){
   uint64_t stored = 0, content = 0;
@@ -176,7 +172,6 @@ static size_t seekable_content_of(const seekable_decoder *d, uint32_t i){
   return (size_t)(i+1<d->nFrame ? d->size : d->total-i*d->size);
 }
 
-/* The stored bytes of a frame. */
 static int seekable_load(seekable_decoder *d, uint32_t i, zt_span *out, zt_error *err){
   zt_span image = zt_source_image(d->payload.source);
   uint64_t at = d->payload.component->offset+d->stored[i], n = d->stored[i+1]-d->stored[i];
@@ -261,10 +256,9 @@ static void seekable_work(zt_job *job, const zt_interrupt *interrupt){
   job->memory = d->size;
 }
 
-/* Frames, and the place of what goes wrong in them. */
 typedef struct seekable_run {
   seekable_decoder *d;
-  const zt_error *place;
+  const zt_error *place;   /* The place of errors */
 } seekable_run;
 
 static bool seekable_follows(void *context, uint64_t *number){
@@ -298,13 +292,13 @@ static void seekable_drop(zt_job *job){
 
 static const zt_jobs seekable_jobs = { seekable_follows, seekable_make, seekable_drop };
 
-/* There are threads, frames have content, and nobody else reads this component, who would have
-** frames ahead, too. */
+/* True if frames may be prefetched: there are threads, frames have content, and no other reader of
+** this component prefetches frames too. */
 static bool seekable_has_help(const seekable_decoder *d){
   return d->payload.budget->pool && d->size>0 && d->payload.side_by_side<2;
 }
 
-/* The next frame's content becomes d->out, and those behind it are begun. */
+/* Move the next frame's content to d->out, and prefetch later frames. */
 static int seekable_take(seekable_decoder *d, zt_error *err){
   const zt_interrupt interrupt = d->payload.budget->interrupt;
   seekable_run run = { d, err };
@@ -312,8 +306,7 @@ static int seekable_take(seekable_decoder *d, zt_error *err){
   d->prefetch.jobs = &seekable_jobs;
   d->prefetch.tasks.pool = d->payload.budget->pool;
   j = (seekable_job*)zt_prefetch_take(&d->prefetch, &run, d->iFrame, d->nFrame-1-d->iFrame,
-                                      &interrupt,
-                                      err);
+                                      &interrupt, err);
   if( !j ) return err->rc;
   if( j->err.rc ){
     *err = j->err;
@@ -328,7 +321,6 @@ static int seekable_take(seekable_decoder *d, zt_error *err){
   return err->rc;
 }
 
-/* The next frame's content becomes d->out. */
 static int seekable_fetch(seekable_decoder *d, zt_error *err){
   if( seekable_has_help(d) && ++d->row>SEEKABLE_ROW ) return seekable_take(d, err);
   if( !d->out && (d->out = sqlite3_malloc64(d->size))==NULL ) return zt_fail_nomem(err);
@@ -360,7 +352,7 @@ static int seekable_seek(zt_decoder *decoder, uint64_t offset, uint64_t *positio
   seekable_decoder *d = decoder;
   uint64_t i = d->size ? offset/d->size : 0;
   if( i>=d->nFrame ) i = d->nFrame ? d->nFrame-1 : 0;
-  if( d->n>0 && i+1==d->iFrame ){   /* Within the frame that is there */
+  if( d->n>0 && i+1==d->iFrame ){   /* Within the decoded frame */
     d->at = offset-i*d->size<d->n ? (size_t)(offset-i*d->size) : d->n;
     *position = i*d->size+d->at;
     return SQLITE_OK;

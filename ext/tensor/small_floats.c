@@ -1,10 +1,10 @@
 /*
 ** Floats of 16 bits and less (zTensor's specification, section 2; OCP 8-bit and microscaling
-** formats): f16, bf16, four fp8 types, f8_e8m0, f4_e2m1. See convert.h. The values of the last six,
-** NaN's sign included, are those that ml_dtypes gives them.
+** formats): f16, bf16, four fp8 types, f8_e8m0, f4_e2m1. See convert.h. The last six have the
+** values of ml_dtypes, including the sign of NaN.
 **
-** Decoding never makes a subnormal f32 on the way: a host may have told its processor to take those
-** for zero.
+** No step of decoding makes a subnormal f32, because the host may have set its processor to flush
+** subnormals to zero.
 */
 #include "core/vector.h"
 #include "tensor/conversions.h"
@@ -21,9 +21,8 @@ ZT_INLINE uint32_t small_as_bits(float f){
   return bits;
 }
 
-/* The f32 of an 8- or 16-bit pattern: one sign bit, then the exponent with its bias, then
-** `mantissa` bits. The magnitude `infinity` and those above it are no numbers: NaN, whose payload
-** 16 bits keep and 8 bits have none to speak of. */
+/* Decode a pattern of 8 or 16 bits: one sign bit, the exponent with its bias, `mantissa` bits.
+** Magnitudes above `infinity` are NaN. Types of 16 bits keep its payload. */
 ZT_INLINE float small_decode(uint32_t code, unsigned bits, unsigned mantissa, int bias,
                              uint32_t infinity){
   uint32_t sign = code >> (bits-1) << 31;
@@ -38,8 +37,8 @@ ZT_INLINE float small_decode(uint32_t code, unsigned bits, unsigned mantissa, in
   return small_as_float(sign | (magnitude > infinity ? nan : value));
 }
 
-/* The types that have no infinity: e4m3fn has NaN where its largest magnitude would be, the fnuz
-** types where -0 would be. */
+/* Types without infinity: e4m3fn has NaN in place of its largest magnitude, the fnuz types in place
+** of -0. */
 ZT_INLINE float small_decode_fn(uint32_t code, unsigned mantissa, int bias){
   return (code & 0x7F)==0x7F ? small_as_float(code >> 7 << 31 | 0x7FC00000u)
        : small_decode(code, 8, mantissa, bias, 0x80);
@@ -66,15 +65,14 @@ SMALL_LOADER(f8_e4m3fnuz, uint8_t, small_decode_fnuz(code, 3, 8))
 SMALL_LOADER(f8_e5m2fnuz, uint8_t, small_decode_fnuz(code, 2, 16))
 SMALL_LOADER(f4_e2m1, uint8_t, small_decode((code & 8) << 4 | (code & 7), 8, 1, 1, 0x80))
 
-/* Code 0 is 2^-127, which is subnormal as f32: made from its bits. */
+/* Code 0 is 2^-127, which is subnormal as f32 and is therefore made from its bits. */
 SMALL_LOADER(f8_e8m0, uint8_t,
              code==0xFF ? small_as_float(0x7FC00000u) : small_as_float(code==0 ? 0x00400000u
                                                                        : code << 23))
 
-/* --- The other way: f32 to f16 and bf16, in loops that vectorise --- */
+/* --- f32 to f16 and bf16, in loops that vectorise --- */
 
-/* Round to nearest even. Below 2^-14 the sum with 0.5 has its last bit where f16 has it, and rounds
-** by itself. */
+/* Round to nearest even. Below 2^-14, adding 0.5 rounds, because the sum's last bit is f16's. */
 ZT_INLINE uint16_t small_f16_of(float f){
   uint32_t bits = small_as_bits(f), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
   uint32_t normal = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1)) >> 13;
@@ -104,7 +102,7 @@ ZT_INLINE uint16_t small_bf16_of(float f){
 SMALL_STORE_F32(f16_plain, small_f16_of)
 SMALL_STORE_F32(bf16, small_bf16_of)
 
-/* --- Both ways of f16 where the processor has them --- */
+/* --- f16 in hardware --- */
 
 #if defined(__x86_64__) && defined(__GNUC__) \
  && (defined(__clang__) ? __clang_major__>=18 : __GNUC__>=11)
@@ -149,21 +147,20 @@ static size_t small_store_f32_f16(const void *from, void *to, size_t n){
 # define small_store_f32_f16 small_store_f32_f16_plain
 #endif
 
-/* --- The other way in general --- */
+/* --- Encoding in general --- */
 
-/* A float format with a sign, and subnormal numbers where mantissa is not 0. */
+/* A float format with a sign and subnormal numbers. */
 typedef struct small_float {
   unsigned bits, mantissa;
   int bias;
   uint32_t largest;        /* Magnitude of the largest finite number */
-  int32_t infinity, nan;   /* Codes of what is too large, without the sign, and of NaN; SMALL_NONE:
-                           ** there is none */
+  int32_t infinity, nan;   /* Codes of too large numbers, without sign, and of NaN, or SMALL_NONE */
   bool fnuz;               /* NaN and 0 have no sign */
 } small_float;
 
 #define SMALL_NONE (-1)
 
-/* The code nearest to x, ties to even; SMALL_NONE if there is none. */
+/* Return the code nearest to x, ties to even; SMALL_NONE if there is none. */
 static int32_t small_encode(const small_float *s, double x){
   uint64_t bits, significand, half, rest;
   uint32_t sign, magnitude;
@@ -178,7 +175,7 @@ static int32_t small_encode(const small_float *s, double x){
   significand = (bits & (((uint64_t)1 << 52)-1)) | (uint64_t)1 << 52;
   shift = 52-(int)s->mantissa + (exponent<least ? least-exponent : 0);
   if( shift>54 ){
-    magnitude = 0;   /* Less than half of the least number */
+    magnitude = 0;   /* Less than half the smallest number */
   }else{
     half = (uint64_t)1 << (shift-1);
     rest = significand & (2*half-1);
@@ -194,8 +191,7 @@ static int32_t small_encode(const small_float *s, double x){
   return (int32_t)(sign | magnitude);
 }
 
-/* f8_e8m0 is a power of two, 2^(code-127): rounded to the nearest, from the middle of two to the
-** even code. */
+/* f8_e8m0 is 2^(code-127), rounded to the nearest, ties to the even code. */
 static int32_t small_encode_e8m0(double x){
   uint64_t bits, fraction;
   int exponent;
@@ -223,8 +219,8 @@ static const small_float small_table[] = {
   [SMALL_F4_E2M1] = { 4, 1, 1, 0x7, SMALL_NONE, SMALL_NONE, false },
 };
 
-/* An integer as a double that rounds to any of these types as the integer itself would: what does
-** not fit 53 bits is cut to fewer, the last of which tells whether anything was lost. */
+/* Convert an integer to a double that rounds to these types as the integer would. Integers of more
+** than 53 bits are cut, and the last remaining bit is set if a lost bit was. */
 static double small_sticky(uint64_t u){
   return u>>53 ? (double)(u>>11 | ((u & 0x7FF)!=0)) * 2048.0 : (double)u;
 }
@@ -278,11 +274,6 @@ SMALL_STORE(f4_e2m1, f32, float, uint8_t, (double), SMALL_ENCODE_F4_E2M1)
     { [ZT_F32] = small_store_f32_##name, [ZT_F64] = small_store_f64_##name, \
       [ZT_I64] = small_store_i64_##name, [ZT_U64] = small_store_u64_##name } };
 
-SMALL_CONVERSION(f16)
-SMALL_CONVERSION(bf16)
-SMALL_CONVERSION(f8_e4m3fn)
-SMALL_CONVERSION(f8_e5m2)
-SMALL_CONVERSION(f8_e4m3fnuz)
-SMALL_CONVERSION(f8_e5m2fnuz)
-SMALL_CONVERSION(f8_e8m0)
-SMALL_CONVERSION(f4_e2m1)
+SMALL_CONVERSION(f16) SMALL_CONVERSION(bf16)
+SMALL_CONVERSION(f8_e4m3fn) SMALL_CONVERSION(f8_e5m2) SMALL_CONVERSION(f8_e4m3fnuz)
+SMALL_CONVERSION(f8_e5m2fnuz) SMALL_CONVERSION(f8_e8m0) SMALL_CONVERSION(f4_e2m1)

@@ -3,24 +3,22 @@
 
 #include "core/host.h"
 
-#define SORTED_CELLS ((size_t)1 << 19)   /* Stored elements that are sorted at once */
-#define SORTED_DIGIT 11                  /* Bits that one pass of the sort looks at */
+#define SORTED_CELLS ((size_t)1 << 19)   /* Stored elements sorted at once */
+#define SORTED_DIGIT 11                  /* Bits of one pass of the radix sort */
 
-/*
-** A pass over the stored elements gathers the smallest ones: by cell, and within a cell by number.
-** It begins where the one before it ended, which may be amid the elements of one cell.
-*/
+/* A pass over the stored elements gathers the smallest ones, by cell, then by number. It begins
+** where the last pass ended, possibly among the elements of one cell. */
 struct zt_sorted {
   zt_tensor *tensor;       /* Borrowed, like e */
   zt_entries *e;
   zt_repeats repeats;
   uint64_t first, end;     /* The range: first <= cell < end */
-  bool in_order;           /* As they are stored; nothing but the next of what follows is used */
+  bool in_order;           /* Stored in order; of the fields below, only `least` is used */
   uint64_t least;          /* The smallest cell that may come next */
-  uint64_t from, from_number;   /* Where the pass begins */
-  uint64_t to, to_number;  /* Where it ends, and the next one begins; to is end: there is none */
+  uint64_t from, from_number;   /* The begin of the pass */
+  uint64_t to, to_number;  /* Its end, where the next pass begins; to==end: there is none */
   size_t n, capacity;      /* Gathered elements */
-  size_t given;
+  size_t given;            /* Returned elements */
   uint64_t *cell, *other_cell;     /* capacity of each, the second for sorting */
   uint64_t *number, *other_number; /* NULL where repeats are added */
   uint8_t *value, *other_value;
@@ -51,9 +49,7 @@ void zt_sorted_close(zt_sorted *s){
   sqlite3_free(s);
 }
 
-/* --- The order in which they are stored --- */
-
-/* True if the cells of e that are in the range ascend. *least is the smallest that may come. */
+/* True if the cells of e in the range ascend. *least becomes the smallest cell that may follow. */
 static bool sorted_ascend(const zt_sorted *s, uint64_t *least){
   uint64_t step = s->repeats==ZT_REPEATS_ADDED, n = s->end-s->first;
   bool ok = true;
@@ -66,7 +62,7 @@ static bool sorted_ascend(const zt_sorted *s, uint64_t *least){
   return ok;
 }
 
-/* See whether they can be given as they come, reading no further than to the first that cannot. */
+/* Set in_order. Reading stops at the first element out of order. */
 static int sorted_look(zt_sorted *s, zt_error *err){
   zt_tensor *t = s->tensor;
   if( t->layout->seek(t, s->first, s->end-s->first, err) ) return err->rc;
@@ -79,9 +75,7 @@ static int sorted_look(zt_sorted *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* --- The smallest --- */
-
-/* Put the elements in the order of a digit of their cells; equal ones stay in their order. */
+/* Sort the elements by one digit of their cells, stably. */
 static void sorted_by_digit(zt_sorted *s, unsigned shift){
   const size_t mask = ((size_t)1<<SORTED_DIGIT)-1;
   unsigned width = s->tensor->dtype->width;
@@ -112,7 +106,6 @@ int zt_sorted_fail_add(const zt_tensor *t, zt_error *err){
                  t->dtype->name);
 }
 
-/* Add up the values of each cell. */
 static int sorted_add(zt_sorted *s, zt_error *err){
   const zt_tensor *t = s->tensor;
   unsigned width = t->dtype->width;
@@ -130,7 +123,7 @@ static int sorted_add(zt_sorted *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Sort what was gathered: those of one cell stay in storage order, or become one. */
+/* Sort the gathered elements. Those of one cell stay in storage order, or become one. */
 static int sorted_sort(zt_sorted *s, zt_error *err){
   uint64_t most = 0;
   for(size_t i=0; i<s->n; i++) most |= s->cell[i];
@@ -138,8 +131,8 @@ static int sorted_sort(zt_sorted *s, zt_error *err){
   return s->repeats==ZT_REPEATS_ADDED ? sorted_add(s, err) : SQLITE_OK;
 }
 
-/* Make room: keep the smaller half, and gather none behind it in this pass. Elements of the cell
-** that is next have higher numbers than those met before, so that its cell alone tells. */
+/* Keep the smaller half, and end the pass there. Later elements of the last cell have higher
+** numbers than those read so far, so comparing cells is enough. */
 static int sorted_make_room(zt_sorted *s, zt_error *err){
   if( sorted_sort(s, err) || s->n<=s->capacity/2 ) return err->rc;
   s->n = s->capacity/2;
@@ -148,7 +141,6 @@ static int sorted_make_room(zt_sorted *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* True if an element is one of this pass. */
 static bool sorted_wants(const zt_sorted *s, uint64_t cell, uint64_t number){
   if( cell>=s->to || cell<s->from ) return false;
   return cell>s->from || number>=s->from_number;
@@ -171,7 +163,7 @@ static int sorted_collect(zt_sorted *s, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Gather the smallest of those that were not given yet. */
+/* Gather the smallest elements that were not returned yet. */
 static int sorted_gather(zt_sorted *s, zt_error *err){
   zt_tensor *t = s->tensor;
   s->n = s->given = 0;
@@ -185,8 +177,6 @@ static int sorted_gather(zt_sorted *s, zt_error *err){
   }while( s->e->n );
   return sorted_sort(s, err);
 }
-
-/* --- Giving them --- */
 
 int zt_sorted_open(zt_tensor *t, uint64_t first, uint64_t n, zt_repeats repeats, zt_entries *e,
                    zt_sorted **out, zt_error *err){

@@ -1,24 +1,20 @@
-/* Stored elements and the dense form they stand for. See sparse.h. */
+/* Stored elements and their dense form. See sparse.h. */
 #include "tensor/sparse.h"
 
 #include <assert.h>
 #include "core/host.h"
 #include "tensor/sorted.h"
 
-/* --- The dense form --- */
-
-/* What a range of the dense form is filled from. */
+/* A range of the dense form to fill. */
 typedef struct sparse_scatter {
   zt_tensor *tensor;
   uint64_t first;
   size_t n;
   uint8_t *out;
-  uint8_t *seen;           /* One bit for each cell that has a value already; NULL while cells come
-                           ** in ascending order */
+  uint8_t *seen;           /* A bit for each cell with a value; NULL while cells ascend */
 } sparse_scatter;
 
-/* True if the cells ascend, each beyond the last one; *last, UINT64_MAX before the first, is that
-** of the last entry. */
+/* True if the cells ascend strictly. *last is the previous cell, or UINT64_MAX at first. */
 static bool sparse_ascend(const zt_entries *e, uint64_t *last){
   uint64_t before = *last;
   bool ok = e->n==0 || before==UINT64_MAX || e->cell[0]>before;
@@ -27,7 +23,7 @@ static bool sparse_ascend(const zt_entries *e, uint64_t *last){
   return ok;
 }
 
-#define SPARSE_DISTANCE 16 /* Entries from now on, whose memory is asked for already */
+#define SPARSE_DISTANCE 16 /* Entries that are prefetched */
 
 #if defined(__GNUC__)
 # define SPARSE_PREFETCH(p) __builtin_prefetch((p), 1)
@@ -35,7 +31,7 @@ static bool sparse_ascend(const zt_entries *e, uint64_t *last){
 # define SPARSE_PREFETCH(p) ((void)(p))
 #endif
 
-/* Put a value into a cell, or add it to the one that is there. */
+/* Put a value into a cell, or add it to the cell's value. */
 ZT_INLINE bool sparse_add_value(const sparse_scatter *s, uint64_t cell, const void *value,
                                 size_t width){
   uint8_t *out = s->out + cell*width, bit = (uint8_t)(1u << cell%8);
@@ -48,8 +44,8 @@ ZT_INLINE bool sparse_add_value(const sparse_scatter *s, uint64_t cell, const vo
   return true;
 }
 
-/* The loops over a piece's entries, for elements of a width that the compiler knows. In ascending
-** order no cell has a value yet; else, `seen` tells. False if values do not add up. */
+/* Put or add a piece's entries, with a width that the compiler knows. False if values cannot be
+** added. */
 ZT_INLINE bool sparse_put_values(const sparse_scatter *s, const zt_entries *e, size_t width){
   const uint8_t *value = e->value.bytes;
   for(size_t i=0; i<e->n; i++){
@@ -87,8 +83,7 @@ ZT_INLINE bool sparse_add_values(const sparse_scatter *s, const zt_entries *e, s
 SPARSE_FOR_WIDTH(sparse_put)
 SPARSE_FOR_WIDTH(sparse_add)
 
-/* Go through the stored elements. False, and no failure, if they turn out not to be in
-** ascending order. */
+/* Go through the stored elements. False without an error if they are not in ascending order. */
 static bool sparse_fill(sparse_scatter *s, zt_entries *e, zt_error *err){
   uint64_t last = UINT64_MAX;
   zt_tensor *t = s->tensor;
@@ -109,7 +104,7 @@ int zt_sparse_read(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
   return zt_sparse_fill(t, first, n, out, err);
 }
 
-/* What was filled until order was lost is filled again: the cells are the same. */
+/* If the cells turn out not to ascend, they are all filled again. */
 int zt_sparse_fill(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err){
   sparse_scatter s = { .tensor = t, .first = first, .n = n, .out = out };
   zt_entries *e = sqlite3_malloc64(sizeof(*e));
@@ -129,8 +124,6 @@ int zt_sparse_fill(zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *
   return err->rc;
 }
 
-/* --- The cells alone --- */
-
 int zt_sparse_cells(zt_tensor *t, void (*take)(void *context, const void *values, size_t n),
                     void *context, zt_error *err){
   zt_sorted *s = NULL;
@@ -144,18 +137,16 @@ end:
   return err->rc;
 }
 
-/* --- The dense form, one window after the other --- */
-
 typedef struct sparse_window {
   zt_tensor *tensor;
   uint8_t *p;
-  uint64_t first;          /* Of its elements */
-  size_t n;                /* Elements that it has room for */
+  uint64_t first;          /* Its first element */
+  size_t n;                /* Its room in elements */
   void (*take)(void *context, void *elements, size_t n);
   void *context;
 } sparse_window;
 
-/* Hand the window out, and go on to the next. */
+/* Give the window to the caller, and begin the next one. */
 static int sparse_give(sparse_window *w, zt_error *err){
   const uint64_t remaining = w->tensor->object->elements-w->first;
   const size_t n = remaining<w->n ? (size_t)remaining : w->n;
@@ -165,7 +156,6 @@ static int sparse_give(sparse_window *w, zt_error *err){
   return zt_tensor_poll(w->tensor, n, err);
 }
 
-/* Put cells that ascend into their windows. */
 static int sparse_put_in_windows(sparse_window *w, const zt_entries *e, zt_error *err){
   const unsigned width = w->tensor->dtype->width;
   for(size_t i=0; i<e->n; i++){
@@ -192,10 +182,7 @@ end:
   return err->rc;
 }
 
-/* --- Their order --- */
-
-/* Compare the cells of a piece with one another, and with *last, the one before: UINT64_MAX if
-** there is none. */
+/* Compare each cell of a piece with the previous one, first *last (UINT64_MAX: none). */
 static void sparse_compare_cells(const zt_entries *e, uint64_t *last, zt_order *out){
   for(size_t i=0; i<e->n; i++){
     if( *last!=UINT64_MAX && e->cell[i]<*last && out->ascending ){

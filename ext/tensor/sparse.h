@@ -1,9 +1,9 @@
 /*
-** Stored elements and the dense form they stand for. Interface between the sparse layouts (csr.c,
-** coo.c) and those who read them; to code in sparse.c.
+** Stored elements and their dense form. Interface between the sparse layouts (csr.c, coo.c) and
+** their users, and to code in sparse.c.
 **
-** A cell without a stored element is zero. A value that is alone in its cell keeps its exact bits;
-** values of one cell add up in storage order, in the type's own arithmetic (scipy does the same).
+** A cell without a stored element is zero. A single value in a cell keeps its exact bits. Several
+** values of one cell add up in storage order, in the type's own arithmetic (as in scipy).
 */
 #ifndef ZT_TENSOR_SPARSE_H
 #define ZT_TENSOR_SPARSE_H
@@ -12,44 +12,41 @@
 
 struct zt_tensor;
 
-#define ZT_ENTRIES 4096            /* Stored elements that are read at once */
+#define ZT_ENTRIES 4096            /* Stored elements read at once */
 #define ZT_ELEMENT_MAX 16          /* Bytes of the widest element */
 
 typedef struct zt_entries {
-  size_t n;                        /* 0: there are no more */
-  uint64_t first;                  /* Number of the first of them among all that the
-                                   ** object stores */
+  size_t n;                        /* 0: the end */
+  uint64_t first;                  /* Number of the first entry among all stored elements */
   uint64_t cell[ZT_ENTRIES];       /* Flat position, less than the object's elements */
-  ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) value;   /* n elements of the tensor's type, as
-                                                   ** in memory */
+  ZT_NUMBERS(ZT_ENTRIES*ZT_ELEMENT_MAX/8) value;   /* n elements in memory */
 } zt_entries;
 
-/* The dense form's elements first to first+n; the same where `out` is all 0 already. */
+/* Read elements first to first+n of the dense form. zt_sparse_fill() expects `out` to be all 0. */
 int zt_sparse_read(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 int zt_sparse_fill(struct zt_tensor *t, uint64_t first, size_t n, void *out, zt_error *err);
 
-/* Hand every cell that has a stored element to `take`, once, with its value, in no particular
-** order, in pieces of at most ZT_ENTRIES. Takes bounded memory: where the cells are not stored in
-** ascending order, the stored elements are read as often as that needs. */
+/* Give the value of every cell with stored elements to `take`, once, in no particular order, in
+** pieces of at most ZT_ENTRIES. Memory is bounded: cells that are not stored in ascending order
+** take several passes over the stored elements. */
 int zt_sparse_cells(struct zt_tensor *t, void (*take)(void *context, const void *values, size_t n),
                     void *context, zt_error *err);
 
-/* Hand the dense form to `take` in order, `n` elements at a time and the rest at the end: in
-** `window`, which has room for n, and whose content `take` may change. There is at least one
-** element. Memory and time are as for zt_sparse_cells(). */
+/* Give the dense form, of at least one element, to `take` in order, `n` elements at a time and the
+** rest at the end. They are in `window`, which `take` may change. Memory and time are as for
+** zt_sparse_cells(). */
 int zt_sparse_windows(struct zt_tensor *t, void *window, size_t n,
                       void (*take)(void *context, void *elements, size_t n), void *context,
                       zt_error *err);
 
-/* In which order the stored elements come. */
+/* The order of the stored elements. */
 typedef struct zt_order {
-  bool ascending;                  /* No cell is before that of an earlier element */
-  uint64_t at;                     /* If not: the first element whose cell is */
-  uint64_t repeated;               /* Elements whose cell an earlier one has */
+  bool ascending;                  /* No cell is before an earlier element's */
+  uint64_t at;                     /* If not: the first such element */
+  uint64_t repeated;               /* Elements in the cell of an earlier one */
 } zt_order;
 
-/* Go through all stored elements, checking every rule of them. Memory and time are as for
-** zt_sparse_cells(). */
+/* Check all stored elements by every rule. Memory and time are as for zt_sparse_cells(). */
 int zt_sparse_order(struct zt_tensor *t, zt_order *out, zt_error *err);
 
 #endif

@@ -1,15 +1,15 @@
 /*
 ** Statistics of a tensor's values. See stats.h.
 **
-** Elements come in blocks that stay in the nearest cache. Within a block, sums are taken of the
-** distances to one of its elements, or to their mean if that is far from it: a small spread that
-** lies far from 0, or beside a few outliers, loses nothing. Blocks are then merged as Chan, Golub
-** and LeVeque do, and what they add up to is kept in twice the digits. Sums of numbers whose
-** squares f64 cannot hold are taken in units of a power of two.
+** Elements are taken in blocks that fit the nearest cache. A block's sums are those of the
+** distances to one of its elements, or to their mean if that is far from it, so that a small spread
+** far from 0, or beside a few outliers, stays precise. Blocks are merged by the method of Chan,
+** Golub and LeVeque, and the sums are kept in twice the digits. If f64 cannot hold the numbers'
+** squares, sums are taken in units of a power of two.
 **
-** The sum of f64 is exact: the numbers of a block are cut into slices that f64 adds up without a
-** rounding (Rump's ExtractVector). That of narrower floats is not: their digits leave f64 room for
-** many. REFERENCE.md states the bounds of either. Integers are in integers.c.
+** The sum of f64 is exact: the numbers of a block are cut into slices that f64 adds up without
+** rounding (Rump's ExtractVector). The sum of narrower floats is not, but f64 has room for the
+** digits of many. REFERENCE.md states the bounds of both. Integers are in integers.c.
 */
 #include "tensor/stats.h"
 
@@ -22,29 +22,29 @@
 #include "tensor/ranges.h"
 
 #define STATS_BLOCK ZT_INTEGERS_BLOCK
-/* Numbers whose squares need no unit, however many there are. Of 2^64 squares of 1e144 the sum is
-** 1.8e307, which f64 holds. A small square, or one of a distance, loses up to 2^-1075, and 2^64 of
-** them as much as 2^-1011. Where not all numbers are equal, one of up to x is x*2^-54 away from
-** others at least: beside the square of that, 2^-906 for 1e-120, it is less than f64 shows. */
+/* Between these bounds, f64 holds the squares of any number of numbers. 2^64 squares of 1e144 add
+** up to 1.8e307. A small square, or one of a distance, loses up to 2^-1075, and 2^64 of them lose
+** 2^-1011. Different numbers up to x are at least x*2^-54 apart, and the square of that (2^-906 for
+** 1e-120) makes the loss negligible. */
 #define STATS_HUGE_SQUARE 1e144
 #define STATS_TINY_SQUARE 1e-120
-#define STATS_SUM_LANES 32         /* Sums that are taken side by side */
-#define STATS_BOUND_LANES 32       /* The same of bounds and counts */
-/* How much of the squared distances to an origin may be the mean's own. Near 1, little is left of
-** them; 0.9 is a mean that is three standard deviations away, which few blocks have. */
+#define STATS_SUM_LANES 32         /* Parallel sums */
+#define STATS_BOUND_LANES 32       /* Parallel bounds and counts */
+/* The largest part of the squared distances to an origin that may be due to the mean's distance.
+** Near 1, few digits remain; 0.9 is a mean 3 standard deviations away, which few blocks have. */
 #define STATS_FAR 0.9
-/* Bits. Of numbers below 2^e, a block's first slices are multiples of 2^(e-STATS_SLICE), so that
-** 4,096 of them are less than 2^53 units; what is left is below 2^(e-STATS_SLICE-1). */
+/* Bits. For numbers below 2^e, a block's first slices are multiples of 2^(e-STATS_SLICE), so that
+** 4,096 of them are less than 2^53 units; the rests are below 2^(e-STATS_SLICE-1). */
 #define STATS_SLICE 40
-/* So many more bits are left of 4,096 rests, the last digit of the least number among them. */
+/* The bits of a sum of 4,096 rests that f64 holds, down to the smallest number's last digit. */
 #define STATS_SPAN (STATS_SLICE+1-12)
 
-/* high + low, for sums of which the small rest matters. */
+/* high + low, for sums whose rounding errors matter. */
 typedef struct stats_twofold {
   double high, low;
 } stats_twofold;
 
-/* Of some finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
+/* Moments of finite numbers, in units of 2^exponent (squares: 2^(2*exponent)). */
 typedef struct stats_moments {
   uint64_t n;
   int exponent;
@@ -56,27 +56,26 @@ typedef struct stats_moments {
 typedef struct stats_accumulator {
   const zt_dtype *dtype;
   uint64_t zeros, nans, infs;
-  stats_moments all;              /* Of floats, as what follows */
-  double low, high;
-  zt_real_sum exact;              /* Of f64 */
-  zt_integers integers;           /* Of those; their zeros, too */
+  stats_moments all;              /* Floats only */
+  double low, high;               /* Floats only */
+  zt_real_sum exact;              /* f64 only */
+  zt_integers integers;           /* Integers only, including their zeros */
   ZT_NUMBERS(STATS_BLOCK) wide;   /* A block as the wide type */
   double real[STATS_BLOCK];       /* Its finite numbers, as f64 */
 } stats_accumulator;
 
-/* What is taken over a block: first the two sums, then the rest. */
+/* The sums over a block. */
 typedef struct stats_sums {
-  double distance, square;    /* Of the distances to the origin that the loop was given, and of
-                              ** their squares */
+  double distance, square;    /* Of the distances to the loop's origin, and of their squares */
   double low, high;
   uint64_t zeros;
-  double least;               /* Of the absolute values but 0. f64 alone, as what follows */
-  double slices, rests;       /* What the numbers add up to, in two parts */
+  double least;               /* The smallest absolute value but 0; f64 only */
+  double slices, rests;       /* The sum of the numbers, in two parts; f64 only */
 } stats_sums;
 
-/* Lanes are arrays and loops over them innermost, which compilers make vectors of without changing
-** the order of a sum. (Bounds are compared, not fmin() and fmax() of: there gcc 12 for ARM ends
-** with an internal error.) */
+/* Lanes are arrays, and the loops over them are innermost: compilers vectorise these without
+** changing the order of a sum. (Bounds are compared without fmin() and fmax(), which make gcc 12
+** for ARM fail with an internal error.) */
 #define STATS_SUMS(name, T) \
   ZT_VECTOR static void stats_sum_##name(const T *restrict p, size_t n, double origin, \
                                          stats_sums *restrict out){ \
@@ -132,7 +131,6 @@ STATS_SUMS(f32, float)
 STATS_BOUNDS(f32, float, uint32_t)
 STATS_BOUNDS(f64, double, uint64_t)
 
-/* The least absolute value but 0. */
 ZT_VECTOR static void stats_least(const double *restrict p, size_t n, stats_sums *restrict out){
   double least[STATS_BOUND_LANES];
   size_t i = 0;
@@ -153,9 +151,8 @@ ZT_VECTOR static void stats_least(const double *restrict p, size_t n, stats_sums
   }
 }
 
-/* Squares of the distances to the origin, and the sum of the numbers in two parts: of their slices
-** and of what these leave. `cutter` is 1.5*2^52 units of the slices: beside it f64 has no digit
-** below one, and rounds to it. */
+/* Add up the squares of the distances to the origin, and the numbers in two parts: slices and
+** rests. `cutter` is 1.5*2^52 units of the slices: adding it rounds to a whole unit. */
 ZT_VECTOR static void stats_sum_f64(const double *restrict p, size_t n, double origin,
                                     double cutter, stats_sums *restrict out){
   double square[STATS_SUM_LANES] = { 0 }, sum[STATS_SUM_LANES] = { 0 };
@@ -183,7 +180,7 @@ ZT_VECTOR static void stats_sum_f64(const double *restrict p, size_t n, double o
   }
 }
 
-/* The sum of the numbers' slices, which are taken from them. */
+/* Cut slices off the numbers, and return the sum of the slices. */
 ZT_VECTOR static double stats_slice(const double *from, double *to, size_t n, double cutter){
   double sum[STATS_SUM_LANES] = { 0 }, all = 0;
   size_t i = 0;
@@ -237,7 +234,7 @@ static void stats_rescale(stats_moments *m, int exponent){
   m->exponent = exponent;
 }
 
-/* Zeros are zeros in any unit. */
+/* Zeros need no unit. */
 static bool stats_all_zero(const stats_moments *m){
   return m->sum.high==0 && m->squares.high==0 && m->origin.high==0;
 }
@@ -260,20 +257,18 @@ static void stats_merge(stats_moments *all, stats_moments m){
   all->n += m.n;
   all->sum = stats_add_twofold(all->sum, m.sum);
   all->squares = stats_add_twofold(all->squares, m.squares);
-  all->squares = stats_add_twofold(all->squares,
-                                   (stats_twofold){ delta*delta*(n/(n+k)*k), 0 });
+  all->squares = stats_add_twofold(all->squares, (stats_twofold){ delta*delta*(n/(n+k)*k), 0 });
   all->origin = stats_add_twofold(all->origin, m.origin);
 }
 
-/* True if the mean of n numbers is so far from the origin of these sums that they tell too little
-** of how far the numbers are from it: they are to be taken again, around *mean. */
+/* True if the mean of n numbers is so far from the origin that the sums are imprecise: they must be
+** taken again, around *mean. */
 static bool stats_is_far(const stats_sums *s, size_t n, double origin, double *mean){
   const double away = s->distance/(double)n;
   *mean = origin+away;
   return s->distance*away>STATS_FAR*s->square && *mean!=origin;
 }
 
-/* Take the sums over n numbers, in units of 2^exponent. */
 static void stats_take_sums(stats_accumulator *a, const stats_sums *s, uint64_t n, double origin,
                             int exponent){
   const double k = (double)n, squares = fmax(s->square - s->distance*s->distance/k, 0);
@@ -283,8 +278,8 @@ static void stats_take_sums(stats_accumulator *a, const stats_sums *s, uint64_t 
                                         { squares + sum.high*sum.high/k, 0 } });
 }
 
-/* The number that distances are taken to: any of a block will do for their squares, and a small one
-** for their sum. */
+/* Return the origin of distances: any number of the block suits their squares, and a small one
+** their sum. */
 static double stats_origin_of(double a, double b, double c){
   double least = fabs(b)<fabs(a) ? b : a;
   return fabs(c)<fabs(least) ? c : least;
@@ -302,26 +297,24 @@ static double stats_most(const stats_sums *s){
   return fmax(fabs(s->low), fabs(s->high));
 }
 
-/* True if squares of numbers up to those bounds may be too large or too small for f64. */
+/* True if the squares of numbers within these bounds may overflow or underflow f64. */
 static bool stats_needs_scale(const stats_sums *s){
   const double most = stats_most(s);
   return most>STATS_HUGE_SQUARE || (most>0 && most<STATS_TINY_SQUARE);
 }
 
-/* Exponent e of the least 2^e that is more than x. */
+/* Return the exponent of the smallest power of two above x. */
 static int stats_exponent(double x){
   int exponent = 0;
   frexp(x, &exponent);
   return exponent;
 }
 
-/* What cuts slices of numbers below 2^exponent. */
 static double stats_cutter(int exponent){
   return ldexp(1.5, exponent-STATS_SLICE+52);
 }
 
-static void stats_sum_from(const double *p, size_t n, double origin, double cutter,
-                           stats_sums *s){
+static void stats_sum_from(const double *p, size_t n, double origin, double cutter, stats_sums *s){
   const stats_twofold from = stats_times(-(double)n, origin);
   stats_twofold sum;
   s->square = s->slices = s->rests = 0;
@@ -330,8 +323,8 @@ static void stats_sum_from(const double *p, size_t n, double origin, double cutt
   s->distance = stats_add_twofold(sum, from).high;
 }
 
-/* Sums of numbers below 2^exponent, whose squares f64 holds, unless there are NaN. Returns what
-** the distances are taken to. */
+/* Take the sums over numbers below 2^exponent, whose squares f64 holds. Returns the origin of the
+** distances. */
 static double stats_sum_around(const double *p, size_t n, int exponent, stats_sums *s){
   const double cutter = stats_cutter(exponent);
   double origin = stats_origin_of(p[0], p[n/2], p[n-1]), mean;
@@ -341,8 +334,8 @@ static double stats_sum_around(const double *p, size_t n, int exponent, stats_su
   return mean;
 }
 
-/* The sum of numbers that need no scale, exactly: of what all slices but the last ones leave, f64
-** has all digits. Where numbers are not far apart, that is known already: *s. */
+/* Add the exact sum of numbers that need no scale. After enough slices, f64 holds all digits of the
+** rests. If the numbers' exponents are close, *s has the sum already. */
 static void stats_take_exact(stats_accumulator *a, const double *p, size_t n, stats_sums *s){
   double *rest = a->wide.f64;
   int e = stats_exponent(stats_most(s)), least;
@@ -360,7 +353,7 @@ static void stats_take_exact(stats_accumulator *a, const double *p, size_t n, st
   zt_real_sum_add(&a->exact, s->rests);
 }
 
-/* n finite numbers, whatever their size. They are overwritten if they have to be scaled. */
+/* Take n finite numbers of any size. They are overwritten if they must be scaled. */
 static void stats_take_finite(stats_accumulator *a, double *p, size_t n){
   stats_sums s = STATS_SUMS_NONE;
   double origin;
@@ -382,7 +375,7 @@ static void stats_take_finite(stats_accumulator *a, double *p, size_t n){
   if( exponent==0 ) stats_take_exact(a, p, n, &s);
 }
 
-/* A block in which some may not be finite. */
+/* Take a block that may have NaN or infinities. */
 static void stats_take_mixed(stats_accumulator *a, const float *f32, const double *f64, size_t n){
   size_t k = 0;
   for(size_t i=0; i<n; i++){
@@ -394,7 +387,7 @@ static void stats_take_mixed(stats_accumulator *a, const float *f32, const doubl
   stats_take_finite(a, a->real, k);
 }
 
-/* The sums of squares show what the usual block has none of: NaN, infinities, squares that are. */
+/* The sum of squares shows NaN, infinities and overflowing squares, which are rare. */
 static void stats_take_f32(stats_accumulator *a, const float *p, size_t n){
   double origin = stats_origin_of((double)p[0], (double)p[n/2], (double)p[n-1]), mean;
   stats_sums s = STATS_SUMS_NONE;
@@ -429,7 +422,7 @@ static void stats_take_f64(stats_accumulator *a, const double *p, size_t n){
   stats_take_exact(a, p, n, &s);
 }
 
-/* At most STATS_BLOCK elements of the tensor's type. */
+/* Take at most STATS_BLOCK elements of the tensor's type. */
 static void stats_take_block(stats_accumulator *a, const void *elements, size_t n){
   const zt_conversion *conversion = zt_conversion_of(a->dtype);
   const void *wide = elements;
@@ -452,12 +445,11 @@ static void stats_take(void *context, const void *elements, size_t n){
   }
 }
 
-/* True of types whose values are taken as integers. */
 static bool stats_is_integer(const stats_accumulator *a){
   return a->dtype->wide==ZT_I64 || a->dtype->wide==ZT_U64;
 }
 
-/* The cells that are not stored, of so many elements in all. */
+/* Take the cells without stored elements. `elements` counts all cells. */
 static void stats_take_zeros(stats_accumulator *a, uint64_t elements){
   const uint64_t k = elements-a->integers.n-a->all.n-a->nans-a->infs;
   if( k==0 ) return;

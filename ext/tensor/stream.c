@@ -5,25 +5,23 @@
 #include "core/host.h"
 #include "tensor/encoding.h"
 
-#define STREAM_SCRATCH ((size_t)256 << 10)   /* Bytes that are decoded and thrown away at once */
-#define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Decoded bytes that are kept where reads go back
-                                               ** and forth */
+#define STREAM_SCRATCH ((size_t)256 << 10)   /* Bytes skipped at once */
+#define STREAM_KEPT_MAX ((uint64_t)32 << 20)   /* Largest content kept for random reads */
 
 struct zt_stream {
   zt_payload payload;      /* Its component is the next field */
   zt_component component;
-  zt_source *shard;        /* Where its bytes are, if they are in a shard and were asked
-                           ** for; owned */
+  zt_source *shard;        /* The shard with its bytes, once opened, owned; NULL: none */
   const zt_encoding *encoding;
-  bool known;              /* The decoded length is known, before or after decoding: */
-  uint64_t total;          /* What is none of its own included, like all places below */
-  bool ended;              /* The decoder is at the end, all of it sound */
+  bool known;              /* `total` is known, before or after decoding */
+  uint64_t total;          /* Decoded length; like all offsets below, it includes skipped bytes */
+  bool ended;              /* The decoder is at the end, and all is sound */
   zt_decoder *decoder;     /* NULL before the first byte */
-  uint64_t position;       /* Where the decoder is */
-  uint64_t polled;         /* Raw bytes read since the last question whether to go on */
-  uint8_t *scratch;        /* NULL until it is needed */
-  bool unkept;             /* It was tried to keep all of the content, in vain */
-  uint8_t *kept;           /* All of the content, owned, once reads go back and forth; else NULL */
+  uint64_t position;       /* The decoder's */
+  uint64_t polled;         /* Raw bytes read since the last check for an interrupt */
+  uint8_t *scratch;        /* NULL until needed */
+  bool unkept;             /* Keeping the content has failed */
+  uint8_t *kept;           /* The whole content for random reads, owned; else NULL */
 };
 
 int zt_stream_open(const zt_payload *p, zt_stream **out, zt_error *err){
@@ -75,7 +73,7 @@ void zt_stream_close(zt_stream *s){
   sqlite3_free(s);
 }
 
-/* Where its own bytes end, as far as that is known. */
+/* Return the end of its own bytes; UINT64_MAX if unknown. */
 static uint64_t stream_end(const zt_stream *s){
   return s->known ? s->total-s->component.behind : UINT64_MAX;
 }
@@ -89,7 +87,6 @@ static int stream_fail_short(const zt_stream *s, uint64_t n, zt_error *err){
                   s->encoding->name, n, s->total);
 }
 
-/* Count n more bytes as decoded. */
 static int stream_charge(const zt_stream *s, uint64_t n, zt_error *err){
   zt_budget *budget = s->payload.budget;
   if( n>budget->decode-budget->decoded ){
@@ -99,8 +96,6 @@ static int stream_charge(const zt_stream *s, uint64_t n, zt_error *err){
   budget->decoded += n;
   return SQLITE_OK;
 }
-
-/* --- Raw bytes --- */
 
 static int stream_read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n, size_t *got,
                            zt_error *err){
@@ -121,8 +116,6 @@ static int stream_read_raw(zt_stream *s, uint64_t offset, uint8_t *buffer, size_
   return zt_source_unchanged(p->source, err);
 }
 
-/* --- Encoded bytes --- */
-
 /* Decode the next bytes; *got is 0 at the end. */
 static int stream_next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_error *err){
   *got = 0;
@@ -136,7 +129,7 @@ static int stream_next(zt_stream *s, uint8_t *out, size_t n, size_t *got, zt_err
   return SQLITE_OK;
 }
 
-/* Decode up to position `to` and forget it. Ends before at the content's end. */
+/* Skip to position `to`, or to the content's end. */
 static int stream_pass_over(zt_stream *s, uint64_t to, zt_error *err){
   size_t got = 1;
   if( s->position<to && !s->scratch && (s->scratch = sqlite3_malloc64(STREAM_SCRATCH))==NULL ){
@@ -151,7 +144,6 @@ static int stream_pass_over(zt_stream *s, uint64_t to, zt_error *err){
   return SQLITE_OK;
 }
 
-/* All n bytes of the content, in one call. */
 static int stream_read_whole(zt_stream *s, uint8_t *buffer, size_t n, zt_error *err){
   uint64_t decoded;
   if( stream_charge(s, n, err) || zt_encoding_whole(&s->payload, buffer, n, &decoded, err) ){
@@ -167,16 +159,16 @@ static bool stream_may_read_whole(const zt_stream *s, uint64_t offset, size_t n)
       && s->payload.component->length<=ZT_WHOLE_MAX && s->position==0;
 }
 
-/* True if a read at the offset had better find all of the content in memory: looking up elements in
-** no order would otherwise decode it again for each of them. */
+/* True if the content should be kept before a read at the offset: random reads would otherwise
+** decode it again and again. */
 static bool stream_should_keep(const zt_stream *s, uint64_t offset){
   unsigned shares = s->payload.side_by_side>1 ? s->payload.side_by_side : 1;
   return !s->kept && !s->unkept && !s->encoding->seek && offset<s->position && s->known
       && s->total<=STREAM_KEPT_MAX/shares && s->payload.component->length<=ZT_WHOLE_MAX;
 }
 
-/* Decode all of the content and keep it. If that cannot be done, it is read as before: what is
-** wrong may lie behind all that is asked for. */
+/* Decode the content and keep it. If that fails, reading continues without it: the fault may lie
+** behind all bytes that are read. */
 static int stream_keep(zt_stream *s, zt_error *err){
   zt_error failed = ZT_ERROR_NONE;
   uint8_t *all = sqlite3_malloc64(s->total+1);
@@ -191,7 +183,8 @@ static int stream_keep(zt_stream *s, zt_error *err){
   return err->rc;
 }
 
-/* As zt_stream_read(), but the offset counts what is skipped, too; `left` own bytes follow it. */
+/* The same as zt_stream_read(), but the offset includes skipped bytes; `remaining` own bytes follow
+** it. */
 static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, size_t n,
                                uint64_t remaining, size_t *got, zt_error *err){
   size_t done = 0, piece = 1;
@@ -219,14 +212,14 @@ static int stream_read_encoded(zt_stream *s, uint64_t offset, uint8_t *buffer, s
     done += piece;
   }
   *got = done;
-  /* Nothing must follow the last byte */
+  /* No byte may follow the last one */
   if( s->position==stream_end(s) && stream_pass_over(s, s->total, err)==SQLITE_OK ){
     stream_next(s, &one, 1, &piece, err);
   }
   return err->rc;
 }
 
-/* X6, and how many bytes there are where they end with the file. */
+/* Check X6, and set the length of bytes that end with the file. */
 static int stream_open_external(zt_stream *s, zt_error *err){
   zt_component *component = &s->component;
   uint64_t size;

@@ -1,42 +1,37 @@
 /*
-** Elements that strides lead to. See strided.h.
+** Elements at strides. See strided.h.
 **
-** What is read of the stored elements is a box: a range of indices in each dimension. The
-** dimensions of small strides make runs, which are read at once, with the few elements between that
-** are not wanted; the others say where runs begin. Short runs that lie near each other are read
-** through a window. In memory runs lie one behind the other, and an element is found by strides of
-** that box. From there elements are copied in an order that goes to and fro little on both sides:
-** tiles of the two dimensions whose elements lie side by side here or there are halved until all
-** fits the processor's nearest cache.
+** Stored elements are read in boxes: a range of indices in each dimension. The dimensions with
+** small strides form runs, which are read at once, including a few unneeded elements. The other
+** dimensions give the starts of runs. Short runs near each other are read through a window. In
+** memory, runs are consecutive, and the box has its own strides there. Copying from a box is local
+** on both sides: tiles of the two dimensions that are contiguous on either side are halved until
+** they fit the nearest cache.
 **
-** Windows of a tensor come in row-major order, and a box has all that follow one another as far as
-** memory allows. All of a tensor is copied in the order that it is stored in, so that what must be
-** decoded is decoded once; unless dimensions overlap, whose elements have no such order: then a
-** stream goes back.
+** Windows are read in row-major order, and a box covers as many consecutive ones as memory allows.
+** A whole tensor is copied in storage order, so that its bytes are decoded once, unless dimensions
+** overlap: then the stream goes back.
 */
 #include "tensor/strided.h"
 
 #include <assert.h>
 #include "core/host.h"
 
-#define STRIDED_FEW 1024                      /* So many elements are no window: nobody asks for
-                                              ** those that follow */
-#define STRIDED_GAPS 4                        /* A run has at most so many elements for each that
-                                              ** is wanted */
-#define STRIDED_WINDOW ((size_t)64 << 10)     /* Bytes of it; */
-#define STRIDED_NEAR 8192                     /* runs that begin so many bytes apart are read
-                                              ** through it */
+#define STRIDED_FEW 1024                      /* Reads up to this size are no windows of a scan */
+#define STRIDED_GAPS 4                        /* Elements of a run for each needed one, at most */
+#define STRIDED_WINDOW ((size_t)64 << 10)     /* Bytes */
+#define STRIDED_NEAR 8192                     /* Bytes between runs that are read through it */
 #define STRIDED_LEAF 1024                     /* Elements that are copied without halving */
 
-/* A range of indices in each dimension, and where their elements are in memory. */
+/* A range of indices in each dimension, and its elements' places in memory. */
 typedef struct strided_box {
   uint64_t begin[ZT_MAX_RANK], count[ZT_MAX_RANK];
   uint64_t place[ZT_MAX_RANK];                /* Strides in memory */
-  uint64_t most;                              /* Elements that it may have in memory */
-  uint64_t run;                               /* Elements that are read at once */
+  uint64_t most;                              /* Elements allowed in memory */
+  uint64_t run;                               /* Elements read at once */
   uint64_t total;                             /* Elements in memory; UINT64_MAX: too many */
-  uint32_t apart;                             /* Dimensions that are not within a run: those from
-                                              ** this one on, in the order of strides */
+  uint32_t apart;                             /* The first dimension, in the order of strides, that
+                                              ** is not within a run */
 } strided_box;
 
 struct zt_strided {
@@ -46,12 +41,12 @@ struct zt_strided {
   unsigned width;                             /* Bytes of an element in memory */
   uint32_t order[ZT_MAX_RANK];                /* Dimensions, those of small strides first */
   uint64_t row_major[ZT_MAX_RANK];            /* Strides of the dense form */
-  strided_box box;                            /* What is in memory: */
-  uint64_t first, n;                          /* these elements of the dense form; n is 0: none */
+  strided_box box;                            /* The box in memory */
+  uint64_t first, n;                          /* Its elements of the dense form; n is 0: none */
   uint8_t *memory;
   uint64_t capacity;                          /* Bytes */
-  uint8_t *window;                            /* NULL until it is needed */
-  uint64_t window_at, window_n;               /* Stored elements that are in it */
+  uint8_t *window;                            /* NULL until needed */
+  uint64_t window_at, window_n;               /* Its stored elements */
 };
 
 zt_strided *zt_strided_new(zt_tensor *t, zt_array *data, zt_error *err){
@@ -87,8 +82,8 @@ static uint64_t strided_product(uint64_t a, uint64_t b){
   return zt_mul64(a, b, &a) ? a : UINT64_MAX;
 }
 
-/* Set of a box whose ranges are set what reading it takes. The strides were measured: no place is
-** beyond 64 bits. */
+/* Compute the runs and places of a box from its ranges. Places fit 64 bits, because the strides
+** have been measured. */
 static void strided_measure(const zt_strided *s, strided_box *b){
   uint64_t wanted = 1, span = 1;
   uint32_t i = 0;
@@ -110,7 +105,7 @@ static void strided_measure(const zt_strided *s, strided_box *b){
   }
 }
 
-/* Shorten dimension d of a box until memory has room for it; down to one index. */
+/* Shorten dimension d of a box until it fits memory, down to one index. */
 static void strided_shorten(const zt_strided *s, strided_box *b, uint32_t d){
   for(;;){
     strided_measure(s, b);
@@ -119,15 +114,14 @@ static void strided_shorten(const zt_strided *s, strided_box *b, uint32_t d){
   }
 }
 
-/* The indices of a position of the dense form. */
 static void strided_indices(const zt_strided *s, uint64_t position, uint64_t *out){
   for(uint32_t d=s->object->rank; d-->0; position/=s->object->shape[d]){
     out[d] = position%s->object->shape[d];
   }
 }
 
-/* A box of elements from `first` on, which in the dense form lie one behind the other: at most
-** `wanted` of them, and one at least. Returns how many. */
+/* Choose a box of consecutive elements of the dense form from `first` on: at least one, at most
+** `wanted`. Returns their number. */
 static uint64_t strided_choose(const zt_strided *s, uint64_t first, uint64_t wanted,
                                strided_box *b){
   const zt_object *object = s->object;
@@ -135,7 +129,7 @@ static uint64_t strided_choose(const zt_strided *s, uint64_t first, uint64_t wan
   strided_indices(s, first, b->begin);
   for(uint32_t d=0; d<object->rank; d++){
     const uint64_t each = s->row_major[d], fit = wanted/each>0 ? wanted/each : 1;
-    bool whole = true;   /* All indices of faster dimensions are still to come */
+    bool whole = true;   /* Faster dimensions start at index 0 */
     for(uint32_t k=0; k<object->rank; k++){
       b->count[k] = k<d ? 1 : k==d ? object->shape[d]-b->begin[d] : object->shape[k];
       whole &= k<=d || b->begin[k]==0;
@@ -160,8 +154,7 @@ static int strided_need(zt_strided *s, uint64_t bytes, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Read n stored elements through the window. What is read does not lie before what was read last,
-** if that is so of what is asked for. */
+/* Read n stored elements through the window. If requests ascend, reads of the stream do too. */
 static int strided_fetch(zt_strided *s, uint64_t at, uint64_t n, uint8_t *out, zt_error *err){
   const uint64_t room = STRIDED_WINDOW/s->width;
   if( !s->window && (s->window = sqlite3_malloc64(STRIDED_WINDOW))==NULL ){
@@ -186,10 +179,8 @@ static int strided_fetch(zt_strided *s, uint64_t at, uint64_t n, uint8_t *out, z
   return SQLITE_OK;
 }
 
-/* True if the runs of a box are read through the window. */
 static bool strided_is_near(const zt_strided *s, const strided_box *b){
-  return b->apart<s->object->rank
-      && s->object->strides[s->order[b->apart]]<=STRIDED_NEAR/s->width;
+  return b->apart<s->object->rank && s->object->strides[s->order[b->apart]]<=STRIDED_NEAR/s->width;
 }
 
 /* Read a box into memory, from its first stored element to its last. */
@@ -220,15 +211,13 @@ static int strided_load(zt_strided *s, const strided_box *b, zt_error *err){
 
 /* --- Copying --- */
 
-/* Elements of some dimensions, from some strides to others. */
 typedef struct strided_copy {
-  uint32_t rank;                              /* Of dimensions that have several indices */
+  uint32_t rank;                              /* Dimensions with several indices */
   size_t n[ZT_MAX_RANK], from[ZT_MAX_RANK], to[ZT_MAX_RANK];   /* Strides in bytes */
-  size_t width;                               /* Bytes that are copied at once */
-  uint32_t near;                              /* The dimension of the least stride in memory */
+  size_t width;                               /* Bytes copied at once */
+  uint32_t near;                              /* The dimension of the smallest stride in memory */
 } strided_copy;
 
-/* Copy the last dimension. */
 static void strided_copy_line(const strided_copy *c, const uint8_t *p, uint8_t *out){
   const size_t n = c->n[c->rank-1], from = c->from[c->rank-1], to = c->to[c->rank-1];
 #define STRIDED_COPY(width) \
@@ -252,7 +241,7 @@ static void strided_copy_leaf(const strided_copy *c, uint32_t d, const uint8_t *
   for(size_t i=0; i<c->n[d]; i++) strided_copy_leaf(c, d+1, p+i*c->from[d], out+i*c->to[d]);
 }
 
-/* The dimension to be halved: the longest, at first of those that have nothing side by side. */
+/* Return the dimension to halve: the longest, first among those that are contiguous on no side. */
 static uint32_t strided_longest(const strided_copy *c){
   uint32_t other = c->rank, longest = c->rank-1;
   for(uint32_t d=0; d<c->rank; d++){
@@ -282,8 +271,8 @@ static void strided_copy_halves(strided_copy *c, const uint8_t *p, uint8_t *out)
   c->n[longest] = n;
 }
 
-/* Copy the elements of these dimensions from memory; `to` are strides of the result, in
-** elements. Elements that lie side by side on both sides are copied as one. */
+/* Copy a box from memory; `to` has strides of the result in elements. Elements that are contiguous
+** on both sides are copied as one. */
 static void strided_copy_box(const zt_strided *s, const uint64_t *count, const uint64_t *to,
                              const uint8_t *p, uint8_t *out){
   strided_copy c = { .width = s->width };
@@ -302,8 +291,8 @@ static void strided_copy_box(const zt_strided *s, const uint64_t *count, const u
   strided_copy_halves(&c, p, out);
 }
 
-/* Copy n elements of the box in memory, from position `first` of those below dimension d on, one
-** behind the other: what is left of one index, whole indices, and the beginning of one. */
+/* Copy n consecutive elements of the box in memory, from position `first` within dimensions d and
+** later: the rest of one index, whole indices, and the beginning of another. */
 static void strided_copy_range(const zt_strided *s, uint32_t d, const uint8_t *p, uint64_t first,
                                uint64_t n, uint8_t *out){
   uint64_t count[ZT_MAX_RANK], each, index, offset, whole;
@@ -334,8 +323,8 @@ static void strided_copy_range(const zt_strided *s, uint32_t d, const uint8_t *p
 
 /* --- Reading --- */
 
-/* All of the tensor, in the order that it is stored in: boxes of all indices of the dimensions of
-** small strides. */
+/* Read the whole tensor in storage order: in boxes of all indices of the dimensions with small
+** strides. */
 static int strided_read_all(zt_strided *s, uint8_t *out, zt_error *err){
   const uint32_t rank = s->object->rank;
   strided_box *b = &s->box;

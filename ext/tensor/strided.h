@@ -1,20 +1,16 @@
-/*
-** Elements that strides lead to, in the row-major order of the shape. Interface to code
-** in strided.c.
-*/
+/* Elements at strides, read in the row-major order of the shape. Interface to code in strided.c. */
 #ifndef ZT_TENSOR_STRIDED_H
 #define ZT_TENSOR_STRIDED_H
 
 #include "tensor/layout.h"
 
-/* What is kept between reads: of a tensor that is read window by window, the stored elements of
-** many windows, at most ZT_STRIDED_KEPT bytes. A reader is empty when it is all zeros. */
+/* A reader, which keeps the stored elements of many windows, at most ZT_STRIDED_KEPT bytes. */
 typedef struct zt_strided zt_strided;
 
 #define ZT_STRIDED_KEPT ((uint64_t)32 << 20)
 
-/* NULL when out of memory (recorded). data are the stored elements, to the last of which the
-** strides of the tensor's object lead; borrowed. */
+/* NULL when out of memory (recorded). data has the stored elements, up to the last one that the
+** strides reach; borrowed. */
 zt_strided *zt_strided_new(zt_tensor *t, zt_array *data, zt_error *err);
 void zt_strided_free(zt_strided *s);
 

@@ -1,4 +1,4 @@
-/* An object opened for reading its elements. See tensor.h. */
+/* Access to the components of an opened object. See tensor.h. */
 #include "tensor/tensor.h"
 
 int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){

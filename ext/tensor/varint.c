@@ -1,16 +1,16 @@
 /*
-** The encodings protobuf.varint and protobuf.unpacked: numbers of a field of a message in
-** protobuf's wire format (core/protobuf.h), whose rules hold here, too.
+** The encodings protobuf.varint and protobuf.unpacked: the numbers of a field in a message of
+** protobuf's wire format (core/protobuf.h), whose rules apply too.
 **
-**   protobuf.varint     the bytes of a packed field: varints, one after the other
-**   protobuf.unpacked   a message: all fields of the component's number in it, packed or not
+**   protobuf.varint     the bytes of a packed field: consecutive varints
+**   protobuf.unpacked   a message: all its fields of the component's number, packed or not
 **
-** What is decoded are elements of the component's dtype, little-endian. Integers of 32 bits and
-** less, and whatever else has 16 bits and less (its bits as an integer), are int32 in the message;
-** the rest has its own width. An int32 comes with its sign in 64 bits, or in 32.
+** Decoding makes little-endian elements of the component's dtype. The message has integers of 32
+** bits and less, and the bits of other types of 16 bits and less, as int32; other types have their
+** own width. An int32 is sign-extended to 64 bits, or has 32 bits.
 **
-**   PB4  a number is one that the dtype holds
-**   PB5  floats that are packed are whole ones
+**   PB4  the dtype holds each number
+**   PB5  packed floats are whole
 */
 #include <assert.h>
 #include "container/dtype.h"
@@ -23,16 +23,16 @@
 typedef struct varint {
   const zt_encoding *encoding;
   zt_protobuf in;
-  zt_message message;      /* What is left of it */
-  zt_message packed;       /* What is left of the field that is being read */
+  zt_message message;      /* The rest of the message */
+  zt_message packed;       /* The rest of the current packed field */
   uint32_t field;
   const zt_dtype *dtype;
-  uint64_t element;        /* How many were read */
-  uint8_t pending[VARINT_MAX];   /* The last one, whose last `left` bytes are next */
+  uint64_t element;        /* The next element's number */
+  uint8_t pending[VARINT_MAX];   /* The last element; its last `remaining` bytes are next */
   unsigned remaining;
 } varint;
 
-/* Whether a number is of the dtype: its low bytes are the element. */
+/* True if the dtype holds the number; its low bytes are then the element. */
 static bool varint_fits(const zt_dtype *d, uint64_t u){
   const bool is_signed = d->class==ZT_INT;
   const int64_t i = (int64_t)u;
@@ -46,7 +46,6 @@ static bool varint_fits(const zt_dtype *d, uint64_t u){
   return n>=0 && n<(int64_t)1<<bits;
 }
 
-/* PB4. */
 static bool varint_put(varint *d, uint64_t u, bool fixed){
   const zt_dtype *dtype = d->dtype;
   if( !fixed && !varint_fits(dtype, u) ){
@@ -65,7 +64,7 @@ static bool varint_is_fixed(const zt_dtype *dtype){
   return dtype->class==ZT_FLOAT && dtype->unit>=4;
 }
 
-/* The next number. False at the end, and after a failure. */
+/* Read the next number. False at the end, and after a failure. */
 static bool varint_read(varint *d){
   const bool fixed = varint_is_fixed(d->dtype);
   const unsigned width = d->dtype->unit;

@@ -1,9 +1,8 @@
 /*
 ** The encoding zstd, by libzstd. See encoding.h for its rules E2 to E4.
 **
-** What fits ZT_WHOLE_MAX is decoded in one call, straight into the result. Everything else goes
-** through a window, which costs a copy, but can stop where the wanted range ends and be
-** interrupted.
+** Content up to ZT_WHOLE_MAX is decoded in one call, straight into the result. Other content passes
+** through a window, which costs a copy, but can be interrupted, and stops at the end of the range.
 */
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -12,9 +11,9 @@
 
 #define ZSTD_WINDOW ((size_t)256 << 10)
 #define ZSTD_SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
-#define ZSTD_WINDOW_LOG_MAX 27     /* What libzstd takes for a stream unless told otherwise */
+#define ZSTD_WINDOW_LOG_MAX 27     /* libzstd's default limit for a stream */
 #define ZSTD_WINDOW_MAX ((uint64_t)1 << ZSTD_WINDOW_LOG_MAX)
-#define ZSTD_WINDOW_LOG_ANY 31     /* What any decoder can have */
+#define ZSTD_WINDOW_LOG_ANY 31     /* The limit of any decoder */
 #define ZSTD_BLOCK_MAX ((uint64_t)128 << 10)
 
 static int zstd_fail(size_t code, zt_error *err){
@@ -22,8 +21,8 @@ static int zstd_fail(size_t code, zt_error *err){
   return zt_break(err, "E2", "zstd: %s", ZSTD_getErrorName(code));
 }
 
-/* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p; libzstd knows
-** older formats, too. */
+/* True if a frame or skippable frame of RFC 8878 may begin with the 4 bytes at p. libzstd also
+** decodes older formats. */
 static bool zstd_is_magic(const uint8_t *p){
   uint32_t magic = zt_le32(p);
   return magic==ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK)==ZSTD_MAGIC_SKIPPABLE_START;
@@ -33,16 +32,16 @@ static int zstd_fail_magic(zt_error *err){
   return zt_break(err, "E2", "zstd: Unknown frame descriptor");
 }
 
-/* The largest window that each of some readers may have: all of them together have what one may. */
+/* Return the largest window of each reader: all readers together may use as much as one. */
 static int zstd_window_log(unsigned readers){
   int log = ZSTD_WINDOW_LOG_MAX;
   for(unsigned n=1; n<readers; n*=2) log--;
   return log;
 }
 
-/* The window of the frame whose first n bytes are at p is too large: it is broken if no decoder
-** could have that, or if the window is all of a content that must not be there; else it is only
-** that this program has less. */
+/* The window of the frame whose first n bytes are at p is too large. The frame is broken if no
+** decoder allows such a window, or if the window is a content longer than the manifest states.
+** Otherwise only this program's limit is lower. */
 static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   bool there = n>5 && zstd_is_magic(p), single = there && (p[4] & ZSTD_SINGLE_SEGMENT);
   uint64_t content = single ? ZSTD_getFrameContentSize(p, n) : 0, reported;
@@ -64,13 +63,13 @@ static int zstd_fail_window(const zt_payload *reader, const uint8_t *p, size_t n
                  " readers", most, reader->side_by_side);
 }
 
-/* What a frame says before its blocks (RFC 8878 3.1.1.1). */
+/* A frame header (RFC 8878 3.1.1.1). */
 typedef struct zstd_frame_head {
-  size_t size;             /* Bytes that it takes */
+  size_t size;             /* Bytes of the header */
   uint64_t window;
 } zstd_frame_head;
 
-/* p is a frame, not a skippable one, whose head is whole. */
+/* p is a frame, not a skippable one, with a whole header. */
 static zstd_frame_head zstd_read_head(const uint8_t *p, size_t n){
   static const uint8_t dictionary[] = { 0, 1, 2, 4 }, content[] = { 0, 2, 4, 8 };
   bool single = (p[4] & ZSTD_SINGLE_SEGMENT)!=0;
@@ -83,7 +82,7 @@ static zstd_frame_head zstd_read_head(const uint8_t *p, size_t n){
   return h;
 }
 
-/* Blocks are no larger than the window, and than ZSTD_BLOCK_MAX (3.1.1.2.4). */
+/* True if a block is larger than the window or ZSTD_BLOCK_MAX (3.1.1.2.4). */
 static bool zstd_has_large_block(const uint8_t *p, size_t n, zstd_frame_head h){
   uint64_t most = h.window<ZSTD_BLOCK_MAX ? h.window : ZSTD_BLOCK_MAX;
   bool last = false;
@@ -97,9 +96,8 @@ static bool zstd_has_large_block(const uint8_t *p, size_t n, zstd_frame_head h){
   return false;
 }
 
-/* Look at the head of each frame and of its blocks: what libzstd refuses in part is refused in
-** whole, in the same words, though decoding in one call needs no window. What is wrong behind the
-** heads, decoding finds. */
+/* Check the headers of frames and blocks, so that decoding in one call, which needs no window,
+** fails like decoding in pieces, with the same messages. Decoding itself finds all other faults. */
 static int zstd_check_frames(const zt_payload *reader, const uint8_t *p, size_t n, zt_error *err){
   while( n>=4 && !err->rc ){
     size_t frame = ZSTD_findFrameCompressedSize(p, n);
@@ -128,21 +126,11 @@ static int zstd_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *g
   uint8_t *copy = NULL;
   const uint8_t *stored;
   *got = 0;
-  if( !ctx ){
-    zt_fail_nomem(err);
-    goto end;
-  }
-  if( image.p ){
-    stored = image.p+component->offset;
-  }else{
-    stored = copy = sqlite3_malloc64(nStored+1);
-    if( !copy ){
-      zt_fail_nomem(err);
-      goto end;
-    }
-    if( zt_source_read(p->source, component->offset, copy, nStored, err) ) goto end;
-  }
-  if( zstd_check_frames(p, stored, nStored, err) ) goto end;
+  if( !image.p ) copy = sqlite3_malloc64(nStored+1);
+  stored = image.p ? image.p+component->offset : copy;
+  if( !ctx || !stored ) zt_fail_nomem(err);
+  else if( copy ) zt_source_read(p->source, component->offset, copy, nStored, err);
+  if( err->rc || zstd_check_frames(p, stored, nStored, err) ) goto end;
   decoded = ZSTD_decompressDCtx(ctx, out, (size_t)n, stored, nStored);
   if( ZSTD_getErrorCode(decoded)==ZSTD_error_dstSize_tooSmall ) *got = n+1;
   else if( ZSTD_isError(decoded) ) zstd_fail(decoded, err);
@@ -157,10 +145,10 @@ typedef struct zstd_decoder {
   zt_payload payload;
   ZSTD_DCtx *ctx;
   ZSTD_inBuffer in;
-  uint8_t *window;         /* Stored bytes being read; NULL for an image */
-  uint64_t read;           /* Stored bytes taken so far */
-  uint64_t work;           /* Bytes taken and decoded since the last question whether to go on */
-  bool between;            /* Between two frames, not within one */
+  uint8_t *window;         /* Stored bytes are read into this; NULL for an image */
+  uint64_t read;           /* Stored bytes read so far */
+  uint64_t work;           /* Bytes read and decoded since the last check for an interrupt */
+  bool between;            /* Not within a frame */
 } zstd_decoder;
 
 static void zstd_close(zt_decoder *decoder){
@@ -185,7 +173,7 @@ static int zstd_open(const zt_payload *p, zt_decoder **out, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Provide stored bytes if all so far are used up. */
+/* Read more stored bytes if `in` is empty. */
 static int zstd_refill(zstd_decoder *d, zt_error *err){
   const zt_payload *p = &d->payload;
   zt_span image = zt_source_image(p->source);
@@ -201,7 +189,7 @@ static int zstd_refill(zstd_decoder *d, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Decode once into out, n bytes long; *got is how many came, perhaps none. */
+/* Decode a piece into out, at most n bytes; *got may be 0. */
 static int zstd_step(zstd_decoder *d, uint8_t *out, size_t n, size_t *got, zt_error *err){
   ZSTD_outBuffer buffer = { out, n, 0 };
   size_t rc, before;

@@ -144,7 +144,7 @@ def cases():
     yield "scalar-of-blocks", File().tensor("x", [], type=8, data=blocks).tensor("w", [8], data=ONES), no_bytes, "GB2", "x", "a scalar in a block of 32"
 
     no_dense = "lists_but_no_dense"
-    yield "undefined-blocks", File().tensor("x", [256], type=15, data=bytes(292)).tensor("w", [8], data=ONES), no_dense, "GB1", "x", "q8_k, whose values nobody defines"
+    yield "undefined-blocks", File().tensor("x", [256], type=15, data=bytes(292)).tensor("w", [8], data=ONES), no_dense, "GB1", "x", "q8_k, whose elements are not defined"
     yield "big-endian-blocks", File(">").tensor("x", [32], type=8, data=blocks).tensor("w", [8], data=ONES), no_dense, "GB5", "x", "blocks whose numbers may be turned or not"
 
     yield "ok-trailing", small_with(b"behind"), "ok", None, "w", "bytes behind the last tensor"
