@@ -86,10 +86,9 @@ static uint64_t changed(int how, uint64_t i, uint64_t *seed){
 }
 
 /* indptr was looked at, and then says something else. */
-static void test_pointers_that_change(void **state){
+TEST(test_pointers_that_change){
   recipe r = csr(RAW);
   uint64_t seed = 1;
-  (void)state;
   for(int how=0; how<10; how++){
     for(int way=0; way<WAYS; way++){
       zt_error err = ZT_ERROR_NONE;
@@ -112,11 +111,10 @@ static void test_pointers_that_change(void **state){
 }
 
 /* Any byte of what is stored changes, between any two questions. */
-static void test_bytes_that_change(void **state){
+TEST(test_bytes_that_change){
   static recipe (*const recipes[])(storing) = { csr, coo };
   static const storing storings[] = { RAW, ZSTD, ZSTD_STATED, ZSTD_WIDE };
   uint64_t seed = 2;
-  (void)state;
   for(size_t k=0; k<COUNT(recipes)*COUNT(storings); k++){
     recipe r = recipes[k%2](storings[k/2]);
     for(int round=0; round<60; round++){
@@ -140,9 +138,5 @@ static void test_bytes_that_change(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_pointers_that_change),
-    cmocka_unit_test(test_bytes_that_change),
-  };
-  return cmocka_run_group_tests_name("changes", tests, NULL, NULL);
+  return run_all("changes", NULL, NULL);
 }

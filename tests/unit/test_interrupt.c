@@ -111,8 +111,7 @@ static blob begin(unsigned fields){
   return b;
 }
 
-static void test_objects(void **state){
-  (void)state;
+TEST(test_objects){
   for(int shuffle=0; shuffle<2; shuffle++){
     blob b = begin(2);
     put_objects(&b, 200000, 1, shuffle);
@@ -123,9 +122,8 @@ static void test_objects(void **state){
   }
 }
 
-static void test_objects_of_0_1(void **state){
+TEST(test_objects_of_0_1){
   blob b = { 0 };
-  (void)state;
   put_array(&b, 100000);
   for(uint32_t i=0; i<100000; i++){
     put_map(&b, 6);
@@ -142,9 +140,8 @@ static void test_objects_of_0_1(void **state){
 }
 
 /* What is passed over: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
-static void test_what_is_passed_over(void **state){
+TEST(test_what_is_passed_over){
   static const char *const what[] = { "attributes", "unknown fields", "an array", "arrays", "a map", "chunks" };
-  (void)state;
   for(size_t i=0; i<COUNT(what); i++){
     uint32_t n = 300000;
     blob b = begin(i==1 ? 2+n : 3);
@@ -164,10 +161,9 @@ static void test_what_is_passed_over(void **state){
 }
 
 /* Blobs that have to be brought into order. */
-static void test_blobs_of_zt2(void **state){
+TEST(test_blobs_of_zt2){
   blob manifest = { 0 };
   uint32_t n = 150000;
-  (void)state;
   put_map(&manifest, 1);
   put_text(&manifest, "objects");
   put_map(&manifest, n);
@@ -233,15 +229,13 @@ static blob metadata_out_of_order(uint32_t n, const char *prefix){
   return safetensors_of(&b, 0);
 }
 
-static void test_metadata_out_of_order(void **state){
-  (void)state;
+TEST(test_metadata_out_of_order){
   check_open(metadata_out_of_order(400000, ""), "metadata");
   check_open(metadata_out_of_order(400000, "\\u0041"), "escaped metadata");
 }
 
 /* Bringing them into order, too, can be interrupted. */
-static void test_tensors_out_of_order(void **state){
-  (void)state;
+TEST(test_tensors_out_of_order){
   assert_true(check_open(tensors_out_of_order(300000), "tensors out of order")>32);
 }
 
@@ -259,9 +253,8 @@ static blob pytorch_of(bool first){
 }
 
 /* Where the directory alone tells the format, who looks into it for that asks, too. */
-static void test_a_directory_that_tells_the_format(void **state){
+TEST(test_a_directory_that_tells_the_format){
   int known = check_open(pytorch_of(true), "the pickle is first"), looked;
-  (void)state;
   looked = check_open(pytorch_of(false), "the pickle is last");
   check( looked>=2*known, "asked %d times, %d of them for the format", looked, looked-known );
 }
@@ -285,23 +278,12 @@ static void check_memory(blob file, const char *row){
 }
 
 /* 64 MiB above the 100 MB that a header may have. */
-static void test_memory(void **state){
-  (void)state;
+TEST(test_memory){
   check_memory(tensors_out_of_order(300000), "tensors out of order");
   check_memory(metadata_out_of_order(1000000, ""), "metadata");
   check_memory(metadata_out_of_order(1000000, "\\u0041"), "escaped metadata");
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_objects),
-    cmocka_unit_test(test_objects_of_0_1),
-    cmocka_unit_test(test_what_is_passed_over),
-    cmocka_unit_test(test_blobs_of_zt2),
-    cmocka_unit_test(test_metadata_out_of_order),
-    cmocka_unit_test(test_tensors_out_of_order),
-    cmocka_unit_test(test_a_directory_that_tells_the_format),
-    cmocka_unit_test(test_memory),
-  };
-  return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
+  return run_all("interrupt", NULL, NULL);
 }

@@ -142,11 +142,10 @@ static void select_object(opened *o, zt_text name, uint32_t i){
 }
 
 /* For the rule and with the message that cases.json has; the file's other objects are well. */
-static void test_hostile_files_are_refused_for_their_rule(void **state){
+TEST(test_hostile_files_are_refused_for_their_rule){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("object") ", " FIELD("component") ", " FIELD("number") ", " FIELD("message")
     " FROM json_each(?1) WHERE " FIELD("expect") "='lists_but_no_dense'", HOSTILE "cases.json");
   unsigned refused = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; refused++){
     const char *file = (const char*)sqlite3_column_text(cases, 0);
     const broken_rule rule = { (const char*)sqlite3_column_text(cases, 3), (const char*)sqlite3_column_text(cases, 2), (const char*)sqlite3_column_text(cases, 4) };
@@ -173,11 +172,10 @@ static void test_hostile_files_are_refused_for_their_rule(void **state){
 }
 
 /* What a fault is in is not always needed: what is read around it is right, what holds it is not given. */
-static void test_a_fault_shows_where_it_is_read(void **state){
+TEST(test_a_fault_shows_where_it_is_read){
   static const made m = { "sparse_csr", "3 4", { { "values", "i32", NULL, "1 2 3" }, { "indices", "u8", NULL, "0 4 1" }, { "indptr", "u8", NULL, "0 1 2 3" } }, NONE };
   static const struct { uint64_t first; size_t n; bool ok; } rows[] = { { 0, 4, true }, { 8, 4, true }, { 9, 1, true }, { 0, 5, false }, { 4, 1, false }, { 7, 2, false }, { 0, 12, false } };
   recipe r = recipe_of(&m);
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     int32_t out[12];
@@ -353,7 +351,7 @@ static void check_all_forms(recipe *r, const zt_dtype *d, const uint8_t *want, c
 }
 
 /* Columns first, rows apart, one row again and again, and no element at all: as a driver may state them. */
-static void test_dense_with_strides(void **state){
+TEST(test_dense_with_strides){
   static const struct { const char *what; uint32_t rank; uint64_t shape[3], strides[3], stored; const char *want, *fault; } rows[] = {
     { "columns first", 2, { 2, 3 }, { 1, 2 }, 6, "\0\2\4\1\3\5", NULL },
     { "row-major", 2, { 2, 3 }, { 3, 1 }, 6, "\0\1\2\3\4\5", NULL },
@@ -365,7 +363,6 @@ static void test_dense_with_strides(void **state){
     { "too short", 2, { 2, 3 }, { 4, 1 }, 6, NULL, "7 elements of u8 are 7 bytes, and it has 6" },
     { "beyond 64 bits", 2, { 3, 1 }, { (uint64_t)1<<63, 1 }, 6, NULL, "the strides lead beyond 2^64 elements" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "dense", .rank = 1, .shape = { rows[i].stored } };
     blob bytes = { 0 };
@@ -399,12 +396,11 @@ static void test_dense_with_strides(void **state){
   }
 }
 
-static void test_coo_of_every_type_shape_and_order(void **state){
+TEST(test_coo_of_every_type_shape_and_order){
   static const struct { const char *shape; size_t n; } shapes[] = { { "", 1 }, { "", 3 }, { "", 0 }, { "1", 1 }, { "100", 20 }, { "7 9", 63 }, { "12 10", 30 }, { "4 1 5", 7 },
     { "3 4 2 5", 40 }, { "5 0 3", 0 }, { "0", 0 }, { "2 2 2 2 2 2 2", 50 } };
   uint64_t seed = 11;
   unsigned n = 0;
-  (void)state;
   for(size_t s=0; s<COUNT(shapes); s++){
     for(size_t type=0; type<COUNT(value_types); type++){
       const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
@@ -438,12 +434,11 @@ static void test_coo_of_every_type_shape_and_order(void **state){
   }
 }
 
-static void test_csr_of_every_type_shape_and_order(void **state){
+TEST(test_csr_of_every_type_shape_and_order){
   static const struct { const char *shape; size_t n; } shapes[] = { { "1 1", 1 }, { "1 1", 4 }, { "10 10", 100 }, { "12 10", 30 }, { "30 3", 8 }, { "3 40", 50 }, { "5 0", 0 }, { "0 5", 0 },
     { "0 0", 0 }, { "6 6", 0 }, { "1 120", 70 }, { "120 1", 70 } };
   uint64_t seed = 12;
   unsigned n = 0;
-  (void)state;
   for(size_t s=0; s<COUNT(shapes); s++){
     for(size_t type=0; type<COUNT(value_types); type++){
       const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
@@ -478,10 +473,9 @@ static void test_csr_of_every_type_shape_and_order(void **state){
 }
 
 /* More rows than pointers are loaded, more entries than are read at once. */
-static void test_sparse_objects_larger_than_every_window(void **state){
+TEST(test_sparse_objects_larger_than_every_window){
   static const char *const shapes[] = { "9000 20", "20 9000", "300 300" };
   uint64_t seed = 13;
-  (void)state;
   for(size_t s=0; s<COUNT(shapes); s++){
     for(int how=0; how<ARRANGEMENTS; how++){
       for(int kind=0; kind<4; kind++){   /* CSR, COO, and those of 0.1 */
@@ -511,13 +505,12 @@ static void test_sparse_objects_larger_than_every_window(void **state){
 }
 
 /* 0.1, many dimensions: a record is longer, and fewer are taken apart at once. */
-static void test_old_coo_of_64_dimensions(void **state){
+TEST(test_old_coo_of_64_dimensions){
   char shape[400] = "";
   uint64_t seed = 14, elements;
   recipe r = { 0 };
   entry *e;
   uint8_t *want;
-  (void)state;
   for(int d=0; d<64; d++) strcat(shape, d%9 ? "1 " : "3 ");
   set_shape(&r, shape, &elements);
   assert_int_equal(elements, 6561);
@@ -532,8 +525,7 @@ static void test_old_coo_of_64_dimensions(void **state){
   }
 }
 
-static void test_index_types_up_to_their_largest(void **state){
-  (void)state;
+TEST(test_index_types_up_to_their_largest){
   for(size_t i=0; i<COUNT(index_types); i++){
     recipe r = { .format = "sparse_coo", .rank = 1 };
     const zt_dtype *d = named(index_types[i]);
@@ -564,7 +556,7 @@ static void test_index_types_up_to_their_largest(void **state){
 
 /* --- Sums of one cell --- */
 
-static void test_the_bits_of_one_cell(void **state){
+TEST(test_the_bits_of_one_cell){
   static const struct { const char *dtype; size_t n; uint64_t values[3], cell; } rows[] = {
     { "f32", 1, { 0x80000000 }, 0x80000000 }, { "f32", 1, { 0xFFC12345 }, 0xFFC12345 }, { "f32", 1, { 0x7F800001 }, 0x7F800001 },
     { "f32", 2, { 0, 0x80000000 }, 0 }, { "f32", 2, { 0x80000000, 0 }, 0 }, { "f32", 2, { 0x80000000, 0x80000000 }, 0x80000000 },
@@ -577,7 +569,6 @@ static void test_the_bits_of_one_cell(void **state){
     { "i8", 2, { 127, 1 }, 0x80 }, { "u8", 3, { 255, 255, 255 }, 253 }, { "i16", 2, { 0x8000, 0x8000 }, 0 }, { "u64", 2, { UINT64_MAX, 2 }, 1 }, { "i32", 3, { 1, 2, 0xFFFFFFFD }, 0 },
     { "bool", 1, { 2 }, 2 }, { "bool", 2, { 0, 0 }, 0 }, { "bool", 2, { 1, 1 }, 1 }, { "bool", 2, { 0, 2 }, 1 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int csr=0; csr<2; csr++){
       recipe r = { .format = csr ? "sparse_csr" : "sparse_coo", .rank = 2, .shape = { 3, 2 } };
@@ -648,7 +639,7 @@ static void make_few_then_many(uint64_t i, uint64_t *cell, uint64_t *value){
   *value = i<600000 ? 0 : i-600000;
 }
 
-static void test_cells_each_once_in_bounded_memory(void **state){
+TEST(test_cells_each_once_in_bounded_memory){
   static const struct { const char *what; void (*make)(uint64_t, uint64_t*, uint64_t*); uint64_t n, cells, sum; unsigned passes; bool distinct; } rows[] = {
     { "ascending", make_ascending, MANY, MANY, (uint64_t)MANY*(MANY-1)/2, 2, true },
     { "descending", make_descending, MANY, MANY, (uint64_t)MANY*(MANY-1)/2, 8, true },
@@ -664,7 +655,6 @@ static void test_cells_each_once_in_bounded_memory(void **state){
     { "one", make_descending, 1, 1, 0, 2, true },
     { "none", make_descending, 0, 0, 0, 2, true },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     stored s = { .dtype = named("u32"), .n = rows[i].n, .piece = i%2 ? ZT_ENTRIES : 1000, .make = rows[i].make };
     zt_error err = ZT_ERROR_NONE;
@@ -688,9 +678,8 @@ static void test_cells_each_once_in_bounded_memory(void **state){
 /* In whatever pieces they come. */
 static void make_bits(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = (i*37)%101; *value = i%2 ? 1 : 0x4B800000>>24; }
 
-static void test_pieces_of_every_size(void **state){
+TEST(test_pieces_of_every_size){
   uint8_t want[101] = { 0 }, out[101];
-  (void)state;
   for(uint64_t i=0; i<300; i++){
     uint64_t cell, value;
     make_bits(i, &cell, &value);
@@ -712,9 +701,8 @@ static void test_pieces_of_every_size(void **state){
 static void make_sixes(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = i%3; *value = i<3 ? 1 : 7; }
 
 /* Types that not every sum has are of no 1.x file; the fault is found all the same. */
-static void test_a_sum_that_the_type_does_not_have(void **state){
+TEST(test_a_sum_that_the_type_does_not_have){
   uint8_t out[3];
-  (void)state;
   for(uint64_t n=3; n<8; n++){
     stored s = { .dtype = named("f4_e2m1"), .n = n, .piece = 2, .make = make_sixes };
     zt_error err = ZT_ERROR_NONE;
@@ -733,13 +721,12 @@ static void test_a_sum_that_the_type_does_not_have(void **state){
 
 static void make_far(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = ((uint64_t)1<<62)+(i*5)%7; *value = i+1; }
 
-static void test_few_entries_of_a_huge_shape(void **state){
+TEST(test_few_entries_of_a_huge_shape){
   stored s = { .dtype = named("u16"), .n = 7, .piece = 3, .make = make_far };
   zt_object object;
   zt_tensor t = stored_tensor(&s, &object, (uint64_t)1<<63);
   zt_error err = ZT_ERROR_NONE;
   uint16_t out[10];
-  (void)state;
   assert_int_equal(zt_sparse_read(&t, ((uint64_t)1<<62)-1, 10, out, &err), SQLITE_OK);
   for(uint64_t i=0; i<7; i++) assert_int_equal(out[1+(i*5)%7], i+1);
   assert_true(out[0]==0 && out[8]==0 && out[9]==0);
@@ -807,13 +794,12 @@ static void check_quantized(const char *shape, uint64_t bits, const char *word, 
   free(want);
 }
 
-static void test_quantized_groups(void **state){
+TEST(test_quantized_groups){
   static const char *const word_types[] = { "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64" };
   static const char *const scale_types[] = { "f16", "f32", "f64", "bf16" };
   static const struct { const char *dtype, *type; } zero_types[] = { { "f16", NULL }, { "i8", NULL }, { "u8", NULL }, { "f32", NULL }, { "i64", NULL }, { "u8", "f8_e4m3fn" },
     { "u64", NULL }, { "bool", NULL }, { "bf16", NULL }, { "i16", NULL }, { "f64", NULL } };
   unsigned n = 0;
-  (void)state;
   for(uint64_t bits=1; bits<=8; bits*=2){
     for(size_t w=0; w<COUNT(word_types); w++){
       uint64_t per_word = 8*named(word_types[w])->width/bits;
@@ -829,8 +815,7 @@ static void test_quantized_groups(void **state){
 }
 
 /* More groups and words than are loaded at once; no element; one. */
-static void test_quantized_groups_of_unusual_sizes(void **state){
-  (void)state;
+TEST(test_quantized_groups_of_unusual_sizes){
   check_quantized("5 1600", 4, "i32", 8, "f16", "f16", NULL, RAW);
   check_quantized("2 57600", 1, "u64", 192, "f32", "i8", NULL, ZSTD);
   check_quantized("1 30000", 8, "u8", 1, "f64", "u8", NULL, ZSTD_STATED);
@@ -842,7 +827,7 @@ static void test_quantized_groups_of_unusual_sizes(void **state){
 }
 
 /* Attributes of other names and types, keys that are no text, and a packing that is none before the one that is. */
-static void test_attributes_that_do_not_matter(void **state){
+TEST(test_attributes_that_do_not_matter){
   static const struct { const char *attributes, *message; } rows[] = {
     { "a6 05 62 7a7a  6162 a1 01 02  6462697473 04  80 f6  6a67726f75705f73697a65 18 04  677061636b696e67 69 385f7065725f693332", NULL },   /* 5: zz, b: {1: 2}, bits: 4, []: null, group_size, packing */
     { "a3 6462697473 1b0000000000000004  6a67726f75705f73697a65 04  677061636b696e67 69 385f7065725f693332", NULL },                  /* A wide integer */
@@ -851,7 +836,6 @@ static void test_attributes_that_do_not_matter(void **state){
     { "a3 6462697473 f94400  6a67726f75705f73697a65 04  677061636b696e67 69 385f7065725f693332", "the attribute 'bits' must be an unsigned integer" },   /* 4.0 */
     { "a3 6462697473 04  6a67726f75705f73697a65 f6  677061636b696e67 69 385f7065725f693332", "the attribute 'group_size' must be an unsigned integer" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     made m = { "quantized_group", "2 16", { WORDS, SCALES, ZEROS }, rows[i].attributes, RAW };
     recipe r = recipe_of(&m);
@@ -870,10 +854,9 @@ static void test_attributes_that_do_not_matter(void **state){
 
 /* --- Dense objects --- */
 
-static void test_dense_objects_of_every_type(void **state){
+TEST(test_dense_objects_of_every_type){
   static const char *const shapes[] = { "", "1", "1000", "7 11", "3 4 5", "0", "3 0 2" };
   uint64_t seed = 15;
-  (void)state;
   for(size_t type=0; type<COUNT(value_types); type++){
     const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
     for(size_t s=0; s<COUNT(shapes); s++){
@@ -946,12 +929,11 @@ static void check_golden(opened *o, sqlite3_stmt *expected, unsigned *quantized,
   zt_tensor_close(&t);
 }
 
-static void test_golden_objects_are_dense_as_expected(void **state){
+TEST(test_golden_objects_are_dense_as_expected){
   zt_error err = ZT_ERROR_NONE;
   zt_paths_filter filter = { 0 };
   zt_paths paths;
   unsigned objects = 0, quantized = 0;
-  (void)state;
   assert_int_equal(zt_paths_find("tests/formats/ztensor/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
   for(size_t p=0; p<paths.n; p++){
     const char *path = paths.a[p].z;
@@ -979,11 +961,10 @@ static void test_golden_objects_are_dense_as_expected(void **state){
   zt_paths_clear(&paths);
 }
 
-static void test_odd_but_good_objects(void **state){
+TEST(test_odd_but_good_objects){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("object") ", " FIELD("dense_sha256") " FROM json_each(?1) WHERE "
     FIELD("dense_sha256") " IS NOT NULL", HOSTILE "cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     const char *file = (const char*)sqlite3_column_text(cases, 0);
     zt_error err = ZT_ERROR_NONE;
@@ -1008,7 +989,7 @@ static void test_odd_but_good_objects(void **state){
 /* --- Results in another type --- */
 
 /* Whatever the range and the window, a range of the converted is the converted range. */
-static void test_assembling_in_another_type(void **state){
+TEST(test_assembling_in_another_type){
   static const char *const targets[] = { "f64", "f32", "f16", "i64", "i16", "u32", "bool", "f8_e4m3fn", "f8_e8m0", "f4_e2m1", "complex64", "complex128" };
   uint64_t seed = 16;
   blob data = { 0 };
@@ -1017,7 +998,6 @@ static void test_assembling_in_another_type(void **state){
   uint8_t *codes = malloc(n);
   opened o;
   zt_tensor t;
-  (void)state;
   for(size_t i=0; i<n; i++){
     double x = (double)(1u << random_below(&seed, 3));   /* 1, 2, 4: all have it */
     put_real(&data, "bf16", x);
@@ -1054,7 +1034,7 @@ static void test_assembling_in_another_type(void **state){
   free(codes);
 }
 
-static void test_values_that_a_type_does_not_have(void **state){
+TEST(test_values_that_a_type_does_not_have){
   static const struct { made object; const char *to, *message; } rows[] = {
     { { "dense", "2 3", { { "data", "f32", NULL, "1 2 3 4 nan 6" } }, NONE }, "i32", "element [1,1] is NaN, which i32 does not have" },
     { { "dense", "2 3", { { "data", "f32", NULL, "1 2 3 4 5 -inf" } }, NONE }, "u8", "element [1,2] is -infinity, which u8 does not have" },
@@ -1070,7 +1050,6 @@ static void test_values_that_a_type_does_not_have(void **state){
     { { "dense", "2", { { "data", "f64", "complex128", "1 2 3 4" } }, NONE }, "bool", "complex128 is complex and cannot become bool" },
     { { "dense", "0", { { "data", "f32", "complex64", "" } }, NONE }, "f32", "complex64 is complex and cannot become f32" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = recipe_of(&rows[i].object);
     zt_error err = ZT_ERROR_NONE;
@@ -1089,9 +1068,8 @@ static void test_values_that_a_type_does_not_have(void **state){
 }
 
 /* In the second window, and at an odd place of a packed type. */
-static void test_the_place_of_a_value_that_a_type_does_not_have(void **state){
+TEST(test_the_place_of_a_value_that_a_type_does_not_have){
   static const struct { const char *to; uint64_t bad, first; } rows[] = { { "u8", 70000, 0 }, { "u8", 70000, 3 }, { "f4_e2m1", 70001, 1 }, { "f4_e2m1", 299999, 0 }, { "i32", 0, 0 } };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "dense", .rank = 2, .shape = { 3000, 100 } };
     blob data = { 0 };
@@ -1114,7 +1092,7 @@ static void test_the_place_of_a_value_that_a_type_does_not_have(void **state){
 }
 
 /* Before anything is read: the bytes are gone, and that is not what the message says. */
-static void test_results_beyond_the_limit(void **state){
+TEST(test_results_beyond_the_limit){
   static const struct { const char *as; uint64_t n, limit; bool fits; const char *message; } rows[] = {
     { "f32", 12, 48, true, NULL }, { "f32", 12, 47, false, "12 elements of f32 are more than the limit of 47 bytes on a result" },
     { "f64", 12, 95, false, "12 elements of f64 are more than the limit of 95 bytes on a result" }, { "f16", 12, 24, true, NULL },
@@ -1124,7 +1102,6 @@ static void test_results_beyond_the_limit(void **state){
   };
   static const made m = { "dense", "12", { { "data", "f32", NULL, "1*12" } }, NONE };
   recipe r = recipe_of(&m);
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_buffer out;
@@ -1151,7 +1128,7 @@ static void test_results_beyond_the_limit(void **state){
   clear_recipe(&r);
 }
 
-static void test_a_huge_sparse_result_is_refused_before_memory_is_asked_for(void **state){
+TEST(test_a_huge_sparse_result_is_refused_before_memory_is_asked_for){
   static const made m = { "sparse_coo", "4294967296 1073741824", { { "values", "f64", NULL, "1" }, { "coords", "u64", NULL, "5 6" } }, NONE };
   recipe r = recipe_of(&m);
   zt_error err = ZT_ERROR_NONE;
@@ -1159,7 +1136,6 @@ static void test_a_huge_sparse_result_is_refused_before_memory_is_asked_for(void
   zt_tensor t;
   opened o;
   double cell;
-  (void)state;
   open_recipe(&o, &r, NULL, "huge");
   open_tensor(&o, &t, "huge");
   sqlite3_memory_highwater(1);
@@ -1196,7 +1172,7 @@ static void check_json(const made *m, const char *want){
   clear_recipe(&r);
 }
 
-static void test_nested_arrays(void **state){
+TEST(test_nested_arrays){
   static const struct { made object; const char *json; } rows[] = {
     { { "dense", "", { { "data", "i32", NULL, "-7" } }, NONE }, "-7" },
     { { "dense", "", { { "data", "f32", "complex64", "1 -2.5" } }, NONE }, "[1.0,-2.5]" },
@@ -1219,11 +1195,10 @@ static void test_nested_arrays(void **state){
     { { "sparse_coo", "", { { "values", "f32", NULL, "1 2" }, { "coords", "u8", NULL, "" } }, NONE }, "3.0" },
     { { "quantized_group", "1 8", { { "packed_weight", "i32", NULL, "1985229328" }, { "scales", "f16", NULL, "2 0.5" }, { "zeros", "f16", NULL, "1 4" } }, FOUR, RAW }, "[[-2.0,0.0,2.0,4.0,0.0,0.5,1.0,1.5]]" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) check_json(&rows[i].object, rows[i].json);
 }
 
-static void test_slices_as_text_of_another_type(void **state){
+TEST(test_slices_as_text_of_another_type){
   static const made m = { "dense", "3 2", { { "data", "i16", NULL, "1 2 3 300 5 -6" } }, NONE };
   static const made hollow = { "dense", "3 0", { { "data", "i16", NULL, "" } }, NONE };
   static const struct { const made *object; uint64_t row, rows; const char *as, *json, *message; } rows[] = {
@@ -1240,7 +1215,6 @@ static void test_slices_as_text_of_another_type(void **state){
     { &hollow, 1, 9, "f64", "[[],[]]", NULL },
     { &hollow, 3, 9, "f64", "[]", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = recipe_of(rows[i].object);
     zt_error err = ZT_ERROR_NONE;
@@ -1264,7 +1238,7 @@ static void test_slices_as_text_of_another_type(void **state){
   }
 }
 
-static void test_text_of_more_than_a_window(void **state){
+TEST(test_text_of_more_than_a_window){
   recipe r = { .format = "dense", .rank = 2, .shape = { 700, 100 } };
   blob data = { 0 };
   zt_error err = ZT_ERROR_NONE;
@@ -1272,7 +1246,6 @@ static void test_text_of_more_than_a_window(void **state){
   zt_tensor t;
   opened o;
   char *z, *p;
-  (void)state;
   for(uint64_t i=0; i<70000; i++) put_bits(&data, i, 8);
   add_part(&r, "data", "i64", NULL, data);
   open_recipe(&o, &r, NULL, "text");
@@ -1292,10 +1265,9 @@ static void test_text_of_more_than_a_window(void **state){
 }
 
 /* An element takes at least two characters. */
-static void test_text_beyond_the_limit(void **state){
+TEST(test_text_beyond_the_limit){
   static const made m = { "sparse_coo", "1048576", { { "values", "u8", NULL, "1" }, { "coords", "u64", NULL, "5" } }, NONE };
   recipe r = recipe_of(&m);
-  (void)state;
   for(int more=0; more<2; more++){
     zt_error err = ZT_ERROR_NONE;
     sqlite3_str *out = sqlite3_str_new(NULL);
@@ -1322,7 +1294,7 @@ static void test_text_beyond_the_limit(void **state){
 }
 
 /* No element, and brackets without end: what is written must be bounded, too. */
-static void test_text_of_a_huge_shape_without_elements(void **state){
+TEST(test_text_of_a_huge_shape_without_elements){
   static const made m = { "dense", "1099511627776 0", { { "data", "f32", NULL, "" } }, NONE };
   recipe r = recipe_of(&m);
   zt_error err = ZT_ERROR_NONE;
@@ -1330,7 +1302,6 @@ static void test_text_of_a_huge_shape_without_elements(void **state){
   sqlite3_int64 before = sqlite3_memory_used(), most;
   zt_tensor t;
   opened o;
-  (void)state;
   open_recipe(&o, &r, NULL, "huge");
   open_tensor(&o, &t, "huge");
   o.budget.result = 1000;
@@ -1359,11 +1330,10 @@ static bool answer(void *context){
   return ++c->asked==c->stop_at;
 }
 
-static void test_text_can_be_interrupted_between_windows(void **state){
+TEST(test_text_can_be_interrupted_between_windows){
   recipe r = { .format = "dense", .rank = 1, .shape = { 70000 } };
   caller c = { 0, 0 };
   blob data = { 0 };
-  (void)state;
   put_repeated(&data, 1, 8*70000);
   add_part(&r, "data", "u64", NULL, data);
   for(int stop=0; stop<=3; stop++){
@@ -1387,11 +1357,10 @@ static void test_text_can_be_interrupted_between_windows(void **state){
 }
 
 /* What has no element may have bytes, and they have to be sound. */
-static void test_bytes_of_objects_without_elements_are_checked(void **state){
+TEST(test_bytes_of_objects_without_elements_are_checked){
   static const struct { const char *what, *format, *shape, *role, *numbers; } rows[] = {
     { "dense", "dense", "0 5", "data", "" }, { "quantized words", "quantized_group", "0 16", "packed_weight", "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int way=0; way<WAYS; way++){
       made m = { rows[i].format, rows[i].shape, { { rows[i].role, "i32", NULL, "" }, { "scales", "f16", NULL, "" }, { "zeros", "f16", NULL, "" } },
@@ -1412,38 +1381,5 @@ static void test_bytes_of_objects_without_elements_are_checked(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_hostile_files_are_refused_for_their_rule),
-    cmocka_unit_test(test_a_fault_shows_where_it_is_read),
-    cmocka_unit_test(test_dense_with_strides),
-    cmocka_unit_test(test_coo_of_every_type_shape_and_order),
-    cmocka_unit_test(test_csr_of_every_type_shape_and_order),
-    cmocka_unit_test(test_sparse_objects_larger_than_every_window),
-    cmocka_unit_test(test_old_coo_of_64_dimensions),
-    cmocka_unit_test(test_index_types_up_to_their_largest),
-    cmocka_unit_test(test_the_bits_of_one_cell),
-    cmocka_unit_test(test_cells_each_once_in_bounded_memory),
-    cmocka_unit_test(test_pieces_of_every_size),
-    cmocka_unit_test(test_a_sum_that_the_type_does_not_have),
-    cmocka_unit_test(test_few_entries_of_a_huge_shape),
-    cmocka_unit_test(test_quantized_groups),
-    cmocka_unit_test(test_quantized_groups_of_unusual_sizes),
-    cmocka_unit_test(test_attributes_that_do_not_matter),
-    cmocka_unit_test(test_dense_objects_of_every_type),
-    cmocka_unit_test(test_golden_objects_are_dense_as_expected),
-    cmocka_unit_test(test_odd_but_good_objects),
-    cmocka_unit_test(test_assembling_in_another_type),
-    cmocka_unit_test(test_values_that_a_type_does_not_have),
-    cmocka_unit_test(test_the_place_of_a_value_that_a_type_does_not_have),
-    cmocka_unit_test(test_results_beyond_the_limit),
-    cmocka_unit_test(test_a_huge_sparse_result_is_refused_before_memory_is_asked_for),
-    cmocka_unit_test(test_nested_arrays),
-    cmocka_unit_test(test_slices_as_text_of_another_type),
-    cmocka_unit_test(test_text_of_more_than_a_window),
-    cmocka_unit_test(test_text_beyond_the_limit),
-    cmocka_unit_test(test_text_of_a_huge_shape_without_elements),
-    cmocka_unit_test(test_text_can_be_interrupted_between_windows),
-    cmocka_unit_test(test_bytes_of_objects_without_elements_are_checked),
-  };
-  return cmocka_run_group_tests_name("layout", tests, set_up, tear_down);
+  return run_all("layout", set_up, tear_down);
 }

@@ -44,9 +44,8 @@ static void open_object(opened *o, const char *layout, const char *shape, const 
 }
 
 /* The names are words of zTensor 2 alone. */
-static void test_an_older_generation_does_not_have_these_layouts(void **state){
+TEST(test_an_older_generation_does_not_have_these_layouts){
   static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1", "gguf.q8_0/1", "gguf.q8_0" };
-  (void)state;
   for(size_t i=0; i<COUNT(formats); i++){
     recipe r = { .format = formats[i], .rank = 1, .shape = { 0 } };
     zt_error err = ZT_ERROR_NONE;
@@ -147,13 +146,12 @@ static void check_mx(const char *type, const char *shape, int axis, uint64_t blo
 
 static const char *const mx_types[] = { "f4_e2m1", "f8_e4m3fn", "f8_e5m2", "i8" };
 
-static void test_mx_of_every_type_axis_and_block_size(void **state){
+TEST(test_mx_of_every_type_axis_and_block_size){
   static const struct { const char *shape; int axis; uint64_t block; } rows[] = {
     { "64", -1, 32 }, { "64", 0, 2 }, { "3, 64", 1, 32 }, { "64, 3", 0, 32 }, { "2, 6, 5", 1, 3 }, { "2, 6, 5", 0, 2 }, { "4, 2, 3, 10", 2, 3 },
     { "4, 2, 3, 10", -1, 5 }, { "8, 1", 0, 4 }, { "1, 8, 1, 1", 1, 2 }, { "9", -1, 3 }, { "3, 3", 0, 3 }, { "0, 64", 1, 32 }, { "64, 0", 0, 32 }, { "0", 0, 2 },
     { "5, 4096", 1, 32 }, { "64, 300", 0, 32 }, { "2, 12, 700", 1, 4 }
   };
-  (void)state;
   for(size_t t=0; t<COUNT(mx_types); t++){
     for(size_t i=0; i<COUNT(rows); i++){
       check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 110, 140);
@@ -165,8 +163,7 @@ static void test_mx_of_every_type_axis_and_block_size(void **state){
 }
 
 /* Lines of entries that do and do not fit the window. */
-static void test_mx_lines_longer_than_every_window(void **state){
-  (void)state;
+TEST(test_mx_lines_longer_than_every_window){
   check_mx("f8_e4m3fn", "8, 65536", 0, 4, 100, 150);
   check_mx("f4_e2m1", "8, 65537", 0, 2, 100, 150);
   check_mx("i8", "2, 4, 150000", 1, 2, 0, 20);
@@ -207,8 +204,7 @@ static void check_every_product(bool flush){
   }
 }
 
-static void test_mx_rounds_once(void **state){
-  (void)state;
+TEST(test_mx_rounds_once){
   check_every_product(false);
   check_every_product(true);
 }
@@ -244,24 +240,21 @@ static void check_blocks(const char *type, unsigned elements, unsigned bytes, un
   free(expected.p);
 }
 
-static void test_blocks_of_every_type(void **state){
-  (void)state;
+TEST(test_blocks_of_every_type){
 #define CHECK_BLOCKS(name, number, elements, bytes) check_blocks(#name, elements, bytes, 1);
   ZT_GGML_BLOCK_TYPES(CHECK_BLOCKS)
 #undef CHECK_BLOCKS
 }
 
 /* More than are read at once. */
-static void test_many_blocks(void **state){
-  (void)state;
+TEST(test_many_blocks){
   check_blocks("q8_0", 32, 34, 250);
   check_blocks("q6_k", 256, 210, 40);
   check_blocks("nvfp4", 64, 36, 200);
 }
 
-static void test_no_blocks(void **state){
+TEST(test_no_blocks){
   static const char *const shapes[] = { "0", "0, 32", "2, 0", "0, 64, 5, 0" };
-  (void)state;
   for(size_t i=0; i<COUNT(shapes); i++){
     opened o;
     open_object(&o, "gguf.q8_0/1", shapes[i], "", (stored_part[]){ { "data", "u8", NULL, { 0 } } }, 1, shapes[i]);
@@ -336,7 +329,7 @@ static void check_quant(const quant *q){
   free(want);
 }
 
-static void test_quant_group_of_every_packing(void **state){
+TEST(test_quant_group_of_every_packing){
   static const char *const words[] = { "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64" };
   static const struct { const char *form, *dtype, *type; } scales[] = {
     { "f32_factors", "f32", NULL }, { "f16_factors", "f16", NULL }, { "f16_factors", "bf16", NULL }, { "e8m0_exponent", "u8", "f8_e8m0" },
@@ -347,7 +340,6 @@ static void test_quant_group_of_every_packing(void **state){
   static const struct { const char *shape; unsigned axis; uint64_t group; } grids[] = {
     { "4, 128", 1, 64 }, { "128, 32", 0, 32 }, { "4, 64, 8", 1, 16 }, { "512", 0, 32 }, { "4, 128", 1, 0 }, { "128, 4", 0, 0 }, { "16, 33, 32", 0, 1 }, { "16, 96", 1, 3 }, { "128, 5, 64", 0, 128 } };
   unsigned n = 0;
-  (void)state;
   for(unsigned bits=2; bits<=8; bits*=2){
     for(size_t w=0; w<COUNT(words); w++){
       for(size_t i=0; i<COUNT(grids); i++){
@@ -364,7 +356,7 @@ static void test_quant_group_of_every_packing(void **state){
 }
 
 /* Words across rows; more codes, runs and lines than are loaded at once; no element. */
-static void test_quant_group_of_unusual_sizes(void **state){
+TEST(test_quant_group_of_unusual_sizes){
   static const quant rows[] = {
     { "8, 3", 0, 4, 4, "u32", false, "f32_factors", "f32", NULL, "none", NULL, NULL },
     { "8, 3", 1, 3, 2, "u16", true, "f32_factors", "f32", NULL, "implied 1", NULL, NULL },
@@ -376,15 +368,13 @@ static void test_quant_group_of_unusual_sizes(void **state){
     { "16, 0", 0, 8, 4, "u32", false, "f16_factors", "f16", NULL, "same_as_data", NULL, NULL },
     { "1, 8", 1, 8, 4, "u32", true, "e8m0_exponent", "u8", "f8_e8m0", "none", NULL, NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) check_quant(&rows[i]);
 }
 
 /* Zeros of any size, the least and the largest that CBOR has: as f32. */
-static void test_implied_zeros(void **state){
+TEST(test_implied_zeros){
   static const struct { const char *value; float zero; } rows[] = {
     { "0", 0 }, { "-1", -1 }, { "16777217", 16777216 }, { "18446744073709551615", 0x1p64f }, { "-9223372036854775808", -0x1p63f }, { "<3bffffffffffffffff>", -0x1p64f } };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char attributes[400];
     float out[2], one[2] = { 1, 1 };
@@ -452,9 +442,8 @@ static void open_dense(opened *o, const char *type, size_t elements, blob bytes,
 }
 
 /* One byte that is none of a bool's, at every place of a few, and at the edges of what is read together. */
-static void test_a_bool_is_0_or_1(void **state){
+TEST(test_a_bool_is_0_or_1){
   static const size_t sizes[] = { 1, 2, 3, 8, 33, 4097, 300000 };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     size_t n = sizes[i], at = 0;
     while( at<n ){
@@ -481,8 +470,7 @@ static void test_a_bool_is_0_or_1(void **state){
   }
 }
 
-static void test_all_bytes_of_a_bool(void **state){
-  (void)state;
+TEST(test_all_bytes_of_a_bool){
   for(unsigned byte=0; byte<256; byte++){
     blob bytes = { 0 };
     char message[200];
@@ -496,9 +484,8 @@ static void test_all_bytes_of_a_bool(void **state){
 }
 
 /* The high half of a last byte that has one element alone. Who does not read that element does not see it. */
-static void test_the_spare_half_of_a_last_byte_is_0(void **state){
+TEST(test_the_spare_half_of_a_last_byte_is_0){
   static const size_t sizes[] = { 1, 3, 9, 8191, 8193, 16381, 16383, 100001 };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     for(unsigned spare=0; spare<16; spare++){
       for(int mx=0; mx<2; mx++){
@@ -533,10 +520,9 @@ static void test_the_spare_half_of_a_last_byte_is_0(void **state){
 }
 
 /* No byte is spare. */
-static void test_every_half_of_an_even_number_is_an_element(void **state){
+TEST(test_every_half_of_an_even_number_is_an_element){
   blob bytes = { 0 };
   opened o;
-  (void)state;
   put_repeated(&bytes, 0xFF, 4);
   open_dense(&o, "f4_e2m1", 8, bytes, "even");
   check_read(&o, 0, 8, "L9", NULL, "even");
@@ -573,14 +559,13 @@ static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, co
 #define REPEATED "two stored elements lie in one cell"
 
 /* Cells of [3, 4]. */
-static void test_no_cell_of_a_coo_is_stored_twice(void **state){
+TEST(test_no_cell_of_a_coo_is_stored_twice){
   static const struct { const char *row; uint64_t cells[6]; size_t n; int64_t twice; } rows_of[] = {
     { "none", { 0 }, 0, -1 }, { "one", { 5 }, 1, -1 }, { "all different", { 0, 3, 5, 11 }, 4, -1 }, { "different, in no order", { 11, 0, 7, 3, 4, 1 }, 6, -1 },
     { "two together", { 7, 7 }, 2, 7 }, { "the first cell", { 0, 0, 4 }, 3, 0 }, { "the last cell", { 2, 11, 11 }, 3, 11 },
     { "together, in order", { 1, 4, 4, 9 }, 4, 4 }, { "apart", { 4, 9, 4 }, 3, 4 }, { "together, in no order", { 9, 4, 4, 1 }, 4, 4 },
     { "three times", { 6, 6, 6 }, 3, 6 }, { "the first and the last", { 3, 0, 1, 2, 11, 3 }, 6, 3 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows_of); i++){
     for(int wide=0; wide<2; wide++){
       const char *row = rows_of[i].row;
@@ -599,9 +584,8 @@ static void test_no_cell_of_a_coo_is_stored_twice(void **state){
 }
 
 /* At the edges of what is read at once, and of what is sorted at once. */
-static void test_one_cell_twice_among_many(void **state){
+TEST(test_one_cell_twice_among_many){
   static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, ((size_t)1<<19)+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     size_t n = counts[i];
     uint64_t *cells = malloc(n*sizeof(*cells)), columns = n;
@@ -650,10 +634,9 @@ static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool 
   free(cells);
 }
 
-static void test_columns_of_a_csr_ascend_within_a_row(void **state){
+TEST(test_columns_of_a_csr_ascend_within_a_row){
   static const size_t counts[] = { 1, 2, 5, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES, 2*ZT_ENTRIES+2 };
   static const uint64_t befores[] = { 0, 1, 3, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     for(size_t b=0; b<COUNT(befores); b++){
       size_t n = counts[i], places[] = { 0, 1, 2, n/2, ZT_ENTRIES-2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, n-1, ZT_ENTRIES-(size_t)befores[b] };
@@ -663,9 +646,8 @@ static void test_columns_of_a_csr_ascend_within_a_row(void **state){
 }
 
 /* The last column of a row and the first of the next are the same, or fall; whatever lies on a window's border. */
-static void test_columns_of_a_csr_begin_anew_in_each_row(void **state){
+TEST(test_columns_of_a_csr_begin_anew_in_each_row){
   static const size_t lengths[] = { 1, 2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(lengths); i++){
     size_t n = lengths[i], rows_in = n<3 ? 5000 : 5;
     uint64_t *cells = malloc(n*rows_in*sizeof(*cells)), columns = n+1;
@@ -681,9 +663,8 @@ static void test_columns_of_a_csr_begin_anew_in_each_row(void **state){
 }
 
 /* Values of bool, and of two in a byte: L9 of what is read. */
-static void test_values_of_sparse_objects_are_looked_at(void **state){
+TEST(test_values_of_sparse_objects_are_looked_at){
   static const uint64_t cells[] = { 1, 4, 10 };
-  (void)state;
   for(int csr=0; csr<2; csr++){
     for(unsigned kind=0; kind<4; kind++){
       static const char *const messages[] = { NULL, "component 'values': byte 1 is 0x02: a bool is 0 or 1", NULL, "component 'values': the spare bits of the last byte, 0x34, are not 0" };
@@ -702,14 +683,13 @@ static void test_values_of_sparse_objects_are_looked_at(void **state){
 }
 
 /* What zTensor 2 forbids, 1.2 does not: cells add up, any byte but 0 is true. */
-static void test_an_older_generation_does_not_have_these_rules(void **state){
+TEST(test_an_older_generation_does_not_have_these_rules){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 3 } };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };
   uint8_t out[3];
   zt_error err = ZT_ERROR_NONE;
   zt_tensor t;
   opened o;
-  (void)state;
   put(&values, "\x05\x06\x07", 3);
   for(unsigned i=0; i<3; i++) put_bits(&indices, i==2 ? 0 : 1, 8);
   put_bits(&indptr, 0, 8);
@@ -728,27 +708,5 @@ static void test_an_older_generation_does_not_have_these_rules(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_an_older_generation_does_not_have_these_layouts),
-    cmocka_unit_test(test_mx_of_every_type_axis_and_block_size),
-    cmocka_unit_test(test_mx_lines_longer_than_every_window),
-    cmocka_unit_test(test_mx_rounds_once),
-    cmocka_unit_test(test_blocks_of_every_type),
-    cmocka_unit_test(test_many_blocks),
-    cmocka_unit_test(test_no_blocks),
-    cmocka_unit_test(test_quant_group_of_every_packing),
-    cmocka_unit_test(test_quant_group_of_unusual_sizes),
-    cmocka_unit_test(test_implied_zeros),
-    cmocka_unit_test(test_a_bool_is_0_or_1),
-    cmocka_unit_test(test_all_bytes_of_a_bool),
-    cmocka_unit_test(test_the_spare_half_of_a_last_byte_is_0),
-    cmocka_unit_test(test_every_half_of_an_even_number_is_an_element),
-    cmocka_unit_test(test_no_cell_of_a_coo_is_stored_twice),
-    cmocka_unit_test(test_one_cell_twice_among_many),
-    cmocka_unit_test(test_columns_of_a_csr_ascend_within_a_row),
-    cmocka_unit_test(test_columns_of_a_csr_begin_anew_in_each_row),
-    cmocka_unit_test(test_values_of_sparse_objects_are_looked_at),
-    cmocka_unit_test(test_an_older_generation_does_not_have_these_rules),
-  };
-  return cmocka_run_group_tests_name("layout2", tests, NULL, NULL);
+  return run_all("layout2", NULL, NULL);
 }

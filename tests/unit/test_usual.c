@@ -169,8 +169,7 @@ static const struct {
   { "bytes beyond 64 bits", { .offset = 128, .length = UINT64_MAX-64 }, SQLITE_ERROR },
 };
 
-static void test_an_object_is_what_its_fields_say(void **state){
-  (void)state;
+TEST(test_an_object_is_what_its_fields_say){
   for(size_t i=0; i<COUNT(objects); i++){
     blob map = map_of(&objects[i].w);
     check( assert_read_alike(&map, objects[i].what)==objects[i].rc, "%s", objects[i].what );
@@ -179,8 +178,7 @@ static void test_an_object_is_what_its_fields_say(void **state){
 }
 
 /* Each byte, and each value that it could have. */
-static void test_every_byte_counts(void **state){
-  (void)state;
+TEST(test_every_byte_counts){
   for(size_t i=0; i<2; i++){
     blob map = map_of(&objects[i].w);
     for(size_t at=0; at<map.n; at++){
@@ -198,9 +196,5 @@ static void test_every_byte_counts(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_an_object_is_what_its_fields_say),
-    cmocka_unit_test(test_every_byte_counts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("usual", NULL, NULL);
 }
