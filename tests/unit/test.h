@@ -230,6 +230,18 @@ static inline size_t random_below(uint64_t *state, size_t n){
   return (size_t)((random64(state)>>16) % n);
 }
 
+/* --- Interrupts --- */
+
+/* A caller who stops at that question, counted from 1; 0: never. */
+typedef struct caller {
+  int asked, stop_at;
+} caller;
+
+static inline bool caller_stops(void *context){
+  caller *c = context;
+  return ++c->asked==c->stop_at;
+}
+
 /* --- Failures --- */
 
 /* A failure of the file: the code is SQLITE_ERROR and the message contains `what`. Clears the error. */

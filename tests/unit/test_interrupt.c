@@ -11,20 +11,11 @@
 #define MIB ((size_t)1 << 20)
 
 /* Counts the questions, and says no to one of them; 0: to none. */
-typedef struct caller {
-  int asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
 /* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. Returns how often it asks. Where names
 ** are hashed, with a random number, a run asks up to an eighth less: one that asks less than would stop it succeeds. */
 static int check_open(blob file, const char *row){
   caller c = { 0, 0 };
-  zt_interrupt interrupt = { answer, &c };
+  zt_interrupt interrupt = { caller_stops, &c };
   int all = 1;
   for(int stop=0; stop<=all; stop += 1+all/8){
     zt_error err = ZT_ERROR_NONE;

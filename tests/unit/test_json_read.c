@@ -385,15 +385,11 @@ TEST(test_any_bytes){
 
 /* --- Interrupts --- */
 
-static bool stop_at_third(void *context){
-  return ++*(int*)context==3;
-}
-
 TEST(test_interrupt){
   size_t n = 4*ZT_JSON_POLL_BYTES;
   blob b = { 0 };
-  int asked = 0;
-  const zt_interrupt interrupt = { stop_at_third, &asked };
+  caller c = { 0, 3 };
+  const zt_interrupt interrupt = { caller_stops, &c };
   zt_error err = ZT_ERROR_NONE;
   zt_json_reader r;
   put_byte(&b, '[');
@@ -404,7 +400,7 @@ TEST(test_interrupt){
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   zt_json_read_set_interrupt(&r, &interrupt);
   assert_false(zt_json_read_skip(&r));
-  assert_int_equal(asked, 3);
+  assert_int_equal(c.asked, 3);
   assert_int_equal(err.rc, SQLITE_INTERRUPT);
   zt_error_clear(&err);
   free(b.p);

@@ -62,14 +62,21 @@ typedef struct made {
   storing storing;
 } made;
 
-static recipe recipe_of(const made *m){
-  recipe r = { .format = m->format };
-  const char *shape = m->shape;
+/* Returns the number of elements. */
+static uint64_t set_shape(recipe *r, const char *shape){
+  uint64_t elements = 1;
   char *end;
   for(uint64_t n=strtoull(shape, &end, 10); end!=shape; n=strtoull(shape, &end, 10)){
-    r.shape[r.rank++] = n;
+    r->shape[r->rank++] = n;
+    elements *= n;
     shape = end;
   }
+  return elements;
+}
+
+static recipe recipe_of(const made *m){
+  recipe r = { .format = m->format };
+  set_shape(&r, m->shape);
   for(size_t i=0; i<MAX_PARTS && m->parts[i].role; i++){
     const words *w = &m->parts[i];
     blob b = { 0 };
@@ -194,14 +201,17 @@ TEST(test_a_fault_shows_where_it_is_read){
 
 /* --- Ranges --- */
 
-/* From memory and from a file. */
+/* From a file at that path, or from memory. */
+static void check_opened(const recipe *r, const char *path, const zt_dtype *d, const uint8_t *want, const char *row){
+  opened o;
+  open_recipe(&o, r, path, row);
+  check_tensor(&o, d, want, row);
+  close_opened(&o);
+}
+
 static void check_recipe(const recipe *r, const zt_dtype *d, const uint8_t *want, const char *row){
-  for(int image=0; image<2; image++){
-    opened o;
-    open_recipe(&o, r, image ? NULL : file_path, row);
-    check_tensor(&o, d, want, row);
-    close_opened(&o);
-  }
+  check_opened(r, file_path, d, want, row);
+  check_opened(r, NULL, d, want, row);
 }
 
 /* --- Stored elements, and the dense form in the simplest way --- */
@@ -212,6 +222,10 @@ static const struct { const char *dtype, *type, *old; } value_types[] = {
   { "u16", NULL, "uint16" }, { "u8", NULL, "uint8" }, { "bool", NULL, "bool" }, { "u8", "f8_e4m3fn", NULL }, { "u8", "f8_e5m2fnuz", NULL },
   { "f32", "complex64", NULL }, { "f64", "complex128", NULL },
 };
+
+static const zt_dtype *value_dtype(size_t type){
+  return named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
+}
 
 static const char *const index_types[] = { "u64", "i64", "u32", "i32", "u16", "i16", "u8", "i8" };
 
@@ -268,23 +282,12 @@ static uint64_t coordinate(const recipe *r, uint64_t cell, uint32_t dimension){
   return cell%r->shape[dimension];
 }
 
-static void set_shape(recipe *r, const char *shape, uint64_t *elements){
-  char *end;
-  *elements = 1;
-  for(uint64_t n=strtoull(shape, &end, 10); end!=shape; n=strtoull(shape, &end, 10)){
-    r->shape[r->rank++] = n;
-    *elements *= n;
-    shape = end;
-  }
-}
-
 /* COO of 1.2 if old is NULL, else of 0.1, the dtype's name there. */
 static recipe coo_of(const char *shape, size_t type, const char *index_type, const entry *e, size_t n, bool old){
-  const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
+  const zt_dtype *d = value_dtype(type);
   recipe r = { .format = old ? "sparsecoo" : "sparse_coo", .old = old };
   blob values = { 0 }, coords = { 0 };
-  uint64_t elements;
-  set_shape(&r, shape, &elements);
+  set_shape(&r, shape);
   for(size_t i=0; i<n; i++){
     for(uint32_t k=0; k<r.rank && old; k++) put_bits(&values, coordinate(&r, e[i].cell, k), 8);
     put_element(&values, d, e[i].value);
@@ -301,21 +304,15 @@ static recipe coo_of(const char *shape, size_t type, const char *index_type, con
   return r;
 }
 
-static int by_row(const void *a, const void *b){
-  const entry *x = a, *y = b;
-  return (x->order>y->order) - (x->order<y->order);
-}
-
 /* CSR; the entries are brought into the order of their rows first, and stay in their order within one. */
 static recipe csr_of(const char *shape, size_t type, const char *indices_type, const char *indptr_type, entry *e, size_t n, bool old){
-  const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
+  const zt_dtype *d = value_dtype(type);
   recipe r = { .format = old ? "sparsecsr" : "sparse_csr", .old = old };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };
-  uint64_t elements;
   size_t i = 0;
-  set_shape(&r, shape, &elements);
+  set_shape(&r, shape);
   for(size_t k=0; k<n; k++) e[k].order = e[k].cell/r.shape[1]*n + k;
-  qsort(e, n, sizeof(*e), by_row);
+  qsort(e, n, sizeof(*e), by_order);
   for(uint64_t row=0; row<=r.shape[0]; row++){
     for(; i<n && e[i].cell/r.shape[1]<row; i++){
       put_bits(&indices, e[i].cell%r.shape[1], old ? 8 : named(indices_type)->width);
@@ -396,80 +393,68 @@ TEST(test_dense_with_strides){
   }
 }
 
-TEST(test_coo_of_every_type_shape_and_order){
-  static const struct { const char *shape; size_t n; } shapes[] = { { "", 1 }, { "", 3 }, { "", 0 }, { "1", 1 }, { "100", 20 }, { "7 9", 63 }, { "12 10", 30 }, { "4 1 5", 7 },
-    { "3 4 2 5", 40 }, { "5 0 3", 0 }, { "0", 0 }, { "2 2 2 2 2 2 2", 50 } };
-  uint64_t seed = 11;
+typedef struct sparse {
+  const char *shape;
+  size_t type, n;
+  arrangement how;
+  bool csr, old;
+  const char *indices, *indptr;
+} sparse;
+
+/* Made of random entries; the dense form is for free(). */
+static recipe sparse_of(const sparse *s, uint64_t *seed, uint8_t **want){
+  const zt_dtype *d = value_dtype(s->type);
+  recipe shape = { 0 }, r;
+  uint64_t elements = set_shape(&shape, s->shape);
+  entry *e = make_entries(d, elements, s->n, s->n>elements ? TWICE : s->how, seed);
+  r = s->csr ? csr_of(s->shape, s->type, s->indices, s->indptr, e, s->n, s->old) : coo_of(s->shape, s->type, s->indices, e, s->n, s->old);
+  *want = dense_of(d, elements, e, s->n);
+  free(e);
+  return r;
+}
+
+typedef struct sparse_shape {
+  const char *shape;
+  size_t n;
+} sparse_shape;
+
+/* Two of the orders for each type and shape. */
+static void check_sparse(bool csr, const sparse_shape *shapes, size_t count, uint64_t seed){
   unsigned n = 0;
-  for(size_t s=0; s<COUNT(shapes); s++){
+  for(size_t s=0; s<count; s++){
     for(size_t type=0; type<COUNT(value_types); type++){
-      const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
       for(int how=0; how<ARRANGEMENTS; how++){
         for(int old=0; old<=(value_types[type].old!=NULL); old++, n++){
-          recipe shape = { 0 }, r;
-          uint64_t elements;
-          entry *e;
+          const sparse x = { shapes[s].shape, type, shapes[s].n, (arrangement)how, csr, old, index_types[n%COUNT(index_types)], index_types[(n/3)%COUNT(index_types)] };
+          recipe r;
           uint8_t *want;
           char row[200];
-          if( (s+type+(size_t)how)%2 ) continue;   /* Two of the orders for each type and shape */
-          set_shape(&shape, shapes[s].shape, &elements);
-          e = make_entries(d, elements, shapes[s].n, shapes[s].n>elements ? TWICE : (arrangement)how, &seed);
-          want = dense_of(d, elements, e, shapes[s].n);
-          r = coo_of(shapes[s].shape, type, index_types[n%COUNT(index_types)], e, shapes[s].n, old!=0);
-          snprintf(row, sizeof(row), "coo [%s] of %s, %d, %s", shapes[s].shape, d->name, how, old ? "0.1" : index_types[n%COUNT(index_types)]);
-          if( n%23==0 ) check_all_forms(&r, d, want, row);
+          if( (s+type+(size_t)how)%2 ) continue;
+          r = sparse_of(&x, &seed, &want);
+          snprintf(row, sizeof(row), "%s [%s] of %s, %d, %s", csr ? "csr" : "coo", x.shape, value_dtype(type)->name, how, old ? "0.1" : x.indices);
+          if( n%23==0 ) check_all_forms(&r, value_dtype(type), want, row);
           else{
-            opened o;
             r.big = r.old && n%2;
-            open_recipe(&o, &r, NULL, row);
-            check_tensor(&o, d, want, row);
-            close_opened(&o);
+            check_opened(&r, NULL, value_dtype(type), want, row);
           }
           clear_recipe(&r);
           free(want);
-          free(e);
         }
       }
     }
   }
 }
 
+TEST(test_coo_of_every_type_shape_and_order){
+  static const sparse_shape shapes[] = { { "", 1 }, { "", 3 }, { "", 0 }, { "1", 1 }, { "100", 20 }, { "7 9", 63 }, { "12 10", 30 }, { "4 1 5", 7 },
+    { "3 4 2 5", 40 }, { "5 0 3", 0 }, { "0", 0 }, { "2 2 2 2 2 2 2", 50 } };
+  check_sparse(false, shapes, COUNT(shapes), 11);
+}
+
 TEST(test_csr_of_every_type_shape_and_order){
-  static const struct { const char *shape; size_t n; } shapes[] = { { "1 1", 1 }, { "1 1", 4 }, { "10 10", 100 }, { "12 10", 30 }, { "30 3", 8 }, { "3 40", 50 }, { "5 0", 0 }, { "0 5", 0 },
+  static const sparse_shape shapes[] = { { "1 1", 1 }, { "1 1", 4 }, { "10 10", 100 }, { "12 10", 30 }, { "30 3", 8 }, { "3 40", 50 }, { "5 0", 0 }, { "0 5", 0 },
     { "0 0", 0 }, { "6 6", 0 }, { "1 120", 70 }, { "120 1", 70 } };
-  uint64_t seed = 12;
-  unsigned n = 0;
-  for(size_t s=0; s<COUNT(shapes); s++){
-    for(size_t type=0; type<COUNT(value_types); type++){
-      const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
-      for(int how=0; how<ARRANGEMENTS; how++){
-        for(int old=0; old<=(value_types[type].old!=NULL); old++, n++){
-          recipe shape = { 0 }, r;
-          uint64_t elements;
-          entry *e;
-          uint8_t *want;
-          char row[200];
-          if( (s+type+(size_t)how)%2 ) continue;   /* Two of the orders for each type and shape */
-          set_shape(&shape, shapes[s].shape, &elements);
-          e = make_entries(d, elements, shapes[s].n, shapes[s].n>elements ? TWICE : (arrangement)how, &seed);
-          r = csr_of(shapes[s].shape, type, index_types[n%COUNT(index_types)], index_types[(n/3)%COUNT(index_types)], e, shapes[s].n, old!=0);
-          want = dense_of(d, elements, e, shapes[s].n);
-          snprintf(row, sizeof(row), "csr [%s] of %s, %d, %s", shapes[s].shape, d->name, how, old ? "0.1" : index_types[n%COUNT(index_types)]);
-          if( n%23==0 ) check_all_forms(&r, d, want, row);
-          else{
-            opened o;
-            r.big = r.old && n%2;
-            open_recipe(&o, &r, NULL, row);
-            check_tensor(&o, d, want, row);
-            close_opened(&o);
-          }
-          clear_recipe(&r);
-          free(want);
-          free(e);
-        }
-      }
-    }
-  }
+  check_sparse(true, shapes, COUNT(shapes), 12);
 }
 
 /* More rows than pointers are loaded, more entries than are read at once. */
@@ -479,26 +464,16 @@ TEST(test_sparse_objects_larger_than_every_window){
   for(size_t s=0; s<COUNT(shapes); s++){
     for(int how=0; how<ARRANGEMENTS; how++){
       for(int kind=0; kind<4; kind++){   /* CSR, COO, and those of 0.1 */
-        size_t type = (size_t)(how*5+kind+(int)s)%13, n = 15000;
-        const zt_dtype *d = named(value_types[type].dtype);
-        recipe shape = { 0 }, r;
-        uint64_t elements;
-        entry *e;
+        size_t type = (size_t)(how*5+kind+(int)s)%13;
+        const sparse x = { shapes[s], type, 15000, (arrangement)how, kind%2==0, kind>1, kind%2 ? "u32" : "i16", "u16" };
         uint8_t *want;
-        opened o;
+        recipe r = sparse_of(&x, &seed, &want);
         char row[100];
-        set_shape(&shape, shapes[s], &elements);
-        e = make_entries(d, elements, n, (arrangement)how, &seed);
-        r = kind%2 ? coo_of(shapes[s], type, "u32", e, n, kind>1) : csr_of(shapes[s], type, "i16", "u16", e, n, kind>1);
-        want = dense_of(d, elements, e, n);
         for(size_t i=0; i<r.n; i++) r.parts[i].storing = how%2 ? ZSTD : RAW;
-        snprintf(row, sizeof(row), "[%s], %d, kind %d, %s", shapes[s], how, kind, d->name);
-        open_recipe(&o, &r, NULL, row);
-        check_tensor(&o, d, want, row);
-        close_opened(&o);
+        snprintf(row, sizeof(row), "[%s], %d, kind %d, %s", shapes[s], how, kind, value_dtype(type)->name);
+        check_opened(&r, NULL, value_dtype(type), want, row);
         clear_recipe(&r);
         free(want);
-        free(e);
       }
     }
   }
@@ -507,21 +482,17 @@ TEST(test_sparse_objects_larger_than_every_window){
 /* 0.1, many dimensions: a record is longer, and fewer are taken apart at once. */
 TEST(test_old_coo_of_64_dimensions){
   char shape[400] = "";
-  uint64_t seed = 14, elements;
-  recipe r = { 0 };
-  entry *e;
-  uint8_t *want;
+  uint64_t seed = 14;
+  recipe grid = { 0 };
   for(int d=0; d<64; d++) strcat(shape, d%9 ? "1 " : "3 ");
-  set_shape(&r, shape, &elements);
-  assert_int_equal(elements, 6561);
+  assert_int_equal(set_shape(&grid, shape), 6561);
   for(int how=0; how<ARRANGEMENTS; how++){
-    e = make_entries(named("f32"), elements, 1000, (arrangement)how, &seed);
-    want = dense_of(named("f32"), elements, e, 1000);
-    r = coo_of(shape, 1, "u64", e, 1000, true);
+    const sparse x = { shape, 1, 1000, (arrangement)how, false, true, "u64", NULL };
+    uint8_t *want;
+    recipe r = sparse_of(&x, &seed, &want);
     check_all_forms(&r, named("f32"), want, shape);
     clear_recipe(&r);
     free(want);
-    free(e);
   }
 }
 
@@ -576,7 +547,6 @@ TEST(test_the_bits_of_one_cell){
       unsigned width = named(rows[i].dtype)->width;
       uint64_t want[6] = { 0 };
       char row[32];
-      opened o;
       for(int k=0; k<2; k++){   /* COO: the rows, then the columns */
         for(size_t v=0; v<rows[i].n && !(csr && k); v++) put_byte(&indices, 1);
       }
@@ -588,9 +558,7 @@ TEST(test_the_bits_of_one_cell){
       else free(indptr.p);
       memcpy((uint8_t*)want+3*width, zt_big_endian() ? (const uint8_t*)&rows[i].cell+8-width : (const uint8_t*)&rows[i].cell, width);
       snprintf(row, sizeof(row), "row %zu", i);
-      open_recipe(&o, &r, NULL, row);
-      check_tensor(&o, named(rows[i].dtype), (uint8_t*)want, row);
-      close_opened(&o);
+      check_opened(&r, NULL, named(rows[i].dtype), (uint8_t*)want, row);
       clear_recipe(&r);
     }
   }
@@ -756,12 +724,10 @@ static uint64_t code_at(const blob *b, unsigned width, uint64_t i, uint64_t per_
 static void check_quantized(const char *shape, uint64_t bits, const char *word, uint64_t group, const char *scale_type, const char *zero_type, const char *zero_logical, storing how){
   recipe r = { .format = "quantized_group" };
   unsigned width = named(word)->width, zero_width = named(zero_type)->width;
-  uint64_t per_word = 8*width/bits, elements, groups, seed = bits*1000+width*10+group;
+  uint64_t per_word = 8*width/bits, elements = set_shape(&r, shape), groups = elements/group, seed = bits*1000+width*10+group;
   blob codes = { 0 }, scales = { 0 }, zeros = { 0 };
   float *scale, *zero, *want;
   char packing[32], row[200];
-  set_shape(&r, shape, &elements);
-  groups = elements/group;
   for(uint64_t i=0; i<elements/per_word*width; i++) put_byte(&codes, (unsigned)random_below(&seed, 256));
   for(uint64_t i=0; i<groups; i++){
     put_real(&scales, scale_type, (double)((int)random_below(&seed, 64)-32)/16);
@@ -858,16 +824,14 @@ TEST(test_dense_objects_of_every_type){
   static const char *const shapes[] = { "", "1", "1000", "7 11", "3 4 5", "0", "3 0 2" };
   uint64_t seed = 15;
   for(size_t type=0; type<COUNT(value_types); type++){
-    const zt_dtype *d = named(value_types[type].type ? value_types[type].type : value_types[type].dtype);
+    const zt_dtype *d = value_dtype(type);
     for(size_t s=0; s<COUNT(shapes); s++){
       for(int old=0; old<=(value_types[type].old!=NULL); old++){
         recipe r = { .format = "dense", .old = old };
-        uint64_t elements;
-        uint8_t *want;
+        uint64_t elements = set_shape(&r, shapes[s]);
+        uint8_t *want = malloc((size_t)elements*d->width+16);
         blob data = { 0 };
         char row[100];
-        set_shape(&r, shapes[s], &elements);
-        want = malloc((size_t)elements*d->width+16);
         for(uint64_t i=0; i<elements; i++){
           for(unsigned b=0; b<d->width; b++) want[i*d->width+b] = (uint8_t)random_below(&seed, 256);
           put_element(&data, d, want+i*d->width);
@@ -1034,6 +998,21 @@ TEST(test_assembling_in_another_type){
   free(codes);
 }
 
+/* The elements from `first` on cannot become that type. */
+static void check_inconvertible(const recipe *r, const char *to, uint64_t first, const char *message){
+  zt_error err = ZT_ERROR_NONE;
+  zt_buffer out;
+  zt_tensor t;
+  opened o;
+  open_recipe(&o, r, NULL, message);
+  open_tensor(&o, &t, message);
+  check( zt_assemble(&t, named(to), first, o.object.elements-first, &out, &err)==SQLITE_ERROR, "%s", message );
+  assert_failed(&err, message, to);
+  assert_true(out.p==NULL && out.n==0);
+  zt_tensor_close(&t);
+  close_opened(&o);
+}
+
 TEST(test_values_that_a_type_does_not_have){
   static const struct { made object; const char *to, *message; } rows[] = {
     { { "dense", "2 3", { { "data", "f32", NULL, "1 2 3 4 nan 6" } }, NONE }, "i32", "element [1,1] is NaN, which i32 does not have" },
@@ -1052,17 +1031,7 @@ TEST(test_values_that_a_type_does_not_have){
   };
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = recipe_of(&rows[i].object);
-    zt_error err = ZT_ERROR_NONE;
-    zt_buffer out;
-    zt_tensor t;
-    opened o;
-    open_recipe(&o, &r, NULL, rows[i].message);
-    open_tensor(&o, &t, rows[i].message);
-    check( zt_assemble(&t, named(rows[i].to), 0, o.object.elements, &out, &err)==SQLITE_ERROR, "%s", rows[i].message );
-    assert_failed(&err, rows[i].message, rows[i].to);
-    assert_true(out.p==NULL && out.n==0);
-    zt_tensor_close(&t);
-    close_opened(&o);
+    check_inconvertible(&r, rows[i].to, 0, rows[i].message);
     clear_recipe(&r);
   }
 }
@@ -1073,20 +1042,11 @@ TEST(test_the_place_of_a_value_that_a_type_does_not_have){
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "dense", .rank = 2, .shape = { 3000, 100 } };
     blob data = { 0 };
-    zt_error err = ZT_ERROR_NONE;
     char want[100];
-    zt_buffer out;
-    zt_tensor t;
-    opened o;
     for(uint64_t k=0; k<300000; k++) put_real(&data, "f32", k==rows[i].bad ? (double)NAN : 2);
     add_part(&r, "data", "f32", NULL, data);
-    open_recipe(&o, &r, NULL, "place");
-    open_tensor(&o, &t, "place");
-    assert_int_equal(zt_assemble(&t, named(rows[i].to), rows[i].first, 300000-rows[i].first, &out, &err), SQLITE_ERROR);
     snprintf(want, sizeof(want), "element [%llu,%llu] is NaN, which %s does not have", (unsigned long long)(rows[i].bad/100), (unsigned long long)(rows[i].bad%100), rows[i].to);
-    assert_failed(&err, want, rows[i].to);
-    zt_tensor_close(&t);
-    close_opened(&o);
+    check_inconvertible(&r, rows[i].to, rows[i].first, want);
     clear_recipe(&r);
   }
 }
@@ -1154,22 +1114,19 @@ TEST(test_a_huge_sparse_result_is_refused_before_memory_is_asked_for){
 
 /* --- Text --- */
 
-static void check_json(const made *m, const char *want){
-  recipe r = recipe_of(m);
-  zt_error err = ZT_ERROR_NONE;
+/* The tensor's text, for sqlite3_free(). */
+static char *text_of(const recipe *r, uint64_t limit, caller *c, zt_error *err){
   sqlite3_str *out = sqlite3_str_new(NULL);
   zt_tensor t;
   opened o;
-  char *z;
-  open_recipe(&o, &r, NULL, want);
-  open_tensor(&o, &t, want);
-  assert_int_equal(json_of(&t, out, &err), SQLITE_OK);
-  z = sqlite3_str_finish(out);
-  check( z && strcmp(z, want)==0, "'%s', expected '%s'", z, want );
-  sqlite3_free(z);
+  open_recipe(&o, r, NULL, "text");
+  open_tensor(&o, &t, "text");
+  if( limit ) o.budget.result = limit;
+  if( c ) o.budget.interrupt = (zt_interrupt){ caller_stops, c };
+  json_of(&t, out, err);
   zt_tensor_close(&t);
   close_opened(&o);
-  clear_recipe(&r);
+  return sqlite3_str_finish(out);
 }
 
 TEST(test_nested_arrays){
@@ -1195,7 +1152,14 @@ TEST(test_nested_arrays){
     { { "sparse_coo", "", { { "values", "f32", NULL, "1 2" }, { "coords", "u8", NULL, "" } }, NONE }, "3.0" },
     { { "quantized_group", "1 8", { { "packed_weight", "i32", NULL, "1985229328" }, { "scales", "f16", NULL, "2 0.5" }, { "zeros", "f16", NULL, "1 4" } }, FOUR, RAW }, "[[-2.0,0.0,2.0,4.0,0.0,0.5,1.0,1.5]]" },
   };
-  for(size_t i=0; i<COUNT(rows); i++) check_json(&rows[i].object, rows[i].json);
+  for(size_t i=0; i<COUNT(rows); i++){
+    recipe r = recipe_of(&rows[i].object);
+    zt_error err = ZT_ERROR_NONE;
+    char *z = text_of(&r, 0, NULL, &err);
+    check( !err.rc && z && strcmp(z, rows[i].json)==0, "'%s', expected '%s'", z, rows[i].json );
+    sqlite3_free(z);
+    clear_recipe(&r);
+  }
 }
 
 TEST(test_slices_as_text_of_another_type){
@@ -1268,90 +1232,48 @@ TEST(test_text_of_more_than_a_window){
 TEST(test_text_beyond_the_limit){
   static const made m = { "sparse_coo", "1048576", { { "values", "u8", NULL, "1" }, { "coords", "u64", NULL, "5" } }, NONE };
   recipe r = recipe_of(&m);
-  for(int more=0; more<2; more++){
-    zt_error err = ZT_ERROR_NONE;
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    zt_tensor t;
-    opened o;
-    open_recipe(&o, &r, NULL, "limit");
-    open_tensor(&o, &t, "limit");
-    o.budget.result = 2*1048576-(uint64_t)more;
-    json_of(&t, out, &err);
-    if( more ){
-      assert_int_equal(err.rc, SQLITE_TOOBIG);
-      assert_string_equal(err.message, "ztensor: its text is more than the limit of 2097151 bytes on a result");
-      assert_int_equal(sqlite3_str_length(out), 0);
-      zt_error_clear(&err);
-    }else{
-      assert_succeeded(&err, "limit");
-      assert_int_equal(sqlite3_str_length(out), 2*1048576+1);
-    }
-    sqlite3_free(sqlite3_str_finish(out));
-    zt_tensor_close(&t);
-    close_opened(&o);
-  }
+  zt_error err = ZT_ERROR_NONE;
+  char *z = text_of(&r, 2*1048576, NULL, &err);
+  assert_succeeded(&err, "limit");
+  assert_int_equal(strlen(z), 2*1048576+1);
+  sqlite3_free(z);
+  assert_null(text_of(&r, 2*1048576-1, NULL, &err));
+  assert_int_equal(err.rc, SQLITE_TOOBIG);
+  assert_string_equal(err.message, "ztensor: its text is more than the limit of 2097151 bytes on a result");
+  zt_error_clear(&err);
   clear_recipe(&r);
 }
 
-/* No element, and brackets without end: what is written must be bounded, too. */
+/* Brackets without end around no element: the text must be bounded, too. */
 TEST(test_text_of_a_huge_shape_without_elements){
   static const made m = { "dense", "1099511627776 0", { { "data", "f32", NULL, "" } }, NONE };
   recipe r = recipe_of(&m);
   zt_error err = ZT_ERROR_NONE;
-  sqlite3_str *out = sqlite3_str_new(NULL);
   sqlite3_int64 before = sqlite3_memory_used(), most;
-  zt_tensor t;
-  opened o;
-  open_recipe(&o, &r, NULL, "huge");
-  open_tensor(&o, &t, "huge");
-  o.budget.result = 1000;
   sqlite3_memory_highwater(1);
   sqlite3_hard_heap_limit64(before+((sqlite3_int64)64<<20));
-  json_of(&t, out, &err);
+  sqlite3_free(text_of(&r, 1000, NULL, &err));
   sqlite3_hard_heap_limit64(0);
   most = sqlite3_memory_highwater(0)-before;
-  sqlite3_free(sqlite3_str_finish(out));
   check( err.rc==SQLITE_TOOBIG, "%d", err.rc );
   check( most<1000000, "%lld bytes were asked for", (long long)most );
   zt_error_clear(&err);
-  zt_tensor_close(&t);
-  close_opened(&o);
   clear_recipe(&r);
-}
-
-/* --- Whom to ask --- */
-
-typedef struct caller {
-  int asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
 }
 
 TEST(test_text_can_be_interrupted_between_windows){
   recipe r = { .format = "dense", .rank = 1, .shape = { 70000 } };
-  caller c = { 0, 0 };
   blob data = { 0 };
   put_repeated(&data, 1, 8*70000);
   add_part(&r, "data", "u64", NULL, data);
   for(int stop=0; stop<=3; stop++){
+    caller c = { 0, stop };
     zt_error err = ZT_ERROR_NONE;
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    zt_tensor t;
-    opened o;
-    open_recipe(&o, &r, NULL, "interrupt");
-    o.budget.interrupt = (zt_interrupt){ answer, &c };
-    open_tensor(&o, &t, "interrupt");
-    c = (caller){ 0, stop };
-    assert_int_equal(json_of(&t, out, &err), stop ? SQLITE_INTERRUPT : SQLITE_OK);
+    sqlite3_free(text_of(&r, 0, &c, &err));
+    assert_int_equal(err.rc, stop ? SQLITE_INTERRUPT : SQLITE_OK);
     if( stop==0 ) assert_true(c.asked>=3);
     else assert_int_equal(c.asked, stop);
     zt_error_clear(&err);
-    sqlite3_free(sqlite3_str_finish(out));
-    zt_tensor_close(&t);
-    close_opened(&o);
   }
   clear_recipe(&r);
 }

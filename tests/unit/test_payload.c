@@ -273,29 +273,29 @@ TEST(test_rules_of_a_large_component){
 
 /* --- Interrupts --- */
 
-typedef struct caller {
-  int asked, stop_at;   /* Stop at that question; 0: never */
-  bool touch;           /* Write to the file at the first one */
-} caller;
+typedef struct large_caller {
+  caller caller;
+  bool touch;           /* Write to the file at the first question */
+} large_caller;
 
-static bool answer(void *context){
-  caller *c = context;
-  c->asked++;
-  if( c->touch && c->asked==1 ){
+static bool answer_large(void *context){
+  large_caller *c = context;
+  bool stop = caller_stops(&c->caller);
+  if( c->touch && c->caller.asked==1 ){
     FILE *f = fopen(file_path, "ab");
     fputc('x', f);
     fclose(f);
   }
-  return c->asked==c->stop_at;
+  return stop;
 }
 
 enum { READ_ALL, READ_END, READ_UNKNOWN, READ_STORED, READ_RAW, READ_DIGEST, READS };
 
 /* Read a large component in one of these ways. */
-static int read_large(int how, const subject *zstd, const subject *plain, caller *c, zt_buffer *out, zt_error *err){
+static int read_large(int how, const subject *zstd, const subject *plain, large_caller *c, zt_buffer *out, zt_error *err){
   subject s = how>=READ_STORED ? *plain : *zstd;
   const char *status;
-  s.budget.interrupt = (zt_interrupt){ answer, c };
+  s.budget.interrupt = (zt_interrupt){ answer_large, c };
   s.payload = (zt_payload){ .source = s.source, .object = &s.object, .component = &s.component, .budget = &s.budget };
   *out = (zt_buffer){ NULL, 0 };
   tell_length(&s, how==READ_UNKNOWN ? BY_NOTHING : BY_FIELD, LARGE);
@@ -315,17 +315,17 @@ TEST(test_a_large_read_can_be_interrupted_at_every_question){
   open_subject(&plain, large, "raw", false);
   for(int how=0; how<READS; how++){
     zt_error err = ZT_ERROR_NONE;
-    caller never = { 0, 0, false };
+    large_caller never = { { 0, 0 }, false };
     zt_buffer out;
     assert_int_equal(read_large(how, &zstd, &plain, &never, &out, &err), SQLITE_OK);
     zt_buffer_free(out.p);
     /* Every few megabytes; stored bytes, which are only copied, in larger pieces. */
-    check( never.asked>=(how==READ_STORED || how==READ_RAW ? 1 : 8), "%d: asked %d times", how, never.asked );
-    for(int stop=1; stop<=never.asked; stop += never.asked>1 ? never.asked-1 : 1){
-      caller c = { 0, stop, false };
+    check( never.caller.asked>=(how==READ_STORED || how==READ_RAW ? 1 : 8), "%d: asked %d times", how, never.caller.asked );
+    for(int stop=1; stop<=never.caller.asked; stop += never.caller.asked>1 ? never.caller.asked-1 : 1){
+      large_caller c = { { 0, stop }, false };
       check( read_large(how, &zstd, &plain, &c, &out, &err)==SQLITE_INTERRUPT, "%d", how );
       assert_null(err.message);   /* SQLite has its own words */
-      assert_int_equal(c.asked, stop);
+      assert_int_equal(c.caller.asked, stop);
       assert_true(out.p==NULL && out.n==0);
       zt_error_clear(&err);
     }
@@ -339,7 +339,7 @@ TEST_WITH(test_a_file_that_changes_during_a_large_read_is_an_error, NULL, free_l
   make_large();
   for(int how=0; how<READS; how++){
     zt_error err = ZT_ERROR_NONE;
-    caller c = { 0, 0, true };
+    large_caller c = { { 0, 0 }, true };
     zt_buffer out;
     subject s;
     open_subject(&s, how>=READ_STORED ? large : large_stored, how>=READ_STORED ? "raw" : "zstd", true);

@@ -65,24 +65,19 @@ TEST(test_tasks_are_stopped_when_they_are_abandoned){
   zt_pool_free(pool);
 }
 
-static bool yes_once(void *context){
-  int *asked = context;
-  return ++*asked==3;
-}
-
 TEST(test_who_waits_can_be_interrupted){
   zt_pool *pool = zt_pool_new(1);
   zt_tasks tasks = { .pool = pool };
   numbered a[2] = { 0 };
   zt_error err = ZT_ERROR_NONE;
-  int asked = 0;
-  zt_interrupt interrupt = { yes_once, &asked };
+  caller c = { 0, 3 };
+  zt_interrupt interrupt = { caller_stops, &c };
   for(size_t i=0; i<COUNT(a); i++){
     a[i].task.run = endless;
     zt_pool_add(&tasks, &a[i].task, false);
   }
   assert_int_equal(zt_pool_wait(&tasks, &a[0].task, &interrupt, &err), SQLITE_INTERRUPT);
-  assert_int_equal(asked, 3);   /* Whoever said yes is not asked again */
+  assert_int_equal(c.asked, 3);   /* Not again after it stopped */
   zt_error_clear(&err);
   zt_pool_abandon(&tasks);
   zt_pool_free(pool);

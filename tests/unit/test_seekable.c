@@ -286,13 +286,6 @@ TEST(test_what_a_range_decodes_is_charged){
   free(part.p);
 }
 
-typedef struct caller { int asked, stop_at; } caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
 TEST(test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib){
   blob content = large_content(36*MIB), part = seekable_part(content.p, content.n, 3*MIB, 0, NULL);
   for(int whole=0; whole<2; whole++){
@@ -302,7 +295,7 @@ TEST(test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib){
       zt_buffer out;
       subject s;
       open_subject(&s, part, content.n, false);
-      s.budget.interrupt = (zt_interrupt){ answer, &c };
+      s.budget.interrupt = (zt_interrupt){ caller_stops, &c };
       zt_content_read(&s.payload, whole ? 0 : 1, ALL, &out, &err);
       if( stop<=6 ){
         check( err.rc==SQLITE_INTERRUPT, "%d: %d", stop, err.rc );

@@ -235,22 +235,13 @@ TEST(test_a_fault_shows_before_the_first){
   }
 }
 
-typedef struct caller {
-  int asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
 TEST(test_every_pass_can_be_interrupted){
   for(int stop=0; stop<=4; stop++){
     static zt_entries e;
     stored s = { .dtype = named("u8"), .n = MANY, .piece = ZT_ENTRIES,
                  .make = make_last_out_of_order };
     caller c = { 0, stop };
-    zt_budget budget = { .interrupt = { answer, &c } };
+    zt_budget budget = { .interrupt = { caller_stops, &c } };
     zt_error err = ZT_ERROR_NONE;
     zt_sorted *sorted;
     zt_object object;

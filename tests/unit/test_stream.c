@@ -517,15 +517,6 @@ TEST(test_the_budget_counts_across_reads){
   free(content);
 }
 
-typedef struct caller {
-  unsigned asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
 /* Every few megabytes, be they read in small pieces or passed over; and not much more often. */
 TEST(test_asking_whether_to_go_on){
   enum { SIZE = 24<<20, PIECE = 64<<10 };
@@ -533,9 +524,9 @@ TEST(test_asking_whether_to_go_on){
   for(int form=0; form<FORMS; form++){
     blob stored = stored_as(form, content, SIZE);
     for(int way=0; way<3; way++){   /* Pieces; all at once; the last byte alone */
-      unsigned most = 0;
+      int most = 0;
       if( way==1 && form!=PLAIN ) continue;   /* One call of the decoder, up to ZT_WHOLE_MAX */
-      for(unsigned stop=0; stop<=3; stop++){
+      for(int stop=0; stop<=3; stop++){
         zt_error err = ZT_ERROR_NONE;
         caller c = { 0, stop };
         subject s;
@@ -544,12 +535,12 @@ TEST(test_asking_whether_to_go_on){
         int rc = SQLITE_OK;
         if( stop>most && stop ) continue;
         open_subject(&s, stored.p, stored.n, encoding_of(form), BY_SHAPE, SIZE, false);
-        s.budget.interrupt = (zt_interrupt){ answer, &c };
+        s.budget.interrupt = (zt_interrupt){ caller_stops, &c };
         stream = open_stream(&s);
         if( way==0 ) for(uint64_t at=0; at<SIZE && rc==SQLITE_OK; at+=PIECE) rc = zt_stream_read(stream, at, out, PIECE, &got, &err);
         if( way==1 ) rc = zt_stream_read(stream, 0, out, SIZE, &got, &err);
         if( way==2 ) rc = zt_stream_read(stream, SIZE-1, out, 1, &got, &err);
-        check( rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "form %d, way %d, stop %u: %d", form, way, stop, rc );
+        check( rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "form %d, way %d, stop %d: %d", form, way, stop, rc );
         if( stop ){
           assert_int_equal(c.asked, stop);
           assert_int_equal(got, 0);
@@ -557,7 +548,7 @@ TEST(test_asking_whether_to_go_on){
         }else{
           most = c.asked;
           if( form==PLAIN && way==2 ) assert_int_equal(c.asked, 0);
-          else check( c.asked>=SIZE/(8u<<20) && c.asked<=SIZE/(1u<<20), "form %d, way %d: asked %u times", form, way, c.asked );
+          else check( c.asked>=SIZE/(8<<20) && c.asked<=SIZE/(1<<20), "form %d, way %d: asked %d times", form, way, c.asked );
         }
         zt_error_clear(&err);
         zt_stream_close(stream);
