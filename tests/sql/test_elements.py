@@ -7,6 +7,7 @@ import struct
 
 import pytest
 
+import conditions
 import corpus
 import reference
 import writer
@@ -35,13 +36,6 @@ def same_value(shown, expected):
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
-
-def test_the_columns_and_their_order(db, sample):
-    db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
-    assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "position", "coords", "value"]
-    assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_elements') ORDER BY hidden, cid") == [
-        ("path", 0), ("position", 0), ("coords", 0), ("value", 0), ("source", 1), ("object", 1), ("on_error", 1)]
-
 
 @BOTH_WAYS
 def test_a_dense_object_gives_one_row_for_each_element_in_row_major_order(db, save, how):
@@ -112,20 +106,6 @@ def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, ob
 
 # ------------------------------------------------------------------------------------------------- conditions on position
 
-COMPARANDS = ["0", "3", "11", "12", "-1", "2.5", "3.0", "-0.5", "'3'", "'2.5'", "'x'", "''", "NULL", "X'33'", "1e300", "-1e300",
-              "9223372036854775807", "-9223372036854775808", "9223372036854775808.0", "1 + 2", "(SELECT 4)", "1e999", "-1e999"]
-CONDITIONS = [f"{{}} {operator} {c}" for operator in ("=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT") for c in COMPARANDS] + [
-    f"{c} {operator} {{}}" for operator in ("=", "<", ">=") for c in ("3", "2.5", "'3'")] + [
-    f"{{}} BETWEEN {low} AND {high}" for low, high in [
-        ("2", "5"), ("5", "2"), ("-5", "3"), ("9", "99"), ("2.5", "5.5"), ("'2'", "'5'"), ("NULL", "5"), ("2", "NULL"),
-        ("-1e300", "1e300"),
-        ("3", "3"), ("X'00'", "X'ff'"), ("0", "'x'"), ("4.000001", "4.999999"),
-        ("-9223372036854775808", "9223372036854775807")]] + [
-    "{} > 2 AND {} < 7", "{} >= 2 AND {} > 3 AND {} <= 9 AND {} < 9", "{} > 3 AND {} = 5", "{} = 5 AND {} = 6",
-    "{} = 5 AND {} = 5.0",
-    "{} IN (1, 3, 3, 99, -1)", "{} IN (1.0, 2.5, '4', NULL)", "{} IN (SELECT 2 UNION SELECT 4)", "{} IN ()", "{} NOT IN (1, 2)",
-    "{} < 2 OR {} > 9", "{} = 1 OR {} = 1", "{} IS NULL", "{} NOT NULL", "NOT {} = 3", "{} NOT BETWEEN 2 AND 9", "{} LIKE '1%'",
-    "{} > 2 AND {} > 'x'", "{} > 9223372036854775806", "{} < -9223372036854775807", "{} = 2 OR value = 8"]
 FILES = {
     "dense": twelve(),
     "zstd": writer.write({"w": writer.zstd_parts(writer.dense(bytes(range(12)), [12]))}),
@@ -159,8 +139,8 @@ def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
 def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db, kind):
     copy_into_table(db, FILES[kind])
     chosen = 0
-    for condition in CONDITIONS:
-        sql = f"SELECT position, coords FROM {{}} WHERE {condition.format(*['position'] * 4)}"
+    for condition in (*conditions.of("position"), "position = 2 OR value = 8"):
+        sql = f"SELECT position, coords FROM {{}} WHERE {condition}"
         expected = rows(db, sql.format("copy"))
         assert sorted(rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind])) == sorted(expected), condition
         chosen += len(expected)
@@ -319,39 +299,6 @@ def test_conditions_on_path_and_position_work_together(db, tree):
     assert rows(db, sql, tree.path, tree.files[4]) == [(5,), (5,)]
 
 
-@BOTH_WAYS
-def test_a_missing_object_of_a_literal_file_is_an_error_that_suggests_the_one_meant(db, save, how):
-    source = writer.sample() if how == "blob" else save("x.zt", writer.sample())
-    text = message(db, "SELECT * FROM zt_elements(?, 'layer1.wieght')", source)
-    assert text.startswith(place(source, "layer1.wieght")) and "did you mean 'layer1.weight'?" in text
-
-
-def test_an_unreadable_file_among_many_is_an_error_that_names_it(db, tree, save):
-    broken = save("tree/a0.zt", b"broken")
-    with pytest.raises(sqlite3.OperationalError) as caught:
-        rows(db, "SELECT * FROM zt_elements(?, 'layer1.bias')", tree.path)
-    assert str(caught.value).startswith(prefix(broken))
-
-
-def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path):
-    missing = str(tmp_path / "none.zt")
-    assert message(db, "SELECT * FROM zt_elements(?, 'w')", missing).startswith(prefix(missing))
-
-
-def test_a_null_source_or_object_gives_no_rows(db, sample):
-    for arguments in ((None, "w"), (sample, None), (None, None)):
-        assert rows(db, "SELECT * FROM zt_elements(?, ?)", *arguments) == []
-
-
-@pytest.mark.parametrize("call", ["zt_elements", "zt_elements()", "zt_elements('{}')"])
-def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
-    assert "zt_elements('model.zt'" in message(db, f"SELECT * FROM {call.format(sample)}")
-
-
-def test_it_takes_no_more_arguments_than_it_has(db, sample):
-    assert "too many arguments" in message(db, "SELECT * FROM zt_elements(?, 'layer1.bias', 'skip', 1)", sample)
-
-
 def test_the_arguments_can_be_given_as_conditions_and_are_seen_in_the_hidden_columns(db, sample):
     got = rows(db, "SELECT source, object, value FROM zt_elements WHERE source = ? AND object = 'layer1.bias'", sample)
     assert got == [(sample, "layer1.bias", 2)] * 4
@@ -377,15 +324,6 @@ def test_an_object_that_cannot_be_interpreted_is_an_error(db):
 
 
 # ------------------------------------------------------------------------------------------------- what is read, security
-
-def test_rowids_are_unique_and_the_same_whatever_the_condition(db, tree):
-    sql = "SELECT rowid, path, position FROM zt_elements(?, 'layer1.weight')"
-    everything = rows(db, sql, tree.path)
-    assert len({rowid for rowid, _, _ in everything}) == 60
-    for condition in ("position = 3", "position > 2 AND path LIKE '%/b/%'", f"path = '{tree.files[4]}'", "position IN (3, 5)"):
-        got = rows(db, f"{sql} WHERE {condition}", tree.path)
-        assert got and set(got) <= set(everything)
-
 
 def test_rowids_of_stored_elements_are_unique_and_the_same_whatever_the_condition(db):
     # Two of the stored elements share a position.
@@ -425,17 +363,6 @@ def test_an_impossible_condition_reads_nothing_of_the_tensor(trace, large):
     assert got.bytes_read(large, MIB, 3 * MIB) == 0
 
 
-def test_nofs_reads_blobs_and_no_path(connect, sample):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert rows(nofs, "SELECT value FROM zt_elements(?, 'layer1.bias')", writer.sample()) == [(2,)] * 4
-    assert message(nofs, "SELECT * FROM zt_elements(?, 'layer1.bias')", sample).startswith("ztensor: ")
-
-
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
-    assert 'unsafe use of virtual table "zt_elements"' in message(db, "SELECT * FROM stored")
-
-
 def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
     """OR recognises rows by it, and FULL JOIN does."""
     matrix = writer.sparse_csr([300, 4], [2 * i for i in range(301)], [1, 3] * 300, bytes(i % 250 + 1 for i in range(600)))
@@ -447,13 +374,6 @@ def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
             position: rowid for position, rowid in whole.items() if position >= low}
     got = rows(db, "SELECT position FROM e WHERE position = 1 OR position > 1194 OR position BETWEEN 40 AND 44")
     assert sorted(got) == [(1,), (41,), (43,), (1195,), (1197,), (1199,)]
-
-
-@pytest.mark.parametrize("table", ["zt_elements(?, {})", "zt_rows(?, {})"])
-def test_the_name_of_an_object_is_all_of_it(db, table):
-    file = writer.write({"w": writer.dense(bytes(4), [4], dtype="u8")})
-    assert "U+0000" in message(db, "SELECT * FROM " + table.format("'w' || char(0) || 'x'"), file)
-    assert "must be TEXT, not a BLOB" in message(db, "SELECT * FROM " + table.format("x'77'"), file)
 
 
 def test_bytes_of_objects_without_elements_are_checked(db):

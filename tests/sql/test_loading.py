@@ -12,7 +12,11 @@ from support import EXTENSION, RAISING_TABLES, SOURCE_TABLES, failure, message, 
 NOFS = "sqlite3_ztensor_nofs_init"
 TABLES = pytest.mark.parametrize("table", SOURCE_TABLES)
 LIMITS = {"LENGTH": 0, "SQL_LENGTH": 1}   # Numbers of SQLITE_LIMIT_
-FUNCTIONS = pytest.mark.parametrize("call", ["zt_blob({}, 'layer1.bias')", "zt_manifest({})"])
+FUNCTIONS = pytest.mark.parametrize("call", [
+    "zt_blob({}, 'layer1.bias')", "zt_manifest({})", "zt_dense({}, 'layer1.bias')", "zt_json({}, 'layer1.bias')", "zt_json({}, 'layer1.bias', 'f32', 0, 1)",
+    "zt_value({}, 'layer1.bias', 1)", "zt_hash({}, 'layer1.bias', 'crc32c')", "zt_hash({}, 'layer1.bias', NULL, 'crc32c')"])
+CALLS = pytest.mark.parametrize("call", [f"{table}({{}})" for table in (*SOURCE_TABLES, "zt_stats", "zt_check")] + [
+    f"{table}({{}}, 'layer1.bias')" for table in ("zt_elements", "zt_rows")])
 
 
 def test_the_entry_point_is_found_by_the_name_of_the_file(connect, sample):
@@ -97,10 +101,21 @@ def test_nofs_refuses_every_source_that_is_a_path(nofs, tree, table):
         assert message(nofs, f"SELECT * FROM {table} WHERE source = ?", source).startswith("ztensor: ")
 
 
+@CALLS
+def test_nofs_reads_blobs_and_no_path_in_the_tables(nofs, db, sample, call):
+    sql = "SELECT * FROM " + call.format("?")
+    blob = writer.write({"layer1.bias": writer.dense(b"\2" * 4)}, attributes={"k": "v"})
+    assert rows(nofs, sql, blob) == rows(db, sql, blob) != []
+    for source in (sample, "file://" + sample, "file:x", sample + "x", "none.zt", "*.zt"):
+        assert message(nofs, sql, source).startswith("ztensor: ")
+
+
 @FUNCTIONS
-def test_nofs_refuses_a_path_in_the_functions(nofs, sample, call):
+def test_nofs_reads_blobs_and_no_path_in_the_functions(nofs, db, sample, call):
+    sql = "SELECT " + call.format("?")
+    assert value(nofs, sql, writer.sample()) == value(db, sql, writer.sample()) is not None
     for source in (sample, "file://" + sample, sample + "x"):
-        assert message(nofs, "SELECT " + call.format("?"), source).startswith("ztensor: ")
+        assert message(nofs, sql, source).startswith("ztensor: ")
 
 
 @pytest.mark.parametrize("table", RAISING_TABLES)
@@ -114,10 +129,10 @@ def test_nofs_gives_no_row_of_a_file_with_skip_either(nofs, sample, table):
     assert got == []
 
 
-@TABLES
-def test_nofs_makes_no_named_table_over_files(nofs, sample, table):
+@CALLS
+def test_nofs_makes_no_named_table_over_files(nofs, sample, call):
     with pytest.raises(sqlite3.OperationalError, match="ztensor: "):
-        nofs.execute(f"CREATE VIRTUAL TABLE temp.models USING {table}('{sample}')")
+        nofs.execute("CREATE VIRTUAL TABLE temp.models USING " + call.format(f"'{sample}'"))
         rows(nofs, "SELECT * FROM models")
 
 
@@ -224,12 +239,13 @@ def test_nofs_reads_null_and_numbers_as_the_other_entry_point_does(nofs):
 
 # ------------------------------------------------------------------------------------------------------- direct only
 
-@TABLES
-def test_a_view_stored_in_the_database_cannot_use_a_table(db, sample, table):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM {table}('{sample}')")
-    db.execute(f"CREATE TEMP VIEW mine AS SELECT * FROM {table}('{sample}')")
-    assert f'unsafe use of virtual table "{table}"' in message(db, "SELECT * FROM stored")
-    assert rows(db, "SELECT * FROM mine") == rows(db, f"SELECT * FROM {table}(?)", sample)
+@CALLS
+def test_a_view_stored_in_the_database_cannot_use_a_table(db, sample, call):
+    use = call.format(f"'{sample}'")
+    db.execute(f"CREATE VIEW stored AS SELECT * FROM {use}")
+    db.execute(f"CREATE TEMP VIEW mine AS SELECT * FROM {use}")
+    assert f'unsafe use of virtual table "{call.partition("(")[0]}"' in message(db, "SELECT * FROM stored")
+    assert rows(db, "SELECT * FROM mine") == rows(db, f"SELECT * FROM {use}")
 
 
 def test_a_connection_that_trusts_no_schema_can_use_both(db, sample):
