@@ -3,14 +3,13 @@ slow to open."""
 
 from __future__ import annotations
 
-import os
 from typing import Callable
 
 from auditing import STATUS, digests, large_parts, status, verify
-from harness import (HERE, MEGABYTE, WORK, Measurement, Sample, added_memory, build, expecting, generate, host, limit,
-                     ours, preloaded, program, python, read_afresh)
+from harness import (HERE, Measurement, Sample, added_memory, build, generate, host, limit, ours, preloaded, program, python,
+                     read_afresh)
 from listing import TOTALS, million, tree
-from values import BIG, IN_MEMORY, MIB, STATS, big, interruption, statistics, tensors
+from values import BIG, MIB, STATS, big, interruption, tensors
 
 # ---- workloads ----
 
@@ -52,10 +51,6 @@ def two_read(sql: str, path: str) -> tuple[Sample, Sample]:
 FULL = "SELECT count(*) FROM zt_check(?1, 'full')"
 DISTANCES = ("SELECT count(*), sum(c.elements), sum(c.rmse), sum(c.l2), sum(c.other_l2), sum(c.dot)"
              " FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?2, o.object) AS c WHERE c.error IS NULL")
-
-
-def numpy_statistics(dtype: str) -> tuple[Sample, Sample]:
-    return statistics(dtype, "memory")
 
 
 def listing(sql: str) -> tuple[Sample, Sample]:

@@ -9,7 +9,6 @@ import catalogs
 import drivers
 import writer
 from catalogs import ATTRIBUTES, COMPONENTS, FILES, OBJECTS, SQL, ask, create, shell
-from support import ROOT
 
 COLUMNS = {
     "files": "path source container version size mtime objects components stored_bytes decoded_bytes manifest_bytes"

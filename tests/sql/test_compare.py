@@ -9,7 +9,7 @@ import pytest
 import corpus
 import reference
 import writer
-from support import failure, message, place, rows, value
+from support import message, place, rows, value
 from test_stats import exact_root
 
 MEASURES = "elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine"

@@ -6,7 +6,7 @@ import pytest
 
 import reference
 import writer
-from support import failure, message, place, quoted, rows, value
+from support import failure, message, place, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 GENERATIONS = pytest.mark.parametrize("generation", ["0.1", "1.0", "1.1", "1.2"])    # 2 refuses such a file: test_zt2.py

@@ -11,7 +11,7 @@ import conditions
 import corpus
 import reference
 import writer
-from support import failure, message, place, prefix, quoted, rows, value
+from support import message, place, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 MIB = 1 << 20

@@ -1,18 +1,14 @@
 """Files that change, vanish, cannot be read, or are used from several threads."""
 import hashlib
 import os
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import threading
 
 import pytest
 
 import corpus
 import writer
-from support import EXTENSION, message, open_connection, place, prefix, rows, value
+from support import message, open_connection, place, prefix, rows, value
 
 KIB100 = 100_000
 

@@ -13,7 +13,6 @@ from write_npz import DEFLATE, Member, archive
 
 FILES = sorted(path for format in corpus.formats() for folder in ("golden", "hostile") for path in (corpus.FORMATS / format / folder).rglob("*")
                if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
-SEVERITIES = "SELECT severity FROM zt_rules WHERE rule = ?"
 
 
 def without_values(db, source):

@@ -11,7 +11,7 @@ import pytest
 import corpus
 import reference
 import writer
-from support import failure, message, place, prefix, quoted, rows, value
+from support import failure, message, place, prefix, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 GOLDEN = pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(corpus.has_dense))
