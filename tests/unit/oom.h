@@ -10,7 +10,7 @@
 
 #include "../oom/libraries.h"
 
-/* Before each test: one that failed leaves the allocator armed. */
+/* Runs before each test: a failed test leaves the allocator armed. */
 static inline int disarm(void **state){
   (void)state;
   memory_arm(0, false);
@@ -23,7 +23,7 @@ typedef struct job {
   const char *what;
   int (*run)(const struct job *job);
   const void *context;
-  int otherwise;          /* What comes of it with memory enough; SQLITE_OK for most */
+  int otherwise;          /* The result with enough memory; SQLITE_OK for most */
   unsigned least;         /* Allocations that it makes at least */
 } job;
 
@@ -61,12 +61,12 @@ static inline int code_of(zt_error *err){
   return rc;
 }
 
-/* Before all tests. False: SQLite cannot be told. */
+/* Runs before all tests. False: SQLite did not take the allocator. */
 static inline bool begin_sweeps(void){
   return memory_install();
 }
 
-/* Last: the sweeps before were no idle ones. */
+/* Runs last: the sweeps before it were not idle. */
 static inline void check_sweeps(uint64_t least_sweeps, uint64_t least_failures){
   check( sweeps>=least_sweeps && failures>=least_failures, "%llu sweeps, %llu failures", (unsigned long long)sweeps,
          (unsigned long long)failures );

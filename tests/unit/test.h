@@ -1,5 +1,5 @@
 /*
-** What the unit tests share: bytes written by hand, a small CBOR writer, files, random numbers, and assertions about
+** The unit tests share these: the list of tests, bytes written by hand, a small CBOR writer, files, random numbers, and assertions about
 ** zt_error. Every tests/unit/test_*.c is a program of its own that runs from the project's root.
 **
 ** Bytes that a decoder reads are kept in allocations of exactly their size, so that AddressSanitizer sees a read beyond.

@@ -88,7 +88,7 @@ static blob join(blob b, zt_error *err){
   return out;
 }
 
-/* What the three say of b, which must be the same: NULL if it is well-formed, else the message; the caller's to free. */
+/* The three readers' common answer about b: NULL if it is well-formed, else the message, which the caller frees. */
 static char *verdict(blob b){
   zt_error decoded = ZT_ERROR_NONE, skipped = ZT_ERROR_NONE, joined = ZT_ERROR_NONE;
   char *text = decode(b, &decoded, NULL), *message;
@@ -1001,7 +1001,7 @@ TEST(test_join_of_random_structures){
   assert_true(shorter>1000);
 }
 
-/* Whatever the bytes, the three readers say the same: first well-formed ones, then with a byte changed or cut. */
+/* The three readers agree about well-formed bytes, and about bytes that are changed or cut. */
 TEST(test_readers_agree_on_damaged_structures){
   uint64_t seed = 99;
   unsigned bad = 0, good = 0;

@@ -41,7 +41,7 @@ static void take_nothing(void *context, const void *values, size_t n){
   (void)n;
 }
 
-/* What can be asked of a sparse tensor that is open. */
+/* The questions about an open sparse tensor. */
 enum { DENSE, ELEMENT, RANGE, CELLS, ORDER, STORED, WAYS };
 
 /* All stored elements of rows 1 to 5, as zt_elements reads them. */
@@ -72,7 +72,7 @@ static int ask(zt_tensor *t, int way, zt_error *err){
   }
 }
 
-/* What indptr may become, entry by entry. */
+/* The changes of indptr, entry by entry. */
 static uint64_t changed(int how, uint64_t i, uint64_t *seed){
   switch( how ){
     case 0: return 0;

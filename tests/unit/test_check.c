@@ -180,7 +180,7 @@ static uint8_t *find_bytes(blob file, const void *p, size_t n){
   return NULL;
 }
 
-/* What 1.2 demands, 1.1 does not; what cannot be read as a version may be later than 1.2. */
+/* 1.1 does not have the rules of 1.2; an unreadable version may be later than 1.2. */
 TEST(test_a_later_generation_demands_more){
   static const struct { const char *version, *expected; } rows[] = {
     { "1.1.0", "" }, { "1", "" }, { "1.0", "" }, { "1.2.0", "W12:x.coords W13:x.coords" }, { "1.x", "W1 W12:x.coords W13:x.coords" },
@@ -244,7 +244,7 @@ TEST(test_booleans){
   }
 }
 
-/* What else is wrong with a component is said, too; what is wrong with the object for that reason is not. */
+/* A component's other faults are findings, too; the faults of the object that follow from them are not. */
 TEST(test_several_findings_of_one_component){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };
@@ -459,7 +459,7 @@ TEST(test_interrupts){
   close_opened(&o);
 }
 
-/* Whoever closes a check before its end holds nothing of it. */
+/* A check that is closed before its end leaves nothing behind. */
 TEST(test_a_check_can_be_closed_at_any_time){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
   blob bytes = { 0 };

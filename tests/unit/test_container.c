@@ -249,7 +249,7 @@ TEST(test_golden_files_belong_to_the_driver_of_their_generation){
   zt_paths_clear(&paths);
 }
 
-/* What is asked for is the same, whatever else is asked for. */
+/* The answer to a question does not depend on other questions. */
 static void check_wants(const zt_container *c, const char *path){
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
@@ -604,7 +604,7 @@ static void put_nested(char *hex, int levels){
   strcat(hex, "00");
 }
 
-/* What was accepted at 64 levels can be decoded: a reader that begins in the middle knows how deep it is. */
+/* A manifest of 64 levels can be decoded: a reader that begins in the middle knows its depth. */
 TEST(test_nesting_up_to_the_limit_decodes){
   for(int where=0; where<4; where++){
     /* Levels around the field: of the tensor's map of 0.1, the object's map, its attributes, the component's map */
@@ -766,7 +766,7 @@ TEST(test_finding_components){
   }
 }
 
-/* Whatever a file calls its things: the message is not as long, and ends with a whole character. */
+/* A message is bounded and ends with a whole character, however long the names in a file are. */
 TEST(test_messages_of_long_words_are_short_and_utf8){
   for(size_t shift=0; shift<4; shift++){
     for(int what=0; what<3; what++){   /* A version, a role that stands twice, an object's name */
@@ -1018,7 +1018,7 @@ static const char *const small[] = {
   FOLDER "v1.2/hand_cbor_reversed.zt", FOLDER "v1.2/hand_gaps.zt",
 };
 
-/* What must be said of the first n bytes of a file. */
+/* The message that the first n bytes of a file must give. */
 static const char *of_cut(size_t n){
   if( n==0 ) return "ztensor: the file is empty";
   if( n<8 ) return "ztensor: not a tensor file of a known format";

@@ -1,7 +1,7 @@
 /*
 ** From one type to another: tensor/convert.h.
 **
-** What a code means and which one is nearest comes from a second implementation here, which knows one thing of a float
+** A second implementation here gives the value of a code and the nearest code. It knows one thing of a float
 ** format: value = mantissa * 2^exponent, codes ascending with it. The nearest is searched, and compared without rounding.
 */
 #include "test.h"
@@ -106,7 +106,7 @@ static uint32_t bits_of_float(float f){
   return bits;
 }
 
-/* Of a magnitude's code; one beyond the largest is where the next number would be. Powers alone begin below 2^-127. */
+/* The value of a magnitude's code; one beyond the largest is where the next number would be. Powers alone begin below 2^-127. */
 static double magnitude(const type *t, int64_t code){
   int64_t exponent, fraction;
   if( t->kind==E8M0 ) return ldexp(1, (int)code-127);
@@ -214,7 +214,7 @@ static bool integer_code(const type *t, const number *x, uint64_t *code){
   return t->kind==SIGNED ? u<=most/2+(x->negative ? 1 : 0) : u<=most && (!x->negative || u==0);
 }
 
-/* What a conversion must give: false if there is nothing, else the code; *nan if that is any NaN. */
+/* The code that a conversion must give; false if there is none; *nan if it may be any NaN. */
 static bool expected(const type *t, const number *x, uint64_t *code, bool *nan){
   uint64_t sign = x->negative ? (uint64_t)1 << (t->bits-1) : 0;
   int64_t found;
@@ -271,7 +271,7 @@ static void store(void *p, unsigned width, uint64_t code){
   }
 }
 
-/* What a conversion gave, against what it must give. */
+/* Compares a conversion's result with the expected one. */
 static void check_code(const type *from, uint64_t code, const type *to, bool possible, uint64_t got){
   number x = value_of(from, code);
   uint64_t want;
@@ -542,7 +542,7 @@ static list samples(const type *t){
   for(size_t i=0; i<COUNT(around) && is_float(t); i++){
     if( t==F64 ) add_around(&l, &other, around[i]);
     else if( around[i]<=FLT_MAX ) add_around(&other, &l, around[i]);
-    for(double less=0.25; less<1; less+=0.25){   /* What truncation takes away */
+    for(double less=0.25; less<1; less+=0.25){   /* Truncation removes it */
       if( t==F64 ) add_around(&l, &other, around[i]+less);
       else if( around[i]<=FLT_MAX ) add_around(&other, &l, around[i]+less);
     }
@@ -825,12 +825,12 @@ TEST(test_packing_and_unpacking){
       zt_unpack(d, packed, 0, elements, n);
       zt_pack(d, elements, again, n);
       assert_memory_equal(again, packed, n/each);
-      if( n%each ) assert_int_equal(again[n/each], packed[n/each] & ((1u<<bits*(n%each))-1));   /* What is too much is 0 */
+      if( n%each ) assert_int_equal(again[n/each], packed[n/each] & ((1u<<bits*(n%each))-1));   /* Surplus bits are 0 */
       assert_int_equal(again[(n+each-1)/each], 0xEE);
     }
   }
   memset(elements, 0xF3, 5);
-  zt_pack(named("u4"), elements, again, 3);   /* Of a byte with more, the low bits count */
+  zt_pack(named("u4"), elements, again, 3);   /* The low bits of a larger byte count */
   assert_true(again[0]==0x33 && again[1]==0x03);
   zt_pack(named("i2"), elements, again, 5);
   assert_true(again[0]==0xFF && again[1]==0x03);
@@ -838,7 +838,7 @@ TEST(test_packing_and_unpacking){
 
 /* --- Sums --- */
 
-/* What the sum must be, and whether there is one. */
+/* The expected sum; false: there is none. */
 static void check_sum(const type *t, uint64_t a, uint64_t b){
   const zt_dtype *d = dtype(t);
   uint64_t cell = 0, value = 0, mask = t->bits<64 ? codes(t)-1 : ~(uint64_t)0, want;

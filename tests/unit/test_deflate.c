@@ -27,7 +27,7 @@ static blob deflated(zt_span content){
   return seal(&out);
 }
 
-/* What the end record of a member says: so many bytes in all, of which some are none of the component's. */
+/* The end record of a member states the total size, which includes bytes outside the component. */
 static void open_member(subject *s, blob stored, uint64_t total, uint64_t skip, uint64_t behind, bool as_file, zt_stream **out,
                         zt_error *err){
   place_subject(s, 5, span_of(stored), 7, "deflate", as_file);

@@ -111,7 +111,7 @@ static uint32_t reference_crc32(const uint8_t *p, size_t n){
   return ~crc;
 }
 
-/* What zip archives have is checked, and nobody asks for one. */
+/* The crc32 of zip archives is verified, but no manifest or query may name it. */
 TEST(test_crc32){
   static const zt_text name = ZT_TEXT_INIT("crc32");
   zt_error err = ZT_ERROR_NONE;
@@ -370,7 +370,7 @@ TEST(test_algorithms_are_known_by_their_exact_names){
   assert_string_equal(ZT_DIGEST_ALGORITHMS, "'sha256', 'crc32c', 'xxh3'");
 }
 
-/* What a text says of bytes, a digest opened with it confirms: where a manifest may state one. */
+/* A digest's text, opened as a manifest's digest, matches the same bytes. */
 TEST(test_texts_are_what_manifests_state){
   uint64_t seed = 40;
   for(size_t n=0; n<200; n+=13){

@@ -176,7 +176,7 @@ TEST(test_the_parts_of_a_message_outlive_the_names){
 static const struct { const char *text; size_t n; const char *shown; } unseen[] = {
   { "", 0, "" }, { "plain", 5, "plain" }, { "it's \"w\"", 8, "it's \"w\"" }, { "C:\\x", 4, "C:\\x" }, { "%s%n", 4, "%s%n" },
   { "\xC3\xBC\xE6\xB0\xB4\xF0\x90\x85\x91", 9, "\xC3\xBC\xE6\xB0\xB4\xF0\x90\x85\x91" },
-  /* What a terminal obeys */
+  /* Control characters of a terminal */
   { "a\nb", 3, "a\\nb" }, { "\r\t", 2, "\\r\\t" }, { "\x1b[31mred", 8, "\\x1b[31mred" }, { "\a\b", 2, "\\x07\\x08" },
   { "\x1f \x7e\x7f", 4, "\\x1f ~\\x7f" }, { "a\0b", 3, "a\\x00b" },
   { "\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0", 8, "\\u0080\\u009b\\u009f\xC2\xA0" },
@@ -219,7 +219,7 @@ TEST(test_what_cannot_be_seen_is_escaped_in_paths_and_faults){
     zt_fail(&err, SQLITE_ERROR, "dtype '%.*s'", (int)unseen[i].n, unseen[i].text);
     assert_string_equal(err.message, expected);
     assert_string_equal(err.parts.fault, strstr(expected, "shard"));
-    zt_fail(&again, SQLITE_ERROR, "%s", err.parts.fault);   /* What is escaped stays as it is */
+    zt_fail(&again, SQLITE_ERROR, "%s", err.parts.fault);   /* Escaped text stays as it is */
     assert_string_equal(again.parts.fault, err.parts.fault);
     zt_error_clear(&again);
     zt_error_clear(&err);

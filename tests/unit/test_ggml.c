@@ -1,7 +1,7 @@
 /*
 ** ggml's types: container/ggml_types.h, tensor/ggml.h.
 **
-** What elements must be is in tests/formats/gguf/blocks (its README says where from); what a scale does to them comes from
+** The expected elements are in tests/formats/gguf/blocks (its README names their origin); the effect of a scale comes from
 ** other conversions here, for all scales there are.
 */
 #include "test.h"

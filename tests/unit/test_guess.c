@@ -1,4 +1,4 @@
-/* What is guessed of a file, and memory of another one that is used again (container/container.h), change nothing of what is read. */
+/* A guess about a file, and another file's memory that is used again (container/container.h), do not change the answer. */
 #include "test.h"
 
 #include "container/driver.h"

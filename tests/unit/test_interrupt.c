@@ -11,7 +11,7 @@
 #define MIB ((size_t)1 << 20)
 
 /* Counts the questions, and says no to one of them; 0: to none. */
-/* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. Returns how often it asks. Where names
+/* Opening asks at least once for each MiB, and ends at the question that is answered yes. Returns the number of questions. Where names
 ** are hashed, with a random number, a run asks up to an eighth less: one that asks less than would stop it succeeds. */
 static int check_open(blob file, const char *row){
   caller c = { 0, 0 };
@@ -130,7 +130,7 @@ TEST(test_objects_of_0_1){
   check_open(file_of(&b, true), "0.1");
 }
 
-/* What is passed over: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
+/* Skipped items: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
 TEST(test_what_is_passed_over){
   static const char *const what[] = { "attributes", "unknown fields", "an array", "arrays", "a map", "chunks" };
   for(size_t i=0; i<COUNT(what); i++){
@@ -250,7 +250,7 @@ TEST(test_a_directory_that_tells_the_format){
   check( looked>=2*known, "asked %d times, %d of them for the format", looked, looked-known );
 }
 
-/* What a header takes above its own bytes. */
+/* The memory that a header takes above its own bytes. */
 static void check_memory(blob file, const char *row){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_int64 before = sqlite3_memory_used(), most;

@@ -95,7 +95,7 @@ int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt
 
 typedef void (*writer)(sqlite3_str *out, zt_cbor *c);
 
-/* What `write` makes of the bytes, all of which it must take; the caller's to free. */
+/* The JSON that `write` makes of the bytes, all of which it must take; the caller frees it. */
 static char *written(blob b, writer write){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(NULL);

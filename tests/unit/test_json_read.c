@@ -56,7 +56,7 @@ static void render(zt_json_reader *r, sqlite3_str *out){
   }
 }
 
-/* What the two make of b: its rendering, or NULL and an error. Both are the caller's. */
+/* The two readers' rendering of b, or NULL and an error. The caller owns both. */
 static char *decode(blob b, zt_error *err){
   zt_error skipped = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(NULL);
@@ -396,7 +396,7 @@ TEST(test_interrupt){
   while( b.n<n ) put(&b, "{\"a\":[12345]},", 14);
   put(&b, "0]", 2);
   zt_json_read_init(&r, "manifest", span_of(b), &err);
-  assert_true(zt_json_read_skip(&r) && zt_json_read_finish(&r));   /* Nobody asks */
+  assert_true(zt_json_read_skip(&r) && zt_json_read_finish(&r));   /* Without an interrupt callback */
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   zt_json_read_set_interrupt(&r, &interrupt);
   assert_false(zt_json_read_skip(&r));

@@ -207,7 +207,7 @@ TEST(test_every_key_is_found_and_no_other){
   }
 }
 
-/* Whatever key is repeated, and wherever: after ascending ones, or among hashed ones. */
+/* Every repeated key is found, after ascending keys and among hashed ones. */
 TEST(test_a_repeated_name_is_seen_wherever_it_stands){
   uint64_t seed = 6;
   for(size_t n=1; n<40; n++){
@@ -490,7 +490,7 @@ TEST(test_memory_is_bounded){
     sqlite3_memory_highwater(1);
     check( zt_cbor_skip_unique(&c, "S2", "m"), "%u", rows[i].n );
     most = sqlite3_memory_highwater(0)-before;
-    more = most>0 ? 64 : 0;   /* What SQLite takes for itself, and its first number at random */
+    more = most>0 ? 64 : 0;   /* SQLite's own allocations, and its first random number */
     check( most<=(sqlite3_int64)(rows[i].most+more), "%u: %lld bytes", rows[i].n, (long long)most );
     assert_int_equal(sqlite3_memory_used(), before);
     free(b.p);

@@ -1,6 +1,6 @@
 /*
-** An object's values, of every layout: tensor/layout.h, sparse.h and assemble.h. What they must be is made here again, in
-** the simplest way; what must be refused is in cases.json.
+** An object's values in every layout: tensor/layout.h, sparse.h and assemble.h. The simplest code makes the expected values
+** here; cases.json has the files that must be refused.
 */
 #include "tensors.h"
 
@@ -26,8 +26,8 @@ static int tear_down(void **state){
 /* --- Objects in words --- */
 
 /*
-** Bytes from a list: numbers of the type named last, in the file's byte order; 4*100: a hundred times 4; #7: seven zero bytes;
-** a complex number is two.
+** Appends a list of numbers in the file's byte order. A type's name sets the type of the numbers behind it, 4*100 stands for a
+** hundred 4, #7 for seven zero bytes, and a complex number is two numbers.
 */
 static void put_numbers(blob *b, const char *type, const char *list){
   const zt_dtype *d = NULL;
@@ -122,7 +122,7 @@ static int ask(opened *o, int way, zt_error *err){
   return err->rc;
 }
 
-/* The values cannot be had in any way, all for the same reason; and little memory was asked for. */
+/* Every way to read the values fails for the same reason, and little memory is allocated. */
 static void check_refused(opened *o, const broken_rule *rule, const char *row){
   char want[1000];
   snprintf(want, sizeof(want), "ztensor: p: object '%.*s': %s%s%s%s", (int)o->object.name.n, o->object.name.z, rule->component ? "component '" : "",
@@ -148,7 +148,7 @@ static void select_object(opened *o, zt_text name, uint32_t i){
   zt_container_object(o->container, (uint32_t)found, &o->object);
 }
 
-/* For the rule and with the message that cases.json has; the file's other objects are well. */
+/* cases.json has the rule and the message. The file's other objects are readable. */
 TEST(test_hostile_files_are_refused_for_their_rule){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("object") ", " FIELD("component") ", " FIELD("number") ", " FIELD("message")
     " FROM json_each(?1) WHERE " FIELD("expect") "='lists_but_no_dense'", HOSTILE "cases.json");
@@ -178,7 +178,7 @@ TEST(test_hostile_files_are_refused_for_their_rule){
   sqlite3_finalize(cases);
 }
 
-/* What a fault is in is not always needed: what is read around it is right, what holds it is not given. */
+/* A fault spoils the ranges that contain it. Ranges beside it are right. */
 TEST(test_a_fault_shows_where_it_is_read){
   static const made m = { "sparse_csr", "3 4", { { "values", "i32", NULL, "1 2 3" }, { "indices", "u8", NULL, "0 4 1" }, { "indptr", "u8", NULL, "0 1 2 3" } }, NONE };
   static const struct { uint64_t first; size_t n; bool ok; } rows[] = { { 0, 4, true }, { 8, 4, true }, { 9, 1, true }, { 0, 5, false }, { 4, 1, false }, { 7, 2, false }, { 0, 12, false } };
@@ -239,7 +239,7 @@ static int by_order(const void *a, const void *b){
   return (x>y) - (x<y);
 }
 
-/* In which order the entries of a list stand. */
+/* The order of the entries in a list. */
 typedef enum arrangement { ASCENDING, DESCENDING, SHUFFLED, TWICE, ARRANGEMENTS } arrangement;
 
 /* n entries of different cells if there are as many (TWICE: some cells have several), with values of all kinds. */
@@ -247,7 +247,7 @@ static entry *make_entries(const zt_dtype *d, uint64_t elements, size_t n, arran
   static const double good[] = { 1, -1, 0.5, 3, -0.0, 0, 2 };
   entry *e = calloc(n+1, sizeof(*e));
   for(size_t i=0; i<n; i++){
-    bool rare = random_below(seed, 8)==0;   /* Any bits: NaN of all kinds, infinities */
+    bool rare = random_below(seed, 8)==0;   /* Random bits make every kind of NaN, and infinities */
     e[i].cell = how==TWICE ? random64(seed)%elements : elements/n*i + (elements>=2*n ? i%2 : 0);
     e[i].order = how==ASCENDING ? e[i].cell : how==DESCENDING ? UINT64_MAX-e[i].cell : random64(seed);
     if( d->class==ZT_BOOL ) e[i].value[0] = random_below(seed, 2);
@@ -259,7 +259,7 @@ static entry *make_entries(const zt_dtype *d, uint64_t elements, size_t n, arran
   return e;
 }
 
-/* The elements of the dense form: a value alone keeps its bits, others are added to the first as they come. */
+/* The elements of the dense form: a cell's only value keeps its bits; several are added in storage order. */
 static uint8_t *dense_of(const zt_dtype *d, uint64_t elements, const entry *e, size_t n){
   uint8_t *out = calloc((size_t)elements+1, d->width), *seen = calloc((size_t)elements+1, 1);
   for(size_t i=0; i<n; i++){
@@ -282,7 +282,7 @@ static uint64_t coordinate(const recipe *r, uint64_t cell, uint32_t dimension){
   return cell%r->shape[dimension];
 }
 
-/* COO of 1.2 if old is NULL, else of 0.1, the dtype's name there. */
+/* COO of 0.1 if old, else of 1.2. */
 static recipe coo_of(const char *shape, size_t type, const char *index_type, const entry *e, size_t n, bool old){
   const zt_dtype *d = value_dtype(type);
   recipe r = { .format = old ? "sparsecoo" : "sparse_coo", .old = old };
@@ -304,7 +304,7 @@ static recipe coo_of(const char *shape, size_t type, const char *index_type, con
   return r;
 }
 
-/* CSR; the entries are brought into the order of their rows first, and stay in their order within one. */
+/* CSR. Sorts the entries by rows and keeps their order within a row. */
 static recipe csr_of(const char *shape, size_t type, const char *indices_type, const char *indptr_type, entry *e, size_t n, bool old){
   const zt_dtype *d = value_dtype(type);
   recipe r = { .format = old ? "sparsecsr" : "sparse_csr", .old = old };
@@ -334,7 +334,7 @@ static recipe csr_of(const char *shape, size_t type, const char *indices_type, c
   return r;
 }
 
-/* Stored in each way there is. */
+/* Checks the recipe with every encoding. */
 static void check_all_forms(recipe *r, const zt_dtype *d, const uint8_t *want, const char *row){
   for(int s=RAW; s<=ZSTD_STATED; s++){
     if( r->old && s==ZSTD_STATED ) continue;
@@ -347,7 +347,7 @@ static void check_all_forms(recipe *r, const zt_dtype *d, const uint8_t *want, c
   check_recipe(r, d, want, row);
 }
 
-/* Columns first, rows apart, one row again and again, and no element at all: as a driver may state them. */
+/* A driver may state any strides, also for a tensor without elements. */
 TEST(test_dense_with_strides){
   static const struct { const char *what; uint32_t rank; uint64_t shape[3], strides[3], stored; const char *want, *fault; } rows[] = {
     { "columns first", 2, { 2, 3 }, { 1, 2 }, 6, "\0\2\4\1\3\5", NULL },
@@ -457,7 +457,7 @@ TEST(test_csr_of_every_type_shape_and_order){
   check_sparse(true, shapes, COUNT(shapes), 12);
 }
 
-/* More rows than pointers are loaded, more entries than are read at once. */
+/* The rows exceed the window of pointers, the entries exceed the window of entries. */
 TEST(test_sparse_objects_larger_than_every_window){
   static const char *const shapes[] = { "9000 20", "20 9000", "300 300" };
   uint64_t seed = 13;
@@ -479,7 +479,7 @@ TEST(test_sparse_objects_larger_than_every_window){
   }
 }
 
-/* 0.1, many dimensions: a record is longer, and fewer are taken apart at once. */
+/* Records of many dimensions are longer, so fewer fit the window. */
 TEST(test_old_coo_of_64_dimensions){
   char shape[400] = "";
   uint64_t seed = 14;
@@ -569,7 +569,7 @@ TEST(test_the_bits_of_one_cell){
 typedef struct taken {
   uint64_t cells, sum, calls;
   size_t most;
-  uint8_t *seen;           /* One for each value, which is then different in each cell */
+  uint8_t *seen;           /* A flag for each value, if each cell has another value */
   uint64_t values;
 } taken;
 
@@ -643,7 +643,7 @@ TEST(test_cells_each_once_in_bounded_memory){
   }
 }
 
-/* In whatever pieces they come. */
+/* The cells are the same for every size of the pieces. */
 static void make_bits(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = (i*37)%101; *value = i%2 ? 1 : 0x4B800000>>24; }
 
 TEST(test_pieces_of_every_size){
@@ -668,7 +668,7 @@ TEST(test_pieces_of_every_size){
 
 static void make_sixes(uint64_t i, uint64_t *cell, uint64_t *value){ *cell = i%3; *value = i<3 ? 1 : 7; }
 
-/* Types that not every sum has are of no 1.x file; the fault is found all the same. */
+/* No 1.x file has a type that lacks some sums, but the fault must be found. */
 TEST(test_a_sum_that_the_type_does_not_have){
   uint8_t out[3];
   for(uint64_t n=3; n<8; n++){
@@ -702,7 +702,7 @@ TEST(test_few_entries_of_a_huge_shape){
   for(int i=0; i<10; i++) assert_int_equal(out[i], 0);
 }
 
-/* Elements as a file has them, converted to elements in memory. */
+/* Converts a file's elements to elements in memory. */
 static void convert_file_bytes(blob bytes, const char *from, const char *to, void *out){
   const zt_dtype *d = named(from);
   size_t n = bytes.n/d->width;
@@ -780,7 +780,7 @@ TEST(test_quantized_groups){
   }
 }
 
-/* More groups and words than are loaded at once; no element; one. */
+/* More groups and words than a window has; no element; one element. */
 TEST(test_quantized_groups_of_unusual_sizes){
   check_quantized("5 1600", 4, "i32", 8, "f16", "f16", NULL, RAW);
   check_quantized("2 57600", 1, "u64", 192, "f32", "i8", NULL, ZSTD);
@@ -792,7 +792,7 @@ TEST(test_quantized_groups_of_unusual_sizes){
   check_quantized("2 3 2 8", 2, "u8", 2, "f16", "f16", NULL, RAW);
 }
 
-/* Attributes of other names and types, keys that are no text, and a packing that is none before the one that is. */
+/* Other names and types, keys that are no text, and a wrong packing before the right one. */
 TEST(test_attributes_that_do_not_matter){
   static const struct { const char *attributes, *message; } rows[] = {
     { "a6 05 62 7a7a  6162 a1 01 02  6462697473 04  80 f6  6a67726f75705f73697a65 18 04  677061636b696e67 69 385f7065725f693332", NULL },   /* 5: zz, b: {1: 2}, bits: 4, []: null, group_size, packing */
@@ -869,7 +869,7 @@ static void check_golden(opened *o, sqlite3_stmt *expected, unsigned *quantized,
   zt_text status = column(expected, 0);
   zt_buffer out;
   zt_tensor t;
-  if( !zt_text_is(status, "given") ){   /* Of quantized groups the specification does not say it, and what is packed our way has values */
+  if( !zt_text_is(status, "given") ){   /* The specification gives quantized groups no values, but groups packed our way have values */
     int rc = ask(o, BYTES, &err);
     check( (rc==SQLITE_ERROR && err.message) || (rc==SQLITE_OK && may_be_quantized(o->object.format)), "%s: %d", row, rc );
     zt_error_clear(&err);
@@ -880,11 +880,11 @@ static void check_golden(opened *o, sqlite3_stmt *expected, unsigned *quantized,
   assert_int_equal(zt_assemble(&t, t.dtype, 0, o->object.elements, &out, &err), SQLITE_OK);
   if( zt_text_is(status, "given") ) check_sha256(out, column(expected, 1), row);
   if( zt_big_endian() ) zt_swap_bytes(out.p, (size_t)out.n, t.dtype->unit);
-  if( !zt_dtype_is_packed(t.dtype) ) check_tensor(o, t.dtype, out.p, row);   /* Whose elements in memory are not those of a file */
+  if( !zt_dtype_is_packed(t.dtype) ) check_tensor(o, t.dtype, out.p, row);   /* Packed elements have another form in memory */
   zt_buffer_clear(&out);
   if( zt_text_is(status, "given") && sqlite3_column_type(expected, 2)!=SQLITE_NULL ){
     assert_int_equal(zt_assemble(&t, named("f32"), 0, o->object.elements, &out, &err), SQLITE_OK);
-    for(uint64_t i=0; i<out.n; i+=4){   /* The hash is of one NaN */
+    for(uint64_t i=0; i<out.n; i+=4){   /* The expected hash has one NaN only */
       if( (out.p[i+3] & 0x7F)==0x7F && (out.p[i+2] & 0x80) && (out.p[i] || out.p[i+1] || out.p[i+2]!=0x80) ) memcpy(out.p+i, "\0\0\xC0\x7F", 4);
     }
     check_sha256(out, column(expected, 2), row);
@@ -952,7 +952,7 @@ TEST(test_odd_but_good_objects){
 
 /* --- Results in another type --- */
 
-/* Whatever the range and the window, a range of the converted is the converted range. */
+/* A range of the converted tensor is the converted range, for every range and window. */
 TEST(test_assembling_in_another_type){
   static const char *const targets[] = { "f64", "f32", "f16", "i64", "i16", "u32", "bool", "f8_e4m3fn", "f8_e8m0", "f4_e2m1", "complex64", "complex128" };
   uint64_t seed = 16;
@@ -1051,7 +1051,7 @@ TEST(test_the_place_of_a_value_that_a_type_does_not_have){
   }
 }
 
-/* Before anything is read: the bytes are gone, and that is not what the message says. */
+/* The limit is checked before anything is read: the file is empty by then, and the message does not mention that. */
 TEST(test_results_beyond_the_limit){
   static const struct { const char *as; uint64_t n, limit; bool fits; const char *message; } rows[] = {
     { "f32", 12, 48, true, NULL }, { "f32", 12, 47, false, "12 elements of f32 are more than the limit of 47 bytes on a result" },
@@ -1278,7 +1278,7 @@ TEST(test_text_can_be_interrupted_between_windows){
   clear_recipe(&r);
 }
 
-/* What has no element may have bytes, and they have to be sound. */
+/* Objects without elements may have bytes, which must be sound. */
 TEST(test_bytes_of_objects_without_elements_are_checked){
   static const struct { const char *what, *format, *shape, *role, *numbers; } rows[] = {
     { "dense", "dense", "0 5", "data", "" }, { "quantized words", "quantized_group", "0 16", "packed_weight", "" },

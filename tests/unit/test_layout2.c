@@ -1,8 +1,8 @@
 /*
 ** The layouts of zTensor 2 that compute values: zt.mx/1, zt.quant_group/1 and gguf.q4_k/1 and the like (tensor/mx.c,
-** quant_group.c, quantized_groups.h, ggml_layout.c). What
-** values must be is made here again, in the simplest way; test_layout.c reads what breaks their rules. And its rules of
-** data that is stored as it is: L9, L10 (tensor/layout.h), P7 (tensor/csr.c).
+** quant_group.c, quantized_groups.h, ggml_layout.c). The simplest code makes the expected values here; test_layout.c reads the
+** files that break the rules of these layouts. The rules of stored data are here, too: L9, L10 (tensor/layout.h), P7
+** (tensor/csr.c).
 */
 #include "findings.h"
 #include "zt2.h"
@@ -20,7 +20,7 @@ typedef struct stored_part {
   blob bytes;              /* Owned */
 } stored_part;
 
-/* The second object of a file; frees the parts' bytes. */
+/* Opens the object as the second of a file; frees the parts' bytes. */
 static void open_object(opened *o, const char *layout, const char *shape, const char *attributes, stored_part *parts, size_t n, const char *row){
   char parts_text[600] = "", notation[2000];
   size_t at = ZT2_PAGE, mark;
@@ -43,7 +43,7 @@ static void open_object(opened *o, const char *layout, const char *shape, const 
   zt_container_object(o->container, 1, &o->object);
 }
 
-/* The names are words of zTensor 2 alone. */
+/* Only zTensor 2 has these names. */
 TEST(test_an_older_generation_does_not_have_these_layouts){
   static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1", "gguf.q8_0/1", "gguf.q8_0" };
   for(size_t i=0; i<COUNT(formats); i++){
@@ -80,7 +80,7 @@ static grid grid_of(const char *shape){
   return g;
 }
 
-/* Where the entry of element i is: its coordinates, one of them divided, in the row-major order of the shape so divided. */
+/* The index of element i's entry: the shape and the coordinates are divided by the group along the axis. */
 static uint64_t entry_of(const grid *g, unsigned axis, uint64_t group, uint64_t i){
   uint64_t coordinates[4], at = 0;
   for(unsigned d=g->rank; d-->0; i/=g->shape[d]) coordinates[d] = i%g->shape[d];
@@ -100,7 +100,7 @@ static blob random_bytes(size_t n, uint64_t *seed){
 
 /* --- zt.mx/1 --- */
 
-/* What a byte stands for; every value is one of double. */
+/* The value of a code; every value fits a double. */
 static double mx_element(const char *type, unsigned code){
   static const double f4[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
   double sign = code & 0x80 ? -1 : 1;
@@ -119,7 +119,7 @@ static double mx_element(const char *type, unsigned code){
   return sign * (e ? ldexp(4+m, (int)e-17) : ldexp(m, -16));
 }
 
-/* Scale bytes from `least` on, below `most`. */
+/* The scales' bytes are from `least` to below `most`. */
 static void check_mx(const char *type, const char *shape, int axis, uint64_t block, unsigned least, unsigned most){
   grid g = grid_of(shape);
   uint64_t seed = g.elements*31+block*7+least+(uint64_t)type[1], blocks = g.elements/block;
@@ -162,7 +162,7 @@ TEST(test_mx_of_every_type_axis_and_block_size){
   }
 }
 
-/* Lines of entries that do and do not fit the window. */
+/* Some lines of entries fit the window, others do not. */
 TEST(test_mx_lines_longer_than_every_window){
   check_mx("f8_e4m3fn", "8, 65536", 0, 4, 100, 150);
   check_mx("f4_e2m1", "8, 65537", 0, 2, 100, 150);
@@ -170,7 +170,7 @@ TEST(test_mx_lines_longer_than_every_window){
   check_mx("f8_e5m2", "300000", 0, 2, 0, 255);
 }
 
-/* All elements with all scales: rounded once. A host may have its processor take subnormal numbers for zero. */
+/* Multiplies every element by every scale: one rounding. A host may flush subnormal numbers to zero. */
 static void check_every_product(bool flush){
   for(size_t t=0; t<COUNT(mx_types); t++){
     bool packed = t==0, plain = t==3;
@@ -211,7 +211,7 @@ TEST(test_mx_rounds_once){
 
 /* --- Blocks of ggml --- */
 
-/* The blocks of a file, `times` one after the other; what they mean is beside it. */
+/* Repeats the blocks of a file; the file beside it has their values. */
 static void check_blocks(const char *type, unsigned elements, unsigned bytes, unsigned times){
   char path[200], format[40], shape[40], row[80];
   blob blocks, expected, data = { 0 };
@@ -246,7 +246,7 @@ TEST(test_blocks_of_every_type){
 #undef CHECK_BLOCKS
 }
 
-/* More than are read at once. */
+/* More blocks than are read at once. */
 TEST(test_many_blocks){
   check_blocks("q8_0", 32, 34, 250);
   check_blocks("q6_k", 256, 210, 40);
@@ -277,7 +277,7 @@ typedef struct quant {
   const char *zero_dtype, *zero_type;
 } quant;
 
-/* Bits of a code, by hand: word by word, bit by bit. */
+/* Assembles a code bit by bit. */
 static float quant_code(const blob *b, const quant *q, uint64_t i){
   unsigned width = named(q->word)->width, per_word = 8*width/q->bits, place = (unsigned)(i%per_word), code = 0;
   uint64_t word = 0;
@@ -287,7 +287,7 @@ static float quant_code(const blob *b, const quant *q, uint64_t i){
   return per_word==1 && q->word[0]=='i' && code>127 ? (float)code-256 : (float)code;
 }
 
-/* Numbers of a file as f32, one by one. */
+/* Number i of a file, as f32. */
 static float number_at(const blob *b, const char *type, uint64_t i){
   const zt_dtype *d = named(type);
   uint64_t element[2] = { 0 };
@@ -355,7 +355,7 @@ TEST(test_quant_group_of_every_packing){
   }
 }
 
-/* Words across rows; more codes, runs and lines than are loaded at once; no element. */
+/* Words that cross rows; more codes, runs and lines than a window has; no element. */
 TEST(test_quant_group_of_unusual_sizes){
   static const quant rows[] = {
     { "8, 3", 0, 4, 4, "u32", false, "f32_factors", "f32", NULL, "none", NULL, NULL },
@@ -371,7 +371,7 @@ TEST(test_quant_group_of_unusual_sizes){
   for(size_t i=0; i<COUNT(rows); i++) check_quant(&rows[i]);
 }
 
-/* Zeros of any size, the least and the largest that CBOR has: as f32. */
+/* Zeros become f32, also the smallest and the largest integer of CBOR. */
 TEST(test_implied_zeros){
   static const struct { const char *value; float zero; } rows[] = {
     { "0", 0 }, { "-1", -1 }, { "16777217", 16777216 }, { "18446744073709551615", 0x1p64f }, { "-9223372036854775808", -0x1p63f }, { "<3bffffffffffffffff>", -0x1p64f } };
@@ -400,7 +400,7 @@ TEST(test_implied_zeros){
 
 /* --- Rules of data: L9, L10, P7 --- */
 
-/* Elements first to first+n can be read, or break the rule; message NULL: they can. Of all of them, so do statistics and text. */
+/* Elements first to first+n are readable (message NULL) or break the rule. Statistics and text need all elements. */
 static void check_read(opened *o, uint64_t first, size_t n, const char *rule, const char *message, const char *row){
   uint8_t *out = malloc(16*n);
   char expected[200];
@@ -441,7 +441,7 @@ static void open_dense(opened *o, const char *type, size_t elements, blob bytes,
   open_object(o, "dense", shape, "", (stored_part[]){ { "data", "u8", type, bytes } }, 1, row);
 }
 
-/* One byte that is none of a bool's, at every place of a few, and at the edges of what is read together. */
+/* A wrong byte stands at every place of a small tensor, and at the edges of the windows of a large one. */
 TEST(test_a_bool_is_0_or_1){
   static const size_t sizes[] = { 1, 2, 3, 8, 33, 4097, 300000 };
   for(size_t i=0; i<COUNT(sizes); i++){
@@ -483,7 +483,7 @@ TEST(test_all_bytes_of_a_bool){
   }
 }
 
-/* The high half of a last byte that has one element alone. Who does not read that element does not see it. */
+/* The high half of the last byte is spare if the number of elements is odd. A read without the last element does not see it. */
 TEST(test_the_spare_half_of_a_last_byte_is_0){
   static const size_t sizes[] = { 1, 3, 9, 8191, 8193, 16381, 16383, 100001 };
   for(size_t i=0; i<COUNT(sizes); i++){
@@ -519,7 +519,7 @@ TEST(test_the_spare_half_of_a_last_byte_is_0){
   }
 }
 
-/* No byte is spare. */
+/* An even number of elements leaves no spare half. */
 TEST(test_every_half_of_an_even_number_is_an_element){
   blob bytes = { 0 };
   opened o;
@@ -532,7 +532,7 @@ TEST(test_every_half_of_an_even_number_is_an_element){
 
 /* --- Sparse ones --- */
 
-/* n ones in these cells of a shape of rows and columns, cells of a row one after the other; values of that type. */
+/* Stores n values, or ones, in these cells, which are sorted by rows. */
 static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, const uint64_t *cells, size_t n, const char *type, blob values, bool wide, const char *row){
   unsigned width = wide ? 8 : 4;
   const char *dtype = wide ? "u64" : "u32";
@@ -558,7 +558,7 @@ static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, co
 
 #define REPEATED "two stored elements lie in one cell"
 
-/* Cells of [3, 4]. */
+/* The shape is [3, 4]. */
 TEST(test_no_cell_of_a_coo_is_stored_twice){
   static const struct { const char *row; uint64_t cells[6]; size_t n; int64_t twice; } rows_of[] = {
     { "none", { 0 }, 0, -1 }, { "one", { 5 }, 1, -1 }, { "all different", { 0, 3, 5, 11 }, 4, -1 }, { "different, in no order", { 11, 0, 7, 3, 4, 1 }, 6, -1 },
@@ -583,14 +583,14 @@ TEST(test_no_cell_of_a_coo_is_stored_twice){
   }
 }
 
-/* At the edges of what is read at once, and of what is sorted at once. */
+/* The sizes are at the edges of a window, and of a sorted run. */
 TEST(test_one_cell_twice_among_many){
   static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, ((size_t)1<<19)+1 };
   for(size_t i=0; i<COUNT(counts); i++){
     size_t n = counts[i];
     uint64_t *cells = malloc(n*sizeof(*cells)), columns = n;
     assert_non_null(cells);
-    for(int kind=0; kind<6; kind++){   /* None; two by two; the ends; a window's border; none, and two, backwards */
+    for(int kind=0; kind<6; kind++){   /* 0: none; 1: the last two; 2: the ends; 3: at a window's border; 4, 5: as 0 and 1, backwards */
       bool broken = kind!=0 && kind!=4;
       char row[80];
       opened o;
@@ -608,7 +608,7 @@ TEST(test_one_cell_twice_among_many){
   }
 }
 
-/* One row of n elements, then two of one: element k stands in the column of the one before it, or falls behind it. */
+/* A row of n elements, then two rows of one. Element k has its predecessor's column, or a lower one. */
 static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool wide){
   uint64_t *cells = malloc((size_t)(n+before+2)*sizeof(*cells)), columns = 3*(n+before)+9, left = before;
   char row[120], message[200];
@@ -645,7 +645,7 @@ TEST(test_columns_of_a_csr_ascend_within_a_row){
   }
 }
 
-/* The last column of a row and the first of the next are the same, or fall; whatever lies on a window's border. */
+/* The first column of a row may equal the last of the row before, or be lower, also at a window's border. */
 TEST(test_columns_of_a_csr_begin_anew_in_each_row){
   static const size_t lengths[] = { 1, 2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
   for(size_t i=0; i<COUNT(lengths); i++){
@@ -662,7 +662,7 @@ TEST(test_columns_of_a_csr_begin_anew_in_each_row){
   }
 }
 
-/* Values of bool, and of two in a byte: L9 of what is read. */
+/* L9 holds for the values that are read: bools, and packed values. */
 TEST(test_values_of_sparse_objects_are_looked_at){
   static const uint64_t cells[] = { 1, 4, 10 };
   for(int csr=0; csr<2; csr++){
@@ -682,7 +682,7 @@ TEST(test_values_of_sparse_objects_are_looked_at){
   }
 }
 
-/* What zTensor 2 forbids, 1.2 does not: cells add up, any byte but 0 is true. */
+/* 1.2 allows it: the values of a cell are added, and every byte but 0 is true. */
 TEST(test_an_older_generation_does_not_have_these_rules){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 3 } };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };

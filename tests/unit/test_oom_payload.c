@@ -276,7 +276,7 @@ TEST_WITH(test_content_ids, disarm, NULL){
     job j = { names[i], identify, &context, SQLITE_OK, 1 };
     snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", names[i]);
     open_path(&o, path);
-    assert_int_equal(identify(&j), SQLITE_OK);   /* Of all memory, to compare with */
+    assert_int_equal(identify(&j), SQLITE_OK);   /* With enough memory, for the comparison */
     sweep(&j);
     close_opened(&o);
     free(context.want.p);

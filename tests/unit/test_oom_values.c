@@ -13,7 +13,7 @@
 
 /* --- Values --- */
 
-/* What is asked of an object, and what comes of it. */
+/* A question about an object, and its answer. */
 typedef enum question { ELEMENTS, RANGE, BYTES, CONVERTED, PACKED, NOT_ALL, TEXT, STATISTICS, PRINT, QUESTIONS } question;
 
 typedef struct tensor_job {
@@ -191,7 +191,7 @@ TEST_WITH(test_values_of_computed_layouts, disarm, NULL){
   }
 }
 
-/* What is wrong with an object is said, or memory was too short to say it. */
+/* The fault of an object is reported, or SQLITE_NOMEM. */
 TEST_WITH(test_values_that_break_rules, disarm, NULL){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL AND " FIELD("expect")
     "='lists_but_no_dense'", HOSTILE "cases.json");
@@ -288,7 +288,7 @@ TEST_WITH(test_findings, disarm, NULL){
   }
 }
 
-/* What zTensor 2 demands of data: every question about such an object fails, or memory was too short to say why. */
+/* zTensor 2's rules of data: every read of such an object fails for its rule, or with SQLITE_NOMEM. */
 TEST_WITH(test_values_that_break_rules_of_data, disarm, NULL){
   static const struct { const char *what, *object, *hex[3]; } rows[] = {
     { "L9, a bool", "'parts': {'data': {'blob': [4096, 4], 'type': 'bool', 'dtype': 'u8'}}, 'shape': [4], 'layout': 'dense'",

@@ -1,4 +1,4 @@
-/* What a source names: core/paths.h, on a temporary tree of files, links and directories. */
+/* The paths that a source names: core/paths.h, on a temporary tree of files, links and directories. */
 #include "test.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ static void assert_paths(const zt_paths *paths, const char *source, const char *
 
 /* Patterns below the tree, and what they find there. */
 static const struct { const char *pattern, *expected; } patterns[] = {
-  /* Within one name. Directories, and links to them, are no results; links to nowhere and to themselves are. */
+  /* Patterns within one name. Directories, and links to them, are no results; links to nowhere and to themselves are. */
   { "*", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt note.txt \xC3\xBC.zt" },
   { "*.zt", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
   { "?.zt", "a.zt b.zt \xC3\xBC.zt" },
@@ -615,7 +615,7 @@ TEST_WITH(test_home, enter_tree, leave_tree){
   free(closed);
 }
 
-/* What the home directory is called is no pattern. */
+/* The home directory's name is not a pattern. */
 TEST_WITH(test_a_home_whose_name_looks_like_a_pattern, enter_tree, leave_tree){
   char named[64], prefix[72];
   assert_int_equal(mkdir("h[1]*", 0755), 0);
@@ -694,9 +694,9 @@ TEST_WITH(test_lists, enter_tree, leave_tree){
   check_list("[\"a.zt\", \"a.zt\"]", true, "a.zt");
   check_list("[\"a.zt\", \"./a.zt\"]", false, "a.zt ./a.zt");
   check_list("[\"link*/c.zt\", \"**/c.zt\"]", true, "linkdir/c.zt sub/c.zt");
-  /* What is not there */
+  /* Missing files */
   check_list("[\"none.zt\", \"a.zt\", \"none*.zt\", \"empty\"]", false, "none.zt a.zt");
-  /* Of all kinds */
+  /* Lists of all kinds */
   set_home(tree);
   snprintf(uri, sizeof(uri), "[\"~/b.zt\", \"file://%s/%%61.zt\"]", tree);
   snprintf(odd, sizeof(odd), "%s/b.zt %s/a.zt", tree, tree);
@@ -1078,7 +1078,7 @@ TEST_WITH(test_threads_list_in_as_much_memory_as_one_does, make_wide, remove_wid
   }
 }
 
-/* Who says it once only, as a progress handler does, is heard. */
+/* An interrupt counts even if the callback says yes only once, as a progress handler does. */
 typedef struct once {
   atomic_int asked;
   int at;

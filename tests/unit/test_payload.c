@@ -12,7 +12,7 @@
 
 #define HOSTILE "tests/formats/ztensor/hostile/"
 #define ALL UINT64_MAX
-#define OFFSET 128   /* Of the stored bytes in the files made here */
+#define OFFSET 128   /* The stored bytes' offset in the files made here */
 
 static int set_up(void **state){
   return make_file(state) || open_db(state);
@@ -262,7 +262,7 @@ TEST(test_rules_of_a_large_component){
     check( zt_content_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s", rows[i].what );
     assert_failed(&err, rows[i].message, rows[i].what);
     assert_true(out.p==NULL && out.n==0);
-    /* Of a part, no more than it takes */
+    /* A part takes no more than its size */
     check( zt_content_read(&s.payload, 0, 1000, &out, &err)==SQLITE_OK, "%s", rows[i].what );
     assert_memory_equal(out.p, large.p, 1000);
     zt_buffer_free(out.p);
@@ -439,7 +439,7 @@ TEST(test_a_known_result_beyond_the_limit_is_refused_before_reading){
   free(content.p);
 }
 
-/* What is told is refused before memory is asked for, however large. */
+/* A stated length is refused before memory is allocated, however large it is. */
 TEST(test_absurd_lengths_are_refused){
   static const struct { uint64_t elements; const char *dtype; const char *message; } rows[] = {
     { UINT64_MAX, "u8", "18446744073709551615 bytes are more than the limit of 1000000000" },
@@ -570,7 +570,7 @@ TEST(test_what_is_no_frame_is_refused){
   };
   blob good = blob_of("28b52ffd2004 210000 61626364"), content = exact("abcd", 4);
   subject s;
-  open_subject(&s, good, "zstd", false);   /* What the rows are made from */
+  open_subject(&s, good, "zstd", false);   /* The rows are made from it */
   tell_length(&s, BY_FIELD, 4);
   check_all_ranges(&s, content, "by hand");
   close_subject(&s);
@@ -606,7 +606,7 @@ TEST(test_old_frames_are_refused_wherever_they_begin){
   }
 }
 
-/* Whatever window a frame asks for (RFC 8878 3.1.1.1.2), its whole and its parts are readable, or neither is. */
+/* A frame's whole and its parts are both readable or both refused, for every window size (RFC 8878 3.1.1.1.2). */
 TEST(test_windows_of_every_size_are_treated_alike_in_whole_and_in_part){
   static const struct { uint64_t start, length; } ranges[] = { { 0, ALL }, { 1, ALL }, { 0, 3 }, { 3, 1 } };
   unsigned readable = 0;
@@ -982,7 +982,7 @@ TEST(test_golden_components_decode_to_the_right_bytes){
   zt_paths_clear(&paths);
 }
 
-/* What a hostile file breaks: a rule of an encoding. */
+/* The rule of an encoding that a hostile file breaks. */
 typedef struct broken_rule {
   const char *file, *rule, *message;
 } broken_rule;

@@ -110,7 +110,7 @@ TEST(test_a_forked_process_does_what_it_waits_for){
 typedef struct series {
   uint64_t end, made, done, dropped;   /* Jobs */
   uint64_t ahead;                      /* The greatest number for which one was made */
-  uint64_t memory;                     /* Of a result */
+  uint64_t memory;                     /* A result's size */
   int64_t nanoseconds;                 /* That a job takes at least */
   pthread_mutex_t lock;
 } series;

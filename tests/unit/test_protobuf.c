@@ -205,7 +205,7 @@ TEST(test_a_file_is_read_in_pieces){
   close_bytes(&o);
 }
 
-/* What comes before is had again, and what is passed over is not read. */
+/* Earlier bytes are readable again, and skipped bytes are not read. */
 TEST(test_places_may_be_in_any_order){
   blob b = { 0 };
   uint64_t seed = 3;

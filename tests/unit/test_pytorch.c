@@ -81,7 +81,7 @@ TEST_WITH(test_wide_memo_references, setup, teardown){
   b = end_archive(&a, "");
   most = open_archive(b);
   check(most<2*MOST, "%lld bytes", (long long)most);   /* Five million references, and a million values that are shown */
-  assert_int_equal(err.rc, SQLITE_OK);   /* What would be shown too often is shown once */
+  assert_int_equal(err.rc, SQLITE_OK);   /* A value that would be shown too often is shown once */
   free(b.p);
 }
 

@@ -14,7 +14,7 @@ static const zt_field fields[] = {
 };
 static const zt_schema schema = { "the map", fields, COUNT(fields), 1<<0 | 1<<2 };   /* alpha and gamma */
 
-/* What was read: alpha and delta are integers, beta and gamma text. */
+/* The fields that were read: alpha and delta are integers, beta and gamma are text. */
 typedef struct values {
   uint64_t alpha, delta;
   zt_text beta, gamma;
@@ -172,7 +172,7 @@ TEST(test_rules_of_maps){
 
 enum { VALUE_UINT, VALUE_TEXT, VALUE_NULL, VALUE_ARRAY, VALUE_KINDS };
 
-/* What the rules say of the pairs: NULL, or what the message must contain. */
+/* NULL, or a text that the message about the pairs must contain. */
 static const char *reference(const char *const *keys, const int *kinds, size_t n, values *out){
   static const char *const names[] = { "alpha", "beta", "gamma_is_a_long_name", "d" };
   static char message[128];
@@ -438,7 +438,7 @@ TEST(test_an_empty_component_may_stand_at_the_end){
 
 /* --- M1 and M2 --- */
 
-/* What must come of a file of that size whose size field says `length`: NULL if the manifest can be placed. */
+/* The expected message for a file of that size whose size field says `length`; NULL: the manifest can be placed. */
 static const char *place(uint64_t size, unsigned magic, uint64_t length){
   if( size<8+8+magic ) return "bytes are too few for a header and a footer";
   if( length==0 ) return "the manifest has 0 bytes";

@@ -10,7 +10,7 @@
 #include "tensor/stream.h"
 
 #define ALL UINT64_MAX
-#define OFFSET ((size_t)4096)   /* Of the part in its file */
+#define OFFSET ((size_t)4096)   /* The part's offset in its file */
 #define MIB ((size_t)1 << 20)
 
 /* --- A part in a file --- */
@@ -264,7 +264,7 @@ TEST(test_memory_is_bounded_by_a_frame_and_the_table){
   free(part.p);
 }
 
-/* What is passed over in a frame counts as decoded; what lies before it does not. */
+/* Skipped bytes of a frame count as decoded; earlier frames do not. */
 TEST(test_what_a_range_decodes_is_charged){
   blob content = counted(1000), part = seekable_part(content.p, content.n, 100, 0, NULL);
   zt_error err = ZT_ERROR_NONE;
@@ -343,8 +343,8 @@ TEST(test_a_file_that_is_cut_short_or_changed_is_an_error){
 typedef struct row_frame {
   const char *content;     /* NULL: none, and the row's end */
   unsigned flags;
-  int kind;                /* Of the bytes that stand in its place */
-  int stored, size;        /* What its entry tells too much */
+  int kind;                /* Kind of the bytes in its place */
+  int stored, size;        /* Added to its entry */
   int32_t flip;            /* This byte of it, counted from its end, is another; 0: none */
 } row_frame;
 
@@ -353,11 +353,11 @@ enum { FRAME, SKIPPABLE, TWO_FRAMES, FRAME_AND_SKIPPABLE, NOTHING, LEGACY };
 typedef struct row {
   const char *rule, *what, *message;   /* message NULL: accepted */
   row_frame frames[6];
-  int total;               /* What decoded_length tells too much */
+  int total;               /* Added to decoded_length */
   const char *before, *between, *after;   /* Bytes before the frames, before the table, behind it */
-  unsigned flags;          /* Of the table, as it is written */
+  unsigned flags;          /* The table's, as written */
   bool sums;               /* Entries have checksums */
-  int64_t n;               /* What the table tells too many of entries, */
+  int64_t n;               /* Added to the table's number of entries */
   int64_t size;            /* and its head too many of bytes */
   bool no_table;
   uint32_t head, magic;    /* In the place of its magic numbers */
@@ -696,7 +696,7 @@ TEST(test_a_part_cut_anywhere_is_refused){
   free(part.p);
 }
 
-/* Whatever it is called: what the driver does not know is not decoded. */
+/* An encoding that the driver does not know is not decoded, whatever its name. */
 TEST(test_an_encoding_that_the_driver_does_not_know){
   blob content = counted(10), part = seekable_part(content.p, content.n, 5, 0, NULL);
   zt_error err = ZT_ERROR_NONE;

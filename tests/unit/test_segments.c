@@ -8,7 +8,7 @@
 #define OBJECTS 40000u   /* Some 4 MB of manifest */
 #define MANIFEST 192u    /* Where it begins */
 
-/* What is unusual about a file. */
+/* The kinds of unusual files. */
 typedef struct unusual {
   bool descending;       /* Names descend */
   bool several;          /* Every seventh object has two components, every eleventh none */
@@ -176,7 +176,7 @@ TEST(test_a_broken_byte_is_told_alike){
   free(b.p);
 }
 
-/* What is no map tells nothing of how objects begin. Read as one, some would have a key that ends behind the manifest, and names
+/* A root that is no map does not show how objects begin. Read as one, some would have a key that ends behind the manifest, and names
 ** that are full of how they begin are where that is looked for. */
 TEST(test_a_first_object_that_is_no_map){
   static const char *const values[] = { "\x61w", "\x62ww", "\x41w", "\x81\x77", "\x18\x77", "\xA0", "\xF6" };

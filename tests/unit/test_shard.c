@@ -154,7 +154,7 @@ TEST_WITH(test_a_shard_that_is_no_file_is_refused, empty, NULL){
   save("elsewhere", data_shard("linked..", 8));
   assert_int_equal(symlink("elsewhere", at("m-s.zt")), 0);
   check_bytes("m.zt", "linked..", "a link to a file");
-  if( geteuid()==0 ) return;   /* Who may read all */
+  if( geteuid()==0 ) return;   /* Root may read everything */
   assert_int_equal(chmod(at("elsewhere"), 0), 0);
   check_refused("m.zt", "m-s.zt", "X1", "shard @: cannot open: Permission denied", "unreadable");
 }
@@ -286,7 +286,7 @@ TEST_WITH(test_parts_of_one_tensor_in_several_shards, empty, NULL){
   assert_memory_equal(out, want, 6);
   zt_tensor_close(&t);
   assert_findings(&o, "", "", "sparse");
-  assert_int_equal(unlink(at("m-b.zt")), 0);   /* What is lost is said once, and not of the tensor again */
+  assert_int_equal(unlink(at("m-b.zt")), 0);   /* The lost shard is one finding; its tensor has no other */
   assert_findings(&o, "", "X1 X1:x.indices", "a shard is lost");
   b = data_shard(encoded.p, encoded.n);
   b.p[ZT2_PAGE+encoded.n-60] ^= 1;

@@ -3,7 +3,7 @@
 
 #include "core/sort.h"
 
-/* What is sorted: by the remainder of its key, so that many are equal. */
+/* Items are sorted by the remainder of their key, so that many are equal. */
 typedef struct thing {
   uint32_t key, place;
   uint8_t more[5];         /* Sizes need be no powers of two */

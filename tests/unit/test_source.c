@@ -359,7 +359,7 @@ TEST(test_descriptor_0_is_a_descriptor){
   assert_memory_equal(buffer, "four", 4);
 }
 
-/* What is known of a path spares the question, and is not believed where it matters. */
+/* Known facts about a path spare a system call, and are verified where it matters. */
 TEST(test_opening_with_what_is_known){
   const char *path = in_directory("known");
   zt_error err = ZT_ERROR_NONE;

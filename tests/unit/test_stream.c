@@ -24,7 +24,7 @@ static zt_stream *open_stream(const subject *s){
   return stream;
 }
 
-/* What is stored of n bytes of content in these forms. */
+/* The stored bytes of n bytes of content, in these forms. */
 enum { PLAIN, ONE_FRAME, FRAMES, FORMS };
 
 static blob stored_as(int form, const uint8_t *content, size_t n){
@@ -56,7 +56,7 @@ static uint8_t *make_content(size_t n){
 
 /* --- Reads in any order --- */
 
-/* What a stream has decoded after a read, as its header says it. */
+/* The bytes that a stream has decoded after a read, by the rules in its header. */
 typedef struct model {
   uint64_t position, decoded, total;
   bool known, encoded, kept;
@@ -165,7 +165,7 @@ TEST(test_skipping_decodes_no_more_than_it_must){
   free(content);
 }
 
-/* What is wrong at the end is no reason against bytes before it, in whatever order they are read. */
+/* A fault at the end does not spoil the bytes before it, in any order of reads. */
 TEST(test_going_back_before_a_fault){
   enum { SIZE = 600000 };
   uint8_t *content = make_content(SIZE), byte;
@@ -233,7 +233,7 @@ TEST(test_no_content){
       uint8_t byte;
       size_t got = 9;
       uint64_t n = 9;
-      if( by==BY_NOTHING && i==6 ) continue;   /* Who knows */
+      if( by==BY_NOTHING && i==6 ) continue;   /* The length is not known */
       open_subject(&s, stored.p, stored.n, rows[i].encoding, (known_by)by, 0, false);
       stream = open_stream(&s);
       for(size_t ask=0; ask<2; ask++){   /* Even where nothing is wanted, all is looked at */
@@ -313,7 +313,7 @@ TEST(test_content_that_is_not_as_told){
   free(content);
 }
 
-/* Who asks once more at the end is told once more. */
+/* A second read at the end gives the same answer. */
 TEST(test_content_that_is_too_short_stays_so){
   uint8_t out[10];
   blob stored = stored_as(ONE_FRAME, (const uint8_t*)"0123456789", 10);
@@ -472,7 +472,7 @@ TEST(test_a_file_that_changes_between_two_reads){
 
 /* --- Budgets and interrupts --- */
 
-/* What is decoded again counts again. */
+/* Bytes that are decoded again count again. */
 TEST(test_the_budget_counts_across_reads){
   uint8_t *content = make_content(1000), out[1000];
   blob stored = stored_as(ONE_FRAME, content, 1000);
@@ -761,7 +761,7 @@ TEST(test_places){
   open_typed(&s, "u16", NULL, "0123456789", 10, true);
   assert_int_equal(zt_array_measure(&s.payload, &n, &err), SQLITE_OK);
   assert_true(n==10 && err.component.z==NULL);
-  assert_int_equal(zt_array_open_part(&s.payload, named("u16"), 4, 5, &a, &err), SQLITE_OK);   /* Who asks has measured: two too many */
+  assert_int_equal(zt_array_open_part(&s.payload, named("u16"), 4, 5, &a, &err), SQLITE_OK);   /* The caller's length is two too large */
   assert_int_equal(zt_array_read(&a, 0, 3, out, &err), SQLITE_OK);
   if( zt_big_endian() ) zt_swap_bytes(out, 6, 2);
   assert_memory_equal(out, "456789", 6);

@@ -48,7 +48,7 @@ static void close_subject(subject *s){
   free(s->data);
 }
 
-/* What the element at a position of the dense form is. */
+/* The element at a position of the dense form. */
 static uint32_t element_at(const zt_object *object, uint64_t position){
   uint64_t at = 0;
   for(uint32_t d=object->rank; d-->0; position/=object->shape[d]){

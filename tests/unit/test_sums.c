@@ -15,7 +15,7 @@
 #undef zt_compare
 
 #define BLOCK 4096
-#define DOUBLINGS 51    /* Of a block: 2^63 elements */
+#define DOUBLINGS 51    /* A block then has 2^63 elements */
 
 static double block[2][BLOCK];
 

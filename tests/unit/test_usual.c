@@ -105,7 +105,7 @@ static int assert_read_alike(const blob *map, const char *what){
   return rc;
 }
 
-/* What a writer may write of an object; zeros are the usual. */
+/* The choices of a writer for an object; zeros are the usual. */
 typedef struct written {
   uint32_t rank;
   uint64_t dimension;

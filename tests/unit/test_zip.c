@@ -355,7 +355,7 @@ TEST_WITH(test_an_extra_field_that_pushes_data_into_the_next_member, setup, tear
     const bool padded = k & 1, encrypted = k & 2, swapped = k & 4, more = k & 8;
     const unsigned padding = padded ? 60 : 0;
     const uint32_t a = swapped, b = swapped ? 0 : encrypted ? 2 : 1;
-    /* What is encrypted has 37 bytes, which are nobody's, since nobody can read them */
+    /* The encrypted member has 37 bytes, which belong to no component */
     const unsigned room = encrypted ? 30+1+6 : 0;
     char row[80];
     snprintf(row, sizeof(row), "%u bytes%s%s%s", padding, encrypted ? ", encrypted" : "", swapped ? ", swapped" : "", more ? ", one more" : "");

@@ -276,7 +276,7 @@ TEST(test_a_file_with_bytes_after_its_end_is_refused){
   free(b.p);
 }
 
-/* Of the 8 bytes of magic, the manifest and the footer no bit may change, but for what is reserved. */
+/* No bit of the magic, the manifest and the footer may change, except the reserved ones. */
 TEST(test_any_bit_changed_is_found){
   blob b = read_file(SMALL);
   zt_error err = ZT_ERROR_NONE;

@@ -162,7 +162,7 @@ TEST_WITH(test_identity, make_tree, clear_tree){
   zt_source_close(s);
 }
 
-/* Whoever reads a file is in nobody's way. */
+/* A reader does not hinder other users of the file. */
 TEST_WITH(test_others_may_write_rename_and_delete, make_tree, clear_tree){
   zt_error err = ZT_ERROR_NONE;
   zt_source *s;
@@ -232,7 +232,7 @@ static bool never(void *context){
 
 static bool is_zt(const char *name){ return zt_glob_match_any("*.zt", name); }
 
-/* What the source finds: the paths, each followed by a bar. */
+/* The paths that the source finds, each followed by a bar. */
 static void assert_found(const char *source, const char *expected){
   zt_paths_filter filter = { .files = is_zt, .interrupt = { never, NULL } };
   zt_error err = ZT_ERROR_NONE;
@@ -283,7 +283,7 @@ TEST_WITH(test_drive_letters_and_uris, make_tree, clear_tree){
   snprintf(source, sizeof(source), "%s\\in\\*", root);
   snprintf(expected, sizeof(expected), "%s\\in\\a.zt|%s\\in\\b.txt|", root, root);
   assert_found(source, expected);
-  snprintf(source, sizeof(source), "%s\\in\\a.zt", root+2);   /* Of the current drive */
+  snprintf(source, sizeof(source), "%s\\in\\a.zt", root+2);   /* On the current drive */
   snprintf(expected, sizeof(expected), "%s|", source);
   assert_found(source, expected);
   snprintf(source, sizeof(source), "\\\\?\\%s\\in", root);
