@@ -59,7 +59,7 @@ def listing(sql: str) -> tuple[Sample, Sample]:
 
 
 def few() -> tuple[Sample, Sample]:
-    """What is over before a thread has begun."""
+    """Work that is over before a thread has begun."""
     tree()
     return two(TOTALS + "zt_components(?1)", "tree/run-00/*.zt")
 
@@ -90,7 +90,7 @@ def distances_memory() -> tuple[Sample, Sample]:
 
 
 def late_files() -> tuple[Sample, Sample]:
-    """What is measured is waiting: as many threads as there usually are, which here is as many as processors."""
+    """Measures waiting: as many threads as there usually are, which here is as many as processors."""
     path = late()
     command = ["env", f"LD_PRELOAD={preloaded('late')}", host(), "--ext", build().extension, "once"]
     sql = TOTALS + "zt_components(?1)"

@@ -117,7 +117,7 @@ class Column:
 
 
 class Table:
-    """What is known of a table, and the ordinary tables that stand for it.
+    """The facts about a table, and the ordinary tables that stand for it.
 
     `copies` maps a call, its arguments as SQL with None for one that is not given, to the ordinary
     table with its rows; `every` has the rows of all of them, told apart by the columns of the

@@ -21,7 +21,7 @@ ROWS = "SELECT path, object, component, severity, rule, message FROM zt_check"
 
 
 def lines(tree):
-    """What a check of that tree, whose files have no digests, gives: (path, object)."""
+    """The rows of a check of that tree, whose files have no digests: (path, object)."""
     return [(file, name) for file in tree.files for name in ("layer1.weight", "layer1.bias")]
 
 
@@ -430,5 +430,5 @@ def test_as_many_findings_as_a_file_has_take_no_memory(shell, save):
     usual, _ = most_bytes(shell, f"SELECT count(*) FROM zt_objects({quoted(path)});")
     peak, found = most_bytes(shell, f"SELECT count(*) FROM zt_check({quoted(path)}, 'full');")
     assert found == str(count + 1)
-    assert peak < usual + 32*count + (4 << 20)   # What the order of components takes, windows, and objects ahead
+    assert peak < usual + 32*count + (4 << 20)   # The order of components, windows, and prefetched objects
     assert most_bytes(shell, f"SELECT count(*) FROM zt_check({quoted(small)});")[1] == "10"

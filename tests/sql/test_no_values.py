@@ -67,7 +67,7 @@ def test_a_tensor_without_values_is_a_finding_and_makes_no_fingerprint(db, forma
             assert got is not None, path
         elif error is None:
             assert got is None, path
-        else:   # What is broken is said, and has a finding that is an error
+        else:   # A broken object is an error, and has a finding of severity error
             assert error in lost.values(), path
             assert any(severity == "error" and object in lost for object, severity, _ in findings), path
         seen["whole" if not lost else "error" if error else "NULL"] += 1

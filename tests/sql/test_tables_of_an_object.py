@@ -1,4 +1,4 @@
-"""What zt_elements and zt_rows, the tables of an object's values, have in common: arguments, names, unreadable files, rowids."""
+"""zt_elements and zt_rows are alike in their arguments, names, unreadable files and rowids."""
 import sqlite3
 
 import pytest
