@@ -123,7 +123,7 @@ static void check_stream(zt_span bytes, unsigned choice){
   if( ended ) CHECK(n==m && left==left2, "%zu and %zu bytes, %zu and %zu are left", n, m, left, left2);
 }
 
-/* What the directory says is a member's, is its alone. */
+/* A member's bytes belong to it alone. */
 static void check_owner(const zt_zip *zip, uint32_t i, uint32_t *owner){
   zt_zip_member m;
   zt_zip_member_at(zip, i, &m);

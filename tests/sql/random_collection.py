@@ -64,7 +64,7 @@ def files():
         "d/b_.zt": writer.write(few, "2",
                                 attributes={"a": "1e3"}), "d/sub/ü.zt": writer.write(few, "1.0"),
         "01": writer.write(few, "0.1"),
-        # As a BLOB it is one that is kept for the column source only where a statement may ask for it
+        # As a BLOB, it is kept for the column source only if a statement may ask for it
         "1.0": writer.write({"1.0": sparse, "a": coo}, attributes={"1": 1000}, gap=70000),
         "mixed/broken.zt": b"broken", "mixed/good.zt": writer.sample(),
         "mixed/odd.zt": writer.write(odd)

@@ -255,7 +255,7 @@ def quant_group(shape, attributes, data, scales, zeros=None):
 # -------------------------------------------------------------------------------------------------------- comparing
 
 def comparable(dtype, data):
-    """Bytes in a form that is equal if they are, but for the bits of a NaN, which nobody promises."""
+    """Bytes in a form that is equal if they are, except for the bits of a NaN, which are not promised."""
     if dtype in COMPLEX:
         return comparable(COMPLEX[dtype], data)
     found = patterns(dtype, data)

@@ -68,7 +68,7 @@ def statistics(db, object):
 # ---------------------------------------------------------------------------------------------------------- floats
 
 def cancelling(n, chance):
-    """Numbers of all sizes and their opposites, and one that is left."""
+    """Numbers of all sizes and their opposites, and one without an opposite."""
     half = [chance.uniform(-1, 1) * 2.0 ** chance.randrange(-150, 1020) for _ in range(n // 2)]
     values = half + [-v for v in half] + [chance.gauss(0, 1e-9)] * (n % 2)
     chance.shuffle(values)

@@ -374,7 +374,7 @@ def version_1(path):
 
 
 def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
-    """The same as one that is made today, so that both can be merged; files with bytes elsewhere are read again."""
+    """It equals a catalog made today, so that both can be merged; files with bytes elsewhere are read again."""
     path = tmp_path / "old.db"
     db = version_1(path)
     db.executescript("UPDATE file SET device = 1, inode = id, fingerprint = 'f', fingerprinted = 1; INSERT INTO fingerprint VALUES (3, 1, 'w');"

@@ -64,7 +64,7 @@ def test_what_a_file_has_for_itself_begins_with_its_subject():
     assert others == []
 
 
-# Above container/ nobody knows what a file is written in. The table of rules cites specifications, and the extension has a version
+# No file above container/ knows a file's format. The table of rules cites specifications, and the extension has a version
 ABOVE = [path for path in SOURCES if path.relative_to(ROOT / "ext").parts[0] in ("tensor", "sqlite", "ztensor.c")]
 CITING = {"rule.c", "function_version.c"}
 GENERATION = re.compile(r"(?<![\w.])(?:0\.1|1\.[012])(?![\d])|zTensor 2|\bzt[012]\b|\bgenerations?\b", re.I)

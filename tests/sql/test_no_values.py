@@ -1,4 +1,4 @@
-"""Tensors whose values nobody can have: each is a row, a finding that says why, and no part of any fingerprint."""
+"""Tensors without readable values: each is a row, a finding that says why, and no part of any fingerprint."""
 import io
 import sqlite3
 

@@ -1,7 +1,6 @@
 /*
-** Every allocation of a call fails once, and from there on. Whatever fails, the call says SQLITE_NOMEM, or gives the right
-** result where it can do without that memory; and all memory is given back. What libzstd and the C library allocate for
-** themselves is among it.
+** Every allocation of a call fails once, alone and with all later ones. The call returns SQLITE_NOMEM, or the right result if
+** it can do without that memory; and all memory is given back. The allocations of libzstd and the C library count, too.
 */
 #ifndef ZT_TESTS_UNIT_OOM_H
 #define ZT_TESTS_UNIT_OOM_H
@@ -17,8 +16,8 @@ static inline int disarm(void **state){
   return 0;
 }
 
-/* Something to do: returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It cleans
-** up after itself either way. */
+/* A job returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It always frees its
+** memory. */
 typedef struct job {
   const char *what;
   int (*run)(const struct job *job);
@@ -52,7 +51,7 @@ static inline void sweep(const job *j){
   }
 }
 
-/* After SQLITE_NOMEM there is no message, or none that says another thing. Clears the error. */
+/* SQLITE_NOMEM has no message. Clears the error. */
 static inline int code_of(zt_error *err){
   int rc = err->rc;
   if( rc==SQLITE_NOMEM ) assert_null(err->message);

@@ -1,7 +1,7 @@
 /*
-** Tensors whose bytes change while they are open, without a sign: as when another program has the file mapped. What was
-** found right may be wrong when it is read again; that is an error, and never the end of the process. Here it is the bytes of
-** an image that change.
+** Tensors whose bytes change while they are open, without a sign: as when another program has the file mapped. Bytes
+** that were right may be wrong when they are read again; that is an error, and never the end of the process. Here the bytes of
+** an image change.
 */
 #include "tensors.h"
 

@@ -71,7 +71,7 @@ TEST(test_the_system_says_why){
   assert_int_equal(zt_fail_os(&err, "open", ENOENT), SQLITE_ERROR);
   assert_string_equal(err.message, "ztensor: m.zt: cannot open: No such file or directory");
   zt_error_clear(&err);
-  assert_int_equal(zt_fail_os(&err, "open", ENOMEM), SQLITE_NOMEM);   /* Whose fault that is, nobody knows */
+  assert_int_equal(zt_fail_os(&err, "open", ENOMEM), SQLITE_NOMEM);   /* The cause is unknown */
   assert_null(err.message);
   zt_error_clear(&err);
 }
@@ -254,7 +254,7 @@ TEST(test_interrupts){
   zt_error_clear(&err);
 }
 
-/* Which may be a credential. Of a local path a question mark is a character as any other. */
+/* The query may be a credential. In a local path, a question mark is an ordinary character. */
 TEST(test_the_query_of_a_url_is_not_shown){
   static const struct { const char *path, *message; } rows[] = {
     { "https://h/m.zt?key=secret&b", "ztensor: https://h/m.zt?...: no" }, { "s3://b/k?", "ztensor: s3://b/k?: no" },

@@ -1,6 +1,6 @@
 /*
 ** GGUF: every rule has a file that breaks it alone; files cut anywhere and changed anywhere; headers that arrive in pieces;
-** walks through values. What is in good files is in tests/sql/test_golden.py.
+** walks through values. tests/sql/test_golden.py tests the contents of good files.
 */
 #include "test.h"
 

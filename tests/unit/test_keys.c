@@ -235,7 +235,7 @@ TEST(test_a_repeated_name_is_seen_wherever_it_stands){
   }
 }
 
-/* Keys in ascending order, one that is not, and ascending ones again: everything before the change is kept. */
+/* Ascending keys, a lower one, and ascending ones again: the keys before the lower one are kept. */
 TEST(test_order_may_be_lost_at_any_key){
   for(size_t before=1; before<60; before++){
     size_t order[61], at[61];
@@ -291,8 +291,8 @@ TEST(test_names_that_ascend_in_runs){
   }
 }
 
-/* Names that are put in another order are found there: in that of the names, in runs, and in none. What is added later is
-** seen to be new, or not. */
+/* Names that are put in another order are found there: in the order of names, in runs, and in no order. Names that are added
+** later are found to be new or repeated. */
 TEST(test_names_that_are_put_in_another_order){
   uint64_t seed = 8;
   for(size_t n=1; n<200; n+=n<12 ? 1 : 47){

@@ -466,7 +466,7 @@ static int convert(const job *j){
   json_item(out, &c);
   rc = err.rc ? err.rc : sqlite3_str_errcode(out);
   z = sqlite3_str_finish(out);
-  if( err.rc ){   /* In the end nobody shows what there is */
+  if( err.rc ){   /* A failed text is not shown */
     sqlite3_free(z);
     z = NULL;
   }

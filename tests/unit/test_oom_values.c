@@ -206,7 +206,7 @@ TEST_WITH(test_values_that_break_rules, disarm, NULL){
       job j = { file, ask_tensor, &context, SQLITE_ERROR, 1 };
       uint32_t bad = 0;
       open_path(&o, path);
-      for(uint32_t k=0; k<zt_container_objects(o.container); k++){   /* The one that is at fault */
+      for(uint32_t k=0; k<zt_container_objects(o.container); k++){   /* The faulty one */
         zt_error err = ZT_ERROR_NONE;
         zt_buffer out = { NULL, 0 };
         zt_tensor t;

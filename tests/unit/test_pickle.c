@@ -1,4 +1,4 @@
-/* container/pickle: what the opcodes of pickles build, and the rules PK1 to PK6. What the pickles are was told by Python. */
+/* container/pickle: the values that opcodes build, and the rules PK1 to PK6. Python's pickle gave the expected values. */
 #include "test.h"
 
 #include <math.h>

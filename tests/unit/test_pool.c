@@ -60,7 +60,7 @@ TEST(test_tasks_are_stopped_when_they_are_abandoned){
     a[i].task.run = endless;
     zt_pool_add(&tasks, &a[i].task, false);
   }
-  zt_pool_abandon(&tasks);   /* Returns when nobody is at one of them: their memory may go */
+  zt_pool_abandon(&tasks);   /* Returns when no thread runs one of them: their memory may be freed */
   for(size_t i=0; i<COUNT(a); i++) assert_true(a[i].task.state!=ZT_TASK_RUNNING);
   zt_pool_free(pool);
 }

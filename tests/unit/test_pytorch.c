@@ -1,5 +1,5 @@
-/* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size; and keys that
-** stand twice. What is in files otherwise is in tests/sql/test_pytorch.py and test_golden.py. */
+/* PyTorch's archives whose pickles repeat a small value many times are refused, in memory proportional to their size; and keys
+** that stand twice. tests/sql/test_pytorch.py and test_golden.py test other files. */
 #include "archive.h"
 
 #include "container/container.h"

@@ -1,6 +1,6 @@
 /*
-** The table of drivers, and the rules: container/driver.h, container/rule.h, tensor/rule.h. What a new format forgets to say is
-** found here, in tests/sql/test_drivers.py and tests/sql/test_formats.py.
+** The table of drivers, and the rules: container/driver.h, container/rule.h, tensor/rule.h. These tests, and those of
+** tests/sql/test_drivers.py and tests/sql/test_formats.py, find the parts that a new format lacks.
 */
 #include "test.h"
 

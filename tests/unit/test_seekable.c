@@ -227,7 +227,7 @@ TEST(test_a_stream_outlives_a_damaged_frame){
   free(starts);
 }
 
-/* The table, a frame's stored bytes and its content: not the whole. What libzstd has is its own. */
+/* Memory holds the table, a frame's stored bytes and its content, but not the whole. libzstd's own memory does not count. */
 TEST(test_memory_is_bounded_by_a_frame_and_the_table){
   enum { EACH = 65536, FRAMES = 200 };
   blob content = { malloc(EACH*FRAMES), EACH*FRAMES, EACH*FRAMES };

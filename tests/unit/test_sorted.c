@@ -1,6 +1,6 @@
 /*
-** Stored elements in the order of their cells: tensor/sorted.h. What that order is, qsort() over
-** all of them tells here.
+** Stored elements in the order of their cells: tensor/sorted.h. qsort() over all of them gives the
+** expected order.
 */
 #include "stored.h"
 

@@ -1,5 +1,5 @@
 /*
-** Statistics of values: tensor/stats.h. What they must be is computed here in long double, in two passes.
+** Statistics of values: tensor/stats.h. Two passes in long double give the expected ones.
 */
 #include "tensors.h"
 

@@ -1,6 +1,6 @@
 /*
-** Sums over more elements than a machine has: what stats.c and compare.c know of a block is merged with itself until it is
-** that of 2^63. What must come out is computed in long double.
+** Sums over more elements than a machine has: a block's sums in stats.c and compare.c are merged with themselves until they
+** are those of 2^63 elements. long double gives the expected result.
 */
 #include "test.h"
 

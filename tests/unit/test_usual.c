@@ -85,7 +85,7 @@ static bool same_message(const char *a, const char *b){
   return *a==*b;
 }
 
-/* The result code. What claims more bytes than there are (C6) may claim some that are there if more are behind. */
+/* Returns the result code. A length beyond the end (C6) may be right if more bytes follow. */
 static int assert_read_alike(const blob *map, const char *what){
   blob little = new_file(map, BEHIND_LITTLE), enough = new_file(map, BEHIND_ENOUGH);
   zt_error one = ZT_ERROR_NONE, other = ZT_ERROR_NONE;

@@ -326,8 +326,8 @@ TEST_WITH(test_a_faulty_member_shares_no_byte, setup, teardown){
   expect_fault(2, "ZP8", "encrypted", "f");
 }
 
-/* Members a, maybe one that is encrypted, and b, whose entries may stand in another order. The local header of a says so
-** many bytes more than its extra field has. */
+/* Members a and b, maybe with an encrypted member between them, and maybe with entries in another order. The local header
+** of a states `more` bytes more than its extra field has. */
 static blob pushed(unsigned padding, unsigned more, bool encrypted, bool swapped){
   const archived first = { .name = "a", .data = "0123456789", .padding = padding };
   const archived faulty = { .name = "f", .data = "secret", .flags = 1 };
