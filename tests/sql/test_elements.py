@@ -24,12 +24,12 @@ def twelve(dtype="f32"):
 
 
 def text(values):
-    """A form that tells -0.0 from 0.0 and 1 from 1.0; NaN is None already."""
+    """The values in a form that tells -0.0 from 0.0 and 1 from 1.0; NaN is None."""
     return [repr(v) for v in values]
 
 
 def same_value(shown, expected):
-    """Whether a value of the table is the one expected. Complex numbers come as JSON, of which spaces are no part."""
+    """Compares a value of the table with the expected one. Complex numbers are JSON, whose spaces do not count."""
     if isinstance(expected, complex):
         return repr(json.loads(shown)) == repr(json.loads(reference.shown(None, expected)))
     return repr(shown) == repr(reference.shown(None, expected))
@@ -89,7 +89,7 @@ def test_coords_and_complex_values_have_the_json_subtype(db):
 def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, objects):
     for object in objects:
         dtype = corpus.element_type(object)
-        # That these bytes are the right ones is tested in test_dense.py.
+        # test_dense.py tests these bytes.
         values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]), object["elements"])
         for position, wanted in corpus.sample_values(object):
             assert repr(values[position]) == repr(wanted)
@@ -121,7 +121,7 @@ FILES = {
     ("position > 9223372036854775806", 3), ("position > 9.3e18", 2), ("position > 1e19", 1), ("position < 1e19", 4), ("position < 'x'", 5),
     ("position > '9400000000000000000'", 2)])
 def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
-    """A LIMIT is right or refused: they are shown as text, and how SQLite takes that for a number only SQLite knows."""
+    """A LIMIT is right or refused: such positions are text, and only SQLite knows how it converts text to a number."""
     coords = [(2, 5), (0, 7), (1, 1 << 61), (2, 2 * 10**17), (2, 1 << 61)]
     huge = writer.write({"w": writer.sparse_coo([3, 1 << 62], coords, bytes(range(1, 6)), "u8", "u64")})
     sql = f"SELECT position FROM zt_elements(?1, 'w') WHERE {condition}"
@@ -132,7 +132,7 @@ def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
             assert rows(db, sql + end, huge) == whole[some]
         except sqlite3.OperationalError as error:
             assert "no INTEGER: write + before the column" in str(error) and "806" not in condition
-        assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # None of them is so far out
+        assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # It has no such position
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -148,7 +148,7 @@ def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db,
 
 
 def copy_into_table(db, file):
-    """All elements in an ordinary table: what it answers is right."""
+    """Copies all elements into an ordinary table, whose answers are right."""
     db.execute("CREATE TABLE copy(position INTEGER, coords TEXT, value)")
     db.execute("INSERT INTO copy SELECT position, coords, value FROM zt_elements(?, 'w')", (file,))
     assert rows(db, "SELECT count(*) > 0 FROM copy") == [(1,)]
@@ -178,7 +178,7 @@ UNSORTED = {
     "thousands": writer.write({"w": writer.sparse_coo(
         [100, 100], [(i * 37 % 101 % 100, i * 59 % 97) for i in range(9001)], bytes(i % 251 for i in range(9001)))}),
 }
-LITERAL_IS_KNOWN = sqlite3.sqlite_version_info >= (3, 38)   # When a statement is planned
+LITERAL_IS_KNOWN = sqlite3.sqlite_version_info >= (3, 38)   # SQLite knows literals when it plans a statement
 
 
 def literal(file):
@@ -188,7 +188,7 @@ def literal(file):
 @pytest.mark.parametrize("kind", UNSORTED)
 @pytest.mark.parametrize("order", ["position", "position DESC"])
 def test_stored_elements_come_in_the_order_of_their_positions(db, kind, order):
-    """Those of one position stay in storage order, if they ascend."""
+    """Elements of one position stay in storage order, if the positions ascend."""
     db.execute("CREATE TABLE copy AS SELECT position, coords, value, rowid AS id FROM zt_elements(?, 'w')",
                (UNSORTED[kind],))
     source = f"(SELECT *, rowid AS id FROM zt_elements({literal(UNSORTED[kind])}, 'w'))"
@@ -269,7 +269,7 @@ def test_elements_of_tensors_of_any_size_are_found(db, tmp_path):
 
 
 def test_many_elements_come_out_whole(db):
-    # More than any window that a reader may work in.
+    # More elements than any window has.
     count = 300_007
     data = b"".join(i.to_bytes(4, "little") for i in range(count))
     for object in (writer.dense(data, [count], "u32"), writer.zstd_parts(writer.dense(data, [count], "u32"))):
@@ -364,7 +364,7 @@ def test_an_impossible_condition_reads_nothing_of_the_tensor(trace, large):
 
 
 def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
-    """OR recognises rows by it, and FULL JOIN does."""
+    """OR and FULL JOIN recognise rows by their rowid."""
     matrix = writer.sparse_csr([300, 4], [2 * i for i in range(301)], [1, 3] * 300, bytes(i % 250 + 1 for i in range(600)))
     path = save("csr.zt", writer.write({"w": matrix}))
     db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements('{path}', w)")

@@ -120,7 +120,7 @@ def test_nofs_reads_blobs_and_no_path_in_the_functions(nofs, db, sample, call):
 
 @pytest.mark.parametrize("table", RAISING_TABLES)
 def test_nofs_gives_no_row_of_a_file_with_skip_either(nofs, sample, table):
-    # An error or no row: both give nothing away.
+    # An error and an empty result both reveal nothing.
     try:
         got = rows(nofs, f"SELECT * FROM {table}(?, 'skip')", sample)
     except sqlite3.OperationalError as error:
@@ -148,7 +148,7 @@ def test_nofs_opens_nothing(trace, tree):
     queries += [f"SELECT {f};" for s in sources for f in (f"zt_blob('{s}', 'layer1.bias')", f"zt_manifest('{s}')")]
     queries += [f"SELECT path, size FROM zt_files('{s}');" for s in sources]
     got = trace("\n".join(queries) + "\nSELECT 'end';", entry=NOFS)
-    # zt_files may report the refusal in its error column or as an error: what counts is that nothing else comes out.
+    # zt_files may report the refusal in its error column or as an error: no other answer is allowed.
     assert got.out.splitlines()[-1] == "end"
     assert "layer1" not in got.out
     assert [path for path in got.opened if path.startswith(tree.path)] == []
@@ -162,7 +162,7 @@ def test_nofs_opens_nothing_by_its_libraries_either(trace):
     queries += [f"SELECT zt_version(), zt_content_id({file}), zt_dense({file}, 'layer1.bias');"]
     least, got = trace("SELECT zt_version();", entry=NOFS), trace("\n".join(queries), entry=NOFS)
     assert "sha256:" in got.out
-    known = set(least.opened) | {"/dev/urandom"}   # That is SQLite's own; below /proc a sanitizer looks
+    known = set(least.opened) | {"/dev/urandom"}   # SQLite opens it; a sanitizer opens files below /proc
     assert {path for path in got.opened if not path.startswith("/proc/")} <= known
 
 
@@ -191,7 +191,7 @@ def test_nofs_decodes_no_more_than_the_limit_of_sqlite(nofs, db, arguments):
     assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
     assert str(error).startswith(place(file, "w", "data"))
     if "10" in arguments:
-        # The other entry point may take its time for a range of something large.
+        # The other entry point may decode a large component for a range.
         assert value(db, f"SELECT zt_blob(?, 'w'{arguments})", file) == b"\x05" * 10
     assert value(nofs, "SELECT zt_blob(?, 'w', 'data', 90000, 10)", file) == b"\x05" * 10
 
@@ -204,7 +204,7 @@ def test_nofs_decodes_no_more_than_the_limit_of_sqlite(nofs, db, arguments):
                                   "zt_compare(?1, 'layer1.bias', ?1, 'layer1.bias')"])
 @pytest.mark.parametrize("limits", [["LENGTH"], ["SQL_LENGTH"], ["LENGTH", "SQL_LENGTH"]])
 def test_tables_are_there_however_short_values_must_be(connect, monkeypatch, tmp_path, call, length, limits):
-    monkeypatch.chdir(tmp_path)   # A path, too, is a value
+    monkeypatch.chdir(tmp_path)   # A relative path is a value, too
     (tmp_path / "x.zt").write_bytes(writer.sample())
     sql, arguments = f"SELECT count(*) FROM {call}", ["x.zt"] if "?" in call else []
     unlimited, db = value(connect(), sql, *arguments), connect()

@@ -117,14 +117,14 @@ def test_golden_objects_have_the_rows_of_their_dense_form(db, name, file, object
     for object in objects:
         dtype = corpus.element_type(object)
         if max(object["shape"], default=0) > 1 << 32:
-            # An endless row of empty rows.
+            # A huge number of empty rows.
             got = rows(db, "SELECT row, vector FROM zt_rows(?, ?) WHERE row = 1 << 32", str(file), object["name"])
             assert got == [(1 << 32, b"")]
         elif object["shape"]:
             got = rows(db, "SELECT row, vector FROM zt_rows(?, ?, ?)", str(file), object["name"], dtype)
             whole = value(db, "SELECT zt_dense(?, ?)", str(file), object["name"])
             assert [row for row, _ in got] == list(range(object["shape"][0]))
-            if dtype == "f4_e2m1":    # Each row begins with a byte of its own
+            if dtype == "f4_e2m1":    # Each row begins with a new byte
                 width = object["elements"] // object["shape"][0]
                 values = [reference.decode(dtype, vector, width) for _, vector in got]
                 assert sum(values, []) == reference.decode(dtype, whole, object["elements"])
