@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 least_lines=95 least_branches=90
 build=build/coverage
-flags='-O0 -g --coverage -DNDEBUG'   # What an assertion says cannot be, no test can reach
+flags='-O0 -g --coverage -DNDEBUG'   # No test can reach the failure of an assertion
 quiet='--quiet --rc lcov_branch_coverage=1'
 
 # Some tests read as another user, who must be able to add to the extension's counters.

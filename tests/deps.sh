@@ -5,7 +5,7 @@
 # `make test-spark` needs; with `browser`, the browser of `make test-browser`: `make deps-browser`. Nothing is downloaded if
 # nothing is missing.
 #
-# What counts is whether a thing works here, not which package it came from: each check below compiles, runs or imports
+# A thing must work here, whichever package it came from: each check below compiles, runs or imports
 # what the build needs. Only what fails is installed, with apt-get, dnf or brew, and then checked again.
 
 also=${1:-}

@@ -22,7 +22,7 @@ class Driver:
     files: list[str]            # Patterns
     rules: list[str]            # Names of its lists
     source: Path
-    described: dict[str, str]   # What the comment above it says
+    described: dict[str, str]   # The comment above it
 
 
 def _described(comment: str) -> dict[str, str]:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What takes longer than a change should wait for, in one go, each step to its end; it says at the end what took how long.
+# The checks that take too long for a change, in one run, each to its end; the last lines tell each step's time.
 # make nightly
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -221,7 +221,7 @@ def first_refresh() -> tuple[Sample, Sample]:
     return into(empty, [read("refresh.sql")], [load(), *SOURCE]), lazily(insert_rows)
 
 
-# What is known of a file without opening it, in the catalog and from the shell's fsdir().
+# The facts about an unopened file, in the catalog and from the shell's fsdir().
 TIMES = ("CAST(mtime AS INTEGER)", "mtime")
 SIZES = ("size", "length(data)")
 

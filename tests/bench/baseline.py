@@ -1,4 +1,4 @@
-"""What people use today: numpy, ml_dtypes, scipy, ggml.
+"""The usual tools of today: numpy, ml_dtypes, scipy, ggml.
 
     baseline.py [OPTIONS] convert memory|file FILE FROM TO   every tensor of a file, converted to another type
     baseline.py [OPTIONS] stats memory|file FILE TYPE        min, max, mean, std and count of NaN of every tensor

@@ -1,5 +1,5 @@
 /*
-** What every program of the benchmark shares: the clock, and one way to fail.
+** Every program of the benchmark shares the clock, and one way to fail.
 **
 ** Each program prints one line, "seconds TAB result TAB result ...". The driver compares what the
 ** two sides found before it believes their seconds. Behind the seconds, after a space, may stand

@@ -127,7 +127,7 @@ KEYED = {"files": "path", "objects": "path, object", "components": "path, object
 
 
 def insert_rows(full: Path, directory: Path, files: int) -> float:
-    """Of the first files of a catalog, the rows of four views from tables without keys into ones with keys."""
+    """Copies the rows of four views over the first files of a catalog, from tables without keys into tables with keys."""
     rows, keyed = directory / "rows.db", directory / "keyed.db"
     for path in (rows, keyed):
         path.unlink(missing_ok=True)

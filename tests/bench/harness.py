@@ -89,7 +89,7 @@ def run(*command: object, text: str = "") -> str:
 
 @dataclass(frozen=True)
 class Build:
-    """What is measured. The extension is a copy: one run measures one build, whatever make does
+    """The subject of a measurement. The extension is a copy: one run measures one build, whatever make does
     meanwhile."""
 
     extension: Path
@@ -366,7 +366,7 @@ def same(mine: list[str], theirs: list[str]) -> bool:
 
 @dataclass
 class Series:
-    """What one side gave."""
+    """The result of one side."""
 
     readings: list[Reading] = field(default_factory=list)  # those that count
     cut: float | None = None  # seconds after which it was ended; then there are no readings

@@ -47,7 +47,7 @@ def database(name: str, workload: str, sql: str, *texts: str) -> Path:
 
 
 def imported() -> Path:
-    """What the tree's files say, as two tables with the index that a join by both columns wants."""
+    """The tree's files as two tables, with the index that a join by both columns wants."""
     tree()
     return database("imported.db", "tree", """
         CREATE TABLE objects AS SELECT * FROM zt_objects(?1);
@@ -82,7 +82,7 @@ def runs() -> Path:
 
 
 def copies() -> Path:
-    """What 2,000 of the tree's files say, as tables without an index: SQLite makes one where a join wants it."""
+    """2,000 of the tree's files as tables without an index: SQLite makes one where a join wants it."""
     tree()
     return database("copies.db", "tree", """
         CREATE TABLE files AS SELECT path, size FROM zt_files(?1);

@@ -1,7 +1,7 @@
 /*
 ** A slow network's file system, to be preloaded: every open() of a *.zt, the first read of it, and opening a directory to
 ** list it take 5 ms longer.
-** What is open is told by descriptor, up to a number that the measurements do not reach.
+** A table indexed by descriptor holds the open files, up to a number that the measurements do not reach.
 */
 #define _GNU_SOURCE 1   /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64   /* As ext/core/os_posix.c has it: the names that are called there */

@@ -1,4 +1,4 @@
-"""What the programs share that list a file with the format's own Python package.
+"""The programs that list a file with the format's own Python package share this.
 
 Each has two commands: `write KIND FILE` writes a file, and `list FILE` prints seconds, those of the processors, then what the
 file was found to have, like the programs in C (bench.h).
@@ -19,7 +19,7 @@ class Tensor(NamedTuple):
 
 
 def summary(tensors: Iterable[Tensor]) -> tuple:
-    """What is compared with our rows: count, lengths of names and of shapes as JSON, elements, the first and last type."""
+    """The facts that are compared with our rows: count, lengths of names and of shapes as JSON, elements, the first and last type."""
     tensors = list(tensors)
     shapes = (str(list(each.shape)).replace(" ", "") for each in tensors)
     types = {each.type for each in tensors}

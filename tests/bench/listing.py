@@ -131,7 +131,7 @@ def lookup() -> tuple[Sample, Sample]:
 
 
 def memory() -> tuple[Sample, Sample]:
-    """What the query needs beyond a process that only loads the extension, against what it may need."""
+    """The query's memory beyond a process that only loads the extension, against its limit."""
     million()
     allowed = manifest_size(WORK / "million.zt") + 48 * MEGABYTE
     expected = c_walk("million.zt")().results

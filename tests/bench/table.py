@@ -42,7 +42,7 @@ def sources() -> str:
 
 
 def save(samples: int, ratios: dict[str, str]) -> None:
-    """What one run measured, by the names of its measurements."""
+    """The results of one run, by the names of its measurements."""
     try:
         of = sources()
     except (OSError, subprocess.CalledProcessError):

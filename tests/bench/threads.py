@@ -3,14 +3,13 @@ slow to open."""
 
 from __future__ import annotations
 
-import os
 from typing import Callable
 
 from auditing import STATUS, digests, large_parts, status, verify
-from harness import (HERE, MEGABYTE, WORK, Measurement, Sample, added_memory, build, expecting, generate, host, limit,
-                     ours, preloaded, program, python, read_afresh)
+from harness import (HERE, Measurement, Sample, added_memory, build, generate, host, limit, ours, preloaded, program, python,
+                     read_afresh)
 from listing import TOTALS, million, tree
-from values import BIG, IN_MEMORY, MIB, STATS, big, interruption, statistics, tensors
+from values import BIG, MIB, STATS, big, interruption, tensors
 
 # ---- workloads ----
 
@@ -54,17 +53,13 @@ DISTANCES = ("SELECT count(*), sum(c.elements), sum(c.rmse), sum(c.l2), sum(c.ot
              " FROM zt_objects(?1) AS o, zt_compare(?1, o.object, ?2, o.object) AS c WHERE c.error IS NULL")
 
 
-def numpy_statistics(dtype: str) -> tuple[Sample, Sample]:
-    return statistics(dtype, "memory")
-
-
 def listing(sql: str) -> tuple[Sample, Sample]:
     tree()
     return two(sql, "tree")
 
 
 def few() -> tuple[Sample, Sample]:
-    """What is over before a thread has begun."""
+    """Work that is over before a thread has begun."""
     tree()
     return two(TOTALS + "zt_components(?1)", "tree/run-00/*.zt")
 
@@ -95,7 +90,7 @@ def distances_memory() -> tuple[Sample, Sample]:
 
 
 def late_files() -> tuple[Sample, Sample]:
-    """What is measured is waiting: as many threads as there usually are, which here is as many as processors."""
+    """Measures waiting: as many threads as there usually are, which here is as many as processors."""
     path = late()
     command = ["env", f"LD_PRELOAD={preloaded('late')}", host(), "--ext", build().extension, "once"]
     sql = TOTALS + "zt_components(?1)"

@@ -1,4 +1,4 @@
-# What the tests on other machines share; sourced by run.sh and ../windows/run.sh in the project's directory. They set before:
+# The tests on other machines share these functions; sourced by run.sh and ../windows/run.sh in the project's directory. They set before:
 #   machine    its name, for messages
 #   build      the directory of everything made for it
 #   compiler   the C compiler for it

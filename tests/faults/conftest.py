@@ -1,10 +1,7 @@
 """The files and statements that every fault is tried on."""
 import io
-import os
 import struct
 import zipfile
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 

@@ -43,10 +43,10 @@ static question *ask;     /* NULL: nobody asks */
 static char root[PATH_MAX];
 static size_t nRoot;
 static bool pathless;     /* Calls without a path are asked about, too */
-static _Thread_local bool asking;   /* What this thread calls now is the test's own */
+static _Thread_local bool asking;   /* The calls of this thread are now the test's own */
 static char files[FILES][PATH_MAX];   /* By descriptor; "": none of those below the root */
 static directory directories[DIRECTORIES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* Of the directories, which threads open side by side */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* Guards the directories, which threads open side by side */
 
 /* The test's interface: what is called below `below` is asked about from now on; NULL ends it. */
 void zt_faults(question *q, const char *below, int with_pathless);

@@ -11,7 +11,7 @@ from support import open_connection
 QUESTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t))
 LIBRARY = ctypes.CDLL(None)
 
-# What a call may fail with. close() and closedir() have done their work all the same; advice need not be taken.
+# The errors with which a call may fail. close() and closedir() have done their work all the same; advice need not be taken.
 ERRORS = {
     "open": ["EACCES", "EMFILE", "ENFILE", "ENOENT", "ENOMEM", "EIO", "ELOOP", "EOVERFLOW", "ESTALE", "EPERM"],
     "stat": ["EACCES", "EIO", "ENOENT", "ENOMEM", "ELOOP", "EOVERFLOW", "ESTALE", "ENOTDIR"],
@@ -28,7 +28,7 @@ ERRORS = {
     "mmap": ["ENOMEM", "EAGAIN", "EPERM"],
     "clock_gettime": ["EINVAL"],
 }
-# What these cannot do must be said; what stat() cannot tell may come out otherwise.
+# A failure of these must be an error; a failure of stat() may have another result.
 LOUD = {"open", "realpath", "pread", "opendir", "readdir"}
 INVISIBLE = {"statx", "close", "closedir", "madvise", "mmap", "clock_gettime"}
 VERBS = {"open": "open", "stat": "open|list the directory", "lstat": "open", "realpath": "open", "fstat": "open|read", "pread": "read",
@@ -137,7 +137,7 @@ def answer(db, sql):
 
 
 def left_open():
-    """What of the watched files and directories is open, by the library's own count."""
+    """The open ones of the watched files and directories, by the library's own count."""
     return LIBRARY.zt_faults_open()
 
 
@@ -170,6 +170,6 @@ def judge(statement, clean, got, fault):
     assert new == [], said
     if statement.skips and fault.error not in EXHAUSTED:
         return "skipped"
-    # What is gone when the walk comes to it is not there; but the source itself must be.
+    # A file that is gone when the walk reaches it is left out; the source itself must be there.
     assert fault.error in ABSENT and fault.call in ("stat", "opendir") and fault.place not in statement.sources, said
     return "skipped"

@@ -13,7 +13,7 @@ import writer
 from conftest import MATRIX, newest, older
 from faults import Log, answer, connect, descriptors, failing, left_open
 
-# What is wrong with a file that changes while it is open.
+# The message about a file that changes while it is open.
 CHANGED = r"the file was written to while it was read|the file was cut short while it was read: byte \d+ is missing"
 
 
@@ -78,7 +78,7 @@ def grow(path):
         file.write(bytes(100))
 
 
-# What happens to a file: its path, and the bytes that it had.
+# Changes of a file: each takes its path, and the bytes that it had.
 HAPPENS = {
     "is cut to nothing": lambda path, data: os.truncate(path, 0),
     "is cut in half": lambda path, data: os.truncate(path, len(data) // 2),
@@ -120,7 +120,7 @@ def restore(path, data):
 
 
 def fresh(sql, root, question):
-    """What a new connection says, which leaves nothing open."""
+    """The answer of a new connection, which leaves nothing open."""
     db = connect()
     with failing(root, question):
         got = answer(db, sql)

@@ -1,4 +1,4 @@
-"""What the system may do to a call without anything being wrong: signals, reads that give little, and advice not taken."""
+"""The system may do this to a call without a fault: signals, reads that give little, and advice not taken."""
 import errno
 import mmap
 import random

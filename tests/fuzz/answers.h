@@ -1,4 +1,4 @@
-/* What a statement answers, in a form that can be compared; and allocations that fail, which must not change it. For the
+/* A statement's answer, in a form that can be compared; and failing allocations, which must not change it. For the
 ** targets that ask one statement several times. */
 #ifndef ZT_TESTS_ANSWERS_H
 #define ZT_TESTS_ANSWERS_H
@@ -12,7 +12,7 @@
 typedef struct answer {
   int rc;                  /* SQLITE_DONE, or the failure */
   int64_t rows;
-  uint64_t sum;            /* Of the rows' hashes, the same in any order; and of the failure's message */
+  uint64_t sum;            /* The sum of the rows' hashes, the same in any order; and the hash of the failure's message */
   int64_t allocations;
 } answer;
 

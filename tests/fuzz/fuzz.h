@@ -1,4 +1,4 @@
-/* What the fuzz targets share. Each target is one file with these three functions of libFuzzer's interface; the same file
+/* The fuzz targets share this file. Each target is one file with these three functions of libFuzzer's interface; the same file
 ** linked with replay.c instead of libFuzzer reads inputs from files. */
 #ifndef ZT_TESTS_FUZZ_H
 #define ZT_TESTS_FUZZ_H

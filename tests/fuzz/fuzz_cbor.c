@@ -196,7 +196,7 @@ static void in_bounds(const zt_cbor *c){
   CHECK(c->p>=c->base && c->p<=c->end, "position %td of %td", c->p-c->base, c->end-c->base);
 }
 
-/* What is read in line must be what zt_cbor_next() reads. */
+/* Reading in line must give the items that zt_cbor_next() gives. */
 static void compare_inline(const zt_cbor *before, const zt_cbor *after, const zt_cbor_item *item, bool ok){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor c = *before;

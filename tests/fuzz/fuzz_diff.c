@@ -20,7 +20,7 @@ int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines
 #define CHOICES 64
 #define LIMIT (1<<20)       /* On the length of results */
 #define FILE_LIMIT 1000000000   /* The same of a whole file: as SQLite has it */
-#define MOST_OBJECTS 3      /* Of a file, whose values are asked for */
+#define MOST_OBJECTS 3      /* Objects of a file whose values are read */
 #define MOST_PARTS 4        /* Components, whose bytes are */
 
 /* The source is ?1; an object's name ?2, a component's ?3. */
@@ -79,7 +79,7 @@ typedef struct pair {
 
 static sqlite3 *db;
 static pair pairs[N_STATEMENTS];
-static sqlite3_stmt *objects, *parts;   /* What there is in the file */
+static sqlite3_stmt *objects, *parts;   /* The file's objects and components */
 static char directory[] = "/tmp/fuzz_diff_XXXXXX";
 static char file[64], prefix[96];       /* The mutant's path, whose array, if it is of numpy, has the name that a BLOB's has; and how
                                          ** failures of it begin */

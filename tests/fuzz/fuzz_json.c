@@ -28,7 +28,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv){
   return 0;
 }
 
-/* What was read, in one form for both. */
+/* The value that was read, in one form for both readers. */
 typedef struct form {
   uint8_t *p;
   size_t n, room;

@@ -79,7 +79,7 @@ enum { STATEMENTS(NAME) S_COUNT };
 static const char *const texts[] = { STATEMENTS(SQL) };
 static sqlite3_stmt *statements[S_COUNT];
 
-/* Of the nofs connection, for what may decode to very much. */
+/* Statements of the nofs connection, for data that may decode to very much. */
 #define BOUNDED(X) \
   X("SELECT zt_dense(?1, ?2)") \
   X("SELECT zt_value(?1, ?2, 0)") \
@@ -145,7 +145,7 @@ static void tell_row(sqlite3_stmt *s){
 typedef struct image {
   const uint8_t *p;
   size_t n;
-  size_t end;            /* Of the data area: where the manifest begins, or the footer of zTensor 2 */
+  size_t end;            /* The data area's end: the beginning of the manifest, or of zTensor 2's footer */
 } image;
 
 static bool is_zt2(const image *m){
@@ -234,7 +234,7 @@ typedef struct findings {
   bool all;                  /* There are no more */
 } findings;
 
-static findings quick, full;   /* Of the current image */
+static findings quick, full;   /* The current image's */
 
 static void clear_findings(findings *f){
   for(size_t i=0; i<f->n; i++) free(f->a[i].object.z);
@@ -325,7 +325,7 @@ static const char *blamed_rule(const name *object, bool values){
   return blamed;
 }
 
-/* What was found must fit what zt_dense said: rc. */
+/* The findings must fit zt_dense's result code, rc. */
 static void check_blame(const name *object, int rc){
   const char *blamed = blamed_rule(object, rc==SQLITE_ROW);
   if( rc==SQLITE_ERROR && full.all ) CHECK(blamed, "nothing is found, and zt_dense fails: %s", sqlite3_errmsg(db));
@@ -484,7 +484,7 @@ static void check_stored(const image *m, const part *p){
     end(s);
     return;
   }
-  if( is_foreign(m) && step(s)!=SQLITE_ROW ){   /* Of a member of an archive that is broken */
+  if( is_foreign(m) && step(s)!=SQLITE_ROW ){   /* A broken archive may lack the member */
     check_place(&p->object, &p->component);
     end(s);
     return;
@@ -560,7 +560,7 @@ typedef struct tensor {
   unsigned rank;
   bool sparse, quantized;
   const dtype *type;         /* Of its elements; NULL: not known */
-  const uint8_t *array;     /* What zt_dense gives; NULL: nothing */
+  const uint8_t *array;     /* The result of zt_dense; NULL: none */
   uint64_t n;               /* Bytes of it */
 } tensor;
 
@@ -626,7 +626,7 @@ static void check_slice(const image *m, const tensor *t){
   end(s);
 }
 
-/* Of a tensor that is too large for a result, the vectors are there all the same, if one of them is not. */
+/* A tensor too large for a result has readable rows, if a row is not too large. */
 static void check_first_rows(const image *m, const tensor *t){
   sqlite3_stmt *s = begin_tensor(S_rows, m, t);
   uint64_t each = t->shape[0] ? t->elements/t->shape[0] : 0;
@@ -891,7 +891,7 @@ static int64_t check_objects(const image *m, sum *components){
   return n;
 }
 
-/* What kind of value goes with each type. */
+/* The kind of value of each type. */
 static void check_attributes(const image *m){
   static const struct { const char *type, *storage[2]; } kinds[] = {
     { "null", { "null", "null" } }, { "true", { "integer", "integer" } }, { "false", { "integer", "integer" } },

@@ -43,7 +43,7 @@ static uint32_t check_node(const zt_pickle *p, zt_pickle_node node){
   return n;
 }
 
-/* What a walk meets. */
+/* The events of a walk. */
 typedef struct seen {
   const zt_pickle *pickle;
   uint64_t leaves, tensors, bytes, size;
@@ -51,7 +51,7 @@ typedef struct seen {
   zt_cbor_out out;
 } seen;
 
-/* What was put is CBOR, and not much more than was said before. */
+/* The value must be CBOR, and not much larger than announced. */
 static void check_put(seen *s, uint64_t size){
   zt_error err = ZT_ERROR_NONE;
   zt_cbor cbor;
@@ -117,7 +117,7 @@ static void check_values(const zt_pickle *p, size_t n){
   zt_error first = ZT_ERROR_NONE, second = ZT_ERROR_NONE;
   seen lengths = { .pickle = p }, paths = { .pickle = p, .out = { .err = &second } };
   zt_torch_visitor visitor = { visit, &lengths, true };
-  if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* Nobody walks on */
+  if( zt_torch_walk(p, (zt_text){ "p", 1 }, n, &visitor, NULL, &first) ){   /* A failed walk ends */
     CHECK(first.rc==SQLITE_ERROR && first.rule, "%s", first.message);
     zt_error_clear(&first);
     return;

@@ -33,7 +33,7 @@ typedef struct words {
 } words;
 
 static words tables, functions;   /* A function: its name, ':' and its number of arguments */
-static words *columns;            /* Of each table */
+static words *columns;            /* The columns of each table */
 static words names;               /* Of objects and components in the golden files */
 
 static words read_words(const char *sql, const char *argument){

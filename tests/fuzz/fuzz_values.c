@@ -22,11 +22,11 @@
 int sqlite3_ztensor_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 
 #define LIMIT (4<<20)          /* On the length of results */
-#define MOST_ELEMENTS 20000    /* Of a dense form that is written out; */
-#define FEW_ELEMENTS 500       /* of most */
+#define MOST_ELEMENTS 20000    /* A written dense form has at most so many; */
+#define FEW_ELEMENTS 500       /* most have at most so many */
 #define MOST_ENTRIES 6000      /* Stored elements */
 #define MOST_JSON 3000         /* Elements */
-#define MOST_BYTES (1<<20)     /* Of an image */
+#define MOST_BYTES (1<<20)     /* An image has at most so many */
 #define STORED_TYPES 19        /* No file has the others */
 
 /* The source is ?1, a type ?2, a range ?3 and ?4. */
@@ -152,7 +152,7 @@ typedef struct entry {
 
 typedef struct tensor {
   layout layout;
-  const dtype *type;        /* Of the elements */
+  const dtype *type;        /* The elements' type */
   bool old, big;           /* 0.1; big-endian */
   bool broken;             /* An index is out of range */
   uint64_t shape[64], elements;
@@ -565,7 +565,7 @@ static bytes write_file(tensor *t){
 
 /* --- Asking --- */
 
-static const bytes *image;    /* What the source is */
+static const bytes *image;    /* The source */
 static bool by_path;
 
 static sqlite3_stmt *begin(int which, const dtype *as, uint64_t from, uint64_t to){

@@ -129,7 +129,7 @@ static uint64_t directory_offset(const zt_zip *zip){
   return offset;
 }
 
-/* What the directory says is a member's, is its alone. */
+/* A member's bytes belong to it alone. */
 static void check_owner(const zt_zip *zip, uint32_t i, uint32_t *owner){
   zt_zip_member m;
   zt_zip_member_at(zip, i, &m);

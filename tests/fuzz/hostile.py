@@ -1,4 +1,4 @@
-"""What each hostile file costs: python3 hostile.py TARGET
+"""The cost of each hostile file: python3 hostile.py TARGET
 
 TARGET, a fuzz_diff that replays files, reads it through its path and as a BLOB with every table and function. Each file has
 a process of its own; one that fails, takes longer than a second of a processor or more than 256 MiB, is told.

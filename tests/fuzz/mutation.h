@@ -116,7 +116,7 @@ static size_t read_item(const bytes *b, size_t at, unsigned depth){
 static void read_items(const bytes *b){
   nItems = 0;
   read_item(b, 0, 0);
-  while( nItems>0 && items[nItems-1].end==0 ) nItems--;    /* What was open where it failed */
+  while( nItems>0 && items[nItems-1].end==0 ) nItems--;    /* Items that were open at the failure */
 }
 
 /* One of the items of that major type (8: of any); NULL if there is none. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzzes one target for a while: sh tests/fuzz/run.sh build/fuzz/fuzz_cbor 30
 #
-# What it finds interesting stays in build/fuzz/corpus, so that the next run goes on from there. A finding fails the run;
+# Interesting inputs stay in build/fuzz/corpus, so that the next run goes on from there. A finding fails the run;
 # the input that shows it is in build/fuzz/findings.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -29,6 +29,6 @@ if [ $status -ne 0 ]; then
   echo "fuzz: $name failed with status $status; all of its output is in $log"
   exit 1
 fi
-# What libFuzzer says at the end: its last state (coverage, corpus), the number of runs, and the executions.
+# libFuzzer's last lines: its state (coverage, corpus), the number of runs, and the executions.
 echo "$name: $(grep DONE "$log")"
 echo "$name: $(grep '^Done ' "$log"), $(sed -n 's/^stat::number_of_executed_units: */executions: /p' "$log")"

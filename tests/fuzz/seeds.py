@@ -68,7 +68,7 @@ def shorts():
             continue
         try:
             data = short(writer.write({"t": tensor}, "2"))
-        except (KeyError, ValueError):    # What zTensor 2 does not have
+        except (KeyError, ValueError):    # zTensor 2 does not have it
             continue
         if data:
             yield "short-small-" + name, data

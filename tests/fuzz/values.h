@@ -22,7 +22,7 @@ typedef struct dtype {
   const char *name, *storage;
   kind_of_type kind;
   unsigned width;           /* Bytes of an element */
-  unsigned bits, mantissa;  /* Of a float, or of a complex number's part */
+  unsigned bits, mantissa;  /* A float's, or those of a complex number's part */
   int bias;
   char special;             /* i: infinities and NaN as in IEEE 754; n: one NaN, all ones; z: one NaN, -0; e: a power of 2; -: none */
   bool packed;              /* Two in a byte, the first in the lower half */
@@ -135,7 +135,7 @@ static inline bool round_e8m0(number x, number *out){
   return exponent>=0 && exponent<=254;
 }
 
-/* What the conversion of x to a type (of a complex number: to its part's) gives; false: it cannot be converted. */
+/* Converts x to a type (a complex number: to its part's type); false: it cannot be converted. */
 static inline bool convert_number(const dtype *t, number x, number *out){
   unsigned bits = 8*t->width;
   uint64_t code = 0;
@@ -200,14 +200,14 @@ static inline void check_scalar(sqlite3_stmt *s, int i, const dtype *t, number r
   }
 }
 
-/* What is left of a JSON text, and what should be there. */
+/* The rest of a JSON text, and the expected contents. */
 typedef struct json_reader {
   const char *p;
   const dtype *type;
   const uint8_t *array;     /* The elements */
   const uint64_t *shape;
   unsigned rank;
-  uint64_t i;               /* Of the next element */
+  uint64_t i;               /* The next element */
 } json_reader;
 
 static inline bool json_part(json_reader *r, unsigned part){

@@ -1,5 +1,5 @@
 /*
-** What the sqlite3 shell of this system needs to run on another SQLite than the one that it was built with. It is linked into
+** The sqlite3 shell of this system needs this to run on another SQLite than the one that it was built with. It is linked into
 ** the library under test, whose own code does not see it:
 **
 **   sqlite3_sourceid()   the shell compares it with the library that it was built with, and gives up if it differs.

@@ -1,4 +1,4 @@
-"""What numpy's writers share: arrays of every dtype, and what is noted of one in a file that numpy has read."""
+"""numpy's writers share these: arrays of every dtype, and the note of one in a file that numpy has read."""
 import numpy as np
 
 CODES = ["?", *"bhiqBHIQefdFD"]

@@ -1,4 +1,4 @@
-"""What the writers write, and a record of it. Used by write_*.py, each under the Python that has one version of ztensor.
+"""The contents that the writers write, and a record of them. Used by write_*.py, each under the Python that has one version of ztensor.
 
 A file's record, FILE.json, says what a reader must find in it:
   {"version": "1.2", "objects": {NAME: {"format", "shape", "attributes", "components": {ROLE: COMPONENT}}}, "attributes": {}}

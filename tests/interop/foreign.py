@@ -1,4 +1,4 @@
-"""What the writers of other formats' files note beside each file: what the format's own library reads in it."""
+"""The writers of other formats' files note beside each file the contents that the format's own library reads in it."""
 import hashlib
 import json
 from pathlib import Path

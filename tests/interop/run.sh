@@ -87,7 +87,7 @@ track optuna-4 write_optuna.py optuna==4.9.0 sqlalchemy==2.1.9
 track optuna-5 write_optuna.py optuna==5.0.0 sqlalchemy==2.1.9
 track sacred write_sacred.py sacred==0.8.7 sqlalchemy==2.1.9
 
-# What browses a catalog
+# Tools that browse a catalog
 environment datasette datasette==0.65.5
 environment duckdb duckdb==1.5.5 duckdb-extension-sqlite-scanner==1.5.5
 

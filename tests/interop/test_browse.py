@@ -1,4 +1,4 @@
-"""What people browse a catalog with, as PyPI has it: Datasette, whose limit of a second holds by default, and DuckDB."""
+"""Tools that browse a catalog, from PyPI: Datasette, with its default limit of a second, and DuckDB."""
 import json
 import os
 import sqlite3

@@ -45,7 +45,7 @@ def sha256(data):
 
 def test_each_library_wrote_files():
     written = {format: {r.stem for r in RECORDS if r.parent.name == format} for format in os.listdir(FILES)}
-    assert len(written.pop("npy")) == 67   # Of every dtype, in either byte order and either order of the elements; others
+    assert len(written.pop("npy")) == 67   # Every dtype, in either byte order and either order of the elements; others
     assert written == {
         "gguf": {"plain", "big", "quantized", "blocks", "vocabulary"},
         "safetensors": {"dtypes", "names", "many", "empty", "metadata"},

@@ -62,7 +62,7 @@ class Session:
         return done.stdout, done.stderr
 
     def open(self):
-        """What a user types before asking."""
+        """The user's statements before the query."""
         uri = f"file:{quote(str(self.database))}?mode=ro"
         parameter = [f'.parameter set :artifacts "{quoted(STORE)}"'] if self.name == "optuna" else []
         return [*parameter, f"ATTACH {quoted(uri)} AS {self.name}", f".read '{script(self.name)}'"]

@@ -120,7 +120,7 @@ def write_stream(path):
 
 
 def write_append(path):
-    """What an older manifest had stays as it is."""
+    """The entries of an older manifest stay as they are."""
     first = write_objects(path, dense({"b": numpy.arange(3), "a": numpy.zeros((0, 2), "float32")}), canonical=False, align=4096)
     write_objects(path, dense({"c": numpy.arange(5, dtype="uint8")}), append=True, before=first, canonical=False)
 

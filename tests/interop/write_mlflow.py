@@ -32,7 +32,7 @@ def small(fill=0):
 
 
 def digest(array):
-    """What the file states of that array, stored raw."""
+    """The file's record of that array, stored raw."""
     return "sha256:" + hashlib.sha256(array.tobytes()).hexdigest()
 
 

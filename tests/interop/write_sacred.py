@@ -125,7 +125,7 @@ if os.fork() == 0:
     action(crashed)
 os.wait()
 
-# Of the two that are called keep.zt, one has what was logged. The resource has other values of the same size, the file with odd
+# Two files are called keep.zt; one has the logged bytes. The resource has other values of the same size, the file with odd
 # letters another shape.
 with open("files/net.zt", "rb") as file, open("files/keep.zt", "wb") as copy:
     copy.write(file.read())

@@ -8,7 +8,7 @@ from safetensors import TensorSpec, deserialize, safe_open, serialize_file
 
 from foreign import Record
 
-# What its bindings can write: the name that they take, bits of an element
+# The types that its bindings can write: the name that they take, bits of an element
 TYPES = [
     ("bool", 8), ("uint8", 8), ("int8", 8), ("int16", 16), ("uint16", 16),
     ("float16", 16), ("bfloat16", 16), ("int32", 32), ("uint32", 32), ("float32", 32),

@@ -222,7 +222,7 @@ static const oom_case cases[] = {
   { .sql = "SELECT path, severity, rule, message FROM zt_check('" NUMPY "npy/golden/ml_bf16.npy')" },
   { .sql = "SELECT zt_fingerprint('" NUMPY "npy/golden/unicode.npy')" },
 
-  /* What is pushed down, and how tables are joined */
+  /* Constraints that are pushed down, and joins */
   { .sql = "SELECT c.rule, r.meaning FROM zt_check('" V12 "hand_bad_objects.zt', 'full') AS c JOIN zt_rules AS r USING (rule)" },
   { .sql = "SELECT path, object FROM zt_objects('" TREE "', 'skip') WHERE path = '" TREE "/a.zt'" },
   { .sql = "SELECT path, object FROM zt_objects('" TREE "', 'skip') WHERE path IN ('" TREE "/a.zt', '" TREE "/sub/b.zt')" },

@@ -1,6 +1,6 @@
 /*
-** What the extension registers, as SQLite tells it, and what statements use, as their programs (EXPLAIN) show it: a table,
-** a function or a column that no statement uses is a failure.
+** SQLite lists the tables, functions and columns that the extension registers, and EXPLAIN those that statements use: one
+** that no statement uses is a failure.
 */
 #ifndef ZT_TESTS_OOM_COMPLETE_H
 #define ZT_TESTS_OOM_COMPLETE_H
@@ -45,7 +45,7 @@ static inline used query_names(sqlite3 *db, const char *sql){
 #define FUNCTIONS "SELECT DISTINCT name || '(' || narg || ')' FROM pragma_function_list"
 #define MODULES "SELECT name FROM pragma_module_list WHERE name NOT GLOB 'pragma_*'"   /* Those come with their first use */
 
-/* What is there on a connection with the extension, and not on one without. */
+/* The names on a connection with the extension that one without lacks. */
 static inline used registered(sqlite3 *db, const char *sql){
   used u = { 0 }, all = query_names(db, sql), own;
   sqlite3 *without;

@@ -1,5 +1,5 @@
 /*
-** What libzstd and the C library allocate for the extension, from memory.h: their allocations count and fail with
+** libzstd and the C library allocate from memory.h for the extension: their allocations count and fail with
 ** SQLite's. The extension's objects, linked into the program, find these functions before the libraries'.
 */
 #ifndef ZT_TESTS_OOM_LIBRARIES_H

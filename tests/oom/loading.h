@@ -104,7 +104,7 @@ static inline bool try_loading(const loading *l, uint64_t n, bool on, size_t all
     check( l->load(db, &message, NULL)==SQLITE_OK, "%s: again: '%s'", l->what, message );
     assert_int_equal(count_registered(db), all);
   }
-  for(int i=0; i<2; i++){   /* What is there works, what was taken back is not there: in no case a call into nothing */
+  for(int i=0; i<2; i++){   /* A registered name works, a withdrawn one is unknown: no call may lead nowhere */
     answer a = ask_once(db, i ? "SELECT zt_version()" : "SELECT zt_blob(NULL, NULL)");
     if( count_registered(db)==all ) assert_true(a.rc==SQLITE_DONE && a.n==1);
     answer_free(&a);

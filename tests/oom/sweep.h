@@ -43,7 +43,7 @@ typedef struct answer {
   int rc;
   uint64_t *rows;        /* A hash of each, owned */
   size_t n, room;
-  char message[1000];    /* Of a failure */
+  char message[1000];    /* The failure's */
 } answer;
 
 static inline void answer_free(answer *a){
@@ -52,7 +52,7 @@ static inline void answer_free(answer *a){
 }
 
 static inline void add_row(answer *a, sqlite3_stmt *s){
-  memory.paused = true;   /* What a host asks for beside the rows */
+  memory.paused = true;   /* The host's own allocations do not count */
   if( a->n==a->room ){
     a->room = a->room*2+64;
     a->rows = realloc(a->rows, a->room*sizeof(*a->rows));
@@ -103,7 +103,7 @@ static inline answer ask_once(sqlite3 *db, const char *sql){
 
 /* --- Comparing --- */
 
-/* What the statement gives with memory enough, and what is held after it. */
+/* The statement's result with enough memory, and the memory held after it. */
 typedef struct expectation {
   const oom_case *c;
   blob image;
@@ -129,7 +129,7 @@ static inline bool same_message(const answer *a, const answer *expected){
   return memory.nBenign>0 && strcmp(a->message, sqlite3_errstr(expected->rc))==0;
 }
 
-/* What came of a run in which allocation `at` failed. */
+/* Checks a run in which allocation `at` failed. */
 static inline void check_answer(const answer *a, const expectation *e, uint64_t at, bool on){
   const answer *expected = &e->answer;
   const char *how = on ? "and all after it" : "alone";
@@ -145,7 +145,7 @@ static inline void check_answer(const answer *a, const expectation *e, uint64_t 
          how, a->rc, a->message, a->n, expected->rc, expected->message, expected->n );
 }
 
-/* What the statement wrote: all of it, or nothing. */
+/* The statement wrote everything, or nothing. */
 static inline void check_after(sqlite3 *db, const expectation *e, bool done){
   answer a;
   if( !e->c->after ) return;

@@ -52,7 +52,7 @@ static void test_refresh(void **state){
   free(all.p);
 }
 
-/* What every format needs a statement for: its smallest sound file, whatever formats there are. */
+/* Every format has a statement about its smallest sound file. */
 static void test_every_format(void **state){
   static const char files[] = "SELECT path, min(size) FROM zt_files('tests/formats') WHERE objects > 0 AND path LIKE '%/golden/%'"
                               " GROUP BY container";

@@ -5,8 +5,8 @@
 ** directory in which the files are put, EXTENSION the shared library: some connections load it, others use the sources that
 ** are linked in. GROWTH: KiB by which resident memory may grow after the first tenth of the time; 0: not judged.
 **
-** What is right is recorded before the threads start: for every question, file and version a hash of the rows. Then a row
-** is wrong unless it is what some version gave that may have been in place while the statement ran; rows that come from one
+** The right answers are recorded before the threads start: for every question, file and version a hash of the rows. Then a row
+** is wrong unless a version gave it that may have been in place while the statement ran; rows that come from one
 ** opened file must all be of one and the same version. No error is allowed but those that the way of replacing a file
 ** brings about. After each tenth of the time all connections are closed, and nothing may be left of them: no byte of
 ** SQLite's memory, no descriptor.
@@ -66,7 +66,7 @@ enum { A_FILE = 1, AN_IMAGE = 2, A_DIRECTORY = 4, ANY = 7 };
 /* Column 0 is the path of the file that the row is about, or NULL if there is just one. */
 typedef struct question {
   const char *sql;
-  unsigned about;        /* What ?1 may be */
+  unsigned about;        /* The kinds of ?1 */
   bool each;             /* Every row may be of another version: it is of a function call, or of an inner scan, of its own */
   bool alike;            /* All versions have the same answer */
 } question;
@@ -252,7 +252,7 @@ static void write_versions(pid_t parent){
 
 /* --- What is right --- */
 
-/* What a question says of a file in one version: a hash for all rows together, or one for each of them. */
+/* The answer to a question about a file in one version: a hash of all rows together, or one for each row. */
 typedef struct answer {
   uint64_t *hashes;
   unsigned n;
@@ -631,8 +631,8 @@ typedef struct holdings {
   long resident;          /* KiB */
 } holdings;
 
-/* What is free goes back to the system at once, so that resident memory tells what is not: else each arena keeps what its
-** threads once needed. */
+/* Free memory goes back to the system at once, so that resident memory shows the memory in use: else each arena keeps the
+** memory that its threads once needed. */
 static void keep_nothing_free(void){
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1<<17);

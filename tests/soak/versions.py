@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "sql"))
 import writer  # noqa: E402
 
 VERSIONS = 5
-SIDE = 16          # Of the sparse matrices, every cell of which is stored
+SIDE = 16          # Side of the sparse matrices, every cell of which is stored
 ROWS, COLUMNS = 64, 32
 LARGE = 1 << 18    # Bytes of the object `large`
 FRAME = 1 << 13    # Bytes of a seekable frame

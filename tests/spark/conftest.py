@@ -28,7 +28,7 @@ def collection(tmp_path_factory):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """The current directory, with two files of the same tensors and one that is no tensor file."""
-    monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")   # What an error sets for the worker that it ends is gone afterwards
+    monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")   # An error sets it for the worker that it ends; this restores it
     golden = cluster.ROOT / "tests" / "formats" / "ztensor" / "golden" / "v1.2" / "wheel_zstd.zt"
     for name in ("a.zt", "b.zt"):
         shutil.copy(golden, tmp_path / name)

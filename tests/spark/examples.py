@@ -15,7 +15,7 @@ EXAMPLE = re.compile(r"^```python\n((?:(?!```).)*)^```\n+```text\n((?:(?!```).)*
 
 
 def collection(directory):
-    """What the examples call `models`: a model in three formats, checkpoints of two runs, and a file that is cut."""
+    """The examples' `models`: a model in three formats, checkpoints of two runs, and a file that is cut."""
     models = Path(directory) / "models"
     shutil.copytree(cluster.ROOT / "tests" / "formats" / "pytorch" / "checkpoints", models, ignore=shutil.ignore_patterns("*.db"))
     for path in (cluster.ROOT / "tests" / "formats" / "gguf" / "converted").glob("model.*"):
@@ -24,7 +24,7 @@ def collection(directory):
 
 
 def printed(programs):
-    """What each prints, one after the other. Spark takes a relative path from where it was started."""
+    """The output of each, one after the other. Spark takes a relative path from where it was started."""
     known, texts = {}, []
     with tempfile.TemporaryDirectory() as directory:
         collection(directory)

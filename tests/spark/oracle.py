@@ -1,4 +1,4 @@
-"""What SQLite says of a collection, as rows of Spark."""
+"""SQLite's answers about a collection, as rows of Spark."""
 import sqlite3
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import ztensor_sqlite
 
 # The tables that give a row's object in no column, and what they take behind it
 PER_OBJECT = {"elements": "", "rows": ", :dtype", "histogram": ", :bins", "compare": ", :other, :object"}
-# Of the columns of components, those that one tensor may have and another not
+# The columns of components that one tensor may have and another not
 FAILING = {"data", "stored", "digest_status", "hash"}
 
 

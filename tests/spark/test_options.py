@@ -1,4 +1,4 @@
-"""What a query may ask for, and what it is told if it asks for something else."""
+"""The options of a query, and the errors about other ones."""
 import oracle
 import pytest
 from calling import fields, reader, rows

@@ -9,7 +9,7 @@ import pytest
 
 TYPES = {"TEXT": "string", "INTEGER": "decimal(20,0)", "REAL": "double", "BLOB": "binary"}
 
-# What is asked of each table: options, and hidden columns
+# The questions to each table: options, and hidden columns
 ASKED = {
     "files": ("files", {}, ["error_kind", "device", "inode", "architecture", "layout", "data_offset", "digests"]),
     "objects": ("objects", {}, []),

@@ -1,4 +1,4 @@
-"""What depends on Spark: how it finds the data source, what it does with filters, and how it shows what is wrong."""
+"""Tests of Spark's part: finding the data source, filters, and showing errors."""
 import cluster
 import pytest
 from pyspark.errors import AnalysisException, PythonException
@@ -49,7 +49,7 @@ def test_a_source_of_no_files(spark):
 
 
 def test_a_statement_has_as_many_threads_as_its_task_has_processors(spark):
-    """Whatever the machine has: other tasks have the rest."""
+    """The machine's number of processors does not matter: other tasks have the rest."""
     from pyspark import TaskContext
 
     def threads(_):

@@ -59,7 +59,7 @@ def elsewhere(format):
 
 
 def findings():
-    """What zt_check finds in the hostile files, by slug."""
+    """The findings of zt_check in the hostile files, by slug."""
     return {case["finding"] for case in hostile()} - {None} | {found for format in formats() for found in elsewhere(format)}
 
 
@@ -76,7 +76,7 @@ def seen(expected, how):
 
 
 def path_of(source):
-    """What the column `path` says for a source that is one file."""
+    """The column `path` for a source that is one file."""
     return None if isinstance(source, bytes) else source
 
 
@@ -167,7 +167,7 @@ def integer(value):
 # ---------------------------------------------------------------------------------- what the tables say of a file
 
 def decoded_length(object, component):
-    """What the manifest states the decoded length; None where only decoding would."""
+    """The decoded length in the manifest; None if only decoding shows it."""
     if "verbatim" not in component:    # No zTensor file's
         return component["decoded_length"]
     stated = component["verbatim"].get("uncompressed_length")
@@ -196,7 +196,7 @@ def total(values):
 
 
 def container_of(expected):
-    """What the columns container and version say of a file."""
+    """The columns container and version of a file."""
     return expected.get("container", "ztensor"), "0.1.0" if expected.get("generation") == "0.1" else expected["version"]
 
 
@@ -272,7 +272,7 @@ def golden_objects(chosen):
 
 
 def dense_of(object):
-    """What is expected of an object's dense form, by whichever of its libraries has one; None if it has none."""
+    """The expected dense form of an object, from the library that has one; None if none has."""
     return object["dense"] or object.get("dense_by_ggml")
 
 

@@ -64,7 +64,7 @@ def files():
         "d/b_.zt": writer.write(few, "2",
                                 attributes={"a": "1e3"}), "d/sub/ü.zt": writer.write(few, "1.0"),
         "01": writer.write(few, "0.1"),
-        # As a BLOB it is one that is kept for the column source only where a statement may ask for it
+        # As a BLOB, it is kept for the column source only if a statement may ask for it
         "1.0": writer.write({"1.0": sparse, "a": coo}, attributes={"1": 1000}, gap=70000),
         "mixed/broken.zt": b"broken", "mixed/good.zt": writer.sample(),
         "mixed/odd.zt": writer.write(odd)
@@ -117,7 +117,7 @@ class Column:
 
 
 class Table:
-    """What is known of a table, and the ordinary tables that stand for it.
+    """The facts about a table, and the ordinary tables that stand for it.
 
     `copies` maps a call, its arguments as SQL with None for one that is not given, to the ordinary
     table with its rows; `every` has the rows of all of them, told apart by the columns of the

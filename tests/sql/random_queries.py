@@ -40,7 +40,7 @@ class Query:
 
 
 class Reference:
-    """What stands in FROM under an alias."""
+    """An item of FROM, under an alias."""
 
     def __init__(self, alias, columns, name, mixed=False):
         self.alias, self.columns, self.name, self.mixed = alias, columns, name, mixed
@@ -210,7 +210,7 @@ class Generator:
         sides = []
         for _ in range(self.random.randint(2, 3)):
             arguments = self.pick(self.safe_calls(table))
-            source = self.named[arguments[0]]  # Of a subquery here: see written()
+            source = self.named[arguments[0]]  # A subquery here: see written()
             given = [source if arguments[0].startswith("(") else arguments[0], *arguments[1:]]
             terms = [f"{reference.named(n)} = {a}" for n, a in zip(table.required, given)]
             if self.chance(30):
@@ -400,7 +400,7 @@ class Generator:
         return f"{left} {operator} {right}"
 
     def pin(self, references, reference):
-        """What names one row of the last reference, if it is text; LIKE of one before."""
+        """A condition that names one row of the last reference, if it is text; LIKE of one before."""
         columns = [c for c in reference.columns if c.name in KEYS and not c.argument]
         if not columns:
             return []
@@ -741,7 +741,7 @@ FOLD = {
 
 
 def key(kind, value, collation):
-    """What a value is sorted by: equal numbers are one, as are texts that the collation equates."""
+    """A value's sort key: equal numbers have one, as have texts that the collation equates."""
     if kind == "float" and value.is_integer():
         return "int", int(value)
     return kind, FOLD[collation](value) if kind == "str" else value
@@ -752,7 +752,7 @@ def order_of(rows, keys):
 
 
 def difference(query, expected, whole, got):
-    """What is wrong with what was got, or None. `whole`: what is expected without LIMIT."""
+    """The fault of the rows, or None. `whole`: the rows expected without LIMIT."""
     expected, whole, got = ([marked(row, query.loose) for row in rows]
                             for rows in (expected, whole, got))
     if len(got) != len(expected):

@@ -1,4 +1,4 @@
-"""What the elements of a tensor are worth, and what converting them must give: exact, slow and obvious.
+"""The values of a tensor's elements, and the results of converting them: exact, slow and obvious.
 
 Written from IEEE 754, from the OCP specifications of FP8 and MX, and from what the `fnuz` types are defined as (ONNX); the
 extension's own code was no model. Values are Python's: int, float (every element of these types is a double), complex,
@@ -23,8 +23,8 @@ FLOATS = {
 INTEGERS = {f"{sign}{8 * width}": (width, sign == "i") for sign in "iu" for width in (8, 4, 2, 1)}
 COMPLEX = {"complex64": "f32", "complex128": "f64"}
 E8M0 = "f8_e8m0"                            # 2^(pattern - 127), 0xFF is NaN; no sign, no zero
-STORED = [*[t for t in FLOATS if t != "f4_e2m1"], *INTEGERS, "bool", *COMPLEX]   # What an element of a 1.x file can be
-ALL = [*STORED, E8M0, "f4_e2m1"]            # What the argument dtype knows
+STORED = [*[t for t in FLOATS if t != "f4_e2m1"], *INTEGERS, "bool", *COMPLEX]   # Types of elements in 1.x files
+ALL = [*STORED, E8M0, "f4_e2m1"]            # Types of the argument dtype
 WIDTHS = {**{t: f[0] for t, f in FLOATS.items()}, **{t: w for t, (w, _) in INTEGERS.items()},
           "bool": 1, "complex64": 8, "complex128": 16, E8M0: 1}
 
@@ -36,7 +36,7 @@ def is_float(dtype):
 # ------------------------------------------------------------------------------------------------- bytes to values
 
 def magnitude(dtype, pattern):
-    """What the pattern without a sign is worth, were there neither infinities nor NaN."""
+    """The value of the pattern without a sign, as if there were neither infinities nor NaN."""
     _, _, fraction_bits, bias, _ = FLOATS[dtype]
     exponent, fraction = pattern >> fraction_bits, pattern & (1 << fraction_bits) - 1
     if exponent == 0:
@@ -213,7 +213,7 @@ def f32(value):
 
 
 def group_numbers(shape, axis, size):
-    """Of each element in row-major order, which entry of the scales is its own: they have the shape that has the number of
+    """The index of each element's entry of the scales, in row-major order: they have the shape that has the number of
     groups in place of the axis. Size 0: each has one."""
     size = size or 1
     inner = math.prod(shape[axis + 1:])
@@ -255,7 +255,7 @@ def quant_group(shape, attributes, data, scales, zeros=None):
 # -------------------------------------------------------------------------------------------------------- comparing
 
 def comparable(dtype, data):
-    """Bytes in a form that is equal if they are, but for the bits of a NaN, which nobody promises."""
+    """Bytes in a form that is equal if they are, except for the bits of a NaN, which are not promised."""
     if dtype in COMPLEX:
         return comparable(COMPLEX[dtype], data)
     found = patterns(dtype, data)
@@ -272,7 +272,7 @@ def with_one_nan(data):
 
 
 def shown(dtype, value):
-    """What zt_value and zt_elements give for a value: integers beyond int64 and complex numbers as text, NaN as NULL."""
+    """The value as zt_value and zt_elements give it: integers beyond int64 and complex numbers as text, NaN as NULL."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, complex):

@@ -63,7 +63,7 @@ def message(db, sql, *arguments):
 
 
 def prefix(source):
-    """What a message about this source begins with."""
+    """The beginning of a message about this source."""
     return "ztensor: <blob>: " if isinstance(source, bytes) else f"ztensor: {source}: "
 
 

@@ -12,7 +12,7 @@ import writer
 from support import rows, value
 from test_stats import exact_root
 
-# What REFERENCE.md states. Of floats; of integers; and, of floats narrower than f64, of the mean, beside the root mean square
+# The bounds in REFERENCE.md: for floats; for integers; and, for floats narrower than f64, for the mean, beside the root mean square
 FLOATS, INTEGERS, NARROW_MEAN = Fraction(1, 10 ** 12), Fraction(1, 10 ** 15), Fraction(1, 10 ** 13)
 LEAST = Fraction(math.ulp(0.0))
 
@@ -68,7 +68,7 @@ def statistics(db, object):
 # ---------------------------------------------------------------------------------------------------------- floats
 
 def cancelling(n, chance):
-    """Numbers of all sizes and their opposites, and one that is left."""
+    """Numbers of all sizes and their opposites, and one without an opposite."""
     half = [chance.uniform(-1, 1) * 2.0 ** chance.randrange(-150, 1020) for _ in range(n // 2)]
     values = half + [-v for v in half] + [chance.gauss(0, 1e-9)] * (n % 2)
     chance.shuffle(values)
@@ -189,7 +189,7 @@ def many(kind):
         return generator.integers(-1 << 63, (1 << 63) - 1, MANY, "<i8")
     values = generator.normal(size=MANY)
     if kind == "f64":
-        # What is huge is in another range than what it cancels
+        # A huge value is in another range than the one that it cancels
         values[:1000] = generator.normal(size=1000) * 1e300
         values[-1000:] = -values[:1000]
     return values.astype({"f64": "<f8", "f32": "<f4"}[kind])
@@ -211,7 +211,7 @@ def test_any_number_of_threads_gives_the_same_bits(db, save, dtype):
 
 # ------------------------------------------------------------------------------------------------------- comparison
 
-# What REFERENCE.md states of products: beside their sum, beside the product of the lengths, and of narrower floats
+# The bounds in REFERENCE.md for products: beside their sum, beside the product of the lengths, and for narrower floats
 DOT, DOT_LENGTHS, NARROW_DOT = Fraction(1, 10 ** 15), Fraction(1, 10 ** 20), Fraction(1, 10 ** 12)
 COSINE = Fraction(1, 10 ** 12)
 

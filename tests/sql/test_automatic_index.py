@@ -1,4 +1,4 @@
-"""What a join pins is looked up in an index that the statement makes: the rows of the scan, in its order, and no others.
+"""A join looks up its pinned columns in an index that the statement makes: the rows of the scan, in its order, and no others.
 
 Compared with ordinary tables, and with the same query in which a + before the column keeps SQLite from telling the extension
 what it is compared with.
@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_read_fails_as_in_the_scan(db, save, tmp_path):
 
 
 def test_a_value_that_no_row_asks_for_fails_nothing(db, save):
-    """Of a tensor whose bytes lie, the hash is an error; a scan never comes to it where another column differs."""
+    """The hash of a tensor with wrong bytes is an error; a scan does not reach it if another column differs."""
     broken = writer.dense(b"\1\2\3", [3])
     broken["components"]["data"] = dict(broken["components"]["data"], encoding="zstd")
     objects = {f"t{i:02}": writer.dense(bytes([i]), [1]) for i in range(30)}

@@ -167,7 +167,7 @@ LIMIT = 100_000
 @pytest.mark.parametrize("generation", ["0.1", "1.0", "1.1", "1.2"])
 @BOTH_WAYS
 def test_a_result_over_the_limit_of_sqlite_is_too_big(db, save, generation, how):
-    # Of a BLOB, the file itself must fit: only zstd makes more of it.
+    # A BLOB's file itself must fit: only zstd makes more of it.
     packed = writer.dense(writer.zstd_repeat(b"\x05", LIMIT + 1), [LIMIT + 1], encoding="zstd")
     file = writer.write({"w": packed}, generation)
     file = file if how == "blob" else save("x.zt", file)

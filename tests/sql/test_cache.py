@@ -17,7 +17,7 @@ def overwrite(path, data):
         file.write(data)
 
 
-# What the manifest says and what the blob holds, each through a function and a table.
+# The manifest's and the blob's contents, each through a function and a table.
 QUERIES = {
     "SELECT zt_blob(?, 'w')": lambda n: bytes([n]) * 8,
     "SELECT data FROM zt_components(?)": lambda n: bytes([n]) * 8,

@@ -9,7 +9,6 @@ import catalogs
 import drivers
 import writer
 from catalogs import ATTRIBUTES, COMPONENTS, FILES, OBJECTS, SQL, ask, create, shell
-from support import ROOT
 
 COLUMNS = {
     "files": "path source container version size mtime objects components stored_bytes decoded_bytes manifest_bytes"
@@ -49,7 +48,7 @@ INSERT INTO run_files VALUES
   ('mlflow', 'mlflow.db', 'r1', 'baseline', 'finished', '/m/a.zt', 60.0, ''),
   ('mlflow', 'mlflow.db', 'r2', 'wider', 'failed', '/m/x.zt', 61.0, 'here');
 """
-# What earlier versions did not know
+# Earlier versions did not have these
 FOUND = """
 INSERT INTO found VALUES (1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6);
 INSERT INTO stamp VALUES (1, '', 86400500000001, 86400500000002, 86400500000000);
@@ -212,7 +211,7 @@ def test_it_can_be_read_within_a_transaction(tmp_path):
     assert (done.out, done.err) == ("0\n", "")
 
 
-# What is not a catalog's: how it was made, and what is said
+# Foreign databases: the statements that make one, and the message
 OTHERS = {
     "another": ("PRAGMA application_id = 7; CREATE TABLE mine(x)", "this database is another program's"),
     "versioned": ("PRAGMA user_version = 12; CREATE TABLE mine(x)", "its user_version is not 0"),
@@ -258,7 +257,7 @@ def dump(path):
 
 @pytest.mark.parametrize("type", ["table", "view", "index", "trigger"])
 def test_no_object_of_another_program_is_replaced_or_passed_over(tmp_path, type):
-    """Whatever its type, of each name that the script needs."""
+    """An object of any type may have a name that the script needs."""
     names = [name.upper() if i % 2 else name for i, (_, name) in enumerate(made(create(tmp_path / "catalog.db")))]
     assert len(names) > 60
     for name in names:
@@ -375,7 +374,7 @@ def version_1(path):
 
 
 def test_a_catalog_of_version_1_becomes_one_of_today(tmp_path, catalog):
-    """The same as one that is made today, so that both can be merged; files with bytes elsewhere are read again."""
+    """It equals a catalog made today, so that both can be merged; files with bytes elsewhere are read again."""
     path = tmp_path / "old.db"
     db = version_1(path)
     db.executescript("UPDATE file SET device = 1, inode = id, fingerprint = 'f', fingerprinted = 1; INSERT INTO fingerprint VALUES (3, 1, 'w');"
@@ -412,7 +411,7 @@ PRAGMA user_version = 2;
 
 
 def test_a_catalog_of_version_2_becomes_one_of_today(tmp_path):
-    """What it knows stays; its times are seconds, which come before all milliseconds."""
+    """Its rows stay; its times are seconds, which come before all milliseconds."""
     db = version_1(tmp_path / "old.db")
     db.executescript(VERSION_2)
     before = db.execute("SELECT * FROM file").fetchall()

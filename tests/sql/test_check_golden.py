@@ -9,7 +9,7 @@ import pytest
 import corpus
 from support import rows, value
 
-ENCODINGS = {"2": ("raw", "zt.zstd-seekable/1")}    # Of the others: raw and zstd
+ENCODINGS = {"2": ("raw", "zt.zstd-seekable/1")}    # Earlier versions have raw and zstd
 # format: the roles that it needs, in the order in which they are missed
 ROLES = {"dense": ["data"], "sparse_csr": ["values", "indices", "indptr"], "sparse_coo": ["values", "coords"],
          "quantized_group": ["packed_weight", "scales", "zeros"], "zt.mx/1": ["data", "scales"], "zt.quant_group/1": ["data", "scales"]}

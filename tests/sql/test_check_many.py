@@ -8,7 +8,7 @@ import writer
 
 COUNT = 10_000
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + hashlib.sha256(b"").hexdigest().encode() + b"\nsize 12345\n"
-# Of the files that are broken, in the order of paths
+# The broken files' findings, in the order of paths
 CUT, LFS, FLIPPED, SECRET = 17, 4711, 5000, 9998
 
 

@@ -104,7 +104,7 @@ def test_a_model_in_several_files_is_one(tmp_path, catalog, planted):
         assert db.execute("SELECT zt_fingerprint(object, fingerprint) FROM zt_objects(?)", (json.dumps(paths),)).fetchall() == [(expected,)]
     db.close()
     assert set(ask(catalog, "SELECT fingerprint FROM same_models")) == {(expected,)}
-    # Of a part that has changed nothing is known
+    # The facts about a changed part are unknown
     with open(shards[1], "r+b") as file:
         file.seek(-1, 2)
         file.write(b"\x7f")

@@ -9,7 +9,7 @@ import pytest
 import corpus
 import reference
 import writer
-from support import failure, message, place, rows, value
+from support import message, place, rows, value
 from test_stats import exact_root
 
 MEASURES = "elements, equal, nans, max_abs, mean_abs, rmse, l2, other_l2, dot, cosine"
@@ -196,7 +196,7 @@ def test_the_damaged_one_is_named(db, tmp_path):
 
 
 def test_a_source_that_cannot_be_opened_is_named_alone(db, tmp_path):
-    # What was opened before has an object; this has none. And of a row before nothing is left to name.
+    # The file opened before has an object; this one has none. The message must name nothing of the row before.
     good, none = write(tmp_path / "good.zt", "f32", [1.0]), str(tmp_path / "none.zt")
     for other, said in ((none, f"ztensor: {none}: cannot open: No such file or directory"), (b"PK", "ztensor: <blob>: not a tensor file of a known format")):
         assert value(db, "SELECT error FROM zt_compare(?, 'w', ?, 'w')", good, other) == said

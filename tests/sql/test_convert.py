@@ -1,4 +1,4 @@
-"""Conversions between element types, through zt_dense. What they must give, reference.py works out."""
+"""Conversions between element types, through zt_dense. reference.py computes the expected results."""
 import math
 import random
 import re

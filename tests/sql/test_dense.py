@@ -6,7 +6,7 @@ import pytest
 
 import reference
 import writer
-from support import failure, message, place, quoted, rows, value
+from support import failure, message, place, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 GENERATIONS = pytest.mark.parametrize("generation", ["0.1", "1.0", "1.1", "1.2"])    # 2 refuses such a file: test_zt2.py
@@ -271,12 +271,6 @@ def test_a_slice_of_zstd_data_is_read_no_further_than_needed(trace, save):
 
 # ------------------------------------------------------------------------------------------------------------- security
 
-def test_nofs_reads_blobs_and_no_path(connect, sample):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert value(nofs, "SELECT zt_dense(?, 'layer1.bias')", writer.sample()) == b"\2" * 4
-    assert message(nofs, "SELECT zt_dense(?, 'layer1.bias')", sample).startswith("ztensor: ")
-
-
 def test_nofs_makes_no_more_than_the_limit_of_sqlite(connect):
     nofs = connect(entry="sqlite3_ztensor_nofs_init")
     nofs.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LIMIT)
@@ -289,8 +283,3 @@ def test_nofs_makes_no_more_than_the_limit_of_sqlite(connect):
         assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG and str(error).startswith(place(file, "w"))
 
 
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
-    db.execute(f"CREATE VIEW stored AS SELECT zt_dense({quoted(sample)}, 'layer1.bias') AS data")
-    assert "unsafe use" in message(db, "SELECT * FROM stored")
-    db.execute(f"CREATE TEMP VIEW of_the_session AS SELECT zt_dense({quoted(sample)}, 'layer1.bias') AS data")
-    assert rows(db, "SELECT * FROM of_the_session") == [(b"\2" * 4,)]

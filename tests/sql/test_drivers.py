@@ -1,4 +1,4 @@
-"""What a format needs beside its driver: the folder of its files, a file for each of its rules, and words where the formats are named.
+"""A format needs more than its driver: the folder of its files, a file for each of its rules, and words where the formats are named.
 What is generated of the drivers, test_readme.py compares; tests/unit/test_rules.c holds the table itself to what it means."""
 import pytest
 

@@ -7,10 +7,11 @@ import struct
 
 import pytest
 
+import conditions
 import corpus
 import reference
 import writer
-from support import failure, message, place, prefix, quoted, rows, value
+from support import message, place, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 MIB = 1 << 20
@@ -23,25 +24,18 @@ def twelve(dtype="f32"):
 
 
 def text(values):
-    """A form that tells -0.0 from 0.0 and 1 from 1.0; NaN is None already."""
+    """The values in a form that tells -0.0 from 0.0 and 1 from 1.0; NaN is None."""
     return [repr(v) for v in values]
 
 
 def same_value(shown, expected):
-    """Whether a value of the table is the one expected. Complex numbers come as JSON, of which spaces are no part."""
+    """Compares a value of the table with the expected one. Complex numbers are JSON, whose spaces do not count."""
     if isinstance(expected, complex):
         return repr(json.loads(shown)) == repr(json.loads(reference.shown(None, expected)))
     return repr(shown) == repr(reference.shown(None, expected))
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
-
-def test_the_columns_and_their_order(db, sample):
-    db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
-    assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "position", "coords", "value"]
-    assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_elements') ORDER BY hidden, cid") == [
-        ("path", 0), ("position", 0), ("coords", 0), ("value", 0), ("source", 1), ("object", 1), ("on_error", 1)]
-
 
 @BOTH_WAYS
 def test_a_dense_object_gives_one_row_for_each_element_in_row_major_order(db, save, how):
@@ -95,7 +89,7 @@ def test_coords_and_complex_values_have_the_json_subtype(db):
 def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, objects):
     for object in objects:
         dtype = corpus.element_type(object)
-        # That these bytes are the right ones is tested in test_dense.py.
+        # test_dense.py tests these bytes.
         values = reference.decode(dtype, value(db, "SELECT zt_dense(?, ?)", str(file), object["name"]), object["elements"])
         for position, wanted in corpus.sample_values(object):
             assert repr(values[position]) == repr(wanted)
@@ -112,20 +106,6 @@ def test_golden_objects_have_the_elements_of_their_dense_form(db, name, file, ob
 
 # ------------------------------------------------------------------------------------------------- conditions on position
 
-COMPARANDS = ["0", "3", "11", "12", "-1", "2.5", "3.0", "-0.5", "'3'", "'2.5'", "'x'", "''", "NULL", "X'33'", "1e300", "-1e300",
-              "9223372036854775807", "-9223372036854775808", "9223372036854775808.0", "1 + 2", "(SELECT 4)", "1e999", "-1e999"]
-CONDITIONS = [f"{{}} {operator} {c}" for operator in ("=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT") for c in COMPARANDS] + [
-    f"{c} {operator} {{}}" for operator in ("=", "<", ">=") for c in ("3", "2.5", "'3'")] + [
-    f"{{}} BETWEEN {low} AND {high}" for low, high in [
-        ("2", "5"), ("5", "2"), ("-5", "3"), ("9", "99"), ("2.5", "5.5"), ("'2'", "'5'"), ("NULL", "5"), ("2", "NULL"),
-        ("-1e300", "1e300"),
-        ("3", "3"), ("X'00'", "X'ff'"), ("0", "'x'"), ("4.000001", "4.999999"),
-        ("-9223372036854775808", "9223372036854775807")]] + [
-    "{} > 2 AND {} < 7", "{} >= 2 AND {} > 3 AND {} <= 9 AND {} < 9", "{} > 3 AND {} = 5", "{} = 5 AND {} = 6",
-    "{} = 5 AND {} = 5.0",
-    "{} IN (1, 3, 3, 99, -1)", "{} IN (1.0, 2.5, '4', NULL)", "{} IN (SELECT 2 UNION SELECT 4)", "{} IN ()", "{} NOT IN (1, 2)",
-    "{} < 2 OR {} > 9", "{} = 1 OR {} = 1", "{} IS NULL", "{} NOT NULL", "NOT {} = 3", "{} NOT BETWEEN 2 AND 9", "{} LIKE '1%'",
-    "{} > 2 AND {} > 'x'", "{} > 9223372036854775806", "{} < -9223372036854775807", "{} = 2 OR value = 8"]
 FILES = {
     "dense": twelve(),
     "zstd": writer.write({"w": writer.zstd_parts(writer.dense(bytes(range(12)), [12]))}),
@@ -141,7 +121,7 @@ FILES = {
     ("position > 9223372036854775806", 3), ("position > 9.3e18", 2), ("position > 1e19", 1), ("position < 1e19", 4), ("position < 'x'", 5),
     ("position > '9400000000000000000'", 2)])
 def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
-    """A LIMIT is right or refused: they are shown as text, and how SQLite takes that for a number only SQLite knows."""
+    """A LIMIT is right or refused: such positions are text, and only SQLite knows how it converts text to a number."""
     coords = [(2, 5), (0, 7), (1, 1 << 61), (2, 2 * 10**17), (2, 1 << 61)]
     huge = writer.write({"w": writer.sparse_coo([3, 1 << 62], coords, bytes(range(1, 6)), "u8", "u64")})
     sql = f"SELECT position FROM zt_elements(?1, 'w') WHERE {condition}"
@@ -152,15 +132,15 @@ def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
             assert rows(db, sql + end, huge) == whole[some]
         except sqlite3.OperationalError as error:
             assert "no INTEGER: write + before the column" in str(error) and "806" not in condition
-        assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # None of them is so far out
+        assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # It has no such position
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db, kind):
     copy_into_table(db, FILES[kind])
     chosen = 0
-    for condition in CONDITIONS:
-        sql = f"SELECT position, coords FROM {{}} WHERE {condition.format(*['position'] * 4)}"
+    for condition in (*conditions.of("position"), "position = 2 OR value = 8"):
+        sql = f"SELECT position, coords FROM {{}} WHERE {condition}"
         expected = rows(db, sql.format("copy"))
         assert sorted(rows(db, sql.format("zt_elements(?, 'w')"), FILES[kind])) == sorted(expected), condition
         chosen += len(expected)
@@ -168,7 +148,7 @@ def test_conditions_on_position_choose_the_same_rows_as_of_an_ordinary_table(db,
 
 
 def copy_into_table(db, file):
-    """All elements in an ordinary table: what it answers is right."""
+    """Copies all elements into an ordinary table, whose answers are right."""
     db.execute("CREATE TABLE copy(position INTEGER, coords TEXT, value)")
     db.execute("INSERT INTO copy SELECT position, coords, value FROM zt_elements(?, 'w')", (file,))
     assert rows(db, "SELECT count(*) > 0 FROM copy") == [(1,)]
@@ -198,7 +178,7 @@ UNSORTED = {
     "thousands": writer.write({"w": writer.sparse_coo(
         [100, 100], [(i * 37 % 101 % 100, i * 59 % 97) for i in range(9001)], bytes(i % 251 for i in range(9001)))}),
 }
-LITERAL_IS_KNOWN = sqlite3.sqlite_version_info >= (3, 38)   # When a statement is planned
+LITERAL_IS_KNOWN = sqlite3.sqlite_version_info >= (3, 38)   # SQLite knows literals when it plans a statement
 
 
 def literal(file):
@@ -208,7 +188,7 @@ def literal(file):
 @pytest.mark.parametrize("kind", UNSORTED)
 @pytest.mark.parametrize("order", ["position", "position DESC"])
 def test_stored_elements_come_in_the_order_of_their_positions(db, kind, order):
-    """Those of one position stay in storage order, if they ascend."""
+    """Elements of one position stay in storage order, if the positions ascend."""
     db.execute("CREATE TABLE copy AS SELECT position, coords, value, rowid AS id FROM zt_elements(?, 'w')",
                (UNSORTED[kind],))
     source = f"(SELECT *, rowid AS id FROM zt_elements({literal(UNSORTED[kind])}, 'w'))"
@@ -289,7 +269,7 @@ def test_elements_of_tensors_of_any_size_are_found(db, tmp_path):
 
 
 def test_many_elements_come_out_whole(db):
-    # More than any window that a reader may work in.
+    # More elements than any window has.
     count = 300_007
     data = b"".join(i.to_bytes(4, "little") for i in range(count))
     for object in (writer.dense(data, [count], "u32"), writer.zstd_parts(writer.dense(data, [count], "u32"))):
@@ -319,39 +299,6 @@ def test_conditions_on_path_and_position_work_together(db, tree):
     assert rows(db, sql, tree.path, tree.files[4]) == [(5,), (5,)]
 
 
-@BOTH_WAYS
-def test_a_missing_object_of_a_literal_file_is_an_error_that_suggests_the_one_meant(db, save, how):
-    source = writer.sample() if how == "blob" else save("x.zt", writer.sample())
-    text = message(db, "SELECT * FROM zt_elements(?, 'layer1.wieght')", source)
-    assert text.startswith(place(source, "layer1.wieght")) and "did you mean 'layer1.weight'?" in text
-
-
-def test_an_unreadable_file_among_many_is_an_error_that_names_it(db, tree, save):
-    broken = save("tree/a0.zt", b"broken")
-    with pytest.raises(sqlite3.OperationalError) as caught:
-        rows(db, "SELECT * FROM zt_elements(?, 'layer1.bias')", tree.path)
-    assert str(caught.value).startswith(prefix(broken))
-
-
-def test_a_literal_path_that_does_not_exist_is_an_error(db, tmp_path):
-    missing = str(tmp_path / "none.zt")
-    assert message(db, "SELECT * FROM zt_elements(?, 'w')", missing).startswith(prefix(missing))
-
-
-def test_a_null_source_or_object_gives_no_rows(db, sample):
-    for arguments in ((None, "w"), (sample, None), (None, None)):
-        assert rows(db, "SELECT * FROM zt_elements(?, ?)", *arguments) == []
-
-
-@pytest.mark.parametrize("call", ["zt_elements", "zt_elements()", "zt_elements('{}')"])
-def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
-    assert "zt_elements('model.zt'" in message(db, f"SELECT * FROM {call.format(sample)}")
-
-
-def test_it_takes_no_more_arguments_than_it_has(db, sample):
-    assert "too many arguments" in message(db, "SELECT * FROM zt_elements(?, 'layer1.bias', 'skip', 1)", sample)
-
-
 def test_the_arguments_can_be_given_as_conditions_and_are_seen_in_the_hidden_columns(db, sample):
     got = rows(db, "SELECT source, object, value FROM zt_elements WHERE source = ? AND object = 'layer1.bias'", sample)
     assert got == [(sample, "layer1.bias", 2)] * 4
@@ -377,15 +324,6 @@ def test_an_object_that_cannot_be_interpreted_is_an_error(db):
 
 
 # ------------------------------------------------------------------------------------------------- what is read, security
-
-def test_rowids_are_unique_and_the_same_whatever_the_condition(db, tree):
-    sql = "SELECT rowid, path, position FROM zt_elements(?, 'layer1.weight')"
-    everything = rows(db, sql, tree.path)
-    assert len({rowid for rowid, _, _ in everything}) == 60
-    for condition in ("position = 3", "position > 2 AND path LIKE '%/b/%'", f"path = '{tree.files[4]}'", "position IN (3, 5)"):
-        got = rows(db, f"{sql} WHERE {condition}", tree.path)
-        assert got and set(got) <= set(everything)
-
 
 def test_rowids_of_stored_elements_are_unique_and_the_same_whatever_the_condition(db):
     # Two of the stored elements share a position.
@@ -425,19 +363,8 @@ def test_an_impossible_condition_reads_nothing_of_the_tensor(trace, large):
     assert got.bytes_read(large, MIB, 3 * MIB) == 0
 
 
-def test_nofs_reads_blobs_and_no_path(connect, sample):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert rows(nofs, "SELECT value FROM zt_elements(?, 'layer1.bias')", writer.sample()) == [(2,)] * 4
-    assert message(nofs, "SELECT * FROM zt_elements(?, 'layer1.bias')", sample).startswith("ztensor: ")
-
-
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_elements({quoted(sample)}, 'layer1.bias')")
-    assert 'unsafe use of virtual table "zt_elements"' in message(db, "SELECT * FROM stored")
-
-
 def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
-    """OR recognises rows by it, and FULL JOIN does."""
+    """OR and FULL JOIN recognise rows by their rowid."""
     matrix = writer.sparse_csr([300, 4], [2 * i for i in range(301)], [1, 3] * 300, bytes(i % 250 + 1 for i in range(600)))
     path = save("csr.zt", writer.write({"w": matrix}))
     db.execute(f"CREATE VIRTUAL TABLE temp.e USING zt_elements('{path}', w)")
@@ -447,13 +374,6 @@ def test_an_element_keeps_its_rowid_whatever_the_condition(db, save):
             position: rowid for position, rowid in whole.items() if position >= low}
     got = rows(db, "SELECT position FROM e WHERE position = 1 OR position > 1194 OR position BETWEEN 40 AND 44")
     assert sorted(got) == [(1,), (41,), (43,), (1195,), (1197,), (1199,)]
-
-
-@pytest.mark.parametrize("table", ["zt_elements(?, {})", "zt_rows(?, {})"])
-def test_the_name_of_an_object_is_all_of_it(db, table):
-    file = writer.write({"w": writer.dense(bytes(4), [4], dtype="u8")})
-    assert "U+0000" in message(db, "SELECT * FROM " + table.format("'w' || char(0) || 'x'"), file)
-    assert "must be TEXT, not a BLOB" in message(db, "SELECT * FROM " + table.format("x'77'"), file)
 
 
 def test_bytes_of_objects_without_elements_are_checked(db):

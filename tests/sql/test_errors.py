@@ -1,4 +1,4 @@
-"""What errors say, where they are, and what they leave behind."""
+"""The messages of errors, their places, and the state after them."""
 import json
 import sqlite3
 
@@ -169,7 +169,7 @@ def test_a_progress_handler_and_a_failure_of_its_own(connect, tmp_path):
     interrupted(db, "SELECT count(*) FROM zt_files(?)", str(tmp_path))
 
 
-# Of a file whose opening asks nobody.
+# Opening this file checks for no interrupt.
 @pytest.mark.parametrize("sql", ["SELECT zt_manifest(?)", "SELECT attributes FROM zt_files(?)", "SELECT value FROM zt_attributes(?)",
                                  "SELECT attributes FROM zt_objects(?)"])
 @pytest.mark.parametrize("many", [list(range(5000)), {str(i): [i] for i in range(5000)}], ids=["array", "map"])
@@ -223,7 +223,7 @@ def named(save, names):
 
 
 def suggested(db, save, names):
-    """What a lookup among these objects says was meant."""
+    """The name that a lookup among these objects suggests."""
     path = named(save, names)
     text = message(db, "SELECT zt_value(?, ?, 0)", path, "a" * 128)
     assert "no such object" in text

@@ -49,7 +49,7 @@ def test_what_was_read_decides(tmp_path, catalog, seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("what", [(), ("check",), ("fingerprint",)])
 def test_digests_decide_where_nobody_has_read(tmp_path, catalog, seed, what):
-    """Nothing is proved that is not so, unless nobody has read it; nothing that is so is denied."""
+    """No false fact is proved, except about unread bytes; no true fact is denied."""
     planted = facts.collection(tmp_path / "models", seed)
     refresh(catalog, planted.directory)
     passes(catalog, *what, files=1000)

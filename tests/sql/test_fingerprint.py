@@ -120,7 +120,7 @@ def safetensors_of(header, data):
 
 
 def stored_alike():
-    """What holds it: a file whose object `w` (of npy: the only one) has SHAPE and DATA."""
+    """A file whose object `w` (in npy: the only one) has SHAPE and DATA."""
     dense = writer.dense(DATA, SHAPE, "f32")
     matrix = numpy.array(MATRIX, "<f4").reshape(SHAPE)
     indptr = [sum(cell < 4 * row for cell in CELLS) for row in range(4)]

@@ -1,4 +1,4 @@
-"""Files that are read by nobody here: of formats that are known by name, and of none that is."""
+"""Files that no driver reads: those of formats that are known by name, and of unknown ones."""
 import collections
 import io
 import pickle

@@ -1,9 +1,7 @@
 """zt_given: the value that a query gives, or an error in the words of a view."""
-import sqlite3
-
 import pytest
 
-from support import message, open_connection, rows
+from support import message, rows
 
 NOFS = "sqlite3_ztensor_nofs_init"
 

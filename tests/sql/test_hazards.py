@@ -1,18 +1,14 @@
 """Files that change, vanish, cannot be read, or are used from several threads."""
 import hashlib
 import os
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import threading
 
 import pytest
 
 import corpus
 import writer
-from support import EXTENSION, message, open_connection, place, prefix, rows, value
+from support import message, open_connection, place, prefix, rows, value
 
 KIB100 = 100_000
 
@@ -77,7 +73,7 @@ def test_a_file_overwritten_by_a_shorter_one_while_a_statement_runs_is_an_error_
 
 
 def test_listing_goes_on_though_the_file_was_truncated(db, three):
-    # What was validated when the file was opened is in memory.
+    # The manifest was validated when the file was opened, and is in memory.
     cursor = started(db, "SELECT object, length FROM zt_components(?)", three)
     os.truncate(three, 0)
     assert cursor.fetchall() == [(name, KIB100) for name in "abc"]
@@ -224,7 +220,7 @@ def test_a_file_replaced_again_and_again_is_read_as_one_or_the_other(db, save, t
 
 
 def test_a_file_rewritten_in_place_again_and_again_gives_rows_or_an_error(db, save):
-    # What is read may be half of each; the rows that come must still be rows of one of the manifests.
+    # A read may get half of each; the rows must still be rows of one of the manifests.
     versions = [writer.write({name: writer.dense(name.encode() * size) for name in names})
                 for names, size in (("ab", 5000), ("cde", 3000))]
     path = save("x.zt", versions[0])

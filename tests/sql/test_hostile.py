@@ -192,7 +192,7 @@ def test_bytes_that_cannot_be_decoded_are_an_error_that_names_the_component(db, 
              "SELECT zt_blob(?, ?, ?, 0, 1 << 40)", *(f"SELECT zt_hash(?, ?, ?, '{name}')" for name in ("sha256", "crc32c", "xxh3"))]
     for sql in calls:
         text = fails(db, sql, source, object, role)
-        # Of a range, too many bytes are those of the range
+        # A range is too large by its own bytes
         expected = (case.get("message") or "").replace(str((1 << 64) - 1), str(1 << 40)) if "<<" in sql else case.get("message")
         if "zt_hash" in sql:    # Which reads piece by piece
             expected = case.get("streamed", expected)

@@ -1,11 +1,11 @@
-"""What holds for every file of ext/: the width of its lines, whose name is whose, and what is known where."""
+"""Rules for every file of ext/: the width of lines, the owner of each name, and the files that each file may know."""
 import re
 
 from support import ROOT
 
 SOURCES = sorted((ROOT / "ext").rglob("*.[ch]"))
 
-# What a file defines for itself: functions and data, types, constants, macros
+# A file's own definitions: functions and data, types, constants, macros
 OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?:typedef )?(?:struct|union|enum) (?!zt_)(\w+) \{", r"^\} (?!zt_)(\w+);",
        r"^# *define (?!_|XXH_|WIN32_|OPENSSL_)(\w+)"]
 CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
@@ -64,7 +64,7 @@ def test_what_a_file_has_for_itself_begins_with_its_subject():
     assert others == []
 
 
-# Above container/ nobody knows what a file is written in. The table of rules cites specifications, and the extension has a version
+# No file above container/ knows a file's format. The table of rules cites specifications, and the extension has a version
 ABOVE = [path for path in SOURCES if path.relative_to(ROOT / "ext").parts[0] in ("tensor", "sqlite", "ztensor.c")]
 CITING = {"rule.c", "function_version.c"}
 GENERATION = re.compile(r"(?<![\w.])(?:0\.1|1\.[012])(?![\d])|zTensor 2|\bzt[012]\b|\bgenerations?\b", re.I)
@@ -98,7 +98,7 @@ GLOBAL = re.compile(r"^(?!static|typedef|#|extern|struct \w+ \{)(?:const )?\w[\w
 
 
 def uses():
-    """Of each C file, by its subject, those whose functions and data it names."""
+    """Maps each C file's subject to the files whose functions and data it names."""
     text = {path: re.sub(r"/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", " ", path.read_text(), flags=re.S) for path in SOURCES if path.suffix == ".c"}
     subject = {path: f"{path.parent.name}/{SUBJECT.get(path.stem, path.stem)}" for path in text}
     defined = {name: subject[path] for path in text for name in GLOBAL.findall(text[path])}
@@ -119,4 +119,4 @@ def test_no_files_call_each_other_in_a_circle():
         if not loose:
             break
         used = {one: others - loose for one, others in used.items() if one not in loose}
-    assert set(used) <= {"core/error", "core/os"}   # What the system says is part of a failure
+    assert set(used) <= {"core/error", "core/os"}   # The system's message is part of a failure

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 import writer
-from support import SOURCE_TABLES, failure, message, rows, value
+from support import SOURCE_TABLES, failure, rows, value
 
 NAMES = ["0", "00", "0.0", "-0", "1", "1e3", "1000", "a"]
 # SQLite hands over all values of an IN in one call. Before, it compared each again as if it came

@@ -12,7 +12,11 @@ from support import EXTENSION, RAISING_TABLES, SOURCE_TABLES, failure, message, 
 NOFS = "sqlite3_ztensor_nofs_init"
 TABLES = pytest.mark.parametrize("table", SOURCE_TABLES)
 LIMITS = {"LENGTH": 0, "SQL_LENGTH": 1}   # Numbers of SQLITE_LIMIT_
-FUNCTIONS = pytest.mark.parametrize("call", ["zt_blob({}, 'layer1.bias')", "zt_manifest({})"])
+FUNCTIONS = pytest.mark.parametrize("call", [
+    "zt_blob({}, 'layer1.bias')", "zt_manifest({})", "zt_dense({}, 'layer1.bias')", "zt_json({}, 'layer1.bias')", "zt_json({}, 'layer1.bias', 'f32', 0, 1)",
+    "zt_value({}, 'layer1.bias', 1)", "zt_hash({}, 'layer1.bias', 'crc32c')", "zt_hash({}, 'layer1.bias', NULL, 'crc32c')"])
+CALLS = pytest.mark.parametrize("call", [f"{table}({{}})" for table in (*SOURCE_TABLES, "zt_stats", "zt_check")] + [
+    f"{table}({{}}, 'layer1.bias')" for table in ("zt_elements", "zt_rows")])
 
 
 def test_the_entry_point_is_found_by_the_name_of_the_file(connect, sample):
@@ -97,15 +101,26 @@ def test_nofs_refuses_every_source_that_is_a_path(nofs, tree, table):
         assert message(nofs, f"SELECT * FROM {table} WHERE source = ?", source).startswith("ztensor: ")
 
 
+@CALLS
+def test_nofs_reads_blobs_and_no_path_in_the_tables(nofs, db, sample, call):
+    sql = "SELECT * FROM " + call.format("?")
+    blob = writer.write({"layer1.bias": writer.dense(b"\2" * 4)}, attributes={"k": "v"})
+    assert rows(nofs, sql, blob) == rows(db, sql, blob) != []
+    for source in (sample, "file://" + sample, "file:x", sample + "x", "none.zt", "*.zt"):
+        assert message(nofs, sql, source).startswith("ztensor: ")
+
+
 @FUNCTIONS
-def test_nofs_refuses_a_path_in_the_functions(nofs, sample, call):
+def test_nofs_reads_blobs_and_no_path_in_the_functions(nofs, db, sample, call):
+    sql = "SELECT " + call.format("?")
+    assert value(nofs, sql, writer.sample()) == value(db, sql, writer.sample()) is not None
     for source in (sample, "file://" + sample, sample + "x"):
-        assert message(nofs, "SELECT " + call.format("?"), source).startswith("ztensor: ")
+        assert message(nofs, sql, source).startswith("ztensor: ")
 
 
 @pytest.mark.parametrize("table", RAISING_TABLES)
 def test_nofs_gives_no_row_of_a_file_with_skip_either(nofs, sample, table):
-    # An error or no row: both give nothing away.
+    # An error and an empty result both reveal nothing.
     try:
         got = rows(nofs, f"SELECT * FROM {table}(?, 'skip')", sample)
     except sqlite3.OperationalError as error:
@@ -114,10 +129,10 @@ def test_nofs_gives_no_row_of_a_file_with_skip_either(nofs, sample, table):
     assert got == []
 
 
-@TABLES
-def test_nofs_makes_no_named_table_over_files(nofs, sample, table):
+@CALLS
+def test_nofs_makes_no_named_table_over_files(nofs, sample, call):
     with pytest.raises(sqlite3.OperationalError, match="ztensor: "):
-        nofs.execute(f"CREATE VIRTUAL TABLE temp.models USING {table}('{sample}')")
+        nofs.execute("CREATE VIRTUAL TABLE temp.models USING " + call.format(f"'{sample}'"))
         rows(nofs, "SELECT * FROM models")
 
 
@@ -133,7 +148,7 @@ def test_nofs_opens_nothing(trace, tree):
     queries += [f"SELECT {f};" for s in sources for f in (f"zt_blob('{s}', 'layer1.bias')", f"zt_manifest('{s}')")]
     queries += [f"SELECT path, size FROM zt_files('{s}');" for s in sources]
     got = trace("\n".join(queries) + "\nSELECT 'end';", entry=NOFS)
-    # zt_files may report the refusal in its error column or as an error: what counts is that nothing else comes out.
+    # zt_files may report the refusal in its error column or as an error: no other answer is allowed.
     assert got.out.splitlines()[-1] == "end"
     assert "layer1" not in got.out
     assert [path for path in got.opened if path.startswith(tree.path)] == []
@@ -147,7 +162,7 @@ def test_nofs_opens_nothing_by_its_libraries_either(trace):
     queries += [f"SELECT zt_version(), zt_content_id({file}), zt_dense({file}, 'layer1.bias');"]
     least, got = trace("SELECT zt_version();", entry=NOFS), trace("\n".join(queries), entry=NOFS)
     assert "sha256:" in got.out
-    known = set(least.opened) | {"/dev/urandom"}   # That is SQLite's own; below /proc a sanitizer looks
+    known = set(least.opened) | {"/dev/urandom"}   # SQLite opens it; a sanitizer opens files below /proc
     assert {path for path in got.opened if not path.startswith("/proc/")} <= known
 
 
@@ -176,7 +191,7 @@ def test_nofs_decodes_no_more_than_the_limit_of_sqlite(nofs, db, arguments):
     assert error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
     assert str(error).startswith(place(file, "w", "data"))
     if "10" in arguments:
-        # The other entry point may take its time for a range of something large.
+        # The other entry point may decode a large component for a range.
         assert value(db, f"SELECT zt_blob(?, 'w'{arguments})", file) == b"\x05" * 10
     assert value(nofs, "SELECT zt_blob(?, 'w', 'data', 90000, 10)", file) == b"\x05" * 10
 
@@ -189,7 +204,7 @@ def test_nofs_decodes_no_more_than_the_limit_of_sqlite(nofs, db, arguments):
                                   "zt_compare(?1, 'layer1.bias', ?1, 'layer1.bias')"])
 @pytest.mark.parametrize("limits", [["LENGTH"], ["SQL_LENGTH"], ["LENGTH", "SQL_LENGTH"]])
 def test_tables_are_there_however_short_values_must_be(connect, monkeypatch, tmp_path, call, length, limits):
-    monkeypatch.chdir(tmp_path)   # A path, too, is a value
+    monkeypatch.chdir(tmp_path)   # A relative path is a value, too
     (tmp_path / "x.zt").write_bytes(writer.sample())
     sql, arguments = f"SELECT count(*) FROM {call}", ["x.zt"] if "?" in call else []
     unlimited, db = value(connect(), sql, *arguments), connect()
@@ -224,12 +239,13 @@ def test_nofs_reads_null_and_numbers_as_the_other_entry_point_does(nofs):
 
 # ------------------------------------------------------------------------------------------------------- direct only
 
-@TABLES
-def test_a_view_stored_in_the_database_cannot_use_a_table(db, sample, table):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM {table}('{sample}')")
-    db.execute(f"CREATE TEMP VIEW mine AS SELECT * FROM {table}('{sample}')")
-    assert f'unsafe use of virtual table "{table}"' in message(db, "SELECT * FROM stored")
-    assert rows(db, "SELECT * FROM mine") == rows(db, f"SELECT * FROM {table}(?)", sample)
+@CALLS
+def test_a_view_stored_in_the_database_cannot_use_a_table(db, sample, call):
+    use = call.format(f"'{sample}'")
+    db.execute(f"CREATE VIEW stored AS SELECT * FROM {use}")
+    db.execute(f"CREATE TEMP VIEW mine AS SELECT * FROM {use}")
+    assert f'unsafe use of virtual table "{call.partition("(")[0]}"' in message(db, "SELECT * FROM stored")
+    assert rows(db, "SELECT * FROM mine") == rows(db, f"SELECT * FROM {use}")
 
 
 def test_a_connection_that_trusts_no_schema_can_use_both(db, sample):

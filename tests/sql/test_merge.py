@@ -84,7 +84,7 @@ def test_a_merged_catalog_says_what_each_says(tmp_path, three):
     assert ask(merged, "PRAGMA foreign_key_check") == ask(merged, "SELECT * FROM sqlite_master WHERE name = 'incoming'") == []
     assert {host for host, in ask(merged, "SELECT host FROM files")} == {"a", "b"}
     [(shared,)] = ask(merged, "SELECT count(*) FROM architecture")
-    assert shared == 1   # Of all three files that can be read
+    assert shared == 1   # All three readable files share it
 
 
 def test_merging_again_and_in_another_order_changes_nothing(tmp_path, three):
@@ -425,7 +425,7 @@ def edited(catalog, path, *statements):
     return path
 
 
-# What one catalog knows more of the same file: is a fingerprint in the other one of this state?
+# One catalog may know more of the same file: is a fingerprint in the other one of this state?
 ELSEWHERE = {"INSERT INTO external VALUES (1, '/s', 8, 1.5, 7)": False, "UPDATE file SET inode = inode + 1": False, "SELECT 1": True,
              "UPDATE file SET refreshed = refreshed + 1": True, "INSERT INTO external VALUES (1, '/s', 8, 1.0, 7)": False}
 

@@ -1,4 +1,4 @@
-"""Tensors whose values nobody can have: each is a row, a finding that says why, and no part of any fingerprint."""
+"""Tensors without readable values: each is a row, a finding that says why, and no part of any fingerprint."""
 import io
 import sqlite3
 
@@ -13,7 +13,6 @@ from write_npz import DEFLATE, Member, archive
 
 FILES = sorted(path for format in corpus.formats() for folder in ("golden", "hostile") for path in (corpus.FORMATS / format / folder).rglob("*")
                if path.is_file() and path.suffix not in (".json", ".md", ".txt"))
-SEVERITIES = "SELECT severity FROM zt_rules WHERE rule = ?"
 
 
 def without_values(db, source):
@@ -68,7 +67,7 @@ def test_a_tensor_without_values_is_a_finding_and_makes_no_fingerprint(db, forma
             assert got is not None, path
         elif error is None:
             assert got is None, path
-        else:   # What is broken is said, and has a finding that is an error
+        else:   # A broken object is an error, and has a finding of severity error
             assert error in lost.values(), path
             assert any(severity == "error" and object in lost for object, severity, _ in findings), path
         seen["whole" if not lost else "error" if error else "NULL"] += 1

@@ -254,7 +254,7 @@ def test_a_file_cut_at_any_byte_of_its_graph_is_an_error(db, save):
         for source in save(f"{n}.onnx", whole[:n]), whole[:n]:
             if n < end:
                 assert message(db, "SELECT * FROM zt_objects(?)", source).startswith(prefix(source)), n
-            else:    # A model without opset_import, or one that is cut
+            else:    # A model without opset_import, or a cut one
                 assert len(everything(db, source)[0]) in (2, 8)
 
 

@@ -1,4 +1,4 @@
-"""What a catalog tells files by: kinds of errors, device and inode, digests of architecture and layout; zt_absolute() and zt_host()."""
+"""The columns by which a catalog tells files apart: kinds of errors, device and inode, digests of architecture and layout; zt_absolute() and zt_host()."""
 import json
 import os
 import socket

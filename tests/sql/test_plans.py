@@ -1,4 +1,4 @@
-"""What a query costs: LIMIT and OFFSET, ORDER BY, and the files and bytes that are left alone.
+"""The cost of a query: LIMIT and OFFSET, ORDER BY, and the files and bytes that are left alone.
 
 Measured in steps of SQLite's machine, in files opened and in bytes read (strace), never in time.
 """

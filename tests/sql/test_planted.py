@@ -81,7 +81,7 @@ SAME = dict(one__zt=zt_1(VALUES), two__zt=zt_2(VALUES), three__safetensors=safet
 def test_the_same_model_in_three_containers(plant):
     other = {**VALUES, "layer.0.weight": VALUES["layer.1.weight"]}
     plant(**SAME, other__zt=zt_1(other))
-    assert ask(plant.catalog, "SELECT * FROM same_models") == []   # Nobody looked
+    assert ask(plant.catalog, "SELECT * FROM same_models") == []   # No query has looked yet
     assert names(ask(plant.catalog, "SELECT path FROM families")) == ["one.zt", "other.zt", "three.safetensors", "two.zt"]
     assert differences(plant, "one.zt", "three.safetensors") == [(name, "unknown") for name in VALUES]
     assert passes(plant.catalog, "fingerprint") == [("fingerprint", 4, 0)]
@@ -385,7 +385,7 @@ ELSEWHERE = {"model.zt": (sharded, "model-s.zt", writer.data_shard), ".zt": (sha
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_bytes_in_another_file_are_bytes_of_the_model(tmp_path, name):
-    """What is known of a model is forgotten when a file changes that has bytes of it; and it is not read again without need."""
+    """A model's facts are forgotten when a file with its bytes changes; the model is not read again without need."""
     write, beside, hold = ELSEWHERE[name]
     catalog, model, other = create(tmp_path / "catalog.db"), tmp_path / name, tmp_path / beside
     other.parent.mkdir(parents=True, exist_ok=True)
@@ -440,7 +440,7 @@ def test_the_history_of_a_collection(plant):
 
 
 def test_files_of_one_architecture_and_layout_share_them(plant):
-    """Whatever their metadata, which move the data; a catalog keeps none that no file has."""
+    """Metadata, which move the data, do not matter. A catalog keeps no layout that no file has."""
     plant(**{f"f{i}__safetensors": safetensors(VALUES, {"run": "x" * i * 9}) for i in range(6)}, z__zt=zt_1(VALUES))
     assert [ask(plant.catalog, f"SELECT count(*) FROM {t}")[0][0] for t in ("architecture", "layout", "tensor", "part")] == [1, 2, 4, 8]
     assert len(ask(plant.catalog, "SELECT DISTINCT offset FROM components WHERE object = 'layer.0.weight'")) == 7

@@ -92,7 +92,7 @@ def test_a_cell_of_a_table_is_short(page):
 
 
 def test_the_texts_are_found():
-    """Of each kind, a sentence that is known to be there."""
+    """Each kind has a sentence that is known to be there."""
     found = {blocks: [] for _, blocks in SOURCES}
     for path, blocks in SOURCES:
         found[blocks] += sentences(blocks, path.read_text())

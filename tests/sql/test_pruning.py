@@ -1,4 +1,4 @@
-"""What is not needed is not read (seen with strace), and nothing is lost by that (compared with an ordinary table)."""
+"""Unneeded bytes are not read (seen with strace), and no row is lost by that (compared with an ordinary table)."""
 import os
 import re
 import sqlite3
@@ -47,7 +47,7 @@ def test_of_files_that_are_alike_the_metadata_are_read_at_once(trace, tmp_path, 
     for i in range(5):
         path = tmp_path / f"{i}.zt"
         path.write_bytes(writer.write({f"w{i}": writer.dense(b"\1" * 1000), "x": writer.dense(b"\2")}, generation))
-    time.sleep(0.1)    # Nobody knows what the last one was like while it may still be written to
+    time.sleep(0.1)    # A file that may still be written to is not remembered
     got = trace(f"SELECT zt_threads(1);\nSELECT count(*) FROM zt_objects('{tmp_path}');")
     assert got.out.split() == ["1", "10"]
     calls = [sum(path == str(tmp_path / f"{i}.zt") for path, _, _ in got.reads) for i in range(5)]
@@ -330,7 +330,7 @@ def test_a_scan_larger_than_the_cache_finds_its_beginning_there_again(trace, sav
 
 
 def test_small_files_that_a_statement_asks_for_once_are_kept_up_to_64_mib(trace, save):
-    # Of a join over any number of files memory stays bounded; what a statement comes back to is found again.
+    # The memory of a join over any number of files is bounded; a statement finds again the files to which it returns.
     def read_again(count):
         text = 9 * MIB // 10 * "x"
         files = [save(f"runs{count}/{i:02}.zt", writer.write({"t": writer.dense(b"\1")}, "1.2", attributes={"text": text})) for i in range(count)]

@@ -468,7 +468,7 @@ def test_what_an_archive_does_not_say_is_null(db):
 
 @pytest.mark.parametrize("options", [{}, {"methods": {"data/0": zipfile.ZIP_DEFLATED}}, {"storages": {}}], ids=["stored", "deflated", "lost"])
 def test_without_a_version_all_else_is_as_with_one(db, options):
-    """The first thing that is kept of an archive is not taken for one that is not there."""
+    """The first entry kept of an archive is not mistaken for a missing one."""
     def answers(version):
         source = of(tensor(), version=version, **options)
         dense, = rows(db, "SELECT iif(error IS NULL, zt_json(?1, object), error) FROM zt_stats(?1)", source)

@@ -27,7 +27,7 @@ def objects(db, source):
 
 
 def values(db, source):
-    """Of each object its values, or what is wrong with them."""
+    """The values of each object, or their fault."""
     found = {}
     for object, in rows(db, "SELECT object FROM zt_objects(?)", source):
         try:
@@ -81,7 +81,7 @@ def test_the_manifest_says_what_the_file_says_of_itself(db):
 # ------------------------------------------------------------------------------------------------------- all protocols
 
 class Stand:
-    """What a pickle calls."""
+    """The callables that a pickle calls."""
 
     def __init__(self, function, *args):
         self.made = function, args
@@ -252,7 +252,7 @@ def test_parameters_before_0_4(db, kind, more):
 
 
 def test_many_storages_of_any_size(db):
-    """What is read at once of storages that lie close together ends in each of their parts."""
+    """A single read of storages that lie close together may end in each of their parts."""
     sizes = [(7 * i) % 61 if i % 500 else 30000 + i for i in range(4000)]
     storages = {str(i): (n, struct.pack(f"<{n}i", *[i] * n)) for i, n in enumerate(sizes)}
     source = legacy({str(i): old((n,), elements=n, key=str(i), kind="IntStorage") for i, n in enumerate(sizes)}, storages=storages)

@@ -1,5 +1,5 @@
-"""numpy's arrays and scalars in pickles: opcode by opcode, and as Python's pickle module writes them where numpy is there. What zt_dense
-gives are numpy's own bytes; what has no numbers is listed."""
+"""numpy's arrays and scalars in pickles: opcode by opcode, and as Python's pickle module writes them where numpy is there. zt_dense
+gives numpy's own bytes; arrays without numbers are listed."""
 import datetime
 import json
 import math

@@ -1,5 +1,5 @@
-"""No tensor of a pickle vanishes, wherever it stands: random pickles, whose tensors Python's own Unpickler finds with classes that
-do nothing. And what stands in many places takes neither time nor a file's tables."""
+"""No tensor of a pickle vanishes, wherever it stands: Python's own Unpickler finds the tensors of random pickles, with classes that
+do nothing. A value in many places takes neither much time nor the file's tables."""
 import io
 import pickle
 import random
@@ -35,7 +35,7 @@ def keyed(key, item):
     return b"}(" + put(key) + put(item) + b"u"
 
 
-# Where a tensor stands, and the path at which it is a row
+# The tensor's place, and the path of its row
 PLACES = {
     "key": (lambda t: keyed(t, 5), "..."),
     "key_of_nothing": (lambda t: keyed(t, []), "..."),
@@ -96,7 +96,7 @@ def test_more_states_than_are_kept_make_no_tensor_vanish(db):
 # ------------------------------------------------------------------------------------------------------ random pickles
 
 class Anything:
-    """What a class of the pickle is here: it keeps what it is given."""
+    """Stands for a class of the pickle: it keeps its arguments."""
 
     def __new__(cls, *arguments, **keywords):
         self = object.__new__(cls)
@@ -113,7 +113,7 @@ class Anything:
 
 
 class Walker(pickle.Unpickler):
-    """Finds storages, and what tensors are made of them."""
+    """Finds storages, and the tensors made of them."""
 
     def find_class(self, module, name):
         return type(name, (Anything,), {"module": module})
@@ -212,7 +212,7 @@ class Maker:
 
 
 def loaded(data):
-    """What Python makes of it; None if that is an error, as of a number that is called."""
+    """The value that Python loads; None if that is an error, for instance if a number is called."""
     walker = Walker(io.BytesIO(data))
     try:
         return [walker.load()]
@@ -245,7 +245,7 @@ SCALAR, RECONSTRUCT = name(NUMPY, "scalar"), name(NUMPY, "_reconstruct")
 
 
 def keep(*values):
-    """Each of them in the memo, and off the stack."""
+    """Puts each of them into the memo, and takes it off the stack."""
     return b"".join(one + b"q" + bytes([i]) + b"0" for i, one in enumerate(values))
 
 
@@ -279,7 +279,7 @@ MANY = {
 
 @pytest.mark.parametrize("kind", MANY)
 def test_what_stands_in_many_places_takes_little_time(db, kind):
-    """Quadratic time would be minutes."""
+    """Quadratic time would be minutes. The work is inside one call of the table, where nothing counts it."""
     source = MANY[kind]()
     before = time.process_time()
     rows(db, "SELECT objects, error FROM zt_files(?)", source)
@@ -297,7 +297,7 @@ def test_an_array_in_ten_thousand_places_is_ten_thousand_rows(db, kind, data):
 
 
 def test_a_list_of_lists_of_lists_that_are_one_is_read(db):
-    """Even that they are repeated would take too much."""
+    """Even a row for each repetition would be too much."""
     levels = (b"(" + b"h\0" * 65_536 + b"tq\0") * 8
     source = archive(b"\x80\x04" + tensor() + b"q\1K\5h\1\x86q\0" + levels + STOP)
     assert value(db, "SELECT error FROM zt_files(?)", source) is None
@@ -333,7 +333,7 @@ def test_what_is_not_shown_again_is_no_reason_to_think_two_files_the_same(db):
 
 SETTER = name("m", "setter")
 STATES = {
-    # What sets the state: opcodes, with the object at memo 0 and another one at memo 1; where the tensor is then
+    # Opcodes that set the state, with the object at memo 0 and another one at memo 1; the tensor's path
     "function": (lambda t: SETTER + b"h\0" + put({"z": t}) + b"\x86R0", "o.z"),
     "in_a_slot": (lambda t: SETTER + b"h\0N" + put({"z": t}) + b"\x86\x86R0", "o.z"),
     "tuple_of_more": (lambda t: SETTER + b"h\0" + put((t, 1, 2)) + b"\x86R0", "o.0"),

@@ -25,7 +25,7 @@ ASKED_FOR_A_CONSTANT = ("No such file or directory", "File name too long", "no s
 BLOB_ASKED_FOR = "<blob>: not a tensor file"
 WORD_ASKED_FOR = re.compile(r"on_error must be 'abort' or 'skip', not '(.*)'", re.S)
 
-# Of a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
+# For a list of sources beside a row value that is looked for in a query, in the ON of an outer join, SQLite
 # 3.40 has no plan with the sources.
 WITHOUT_SOURCES = re.compile(r"\bLEFT JOIN\b.*\) IN \(SELECT .*\bsource\" IN \(")
 
@@ -80,7 +80,7 @@ class Asker:
         return word and ("'" + word[1].replace("'", "''") + "'" in sql or word[1] in map(str, parameters))
 
     def ask(self, table, seed):
-        """What is wrong with the answer, or None; LEFT if it takes too long or is refused."""
+        """The fault of the answer, or None; LEFT if it takes too long or is refused."""
         virtual, native = random_queries.pair(self.collection, table, seed)
         expected, refused = self.answer(native.sql)
         if refused == "interrupted":

@@ -1,4 +1,4 @@
-"""What the pages show is what happens, and what they say of the extension is what it says of itself."""
+"""The examples on the pages give the output that is shown, and the pages describe the extension as it describes itself."""
 
 import re
 import subprocess
@@ -168,7 +168,7 @@ def anchors(page):
 
 
 def section(page, anchor):
-    """What stands below a heading, up to the next one of its level; of none, the whole page."""
+    """The text below a heading, up to the next one of its level; without a heading, the whole page."""
     if not anchor:
         return page.read_text()
     found = anchors(page)

@@ -280,7 +280,7 @@ def test_a_file_that_may_be_read_again_is_read_though_its_mtime_stayed(another_u
 # ------------------------------------------------------------------------------------------------------------ failures
 
 def failure(catalog, *before, cwd=None):
-    """What the shell says when refresh.sql fails after these commands. The catalog stays, and no transaction is open."""
+    """The shell's message when refresh.sql fails after these commands. The catalog stays, and no transaction is open."""
     expected = state(catalog)
     done = shell(catalog, cwd=cwd, input="\n".join([*before, f".read {SQL}/refresh.sql", "BEGIN;", "COMMIT;",
                                                     "SELECT 'goes on';"]))

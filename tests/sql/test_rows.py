@@ -5,10 +5,11 @@ import struct
 
 import pytest
 
+import conditions
 import corpus
 import reference
 import writer
-from support import message, place, prefix, quoted, rows, value
+from support import message, place, quoted, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 MIB = 1 << 20
@@ -23,14 +24,6 @@ def matrix(dtype="f32"):
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
-
-def test_the_columns_and_their_order(db, sample):
-    db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_rows({quoted(sample)}, 'layer1.bias')")
-    assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == ["path", "row", "vector"]
-    assert rows(db, "SELECT name, hidden FROM pragma_table_xinfo('zt_rows') ORDER BY hidden, cid") == [
-        ("path", 0), ("row", 0), ("vector", 0), ("source", 1), ("object", 1), ("dtype", 1),
-        ("on_error", 1)]
-
 
 KINDS = {
     "f32": writer.write({"w": matrix()}),
@@ -124,14 +117,14 @@ def test_golden_objects_have_the_rows_of_their_dense_form(db, name, file, object
     for object in objects:
         dtype = corpus.element_type(object)
         if max(object["shape"], default=0) > 1 << 32:
-            # An endless row of empty rows.
+            # A huge number of empty rows.
             got = rows(db, "SELECT row, vector FROM zt_rows(?, ?) WHERE row = 1 << 32", str(file), object["name"])
             assert got == [(1 << 32, b"")]
         elif object["shape"]:
             got = rows(db, "SELECT row, vector FROM zt_rows(?, ?, ?)", str(file), object["name"], dtype)
             whole = value(db, "SELECT zt_dense(?, ?)", str(file), object["name"])
             assert [row for row, _ in got] == list(range(object["shape"][0]))
-            if dtype == "f4_e2m1":    # Each row begins with a byte of its own
+            if dtype == "f4_e2m1":    # Each row begins with a new byte
                 width = object["elements"] // object["shape"][0]
                 values = [reference.decode(dtype, vector, width) for _, vector in got]
                 assert sum(values, []) == reference.decode(dtype, whole, object["elements"])
@@ -145,26 +138,12 @@ def test_golden_objects_have_the_rows_of_their_dense_form(db, name, file, object
 
 # ------------------------------------------------------------------------------------------------------ conditions on row
 
-COMPARANDS = ["0", "3", "4", "5", "-1", "2.5", "3.0", "-0.5", "'3'", "'2.5'", "'x'", "''", "NULL", "X'33'", "1e300", "-1e300",
-              "9223372036854775807", "-9223372036854775808", "9223372036854775808.0", "1 + 2", "(SELECT 4)", "1e999"]
-CONDITIONS = [f"row {operator} {c}" for operator in ("=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT") for c in COMPARANDS] + [
-    f"{c} {operator} row" for operator in ("=", "<", ">=") for c in ("3", "2.5", "'3'")] + [
-    f"row BETWEEN {low} AND {high}" for low, high in [
-        ("2", "3"), ("3", "2"), ("-5", "3"), ("4", "99"), ("2.5", "3.5"), ("'2'", "'3'"), ("NULL", "5"), ("2", "NULL"),
-        ("-1e300", "1e300"),
-        ("3", "3"), ("X'00'", "X'ff'"), ("0", "'x'")]] + [
-    "row > 1 AND row < 4", "row > 3 AND row = 4", "row = 2 AND row = 3", "row IN (1, 3, 3, 99, -1)",
-    "row IN (1.0, 2.5, '4', NULL)",
-    "row IN ()", "row NOT IN (1, 2)", "row < 1 OR row > 3", "row IS NULL", "NOT row = 3", "row LIKE '1%'",
-    "row = 2 OR length(vector) = 0"]
-
-
 @EACH_KIND
 def test_conditions_on_row_choose_the_same_rows_as_of_an_ordinary_table(db, kind):
     db.execute("CREATE TABLE copy(row INTEGER, vector BLOB)")
     db.execute("INSERT INTO copy SELECT row, vector FROM zt_rows(?, 'w')", (KINDS[kind],))
     chosen = 0
-    for condition in CONDITIONS:
+    for condition in (*conditions.of("row"), "row = 2 OR length(vector) = 0"):
         sql = f"SELECT row, vector FROM {{}} WHERE {condition}"
         expected = rows(db, sql.format("copy"))
         assert sorted(rows(db, sql.format("zt_rows(?, 'w')"), KINDS[kind])) == sorted(expected), condition
@@ -235,42 +214,6 @@ def test_a_directory_or_pattern_gives_the_rows_of_each_file_that_has_the_object(
     assert got == [(tree.files[1], 1), (tree.files[2], 1)]
 
 
-@BOTH_WAYS
-def test_a_missing_object_of_a_literal_file_is_an_error_that_suggests_the_one_meant(db, save, how):
-    source = writer.sample() if how == "blob" else save("x.zt", writer.sample())
-    text = message(db, "SELECT * FROM zt_rows(?, 'layer1.wieght')", source)
-    assert text.startswith(place(source, "layer1.wieght")) and "did you mean 'layer1.weight'?" in text
-
-
-def test_an_unreadable_file_among_many_is_an_error_that_names_it(db, tree, save):
-    broken = save("tree/a0.zt", b"broken")
-    with pytest.raises(sqlite3.OperationalError) as caught:
-        rows(db, "SELECT * FROM zt_rows(?, 'layer1.bias')", tree.path)
-    assert str(caught.value).startswith(prefix(broken))
-
-
-@pytest.mark.parametrize("query", ["SELECT * FROM zt_rows(?, 'w')", "SELECT * FROM zt_rows(?, 'w') WHERE row = 99",
-                                   "SELECT * FROM zt_elements(?, 'w')", "SELECT * FROM zt_elements(?, 'w') WHERE position = 99"])
-def test_an_unreadable_file_after_one_that_gives_no_row_is_named_alone(db, save, tmp_path, query):
-    save("d/a.zt", writer.write({"w": writer.dense(b"", [0, 3])}))
-    broken = save("d/b.zt", b"broken")
-    assert message(db, query, str(tmp_path / "d")) == message(db, "SELECT * FROM zt_objects(?)", broken)
-
-
-def test_a_null_source_or_object_gives_no_rows(db, sample):
-    for arguments in ((None, "w"), (sample, None), (None, None)):
-        assert rows(db, "SELECT * FROM zt_rows(?, ?)", *arguments) == []
-
-
-@pytest.mark.parametrize("call", ["zt_rows", "zt_rows()", "zt_rows('{}')"])
-def test_without_its_arguments_it_says_how_to_call_it(db, sample, call):
-    assert "zt_rows('model.zt'" in message(db, f"SELECT * FROM {call.format(sample)}")
-
-
-def test_it_takes_no_more_arguments_than_it_has(db, sample):
-    assert "too many arguments" in message(db, "SELECT * FROM zt_rows(?, 'layer1.bias', 'f32', 'skip', 1)", sample)
-
-
 def test_the_arguments_are_seen_in_the_hidden_columns(db, sample):
     got = rows(db, """SELECT source, object, dtype, vector FROM zt_rows
                       WHERE source = ? AND object = 'layer1.bias' AND dtype = 'u8'""", sample)
@@ -280,15 +223,6 @@ def test_the_arguments_are_seen_in_the_hidden_columns(db, sample):
 def test_it_can_be_given_a_name(db, sample):
     db.execute(f"CREATE VIRTUAL TABLE temp.vectors USING zt_rows({quoted(sample)}, 'layer1.weight', u8)")
     assert rows(db, "SELECT row, vector FROM vectors WHERE row > 0") == [(1, b"\1" * 4), (2, b"\1" * 4)]
-
-
-def test_rowids_are_unique_and_the_same_whatever_the_condition(db, tree):
-    sql = "SELECT rowid, path, row FROM zt_rows(?, 'layer1.weight')"
-    everything = rows(db, sql, tree.path)
-    assert len({rowid for rowid, _, _ in everything}) == 15
-    for condition in ("row = 1", "row > 0 AND path LIKE '%/b/%'", f"path = '{tree.files[4]}'", "row IN (0, 2)"):
-        got = rows(db, f"{sql} WHERE {condition}", tree.path)
-        assert got and set(got) <= set(everything)
 
 
 def test_a_list_of_dtypes_gives_the_rows_in_each(db, sample):
@@ -347,12 +281,3 @@ def test_all_rows_of_zstd_data_are_not_decoded_again_for_each(trace, save):
     assert got.bytes_read(path, MIB, 2 * MIB + 4096) <= 2 * MIB
 
 
-def test_nofs_reads_blobs_and_no_path(connect, sample):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert rows(nofs, "SELECT vector FROM zt_rows(?, 'layer1.bias', 'u8')", writer.sample()) == [(b"\2",)] * 4
-    assert message(nofs, "SELECT * FROM zt_rows(?, 'layer1.bias')", sample).startswith("ztensor: ")
-
-
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_rows({quoted(sample)}, 'layer1.bias')")
-    assert 'unsafe use of virtual table "zt_rows"' in message(db, "SELECT * FROM stored")

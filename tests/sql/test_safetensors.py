@@ -202,7 +202,7 @@ def test_indexes_at_any_depth_and_broken_ones(shell, tmp_path):
                                                   ("m", "*.safetensors", "m/2.safetensors"), ("m", "?.safetensors", "m/2.safetensors"),
                                                   ("m", "sub", "m/sub/2.safetensors"), ("m", "", "m/2.safetensors")])
 def test_a_shard_that_is_missing_is_no_other_file(shell, tmp_path, folder, shard, other):
-    """Whatever it and its folder are called."""
+    """The names of the file and its folder do not matter."""
     for path in (tmp_path / folder / "1.safetensors", tmp_path / other):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(written('{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"x"))

@@ -1,4 +1,4 @@
-"""What a source is: paths, patterns, directories, URIs, BLOBs, NULL."""
+"""The kinds of sources: paths, patterns, directories, URIs, BLOBs, NULL."""
 import json
 import os
 import shutil
@@ -65,7 +65,7 @@ def test_any_file_name_works(db, grow, name):
 
 
 def unreadable(db, table, source):
-    """What a table says of a path that opens nothing: an error; zt_files, in a row of its own."""
+    """The table's message about a path that opens nothing: an error; zt_files has it in a row of its own."""
     if table != "zt_files":
         return message(db, f"SELECT * FROM {table}(?)", source)
     (path, *others, error), = rows(db, "SELECT * FROM zt_files(?)", source)

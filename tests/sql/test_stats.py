@@ -71,13 +71,6 @@ def of_values(db, values, dtype):
 
 # ---------------------------------------------------------------------------------------------------------------- rows
 
-def test_the_columns_and_their_order(db, sample):
-    db.execute(f"CREATE TEMP VIEW v AS SELECT * FROM zt_stats({quoted(sample)})")
-    columns = ["path", "object", "elements", "zeros", "nans", "infs", "min", "max", "mean", "std", "l2", "error"]
-    assert [row[1] for row in rows(db, "PRAGMA table_info(v)")] == columns
-    assert rows(db, "SELECT name FROM pragma_table_xinfo('zt_stats') WHERE hidden ORDER BY cid") == [("source",), ("on_error",)]
-
-
 @BOTH_WAYS
 def test_there_is_one_row_for_each_object_in_manifest_order(db, save, how):
     file = writer.write({"b": writer.dense(bytes([0, 1, 3])), "a": writer.dense(struct.pack("<2f", -1.5, 1.5), [2, 1], "f32")})
@@ -380,17 +373,6 @@ def test_names_and_sizes_need_no_tensor_byte(trace, large):
     got = trace(f"SELECT object, elements FROM zt_stats('{large}');")
     assert got.out.splitlines() == ["a|1048576", "b|1048576"]
     assert got.bytes_read(large, 1 << 20, 3 << 20) == 0
-
-
-def test_nofs_reads_blobs_and_no_path(connect, sample):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert rows(nofs, "SELECT object, mean FROM zt_stats(?)", writer.sample()) == [("layer1.weight", 1.0), ("layer1.bias", 2.0)]
-    assert message(nofs, "SELECT * FROM zt_stats(?)", sample).startswith("ztensor: ")
-
-
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample):
-    db.execute(f"CREATE VIEW stored AS SELECT * FROM zt_stats({quoted(sample)})")
-    assert 'unsafe use of virtual table "zt_stats"' in message(db, "SELECT * FROM stored")
 
 
 def test_the_mean_of_equal_values_is_that_value(db):

@@ -1,4 +1,4 @@
-"""What torch 2.7.1 and numpy 2 wrote (formats/pytorch/golden/torch_2.7), as X.tensors.json beside each file says: every row of
+"""The files of torch 2.7.1 and numpy 2 (formats/pytorch/golden/torch_2.7), as X.tensors.json beside each file says: every row of
 zt_objects, its values, components and attributes, which files have one fingerprint, and what may come of files that lie
 (formats/pytorch/hostile/accept)."""
 import hashlib
@@ -164,7 +164,7 @@ def test_a_plain_dict_of_the_same_tensors_has_the_same_fingerprint(db, how, pair
 # -------------------------------------------------------------------------------------------------------- files that lie
 
 def outcomes(db, source, case):
-    """What came of the object of a case, in the words of `accept`."""
+    """The result for a case's object, in the words of `accept`."""
     name, got = case["object"], set()
     if value(db, "SELECT error FROM zt_files(?)", source):
         return {"unreadable"}

@@ -51,7 +51,7 @@ def build(copy):
 
 
 def without_preloads():
-    """What sanitizers preload is for the extension that the other tests load."""
+    """The sanitizers' preloaded library is only for the extension that the other tests load."""
     return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 

@@ -11,7 +11,7 @@ import pytest
 import corpus
 import reference
 import writer
-from support import failure, message, place, prefix, quoted, rows, value
+from support import failure, message, place, prefix, rows, value
 
 BOTH_WAYS = pytest.mark.parametrize("how", ["path", "blob"])
 GOLDEN = pytest.mark.parametrize("name, file, objects", **corpus.golden_objects(corpus.has_dense))
@@ -510,22 +510,6 @@ def test_an_unsound_file_is_an_error_that_names_it(db, save, call):
                                   "zt_hash(?1)", "zt_hash(?1, 'w')", "zt_hash(?1, 'w', 'data', 'sha256', 1)"])
 def test_a_wrong_number_of_arguments_is_an_error(db, sample, call):
     assert call.split("(")[0] in message(db, f"SELECT {call}, ?1", sample)
-
-
-@EACH_CALL
-def test_a_view_stored_in_the_database_cannot_use_it(db, sample, call):
-    db.execute(f"CREATE VIEW stored AS SELECT {call.format(quoted(sample))} AS v")
-    db.execute(f"CREATE TEMP VIEW mine AS SELECT {call.format(quoted(sample))} AS v")
-    assert "unsafe use of" in message(db, "SELECT * FROM stored")
-    assert value(db, "SELECT v FROM mine") == value(db, "SELECT " + call.format("?"), sample)
-
-
-@EACH_CALL
-def test_nofs_reads_blobs_and_no_path(connect, db, sample, call):
-    nofs = connect(entry="sqlite3_ztensor_nofs_init")
-    assert value(nofs, "SELECT " + call.format("?"), writer.sample()) == value(db, "SELECT " + call.format("?"), sample)
-    for source in (sample, "file://" + sample, sample + "x"):
-        assert message(nofs, "SELECT " + call.format("?"), source).startswith("ztensor: ")
 
 
 @pytest.fixture

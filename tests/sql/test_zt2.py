@@ -1,4 +1,4 @@
-"""What only zTensor 2 has: shards, a manifest with a hash and one encoding, seekable frames, content digests, strict values.
+"""Features of zTensor 2 alone: shards, a manifest with a hash and one encoding, seekable frames, content digests, strict values.
 
 What it has in common with the other generations is tested with theirs; what breaks its rules is in test_hostile.py.
 """
@@ -317,7 +317,7 @@ def content_id_of_manifest(file, expected):
 
 
 def from_json(item):
-    """What corpus.decode gave, as Python's values."""
+    """The result of corpus.decode, as Python's values."""
     if isinstance(item, list):
         return [from_json(i) for i in item]
     if not isinstance(item, dict):

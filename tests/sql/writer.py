@@ -72,7 +72,7 @@ def cbor(value):
 
 
 def deterministic(value):
-    """What a manifest of zTensor 2 is to encode: maps in order, floats in the fewest bytes. Raw and Pairs stay as they are."""
+    """The value as a manifest of zTensor 2 encodes it: maps in order, floats in the fewest bytes. Raw and Pairs stay as they are."""
     if isinstance(value, dict):
         return Pairs(sorted(((k, deterministic(v)) for k, v in value.items()), key=lambda pair: cbor(pair[0])))
     if isinstance(value, (list, tuple)) and not isinstance(value, Pairs):

@@ -21,7 +21,7 @@ typedef struct archived {
   const char *local;         /* The name in the local header; NULL: the same */
   unsigned method, flags, disk;
   uint64_t stored, size, header;
-  const char *extra;         /* Of the entry, hexadecimal */
+  const char *extra;         /* The entry's, in hexadecimal */
   unsigned padding;          /* Bytes of extra field in the local header */
   bool no_local;             /* It has no local header of its own, and `header` says where one is */
 } archived;
@@ -40,7 +40,7 @@ static inline void add_member(archive *a, archived m){
     put(&a->bytes, "PK\3\4\24\0", 6);
     put_le16(&a->bytes, m.flags);
     put_le16(&a->bytes, m.method);
-    put_repeated(&a->bytes, 0, 16);   /* Who reads these sizes errs */
+    put_repeated(&a->bytes, 0, 16);   /* These sizes are wrong */
     put_le16(&a->bytes, (unsigned)strlen(local));
     put_le16(&a->bytes, m.padding);
     put(&a->bytes, local, strlen(local));

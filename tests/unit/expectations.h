@@ -1,5 +1,5 @@
 /*
-** What golden and hostile files must give is in JSON files beside them, which SQLite itself reads.
+** SQLite itself reads the JSON files with the expected contents of golden and hostile files.
 */
 #ifndef ZT_TESTS_UNIT_EXPECTATIONS_H
 #define ZT_TESTS_UNIT_EXPECTATIONS_H

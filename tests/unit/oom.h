@@ -1,7 +1,6 @@
 /*
-** Every allocation of a call fails once, and from there on. Whatever fails, the call says SQLITE_NOMEM, or gives the right
-** result where it can do without that memory; and all memory is given back. What libzstd and the C library allocate for
-** themselves is among it.
+** Every allocation of a call fails once, alone and with all later ones. The call returns SQLITE_NOMEM, or the right result if
+** it can do without that memory; and all memory is given back. The allocations of libzstd and the C library count, too.
 */
 #ifndef ZT_TESTS_UNIT_OOM_H
 #define ZT_TESTS_UNIT_OOM_H
@@ -10,20 +9,20 @@
 
 #include "../oom/libraries.h"
 
-/* Before each test: one that failed leaves the allocator armed. */
+/* Runs before each test: a failed test leaves the allocator armed. */
 static inline int disarm(void **state){
   (void)state;
   memory_arm(0, false);
   return 0;
 }
 
-/* Something to do: returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It cleans
-** up after itself either way. */
+/* A job returns SQLITE_OK after it proved that its result is right, or SQLITE_NOMEM, or `otherwise`. It always frees its
+** memory. */
 typedef struct job {
   const char *what;
   int (*run)(const struct job *job);
   const void *context;
-  int otherwise;          /* What comes of it with memory enough; SQLITE_OK for most */
+  int otherwise;          /* The result with enough memory; SQLITE_OK for most */
   unsigned least;         /* Allocations that it makes at least */
 } job;
 
@@ -52,7 +51,7 @@ static inline void sweep(const job *j){
   }
 }
 
-/* After SQLITE_NOMEM there is no message, or none that says another thing. Clears the error. */
+/* SQLITE_NOMEM has no message. Clears the error. */
 static inline int code_of(zt_error *err){
   int rc = err->rc;
   if( rc==SQLITE_NOMEM ) assert_null(err->message);
@@ -61,12 +60,12 @@ static inline int code_of(zt_error *err){
   return rc;
 }
 
-/* Before all tests. False: SQLite cannot be told. */
+/* Runs before all tests. False: SQLite did not take the allocator. */
 static inline bool begin_sweeps(void){
   return memory_install();
 }
 
-/* Last: the sweeps before were no idle ones. */
+/* Runs last: the sweeps before it were not idle. */
 static inline void check_sweeps(uint64_t least_sweeps, uint64_t least_failures){
   check( sweeps>=least_sweeps && failures>=least_failures, "%llu sweeps, %llu failures", (unsigned long long)sweeps,
          (unsigned long long)failures );

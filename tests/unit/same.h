@@ -19,7 +19,7 @@ static inline bool same_words(const char *a, const char *b){
   return a && b ? strcmp(a, b)==0 : a==b;
 }
 
-/* What they differ in, or what is said of why there is none; NULL: nothing. */
+/* Their difference, or the message why there is none; NULL: they are the same. */
 static inline const char *difference(const zt_container *a, const zt_error *aErr, const zt_container *b, const zt_error *bErr){
   if( aErr->rc!=bErr->rc ) return "result code";
   if( !same_words(aErr->rule, bErr->rule) ) return "rule";

@@ -17,10 +17,6 @@ static inline void put_le32(blob *b, uint64_t u){
   for(int i=0; i<4; i++) put_byte(b, u >> 8*i & 0xFF);
 }
 
-static inline void patch_le32(blob *b, size_t at, uint32_t u){
-  for(int i=0; i<4; i++) b->p[at+(size_t)i] = u >> 8*i & 0xFF;
-}
-
 /* --- Frames --- */
 
 enum {

@@ -70,7 +70,7 @@ static inline void close_subject(subject *s){
   free(s->file.p);
 }
 
-/* What the manifest tells of the decoded length. */
+/* The source of the decoded length. */
 typedef enum known_by { BY_FIELD, BY_SHAPE, BY_NOTHING } known_by;
 
 static inline void tell_length(subject *s, known_by by, uint64_t total){

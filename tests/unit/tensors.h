@@ -195,7 +195,7 @@ static inline blob file_of(const recipe *r){
 
 /* An object of an opened file. Stays where it is: a tensor points into it. */
 typedef struct opened {
-  blob bytes;              /* Of an image */
+  blob bytes;              /* The image's; else empty */
   zt_source *source;
   zt_container *container;
   zt_object object;
@@ -228,7 +228,7 @@ static inline void open_path(opened *o, const char *path){
   open_source(o, source, path);
 }
 
-/* What the recipe makes, from memory; or from a file at that path. */
+/* Opens the recipe's file in memory, or written to that path. */
 static inline void open_recipe(opened *o, const recipe *r, const char *path, const char *row){
   blob file = file_of(r);
   if( path ){

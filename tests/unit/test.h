@@ -1,5 +1,5 @@
 /*
-** What the unit tests share: bytes written by hand, a small CBOR writer, files, random numbers, and assertions about
+** The unit tests share these: the list of tests, bytes written by hand, a small CBOR writer, files, random numbers, and assertions about
 ** zt_error. Every tests/unit/test_*.c is a program of its own that runs from the project's root.
 **
 ** Bytes that a decoder reads are kept in allocations of exactly their size, so that AddressSanitizer sees a read beyond.
@@ -38,6 +38,38 @@
       fail(); \
     } \
   }while( 0 )
+
+/* --- Tests --- */
+
+/* The tests of a program, in the order of their lines. */
+static struct { struct CMUnitTest tests[64]; int lines[64]; size_t n; } program;
+
+/* Constructors run in another order on some systems. */
+static inline void add_test(int line, struct CMUnitTest test){
+  size_t i = program.n++;
+  if( program.n>COUNT(program.tests) ) abort();
+  for(; i>0 && program.lines[i-1]>line; i--){
+    program.tests[i] = program.tests[i-1];
+    program.lines[i] = program.lines[i-1];
+  }
+  program.tests[i] = test;
+  program.lines[i] = line;
+}
+
+/* A test between two fixtures, either of which may be NULL; it is followed by its body, and runs without being listed. */
+#define TEST_WITH(name, setup, teardown) \
+  static void name(void **state); \
+  __attribute__((constructor)) static void add_##name(void){ \
+    add_test(__LINE__, (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, setup, teardown)); \
+  } \
+  static void name(__attribute__((unused)) void **state)
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* All tests of the program; returns its exit code. */
+static inline int run_all(const char *name, CMFixtureFunction setup, CMFixtureFunction teardown){
+  return program.n ? _cmocka_run_group_tests(name, program.tests, program.n, setup, teardown) : 1;
+}
 
 /* --- Bytes --- */
 
@@ -196,6 +228,18 @@ static inline uint64_t random64(uint64_t *state){
 /* Below n. */
 static inline size_t random_below(uint64_t *state, size_t n){
   return (size_t)((random64(state)>>16) % n);
+}
+
+/* --- Interrupts --- */
+
+/* A caller who stops at that question, counted from 1; 0: never. */
+typedef struct caller {
+  int asked, stop_at;
+} caller;
+
+static inline bool caller_stops(void *context){
+  caller *c = context;
+  return ++c->asked==c->stop_at;
 }
 
 /* --- Failures --- */

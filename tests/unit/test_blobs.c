@@ -118,7 +118,7 @@ static void check_steps(zt_container *c, const char *expected, const char *row){
 #define IN(name, offset, length, shard) "'" name "': {'blob': [" offset ", " length "], 'dtype': 'u8', 'shard': '" shard "'}"
 #define SHARDS "'shards': {'s': {'size': 65536, 'digest': '" XXH "'}, 't': {'size': 65536, 'digest': '" XXH "'}}, "
 
-static void test_what_lies_between(void **state){
+TEST(test_what_lies_between){
   static const struct { const char *what, *manifest, *expected; } rows[] = {
     { "no blob", "{'objects': {}}", "gap 8 16384, manifest, gap M 24576, end, " },
     { "one", "{'objects': {" OBJECT("w", PART("a", "4096", "16")) "}}",
@@ -141,13 +141,11 @@ static void test_what_lies_between(void **state){
       "{" SHARDS "'objects': {" OBJECT("w", IN("a", "4096", "16", "s")) "}}",
       "gap 8 16384, manifest, gap M 24576, end, w.a@1, " },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) check_steps(container_of(rows[i].manifest), rows[i].expected, rows[i].what);
 }
 
-static void test_a_data_shard_is_one_gap(void **state){
+TEST(test_a_data_shard_is_one_gap){
   blob b = zt2_data_shard(8192), least = zt2_data_shard(8);
-  (void)state;
   check_steps(open_image(b), "gap 8 8192, end, ", "data shard");
   check_steps(open_image(least), "end, ", "48 bytes");
   free(b.p);
@@ -155,7 +153,7 @@ static void test_a_data_shard_is_one_gap(void **state){
 }
 
 /* 1.2 allows what zTensor 2 forbids, so that it shows what the steps say of it. */
-static void test_what_overlaps(void **state){
+TEST(test_what_overlaps){
   static const struct { const char *what; uint64_t ranges[4][2]; size_t n; const char *expected; } rows[] = {
     { "adjacent", { { 64, 64 }, { 128, 64 } }, 2, "gap 8 64, o0.d, o1.d, gap 192 1024, manifest, end, " },
     { "by a byte", { { 64, 65 }, { 128, 64 } }, 2, "gap 8 64, o0.d, o1.d, !o0.d, gap 192 1024, manifest, end, " },
@@ -171,15 +169,13 @@ static void test_what_overlaps(void **state){
     { "an empty one within", { { 64, 128 }, { 128, 0 } }, 2, "gap 8 64, o0.d, gap 192 1024, manifest, end, " },
     { "from the header's end", { { 64, 960 }, { 0, 0 } }, 2, "gap 8 64, o0.d, manifest, end, " },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) check_steps(container_1_2(rows[i].ranges, rows[i].n, 1024), rows[i].expected, rows[i].what);
 }
 
 /* As a check that compares each with each has it: something overlaps, or nothing does. */
-static void test_random_ranges_against_comparing_each_with_each(void **state){
+TEST(test_random_ranges_against_comparing_each_with_each){
   uint64_t seed = 20240229;
   unsigned with = 0, without = 0;
-  (void)state;
   for(int round=0; round<500; round++){
     uint64_t ranges[8][2];
     size_t n = 1+random_below(&seed, 8);
@@ -214,13 +210,12 @@ static void test_random_ranges_against_comparing_each_with_each(void **state){
   assert_true(with>50 && without>50);
 }
 
-static void test_an_overlap_is_told_in_the_place_of_the_later_blob(void **state){
+TEST(test_an_overlap_is_told_in_the_place_of_the_later_blob){
   static const uint64_t ranges[2][2] = { { 64, 65 }, { 128, 64 } };
   zt_container *c = container_1_2(ranges, 2, 1024);
   zt_error err = ZT_ERROR_NONE;
   zt_blobs blobs;
   zt_blob_step step;
-  (void)state;
   err.path = "a.zt";
   assert_int_equal(zt_blobs_sort(c, NULL, &blobs, &err), SQLITE_OK);
   while( zt_blobs_next(c, &blobs, &step) && !step.other );
@@ -237,12 +232,5 @@ static void test_an_overlap_is_told_in_the_place_of_the_later_blob(void **state)
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_what_lies_between),
-    cmocka_unit_test(test_a_data_shard_is_one_gap),
-    cmocka_unit_test(test_what_overlaps),
-    cmocka_unit_test(test_random_ranges_against_comparing_each_with_each),
-    cmocka_unit_test(test_an_overlap_is_told_in_the_place_of_the_later_blob),
-  };
-  return cmocka_run_group_tests_name("blobs", tests, NULL, NULL);
+  return run_all("blobs", NULL, NULL);
 }

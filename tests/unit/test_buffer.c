@@ -35,9 +35,8 @@ static zt_buffer new_buffer(zt_spare *spare, uint64_t n){
   return b;
 }
 
-static void test_sizes(void **state){
+TEST_WITH(test_sizes, set_up, nothing_is_left){
   static const uint64_t sizes[] = { 1, 15, 16, 4095, MIB, 4*MIB-1, 4*MIB, 4*MIB+1, 64*MIB, 65*MIB };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     zt_buffer b = new_buffer(NULL, sizes[i]);
     check( (uintptr_t)b.p%8==0, "%zu", i );
@@ -48,10 +47,9 @@ static void test_sizes(void **state){
 }
 
 /* Zeros, whatever was kept; counted as SQLite's memory, whose limit holds. */
-static void test_zeros(void **state){
+TEST_WITH(test_zeros, set_up, nothing_is_left){
   static const uint64_t sizes[] = { 1, 4095, 4*MIB-1, 4*MIB, 16*MIB, 65*MIB };
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     zt_spare *spare = zt_spare_new();
     zt_budget budget = { .result = 1000000000, .spare = spare };
@@ -84,11 +82,10 @@ static void test_zeros(void **state){
   zt_error_clear(&err);
 }
 
-static void test_nothing_and_too_much(void **state){
+TEST_WITH(test_nothing_and_too_much, set_up, nothing_is_left){
   zt_budget budget = { .result = 100 };
   zt_error err = ZT_ERROR_NONE;
   zt_buffer b;
-  (void)state;
   assert_int_equal(zt_buffer_new(&budget, 0, &b, &err), SQLITE_OK);
   assert_null(b.p);
   zt_buffer_clear(&b);
@@ -99,10 +96,9 @@ static void test_nothing_and_too_much(void **state){
   zt_error_clear(&err);
 }
 
-static void test_growing_keeps_the_bytes(void **state){
+TEST_WITH(test_growing_keeps_the_bytes, set_up, nothing_is_left){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer b = { NULL, 0 };
-  (void)state;
   for(uint64_t capacity=1; capacity<=8*MIB; capacity*=2){
     assert_int_equal(zt_buffer_reserve(&b, capacity, &err), SQLITE_OK);
     for(uint64_t i=0; i<b.n; i++) check( b.p[i]==i%251, "%llu", (unsigned long long)i );
@@ -112,12 +108,11 @@ static void test_growing_keeps_the_bytes(void **state){
   zt_buffer_clear(&b);
 }
 
-static void test_a_large_one_serves_the_next(void **state){
+TEST_WITH(test_a_large_one_serves_the_next, set_up, nothing_is_left){
   /* Of 16 MiB that are kept: what has room in it, and fills a quarter of it at least */
   static const struct { uint64_t n; bool same; } rows[] = {
     { 16*MIB, true }, { 16*MIB-1, true }, { 4*MIB, true }, { 4*MIB-1, false }, { 16*MIB+1, false }, { 1, false },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_spare *spare = zt_spare_new();
     zt_buffer first = new_buffer(spare, 16*MIB), next;
@@ -131,11 +126,10 @@ static void test_a_large_one_serves_the_next(void **state){
   }
 }
 
-static void test_what_is_not_kept(void **state){
+TEST_WITH(test_what_is_not_kept, set_up, nothing_is_left){
   static const struct { uint64_t n; bool kept; } rows[] = {
     { 4*MIB-1, false }, { 4*MIB, true }, { ZT_SPARE_MAX, true }, { ZT_SPARE_MAX+1, false }
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_spare *spare = zt_spare_new();
     zt_buffer b;
@@ -147,11 +141,10 @@ static void test_what_is_not_kept(void **state){
   }
 }
 
-static void test_only_one_is_kept(void **state){
+TEST_WITH(test_only_one_is_kept, set_up, nothing_is_left){
   zt_spare *spare = zt_spare_new();
   zt_buffer a = new_buffer(spare, 8*MIB), b = new_buffer(spare, 8*MIB);
   sqlite3_int64 two = sqlite3_memory_used();
-  (void)state;
   assert_ptr_not_equal(a.p, b.p);
   zt_buffer_clear(&a);
   assert_int_equal(sqlite3_memory_used(), two);
@@ -161,10 +154,9 @@ static void test_only_one_is_kept(void **state){
 }
 
 /* A host may hold a result when the connection that made it is gone. */
-static void test_a_result_outlives_its_connection(void **state){
+TEST_WITH(test_a_result_outlives_its_connection, set_up, nothing_is_left){
   zt_spare *spare = zt_spare_new();
   zt_buffer a = new_buffer(spare, 8*MIB), b = new_buffer(spare, 10);
-  (void)state;
   zt_spare_release(spare);
   assert_int_equal(a.p[8*MIB-1], 0xA5);
   zt_buffer_free(a.p);
@@ -173,9 +165,8 @@ static void test_a_result_outlives_its_connection(void **state){
 }
 
 /* core/window.h: all of it is there, and large ones begin at a page. */
-static void test_windows(void **state){
+TEST_WITH(test_windows, set_up, nothing_is_left){
   static const size_t sizes[] = { 0, 1, 4095, 16383, 16384, 65537, MIB };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     uint8_t *w = zt_window_new(sizes[i]);
     assert_non_null(w);
@@ -189,16 +180,5 @@ static void test_windows(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_sizes, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_zeros, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_nothing_and_too_much, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_windows, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_growing_keeps_the_bytes, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_a_large_one_serves_the_next, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_what_is_not_kept, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_only_one_is_kept, set_up, nothing_is_left),
-    cmocka_unit_test_setup_teardown(test_a_result_outlives_its_connection, set_up, nothing_is_left),
-  };
-  return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
+  return run_all("buffer", NULL, NULL);
 }

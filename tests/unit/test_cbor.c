@@ -88,7 +88,7 @@ static blob join(blob b, zt_error *err){
   return out;
 }
 
-/* What the three say of b, which must be the same: NULL if it is well-formed, else the message; the caller's to free. */
+/* The three readers' common answer about b: NULL if it is well-formed, else the message, which the caller frees. */
 static char *verdict(blob b){
   zt_error decoded = ZT_ERROR_NONE, skipped = ZT_ERROR_NONE, joined = ZT_ERROR_NONE;
   char *text = decode(b, &decoded, NULL), *message;
@@ -154,8 +154,7 @@ static const struct { const char *hex, *text; } examples[] = {
   { "bf6346756ef563416d7421ff", "{\"Fun\": true, \"Amt\": -1-1}" },
 };
 
-static void test_the_examples_of_the_specification_decode(void **state){
-  (void)state;
+TEST(test_the_examples_of_the_specification_decode){
   for(size_t i=0; i<COUNT(examples); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(examples[i].hex), joined;
@@ -179,8 +178,7 @@ static void test_the_examples_of_the_specification_decode(void **state){
   }
 }
 
-static void test_every_example_cut_anywhere_fails(void **state){
-  (void)state;
+TEST(test_every_example_cut_anywhere_fails){
   for(size_t i=0; i<COUNT(examples); i++){
     blob b = blob_of(examples[i].hex);
     for(size_t n=0; n<b.n; n++){
@@ -192,8 +190,7 @@ static void test_every_example_cut_anywhere_fails(void **state){
   }
 }
 
-static void test_every_example_with_a_byte_more_fails(void **state){
-  (void)state;
+TEST(test_every_example_with_a_byte_more_fails){
   for(size_t i=0; i<COUNT(examples); i++){
     blob b = { 0 };
     put_hex(&b, examples[i].hex);
@@ -205,8 +202,7 @@ static void test_every_example_with_a_byte_more_fails(void **state){
 }
 
 /* Half floats against the formula of appendix D, all of them. */
-static void test_every_half_float(void **state){
-  (void)state;
+TEST(test_every_half_float){
   for(unsigned bits=0; bits<0x10000; bits++){
     uint8_t p[3] = { 0xF9, (uint8_t)(bits>>8), (uint8_t)(bits & 0xFF) };
     zt_error err = ZT_ERROR_NONE;
@@ -315,8 +311,7 @@ static const struct { const char *rule, *sentence, *hex, *message; } rejects[] =
   { "C9", "a self-described tag behind the root", "00d9d9f7", "3 bytes after the root item" },
 };
 
-static void test_every_rule_rejects(void **state){
-  (void)state;
+TEST(test_every_rule_rejects){
   for(size_t i=0; i<COUNT(rejects); i++){
     blob b = blob_of(rejects[i].hex);
     assert_rejected(b, rejects[i].message, rejects[i].sentence);
@@ -325,8 +320,7 @@ static void test_every_rule_rejects(void **state){
 }
 
 /* C8 has its rows in test_depth_64_is_accepted_and_65_is_not. */
-static void test_every_rule_has_rows(void **state){
-  (void)state;
+TEST(test_every_rule_has_rows){
   for(char digit='1'; digit<='9'; digit++){
     size_t n = digit=='8';
     for(size_t i=0; i<COUNT(rejects); i++) n += rejects[i].rule[0]=='C' && rejects[i].rule[1]==digit;
@@ -334,7 +328,7 @@ static void test_every_rule_has_rows(void **state){
   }
 }
 
-static void test_what_looks_odd_but_is_well_formed(void **state){
+TEST(test_what_looks_odd_but_is_well_formed){
   static const struct { const char *sentence, *hex, *text; } rows[] = {
     { "tag 55799 before the root", "d9d9f780", "[]" },
     { "tag 55799 in eight bytes", "db000000000000d9f780", "[]" },
@@ -349,7 +343,6 @@ static void test_what_looks_odd_but_is_well_formed(void **state){
     { "the lowest and highest simple values", "83e0f3f8ff", "[simple(0), simple(19), simple(255)]" },
     { "the highest tag", "dbffffffffffffffff00", "18446744073709551615(0)" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -383,8 +376,7 @@ static blob nested(size_t kind, int levels, bool mixed){
   return seal(&b);
 }
 
-static void test_depth_64_is_accepted_and_65_is_not(void **state){
-  (void)state;
+TEST(test_depth_64_is_accepted_and_65_is_not){
   for(size_t kind=0; kind<COUNT(nests); kind++){
     for(int mixed=0; mixed<2; mixed++){
       /* A self-described tag before the root is none of its levels. */
@@ -399,8 +391,7 @@ static void test_depth_64_is_accepted_and_65_is_not(void **state){
   }
 }
 
-static void test_depth_far_beyond_the_limit_needs_no_stack(void **state){
-  (void)state;
+TEST(test_depth_far_beyond_the_limit_needs_no_stack){
   for(size_t kind=0; kind<COUNT(nests); kind++){
     blob b = nested(kind, 1000000, false);
     assert_rejected(b, "nested deeper than 64 levels", nests[kind].what);
@@ -408,8 +399,7 @@ static void test_depth_far_beyond_the_limit_needs_no_stack(void **state){
   }
 }
 
-static void test_depth_counts_from_where_the_reader_is(void **state){
-  (void)state;
+TEST(test_depth_counts_from_where_the_reader_is){
   for(int depth=0; depth<=64; depth++){
     for(int levels=1; levels<=66-depth; levels++){
       zt_error err = ZT_ERROR_NONE;
@@ -426,13 +416,12 @@ static void test_depth_counts_from_where_the_reader_is(void **state){
 
 /* --- Heads of every width --- */
 
-static void test_heads_of_every_width(void **state){
+TEST(test_heads_of_every_width){
   static const unsigned widths[] = { 0, 1, 2, 4, 8 };
   static const uint64_t values[] = {
     0, 1, 22, 23, 24, 0xFE, 0xFF, 0x100, 0xFFFE, 0xFFFF, 0x10000, 0xFFFFFFFE, 0xFFFFFFFF, 0x100000000, UINT64_MAX-1, UINT64_MAX
   };
   static const zt_cbor_type types[] = { ZT_CBOR_UINT, ZT_CBOR_NINT, ZT_CBOR_TAG };
-  (void)state;
   for(size_t t=0; t<COUNT(types); t++){
     for(size_t w=0; w<COUNT(widths); w++){
       for(size_t v=0; v<COUNT(values); v++){
@@ -461,10 +450,9 @@ static void test_heads_of_every_width(void **state){
   }
 }
 
-static void test_strings_and_containers_with_heads_of_every_width(void **state){
+TEST(test_strings_and_containers_with_heads_of_every_width){
   static const unsigned widths[] = { 0, 1, 2, 4, 8 };
   static const size_t lengths[] = { 0, 1, 23, 24, 255, 256, 65535, 65536 };
-  (void)state;
   for(unsigned type=ZT_CBOR_BYTES; type<=ZT_CBOR_MAP; type++){
     for(size_t w=0; w<COUNT(widths); w++){
       for(size_t l=0; l<COUNT(lengths); l++){
@@ -584,9 +572,8 @@ static void compare_paths(blob b, bool trusted){
   }
 }
 
-static void test_fast_and_slow_paths_agree_on_every_initial_byte_and_length(void **state){
+TEST(test_fast_and_slow_paths_agree_on_every_initial_byte_and_length){
   static const uint8_t fills[] = { 0x00, 0x01, 0x17, 0x18, 0x61, 0x80, 0xFF };
-  (void)state;
   for(unsigned initial=0; initial<256; initial++){
     for(size_t n=0; n<=40; n++){
       for(size_t f=0; f<COUNT(fills); f++){
@@ -602,8 +589,7 @@ static void test_fast_and_slow_paths_agree_on_every_initial_byte_and_length(void
 }
 
 /* Text of every length with either head, with every number of bytes after it: none is where the fast path gives up. */
-static void test_fast_and_slow_paths_agree_on_text_with_and_without_bytes_after_it(void **state){
-  (void)state;
+TEST(test_fast_and_slow_paths_agree_on_text_with_and_without_bytes_after_it){
   for(size_t n=0; n<=40; n++){
     for(unsigned width=0; width<=8; width = width ? width*2 : 1){
       outcome alone = { 0 };
@@ -631,9 +617,8 @@ static void test_fast_and_slow_paths_agree_on_text_with_and_without_bytes_after_
   }
 }
 
-static void test_fast_and_slow_paths_agree_on_integers_with_and_without_bytes_after_them(void **state){
+TEST(test_fast_and_slow_paths_agree_on_integers_with_and_without_bytes_after_them){
   static const uint64_t values[] = { 0, 23, 24, 255, 256, 65535, 65536, 0xFFFFFFFF, 0x100000000, UINT64_MAX };
-  (void)state;
   for(size_t v=0; v<COUNT(values); v++){
     for(unsigned width=0; width<=8; width = width ? width*2 : 1){
       if( least_width(values[v])>width ) continue;
@@ -654,8 +639,7 @@ static void test_fast_and_slow_paths_agree_on_integers_with_and_without_bytes_af
   }
 }
 
-static void test_fast_and_slow_paths_agree_on_containers_at_every_depth(void **state){
-  (void)state;
+TEST(test_fast_and_slow_paths_agree_on_containers_at_every_depth){
   for(unsigned type=ZT_CBOR_ARRAY; type<=ZT_CBOR_MAP; type++){
     for(unsigned n=0; n<=26; n++){
       for(size_t after=0; after<=60; after++){
@@ -689,10 +673,9 @@ static void test_fast_and_slow_paths_agree_on_containers_at_every_depth(void **s
   }
 }
 
-static void test_fast_and_slow_paths_agree_on_random_bytes(void **state){
+TEST(test_fast_and_slow_paths_agree_on_random_bytes){
   uint64_t seed = 7049;
   unsigned good = 0;
-  (void)state;
   for(int i=0; i<60000; i++){
     blob b = { 0 };
     size_t n = random_below(&seed, 34);
@@ -709,7 +692,7 @@ static void test_fast_and_slow_paths_agree_on_random_bytes(void **state){
 
 /* --- Small promises --- */
 
-static void test_types_are_named_in_messages(void **state){
+TEST(test_types_are_named_in_messages){
   static const struct { const char *hex, *found; } rows[] = {
     { "", "the end of the manifest" }, { "00", "an unsigned integer" }, { "20", "a negative integer" },
     { "40", "a byte string" },
@@ -717,7 +700,6 @@ static void test_types_are_named_in_messages(void **state){
     { "f5", "a boolean" }, { "f6", "null" }, { "f7", "undefined" }, { "f90000", "a float" }, { "fa00000000", "a float" },
     { "fb", "a float" }, { "ff", "a break" }, { "e0", "a simple value" }, { "f820", "a simple value" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -733,7 +715,7 @@ static void test_types_are_named_in_messages(void **state){
   }
 }
 
-static void test_the_first_failure_stays_and_everything_after_it_fails(void **state){
+TEST(test_the_first_failure_stays_and_everything_after_it_fails){
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("8300 1c 6161 80 00 00 00 00 00 00 00 00");
   zt_cbor c;
@@ -742,7 +724,6 @@ static void test_the_first_failure_stays_and_everything_after_it_fails(void **st
   zt_text text;
   uint64_t u;
   char *first;
-  (void)state;
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_cbor_open(&c, ZT_CBOR_ARRAY, &level));
   assert_true(zt_cbor_more(&c, &level) && zt_cbor_uint(&c, &u) && u==0);
@@ -778,12 +759,11 @@ static void test_the_first_failure_stays_and_everything_after_it_fails(void **st
   free(b.p);
 }
 
-static void test_null_is_consumed_and_nothing_else_is(void **state){
+TEST(test_null_is_consumed_and_nothing_else_is){
   static const char *const others[] = { "f7", "f4", "00", "60", "16", "e0", "f816", "d6f6" };
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("f6f6");
   zt_cbor c;
-  (void)state;
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_cbor_null(&c) && zt_cbor_null(&c) && !zt_cbor_null(&c));
   assert_ptr_equal(c.p, c.end);
@@ -798,13 +778,12 @@ static void test_null_is_consumed_and_nothing_else_is(void **state){
   assert_succeeded(&err, "null");
 }
 
-static void test_a_trusted_reader_starts_anywhere_and_counts_from_the_first_byte(void **state){
+TEST(test_a_trusted_reader_starts_anywhere_and_counts_from_the_first_byte){
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("83 1903e8 62c3bc 1c");
   zt_cbor c;
   zt_text text;
   uint64_t u;
-  (void)state;
   zt_cbor_init_trusted(&c, span_of(b), 1, 1, &err);
   assert_true(zt_cbor_uint(&c, &u) && u==1000);
   assert_true(zt_cbor_text(&c, &text));
@@ -814,14 +793,13 @@ static void test_a_trusted_reader_starts_anywhere_and_counts_from_the_first_byte
   free(b.p);
 }
 
-static void test_text_in_chunks_is_noted_checked_and_not_handed_out(void **state){
+TEST(test_text_in_chunks_is_noted_checked_and_not_handed_out){
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("82 7f6161 6162ff 01");
   zt_cbor c;
   zt_cbor_level level;
   zt_text text;
   uint64_t u;
-  (void)state;
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_cbor_open(&c, ZT_CBOR_ARRAY, &level));
   assert_false(c.chunked);
@@ -843,7 +821,7 @@ static void assert_joined(blob b, blob expected, const char *row){
   free(j.p);
 }
 
-static void test_join_by_hand(void **state){
+TEST(test_join_by_hand){
   static const struct { const char *what, *hex, *expected; } rows[] = {
     { "nothing in chunks", "a2616101616282f4f6", "a2616101616282f4f6" },
     { "no chunk at all, text", "7fff", "60" },
@@ -864,7 +842,6 @@ static void test_join_by_hand(void **state){
     { "floats and simple values after it are moved", "847fff f93c00 fb3ff199999999999a f8ff",
       "8460f93c00fb3ff199999999999af8ff" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = blob_of(rows[i].hex), expected = blob_of(rows[i].expected);
     assert_joined(b, expected, rows[i].what);
@@ -874,10 +851,9 @@ static void test_join_by_hand(void **state){
 }
 
 /* Chunks of one size, as many as make the joined head as long as 1, 2, 3 and 5 bytes. */
-static void test_join_many_small_chunks(void **state){
+TEST(test_join_many_small_chunks){
   static const size_t totals[] = { 0, 1, 22, 23, 24, 25, 254, 255, 256, 257, 65534, 65535, 65536, 65537, 200000 };
   static const size_t sizes[] = { 1, 2, 23, 24, 255, 256 };
-  (void)state;
   for(size_t t=0; t<COUNT(totals); t++){
     for(size_t s=0; s<COUNT(sizes); s++){
       for(unsigned type=ZT_CBOR_BYTES; type<=ZT_CBOR_TEXT; type++){
@@ -1001,10 +977,9 @@ static void put_random_item(blob *b, blob *plain, uint64_t *seed, int depth){
   }
 }
 
-static void test_join_of_random_structures(void **state){
+TEST(test_join_of_random_structures){
   uint64_t seed = 1;
   unsigned shorter = 0;
-  (void)state;
   for(int i=0; i<4000; i++){
     blob b = { 0 }, plain = { 0 }, again;
     zt_error err = ZT_ERROR_NONE;
@@ -1026,11 +1001,10 @@ static void test_join_of_random_structures(void **state){
   assert_true(shorter>1000);
 }
 
-/* Whatever the bytes, the three readers say the same: first well-formed ones, then with a byte changed or cut. */
-static void test_readers_agree_on_damaged_structures(void **state){
+/* The three readers agree about well-formed bytes, and about bytes that are changed or cut. */
+TEST(test_readers_agree_on_damaged_structures){
   uint64_t seed = 99;
   unsigned bad = 0, good = 0;
-  (void)state;
   for(int i=0; i<20000; i++){
     blob b = { 0 }, plain = { 0 }, cut;
     char *message;
@@ -1051,33 +1025,5 @@ static void test_readers_agree_on_damaged_structures(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_the_examples_of_the_specification_decode),
-    cmocka_unit_test(test_every_example_cut_anywhere_fails),
-    cmocka_unit_test(test_every_example_with_a_byte_more_fails),
-    cmocka_unit_test(test_every_half_float),
-    cmocka_unit_test(test_every_rule_rejects),
-    cmocka_unit_test(test_every_rule_has_rows),
-    cmocka_unit_test(test_what_looks_odd_but_is_well_formed),
-    cmocka_unit_test(test_depth_64_is_accepted_and_65_is_not),
-    cmocka_unit_test(test_depth_far_beyond_the_limit_needs_no_stack),
-    cmocka_unit_test(test_depth_counts_from_where_the_reader_is),
-    cmocka_unit_test(test_heads_of_every_width),
-    cmocka_unit_test(test_strings_and_containers_with_heads_of_every_width),
-    cmocka_unit_test(test_fast_and_slow_paths_agree_on_every_initial_byte_and_length),
-    cmocka_unit_test(test_fast_and_slow_paths_agree_on_text_with_and_without_bytes_after_it),
-    cmocka_unit_test(test_fast_and_slow_paths_agree_on_integers_with_and_without_bytes_after_them),
-    cmocka_unit_test(test_fast_and_slow_paths_agree_on_containers_at_every_depth),
-    cmocka_unit_test(test_fast_and_slow_paths_agree_on_random_bytes),
-    cmocka_unit_test(test_types_are_named_in_messages),
-    cmocka_unit_test(test_the_first_failure_stays_and_everything_after_it_fails),
-    cmocka_unit_test(test_null_is_consumed_and_nothing_else_is),
-    cmocka_unit_test(test_a_trusted_reader_starts_anywhere_and_counts_from_the_first_byte),
-    cmocka_unit_test(test_text_in_chunks_is_noted_checked_and_not_handed_out),
-    cmocka_unit_test(test_join_by_hand),
-    cmocka_unit_test(test_join_many_small_chunks),
-    cmocka_unit_test(test_join_of_random_structures),
-    cmocka_unit_test(test_readers_agree_on_damaged_structures),
-  };
-  return cmocka_run_group_tests_name("cbor", tests, NULL, NULL);
+  return run_all("cbor", NULL, NULL);
 }

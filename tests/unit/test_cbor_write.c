@@ -28,8 +28,7 @@ static void expect(const char *hex){
   zt_cbor_out_reset(&out);
 }
 
-static void test_numbers(void **state){
-  (void)state;
+TEST_WITH(test_numbers, setup, teardown){
   zt_cbor_put_int(&out, 0);
   zt_cbor_put_int(&out, -1);
   zt_cbor_put_int(&out, INT64_MIN);
@@ -42,9 +41,8 @@ static void test_numbers(void **state){
   expect("fb3fb999999999999a" "f5" "f4" "f6");
 }
 
-static void test_a_bignum_is_an_integer_where_64_bits_hold_it(void **state){
+TEST_WITH(test_a_bignum_is_an_integer_where_64_bits_hold_it, setup, teardown){
   static const uint8_t small[] = { 0, 0, 1, 0 }, large[] = { 1, 0, 0, 0, 0, 0, 0, 0, 0 };
-  (void)state;
   zt_cbor_put_bignum(&out, false, (zt_span){ small, sizeof(small) });
   zt_cbor_put_bignum(&out, true, (zt_span){ small, sizeof(small) });
   zt_cbor_put_bignum(&out, false, (zt_span){ large, sizeof(large) });
@@ -52,8 +50,7 @@ static void test_a_bignum_is_an_integer_where_64_bits_hold_it(void **state){
   expect("190100" "390100" "c249010000000000000000" "c349010000000000000000");
 }
 
-static void test_strings(void **state){
-  (void)state;
+TEST_WITH(test_strings, setup, teardown){
   zt_cbor_put_text(&out, ZT_TEXT("ab"));
   zt_cbor_put_bytes(&out, (zt_span){ (const uint8_t*)"\xff", 1 });
   zt_cbor_put_name(&out, (zt_span){ (const uint8_t*)"\xc3\xa9", 2 });
@@ -61,9 +58,8 @@ static void test_strings(void **state){
   expect("626162" "41ff" "62c3a9" "41c3");
 }
 
-static void test_it_grows(void **state){
+TEST_WITH(test_it_grows, setup, teardown){
   static uint8_t zeros[1000];
-  (void)state;
   zt_cbor_put_head(&out, ZT_CBOR_ARRAY, 2);
   zt_cbor_put_bytes(&out, (zt_span){ zeros, sizeof(zeros) });
   zt_cbor_put_items(&out, (zt_span){ zeros, 1 });
@@ -72,12 +68,5 @@ static void test_it_grows(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_a_bignum_is_an_integer_where_64_bits_hold_it, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(test_strings, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_it_grows, setup, teardown),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("cbor_write", NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
-** Tensors whose bytes change while they are open, without a sign: as when another program has the file mapped. What was
-** found right may be wrong when it is read again; that is an error, and never the end of the process. Here it is the bytes of
-** an image that change.
+** Tensors whose bytes change while they are open, without a sign: as when another program has the file mapped. Bytes
+** that were right may be wrong when they are read again; that is an error, and never the end of the process. Here the bytes of
+** an image change.
 */
 #include "tensors.h"
 
@@ -41,7 +41,7 @@ static void take_nothing(void *context, const void *values, size_t n){
   (void)n;
 }
 
-/* What can be asked of a sparse tensor that is open. */
+/* The questions about an open sparse tensor. */
 enum { DENSE, ELEMENT, RANGE, CELLS, ORDER, STORED, WAYS };
 
 /* All stored elements of rows 1 to 5, as zt_elements reads them. */
@@ -72,7 +72,7 @@ static int ask(zt_tensor *t, int way, zt_error *err){
   }
 }
 
-/* What indptr may become, entry by entry. */
+/* The changes of indptr, entry by entry. */
 static uint64_t changed(int how, uint64_t i, uint64_t *seed){
   switch( how ){
     case 0: return 0;
@@ -86,10 +86,9 @@ static uint64_t changed(int how, uint64_t i, uint64_t *seed){
 }
 
 /* indptr was looked at, and then says something else. */
-static void test_pointers_that_change(void **state){
+TEST(test_pointers_that_change){
   recipe r = csr(RAW);
   uint64_t seed = 1;
-  (void)state;
   for(int how=0; how<10; how++){
     for(int way=0; way<WAYS; way++){
       zt_error err = ZT_ERROR_NONE;
@@ -112,11 +111,10 @@ static void test_pointers_that_change(void **state){
 }
 
 /* Any byte of what is stored changes, between any two questions. */
-static void test_bytes_that_change(void **state){
+TEST(test_bytes_that_change){
   static recipe (*const recipes[])(storing) = { csr, coo };
   static const storing storings[] = { RAW, ZSTD, ZSTD_STATED, ZSTD_WIDE };
   uint64_t seed = 2;
-  (void)state;
   for(size_t k=0; k<COUNT(recipes)*COUNT(storings); k++){
     recipe r = recipes[k%2](storings[k/2]);
     for(int round=0; round<60; round++){
@@ -140,9 +138,5 @@ static void test_bytes_that_change(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_pointers_that_change),
-    cmocka_unit_test(test_bytes_that_change),
-  };
-  return cmocka_run_group_tests_name("changes", tests, NULL, NULL);
+  return run_all("changes", NULL, NULL);
 }

@@ -52,7 +52,7 @@ static blob area_file(const char *version, const spot *spots, size_t n, uint64_t
 
 #define MAX_SPOTS 5
 
-static void test_gaps(void **state){
+TEST(test_gaps){
   static const struct { const char *row; spot spots[MAX_SPOTS]; uint64_t end; const char *expected; } rows[] = {
     { "no blob, no gap", { { 0 } }, 8, "" },
     { "64 bytes and no blob", { { 0 } }, 72, "" },
@@ -71,7 +71,6 @@ static void test_gaps(void **state){
     { "behind the one that reaches furthest", { { "a", 64, 300 }, { "b", 128, 1 } }, 428, "W3:b.data" },
     { "and 65 behind it", { { "a", 64, 300 }, { "b", 128, 1 } }, 429, "W3:b.data W4" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     opened o;
     size_t n = 0;
@@ -82,7 +81,7 @@ static void test_gaps(void **state){
   }
 }
 
-static void test_overlaps(void **state){
+TEST(test_overlaps){
   static const struct { const char *row; spot spots[MAX_SPOTS]; const char *expected; } rows[] = {
     { "side by side", { { "a", 64, 64 }, { "b", 128, 192 } }, "" },
     { "one byte", { { "a", 64, 65 }, { "b", 128, 192 } }, "W3:b.data" },
@@ -94,7 +93,6 @@ static void test_overlaps(void **state){
     { "each range is named once", { { "a", 64, 256 }, { "b", 128, 8 }, { "c", 128, 8 }, { "d", 128, 9 } }, "W3:b.data W3:d.data" },
     { "an empty one in the midst of one", { { "a", 64, 256 }, { "b", 128, 0 } }, "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     opened o;
     size_t n = 0;
@@ -105,10 +103,9 @@ static void test_overlaps(void **state){
   }
 }
 
-static void test_an_overlap_names_both(void **state){
+TEST(test_an_overlap_names_both){
   static const spot spots[] = { { "inner", 128, 8 }, { "first", 64, 100 }, { "furthest", 64, 200 }, { "last", 192, 128 } };
   opened o;
-  (void)state;
   open_bytes(&o, area_file("1.2.0", spots, 4, 320), "overlaps");
   assert_last(&o, "W3:furthest.data W3:inner.data W3:last.data",
               "bytes 192 to 320 overlap those of object 'furthest': component 'data', 64 to 264", "overlaps");
@@ -116,11 +113,10 @@ static void test_an_overlap_names_both(void **state){
 }
 
 /* Each byte in turn is not zero: those of blobs may be anything, the others not. */
-static void test_every_byte_of_padding(void **state){
+TEST(test_every_byte_of_padding){
   static const spot spots[] = { { "a", 64, 10 }, { "b", 128, 64 }, { "c", 256, 1 } };
   blob file = area_file("1.2.0", spots, 3, 300);
   opened o;
-  (void)state;
   for(uint64_t at=8; at<300; at++){
     char row[40], words[100] = "";
     bool owned = (at>=64 && at<74) || (at>=128 && at<192) || at==256;
@@ -137,9 +133,8 @@ static void test_every_byte_of_padding(void **state){
 }
 
 /* Gaps larger than what is looked at together, from memory. */
-static void test_padding_of_many_windows(void **state){
+TEST(test_padding_of_many_windows){
   static const size_t places[] = { 8, 9, WINDOW-1, WINDOW, WINDOW+7, WINDOW+8, WINDOW+9, 2*WINDOW+8, 3*WINDOW-1 };
-  (void)state;
   for(size_t i=0; i<COUNT(places); i++){
     opened o;
     char words[100];
@@ -156,7 +151,7 @@ static void test_padding_of_many_windows(void **state){
 
 /* --- Versions --- */
 
-static void test_versions(void **state){
+TEST(test_versions){
   static const struct { const char *version; bool known; } rows[] = {
     { "1", true }, { "1.0", true }, { "1.1", true }, { "1.2", true }, { "1.2.0", true }, { "1.2.99", true }, { "1.2.x", true }, { "1.0.", true },
     { "1.00", true }, { "1.02.0", true },
@@ -165,7 +160,6 @@ static void test_versions(void **state){
   };
   blob large = { 0 };
   opened o;
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     open_bytes(&o, area_file(rows[i].version, NULL, 0, 8), rows[i].version);
     assert_findings(&o, rows[i].known ? "" : "W1", rows[i].known ? "" : "W1", rows[i].version);
@@ -186,13 +180,12 @@ static uint8_t *find_bytes(blob file, const void *p, size_t n){
   return NULL;
 }
 
-/* What 1.2 demands, 1.1 does not; what cannot be read as a version may be later than 1.2. */
-static void test_a_later_generation_demands_more(void **state){
+/* 1.1 does not have the rules of 1.2; an unreadable version may be later than 1.2. */
+TEST(test_a_later_generation_demands_more){
   static const struct { const char *version, *expected; } rows[] = {
     { "1.1.0", "" }, { "1", "" }, { "1.0", "" }, { "1.2.0", "W12:x.coords W13:x.coords" }, { "1.x", "W1 W12:x.coords W13:x.coords" },
     { "1.10.0", "W1 W12:x.coords W13:x.coords" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "sparse_coo", .rank = 1, .shape = { 3 } };
     blob values = { 0 }, coords = { 0 }, file, changed = { 0 };
@@ -222,11 +215,10 @@ static void test_a_later_generation_demands_more(void **state){
 
 /* --- Bytes --- */
 
-static void test_booleans(void **state){
+TEST(test_booleans){
   static const size_t places[] = { 0, 1, 63, WINDOW-1, WINDOW, WINDOW+1, 2*WINDOW-1, 2*WINDOW, 3*WINDOW+99 };
   static const char *const what[] = { "raw", "zstd", "zstd of a stated length" };
   size_t n = 3*WINDOW+100;
-  (void)state;
   for(int s=RAW; s<=ZSTD_STATED; s++){
     for(size_t i=0; i<=COUNT(places); i++){
       recipe r = { .format = "dense", .rank = 1, .shape = { n } };
@@ -252,12 +244,11 @@ static void test_booleans(void **state){
   }
 }
 
-/* What else is wrong with a component is said, too; what is wrong with the object for that reason is not. */
-static void test_several_findings_of_one_component(void **state){
+/* A component's other faults are findings, too; the faults of the object that follow from them are not. */
+TEST(test_several_findings_of_one_component){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };
   opened o;
-  (void)state;
   put(&values, "\x03\x01", 2);
   put_bits(&indices, 1, 4);
   put_bits(&indices, 1, 4);
@@ -280,12 +271,11 @@ static void test_several_findings_of_one_component(void **state){
 }
 
 /* A frame that breaks off after a byte that is no bool: both are said where the bytes before it can be had. */
-static void test_a_component_that_breaks_off(void **state){
+TEST(test_a_component_that_breaks_off){
   recipe r = { .format = "odd", .rank = 1, .shape = { 10 } };
   char got[1000];
   blob file, bytes = { 0 };
   opened o;
-  (void)state;
   put_repeated(&bytes, 2, 10);
   add_part(&r, "data", "bool", NULL, bytes)->storing = ZSTD;
   file = file_of(&r);
@@ -300,12 +290,11 @@ static void test_a_component_that_breaks_off(void **state){
 /* --- zTensor 2 --- */
 
 /* Rules of an encoding are said of the component, once, whoever meets them first: the digest, a bool, or the tensor. */
-static void test_parts_of_frames(void **state){
+TEST(test_parts_of_frames){
   static const struct { const char *row; size_t from_end; int total; const char *found; } rows[] = {
     { "sound", 0, 0, "" }, { "a checksum", 43, 0, "Y1:x.data" }, { "an entry's content", 21, 0, "Y2:x.data" }, { "the foot", 1, 0, "Y3:x.data" }, { "an entry's stored bytes", 25, 0, "Y4:x.data" },
     { "decoded_length", 0, 1, "Y4:x.data" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int digest=0; digest<3; digest++){   /* None; right; wrong */
       for(int type=0; type<2; type++){
@@ -403,14 +392,13 @@ static void assert_order(bool csr, uint64_t rows, uint64_t columns, uint64_t *ce
   clear_recipe(&r);
 }
 
-static void test_the_order_of_a_few_elements(void **state){
+TEST(test_the_order_of_a_few_elements){
   static const struct { const char *row; uint64_t cells[6]; size_t n; } rows[] = {
     { "none", { 0 }, 0 }, { "one", { 5 }, 1 }, { "ascending", { 0, 1, 11 }, 3 }, { "descending in a row", { 3, 2, 1, 0 }, 4 },
     { "the last", { 0, 1, 3, 2 }, 4 }, { "the first", { 1, 0, 2, 3 }, 4 }, { "twice", { 1, 1 }, 2 }, { "cell 0 twice", { 0, 0 }, 2 },
     { "three times", { 7, 7, 7 }, 3 }, { "twice, not together", { 5, 4, 5 }, 3 }, { "two pairs", { 4, 6, 4, 6 }, 4 },
     { "all", { 2, 1, 2, 1, 0, 0 }, 6 }, { "the last cell", { 11, 11 }, 2 },
   };
-  (void)state;
   for(int csr=0; csr<2; csr++){
     for(int how=RAW; how<=ZSTD_STATED; how+=ZSTD_STATED-RAW){
       for(size_t i=0; i<COUNT(rows); i++){
@@ -423,10 +411,9 @@ static void test_the_order_of_a_few_elements(void **state){
 }
 
 /* At the edges of what is read at once, and of what is sorted at once. */
-static void test_the_order_of_many_elements(void **state){
+TEST(test_the_order_of_many_elements){
   static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, PASS, PASS+1, 2*PASS+100 };
   uint64_t random = 99;
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     size_t n = counts[i];
     uint64_t *cells = malloc(n*sizeof(*cells)), columns = 1000003;
@@ -450,14 +437,13 @@ static void test_the_order_of_many_elements(void **state){
 static bool yes(void *context){ return --*(int*)context<=0; }
 
 /* An interrupt is no finding; what was found before it was handed out. */
-static void test_interrupts(void **state){
+TEST(test_interrupts){
   blob file = area_file("1.1.0", NULL, 0, (size_t)64<<20);
   zt_error err = ZT_ERROR_NONE, found = ZT_ERROR_NONE;
   int questions = 3;
   zt_budget budget = { .result = 1000000000, .decode = UINT64_MAX, .interrupt = { yes, &questions } };
   zt_check *check = NULL;
   opened o;
-  (void)state;
   file.p[((size_t)64<<20)-1] = 1;
   open_bytes(&o, file, "interrupts");
   assert_int_equal(zt_check_open(o.source, o.container, true, &budget, NULL, &check, &err), SQLITE_OK);
@@ -473,12 +459,11 @@ static void test_interrupts(void **state){
   close_opened(&o);
 }
 
-/* Whoever closes a check before its end holds nothing of it. */
-static void test_a_check_can_be_closed_at_any_time(void **state){
+/* A check that is closed before its end leaves nothing behind. */
+TEST(test_a_check_can_be_closed_at_any_time){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 4 } };
   blob bytes = { 0 };
   opened o;
-  (void)state;
   put(&bytes, "\x03\x01", 2);
   add_part(&r, "values", "i4", NULL, bytes)->storing = ZSTD;
   open_recipe(&o, &r, NULL, "closed");
@@ -498,22 +483,5 @@ static void test_a_check_can_be_closed_at_any_time(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_gaps),
-    cmocka_unit_test(test_overlaps),
-    cmocka_unit_test(test_an_overlap_names_both),
-    cmocka_unit_test(test_every_byte_of_padding),
-    cmocka_unit_test(test_padding_of_many_windows),
-    cmocka_unit_test(test_versions),
-    cmocka_unit_test(test_a_later_generation_demands_more),
-    cmocka_unit_test(test_booleans),
-    cmocka_unit_test(test_several_findings_of_one_component),
-    cmocka_unit_test(test_a_component_that_breaks_off),
-    cmocka_unit_test(test_parts_of_frames),
-    cmocka_unit_test(test_the_order_of_a_few_elements),
-    cmocka_unit_test(test_the_order_of_many_elements),
-    cmocka_unit_test(test_interrupts),
-    cmocka_unit_test(test_a_check_can_be_closed_at_any_time),
-  };
-  return cmocka_run_group_tests_name("check", tests, open_db, close_db);
+  return run_all("check", open_db, close_db);
 }

@@ -207,9 +207,8 @@ static void check_file(const zt_container *c, const char *path, const char *json
   sqlite3_finalize(file);
 }
 
-static void test_golden_files_are_read_right(void **state){
+TEST(test_golden_files_are_read_right){
   zt_paths paths = all_files(GOLDEN);
-  (void)state;
   assert_true(paths.n>=110);
   for(size_t i=0; i<paths.n; i++){
     zt_error err = ZT_ERROR_NONE;
@@ -238,9 +237,8 @@ static void test_golden_files_are_read_right(void **state){
   zt_paths_clear(&paths);
 }
 
-static void test_golden_files_belong_to_the_driver_of_their_generation(void **state){
+TEST(test_golden_files_belong_to_the_driver_of_their_generation){
   zt_paths paths = all_files(GOLDEN);
-  (void)state;
   for(size_t i=0; i<paths.n; i++){
     zt_container *c = open_good(paths.a[i].z);
     const char *generation = strstr(paths.a[i].z, "/v")+2;
@@ -251,7 +249,7 @@ static void test_golden_files_belong_to_the_driver_of_their_generation(void **st
   zt_paths_clear(&paths);
 }
 
-/* What is asked for is the same, whatever else is asked for. */
+/* The answer to a question does not depend on other questions. */
 static void check_wants(const zt_container *c, const char *path){
   for(uint32_t i=0; i<zt_container_objects(c); i++){
     for(uint32_t k=zt_container_first(c, i); k<zt_container_first(c, i+1); k++){
@@ -282,11 +280,10 @@ static void check_wants(const zt_container *c, const char *path){
   }
 }
 
-static void test_every_combination_of_what_is_wanted_gives_the_same(void **state){
+TEST(test_every_combination_of_what_is_wanted_gives_the_same){
   static const char *const patterns[] = {
     GOLDEN, HOSTILE "*-ok-[!2]*.zt", HOSTILE "?.?-digest-*.zt", HOSTILE "*-type-complex*.zt"
   };
-  (void)state;
   for(size_t p=0; p<COUNT(patterns); p++){
     zt_paths paths = all_files(patterns[p]);
     assert_true(paths.n>3);
@@ -331,14 +328,13 @@ static blob made(const char *version, const char *object){
 #define LENGTH "66 6c656e677468 10"               /* length: 16 */
 
 /* Fields in an order that no writer uses, with a dtype of 1.1 that stands for two words of the model. */
-static void test_wants_in_an_unusual_order_of_fields(void **state){
+TEST(test_wants_in_an_unusual_order_of_fields){
   static const char *const objects[] = {
     "a3" COMPONENTS "a1" DATA "a4" TYPE "6178" OFFSET LENGTH DTYPE "69 636f6d706c65783634" FORMAT SHAPE,
     "a3" COMPONENTS "a1" DATA "a4" TYPE "f6" OFFSET LENGTH DTYPE "67 66385f65346d33" FORMAT SHAPE,
     "a3" SHAPE FORMAT COMPONENTS "a1" DATA "a4" LENGTH OFFSET DTYPE "67 66385f65346d33" TYPE "6178",
     "a3" SHAPE FORMAT COMPONENTS "bf" DATA "bf" LENGTH OFFSET DTYPE "69 636f6d706c65783634 ffff",
   };
-  (void)state;
   for(size_t i=0; i<COUNT(objects); i++){
     for(int version=0; version<2; version++){
       zt_error err = ZT_ERROR_NONE;
@@ -354,12 +350,11 @@ static void test_wants_in_an_unusual_order_of_fields(void **state){
 }
 
 /* The type alone: nothing may depend on a dtype that was not read. */
-static void test_a_type_alone_does_not_look_at_what_the_caller_left_there(void **state){
+TEST(test_a_type_alone_does_not_look_at_what_the_caller_left_there){
   zt_error err = ZT_ERROR_NONE;
   blob b = made("1.1.0", "a3" COMPONENTS "a1" DATA "a4" TYPE "6178" OFFSET LENGTH DTYPE "62 7538" FORMAT SHAPE);
   zt_container *c = open_image(b, &err);
   zt_component m;
-  (void)state;
   assert_succeeded(&err, "type");
   memset(&m, 0, sizeof(m));
   m.dtype = ZT_TEXT("complex64");
@@ -371,14 +366,13 @@ static void test_a_type_alone_does_not_look_at_what_the_caller_left_there(void *
   free(b.p);
 }
 
-static void test_versions(void **state){
+TEST(test_versions){
   static const struct { const char *version; bool good; } rows[] = {
     { "1", true }, { "1.", true }, { "1.1", true }, { "1.2.0", true }, { "1.99", true }, { "1.x", true }, { "1..", true },
     { "", false }, { "0.1.0", false }, { "2", false }, { "2.0", false }, { "10", false }, { "11.0", false }, { "01.0", false },
     { " 1.0", false }, { "v1.0", false },
     { "1-0", false }, { "1 .0", false }, { "one", false },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = made(rows[i].version, "a3" SHAPE FORMAT COMPONENTS "a0");
@@ -452,7 +446,7 @@ static blob made_with_null(int generation, const char *nothing){
   return seal(&b);
 }
 
-static void test_null_in_every_field(void **state){
+TEST(test_null_in_every_field){
   /* NULL: null is absence, and that is allowed */
   static const struct { int generation; const char *field, *message; } rows[] = {
     { 0, "", NULL }, { 1, "", NULL }, { 2, "", NULL },
@@ -484,7 +478,6 @@ static void test_null_in_every_field(void **state){
     { 2, "length", "expected an unsigned integer for 'length', found null" },
     { 2, "attributes", NULL }, { 2, "encoding", NULL }, { 2, "digest", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = made_with_null(rows[i].generation, rows[i].field);
@@ -512,7 +505,7 @@ static void test_null_in_every_field(void **state){
 }
 
 /* The dtypes of 1.1 that later became types, in the versions that have them. */
-static void test_dtypes_of_1_1(void **state){
+TEST(test_dtypes_of_1_1){
   static const struct { const char *version, *stored, *dtype, *type; } rows[] = {
     { "1.1.0", "67 66385f65346d33", "u8", "f8_e4m3fn" }, { "1.1", "67 66385f65356d32", "u8", "f8_e5m2" },
     { "1.1.7", "69 636f6d706c65783634", "f32", "complex64" },
@@ -521,7 +514,6 @@ static void test_dtypes_of_1_1(void **state){
     { "1.10.0", "67 66385f65346d33", "f8_e4m3", NULL }, { "1.0.0", "69 636f6d706c65783634", "complex64", NULL },
     { "1", "69 636f6d706c65783634", "complex64", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     char object[300];
@@ -561,7 +553,7 @@ static blob made_0_1(size_t fields, const char *more){
   return seal(&b);
 }
 
-static void test_layouts_of_0_1(void **state){
+TEST(test_layouts_of_0_1){
 #define LAYOUT "66 6c61796f7574"
 #define KIND "6d 7370617273655f666f726d6174"   /* sparse_format */
 #define SPARSE LAYOUT "66 737061727365"
@@ -586,7 +578,6 @@ static void test_layouts_of_0_1(void **state){
 #undef KIND
 #undef SPARSE
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = made_0_1(rows[i].fields, rows[i].hex);
@@ -613,9 +604,8 @@ static void put_nested(char *hex, int levels){
   strcat(hex, "00");
 }
 
-/* What was accepted at 64 levels can be decoded: a reader that begins in the middle knows how deep it is. */
-static void test_nesting_up_to_the_limit_decodes(void **state){
-  (void)state;
+/* A manifest of 64 levels can be decoded: a reader that begins in the middle knows its depth. */
+TEST(test_nesting_up_to_the_limit_decodes){
   for(int where=0; where<4; where++){
     /* Levels around the field: of the tensor's map of 0.1, the object's map, its attributes, the component's map */
     static const int around[] = { 2, 3, 4, 5 };
@@ -651,8 +641,7 @@ static void test_nesting_up_to_the_limit_decodes(void **state){
 }
 
 /* More roles than are compared one with another, and one of them twice. */
-static void test_many_roles(void **state){
-  (void)state;
+TEST(test_many_roles){
   for(size_t n=1; n<=20; n++){
     for(size_t twice=0; twice<=n; twice++){   /* n: none */
       zt_error err = ZT_ERROR_NONE;
@@ -685,9 +674,8 @@ static void test_many_roles(void **state){
 }
 
 /* In 1.0 they have their tensor's dtype, which may stand behind them: a walk through all of them for each would take minutes here. */
-static void test_a_dtype_of_1_0_behind_many_components(void **state){
+TEST(test_a_dtype_of_1_0_behind_many_components){
   static const uint32_t counts[] = { 1, 8, 9, 20, 100000 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts)*2; i++){
     const uint32_t n = counts[i/2];
     const bool sparse = i%2;
@@ -740,13 +728,12 @@ static void test_a_dtype_of_1_0_behind_many_components(void **state){
   }
 }
 
-static void test_finding_components(void **state){
+TEST(test_finding_components){
   static const struct { const char *roles[3]; const char *values; } rows[] = {
     { { "data" }, "data" }, { { "values", "data" }, "data" }, { { "packed_weight", "values" }, "values" },
     { { "scales", "packed_weight" }, "packed_weight" },
     { { "scales" }, NULL }, { { "Data" }, NULL }, { { "" }, NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob object = { 0 }, b;
@@ -779,9 +766,8 @@ static void test_finding_components(void **state){
   }
 }
 
-/* Whatever a file calls its things: the message is not as long, and ends with a whole character. */
-static void test_messages_of_long_words_are_short_and_utf8(void **state){
-  (void)state;
+/* A message is bounded and ends with a whole character, however long the names in a file are. */
+TEST(test_messages_of_long_words_are_short_and_utf8){
   for(size_t shift=0; shift<4; shift++){
     for(int what=0; what<3; what++){   /* A version, a role that stands twice, an object's name */
       zt_error err = ZT_ERROR_NONE;
@@ -816,10 +802,9 @@ static void test_messages_of_long_words_are_short_and_utf8(void **state){
   }
 }
 
-static void test_references(void **state){
+TEST(test_references){
   zt_container *c = open_good(FOLDER "v1.2/hand_order.zt");
   sqlite3_int64 used = sqlite3_memory_used();
-  (void)state;
   assert_ptr_equal(zt_container_ref(c), c);
   zt_container_close(c);
   assert_int_equal(sqlite3_memory_used(), used);
@@ -833,12 +818,11 @@ static void test_references(void **state){
 /* --- Hostile files --- */
 
 /* Files that must be refused are, for the rule and with the message that cases.json has; and the others open. */
-static void test_every_case(void **state){
+TEST(test_every_case){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("expect") "='open_error', " FIELD("object") ", "
     FIELD("component") ", " FIELD("rows.objects") ", " FIELD("rows.components") ", " FIELD("number") ", " FIELD("message")
     " FROM json_each(?1)", HOSTILE "cases.json");
   unsigned refused = 0, opened = 0;
-  (void)state;
   while( sqlite3_step(cases)==SQLITE_ROW ){
     const char *file = (const char*)sqlite3_column_text(cases, 0), *rule = (const char*)sqlite3_column_text(cases, 6);
     zt_text object = column(cases, 2), component = column(cases, 3), message = column(cases, 7);
@@ -927,13 +911,12 @@ static int cases_of(const char *rule, bool breaking){
   return n;
 }
 
-static void test_every_rule_of_the_grammars_has_a_file_that_breaks_it(void **state){
+TEST(test_every_rule_of_the_grammars_has_a_file_that_breaks_it){
   static const char *const known[] = { "C9", "A3", "B7", "S6", "N1", "H2", "R3", "M2", "E4", "L3", "D1", "P6", "K4", "Q5", "G6", "Z9" };
   bool seen[26][100] = { { false } };
   char rule[16];
   sqlite3_stmt *cases;
   unsigned rules = 0;
-  (void)state;
   for(size_t i=0; i<COUNT(grammars); i++) rules_in_comments(grammars[i], seen);
   for(size_t i=0; i<COUNT(known); i++) assert_true(seen[known[i][0]-'A'][known[i][1]-'0']);
   for(int letter=0; letter<26; letter++){
@@ -983,10 +966,9 @@ static unsigned claims(blob b){
   return n;
 }
 
-static void test_no_file_is_claimed_by_two_drivers(void **state){
+TEST(test_no_file_is_claimed_by_two_drivers){
   static const char *const patterns[] = { "tests/formats/*/golden/**/*", "tests/formats/*/hostile/*" };
   unsigned claimed = 0, unclaimed = 0;
-  (void)state;
   for(size_t p=0; p<COUNT(patterns); p++){
     zt_paths paths = all_files(patterns[p]);
     for(size_t i=0; i<paths.n; i++){
@@ -1003,9 +985,8 @@ static void test_no_file_is_claimed_by_two_drivers(void **state){
 }
 
 /* Every arrangement of magic numbers at both ends of files of every length. */
-static void test_no_arrangement_of_magic_numbers_is_claimed_twice(void **state){
+TEST(test_no_arrangement_of_magic_numbers_is_claimed_twice){
   static const char *const magics[] = { "ZTEN0001", "ZTEN1000", "ZTEN0000", "ZTEN1001", "zten1000", "", "ZTEN2000", "\x89ZT2\r\n\x1a\n" };
-  (void)state;
   for(size_t n=0; n<80; n++){
     for(size_t h=0; h<COUNT(magics); h++){
       for(size_t t=0; t<COUNT(magics); t++){
@@ -1037,7 +1018,7 @@ static const char *const small[] = {
   FOLDER "v1.2/hand_cbor_reversed.zt", FOLDER "v1.2/hand_gaps.zt",
 };
 
-/* What must be said of the first n bytes of a file. */
+/* The message that the first n bytes of a file must give. */
 static const char *of_cut(size_t n){
   if( n==0 ) return "ztensor: the file is empty";
   if( n<8 ) return "ztensor: not a tensor file of a known format";
@@ -1045,8 +1026,7 @@ static const char *of_cut(size_t n){
   return "ztensor: ";   /* Depends on the 8 bytes that the cut has made the size field */
 }
 
-static void test_a_file_cut_anywhere_is_refused(void **state){
-  (void)state;
+TEST(test_a_file_cut_anywhere_is_refused){
   for(size_t i=0; i<COUNT(small); i++){
     blob b = read_file(small[i]);
     unsigned structural = 0;
@@ -1066,8 +1046,7 @@ static void test_a_file_cut_anywhere_is_refused(void **state){
   }
 }
 
-static void test_a_file_with_bytes_after_its_end_is_refused(void **state){
-  (void)state;
+TEST(test_a_file_with_bytes_after_its_end_is_refused){
   for(size_t i=0; i<COUNT(small); i++){
     blob b = read_file(small[i]);
     for(size_t more=1; more<=70; more++){
@@ -1087,8 +1066,7 @@ static void test_a_file_with_bytes_after_its_end_is_refused(void **state){
 }
 
 /* Cut short within the manifest, with the footer put right: the manifest's own length, then, is what is wrong. */
-static void test_a_manifest_cut_anywhere_is_refused(void **state){
-  (void)state;
+TEST(test_a_manifest_cut_anywhere_is_refused){
   for(size_t i=0; i<COUNT(small); i++){
     zt_container *whole = open_good(small[i]);
     blob b = read_file(small[i]);
@@ -1110,9 +1088,8 @@ static void test_a_manifest_cut_anywhere_is_refused(void **state){
   }
 }
 
-static void test_a_file_with_any_byte_changed_is_refused_or_sound(void **state){
+TEST(test_a_file_with_any_byte_changed_is_refused_or_sound){
   static const uint8_t flips[] = { 0x01, 0x02, 0x20, 0x40, 0x80, 0xFF };
-  (void)state;
   for(size_t i=0; i<COUNT(small); i++){
     blob b = read_file(small[i]);
     unsigned refused = 0;
@@ -1139,30 +1116,5 @@ static void test_a_file_with_any_byte_changed_is_refused_or_sound(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_golden_files_are_read_right),
-    cmocka_unit_test(test_golden_files_belong_to_the_driver_of_their_generation),
-    cmocka_unit_test(test_every_combination_of_what_is_wanted_gives_the_same),
-    cmocka_unit_test(test_wants_in_an_unusual_order_of_fields),
-    cmocka_unit_test(test_a_type_alone_does_not_look_at_what_the_caller_left_there),
-    cmocka_unit_test(test_versions),
-    cmocka_unit_test(test_null_in_every_field),
-    cmocka_unit_test(test_dtypes_of_1_1),
-    cmocka_unit_test(test_layouts_of_0_1),
-    cmocka_unit_test(test_nesting_up_to_the_limit_decodes),
-    cmocka_unit_test(test_many_roles),
-    cmocka_unit_test(test_a_dtype_of_1_0_behind_many_components),
-    cmocka_unit_test(test_finding_components),
-    cmocka_unit_test(test_messages_of_long_words_are_short_and_utf8),
-    cmocka_unit_test(test_references),
-    cmocka_unit_test(test_every_case),
-    cmocka_unit_test(test_every_rule_of_the_grammars_has_a_file_that_breaks_it),
-    cmocka_unit_test(test_no_file_is_claimed_by_two_drivers),
-    cmocka_unit_test(test_no_arrangement_of_magic_numbers_is_claimed_twice),
-    cmocka_unit_test(test_a_file_cut_anywhere_is_refused),
-    cmocka_unit_test(test_a_file_with_bytes_after_its_end_is_refused),
-    cmocka_unit_test(test_a_manifest_cut_anywhere_is_refused),
-    cmocka_unit_test(test_a_file_with_any_byte_changed_is_refused_or_sound),
-  };
-  return cmocka_run_group_tests_name("container", tests, open_db, close_db);
+  return run_all("container", open_db, close_db);
 }

@@ -62,7 +62,7 @@ static void expect(const char *value, char out[ZT_DIGEST_TEXT]){
 
 /* --- The value --- */
 
-static void test_the_digest_is_that_of_the_value_written_by_hand(void **state){
+TEST(test_the_digest_is_that_of_the_value_written_by_hand){
   static const struct { const char *objects, *value; } rows[] = {
     { "{}", "{}" },
     { "{'w': {'parts': {'data': {'blob': [4096, 4], 'dtype': 'f32', 'digest': '" D1 "'}}, 'shape': [], 'layout': 'dense'}}",
@@ -74,7 +74,6 @@ static void test_the_digest_is_that_of_the_value_written_by_hand(void **state){
       "{'b': {'parts': {'x': {'dtype': 'u8', 'digest': '" D1 "'}, 'yy': {'dtype': 'i8', 'digest': '" D2 "'}}, 'shape': [18446744073709551615], 'layout': 'acme/7', 'attributes': {'k': {1: [<f93c00>, -5, null]}, 'kk': 'v'}}, "
       "'aa': {'parts': {'data': {'dtype': 'i64', 'digest': '" D2 "'}}, 'shape': [0], 'layout': 'dense'}}" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char notation[2000], value[2000], got[ZT_DIGEST_TEXT], want[ZT_DIGEST_TEXT];
     snprintf(notation, sizeof(notation), "{'shards': {'s': {'size': 9000, 'digest': '" D1 "'}}, 'objects': %s}", rows[i].objects);
@@ -91,9 +90,8 @@ static void put_key_of(blob *b, const char *key, const char *text){
 }
 
 /* Heads of one, two and more bytes; names of every length that has another head. */
-static void test_many_objects_of_long_names(void **state){
+TEST(test_many_objects_of_long_names){
   static const size_t counts[] = { 1, 23, 24, 255, 256, 300 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     blob manifest = { 0 }, value = { 0 }, file;
     char got[ZT_DIGEST_TEXT], want[ZT_DIGEST_TEXT];
@@ -143,7 +141,7 @@ static void test_many_objects_of_long_names(void **state){
 
 typedef enum verdict { SAME, OTHER, UNKNOWN } verdict;
 
-static void test_what_makes_a_difference(void **state){
+TEST(test_what_makes_a_difference){
   static const struct { verdict verdict; const char *what, *from, *to; } rows[] = {
     { SAME, "nothing", "[2]", "[2]" },
     { SAME, "another offset", "[4096, 8]", "[20480, 8]" },
@@ -183,7 +181,6 @@ static void test_what_makes_a_difference(void **state){
     { UNKNOWN, "no digest of one of two", "'dtype': 'u32', 'digest': '" D2 "'", "'dtype': 'u32'" },
   };
   char base[ZT_DIGEST_TEXT];
-  (void)state;
   identify_notation(BASE, AT, base);
   assert_int_equal(strlen(base), 71);
   for(size_t i=0; i<COUNT(rows); i++){
@@ -207,9 +204,8 @@ static void test_what_makes_a_difference(void **state){
   }
 }
 
-static void test_the_place_of_the_manifest_makes_no_difference(void **state){
+TEST(test_the_place_of_the_manifest_makes_no_difference){
   char base[ZT_DIGEST_TEXT], got[ZT_DIGEST_TEXT];
-  (void)state;
   identify_notation(BASE, AT, base);
   identify_notation(BASE, 16384, got);
   assert_string_equal(got, base);
@@ -219,9 +215,8 @@ static void test_the_place_of_the_manifest_makes_no_difference(void **state){
 
 /* --- Where there is none --- */
 
-static void test_older_generations_and_data_shards_have_none(void **state){
+TEST(test_older_generations_and_data_shards_have_none){
   static const char *const files[] = { "v0.1/wheel_names", "v1.0/wheel_names", "v1.1/crate_digests_attributes", "v1.2/hand_digests", "v2/hand_sharded-part-1" };
-  (void)state;
   for(size_t i=0; i<COUNT(files); i++){
     char path[100], got[ZT_DIGEST_TEXT];
     blob b;
@@ -234,12 +229,5 @@ static void test_older_generations_and_data_shards_have_none(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_the_digest_is_that_of_the_value_written_by_hand),
-    cmocka_unit_test(test_many_objects_of_long_names),
-    cmocka_unit_test(test_what_makes_a_difference),
-    cmocka_unit_test(test_the_place_of_the_manifest_makes_no_difference),
-    cmocka_unit_test(test_older_generations_and_data_shards_have_none),
-  };
-  return cmocka_run_group_tests_name("content_id", tests, NULL, NULL);
+  return run_all("content_id", NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
 ** From one type to another: tensor/convert.h.
 **
-** What a code means and which one is nearest comes from a second implementation here, which knows one thing of a float
+** A second implementation here gives the value of a code and the nearest code. It knows one thing of a float
 ** format: value = mantissa * 2^exponent, codes ascending with it. The nearest is searched, and compared without rounding.
 */
 #include "test.h"
@@ -106,7 +106,7 @@ static uint32_t bits_of_float(float f){
   return bits;
 }
 
-/* Of a magnitude's code; one beyond the largest is where the next number would be. Powers alone begin below 2^-127. */
+/* The value of a magnitude's code; one beyond the largest is where the next number would be. Powers alone begin below 2^-127. */
 static double magnitude(const type *t, int64_t code){
   int64_t exponent, fraction;
   if( t->kind==E8M0 ) return ldexp(1, (int)code-127);
@@ -214,7 +214,7 @@ static bool integer_code(const type *t, const number *x, uint64_t *code){
   return t->kind==SIGNED ? u<=most/2+(x->negative ? 1 : 0) : u<=most && (!x->negative || u==0);
 }
 
-/* What a conversion must give: false if there is nothing, else the code; *nan if that is any NaN. */
+/* The code that a conversion must give; false if there is none; *nan if it may be any NaN. */
 static bool expected(const type *t, const number *x, uint64_t *code, bool *nan){
   uint64_t sign = x->negative ? (uint64_t)1 << (t->bits-1) : 0;
   int64_t found;
@@ -271,7 +271,7 @@ static void store(void *p, unsigned width, uint64_t code){
   }
 }
 
-/* What a conversion gave, against what it must give. */
+/* Compares a conversion's result with the expected one. */
 static void check_code(const type *from, uint64_t code, const type *to, bool possible, uint64_t got){
   number x = value_of(from, code);
   uint64_t want;
@@ -325,8 +325,7 @@ static list all_codes(const type *t){
 
 /* --- Floats of few bits --- */
 
-static void test_every_code_of_small_floats_becomes_its_value(void **state){
-  (void)state;
+TEST(test_every_code_of_small_floats_becomes_its_value){
   for(const type *t=types; t<types+COUNT(types); t++){
     list l;
     if( !is_small(t) ) continue;
@@ -338,7 +337,7 @@ static void test_every_code_of_small_floats_becomes_its_value(void **state){
 }
 
 /* A few that everybody knows, so that the reference cannot be wrong in silence. */
-static void test_well_known_values(void **state){
+TEST(test_well_known_values){
   static const struct { const char *dtype; uint64_t code; double value; } rows[] = {
     { "f16", 0x3C00, 1 }, { "f16", 0x7BFF, 65504 }, { "f16", 0x0001, 0x1p-24 }, { "f16", 0x0400, 0x1p-14 }, { "f16", 0xC000, -2 },
     { "f16", 0x7C00, HUGE_VAL }, { "bf16", 0x3F80, 1 }, { "bf16", 0x7F7F, 0x1.FEp127 }, { "bf16", 0x0001, 0x1p-133 },
@@ -353,7 +352,6 @@ static void test_well_known_values(void **state){
     { "f16", 0x7C01 }, { "f16", 0xFE00 }, { "bf16", 0x7F81 }, { "bf16", 0xFFC0 }, { "f8_e4m3fn", 0x7F }, { "f8_e4m3fn", 0xFF },
     { "f8_e5m2", 0x7D }, { "f8_e5m2", 0xFF }, { "f8_e4m3fnuz", 0x80 }, { "f8_e5m2fnuz", 0x80 }, { "f8_e8m0", 0xFF },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *d = named(rows[i].dtype);
     uint64_t element = 0;
@@ -375,8 +373,7 @@ static void test_well_known_values(void **state){
   }
 }
 
-static void test_every_code_of_small_floats_comes_back(void **state){
-  (void)state;
+TEST(test_every_code_of_small_floats_comes_back){
   for(const type *t=types; t<types+COUNT(types); t++){
     const zt_dtype *d;
     if( !is_small(t) ) continue;
@@ -417,8 +414,7 @@ static void add_around(list *doubles, list *floats, double x){
   }
 }
 
-static void test_every_halfway_point_of_small_floats(void **state){
-  (void)state;
+TEST(test_every_halfway_point_of_small_floats){
   for(const type *t=types; t<types+COUNT(types); t++){
     list doubles = { 0 }, floats = { 0 };
     if( !is_small(t) ) continue;
@@ -434,10 +430,9 @@ static void test_every_halfway_point_of_small_floats(void **state){
   }
 }
 
-static void test_halfway_points_of_f32(void **state){
+TEST(test_halfway_points_of_f32){
   list doubles = { 0 }, floats = { 0 };
   uint64_t seed = 32;
-  (void)state;
   for(int i=0; i<60000; i++){
     int64_t c = (int64_t)random_below(&seed, 0x7F800000);
     if( i<512 ) c = i;                                /* Subnormal */
@@ -453,7 +448,7 @@ static void test_halfway_points_of_f32(void **state){
 }
 
 /* An f64 that lies beside a halfway point by less than f32 can tell, which a detour through f32 would lose. */
-static void test_f64_to_small_floats_is_rounded_once(void **state){
+TEST(test_f64_to_small_floats_is_rounded_once){
   static const struct { double from; const char *to; uint64_t code; } rows[] = {
     { 1+0x1p-11, "f16", 0x3C00 }, { 1+0x1p-11+0x1p-40, "f16", 0x3C01 }, { 1+3*0x1p-11, "f16", 0x3C02 },
     { 1+3*0x1p-11-0x1p-40, "f16", 0x3C01 }, { 1+0x1p-8, "bf16", 0x3F80 }, { 1+0x1p-8+0x1p-50, "bf16", 0x3F81 },
@@ -461,7 +456,6 @@ static void test_f64_to_small_floats_is_rounded_once(void **state){
     { 0x1p-25, "f16", 0x0000 }, { 65520-0x1p-30, "f16", 0x7BFF }, { 65520, "f16", 0x7C00 }, { 464, "f8_e4m3fn", 0x7E },
     { 464+0x1p-40, "f8_e4m3fn", 0x7F }, { 5e-324, "f16", 0 }, { -5e-324, "bf16", 0x8000 }, { 1e308, "bf16", 0x7F80 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *to = named(rows[i].to);
     uint64_t got = 0;
@@ -471,11 +465,10 @@ static void test_f64_to_small_floats_is_rounded_once(void **state){
 }
 
 /* Bit patterns of f32 all over, in one call (vectors, the processor's own f16) and, some of them, one at a time. */
-static void test_a_large_sample_of_f32_to_f16_and_bf16(void **state){
+TEST(test_a_large_sample_of_f32_to_f16_and_bf16){
   enum { STEP = 1009, N = 0x100000000/STEP };
   uint32_t *src = malloc(4*(size_t)N);
   uint16_t *dst = malloc(2*(size_t)N);
-  (void)state;
   for(size_t i=0; i<N; i++) src[i] = (uint32_t)(i*STEP + i%7);
   for(const type *t=F16; t<=BF16; t++){
     assert_int_equal(zt_convert(named("f32"), src, dtype(t), dst, N), N);
@@ -491,9 +484,8 @@ static void test_a_large_sample_of_f32_to_f16_and_bf16(void **state){
 }
 
 /* Every subnormal f16 and what lies between them, in f32, is in the tests above only as far as it is halfway. */
-static void test_every_f32_around_small_f16(void **state){
+TEST(test_every_f32_around_small_f16){
   list l = { 0 };
-  (void)state;
   for(uint32_t e=0; e<40; e++){
     for(uint32_t m=0; m<4096; m++){
       add_code(&l, (127-30+e)<<23 | m<<11 | m%3);
@@ -513,8 +505,7 @@ static void add_integer(list *l, const type *t, uint64_t u){
 }
 
 /* Odd numbers of p+1 bits, shifted: halfway between two floats of p bits; and what is next to them. */
-static void test_integers_to_floats_are_rounded_once(void **state){
-  (void)state;
+TEST(test_integers_to_floats_are_rounded_once){
   for(const type *from=types; from<types+COUNT(types); from++){
     if( from->kind!=SIGNED && from->kind!=UNSIGNED ) continue;
     for(const type *to=types; to<types+COUNT(types); to++){
@@ -551,7 +542,7 @@ static list samples(const type *t){
   for(size_t i=0; i<COUNT(around) && is_float(t); i++){
     if( t==F64 ) add_around(&l, &other, around[i]);
     else if( around[i]<=FLT_MAX ) add_around(&other, &l, around[i]);
-    for(double less=0.25; less<1; less+=0.25){   /* What truncation takes away */
+    for(double less=0.25; less<1; less+=0.25){   /* Truncation removes it */
       if( t==F64 ) add_around(&l, &other, around[i]+less);
       else if( around[i]<=FLT_MAX ) add_around(&other, &l, around[i]+less);
     }
@@ -579,8 +570,7 @@ static list samples(const type *t){
   return l;
 }
 
-static void test_every_pair_of_types(void **state){
-  (void)state;
+TEST(test_every_pair_of_types){
   for(const type *from=types; from<types+COUNT(types); from++){
     list l = samples(from);
     for(const type *to=types; to<types+COUNT(types); to++){
@@ -591,8 +581,7 @@ static void test_every_pair_of_types(void **state){
   }
 }
 
-static void test_a_type_to_itself_keeps_every_bit(void **state){
-  (void)state;
+TEST(test_a_type_to_itself_keeps_every_bit){
   for(const type *t=types; t<types+COUNT(types); t++){
     const zt_dtype *d = dtype(t);
     list l = samples(t);
@@ -608,14 +597,13 @@ static void test_a_type_to_itself_keeps_every_bit(void **state){
 
 /* --- What cannot be converted --- */
 
-static void test_truncation_and_the_first_that_does_not_fit(void **state){
+TEST(test_truncation_and_the_first_that_does_not_fit){
   static const struct { const char *to; double least, most; } rows[] = {   /* Doubles that just fit; the next ones do not */
     { "i8", -128.99999999999997, 127.99999999999999 }, { "u8", -0.99999999999999989, 255.99999999999997 },
     { "i16", -32768.999999999993, 32767.999999999996 }, { "u16", -0.99999999999999989, 65535.999999999993 },
     { "i32", -2147483648.9999995, 2147483647.9999998 }, { "u32", -0.99999999999999989, 4294967295.9999995 },
     { "i64", -9223372036854775808.0, 9223372036854774784.0 }, { "u64", -0.99999999999999989, 18446744073709549568.0 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *to = named(rows[i].to);
     double bad[] = { nextafter(rows[i].least, -HUGE_VAL), nextafter(rows[i].most, HUGE_VAL), (double)NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1e300 };
@@ -631,7 +619,7 @@ static void test_truncation_and_the_first_that_does_not_fit(void **state){
 }
 
 /* At any index, in blocks and between them. */
-static void test_the_index_of_what_cannot_be_converted(void **state){
+TEST(test_the_index_of_what_cannot_be_converted){
   static const struct { const char *from; uint64_t bad; const char *to; } rows[] = {
     { "f64", 0x7FF8000000000000, "i32" }, { "f32", 0x7FC00000, "u8" }, { "f16", 0x7E00, "i64" }, { "bf16", 0x7F80, "u16" }, { "f8_e4m3fn", 0x7F, "i8" },
     { "i64", 0x8000000000000000, "u64" }, { "i8", 0xFF, "u8" }, { "u64", 0x8000000000000000, "i64" }, { "u16", 0x100, "u8" }, { "i32", 128, "i8" },
@@ -639,7 +627,6 @@ static void test_the_index_of_what_cannot_be_converted(void **state){
     { "f16", 0x7C00, "f4_e2m1" }, { "i64", 7, "f4_e2m1" }, { "f64", 0x7FF0000000000000, "f4_e2m1" }, { "f8_e5m2", 0x7C, "i16" }, { "f32", 0x4B800000, "u16" },
   };
   static const size_t at[] = { 0, 1, 7, 8, 15, 16, 31, 33, 1023, 1024, 1025, 2047, 2048, 2999 };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *from = named(rows[i].from), *to = named(rows[i].to);
     uint64_t one = 0, want = 0;
@@ -673,10 +660,9 @@ static void put_elements(const zt_dtype *d, uint8_t *p, size_t n){
 }
 
 /* Some elements at once, wherever they begin, are what each is alone; nothing is written before them or behind. */
-static void test_some_at_once_are_as_one_at_a_time(void **state){
+TEST(test_some_at_once_are_as_one_at_a_time){
   enum { MOST = 40 };
   static const size_t more[] = { 1023, 1024, 1025, 2050 };
-  (void)state;
   for(size_t a=0; a<COUNT(all_names); a++){
     const zt_dtype *from = named(all_names[a]);
     for(size_t b=0; b<COUNT(all_names); b++){
@@ -704,10 +690,9 @@ static void test_some_at_once_are_as_one_at_a_time(void **state){
 }
 
 /* Any bits, not only tame ones: both ways that f16 has in one processor give the same. */
-static void test_all_f16_alone_and_in_eights(void **state){
+TEST(test_all_f16_alone_and_in_eights){
   uint16_t *half = malloc(65536*2), *back = malloc(65536*2);
   float *wide = malloc(65536*4);
-  (void)state;
   for(uint32_t c=0; c<65536; c++) half[c] = (uint16_t)c;
   assert_int_equal(zt_convert(named("f16"), half, named("f32"), wide, 65536), 65536);
   assert_int_equal(zt_convert(named("f32"), wide, named("f16"), back, 65536), 65536);
@@ -728,9 +713,8 @@ static void test_all_f16_alone_and_in_eights(void **state){
 #include <xmmintrin.h>
 
 /* A host may have told its processor to take subnormal numbers for 0. */
-static void test_decoding_when_subnormal_numbers_are_flushed(void **state){
+TEST(test_decoding_when_subnormal_numbers_are_flushed){
   unsigned before = _mm_getcsr();
-  (void)state;
   for(const type *t=types; t<types+COUNT(types); t++){
     const zt_dtype *d;
     uint8_t *src;
@@ -755,11 +739,10 @@ static void test_decoding_when_subnormal_numbers_are_flushed(void **state){
 
 /* --- Complex numbers --- */
 
-static void test_complex_numbers(void **state){
+TEST(test_complex_numbers){
   const zt_dtype *c64 = named("complex64"), *c128 = named("complex128");
   float narrow[4] = { 1.5f, -0.0f, (float)NAN, HUGE_VALF }, back[4];
   double wide[4], large[2] = { 1+0x1p-24, 1e300 };
-  (void)state;
   for(size_t i=0; i<COUNT(all_names); i++){
     const zt_dtype *d = named(all_names[i]);
     assert_int_equal(zt_convertible(c64, d), d==c64 || d==c128);
@@ -774,8 +757,7 @@ static void test_complex_numbers(void **state){
   assert_true(back[0]==1 && back[1]==HUGE_VALF);
 }
 
-static void test_real_numbers_become_complex_ones(void **state){
-  (void)state;
+TEST(test_real_numbers_become_complex_ones){
   for(const type *t=types; t<types+COUNT(types); t++){
     const zt_dtype *d = dtype(t);
     list l = samples(t);
@@ -802,9 +784,8 @@ static void test_real_numbers_become_complex_ones(void **state){
 
 /* --- Bytes --- */
 
-static void test_swapping_bytes(void **state){
+TEST(test_swapping_bytes){
   static const unsigned units[] = { 1, 2, 4, 8 };
-  (void)state;
   for(size_t u=0; u<COUNT(units); u++){
     for(size_t n=0; n<=140; n+=units[u]){
       for(size_t shift=0; shift<3; shift++){
@@ -821,10 +802,9 @@ static void test_swapping_bytes(void **state){
   }
 }
 
-static void test_packing_and_unpacking(void **state){
+TEST(test_packing_and_unpacking){
   static const char *const names[] = { "f4_e2m1", "i4", "u4", "i2", "u2" };
   uint8_t packed[21], elements[84], again[21];
-  (void)state;
   for(size_t i=0; i<sizeof(packed); i++) packed[i] = (uint8_t)(i*37+11);
   for(size_t k=0; k<COUNT(names); k++){
     const zt_dtype *d = named(names[k]);
@@ -845,12 +825,12 @@ static void test_packing_and_unpacking(void **state){
       zt_unpack(d, packed, 0, elements, n);
       zt_pack(d, elements, again, n);
       assert_memory_equal(again, packed, n/each);
-      if( n%each ) assert_int_equal(again[n/each], packed[n/each] & ((1u<<bits*(n%each))-1));   /* What is too much is 0 */
+      if( n%each ) assert_int_equal(again[n/each], packed[n/each] & ((1u<<bits*(n%each))-1));   /* Surplus bits are 0 */
       assert_int_equal(again[(n+each-1)/each], 0xEE);
     }
   }
   memset(elements, 0xF3, 5);
-  zt_pack(named("u4"), elements, again, 3);   /* Of a byte with more, the low bits count */
+  zt_pack(named("u4"), elements, again, 3);   /* The low bits of a larger byte count */
   assert_true(again[0]==0x33 && again[1]==0x03);
   zt_pack(named("i2"), elements, again, 5);
   assert_true(again[0]==0xFF && again[1]==0x03);
@@ -858,7 +838,7 @@ static void test_packing_and_unpacking(void **state){
 
 /* --- Sums --- */
 
-/* What the sum must be, and whether there is one. */
+/* The expected sum; false: there is none. */
 static void check_sum(const type *t, uint64_t a, uint64_t b){
   const zt_dtype *d = dtype(t);
   uint64_t cell = 0, value = 0, mask = t->bits<64 ? codes(t)-1 : ~(uint64_t)0, want;
@@ -888,8 +868,7 @@ static void check_sum(const type *t, uint64_t a, uint64_t b){
                    (unsigned long long)load(&cell, d->width), (unsigned long long)want );
 }
 
-static void test_sums_of_every_type(void **state){
-  (void)state;
+TEST(test_sums_of_every_type){
   for(const type *t=types; t<types+COUNT(types); t++){
     uint64_t seed = 99+t->mantissa;
     list l;
@@ -908,17 +887,16 @@ static void test_sums_of_every_type(void **state){
   }
 }
 
-static void test_sums_of_complex_numbers(void **state){
+TEST(test_sums_of_complex_numbers){
   float a[2] = { 1, HUGE_VALF }, b[2] = { 0x1p-24f, -HUGE_VALF };
   double c[2] = { -0.0, 1 }, d[2] = { 0.0, 0x1p-52 };
-  (void)state;
   assert_true(zt_add(named("complex64"), a, b));
   assert_true(a[0]==1 && bits_of_float(a[1])==0x7FC00000);
   assert_true(zt_add(named("complex128"), c, d));
   assert_true(bits_of(c[0])==0 && c[1]==1+0x1p-52);
 }
 
-static void test_sums_that_wrap_and_sums_that_a_type_does_not_have(void **state){
+TEST(test_sums_that_wrap_and_sums_that_a_type_does_not_have){
   static const struct { const char *dtype; uint64_t a, b, sum; bool can; } rows[] = {
     { "i8", 0x7F, 1, 0x80, true }, { "u8", 0xFF, 1, 0, true }, { "i16", 0x8000, 0xFFFF, 0x7FFF, true }, { "u16", 0xFFFF, 0xFFFF, 0xFFFE, true },
     { "i32", 0x7FFFFFFF, 1, 0x80000000, true }, { "u32", 0xFFFFFFFF, 2, 1, true }, { "i64", INT64_MAX, 1, (uint64_t)1<<63, true },
@@ -929,7 +907,6 @@ static void test_sums_that_wrap_and_sums_that_a_type_does_not_have(void **state)
     { "f32", 0xFF800001, 0, 0x7FC00000, true }, { "f64", 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, true },
     { "f32", 0x80000000, 0, 0, true }, { "f32", 0x80000000, 0x80000000, 0x80000000, true }, { "f16", 0x3C00, 0x1000, 0x3C00, true }, { "f16", 0x3C01, 0x1000, 0x3C02, true },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *d = named(rows[i].dtype);
     uint64_t cell = 0, value = 0;
@@ -942,11 +919,10 @@ static void test_sums_that_wrap_and_sums_that_a_type_does_not_have(void **state)
 
 /* --- Single values --- */
 
-static void test_scalars(void **state){
+TEST(test_scalars){
   float c64[2] = { 1.5f, -2 };
   double c128[2] = { 0x1p-1000, -0.0 };
   zt_scalar s;
-  (void)state;
   for(const type *t=types; t<types+COUNT(types); t++){
     list l = samples(t);
     const zt_dtype *d = dtype(t);
@@ -970,7 +946,7 @@ static void test_scalars(void **state){
   assert_true(s.class==ZT_COMPLEX && s.real==0x1p-1000 && s.imag==0 && signbit(s.imag));
 }
 
-static void test_names_that_a_user_may_give(void **state){
+TEST(test_names_that_a_user_may_give){
   static const struct { const char *name, *ours; } others[] = {
     { "float32", "f32" }, { "torch.float32", "f32" }, { "F32", "f32" }, { "<f4", "f32" }, { "double", "f64" },
     { "torch.half", "f16" }, { "bfloat16", "bf16" }, { "BF16", "bf16" }, { "|u1", "u8" }, { "U8", "u8" },
@@ -979,7 +955,6 @@ static void test_names_that_a_user_may_give(void **state){
   };
   static const char *const unknown[] = { "float", "", "f3", "float3", "float322", "Float32", "torch.", "torch.f32", "torch.F32",
                                          "torch.<f4", ">f4", "f4", "F8_E4M3FN", "torch.torch.int8" };
-  (void)state;
   for(size_t i=0; i<COUNT(all_names); i++){
     zt_error err = ZT_ERROR_NONE;
     const zt_dtype *d;
@@ -1007,34 +982,5 @@ static void test_names_that_a_user_may_give(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_code_of_small_floats_becomes_its_value),
-    cmocka_unit_test(test_well_known_values),
-    cmocka_unit_test(test_every_code_of_small_floats_comes_back),
-    cmocka_unit_test(test_every_halfway_point_of_small_floats),
-    cmocka_unit_test(test_halfway_points_of_f32),
-    cmocka_unit_test(test_f64_to_small_floats_is_rounded_once),
-    cmocka_unit_test(test_a_large_sample_of_f32_to_f16_and_bf16),
-    cmocka_unit_test(test_every_f32_around_small_f16),
-    cmocka_unit_test(test_integers_to_floats_are_rounded_once),
-    cmocka_unit_test(test_every_pair_of_types),
-    cmocka_unit_test(test_a_type_to_itself_keeps_every_bit),
-    cmocka_unit_test(test_truncation_and_the_first_that_does_not_fit),
-    cmocka_unit_test(test_the_index_of_what_cannot_be_converted),
-    cmocka_unit_test(test_some_at_once_are_as_one_at_a_time),
-    cmocka_unit_test(test_all_f16_alone_and_in_eights),
-#if defined(__SSE2__)
-    cmocka_unit_test(test_decoding_when_subnormal_numbers_are_flushed),
-#endif
-    cmocka_unit_test(test_complex_numbers),
-    cmocka_unit_test(test_real_numbers_become_complex_ones),
-    cmocka_unit_test(test_swapping_bytes),
-    cmocka_unit_test(test_packing_and_unpacking),
-    cmocka_unit_test(test_sums_of_every_type),
-    cmocka_unit_test(test_sums_of_complex_numbers),
-    cmocka_unit_test(test_sums_that_wrap_and_sums_that_a_type_does_not_have),
-    cmocka_unit_test(test_scalars),
-    cmocka_unit_test(test_names_that_a_user_may_give),
-  };
-  return cmocka_run_group_tests_name("convert", tests, NULL, NULL);
+  return run_all("convert", NULL, NULL);
 }

@@ -27,7 +27,7 @@ static blob deflated(zt_span content){
   return seal(&out);
 }
 
-/* What the end record of a member says: so many bytes in all, of which some are none of the component's. */
+/* The end record of a member states the total size, which includes bytes outside the component. */
 static void open_member(subject *s, blob stored, uint64_t total, uint64_t skip, uint64_t behind, bool as_file, zt_stream **out,
                         zt_error *err){
   place_subject(s, 5, span_of(stored), 7, "deflate", as_file);
@@ -37,10 +37,9 @@ static void open_member(subject *s, blob stored, uint64_t total, uint64_t skip, 
   zt_stream_open(&s->payload, out, err);
 }
 
-static void test_ranges(void **state){
+TEST(test_ranges){
   static const size_t sizes[] = { 0, 1, 100, 5000, 300000 };
   uint64_t seed = 3;
-  (void)state;
   for(size_t k=0; k<COUNT(sizes)*4; k++){
     blob content = content_of(sizes[k/4]), stored = deflated(span_of(content));
     uint64_t skip = content.n/3, behind = k%2 ? content.n/5 : 0, own = content.n-skip-behind, length;
@@ -87,9 +86,8 @@ static void expect_fault(blob stored, uint64_t total, const char *rule, const ch
   free(stored.p);
 }
 
-static void test_streams_that_are_not_as_told(void **state){
+TEST(test_streams_that_are_not_as_told){
   blob content = content_of(60000), stored = deflated(span_of(content)), more = { 0 };
-  (void)state;
   for(size_t cut=1; cut<stored.n; cut += cut<40 ? 1 : 977){
     expect_fault(exact(stored.p, stored.n-cut), content.n, "E2", "deflate: ");
   }
@@ -132,7 +130,7 @@ static blob deflated_zeros(size_t n){
 }
 
 /* A bomb costs what is asked of it. */
-static void test_a_bomb(void **state){
+TEST(test_a_bomb){
   const size_t times = ((size_t)64<<20)/258;
   blob stored = deflated_zeros(times);
   uint8_t buffer[100];
@@ -140,7 +138,6 @@ static void test_a_bomb(void **state){
   zt_stream *stream;
   size_t got;
   subject s;
-  (void)state;
   open_member(&s, stored, 1+258*times, 0, 0, false, &stream, &err);
   assert_int_equal(zt_stream_read(stream, 1000, buffer, sizeof(buffer), &got, &err), SQLITE_OK);
   assert_int_equal(got, sizeof(buffer));
@@ -151,8 +148,5 @@ static void test_a_bomb(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_ranges), cmocka_unit_test(test_streams_that_are_not_as_told), cmocka_unit_test(test_a_bomb),
-  };
-  return cmocka_run_group_tests(tests, make_file, remove_file);
+  return run_all("deflate", make_file, remove_file);
 }

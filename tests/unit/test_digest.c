@@ -54,8 +54,7 @@ static blob message_of(size_t i){
   return seal(&b);
 }
 
-static void test_known_values(void **state){
-  (void)state;
+TEST(test_known_values){
   for(size_t i=0; i<COUNT(known); i++){
     blob b = message_of(i);
     check( matches(known[i].digest, b.p, b.n, b.n+1), "%s, %s", known[i].digest, known[i].what );
@@ -63,8 +62,7 @@ static void test_known_values(void **state){
   }
 }
 
-static void test_known_values_in_pieces_of_every_size(void **state){
-  (void)state;
+TEST(test_known_values_in_pieces_of_every_size){
   for(size_t i=0; i<COUNT(known); i++){
     blob b = message_of(i);
     if( b.n<1000 ){
@@ -77,26 +75,28 @@ static void test_known_values_in_pieces_of_every_size(void **state){
   }
 }
 
-/* crc32c bit by bit: the reflected polynomial 0x82F63B78. */
-static uint32_t reference_crc32c(const uint8_t *p, size_t n){
+/* A CRC of 32 bits, bit by bit, with that reflected polynomial. */
+static uint32_t reference_crc(uint32_t polynomial, const uint8_t *p, size_t n){
   uint32_t crc = 0xFFFFFFFF;
   for(size_t i=0; i<n; i++){
     crc ^= p[i];
-    for(int k=0; k<8; k++) crc = crc>>1 ^ (crc & 1 ? 0x82F63B78u : 0);
+    for(int k=0; k<8; k++) crc = crc>>1 ^ (crc & 1 ? polynomial : 0);
   }
   return ~crc;
 }
 
-static void test_crc32c_of_every_length_and_alignment(void **state){
+#define CRC32C 0x82F63B78u
+#define CRC32 0xEDB88320u
+
+TEST(test_crc32c_of_every_length_and_alignment){
   uint64_t seed = 32;
-  (void)state;
   for(size_t n=0; n<300; n++){
     for(size_t shift=0; shift<8; shift += n<40 ? 1 : 7){
       blob b = { 0 };
       char text[32];
       for(size_t i=0; i<n+shift; i++) put_byte(&b, (unsigned)random_below(&seed, 256));
       b = seal(&b);
-      snprintf(text, sizeof(text), "crc32c:%08x", (unsigned)reference_crc32c(b.p+shift, n));
+      snprintf(text, sizeof(text), "crc32c:%08x", (unsigned)reference_crc(CRC32C, b.p+shift, n));
       check( matches(text, b.p+shift, n, n+1), "%zu bytes", n );
       check( matches(text, b.p+shift, n, 17), "%zu bytes", n );
       free(b.p);
@@ -104,28 +104,17 @@ static void test_crc32c_of_every_length_and_alignment(void **state){
   }
 }
 
-/* crc32 bit by bit: the reflected polynomial 0xEDB88320. */
-static uint32_t reference_crc32(const uint8_t *p, size_t n){
-  uint32_t crc = 0xFFFFFFFF;
-  for(size_t i=0; i<n; i++){
-    crc ^= p[i];
-    for(int k=0; k<8; k++) crc = crc>>1 ^ (crc & 1 ? 0xEDB88320u : 0);
-  }
-  return ~crc;
-}
-
-/* What zip archives have is checked, and nobody asks for one. */
-static void test_crc32(void **state){
+/* The crc32 of zip archives is verified, but no manifest or query may name it. */
+TEST(test_crc32){
   static const zt_text name = ZT_TEXT_INIT("crc32");
   zt_error err = ZT_ERROR_NONE;
   zt_digest *d = NULL;
   uint8_t bytes[5000];
   uint64_t seed = 7;
   char text[32];
-  (void)state;
   for(size_t i=0; i<sizeof(bytes); i++) bytes[i] = (uint8_t)random64(&seed);
   for(size_t n=0; n<=sizeof(bytes); n += n<100 ? 1 : 700){
-    snprintf(text, sizeof(text), "crc32:%08x", (unsigned)reference_crc32(bytes, n));
+    snprintf(text, sizeof(text), "crc32:%08x", (unsigned)reference_crc(CRC32, bytes, n));
     for(size_t piece=1; piece<=n+1; piece += 1+piece*3){
       zt_text digest = { text, strlen(text) };
       assert_int_equal(zt_digest_open(digest, ZT_DIGEST_CRC32, &d, &err), ZT_DIGEST_OK);
@@ -134,7 +123,7 @@ static void test_crc32(void **state){
       zt_digest_close(d);
     }
   }
-  assert_int_equal(reference_crc32((const uint8_t*)"123456789", 9), 0xCBF43926);
+  assert_int_equal(reference_crc(CRC32, (const uint8_t*)"123456789", 9), 0xCBF43926);
   assert_int_equal(zt_digest_check(ZT_TEXT("crc32:cbf43926"), ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256), ZT_DIGEST_UNSUPPORTED);
   assert_int_equal(zt_digest_check(ZT_TEXT("crc32:cbf4392"), ZT_DIGEST_CRC32), ZT_DIGEST_MALFORMED);
   assert_int_equal(zt_digest_check(ZT_TEXT("crc32:0xcbf43926"), ZT_DIGEST_CRC32), ZT_DIGEST_MALFORMED);
@@ -143,8 +132,7 @@ static void test_crc32(void **state){
   assert_null(d);
 }
 
-static void test_one_bit_more_or_less_does_not_match(void **state){
-  (void)state;
+TEST(test_one_bit_more_or_less_does_not_match){
   for(size_t i=0; i<COUNT(known); i++){
     blob b = message_of(i);
     char other[80];
@@ -167,7 +155,7 @@ static void test_one_bit_more_or_less_does_not_match(void **state){
 
 #define SHA_OF_NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-static void test_well_formed_texts(void **state){
+TEST(test_well_formed_texts){
   static const char *const of_123456789[] = {
     "crc32c:e3069283", "crc32c:E3069283", "crc32c:0xe3069283", "crc32c:0xE3069283", "crc32c:0XE3069283", "crc32c:0Xe3069283"
   };
@@ -176,7 +164,6 @@ static void test_well_formed_texts(void **state){
     "sha256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
     "sha256:E3b0C44298fC1c149aFBf4c8996fb92427ae41e4649b934ca495991b7852B855", "crc32c:00000000", "crc32c:0x00000000"
   };
-  (void)state;
   for(size_t i=0; i<COUNT(of_123456789); i++) check( matches(of_123456789[i], "123456789", 9, 9), "%s", of_123456789[i] );
   for(size_t i=0; i<COUNT(of_nothing); i++) check( matches(of_nothing[i], NULL, 0, 1), "%s", of_nothing[i] );
 }
@@ -243,8 +230,7 @@ static const struct { const char *what; zt_text text; zt_digest_parse result; } 
 #undef ROW
 };
 
-static void test_texts_that_cannot_be_verified(void **state){
-  (void)state;
+TEST(test_texts_that_cannot_be_verified){
   for(size_t i=0; i<COUNT(texts); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = exact(texts[i].text.z, texts[i].text.n);   /* Not NUL-terminated */
@@ -256,10 +242,9 @@ static void test_texts_that_cannot_be_verified(void **state){
   }
 }
 
-static void test_no_text_at_all_is_malformed_and_no_digest_can_be_closed(void **state){
+TEST(test_no_text_at_all_is_malformed_and_no_digest_can_be_closed){
   zt_error err = ZT_ERROR_NONE;
   zt_digest *d;
-  (void)state;
   assert_int_equal(zt_digest_open((zt_text){ NULL, 0 }, ZT_DIGEST_CRC32C|ZT_DIGEST_SHA256, &d, &err), ZT_DIGEST_MALFORMED);
   assert_null(d);
   zt_digest_close(NULL);
@@ -289,8 +274,7 @@ static const char *text_of(const char *algorithm, const void *p, size_t n, size_
   return text;
 }
 
-static void test_the_text_of_known_values(void **state){
-  (void)state;
+TEST(test_the_text_of_known_values){
   for(size_t i=0; i<COUNT(known); i++){
     blob b = message_of(i);
     char algorithm[8] = "";
@@ -310,7 +294,7 @@ static void make_sanity(uint8_t p[SANITY]){
 }
 
 /* XXH3 of 64 bits, seed 0: the vectors that xxHash's own sanity check has. */
-static void test_xxh3(void **state){
+TEST(test_xxh3){
   static const struct { size_t n; const char *text; } rows[] = {
     { 0, "xxh3:2d06800538d394c2" },
     { 1, "xxh3:c44bdff4074eecdb" },
@@ -327,7 +311,6 @@ static void test_xxh3(void **state){
     { 2367, "xxh3:cb37aeb9e5d361ed" },
   };
   uint8_t p[SANITY];
-  (void)state;
   make_sanity(p);
   for(size_t i=0; i<COUNT(rows); i++){
     for(size_t k=0; k<COUNT(sanity_pieces); k++){
@@ -337,7 +320,7 @@ static void test_xxh3(void **state){
 }
 
 /* XXH3 of 128 bits, seed 0, its canonical bytes from the first to the last: vectors of the same check. */
-static void test_xxh3_128(void **state){
+TEST(test_xxh3_128){
   static const struct { size_t n; const char *text; } rows[] = {
     { 0, "xxh3-128:99aa06d3014798d86001c324468d497f" },
     { 1, "xxh3-128:a6cd5e9392000f6ac44bdff4074eecdb" },
@@ -354,7 +337,6 @@ static void test_xxh3_128(void **state){
     { 2367, "xxh3-128:e89c0f6ff369b427cb37aeb9e5d361ed" },
   };
   uint8_t p[SANITY], bytes[ZT_DIGEST_XXH3_128_BYTES];
-  (void)state;
   make_sanity(p);
   for(size_t i=0; i<COUNT(rows); i++){
     for(size_t k=0; k<COUNT(sanity_pieces); k++){
@@ -373,19 +355,17 @@ static void test_xxh3_128(void **state){
   }
 }
 
-static void test_algorithms_are_known_by_their_exact_names(void **state){
+TEST(test_algorithms_are_known_by_their_exact_names){
   static const char *const unknown[] = { "", "SHA256", "sha-256", "sha25", "sha2566", "crc32", "crc32C", "xxh3 ", "xxh3-128", "xxh", "xxh64", "xxh3_64", "md5", "sha256:", "crc32c:00000000" };
-  (void)state;
   for(size_t i=0; i<COUNT(unknown); i++) check( text_of(unknown[i], "", 0, 1)==NULL, "'%s'", unknown[i] );
   assert_string_equal(text_of("crc32c", "", 0, 1), "crc32c:00000000");
   assert_string_equal(text_of("sha256", "", 0, 1), "sha256:" SHA_OF_NOTHING);
   assert_string_equal(ZT_DIGEST_ALGORITHMS, "'sha256', 'crc32c', 'xxh3'");
 }
 
-/* What a text says of bytes, a digest opened with it confirms: where a manifest may state one. */
-static void test_texts_are_what_manifests_state(void **state){
+/* A digest's text, opened as a manifest's digest, matches the same bytes. */
+TEST(test_texts_are_what_manifests_state){
   uint64_t seed = 40;
-  (void)state;
   for(size_t n=0; n<200; n+=13){
     uint8_t p[200];
     char text[ZT_DIGEST_TEXT];
@@ -398,20 +378,5 @@ static void test_texts_are_what_manifests_state(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_known_values),
-    cmocka_unit_test(test_known_values_in_pieces_of_every_size),
-    cmocka_unit_test(test_crc32c_of_every_length_and_alignment),
-    cmocka_unit_test(test_crc32),
-    cmocka_unit_test(test_one_bit_more_or_less_does_not_match),
-    cmocka_unit_test(test_well_formed_texts),
-    cmocka_unit_test(test_texts_that_cannot_be_verified),
-    cmocka_unit_test(test_no_text_at_all_is_malformed_and_no_digest_can_be_closed),
-    cmocka_unit_test(test_the_text_of_known_values),
-    cmocka_unit_test(test_xxh3),
-    cmocka_unit_test(test_xxh3_128),
-    cmocka_unit_test(test_algorithms_are_known_by_their_exact_names),
-    cmocka_unit_test(test_texts_are_what_manifests_state),
-  };
-  return cmocka_run_group_tests_name("digest", tests, NULL, NULL);
+  return run_all("digest", NULL, NULL);
 }

@@ -34,12 +34,11 @@ static bool stop(void *context){
   return true;
 }
 
-static void test_names_ascend(void **state){
+TEST(test_names_ascend){
   const zt_interrupt nobody = { NULL, NULL };
   zt_error err = ZT_ERROR_NONE;
   zt_dirents e = { 0 };
   int error_number;
-  (void)state;
   assert_int_equal(zt_dirents_read(&e, tree, &nobody, &error_number, &err), SQLITE_OK);
   assert_int_equal(error_number, 0);
   assert_int_equal(e.n, NAMES);
@@ -54,23 +53,21 @@ static void test_names_ascend(void **state){
   assert_true(e.n==0 && zt_dirents_memory(&e)==0);
 }
 
-static void test_what_cannot_be_listed(void **state){
+TEST(test_what_cannot_be_listed){
   const zt_interrupt nobody = { NULL, NULL };
   zt_error err = ZT_ERROR_NONE;
   zt_dirents e = { 0 };
   int error_number;
-  (void)state;
   assert_int_equal(zt_dirents_read(&e, "/nonesuch/none", &nobody, &error_number, &err), SQLITE_OK);
   assert_int_equal(error_number, ENOENT);
   assert_int_equal(e.n, 0);
 }
 
-static void test_an_interrupt_ends_it(void **state){
+TEST(test_an_interrupt_ends_it){
   const zt_interrupt somebody = { stop, NULL };
   zt_error err = ZT_ERROR_NONE;
   zt_dirents e = { 0 };
   int error_number;
-  (void)state;
   assert_int_equal(zt_dirents_read(&e, tree, &somebody, &error_number, &err), SQLITE_INTERRUPT);
   assert_true(e.n<NAMES);
   zt_dirents_clear(&e);
@@ -78,8 +75,5 @@ static void test_an_interrupt_ends_it(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_names_ascend), cmocka_unit_test(test_what_cannot_be_listed), cmocka_unit_test(test_an_interrupt_ends_it),
-  };
-  return cmocka_run_group_tests_name("dirents", tests, make_tree, remove_tree);
+  return run_all("dirents", make_tree, remove_tree);
 }

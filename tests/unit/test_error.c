@@ -4,16 +4,15 @@
 #include <errno.h>
 #include "core/interrupt.h"
 
-static void test_no_failure(void **state){
+TEST(test_no_failure){
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   assert_int_equal(err.rc, SQLITE_OK);
   assert_null(err.message);
   zt_error_clear(&err);
   assert_succeeded(&err, "none");
 }
 
-static void test_the_message_names_the_place(void **state){
+TEST(test_the_message_names_the_place){
   static const struct { const char *path, *object, *component, *message; } rows[] = {
     { NULL, NULL, NULL, "ztensor: bad 7" },
     { "m.zt", NULL, NULL, "ztensor: m.zt: bad 7" },
@@ -25,7 +24,6 @@ static void test_the_message_names_the_place(void **state){
     { "", "", "", "ztensor: : object '': component '': bad 7" },
     { "a b.zt", "it's \"w\"", "\xC3\xBC", "ztensor: a b.zt: object 'it's \"w\"': component '\xC3\xBC': bad 7" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob object = exact(rows[i].object, rows[i].object ? strlen(rows[i].object) : 0);   /* Not NUL-terminated */
@@ -40,9 +38,8 @@ static void test_the_message_names_the_place(void **state){
   }
 }
 
-static void test_the_first_failure_wins(void **state){
+TEST(test_the_first_failure_wins){
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   assert_int_equal(zt_fail(&err, SQLITE_TOOBIG, "first"), SQLITE_TOOBIG);
   assert_int_equal(zt_fail(&err, SQLITE_ERROR, "second"), SQLITE_TOOBIG);
   assert_int_equal(zt_fail_nomem(&err), SQLITE_TOOBIG);
@@ -55,9 +52,8 @@ static void test_the_first_failure_wins(void **state){
   zt_error_clear(&err);
 }
 
-static void test_the_place_stays_when_a_failure_is_forgotten(void **state){
+TEST(test_the_place_stays_when_a_failure_is_forgotten){
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   err.path = "m.zt";
   err.object = ZT_TEXT("w");
   zt_fail(&err, SQLITE_ERROR, "first");
@@ -69,22 +65,20 @@ static void test_the_place_stays_when_a_failure_is_forgotten(void **state){
   zt_error_clear(&err);
 }
 
-static void test_the_system_says_why(void **state){
+TEST(test_the_system_says_why){
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   err.path = "m.zt";
   assert_int_equal(zt_fail_os(&err, "open", ENOENT), SQLITE_ERROR);
   assert_string_equal(err.message, "ztensor: m.zt: cannot open: No such file or directory");
   zt_error_clear(&err);
-  assert_int_equal(zt_fail_os(&err, "open", ENOMEM), SQLITE_NOMEM);   /* Whose fault that is, nobody knows */
+  assert_int_equal(zt_fail_os(&err, "open", ENOMEM), SQLITE_NOMEM);   /* The cause is unknown */
   assert_null(err.message);
   zt_error_clear(&err);
 }
 
 /* A name may have a gigabyte; a message shows 512 bytes of it, and whole characters. */
-static void test_long_names_are_cut_between_characters(void **state){
+TEST(test_long_names_are_cut_between_characters){
   static const char *const characters[] = { "a", "\xC3\xBC", "\xE6\xB0\xB4", "\xF0\x90\x85\x91" };
-  (void)state;
   for(size_t c=0; c<COUNT(characters); c++){
     for(size_t shift=0; shift<4; shift++){
       for(size_t n=500; n<=520; n++){
@@ -110,11 +104,10 @@ static void test_long_names_are_cut_between_characters(void **state){
 }
 
 /* The parts lie in the message's memory: what is wrong is its end, names as they are stand behind it. */
-static void test_long_paths_are_cut_between_characters(void **state){
+TEST(test_long_paths_are_cut_between_characters){
   static const char beginning[] = "ztensor: xxx", end[] = "...: broken";
   char path[5001] = "xxx";
   zt_error e = { .path = path };
-  (void)state;
   for(int i=3; i+2<=5000; i+=2) memcpy(path+i, "\xC3\xA4", 2);
   zt_fail(&e, SQLITE_ERROR, "broken");
   assert_memory_equal(e.message, beginning, strlen(beginning));
@@ -128,12 +121,11 @@ static void test_long_paths_are_cut_between_characters(void **state){
   zt_error_clear(&e);
 }
 
-static void test_the_parts_of_a_message(void **state){
+TEST(test_the_parts_of_a_message){
   static const struct { const char *path, *object, *component; } rows[] = {
     { NULL, NULL, NULL }, { "m.zt", NULL, NULL }, { NULL, "w", NULL }, { "m.zt", "w", NULL }, { "m.zt", "w", "data" }, { NULL, NULL, "data" },
     { "", "", "" }, { "object 'x': ", "': component '", "': bad" }, { "a: b", "%s", "it's" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     const char *end;
@@ -160,10 +152,9 @@ static void test_the_parts_of_a_message(void **state){
 }
 
 /* Names in a message are cut, and its parts with them; the names themselves may be gone by then. */
-static void test_the_parts_of_a_message_outlive_the_names(void **state){
+TEST(test_the_parts_of_a_message_outlive_the_names){
   zt_error err = ZT_ERROR_NONE;
   blob object = { 0 }, component = { 0 };
-  (void)state;
   put_repeated(&object, 'o', 3000);
   put_repeated(&component, 'c', 512);
   err.object = (zt_text){ (char*)object.p, object.n };
@@ -185,7 +176,7 @@ static void test_the_parts_of_a_message_outlive_the_names(void **state){
 static const struct { const char *text; size_t n; const char *shown; } unseen[] = {
   { "", 0, "" }, { "plain", 5, "plain" }, { "it's \"w\"", 8, "it's \"w\"" }, { "C:\\x", 4, "C:\\x" }, { "%s%n", 4, "%s%n" },
   { "\xC3\xBC\xE6\xB0\xB4\xF0\x90\x85\x91", 9, "\xC3\xBC\xE6\xB0\xB4\xF0\x90\x85\x91" },
-  /* What a terminal obeys */
+  /* Control characters of a terminal */
   { "a\nb", 3, "a\\nb" }, { "\r\t", 2, "\\r\\t" }, { "\x1b[31mred", 8, "\\x1b[31mred" }, { "\a\b", 2, "\\x07\\x08" },
   { "\x1f \x7e\x7f", 4, "\\x1f ~\\x7f" }, { "a\0b", 3, "a\\x00b" },
   { "\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0", 8, "\\u0080\\u009b\\u009f\xC2\xA0" },
@@ -200,8 +191,7 @@ static const struct { const char *text; size_t n; const char *shown; } unseen[] 
   { "\xC0\x9B\xFF", 3, "\\xc0\\x9b\\xff" }
 };
 
-static void test_what_cannot_be_seen_is_escaped_in_names(void **state){
-  (void)state;
+TEST(test_what_cannot_be_seen_is_escaped_in_names){
   for(size_t i=0; i<COUNT(unseen); i++){
     zt_error err = ZT_ERROR_NONE;
     blob name = exact(unseen[i].text, unseen[i].n);
@@ -218,8 +208,7 @@ static void test_what_cannot_be_seen_is_escaped_in_names(void **state){
   }
 }
 
-static void test_what_cannot_be_seen_is_escaped_in_paths_and_faults(void **state){
-  (void)state;
+TEST(test_what_cannot_be_seen_is_escaped_in_paths_and_faults){
   for(size_t i=0; i<COUNT(unseen); i++){
     zt_error err = ZT_ERROR_NONE, again = ZT_ERROR_NONE;
     const char *shown = unseen[i].shown;
@@ -230,16 +219,15 @@ static void test_what_cannot_be_seen_is_escaped_in_paths_and_faults(void **state
     zt_fail(&err, SQLITE_ERROR, "dtype '%.*s'", (int)unseen[i].n, unseen[i].text);
     assert_string_equal(err.message, expected);
     assert_string_equal(err.parts.fault, strstr(expected, "shard"));
-    zt_fail(&again, SQLITE_ERROR, "%s", err.parts.fault);   /* What is escaped stays as it is */
+    zt_fail(&again, SQLITE_ERROR, "%s", err.parts.fault);   /* Escaped text stays as it is */
     assert_string_equal(again.parts.fault, err.parts.fault);
     zt_error_clear(&again);
     zt_error_clear(&err);
   }
 }
 
-static void test_without_a_message_there_are_no_parts(void **state){
+TEST(test_without_a_message_there_are_no_parts){
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   err.object = ZT_TEXT("w");
   zt_fail_nomem(&err);
   assert_true(!err.message && !err.parts.fault && !err.parts.object.z && !err.parts.component.z && !err.rule);
@@ -248,11 +236,10 @@ static void test_without_a_message_there_are_no_parts(void **state){
 
 static bool yes(void *context){ return *(bool*)context; }
 
-static void test_interrupts(void **state){
+TEST(test_interrupts){
   bool stop = false;
   zt_error err = ZT_ERROR_NONE;
   zt_interrupt nobody = { NULL, NULL }, somebody = { yes, &stop };
-  (void)state;
   assert_int_equal(zt_interrupt_check(NULL, &err), SQLITE_OK);
   assert_int_equal(zt_interrupt_check(&nobody, &err), SQLITE_OK);
   assert_int_equal(zt_interrupt_check(&somebody, &err), SQLITE_OK);
@@ -267,14 +254,13 @@ static void test_interrupts(void **state){
   zt_error_clear(&err);
 }
 
-/* Which may be a credential. Of a local path a question mark is a character as any other. */
-static void test_the_query_of_a_url_is_not_shown(void **state){
+/* The query may be a credential. In a local path, a question mark is an ordinary character. */
+TEST(test_the_query_of_a_url_is_not_shown){
   static const struct { const char *path, *message; } rows[] = {
     { "https://h/m.zt?key=secret&b", "ztensor: https://h/m.zt?...: no" }, { "s3://b/k?", "ztensor: s3://b/k?: no" },
     { "https://h/m.zt", "ztensor: https://h/m.zt: no" }, { "file:///a?b", "ztensor: file:///a?b: no" },
     { "a/m?.zt", "ztensor: a/m?.zt: no" }, { "C://m?.zt", "ztensor: C://m?.zt: no" }
   };
-  (void)state;
   for(size_t i=0; i<sizeof(rows)/sizeof(*rows); i++){
     zt_error err = { .path = rows[i].path };
     zt_fail(&err, SQLITE_ERROR, "no");
@@ -284,21 +270,5 @@ static void test_the_query_of_a_url_is_not_shown(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_no_failure),
-    cmocka_unit_test(test_the_message_names_the_place),
-    cmocka_unit_test(test_the_first_failure_wins),
-    cmocka_unit_test(test_the_place_stays_when_a_failure_is_forgotten),
-    cmocka_unit_test(test_the_system_says_why),
-    cmocka_unit_test(test_long_names_are_cut_between_characters),
-    cmocka_unit_test(test_long_paths_are_cut_between_characters),
-    cmocka_unit_test(test_the_parts_of_a_message),
-    cmocka_unit_test(test_the_parts_of_a_message_outlive_the_names),
-    cmocka_unit_test(test_what_cannot_be_seen_is_escaped_in_names),
-    cmocka_unit_test(test_what_cannot_be_seen_is_escaped_in_paths_and_faults),
-    cmocka_unit_test(test_without_a_message_there_are_no_parts),
-    cmocka_unit_test(test_interrupts),
-    cmocka_unit_test(test_the_query_of_a_url_is_not_shown),
-  };
-  return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+  return run_all("error", NULL, NULL);
 }

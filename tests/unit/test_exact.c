@@ -13,10 +13,9 @@ static zt_natural power(unsigned exponent){
   return zt_natural_shifted(&one, exponent/32);
 }
 
-static void test_carries_go_through_all_limbs(void **state){
+TEST(test_carries_go_through_all_limbs){
   const zt_natural one = power(0);
   zt_natural most = { { 0 } }, top = power(255);
-  (void)state;
   for(int i=0; i<ZT_NATURAL_LIMBS; i++) most.limb[i] = i==ZT_NATURAL_LIMBS-1 ? UINT32_MAX>>1 : UINT32_MAX;
   check( zt_natural_compare(&most, &top)<0 && zt_natural_compare(&top, &most)>0, "order" );
   zt_natural_add(&most, &one);
@@ -26,17 +25,16 @@ static void test_carries_go_through_all_limbs(void **state){
 }
 
 /* (2^64-1)^2 * (2^64-1) + (2^64-1)^2 = 2^64 * (2^64-1)^2 */
-static void test_products_of_the_largest(void **state){
+TEST(test_products_of_the_largest){
   const zt_natural most = zt_natural_of(0, UINT64_MAX);
   const zt_natural square = zt_natural_product(&most, &most), want = zt_natural_shifted(&square, 2);
   zt_natural cube = zt_natural_product(&square, &most);
-  (void)state;
   check( square.limb[0]==1 && square.limb[1]==0 && square.limb[2]==UINT32_MAX-1 && square.limb[3]==UINT32_MAX, "square" );
   zt_natural_add(&cube, &square);
   check( zt_natural_compare(&cube, &want)==0, "cube" );
 }
 
-static void test_division_rounds_once_to_even(void **state){
+TEST(test_division_rounds_once_to_even){
   static const struct { uint64_t high, low, n; double want; } rows[] = {
     { 0, 0, 1, 0 }, { 0, 1, 1, 1 }, { 0, 1, 3, 1.0/3 }, { 0, 1, UINT64_MAX, 0x1p-64 }, { 0, UINT64_MAX, UINT64_MAX, 1 },
     { 0, UINT64_MAX, 1, 0x1p64 }, { UINT64_MAX, UINT64_MAX, 1, 0x1p128 }, { UINT64_MAX, UINT64_MAX, UINT64_MAX, 0x1p64 },
@@ -44,7 +42,6 @@ static void test_division_rounds_once_to_even(void **state){
     { 0, (UINT64_C(1)<<54)+3, 1, 0x1p54+4 }, { 0, (UINT64_C(1)<<55)+9, 2, 0x1p54+4 }, { 1, 0, 3, 0x1p64/3 },
     { UINT64_C(1)<<63, 0, UINT64_C(1)<<63, 0x1p64 }, { 1, 1, 1, 0x1p64 }, { 1, 2048, 1, 0x1p64 }, { 1, 2049, 1, 0x1p64+4096 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_natural a = zt_natural_of(rows[i].high, rows[i].low);
     const double got = zt_natural_divided(&a, rows[i].n);
@@ -64,7 +61,7 @@ static zt_real_sum sum_of(const double *p, size_t n){
   return sum;
 }
 
-static void test_what_is_left_of_numbers_that_cancel(void **state){
+TEST(test_what_is_left_of_numbers_that_cancel){
   static const struct { double p[6]; uint64_t n; double want; } rows[] = {
     { { 1e308, 1, -1e308 }, 3, 1.0/3 }, { { DBL_MAX, DBL_MAX, DBL_MAX }, 3, DBL_MAX }, { { -DBL_MAX, -DBL_MAX }, 2, -DBL_MAX },
     { { 1e300, 1e-300, 3, -1e300, 5e-324 }, 1, 3 }, { { 5e-324, -1e-323 }, 1, -5e-324 }, { { 5e-324 }, 2, 0 }, { { 1.5e-323 }, 2, 1e-323 },
@@ -72,7 +69,6 @@ static void test_what_is_left_of_numbers_that_cancel(void **state){
     { { -1, -0x1p-53, -5e-324 }, 1, -1-DBL_EPSILON }, { { DBL_MAX, 0x1p969 }, 1, DBL_MAX }, { { DBL_MAX, 0x1p970 }, 1, HUGE_VAL },
     { { 1+DBL_EPSILON, 0x1p-53 }, 1, 1+2*DBL_EPSILON }, { { DBL_MIN, -5e-324 }, 1, DBL_MIN-5e-324 }, { { DBL_MIN, 5e-324 }, 2, DBL_MIN/2 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_real_sum sum = sum_of(rows[i].p, COUNT(rows[i].p));
     const double got = zt_real_sum_divided(&sum, rows[i].n);
@@ -81,8 +77,7 @@ static void test_what_is_left_of_numbers_that_cancel(void **state){
 }
 
 /* Every exponent: a number, many times over, of either sign, with all its digits. */
-static void test_every_exponent(void **state){
-  (void)state;
+TEST(test_every_exponent){
   for(int e=-1074; e<=1023; e++){
     const double x = e<-1021 ? ldexp(1, e) : ldexp(2-DBL_EPSILON, e);
     zt_real_sum sum = { .added = 0 }, other = { .added = 0 };
@@ -97,9 +92,8 @@ static void test_every_exponent(void **state){
 }
 
 /* A sum of 2^63 of the largest. */
-static void test_as_many_as_there_can_be(void **state){
+TEST(test_as_many_as_there_can_be){
   zt_real_sum sum = { .added = 0 };
-  (void)state;
   zt_real_sum_add(&sum, -DBL_MAX);
   for(int i=0; i<63; i++){
     const zt_real_sum same = sum;
@@ -113,8 +107,7 @@ static void test_as_many_as_there_can_be(void **state){
 static uint64_t bits[ZT_INTEGERS_BLOCK];
 
 /* Half of them the least, half of them the greatest of 64 bits, doubled until there are 2^63. */
-static void test_2_to_the_63_integers_at_both_ends(void **state){
-  (void)state;
+TEST(test_2_to_the_63_integers_at_both_ends){
   for(int negative=0; negative<2; negative++){
     zt_integers all = zt_integers_none(negative);
     const double l2 = negative ? 0x1p63 : 0x1p64*sqrt(0.5);
@@ -132,9 +125,8 @@ static void test_2_to_the_63_integers_at_both_ends(void **state){
 }
 
 /* Distances below 2^32 and above are taken by loops of their own. */
-static void test_either_loop_and_every_length(void **state){
+TEST(test_either_loop_and_every_length){
   static const uint64_t spans[] = { 1, 3, 1<<20, UINT32_MAX, UINT64_C(1)<<32, (UINT64_C(1)<<32)+1, UINT64_MAX };
-  (void)state;
   for(size_t k=0; k<COUNT(spans); k++){
     for(size_t n=1; n<ZT_INTEGERS_BLOCK; n=n*5/4+1){
       zt_integers all = zt_integers_none(false);
@@ -151,15 +143,5 @@ static void test_either_loop_and_every_length(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_carries_go_through_all_limbs),
-    cmocka_unit_test(test_products_of_the_largest),
-    cmocka_unit_test(test_division_rounds_once_to_even),
-    cmocka_unit_test(test_what_is_left_of_numbers_that_cancel),
-    cmocka_unit_test(test_every_exponent),
-    cmocka_unit_test(test_as_many_as_there_can_be),
-    cmocka_unit_test(test_2_to_the_63_integers_at_both_ends),
-    cmocka_unit_test(test_either_loop_and_every_length),
-  };
-  return cmocka_run_group_tests_name("exact", tests, NULL, NULL);
+  return run_all("exact", NULL, NULL);
 }

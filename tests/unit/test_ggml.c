@@ -1,7 +1,7 @@
 /*
 ** ggml's types: container/ggml_types.h, tensor/ggml.h.
 **
-** What elements must be is in tests/formats/gguf/blocks (its README says where from); what a scale does to them comes from
+** The expected elements are in tests/formats/gguf/blocks (its README names their origin); the effect of a scale comes from
 ** other conversions here, for all scales there are.
 */
 #include "test.h"
@@ -64,8 +64,7 @@ static zt_text text_of(const char *z){
   return (zt_text){ z, strlen(z) };
 }
 
-static void test_each_type_has_its_number_name_and_size(void **state){
-  (void)state;
+TEST(test_each_type_has_its_number_name_and_size){
   for(size_t i=0; i<COUNT(types); i++){
     const known *k = &types[i];
     const zt_ggml_type *t = zt_ggml_type_numbered(k->number);
@@ -79,8 +78,7 @@ static void test_each_type_has_its_number_name_and_size(void **state){
   }
 }
 
-static void test_there_are_no_others(void **state){
-  (void)state;
+TEST(test_there_are_no_others){
   static const char *const names[] = { "", "q4_2", "Q4_0", "q4_0 ", "q4_", "q4_k_m", "none", "u8", "f8_e5m2" };
   for(uint32_t number=0, i=0; number<100; number++){
     if( i<COUNT(types) && types[i].number==number ) i++;
@@ -124,8 +122,7 @@ static blob file_of(const known *k, const char *end){
   return read_file(path);
 }
 
-static void test_elements_are_those_of_ggml(void **state){
-  (void)state;
+TEST(test_elements_are_those_of_ggml){
   for(size_t i=0; i<COUNT(types); i++){
     const known *k = &types[i];
     blob blocks, expected;
@@ -140,8 +137,7 @@ static void test_elements_are_those_of_ggml(void **state){
 }
 
 /* Any run of blocks, in an allocation of its size, and at an odd address. */
-static void test_blocks_stand_for_themselves(void **state){
-  (void)state;
+TEST(test_blocks_stand_for_themselves){
   for(size_t i=0; i<COUNT(types); i++){
     const known *k = &types[i];
     blob blocks, expected;
@@ -175,8 +171,7 @@ static uint32_t canonical(float f){
   return isnan(f) ? 0x7FC00000 : bits_of(f);
 }
 
-static void test_each_f16_is_a_scale(void **state){
-  (void)state;
+TEST(test_each_f16_is_a_scale){
   uint8_t block[34] = { 0 };
   float out[32], scale;
   for(unsigned k=0; k<32; k++) block[2+k] = (uint8_t)(k*8);
@@ -197,8 +192,7 @@ static void test_each_f16_is_a_scale(void **state){
 static const double f4[16] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6 };
 
 /* All bytes are powers of two, the last one too. */
-static void test_each_byte_is_a_scale_of_mxfp4(void **state){
-  (void)state;
+TEST(test_each_byte_is_a_scale_of_mxfp4){
   uint8_t block[17];
   float out[32];
   for(unsigned k=0; k<16; k++) block[1+k] = (uint8_t)(k | (15-k)<<4);
@@ -213,8 +207,7 @@ static void test_each_byte_is_a_scale_of_mxfp4(void **state){
 }
 
 /* f8_e4m3fn without its sign; 0x7F is 0, 0xFF the number that it would be. */
-static void test_each_byte_is_a_scale_of_nvfp4(void **state){
-  (void)state;
+TEST(test_each_byte_is_a_scale_of_nvfp4){
   uint8_t block[36];
   float out[64];
   for(unsigned k=0; k<32; k++) block[4+k] = (uint8_t)(k%8 | (k%8+8)<<4);
@@ -231,14 +224,5 @@ static void test_each_byte_is_a_scale_of_nvfp4(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_each_type_has_its_number_name_and_size),
-    cmocka_unit_test(test_there_are_no_others),
-    cmocka_unit_test(test_elements_are_those_of_ggml),
-    cmocka_unit_test(test_blocks_stand_for_themselves),
-    cmocka_unit_test(test_each_f16_is_a_scale),
-    cmocka_unit_test(test_each_byte_is_a_scale_of_mxfp4),
-    cmocka_unit_test(test_each_byte_is_a_scale_of_nvfp4),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("ggml", NULL, NULL);
 }

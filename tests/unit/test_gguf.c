@@ -1,6 +1,6 @@
 /*
 ** GGUF: every rule has a file that breaks it alone; files cut anywhere and changed anywhere; headers that arrive in pieces;
-** walks through values. What is in good files is in tests/sql/test_golden.py.
+** walks through values. tests/sql/test_golden.py tests the contents of good files.
 */
 #include "test.h"
 
@@ -63,11 +63,10 @@ static void ask_all(const zt_container *c){
 /* --- Rules --- */
 
 /* The rules that the hostile files break, by the numbers in cases.json; and those files say what they shall. */
-static void test_every_rule_has_a_file_and_a_row(void **state){
+TEST(test_every_rule_has_a_file_and_a_row){
   sqlite3_stmt *cases = query("SELECT json_extract(value, '$.file'), json_extract(value, '$.number'), json_extract(value, '$.expect')"
                               " FROM json_each(?1)", HOSTILE "cases.json");
   bool seen[RULES+1] = { [5] = true };   /* GG5 takes more than 1 GiB: below */
-  (void)state;
   while( sqlite3_step(cases)==SQLITE_ROW ){
     const char *number = (const char*)sqlite3_column_text(cases, 1);
     zt_error err = ZT_ERROR_NONE;
@@ -121,8 +120,7 @@ static void cut_everywhere(blob b, const char *path){
   }
 }
 
-static void test_files_cut_anywhere(void **state){
-  (void)state;
+TEST(test_files_cut_anywhere){
   each_file(cut_everywhere);
 }
 
@@ -144,8 +142,7 @@ static void change_everywhere(blob b, const char *path){
   }
 }
 
-static void test_files_with_one_byte_changed(void **state){
-  (void)state;
+TEST(test_files_with_one_byte_changed){
   each_file(change_everywhere);
 }
 
@@ -207,14 +204,13 @@ static char *make_file(blob b){
 }
 
 /* More than the first pieces, whose ends lie anywhere in texts and numbers. */
-static void test_a_header_of_many_pieces(void **state){
+TEST(test_a_header_of_many_pieces){
   blob b = header(2, 3);
   zt_error err = ZT_ERROR_NONE;
   char *path;
   zt_container *c;
   zt_object o;
   size_t end;
-  (void)state;
   put_texts(&b, "tokens", 40000);
   put_texts(&b, "none", 0);
   put_texts(&b, "more", 30000);
@@ -235,12 +231,11 @@ static void test_a_header_of_many_pieces(void **state){
   free(b.p);
 }
 
-static void test_headers_above_their_bound(void **state){
+TEST(test_headers_above_their_bound){
   static const struct { uint64_t tensors, keys; uint32_t type; uint64_t count; } rows[] = {
     { (uint64_t)1<<26, 0, 0, 0 }, { 0, (uint64_t)1<<27, 0, 0 }, { 0, 1, TYPE_TEXT, (uint64_t)1<<28 }, { 0, 1, TYPE_U8, (uint64_t)1<<31 },
     { 0, 1, TYPE_ARRAY, (uint64_t)1<<27 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = header(rows[i].tensors, rows[i].keys);
     zt_error err = ZT_ERROR_NONE;
@@ -263,12 +258,5 @@ static void test_headers_above_their_bound(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_rule_has_a_file_and_a_row),
-    cmocka_unit_test(test_files_cut_anywhere),
-    cmocka_unit_test(test_files_with_one_byte_changed),
-    cmocka_unit_test(test_a_header_of_many_pieces),
-    cmocka_unit_test(test_headers_above_their_bound),
-  };
-  return cmocka_run_group_tests_name("gguf", tests, open_db, close_db);
+  return run_all("gguf", open_db, close_db);
 }

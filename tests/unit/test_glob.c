@@ -22,7 +22,7 @@ static void check_rows(const row *rows, size_t n){
   }
 }
 
-static void test_names_without_special_characters(void **state){
+TEST(test_names_without_special_characters){
   static const row rows[] = {
     { "", "", true }, { "", "a", false }, { "a", "", false }, { "a", "a", true }, { "a", "b", false }, { "a", "A", false },
     { "a", "aa", false }, { "aa", "a", false }, { "model.zt", "model.zt", true }, { "model.zt", "model_zt", false },
@@ -32,11 +32,10 @@ static void test_names_without_special_characters(void **state){
     { "\xC3\xBC", "\xC3\xBC", true }, { "\xC3\xBC", "\xC3\xB6", false }, { "\xC3\xBC", "u", false }, { "\xFF", "\xFF", true },
     { "\xFF", "\xFE", false },
   };
-  (void)state;
   check_rows(rows, COUNT(rows));
 }
 
-static void test_star(void **state){
+TEST(test_star){
   static const row rows[] = {
     { "*", "", true }, { "*", "a", true }, { "*", "abc", true }, { "*", ".hidden", true }, { "**", "", true },
     { "**", "abc", true }, { "***", "a", true },
@@ -52,11 +51,10 @@ static void test_star(void **state){
     { "*\xC3\xBC*", "x\xC3\xBCy", true }, { "*\xC3\xBC", "\xC3\xB6\xC3\xBC", true }, { "*\xBC", "\xC3\xBC", false },
     { "*\xFF", "a\xFF", true }, { "*", "\xFF\xFE", true },
   };
-  (void)state;
   check_rows(rows, COUNT(rows));
 }
 
-static void test_question_mark(void **state){
+TEST(test_question_mark){
   static const row rows[] = {
     { "?", "", false }, { "?", "a", true }, { "?", "ab", false }, { "??", "ab", true }, { "??", "a", false },
     { "a?c", "abc", true }, { "a?c", "ac", false },
@@ -68,11 +66,10 @@ static void test_question_mark(void **state){
     { "shard-???.zt", "shard-007.zt", true },
     { "shard-???.zt", "shard-07.zt", false },
   };
-  (void)state;
   check_rows(rows, COUNT(rows));
 }
 
-static void test_classes(void **state){
+TEST(test_classes){
   static const row rows[] = {
     { "[a]", "a", true }, { "[a]", "b", false }, { "[a]", "", false }, { "[a]", "aa", false }, { "[abc]", "b", true },
     { "[abc]", "d", false },
@@ -96,12 +93,11 @@ static void test_classes(void **state){
     { "x[ab]*", "xa", true }, { "x[ab]*", "xbcd", true }, { "x[ab]*", "xcd", false }, { "*[0-9]", "a1b2", true },
     { "*[0-9]", "a1b", false }, { "*[!0-9]", "12a", true }, { "*[!0-9]", "12", false },
   };
-  (void)state;
   check_rows(rows, COUNT(rows));
 }
 
 /* A class that is not closed: the bracket stands for itself. */
-static void test_classes_without_an_end(void **state){
+TEST(test_classes_without_an_end){
   static const row rows[] = {
     { "[", "[", true }, { "[", "a", false }, { "[a", "[a", true }, { "[a", "a", false }, { "[]", "[]", true },
     { "[]", "]", false }, { "[!", "[!", true }, { "[!]", "[!]", true },
@@ -110,7 +106,6 @@ static void test_classes_without_an_end(void **state){
     { "*[", "x[", true }, { "*[", "x", false }, { "[[a]", "[a", false }, { "[[a]", "[", true }, { "[[a]", "a", true },
     { "[\xC3", "[\xC3", true },
   };
-  (void)state;
   check_rows(rows, COUNT(rows));
 }
 
@@ -129,10 +124,9 @@ static void nth(size_t i, const char *alphabet, char *z){
   *z = 0;
 }
 
-static void test_all_short_patterns(void **state){
+TEST(test_all_short_patterns){
   char pattern[16], name[16];
   unsigned matching = 0;
-  (void)state;
   for(size_t i=0; i<1365; i++){          /* Up to 5 of 4 characters */
     nth(i, "ab*?", pattern);
     for(size_t j=0; j<127; j++){         /* Up to 6 of 2 */
@@ -147,9 +141,8 @@ static void test_all_short_patterns(void **state){
 }
 
 /* Many stars must not take exponential time. */
-static void test_many_stars_take_no_time(void **state){
+TEST(test_many_stars_take_no_time){
   char pattern[201], name[5001];
-  (void)state;
   for(size_t i=0; i<200; i += 2) memcpy(pattern+i, "*a", 3);
   memset(name, 'a', 5000);
   name[5000] = 0;
@@ -158,8 +151,7 @@ static void test_many_stars_take_no_time(void **state){
   assert_false(zt_glob_match(pattern, 200, name));
 }
 
-static void test_what_is_a_pattern(void **state){
-  (void)state;
+TEST(test_what_is_a_pattern){
   assert_true(zt_glob_is_pattern("*"));
   assert_true(zt_glob_is_pattern("a/b?/c"));
   assert_true(zt_glob_is_pattern("a[1].zt"));
@@ -171,15 +163,5 @@ static void test_what_is_a_pattern(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_names_without_special_characters),
-    cmocka_unit_test(test_star),
-    cmocka_unit_test(test_question_mark),
-    cmocka_unit_test(test_classes),
-    cmocka_unit_test(test_classes_without_an_end),
-    cmocka_unit_test(test_all_short_patterns),
-    cmocka_unit_test(test_many_stars_take_no_time),
-    cmocka_unit_test(test_what_is_a_pattern),
-  };
-  return cmocka_run_group_tests_name("glob", tests, NULL, NULL);
+  return run_all("glob", NULL, NULL);
 }

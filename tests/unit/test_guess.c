@@ -1,4 +1,4 @@
-/* What is guessed of a file, and memory of another one that is used again (container/container.h), change nothing of what is read. */
+/* A guess about a file, and another file's memory that is used again (container/container.h), do not change the answer. */
 #include "test.h"
 
 #include "container/driver.h"
@@ -41,14 +41,13 @@ static uint32_t at_most(uint32_t n){
 }
 
 /* Every file, sound or broken, after another one in whose memory it is opened. */
-static void test_a_guess_and_used_memory_change_nothing(void **state){
+TEST(test_a_guess_and_used_memory_change_nothing){
   const zt_container_guess none = { 0 };
   zt_paths_filter filter = { .files = zt_container_files };
   zt_error err = ZT_ERROR_NONE;
   zt_paths paths;
   zt_container *emptied = NULL;
   size_t guessed = 0, reused = 0;
-  (void)state;
   assert_int_equal(zt_paths_find("tests/formats", &filter, &paths, &err), SQLITE_OK);
   assert_true(paths.n>500);
   for(size_t i=0; i<paths.n; i++){
@@ -83,14 +82,13 @@ static void test_a_guess_and_used_memory_change_nothing(void **state){
 }
 
 /* A file is like another one if its metadata are short, and at an end of it. */
-static void test_what_is_guessed(void **state){
+TEST(test_what_is_guessed){
   static const struct { const char *path; bool head, tail; } files[] = {
     { "tests/formats/ztensor/golden/v1.2/wheel_names.zt", false, true },
     { "tests/formats/safetensors/golden/dtypes.safetensors", true, false },
     { "tests/formats/npz/golden/names.npz", false, false },   /* Of many pieces */
   };
   const zt_container_guess none = { 0 };
-  (void)state;
   for(size_t i=0; i<COUNT(files); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_container *c = open_in(NULL, files[i].path, none, &err);
@@ -110,12 +108,11 @@ static int allocations(bool forget, int *most){
 }
 
 /* Memory made for a file like the last one is enough: who opens it asks for none. */
-static void test_prepared_memory_is_enough(void **state){
+TEST(test_prepared_memory_is_enough){
   static const char *const files[] = {
     "tests/formats/ztensor/golden/v1.2/wheel_names.zt", "tests/formats/safetensors/golden/dtypes.safetensors",
   };
   const zt_container_guess none = { 0 };
-  (void)state;
   assert_null(zt_container_prepare(none));
   for(size_t i=0; i<COUNT(files); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -136,10 +133,5 @@ static void test_prepared_memory_is_enough(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_a_guess_and_used_memory_change_nothing),
-    cmocka_unit_test(test_what_is_guessed),
-    cmocka_unit_test(test_prepared_memory_is_enough),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("guess", NULL, NULL);
 }

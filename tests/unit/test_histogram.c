@@ -69,8 +69,7 @@ static void check_between(double low, double high, const char *row){
   }
 }
 
-static void test_an_element_costs_few_looks_however_many_bins(void **state){
-  (void)state;
+TEST(test_an_element_costs_few_looks_however_many_bins){
   check_between(0, 1, "usual");
   check_between(-3.5, 1e9, "usual");
   check_between(1, nextafter(1, 2), "two neighbours");
@@ -82,8 +81,5 @@ static void test_an_element_costs_few_looks_however_many_bins(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_an_element_costs_few_looks_however_many_bins),
-  };
-  return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+  return run_all("histogram", NULL, NULL);
 }

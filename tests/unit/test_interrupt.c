@@ -11,20 +11,11 @@
 #define MIB ((size_t)1 << 20)
 
 /* Counts the questions, and says no to one of them; 0: to none. */
-typedef struct caller {
-  int asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
-/* Who opens it asks for each MiB, at the least, and ends at whatever question is answered so. Returns how often it asks. Where names
+/* Opening asks at least once for each MiB, and ends at the question that is answered yes. Returns the number of questions. Where names
 ** are hashed, with a random number, a run asks up to an eighth less: one that asks less than would stop it succeeds. */
 static int check_open(blob file, const char *row){
   caller c = { 0, 0 };
-  zt_interrupt interrupt = { answer, &c };
+  zt_interrupt interrupt = { caller_stops, &c };
   int all = 1;
   for(int stop=0; stop<=all; stop += 1+all/8){
     zt_error err = ZT_ERROR_NONE;
@@ -111,8 +102,7 @@ static blob begin(unsigned fields){
   return b;
 }
 
-static void test_objects(void **state){
-  (void)state;
+TEST(test_objects){
   for(int shuffle=0; shuffle<2; shuffle++){
     blob b = begin(2);
     put_objects(&b, 200000, 1, shuffle);
@@ -123,9 +113,8 @@ static void test_objects(void **state){
   }
 }
 
-static void test_objects_of_0_1(void **state){
+TEST(test_objects_of_0_1){
   blob b = { 0 };
-  (void)state;
   put_array(&b, 100000);
   for(uint32_t i=0; i<100000; i++){
     put_map(&b, 6);
@@ -141,10 +130,9 @@ static void test_objects_of_0_1(void **state){
   check_open(file_of(&b, true), "0.1");
 }
 
-/* What is passed over: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
-static void test_what_is_passed_over(void **state){
+/* Skipped items: attributes, unknown fields, nested or not, and text in chunks, which are joined. */
+TEST(test_what_is_passed_over){
   static const char *const what[] = { "attributes", "unknown fields", "an array", "arrays", "a map", "chunks" };
-  (void)state;
   for(size_t i=0; i<COUNT(what); i++){
     uint32_t n = 300000;
     blob b = begin(i==1 ? 2+n : 3);
@@ -164,10 +152,9 @@ static void test_what_is_passed_over(void **state){
 }
 
 /* Blobs that have to be brought into order. */
-static void test_blobs_of_zt2(void **state){
+TEST(test_blobs_of_zt2){
   blob manifest = { 0 };
   uint32_t n = 150000;
-  (void)state;
   put_map(&manifest, 1);
   put_text(&manifest, "objects");
   put_map(&manifest, n);
@@ -233,15 +220,13 @@ static blob metadata_out_of_order(uint32_t n, const char *prefix){
   return safetensors_of(&b, 0);
 }
 
-static void test_metadata_out_of_order(void **state){
-  (void)state;
+TEST(test_metadata_out_of_order){
   check_open(metadata_out_of_order(400000, ""), "metadata");
   check_open(metadata_out_of_order(400000, "\\u0041"), "escaped metadata");
 }
 
 /* Bringing them into order, too, can be interrupted. */
-static void test_tensors_out_of_order(void **state){
-  (void)state;
+TEST(test_tensors_out_of_order){
   assert_true(check_open(tensors_out_of_order(300000), "tensors out of order")>32);
 }
 
@@ -259,14 +244,13 @@ static blob pytorch_of(bool first){
 }
 
 /* Where the directory alone tells the format, who looks into it for that asks, too. */
-static void test_a_directory_that_tells_the_format(void **state){
+TEST(test_a_directory_that_tells_the_format){
   int known = check_open(pytorch_of(true), "the pickle is first"), looked;
-  (void)state;
   looked = check_open(pytorch_of(false), "the pickle is last");
   check( looked>=2*known, "asked %d times, %d of them for the format", looked, looked-known );
 }
 
-/* What a header takes above its own bytes. */
+/* The memory that a header takes above its own bytes. */
 static void check_memory(blob file, const char *row){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_int64 before = sqlite3_memory_used(), most;
@@ -285,23 +269,12 @@ static void check_memory(blob file, const char *row){
 }
 
 /* 64 MiB above the 100 MB that a header may have. */
-static void test_memory(void **state){
-  (void)state;
+TEST(test_memory){
   check_memory(tensors_out_of_order(300000), "tensors out of order");
   check_memory(metadata_out_of_order(1000000, ""), "metadata");
   check_memory(metadata_out_of_order(1000000, "\\u0041"), "escaped metadata");
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_objects),
-    cmocka_unit_test(test_objects_of_0_1),
-    cmocka_unit_test(test_what_is_passed_over),
-    cmocka_unit_test(test_blobs_of_zt2),
-    cmocka_unit_test(test_metadata_out_of_order),
-    cmocka_unit_test(test_tensors_out_of_order),
-    cmocka_unit_test(test_a_directory_that_tells_the_format),
-    cmocka_unit_test(test_memory),
-  };
-  return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
+  return run_all("interrupt", NULL, NULL);
 }

@@ -95,7 +95,7 @@ int zt_value_name(const zt_container *c, const zt_value *key, const zt_interrupt
 
 typedef void (*writer)(sqlite3_str *out, zt_cbor *c);
 
-/* What `write` makes of the bytes, all of which it must take; the caller's to free. */
+/* The JSON that `write` makes of the bytes, all of which it must take; the caller frees it. */
 static char *written(blob b, writer write){
   zt_error err = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(NULL);
@@ -142,7 +142,7 @@ static double double_of(uint64_t bits){
 
 /* --- Items of all kinds --- */
 
-static void test_items_of_all_kinds(void **state){
+TEST(test_items_of_all_kinds){
   static const struct { const char *hex, *json; } rows[] = {
     { "00", "0" }, { "17", "23" }, { "1bffffffffffffffff", "18446744073709551615" },
     { "1b8000000000000000", "9223372036854775808" },
@@ -170,15 +170,13 @@ static void test_items_of_all_kinds(void **state){
     { "c201", "1" }, { "c26161", "\"a\"" }, { "c2c24101", "1" }, { "c2c14101", "\"01\"" }, { "c1c24101", "1" },
     { "c4820203", "[2,3]" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     assert_json(rows[i].hex, rows[i].json, json_item);
     check( is_json(rows[i].json), "%s", rows[i].json );
   }
 }
 
-static void test_escapes(void **state){
-  (void)state;
+TEST(test_escapes){
   for(unsigned u=0; u<0x80; u++){
     char hex[16], expected[32];
     snprintf(hex, sizeof(hex), "6361%02x7a", u);
@@ -195,9 +193,8 @@ static void test_escapes(void **state){
   assert_json("63 e280a8", "\"\xE2\x80\xA8\"", json_item);   /* U+2028 needs none in JSON */
 }
 
-static void test_long_byte_strings(void **state){
+TEST(test_long_byte_strings){
   static const size_t lengths[] = { 255, 256, 257, 511, 512, 513, 5000 };
-  (void)state;
   for(size_t l=0; l<COUNT(lengths); l++){
     blob b = { 0 };
     char *z;
@@ -217,7 +214,7 @@ static void test_long_byte_strings(void **state){
 
 /* --- Keys --- */
 
-static void test_keys_of_every_kind(void **state){
+TEST(test_keys_of_every_kind){
   static const struct { const char *hex, *key, *member; } rows[] = {   /* The member's value is 1 */
     { "60", "", "\"\":1" },
     { "6161", "a", "\"a\":1" },
@@ -247,7 +244,6 @@ static void test_keys_of_every_kind(void **state){
     { "c16161", "\"a\"", "\"\\\"a\\\"\":1" },                      /* The JSON form of a tagged text has its quotes */
     { "c249010000000000000000", "18446744073709551616", "\"18446744073709551616\":1" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char hex[64], object[128];
     assert_json(rows[i].hex, rows[i].key, json_key);
@@ -259,8 +255,7 @@ static void test_keys_of_every_kind(void **state){
 }
 
 /* JSON within JSON doubles its backslashes with every level: 60 levels of keys must not make 2^60 bytes. */
-static void test_keys_in_keys_stay_short(void **state){
-  (void)state;
+TEST(test_keys_in_keys_stay_short){
   for(size_t levels=1; levels<=63; levels++){
     blob b = { 0 };
     char *z;
@@ -277,7 +272,7 @@ static void test_keys_in_keys_stay_short(void **state){
 
 /* --- Bignums --- */
 
-static void test_bignums_against_known_values(void **state){
+TEST(test_bignums_against_known_values){
   static const struct { const char *magnitude, *positive, *negative; } rows[] = {
     { "", "0", "-1" }, { "00", "0", "-1" }, { "000000000000", "0", "-1" }, { "01", "1", "-2" }, { "09", "9", "-10" },
     { "3b9ac9ff", "999999999", "-1000000000" }, { "3b9aca00", "1000000000", "-1000000001" },
@@ -296,7 +291,6 @@ static void test_bignums_against_known_values(void **state){
       "115792089237316195423570985008687907853269984665640564039457584007913129639935",
       "-115792089237316195423570985008687907853269984665640564039457584007913129639936" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int negative=0; negative<2; negative++){
       blob b = blob_of(rows[i].magnitude);
@@ -323,9 +317,8 @@ static size_t shift_in(uint8_t *z, size_t n, unsigned byte){
   return n;
 }
 
-static void test_bignums_of_every_length_against_school_arithmetic(void **state){
+TEST(test_bignums_of_every_length_against_school_arithmetic){
   uint64_t seed = 2;
-  (void)state;
   for(size_t length=0; length<=ZT_BIGNUM_MAX; length += length<70 ? 1 : 106){
     for(int kind=0; kind<4; kind++){
       static uint8_t digits[ZT_BIGNUM_MAX*3];
@@ -358,8 +351,7 @@ static void test_bignums_of_every_length_against_school_arithmetic(void **state)
   }
 }
 
-static void test_a_bignum_above_the_limit_is_shown_as_bytes(void **state){
-  (void)state;
+TEST(test_a_bignum_above_the_limit_is_shown_as_bytes){
   for(size_t length=ZT_BIGNUM_MAX; length<=ZT_BIGNUM_MAX+2; length++){
     blob b = { 0 };
     sqlite3_str *out = sqlite3_str_new(NULL);
@@ -424,12 +416,11 @@ static void check_reads_back(double r){
   check( strlen(z)<=24, "%a is '%s'", r, z );
 }
 
-static void test_floats_read_back_as_the_same_double(void **state){
-  (void)state;
+TEST(test_floats_read_back_as_the_same_double){
   for_many_doubles(check_reads_back);
 }
 
-static void test_some_floats(void **state){
+TEST(test_some_floats){
   static const struct { double r; const char *text; } rows[] = {
     { 0.0, "0.0" }, { -0.0, "-0.0" }, { 1.0, "1.0" }, { -1.0, "-1.0" }, { 0.1, "0.1" }, { 0.2+0.1, "0.30000000000000004" },
     { 1.0/3, "0.3333333333333333" },
@@ -442,7 +433,6 @@ static void test_some_floats(void **state){
     { 5.0e-1, "0.5" }, { 1e300*1e10, "9.0e+999" }, { -1e300*1e10, "-9.0e+999" },
   };
   char z[64];
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     real_text(rows[i].r, z, sizeof(z));
     assert_string_equal(z, rows[i].text);
@@ -499,17 +489,15 @@ static void check_fewest_digits_of_most(double r){
   if( fabs(r)>=2.2250738585072014e-308 && fabs(frexp(r, &exponent))!=0.5 ) check_fewest_digits(r);
 }
 
-static void test_floats_have_the_fewest_digits(void **state){
-  (void)state;
+TEST(test_floats_have_the_fewest_digits){
   for_many_doubles(check_fewest_digits_of_most);
 }
 
 /* Two kinds that are special. Subnormal doubles need fewer digits than 15: the least of all is 5e-324. Below a power of two
 ** doubles are twice as close as above it: the 16 digits that suffice for 2^-24 (RFC 7049 appendix A) or 2^-1017 are not the
 ** nearest 16. */
-static void test_floats_with_unusual_neighbours_have_the_fewest_digits(void **state){
+TEST(test_floats_with_unusual_neighbours_have_the_fewest_digits){
   char z[64];
-  (void)state;
   real_text(double_of(1), z, sizeof(z));
   assert_string_equal(z, "5e-324");
   real_text(ldexp(1, -24), z, sizeof(z));
@@ -531,9 +519,8 @@ static void check_foreign(double r){
   sqlite3_free(foreign);
 }
 
-static void test_a_foreign_decimal_point_changes_nothing(void **state){
+TEST(test_a_foreign_decimal_point_changes_nothing){
   static const char *const points[] = { ",", "\xD9\xAB", "::" };
-  (void)state;
   for(size_t i=0; i<COUNT(points); i++){
     foreign_point = points[i];
     for_many_doubles(check_foreign);
@@ -550,10 +537,9 @@ static void foreign_item(sqlite3_str *out, zt_cbor *c){
   free(items.kept.p);
 }
 
-static void test_a_foreign_decimal_point_within_items(void **state){
+TEST(test_a_foreign_decimal_point_within_items){
   blob b = blob_of("83 f93e00 a1f93e0000 63 312c35");
   char *z;
-  (void)state;
   foreign_point = ",";
   z = written(b, foreign_item);
   assert_string_equal(z, "[1.5,{\"1.5\":0},\"1,5\"]");
@@ -562,21 +548,5 @@ static void test_a_foreign_decimal_point_within_items(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_items_of_all_kinds),
-    cmocka_unit_test(test_escapes),
-    cmocka_unit_test(test_long_byte_strings),
-    cmocka_unit_test(test_keys_of_every_kind),
-    cmocka_unit_test(test_keys_in_keys_stay_short),
-    cmocka_unit_test(test_bignums_against_known_values),
-    cmocka_unit_test(test_bignums_of_every_length_against_school_arithmetic),
-    cmocka_unit_test(test_a_bignum_above_the_limit_is_shown_as_bytes),
-    cmocka_unit_test(test_floats_read_back_as_the_same_double),
-    cmocka_unit_test(test_some_floats),
-    cmocka_unit_test(test_floats_have_the_fewest_digits),
-    cmocka_unit_test(test_floats_with_unusual_neighbours_have_the_fewest_digits),
-    cmocka_unit_test(test_a_foreign_decimal_point_changes_nothing),
-    cmocka_unit_test(test_a_foreign_decimal_point_within_items),
-  };
-  return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+  return run_all("json", NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void render(zt_json_reader *r, sqlite3_str *out){
   }
 }
 
-/* What the two make of b: its rendering, or NULL and an error. Both are the caller's. */
+/* The two readers' rendering of b, or NULL and an error. The caller owns both. */
 static char *decode(blob b, zt_error *err){
   zt_error skipped = ZT_ERROR_NONE;
   sqlite3_str *out = sqlite3_str_new(NULL);
@@ -122,8 +122,7 @@ static const struct { const char *text; size_t n; const char *rendering; } good[
 };
 
 /* Alone, and amid spaces: what is read in words of eight bytes is then read so. */
-static void test_good(void **state){
-  (void)state;
+TEST(test_good){
   for(size_t i=0; i<COUNT(good); i++){
     for(size_t spaces=0; spaces<=24; spaces+=8){
       blob b = between(good[i].text, good[i].n, spaces, spaces);
@@ -193,8 +192,7 @@ static void assert_bad(blob b, const char *rule, const char *message, const char
   assert_failed(&err, message, row);
 }
 
-static void test_bad(void **state){
-  (void)state;
+TEST(test_bad){
   for(size_t i=0; i<COUNT(bad); i++){
     blob b = exact(bad[i].text, bad[i].n);
     assert_bad(b, bad[i].rule, bad[i].message, bad[i].text);
@@ -206,8 +204,7 @@ static void test_bad(void **state){
   }
 }
 
-static void test_every_rule_has_a_row(void **state){
-  (void)state;
+TEST(test_every_rule_has_a_row){
   for(int rule=1; rule<=11; rule++){
     char name[16];
     size_t rows = rule==9;   /* test_depth() */
@@ -218,8 +215,7 @@ static void test_every_rule_has_a_row(void **state){
 }
 
 /* J9 */
-static void test_depth(void **state){
-  (void)state;
+TEST(test_depth){
   for(size_t levels=63; levels<=66; levels++){
     for(int objects=0; objects<2; objects++){
       blob b = { 0 };
@@ -239,14 +235,13 @@ static void test_depth(void **state){
 }
 
 /* A document that is cut anywhere is broken, and nothing behind its end is read. */
-static void test_cut(void **state){
+TEST(test_cut){
   static const char text[] =
     "{\"__metadata__\":{\"format\":\"pt\",\"\\u00e9\\ud83d\\ude00\":\"\xC3\xA9\xF0\x9F\x98\x80\"}, \"w\" : {\"dtype\":\"F32\",\"shape\":[2,3],"
     "\"data_offsets\":[0,24]},\"x\":[null,true,false,-1.5e+10,18446744073709551615,\"0123456789abcdef\"]}";
   zt_error err = ZT_ERROR_NONE;
   blob whole = exact(text, sizeof(text)-1);
   char *rendering = decode(whole, &err);
-  (void)state;
   assert_succeeded(&err, "whole");
   assert_string_equal(rendering, "{'__metadata__':{'format':'pt','<c3><a9><f0><9f><98><80>':'<c3><a9><f0><9f><98><80>'},'w':{'dtype':'F32',"
                       "'shape':[2,3],'data_offsets':[0,24]},'x':[null,true,false,r:-1.5e+10,18446744073709551615,'0123456789abcdef']}");
@@ -263,7 +258,7 @@ static void test_cut(void **state){
 
 /* --- Readers that expect a type --- */
 
-static void test_expected(void **state){
+TEST(test_expected){
   static const struct { const char *text, *as_uint, *as_text, *as_array; } rows[] = {
     { "5", "", "byte 0: expected text, found an integer", "byte 0: expected an array, found an integer" },
     { "-5", "byte 0: expected an unsigned integer, found a negative integer", "expected text, found a negative integer", "found a negative" },
@@ -279,7 +274,6 @@ static void test_expected(void **state){
     { "", "byte 0: it ends where a value is to begin", "byte 0: it ends where", "byte 0: it ends where" },
     { "01", "byte 0: a leading zero", "byte 0: a leading zero", "byte 0: a leading zero" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(size_t spaces=0; spaces<=24; spaces+=24){
       const char *const messages[] = { rows[i].as_uint, rows[i].as_text, rows[i].as_array };
@@ -304,12 +298,11 @@ static void test_expected(void **state){
 }
 
 /* In line, where 20 bytes are left, and not. */
-static void test_uint(void **state){
+TEST(test_uint){
   static const char *const texts[] = {
     "0", "1", "10", "98", "123", "9876", "10203", "654321", "9080706", "99999999", "10000000", "123456789", "9876543210", "100000000000",
     "1234567890123456789", "9999999999999999999", "12345678901234567890", "18446744073709551615"
   };
-  (void)state;
   for(size_t i=0; i<COUNT(texts); i++){
     for(size_t behind=0; behind<=24; behind+=8){
       blob b = { 0 };
@@ -329,7 +322,7 @@ static void test_uint(void **state){
 }
 
 /* After a failure nothing more is read, and the first message stays. */
-static void test_sticky(void **state){
+TEST(test_sticky){
   static const char text[] = "[1 2, \"a\", {}, 3, 4, 5, 6, 7, 8, 9]";
   blob b = exact(text, sizeof(text)-1);
   zt_error err = ZT_ERROR_NONE;
@@ -338,7 +331,6 @@ static void test_sticky(void **state){
   zt_json_value value;
   zt_json_string key;
   uint64_t u;
-  (void)state;
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   assert_true(zt_json_read_open(&r, ZT_JSON_ARRAY, &level));
   assert_true(zt_json_read_more(&r, &level) && zt_json_read_uint(&r, &u));
@@ -362,14 +354,13 @@ static void test_sticky(void **state){
 
 /* --- Texts --- */
 
-static void test_equal(void **state){
+TEST(test_equal){
   static const struct { const char *text, *plain; bool equal; } rows[] = {
     { "\"w\"", "w", true }, { "\"\\u0077\"", "w", true }, { "\"\\u0077\"", "x", false }, { "\"\\u0077\"", "", false },
     { "\"\\u0077\"", "ww", false }, { "\"\\u0077w\"", "w", false }, { "\"d\\u0074ype\"", "dtype", true }, { "\"d\\u0074ypes\"", "dtype", false },
     { "\"\\u00e9\"", "\xC3\xA9", true }, { "\"\\u00e9\"", "\xC3", false }, { "\"\\ud83d\\ude00\"", "\xF0\x9F\x98\x80", true },
     { "\"\xC3\xA9\\n\"", "\xC3\xA9\n", true }, { "\"\\\\n\"", "\n", false }, { "\"\\\\n\"", "\\n", true }, { "\"\"", "", true },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = exact(rows[i].text, strlen(rows[i].text));
     zt_error err = ZT_ERROR_NONE;
@@ -382,12 +373,11 @@ static void test_equal(void **state){
   }
 }
 
-static void test_any_bytes(void **state){
+TEST(test_any_bytes){
   blob b = exact("\"\xFF\xED\xA0\x80\\n\"", 8);
   zt_error err = ZT_ERROR_NONE;
   zt_json_reader r;
   zt_json_string text;
-  (void)state;
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   r.any_bytes = true;
   assert_true(zt_json_read_text(&r, &text));
@@ -397,38 +387,32 @@ static void test_any_bytes(void **state){
 
 /* --- Interrupts --- */
 
-static bool stop_at_third(void *context){
-  return ++*(int*)context==3;
-}
-
-static void test_interrupt(void **state){
+TEST(test_interrupt){
   size_t n = 4*ZT_JSON_POLL_BYTES;
   blob b = { 0 };
-  int asked = 0;
-  const zt_interrupt interrupt = { stop_at_third, &asked };
+  caller c = { 0, 3 };
+  const zt_interrupt interrupt = { caller_stops, &c };
   zt_error err = ZT_ERROR_NONE;
   zt_json_reader r;
-  (void)state;
   put_byte(&b, '[');
   while( b.n<n ) put(&b, "{\"a\":[12345]},", 14);
   put(&b, "0]", 2);
   zt_json_read_init(&r, "manifest", span_of(b), &err);
-  assert_true(zt_json_read_skip(&r) && zt_json_read_finish(&r));   /* Nobody asks */
+  assert_true(zt_json_read_skip(&r) && zt_json_read_finish(&r));   /* Without an interrupt callback */
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   zt_json_read_set_interrupt(&r, &interrupt);
   assert_false(zt_json_read_skip(&r));
-  assert_int_equal(asked, 3);
+  assert_int_equal(c.asked, 3);
   assert_int_equal(err.rc, SQLITE_INTERRUPT);
   zt_error_clear(&err);
   free(b.p);
 }
 
 /* No memory is needed but for a message. */
-static void test_no_memory(void **state){
+TEST(test_no_memory){
   blob b = exact("[\"\\n\",{\"a\":1},x]", 16);
   zt_error err = ZT_ERROR_NONE;
   zt_json_reader r;
-  (void)state;
   sqlite3_hard_heap_limit64(1);
   zt_json_read_init(&r, "manifest", span_of(b), &err);
   assert_false(zt_json_read_skip(&r));
@@ -439,19 +423,5 @@ static void test_no_memory(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_good),
-    cmocka_unit_test(test_bad),
-    cmocka_unit_test(test_every_rule_has_a_row),
-    cmocka_unit_test(test_depth),
-    cmocka_unit_test(test_cut),
-    cmocka_unit_test(test_expected),
-    cmocka_unit_test(test_uint),
-    cmocka_unit_test(test_sticky),
-    cmocka_unit_test(test_equal),
-    cmocka_unit_test(test_any_bytes),
-    cmocka_unit_test(test_interrupt),
-    cmocka_unit_test(test_no_memory),
-  };
-  return cmocka_run_group_tests_name("json_read", tests, NULL, NULL);
+  return run_all("json_read", NULL, NULL);
 }

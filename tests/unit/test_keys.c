@@ -103,9 +103,8 @@ static const char *const values[][6] = {
   { "c24101" }, { "c34101" }, { "d9d9f700", "da0000d9f700" },
 };
 
-static void test_keys_are_equal_by_value_alone(void **state){
+TEST(test_keys_are_equal_by_value_alone){
   size_t pairs = 0;
-  (void)state;
   for(size_t i=0; i<COUNT(values); i++){
     for(size_t a=0; a<COUNT(values[i]) && values[i][a]; a++){
       for(size_t j=0; j<COUNT(values); j++){
@@ -123,11 +122,10 @@ static void test_keys_are_equal_by_value_alone(void **state){
 }
 
 /* All texts at once, then each encoding of each again. */
-static void test_texts_of_every_head_in_one_set(void **state){
+TEST(test_texts_of_every_head_in_one_set){
   blob all = { 0 };
   size_t at[COUNT(values)*6], n = 0, distinct = 0;
   zt_keys k = { 0 };
-  (void)state;
   for(size_t v=0; v<6; v++){
     for(size_t i=0; i<COUNT(values); i++){
       if( !values[i][v] || !is_text(values[i][v]) ) continue;
@@ -168,12 +166,11 @@ static void shuffle(size_t *a, size_t n, uint64_t *seed){
   }
 }
 
-static void test_every_key_is_found_and_no_other(void **state){
+TEST(test_every_key_is_found_and_no_other){
   static const size_t sizes[] = { 0, 1, 2, 3, 7, 8, 9, 10, 11, 15, 16, 17, 31, 32, 33, 100, 5000 };
   static const char *const missing[] = { "", "a", "layer", "layer.", "layer.00000", "layer.0000000", "layer.000000 ", "layer.9",
       "m", "\xF4\x8F\xBF\xBF" };
   uint64_t seed = 5;
-  (void)state;
   for(size_t s=0; s<COUNT(sizes); s++){
     for(int shuffled=0; shuffled<2; shuffled++){
       size_t n = sizes[s], *order = malloc((n+1)*sizeof(*order)), *at = malloc((n+1)*sizeof(*at));
@@ -210,10 +207,9 @@ static void test_every_key_is_found_and_no_other(void **state){
   }
 }
 
-/* Whatever key is repeated, and wherever: after ascending ones, or among hashed ones. */
-static void test_a_repeated_name_is_seen_wherever_it_stands(void **state){
+/* Every repeated key is found, after ascending keys and among hashed ones. */
+TEST(test_a_repeated_name_is_seen_wherever_it_stands){
   uint64_t seed = 6;
-  (void)state;
   for(size_t n=1; n<40; n++){
     for(size_t twice=0; twice<n; twice++){
       for(int shuffled=0; shuffled<2; shuffled++){
@@ -239,9 +235,8 @@ static void test_a_repeated_name_is_seen_wherever_it_stands(void **state){
   }
 }
 
-/* Keys in ascending order, one that is not, and ascending ones again: everything before the change is kept. */
-static void test_order_may_be_lost_at_any_key(void **state){
-  (void)state;
+/* Ascending keys, a lower one, and ascending ones again: the keys before the lower one are kept. */
+TEST(test_order_may_be_lost_at_any_key){
   for(size_t before=1; before<60; before++){
     size_t order[61], at[61];
     blob b;
@@ -265,8 +260,7 @@ static void test_order_may_be_lost_at_any_key(void **state){
 
 /* Runs of ascending names, one within the other: as many as may be without a table, and more. A name that is there already,
 ** in whatever run, is seen, and is in no way of those that are added after it. */
-static void test_names_that_ascend_in_runs(void **state){
-  (void)state;
+TEST(test_names_that_ascend_in_runs){
   for(size_t runs=1; runs<=ZT_KEYS_RUNS+2; runs++){
     for(size_t length=1; length<=40; length+=13){
       size_t n = runs*length, *order = malloc(n*sizeof(*order)), *at = malloc(n*sizeof(*at));
@@ -297,11 +291,10 @@ static void test_names_that_ascend_in_runs(void **state){
   }
 }
 
-/* Names that are put in another order are found there: in that of the names, in runs, and in none. What is added later is
-** seen to be new, or not. */
-static void test_names_that_are_put_in_another_order(void **state){
+/* Names that are put in another order are found there: in the order of names, in runs, and in no order. Names that are added
+** later are found to be new or repeated. */
+TEST(test_names_that_are_put_in_another_order){
   uint64_t seed = 8;
-  (void)state;
   for(size_t n=1; n<200; n+=n<12 ? 1 : 47){
     for(int how=0; how<3; how++){
       size_t *order = malloc(n*sizeof(*order)), *at = malloc(n*sizeof(*at));
@@ -329,8 +322,7 @@ static void test_names_that_are_put_in_another_order(void **state){
 }
 
 /* Names with heads longer than needed are found, too, in both kinds of set. */
-static void test_names_with_long_heads(void **state){
-  (void)state;
+TEST(test_names_with_long_heads){
   for(int descending=0; descending<2; descending++){
     static const char *const hex[] = { "780161", "79000162", "7a0000000163", "7b000000000000000164" };
     size_t at[4];
@@ -351,7 +343,7 @@ static void test_names_with_long_heads(void **state){
 
 /* --- Maps --- */
 
-static void test_a_map_is_passed_over_whole(void **state){
+TEST(test_a_map_is_passed_over_whole){
   static const struct { const char *what, *hex; size_t n; } rows[] = {
     { "an empty map", "a0 00", 1 },
     { "an empty indefinite map", "bfff 00", 2 },
@@ -359,7 +351,6 @@ static void test_a_map_is_passed_over_whole(void **state){
     { "keys and values of all kinds", "a5 00 80 80 a0 c100 c101 f6 f6 6161 7f6161ff 00", 17 },
     { "maps within are not judged", "a1 00 a2 00010002 00", 7 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -373,7 +364,7 @@ static void test_a_map_is_passed_over_whole(void **state){
   }
 }
 
-static void test_what_is_wrong_with_a_map_is_said(void **state){
+TEST(test_what_is_wrong_with_a_map_is_said){
   static const struct { const char *what, *hex, *message; } rows[] = {
     { "no map", "80", "expected a map, found an array" },
     { "nothing", "", "expected a map, found the end of the manifest" },
@@ -386,7 +377,6 @@ static void test_what_is_wrong_with_a_map_is_said(void **state){
     { "a key cut off", "bf 00 00 19", "the manifest ends in the middle of an item" },
     { "no break", "bf 00 00", "the manifest ends in the middle of an item" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -399,11 +389,10 @@ static void test_what_is_wrong_with_a_map_is_said(void **state){
 }
 
 /* Keys in chunks are compared after the join. */
-static void test_keys_in_chunks_are_left_for_later(void **state){
+TEST(test_keys_in_chunks_are_left_for_later){
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("a2 7f6161ff 00 6161 01");
   zt_cbor c;
-  (void)state;
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_cbor_skip_unique(&c, "S2", "m"));
   assert_true(c.chunked);
@@ -459,8 +448,7 @@ static void put_real(blob *b, uint32_t i){
   for(int k=0; k<8; k++) put_byte(b, (unsigned)(u >> 8*(7-k) & 0xFF));
 }
 
-static void test_a_hundred_thousand_keys_take_no_time(void **state){
-  (void)state;
+TEST(test_a_hundred_thousand_keys_take_no_time){
   assert_distinct(100000, put_ascending_name);
   assert_distinct(100000, put_scattered_name);
   assert_distinct(100000, put_descending_name);
@@ -468,8 +456,7 @@ static void test_a_hundred_thousand_keys_take_no_time(void **state){
 }
 
 /* Keys whose lower bits are all the same are as fast as others: doubles, for one, that are whole numbers. */
-static void test_no_kind_of_key_is_slow(void **state){
-  (void)state;
+TEST(test_no_kind_of_key_is_slow){
   assert_distinct(100000, put_real);
   assert_distinct(100000, put_high_number);
   assert_distinct(100000, put_number_in_an_array);
@@ -491,9 +478,8 @@ static blob shuffled(uint32_t n, uint32_t first, uint32_t twice, size_t *at){
 }
 
 /* Keys in order take none; of others, no more are gathered at once than half of the manifest's bytes have room for. */
-static void test_memory_is_bounded(void **state){
+TEST(test_memory_is_bounded){
   static const struct { uint32_t n; size_t most; } rows[] = { { 32, 0 }, { 33, 33*8 }, { 65536, 65536*8 }, { 400000, 400000*10/2 } };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     size_t at = 0, more = 0;
     blob b = shuffled(rows[i].n, 0, rows[i].n, &at);
@@ -504,7 +490,7 @@ static void test_memory_is_bounded(void **state){
     sqlite3_memory_highwater(1);
     check( zt_cbor_skip_unique(&c, "S2", "m"), "%u", rows[i].n );
     most = sqlite3_memory_highwater(0)-before;
-    more = most>0 ? 64 : 0;   /* What SQLite takes for itself, and its first number at random */
+    more = most>0 ? 64 : 0;   /* SQLite's own allocations, and its first random number */
     check( most<=(sqlite3_int64)(rows[i].most+more), "%u: %lld bytes", rows[i].n, (long long)most );
     assert_int_equal(sqlite3_memory_used(), before);
     free(b.p);
@@ -512,10 +498,9 @@ static void test_memory_is_bounded(void **state){
 }
 
 /* In whatever part of all keys it is. */
-static void test_the_first_key_that_stands_twice_is_named(void **state){
+TEST(test_the_first_key_that_stands_twice_is_named){
   const uint32_t n = 200000;
   uint64_t seed = 5;
-  (void)state;
   for(int round=0; round<12; round++){
     uint32_t twice = 1+(uint32_t)random_below(&seed, n-1), first = (uint32_t)random_below(&seed, twice);
     size_t at = 0;
@@ -533,11 +518,10 @@ static void test_the_first_key_that_stands_twice_is_named(void **state){
 }
 
 /* Many that are all the same take no longer. */
-static void test_one_key_many_times(void **state){
+TEST(test_one_key_many_times){
   zt_error err = ZT_ERROR_NONE;
   blob b = { 0 };
   zt_cbor c;
-  (void)state;
   put_map(&b, 300000);
   for(uint32_t i=0; i<300000; i++){
     put_uint(&b, 7);
@@ -562,7 +546,7 @@ static char *next_name(zt_renamed *d, const zt_keys *k, blob b, uint32_t i){
   return name;
 }
 
-static void test_what_is_named_alike_gets_numbers(void **state){
+TEST(test_what_is_named_alike_gets_numbers){
   static const char *const names[] = { "a", "", "a#3", "b" };
   static const struct { uint32_t i; const char *name; } asked[] = {
     { 3, "b#2" }, { 0, "a#2" }, { 0, "a#4" }, { 1, "#2" }, { 3, "b#3" }, { 2, "a#3#2" }, { 0, "a#5" }
@@ -571,7 +555,6 @@ static void test_what_is_named_alike_gets_numbers(void **state){
   zt_keys k = { 0 };
   blob b = { 0 };
   size_t at[COUNT(names)];
-  (void)state;
   for(size_t i=0; i<COUNT(names); i++){
     at[i] = b.n;
     put_text(&b, names[i]);
@@ -589,24 +572,5 @@ static void test_what_is_named_alike_gets_numbers(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_memory_is_bounded),
-    cmocka_unit_test(test_the_first_key_that_stands_twice_is_named),
-    cmocka_unit_test(test_one_key_many_times),
-    cmocka_unit_test(test_keys_are_equal_by_value_alone),
-    cmocka_unit_test(test_texts_of_every_head_in_one_set),
-    cmocka_unit_test(test_every_key_is_found_and_no_other),
-    cmocka_unit_test(test_a_repeated_name_is_seen_wherever_it_stands),
-    cmocka_unit_test(test_order_may_be_lost_at_any_key),
-    cmocka_unit_test(test_names_that_ascend_in_runs),
-    cmocka_unit_test(test_names_that_are_put_in_another_order),
-    cmocka_unit_test(test_names_with_long_heads),
-    cmocka_unit_test(test_a_map_is_passed_over_whole),
-    cmocka_unit_test(test_what_is_wrong_with_a_map_is_said),
-    cmocka_unit_test(test_keys_in_chunks_are_left_for_later),
-    cmocka_unit_test(test_a_hundred_thousand_keys_take_no_time),
-    cmocka_unit_test(test_no_kind_of_key_is_slow),
-    cmocka_unit_test(test_what_is_named_alike_gets_numbers),
-  };
-  return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+  return run_all("keys", NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
 ** The layouts of zTensor 2 that compute values: zt.mx/1, zt.quant_group/1 and gguf.q4_k/1 and the like (tensor/mx.c,
-** quant_group.c, quantized_groups.h, ggml_layout.c). What
-** values must be is made here again, in the simplest way; test_layout.c reads what breaks their rules. And its rules of
-** data that is stored as it is: L9, L10 (tensor/layout.h), P7 (tensor/csr.c).
+** quant_group.c, quantized_groups.h, ggml_layout.c). The simplest code makes the expected values here; test_layout.c reads the
+** files that break the rules of these layouts. The rules of stored data are here, too: L9, L10 (tensor/layout.h), P7
+** (tensor/csr.c).
 */
 #include "findings.h"
 #include "zt2.h"
@@ -20,7 +20,7 @@ typedef struct stored_part {
   blob bytes;              /* Owned */
 } stored_part;
 
-/* The second object of a file; frees the parts' bytes. */
+/* Opens the object as the second of a file; frees the parts' bytes. */
 static void open_object(opened *o, const char *layout, const char *shape, const char *attributes, stored_part *parts, size_t n, const char *row){
   char parts_text[600] = "", notation[2000];
   size_t at = ZT2_PAGE, mark;
@@ -43,10 +43,9 @@ static void open_object(opened *o, const char *layout, const char *shape, const 
   zt_container_object(o->container, 1, &o->object);
 }
 
-/* The names are words of zTensor 2 alone. */
-static void test_an_older_generation_does_not_have_these_layouts(void **state){
+/* Only zTensor 2 has these names. */
+TEST(test_an_older_generation_does_not_have_these_layouts){
   static const char *const formats[] = { "zt.mx/1", "zt.quant_group/1", "gguf.q8_0/1", "gguf.q8_0" };
-  (void)state;
   for(size_t i=0; i<COUNT(formats); i++){
     recipe r = { .format = formats[i], .rank = 1, .shape = { 0 } };
     zt_error err = ZT_ERROR_NONE;
@@ -81,7 +80,7 @@ static grid grid_of(const char *shape){
   return g;
 }
 
-/* Where the entry of element i is: its coordinates, one of them divided, in the row-major order of the shape so divided. */
+/* The index of element i's entry: the shape and the coordinates are divided by the group along the axis. */
 static uint64_t entry_of(const grid *g, unsigned axis, uint64_t group, uint64_t i){
   uint64_t coordinates[4], at = 0;
   for(unsigned d=g->rank; d-->0; i/=g->shape[d]) coordinates[d] = i%g->shape[d];
@@ -101,7 +100,7 @@ static blob random_bytes(size_t n, uint64_t *seed){
 
 /* --- zt.mx/1 --- */
 
-/* What a byte stands for; every value is one of double. */
+/* The value of a code; every value fits a double. */
 static double mx_element(const char *type, unsigned code){
   static const double f4[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
   double sign = code & 0x80 ? -1 : 1;
@@ -120,7 +119,7 @@ static double mx_element(const char *type, unsigned code){
   return sign * (e ? ldexp(4+m, (int)e-17) : ldexp(m, -16));
 }
 
-/* Scale bytes from `least` on, below `most`. */
+/* The scales' bytes are from `least` to below `most`. */
 static void check_mx(const char *type, const char *shape, int axis, uint64_t block, unsigned least, unsigned most){
   grid g = grid_of(shape);
   uint64_t seed = g.elements*31+block*7+least+(uint64_t)type[1], blocks = g.elements/block;
@@ -147,13 +146,12 @@ static void check_mx(const char *type, const char *shape, int axis, uint64_t blo
 
 static const char *const mx_types[] = { "f4_e2m1", "f8_e4m3fn", "f8_e5m2", "i8" };
 
-static void test_mx_of_every_type_axis_and_block_size(void **state){
+TEST(test_mx_of_every_type_axis_and_block_size){
   static const struct { const char *shape; int axis; uint64_t block; } rows[] = {
     { "64", -1, 32 }, { "64", 0, 2 }, { "3, 64", 1, 32 }, { "64, 3", 0, 32 }, { "2, 6, 5", 1, 3 }, { "2, 6, 5", 0, 2 }, { "4, 2, 3, 10", 2, 3 },
     { "4, 2, 3, 10", -1, 5 }, { "8, 1", 0, 4 }, { "1, 8, 1, 1", 1, 2 }, { "9", -1, 3 }, { "3, 3", 0, 3 }, { "0, 64", 1, 32 }, { "64, 0", 0, 32 }, { "0", 0, 2 },
     { "5, 4096", 1, 32 }, { "64, 300", 0, 32 }, { "2, 12, 700", 1, 4 }
   };
-  (void)state;
   for(size_t t=0; t<COUNT(mx_types); t++){
     for(size_t i=0; i<COUNT(rows); i++){
       check_mx(mx_types[t], rows[i].shape, rows[i].axis, rows[i].block, 110, 140);
@@ -164,16 +162,15 @@ static void test_mx_of_every_type_axis_and_block_size(void **state){
   }
 }
 
-/* Lines of entries that do and do not fit the window. */
-static void test_mx_lines_longer_than_every_window(void **state){
-  (void)state;
+/* Some lines of entries fit the window, others do not. */
+TEST(test_mx_lines_longer_than_every_window){
   check_mx("f8_e4m3fn", "8, 65536", 0, 4, 100, 150);
   check_mx("f4_e2m1", "8, 65537", 0, 2, 100, 150);
   check_mx("i8", "2, 4, 150000", 1, 2, 0, 20);
   check_mx("f8_e5m2", "300000", 0, 2, 0, 255);
 }
 
-/* All elements with all scales: rounded once. A host may have its processor take subnormal numbers for zero. */
+/* Multiplies every element by every scale: one rounding. A host may flush subnormal numbers to zero. */
 static void check_every_product(bool flush){
   for(size_t t=0; t<COUNT(mx_types); t++){
     bool packed = t==0, plain = t==3;
@@ -207,15 +204,14 @@ static void check_every_product(bool flush){
   }
 }
 
-static void test_mx_rounds_once(void **state){
-  (void)state;
+TEST(test_mx_rounds_once){
   check_every_product(false);
   check_every_product(true);
 }
 
 /* --- Blocks of ggml --- */
 
-/* The blocks of a file, `times` one after the other; what they mean is beside it. */
+/* Repeats the blocks of a file; the file beside it has their values. */
 static void check_blocks(const char *type, unsigned elements, unsigned bytes, unsigned times){
   char path[200], format[40], shape[40], row[80];
   blob blocks, expected, data = { 0 };
@@ -244,24 +240,21 @@ static void check_blocks(const char *type, unsigned elements, unsigned bytes, un
   free(expected.p);
 }
 
-static void test_blocks_of_every_type(void **state){
-  (void)state;
+TEST(test_blocks_of_every_type){
 #define CHECK_BLOCKS(name, number, elements, bytes) check_blocks(#name, elements, bytes, 1);
   ZT_GGML_BLOCK_TYPES(CHECK_BLOCKS)
 #undef CHECK_BLOCKS
 }
 
-/* More than are read at once. */
-static void test_many_blocks(void **state){
-  (void)state;
+/* More blocks than are read at once. */
+TEST(test_many_blocks){
   check_blocks("q8_0", 32, 34, 250);
   check_blocks("q6_k", 256, 210, 40);
   check_blocks("nvfp4", 64, 36, 200);
 }
 
-static void test_no_blocks(void **state){
+TEST(test_no_blocks){
   static const char *const shapes[] = { "0", "0, 32", "2, 0", "0, 64, 5, 0" };
-  (void)state;
   for(size_t i=0; i<COUNT(shapes); i++){
     opened o;
     open_object(&o, "gguf.q8_0/1", shapes[i], "", (stored_part[]){ { "data", "u8", NULL, { 0 } } }, 1, shapes[i]);
@@ -284,7 +277,7 @@ typedef struct quant {
   const char *zero_dtype, *zero_type;
 } quant;
 
-/* Bits of a code, by hand: word by word, bit by bit. */
+/* Assembles a code bit by bit. */
 static float quant_code(const blob *b, const quant *q, uint64_t i){
   unsigned width = named(q->word)->width, per_word = 8*width/q->bits, place = (unsigned)(i%per_word), code = 0;
   uint64_t word = 0;
@@ -294,7 +287,7 @@ static float quant_code(const blob *b, const quant *q, uint64_t i){
   return per_word==1 && q->word[0]=='i' && code>127 ? (float)code-256 : (float)code;
 }
 
-/* Numbers of a file as f32, one by one. */
+/* Number i of a file, as f32. */
 static float number_at(const blob *b, const char *type, uint64_t i){
   const zt_dtype *d = named(type);
   uint64_t element[2] = { 0 };
@@ -336,7 +329,7 @@ static void check_quant(const quant *q){
   free(want);
 }
 
-static void test_quant_group_of_every_packing(void **state){
+TEST(test_quant_group_of_every_packing){
   static const char *const words[] = { "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64" };
   static const struct { const char *form, *dtype, *type; } scales[] = {
     { "f32_factors", "f32", NULL }, { "f16_factors", "f16", NULL }, { "f16_factors", "bf16", NULL }, { "e8m0_exponent", "u8", "f8_e8m0" },
@@ -347,7 +340,6 @@ static void test_quant_group_of_every_packing(void **state){
   static const struct { const char *shape; unsigned axis; uint64_t group; } grids[] = {
     { "4, 128", 1, 64 }, { "128, 32", 0, 32 }, { "4, 64, 8", 1, 16 }, { "512", 0, 32 }, { "4, 128", 1, 0 }, { "128, 4", 0, 0 }, { "16, 33, 32", 0, 1 }, { "16, 96", 1, 3 }, { "128, 5, 64", 0, 128 } };
   unsigned n = 0;
-  (void)state;
   for(unsigned bits=2; bits<=8; bits*=2){
     for(size_t w=0; w<COUNT(words); w++){
       for(size_t i=0; i<COUNT(grids); i++){
@@ -363,8 +355,8 @@ static void test_quant_group_of_every_packing(void **state){
   }
 }
 
-/* Words across rows; more codes, runs and lines than are loaded at once; no element. */
-static void test_quant_group_of_unusual_sizes(void **state){
+/* Words that cross rows; more codes, runs and lines than a window has; no element. */
+TEST(test_quant_group_of_unusual_sizes){
   static const quant rows[] = {
     { "8, 3", 0, 4, 4, "u32", false, "f32_factors", "f32", NULL, "none", NULL, NULL },
     { "8, 3", 1, 3, 2, "u16", true, "f32_factors", "f32", NULL, "implied 1", NULL, NULL },
@@ -376,15 +368,13 @@ static void test_quant_group_of_unusual_sizes(void **state){
     { "16, 0", 0, 8, 4, "u32", false, "f16_factors", "f16", NULL, "same_as_data", NULL, NULL },
     { "1, 8", 1, 8, 4, "u32", true, "e8m0_exponent", "u8", "f8_e8m0", "none", NULL, NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) check_quant(&rows[i]);
 }
 
-/* Zeros of any size, the least and the largest that CBOR has: as f32. */
-static void test_implied_zeros(void **state){
+/* Zeros become f32, also the smallest and the largest integer of CBOR. */
+TEST(test_implied_zeros){
   static const struct { const char *value; float zero; } rows[] = {
     { "0", 0 }, { "-1", -1 }, { "16777217", 16777216 }, { "18446744073709551615", 0x1p64f }, { "-9223372036854775808", -0x1p63f }, { "<3bffffffffffffffff>", -0x1p64f } };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char attributes[400];
     float out[2], one[2] = { 1, 1 };
@@ -410,7 +400,7 @@ static void test_implied_zeros(void **state){
 
 /* --- Rules of data: L9, L10, P7 --- */
 
-/* Elements first to first+n can be read, or break the rule; message NULL: they can. Of all of them, so do statistics and text. */
+/* Elements first to first+n are readable (message NULL) or break the rule. Statistics and text need all elements. */
 static void check_read(opened *o, uint64_t first, size_t n, const char *rule, const char *message, const char *row){
   uint8_t *out = malloc(16*n);
   char expected[200];
@@ -451,10 +441,9 @@ static void open_dense(opened *o, const char *type, size_t elements, blob bytes,
   open_object(o, "dense", shape, "", (stored_part[]){ { "data", "u8", type, bytes } }, 1, row);
 }
 
-/* One byte that is none of a bool's, at every place of a few, and at the edges of what is read together. */
-static void test_a_bool_is_0_or_1(void **state){
+/* A wrong byte stands at every place of a small tensor, and at the edges of the windows of a large one. */
+TEST(test_a_bool_is_0_or_1){
   static const size_t sizes[] = { 1, 2, 3, 8, 33, 4097, 300000 };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     size_t n = sizes[i], at = 0;
     while( at<n ){
@@ -481,8 +470,7 @@ static void test_a_bool_is_0_or_1(void **state){
   }
 }
 
-static void test_all_bytes_of_a_bool(void **state){
-  (void)state;
+TEST(test_all_bytes_of_a_bool){
   for(unsigned byte=0; byte<256; byte++){
     blob bytes = { 0 };
     char message[200];
@@ -495,10 +483,9 @@ static void test_all_bytes_of_a_bool(void **state){
   }
 }
 
-/* The high half of a last byte that has one element alone. Who does not read that element does not see it. */
-static void test_the_spare_half_of_a_last_byte_is_0(void **state){
+/* The high half of the last byte is spare if the number of elements is odd. A read without the last element does not see it. */
+TEST(test_the_spare_half_of_a_last_byte_is_0){
   static const size_t sizes[] = { 1, 3, 9, 8191, 8193, 16381, 16383, 100001 };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     for(unsigned spare=0; spare<16; spare++){
       for(int mx=0; mx<2; mx++){
@@ -532,11 +519,10 @@ static void test_the_spare_half_of_a_last_byte_is_0(void **state){
   }
 }
 
-/* No byte is spare. */
-static void test_every_half_of_an_even_number_is_an_element(void **state){
+/* An even number of elements leaves no spare half. */
+TEST(test_every_half_of_an_even_number_is_an_element){
   blob bytes = { 0 };
   opened o;
-  (void)state;
   put_repeated(&bytes, 0xFF, 4);
   open_dense(&o, "f4_e2m1", 8, bytes, "even");
   check_read(&o, 0, 8, "L9", NULL, "even");
@@ -546,7 +532,7 @@ static void test_every_half_of_an_even_number_is_an_element(void **state){
 
 /* --- Sparse ones --- */
 
-/* n ones in these cells of a shape of rows and columns, cells of a row one after the other; values of that type. */
+/* Stores n values, or ones, in these cells, which are sorted by rows. */
 static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, const uint64_t *cells, size_t n, const char *type, blob values, bool wide, const char *row){
   unsigned width = wide ? 8 : 4;
   const char *dtype = wide ? "u64" : "u32";
@@ -572,15 +558,14 @@ static void open_sparse(opened *o, bool csr, uint64_t rows, uint64_t columns, co
 
 #define REPEATED "two stored elements lie in one cell"
 
-/* Cells of [3, 4]. */
-static void test_no_cell_of_a_coo_is_stored_twice(void **state){
+/* The shape is [3, 4]. */
+TEST(test_no_cell_of_a_coo_is_stored_twice){
   static const struct { const char *row; uint64_t cells[6]; size_t n; int64_t twice; } rows_of[] = {
     { "none", { 0 }, 0, -1 }, { "one", { 5 }, 1, -1 }, { "all different", { 0, 3, 5, 11 }, 4, -1 }, { "different, in no order", { 11, 0, 7, 3, 4, 1 }, 6, -1 },
     { "two together", { 7, 7 }, 2, 7 }, { "the first cell", { 0, 0, 4 }, 3, 0 }, { "the last cell", { 2, 11, 11 }, 3, 11 },
     { "together, in order", { 1, 4, 4, 9 }, 4, 4 }, { "apart", { 4, 9, 4 }, 3, 4 }, { "together, in no order", { 9, 4, 4, 1 }, 4, 4 },
     { "three times", { 6, 6, 6 }, 3, 6 }, { "the first and the last", { 3, 0, 1, 2, 11, 3 }, 6, 3 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows_of); i++){
     for(int wide=0; wide<2; wide++){
       const char *row = rows_of[i].row;
@@ -598,15 +583,14 @@ static void test_no_cell_of_a_coo_is_stored_twice(void **state){
   }
 }
 
-/* At the edges of what is read at once, and of what is sorted at once. */
-static void test_one_cell_twice_among_many(void **state){
+/* The sizes are at the edges of a window, and of a sorted run. */
+TEST(test_one_cell_twice_among_many){
   static const size_t counts[] = { ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES+1, ((size_t)1<<19)+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     size_t n = counts[i];
     uint64_t *cells = malloc(n*sizeof(*cells)), columns = n;
     assert_non_null(cells);
-    for(int kind=0; kind<6; kind++){   /* None; two by two; the ends; a window's border; none, and two, backwards */
+    for(int kind=0; kind<6; kind++){   /* 0: none; 1: the last two; 2: the ends; 3: at a window's border; 4, 5: as 0 and 1, backwards */
       bool broken = kind!=0 && kind!=4;
       char row[80];
       opened o;
@@ -624,7 +608,7 @@ static void test_one_cell_twice_among_many(void **state){
   }
 }
 
-/* One row of n elements, then two of one: element k stands in the column of the one before it, or falls behind it. */
+/* A row of n elements, then two rows of one. Element k has its predecessor's column, or a lower one. */
 static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool wide){
   uint64_t *cells = malloc((size_t)(n+before+2)*sizeof(*cells)), columns = 3*(n+before)+9, left = before;
   char row[120], message[200];
@@ -650,10 +634,9 @@ static void check_columns(size_t n, size_t k, bool falls, uint64_t before, bool 
   free(cells);
 }
 
-static void test_columns_of_a_csr_ascend_within_a_row(void **state){
+TEST(test_columns_of_a_csr_ascend_within_a_row){
   static const size_t counts[] = { 1, 2, 5, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, 2*ZT_ENTRIES, 2*ZT_ENTRIES+2 };
   static const uint64_t befores[] = { 0, 1, 3, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(counts); i++){
     for(size_t b=0; b<COUNT(befores); b++){
       size_t n = counts[i], places[] = { 0, 1, 2, n/2, ZT_ENTRIES-2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1, n-1, ZT_ENTRIES-(size_t)befores[b] };
@@ -662,10 +645,9 @@ static void test_columns_of_a_csr_ascend_within_a_row(void **state){
   }
 }
 
-/* The last column of a row and the first of the next are the same, or fall; whatever lies on a window's border. */
-static void test_columns_of_a_csr_begin_anew_in_each_row(void **state){
+/* The first column of a row may equal the last of the row before, or be lower, also at a window's border. */
+TEST(test_columns_of_a_csr_begin_anew_in_each_row){
   static const size_t lengths[] = { 1, 2, ZT_ENTRIES-1, ZT_ENTRIES, ZT_ENTRIES+1 };
-  (void)state;
   for(size_t i=0; i<COUNT(lengths); i++){
     size_t n = lengths[i], rows_in = n<3 ? 5000 : 5;
     uint64_t *cells = malloc(n*rows_in*sizeof(*cells)), columns = n+1;
@@ -680,10 +662,9 @@ static void test_columns_of_a_csr_begin_anew_in_each_row(void **state){
   }
 }
 
-/* Values of bool, and of two in a byte: L9 of what is read. */
-static void test_values_of_sparse_objects_are_looked_at(void **state){
+/* L9 holds for the values that are read: bools, and packed values. */
+TEST(test_values_of_sparse_objects_are_looked_at){
   static const uint64_t cells[] = { 1, 4, 10 };
-  (void)state;
   for(int csr=0; csr<2; csr++){
     for(unsigned kind=0; kind<4; kind++){
       static const char *const messages[] = { NULL, "component 'values': byte 1 is 0x02: a bool is 0 or 1", NULL, "component 'values': the spare bits of the last byte, 0x34, are not 0" };
@@ -701,15 +682,14 @@ static void test_values_of_sparse_objects_are_looked_at(void **state){
   }
 }
 
-/* What zTensor 2 forbids, 1.2 does not: cells add up, any byte but 0 is true. */
-static void test_an_older_generation_does_not_have_these_rules(void **state){
+/* 1.2 allows it: the values of a cell are added, and every byte but 0 is true. */
+TEST(test_an_older_generation_does_not_have_these_rules){
   recipe r = { .format = "sparse_csr", .rank = 2, .shape = { 1, 3 } };
   blob values = { 0 }, indices = { 0 }, indptr = { 0 };
   uint8_t out[3];
   zt_error err = ZT_ERROR_NONE;
   zt_tensor t;
   opened o;
-  (void)state;
   put(&values, "\x05\x06\x07", 3);
   for(unsigned i=0; i<3; i++) put_bits(&indices, i==2 ? 0 : 1, 8);
   put_bits(&indptr, 0, 8);
@@ -728,27 +708,5 @@ static void test_an_older_generation_does_not_have_these_rules(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_an_older_generation_does_not_have_these_layouts),
-    cmocka_unit_test(test_mx_of_every_type_axis_and_block_size),
-    cmocka_unit_test(test_mx_lines_longer_than_every_window),
-    cmocka_unit_test(test_mx_rounds_once),
-    cmocka_unit_test(test_blocks_of_every_type),
-    cmocka_unit_test(test_many_blocks),
-    cmocka_unit_test(test_no_blocks),
-    cmocka_unit_test(test_quant_group_of_every_packing),
-    cmocka_unit_test(test_quant_group_of_unusual_sizes),
-    cmocka_unit_test(test_implied_zeros),
-    cmocka_unit_test(test_a_bool_is_0_or_1),
-    cmocka_unit_test(test_all_bytes_of_a_bool),
-    cmocka_unit_test(test_the_spare_half_of_a_last_byte_is_0),
-    cmocka_unit_test(test_every_half_of_an_even_number_is_an_element),
-    cmocka_unit_test(test_no_cell_of_a_coo_is_stored_twice),
-    cmocka_unit_test(test_one_cell_twice_among_many),
-    cmocka_unit_test(test_columns_of_a_csr_ascend_within_a_row),
-    cmocka_unit_test(test_columns_of_a_csr_begin_anew_in_each_row),
-    cmocka_unit_test(test_values_of_sparse_objects_are_looked_at),
-    cmocka_unit_test(test_an_older_generation_does_not_have_these_rules),
-  };
-  return cmocka_run_group_tests_name("layout2", tests, NULL, NULL);
+  return run_all("layout2", NULL, NULL);
 }

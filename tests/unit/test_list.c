@@ -31,7 +31,7 @@ static char *read_list(const char *text){
   return (char*)out.p;
 }
 
-static void test_elements(void **state){
+TEST(test_elements){
   static const struct { const char *text, *elements; } rows[] = {
     { "[]", "" }, { " [ ] ", "" }, { "\t\n\r [\n]\r\t", "" },
     { "[\"a\"]", "a|" }, { "[\"a\",\"b\"]", "a|b|" }, { " [ \"a\" , \"b\" ] ", "a|b|" }, { "[\"\"]", "|" }, { "[\"\",\"\"]", "||" },
@@ -43,7 +43,6 @@ static void test_elements(void **state){
     { "[\"\xC3\xBC\x7F\"]", "\xC3\xBC\x7F|" },
     { "[\"\xFF/\xED\xA0\x80.zt\", \"a\"]", "\xFF/\xED\xA0\x80.zt|a|" },   /* Names of files are bytes */
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char *got = read_list(rows[i].text);
     check( zt_list_is(rows[i].text), "%s", rows[i].text );
@@ -52,7 +51,7 @@ static void test_elements(void **state){
   }
 }
 
-static void test_broken_lists(void **state){
+TEST(test_broken_lists){
   static const struct { const char *text, *message; } rows[] = {
     { "[\"a", "the source is a list: byte 3: a text ends without \"" }, { "[\"", "the source is a list: byte 2: a text ends without \"" },
     { "[\"a\"", "the source is a list: byte 4: the array ends without ]" }, { "[\"a\" ", "the source is a list: byte 5: the array ends without ]" },
@@ -80,7 +79,6 @@ static void test_broken_lists(void **state){
     { "[\"a\",\"b\",-1.5e3]", "the source is a list: element 2 is a number, not text" }, { "[1]", "the source is a list: element 0 is a number, not text" },
     { "[12, \"a\"]", "the source is a list: element 0 is a number, not text" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char *got = read_list(rows[i].text);
     check( zt_list_is(rows[i].text), "%s", rows[i].text );
@@ -90,21 +88,19 @@ static void test_broken_lists(void **state){
 }
 
 /* Paths, and patterns that begin with a class of characters. */
-static void test_what_is_no_list(void **state){
+TEST(test_what_is_no_list){
   static const char *const texts[] = {
     "", " ", "a", "\"a\"", "{\"a\":1}", "x[\"a\"]", "[", " [", "[[", "[a-z].zt", "[a]", "[0-9].zt", "[0-9]", "[1]*", "[12]/x", "[]a]", "[].zt", "[[]1].zt",
     "[[]", "[[]]", "[nt]*", "[n]", "[none]", "[nullx", "[null].zt", "[true]x", "[1,2]*.zt", "[-a].zt", "[-]", "[!a]*", "[\\\"]", "['a']", "[ab][cd]", "[1][2]",
     "[\v\"a\"]"
   };
-  (void)state;
   for(size_t i=0; i<COUNT(texts); i++) check( !zt_list_is(texts[i]), "%s", texts[i] );
 }
 
-static void test_no_memory(void **state){
+TEST(test_no_memory){
   zt_error err = ZT_ERROR_NONE;
   zt_list list;
   char *element;
-  (void)state;
   zt_list_init(&list, "[\"a\"]", &err);
   sqlite3_hard_heap_limit64(1);
   assert_false(zt_list_next(&list, &element));
@@ -115,11 +111,5 @@ static void test_no_memory(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_elements),
-    cmocka_unit_test(test_broken_lists),
-    cmocka_unit_test(test_what_is_no_list),
-    cmocka_unit_test(test_no_memory),
-  };
-  return cmocka_run_group_tests_name("list", tests, NULL, NULL);
+  return run_all("list", NULL, NULL);
 }

@@ -23,11 +23,10 @@ static bool set_comma_locale(char *directory){
   return setlocale(LC_NUMERIC, "comma.UTF-8")!=NULL;
 }
 
-static void test_the_hosts_locale_changes_nothing(void **state){
+TEST(test_the_hosts_locale_changes_nothing){
   static const double reals[] = { 0.5, 1.5, -1234567.25, 1e-7, 1.7976931348623157e308, 0.1, 3.0, 1e23 };
   char directory[] = "/tmp/ztensor-locale-XXXXXX", command[64], expected[COUNT(reals)][64], z[64];
   bool comma;
-  (void)state;
   assert_non_null(mkdtemp(directory));
   for(size_t i=0; i<COUNT(reals); i++) real_text(reals[i], expected[i], sizeof(expected[i]));
   comma = set_comma_locale(directory);
@@ -43,8 +42,5 @@ static void test_the_hosts_locale_changes_nothing(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_the_hosts_locale_changes_nothing),
-  };
-  return cmocka_run_group_tests_name("locale", tests, NULL, NULL);
+  return run_all("locale", NULL, NULL);
 }

@@ -37,14 +37,13 @@ static int open_source_image(const job *j){
   return code_of(&err);
 }
 
-static void test_sources(void **state){
+TEST_WITH(test_sources, disarm, NULL){
   static const job jobs[] = {
     { "a file", open_source_file, "tests/formats/ztensor/golden/README.md", SQLITE_OK, 1 },
     { "no file", open_source_file, "tests/formats/ztensor/golden/none", SQLITE_ERROR, 2 },
     { "a directory", open_source_file, "tests/formats/ztensor/golden", SQLITE_ERROR, 2 },
     { "an image, read beyond its end", open_source_image, "abcd", SQLITE_ERROR, 2 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(jobs); i++) sweep(&jobs[i]);
 }
 
@@ -102,7 +101,7 @@ static void sweep_file(const char *path, int otherwise, unsigned least){
   }
 }
 
-static void test_containers_of_every_generation(void **state){
+TEST_WITH(test_containers_of_every_generation, disarm, NULL){
   static const char *const names[] = {   /* Names in and out of order, strings in chunks, attributes, unknown fields */
     "v0.1/hand_custom_fields", "v0.1/hand_sparse", "v0.1/hand_padding_and_cbor", "v0.1/wheel_names", "v0.1/hand_17_bytes",
     "v1.0/hand_components",
@@ -114,7 +113,6 @@ static void test_containers_of_every_generation(void **state){
     "v1.2/wheel_quantized", "v2/hand_attribute_kinds", "v2/hand_sharded", "v2/hand_unknown_fields", "v2/wheel_names", "v2/wheel_ranks",
     "v2/wheel_shared",
   };
-  (void)state;
   for(size_t i=0; i<COUNT(names); i++){
     char path[300];
     snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", names[i]);
@@ -123,7 +121,7 @@ static void test_containers_of_every_generation(void **state){
 }
 
 /* Names in and out of order, escaped, tensors in another order than their bytes; and files that break rules. */
-static void test_files_of_safetensors(void **state){
+TEST_WITH(test_files_of_safetensors, disarm, NULL){
   static const struct { const char *name; int rc; } files[] = {
     { "golden/dtypes", SQLITE_OK }, { "golden/names", SQLITE_OK }, { "golden/hand_json", SQLITE_OK }, { "golden/hand_order", SQLITE_OK }, { "golden/only_metadata", SQLITE_OK },
     { "hostile/ok-offset-order", SQLITE_OK }, { "hostile/ok-escaped-everything", SQLITE_OK }, { "hostile/ok-blanks-first", SQLITE_OK },
@@ -131,7 +129,6 @@ static void test_files_of_safetensors(void **state){
     { "hostile/O2-shape-real", SQLITE_ERROR }, { "hostile/O4-name-escaped", SQLITE_ERROR }, { "hostile/O4-metadata-key", SQLITE_ERROR },
     { "hostile/O8-overlap", SQLITE_ERROR }, { "hostile/O8-other-order", SQLITE_ERROR },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(files); i++){
     char path[300];
     snprintf(path, sizeof(path), "tests/formats/safetensors/%s.safetensors", files[i].name);
@@ -140,10 +137,9 @@ static void test_files_of_safetensors(void **state){
 }
 
 /* A file that must be refused is refused, or memory was too short to say why. */
-static void test_files_that_break_rules(void **state){
+TEST_WITH(test_files_that_break_rules, disarm, NULL){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") " FROM json_each(?1) WHERE " FIELD("expect") "='open_error'", HOSTILE "cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     char path[300];
     snprintf(path, sizeof(path), HOSTILE "%s", (const char*)sqlite3_column_text(cases, 0));
@@ -166,8 +162,7 @@ static int open_archive(const job *j){
   return code_of(&err);
 }
 
-static void test_end_records_of_archives(void **state){
-  (void)state;
+TEST_WITH(test_end_records_of_archives, disarm, NULL){
   for(int i=0; i<4; i++){
     blob b = { 0 };
     job j = { "end records", open_archive, &b, SQLITE_ERROR, 3 };
@@ -185,12 +180,11 @@ static void test_end_records_of_archives(void **state){
 }
 
 /* Thousands of objects, out of order: the index grows many times. Room ahead of need is not needed. */
-static void test_a_container_of_many_objects(void **state){
+TEST_WITH(test_a_container_of_many_objects, disarm, NULL){
   for(int ascending=0; ascending<2; ascending++){
     blob b = { 0 }, manifest = { 0 };
     file f = { .image = true, .objects = 3000, .components = 3000 };
     job j = { "many objects", open_container, &f, SQLITE_OK, ascending ? 5 : 10 };
-    (void)state;
     put_map(&manifest, 2);
     put_text(&manifest, "version");
     put_text(&manifest, "1.2.0");
@@ -272,10 +266,9 @@ static int skip_unique(const job *j){
   return code_of(&err);
 }
 
-static void test_keys(void **state){
+TEST_WITH(test_keys, disarm, NULL){
   static key_set set;
   job j = { "keys", add_keys, &set, SQLITE_OK, 5 };
-  (void)state;
   for(int kind=0; kind<3; kind++){   /* Ascending; not; ascending but for the last */
     set = (key_set){ .n = 300 };
     for(unsigned i=0; i<300; i++){
@@ -301,10 +294,9 @@ static void test_keys(void **state){
 }
 
 /* Memory for more than is there now is welcome, not needed. */
-static void test_u32_array(void **state){
+TEST_WITH(test_u32_array, disarm, NULL){
   zt_error err = ZT_ERROR_NONE;
   zt_u32_array p = { 0 };
-  (void)state;
   memory_arm(1, true);
   zt_u32_array_reserve(&p, 100);
   assert_true(memory.injected==1 && p.capacity==0);
@@ -364,7 +356,7 @@ static int one_path(const job *j){
 #define FOLDER "tests/formats/ztensor/golden"
 #define GOLDEN FOLDER "/"
 
-static void test_paths(void **state){
+TEST_WITH(test_paths, disarm, NULL){
   static search searches[] = {   /* n: set below where it is 1000 */
     { GOLDEN "v1.0", NULL, 1000 }, { GOLDEN "**/hand_*.zt", NULL, 1000 }, { "tests/formats/*/golden/v1.[01]/*ranks.zt", NULL, 2 },
     { GOLDEN "none*", NULL, 0 },
@@ -377,7 +369,6 @@ static void test_paths(void **state){
   };
   static const search wrong[] = { { "file://host/none.zt", NULL, 0 }, { "file:tests/%zz", NULL, 0 }, { "[\"a\", 1]", NULL, 0 },
       { "[\"" FOLDER "\", \"[]\"]", NULL, 0 }, { "[\"file://host/a\"]", NULL, 0 } };
-  (void)state;
   for(size_t i=0; i<COUNT(searches); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_paths_filter filter = { .files = zt_container_files };
@@ -404,10 +395,9 @@ static void test_paths(void **state){
 }
 
 /* Links to directories are remembered: that takes memory, too. */
-static void test_paths_with_links(void **state){
+TEST_WITH(test_paths_with_links, disarm, NULL){
   static const char *const sources[] = { "", "/*/x.zt", "/**/*/*.zt" };
   char tree[] = "/tmp/ztensor-oom-links-XXXXXX", path[200], command[100];
-  (void)state;
   assert_non_null(mkdtemp(tree));
   snprintf(path, sizeof(path), "%s/real", tree);
   assert_int_equal(mkdir(path, 0755), 0);
@@ -449,10 +439,9 @@ static int join(const job *j){
   return code_of(&err);
 }
 
-static void test_joins(void **state){
+TEST_WITH(test_joins, disarm, NULL){
   blob good = blob_of("a27f61616162ff5f4100ff 6163 9f7f6161ffff"), bad = blob_of("a27f61616162ff5f4100ff 6163 9f7f0061ffff");
   job j = { "a join", join, &good, SQLITE_OK, 0 };   /* Joining is done in place */
-  (void)state;
   sweep(&j);
   j = (job){ "a join of what is malformed", join, &bad, SQLITE_ERROR, 2 };
   sweep(&j);
@@ -477,7 +466,7 @@ static int convert(const job *j){
   json_item(out, &c);
   rc = err.rc ? err.rc : sqlite3_str_errcode(out);
   z = sqlite3_str_finish(out);
-  if( err.rc ){   /* In the end nobody shows what there is */
+  if( err.rc ){   /* A failed text is not shown */
     sqlite3_free(z);
     z = NULL;
   }
@@ -496,9 +485,8 @@ static void sweep_json(const char *what, const char *hex, const char *expected){
   free(x.cbor.p);
 }
 
-static void test_json(void **state){
+TEST_WITH(test_json, disarm, NULL){
   char hex[300] = "81 7864", text[200] = "[\"";
-  (void)state;
   sweep_json("an item", "83 6161 f93e00 a1 6162 4401020304", "[\"a\",1.5,{\"b\":\"01020304\"}]");
   for(int i=0; i<100; i++){   /* Longer than the result's first room */
     strcat(hex, "61");
@@ -509,35 +497,17 @@ static void test_json(void **state){
 }
 
 /* Keys that are not text are written on the side first: what fails there must not be lost. */
-static void test_json_keys(void **state){
-  (void)state;
+TEST_WITH(test_json_keys, disarm, NULL){
   sweep_json("an integer as a key", "a1 01 02", "{\"1\":2}");
   sweep_json("an array as a key", "a1 82016161 02", "{\"[1,\\\"a\\\"]\":2}");
   sweep_json("bytes as a key", "a1 4401020304 02", "{\"01020304\":2}");
 }
 
-static void test_failures_were_injected(void **state){
-  (void)state;
+TEST_WITH(test_failures_were_injected, disarm, NULL){
   check_sweeps(1000, 10000);
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(test_sources, disarm),
-    cmocka_unit_test_setup(test_containers_of_every_generation, disarm),
-    cmocka_unit_test_setup(test_files_of_safetensors, disarm),
-    cmocka_unit_test_setup(test_files_that_break_rules, disarm),
-    cmocka_unit_test_setup(test_end_records_of_archives, disarm),
-    cmocka_unit_test_setup(test_a_container_of_many_objects, disarm),
-    cmocka_unit_test_setup(test_keys, disarm),
-    cmocka_unit_test_setup(test_u32_array, disarm),
-    cmocka_unit_test_setup(test_paths, disarm),
-    cmocka_unit_test_setup(test_paths_with_links, disarm),
-    cmocka_unit_test_setup(test_joins, disarm),
-    cmocka_unit_test_setup(test_json, disarm),
-    cmocka_unit_test_setup(test_json_keys, disarm),
-    cmocka_unit_test_setup(test_failures_were_injected, disarm),
-  };
   if( !begin_sweeps() ) return 1;
-  return cmocka_run_group_tests_name("oom container", tests, open_db, close_db);
+  return run_all("oom container", open_db, close_db);
 }

@@ -127,25 +127,21 @@ static void sweep_reads(const char *what, payload_kind kind, unsigned least){
   }
 }
 
-static void test_raw_payloads(void **state){
-  (void)state;
+TEST_WITH(test_raw_payloads, disarm, NULL){
   sweep_reads("raw", PLAIN, 1);
 }
 
-static void test_zstd_payloads_of_unknown_length(void **state){
-  (void)state;
+TEST_WITH(test_zstd_payloads_of_unknown_length, disarm, NULL){
   sweep_reads("zstd, the length not known", ZSTD_UNKNOWN, 3);
 }
 
-static void test_zstd_payloads_of_known_length(void **state){
-  (void)state;
+TEST_WITH(test_zstd_payloads_of_known_length, disarm, NULL){
   sweep_reads("zstd, the length known", ZSTD_KNOWN, 1);
 }
 
-static void test_stored_bytes_and_digests(void **state){
+TEST_WITH(test_stored_bytes_and_digests, disarm, NULL){
   static const char *const digests[] = { "crc32c:00000000",
       "sha256:0000000000000000000000000000000000000000000000000000000000000000" };
-  (void)state;
   for(int image=0; image<2; image++){
     read_job r = payload(PLAIN, image);
     job stored = { "stored", read_stored, &r, SQLITE_OK, 1 };
@@ -160,10 +156,9 @@ static void test_stored_bytes_and_digests(void **state){
 }
 
 /* Failures of payloads: each has a message, or there was no memory for one. */
-static void test_payloads_that_cannot_be_read(void **state){
+TEST_WITH(test_payloads_that_cannot_be_read, disarm, NULL){
   read_job r = payload(ZSTD_KNOWN, true);
   job j = { "a frame cut", read_payload, &r, SQLITE_ERROR, 2 };
-  (void)state;
   r.component.length = 100;
   r.component.has_decoded_length = false;
   sweep(&j);
@@ -176,12 +171,11 @@ static void test_payloads_that_cannot_be_read(void **state){
 
 /* --- Frames with a table: zt.zstd-seekable/1 --- */
 
-static void test_seekable_payloads(void **state){
+TEST_WITH(test_seekable_payloads, disarm, NULL){
   static const struct { uint64_t start, length; } ranges[] = { { 0, UINT64_MAX }, { 0, 10 }, { 200000, 70000 }, { 299999, 5 }, { 1, UINT64_MAX } };
   static const size_t eaches[] = { 40000, 300000 };
   char path[] = "/tmp/ztensor-oom-seekable-XXXXXX";
   int fd = mkstemp(path);
-  (void)state;
   assert_true(fd>=0 && close(fd)==0);
   for(size_t e=0; e<COUNT(eaches); e++){
     blob stored = seekable_part(content.p, CONTENT, eaches[e], SUMS, NULL);
@@ -239,13 +233,12 @@ static int read_all(const job *j){
   return code_of(&err);
 }
 
-static void test_shards(void **state){
+TEST_WITH(test_shards, disarm, NULL){
   static const struct { const char *path; int otherwise; } files[] = {
     { "tests/formats/ztensor/golden/v2/hand_sharded.zt", SQLITE_OK },
     { "tests/formats/ztensor/golden/v2/hand_sharded_missing.zt", SQLITE_ERROR },
     { "tests/formats/ztensor/golden/v2/crate_overlay.zt", SQLITE_OK },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(files); i++){
     job j = { files[i].path, read_all, files[i].path, files[i].otherwise, 8 };
     sweep(&j);
@@ -274,9 +267,8 @@ static int identify(const job *j){
   return code_of(&err);
 }
 
-static void test_content_ids(void **state){
+TEST_WITH(test_content_ids, disarm, NULL){
   static const char *const names[] = { "v2/wheel_names", "v2/hand_unknown_fields", "v2/hand_sharded", "v2/hand_bad_data" };
-  (void)state;
   for(size_t i=0; i<COUNT(names); i++){
     char path[100];
     opened o;
@@ -284,7 +276,7 @@ static void test_content_ids(void **state){
     job j = { names[i], identify, &context, SQLITE_OK, 1 };
     snprintf(path, sizeof(path), "tests/formats/ztensor/golden/%s.zt", names[i]);
     open_path(&o, path);
-    assert_int_equal(identify(&j), SQLITE_OK);   /* Of all memory, to compare with */
+    assert_int_equal(identify(&j), SQLITE_OK);   /* With enough memory, for the comparison */
     sweep(&j);
     close_opened(&o);
     free(context.want.p);
@@ -304,9 +296,8 @@ static int hash(const job *j){
   return code_of(&err);
 }
 
-static void test_hashes(void **state){
+TEST_WITH(test_hashes, disarm, NULL){
   static const char *const algorithms[] = { "crc32c", "sha256", "xxh3", "none" };
-  (void)state;
   for(int kind=PLAIN; kind<=ZSTD_UNKNOWN; kind++){
     for(int image=0; image<2; image++){
       read_job r = payload((payload_kind)kind, image);
@@ -327,31 +318,16 @@ static int find_dtype(const job *j){
   return code_of(&err);
 }
 
-static void test_a_dtype_that_is_not_known(void **state){
+TEST_WITH(test_a_dtype_that_is_not_known, disarm, NULL){
   job j = { "float", find_dtype, NULL, SQLITE_ERROR, 3 };
-  (void)state;
   sweep(&j);
 }
 
-static void test_failures_were_injected(void **state){
-  (void)state;
+TEST_WITH(test_failures_were_injected, disarm, NULL){
   check_sweeps(150, 1000);
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(test_raw_payloads, disarm),
-    cmocka_unit_test_setup(test_zstd_payloads_of_unknown_length, disarm),
-    cmocka_unit_test_setup(test_zstd_payloads_of_known_length, disarm),
-    cmocka_unit_test_setup(test_stored_bytes_and_digests, disarm),
-    cmocka_unit_test_setup(test_payloads_that_cannot_be_read, disarm),
-    cmocka_unit_test_setup(test_seekable_payloads, disarm),
-    cmocka_unit_test_setup(test_shards, disarm),
-    cmocka_unit_test_setup(test_content_ids, disarm),
-    cmocka_unit_test_setup(test_hashes, disarm),
-    cmocka_unit_test_setup(test_a_dtype_that_is_not_known, disarm),
-    cmocka_unit_test_setup(test_failures_were_injected, disarm),
-  };
   if( !begin_sweeps() ) return 1;
-  return cmocka_run_group_tests_name("oom payload", tests, set_up_payload, tear_down_payload);
+  return run_all("oom payload", set_up_payload, tear_down_payload);
 }

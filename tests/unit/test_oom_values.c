@@ -13,7 +13,7 @@
 
 /* --- Values --- */
 
-/* What is asked of an object, and what comes of it. */
+/* A question about an object, and its answer. */
 typedef enum question { ELEMENTS, RANGE, BYTES, CONVERTED, PACKED, NOT_ALL, TEXT, STATISTICS, PRINT, QUESTIONS } question;
 
 typedef struct tensor_job {
@@ -135,11 +135,10 @@ static recipe layout_of(int layout){
   return r;
 }
 
-static void test_values_of_every_layout(void **state){
+TEST_WITH(test_values_of_every_layout, disarm, NULL){
   static const char *const what[] = { "dense", "csr", "coo", "quantized", "csr of 0.1", "coo of 0.1", "nothing" };
   static char path[] = "/tmp/ztensor-oom-values-XXXXXX";
   int fd = mkstemp(path);
-  (void)state;
   assert_true(fd>=0 && close(fd)==0);
   for(int layout=0; layout<LAYOUTS; layout++){
     for(int s=RAW; s<=ZSTD_WIDE; s++){
@@ -167,14 +166,13 @@ static void test_values_of_every_layout(void **state){
 }
 
 /* Those of zTensor 2 that compute values. All bytes are zeros, which all have meanings. */
-static void test_values_of_computed_layouts(void **state){
+TEST_WITH(test_values_of_computed_layouts, disarm, NULL){
   static const char *const objects[] = {
     "'parts': {'data': {'blob': [4096, 16], 'type': 'f4_e2m1', 'dtype': 'u8'}, 'scales': {'blob': [8192, 4], 'type': 'f8_e8m0', 'dtype': 'u8'}},"
       "'shape': [8, 4], 'layout': 'zt.mx/1', 'attributes': {'axis': 0, 'block_size': 8, 'scale_form': 'e8m0_exponent'}",
     "'parts': {'data': {'blob': [4096, 8], 'dtype': 'u32'}, 'zeros': {'blob': [8192, 8], 'dtype': 'u32'}, 'scales': {'blob': [12288, 32], 'dtype': 'f16'}},"
       "'shape': [1, 16], 'layout': 'zt.quant_group/1', 'attributes': {'axis': 1, 'bits': 4, 'packing': {'word': 'u32', 'order': 'msb_first', 'per_word': 8}, 'group_size': 1,"
       "'scale_form': 'f16_factors', 'zero_point': {'form': 'tensor', 'packing': 'same_as_data'}}" };
-  (void)state;
   for(size_t i=0; i<COUNT(objects); i++){
     char notation[1000];
     size_t mark;
@@ -193,12 +191,11 @@ static void test_values_of_computed_layouts(void **state){
   }
 }
 
-/* What is wrong with an object is said, or memory was too short to say it. */
-static void test_values_that_break_rules(void **state){
+/* The fault of an object is reported, or SQLITE_NOMEM. */
+TEST_WITH(test_values_that_break_rules, disarm, NULL){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL AND " FIELD("expect")
     "='lists_but_no_dense'", HOSTILE "cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     const char *file = (const char*)sqlite3_column_text(cases, 0);
     char path[300];
@@ -209,7 +206,7 @@ static void test_values_that_break_rules(void **state){
       job j = { file, ask_tensor, &context, SQLITE_ERROR, 1 };
       uint32_t bad = 0;
       open_path(&o, path);
-      for(uint32_t k=0; k<zt_container_objects(o.container); k++){   /* The one that is at fault */
+      for(uint32_t k=0; k<zt_container_objects(o.container); k++){   /* The faulty one */
         zt_error err = ZT_ERROR_NONE;
         zt_buffer out = { NULL, 0 };
         zt_tensor t;
@@ -265,7 +262,7 @@ static int check_file(const job *j){
   return code_of(&err);
 }
 
-static void test_findings(void **state){
+TEST_WITH(test_findings, disarm, NULL){
   static const char *const names[] = {
     "golden/v0.1/hand_sparse", "golden/v0.1/hand_unrecognised", "golden/v1.0/hand_unknown_fields", "golden/v1.1/hand_digests",
     "golden/v1.1/hand_sparse_types", "golden/v1.2/hand_bad_objects", "golden/v1.2/hand_gaps", "golden/v1.2/hand_padding",
@@ -274,7 +271,6 @@ static void test_findings(void **state){
     "golden/v2/hand_bad_data", "golden/v2/hand_sharded", "golden/v2/hand_unknown_vocabulary", "golden/v2/hand_sharded_missing",
     "golden/v2/hand_seekable_frames", "golden/v2/crate_overlay", "golden/v2/wheel_quant", "golden/v2/wheel_sparse",
   };
-  (void)state;
   for(size_t i=0; i<COUNT(names); i++){
     for(int full=0; full<2; full++){
       opened o;
@@ -292,8 +288,8 @@ static void test_findings(void **state){
   }
 }
 
-/* What zTensor 2 demands of data: every question about such an object fails, or memory was too short to say why. */
-static void test_values_that_break_rules_of_data(void **state){
+/* zTensor 2's rules of data: every read of such an object fails for its rule, or with SQLITE_NOMEM. */
+TEST_WITH(test_values_that_break_rules_of_data, disarm, NULL){
   static const struct { const char *what, *object, *hex[3]; } rows[] = {
     { "L9, a bool", "'parts': {'data': {'blob': [4096, 4], 'type': 'bool', 'dtype': 'u8'}}, 'shape': [4], 'layout': 'dense'",
       { "01000201" } },
@@ -305,7 +301,6 @@ static void test_values_that_break_rules_of_data(void **state){
             "'indices': {'blob': [12288, 8], 'dtype': 'u32'}}, 'shape': [1, 4], 'layout': 'zt.sparse_csr/1'",
       { "0000000002000000", "0101", "0200000001000000" } },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char notation[1000];
     size_t mark;
@@ -336,20 +331,11 @@ static void test_values_that_break_rules_of_data(void **state){
   }
 }
 
-static void test_failures_were_injected(void **state){
-  (void)state;
+TEST_WITH(test_failures_were_injected, disarm, NULL){
   check_sweeps(1000, 10000);
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(test_values_of_every_layout, disarm),
-    cmocka_unit_test_setup(test_values_of_computed_layouts, disarm),
-    cmocka_unit_test_setup(test_values_that_break_rules, disarm),
-    cmocka_unit_test_setup(test_findings, disarm),
-    cmocka_unit_test_setup(test_values_that_break_rules_of_data, disarm),
-    cmocka_unit_test_setup(test_failures_were_injected, disarm),
-  };
   if( !begin_sweeps() ) return 1;
-  return cmocka_run_group_tests_name("oom values", tests, open_db, close_db);
+  return run_all("oom values", open_db, close_db);
 }

@@ -1,4 +1,4 @@
-/* What a source names: core/paths.h, on a temporary tree of files, links and directories. */
+/* The paths that a source names: core/paths.h, on a temporary tree of files, links and directories. */
 #include "test.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ static void assert_paths(const zt_paths *paths, const char *source, const char *
 
 /* Patterns below the tree, and what they find there. */
 static const struct { const char *pattern, *expected; } patterns[] = {
-  /* Within one name. Directories, and links to them, are no results; links to nowhere and to themselves are. */
+  /* Patterns within one name. Directories, and links to them, are no results; links to nowhere and to themselves are. */
   { "*", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt note.txt \xC3\xBC.zt" },
   { "*.zt", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
   { "?.zt", "a.zt b.zt \xC3\xBC.zt" },
@@ -241,8 +241,7 @@ static const struct { const char *pattern, *expected; } patterns[] = {
   { "sub/**/../[c].zt", "sub/deep/../c.zt" },
 };
 
-static void test_patterns(void **state){
-  (void)state;
+TEST(test_patterns){
   for(size_t i=0; i<COUNT(patterns); i++){
     zt_paths_filter filter = any();
     char *source = in_tree(patterns[i].pattern), prefix[sizeof(tree)+1];
@@ -256,7 +255,7 @@ static void test_patterns(void **state){
   }
 }
 
-static void test_a_directory_stands_for_the_files_below_it(void **state){
+TEST(test_a_directory_stands_for_the_files_below_it){
   static const struct { const char *directory, *prefix; bool (*files)(const char*); const char *expected; } rows[] = {
     { "", "/", is_zt, ALL_ZT },
     { "/", "/", is_zt, ALL_ZT },
@@ -270,7 +269,6 @@ static void test_a_directory_stands_for_the_files_below_it(void **state){
     { ".dir", "/.dir/", is_zt, "inside.zt" },
     { "empty", "/empty/", is_zt, "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_paths_filter filter = any();
     char source[128], prefix[128];
@@ -286,7 +284,7 @@ static void test_a_directory_stands_for_the_files_below_it(void **state){
   }
 }
 
-static void test_relative_sources(void **state){
+TEST_WITH(test_relative_sources, enter_tree, leave_tree){
   static const struct { const char *source, *prefix, *expected; } rows[] = {
     { "*.zt", "", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
     { "./*.zt", "./", "a.zt b.zt broken.zt fifo.zt link.zt loop.zt \xC3\xBC.zt" },
@@ -299,7 +297,6 @@ static void test_relative_sources(void **state){
     { "a.zt", "", "a.zt" },
     { "./a.zt", "", "./a.zt" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_paths_filter filter = any();
     zt_paths paths = find(rows[i].source, &filter);
@@ -309,13 +306,12 @@ static void test_relative_sources(void **state){
 }
 
 /* A pattern may begin at the root, and a directory's own name may look like a pattern. */
-static void test_unusual_first_directories(void **state){
+TEST_WITH(test_unusual_first_directories, enter_tree, leave_tree){
   static const struct { const char *source, *prefix; } rows[] = { { "odd[1]*", "odd[1]*/" }, { "odd[1]*/", "odd[1]*/" },
       { "odd*/*.zt", "odd[1]*/" } };
   char source[128], prefix[128];
   zt_paths_filter filter = any();
   zt_paths paths;
-  (void)state;
   assert_int_equal(strncmp(tree, "/tmp/", 5), 0);
   snprintf(source, sizeof(source), "/[t]mp/%s/[a].zt", tree+5);
   snprintf(prefix, sizeof(prefix), "%s/", tree);
@@ -335,7 +331,7 @@ static void test_unusual_first_directories(void **state){
 
 /* --- Literal names --- */
 
-static void test_a_name_that_exists_is_taken_literally(void **state){
+TEST(test_a_name_that_exists_is_taken_literally){
   static const struct { const char *name; zt_kind kind; uint64_t size; } rows[] = {
     { "a.zt", ZT_KIND_FILE, 4 }, { ".hidden.zt", ZT_KIND_FILE, 10 }, { "note.txt", ZT_KIND_FILE, 8 },
     { "other/x[1].zt", ZT_KIND_FILE, 13 },
@@ -344,7 +340,6 @@ static void test_a_name_that_exists_is_taken_literally(void **state){
     { "broken.zt", ZT_KIND_MISSING, 0 }, { "loop.zt", ZT_KIND_MISSING, 0 }, { "sub/up/sub/up/a.zt", ZT_KIND_FILE, 4 },
     { "sub//c.zt", ZT_KIND_FILE, 8 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_paths_filter filter = any();
@@ -398,12 +393,11 @@ static void check_nothing(const char *source, const char *path, int error_number
   sqlite3_free(one);
 }
 
-static void test_a_literal_name_of_nothing_is_a_result(void **state){
+TEST(test_a_literal_name_of_nothing_is_a_result){
   static const struct { const char *name; int error_number; } rows[] = {
     { "none.zt", ENOENT }, { "sub/none/a.zt", ENOENT }, { "a.zt/", ENOTDIR }, { "a.zt/b.zt", ENOTDIR },
   };
   char deep[5001];
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char *source = in_tree(rows[i].name);
     check_nothing(source, source, rows[i].error_number);
@@ -421,11 +415,10 @@ static void test_a_literal_name_of_nothing_is_a_result(void **state){
   check_nothing(deep, deep, ENAMETOOLONG);
 }
 
-static void test_one_path_is_a_file_or_directory_and_no_pattern(void **state){
+TEST(test_one_path_is_a_file_or_directory_and_no_pattern){
   zt_error err = ZT_ERROR_NONE;
   char *source = in_tree("*.zt"), *one;
   zt_stat stat;
-  (void)state;
   assert_int_equal(zt_paths_one(source, &one, &stat, &err), SQLITE_ERROR);
   assert_failed(&err, "a function takes exactly one file, not a pattern", source);
   assert_null(one);
@@ -457,7 +450,7 @@ static void check_uri(const char *uri, const char *name, bool as_one){
   free(path);
 }
 
-static void test_uris(void **state){
+TEST(test_uris){
   static const struct { const char *before, *after, *name; bool one; } rows[] = {   /* The tree's path stands between */
     { "file://", "/a.zt", "a.zt", true },
     { "file:", "/a.zt", "a.zt", true },
@@ -477,7 +470,6 @@ static void test_uris(void **state){
     { "file://", "/dir.zt/", "dir.zt/i.zt", false },
     { "file:", "/**/i.zt", "dir.zt/i.zt", false },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char uri[256];
     snprintf(uri, sizeof(uri), "%s%s%s", rows[i].before, tree, rows[i].after);
@@ -485,11 +477,10 @@ static void test_uris(void **state){
   }
 }
 
-static void test_a_relative_uri_and_a_file_with_the_name_of_one(void **state){
+TEST_WITH(test_a_relative_uri_and_a_file_with_the_name_of_one, enter_tree, leave_tree){
   zt_error err = ZT_ERROR_NONE;
   char *one;
   zt_stat stat;
-  (void)state;
   assert_int_equal(zt_paths_one("file:a%2Ezt", &one, &stat, &err), SQLITE_OK);
   assert_string_equal(one, "a.zt");
   sqlite3_free(one);
@@ -526,7 +517,7 @@ static void assert_bad_uri(const char *uri, const char *message){
   free(copy);
 }
 
-static void test_bad_uris(void **state){
+TEST(test_bad_uris){
   static const struct { const char *uri, *message; } rows[] = {
     { "file://", "a file: URI with a host other than localhost" },
     { "file://host/a.zt", "a file: URI with a host other than localhost" },
@@ -557,27 +548,23 @@ static void test_bad_uris(void **state){
     { "file:///tmp/%00", "a file: URI with a bad percent-encoding" },
     { "file:///tmp/a%00b.zt", "a file: URI with a bad percent-encoding" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++) assert_bad_uri(rows[i].uri, rows[i].message);
 }
 
 /* The second digit counts as much as the first. */
-static void test_bad_second_digits_in_uris(void **state){
+TEST(test_bad_second_digits_in_uris){
   static const char *const uris[] = { "file:///tmp/%4z", "file:///tmp/%1g", "file:///tmp/%f%41", "file:///tmp/%4/a.zt",
       "file:///tmp/%F-1" };
-  (void)state;
   for(size_t i=0; i<COUNT(uris); i++) assert_bad_uri(uris[i], "a file: URI with a bad percent-encoding");
 }
 
-static void test_uris_cut_after_the_first_digit(void **state){
-  (void)state;
+TEST(test_uris_cut_after_the_first_digit){
   assert_bad_uri("file:///tmp/x%4", "a file: URI with a bad percent-encoding");
   assert_bad_uri("file:%4", "a file: URI with a bad percent-encoding");
 }
 
 /* 0x14 is '4' but for one bit. */
-static void test_control_characters_are_no_digits_in_uris(void **state){
-  (void)state;
+TEST(test_control_characters_are_no_digits_in_uris){
   assert_bad_uri("file:///tmp/%\x14\x11", "a file: URI with a bad percent-encoding");
   assert_bad_uri("file:///tmp/%4\x11", "a file: URI with a bad percent-encoding");
 }
@@ -597,9 +584,8 @@ static void check_home(const char *source, const char *prefix, const char *expec
   zt_paths_clear(&paths);
 }
 
-static void test_home(void **state){
+TEST_WITH(test_home, enter_tree, leave_tree){
   char below[sizeof(tree)+1], *closed = in_tree("");
-  (void)state;
   snprintf(below, sizeof(below), "%s/", tree);
   for(int slash=0; slash<2; slash++){
     set_home(slash ? below : tree);   /* A slash at its end makes no difference */
@@ -629,10 +615,9 @@ static void test_home(void **state){
   free(closed);
 }
 
-/* What the home directory is called is no pattern. */
-static void test_a_home_whose_name_looks_like_a_pattern(void **state){
+/* The home directory's name is not a pattern. */
+TEST_WITH(test_a_home_whose_name_looks_like_a_pattern, enter_tree, leave_tree){
   char named[64], prefix[72];
-  (void)state;
   assert_int_equal(mkdir("h[1]*", 0755), 0);
   assert_int_equal(mkdir("h1", 0755), 0);
   write_file("h[1]*/z.zt", "z", 1);
@@ -648,11 +633,10 @@ static void test_a_home_whose_name_looks_like_a_pattern(void **state){
 }
 
 /* Without HOME it is what the system's users have; a name that exists is taken literally; `~user` is a name as any other. */
-static void test_what_home_is_not(void **state){
+TEST_WITH(test_what_home_is_not, enter_tree, leave_tree){
   zt_error err = ZT_ERROR_NONE;
   char *one;
   zt_stat stat;
-  (void)state;
   set_home("/none");
   check_nothing("~x/a.zt", "~x/a.zt", ENOENT);
   check_nothing("a/~/b.zt", "a/~/b.zt", ENOENT);
@@ -694,9 +678,8 @@ static void check_list(const char *source, bool sorted, const char *expected){
   zt_paths_clear(&paths);
 }
 
-static void test_lists(void **state){
+TEST_WITH(test_lists, enter_tree, leave_tree){
   char uri[128], odd[256];
-  (void)state;
   check_list("[]", true, "");
   check_list("[\"a.zt\"]", true, "a.zt");
   check_list("[\"a.zt\", \"b.zt\"]", true, "a.zt b.zt");
@@ -711,16 +694,16 @@ static void test_lists(void **state){
   check_list("[\"a.zt\", \"a.zt\"]", true, "a.zt");
   check_list("[\"a.zt\", \"./a.zt\"]", false, "a.zt ./a.zt");
   check_list("[\"link*/c.zt\", \"**/c.zt\"]", true, "linkdir/c.zt sub/c.zt");
-  /* What is not there */
+  /* Missing files */
   check_list("[\"none.zt\", \"a.zt\", \"none*.zt\", \"empty\"]", false, "none.zt a.zt");
-  /* Of all kinds */
+  /* Lists of all kinds */
   set_home(tree);
   snprintf(uri, sizeof(uri), "[\"~/b.zt\", \"file://%s/%%61.zt\"]", tree);
   snprintf(odd, sizeof(odd), "%s/b.zt %s/a.zt", tree, tree);
   check_list(uri, false, odd);
 }
 
-static void test_what_a_list_knows_of_its_paths(void **state){
+TEST_WITH(test_what_a_list_knows_of_its_paths, enter_tree, leave_tree){
   static const char source[] = "[\"none.zt\", \"a.zt\", \"sub\", \"fifo.zt\", \"loop.zt\", \"[b].zt\"]";
   static const struct { const char *path; bool literal, regular; int error_number; } rows[] = {
     { "none.zt", true, false, ENOENT }, { "a.zt", true, true, 0 }, { "sub/c.zt", false, true, 0 },
@@ -729,7 +712,6 @@ static void test_what_a_list_knows_of_its_paths(void **state){
   };
   zt_paths_filter filter = any();
   zt_paths paths = find(source, &filter);
-  (void)state;
   assert_int_equal(paths.n, COUNT(rows));
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_path *p = &paths.a[i];
@@ -746,8 +728,7 @@ static bool stop_at_the_third(void *context){
 }
 
 /* Lists of every length, in an order without order: sorted, or interrupted and whole. */
-static void test_sorting(void **state){
-  (void)state;
+TEST_WITH(test_sorting, enter_tree, leave_tree){
   for(size_t n=0; n<2000; n += n<40 ? 1 : 397){
     for(int stop=0; stop<2; stop++){
       blob source = { 0 };
@@ -782,14 +763,13 @@ static void test_sorting(void **state){
 }
 
 /* The name of a file comes before what it says. */
-static void test_a_file_with_the_name_of_a_list(void **state){
-  (void)state;
+TEST_WITH(test_a_file_with_the_name_of_a_list, enter_tree, leave_tree){
   write_file("[\"a.zt\"]", "x", 1);
   check_home("[\"a.zt\"]", "", "[\"a.zt\"]");
   assert_int_equal(unlink("[\"a.zt\"]"), 0);
 }
 
-static void test_lists_that_fail(void **state){
+TEST_WITH(test_lists_that_fail, enter_tree, leave_tree){
   static const struct { const char *source, *message; } rows[] = {
     { "[\"a.zt\", 7]", "ztensor: the source is a list: element 1 is a number, not text" },
     { "[\"a.zt\"", "ztensor: the source is a list: byte 7: the array ends without ]" },
@@ -797,7 +777,6 @@ static void test_lists_that_fail(void **state){
     { "[\"a.zt\", \"[\\\"b.zt\\\"]\"]", "ztensor: [\"b.zt\"]: a list of sources cannot be an element of a list" },
     { "[\"a.zt\", \"file://host/b.zt\"]", "ztensor: file://host/b.zt: a file: URI with a host other than localhost" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_paths_filter filter = any();
@@ -811,9 +790,8 @@ static void test_lists_that_fail(void **state){
   }
 }
 
-static void test_one_path_is_no_list(void **state){
+TEST_WITH(test_one_path_is_no_list, enter_tree, leave_tree){
   static const char *const sources[] = { "[\"a.zt\"]", "[]", "[1]", "[\"a.zt" };
-  (void)state;
   for(size_t i=0; i<COUNT(sources); i++){
     zt_error err = ZT_ERROR_NONE;
     char *one;
@@ -824,12 +802,11 @@ static void test_one_path_is_no_list(void **state){
   }
 }
 
-static void test_an_interrupt_ends_a_list(void **state){
+TEST(test_an_interrupt_ends_a_list){
   zt_error err = ZT_ERROR_NONE;
   zt_paths_filter filter = any();
   zt_paths paths;
   int asked = 0;
-  (void)state;
   filter.interrupt = (zt_interrupt){ stop_at_the_third, &asked };
   assert_int_equal(zt_paths_find("[\"a\", \"b\", \"c\", \"d\"]", &filter, &paths, &err), SQLITE_INTERRUPT);
   assert_int_equal(asked, 3);
@@ -848,14 +825,13 @@ static bool no_patience(void *context){
 }
 
 /* Each element is asked about once; what comes behind, too, may be long. */
-static void test_an_interrupt_ends_the_search_for_repeated_paths(void **state){
+TEST(test_an_interrupt_ends_the_search_for_repeated_paths){
   enum { N = 5000 };
   blob source = { 0 };
   zt_error err = ZT_ERROR_NONE;
   zt_paths_filter filter = any();
   zt_paths paths;
   patience p = { 0, N };
-  (void)state;
   for(int i=0; i<N; i++){
     char name[32];
     put(&source, name, (size_t)snprintf(name, sizeof(name), "%c\"none/%d\"", i ? ',' : '[', i*7919%4000));
@@ -945,10 +921,9 @@ static size_t check_only(const char *source){
   return n;
 }
 
-static void test_only_one_path_equals_filtering_the_list(void **state){
+TEST(test_only_one_path_equals_filtering_the_list){
   static const char *const others[] = { "", "sub", "sub/", "linkdir", "a.zt", "other/x[1].zt", "broken.zt", "sub/up" };
   size_t n = 0;
-  (void)state;
   add_candidates(tree, 5);
   add_odd_candidates();
   assert_true(nCandidates>200);
@@ -966,11 +941,10 @@ static void test_only_one_path_equals_filtering_the_list(void **state){
   free_candidates();
 }
 
-static void test_only_one_path_of_relative_sources(void **state){
+TEST_WITH(test_only_one_path_of_relative_sources, enter_tree, leave_tree){
   static const char *const sources[] = { "*.zt", "./*.zt", "**/*.zt", "**", "sub", "sub/", ".", "*/*", "a.zt", "sub/../*.zt",
       "[\"sub\", \"*.zt\", \"sub/c.zt\", \"./sub\", \"loop.zt\"]" };
   size_t n = 0;
-  (void)state;
   add_candidates("", 3);
   add_candidates(".", 3);
   add_candidates("sub/..", 2);
@@ -983,13 +957,12 @@ static bool keep_if_named(void *context, const char *path){
   return strstr(path, context)!=NULL;
 }
 
-static void test_keep(void **state){
+TEST(test_keep){
   static const struct { const char *pattern, *part, *expected; } rows[] = {
     { "**/*.zt", "deep", "linkdir/deep/deeper/f.zt linkdir/deep/e.zt sub/deep/deeper/f.zt sub/deep/e.zt" },
     { "**/*.zt", "linkdir/", "linkdir/c.zt linkdir/deep/deeper/f.zt linkdir/deep/e.zt" },
     { "*.zt", "a", "a.zt" }, { "*.zt", "none", "" }, { "a.zt", "a.zt", "a.zt" }, { "a.zt", "b.zt", "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     char part[32], *source = in_tree(rows[i].pattern), prefix[sizeof(tree)+1];
     zt_paths_filter filter = any();
@@ -1007,12 +980,11 @@ static void test_keep(void **state){
 
 /* --- Interrupts, and what cannot be read --- */
 
-static void test_an_interrupt_ends_the_walk(void **state){
+TEST(test_an_interrupt_ends_the_walk){
   zt_error err = ZT_ERROR_NONE;
   zt_paths_filter filter = any();
   zt_paths paths;
   int asked = 0;
-  (void)state;
   filter.interrupt = (zt_interrupt){ stop_at_the_third, &asked };
   assert_int_equal(zt_paths_find(tree, &filter, &paths, &err), SQLITE_INTERRUPT);
   assert_null(err.message);
@@ -1073,10 +1045,9 @@ static int remove_wide(void **state){
 }
 
 /* Each takes a descriptor, of which one directory after the other needs one. */
-static void test_threads_list_with_as_many_descriptors_as_one_does(void **state){
+TEST_WITH(test_threads_list_with_as_many_descriptors_as_one_does, make_wide, remove_wide){
   zt_paths_filter filter = any();
   zt_paths expected = find(wide, &filter);
-  (void)state;
   assert_int_equal(expected.n, 3000);
   filter.pool = pool;
   for(int i=0; i<50; i++){
@@ -1088,10 +1059,9 @@ static void test_threads_list_with_as_many_descriptors_as_one_does(void **state)
 }
 
 /* And each has a directory's names. */
-static void test_threads_list_in_as_much_memory_as_one_does(void **state){
+TEST_WITH(test_threads_list_in_as_much_memory_as_one_does, make_wide, remove_wide){
   zt_paths_filter filter = any();
   sqlite3_int64 most = 0;
-  (void)state;
   sqlite3_memory_highwater(1);
   for(int i=0; i<20; i++){
     zt_error err = ZT_ERROR_NONE;
@@ -1108,7 +1078,7 @@ static void test_threads_list_in_as_much_memory_as_one_does(void **state){
   }
 }
 
-/* Who says it once only, as a progress handler does, is heard. */
+/* An interrupt counts even if the callback says yes only once, as a progress handler does. */
 typedef struct once {
   atomic_int asked;
   int at;
@@ -1119,9 +1089,8 @@ static bool stop_once(void *context){
   return ++o->asked==o->at;
 }
 
-static void test_an_interrupt_is_heard_by_threads(void **state){
+TEST_WITH(test_an_interrupt_is_heard_by_threads, make_wide, remove_wide){
   int interrupted = 0;
-  (void)state;
   for(int at=1; at<80; at++){
     for(int threads=0; threads<2; threads++){
       once o = { .at = at };
@@ -1141,11 +1110,10 @@ static void test_an_interrupt_is_heard_by_threads(void **state){
   assert_true(interrupted>60);
 }
 
-static void test_a_directory_that_cannot_be_listed_is_a_result(void **state){
+TEST(test_a_directory_that_cannot_be_listed_is_a_result){
   static const struct { const char *source, *path; } rows[] = {
     { "sub", "sub" }, { "sub/*.zt", "sub/" }, { "sub/**/*.zt", "sub/" }, { "other/x*", "other/" }, { "", "" }
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_paths_filter filter = any();
     char *source = in_tree(rows[i].source), *path = in_tree(rows[i].path);
@@ -1164,9 +1132,8 @@ static void test_a_directory_that_cannot_be_listed_is_a_result(void **state){
   }
 }
 
-static void test_the_working_directory_has_a_name_when_it_cannot_be_listed(void **state){
+TEST_WITH(test_the_working_directory_has_a_name_when_it_cannot_be_listed, enter_tree, leave_tree){
   static const char *const sources[] = { "./*.zt", ".", "*.zt", "**/*.zt" };
-  (void)state;
   for(size_t i=0; i<COUNT(sources); i++){
     zt_paths_filter filter = any();
     zt_paths paths = find_without_descriptors(sources[i], &filter);
@@ -1179,11 +1146,10 @@ static void test_the_working_directory_has_a_name_when_it_cannot_be_listed(void 
 }
 
 /* Without permission, too. The superuser has every permission; there the directory is listed. */
-static void test_a_directory_without_permission_is_a_result(void **state){
+TEST(test_a_directory_without_permission_is_a_result){
   zt_paths_filter filter = any();
   char *closed = in_tree("sub/deep"), *source = in_tree("sub");
   zt_paths paths;
-  (void)state;
   assert_int_equal(chmod(closed, 0000), 0);
   paths = find(source, &filter);
   if( geteuid()==0 ){
@@ -1201,11 +1167,10 @@ static void test_a_directory_without_permission_is_a_result(void **state){
 }
 
 /* Longer than the walk's first room for a path, deeper than anything else here. */
-static void test_long_paths(void **state){
+TEST_WITH(test_long_paths, enter_tree, leave_tree){
   char pattern[6000] = "long/**/x.zt";
   zt_paths_filter filter = any();
   zt_paths paths;
-  (void)state;
   assert_int_equal(mkdir("long", 0755), 0);
   assert_int_equal(chdir("long"), 0);
   for(int depth=0; depth<12; depth++){
@@ -1227,12 +1192,11 @@ static void test_long_paths(void **state){
 }
 
 /* Names in patterns, and an only path, that are too long: by one byte, as the system counts, and by many. */
-static void test_what_is_too_long_finds_nothing(void **state){
+TEST_WITH(test_what_is_too_long_finds_nothing, enter_tree, leave_tree){
   static const size_t lengths[] = { 256, 300, 5000 };
   static const char *const before[] = { "", "sub/", "*/", "**/", "sub/*/", "s*/", "./", "none/" }, *const after[] = { "", "/", "/*", "/**", "/a.zt", "*" };
   zt_paths_filter filter = any();
   size_t n = 0;
-  (void)state;
   for(size_t l=0; l<COUNT(lengths); l++){
     for(size_t b=0; b<COUNT(before); b++){
       for(size_t a=0; a<COUNT(after); a++){
@@ -1260,11 +1224,10 @@ static void test_what_is_too_long_finds_nothing(void **state){
 }
 
 /* A file that is there, where no path that the system takes leads to: its directory cannot be listed, whichever way it is asked. */
-static void test_a_directory_with_paths_too_long_cannot_be_listed(void **state){
+TEST_WITH(test_a_directory_with_paths_too_long_cannot_be_listed, enter_tree, leave_tree){
   char above[5000] = "", name[201];
   static const char *const sources[] = { "endless", "endless/**", "endless/**/x.zt", "endless/**/*.zt" };
   int depth = 0;
-  (void)state;
   memset(name, 'd', 200);
   name[200] = 0;
   assert_int_equal(mkdir("endless", 0755) | chdir("endless"), 0);
@@ -1294,7 +1257,7 @@ static void test_a_directory_with_paths_too_long_cannot_be_listed(void **state){
   }
 }
 
-static void test_urls(void **state){
+TEST(test_urls){
   static const char *const urls[] = {
     "s3://b/k", "S3://b", "https://h/*", "gs://", "a+b-c.1://x", "filex://x", "hf://o/r", "fil://x", "s3://*"
   };
@@ -1302,51 +1265,10 @@ static void test_urls(void **state){
     "", "s3", "s3:", "s3:/b", "s3:/", "://x", "C://x", "c:\\x", "1s://x", "s 3://x", "./s3://b", "/s3://b", "file://x", "FILE:///x", "-a://x",
     "[\"s3://b\"]", "~/s3://b"
   };
-  (void)state;
   for(size_t i=0; i<sizeof(urls)/sizeof(*urls); i++) assert_true(zt_path_is_url(urls[i]));
   for(size_t i=0; i<sizeof(others)/sizeof(*others); i++) assert_false(zt_path_is_url(others[i]));
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_patterns),
-    cmocka_unit_test(test_a_directory_stands_for_the_files_below_it),
-    cmocka_unit_test_setup_teardown(test_relative_sources, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_unusual_first_directories, enter_tree, leave_tree),
-    cmocka_unit_test(test_a_name_that_exists_is_taken_literally),
-    cmocka_unit_test(test_a_literal_name_of_nothing_is_a_result),
-    cmocka_unit_test(test_one_path_is_a_file_or_directory_and_no_pattern),
-    cmocka_unit_test(test_uris),
-    cmocka_unit_test(test_urls),
-    cmocka_unit_test_setup_teardown(test_a_relative_uri_and_a_file_with_the_name_of_one, enter_tree, leave_tree),
-    cmocka_unit_test(test_bad_uris),
-    cmocka_unit_test(test_bad_second_digits_in_uris),
-    cmocka_unit_test(test_uris_cut_after_the_first_digit),
-    cmocka_unit_test(test_control_characters_are_no_digits_in_uris),
-    cmocka_unit_test_setup_teardown(test_home, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_a_home_whose_name_looks_like_a_pattern, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_what_home_is_not, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_lists, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_what_a_list_knows_of_its_paths, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_sorting, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_a_file_with_the_name_of_a_list, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_lists_that_fail, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_one_path_is_no_list, enter_tree, leave_tree),
-    cmocka_unit_test(test_an_interrupt_ends_a_list),
-    cmocka_unit_test(test_an_interrupt_ends_the_search_for_repeated_paths),
-    cmocka_unit_test(test_only_one_path_equals_filtering_the_list),
-    cmocka_unit_test_setup_teardown(test_only_one_path_of_relative_sources, enter_tree, leave_tree),
-    cmocka_unit_test(test_keep),
-    cmocka_unit_test(test_an_interrupt_ends_the_walk),
-    cmocka_unit_test_setup_teardown(test_threads_list_with_as_many_descriptors_as_one_does, make_wide, remove_wide),
-    cmocka_unit_test_setup_teardown(test_threads_list_in_as_much_memory_as_one_does, make_wide, remove_wide),
-    cmocka_unit_test_setup_teardown(test_an_interrupt_is_heard_by_threads, make_wide, remove_wide),
-    cmocka_unit_test(test_a_directory_that_cannot_be_listed_is_a_result),
-    cmocka_unit_test(test_a_directory_without_permission_is_a_result),
-    cmocka_unit_test_setup_teardown(test_the_working_directory_has_a_name_when_it_cannot_be_listed, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_long_paths, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_what_is_too_long_finds_nothing, enter_tree, leave_tree),
-    cmocka_unit_test_setup_teardown(test_a_directory_with_paths_too_long_cannot_be_listed, enter_tree, leave_tree),
-  };
-  return cmocka_run_group_tests_name("paths", tests, make_tree, remove_tree);
+  return run_all("paths", make_tree, remove_tree);
 }

@@ -12,7 +12,7 @@
 
 #define HOSTILE "tests/formats/ztensor/hostile/"
 #define ALL UINT64_MAX
-#define OFFSET 128   /* Of the stored bytes in the files made here */
+#define OFFSET 128   /* The stored bytes' offset in the files made here */
 
 static int set_up(void **state){
   return make_file(state) || open_db(state);
@@ -58,14 +58,13 @@ static void put_skippable(blob *b, unsigned kind, uint32_t n){
 
 /* A few bytes, however long it takes to get there, take little memory: who goes through many components does so in
 ** several threads. */
-static void test_a_digest_takes_memory_for_what_there_is(void **state){
+TEST(test_a_digest_takes_memory_for_what_there_is){
   const uint8_t content[100] = { 1 };
   char text[ZT_DIGEST_TEXT];
   zt_error err = ZT_ERROR_NONE;
   blob b = { 0 }, stored;
   sqlite3_int64 before;
   subject s;
-  (void)state;
   put_skippable(&b, 0, 20u<<20);
   put_frame(&b, content, sizeof(content), WITH_SIZE);
   stored = seal(&b);
@@ -152,9 +151,8 @@ static blob stored_as(int form, blob content){
 static const char *const form_names[] = { "raw", "one frame", "no content size", "a checksum", "three frames",
     "skippable frames", "empty frames" };
 
-static void test_every_range_of_every_form_is_a_slice_of_the_whole(void **state){
+TEST(test_every_range_of_every_form_is_a_slice_of_the_whole){
   blob content = small_content();
-  (void)state;
   for(int form=0; form<FORMS; form++){
     for(int as_file=0; as_file<2; as_file++){
       for(int by=0; by<3; by++){
@@ -173,8 +171,7 @@ static void test_every_range_of_every_form_is_a_slice_of_the_whole(void **state)
   free(content.p);
 }
 
-static void test_every_range_of_nothing_is_empty(void **state){
-  (void)state;
+TEST(test_every_range_of_nothing_is_empty){
   for(int form=0; form<4; form++){   /* Raw; a frame; a skippable one; no byte at all */
     for(int as_file=0; as_file<2; as_file++){
       for(int by=0; by<3; by++){
@@ -219,13 +216,12 @@ static int free_large(void **state){
   return 0;
 }
 
-static void test_ranges_of_a_large_component(void **state){
+TEST(test_ranges_of_a_large_component){
   static const struct { uint64_t start, length; } ranges[] = {
     { 0, ALL }, { 0, 1 }, { 0, LARGE-1 }, { 1, ALL }, { LARGE-1, 1 }, { LARGE-1, ALL }, { LARGE, 1 }, { (256<<10)-1, 2 },
     { LARGE/2-1, 2 },
     { LARGE/2-5, 300000 }, { ZT_WHOLE_MAX-1, 2 }, { 0, ZT_WHOLE_MAX }, { 5000000, 5000000 }
   };
-  (void)state;
   make_large();
   for(int as_file=0; as_file<2; as_file++){
     subject s;
@@ -245,7 +241,7 @@ static void test_ranges_of_a_large_component(void **state){
 }
 
 /* Every rule holds for what is decoded piece by piece, too. */
-static void test_rules_of_a_large_component(void **state){
+TEST(test_rules_of_a_large_component){
   static const struct { const char *what; uint64_t told; size_t cut, more; const char *message; } rows[] = {
     { "E3: longer than told", LARGE-1, 0, 0, "zstd: decodes to more than the 41943039 bytes that the manifest states" },
     { "E3: shorter than told", LARGE+1, 0, 0, "zstd: decodes to 41943040 bytes, the manifest states 41943041" },
@@ -253,7 +249,6 @@ static void test_rules_of_a_large_component(void **state){
     { "E2: a byte too many", LARGE, 0, 1, "zstd: the stored bytes end within a frame" },
     { "E2: no frame after it", LARGE, 0, 8, "zstd: " },
   };
-  (void)state;
   make_large();
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
@@ -267,7 +262,7 @@ static void test_rules_of_a_large_component(void **state){
     check( zt_content_read(&s.payload, 0, ALL, &out, &err)==SQLITE_ERROR, "%s", rows[i].what );
     assert_failed(&err, rows[i].message, rows[i].what);
     assert_true(out.p==NULL && out.n==0);
-    /* Of a part, no more than it takes */
+    /* A part takes no more than its size */
     check( zt_content_read(&s.payload, 0, 1000, &out, &err)==SQLITE_OK, "%s", rows[i].what );
     assert_memory_equal(out.p, large.p, 1000);
     zt_buffer_free(out.p);
@@ -278,29 +273,29 @@ static void test_rules_of_a_large_component(void **state){
 
 /* --- Interrupts --- */
 
-typedef struct caller {
-  int asked, stop_at;   /* Stop at that question; 0: never */
-  bool touch;           /* Write to the file at the first one */
-} caller;
+typedef struct large_caller {
+  caller caller;
+  bool touch;           /* Write to the file at the first question */
+} large_caller;
 
-static bool answer(void *context){
-  caller *c = context;
-  c->asked++;
-  if( c->touch && c->asked==1 ){
+static bool answer_large(void *context){
+  large_caller *c = context;
+  bool stop = caller_stops(&c->caller);
+  if( c->touch && c->caller.asked==1 ){
     FILE *f = fopen(file_path, "ab");
     fputc('x', f);
     fclose(f);
   }
-  return c->asked==c->stop_at;
+  return stop;
 }
 
 enum { READ_ALL, READ_END, READ_UNKNOWN, READ_STORED, READ_RAW, READ_DIGEST, READS };
 
 /* Read a large component in one of these ways. */
-static int read_large(int how, const subject *zstd, const subject *plain, caller *c, zt_buffer *out, zt_error *err){
+static int read_large(int how, const subject *zstd, const subject *plain, large_caller *c, zt_buffer *out, zt_error *err){
   subject s = how>=READ_STORED ? *plain : *zstd;
   const char *status;
-  s.budget.interrupt = (zt_interrupt){ answer, c };
+  s.budget.interrupt = (zt_interrupt){ answer_large, c };
   s.payload = (zt_payload){ .source = s.source, .object = &s.object, .component = &s.component, .budget = &s.budget };
   *out = (zt_buffer){ NULL, 0 };
   tell_length(&s, how==READ_UNKNOWN ? BY_NOTHING : BY_FIELD, LARGE);
@@ -313,25 +308,24 @@ static int read_large(int how, const subject *zstd, const subject *plain, caller
   }
 }
 
-static void test_a_large_read_can_be_interrupted_at_every_question(void **state){
+TEST(test_a_large_read_can_be_interrupted_at_every_question){
   subject zstd, plain;
-  (void)state;
   make_large();
   open_subject(&zstd, large_stored, "zstd", false);
   open_subject(&plain, large, "raw", false);
   for(int how=0; how<READS; how++){
     zt_error err = ZT_ERROR_NONE;
-    caller never = { 0, 0, false };
+    large_caller never = { { 0, 0 }, false };
     zt_buffer out;
     assert_int_equal(read_large(how, &zstd, &plain, &never, &out, &err), SQLITE_OK);
     zt_buffer_free(out.p);
     /* Every few megabytes; stored bytes, which are only copied, in larger pieces. */
-    check( never.asked>=(how==READ_STORED || how==READ_RAW ? 1 : 8), "%d: asked %d times", how, never.asked );
-    for(int stop=1; stop<=never.asked; stop += never.asked>1 ? never.asked-1 : 1){
-      caller c = { 0, stop, false };
+    check( never.caller.asked>=(how==READ_STORED || how==READ_RAW ? 1 : 8), "%d: asked %d times", how, never.caller.asked );
+    for(int stop=1; stop<=never.caller.asked; stop += never.caller.asked>1 ? never.caller.asked-1 : 1){
+      large_caller c = { { 0, stop }, false };
       check( read_large(how, &zstd, &plain, &c, &out, &err)==SQLITE_INTERRUPT, "%d", how );
       assert_null(err.message);   /* SQLite has its own words */
-      assert_int_equal(c.asked, stop);
+      assert_int_equal(c.caller.asked, stop);
       assert_true(out.p==NULL && out.n==0);
       zt_error_clear(&err);
     }
@@ -341,12 +335,11 @@ static void test_a_large_read_can_be_interrupted_at_every_question(void **state)
 }
 
 /* Bytes read before and after a change belong to no one state of the file. */
-static void test_a_file_that_changes_during_a_large_read_is_an_error(void **state){
-  (void)state;
+TEST_WITH(test_a_file_that_changes_during_a_large_read_is_an_error, NULL, free_large){
   make_large();
   for(int how=0; how<READS; how++){
     zt_error err = ZT_ERROR_NONE;
-    caller c = { 0, 0, true };
+    large_caller c = { { 0, 0 }, true };
     zt_buffer out;
     subject s;
     open_subject(&s, how>=READ_STORED ? large : large_stored, how>=READ_STORED ? "raw" : "zstd", true);
@@ -357,9 +350,8 @@ static void test_a_file_that_changes_during_a_large_read_is_an_error(void **stat
   }
 }
 
-static void test_a_file_that_is_cut_short_is_an_error(void **state){
+TEST(test_a_file_that_is_cut_short_is_an_error){
   blob content = small_content();
-  (void)state;
   for(int form=0; form<FORMS; form++){
     for(int range=0; range<2; range++){
       blob stored = stored_as(form, content);
@@ -397,10 +389,9 @@ static void assert_too_big(const subject *s, uint64_t start, uint64_t length, co
   zt_error_clear(&err);
 }
 
-static void test_results_beyond_the_limit_are_refused(void **state){
+TEST(test_results_beyond_the_limit_are_refused){
   static const uint64_t limits[] = { 0, 1, 2, 7, SMALL-2, SMALL-1, SMALL, SMALL+1 };
   blob content = small_content();
-  (void)state;
   for(int form=0; form<FORMS; form++){
     for(int by=0; by<3; by++){
       blob stored = stored_as(form, content);
@@ -425,10 +416,9 @@ static void test_results_beyond_the_limit_are_refused(void **state){
 }
 
 /* Before anything is read: the file is gone, and that is not what the message says. */
-static void test_a_known_result_beyond_the_limit_is_refused_before_reading(void **state){
+TEST(test_a_known_result_beyond_the_limit_is_refused_before_reading){
   static const char *const encodings[] = { "raw", "zstd" };
   blob content = small_content();
-  (void)state;
   for(int e=0; e<2; e++){
     for(int by=0; by<2; by++){
       zt_error err = ZT_ERROR_NONE;
@@ -449,8 +439,8 @@ static void test_a_known_result_beyond_the_limit_is_refused_before_reading(void 
   free(content.p);
 }
 
-/* What is told is refused before memory is asked for, however large. */
-static void test_absurd_lengths_are_refused(void **state){
+/* A stated length is refused before memory is allocated, however large it is. */
+TEST(test_absurd_lengths_are_refused){
   static const struct { uint64_t elements; const char *dtype; const char *message; } rows[] = {
     { UINT64_MAX, "u8", "18446744073709551615 bytes are more than the limit of 1000000000" },
     { (uint64_t)1<<40, "u8", "1099511627776 bytes are more than the limit" },
@@ -462,7 +452,6 @@ static void test_absurd_lengths_are_refused(void **state){
   blob content = small_content(), stored = stored_as(ONE_FRAME, content);
   subject s;
   sqlite3_int64 highwater;
-  (void)state;
   open_subject(&s, stored, "zstd", false);
   for(size_t i=0; i<COUNT(rows); i++){
     tell_length(&s, BY_SHAPE, rows[i].elements);
@@ -478,9 +467,8 @@ static void test_absurd_lengths_are_refused(void **state){
   free(content.p);
 }
 
-static void test_decoding_beyond_the_limit_is_refused(void **state){
+TEST(test_decoding_beyond_the_limit_is_refused){
   blob content = small_content();
-  (void)state;
   for(int form=ONE_FRAME; form<FORMS; form++){
     for(int by=0; by<3; by++){
       blob stored = stored_as(form, content);
@@ -525,9 +513,8 @@ static void assert_refused(const char *what, blob stored, uint64_t told){
   }
 }
 
-static void test_a_frame_cut_anywhere_is_refused(void **state){
+TEST(test_a_frame_cut_anywhere_is_refused){
   blob content = small_content();
-  (void)state;
   for(int form=ONE_FRAME; form<FORMS; form++){
     blob stored = stored_as(form, content);
     for(size_t n=1; n<stored.n; n++){
@@ -561,7 +548,7 @@ static void test_a_frame_cut_anywhere_is_refused(void **state){
   free(content.p);
 }
 
-static void test_what_is_no_frame_is_refused(void **state){
+TEST(test_what_is_no_frame_is_refused){
   static const struct { const char *what, *hex; uint64_t told; } rows[] = {
     { "text", "68656c6c6f20776f726c64", 11 },
     { "three bytes of a magic number", "28b52f", 4 },
@@ -583,8 +570,7 @@ static void test_what_is_no_frame_is_refused(void **state){
   };
   blob good = blob_of("28b52ffd2004 210000 61626364"), content = exact("abcd", 4);
   subject s;
-  (void)state;
-  open_subject(&s, good, "zstd", false);   /* What the rows are made from */
+  open_subject(&s, good, "zstd", false);   /* The rows are made from it */
   tell_length(&s, BY_FIELD, 4);
   check_all_ranges(&s, content, "by hand");
   close_subject(&s);
@@ -599,9 +585,8 @@ static void test_what_is_no_frame_is_refused(void **state){
 
 /* libzstd may have been built to read the formats before RFC 8878, too; they are none of these files'. This frame of
 ** version 0.7 holds abcd in a raw block. */
-static void test_frames_of_formats_before_the_standard_are_refused(void **state){
+TEST(test_frames_of_formats_before_the_standard_are_refused){
   blob stored = blob_of("27b52ffd 2004 400004 61626364 c00000"), after = { 0 };
-  (void)state;
   assert_refused("a frame of version 0.7", stored, 4);
   put_hex(&after, "28b52ffd2004 210000 61626364");
   put(&after, stored.p, stored.n);
@@ -611,8 +596,7 @@ static void test_frames_of_formats_before_the_standard_are_refused(void **state)
 }
 
 /* The same, at every place that its magic number may have in the windows through which the stored bytes are read. */
-static void test_old_frames_are_refused_wherever_they_begin(void **state){
-  (void)state;
+TEST(test_old_frames_are_refused_wherever_they_begin){
   for(unsigned short_by=0; short_by<=5; short_by++){
     blob stored = { 0 };
     put_skippable(&stored, 0, (256u<<10)-8-short_by);
@@ -622,11 +606,10 @@ static void test_old_frames_are_refused_wherever_they_begin(void **state){
   }
 }
 
-/* Whatever window a frame asks for (RFC 8878 3.1.1.1.2), its whole and its parts are readable, or neither is. */
-static void test_windows_of_every_size_are_treated_alike_in_whole_and_in_part(void **state){
+/* A frame's whole and its parts are both readable or both refused, for every window size (RFC 8878 3.1.1.1.2). */
+TEST(test_windows_of_every_size_are_treated_alike_in_whole_and_in_part){
   static const struct { uint64_t start, length; } ranges[] = { { 0, ALL }, { 1, ALL }, { 0, 3 }, { 3, 1 } };
   unsigned readable = 0;
-  (void)state;
   for(unsigned descriptor=0; descriptor<256; descriptor++){
     for(int sized=0; sized<2; sized++){   /* Without and with a content size */
       int first = SQLITE_OK;
@@ -658,10 +641,9 @@ static void test_windows_of_every_size_are_treated_alike_in_whole_and_in_part(vo
 
 /* --- Encodings and lengths --- */
 
-static void test_encodings_are_known_by_their_exact_names(void **state){
+TEST(test_encodings_are_known_by_their_exact_names){
   static const char *const unknown[] = { "", "RAW", "Raw", "raw ", "ra", "raww", "ZSTD", "zst", "zstd1", "lz4", "gzip",
       "none" };
-  (void)state;
   zt_component m = { .encoding = ZT_TEXT_INIT("raw") };
   zt_schema_set_codec(&m);
   assert_int_equal(m.codec, ZT_CODEC_RAW);
@@ -697,7 +679,7 @@ static void test_encodings_are_known_by_their_exact_names(void **state){
   }
 }
 
-static void test_lengths(void **state){
+TEST(test_lengths){
   static const struct { const char *encoding, *format, *role, *dtype, *type; bool foreign_format, foreign_dtype, stated;
       zt_length_state state; uint64_t n; } rows[] = {
     /* 100 elements, 30 stored bytes, 77 stated */
@@ -725,7 +707,6 @@ static void test_lengths(void **state){
     { "zstd", "sparse_csr", "data", "f32", NULL, false, false, false, ZT_LENGTH_UNKNOWN, 0 },
     { "lz4", "dense", "data", "f32", NULL, false, false, true, ZT_LENGTH_UNKNOWN, 0 },
   };
-  (void)state;
 #define TEXT(z) { z, z ? strlen(z) : 0 }
   for(size_t i=0; i<COUNT(rows); i++){
     zt_object o = { .format = TEXT(rows[i].format), .elements = 100 };
@@ -740,7 +721,7 @@ static void test_lengths(void **state){
   }
 }
 
-static void test_byte_order(void **state){
+TEST(test_byte_order){
   static const struct { const char *stored, *encoding, *dtype; bool foreign; const char *expected; } rows[] = {
     { "little", "raw", "f32", false, "little" }, { "big", "raw", "f32", false, "big" }, { "big", "raw", "f64", false, "big" },
     { "big", "raw", "bf16", false, "big" },
@@ -750,7 +731,6 @@ static void test_byte_order(void **state){
     { "big", "raw", "unheard of", false, "big" }, { "big", "raw", "u8", true, "big" }, { "Big", "raw", "f32", false, "Big" },
     { "", "raw", "f32", false, "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_component c = { .dtype = TEXT(rows[i].dtype), .encoding = TEXT(rows[i].encoding), .byte_order = TEXT(rows[i].stored), .codec = codec_of(rows[i].encoding) };
     zt_dtype_decide(&c);
@@ -767,7 +747,7 @@ static const zt_dtype *decided(zt_component *c){
   return c->element;
 }
 
-static void test_the_table_of_types(void **state){
+TEST(test_the_table_of_types){
   static const struct { const char *name, *storage; unsigned width, unit; } rows[] = {
     { "f64", "f64", 8, 8 }, { "f32", "f32", 4, 4 }, { "f16", "f16", 2, 2 }, { "bf16", "bf16", 2, 2 },
     { "i64", "i64", 8, 8 }, { "i32", "i32", 4, 4 },
@@ -778,7 +758,6 @@ static void test_the_table_of_types(void **state){
     { "complex64", "f32", 8, 4 }, { "complex128", "f64", 16, 8 },
   };
   static const char *const unknown[] = { "", "f", "f3", "f322", "F32", "float32", "f8_e4m3", "complex", "u3", "i128" };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_text name = { rows[i].name, strlen(rows[i].name) }, storage = { rows[i].storage, strlen(rows[i].storage) };
     zt_component c = { .dtype = storage, .type = name };
@@ -807,7 +786,7 @@ static void test_the_table_of_types(void **state){
   }
 }
 
-static void test_sizes_of_types(void **state){
+TEST(test_sizes_of_types){
   static const struct { const char *dtype, *type; uint64_t elements; bool fits; uint64_t n; } rows[] = {
     { "f32", NULL, 0, true, 0 }, { "f32", NULL, 1, true, 4 }, { "f32", NULL, (uint64_t)1<<62, false, 0 },
     { "f32", NULL, ((uint64_t)1<<62)-1, true, UINT64_MAX-3 },
@@ -818,7 +797,6 @@ static void test_sizes_of_types(void **state){
     { "u8", "i2", 0, true, 0 }, { "u8", "i2", 4, true, 1 }, { "u8", "u2", 5, true, 2 }, { "u8", "u2", UINT64_MAX, true, (uint64_t)1<<62 },
     { "f64", "complex128", (uint64_t)1<<60, false, 0 }, { "f64", "complex128", ((uint64_t)1<<60)-1, true, UINT64_MAX-15 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_component c = { .dtype = { rows[i].dtype, strlen(rows[i].dtype) },
         .type = { rows[i].type, rows[i].type ? strlen(rows[i].type) : 0 } };
@@ -842,9 +820,8 @@ static const char *status_of(const subject *s, const char *digest){
   return status;
 }
 
-static void test_digests_are_of_the_stored_bytes(void **state){
+TEST(test_digests_are_of_the_stored_bytes){
   blob content = exact("123456789", 9), stored = { 0 };
-  (void)state;
   put_frame(&stored, content.p, content.n, WITH_SIZE);
   for(int as_file=0; as_file<2; as_file++){
     subject s;
@@ -873,12 +850,11 @@ static void test_digests_are_of_the_stored_bytes(void **state){
   free(content.p);
 }
 
-static void test_a_digest_of_a_file_that_is_gone_is_an_error(void **state){
+TEST(test_a_digest_of_a_file_that_is_gone_is_an_error){
   blob content = small_content();
   zt_error err = ZT_ERROR_NONE;
   const char *status = "unset";
   subject s;
-  (void)state;
   open_subject(&s, content, "raw", true);
   s.component.digest = ZT_TEXT("crc32c:00000000");
   assert_int_equal(truncate(file_path, OFFSET), 0);
@@ -973,12 +949,11 @@ static void check_golden_component(const opened *f, uint32_t i, uint32_t k, sqli
          "%s: byte order", row );
 }
 
-static void test_golden_components_decode_to_the_right_bytes(void **state){
+TEST(test_golden_components_decode_to_the_right_bytes){
   zt_error err = ZT_ERROR_NONE;
   zt_paths_filter filter = { 0 };
   zt_paths paths;
   unsigned components = 0;
-  (void)state;
   assert_int_equal(zt_paths_find("tests/formats/ztensor/golden/v*/*.zt", &filter, &paths, &err), SQLITE_OK);
   for(size_t p=0; p<paths.n; p++){
     const char *path = paths.a[p].z;
@@ -1007,7 +982,7 @@ static void test_golden_components_decode_to_the_right_bytes(void **state){
   zt_paths_clear(&paths);
 }
 
-/* What a hostile file breaks: a rule of an encoding. */
+/* The rule of an encoding that a hostile file breaks. */
 typedef struct broken_rule {
   const char *file, *rule, *message;
 } broken_rule;
@@ -1057,13 +1032,12 @@ static void check_readable(const opened *f, zt_text except_object, zt_text excep
   }
 }
 
-static void test_hostile_components_cannot_be_read(void **state){
+TEST(test_hostile_components_cannot_be_read){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("expect") "='lists_but_no_bytes', " FIELD("object") ", "
     "coalesce(" FIELD("component") ", 'data'), " FIELD("number") ", " FIELD("message") " FROM json_each(?1) WHERE " FIELD("expect")
     " NOT IN ('open_error', 'lists_only')",
     HOSTILE "cases.json");
   unsigned unreadable = 0;
-  (void)state;
   while( sqlite3_step(cases)==SQLITE_ROW ){
     const char *file = (const char*)sqlite3_column_text(cases, 0);
     broken_rule rule = { file, (const char*)sqlite3_column_text(cases, 4), (const char*)sqlite3_column_text(cases, 5) };
@@ -1085,11 +1059,10 @@ static void test_hostile_components_cannot_be_read(void **state){
   sqlite3_finalize(cases);
 }
 
-static void test_odd_but_good_components_decode_to_the_right_bytes(void **state){
+TEST(test_odd_but_good_components_decode_to_the_right_bytes){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("object") ", " FIELD("component") ", "
     FIELD("bytes_sha256") " FROM json_each(?1) WHERE " FIELD("bytes_sha256") " IS NOT NULL", HOSTILE "cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     const char *file = (const char*)sqlite3_column_text(cases, 0);
     zt_error err = ZT_ERROR_NONE;
@@ -1115,12 +1088,11 @@ static void test_odd_but_good_components_decode_to_the_right_bytes(void **state)
   sqlite3_finalize(cases);
 }
 
-static void test_hostile_digests(void **state){
+TEST(test_hostile_digests){
   sqlite3_stmt *cases = query("SELECT " FIELD("file") ", " FIELD("object") ", " FIELD("component") ", "
     "CASE " FIELD("finding") " WHEN 'digest-mismatch' THEN 'mismatch' WHEN 'malformed-digest' THEN 'malformed' ELSE 'unsupported' END"
     " FROM json_each(?1) WHERE " FIELD("expect") "='digest_mismatch'", HOSTILE "cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     const char *file = (const char*)sqlite3_column_text(cases, 0), *object_name = (const char*)sqlite3_column_text(cases, 1);
     char path[300];
@@ -1150,35 +1122,5 @@ static void test_hostile_digests(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_range_of_every_form_is_a_slice_of_the_whole),
-    cmocka_unit_test(test_every_range_of_nothing_is_empty),
-    cmocka_unit_test(test_ranges_of_a_large_component),
-    cmocka_unit_test(test_rules_of_a_large_component),
-    cmocka_unit_test(test_a_large_read_can_be_interrupted_at_every_question),
-    cmocka_unit_test_teardown(test_a_file_that_changes_during_a_large_read_is_an_error, free_large),
-    cmocka_unit_test(test_a_file_that_is_cut_short_is_an_error),
-    cmocka_unit_test(test_results_beyond_the_limit_are_refused),
-    cmocka_unit_test(test_a_known_result_beyond_the_limit_is_refused_before_reading),
-    cmocka_unit_test(test_absurd_lengths_are_refused),
-    cmocka_unit_test(test_decoding_beyond_the_limit_is_refused),
-    cmocka_unit_test(test_a_frame_cut_anywhere_is_refused),
-    cmocka_unit_test(test_what_is_no_frame_is_refused),
-    cmocka_unit_test(test_frames_of_formats_before_the_standard_are_refused),
-    cmocka_unit_test(test_old_frames_are_refused_wherever_they_begin),
-    cmocka_unit_test(test_windows_of_every_size_are_treated_alike_in_whole_and_in_part),
-    cmocka_unit_test(test_encodings_are_known_by_their_exact_names),
-    cmocka_unit_test(test_lengths),
-    cmocka_unit_test(test_byte_order),
-    cmocka_unit_test(test_the_table_of_types),
-    cmocka_unit_test(test_sizes_of_types),
-    cmocka_unit_test(test_digests_are_of_the_stored_bytes),
-    cmocka_unit_test(test_a_digest_of_a_file_that_is_gone_is_an_error),
-    cmocka_unit_test(test_golden_components_decode_to_the_right_bytes),
-    cmocka_unit_test(test_hostile_components_cannot_be_read),
-    cmocka_unit_test(test_odd_but_good_components_decode_to_the_right_bytes),
-    cmocka_unit_test(test_hostile_digests),
-    cmocka_unit_test(test_a_digest_takes_memory_for_what_there_is),
-  };
-  return cmocka_run_group_tests_name("payload", tests, set_up, tear_down);
+  return run_all("payload", set_up, tear_down);
 }

@@ -1,4 +1,4 @@
-/* container/pickle: what the opcodes of pickles build, and the rules PK1 to PK6. What the pickles are was told by Python. */
+/* container/pickle: the values that opcodes build, and the rules PK1 to PK6. Python's pickle gave the expected values. */
 #include "test.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ static void expect_failures(const char *rule, const row *rows, size_t n){
   }
 }
 
-static void test_numbers(void **state){
+TEST_WITH(test_numbers, setup, teardown){
   static const row rows[] = {
     ROW("N.", "None"), ROW("\x80\x02\x88.", "True"), ROW("\x80\x02\x89.", "False"), ROW("I01\n.", "True"), ROW("I00\n.", "False"),
     ROW("I0\n.", "0"), ROW("I1\n.", "1"), ROW("I-12\n.", "-12"), ROW("I9223372036854775807\n.", "9223372036854775807"),
@@ -138,11 +138,10 @@ static void test_numbers(void **state){
     ROW("F1.5\n.", "r:1.5"), ROW("F-1e-05\n.", "r:-1.0000000000000001e-05"), ROW("Fnan\n.", "r:nan"), ROW("Finf\n.", "r:inf"),
     ROW("G\x3f\xf0\0\0\0\0\0\0.", "r:1.0"),
   };
-  (void)state;
   expect_trees(rows, COUNT(rows));
 }
 
-static void test_texts(void **state){
+TEST_WITH(test_texts, setup, teardown){
   static const row rows[] = {
     ROW("S'a\\x41\\n\\101\\'\\\\\\q'\n.", "'aA\nA'\\\\q'"), ROW("S\"it's\"\n.", "'it's'"), ROW("S'\\xff'\n.", "b'ff'"), ROW("S''\n.", "''"),
     ROW("T\x03\0\0\0abc.", "'abc'"), ROW("U\x01\xff.", "b'ff'"), ROW("S'\\60\\18\\7778'\n.", "b'300138ff38'"),
@@ -152,11 +151,10 @@ static void test_texts(void **state){
     ROW("V\n.", "''"), ROW("V\\ud800\n.", "b'eda080'"), ROW("\x8c\x02\xc3\xa9.", "'\xc3\xa9'"), ROW("X\x03\0\0\0\xed\xa0\x80.", "b'eda080'"),
     ROW("\x8d\x01\0\0\0\0\0\0\0" "a.", "'a'"),
   };
-  (void)state;
   expect_trees(rows, COUNT(rows));
 }
 
-static void test_containers(void **state){
+TEST_WITH(test_containers, setup, teardown){
   static const row rows[] = {
     ROW(").", "()"), ROW("(t.", "()"), ROW("(K\1K\2t.", "(1,2)"), ROW("N\x85.", "(None)"), ROW("NK\1\x86.", "(None,1)"),
     ROW("NK\1K\2\x87.", "(None,1,2)"), ROW("].", "[]"), ROW("(l.", "[]"), ROW("(K\1l.", "[1]"), ROW("]K\1aK\2a.", "[1,2]"),
@@ -167,11 +165,10 @@ static void test_containers(void **state){
     ROW("K\7\x94K\x08\x94h\0h\1\x87\x85.", "((8,7,8))"), ROW("K\7q\5K\x08\x94h\5h\1\x86.", "(7,8)"),
     ROW("\x80\x04\x95\1\0\0\0\0\0\0\0N.", "None"),
   };
-  (void)state;
   expect_trees(rows, COUNT(rows));
 }
 
-static void test_what_would_be_called(void **state){
+TEST_WITH(test_what_would_be_called, setup, teardown){
   static const row rows[] = {
     ROW("cos\nsystem\n.", "os.system"), ROW("\x8c\2os\x8c\1a\x93.", "os.a"), ROW("cos\nsystem\n(S'x'\ntR.", "os.system('x')"),
     ROW("(S'x'\nios\nsystem\n.", "os.system('x')"), ROW("(cos\nsystem\nS'x'\no.", "os.system('x')"), ROW("(ios\na\n.", "os.a()"),
@@ -180,11 +177,10 @@ static void test_what_would_be_called(void **state){
     ROW("ca\nB\nNR.", "a.BNone"), ROW("K\1)R.", "1()"), ROW("Pid\n.", "@'id'"), ROW("K\1K\2\x86Q.", "@(1,2)"),
     ROW("\x82\5.", "ext5"), ROW("\x83\0\1.", "ext256"), ROW("\x84\0\0\1\0.", "ext65536"),
   };
-  (void)state;
   expect_trees(rows, COUNT(rows));
 }
 
-static void test_opcodes_and_their_arguments(void **state){
+TEST_WITH(test_opcodes_and_their_arguments, setup, teardown){
   static const row unknown[] = { ROW("\xff.", "byte 0: opcode 0xff is not known"), ROW("N\0.", "byte 1: opcode 0x00 is not known") };
   static const row cut[] = {
     ROW("", "the pickle ends at byte 0 without STOP"), ROW("NN", "the pickle ends at byte 2 without STOP"),
@@ -201,13 +197,12 @@ static void test_opcodes_and_their_arguments(void **state){
     ROW("V\\U00110000\n.", "byte 0: UNICODE: an invalid escape"), ROW("Np\n.", "byte 1: PUT: an invalid key of the memo"),
     ROW("Np4294967296\n.", "byte 1: PUT: an invalid key of the memo"), ROW("ca\n\xff\n.", "byte 0: GLOBAL: a name that is not UTF-8"),
   };
-  (void)state;
   expect_failures("PK1", unknown, COUNT(unknown));
   expect_failures("PK2", cut, COUNT(cut));
   expect_failures("PK3", wrong, COUNT(wrong));
 }
 
-static void test_the_stack_and_the_memo(void **state){
+TEST_WITH(test_the_stack_and_the_memo, setup, teardown){
   static const row stack[] = {
     ROW(".", "byte 0: STOP: it takes more than is on the stack"), ROW("(.", "byte 1: STOP: a mark stands where it takes a value"),
     ROW("0N.", "byte 0: POP: it takes more than is on the stack"), ROW("2.", "byte 0: DUP: it takes more than is on the stack"),
@@ -227,7 +222,6 @@ static void test_the_stack_and_the_memo(void **state){
     ROW("h\0.", "byte 0: BINGET: the memo has no entry 0"), ROW("Nq\0g1\n.", "byte 3: GET: the memo has no entry 1"),
     ROW("Nr\xff\xff\xff\xffj\xfe\xff\xff\xff.", "byte 6: LONG_BINGET: the memo has no entry 4294967294"),
   };
-  (void)state;
   expect_failures("PK4", stack, COUNT(stack));
   expect_failures("PK5", mark, COUNT(mark));
   expect_failures("PK6", memo, COUNT(memo));
@@ -251,14 +245,13 @@ static sqlite3_int64 memory_of(blob b){
   return sqlite3_memory_highwater(0)-before;
 }
 
-static void test_memory_is_a_small_multiple_of_the_pickle(void **state){
+TEST_WITH(test_memory_is_a_small_multiple_of_the_pickle, setup, teardown){
   const size_t size = 10000000;
   const sqlite3_int64 most = (64<<20)-(sqlite3_int64)size;   /* With the pickle itself, 64 MiB */
   static const struct { const char *begin, *piece; size_t n; const char *end; int times; } rows[] = {
     { "]q", "h\0h\0\x86q\0", 7, ".", 6 }, { "]q", "]q\1(h\0h\0eq\0", 11, ".", 6 }, { "]q", "h\0", 2, "t.", 6 },
     { "Nq", "\x85", 1, ".", 24 }, { "Nq", "]", 1, "t.", 40 }, { "]q", "ca\nb\n)R", 7, "t.", 16 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = { 0 };
     sqlite3_int64 taken;
@@ -273,9 +266,8 @@ static void test_memory_is_a_small_multiple_of_the_pickle(void **state){
   }
 }
 
-static void test_a_large_key_takes_no_memory(void **state){
+TEST_WITH(test_a_large_key_takes_no_memory, setup, teardown){
   blob b = { 0 };
-  (void)state;
   put(&b, "N", 1);
   REPEAT(&b, "r\xff\xff\xff\xffr\0\0\0\x80j\xff\xff\xff\xff" "0", 1000);
   put(&b, ".", 1);
@@ -283,10 +275,9 @@ static void test_a_large_key_takes_no_memory(void **state){
   free(b.p);
 }
 
-static void test_many_large_keys_are_found(void **state){
+TEST_WITH(test_many_large_keys_are_found, setup, teardown){
   blob b = { 0 };
   zt_pickle_cursor c;
-  (void)state;
   put(&b, "(", 1);
   for(uint32_t i=0; i<5000; i++){
     const uint32_t key = 0x80000000u+i*4096;
@@ -310,24 +301,11 @@ static void test_many_large_keys_are_found(void **state){
   free(b.p);
 }
 
-static void test_a_pickle_has_a_largest_size(void **state){
-  (void)state;
+TEST_WITH(test_a_pickle_has_a_largest_size, setup, teardown){
   assert_int_equal(zt_pickle_open((zt_span){ (const uint8_t*)"N.", ZT_PICKLE_MAX+1 }, NULL, &pickle, &used, &err), SQLITE_ERROR);
   assert_string_equal(err.rule, "PK2");
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_texts, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_containers, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_what_would_be_called, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_opcodes_and_their_arguments, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_the_stack_and_the_memo, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_memory_is_a_small_multiple_of_the_pickle, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_a_large_key_takes_no_memory, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_many_large_keys_are_found, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_a_pickle_has_a_largest_size, setup, teardown),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("pickle", NULL, NULL);
 }

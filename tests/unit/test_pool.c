@@ -21,8 +21,7 @@ static void square(zt_task *task, const zt_interrupt *interrupt){
   t->by = pthread_self();
 }
 
-static void test_every_task_is_done_once_it_was_waited_for(void **state){
-  (void)state;
+TEST(test_every_task_is_done_once_it_was_waited_for){
   for(int threads=0; threads<=8; threads++){
     zt_pool *pool = zt_pool_new(threads);
     zt_tasks tasks = { .pool = pool };
@@ -53,52 +52,44 @@ static void endless(zt_task *task, const zt_interrupt *interrupt){
   t->result = 1;
 }
 
-static void test_tasks_are_stopped_when_they_are_abandoned(void **state){
+TEST(test_tasks_are_stopped_when_they_are_abandoned){
   zt_pool *pool = zt_pool_new(3);
   zt_tasks tasks = { .pool = pool };
   numbered a[6] = { 0 };
-  (void)state;
   for(size_t i=0; i<COUNT(a); i++){
     a[i].task.run = endless;
     zt_pool_add(&tasks, &a[i].task, false);
   }
-  zt_pool_abandon(&tasks);   /* Returns when nobody is at one of them: their memory may go */
+  zt_pool_abandon(&tasks);   /* Returns when no thread runs one of them: their memory may be freed */
   for(size_t i=0; i<COUNT(a); i++) assert_true(a[i].task.state!=ZT_TASK_RUNNING);
   zt_pool_free(pool);
 }
 
-static bool yes_once(void *context){
-  int *asked = context;
-  return ++*asked==3;
-}
-
-static void test_who_waits_can_be_interrupted(void **state){
+TEST(test_who_waits_can_be_interrupted){
   zt_pool *pool = zt_pool_new(1);
   zt_tasks tasks = { .pool = pool };
   numbered a[2] = { 0 };
   zt_error err = ZT_ERROR_NONE;
-  int asked = 0;
-  zt_interrupt interrupt = { yes_once, &asked };
-  (void)state;
+  caller c = { 0, 3 };
+  zt_interrupt interrupt = { caller_stops, &c };
   for(size_t i=0; i<COUNT(a); i++){
     a[i].task.run = endless;
     zt_pool_add(&tasks, &a[i].task, false);
   }
   assert_int_equal(zt_pool_wait(&tasks, &a[0].task, &interrupt, &err), SQLITE_INTERRUPT);
-  assert_int_equal(asked, 3);   /* Whoever said yes is not asked again */
+  assert_int_equal(c.asked, 3);   /* Not again after it stopped */
   zt_error_clear(&err);
   zt_pool_abandon(&tasks);
   zt_pool_free(pool);
 }
 
-static void test_a_forked_process_does_what_it_waits_for(void **state){
+TEST(test_a_forked_process_does_what_it_waits_for){
   zt_pool *pool = zt_pool_new(2);
   zt_tasks tasks = { .pool = pool };
   numbered first = { .task.run = square, .n = 3 }, then = { .task.run = square, .n = 5 };
   zt_error err = ZT_ERROR_NONE;
   int status = -1;
   pid_t child;
-  (void)state;
   zt_pool_add(&tasks, &first.task, false);
   assert_int_equal(zt_pool_wait(&tasks, &first.task, NULL, &err), SQLITE_OK);   /* There is a thread */
   child = fork();
@@ -119,7 +110,7 @@ static void test_a_forked_process_does_what_it_waits_for(void **state){
 typedef struct series {
   uint64_t end, made, done, dropped;   /* Jobs */
   uint64_t ahead;                      /* The greatest number for which one was made */
-  uint64_t memory;                     /* Of a result */
+  uint64_t memory;                     /* A result's size */
   int64_t nanoseconds;                 /* That a job takes at least */
   pthread_mutex_t lock;
 } series;
@@ -177,8 +168,7 @@ static void take(zt_prefetch *a, series *s, uint64_t number){
   series_drop(job);
 }
 
-static void test_jobs_come_in_order_and_each_once(void **state){
-  (void)state;
+TEST(test_jobs_come_in_order_and_each_once){
   for(int threads=0; threads<=8; threads+=2){
     series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(threads);
@@ -193,12 +183,11 @@ static void test_jobs_come_in_order_and_each_once(void **state){
 }
 
 /* One is done as it is asked for, then one is ahead, two, four ... at most two for each thread. */
-static void test_what_is_ahead_grows(void **state){
+TEST(test_what_is_ahead_grows){
   static const uint64_t ahead[] = { 0, 2, 4, 7, 8, 9, 10 };
   series s = { .end = 3000, .nanoseconds = 2*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
   zt_pool *pool = zt_pool_new(1);
   zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
-  (void)state;
   for(uint64_t i=0; i<COUNT(ahead); i++){
     take(&a, &s, 3*i);
     check( s.ahead==3*ahead[i], "%llu: %llu", (unsigned long long)i, (unsigned long long)s.ahead/3 );
@@ -210,11 +199,10 @@ static void test_what_is_ahead_grows(void **state){
   zt_pool_free(pool);
 }
 
-static void test_large_results_are_few(void **state){
+TEST(test_large_results_are_few){
   series s = { .end = 3000, .nanoseconds = 2*1000*1000, .memory = ZT_PREFETCH_BYTES/2, .lock = PTHREAD_MUTEX_INITIALIZER };
   zt_pool *pool = zt_pool_new(8);
   zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool };
-  (void)state;
   for(uint64_t i=0; i<20; i++){
     take(&a, &s, 3*i);
     check( s.ahead<=3*(i+2), "%llu: %llu", (unsigned long long)i, (unsigned long long)s.ahead/3 );
@@ -224,12 +212,11 @@ static void test_large_results_are_few(void **state){
 }
 
 /* Jobs that wait for something slow get more threads than there were. */
-static void test_who_waits_is_not_alone(void **state){
+TEST(test_who_waits_is_not_alone){
   for(int slow=0; slow<2; slow++){
     series s = { .end = 3000, .nanoseconds = 5*1000*1000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(1);
     zt_prefetch a = { .jobs = &series_jobs, .tasks.pool = pool, .slow = slow };
-    (void)state;
     for(uint64_t i=0; i<60; i++) take(&a, &s, 3*i);
     assert_int_equal(zt_pool_threads(pool), slow ? ZT_PREFETCH_WAITING+1 : 2);
     zt_prefetch_clear(&a);
@@ -239,11 +226,10 @@ static void test_who_waits_is_not_alone(void **state){
 
 /* --- Memory used again --- */
 
-static void test_memory_is_used_again(void **state){
+TEST(test_memory_is_used_again){
   const sqlite3_int64 before = sqlite3_memory_used();
   zt_freelist r = { 0 };
   void *a[ZT_FREELIST_MAX+1];
-  (void)state;
   for(size_t i=0; i<COUNT(a); i++) assert_non_null(a[i] = zt_freelist_take(&r, 40));
   for(size_t i=0; i<COUNT(a); i++) zt_freelist_give(&r, a[i]);
   assert_int_equal(r.n, ZT_FREELIST_MAX);   /* One was freed */
@@ -259,8 +245,7 @@ static bool yes_from_the_tenth(void *context){
 }
 
 /* Each is so short that neither it nor who waits for it asks. */
-static void test_many_short_jobs_can_be_interrupted(void **state){
-  (void)state;
+TEST(test_many_short_jobs_can_be_interrupted){
   for(int threads=0; threads<=8; threads+=2){
     series s = { .end = 3000, .lock = PTHREAD_MUTEX_INITIALIZER };
     zt_pool *pool = zt_pool_new(threads);
@@ -280,17 +265,5 @@ static void test_many_short_jobs_can_be_interrupted(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_task_is_done_once_it_was_waited_for),
-    cmocka_unit_test(test_tasks_are_stopped_when_they_are_abandoned),
-    cmocka_unit_test(test_who_waits_can_be_interrupted),
-    cmocka_unit_test(test_a_forked_process_does_what_it_waits_for),
-    cmocka_unit_test(test_jobs_come_in_order_and_each_once),
-    cmocka_unit_test(test_what_is_ahead_grows),
-    cmocka_unit_test(test_large_results_are_few),
-    cmocka_unit_test(test_who_waits_is_not_alone),
-    cmocka_unit_test(test_memory_is_used_again),
-    cmocka_unit_test(test_many_short_jobs_can_be_interrupted),
-  };
-  return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+  return run_all("pool", NULL, NULL);
 }

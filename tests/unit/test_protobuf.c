@@ -57,8 +57,7 @@ static void put_tag(blob *b, unsigned number, unsigned type){
 
 /* --- What is read --- */
 
-static void test_fields_of_each_type(void **state){
-  (void)state;
+TEST(test_fields_of_each_type){
   for(int file=0; file<2; file++){
     zt_wire_field f;
     opened o;
@@ -82,8 +81,7 @@ static void test_fields_of_each_type(void **state){
   }
 }
 
-static void test_packed_numbers_and_bytes(void **state){
-  (void)state;
+TEST(test_packed_numbers_and_bytes){
   for(int file=0; file<2; file++){
     zt_message varints = { 1, 4 }, numbers = { 4, 10 }, none = { 3, 3 };
     uint64_t u;
@@ -103,11 +101,10 @@ static void test_packed_numbers_and_bytes(void **state){
   }
 }
 
-static void test_groups_are_passed_over(void **state){
+TEST(test_groups_are_passed_over){
   static const char *const groups[] = {
     "0b 0c", "0b 08 05 0c", "0b 13 14 0c 0b 0c", "0b 12 02 0b0b 15 00000000 11 0000000000000000 0c"
   };
-  (void)state;
   for(size_t i=0; i<COUNT(groups); i++){
     blob b = { 0 };
     zt_wire_field f;
@@ -125,7 +122,7 @@ static void test_groups_are_passed_over(void **state){
 
 /* --- What is refused: PB1 to PB3 --- */
 
-static void test_what_is_no_message(void **state){
+TEST(test_what_is_no_message){
   static const struct { const char *hex, *rule, *what; } rows[] = {
     { "08 ffffffffffffffffff7f", "PB1", "byte 1: a varint of more than 64 bits" },
     { "08 ffffffffffffffffff02", "PB1", "byte 1: a varint of more than 64 bits" },
@@ -148,7 +145,6 @@ static void test_what_is_no_message(void **state){
     { "0d 000000", "PB3", "byte 1: a number goes beyond the message that it is in" },
     { "09 00000000000000", "PB3", "byte 1: a number goes beyond the message that it is in" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int file=0; file<2; file++){
       zt_wire_field f;
@@ -162,8 +158,7 @@ static void test_what_is_no_message(void **state){
   }
 }
 
-static void test_groups_are_nested_at_most_64_deep(void **state){
-  (void)state;
+TEST(test_groups_are_nested_at_most_64_deep){
   for(int depth=64; depth<=65; depth++){
     blob b = { 0 };
     zt_wire_field f;
@@ -181,12 +176,11 @@ static void test_groups_are_nested_at_most_64_deep(void **state){
 /* --- Pieces --- */
 
 /* A message of many fields, of which the last has the bytes of all. */
-static void test_a_file_is_read_in_pieces(void **state){
+TEST(test_a_file_is_read_in_pieces){
   uint64_t seed = 7, n = 0;
   blob b = { 0 };
   zt_wire_field f;
   opened o;
-  (void)state;
   for(unsigned i=0; i<60000; i++){
     put_tag(&b, 1+i%1000, ZT_WIRE_VARINT);
     put_varint(&b, random64(&seed) >> i%64);
@@ -211,13 +205,12 @@ static void test_a_file_is_read_in_pieces(void **state){
   close_bytes(&o);
 }
 
-/* What comes before is had again, and what is passed over is not read. */
-static void test_places_may_be_in_any_order(void **state){
+/* Earlier bytes are readable again, and skipped bytes are not read. */
+TEST(test_places_may_be_in_any_order){
   blob b = { 0 };
   uint64_t seed = 3;
   zt_span text;
   opened o;
-  (void)state;
   for(unsigned i=0; i<500000; i++) put_byte(&b, (unsigned)(random64(&seed) & 0xFF));
   open_bytes(&o, seal(&b), true);
   for(unsigned i=0; i<300; i++){
@@ -232,13 +225,12 @@ static void test_places_may_be_in_any_order(void **state){
   close_bytes(&o);
 }
 
-static void test_a_failure_stays(void **state){
+TEST(test_a_failure_stays){
   zt_message m = { 0, 2 };
   zt_wire_field f;
   zt_span text;
   uint64_t u;
   opened o;
-  (void)state;
   open_bytes(&o, blob_of("0f 08 01"), false);
   assert_false(zt_protobuf_next(&o.in, &o.all, &f));
   assert_false(zt_protobuf_next(&o.in, &o.all, &f));
@@ -253,8 +245,7 @@ static bool stop(void *context){
   return --*(int*)context<0;
 }
 
-static void test_a_long_message_can_be_interrupted(void **state){
-  (void)state;
+TEST(test_a_long_message_can_be_interrupted){
   for(int file=0; file<2; file++){
     int left = 2;
     zt_interrupt interrupt = { stop, &left };
@@ -271,16 +262,5 @@ static void test_a_long_message_can_be_interrupted(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_fields_of_each_type),
-    cmocka_unit_test(test_packed_numbers_and_bytes),
-    cmocka_unit_test(test_groups_are_passed_over),
-    cmocka_unit_test(test_what_is_no_message),
-    cmocka_unit_test(test_groups_are_nested_at_most_64_deep),
-    cmocka_unit_test(test_a_file_is_read_in_pieces),
-    cmocka_unit_test(test_places_may_be_in_any_order),
-    cmocka_unit_test(test_a_failure_stays),
-    cmocka_unit_test(test_a_long_message_can_be_interrupted),
-  };
-  return cmocka_run_group_tests(tests, make_file, remove_file);
+  return run_all("protobuf", make_file, remove_file);
 }

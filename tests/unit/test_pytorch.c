@@ -1,5 +1,5 @@
-/* PyTorch's archives whose pickles hold little, many times: they are refused, in memory that goes with their size; and keys that
-** stand twice. What is in files otherwise is in tests/sql/test_pytorch.py and test_golden.py. */
+/* PyTorch's archives whose pickles repeat a small value many times are refused, in memory proportional to their size; and keys
+** that stand twice. tests/sql/test_pytorch.py and test_golden.py test other files. */
 #include "archive.h"
 
 #include "container/container.h"
@@ -49,12 +49,11 @@ static sqlite3_int64 open_archive(blob b){
   return most;
 }
 
-static void test_nested_memo_references(void **state){
+TEST_WITH(test_nested_memo_references, setup, teardown){
   static const struct { const char *begin, *piece, *end, *rule; } rows[] = {
     { "]q\1", "h\1h\1\x86q\1", ".", "PT4" }, { "K\5q\1", "]q\2(h\1h\1eh\2q\1", ".", "PT4" }, { "}q\1U\1aq\2", "}q\3h\2h\1sq\1", ".", "PT4" },
     { "U 0123456789abcdef0123456789abcdefq\1(", "h\1", "l.", "PT7" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = archive_of(rows[i].begin, rows[i].piece, PICKLE, rows[i].end);
     sqlite3_int64 most = open_archive(b);
@@ -66,11 +65,10 @@ static void test_nested_memo_references(void **state){
 }
 
 /* Eight levels of tuples, each of the one before, many times. */
-static void test_wide_memo_references(void **state){
+TEST_WITH(test_wide_memo_references, setup, teardown){
   sqlite3_int64 most;
   blob pickle = { 0 }, b;
   archive a = { 0 };
-  (void)state;
   put(&pickle, "K\5q\1", 4);
   for(int level=0; level<8; level++){
     put(&pickle, "(", 1);
@@ -83,19 +81,18 @@ static void test_wide_memo_references(void **state){
   b = end_archive(&a, "");
   most = open_archive(b);
   check(most<2*MOST, "%lld bytes", (long long)most);   /* Five million references, and a million values that are shown */
-  assert_int_equal(err.rc, SQLITE_OK);   /* What would be shown too often is shown once */
+  assert_int_equal(err.rc, SQLITE_OK);   /* A value that would be shown too often is shown once */
   free(b.p);
 }
 
 /* Keys as Python compares them, whether there are few or many. */
-static void test_keys_that_stand_twice(void **state){
+TEST_WITH(test_keys_that_stand_twice, setup, teardown){
   static const char *const more[] = { "", "I2\nN" "I3\nN" "I4\nN" "I5\nN" };
   static const struct { const char *keys, *message; } rows[] = {
     { "I1\nN" "F1\nN", "'1'" }, { "F-0\nN" "I00\nN", "'-0.0'" }, { "Fnan\np9\nN" "g9\nN", "" }, { "S'a'\nN" "Va\nN", "'a'" },
     { "I1\nN" "S'1'\nN", NULL }, { "Fnan\nN" "Fnan\nN", NULL }, { "NN" "I00\nN", NULL },
     { "I9007199254740993\nN" "I9007199254740993\nN", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(size_t k=0; k<COUNT(more); k++){
       char end[100];
@@ -111,10 +108,5 @@ static void test_keys_that_stand_twice(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_nested_memo_references, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_wide_memo_references, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_keys_that_stand_twice, setup, teardown),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("pytorch", NULL, NULL);
 }

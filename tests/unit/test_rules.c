@@ -1,6 +1,6 @@
 /*
-** The table of drivers, and the rules: container/driver.h, container/rule.h, tensor/rule.h. What a new format forgets to say is
-** found here, in tests/sql/test_drivers.py and tests/sql/test_formats.py.
+** The table of drivers, and the rules: container/driver.h, container/rule.h, tensor/rule.h. These tests, and those of
+** tests/sql/test_drivers.py and tests/sql/test_formats.py, find the parts that a new format lacks.
 */
 #include "test.h"
 
@@ -47,10 +47,9 @@ static void check_row(const zt_rule *r){
 }
 
 /* A slug has one row of its own, and the walk comes to each once; other numbers of it lead there. */
-static void test_each_rule_has_one_row(void **state){
+TEST(test_each_rule_has_one_row){
   const zt_rule *rows[MOST], *met[MOST];
   size_t n = all_rows(rows), nMet = 0;
-  (void)state;
   for(zt_rule_walk w = { 0 }; zt_rule_next(&w); met[nMet++] = w.rule){
     assert_true(nMet<MOST);
     check_row(w.rule);
@@ -68,11 +67,10 @@ static void test_each_rule_has_one_row(void **state){
 }
 
 /* Every number for which a file under tests/formats/ztensor/hostile is refused has a row of its own. */
-static void test_every_rule_with_a_file_is_in_the_table(void **state){
+TEST(test_every_rule_with_a_file_is_in_the_table){
   sqlite3_stmt *cases = query("SELECT DISTINCT " FIELD("number") " FROM json_each(?1) WHERE " FIELD("message") " IS NOT NULL",
                               "tests/formats/ztensor/hostile/cases.json");
   unsigned n = 0;
-  (void)state;
   for(; sqlite3_step(cases)==SQLITE_ROW; n++){
     const char *number = (const char*)sqlite3_column_text(cases, 0);
     check( zt_rule_numbered(number)!=NULL, "%s", number );
@@ -81,9 +79,8 @@ static void test_every_rule_with_a_file_is_in_the_table(void **state){
   sqlite3_finalize(cases);
 }
 
-static void test_failures_without_a_number(void **state){
+TEST(test_failures_without_a_number){
   zt_error e = ZT_ERROR_NONE;
-  (void)state;
   e.rc = SQLITE_ERROR;
   assert_string_equal(zt_rule_of(&e)->slug, "unreadable");
   e.rc = SQLITE_TOOBIG;
@@ -93,12 +90,11 @@ static void test_failures_without_a_number(void **state){
   assert_string_equal(zt_rule_of(&e)->number, "F1");
 }
 
-static void test_kinds(void **state){
+TEST(test_kinds){
   static const struct { const char *rule, *kind; } rows[] = {
     { "T1", "unknown" }, { "NZ3", "unknown" }, { "T2", "unsupported" }, { "PT1", "unsupported" }, { "M1", "broken" },
     { "T22", "broken" }, { "Z1", "broken" }, { NULL, "unknown" }
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_error err = { .rc = SQLITE_ERROR, .rule = rows[i].rule };
     assert_string_equal(zt_rule_error_kind(&err), rows[i].kind);
@@ -121,9 +117,8 @@ static void check_format_has_a_file(const zt_driver *driver){
   zt_paths_clear(&paths);
 }
 
-static void test_drivers_say_all_that_there_is_to_say(void **state){
+TEST(test_drivers_say_all_that_there_is_to_say){
   int n = 0;
-  (void)state;
   for(; zt_drivers[n]; n++){
     const zt_driver *d = zt_drivers[n];
     check( d->name && d->format && d->rules[0], "driver %d", n );
@@ -135,22 +130,13 @@ static void test_drivers_say_all_that_there_is_to_say(void **state){
   assert_int_equal(n, zt_driver_count());
 }
 
-static void test_names_of_files(void **state){
+TEST(test_names_of_files){
   static const char *const names[] = { "a.zt", "b.safetensors", "c.gguf", "d.pt", "pytorch_model-00001-of-00002.bin", "e.onnx" };
   static const char *const others[] = { "a.ztx", "zt", "weights.bin", "c.GGUF", "e.onnx.txt" };
-  (void)state;
   for(size_t i=0; i<COUNT(names); i++) check( zt_container_files(names[i]), "%s", names[i] );
   for(size_t i=0; i<COUNT(others); i++) check( !zt_container_files(others[i]), "%s", others[i] );
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_each_rule_has_one_row),
-    cmocka_unit_test(test_every_rule_with_a_file_is_in_the_table),
-    cmocka_unit_test(test_failures_without_a_number),
-    cmocka_unit_test(test_kinds),
-    cmocka_unit_test(test_drivers_say_all_that_there_is_to_say),
-    cmocka_unit_test(test_names_of_files),
-  };
-  return cmocka_run_group_tests_name("rules", tests, open_db, close_db);
+  return run_all("rules", open_db, close_db);
 }

@@ -14,7 +14,7 @@ static const zt_field fields[] = {
 };
 static const zt_schema schema = { "the map", fields, COUNT(fields), 1<<0 | 1<<2 };   /* alpha and gamma */
 
-/* What was read: alpha and delta are integers, beta and gamma text. */
+/* The fields that were read: alpha and delta are integers, beta and gamma are text. */
 typedef struct values {
   uint64_t alpha, delta;
   zt_text beta, gamma;
@@ -68,7 +68,7 @@ static bool same_values(const values *a, const values *b){
       && zt_text_equal(a->gamma, b->gamma);
 }
 
-static void test_maps(void **state){
+TEST(test_maps){
   static const struct { const char *what, *hex; unsigned seen; uint64_t alpha, delta; const char *beta, *gamma; } rows[] = {
 #define A "65 616c706861"                                    /* alpha */
 #define B "64 62657461"                                      /* beta */
@@ -91,7 +91,6 @@ static void test_maps(void **state){
     { "empty text is a value", "a3" A "00" B "60" G "60", 0x7, 0, 0, "", "" },
     { "the largest integer", "a2" A "1bffffffffffffffff" G "60", 0x5, UINT64_MAX, 0, NULL, "" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = blob_of(rows[i].hex);
     for(size_t after=0; after<=40; after += 8){
@@ -110,7 +109,7 @@ static void test_maps(void **state){
   }
 }
 
-static void test_rules_of_maps(void **state){
+TEST(test_rules_of_maps){
   static const struct { const char *rule, *what, *hex, *message; } rows[] = {
     { "S1", "an integer as a key", "a3" A "07" G "60 00 00", "expected a text key, found an unsigned integer" },
     { "S1", "bytes as a key, even those of a name", "a3" A "07" G "60 41 64 00", "expected a text key, found a byte string" },
@@ -155,7 +154,6 @@ static void test_rules_of_maps(void **state){
 #undef G
 #undef D
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = blob_of(rows[i].hex);
     for(size_t after=0; after<=40; after += 8){
@@ -174,7 +172,7 @@ static void test_rules_of_maps(void **state){
 
 enum { VALUE_UINT, VALUE_TEXT, VALUE_NULL, VALUE_ARRAY, VALUE_KINDS };
 
-/* What the rules say of the pairs: NULL, or what the message must contain. */
+/* NULL, or a text that the message about the pairs must contain. */
 static const char *reference(const char *const *keys, const int *kinds, size_t n, values *out){
   static const char *const names[] = { "alpha", "beta", "gamma_is_a_long_name", "d" };
   static char message[128];
@@ -211,11 +209,10 @@ static void put_key(blob *b, const char *key, uint64_t *seed){
   put(b, key, n);
 }
 
-static void test_random_maps(void **state){
+TEST(test_random_maps){
   static const char *const names[] = { "alpha", "beta", "gamma_is_a_long_name", "d", "x", "", "alph", "e" };
   uint64_t seed = 21;
   unsigned good = 0, bad = 0;
-  (void)state;
   for(int round=0; round<40000; round++){
     const char *keys[9], *expected;
     int kinds[9];
@@ -270,8 +267,7 @@ static void test_random_maps(void **state){
   assert_true(good>5000 && bad>5000);
 }
 
-static void test_schema_has(void **state){
-  (void)state;
+TEST(test_schema_has){
   assert_true(zt_schema_has(&schema, ZT_TEXT("alpha")));
   assert_true(zt_schema_has(&schema, ZT_TEXT("d")));
   assert_false(zt_schema_has(&schema, ZT_TEXT("")));
@@ -282,7 +278,7 @@ static void test_schema_has(void **state){
 
 /* --- N1 --- */
 
-static void test_names(void **state){
+TEST(test_names){
   static const struct { const char *what, *hex, *name, *message; } rows[] = {
     { "empty", "60", "", NULL },
     { "one character", "6161", "a", NULL },
@@ -298,7 +294,6 @@ static void test_names(void **state){
     { "an overlong NUL", "62c080", NULL, "text that is not UTF-8" },
     { "nothing", "", NULL, "expected text, found the end of the manifest" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -316,7 +311,7 @@ static void test_names(void **state){
 
 #define ONES_8 "0101010101010101"
 
-static void test_shapes(void **state){
+TEST(test_shapes){
   static const struct { const char *what, *hex; uint32_t rank; uint64_t elements; const char *message; } rows[] = {
     { "a scalar", "80", 0, 1, NULL },
     { "a scalar, indefinite", "9fff", 0, 1, NULL },
@@ -360,7 +355,6 @@ static void test_shapes(void **state){
     { "C6: more dimensions than bytes", "9b1000000000000000", 0, 0, "1152921504606846976 items declared" },
     { "C6: cut", "8205", 0, 0, "2 items declared, 2 bytes are left" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob b = blob_of(rows[i].hex);
@@ -382,12 +376,11 @@ static void test_shapes(void **state){
   }
 }
 
-static void test_dimensions_in_their_order(void **state){
+TEST(test_dimensions_in_their_order){
   zt_error err = ZT_ERROR_NONE;
   blob b = blob_of("84 05 1864 00 1bffffffffffffffff");
   zt_object o;
   zt_cbor c;
-  (void)state;
   zt_cbor_init(&c, b.p, b.n, &err);
   assert_true(zt_schema_shape(&c, &o));
   assert_int_equal(o.rank, 4);
@@ -399,7 +392,7 @@ static void test_dimensions_in_their_order(void **state){
 
 #define END 1000   /* The manifest's first byte */
 
-static void test_ranges(void **state){
+TEST(test_ranges){
   static const struct { uint64_t offset, length; const char *message; } rows[] = {
     { 64, 0, NULL }, { 64, 1, NULL }, { 64, END-64, NULL }, { 960, 40, NULL }, { 960, 0, NULL }, { 0, 0, NULL },
     { 128, 64, NULL },
@@ -420,7 +413,6 @@ static void test_ranges(void **state){
     { (uint64_t)1<<63, 1, "lies beyond the data area's end" },
     { (uint64_t)1<<32, 1, "lies beyond the data area's end" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_container container = { .manifest_offset = END, .manifest_length = 10 };
@@ -433,11 +425,10 @@ static void test_ranges(void **state){
 }
 
 /* An offset may equal the manifest's first byte if nothing is there. */
-static void test_an_empty_component_may_stand_at_the_end(void **state){
+TEST(test_an_empty_component_may_stand_at_the_end){
   zt_error err = ZT_ERROR_NONE;
   zt_container container = { .manifest_offset = 128, .manifest_length = 10 };
   zt_cbor c;
-  (void)state;
   zt_cbor_init(&c, (const uint8_t*)"", 0, &err);
   assert_true(zt_schema_range(&c, &container, 128, 0));
   assert_true(zt_schema_range(&c, &container, 64, 64));
@@ -447,7 +438,7 @@ static void test_an_empty_component_may_stand_at_the_end(void **state){
 
 /* --- M1 and M2 --- */
 
-/* What must come of a file of that size whose size field says `length`: NULL if the manifest can be placed. */
+/* The expected message for a file of that size whose size field says `length`; NULL: the manifest can be placed. */
 static const char *place(uint64_t size, unsigned magic, uint64_t length){
   if( size<8+8+magic ) return "bytes are too few for a header and a footer";
   if( length==0 ) return "the manifest has 0 bytes";
@@ -489,14 +480,13 @@ static void check_locate(uint64_t size, unsigned magic, uint64_t length){
   free(tail.p);
 }
 
-static void test_where_a_manifest_may_be(void **state){
+TEST(test_where_a_manifest_may_be){
   static const uint64_t lengths[] = {
     (1<<30)-1, 1<<30, (1<<30)+1, (uint64_t)1<<32, ((uint64_t)1<<32)+5, (uint64_t)1<<63, UINT64_MAX, UINT64_MAX-15, UINT64_MAX-7,
         UINT64_MAX-23
   };
   static const uint64_t sizes[] = { 1<<20, (1<<30)+15, (1<<30)+16, (1<<30)+23, (1<<30)+24, (uint64_t)1<<40,
       (uint64_t)INT64_MAX };
-  (void)state;
   for(unsigned magic=0; magic<=8; magic += 8){
     for(uint64_t size=0; size<100; size++){
       for(uint64_t length=0; length<100; length++) check_locate(size, magic, length);
@@ -511,7 +501,7 @@ static void test_where_a_manifest_may_be(void **state){
 
 /* --- Words --- */
 
-static void test_long_dtypes(void **state){
+TEST(test_long_dtypes){
   static const struct { const char *stored, *dtype; } rows[] = {
     { "float64", "f64" }, { "float32", "f32" }, { "float16", "f16" }, { "bfloat16", "bf16" }, { "int64", "i64" },
     { "int32", "i32" }, { "int16", "i16" },
@@ -519,7 +509,6 @@ static void test_long_dtypes(void **state){
     { "f32", NULL }, { "", NULL }, { "float", NULL }, { "float6", NULL }, { "float644", NULL }, { "Float64", NULL },
     { "complex64", NULL }, { "int4", NULL }, { "bf16", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = exact(rows[i].stored, strlen(rows[i].stored));
     zt_component m = { 0 };
@@ -532,18 +521,5 @@ static void test_long_dtypes(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_maps),
-    cmocka_unit_test(test_rules_of_maps),
-    cmocka_unit_test(test_random_maps),
-    cmocka_unit_test(test_schema_has),
-    cmocka_unit_test(test_names),
-    cmocka_unit_test(test_shapes),
-    cmocka_unit_test(test_dimensions_in_their_order),
-    cmocka_unit_test(test_ranges),
-    cmocka_unit_test(test_an_empty_component_may_stand_at_the_end),
-    cmocka_unit_test(test_where_a_manifest_may_be),
-    cmocka_unit_test(test_long_dtypes),
-  };
-  return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
+  return run_all("schema", NULL, NULL);
 }

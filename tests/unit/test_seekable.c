@@ -10,7 +10,7 @@
 #include "tensor/stream.h"
 
 #define ALL UINT64_MAX
-#define OFFSET ((size_t)4096)   /* Of the part in its file */
+#define OFFSET ((size_t)4096)   /* The part's offset in its file */
 #define MIB ((size_t)1 << 20)
 
 /* --- A part in a file --- */
@@ -50,8 +50,7 @@ static void check_range(const subject *s, blob content, uint64_t start, uint64_t
   zt_buffer_free(out.p);
 }
 
-static void test_every_range_is_a_slice_of_the_whole(void **state){
-  (void)state;
+TEST(test_every_range_is_a_slice_of_the_whole){
   for(size_t n=0; n<=23; n = n<6 ? n+1 : n+4){   /* The last frame full and shorter */
     blob content = counted(n);
     for(size_t each=1; each<=n+1; each = each<6 ? each+1 : each*2){
@@ -90,11 +89,10 @@ static void read_piece(zt_stream *s, blob content, uint64_t offset, size_t n, co
   free(out);
 }
 
-static void test_a_stream_is_read_in_any_order(void **state){
+TEST(test_a_stream_is_read_in_any_order){
   static const size_t eaches[] = { 1, 7, 64, 100, 999, 1000, 5000 };
   blob content = counted(1000);
   uint64_t random = 3;
-  (void)state;
   for(size_t e=0; e<COUNT(eaches); e++){
     for(int as_file=0; as_file<2; as_file++){
       const size_t each = eaches[e], pieces[] = { 1, 2, 3, each>1 ? each-1 : 1, each, each+1, 3*each+1, 1000, 1001 };
@@ -129,10 +127,9 @@ static void test_a_stream_is_read_in_any_order(void **state){
 }
 
 /* Larger than what is decoded in one call; frames of the most content that there may be, and of a byte less. */
-static void test_ranges_of_a_large_part(void **state){
+TEST(test_ranges_of_a_large_part){
   static const size_t eaches[] = { 16*MIB, 16*MIB-1, 4*MIB, 300000 };
   blob content = large_content(40*MIB+5);
-  (void)state;
   for(size_t e=0; e<COUNT(eaches); e++){
     size_t each = eaches[e];
     blob part = seekable_part(content.p, content.n, each, 0, NULL);
@@ -153,10 +150,9 @@ static void test_ranges_of_a_large_part(void **state){
 /* --- What a range costs --- */
 
 /* All frames but those that the range lies in are no frames at all. */
-static void test_a_range_reads_the_frames_that_it_needs_and_no_other(void **state){
+TEST(test_a_range_reads_the_frames_that_it_needs_and_no_other){
   static const size_t eaches[] = { 1, 5, 8, 30 };
   blob content = counted(64);
-  (void)state;
   for(size_t e=0; e<COUNT(eaches); e++){
     size_t each = eaches[e], n = (content.n+each-1)/each, *starts;
     blob part = seekable_part(content.p, content.n, each, SUMS, &starts);
@@ -195,10 +191,9 @@ static void test_a_range_reads_the_frames_that_it_needs_and_no_other(void **stat
 }
 
 /* A stream that failed in a frame goes on with another, and fails in that one again. */
-static void test_a_stream_outlives_a_damaged_frame(void **state){
+TEST(test_a_stream_outlives_a_damaged_frame){
   size_t *starts;
   blob content = counted(40), part = seekable_part(content.p, content.n, 10, 0, &starts);
-  (void)state;
   part.p[starts[2]-1] ^= 1;   /* The second frame's checksum */
   for(int as_file=0; as_file<2; as_file++){
     zt_error err = ZT_ERROR_NONE;
@@ -232,13 +227,12 @@ static void test_a_stream_outlives_a_damaged_frame(void **state){
   free(starts);
 }
 
-/* The table, a frame's stored bytes and its content: not the whole. What libzstd has is its own. */
-static void test_memory_is_bounded_by_a_frame_and_the_table(void **state){
+/* Memory holds the table, a frame's stored bytes and its content, but not the whole. libzstd's own memory does not count. */
+TEST(test_memory_is_bounded_by_a_frame_and_the_table){
   enum { EACH = 65536, FRAMES = 200 };
   blob content = { malloc(EACH*FRAMES), EACH*FRAMES, EACH*FRAMES };
   uint64_t random = 7;
   blob part;
-  (void)state;
   for(size_t i=0; i<content.n; i+=8){
     uint64_t u = random64(&random);
     memcpy(content.p+i, &u, 8);
@@ -270,13 +264,12 @@ static void test_memory_is_bounded_by_a_frame_and_the_table(void **state){
   free(part.p);
 }
 
-/* What is passed over in a frame counts as decoded; what lies before it does not. */
-static void test_what_a_range_decodes_is_charged(void **state){
+/* Skipped bytes of a frame count as decoded; earlier frames do not. */
+TEST(test_what_a_range_decodes_is_charged){
   blob content = counted(1000), part = seekable_part(content.p, content.n, 100, 0, NULL);
   zt_error err = ZT_ERROR_NONE;
   zt_buffer out;
   subject s;
-  (void)state;
   open_subject(&s, part, content.n, false);
   s.budget.decode = 100;
   check_range(&s, content, 900, 100, "a frame");
@@ -293,16 +286,8 @@ static void test_what_a_range_decodes_is_charged(void **state){
   free(part.p);
 }
 
-typedef struct caller { int asked, stop_at; } caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
-static void test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib(void **state){
+TEST(test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib){
   blob content = large_content(36*MIB), part = seekable_part(content.p, content.n, 3*MIB, 0, NULL);
-  (void)state;
   for(int whole=0; whole<2; whole++){
     for(int stop=1; stop<=7; stop++){
       caller c = { 0, stop };
@@ -310,7 +295,7 @@ static void test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib(voi
       zt_buffer out;
       subject s;
       open_subject(&s, part, content.n, false);
-      s.budget.interrupt = (zt_interrupt){ answer, &c };
+      s.budget.interrupt = (zt_interrupt){ caller_stops, &c };
       zt_content_read(&s.payload, whole ? 0 : 1, ALL, &out, &err);
       if( stop<=6 ){
         check( err.rc==SQLITE_INTERRUPT, "%d: %d", stop, err.rc );
@@ -330,9 +315,8 @@ static void test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib(voi
   free(part.p);
 }
 
-static void test_a_file_that_is_cut_short_or_changed_is_an_error(void **state){
+TEST(test_a_file_that_is_cut_short_or_changed_is_an_error){
   blob content = counted(100), part = seekable_part(content.p, content.n, 10, SUMS, NULL);
-  (void)state;
   for(int range=0; range<2; range++){
     zt_error err = ZT_ERROR_NONE;
     zt_stream *stream;
@@ -359,8 +343,8 @@ static void test_a_file_that_is_cut_short_or_changed_is_an_error(void **state){
 typedef struct row_frame {
   const char *content;     /* NULL: none, and the row's end */
   unsigned flags;
-  int kind;                /* Of the bytes that stand in its place */
-  int stored, size;        /* What its entry tells too much */
+  int kind;                /* Kind of the bytes in its place */
+  int stored, size;        /* Added to its entry */
   int32_t flip;            /* This byte of it, counted from its end, is another; 0: none */
 } row_frame;
 
@@ -369,11 +353,11 @@ enum { FRAME, SKIPPABLE, TWO_FRAMES, FRAME_AND_SKIPPABLE, NOTHING, LEGACY };
 typedef struct row {
   const char *rule, *what, *message;   /* message NULL: accepted */
   row_frame frames[6];
-  int total;               /* What decoded_length tells too much */
+  int total;               /* Added to decoded_length */
   const char *before, *between, *after;   /* Bytes before the frames, before the table, behind it */
-  unsigned flags;          /* Of the table, as it is written */
+  unsigned flags;          /* The table's, as written */
   bool sums;               /* Entries have checksums */
-  int64_t n;               /* What the table tells too many of entries, */
+  int64_t n;               /* Added to the table's number of entries */
   int64_t size;            /* and its head too many of bytes */
   bool no_table;
   uint32_t head, magic;    /* In the place of its magic numbers */
@@ -580,8 +564,7 @@ static void check_row(const row *r, blob part, uint64_t total, const char *conte
   }
 }
 
-static void test_a_part_that_breaks_a_rule_is_refused_for_it(void **state){
-  (void)state;
+TEST(test_a_part_that_breaks_a_rule_is_refused_for_it){
   for(size_t i=0; i<COUNT(rows); i++){
     char content[64] = "";
     uint64_t total;
@@ -593,9 +576,8 @@ static void test_a_part_that_breaks_a_rule_is_refused_for_it(void **state){
   }
 }
 
-static void test_every_rule_has_rows(void **state){
+TEST(test_every_rule_has_rows){
   static const char *const all[] = { "Y1", "Y2", "Y3", "Y4", "" };
-  (void)state;
   for(size_t i=0; i<COUNT(all); i++){
     size_t n = 0;
     for(size_t k=0; k<COUNT(rows); k++) n += strcmp(rows[k].rule, all[i])==0 && !rows[k].message==!all[i][0];
@@ -604,10 +586,9 @@ static void test_every_rule_has_rows(void **state){
 }
 
 /* Frames of 16 MiB and no more, and a stored frame that is longer than any of that content need be. */
-static void test_frames_of_more_than_16_mib(void **state){
+TEST(test_frames_of_more_than_16_mib){
   blob b = { 0 };
   uint64_t n = 17*MIB;
-  (void)state;
   for(size_t more=0; more<2; more++){
     blob content = large_content(16*MIB+more), part = seekable_part(content.p, content.n, content.n, SUMS, NULL);
     zt_error err = ZT_ERROR_NONE;
@@ -645,9 +626,8 @@ static void test_frames_of_more_than_16_mib(void **state){
 }
 
 /* A frame that decodes to very much writes no byte beyond what its entry tells: AddressSanitizer looks. */
-static void test_a_frame_that_decodes_to_much_more_than_told(void **state){
+TEST(test_a_frame_that_decodes_to_much_more_than_told){
   blob content = large_content(8*MIB);
-  (void)state;
   for(unsigned flags=0; flags<=NO_CONTENT_SIZE; flags+=NO_CONTENT_SIZE){
     blob b = { 0 };
     size_t n = put_frame(&b, content.p, content.n, flags);
@@ -670,10 +650,9 @@ static void test_a_frame_that_decodes_to_much_more_than_told(void **state){
 }
 
 /* Each byte of a part changed: it is refused, or decodes to the same (a checksum of the table is another's business). */
-static void test_any_byte_changed_is_found_or_makes_no_difference(void **state){
+TEST(test_any_byte_changed_is_found_or_makes_no_difference){
   size_t *starts, same = 0;
   blob content = counted(50), part = seekable_part(content.p, content.n, 20, SUMS, &starts);
-  (void)state;
   for(size_t i=0; i<part.n; i++){
     for(int bit=0; bit<8; bit++){
       zt_error err = ZT_ERROR_NONE;
@@ -700,9 +679,8 @@ static void test_any_byte_changed_is_found_or_makes_no_difference(void **state){
   free(starts);
 }
 
-static void test_a_part_cut_anywhere_is_refused(void **state){
+TEST(test_a_part_cut_anywhere_is_refused){
   blob content = counted(50), part = seekable_part(content.p, content.n, 20, 0, NULL);
-  (void)state;
   for(size_t n=0; n<part.n; n++){
     zt_error err = ZT_ERROR_NONE;
     blob cut = exact(part.p, n);
@@ -718,13 +696,12 @@ static void test_a_part_cut_anywhere_is_refused(void **state){
   free(part.p);
 }
 
-/* Whatever it is called: what the driver does not know is not decoded. */
-static void test_an_encoding_that_the_driver_does_not_know(void **state){
+/* An encoding that the driver does not know is not decoded, whatever its name. */
+TEST(test_an_encoding_that_the_driver_does_not_know){
   blob content = counted(10), part = seekable_part(content.p, content.n, 5, 0, NULL);
   zt_error err = ZT_ERROR_NONE;
   zt_buffer out;
   subject s;
-  (void)state;
   open_subject(&s, part, content.n, false);
   s.component.codec = ZT_CODEC_UNKNOWN;
   assert_int_equal(zt_content_read(&s.payload, 0, ALL, &out, &err), SQLITE_ERROR);
@@ -736,23 +713,5 @@ static void test_an_encoding_that_the_driver_does_not_know(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_range_is_a_slice_of_the_whole),
-    cmocka_unit_test(test_a_stream_is_read_in_any_order),
-    cmocka_unit_test(test_ranges_of_a_large_part),
-    cmocka_unit_test(test_a_range_reads_the_frames_that_it_needs_and_no_other),
-    cmocka_unit_test(test_a_stream_outlives_a_damaged_frame),
-    cmocka_unit_test(test_memory_is_bounded_by_a_frame_and_the_table),
-    cmocka_unit_test(test_what_a_range_decodes_is_charged),
-    cmocka_unit_test(test_a_read_can_be_interrupted_before_the_frame_that_makes_4_mib),
-    cmocka_unit_test(test_a_file_that_is_cut_short_or_changed_is_an_error),
-    cmocka_unit_test(test_a_part_that_breaks_a_rule_is_refused_for_it),
-    cmocka_unit_test(test_every_rule_has_rows),
-    cmocka_unit_test(test_frames_of_more_than_16_mib),
-    cmocka_unit_test(test_a_frame_that_decodes_to_much_more_than_told),
-    cmocka_unit_test(test_any_byte_changed_is_found_or_makes_no_difference),
-    cmocka_unit_test(test_a_part_cut_anywhere_is_refused),
-    cmocka_unit_test(test_an_encoding_that_the_driver_does_not_know),
-  };
-  return cmocka_run_group_tests_name("seekable", tests, make_file, remove_file);
+  return run_all("seekable", make_file, remove_file);
 }

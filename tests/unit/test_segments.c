@@ -8,7 +8,7 @@
 #define OBJECTS 40000u   /* Some 4 MB of manifest */
 #define MANIFEST 192u    /* Where it begins */
 
-/* What is unusual about a file. */
+/* The kinds of unusual files. */
 typedef struct unusual {
   bool descending;       /* Names descend */
   bool several;          /* Every seventh object has two components, every eleventh none */
@@ -142,8 +142,7 @@ static const struct {
   { "a name twice, at the end", { .again = OBJECTS-1, .descending = true }, SQLITE_ERROR },
 };
 
-static void test_a_container_does_not_depend_on_who_checks_it(void **state){
-  (void)state;
+TEST(test_a_container_does_not_depend_on_who_checks_it){
   for(size_t i=0; i<COUNT(files); i++){
     blob b = new_file(&files[i].u);
     assert_int_equal(assert_same(&b, files[i].what), files[i].rc);
@@ -152,8 +151,7 @@ static void test_a_container_does_not_depend_on_who_checks_it(void **state){
 }
 
 /* Every name that comes twice is found, wherever segments begin. */
-static void test_a_name_that_stands_twice_is_found_across_segments(void **state){
-  (void)state;
+TEST(test_a_name_that_stands_twice_is_found_across_segments){
   for(uint32_t i=997; i<OBJECTS; i+=3989){
     const unusual u = { .again = i, .several = i%2==0 };
     blob b = new_file(&u);
@@ -162,12 +160,11 @@ static void test_a_name_that_stands_twice_is_found_across_segments(void **state)
   }
 }
 
-static void test_a_broken_byte_is_told_alike(void **state){
+TEST(test_a_broken_byte_is_told_alike){
   const unusual u = { .several = true };
   blob b = new_file(&u);
   uint64_t seed = 1;
   int broken = 0;
-  (void)state;
   for(int i=0; i<150; i++){
     const size_t at = MANIFEST+random_below(&seed, b.n-MANIFEST-16);
     const uint8_t was = b.p[at];
@@ -179,12 +176,11 @@ static void test_a_broken_byte_is_told_alike(void **state){
   free(b.p);
 }
 
-/* What is no map tells nothing of how objects begin. Read as one, some would have a key that ends behind the manifest, and names
+/* A root that is no map does not show how objects begin. Read as one, some would have a key that ends behind the manifest, and names
 ** that are full of how they begin are where that is looked for. */
-static void test_a_first_object_that_is_no_map(void **state){
+TEST(test_a_first_object_that_is_no_map){
   static const char *const values[] = { "\x61w", "\x62ww", "\x41w", "\x81\x77", "\x18\x77", "\xA0", "\xF6" };
   char name[1000];
-  (void)state;
   for(size_t i=0; i<COUNT(values); i++){
     blob b = begin_file();
     memset(name, values[i][0] & 0x7F, sizeof(name));
@@ -203,10 +199,5 @@ static void test_a_first_object_that_is_no_map(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_a_container_does_not_depend_on_who_checks_it),
-    cmocka_unit_test(test_a_name_that_stands_twice_is_found_across_segments),
-    cmocka_unit_test(test_a_broken_byte_is_told_alike), cmocka_unit_test(test_a_first_object_that_is_no_map),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("segments", NULL, NULL);
 }

@@ -120,7 +120,7 @@ static void check_refused(const char *model, const char *shard, const char *rule
 
 /* --- Where a shard is --- */
 
-static void test_a_shard_lies_beside_its_file(void **state){
+TEST_WITH(test_a_shard_lies_beside_its_file, empty, NULL){
   static const struct { const char *model, *name, *shard; } rows[] = {
     { "m.zt", "s", "m-s.zt" }, { "m.zt", "part-1", "m-part-1.zt" }, { "m.zt", "a.b", "m-a.b.zt" }, { "m.zt", "x.zt", "m-x.zt.zt" }, { "m.zt", "-", "m--.zt" },
     { "m.zt", "_.", "m-_..zt" }, { "m.zt", "00001-of-00002", "m-00001-of-00002.zt" },
@@ -129,7 +129,6 @@ static void test_a_shard_lies_beside_its_file(void **state){
     { ".zt", "s", ".zt-s.zt" }, { "v1.2", "s", "v1-s.zt" }, { "zt", "s", "zt-s.zt" }, { "x.zt/m", "s", "x.zt/m-s.zt" }, { "x.zt/m.zt", "s", "x.zt/m-s.zt" }, { "%s %d.zt", "s", "%s %d-s.zt" },
     { "m-s.zt", "s", "m-s-s.zt" }, { "\xC3\xA9.zt", "s", "\xC3\xA9-s.zt" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     empty(NULL);
     assert_int_equal(mkdir(at("x.zt"), 0755), 0);
@@ -141,8 +140,7 @@ static void test_a_shard_lies_beside_its_file(void **state){
 }
 
 /* X1: the shard is there. */
-static void test_a_shard_that_is_no_file_is_refused(void **state){
-  (void)state;
+TEST_WITH(test_a_shard_that_is_no_file_is_refused, empty, NULL){
   save_small("m.zt", "s", SMALL, WRONG, "");
   assert_int_equal(mkdir(at("m-s.zt"), 0755), 0);
   check_refused("m.zt", "m-s.zt", "X1", "shard @: is a directory, not a regular file", "a directory");
@@ -156,15 +154,14 @@ static void test_a_shard_that_is_no_file_is_refused(void **state){
   save("elsewhere", data_shard("linked..", 8));
   assert_int_equal(symlink("elsewhere", at("m-s.zt")), 0);
   check_bytes("m.zt", "linked..", "a link to a file");
-  if( geteuid()==0 ) return;   /* Who may read all */
+  if( geteuid()==0 ) return;   /* Root may read everything */
   assert_int_equal(chmod(at("elsewhere"), 0), 0);
   check_refused("m.zt", "m-s.zt", "X1", "shard @: cannot open: Permission denied", "unreadable");
 }
 
 /* X4: it is a file of zTensor 2. */
-static void test_a_shard_that_is_another_file_is_refused(void **state){
+TEST_WITH(test_a_shard_that_is_another_file_is_refused, empty, NULL){
   blob zeros = data_shard("ABCDEFGH", 8), cut = data_shard("ABCDEFGH", 8);
-  (void)state;
   save_small("m.zt", "s", SMALL, WRONG, "");
   memset(zeros.p, 0, zeros.n);
   save("m-s.zt", zeros);
@@ -174,11 +171,10 @@ static void test_a_shard_that_is_another_file_is_refused(void **state){
   check_refused("m.zt", "m-s.zt", "X4", "shard @: the file does not end with its magic number: it is cut, or something follows", "another end");
 }
 
-static void test_an_image_has_no_shards(void **state){
+TEST_WITH(test_an_image_has_no_shards, empty, NULL){
   zt_error err = ZT_ERROR_NONE;
   zt_buffer out;
   opened o;
-  (void)state;
   save_small("m.zt", "s", SMALL, WRONG, "");
   save("m-s.zt", data_shard("ABCDEFGH", 8));
   open_bytes(&o, read_file(at("m.zt")), "image");
@@ -191,9 +187,8 @@ static void test_an_image_has_no_shards(void **state){
 }
 
 /* X2: it has the size that the table tells. */
-static void test_a_shard_has_the_size_that_the_table_tells(void **state){
+TEST_WITH(test_a_shard_has_the_size_that_the_table_tells, empty, NULL){
   static const size_t sizes[] = { 0, 1, SMALL-1, SMALL+1, 2*SMALL };
-  (void)state;
   save_small("m.zt", "s", SMALL, WRONG, "");
   for(size_t i=0; i<COUNT(sizes); i++){
     char words[100];
@@ -208,10 +203,9 @@ static void test_a_shard_has_the_size_that_the_table_tells(void **state){
 /* --- What is in it --- */
 
 /* A model of its own, whose tensors others have, too. */
-static void test_a_shard_may_be_a_model(void **state){
+TEST_WITH(test_a_shard_may_be_a_model, empty, NULL){
   size_t mark;
   blob b = zt2_file(zt2_manifest("{'objects': {'x': {'parts': {'data': {'blob': [4096, 8], 'dtype': 'u8'}}, 'shape': [8], 'layout': 'dense'}}}", &mark), 2*ZT2_PAGE, 0);
-  (void)state;
   memcpy(b.p+ZT2_PAGE, "a model!", 8);
   save_small("m.zt", "s", b.n, xxh3(b.p, b.n), "");
   save("m-s.zt", b);
@@ -220,9 +214,8 @@ static void test_a_shard_may_be_a_model(void **state){
 }
 
 /* Shards that have shards of their own: those are of the other model. */
-static void test_a_shard_with_shards_of_its_own(void **state){
+TEST_WITH(test_a_shard_with_shards_of_its_own, empty, NULL){
   blob b;
-  (void)state;
   save("m-s-t.zt", data_shard("inner...", 8));
   save_small("m-s.zt", "t", SMALL, WRONG, "");
   b = read_file(at("m-s.zt"));
@@ -234,11 +227,10 @@ static void test_a_shard_with_shards_of_its_own(void **state){
 
 #define MANY 60
 
-static void test_one_shard_has_bytes_of_many_components(void **state){
+TEST_WITH(test_one_shard_has_bytes_of_many_components, empty, NULL){
   blob bytes = { 0 }, notation = { 0 }, shard;
   char text[200];
   opened o;
-  (void)state;
   for(unsigned i=0; i<MANY; i++){
     put_repeated(&bytes, i, 10);
     put_repeated(&bytes, 0, ZT2_PAGE-10);
@@ -269,7 +261,7 @@ static void test_one_shard_has_bytes_of_many_components(void **state){
 }
 
 /* A sparse tensor whose parts lie in two shards and in the file, one of them encoded. */
-static void test_parts_of_one_tensor_in_several_shards(void **state){
+TEST_WITH(test_parts_of_one_tensor_in_several_shards, empty, NULL){
   static const uint8_t indices[] = { 2,0,0,0, 0,0,0,0, 1,0,0,0 }, indptr[] = { 0,0,0,0, 1,0,0,0, 3,0,0,0 }, want[] = { 0, 0, 7, 8, 9, 0 };
   blob encoded = seekable_part(indices, sizeof(indices), 4, SUMS, NULL), a = data_shard("\x07\x08\x09", 3), b = data_shard(encoded.p, encoded.n), file;
   char notation[1500];
@@ -278,7 +270,6 @@ static void test_parts_of_one_tensor_in_several_shards(void **state){
   zt_error err = ZT_ERROR_NONE;
   zt_tensor t;
   opened o;
-  (void)state;
   snprintf(notation, sizeof(notation), "{'shards': {'a': {'size': %zu, 'digest': '%s'}, 'b': {'size': %zu, 'digest': '%s'}}, 'objects': {'x': {'parts': {"
     "'indptr': {'blob': [4096, 12], 'dtype': 'u32', 'digest': '%s'}, 'values': {'blob': [4096, 3], 'dtype': 'u8', 'shard': 'a', 'digest': '%s'}, "
     "'indices': {'blob': [4096, %zu], 'dtype': 'u32', 'shard': 'b', 'digest': '%s', 'encoding': '" SEEKABLE "', 'decoded_length': 12}}, 'shape': [2, 3], 'layout': 'zt.sparse_csr/1'}}}",
@@ -295,7 +286,7 @@ static void test_parts_of_one_tensor_in_several_shards(void **state){
   assert_memory_equal(out, want, 6);
   zt_tensor_close(&t);
   assert_findings(&o, "", "", "sparse");
-  assert_int_equal(unlink(at("m-b.zt")), 0);   /* What is lost is said once, and not of the tensor again */
+  assert_int_equal(unlink(at("m-b.zt")), 0);   /* The lost shard is one finding; its tensor has no other */
   assert_findings(&o, "", "X1 X1:x.indices", "a shard is lost");
   b = data_shard(encoded.p, encoded.n);
   b.p[ZT2_PAGE+encoded.n-60] ^= 1;
@@ -308,7 +299,7 @@ static void test_parts_of_one_tensor_in_several_shards(void **state){
 /* --- Findings --- */
 
 /* The shard's bytes; digests of the shard and of the component; the component's type; and what a full check finds. */
-static void test_findings_of_shards(void **state){
+TEST_WITH(test_findings_of_shards, empty, NULL){
   static const struct { const char *row, *bytes; size_t size; const char *shard, *part, *type, *full, *last; } rows[] = {
     { "all is well", "\x01\x00\x01\x01\x00\x00\x00\x01", SMALL, "ok", "ok", "bool", "", NULL },
     { "X3", "12345678", SMALL, "wrong", "ok", NULL, "X3", "shard 's' does not have the digest 'xxh3:0123456789abcdef'" },
@@ -324,7 +315,6 @@ static void test_findings_of_shards(void **state){
     { "another size", "12345678", SMALL+1, "ok", "ok", NULL, "X2 X2:w.data", NULL },
     { "another size, and no digest of the component", "12345678", SMALL+1, "ok", NULL, "bool", "X2 X2:w.data", NULL },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = data_shard(rows[i].bytes, 8);
     const char *of_part = rows[i].part, *shard = strcmp(rows[i].shard, "ok")==0 ? xxh3(b.p, b.n) : strcmp(rows[i].shard, "wrong")==0 ? WRONG : rows[i].shard;
@@ -342,9 +332,8 @@ static void test_findings_of_shards(void **state){
 }
 
 /* In the table's order; also those that no component has bytes in. */
-static void test_each_shard_is_looked_at_once(void **state){
+TEST_WITH(test_each_shard_is_looked_at_once, empty, NULL){
   opened o;
-  (void)state;
   save_model("m.zt", "{'shards': {'a': {'size': 4144, 'digest': '" WRONG "'}, 'b': {'size': 4144, 'digest': '" WRONG "'}, 'c': {'size': 4145, 'digest': '" WRONG "'}}, 'objects': "
     "{'v': {'parts': {'data': {'blob': [4096, 8], 'dtype': 'u8', 'shard': 'b'}}, 'shape': [8], 'layout': 'dense'}, 'w': {'parts': {'data': {'blob': [4096, 8], 'dtype': 'u8', 'shard': 'b'}}, 'shape': [8], 'layout': 'dense'}}}");
   save("m-a.zt", data_shard("12345678", 8));
@@ -355,10 +344,9 @@ static void test_each_shard_is_looked_at_once(void **state){
 }
 
 /* A quick check, and opening tensors, touch no shard: a FIFO would keep who opens it waiting, or be named. */
-static void test_a_quick_check_opens_no_shard(void **state){
+TEST_WITH(test_a_quick_check_opens_no_shard, empty, NULL){
   opened o;
   zt_tensor t;
-  (void)state;
   save_small("m.zt", "s", SMALL, WRONG, ", 'encoding': '" SEEKABLE "', 'decoded_length': 8");
   assert_int_equal(mkfifo(at("m-s.zt"), 0600), 0);
   open_path(&o, at("m.zt"));
@@ -369,7 +357,7 @@ static void test_a_quick_check_opens_no_shard(void **state){
 }
 
 /* A stream keeps its shard open: what takes its place meanwhile is another file. */
-static void test_a_shard_that_is_replaced_or_cut_while_it_is_read(void **state){
+TEST_WITH(test_a_shard_that_is_replaced_or_cut_while_it_is_read, empty, NULL){
   zt_error err = ZT_ERROR_NONE;
   zt_component component;
   zt_budget budget = { .result = 1000, .decode = 1000 };
@@ -377,7 +365,6 @@ static void test_a_shard_that_is_replaced_or_cut_while_it_is_read(void **state){
   uint8_t out[8];
   size_t got;
   opened o;
-  (void)state;
   save_small("m.zt", "s", SMALL, WRONG, "");
   save("m-s.zt", data_shard("ABCDEFGH", 8));
   open_path(&o, at("m.zt"));
@@ -401,20 +388,5 @@ static void test_a_shard_that_is_replaced_or_cut_while_it_is_read(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(test_a_shard_lies_beside_its_file, empty),
-    cmocka_unit_test_setup(test_a_shard_that_is_no_file_is_refused, empty),
-    cmocka_unit_test_setup(test_an_image_has_no_shards, empty),
-    cmocka_unit_test_setup(test_a_shard_that_is_another_file_is_refused, empty),
-    cmocka_unit_test_setup(test_a_shard_has_the_size_that_the_table_tells, empty),
-    cmocka_unit_test_setup(test_a_shard_may_be_a_model, empty),
-    cmocka_unit_test_setup(test_a_shard_with_shards_of_its_own, empty),
-    cmocka_unit_test_setup(test_one_shard_has_bytes_of_many_components, empty),
-    cmocka_unit_test_setup(test_parts_of_one_tensor_in_several_shards, empty),
-    cmocka_unit_test_setup(test_findings_of_shards, empty),
-    cmocka_unit_test_setup(test_each_shard_is_looked_at_once, empty),
-    cmocka_unit_test_setup(test_a_quick_check_opens_no_shard, empty),
-    cmocka_unit_test_setup(test_a_shard_that_is_replaced_or_cut_while_it_is_read, empty),
-  };
-  return cmocka_run_group_tests_name("shard", tests, set_up, tear_down);
+  return run_all("shard", set_up, tear_down);
 }

@@ -3,7 +3,7 @@
 
 #include "core/sort.h"
 
-/* What is sorted: by the remainder of its key, so that many are equal. */
+/* Items are sorted by the remainder of their key, so that many are equal. */
 typedef struct thing {
   uint32_t key, place;
   uint8_t more[5];         /* Sizes need be no powers of two */
@@ -39,9 +39,8 @@ static void assert_all_there(const thing *a, const thing *before, size_t n){
 
 static const zt_interrupt nobody = { NULL, NULL };
 
-static void test_equal_things_stay_in_their_order(void **state){
+TEST(test_equal_things_stay_in_their_order){
   static const uint32_t divisors[] = { 1, 2, 17, 1000000 };
-  (void)state;
   for(size_t n=0; n<5000; n += n<70 ? 1 : 977){
     for(size_t k=0; k<COUNT(divisors); k++){
       const zt_sort_by by = { sizeof(thing), by_remainder, &divisors[k], &nobody };
@@ -63,10 +62,9 @@ static int by_bytes(const void *context, const void *x, const void *y){
   return memcmp(x, y, *(const size_t*)context);
 }
 
-static void test_things_of_every_size(void **state){
+TEST(test_things_of_every_size){
   enum { N = 300 };
   uint64_t seed = 11;
-  (void)state;
   for(size_t size=1; size<=40; size++){
     const zt_sort_by by = { size, by_bytes, &size, &nobody };
     uint8_t *a = malloc(N*size), *expected = malloc(N*size);
@@ -84,12 +82,11 @@ static void test_things_of_every_size(void **state){
   }
 }
 
-static void test_what_ascends_stays_as_it_is(void **state){
+TEST(test_what_ascends_stays_as_it_is){
   static const uint32_t divisor = 1000000;
   const zt_sort_by by = { sizeof(thing), by_remainder, &divisor, &nobody };
   thing *a = things_of(1000, 3), *again;
   zt_error err = ZT_ERROR_NONE;
-  (void)state;
   assert_int_equal(zt_sort(a, 1000, &by, &err), SQLITE_OK);
   again = malloc(1000*sizeof(*a));
   memcpy(again, a, 1000*sizeof(*a));
@@ -103,9 +100,8 @@ static bool stop_later(void *left){
   return (*(int*)left)--==0;
 }
 
-static void test_an_interrupt_loses_nothing(void **state){
+TEST(test_an_interrupt_loses_nothing){
   static const uint32_t divisor = 1000000;
-  (void)state;
   for(int after=0; after<60; after++){
     int left = after;
     const zt_interrupt interrupt = { stop_later, &left };
@@ -121,11 +117,5 @@ static void test_an_interrupt_loses_nothing(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_equal_things_stay_in_their_order),
-    cmocka_unit_test(test_things_of_every_size),
-    cmocka_unit_test(test_what_ascends_stays_as_it_is),
-    cmocka_unit_test(test_an_interrupt_loses_nothing),
-  };
-  return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
+  return run_all("sort", NULL, NULL);
 }

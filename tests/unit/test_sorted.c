@@ -1,6 +1,6 @@
 /*
-** Stored elements in the order of their cells: tensor/sorted.h. What that order is, qsort() over
-** all of them tells here.
+** Stored elements in the order of their cells: tensor/sorted.h. qsort() over all of them gives the
+** expected order.
 */
 #include "stored.h"
 
@@ -114,7 +114,7 @@ static void make_few(uint64_t i, uint64_t *cell, uint64_t *value){
   *value = i;
 }
 
-static void test_any_number_in_bounded_memory(void **state){
+TEST(test_any_number_in_bounded_memory){
   static const struct {
     const char *what;
     void (*make)(uint64_t i, uint64_t *cell, uint64_t *value);
@@ -131,7 +131,6 @@ static void test_any_number_in_bounded_memory(void **state){
     { "two", make_descending, 2, 2 }, { "one", make_descending, 1, 2 },
     { "none", make_descending, 0, 2 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     stored s = { .dtype = named("u32"), .n = rows[i].n, .piece = i%2 ? ZT_ENTRIES : 1000,
                  .make = rows[i].make };
@@ -160,13 +159,12 @@ static void make_sorted_inside(uint64_t i, uint64_t *cell, uint64_t *value){
   *value = i;
 }
 
-static void test_a_range_of_cells(void **state){
+TEST(test_a_range_of_cells){
   static const struct { uint64_t first, n; } ranges[] = {
     { 0, 3001 }, { 0, 1 }, { 500, 1 }, { 500, 5 }, { 1000, 400 }, { 1000, 2001 }, { 3000, 1 },
     { 1, 2999 }, { 7, 0 },
   };
   static const char *const dtypes[] = { "u8", "u16", "u32", "u64" };
-  (void)state;
   for(size_t i=0; i<COUNT(ranges); i++){
     for(size_t d=0; d<COUNT(dtypes); d++){
       for(size_t piece=1; piece<=ZT_ENTRIES; piece = piece*3+1){
@@ -186,12 +184,11 @@ static void test_a_range_of_cells(void **state){
   }
 }
 
-static void test_what_is_sorted_within_the_range_is_not_sorted_again(void **state){
+TEST(test_what_is_sorted_within_the_range_is_not_sorted_again){
   stored s = { .dtype = named("u8"), .n = 1600, .piece = 100, .make = make_sorted_inside };
   zt_object object;
   zt_tensor t = stored_tensor(&s, &object, 3001);
   sqlite3_int64 before = sqlite3_memory_used();
-  (void)state;
   sqlite3_memory_highwater(1);
   check_sorted(&s, &t, 1000, 300, "inside");
   assert_true(sqlite3_memory_highwater(0)-before<1000);
@@ -212,9 +209,8 @@ static recipe broken_coo(size_t n, size_t at, bool ascending){
   return r;
 }
 
-static void test_a_fault_shows_before_the_first(void **state){
+TEST(test_a_fault_shows_before_the_first){
   static const size_t places[] = { 0, 1, 4095, 4096, 9999 };
-  (void)state;
   for(size_t i=0; i<COUNT(places); i++){
     for(int ascending=0; ascending<2; ascending++){
       static zt_entries e;
@@ -239,23 +235,13 @@ static void test_a_fault_shows_before_the_first(void **state){
   }
 }
 
-typedef struct caller {
-  int asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
-static void test_every_pass_can_be_interrupted(void **state){
-  (void)state;
+TEST(test_every_pass_can_be_interrupted){
   for(int stop=0; stop<=4; stop++){
     static zt_entries e;
     stored s = { .dtype = named("u8"), .n = MANY, .piece = ZT_ENTRIES,
                  .make = make_last_out_of_order };
     caller c = { 0, stop };
-    zt_budget budget = { .interrupt = { answer, &c } };
+    zt_budget budget = { .interrupt = { caller_stops, &c } };
     zt_error err = ZT_ERROR_NONE;
     zt_sorted *sorted;
     zt_object object;
@@ -272,12 +258,5 @@ static void test_every_pass_can_be_interrupted(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_any_number_in_bounded_memory),
-    cmocka_unit_test(test_a_range_of_cells),
-    cmocka_unit_test(test_what_is_sorted_within_the_range_is_not_sorted_again),
-    cmocka_unit_test(test_a_fault_shows_before_the_first),
-    cmocka_unit_test(test_every_pass_can_be_interrupted),
-  };
-  return cmocka_run_group_tests_name("sorted", tests, NULL, NULL);
+  return run_all("sorted", NULL, NULL);
 }

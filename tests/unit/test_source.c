@@ -103,11 +103,10 @@ static void check_far_reads(zt_source *s){
   }
 }
 
-static void test_reads_of_a_file(void **state){
+TEST(test_reads_of_a_file){
   blob content = twenty_bytes();
   const char *path = in_directory("twenty");
   zt_source *s;
-  (void)state;
   write_file(path, content.p, content.n);
   s = open_file(path);
   check_reads(s, content);
@@ -118,10 +117,9 @@ static void test_reads_of_a_file(void **state){
   free(content.p);
 }
 
-static void test_reads_of_an_image(void **state){
+TEST(test_reads_of_an_image){
   blob content = twenty_bytes();
   zt_source *s = open_image(content);
-  (void)state;
   check_reads(s, content);
   check_far_reads(s);
   assert_ptr_equal(zt_source_image(s).p, content.p);
@@ -131,11 +129,10 @@ static void test_reads_of_an_image(void **state){
   free(content.p);
 }
 
-static void test_empty_file_and_empty_image(void **state){
+TEST(test_empty_file_and_empty_image){
   blob nothing = { 0 };
   zt_error err = ZT_ERROR_NONE;
   zt_source *s;
-  (void)state;
   write_file(in_directory("empty"), NULL, 0);
   s = open_file(in_directory("empty"));
   check_reads(s, nothing);
@@ -148,14 +145,13 @@ static void test_empty_file_and_empty_image(void **state){
   zt_source_close(NULL);
 }
 
-static void test_a_large_read(void **state){
+TEST(test_a_large_read){
   size_t n = (size_t)9<<20;
   blob b = { 0 };
   uint64_t seed = 9;
   uint8_t *buffer = malloc(n);
   zt_error err = ZT_ERROR_NONE;
   zt_source *s;
-  (void)state;
   put_room(&b, n);
   for(size_t i=0; i<n; i += 8){
     uint64_t u = random64(&seed);
@@ -174,7 +170,7 @@ static void test_a_large_read(void **state){
 }
 
 /* Offsets and times of more than 32 bits, also where long has no more. The file is a hole but for its two ends. */
-static void test_a_file_beyond_4_gib_and_2038(void **state){
+TEST(test_a_file_beyond_4_gib_and_2038){
   const uint64_t size = ((uint64_t)5<<30) + 3;
   const char *path = in_directory("far");
   struct timespec times[2] = { { 4102444800, 7 }, { 4102444800, 7 } };
@@ -183,7 +179,6 @@ static void test_a_file_beyond_4_gib_and_2038(void **state){
   struct stat st;
   zt_source *s;
   int fd;
-  (void)state;
   write_file(path, "near", 4);
   fd = open(path, O_WRONLY);
   assert_int_equal(pwrite(fd, "end", 3, (off_t)size-3), 3);
@@ -203,10 +198,9 @@ static void test_a_file_beyond_4_gib_and_2038(void **state){
 
 /* --- A file that changes while it is open --- */
 
-static void test_a_file_that_is_cut_short_while_it_is_open(void **state){
+TEST(test_a_file_that_is_cut_short_while_it_is_open){
   blob content = twenty_bytes();
   const char *path = in_directory("cut");
-  (void)state;
   for(off_t size=0; size<SIZE; size++){
     zt_error err = ZT_ERROR_NONE;
     uint8_t buffer[SIZE];
@@ -237,13 +231,12 @@ static void set_time(const char *path, time_t seconds, long nanoseconds){
   assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void test_a_file_that_is_written_to_is_noticed(void **state){
+TEST(test_a_file_that_is_written_to_is_noticed){
   blob content = twenty_bytes();
   const char *path = in_directory("written");
   zt_error err = ZT_ERROR_NONE;
   zt_source *s;
   FILE *f;
-  (void)state;
   write_file(path, content.p, content.n);
   set_time(path, 1000000000, 5);
   s = open_file(path);
@@ -268,13 +261,12 @@ static void test_a_file_that_is_written_to_is_noticed(void **state){
 }
 
 /* A new file under the old name is another file: the open one stays what it was. */
-static void test_a_file_that_is_replaced_is_read_on(void **state){
+TEST(test_a_file_that_is_replaced_is_read_on){
   blob content = twenty_bytes();
   const char *path = in_directory("replaced");
   zt_error err = ZT_ERROR_NONE;
   uint8_t buffer[SIZE];
   zt_source *s;
-  (void)state;
   write_file(path, content.p, content.n);
   s = open_file(path);
   write_file(in_directory("new"), "short", 5);
@@ -291,13 +283,12 @@ static void test_a_file_that_is_replaced_is_read_on(void **state){
 
 /* --- Opening --- */
 
-static void test_identity_is_what_the_system_says(void **state){
+TEST(test_identity_is_what_the_system_says){
   const char *path = in_directory("identity");
   const zt_identity *id;
   zt_source *s;
   zt_stat z;
   struct stat st;
-  (void)state;
   write_file(path, "four", 4);
   set_time(path, 1234567890, 987654321);
   assert_int_equal(stat(path, &st), 0);
@@ -325,10 +316,9 @@ static void check_refused(const char *path, const zt_stat *known, const char *me
 }
 
 /* Nothing of this may block. */
-static void test_what_is_no_regular_file_is_refused(void **state){
+TEST(test_what_is_no_regular_file_is_refused){
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  (void)state;
   snprintf(address.sun_path, sizeof(address.sun_path), "%s", in_directory("socket"));
   assert_int_equal(bind(fd, (struct sockaddr*)&address, sizeof(address)), 0);
   assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
@@ -346,13 +336,12 @@ static void test_what_is_no_regular_file_is_refused(void **state){
 }
 
 /* A program without standard input gets descriptor 0 for the first file that it opens: a descriptor like any other. */
-static void test_descriptor_0_is_a_descriptor(void **state){
+TEST(test_descriptor_0_is_a_descriptor){
   zt_error err = ZT_ERROR_NONE;
   int kept = dup(0), rc;
   uint8_t buffer[4] = { 0 };
   zt_source *s;
   bool has_identity = false;
-  (void)state;
   write_file(in_directory("zero"), "four", 4);
   close(0);
   rc = zt_source_open(in_directory("zero"), NULL, &s, &err);
@@ -370,13 +359,12 @@ static void test_descriptor_0_is_a_descriptor(void **state){
   assert_memory_equal(buffer, "four", 4);
 }
 
-/* What is known of a path spares the question, and is not believed where it matters. */
-static void test_opening_with_what_is_known(void **state){
+/* Known facts about a path spare a system call, and are verified where it matters. */
+TEST(test_opening_with_what_is_known){
   const char *path = in_directory("known");
   zt_error err = ZT_ERROR_NONE;
   zt_stat known, missing = { ZT_KIND_MISSING, { 0, 0, 0, 0, 0 } };
   zt_source *s;
-  (void)state;
   write_file(path, "four", 4);
   assert_int_equal(zt_os_stat(path, &known), 0);
   write_file(path, "twelve bytes", 12);
@@ -399,9 +387,8 @@ static void test_opening_with_what_is_known(void **state){
 
 /* --- The rest of core/os.h --- */
 
-static void test_stat_and_exists(void **state){
+TEST(test_stat_and_exists){
   zt_stat s = { ZT_KIND_FILE, { 1, 1, 1, 1, 1 } };
-  (void)state;
   assert_int_equal(zt_os_stat(in_directory("missing"), &s), ENOENT);
   assert_int_equal(s.kind, ZT_KIND_MISSING);
   assert_int_equal(zt_os_exists(in_directory("missing")), ENOENT);
@@ -415,13 +402,12 @@ static void test_stat_and_exists(void **state){
   assert_string_equal(zt_kind_name(ZT_KIND_DIRECTORY), "a directory");
 }
 
-static void test_reading_a_directory(void **state){
+TEST(test_reading_a_directory){
   char path[128];
   int error_number = 0, n = 0;
   zt_directory *d;
   zt_kind kind;
   const char *name;
-  (void)state;
   snprintf(path, sizeof(path), "%s", in_directory("listed"));
   assert_int_equal(mkdir(path, 0755), 0);
   d = zt_os_opendir(path, &error_number);
@@ -455,11 +441,10 @@ static void test_reading_a_directory(void **state){
 }
 
 /* A change within one tick of the clock that stamps files may leave their times as they were. */
-static void test_settled(void **state){
+TEST(test_settled){
   struct timespec now;
   int64_t t, second = 1000000000;
   zt_identity id = { 0 };
-  (void)state;
   assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
   t = (int64_t)now.tv_sec*second + now.tv_nsec;
   id.mtime = id.ctime = t-10*second+1;
@@ -481,10 +466,9 @@ static void test_settled(void **state){
   assert_true(zt_os_settled(&id));
 }
 
-static void test_advice_about_large_pages_touches_no_byte(void **state){
+TEST(test_advice_about_large_pages_touches_no_byte){
   size_t n = (size_t)9<<20;
   uint8_t *p = malloc(n);
-  (void)state;
   memset(p, 0x5A, n);
   zt_os_advise_large(p, n);
   zt_os_advise_large(p+1, n-1);
@@ -496,9 +480,8 @@ static void test_advice_about_large_pages_touches_no_byte(void **state){
 
 #if !defined(_WIN32)
 /* Pages of one's own: 0, and to be written to, also after others were given back. */
-static void test_mapping(void **state){
+TEST(test_mapping){
   static const size_t sizes[] = { 1, 4096, 100001, ((size_t)6<<20)+12345 };
-  (void)state;
   for(size_t i=0; i<COUNT(sizes); i++){
     for(int again=0; again<2; again++){
       uint8_t *p = zt_os_map(sizes[i]);
@@ -515,26 +498,5 @@ static void test_mapping(void **state){
 #endif
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_reads_of_a_file),
-    cmocka_unit_test(test_reads_of_an_image),
-    cmocka_unit_test(test_empty_file_and_empty_image),
-    cmocka_unit_test(test_a_large_read),
-    cmocka_unit_test(test_a_file_beyond_4_gib_and_2038),
-    cmocka_unit_test(test_a_file_that_is_cut_short_while_it_is_open),
-    cmocka_unit_test(test_a_file_that_is_written_to_is_noticed),
-    cmocka_unit_test(test_a_file_that_is_replaced_is_read_on),
-    cmocka_unit_test(test_identity_is_what_the_system_says),
-    cmocka_unit_test(test_what_is_no_regular_file_is_refused),
-    cmocka_unit_test(test_descriptor_0_is_a_descriptor),
-    cmocka_unit_test(test_opening_with_what_is_known),
-    cmocka_unit_test(test_stat_and_exists),
-    cmocka_unit_test(test_reading_a_directory),
-    cmocka_unit_test(test_settled),
-    cmocka_unit_test(test_advice_about_large_pages_touches_no_byte),
-#if !defined(_WIN32)
-    cmocka_unit_test(test_mapping),
-#endif
-  };
-  return cmocka_run_group_tests_name("source", tests, make_directory, remove_directory);
+  return run_all("source", make_directory, remove_directory);
 }

@@ -7,7 +7,7 @@
 
 /* --- Arithmetic --- */
 
-static void test_claim_at_the_boundaries(void **state){
+TEST(test_claim_at_the_boundaries){
   static const struct { uint64_t total, off, len; bool fits; } rows[] = {
     { 0, 0, 0, true }, { 0, 0, 1, false }, { 0, 1, 0, false }, { 0, MAX, 0, false }, { 0, MAX, 1, false },
     { 10, 0, 10, true }, { 10, 0, 11, false }, { 10, 10, 0, true }, { 10, 10, 1, false }, { 10, 11, 0, false },
@@ -17,7 +17,6 @@ static void test_claim_at_the_boundaries(void **state){
     { (uint64_t)1<<63, (uint64_t)1<<63, 0, true }, { (uint64_t)1<<63, (uint64_t)1<<63, (uint64_t)1<<63, false },
     { (uint64_t)1<<32, ((uint64_t)1<<32)-1, 1, true }, { (uint64_t)1<<32, (uint64_t)1<<32, 1, false },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     check( zt_claim(rows[i].total, rows[i].off, rows[i].len)==rows[i].fits, "row %zu", i );
   }
@@ -28,13 +27,12 @@ static void test_claim_at_the_boundaries(void **state){
   }
 }
 
-static void test_add_at_the_boundaries(void **state){
+TEST(test_add_at_the_boundaries){
   static const struct { uint64_t a, b; bool fits; } rows[] = {
     { 0, 0, true }, { MAX, 0, true }, { 0, MAX, true }, { MAX, 1, false }, { 1, MAX, false }, { MAX-1, 1, true },
     { 1, MAX-1, true }, { 2, MAX-1, false }, { MAX, MAX, false }, { (uint64_t)1<<63, (uint64_t)1<<63, false },
     { (uint64_t)1<<63, ((uint64_t)1<<63)-1, true }, { MAX/2, MAX/2+1, true }, { MAX/2+1, MAX/2+1, false },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     uint64_t out = 0;
     check( zt_add64(rows[i].a, rows[i].b, &out)==rows[i].fits, "row %zu", i );
@@ -56,9 +54,8 @@ static void check_mul(uint64_t a, uint64_t b){
   check( !fits || out==a*b, "%llu * %llu", (unsigned long long)a, (unsigned long long)b );
 }
 
-static void test_mul_at_the_boundaries(void **state){
+TEST(test_mul_at_the_boundaries){
   uint64_t seed = 1, out;
-  (void)state;
   assert_true(zt_mul64((uint64_t)1<<32, ((uint64_t)1<<32)-1, &out) && out==MAX-0xFFFFFFFF);
   assert_false(zt_mul64((uint64_t)1<<32, (uint64_t)1<<32, &out));
   assert_true(zt_mul64(3, MAX/3, &out) && out==MAX);   /* 2^64 - 1 is a multiple of 3 */
@@ -81,9 +78,8 @@ static void test_mul_at_the_boundaries(void **state){
   }
 }
 
-static void test_byte_order(void **state){
+TEST(test_byte_order){
   static const uint8_t p[8] = { 0x81, 0x02, 0x83, 0x04, 0x85, 0x06, 0x87, 0x08 };
-  (void)state;
   assert_int_equal(zt_be(p, 0), 0);
   assert_int_equal(zt_be(p, 1), 0x81);
   assert_int_equal(zt_be(p, 2), 0x8102);
@@ -97,8 +93,7 @@ static void test_byte_order(void **state){
 
 #define LONGEST 40
 
-static void test_equal_of_every_length_and_every_differing_position(void **state){
-  (void)state;
+TEST(test_equal_of_every_length_and_every_differing_position){
   for(size_t n=0; n<=LONGEST; n++){
     for(unsigned shift=0; shift<8; shift++){
       uint8_t *a = malloc(n+shift), *b = malloc(n);
@@ -119,8 +114,7 @@ static void test_equal_of_every_length_and_every_differing_position(void **state
   }
 }
 
-static void test_has_nul_of_every_length_and_position(void **state){
-  (void)state;
+TEST(test_has_nul_of_every_length_and_position){
   for(size_t n=0; n<=LONGEST; n++){
     for(unsigned fill=1; fill<256; fill++){
       blob b = { 0 };
@@ -137,11 +131,10 @@ static void test_has_nul_of_every_length_and_position(void **state){
   }
 }
 
-static void test_has_nul_is_not_misled_by_neighbours(void **state){
+TEST(test_has_nul_is_not_misled_by_neighbours){
   /* x - 0x01..01 borrows from the byte above: 0x01 and 0x80 beside each other are what a careless trick takes for 0. */
   static const uint8_t odd[] = { 0x01, 0x80, 0x81, 0xFF, 0x7F, 0x02 };
   uint64_t seed = 7;
-  (void)state;
   for(int i=0; i<200000; i++){
     uint8_t a[LONGEST];
     size_t n = random_below(&seed, LONGEST+1);
@@ -156,13 +149,12 @@ static void test_has_nul_is_not_misled_by_neighbours(void **state){
 
 /* --- Texts --- */
 
-static void test_text_equality_and_order(void **state){
+TEST(test_text_equality_and_order){
   static const zt_text ascending[] = {   /* No two are equal */
     ZT_TEXT_INIT(""), ZT_TEXT_INIT("\0"), ZT_TEXT_INIT("\0a"), ZT_TEXT_INIT("a"), ZT_TEXT_INIT("a\0"), ZT_TEXT_INIT("aa"),
     ZT_TEXT_INIT("ab"), ZT_TEXT_INIT("b"), ZT_TEXT_INIT("layer.10"), ZT_TEXT_INIT("layer.2"), ZT_TEXT_INIT("\x7f"),
     ZT_TEXT_INIT("\xC3\xBC"), ZT_TEXT_INIT("\xE6\xB0\xB4"), ZT_TEXT_INIT("\xEF\xBF\xBD"), ZT_TEXT_INIT("\xF0\x90\x85\x91"),
   };
-  (void)state;
   for(size_t i=0; i<COUNT(ascending); i++){
     for(size_t j=0; j<COUNT(ascending); j++){
       int c = zt_text_compare(ascending[i], ascending[j]);
@@ -178,15 +170,5 @@ static void test_text_equality_and_order(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_claim_at_the_boundaries),
-    cmocka_unit_test(test_add_at_the_boundaries),
-    cmocka_unit_test(test_mul_at_the_boundaries),
-    cmocka_unit_test(test_byte_order),
-    cmocka_unit_test(test_equal_of_every_length_and_every_differing_position),
-    cmocka_unit_test(test_has_nul_of_every_length_and_position),
-    cmocka_unit_test(test_has_nul_is_not_misled_by_neighbours),
-    cmocka_unit_test(test_text_equality_and_order),
-  };
-  return cmocka_run_group_tests_name("span", tests, NULL, NULL);
+  return run_all("span", NULL, NULL);
 }

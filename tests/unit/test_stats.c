@@ -1,5 +1,5 @@
 /*
-** Statistics of values: tensor/stats.h. What they must be is computed here in long double, in two passes.
+** Statistics of values: tensor/stats.h. Two passes in long double give the expected ones.
 */
 #include "tensors.h"
 
@@ -205,7 +205,7 @@ static double far_and_zero_last(size_t i, uint64_t *seed){ return i%4096==4095 |
 static double far_both_ways(size_t i, uint64_t *seed){ return (i%2 ? 1e8 : -1e8)+normal(seed); }
 static double all_zero(size_t i, uint64_t *seed){ (void)seed; return i%2 ? 0.0 : -0.0; }
 
-static void test_hard_numbers(void **state){
+TEST_WITH(test_hard_numbers, NULL, no_faults){
 #define ROW(f) { #f, f }
   static const struct { const char *what; maker make; } rows[] = {
     ROW(far), ROW(very_far), ROW(far_and_sorted), ROW(around_zero), ROW(steps), ROW(outlier_first), ROW(outlier_8), ROW(outlier_last), ROW(outlier_in_each_block),
@@ -215,7 +215,6 @@ static void test_hard_numbers(void **state){
     ROW(tiny_after_zeros), ROW(least_after_zeros),
   };
 #undef ROW
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     static const size_t lengths[] = { 2, 1000, 4096, 5000, N };
     for(size_t k=0; k<COUNT(lengths); k++){
@@ -230,10 +229,9 @@ static void test_hard_numbers(void **state){
 
 /* --- NaN, infinities and lengths --- */
 
-static void test_every_length_with_something_not_finite_anywhere(void **state){
+TEST_WITH(test_every_length_with_something_not_finite_anywhere, NULL, no_faults){
   static const size_t lengths[] = { 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33 };
   static const char *const dtypes[] = { "f64", "f32", "f16", "bf16" };
-  (void)state;
   for(size_t d=0; d<COUNT(dtypes); d++){
     for(size_t k=0; k<COUNT(lengths); k++){
       size_t n = lengths[k];
@@ -250,10 +248,9 @@ static void test_every_length_with_something_not_finite_anywhere(void **state){
   }
 }
 
-static void test_blocks_with_something_not_finite(void **state){
+TEST_WITH(test_blocks_with_something_not_finite, NULL, no_faults){
   static const size_t lengths[] = { 4095, 4096, 4097, 8192, 8193, 20000 };
   static const size_t places[] = { 0, 1, 4094, 4095, 4096, 8191, 8192, 19999 };
-  (void)state;
   for(size_t k=0; k<COUNT(lengths); k++){
     for(size_t p=0; p<COUNT(places); p++){
       uint64_t seed = 6;
@@ -267,8 +264,7 @@ static void test_blocks_with_something_not_finite(void **state){
   }
 }
 
-static void test_nothing_finite(void **state){
-  (void)state;
+TEST_WITH(test_nothing_finite, NULL, no_faults){
   for(size_t n=0; n<10000; n=n*3+1){
     for(size_t i=0; i<n; i++) values[i] = i%3==0 ? HUGE_VAL : i%3==1 ? (double)NAN : -HUGE_VAL;
     check_values(values, n, "nothing finite");
@@ -282,11 +278,10 @@ static void test_nothing_finite(void **state){
 
 /* --- Types --- */
 
-static void test_floats_of_every_type(void **state){
+TEST_WITH(test_floats_of_every_type, NULL, no_faults){
   static const struct { const char *dtype, *logical; double unit; } rows[] = { { "f64", NULL, 0.125 }, { "f32", NULL, 0.125 }, { "f16", NULL, 0.125 }, { "bf16", NULL, 0.125 },
     { "u8", "f8_e4m3fn", 0.5 }, { "u8", "f8_e5m2", 1 }, { "u8", "f8_e4m3fnuz", 0.5 }, { "u8", "f8_e5m2fnuz", 1 } };
   uint64_t seed = 7;
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     size_t m = rows[i].unit<1 ? 15 : 7;
     for(size_t k=0; k<10000; k++) values[k] = ((double)random_below(&seed, m)-3)*rows[i].unit;
@@ -303,7 +298,7 @@ static void test_floats_of_every_type(void **state){
 }
 
 /* Bounds of integers are exact, where f64 would not tell them from their neighbours. */
-static void test_integers_at_their_bounds(void **state){
+TEST_WITH(test_integers_at_their_bounds, NULL, no_faults){
   static const struct { const char *dtype; size_t n; uint64_t values[4], low, high; } rows[] = {
     { "i64", 2, { 0x7FFFFFFFFFFFFFFF, 0x7FFFFFFFFFFFFFFE }, 0x7FFFFFFFFFFFFFFE, 0x7FFFFFFFFFFFFFFF },
     { "i64", 2, { 0x8000000000000000, 0x8000000000000001 }, 0x8000000000000000, 0x8000000000000001 },
@@ -314,7 +309,6 @@ static void test_integers_at_their_bounds(void **state){
     { "i16", 2, { 0x8000, 0x7FFF }, (uint64_t)-32768, 32767 }, { "u16", 2, { 0xFFFF, 2 }, 2, 0xFFFF }, { "i8", 3, { 0x80, 0x7F, 0 }, (uint64_t)-128, 127 },
     { "u8", 2, { 255, 254 }, 254, 255 }, { "bool", 3, { 1, 0, 1 }, 0, 1 }, { "bool", 2, { 1, 2 }, 1, 1 }, { "bool", 1, { 0 }, 0, 0 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int sparse=0; sparse<3; sparse++){   /* The last with an element that is not stored */
       recipe r = { .format = sparse ? "sparse_coo" : "dense", .rank = 1, .shape = { rows[i].n+(sparse==2) } };
@@ -350,9 +344,8 @@ static void test_integers_at_their_bounds(void **state){
 }
 
 /* Mean, std and l2 of integers, whose squares f64 holds as well as any. */
-static void test_integers_of_every_type(void **state){
+TEST_WITH(test_integers_of_every_type, NULL, no_faults){
   static const char *const dtypes[] = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" };
-  (void)state;
   for(size_t d=0; d<COUNT(dtypes); d++){
     const zt_dtype *t = named(dtypes[d]);
     recipe r = { .format = "dense", .rank = 1, .shape = { 30000 } };
@@ -380,9 +373,8 @@ static void test_integers_of_every_type(void **state){
   }
 }
 
-static void test_complex_numbers_have_none(void **state){
+TEST_WITH(test_complex_numbers_have_none, NULL, no_faults){
   static const char *const formats[] = { "dense", "sparse_coo" };
-  (void)state;
   for(int i=0; i<2; i++){
     for(int wide=0; wide<2; wide++){
       recipe r = { .format = formats[i], .rank = 1, .shape = { 1 } };
@@ -408,7 +400,7 @@ static void test_complex_numbers_have_none(void **state){
 
 /* --- Other layouts --- */
 
-static void test_values_of_one_cell_count_once(void **state){
+TEST_WITH(test_values_of_one_cell_count_once, NULL, no_faults){
   recipe r = { .format = "sparse_coo", .rank = 2, .shape = { 10, 10 } };
   double want[] = { 3, -1, HUGE_VAL, 0 };   /* 1+2, -1, inf, 5-5, and what is not stored */
   static const double stored[] = { 1, -1, HUGE_VAL, 5, 2, -5 };
@@ -416,7 +408,6 @@ static void test_values_of_one_cell_count_once(void **state){
   blob data = { 0 }, coords = { 0 };
   reference expected = reference_of(want, 4, 96);
   zt_stats s;
-  (void)state;
   for(size_t i=0; i<6; i++) put_real(&data, "f32", stored[i]);
   put(&coords, rows, 6);
   put(&coords, columns, 6);
@@ -428,11 +419,10 @@ static void test_values_of_one_cell_count_once(void **state){
   clear_recipe(&r);
 }
 
-static void test_sparse_objects_of_unusual_shapes(void **state){
+TEST_WITH(test_sparse_objects_of_unusual_shapes, NULL, no_faults){
   static const struct { uint32_t rank; uint64_t shape[3]; size_t n; } rows[] = {
     { 0, { 0 }, 1 }, { 0, { 0 }, 0 }, { 1, { 0 }, 0 }, { 3, { 5, 0, 2 }, 0 }, { 1, { 9 }, 0 }, { 2, { (uint64_t)1<<32, (uint64_t)1<<31 }, 3 }, { 1, { (uint64_t)1<<52 }, 1 }, { 1, { 1000000 }, 3 }, { 2, { 100000, 100000 }, 3 },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     recipe r = { .format = "sparse_coo", .rank = rows[i].rank };
     double stored[] = { 1e6, -2, 3 };
@@ -455,13 +445,12 @@ static void test_sparse_objects_of_unusual_shapes(void **state){
   }
 }
 
-static void test_quantized_groups_have_those_of_their_values(void **state){
+TEST_WITH(test_quantized_groups_have_those_of_their_values, NULL, no_faults){
   recipe r = { .format = "quantized_group", .rank = 2, .shape = { 40, 1024 } };
   blob words = { 0 }, scales = { 0 }, zeros = { 0 };
   uint64_t seed = 9;
   reference want;
   zt_stats s;
-  (void)state;
   put_map(&r.attributes, 3);
   put_key_uint(&r.attributes, "bits", 4);
   put_key_uint(&r.attributes, "group_size", 32);
@@ -489,7 +478,7 @@ static void test_quantized_groups_have_those_of_their_values(void **state){
 }
 
 /* A failure of reading is one of statistics. */
-static void test_a_fault_of_the_content(void **state){
+TEST_WITH(test_a_fault_of_the_content, NULL, no_faults){
   static const double some[] = { 1, 2, 3, 4 };
   recipe r = dense_of("f32", NULL, some, 4);
   zt_error err = ZT_ERROR_NONE;
@@ -497,7 +486,6 @@ static void test_a_fault_of_the_content(void **state){
   zt_tensor t;
   opened o;
   blob file;
-  (void)state;
   r.parts[0].storing = ZSTD;
   file = file_of(&r);
   file.p[64+8] ^= 0xFF;
@@ -511,23 +499,9 @@ static void test_a_fault_of_the_content(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_teardown(test_hard_numbers, no_faults),
-    cmocka_unit_test_teardown(test_every_length_with_something_not_finite_anywhere, no_faults),
-    cmocka_unit_test_teardown(test_blocks_with_something_not_finite, no_faults),
-    cmocka_unit_test_teardown(test_nothing_finite, no_faults),
-    cmocka_unit_test_teardown(test_floats_of_every_type, no_faults),
-    cmocka_unit_test_teardown(test_integers_at_their_bounds, no_faults),
-    cmocka_unit_test_teardown(test_integers_of_every_type, no_faults),
-    cmocka_unit_test_teardown(test_complex_numbers_have_none, no_faults),
-    cmocka_unit_test_teardown(test_values_of_one_cell_count_once, no_faults),
-    cmocka_unit_test_teardown(test_sparse_objects_of_unusual_shapes, no_faults),
-    cmocka_unit_test_teardown(test_quantized_groups_have_those_of_their_values, no_faults),
-    cmocka_unit_test_teardown(test_a_fault_of_the_content, no_faults),
-  };
   if( LDBL_MAX_EXP<=DBL_MAX_EXP ){
     print_message("stats: long double is no wider than double here, nothing to compare with\n");
     return 0;
   }
-  return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+  return run_all("stats", NULL, NULL);
 }

@@ -24,7 +24,7 @@ static zt_stream *open_stream(const subject *s){
   return stream;
 }
 
-/* What is stored of n bytes of content in these forms. */
+/* The stored bytes of n bytes of content, in these forms. */
 enum { PLAIN, ONE_FRAME, FRAMES, FORMS };
 
 static blob stored_as(int form, const uint8_t *content, size_t n){
@@ -56,7 +56,7 @@ static uint8_t *make_content(size_t n){
 
 /* --- Reads in any order --- */
 
-/* What a stream has decoded after a read, as its header says it. */
+/* The bytes that a stream has decoded after a read, by the rules in its header. */
 typedef struct model {
   uint64_t position, decoded, total;
   bool known, encoded, kept;
@@ -97,10 +97,9 @@ static void check_read(zt_stream *stream, const subject *s, model *m, const uint
   free(out);
 }
 
-static void test_reads_in_any_order(void **state){
+TEST(test_reads_in_any_order){
   static const size_t sizes[] = { 1, 2, 100, 5000, 700000 };
   static const char *const names[] = { "raw", "one frame", "frames" };
-  (void)state;
   for(size_t z=0; z<COUNT(sizes); z++){
     size_t n = sizes[z];
     uint8_t *content = make_content(n);
@@ -134,11 +133,10 @@ static void test_reads_in_any_order(void **state){
   zt_stream_close(NULL);
 }
 
-static void test_skipping_decodes_no_more_than_it_must(void **state){
+TEST(test_skipping_decodes_no_more_than_it_must){
   enum { SIZE = 600000 };
   uint8_t *content = make_content(SIZE), byte;
   blob stored = stored_as(ONE_FRAME, content, SIZE);
-  (void)state;
   for(int by=0; by<3; by++){
     zt_error err = ZT_ERROR_NONE;
     subject s;
@@ -167,12 +165,11 @@ static void test_skipping_decodes_no_more_than_it_must(void **state){
   free(content);
 }
 
-/* What is wrong at the end is no reason against bytes before it, in whatever order they are read. */
-static void test_going_back_before_a_fault(void **state){
+/* A fault at the end does not spoil the bytes before it, in any order of reads. */
+TEST(test_going_back_before_a_fault){
   enum { SIZE = 600000 };
   uint8_t *content = make_content(SIZE), byte;
   blob stored = stored_as(ONE_FRAME, content, SIZE);
-  (void)state;
   for(int by=0; by<2; by++){
     zt_error err = ZT_ERROR_NONE;
     subject s;
@@ -193,9 +190,8 @@ static void test_going_back_before_a_fault(void **state){
   free(content);
 }
 
-static void test_the_length(void **state){
+TEST(test_the_length){
   uint8_t *content = make_content(1000);
-  (void)state;
   for(int form=0; form<FORMS; form++){
     blob stored = stored_as(form, content, 1000);
     for(int by=0; by<3; by++){
@@ -222,13 +218,12 @@ static void test_the_length(void **state){
   free(content);
 }
 
-static void test_no_content(void **state){
+TEST(test_no_content){
   static const struct { const char *what, *encoding, *hex, *fault; } rows[] = {
     { "raw", "raw", "", NULL }, { "no stored byte", "zstd", "", NULL }, { "an empty frame", "zstd", "28b52ffd 20 00 010000", NULL },
     { "a skippable frame", "zstd", "502a4d18 01000000 00", NULL }, { "no frame", "zstd", "00112233 44", "zstd: Unknown frame descriptor" },
     { "a frame cut", "zstd", "28b52ffd 20 00 0100", "zstd: " }, { "a frame that is not empty", "zstd", "28b52ffd2004 210000 61626364", "zstd: decodes to more than the 0 bytes" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     blob stored = blob_of(rows[i].hex);
     for(int by=0; by<3; by++){
@@ -238,7 +233,7 @@ static void test_no_content(void **state){
       uint8_t byte;
       size_t got = 9;
       uint64_t n = 9;
-      if( by==BY_NOTHING && i==6 ) continue;   /* Who knows */
+      if( by==BY_NOTHING && i==6 ) continue;   /* The length is not known */
       open_subject(&s, stored.p, stored.n, rows[i].encoding, (known_by)by, 0, false);
       stream = open_stream(&s);
       for(size_t ask=0; ask<2; ask++){   /* Even where nothing is wanted, all is looked at */
@@ -265,7 +260,7 @@ static void test_no_content(void **state){
 /* --- Content that is not as told --- */
 
 /* The fault shows with the last byte that is told, and not before. */
-static void test_content_that_is_not_as_told(void **state){
+TEST(test_content_that_is_not_as_told){
   enum { SIZE = 300000 };
   static const struct { const char *what; uint64_t told; size_t cut; const char *more; uint64_t good; const char *message; } rows[] = {
     /* good: bytes that can be read */
@@ -280,7 +275,6 @@ static void test_content_that_is_not_as_told(void **state){
     { "E4: a frame behind", SIZE, 0, "28b52ffd2004 210000 61626364", SIZE-1, "zstd: decodes to more than the 300000 bytes that the manifest states" },
   };
   uint8_t *content = make_content(SIZE), *out = malloc(4*SIZE);
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int by=0; by<2; by++){
       for(int as_file=0; as_file<2; as_file++){
@@ -319,15 +313,14 @@ static void test_content_that_is_not_as_told(void **state){
   free(content);
 }
 
-/* Who asks once more at the end is told once more. */
-static void test_content_that_is_too_short_stays_so(void **state){
+/* A second read at the end gives the same answer. */
+TEST(test_content_that_is_too_short_stays_so){
   uint8_t out[10];
   blob stored = stored_as(ONE_FRAME, (const uint8_t*)"0123456789", 10);
   zt_error err = ZT_ERROR_NONE;
   subject s;
   zt_stream *stream;
   size_t got;
-  (void)state;
   open_subject(&s, stored.p, stored.n, "zstd", BY_FIELD, 12, false);
   stream = open_stream(&s);
   for(int again=0; again<3; again++){
@@ -340,13 +333,12 @@ static void test_content_that_is_too_short_stays_so(void **state){
 }
 
 /* Where nothing is told, the end shows it. */
-static void test_faults_of_content_of_unknown_length(void **state){
+TEST(test_faults_of_content_of_unknown_length){
   static const struct { const char *what; size_t cut; const char *more; bool ok; } rows[] = {
     { "sound", 0, "", true }, { "another frame", 0, "28b52ffd2004 210000 61626364", true }, { "cut", 1, "", false }, { "garbage", 0, "6761726261676521", false }, { "a byte", 0, "00", false },
   };
   enum { SIZE = 300000 };   /* More than one block of a frame */
   uint8_t *content = make_content(SIZE), *out = malloc(SIZE+1000);
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     blob stored = { 0 };
@@ -374,11 +366,10 @@ static void test_faults_of_content_of_unknown_length(void **state){
 }
 
 /* Decoded bytes in front that are none of the component's: read in any way, they are not there. */
-static void test_bytes_in_front_are_skipped(void **state){
+TEST(test_bytes_in_front_are_skipped){
   enum { BYTES = 3000 };
   static const size_t skips[] = { 0, 1, 128, BYTES-1, BYTES };
   uint8_t *content = make_content(BYTES), *out = malloc(BYTES);
-  (void)state;
   for(int form=0; form<FORMS; form++){
     for(size_t i=0; i<COUNT(skips); i++){
       for(int by=0; by<3; by++){
@@ -410,12 +401,11 @@ static void test_bytes_in_front_are_skipped(void **state){
   free(content);
 }
 
-static void test_what_cannot_be_opened(void **state){
+TEST(test_what_cannot_be_opened){
   static const struct { const char *encoding, *dtype; uint64_t elements; int rc; const char *message; } rows[] = {
     { "lz4", "u8", 4, SQLITE_ERROR, "encoding 'lz4' is not known" }, { "", "u8", 4, SQLITE_ERROR, "encoding '' is not known" },
     { "zstd", "f64", (uint64_t)1<<61, SQLITE_TOOBIG, "shape and dtype make more than 2^64 bytes" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     zt_error err = ZT_ERROR_NONE;
     zt_stream *stream = (zt_stream*)&err;
@@ -432,9 +422,8 @@ static void test_what_cannot_be_opened(void **state){
 }
 
 /* The payload and its component may go; opening reads nothing. */
-static void test_a_stream_keeps_its_component(void **state){
+TEST(test_a_stream_keeps_its_component){
   uint8_t out[10];
-  (void)state;
   for(int form=0; form<FORMS; form++){
     blob stored = stored_as(form, (const uint8_t*)"0123456789", 10);
     zt_error err = ZT_ERROR_NONE;
@@ -457,9 +446,8 @@ static void test_a_stream_keeps_its_component(void **state){
 }
 
 /* Bytes read before and after belong to no one state of the file. */
-static void test_a_file_that_changes_between_two_reads(void **state){
+TEST(test_a_file_that_changes_between_two_reads){
   uint8_t *content = make_content(900000), out[10];
-  (void)state;
   for(int form=0; form<FORMS; form++){
     blob stored = stored_as(form, content, 900000);
     zt_error err = ZT_ERROR_NONE;
@@ -484,11 +472,10 @@ static void test_a_file_that_changes_between_two_reads(void **state){
 
 /* --- Budgets and interrupts --- */
 
-/* What is decoded again counts again. */
-static void test_the_budget_counts_across_reads(void **state){
+/* Bytes that are decoded again count again. */
+TEST(test_the_budget_counts_across_reads){
   uint8_t *content = make_content(1000), out[1000];
   blob stored = stored_as(ONE_FRAME, content, 1000);
-  (void)state;
   for(int by=0; by<3; by++){
     zt_error err = ZT_ERROR_NONE;
     subject s;
@@ -530,26 +517,16 @@ static void test_the_budget_counts_across_reads(void **state){
   free(content);
 }
 
-typedef struct caller {
-  unsigned asked, stop_at;
-} caller;
-
-static bool answer(void *context){
-  caller *c = context;
-  return ++c->asked==c->stop_at;
-}
-
 /* Every few megabytes, be they read in small pieces or passed over; and not much more often. */
-static void test_asking_whether_to_go_on(void **state){
+TEST(test_asking_whether_to_go_on){
   enum { SIZE = 24<<20, PIECE = 64<<10 };
   uint8_t *content = make_content(SIZE), *out = malloc(SIZE);
-  (void)state;
   for(int form=0; form<FORMS; form++){
     blob stored = stored_as(form, content, SIZE);
     for(int way=0; way<3; way++){   /* Pieces; all at once; the last byte alone */
-      unsigned most = 0;
+      int most = 0;
       if( way==1 && form!=PLAIN ) continue;   /* One call of the decoder, up to ZT_WHOLE_MAX */
-      for(unsigned stop=0; stop<=3; stop++){
+      for(int stop=0; stop<=3; stop++){
         zt_error err = ZT_ERROR_NONE;
         caller c = { 0, stop };
         subject s;
@@ -558,12 +535,12 @@ static void test_asking_whether_to_go_on(void **state){
         int rc = SQLITE_OK;
         if( stop>most && stop ) continue;
         open_subject(&s, stored.p, stored.n, encoding_of(form), BY_SHAPE, SIZE, false);
-        s.budget.interrupt = (zt_interrupt){ answer, &c };
+        s.budget.interrupt = (zt_interrupt){ caller_stops, &c };
         stream = open_stream(&s);
         if( way==0 ) for(uint64_t at=0; at<SIZE && rc==SQLITE_OK; at+=PIECE) rc = zt_stream_read(stream, at, out, PIECE, &got, &err);
         if( way==1 ) rc = zt_stream_read(stream, 0, out, SIZE, &got, &err);
         if( way==2 ) rc = zt_stream_read(stream, SIZE-1, out, 1, &got, &err);
-        check( rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "form %d, way %d, stop %u: %d", form, way, stop, rc );
+        check( rc==(stop ? SQLITE_INTERRUPT : SQLITE_OK), "form %d, way %d, stop %d: %d", form, way, stop, rc );
         if( stop ){
           assert_int_equal(c.asked, stop);
           assert_int_equal(got, 0);
@@ -571,7 +548,7 @@ static void test_asking_whether_to_go_on(void **state){
         }else{
           most = c.asked;
           if( form==PLAIN && way==2 ) assert_int_equal(c.asked, 0);
-          else check( c.asked>=SIZE/(8u<<20) && c.asked<=SIZE/(1u<<20), "form %d, way %d: asked %u times", form, way, c.asked );
+          else check( c.asked>=SIZE/(8<<20) && c.asked<=SIZE/(1<<20), "form %d, way %d: asked %d times", form, way, c.asked );
         }
         zt_error_clear(&err);
         zt_stream_close(stream);
@@ -600,9 +577,8 @@ static const struct { const char *dtype, *type; } array_types[] = { { "f64", NUL
   { "i8", NULL }, { "u64", NULL }, { "u32", NULL }, { "u16", NULL }, { "u8", NULL }, { "bool", NULL }, { "u8", "f8_e4m3fn" }, { "u8", "f8_e8m0" }, { "f32", "complex64" },
   { "f64", "complex128" } };
 
-static void test_elements_of_every_type_and_byte_order(void **state){
+TEST(test_elements_of_every_type_and_byte_order){
   uint8_t *content = make_content(800);
-  (void)state;
   for(size_t i=0; i<COUNT(array_types); i++){
     const zt_dtype *d = named(array_types[i].type ? array_types[i].type : array_types[i].dtype);
     size_t n = 800/d->width;
@@ -636,13 +612,12 @@ static void test_elements_of_every_type_and_byte_order(void **state){
 }
 
 /* 0.1 has several arrays in one component, all of which is reversed in units of its own elements. */
-static void test_parts_of_a_big_endian_component(void **state){
+TEST(test_parts_of_a_big_endian_component){
   static const struct { const char *dtype, *part; uint64_t base, length; unsigned unit; } rows[] = {
     { "f32", "u64", 0, 3, 4 }, { "f32", "u64", 24, 2, 4 }, { "f32", "f32", 40, 2, 4 }, { "f64", "u64", 8, 2, 8 }, { "f16", "u64", 16, 1, 2 }, { "f16", "f16", 2, 5, 2 },
     { "u8", "u64", 8, 3, 1 }, { "bool", "bool", 3, 9, 1 }, { "i64", "u8", 0, 48, 8 },
   };
   uint8_t content[48];
-  (void)state;
   for(unsigned i=0; i<48; i++) content[i] = (uint8_t)(i*5+1);
   for(size_t i=0; i<COUNT(rows); i++){
     const zt_dtype *d = named(rows[i].part);
@@ -670,11 +645,10 @@ static void test_parts_of_a_big_endian_component(void **state){
 }
 
 /* Two in a byte: at odd places, of odd numbers, across the windows that they come through. */
-static void test_packed_elements(void **state){
+TEST(test_packed_elements){
   enum { BYTES = 2600 };
   static const size_t counts[] = { 0, 1, 2, 3, 7, 8, 9, 1021, 1022, 1023, 1024, 1025, 1026, 2045, 2046, 2047, 2048, 2049, 5190 };
   uint8_t *content = make_content(BYTES);
-  (void)state;
   for(int zstd=0; zstd<2; zstd++){
     zt_error err = ZT_ERROR_NONE;
     zt_array a;
@@ -703,10 +677,9 @@ static void test_packed_elements(void **state){
   free(content);
 }
 
-static void test_indices_of_every_type(void **state){
+TEST(test_indices_of_every_type){
   static const char *const types[] = { "u64", "i64", "u32", "i32", "u16", "i16", "u8", "i8" };
   enum { COUNT_OF = 2600 };
-  (void)state;
   for(size_t i=0; i<COUNT(types); i++){
     const zt_dtype *d = named(types[i]);
     bool is_signed = d->class==ZT_INT;
@@ -747,7 +720,7 @@ static void test_indices_of_every_type(void **state){
   }
 }
 
-static void test_arrays_that_cannot_be_opened(void **state){
+TEST(test_arrays_that_cannot_be_opened){
   static const struct { const char *dtype, *type; bool foreign; size_t n; const char *message; } rows[] = {
     { "f128", NULL, false, 16, "component 'data': dtype 'f128' is not known" }, { "complex64", NULL, false, 16, "component 'data': dtype 'complex64' is not known" },
     { "", NULL, false, 16, "component 'data': dtype '' is not known" }, { "f32", NULL, true, 16, "component 'data': dtype 'f32' is not known" },
@@ -756,7 +729,6 @@ static void test_arrays_that_cannot_be_opened(void **state){
     { "f32", NULL, false, 15, "component 'data': 15 bytes are no whole number of f32 elements" }, { "f64", "complex128", false, 24, "component 'data': 24 bytes are no whole number of complex128 elements" },
     { "i16", NULL, false, 1, "component 'data': 1 bytes are no whole number of i16 elements" },
   };
-  (void)state;
   for(size_t i=0; i<COUNT(rows); i++){
     for(int zstd=0; zstd<2; zstd++){
       zt_error err = ZT_ERROR_NONE;
@@ -778,19 +750,18 @@ static void test_arrays_that_cannot_be_opened(void **state){
 }
 
 /* Failures name the component; what goes well leaves the place as it was. */
-static void test_places(void **state){
+TEST(test_places){
   zt_error err = ZT_ERROR_NONE;
   uint8_t out[100];
   uint64_t n;
   zt_array a;
   subject s;
-  (void)state;
   err.path = "p";
   err.object = ZT_TEXT("o");
   open_typed(&s, "u16", NULL, "0123456789", 10, true);
   assert_int_equal(zt_array_measure(&s.payload, &n, &err), SQLITE_OK);
   assert_true(n==10 && err.component.z==NULL);
-  assert_int_equal(zt_array_open_part(&s.payload, named("u16"), 4, 5, &a, &err), SQLITE_OK);   /* Who asks has measured: two too many */
+  assert_int_equal(zt_array_open_part(&s.payload, named("u16"), 4, 5, &a, &err), SQLITE_OK);   /* The caller's length is two too large */
   assert_int_equal(zt_array_read(&a, 0, 3, out, &err), SQLITE_OK);
   if( zt_big_endian() ) zt_swap_bytes(out, 6, 2);
   assert_memory_equal(out, "456789", 6);
@@ -809,8 +780,7 @@ static void test_places(void **state){
   close_subject(&s);
 }
 
-static void test_arrays_without_elements_are_checked(void **state){
-  (void)state;
+TEST(test_arrays_without_elements_are_checked){
   for(int bad=0; bad<2; bad++){
     zt_error err = ZT_ERROR_NONE;
     zt_array a;
@@ -828,28 +798,5 @@ static void test_arrays_without_elements_are_checked(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_reads_in_any_order),
-    cmocka_unit_test(test_skipping_decodes_no_more_than_it_must),
-    cmocka_unit_test(test_going_back_before_a_fault),
-    cmocka_unit_test(test_the_length),
-    cmocka_unit_test(test_no_content),
-    cmocka_unit_test(test_content_that_is_not_as_told),
-    cmocka_unit_test(test_content_that_is_too_short_stays_so),
-    cmocka_unit_test(test_faults_of_content_of_unknown_length),
-    cmocka_unit_test(test_bytes_in_front_are_skipped),
-    cmocka_unit_test(test_what_cannot_be_opened),
-    cmocka_unit_test(test_a_stream_keeps_its_component),
-    cmocka_unit_test(test_a_file_that_changes_between_two_reads),
-    cmocka_unit_test(test_the_budget_counts_across_reads),
-    cmocka_unit_test(test_asking_whether_to_go_on),
-    cmocka_unit_test(test_elements_of_every_type_and_byte_order),
-    cmocka_unit_test(test_parts_of_a_big_endian_component),
-    cmocka_unit_test(test_packed_elements),
-    cmocka_unit_test(test_indices_of_every_type),
-    cmocka_unit_test(test_arrays_that_cannot_be_opened),
-    cmocka_unit_test(test_places),
-    cmocka_unit_test(test_arrays_without_elements_are_checked),
-  };
-  return cmocka_run_group_tests_name("stream", tests, make_file, remove_file);
+  return run_all("stream", make_file, remove_file);
 }

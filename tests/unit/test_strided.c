@@ -48,7 +48,7 @@ static void close_subject(subject *s){
   free(s->data);
 }
 
-/* What the element at a position of the dense form is. */
+/* The element at a position of the dense form. */
 static uint32_t element_at(const zt_object *object, uint64_t position){
   uint64_t at = 0;
   for(uint32_t d=object->rank; d-->0; position/=object->shape[d]){
@@ -90,8 +90,7 @@ static void expect_all(uint32_t rank, const uint64_t *shape, const uint64_t *str
   }
 }
 
-static void test_orders(void **state){
-  (void)state;
+TEST(test_orders){
   expect_all(0, (uint64_t[]){ 0 }, (uint64_t[]){ 0 }, "a scalar");
   expect_all(1, (uint64_t[]){ 5000 }, (uint64_t[]){ 1 }, "side by side");
   expect_all(1, (uint64_t[]){ 5000 }, (uint64_t[]){ 3 }, "gaps");
@@ -105,8 +104,7 @@ static void test_orders(void **state){
   expect_all(4, (uint64_t[]){ 8, 5, 30, 6 }, (uint64_t[]){ 30, 240, 1, 1200 }, "some order");
 }
 
-static void test_shared_elements(void **state){
-  (void)state;
+TEST(test_shared_elements){
   expect_all(2, (uint64_t[]){ 70, 90 }, (uint64_t[]){ 0, 1 }, "rows repeat");
   expect_all(2, (uint64_t[]){ 70, 90 }, (uint64_t[]){ 1, 0 }, "each repeats");
   expect_all(3, (uint64_t[]){ 10, 20, 30 }, (uint64_t[]){ 0, 0, 0 }, "one element");
@@ -116,9 +114,8 @@ static void test_shared_elements(void **state){
 }
 
 /* More elements than any memory has, of few that are stored. */
-static void test_a_huge_view_of_little(void **state){
+TEST(test_a_huge_view_of_little){
   subject s;
-  (void)state;
   open_subject(&s, 3, (uint64_t[]){ (uint64_t)1<<30, 1<<20, 5 }, (uint64_t[]){ 0, 0, 1 });
   for(int i=0; i<3; i++) expect_range(&s, (uint64_t)i*12345678901u, 5000, "huge");
   expect_range(&s, s.object.elements-2000, 2000, "its end");
@@ -126,10 +123,9 @@ static void test_a_huge_view_of_little(void **state){
 }
 
 /* Larger than what is kept: several boxes. */
-static void test_more_than_is_kept(void **state){
+TEST(test_more_than_is_kept){
   const uint64_t n = 3001;
   subject s;
-  (void)state;
   assert_true(n*n*4>ZT_STRIDED_KEPT);
   open_subject(&s, 2, (uint64_t[]){ n, n }, (uint64_t[]){ 1, n });
   expect_range(&s, 0, n*n, "all");
@@ -147,9 +143,5 @@ static void test_more_than_is_kept(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_orders), cmocka_unit_test(test_shared_elements), cmocka_unit_test(test_a_huge_view_of_little),
-    cmocka_unit_test(test_more_than_is_kept),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("strided", NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
-** Sums over more elements than a machine has: what stats.c and compare.c know of a block is merged with itself until it is
-** that of 2^63. What must come out is computed in long double.
+** Sums over more elements than a machine has: a block's sums in stats.c and compare.c are merged with themselves until they
+** are those of 2^63 elements. long double gives the expected result.
 */
 #include "test.h"
 
@@ -15,7 +15,7 @@
 #undef zt_compare
 
 #define BLOCK 4096
-#define DOUBLINGS 51    /* Of a block: 2^63 elements */
+#define DOUBLINGS 51    /* A block then has 2^63 elements */
 
 static double block[2][BLOCK];
 
@@ -58,8 +58,7 @@ static zt_stats finished(stats_accumulator *a){
   return s;
 }
 
-static void test_statistics_of_either_sign(void **state){
-  (void)state;
+TEST(test_statistics_of_either_sign){
   for(size_t k=0; k<COUNT(sizes); k++){
     const double x = sizes[k];
     zt_stats s;
@@ -77,8 +76,7 @@ static void test_statistics_of_either_sign(void **state){
 }
 
 /* The next double, one among ever more that are not: its distance to their mean is all there is. */
-static void test_statistics_of_one_that_is_next_to_all_others(void **state){
-  (void)state;
+TEST(test_statistics_of_one_that_is_next_to_all_others){
   for(size_t k=0; k<COUNT(sizes); k++){
     const double x = sizes[k], next = nextafter(x, HUGE_VAL);
     begin_stats(&all, next, x);
@@ -97,8 +95,7 @@ static void test_statistics_of_one_that_is_next_to_all_others(void **state){
 
 static compare_state state_of, same_of;
 
-static void test_comparison(void **state){
-  (void)state;
+TEST(test_comparison){
   for(size_t k=0; k<COUNT(sizes); k++){
     const double x = sizes[k];
     const void *elements[2] = { block[0], block[1] };
@@ -122,8 +119,7 @@ static void test_comparison(void **state){
 }
 
 /* Blocks of which one is beyond a bound, and one is not. */
-static void test_comparison_of_blocks_on_either_side_of_a_bound(void **state){
-  (void)state;
+TEST(test_comparison_of_blocks_on_either_side_of_a_bound){
   for(size_t k=0; k<COUNT(sizes); k++){
     const double x = sizes[k];
     long double squares = 0;
@@ -147,15 +143,9 @@ static void test_comparison_of_blocks_on_either_side_of_a_bound(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_statistics_of_either_sign),
-    cmocka_unit_test(test_statistics_of_one_that_is_next_to_all_others),
-    cmocka_unit_test(test_comparison),
-    cmocka_unit_test(test_comparison_of_blocks_on_either_side_of_a_bound),
-  };
   if( LDBL_MAX_EXP<=DBL_MAX_EXP ){
     print_message("sums: long double is no wider than double here, nothing to compare with\n");
     return 0;
   }
-  return cmocka_run_group_tests_name("sums", tests, NULL, NULL);
+  return run_all("sums", NULL, NULL);
 }

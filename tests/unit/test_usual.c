@@ -85,7 +85,7 @@ static bool same_message(const char *a, const char *b){
   return *a==*b;
 }
 
-/* The result code. What claims more bytes than there are (C6) may claim some that are there if more are behind. */
+/* Returns the result code. A length beyond the end (C6) may be right if more bytes follow. */
 static int assert_read_alike(const blob *map, const char *what){
   blob little = new_file(map, BEHIND_LITTLE), enough = new_file(map, BEHIND_ENOUGH);
   zt_error one = ZT_ERROR_NONE, other = ZT_ERROR_NONE;
@@ -105,7 +105,7 @@ static int assert_read_alike(const blob *map, const char *what){
   return rc;
 }
 
-/* What a writer may write of an object; zeros are the usual. */
+/* The choices of a writer for an object; zeros are the usual. */
 typedef struct written {
   uint32_t rank;
   uint64_t dimension;
@@ -169,8 +169,7 @@ static const struct {
   { "bytes beyond 64 bits", { .offset = 128, .length = UINT64_MAX-64 }, SQLITE_ERROR },
 };
 
-static void test_an_object_is_what_its_fields_say(void **state){
-  (void)state;
+TEST(test_an_object_is_what_its_fields_say){
   for(size_t i=0; i<COUNT(objects); i++){
     blob map = map_of(&objects[i].w);
     check( assert_read_alike(&map, objects[i].what)==objects[i].rc, "%s", objects[i].what );
@@ -179,8 +178,7 @@ static void test_an_object_is_what_its_fields_say(void **state){
 }
 
 /* Each byte, and each value that it could have. */
-static void test_every_byte_counts(void **state){
-  (void)state;
+TEST(test_every_byte_counts){
   for(size_t i=0; i<2; i++){
     blob map = map_of(&objects[i].w);
     for(size_t at=0; at<map.n; at++){
@@ -198,9 +196,5 @@ static void test_every_byte_counts(void **state){
 }
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_an_object_is_what_its_fields_say),
-    cmocka_unit_test(test_every_byte_counts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("usual", NULL, NULL);
 }

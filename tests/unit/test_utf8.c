@@ -63,8 +63,7 @@ static const struct { const char *what, *hex; bool valid; } rows[] = {
   { "one of each length", "41c3bce6b0b4f0908591", true },
 };
 
-static void test_boundaries(void **state){
-  (void)state;
+TEST(test_boundaries){
   for(size_t i=0; i<COUNT(rows); i++){
     blob b = blob_of(rows[i].hex);
     check( zt_utf8_valid(b.p, b.n)==rows[i].valid, "%s", rows[i].what );
@@ -74,8 +73,7 @@ static void test_boundaries(void **state){
 }
 
 /* The eight bytes that are looked at together, and what is left over, must not hide anything. */
-static void test_boundaries_within_ascii(void **state){
-  (void)state;
+TEST(test_boundaries_within_ascii){
   for(size_t i=0; i<COUNT(rows); i++){
     for(size_t before=0; before<=17; before++){
       for(size_t after=0; after<=9; after++){
@@ -126,10 +124,9 @@ static void compare(const uint8_t *p, size_t n){
   }
 }
 
-static void test_every_sequence_of_one_to_three_bytes(void **state){
+TEST(test_every_sequence_of_one_to_three_bytes){
   uint8_t p[3];
   unsigned valid[4] = { 0 };
-  (void)state;
   for(unsigned u=0; u<0x1000000; u++){
     p[0] = (uint8_t)(u>>16);
     p[1] = (uint8_t)(u>>8 & 0xFF);
@@ -147,10 +144,9 @@ static void test_every_sequence_of_one_to_three_bytes(void **state){
   assert_int_equal(valid[3], 128*128*128 + 2*128*1920 + 61440);
 }
 
-static void test_random_sequences_of_four_bytes(void **state){
+TEST(test_random_sequences_of_four_bytes){
   uint64_t seed = 3629;
   unsigned valid = 0;
-  (void)state;
   for(int i=0; i<3000000; i++){
     uint64_t u = random64(&seed);
     uint8_t p[4] = { (uint8_t)(u>>56), (uint8_t)(u>>48 & 0xFF), (uint8_t)(u>>40 & 0xFF), (uint8_t)(u>>32 & 0xFF) };
@@ -164,8 +160,7 @@ static void test_random_sequences_of_four_bytes(void **state){
   assert_true(valid>300000);
 }
 
-static void test_every_character_of_four_bytes(void **state){
-  (void)state;
+TEST(test_every_character_of_four_bytes){
   for(uint32_t u=0x10000; u<=0x10FFFF; u++){
     uint8_t p[4] = { (uint8_t)(0xF0 | u>>18), (uint8_t)(0x80 | (u>>12 & 63)), (uint8_t)(0x80 | (u>>6 & 63)),
         (uint8_t)(0x80 | (u & 63)) };
@@ -173,13 +168,12 @@ static void test_every_character_of_four_bytes(void **state){
   }
 }
 
-static void test_random_text(void **state){
+TEST(test_random_text){
   static const char *const pieces[] = {
     "a", "zz", "\xC3\xBC", "\xE6\xB0\xB4", "\xF0\x90\x85\x91", "abcdefgh", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"
   };
   uint64_t seed = 11;
   unsigned broken = 0;
-  (void)state;
   for(int i=0; i<100000; i++){
     uint8_t p[96];
     size_t n = 0;
@@ -199,8 +193,7 @@ static void test_random_text(void **state){
 }
 
 /* Every code point, and surrogates as Python's surrogatepass has them. */
-static void test_code_points_are_written(void **state){
-  (void)state;
+TEST(test_code_points_are_written){
   for(uint32_t u=0; u<=0x10FFFF; u++){
     const bool surrogate = u>=0xD800 && u<0xE000;
     uint8_t p[4];
@@ -214,14 +207,5 @@ static void test_code_points_are_written(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_boundaries),
-    cmocka_unit_test(test_boundaries_within_ascii),
-    cmocka_unit_test(test_every_sequence_of_one_to_three_bytes),
-    cmocka_unit_test(test_random_sequences_of_four_bytes),
-    cmocka_unit_test(test_every_character_of_four_bytes),
-    cmocka_unit_test(test_random_text),
-    cmocka_unit_test(test_code_points_are_written),
-  };
-  return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
+  return run_all("utf8", NULL, NULL);
 }

@@ -72,10 +72,9 @@ static void expect_fault(uint32_t i, const char *rule, const char *what, const c
   assert_failed(&err, what, row);
 }
 
-static void test_members(void **state){
+TEST_WITH(test_members, setup, teardown){
   archive a = { 0 };
   zt_zip_member m;
-  (void)state;
   add_member(&a, (archived){ .name = "a.npy", .data = "first", .padding = 9 });
   add_member(&a, (archived){ .name = "b", .data = "", .method = 8, .size = 77 });
   add_member(&a, (archived){ .name = "long", .data = "0123456789", .padding = 500 });
@@ -100,9 +99,8 @@ static void test_members(void **state){
   expect_data(2, 4, "0123", "behind more extra fields than usual");
 }
 
-static void test_an_archive_may_be_empty(void **state){
+TEST_WITH(test_an_archive_may_be_empty, setup, teardown){
   archive a = { 0 };
-  (void)state;
   expect_open(end_archive(&a, ""), "no member");
   assert_int_equal(zt_zip_members(zip), 0);
   assert_int_equal(zt_zip_find(zip, ZT_TEXT("a"), &err), -1);
@@ -110,10 +108,9 @@ static void test_an_archive_may_be_empty(void **state){
   expect_open(end_archive(&a, "with a comment"), "no member, a comment");
 }
 
-static void test_comments(void **state){
+TEST_WITH(test_comments, setup, teardown){
   archive a = { 0 };
   char *comment = malloc(65536);
-  (void)state;
   memset(comment, 'x', 65535);
   comment[65535] = 0;
   add_member(&a, (archived){ .name = "w", .data = "data" });
@@ -130,10 +127,9 @@ static void test_comments(void **state){
   free(comment);
 }
 
-static void test_the_end_record(void **state){
+TEST_WITH(test_the_end_record, setup, teardown){
   archive a = { 0 };
   blob b = { 0 };
-  (void)state;
   put_repeated(&b, 'x', 100);
   expect_refused(seal(&b), "ZP1", "end record is missing", "none");
   expect_refused(blob_of("504b0506"), "ZP1", "end record is missing", "short");
@@ -152,11 +148,10 @@ static void test_the_end_record(void **state){
 }
 
 /* As Python's zipfile and torch's miniz have it: bytes may follow the last signature of an end record, as many as a comment has */
-static void test_bytes_behind_the_archive(void **state){
+TEST_WITH(test_bytes_behind_the_archive, setup, teardown){
   static const struct { size_t n; const char *text; bool refused; } rows[] = {
     { 1, "", false }, { 1, "x", false }, { 22, "PK\5", false }, { 65535, "", false }, { 65536, "", true }, { 22, "PK\5\6", true }, { 40, "PK\5\6", true },
   };
-  (void)state;
   for(int comment=0; comment<2; comment++){
     for(size_t i=0; i<COUNT(rows); i++){
       archive a = { 0 };
@@ -180,10 +175,9 @@ static void test_bytes_behind_the_archive(void **state){
 }
 
 /* Two archives, one behind the other: torch does not read that, and neither is shown as if it were all */
-static void test_an_archive_behind_another(void **state){
+TEST_WITH(test_an_archive_behind_another, setup, teardown){
   archive first = { 0 }, second = { 0 };
   blob b, more;
-  (void)state;
   add_member(&first, (archived){ .name = "v", .data = "data" });
   add_member(&second, (archived){ .name = "w", .data = "data" });
   b = end_archive(&first, "");
@@ -193,8 +187,7 @@ static void test_an_archive_behind_another(void **state){
   expect_refused(seal(&b), "ZP2", "does not end at its end record", "two");
 }
 
-static void test_entries(void **state){
-  (void)state;
+TEST_WITH(test_entries, setup, teardown){
   for(int i=0; i<4; i++){
     archive a = { 0 };
     blob b;
@@ -209,11 +202,10 @@ static void test_entries(void **state){
   }
 }
 
-static void test_zip64(void **state){
+TEST_WITH(test_zip64, setup, teardown){
   archive a = { 0 };
   blob b;
   uint64_t offset;
-  (void)state;
   for(int i=0; i<5; i++){
     a = (archive){ 0 };
     add_member(&a, (archived){ .name = "w", .data = "data" });
@@ -240,10 +232,9 @@ static void test_zip64(void **state){
   expect_refused(seal(&a.bytes), "ZP4", "65535 entries", "no locator");
 }
 
-static void test_zip64_fields(void **state){
+TEST_WITH(test_zip64_fields, setup, teardown){
   archive a = { 0 };
   zt_zip_member m;
-  (void)state;
   add_member(&a, (archived){ .name = "a", .data = "data", .method = 8, .size = 0xFFFFFFFF,
                              .extra = "9999 0100 00 0100 0800 0000000001000000" });
   add_member(&a, (archived){ .name = "b", .data = "data", .size = 0xFFFFFFFF, .stored = 0xFFFFFFFF,
@@ -269,9 +260,8 @@ static void test_zip64_fields(void **state){
   expect_fault(6, "ZP5", "zip64", "a field that goes beyond");
 }
 
-static void test_faults_of_members(void **state){
+TEST_WITH(test_faults_of_members, setup, teardown){
   archive a = { 0 };
-  (void)state;
   add_member(&a, (archived){ .name = "encrypted", .data = "data", .flags = 1 });
   add_member(&a, (archived){ .name = "sizes", .data = "data", .size = 5 });
   add_member(&a, (archived){ .name = "past the end", .data = "data", .stored = 5000, .size = 5000 });
@@ -291,10 +281,9 @@ static void test_faults_of_members(void **state){
   expect_data(7, 9, "data", "sound");
 }
 
-static void test_a_local_header_that_leads_into_the_directory(void **state){
+TEST_WITH(test_a_local_header_that_leads_into_the_directory, setup, teardown){
   archive a = { 0 };
   blob b;
-  (void)state;
   add_member(&a, (archived){ .name = "w", .data = "data" });
   b = end_archive(&a, "");
   b.p[28] = 1;
@@ -302,9 +291,8 @@ static void test_a_local_header_that_leads_into_the_directory(void **state){
   expect_fault(0, "ZP6", "directory", "one more byte of extra field");
 }
 
-static void test_members_that_share_bytes(void **state){
+TEST_WITH(test_members_that_share_bytes, setup, teardown){
   archive a = { 0 };
-  (void)state;
   add_member(&a, (archived){ .name = "a", .data = "data" });
   add_member(&a, (archived){ .name = "b", .data = "data", .no_local = true });
   expect_refused(end_archive(&a, ""), "ZP11", "'a' and 'b' share", "one local header");
@@ -321,10 +309,9 @@ static void test_members_that_share_bytes(void **state){
 }
 
 /* One that is sound at the archive's very begin, a faulty one, and another order. */
-static void test_a_faulty_member_shares_no_byte(void **state){
+TEST_WITH(test_a_faulty_member_shares_no_byte, setup, teardown){
   archive a = { 0 };
   uint64_t at;
-  (void)state;
   add_member(&a, (archived){ .name = "a", .data = "data" });
   at = a.bytes.n;
   add_member(&a, (archived){ .name = "b", .data = "data" });
@@ -339,8 +326,8 @@ static void test_a_faulty_member_shares_no_byte(void **state){
   expect_fault(2, "ZP8", "encrypted", "f");
 }
 
-/* Members a, maybe one that is encrypted, and b, whose entries may stand in another order. The local header of a says so
-** many bytes more than its extra field has. */
+/* Members a and b, maybe with an encrypted member between them, and maybe with entries in another order. The local header
+** of a states `more` bytes more than its extra field has. */
 static blob pushed(unsigned padding, unsigned more, bool encrypted, bool swapped){
   const archived first = { .name = "a", .data = "0123456789", .padding = padding };
   const archived faulty = { .name = "f", .data = "secret", .flags = 1 };
@@ -363,13 +350,12 @@ static blob pushed(unsigned padding, unsigned more, bool encrypted, bool swapped
 }
 
 /* Local headers are not read before a member is located: how long their extra fields are is seen there. */
-static void test_an_extra_field_that_pushes_data_into_the_next_member(void **state){
-  (void)state;
+TEST_WITH(test_an_extra_field_that_pushes_data_into_the_next_member, setup, teardown){
   for(unsigned k=0; k<16; k++){
     const bool padded = k & 1, encrypted = k & 2, swapped = k & 4, more = k & 8;
     const unsigned padding = padded ? 60 : 0;
     const uint32_t a = swapped, b = swapped ? 0 : encrypted ? 2 : 1;
-    /* What is encrypted has 37 bytes, which are nobody's, since nobody can read them */
+    /* The encrypted member has 37 bytes, which belong to no component */
     const unsigned room = encrypted ? 30+1+6 : 0;
     char row[80];
     snprintf(row, sizeof(row), "%u bytes%s%s%s", padding, encrypted ? ", encrypted" : "", swapped ? ", swapped" : "", more ? ", one more" : "");
@@ -399,8 +385,7 @@ static void expect_found(int i, uint64_t size){
 }
 
 /* By their numbers, in the directory's order and against it; every name once, and one twice. */
-static void test_find(void **state){
-  (void)state;
+TEST_WITH(test_find, setup, teardown){
   for(int twice=0; twice<2; twice++){
     archive a = { 0 };
     char name[16];
@@ -419,10 +404,9 @@ static void test_find(void **state){
   }
 }
 
-static void test_every_cut_is_refused(void **state){
+TEST_WITH(test_every_cut_is_refused, setup, teardown){
   archive a = { 0 };
   blob whole;
-  (void)state;
   add_member(&a, (archived){ .name = "a.npy", .data = "first" });
   add_member(&a, (archived){ .name = "b.npy", .data = "second" });
   whole = end_archive(&a, "");
@@ -434,16 +418,7 @@ static void test_every_cut_is_refused(void **state){
   expect_open(whole, "all of it");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void){
-  const struct CMUnitTest tests[] = {
-    TEST(test_members), TEST(test_an_archive_may_be_empty), TEST(test_comments),
-    TEST(test_the_end_record), TEST(test_bytes_behind_the_archive), TEST(test_an_archive_behind_another), TEST(test_entries), TEST(test_zip64), TEST(test_zip64_fields),
-    TEST(test_faults_of_members), TEST(test_a_local_header_that_leads_into_the_directory),
-    TEST(test_members_that_share_bytes),
-    TEST(test_a_faulty_member_shares_no_byte),
-    TEST(test_an_extra_field_that_pushes_data_into_the_next_member), TEST(test_find), TEST(test_every_cut_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_all("zip", NULL, NULL);
 }

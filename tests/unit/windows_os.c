@@ -108,7 +108,7 @@ static void assert_bytes(zt_source *s, uint64_t offset, const char *expected){
 }
 
 /* Offsets have 64 bits; the end of a file is no failure of the system's. */
-static void test_reads_beyond_4_gib(void **state){
+TEST_WITH(test_reads_beyond_4_gib, make_tree, clear_tree){
   const char *path = TREE "/large";
   LARGE_INTEGER at = { .QuadPart = (INT64_C(5)<<30) - 4 };
   zt_error err = ZT_ERROR_NONE;
@@ -119,7 +119,6 @@ static void test_reads_beyond_4_gib(void **state){
   zt_file file;
   DWORD n;
   HANDLE h = open_for_writing(path);
-  (void)state;
   assert_true(DeviceIoControl(h, FSCTL_SET_SPARSE, NULL, 0, NULL, 0, &n, NULL));
   assert_true(SetFilePointerEx(h, at, NULL, FILE_BEGIN));
   assert_true(WriteFile(h, "tail", 4, &n, NULL));
@@ -137,13 +136,12 @@ static void test_reads_beyond_4_gib(void **state){
 }
 
 /* 100 ns is the finest that the system tells. */
-static void test_identity(void **state){
+TEST_WITH(test_identity, make_tree, clear_tree){
   const int64_t units = 133500000012345678;   /* Since 1601 */
   FILETIME t = { (DWORD)(units & 0xFFFFFFFF), (DWORD)(units>>32) };
   zt_stat a, b, again;
   zt_source *s;
   HANDLE h;
-  (void)state;
   write_wide(TREE "/a", "four", 4);
   write_wide(TREE "/b", "four", 4);
   h = open_for_writing(TREE "/a");
@@ -164,12 +162,11 @@ static void test_identity(void **state){
   zt_source_close(s);
 }
 
-/* Whoever reads a file is in nobody's way. */
-static void test_others_may_write_rename_and_delete(void **state){
+/* A reader does not hinder other users of the file. */
+TEST_WITH(test_others_may_write_rename_and_delete, make_tree, clear_tree){
   zt_error err = ZT_ERROR_NONE;
   zt_source *s;
   zt_stat before, after;
-  (void)state;
   write_wide(TREE "/open", "first", 5);
   assert_int_equal(zt_os_stat(TREE "/open", &before), 0);
   s = open_source(TREE "/open");
@@ -200,9 +197,8 @@ static void assert_refused(const char *path, const char *what){
   assert_failed(&err, what, path);
 }
 
-static void test_what_is_no_file(void **state){
+TEST_WITH(test_what_is_no_file, make_tree, clear_tree){
   char malformed[100];
-  (void)state;
   snprintf(malformed, sizeof(malformed), "cannot open: %s", strerror(EILSEQ));
   assert_refused(TREE, "is a directory, not a regular file");
   assert_refused(TREE "\\", "is a directory, not a regular file");
@@ -215,10 +211,9 @@ static void test_what_is_no_file(void **state){
 }
 
 /* One that others may not read just now is there, and says why it cannot be read. */
-static void test_a_file_that_is_locked(void **state){
+TEST_WITH(test_a_file_that_is_locked, make_tree, clear_tree){
   HANDLE h;
   zt_stat s;
-  (void)state;
   write_wide(TREE "/locked", "four", 4);
   h = CreateFileW(wide_path(TREE "/locked"), GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
   assert_true(h!=INVALID_HANDLE_VALUE);
@@ -237,7 +232,7 @@ static bool never(void *context){
 
 static bool is_zt(const char *name){ return zt_glob_match_any("*.zt", name); }
 
-/* What the source finds: the paths, each followed by a bar. */
+/* The paths that the source finds, each followed by a bar. */
 static void assert_found(const char *source, const char *expected){
   zt_paths_filter filter = { .files = is_zt, .interrupt = { never, NULL } };
   zt_error err = ZT_ERROR_NONE;
@@ -262,8 +257,7 @@ static void make_files(void){
 }
 
 /* Names are joined as the source's are. */
-static void test_separators(void **state){
-  (void)state;
+TEST_WITH(test_separators, make_tree, clear_tree){
   make_files();
   assert_found(TREE "/in/*.zt", TREE "/in/a.zt|");
   assert_found(BACK "\\in\\*.zt", BACK "\\in\\a.zt|");
@@ -281,16 +275,15 @@ static void absolute(char separator, char *out, int n){
   for(char *z=out; *z; z++) if( *z=='\\' ) *z = separator;
 }
 
-static void test_drive_letters_and_uris(void **state){
+TEST_WITH(test_drive_letters_and_uris, make_tree, clear_tree){
   char root[1000], source[2000], expected[2000];
-  (void)state;
   make_files();
   absolute('\\', root, sizeof(root));
   assert_int_equal(root[1], ':');
   snprintf(source, sizeof(source), "%s\\in\\*", root);
   snprintf(expected, sizeof(expected), "%s\\in\\a.zt|%s\\in\\b.txt|", root, root);
   assert_found(source, expected);
-  snprintf(source, sizeof(source), "%s\\in\\a.zt", root+2);   /* Of the current drive */
+  snprintf(source, sizeof(source), "%s\\in\\a.zt", root+2);   /* On the current drive */
   snprintf(expected, sizeof(expected), "%s|", source);
   assert_found(source, expected);
   snprintf(source, sizeof(source), "\\\\?\\%s\\in", root);
@@ -308,9 +301,8 @@ static void test_drive_letters_and_uris(void **state){
 #define LEVEL "/a name of sixty-four bytes, so that few of them are a long path."
 
 /* A path beyond MAX_PATH, and one where only the pattern that lists the directory is. */
-static void test_long_paths(void **state){
+TEST_WITH(test_long_paths, make_tree, clear_tree){
   char path[1000] = TREE, file[1100], expected[2400] = "";
-  (void)state;
   for(int i=0; i<6; i++){
     strcat(path, LEVEL);
     make_directory(path);
@@ -356,8 +348,7 @@ static void assert_answer(sqlite3 *db, const char *sql, const char *expected){
 }
 
 /* A host that loads and unloads, twice. */
-static void test_loading(void **state){
-  (void)state;
+TEST(test_loading){
   for(int i=0; i<2; i++){
     sqlite3 *db = load();
     assert_answer(db, "SELECT zt_version() GLOB '*CNG)'", "1");
@@ -366,9 +357,8 @@ static void test_loading(void **state){
 }
 
 /* A shard lies beside its file, whose own name has no dot where the directory's has one. */
-static void test_shards_beside_a_path_with_backslashes(void **state){
+TEST_WITH(test_shards_beside_a_path_with_backslashes, make_tree, clear_tree){
   sqlite3 *db = load();
-  (void)state;
   make_directory(TREE "/model.v1");
   copy_golden("tests/formats/ztensor/golden/v2/hand_sharded.zt", TREE "/model.v1/m");
   copy_golden("tests/formats/ztensor/golden/v2/hand_sharded-part-1.zt", TREE "/model.v1/m-part-1.zt");
@@ -378,14 +368,13 @@ static void test_shards_beside_a_path_with_backslashes(void **state){
 }
 
 /* Replaced in one step or written anew in its place: the cache takes none for the other. */
-static void test_a_changed_file_is_noticed(void **state){
+TEST_WITH(test_a_changed_file_is_noticed, make_tree, clear_tree){
   static const struct { const char *golden, *objects; } rows[] = {
     { "tests/formats/ztensor/golden/v1.1/wheel_names.zt", "17" }, { "tests/formats/ztensor/golden/v1.2/wheel_ranks.zt", "13" },
     { "tests/formats/ztensor/golden/v0.1/wheel_ranks.zt", "11" },
   };
   const char *sql = "SELECT count(*)||'' FROM zt_objects('" BACK "\\now.zt')";
   sqlite3 *db = load();
-  (void)state;
   for(size_t i=0; i<2*COUNT(rows); i++){
     const char *golden = rows[i%COUNT(rows)].golden, *objects = rows[i%COUNT(rows)].objects;
     if( i<COUNT(rows) ){
@@ -405,18 +394,5 @@ static void test_a_changed_file_is_noticed(void **state){
 }
 
 int main(void){
-  static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_reads_beyond_4_gib, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_identity, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_others_may_write_rename_and_delete, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_what_is_no_file, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_a_file_that_is_locked, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_separators, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_drive_letters_and_uris, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_long_paths, make_tree, clear_tree),
-    cmocka_unit_test(test_loading),
-    cmocka_unit_test_setup_teardown(test_shards_beside_a_path_with_backslashes, make_tree, clear_tree),
-    cmocka_unit_test_setup_teardown(test_a_changed_file_is_noticed, make_tree, clear_tree),
-  };
-  return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
+  return run_all("windows", NULL, NULL);
 }

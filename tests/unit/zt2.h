@@ -28,7 +28,7 @@
 #define ZT2_NO_MARK SIZE_MAX
 
 typedef struct zt2_notation {
-  const char *z;    /* What is still to be read */
+  const char *z;    /* The unread rest */
   size_t mark;      /* Position of the mark, ZT2_NO_MARK if there is none so far */
 } zt2_notation;
 

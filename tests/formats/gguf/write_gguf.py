@@ -164,7 +164,7 @@ def cases():
     yield "ok-names", File().key("", U8, 1).key("a\0b", U8, 2).tensor("", [8], data=ONES), "ok", None, "", "an empty name, an empty key, U+0000 in a key"
 
 
-# What the message of a file that is refused says after naming the place.
+# The message about a refused file, after the place.
 MESSAGES = {
     "undefined-blocks": "no specification defines the elements of q8_k",
     "big-endian-blocks": "the order of the bytes in a big-endian file's blocks is not known",
@@ -212,7 +212,7 @@ MESSAGES = {
     "length-past-end": "32 bytes at offset 0 of the data, which begins at 64, go beyond the file's end",
     "length-overflow": "shape and type make more than 2^64 bytes",
 }
-# What zt_check calls the rule.
+# The rule's name in zt_check.
 FINDINGS = {
     "T1": "magic", "GG1": "gguf-header", "GG2": "gguf-version", "GG3": "gguf-length", "GG4": "gguf-length",
     "GG6": "gguf-value-type", "GG7": "gguf-bool", "GG8": "gguf-depth", "GG9": "gguf-name", "GG10": "gguf-duplicate-key",
@@ -245,7 +245,7 @@ def mixed():
 
 
 def patched(name, raw):
-    """What a file has that no writer of it can put there: lengths that are no lengths."""
+    """A file with contents that no writer makes: lengths that are no lengths."""
     where = {"length-of-a-key": (24, 2**64 - 1), "length-of-a-name": (68, 2**40), "count-of-tensors-max-be": None}.get(name)
     if name == "length-of-a-text":
         file = File().key("k", STR, "text").bytes()

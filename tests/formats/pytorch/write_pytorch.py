@@ -58,7 +58,7 @@ def call(module, what, *args):
 
 
 def built(module, what, state):
-    """What is pickled of an object of a class: made without being initialized, and then given a state."""
+    """The pickle of an object of a class: made without being initialized, and then given a state."""
     return name(module, what) + b")\x81" + put(state) + b"b"
 
 

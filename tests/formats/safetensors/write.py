@@ -49,7 +49,7 @@ def tensor(name, fields, message, finding):
     header(name, '{"a":' + fields + "}", message, finding, "a")
 
 
-# What makes no safetensors file at all
+# These are no safetensors files
 MAGIC = "not a tensor file of a known format"
 case("T1-7-bytes", b"\2\0\0\0\0\0\0", message=MAGIC, finding="magic")
 case("T1-8-bytes", b"\2\0\0\0\0\0\0\0", message=MAGIC, finding="magic")
@@ -142,7 +142,7 @@ case("O8-same-bytes", of(entry("a", 0, 16), entry("b", 0, 16)),
 case("O8-other-order", of(entry("c", 8, 16, shape=[2]), entry("b", 4, 12, shape=[2]), entry("a", 0, 4, shape=[1])),
      message="bytes 178 to 186 overlap those of object 'b', 174 to 182", finding="tensor-overlap", object="c")
 
-# What opens, and is worth a finding
+# These open, and have a finding
 case("O9-hole", of(entry("a", 0, 4, shape=[1]), entry("b", 8, 16, shape=[2])), "ok", finding="hole")
 case("O9-first", of(entry("a", 8, 16, shape=[2])), "ok", finding="hole")
 case("O9-last", of(A, data=SIXTEEN + b"\n"), "ok", finding="hole")
@@ -155,7 +155,7 @@ case("L5-f6", of(entry("a", 0, 12, "F6_E3M2", [16]), entry("b", 12, 16, shape=[1
      "type 'f6_e3m2' is not known", "unknown-type", "a")
 case("W9-bool-2", of(entry("a", 0, 4, "BOOL"), data=b"\0\1\2\1"), "ok", finding="bool-byte", object="a")
 
-# What opens, and is right
+# These open, and are right
 case("ok-plain", of(A), "ok")
 case("ok-blanks-first", file(" \n\t\r{ %s }" % A), "ok")
 case("ok-escaped-everything", file('{"\\u0061":{"\\u0064type":"F\\u00332","\\u0073hape":[4],"data\\u005foffsets":[0,16]}}'), "ok")

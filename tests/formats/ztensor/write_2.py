@@ -26,7 +26,7 @@ def counted(major, count, width):
 
 def encode(notation):
     """(the manifest's bytes, the position of the mark or None)"""
-    outer, at, end = [[b"", 0, None, None]], 0, len(notation.rstrip())   # Of each map or array: bytes, items, the mark, how it began
+    outer, at, end = [[b"", 0, None, None]], 0, len(notation.rstrip())   # For each map or array: bytes, items, the mark, its beginning
     while at < end:
         token = TOKEN.match(notation, at)
         at = token.end()

@@ -1,4 +1,4 @@
-"""What the SQL suite uses of Python's sqlite3, over apsw, which brings an SQLite of its own: with this directory in front of
+"""The part of Python's sqlite3 that the SQL suite uses, over apsw, which brings an SQLite of its own: with this directory in front of
 the others in PYTHONPATH, `import sqlite3` means this module, in the suite and in the programs that it starts."""
 import contextlib
 import io

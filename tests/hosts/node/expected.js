@@ -1,4 +1,4 @@
-// What the extension must say of two files, whatever the driver; and a count of the checks.
+// The extension's answers about two files, the same with every driver; and a count of the checks.
 "use strict";
 const assert = require("node:assert/strict");
 

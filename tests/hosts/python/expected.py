@@ -1,4 +1,4 @@
-"""What the extension must say of two files, whatever the host, on connections and threads; and a count of the checks."""
+"""The extension's answers about two files, the same in every host, on connections and threads; and a count of the checks."""
 from concurrent.futures import ThreadPoolExecutor
 
 MODEL = "tests/formats/ztensor/golden/v1.2/wheel_save_file.zt"
