@@ -13,7 +13,7 @@
 
 #define DUPLICATE_SMALL 32   /* Keys that are sorted by insertion */
 #define DUPLICATE_MIN_ROOM ((size_t)1 << 16)   /* Keys that may always be collected */
-#define DUPLICATE_BYTES_PER_GATHERED 16   /* Bytes of the map for each collected key, which takes 8 */
+#define DUPLICATE_BYTES_PER_GATHERED 16   /* Bytes of the map for each collected key, of 8 bytes */
 #define DUPLICATE_BUCKETS 256
 
 typedef struct duplicate_search {
