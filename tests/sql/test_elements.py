@@ -131,7 +131,7 @@ def test_positions_beyond_2_63_are_not_miscounted(db, condition, expected):
         try:
             assert rows(db, sql + end, huge) == whole[some]
         except sqlite3.OperationalError as error:
-            assert "no INTEGER: write + before the column" in str(error) and "806" not in condition
+            assert "not an INTEGER: write + before the column" in str(error) and "806" not in condition
         assert rows(db, sql + end, FILES["coo"]) == rows(db, sql, FILES["coo"])[some]   # It has no such position
 
 
