@@ -4,7 +4,6 @@
 
 #include "sqlite/scan.h"
 
-/* Register a table. */
 int zt_methods_register(zt_connection *c, const zt_table *table);
 
 #endif

@@ -187,3 +187,35 @@ int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *ar
   *out = &v->base;
   return SQLITE_OK;
 }
+
+/* --- Tables outside the frame --- */
+
+/* *out is zeroed memory; NULL: there is none. */
+static int module_new(size_t size, void **out){
+  *out = sqlite3_malloc64(size);
+  if( !*out ) return SQLITE_NOMEM;
+  memset(*out, 0, size);
+  return SQLITE_OK;
+}
+
+int zt_module_connect_plain(sqlite3 *db, const char *sql, int trust, size_t size,
+                            sqlite3_vtab **out){
+  void *vtab;
+  int rc = zt_module_declare(db, sql);
+  if( rc==SQLITE_OK ) sqlite3_vtab_config(db, trust);
+  if( rc==SQLITE_OK ) rc = module_new(size, &vtab);
+  if( rc==SQLITE_OK ) *out = vtab;
+  return rc;
+}
+
+int zt_module_disconnect_plain(sqlite3_vtab *p){
+  sqlite3_free(p);
+  return SQLITE_OK;
+}
+
+int zt_module_open_plain(size_t size, sqlite3_vtab_cursor **out){
+  void *cursor;
+  const int rc = module_new(size, &cursor);
+  if( rc==SQLITE_OK ) *out = cursor;
+  return rc;
+}

@@ -35,6 +35,13 @@ int zt_module_disconnect(sqlite3_vtab *vtab);
 /* sqlite3_declare_vtab(), whatever the host has limited the length of values and statements to. */
 int zt_module_declare(sqlite3 *db, const char *sql);
 
+/* The same for a table outside the frame: `size` bytes of its own, zeroed, which begin with a
+** sqlite3_vtab or sqlite3_vtab_cursor. trust: SQLITE_VTAB_INNOCUOUS or SQLITE_VTAB_DIRECTONLY. */
+int zt_module_connect_plain(sqlite3 *db, const char *sql, int trust, size_t size,
+                            sqlite3_vtab **out);
+int zt_module_disconnect_plain(sqlite3_vtab *vtab);
+int zt_module_open_plain(size_t size, sqlite3_vtab_cursor **out);
+
 /* Fail unless the table's argument i may have this value. */
 int zt_module_check(const zt_table *table, int i, const char *value, zt_error *err);
 

@@ -53,28 +53,16 @@ typedef struct compare_table_cursor {
 
 static int compare_table_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                                  sqlite3_vtab **out, char **message){
-  compare_table *t;
-  int rc = zt_module_declare(
+  int rc = zt_module_connect_plain(
     db, "CREATE TABLE x(elements INTEGER, equal INTEGER, nans INTEGER, max_abs REAL,"
         " mean_abs REAL, rmse REAL, l2 REAL, other_l2 REAL, dot REAL, cosine REAL, error TEXT,"
         " source BLOB HIDDEN, object TEXT HIDDEN, other_source BLOB HIDDEN,"
-        " other_object TEXT HIDDEN)");
+        " other_object TEXT HIDDEN)", SQLITE_VTAB_DIRECTONLY, sizeof(compare_table), out);
   (void)argc;
   (void)argv;
   (void)message;
-  if( rc ) return rc;
-  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-  t = sqlite3_malloc64(sizeof(*t));
-  if( !t ) return SQLITE_NOMEM;
-  memset(t, 0, sizeof(*t));
-  t->connection = client;
-  *out = &t->base;
-  return SQLITE_OK;
-}
-
-static int compare_table_disconnect(sqlite3_vtab *p){
-  sqlite3_free(p);
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) ((compare_table*)*out)->connection = client;
+  return rc;
 }
 
 /* The first usable term that gives argument k; -1: there is none. *given: some term does. */
@@ -112,12 +100,9 @@ static int compare_table_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 }
 
 static int compare_table_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
-  compare_table_cursor *c = sqlite3_malloc64(sizeof(*c));
-  if( !c ) return SQLITE_NOMEM;
-  memset(c, 0, sizeof(*c));
-  zt_connection_enter(((compare_table*)p)->connection);
-  *out = &c->base;
-  return SQLITE_OK;
+  const int rc = zt_module_open_plain(sizeof(compare_table_cursor), out);
+  if( rc==SQLITE_OK ) zt_connection_enter(((compare_table*)p)->connection);
+  return rc;
 }
 
 static void compare_table_clear(compare_table_cursor *c){
@@ -253,7 +238,7 @@ const zt_module zt_module_compare = { "zt_compare", {
   .iVersion = 0,
   .xConnect = compare_table_connect,
   .xBestIndex = compare_table_best_index,
-  .xDisconnect = compare_table_disconnect,
+  .xDisconnect = zt_module_disconnect_plain,
   .xOpen = compare_table_open,
   .xClose = compare_table_close,
   .xFilter = compare_table_filter,

@@ -9,6 +9,7 @@
 ** path. It opens nothing, so it also works with the nofs entry point and in views stored in a
 ** database. It does not use the frame, whose tables all have a source.
 */
+#include "sqlite/module.h"
 #include "sqlite/tables.h"
 
 enum { GIVEN_VALUE, GIVEN_USAGE, GIVEN_COLUMNS };
@@ -21,22 +22,12 @@ typedef struct given_cursor {
 
 static int given_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **message){
-  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(value BLOB, usage TEXT HIDDEN)");
   (void)client;
   (void)argc;
   (void)argv;
   (void)message;
-  if( rc ) return rc;
-  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  *out = sqlite3_malloc64(sizeof(**out));
-  if( !*out ) return SQLITE_NOMEM;
-  memset(*out, 0, sizeof(**out));
-  return SQLITE_OK;
-}
-
-static int given_disconnect(sqlite3_vtab *p){
-  sqlite3_free(p);
-  return SQLITE_OK;
+  return zt_module_connect_plain(db, "CREATE TABLE x(value BLOB, usage TEXT HIDDEN)",
+                                 SQLITE_VTAB_INNOCUOUS, sizeof(**out), out);
 }
 
 /* The term that a column equals something, -1: none. *later: one that another table must come
@@ -71,12 +62,8 @@ static int given_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 }
 
 static int given_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
-  given_cursor *c = sqlite3_malloc64(sizeof(*c));
   (void)p;
-  if( !c ) return SQLITE_NOMEM;
-  memset(c, 0, sizeof(*c));
-  *out = &c->base;
-  return SQLITE_OK;
+  return zt_module_open_plain(sizeof(given_cursor), out);
 }
 
 static void given_clear(given_cursor *c){
@@ -142,7 +129,7 @@ const zt_module zt_module_given = { "zt_given", {
   .iVersion = 0,
   .xConnect = given_connect,
   .xBestIndex = given_best_index,
-  .xDisconnect = given_disconnect,
+  .xDisconnect = zt_module_disconnect_plain,
   .xOpen = given_open,
   .xClose = given_close,
   .xFilter = given_filter,

@@ -25,23 +25,13 @@ typedef struct rules_cursor {
 
 static int rules_connect(sqlite3 *db, void *client, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **message){
-  int rc = zt_module_declare(db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT,"
-                                    " specification TEXT)");
   (void)client;
   (void)argc;
   (void)argv;
   (void)message;
-  if( rc ) return rc;
-  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  *out = sqlite3_malloc64(sizeof(**out));
-  if( !*out ) return SQLITE_NOMEM;
-  memset(*out, 0, sizeof(**out));
-  return SQLITE_OK;
-}
-
-static int rules_disconnect(sqlite3_vtab *p){
-  sqlite3_free(p);
-  return SQLITE_OK;
+  return zt_module_connect_plain(
+    db, "CREATE TABLE x(rule TEXT, severity TEXT, meaning TEXT, specification TEXT)",
+    SQLITE_VTAB_INNOCUOUS, sizeof(**out), out);
 }
 
 static int rules_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
@@ -52,12 +42,8 @@ static int rules_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 }
 
 static int rules_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
-  rules_cursor *c = sqlite3_malloc64(sizeof(*c));
   (void)p;
-  if( !c ) return SQLITE_NOMEM;
-  memset(c, 0, sizeof(*c));
-  *out = &c->base;
-  return SQLITE_OK;
+  return zt_module_open_plain(sizeof(rules_cursor), out);
 }
 
 static int rules_close(sqlite3_vtab_cursor *p){
@@ -90,13 +76,11 @@ static int rules_eof(sqlite3_vtab_cursor *p){
 
 static int rules_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, int i){
   const zt_rule *rule = ((rules_cursor*)p)->at.rule;
-  switch( i ){
-    case RULES_RULE:          zt_result_static(ctx, rule->slug); break;
-    case RULES_SEVERITY:      zt_result_static(ctx, rule->severity); break;
-    case RULES_MEANING:       zt_result_static(ctx, rule->meaning); break;
-    case RULES_SPECIFICATION: zt_result_static(ctx, rule->specification); break;
-    default: break;
-  }
+  const char *const columns[] = {
+    [RULES_RULE] = rule->slug, [RULES_SEVERITY] = rule->severity, [RULES_MEANING] = rule->meaning,
+    [RULES_SPECIFICATION] = rule->specification
+  };
+  zt_result_static(ctx, columns[i]);
   return SQLITE_OK;
 }
 
@@ -110,7 +94,7 @@ const zt_module zt_module_rules = { "zt_rules", {
   .iVersion = 0,
   .xConnect = rules_connect,
   .xBestIndex = rules_best_index,
-  .xDisconnect = rules_disconnect,
+  .xDisconnect = zt_module_disconnect_plain,
   .xOpen = rules_open,
   .xClose = rules_close,
   .xFilter = rules_filter,
