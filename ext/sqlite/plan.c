@@ -4,66 +4,63 @@
 #include "core/paths.h"
 #include "sqlite/key_columns.h"
 
-/*
-** Costs are in steps over a row of an ordinary table, which is what SQLite counts in: to look at a
-** file's state, to open one and check its manifest, to decode a row of it, to read a tensor.
-*/
+/* Costs are in steps over a row of an ordinary table, as SQLite counts: the costs to stat a file,
+** to open one and check its manifest, to decode a row, to read a tensor. */
 #define PLAN_STAT 3.0
 #define PLAN_OPEN 100.0
-#define PLAN_LOOKUP 10.0   /* A file that a join asks for again and again: it is open */
+#define PLAN_LOOKUP 10.0   /* A file that a join looks up repeatedly is open */
 #define PLAN_ROW 2.0
 #define PLAN_READ 100000.0
-#define PLAN_LATE 1e60         /* An argument can be had only in another order of the join: for want
-                               ** of a better one. Joins of five tables are thought to cost 1e30 */
-#define PLAN_LACKING 1e90      /* That, or not at all, and it must be there: the query fails, but
-                               ** with a message */
-#define PLAN_DEFAULT 8.0      /* By what an argument that is not given multiplies: see
-                               ** plan_price() */
+#define PLAN_LATE 1e60         /* Only another join order supplies an argument: a last resort.
+                               ** SQLite estimates that joins of five tables cost 1e30 */
+#define PLAN_LACKING 1e90      /* The same, or no join order does, for a required argument: the
+                               ** query fails, but with a message */
+#define PLAN_DEFAULT 8.0      /* Factor for each argument that is not given: see plan_price() */
 
-/* How many there are, where nothing tells. */
-#define PLAN_FILES 1000.0      /* Of a pattern, a directory or a list */
-#define PLAN_SOME_FILES 4.0    /* Of a source that is known only when the query runs: mostly
-                               ** a path */
+/* Estimated numbers, where nothing is known. */
+#define PLAN_FILES 1000.0      /* Files of a pattern, a directory or a list */
+#define PLAN_SOME_FILES 4.0    /* Files of a source that is unknown until the query runs: mostly a
+                               ** path */
 #define PLAN_OBJECTS_OF_FILE 100.0
-#define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements, or slices */
+#define PLAN_ROWS_OF_OBJECT 10000.0   /* Elements or slices */
 #define PLAN_LARGE_OFFSET 100000
 #define PLAN_LISTED 10.0       /* Values of an IN */
-#define PLAN_INDEXED 3.0       /* By what an automatic index divides the price of a scan: so much
-                               ** that rows are looked up in it rather than an ordinary table is
-                               ** scanned for each, and not rather than by an index of that */
-#define PLAN_INDEXED_DEAR 1.2  /* The same where there may be more rows than it holds, or tensors
-                               ** are read for it: it is taken, but no join is turned round */
-#define PLAN_NARROWS 10.0      /* By what a pattern, or one bound of a range, divides */
+#define PLAN_INDEXED 3.0       /* An automatic index divides the cost of a scan by this. It then
+                               ** beats a scan of an ordinary table for each row, but not a lookup
+                               ** in an index of that table */
+#define PLAN_INDEXED_DEAR 1.2  /* The same if the rows may not fit, or tensors are read for it: it
+                               ** is used, but does not change the join order */
+#define PLAN_NARROWS 10.0      /* A pattern, or one bound of a range, divides by this */
 
-/* A constraint that may be pushed down: the one that the plan's bit stands for. */
+/* A constraint that may be pushed down, as a bit of the plan. */
 typedef struct plan_term {
   int bit;
-  int list;              /* The bit which says that the value is a list; 0: it is one value */
-  int column;            /* SQLite's number; -1: the table has none such */
+  int list;              /* The bit if the value is a list; 0: it is one value */
+  int column;            /* SQLite's number; -1: the table has no such column */
   unsigned char op;
-  bool text;             /* Compared as text: only with the BINARY collation */
+  bool text;             /* Compared as text: needs the BINARY collation */
 } plan_term;
 
-/* xBestIndex at work. */
+/* The state of xBestIndex. */
 typedef struct plan_planner {
   const zt_plan_table *of;
   const zt_table *table;
   sqlite3_index_info *info;
   int plan;              /* ZT_PLAN_ bits */
-  int nArgument;         /* Of argv */
-  int used;              /* Constraints that are handed to xFilter, beside LIMIT and OFFSET */
-  bool late;             /* An optional one can be had only in another order of the join */
-  bool lacking;          /* An argument that must be there is not */
-  int open;              /* Arguments whose values are not known before the query runs; before
-                         ** SQLite 3.38, where none is, 0 */
-  bool refused;          /* There is an argument, for another order of the join alone */
-  bool sourceless;       /* It is the source, of which no term speaks */
-  bool optional;         /* An optional one is given */
-  int defaults;          /* How many are not */
+  int nArgument;         /* Number of values in argv */
+  int used;              /* Constraints passed to xFilter, except LIMIT and OFFSET */
+  bool late;             /* Only another join order supplies an optional argument */
+  bool lacking;          /* A required argument is missing */
+  int open;              /* Arguments whose values are unknown until the query runs; 0 before SQLite
+                         ** 3.38, which gives no values */
+  bool refused;          /* No plan, because another join order supplies an argument */
+  bool sourceless;       /* No constraint gives the source */
+  bool optional;         /* An optional argument is given */
+  int defaults;          /* Number of optional arguments not given */
   bool null_argument;    /* An optional argument may be NULL */
-  bool looks_up;         /* Objects that a join names are looked up, */
-  bool indexed;          /* and rows by other columns, in an automatic index */
-  bool exact;            /* What was pushed down leaves nothing for SQLite to check */
+  bool looks_up;         /* A join names objects, which are looked up */
+  bool indexed;          /* An automatic index looks up rows by other columns */
+  bool exact;            /* Pushed-down constraints leave SQLite nothing to check */
 } plan_planner;
 
 zt_plan_values zt_plan_values_of(int plan, sqlite3_value **argv){
@@ -77,14 +74,14 @@ static int plan_column_or_none(const zt_table *table, int i){
   return i<0 ? -1 : zt_table_number(table, i);
 }
 
-/* True if SQLite's number is that of the table's column i, which may be none: the rowid, whose
-** number is -1, is no column. */
+/* True if SQLite's number is that of the table's column i. No column has i -1: the number -1 is
+** that of the rowid. */
 static bool plan_is_column(const zt_table *table, int number, int i){
   return i>=0 && number==zt_table_number(table, i);
 }
 
-/* True if the table's columns in mask are used. Bit 63 of SQLite's word stands for all from there
-** on; no table has that many. */
+/* True if a column in mask is used. Bit 63 of SQLite's word stands for all columns from there on;
+** no table has that many. */
 static bool plan_uses(const plan_planner *p, uint64_t mask){
   for(int i=0; i<62; i++){
     if( (mask>>i & 1) && (p->info->colUsed>>zt_table_number(p->table, i) & 1) ) return true;
@@ -97,9 +94,9 @@ static bool plan_is_binary(sqlite3_index_info *info, int i){
   return collation && sqlite3_stricmp(collation, "BINARY")==0;
 }
 
-/* Ask for all values of an IN at once, where the host can: a directory is then read once, not once
-** per value, and SQLite compares them with the affinity that it should. Of arguments, because it
-** looks for plans without an IN, too, and takes it for a plan that there is none. */
+/* Ask for all values of an IN at once, if the host can. A directory is then read once, not once per
+** value, and SQLite compares the values with the right affinity. Arguments need it because SQLite
+** also asks for a plan without INs, and if it gets none, assumes that there is no plan. */
 static bool plan_takes_list(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, i, -1) ){
@@ -112,7 +109,7 @@ static bool plan_takes_list(sqlite3_index_info *info, int i){
   return false;
 }
 
-/* The value that constraint i compares with, if it is known yet; else NULL. */
+/* The value that constraint i compares with, if it is already known; else NULL. */
 static sqlite3_value *plan_value(sqlite3_index_info *info, int i){
   sqlite3_value *value = NULL;
 #if SQLITE_VERSION_NUMBER>=3038000
@@ -140,14 +137,14 @@ static plan_term plan_argument_term(const plan_planner *p, int k){
   };
 }
 
-/* True if the bit is that of the argument object, where the table has one. */
+/* True if the bit is that of the table's argument object. */
 static bool plan_is_object(const plan_planner *p, int bit){
   const int object = zt_table_argument(p->table, "object");
   return object>=0 && bit==ZT_PLAN_ARGUMENT_BIT(1+object);
 }
 
-/* The constraint to use for a term, the first that is usable; -1 if none is. *unusable: there is
-** one that is not. */
+/* The first usable constraint for a term; -1 if there is none. *unusable: there is an unusable
+** one. */
 static int plan_find(const plan_planner *p, const plan_term *term, bool *unusable){
   int found = -1;
   *unusable = false;
@@ -160,13 +157,13 @@ static int plan_find(const plan_planner *p, const plan_term *term, bool *unusabl
   return found;
 }
 
-/* True if a query without this argument is refused. */
+/* True if a query without this argument fails. */
 static bool plan_is_required(const plan_planner *p, int bit){
   if( bit==ZT_PLAN_SOURCE ) return p->of->source==NULL;
   return plan_is_object(p, bit) && !p->of->object;
 }
 
-/* Hand constraint i to xFilter as the term's value. */
+/* Pass constraint i to xFilter as the term's value. */
 static void plan_use(plan_planner *p, const plan_term *term, int i){
   bool argument = (term->bit & ZT_PLAN_ARGUMENTS)!=0;
   bool optional = argument && !plan_is_required(p, term->bit) && term->bit!=ZT_PLAN_SOURCE;
@@ -182,7 +179,7 @@ static void plan_use(plan_planner *p, const plan_term *term, int i){
   if( optional && (!value || sqlite3_value_type(value)==SQLITE_NULL) ) p->null_argument = true;
 }
 
-/* True if constraint i is known to be an IN. Before SQLite 3.38 none is. */
+/* True if constraint i is known to be an IN. Before SQLite 3.38, none is known. */
 static bool plan_is_list(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 ) return sqlite3_vtab_in(info, i, -1)!=0;
@@ -193,11 +190,9 @@ static bool plan_is_list(sqlite3_index_info *info, int i){
   return false;
 }
 
-/*
-** True if an argument that is not usable is so because of the order of the join. SQLite looks for
-** plans without an IN, too, where none can be used. It takes it for no plan at all if that one is
-** refused, and may then not ask for the one that there is.
-*/
+/* True if an argument is unusable because of the join order, not because SQLite asks for a plan
+** without INs. If that one is refused, SQLite assumes that there is no plan, and may not ask for
+** the one that exists. */
 static bool plan_comes_later(const plan_planner *p, const plan_term *term){
   for(int i=0; i<p->info->nConstraint; i++){
     const struct sqlite3_index_constraint *constraint = &p->info->aConstraint[i];
@@ -208,34 +203,34 @@ static bool plan_comes_later(const plan_planner *p, const plan_term *term){
 }
 
 /*
-** True if there is no plan without this argument where it can be had later. One that costs however
-** much is taken at times: large joins cost as much, SQLite from 3.47 on makes tables dearer than
-** the dearest plan of one that three of them look up, and there may be no other plan. Without an
-** argument that must be there it fails, and without another one it lacks rows. A source or object
-** that the table was declared with is as good as one that comes later: that may come from its rows.
+** True if a plan without this argument is refused when another join order supplies it. A high cost
+** is not enough, since SQLite takes such a plan at times: large joins cost as much, SQLite 3.47 and
+** later makes tables dearer than the dearest plan of a table that three of them look up, and there
+** may be no other plan. Without a required argument that plan fails (before 3.38, where no IN is
+** known, it is allowed); without an optional one it lacks rows. A source or object from the
+** declaration is as good as a later one, which may come from this table's rows.
 */
 static bool plan_refuses(const plan_planner *p, int bit){
-  if( plan_is_required(p, bit) ) return sqlite3_libversion_number()>=3038000;   /* See IN */
+  if( plan_is_required(p, bit) ) return sqlite3_libversion_number()>=3038000;
   return bit!=ZT_PLAN_SOURCE && !plan_is_object(p, bit);
 }
 
-/*
-** True if constraints are not worth what they may cost. Where two arguments come from two tables,
-** SQLite asks for a plan with all tables that a constraint names, or whose ON it stands in, and for
-** plans with one of them: there is none if one of all of these has its source from this table. And
-** with an IN of positions, whose values SQLite hands over one by one, it looks for a plan without
-** any IN, takes what it gets without an argument that is a list, and asks no more.
-*/
+/* True if constraints may cost more than they save. If two arguments come from two tables, SQLite
+** asks for a plan with all tables that a constraint names, or in whose ON it is, and for plans with
+** one of them. There is none if one of these tables takes its source from this table. */
 static bool plan_leaves_all(const plan_planner *p){
   return p->open>=2;
 }
 
+/* True if constraint i is left to SQLite. SQLite passes the values of an IN of positions one by
+** one. It asks for a plan without any IN, takes the one without an argument that is a list, and
+** asks no more. */
 static bool plan_leaves(const plan_planner *p, const plan_term *term, int i){
   if( term->bit==ZT_PLAN_EQ && (p->plan & ZT_PLAN_LISTS) ) return plan_is_list(p->info, i);
   return plan_leaves_all(p) && (term->bit & (ZT_PLAN_PATH|ZT_PLAN_OBJECT|ZT_PLAN_PATTERNS));
 }
 
-/* An argument is not given with the query. */
+/* Note that the query does not give an argument. */
 static void plan_omit(plan_planner *p, int bit, bool late){
   if( bit==ZT_PLAN_SOURCE && !late ) p->sourceless = true;
   if( plan_is_required(p, bit) ) p->lacking = true;
@@ -243,7 +238,7 @@ static void plan_omit(plan_planner *p, int bit, bool late){
   else if( bit!=ZT_PLAN_SOURCE ) p->defaults++;
 }
 
-/* Choose among the constraints that speak of a term. */
+/* Choose among the constraints of a term. */
 static void plan_choose_term(plan_planner *p, const plan_term *term){
   bool unusable;
   const int i = plan_find(p, term, &unusable);
@@ -256,7 +251,7 @@ static void plan_choose_term(plan_planner *p, const plan_term *term){
   }
 }
 
-/* Choose among all of them, in the order of their values in argv. */
+/* Choose among all constraints, in the order of their values in argv. */
 static void plan_choose(plan_planner *p){
   const zt_table *t = p->table;
   const int position = t->iPosition ? t->iPosition : -1;
@@ -283,8 +278,8 @@ static void plan_choose(plan_planner *p){
 
 /* --- The automatic index --- */
 
-/* True if a scan with the plan is one of few rows as it is, or of values that are given after
-** each other. */
+/* True if a scan with the plan has few rows anyway, or goes through the values of lists one by
+** one. */
 static bool plan_is_narrow(const plan_planner *p){
   bool path = (p->plan & ZT_PLAN_PATH) && !(p->plan & ZT_PLAN_PATHS);
   bool object = (p->plan & ZT_PLAN_OBJECT) && !(p->plan & ZT_PLAN_OBJECTS);
@@ -292,8 +287,8 @@ static bool plan_is_narrow(const plan_planner *p){
   return path && (object || p->table->rows==ZT_ROWS_FILES);
 }
 
-/* True if the scan reads tensors that an index with this key would read in vain: those of objects
-** that nobody looks up, and of rows of which SQLite compares other columns first. */
+/* True if the scan avoids reading tensors that an index with this key would read: those of objects
+** that no lookup names, and of rows that SQLite rejects by other columns first. */
 static bool plan_reads_less(const plan_planner *p, const zt_key_columns *keys, bool looks_up){
   if( !(p->plan & ZT_PLAN_BYTES) ) return false;
   if( looks_up ) return true;
@@ -301,8 +296,8 @@ static bool plan_reads_less(const plan_planner *p, const zt_key_columns *keys, b
   return !p->table->rows_read;
 }
 
-/* The key: the object that is looked up in each file, and what else a join pins. at: of each column
-** the constraint; -1: it is handed to xFilter anyway. */
+/* The key: the object that is looked up in each file, and other columns that a join pins. at: the
+** constraint of each column; -1: it is passed to xFilter anyway. */
 static zt_key_columns plan_key(const plan_planner *p, int *at){
   const zt_table *t = p->table;
   sqlite3_index_info *info = p->info;
@@ -320,7 +315,7 @@ static zt_key_columns plan_key(const plan_planner *p, int *at){
   return keys;
 }
 
-/* Offer an index by what a join pins. Its values come after all others. */
+/* Offer an index on the columns that a join pins. Its values come after all others. */
 static int plan_offer_index(plan_planner *p){
   sqlite3_index_info *info = p->info;
   zt_key_columns keys;
@@ -345,7 +340,7 @@ static int plan_offer_index(plan_planner *p){
 
 /* --- Files --- */
 
-/* What the source is, as far as it is known before the query runs. */
+/* The source, as far as it is known before the query runs. */
 typedef enum plan_source {
   PLAN_IS_UNKNOWN, PLAN_IS_BLOB, PLAN_IS_TEXT, PLAN_IS_NOTHING
 } plan_source;
@@ -364,8 +359,8 @@ static plan_source plan_source_of(plan_planner *p, const char **text){
   return *text ? PLAN_IS_TEXT : PLAN_IS_NOTHING;
 }
 
-/* How many files the query has to look at. Nobody asks the system: a name that ends in a suffix is
-** taken for a file's. */
+/* The number of files that the query looks at. This does not ask the system: a name with a suffix
+** is taken for a file's. */
 static double plan_files(plan_planner *p){
   const char *text;
   switch( plan_source_of(p, &text) ){
@@ -377,7 +372,7 @@ static double plan_files(plan_planner *p){
   }
 }
 
-/* True if the source is one file, as far as that is known before the query runs. */
+/* True if the source may be one file, as far as is known before the query runs. */
 static bool plan_may_be_one_file(plan_planner *p){
   const char *text;
   zt_stat stat;
@@ -387,8 +382,7 @@ static bool plan_may_be_one_file(plan_planner *p){
   return !zt_path_is_url(text) && zt_os_stat(text, &stat)==0 && stat.kind!=ZT_KIND_DIRECTORY;
 }
 
-/* True if the term's constraint compares with a value that is known to be TEXT, and with
-** one alone. */
+/* True if the column is compared with one value, which is known to be TEXT. */
 static bool plan_compares_text(plan_planner *p, int column){
   const plan_term term = {
     0, 0, plan_column_or_none(p->table, column), SQLITE_INDEX_CONSTRAINT_EQ, true
@@ -398,10 +392,8 @@ static bool plan_compares_text(plan_planner *p, int column){
   return i>=0 && plan_is_text(plan_value(p->info, i));
 }
 
-/*
-** A row is alone with its path, or its path and object. That holds where these are compared as
-** text: a column of numbers makes numbers of the names that it is compared with.
-*/
+/* True if the path, or path and object, identify a row. They do if they are compared as text. A
+** comparison with a column of numbers converts them to numbers. */
 static bool plan_is_unique(plan_planner *p){
   const zt_table *t = p->table;
   if( p->plan & (ZT_PLAN_PATHS|ZT_PLAN_OBJECTS) || !(p->plan & ZT_PLAN_PATH) ) return false;
@@ -416,7 +408,7 @@ static double plan_at_least_one(double n){
   return n<1 ? 1 : n;
 }
 
-/* Rows of one object that the query asks for. */
+/* The number of rows of one object that the query asks for. */
 static double plan_rows_of_object(const plan_planner *p, int plan){
   double rows = p->table->iPosition ? PLAN_ROWS_OF_OBJECT : 1;
   if( plan & ZT_PLAN_EQ ) return 1;
@@ -425,7 +417,7 @@ static double plan_rows_of_object(const plan_planner *p, int plan){
   return plan_at_least_one(rows);
 }
 
-/* Objects of one file that the query asks for. */
+/* The number of objects of one file that the query asks for. */
 static double plan_objects_of_file(const plan_planner *p, int plan){
   const zt_table *t = p->table;
   double objects = PLAN_OBJECTS_OF_FILE;
@@ -436,30 +428,24 @@ static double plan_objects_of_file(const plan_planner *p, int plan){
   return plan_at_least_one(objects);
 }
 
-/*
-** Where an optional argument may be NULL, constraints save nothing. SQLite from 3.49 on may
-** otherwise take the two sides of an OR for two scans, and then check all arguments again; an
-** argument that is NULL passes no check.
-*/
+/* If an optional argument may be NULL, constraints save nothing. Otherwise SQLite 3.49 and later
+** may use two scans for the two sides of an OR, and then check all arguments again; a NULL argument
+** passes no check. */
 static bool plan_may_discount(const plan_planner *p){
   return !p->null_argument || sqlite3_libversion_number()<3049000;
 }
 
-/*
-** True if the WHERE clause being planned has no term but those that are listed: their numbers have
-** no gap. SQLite does not list one that compares two columns of this table, and hands over LIMIT
-** all the same, 3.40 at least; nor an OR.
-*/
+/* True if the WHERE clause being planned has only the listed terms: their numbers have no gap.
+** SQLite lists no OR. It lists no term that compares two columns of this table either, but passes
+** LIMIT all the same, at least in 3.40. */
 static bool plan_sees_all(const sqlite3_index_info *info){
   for(int i=0; i<info->nConstraint; i++) if( info->aConstraint[i].iTermOffset!=i ) return false;
   return true;
 }
 
-/*
-** SQLite plans the sides of an OR by themselves, up to 3.48 without what stands beside the OR.
-** Where sides give an argument different values, each must be a scan of its own: that is what makes
-** a side with an argument cheap, and the whole without one dear.
-*/
+/* SQLite plans each side of an OR by itself, up to 3.48 without the terms beside the OR. If sides
+** give an argument different values, each must be a scan of its own. So a side with an argument is
+** cheap, and the whole without one is dear. */
 static double plan_price(const plan_planner *p, double cost){
   bool side = p->optional && p->sourceless && plan_sees_all(p->info);
   if( p->lacking && !side ) return PLAN_LACKING;
@@ -496,7 +482,7 @@ static void plan_estimate(plan_planner *p, double files){
   }
 }
 
-/* --- Order, and how many rows --- */
+/* --- Order, LIMIT and OFFSET --- */
 
 static bool plan_is_utf8(sqlite3 *db){
   sqlite3_stmt *stmt = NULL;
@@ -507,8 +493,8 @@ static bool plan_is_utf8(sqlite3 *db){
   return utf8;
 }
 
-/* True if equal rows must stand side by side, and nothing more is asked for. Versions before 3.53
-** say so, too, of a GROUP BY whose order an ORDER BY relies on. */
+/* True if the query only needs equal rows to be adjacent. Before 3.53, SQLite also says so for a
+** GROUP BY whose order an ORDER BY relies on. */
 static bool plan_wants_groups(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER>=3038000
   int distinct = sqlite3_libversion_number()>=3038000 ? sqlite3_vtab_distinct(info) : 0;
@@ -519,7 +505,7 @@ static bool plan_wants_groups(sqlite3_index_info *info){
 #endif
 }
 
-/* Rows of one path stand side by side, and among them those of one object. */
+/* True if the rows to group are adjacent: those of one path are, and in it those of one object. */
 static bool plan_is_adjacent(const plan_planner *p){
   const zt_table *t = p->table;
   bool path = false;
@@ -531,16 +517,14 @@ static bool plan_is_adjacent(const plan_planner *p){
   return path;
 }
 
-/* Where the rows of an object can come in descending order at times, sorting helps out. */
+/* True if rows can come in descending order. If only most objects allow it, others are sorted. */
 static bool plan_goes_backward(const zt_table *t, int order){
   return t->backward || (t->mostly_backward && order==ZT_PLAN_ALONE);
 }
 
-/*
-** Files come in the order of their paths, or the other way round; the rows of an object in that of
-** iPosition, where it has one. Objects come as they are stored, which is not the order of
-** their names.
-*/
+/* The bits for the wanted order; 0: rows do not come in it. Files come in the order of their paths,
+** ascending or descending; rows of an object in that of iPosition, if the table has one. Objects
+** come as they are stored, not in the order of their names. */
 static int plan_order(plan_planner *p){
   const zt_table *t = p->table;
   const struct sqlite3_index_orderby *by = p->info->aOrderBy;
@@ -553,13 +537,13 @@ static int plan_order(plan_planner *p){
   }
   if( n==0 ) return order;
   if( n>1 || !t->iPosition || by->iColumn!=t->iPosition ) return 0;
-  /* Rows of an index come in the order of the scan that it was made of */
+  /* Rows of an index come in the order of the scan that filled it */
   if( !order && !p->info->idxStr && plan_may_be_one_file(p) ) order = ZT_PLAN_ALONE;
   if( !order || (by->desc && !plan_goes_backward(t, order)) ) return 0;
   return order | (by->desc ? ZT_PLAN_DESCENDING : ZT_PLAN_ASCENDING);
 }
 
-/* Consume ORDER BY, GROUP BY and DISTINCT where the order of the rows gives them. */
+/* Consume ORDER BY, GROUP BY and DISTINCT if the order of the rows satisfies them. */
 static void plan_consume_order(plan_planner *p){
   int order;
   if( p->info->nOrderBy==0 || (p->plan & ZT_PLAN_LISTS) ) return;
@@ -572,7 +556,7 @@ static void plan_consume_order(plan_planner *p){
   p->info->orderByConsumed = order!=0;
 }
 
-/* Say which columns are used, where xFilter may have to sort rows. */
+/* Tell xFilter which columns are used, if it may have to sort rows. */
 static int plan_tell_columns(const plan_planner *p){
   if( !(p->plan & ZT_PLAN_ALONE) ) return SQLITE_OK;
   p->info->idxStr = sqlite3_mprintf("%llu", p->info->colUsed);
@@ -581,11 +565,9 @@ static int plan_tell_columns(const plan_planner *p){
 }
 
 #if SQLITE_VERSION_NUMBER>=3038000
-/*
-** True if OFFSET may be counted here. Before 3.46, SQLite hands it to each side of a UNION ALL,
-** which is told when the query runs, and refused: so there, only what SQLite itself would take long
-** to pass over.
-*/
+/* True if OFFSET may be counted here. Before 3.46, SQLite passes it to each side of a UNION ALL,
+** which is detected and refused when the query runs. There, OFFSET is counted only if SQLite would
+** need long to skip the rows. */
 static bool plan_may_offset(sqlite3_index_info *info, int i){
   sqlite3_value *value = plan_value(info, i);
   if( sqlite3_libversion_number()>=3046000 ) return true;
@@ -594,10 +576,8 @@ static bool plan_may_offset(sqlite3_index_info *info, int i){
 }
 #endif
 
-/*
-** LIMIT and OFFSET are counted here where nobody else takes rows away: no term is left for SQLite
-** to check, and the rows come in the order asked for.
-*/
+/* Count LIMIT and OFFSET here if SQLite removes no rows: no term is left for it to check, and the
+** rows come in the order asked for. */
 static void plan_count(plan_planner *p){
 #if SQLITE_VERSION_NUMBER>=3038000
   sqlite3_index_info *info = p->info;
@@ -628,7 +608,7 @@ static void plan_count(plan_planner *p){
 #endif
 }
 
-/* One argument too many would otherwise be a condition on the first hidden column. */
+/* True if there is an argument too many. It would be a condition on the first hidden column. */
 static bool plan_has_surplus(const plan_planner *p){
   const int column = zt_table_surplus(p->table);
   for(int i=0; i<p->info->nConstraint && column>=0; i++){
@@ -638,11 +618,10 @@ static bool plan_has_surplus(const plan_planner *p){
 }
 
 /*
-** The arguments are equality constraints on hidden columns, and omitted: the cursor itself echoes
-** them. Where one is not usable yet there is no plan, or one that costs more than any other. All
-** other constraints only narrow down what is opened, decoded and read; SQLite checks them
-** again. Of each kind the first that is usable is taken, and then what an automatic index would
-** be by.
+** Arguments are equality constraints on hidden columns. They are omitted, because the cursor echoes
+** them. If one is not usable yet, there is no plan, or one that costs more than any other. All
+** other constraints only narrow what is opened, decoded and read; SQLite checks them again. The
+** first usable constraint of each kind is taken, and then the key of an automatic index.
 */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message){
   const zt_table *t = of->table;

@@ -1,6 +1,6 @@
 /*
-** What xBestIndex and xFilter of the frame agree on. Interface between plan.c, which makes a plan,
-** and filter.c, which carries it out.
+** The agreement between xBestIndex and xFilter of the frame. Interface between plan.c, which makes
+** a plan, and filter.c, which carries it out.
 */
 #ifndef ZT_SQLITE_PLAN_H
 #define ZT_SQLITE_PLAN_H
@@ -8,20 +8,20 @@
 #include <limits.h>
 #include "sqlite/scan.h"
 
-/* idxNum. For each of the first ZT_PLAN_VALUES bits that is set, argv has one value, in
-** this order, and behind these the values of an automatic index's key (automatic_index.h), which is
-** idxStr then. With ZT_PLAN_ALONE, idxStr is colUsed in decimal digits. */
+/* idxNum. argv has one value for each of the first ZT_PLAN_VALUES bits that is set, in this order,
+** and then the values of an automatic index's key (automatic_index.h). idxStr is that key. With
+** ZT_PLAN_ALONE, idxStr is colUsed in decimal digits. */
 enum {
   ZT_PLAN_SOURCE      = 1<<0,
-  ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next ones have the
-                                 ** next bits */
+  ZT_PLAN_ARGUMENT    = 1<<1,    /* The first argument after source; the next bits are the next
+                                 ** ones */
   ZT_PLAN_PATH        = 1<<4,    /* path = ?, or path IN (...) if ZT_PLAN_PATHS is set too */
   ZT_PLAN_OBJECT      = 1<<5,    /* object = ?, or object IN (...) if ZT_PLAN_OBJECTS is set too */
   ZT_PLAN_PATH_LIKE   = 1<<6,
   ZT_PLAN_PATH_GLOB   = 1<<7,
   ZT_PLAN_OBJECT_LIKE = 1<<8,
   ZT_PLAN_OBJECT_GLOB = 1<<9,
-  ZT_PLAN_EQ          = 1<<10,   /* position = ?, and so on, of iPosition */
+  ZT_PLAN_EQ          = 1<<10,   /* iPosition = ?, and so on */
   ZT_PLAN_GT          = 1<<11,
   ZT_PLAN_GE          = 1<<12,
   ZT_PLAN_LT          = 1<<13,
@@ -29,21 +29,20 @@ enum {
   ZT_PLAN_LIMIT       = 1<<15,
   ZT_PLAN_OFFSET      = 1<<16,
   ZT_PLAN_PATHS       = 1<<17,   /* The path value is a sqlite3_vtab_in() list */
-  ZT_PLAN_OBJECTS     = 1<<18,   /* The object value is one */
-  ZT_PLAN_CONTAINER   = 1<<19,   /* A column is used that needs the file opened */
-  ZT_PLAN_BYTES       = 1<<20,   /* A column is used that reads beyond the manifest */
-  ZT_PLAN_SORTED      = 1<<21,   /* Files must come in the order of their paths, */
-  ZT_PLAN_REVERSED    = 1<<22,   /* from the last to the first */
-  ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must come in the order of iPosition, */
-  ZT_PLAN_DESCENDING  = 1<<24,   /* or in the opposite one, */
-  ZT_PLAN_ALONE       = 1<<25,   /* in that order alone, whichever files they are of */
-  ZT_PLAN_LIST        = 1<<26    /* The source value is a list, and with the next bits those of
-                                 ** the arguments */
+  ZT_PLAN_OBJECTS     = 1<<18,   /* The object value is such a list */
+  ZT_PLAN_CONTAINER   = 1<<19,   /* A used column needs the file opened */
+  ZT_PLAN_BYTES       = 1<<20,   /* A used column reads the file beyond its manifest */
+  ZT_PLAN_SORTED      = 1<<21,   /* Files must be sorted by path, */
+  ZT_PLAN_REVERSED    = 1<<22,   /* in descending order */
+  ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must ascend by iPosition, */
+  ZT_PLAN_DESCENDING  = 1<<24,   /* or descend; */
+  ZT_PLAN_ALONE       = 1<<25,   /* so must all rows, whatever their files */
+  ZT_PLAN_LIST        = 1<<26    /* The source value is a list; the next bits say so of the
+                                 ** arguments */
 };
 #define ZT_PLAN_VALUES 17
 
-/* Source is argument 0. Their bits, those which say that their values are lists, and all of
-** either. */
+/* Argument 0 is source. The bit of argument k; its bit for a list; all bits of each kind. */
 #define ZT_PLAN_ARGUMENT_BIT(k) (ZT_PLAN_SOURCE<<(k))
 #define ZT_PLAN_LIST_BIT(k) (ZT_PLAN_LIST<<(k))
 #define ZT_PLAN_ARGUMENTS (ZT_PLAN_ARGUMENT_BIT(1+ZT_ARGUMENTS) - ZT_PLAN_SOURCE)
@@ -58,10 +57,10 @@ _Static_assert(ZT_PLAN_ARGUMENT_BIT(1+ZT_ARGUMENTS)==ZT_PLAN_PATH, "a bit for ea
 _Static_assert(1<<(ZT_PLAN_VALUES-1)==ZT_PLAN_OFFSET, "the last value");
 _Static_assert(ZT_PLAN_LIST<=INT_MAX>>(1+ZT_ARGUMENTS), "idxNum is an int");
 
-/* The values of argv, each in the place of its bit; NULL where the plan has none. */
+/* The values of argv, each at the number of its bit; NULL: not in the plan. */
 typedef struct zt_plan_values {
   sqlite3_value *at[ZT_PLAN_VALUES];
-  sqlite3_value **key;           /* Those behind them */
+  sqlite3_value **key;           /* The values after these */
 } zt_plan_values;
 
 zt_plan_values zt_plan_values_of(int plan, sqlite3_value **argv);
@@ -76,17 +75,17 @@ static inline sqlite3_value *zt_plan_value(const zt_plan_values *values, int bit
 #endif
 }
 
-/* What the planner is told about a table. */
+/* The table to plan for. */
 typedef struct zt_plan_table {
   const zt_connection *connection;
   const zt_table *table;
-  const char *source;    /* That the table was declared with, so that a query need not give one;
-                         ** NULL: none */
-  const char *object;    /* The same of the argument object */
+  const char *source;    /* From the table's declaration, so that a query need not give one; NULL:
+                         ** none */
+  const char *object;    /* The same for the argument object */
 } zt_plan_table;
 
-/* Fill in the plan. SQLITE_ERROR: *message, from sqlite3_mprintf(), says what is wrong with
-** the query. */
+/* Fill in the plan. On SQLITE_ERROR, *message, from sqlite3_mprintf(), describes the error in the
+** query. */
 int zt_plan(const zt_plan_table *of, sqlite3_index_info *info, char **message);
 
 #endif
