@@ -1,9 +1,9 @@
-/* What of a source a query wants. See constraints.h. */
+/* The part of a source that a query wants. See constraints.h. */
 #include "sqlite/constraints.h"
 
 #include <math.h>
 
-#define CONSTRAINTS_NAME 1024 /* SQLite compares longer names with a pattern */
+#define CONSTRAINTS_NAME 1024 /* Longer names are left to SQLite's check of a pattern */
 
 /* --- Names --- */
 
@@ -39,8 +39,8 @@ int zt_names_set(zt_names *names, zt_text text, zt_error *err){
   return text.z ? constraints_names_add(names, text, err) : SQLITE_OK;
 }
 
-/* Add a value that a column is compared with: text can be looked up, NULL and a BLOB equal no text,
-** and a number may equal several texts, depending on what SQLite compares it with, which it does
+/* Add a value that a column is compared with. Text can be looked up; NULL and a BLOB equal no text.
+** A number may equal several texts, depending on the other side's affinity; SQLite checks that
 ** again anyway. */
 static int constraints_names_add_value(zt_names *names, sqlite3_value *value, zt_error *err){
   zt_text text;
@@ -71,7 +71,7 @@ static int constraints_names_add_list(zt_names *names, sqlite3_value *list,
 }
 #endif
 
-/* The names of a constraint: one value, or a list. */
+/* Take the names of a constraint: one value, or a list. */
 static int constraints_names_take(zt_names *names, sqlite3_value *value, bool list,
                                   const zt_interrupt *interrupt, zt_error *err){
   constraints_names_begin(names, value==NULL);
@@ -92,8 +92,8 @@ static bool constraints_is_ascii(const char *z, size_t n){
   return true;
 }
 
-/* Take a pattern. A host may have replaced like() by one that knows more letters than ASCII's: of
-** those nothing is decided here. */
+/* Take a pattern. One with letters beyond ASCII is left to SQLite: a host may have replaced like()
+** by a function that knows such letters. */
 static int constraints_patterns_take(char **pattern, sqlite3_value *value, zt_error *err){
   zt_text text = { NULL, 0 };
   sqlite3_free(*pattern);
@@ -132,7 +132,7 @@ bool zt_constraints_object(const zt_constraints *w, zt_text name){
 
 static const zt_range constraints_nothing = { 1, 0 };
 
-/* No position that is shown as an INTEGER is beyond that. */
+/* The first position that is not shown as an INTEGER. */
 #define CONSTRAINTS_BEYOND ((uint64_t)INT64_MAX + 1)
 #define CONSTRAINTS_BEYOND_REAL 9223372036854775808.0
 
@@ -144,7 +144,7 @@ static void constraints_range_to(zt_range *range, uint64_t last){
   if( last<range->last ) range->last = last;
 }
 
-/* The positions that compare with i as op says. */
+/* Narrow the range to positions that compare with i as op says. */
 static void constraints_range_integer(zt_range *range, sqlite3_int64 i, int op){
   bool lower = (op & (ZT_PLAN_EQ|ZT_PLAN_GT|ZT_PLAN_GE))!=0,
        upper = (op & (ZT_PLAN_EQ|ZT_PLAN_LT|ZT_PLAN_LE))!=0;
@@ -153,7 +153,7 @@ static void constraints_range_integer(zt_range *range, sqlite3_int64 i, int op){
   if( lower && i>=0 ) constraints_range_from(range, (uint64_t)i+(op==ZT_PLAN_GT));
 }
 
-/* The same of a real. */
+/* The same for a REAL. */
 static void constraints_range_real(zt_range *range, double r, int op){
   bool below = r<-9.3e18, beyond = r>=CONSTRAINTS_BEYOND_REAL, whole = floor(r)==r;
   if( beyond ){
@@ -171,7 +171,7 @@ static void constraints_range_real(zt_range *range, double r, int op){
   }
 }
 
-/* Narrow the range to what compares with v as op (a ZT_PLAN_ bit) says: a whole number with a
+/* Narrow the range to positions that compare with v as op (a ZT_PLAN_ bit) says. A position is a
 ** number, which is less than any text and BLOB. */
 static void constraints_range_narrow(zt_range *range, sqlite3_value *v, int op){
   switch( sqlite3_value_numeric_type(v) ){
@@ -185,16 +185,16 @@ static void constraints_range_narrow(zt_range *range, sqlite3_value *v, int op){
   }
 }
 
-/* True if rows that are shown as text may compare with v in either way. */
+/* True if only SQLite can compare v with rows that are shown as text. */
 static bool constraints_is_beyond(sqlite3_value *v){
   const int type = sqlite3_value_numeric_type(v);
   return type==SQLITE_FLOAT ? sqlite3_value_double(v)>=CONSTRAINTS_BEYOND_REAL
                             : type!=SQLITE_INTEGER && type!=SQLITE_NULL;
 }
 
-/* --- All of it --- */
+/* --- All constraints --- */
 
-/* LIMIT below 0 is none, and OFFSET below 0 is 0. */
+/* A negative LIMIT is none; a negative OFFSET is 0. */
 static uint64_t constraints_count(sqlite3_value *v, uint64_t otherwise){
   sqlite3_int64 n = v ? sqlite3_value_int64(v) : -1;
   return n<0 ? otherwise : (uint64_t)n;
