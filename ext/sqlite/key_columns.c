@@ -1,12 +1,11 @@
 /* The key of an automatic index. See key_columns.h. */
 #include "sqlite/key_columns.h"
 
-/* Their names, as zt_collation numbers them. */
 static const char *const key_collations[] = {
   [ZT_COLLATION_BINARY] = "BINARY", [ZT_COLLATION_NOCASE] = "NOCASE", [ZT_COLLATION_RTRIM] = "RTRIM"
 };
 
-/* The column with that name, -1: there is none. */
+/* The column with that name; -1: there is none. */
 static int key_find(const zt_table *table, const char *z, size_t n){
   zt_text name;
   for(int i=0; (name = zt_table_name(table, i)).z; i++){
@@ -25,9 +24,9 @@ uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used){
   return columns;
 }
 
-/* True if the constraint is an equality, and no IN. Before 3.38 nothing tells these apart, and of
-** an IN that is handed to xFilter SQLite then takes NULL for equal to everything: so only what is
-** handed over anyway. */
+/* True if the constraint is an equality and not an IN. Before 3.38, these cannot be told apart, and
+** if an IN is passed to xFilter, SQLite takes NULL for equal to everything. So there only
+** constraints that are passed anyway count. */
 static bool key_is_equality(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   if( sqlite3_libversion_number()>=3038000 ) return !sqlite3_vtab_in(info, i, -1);
@@ -35,7 +34,7 @@ static bool key_is_equality(sqlite3_index_info *info, int i){
   return info->aConstraintUsage[i].argvIndex>0;
 }
 
-/* True if the value is known, and so the same whenever it is asked for. */
+/* True if the value is known, and therefore constant. */
 static bool key_is_constant(sqlite3_index_info *info, int i){
 #if SQLITE_VERSION_NUMBER>=3038000
   sqlite3_value *value = NULL;
@@ -90,7 +89,7 @@ char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table){
   return sqlite3_str_finish(out);
 }
 
-/* Pass over a text if it stands there. */
+/* Skip this text if it is next. */
 static bool key_pass(const char **z, const char *text){
   const size_t n = strlen(text);
   if( strncmp(*z, text, n) ) return false;
@@ -98,7 +97,7 @@ static bool key_pass(const char **z, const char *text){
   return true;
 }
 
-/* Pass over the name of a column; -1: it is none. */
+/* Skip a column's name. -1: it is not one. */
 static int key_pass_name(const char **z, const zt_table *table){
   const size_t n = strcspn(*z, " =,)");
   const int column = key_find(table, *z, n);

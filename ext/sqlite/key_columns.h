@@ -1,6 +1,6 @@
 /*
-** The key of an automatic index (automatic_index.h): which columns a plan pins, and how they are
-** compared. xBestIndex hands it to xFilter as idxStr, which EXPLAIN QUERY PLAN shows:
+** The key of an automatic index (automatic_index.h): the columns that a plan pins, and how they are
+** compared. xBestIndex passes it to xFilter as idxStr, which EXPLAIN QUERY PLAN shows:
 **
 **   automatic index (size=?, type IS ? NOCASE) covering (path, size, type)
 **
@@ -11,15 +11,15 @@
 
 #include "sqlite/scan.h"
 
-#define ZT_KEY_COLUMNS 8   /* Most columns of a key; more are left to SQLite to compare */
+#define ZT_KEY_COLUMNS 8   /* Maximum number of columns of a key; SQLite compares all others */
 
-/* Which texts are equal. Of others nothing is known, and they are no keys. */
+/* The known collations. A key has no columns with other collations. */
 typedef enum zt_collation {
   ZT_COLLATION_BINARY, ZT_COLLATION_NOCASE, ZT_COLLATION_RTRIM
 } zt_collation;
 
 typedef struct zt_key_column {
-  int column;              /* As the table has them */
+  int column;              /* The table's number */
   bool is;                 /* Compared by IS: NULL equals NULL */
   zt_collation collation;
 } zt_key_column;
@@ -30,15 +30,15 @@ typedef struct zt_key_columns {
   uint64_t covering;       /* Bit i: column i is used */
 } zt_key_columns;
 
-/* The columns of the table among those that SQLite's word says are used. */
+/* The columns of the table that are used, from SQLite's colUsed. */
 uint64_t zt_key_columns_used(const zt_table *table, sqlite3_uint64 used);
 
-/* Take constraint i for one more column of the key, if an index can tell which rows it leaves. */
+/* Add the column of constraint i to the key, if an index can tell which rows satisfy it. */
 bool zt_key_columns_take(zt_key_columns *keys, const zt_table *table, sqlite3_index_info *info,
                          int i);
 
-/* As text, in memory from sqlite3_malloc64(); NULL: there is none. And back: false if it
-** is no such. */
+/* The key as text, from sqlite3_malloc64(); NULL if out of memory. And back: false if the text is
+** not a key. */
 char *zt_key_columns_write(const zt_key_columns *keys, const zt_table *table);
 bool zt_key_columns_read(const char *z, const zt_table *table, zt_key_columns *out);
 

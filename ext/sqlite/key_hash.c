@@ -5,9 +5,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define KEY_EXACT 1000000000000000   /* INTEGERs below have no more digits than a REAL as text */
+#define KEY_EXACT 1000000000000000   /* A REAL as text keeps all digits of smaller INTEGERs */
 
-/* The part of a text that its collation compares: NOCASE does not look beyond U+0000. */
+/* The part of a text that its collation compares: NOCASE stops at U+0000. */
 static zt_text key_compared(zt_text text, zt_collation collation){
   const char *end = collation==ZT_COLLATION_NOCASE ? memchr(text.z, 0, text.n) : NULL;
   if( end ) text.n = (size_t)(end-text.z);
@@ -35,8 +35,8 @@ static uint64_t key_hash_integer(sqlite3_int64 i, uint64_t seed){
   return XXH3_64bits_withSeed(&i, sizeof(i), seed+1);
 }
 
-/* Numbers that are equal, and those that are equal once one of them was made a text, have one hash:
-** it follows from the 15 digits that a text has at least. What is infinite equals the text Inf. */
+/* Equal numbers have the same hash, and so do numbers that are equal once one of them becomes text.
+** It is computed from 15 digits, which a text has at least. Infinity equals the text Inf. */
 static uint64_t key_hash_real(double r, zt_collation collation, uint64_t seed){
   char z[64];
   size_t n;
@@ -60,7 +60,7 @@ static uint64_t key_hash_number(sqlite3_value *v, zt_collation collation, uint64
   return key_hash_real((double)i, collation, seed);
 }
 
-/* True if SQLite may make a number of the text. */
+/* True if SQLite may convert the text to a number. */
 static bool key_may_be_number(zt_text text){
   size_t i = 0;
   while( i<text.n && strchr(" \t\n\v\f\r", text.z[i]) && text.z[i] ) i++;
@@ -68,14 +68,14 @@ static bool key_may_be_number(zt_text text){
                       || text.z[i]=='.');
 }
 
-/* A text is compared as one, or as the number that it says: SQLite itself tells which. */
+/* A text is compared as text, or as the number that it represents: SQLite itself decides. */
 static int key_hash_a_text(sqlite3_value *v, zt_collation collation, uint64_t *hash){
   const zt_text text = zt_value_text(v);
   sqlite3_value *copy;
   int type;
   if( !text.z ) return SQLITE_NOMEM;
   if( key_may_be_number(text) ){
-    copy = sqlite3_value_dup(v);   /* Which becomes that number: v stays as it is */
+    copy = sqlite3_value_dup(v);   /* The copy becomes that number; v does not change */
     if( !copy ) return SQLITE_NOMEM;
     type = sqlite3_value_numeric_type(copy);
     if( type!=SQLITE_TEXT ) *hash = key_hash_number(copy, collation, *hash);
