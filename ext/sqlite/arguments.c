@@ -3,9 +3,9 @@
 
 #include "sqlite/constraints.h"
 
-/* --- Those after source --- */
+/* --- Arguments after source --- */
 
-/* An argument must be text, all of it; NULL is one that is not given. */
+/* Read an argument, which must be text without U+0000. NULL means that it is not given. */
 static int arguments_read(const zt_arguments *a, int i, sqlite3_value *value, const char **out){
   const char *name = a->scan->table->arguments[i];
   *out = NULL;
@@ -19,7 +19,7 @@ static int arguments_read(const zt_arguments *a, int i, sqlite3_value *value, co
   return zt_fail(a->scan->err, SQLITE_ERROR, "the argument %s has U+0000 in it", name);
 }
 
-/* Have argument i be z, copied if it is the query's. */
+/* Set argument i to z, copied if it belongs to the query. */
 static int arguments_set(zt_arguments *a, int i, const char *z, bool copy){
   zt_scan *scan = a->scan;
   sqlite3_free(a->given[i]);
@@ -30,7 +30,7 @@ static int arguments_set(zt_arguments *a, int i, const char *z, bool copy){
   return zt_module_check(scan->table, i, scan->argument[i], scan->err);
 }
 
-/* Take argument i: that of the query, else that which the table was declared with. */
+/* Take argument i from the query, or else from the table's declaration. */
 static int arguments_take(zt_arguments *a, int i, sqlite3_value *value, bool *same){
   const char *z = a->vtab->argument[i], *before = a->scan->argument[i];
   if( value && arguments_read(a, i, value, &z) ) return a->scan->err->rc;
