@@ -4,20 +4,20 @@
 #include "sqlite/capture.h"
 #include "sqlite/key_hash.h"
 
-/* A build may have others, to make an index wherever there can be one. */
+/* A build may override these, to make an index wherever one is possible. */
 #ifndef ZT_AUTOMATIC_LEAST
-# define ZT_AUTOMATIC_LEAST 1024       /* Steps at least before one is made, */
-# define ZT_AUTOMATIC_PATIENCE 65536   /* and if no scan came to its end yet */
+# define ZT_AUTOMATIC_LEAST 1024       /* Minimum number of steps before an index is made; */
+# define ZT_AUTOMATIC_PATIENCE 65536   /* the same if no scan has come to its end */
 #endif
 
-#define AUTOMATIC_POLL 1024   /* Rows between two questions whether to go on */
+#define AUTOMATIC_POLL 1024   /* Rows between two interrupt checks */
 
-/* What is kept of a row beside its values. */
+/* The data of a row beside its values. */
 typedef struct automatic_row {
-  uint32_t hash, next;     /* Of the key; the next row with the same slot, from 1 on */
+  uint32_t hash, next;     /* Of the key; next row in the same slot, from 1 on */
 } automatic_row;
 
-/* The same where columns are left to be had from the file: the state that it is of. */
+/* The same if columns are read from the file on demand, with the state of that file. */
 typedef struct automatic_late_row {
   automatic_row row;       /* First */
   zt_file_place at;
@@ -33,7 +33,7 @@ static void automatic_drop_rows(zt_automatic_index *a){
   a->row = a->stood = 0;
 }
 
-/* What scans have taken so far: rows given, and files come by. */
+/* The steps of all scans so far: rows given, and the cost of files. */
 static uint64_t automatic_steps(const zt_cursor *c){
   return c->given + c->files.steps;
 }
@@ -51,8 +51,8 @@ void zt_automatic_clear(zt_cursor *c){
 
 /* --- Columns --- */
 
-/* Columns that are had from the file when somebody asks: those that need a file opened, if no
-** column of the key does. */
+/* The columns that are read from the file on demand: those that need an open file, if no column of
+** the key does. */
 static uint64_t automatic_late(const zt_cursor *c){
   const zt_key_columns *columns = &c->automatic.columns;
   const zt_table *t = c->scan.table;
@@ -61,20 +61,19 @@ static uint64_t automatic_late(const zt_cursor *c){
   return columns->covering & ~t->light;
 }
 
-/* True if column k of the key is the object, whose value is among the others. */
+/* True if column k of the key is the object, whose value is among the plan's other values. */
 static bool automatic_looks_up(const zt_cursor *c, int k){
   return (c->constraints.plan & ZT_PLAN_OBJECT)
       && c->automatic.columns.a[k].column==c->scan.table->iObject;
 }
 
-/* How many columns are materialized. */
+/* The number of materialized columns. */
 static int automatic_count(const zt_automatic_index *a){
   int n = 0;
   for(uint64_t columns=a->kept; columns; columns&=columns-1) n++;
   return n;
 }
 
-/* Take the columns of the plan. */
 static void automatic_take_columns(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint8_t n = 0;
@@ -104,7 +103,7 @@ static void automatic_append_patterns(sqlite3_str *out, const zt_patterns *patte
   sqlite3_str_appendchar(out, 1, 0);
 }
 
-/* Take what is asked for beside the key. False if that is not what it was. */
+/* Take all conditions beside the key. False if they are not the previous ones. */
 static bool automatic_take_base(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   const zt_constraints *w = &c->constraints;
@@ -127,8 +126,8 @@ static bool automatic_take_base(zt_cursor *c){
   return same;
 }
 
-/* The scan before is over; c->eof tells if it came to its end, and c->wanted what it was for. That
-** is looked at only here, when a second one begins: most statements scan once. */
+/* The previous scan is over. c->eof: it came to its end; c->constraints: its conditions. The plan
+** is parsed only here, when a second scan begins: most statements scan once. */
 void zt_automatic_end_scan(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   const uint64_t steps = automatic_steps(c);
@@ -142,7 +141,7 @@ void zt_automatic_end_scan(zt_cursor *c){
   c->objects.passed = 0;
 }
 
-/* Take the plan of a scan that begins, and the values of its key. */
+/* Take a new scan's plan, and the values of its key. */
 void zt_automatic_take(zt_cursor *c, const char *text, const zt_plan_values *values){
   zt_automatic_index *a = &c->automatic;
   int at = 0;
@@ -159,8 +158,8 @@ void zt_automatic_take(zt_cursor *c, const char *text, const zt_plan_values *val
   }
 }
 
-/* True if what scans have taken since is as much as one over all rows takes, and making an index,
-** which takes some time however few the rows are. */
+/* True if scans with this base have taken as many steps as one over all rows, and enough to make an
+** index, which takes some time however few the rows are. */
 static bool automatic_pays(const zt_cursor *c){
   const zt_automatic_index *a = &c->automatic;
   const uint64_t steps = automatic_steps(c)-a->since;
@@ -218,7 +217,7 @@ static int automatic_fill(zt_cursor *c, sqlite3_value *image){
   return rc;
 }
 
-/* Link the rows by their hashes, those with one slot in the scan's order. */
+/* Link the rows by their hashes. Rows of one slot keep the scan's order. */
 static int automatic_link(zt_automatic_index *a){
   const uint32_t n = zt_materialized_count(a->rows);
   uint32_t slots = 1;
@@ -236,7 +235,7 @@ static int automatic_link(zt_automatic_index *a){
   return SQLITE_OK;
 }
 
-/* Make the index. SQLITE_OK or why there is none. */
+/* Make the index. The result is SQLITE_OK, or the reason why there is none. */
 static int automatic_make(zt_cursor *c, sqlite3_value *image){
   zt_automatic_index *a = &c->automatic;
   const size_t extra = a->late ? sizeof(automatic_late_row) : sizeof(automatic_row);
@@ -252,7 +251,7 @@ static int automatic_make(zt_cursor *c, sqlite3_value *image){
 
 /* --- Serving --- */
 
-/* Go to the first row from this one on whose key may be the one that is asked for. */
+/* Go to the first row, from this one on, whose key may be the wanted one. */
 static void automatic_find(zt_cursor *c, uint32_t row){
   zt_automatic_index *a = &c->automatic;
   while( row && automatic_row_of(a, row)->hash!=a->hash ) row = automatic_row_of(a, row)->next;
@@ -264,7 +263,7 @@ void zt_automatic_next(zt_cursor *c){
   automatic_find(c, automatic_row_of(&c->automatic, c->automatic.row)->next);
 }
 
-/* Begin with the rows whose key may be the one that is asked for. NULL equals nothing. */
+/* Begin with the rows whose key may be the wanted one. NULL equals nothing. */
 static int automatic_look_up(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   uint64_t hash = 0;
@@ -282,7 +281,7 @@ static int automatic_look_up(zt_cursor *c){
   return SQLITE_OK;
 }
 
-/* What went wrong is the index's alone, and the scan begins as if nobody had tried. */
+/* The error concerns only the index: the scan begins as if no index had been tried. */
 static void automatic_give_up(zt_cursor *c){
   automatic_drop_rows(&c->automatic);
   c->automatic.refused = true;
@@ -309,7 +308,7 @@ bool zt_automatic_filter(zt_cursor *c, sqlite3_value *image, int *rc){
   return true;
 }
 
-/* Stand on the current row's file, of which the rest is as it was when the row was kept. */
+/* Stand on the current row's file, in the state that it had when the row was kept. */
 static void automatic_stand(zt_cursor *c){
   zt_automatic_index *a = &c->automatic;
   const automatic_late_row *row = (const automatic_late_row*)automatic_row_of(a, a->row);
@@ -321,7 +320,7 @@ static void automatic_stand(zt_cursor *c){
 bool zt_automatic_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const zt_automatic_index *a = &c->automatic;
   const int column = zt_table_column(c->scan.table, i);
-  if( column<0 ) return false;   /* One of the arguments */
+  if( column<0 ) return false;   /* An argument */
   if( a->kept>>column & 1 ){
     zt_materialized_result(a->rows, a->row-1, a->place[column], ctx);
     return true;
