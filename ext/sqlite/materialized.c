@@ -1,15 +1,15 @@
-/* Rows of a table as they were. See materialized.h. */
+/* Materialized rows of a table. See materialized.h. */
 #include "sqlite/materialized.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MATERIALIZED_BLOCK ((size_t)64 << 10)   /* Bytes that are allocated at once */
-#define MATERIALIZED_SLOTS 64                   /* Of the first table of texts; a power of two */
+#define MATERIALIZED_BLOCK ((size_t)64 << 10)   /* Bytes allocated at once */
+#define MATERIALIZED_SLOTS 64                   /* Initial number for texts; a power of two */
 
-/* A text or BLOB, once however many values are equal to it. */
+/* A text or BLOB, kept once for all values equal to it. */
 typedef struct materialized_bytes {
-  struct materialized_bytes *next;   /* With the same slot */
+  struct materialized_bytes *next;   /* In the same slot */
   uint64_t hash;
   size_t n;
   char z[];
@@ -21,21 +21,21 @@ typedef union materialized_value {
   const materialized_bytes *bytes;
 } materialized_value;
 
-/* A row: its rowid and its values, a byte for the type of each and one for its subtype, then what
-** who asks has of it. */
+/* A row consists of its rowid, its values, a type byte and a subtype byte for each, and the
+** caller's bytes. */
 struct zt_materialized {
   int values;
-  size_t size, at_types, at_extra;   /* Of a row; where the types and the rest begin in it */
-  uint32_t n, room;                  /* Rows; blocks for which there is room */
-  int shift;                         /* Rows in each block, as a power of two */
-  char **block;                      /* Owned, as are they */
-  char *rest;                        /* Of the block for texts that is being filled */
+  size_t size, at_types, at_extra;   /* Of a row; offsets of the types and the caller's bytes */
+  uint32_t n, room;                  /* Number of rows; room in `block` */
+  int shift;                         /* Log2 of the number of rows in each block */
+  char **block;                      /* Owned, and so is each block */
+  char *rest;                        /* Free bytes of the current block for texts */
   size_t nRest;
-  char *texts;                       /* The last one of these blocks, which begins with a pointer to
-                                     ** the one before; owned, as are they */
+  char *texts;                       /* The last of these blocks, each beginning with a pointer to
+                                     ** the previous one; all owned */
   materialized_bytes **slot;         /* Owned */
   size_t nSlot, nText;
-  uint64_t used;                     /* Bytes of all */
+  uint64_t used;                     /* Bytes counted so far */
 };
 
 /* --- Memory --- */
@@ -55,7 +55,7 @@ bool zt_materialized_charge(zt_materialized *m, uint64_t bytes){
   return true;
 }
 
-/* Memory that counts. *rc says why there is none. */
+/* Allocate memory that counts. NULL: *rc is the reason. */
 static void *materialized_malloc(zt_materialized *m, size_t n, int *rc){
   void *p;
   *rc = SQLITE_FULL;
@@ -135,7 +135,7 @@ static int materialized_grow_slots(zt_materialized *m){
   return SQLITE_OK;
 }
 
-/* These bytes as they are kept: those that are there, if there are such. */
+/* The kept copy of these bytes, which is made if there is none. */
 static const materialized_bytes *materialized_keep(zt_materialized *m, const void *z, size_t n,
                                                    int *rc){
   const uint64_t hash = n ? XXH3_64bits(z, n) : 0;
