@@ -36,7 +36,7 @@ enum {
   ZT_PLAN_REVERSED    = 1<<22,   /* in descending order */
   ZT_PLAN_ASCENDING   = 1<<23,   /* Rows of an object must ascend by iPosition, */
   ZT_PLAN_DESCENDING  = 1<<24,   /* or descend; */
-  ZT_PLAN_ALONE       = 1<<25,   /* so must all rows, whatever their files */
+  ZT_PLAN_ALONE       = 1<<25,   /* all rows must, whatever their files */
   ZT_PLAN_LIST        = 1<<26    /* The source value is a list; the next bits say so of the
                                  ** arguments */
 };
