@@ -6,8 +6,8 @@
 #include "core/thread.h"
 
 #define CACHE_BUCKETS 1024   /* A power of two */
-#define CACHE_EMPTIED 64     /* Containers whose memory is used again: as are opened ahead */
-#define CACHE_LARGE ((size_t)1 << 20)   /* A container of so many bytes takes long to read again */
+#define CACHE_EMPTIED 64     /* Most emptied containers: as many as may be opened ahead */
+#define CACHE_LARGE ((size_t)1 << 20)   /* A container of this size takes long to read again */
 
 typedef struct cache_entry {
   zt_identity id;                      /* The container's */
@@ -27,19 +27,19 @@ typedef struct cache_queue {
 
 struct zt_cache {
   cache_entry *buckets[CACHE_BUCKETS];
-  cache_queue asked;               /* What is large, or was asked for by its path more than once */
-  cache_queue fresh;               /* What was once: a statement may ask for any number */
-  cache_queue passed;              /* What scans over many files came by, so that they push nothing
-                                   ** out of the other */
-  unsigned cursors;                /* That are open */
-  uint64_t period;                 /* Counts when the first of them opens */
-  zt_monitor *monitor;             /* Of entries and queues: files may be opened by several
-                                   ** threads. Owned */
-  zt_container *emptied[CACHE_EMPTIED];   /* Memory of those dropped, for those opened next */
+  cache_queue asked;               /* Large containers, and those requested by path repeatedly */
+  cache_queue fresh;               /* Those requested once: a statement may request any number */
+  cache_queue passed;              /* Those opened by scans over many files, which evict nothing
+                                   ** from the other queues */
+  unsigned cursors;                /* Open cursors */
+  uint64_t period;                 /* Incremented when the first of them opens */
+  zt_monitor *monitor;             /* Guards entries and queues: several threads may open files.
+                                   ** Owned */
+  zt_container *emptied[CACHE_EMPTIED];   /* Memory of evicted containers, for the next ones */
   unsigned nEmptied;
-  zt_freelist entries;             /* Memory of theirs */
-  zt_container_guess guess;        /* Like the last one that was kept */
-  bool missed;                     /* The last one asked for was not there */
+  zt_freelist entries;             /* Memory for entries */
+  zt_container_guess guess;        /* From the last kept container */
+  bool missed;                     /* The last requested container was not cached */
 };
 
 zt_cache *zt_cache_new(void){
@@ -85,14 +85,14 @@ static void cache_link_newest(zt_cache *c, cache_queue *q, cache_entry *e){
 
 /* --- Recycling --- */
 
-/* Keep an emptied container, if there is one. */
+/* Keep an emptied container for reuse. It may be NULL. */
 static void cache_put_emptied(zt_cache *c, zt_container *emptied){
   if( c->nEmptied<CACHE_EMPTIED && emptied ) c->emptied[c->nEmptied++] = emptied;
   else zt_container_close(emptied);
 }
 
-/* Give back the cache's reference, the last one. While statements run, the memory of some is kept
-** for those that are opened next. */
+/* Release the cache's reference, which is the last one. While statements run, some memory is kept
+** for the next containers. */
 static void cache_close(zt_cache *c, zt_container *container){
   if( c->cursors>0 && c->nEmptied<CACHE_EMPTIED ){
     cache_put_emptied(c, zt_container_empty(container));
@@ -112,8 +112,8 @@ static void cache_drop(zt_cache *c, cache_entry *e){
   zt_freelist_give(&c->entries, e);
 }
 
-/* Make room in a queue. What a statement uses now stays: dropping it would free nothing, and
-** somebody else who asks for it meanwhile would open it again. */
+/* Evict from a queue. A container in use stays: dropping it would free nothing, and another request
+** for it would open it again. */
 static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
   cache_entry *newer;
   for(cache_entry *e=q->oldest; e && e!=q->newest && q->bytes>limit; e=newer){
@@ -122,10 +122,9 @@ static void cache_make_room(zt_cache *c, cache_queue *q, size_t limit){
   }
 }
 
-/* The same in the queue of what scans came by. What is left of former statements goes first. After
-** that the last ones passed make room for the next: a scan that is larger than the queue finds its
-** beginning there when it comes again, and until then opens file after file in memory that is still
-** in the processor's cache. */
+/* Evict from the queue of scans: first the entries of earlier statements, then the most recent
+** ones. A scan larger than the queue then finds its first files when it runs again. Until then, it
+** opens file after file in memory that is still in the processor's cache. */
 static void cache_make_room_passed(zt_cache *c){
   cache_queue *q = &c->passed;
   cache_entry *older;
@@ -172,9 +171,9 @@ static bool cache_same(const zt_identity *a, const zt_identity *b){
       && a->ctime==b->ctime;
 }
 
-/* The container of a file in this state, which becomes the newest; NULL if there is none. An older
-** state of the same file is dropped, and so is one whose object would have another name by this
-** path. What a scan came by is worth more once somebody asks for it. */
+/* The container of a file in this state, which becomes the newest; NULL if there is none. An entry
+** is dropped if it has an older state of the file, or if this path would give its object another
+** name. A request by path moves an entry that a scan opened to `asked`. */
 static zt_container *cache_find(zt_cache *c, const char *path, const zt_identity *id, bool scan){
   cache_entry *e = *cache_bucket_of(c, id);
   cache_queue *q;
@@ -207,14 +206,13 @@ zt_container *zt_cache_find(zt_cache *c, const char *path, const zt_identity *id
 
 /* --- Keeping --- */
 
-/* True if a container of this state is there. */
 static bool cache_has(zt_cache *c, const zt_identity *id){
   cache_entry *e = *cache_bucket_of(c, id);
   while( e && !cache_same(&e->id, id) ) e = e->next;
   return e!=NULL;
 }
 
-/* Keep a container. Without memory for that it is just not kept. */
+/* Keep a container. If memory is short, it is not kept. */
 static void cache_keep(zt_cache *c, zt_container *container, bool scan){
   bool large = zt_container_memory(container)>=CACHE_LARGE;
   cache_queue *q = scan ? &c->passed : large ? &c->asked : &c->fresh;
@@ -234,7 +232,7 @@ static void cache_keep(zt_cache *c, zt_container *container, bool scan){
 void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
   zt_monitor_enter(c->monitor);
   c->guess = zt_container_like(container);
-  /* Two that were opened side by side may be one file */
+  /* Two threads may have opened the same file */
   if( !cache_has(c, zt_container_identity(container)) ) cache_keep(c, container, scan);
   zt_monitor_leave(c->monitor);
 }

@@ -1,14 +1,14 @@
-/* What the tables and functions of one connection share. See connection.h. */
+/* The state that the tables and functions of a connection share. See connection.h. */
 #include "sqlite/connection.h"
 
 #include "core/os.h"
 
-/* Nanoseconds at least between two statements that ask, which take a fifth of a millisecond
-** each. */
+/* Minimum nanoseconds between two statements that give the progress handler its turn. Each takes a
+** fifth of a millisecond. */
 #define CONNECTION_PAUSE ((int64_t)20*1000*1000)
 
-/* The same between two that only look whether sqlite3_interrupt() was called, where no function
-** tells: they take a hundredth of that. */
+/* The same between two that only check for sqlite3_interrupt(), if SQLite has no function for that.
+** Each takes a hundredth of that time. */
 #define CONNECTION_GLANCE ((int64_t)2*1000*1000)
 
 int zt_connection_new(sqlite3 *db, bool nofs, zt_connection **out){
@@ -47,7 +47,7 @@ void zt_connection_leave(zt_connection *c){
 }
 
 int zt_connection_threads(const zt_connection *c){
-  static atomic_int processors[2];   /* Without and with reading a file; 0: nobody asked */
+  static atomic_int processors[2];   /* Without and with reading a file; 0: unknown yet */
   atomic_int *known = &processors[!c->nofs];
   const int n = c->threads ? c->threads : ZT_THREADS;
   if( n>0 ) return n;
@@ -60,17 +60,17 @@ zt_pool *zt_connection_pool(zt_connection *c){
   return c->pool;
 }
 
-/* SQLite counts the instructions of its virtual machine alone, and calls a host's progress handler
-** after every n of one statement. A scan that finds nothing, or one long value, runs none; so this
-** statement, of some 7,000, runs in its place from time to time. It reads no table, calls no
-** function and is done when it returns: one that were kept would keep the connection from closing.
-** What it is for an authorizer, the statement around it was, too: a SELECT. */
+/* SQLite counts only the instructions of its virtual machine, and calls a host's progress handler
+** after every n of one statement. A scan that finds nothing, or one long value, runs none. So this
+** statement, of some 7,000 instructions, runs in its place from time to time. It reads no table,
+** calls no function and is finalized at once: a kept one would keep the connection from closing.
+** For an authorizer it is a SELECT, like the statement around it. */
 static const char connection_steps[] =
   "WITH t(x) AS (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9))"
   " SELECT 1 FROM t AS a, t AS b, t AS c WHERE a.x+b.x+c.x<0";
 
-/* True if a statement that starts while another one runs, as one does whenever this is asked, is
-** ended by SQLite: after sqlite3_interrupt() at once, and if the progress handler says so. */
+/* True if SQLite ends a statement that starts while another one runs, which is always the case
+** here. It does so at once after sqlite3_interrupt(), or if the progress handler says so. */
 static bool connection_ends(sqlite3 *db, const char *sql){
   sqlite3_stmt *stmt = NULL;
   int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);

@@ -11,14 +11,14 @@ void zt_cursor_leave_file(zt_cursor *c){
   zt_file_iterator_leave(&c->files);
 }
 
-/* Come to a file. One that the cursor stands on already is neither asked for nor opened again. */
+/* Leave the current file, unless it is this one, which keeps its stat and stays open. */
 static void cursor_leave_for(zt_cursor *c, const zt_listed *file){
   if( !zt_file_iterator_is_on(&c->files, file) ) zt_cursor_leave_file(c);
   zt_object_iterator_come(&c->objects);
 }
 
-/* Stand before the first object of the next file that can be read. False at the end and on failure;
-** at the end, the cursor goes on standing where it is. */
+/* Go before the first object of the next readable file. False at the end and on failure. At the
+** end, the current file stays current. */
 static bool cursor_next_file(zt_cursor *c){
   const zt_table *t = c->scan.table;
   zt_listed *file;
@@ -41,7 +41,7 @@ void zt_cursor_return(zt_cursor *c, const zt_file_place *at){
 
 /* --- Rows --- */
 
-/* At the end, what was opened stays open: the same may be asked for again. */
+/* At the end, the current file stays open: the query may ask for it again. */
 int zt_cursor_advance(zt_cursor *c){
   const bool of_files = zt_table_is_of_files(c->scan.table);
   if( zt_object_iterator_next_row(&c->objects) ) return SQLITE_OK;
@@ -64,15 +64,15 @@ int zt_cursor_skip(zt_cursor *c, uint64_t n, uint64_t *passed){
 
 /* --- Beginning --- */
 
-/* Stand on the first row of what the cursor stands on: of a table whose rows are of files, there is
-** no other file. */
+/* Go to the first row of the current file. If a table's rows belong to files, there is no other
+** file. */
 static int cursor_begin_here(zt_cursor *c){
   if( !zt_table_is_of_files(c->scan.table) ) return zt_cursor_advance(c);
   c->eof = !zt_object_iterator_enter(&c->objects);
   return c->err.rc;
 }
 
-/* The source names nothing that could be listed: a file that cannot be read. */
+/* The source names nothing that can be listed: it counts as an unreadable file. */
 static int cursor_begin_missing(zt_cursor *c){
   zt_cursor_leave_file(c);
   c->err.path = c->files.files.source;
@@ -80,26 +80,25 @@ static int cursor_begin_missing(zt_cursor *c){
     zt_file_iterator_stand_on_missing(&c->files);
     return cursor_begin_here(c);
   }
-  /* A URL that is a pattern may stand for many, which nobody asked to skip */
+  /* A URL with wildcards may stand for many files: 'skip' does not cover these */
   if( !c->scan.skip || zt_path_is_url(c->files.files.source) ) return c->err.rc;
   zt_error_clear(&c->err);
   c->eof = true;
   return SQLITE_OK;
 }
 
-/* A path that names nothing is a file that cannot be read; anything else is wrong with
-** the query. */
+/* A path that names nothing is an unreadable file. Any other failure is the query's. */
 static int cursor_begin_files(zt_cursor *c){
   const int rc = zt_file_iterator_begin(&c->files);
   if( rc==SQLITE_OK ) return zt_cursor_advance(c);
   return rc==SQLITE_ERROR && c->err.path ? cursor_begin_missing(c) : rc;
 }
 
-/* A BLOB that is the same as before is open already. */
+/* A BLOB that has not changed is open already. */
 static int cursor_begin_blob(zt_cursor *c, sqlite3_value *image, bool same){
   const zt_arguments *a = &c->arguments;
-  /* It has no path, and NULL equals nothing. SQLite 3.31 does not see to that: a row whose column
-  ** is NULL passes its check of an IN. */
+  /* A BLOB has no path, and NULL equals nothing. SQLite 3.31 does not check that: a row whose
+  ** column is NULL passes its check of an IN. */
   c->eof = (c->constraints.plan & ZT_PLAN_PATH) || zt_constraints_filters_paths(&c->constraints);
   if( c->eof ) return SQLITE_OK;
   if( !same || c->files.state!=ZT_FILE_OPEN ){
@@ -124,8 +123,8 @@ int zt_cursor_begin(zt_cursor *c, sqlite3_value *image, bool same){
 
 /* --- Rowids --- */
 
-/* A number that tells the source from others of which a row may differ. That of a BLOB which is not
-** kept follows from what was read of it: so does every row. */
+/* A hash that distinguishes the source from others whose rows may differ. If a BLOB is not kept,
+** the hash depends on the data read from it, as its rows do. */
 static uint64_t cursor_source_number(const zt_cursor *c){
   const zt_arguments *a = &c->arguments;
   const char *error = c->scan.error ? c->scan.error->message : NULL;
@@ -137,7 +136,7 @@ static uint64_t cursor_source_number(const zt_cursor *c){
   return error ? XXH3_64bits_withSeed(error, strlen(error), a->blob_size) : a->blob_size;
 }
 
-/* A number of the source and the arguments. */
+/* A hash of source and arguments. */
 static uint64_t cursor_number(zt_cursor *c){
   if( c->number ) return c->number;
   c->number = cursor_source_number(c);
@@ -149,9 +148,9 @@ static uint64_t cursor_number(zt_cursor *c){
   return c->number;
 }
 
-/* RIGHT and FULL JOIN, and OR, take rows with one rowid for the same row, though they come from
-** scans with different constraints: so it follows from the arguments, the path and the row's place
-** in the file, and not from what was listed before. */
+/* RIGHT and FULL JOIN, and OR, treat rows with equal rowids as the same row, even from scans with
+** different constraints. So the rowid depends on the arguments, the path and the row's place in the
+** file, not on the files listed before. */
 sqlite3_int64 zt_cursor_rowid(zt_cursor *c){
   zt_scan *scan = &c->scan;
   const uint64_t row = scan->table->rowid ? scan->table->rowid(scan) : scan->object;
@@ -162,7 +161,6 @@ sqlite3_int64 zt_cursor_rowid(zt_cursor *c){
 
 /* --- Columns --- */
 
-/* The column source. */
 static void cursor_source_column(const zt_cursor *c, sqlite3_context *ctx){
   const zt_arguments *a = &c->arguments;
   zt_error err = ZT_ERROR_NONE;
@@ -180,8 +178,8 @@ static void cursor_source_column(const zt_cursor *c, sqlite3_context *ctx){
   }
 }
 
-/* The value of the argument column i, counted from the source; behind the last one, of the column
-** that catches one too many. */
+/* Argument column i, where 0 is source. The column after the last argument, which catches one too
+** many, is NULL. */
 static void cursor_argument_column(const zt_cursor *c, sqlite3_context *ctx, int i){
   const char *z;
   if( i==0 ){

@@ -1,13 +1,13 @@
-/* Rows in the order of their positions, where the files do not give them so. See cursor_order.h. */
+/* Sorts rows if a scan does not give them in the promised order. See cursor_order.h. */
 #include "sqlite/cursor_order.h"
 
 #include <stdlib.h>
 #include "sqlite/statements.h"
 
 /*
-** A plan is made before it is known how many files a source names. It promises the order of
-** positions for one, which costs nothing; of several, and of an object whose rows go forward alone,
-** SQLite sorts the same rows within the scan:
+** A plan is made before the number of files is known. It promises the order of positions, which
+** costs nothing for one file. For several files, or an object whose rows only go forward, SQLite
+** sorts the same rows within the scan:
 **
 **   SELECT NULL, "position", NULL, "value", rowid FROM "main"."zt_elements"(?1, ?2, ?3)
 **    WHERE "position">=?4 ORDER BY +"position" DESC
@@ -24,7 +24,7 @@ static void order_append_name(sqlite3_str *sql, const zt_table *t, int i){
   sqlite3_str_appendf(sql, "\"%.*s\"", (int)name.n, name.z);
 }
 
-/* Visible columns in their places, those that nobody asks for as NULL, and the rowid. */
+/* The visible columns in their places, unused ones as NULL, and the rowid. */
 static void order_append_columns(sqlite3_str *sql, const zt_table *t, uint64_t used){
   for(int i=0; i<t->nVisible; i++){
     if( used>>i & 1 ) order_append_name(sql, t, i);
@@ -34,7 +34,7 @@ static void order_append_columns(sqlite3_str *sql, const zt_table *t, uint64_t u
   sqlite3_str_appendall(sql, "rowid");
 }
 
-/* The conditions on positions, each with a value of its own. */
+/* The constraints on positions, each with its own parameter. */
 static void order_append_range(sqlite3_str *sql, const zt_table *t, int plan, int parameter){
   static const struct { int bit; const char *z; } operators[] = {
     { ZT_PLAN_EQ, "=" }, { ZT_PLAN_GT, ">" }, { ZT_PLAN_GE, ">=" }, { ZT_PLAN_LT, "<" },
@@ -50,7 +50,7 @@ static void order_append_range(sqlite3_str *sql, const zt_table *t, int plan, in
   }
 }
 
-/* The statement's text; NULL: there is no memory for it. */
+/* The statement's text. NULL: out of memory. */
 static char *order_text(const zt_cursor *c, uint64_t used){
   const zt_table *t = c->scan.table;
   const int parameters = 1+zt_table_arguments(t);
@@ -84,7 +84,7 @@ static int order_bind(zt_cursor *c, const zt_plan_values *values){
   return rc;
 }
 
-/* What SQLite says is wrong is the failure of the scan, too. */
+/* SQLite's error becomes the failure of the scan. */
 static int order_fail(zt_cursor *c, int rc){
   c->err.rc = rc;
   if( rc!=SQLITE_NOMEM ){
@@ -114,7 +114,7 @@ int zt_cursor_next_sorted(zt_cursor *c){
   return SQLITE_OK;
 }
 
-/* Sorting takes away the subtype of JSON, which is what an array among the columns is. */
+/* Sorting drops the JSON subtype, which arrays among the columns have: restore it. */
 void zt_cursor_sorted_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const unsigned char *z = NULL;
   if( i>=c->scan.table->nVisible ){

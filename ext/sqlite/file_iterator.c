@@ -1,4 +1,4 @@
-/* Where a scan stands among the files of its source. See file_iterator.h. */
+/* The position of a scan among the files of its source. See file_iterator.h. */
 #include "sqlite/file_iterator.h"
 
 #include <assert.h>
@@ -9,15 +9,15 @@
 
 /* --- Failures --- */
 
-/* Being out of memory or interrupted always is one; and what there was no descriptor for is not
-** skipped as if the file were broken. */
+/* Out of memory and interrupts always end the query. 'skip' does not hide a lack of descriptors:
+** the file is not broken. */
 bool zt_file_may_go_on(const zt_scan *scan){
   return scan->err->rc==SQLITE_ERROR
       && (zt_table_is_of_files(scan->table)
           || (scan->skip && !zt_os_exhausted(scan->err->system)));
 }
 
-/* If the query may go on, what is wrong is the file's. */
+/* If the query may go on, the failure becomes the file's. */
 static void file_settle_failure(zt_file_iterator *it){
   zt_scan *scan = it->scan;
   if( !zt_file_may_go_on(scan) ) return;
@@ -27,9 +27,9 @@ static void file_settle_failure(zt_file_iterator *it){
   it->state = ZT_FILE_UNREADABLE;
 }
 
-/* --- The files to go through --- */
+/* --- The files of the scan --- */
 
-/* The source names this file, which is not there: no condition hides that. */
+/* True if the source names this file, but it does not exist. No constraint hides that. */
 static bool file_is_lost(const zt_listed *file){
   return file->path.literal && file->path.error_number;
 }
@@ -38,7 +38,7 @@ static size_t file_count(const zt_file_iterator *it){
   return it->by_path ? it->nOnly : it->files.n;
 }
 
-/* File i of those that the scan goes through, if it is wanted; else NULL. */
+/* File i of the scan; NULL if the constraints exclude it. */
 static zt_listed *file_get(const zt_file_iterator *it, size_t i){
   const size_t at = it->constraints->plan & ZT_PLAN_REVERSED ? file_count(it)-1-i : i;
   zt_listed *file = it->by_path ? it->only[at] : &it->files.a[at];
@@ -64,7 +64,7 @@ static int file_add_only(zt_file_iterator *it, zt_listed *file){
   return SQLITE_OK;
 }
 
-/* Find the files with the wanted paths, and those that are lost. */
+/* Find the files with the wanted paths, and the lost ones. */
 static int file_find_paths(zt_file_iterator *it, bool sorted){
   const zt_names *paths = &it->constraints->paths;
   zt_connection *connection = it->scan->connection;
@@ -72,7 +72,7 @@ static int file_find_paths(zt_file_iterator *it, bool sorted){
   zt_error *err = it->scan->err;
   const uint32_t n = zt_names_count(paths);
   it->nOnly = 0;
-  /* One is looked up, in the place of another one; of several, the source is listed once */
+  /* One path is looked up, and replaces a remembered one; for several, the source is listed once */
   if( n>1 && zt_files_list(f, sorted, connection, err) ) return err->rc;
   for(uint32_t i=0; i<n; i++){
     zt_listed *file;
@@ -85,7 +85,7 @@ static int file_find_paths(zt_file_iterator *it, bool sorted){
   return SQLITE_OK;
 }
 
-/* Have those that were found ascend, each once. */
+/* Sort the found files by path, and remove duplicates. */
 static int file_sort_only(zt_file_iterator *it){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
   const zt_sort_by by = {
@@ -112,13 +112,13 @@ bool zt_file_iterator_has_several(const zt_file_iterator *it){
   return file_count(it)>1;
 }
 
-/* --- Opening ahead --- */
+/* --- Prefetching --- */
 
 typedef struct file_opening {
   zt_job job;                  /* First */
-  zt_file_iterator *it;        /* Whose job it is */
-  const zt_listed *file;       /* Borrowed */
-  bool source;                 /* Its bytes are wanted, too */
+  zt_file_iterator *it;        /* Borrowed, like file */
+  const zt_listed *file;
+  bool source;                 /* The opened file is wanted, too */
   zt_opened opened;
   zt_error err;
 } file_opening;
@@ -163,8 +163,8 @@ static bool file_next_job(void *context, uint64_t *number){
 
 static const zt_jobs file_jobs = { file_next_job, file_make_job, file_drop_job };
 
-/* True if what was opened, or not, is of another state of the file than what was told of it
-** since. */
+/* True if a stat taken meanwhile shows another state than the job opened. The job may have opened
+** none. */
 static bool file_is_stale(const zt_file_place *at, const file_opening *o){
   const zt_identity *id = o->opened.container ? zt_container_identity(o->opened.container) : NULL;
   return at->asked==ZT_STAT_KNOWN && (!id || !zt_same_state(id, &at->stat.id));
@@ -175,9 +175,8 @@ static void file_take(zt_file_iterator *it, const zt_opened *opened){
   it->source = opened->source;
 }
 
-/* What was opened is the iterator's from here on. False: it is to be tried again, alone: the file
-** was replaced meanwhile; or that it was not opened is no fault of its own, and may be that of what
-** else was being done. */
+/* Take over the opened file. False if it must be opened again, alone: the file was replaced
+** meanwhile, or the failure is not the file's and may come from other jobs. */
 static bool file_take_over(zt_file_iterator *it, file_opening *o){
   if( o->err.rc!=SQLITE_INTERRUPT
    && ((o->err.rc && !zt_error_is_of_file(&o->err)) || file_is_stale(&it->at, o)) ) return false;
@@ -197,7 +196,7 @@ static void file_open_alone(zt_file_iterator *it){
   file_take(it, &opened);
 }
 
-/* Open the file, and begin with those that follow. */
+/* Open the file, and prefetch the next ones. */
 static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
   const uint64_t remaining = file_count(it)-it->next;
@@ -218,10 +217,10 @@ static void file_prefetch(zt_file_iterator *it, zt_pool *pool){
 
 /* --- Opening --- */
 
-/* Threads to open files of the list that come next, if there is anything to be had by that. */
+/* Threads to open the next files of the list; NULL if they would not help. */
 static zt_pool *file_pool(const zt_file_iterator *it){
-  const bool several = it->next>0 && file_count(it)>1;   /* It came by them one by one */
-  zt_pool *pool = zt_connection_pool(it->scan->connection);   /* Also to read one that is large */
+  const bool several = it->next>0 && file_count(it)>1;   /* The scan visits them one by one */
+  zt_pool *pool = zt_connection_pool(it->scan->connection);   /* Also needed to read a large file */
   return several && !it->files.again && it->files.complete ? pool : NULL;
 }
 
@@ -233,7 +232,7 @@ static void file_close(zt_file_iterator *it){
   it->scan->container = NULL;
 }
 
-/* What was told of the file is of the state that was opened now: a row is of one state alone. */
+/* Fail if the stat is of another state than the opened one: a row shows a single state. */
 static void file_check_told(zt_file_iterator *it){
   const zt_identity *id = zt_container_identity(it->container);
   if( it->at.asked!=ZT_STAT_KNOWN || zt_same_state(&it->at.stat.id, id) ) return;
@@ -265,7 +264,7 @@ void zt_file_iterator_open(zt_file_iterator *it){
   it->state = ZT_FILE_OPEN;
   it->scan->container = it->container;
   it->scan->source = it->source;
-  it->at.stat.id = *zt_container_identity(it->container);   /* Whatever it was when it was listed */
+  it->at.stat.id = *zt_container_identity(it->container);   /* It may have changed since listing */
   it->at.asked = ZT_STAT_KNOWN;
 }
 
@@ -284,7 +283,7 @@ const zt_stat *zt_file_iterator_stat(zt_file_iterator *it, bool *nomem){
   return at->asked==ZT_STAT_KNOWN ? &at->stat : NULL;
 }
 
-/* --- Standing on a file --- */
+/* --- The current file --- */
 
 zt_listed *zt_file_iterator_next(zt_file_iterator *it){
   const zt_interrupt interrupt = zt_connection_interrupt(it->scan->connection);
@@ -310,7 +309,7 @@ void zt_file_iterator_stand_on(zt_file_iterator *it, zt_listed *file){
 void zt_file_iterator_return(zt_file_iterator *it, const zt_file_place *at){
   zt_file_iterator_stand_on(it, at->file);
   if( it->state==ZT_FILE_LISTED ) it->at = *at;
-  it->next = 0;   /* Those that come next in the list are none that come next */
+  it->next = 0;   /* The scan does not continue with the next files of the list */
 }
 
 void zt_file_iterator_stand_on_image(zt_file_iterator *it, sqlite3_value *image, uint64_t size){
@@ -341,7 +340,7 @@ bool zt_file_iterator_is_literal(const zt_file_iterator *it){
   return !it->at.file || it->at.file->path.literal;
 }
 
-/* --- Leaving it --- */
+/* --- Leaving --- */
 
 void zt_file_iterator_leave(zt_file_iterator *it){
   zt_scan *scan = it->scan;

@@ -1,11 +1,11 @@
-/* The files that a source names. See files.h. */
+/* The files of a source. See files.h. */
 #include "sqlite/files.h"
 
 #include <stdlib.h>
 #include "core/list.h"
 #include "core/sort.h"
 
-/* Keep the file open no more. */
+/* Close the file's kept container. */
 static void files_evict(zt_files *f, zt_listed *file){
   if( file->kept ) f->bytes -= zt_container_memory(file->kept);
   zt_container_close(file->kept);
@@ -18,7 +18,7 @@ static void files_forget(zt_files *f, zt_listed *file){
   *file = (zt_listed){ 0 };
 }
 
-/* Forget the files, not which source they are of. */
+/* Forget the files, but not the source. */
 static void files_empty(zt_files *f){
   for(size_t i=0; i<f->n; i++) files_forget(f, &f->a[i]);
   sqlite3_free(f->a);
@@ -49,7 +49,7 @@ int zt_files_begin(zt_files *f, zt_text source, zt_error *err){
   return SQLITE_OK;
 }
 
-/* Take the paths over into the list. */
+/* Move the paths into the list. */
 static void files_take(zt_files *f, zt_listed *a, zt_paths *paths){
   for(size_t i=0; i<paths->n; i++){
     bool there = paths->literal && paths->a[i].error_number==0;
@@ -108,7 +108,7 @@ static int files_compare_both(const void *unused, const void *a, const void *b){
   return files_compare_indexed((*(zt_listed *const*)a)->path.z, b);
 }
 
-/* The index, which is made when there is none. NULL on failure. */
+/* The index, made if there is none. NULL on failure. */
 static zt_listed **files_index(zt_files *f, const zt_interrupt *interrupt, zt_error *err){
   const zt_sort_by by = {
     .size = sizeof(zt_listed*), .compare = files_compare_both, .interrupt = interrupt
@@ -126,7 +126,7 @@ static zt_listed **files_index(zt_files *f, const zt_interrupt *interrupt, zt_er
   return f->index;
 }
 
-/* Find a path in the complete list, in which it stands once. */
+/* Find a path in the complete list, where it appears once. */
 static int files_find_listed(zt_files *f, const char *path, const zt_interrupt *interrupt,
                              zt_listed **out, zt_error *err){
   zt_listed **index, **at;
@@ -141,7 +141,7 @@ static int files_find_listed(zt_files *f, const char *path, const zt_interrupt *
   return SQLITE_OK;
 }
 
-/* Look for one path without listing anything, and remember it in the place of another one. */
+/* Look up one path without listing the source. It replaces a remembered one. */
 static int files_look(zt_files *f, const char *path, const zt_interrupt *interrupt,
                       zt_listed **out, zt_error *err){
   const zt_paths_filter filter = {
@@ -177,9 +177,9 @@ int zt_files_find(zt_files *f, zt_text path, zt_connection *connection, zt_liste
   return *out ? SQLITE_OK : files_look(f, path.z, &interrupt, out, err);
 }
 
-/* Keep an opened container for the next time. Of a list that is gone through again and again the
-** first ones are as good as any; of files looked for, the last one is the most likely to be
-** asked for. */
+/* Keep an opened container for reuse. In a list that is scanned repeatedly, the first containers
+** are as good as any. Among files that were looked up, the last one is the most likely to be
+** requested again. */
 static void files_keep(zt_files *f, zt_listed *file, zt_container *container){
   const size_t bytes = zt_container_memory(container);
   files_evict(f, file);

@@ -1,4 +1,4 @@
-/* From the values of a query to its rows. See filter.h. */
+/* The rows of a query. See filter.h. */
 #include "sqlite/filter.h"
 
 #include "sqlite/cursor_order.h"
@@ -7,7 +7,7 @@
 
 /* --- The statement --- */
 
-/* Whether a statement that runs may be such a one. */
+/* True if `ask` is true for the running statements. The answer is kept. */
 static bool filter_may_be(const zt_cursor *c, zt_answer *answer, bool (*ask)(sqlite3 *db)){
   if( *answer==ZT_ANSWER_UNKNOWN ){
     *answer = ask(c->scan.connection->db) ? ZT_ANSWER_YES : ZT_ANSWER_NO;
@@ -15,15 +15,15 @@ static bool filter_may_be(const zt_cursor *c, zt_answer *answer, bool (*ask)(sql
   return *answer==ZT_ANSWER_YES;
 }
 
-/* Before SQLite 3.51, a LIKE or GLOB in the ON of an outer join reaches the table on the left,
-** which must keep its rows. */
+/* Before SQLite 3.51, a LIKE or GLOB in the ON of an outer join reaches the left table, which must
+** keep its rows. */
 static bool filter_may_use_patterns(zt_cursor *c, int plan){
   if( !(plan & ZT_PLAN_PATTERNS) || sqlite3_libversion_number()>=3051000 ) return true;
   return !filter_may_be(c, &c->outer_join, zt_statements_join_outer);
 }
 
-/* Before SQLite 3.46, each side of a UNION ALL is told the whole OFFSET, and SQLite believes that
-** it was counted. */
+/* Before SQLite 3.46, each side of a UNION ALL receives the whole OFFSET, and SQLite assumes that
+** the sides applied it. */
 static int filter_check_offset(zt_cursor *c){
   if( !c->constraints.offset || sqlite3_libversion_number()>=3046000
    || !filter_may_be(c, &c->compound, zt_statements_are_compound) ) return SQLITE_OK;
@@ -35,9 +35,8 @@ static int filter_check_offset(zt_cursor *c){
 
 /* --- The source --- */
 
-/* True if a BLOB is to be copied: its bytes are read after xFilter, or given back, or a copy costs
-** next to nothing. SQLite asks for the source by itself where it takes the sides of an OR one
-** by one. */
+/* True if a BLOB must be copied: its bytes are read or returned after xFilter, or it is small.
+** SQLite itself asks for the source when it evaluates the sides of an OR one by one. */
 static bool filter_copies(zt_cursor *c, uint64_t size){
   return (c->constraints.plan & ZT_PLAN_BYTES) || size<=ZT_CURSOR_BLOB || c->automatic.text
       || filter_may_be(c, &c->asks_source, zt_statements_ask_for_source);
@@ -52,7 +51,7 @@ static int filter_take_blob(zt_cursor *c, sqlite3_value *value, bool *same){
                                 filter_copies(c, (uint64_t)sqlite3_value_bytes(value)));
 }
 
-/* The source is a path, a pattern, a directory or a list. */
+/* Take a source that is a path, a pattern, a directory or a list. */
 static int filter_take_path(zt_cursor *c, zt_text source, bool *same){
   zt_files *f = &c->files.files;
   const bool same_source = zt_files_are_of(f, source);
@@ -63,7 +62,7 @@ static int filter_take_path(zt_cursor *c, zt_text source, bool *same){
   return zt_files_begin(f, source, &c->err);
 }
 
-/* Take the source: that of the query, else that which the table was declared with. */
+/* Take the source of the query, or else that of the table's declaration. */
 static int filter_take_source(zt_cursor *c, sqlite3_value *value, bool *same){
   const char *path = c->arguments.vtab->source;
   if( !value && !path ) return zt_arguments_fail_usage(&c->arguments);
@@ -75,7 +74,7 @@ static int filter_take_source(zt_cursor *c, sqlite3_value *value, bool *same){
 
 /* --- Beginning --- */
 
-/* Take what a query asks for, beside source and arguments. */
+/* Take the query's values, except source and arguments. */
 static int filter_take_wanted(zt_cursor *c, int plan, const zt_plan_values *values){
   const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   const bool patterns = filter_may_use_patterns(c, plan);
@@ -89,7 +88,7 @@ static int filter_take_wanted(zt_cursor *c, int plan, const zt_plan_values *valu
   return SQLITE_OK;
 }
 
-/* The object that an argument names is the one that is wanted. */
+/* If object is an argument, its value is the wanted object. */
 static int filter_take_object(zt_cursor *c){
   const int object = zt_table_argument(c->scan.table, "object");
   const char *z = object<0 ? NULL : c->scan.argument[object];
@@ -97,9 +96,9 @@ static int filter_take_object(zt_cursor *c){
        : zt_names_set(&c->constraints.objects, (zt_text){ z, z ? strlen(z) : 0 }, &c->err);
 }
 
-/* Begin with these values of source and arguments, NULL where the query gives none. A cursor that
-** is asked for the same again keeps what it has opened of it. A source that is NULL names no file,
-** and has no say in what is the same. */
+/* Begin with these values of source and arguments; NULL: the query does not give this one. If none
+** has changed, the cursor keeps everything it has opened. A NULL source names no file and does not
+** count as a change. */
 static int filter_begin(zt_cursor *c, sqlite3_value *const *value){
   const bool none = value[0] && sqlite3_value_type(value[0])==SQLITE_NULL;
   bool same = c->arguments.source!=ZT_SOURCE_NONE;
@@ -117,7 +116,7 @@ static int filter_begin(zt_cursor *c, sqlite3_value *const *value){
   return zt_automatic_filter(c, value[0], &rc) ? rc : zt_cursor_begin(c, value[0], same);
 }
 
-/* Go on with the next values of lists, until there is a row. */
+/* Until there is a row, begin with the next combination of list values. */
 static int filter_go_on(zt_cursor *c, int rc){
   sqlite3_value *value[1+ZT_ARGUMENTS];
   while( rc==SQLITE_OK && c->eof && (c->constraints.plan & ZT_PLAN_LISTS)
@@ -128,8 +127,8 @@ static int filter_go_on(zt_cursor *c, int rc){
   return rc;
 }
 
-/* Copy the values of lists, which are given after each other once xFilter is over, and begin with
-** the first. */
+/* Copy the values of lists, which are used after xFilter returns, and begin with the first
+** combination. */
 static int filter_begin_lists(zt_cursor *c, const zt_plan_values *values){
   sqlite3_value *value[1+ZT_ARGUMENTS];
   bool any;
@@ -142,7 +141,7 @@ static int filter_begin_lists(zt_cursor *c, const zt_plan_values *values){
 
 /* --- Rows --- */
 
-/* Pass over the n rows that OFFSET leaves out. */
+/* Skip the n rows of OFFSET. */
 static int filter_skip(zt_cursor *c, uint64_t n){
   const zt_interrupt interrupt = zt_connection_interrupt(c->scan.connection);
   int rc = SQLITE_OK;
@@ -155,7 +154,7 @@ static int filter_skip(zt_cursor *c, uint64_t n){
   return rc;
 }
 
-/* One row fewer may still come. False if none may. */
+/* Count a row for LIMIT. False if no more are allowed. */
 static bool filter_count(zt_cursor *c){
   c->eof = c->remaining==0;
   if( !c->eof ) c->remaining--;

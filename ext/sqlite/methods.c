@@ -1,4 +1,4 @@
-/* The methods of the one virtual-table frame. See methods.h. */
+/* SQLite's methods of the virtual-table frame. See methods.h. */
 #include "sqlite/methods.h"
 
 #include "sqlite/filter.h"
@@ -8,7 +8,7 @@
 static int methods_open(sqlite3_vtab *p, sqlite3_vtab_cursor **out){
   const zt_vtab *v = (const zt_vtab*)p;
   const zt_table *table = v->module->table;
-  /* The table's own state of a row stands behind the cursor */
+  /* The table's row state follows the cursor in memory */
   zt_cursor *c = sqlite3_malloc64(sizeof(*c)+table->row_size);
   if( !c ) return SQLITE_NOMEM;
   memset(c, 0, sizeof(*c)+table->row_size);
@@ -39,7 +39,7 @@ static int methods_close(sqlite3_vtab_cursor *p){
 
 /* --- Rows --- */
 
-/* Hand a failure to SQLite. Nothing of what was begun is used again. */
+/* Report a failure to SQLite, and discard everything that was begun. */
 ZT_COLD static int methods_fail(zt_cursor *c, int rc){
   sqlite3_vtab *v = c->base.pVtab;
   if( c->err.message ){
@@ -100,7 +100,7 @@ static int methods_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
 
 /* --- Registration --- */
 
-/* xCreate is xConnect: the table is eponymous and can be given a name, too. */
+/* xCreate is xConnect: the table is eponymous, and CREATE VIRTUAL TABLE can give it a name, too. */
 static const sqlite3_module methods_of_tables = {
   .iVersion = 0,
   .xCreate = zt_module_connect,

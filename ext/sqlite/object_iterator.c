@@ -1,11 +1,11 @@
-/* Where a scan stands among the objects of a file. See object_iterator.h. */
+/* The position of a scan among the objects of a file. See object_iterator.h. */
 #include "sqlite/object_iterator.h"
 
 #include "core/sort.h"
 #include "sqlite/plan.h"
 #include "sqlite/target.h"
 
-/* --- The objects to go through --- */
+/* --- The objects of the scan --- */
 
 static int object_compare_index(const void *unused, const void *a, const void *b){
   uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
@@ -13,7 +13,7 @@ static int object_compare_index(const void *unused, const void *a, const void *b
   return (x>y) - (x<y);
 }
 
-/* Have the positions ascend, each once, even if its object is wanted twice. */
+/* Sort the positions and remove duplicates: an object may be wanted twice. */
 static int object_sort_positions(zt_object_iterator *it, const zt_interrupt *interrupt){
   const zt_sort_by by = {
     .size = sizeof(uint32_t), .compare = object_compare_index, .interrupt = interrupt
@@ -43,8 +43,8 @@ static int object_find(zt_object_iterator *it){
   return object_sort_positions(it, &interrupt);
 }
 
-/* The one object that the argument names is not in the one file that the source names; with 'skip'
-** that is no matter. */
+/* True if the one object that the argument names is missing in the one file that the source names.
+** With 'skip', that is not a failure. */
 static bool object_is_lacking(const zt_object_iterator *it){
   return !it->scan->skip && zt_table_is_of_one(it->scan->table) && it->positions.n==0
       && zt_names_count(&it->constraints->objects)>0 && zt_file_iterator_is_literal(it->files);
@@ -56,8 +56,7 @@ static void object_fail_lacking(zt_object_iterator *it){
                       it->scan->err);
 }
 
-/* How many objects of the file the scan goes through, and object i of these: false if it is
-** not wanted. */
+/* The number of the file's candidate objects. Candidate i; false if the constraints exclude it. */
 static uint64_t object_count(const zt_object_iterator *it){
   return it->constraints->objects.any ? zt_container_objects(it->scan->container) : it->positions.n;
 }
@@ -68,20 +67,19 @@ static bool object_get(const zt_object_iterator *it, uint64_t i, uint32_t *objec
       || zt_constraints_object(it->constraints, zt_container_name(it->scan->container, *object));
 }
 
-/* True if the file itself has rows, too, and they are wanted. */
+/* True if the file itself has wanted rows. */
 static bool object_file_has_rows(const zt_object_iterator *it){
   return it->scan->table->rows==ZT_ROWS_FILES_AND_OBJECTS
       && !(it->constraints->plan & ZT_PLAN_OBJECT)
       && !zt_constraints_filters(it->constraints);
 }
 
-/* Fail if the statement shall end. */
 ZT_COLD static int object_ask(const zt_scan *scan){
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   return zt_interrupt_check(&interrupt, scan->err);
 }
 
-/* Find out which objects are wanted. */
+/* Look up the wanted objects. */
 ZT_COLD static int object_begin(zt_object_iterator *it){
   if( !it->constraints->objects.any ){
     if( object_find(it) ) return it->scan->err->rc;
@@ -112,13 +110,13 @@ static bool object_choose_next(zt_object_iterator *it){
 
 /* --- Rows --- */
 
-/* What a table says, whose place in the error is left if it did not fail. */
+/* The result of a table's function. If it did not fail, any place that it set in err is removed. */
 static bool object_said(zt_error *err, bool yes){
   if( !err->rc ) err->object.z = err->component.z = NULL;
   return yes && !err->rc;
 }
 
-/* An object, or the rest of one, cannot be had: with 'skip' that is passed over. */
+/* Leave an object that cannot be read, or not to its end. With 'skip', drop the failure. */
 ZT_COLD static void object_pass_over(zt_object_iterator *it){
   zt_error *err = it->scan->err;
   zt_object_iterator_leave(it);
@@ -127,15 +125,15 @@ ZT_COLD static void object_pass_over(zt_object_iterator *it){
   err->object.z = err->component.z = NULL;
 }
 
-/* True if the table is at work on what is chosen. */
+/* True if the row state belongs to the chosen object or file. */
 static bool object_is_entered(const zt_object_iterator *it){
   const zt_scan *scan = it->scan;
   return scan->on_file ? it->entered==ZT_ENTERED_FILE
        : it->entered==ZT_ENTERED_OBJECT && it->entered_object==scan->object;
 }
 
-/* Let the table work on the chosen object, or the file itself, if it does not already. Most tables
-** begin with its first row, and keep nothing of it. */
+/* Let the table open the chosen object or file, unless it is open already. Most tables have no
+** `open` and keep nothing. */
 static bool object_open(zt_object_iterator *it){
   zt_scan *scan = it->scan;
   const zt_table *t = scan->table;
@@ -150,7 +148,7 @@ static bool object_open(zt_object_iterator *it){
   return !t->open || object_said(scan->err, t->open(scan));
 }
 
-/* True if the object's rows that are wanted can be counted. */
+/* True if the wanted rows of the object can be counted. */
 static bool object_may_count(zt_object_iterator *it){
   if( !it->constraints->uncounted
      || zt_object_iterator_decoded(it)->elements<=INT64_MAX ) return true;
@@ -196,7 +194,7 @@ const zt_object *zt_object_iterator_decoded(zt_object_iterator *it){
   return &it->object;
 }
 
-/* --- Works on objects --- */
+/* --- Work on objects --- */
 
 static void object_run_job(zt_job *job, const zt_interrupt *interrupt){
   zt_work *w = (zt_work*)job;
@@ -220,7 +218,7 @@ static zt_job *object_make_job(void *context, uint64_t number){
   w->budget = zt_connection_budget(scan->connection);
   w->budget.spare = NULL;
   if( object_count(it)>1 && t->prefetch(w->container, w->object) ){
-    w->budget.pool = NULL;   /* One thread is for it */
+    w->budget.pool = NULL;   /* The job has one thread */
   }
   w->place.path = scan->err->path;
   w->place.object = zt_container_name(w->container, w->object);
@@ -258,7 +256,7 @@ zt_work *zt_object_iterator_work(zt_object_iterator *it, unsigned want, zt_error
   uint64_t remaining;
   if( it->work && it->work->object==scan->object && (it->work->want & want)==want ) return it->work;
   object_drop_work(it);
-  if( (it->want & want)!=want ) zt_prefetch_stop(a); /* What is ahead lacks it */
+  if( (it->want & want)!=want ) zt_prefetch_stop(a); /* Prefetched work lacks it */
   it->want |= want;
   it->want_now = want;
   a->jobs = &object_jobs;

@@ -1,7 +1,7 @@
-/* Opening a file: from the cache, or read now. See open.h. */
+/* Opens files through the cache. See open.h. */
 #include "sqlite/open.h"
 
-/* Read what is opened, unless a container of this state is there. */
+/* Read an opened file, unless the cache has a container of this state. */
 static int open_read_opened(zt_connection *c, zt_source *opened, const char *path, bool scan,
                             const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   const bool settled = zt_os_settled(zt_source_identity(opened));
@@ -19,13 +19,13 @@ static int open_read_opened(zt_connection *c, zt_source *opened, const char *pat
   return err->rc;
 }
 
-/* Read a container, without the file if it is there. */
+/* Open a container. If the cache has it, the file is not opened. */
 static int open_read_container(zt_connection *c, const char *path, const zt_stat *state, bool scan,
                                const zt_interrupt *interrupt, zt_opened *out, zt_error *err){
   zt_source opened;
   zt_stat now;
   if( !state ){
-    zt_os_stat(path, &now);   /* What is wrong, opening says */
+    zt_os_stat(path, &now);   /* Opening reports a failure */
     state = &now;
   }
   if( state->kind==ZT_KIND_FILE && state->id.inode ){

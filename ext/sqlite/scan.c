@@ -1,4 +1,4 @@
-/* What a table's functions ask of a cursor. See scan.h. */
+/* The functions of a cursor that tables call. See scan.h. */
 #include "sqlite/cursor.h"
 
 void zt_scan_open(zt_scan *scan, sqlite3_context *ctx){

@@ -1,18 +1,17 @@
-/* What the running statements look like. See statements.h. */
+/* Properties of the running statements. See statements.h. */
 #include "sqlite/statements.h"
 
 #include <string.h>
 #include "core/span.h"
 
-#define STATEMENTS_BEFORE_JOIN 3   /* Most words that stand before JOIN: LEFT OUTER, in any order,
-                                   ** with NATURAL among them */
+#define STATEMENTS_BEFORE_JOIN 3   /* Most words before JOIN: NATURAL LEFT OUTER, in any order */
 
 static bool statements_is_word(char ch){
   return (ch>='a' && ch<='z') || (ch>='A' && ch<='Z') || (ch>='0' && ch<='9') || ch=='_' || ch=='$'
       || (ch & 0x80);
 }
 
-/* Pass over what is quoted, or a comment; one character if it is neither. */
+/* Skip a quoted text or a comment, or else one character. */
 static const char *statements_pass(const char *z){
   const char *end;
   if( z[0]=='-' && z[1]=='-' ) return z+strcspn(z, "\n");
@@ -21,13 +20,13 @@ static const char *statements_pass(const char *z){
     return end ? end+2 : z+strlen(z);
   }
   if( *z!='\'' && *z!='"' && *z!='`' && *z!='[' ) return z+1;
-  /* A quote that is doubled is two texts here, which is as good */
+  /* A doubled quote makes two texts here, which does no harm */
   end = strchr(z+1, *z=='[' ? ']' : *z);
   return end ? end+1 : z+strlen(z);
 }
 
-/* The next word of a statement, n bytes long; NULL at its end. Other than words are passed over,
-** and *alone tells that there were none of them. */
+/* The next word of a statement, n bytes long; NULL at its end. Everything else is skipped. *alone:
+** only blanks and comments were skipped. */
 static const char *statements_word(const char *z, size_t *n, bool *alone){
   *alone = true;
   while( *z && !statements_is_word(*z) ){
@@ -68,7 +67,7 @@ static bool statements_speaks_of_compound(const char *sql){
   return false;
 }
 
-/* However names are quoted: those of the rowid are rowid, _rowid_ and oid. */
+/* Names count however they are quoted. The rowid's names are rowid, _rowid_ and oid. */
 static bool statements_speaks_of_source(const char *sql){
   static const char *const names[] = { "%source%", "%rowid%", "%oid%" };
   size_t n = 0;
@@ -80,7 +79,8 @@ static bool statements_speaks_of_source(const char *sql){
   return statements_speaks_of_outer(sql);
 }
 
-/* True if something that runs now speaks of it, or if that cannot be told. */
+/* True if `speaks` is true for a running statement or a TEMP view or trigger, or if that is
+** unknown. */
 static bool statements_any(sqlite3 *db, bool (*speaks)(const char *sql)){
   static const char views[] =
     "SELECT sql FROM sqlite_temp_master WHERE type IN ('view', 'trigger')";

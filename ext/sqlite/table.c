@@ -1,4 +1,4 @@
-/* What a table of the frame says of itself. See table.h. */
+/* The definition of a table of the frame. See table.h. */
 #include "sqlite/table.h"
 
 /* --- Arguments --- */
@@ -18,8 +18,8 @@ int zt_table_argument(const zt_table *table, const char *name){
 
 /* --- Columns --- */
 
-/* Columns that SQLite sees between the visible and the hidden ones: source, the arguments after it,
-** and the one that catches too many. */
+/* The number of SQLite's columns between visible and hidden ones: source, the arguments after it,
+** and the column that catches one argument too many. */
 static int table_between(const zt_table *table){
   return 2 + zt_table_arguments(table);
 }

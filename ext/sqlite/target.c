@@ -1,4 +1,4 @@
-/* What a function's arguments name. See target.h. */
+/* The file, object and component that a function's arguments name. See target.h. */
 #include "sqlite/target.h"
 
 #include "core/paths.h"
@@ -6,7 +6,7 @@
 #include "sqlite/suggest.h"
 #include "sqlite/value.h"
 
-#define TARGET_LISTED 16   /* Components that a message lists */
+#define TARGET_LISTED 16   /* Most components listed in a message */
 
 bool zt_target_null(sqlite3_value *source, sqlite3_value *object){
   return sqlite3_value_type(source)==SQLITE_NULL
@@ -119,7 +119,7 @@ static char *target_list_components(const zt_target *t){
   return sqlite3_str_finish(out);
 }
 
-/* The only component; a failure lists all there are. */
+/* The only component. If there are several, the failure lists them. */
 static int target_only_component(zt_target *t, zt_error *err){
   uint32_t first = zt_container_first(t->container, t->object.index);
   uint32_t n = zt_container_first(t->container, t->object.index+1) - first;
@@ -136,7 +136,7 @@ static int target_only_component(zt_target *t, zt_error *err){
   return err->rc;
 }
 
-/* There is no component of that role: say which there are, and which was probably meant. */
+/* Fail: no component has that role. The message suggests the probable one, or else lists all. */
 static int target_no_component(zt_target *t, zt_text role, zt_error *err){
   uint32_t k = zt_container_first(t->container, t->object.index);
   uint32_t end = zt_container_first(t->container, t->object.index+1);
