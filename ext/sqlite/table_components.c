@@ -67,7 +67,7 @@ static uint64_t components_rowid(zt_scan *scan){
   return ((components_row*)scan->row)->k;
 }
 
-/* Return the current component with at least the wanted parts decoded. The first call in a row
+/* Return the current component with at least the wanted parts decoded. The first call for a row
 ** decodes only these, since a query may need one column of a million rows. A later call for other
 ** parts decodes all. */
 static const zt_component *components_component(zt_scan *scan, unsigned want){
