@@ -20,13 +20,13 @@ SQLITE_EXTENSION_INIT1
 # define ZTENSOR_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The entry point that this connection has loaded, according to zt_version(). Unknown if an
-** authorizer or a progress handler prevents the query. SQLITE_NOMEM: the query ran out of
-** memory. */
+/* The entry point that this connection has loaded. */
 typedef enum ztensor_loaded {
   ZTENSOR_LOADED_NONE, ZTENSOR_LOADED_ALL, ZTENSOR_LOADED_NOFS, ZTENSOR_LOADED_UNKNOWN
 } ztensor_loaded;
 
+/* Ask zt_version() for the loaded entry point. It is unknown if an authorizer or a progress handler
+** prevents the query. SQLITE_NOMEM: the query ran out of memory. */
 static int ztensor_what_is_loaded(sqlite3 *db, ztensor_loaded *out){
   sqlite3_stmt *stmt = NULL;
   int rc = sqlite3_prepare_v2(db, "SELECT zt_version() GLOB '* nofs *'", -1, &stmt, NULL);
@@ -122,8 +122,8 @@ static int ztensor_register_all(zt_connection *c){
 /* --- Entry points --- */
 
 /* Take the API of the calling SQLite library. An image of this file serves one library, because a
-** second one in the process would overwrite the first one's pointer. Threads may load it at the
-** same time as others run; therefore the pointer is written once. */
+** second library in the process would overwrite the first one's pointer. The pointer is written
+** once, because a thread may load the extension while others run it. */
 static bool ztensor_take_api(const sqlite3_api_routines *api){
 #ifdef SQLITE_CORE
   (void)api;

@@ -1,7 +1,7 @@
-/* What several tables show in the same words. See describe.h. */
+/* Columns that several tables share. See describe.h. */
 #include "sqlite/describe.h"
 
-#define DESCRIBE_DIGITS 21   /* Of a dimension, and a comma */
+#define DESCRIBE_DIGITS 21   /* Length of a dimension and a comma */
 
 void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object){
   zt_component component;
@@ -10,7 +10,7 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
   for(uint32_t k=zt_container_first(c, object->index), end=zt_container_first(c, object->index+1);
       k<end; k++){
     zt_container_component(c, object->index, k, stored, &component);
-    if( component.codec!=ZT_CODEC_RAW && !component.has_decoded_length ){   /* Its type may tell */
+    if( component.codec!=ZT_CODEC_RAW && !component.has_decoded_length ){   /* The type may tell */
       zt_container_component(c, object->index, k, ZT_COMPONENT_ALL, &component);
     }
     t->stored_known = t->stored_known && !component.unsized
@@ -22,7 +22,7 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
 }
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object){
-  /* Written from its end */
+  /* The text is written from its end */
   char text[ZT_MAX_RANK*DESCRIBE_DIGITS+2], *end = text+sizeof(text), *p = end;
   *--p = ']';
   for(uint32_t i=object->rank; i-->0; ){

@@ -1,7 +1,4 @@
-/*
-** What several tables show of an object or a file in the same words. Interface to code
-** in describe.c.
-*/
+/* Columns that several tables share. Interface to code in describe.c. */
 #ifndef ZT_SQLITE_DESCRIBE_H
 #define ZT_SQLITE_DESCRIBE_H
 
@@ -11,8 +8,8 @@
 /* Sums over components. */
 typedef struct zt_totals {
   uint64_t stored, decoded;    /* Bytes */
-  bool stored_known;           /* False if the sum is beyond 64 bits */
-  bool decoded_known;          /* False if that, or if one component's length is not known */
+  bool stored_known;           /* False if the sum exceeds 64 bits */
+  bool decoded_known;          /* Likewise, or if a component's length is unknown */
 } zt_totals;
 
 #define ZT_TOTALS_NONE ((zt_totals){ 0, 0, true, true })
@@ -22,13 +19,13 @@ void zt_totals_add(zt_totals *t, const zt_container *c, const zt_object *object)
 
 void zt_result_shape(sqlite3_context *ctx, const zt_object *object);   /* JSON array */
 
-/* A value of a file as JSON text; attributes as a JSON object. */
+/* A value from a file as JSON text; attributes as a JSON object, `{}` if there are none. */
 void zt_result_value(sqlite3_context *ctx, const zt_container *c, const zt_value *value,
                      zt_interrupt interrupt);
 void zt_result_attributes(sqlite3_context *ctx, const zt_container *c, const zt_value *attributes,
                           zt_interrupt interrupt);
 
-/* A component's dtype; its type, which equals dtype where the file names none. */
+/* A component's type, or its dtype if the file states no type. */
 void zt_result_type(sqlite3_context *ctx, const zt_component *component);
 
 #endif

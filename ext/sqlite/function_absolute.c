@@ -15,7 +15,7 @@
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-/* Give a text of sqlite3_malloc64(), or the failure. */
+/* Make the text, from sqlite3_malloc64(), or the failure the result. */
 static void absolute_result(sqlite3_context *ctx, char *text, zt_error *err){
   if( err->rc ) zt_result_error(ctx, err);
   else sqlite3_result_text(ctx, text, -1, sqlite3_free);
@@ -36,7 +36,7 @@ static void absolute_function(sqlite3_context *ctx, int n, sqlite3_value **args)
   absolute_result(ctx, out, &err);
 }
 
-/* Take another name, or with NULL none. */
+/* Set the name; NULL restores the machine's own. */
 static int absolute_set_host(zt_connection *c, sqlite3_value *value, zt_error *err){
   const zt_text name = zt_value_text(value);
   char *copy;

@@ -18,14 +18,14 @@
 #include "sqlite/target.h"
 #include "tensor/assemble.h"
 
-/* A function's object, opened. Everything is closed by dense_function_close_values(), also if it
-** was never opened: all zero. */
+/* A function's opened object. All zeros at first; dense_function_close_values() closes it, opened
+** or not. */
 typedef struct dense_function_values {
   zt_budget budget;
   zt_target target;
   zt_tensor tensor;
-  const zt_dtype *as;      /* What of it is asked for, and in which type */
-  zt_slice slice;
+  const zt_dtype *as;      /* The requested type */
+  zt_slice slice;          /* The requested elements */
 } dense_function_values;
 
 static int dense_function_open_values(sqlite3_context *ctx, sqlite3_value **args,
@@ -42,13 +42,13 @@ static void dense_function_close_values(dense_function_values *v){
   zt_target_close(&v->target);
 }
 
-/* True if argument i is there and not NULL. */
+/* True if argument i exists and is not NULL. */
 static bool dense_function_has(int n, sqlite3_value **args, int i){
   return n>i && sqlite3_value_type(args[i])!=SQLITE_NULL;
 }
 
-/* Open what zt_dense and zt_json are asked for, whose last three arguments are optional. first and
-** count name two of them in messages. */
+/* Open the object of zt_dense or zt_json, whose last three arguments are optional. Messages call
+** two of them `first` and `count`. */
 static int dense_function_open(sqlite3_context *ctx, int n, sqlite3_value **args, const char *first,
                                const char *count, dense_function_values *v, zt_error *err){
   bool sliced = dense_function_has(n, args, 3) || dense_function_has(n, args, 4);
@@ -94,7 +94,7 @@ static void dense_function_json(sqlite3_context *ctx, int n, sqlite3_value **arg
   }
 }
 
-/* The flat position of an element with these indices. */
+/* Compute the row-major position of the element with these indices. */
 static int dense_function_position_of(const zt_object *object, int n, sqlite3_value **indices,
                                       uint64_t *out, zt_error *err){
   *out = 0;

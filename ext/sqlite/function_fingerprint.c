@@ -16,12 +16,12 @@
 #include "tensor/fingerprint.h"
 #include "tensor/rule.h"
 
-/* True if something is not known, and nothing is wrong. */
+/* True if the fingerprint is not known, but nothing is broken. */
 static bool fingerprint_function_is_none(const zt_error *err){
   return err->rc==SQLITE_ERROR && strcmp(zt_rule_of(err)->severity, ZT_SEVERITY_ERROR)!=0;
 }
 
-/* Threads are a statement's, for as long as this takes. */
+/* Enters the connection, which has threads only while statements run. */
 static void fingerprint_function(sqlite3_context *ctx, int n, sqlite3_value **args){
   zt_connection *connection = sqlite3_user_data(ctx);
   zt_fingerprint fingerprint;
@@ -47,9 +47,9 @@ static void fingerprint_function(sqlite3_context *ctx, int n, sqlite3_value **ar
 /* --- Over rows --- */
 
 typedef struct fingerprint_rows {
-  zt_fingerprint_named *a;     /* Owned, and so is each name */
+  zt_fingerprint_named *a;     /* Owned, with their names */
   size_t n, capacity;
-  bool null;                   /* One was */
+  bool null;                   /* A row has a NULL, or failed */
 } fingerprint_rows;
 
 static void fingerprint_rows_clear(fingerprint_rows *r){
@@ -58,7 +58,7 @@ static void fingerprint_rows_clear(fingerprint_rows *r){
   *r = (fingerprint_rows){ .null = true };
 }
 
-/* Make room for one more. False: memory is short. */
+/* Make room for one more. False if memory is short. */
 static bool fingerprint_rows_grow(fingerprint_rows *r){
   const size_t capacity = r->capacity ? 2*r->capacity : 16;
   zt_fingerprint_named *a;
@@ -70,7 +70,7 @@ static bool fingerprint_rows_grow(fingerprint_rows *r){
   return true;
 }
 
-/* Add a row's tensor, of which neither the name nor the fingerprint is NULL. */
+/* Add a row's tensor. Neither value is NULL. */
 static int fingerprint_rows_add(fingerprint_rows *r, sqlite3_value *object, sqlite3_value *text,
                                 zt_error *err){
   zt_fingerprint_named named = { .name.n = 0 };

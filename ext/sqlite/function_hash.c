@@ -8,8 +8,8 @@
 #include "sqlite/tables.h"
 #include "sqlite/target.h"
 
-/* Find the component; role NULL: the only one. Who names one and no algorithm is told which there
-** are. */
+/* Find the component; role NULL: the only one. If `algorithm` names a component instead, the
+** message lists the algorithms. */
 static int hash_function_component(zt_target *t, sqlite3_value *role, zt_text algorithm,
                                    zt_error *err){
   if( !role && !zt_digest_known(algorithm)

@@ -1,9 +1,8 @@
 /* Connecting to a table. See module.h. */
 #include "sqlite/module.h"
 
-#define MODULE_FIRST 3   /* argv has the module's, the database's and the table's name before
-                         ** the arguments */
-#define MODULE_LENGTH 4096   /* Bytes that a declaration may have, and what SQLite makes of it */
+#define MODULE_FIRST 3   /* argv begins with the names of module, database and table */
+#define MODULE_LENGTH 4096   /* Maximum bytes of a declaration and of SQLite's text of it */
 
 /* --- Arguments --- */
 
@@ -11,7 +10,7 @@ static bool module_is_space(char ch){
   return ch==' ' || ch=='\t' || ch=='\n' || ch=='\r' || ch=='\f';
 }
 
-/* An argument without its quotes, owned. */
+/* Return an argument without its quotes, owned. */
 static char *module_dequote(const char *z){
   size_t n = strlen(z), w = 0;
   char *out = sqlite3_mprintf("%s", z);
@@ -25,7 +24,7 @@ static char *module_dequote(const char *z){
   return out;
 }
 
-/* The length of the name in `name = value`, 0 if that is not the form. */
+/* Return the length of the name in `name = value`; 0 if z does not have this form. */
 static size_t module_name(const char *z, const char **value){
   size_t n = 0;
   while( (z[n]>='a' && z[n]<='z') || (z[n]>='A' && z[n]<='Z') || z[n]=='_' ) n++;
@@ -36,7 +35,7 @@ static size_t module_name(const char *z, const char **value){
   return n;
 }
 
-/* Where the argument of that name belongs: 0 is the source; -1: the table has none such. */
+/* Return the place of a named argument: 0 for source, from 1 on for the others, -1 if unknown. */
 static int module_place(const zt_table *table, const char *name, size_t n){
   if( n==6 && sqlite3_strnicmp(name, "source", 6)==0 ) return 0;
   for(int i=0; i<zt_table_arguments(table); i++){
@@ -78,8 +77,7 @@ int zt_module_check(const zt_table *table, int i, const char *value, zt_error *e
                  choices[0], choices[1], value);
 }
 
-/* Take one argument, which is the i-th. *named: an argument with a name came before, or is
-** this one. */
+/* Take the i-th argument. *named: this argument or one before it has a name. */
 static int module_take(zt_vtab *v, int i, const char *z, bool *named, zt_error *err){
   const zt_table *table = v->module->table;
   const char *value;
@@ -118,14 +116,14 @@ int zt_module_disconnect(sqlite3_vtab *p){
   return SQLITE_OK;
 }
 
-/* Raise one of the host's limits to at least n for a while. Gives what to put it back to. */
+/* Raise one of the host's limits to at least n. Returns the previous limit. */
 static int module_raise(sqlite3 *db, int limit, int n){
   const int before = sqlite3_limit(db, limit, -1);
   if( before<n ) sqlite3_limit(db, limit, n);
   return before;
 }
 
-/* A host may limit the length of values, or of its statements, to less than a declaration has. */
+/* The host's limits on values and statements may be below the length of a declaration. */
 int zt_module_declare(sqlite3 *db, const char *sql){
   const int length = module_raise(db, SQLITE_LIMIT_LENGTH, MODULE_LENGTH);
   const int sql_length = module_raise(db, SQLITE_LIMIT_SQL_LENGTH, MODULE_LENGTH);
@@ -135,8 +133,8 @@ int zt_module_declare(sqlite3 *db, const char *sql){
   return rc;
 }
 
-/* Without a type of their own, hidden columns would be compared as numbers: SQLite reads one
-** in HIDDEN. */
+/* Hidden columns need a type. SQLite would derive a numeric one from the word HIDDEN and compare
+** them as numbers. */
 static int module_declare(sqlite3 *db, const zt_table *t){
   sqlite3_str *sql = sqlite3_str_new(NULL);
   char *z;
@@ -190,7 +188,7 @@ int zt_module_connect(sqlite3 *db, void *client, int argc, const char *const *ar
 
 /* --- Tables outside the frame --- */
 
-/* *out is zeroed memory; NULL: there is none. */
+/* Allocate zeroed memory. */
 static int module_new(size_t size, void **out){
   *out = sqlite3_malloc64(size);
   if( !*out ) return SQLITE_NOMEM;

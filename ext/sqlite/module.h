@@ -1,30 +1,30 @@
 /*
-** What SQLite calls a module and a table: connecting, and the arguments of CREATE VIRTUAL TABLE.
+** Modules and tables in SQLite's sense: connecting, and the arguments of CREATE VIRTUAL TABLE.
 ** Interface to code in module.c.
 **
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects('models', skip);
 **   CREATE VIRTUAL TABLE temp.m USING zt_objects(source='models', on_error=skip);
 **
-** Arguments come in their order, or by name: in any order, after those that come in theirs. A name
-** or a value that the table does not know is an error here, and not zero rows later.
+** Positional arguments come first. Named arguments follow in any order. An unknown name or value is
+** an error at once, not zero rows later.
 */
 #ifndef ZT_SQLITE_MODULE_H
 #define ZT_SQLITE_MODULE_H
 
 #include "sqlite/scan.h"
 
-/* A registered table, and what SQLite calls its client data. */
+/* A registered table: the client data of its module. */
 typedef struct zt_table_module {
-  zt_connection *connection;   /* With a reference */
+  zt_connection *connection;   /* Holds a reference */
   const zt_table *table;
 } zt_table_module;
 
 typedef struct zt_vtab {
   sqlite3_vtab base;           /* First: SQLite's part */
-  const zt_table_module *module;     /* Borrowed: outlives the table */
+  const zt_table_module *module;     /* Borrowed; outlives the table */
   char *source;                /* Arguments of CREATE VIRTUAL TABLE, owned; NULL: none */
   char *argument[ZT_ARGUMENTS];
-  char *name;                  /* That a statement names it by, quoted, owned */
+  char *name;                  /* Quoted name for statements; owned */
 } zt_vtab;
 
 /* xCreate, xConnect and xDisconnect. */
@@ -32,11 +32,12 @@ int zt_module_connect(sqlite3 *db, void *module, int argc, const char *const *ar
                       sqlite3_vtab **out, char **message);
 int zt_module_disconnect(sqlite3_vtab *vtab);
 
-/* sqlite3_declare_vtab(), whatever the host has limited the length of values and statements to. */
+/* sqlite3_declare_vtab(), independent of the host's limits on values and statements. */
 int zt_module_declare(sqlite3 *db, const char *sql);
 
-/* The same for a table outside the frame: `size` bytes of its own, zeroed, which begin with a
-** sqlite3_vtab or sqlite3_vtab_cursor. trust: SQLITE_VTAB_INNOCUOUS or SQLITE_VTAB_DIRECTONLY. */
+/* xConnect, xDisconnect and xOpen of a table outside the frame. *out has `size` zeroed bytes that
+** begin with a sqlite3_vtab or sqlite3_vtab_cursor. trust is SQLITE_VTAB_INNOCUOUS or
+** SQLITE_VTAB_DIRECTONLY. */
 int zt_module_connect_plain(sqlite3 *db, const char *sql, int trust, size_t size,
                             sqlite3_vtab **out);
 int zt_module_disconnect_plain(sqlite3_vtab *vtab);

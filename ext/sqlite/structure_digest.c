@@ -1,16 +1,16 @@
-/* Digests of what the tables say of a file. See structure_digest.h. */
+/* Digests of a file's rows. See structure_digest.h. */
 #include "sqlite/structure_digest.h"
 
 #include "core/host.h"
 #include "sqlite/describe.h"
 #include "tensor/payload.h"
 
-#define STRUCTURE_CHUNK (64<<10) /* Bytes that are gathered before they are digested, and somebody
-                                 ** is asked whether to go on */
+#define STRUCTURE_CHUNK (64<<10) /* Bytes that are digested at once, with a check for an interrupt
+                                 ** after them */
 
 typedef struct structure {
   const zt_container *container;
-  sqlite3_str *text;         /* Gathered and not digested yet */
+  sqlite3_str *text;         /* Not digested yet */
   zt_digest *digest;
   const zt_interrupt *interrupt;
   zt_error *err;
@@ -18,7 +18,7 @@ typedef struct structure {
 
 /* --- Writing --- */
 
-/* Digest what is gathered. */
+/* Digest the gathered text, and check for an interrupt. */
 static void structure_flush(structure *o){
   const char *z = sqlite3_str_value(o->text);
   const int n = sqlite3_str_length(o->text);
@@ -94,7 +94,7 @@ int zt_structure_architecture(const zt_container *c, const zt_interrupt *interru
 
 /* --- The layout --- */
 
-/* An object's attributes: their JSON does not tell text from bytes, their types do. */
+/* Add an object's attributes, with their types: JSON does not tell text from bytes. */
 static void structure_put_attributes(structure *o, const zt_object *object){
   zt_value key, value;
   zt_level level;

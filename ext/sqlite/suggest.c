@@ -1,11 +1,11 @@
-/* Which name was probably meant. See suggest.h. */
+/* Suggestion of the name that was probably meant. See suggest.h. */
 #include "sqlite/suggest.h"
 
-#define SUGGEST_LONGEST 128   /* Bytes of a name that is compared; longer ones are not */
-#define SUGGEST_STEPS ((uint64_t)1<<26)   /* Pairs of bytes that are compared in all: some tenths
-                                          ** of a second */
-#define SUGGEST_NAMES 100000u /* Names that are looked at */
-#define SUGGEST_POLL 64       /* Names between two questions whether to go on */
+#define SUGGEST_LONGEST 128   /* Maximum bytes of a compared name; longer ones are ignored */
+#define SUGGEST_STEPS ((uint64_t)1<<26)   /* Maximum pairs of bytes to compare: some tenths of a
+                                          ** second */
+#define SUGGEST_NAMES 100000u /* Maximum number of names */
+#define SUGGEST_POLL 64       /* Names between checks for an interrupt */
 
 static size_t suggest_smaller(size_t a, size_t b){
   return a<b ? a : b;
@@ -15,8 +15,9 @@ static unsigned char suggest_fold(char ch){
   return (unsigned char)(ch>='A' && ch<='Z' ? ch|0x20 : ch);
 }
 
-/* The number of edits between a and b (optimal string alignment), case not counted; more than
-** `most` may be any number above it. *steps grows by the pairs of bytes that were compared. */
+/* Return the number of edits between a and b (optimal string alignment), ignoring case. If it
+** exceeds `most`, the result may be any number above `most`. Adds the pairs of bytes that were
+** compared to *steps. */
 static size_t suggest_distance(zt_text a, zt_text b, size_t most, uint64_t *steps){
   size_t rows[3][SUGGEST_LONGEST+1];
   size_t *before = rows[0], *last = rows[1], *now = rows[2];
@@ -47,7 +48,7 @@ void zt_suggest_begin(zt_suggestion *s, zt_text wanted, const zt_interrupt *inte
   *s = (zt_suggestion){
     .wanted = wanted, .remaining = SUGGEST_STEPS, .interrupt = interrupt, .err = err
   };
-  s->distance = wanted.n/4+1;   /* One more than is close enough */
+  s->distance = wanted.n/4+1;   /* One more than a close name may have */
   if( s->distance<2 ) s->distance = 2;
 }
 

@@ -24,7 +24,7 @@ enum {
 typedef struct attributes_row {
   zt_walk walk;
   zt_level level;
-  zt_value key, value;     /* The current row's */
+  zt_value key, value;     /* Of the current row */
 } attributes_row;
 
 static bool attributes_next(zt_scan *scan){
@@ -32,7 +32,7 @@ static bool attributes_next(zt_scan *scan){
   return zt_walk_next(&r->walk, &r->level, &r->key, &r->value);
 }
 
-/* Where the key is in the manifest. */
+/* The key's position in the manifest. */
 static uint64_t attributes_rowid(zt_scan *scan){
   return ((attributes_row*)scan->row)->key.at;
 }
@@ -59,7 +59,7 @@ static const char *attributes_type_of(const zt_value *value){
   return names[value->type];
 }
 
-/* An integer of any size: INTEGER if SQLite has it, else decimal TEXT. */
+/* An integer of any size: INTEGER if it fits in SQLite's, else decimal TEXT. */
 static void attributes_result_integer(sqlite3_context *ctx, const zt_value *v){
   sqlite3_str *out;
   if( !v->bytes.p && v->u<=INT64_MAX ){
@@ -107,7 +107,7 @@ static void attributes_result_key(zt_scan *scan, sqlite3_context *ctx, const zt_
   zt_result_error(ctx, &err);
 }
 
-/* A walk of its own: the row's has the texts of the row. */
+/* Needs a separate walk, because the row's walk owns the texts of the row. */
 static void attributes_result_stored_type(sqlite3_context *ctx, const zt_container *c,
                                           const zt_value *value){
   const zt_value none = ZT_VALUE_NONE;

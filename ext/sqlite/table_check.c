@@ -28,10 +28,10 @@ enum {
 
 typedef struct check_table_row {
   zt_check *check;             /* NULL if the file cannot be read */
-  const zt_error *finding;     /* The current one: of the scan, or the next field */
+  const zt_error *finding;     /* The current one: scan->error, or found */
   zt_error found;
-  const zt_rule *rule;         /* That it is against; NULL as long as nobody asked */
-  uint64_t n;                  /* Its number in this file */
+  const zt_rule *rule;         /* The broken rule; NULL until a column needs it */
+  uint64_t n;                  /* Number of the finding in this file */
 } check_table_row;
 
 static void check_table_clear(zt_scan *scan){

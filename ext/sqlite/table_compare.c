@@ -18,7 +18,7 @@
 ** argument is NULL. The tensors are read when a column is selected. The table does not use the
 ** frame, whose tables have one source.
 **
-** idxNum: bit k: argument k is given. argv: those arguments, in their order.
+** Bit k of idxNum is set if argument k is given. argv has these arguments in their order.
 */
 #include "sqlite/module.h"
 #include "sqlite/tables.h"
@@ -34,19 +34,19 @@ enum {
   COMPARE_TABLE_DOT, COMPARE_TABLE_COSINE, COMPARE_TABLE_ERROR, COMPARE_TABLE_SOURCE
 };
 #define COMPARE_TABLE_ARGUMENTS 4
-#define COMPARE_TABLE_COST 1e9   /* Two tensors are read: dearer than any manifest */
+#define COMPARE_TABLE_COST 1e9   /* Reading two tensors costs more than any manifest */
 #define COMPARE_TABLE_NEVER 1e99
 
 typedef struct compare_table {
   sqlite3_vtab base;           /* First: SQLite's part */
-  zt_connection *connection;   /* Borrowed: SQLite keeps the module as long as its tables */
+  zt_connection *connection;   /* Borrowed: the module outlives its tables */
 } compare_table;
 
 typedef struct compare_table_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
-  sqlite3_value *argument[COMPARE_TABLE_ARGUMENTS];   /* Owned; NULL: none was given yet */
+  sqlite3_value *argument[COMPARE_TABLE_ARGUMENTS];   /* Owned; NULL before xFilter */
   bool eof;
-  bool done;                   /* What follows is there: */
+  bool done;                   /* The next fields are set: */
   zt_error err;                /* Why there is no comparison */
   zt_comparison comparison;
 } compare_table_cursor;
@@ -65,7 +65,7 @@ static int compare_table_connect(sqlite3 *db, void *client, int argc, const char
   return rc;
 }
 
-/* The first usable term that gives argument k; -1: there is none. *given: some term does. */
+/* Return the first usable constraint on argument k, or -1. *given: there is one, usable or not. */
 static int compare_table_term(const sqlite3_index_info *info, int k, bool *given){
   *given = false;
   for(int i=0; i<info->nConstraint; i++){
@@ -77,9 +77,9 @@ static int compare_table_term(const sqlite3_index_info *info, int k, bool *given
   return -1;
 }
 
-/* Where an argument is in terms alone that cannot be used here, another order of the joined tables
-** may do. One that is not given at all is an error of xFilter: SQLite asks for plans that it does
-** not take, too. */
+/* If only unusable constraints give an argument, another order of the joined tables may work. A
+** missing argument is an error only in xFilter, because SQLite also asks for plans that it does not
+** use. */
 static int compare_table_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   int n = 0;
   (void)p;
@@ -111,7 +111,7 @@ static void compare_table_clear(compare_table_cursor *c){
     c->argument[k] = NULL;
   }
   zt_error_clear(&c->err);
-  c->err = ZT_ERROR_NONE;   /* Its place was in what is closed */
+  c->err = ZT_ERROR_NONE;   /* Its place referred to closed files */
   c->done = false;
 }
 
@@ -154,7 +154,7 @@ static int compare_table_eof(sqlite3_vtab_cursor *p){
   return ((compare_table_cursor*)p)->eof;
 }
 
-/* Open argument k's file, and the tensor in it. */
+/* Open the file of argument k and its tensor. */
 static int compare_table_open_tensor(compare_table_cursor *c, int k, zt_target *target,
                                      zt_budget *budget, zt_tensor *out, zt_error *err){
   zt_connection *connection = ((compare_table*)c->base.pVtab)->connection;
@@ -164,7 +164,7 @@ static int compare_table_open_tensor(compare_table_cursor *c, int k, zt_target *
        : zt_target_tensor(target, budget, out, err);
 }
 
-/* The comparison, or why there is none. */
+/* Compare the tensors, once, or record why there is no comparison. */
 static void compare_table_compute(compare_table_cursor *c){
   zt_budget budget = zt_connection_budget(((compare_table*)c->base.pVtab)->connection);
   zt_budget budgets[2] = { budget, budget };
@@ -218,7 +218,7 @@ static int compare_table_column(sqlite3_vtab_cursor *p, sqlite3_context *ctx, in
   return SQLITE_OK;
 }
 
-/* A number of the arguments: OR takes rows with one rowid for the same row. */
+/* A hash of the arguments, because OR merges rows with equal rowids. */
 static int compare_table_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   compare_table_cursor *c = (compare_table_cursor*)p;
   uint64_t number = 0;
@@ -233,7 +233,7 @@ static int compare_table_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   return SQLITE_OK;
 }
 
-/* No xCreate: a table of a name of its own would have no arguments. */
+/* No xCreate: CREATE VIRTUAL TABLE could not give the arguments. */
 const zt_module zt_module_compare = { "zt_compare", {
   .iVersion = 0,
   .xConnect = compare_table_connect,

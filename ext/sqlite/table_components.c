@@ -44,8 +44,8 @@ enum {
 };
 
 typedef struct components_row {
-  uint32_t k, end;             /* The current component, and the end of its object's */
-  unsigned have;               /* What is decoded of it, ZT_COMPONENT_ bits */
+  uint32_t k, end;             /* The current component, and the end of its object's components */
+  unsigned have;               /* Its decoded parts, ZT_COMPONENT_ bits */
   zt_component component;
 } components_row;
 
@@ -67,8 +67,9 @@ static uint64_t components_rowid(zt_scan *scan){
   return ((components_row*)scan->row)->k;
 }
 
-/* The current component with what is wanted of it decoded. Who asks first gets no more than that,
-** for a query that needs one column of a million rows; who asks again, all. */
+/* Return the current component with at least the wanted parts decoded. The first call for a row
+** decodes only these, since a query may need one column of a million rows. A later call for other
+** parts decodes all. */
 static const zt_component *components_component(zt_scan *scan, unsigned want){
   components_row *r = scan->row;
   if( (r->have & want)!=want ){
@@ -79,7 +80,7 @@ static const zt_component *components_component(zt_scan *scan, unsigned want){
   return &r->component;
 }
 
-/* --- What is computed of all bytes of an object's one component --- */
+/* --- Columns that need all bytes of an object's only component --- */
 
 enum { COMPONENTS_WANT_STATUS = 1, COMPONENTS_WANT_HASH = 2 };
 
@@ -117,12 +118,12 @@ static void components_work_clear(zt_work *work){
   zt_error_clear(&((components_work*)work)->hash_err);
 }
 
-/* Which of several components a query wants, nobody knows. */
+/* A query may want any of several components, so only a single one is prefetched. */
 static bool components_prefetch(const zt_container *c, uint32_t object){
   return zt_container_first(c, object+1)-zt_container_first(c, object)==1;
 }
 
-/* digest_status or hash of the one component of an object. */
+/* digest_status or hash of the only component of an object. */
 static void components_work_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const bool of_status = i==COMPONENTS_STATUS;
   const unsigned want = of_status ? COMPONENTS_WANT_STATUS : COMPONENTS_WANT_HASH;
@@ -130,7 +131,7 @@ static void components_work_column(zt_scan *scan, sqlite3_context *ctx, int i){
   components_work *w = (components_work*)zt_scan_work(scan, want, err);
   if( w ) err = of_status ? &w->status_err : &w->hash_err;
   if( !w || err->rc ){
-    if( w ) w->work.want &= ~want;   /* The failure is handed over: who asks again, asks anew */
+    if( w ) w->work.want &= ~want;   /* Cleared below: the next call computes again */
     if( of_status ) zt_result_error(ctx, err);
     else zt_scan_fail(scan, ctx, err);
   }else if( of_status ){
@@ -140,7 +141,7 @@ static void components_work_column(zt_scan *scan, sqlite3_context *ctx, int i){
   }
 }
 
-/* The columns that read the file. */
+/* Columns that read the file beyond its manifest. */
 static void components_bytes_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const bool digests = i==COMPONENTS_STATUS || i==COMPONENTS_HASH;
   const zt_component *c = components_component(scan, ZT_COMPONENT_ALL);
@@ -172,7 +173,7 @@ static char components_lower(char ch){
   return (char)(ch>='A' && ch<='Z' ? ch-'A'+'a' : ch);
 }
 
-/* The algorithm of the digest, or its value. */
+/* digest_algorithm or digest_value. */
 static void components_digest_column(const zt_component *component, sqlite3_context *ctx, int i){
   char text[ZT_DIGEST_TEXT];
   uint8_t value[ZT_DIGEST_TEXT/2];
@@ -185,7 +186,7 @@ static void components_digest_column(const zt_component *component, sqlite3_cont
     zt_result_text(ctx, (zt_text){ text, algorithm });
     return;
   }
-  digits = algorithm + 1 + (text[algorithm+2]=='x' ? 2 : 0);   /* Behind 0x */
+  digits = algorithm + 1 + (text[algorithm+2]=='x' ? 2 : 0);   /* After 0x */
   for(size_t k=0; k<(n-digits)/2; k++){
     value[k] = (uint8_t)(16*zt_hex_digit(text[digits+2*k]) + zt_hex_digit(text[digits+2*k+1]));
   }

@@ -18,21 +18,21 @@
 
 enum { ELEMENTS_PATH, ELEMENTS_POSITION, ELEMENTS_COORDS, ELEMENTS_VALUE, ELEMENTS_COUNT };
 
-#define ELEMENTS_WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once, */
-#define ELEMENTS_BACKWARD ((uint64_t)1 << 20)  /* and backward, twice as many as the time before up
-                                               ** to that: some encodings can be read forward
-                                               ** alone, from the beginning on */
+#define ELEMENTS_WINDOW ((uint64_t)16 << 10)   /* Elements that are read at once */
+#define ELEMENTS_BACKWARD ((uint64_t)1 << 20)  /* The limit for backward reads, each twice as large
+                                               ** as the one before: some encodings must be read
+                                               ** from their beginning each time */
 
 typedef struct elements_row {
   zt_budget budget;
   zt_tensor tensor;
-  uint64_t position;           /* Dense: of the current element */
-  uint64_t last;               /* Dense: the last one that is wanted, in the order asked for */
-  uint64_t from, until;        /* Dense: the elements in the window: from <= position < until */
+  uint64_t position;           /* Dense: the current element */
+  uint64_t last;               /* Dense: the last wanted one, in the query's order */
+  uint64_t from, until;        /* Dense: the window's elements: from <= position < until */
   uint8_t *window;             /* Dense, owned */
-  size_t i;                    /* Sparse: the current one of entries */
+  size_t i;                    /* Sparse: index in entries */
   zt_entries *entries;         /* Sparse, owned */
-  zt_sorted *sorted;           /* Sparse, owned: where they come from, if positions must ascend */
+  zt_sorted *sorted;           /* Sparse, owned: source of entries if positions must ascend */
 } elements_row;
 
 static void elements_clear(zt_scan *scan){
@@ -44,7 +44,7 @@ static void elements_clear(zt_scan *scan){
   *r = (elements_row){ 0 };
 }
 
-/* Stand before the first stored element of a range, in storage order or in that of positions. */
+/* Go before the first stored element of a range, in storage order or in order of positions. */
 static int elements_begin(zt_scan *scan, uint64_t first, uint64_t n){
   elements_row *r = scan->row;
   zt_tensor *t = &r->tensor;
@@ -61,7 +61,7 @@ static int elements_load(zt_scan *scan){
   return r->tensor.layout->next(&r->tensor, r->entries, scan->err);
 }
 
-/* Stand on the next stored element that is wanted, the current one included. */
+/* Go to the next wanted stored element, which may be the current one. */
 static bool elements_find(zt_scan *scan){
   elements_row *r = scan->row;
   for(;;){
@@ -91,7 +91,7 @@ static bool elements_first_stored(zt_scan *scan){
 static bool elements_first_dense(zt_scan *scan){
   elements_row *r = scan->row;
   uint64_t elements = r->tensor.object->elements, low = scan->range.first, high = scan->range.last;
-  /* What is stored is checked all the same */
+  /* The stored bytes of an empty tensor are checked, too */
   if( elements==0 ) zt_tensor_read(&r->tensor, 0, 0, NULL, scan->err);
   if( low>high || low>=elements ) return false;
   if( high>=elements ) high = elements-1;
@@ -135,8 +135,8 @@ static bool elements_next(zt_scan *scan){
   return elements_find(scan);
 }
 
-/* Elements of a dense object are counted off; those that a sparse one stores have to be
-** gone through. */
+/* Elements of a dense object are skipped by arithmetic. Stored elements of a sparse object must be
+** visited. */
 static uint64_t elements_skip(zt_scan *scan, uint64_t n){
   elements_row *r = scan->row;
   uint64_t remaining = scan->descending ? r->position-r->last : r->last-r->position;
@@ -157,8 +157,8 @@ static uint64_t elements_rowid(zt_scan *scan){
   return r->sorted ? zt_sorted_number(r->sorted, r->i) : r->entries->first+r->i;
 }
 
-/* How many elements to read from the current one on: a query that took those before will take those
-** that come next. */
+/* Return the number of elements to read from the current one on. A query that read the last window
+** will probably read the next one. */
 static uint64_t elements_ahead(const zt_scan *scan){
   const elements_row *r = scan->row;
   uint64_t passed = scan->descending ? r->from-r->position : r->position-r->until;
@@ -170,7 +170,7 @@ static uint64_t elements_ahead(const zt_scan *scan){
   return n<=remaining ? n : remaining+1;
 }
 
-/* The current element of a dense object, through a window. */
+/* Return the current element of a dense object, through the window. */
 static const void *elements_own_load(zt_scan *scan, zt_error *err){
   elements_row *r = scan->row;
   unsigned width = r->tensor.dtype->width;

@@ -44,7 +44,7 @@
 #include "sqlite/tables.h"
 #include "tensor/rule.h"
 
-#define FILES_TABLE_POLL 1024   /* Objects summed up between two questions whether to go on */
+#define FILES_TABLE_POLL 1024   /* Objects between checks for an interrupt */
 
 enum {
   FILES_TABLE_PATH, FILES_TABLE_CONTAINER, FILES_TABLE_VERSION, FILES_TABLE_SIZE, FILES_TABLE_MTIME,
@@ -55,7 +55,7 @@ enum {
   FILES_TABLE_MTIME_NS, FILES_TABLE_CTIME_NS, FILES_TABLE_BIRTH_NS
 };
 
-/* What is computed once per row, when a column first asks. */
+/* Computed once per row, for the first column that needs it. */
 typedef struct files_table_row {
   bool summed;
   zt_totals totals;
@@ -66,7 +66,7 @@ static bool files_table_first(zt_scan *scan){
   return true;
 }
 
-/* Sum up all components. Fails if the statement shall end. */
+/* Sum up all components. Fails only if the statement is interrupted. */
 static int files_table_sum(zt_scan *scan, zt_totals *out, zt_error *err){
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_object object;
@@ -79,7 +79,7 @@ static int files_table_sum(zt_scan *scan, zt_totals *out, zt_error *err){
   return SQLITE_OK;
 }
 
-/* The stored or the decoded bytes of all components. */
+/* stored_bytes or decoded_bytes. */
 static void files_table_sum_column(zt_scan *scan, sqlite3_context *ctx, int i){
   files_table_row *r = scan->row;
   const zt_totals *t = &r->totals;
@@ -94,7 +94,7 @@ static void files_table_sum_column(zt_scan *scan, sqlite3_context *ctx, int i){
   }
 }
 
-/* A digest of what the tables say of the file. */
+/* layout or architecture. */
 static void files_table_structure_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_interrupt interrupt = zt_connection_interrupt(scan->connection);
   zt_error err = zt_scan_error(scan);
@@ -130,7 +130,7 @@ static void files_table_manifest_column(zt_scan *scan, sqlite3_context *ctx, int
   }
 }
 
-/* Seconds and fraction are added last: one number of nanoseconds is more than a double holds. */
+/* Whole seconds and fraction are converted apart: a double cannot hold all nanoseconds. */
 static double files_table_seconds(int64_t nanoseconds){
   int64_t whole = nanoseconds/1000000000, fraction = nanoseconds%1000000000;
   return (double)whole + (double)fraction*1e-9;
@@ -141,8 +141,8 @@ static void files_table_birth_column(zt_scan *scan, sqlite3_context *ctx){
   if( birth ) sqlite3_result_int64(ctx, birth);
 }
 
-/* What the system says; of a BLOB that is its size alone. An inode's number may have all of
-** 64 bits, and then is a negative INTEGER. */
+/* Columns from the file's stat. A BLOB has only a size. Devices and inodes with all 64 bits become
+** negative INTEGERs. */
 static void files_table_stat_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_stat *stat = scan->path || i==FILES_TABLE_SIZE ? zt_scan_stat(scan, ctx) : NULL;
   if( !stat ) return;

@@ -30,8 +30,8 @@ static int given_connect(sqlite3 *db, void *client, int argc, const char *const 
                                  SQLITE_VTAB_INNOCUOUS, sizeof(**out), out);
 }
 
-/* The term that a column equals something, -1: none. *later: one that another table must come
-** before. */
+/* Return the usable equality constraint on a column, or -1. *later: an unusable one exists, which
+** needs another order of the tables. */
 static int given_term(const sqlite3_index_info *info, int column, bool *later){
   for(int i=0; i<info->nConstraint; i++){
     if( info->aConstraint[i].iColumn!=column
@@ -42,8 +42,8 @@ static int given_term(const sqlite3_index_info *info, int column, bool *later){
   return -1;
 }
 
-/* Bit i of the plan: column i is given, in this order. The value is compared again, so that what
-** is said of its type and collation holds. */
+/* Bit i of the plan is set if column i is given; argv has these columns in order. SQLite compares
+** the value again, so that affinity and collation hold. */
 static int given_best_index(sqlite3_vtab *p, sqlite3_index_info *info){
   int n = 0;
   (void)p;
@@ -124,7 +124,7 @@ static int given_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   return SQLITE_OK;
 }
 
-/* No xCreate: a name of its own would say nothing. */
+/* No xCreate: CREATE VIRTUAL TABLE would add nothing but a name. */
 const zt_module zt_module_given = { "zt_given", {
   .iVersion = 0,
   .xConnect = given_connect,

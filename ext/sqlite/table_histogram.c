@@ -31,7 +31,7 @@ static void histogram_table_clear(zt_scan *scan){
   *r = (histogram_table_row){ 0 };
 }
 
-/* The argument, a number in decimal digits. */
+/* Read the argument, a number in decimal digits. */
 static bool histogram_table_take_bins(zt_scan *scan, uint32_t *out){
   const char *text = scan->argument[HISTOGRAM_ARGUMENT_BINS];
   unsigned long n = 0;

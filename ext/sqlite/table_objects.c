@@ -34,10 +34,9 @@ enum {
   OBJECTS_FINGERPRINT = OBJECTS_VISIBLE, OBJECTS_FINGERPRINT_ERROR
 };
 
-/* What is found out once per row, when a column first asks. */
+/* Found out once per row, for the first column that needs it. */
 typedef struct objects_row {
-  bool looked, found;          /* The component that holds the values was looked for; there
-                               ** is one: */
+  bool looked, found;          /* The component with the values was looked for, and found */
   zt_component values;
   bool summed;
   zt_totals totals;
@@ -49,7 +48,7 @@ static bool objects_first(zt_scan *scan){
   return true;
 }
 
-/* The fingerprint of an object, or why there is none. */
+/* The fingerprint of an object, or the reason why there is none. */
 typedef struct objects_work {
   zt_work work;                /* First */
   zt_error err;
@@ -67,7 +66,7 @@ static void objects_work_clear(zt_work *work){
   zt_error_clear(&((objects_work*)work)->err);
 }
 
-/* One thread is for each: a hash goes through the values one after the other. */
+/* Every object is worth a thread: a hash cannot split the values of one object. */
 static bool objects_prefetch(const zt_container *unused, uint32_t object){
   (void)unused;
   (void)object;
@@ -97,7 +96,7 @@ static void objects_values_column(zt_scan *scan, sqlite3_context *ctx, int i){
   }
 }
 
-/* Sums over the object's components. */
+/* stored_bytes or decoded_bytes. */
 static void objects_total_column(zt_scan *scan, sqlite3_context *ctx, int i){
   objects_row *r = scan->row;
   if( !r->summed ){
@@ -109,7 +108,7 @@ static void objects_total_column(zt_scan *scan, sqlite3_context *ctx, int i){
   else if( i==OBJECTS_DECODED && r->totals.decoded_known ) zt_result_uint(ctx, r->totals.decoded);
 }
 
-/* What is not known of an object without a shape. */
+/* shape, rank or elements: NULL for an object without a known shape. */
 static void objects_shape_column(zt_scan *scan, sqlite3_context *ctx, int i){
   const zt_object *object = zt_scan_object(scan);
   if( object->unshaped ) return;

@@ -20,12 +20,12 @@ typedef struct rows_row {
   zt_budget budget;
   zt_tensor tensor;
   const zt_dtype *as;
-  uint64_t row, last;          /* The current row, and the last one that is wanted, in the order
-                               ** asked for */
-  uint64_t elements;           /* Of a row */
-  uint64_t expected;           /* The row after the last one that was read; 0: none was */
+  uint64_t row, last;          /* The current row, and the last wanted one in the query's
+                               ** order */
+  uint64_t elements;           /* Elements per row */
+  uint64_t expected;           /* The row after the last row read; 0: none was read */
   zt_buffer window;            /* Rows that were read together, converted */
-  uint64_t from, until;        /* Which: from <= row < until */
+  uint64_t from, until;        /* Rows of the window: from <= row < until */
 } rows_row;
 
 static void rows_clear(zt_scan *scan){
@@ -84,15 +84,15 @@ static uint64_t rows_rowid(zt_scan *scan){
   return ((rows_row*)scan->row)->row;
 }
 
-/* How many rows of `size` bytes to read at once, from the current one on: one, or several small
-** ones where a query takes them in turn. */
+/* Return the number of rows of `size` bytes to read at once, from the current one on: one, or
+** several small ones if the query reads them in turn. */
 static uint64_t rows_together(const zt_scan *scan, uint64_t size){
   const rows_row *r = scan->row;
   uint64_t n = 1, remaining = scan->descending ? 1 : r->last-r->row+1, most = size
       ? ROWS_TOGETHER/size
              : 1;
   bool in_turn = r->expected>0 && r->row-r->expected<most;
-  /* Each row begins with a byte of its own */
+  /* A row must not begin within a byte */
   bool apart = r->elements%r->as->elements!=0;
   if( size==0 || apart ) return 1;
   if( zt_tensor_is_sparse(&r->tensor) ) n = zt_tensor_window(&r->tensor)/r->elements;

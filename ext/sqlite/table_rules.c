@@ -19,7 +19,7 @@ enum { RULES_RULE, RULES_SEVERITY, RULES_MEANING, RULES_SPECIFICATION };
 typedef struct rules_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
   zt_rule_walk at;
-  sqlite3_int64 row;           /* From 0 on */
+  sqlite3_int64 row;           /* From 0 */
   bool eof;
 } rules_cursor;
 
@@ -89,7 +89,7 @@ static int rules_rowid(sqlite3_vtab_cursor *p, sqlite3_int64 *out){
   return SQLITE_OK;
 }
 
-/* No xCreate: a name of its own would say nothing. */
+/* No xCreate: CREATE VIRTUAL TABLE would add nothing but a name. */
 const zt_module zt_module_rules = { "zt_rules", {
   .iVersion = 0,
   .xConnect = rules_connect,

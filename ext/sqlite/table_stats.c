@@ -18,7 +18,7 @@
 #include "sqlite/tables.h"
 #include "tensor/stats.h"
 
-#define STATS_TABLE_LARGE ((uint64_t)1 << 24)   /* Elements from which on a tensor is large */
+#define STATS_TABLE_LARGE ((uint64_t)1 << 24)   /* Minimum elements of a large tensor */
 
 enum {
   STATS_TABLE_PATH, STATS_TABLE_OBJECT, STATS_TABLE_ELEMENTS, STATS_TABLE_ZEROS, STATS_TABLE_NANS,
@@ -26,7 +26,7 @@ enum {
   STATS_TABLE_L2, STATS_TABLE_ERROR, STATS_TABLE_COUNT
 };
 
-/* The statistics of an object, or why there are none. */
+/* The statistics of an object, or the reason why there are none. */
 typedef struct stats_table_work {
   zt_work work;                /* First */
   zt_error err;
@@ -49,7 +49,7 @@ static void stats_table_clear(zt_work *work){
   zt_error_clear(&((stats_table_work*)work)->err);
 }
 
-/* One that is large is done in ranges, when it is asked for. */
+/* A large tensor is not prefetched: threads share its ranges when a column needs it. */
 static bool stats_table_prefetch(const zt_container *container, uint32_t i){
   zt_object object;
   zt_container_object(container, i, &object);

@@ -1,5 +1,5 @@
-/* All tables and functions. A new one is a file table_NAME.c or function_NAME.c, and its name in a
-** list here. */
+/* All tables and functions. A new one needs a file table_NAME.c or function_NAME.c, and its name in
+** a list here. */
 #ifndef ZT_SQLITE_TABLES_H
 #define ZT_SQLITE_TABLES_H
 
@@ -9,27 +9,27 @@
   X(files) X(objects) X(components) X(attributes) X(elements) X(rows) X(stats) X(check) \
   X(histogram)
 
-/* Tables that are none of the frame: without a source, or with two. */
+/* Tables outside the frame: they have no source, or two. */
 #define ZT_MODULES(X) X(rules) X(compare) X(given)
 
-/* Families of functions, each an array that a NULL name ends. */
+/* Families of functions. Each is an array that ends with a NULL name. */
 #define ZT_FUNCTIONS(X) \
   X(absolute) X(blob) X(dense) X(hash) X(content_id) X(fingerprint) X(manifest) X(threads) \
   X(version)
 
-/* Aggregate functions, one each. */
+/* Aggregate functions. */
 #define ZT_AGGREGATES(X) X(fingerprint)
 
 /* A scalar function. sqlite3_user_data() is the zt_connection. */
 typedef struct zt_function {
   const char *name;
   int nArg;
-  int flags;                   /* SQLITE_UTF8 and what else applies; SQLITE_DIRECTONLY if it takes
-                               ** a source */
+  int flags;                   /* SQLITE_UTF8 and others; SQLITE_DIRECTONLY if it takes a
+                               ** source */
   void (*call)(sqlite3_context *ctx, int n, sqlite3_value **args);
 } zt_function;
 
-/* An aggregate function: the same, called with each row and behind the last one. */
+/* An aggregate function. step runs for each row, end after the last row. */
 typedef struct zt_aggregate {
   const char *name;
   int nArg;
@@ -38,7 +38,7 @@ typedef struct zt_aggregate {
   void (*end)(sqlite3_context *ctx);
 } zt_aggregate;
 
-/* A table of ZT_MODULES. What its xConnect gets as client data is the zt_connection. */
+/* A table of ZT_MODULES. The client data of its xConnect is the zt_connection. */
 typedef struct zt_module {
   const char *name;
   sqlite3_module methods;
@@ -53,8 +53,8 @@ ZT_MODULES(ZT_DECLARE_MODULE)
 ZT_FUNCTIONS(ZT_DECLARE_FUNCTION)
 ZT_AGGREGATES(ZT_DECLARE_AGGREGATE)
 
-/* SQLITE_RESULT_SUBTYPE: the function's result has a subtype. Libraries from 3.45 on may insist on
-** it; older ones, and this may be built with the header of one, do not look at the bit. */
+/* SQLITE_RESULT_SUBTYPE, which headers before 3.45 lack: the function's result has a subtype. Later
+** libraries may require the bit; older ones ignore it. */
 #define ZT_RESULT_SUBTYPE 0x001000000
 
 #endif

@@ -1,4 +1,4 @@
-/* From SQLite's values and to its results. See value.h. */
+/* Conversion of SQLite's values and results. See value.h. */
 #include "sqlite/value.h"
 
 #include <math.h>
