@@ -47,7 +47,7 @@ typedef struct zt_onnx_part {
 typedef struct zt_onnx_cursor {
   unsigned depth;
   uint32_t number[ZT_ONNX_LEVELS];    /* The field of the next level's messages */
-  zt_message level[ZT_ONNX_LEVELS];   /* What remains of each */
+  zt_message level[ZT_ONNX_LEVELS];   /* Rest of each */
   zt_message whole;                   /* The range of the innermost messages */
   uint32_t pieces;                    /* Number of these so far */
 } zt_onnx_cursor;

@@ -11,7 +11,7 @@
 #include "sqlite/module.h"
 #include "sqlite/plan.h"
 
-/* What the source is. */
+/* The kind of a source. */
 typedef enum zt_source_state {
   ZT_SOURCE_NONE,              /* No arguments yet */
   ZT_SOURCE_TEXT,              /* Files: a path, a pattern, a directory or a list (files.h) */

@@ -240,12 +240,12 @@ void zt_cache_keep(zt_cache *c, zt_container *container, bool scan){
 void zt_cache_prepare(zt_cache *c){
   zt_container *made = NULL;
   zt_container_guess guess;
-  bool constraints;
+  bool prepares;
   zt_monitor_enter(c->monitor);
   guess = c->guess;
-  constraints = c->missed && c->nEmptied<CACHE_EMPTIED;
+  prepares = c->missed && c->nEmptied<CACHE_EMPTIED;
   zt_monitor_leave(c->monitor);
-  if( constraints ) made = zt_container_prepare(guess);
+  if( prepares ) made = zt_container_prepare(guess);
   if( !made ) return;
   zt_monitor_enter(c->monitor);
   cache_put_emptied(c, made);

@@ -30,7 +30,7 @@ typedef enum zt_answer {
 
 typedef struct zt_cursor {
   sqlite3_vtab_cursor base;    /* First: SQLite's part */
-  zt_scan scan;                /* What the table sees */
+  zt_scan scan;                /* The part that a table sees */
   zt_arguments arguments;
   zt_constraints constraints;
   zt_file_iterator files;
