@@ -151,9 +151,33 @@ bool zt_schema_shape(zt_cbor *c, zt_object *out){
   return zt_cbor_fail(c, "H2", "the product of the shape is beyond 64 bits");
 }
 
+/* Pass over an unsigned integer in its shortest form, of which 9 bytes may be read. NULL: something
+** else stands there. */
+static const uint8_t *schema_pass_uint(const uint8_t *p, uint64_t *out){
+  unsigned width;
+  p = zt_cbor_pass_uint(p, out, &width);
+  return p && (width==0 || zt_cbor_is_shortest(*out, width)) ? p : NULL;
+}
+
+/* Read a blob as writers encode it. False: it is encoded otherwise, and nothing was read. */
+static bool schema_blob_usual(zt_cbor *c, zt_component *out){
+  const uint8_t *p = c->p;
+  uint64_t offset, length;
+  if( c->end-p<1+2*ZT_CBOR_HEAD || *p!=(ZT_CBOR_ARRAY<<5 | 2)
+   || c->depth>=c->max_depth ) return false;
+  p = schema_pass_uint(p+1, &offset);
+  if( p ) p = schema_pass_uint(p, &length);
+  if( !p ) return false;
+  out->offset = offset;
+  out->length = length;
+  c->p = p;
+  return true;
+}
+
 bool zt_schema_blob(zt_cbor *c, zt_component *out){
   zt_cbor_level level;
   const uint8_t *at = c->p;
+  if( schema_blob_usual(c, out) ) return true;
   if( !zt_schema_enter(c, ZT_CBOR_ARRAY, "S6", "an array for 'blob'", &level) ) return false;
   if( level.remaining!=2 ){
     c->p = at;

@@ -191,7 +191,7 @@ static void cursor_argument_column(const zt_cursor *c, sqlite3_context *ctx, int
   if( z ) sqlite3_result_text(ctx, z, -1, SQLITE_TRANSIENT);
 }
 
-void zt_cursor_column(zt_cursor *c, sqlite3_context *ctx, int i){
+void zt_cursor_other_column(zt_cursor *c, sqlite3_context *ctx, int i){
   const zt_table *t = c->scan.table;
   const int column = zt_table_column(t, i);
   if( column<0 ) cursor_argument_column(c, ctx, i-t->nVisible);

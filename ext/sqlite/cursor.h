@@ -71,6 +71,13 @@ void zt_cursor_leave_file(zt_cursor *c);
 
 /* The rowid and SQLite's column i of the scan's current row. */
 sqlite3_int64 zt_cursor_rowid(zt_cursor *c);
-void zt_cursor_column(zt_cursor *c, sqlite3_context *ctx, int i);
+void zt_cursor_other_column(zt_cursor *c, sqlite3_context *ctx, int i);
+
+/* In line: once for each value of a million rows. The table has most columns itself. */
+ZT_INLINE void zt_cursor_column(zt_cursor *c, sqlite3_context *ctx, int i){
+  const zt_table *t = c->scan.table;
+  if( i<t->nVisible && i!=t->iPath ) t->column(&c->scan, ctx, i);
+  else zt_cursor_other_column(c, ctx, i);
+}
 
 #endif
