@@ -232,10 +232,19 @@ int64_t zt_draft_find(const zt_draft *d, zt_text name){
   return zt_keys_find(&d->names, d->bytes, name);
 }
 
+zt_text zt_draft_name(const zt_draft *d, uint32_t object){
+  return zt_keys_text(&d->names, d->bytes, object);
+}
+
+void zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out){
+  *out = (zt_draft_component){ 0 };
+  zt_draft_next_component(d, object, 0, out);
+}
+
 void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *out){
   const draft_object *o = draft_objects(d)+object;
   *out = (zt_draft_object){
-    .name = zt_keys_text(&d->names, d->bytes, object), .layout = (zt_layout_id)o->layout,
+    .name = zt_draft_name(d, object), .layout = (zt_layout_id)o->layout,
     .format = draft_get(d, o->format), .blocks = o->blocks, .rank = o->rank,
     .shape = (const uint64_t*)d->shapes.a+o->shape
   };
@@ -245,8 +254,9 @@ uint32_t zt_draft_next_component(const zt_draft *d, uint32_t object, uint32_t pl
                                  zt_draft_component *out){
   const uint32_t next = place ? draft_components(d)[place-1].next
                               : draft_objects(d)[object].components.first;
-  const draft_component *c = draft_components(d)+next-1;
+  const draft_component *c;
   if( next==0 ) return 0;
+  c = draft_components(d)+next-1;
   *out = (zt_draft_component){
     .role = draft_get(d, c->role), .element = c->element, .decoded_length = c->decoded_length,
     .codec = (zt_codec_id)c->codec, .level = c->level, .digest = c->digest, .supply = c->supply,
@@ -259,9 +269,10 @@ uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t pl
                                  zt_draft_attribute *out){
   const draft_list *list = object==ZT_DRAFT_FILE ? &d->file : &draft_objects(d)[object].attributes;
   const uint32_t next = place ? draft_attributes(d)[place-1].next : list->first;
-  const draft_attribute *a = draft_attributes(d)+next-1;
+  const draft_attribute *a;
   zt_text value;
   if( next==0 ) return 0;
+  a = draft_attributes(d)+next-1;
   value = draft_get(d, a->value);
   *out = (zt_draft_attribute){
     .key = draft_get(d, a->key), .value = { (const uint8_t*)value.z, value.n },
@@ -297,10 +308,7 @@ typedef struct draft_order {
 
 static int draft_compare(const void *context, const void *x, const void *y){
   const draft_order *order = context;
-  zt_draft_object a, b;
-  zt_draft_object_get(order->draft, *(const uint32_t*)x, &a);
-  zt_draft_object_get(order->draft, *(const uint32_t*)y, &b);
-  return order->compare(&a, &b);
+  return order->compare(order->draft, *(const uint32_t*)x, *(const uint32_t*)y);
 }
 
 uint32_t *zt_draft_sort(const zt_draft *d, zt_draft_compare compare, const zt_interrupt *interrupt,
@@ -320,8 +328,8 @@ uint32_t *zt_draft_sort(const zt_draft *d, zt_draft_compare compare, const zt_in
   return NULL;
 }
 
-int zt_draft_compare_names(const zt_draft_object *a, const zt_draft_object *b){
-  return zt_text_compare(a->name, b->name);
+int zt_draft_compare_names(const zt_draft *d, uint32_t a, uint32_t b){
+  return zt_text_compare(zt_draft_name(d, a), zt_draft_name(d, b));
 }
 
 typedef struct draft_keys {

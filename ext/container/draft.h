@@ -94,9 +94,15 @@ zt_draft_attribute *zt_draft_sort_attributes(const zt_draft *d, uint32_t object,
 
 /* The numbers of all objects, in memory from sqlite3_malloc64(), by name (bytewise) or by the
 ** format's own order. NULL on failure. */
-typedef int (*zt_draft_compare)(const zt_draft_object *a, const zt_draft_object *b);
+typedef int (*zt_draft_compare)(const zt_draft *d, uint32_t a, uint32_t b);
 uint32_t *zt_draft_sort(const zt_draft *d, zt_draft_compare compare, const zt_interrupt *interrupt,
                         zt_error *err);
-int zt_draft_compare_names(const zt_draft_object *a, const zt_draft_object *b);
+int zt_draft_compare_names(const zt_draft *d, uint32_t a, uint32_t b);
+
+/* The name of an object. */
+zt_text zt_draft_name(const zt_draft *d, uint32_t object);
+
+/* The one component of a dense object, in formats that have no others. */
+void zt_draft_data(const zt_draft *d, uint32_t object, zt_draft_component *out);
 
 #endif

@@ -280,8 +280,8 @@ static void zt2_put_object(zt2_run *r, uint32_t number){
   if( attributes ) zt2_put_attributes(r, number);
 }
 
-static int zt2_compare_objects(const zt_draft_object *a, const zt_draft_object *b){
-  return zt2_compare_encoded(a->name, b->name);
+static int zt2_compare_objects(const zt_draft *d, uint32_t a, uint32_t b){
+  return zt2_compare_encoded(zt_draft_name(d, a), zt_draft_name(d, b));
 }
 
 static int zt2_put_manifest(zt2_run *r){
