@@ -1,0 +1,329 @@
+/*
+** Writing GGUF: version 3, little-endian.
+**
+**   file     := "GGUF" version:u32 tensors:u64 keys:u64 metadata infos padding { tensor padding }
+**   metadata := keys in bytewise order, or as they were added; general.alignment comes with them if
+**               it is not 32. A value has its stored type, or str, i64, u64 (beyond i64), f64, bool,
+**               or arr[...] of one of these
+**   infos    := name, dimensions (innermost first), ggml's type, offset from the first tensor
+*/
+#include "container/encoder.h"
+
+#include "container/dtype.h"
+#include "container/gguf.h"
+#include "core/cbor.h"
+#include "core/host.h"
+
+#define GGUF_VERSION 3
+#define GGUF_ALIGN 32             /* What a file need not state */
+#define GGUF_NAME_MAX 63          /* GGML_MAX_NAME, less the NUL */
+#define GGUF_RANK_MAX 4
+#define GGUF_WORD 128             /* Bytes of a type's word; nested arrays are not deeper */
+
+/* --- Attributes --- */
+
+/* The inner word of "arr[...]"; n 0: the word is of no array. */
+static zt_text gguf_inner(zt_text word){
+  if( word.n<6 || memcmp(word.z, "arr[", 4)!=0 || word.z[word.n-1]!=']' ) return (zt_text){ "", 0 };
+  return (zt_text){ word.z+4, word.n-5 };
+}
+
+/* GGUF's number of the type that a word names; ZT_GGUF_TYPES: it names none. */
+static uint32_t gguf_type_of(zt_text word){
+  if( gguf_inner(word).n ) return ZT_GGUF_ARRAY;
+  for(uint32_t i=0; i<ZT_GGUF_TYPES; i++){
+    if( i!=ZT_GGUF_ARRAY && zt_text_equal(word, zt_gguf_types[i].name) ) return i;
+  }
+  return ZT_GGUF_TYPES;
+}
+
+/* Append the word for the value that is next, which is passed over. False: GGUF has none. */
+static bool gguf_append_word(zt_cbor *c, char word[GGUF_WORD], size_t *n){
+  const zt_cbor_type type = zt_cbor_peek(c);
+  const char *name = NULL;
+  zt_cbor_item item;
+  zt_cbor_level level;
+  if( !zt_cbor_next(c, &item) ) return false;
+  switch( type ){
+    case ZT_CBOR_TEXT: name = "str"; break;
+    case ZT_CBOR_UINT: name = item.n>INT64_MAX ? "u64" : "i64"; break;
+    case ZT_CBOR_NINT: name = "i64"; break;
+    case ZT_CBOR_SIMPLE:
+      if( item.is_float ) name = "f64";
+      else if( item.n==ZT_CBOR_TRUE || item.n==ZT_CBOR_FALSE ) name = "bool";
+      break;
+    default: break;
+  }
+  if( type==ZT_CBOR_ARRAY && item.n>0 && *n+5<GGUF_WORD && zt_cbor_enter(c, &item, &level) ){
+    memcpy(word+*n, "arr[", 4);
+    *n += 4;
+    if( !gguf_append_word(c, word, n) || *n+1>=GGUF_WORD ) return false;
+    word[(*n)++] = ']';
+    return true;
+  }
+  if( !name || *n+strlen(name)>=GGUF_WORD ) return false;
+  memcpy(word+*n, name, strlen(name));
+  *n += strlen(name);
+  return true;
+}
+
+/* A value being appended. */
+typedef struct gguf_value {
+  zt_cbor cbor;
+  sqlite3_str *out;
+  zt_text key;
+  zt_error *err;
+} gguf_value;
+
+static bool gguf_fail_value(const gguf_value *v, zt_text word){
+  zt_fail(v->err, SQLITE_ERROR, "attribute '%.*s' is not of the type %.*s of gguf",
+          zt_shown(v->key), v->key.z, (int)word.n, word.z);
+  return false;
+}
+
+static void gguf_put_number(sqlite3_str *out, uint64_t u, unsigned width){
+  uint8_t bytes[8];
+  zt_put_le(bytes, u, width);
+  sqlite3_str_append(out, (const char*)bytes, (int)width);
+}
+
+static void gguf_put_text(sqlite3_str *out, zt_text text){
+  gguf_put_number(out, text.n, 8);
+  sqlite3_str_append(out, text.z, (int)text.n);
+}
+
+/* An integer of so many bytes. */
+static bool gguf_put_integer(const gguf_value *v, const zt_cbor_item *item, uint32_t type,
+                             zt_text word){
+  const unsigned width = zt_gguf_types[type].width;
+  const bool is_signed = *zt_gguf_types[type].name.z=='i';
+  const uint64_t max = UINT64_MAX >> (64-8*width+is_signed);
+  if( (item->type!=ZT_CBOR_UINT && item->type!=ZT_CBOR_NINT) || item->n>max
+   || (item->type==ZT_CBOR_NINT && !is_signed) ) return gguf_fail_value(v, word);
+  gguf_put_number(v->out, item->type==ZT_CBOR_NINT ? ~item->n : item->n, width);
+  return true;
+}
+
+/* A real number; an f32 must be one exactly. */
+static bool gguf_put_real(const gguf_value *v, const zt_cbor_item *item, uint32_t type,
+                          zt_text word){
+  const double real = item->real;
+  const float narrow = (float)real;
+  uint64_t bits;
+  uint32_t bits32;
+  if( !item->is_float ) return gguf_fail_value(v, word);
+  memcpy(&bits, &real, sizeof(bits));
+  memcpy(&bits32, &narrow, sizeof(bits32));
+  if( type==ZT_GGUF_F64 ) gguf_put_number(v->out, bits, 8);
+  else if( (double)narrow==real || real!=real ) gguf_put_number(v->out, bits32, 4);
+  else return gguf_fail_value(v, word);
+  return true;
+}
+
+static bool gguf_put_value(gguf_value *v, zt_text word);
+
+static bool gguf_put_array(gguf_value *v, const zt_cbor_item *item, zt_text word){
+  const zt_text inner = gguf_inner(word);
+  zt_cbor_level level;
+  if( item->type!=ZT_CBOR_ARRAY || !zt_cbor_enter(&v->cbor, item, &level) ){
+    return gguf_fail_value(v, word);
+  }
+  gguf_put_number(v->out, gguf_type_of(inner), 4);
+  gguf_put_number(v->out, item->n, 8);
+  for(uint64_t i=0; i<item->n; i++) if( !gguf_put_value(v, inner) ) return false;
+  v->cbor.depth--;
+  return true;
+}
+
+/* Append the value that is next as the type that a word names. */
+static bool gguf_put_value(gguf_value *v, zt_text word){
+  const uint32_t type = gguf_type_of(word);
+  zt_cbor_item item;
+  if( !zt_cbor_next(&v->cbor, &item) ) return false;
+  switch( type ){
+    case ZT_GGUF_ARRAY: return gguf_put_array(v, &item, word);
+    case ZT_GGUF_F32: case ZT_GGUF_F64: return gguf_put_real(v, &item, type, word);
+    case ZT_GGUF_TEXT:
+      if( item.type!=ZT_CBOR_TEXT ) return gguf_fail_value(v, word);
+      gguf_put_text(v->out, (zt_text){ (const char*)item.p, (size_t)item.n });
+      return true;
+    case ZT_GGUF_BOOL:
+      if( item.type!=ZT_CBOR_SIMPLE || item.is_float
+       || (item.n!=ZT_CBOR_TRUE && item.n!=ZT_CBOR_FALSE) ) return gguf_fail_value(v, word);
+      gguf_put_number(v->out, item.n==ZT_CBOR_TRUE, 1);
+      return true;
+    case ZT_GGUF_TYPES: return gguf_fail_value(v, word);
+    default: return gguf_put_integer(v, &item, type, word);
+  }
+}
+
+/* Append an attribute: key, type, value. */
+static int gguf_put_attribute(sqlite3_str *out, const zt_draft_attribute *a, zt_error *err){
+  gguf_value v = { .out = out, .key = a->key, .err = err };
+  char word[GGUF_WORD];
+  size_t n = 0;
+  zt_text type = a->stored_type;
+  zt_cbor_init(&v.cbor, a->value.p, a->value.n, err);
+  if( type.n==0 ){
+    zt_cbor c = v.cbor;
+    if( !gguf_append_word(&c, word, &n) ){
+      return zt_fail(err, SQLITE_ERROR, "gguf cannot hold attribute '%.*s': it holds text, numbers,"
+                     " booleans and arrays of one type", zt_shown(a->key), a->key.z);
+    }
+    type = (zt_text){ word, n };
+  }
+  gguf_put_text(out, a->key);
+  gguf_put_number(out, gguf_type_of(type), 4);
+  gguf_put_value(&v, type);
+  return err->rc;
+}
+
+static int gguf_check_attribute(const zt_draft_attribute *attribute, bool of_object,
+                                zt_error *err){
+  sqlite3_str *out;
+  if( of_object ){
+    return zt_fail(err, SQLITE_ERROR, "gguf cannot hold attributes of an object;"
+                   " drop='attributes' leaves them out");
+  }
+  out = sqlite3_str_new(NULL);
+  gguf_put_attribute(out, attribute, err);
+  if( sqlite3_str_errcode(out)==SQLITE_NOMEM ) zt_fail_nomem(err);
+  sqlite3_free(sqlite3_str_finish(out));
+  return err->rc;
+}
+
+/* --- Tensors --- */
+
+/* ggml's number of a plain type; -1: it has none. */
+static int gguf_plain_number(const zt_dtype *dtype){
+  if( !dtype ) return -1;
+  switch( dtype->id ){
+#define GGUF_PLAIN(name, number) case ZT_DTYPE_##name: return number;
+    ZT_GGML_PLAIN_TYPES(GGUF_PLAIN)
+#undef GGUF_PLAIN
+    default: return -1;
+  }
+}
+
+static int gguf_check_object(const zt_draft *d, uint32_t number, zt_error *err){
+  zt_draft_object object;
+  zt_draft_component data;
+  zt_draft_object_get(d, number, &object);
+  zt_draft_data(d, number, &data);
+  if( object.name.n>GGUF_NAME_MAX || zt_has_nul(object.name.z, object.name.n) ){
+    return zt_fail(err, SQLITE_ERROR, "gguf names have at most %d bytes, and no U+0000; rename it",
+                   GGUF_NAME_MAX);
+  }
+  if( object.rank>GGUF_RANK_MAX ){
+    return zt_fail(err, SQLITE_ERROR, "gguf tensors have at most %d dimensions", GGUF_RANK_MAX);
+  }
+  if( object.layout==ZT_LAYOUT_GGML && object.blocks ) return SQLITE_OK;
+  if( object.layout!=ZT_LAYOUT_DENSE ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "gguf cannot hold this layout; format='dense' writes it dense");
+  }
+  if( gguf_plain_number(data.element)>=0 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "gguf cannot hold %s; give dtype 'f32'",
+                 data.element ? data.element->name : "bytes without a type");
+}
+
+static uint64_t gguf_padded(const zt_encoder_run *run, uint64_t n){
+  const uint64_t align = run->options->align;
+  return n+(align-n%align)%align;
+}
+
+static void gguf_put_info(zt_encoder_run *run, uint32_t number, uint64_t *offset,
+                          sqlite3_str *out){
+  zt_draft_object object;
+  zt_draft_component data;
+  zt_draft_object_get(run->draft, number, &object);
+  zt_draft_data(run->draft, number, &data);
+  gguf_put_text(out, object.name);
+  gguf_put_number(out, object.rank, 4);
+  for(uint32_t i=object.rank; i>0; i--) gguf_put_number(out, object.shape[i-1], 8);
+  gguf_put_number(out, object.layout==ZT_LAYOUT_GGML ? object.blocks->number
+                       : (uint32_t)gguf_plain_number(data.element), 4);
+  gguf_put_number(out, *offset, 8);
+  *offset += gguf_padded(run, data.decoded_length);
+}
+
+static int gguf_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_error *err){
+  const bool aligned = run->options->align!=GGUF_ALIGN;
+  const uint32_t align = (uint32_t)run->options->align;
+  uint32_t n;
+  zt_draft_attribute *a = zt_draft_sort_attributes(run->draft, ZT_DRAFT_FILE,
+                                                   run->options->by_row ? NULL : zt_text_compare,
+                                                   &n, err);
+  if( !a ) return err->rc;
+  gguf_put_number(out, zt_draft_objects(run->draft), 8);
+  gguf_put_number(out, n+aligned, 8);
+  if( aligned ){
+    gguf_put_text(out, ZT_TEXT("general.alignment"));
+    gguf_put_number(out, ZT_GGUF_U32, 4);
+    gguf_put_number(out, align, 4);
+  }
+  for(uint32_t i=0; i<n && !err->rc; i++) gguf_put_attribute(out, &a[i], err);
+  sqlite3_free(a);
+  return err->rc;
+}
+
+static int gguf_pad(zt_encoder_run *run, zt_error *err){
+  const uint64_t size = zt_output_size(run->output);
+  return zt_output_append_zeros(run->output, gguf_padded(run, size)-size, err);
+}
+
+/* Append header, metadata and infos. */
+static int gguf_write_header(zt_encoder_run *run, zt_error *err){
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  uint64_t offset = 0;
+  int rc;
+  sqlite3_str_append(out, "GGUF", 4);
+  gguf_put_number(out, GGUF_VERSION, 4);
+  gguf_put_metadata(run, out, err);
+  for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
+    gguf_put_info(run, run->order[i], &offset, out);
+  }
+  rc = sqlite3_str_errcode(out);
+  if( rc==SQLITE_NOMEM ) zt_fail_nomem(err);
+  else if( rc ) zt_fail(err, rc, "too much metadata");
+  if( !err->rc ){
+    const zt_span bytes = { (const uint8_t*)sqlite3_str_value(out),
+                            (size_t)sqlite3_str_length(out) };
+    zt_output_append(run->output, bytes, err);
+  }
+  sqlite3_free(sqlite3_str_finish(out));
+  return err->rc;
+}
+
+static int gguf_write(zt_encoder_run *run, zt_error *err){
+  if( gguf_write_header(run, err) || gguf_pad(run, err) ) return err->rc;
+  for(uint32_t i=0; i<zt_draft_objects(run->draft) && !err->rc; i++){
+    zt_draft_component data;
+    zt_stored stored;
+    const uint32_t place = zt_draft_next_component(run->draft, run->order[i], 0, &data);
+    err->object = zt_draft_name(run->draft, run->order[i]);
+    if( run->part(run, run->order[i], place, &stored, err)==SQLITE_OK ) gguf_pad(run, err);
+  }
+  err->object.z = NULL;
+  return err->rc;
+}
+
+/* An attribute general.alignment would contradict the one that is written. */
+static int gguf_check_draft(const zt_draft *draft, zt_error *err){
+  zt_draft_attribute a;
+  for(uint32_t at=0; (at = zt_draft_next_attribute(draft, ZT_DRAFT_FILE, at, &a))!=0; ){
+    if( zt_text_is(a.key, "general.alignment") ){
+      return zt_fail(err, SQLITE_ERROR,
+                     "attribute 'general.alignment' comes from the argument align");
+    }
+  }
+  return SQLITE_OK;
+}
+
+const zt_encoder zt_encoder_gguf = {
+  .name = "gguf", .suffix = ".gguf",
+  .defaults = { .align = GGUF_ALIGN, .codec = ZT_CODEC_RAW }, .least_align = 8,
+  .codecs = 1u<<ZT_CODEC_RAW,
+  .check_object = gguf_check_object, .check_attribute = gguf_check_attribute,
+  .check_draft = gguf_check_draft, .compare = zt_draft_compare_names, .write = gguf_write
+};

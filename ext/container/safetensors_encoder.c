@@ -1,0 +1,198 @@
+/*
+** Writing safetensors: what its own library writes, but for the order of __metadata__, which that
+** one shuffles.
+**
+**   file   := header_length u64le, header, data
+**   header := JSON, padded with spaces to a multiple of 8:
+**             {"__metadata__":{key:text},name:{"dtype":..,"shape":[..],"data_offsets":[..]}}
+**   data   := tensors by type, widest first, and by name; no byte between two
+*/
+#include "container/encoder.h"
+
+#include "container/dtype.h"
+#include "core/cbor.h"
+#include "core/host.h"
+#include "core/json.h"
+
+#define SAFETENSORS_HEADER_MOST 100000000u
+#define SAFETENSORS_PADDING 8
+
+/* The format's types in the order of its own library, which sorts by it, descending. */
+typedef struct safetensors_type {
+  zt_dtype_id id;
+  const char *name;
+} safetensors_type;
+
+static const safetensors_type safetensors_types[] = {
+  { ZT_DTYPE_bool, "BOOL" }, { ZT_DTYPE_f4_e2m1, "F4" }, { ZT_DTYPE_u8, "U8" },
+  { ZT_DTYPE_i8, "I8" }, { ZT_DTYPE_f8_e5m2, "F8_E5M2" }, { ZT_DTYPE_f8_e4m3fn, "F8_E4M3" },
+  { ZT_DTYPE_f8_e8m0, "F8_E8M0" }, { ZT_DTYPE_f8_e4m3fnuz, "F8_E4M3FNUZ" },
+  { ZT_DTYPE_f8_e5m2fnuz, "F8_E5M2FNUZ" }, { ZT_DTYPE_i16, "I16" }, { ZT_DTYPE_u16, "U16" },
+  { ZT_DTYPE_f16, "F16" }, { ZT_DTYPE_bf16, "BF16" }, { ZT_DTYPE_i32, "I32" },
+  { ZT_DTYPE_u32, "U32" }, { ZT_DTYPE_f32, "F32" }, { ZT_DTYPE_complex64, "C64" },
+  { ZT_DTYPE_f64, "F64" }, { ZT_DTYPE_i64, "I64" }, { ZT_DTYPE_u64, "U64" }
+};
+#define SAFETENSORS_TYPES (sizeof(safetensors_types)/sizeof(*safetensors_types))
+
+/* The place of an object's type in that table; -1: it is not there. */
+static int safetensors_type_of(const zt_draft *d, uint32_t object){
+  zt_draft_component data;
+  zt_draft_data(d, object, &data);
+  for(size_t i=0; data.element && i<SAFETENSORS_TYPES; i++){
+    if( safetensors_types[i].id==data.element->id ) return (int)i;
+  }
+  return -1;
+}
+
+static int safetensors_check_object(const zt_draft *d, uint32_t number, zt_error *err){
+  zt_draft_object object;
+  zt_draft_component data;
+  uint64_t elements = 1;
+  zt_draft_object_get(d, number, &object);
+  zt_draft_data(d, number, &data);
+  if( zt_text_is(object.name, "__metadata__") ){
+    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold a tensor of this name; rename it");
+  }
+  if( zt_has_nul(object.name.z, object.name.n) ){
+    return zt_fail(err, SQLITE_ERROR, "safetensors names cannot hold U+0000");
+  }
+  if( object.layout!=ZT_LAYOUT_DENSE ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "safetensors holds dense tensors alone; format='dense' writes it dense");
+  }
+  if( safetensors_type_of(d, number)<0 ){
+    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold %s; give dtype 'f32'",
+                   data.element ? data.element->name : "bytes without a type");
+  }
+  for(uint32_t i=0; i<object.rank; i++) elements *= object.shape[i];
+  if( elements%data.element->elements!=0 ){
+    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold an odd number of %s elements; give"
+                   " dtype 'f8_e4m3fn'", data.element->name);
+  }
+  return SQLITE_OK;
+}
+
+static int safetensors_check_attribute(const zt_draft_attribute *attribute, bool of_object,
+                                       zt_error *err){
+  if( of_object ){
+    return zt_fail(err, SQLITE_ERROR, "safetensors cannot hold attributes of an object;"
+                   " drop='attributes' leaves them out");
+  }
+  if( attribute->value.n && attribute->value.p[0]>>5==ZT_CBOR_TEXT ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "safetensors holds text attributes alone; give '%.*s' as text",
+                 zt_shown(attribute->key), attribute->key.z);
+}
+
+/* By type, descending, then by name. */
+static int safetensors_compare(const zt_draft *d, uint32_t a, uint32_t b){
+  const int types = safetensors_type_of(d, b)-safetensors_type_of(d, a);
+  return types ? types : zt_draft_compare_names(d, a, b);
+}
+
+/* --- Header --- */
+
+/* A text with the escapes of serde_json: quotes, backslashes and control characters. */
+static void safetensors_put_text(sqlite3_str *out, zt_text text){
+  static const char escapes[] = "btnvfr";
+  sqlite3_str_appendchar(out, 1, '"');
+  for(size_t i=0; i<text.n; i++){
+    const unsigned char ch = (unsigned char)text.z[i];
+    if( ch=='"' || ch=='\\' ) sqlite3_str_appendf(out, "\\%c", ch);
+    else if( ch>=8 && ch<=13 && ch!=11 ) sqlite3_str_appendf(out, "\\%c", escapes[ch-8]);
+    else if( ch<0x20 ) sqlite3_str_appendf(out, "\\u%04x", ch);
+    else sqlite3_str_appendchar(out, 1, (char)ch);
+  }
+  sqlite3_str_appendchar(out, 1, '"');
+}
+
+static void safetensors_put_metadata(zt_encoder_run *run, sqlite3_str *out, zt_error *err){
+  uint32_t n;
+  zt_draft_attribute *a = zt_draft_sort_attributes(run->draft, ZT_DRAFT_FILE, zt_text_compare, &n,
+                                                   err);
+  if( n ) sqlite3_str_appendall(out, "\"__metadata__\":{");
+  for(uint32_t i=0; a && i<n; i++){
+    zt_cbor cbor;
+    zt_cbor_item item;
+    zt_cbor_init(&cbor, a[i].value.p, a[i].value.n, err);
+    zt_cbor_next(&cbor, &item);
+    if( i ) sqlite3_str_appendchar(out, 1, ',');
+    safetensors_put_text(out, a[i].key);
+    sqlite3_str_appendchar(out, 1, ':');
+    safetensors_put_text(out, (zt_text){ (const char*)item.p, (size_t)item.n });
+  }
+  if( n ) sqlite3_str_appendchar(out, 1, '}');
+  sqlite3_free(a);
+}
+
+static void safetensors_put_tensor(zt_encoder_run *run, uint32_t number, uint64_t *offset,
+                                   sqlite3_str *out){
+  zt_draft_object object;
+  zt_draft_component data;
+  zt_draft_object_get(run->draft, number, &object);
+  zt_draft_data(run->draft, number, &data);
+  safetensors_put_text(out, object.name);
+  sqlite3_str_appendf(out, ":{\"dtype\":\"%s\",\"shape\":[",
+                      safetensors_types[safetensors_type_of(run->draft, number)].name);
+  for(uint32_t i=0; i<object.rank; i++){
+    sqlite3_str_appendf(out, "%s%llu", i ? "," : "", object.shape[i]);
+  }
+  sqlite3_str_appendf(out, "],\"data_offsets\":[%llu,%llu]}", *offset,
+                      *offset+data.decoded_length);
+  *offset += data.decoded_length;
+}
+
+/* The header's text, in memory from sqlite3_malloc64(). NULL on failure. */
+static char *safetensors_header(zt_encoder_run *run, uint64_t *n, zt_error *err){
+  const uint32_t objects = zt_draft_objects(run->draft);
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  uint64_t offset = 0;
+  char *header;
+  sqlite3_str_appendchar(out, 1, '{');
+  safetensors_put_metadata(run, out, err);
+  for(uint32_t i=0; i<objects && !err->rc; i++){
+    if( sqlite3_str_length(out)>1 ) sqlite3_str_appendchar(out, 1, ',');
+    safetensors_put_tensor(run, run->order[i], &offset, out);
+    if( sqlite3_str_length(out)>(int)SAFETENSORS_HEADER_MOST ){
+      zt_fail(err, SQLITE_TOOBIG, "a header of safetensors has at most %u bytes",
+              SAFETENSORS_HEADER_MOST);
+    }
+  }
+  sqlite3_str_appendchar(out, 1, '}');
+  while( sqlite3_str_length(out)%SAFETENSORS_PADDING!=0 ) sqlite3_str_appendchar(out, 1, ' ');
+  *n = (uint64_t)sqlite3_str_length(out);
+  header = sqlite3_str_finish(out);
+  if( header && !err->rc ) return header;
+  if( !header ) zt_fail_nomem(err);
+  sqlite3_free(header);
+  return NULL;
+}
+
+static int safetensors_write(zt_encoder_run *run, zt_error *err){
+  const uint32_t objects = zt_draft_objects(run->draft);
+  uint8_t length[8];
+  uint64_t n;
+  char *header = safetensors_header(run, &n, err);
+  if( !header ) return err->rc;
+  zt_put_le(length, n, sizeof(length));
+  if( zt_output_append(run->output, (zt_span){ length, sizeof(length) }, err)==SQLITE_OK ){
+    zt_output_append(run->output, (zt_span){ (const uint8_t*)header, (size_t)n }, err);
+  }
+  sqlite3_free(header);
+  for(uint32_t i=0; i<objects && !err->rc; i++){
+    zt_draft_component data;
+    zt_stored stored;
+    const uint32_t place = zt_draft_next_component(run->draft, run->order[i], 0, &data);
+    err->object = zt_draft_name(run->draft, run->order[i]);
+    run->part(run, run->order[i], place, &stored, err);
+  }
+  err->object.z = NULL;
+  return err->rc;
+}
+
+const zt_encoder zt_encoder_safetensors = {
+  .name = "safetensors", .suffix = ".safetensors",
+  .defaults = { .codec = ZT_CODEC_RAW }, .codecs = 1u<<ZT_CODEC_RAW,
+  .rules = ZT_RULE_CANONICAL_VALUES,
+  .check_object = safetensors_check_object, .check_attribute = safetensors_check_attribute,
+  .compare = safetensors_compare, .write = safetensors_write
+};

@@ -1,0 +1,340 @@
+/*
+** Writing zTensor 2. With its defaults the file is in canonical form (specification, 6.3).
+**
+**   file     := magic { part } manifest footer      ; parts and manifest at multiples of `align`
+**   part     := in the order of objects, and of the roles of each, bytewise. A part that is equal to
+**               an earlier one is that one. An empty part stands where the next thing begins
+**   manifest := CBOR in deterministic encoding (zt2.c)
+*/
+#include "container/encoder.h"
+
+#include <assert.h>
+#include "container/dtype.h"
+#include "core/cbor_write.h"
+#include "core/host.h"
+#include "core/keys.h"
+#include "core/sort.h"
+
+#define ZT2_MAGIC "\x89ZT2\r\n\x1a\n"
+#define ZT2_MAGIC_SIZE 8
+#define ZT2_VERSION 2
+#define ZT2_FOOTER 40
+#define ZT2_NAME_MAX 1024
+#define ZT2_COMPARED ((size_t)64 << 10)   /* Bytes of two parts that are compared at once */
+
+/* --- Checks --- */
+
+static int zt2_check_name(zt_text name, const char *what, zt_error *err){
+  if( name.n==0 ) return zt_fail(err, SQLITE_ERROR, "%s has no name", what);
+  if( name.n>ZT2_NAME_MAX ){
+    return zt_fail(err, SQLITE_ERROR, "ztensor-2 names have at most %d bytes: this %s's has %lld",
+                   ZT2_NAME_MAX, what, (long long)name.n);
+  }
+  if( zt_has_nul(name.z, name.n) ){
+    return zt_fail(err, SQLITE_ERROR, "ztensor-2 names cannot hold U+0000");
+  }
+  return SQLITE_OK;
+}
+
+/* The word for a layout; n 0: zTensor 2 has none. */
+static zt_text zt2_layout_word(const zt_draft_object *object){
+  if( object->format.n ) return object->format;
+  switch( object->layout ){
+    case ZT_LAYOUT_DENSE: return ZT_TEXT("dense");
+    case ZT_LAYOUT_CSR: return ZT_TEXT("zt.sparse_csr/1");
+    case ZT_LAYOUT_COO: return ZT_TEXT("zt.sparse_coo/1");
+    case ZT_LAYOUT_MX: return ZT_TEXT("zt.mx/1");
+    case ZT_LAYOUT_QUANT_GROUP: return ZT_TEXT("zt.quant_group/1");
+    default: return (zt_text){ NULL, 0 };
+  }
+}
+
+static int zt2_check_component(const zt_draft_component *component, zt_error *err){
+  err->component = component->role;
+  if( zt2_check_name(component->role, "component", err) ) return err->rc;
+  if( !component->element || component->element->elements<=2 ) return SQLITE_OK;
+  return zt_fail(err, SQLITE_ERROR, "ztensor-2 cannot hold %s; give another dtype",
+                 component->element->name);
+}
+
+static int zt2_check_object(const zt_draft *draft, uint32_t number, zt_error *err){
+  zt_draft_object object;
+  zt_draft_component component;
+  zt_draft_object_get(draft, number, &object);
+  if( zt2_check_name(object.name, "object", err) ) return err->rc;
+  if( zt2_layout_word(&object).n==0 ){
+    return zt_fail(err, SQLITE_ERROR,
+                   "ztensor-2 cannot hold this layout; format='dense' writes it dense");
+  }
+  for(uint32_t at=0; (at = zt_draft_next_component(draft, number, at, &component))!=0; ){
+    if( zt2_check_component(&component, err) ) return err->rc;
+  }
+  return SQLITE_OK;
+}
+
+static int zt2_check_attribute(const zt_draft_attribute *attribute, bool of_object, zt_error *err){
+  (void)of_object;
+  return zt2_check_name(attribute->key, "attribute", err);
+}
+
+/* --- Parts --- */
+
+/* The places of an object's components, by role or by the encoding of roles as keys. */
+typedef struct zt2_roles {
+  zt_draft_component a[ZT_DRAFT_COMPONENTS];
+  uint32_t place[ZT_DRAFT_COMPONENTS];
+  uint32_t n;
+} zt2_roles;
+
+static int zt2_compare_encoded(zt_text a, zt_text b){
+  if( a.n!=b.n ) return a.n<b.n ? -1 : 1;
+  return zt_text_compare(a, b);
+}
+
+/* By insertion: there are few. */
+static void zt2_read_roles(const zt_draft *draft, uint32_t object,
+                           int (*compare)(zt_text, zt_text), zt2_roles *out){
+  zt_draft_component component;
+  out->n = 0;
+  for(uint32_t at=0; (at = zt_draft_next_component(draft, object, at, &component))!=0; ){
+    uint32_t i = out->n++;
+    assert( out->n<=ZT_DRAFT_COMPONENTS );
+    for(; i>0 && compare(component.role, out->a[i-1].role)<0; i--){
+      out->a[i] = out->a[i-1];
+      out->place[i] = out->place[i-1];
+    }
+    out->a[i] = component;
+    out->place[i] = at;
+  }
+}
+
+/* Parts that were written, to be found by length and hash. */
+typedef struct zt2_part_key {
+  uint64_t length, xxh3;
+} zt2_part_key;
+
+typedef struct zt2_parts {
+  zt_keys keys;              /* Of `a`, each as 16 bytes */
+  zt2_part_key *a;           /* Owned, as the next are */
+  uint64_t *offsets;
+  uint32_t n, capacity;
+} zt2_parts;
+
+static void zt2_parts_clear(zt2_parts *parts){
+  zt_keys_clear(&parts->keys);
+  sqlite3_free(parts->a);
+  sqlite3_free(parts->offsets);
+}
+
+static int zt2_parts_grow(zt2_parts *parts, zt_error *err){
+  const uint32_t capacity = parts->capacity ? 2*parts->capacity : 64;
+  zt2_part_key *a;
+  uint64_t *offsets;
+  if( parts->n<parts->capacity ) return SQLITE_OK;
+  a = sqlite3_realloc64(parts->a, capacity*sizeof(*a));
+  if( a ) parts->a = a;
+  offsets = sqlite3_realloc64(parts->offsets, capacity*sizeof(*offsets));
+  if( offsets ) parts->offsets = offsets;
+  if( !a || !offsets ) return zt_fail_nomem(err);
+  parts->capacity = capacity;
+  return SQLITE_OK;
+}
+
+/* True if n bytes at two places of an output are the same. */
+static bool zt2_is_same(zt_output *output, uint64_t a, uint64_t b, uint64_t n, zt_error *err){
+  uint8_t x[ZT2_COMPARED], y[ZT2_COMPARED];
+  for(uint64_t at=0; at<n && !err->rc; at+=sizeof(x)){
+    const size_t some = n-at<sizeof(x) ? (size_t)(n-at) : sizeof(x);
+    if( zt_output_read(output, a+at, x, some, err)
+     || zt_output_read(output, b+at, y, some, err) || memcmp(x, y, some)!=0 ) return false;
+  }
+  return !err->rc;
+}
+
+/* Find an earlier part that is equal to the last one, which is then cut off; or remember the last
+** one. */
+static int zt2_parts_share(zt2_parts *parts, zt_output *output, uint64_t before, zt_stored *part,
+                           zt_error *err){
+  const zt2_part_key key = { part->length, part->xxh3 };
+  const zt_text text = { (const char*)&key, sizeof(key) };
+  const int64_t found = zt_keys_find(&parts->keys, (const uint8_t*)parts->a, text);
+  bool duplicate;
+  if( found>=0 ){
+    if( !zt2_is_same(output, parts->offsets[found], part->offset, part->length, err) ){
+      return err->rc;
+    }
+    part->offset = parts->offsets[found];
+    return zt_output_truncate(output, before, err);
+  }
+  if( zt2_parts_grow(parts, err) ) return err->rc;
+  parts->a[parts->n] = key;
+  parts->offsets[parts->n] = part->offset;
+  return zt_keys_add(&parts->keys, (const uint8_t*)parts->a,
+                     (zt_key){ parts->n++*(uint32_t)sizeof(key), sizeof(key) }, &duplicate, err);
+}
+
+/* --- Manifest --- */
+
+typedef struct zt2_run {
+  zt_encoder_run *run;
+  zt2_parts parts;
+  zt_cbor_out manifest;
+  zt_error *err;
+} zt2_run;
+
+static int zt2_align(const zt2_run *r){
+  const uint64_t align = r->run->options->align, size = zt_output_size(r->run->output);
+  return zt_output_append_zeros(r->run->output, (align-size%align)%align, r->err);
+}
+
+static int zt2_write_part(zt2_run *r, uint32_t object, const zt_draft_component *component,
+                          uint32_t place){
+  zt_output *output = r->run->output;
+  const uint64_t before = zt_output_size(output);
+  zt_stored stored;
+  r->err->component = component->role;
+  if( zt2_align(r) || r->run->part(r->run, object, place, &stored, r->err) ) return r->err->rc;
+  if( stored.length==0 ) return r->err->rc;
+  if( zt2_parts_share(&r->parts, output, before, &stored, r->err) ) return r->err->rc;
+  zt_draft_move(r->run->draft, place, stored.offset);
+  return SQLITE_OK;
+}
+
+static int zt2_write_parts(zt2_run *r){
+  const uint32_t n = zt_draft_objects(r->run->draft);
+  zt2_roles roles;
+  for(uint32_t i=0; i<n && !r->err->rc; i++){
+    const uint32_t object = r->run->order[i];
+    zt_draft_object named;
+    zt_draft_object_get(r->run->draft, object, &named);
+    r->err->object = named.name;
+    zt2_read_roles(r->run->draft, object, zt_text_compare, &roles);
+    for(uint32_t k=0; k<roles.n && !r->err->rc; k++){
+      zt2_write_part(r, object, &roles.a[k], roles.place[k]);
+    }
+  }
+  r->err->object.z = r->err->component.z = NULL;
+  return r->err->rc;
+}
+
+static void zt2_put_attributes(zt2_run *r, uint32_t object){
+  uint32_t n;
+  zt_draft_attribute *a = zt_draft_sort_attributes(r->run->draft, object, zt2_compare_encoded, &n,
+                                                   r->err);
+  if( n ){
+    zt_cbor_put_text(&r->manifest, ZT_TEXT("attributes"));
+    zt_cbor_put_head(&r->manifest, ZT_CBOR_MAP, n);
+  }
+  for(uint32_t i=0; i<n && !r->err->rc; i++){
+    zt_cbor_put_text(&r->manifest, a[i].key);
+    zt_cbor_put_items(&r->manifest, a[i].value);
+  }
+  sqlite3_free(a);
+}
+
+static void zt2_put_part(zt_cbor_out *o, const zt_draft_component *c){
+  const bool logical = c->element && strcmp(c->element->name, c->element->storage)!=0;
+  const bool is_bool = c->element && c->element->id==ZT_DTYPE_bool;
+  const bool encoded = c->codec!=ZT_CODEC_RAW;
+  zt_cbor_put_text(o, c->role);
+  zt_cbor_put_head(o, ZT_CBOR_MAP, 2 + (logical || is_bool) + (c->digest_text.n>0) + 2*encoded);
+  zt_cbor_put_text(o, ZT_TEXT("blob"));
+  zt_cbor_put_head(o, ZT_CBOR_ARRAY, 2);
+  zt_cbor_put_uint(o, c->offset);
+  zt_cbor_put_uint(o, c->length);
+  if( logical || is_bool ){
+    zt_cbor_put_text(o, ZT_TEXT("type"));
+    zt_cbor_put_text(o, zt_text_of(c->element->name));
+  }
+  zt_cbor_put_text(o, ZT_TEXT("dtype"));
+  zt_cbor_put_text(o, zt_text_of(!c->element || is_bool ? "u8" : c->element->storage));
+  if( c->digest_text.n ){
+    zt_cbor_put_text(o, ZT_TEXT("digest"));
+    zt_cbor_put_text(o, c->digest_text);
+  }
+  if( encoded ){
+    zt_cbor_put_text(o, ZT_TEXT("encoding"));
+    zt_cbor_put_text(o, ZT_TEXT("zt.zstd-seekable/1"));
+    zt_cbor_put_text(o, ZT_TEXT("decoded_length"));
+    zt_cbor_put_uint(o, c->decoded_length);
+  }
+}
+
+static void zt2_put_object(zt2_run *r, uint32_t number){
+  zt_cbor_out *o = &r->manifest;
+  const bool attributes = zt_draft_has_attributes(r->run->draft, number);
+  zt_draft_object object;
+  zt2_roles roles;
+  zt_draft_object_get(r->run->draft, number, &object);
+  zt2_read_roles(r->run->draft, number, zt2_compare_encoded, &roles);
+  zt_cbor_put_text(o, object.name);
+  zt_cbor_put_head(o, ZT_CBOR_MAP, 3+attributes);
+  zt_cbor_put_text(o, ZT_TEXT("parts"));
+  zt_cbor_put_head(o, ZT_CBOR_MAP, roles.n);
+  for(uint32_t k=0; k<roles.n; k++) zt2_put_part(o, &roles.a[k]);
+  zt_cbor_put_text(o, ZT_TEXT("shape"));
+  zt_cbor_put_head(o, ZT_CBOR_ARRAY, object.rank);
+  for(uint32_t i=0; i<object.rank; i++) zt_cbor_put_uint(o, object.shape[i]);
+  zt_cbor_put_text(o, ZT_TEXT("layout"));
+  zt_cbor_put_text(o, zt2_layout_word(&object));
+  if( attributes ) zt2_put_attributes(r, number);
+}
+
+static int zt2_compare_objects(const zt_draft *d, uint32_t a, uint32_t b){
+  return zt2_compare_encoded(zt_draft_name(d, a), zt_draft_name(d, b));
+}
+
+static int zt2_put_manifest(zt2_run *r){
+  zt_cbor_out *o = &r->manifest;
+  const uint32_t n = zt_draft_objects(r->run->draft);
+  uint32_t *order = zt_draft_sort(r->run->draft, zt2_compare_objects, r->run->interrupt, r->err);
+  zt_cbor_put_head(o, ZT_CBOR_MAP, 1+zt_draft_has_attributes(r->run->draft, ZT_DRAFT_FILE));
+  zt_cbor_put_text(o, ZT_TEXT("objects"));
+  zt_cbor_put_head(o, ZT_CBOR_MAP, n);
+  for(uint32_t i=0; i<n && !r->err->rc; i++) zt2_put_object(r, order[i]);
+  zt2_put_attributes(r, ZT_DRAFT_FILE);
+  sqlite3_free(order);
+  if( !r->err->rc && o->n>ZT_MAX_MANIFEST ){
+    zt_fail(r->err, SQLITE_TOOBIG, "the manifest would have %llu bytes, more than %llu",
+            (unsigned long long)o->n, (unsigned long long)ZT_MAX_MANIFEST);
+  }
+  return r->err->rc;
+}
+
+static int zt2_write_manifest(zt2_run *r){
+  zt_output *output = r->run->output;
+  uint8_t footer[ZT2_FOOTER] = { 0 };
+  uint64_t offset;
+  if( zt2_put_manifest(r) || zt2_align(r) ) return r->err->rc;
+  offset = zt_output_size(output);
+  zt_put_le(footer, offset, 8);
+  zt_put_le(footer+8, r->manifest.n, 8);
+  zt_put_le(footer+16, zt_digest_xxh3((zt_span){ r->manifest.p, r->manifest.n }), 8);
+  footer[24] = ZT2_VERSION;
+  memcpy(footer+32, ZT2_MAGIC, ZT2_MAGIC_SIZE);
+  if( zt_output_append(output, (zt_span){ r->manifest.p, r->manifest.n }, r->err) ){
+    return r->err->rc;
+  }
+  return zt_output_append(output, (zt_span){ footer, sizeof(footer) }, r->err);
+}
+
+static int zt2_write(zt_encoder_run *run, zt_error *err){
+  zt2_run r = { .run = run, .manifest = { .err = err }, .err = err };
+  const zt_span magic = { (const uint8_t*)ZT2_MAGIC, ZT2_MAGIC_SIZE };
+  if( zt_output_append(run->output, magic, err)==SQLITE_OK && zt2_write_parts(&r)==SQLITE_OK ){
+    zt2_write_manifest(&r);
+  }
+  zt2_parts_clear(&r.parts);
+  zt_cbor_out_clear(&r.manifest);
+  return err->rc;
+}
+
+const zt_encoder zt_encoder_zt2 = {
+  .name = "ztensor-2", .suffix = ".zt",
+  .defaults = { .align = 65536, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_XXH3 },
+  .least_align = 4096, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_SEEKABLE,
+  .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256,
+  .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES,
+  .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
+  .compare = zt_draft_compare_names, .write = zt2_write
+};
