@@ -237,7 +237,8 @@ static void zt2_put_part(zt_cbor_out *o, const zt_draft_component *c){
   const bool is_bool = c->element && c->element->id==ZT_DTYPE_bool;
   const bool encoded = c->codec!=ZT_CODEC_RAW;
   zt_cbor_put_text(o, c->role);
-  zt_cbor_put_head(o, ZT_CBOR_MAP, 2 + (logical || is_bool) + (c->digest_text.n>0) + 2*encoded);
+  zt_cbor_put_head(o, ZT_CBOR_MAP,
+                   2u + (logical || is_bool) + (c->digest_text.n>0) + 2u*encoded);
   zt_cbor_put_text(o, ZT_TEXT("blob"));
   zt_cbor_put_head(o, ZT_CBOR_ARRAY, 2);
   zt_cbor_put_uint(o, c->offset);
