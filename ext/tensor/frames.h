@@ -1,0 +1,45 @@
+/*
+** Encoding: the mirror of decoding in encoding.h. Decoded bytes are cut into frames of one size,
+** which any thread encodes on its own, and which stand behind each other. So the same bytes and
+** level give the same stored bytes with any number of threads. Interface between write.c and the
+** files of the encodings, whose row in encoding.c has a zt_frames if it can encode.
+*/
+#ifndef ZT_TENSOR_FRAMES_H
+#define ZT_TENSOR_FRAMES_H
+
+#include "container/container.h"
+#include "core/error.h"
+
+/* Decoded bytes of a component, at most zt_frames.size. */
+typedef struct zt_frame {
+  zt_span before;          /* The bytes in front of them, at most zt_frames.before */
+  zt_span bytes;
+  bool last;               /* No byte follows. A component without bytes is one such frame */
+  int level;
+} zt_frame;
+
+/* The lengths of a frame that was encoded. */
+typedef struct zt_frame_length {
+  uint32_t stored, decoded;
+} zt_frame_length;
+
+typedef struct zt_frames {
+  size_t size;             /* Decoded bytes of every frame but the last */
+  size_t before;           /* Bytes in front of a frame that help to encode it; 0: none */
+  int least, most;         /* Levels */
+
+  /* Return how many bytes a frame of n decoded ones takes at most. */
+  size_t (*bound)(size_t n);
+
+  /* Encode a frame into out, which has room for bound() bytes. *n is their number. In any thread. */
+  int (*encode)(const zt_frame *frame, uint8_t *out, size_t *n, zt_error *err);
+
+  /* Bytes of what stands behind n frames, and write them. NULL: nothing does. */
+  size_t (*trailer_size)(size_t n);
+  void (*trailer)(const zt_frame_length *a, size_t n, uint8_t *out);
+} zt_frames;
+
+/* NULL: the codec does not encode. */
+const zt_frames *zt_frames_of(zt_codec_id codec);
+
+#endif
