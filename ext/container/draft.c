@@ -250,18 +250,20 @@ void zt_draft_object_get(const zt_draft *d, uint32_t object, zt_draft_object *ou
   };
 }
 
-uint32_t zt_draft_next_component(const zt_draft *d, uint32_t object, uint32_t place,
-                                 zt_draft_component *out){
-  const uint32_t next = place ? draft_components(d)[place-1].next
-                              : draft_objects(d)[object].components.first;
-  const draft_component *c;
-  if( next==0 ) return 0;
-  c = draft_components(d)+next-1;
+void zt_draft_component_get(const zt_draft *d, uint32_t place, zt_draft_component *out){
+  const draft_component *c = draft_components(d)+place-1;
   *out = (zt_draft_component){
     .role = draft_get(d, c->role), .element = c->element, .decoded_length = c->decoded_length,
     .codec = (zt_codec_id)c->codec, .level = c->level, .digest = c->digest, .supply = c->supply,
     .offset = c->offset, .length = c->length, .digest_text = draft_get(d, c->digest_text)
   };
+}
+
+uint32_t zt_draft_next_component(const zt_draft *d, uint32_t object, uint32_t place,
+                                 zt_draft_component *out){
+  const uint32_t next = place ? draft_components(d)[place-1].next
+                              : draft_objects(d)[object].components.first;
+  if( next ) zt_draft_component_get(d, next, out);
   return next;
 }
 

@@ -77,6 +77,9 @@ uint32_t zt_draft_next_component(const zt_draft *d, uint32_t object, uint32_t pl
 uint32_t zt_draft_next_attribute(const zt_draft *d, uint32_t object, uint32_t place,
                                  zt_draft_attribute *out);
 
+/* The component at a place. */
+void zt_draft_component_get(const zt_draft *d, uint32_t place, zt_draft_component *out);
+
 bool zt_draft_has_attributes(const zt_draft *d, uint32_t object);
 
 /* Say where the component at a place was stored, and with which digest. */

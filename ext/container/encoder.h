@@ -25,8 +25,8 @@ typedef struct zt_encoder_options {
 /* Where a part's stored bytes are, and what they are. */
 typedef struct zt_stored {
   uint64_t offset, length;
-  uint64_t xxh3;           /* Of the stored bytes */
-  uint32_t crc32;          /* Of the decoded bytes; set if the run asks for it */
+  uint64_t xxh3;           /* Of the stored bytes; set if the run asks for it, */
+  uint32_t crc32;          /* and so is that of the decoded bytes */
 } zt_stored;
 
 /* A file being written. The encoder appends what is its own, and calls part() where the bytes of
@@ -37,7 +37,7 @@ typedef struct zt_encoder_run {
   const uint32_t *order;   /* The numbers of all objects in the file's order */
   zt_output *output;
   const zt_interrupt *interrupt;
-  bool crc32;              /* The encoder wants zt_stored.crc32 */
+  bool xxh3, crc32;        /* The encoder wants these fields of zt_stored */
 
   /* Append the bytes of a component, which the draft has at that place, encoded and checked. Sets
   ** the component's offset, length and digest in the draft. */
@@ -63,6 +63,10 @@ typedef struct zt_encoder {
 
   /* Fail unless the format can hold the whole draft. NULL: that follows from the others. */
   int (*check_draft)(const zt_draft *draft, zt_error *err);
+
+  /* Add the attributes that the format needs of an object, once all of its rows are known. NULL:
+  ** none. */
+  int (*complete)(zt_draft *draft, uint32_t object, zt_error *err);
 
   zt_draft_compare compare;   /* The order of objects unless they stand as they were added */
   int (*write)(zt_encoder_run *run, zt_error *err);

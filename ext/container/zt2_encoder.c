@@ -322,6 +322,7 @@ static int zt2_write_manifest(zt2_run *r){
 static int zt2_write(zt_encoder_run *run, zt_error *err){
   zt2_run r = { .run = run, .manifest = { .err = err }, .err = err };
   const zt_span magic = { (const uint8_t*)ZT2_MAGIC, ZT2_MAGIC_SIZE };
+  run->xxh3 = true;
   if( zt_output_append(run->output, magic, err)==SQLITE_OK && zt2_write_parts(&r)==SQLITE_OK ){
     zt2_write_manifest(&r);
   }
@@ -335,7 +336,7 @@ const zt_encoder zt_encoder_zt2 = {
   .defaults = { .align = 65536, .codec = ZT_CODEC_RAW, .level = 3, .digest = ZT_DIGEST_XXH3 },
   .least_align = 4096, .codecs = 1u<<ZT_CODEC_RAW | 1u<<ZT_CODEC_SEEKABLE,
   .digests = ZT_DIGEST_XXH3 | ZT_DIGEST_SHA256,
-  .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES | ZT_RULE_U64_INDICES,
+  .rules = ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES | ZT_RULE_DIGEST_OF_DECODED,
   .check_object = zt2_check_object, .check_attribute = zt2_check_attribute,
   .compare = zt_draft_compare_names, .write = zt2_write
 };

@@ -224,6 +224,14 @@ void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]){
   }
 }
 
+uint64_t zt_digest_number(zt_digest *d){
+  uint8_t bytes[DIGEST_MAX_BYTES];
+  uint64_t out = 0;
+  d->algorithm->finish(d, bytes);
+  for(unsigned i=0; i<d->algorithm->bytes && i<8; i++) out = out<<8 | bytes[i];
+  return out;
+}
+
 void zt_digest_xxh3_128(zt_digest *d, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]){
   assert( d->algorithm->bit==ZT_DIGEST_XXH3_128 );
   d->algorithm->finish(d, out);

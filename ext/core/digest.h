@@ -51,6 +51,10 @@ bool zt_digest_matches(zt_digest *d);
 #define ZT_DIGEST_TEXT 80
 void zt_digest_text(zt_digest *d, char out[ZT_DIGEST_TEXT]);
 
+/* Returns the digest's first 8 bytes, or all of fewer, as a big-endian number: the value of xxh3,
+** crc32 and crc32c. */
+uint64_t zt_digest_number(zt_digest *d);
+
 #define ZT_DIGEST_XXH3_128_BYTES 16
 void zt_digest_xxh3_128(zt_digest *d, uint8_t out[ZT_DIGEST_XXH3_128_BYTES]);
 

@@ -113,19 +113,34 @@ int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt
 /* --- Pieces --- */
 
 typedef struct assemble_pieces {
-  const zt_dtype *dtype;
+  const zt_tensor *tensor;
+  const zt_dtype *as;
   void (*take)(void *context, zt_span bytes);
   void *context;
+  uint64_t position;       /* Of the next element */
+  uint8_t *out, *scratch;  /* Room for a converted window; NULL: nothing is converted */
+  zt_error *err;
 } assemble_pieces;
 
-/* Turn elements into bytes of a result, in place, and give them to the caller. */
+/* Turn elements into bytes of a result, in place unless they are converted, and give them to the
+** caller. */
 static void assemble_take_piece(void *context, void *elements, size_t n){
-  const assemble_pieces *p = context;
+  assemble_pieces *p = context;
+  uint8_t *out = p->out ? p->out : elements;
   uint64_t bytes = 0;
-  zt_dtype_size(p->dtype, n, &bytes);
-  if( zt_dtype_is_packed(p->dtype) ) zt_pack(p->dtype, elements, elements, n);
-  else if( zt_big_endian() ) zt_swap_bytes(elements, (size_t)bytes, p->dtype->unit);
-  p->take(p->context, (zt_span){ elements, (size_t)bytes });
+  if( p->err->rc ) return;
+  zt_dtype_size(p->as, n, &bytes);
+  if( p->out ){
+    if( assemble_convert(p->tensor, p->as, elements, p->position, n, out, p->scratch, p->err) ){
+      return;
+    }
+  }else if( zt_dtype_is_packed(p->as) ){
+    zt_pack(p->as, elements, out, n);
+  }else if( zt_big_endian() ){
+    zt_swap_bytes(out, (size_t)bytes, p->as->unit);
+  }
+  p->position += n;
+  p->take(p->context, (zt_span){ out, (size_t)bytes });
 }
 
 static int assemble_read_pieces(zt_tensor *t, void *window, size_t n, assemble_pieces *p,
@@ -140,18 +155,28 @@ static int assemble_read_pieces(zt_tensor *t, void *window, size_t n, assemble_p
   return err->rc;
 }
 
-int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes), void *context,
-                       zt_error *err){
-  assemble_pieces p = { t->dtype, take, context };
+int zt_assemble_pieces(zt_tensor *t, const zt_dtype *as,
+                       void (*take)(void *context, zt_span bytes), void *context, zt_error *err){
+  const bool convert = as!=t->dtype;
+  assemble_pieces p = { .tensor = t, .as = as, .take = take, .context = context, .err = err };
   uint64_t n = ZT_STREAM_PIECE/t->dtype->width;
   void *window;
+  if( assemble_check_types(t, as, err) ) return err->rc;
   if( t->object->elements==0 ) return zt_tensor_read(t, 0, 0, NULL, err);
   if( n>t->object->elements ) n = t->object->elements;
   window = zt_window_new((size_t)(n*t->dtype->width));
-  if( !window ) return zt_fail_nomem(err);
-  if( !zt_tensor_is_sparse(t) ) assemble_read_pieces(t, window, (size_t)n, &p, err);
-  else zt_sparse_windows(t, window, (size_t)n, assemble_take_piece, &p, err);
+  if( convert ) p.out = zt_window_new((size_t)(n*as->width));
+  if( convert && zt_dtype_is_packed(as) ) p.scratch = sqlite3_malloc64(n);
+  if( !window || (convert && !p.out) || (convert && zt_dtype_is_packed(as) && !p.scratch) ){
+    zt_fail_nomem(err);
+  }else if( !zt_tensor_is_sparse(t) ){
+    assemble_read_pieces(t, window, (size_t)n, &p, err);
+  }else{
+    zt_sparse_windows(t, window, (size_t)n, assemble_take_piece, &p, err);
+  }
   zt_window_free(window);
+  zt_window_free(p.out);
+  sqlite3_free(p.scratch);
   return err->rc;
 }
 

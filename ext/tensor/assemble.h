@@ -12,10 +12,10 @@
 int zt_assemble(zt_tensor *t, const zt_dtype *as, uint64_t first, uint64_t n, zt_buffer *out,
                 zt_error *err);
 
-/* Give all elements to `take` in their own type, as zt_assemble() returns them, in consecutive
-** pieces of bounded memory. */
-int zt_assemble_pieces(zt_tensor *t, void (*take)(void *context, zt_span bytes), void *context,
-                       zt_error *err);
+/* Give all elements to `take`, converted to `as`, as zt_assemble() returns them, in consecutive
+** pieces of bounded memory. `take` ends it by a failure in err. */
+int zt_assemble_pieces(zt_tensor *t, const zt_dtype *as,
+                       void (*take)(void *context, zt_span bytes), void *context, zt_error *err);
 
 /* Check the types and the size of a result as zt_assemble() does before it reads anything. */
 int zt_assemble_check(const zt_tensor *t, const zt_dtype *as, uint64_t n, zt_error *err);

@@ -10,11 +10,12 @@ int zt_tensor_poll(zt_tensor *t, uint64_t n, zt_error *err){
 
 int zt_tensor_component(const zt_tensor *t, const char *role, const char *other, zt_component *out,
                         zt_error *err){
-  if( zt_component_find(t->container, t->object->index, (zt_text){ role, strlen(role) }, out) ){
+  const uint32_t i = t->object->index;
+  if( zt_component_find(t->container, i, (zt_text){ role, strlen(role) }, out)
+   || (other && zt_component_find(t->container, i, (zt_text){ other, strlen(other) }, out)) ){
+    out->rules |= t->object->rules;
     return SQLITE_OK;
   }
-  if( other && zt_component_find(t->container, t->object->index, (zt_text){ other, strlen(other) },
-                                 out) ) return SQLITE_OK;
   return zt_break(err, "L4", "%.*s needs a component '%s'", zt_shown(t->object->format),
                   t->object->format.z, role);
 }

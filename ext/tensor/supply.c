@@ -1,0 +1,490 @@
+/*
+** Supplies. See supply.h.
+*/
+#include "tensor/supply.h"
+
+#include <assert.h>
+#include "core/host.h"
+#include "core/window.h"
+#include "tensor/assemble.h"
+#include "tensor/content.h"
+
+#define SUPPLY_LEAST 16u
+#define SUPPLY_SEVERAL UINT32_MAX
+#define SUPPLY_INDICES ((size_t)8192)   /* Indices that are given at once */
+
+/* Rules of the target that hold for what is read. */
+#define SUPPLY_RULES (ZT_RULE_CELLS_UNIQUE | ZT_RULE_ORDER | ZT_RULE_CANONICAL_VALUES)
+
+void zt_supplies_clear(zt_supplies *s){
+  sqlite3_free(s->a);
+  s->a = NULL;
+  s->n = s->capacity = 0;
+}
+
+int zt_supplies_add(zt_supplies *s, const zt_supply *supply, uint32_t *number, zt_error *err){
+  if( s->n==s->capacity ){
+    const uint32_t capacity = s->capacity ? 2*s->capacity : SUPPLY_LEAST;
+    zt_supply *a = s->n<UINT32_MAX/2 ? sqlite3_realloc64(s->a, capacity*sizeof(*a)) : NULL;
+    if( !a ) return zt_fail_nomem(err);
+    s->a = a;
+    s->capacity = capacity;
+  }
+  s->a[s->n] = *supply;
+  *number = s->n++;
+  return SQLITE_OK;
+}
+
+/* --- Adding an object --- */
+
+/* An object being added. */
+typedef struct supply_adding {
+  zt_supplies *supplies;
+  const zt_supply_request *request;
+  zt_draft *draft;
+  uint32_t number;         /* Of the object in the draft */
+  zt_error *err;
+} supply_adding;
+
+static int supply_add_component(const supply_adding *a, const char *role, const zt_dtype *element,
+                                uint64_t bytes, zt_supply supply){
+  const zt_supply_request *r = a->request;
+  zt_draft_component c = {
+    .role = zt_text_of(role), .element = element, .decoded_length = bytes, .codec = r->codec,
+    .level = r->level, .digest = r->digest
+  };
+  supply.source = r->source;
+  supply.object = r->object;
+  if( zt_supplies_add(a->supplies, &supply, &c.supply, a->err) ) return a->err->rc;
+  return zt_draft_add_component(a->draft, a->number, &c, a->err);
+}
+
+/* The number of a component of that role; SUPPLY_SEVERAL: the object has none. */
+static uint32_t supply_component_of(const zt_container *c, uint32_t object, const char *role){
+  zt_component component;
+  const uint32_t end = zt_container_first(c, object+1);
+  for(uint32_t k=zt_container_first(c, object); k<end; k++){
+    zt_container_component(c, object, k, ZT_COMPONENT_ROLE, &component);
+    if( zt_text_is(component.role, role) ) return k;
+  }
+  return SUPPLY_SEVERAL;
+}
+
+static int supply_fail_size(uint64_t n, const zt_dtype *dtype, zt_error *err){
+  return zt_fail(err, SQLITE_TOOBIG, "%llu elements of %s are more than 2^64 bytes", n,
+                 dtype->name);
+}
+
+/* Add a component of n elements that the source's component of that role has. */
+static int supply_add_elements(const supply_adding *a, const char *role, const char *from,
+                               zt_supply_kind kind, const zt_dtype *as, uint64_t n){
+  const zt_supply supply = {
+    .kind = kind, .as = as,
+    .component = supply_component_of(a->request->file.container, a->request->object, from)
+  };
+  uint64_t bytes = 0;
+  if( !zt_dtype_size(as, n, &bytes) ) return supply_fail_size(n, as, a->err);
+  return supply_add_component(a, role, as, bytes, supply);
+}
+
+/* The type of indices: u64, but for 4 bytes where the source has them and the target may. */
+static const zt_dtype *supply_index_type(const supply_adding *a, const char *role){
+  const zt_supply_request *r = a->request;
+  zt_component component;
+  const bool narrow = !(r->rules & ZT_RULE_U64_INDICES)
+    && zt_component_find(r->file.container, r->object, zt_text_of(role), &component)
+    && component.element && component.element->id==ZT_DTYPE_u32;
+  return zt_dtype_get(narrow ? ZT_DTYPE_u32 : ZT_DTYPE_u64);
+}
+
+static int supply_add_coo(const supply_adding *a, const zt_tensor *t, const zt_dtype *as){
+  uint64_t n;
+  if( !zt_mul64(t->stored, t->object->rank, &n) ){
+    return supply_fail_size(t->stored, as, a->err);
+  }
+  if( supply_add_elements(a, "values", "values", ZT_SUPPLY_VALUES, as, t->stored) ){
+    return a->err->rc;
+  }
+  return supply_add_elements(a, "coords", "coords", ZT_SUPPLY_COORDS,
+                             supply_index_type(a, "coords"), n);
+}
+
+static int supply_add_csr(const supply_adding *a, const zt_tensor *t, const zt_dtype *as){
+  const zt_dtype *index = supply_index_type(a, "indices");
+  if( supply_add_elements(a, "values", "values", ZT_SUPPLY_VALUES, as, t->stored)
+   || supply_add_elements(a, "indices", "indices", ZT_SUPPLY_INDICES, index, t->stored) ){
+    return a->err->rc;
+  }
+  return supply_add_elements(a, "indptr", "indptr", ZT_SUPPLY_INDPTR, index,
+                             t->object->shape[0]+1);
+}
+
+/* Add every component with its decoded bytes. */
+static int supply_add_contents(const supply_adding *a, const zt_object *object){
+  const zt_supply_request *r = a->request;
+  const uint32_t end = zt_container_first(r->file.container, object->index+1);
+  for(uint32_t k=zt_container_first(r->file.container, object->index); k<end; k++){
+    zt_component component;
+    zt_supply supply = { .kind = ZT_SUPPLY_CONTENT, .component = k };
+    zt_payload payload = {
+      .source = r->file.source, .object = object, .component = &component, .budget = r->budget
+    };
+    zt_draft_component c = { .codec = r->codec, .level = r->level, .digest = r->digest };
+    zt_container_component(r->file.container, object->index, k, ZT_COMPONENT_ALL, &component);
+    supply.source = r->source;
+    supply.object = r->object;
+    supply.as = c.element = component.element;
+    c.role = component.role;
+    a->err->component = component.role;
+    if( zt_array_dtype(&payload, &c.element, a->err)
+     || zt_array_measure(&payload, &c.decoded_length, a->err)
+     || zt_supplies_add(a->supplies, &supply, &c.supply, a->err)
+     || zt_draft_add_component(a->draft, a->number, &c, a->err) ) return a->err->rc;
+    a->err->component.z = NULL;
+  }
+  return SQLITE_OK;
+}
+
+/* Add an object to the draft. */
+static int supply_add_named(supply_adding *a, const zt_object *object, zt_layout_id layout){
+  const zt_draft_object added = {
+    .name = a->request->name, .layout = layout, .format = ZT_TEXT(""),
+    .blocks = layout==ZT_LAYOUT_GGML ? object->blocks : NULL,
+    .rank = object->rank, .shape = object->shape
+  };
+  return zt_draft_add_object(a->draft, &added, &a->number, a->err);
+}
+
+static int supply_add_dense(supply_adding *a, const zt_tensor *t, const zt_dtype *as){
+  const zt_container *c = a->request->file.container;
+  const uint32_t first = zt_container_first(c, t->object->index);
+  const bool several = zt_container_first(c, t->object->index+1)-first!=1;
+  const zt_supply supply = {
+    .kind = ZT_SUPPLY_ELEMENTS, .as = as, .component = several ? SUPPLY_SEVERAL : first
+  };
+  uint64_t bytes = 0;
+  if( supply_add_named(a, t->object, ZT_LAYOUT_DENSE) ) return a->err->rc;
+  if( !zt_dtype_size(as, t->object->elements, &bytes) ){
+    return supply_fail_size(t->object->elements, as, a->err);
+  }
+  return supply_add_component(a, "data", as, bytes, supply);
+}
+
+/* Add an object whose values are open. */
+static int supply_add_tensor(supply_adding *a, const zt_tensor *t){
+  const zt_supply_request *r = a->request;
+  const zt_dtype *as = r->as ? r->as : t->dtype;
+  if( !zt_convertible(t->dtype, as) ){
+    return zt_fail(a->err, SQLITE_ERROR, "%s is complex and cannot become %s", t->dtype->name,
+                   as->name);
+  }
+  if( r->dense || t->object->layout==ZT_LAYOUT_DENSE ) return supply_add_dense(a, t, as);
+  switch( t->object->layout ){
+    case ZT_LAYOUT_CSR: case ZT_LAYOUT_CSR_JOINED:
+      return supply_add_named(a, t->object, ZT_LAYOUT_CSR) ? a->err->rc : supply_add_csr(a, t, as);
+    case ZT_LAYOUT_COO: case ZT_LAYOUT_COO_JOINED: case ZT_LAYOUT_COO_LINEAR:
+    case ZT_LAYOUT_COO_ROWS:
+      return supply_add_named(a, t->object, ZT_LAYOUT_COO) ? a->err->rc : supply_add_coo(a, t, as);
+    case ZT_LAYOUT_CSC: case ZT_LAYOUT_BSR: case ZT_LAYOUT_BSC:
+      return zt_fail(a->err, SQLITE_ERROR, "no format holds '%.*s'; format 'dense' writes it dense",
+                     zt_shown(t->object->format), t->object->format.z);
+    default:   /* Quantized */
+      if( r->as ) return supply_add_dense(a, t, as);
+      return supply_add_named(a, t->object, t->object->layout) ? a->err->rc
+           : supply_add_contents(a, t->object);
+  }
+}
+
+/* True if the elements of such blocks have no definition: only their bytes can be copied. */
+static bool supply_is_opaque(const zt_supply_request *r, const zt_object *object){
+  return object->layout==ZT_LAYOUT_GGML && !r->as && !r->dense;
+}
+
+int zt_supplies_add_object(zt_supplies *s, const zt_supply_request *request, zt_draft *draft,
+                           uint32_t *object, zt_error *err){
+  supply_adding a = { .supplies = s, .request = request, .draft = draft, .err = err };
+  zt_object from;
+  zt_tensor t;
+  zt_container_object(request->file.container, request->object, &from);
+  if( supply_is_opaque(request, &from) ){
+    if( supply_add_named(&a, &from, ZT_LAYOUT_GGML)==SQLITE_OK ) supply_add_contents(&a, &from);
+    *object = a.number;
+    return err->rc;
+  }
+  from.rules |= request->rules & SUPPLY_RULES;
+  if( zt_tensor_open(request->file.source, request->file.container, &from, request->budget, &t,
+                     err)==SQLITE_OK ){
+    supply_add_tensor(&a, &t);
+  }
+  zt_tensor_close(&t);
+  *object = a.number;
+  return err->rc;
+}
+
+/* --- Reading --- */
+
+/* A supply being read. */
+typedef struct supply_reading {
+  const zt_supply *supply;
+  zt_supply_file file;
+  const zt_object *object;
+  zt_budget *budget;
+  void (*take)(void *context, zt_span bytes);
+  void *context;
+  zt_digest *digest;       /* Of the pieces; NULL: none */
+  zt_error *err;
+} supply_reading;
+
+static void supply_take(void *context, zt_span bytes){
+  supply_reading *r = context;
+  if( r->digest ) zt_digest_update(r->digest, bytes);
+  r->take(r->context, bytes);
+}
+
+/* Elements or indices on their way out: n of a type wait in a window. */
+typedef struct supply_window {
+  supply_reading *reading;
+  const zt_dtype *dtype;
+  uint8_t *p;              /* Owned */
+  size_t n;
+} supply_window;
+
+static int supply_window_open(supply_window *w, supply_reading *r){
+  *w = (supply_window){ .reading = r, .dtype = r->supply->as };
+  w->p = sqlite3_malloc64(SUPPLY_INDICES*w->dtype->width);
+  return w->p ? SQLITE_OK : zt_fail_nomem(r->err);
+}
+
+static void supply_window_flush(supply_window *w){
+  uint64_t bytes = 0;
+  zt_dtype_size(w->dtype, w->n, &bytes);
+  if( zt_dtype_is_packed(w->dtype) ) zt_pack(w->dtype, w->p, w->p, w->n);
+  else if( zt_big_endian() ) zt_swap_bytes(w->p, (size_t)bytes, w->dtype->unit);
+  if( w->n && !w->reading->err->rc ) supply_take(w->reading, (zt_span){ w->p, (size_t)bytes });
+  w->n = 0;
+}
+
+static void supply_window_put(supply_window *w, uint64_t index){
+  const uint32_t narrow = (uint32_t)index;
+  if( w->dtype->width==sizeof(narrow) ) memcpy(w->p+w->n*sizeof(narrow), &narrow, sizeof(narrow));
+  else memcpy(w->p+w->n*sizeof(index), &index, sizeof(index));
+  if( ++w->n==SUPPLY_INDICES ) supply_window_flush(w);
+}
+
+/* Put in stored elements, converted. */
+static void supply_put_values(supply_window *w, const zt_tensor *t, const zt_entries *entries){
+  for(size_t done=0; done<entries->n && !w->reading->err->rc; ){
+    const size_t room = SUPPLY_INDICES-w->n, rest = entries->n-done;
+    const size_t n = rest<room ? rest : room;
+    const size_t got = zt_convert(t->dtype, entries->value.bytes+done*t->dtype->width, w->dtype,
+                                  w->p+w->n*w->dtype->width, n);
+    w->n += got;
+    done += got;
+    if( got<n ){
+      zt_fail(w->reading->err, SQLITE_ERROR, "stored element %llu is no value of %s",
+              (unsigned long long)(entries->first+done), w->dtype->name);
+    }else if( w->n==SUPPLY_INDICES ){
+      supply_window_flush(w);
+    }
+  }
+}
+
+/* Put in the indices of stored elements in a dimension whose next element is `stride` cells on. */
+static void supply_put_coords(supply_window *w, const zt_entries *entries, uint64_t stride,
+                              uint64_t length){
+  for(size_t i=0; i<entries->n; i++) supply_window_put(w, entries->cell[i]/stride%length);
+}
+
+/* Put in, for each row up to that of an element, the number of those before the row. *row is the
+** next row. */
+static void supply_put_indptr(supply_window *w, const zt_entries *entries, uint64_t columns,
+                              uint64_t *row){
+  for(size_t i=0; i<entries->n; i++){
+    for(; *row<=entries->cell[i]/columns; ++*row) supply_window_put(w, entries->first+i);
+  }
+}
+
+/* Go through the stored elements once: for coordinates, in dimension d. */
+static int supply_read_entries(supply_window *w, zt_tensor *t, zt_entries *entries, uint32_t d){
+  const zt_object *o = t->object;
+  zt_error *err = w->reading->err;
+  uint64_t stride = 1, row = 0;
+  for(uint32_t i=d+1; i<o->rank; i++) stride *= o->shape[i];
+  if( t->layout->seek(t, 0, o->elements, err) ) return err->rc;
+  for(;;){
+    if( t->layout->next(t, entries, err) || entries->n==0 ) break;
+    switch( w->reading->supply->kind ){
+      case ZT_SUPPLY_VALUES: supply_put_values(w, t, entries); break;
+      case ZT_SUPPLY_INDICES: supply_put_coords(w, entries, 1, o->shape[1]); break;
+      case ZT_SUPPLY_COORDS: supply_put_coords(w, entries, stride, o->shape[d]); break;
+      default: supply_put_indptr(w, entries, o->shape[1], &row); break;
+    }
+    if( err->rc || zt_tensor_poll(t, entries->n, err) ) break;
+  }
+  if( w->reading->supply->kind==ZT_SUPPLY_INDPTR && !err->rc ){
+    for(; row<=o->shape[0] && !err->rc; row++) supply_window_put(w, t->stored);
+  }
+  return err->rc;
+}
+
+static int supply_read_sparse(supply_reading *r, zt_tensor *t){
+  const uint32_t times = r->supply->kind==ZT_SUPPLY_COORDS ? t->object->rank : 1;
+  zt_entries *entries = sqlite3_malloc64(sizeof(*entries));
+  supply_window w = { .p = NULL };
+  if( !entries ) zt_fail_nomem(r->err);
+  if( !r->err->rc && supply_window_open(&w, r)==SQLITE_OK ){
+    for(uint32_t d=0; d<times && !r->err->rc; d++) supply_read_entries(&w, t, entries, d);
+    supply_window_flush(&w);
+  }
+  sqlite3_free(w.p);
+  sqlite3_free(entries);
+  return r->err->rc;
+}
+
+static int supply_read_tensor(supply_reading *r){
+  zt_tensor t;
+  if( zt_tensor_open(r->file.source, r->file.container, r->object, r->budget, &t,
+                     r->err)==SQLITE_OK ){
+    if( r->supply->kind==ZT_SUPPLY_ELEMENTS ){
+      zt_assemble_pieces(&t, r->supply->as, supply_take, r, r->err);
+    }else{
+      supply_read_sparse(r, &t);
+    }
+  }
+  zt_tensor_close(&t);
+  return r->err->rc;
+}
+
+/* Give a component's bytes: as they are, or for a type of several bytes in little-endian order. */
+static int supply_read_content(supply_reading *r, const zt_payload *p){
+  const zt_dtype *dtype = zt_dtype_get(ZT_DTYPE_u8);
+  const zt_component *c = p->component;
+  zt_array array = { 0 };
+  uint64_t length = 0;
+  size_t n = ZT_STREAM_PIECE;
+  uint8_t *window = NULL;
+  if( zt_array_measure(p, &length, r->err)
+   || zt_array_open_part(p, dtype, 0, length, &array, r->err) ) goto end;
+  if( !r->supply->as || r->supply->as->unit==1 || c->storage==NULL ) array.big = 0;
+  if( length<n ) n = (size_t)length+1;
+  window = zt_window_new(n);
+  if( !window ) zt_fail_nomem(r->err);
+  if( !r->err->rc && length==0 ) zt_array_check_empty(&array, r->err);
+  for(uint64_t at=0; at<length && !r->err->rc; at+=n){
+    const size_t some = length-at<n ? (size_t)(length-at) : n;
+    if( zt_array_read(&array, at, some, window, r->err) ) break;
+    supply_take(r, (zt_span){ window, some });
+    zt_interrupt_check(&r->budget->interrupt, r->err);
+  }
+end:
+  zt_array_close(&array);
+  zt_window_free(window);
+  return r->err->rc;
+}
+
+/* --- Digests of the source --- */
+
+/* True if the pieces of a supply are the bytes that the component's digest covers. */
+static bool supply_is_digested(const supply_reading *r, const zt_component *c){
+  const zt_object *o = r->object;
+  const bool whole = c->codec==ZT_CODEC_RAW || (c->rules & ZT_RULE_DIGEST_OF_DECODED);
+  const bool same = r->supply->kind==ZT_SUPPLY_CONTENT
+    || (r->supply->kind==ZT_SUPPLY_ELEMENTS && o->layout==ZT_LAYOUT_DENSE && !o->has_strides
+     && !o->conjugate && !o->negate && c->element==r->supply->as);
+  return whole && same && c->skip==0 && c->behind==0 && zt_text_is(c->byte_order, "little");
+}
+
+static int supply_fail_digest(const zt_component *c, zt_error *err){
+  err->component = c->role;
+  return zt_fail(err, SQLITE_ERROR, "its bytes do not have its digest");
+}
+
+/* Check a component's digest in a pass of its own. */
+static int supply_check_digest(const supply_reading *r, const zt_payload *p){
+  const char *status = NULL;
+  if( zt_content_digest(p, &status, r->err) || !status ) return r->err->rc;
+  return strcmp(status, "mismatch")==0 ? supply_fail_digest(p->component, r->err) : SQLITE_OK;
+}
+
+/* Begin to compute the digest of a component's bytes as they go by, or check it at once. */
+static int supply_begin_digest(supply_reading *r, uint32_t k){
+  zt_component c;
+  const zt_payload p = {
+    .source = r->file.source, .object = r->object, .component = &c, .budget = r->budget
+  };
+  zt_container_component(r->file.container, r->object->index, k, ZT_COMPONENT_ALL, &c);
+  if( !c.digest.z ) return SQLITE_OK;
+  if( !supply_is_digested(r, &c) ) return supply_check_digest(r, &p);
+  zt_digest_open(c.digest, c.digests, &r->digest, r->err);
+  return r->err->rc;
+}
+
+static int supply_begin_digests(supply_reading *r){
+  const zt_container *c = r->file.container;
+  const uint32_t end = zt_container_first(c, r->object->index+1);
+  if( r->supply->component!=SUPPLY_SEVERAL ) return supply_begin_digest(r, r->supply->component);
+  for(uint32_t k=zt_container_first(c, r->object->index); k<end && !r->err->rc; k++){
+    supply_begin_digest(r, k);
+  }
+  return r->err->rc;
+}
+
+/* --- Reading any supply --- */
+
+static int supply_read_spool(zt_supplies *s, const zt_supply *supply, supply_reading *r){
+  const size_t n = supply->length<ZT_OUTPUT_WINDOW ? (size_t)supply->length : ZT_OUTPUT_WINDOW;
+  uint8_t *window = zt_window_new(n+1);
+  if( !window ) return zt_fail_nomem(r->err);
+  for(uint64_t at=0; at<supply->length && !r->err->rc; at+=n){
+    const size_t some = supply->length-at<n ? (size_t)(supply->length-at) : n;
+    if( zt_output_read(s->spool, supply->offset+at, window, some, r->err) ) break;
+    r->take(r->context, (zt_span){ window, some });
+    zt_interrupt_check(&r->budget->interrupt, r->err);
+  }
+  zt_window_free(window);
+  return r->err->rc;
+}
+
+static int supply_read_file(supply_reading *r){
+  zt_component c;
+  const zt_payload p = {
+    .source = r->file.source, .object = r->object, .component = &c, .budget = r->budget
+  };
+  if( supply_begin_digests(r) ) return r->err->rc;
+  if( r->supply->kind==ZT_SUPPLY_CONTENT ){
+    zt_container_component(r->file.container, r->object->index, r->supply->component,
+                           ZT_COMPONENT_ALL, &c);
+    supply_read_content(r, &p);
+  }else{
+    supply_read_tensor(r);
+  }
+  if( !r->err->rc && r->digest && !zt_digest_matches(r->digest) ){
+    zt_container_component(r->file.container, r->object->index, r->supply->component,
+                           ZT_COMPONENT_ROLE, &c);
+    supply_fail_digest(&c, r->err);
+  }
+  if( !r->err->rc ) zt_source_unchanged(r->file.source, r->err);
+  return r->err->rc;
+}
+
+int zt_supply_read(zt_supplies *s, uint32_t number, unsigned rules, zt_budget *budget,
+                   void (*take)(void *context, zt_span bytes), void *context, zt_error *err){
+  const zt_supply *supply = &s->a[number];
+  const zt_error place = *err;
+  zt_object object;
+  supply_reading r = {
+    .supply = supply, .object = &object, .budget = budget, .take = take, .context = context,
+    .err = err
+  };
+  if( supply->kind==ZT_SUPPLY_BYTES ) return supply_read_spool(s, supply, &r);
+  if( s->open(s->context, supply->source, &r.file, err) ) return err->rc;
+  zt_container_object(r.file.container, supply->object, &object);
+  object.rules |= rules & SUPPLY_RULES;
+  err->path = zt_source_path(r.file.source) ? zt_source_path(r.file.source) : "<blob>";
+  err->object = object.name;
+  err->component.z = NULL;
+  supply_read_file(&r);
+  zt_digest_close(r.digest);
+  if( !err->rc ) *err = place;
+  return err->rc;
+}

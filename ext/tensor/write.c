@@ -1,0 +1,92 @@
+/* Writing files. See write.h. */
+#include "tensor/write.h"
+
+#include "core/host.h"
+#include "tensor/part.h"
+
+/* --- Checks --- */
+
+static int write_check_object(const zt_write *w, uint32_t object, zt_error *err){
+  err->object = zt_draft_name(w->draft, object);
+  if( w->encoder->check_object(w->draft, object, err) ) return err->rc;
+  if( w->encoder->complete ) w->encoder->complete(w->draft, object, err);
+  err->object.z = err->component.z = NULL;
+  return err->rc;
+}
+
+int zt_write_check(const zt_write *w, zt_error *err){
+  const uint32_t n = zt_draft_objects(w->draft);
+  for(uint32_t i=0; i<n && !err->rc; i++) write_check_object(w, i, err);
+  if( !err->rc && w->encoder->check_draft ) w->encoder->check_draft(w->draft, err);
+  return err->rc;
+}
+
+uint64_t zt_write_size(const zt_draft *draft){
+  const uint32_t n = zt_draft_objects(draft);
+  uint64_t size = 0;
+  for(uint32_t i=0; i<n; i++){
+    zt_draft_component c;
+    for(uint32_t at=0; (at = zt_draft_next_component(draft, i, at, &c))!=0; ){
+      if( !zt_add64(size, c.decoded_length, &size) ) return UINT64_MAX;
+    }
+  }
+  return size;
+}
+
+/* --- Parts --- */
+
+/* A part of the run, and where its failures go. */
+typedef struct write_part {
+  zt_part *part;
+  zt_error *err;
+} write_part;
+
+static void write_take(void *context, zt_span bytes){
+  const write_part *p = context;
+  if( !p->err->rc ) zt_part_take(p->part, bytes, p->err);
+}
+
+/* The supply had another length than metadata said: its file is another one. */
+static int write_fail_length(uint64_t expected, uint64_t got, zt_error *err){
+  return zt_fail(err, SQLITE_ERROR, "the source has %llu bytes, and its metadata said %llu",
+                 (unsigned long long)got, (unsigned long long)expected);
+}
+
+static int write_one(zt_encoder_run *run, uint32_t object, uint32_t place, zt_stored *out,
+                     zt_error *err){
+  const zt_write *w = run->context;
+  zt_draft_component c;
+  char text[ZT_DIGEST_TEXT];
+  uint64_t decoded = 0;
+  write_part p = { .err = err };
+  zt_part_options options;
+  zt_draft_component_get(run->draft, place, &c);
+  options = (zt_part_options){
+    .codec = c.codec, .level = c.level, .digest = c.digest, .crc32 = run->crc32,
+    .xxh3 = run->xxh3,
+    .digest_of_decoded = (w->encoder->rules & ZT_RULE_DIGEST_OF_DECODED)!=0
+  };
+  (void)object;
+  if( zt_part_open(&options, run->output, w->budget, &p.part, err)==SQLITE_OK
+   && zt_supply_read(w->supplies, c.supply, w->encoder->rules, w->budget, write_take, &p,
+                     err)==SQLITE_OK
+   && zt_part_finish(p.part, out, text, &decoded, err)==SQLITE_OK ){
+    if( decoded!=c.decoded_length ) write_fail_length(c.decoded_length, decoded, err);
+    else zt_draft_store(run->draft, place, out->offset, out->length, zt_text_of(text), err);
+  }
+  zt_part_close(p.part);
+  return err->rc;
+}
+
+int zt_write_to(const zt_write *w, zt_output *output, zt_error *err){
+  const zt_interrupt *interrupt = &w->budget->interrupt;
+  uint32_t *order = zt_draft_sort(w->draft, w->options.by_row ? NULL : w->encoder->compare,
+                                  interrupt, err);
+  zt_encoder_run run = {
+    .draft = w->draft, .options = &w->options, .order = order, .output = output,
+    .interrupt = interrupt, .part = write_one, .context = (void*)w
+  };
+  if( order ) w->encoder->write(&run, err);
+  sqlite3_free(order);
+  return err->rc;
+}
