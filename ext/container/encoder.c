@@ -11,7 +11,7 @@ const zt_encoder *const zt_encoders[] = {
 
 const zt_encoder *zt_encoder_named(zt_text name){
   for(int i=0; zt_encoders[i]; i++){
-    if( zt_text_is(name, zt_encoders[i]->name) ) return zt_encoders[i];
+    if( zt_text_equal(name, zt_text_of(zt_encoders[i]->name)) ) return zt_encoders[i];
   }
   return NULL;
 }

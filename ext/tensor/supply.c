@@ -65,7 +65,7 @@ static uint32_t supply_component_of(const zt_container *c, uint32_t object, cons
   const uint32_t end = zt_container_first(c, object+1);
   for(uint32_t k=zt_container_first(c, object); k<end; k++){
     zt_container_component(c, object, k, ZT_COMPONENT_ROLE, &component);
-    if( zt_text_is(component.role, role) ) return k;
+    if( zt_text_equal(component.role, zt_text_of(role)) ) return k;
   }
   return SUPPLY_SEVERAL;
 }

@@ -1,0 +1,88 @@
+/*
+** Rows of zt_writer, and of the steps of zt_pack, as parts of a draft. A row is a tensor, one of
+** its components, or an attribute:
+**
+**   name source [object] [dtype] [format]                   a tensor of a file
+**   name data dtype shape [format [component]]              a tensor, or one of its components
+**   [name] key value [type] [stored_type]                   an attribute of the object, or the file
+**
+** and encoding, level, digest for the first two. Errors name the object and say what helps.
+** Interface to code in draft_rows.c.
+*/
+#ifndef ZT_SQLITE_DRAFT_ROWS_H
+#define ZT_SQLITE_DRAFT_ROWS_H
+
+#include "core/cbor_write.h"
+#include "sqlite/write_sources.h"
+#include "tensor/write.h"
+
+/* Columns, in the order of the table's. */
+enum {
+  ZT_ROW_NAME, ZT_ROW_SOURCE, ZT_ROW_OBJECT, ZT_ROW_DATA, ZT_ROW_DTYPE, ZT_ROW_SHAPE, ZT_ROW_FORMAT,
+  ZT_ROW_COMPONENT, ZT_ROW_ENCODING, ZT_ROW_LEVEL, ZT_ROW_DIGEST, ZT_ROW_KEY, ZT_ROW_VALUE,
+  ZT_ROW_TYPE, ZT_ROW_STORED_TYPE, ZT_ROW_COLUMNS
+};
+
+/* What rows are added to. Everything is borrowed. */
+typedef struct zt_draft_rows {
+  zt_connection *connection;
+  const zt_encoder *encoder;
+  zt_encoder_options options;    /* For rows that say nothing else */
+  bool drop_attributes;          /* Attributes of objects that the format cannot hold are left out */
+  zt_write_sources *sources;
+  zt_budget *budget;
+} zt_draft_rows;
+
+/* Where a row's bytes are. */
+typedef enum zt_row_from {
+  ZT_ROW_FROM_SOURCE, ZT_ROW_FROM_DATA, ZT_ROW_FROM_ATTRIBUTE
+} zt_row_from;
+
+/* A row as it was understood. Texts and bytes are borrowed from its values. */
+typedef struct zt_row {
+  zt_row_from from;
+  zt_text name;                  /* z NULL: the file */
+  sqlite3_value *source;         /* SQL NULL if source_number is known */
+  uint32_t source_number;        /* UINT32_MAX: not known yet */
+  zt_text object;                /* Name in the source */
+  bool keep;                     /* Its stored bytes stay */
+  bool dense;
+  const zt_dtype *dtype;         /* NULL: the source's */
+  zt_text role;
+  zt_layout_id layout;           /* Of data */
+  uint32_t rank;
+  uint64_t shape[ZT_MAX_RANK];
+  zt_text format;                /* Of a source's row; z NULL: as there */
+  bool spooled;                  /* The bytes are in the spool, at: */
+  uint64_t offset;
+  zt_span data;                  /* n is set also if they are in the spool */
+  zt_codec_id codec;
+  int level;
+  unsigned digest;
+  zt_text key;
+  zt_cbor_out value;             /* Owned: zt_row_clear() */
+  zt_text stored_type;
+} zt_row;
+
+/* Understand the values of a row (ZT_ROW_COLUMNS of them). *out always needs zt_row_clear(). The
+** error's place should be the target; it gets the row's name. */
+int zt_row_read(const zt_draft_rows *r, sqlite3_value **columns, zt_row *out, zt_error *err);
+void zt_row_clear(zt_row *row);
+
+/* Add a row to a draft: a component joins the object of its name. Attributes of objects need their
+** object. *object: its number, or ZT_DRAFT_FILE. */
+int zt_row_add(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
+               uint32_t *object, zt_error *err);
+
+/* Add the attributes that the objects' sources have, where rows gave no others of the same key. */
+int zt_rows_complete(const zt_draft_rows *r, zt_draft *draft, zt_supplies *supplies,
+                     zt_error *err);
+
+/* Fail unless the format can hold what the row says. */
+int zt_row_check(const zt_draft_rows *r, zt_row *row, zt_draft *draft, zt_supplies *supplies,
+                 uint32_t object, zt_error *err);
+
+/* Supplies over these sources. */
+zt_supplies zt_rows_supplies(const zt_draft_rows *r);
+
+#endif
