@@ -5,6 +5,7 @@
 **
 ** What is shown leaves out some of a value; a copy through SQL then differs from it or fails:
 **
+**   the order of keys           copied in the order of deterministic CBOR
 **   NaN in an array or object   shown as null, copied as null
 **   bytes in an array or object, and keys of other types than text: shown and copied as text
 **   tags                        dropped, except that an integer beyond 64 bits fails
