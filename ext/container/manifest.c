@@ -104,6 +104,11 @@ static void manifest_read(zt_cbor *c, uint32_t kind, zt_value *out){
   manifest_set(out, &item, tag);
 }
 
+void zt_manifest_read(zt_cbor *c, zt_value *out){
+  *out = ZT_VALUE_NONE;
+  manifest_read(c, 0, out);
+}
+
 /* Read the next item, the key of a map, completely. */
 static void manifest_read_key(zt_cbor *c, uint32_t kind, zt_value *out){
   const uint8_t *at = c->p;

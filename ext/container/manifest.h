@@ -42,6 +42,9 @@ static inline size_t zt_manifest_position(const zt_container *c, const uint8_t *
 zt_value zt_manifest_map(size_t at, uint32_t kind);
 #define ZT_MANIFEST_OWN 0x100u
 
+/* Read the next item as a value; of an array or map only its head. */
+void zt_manifest_read(zt_cbor *c, zt_value *out);
+
 /* The steps (driver.h). */
 void zt_manifest_enter(zt_walk *w, const zt_value *of, zt_level *level);
 bool zt_manifest_next(zt_walk *w, zt_level *level, zt_value *key, zt_value *value);

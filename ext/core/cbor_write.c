@@ -64,12 +64,48 @@ void zt_cbor_put_bignum(zt_cbor_out *o, bool negative, zt_span magnitude){
   }
 }
 
+/* Writes a float of `width` bytes. */
+static void cbor_write_float(zt_cbor_out *o, uint64_t bits, unsigned width){
+  uint8_t item[9] = { (uint8_t)(ZT_CBOR_SIMPLE<<5 | (width==2 ? 25 : width==4 ? 26 : 27)) };
+  for(unsigned i=width; i>0; i--, bits>>=8) item[i] = (uint8_t)bits;
+  cbor_write_raw(o, item, 1+width);
+}
+
 void zt_cbor_put_real(zt_cbor_out *o, double real){
-  uint8_t item[9] = { ZT_CBOR_SIMPLE<<5 | 27 };
   uint64_t bits;
   memcpy(&bits, &real, sizeof(bits));
-  for(int i=8; i>0; i--, bits>>=8) item[i] = (uint8_t)bits;
-  cbor_write_raw(o, item, sizeof(item));
+  cbor_write_float(o, bits, 8);
+}
+
+/* *out = the half float of the value that a float's bits have. False: there is none. */
+static bool cbor_write_half(uint32_t bits, uint32_t *out){
+  const uint32_t mantissa = bits & 0x7FFFFF, whole = mantissa | 0x800000;
+  const int exponent = (int)(bits>>23 & 255)-127;
+  const uint32_t sign = bits>>16 & 0x8000;
+  int shift;
+  if( (bits & 0x7FFFFFFF)==0 ){
+    *out = sign;
+    return true;
+  }
+  if( exponent==128 ){   /* Infinite */
+    *out = sign | 0x7C00;
+    return true;
+  }
+  if( exponent<-24 || exponent>15 ) return false;
+  shift = exponent<-14 ? -1-exponent : 13;   /* Subnormal halves have fewer bits */
+  if( whole & (((uint32_t)1<<shift)-1) ) return false;
+  *out = sign | (exponent<-14 ? whole>>shift : (uint32_t)(exponent+15)<<10 | mantissa>>13);
+  return true;
+}
+
+void zt_cbor_put_shortest(zt_cbor_out *o, double real){
+  const float narrow = (float)real;
+  uint32_t bits, half = 0x7E00;
+  memcpy(&bits, &narrow, sizeof(bits));
+  if( real!=real ) cbor_write_float(o, half, 2);
+  else if( (double)narrow!=real ) zt_cbor_put_real(o, real);
+  else if( cbor_write_half(bits, &half) ) cbor_write_float(o, half, 2);
+  else cbor_write_float(o, bits, 4);
 }
 
 void zt_cbor_put_bool(zt_cbor_out *o, bool truth){

@@ -29,6 +29,10 @@ void zt_cbor_put_uint(zt_cbor_out *o, uint64_t u);
 void zt_cbor_put_bignum(zt_cbor_out *o, bool negative, zt_span magnitude);
 
 void zt_cbor_put_real(zt_cbor_out *o, double real);
+
+/* Writes the shortest form that has the value (RFC 8949 section 4.2.1); NaN is f97e00. */
+void zt_cbor_put_shortest(zt_cbor_out *o, double real);
+
 void zt_cbor_put_bool(zt_cbor_out *o, bool truth);
 void zt_cbor_put_null(zt_cbor_out *o);
 

@@ -13,7 +13,7 @@
 ** Integers beyond 64 signed bits are decimal text of type integer. NaN is NULL of type real,
 ** because SQLite has no value for it.
 */
-#include "sqlite/describe.h"
+#include "sqlite/attribute_value.h"
 #include "sqlite/tables.h"
 
 enum {
@@ -48,46 +48,6 @@ static bool attributes_first(zt_scan *scan){
 
 static void attributes_clear(zt_scan *scan){
   zt_walk_end(&((attributes_row*)scan->row)->walk);
-}
-
-static const char *attributes_type_of(const zt_value *value){
-  static const char *const names[] = {
-    [ZT_VALUE_NULL] = "null", [ZT_VALUE_FALSE] = "false", [ZT_VALUE_TRUE] = "true",
-    [ZT_VALUE_INTEGER] = "integer", [ZT_VALUE_REAL] = "real", [ZT_VALUE_TEXT] = "text",
-    [ZT_VALUE_BYTES] = "blob", [ZT_VALUE_ARRAY] = "array", [ZT_VALUE_MAP] = "object"
-  };
-  return names[value->type];
-}
-
-/* An integer of any size: INTEGER if it fits in SQLite's, else decimal TEXT. */
-static void attributes_result_integer(sqlite3_context *ctx, const zt_value *v){
-  sqlite3_str *out;
-  if( !v->bytes.p && v->u<=INT64_MAX ){
-    sqlite3_result_int64(ctx, v->negative ? -1-(sqlite3_int64)v->u : (sqlite3_int64)v->u);
-    return;
-  }
-  out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-  zt_value_integer(v, out);
-  zt_result_str(ctx, out);
-}
-
-static void attributes_result_value(zt_scan *scan, sqlite3_context *ctx, const zt_value *v){
-  switch( v->type ){
-    case ZT_VALUE_NULL:    break;
-    case ZT_VALUE_FALSE: case ZT_VALUE_TRUE:
-      sqlite3_result_int(ctx, v->type==ZT_VALUE_TRUE);
-      break;
-    case ZT_VALUE_INTEGER: attributes_result_integer(ctx, v); break;
-    case ZT_VALUE_REAL:    sqlite3_result_double(ctx, v->real); break;
-    case ZT_VALUE_TEXT:    zt_result_text(ctx, v->text); break;
-    case ZT_VALUE_BYTES:
-      sqlite3_result_blob64(ctx, v->bytes.n ? (const void*)v->bytes.p : "", v->bytes.n,
-                            SQLITE_TRANSIENT);
-      break;
-    case ZT_VALUE_ARRAY: case ZT_VALUE_MAP:
-      zt_result_value(ctx, scan->container, v, zt_connection_interrupt(scan->connection));
-      break;
-  }
 }
 
 static void attributes_result_key(zt_scan *scan, sqlite3_context *ctx, const zt_value *key){
@@ -129,8 +89,11 @@ static void attributes_column(zt_scan *scan, sqlite3_context *ctx, int i){
       if( !scan->on_file ) zt_result_text(ctx, zt_container_name(scan->container, scan->object));
       break;
     case ATTRIBUTES_KEY:    attributes_result_key(scan, ctx, &r->key); break;
-    case ATTRIBUTES_VALUE:  attributes_result_value(scan, ctx, &r->value); break;
-    case ATTRIBUTES_TYPE:   zt_result_static(ctx, attributes_type_of(&r->value)); break;
+    case ATTRIBUTES_VALUE:
+      zt_attribute_result_value(ctx, scan->container, &r->value,
+                                zt_connection_interrupt(scan->connection));
+      break;
+    case ATTRIBUTES_TYPE:   zt_result_static(ctx, zt_attribute_type_of(&r->value)); break;
     case ATTRIBUTES_STORED_TYPE:
       attributes_result_stored_type(ctx, scan->container, &r->value);
       break;
