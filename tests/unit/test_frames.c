@@ -7,6 +7,7 @@
 #include "subject.h"
 
 #include <pthread.h>
+#include <zlib.h>
 
 #include "tensor/encoding.h"
 #include "tensor/stream.h"
@@ -24,6 +25,7 @@ typedef struct codec {
 static const codec codecs[] = {
   { ZT_CODEC_ZSTD, "zstd", 4*MIB, 1, 22 },
   { ZT_CODEC_SEEKABLE, "zt.zstd-seekable/1", MIB, 1, 22 },
+  { ZT_CODEC_DEFLATE, "deflate", MIB, 1, 9 },
 };
 
 /* --- Content --- */
@@ -284,6 +286,55 @@ TEST(test_a_part_like_the_library_s){
   free(zero.p);
   free(expected.p);
   free_encoded(&e);
+}
+
+/* --- Deflate --- */
+
+static blob one_shot(blob b, int level){
+  z_stream z = { .next_in = b.p, .avail_in = (uInt)b.n };
+  blob out = { malloc(b.n+b.n/8+100), b.n+b.n/8+100, 0 };
+  assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  z.next_out = out.p;
+  z.avail_out = (uInt)out.n;
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out.n = z.total_out;
+  deflateEnd(&z);
+  return out;
+}
+
+TEST(test_a_frame_of_deflate_is_zlib_s){
+  static const size_t sizes[] = { 0, 1, 100, 70*KIB, MIB };
+  for(int level=1; level<=9; level++){
+    for(size_t i=0; i<COUNT(sizes); i++){
+      for(content kind=RANDOM; kind<CONTENTS; kind++){
+        blob b = content_of(sizes[i], kind), expected = one_shot(b, level);
+        encoded e = encode(&codecs[2], b, level);
+        check( same_blob(e.bytes, expected), "level %d, %zu bytes, %s", level, b.n, content_names[kind] );
+        free(expected.p);
+        free_encoded(&e);
+        free(b.p);
+      }
+    }
+  }
+}
+
+/* A frame ends at a byte, with an empty block; and it refers to bytes in front of it, so that little is lost. */
+TEST(test_frames_of_deflate_are_one_stream){
+  const size_t period = 30000;
+  blob b = content_of(2*MIB, RANDOM), whole;
+  encoded e;
+  const uint8_t *end;
+  for(size_t i=period; i<b.n; i++) b.p[i] = b.p[i-period];
+  whole = one_shot(b, 6);
+  e = encode(&codecs[2], b, 6);
+  assert_int_equal(e.count, 2);
+  end = e.bytes.p+e.lengths[0].stored;
+  assert_memory_equal(end-4, "\x00\x00\xff\xff", 4);
+  check( e.bytes.n<whole.n+whole.n/50, "%zu, %zu bytes", e.bytes.n, whole.n );
+  check( e.lengths[1].stored<period/2, "%u bytes", e.lengths[1].stored );
+  free(whole.p);
+  free_encoded(&e);
+  free(b.p);
 }
 
 /* --- The same input, the same bytes --- */
