@@ -26,7 +26,7 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # A product and a sum are rounded one after the other: a compiler that may fuse them, as clang does by itself, makes other
 # statistics on processors that can
 STRICT = -std=c11 $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden
-LIBS = -lzstd -lcrypto -lisal -ldl -lm -lpthread
+LIBS = -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
 SRC := $(wildcard ext/*.c ext/*/*.c)
 LIB := $(wildcard ext/core/*.c ext/container/*.c ext/tensor/*.c)
 UNIT := $(wildcard tests/unit/test_*.c)

@@ -76,6 +76,7 @@ check_all() {
   need make make make make runs make --version
   need 'the SQLite library and its headers' libsqlite3-dev sqlite-devel sqlite compiles "$CC" '#include <sqlite3ext.h>' -lsqlite3
   need 'libzstd and its headers' libzstd-dev libzstd-devel zstd compiles "$CC" '#include <zstd.h>' -lzstd
+  need 'zlib and its headers' zlib1g-dev zlib-devel zlib compiles "$CC" '#include <zlib.h>' -lz
   need "xxHash's headers" libxxhash-dev xxhash-devel xxhash compiles "$CC" '#define XXH_INLINE_ALL
 #include <xxhash.h>'
   need 'ISA-L and its headers' libisal-dev isa-l-devel isa-l compiles "$CC" '#include <isa-l/crc.h>' -lisal

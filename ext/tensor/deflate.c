@@ -1,12 +1,18 @@
 /*
 ** The encoding deflate: one stream of RFC 1951, as in zip archives. encoding.h has its rules E2 to
-** E4, and core/inflate.h the decoder.
+** E4, and core/inflate.h the decoder. The encoder is zlib.
 */
+#define ZLIB_CONST
+#include <zlib.h>
 #include "core/host.h"
 #include "core/inflate.h"
 #include "tensor/encoding.h"
 
 #define DEFLATE_WINDOW ((size_t)128 << 10)
+#define DEFLATE_FRAME ((size_t)1 << 20)     /* Content of a frame that is written */
+#define DEFLATE_BEFORE ((size_t)32 << 10)   /* A match reaches back at most so far */
+#define DEFLATE_FLUSH 16u                   /* More than the bytes that end a frame but the last */
+#define DEFLATE_MEMORY 8                    /* zlib's default, and Python's */
 
 typedef struct deflate_decoder {
   zt_payload payload;
@@ -79,6 +85,58 @@ static int deflate_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got
   return zt_break(err, "E2", "deflate: the stored bytes end within the stream");
 }
 
+/* --- Encoding --- */
+
+static voidpf deflate_malloc(voidpf unused, uInt n, uInt size){
+  (void)unused;
+  return sqlite3_malloc64((uint64_t)n*size);
+}
+
+static void deflate_free(voidpf unused, voidpf p){
+  (void)unused;
+  sqlite3_free(p);
+}
+
+static size_t deflate_bound(size_t n){
+  return compressBound((uLong)n)+DEFLATE_FLUSH;
+}
+
+static int deflate_fail(int code, zt_error *err){
+  if( code==Z_MEM_ERROR ) return zt_fail_nomem(err);
+  return zt_fail(err, SQLITE_ERROR, "deflate: zlib's error %d", code);
+}
+
+/* Encode the frame, and end its bits at a byte: the stream ends, or an empty block follows. */
+static int deflate_run(z_stream *z, const zt_frame *frame, zt_error *err){
+  int code = Z_OK;
+  if( frame->before.n ) code = deflateSetDictionary(z, frame->before.p, (uInt)frame->before.n);
+  if( code==Z_OK ) code = deflate(z, frame->last ? Z_FINISH : Z_SYNC_FLUSH);
+  if( code!=(frame->last ? Z_STREAM_END : Z_OK) ) return deflate_fail(code, err);
+  if( z->avail_in || !z->avail_out ) return deflate_fail(Z_BUF_ERROR, err);
+  return SQLITE_OK;
+}
+
+static int deflate_encode(const zt_frame *frame, uint8_t *out, size_t *n, zt_error *err){
+  z_stream z = { .zalloc = deflate_malloc, .zfree = deflate_free };
+  int code = deflateInit2(&z, frame->level, Z_DEFLATED, -MAX_WBITS, DEFLATE_MEMORY,
+                          Z_DEFAULT_STRATEGY);
+  *n = 0;
+  if( code!=Z_OK ) return deflate_fail(code, err);
+  z.next_in = frame->bytes.p;
+  z.avail_in = (uInt)frame->bytes.n;
+  z.next_out = out;
+  z.avail_out = (uInt)deflate_bound(frame->bytes.n);
+  if( deflate_run(&z, frame, err)==SQLITE_OK ) *n = (size_t)(z.next_out-out);
+  deflateEnd(&z);
+  return err->rc;
+}
+
+static const zt_frames deflate_frames = {
+  .size = DEFLATE_FRAME, .before = DEFLATE_BEFORE, .least = 1, .most = 9,
+  .bound = deflate_bound, .encode = deflate_encode
+};
+
 const zt_encoding zt_encoding_deflate = {
-  .name = "deflate", .open = deflate_open, .next = deflate_next, .close = deflate_close
+  .name = "deflate", .open = deflate_open, .next = deflate_next, .close = deflate_close,
+  .frames = &deflate_frames
 };

@@ -17,6 +17,11 @@ const zt_encoding *zt_encoding_of(const zt_component *component){
   return encoding_table[component->codec];
 }
 
+const zt_frames *zt_frames_of(zt_codec_id codec){
+  const zt_encoding *e = encoding_table[codec];
+  return e ? e->frames : NULL;
+}
+
 int zt_encoding_whole(const zt_payload *p, uint8_t *out, uint64_t n, uint64_t *got, zt_error *err){
   const zt_encoding *e = zt_encoding_of(p->component);
   zt_decoder *d;

@@ -1,5 +1,5 @@
 /*
-** The table of encodings, which decode stored bytes. A new encoding is one row in encoding.c, and a
+** The table of encodings, which decode stored bytes, and encode if they can (frames.h). A new encoding is one row in encoding.c, and a
 ** file of its own like zstd.c. Interface between stream.c and these files.
 **
 **   raw    the stored bytes
@@ -20,6 +20,7 @@
 #ifndef ZT_TENSOR_ENCODING_H
 #define ZT_TENSOR_ENCODING_H
 
+#include "tensor/frames.h"
 #include "tensor/payload.h"
 
 /* The state of decoding a component from front to back. Each encoding defines its own. */
@@ -36,6 +37,7 @@ typedef struct zt_encoding {
   /* Move to byte `offset` of the content, or to a place before it. *position is the next byte.
   ** NULL: decoding is possible only from the beginning. */
   int (*seek)(zt_decoder *d, uint64_t offset, uint64_t *position, zt_error *err);
+  const zt_frames *frames;   /* How to encode. NULL: it does not */
 } zt_encoding;
 
 #define ZT_WHOLE_MAX ((uint64_t)32 << 20)   /* Larger content is decoded piece by piece, so that it

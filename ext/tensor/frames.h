@@ -10,7 +10,7 @@
 #include "container/container.h"
 #include "core/error.h"
 
-/* Decoded bytes of a component, at most zt_frames.size. */
+/* Decoded bytes of a component: zt_frames.size of them, or fewer in the last frame. */
 typedef struct zt_frame {
   zt_span before;          /* The bytes in front of them, at most zt_frames.before */
   zt_span bytes;
@@ -18,7 +18,7 @@ typedef struct zt_frame {
   int level;
 } zt_frame;
 
-/* The lengths of a frame that was encoded. */
+/* The lengths of a frame that was encoded; stored is 0 if it needs no bytes. */
 typedef struct zt_frame_length {
   uint32_t stored, decoded;
 } zt_frame_length;
@@ -31,11 +31,14 @@ typedef struct zt_frames {
   /* Return how many bytes a frame of n decoded ones takes at most. */
   size_t (*bound)(size_t n);
 
-  /* Encode a frame into out, which has room for bound() bytes. *n is their number. In any thread. */
+  /* Encode a frame into out, which has room for bound() bytes. *n is their number, which may be 0
+  ** for a frame without bytes. In any thread. A call allocates memory for itself alone: of 4 MiB,
+  ** zstd takes below 2 MiB at level 1, 49 at level 19 and 65 at 20 to 22; of 1 MiB, 17 at 19 to 22;
+  ** deflate 268 KiB. */
   int (*encode)(const zt_frame *frame, uint8_t *out, size_t *n, zt_error *err);
 
   /* Bytes of what stands behind n frames, and write them. NULL: nothing does. */
-  size_t (*trailer_size)(size_t n);
+  size_t (*trailer_size)(const zt_frame_length *a, size_t n);
   void (*trailer)(const zt_frame_length *a, size_t n, uint8_t *out);
 } zt_frames;
 

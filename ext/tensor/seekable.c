@@ -19,16 +19,22 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "core/host.h"
+#include "core/output.h"
 #include "core/prefetch.h"
 #include "tensor/encoding.h"
+#include "tensor/zstd_frame.h"
 
 #define SEEKABLE_NAME "zt.zstd-seekable/1"
+#define SEEKABLE_FRAME ((size_t)1 << 20)   /* Content of a frame that is written */
 #define SEEKABLE_FRAME_MAX ((uint32_t)16 << 20)
 #define SEEKABLE_SIDE_BY_SIDE_MAX ((uint64_t)128 << 20)   /* Content held by all readers of one
                                                           ** component */
 #define SEEKABLE_ROW 2                   /* Consecutive frames before later ones are prefetched */
 #define SEEKABLE_TABLE_HEAD 8
 #define SEEKABLE_TABLE_FOOT 9
+#define SEEKABLE_TABLE_ENTRY 8           /* Without checksum */
+#define SEEKABLE_TABLE_MAGIC 0x184D2A5Eu
+#define SEEKABLE_MAGIC 0x8F92EAB1u
 #define SEEKABLE_CHECKSUMS 0x80
 #define SEEKABLE_CONTENT_CHECKSUM 0x04   /* Frame header descriptor (RFC 8878 3.1.1.1.1) */
 
@@ -119,11 +125,11 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
   if( zt_source_read(d->payload.source, end-SEEKABLE_TABLE_FOOT, foot, SEEKABLE_TABLE_FOOT, err) ){
     return err->rc;
   }
-  if( zt_le32(foot+5)!=0x8F92EAB1u || (foot[4] & ~SEEKABLE_CHECKSUMS) ){
+  if( zt_le32(foot+5)!=SEEKABLE_MAGIC || (foot[4] & ~SEEKABLE_CHECKSUMS) ){
     return seekable_fail("Y3", "it does not end with a seek table", err);
   }
   n = zt_le32(foot);
-  width = foot[4] ? 12 : 8;
+  width = foot[4] ? SEEKABLE_TABLE_ENTRY+4 : SEEKABLE_TABLE_ENTRY;
   size = n*width+SEEKABLE_TABLE_FOOT;
   if( size>c->length-SEEKABLE_TABLE_HEAD ){
     return seekable_fail("Y3", "a seek table larger than all of it", err);
@@ -136,7 +142,7 @@ static int seekable_read_table(seekable_decoder *d, zt_error *err){
   d->nFrame = (uint32_t)n;
   if( zt_source_read(d->payload.source, end-size-SEEKABLE_TABLE_HEAD, table,
                      (size_t)(SEEKABLE_TABLE_HEAD+size), err) ) goto end;
-  if( zt_le32(table)!=0x184D2A5Eu || zt_le32(table+4)!=size ){
+  if( zt_le32(table)!=SEEKABLE_TABLE_MAGIC || zt_le32(table+4)!=size ){
     seekable_fail("Y3", "its seek table has another size than its entries", err);
   }else if( seekable_read_entries(d, table+SEEKABLE_TABLE_HEAD, (unsigned)width, err)==SQLITE_OK ){
     if( d->stored[d->nFrame]!=c->length-size-SEEKABLE_TABLE_HEAD ){
@@ -364,6 +370,43 @@ static int seekable_seek(zt_decoder *decoder, uint64_t offset, uint64_t *positio
   return err->rc;
 }
 
+/* --- Encoding --- */
+
+/* Nothing to decode has no frame. */
+static int seekable_encode(const zt_frame *frame, uint8_t *out, size_t *n, zt_error *err){
+  *n = 0;
+  return frame->bytes.n ? zt_zstd_encode(frame, true, out, n, err) : SQLITE_OK;
+}
+
+static size_t seekable_count(const zt_frame_length *a, size_t n){
+  return n==1 && a->stored==0 ? 0 : n;
+}
+
+static size_t seekable_trailer_size(const zt_frame_length *a, size_t n){
+  return SEEKABLE_TABLE_HEAD+seekable_count(a, n)*SEEKABLE_TABLE_ENTRY+SEEKABLE_TABLE_FOOT;
+}
+
+/* The table. Its entries have no checksums, like those of zTensor's library: frames have them. */
+static void seekable_trailer(const zt_frame_length *a, size_t n, uint8_t *out){
+  const size_t size = seekable_trailer_size(a, n), count = seekable_count(a, n);
+  uint8_t *p = out+SEEKABLE_TABLE_HEAD;
+  zt_put_le(out, SEEKABLE_TABLE_MAGIC, 4);
+  zt_put_le(out+4, (uint32_t)(size-SEEKABLE_TABLE_HEAD), 4);
+  for(size_t i=0; i<count; i++, p+=SEEKABLE_TABLE_ENTRY){
+    zt_put_le(p, a[i].stored, 4);
+    zt_put_le(p+4, a[i].decoded, 4);
+  }
+  zt_put_le(p, (uint32_t)count, 4);
+  p[4] = 0;
+  zt_put_le(p+5, SEEKABLE_MAGIC, 4);
+}
+
+static const zt_frames seekable_frames = {
+  .size = SEEKABLE_FRAME, .least = ZT_ZSTD_LEAST, .most = ZT_ZSTD_MOST, .bound = zt_zstd_bound,
+  .encode = seekable_encode, .trailer_size = seekable_trailer_size, .trailer = seekable_trailer
+};
+
 const zt_encoding zt_encoding_seekable = {
-  SEEKABLE_NAME, seekable_whole, seekable_open_decoder, seekable_next, seekable_close, seekable_seek
+  SEEKABLE_NAME, seekable_whole, seekable_open_decoder, seekable_next, seekable_close,
+  seekable_seek, &seekable_frames
 };

@@ -8,6 +8,7 @@
 #include <zstd_errors.h>
 #include "core/host.h"
 #include "tensor/encoding.h"
+#include "tensor/zstd_frame.h"
 
 #define ZSTD_WINDOW ((size_t)256 << 10)
 #define ZSTD_SINGLE_SEGMENT 0x20   /* Frame header descriptor: no window */
@@ -15,6 +16,7 @@
 #define ZSTD_WINDOW_MAX ((uint64_t)1 << ZSTD_WINDOW_LOG_MAX)
 #define ZSTD_WINDOW_LOG_ANY 31     /* The limit of any decoder */
 #define ZSTD_BLOCK_MAX ((uint64_t)128 << 10)
+#define ZSTD_FRAME ((size_t)4 << 20)   /* Content of a frame that is written */
 
 static int zstd_fail(size_t code, zt_error *err){
   if( ZSTD_getErrorCode(code)==ZSTD_error_memory_allocation ) return zt_fail_nomem(err);
@@ -227,6 +229,16 @@ static int zstd_next(zt_decoder *decoder, uint8_t *out, size_t n, size_t *got, z
   return err->rc;
 }
 
+/* No frame has a checksum: a digest covers the stored bytes. */
+static int zstd_encode(const zt_frame *frame, uint8_t *out, size_t *n, zt_error *err){
+  return zt_zstd_encode(frame, false, out, n, err);
+}
+
+static const zt_frames zstd_frames = {
+  .size = ZSTD_FRAME, .least = ZT_ZSTD_LEAST, .most = ZT_ZSTD_MOST, .bound = zt_zstd_bound,
+  .encode = zstd_encode
+};
+
 const zt_encoding zt_encoding_zstd = {
-  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL
+  "zstd", zstd_whole, zstd_open, zstd_next, zstd_close, NULL, &zstd_frames
 };

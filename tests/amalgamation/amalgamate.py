@@ -12,7 +12,7 @@ HEAD = """\
 /*
 ** ztensor: tensor files as SQL tables, all of its sources in one file, made by `make amalgamation`.
 **
-**   cc -O2 -fPIC -shared -o ztensor.so ztensor.c -lzstd -lcrypto -lisal -ldl -lm -lpthread
+**   cc -O2 -fPIC -shared -o ztensor.so ztensor.c -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
 **
 ** With -DSQLITE_CORE it becomes a part of the program that has SQLite.
 */

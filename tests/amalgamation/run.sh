@@ -19,7 +19,7 @@ for cc in gcc clang; do
   # The command that the file's head tells
   # shellcheck disable=SC2086  # Options are words
   $cc -O2 -Wall -Wextra -Werror ${CPPFLAGS:-} -fPIC -shared -o "$build/$cc/ztensor.so" "$build/ztensor.c" \
-    ${LDFLAGS:-} -lzstd -lcrypto -lisal -ldl -lm -lpthread
+    ${LDFLAGS:-} -lzstd -lz -lcrypto -lisal -ldl -lm -lpthread
   # As a part of a program that has SQLite
   # shellcheck disable=SC2086
   $cc -O2 -Wall -Wextra -Werror ${CPPFLAGS:-} -DSQLITE_CORE -fsyntax-only "$build/ztensor.c"

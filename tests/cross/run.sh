@@ -21,7 +21,7 @@ compiler=$1 libraries=$2 loader=$3 emulator=$4
 
 build=build/$machine
 sysroot=$build/sysroot
-packages='libc6-dev libsqlite3-dev libzstd-dev libssl-dev libxxhash-dev libisal-dev libcmocka-dev sqlite3'
+packages='libc6-dev libsqlite3-dev libzstd-dev zlib1g-dev libssl-dev libxxhash-dev libisal-dev libcmocka-dev sqlite3'
 
 . tests/cross/machine.sh
 need apt-get dpkg "$compiler" "$emulator"

@@ -7,7 +7,7 @@ SOURCES = sorted((ROOT / "ext").rglob("*.[ch]"))
 
 # A file's own definitions: functions and data, types, constants, macros
 OWN = [r"^(?:ZT_\w+ )*static (?!inline)(?:[\w ]+?[ *])(\w+)(?=[(\[;]| =)", r"^(?:typedef )?(?:struct|union|enum) (?!zt_)(\w+) \{", r"^\} (?!zt_)(\w+);",
-       r"^# *define (?!_|XXH_|WIN32_|OPENSSL_)(\w+)"]
+       r"^# *define (?!_|XXH_|WIN32_|OPENSSL_|ZLIB_)(\w+)"]
 CONSTANTS = re.compile(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", re.M | re.S)
 
 # Of some files the system compiles one: they are one subject.

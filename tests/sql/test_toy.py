@@ -12,7 +12,7 @@ import pytest
 from support import ROOT
 from test_drivers import PAGES
 
-LIBRARIES = "-lzstd -lcrypto -lisal -ldl -lm -lpthread".split()
+LIBRARIES = "-lzstd -lz -lcrypto -lisal -ldl -lm -lpthread".split()
 # Without the examples: they print the same
 GENERATE = "import readme; [page.write_text(readme.made(page)) for page in (*readme.PAGES, readme.CATALOG)]"
 ASKED = ["test_golden.py", "test_hostile.py", "test_drivers.py", "test_no_values.py", "test_check.py::test_every_rule_has_a_file_that_breaks_it",

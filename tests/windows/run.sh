@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 machine=windows library=${1:-}
 build=build/windows
 sysroot=$build/sysroot
-sources='sqlite3 libzstd libisal xxhash cmocka'
+sources='sqlite3 libzstd zlib libisal xxhash cmocka'
 host=x86_64-w64-mingw32
 compiler=$host-gcc
 . tests/cross/machine.sh
@@ -71,20 +71,22 @@ build_sqlite() {
 
 build_libraries() {
   jobs=$(nproc)
-  zstd=$build/source/libzstd/lib isal=$build/source/libisal cmocka=$build/source/cmocka
+  zstd=$build/source/libzstd/lib isal=$build/source/libisal cmocka=$build/source/cmocka zlib=$build/source/zlib
   mkdir -p "$sysroot/include/isa-l" "$sysroot/lib"
   echo 'windows: building the libraries'
   build_sqlite
   quietly make -C "$zstd" -j"$jobs" CC=$compiler AR=$host-ar OS=Windows_NT TARGET_SYSTEM=MINGW MOREFLAGS=-O2 \
     ZSTD_LEGACY_SUPPORT=0 ZSTD_LIB_DICTBUILDER=0 ZSTD_LIB_DEPRECATED=0 libzstd.a
+  quietly make -C "$zlib" -j"$jobs" -f win32/Makefile.gcc PREFIX=$host- LOC=-O2 libz.a
   quietly make -C "$isal" -j"$jobs" -f Makefile.unx arch=mingw CC=$compiler host_cpu=x86_64 AS=nasm \
     units="crc igzip" lib_name=libisal.a lib
   quietly $compiler -O1 -DHAVE_MALLOC_H -DHAVE_INTTYPES_H -DHAVE_SIGNAL_H -I"$cmocka/include" -c -o "$build/cmocka.o" \
     "$cmocka/src/cmocka.c"
   quietly $host-ar cr "$sysroot/lib/libcmocka.a" "$build/cmocka.o"
-  cp "$zstd/zstd.h" "$zstd/zstd_errors.h" "$build/source/xxhash/xxhash.h" "$cmocka/include/cmocka.h" "$sysroot/include"
+  cp "$zstd/zstd.h" "$zstd/zstd_errors.h" "$build/source/xxhash/xxhash.h" "$cmocka/include/cmocka.h" \
+    "$zlib/zlib.h" "$zlib/zconf.h" "$sysroot/include"
   cp "$isal"/include/*.h "$sysroot/include/isa-l"
-  cp "$zstd/libzstd.a" "$isal/libisal.a" "$sysroot/lib"
+  cp "$zstd/libzstd.a" "$zlib/libz.a" "$isal/libisal.a" "$sysroot/lib"
 }
 
 # A list of sources that changed is fetched anew, and everything built with it.
@@ -129,7 +131,7 @@ fi
 # for_windows TARGET-OR-VARIABLE...
 for_windows() {
   MAKEFLAGS='' make --no-print-directory B="$build" SO=dll EXE=.exe RUN="$wine" CC=$compiler \
-    CPPFLAGS="-I$sysroot/include" LIBS='-lzstd -lisal -lbcrypt -lm' "$@"
+    CPPFLAGS="-I$sysroot/include" LIBS='-lzstd -lz -lisal -lbcrypt -lm' "$@"
 }
 
 # MinGW's isnan() has an expression for each type, all of which are compiled.

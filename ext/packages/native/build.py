@@ -15,10 +15,14 @@ import sources
 from release import BUILD, PLATFORMS, ROOT, Failed, chosen_platforms, library_of, main, run
 
 ZSTD = sources.UNPACKED / "zstd" / "zstd" / "lib"
+ZLIB = sources.UNPACKED / "zlib" / "src" / "zlib"
 ISAL = sources.UNPACKED / "isa-l" / "isa-l"
 AWSLC = sources.UNPACKED / "aws-lc" / "aws-lc"
 SQLITE = sources.UNPACKED / "sqlite" / "sqlite3"
 XXHASH = sources.UNPACKED / "xxhash" / "deps" / "xxhash"
+
+# zlib's parts for compressing; compress.c has the bound of that.
+ZLIB_C = ["deflate.c", "trees.c", "zutil.c", "adler32.c", "crc32.c", "compress.c"]
 
 # ISA-L's parts for CRCs and for inflating; isal_inflate.c stands for what would bring its compressor along.
 ISAL_C = ["crc/crc_base.c", "crc/crc64_base.c", "igzip/igzip_inflate.c", "igzip/hufftables_c.c"]
@@ -55,15 +59,18 @@ class Target:
         if self.x64:
             files.append(HERE / "cpu_model.c")
         headers = BUILD / "include"
-        flags = ["-std=c11", f"-I{ROOT / 'ext'}", f"-I{headers}", f"-I{ZSTD}", f"-I{XXHASH}", f"-I{SQLITE}"]
+        flags = ["-std=c11", f"-I{ROOT / 'ext'}", f"-I{headers}", f"-I{ZSTD}", f"-I{ZLIB}", f"-I{XXHASH}", f"-I{SQLITE}"]
         return [(f, flags) for f in files]
 
     def zstd(self):
-        files = sorted(f for part in ("common", "decompress") for f in (ZSTD / part).glob("*.c"))
+        files = sorted(f for part in ("common", "compress", "decompress") for f in (ZSTD / part).glob("*.c"))
         flags = [f"-I{ZSTD}", "-DZSTD_TRACE=0", "-DZSTD_LEGACY_SUPPORT=0", "-DXXH_NAMESPACE=ZSTD_"]
         if self.x64:
             files += (ZSTD / "decompress").glob("*.S")
-        return [(f, flags) for f in [*files, HERE / "zstd_bound.c"]]
+        return [(f, flags) for f in files]
+
+    def zlib(self):
+        return [(ZLIB / f, []) for f in ZLIB_C]
 
     def isal(self):
         include = [f"-I{ISAL / part}" for part in ("include", "igzip", "crc")]
@@ -114,7 +121,7 @@ class Target:
     def build(self, pool):
         shutil.rmtree(self.objects, ignore_errors=True)
         self.objects.mkdir(parents=True)
-        parts = [*self.extension(), *self.zstd(), *self.isal(), *self.awslc()]
+        parts = [*self.extension(), *self.zstd(), *self.zlib(), *self.isal(), *self.awslc()]
         objects = list(pool.map(lambda part: self.compile(*part), [(i, *part) for i, part in enumerate(parts)]))
         library = library_of(self.name)
         made = self.objects / library.name

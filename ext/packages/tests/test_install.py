@@ -46,7 +46,7 @@ def test_debian_files(deb):
     assert library.parent.name == run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
     assert {path.name for path in to.glob("usr/share/ztensor/*")} == SCRIPTS
     depends = re.findall(r"\S+", run("dpkg-deb", "-f", package, "Depends").replace(",", " "))
-    assert {"libc6", "libisal2", "libssl3", "libzstd1"} <= set(depends)
+    assert {"libc6", "libisal2", "libssl3", "libzstd1", "zlib1g"} <= set(depends)
     assert run("dpkg-deb", "-f", package, "Version").strip() == VERSION
     assert loads(library)
 

@@ -79,4 +79,4 @@ def test_files(platform):
     assert [package["os"], package["cpu"], package.get("libc")] == [
         [platform.split("-")[0]], [platform.split("-")[1]],
         None if not platform.startswith("linux") else ["musl" if platform.endswith("musl") else "glibc"]]
-    assert {"LICENSE.ztensor", "LICENSE.zstd", "LICENSE.isa-l", "LICENSE.xxhash"} <= set(files)
+    assert {"LICENSE.ztensor", "LICENSE.zstd", "LICENSE.zlib", "LICENSE.isa-l", "LICENSE.xxhash"} <= set(files)

@@ -35,12 +35,13 @@ def test_files(platform):
     assert scripts | sources <= set(files)
     assert not [name for name in files if "__pycache__" in name or name.endswith(".pyc")]
     texts = {name.rpartition("LICENSE.")[2]: text.decode() for name, text in files.items() if "/licenses/" in name}
-    expected = {"ztensor", "zstd", "isa-l", "xxhash", "zig"}
+    expected = {"ztensor", "zstd", "zlib", "isa-l", "xxhash", "zig"}
     expected |= {"aws-lc"} if platform.startswith("linux") else set()
     expected |= {"mingw-w64"} if platform.startswith("win") else set()
     assert set(texts) == expected
     assert texts["ztensor"] == (ROOT / "LICENSE").read_text()
     assert "Meta Platforms" in texts["zstd"] and "Intel Corporation" in texts["isa-l"] and "Yann Collet" in texts["xxhash"]
+    assert "Mark Adler" in texts["zlib"]
     metadata = files[f"{info}/METADATA"].decode()
     assert f"\nVersion: {VERSION}\n" in metadata and "\nLicense-Expression: MIT AND BSD-3-Clause" in metadata
     recorded = [line.rsplit(",", 2) for line in files[f"{info}/RECORD"].decode().splitlines()]
@@ -76,7 +77,7 @@ def test_what_a_library_for_linux_needs_and_shows(platform):
     shown = {s[7].partition("@")[0] for s in symbols if len(s) > 7 and s[6] != "UND" and s[4] in ("GLOBAL", "WEAK")}
     assert shown == {"sqlite3_ztensor_init", "sqlite3_ztensor_nofs_init"}
     asked = {s[7] for s in symbols if len(s) > 7 and s[6] == "UND"}
-    assert not [s for s in asked if s.startswith(("sqlite3", "ZSTD", "SHA256", "crc32", "XXH"))]
+    assert not [s for s in asked if s.startswith(("sqlite3", "ZSTD", "SHA256", "crc32", "deflate", "XXH"))]
 
 
 @pytest.mark.parametrize("platform", BUILT)
